@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ftl.h - what a flash translation layer offers its host.
+ *
+ * Durability. After mount() the device holds some prefix of the writes and
+ * trims accepted before the power cut, in the order of submit(), and that
+ * prefix contains everything submitted before the last completed flush and
+ * every completed FUA write. With a write buffer of 0, it contains every
+ * completed write.
+ *
+ * Completion. The host hears of each I/O exactly once, through
+ * ftl_host.done(), called from submit() or step() as soon as the moment of
+ * completion is known: io->done_ns, at or after the time of that call. The
+ * host delivers it then. A read's bytes are copied before done() is called.
+ *
+ * Order. Concurrent I/Os may complete in any order; a read returns, for every
+ * mapping unit, a state of it between its submission and its completion.
+ *
+ * Memory. The caller supplies footprint() bytes once; no call allocates.
+ * Threads. One caller at a time per struct ftl; the core takes no locks.
+ */
+#ifndef SLATE_FTL_H
+#define SLATE_FTL_H
+
+#include "err.h"
+#include "ftl_stats.h"
+#include "nand.h"
+
+typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
+
+#define FTL_IDLE (~(uint64_t)0)	/* step(): nothing to do until the next submit() */
+#define FTL_SECTOR_BYTES 512u
+
+struct ftl_io {
+	enum ftl_op op;
+	bool fua;			/* WRITE */
+	uint64_t offset;		/* bytes, sector aligned */
+	uint64_t bytes;			/* sector aligned; TRIM: only whole mapping units
+					 * inside the range are trimmed; FLUSH: ignored */
+	void *host;			/* the shell's own handle */
+
+	uint64_t submit_ns;		/* out */
+	uint64_t done_ns;		/* out */
+	enum ssd_err status;		/* out */
+	struct ftl_breakdown where;	/* out: adds up to done_ns - submit_ns exactly */
+
+	struct ftl_io *next;		/* the FTL's own, as is the rest */
+	uint64_t at;			/* bytes handled so far */
+	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
+	uint64_t gc_mark;		/* stall clock at submission */
+	uint32_t pending;		/* READ: flash reads outstanding or queued */
+	bool issued_all;
+	bool in_line;			/* waits for buffer space or durability */
+};
+
+struct ftl_host {
+	void (*done)(void *opaque, struct ftl_io *io);
+	/*
+	 * Move bytes [at, at + len) of the I/O. READ: out of buf to the host.
+	 * WRITE: from the host into buf. buf NULL (READ): the bytes are zero;
+	 * never called when the FTL keeps no payload.
+	 */
+	void (*copy)(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
+	/* A read hit an FTL bug, the medium or nothing at all; may be NULL. */
+	void *opaque;
+};
+
+enum ftl_gc_mode {
+	FTL_GC_BLOCKING,	/* GC keeps the die until the plane is back over stop */
+	FTL_GC_SLICED,		/* GC moves gc_slice_pages, then host I/O goes first */
+};
+
+struct gc_policy;
+
+struct ftl_config {
+	uint64_t capacity_bytes;	/* exported; a multiple of unit_bytes */
+	uint32_t unit_bytes;		/* mapping unit: 512 .. page_bytes, divides it */
+	uint32_t buffer_units;		/* write buffer; 0: a write completes when durable */
+	uint32_t gc_start_blocks;	/* per plane: GC starts when fewer are free ... */
+	uint32_t gc_stop_blocks;	/* ... and stops when this many are */
+	uint32_t gc_urgent_blocks;	/* at or under: no host program in this plane */
+	enum ftl_gc_mode gc_mode;
+	uint32_t gc_slice_pages;	/* page copies between two host commands of a die */
+	bool multiplane;		/* group host programs over the planes of a die */
+	bool payload;			/* keep host bytes; false: mapping and OOB only */
+	uint32_t map_ns;		/* one mapping look-up */
+	uint32_t buffer_ns;		/* host data into or out of the buffer, per I/O */
+	uint32_t overhead_ns;		/* firmware and host interface, per I/O */
+	uint32_t max_unit_reads;	/* flash reads queued at once (a pool); >= 8 */
+	const struct gc_policy *gc_policy;
+};
+
+struct ftl;
+
+struct ftl_ops {
+	const char *name;
+	/* SSD_OK or SSD_E_INVAL with *why pointing at a sentence that names the knob. */
+	int (*validate)(const struct ftl_config *c, const struct nand_geometry *g,
+			const char **why) SSD_MUST_CHECK;
+	size_t (*footprint)(const struct ftl_config *c, const struct nand_geometry *g);
+	int (*init)(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
+		    const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
+	/*
+	 * Find what flash holds, from OOB alone; a blank array mounts as an empty
+	 * drive. Runs its NAND commands one after another from now_ns on and says
+	 * in *ready_ns when the drive accepts I/O.
+	 */
+	int (*mount)(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
+	void (*submit)(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
+	/*
+	 * Do what is due at now_ns; returns the time of the next call, which is
+	 * later than now_ns. Calling early or late is safe; late calls cost latency.
+	 */
+	uint64_t (*step)(struct ftl *f, uint64_t now_ns);
+	/* Assert every numbered invariant. O(pages); tests call it around every step. */
+	void (*check)(const struct ftl *f);
+	const struct ftl_stats *(*stats)(const struct ftl *f);
+	void (*reset_stats)(struct ftl *f);
+	/* I/Os accepted and not yet reported done. */
+	uint32_t (*inflight)(const struct ftl *f);
+};
+
+/* First member of every implementation's struct. */
+struct ftl {
+	const struct ftl_ops *ops;
+};
+
+/* NULL-terminated, const, in ftl_list.c: no constructors, no registration. */
+extern const struct ftl_ops *const ftl_list[];
+
+#endif

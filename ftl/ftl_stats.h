@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ftl_stats.h - what an FTL counts. Counters only grow (but for the maxima), so
+ * that two copies subtract into an account of the time between them.
+ */
+#ifndef SLATE_FTL_STATS_H
+#define SLATE_FTL_STATS_H
+
+#include "port.h"
+
+enum ftl_op { FTL_READ, FTL_WRITE, FTL_TRIM, FTL_FLUSH, FTL_NOPS };
+
+/* Where an I/O's time went; the parts add up to its latency exactly. */
+struct ftl_breakdown {
+	uint64_t cell_ns;	/* t_R, t_PROG of its own command */
+	uint64_t bus_ns;	/* its own transfers on the channel */
+	uint64_t host_queue_ns;	/* die or channel held by other host I/O */
+	uint64_t gc_queue_ns;	/* die, channel or free pages held by GC */
+	uint64_t buffer_ns;	/* into or out of the write buffer, waiting for room in it */
+	uint64_t map_ns;	/* mapping look-up */
+	uint64_t other_ns;	/* firmware and host interface */
+};
+
+/*
+ * Latency histogram: exact below 16 ns, then 16 buckets an octave (a bucket is
+ * at most 1/16 = 6.25 % wide), up to 2^40 ns (18 minutes); the last bucket takes
+ * what is above.
+ */
+#define FTL_HIST_SUB_BITS 4u
+#define FTL_HIST_BUCKETS ((40u - FTL_HIST_SUB_BITS + 1u) << FTL_HIST_SUB_BITS)
+
+struct ftl_op_stats {
+	uint64_t ios;
+	uint64_t bytes;
+	uint64_t errors;
+	uint64_t lat_sum_ns;
+	uint64_t lat_min_ns;	/* ~0 when ios == 0 */
+	uint64_t lat_max_ns;
+	struct ftl_breakdown where;		/* sums */
+	uint64_t hist[FTL_HIST_BUCKETS];	/* of done_ns - submit_ns */
+};
+
+struct ftl_stats {
+	struct ftl_op_stats op[FTL_NOPS];
+	uint64_t fua_writes;
+	uint64_t unwritten_reads;	/* READ I/Os that touched no flash and no buffer */
+	uint64_t unwritten_units;	/* units read that were never written or trimmed */
+	uint64_t buffer_hit_units;	/* units read from the write buffer */
+	uint64_t coalesced_units;	/* writes absorbed by an undispatched buffer page */
+	uint64_t merge_reads;		/* flash reads to complete a partial unit */
+	uint64_t trimmed_units;
+	uint64_t host_units;		/* mapping units programmed for the host */
+	uint64_t meta_units;		/* trim bitmap and recovery records */
+	uint64_t pad_units;		/* programmed empty */
+	uint64_t gc_runs;		/* victims collected */
+	uint64_t gc_units;		/* units moved by GC */
+	uint64_t gc_ns;			/* from choosing a victim to its erase, summed */
+	uint64_t retired_blocks;
+	uint64_t mounts;
+};
+
+static inline uint32_t ftl_hist_bucket(uint64_t ns)
+{
+	uint32_t msb, shift;
+
+	if (ns < (1u << FTL_HIST_SUB_BITS))
+		return (uint32_t)ns;
+	msb = 63u - (uint32_t)__builtin_clzll(ns);
+	if (msb >= 40u)
+		return FTL_HIST_BUCKETS - 1u;
+	shift = msb - FTL_HIST_SUB_BITS;
+	return ((shift + 1u) << FTL_HIST_SUB_BITS) + (uint32_t)((ns >> shift) & 15u);
+}
+
+/* The smallest value of a bucket. */
+static inline uint64_t ftl_hist_floor(uint32_t bucket)
+{
+	uint32_t octave = bucket >> FTL_HIST_SUB_BITS;
+	uint64_t sub = bucket & 15u;
+
+	return octave ? (16u + sub) << (octave - 1u) : sub;
+}
+
+#endif

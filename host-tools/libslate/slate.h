@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slate.h - a whole drive for a shell: profile file, memory, array and FTL.
+ *
+ * This is the only door through which QEMU, qemu-io, the replayer and the
+ * tests come in. It allocates, reads files and words errors; the core does not.
+ * Not thread-safe: one caller at a time per drive.
+ */
+#ifndef SLATE_H
+#define SLATE_H
+
+#include "ftl.h"
+#include "nand.h"
+
+#define SLATE_ERR_BYTES 512	/* room for one error message */
+#define SLATE_MARKS_MAX 256
+#define SLATE_LABEL_BYTES 16	/* NUL-padded, not always terminated */
+
+struct slate_dev;
+
+enum slate_mark_kind { SLATE_MARK_POINT, SLATE_MARK_BEGIN, SLATE_MARK_END };
+
+/* A moment the guest pointed out, and the account since the mark before it. */
+struct slate_mark {
+	enum slate_mark_kind kind;
+	char label[SLATE_LABEL_BYTES + 1];
+	uint64_t at_ns;
+};
+
+/*
+ * overrides: NULL-terminated list of "section.key=value", or NULL. Returns 0,
+ * or a negative ssd_err with one sentence in err that names the file, the key,
+ * the value, the range and the fix.
+ */
+int slate_open(const char *profile, const char *const *overrides, const struct ftl_host *host,
+	       struct slate_dev **out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+void slate_close(struct slate_dev *d);
+
+uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */
+uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
+uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */
+bool slate_has_write_cache(const struct slate_dev *d);
+const char *slate_profile_name(const struct slate_dev *d);
+/* Canonical "section.key=value" lines of every setting, for run.json. */
+const char *slate_settings(const struct slate_dev *d);
+
+/* Time is ns; now_ns never decreases. See ftl.h. */
+void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io);
+uint64_t slate_step(struct slate_dev *d, uint64_t now_ns);
+uint32_t slate_inflight(const struct slate_dev *d);
+
+/*
+ * Precondition, instantly: fill writes the first fill_permille of the capacity
+ * in order; age then overwrites age_permille of the capacity (1000 = once) in
+ * random 4 KiB units of the filled part. Takes no device time: afterwards every
+ * die is idle, time begins at 0 again and the statistics are clear. Call
+ * before the first submit. Also done by slate_open() when the profile or an
+ * override sets precondition.fill_permille / precondition.age_permille.
+ */
+int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age_permille,
+		       uint64_t seed) SSD_MUST_CHECK;
+
+/* Statistics. Copies; any time. */
+struct slate_stats {
+	struct ftl_stats ftl;
+	struct nand_stats nand;
+};
+void slate_get_stats(const struct slate_dev *d, struct slate_stats *out);
+/* Returns SSD_E_NOSPC (and counts it) when SLATE_MARKS_MAX are taken. */
+int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
+	       const char label[SLATE_LABEL_BYTES]);
+uint32_t slate_mark_count(const struct slate_dev *d);
+/* interval: what was counted from the mark before it (or the start) to mark i. */
+void slate_get_mark(const struct slate_dev *d, uint32_t i, struct slate_mark *mark,
+		    struct slate_stats *interval);
+
+#endif

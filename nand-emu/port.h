@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * port.h - everything the core takes from its environment.
+ *
+ * No other file of nand-emu/ or ftl/ includes a system header, so that a port
+ * to another host (a kernel, a microcontroller) replaces this file alone.
+ */
+#ifndef SLATE_PORT_H
+#define SLATE_PORT_H
+
+#ifdef __KERNEL__
+#include <linux/bug.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#define SSD_ASSERT(x) BUG_ON(!(x))
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+/* Always on, NDEBUG or not: it states what the caller promised. */
+_Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
+#define SSD_ASSERT(x) ((x) ? (void)0 : ssd_assert_failed(#x, __FILE__, __LINE__))
+#endif
+
+#define SSD_MUST_CHECK __attribute__((warn_unused_result))
+#define SSD_LIKELY(x) __builtin_expect(!!(x), 1)
+#define SSD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define ssd_container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+/* Carve aligned pieces out of the one block of memory that init() receives. */
+struct ssd_arena {
+	char *base;	/* NULL: only measure */
+	size_t used;
+};
+
+static inline void *ssd_carve(struct ssd_arena *a, size_t count, size_t size)
+{
+	size_t at = (a->used + 63) & ~(size_t)63;
+
+	a->used = at + count * size;
+	return a->base ? a->base + at : NULL;
+}
+
+#endif
