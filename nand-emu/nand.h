@@ -18,7 +18,7 @@
  * booked for later.
  *
  *   read     command cycles (bus), cell, transfer out (bus); done when the
- *            transfer ends. The dies's page register holds the data until
+ *            transfer ends. The die's page register holds the data until
  *            then, so the die stays busy.
  *   program  command cycles and transfer in (bus), cell; done with the cell.
  *   erase    command cycles (bus), cell.
@@ -65,7 +65,8 @@ struct nand_geometry {
 	uint32_t blocks_per_plane;	/* 4 .. 2^20 */
 	uint32_t pages_per_block;	/* 2 .. 65536 */
 	uint32_t page_bytes;		/* 512 .. 65536, user bytes without OOB */
-	uint32_t oob_bytes;		/* spare area left to the FTL, ECC excluded */
+	uint32_t oob_bytes;		/* spare area per page; it travels with the data */
+	uint32_t oob_kept;		/* of these, what the FTL uses and the array stores */
 	uint32_t ecc_word_bytes;	/* unit of a sub-page read */
 	uint32_t pb_levels;		/* L: a block splits L times; 0: no partial erase */
 	uint32_t erase_group_max;	/* blocks of one plane in one erase; 1: no parallel erase */
@@ -109,7 +110,8 @@ struct nand_cmd {
 	void *data;			/* page_bytes. PROGRAM: NULL keeps no payload.
 					 * READ: NULL wants none; a page programmed
 					 * without payload leaves it untouched. */
-	void *oob;			/* oob_bytes, or NULL */
+	void *oob;			/* oob_kept bytes, or NULL. READ with data NULL
+					 * moves only the spare area over the bus. */
 
 	enum nand_status status;	/* out */
 	bool has_data;			/* out, READ: data was filled in */
@@ -149,6 +151,8 @@ struct nand_ops {
 	uint32_t (*erase_count)(const struct nand *n, pbn_t b);
 	void (*get_stats)(const struct nand *n, struct nand_stats *out);
 	void (*reset_stats)(struct nand *n);
+	/* What a cell holds, without a command or time: for checkers, not for FTLs. */
+	enum nand_status (*peek)(const struct nand *n, ppn_t p, const void **data, const void **oob);
 };
 
 /* Embedded in the implementation's struct; ssd_container_of() leads back. */

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* bus.c - see bus.h */
+#include "bus.h"
+
+static void forget(struct bus *b, uint64_t now_ns)
+{
+	uint32_t ended = 0;
+
+	while (ended < b->count && b->book[ended].end_ns <= now_ns)
+		ended++;
+	if (!ended)
+		return;
+	b->count -= ended;
+	memmove(b->book, b->book + ended, b->count * sizeof(*b->book));
+}
+
+uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
+		  enum nand_source source, uint64_t *wait_host_ns, uint64_t *wait_gc_ns)
+{
+	uint64_t at = earliest_ns;
+	uint32_t i;
+
+	if (!len_ns)
+		return at;
+	forget(b, now_ns);
+	for (i = 0; i < b->count; i++) {
+		const struct bus_booking *k = &b->book[i];
+
+		if (k->end_ns <= at)
+			continue;
+		if (k->start_ns >= at + len_ns)
+			break;
+		if (k->source == NAND_SRC_HOST)
+			*wait_host_ns += k->end_ns - at;
+		else
+			*wait_gc_ns += k->end_ns - at;
+		at = k->end_ns;
+	}
+	SSD_ASSERT(b->count < b->max);	/* B2 */
+	memmove(b->book + i + 1, b->book + i, (b->count - i) * sizeof(*b->book));
+	b->book[i] = (struct bus_booking){ at, at + len_ns, source };
+	b->count++;
+	return at;
+}

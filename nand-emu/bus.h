@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bus.h - the calendar of one channel.
+ *
+ * A command books its transfers when it is submitted, some of them for later
+ * (a read's data move when the cell is done). The calendar is the sorted list
+ * of bookings that have not ended; a new one takes the first gap that is long
+ * enough. First come, first served: a booking never moves.
+ *
+ * Invariants:
+ *   B1  bookings are sorted, not empty, and do not overlap;
+ *   B2  there is room: a die holds one command group, of at most planes_per_die
+ *       commands with two bookings each, and what has ended is dropped first.
+ *
+ * Cost: O(bookings under way), at most 2 x planes x dies of the channel.
+ */
+#ifndef SLATE_BUS_H
+#define SLATE_BUS_H
+
+#include "nand.h"
+
+struct bus_booking {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	enum nand_source source;
+};
+
+struct bus {
+	struct bus_booking *book;
+	uint32_t count;
+	uint32_t max;
+};
+
+/*
+ * Book len_ns at or after earliest_ns; bookings that ended by now_ns are
+ * forgotten. Returns the start and adds the time spent waiting behind
+ * bookings of host I/O and of anything else to the two counters.
+ */
+uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
+		  enum nand_source source, uint64_t *wait_host_ns, uint64_t *wait_gc_ns);
+
+#endif
