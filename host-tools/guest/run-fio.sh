@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# run-fio [JOBFILE]: run a fio job file in the guest, with every job marked on
+# the drive.  JOBFILE is /job/job.fio unless given; /job/precondition.fio, if
+# there, runs first.
+#
+# Results, in $OUT: fio.json, fio.log (fio's messages; the reason when the status
+# is not zero), precondition.json, and the logs the job file asks for.  The
+# status is fio's.
+
+: "${OUT:=/run/out}"
+job=${1:-/job/job.fio}
+scratch=/tmp/run-fio
+mkdir -p "$scratch" "$OUT"
+
+# Copy a job file with `exec_prerun` and `exec_postrun` added to every job.  They
+# go right behind the section's own lines, so fio's line numbers stay true up to
+# the section; a section that has its own exec_* line is left alone.
+add_marks() # FROM TO
+{
+	awk '
+	function flush() {
+		if (name != "" && name != "global") {
+			if (own)
+				print "run-fio: [" name "] has its own exec_prerun/exec_postrun: no marks" >"/dev/stderr"
+			else {
+				label = substr(name, 1, 16)
+				gsub(/[^A-Za-z0-9._-]/, "_", label)
+				print "exec_prerun=slate-mark begin " label
+				print "exec_postrun=slate-mark end " label
+			}
+		}
+		name = ""; own = all_own
+	}
+	/^[ \t]*\[/ {
+		flush()
+		name = $0
+		sub(/^[ \t]*\[/, "", name)
+		sub(/\].*$/, "", name)
+	}
+	/^[ \t]*exec_(pre|post)run[ \t]*=/ {
+		own = 1
+		if (name == "global")
+			all_own = 1
+	}
+	{ print }
+	END { flush() }' "$1" >"$2"
+}
+
+# fio puts warnings in front of its JSON.  Move them to the log: what is left is
+# one JSON document, or nothing.
+clean_json() # FILE
+{
+	[ -e "$1" ] || return
+	awk -v log_file="$OUT/fio.log" '
+	/^\{/ { json = 1 }
+	json { print; next }
+	{ print >>log_file }' "$1" >"$scratch/json"
+	if [ -s "$scratch/json" ]; then cat "$scratch/json" >"$1"; else rm "$1"; fi
+}
+
+run() # JOBFILE JSON
+{
+	# In $OUT, where a job's logs (write_lat_log=NAME and the like) belong; what
+	# exec_prerun prints lands there too, and is nothing unless it failed.
+	cd "$OUT" || return 1
+	fio --output-format=json --eta=never --output="$2" "$1" >>"$OUT/fio.log" 2>&1
+	status=$?
+	find . -maxdepth 1 -name '*.p*run.txt' -size 0 -exec rm {} +
+	clean_json "$2"
+	return $status
+}
+
+: >"$OUT/fio.log"
+if [ -e /job/precondition.fio ]; then
+	slate-mark begin precondition
+	run /job/precondition.fio precondition.json
+	rc=$?
+	slate-mark end precondition
+	if [ $rc -ne 0 ]; then
+		echo "run-fio: the precondition job failed with status $rc" >>"$OUT/fio.log"
+		exit $rc
+	fi
+fi
+if [ ! -r "$job" ]; then
+	echo "run-fio: no job file $job" >>"$OUT/fio.log"
+	exit 1
+fi
+add_marks "$job" "$scratch/job.fio" 2>>"$OUT/fio.log"
+run "$scratch/job.fio" fio.json
+rc=$?
+[ $rc -eq 0 ] || cat "$OUT/fio.log"
+exit $rc
