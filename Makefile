@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Everything a person needs: build the parts, run a job on the drive, test.
+# Each part's own build system decides what to rebuild; this file only says in
+# which order. Variables: see 'make help'.
+
+JOB     ?=
+PROFILE ?=
+OUT     ?=
+FILL    ?=
+AGE     ?=
+SEED    ?=
+SMP     ?=
+MEM     ?=
+SET     ?=
+TESTS   ?=
+SUITE   ?=
+
+PHASE := host-tools/phase.sh
+CORE  := build/core
+
+RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') $(if $(OUT),--out '$(OUT)') \
+	$(if $(FILL),--fill '$(FILL)') $(if $(AGE),--age '$(AGE)') $(if $(SEED),--seed '$(SEED)') \
+	$(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)')
+
+.DEFAULT_GOAL := help
+.PHONY: help run shell report test check-fast determinism bench build packages core qemu guest venv clean distclean
+
+help: ## list the targets (this text)
+	@echo "usage: make TARGET [VARIABLE=value ...]"
+	@echo
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@echo
+	@echo "variables of 'make run':"
+	@echo "  JOB=fio-jobs/quick.fio PROFILE=nand-emu/profiles/default.ini OUT=DIR"
+	@echo "  FILL=100 AGE=0 SEED=1 SMP=1 MEM=1G SET='ftl.buffer_units=0 section.key=value ...'"
+	@echo "more: host-tools/slate run --help"
+
+run: build ## build what is missing, boot a guest on the drive, run JOB, print the report
+	@host-tools/slate run $(RUN_ARGS)
+
+shell: build ## an interactive guest on the drive
+	@host-tools/slate run --shell $(RUN_ARGS)
+
+report: ## print the last run's report again
+	@host-tools/slate report
+
+test: build ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
+
+check-fast: core ## the core's tests only
+	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') core
+
+determinism: build ## 20 runs under varying host load must be equal, byte for byte
+	@python3 tests/guest/determinism.py --runs 20
+
+bench: build ## measure the core, and the cost of the drive in QEMU
+	@if [ -x tests/bench/run.sh ]; then tests/bench/run.sh; \
+	else echo "make bench: tests/bench/run.sh is not there yet"; exit 1; fi
+
+build: packages core qemu guest venv ## build everything, run nothing
+
+packages: ## install the Debian packages that are missing
+	@$(PHASE) packages "Debian packages of host-tools/packages.d" host-tools/install-packages.sh
+
+core: packages ## the core: ftl, nand-emu, libslate
+	@$(PHASE) -q core "ftl, nand-emu and libslate (cmake, ninja)" sh -ec ' \
+		[ -e $(CORE)/build.ninja ] || cmake -S . -B $(CORE) -G Ninja; \
+		cmake --build $(CORE); cmake --install $(CORE) --prefix $(CORE)/install'
+
+qemu: core ## QEMU with the drive in it
+	@$(PHASE) qemu "QEMU with the nand-ssd driver" qemu-patches/build.sh
+
+guest: packages ## the guest's kernel and initramfs
+	@$(PHASE) guest "the guest's kernel and initramfs" host-tools/guest/build.sh
+
+venv: packages ## the launcher's Python packages
+	@$(PHASE) -q venv "the launcher's Python packages (build/venv)" host-tools/venv.sh
+
+clean: ## remove results and what builds within a minute; keep QEMU and downloads
+	rm -rf out build/core build/test build/log build/venv
+
+distclean: ## remove everything that was built or downloaded
+	rm -rf out build

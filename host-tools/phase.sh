@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# phase.sh [-q] NAME WHAT COMMAND... - run one phase of the build: say what it
+# does and how long it took. -q: show the output only if the command fails.
+# Output is kept in build/log/NAME.log; times in build/log/NAME.seconds.
+set -u
+
+quiet=
+[ "${1:-}" = -q ] && { quiet=1; shift; }
+name=$1 what=$2
+shift 2
+
+logs=${SLATE_BUILD:-build}/log
+mkdir -p "$logs" || { echo "slate: can not write to $logs: check its owner and the free space" >&2; exit 1; }
+start=$EPOCHREALTIME
+seconds() { local us=$((${EPOCHREALTIME/./} - ${start/./})); printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10)); }
+
+[ -t 1 ] && printf '%-9s %s ...' "$name" "$what"
+[ -z "$quiet" ] && [ -t 1 ] && echo
+if [ -n "$quiet" ]; then
+	"$@" >"$logs/$name.log" 2>&1
+	rc=$?
+else
+	"$@" 2>&1 | tee "$logs/$name.log"
+	rc=${PIPESTATUS[0]}
+fi
+took=$(seconds)
+[ -n "$quiet" ] && [ -t 1 ] && printf '\r\033[K'
+if [ "$rc" -eq 0 ]; then
+	printf '%s\n' "$took" >"$logs/$name.seconds"
+	printf '%-9s %-62s %7s s\n' "$name" "$what" "$took"
+	exit 0
+fi
+[ -n "$quiet" ] && tail -n 40 "$logs/$name.log"
+printf '%-9s FAILED after %s s (exit status %d); the whole output: %s\n' "$name" "$took" "$rc" "$logs/$name.log" >&2
+exit "$rc"

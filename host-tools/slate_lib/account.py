@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The drive's own figures: reading, adding and asking them.
+
+An ACCOUNT is what the drive counted in an interval. Everything in it adds up
+over intervals, but for the maxima and minima.
+"""
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any, Iterable
+
+OPS = ("read", "write", "trim", "flush")
+# The parts of a latency, in the order in which the report prints them.
+PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other")
+SOURCES = ("host", "gc", "wl", "meta", "backup")
+LABEL_BYTES = 16
+SUB_BUCKETS = 16    # of the latency histogram, in each octave
+
+Json = dict[str, Any]
+
+
+def label_of(section: str) -> str:
+    """The mark's label for a section of a job file."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", section)[:LABEL_BYTES]
+
+
+def bucket_last(floor_ns: int) -> int:
+    """The largest value of the histogram bucket that begins at floor_ns."""
+    if floor_ns < SUB_BUCKETS:
+        return floor_ns
+    return floor_ns + (1 << (floor_ns.bit_length() - 5)) - 1
+
+
+@dataclass
+class OpAccount:
+    """One kind of I/O in an interval."""
+
+    ios: int = 0
+    bytes: int = 0
+    errors: int = 0
+    latency_sum_ns: int = 0
+    latency_max_ns: int = 0
+    parts_ns: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
+    histogram: dict[int, int] = field(default_factory=dict)
+
+    def add(self, raw: Json) -> None:
+        """Add an interval, as QEMU printed it."""
+        self.ios += raw["ios"]
+        self.bytes += raw["bytes"]
+        self.errors += raw.get("errors", 0)
+        self.latency_sum_ns += raw["latency-sum-ns"]
+        self.latency_max_ns = max(self.latency_max_ns, raw["latency-max-ns"] if raw["ios"] else 0)
+        for part in PARTS:
+            self.parts_ns[part] += raw[f"{part}-ns"]
+        for bucket in raw.get("histogram", ()):
+            floor = bucket["floor-ns"]
+            self.histogram[floor] = self.histogram.get(floor, 0) + bucket["count"]
+
+    def mean_ns(self) -> float | None:
+        """Mean latency; None without I/O."""
+        return self.latency_sum_ns / self.ios if self.ios else None
+
+    def mean_part_ns(self, part: str) -> float:
+        """Mean of one part of the latency."""
+        return self.parts_ns[part] / self.ios if self.ios else 0.0
+
+    def percentile_ns(self, permille: float) -> int | None:
+        """The nearest-rank percentile, as the last value of its bucket."""
+        total = sum(self.histogram.values())
+        if not total:
+            return None
+        rank = max(1, math.ceil(round(total * permille / 1000, 6)))
+        seen = 0
+        for floor in sorted(self.histogram):
+            seen += self.histogram[floor]
+            if seen >= rank:
+                return min(bucket_last(floor), self.latency_max_ns)
+        return self.latency_max_ns
+
+
+class Account:
+    """What the drive counted in one or more intervals."""
+
+    def __init__(self, intervals: Iterable[Json] = ()):
+        self.op = {name: OpAccount() for name in OPS}
+        self.ftl: dict[str, int] = {}
+        self.nand: dict[str, Any] = {}
+        self.sources: dict[str, dict[str, int]] = {}
+        for interval in intervals:
+            self.add(interval)
+
+    def add(self, raw: Json) -> None:
+        """Add an interval, as QEMU printed it."""
+        for name in OPS:
+            if name in raw:
+                self.op[name].add(raw[name])
+        for key, value in raw.get("ftl", {}).items():
+            self.ftl[key] = self.ftl.get(key, 0) + value
+        nand = raw.get("nand", {})
+        self._add_sources(nand)
+        for key, value in nand.items():
+            if key.startswith("violation") or not isinstance(value, int):
+                continue
+            joined = max(self.nand.get(key, 0), value) if "-max" in key else self.nand.get(key, 0) + value
+            self.nand[key] = joined
+        self._add_violations(nand)
+
+    def _add_sources(self, nand: Json) -> None:
+        sources = nand.get("by-source", {})
+        if isinstance(sources, list):
+            sources = {entry["source"]: entry for entry in sources}
+        for source, counters in sources.items():
+            sums = self.sources.setdefault(source, {})
+            for key, value in counters.items():
+                if isinstance(value, int):
+                    sums[key] = sums.get(key, 0) + value
+
+    def _add_violations(self, nand: Json) -> None:
+        kinds = nand.get("violations", [])
+        sums = self.nand.setdefault("violations", {})
+        named = enumerate(kinds) if isinstance(kinds, list) else kinds.items()
+        for kind, value in named:
+            if isinstance(value, dict):
+                kind, value = value.get("kind", kind), value["count"]
+            sums[kind] = sums.get(kind, 0) + value
+
+    def violations(self) -> int:
+        """Broken NAND rules: an FTL bug."""
+        return sum(self.nand.get("violations", {}).values())
+
+    def nand_total(self, counter: str) -> int:
+        """A NAND counter over all sources."""
+        return sum(entry.get(counter, 0) for entry in self.sources.values())
+
+
+@dataclass
+class JobAccount:
+    """The drive's account of one job."""
+
+    account: Account
+    begin_ns: int
+    end_ns: int
+    shared: list[str]   # labels of other jobs that ran in the same time
+
+
+class Device:
+    """device.json."""
+
+    def __init__(self, raw: Json):
+        self.raw = raw
+        self.capacity: int = raw["capacity"]
+        self.profile: str = raw.get("profile", "")
+        self.total = Account([raw["total"]])
+        self.marks: list[Json] = raw.get("marks", [])
+        self.settings = dict(line.split("=", 1) for line in settings_lines(raw.get("settings", [])))
+
+    @property
+    def unit_bytes(self) -> int:
+        """The mapping unit."""
+        return int(self.settings.get("ftl.unit_bytes", 4096))
+
+    def setting(self, key: str) -> int | None:
+        """A whole number of the profile, by its key alone."""
+        for name, value in self.settings.items():
+            if name.rpartition(".")[2] == key and value.isdigit():
+                return int(value)
+        return None
+
+    def dies(self) -> int | None:
+        """Dies in the array; None if the settings do not say."""
+        factors = [self.setting(key) for key in ("channels", "chips_per_channel", "dies_per_chip")]
+        return math.prod(factors) if None not in factors else None  # type: ignore[type-var]
+
+    def blocks(self) -> int | None:
+        """Blocks in the array; None if the settings do not say."""
+        factors = [self.dies(), self.setting("planes_per_die"), self.setting("blocks_per_plane")]
+        return math.prod(factors) if None not in factors else None  # type: ignore[type-var]
+
+    def labels(self) -> list[str]:
+        """Jobs that left marks, in order of their beginning."""
+        return list(dict.fromkeys(m["label"] for m in self.marks if m["kind"] == "begin"))
+
+    def job(self, section: str) -> JobAccount | None:
+        """The account between a job's first begin and its last end."""
+        label = label_of(section)
+        mine = [i for i, mark in enumerate(self.marks) if mark["label"] == label]
+        begins = [i for i in mine if self.marks[i]["kind"] == "begin"]
+        ends = [i for i in mine if self.marks[i]["kind"] == "end"]
+        if not begins or not ends or ends[-1] <= begins[0]:
+            return None
+        first, last = begins[0], ends[-1]
+        inside = self.marks[first + 1:last + 1]
+        return JobAccount(
+            account=Account(mark["account"] for mark in inside),
+            begin_ns=self.marks[first]["at-ns"],
+            end_ns=self.marks[last]["at-ns"],
+            shared=self._others(label, first, last),
+        )
+
+    def _others(self, label: str, first: int, last: int) -> list[str]:
+        """Jobs, other than label, that were running at some time between two marks."""
+        others = []
+        for name in self.labels():
+            if name == label:
+                continue
+            marks = [i for i, mark in enumerate(self.marks)
+                     if mark["label"] == name and mark["kind"] in ("begin", "end")]
+            if marks[0] < last and marks[-1] > first:
+                others.append(name)
+        return others
+
+
+def settings_lines(settings: str | list[Any]) -> list[str]:
+    """'section.key=value' lines of QEMU's settings, in whichever shape it has them."""
+    lines = settings.splitlines() if isinstance(settings, str) else list(settings)
+    return [line.strip() for line in lines if isinstance(line, str) and "=" in line]
+
+
+def waf(account: Account, unit_bytes: int) -> dict[str, float] | None:
+    """Write amplification and its parts: units programmed for X / units the host wrote."""
+    written = account.op["write"].bytes / unit_bytes
+    if not written:
+        return None
+    parts = {name: account.ftl.get(f"{name}-units", 0) / written for name in ("host", "gc", "pad", "meta")}
+    parts["total"] = sum(parts.values())
+    return parts

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line of 'slate'."""
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from . import options, report
+from .errors import INTERRUPTED, OK, USAGE, SlateError
+
+EXAMPLES = """\
+examples:
+  slate run                                              fio-jobs/quick.fio on the default drive
+  slate run --job my.fio --profile my.ini --out results  your own
+  slate run --set ftl.buffer_units=0 --age 2             another drive, worn in
+  slate run --cmd script.sh                              a script in the guest instead of fio
+  slate run --shell                                      look around yourself
+  slate report out/latest                                the report again
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors in the house's form: what, then the fix."""
+
+    def error(self, message: str):
+        raise SlateError(message, f"see '{self.prog} --help'")
+
+
+def parser() -> Parser:
+    """All subcommands."""
+    top = Parser(prog="slate", description="Run jobs on the emulated SSD and report what they saw.",
+                 epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    run = commands.add_parser("run", help="boot a guest on the drive, run a job, print the report",
+                              epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_run_arguments(run)
+    again = commands.add_parser("report", help="print the report of a run again")
+    again.add_argument("dir", nargs="?", metavar="DIR", default=None, help="default: out/latest")
+    return top
+
+
+def main(argv: list[str]) -> int:
+    """Returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")
+    try:
+        args = parser().parse_args(argv)
+        if args.command is None:
+            parser().print_help()
+            return USAGE
+        if args.command == "report":
+            return report.print_again(Path(args.dir) if args.dir else None)
+        from . import run
+
+        return run.run(options.from_arguments(args))
+    except SlateError as error:
+        sys.stdout.flush()
+        print(f"slate: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        print("\nslate: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return OK

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The QEMU command line of a run, and the files it names.
+
+Virtual time: the guest's clock counts instructions and skips idle time, so a
+run depends on nothing but its inputs. Whatever is timed by the host (sockets
+that fill up, virtio-serial, monitor commands) stays out of the guest's way.
+"""
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import paths
+from .errors import SlateError
+from .options import RunOptions
+
+NODE = "ssd0"
+sys.path.insert(0, str(paths.ROOT / "host-tools" / "guest"))
+
+
+@dataclass
+class Files:
+    """Where QEMU finds and leaves things."""
+
+    initrd: Path
+    console: Path
+    results: Path
+    qmp_fd: int = -1
+
+
+def check_built() -> None:
+    """Everything that a run needs is there."""
+    for path, phase in ((paths.QEMU, "qemu"), (paths.GUEST / "vmlinux", "guest"),
+                        (paths.GUEST / "initrd.lz4", "guest")):
+        if not path.exists():
+            raise SlateError(f"{paths.short(path)} is not there: the {phase} has not been built",
+                             f"run 'make {phase}', or 'make run', which builds everything first")
+
+
+def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
+    """The files of the job, for its cpio archive."""
+    text, script = 0o100644, 0o100755
+    entries = [("job/env", text, f"SLATE_DEV={options.device}\nSLATE_SEED={options.seed}\n".encode())]
+    if options.job:
+        content = options.job.text.replace("/dev/nvme0n1", options.device)
+        entries.append(("job/job.fio", text, content.encode()))
+    if options.script:
+        entries.append(("job/run.sh", script, options.script_text.encode()))
+    if options.precondition == "device" and (options.fill or options.age):
+        entries.append(("job/precondition.fio", text, precondition_job(options).encode()))
+    return entries
+
+
+def precondition_job(options: RunOptions) -> str:
+    """A fio job that fills and ages the drive by I/O."""
+    fill, age = options.fill or 0, options.age or 0
+    whole, rest = int(age), round(age % 1 * 100)
+    lines = ["[global]", f"filename={options.device}", "direct=1", "ioengine=io_uring", "iodepth=32",
+             f"randseed={options.seed}", "norandommap=1", f"size={fill or 100:g}%", "[pre-fill]", "rw=write", "bs=128k"]
+    if not fill:
+        lines = lines[:-3]
+    if whole:
+        lines += ["[pre-age]", "stonewall=1", "rw=randwrite", "bs=4k", f"loops={whole}"]
+    if rest:
+        lines += ["[pre-age-rest]", "stonewall=1", "rw=randwrite", "bs=4k", f"io_size={rest}%"]
+    return "\n".join(lines) + "\n"
+
+
+def write_initrd(options: RunOptions, path: Path) -> None:
+    """The job's archive, then the guest's: the kernel unpacks both."""
+    import cpio  # host-tools/guest
+
+    with open(path, "wb") as out:
+        out.write(cpio.newc(job_entries(options)))
+        out.write((paths.GUEST / "initrd.lz4").read_bytes())
+
+
+def append_line(options: RunOptions) -> str:
+    """The kernel's command line."""
+    words = ["console=ttyS0", "nokaslr", "quiet", "panic=-1"]
+    if options.frontend == "virtio-blk":
+        words += ["slate.mods=virtio_pci,virtio_blk", "slate.wait=vda"]
+    if options.shell:
+        words.append("slate.sh")
+    if options.script_args:
+        words.append("slate.arg=" + ",".join(options.script_args))
+    return " ".join(words)
+
+
+def keyval(**pairs: str) -> str:
+    """QEMU's key=value,... with commas in values doubled."""
+    return ",".join(f"{key}={str(value).replace(',', ',,')}" for key, value in pairs.items())
+
+
+def blockdev(options: RunOptions) -> str:
+    """The drive."""
+    pairs = {"driver": "nand-ssd", "node-name": NODE, "profile": str(options.profile.resolve())}
+    pairs |= {f"set.{i}": line for i, line in enumerate(options.overrides())}
+    return keyval(**pairs)
+
+
+def build(options: RunOptions, files: Files) -> list[str]:
+    """The whole command line."""
+    line = [str(paths.QEMU), "-accel", options.accel]
+    if not options.realtime:
+        line += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-01-01T00:00:00,clock=vm"]
+    line += ["-seed", str(options.seed), "-M", "q35", "-cpu", "max" if options.accel == "tcg" else "host",
+             "-m", f"{options.mem >> 20}M", "-smp", str(options.smp),
+             "-nodefaults", "-display", "none", "-vga", "none", "-no-reboot", "-no-shutdown"]
+    for folder in paths.FIRMWARE:
+        line += ["-L", str(folder)]
+    line += ["-kernel", str(paths.GUEST / "vmlinux"), "-initrd", str(files.initrd),
+             "-append", append_line(options), "-blockdev", blockdev(options)]
+    front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
+    line += ["-device", keyval(driver=front, serial="slate", drive=NODE).removeprefix("driver=")]
+    line += _consoles(options, files)
+    if files.qmp_fd >= 0:
+        line += ["-chardev", keyval(socket="", id="qmp", fd=str(files.qmp_fd)).replace("socket=", "socket"),
+                 "-mon", "chardev=qmp,mode=control"]
+    return line + options.qemu_args
+
+
+def _consoles(options: RunOptions, files: Files) -> list[str]:
+    if options.shell:
+        line = ["-chardev", "stdio,id=con,mux=on,signal=off", "-mon", "chardev=con,mode=readline"]
+    else:
+        line = ["-chardev", "file," + keyval(id="con", path=str(files.console))]
+    return line + ["-serial", "chardev:con",
+                   "-chardev", "file," + keyval(id="res", path=str(files.results)), "-serial", "chardev:res"]
+
+
+def text(line: list[str]) -> str:
+    """For a person: one option a line."""
+    parts: list[str] = []
+    for word in line:
+        if word.startswith("-") or not parts:
+            parts.append(shlex.quote(word))
+        else:
+            parts[-1] += " " + shlex.quote(word)
+    return " \\\n  ".join(parts)
+
+
+def firmware_missing() -> bool:
+    """True when the PC's firmware is nowhere to be found."""
+    return not any(os.path.exists(folder / "bios-256k.bin") for folder in paths.FIRMWARE)

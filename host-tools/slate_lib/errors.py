@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Errors that a user reads, and the exit codes that scripts read."""
+
+OK = 0
+JOB_FAILED = 1      # the guest's job ended with an error
+USAGE = 2           # bad input: nothing was started, or QEMU refused it
+MACHINE_FAILED = 3  # QEMU or the guest failed
+INTERRUPTED = 130
+
+
+class SlateError(Exception):
+    """A message that names the thing, and the fix; and the exit code."""
+
+    def __init__(self, message: str, fix: str = "", code: int = USAGE):
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+        self.code = code
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  fix: {self.fix}" if self.fix else self.message
+
+
+class MachineError(SlateError):
+    """QEMU or the guest failed."""
+
+    def __init__(self, message: str, fix: str = ""):
+        super().__init__(message, fix, MACHINE_FAILED)

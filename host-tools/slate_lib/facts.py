@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""run.json: what the host did; all that is needed to repeat a run."""
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from . import paths
+from .options import RunOptions
+
+
+def sha256(path: Path) -> str:
+    """Of a file's content."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def checksums(options: RunOptions) -> dict[str, str]:
+    """Of everything that goes into a run."""
+    inputs = {"profile": options.profile, "qemu": paths.QEMU,
+              "vmlinux": paths.GUEST / "vmlinux", "initrd": paths.GUEST / "initrd.lz4"}
+    if options.job:
+        inputs["job"] = options.job.path
+    if options.script:
+        inputs["script"] = options.script
+    return {name: sha256(path) for name, path in inputs.items()}
+
+
+def versions() -> dict[str, str]:
+    """Of what ran."""
+    found = {"slate": describe(), "python": platform.python_version()}
+    try:
+        guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
+        found |= {"kernel": str(guest["kernel"]), "fio": str(guest["fio"])}
+    except (OSError, ValueError, KeyError):
+        pass
+    return found
+
+
+def describe() -> str:
+    """The clone's own version."""
+    try:
+        done = subprocess.run(["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--tags"],
+                              capture_output=True, text=True, timeout=10, check=False)
+        return done.stdout.strip() or "unknown"
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+
+
+def repeat_command(options: RunOptions) -> str:
+    """A command line that does the same again, in the same clone."""
+    words = ["host-tools/slate", "run", "--profile", paths.short(options.profile)]
+    if options.job:
+        words += ["--job", paths.short(options.job.path)]
+    if options.script:
+        words += ["--cmd", paths.short(options.script)]
+    for word in options.script_args:
+        words += [f"--cmd-arg={word}"]
+    words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
+    for name, value in (("fill", options.fill), ("age", options.age)):
+        if value is not None:
+            words += [f"--{name}", f"{value:g}"]
+    words += ["--precondition", options.precondition, "--frontend", options.frontend]
+    words += ["--shell"] if options.shell else []
+    words += ["--realtime"] if options.realtime else []
+    words += ["--accel", options.accel] if options.accel != "tcg" else []
+    for name, values in (("set", options.settings), ("qemu-arg", options.qemu_args)):
+        words += [f"--{name}={value}" for value in values]
+    return shlex.join(words)
+
+
+def settings(options: RunOptions) -> dict[str, Any]:
+    """What the run was asked to do."""
+    return {
+        "profile": paths.short(options.profile),
+        "job": paths.short(options.job.path) if options.job else None,
+        "script": paths.short(options.script) if options.script else None,
+        "script_args": options.script_args,
+        "smp": options.smp, "mem_bytes": options.mem, "seed": options.seed,
+        "virtual_time": not options.realtime, "accel": options.accel, "frontend": options.frontend,
+        "fill_percent": options.fill, "age": options.age, "precondition": options.precondition,
+        "set": options.settings, "qemu_args": options.qemu_args,
+    }

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""fio job files: sections, hints to the launcher, and errors before the boot.
+
+A job file may carry hints for a run, which the command line overrides:
+
+    # slate: fill=50 age=1.5 smp=2
+"""
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import account, paths
+from .errors import SlateError
+
+HINTS = ("fill", "age", "smp", "mem", "precondition", "timeout", "frontend")
+_HINT_LINE = re.compile(r"^\s*[#;]\s*slate:\s*(.*)$")
+_SECTION = re.compile(r"^\s*\[(.*)\]\s*$")
+_FIO_NOISE = re.compile(r"^fio: (?=.)")
+
+
+@dataclass
+class JobFile:
+    """What the launcher needs to know of a job."""
+
+    path: Path
+    text: str
+    sections: list[str] = field(default_factory=list)
+    hints: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """For the run's directory."""
+        return self.path.stem
+
+
+def read(path: Path) -> str:
+    """The text of a job or script; a SlateError that says what is wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SlateError(f"no such file: {path}", available(path)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise SlateError(f"can not read {path}: {reason}", "name a readable text file") from None
+    return text
+
+
+def available(path: Path) -> str:
+    """A fix that lists what is there instead of the missing file."""
+    folder = path.parent if path.parent.is_dir() else paths.ROOT
+    found = sorted(p.name for p in folder.glob(f"*{path.suffix or '.fio'}"))
+    if not found:
+        return "check the path"
+    return f"in {paths.short(folder)}/ there are: {', '.join(found[:8])}"
+
+
+def load(path: Path) -> JobFile:
+    """Read and check a job file."""
+    job = JobFile(path, read(path))
+    for number, line in enumerate(job.text.splitlines(), 1):
+        if match := _HINT_LINE.match(line):
+            _add_hints(job, match[1], number)
+        elif match := _SECTION.match(line):
+            if match[1] != "global":
+                job.sections.append(match[1])
+    if not job.sections:
+        raise SlateError(f"{path} has no job: it needs a section such as [randread] beside [global]",
+                         "see fio-jobs/quick.fio for an example")
+    _check_labels(job)
+    _ask_fio(job)
+    return job
+
+
+def _add_hints(job: JobFile, text: str, number: int) -> None:
+    for word in text.split():
+        key, equals, value = word.partition("=")
+        if not equals or key not in HINTS:
+            raise SlateError(f"{job.path}, line {number}: '{word}' is not a hint",
+                             f"write '# slate: KEY=VALUE ...' with KEY one of {', '.join(HINTS)}")
+        job.hints[key] = value
+
+
+def _check_labels(job: JobFile) -> None:
+    seen: dict[str, str] = {}
+    for section in job.sections:
+        other = seen.setdefault(account.label_of(section), section)
+        if other != section:
+            raise SlateError(
+                f"{job.path}: the sections [{other}] and [{section}] begin with the same "
+                f"{account.LABEL_BYTES} characters, so the drive can not tell them apart",
+                "rename one")
+
+
+def guest_fio() -> Path | None:
+    """The guest's static fio, if it has been built."""
+    return next(iter(sorted((paths.BUILD / "guest-cache").glob("fio-[0-9]*"))), None)
+
+
+def _ask_fio(job: JobFile) -> None:
+    """Let the guest's own fio (static: it runs here too) parse the file."""
+    fio = guest_fio()
+    if not fio:
+        return
+    try:
+        done = subprocess.run([fio, "--parse-only", job.path.resolve()], capture_output=True, text=True,
+                              timeout=20, check=False, cwd="/", env={"SLATE_DEV": "/dev/nvme0n1", "OUT": "/tmp"})
+    except (OSError, subprocess.TimeoutExpired):
+        return  # the guest's fio will say it
+    if done.returncode == 0:
+        return
+    said = [_FIO_NOISE.sub("", line) for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+    raise SlateError(f"{job.path}: fio does not accept it: " + "; ".join(dict.fromkeys(said))[:600],
+                     "correct the option named above (man fio; fio --cmdhelp=OPTION)")

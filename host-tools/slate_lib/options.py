@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the user asked for, checked."""
+from __future__ import annotations
+
+import argparse
+import configparser
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import jobfile, paths, units
+from .errors import SlateError
+
+_SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
+MEM_MIN = 384 << 20
+SMP_MAX = 64
+
+
+@dataclass
+class RunOptions:
+    """One run."""
+
+    profile: Path
+    job: jobfile.JobFile | None = None
+    script: Path | None = None
+    script_text: str = ""
+    script_args: list[str] = field(default_factory=list)
+    shell: bool = False
+    out: Path | None = None
+    smp: int = 1
+    mem: int = 1 << 30
+    seed: int = 1
+    realtime: bool = False
+    accel: str = "tcg"
+    frontend: str = "nvme"
+    fill: float | None = None       # percent; None: as the profile says
+    age: float | None = None        # times the capacity
+    precondition: str = "instant"
+    settings: list[str] = field(default_factory=list)
+    qemu_args: list[str] = field(default_factory=list)
+    timeout: float = 600
+    keep: bool = False
+    verbose: bool = False
+    dry_run: bool = False
+
+    @property
+    def device(self) -> str:
+        """The drive in the guest."""
+        return "/dev/nvme0n1" if self.frontend == "nvme" else "/dev/vda"
+
+    @property
+    def name(self) -> str:
+        """For the run's directory."""
+        what = self.job.name if self.job else self.script.stem if self.script else "shell"
+        return f"{what}-{self.profile.stem}"
+
+    def overrides(self) -> list[str]:
+        """'section.key=value' for the drive: the user's own come last."""
+        instant = []
+        if self.precondition == "instant":
+            if self.fill is not None:
+                instant.append(f"precondition.fill_permille={round(self.fill * 10)}")
+            if self.age is not None:
+                instant.append(f"precondition.age_permille={round(self.age * 1000)}")
+            if self.fill or self.age:
+                instant.append(f"precondition.seed={self.seed}")
+        else:
+            instant = ["precondition.fill_permille=0", "precondition.age_permille=0"]
+        own = {line.partition("=")[0] for line in self.settings}
+        return [line for line in instant if line.partition("=")[0] not in own] + self.settings
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of 'slate run'."""
+    what = parser.add_argument_group("what to run")
+    what.add_argument("--profile", metavar="FILE", help="the drive (default: nand-emu/profiles/default.ini)")
+    what.add_argument("--job", metavar="FILE", help="a fio job file (default: fio-jobs/quick.fio)")
+    what.add_argument("--cmd", metavar="SCRIPT", help="run a shell script in the guest instead of fio")
+    what.add_argument("--cmd-arg", metavar="WORD", action="append", default=[],
+                      help="an argument for the script; repeatable")
+    what.add_argument("--shell", action="store_true", help="an interactive guest on the drive, on this terminal")
+    what.add_argument("--out", metavar="DIR", help="where results go (default: out/JOB-PROFILE-NNN)")
+    drive = parser.add_argument_group("the drive")
+    drive.add_argument("--set", metavar="SECTION.KEY=VALUE", action="append", default=[],
+                       help="override a value of the profile; repeatable")
+    drive.add_argument("--fill", metavar="PCT", help="write this much of the drive before the job "
+                       "(default 100: a drive that was never written gives impossible numbers)")
+    drive.add_argument("--age", metavar="X", help="then overwrite X times its capacity at random (default 0)")
+    drive.add_argument("--precondition", choices=("instant", "device"),
+                       help="fill and age at once (default), or by I/O in device time")
+    drive.add_argument("--frontend", choices=("nvme", "virtio-blk"), help="how the guest sees it (default nvme)")
+    guest = parser.add_argument_group("the guest")
+    guest.add_argument("--smp", metavar="N", help="processors (default 1)")
+    guest.add_argument("--mem", metavar="SIZE", help="memory (default 1G)")
+    guest.add_argument("--seed", metavar="N", default="1", help="of everything random (default 1)")
+    guest.add_argument("--realtime", action="store_true", help="the host's clock instead of virtual time")
+    guest.add_argument("--accel", choices=("tcg", "kvm"), default=None, help="default tcg; kvm implies --realtime")
+    guest.add_argument("--qemu-arg", metavar="ARG", action="append", default=[],
+                       help="one more argument for QEMU, as --qemu-arg=-X; repeatable")
+    how = parser.add_argument_group("how")
+    how.add_argument("--timeout", metavar="SECONDS",
+                     help="give up when the guest shows no sign of life for so long (default 600)")
+    how.add_argument("--keep", action="store_true", help="keep the work files, also after a failure or Ctrl-C")
+    how.add_argument("--dry-run", action="store_true", help="only print QEMU's command line")
+    how.add_argument("--verbose", action="store_true", help="show the guest's console")
+
+
+def _number(name: str, text: str, low: float, high: float, kind: type = int) -> float:
+    span = f"{low:g} to {high:g}"
+    try:
+        value = kind(text)
+    except ValueError:
+        raise SlateError(f"--{name} {text}: not {'a whole number' if kind is int else 'a number'}",
+                         f"give a number from {span}") from None
+    if not low <= value <= high:
+        raise SlateError(f"--{name} {text}: out of range", f"give a number from {span}")
+    return value
+
+
+def _memory(text: str) -> int:
+    try:
+        value = units.parse_size(text)
+    except ValueError:
+        raise SlateError(f"--mem {text}: not a size", "write it as 1G or 768M") from None
+    if value < MEM_MIN:
+        raise SlateError(f"--mem {text}: the guest needs {units.size(MEM_MIN)} at least", "use --mem 1G")
+    free = memory_available()
+    if free is not None and value > free:
+        raise SlateError(f"--mem {text}: this machine has {units.size(free)} of memory available",
+                         f"use a smaller --mem (at least {MEM_MIN >> 20}M), or end other programs")
+    return value
+
+
+def memory_available() -> int | None:
+    """Bytes that a new program may take; None where the kernel does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as meminfo:
+            for line in meminfo:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return None
+
+
+def check_profile(path: Path) -> Path:
+    """A profile that can be read; what is in it, the drive judges."""
+    if not path.exists():
+        raise SlateError(f"no such profile: {path}", jobfile.available(path.with_suffix(".ini")))
+    if not path.is_file():
+        raise SlateError(f"{path} is not a file", "name a profile such as nand-emu/profiles/default.ini")
+    if not os.access(path, os.R_OK):
+        raise SlateError(f"can not read the profile {path}: permission denied", f"chmod a+r {path}")
+    return path
+
+
+def _profile_preconditions(path: Path) -> set[str]:
+    """Keys that the profile sets in [precondition]."""
+    parser = configparser.ConfigParser(strict=False, interpolation=None, inline_comment_prefixes=(";", "#"))
+    try:
+        parser.read(path, encoding="utf-8")
+        return set(parser["precondition"]) if "precondition" in parser else set()
+    except (configparser.Error, UnicodeDecodeError):
+        return set()    # the drive will say what is wrong
+
+
+def from_arguments(args: argparse.Namespace) -> RunOptions:
+    """Check the arguments, fill in what they leave open."""
+    if args.cmd and args.job:
+        raise SlateError("--job and --cmd exclude each other", "give one of them")
+    options = RunOptions(profile=check_profile(Path(args.profile or paths.DEFAULT_PROFILE)))
+    options.shell = args.shell
+    if args.cmd:
+        options.script = Path(args.cmd)
+        options.script_text = jobfile.read(options.script)
+    elif args.job or not args.shell:
+        options.job = jobfile.load(Path(args.job or paths.DEFAULT_JOB))
+    options.script_args = args.cmd_arg
+    _check_script_args(options)
+    hints = options.job.hints if options.job else {}
+
+    def asked(name: str, default: str | None = None) -> str | None:
+        given = getattr(args, name)
+        return given if given is not None else hints.get(name, default)
+
+    options.smp = int(_number("smp", asked("smp", "1"), 1, SMP_MAX))
+    options.mem = _memory(asked("mem", "1G"))
+    options.seed = int(_number("seed", args.seed, 0, 2**31 - 1))
+    options.timeout = _number("timeout", asked("timeout", "600"), 1, 1e7, float)
+    options.precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
+    if options.precondition == "device" and not options.job:
+        raise SlateError("--precondition device works with fio jobs only",
+                         "use --precondition instant, or write to the drive in the script")
+    options.frontend = _choice("frontend", asked("frontend", "nvme"), ("nvme", "virtio-blk"))
+    in_profile = _profile_preconditions(options.profile)
+    fill = asked("fill", None if "fill_permille" in in_profile else "100")
+    age = asked("age", None if "age_permille" in in_profile else "0")
+    options.fill = None if fill is None else _number("fill", fill, 0, 100, float)
+    options.age = None if age is None else _number("age", age, 0, 1000, float)
+    options.accel = args.accel or "tcg"
+    options.realtime = args.realtime or options.accel == "kvm"
+    if options.accel == "kvm":
+        _check_kvm()
+    for line in args.set:
+        if not _SETTING.fullmatch(line):
+            raise SlateError(f"--set {line}: not SECTION.KEY=VALUE", "for instance --set ftl.buffer_units=0")
+    options.settings = args.set
+    options.qemu_args = args.qemu_arg
+    options.out = Path(args.out) if args.out else None
+    options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
+    return options
+
+
+def _check_script_args(options: RunOptions) -> None:
+    if options.script_args and not options.script:
+        raise SlateError("--cmd-arg without --cmd", "name the script with --cmd")
+    for word in options.script_args:
+        if not re.fullmatch(r"[A-Za-z0-9._/:=@%+-]+", word):
+            raise SlateError(f"--cmd-arg '{word}': it travels on the kernel's command line",
+                             "use letters, digits and ._/:=@%+- only")
+
+
+def _choice(name: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise SlateError(f"{name}={value}: not a choice", f"use one of: {', '.join(choices)}")
+    return value
+
+
+def _check_kvm() -> None:
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        raise SlateError("--accel kvm: this user can not open /dev/kvm",
+                         "leave --accel out (tcg), load the kvm module, or join the group kvm")

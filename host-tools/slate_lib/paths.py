@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where things are: in the clone, and in its build directory."""
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("SLATE_BUILD") or ROOT / "build")
+OUT = ROOT / "out"
+
+QEMU = BUILD / "qemu" / "qemu-system-x86_64"
+GUEST = BUILD / "guest"
+VENV = BUILD / "venv"
+FIRMWARE = (Path("/usr/share/seabios"), Path("/usr/share/qemu"))
+
+DEFAULT_PROFILE = ROOT / "nand-emu" / "profiles" / "default.ini"
+DEFAULT_JOB = ROOT / "fio-jobs" / "quick.fio"
+
+
+def short(path: Path | str) -> str:
+    """The path as a person in the clone or in the current directory would type it."""
+    full = Path(path).resolve()
+    for base in (Path.cwd(), ROOT):
+        if full.is_relative_to(base):
+            return str(full.relative_to(base))
+    return str(full)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One QEMU process that never outlives the launcher."""
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from .errors import MachineError, SlateError
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+_PREFIX = re.compile(r"^\S*qemu-system-\S+: ")
+_BAD_DRIVE = re.compile(r"-(blockdev|device) ")
+
+
+def _die_with(parent: int):
+    """For the child, before exec: the kernel kills it when its parent ends, however that ends."""
+    def prepare() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+    return prepare
+
+
+class Qemu:
+    """The process. Its stderr goes to a file, so that no pipe can fill up."""
+
+    def __init__(self, line: list[str], log: Path, pass_fds: tuple[int, ...], foreground: bool):
+        self.line = line
+        self.log = log
+        with open(log, "wb") as stderr:
+            try:
+                self.process = subprocess.Popen(
+                    line, stdin=None if foreground else subprocess.DEVNULL,
+                    stdout=None if foreground else stderr, stderr=stderr, pass_fds=pass_fds,
+                    process_group=None if foreground else 0, preexec_fn=_die_with(os.getpid()))
+            except OSError as error:
+                raise MachineError(f"can not start {line[0]}: {error.strerror}",
+                                   "run 'make qemu' to build it again") from None
+
+    def running(self) -> bool:
+        """True while the process lives."""
+        return self.process.poll() is None
+
+    def cpu_seconds(self) -> float:
+        """Processor time it has used."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def kill(self) -> None:
+        """End it now; returns when it is gone."""
+        if self.running():
+            self.process.kill()
+        self.process.wait()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a process that was told to quit; kill it if it does not."""
+        deadline = time.monotonic() + seconds
+        while self.running() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        self.kill()
+
+    def said(self) -> list[str]:
+        """What it wrote to stderr, without the noise that repeats our own arguments."""
+        text = self.log.read_text(encoding="utf-8", errors="replace")
+        for option, value in zip(self.line, self.line[1:]):
+            if option.startswith("-"):
+                text = text.replace(f"{option} {value}: ", f"{option}: ")
+        lines = [_PREFIX.sub("", line) for line in text.splitlines()]
+        return [line for line in lines if line.strip()]
+
+    def death(self) -> SlateError:
+        """Why it ended by itself."""
+        status = self.process.wait()
+        said = self.said()
+        refused = status == 1 and said and said[0].startswith(("-blockdev: ", "-device: "))
+        if refused:
+            return SlateError(said[0].partition(": ")[2] + "".join("\n  " + line for line in said[1:4]))
+        how = f"exit status {status}" if status >= 0 else f"signal {-status} ({signal.Signals(-status).name})"
+        tail = "".join("\n  | " + line for line in said[-12:]) or " and said nothing"
+        fix = "if its own words above do not help, run again with --keep --verbose"
+        if -status == signal.SIGKILL:
+            fix = "was it the kernel, out of memory ('dmesg | tail')? use a smaller --mem or drive"
+        return MachineError(f"QEMU ended before the guest did: {how}{tail}", fix)

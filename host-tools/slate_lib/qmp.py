@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The conversation with QEMU.
+
+Nothing is sent while the guest runs in virtual time: the handshake happens
+before the first instruction (QEMU starts stopped), the rest after power-off.
+"""
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from typing import Any
+
+from . import paths
+from .errors import MachineError, SlateError
+
+_REPLY_LIMIT = 256 << 20    # bytes of one reply: 256 marks with their histograms
+
+
+def _import_qmp():
+    """qemu.qmp, from this Python or from the clone's own environment."""
+    try:
+        import qemu.qmp
+    except ImportError:
+        for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
+            sys.path.append(str(site))
+        try:
+            import qemu.qmp
+        except ImportError:
+            raise SlateError("the Python package qemu.qmp is not there", "run 'make venv'") from None
+    return qemu.qmp
+
+
+class Monitor:
+    """A QMP session over one end of a socket pair."""
+
+    def __init__(self) -> None:
+        self._qmp = _import_qmp()
+        self._mine, self.theirs = socket.socketpair()
+        self._client = self._qmp.QMPClient("slate")
+        self._client._limit = _REPLY_LIMIT  # noqa: SLF001  (the package has no public name for it)
+        self._client.logger.disabled = True
+
+    async def start(self) -> None:
+        """Shake hands, then let the guest run."""
+        self.theirs.close()
+        await self._client.connect(self._mine)
+        await self._client.execute("cont")
+
+    def version(self) -> str:
+        """QEMU's own, with its package's."""
+        greeting = self._client.greeting
+        found = greeting.QMP.version if greeting else {}
+        numbers = found.get("qemu", {})
+        return "{}.{}.{} {}".format(*(numbers.get(k, 0) for k in ("major", "minor", "micro")),
+                                    found.get("package", "")).strip()
+
+    async def shutdown(self) -> str:
+        """Wait for the guest to end; returns the reason as QEMU has it."""
+        with self._qmp.EventListener("SHUTDOWN") as listener:
+            self._client.register_listener(listener)
+            event = await listener.get()
+            return event["data"].get("reason", "unknown")
+
+    async def drive(self, node: str) -> dict[str, Any]:
+        """The drive's statistics."""
+        try:
+            nodes = await self._client.execute("query-blockstats", {"query-nodes": True})
+        except self._qmp.QMPError as error:
+            raise MachineError(f"QEMU did not tell the drive's statistics: {error}") from None
+        for entry in nodes:
+            if entry.get("node-name") == node and "driver-specific" in entry:
+                return entry["driver-specific"]
+        raise MachineError(f"QEMU knows no statistics of node '{node}'", "run 'make qemu' to build it again")
+
+    async def quit(self) -> None:
+        """Tell QEMU to end."""
+        try:
+            await asyncio.wait_for(self._client.execute("quit"), 5)
+        except (self._qmp.QMPError, asyncio.TimeoutError):
+            pass
+
+    async def close(self) -> None:
+        """Drop the connection; never fails."""
+        self.theirs.close()
+        try:
+            await asyncio.wait_for(self._client.disconnect(), 5)
+        except Exception:  # noqa: BLE001  (a dying QEMU breaks the session in many ways)
+            pass
+        self._mine.close()
+
+
+def is_session_error(error: BaseException) -> bool:
+    """True for errors that mean: QEMU is not there any more."""
+    qmp = _import_qmp()
+    return isinstance(error, (qmp.QMPError, OSError, EOFError))

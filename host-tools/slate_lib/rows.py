@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest's figures and the drive's, side by side: one row per job and kind of I/O."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import fioresult
+from .account import OPS, Account, Device, JobAccount, OpAccount, label_of
+from .fioresult import GuestRow
+
+WHOLE_RUN = "whole run"
+
+
+@dataclass
+class Row:
+    """A job's reads, writes, trims or flushes. guest or drive may not know them."""
+
+    job: str
+    op: str
+    guest: GuestRow | None
+    drive: OpAccount | None
+    account: JobAccount | None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def same_ios(self) -> bool:
+        """Both sides counted the same I/Os, so that their means can be subtracted."""
+        return bool(self.guest and self.drive and self.drive.ios == self.guest.ios)
+
+    def path_ns(self) -> float | None:
+        """What the guest's own software adds to the drive's latency."""
+        if not self.same_ios or self.account is None or self.account.shared:
+            return None
+        assert self.guest and self.drive
+        mean = self.drive.mean_ns()
+        return None if mean is None else self.guest.mean_ns - mean
+
+
+def build(raw_device: dict[str, Any], fio: dict[str, Any] | None) -> list[Row]:
+    """All rows, in the order of the job file; then what only the drive knows."""
+    device = Device(raw_device)
+    guest = fioresult.rows(fio)
+    sections = fioresult.sections(fio)
+    found: list[Row] = []
+    known = {label_of(section) for section in sections}
+    for label in device.labels():
+        if label not in known:
+            found += _drive_rows(label, device.job(label))
+    for section in sections:
+        account = device.job(section) or _only(device, sections)
+        found += _job_rows(section, [row for row in guest if row.job == section], account)
+    if not found:
+        found = _drive_rows(WHOLE_RUN, JobAccount(device.total, 0, 0, []))
+    return found
+
+
+def _only(device: Device, sections: list[str]) -> JobAccount | None:
+    """Without marks, a lone job's account is the whole run's."""
+    if len(sections) == 1 and not device.marks:
+        return JobAccount(device.total, 0, 0, ["boot"])
+    return None
+
+
+def _drive_rows(name: str, account: JobAccount | None) -> list[Row]:
+    if account is None:
+        return []
+    ops = [op for op in OPS if account.account.op[op].ios]
+    return [Row(name, op, None, account.account.op[op], account) for op in ops]
+
+
+def _job_rows(section: str, guest: list[GuestRow], account: JobAccount | None) -> list[Row]:
+    found = []
+    for mine in guest:
+        drive = account.account.op[mine.op] if account else None
+        found.append(Row(section, mine.op, mine, drive if drive and drive.ios else None, account))
+    if account:
+        seen = {row.op for row in found}
+        found += [Row(section, op, None, account.account.op[op], account)
+                  for op in OPS if op not in seen and account.account.op[op].ios]
+    for row in found:
+        _annotate(row)
+    return found
+
+
+def _annotate(row: Row) -> None:
+    if row.account and row.account.shared:
+        row.notes.append(f"the drive's account is shared with {', '.join(row.account.shared)}, "
+                         "which ran in the same time")
+    elif row.guest and row.drive and not row.same_ios:
+        row.notes.append(f"{row.op}: fio counted {row.guest.ios:,} I/Os, the drive {row.drive.ios:,} "
+                         "(split, merged, cached or made by the kernel), so their means do not compare")
+    if row.guest and row.guest.clones > 1 and row.guest.percentiles_ns:
+        row.notes.append(f"{row.op}: percentiles are the worst of {row.guest.clones} clones' "
+                         "(group_reporting=1 gives their common ones)")
+
+
+def busy(device: Device, row: Row) -> tuple[float | None, float | None]:
+    """Share of the job's time in which an average die, and channel, was busy."""
+    if row.account is None or row.account.end_ns <= row.account.begin_ns:
+        return None, None
+    elapsed = row.account.end_ns - row.account.begin_ns
+    dies, channels = device.dies(), device.setting("channels")
+    totals: Account = row.account.account
+    return (totals.nand_total("die-busy-ns") / (elapsed * dies) if dies else None,
+            totals.nand_total("bus-busy-ns") / (elapsed * channels) if channels else None)

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run: boot, job, power-off, statistics, report."""
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from . import command, device, facts, paths, process, qmp, report, units
+from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
+from .options import RunOptions
+from .rundir import RunDir
+from .watch import POLL_SECONDS, Progress, Watcher
+
+NO_JOB = 127    # the guest's status when there was neither a job nor a script
+
+
+class Run:
+    """The state of one run, from the checks to the report."""
+
+    def __init__(self, options: RunOptions):
+        self.options = options
+        self.started = time.monotonic()
+        self.phases: dict[str, float] = {}
+        self.progress = Progress(sys.stdout, self.started)
+        self.raw: dict[str, Any] | None = None
+        self.qemu_version = ""
+        self.run_dir = RunDir(options.out, options.name)
+        self.watcher = Watcher(self.run_dir.console, self.run_dir.results, options.timeout,
+                               self.progress, options.verbose)
+        self.line: list[str] = []
+        self.worker: ThreadPoolExecutor
+        self.sums: Future[dict[str, str]]
+
+    # ---- the flow
+
+    def execute(self) -> int:
+        """Do it all; returns the exit code."""
+        try:
+            with ThreadPoolExecutor(1) as self.worker:
+                command.write_initrd(self.options, self.run_dir.initrd)
+                self._mark("prepare")
+                asyncio.run(self._machine())
+                return self._collect()
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            return self._interrupted()
+        except OSError as error:
+            self._failed()
+            raise MachineError(f"{error.filename or self.run_dir.path}: {(error.strerror or str(error)).lower()}",
+                               "free some space or check permissions, or name a directory elsewhere with --out",
+                               ) from None
+        except SlateError as error:
+            self._failed(usage=not isinstance(error, MachineError))
+            raise
+
+    def _mark(self, phase: str) -> None:
+        self.phases[phase] = time.monotonic() - self.started - sum(self.phases.values())
+
+    def _interrupted(self) -> int:
+        if self.options.keep:
+            where = f"what there was is in {paths.short(self.run_dir.path)}"
+        else:
+            self.run_dir.discard()
+            where = "nothing is left behind"
+        self.progress.now("")
+        print(f"\nslate: interrupted; {where}", file=sys.stderr)
+        return INTERRUPTED
+
+    def _failed(self, usage: bool = False) -> None:
+        self.progress.now("")
+        if self.options.keep:
+            return
+        if usage:
+            self.run_dir.discard()
+        else:
+            self.run_dir.clean()
+
+    # ---- QEMU
+
+    async def _machine(self) -> None:
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
+        assert task
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, task.cancel)
+        monitor = qmp.Monitor()
+        qemu = None
+        try:
+            files = command.Files(self.run_dir.initrd, self.run_dir.console, self.run_dir.results,
+                                  monitor.theirs.fileno())
+            self.line = command.build(self.options, files)
+            qemu = process.Qemu(self.line + ["-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell)
+            # Not before: a process that has threads must not fork.
+            self.sums = self.worker.submit(facts.checksums, self.options)
+            await self._converse(monitor, qemu)
+            qemu.wait(10)
+        finally:
+            if qemu:
+                qemu.kill()
+            await asyncio.shield(monitor.close())
+
+    async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu) -> None:
+        try:
+            await self._until(monitor.start(), qemu)
+            self.qemu_version = monitor.version()
+            if not self.options.keep:
+                self.run_dir.initrd.unlink(missing_ok=True)     # QEMU has read it
+            self._mark("start")
+            reason = await self._until(monitor.shutdown(), qemu)
+            self._mark("guest")
+            self.watcher.poll(None)
+            if reason != "guest-shutdown":
+                raise self.watcher.panic() if reason in ("guest-reset", "guest-panic") else MachineError(
+                    f"the guest did not power off by itself (reason: {reason}){self.watcher.last_words()}")
+            self.raw = await monitor.drive(command.NODE)
+            await monitor.quit()
+        except Exception as error:
+            if qmp.is_session_error(error):
+                qemu.wait(2)
+                if self.options.shell and qemu.process.returncode == 0:
+                    return      # the user ended QEMU from its monitor
+                raise qemu.death() from None
+            raise
+
+    async def _until(self, waiting: Any, qemu: process.Qemu) -> Any:
+        """Await something while watching the guest and the process."""
+        task = asyncio.ensure_future(waiting)
+        watch = not self.options.shell
+        looks = 0
+        try:
+            while not task.done():
+                await asyncio.wait((task,), timeout=POLL_SECONDS)
+                if not task.done() and not qemu.running():
+                    await asyncio.wait((task,), timeout=0.2)
+                    if not task.done():
+                        raise ConnectionResetError("QEMU is gone")
+                looks += 1
+                if watch and "start" in self.phases:
+                    busy = not self.options.realtime and looks % 20 == 0
+                    self.watcher.poll(qemu.cpu_seconds() if busy else self.watcher.cpu)
+                if looks % 20 == 0:
+                    self.run_dir.check_room()
+            return task.result()
+        finally:
+            task.cancel()
+
+    # ---- results
+
+    def _collect(self) -> int:
+        if self.raw is None:
+            self.run_dir.discard()
+            print("\nslate: QEMU was ended from its monitor: there are no results")
+            return OK
+        files, status = self._results()
+        for name, data in files.items():
+            self.run_dir.write(name, data)
+        self.run_dir.write("device.json", device.text(self.raw))
+        record = self._record(status)
+        shown = report.Report(device.canonical(self.raw), _fio_json(files), record)
+        plain = shown.text()
+        self.run_dir.write("report.txt", plain)
+        self._mark("collect")
+        record["seconds"] = {name: round(value, 3) for name, value in self.phases.items()}
+        self.run_dir.write("run.json", json.dumps(record, indent=1) + "\n")
+        self.run_dir.finish(self.options.keep)
+        overhead = sum(value for name, value in self.phases.items() if name != "guest")
+        self.progress.line("results", f"in {paths.short(self.run_dir.path)}", overhead)
+        print()
+        print(shown.text(color=sys.stdout.isatty()), end="")
+        return self._verdict(status, files)
+
+    def _results(self) -> tuple[dict[str, bytes], int]:
+        import results  # host-tools/guest
+
+        try:
+            files, status = results.parse_results(self.run_dir.results.read_bytes())
+        except ValueError as error:
+            self.run_dir.check_room()
+            raise MachineError(f"{error}{self.watcher.last_words()}",
+                               "look at the console with --verbose, or enter the guest with --shell") from None
+        bad = [name for name in files if name.startswith("/") or ".." in name.split("/")
+               or name in ("device.json", "run.json", "report.txt", "console.log")]
+        if bad:
+            raise MachineError(f"the guest sent files that do not belong here: {', '.join(bad)}",
+                               "let the job write under other names in $OUT")
+        if self.options.shell and status == NO_JOB:
+            status = 0
+        return files, status
+
+    def _record(self, status: int) -> dict[str, Any]:
+        return {
+            "repeat": facts.repeat_command(self.options),
+            "job_status": status,
+            "settings": facts.settings(self.options),
+            "versions": {**facts.versions(), "qemu": self.qemu_version},
+            "sha256": self.sums.result(),
+            "qemu_command": self.line,
+            "guest_seconds": self.watcher.phases,
+            "seconds": {name: round(value, 3) for name, value in self.phases.items()},
+        }
+
+    def _verdict(self, status: int, files: dict[str, bytes]) -> int:
+        if status == 0:
+            return OK
+        log = files.get("fio.log", b"").decode(errors="replace").splitlines()
+        what = f"the job {paths.short(self.options.job.path)}" if self.options.job else f"the script {self.options.script}"
+        tail = "".join("\n  | " + line for line in log[-12:])
+        if not tail:
+            tail = self.watcher.last_words()
+        print(f"slate: {what} failed in the guest with status {status}{tail}\n"
+              f"  fix: see {paths.short(self.run_dir.path)}/ for the whole output", file=sys.stderr)
+        return JOB_FAILED
+
+
+def _fio_json(files: dict[str, bytes]) -> dict[str, Any] | None:
+    try:
+        return json.loads(files["fio.json"])
+    except (KeyError, ValueError):
+        return None
+
+
+def dry_run(options: RunOptions) -> int:
+    """Only say what would be started."""
+    out = options.out or paths.OUT / f"{options.name}-NNN"
+    files = command.Files(out / ".initrd", out / "console.log", out / ".results")
+    print(command.text(command.build(options, files)))
+    return OK
+
+
+def run(options: RunOptions) -> int:
+    """'slate run'."""
+    if options.dry_run:
+        return dry_run(options)
+    command.check_built()
+    if command.firmware_missing():
+        raise SlateError("the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh")
+    say = options.job.path if options.job else options.script or "a shell"
+    print(f"{'slate':<9} {paths.short(say) if say != 'a shell' else say} on {paths.short(options.profile)}, "
+          f"{options.smp} vCPU, {units.size(options.mem)}, seed {options.seed}, "
+          f"{'the host’s time' if options.realtime else 'virtual time'}")
+    if options.shell:
+        print("          a shell on /dev/ttyS0; leave it with 'exit' (powers off, prints the report), "
+              "end QEMU with Ctrl-A x")
+    sys.stdout.flush()
+    return Run(options).execute()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""out/<run>/: unique, written whole or not at all, and gone after Ctrl-C."""
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+from . import paths, units
+from .errors import MachineError, SlateError
+
+NEEDED_BYTES = 64 << 20     # before the boot: the initramfs with the job, console, results
+LOW_BYTES = 1 << 20         # while it runs
+WORK_FILES = (".initrd", ".results", ".qemu.log")
+
+
+class RunDir:
+    """The directory of one run."""
+
+    def __init__(self, wanted: Path | None, name: str):
+        self.default = wanted is None
+        self.created = False
+        self.path = self._create_numbered(name) if wanted is None else self._create(wanted)
+        try:
+            self._check_space()
+        except SlateError:
+            self.discard()
+            raise
+
+    @property
+    def initrd(self) -> Path:
+        """The guest's initramfs with the job in front; a work file."""
+        return self.path / WORK_FILES[0]
+
+    @property
+    def results(self) -> Path:
+        """What the guest sends; a work file."""
+        return self.path / WORK_FILES[1]
+
+    @property
+    def qemu_log(self) -> Path:
+        """QEMU's stderr; a work file."""
+        return self.path / WORK_FILES[2]
+
+    @property
+    def console(self) -> Path:
+        """The guest's console."""
+        return self.path / "console.log"
+
+    def _create_numbered(self, name: str) -> Path:
+        for number in range(1, 100000):
+            path = paths.OUT / f"{name}-{number:03d}"
+            try:
+                path.mkdir(parents=True)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise _unwritable(path, error) from None
+            self.created = True
+            return path
+        raise SlateError(f"{paths.OUT} is full of runs named {name}", "remove old ones")
+
+    def _create(self, path: Path) -> Path:
+        try:
+            if not path.exists():
+                path.mkdir(parents=True)
+                self.created = True
+            elif not path.is_dir():
+                raise SlateError(f"--out {path}: not a directory", "name another")
+            elif any(path.iterdir()):
+                raise SlateError(f"--out {path}: there is something in it already", "name a new directory, or empty it")
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise _unwritable(path, PermissionError(errno.EACCES, "permission denied"))
+        return path
+
+    def _check_space(self) -> None:
+        free = self.free()
+        if free < NEEDED_BYTES:
+            raise SlateError(f"{self.path}: no room: {units.size(free)} free, {units.size(NEEDED_BYTES)} needed",
+                             "free some space, or name a directory elsewhere with --out")
+
+    def free(self) -> int:
+        """Bytes that can still be written here."""
+        room = os.statvfs(self.path)
+        return room.f_bavail * room.f_frsize
+
+    def check_room(self) -> None:
+        """While the guest runs: stop before results are lost."""
+        free = self.free()
+        if free < LOW_BYTES:
+            raise MachineError(f"the disk of {self.path} filled up during the run: {units.size(free)} are left",
+                               "free some space and run again, or name a directory elsewhere with --out")
+
+    def write(self, name: str, data: bytes | str) -> Path:
+        """A file, whole or not at all."""
+        path = self.path / name
+        temporary = path.with_name(f".{path.name}.tmp")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+            os.replace(temporary, path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise MachineError(f"can not write {path}: {error.strerror}",
+                               "free some space, or name a directory elsewhere with --out") from None
+        return path
+
+    def finish(self, keep: bool) -> None:
+        """The run is complete: point out/latest at it."""
+        if not keep:
+            self.clean()
+        if self.default:
+            link = paths.OUT / f".latest.{os.getpid()}"
+            try:
+                link.unlink(missing_ok=True)
+                link.symlink_to(self.path.name)
+                os.replace(link, paths.OUT / "latest")
+            except OSError:
+                pass    # a convenience only
+
+    def clean(self) -> None:
+        """Remove the work files."""
+        for name in WORK_FILES:
+            (self.path / name).unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """As if the run had never been."""
+        if self.created:
+            shutil.rmtree(self.path, ignore_errors=True)
+        else:
+            self.clean()
+            self.console.unlink(missing_ok=True)
+
+
+def _unwritable(path: Path, error: OSError) -> SlateError:
+    return SlateError(f"can not create {path}: {(error.strerror or str(error)).lower()}",
+                      "check its owner and permissions, or name a directory elsewhere with --out")

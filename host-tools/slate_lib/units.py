@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers to text and back."""
+import re
+
+_SIZE = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Bytes of '512M', '1g', '4096'; powers of 1024."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(text)
+    return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[match[2].lower()]
+
+
+def size(count: int) -> str:
+    """'4 KiB', '1.5 GiB', '700 B'."""
+    for shift, name in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if count >= 1 << shift:
+            text = f"{count / (1 << shift):.1f}"
+            return f"{text.removesuffix('.0')} {name}"
+    return f"{count} B"
+
+
+def us(ns: float | None) -> str:
+    """Nanoseconds as microseconds, in at most seven columns."""
+    if ns is None:
+        return "-"
+    value = ns / 1000
+    if value < 10:
+        return f"{value:.2f}"
+    if value < 10000:
+        return f"{value:.1f}"
+    return f"{value:,.0f}" if value < 1e6 else f"{value / 1e6:.3g}e6"
+
+
+def count(value: float) -> str:
+    """An integer with thousands apart."""
+    return f"{value:,.0f}"
+
+
+def rate(value: float) -> str:
+    """IOPS: digits only where they say something."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def percent(part: float, whole: float) -> str:
+    """'12.5 %'; '-' of nothing."""
+    if not whole:
+        return "-"
+    share = 100 * part / whole
+    return f"{share:.0f} %" if share >= 99.95 or share == 0 else f"{share:.1f} %"

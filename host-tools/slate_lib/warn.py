@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a reader of the figures must know before believing them."""
+from __future__ import annotations
+
+from typing import Any
+
+from . import fioresult, units
+from .account import Account, Device
+from .rows import Row
+
+
+def warnings(device: Device, fio: dict[str, Any] | None, rows: list[Row]) -> list[str]:
+    """A sentence or two each."""
+    found = fioresult.errors(fio)
+    found += _unwritten(device, rows)
+    found += _media(device.total)
+    found += _drive_errors(device.total)
+    return found
+
+
+def _unwritten(device: Device, rows: list[Row]) -> list[str]:
+    """Reads of nothing cost nothing: the trap of every emulated drive."""
+    found = []
+    for job in dict.fromkeys(row.job for row in rows):
+        account = next((row.account for row in rows if row.job == job), None)
+        if account is None:
+            continue
+        counters, reads = account.account.ftl, account.account.op["read"]
+        ios, touched = counters.get("unwritten-reads", 0), counters.get("unwritten-units", 0)
+        if not touched or not reads.ios:
+            continue
+        text = (f"{job}: {units.count(ios)} of {units.count(reads.ios)} reads ({units.percent(ios, reads.ios)}) found "
+                f"only sectors that were never written or were trimmed ({units.count(touched)} units of "
+                f"{units.size(device.unit_bytes)}): these cost only a look-up")
+        real = _real_read_ns(device, account.account)
+        text += f"; real data would cost {units.us(real)} µs or more" if real else ""
+        found.append(text + ". Fill the drive first (--fill 100).")
+    return found
+
+
+def _real_read_ns(device: Device, account: Account) -> float | None:
+    """A read of flash: from this job's own, or else the profile's bare arithmetic."""
+    reads = account.op["read"]
+    flash = reads.ios - account.ftl.get("unwritten-reads", 0) - account.ftl.get("buffer-hit-units", 0)
+    if flash > 0 and reads.parts_ns["cell"]:
+        return (reads.parts_ns["cell"] + reads.parts_ns["bus"]) / flash
+    cell, per_byte = device.setting("read_ns"), device.setting("bus_ps_per_byte")
+    if cell is None:
+        return None
+    return cell + (device.setting("cmd_ns") or 0) + (per_byte or 0) * device.unit_bytes / 1000
+
+
+def _media(total: Account) -> list[str]:
+    found = []
+    for key, what in (("uncorrectable", "reads were uncorrectable"), ("program-fails", "page programs failed"),
+                      ("erase-fails", "block erases failed")):
+        if total.nand.get(key):
+            found.append(f"media: {units.count(total.nand[key])} {what}")
+    broken = total.violations()
+    if broken:
+        rules = ", ".join(f"{rule if str(rule).startswith('R') else f'R{rule}'}: {count}"
+                          for rule, count in total.nand["violations"].items() if count)
+        found.append(f"the FTL broke NAND rules {broken} times ({rules}): this is a bug in Slate; the figures are void")
+    return found
+
+
+def _drive_errors(total: Account) -> list[str]:
+    found = []
+    for name, op in total.op.items():
+        if op.errors:
+            found.append(f"the drive failed {units.count(op.errors)} of {units.count(op.ios)} {name}s")
+    return found

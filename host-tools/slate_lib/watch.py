@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Watch a guest from outside: its phases, its last words, its signs of life."""
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TextIO
+
+from .errors import MachineError
+
+POLL_SECONDS = 0.05
+STUCK_SECONDS = 60      # virtual time never idles: no processor time means a deadlock
+PANIC_SECONDS = 2       # for the rest of a panic's text
+_PHASE = re.compile(rb"^SLATE-PHASE (\S+)(?: rc=(\d+))? ([0-9.]+)\s*$")
+_PANIC = re.compile(rb"Kernel panic|end Kernel panic|Attempted to kill init")
+_LABELS = {"boot-done": "booted", "job-start": "job started", "job-end": "job ended", "output-sent": "results sent"}
+
+
+class Progress:
+    """One line a phase; on a terminal, also what is going on right now."""
+
+    def __init__(self, stream: TextIO, started: float):
+        self.stream = stream
+        self.started = started
+        self.live = stream.isatty()
+        self._shown = False
+
+    def line(self, name: str, text: str, seconds: float | None = None) -> None:
+        """A finished phase, laid out as the build's phases are."""
+        self._clear()
+        took = f" {seconds:7.1f} s" if seconds is not None else ""
+        self.stream.write(f"{name:<9} {text:<62}{took}\n".rstrip() + "\n" if not took else f"{name:<9} {text:<62}{took}\n")
+        self.stream.flush()
+
+    def now(self, text: str) -> None:
+        """What goes on; overwritten by what comes next."""
+        if self.live:
+            self.stream.write(f"\r\033[K{text}")
+            self.stream.flush()
+            self._shown = True
+
+    def _clear(self) -> None:
+        if self._shown:
+            self.stream.write("\r\033[K")
+            self._shown = False
+
+
+class Watcher:
+    """Reads the console as it grows; raises MachineError when the guest is beyond hope."""
+
+    def __init__(self, console: Path, results: Path, timeout: float, progress: Progress, verbose: bool):
+        self.console, self.results = console, results
+        self.timeout = timeout
+        self.progress = progress
+        self.verbose = verbose
+        self.phases: dict[str, float] = {}      # name -> guest seconds
+        self.wall: dict[str, float] = {}        # name -> host seconds since the start
+        self.job_rc: int | None = None
+        self._tail = b""
+        self._position = 0
+        self._sizes = (0, 0)
+        self._alive = time.monotonic()
+        self.cpu: float | None = None           # QEMU's processor time when last asked
+        self._cpu = (0.0, time.monotonic())
+        self._panic: float | None = None
+
+    def poll(self, cpu_seconds: float | None) -> None:
+        """Look once. cpu_seconds: QEMU's processor time, None when it may idle."""
+        now = time.monotonic()
+        self.cpu = cpu_seconds
+        self._read(now)
+        sizes = (self._position, self.results.stat().st_size if self.results.exists() else 0)
+        if sizes != self._sizes:
+            self._sizes, self._alive = sizes, now
+        self._show(now)
+        if self._panic and now - self._panic > PANIC_SECONDS:
+            raise self.panic()
+        if now - self._alive > self.timeout:
+            raise MachineError(f"the guest showed no sign of life for {self.timeout:g} s{self.last_words()}",
+                               "if the job is only long, raise --timeout; "
+                               "else look at the console with --verbose, or enter the guest with --shell")
+        self._check_processor(cpu_seconds, now)
+
+    def _check_processor(self, cpu_seconds: float | None, now: float) -> None:
+        if cpu_seconds is None or cpu_seconds - self._cpu[0] > 0.5:
+            self._cpu = (cpu_seconds or 0.0, now)
+        elif now - max(self._cpu[1], self._alive) > STUCK_SECONDS:
+            raise MachineError(f"QEMU is stuck: it used no processor time for {STUCK_SECONDS} s{self.last_words()}",
+                               "this is a fault in QEMU or the drive: run again with --keep and report it")
+
+    def panic(self) -> MachineError:
+        """The guest's kernel gave up."""
+        return MachineError(f"the guest's kernel panicked{self.last_words()}",
+                            "give it more memory (--mem 2G) if it ran out; else this is a fault in the guest image")
+
+    def last_words(self, lines: int = 12) -> str:
+        """The console's last lines, for a message."""
+        self._read(time.monotonic())
+        try:
+            text = self.console.read_bytes()[-8192:].decode(errors="replace")
+        except OSError:
+            text = ""
+        last = [line.rstrip() for line in text.splitlines() if line.strip()][-lines:]
+        if not last:
+            return "; its console is empty"
+        return "; its last lines:" + "".join("\n  | " + line[:160] for line in last)
+
+    def _read(self, now: float) -> None:
+        if not self.console.exists():
+            return
+        with open(self.console, "rb") as console:
+            console.seek(self._position)
+            data = console.read()
+        self._position += len(data)
+        if self.verbose and data:
+            sys.stdout.write(data.decode(errors="replace").replace("\r\n", "\n"))
+            sys.stdout.flush()
+        *lines, self._tail = (self._tail + data).split(b"\n")
+        for line in lines:
+            self._understand(line, now)
+
+    def _understand(self, line: bytes, now: float) -> None:
+        if _PANIC.search(line):
+            self._panic = self._panic or now
+        match = _PHASE.match(line)
+        if not match or match[1].decode() in self.phases:
+            return
+        name, guest = match[1].decode(), float(match[3])
+        before = max(self.wall.values(), default=0.0)
+        self.phases[name] = guest
+        self.wall[name] = now - self.progress.started
+        if match[2] is not None:
+            self.job_rc = int(match[2])
+        text = f"{_LABELS.get(name, name)} at {guest:.2f} s of guest time"
+        if self.job_rc and name == "job-end":
+            text += f", with status {self.job_rc}"
+        self.progress.line("guest", text, self.wall[name] - before)
+
+    def _show(self, now: float) -> None:
+        doing = {0: "booting", 1: "starting the job", 2: "running the job", 3: "sending results"}.get(
+            len(self.phases), "powering off")
+        self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s")

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run the test suites, show progress, end with one line 'N passed, N failed'.
+
+    tests/run.py [--only WORD] [SUITE ...]
+
+A suite is a command. It prints TAP, or (CTest) leaves a JUnit file. A suite
+that ends badly without naming a failed test counts as one failed test.
+Everything is kept in build/test/: SUITE.log, and summary.json.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "build" / "test"
+_TAP = re.compile(r"^(ok|not ok)\b\s*(\d+)?\s*(?:-\s*)?(.*)$")
+_TIME = re.compile(r"\s*# time=([0-9.]+)\s*$")
+
+
+@dataclass
+class Test:
+    """One test's outcome."""
+
+    name: str
+    passed: bool
+    seconds: float = 0.0
+    skipped: str = ""
+    output: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Suite:
+    """A command that runs tests."""
+
+    name: str
+    what: str
+    command: list[str]
+    needs: Path                 # not there: the suite can not run
+    again: str                  # reruns one test; {test}
+    only: str = ""              # option that selects tests; {word}
+    junit: Path | None = None
+    limit_s: float = 1800
+    tests: list[Test] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def suites() -> list[Suite]:
+    """All of them, fastest first."""
+    junit = RESULTS / "core.xml"
+    tap = [sys.executable, "tests/tap.py"]
+    return [
+        Suite("launcher", "the launcher and its report, without QEMU", [*tap, "tests/launcher"],
+              ROOT / "tests/launcher", "python3 tests/tap.py tests/launcher --only {test}", "--only={word}"),
+        Suite("core", "ftl, nand-emu, libslate", ["ctest", "--test-dir", "build/core", "--output-on-failure",
+              "-j", str(os.cpu_count() or 1), "--no-tests=error", "--output-junit", str(junit)],
+              ROOT / "build/core/CTestTestfile.cmake",
+              "ctest --test-dir build/core --output-on-failure -R '^{test}$'", "-R={word}", junit),
+        Suite("qemu", "the drive in QEMU, without a guest", ["tests/qemu/run.sh"],
+              ROOT / "tests/qemu/run.sh", "tests/qemu/run.sh {test}", "{word}"),
+        Suite("guest", "a Linux guest on the drive", [*tap, "tests/guest"],
+              ROOT / "tests/guest", "python3 tests/tap.py tests/guest --only {test}", "--only={word}", limit_s=3600),
+    ]
+
+
+class Screen:
+    """A line a suite; on a terminal also the test that just ended."""
+
+    def __init__(self) -> None:
+        self.live = sys.stdout.isatty()
+
+    def now(self, text: str) -> None:
+        """Overwritten by the next."""
+        if self.live:
+            print(f"\r\033[K{text[:110]}", end="", flush=True)
+
+    def line(self, text: str) -> None:
+        """Stays."""
+        print(f"\r\033[K{text}" if self.live else text, flush=True)
+
+
+def select(suite: Suite, word: str) -> list[str]:
+    """The command, for only some tests."""
+    if not word:
+        return suite.command
+    return suite.command + suite.only.format(word=word).split("=", 1 if suite.only.startswith("-R") else 0)
+
+
+def run(suite: Suite, word: str, screen: Screen) -> None:
+    """Run a suite; its tests are in suite.tests afterwards."""
+    began = time.monotonic()
+    if not suite.needs.exists():
+        suite.tests = [Test(suite.name, False, output=[f"{suite.needs.relative_to(ROOT)} is not there: 'make build' first"])]
+        return
+    if suite.junit:
+        suite.junit.unlink(missing_ok=True)
+    lines, status = _command(suite, select(suite, word), screen)
+    (RESULTS / f"{suite.name}.log").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    if suite.junit and suite.junit.exists():
+        suite.tests = parse_junit(suite.junit)
+    else:
+        suite.tests = parse_tap(lines)
+    suite.seconds = time.monotonic() - began
+    if (status or not suite.tests) and all(test.passed for test in suite.tests) and not (word and not suite.tests):
+        reason = f"exit status {status}" if status else "it ran no tests"
+        suite.tests.append(Test(f"({suite.name} as a whole: {reason})", False, output=lines[-30:]))
+
+
+def _command(suite: Suite, command: list[str], screen: Screen) -> tuple[list[str], int]:
+    lines: list[str] = []
+    done = failed = 0
+    deadline = time.monotonic() + suite.limit_s
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    assert process.stdout
+    # The alarm ends the group, so that a hanging test ends the read below too.
+    signal.signal(signal.SIGALRM, lambda *_: _end(process))
+    signal.alarm(int(suite.limit_s))
+    try:
+        for raw in process.stdout:
+            line = raw.rstrip("\n")
+            lines.append(line)
+            match = _TAP.match(line) or re.match(r"^\s*\d+/\d+ Test\s+#", line)
+            if match:
+                done += 1
+                failed += line.startswith("not ok") or "***" in line
+                screen.now(f"{suite.name:<9} {done} done{f', {failed} FAILED' if failed else ''}   {line.strip()}")
+    except KeyboardInterrupt:
+        _end(process)
+        raise
+    finally:
+        signal.alarm(0)
+    status = process.wait()
+    if time.monotonic() >= deadline:
+        lines.append(f"(ended: it took longer than {suite.limit_s:.0f} s)")
+    return lines, status
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Stop a suite as Ctrl-C would, then for good."""
+    for number, patience in ((signal.SIGINT, 10), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(patience)
+            return
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def parse_tap(lines: list[str]) -> list[Test]:
+    """Tests of a TAP stream; '#' lines belong to the test before them."""
+    found: list[Test] = []
+    for line in lines:
+        match = _TAP.match(line)
+        if match:
+            rest, seconds = match[3], 0.0
+            if took := _TIME.search(rest):
+                rest, seconds = rest[:took.start()], float(took[1])
+            name, _, directive = rest.partition(" # ")
+            skipped = directive[4:].strip() if directive.upper().startswith("SKIP") else ""
+            todo = directive.upper().startswith("TODO")
+            found.append(Test(name.strip() or f"test {match[2]}", match[1] == "ok" or todo, seconds, skipped))
+        elif found and not found[-1].passed:
+            found[-1].output.append(line.removeprefix("# "))
+    return found
+
+
+def parse_junit(path: Path) -> list[Test]:
+    """Tests of CTest's JUnit file."""
+    found = []
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        failed = case.find("failure") is not None or case.get("status") == "fail"
+        output = (case.findtext("system-out") or "").splitlines() if failed else []
+        skipped = "skipped" if case.find("skipped") is not None else ""
+        found.append(Test(case.get("name", "?"), not failed, float(case.get("time") or 0), skipped, output))
+    return found
+
+
+def tell(suite: Suite, screen: Screen) -> None:
+    """A suite's line, and what failed in it."""
+    failed = [test for test in suite.tests if not test.passed]
+    skipped = [test for test in suite.tests if test.skipped]
+    passed = len(suite.tests) - len(failed)
+    count = f"{passed} passed" + (f" ({len(skipped)} skipped)" if skipped else "") + (
+        f", {len(failed)} FAILED" if failed else "")
+    screen.line(f"{suite.name:<9} {suite.what:<44} {count:<28} {suite.seconds:7.1f} s")
+    for test in skipped:
+        print(f"  skipped {test.name}: {test.skipped}")
+    for test in failed:
+        print(f"\n  FAILED {suite.name}: {test.name}")
+        for line in test.output[-60:]:
+            print(f"    {line}")
+        print(f"  again: {suite.again.format(test=test.name)}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Returns 1 if a test failed."""
+    known = {suite.name: suite for suite in suites()}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", metavar="WORD", help="only tests whose name has WORD")
+    parser.add_argument("suite", nargs="*", help=f"of {', '.join(known)} (default: all)")
+    args = parser.parse_args()
+    unknown = [name for name in args.suite if name not in known]
+    if unknown:
+        parser.error(f"no suite named {', '.join(unknown)}; there are {', '.join(known)}")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    chosen = [known[name] for name in args.suite] or list(known.values())
+    screen = Screen()
+    began = time.monotonic()
+    for suite in chosen:
+        screen.now(f"{suite.name:<9} {suite.what} ...")
+        run(suite, args.only, screen)
+        tell(suite, screen)
+    tests = [test for suite in chosen for test in suite.tests]
+    failed = sum(not test.passed for test in tests)
+    summary = {"passed": len(tests) - failed, "failed": failed, "seconds": round(time.monotonic() - began, 1),
+               "suites": {suite.name: {"seconds": round(suite.seconds, 1), "tests": [asdict(t) for t in suite.tests]}
+                          for suite in chosen}}
+    (RESULTS / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return 1 if failed or not tests else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("\ninterrupted")
+        sys.exit(130)
