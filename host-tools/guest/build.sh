@@ -84,6 +84,7 @@ current_stamp()
 {
 	{
 		echo "$versions"
+		# shellcheck disable=SC2086 # one word per script
 		(cd "$here" && cat -- $SCRIPTS)
 		cat "$cache/versions" "$host_files"
 		xargs -a "$host_files" stat -c '%n %s %Y'
@@ -136,7 +137,7 @@ find "$cache" -maxdepth 1 -name 'tmp.*' ! -path "$work" -exec rm -rf {} +
 # phase NAME TEXT COMMAND...: run COMMAND with its output in build/log/guest-NAME.log.
 phase()
 {
-	local name=$1 text=$2 t0=${EPOCHREALTIME/./} log=$log_dir/guest-$1.log status=0
+	local log=$log_dir/guest-$1.log text=$2 t0=${EPOCHREALTIME/./} status=0
 	shift 2
 	set -m
 	"$@" >"$log" 2>&1 </dev/null 9>&- &
@@ -273,10 +274,9 @@ build_initrd()
 {
 	gcc -std=gnu11 -O2 -Wall -Wextra -static -s -Wl,--build-id=none \
 		-ffile-prefix-map="$here"=. -o "$work/slate-mark" "$here/slate-mark.c"
-	# shellcheck disable=SC2086 # TOOLS on one line
 	"$here/mkroot.py" --out "$work/initrd" --list "$work/host-files" \
 		--modules "$kernel_dir/modules" --release "$(<"$kernel_dir/release")" \
-		--tools "$(echo $TOOLS)" usr/bin/fio="$fio" usr/bin/slate-mark="$work/slate-mark" \
+		--tools "$TOOLS" usr/bin/fio="$fio" usr/bin/slate-mark="$work/slate-mark" \
 		usr/bin/run-fio="$here/run-fio.sh" init="$here/init"
 	# -l: the format the kernel reads; lz4 boots fastest of those it knows
 	lz4 -l -9 -q -f "$work/initrd" "$work/initrd.lz4"

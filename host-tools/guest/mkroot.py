@@ -62,10 +62,10 @@ class Root:
 
 
 def add_busybox(root, busybox):
-    root.file("usr/bin/busybox", busybox)
     applets = subprocess.run([busybox, "--list"], stdout=subprocess.PIPE, text=True, check=True)
     for applet in applets.stdout.split():
         root.link(f"usr/bin/{applet}", "busybox")
+    root.file("usr/bin/busybox", busybox)  # last: it lists itself
 
 
 def add_tools(root, tools):

@@ -27,8 +27,8 @@ add_marks() # FROM TO
 			else {
 				label = substr(name, 1, 16)
 				gsub(/[^A-Za-z0-9._-]/, "_", label)
-				print "exec_prerun=slate-mark begin " label
-				print "exec_postrun=slate-mark end " label
+				print "exec_prerun=slate-mark begin " label " #"
+				print "exec_postrun=slate-mark end " label " #"
 			}
 		}
 		name = ""; own = all_own
