@@ -37,7 +37,7 @@ host_files=$out/.host-files
 
 # Programs of the host that go into the guest.  busybox supplies the rest.
 TOOLS="nvme mkfs.ext4 e2fsck mkfs.xfs xfs_repair mkfs.f2fs fsck.f2fs blkdiscard
-fstrim lsblk blockdev blktrace blkparse dd sha256sum md5sum"
+fstrim lsblk blockdev blktrace blkparse dd sync sha256sum md5sum dash"
 # Kernel modules, their dependencies are added.
 MODULES="nvme ext4 xfs f2fs crc32c_generic crc32c_intel crc32_generic loop
 virtio_pci virtio_blk virtio_scsi virtio_console sd_mod 9p 9pnet_virtio"

@@ -66,6 +66,8 @@ def add_busybox(root, busybox):
     for applet in applets.stdout.split():
         root.link(f"usr/bin/{applet}", "busybox")
     root.file("usr/bin/busybox", busybox)  # last: it lists itself
+    # busybox's own shell prefers its applets to the programs in PATH
+    root.link("usr/bin/sh", "dash")
 
 
 def add_tools(root, tools):

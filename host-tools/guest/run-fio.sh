@@ -5,11 +5,16 @@
 # the drive.  JOBFILE is /job/job.fio unless given; /job/precondition.fio, if
 # there, runs first.
 #
+# The job files in fio-jobs/ leave two things to the environment: SIZE (how much of
+# the drive, bytes or per cent) and LOOPS (how often over it).
+#
 # Results, in $OUT: fio.json, fio.log (fio's messages; the reason when the status
 # is not zero), precondition.json, and the logs the job file asks for.  The
 # status is fio's.
 
 : "${OUT:=/run/out}"
+# what our own job files ask for; /job/env overrides
+export SIZE="${SIZE:-100%}" LOOPS="${LOOPS:-3}"
 job=${1:-/job/job.fio}
 scratch=/tmp/run-fio
 mkdir -p "$scratch" "$OUT"
@@ -48,15 +53,16 @@ add_marks() # FROM TO
 	END { flush() }' "$1" >"$2"
 }
 
-# fio puts warnings in front of its JSON.  Move them to the log: what is left is
-# one JSON document, or nothing.
+# fio puts warnings in front of its JSON.  Move those that are not in the log yet
+# there: what is left is one JSON document, or nothing.
 clean_json() # FILE
 {
 	[ -e "$1" ] || return
 	awk -v log_file="$OUT/fio.log" '
+	FILENAME == log_file { seen[$0] = 1; next }
 	/^\{/ { json = 1 }
 	json { print; next }
-	{ print >>log_file }' "$1" >"$scratch/json"
+	!($0 in seen) { print >>log_file }' "$OUT/fio.log" "$1" >"$scratch/json"
 	if [ -s "$scratch/json" ]; then cat "$scratch/json" >"$1"; else rm "$1"; fi
 }
 

@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2317 # functions run through `step` and `count`
+#
+# fs-test.sh FS: a file system's life on the drive.  FS = ext4, xfs or f2fs; give
+# it with slate.arg=FS or FS=... in /job/env.
+#
+# discard, mkfs, copy a tree, unmount, check, compare; change the tree, trim,
+# unmount, check, compare; discard.  fs-test.txt: a line per step, the same on
+# every machine, "ok" or "FAIL"; fs-test.log: what the tools said.
+
+fs=${1:-${FS:-ext4}}
+dev=/dev/nvme0n1
+mnt=/run/mnt
+src=/tmp/src
+uuid=5a1e5a1e-0000-4000-8000-000000000001
+report=$OUT/fs-test.txt
+log=$OUT/fs-test.log
+failed=0
+
+step() # NAME COMMAND...
+{
+	name=$1
+	shift
+	echo "== $name" >>"$log"
+	if "$@" >>"$log" 2>&1; then
+		echo "$name: ok" >>"$report"
+	else
+		echo "$name: FAIL (status $?)" >>"$report"
+		failed=1
+	fi
+}
+
+make_fs()
+{
+	case $fs in
+	ext4) mkfs.ext4 -q -F -U "$uuid" -E nodiscard,hash_seed="$uuid" "$dev" ;;
+	# --unsupported: allow less than 300 MB
+	xfs) mkfs.xfs -q -f -K --unsupported -m uuid="$uuid" "$dev" ;;
+	f2fs) mkfs.f2fs -q -f -t 0 "$dev" ;;
+	*) echo "no such file system here: $fs" && return 1 ;;
+	esac
+}
+
+check_fs()
+{
+	case $fs in
+	ext4) e2fsck -f -n "$dev" ;;
+	xfs) xfs_repair -n "$dev" ;;
+	f2fs) fsck.f2fs --dry-run "$dev" ;;
+	esac
+}
+
+# Files from empty to 700 KB whose bytes depend on their names only, and a copy
+# of the guest's libraries.
+make_tree()
+{
+	mkdir -p "$src"
+	for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+		mkdir -p "$src/d$((i % 4))"
+		seq $((i * 1000000)) $((i * 1000000 + i * i * 400)) >"$src/d$((i % 4))/file$i"
+	done
+	cp -r /usr/lib/x86_64-linux-gnu "$src/lib"
+	checksums "$src" >/tmp/sums
+}
+
+checksums() # DIR
+{
+	(cd "$1" && find . -type f | sort | tr '\n' '\0' | xargs -0 sha256sum)
+}
+
+copy_tree()
+{
+	cp -r "$src/." "$mnt/" && find "$mnt" -type f | sort | tr '\n' '\0' | xargs -0 sync && sync
+}
+
+# In both trees alike: remove, overwrite in the middle, append, rename.
+change_tree() # DIR
+{
+	cd "$1" &&
+		rm -r d1 && mkdir d1 &&
+		dd if=d3/file15 of=d0/file12 bs=4096 seek=3 count=20 conv=notrunc,fsync &&
+		cat d3/file7 >>d2/file14 &&
+		mv d2/file10 d1/moved && cd /
+}
+
+compare_tree()
+{
+	checksums "$mnt" >/tmp/found
+	cmp /tmp/sums /tmp/found
+}
+
+mount_fs() { mount -t "$fs" "$dev" "$mnt"; }
+
+: >"$report"
+: >"$log"
+step "make the tree" make_tree
+# forced: there may be a file system on it
+step blkdiscard blkdiscard -f "$dev"
+step "mkfs $fs" make_fs
+step mount mount_fs
+step "copy and fsync" copy_tree
+step umount umount "$mnt"
+step "fsck" check_fs
+step remount mount_fs
+step compare compare_tree
+step "change the source" change_tree "$src"
+checksums "$src" >/tmp/sums
+step "change the copy" change_tree "$mnt"
+step fstrim fstrim "$mnt"
+step "umount again" umount "$mnt"
+step "fsck again" check_fs
+step "remount again" mount_fs
+step "compare again" compare_tree
+step "last umount" umount "$mnt"
+step "blkdiscard at the end" blkdiscard -f "$dev"
+grep -h 'file' /tmp/sums >>"$report"
+[ $failed -eq 0 ] || cat "$report"
+exit $failed
