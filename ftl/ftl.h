@@ -12,6 +12,7 @@
  * ftl_host.done(), called from submit() or step() as soon as the moment of
  * completion is known: io->done_ns, at or after the time of that call. The
  * host delivers it then. A read's bytes are copied before done() is called.
+ * Neither callback may call back into the FTL.
  *
  * Order. Concurrent I/Os may complete in any order; a read returns, for every
  * mapping unit, a state of it between its submission and its completion.
@@ -49,8 +50,6 @@ struct ftl_io {
 	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
 	uint64_t gc_mark;		/* stall clock at submission */
 	uint32_t pending;		/* READ: flash reads outstanding or queued */
-	bool issued_all;
-	bool in_line;			/* waits for buffer space or durability */
 };
 
 struct ftl_host {
@@ -61,7 +60,6 @@ struct ftl_host {
 	 * never called when the FTL keeps no payload.
 	 */
 	void (*copy)(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
-	/* A read hit an FTL bug, the medium or nothing at all; may be NULL. */
 	void *opaque;
 };
 

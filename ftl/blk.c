@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* blk.c - see blk.h */
+#include "blk.h"
+
+size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_geometry *g,
+		   uint32_t units_per_page)
+{
+	uint32_t planes = geo_planes(g), buckets = g->pages_per_block * units_per_page + 1;
+	struct blk *blk = ssd_carve(m, geo_blocks(g), sizeof(*blk));
+	struct blk_plane *plane = ssd_carve(m, planes, sizeof(*plane));
+	uint32_t *bucket = ssd_carve(m, (size_t)planes * buckets, sizeof(*bucket));
+
+	if (t) {
+		t->geo = g;
+		t->units_per_block = buckets - 1;
+		t->blk = blk;
+		t->plane = plane;
+		for (uint32_t i = 0; i < planes; i++)
+			plane[i].bucket = bucket + (size_t)i * buckets;
+	}
+	return m->used;
+}
+
+void blk_init(struct blk_table *t)
+{
+	uint32_t planes = geo_planes(t->geo);
+
+	memset(t->blk, 0, geo_blocks(t->geo) * sizeof(*t->blk));
+	for (uint64_t b = 0; b < geo_blocks(t->geo); b++)
+		t->blk[b].state = BLK_VICTIM;
+	for (uint32_t p = 0; p < planes; p++) {
+		struct blk_plane *pl = &t->plane[p];
+
+		pl->free_head = pl->free_tail = pl->retire_head = BLK_NONE;
+		pl->free_count = 0;
+		pl->low = 0;
+		for (uint32_t v = 0; v <= t->units_per_block; v++)
+			pl->bucket[v] = BLK_NONE;
+	}
+	t->issued = 0;
+	t->stable = 0;
+}
+
+static struct blk_plane *plane_of(const struct blk_table *t, uint32_t b)
+{
+	return &t->plane[b / t->geo->blocks_per_plane];
+}
+
+static void list_push(struct blk_table *t, uint32_t *head, uint32_t b)
+{
+	t->blk[b].prev = BLK_NONE;
+	t->blk[b].next = *head;
+	if (*head != BLK_NONE)
+		t->blk[*head].prev = b;
+	*head = b;
+}
+
+static void list_remove(struct blk_table *t, uint32_t *head, uint32_t b)
+{
+	struct blk *k = &t->blk[b];
+
+	if (k->prev != BLK_NONE)
+		t->blk[k->prev].next = k->next;
+	else
+		*head = k->next;
+	if (k->next != BLK_NONE)
+		t->blk[k->next].prev = k->prev;
+}
+
+static void bucket_put(struct blk_table *t, uint32_t b)
+{
+	struct blk_plane *pl = plane_of(t, b);
+	uint32_t v = t->blk[b].valid;
+
+	list_push(t, &pl->bucket[v], b);
+	if (v < pl->low)
+		pl->low = v;
+}
+
+static void bucket_remove(struct blk_table *t, uint32_t b)
+{
+	list_remove(t, &plane_of(t, b)->bucket[t->blk[b].valid], b);
+}
+
+uint32_t blk_take_free(struct blk_table *t, uint32_t plane)
+{
+	struct blk_plane *pl = &t->plane[plane];
+	uint32_t b = pl->free_head;
+
+	if (b == BLK_NONE)
+		return b;
+	pl->free_head = t->blk[b].next;
+	if (pl->free_head == BLK_NONE)
+		pl->free_tail = BLK_NONE;
+	pl->free_count--;
+	t->blk[b].state = BLK_OPEN;
+	return b;
+}
+
+void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase)
+{
+	struct blk_plane *pl = plane_of(t, b);
+	struct blk *k = &t->blk[b];
+
+	SSD_ASSERT(k->state == BLK_VICTIM && !k->valid);
+	*k = (struct blk){ .state = BLK_FREE, .needs_erase = needs_erase, .next = BLK_NONE };
+	if (pl->free_tail == BLK_NONE)
+		pl->free_head = b;
+	else
+		t->blk[pl->free_tail].next = b;
+	pl->free_tail = b;
+	pl->free_count++;
+}
+
+void blk_close(struct blk_table *t, uint32_t b)
+{
+	SSD_ASSERT(t->blk[b].state == BLK_OPEN || t->blk[b].state == BLK_VICTIM);
+	t->blk[b].state = BLK_FULL;
+	bucket_put(t, b);
+}
+
+void blk_take(struct blk_table *t, uint32_t b)
+{
+	if (t->blk[b].state == BLK_FULL) {
+		bucket_remove(t, b);
+	} else {
+		SSD_ASSERT(t->blk[b].state == BLK_RETIRE);
+		list_remove(t, &plane_of(t, b)->retire_head, b);
+	}
+	t->blk[b].state = BLK_VICTIM;
+}
+
+void blk_retire(struct blk_table *t, uint32_t b)
+{
+	if (t->blk[b].state == BLK_FULL)
+		bucket_remove(t, b);
+	else
+		SSD_ASSERT(t->blk[b].state == BLK_OPEN);
+	t->blk[b].state = BLK_RETIRE;
+	list_push(t, &plane_of(t, b)->retire_head, b);
+}
+
+void blk_valid_add(struct blk_table *t, uint32_t b)
+{
+	SSD_ASSERT(t->blk[b].valid < t->units_per_block);
+	if (t->blk[b].state == BLK_FULL) {
+		bucket_remove(t, b);
+		t->blk[b].valid++;
+		bucket_put(t, b);
+	} else {
+		t->blk[b].valid++;
+	}
+}
+
+void blk_valid_sub(struct blk_table *t, uint32_t b)
+{
+	SSD_ASSERT(t->blk[b].valid > 0);
+	if (t->blk[b].state == BLK_FULL) {
+		bucket_remove(t, b);
+		t->blk[b].valid--;
+		bucket_put(t, b);
+	} else {
+		t->blk[b].valid--;
+	}
+}
+
+static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+{
+	struct blk_plane *pl = &t->plane[plane];
+	uint32_t most = t->units_per_block - units_per_page;	/* frees a page at least */
+
+	while (pl->low < t->units_per_block && pl->bucket[pl->low] == BLK_NONE)
+		pl->low++;	/* a cache, so that the search is O(1) on average */
+	for (uint32_t v = pl->low; v <= most; v++)
+		for (uint32_t b = pl->bucket[v]; b != BLK_NONE; b = t->blk[b].next)
+			if (blk_settled(t, &t->blk[b]))
+				return b;
+	return BLK_NONE;
+}
+
+const struct gc_policy gc_greedy = { "greedy", greedy_pick };
+
+void blk_check(const struct blk_table *t)
+{
+	uint32_t on_lists = 0, full = 0;
+
+	for (uint32_t p = 0; p < geo_planes(t->geo); p++) {
+		const struct blk_plane *pl = &t->plane[p];
+		uint32_t free = 0;
+
+		for (uint32_t b = pl->free_head; b != BLK_NONE; b = t->blk[b].next, free++)
+			SSD_ASSERT(t->blk[b].state == BLK_FREE);	/* K1 */
+		SSD_ASSERT(free == pl->free_count);			/* K1 */
+		for (uint32_t v = 0; v <= t->units_per_block; v++)
+			for (uint32_t b = pl->bucket[v]; b != BLK_NONE; b = t->blk[b].next) {
+				SSD_ASSERT(t->blk[b].state == BLK_FULL);	/* K2 */
+				SSD_ASSERT(t->blk[b].valid == v);		/* K2 */
+				SSD_ASSERT(v >= pl->low);			/* K3 */
+				on_lists++;
+			}
+	}
+	for (uint64_t b = 0; b < geo_blocks(t->geo); b++)
+		full += t->blk[b].state == BLK_FULL;
+	SSD_ASSERT(full == on_lists);	/* K2 */
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * blk.h - the block table: what the FTL knows of each block, and the lists that
+ * answer its questions in constant time.
+ *
+ *   FREE     on its plane's free list, first in, first out
+ *   OPEN     a write frontier (host or GC) of its plane
+ *   FULL     closed; on its plane's bucket list for its number of valid units
+ *   RETIRE   as FULL, but a program failed: collected next, then BAD
+ *   VICTIM   being collected
+ *   BAD      never used again
+ *
+ * FREE -> OPEN (blk_take_free) -> FULL (blk_close) -> VICTIM (blk_take) ->
+ * FREE (blk_put_free); OPEN or FULL -> RETIRE (blk_retire) -> VICTIM -> BAD.
+ *
+ * Invariants (blk_check):
+ *   K1  free_count counts the free list, and only FREE blocks are on it;
+ *   K2  a FULL block is on the bucket list of its valid count, nobody else is;
+ *   K3  no bucket below `low` of a plane has a block.
+ */
+#ifndef SLATE_BLK_H
+#define SLATE_BLK_H
+
+#include "nand.h"
+#include "nand_geom.h"
+
+#define BLK_NONE 0xffffffffu
+
+enum blk_state { BLK_FREE, BLK_OPEN, BLK_FULL, BLK_RETIRE, BLK_VICTIM, BLK_BAD };
+
+struct blk {
+	uint32_t valid;		/* units */
+	uint32_t next_page;	/* of the write frontier; pages_per_block: none left */
+	uint32_t prev, next;	/* list links, block numbers */
+	uint8_t state;		/* enum blk_state */
+	bool needs_erase;	/* FREE: found after a mount, perhaps half erased */
+	uint64_t last_order;	/* highest order programmed here */
+	uint64_t mark;		/* highest mark that a finished page here carries */
+	uint64_t last_inval;	/* highest sequence that invalidated a unit here */
+};
+
+struct blk_plane {
+	uint32_t free_head, free_tail, free_count;
+	uint32_t retire_head;
+	uint32_t low;		/* K3 */
+	uint32_t *bucket;	/* heads, by valid units */
+};
+
+struct blk_table {
+	const struct nand_geometry *geo;
+	uint32_t units_per_block;
+	struct blk *blk;
+	struct blk_plane *plane;
+	uint64_t issued;	/* highest host sequence given to the array */
+	uint64_t stable;	/* every host page up to here is programmed */
+};
+
+/* Victim selection: a question about const state. */
+struct gc_policy {
+	const char *name;
+	/*
+	 * The best eligible FULL block of a plane that frees at least a page, or
+	 * BLK_NONE. Eligible: blk_settled().
+	 */
+	uint32_t (*pick)(const struct blk_table *t, uint32_t plane, uint32_t units_per_page);
+};
+
+extern const struct gc_policy gc_greedy;	/* fewest valid units; of equals, the last to get there */
+
+/* Everything in it is durable, and a host page was issued since. */
+static inline bool blk_settled(const struct blk_table *t, const struct blk *b)
+{
+	return b->last_order <= t->stable && b->last_order < t->issued;
+}
+
+size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_geometry *g,
+		   uint32_t units_per_page);
+/* All blocks VICTIM, on no list: mount puts each where it belongs. */
+void blk_init(struct blk_table *t);
+
+uint32_t blk_take_free(struct blk_table *t, uint32_t plane);	/* -> OPEN, or BLK_NONE */
+void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase);
+void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
+void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
+void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
+void blk_valid_add(struct blk_table *t, uint32_t b);
+void blk_valid_sub(struct blk_table *t, uint32_t b);
+void blk_check(const struct blk_table *t);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * check.c - the invariants of the page FTL, executable. It reads the state and,
+ * through nand_ops.peek, the cells; it changes nothing.
+ *
+ *   C1  the map and the valid bits agree: every mapped LPN has its own valid
+ *       unit, and no unit is valid without being mapped
+ *   C2  a block's valid count is the number of its valid bits
+ *   C3  block lists (K1..K3 in blk.h); a frontier is OPEN, a victim VICTIM
+ *   C4  the page that holds a mapped unit names its LPN in the OOB, unless it
+ *       is being programmed or cannot be read
+ *   C5  the buffer: W1, W2 in wbuf.c; free pages are counted right
+ *   C6  P1, P2 in place.c
+ *   C7  a trimmed LPN is not mapped, once the buffer is empty
+ *   C8  busy dies are in the heap, idle ones are not
+ *   C9  no I/O waits while nothing is under way and nothing is wrong
+ */
+#include "page_ftl.h"
+
+static void check_map(const struct page_ftl *f)
+{
+	uint64_t mapped = 0, valid = 0, in_blocks = 0;
+
+	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++) {
+		if (f->l2p[lpn] == NONE)
+			continue;
+		mapped++;
+		SSD_ASSERT(bit_get(f->valid, f->l2p[lpn] & ~OOB_LOST));		/* C1 */
+	}
+	SSD_ASSERT(mapped == f->mapped);
+	for (uint64_t b = 0; b < geo_blocks(f->g); b++) {
+		uint32_t in_block = 0;
+
+		for (uint32_t i = 0; i < f->bt.units_per_block; i++)
+			in_block += bit_get(f->valid, b * f->bt.units_per_block + i);
+		SSD_ASSERT(in_block == f->bt.blk[b].valid);			/* C2 */
+		valid += in_block;
+		in_blocks += f->bt.blk[b].valid;
+	}
+	SSD_ASSERT(valid == mapped && in_blocks == mapped);			/* C1 */
+}
+
+static void check_oob(const struct page_ftl *f)
+{
+	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++) {
+		uint32_t upn = f->l2p[lpn] & ~OOB_LOST;
+		const void *oob;
+
+		if (f->l2p[lpn] == NONE)
+			continue;
+		if (f->n->ops->peek(f->n, (ppn_t){ upn / f->upp }, NULL, &oob) != NAND_OK)
+			continue;
+		SSD_ASSERT((oob_get_lpn(oob, upn % f->upp) & ~OOB_LOST) == lpn);	/* C4 */
+	}
+}
+
+static void check_frontiers(const struct page_ftl *f)
+{
+	uint32_t active = 0;
+
+	blk_check(&f->bt);							/* C3 */
+	for (uint32_t p = 0; p < f->planes; p++) {
+		const struct plane *pl = &f->plane[p];
+
+		for (unsigned int i = 0; i < FRONTIERS; i++)
+			SSD_ASSERT(pl->open[i] == BLK_NONE ||
+				   f->bt.blk[pl->open[i]].state == BLK_OPEN);	/* C3 */
+		SSD_ASSERT(pl->gc.victim == BLK_NONE ||
+			   f->bt.blk[pl->gc.victim].state == BLK_VICTIM);	/* C3 */
+		active += pl->gc.active;
+	}
+	SSD_ASSERT(active == f->gc_active);
+}
+
+static void check_buffer(const struct page_ftl *f)
+{
+	uint32_t free = 0;
+	uint64_t last = 0;
+
+	for (uint32_t s = 0; s < f->wpages * f->upp; s++)
+		if (f->slot[s].hashed)
+			SSD_ASSERT(wbuf_find(f, f->slot[s].lpn) == s);		/* C5 */
+	for (uint32_t w = 0; w < f->wpages; w++)
+		free += f->wpage[w].state == W_FREE;
+	SSD_ASSERT(free == f->wfree_count);					/* C5 */
+	for (uint32_t w = f->queue_first; w != NONE; w = f->wpage[w].next) {
+		SSD_ASSERT(f->wpage[w].seq > last);				/* C5 */
+		SSD_ASSERT(f->wpage[w].state == W_QUEUED ||
+			   (f->wpage[w].state == W_OPEN && w == f->tail));
+		last = f->wpage[w].seq;
+	}
+	if (free == f->wpages)
+		for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
+			SSD_ASSERT(!bit_get(f->trimmed, lpn) || f->l2p[lpn] == NONE); /* C7 */
+}
+
+static void check_dies(const struct page_ftl *f)
+{
+	uint32_t busy = 0;
+
+	for (uint32_t d = 0; d < f->dies; d++)
+		busy += f->die[d].op != DIE_IDLE;
+	SSD_ASSERT(busy == f->heap_count);					/* C8 */
+	SSD_ASSERT(busy || !f->ios || f->full);					/* C9 */
+}
+
+void page_ftl_check(const struct ftl *base)
+{
+	const struct page_ftl *f = page_ftl_of((struct ftl *)(uintptr_t)base);
+
+	check_map(f);
+	check_oob(f);
+	check_frontiers(f);
+	check_buffer(f);
+	check_dies(f);
+	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->next_seq);	/* C6 */
+	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->ring_mask);		/* C6 */
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * gc.c - collecting blocks, one victim per plane at a time.
+ *
+ * A plane's collector is woken when fewer than gc_start_blocks are free, or a
+ * block must be retired, and works until gc_stop_blocks are. `gc_run` issues
+ * its next command on the plane's idle die:
+ *
+ *   1  no victim: ask the policy for one
+ *   2  a page's worth of valid units in hand, or the last of them: program
+ *   3  the next page of the victim with a valid unit: read it
+ *   4  nothing valid left: erase the victim (or retire it), but not before
+ *      a  `stable` has passed everything that made its units obsolete: until
+ *         then a power cut may bring an older version back, and it is here;
+ *      b  another block carries a mark at or past everything in the victim:
+ *         else mount would miss these pages and end the log too early. If
+ *         there is none, an empty page (the carrier) is programmed.
+ *
+ * A unit keeps the sequence of the host write that made it, however often it
+ * moves. The copy is mapped when its program is issued; a unit that the host
+ * wrote in between is dropped. Victim and copy are in one plane, so the erase
+ * cannot overtake the program.
+ *
+ * Invariants:
+ *   G1  while gc.victim is set, it is VICTIM; its valid units are on pages at
+ *       or after gc.page, or in gc.unit[];
+ *   G2  a plane without a victim has a free block, unless blocks were retired.
+ */
+#include "page_ftl.h"
+
+static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_target)
+{
+	const struct blk_plane *p = &f->bt.plane[plane];
+
+	return p->free_count < free_target || p->retire_head != BLK_NONE;
+}
+
+static uint32_t candidate(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t b = f->bt.plane[plane].retire_head;
+
+	if (b != BLK_NONE && blk_settled(&f->bt, &f->bt.blk[b]))
+		return b;
+	return f->c.gc_policy->pick(&f->bt, plane, f->upp);
+}
+
+void gc_wake(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+
+	if (g->active || f->hold_gc || !wanted(f, plane, f->c.gc_start_blocks))
+		return;
+	if (g->victim == BLK_NONE && candidate(f, plane) == BLK_NONE)
+		return;
+	g->active = true;
+	g->waiting = false;
+	f->gc_active++;
+	f->kick = true;
+}
+
+static void go_to_sleep(struct page_ftl *f, uint32_t plane)
+{
+	f->plane[plane].gc.active = false;
+	f->gc_active--;
+}
+
+bool gc_holds_die(const struct page_ftl *f, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	if (!f->gc_active || f->c.gc_mode != FTL_GC_BLOCKING)
+		return false;
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
+		if (f->plane[first + i].gc.active && !f->plane[first + i].gc.waiting)
+			return true;
+	return false;
+}
+
+/* ---- choosing ----------------------------------------------------------- */
+
+static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	uint32_t b = candidate(f, plane);
+
+	if (!wanted(f, plane, f->c.gc_stop_blocks)) {
+		go_to_sleep(f, plane);
+		return false;
+	}
+	if (b == BLK_NONE) {
+		go_to_sleep(f, plane);	/* woken again when the host lacks room */
+		return false;
+	}
+	g->victim = b;
+	g->page = 0;
+	g->units = g->flying = 0;
+	g->since_ns = now_ns;
+	g->retire = f->bt.blk[b].state == BLK_RETIRE;
+	blk_take(&f->bt, b);
+	return true;
+}
+
+/* ---- copying ------------------------------------------------------------ */
+
+static uint32_t unit_addr(const struct page_ftl *f, uint32_t b, uint32_t page)
+{
+	return geo_ppn(f->g, (pbn_t){ b }, page).v * f->upp;
+}
+
+static bool page_has_valid(const struct page_ftl *f, uint32_t first_upn)
+{
+	for (uint32_t i = 0; i < f->upp; i++)
+		if (bit_get(f->valid, first_upn + i))
+			return true;
+	return false;
+}
+
+/* The next page of the victim worth reading; false: none. */
+static bool next_page(struct page_ftl *f, struct gc *g)
+{
+	while (g->page < f->g->pages_per_block) {
+		if (page_has_valid(f, unit_addr(f, g->victim, g->page)))
+			return true;
+		g->page++;
+	}
+	return false;
+}
+
+static void start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c)
+{
+	uint32_t die = geo_die_of_plane(f->g, plane);
+
+	SSD_ASSERT(c->status != NAND_VIOLATION);
+	f->plane[plane].gc.op = op;
+	f->plane[plane].gc.status = c->status;
+	f->die[die].plane = plane;
+	die_start(f, die, DIE_GC, c->done_ns);
+}
+
+/* The LPN of a unit whose OOB cannot be read. O(LPNs), and rare. */
+static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
+{
+	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++)
+		if ((f->l2p[lpn] & ~OOB_LOST) == upn)
+			return lpn;
+	SSD_ASSERT(!"a valid unit that nobody maps");
+	return NONE;
+}
+
+static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lost)
+{
+	uint32_t first = unit_addr(f, g->victim, g->page);
+
+	for (uint32_t i = 0; i < f->upp; i++) {
+		struct gc_unit *u = &g->unit[g->units];
+
+		if (!bit_get(f->valid, first + i))
+			continue;
+		u->upn = first + i;
+		if (lost) {	/* the sequence is gone too; stable is past it */
+			u->lpn = search_lpn(f, u->upn) | OOB_LOST;
+			u->seq = f->bt.stable;
+		} else {
+			u->lpn = oob_get_lpn(oob, i);
+			u->seq = oob_get_seq(oob, i);
+			SSD_ASSERT((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn);
+		}
+		memcpy(g->data + (size_t)g->units * f->c.unit_bytes,
+		       f->scratch + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
+		g->units++;
+	}
+	g->page++;
+}
+
+static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC,
+			      .ecc_words = NAND_WHOLE_PAGE, .data = f->scratch, .oob = f->oob };
+
+	c.ppn.v = unit_addr(f, g->victim, g->page) / f->upp;
+	nand_submit(f->n, now_ns, &c, 1);
+	start(f, plane, GC_READ, &c);
+	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED);
+}
+
+/* Forget units in hand that the host has written or trimmed since. */
+static void drop_stale(struct page_ftl *f, struct gc *g)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < g->units; i++) {
+		const struct gc_unit *u = &g->unit[i];
+
+		if ((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) != u->upn)
+			continue;
+		if (kept != i) {
+			g->unit[kept] = *u;
+			memcpy(g->data + (size_t)kept * f->c.unit_bytes,
+			       g->data + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
+		}
+		kept++;
+	}
+	g->units = kept;
+}
+
+/* Program the first units in hand, or none: a carrier. */
+static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op op)
+{
+	struct gc *g = &f->plane[plane].gc;
+	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_GC, .oob = f->oob };
+	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
+	bool hidden = false;
+	struct blk *b;
+
+	c.ppn.v = frontier_take(f, plane, FRONT_GC);
+	g->target = c.ppn.v / f->g->pages_per_block;
+	b = &f->bt.blk[g->target];
+	b->last_order = f->bt.issued;
+	oob_put_head(f->oob, &h);
+	g->flying = g->units < f->upp ? g->units : f->upp;
+	g->mark = h.mark;
+	for (uint32_t i = 0; i < f->upp; i++) {
+		struct gc_unit *u = &g->unit[i];
+
+		if (i >= g->flying) {
+			oob_put_unit(f->oob, i, OOB_NO_LPN, 0);
+			f->stats.pad_units++;
+			continue;
+		}
+		u->upn = c.ppn.v * f->upp + i;
+		unit_map(f, u->lpn, u->upn, 0);
+		oob_put_unit(f->oob, i, u->lpn, u->seq);
+		hidden |= (u->lpn & ~OOB_LOST) >= f->lpns;
+		f->stats.gc_units++;
+	}
+	c.data = f->c.payload || hidden ? g->data : NULL;
+	nand_submit(f->n, now_ns, &c, 1);
+	start(f, plane, op, &c);
+}
+
+static void program_ended(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	uint32_t rest = g->units - g->flying, b = g->target;
+
+	if (g->status != NAND_OK) {	/* the units stay in hand */
+		block_failed(f, b);
+		g->flying = 0;
+		return;
+	}
+	carrier_offer(f, b, g->mark);
+	memmove(g->unit, g->unit + g->flying, rest * sizeof(*g->unit));
+	memmove(g->data, g->data + (size_t)g->flying * f->c.unit_bytes,
+		(size_t)rest * f->c.unit_bytes);
+	g->units = rest;
+	g->flying = 0;
+}
+
+/* ---- erasing ------------------------------------------------------------ */
+
+/* Rule 4b: does a block other than the victim carry a mark past all of it? */
+static bool carried_elsewhere(struct page_ftl *f, uint32_t victim)
+{
+	uint64_t need = f->bt.blk[victim].last_order;
+
+	if (f->carrier != BLK_NONE && f->carrier != victim &&
+	    f->bt.blk[f->carrier].mark >= need)
+		return true;
+	for (uint32_t p = 0; p < f->planes; p++)
+		for (unsigned int i = 0; i < FRONTIERS; i++) {
+			uint32_t b = f->plane[p].open[i];
+
+			if (b != BLK_NONE && b != victim && f->bt.blk[b].mark >= need) {
+				f->carrier = b;
+				return true;
+			}
+		}
+	return false;
+}
+
+static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+
+	if (f->carrier == g->victim)
+		f->carrier = BLK_NONE;
+	f->stats.gc_runs++;
+	f->stats.gc_ns += now_ns - g->since_ns;
+	g->victim = BLK_NONE;
+}
+
+static void erase_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = NAND_WHOLE_BLOCK,
+			      .ppn = geo_ppn(f->g, (pbn_t){ g->victim }, 0) };
+
+	nand_submit(f->n, now_ns, &c, 1);
+	start(f, plane, GC_ERASE, &c);
+}
+
+static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	uint32_t b = g->victim;
+
+	victim_done(f, now_ns, plane);
+	if (g->status == NAND_OK)
+		blk_put_free(&f->bt, b, false);
+	else
+		block_lost(f, b);
+}
+
+/* ---- the collector's turn ------------------------------------------------ */
+
+static bool program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
+				      enum gc_op op)
+{
+	struct gc *g = &f->plane[plane].gc;
+
+	switch (frontier_room(f, now_ns, plane, FRONT_GC)) {
+	case ROOM_READY:
+		program_page(f, now_ns, plane, op);
+		return true;
+	case ROOM_ERASING:
+		return true;
+	case ROOM_NONE:
+		break;
+	}
+	g->waiting = true;	/* G2 is broken: blocks failed; a free one may come back */
+	return false;
+}
+
+/* All valid units of the victim are elsewhere. */
+static bool let_go(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	const struct blk *b = &f->bt.blk[g->victim];
+
+	SSD_ASSERT(!b->valid);
+	if (f->bt.stable < b->last_inval || f->bt.stable < b->last_order) {	/* 4a */
+		g->waiting = true;
+		return false;
+	}
+	if (!carried_elsewhere(f, g->victim))					/* 4b */
+		return program_or_erase_frontier(f, now_ns, plane, GC_CARRIER);
+	if (g->retire) {
+		uint32_t victim = g->victim;
+
+		victim_done(f, now_ns, plane);
+		block_lost(f, victim);
+		return gc_run(f, now_ns, plane);
+	}
+	erase_victim(f, now_ns, plane);
+	return true;
+}
+
+static void use_turn(struct page_ftl *f, uint32_t die, const struct gc *g)
+{
+	struct die *d = &f->die[die];
+
+	if (g->op != GC_PROGRAM && g->op != GC_ERASE)
+		return;	/* a copy ends with its program */
+	if (d->gc_credit)
+		d->gc_credit--;
+	if (!d->gc_credit)
+		d->gc_turn = false;
+}
+
+static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	bool more;
+
+	g->waiting = false;
+	if (g->victim == BLK_NONE && !choose(f, now_ns, plane))
+		return false;
+	drop_stale(f, g);
+	more = next_page(f, g);
+	if (g->units >= f->upp || (g->units && !more))
+		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
+	if (more) {
+		read_page(f, now_ns, plane);
+		return true;
+	}
+	return let_go(f, now_ns, plane);
+}
+
+/* One command on the plane's idle die; false: none could be issued. */
+bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	uint32_t die = geo_die_of_plane(f->g, plane);
+
+	if (!run(f, now_ns, plane))
+		return false;
+	if (f->die[die].op == DIE_GC)
+		use_turn(f, die, &f->plane[plane].gc);
+	return true;
+}
+
+void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
+{
+	uint32_t plane = d->plane;
+	enum gc_op op = f->plane[plane].gc.op;
+
+	f->plane[plane].gc.op = GC_NOTHING;
+	switch (op) {
+	case GC_READ:
+		break;
+	case GC_PROGRAM:
+	case GC_CARRIER:
+		program_ended(f, plane);
+		break;
+	case GC_ERASE:
+		erase_ended(f, now_ns, plane);
+		if (!wanted(f, plane, f->c.gc_stop_blocks))
+			go_to_sleep(f, plane);
+		break;
+	case GC_NOTHING:
+		SSD_ASSERT(!"GC ended nothing");
+	}
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * mount.c - finding what flash holds, from OOB alone.
+ *
+ *   1  survey    read every page's OOB: the marks, which log sequences exist,
+ *                how far each block is written, where the dead list is
+ *   2  the end   K: the highest mark, then on while the next sequence exists.
+ *                Host pages past K, and those that an earlier mount declared
+ *                dead, do not count
+ *   3  map       again every page: of each LPN the version with the highest
+ *                sequence; of equal ones (a GC copy and its source) the one
+ *                programmed later
+ *   4  trims     a version no newer than its region's bitmap, whose bit is
+ *                set, was trimmed
+ *   5  blocks    valid counts, states, frontiers
+ *   6  the dead  if live-looking pages past K exist, list their range in the
+ *                hidden page, before anything else is written or erased
+ *
+ * New sequences begin past everything that was ever seen, so no number is used
+ * twice, and the first page's mark declares the gap settled.
+ *
+ * A block with trailing erased pages may be an open frontier or half erased.
+ * If the map needs a unit of it, it is a frontier: an erase starts only when
+ * every unit has a later copy elsewhere. So it is written on; any other is
+ * closed, and blank ones are erased before use.
+ *
+ * Cost: two reads of each programmed page's spare area, and one for every
+ * stale version met; dies work side by side. No memory beyond the FTL's own.
+ */
+#include "page_ftl.h"
+
+struct survey {
+	struct page_ftl *f;
+	uint64_t now_ns, ready_ns;
+	uint64_t k;			/* end of the log */
+	uint64_t max_order;
+	uint64_t mark;
+	uint32_t dead_upn;		/* the dead list, or NONE */
+	uint64_t dead_seq, dead_order;
+	uint32_t dead_pages;		/* past k, not listed yet */
+	bool anything;			/* some page is not erased */
+	bool too_many;
+};
+
+typedef void page_fn(struct survey *s, uint32_t ppn, const uint8_t *oob);
+
+static enum nand_status flash_read(struct survey *s, uint32_t ppn, void *data, void *oob)
+{
+	struct page_ftl *f = s->f;
+	uint32_t die = geo_die_of(f->g, geo_block_of(f->g, (ppn_t){ ppn }));
+	uint64_t ready = f->n->ops->die_ready_ns(f->n, die);
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
+			      .ecc_words = NAND_WHOLE_PAGE, .data = data, .oob = oob };
+
+	if (ready > s->now_ns)
+		s->now_ns = ready;
+	nand_submit(f->n, s->now_ns, &c, 1);
+	SSD_ASSERT(c.status != NAND_VIOLATION);
+	if (c.done_ns > s->ready_ns)
+		s->ready_ns = c.done_ns;
+	return c.status;
+}
+
+static bool readable(enum nand_status st)
+{
+	return st == NAND_OK || st == NAND_CORRECTED;
+}
+
+/* Calls fn for each readable page, dies in step; notes how far blocks are written. */
+static void for_each_page(struct survey *s, page_fn *fn)
+{
+	struct page_ftl *f = s->f;
+	uint32_t per_die = f->g->blocks_per_plane * f->g->planes_per_die;
+	uint32_t *skip = f->due;
+
+	for (uint32_t k = 0; k < per_die; k++) {
+		for (uint32_t d = 0; d < f->dies; d++)
+			skip[d] = f->n->ops->is_bad(f->n, (pbn_t){ d * per_die + k });
+		for (uint32_t page = 0; page < f->g->pages_per_block; page++)
+			for (uint32_t d = 0; d < f->dies; d++) {
+				uint32_t b = d * per_die + k;
+				uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, page).v;
+				enum nand_status st;
+
+				if (skip[d])
+					continue;
+				st = flash_read(s, ppn, NULL, f->oob);
+				skip[d] = st == NAND_ERASED;
+				if (skip[d])
+					continue;
+				s->anything = true;
+				f->bt.blk[b].next_page = page + 1;
+				if (readable(st))
+					fn(s, ppn, f->oob);
+			}
+	}
+}
+
+/* ---- 1, 2: survey and end ------------------------------------------------ */
+
+static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
+{
+	struct page_ftl *f = s->f;
+	struct blk *b = &f->bt.blk[ppn / f->g->pages_per_block];
+	struct oob_head h = oob_get_head(oob);
+	uint64_t *seen = &f->ring[h.order & f->ring_mask];
+
+	if (h.order > s->max_order)
+		s->max_order = h.order;
+	if (h.mark > s->mark)
+		s->mark = h.mark;
+	if (h.order > b->last_order)
+		b->last_order = h.order;
+	if (h.mark > b->mark)
+		b->mark = h.mark;
+	b->next = h.kind;	/* no list uses it yet */
+	if (h.kind == OOB_HOST && h.order > *seen)
+		*seen = h.order;
+	for (uint32_t i = 0; i < f->upp; i++) {
+		uint64_t seq = oob_get_seq(oob, i);
+
+		if (oob_get_lpn(oob, i) != f->all_lpns - 1)
+			continue;
+		if (s->dead_upn != NONE && (seq < s->dead_seq ||
+		    (seq == s->dead_seq && h.order < s->dead_order)))
+			continue;
+		s->dead_upn = ppn * f->upp + i;
+		s->dead_seq = seq;
+		s->dead_order = h.order;
+	}
+}
+
+static int load_dead_list(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	const uint8_t *p;
+
+	f->dead_count = 0;
+	if (s->dead_upn == NONE)
+		return SSD_OK;
+	if (!readable(flash_read(s, s->dead_upn / f->upp, f->scratch, f->oob)))
+		return SSD_E_CORRUPT;
+	p = f->scratch + (size_t)(s->dead_upn % f->upp) * f->c.unit_bytes;
+	f->dead_count = (uint32_t)oob_get5(p);
+	if (f->dead_count > f->dead_max)
+		return SSD_E_CORRUPT;
+	for (uint32_t i = 0; i < f->dead_count; i++) {
+		p += DEAD_RANGE_BYTES;
+		f->dead[i] = (struct dead_range){ oob_get5(p), oob_get5(p + 5), 0 };
+	}
+	return SSD_OK;
+}
+
+static void find_end(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+
+	s->k = s->mark;
+	while (f->ring[(s->k + 1) & f->ring_mask] == s->k + 1)
+		s->k++;
+}
+
+/* ---- 3: map -------------------------------------------------------------- */
+
+static bool is_dead(struct survey *s, uint64_t seq, bool count)
+{
+	struct page_ftl *f = s->f;
+
+	if (seq > s->k) {
+		s->dead_pages += count;
+		return true;
+	}
+	for (uint32_t i = 0; i < f->dead_count; i++)
+		if (seq > f->dead[i].after && seq < f->dead[i].before) {
+			f->dead[i].pages += count;
+			return true;
+		}
+	return false;
+}
+
+/* Is (seq, order) at upn a later version than the one mapped now? */
+static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, uint64_t order, uint32_t upn)
+{
+	struct page_ftl *f = s->f;
+	uint32_t now = f->l2p[lpn] & ~OOB_LOST;
+	uint8_t *oob = f->oob + OOB_BYTES(f->upp);
+	uint64_t other;
+
+	if (f->l2p[lpn] == NONE)
+		return true;
+	if (now / f->upp == upn / f->upp)
+		return true;	/* two versions in one page: the later slot */
+	if (!readable(flash_read(s, now / f->upp, NULL, oob)))
+		return true;
+	other = oob_get_seq(oob, now % f->upp);
+	return seq > other || (seq == other && order > oob_get_head(oob).order);
+}
+
+static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
+{
+	struct page_ftl *f = s->f;
+	struct oob_head h = oob_get_head(oob);
+
+	if (h.kind == OOB_HOST && is_dead(s, h.order, true))
+		return;
+	for (uint32_t i = 0; i < f->upp; i++) {
+		uint32_t tag = oob_get_lpn(oob, i), lpn = tag & ~OOB_LOST;
+		uint32_t upn = ppn * f->upp + i;
+
+		if (tag == OOB_NO_LPN || lpn >= f->all_lpns)
+			continue;
+		if (supersedes(s, lpn, oob_get_seq(oob, i), h.order, upn))
+			f->l2p[lpn] = upn | (tag & OOB_LOST);
+	}
+}
+
+/* ---- 4: trims ------------------------------------------------------------ */
+
+static int apply_map(struct survey *s, uint32_t map)
+{
+	struct page_ftl *f = s->f;
+	uint32_t upn = f->l2p[f->lpns + map], per = lpns_per_map(f), first = map * per;
+	const uint8_t *bits = f->scratch + (size_t)(upn % f->upp) * f->c.unit_bytes;
+	uint64_t trim_seq;
+
+	if (upn & OOB_LOST || !readable(flash_read(s, upn / f->upp, f->scratch, f->oob)))
+		return SSD_E_CORRUPT;
+	trim_seq = oob_get_seq(f->oob, upn % f->upp);
+	for (uint32_t lpn = first; lpn < first + per && lpn < f->lpns; lpn++) {
+		uint32_t at = f->l2p[lpn];
+
+		if (!bit_get(bits, lpn - first))
+			continue;
+		if (at != NONE) {
+			uint8_t *oob = f->oob + OOB_BYTES(f->upp);
+
+			at &= ~OOB_LOST;
+			if (readable(flash_read(s, at / f->upp, NULL, oob)) &&
+			    oob_get_seq(oob, at % f->upp) > trim_seq)
+				continue;
+			f->l2p[lpn] = NONE;
+		}
+		bit_set(f->trimmed, lpn);
+	}
+	return SSD_OK;
+}
+
+static int apply_maps(struct survey *s)
+{
+	for (uint32_t map = 0; map < s->f->maps; map++) {
+		int err = s->f->l2p[s->f->lpns + map] == NONE ? SSD_OK : apply_map(s, map);
+
+		if (err)
+			return err;
+	}
+	return SSD_OK;
+}
+
+/* ---- 5: blocks ----------------------------------------------------------- */
+
+static void count_valid(struct page_ftl *f)
+{
+	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++) {
+		uint32_t upn = f->l2p[lpn] & ~OOB_LOST;
+
+		if (f->l2p[lpn] == NONE)
+			continue;
+		bit_set(f->valid, upn);
+		f->bt.blk[upn_block(f, upn)].valid++;
+		f->mapped++;
+	}
+}
+
+/* The plane's frontier of a kind is the last written of those that qualify. */
+static void offer_frontier(struct page_ftl *f, uint32_t b)
+{
+	struct blk *k = &f->bt.blk[b];
+	enum frontier which = k->next == OOB_GC ? FRONT_GC : FRONT_HOST;
+	uint32_t *open = &f->plane[geo_plane_of(f->g, (pbn_t){ b })].open[which];
+
+	if (*open != BLK_NONE && f->bt.blk[*open].last_order >= k->last_order) {
+		blk_close(&f->bt, b);
+		return;
+	}
+	if (*open != BLK_NONE)
+		blk_close(&f->bt, *open);
+	*open = b;
+	k->state = BLK_OPEN;
+}
+
+static void sort_blocks(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
+		struct blk *k = &f->bt.blk[b];
+
+		if (f->n->ops->is_bad(f->n, (pbn_t){ b })) {
+			k->state = BLK_BAD;
+			continue;
+		}
+		f->good_blocks++;
+		if (!k->next_page)
+			blk_put_free(&f->bt, b, s->anything);
+		else if (k->valid && k->next_page < f->g->pages_per_block)
+			offer_frontier(f, b);
+		else
+			blk_close(&f->bt, b);
+		if (k->mark && (f->carrier == BLK_NONE || k->mark > f->bt.blk[f->carrier].mark))
+			f->carrier = b;
+	}
+	f->worn = f->good_blocks < f->need_blocks;
+}
+
+/* ---- 6: the dead --------------------------------------------------------- */
+
+static int list_the_dead(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < f->dead_count; i++)
+		if (f->dead[i].pages)
+			f->dead[kept++] = f->dead[i];
+	f->dead_count = kept;
+	if (kept == f->dead_max)
+		return SSD_E_NOSPC;
+	f->dead[f->dead_count++] = (struct dead_range){ s->k, f->next_seq, s->dead_pages };
+	return SSD_OK;
+}
+
+static int write_dead_list(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	uint64_t now = s->ready_ns;
+	uint32_t slot;
+	uint8_t *p;
+
+	if (list_the_dead(s))
+		return SSD_E_NOSPC;
+	slot = wbuf_hidden_slot(f, f->all_lpns - 1);
+	SSD_ASSERT(slot != NONE);
+	p = slot_data(f, slot);
+	memset(p, 0, f->c.unit_bytes);
+	oob_put5(p, f->dead_count);
+	for (uint32_t i = 0; i < f->dead_count; i++) {
+		p += DEAD_RANGE_BYTES;
+		oob_put5(p, f->dead[i].after);
+		oob_put5(p + 5, f->dead[i].before);
+	}
+	wbuf_seal(f);
+	f->hold_gc = true;	/* nothing is erased before the list is durable */
+	while (f->bt.stable + 1 < f->next_seq) {
+		uint64_t next = f->base.ops->step(&f->base, now);
+
+		if (f->full)
+			return SSD_E_NOSPC;
+		if (next == FTL_IDLE)
+			break;
+		now = next;
+	}
+	f->hold_gc = false;
+	s->ready_ns = now;
+	return SSD_OK;
+}
+
+int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
+{
+	struct page_ftl *f = page_ftl_of(base);
+	struct survey s = { .f = f, .now_ns = now_ns, .ready_ns = now_ns, .dead_upn = NONE };
+	uint64_t highest;
+	int err;
+
+	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++)
+		f->l2p[lpn] = NONE;
+	for_each_page(&s, survey_page);
+	err = load_dead_list(&s);
+	if (err)
+		return err;
+	find_end(&s);
+	if (s.anything)
+		for_each_page(&s, map_page);
+	err = apply_maps(&s);
+	if (err)
+		return err;
+	count_valid(f);
+	sort_blocks(&s);
+	highest = s.max_order > s.k ? s.max_order : s.k;
+	for (uint32_t i = 0; i < f->dead_count; i++)
+		if (f->dead[i].before > highest + 1)
+			highest = f->dead[i].before - 1;
+	f->bt.issued = f->bt.stable = highest;
+	f->next_seq = highest + 1;
+	f->now_ns = s.ready_ns;
+	f->stats.mounts++;
+	if (s.dead_pages) {
+		err = write_dead_list(&s);
+		if (err)
+			return err;
+	}
+	*ready_ns = s.ready_ns;
+	return SSD_OK;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * oob.h - what the page FTL writes into a page's spare area.
+ *
+ * Little-endian, 7 + 9 * units bytes, no padding. ECC covers the spare area, so
+ * it carries no checksum of its own.
+ *
+ *   0  5  order     the log sequence of a host page; a GC page has that of the
+ *                   last host page issued before it
+ *   5  2  bits 0..13  distance from order down to the mark: every host page
+ *                   with a sequence at or below the mark was programmed when
+ *                   this page was issued
+ *         bits 14..15 enum oob_kind
+ *   7  9  per unit: 4 lpn (bit 31: the content is lost; all ones: empty),
+ *                   5 sequence of the host page that first held this version
+ */
+#ifndef SLATE_OOB_H
+#define SLATE_OOB_H
+
+#include "port.h"
+
+#define OOB_HEAD_BYTES 7u
+#define OOB_UNIT_BYTES 9u
+#define OOB_BYTES(units) (OOB_HEAD_BYTES + OOB_UNIT_BYTES * (units))
+#define OOB_MARK_MAX 0x3fffu
+#define OOB_SEQ_MAX (((uint64_t)1 << 40) - 1)
+#define OOB_NO_LPN 0xffffffffu
+#define OOB_LOST 0x80000000u
+
+enum oob_kind { OOB_HOST, OOB_GC };
+
+struct oob_head {
+	uint64_t order;
+	uint64_t mark;
+	enum oob_kind kind;
+};
+
+static inline void oob_put5(uint8_t *p, uint64_t v)
+{
+	for (unsigned int i = 0; i < 5; i++)
+		p[i] = (uint8_t)(v >> (8 * i));
+}
+
+static inline uint64_t oob_get5(const uint8_t *p)
+{
+	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
+	       (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32;
+}
+
+static inline void oob_put_head(uint8_t *oob, const struct oob_head *h)
+{
+	uint64_t below = h->order - h->mark;
+
+	SSD_ASSERT(h->order <= OOB_SEQ_MAX && below <= OOB_MARK_MAX);
+	oob_put5(oob, h->order);
+	oob[5] = (uint8_t)below;
+	oob[6] = (uint8_t)(below >> 8 | (unsigned int)h->kind << 6);
+}
+
+static inline struct oob_head oob_get_head(const uint8_t *oob)
+{
+	struct oob_head h;
+
+	h.order = oob_get5(oob);
+	h.mark = h.order - (oob[5] | (uint64_t)(oob[6] & 0x3fu) << 8);
+	h.kind = (enum oob_kind)(oob[6] >> 6);
+	return h;
+}
+
+static inline void oob_put_unit(uint8_t *oob, uint32_t i, uint32_t lpn, uint64_t seq)
+{
+	uint8_t *p = oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES;
+
+	for (unsigned int k = 0; k < 4; k++)
+		p[k] = (uint8_t)(lpn >> (8 * k));
+	oob_put5(p + 4, seq);
+}
+
+static inline uint32_t oob_get_lpn(const uint8_t *oob, uint32_t i)
+{
+	const uint8_t *p = oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES;
+
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t oob_get_seq(const uint8_t *oob, uint32_t i)
+{
+	return oob_get5(oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES + 4);
+}
+
+#endif

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * page_ftl.c - the page-mapping FTL: configuration, life cycle, the pump.
+ *
+ * Time moves in `pump`: it ends the commands that are due, lets waiting I/Os
+ * into the buffer, and gives each idle die its next command. A die takes
+ *
+ *   blocking GC  GC while its plane wants it, then reads, then programs;
+ *   sliced GC    reads, then programs; after each of them GC has a turn of
+ *                gc_slice_pages copies, and all the time when nothing waits.
+ *
+ * All that happens at one moment happens in a fixed order (dies by number), so
+ * equal inputs give equal runs.
+ */
+#include "page_ftl.h"
+
+/* ---- accounting --------------------------------------------------------- */
+
+void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
+{
+	struct ftl_op_stats *s = &f->stats.op[io->op];
+	const struct ftl_breakdown *w = &io->where;
+	uint64_t ns = done_ns - io->submit_ns;
+
+	SSD_ASSERT(done_ns >= f->now_ns);
+	SSD_ASSERT(w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
+		   w->map_ns + w->other_ns == ns);
+	io->done_ns = done_ns;
+	io->status = status;
+	s->ios++;
+	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
+	s->errors += status != SSD_OK;
+	s->lat_sum_ns += ns;
+	if (ns < s->lat_min_ns)
+		s->lat_min_ns = ns;
+	if (ns > s->lat_max_ns)
+		s->lat_max_ns = ns;
+	s->where.cell_ns += w->cell_ns;
+	s->where.bus_ns += w->bus_ns;
+	s->where.host_queue_ns += w->host_queue_ns;
+	s->where.gc_queue_ns += w->gc_queue_ns;
+	s->where.buffer_ns += w->buffer_ns;
+	s->where.map_ns += w->map_ns;
+	s->where.other_ns += w->other_ns;
+	s->hist[ftl_hist_bucket(ns)]++;
+	f->ios--;
+	f->host.done(f->host.opaque, io);
+}
+
+static void fail_now(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, enum ssd_err why)
+{
+	io->where = (struct ftl_breakdown){ .other_ns = now_ns - io->submit_ns };
+	ftl_finish(f, io, now_ns, why);
+}
+
+/* ---- mapping ------------------------------------------------------------ */
+
+static void unit_invalidate(struct page_ftl *f, uint32_t upn, uint64_t seq)
+{
+	uint32_t b = upn_block(f, upn);
+
+	SSD_ASSERT(bit_get(f->valid, upn));
+	bit_clear(f->valid, upn);
+	blk_valid_sub(&f->bt, b);
+	if (seq > f->bt.blk[b].last_inval)
+		f->bt.blk[b].last_inval = seq;
+}
+
+/* seq: what makes the old version obsolete; 0 for a move. */
+void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
+{
+	if (f->l2p[lpn] == NONE)
+		return;
+	unit_invalidate(f, f->l2p[lpn] & ~OOB_LOST, seq);
+	f->l2p[lpn] = NONE;
+	f->mapped--;
+}
+
+void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq)
+{
+	unit_unmap(f, lpn & ~OOB_LOST, seq);
+	f->l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
+	f->mapped++;
+	bit_set(f->valid, upn);
+	blk_valid_add(&f->bt, upn_block(f, upn));
+}
+
+/* ---- busy dies: a heap by (ready_ns, number) ---------------------------- */
+
+static bool sooner(const struct page_ftl *f, uint32_t a, uint32_t b)
+{
+	if (f->die[a].ready_ns != f->die[b].ready_ns)
+		return f->die[a].ready_ns < f->die[b].ready_ns;
+	return a < b;
+}
+
+static void heap_push(struct page_ftl *f, uint32_t die)
+{
+	uint32_t i = f->heap_count++;
+
+	while (i && sooner(f, die, f->heap[(i - 1) / 2])) {
+		f->heap[i] = f->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	f->heap[i] = die;
+}
+
+static uint32_t heap_pop(struct page_ftl *f)
+{
+	uint32_t top = f->heap[0], last = f->heap[--f->heap_count], i = 0;
+
+	for (;;) {
+		uint32_t kid = 2 * i + 1;
+
+		if (kid >= f->heap_count)
+			break;
+		if (kid + 1 < f->heap_count && sooner(f, f->heap[kid + 1], f->heap[kid]))
+			kid++;
+		if (!sooner(f, f->heap[kid], last))
+			break;
+		f->heap[i] = f->heap[kid];
+		i = kid;
+	}
+	f->heap[i] = last;
+	return top;
+}
+
+void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
+{
+	struct die *d = &f->die[die];
+
+	SSD_ASSERT(d->op == DIE_IDLE && until_ns > f->now_ns);
+	d->op = op;
+	d->ready_ns = until_ns;
+	if (op == DIE_GC)
+		d->gc_ns += until_ns - f->now_ns;
+	heap_push(f, die);
+}
+
+/* ---- the pump ----------------------------------------------------------- */
+
+static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	struct die *d = &f->die[die];
+	enum die_op op = d->op;
+
+	d->op = DIE_IDLE;
+	switch (op) {
+	case DIE_READ:
+		read_complete(f, d);
+		break;
+	case DIE_PROGRAM:
+		place_complete(f, d);
+		durable_process(f, now_ns, d);
+		break;
+	case DIE_ERASE_FRONTIER:
+		frontier_erased(f, d->plane, d->status[0]);
+		break;
+	case DIE_GC:
+		gc_complete(f, now_ns, d);
+		break;
+	case DIE_IDLE:
+		SSD_ASSERT(!"an idle die ended a command");
+	}
+}
+
+/* One GC command on the die, if a plane of it wants and can. */
+static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
+		if (f->plane[first + i].gc.active && gc_run(f, now_ns, first + i))
+			return true;
+	return false;
+}
+
+static void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	struct die *d = &f->die[die];
+	bool gc_first = f->c.gc_mode == FTL_GC_BLOCKING || d->gc_turn;
+
+	if (d->op != DIE_IDLE)
+		return;
+	if (f->gc_active && gc_first && gc_on_die(f, now_ns, die))
+		return;
+	if (d->first != NONE && read_issue(f, now_ns, die))
+		return;
+	place_pages(f, now_ns);
+	if (d->op == DIE_IDLE && f->gc_active)
+		gc_on_die(f, now_ns, die);
+}
+
+static void dispatch_idle(struct page_ftl *f, uint64_t now_ns)
+{
+	f->kick = false;
+	for (uint32_t die = 0; die < f->dies; die++)
+		if (f->die[die].op == DIE_IDLE)
+			die_dispatch(f, now_ns, die);
+}
+
+static struct ftl_io *take_all(struct ftl_io **first)
+{
+	struct ftl_io *all = *first;
+
+	*first = NULL;
+	return all;
+}
+
+/* Pages wait, no die is busy, nothing can be collected: the drive is full. */
+static void give_up(struct page_ftl *f, uint64_t now_ns)
+{
+	struct ftl_io *lists[2] = { take_all(&f->line_first), take_all(&f->durable_first) };
+
+	f->full = true;
+	for (unsigned int i = 0; i < 2; i++)
+		while (lists[i]) {
+			struct ftl_io *io = lists[i];
+
+			lists[i] = io->next;
+			fail_now(f, now_ns, io, SSD_E_NOSPC);
+		}
+}
+
+/* Everything that is due at now_ns, and everything that follows from it. */
+static void pump(struct page_ftl *f, uint64_t now_ns)
+{
+	uint32_t due = 0;
+
+	SSD_ASSERT(now_ns >= f->now_ns);
+	f->now_ns = now_ns;
+	while (f->heap_count && f->die[f->heap[0]].ready_ns <= now_ns) {
+		f->due[due++] = heap_pop(f);
+		die_complete(f, now_ns, f->due[due - 1]);
+	}
+	if (due) {
+		line_process(f, now_ns);
+		read_resume(f, now_ns);
+	}
+	for (uint32_t i = 0; i < due; i++)
+		die_dispatch(f, now_ns, f->due[i]);
+	place_pages(f, now_ns);
+	while (f->kick)
+		dispatch_idle(f, now_ns);
+	if (!f->heap_count && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
+		give_up(f, now_ns);
+}
+
+static uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
+{
+	struct page_ftl *f = page_ftl_of(base);
+
+	pump(f, now_ns);
+	return f->heap_count ? f->die[f->heap[0]].ready_ns : FTL_IDLE;
+}
+
+static void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
+{
+	struct page_ftl *f = page_ftl_of(base);
+
+	if (io->op == FTL_FLUSH)
+		io->offset = io->bytes = 0;
+	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
+	SSD_ASSERT(io->offset <= f->c.capacity_bytes &&
+		   io->bytes <= f->c.capacity_bytes - io->offset);
+	pump(f, now_ns);
+	io->submit_ns = now_ns;
+	io->where = (struct ftl_breakdown){ 0 };
+	io->at = 0;
+	io->seq = 0;
+	io->gc_mark = stall_clock(f, now_ns);
+	f->ios++;
+	if (io->op == FTL_WRITE && io->fua)
+		f->stats.fua_writes++;
+	if (io->op == FTL_READ) {
+		read_begin(f, now_ns, io);
+	} else if (f->full || (f->worn && io->op != FTL_FLUSH)) {
+		fail_now(f, now_ns, io, f->full ? SSD_E_NOSPC : SSD_E_WORNOUT);
+		return;
+	} else {
+		line_join(f, now_ns, io);
+	}
+	pump(f, now_ns);
+}
+
+/* ---- configuration ------------------------------------------------------ */
+
+static uint32_t pow2_at_least(uint64_t v)
+{
+	uint32_t p = 1;
+
+	while (p < v)
+		p *= 2;
+	return p;
+}
+
+static uint32_t map_units(const struct ftl_config *c)
+{
+	uint64_t lpns = c->capacity_bytes / c->unit_bytes, per = (uint64_t)c->unit_bytes * 8;
+
+	return (uint32_t)((lpns + per - 1) / per);
+}
+
+static uint32_t buffer_pages(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint32_t upp = g->page_bytes / c->unit_bytes;
+
+	return c->buffer_units ? c->buffer_units / upp : geo_planes(g) + 2;
+}
+
+/*
+ * Good blocks that the exported units need: all of them, the hidden ones and a
+ * page per block that GC cannot win back, in blocks; and per plane the urgent
+ * reserve and two frontiers.
+ */
+static uint64_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint32_t upp = g->page_bytes / c->unit_bytes;
+	uint64_t units = c->capacity_bytes / c->unit_bytes + map_units(c) + 1;
+	uint64_t per_block = (uint64_t)(g->pages_per_block - 1) * upp + 1;
+
+	return (units + per_block - 1) / per_block +
+	       (uint64_t)geo_planes(g) * (c->gc_urgent_blocks + FRONTIERS);
+}
+
+static int page_ftl_validate(const struct ftl_config *c, const struct nand_geometry *g,
+			     const char **why)
+{
+	uint32_t upp = c->unit_bytes ? g->page_bytes / c->unit_bytes : 0;
+
+	*why = NULL;
+	if (c->unit_bytes < 512 || c->unit_bytes > 16384 || c->unit_bytes % FTL_SECTOR_BYTES ||
+	    g->page_bytes % c->unit_bytes)
+		*why = "unit_bytes must be 512 .. 16384 and divide page_bytes";
+	else if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
+		*why = "capacity_bytes must be a multiple of unit_bytes, and not 0";
+	else if (c->capacity_bytes / c->unit_bytes >= 1u << 30 ||
+		 geo_pages(g) * upp >= 1u << 31)
+		*why = "at most 2^30 exported and 2^31 physical units; use larger units";
+	else if (c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks)
+		*why = "gc_urgent_blocks must be 1 .. gc_start_blocks - 1";
+	else if (c->gc_start_blocks > c->gc_stop_blocks ||
+		 c->gc_stop_blocks >= g->blocks_per_plane)
+		*why = "gc_start_blocks <= gc_stop_blocks < blocks_per_plane must hold";
+	else if (c->buffer_units && c->buffer_units < 2 * upp)
+		*why = "buffer_units must be 0 or hold at least two NAND pages";
+	else if (c->buffer_units > 1u << 22)
+		*why = "buffer_units must be at most 4194304";
+	else if (!c->gc_slice_pages)
+		*why = "gc_slice_pages must be at least 1";
+	else if (c->max_unit_reads < 8)
+		*why = "max_unit_reads must be at least 8";
+	else if (!c->gc_policy)
+		*why = "gc_policy must be set";
+	else if (g->oob_bytes < OOB_BYTES(upp))
+		*why = "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
+	else if (blocks_needed(c, g) > geo_blocks(g))
+		*why = "the geometry cannot hold the exported capacity: lower capacity (or raise "
+		       "op_permille), add blocks, or lower gc_urgent_blocks";
+	return *why ? SSD_E_INVAL : SSD_OK;
+}
+
+static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c,
+		      const struct nand_geometry *g)
+{
+	struct page_ftl at = { 0 };
+	struct gc_unit *gu;
+	uint8_t *gd;
+
+	at.upp = g->page_bytes / c->unit_bytes;
+	at.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
+	at.maps = map_units(c);
+	at.all_lpns = at.lpns + at.maps + 1;
+	at.dies = geo_dies(g);
+	at.planes = geo_planes(g);
+	at.wpages = buffer_pages(c, g);
+	at.hash_mask = pow2_at_least((uint64_t)at.wpages * at.upp) - 1;
+	at.ring_mask = pow2_at_least(64ull * at.planes) - 1;	/* of the geometry alone: mount
+								 * relies on the last run's size */
+	at.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
+
+	at.l2p = ssd_carve(m, at.all_lpns, sizeof(*at.l2p));
+	at.valid = ssd_carve(m, (geo_pages(g) * at.upp + 7) / 8, 1);
+	at.trimmed = ssd_carve(m, ((uint64_t)at.lpns + 7) / 8, 1);
+	at.slot = ssd_carve(m, (size_t)at.wpages * at.upp, sizeof(*at.slot));
+	at.wpage = ssd_carve(m, at.wpages, sizeof(*at.wpage));
+	at.wdata = ssd_carve(m, at.wpages, g->page_bytes);
+	at.hash = ssd_carve(m, (size_t)at.hash_mask + 1, sizeof(*at.hash));
+	at.ring = ssd_carve(m, (size_t)at.ring_mask + 1, sizeof(*at.ring));
+	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
+	at.plane = ssd_carve(m, at.planes, sizeof(*at.plane));
+	at.stripe = ssd_carve(m, at.dies, sizeof(*at.stripe));
+	at.heap = ssd_carve(m, at.dies, sizeof(*at.heap));
+	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
+	at.uread = ssd_carve(m, c->max_unit_reads + at.wpages * at.upp, sizeof(*at.uread));
+	at.scratch = ssd_carve(m, 1, g->page_bytes);
+	at.oob = ssd_carve(m, MAX_PLANES, OOB_BYTES(at.upp));
+	at.dead = ssd_carve(m, at.dead_max + 1, sizeof(*at.dead));
+	gu = ssd_carve(m, (size_t)at.planes * 2 * at.upp, sizeof(*gu));
+	gd = ssd_carve(m, (size_t)at.planes * 2, g->page_bytes);
+	blk_lay_out(f ? &at.bt : NULL, m, g, at.upp);
+	if (f) {
+		*f = at;
+		f->g = g;
+		f->bt.geo = g;
+		for (uint32_t p = 0; p < f->planes; p++) {
+			f->plane[p].gc.unit = gu + (size_t)p * 2 * f->upp;
+			f->plane[p].gc.data = gd + (size_t)p * 2 * g->page_bytes;
+		}
+	}
+	return m->used;
+}
+
+static size_t page_ftl_footprint(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct ssd_arena m = { NULL, sizeof(struct page_ftl) };
+
+	return lay_out(NULL, &m, c, g);
+}
+
+static void reset_stats(struct page_ftl *f)
+{
+	memset(&f->stats, 0, sizeof(f->stats));
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		f->stats.op[i].lat_min_ns = ~(uint64_t)0;
+}
+
+/* Channels first, then dies: neighbours in the log share no bus. */
+static void make_stripe(struct page_ftl *f)
+{
+	uint32_t per = geo_dies_per_channel(f->g);
+
+	for (uint32_t k = 0; k < f->dies; k++)
+		f->stripe[k] = k % f->g->channels * per + k / f->g->channels;
+}
+
+static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
+			 const struct ftl_host *host, struct ftl **out)
+{
+	struct page_ftl *f = mem;
+	struct ssd_arena m = { mem, sizeof(*f) };
+	const char *why;
+
+	if (page_ftl_validate(c, &n->geo, &why) != SSD_OK)
+		return SSD_E_INVAL;
+	if (len < page_ftl_footprint(c, &n->geo))
+		return SSD_E_NOMEM;
+	SSD_ASSERT(n->geo.oob_kept >= OOB_BYTES(n->geo.page_bytes / c->unit_bytes));
+	lay_out(f, &m, c, &n->geo);
+	f->c = *c;
+	f->host = *host;
+	f->n = n;
+	f->sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
+		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
+	f->need_blocks = blocks_needed(c, &n->geo);
+	make_stripe(f);
+	wbuf_init(f);
+	read_init(f);
+	blk_init(&f->bt);
+	for (uint32_t d = 0; d < f->dies; d++)
+		f->die[d].first = f->die[d].last = f->die[d].bases = NONE;
+	for (uint32_t p = 0; p < f->planes; p++) {
+		f->plane[p].open[FRONT_HOST] = f->plane[p].open[FRONT_GC] = BLK_NONE;
+		f->plane[p].gc.victim = BLK_NONE;
+	}
+	f->carrier = BLK_NONE;
+	reset_stats(f);
+	f->base.ops = ftl_list[0];
+	*out = &f->base;
+	return SSD_OK;
+}
+
+/* ---- ops ---------------------------------------------------------------- */
+
+static const struct ftl_stats *page_ftl_stats(const struct ftl *base)
+{
+	return &page_ftl_of((struct ftl *)(uintptr_t)base)->stats;
+}
+
+static void page_ftl_reset_stats(struct ftl *base)
+{
+	reset_stats(page_ftl_of(base));
+}
+
+static uint32_t page_ftl_inflight(const struct ftl *base)
+{
+	return page_ftl_of((struct ftl *)(uintptr_t)base)->ios;
+}
+
+static const struct ftl_ops page_ftl_ops = {
+	.name = "page",
+	.validate = page_ftl_validate,
+	.footprint = page_ftl_footprint,
+	.init = page_ftl_init,
+	.mount = page_ftl_mount,
+	.submit = page_ftl_submit,
+	.step = page_ftl_step,
+	.check = page_ftl_check,
+	.stats = page_ftl_stats,
+	.reset_stats = page_ftl_reset_stats,
+	.inflight = page_ftl_inflight,
+};
+
+const struct ftl_ops *const ftl_list[] = { &page_ftl_ops, NULL };

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * page_ftl.h - the page-mapping FTL's state, for its own files only.
+ *
+ * Every accepted write becomes a slot (one mapping unit) of a buffer page. A
+ * buffer page gets its log sequence when it is opened, and pages are issued to
+ * the array in that order, each to the first idle die in stripe order that has
+ * room. So at any moment the log is: done ... (holes: in flight) ... not issued.
+ * `stable` is the end of the part without holes. Flush and FUA wait for it,
+ * GC erases nothing that a hole could bring back, and every page carries it as
+ * its mark, so that mount() finds the same prefix again.
+ *
+ * Trims live in a bitmap (a bit per LPN: "trimmed") whose units are themselves
+ * logical pages above the exported ones, so that GC, mount and the log treat
+ * them like data. One more hidden logical page lists the log sequences that an
+ * earlier mount declared dead. DESIGN.md argues why this is enough.
+ *
+ *   page_ftl.c  configuration, life cycle, submit(), step()
+ *   wbuf.c      write buffer: accepting, coalescing, trims
+ *   read.c      flash reads for the host and for partial writes
+ *   place.c     issuing host pages, frontiers, durability
+ *   gc.c        collecting blocks
+ *   mount.c     finding what flash holds
+ *   check.c     invariants
+ */
+#ifndef SLATE_PAGE_FTL_H
+#define SLATE_PAGE_FTL_H
+
+#include "blk.h"
+#include "ftl.h"
+#include "oob.h"
+
+#define NONE 0xffffffffu
+#define MAX_PLANES 8u
+#define DEAD_RANGE_BYTES 10u
+
+/* ---- write buffer ---- */
+
+struct wslot {
+	uint32_t lpn;
+	uint32_t have;		/* bitmap of sectors present; all: complete */
+	uint32_t hash_next;	/* slot number */
+	bool hashed;		/* the newest version of its LPN */
+	bool lost;		/* its base could not be read */
+	uint32_t trim_from, trim_to;	/* bitmap units: LPNs trimmed by this slot */
+};
+
+enum wpage_state { W_FREE, W_OPEN, W_QUEUED, W_FLIGHT };
+
+struct wpage {
+	uint64_t seq;
+	uint64_t mark;		/* W_FLIGHT: what it carries */
+	uint32_t next;		/* free list, or the queue in log order */
+	uint32_t used;		/* slots */
+	uint32_t bases;		/* slots whose base read is outstanding */
+	uint32_t ppn;		/* W_FLIGHT */
+	enum wpage_state state;
+};
+
+/* ---- reads ---- */
+
+struct uread {			/* one unit wanted from flash */
+	struct ftl_io *io;	/* NULL: the base of a slot */
+	uint32_t slot;
+	uint32_t lpn;
+	uint32_t from, bytes;	/* part of the unit */
+	uint64_t at;		/* offset inside the I/O */
+	uint64_t gc_mark;	/* gc_clock of the die when queued there */
+	uint64_t gc_ns;		/* waited behind GC on dies before that */
+	uint32_t next;
+};
+
+/* ---- dies and planes ---- */
+
+enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_GC };
+
+struct die {
+	uint64_t ready_ns;
+	uint64_t gc_ns;		/* time given to GC so far, the running command included */
+	enum die_op op;
+	bool gc_turn;		/* sliced mode: GC goes next */
+	uint32_t gc_credit;	/* page copies left in this turn */
+	uint32_t first, last;	/* queue of ureads */
+	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
+	uint32_t count;		/* DIE_PROGRAM: pages under way */
+	uint32_t page[MAX_PLANES];
+	enum nand_status status[MAX_PLANES];
+	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
+	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER */
+	uint32_t plane_turn;
+};
+
+enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_CARRIER, GC_ERASE };
+
+struct gc_unit {
+	uint32_t lpn;		/* with OOB_LOST */
+	uint32_t upn;		/* where the map says it is, unless superseded */
+	uint64_t seq;
+};
+
+struct gc {
+	bool active;
+	bool waiting;		/* nothing to issue until `stable` moves */
+	uint32_t victim;	/* or BLK_NONE */
+	uint32_t page;		/* next to look at */
+	uint32_t units;		/* in unit[], at most two pages */
+	uint32_t flying;	/* of these, being programmed */
+	bool retire;		/* the victim is to go BAD, not FREE */
+	uint32_t target;	/* block being programmed */
+	enum gc_op op;
+	enum nand_status status;
+	uint64_t mark;		/* of the page being programmed */
+	uint64_t since_ns;
+	struct gc_unit *unit;
+	uint8_t *data;
+};
+
+enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };
+
+struct plane {
+	uint32_t open[FRONTIERS];	/* block numbers or BLK_NONE */
+	struct gc gc;
+};
+
+struct dead_range {
+	uint64_t after, before;	/* sequences after < s < before are dead */
+	uint32_t pages;		/* mount: of them, still on flash */
+};
+
+struct page_ftl {
+	struct ftl base;
+	struct ftl_config c;
+	struct ftl_host host;
+	struct nand *n;
+	const struct nand_geometry *g;
+	struct ftl_stats stats;
+	uint64_t now_ns;
+	uint32_t ios;			/* accepted, not reported done */
+
+	/* derived once */
+	uint32_t upp;			/* units per page */
+	uint32_t sectors_mask;		/* slot.have when complete */
+	uint32_t lpns;			/* exported */
+	uint32_t maps;			/* trim bitmap units */
+	uint32_t all_lpns;		/* lpns + maps + 1 */
+	uint32_t dies, planes;
+	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
+
+	/* mapping */
+	uint32_t *l2p;			/* unit address, NONE, | OOB_LOST */
+	uint8_t *valid;			/* bit per physical unit */
+	uint8_t *trimmed;		/* bit per exported LPN, in order of acceptance */
+	uint64_t mapped;
+	struct blk_table bt;
+	uint64_t good_blocks;
+	uint32_t carrier;		/* finished block with the highest mark */
+
+	/* write buffer */
+	struct wslot *slot;
+	struct wpage *wpage;
+	uint8_t *wdata;
+	uint32_t wpages, wfree, wfree_count;
+	uint32_t queue_first, queue_last, tail;	/* tail: the open page, last in the queue */
+	uint32_t *hash;
+	uint32_t hash_mask;
+	uint64_t next_seq;
+
+	/* order and durability */
+	uint64_t *ring;			/* ring[s & mask] == s: page s is programmed */
+	uint32_t ring_mask;
+	struct ftl_io *line_first, *line_last;		/* waiting for buffer room */
+	struct ftl_io *durable_first, *durable_last;	/* waiting for stable */
+	uint64_t stall_gc_ns, stall_since_ns;
+	bool stalled_by_gc;
+	bool hold_gc;			/* mount: the dead list is not durable yet */
+	bool full;			/* nothing can be programmed any more */
+	bool worn;			/* read-only */
+
+	/* dies */
+	struct die *die;
+	struct plane *plane;
+	uint32_t *stripe;		/* die numbers in stripe order */
+	uint32_t stripe_at;
+	uint32_t *heap, heap_count;	/* busy dies, by ready_ns, then number */
+	uint32_t *due;
+	uint32_t gc_active;		/* planes */
+	bool kick;			/* an idle die got something to do */
+
+	struct uread *uread;
+	uint32_t uread_free, uread_free_count;
+	struct ftl_io *reads_first, *reads_last;	/* reads with units not yet queued */
+
+	uint8_t *scratch;		/* one page */
+	uint8_t *oob;			/* OOB_BYTES of MAX_PLANES pages */
+	struct dead_range *dead;
+	uint32_t dead_count, dead_max;
+};
+
+static inline struct page_ftl *page_ftl_of(struct ftl *f)
+{
+	return ssd_container_of(f, struct page_ftl, base);
+}
+
+/* ---- small questions ---- */
+
+static inline bool bit_get(const uint8_t *map, uint64_t i)
+{
+	return map[i >> 3] >> (i & 7) & 1;
+}
+
+static inline void bit_set(uint8_t *map, uint64_t i)
+{
+	map[i >> 3] |= (uint8_t)(1u << (i & 7));
+}
+
+static inline void bit_clear(uint8_t *map, uint64_t i)
+{
+	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
+}
+
+static inline uint32_t upn_block(const struct page_ftl *f, uint32_t upn)
+{
+	return upn / f->bt.units_per_block;
+}
+
+static inline uint32_t upn_die(const struct page_ftl *f, uint32_t upn)
+{
+	return geo_die_of(f->g, (pbn_t){ upn_block(f, upn) });
+}
+
+static inline uint32_t lpns_per_map(const struct page_ftl *f)
+{
+	return f->c.unit_bytes * 8;
+}
+
+static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
+{
+	return f->wdata + (size_t)slot * f->c.unit_bytes;
+}
+
+static inline uint64_t front_ns(const struct page_ftl *f)
+{
+	return (uint64_t)f->c.map_ns + f->c.overhead_ns;
+}
+
+static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
+{
+	bool gc_now = d->op == DIE_GC && d->ready_ns > now_ns;
+
+	return d->gc_ns - (gc_now ? d->ready_ns - now_ns : 0);
+}
+
+/* Time during which GC kept the head of the queue from being issued. */
+static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
+{
+	return f->stall_gc_ns + (f->stalled_by_gc ? now_ns - f->stall_since_ns : 0);
+}
+
+/* ---- between the files ---- */
+
+/* page_ftl.c */
+void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
+void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns);
+void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq);
+void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq);
+
+/* wbuf.c */
+void wbuf_init(struct page_ftl *f);
+uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn);	/* newest slot or NONE */
+uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* complete; NONE: no room */
+void wbuf_seal(struct page_ftl *f);
+void wbuf_release(struct page_ftl *f, uint32_t wpage);
+void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
+void line_process(struct page_ftl *f, uint64_t now_ns);
+
+/* read.c */
+void read_init(struct page_ftl *f);
+void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
+void read_resume(struct page_ftl *f, uint64_t now_ns);
+void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);
+bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
+void read_complete(struct page_ftl *f, struct die *d);
+
+/* place.c */
+enum room { ROOM_NONE, ROOM_ERASING, ROOM_READY };
+enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which);
+uint32_t frontier_take(struct page_ftl *f, uint32_t plane, enum frontier which);
+void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status);
+bool page_ready(const struct page_ftl *f, uint32_t wpage);
+void place_pages(struct page_ftl *f, uint64_t now_ns);
+void place_complete(struct page_ftl *f, struct die *d);
+void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
+void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last);
+void block_failed(struct page_ftl *f, uint32_t b);
+void block_lost(struct page_ftl *f, uint32_t b);
+void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark);
+
+/* gc.c */
+void gc_wake(struct page_ftl *f, uint32_t plane);
+bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane);
+void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d);
+bool gc_holds_die(const struct page_ftl *f, uint32_t die);
+
+/* mount.c */
+int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns);
+
+/* check.c */
+void page_ftl_check(const struct ftl *base);
+
+#endif

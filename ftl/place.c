@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * place.c - where host pages go, and when they count as durable.
+ *
+ * The head of the queue goes to the first idle die in stripe order with room;
+ * with multiplane, the pages behind it fill the die's other planes. Pages are
+ * issued strictly in log order. The map changes when a page is issued; the
+ * buffer keeps its data until it is programmed, so a failed program is simply
+ * issued again, with the same sequence, to another block.
+ *
+ * Invariants:
+ *   P1  issued - stable < ring size, so ring[] knows every finished page past
+ *       stable;
+ *   P2  stable <= issued < next_seq;
+ *   P3  a host frontier takes a free block only while more than
+ *       gc_urgent_blocks are free: the rest is for GC.
+ */
+#include "page_ftl.h"
+
+/* ---- frontiers ---------------------------------------------------------- */
+
+static uint32_t pages_left(const struct page_ftl *f, uint32_t b)
+{
+	return b == BLK_NONE ? 0 : f->g->pages_per_block - f->bt.blk[b].next_page;
+}
+
+static bool may_open(const struct page_ftl *f, uint32_t plane, enum frontier which)
+{
+	uint32_t reserve = which == FRONT_HOST && !f->hold_gc ? f->c.gc_urgent_blocks : 0;
+
+	return f->bt.plane[plane].free_count > reserve;
+}
+
+static bool has_room(const struct page_ftl *f, uint32_t plane, enum frontier which)
+{
+	return pages_left(f, f->plane[plane].open[which]) || may_open(f, plane, which);
+}
+
+/* A block found after a mount may be half erased: erase it before use. */
+static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t b)
+{
+	uint32_t die = geo_die_of_plane(f->g, plane);
+	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META,
+			      .pb = NAND_WHOLE_BLOCK,
+			      .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
+
+	nand_submit(f->n, now_ns, &c, 1);
+	SSD_ASSERT(c.status != NAND_VIOLATION);
+	f->die[die].plane = plane;
+	f->die[die].status[0] = c.status;
+	die_start(f, die, DIE_ERASE_FRONTIER, c.done_ns);
+}
+
+/*
+ * Make sure that the plane's frontier has a page. May start an erase on the
+ * plane's idle die (ROOM_ERASING), after whose end the caller asks again.
+ */
+enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which)
+{
+	struct plane *p = &f->plane[plane];
+	uint32_t b;
+
+	if (pages_left(f, p->open[which]))
+		return ROOM_READY;
+	if (!may_open(f, plane, which))
+		return ROOM_NONE;
+	b = f->bt.plane[plane].free_head;
+	if (f->bt.blk[b].needs_erase) {
+		erase_frontier(f, now_ns, plane, b);
+		return ROOM_ERASING;
+	}
+	p->open[which] = blk_take_free(&f->bt, plane);
+	gc_wake(f, plane);
+	return ROOM_READY;
+}
+
+void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status)
+{
+	uint32_t b = f->bt.plane[plane].free_head;
+
+	if (status == NAND_OK) {
+		f->bt.blk[b].needs_erase = false;
+		return;
+	}
+	blk_take_free(&f->bt, plane);
+	f->bt.blk[b].state = BLK_VICTIM;
+	block_lost(f, b);
+}
+
+/* The next page of an open frontier; closes it with its last page. */
+uint32_t frontier_take(struct page_ftl *f, uint32_t plane, enum frontier which)
+{
+	uint32_t b = f->plane[plane].open[which];
+	struct blk *k = &f->bt.blk[b];
+	uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, k->next_page++).v;
+
+	if (k->next_page == f->g->pages_per_block) {
+		f->plane[plane].open[which] = BLK_NONE;
+		blk_close(&f->bt, b);
+	}
+	return ppn;
+}
+
+/* A program failed there: nothing more is written to it, GC empties it. */
+void block_failed(struct page_ftl *f, uint32_t b)
+{
+	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b });
+
+	if (f->bt.blk[b].state == BLK_RETIRE)
+		return;
+	for (unsigned int i = 0; i < FRONTIERS; i++)
+		if (f->plane[plane].open[i] == b)
+			f->plane[plane].open[i] = BLK_NONE;
+	blk_retire(&f->bt, b);
+	gc_wake(f, plane);
+}
+
+/* A VICTIM that holds nothing any more leaves service. */
+void block_lost(struct page_ftl *f, uint32_t b)
+{
+	f->n->ops->mark_bad(f->n, (pbn_t){ b });
+	f->bt.blk[b] = (struct blk){ .state = BLK_BAD };
+	f->stats.retired_blocks++;
+	f->good_blocks--;
+	f->worn = f->good_blocks < f->need_blocks;
+}
+
+void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark)
+{
+	if (mark > f->bt.blk[b].mark)
+		f->bt.blk[b].mark = mark;
+	if (f->carrier == BLK_NONE || f->bt.blk[b].mark >= f->bt.blk[f->carrier].mark)
+		f->carrier = b;
+}
+
+/* ---- issuing ------------------------------------------------------------ */
+
+bool page_ready(const struct page_ftl *f, uint32_t w)
+{
+	const struct wpage *p = &f->wpage[w];
+
+	return !p->bases && (p->state == W_QUEUED || p->used == f->upp);
+}
+
+static bool die_has_room(const struct page_ftl *f, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
+		if (has_room(f, first + i, FRONT_HOST))
+			return true;
+	return false;
+}
+
+static void wake_planes(struct page_ftl *f, uint32_t die)
+{
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
+		gc_wake(f, die * f->g->planes_per_die + i);
+}
+
+/* The die for the head of the queue, or NONE. */
+static uint32_t pick_die(struct page_ftl *f)
+{
+	for (uint32_t i = 0; i < f->dies; i++) {
+		uint32_t at = f->stripe_at + i;
+		uint32_t die = f->stripe[at < f->dies ? at : at - f->dies];
+
+		if (f->die[die].op != DIE_IDLE || gc_holds_die(f, die))
+			continue;
+		if (!die_has_room(f, die)) {
+			wake_planes(f, die);
+			continue;
+		}
+		f->stripe_at = at < f->dies ? at : at - f->dies;
+		return die;
+	}
+	return NONE;
+}
+
+static bool kept_by_gc(const struct page_ftl *f, uint32_t die)
+{
+	return f->die[die].op == DIE_GC ||
+	       (f->die[die].op == DIE_IDLE && (gc_holds_die(f, die) || !die_has_room(f, die)));
+}
+
+static void note_stall(struct page_ftl *f, uint64_t now_ns, bool stalled)
+{
+	f->stall_gc_ns = stall_clock(f, now_ns);
+	f->stall_since_ns = now_ns;
+	f->stalled_by_gc = stalled && kept_by_gc(f, f->stripe[f->stripe_at]);
+}
+
+static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
+{
+	const struct wslot *s = &f->slot[slot];
+	uint32_t base = (s->lpn - f->lpns) * lpns_per_map(f);
+	const uint8_t *bits = slot_data(f, slot);
+
+	if (s->trim_from == NONE)
+		return;
+	for (uint32_t lpn = s->trim_from; lpn < s->trim_to; lpn++)
+		if (bit_get(bits, lpn - base))
+			unit_unmap(f, lpn, seq);
+}
+
+/* The page is about to be programmed at ppn: OOB, map, counters. */
+static void page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
+{
+	struct wpage *p = &f->wpage[w];
+	bool again = p->seq <= f->bt.issued;	/* after a failed program */
+	struct oob_head h = { .order = p->seq, .mark = f->bt.stable, .kind = OOB_HOST };
+	struct blk *b = &f->bt.blk[ppn / f->g->pages_per_block];
+
+	oob_put_head(oob, &h);
+	for (uint32_t i = 0; i < f->upp; i++) {
+		uint32_t slot = w * f->upp + i, lpn = OOB_NO_LPN, upn = ppn * f->upp + i;
+
+		if (i < p->used) {
+			lpn = f->slot[slot].lpn;
+			if (!again || (f->l2p[lpn] & ~OOB_LOST) == p->ppn * f->upp + i)
+				unit_map(f, lpn | (f->slot[slot].lost ? OOB_LOST : 0), upn, p->seq);
+			if (lpn < f->lpns)
+				f->stats.host_units++;
+			else
+				f->stats.meta_units++;
+			lpn |= f->slot[slot].lost ? OOB_LOST : 0;
+		} else {
+			f->stats.pad_units++;
+		}
+		oob_put_unit(oob, i, lpn, p->seq);
+	}
+	for (uint32_t i = 0; i < p->used && !again; i++)
+		if (f->slot[w * f->upp + i].lpn >= f->lpns)
+			apply_trims(f, w * f->upp + i, p->seq);
+	if (p->seq > b->last_order)
+		b->last_order = p->seq;
+	if (!again)
+		f->bt.issued = p->seq;
+	p->ppn = ppn;
+	p->mark = h.mark;
+	p->state = W_FLIGHT;
+}
+
+static bool keeps_payload(const struct page_ftl *f, uint32_t w)
+{
+	if (f->c.payload)
+		return true;
+	for (uint32_t i = 0; i < f->wpage[w].used; i++)
+		if (f->slot[w * f->upp + i].lpn >= f->lpns)
+			return true;
+	return false;
+}
+
+static void queue_pop(struct page_ftl *f)
+{
+	uint32_t w = f->queue_first;
+
+	f->queue_first = f->wpage[w].next;
+	if (f->queue_first == NONE)
+		f->queue_last = NONE;
+	if (f->tail == w)
+		f->tail = NONE;
+}
+
+static bool next_ready(const struct page_ftl *f)
+{
+	return f->queue_first != NONE && page_ready(f, f->queue_first) &&
+	       f->wpage[f->queue_first].seq - f->bt.stable <= f->ring_mask;	/* P1 */
+}
+
+/* Fill the planes of an idle die with pages from the head of the queue. */
+static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	struct die *d = &f->die[die];
+	uint32_t planes = f->g->planes_per_die, most = f->c.multiplane ? planes : 1;
+	struct nand_cmd c[MAX_PLANES];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < planes && count < most && next_ready(f); i++) {
+		uint32_t plane = die * planes + (d->plane_turn + i) % planes;
+		uint32_t w = f->queue_first;
+		uint8_t *oob = f->oob + (size_t)count * OOB_BYTES(f->upp);
+		enum room room;
+
+		if (count && !pages_left(f, f->plane[plane].open[FRONT_HOST]) &&
+		    may_open(f, plane, FRONT_HOST) &&
+		    f->bt.blk[f->bt.plane[plane].free_head].needs_erase)
+			continue;	/* not in the middle of a group */
+		room = frontier_room(f, now_ns, plane, FRONT_HOST);
+		if (room == ROOM_ERASING)
+			return;
+		if (room == ROOM_NONE)
+			continue;
+		queue_pop(f);
+		c[count] = (struct nand_cmd){ .op = NAND_PROGRAM, .source = NAND_SRC_HOST, .oob = oob };
+		c[count].ppn.v = frontier_take(f, plane, FRONT_HOST);
+		page_goes(f, w, c[count].ppn.v, oob);
+		c[count].data = keeps_payload(f, w) ? slot_data(f, w * f->upp) : NULL;
+		d->page[count++] = w;
+	}
+	SSD_ASSERT(count);
+	d->plane_turn = (d->plane_turn + count) % planes;
+	d->gc_turn = true;
+	d->gc_credit = f->c.gc_slice_pages;
+	nand_submit(f->n, now_ns, c, count);
+	d->count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		SSD_ASSERT(c[i].status != NAND_VIOLATION);
+		d->status[i] = c[i].status;
+	}
+	d->cell_ns = c[count - 1].cell_ns;
+	d->bus_ns = c[count - 1].bus_ns;
+	die_start(f, die, DIE_PROGRAM, c[count - 1].done_ns);
+}
+
+void place_pages(struct page_ftl *f, uint64_t now_ns)
+{
+	while (next_ready(f)) {
+		uint32_t die = f->heap_count < f->dies ? pick_die(f) : NONE;
+
+		if (die == NONE) {
+			note_stall(f, now_ns, true);
+			break;
+		}
+		program_die(f, now_ns, die);
+		f->stripe_at = f->stripe_at + 1 < f->dies ? f->stripe_at + 1 : 0;
+	}
+	if (f->stalled_by_gc && !next_ready(f))
+		note_stall(f, now_ns, false);
+}
+
+/* ---- the end of a program ----------------------------------------------- */
+
+/* Back into the queue, in log order: before all that was never issued. */
+static void queue_again(struct page_ftl *f, uint32_t w)
+{
+	uint32_t *link = &f->queue_first;
+
+	while (*link != NONE && f->wpage[*link].seq < f->wpage[w].seq)
+		link = &f->wpage[*link].next;
+	f->wpage[w].state = W_QUEUED;
+	f->wpage[w].next = *link;
+	*link = w;
+	if (f->wpage[w].next == NONE)
+		f->queue_last = w;
+}
+
+static void page_done(struct page_ftl *f, uint32_t w)
+{
+	struct wpage *p = &f->wpage[w];
+
+	carrier_offer(f, p->ppn / f->g->pages_per_block, p->mark);
+	f->ring[p->seq & f->ring_mask] = p->seq;
+	while (f->bt.stable < f->bt.issued &&
+	       f->ring[(f->bt.stable + 1) & f->ring_mask] == f->bt.stable + 1)
+		f->bt.stable++;
+	wbuf_release(f, w);
+}
+
+void place_complete(struct page_ftl *f, struct die *d)
+{
+	for (uint32_t i = d->count; i-- > 0;) {	/* failures keep their order in the queue */
+		uint32_t w = d->page[i], ppn = f->wpage[w].ppn, b = ppn / f->g->pages_per_block;
+
+		if (d->status[i] == NAND_OK) {
+			page_done(f, w);
+			continue;
+		}
+		block_failed(f, b);
+		queue_again(f, w);
+	}
+}
+
+/* ---- durability --------------------------------------------------------- */
+
+void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	io->seq = f->next_seq - 1;
+	io->next = NULL;
+	if (f->durable_first)
+		f->durable_last->next = io;
+	else
+		f->durable_first = io;
+	f->durable_last = io;
+	durable_process(f, now_ns, NULL);
+}
+
+static void take(uint64_t *rest, uint64_t want, uint64_t *part)
+{
+	*part = want < *rest ? want : *rest;
+	*rest -= *part;
+}
+
+/* last: the die whose program ended the wait. */
+static void finish_durable(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
+			   const struct die *last)
+{
+	struct ftl_breakdown *w = &io->where;
+	uint64_t rest = now_ns - io->submit_ns;
+
+	if (last) {
+		take(&rest, last->cell_ns, &w->cell_ns);
+		take(&rest, last->bus_ns, &w->bus_ns);
+	}
+	take(&rest, stall_clock(f, now_ns) - io->gc_mark, &w->gc_queue_ns);
+	w->host_queue_ns = rest;
+	w->buffer_ns = io->op == FTL_FLUSH ? 0 : f->c.buffer_ns;
+	w->map_ns = f->c.map_ns;
+	w->other_ns = f->c.overhead_ns;
+	ftl_finish(f, io, now_ns + w->buffer_ns + front_ns(f), SSD_OK);
+}
+
+void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last)
+{
+	while (f->durable_first && f->durable_first->seq <= f->bt.stable) {
+		struct ftl_io *io = f->durable_first;
+
+		f->durable_first = io->next;
+		finish_durable(f, now_ns, io, last);
+	}
+	f->kick |= last && f->gc_active;	/* GC may have waited for stable */
+}

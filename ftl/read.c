@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * read.c - reads: for the host, and for the rest of a partially written unit.
+ *
+ * A read is taken apart into units. What the buffer holds whole, and what was
+ * never written or was trimmed, is answered at once; each other unit becomes a
+ * `uread` in the queue of the die that holds it. When that die gets to it, the
+ * map is asked again, for GC or a write may have moved the unit: if it lives
+ * elsewhere by then, the uread moves too. Units of one I/O that share a page
+ * are read by one command.
+ *
+ * The pool of ureads is finite. A large read that finds it empty goes on, in
+ * order, when some come back; base reads have a part of their own, one per
+ * slot, so that writes never wait for reads of the host.
+ */
+#include "page_ftl.h"
+
+static uint32_t pool_size(const struct page_ftl *f)
+{
+	return f->c.max_unit_reads + f->wpages * f->upp;
+}
+
+void read_init(struct page_ftl *f)
+{
+	f->uread_free = NONE;
+	for (uint32_t i = pool_size(f); i-- > 0;) {
+		f->uread[i].next = f->uread_free;
+		f->uread_free = i;
+	}
+	f->uread_free_count = pool_size(f);
+}
+
+static uint32_t uread_get(struct page_ftl *f)
+{
+	uint32_t r = f->uread_free;
+
+	SSD_ASSERT(r != NONE);
+	f->uread_free = f->uread[r].next;
+	f->uread_free_count--;
+	return r;
+}
+
+static void uread_put(struct page_ftl *f, uint32_t r)
+{
+	f->uread[r].next = f->uread_free;
+	f->uread_free = r;
+	f->uread_free_count++;
+}
+
+static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_t die)
+{
+	struct die *d = &f->die[die];
+
+	f->uread[r].gc_mark = gc_clock(d, now_ns);
+	f->uread[r].next = NONE;
+	if (d->first == NONE)
+		d->first = r;
+	else
+		f->uread[d->last].next = r;
+	d->last = r;
+}
+
+/* ---- delivering --------------------------------------------------------- */
+
+static void give(struct page_ftl *f, const struct uread *r, void *unit)
+{
+	if (f->c.payload)
+		f->host.copy(f->host.opaque, r->io, r->at,
+			     unit ? (uint8_t *)unit + r->from : NULL, r->bytes);
+}
+
+/* Put the sectors that a buffer slot has over what flash returned. */
+static void overlay(struct page_ftl *f, uint32_t slot, uint8_t *unit)
+{
+	const struct wslot *s = &f->slot[slot];
+
+	for (uint32_t i = 0; i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
+		if (s->have >> i & 1)
+			memcpy(unit + i * FTL_SECTOR_BYTES,
+			       slot_data(f, slot) + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
+}
+
+/* The I/O's latest unit decides when it is done and where the time went. */
+static void part_done(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns,
+		      const struct ftl_breakdown *where, enum ssd_err status)
+{
+	if (status != SSD_OK && io->status == SSD_OK)
+		io->status = status;
+	if (done_ns >= io->done_ns) {
+		io->done_ns = done_ns;
+		io->where = *where;
+	}
+	if (--io->pending == 0)
+		ftl_finish(f, io, io->done_ns, io->status);
+}
+
+/* Answered without flash, at now_ns. */
+static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, bool buffered,
+			 uint64_t gc_ns, enum ssd_err status)
+{
+	uint64_t waited = now_ns - io->submit_ns;
+	struct ftl_breakdown w = {
+		.gc_queue_ns = gc_ns < waited ? gc_ns : waited,
+		.buffer_ns = buffered ? f->c.buffer_ns : 0,
+		.map_ns = f->c.map_ns,
+		.other_ns = f->c.overhead_ns,
+	};
+
+	w.host_queue_ns = waited - w.gc_queue_ns;
+	part_done(f, io, now_ns + w.buffer_ns + front_ns(f), &w, status);
+}
+
+/* Can the unit be answered without flash? If so, do. */
+static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struct uread *r)
+{
+	uint32_t slot = wbuf_find(f, r->lpn);
+
+	if (slot != NONE) {
+		const struct wslot *s = &f->slot[slot];
+
+		if (s->have != f->sectors_mask)
+			return false;
+		f->stats.buffer_hit_units++;
+		if (!s->lost)
+			give(f, r, slot_data(f, slot));
+		part_at_once(f, now_ns, r->io, true, r->gc_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
+		return true;
+	}
+	if (!bit_get(f->trimmed, r->lpn) && f->l2p[r->lpn] != NONE)
+		return false;
+	f->stats.unwritten_units++;
+	give(f, r, NULL);
+	part_at_once(f, now_ns, r->io, false, r->gc_ns, SSD_OK);
+	return true;
+}
+
+/* ---- host reads --------------------------------------------------------- */
+
+static uint32_t spare_for_host(const struct page_ftl *f)
+{
+	uint32_t kept = f->wpages * f->upp;
+
+	return f->uread_free_count > kept ? f->uread_free_count - kept : 0;
+}
+
+static void go(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	while (die != NONE && f->die[die].op == DIE_IDLE && f->die[die].first != NONE &&
+	       !gc_holds_die(f, die))
+		if (!read_issue(f, now_ns, die))
+			return;
+}
+
+/*
+ * Queue units from io->at on; false: the pool is empty. A die is set going when
+ * the units of one page are together.
+ */
+static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	uint32_t page = NONE, die = NONE;
+
+	while (io->at < io->bytes) {
+		uint64_t byte = io->offset + io->at;
+		struct uread want = { .io = io, .slot = NONE, .at = io->at, .next = NONE };
+		uint32_t r;
+
+		want.lpn = (uint32_t)(byte / f->c.unit_bytes);
+		want.from = (uint32_t)(byte % f->c.unit_bytes);
+		want.bytes = f->c.unit_bytes - want.from;
+		if (want.bytes > io->bytes - io->at)
+			want.bytes = (uint32_t)(io->bytes - io->at);
+		io->pending++;
+		if (!serve_without_flash(f, now_ns, &want)) {
+			uint32_t upn = f->l2p[want.lpn] & ~OOB_LOST;
+
+			if (upn / f->upp != page)
+				go(f, now_ns, die);
+			if (!spare_for_host(f)) {
+				io->pending--;
+				go(f, now_ns, die);
+				return false;
+			}
+			page = upn / f->upp;
+			die = upn_die(f, upn);
+			r = uread_get(f);
+			f->uread[r] = want;
+			uread_queue(f, now_ns, r, die);
+		}
+		io->at += want.bytes;
+	}
+	go(f, now_ns, die);
+	return true;
+}
+
+void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	uint64_t unwritten = f->stats.unwritten_units, units;
+
+	io->pending = 1;	/* this call's own */
+	io->done_ns = now_ns;
+	io->status = SSD_OK;
+	io->next = NULL;
+	if (f->reads_first || !read_units(f, now_ns, io)) {
+		if (f->reads_first)
+			f->reads_last->next = io;
+		else
+			f->reads_first = io;
+		f->reads_last = io;
+		return;
+	}
+	units = io->bytes ? (io->offset + io->bytes - 1) / f->c.unit_bytes -
+			    io->offset / f->c.unit_bytes + 1 : 0;
+	f->stats.unwritten_reads += units && f->stats.unwritten_units - unwritten == units;
+	part_at_once(f, now_ns, io, false, 0, SSD_OK);
+}
+
+void read_resume(struct page_ftl *f, uint64_t now_ns)
+{
+	while (f->reads_first && spare_for_host(f)) {
+		struct ftl_io *io = f->reads_first;
+
+		if (!read_units(f, now_ns, io))
+			return;
+		f->reads_first = io->next;
+		part_at_once(f, now_ns, io, false, 0, SSD_OK);
+	}
+}
+
+/* ---- base reads --------------------------------------------------------- */
+
+void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot)
+{
+	uint32_t r = uread_get(f), lpn = f->slot[slot].lpn;
+
+	f->uread[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->c.unit_bytes };
+	uread_queue(f, now_ns, r, upn_die(f, f->l2p[lpn] & ~OOB_LOST));
+	f->kick = true;
+}
+
+static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, bool lost)
+{
+	struct wslot *s = &f->slot[slot];
+
+	if (lost && s->have != f->sectors_mask)
+		s->lost = true;
+	for (uint32_t i = 0; i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
+		if (!lost && !(s->have >> i & 1))
+			memcpy(slot_data(f, slot) + i * FTL_SECTOR_BYTES,
+			       unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
+	s->have = f->sectors_mask;
+}
+
+void read_complete(struct page_ftl *f, struct die *d)
+{
+	while (d->bases != NONE) {
+		uint32_t r = d->bases;
+
+		d->bases = f->uread[r].next;
+		f->wpage[f->uread[r].slot / f->upp].bases--;
+		uread_put(f, r);
+	}
+}
+
+/* ---- the die's turn ------------------------------------------------------ */
+
+/*
+ * Where the next uread is to be served: NONE when it was answered or moved to
+ * another die, else its unit's address.
+ */
+static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r)
+{
+	struct uread *u = &f->uread[r];
+	uint32_t upn = f->l2p[u->lpn];
+
+	if (u->io && serve_without_flash(f, now_ns, u)) {
+		uread_put(f, r);
+		return NONE;
+	}
+	SSD_ASSERT(upn != NONE);
+	if (upn_die(f, upn & ~OOB_LOST) != die) {
+		u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
+		uread_queue(f, now_ns, r, upn_die(f, upn & ~OOB_LOST));
+		f->kick = true;
+		return NONE;
+	}
+	return upn;
+}
+
+static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_t upn,
+		    const struct nand_cmd *c)
+{
+	struct uread *u = &f->uread[r];
+	uint8_t *unit = f->scratch + (size_t)(upn & ~OOB_LOST) % f->upp * f->c.unit_bytes;
+	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED || (upn & OOB_LOST);
+	struct ftl_breakdown w = { .cell_ns = c->cell_ns, .bus_ns = c->bus_ns,
+				   .map_ns = f->c.map_ns, .other_ns = f->c.overhead_ns };
+	uint64_t queued = c->start_ns - (u->io ? u->io->submit_ns : c->start_ns);
+	uint64_t gc = u->gc_ns + gc_clock(d, c->start_ns) - u->gc_mark;
+	uint32_t slot;
+
+	SSD_ASSERT(c->status != NAND_VIOLATION);
+	if (!u->io) {
+		base_arrived(f, u->slot, unit, lost);
+		return;
+	}
+	if (!lost) {
+		slot = wbuf_find(f, u->lpn);
+		if (slot != NONE)
+			overlay(f, slot, unit);
+		give(f, u, unit);
+	}
+	w.gc_queue_ns = (gc < queued ? gc : queued) + c->wait_gc_ns;
+	w.host_queue_ns = queued + c->wait_gc_ns - w.gc_queue_ns + c->wait_host_ns;
+	part_done(f, u->io, c->done_ns + front_ns(f), &w, lost ? SSD_E_UNCORR : SSD_OK);
+}
+
+static uint32_t queue_pop(struct page_ftl *f, struct die *d)
+{
+	uint32_t r = d->first;
+
+	d->first = f->uread[r].next;
+	return r;
+}
+
+/* Does the next uread of the queue want the same page for the same I/O? */
+static bool next_shares(const struct page_ftl *f, const struct die *d, uint32_t r, uint32_t upn)
+{
+	const struct uread *next;
+	uint32_t at;
+
+	if (d->first == NONE)
+		return false;
+	next = &f->uread[d->first];
+	at = f->l2p[next->lpn];
+	return next->io && next->io == f->uread[r].io && at != NONE &&
+	       !bit_get(f->trimmed, next->lpn) && wbuf_find(f, next->lpn) == NONE &&
+	       (at & ~OOB_LOST) / f->upp == (upn & ~OOB_LOST) / f->upp;
+}
+
+/* One read command on an idle die; false: nothing was left to read here. */
+bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	struct die *d = &f->die[die];
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST,
+			      .ecc_words = NAND_WHOLE_PAGE };
+	uint32_t r = NONE, upn = NONE;
+
+	while (upn == NONE && d->first != NONE) {
+		r = queue_pop(f, d);
+		upn = still_here(f, now_ns, die, r);
+	}
+	if (upn == NONE)
+		return false;
+	c.ppn.v = (upn & ~OOB_LOST) / f->upp;
+	c.data = f->c.payload ? f->scratch : NULL;
+	nand_submit(f->n, now_ns, &c, 1);
+	die_start(f, die, DIE_READ, c.done_ns);
+	d->bases = NONE;
+	d->gc_turn = true;
+	d->gc_credit = f->c.gc_slice_pages;
+	for (;;) {
+		bool more = next_shares(f, d, r, upn);
+
+		deliver(f, d, r, upn, &c);
+		if (f->uread[r].io) {
+			uread_put(f, r);
+		} else {
+			f->stats.merge_reads++;
+			f->uread[r].next = d->bases;
+			d->bases = r;
+		}
+		if (!more)
+			return true;
+		r = queue_pop(f, d);
+		upn = f->l2p[f->uread[r].lpn];
+	}
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wbuf.c - the write buffer: where writes and trims are accepted.
+ *
+ * I/Os are accepted in the order of submission; one that finds no room waits in
+ * line, and all behind it. A unit that is written again while its page is still
+ * the open one is overwritten in place, which no power cut can tell from two
+ * writes: a page is programmed whole or not at all. In any other page the
+ * newer version gets a slot of its own, for the log must remain a prefix.
+ *
+ * A partial unit takes the rest from the newest version in the buffer, from
+ * nothing (never written, trimmed), or from flash: then a base read is queued
+ * and the page is not issued before it ends.
+ *
+ * Invariants:
+ *   W1  hash finds exactly the slots with hashed set, one per LPN at most;
+ *   W2  the queue holds the W_OPEN and W_QUEUED pages in ascending sequence,
+ *       and only its last may be W_OPEN;
+ *   W3  a bitmap slot in the open page equals the trimmed bits of its region.
+ */
+#include "page_ftl.h"
+
+static uint32_t *hash_head(const struct page_ftl *f, uint32_t lpn)
+{
+	return &f->hash[(lpn * 0x9e3779b1u >> 7) & f->hash_mask];
+}
+
+uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
+{
+	uint32_t s = *hash_head(f, lpn);
+
+	while (s != NONE && f->slot[s].lpn != lpn)
+		s = f->slot[s].hash_next;
+	return s;
+}
+
+static void hash_remove(struct page_ftl *f, uint32_t slot)
+{
+	uint32_t *link = hash_head(f, f->slot[slot].lpn);
+
+	if (!f->slot[slot].hashed)
+		return;
+	while (*link != slot)
+		link = &f->slot[*link].hash_next;
+	*link = f->slot[slot].hash_next;
+	f->slot[slot].hashed = false;
+}
+
+static void hash_insert(struct page_ftl *f, uint32_t slot)
+{
+	uint32_t *head = hash_head(f, f->slot[slot].lpn);
+
+	f->slot[slot].hash_next = *head;
+	f->slot[slot].hashed = true;
+	*head = slot;
+}
+
+void wbuf_init(struct page_ftl *f)
+{
+	for (uint32_t i = 0; i <= f->hash_mask; i++)
+		f->hash[i] = NONE;
+	f->wfree = NONE;
+	for (uint32_t i = f->wpages; i-- > 0;) {
+		f->wpage[i].state = W_FREE;
+		f->wpage[i].next = f->wfree;
+		f->wfree = i;
+	}
+	f->wfree_count = f->wpages;
+	f->queue_first = f->queue_last = f->tail = NONE;
+}
+
+void wbuf_seal(struct page_ftl *f)
+{
+	if (f->tail == NONE)
+		return;
+	f->wpage[f->tail].state = W_QUEUED;
+	f->tail = NONE;
+}
+
+static bool open_page(struct page_ftl *f)
+{
+	uint32_t w = f->wfree;
+	struct wpage *p;
+
+	if (w == NONE)
+		return false;
+	wbuf_seal(f);
+	p = &f->wpage[w];
+	f->wfree = p->next;
+	f->wfree_count--;
+	*p = (struct wpage){ .seq = f->next_seq++, .next = NONE, .state = W_OPEN };
+	if (f->queue_first == NONE)
+		f->queue_first = w;
+	else
+		f->wpage[f->queue_last].next = w;
+	f->queue_last = w;
+	f->tail = w;
+	return true;
+}
+
+/* The page is programmed: its room is free again. */
+void wbuf_release(struct page_ftl *f, uint32_t w)
+{
+	for (uint32_t i = 0; i < f->wpage[w].used; i++)
+		hash_remove(f, w * f->upp + i);
+	f->wpage[w].state = W_FREE;
+	f->wpage[w].next = f->wfree;
+	f->wfree = w;
+	f->wfree_count++;
+}
+
+static uint32_t new_slot(struct page_ftl *f, uint32_t lpn)
+{
+	uint32_t old, s;
+
+	if (f->tail == NONE || f->wpage[f->tail].used == f->upp)
+		if (!open_page(f))
+			return NONE;
+	old = wbuf_find(f, lpn);
+	if (old != NONE)
+		hash_remove(f, old);
+	s = f->tail * f->upp + f->wpage[f->tail].used++;
+	f->slot[s] = (struct wslot){ .lpn = lpn, .trim_from = NONE };
+	hash_insert(f, s);
+	return s;
+}
+
+static bool in_open_page(const struct page_ftl *f, uint32_t slot)
+{
+	return slot != NONE && slot / f->upp == f->tail;
+}
+
+/* ---- writes ---- */
+
+static uint32_t sector_bits(uint32_t from, uint32_t bytes)
+{
+	uint32_t count = bytes / FTL_SECTOR_BYTES;
+	uint32_t ones = count == 32 ? ~0u : (1u << count) - 1;
+
+	return ones << (from / FTL_SECTOR_BYTES);
+}
+
+/* W3: the open page's bitmap slot follows a rewrite of a trimmed LPN. */
+static void untrim(struct page_ftl *f, uint32_t lpn)
+{
+	uint32_t per = lpns_per_map(f), s;
+
+	bit_clear(f->trimmed, lpn);
+	s = wbuf_find(f, f->lpns + lpn / per);
+	if (in_open_page(f, s))
+		bit_clear(slot_data(f, s), lpn % per);
+}
+
+/* Give a new, partial slot what surrounds the part that is being written. */
+static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32_t old)
+{
+	struct wslot *s = &f->slot[slot];
+
+	if (old != NONE) {
+		memcpy(slot_data(f, slot), slot_data(f, old), f->c.unit_bytes);
+		s->have = f->slot[old].have;
+		s->lost = f->slot[old].lost;
+	} else if (bit_get(f->trimmed, s->lpn) || f->l2p[s->lpn] == NONE) {
+		memset(slot_data(f, slot), 0, f->c.unit_bytes);
+		s->have = f->sectors_mask;
+	}
+	if (s->have != f->sectors_mask) {
+		f->wpage[slot / f->upp].bases++;
+		read_base(f, now_ns, slot);
+	}
+}
+
+/* One unit, or a part of one. False: no room. */
+static bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
+		       uint32_t from, uint32_t bytes)
+{
+	uint32_t old = wbuf_find(f, lpn), s = old;
+	bool whole = bytes == f->c.unit_bytes;
+
+	if (in_open_page(f, old)) {
+		f->stats.coalesced_units++;
+	} else {
+		s = new_slot(f, lpn);
+		if (s == NONE)
+			return false;
+		if (!whole)
+			find_base(f, now_ns, s, old);
+	}
+	if (whole)
+		f->slot[s].lost = false;
+	if (f->c.payload)
+		f->host.copy(f->host.opaque, io, io->at, slot_data(f, s) + from, bytes);
+	f->slot[s].have |= sector_bits(from, bytes);
+	if (bit_get(f->trimmed, lpn))
+		untrim(f, lpn);
+	return true;
+}
+
+/* As much of it as finds room; true: all. */
+static bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	while (io->at < io->bytes) {
+		uint64_t byte = io->offset + io->at;
+		uint32_t from = (uint32_t)(byte % f->c.unit_bytes);
+		uint32_t bytes = f->c.unit_bytes - from;
+
+		if (bytes > io->bytes - io->at)
+			bytes = (uint32_t)(io->bytes - io->at);
+		if (!write_unit(f, now_ns, io, (uint32_t)(byte / f->c.unit_bytes), from, bytes))
+			return false;
+		io->at += bytes;
+	}
+	return true;
+}
+
+/* ---- trims ---- */
+
+/* A slot for a hidden logical page; its content is the caller's to fill. */
+uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn)
+{
+	uint32_t s = wbuf_find(f, lpn);
+
+	if (!in_open_page(f, s)) {
+		s = new_slot(f, lpn);
+		if (s == NONE)
+			return NONE;
+		f->slot[s].have = f->sectors_mask;
+	}
+	return s;
+}
+
+static bool anything_there(const struct page_ftl *f, uint32_t from, uint32_t to)
+{
+	bool buffered = f->wfree_count < f->wpages;
+
+	for (uint32_t lpn = from; lpn < to; lpn++)
+		if (!bit_get(f->trimmed, lpn) &&
+		    (f->l2p[lpn] != NONE || (buffered && wbuf_find(f, lpn) != NONE)))
+			return true;
+	return false;
+}
+
+static void forget_buffered(struct page_ftl *f, uint32_t from, uint32_t to)
+{
+	for (uint32_t s = 0; s < f->wpages * f->upp; s++)
+		if (f->slot[s].hashed && f->slot[s].lpn >= from && f->slot[s].lpn < to)
+			hash_remove(f, s);
+}
+
+static void copy_trim_bits(struct page_ftl *f, uint32_t map, uint8_t *to)
+{
+	uint64_t first = (uint64_t)map * f->c.unit_bytes;
+	uint64_t total = ((uint64_t)f->lpns + 7) / 8;
+	uint64_t bytes = total - first < f->c.unit_bytes ? total - first : f->c.unit_bytes;
+
+	memcpy(to, f->trimmed + first, bytes);
+	memset(to + bytes, 0, f->c.unit_bytes - bytes);
+}
+
+/* Units [from, to) of one bitmap region. False: no room. */
+static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
+{
+	uint32_t map = from / lpns_per_map(f), s;
+
+	if (!anything_there(f, from, to))
+		return true;
+	s = wbuf_hidden_slot(f, f->lpns + map);
+	if (s == NONE)
+		return false;
+	forget_buffered(f, from, to);
+	for (uint32_t lpn = from; lpn < to; lpn++)
+		bit_set(f->trimmed, lpn);
+	copy_trim_bits(f, map, slot_data(f, s));
+	if (f->slot[s].trim_from == NONE) {
+		f->slot[s].trim_from = from;
+		f->slot[s].trim_to = to;
+	}
+	if (from < f->slot[s].trim_from)
+		f->slot[s].trim_from = from;
+	if (to > f->slot[s].trim_to)
+		f->slot[s].trim_to = to;
+	f->stats.trimmed_units += to - from;
+	return true;
+}
+
+static bool accept_trim(struct page_ftl *f, struct ftl_io *io)
+{
+	uint32_t unit = f->c.unit_bytes, per = lpns_per_map(f);
+	uint32_t end = (uint32_t)((io->offset + io->bytes) / unit);
+	uint32_t lpn = (uint32_t)((io->offset + unit - 1) / unit) + (uint32_t)io->at;
+
+	while (lpn < end) {	/* io->at counts units here */
+		uint32_t stop = (lpn / per + 1) * per;
+
+		if (stop > end)
+			stop = end;
+		if (!trim_units(f, lpn, stop))
+			return false;
+		io->at += stop - lpn;
+		lpn = stop;
+	}
+	return true;
+}
+
+/* ---- the line ---- */
+
+static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	uint64_t waited = now_ns - io->submit_ns;
+	uint64_t gc = stall_clock(f, now_ns) - io->gc_mark;
+
+	io->where.gc_queue_ns = gc < waited ? gc : waited;
+	io->where.buffer_ns = waited - io->where.gc_queue_ns + f->c.buffer_ns;
+	io->where.map_ns = f->c.map_ns;
+	io->where.other_ns = f->c.overhead_ns;
+	ftl_finish(f, io, now_ns + f->c.buffer_ns + front_ns(f), SSD_OK);
+}
+
+static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	switch (io->op) {
+	case FTL_WRITE:
+		return accept_write(f, now_ns, io);
+	case FTL_TRIM:
+		return accept_trim(f, io);
+	case FTL_FLUSH:
+		return true;
+	case FTL_READ:
+	case FTL_NOPS:
+		break;
+	}
+	SSD_ASSERT(!"only writes, trims and flushes stand in line");
+	return true;
+}
+
+void line_process(struct page_ftl *f, uint64_t now_ns)
+{
+	while (f->line_first) {
+		struct ftl_io *io = f->line_first;
+		bool durable;
+
+		if (!accept(f, now_ns, io))
+			return;
+		f->line_first = io->next;
+		durable = io->op == FTL_FLUSH || io->fua || !f->c.buffer_units;
+		if (io->op == FTL_FLUSH || io->fua || (durable && !f->line_first))
+			wbuf_seal(f);
+		if (durable)
+			durable_wait(f, now_ns, io);
+		else
+			finish_buffered(f, now_ns, io);
+	}
+}
+
+void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	bool alone = !f->line_first;
+
+	io->next = NULL;
+	if (alone)
+		f->line_first = io;
+	else
+		f->line_last->next = io;
+	f->line_last = io;
+	if (alone)
+		line_process(f, now_ns);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile.h - a drive described in an INI file, and single values overridden.
+ *
+ * Every key, its section, range and default stand in one table in profile.c.
+ * Nothing is clamped or ignored: a value out of range, an unknown key or
+ * section, a key given twice and a missing key are errors that name the file,
+ * the line, the key, the value and what would be right.
+ */
+#ifndef SLATE_PROFILE_H
+#define SLATE_PROFILE_H
+
+#include "array.h"
+#include "slate.h"
+
+#define PROFILE_NAME_BYTES 64
+
+struct profile {
+	char name[PROFILE_NAME_BYTES];		/* [drive] name, or the file's name */
+	struct nand_array_config array;
+	struct ftl_config ftl;
+	const struct ftl_ops *ops;
+	uint64_t capacity_mib;			/* 0: from op_permille */
+	uint64_t op_permille;
+	uint64_t factory_bad_permille, bad_seed;
+	uint64_t fill_permille, age_permille, precondition_seed;
+	bool overcommit;
+};
+
+/* 0 or a negative ssd_err with a sentence in err. */
+int profile_load(struct profile *p, const char *path, const char *const *overrides,
+		 char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+/* All settings as "section.key=value\n", in the table's order; returns the length needed. */
+size_t profile_print(const struct profile *p, char *out, size_t room);
+
+#endif

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * slate.c - a whole drive for a shell. See slate.h.
+ *
+ * The core's time runs on while the drive is preconditioned; `skipped_ns` is
+ * what the shell must not see of it. Every time that crosses this file is
+ * shifted by it.
+ *
+ * Statistics are kept in two parts: what the core has counted since the last
+ * mark, and `before`, the sum of all earlier intervals. So the maxima of an
+ * interval are its own.
+ */
+#define _GNU_SOURCE
+#include "slate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "profile.h"
+
+struct mark {
+	struct slate_mark mark;
+	struct slate_stats interval;
+};
+
+struct region {
+	void *at;
+	size_t bytes;
+};
+
+struct slate_dev {
+	struct profile profile;
+	struct region tables, pool, ftl_mem;
+	struct nand *nand;
+	struct ftl *ftl;
+	struct ftl_host host;
+	uint64_t skipped_ns;
+	char *settings;
+
+	struct ftl_io *own_io;		/* the preconditioner's */
+	bool own_done;
+	uint64_t own_version;
+
+	struct slate_stats before;
+	struct mark *marks;
+	uint32_t mark_count;
+};
+
+/* ---- memory ------------------------------------------------------------- */
+
+static uint64_t available_bytes(void)
+{
+	char line[128];
+	unsigned long long kib = 0;
+	FILE *in = fopen("/proc/meminfo", "r");
+
+	if (!in)
+		return UINT64_MAX;
+	while (fgets(line, sizeof(line), in))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	fclose(in);
+	return kib ? (uint64_t)kib << 10 : UINT64_MAX;
+}
+
+static int map_region(struct region *r, size_t bytes)
+{
+	r->bytes = bytes;
+	r->at = NULL;
+	if (!bytes)
+		return SSD_OK;
+	r->at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (r->at == MAP_FAILED) {
+		r->at = NULL;
+		return SSD_E_NOMEM;
+	}
+	return SSD_OK;
+}
+
+static void unmap_region(struct region *r)
+{
+	if (r->at)
+		munmap(r->at, r->bytes);
+	r->at = NULL;
+}
+
+static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
+{
+	const struct profile *p = &d->profile;
+	size_t tables = nand_array_footprint(&p->array);
+	size_t pool = nand_array_pool_bytes(&p->array);
+	size_t ftl = p->ops->footprint(&p->ftl, &p->array.geo);
+	uint64_t room = available_bytes(), need = (uint64_t)tables + ftl + pool;
+
+	if (p->overcommit)
+		need = (uint64_t)tables + ftl;
+	if (need > room) {
+		snprintf(err, SLATE_ERR_BYTES,
+			 "profile %s: the array needs %llu MiB of memory (%llu MiB of it for data) and "
+			 "%llu MiB are free: use fewer blocks, free memory%s", p->name,
+			 (unsigned long long)(need >> 20), (unsigned long long)(pool >> 20),
+			 (unsigned long long)(room >> 20),
+			 p->overcommit ? "" : ", set ftl.payload=no to keep no data, or "
+			 "memory.overcommit=yes if most of it will stay unwritten");
+		return SSD_E_NOMEM;
+	}
+	if (map_region(&d->tables, tables) || map_region(&d->pool, pool) ||
+	    map_region(&d->ftl_mem, ftl)) {
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: cannot map %llu MiB for the array: %s",
+			 p->name, (unsigned long long)(((uint64_t)tables + pool + ftl) >> 20),
+			 "raise the address space limit (ulimit -v) or use fewer blocks");
+		return SSD_E_NOMEM;
+	}
+	return SSD_OK;
+}
+
+/* ---- between the core and the shell -------------------------------------- */
+
+static uint64_t mix(uint64_t *state)	/* splitmix64 */
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	struct slate_dev *d = opaque;
+
+	if (io == d->own_io) {
+		d->own_done = true;
+		return;
+	}
+	io->submit_ns -= d->skipped_ns;
+	io->done_ns -= d->skipped_ns;
+	d->host.done(d->host.opaque, io);
+}
+
+/* Preconditioned content: every 8 bytes differ, by place and version. */
+static void own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len)
+{
+	for (size_t i = 0; i < len; i += 8) {
+		uint64_t v = offset + i + (d->own_version << 48);
+
+		v = mix(&v);
+		memcpy(buf + i, &v, 8);
+	}
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	struct slate_dev *d = opaque;
+
+	if (io == d->own_io)
+		own_content(d, io->offset + at, buf, len);
+	else
+		d->host.copy(d->host.opaque, io, at, buf, len);
+}
+
+/* ---- life cycle --------------------------------------------------------- */
+
+static void plant_bad_blocks(struct slate_dev *d)
+{
+	const struct nand_geometry *g = &d->profile.array.geo;
+	uint64_t blocks = (uint64_t)g->channels * g->chips_per_channel * g->dies_per_chip *
+			  g->planes_per_die * g->blocks_per_plane;
+	uint64_t seed = d->profile.bad_seed;
+
+	for (uint32_t b = 0; d->profile.factory_bad_permille && b < blocks; b++)
+		if (mix(&seed) % 1000 < d->profile.factory_bad_permille)
+			d->nand->ops->mark_bad(d->nand, (pbn_t){ b });
+}
+
+static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
+{
+	const struct profile *p = &d->profile;
+	const struct ftl_host host = { on_done, on_copy, d };
+	int result;
+
+	d->nand = nand_array_init(d->tables.at, d->pool.at, &p->array);
+	plant_bad_blocks(d);
+	result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
+	if (!result)
+		result = d->ftl->ops->mount(d->ftl, 0, &d->skipped_ns);
+	if (result)
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: the drive does not mount: %s", p->name,
+			 ssd_strerror(result));
+	return result;
+}
+
+static void forget_statistics(struct slate_dev *d)
+{
+	d->ftl->ops->reset_stats(d->ftl);
+	d->nand->ops->reset_stats(d->nand);
+	memset(&d->before, 0, sizeof(d->before));
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		d->before.ftl.op[i].lat_min_ns = UINT64_MAX;
+}
+
+int slate_open(const char *profile, const char *const *overrides, const struct ftl_host *host,
+	       struct slate_dev **out, char err[SLATE_ERR_BYTES])
+{
+	struct slate_dev *d = calloc(1, sizeof(*d));
+	size_t len;
+	int result;
+
+	*out = NULL;
+	if (!d) {
+		snprintf(err, SLATE_ERR_BYTES, "no memory for a drive");
+		return SSD_E_NOMEM;
+	}
+	d->host = *host;
+	result = profile_load(&d->profile, profile, overrides, err);
+	if (!result)
+		result = get_memory(d, err);
+	if (!result)
+		result = start_core(d, err);
+	if (!result) {
+		forget_statistics(d);
+		d->marks = calloc(SLATE_MARKS_MAX, sizeof(*d->marks));
+		len = profile_print(&d->profile, NULL, 0) + 1;
+		d->settings = malloc(len);
+		if (!d->marks || !d->settings) {
+			snprintf(err, SLATE_ERR_BYTES, "no memory for a drive's statistics");
+			result = SSD_E_NOMEM;
+		} else {
+			profile_print(&d->profile, d->settings, len);
+		}
+	}
+	if (!result && d->profile.fill_permille) {
+		result = slate_precondition(d, (uint32_t)d->profile.fill_permille,
+					    (uint32_t)d->profile.age_permille,
+					    d->profile.precondition_seed);
+		if (result)
+			snprintf(err, SLATE_ERR_BYTES, "profile %s: preconditioning failed: %s",
+				 d->profile.name, ssd_strerror(result));
+	} else if (!result && d->profile.age_permille) {
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: precondition.age_permille = %llu overwrites "
+			 "what precondition.fill_permille filled: set that too", d->profile.name,
+			 (unsigned long long)d->profile.age_permille);
+		result = SSD_E_INVAL;
+	}
+	if (result) {
+		slate_close(d);
+		return result;
+	}
+	*out = d;
+	return SSD_OK;
+}
+
+void slate_close(struct slate_dev *d)
+{
+	if (!d)
+		return;
+	unmap_region(&d->tables);
+	unmap_region(&d->pool);
+	unmap_region(&d->ftl_mem);
+	free(d->marks);
+	free(d->settings);
+	free(d);
+}
+
+/* ---- preconditioning ---------------------------------------------------- */
+
+static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io)
+{
+	struct ftl_io mine = io;
+
+	d->own_io = &mine;
+	d->own_done = false;
+	d->own_version++;
+	d->ftl->ops->submit(d->ftl, *now_ns, &mine);
+	while (!d->own_done) {
+		uint64_t next = d->ftl->ops->step(d->ftl, *now_ns);
+
+		if (d->own_done)
+			break;
+		SSD_ASSERT(next != FTL_IDLE);
+		*now_ns = next;
+	}
+	if (mine.done_ns > *now_ns)
+		*now_ns = mine.done_ns;
+	d->own_io = NULL;
+	return mine.status;
+}
+
+static int own_flush(struct slate_dev *d, uint64_t *now_ns)
+{
+	int result = own_write(d, now_ns, (struct ftl_io){ .op = FTL_FLUSH });
+	uint64_t next = d->ftl->ops->step(d->ftl, *now_ns);
+
+	while (next != FTL_IDLE) {	/* let GC finish */
+		*now_ns = next;
+		next = d->ftl->ops->step(d->ftl, *now_ns);
+	}
+	return result;
+}
+
+int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age_permille,
+		       uint64_t seed)
+{
+	uint64_t unit = d->profile.ftl.unit_bytes, capacity = d->profile.ftl.capacity_bytes;
+	uint64_t chunk = 32ull * unit;
+	uint64_t filled = capacity / unit * fill_permille / 1000 * unit;
+	uint64_t writes = capacity / unit * age_permille / 1000;
+	uint64_t now_ns = d->skipped_ns;
+	int result = SSD_OK;
+
+	SSD_ASSERT(fill_permille <= 1000 && !slate_inflight(d));
+	for (uint64_t at = 0; at < filled && !result; at += chunk)
+		result = own_write(d, &now_ns, (struct ftl_io){
+			.op = FTL_WRITE, .offset = at,
+			.bytes = filled - at < chunk ? filled - at : chunk });
+	for (uint64_t i = 0; i < writes && filled && !result; i++)
+		result = own_write(d, &now_ns, (struct ftl_io){
+			.op = FTL_WRITE, .bytes = unit, .offset = mix(&seed) % (filled / unit) * unit });
+	if (!result)
+		result = own_flush(d, &now_ns);
+	d->skipped_ns = now_ns;
+	forget_statistics(d);
+	return result;
+}
+
+/* ---- questions ---------------------------------------------------------- */
+
+uint64_t slate_capacity(const struct slate_dev *d)
+{
+	return d->profile.ftl.capacity_bytes;
+}
+
+uint32_t slate_unit_bytes(const struct slate_dev *d)
+{
+	return d->profile.ftl.unit_bytes;
+}
+
+uint32_t slate_page_bytes(const struct slate_dev *d)
+{
+	return d->profile.array.geo.page_bytes;
+}
+
+bool slate_has_write_cache(const struct slate_dev *d)
+{
+	return d->profile.ftl.buffer_units > 0;
+}
+
+const char *slate_profile_name(const struct slate_dev *d)
+{
+	return d->profile.name;
+}
+
+const char *slate_settings(const struct slate_dev *d)
+{
+	return d->settings;
+}
+
+void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+{
+	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
+}
+
+uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
+{
+	uint64_t next = d->ftl->ops->step(d->ftl, now_ns + d->skipped_ns);
+
+	return next == FTL_IDLE ? next : next - d->skipped_ns;
+}
+
+uint32_t slate_inflight(const struct slate_dev *d)
+{
+	return d->ftl->ops->inflight(d->ftl);
+}
+
+/* ---- statistics --------------------------------------------------------- */
+
+static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
+{
+	to->ios += from->ios;
+	to->bytes += from->bytes;
+	to->errors += from->errors;
+	to->lat_sum_ns += from->lat_sum_ns;
+	if (from->lat_min_ns < to->lat_min_ns)
+		to->lat_min_ns = from->lat_min_ns;
+	if (from->lat_max_ns > to->lat_max_ns)
+		to->lat_max_ns = from->lat_max_ns;
+	to->where.cell_ns += from->where.cell_ns;
+	to->where.bus_ns += from->where.bus_ns;
+	to->where.host_queue_ns += from->where.host_queue_ns;
+	to->where.gc_queue_ns += from->where.gc_queue_ns;
+	to->where.buffer_ns += from->where.buffer_ns;
+	to->where.map_ns += from->where.map_ns;
+	to->where.other_ns += from->where.other_ns;
+	for (unsigned int i = 0; i < FTL_HIST_BUCKETS; i++)
+		to->hist[i] += from->hist[i];
+}
+
+/* The counters behind op[] are uint64_t one after another. */
+static void add_counters(uint64_t *to, const uint64_t *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
+static void add_stats(struct slate_stats *to, const struct slate_stats *from)
+{
+	struct nand_stats levels = from->nand;
+
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		add_op(&to->ftl.op[i], &from->ftl.op[i]);
+	add_counters((uint64_t *)(void *)&to->ftl + sizeof(to->ftl.op) / 8,
+		     (const uint64_t *)(const void *)&from->ftl + sizeof(to->ftl.op) / 8,
+		     sizeof(to->ftl) - sizeof(to->ftl.op));
+	add_counters((uint64_t *)(void *)&to->nand, (const uint64_t *)(const void *)&from->nand,
+		     sizeof(to->nand));
+	to->nand.programmed_pages = levels.programmed_pages;
+	to->nand.erase_count_max = levels.erase_count_max;
+	to->nand.erase_count_sum = levels.erase_count_sum;
+}
+
+static void since_mark(const struct slate_dev *d, struct slate_stats *out)
+{
+	out->ftl = *d->ftl->ops->stats(d->ftl);
+	d->nand->ops->get_stats(d->nand, &out->nand);
+}
+
+void slate_get_stats(const struct slate_dev *d, struct slate_stats *out)
+{
+	struct slate_stats *now = malloc(sizeof(*now));
+
+	SSD_ASSERT(now);
+	since_mark(d, now);
+	*out = d->before;
+	add_stats(out, now);
+	free(now);
+}
+
+int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
+	       const char label[SLATE_LABEL_BYTES])
+{
+	struct mark *m;
+
+	if (d->mark_count == SLATE_MARKS_MAX)
+		return SSD_E_NOSPC;
+	m = &d->marks[d->mark_count++];
+	m->mark.kind = kind;
+	m->mark.at_ns = now_ns;
+	memcpy(m->mark.label, label, SLATE_LABEL_BYTES);
+	m->mark.label[SLATE_LABEL_BYTES] = 0;
+	since_mark(d, &m->interval);
+	add_stats(&d->before, &m->interval);
+	d->ftl->ops->reset_stats(d->ftl);
+	d->nand->ops->reset_stats(d->nand);
+	return SSD_OK;
+}
+
+uint32_t slate_mark_count(const struct slate_dev *d)
+{
+	return d->mark_count;
+}
+
+void slate_get_mark(const struct slate_dev *d, uint32_t i, struct slate_mark *mark,
+		    struct slate_stats *interval)
+{
+	SSD_ASSERT(i < d->mark_count);
+	*mark = d->marks[i].mark;
+	*interval = d->marks[i].interval;
+}
