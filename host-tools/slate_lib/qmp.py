@@ -37,9 +37,10 @@ class Monitor:
     def __init__(self) -> None:
         self._qmp = _import_qmp()
         self._mine, self.theirs = socket.socketpair()
-        self._client = self._qmp.QMPClient("slate")
-        self._client._limit = _REPLY_LIMIT  # noqa: SLF001  (the package has no public name for it)
+        self._client = self._qmp.QMPClient("slate", readbuflen=_REPLY_LIMIT)
         self._client.logger.disabled = True
+        self._shutdown = self._qmp.EventListener("SHUTDOWN")
+        self._client.register_listener(self._shutdown)
 
     async def start(self) -> None:
         """Shake hands, then let the guest run."""
@@ -57,10 +58,8 @@ class Monitor:
 
     async def shutdown(self) -> str:
         """Wait for the guest to end; returns the reason as QEMU has it."""
-        with self._qmp.EventListener("SHUTDOWN") as listener:
-            self._client.register_listener(listener)
-            event = await listener.get()
-            return event["data"].get("reason", "unknown")
+        event = await self._shutdown.get()
+        return event["data"].get("reason", "unknown")
 
     async def drive(self, node: str) -> dict[str, Any]:
         """The drive's statistics."""

@@ -17,7 +17,7 @@ WIDTH = 100
 RULE = "─" * WIDTH
 BOLD, DIM, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[33m", "\033[0m"
 # Heading and width of each part of the latency, in the order of account.PARTS.
-PART_COLUMNS = (("cell", "cell", 8), ("bus", "bus", 7), ("host-queue", "queue", 8), ("gc-queue", "GC", 8),
+PART_COLUMNS = (("cell", "cell", 7), ("bus", "bus", 7), ("host-queue", "host-q", 8), ("gc-queue", "GC-q", 8),
                 ("buffer", "buffer", 8), ("map", "map", 6), ("other", "other", 6))
 
 
@@ -107,7 +107,7 @@ class Report:
             return
         self._add()
         heading = "".join(f"{title:>{width}}" for _, title, width in PART_COLUMNS)
-        self._add(f"{'mean, µs':<22}{'guest':>8} = {'path':>5} +{heading[1:]}   {'dies':>4} {'bus':>5}", BOLD)
+        self._add(f"{'mean, µs':<22}{'guest':>7} = {'path':>6} +{heading}{'dies':>5}{'bus':>5}", BOLD)
         before = None
         for row in shown:
             name = row.job if row.job != before else ""
@@ -121,8 +121,8 @@ class Report:
         path = row.path_ns()
         parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in PART_COLUMNS)
         busy = "".join(f"{'-' if share is None else f'{100 * share:.0f}%':>{width}}"
-                       for share, width in zip(rows.busy(self.device, row), (7, 6)))
-        self._add(f"{name[:16]:<16} {row.op:<5}{guest:>8}   {'-' if path is None else _part(path):>5}  {parts[1:]}{busy}")
+                       for share, width in zip(rows.busy(self.device, row), (5, 5)))
+        self._add(f"{name[:16]:<16} {row.op:<5}{guest:>7}   {'-' if path is None else _part(path):>6}  {parts}{busy}")
 
     def _drive(self) -> None:
         total = self.device.total
@@ -190,8 +190,9 @@ class Report:
         which = sorted({row.guest.which for row in self.rows if row.guest and row.guest.percentiles_ns})
         if which == ["clat"]:
             notes.append("guest: mean and max from submission (lat), percentiles from completion (clat), as fio has them")
-        notes.append("path = guest - drive: the guest's kernel and fio; the drive's parts add up to its mean; "
-                     "its percentiles are upper bounds (≤ 6.25 %)")
+        notes.append("path = guest - drive: the guest's kernel and fio; host-q, GC-q: waiting behind other host I/O, behind "
+                     "GC; dies, bus: share of the job's time they were busy; the drive's percentiles are upper "
+                     "bounds (≤ 6.25 %)")
         self._add()
         for text in dict.fromkeys(notes):
             for index, line in enumerate(_wrap(text, WIDTH - 2)):

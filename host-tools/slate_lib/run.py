@@ -105,7 +105,7 @@ class Run:
 
     async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu) -> None:
         try:
-            await self._until(monitor.start(), qemu)
+            await self._until(asyncio.wait_for(monitor.start(), self.options.timeout), qemu)
             self.qemu_version = monitor.version()
             if not self.options.keep:
                 self.run_dir.initrd.unlink(missing_ok=True)     # QEMU has read it
@@ -118,6 +118,9 @@ class Run:
                     f"the guest did not power off by itself (reason: {reason}){self.watcher.last_words()}")
             self.raw = await monitor.drive(command.NODE)
             await monitor.quit()
+        except asyncio.TimeoutError:
+            raise MachineError(f"QEMU did not start within {self.options.timeout:g} s",
+                               "if the drive is large and full, raise --timeout; else run 'make qemu'") from None
         except Exception as error:
             if qmp.is_session_error(error):
                 qemu.wait(2)

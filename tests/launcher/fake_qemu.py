@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A stand-in for QEMU: speaks QMP, prints a guest's console, sends results.
+
+FAKE says what goes wrong: refuse, die, panic, hang, garbage, failed-job, spam.
+"""
+import base64
+import io
+import json
+import os
+import socket
+import sys
+import tarfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from support import account, device, fio, mark, op  # noqa: E402
+
+
+def chardev(name: str) -> dict[str, str]:
+    for option, value in zip(sys.argv, sys.argv[1:]):
+        if option == "-chardev" and f"id={name}" in value:
+            return dict(pair.split("=", 1) for pair in value.split(",") if "=" in pair)
+    return {}
+
+
+class Qmp:
+    """One end of the monitor."""
+
+    def __init__(self, fd: int):
+        self.socket = socket.socket(fileno=fd)
+        self.pending = ""
+
+    def send(self, **message: object) -> None:
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def read(self) -> dict[str, str]:
+        """A message; nothing but its own syntax ends it."""
+        while True:
+            try:
+                message, end = json.JSONDecoder().raw_decode(self.pending)
+                self.pending = self.pending[end:].lstrip()
+                return message
+            except ValueError:
+                data = self.socket.recv(65536)
+                if not data:
+                    sys.exit(0)
+                self.pending += data.decode()
+
+    def serve(self, until: str, answer: object = None) -> None:
+        """Answer until a command."""
+        while True:
+            message = self.read()
+            name = message["execute"]
+            reply = {"return": answer if name == until and answer is not None else {}}
+            if "id" in message:
+                reply["id"] = message["id"]
+            self.send(**reply)
+            if name == until:
+                return
+
+    def event(self, name: str, **data: object) -> None:
+        self.send(event=name, data=data, timestamp={"seconds": 0, "microseconds": 0})
+
+
+def results(status: int) -> bytes:
+    packed = io.BytesIO()
+    job = fio("job-a", "read", 4, 97000.0)
+    files = {"fio.json": json.dumps({"jobs": [job]}).encode(), "fio.log": b"fio: verify failed\n" if status else b""}
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return b"SLATE-BEGIN\n" + base64.encodebytes(packed.getvalue()) + f"SLATE-END rc={status}\n".encode()
+
+
+def main() -> None:
+    fake = os.environ.get("FAKE", "")
+    drive = sys.argv[sys.argv.index("-blockdev") + 1]
+    if fake == "refuse":
+        sys.exit(f"qemu-system-x86_64: -blockdev {drive}: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it")
+    qmp = Qmp(int(chardev("qmp")["fd"]))
+    qmp.send(QMP={"version": {"qemu": {"major": 10, "minor": 0, "micro": 99}, "package": "(fake)"}, "capabilities": []})
+    qmp.serve("cont")
+    console = open(chardev("con")["path"], "wb", buffering=0)
+    console.write(b"SLATE-PHASE boot-done 1.25\r\n")
+    if fake == "die":
+        print("qemu-system-x86_64: the sky fell", file=sys.stderr)
+        os.abort()
+    if fake == "panic":
+        console.write(b"Kernel panic - not syncing: fake\r\n")
+        qmp.event("SHUTDOWN", guest=True, reason="guest-reset")
+        time.sleep(60)
+    while fake in ("hang", "spam"):
+        if fake == "spam":
+            console.write(b"tick\r\n")
+        time.sleep(0.1)
+    time.sleep(float(os.environ.get("FAKE_SECONDS", "0.1")))
+    status = 3 if fake == "failed-job" else 0
+    console.write(f"SLATE-PHASE job-start 1.26\r\nSLATE-PHASE job-end rc={status} 2.5\r\n".encode())
+    with open(chardev("res")["path"], "wb") as out:
+        out.write(b"SLATE-BEGIN\nx" if fake == "garbage" else results(status))
+    console.write(b"SLATE-PHASE output-sent 2.6\r\n")
+    qmp.event("SHUTDOWN", guest=True, reason="guest-shutdown")
+    interval = account(read=op([65536] * 4, cell=200000, bus=60000, map=2144))
+    stats = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 2000, interval)])
+    qmp.serve("query-blockstats", [{"node-name": "other"}, {"node-name": "ssd0", "driver-specific": stats}])
+    qmp.serve("quit")
+
+
+if __name__ == "__main__":
+    main()

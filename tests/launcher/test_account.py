@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The drive's figures: sums, percentiles, jobs."""
+import unittest
+
+from support import account, device, mark, op
+from slate_lib.account import Account, Device, bucket_last, label_of, waf
+
+
+class Buckets(unittest.TestCase):
+    """The histogram of ftl_stats.h."""
+
+    def test_exact_below_16(self):
+        self.assertEqual([bucket_last(v) for v in (0, 1, 15)], [0, 1, 15])
+
+    def test_first_octave_is_exact_too(self):
+        self.assertEqual([bucket_last(v) for v in (16, 31)], [16, 31])
+
+    def test_a_bucket_ends_before_the_next(self):
+        self.assertEqual(bucket_last(32), 33)
+        self.assertEqual(bucket_last(65536), 65536 + 4096 - 1)
+        self.assertEqual(bucket_last(126976), 131071)
+
+
+class Percentiles(unittest.TestCase):
+    """Nearest rank, upper bound of the bucket, capped by the maximum."""
+
+    def one(self, latencies):
+        return Account([account(read=op(latencies))]).op["read"]
+
+    def test_nothing(self):
+        self.assertIsNone(self.one([]).percentile_ns(500))
+        self.assertIsNone(self.one([]).mean_ns())
+
+    def test_ranks(self):
+        some = self.one(list(range(1, 11)))
+        self.assertEqual([some.percentile_ns(p) for p in (0, 100, 500, 510, 990, 999, 1000)], [1, 1, 5, 6, 10, 10, 10])
+
+    def test_999_of_1000(self):
+        some = self.one([1] * 999 + [9])
+        self.assertEqual(some.percentile_ns(999), 1)
+        self.assertEqual(some.percentile_ns(1000), 9)
+
+    def test_capped_by_the_maximum(self):
+        self.assertEqual(self.one([65536]).percentile_ns(990), 65536)
+
+    def test_bucket_end_below_the_maximum(self):
+        self.assertEqual(self.one([65536, 131072]).percentile_ns(500), 69631)
+
+
+class Sums(unittest.TestCase):
+    """Intervals add up, maxima do not."""
+
+    def test_ops(self):
+        both = Account([account(read=op([5, 7], cell=10, bus=2)), account(read=op([7, 9], cell=11, gc_queue=5))])
+        read = both.op["read"]
+        self.assertEqual((read.ios, read.bytes, read.latency_sum_ns, read.latency_max_ns), (4, 16384, 28, 9))
+        self.assertEqual((read.parts_ns["cell"], read.parts_ns["bus"], read.parts_ns["gc-queue"]), (21, 2, 5))
+        self.assertEqual(read.histogram, {5: 1, 7: 2, 9: 1})
+
+    def test_sources_as_list_or_map(self):
+        as_map = account(nand={"by-source": {"host": {"reads": 3}, "gc": {"reads": 1}}})
+        as_list = account(nand={"by-source": [{"source": "host", "reads": 3}, {"source": "gc", "reads": 1}]})
+        both = Account([as_map, as_list])
+        self.assertEqual(both.sources, {"host": {"reads": 6}, "gc": {"reads": 2}})
+        self.assertEqual(both.nand_total("reads"), 8)
+
+    def test_violations_and_maxima(self):
+        both = Account([account(nand={"violations": [0, 1, 2], "erase-count-max": 3, "uncorrectable": 1}),
+                        account(nand={"violations": [0, 1, 0], "erase-count-max": 2, "uncorrectable": 1})])
+        self.assertEqual(both.violations(), 4)
+        self.assertEqual((both.nand["erase-count-max"], both.nand["uncorrectable"]), (3, 2))
+
+    def test_waf(self):
+        some = Account([account(write=op([1] * 100), ftl={"host-units": 90, "gc-units": 50, "pad-units": 6, "meta-units": 4})])
+        parts = waf(some, 4096)
+        self.assertAlmostEqual(parts["total"], 1.5)
+        self.assertAlmostEqual(parts["host"], 0.9)
+        self.assertIsNone(waf(Account([account()]), 4096))
+
+
+class Jobs(unittest.TestCase):
+    """Marks to accounts."""
+
+    def intervals(self, *marks):
+        return Device(device(account(), list(marks)))
+
+    def test_between_begin_and_end(self):
+        dev = self.intervals(mark("begin", "a", 10, account(read=op([1]))), mark("end", "a", 20, account(read=op([2, 3]))),
+                             mark("begin", "b", 30, account(read=op([4]))), mark("end", "b", 40, account(read=op([5]))))
+        job = dev.job("a")
+        self.assertEqual((job.begin_ns, job.end_ns, job.account.op["read"].ios, job.shared), (10, 20, 2, []))
+        self.assertEqual(dev.job("b").account.op["read"].latency_sum_ns, 5)
+
+    def test_points_inside_count(self):
+        dev = self.intervals(mark("begin", "a", 1), mark("point", "x", 2, account(read=op([1]))),
+                             mark("end", "a", 3, account(read=op([2]))))
+        self.assertEqual(dev.job("a").account.op["read"].ios, 2)
+        self.assertEqual(dev.job("a").shared, [])
+
+    def test_clones_from_first_begin_to_last_end(self):
+        dev = self.intervals(mark("begin", "a", 1), mark("begin", "a", 2, account(read=op([1]))),
+                             mark("end", "a", 3, account(read=op([2]))), mark("end", "a", 4, account(read=op([3]))))
+        self.assertEqual(dev.job("a").account.op["read"].latency_sum_ns, 6)
+        self.assertEqual(dev.job("a").shared, [])
+
+    def test_others_that_ran_beside(self):
+        dev = self.intervals(mark("begin", "a", 1), mark("begin", "b", 2), mark("end", "a", 3), mark("end", "b", 4),
+                             mark("begin", "c", 5), mark("end", "c", 6))
+        self.assertEqual(dev.job("a").shared, ["b"])
+        self.assertEqual(dev.job("b").shared, ["a"])
+        self.assertEqual(dev.job("c").shared, [])
+
+    def test_one_around_another(self):
+        dev = self.intervals(mark("begin", "a", 1), mark("begin", "b", 2), mark("end", "b", 3), mark("end", "a", 4))
+        self.assertEqual(dev.job("b").shared, ["a"])
+
+    def test_no_end(self):
+        self.assertIsNone(self.intervals(mark("begin", "a", 1)).job("a"))
+        self.assertIsNone(self.intervals().job("a"))
+
+    def test_labels(self):
+        self.assertEqual(label_of("a-job with blanks and more"), "a-job_with_blank")
+        dev = self.intervals(mark("begin", "a-very-long-name", 1), mark("end", "a-very-long-name", 2, account(read=op([1]))))
+        self.assertEqual(dev.job("a-very-long-name-indeed").account.op["read"].ios, 1)
+
+    def test_geometry(self):
+        dev = self.intervals()
+        self.assertEqual((dev.dies(), dev.blocks(), dev.unit_bytes), (4, 40, 4096))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Arguments and job files: what is refused, and how it is said."""
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import support  # noqa: F401  (the path)
+from slate_lib import cli, command, jobfile, options, units
+from slate_lib.errors import USAGE, SlateError
+
+JOB = "[global]\nfilename=/dev/nvme0n1\n[a]\nrw=read\n[b]\nrw=write\n"
+
+
+class Case(unittest.TestCase):
+    """A profile and a job to start from."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.profile = self.write("drive.ini", "[nand]\nchannels=1\n")
+        self.job = self.write("some.fio", JOB)
+        patch = mock.patch.object(jobfile, "guest_fio", return_value=None)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def parse(self, *args, job=True):
+        base = ["run", "--profile", self.profile] + (["--job", self.job] if job else [])
+        return options.from_arguments(cli.parser().parse_args([*base, *args]))
+
+    def refused(self, *args, words=(), job=True):
+        with self.assertRaises(SlateError) as caught:
+            self.parse(*args, job=job)
+        self.assertEqual(caught.exception.code, USAGE)
+        self.assertTrue(caught.exception.fix, "no fix")
+        for word in words:
+            self.assertIn(word, str(caught.exception))
+
+
+class Arguments(Case):
+    """The command line."""
+
+    def test_defaults(self):
+        some = self.parse()
+        self.assertEqual((some.smp, some.mem, some.seed, some.fill, some.age), (1, 1 << 30, 1, 100.0, 0.0))
+        self.assertEqual(some.overrides(), ["precondition.fill_permille=1000", "precondition.age_permille=0", "precondition.seed=1"])
+        self.assertEqual(some.name, "some-drive")
+
+    def test_own_settings_win(self):
+        some = self.parse("--set", "precondition.fill_permille=10", "--set", "a.b=c")
+        self.assertEqual(some.overrides()[-2:], ["precondition.fill_permille=10", "a.b=c"])
+        self.assertNotIn("precondition.fill_permille=1000", some.overrides())
+
+    def test_the_profile_may_precondition(self):
+        self.write("drive.ini", "[precondition]\nfill_permille = 500\n")
+        self.assertEqual(self.parse().overrides(), ["precondition.age_permille=0"])
+        self.assertIn("precondition.fill_permille=100", self.parse("--fill", "10").overrides())
+
+    def test_smp(self):
+        for bad in ("0", "65", "two", "1.5", "-1"):
+            self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 64"])
+
+    def test_mem(self):
+        self.refused("--mem", "lots", words=["lots", "1G"])
+        self.refused("--mem", "64M", words=["64M", "384 MiB"])
+        self.refused("--mem", "900T", words=["900T", "available"])
+        self.assertEqual(self.parse("--mem", "512m").mem, 512 << 20)
+
+    def test_fill_age_seed_timeout(self):
+        self.refused("--fill", "101", words=["--fill 101", "0 to 100"])
+        self.refused("--age", "-1", words=["--age"])
+        self.refused("--seed", "x", words=["--seed x"])
+        self.refused("--timeout", "0", words=["--timeout 0"])
+
+    def test_set(self):
+        self.refused("--set", "novalue", words=["novalue", "SECTION.KEY=VALUE"])
+
+    def test_choices(self):
+        self.refused("--frontend", "scsi", words=["scsi"])
+        self.refused("--accel", "magic", words=["magic"])
+
+    def test_profile(self):
+        for name, words in (("none.ini", ["none.ini", "drive.ini"]), (".", ["not a file"])):
+            with self.assertRaises(SlateError) as caught:
+                options.from_arguments(cli.parser().parse_args(["run", "--profile", str(self.folder / name)]))
+            for word in words:
+                self.assertIn(word, str(caught.exception))
+
+    def test_job_and_cmd(self):
+        self.refused("--cmd", self.job, words=["--job and --cmd"])
+        self.refused("--cmd", "/none.sh", job=False, words=["/none.sh"])
+
+    def test_precondition_device_needs_fio(self):
+        script = self.write("x.sh", "true\n")
+        self.refused("--cmd", script, "--precondition", "device", job=False, words=["fio jobs only"])
+
+    def test_kvm_that_is_not_there(self):
+        with mock.patch("os.access", return_value=False), self.assertRaises(SlateError) as caught:
+            options._check_kvm()
+        self.assertIn("/dev/kvm", str(caught.exception))
+
+
+class Jobs(Case):
+    """Job files."""
+
+    def test_sections(self):
+        self.assertEqual(jobfile.load(Path(self.job)).sections, ["a", "b"])
+
+    def test_hints(self):
+        self.job = self.write("some.fio", "# slate: fill=50 smp=2\n" + JOB)
+        self.assertEqual((self.parse().fill, self.parse().smp), (50.0, 2))
+        self.assertEqual(self.parse("--smp", "3").smp, 3)
+
+    def test_bad_hints(self):
+        self.job = self.write("some.fio", "# slate: colour=red\n" + JOB)
+        self.refused(words=["line 1", "colour=red", "fill"])
+        self.job = self.write("some.fio", "# slate: smp=many\n" + JOB)
+        self.refused(words=["--smp many"])
+
+    def test_missing(self):
+        self.job = str(self.folder / "nope.fio")
+        self.refused(words=["nope.fio", "some.fio"])
+
+    def test_binary(self):
+        (self.folder / "some.fio").write_bytes(b"\xff\xfe\0")
+        self.refused(words=["not text"])
+
+    def test_no_section(self):
+        self.job = self.write("some.fio", "[global]\nrw=read\n")
+        self.refused(words=["no job"])
+
+    def test_labels_that_clash(self):
+        self.job = self.write("some.fio", "[random-reads-4k-a]\nrw=read\n[random-reads-4k-b]\nrw=read\n")
+        self.refused(words=["random-reads-4k-a", "random-reads-4k-b", "rename"])
+
+    def test_precondition_job(self):
+        some = self.parse("--precondition", "device", "--fill", "50", "--age", "2.25")
+        text = command.precondition_job(some)
+        self.assertIn("size=50%", text)
+        self.assertIn("loops=2", text)
+        self.assertIn("io_size=25%", text)
+        self.assertIn("job/precondition.fio", [name for name, _, _ in command.job_entries(some)])
+        self.assertEqual(some.overrides(), ["precondition.fill_permille=0", "precondition.age_permille=0"])
+
+    def test_frontend_renames_the_drive(self):
+        some = self.parse("--frontend", "virtio-blk")
+        entries = {name: data for name, _, data in command.job_entries(some)}
+        self.assertIn(b"filename=/dev/vda", entries["job/job.fio"])
+        self.assertIn("slate.wait=vda", command.append_line(some))
+
+
+class Units(unittest.TestCase):
+    """Numbers to text and back."""
+
+    def test_sizes(self):
+        self.assertEqual([units.parse_size(t) for t in ("5", "4k", "1G", "2 MiB")], [5, 4096, 1 << 30, 2 << 20])
+        self.assertEqual([units.size(n) for n in (5, 4096, 1 << 30, 3 << 29)], ["5 B", "4 KiB", "1 GiB", "1.5 GiB"])
+
+    def test_us(self):
+        self.assertEqual([units.us(n) for n in (None, 536, 65536, 9_999_900, 123_456_789)],
+                         ["-", "0.54", "65.5", "9999.9", "123,457"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report: the right figures in the right places."""
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import account, device, fio, mark, op, record
+from slate_lib import device as device_file
+from slate_lib import fioresult, rows
+from slate_lib.errors import SlateError
+from slate_lib.report import WIDTH, Report, print_again
+
+
+def one_job(guest_mean=97000.0, ios=4, section="read", ftl=None, nand=None, **more):
+    drive = op([65536] * 4, cell=4 * 50000, bus=4 * 15000, map=4 * 536)
+    interval = account(ftl, nand, **{section: drive})
+    dev = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 1001000, interval)])
+    return dev, {"jobs": [fio("job-a", section, ios, guest_mean, **more)]}
+
+
+class Rows(unittest.TestCase):
+    """Pairing the guest's figures with the drive's."""
+
+    def test_path(self):
+        row, = rows.build(*one_job())
+        self.assertEqual(row.path_ns(), 97000 - 65536)
+
+    def test_no_path_when_the_drive_saw_other_ios(self):
+        row, = rows.build(*one_job(ios=2))
+        self.assertIsNone(row.path_ns())
+        self.assertIn("fio counted 2 I/Os, the drive 4", row.notes[0])
+
+    def test_no_path_when_shared(self):
+        dev, result = one_job()
+        dev["marks"].insert(1, mark("begin", "other", 2000))
+        dev["marks"].insert(2, mark("end", "other", 3000))
+        row = rows.build(dev, result)[-1]
+        self.assertIsNone(row.path_ns())
+        self.assertIn("shared with other", row.notes[0])
+
+    def test_clones_join(self):
+        dev, _ = one_job()
+        both = {"jobs": [fio("job-a", "read", 1, 10.0, 20), fio("job-a", "read", 3, 30.0, 40)]}
+        row, = rows.build(dev, both)
+        self.assertEqual((row.guest.ios, row.guest.mean_ns, row.guest.max_ns, row.guest.iops), (4, 25.0, 40, 2000.0))
+        self.assertIn("worst of 2 clones", row.notes[-1])
+
+    def test_without_fio_the_marks_show(self):
+        dev, _ = one_job()
+        row, = rows.build(dev, None)
+        self.assertEqual((row.job, row.guest, row.drive.ios), ("job-a", None, 4))
+
+    def test_without_anything_the_whole_run_shows(self):
+        row, = rows.build(device(account(write=op([5]))), None)
+        self.assertEqual((row.job, row.op), (rows.WHOLE_RUN, "write"))
+
+    def test_a_lone_job_without_marks_shares_with_the_boot(self):
+        row, = rows.build(device(account(read=op([5]))), {"jobs": [fio("job-a", "read", 1, 10.0)]})
+        self.assertEqual(row.account.shared, ["boot"])
+
+    def test_flushes(self):
+        dev, _ = one_job(section="flush")
+        row, = rows.build(dev, {"jobs": [fio("job-a", "sync", 4, 70000.0)]})
+        self.assertEqual((row.op, row.path_ns()), ("flush", 70000 - 65536))
+
+    def test_lat_percentiles_are_preferred(self):
+        result = {"jobs": [fio("job-a", "read", 1, 10.0)]}
+        result["jobs"][0]["read"]["lat_ns"]["percentile"] = {"50.000000": 99}
+        row, = fioresult.rows(result)
+        self.assertEqual((row.which, row.p50, row.p99), ("lat", 99, None))
+
+
+class Text(unittest.TestCase):
+    """What is printed."""
+
+    def text(self, *args, **settings):
+        return Report(*args, record(**settings)).text()
+
+    def test_lines(self):
+        text = self.text(*one_job())
+        self.assertRegex(text, r"job-a +read +1,000 +3\.9 +97\.0 +0\.01 +0\.02 +0\.03 +97\.0 +guest")
+        self.assertRegex(text, r"\n +65\.5 +65\.5 +65\.5 +65\.5 +65\.5 +drive")
+        self.assertRegex(text, r"job-a +read +97\.0 +31\.5 +50\.0 +15\.0 +0 +0 +0 +0\.54 +0 ")
+
+    def test_fits_the_screen(self):
+        for line in self.text(*one_job()).splitlines():
+            self.assertLessEqual(len(line), WIDTH + 2, line)
+
+    def test_busy(self):
+        sources = {"by-source": {"host": {"reads": 4, "die-busy-ns": 2_000_000, "bus-busy-ns": 500_000}}}
+        self.assertRegex(self.text(*one_job(nand=sources)), r"50% +25%\n")
+
+    def test_waf_gc_and_wear(self):
+        dev, result = one_job(section="write", ftl={"host-units": 4, "gc-units": 2, "gc-runs": 1, "gc-ns": 9000},
+                              nand={"by-source": {"gc": {"reads": 2, "programs": 2, "erases": 1}},
+                                    "erase-count-max": 3, "erase-count-sum": 20})
+        text = self.text(dev, result)
+        self.assertIn("1.500 = host 1.000 + GC 0.500", text)
+        self.assertIn("1 runs moved 8 KiB", text)
+        self.assertIn("1 in this run; wear: mean 0.50, most 3", text)
+        self.assertIn("gc 2 r, 2 p, 1 e", text)
+
+    def test_unwritten_reads_warn(self):
+        text = " ".join(self.text(*one_job(ftl={"unwritten-reads": 1, "unwritten-units": 1})).split())
+        self.assertIn("1 of 4 reads (25.0 %) found only sectors that were never written", text)
+        self.assertIn("real data would cost 86.7 µs", text)     # (cell + bus) of the three others
+
+    def test_all_unwritten_reads_price_from_the_profile(self):
+        dev, result = one_job(ftl={"unwritten-reads": 4, "unwritten-units": 4})
+        self.assertIn("real data would cost 54.2 µs", " ".join(self.text(dev, result).split()))
+
+    def test_fio_errors_and_violations_warn(self):
+        text = self.text(*one_job(nand={"violations": [0, 2]}, error=84))
+        self.assertIn("ended with error 84", text)
+        self.assertIn("broke NAND rules 2 times (R1: 2)", text)
+
+    def test_an_empty_drive_is_said(self):
+        self.assertIn("EMPTY", self.text(*one_job(), fill_percent=0))
+        self.assertIn("filled 100 %, aged 2x", self.text(*one_job(), age=2))
+
+    def test_no_color_in_the_file(self):
+        self.assertNotIn("\033", self.text(*one_job()))
+        self.assertIn("\033", Report(*one_job(), record()).text(color=True))
+
+
+class Files(unittest.TestCase):
+    """device.json, and the report from files."""
+
+    def test_canonical(self):
+        text = device_file.text(device(account()))
+        self.assertNotIn("/some/where", text)
+        self.assertEqual(json.loads(text)["profile"], "small.ini")
+        self.assertEqual(text, json.dumps(json.loads(text), sort_keys=True, indent=1) + "\n")
+
+    def test_again_needs_a_run(self):
+        with tempfile.TemporaryDirectory() as folder, self.assertRaises(SlateError) as caught:
+            print_again(Path(folder))
+        self.assertIn("holds no finished run", str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()

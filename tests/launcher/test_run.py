@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate run' from outside, on a stand-in for QEMU."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from support import ROOT
+
+SLATE = ROOT / "host-tools" / "slate"
+JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
+
+
+def processes_of(folder):
+    """Processes that have folder in their arguments: the launcher's and QEMU's."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if str(folder).encode() in entry.read_bytes():
+                found.append(int(entry.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+class RunTest(unittest.TestCase):
+    """A build directory with a fake QEMU and an empty guest."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        build = self.folder / "build"
+        (build / "qemu").mkdir(parents=True)
+        (build / "guest").mkdir()
+        (build / "qemu" / "qemu-system-x86_64").symlink_to(ROOT / "tests/launcher/fake_qemu.py")
+        for name in ("vmlinux", "initrd.lz4"):
+            (build / "guest" / name).write_bytes(b"x")
+        if (ROOT / "build" / "venv").exists():
+            (build / "venv").symlink_to(ROOT / "build" / "venv")
+        self.job = self.folder / "some.fio"
+        self.job.write_text(JOB, encoding="utf-8")
+        self.profile = self.folder / "drive.ini"
+        self.profile.write_text("[nand]\n", encoding="utf-8")
+        self.out = self.folder / "run"
+
+    def start(self, *args, fake="", **env):
+        return subprocess.Popen([SLATE, "run", "--profile", self.profile, "--job", self.job, "--out", self.out, *args],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": fake, **env})
+
+    def slate(self, *args, **more):
+        process = self.start(*args, **more)
+        try:
+            out, err = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        self.assertEqual(processes_of(self.folder), [], "a process was left behind")
+        return process.returncode, out, err
+
+    def wait_for(self, path, text=""):
+        for _ in range(200):
+            if path.exists() and text in path.read_text(errors="replace"):
+                return
+            time.sleep(0.05)
+        self.fail(f"{path} did not appear")
+
+
+class Good(RunTest):
+    """When all goes well."""
+
+    def test_files_and_report(self):
+        code, out, err = self.slate()
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()),
+                         ["console.log", "device.json", "fio.json", "fio.log", "report.txt", "run.json"])
+        self.assertIn("job-a", out)
+        self.assertIn((self.out / "report.txt").read_text(encoding="utf-8"), out)
+        record = json.loads((self.out / "run.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["versions"]["qemu"], "10.0.99 (fake)")
+        self.assertEqual(set(record["sha256"]), {"profile", "job", "qemu", "vmlinux", "initrd"})
+        self.assertEqual(record["guest_seconds"]["output-sent"], 2.6)
+        self.assertIn("--seed 1", record["repeat"])
+        again = subprocess.run([SLATE, "report", self.out], capture_output=True, text=True, check=True)
+        self.assertEqual(again.stdout, (self.out / "report.txt").read_text(encoding="utf-8"))
+
+    def test_equal_runs_are_equal_files(self):
+        first, second = self.out, self.folder / "elsewhere" / "b"
+        self.assertEqual(self.slate()[0], 0)
+        self.out = second
+        self.assertEqual(self.slate()[0], 0)
+        for name in ("fio.json", "device.json", "report.txt"):
+            self.assertEqual((first / name).read_bytes(), (second / name).read_bytes(), name)
+
+    def test_keep(self):
+        self.assertEqual(self.slate("--keep")[0], 0)
+        self.assertTrue((self.out / ".initrd").exists())
+
+    def test_dry_run_starts_nothing(self):
+        code, out, _ = self.slate("--dry-run", "--set", "ftl.x=1,2", "--age", "0.5")
+        self.assertEqual(code, 0)
+        self.assertFalse(self.out.exists())
+        self.assertIn("-icount shift=0,sleep=off", out)
+        self.assertIn("set.0=precondition.fill_permille=1000,set.1=precondition.age_permille=500", out)
+        self.assertIn("=ftl.x=1,,2", out)
+
+    def test_dry_run_realtime(self):
+        out = self.slate("--dry-run", "--realtime")[1]
+        self.assertNotIn("icount", out)
+        self.assertNotIn("clock=vm", out)
+
+
+class Bad(RunTest):
+    """When something does not."""
+
+    def failure(self, expected_code, *texts, args=(), **more):
+        code, out, err = self.slate(*args, **more)
+        self.assertEqual(code, expected_code, out + err)
+        for text in texts:
+            self.assertIn(text, err)
+        self.assertNotIn("Traceback", err)
+        return err
+
+    def test_drive_refused(self):
+        err = self.failure(2, "slate: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it", fake="refuse")
+        self.assertNotIn("blockdev", err)
+        self.assertFalse(self.out.exists())
+
+    def test_qemu_dies(self):
+        self.failure(3, "SIGABRT", "the sky fell", "fix:", fake="die")
+        self.assertTrue((self.out / "console.log").exists())
+        self.assertFalse((self.out / "run.json").exists())
+
+    def test_panic(self):
+        self.failure(3, "kernel panicked", "| Kernel panic - not syncing: fake", "--mem", fake="panic")
+
+    def test_hang(self):
+        self.failure(3, "no sign of life for 2 s", "| SLATE-PHASE boot-done", "--timeout", args=("--timeout", "2"), fake="hang")
+
+    def test_garbage(self):
+        self.failure(3, "results are cut off", fake="garbage")
+
+    def test_failed_job(self):
+        self.failure(1, "status 3", "| fio: verify failed", fake="failed-job")
+        self.assertTrue((self.out / "fio.json").exists())
+
+    def test_out_in_use(self):
+        self.out.mkdir()
+        (self.out / "precious").write_text("x", encoding="utf-8")
+        self.failure(2, str(self.out), "something in it already")
+        self.assertTrue((self.out / "precious").exists())
+
+    def test_out_is_a_file(self):
+        self.out.write_text("x", encoding="utf-8")
+        self.failure(2, "not a directory")
+
+    def test_out_not_writable(self):
+        self.out = Path("/proc/nowhere/run")
+        self.failure(2, "/proc/nowhere/run", "--out")
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
+    def test_disk_full_before(self):
+        self.mounted("1m")
+        self.failure(2, "no room", "--out")
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
+    def test_disk_full_during(self):
+        self.mounted("70m")
+        process = self.start(fake="spam")
+        self.wait_for(self.out / "console.log", "tick")
+        with open(self.out.parent / "filler", "wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(bytes(1 << 20))
+            except OSError:
+                pass
+        err = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("filled up during the run", err)
+        self.assertIn("fix:", err)
+
+    def mounted(self, size):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True).returncode:
+            self.skipTest("can not mount here")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk])
+        self.out = disk / "run"
+
+    def test_not_built(self):
+        (self.folder / "build" / "guest" / "vmlinux").unlink()
+        self.failure(2, "vmlinux is not there", "make guest")
+
+
+class Signals(RunTest):
+    """Ctrl-C, and worse."""
+
+    def interrupted(self, number, expected_code):
+        process = self.start(fake="hang")
+        self.wait_for(self.out / "console.log", "boot-done")
+        self.assertEqual(len(processes_of(self.folder)), 2)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, expected_code, out + err)
+        self.assertNotIn("Traceback", err)
+        for _ in range(40):
+            if not processes_of(self.folder):
+                break
+            time.sleep(0.05)
+        self.assertEqual(processes_of(self.folder), [])
+        return err
+
+    def test_ctrl_c(self):
+        self.assertIn("interrupted", self.interrupted(signal.SIGINT, 130))
+        self.assertFalse(self.out.exists())
+
+    def test_term(self):
+        self.interrupted(signal.SIGTERM, 130)
+        self.assertFalse(self.out.exists())
+
+    def test_kill(self):
+        self.interrupted(signal.SIGKILL, -9)
+
+
+if __name__ == "__main__":
+    unittest.main()
