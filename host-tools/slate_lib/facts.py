@@ -61,6 +61,7 @@ def repeat_command(options: RunOptions) -> str:
         words += ["--cmd", paths.short(options.script)]
     for word in options.script_args:
         words += [f"--cmd-arg={word}"]
+    words += [f"--env={name}={value}" for name, value in options.environment.items()]
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
     for name, value in (("fill", options.fill), ("age", options.age)):
         if value is not None:
@@ -80,7 +81,7 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "profile": paths.short(options.profile),
         "job": paths.short(options.job.path) if options.job else None,
         "script": paths.short(options.script) if options.script else None,
-        "script_args": options.script_args,
+        "script_args": options.script_args, "environment": options.environment,
         "smp": options.smp, "mem_bytes": options.mem, "seed": options.seed,
         "virtual_time": not options.realtime, "accel": options.accel, "frontend": options.frontend,
         "fill_percent": options.fill, "age": options.age, "precondition": options.precondition,

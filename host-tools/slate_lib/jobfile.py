@@ -15,6 +15,8 @@ from pathlib import Path
 from . import account, paths
 from .errors import SlateError
 
+# What a job file may use without being told, as run-fio in the guest has it.
+GUEST_ENVIRONMENT = {"SLATE_DEV": "/dev/nvme0n1", "SLATE_SEED": "1", "OUT": "/tmp", "SIZE": "100%", "LOOPS": "3"}
 HINTS = ("fill", "age", "smp", "mem", "precondition", "timeout", "frontend")
 _HINT_LINE = re.compile(r"^\s*[#;]\s*slate:\s*(.*)$")
 _SECTION = re.compile(r"^\s*\[(.*)\]\s*$")
@@ -57,8 +59,8 @@ def available(path: Path) -> str:
     return f"in {paths.short(folder)}/ there are: {', '.join(found[:8])}"
 
 
-def load(path: Path) -> JobFile:
-    """Read and check a job file."""
+def load(path: Path, environment: dict[str, str]) -> JobFile:
+    """Read and check a job file; environment: what it may use as ${NAME}."""
     job = JobFile(path, read(path))
     for number, line in enumerate(job.text.splitlines(), 1):
         if match := _HINT_LINE.match(line):
@@ -70,7 +72,7 @@ def load(path: Path) -> JobFile:
         raise SlateError(f"{path} has no job: it needs a section such as [randread] beside [global]",
                          "see fio-jobs/quick.fio for an example")
     _check_labels(job)
-    _ask_fio(job)
+    _ask_fio(job, environment)
     return job
 
 
@@ -99,18 +101,19 @@ def guest_fio() -> Path | None:
     return next(iter(sorted((paths.BUILD / "guest-cache").glob("fio-[0-9]*"))), None)
 
 
-def _ask_fio(job: JobFile) -> None:
+def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:
     """Let the guest's own fio (static: it runs here too) parse the file."""
     fio = guest_fio()
     if not fio:
         return
     try:
         done = subprocess.run([fio, "--parse-only", job.path.resolve()], capture_output=True, text=True,
-                              timeout=20, check=False, cwd="/", env={"SLATE_DEV": "/dev/nvme0n1", "OUT": "/tmp"})
+                              timeout=20, check=False, cwd="/", env={**GUEST_ENVIRONMENT, **environment})
     except (OSError, subprocess.TimeoutExpired):
         return  # the guest's fio will say it
     if done.returncode == 0:
         return
     said = [_FIO_NOISE.sub("", line) for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-    raise SlateError(f"{job.path}: fio does not accept it: " + "; ".join(dict.fromkeys(said))[:600],
-                     "correct the option named above (man fio; fio --cmdhelp=OPTION)")
+    raise SlateError(f"{job.path}: fio does not accept it:" + "".join(
+        "\n  | " + line[:120] for line in list(dict.fromkeys(said))[:10]),
+        "correct the option named above (man fio; fio --cmdhelp=OPTION)")

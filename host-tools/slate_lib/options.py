@@ -26,6 +26,7 @@ class RunOptions:
     script: Path | None = None
     script_text: str = ""
     script_args: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
     out: Path | None = None
     smp: int = 1
@@ -79,6 +80,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--cmd", metavar="SCRIPT", help="run a shell script in the guest instead of fio")
     what.add_argument("--cmd-arg", metavar="WORD", action="append", default=[],
                       help="an argument for the script; repeatable")
+    what.add_argument("--env", metavar="NAME=VALUE", action="append", default=[],
+                      help="a variable for the script or the job file (fio expands ${NAME}); repeatable")
     what.add_argument("--shell", action="store_true", help="an interactive guest on the drive, on this terminal")
     what.add_argument("--out", metavar="DIR", help="where results go (default: out/JOB-PROFILE-NNN)")
     drive = parser.add_argument_group("the drive")
@@ -171,11 +174,12 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         raise SlateError("--job and --cmd exclude each other", "give one of them")
     options = RunOptions(profile=check_profile(Path(args.profile or paths.DEFAULT_PROFILE)))
     options.shell = args.shell
+    options.environment = _environment(args.env)
     if args.cmd:
         options.script = Path(args.cmd)
         options.script_text = jobfile.read(options.script)
     elif args.job or not args.shell:
-        options.job = jobfile.load(Path(args.job or paths.DEFAULT_JOB))
+        options.job = jobfile.load(Path(args.job or paths.DEFAULT_JOB), options.environment)
     options.script_args = args.cmd_arg
     _check_script_args(options)
     hints = options.job.hints if options.job else {}
@@ -210,6 +214,16 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
+
+
+def _environment(words: list[str]) -> dict[str, str]:
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or "\n" in value:
+            raise SlateError(f"--env {word}: not NAME=VALUE", "for instance --env SIZE=50%")
+        found[name] = value
+    return found
 
 
 def _check_script_args(options: RunOptions) -> None:

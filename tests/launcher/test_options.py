@@ -81,6 +81,11 @@ class Arguments(Case):
     def test_set(self):
         self.refused("--set", "novalue", words=["novalue", "SECTION.KEY=VALUE"])
 
+    def test_env(self):
+        self.refused("--env", "novalue", words=["novalue", "NAME=VALUE"])
+        entries = {name: data for name, _, data in command.job_entries(self.parse("--env", "SIZE=50%", "--env", "A=b c"))}
+        self.assertIn(b"\nSIZE=50%\nA='b c'\n", entries["job/env"])
+
     def test_choices(self):
         self.refused("--frontend", "scsi", words=["scsi"])
         self.refused("--accel", "magic", words=["magic"])
@@ -110,7 +115,7 @@ class Jobs(Case):
     """Job files."""
 
     def test_sections(self):
-        self.assertEqual(jobfile.load(Path(self.job)).sections, ["a", "b"])
+        self.assertEqual(jobfile.load(Path(self.job), {}).sections, ["a", "b"])
 
     def test_hints(self):
         self.job = self.write("some.fio", "# slate: fill=50 smp=2\n" + JOB)

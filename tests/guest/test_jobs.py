@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Jobs that must succeed, and what the drive must have counted meanwhile."""
+import re
+import unittest
+
+from support import HERE, JOBS, SCRIPTS, GuestTest
+
+
+class Quick(GuestTest):
+    """The first thing that anyone runs."""
+
+    def test_quick(self):
+        result = self.slate("--job", JOBS / "quick.fio")
+        jobs = [job["jobname"] for job in result.json("fio.json")["jobs"]]
+        self.assertGreaterEqual(len(jobs), 4)
+        for job in jobs:
+            self.assertIn(job[:16], result.out)
+        self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0] * len(jobs))
+        device = result.device
+        self.assert_clean(device)
+        self.assertEqual(device.labels(), [job[:16] for job in jobs])
+        self.assertEqual(device.total.ftl["unwritten-reads"], 0)
+        overhead = sum(value for name, value in result.json("run.json")["seconds"].items() if name != "guest")
+        self.assertLess(overhead, 5, "the launcher's own time")
+
+    def test_parts_add_up(self):
+        device = self.slate("--job", JOBS / "quick.fio", "--age", "1").device
+        for mark in device.raw["marks"]:
+            for op in ("read", "write", "trim", "flush"):
+                account = mark["account"][op]
+                parts = sum(account[f"{name}-ns"] for name in ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other"))
+                self.assertEqual(parts, account["latency-sum-ns"], f"{mark['label']} {op}")
+
+    def test_never_written_warns(self):
+        result = self.slate("--job", JOBS / "randread-qd1.fio", "--fill", "0")
+        self.assertIn("never written", result.out)
+        self.assertIn("EMPTY", result.out)
+
+    def test_precondition_by_io(self):
+        device = self.slate("--job", JOBS / "randread-qd1.fio", "--precondition", "device", "--fill", "25", "--age", "0.1").device
+        before = device.job("precondition")
+        self.assertGreaterEqual(before.account.op["write"].bytes, device.capacity // 4)
+
+    def test_virtio_blk(self):
+        result = self.slate("--job", JOBS / "randread-qd1.fio", "--frontend", "virtio-blk")
+        self.assertEqual(result.json("fio.json")["jobs"][0]["read"]["total_ios"], 1000)
+        self.assert_clean(result.device)
+
+    def test_realtime(self):
+        result = self.slate("--job", JOBS / "randread-qd1.fio", "--realtime")
+        self.assertEqual(result.json("fio.json")["jobs"][0]["error"], 0)
+
+    def test_job_that_fails(self):
+        job = self.folder / "beyond.fio"
+        job.write_text("[beyond]\nfilename=/dev/nvme0n1\nrw=read\nbs=4k\noffset=1t\nsize=4k\n", encoding="utf-8")
+        self.refused("--job", job, code=1, words=("beyond.fio", "failed in the guest with status", "fix:"))
+
+
+class Verify(GuestTest):
+    """fio checks every byte it wrote, while GC moves them."""
+
+    def verify(self, name, *args, rewrites=0.0):
+        result = self.slate("--job", JOBS / f"{name}.fio", *args, seconds=600)
+        self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
+        device = result.device
+        self.assert_clean(device)
+        erased = device.total.nand_total("erases") * device.setting("pages_per_block") * device.setting("page_bytes")
+        self.assertGreaterEqual(erased / device.capacity, rewrites, "GC rewrote too little of the drive")
+        return device
+
+    def test_random_4k_three_drives(self):
+        device = self.verify("verify-4k", "--env", "LOOPS=3", rewrites=3)
+        self.assertGreater(device.total.ftl["gc-units"], 0)
+
+    def test_sequential_128k_three_drives(self):
+        self.verify("verify-128k", "--env", "LOOPS=3", rewrites=3)
+
+    def test_512(self):
+        device = self.verify("verify-512", "--env", "SIZE=4m", "--env", "LOOPS=2")
+        self.assertGreater(device.total.ftl["merge-reads"] + device.total.ftl["coalesced-units"], 0)
+
+    def test_mixed_sizes(self):
+        self.verify("verify-bssplit", "--env", "SIZE=64m", "--env", "LOOPS=2")
+
+    def test_nvme_passthrough(self):
+        self.verify("verify-cmd", "--env", "SIZE=16m", "--env", "LOOPS=2")
+
+    def test_512_without_write_buffer(self):
+        self.verify("verify-512", "--env", "SIZE=1m", "--env", "LOOPS=1", "--set", "ftl.buffer_units=0")
+
+    def test_4k_aged_blocking_gc(self):
+        self.verify("verify-4k", "--env", "SIZE=25%", "--env", "LOOPS=1", "--age", "1", "--set", "ftl.gc_mode=blocking")
+
+
+class FileSystems(GuestTest):
+    """mkfs, copy, fsck, remount, compare, trim."""
+
+    def life(self, fs):
+        result = self.slate("--cmd", SCRIPTS / "fs-test.sh", "--cmd-arg", fs, seconds=600)
+        report = result.text("fs-test.txt")
+        self.assertNotIn("FAIL", report)
+        self.assertIn("compare again: ok", report)
+        device = result.device
+        self.assert_clean(device)
+        trims = device.total.op["trim"]
+        self.assertGreaterEqual(trims.bytes, 2 * device.capacity, "two blkdiscards of the drive, and fstrim")
+        self.assertGreater(device.total.ftl["trimmed-units"], device.capacity // device.unit_bytes // 2)
+        self.assertGreater(device.total.op["flush"].ios, 0)
+
+    def test_ext4(self):
+        self.life("ext4")
+
+    def test_xfs(self):
+        self.life("xfs")
+
+    def test_f2fs(self):
+        self.life("f2fs")
+
+
+class Commands(GuestTest):
+    """Flush, trim and the rest of NVMe."""
+
+    def test_nvme_smoke(self):
+        self.assertNotIn("FAIL", self.slate("--cmd", SCRIPTS / "nvme-smoke.sh").text("nvme-smoke.txt"))
+
+    def test_flushes_seen_are_flushes_sent(self):
+        result = self.slate("--cmd", HERE / "flush.sh")
+        sent = {name: int(count) for name, count in re.findall(r"(\S+) (\d+)", result.text("sent.txt"))}
+        self.assertEqual(set(sent), {"none", "fsync", "odsync"})
+        self.assertEqual(sent["none"], 0)
+        self.assertEqual(sent["fsync"], 25)
+        for name, count in sent.items():
+            self.assertEqual(result.device.job(name).account.op["flush"].ios, count, name)
+
+    def test_discard(self):
+        result = self.slate("--cmd", HERE / "discard.sh")
+        job = result.device.job("discard").account
+        self.assertEqual(job.op["trim"].bytes, 64 << 20)
+        self.assertEqual(job.ftl["trimmed-units"], (64 << 20) // 4096)
+        reads = result.device.job("read-trimmed").account
+        self.assertEqual(reads.ftl["unwritten-units"], (1 << 20) // 4096)
+        self.assertEqual(result.text("bytes.txt").split(), ["zero"])
+
+
+if __name__ == "__main__":
+    unittest.main()
