@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Power cuts: before, inside and after every NAND command of a random workload
+ * with GC, and a second one during or after the recovery.
+ *
+ * At each command the array is copied, the copy loses power, and a fresh FTL
+ * mounts it. The oracle: the content is that of some prefix of the submitted
+ * unit writes and trims, and the prefix holds all that was completed as flushed.
+ *
+ *   test_cut            every shape, OPS operations each
+ *   test_cut -n OPS
+ *   test_cut ID         one cut again; ID is what a failing run prints
+ *
+ * ID = shape:seed:ops:command:when[:command:when], when = 0 before, 1 inside,
+ * 2 after; the second pair counts the commands of the recovery and of the
+ * workload that follows it.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "blk.h"
+#include "ftl.h"
+#include "oob.h"
+#include "test.h"
+
+#define MAX_UNITS 160
+#define MAX_SECTORS (MAX_UNITS * 2)
+#define MAX_IOS 8
+#define MAX_HISTORY 20000
+#define WHENS 3
+
+struct shape {
+	const char *name;
+	struct nand_geometry g;
+	uint32_t unit, units, buffer_pages;
+	enum ftl_gc_mode gc;
+	bool multiplane;
+	uint32_t hot;	/* two of three requests go to the first `hot` sectors */
+};
+
+static const struct shape shapes[] = {
+	{ "one die", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 0 },
+	{ "two channels", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 1 }, 512, 26, 4, FTL_GC_SLICED, false, 0 },
+	{ "packed", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0 },
+	{ "partial units", { 2, 1, 1, 1, 10, 4, 2048, 64, 25, 2048, 0, 1 }, 1024, 52, 4, FTL_GC_BLOCKING, false, 0 },
+	{ "planes", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 1 }, 512, 52, 4, FTL_GC_SLICED, true, 0 },
+	{ "hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2 },
+	{ "unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0 },
+};
+
+struct change { uint32_t sector, count; uint64_t tag; };	/* tag 0: trimmed */
+
+/* An FTL on an array, and what the host knows of it. */
+struct drive {
+	struct test_array ta;
+	void *mem;
+	size_t len;
+	struct ftl *f;
+	const struct shape *shape;
+	struct ftl_config fc;
+	uint64_t now_ns, next_ns, rng;
+
+	struct change *history;
+	uint32_t changes, durable;	/* history[0 .. durable) must survive */
+	uint64_t *base;			/* content before history[0] */
+	uint64_t tag;
+
+	struct host_io {
+		struct ftl_io io;
+		bool busy;
+		uint64_t tag;
+		uint32_t changes;	/* history length after it */
+		uint8_t data[MAX_SECTORS * FTL_SECTOR_BYTES];
+	} io[MAX_IOS];
+	uint64_t found[MAX_SECTORS];	/* what verify() read */
+};
+
+static char id[256];
+static uint64_t cuts;
+static struct { bool on; uint64_t command, command2; int when, when2; } only;
+static struct drive first, second, third;
+
+static void on_abort(int sig)
+{
+	(void)sig;
+	if (write(2, "replay: test_cut ", 17) == 17 && write(2, id, strlen(id)) > 0)
+		(void)!write(2, "\n", 1);
+}
+
+static uint32_t sectors(const struct drive *d)
+{
+	return (uint32_t)(d->fc.capacity_bytes / FTL_SECTOR_BYTES);
+}
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	struct drive *d = opaque;
+	struct host_io *h = io->host;
+	bool durable = io->op == FTL_FLUSH || (io->op == FTL_WRITE && io->fua) ||
+		       (io->op != FTL_READ && !d->fc.buffer_units);
+
+	h->busy = false;
+	SSD_ASSERT(io->status == SSD_OK);
+	if (durable && h->changes > d->durable)
+		d->durable = h->changes;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	struct host_io *h = io->host;
+	(void)opaque;
+	if (io->op == FTL_WRITE)
+		memcpy(buf, h->data + at, len);
+	else if (buf)
+		memcpy(h->data + at, buf, len);
+	else
+		memset(h->data + at, 0, len);
+}
+
+static void drive_make(struct drive *d, const struct shape *s)
+{
+	struct nand_array_config c = { .geo = s->g, .timing = { 100, 5000, 20000, 70000, 1000 } };
+	uint32_t upp = s->g.page_bytes / s->unit;
+	const char *why;
+
+	memset(d, 0, sizeof(*d));
+	c.geo.oob_kept = OOB_BYTES(upp);
+	c.payload_pages = geo_pages(&c.geo);
+	test_array_make(&d->ta, &c);
+	d->shape = s;
+	d->fc = (struct ftl_config){
+		.capacity_bytes = (uint64_t)s->units * s->unit, .unit_bytes = s->unit,
+		.buffer_units = s->buffer_pages * upp, .gc_start_blocks = 3, .gc_stop_blocks = 4,
+		.gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
+		.multiplane = s->multiplane, .payload = true, .map_ns = 10, .buffer_ns = 10,
+		.overhead_ns = 10, .max_unit_reads = 256, .gc_policy = &gc_greedy,
+	};
+	if (ftl_list[0]->validate(&d->fc, &c.geo, &why)) {
+		printf("%s: %s\n", s->name, why);
+		exit(1);
+	}
+	d->len = ftl_list[0]->footprint(&d->fc, &c.geo);
+	d->mem = calloc(1, d->len);
+	d->history = calloc(MAX_HISTORY, sizeof(*d->history));
+	d->base = calloc(MAX_SECTORS, sizeof(*d->base));
+}
+
+static void drive_free(struct drive *d)
+{
+	test_array_free(&d->ta);
+	free(d->mem);
+	free(d->history);
+	free(d->base);
+}
+
+static void drive_mount(struct drive *d)
+{
+	struct ftl_host host = { on_done, on_copy, d };
+
+	memset(d->mem, 0, d->len);
+	memset(d->io, 0, offsetof(struct host_io, data));
+	for (int i = 0; i < MAX_IOS; i++)
+		d->io[i].busy = false;
+	SSD_ASSERT(ftl_list[0]->init(d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
+	SSD_ASSERT(d->f->ops->mount(d->f, 0, &d->now_ns) == SSD_OK);
+	d->f->ops->check(d->f);
+	d->next_ns = d->f->ops->step(d->f, d->now_ns);
+}
+
+/* ---- workload ----------------------------------------------------------- */
+
+static void remember(struct drive *d, uint32_t sector, uint32_t count, uint64_t tag)
+{
+	SSD_ASSERT(d->changes < MAX_HISTORY);
+	d->history[d->changes++] = (struct change){ sector, count, tag };
+}
+
+/* A request's changes one mapping unit at a time: the FTL accepts them so. */
+static void remember_write(struct drive *d, uint32_t at, uint32_t count, uint64_t tag)
+{
+	uint32_t per = d->shape->unit / FTL_SECTOR_BYTES;
+
+	while (count) {
+		uint32_t n = per - at % per < count ? per - at % per : count;
+
+		remember(d, at, n, tag);
+		at += n;
+		count -= n;
+	}
+}
+
+static void submit_random(struct drive *d, struct host_io *h)
+{
+	uint32_t per = d->shape->unit / FTL_SECTOR_BYTES, all = sectors(d);
+	uint64_t dice = rnd(&d->rng) % 100;
+	uint32_t at = (uint32_t)(rnd(&d->rng) % all), count = 1 + (uint32_t)(rnd(&d->rng) % 6);
+	enum ftl_op op = dice < 75 ? FTL_WRITE : dice < 85 ? FTL_TRIM : dice < 92 ? FTL_FLUSH : FTL_READ;
+
+	if (d->shape->hot && rnd(&d->rng) % 3) {
+		at %= d->shape->hot;
+		count = 1;
+	} else if (rnd(&d->rng) % 3 == 0) {
+		at %= all / 6 + 1;
+	}
+	if (op == FTL_TRIM) {
+		at -= at % per;
+		count *= per;
+	}
+	if (at + count > all)
+		count = all - at;
+	h->io = (struct ftl_io){ .op = op, .host = h, .offset = (uint64_t)at * FTL_SECTOR_BYTES,
+				 .bytes = (uint64_t)count * FTL_SECTOR_BYTES,
+				 .fua = rnd(&d->rng) % 8 == 0 };
+	if (op == FTL_WRITE) {
+		h->tag = ++d->tag;
+		for (uint32_t i = 0; i < count; i++)
+			for (uint32_t k = 0; k < FTL_SECTOR_BYTES; k += 8) {
+				uint64_t v = h->tag << 20 | (at + i);
+
+				memcpy(h->data + i * FTL_SECTOR_BYTES + k, &v, 8);
+			}
+		remember_write(d, at, count, h->tag);
+	} else if (op == FTL_TRIM) {
+		remember(d, at, count, 0);
+	}
+	h->changes = d->changes;
+	h->busy = true;
+	d->f->ops->submit(d->f, d->now_ns, &h->io);
+	d->next_ns = d->f->ops->step(d->f, d->now_ns);
+}
+
+static void work(struct drive *d, uint32_t ops)
+{
+	while (ops) {
+		struct host_io *h = d->io;
+
+		while (h < d->io + MAX_IOS && h->busy)
+			h++;
+		if (h < d->io + MAX_IOS && rnd(&d->rng) % 3) {
+			submit_random(d, h);
+			ops--;
+			continue;
+		}
+		if (d->next_ns == FTL_IDLE)
+			continue;
+		d->now_ns = d->next_ns;
+		d->next_ns = d->f->ops->step(d->f, d->now_ns);
+	}
+}
+
+/* ---- oracle ------------------------------------------------------------- */
+
+static void read_all(struct drive *d)
+{
+	struct host_io *h = &d->io[0];
+
+	h->io = (struct ftl_io){ .op = FTL_READ, .host = h, .bytes = d->fc.capacity_bytes };
+	h->busy = true;
+	d->f->ops->submit(d->f, d->now_ns, &h->io);
+	while (h->busy) {
+		uint64_t next = d->f->ops->step(d->f, d->now_ns);
+
+		if (h->busy) {
+			SSD_ASSERT(next != FTL_IDLE);
+			d->now_ns = next;
+		}
+	}
+	d->next_ns = d->f->ops->step(d->f, d->now_ns);
+	for (uint32_t i = 0; i < sectors(d); i++) {
+		const uint8_t *s = h->data + i * FTL_SECTOR_BYTES;
+		uint64_t v;
+
+		memcpy(&v, s, 8);
+		SSD_ASSERT(!memcmp(s, s + 8, FTL_SECTOR_BYTES - 8));	/* a whole sector */
+		SSD_ASSERT(!v || (v & 0xfffff) == i);			/* in its own place */
+		d->found[i] = v >> 20;
+	}
+}
+
+static uint32_t apply(uint64_t *state, const uint64_t *found, const struct change *c, uint32_t wrong)
+{
+	for (uint32_t i = c->sector; i < c->sector + c->count; i++) {
+		wrong -= state[i] != found[i];
+		state[i] = c->tag;
+		wrong += state[i] != found[i];
+	}
+	return wrong;
+}
+
+/* Is what `d` holds a prefix of h's history, at least as long as its durable part? */
+static void verify(struct drive *d, const struct drive *h)
+{
+	uint64_t state[MAX_SECTORS];
+	uint32_t wrong = 0, k = 0;
+	bool found;
+
+	read_all(d);
+	memcpy(state, h->base, sizeof(state));
+	for (uint32_t i = 0; i < sectors(d); i++)
+		wrong += state[i] != d->found[i];
+	for (; k < h->durable; k++)
+		wrong = apply(state, d->found, &h->history[k], wrong);
+	found = !wrong;
+	for (; k < h->changes && !found; k++) {
+		wrong = apply(state, d->found, &h->history[k], wrong);
+		found = !wrong;
+	}
+	if (!found)
+		fprintf(stderr, "no prefix of %u changes, %u of them durable, matches\n",
+			h->changes, h->durable);
+	SSD_ASSERT(found);
+	d->f->ops->check(d->f);
+	cuts++;
+}
+
+/* ---- cutting ------------------------------------------------------------ */
+
+struct cutter {
+	struct drive *d;
+	uint64_t command;	/* counted */
+	uint64_t stop_at;	/* second cut: at this command ... */
+	int stop_when;
+	uint64_t cut_ns;
+	jmp_buf out;
+};
+
+static struct cutter outer, inner;
+
+static uint64_t cut_time(uint64_t now_ns, const struct nand_cmd *c, int when)
+{
+	if (when == 0)
+		return now_ns;
+	return when == 1 ? c->done_ns - c->cell_ns / 2 - 1 : c->done_ns;
+}
+
+static void lose_power(struct drive *to, const struct drive *from, uint64_t at_ns, uint64_t seed)
+{
+	nand_array_copy(to->ta.a, from->ta.a);
+	nand_array_power_cut(to->ta.a, at_ns, seed);
+	nand_array_power_on(to->ta.a);
+}
+
+static void stop_hook(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	struct cutter *k = opaque;
+
+	if (k->command++ != k->stop_at)
+		return;
+	k->cut_ns = cut_time(now_ns, &c[count - 1], k->stop_when);
+	longjmp(k->out, 1);
+}
+
+/*
+ * Recover `second` (a copy of a cut array) with a second cut at command m of the
+ * recovery and the work after it; false: it never got that far.
+ */
+static bool cut_again(uint64_t m, int when, uint64_t seed)
+{
+	struct nand_hooks hooks = { .opaque = &inner, .done = stop_hook };
+	static struct drive *volatile oracle;
+
+	inner = (struct cutter){ .d = &second, .stop_at = m, .stop_when = when };
+	oracle = &first;
+	nand_array_set_hooks(second.ta.a, &hooks);
+	if (!setjmp(inner.out)) {
+		drive_mount(&second);
+		read_all(&second);
+		memcpy(second.base, second.found, sizeof(second.found));
+		second.changes = second.durable = 0;
+		second.tag = first.tag + 1000;
+		second.rng = seed | 1;
+		oracle = &second;
+		work(&second, 30);
+		return false;
+	}
+	lose_power(&third, &second, inner.cut_ns, seed);
+	drive_mount(&third);
+	verify(&third, oracle);
+	return true;
+}
+
+static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	struct nand_hooks none = { 0 };
+	uint64_t command = outer.command++;
+	(void)opaque;
+
+	if (only.on && command != only.command)
+		return;
+	for (int when = 0; when < WHENS; when++) {
+		uint64_t at = cut_time(now_ns, &c[count - 1], when);
+		uint64_t seed = command * 0x9e3779b97f4a7c15u + (uint64_t)when;
+		size_t len;
+
+		if (c[0].op == NAND_READ && when)
+			continue;	/* the array does not change: as before */
+		if (only.on && when != only.when)
+			continue;
+		len = strlen(id);
+		snprintf(id + len, sizeof(id) - len, ":%" PRIu64 ":%d", command, when);
+		nand_array_set_hooks(second.ta.a, &none);
+		lose_power(&second, &first, at, seed);
+		drive_mount(&second);
+		verify(&second, &first);
+		for (int i = 0; i < 2; i++) {
+			/* a recovery's commands are mostly reads of a small array */
+			uint64_t s2 = seed + (uint64_t)i, m = rnd(&s2) % (i ? 500 : 200);
+			int when2 = (int)(rnd(&s2) % 3);
+			size_t len2 = strlen(id);
+
+			if (only.on && only.command2 != (uint64_t)-1 &&
+			    (m != only.command2 || when2 != only.when2))
+				continue;
+			snprintf(id + len2, sizeof(id) - len2, ":%" PRIu64 ":%d", m, when2);
+			nand_array_set_hooks(second.ta.a, &none);
+			lose_power(&second, &first, at, seed);
+			cut_again(m, when2, s2);
+			id[len2] = 0;
+		}
+		id[len] = 0;
+	}
+}
+
+static void run(uint32_t shape, uint64_t seed, uint32_t ops)
+{
+	struct nand_hooks hooks = { .done = every_cut };
+	struct timespec a, b;
+	uint64_t before = cuts;
+	double s;
+
+	snprintf(id, sizeof(id), "%u:%" PRIu64 ":%u", shape, seed, ops);
+	drive_make(&first, &shapes[shape]);
+	drive_make(&second, &shapes[shape]);
+	drive_make(&third, &shapes[shape]);
+	outer = (struct cutter){ .d = &first };
+	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	drive_mount(&first);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	work(&first, ops);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	s = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+	printf("ok %s: %" PRIu64 " commands, %" PRIu64 " cuts survived, %" PRIu64 " blocks collected "
+	       "(%.0f cuts/s)\n", shapes[shape].name, outer.command, cuts - before,
+	       first.f->ops->stats(first.f)->gc_runs, (double)(cuts - before) / s);
+	fflush(stdout);
+	drive_free(&first);
+	drive_free(&second);
+	drive_free(&third);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t ops = 1000, shape;
+	uint64_t seed;
+	int n;
+
+	signal(SIGABRT, on_abort);
+	only.command2 = (uint64_t)-1;
+	n = argc == 2 ? sscanf(argv[1], "%u:%" SCNu64 ":%u:%" SCNu64 ":%d:%" SCNu64 ":%d", &shape, &seed,
+			       &ops, &only.command, &only.when, &only.command2, &only.when2) : 0;
+	if (n >= 5) {
+		only.on = true;
+		run(shape, seed, ops);
+		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "-n"))
+		ops = (uint32_t)strtoul(argv[2], NULL, 10);
+	for (shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++)
+		run(shape, 1, ops);
+	return 0;
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Schedules computed by hand, compared exactly. One page is 4096 + 64 bytes at
+ * 1 ns a byte: a transfer takes 4160 ns. Commands take 100 ns on the bus, a
+ * read 50 us, a program 200 us, an erase 1 ms in the cells.
+ */
+#include "blk.h"
+#include "ftl.h"
+#include "oob.h"
+#include "test.h"
+
+#define CMD 100u
+#define XFER 4160u
+#define READ 50000u
+#define PROG 200000u
+#define ERASE 1000000u
+#define READ_ALONE (CMD + READ + XFER)
+#define PROG_ALONE (CMD + XFER + PROG)
+#define ERASE_ALONE (CMD + ERASE)
+
+static struct test_array t;
+static uint8_t page[2][4096], oob[2][64];
+
+static struct nand_array_config config(uint32_t channels, uint32_t chips, uint32_t planes)
+{
+	return (struct nand_array_config){
+		.geo = { channels, chips, 1, planes, 8, 4, 4096, 64, 16, 4096, 0, 1 },
+		.timing = { CMD, READ, PROG, ERASE, 1000 },
+		.payload_pages = (uint64_t)channels * chips * planes * 8 * 4,
+	};
+}
+
+static void make(uint32_t channels, uint32_t chips, uint32_t planes)
+{
+	struct nand_array_config c = config(channels, chips, planes);
+
+	test_array_make(&t, &c);
+}
+
+static struct nand_cmd cmd(enum nand_op op, uint32_t block, uint32_t pg)
+{
+	return (struct nand_cmd){ .op = op, .source = NAND_SRC_HOST, .ecc_words = NAND_WHOLE_PAGE,
+				  .pb = NAND_WHOLE_BLOCK, .ppn = geo_ppn(&t.c.geo, (pbn_t){ block }, pg),
+				  .data = page[0], .oob = oob[0] };
+}
+
+static uint64_t at(uint64_t now, enum nand_op op, uint32_t block, uint32_t pg)
+{
+	struct nand_cmd c = cmd(op, block, pg);
+
+	nand_submit(t.n, now, &c, 1);
+	EXPECT(c.status != NAND_VIOLATION);
+	EXPECT_EQ(c.cell_ns + c.bus_ns + c.wait_host_ns + c.wait_gc_ns, c.done_ns - c.start_ns);
+	return c.done_ns;
+}
+
+static void one_die(void)
+{
+	make(1, 1, 1);
+	EXPECT_EQ(at(0, NAND_PROGRAM, 0, 0), 204260);
+	EXPECT_EQ(at(204260, NAND_READ, 0, 0), 204260 + 54260);
+	EXPECT_EQ(at(300000, NAND_ERASE, 0, 0), 300000 + 1000100);
+	test_array_free(&t);
+}
+
+static void reads_of_two_dies_share_the_channel(void)
+{
+	struct nand_cmd c;
+
+	make(1, 2, 1);
+	EXPECT_EQ(at(0, NAND_READ, 0, 0), 54260);
+	c = cmd(NAND_READ, 8, 0);	/* the second die's first block */
+	nand_submit(t.n, 0, &c, 1);
+	/* command 100..200, cell to 50200, the bus is taken until 54260 */
+	EXPECT_EQ(c.done_ns, 54260 + 4160);
+	EXPECT_EQ(c.cell_ns, 50000);
+	EXPECT_EQ(c.bus_ns, 4260);
+	EXPECT_EQ(c.wait_host_ns, 100 + 4060);
+	EXPECT_EQ(c.wait_gc_ns, 0);
+	test_array_free(&t);
+}
+
+static void waiting_behind_gc_is_told_apart(void)
+{
+	struct nand_cmd c;
+
+	make(1, 2, 1);
+	c = cmd(NAND_PROGRAM, 0, 0);
+	c.source = NAND_SRC_GC;
+	nand_submit(t.n, 0, &c, 1);	/* holds the bus 0..4260 */
+	c = cmd(NAND_READ, 8, 0);
+	nand_submit(t.n, 1000, &c, 1);
+	EXPECT_EQ(c.done_ns, 4260 + 54260);
+	EXPECT_EQ(c.wait_gc_ns, 3260);
+	EXPECT_EQ(c.wait_host_ns, 0);
+	test_array_free(&t);
+}
+
+static void a_program_uses_the_gap_before_a_reads_data(void)
+{
+	make(1, 2, 1);
+	EXPECT_EQ(at(0, NAND_READ, 0, 0), 54260);		/* bus 0..100, 50100..54260 */
+	EXPECT_EQ(at(10, NAND_PROGRAM, 8, 0), 100 + 204260);	/* bus 100..4360 */
+	test_array_free(&t);
+}
+
+static void a_gap_too_small_is_left(void)
+{
+	make(1, 2, 1);
+	EXPECT_EQ(at(0, NAND_READ, 0, 0), 54260);
+	/* from 46000 there are 4100 ns before the data, and 4260 are needed */
+	EXPECT_EQ(at(46000, NAND_PROGRAM, 8, 0), 54260 + 204260);
+	test_array_free(&t);
+}
+
+static void two_channels_do_not_meet(void)
+{
+	make(2, 1, 1);
+	EXPECT_EQ(at(0, NAND_PROGRAM, 0, 0), 204260);
+	EXPECT_EQ(at(0, NAND_PROGRAM, 8, 0), 204260);
+	test_array_free(&t);
+}
+
+static void planes_share_bus_and_cell_time(void)
+{
+	struct nand_cmd c[2];
+
+	make(1, 1, 2);
+	c[0] = cmd(NAND_PROGRAM, 0, 0);
+	c[1] = cmd(NAND_PROGRAM, 8, 0);
+	nand_submit(t.n, 0, c, 2);
+	EXPECT_EQ(c[0].done_ns, 2 * 4260 + 200000);
+	EXPECT_EQ(c[1].done_ns, 2 * 4260 + 200000);
+	c[0] = cmd(NAND_READ, 0, 0);
+	c[1] = cmd(NAND_READ, 8, 0);
+	nand_submit(t.n, 300000, c, 2);
+	EXPECT_EQ(c[0].done_ns, 300000 + 200 + 50000 + 4160);
+	EXPECT_EQ(c[1].done_ns, 300000 + 200 + 50000 + 2 * 4160);
+	c[0] = cmd(NAND_ERASE, 0, 0);
+	c[1] = cmd(NAND_ERASE, 8, 0);
+	nand_submit(t.n, 400000, c, 2);
+	EXPECT_EQ(c[1].done_ns, 400000 + 200 + 1000000);
+	test_array_free(&t);
+}
+
+static void only_the_spare_area_travels_when_no_data_are_wanted(void)
+{
+	struct nand_cmd c;
+
+	make(1, 1, 1);
+	c = cmd(NAND_READ, 0, 0);
+	c.data = NULL;
+	nand_submit(t.n, 0, &c, 1);
+	EXPECT_EQ(c.done_ns, 100 + 50000 + 64);
+	test_array_free(&t);
+}
+
+/* ---- through the FTL ----------------------------------------------------- */
+
+#define MAP 200u
+#define BUFFER 2000u
+#define OVERHEAD 1000u
+#define FRONT (MAP + OVERHEAD)
+
+static struct ftl *f;
+static void *mem;
+static uint64_t now, next;
+static struct ftl_io done_io[64];
+static uint32_t done_count;
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	done_io[done_count++ % 64] = *io;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t where, void *buf, size_t len)
+{
+	(void)opaque; (void)io; (void)where;
+	if (io->op == FTL_WRITE)
+		memset(buf, 1, len);
+}
+
+static void ftl_make(uint32_t channels, uint32_t chips, uint32_t units, uint32_t buffer,
+		     enum ftl_gc_mode gc)
+{
+	struct ftl_config c = {
+		.capacity_bytes = units * 4096ull, .unit_bytes = 4096, .buffer_units = buffer,
+		.gc_start_blocks = 4, .gc_stop_blocks = 4, .gc_urgent_blocks = 1, .gc_mode = gc,
+		.gc_slice_pages = 1, .multiplane = true, .payload = true, .map_ns = MAP,
+		.buffer_ns = BUFFER, .overhead_ns = OVERHEAD, .max_unit_reads = 64,
+		.gc_policy = &gc_greedy,
+	};
+	struct ftl_host host = { on_done, on_copy, NULL };
+	size_t len;
+
+	make(channels, chips, 1);
+	len = ftl_list[0]->footprint(&c, &t.c.geo);
+	mem = calloc(1, len);
+	SSD_ASSERT(ftl_list[0]->init(mem, len, &c, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
+	done_count = 0;
+	next = FTL_IDLE;
+}
+
+static void ftl_free(void)
+{
+	test_array_free(&t);
+	free(mem);
+}
+
+static void give(struct ftl_io *io)
+{
+	f->ops->submit(f, now, io);
+	next = f->ops->step(f, now);
+}
+
+/* Step until n I/Os in all are reported done, or nothing is left to do. */
+static void until_done(uint32_t n)
+{
+	while (done_count < n && next != FTL_IDLE) {
+		now = next;
+		next = f->ops->step(f, now);
+		f->ops->check(f);
+	}
+}
+
+static void settle(void)
+{
+	while (next != FTL_IDLE)
+		until_done(~0u);
+}
+
+static struct ftl_io *last(void)
+{
+	return &done_io[(done_count - 1) % 64];
+}
+
+static uint64_t run(enum ftl_op op, uint32_t lpn, uint32_t units)
+{
+	struct ftl_io io = { .op = op, .offset = lpn * 4096ull, .bytes = units * 4096ull };
+	uint32_t before = done_count;
+
+	give(&io);
+	until_done(before + 1);
+	if (last()->done_ns > now)
+		now = last()->done_ns;
+	next = f->ops->step(f, now);
+	return last()->done_ns - last()->submit_ns;
+}
+
+static void ftl_single_requests(void)
+{
+	ftl_make(1, 1, 14, 4, FTL_GC_SLICED);
+	EXPECT_EQ(run(FTL_READ, 0, 1), FRONT);			/* never written */
+	EXPECT_EQ(last()->where.map_ns, MAP);
+	EXPECT_EQ(run(FTL_WRITE, 0, 1), BUFFER + FRONT);
+	EXPECT_EQ(run(FTL_READ, 0, 1), BUFFER + FRONT);		/* still in the buffer */
+	settle();
+	EXPECT_EQ(run(FTL_READ, 0, 1), READ_ALONE + FRONT);
+	EXPECT_EQ(last()->where.cell_ns, READ);
+	EXPECT_EQ(last()->where.bus_ns, CMD + XFER);
+	EXPECT_EQ(run(FTL_FLUSH, 0, 0), FRONT);
+	ftl_free();
+}
+
+static void ftl_unbuffered_write_ends_with_its_program(void)
+{
+	ftl_make(1, 1, 14, 0, FTL_GC_SLICED);
+	EXPECT_EQ(run(FTL_WRITE, 0, 1), PROG_ALONE + BUFFER + FRONT);
+	EXPECT_EQ(last()->where.cell_ns, PROG);
+	EXPECT_EQ(last()->where.bus_ns, CMD + XFER);
+	EXPECT_EQ(last()->where.buffer_ns, BUFFER);
+	ftl_free();
+}
+
+static void ftl_two_dies_on_a_channel(void)
+{
+	ftl_make(1, 2, 14, 0, FTL_GC_SLICED);
+	/* transfers 0..4260 and 4260..8520, cells side by side */
+	EXPECT_EQ(run(FTL_WRITE, 0, 2), 2 * (CMD + XFER) + PROG + BUFFER + FRONT);
+	settle();
+	EXPECT_EQ(run(FTL_READ, 0, 2), READ_ALONE + XFER + FRONT);
+	EXPECT_EQ(last()->where.host_queue_ns, XFER);	/* 100 for the command, 4060 for the data */
+	ftl_free();
+}
+
+static void ftl_two_channels(void)
+{
+	ftl_make(2, 1, 14, 0, FTL_GC_SLICED);
+	EXPECT_EQ(run(FTL_WRITE, 0, 2), PROG_ALONE + BUFFER + FRONT);
+	settle();
+	EXPECT_EQ(run(FTL_READ, 0, 2), READ_ALONE + FRONT);
+	ftl_free();
+}
+
+static void ftl_a_full_buffer_waits_for_a_program(void)
+{
+	uint64_t start;
+
+	ftl_make(1, 1, 14, 2, FTL_GC_SLICED);
+	start = now;
+	EXPECT_EQ(run(FTL_WRITE, 0, 1), BUFFER + FRONT);
+	now = start;		/* cannot go back: */
+	now = last()->done_ns;
+	EXPECT_EQ(run(FTL_WRITE, 1, 1), BUFFER + FRONT);
+	/* both pages are taken; the first program ends at 204260 */
+	EXPECT_EQ(run(FTL_WRITE, 2, 1), PROG_ALONE - 2 * (BUFFER + FRONT) + BUFFER + FRONT);
+	EXPECT_EQ(last()->where.gc_queue_ns, 0);
+	ftl_free();
+}
+
+/*
+ * Fourteen LPNs in four blocks, block 0 with LPN 3 alone still valid; the 17th
+ * write opens the fifth of eight blocks, three stay free, and GC of block 0
+ * begins when it is programmed: a read, a program and an erase. Nothing else is
+ * worth collecting.
+ */
+static void fill_to_the_brink(void)
+{
+	for (uint32_t lpn = 0; lpn < 12; lpn++)
+		run(FTL_WRITE, lpn, 1);
+	run(FTL_WRITE, 0, 1);
+	run(FTL_WRITE, 1, 1);
+	run(FTL_WRITE, 2, 1);
+	run(FTL_WRITE, 12, 1);
+	settle();
+}
+
+#define GC_ALL (READ_ALONE + PROG_ALONE + ERASE_ALONE)
+
+static void ftl_blocking_gc(void)
+{
+	struct ftl_io w = { .op = FTL_WRITE, .offset = 13 * 4096, .bytes = 4096 };
+	struct ftl_io r = { .op = FTL_READ, .offset = 4 * 4096, .bytes = 4096 };
+	uint32_t n;
+
+	ftl_make(1, 1, 14, 0, FTL_GC_BLOCKING);
+	fill_to_the_brink();
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 0);
+	n = done_count;
+	give(&w);
+	now += 10000;
+	give(&r);
+	until_done(n + 2);
+	/* the rest of the program, the whole collection, then itself */
+	EXPECT_EQ(last()->op, FTL_READ);
+	EXPECT_EQ(last()->done_ns - last()->submit_ns,
+		  PROG_ALONE - 10000 + GC_ALL + READ_ALONE + FRONT);
+	EXPECT_EQ(last()->where.host_queue_ns, PROG_ALONE - 10000);
+	EXPECT_EQ(last()->where.gc_queue_ns, GC_ALL);
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_units, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_ns, GC_ALL);
+	ftl_free();
+}
+
+static void ftl_sliced_gc(void)
+{
+	struct ftl_io w = { .op = FTL_WRITE, .offset = 13 * 4096, .bytes = 4096 };
+	struct ftl_io r1 = { .op = FTL_READ, .offset = 4 * 4096, .bytes = 4096 };
+	struct ftl_io r2 = { .op = FTL_READ, .offset = 5 * 4096, .bytes = 4096 };
+	struct ftl_io r3 = { .op = FTL_READ, .offset = 6 * 4096, .bytes = 4096 };
+	uint32_t n;
+
+	ftl_make(1, 1, 14, 0, FTL_GC_SLICED);
+	fill_to_the_brink();
+	n = done_count;
+	give(&w);
+	now += 10000;
+	give(&r1);
+	give(&r2);
+	give(&r3);
+	until_done(n + 2);	/* the write; then GC's turn: one copy; then r1 */
+	EXPECT_EQ(last()->done_ns - last()->submit_ns,
+		  PROG_ALONE - 10000 + READ_ALONE + PROG_ALONE + READ_ALONE + FRONT);
+	EXPECT_EQ(last()->where.gc_queue_ns, READ_ALONE + PROG_ALONE);
+	until_done(n + 3);	/* the erase, then r2 */
+	EXPECT_EQ(last()->where.gc_queue_ns, GC_ALL);
+	EXPECT_EQ(last()->where.host_queue_ns, PROG_ALONE - 10000 + READ_ALONE);
+	until_done(n + 4);	/* r3 waits for r2 alone */
+	EXPECT_EQ(last()->where.gc_queue_ns, GC_ALL);
+	EXPECT_EQ(last()->where.host_queue_ns, PROG_ALONE - 10000 + 2 * READ_ALONE);
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 1);
+	ftl_free();
+}
+
+int main(void)
+{
+	RUN(one_die);
+	RUN(reads_of_two_dies_share_the_channel);
+	RUN(waiting_behind_gc_is_told_apart);
+	RUN(a_program_uses_the_gap_before_a_reads_data);
+	RUN(a_gap_too_small_is_left);
+	RUN(two_channels_do_not_meet);
+	RUN(planes_share_bus_and_cell_time);
+	RUN(only_the_spare_area_travels_when_no_data_are_wanted);
+	RUN(ftl_single_requests);
+	RUN(ftl_unbuffered_write_ends_with_its_program);
+	RUN(ftl_two_dies_on_a_channel);
+	RUN(ftl_two_channels);
+	RUN(ftl_a_full_buffer_waits_for_a_program);
+	RUN(ftl_blocking_gc);
+	RUN(ftl_sliced_gc);
+	return test_result();
+}
