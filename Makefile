@@ -77,8 +77,8 @@ guest: packages ## the guest's kernel and initramfs
 venv: packages ## the launcher's Python packages
 	@$(PHASE) -q venv "the launcher's Python packages (build/venv)" host-tools/venv.sh
 
-clean: ## remove results and what builds within a minute; keep QEMU and downloads
-	rm -rf out build/core build/test build/log build/venv
+clean: ## remove what builds within a minute; keep QEMU, downloads and out/
+	rm -rf build/core build/test build/log build/venv
 
-distclean: ## remove everything that was built or downloaded
-	rm -rf out build
+distclean: ## remove everything that was built or downloaded; keep out/
+	rm -rf build

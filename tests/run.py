@@ -63,7 +63,8 @@ def suites() -> list[Suite]:
         Suite("launcher", "the launcher and its report, without QEMU", [*tap, "tests/launcher"],
               ROOT / "tests/launcher", "python3 tests/tap.py tests/launcher --only {test}", "--only={word}"),
         Suite("core", "ftl, nand-emu, libslate", ["ctest", "--test-dir", "build/core", "--output-on-failure",
-              "-j", str(os.cpu_count() or 1), "--no-tests=error", "--output-junit", str(junit)],
+              "-j", str(os.cpu_count() or 1), "--no-tests=error", "--output-junit", str(junit),
+              "--test-output-size-passed", "4000000", "--test-output-size-failed", "4000000"],
               ROOT / "build/core/CTestTestfile.cmake",
               "ctest --test-dir build/core --output-on-failure -R '^{test}$'", "-R={word}", junit),
         Suite("qemu", "the drive in QEMU, without a guest", ["tests/qemu/run.sh"],
@@ -178,13 +179,22 @@ def parse_tap(lines: list[str]) -> list[Test]:
 
 
 def parse_junit(path: Path) -> list[Test]:
-    """Tests of CTest's JUnit file."""
-    found = []
+    """Tests of CTest's JUnit file: the cases that a program names, or else the program."""
+    found: list[Test] = []
     for case in ElementTree.parse(path).getroot().iter("testcase"):
+        name, seconds = case.get("name", "?"), float(case.get("time") or 0)
         failed = case.find("failure") is not None or case.get("status") == "fail"
-        output = (case.findtext("system-out") or "").splitlines() if failed else []
-        skipped = "skipped" if case.find("skipped") is not None else ""
-        found.append(Test(case.get("name", "?"), not failed, float(case.get("time") or 0), skipped, output))
+        output = (case.findtext("system-out") or "").splitlines()
+        cases = parse_tap(output)
+        for one in cases:
+            one.name = f"{name}: {one.name}"
+            if not one.passed:
+                one.output = output
+        if not cases or (failed and all(one.passed for one in cases)):
+            skipped = "skipped" if case.find("skipped") is not None else ""
+            cases.append(Test(name, not failed, seconds, skipped, output if failed else []))
+        cases[0].seconds = seconds
+        found += cases
     return found
 
 
@@ -202,7 +212,7 @@ def tell(suite: Suite, screen: Screen) -> None:
         print(f"\n  FAILED {suite.name}: {test.name}")
         for line in test.output[-60:]:
             print(f"    {line}")
-        print(f"  again: {suite.again.format(test=test.name)}\n")
+        print(f"  again: {suite.again.format(test=test.name.partition(':')[0])}\n")
     sys.stdout.flush()
 
 
