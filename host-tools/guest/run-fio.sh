@@ -53,16 +53,29 @@ add_marks() # FROM TO
 	END { flush() }' "$1" >"$2"
 }
 
-# fio puts warnings in front of its JSON.  Move those that are not in the log yet
-# there: what is left is one JSON document, or nothing.
+# fio puts messages in front of its JSON, even half a line of them.  Move those
+# that are not in the log yet there: what is left is one JSON document, or nothing.
 clean_json() # FILE
 {
 	[ -e "$1" ] || return
 	awk -v log_file="$OUT/fio.log" '
+	function tell(line) {
+		# of the output that slate-mark does not have
+		if (line != "" && !(line in seen) && line !~ / : Saving output of p[a-z]*run in /)
+			print line >>log_file
+	}
 	FILENAME == log_file { seen[$0] = 1; next }
-	/^\{/ { json = 1 }
 	json { print; next }
-	!($0 in seen) { print >>log_file }' "$OUT/fio.log" "$1" >"$scratch/json"
+	/^ *"fio version"/ && held ~ /\{$/ {
+		json = 1
+		print "{"
+		print
+		sub(/\{$/, "", held)
+		tell(held)
+		next
+	}
+	{ tell(held); held = $0 }
+	END { if (!json) tell(held) }' "$OUT/fio.log" "$1" >"$scratch/json"
 	if [ -s "$scratch/json" ]; then cat "$scratch/json" >"$1"; else rm "$1"; fi
 }
 
