@@ -8,6 +8,7 @@ A suite is a command. It prints TAP, or (CTest) leaves a JUnit file. A suite
 that ends badly without naming a failed test counts as one failed test.
 Everything is kept in build/test/: SUITE.log, and summary.json.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -46,9 +47,9 @@ class Suite:
     name: str
     what: str
     command: list[str]
-    needs: Path                 # not there: the suite can not run
-    again: str                  # reruns one test; {test}
-    only: str = ""              # option that selects tests; {word}
+    needs: Path  # not there: the suite can not run
+    again: str  # reruns one test; {test}
+    only: str = ""  # option that selects tests; {word}
     junit: Path | None = None
     limit_s: float = 1800
     tests: list[Test] = field(default_factory=list)
@@ -60,17 +61,54 @@ def suites() -> list[Suite]:
     junit = RESULTS / "core.xml"
     tap = [sys.executable, "tests/tap.py"]
     return [
-        Suite("launcher", "the launcher and its report, without QEMU", [*tap, "tests/launcher"],
-              ROOT / "tests/launcher", "python3 tests/tap.py tests/launcher --only {test}", "--only={word}"),
-        Suite("core", "ftl, nand-emu, libslate", ["ctest", "--test-dir", "build/core", "--output-on-failure",
-              "-j", str(os.cpu_count() or 1), "--no-tests=error", "--output-junit", str(junit),
-              "--test-output-size-passed", "4000000", "--test-output-size-failed", "4000000"],
-              ROOT / "build/core/CTestTestfile.cmake",
-              "ctest --test-dir build/core --output-on-failure -R '^{test}$'", "-R={word}", junit),
-        Suite("qemu", "the drive in QEMU, without a guest", ["tests/qemu/run.sh"],
-              ROOT / "tests/qemu/run.sh", "tests/qemu/run.sh {test}", "{word}"),
-        Suite("guest", "a Linux guest on the drive", [*tap, "tests/guest"],
-              ROOT / "tests/guest", "python3 tests/tap.py tests/guest --only {test}", "--only={word}", limit_s=3600),
+        Suite(
+            "launcher",
+            "the launcher and its report, without QEMU",
+            [*tap, "tests/launcher"],
+            ROOT / "tests/launcher",
+            "python3 tests/tap.py tests/launcher --only {test}",
+            "--only={word}",
+        ),
+        Suite(
+            "core",
+            "ftl, nand-emu, libslate",
+            [
+                "ctest",
+                "--test-dir",
+                "build/core",
+                "--output-on-failure",
+                "-j",
+                str(os.cpu_count() or 1),
+                "--no-tests=error",
+                "--output-junit",
+                str(junit),
+                "--test-output-size-passed",
+                "4000000",
+                "--test-output-size-failed",
+                "4000000",
+            ],
+            ROOT / "build/core/CTestTestfile.cmake",
+            "ctest --test-dir build/core --output-on-failure -R '^{test}$'",
+            "-R={word}",
+            junit,
+        ),
+        Suite(
+            "qemu",
+            "the drive in QEMU, without a guest",
+            ["tests/qemu/run.sh"],
+            ROOT / "tests/qemu/run.sh",
+            "tests/qemu/run.sh {test}",
+            "{word}",
+        ),
+        Suite(
+            "guest",
+            "a Linux guest on the drive",
+            [*tap, "tests/guest"],
+            ROOT / "tests/guest",
+            "python3 tests/tap.py tests/guest --only {test}",
+            "--only={word}",
+            limit_s=3600,
+        ),
     ]
 
 
@@ -101,7 +139,13 @@ def run(suite: Suite, word: str, screen: Screen) -> None:
     """Run a suite; its tests are in suite.tests afterwards."""
     began = time.monotonic()
     if not suite.needs.exists():
-        suite.tests = [Test(suite.name, False, output=[f"{suite.needs.relative_to(ROOT)} is not there: 'make build' first"])]
+        suite.tests = [
+            Test(
+                suite.name,
+                False,
+                output=[f"{suite.needs.relative_to(ROOT)} is not there: 'make build' first"],
+            )
+        ]
         return
     if suite.junit:
         suite.junit.unlink(missing_ok=True)
@@ -112,7 +156,11 @@ def run(suite: Suite, word: str, screen: Screen) -> None:
     else:
         suite.tests = parse_tap(lines)
     suite.seconds = time.monotonic() - began
-    if (status or not suite.tests) and all(test.passed for test in suite.tests) and not (word and not suite.tests):
+    if (
+        (status or not suite.tests)
+        and all(test.passed for test in suite.tests)
+        and not (word and not suite.tests)
+    ):
         reason = f"exit status {status}" if status else "it ran no tests"
         suite.tests.append(Test(f"({suite.name} as a whole: {reason})", False, output=lines[-30:]))
 
@@ -121,8 +169,16 @@ def _command(suite: Suite, command: list[str], screen: Screen) -> tuple[list[str
     lines: list[str] = []
     done = failed = 0
     deadline = time.monotonic() + suite.limit_s
-    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
     assert process.stdout
     # The alarm ends the group, so that a hanging test ends the read below too.
     signal.signal(signal.SIGALRM, lambda *_: _end(process))
@@ -135,7 +191,9 @@ def _command(suite: Suite, command: list[str], screen: Screen) -> tuple[list[str
             if match:
                 done += 1
                 failed += line.startswith("not ok") or "***" in line
-                screen.now(f"{suite.name:<9} {done} done{f', {failed} FAILED' if failed else ''}   {line.strip()}")
+                screen.now(
+                    f"{suite.name:<9} {done} done{f', {failed} FAILED' if failed else ''}   {line.strip()}"
+                )
     except KeyboardInterrupt:
         _end(process)
         raise
@@ -168,7 +226,7 @@ def parse_tap(lines: list[str]) -> list[Test]:
         if match:
             rest, seconds = match[3], 0.0
             if took := _TIME.search(rest):
-                rest, seconds = rest[:took.start()], float(took[1])
+                rest, seconds = rest[: took.start()], float(took[1])
             name, _, directive = rest.partition(" # ")
             skipped = directive[4:].strip() if directive.upper().startswith("SKIP") else ""
             todo = directive.upper().startswith("TODO")
@@ -203,8 +261,11 @@ def tell(suite: Suite, screen: Screen) -> None:
     failed = [test for test in suite.tests if not test.passed]
     skipped = [test for test in suite.tests if test.skipped]
     passed = len(suite.tests) - len(failed)
-    count = f"{passed} passed" + (f" ({len(skipped)} skipped)" if skipped else "") + (
-        f", {len(failed)} FAILED" if failed else "")
+    count = (
+        f"{passed} passed"
+        + (f" ({len(skipped)} skipped)" if skipped else "")
+        + (f", {len(failed)} FAILED" if failed else "")
+    )
     screen.line(f"{suite.name:<9} {suite.what:<44} {count:<28} {suite.seconds:7.1f} s")
     for test in skipped:
         print(f"  skipped {test.name}: {test.skipped}")
@@ -236,9 +297,15 @@ def main() -> int:
         tell(suite, screen)
     tests = [test for suite in chosen for test in suite.tests]
     failed = sum(not test.passed for test in tests)
-    summary = {"passed": len(tests) - failed, "failed": failed, "seconds": round(time.monotonic() - began, 1),
-               "suites": {suite.name: {"seconds": round(suite.seconds, 1), "tests": [asdict(t) for t in suite.tests]}
-                          for suite in chosen}}
+    summary = {
+        "passed": len(tests) - failed,
+        "failed": failed,
+        "seconds": round(time.monotonic() - began, 1),
+        "suites": {
+            suite.name: {"seconds": round(suite.seconds, 1), "tests": [asdict(t) for t in suite.tests]}
+            for suite in chosen
+        },
+    }
     (RESULTS / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     print(f"{len(tests) - failed} passed, {failed} failed")
     return 1 if failed or not tests else 0

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run unittest suites and print TAP: a line a test, its output when it fails.
 
-    tests/tap.py FOLDER [--only WORD] [--list]
+tests/tap.py FOLDER [--only WORD] [--list]
 """
+
 from __future__ import annotations
 
 import argparse

@@ -4,19 +4,21 @@
 An ACCOUNT is what the drive counted in an interval. Everything in it adds up
 over intervals, but for the maxima and minima.
 """
+
 from __future__ import annotations
 
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Any, Iterable
+from typing import Any
+from collections.abc import Iterable
 
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
 PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other")
 SOURCES = ("host", "gc", "wl", "meta", "backup")
 LABEL_BYTES = 16
-SUB_BUCKETS = 16    # of the latency histogram, in each octave
+SUB_BUCKETS = 16  # of the latency histogram, in each octave
 
 Json = dict[str, Any]
 
@@ -142,7 +144,7 @@ class JobAccount:
     account: Account
     begin_ns: int
     end_ns: int
-    shared: list[str]   # labels of other jobs that ran in the same time
+    shared: list[str]  # labels of other jobs that ran in the same time
 
 
 class Device:
@@ -191,7 +193,7 @@ class Device:
         if not begins or not ends or ends[-1] <= begins[0]:
             return None
         first, last = begins[0], ends[-1]
-        inside = self.marks[first + 1:last + 1]
+        inside = self.marks[first + 1 : last + 1]
         return JobAccount(
             account=Account(mark["account"] for mark in inside),
             begin_ns=self.marks[first]["at-ns"],
@@ -205,8 +207,11 @@ class Device:
         for name in self.labels():
             if name == label:
                 continue
-            marks = [i for i, mark in enumerate(self.marks)
-                     if mark["label"] == name and mark["kind"] in ("begin", "end")]
+            marks = [
+                i
+                for i, mark in enumerate(self.marks)
+                if mark["label"] == name and mark["kind"] in ("begin", "end")
+            ]
             if marks[0] < last and marks[-1] > first:
                 others.append(name)
         return others

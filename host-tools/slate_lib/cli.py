@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line of 'slate'."""
+
 from __future__ import annotations
 
 import argparse
@@ -29,11 +30,19 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> Parser:
     """All subcommands."""
-    top = Parser(prog="slate", description="Run jobs on the emulated SSD and report what they saw.",
-                 epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = Parser(
+        prog="slate",
+        description="Run jobs on the emulated SSD and report what they saw.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    run = commands.add_parser("run", help="boot a guest on the drive, run a job, print the report",
-                              epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    run = commands.add_parser(
+        "run",
+        help="boot a guest on the drive, run a job, print the report",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     options.add_run_arguments(run)
     again = commands.add_parser("report", help="print the report of a run again")
     again.add_argument("dir", nargs="?", metavar="DIR", default=None, help="default: out/latest")

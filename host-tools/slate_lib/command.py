@@ -5,6 +5,7 @@ Virtual time: the guest's clock counts instructions and skips idle time, so a
 run depends on nothing but its inputs. Whatever is timed by the host (sockets
 that fill up, virtio-serial, monitor commands) stays out of the guest's way.
 """
+
 from __future__ import annotations
 
 import os
@@ -35,18 +36,24 @@ class Files:
 
 def check_built() -> None:
     """Everything that a run needs is there."""
-    for path, phase in ((paths.QEMU, "qemu"), (paths.GUEST / "vmlinux", "guest"),
-                        (paths.GUEST / "initrd.lz4", "guest")):
+    for path, phase in (
+        (paths.QEMU, "qemu"),
+        (paths.GUEST / "vmlinux", "guest"),
+        (paths.GUEST / "initrd.lz4", "guest"),
+    ):
         if not path.exists():
-            raise SlateError(f"{paths.short(path)} is not there: the {phase} has not been built",
-                             f"run 'make {phase}', or 'make run', which builds everything first")
+            raise SlateError(
+                f"{paths.short(path)} is not there: the {phase} has not been built",
+                f"run 'make {phase}', or 'make run', which builds everything first",
+            )
 
 
 def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
     """The files of the job, for its cpio archive."""
     text, script = 0o100644, 0o100755
     environment = [f"SLATE_DEV={options.device}", f"SLATE_SEED={options.seed}"] + [
-        f"{name}={shlex.quote(value)}" for name, value in options.environment.items()]
+        f"{name}={shlex.quote(value)}" for name, value in options.environment.items()
+    ]
     entries = [("job/env", text, "".join(line + "\n" for line in environment).encode())]
     if options.job:
         content = options.job.text.replace("/dev/nvme0n1", options.device)
@@ -62,8 +69,19 @@ def precondition_job(options: RunOptions) -> str:
     """A fio job that fills and ages the drive by I/O."""
     fill, age = options.fill or 0, options.age or 0
     whole, rest = int(age), round(age % 1 * 100)
-    lines = ["[global]", f"filename={options.device}", "direct=1", "ioengine=io_uring", "iodepth=32",
-             f"randseed={options.seed}", "norandommap=1", f"size={fill or 100:g}%", "[pre-fill]", "rw=write", "bs=128k"]
+    lines = [
+        "[global]",
+        f"filename={options.device}",
+        "direct=1",
+        "ioengine=io_uring",
+        "iodepth=32",
+        f"randseed={options.seed}",
+        "norandommap=1",
+        f"size={fill or 100:g}%",
+        "[pre-fill]",
+        "rw=write",
+        "bs=128k",
+    ]
     if not fill:
         lines = lines[:-3]
     if whole:
@@ -113,19 +131,47 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line = [str(paths.QEMU), "-accel", options.accel]
     if not options.realtime:
         line += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-01-01T00:00:00,clock=vm"]
-    line += ["-seed", str(options.seed), "-M", "q35", "-cpu", "max" if options.accel == "tcg" else "host",
-             "-m", f"{options.mem >> 20}M", "-smp", str(options.smp),
-             "-nodefaults", "-display", "none", "-vga", "none", "-no-reboot", "-no-shutdown"]
+    line += [
+        "-seed",
+        str(options.seed),
+        "-M",
+        "q35",
+        "-cpu",
+        "max" if options.accel == "tcg" else "host",
+        "-m",
+        f"{options.mem >> 20}M",
+        "-smp",
+        str(options.smp),
+        "-nodefaults",
+        "-display",
+        "none",
+        "-vga",
+        "none",
+        "-no-reboot",
+        "-no-shutdown",
+    ]
     for folder in paths.FIRMWARE:
         line += ["-L", str(folder)]
-    line += ["-kernel", str(paths.GUEST / "vmlinux"), "-initrd", str(files.initrd),
-             "-append", append_line(options), "-blockdev", blockdev(options)]
+    line += [
+        "-kernel",
+        str(paths.GUEST / "vmlinux"),
+        "-initrd",
+        str(files.initrd),
+        "-append",
+        append_line(options),
+        "-blockdev",
+        blockdev(options),
+    ]
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     line += ["-device", keyval(driver=front, serial="slate", drive=NODE).removeprefix("driver=")]
     line += _consoles(options, files)
     if files.qmp_fd >= 0:
-        line += ["-chardev", keyval(socket="", id="qmp", fd=str(files.qmp_fd)).replace("socket=", "socket"),
-                 "-mon", "chardev=qmp,mode=control"]
+        line += [
+            "-chardev",
+            keyval(socket="", id="qmp", fd=str(files.qmp_fd)).replace("socket=", "socket"),
+            "-mon",
+            "chardev=qmp,mode=control",
+        ]
     return line + options.qemu_args
 
 
@@ -134,8 +180,14 @@ def _consoles(options: RunOptions, files: Files) -> list[str]:
         line = ["-chardev", "stdio,id=con,mux=on,signal=off", "-mon", "chardev=con,mode=readline"]
     else:
         line = ["-chardev", "file," + keyval(id="con", path=str(files.console))]
-    return line + ["-serial", "chardev:con",
-                   "-chardev", "file," + keyval(id="res", path=str(files.results)), "-serial", "chardev:res"]
+    return line + [
+        "-serial",
+        "chardev:con",
+        "-chardev",
+        "file," + keyval(id="res", path=str(files.results)),
+        "-serial",
+        "chardev:res",
+    ]
 
 
 def text(line: list[str]) -> str:

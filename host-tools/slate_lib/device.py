@@ -4,6 +4,7 @@
 Equal runs are equal files, so nothing of the host may stay in it: no paths, no
 order that depends on anything but the content.
 """
+
 from __future__ import annotations
 
 import json

@@ -2,8 +2,8 @@
 """Errors that a user reads, and the exit codes that scripts read."""
 
 OK = 0
-JOB_FAILED = 1      # the guest's job ended with an error
-USAGE = 2           # bad input: nothing was started, or QEMU refused it
+JOB_FAILED = 1  # the guest's job ended with an error
+USAGE = 2  # bad input: nothing was started, or QEMU refused it
 MACHINE_FAILED = 3  # QEMU or the guest failed
 INTERRUPTED = 130
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """run.json: what the host did; all that is needed to repeat a run."""
+
 from __future__ import annotations
 
 import hashlib
@@ -22,8 +23,12 @@ def sha256(path: Path) -> str:
 
 def checksums(options: RunOptions) -> dict[str, str]:
     """Of everything that goes into a run."""
-    inputs = {"profile": options.profile, "qemu": paths.QEMU,
-              "vmlinux": paths.GUEST / "vmlinux", "initrd": paths.GUEST / "initrd.lz4"}
+    inputs = {
+        "profile": options.profile,
+        "qemu": paths.QEMU,
+        "vmlinux": paths.GUEST / "vmlinux",
+        "initrd": paths.GUEST / "initrd.lz4",
+    }
     if options.job:
         inputs["job"] = options.job.path
     if options.script:
@@ -45,8 +50,13 @@ def versions() -> dict[str, str]:
 def describe() -> str:
     """The clone's own version."""
     try:
-        done = subprocess.run(["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--tags"],
-                              capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(
+            ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--tags"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
         return done.stdout.strip() or "unknown"
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
@@ -81,9 +91,17 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "profile": paths.short(options.profile),
         "job": paths.short(options.job.path) if options.job else None,
         "script": paths.short(options.script) if options.script else None,
-        "script_args": options.script_args, "environment": options.environment,
-        "smp": options.smp, "mem_bytes": options.mem, "seed": options.seed,
-        "virtual_time": not options.realtime, "accel": options.accel, "frontend": options.frontend,
-        "fill_percent": options.fill, "age": options.age, "precondition": options.precondition,
-        "set": options.settings, "qemu_args": options.qemu_args,
+        "script_args": options.script_args,
+        "environment": options.environment,
+        "smp": options.smp,
+        "mem_bytes": options.mem,
+        "seed": options.seed,
+        "virtual_time": not options.realtime,
+        "accel": options.accel,
+        "frontend": options.frontend,
+        "fill_percent": options.fill,
+        "age": options.age,
+        "precondition": options.precondition,
+        "set": options.settings,
+        "qemu_args": options.qemu_args,
     }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's figures: what fio wrote."""
+
 from __future__ import annotations
 
 import os
@@ -15,14 +16,14 @@ class GuestRow:
     """One kind of I/O of one job, all its clones together."""
 
     job: str
-    op: str                             # as the drive names it: read, write, trim, flush
+    op: str  # as the drive names it: read, write, trim, flush
     ios: int
     iops: float
     bytes_per_s: float
     mean_ns: float
     max_ns: int
-    percentiles_ns: dict[str, float]    # of the worst clone, when there are several
-    which: str                          # latency that the percentiles are of: lat or clat
+    percentiles_ns: dict[str, float]  # of the worst clone, when there are several
+    which: str  # latency that the percentiles are of: lat or clat
     clones: int = 1
 
     @property
@@ -78,11 +79,17 @@ def _row(job: Json, section: str, op: str) -> GuestRow | None:
     points = source.get("percentile", {})
     seconds = data.get("runtime", 0) / 1000
     return GuestRow(
-        job=job["jobname"], op=op, ios=ios,
+        job=job["jobname"],
+        op=op,
+        ios=ios,
         iops=data.get("iops", ios / seconds if seconds else 0.0),
         bytes_per_s=data.get("bw_bytes", 0),
-        mean_ns=lat["mean"], max_ns=lat["max"], which=which,
-        percentiles_ns={key: points[f"{float(key):.6f}"] for key in PERCENTILES if f"{float(key):.6f}" in points},
+        mean_ns=lat["mean"],
+        max_ns=lat["max"],
+        which=which,
+        percentiles_ns={
+            key: points[f"{float(key):.6f}"] for key in PERCENTILES if f"{float(key):.6f}" in points
+        },
     )
 
 
@@ -96,7 +103,9 @@ def errors(fio: Json | None) -> list[str]:
     found = []
     for job in (fio or {}).get("jobs", ()):
         if job.get("error"):
-            found.append(f"fio: job {job['jobname']} ended with error {job['error']} ({os.strerror(job['error'])})")
+            found.append(
+                f"fio: job {job['jobname']} ended with error {job['error']} ({os.strerror(job['error'])})"
+            )
         if job.get("total_err"):
             found.append(f"fio: job {job['jobname']} saw {job['total_err']} I/O errors")
     return list(dict.fromkeys(found))

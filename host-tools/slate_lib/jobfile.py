@@ -5,6 +5,7 @@ A job file may carry hints for a run, which the command line overrides:
 
     # slate: fill=50 age=1.5 smp=2
 """
+
 from __future__ import annotations
 
 import re
@@ -16,7 +17,13 @@ from . import account, paths
 from .errors import SlateError
 
 # What a job file may use without being told, as run-fio in the guest has it.
-GUEST_ENVIRONMENT = {"SLATE_DEV": "/dev/nvme0n1", "SLATE_SEED": "1", "OUT": "/tmp", "SIZE": "100%", "LOOPS": "3"}
+GUEST_ENVIRONMENT = {
+    "SLATE_DEV": "/dev/nvme0n1",
+    "SLATE_SEED": "1",
+    "OUT": "/tmp",
+    "SIZE": "100%",
+    "LOOPS": "3",
+}
 HINTS = ("fill", "age", "smp", "mem", "precondition", "timeout", "frontend")
 _HINT_LINE = re.compile(r"^\s*[#;]\s*slate:\s*(.*)$")
 _SECTION = re.compile(r"^\s*\[(.*)\]\s*$")
@@ -69,8 +76,10 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
             if match[1] != "global":
                 job.sections.append(match[1])
     if not job.sections:
-        raise SlateError(f"{path} has no job: it needs a section such as [randread] beside [global]",
-                         "see fio-jobs/quick.fio for an example")
+        raise SlateError(
+            f"{path} has no job: it needs a section such as [randread] beside [global]",
+            "see fio-jobs/quick.fio for an example",
+        )
     _check_labels(job)
     _ask_fio(job, environment)
     return job
@@ -80,8 +89,10 @@ def _add_hints(job: JobFile, text: str, number: int) -> None:
     for word in text.split():
         key, equals, value = word.partition("=")
         if not equals or key not in HINTS:
-            raise SlateError(f"{job.path}, line {number}: '{word}' is not a hint",
-                             f"write '# slate: KEY=VALUE ...' with KEY one of {', '.join(HINTS)}")
+            raise SlateError(
+                f"{job.path}, line {number}: '{word}' is not a hint",
+                f"write '# slate: KEY=VALUE ...' with KEY one of {', '.join(HINTS)}",
+            )
         job.hints[key] = value
 
 
@@ -93,7 +104,8 @@ def _check_labels(job: JobFile) -> None:
             raise SlateError(
                 f"{job.path}: the sections [{other}] and [{section}] begin with the same "
                 f"{account.LABEL_BYTES} characters, so the drive can not tell them apart",
-                "rename one")
+                "rename one",
+            )
 
 
 def guest_fio() -> Path | None:
@@ -107,13 +119,22 @@ def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:
     if not fio:
         return
     try:
-        done = subprocess.run([fio, "--parse-only", job.path.resolve()], capture_output=True, text=True,
-                              timeout=20, check=False, cwd="/", env={**GUEST_ENVIRONMENT, **environment})
+        done = subprocess.run(
+            [fio, "--parse-only", job.path.resolve()],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+            cwd="/",
+            env={**GUEST_ENVIRONMENT, **environment},
+        )
     except (OSError, subprocess.TimeoutExpired):
         return  # the guest's fio will say it
     if done.returncode == 0:
         return
     said = [_FIO_NOISE.sub("", line) for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-    raise SlateError(f"{job.path}: fio does not accept it:" + "".join(
-        "\n  | " + line[:120] for line in list(dict.fromkeys(said))[:10]),
-        "correct the option named above (man fio; fio --cmdhelp=OPTION)")
+    raise SlateError(
+        f"{job.path}: fio does not accept it:"
+        + "".join("\n  | " + line[:120] for line in list(dict.fromkeys(said))[:10]),
+        "correct the option named above (man fio; fio --cmdhelp=OPTION)",
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the user asked for, checked."""
+
 from __future__ import annotations
 
 import argparse
@@ -35,8 +36,8 @@ class RunOptions:
     realtime: bool = False
     accel: str = "tcg"
     frontend: str = "nvme"
-    fill: float | None = None       # percent; None: as the profile says
-    age: float | None = None        # times the capacity
+    fill: float | None = None  # percent; None: as the profile says
+    age: float | None = None  # times the capacity
     precondition: str = "instant"
     settings: list[str] = field(default_factory=list)
     qemu_args: list[str] = field(default_factory=list)
@@ -78,33 +79,71 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--profile", metavar="FILE", help="the drive (default: nand-emu/profiles/default.ini)")
     what.add_argument("--job", metavar="FILE", help="a fio job file (default: fio-jobs/quick.fio)")
     what.add_argument("--cmd", metavar="SCRIPT", help="run a shell script in the guest instead of fio")
-    what.add_argument("--cmd-arg", metavar="WORD", action="append", default=[],
-                      help="an argument for the script; repeatable")
-    what.add_argument("--env", metavar="NAME=VALUE", action="append", default=[],
-                      help="a variable for the script or the job file (fio expands ${NAME}); repeatable")
-    what.add_argument("--shell", action="store_true", help="an interactive guest on the drive, on this terminal")
+    what.add_argument(
+        "--cmd-arg",
+        metavar="WORD",
+        action="append",
+        default=[],
+        help="an argument for the script; repeatable",
+    )
+    what.add_argument(
+        "--env",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a variable for the script or the job file (fio expands ${NAME}); repeatable",
+    )
+    what.add_argument(
+        "--shell", action="store_true", help="an interactive guest on the drive, on this terminal"
+    )
     what.add_argument("--out", metavar="DIR", help="where results go (default: out/JOB-PROFILE-NNN)")
     drive = parser.add_argument_group("the drive")
-    drive.add_argument("--set", metavar="SECTION.KEY=VALUE", action="append", default=[],
-                       help="override a value of the profile; repeatable")
-    drive.add_argument("--fill", metavar="PCT", help="write this much of the drive before the job "
-                       "(default 100: a drive that was never written gives impossible numbers)")
+    drive.add_argument(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a value of the profile; repeatable",
+    )
+    drive.add_argument(
+        "--fill",
+        metavar="PCT",
+        help="write this much of the drive before the job "
+        "(default 100: a drive that was never written gives impossible numbers)",
+    )
     drive.add_argument("--age", metavar="X", help="then overwrite X times its capacity at random (default 0)")
-    drive.add_argument("--precondition", choices=("instant", "device"),
-                       help="fill and age at once (default), or by I/O in device time")
-    drive.add_argument("--frontend", choices=("nvme", "virtio-blk"), help="how the guest sees it (default nvme)")
+    drive.add_argument(
+        "--precondition",
+        choices=("instant", "device"),
+        help="fill and age at once (default), or by I/O in device time",
+    )
+    drive.add_argument(
+        "--frontend", choices=("nvme", "virtio-blk"), help="how the guest sees it (default nvme)"
+    )
     guest = parser.add_argument_group("the guest")
     guest.add_argument("--smp", metavar="N", help="processors (default 1)")
     guest.add_argument("--mem", metavar="SIZE", help="memory (default 1G)")
     guest.add_argument("--seed", metavar="N", default="1", help="of everything random (default 1)")
     guest.add_argument("--realtime", action="store_true", help="the host's clock instead of virtual time")
-    guest.add_argument("--accel", choices=("tcg", "kvm"), default=None, help="default tcg; kvm implies --realtime")
-    guest.add_argument("--qemu-arg", metavar="ARG", action="append", default=[],
-                       help="one more argument for QEMU, as --qemu-arg=-X; repeatable")
+    guest.add_argument(
+        "--accel", choices=("tcg", "kvm"), default=None, help="default tcg; kvm implies --realtime"
+    )
+    guest.add_argument(
+        "--qemu-arg",
+        metavar="ARG",
+        action="append",
+        default=[],
+        help="one more argument for QEMU, as --qemu-arg=-X; repeatable",
+    )
     how = parser.add_argument_group("how")
-    how.add_argument("--timeout", metavar="SECONDS",
-                     help="give up when the guest shows no sign of life for so long (default 600)")
-    how.add_argument("--keep", action="store_true", help="keep the work files, also after a failure or Ctrl-C")
+    how.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        help="give up when the guest shows no sign of life for so long (default 600)",
+    )
+    how.add_argument(
+        "--keep", action="store_true", help="keep the work files, also after a failure or Ctrl-C"
+    )
     how.add_argument("--dry-run", action="store_true", help="only print QEMU's command line")
     how.add_argument("--verbose", action="store_true", help="show the guest's console")
 
@@ -114,8 +153,10 @@ def _number(name: str, text: str, low: float, high: float, kind: type = int) -> 
     try:
         value = kind(text)
     except ValueError:
-        raise SlateError(f"--{name} {text}: not {'a whole number' if kind is int else 'a number'}",
-                         f"give a number from {span}") from None
+        raise SlateError(
+            f"--{name} {text}: not {'a whole number' if kind is int else 'a number'}",
+            f"give a number from {span}",
+        ) from None
     if not low <= value <= high:
         raise SlateError(f"--{name} {text}: out of range", f"give a number from {span}")
     return value
@@ -130,8 +171,10 @@ def _memory(text: str) -> int:
         raise SlateError(f"--mem {text}: the guest needs {units.size(MEM_MIN)} at least", "use --mem 1G")
     free = memory_available()
     if free is not None and value > free:
-        raise SlateError(f"--mem {text}: this machine has {units.size(free)} of memory available",
-                         f"use a smaller --mem (at least {MEM_MIN >> 20}M), or end other programs")
+        raise SlateError(
+            f"--mem {text}: this machine has {units.size(free)} of memory available",
+            f"use a smaller --mem (at least {MEM_MIN >> 20}M), or end other programs",
+        )
     return value
 
 
@@ -165,7 +208,7 @@ def _profile_preconditions(path: Path) -> set[str]:
         parser.read(path, encoding="utf-8")
         return set(parser["precondition"]) if "precondition" in parser else set()
     except (configparser.Error, UnicodeDecodeError):
-        return set()    # the drive will say what is wrong
+        return set()  # the drive will say what is wrong
 
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
@@ -194,8 +237,10 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     options.timeout = _number("timeout", asked("timeout", "600"), 1, 1e7, float)
     options.precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
     if options.precondition == "device" and not options.job:
-        raise SlateError("--precondition device works with fio jobs only",
-                         "use --precondition instant, or write to the drive in the script")
+        raise SlateError(
+            "--precondition device works with fio jobs only",
+            "use --precondition instant, or write to the drive in the script",
+        )
     options.frontend = _choice("frontend", asked("frontend", "nvme"), ("nvme", "virtio-blk"))
     in_profile = _profile_preconditions(options.profile)
     fill = asked("fill", None if "fill_permille" in in_profile else "100")
@@ -231,8 +276,10 @@ def _check_script_args(options: RunOptions) -> None:
         raise SlateError("--cmd-arg without --cmd", "name the script with --cmd")
     for word in options.script_args:
         if not re.fullmatch(r"[A-Za-z0-9._/:=@%+-]+", word):
-            raise SlateError(f"--cmd-arg '{word}': it travels on the kernel's command line",
-                             "use letters, digits and ._/:=@%+- only")
+            raise SlateError(
+                f"--cmd-arg '{word}': it travels on the kernel's command line",
+                "use letters, digits and ._/:=@%+- only",
+            )
 
 
 def _choice(name: str, value: str, choices: tuple[str, ...]) -> str:
@@ -243,5 +290,7 @@ def _choice(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 def _check_kvm() -> None:
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        raise SlateError("--accel kvm: this user can not open /dev/kvm",
-                         "leave --accel out (tcg), load the kvm module, or join the group kvm")
+        raise SlateError(
+            "--accel kvm: this user can not open /dev/kvm",
+            "leave --accel out (tcg), load the kvm module, or join the group kvm",
+        )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where things are: in the clone, and in its build directory."""
+
 import os
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One QEMU process that never outlives the launcher."""
+
 from __future__ import annotations
 
 import ctypes
@@ -20,10 +21,12 @@ _BAD_DRIVE = re.compile(r"-(blockdev|device) ")
 
 def _die_with(parent: int):
     """For the child, before exec: the kernel kills it when its parent ends, however that ends."""
+
     def prepare() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(1)
+
     return prepare
 
 
@@ -36,12 +39,18 @@ class Qemu:
         with open(log, "wb") as stderr:
             try:
                 self.process = subprocess.Popen(
-                    line, stdin=None if foreground else subprocess.DEVNULL,
-                    stdout=None if foreground else stderr, stderr=stderr, pass_fds=pass_fds,
-                    process_group=None if foreground else 0, preexec_fn=_die_with(os.getpid()))
+                    line,
+                    stdin=None if foreground else subprocess.DEVNULL,
+                    stdout=None if foreground else stderr,
+                    stderr=stderr,
+                    pass_fds=pass_fds,
+                    process_group=None if foreground else 0,
+                    preexec_fn=_die_with(os.getpid()),
+                )
             except OSError as error:
-                raise MachineError(f"can not start {line[0]}: {error.strerror}",
-                                   "run 'make qemu' to build it again") from None
+                raise MachineError(
+                    f"can not start {line[0]}: {error.strerror}", "run 'make qemu' to build it again"
+                ) from None
 
     def running(self) -> bool:
         """True while the process lives."""
@@ -50,7 +59,9 @@ class Qemu:
     def cpu_seconds(self) -> float:
         """Processor time it has used."""
         try:
-            fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+            fields = (
+                Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+            )
         except OSError:
             return 0.0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -4,6 +4,7 @@
 Nothing is sent while the guest runs in virtual time: the handshake happens
 before the first instruction (QEMU starts stopped), the rest after power-off.
 """
+
 from __future__ import annotations
 
 import asyncio
@@ -14,7 +15,7 @@ from typing import Any
 from . import paths
 from .errors import MachineError, SlateError
 
-_REPLY_LIMIT = 256 << 20    # bytes of one reply: 256 marks with their histograms
+_REPLY_LIMIT = 256 << 20  # bytes of one reply: 256 marks with their histograms
 
 
 def _import_qmp():
@@ -53,8 +54,9 @@ class Monitor:
         greeting = self._client.greeting
         found = greeting.QMP.version if greeting else {}
         numbers = found.get("qemu", {})
-        return "{}.{}.{} {}".format(*(numbers.get(k, 0) for k in ("major", "minor", "micro")),
-                                    found.get("package", "")).strip()
+        return "{}.{}.{} {}".format(
+            *(numbers.get(k, 0) for k in ("major", "minor", "micro")), found.get("package", "")
+        ).strip()
 
     async def shutdown(self) -> str:
         """Wait for the guest to end; returns the reason as QEMU has it."""
@@ -76,7 +78,7 @@ class Monitor:
         """Tell QEMU to end."""
         try:
             await asyncio.wait_for(self._client.execute("quit"), 5)
-        except (self._qmp.QMPError, asyncio.TimeoutError):
+        except (TimeoutError, self._qmp.QMPError):
             pass
 
     async def close(self) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report: what the guest saw, beside the drive's own account of it."""
+
 from __future__ import annotations
 
 import json
@@ -17,8 +18,15 @@ WIDTH = 100
 RULE = "─" * WIDTH
 BOLD, DIM, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[33m", "\033[0m"
 # Heading and width of each part of the latency, in the order of account.PARTS.
-PART_COLUMNS = (("cell", "cell", 7), ("bus", "bus", 7), ("host-queue", "host-q", 8), ("gc-queue", "GC-q", 8),
-                ("buffer", "buffer", 8), ("map", "map", 6), ("other", "other", 6))
+PART_COLUMNS = (
+    ("cell", "cell", 7),
+    ("bus", "bus", 7),
+    ("host-queue", "host-q", 8),
+    ("gc-queue", "GC-q", 8),
+    ("buffer", "buffer", 8),
+    ("map", "map", 6),
+    ("other", "other", 6),
+)
 
 
 class Report:
@@ -53,8 +61,13 @@ class Report:
         settings = self.record["settings"]
         what = settings.get("job") or settings.get("script") or "shell"
         left = f"{Path(what).name} on {Path(settings['profile']).name}"
-        facts = [units.size(self.device.capacity), self._filled(settings), f"{settings['smp']} vCPU",
-                 "virtual time" if settings["virtual_time"] else "real time", f"seed {settings['seed']}"]
+        facts = [
+            units.size(self.device.capacity),
+            self._filled(settings),
+            f"{settings['smp']} vCPU",
+            "virtual time" if settings["virtual_time"] else "real time",
+            f"seed {settings['seed']}",
+        ]
         if settings.get("set"):
             facts.insert(1, f"{len(settings['set'])} override{'s' * (len(settings['set']) > 1)}")
         right = " · ".join(facts)
@@ -73,8 +86,11 @@ class Report:
         return text + (" by I/O" if settings.get("precondition") == "device" else "")
 
     def _latencies(self) -> None:
-        self._add(f"{'latency, µs':<22}{'IOPS':>10}{'MiB/s':>10}{'mean':>11}{'p50':>10}{'p99':>10}"
-                  f"{'p99.9':>10}{'max':>10}", BOLD)
+        self._add(
+            f"{'latency, µs':<22}{'IOPS':>10}{'MiB/s':>10}{'mean':>11}{'p50':>10}{'p99':>10}"
+            f"{'p99.9':>10}{'max':>10}",
+            BOLD,
+        )
         before = None
         for row in self.rows:
             name = row.job if row.job != before else ""
@@ -88,9 +104,12 @@ class Report:
         guest = row.guest
         assert guest
         figures = (guest.mean_ns, guest.p50, guest.p99, guest.p999, guest.max_ns)
-        self._add(f"{name[:16]:<16} {row.op:<5}{units.rate(guest.iops):>10}{guest.bytes_per_s / (1 << 20):>10,.1f}"
-                  f"{units.us(figures[0]):>11}" + "".join(f"{units.us(value):>10}" for value in figures[1:])
-                  + "  guest")
+        self._add(
+            f"{name[:16]:<16} {row.op:<5}{units.rate(guest.iops):>10}{guest.bytes_per_s / (1 << 20):>10,.1f}"
+            f"{units.us(figures[0]):>11}"
+            + "".join(f"{units.us(value):>10}" for value in figures[1:])
+            + "  guest"
+        )
 
     def _drive_line(self, row: Row, name: str) -> None:
         drive = row.drive
@@ -98,8 +117,12 @@ class Report:
         figures = [drive.percentile_ns(permille) for permille in (500, 990, 999)] + [drive.latency_max_ns]
         label = f"{name[:16]:<16} {row.op:<5}" if name else " " * 22
         what = f"{units.count(drive.ios) + ' I/Os' if not row.guest else '':>20}"
-        self._add(f"{label}{what}{units.us(drive.mean_ns()):>11}"
-                  + "".join(f"{units.us(value):>10}" for value in figures) + "  drive", DIM if row.guest else "")
+        self._add(
+            f"{label}{what}{units.us(drive.mean_ns()):>11}"
+            + "".join(f"{units.us(value):>10}" for value in figures)
+            + "  drive",
+            DIM if row.guest else "",
+        )
 
     def _parts(self) -> None:
         shown = [row for row in self.rows if row.drive]
@@ -120,9 +143,13 @@ class Report:
         guest = units.us(row.guest.mean_ns) if row.guest else "-"
         path = row.path_ns()
         parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in PART_COLUMNS)
-        busy = "".join(f"{'-' if share is None else f'{100 * share:.0f}%':>{width}}"
-                       for share, width in zip(rows.busy(self.device, row), (5, 5)))
-        self._add(f"{name[:16]:<16} {row.op:<5}{guest:>7}   {'-' if path is None else _part(path):>6}  {parts}{busy}")
+        busy = "".join(
+            f"{'-' if share is None else f'{100 * share:.0f}%':>{width}}"
+            for share, width in zip(rows.busy(self.device, row), (5, 5))
+        )
+        self._add(
+            f"{name[:16]:<16} {row.op:<5}{guest:>7}   {'-' if path is None else _part(path):>6}  {parts}{busy}"
+        )
 
     def _drive(self) -> None:
         total = self.device.total
@@ -137,9 +164,12 @@ class Report:
             line += f", {units.count(total.op['flush'].ios)} flushes"
         self._pair("drive", line + "  (the whole run, boot included)")
         if amplification:
-            self._pair("WAF", f"{amplification['total']:.3f} = host {amplification['host']:.3f} + GC "
-                       f"{amplification['gc']:.3f} + padding {amplification['pad']:.3f} + metadata "
-                       f"{amplification['meta']:.3f}   (programmed / written by the host)")
+            self._pair(
+                "WAF",
+                f"{amplification['total']:.3f} = host {amplification['host']:.3f} + GC "
+                f"{amplification['gc']:.3f} + padding {amplification['pad']:.3f} + metadata "
+                f"{amplification['meta']:.3f}   (programmed / written by the host)",
+            )
         runs, moved = ftl.get("gc-runs", 0), ftl.get("gc-units", 0)
         line = f"{units.count(runs)} runs moved {units.size(moved * self.device.unit_bytes)}"
         if runs and ftl.get("gc-ns"):
@@ -168,12 +198,22 @@ class Report:
 
     def _sources(self) -> None:
         sources = self.device.total.sources
-        used = [name for name in (*SOURCES, *sorted(set(sources) - set(SOURCES)))
-                if any(sources.get(name, {}).get(key) for key in ("reads", "programs", "erases"))]
-        parts = [f"{name} {units.count(sources[name].get('reads', 0))} r, {units.count(sources[name].get('programs', 0))} p, "
-                 f"{units.count(sources[name].get('erases', 0))} e" for name in used]
-        self._pair("NAND", ("   ".join(parts) if parts else "no commands") + "   (page reads, programs; block erases)"
-                   if parts else "no commands")
+        used = [
+            name
+            for name in (*SOURCES, *sorted(set(sources) - set(SOURCES)))
+            if any(sources.get(name, {}).get(key) for key in ("reads", "programs", "erases"))
+        ]
+        parts = [
+            f"{name} {units.count(sources[name].get('reads', 0))} r, {units.count(sources[name].get('programs', 0))} p, "
+            f"{units.count(sources[name].get('erases', 0))} e"
+            for name in used
+        ]
+        self._pair(
+            "NAND",
+            ("   ".join(parts) if parts else "no commands") + "   (page reads, programs; block erases)"
+            if parts
+            else "no commands",
+        )
 
     def _notes(self) -> None:
         alarms = warn.warnings(self.device, self.fio, self.rows)
@@ -189,10 +229,14 @@ class Report:
             notes += [f"{row.job}: {note}" for note in row.notes]
         which = sorted({row.guest.which for row in self.rows if row.guest and row.guest.percentiles_ns})
         if which == ["clat"]:
-            notes.append("guest: mean and max from submission (lat), percentiles from completion (clat), as fio has them")
-        notes.append("path = guest - drive: the guest's kernel and fio; host-q, GC-q: waiting behind other host I/O, behind "
-                     "GC; dies, bus: share of the job's time they were busy; the drive's percentiles are upper "
-                     "bounds (≤ 6.25 %)")
+            notes.append(
+                "guest: mean and max from submission (lat), percentiles from completion (clat), as fio has them"
+            )
+        notes.append(
+            "path = guest - drive: the guest's kernel and fio; host-q, GC-q: waiting behind other host I/O, behind "
+            "GC; dies, bus: share of the job's time they were busy; the drive's percentiles are upper "
+            "bounds (≤ 6.25 %)"
+        )
         self._add()
         for text in dict.fromkeys(notes):
             for index, line in enumerate(_wrap(text, WIDTH - 2)):
@@ -216,8 +260,10 @@ def print_again(folder: Path | None) -> int:
             files[name] = json.loads((folder / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
             if name != "fio.json":
-                raise SlateError(f"{folder} holds no finished run: {name} is not there",
-                                 "name a directory that 'slate run' wrote (default: out/latest)") from None
+                raise SlateError(
+                    f"{folder} holds no finished run: {name} is not there",
+                    "name a directory that 'slate run' wrote (default: out/latest)",
+                ) from None
         except (OSError, ValueError) as error:
             raise SlateError(f"can not read {folder / name}: {error}", "run again") from None
     shown = Report(files["device.json"], files.get("fio.json"), files["run.json"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's figures and the drive's, side by side: one row per job and kind of I/O."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -76,8 +77,11 @@ def _job_rows(section: str, guest: list[GuestRow], account: JobAccount | None) -
         found.append(Row(section, mine.op, mine, drive if drive and drive.ios else None, account))
     if account:
         seen = {row.op for row in found}
-        found += [Row(section, op, None, account.account.op[op], account)
-                  for op in OPS if op not in seen and account.account.op[op].ios]
+        found += [
+            Row(section, op, None, account.account.op[op], account)
+            for op in OPS
+            if op not in seen and account.account.op[op].ios
+        ]
     for row in found:
         _annotate(row)
     return found
@@ -85,14 +89,19 @@ def _job_rows(section: str, guest: list[GuestRow], account: JobAccount | None) -
 
 def _annotate(row: Row) -> None:
     if row.account and row.account.shared:
-        row.notes.append(f"the drive's account is shared with {', '.join(row.account.shared)}, "
-                         "which ran in the same time")
+        row.notes.append(
+            f"the drive's account is shared with {', '.join(row.account.shared)}, which ran in the same time"
+        )
     elif row.guest and row.drive and not row.same_ios:
-        row.notes.append(f"{row.op}: fio counted {row.guest.ios:,} I/Os, the drive {row.drive.ios:,} "
-                         "(split, merged, cached or made by the kernel), so their means do not compare")
+        row.notes.append(
+            f"{row.op}: fio counted {row.guest.ios:,} I/Os, the drive {row.drive.ios:,} "
+            "(split, merged, cached or made by the kernel), so their means do not compare"
+        )
     if row.guest and row.guest.clones > 1 and row.guest.percentiles_ns:
-        row.notes.append(f"{row.op}: percentiles are the worst of {row.guest.clones} clones' "
-                         "(group_reporting=1 gives their common ones)")
+        row.notes.append(
+            f"{row.op}: percentiles are the worst of {row.guest.clones} clones' "
+            "(group_reporting=1 gives their common ones)"
+        )
 
 
 def busy(device: Device, row: Row) -> tuple[float | None, float | None]:
@@ -102,5 +111,7 @@ def busy(device: Device, row: Row) -> tuple[float | None, float | None]:
     elapsed = row.account.end_ns - row.account.begin_ns
     dies, channels = device.dies(), device.setting("channels")
     totals: Account = row.account.account
-    return (totals.nand_total("die-busy-ns") / (elapsed * dies) if dies else None,
-            totals.nand_total("bus-busy-ns") / (elapsed * channels) if channels else None)
+    return (
+        totals.nand_total("die-busy-ns") / (elapsed * dies) if dies else None,
+        totals.nand_total("bus-busy-ns") / (elapsed * channels) if channels else None,
+    )

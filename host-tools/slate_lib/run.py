@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One run: boot, job, power-off, statistics, report."""
+
 from __future__ import annotations
 
 import asyncio
@@ -16,7 +17,7 @@ from .options import RunOptions
 from .rundir import RunDir
 from .watch import POLL_SECONDS, Progress, Watcher
 
-NO_JOB = 127    # the guest's status when there was neither a job nor a script
+NO_JOB = 127  # the guest's status when there was neither a job nor a script
 
 
 class Run:
@@ -30,8 +31,9 @@ class Run:
         self.raw: dict[str, Any] | None = None
         self.qemu_version = ""
         self.run_dir = RunDir(options.out, options.name)
-        self.watcher = Watcher(self.run_dir.console, self.run_dir.results, options.timeout,
-                               self.progress, options.verbose)
+        self.watcher = Watcher(
+            self.run_dir.console, self.run_dir.results, options.timeout, self.progress, options.verbose
+        )
         self.line: list[str] = []
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
@@ -50,9 +52,10 @@ class Run:
             return self._interrupted()
         except OSError as error:
             self._failed()
-            raise MachineError(f"{error.filename or self.run_dir.path}: {(error.strerror or str(error)).lower()}",
-                               "free some space or check permissions, or name a directory elsewhere with --out",
-                               ) from None
+            raise MachineError(
+                f"{error.filename or self.run_dir.path}: {(error.strerror or str(error)).lower()}",
+                "free some space or check permissions, or name a directory elsewhere with --out",
+            ) from None
         except SlateError as error:
             self._failed(usage=not isinstance(error, MachineError))
             raise
@@ -90,10 +93,13 @@ class Run:
         monitor = qmp.Monitor()
         qemu = None
         try:
-            files = command.Files(self.run_dir.initrd, self.run_dir.console, self.run_dir.results,
-                                  monitor.theirs.fileno())
+            files = command.Files(
+                self.run_dir.initrd, self.run_dir.console, self.run_dir.results, monitor.theirs.fileno()
+            )
             self.line = command.build(self.options, files)
-            qemu = process.Qemu(self.line + ["-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell)
+            qemu = process.Qemu(
+                self.line + ["-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell
+            )
             # Not before: a process that has threads must not fork.
             self.sums = self.worker.submit(facts.checksums, self.options)
             await self._converse(monitor, qemu)
@@ -108,24 +114,31 @@ class Run:
             await self._until(asyncio.wait_for(monitor.start(), self.options.timeout), qemu)
             self.qemu_version = monitor.version()
             if not self.options.keep:
-                self.run_dir.initrd.unlink(missing_ok=True)     # QEMU has read it
+                self.run_dir.initrd.unlink(missing_ok=True)  # QEMU has read it
             self._mark("start")
             reason = await self._until(monitor.shutdown(), qemu)
             self._mark("guest")
             self.watcher.poll(None)
             if reason != "guest-shutdown":
-                raise self.watcher.panic() if reason in ("guest-reset", "guest-panic") else MachineError(
-                    f"the guest did not power off by itself (reason: {reason}){self.watcher.last_words()}")
+                raise (
+                    self.watcher.panic()
+                    if reason in ("guest-reset", "guest-panic")
+                    else MachineError(
+                        f"the guest did not power off by itself (reason: {reason}){self.watcher.last_words()}"
+                    )
+                )
             self.raw = await monitor.drive(command.NODE)
             await monitor.quit()
-        except asyncio.TimeoutError:
-            raise MachineError(f"QEMU did not start within {self.options.timeout:g} s",
-                               "if the drive is large and full, raise --timeout; else run 'make qemu'") from None
+        except TimeoutError:
+            raise MachineError(
+                f"QEMU did not start within {self.options.timeout:g} s",
+                "if the drive is large and full, raise --timeout; else run 'make qemu'",
+            ) from None
         except Exception as error:
             if qmp.is_session_error(error):
                 qemu.wait(2)
                 if self.options.shell and qemu.process.returncode == 0:
-                    return      # the user ended QEMU from its monitor
+                    return  # the user ended QEMU from its monitor
                 raise qemu.death() from None
             raise
 
@@ -183,13 +196,22 @@ class Run:
             files, status = results.parse_results(self.run_dir.results.read_bytes())
         except ValueError as error:
             self.run_dir.check_room()
-            raise MachineError(f"{error}{self.watcher.last_words()}",
-                               "look at the console with --verbose, or enter the guest with --shell") from None
-        bad = [name for name in files if name.startswith("/") or ".." in name.split("/")
-               or name in ("device.json", "run.json", "report.txt", "console.log")]
+            raise MachineError(
+                f"{error}{self.watcher.last_words()}",
+                "look at the console with --verbose, or enter the guest with --shell",
+            ) from None
+        bad = [
+            name
+            for name in files
+            if name.startswith("/")
+            or ".." in name.split("/")
+            or name in ("device.json", "run.json", "report.txt", "console.log")
+        ]
         if bad:
-            raise MachineError(f"the guest sent files that do not belong here: {', '.join(bad)}",
-                               "let the job write under other names in $OUT")
+            raise MachineError(
+                f"the guest sent files that do not belong here: {', '.join(bad)}",
+                "let the job write under other names in $OUT",
+            )
         if self.options.shell and status == NO_JOB:
             status = 0
         return files, status
@@ -210,12 +232,19 @@ class Run:
         if status == 0:
             return OK
         log = files.get("fio.log", b"").decode(errors="replace").splitlines()
-        what = f"the job {paths.short(self.options.job.path)}" if self.options.job else f"the script {self.options.script}"
+        what = (
+            f"the job {paths.short(self.options.job.path)}"
+            if self.options.job
+            else f"the script {self.options.script}"
+        )
         tail = "".join("\n  | " + line for line in log[-12:])
         if not tail:
             tail = self.watcher.last_words()
-        print(f"slate: {what} failed in the guest with status {status}{tail}\n"
-              f"  fix: see {paths.short(self.run_dir.path)}/ for the whole output", file=sys.stderr)
+        print(
+            f"slate: {what} failed in the guest with status {status}{tail}\n"
+            f"  fix: see {paths.short(self.run_dir.path)}/ for the whole output",
+            file=sys.stderr,
+        )
         return JOB_FAILED
 
 
@@ -240,13 +269,19 @@ def run(options: RunOptions) -> int:
         return dry_run(options)
     command.check_built()
     if command.firmware_missing():
-        raise SlateError("the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh")
+        raise SlateError(
+            "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
+        )
     say = options.job.path if options.job else options.script or "a shell"
-    print(f"{'slate':<9} {paths.short(say) if say != 'a shell' else say} on {paths.short(options.profile)}, "
-          f"{options.smp} vCPU, {units.size(options.mem)}, seed {options.seed}, "
-          f"{'the host’s time' if options.realtime else 'virtual time'}")
+    print(
+        f"{'slate':<9} {paths.short(say) if say != 'a shell' else say} on {paths.short(options.profile)}, "
+        f"{options.smp} vCPU, {units.size(options.mem)}, seed {options.seed}, "
+        f"{'the host’s time' if options.realtime else 'virtual time'}"
+    )
     if options.shell:
-        print("          a shell on /dev/ttyS0; leave it with 'exit' (powers off, prints the report), "
-              "end QEMU with Ctrl-A x")
+        print(
+            "          a shell on /dev/ttyS0; leave it with 'exit' (powers off, prints the report), "
+            "end QEMU with Ctrl-A x"
+        )
     sys.stdout.flush()
     return Run(options).execute()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """out/<run>/: unique, written whole or not at all, and gone after Ctrl-C."""
+
 from __future__ import annotations
 
 import errno
@@ -10,8 +11,8 @@ from pathlib import Path
 from . import paths, units
 from .errors import MachineError, SlateError
 
-NEEDED_BYTES = 64 << 20     # before the boot: the initramfs with the job, console, results
-LOW_BYTES = 1 << 20         # while it runs
+NEEDED_BYTES = 64 << 20  # before the boot: the initramfs with the job, console, results
+LOW_BYTES = 1 << 20  # while it runs
 WORK_FILES = (".initrd", ".results", ".qemu.log")
 
 
@@ -69,7 +70,9 @@ class RunDir:
             elif not path.is_dir():
                 raise SlateError(f"--out {path}: not a directory", "name another")
             elif any(path.iterdir()):
-                raise SlateError(f"--out {path}: there is something in it already", "name a new directory, or empty it")
+                raise SlateError(
+                    f"--out {path}: there is something in it already", "name a new directory, or empty it"
+                )
         except OSError as error:
             raise _unwritable(path, error) from None
         if not os.access(path, os.W_OK | os.X_OK):
@@ -79,8 +82,10 @@ class RunDir:
     def _check_space(self) -> None:
         free = self.free()
         if free < NEEDED_BYTES:
-            raise SlateError(f"{self.path}: no room: {units.size(free)} free, {units.size(NEEDED_BYTES)} needed",
-                             "free some space, or name a directory elsewhere with --out")
+            raise SlateError(
+                f"{self.path}: no room: {units.size(free)} free, {units.size(NEEDED_BYTES)} needed",
+                "free some space, or name a directory elsewhere with --out",
+            )
 
     def free(self) -> int:
         """Bytes that can still be written here."""
@@ -91,8 +96,10 @@ class RunDir:
         """While the guest runs: stop before results are lost."""
         free = self.free()
         if free < LOW_BYTES:
-            raise MachineError(f"the disk of {self.path} filled up during the run: {units.size(free)} are left",
-                               "free some space and run again, or name a directory elsewhere with --out")
+            raise MachineError(
+                f"the disk of {self.path} filled up during the run: {units.size(free)} are left",
+                "free some space and run again, or name a directory elsewhere with --out",
+            )
 
     def write(self, name: str, data: bytes | str) -> Path:
         """A file, whole or not at all."""
@@ -104,8 +111,10 @@ class RunDir:
             os.replace(temporary, path)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            raise MachineError(f"can not write {path}: {error.strerror}",
-                               "free some space, or name a directory elsewhere with --out") from None
+            raise MachineError(
+                f"can not write {path}: {error.strerror}",
+                "free some space, or name a directory elsewhere with --out",
+            ) from None
         return path
 
     def finish(self, keep: bool) -> None:
@@ -119,7 +128,7 @@ class RunDir:
                 link.symlink_to(self.path.name)
                 os.replace(link, paths.OUT / "latest")
             except OSError:
-                pass    # a convenience only
+                pass  # a convenience only
 
     def clean(self) -> None:
         """Remove the work files."""
@@ -136,5 +145,7 @@ class RunDir:
 
 
 def _unwritable(path: Path, error: OSError) -> SlateError:
-    return SlateError(f"can not create {path}: {(error.strerror or str(error)).lower()}",
-                      "check its owner and permissions, or name a directory elsewhere with --out")
+    return SlateError(
+        f"can not create {path}: {(error.strerror or str(error)).lower()}",
+        "check its owner and permissions, or name a directory elsewhere with --out",
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a reader of the figures must know before believing them."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -29,9 +30,11 @@ def _unwritten(device: Device, rows: list[Row]) -> list[str]:
         ios, touched = counters.get("unwritten-reads", 0), counters.get("unwritten-units", 0)
         if not touched or not reads.ios:
             continue
-        text = (f"{job}: {units.count(ios)} of {units.count(reads.ios)} reads ({units.percent(ios, reads.ios)}) found "
-                f"only sectors that were never written or were trimmed ({units.count(touched)} units of "
-                f"{units.size(device.unit_bytes)}): these cost only a look-up")
+        text = (
+            f"{job}: {units.count(ios)} of {units.count(reads.ios)} reads ({units.percent(ios, reads.ios)}) found "
+            f"only sectors that were never written or were trimmed ({units.count(touched)} units of "
+            f"{units.size(device.unit_bytes)}): these cost only a look-up"
+        )
         real = _real_read_ns(device, account.account)
         text += f"; real data would cost {units.us(real)} µs or more" if real else ""
         found.append(text + ". Fill the drive first (--fill 100).")
@@ -52,15 +55,23 @@ def _real_read_ns(device: Device, account: Account) -> float | None:
 
 def _media(total: Account) -> list[str]:
     found = []
-    for key, what in (("uncorrectable", "reads were uncorrectable"), ("program-fails", "page programs failed"),
-                      ("erase-fails", "block erases failed")):
+    for key, what in (
+        ("uncorrectable", "reads were uncorrectable"),
+        ("program-fails", "page programs failed"),
+        ("erase-fails", "block erases failed"),
+    ):
         if total.nand.get(key):
             found.append(f"media: {units.count(total.nand[key])} {what}")
     broken = total.violations()
     if broken:
-        rules = ", ".join(f"{rule if str(rule).startswith('R') else f'R{rule}'}: {count}"
-                          for rule, count in total.nand["violations"].items() if count)
-        found.append(f"the FTL broke NAND rules {broken} times ({rules}): this is a bug in Slate; the figures are void")
+        rules = ", ".join(
+            f"{rule if str(rule).startswith('R') else f'R{rule}'}: {count}"
+            for rule, count in total.nand["violations"].items()
+            if count
+        )
+        found.append(
+            f"the FTL broke NAND rules {broken} times ({rules}): this is a bug in Slate; the figures are void"
+        )
     return found
 
 

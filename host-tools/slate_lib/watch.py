@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Watch a guest from outside: its phases, its last words, its signs of life."""
+
 from __future__ import annotations
 
 import re
@@ -11,11 +12,16 @@ from typing import TextIO
 from .errors import MachineError
 
 POLL_SECONDS = 0.05
-STUCK_SECONDS = 60      # virtual time never idles: no processor time means a deadlock
-PANIC_SECONDS = 2       # for the rest of a panic's text
+STUCK_SECONDS = 60  # virtual time never idles: no processor time means a deadlock
+PANIC_SECONDS = 2  # for the rest of a panic's text
 _PHASE = re.compile(rb"^SLATE-PHASE (\S+)(?: rc=(\d+))? ([0-9.]+)\s*$")
 _PANIC = re.compile(rb"Kernel panic|end Kernel panic|Attempted to kill init")
-_LABELS = {"boot-done": "booted", "job-start": "job started", "job-end": "job ended", "output-sent": "results sent"}
+_LABELS = {
+    "boot-done": "booted",
+    "job-start": "job started",
+    "job-end": "job ended",
+    "output-sent": "results sent",
+}
 
 
 class Progress:
@@ -31,7 +37,7 @@ class Progress:
         """A finished phase, laid out as the build's phases are."""
         self._clear()
         took = f" {seconds:7.1f} s" if seconds is not None else ""
-        self.stream.write(f"{name:<9} {text:<62}{took}\n".rstrip() + "\n" if not took else f"{name:<9} {text:<62}{took}\n")
+        self.stream.write(f"{name:<9} {text:<62}{took}".rstrip() + "\n")
         self.stream.flush()
 
     def now(self, text: str) -> None:
@@ -55,14 +61,14 @@ class Watcher:
         self.timeout = timeout
         self.progress = progress
         self.verbose = verbose
-        self.phases: dict[str, float] = {}      # name -> guest seconds
-        self.wall: dict[str, float] = {}        # name -> host seconds since the start
+        self.phases: dict[str, float] = {}  # name -> guest seconds
+        self.wall: dict[str, float] = {}  # name -> host seconds since the start
         self.job_rc: int | None = None
         self._tail = b""
         self._position = 0
         self._sizes = (0, 0)
         self._alive = time.monotonic()
-        self.cpu: float | None = None           # QEMU's processor time when last asked
+        self.cpu: float | None = None  # QEMU's processor time when last asked
         self._cpu = (0.0, time.monotonic())
         self._panic: float | None = None
 
@@ -78,22 +84,28 @@ class Watcher:
         if self._panic and now - self._panic > PANIC_SECONDS:
             raise self.panic()
         if now - self._alive > self.timeout:
-            raise MachineError(f"the guest showed no sign of life for {self.timeout:g} s{self.last_words()}",
-                               "if the job is only long, raise --timeout; "
-                               "else look at the console with --verbose, or enter the guest with --shell")
+            raise MachineError(
+                f"the guest showed no sign of life for {self.timeout:g} s{self.last_words()}",
+                "if the job is only long, raise --timeout; "
+                "else look at the console with --verbose, or enter the guest with --shell",
+            )
         self._check_processor(cpu_seconds, now)
 
     def _check_processor(self, cpu_seconds: float | None, now: float) -> None:
         if cpu_seconds is None or cpu_seconds - self._cpu[0] > 0.5:
             self._cpu = (cpu_seconds or 0.0, now)
         elif now - max(self._cpu[1], self._alive) > STUCK_SECONDS:
-            raise MachineError(f"QEMU is stuck: it used no processor time for {STUCK_SECONDS} s{self.last_words()}",
-                               "this is a fault in QEMU or the drive: run again with --keep and report it")
+            raise MachineError(
+                f"QEMU is stuck: it used no processor time for {STUCK_SECONDS} s{self.last_words()}",
+                "this is a fault in QEMU or the drive: run again with --keep and report it",
+            )
 
     def panic(self) -> MachineError:
         """The guest's kernel gave up."""
-        return MachineError(f"the guest's kernel panicked{self.last_words()}",
-                            "give it more memory (--mem 2G) if it ran out; else this is a fault in the guest image")
+        return MachineError(
+            f"the guest's kernel panicked{self.last_words()}",
+            "give it more memory (--mem 2G) if it ran out; else this is a fault in the guest image",
+        )
 
     def last_words(self, lines: int = 12) -> str:
         """The console's last lines, for a message."""
@@ -140,5 +152,6 @@ class Watcher:
 
     def _show(self, now: float) -> None:
         doing = {0: "booting", 1: "starting the job", 2: "running the job", 3: "sending results"}.get(
-            len(self.phases), "powering off")
+            len(self.phases), "powering off"
+        )
         self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s")

@@ -7,6 +7,7 @@
 Half of the runs have one vCPU and half have two; half of each run beside busy
 loops on every processor. Each run is in a directory of its own.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -66,8 +67,10 @@ def compare(folder: Path, runs: int, job: Path, say=lambda text: None) -> dict[i
         result = one(folder / f"{'deep/er/' if number % 3 else ''}run{number}", smp, loaded, job)
         found[smp].append(result)
         same = all(result == other for other in found[smp])
-        say(f"run {number + 1:2}/{runs}  {smp} vCPU  {'busy' if loaded else 'idle'} host  "
-            f"{time.monotonic() - began:5.1f} s  {'equal' if same else 'DIFFERENT'}")
+        say(
+            f"run {number + 1:2}/{runs}  {smp} vCPU  {'busy' if loaded else 'idle'} host  "
+            f"{time.monotonic() - began:5.1f} s  {'equal' if same else 'DIFFERENT'}"
+        )
     return found
 
 

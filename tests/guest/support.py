@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """'slate run' as a user would call it, and what came of it."""
+
 from __future__ import annotations
 
 import json
@@ -71,7 +72,9 @@ class GuestTest(unittest.TestCase):
         self.folder.mkdir(parents=True)
         self.runs = 0
 
-    def command(self, *args: str | Path, profile: Path = SMALL, out: Path | None = None) -> tuple[list[str], Path]:
+    def command(
+        self, *args: str | Path, profile: Path = SMALL, out: Path | None = None
+    ) -> tuple[list[str], Path]:
         """A command line, and its output folder."""
         self.runs += 1
         out = out or self.folder / f"run{self.runs}"
@@ -80,7 +83,9 @@ class GuestTest(unittest.TestCase):
     def slate(self, *args: str | Path, code: int = 0, seconds: float = 300, **more: Any) -> Result:
         """Run it; it must end with this exit code and leave no process."""
         command, out = self.command(*args, **more)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, cwd=self.folder, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds, cwd=self.folder, check=False
+        )
         self.assertEqual(done.returncode, code, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
         self.assertNotIn("Traceback", done.stderr)
         self.assert_no_process(out)

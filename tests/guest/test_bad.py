@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bad input and bad luck: each names the thing and the fix, and leaves nothing running."""
+
 import os
 import signal
 import subprocess
@@ -31,17 +32,28 @@ class Profile(GuestTest):
         path = self.profile()
         path.chmod(0)
         command, _ = self.command("--job", QD1, profile=path, out=self.folder.parent / "unused")
-        done = subprocess.run(["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command],
-                              capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(
+            ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("permission denied", done.stderr)
 
     def test_wrong_key(self):
-        self.refused("--job", QD1, profile=self.profile(("page_bytes ", "page_size ")), words=("mine.ini", "page_size"))
+        self.refused(
+            "--job", QD1, profile=self.profile(("page_bytes ", "page_size ")), words=("mine.ini", "page_size")
+        )
 
     def test_wrong_type(self):
-        self.refused("--job", QD1, profile=self.profile(("read_ns           = 99000", "read_ns = fast")),
-                     words=("mine.ini", "read_ns", "fast"))
+        self.refused(
+            "--job",
+            QD1,
+            profile=self.profile(("read_ns           = 99000", "read_ns = fast")),
+            words=("mine.ini", "read_ns", "fast"),
+        )
 
     def test_out_of_range(self):
         self.refused("--job", QD1, "--set", "geometry.channels=0", words=("geometry.channels", "0"))
@@ -50,8 +62,19 @@ class Profile(GuestTest):
         self.refused("--job", QD1, "--set", "ftl.capacity_mib=320", words=("capacity",))
 
     def test_too_little_memory(self):
-        self.refused("--job", QD1, "--set", "geometry.blocks_per_plane=1048576", "--set", "geometry.pages_per_block=1024",
-                     "--set", "geometry.channels=2", "--set", "ftl.capacity_mib=60000000", words=("small.ini",))
+        self.refused(
+            "--job",
+            QD1,
+            "--set",
+            "geometry.blocks_per_plane=1048576",
+            "--set",
+            "geometry.pages_per_block=1024",
+            "--set",
+            "geometry.channels=2",
+            "--set",
+            "ftl.capacity_mib=60000000",
+            words=("small.ini",),
+        )
 
     def test_unknown_override(self):
         self.refused("--job", QD1, "--set", "ftl.colour=red", words=("ftl.colour",))
@@ -90,8 +113,14 @@ class Guest(GuestTest):
 
     def test_hang(self):
         script = self.script("echo about to hang\nwhile :; do :; done\n")
-        self.refused("--cmd", script, "--timeout", "8", code=3,
-                     words=("no sign of life for 8 s", "| about to hang", "--timeout"))
+        self.refused(
+            "--cmd",
+            script,
+            "--timeout",
+            "8",
+            code=3,
+            words=("no sign of life for 8 s", "| about to hang", "--timeout"),
+        )
 
     def test_too_little_memory(self):
         self.refused("--job", QD1, "--mem", "100M", words=("--mem 100M", "fix:"))
@@ -133,7 +162,7 @@ class Process(GuestTest):
 
     def test_qemu_dies(self):
         process, out = self.start()
-        qemu, = (pid for pid in processes_of(out) if pid != process.pid)
+        (qemu,) = (pid for pid in processes_of(out) if pid != process.pid)
         os.kill(qemu, signal.SIGSEGV)
         err = self.ended(process, out)
         self.assertEqual(process.returncode, 3)

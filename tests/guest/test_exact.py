@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Virtual time is exact: equal runs are equal, and latencies are arithmetic."""
+
 import re
 import unittest
 from collections import Counter
@@ -30,24 +31,48 @@ class Exactness(GuestTest):
 
     def arithmetic(self, device):
         """What the profile says that such a read takes."""
-        transfer = (device.setting("page_bytes") + device.setting("oob_bytes")) * device.setting("bus_ps_per_byte") // 1000
-        return sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "buffer_ns", "overhead_ns")) + transfer
+        transfer = (
+            (device.setting("page_bytes") + device.setting("oob_bytes"))
+            * device.setting("bus_ps_per_byte")
+            // 1000
+        )
+        return (
+            sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "buffer_ns", "overhead_ns"))
+            + transfer
+        )
 
     def test_one_path_cost(self):
         trace = self.folder / "trace.log"
-        result = self.slate("--job", JOBS / "randread-qd1.fio", "--qemu-arg=-trace", "--qemu-arg=nand_ssd_submit",
-                            "--qemu-arg=-trace", "--qemu-arg=nand_ssd_done", "--qemu-arg=-D", f"--qemu-arg={trace}")
-        seen = [[int(field) for field in line.split(",")]
-                for line in result.text("randread-qd1_clat.1.log").replace(" ", "").splitlines()]
+        result = self.slate(
+            "--job",
+            JOBS / "randread-qd1.fio",
+            "--qemu-arg=-trace",
+            "--qemu-arg=nand_ssd_submit",
+            "--qemu-arg=-trace",
+            "--qemu-arg=nand_ssd_done",
+            "--qemu-arg=-D",
+            f"--qemu-arg={trace}",
+        )
+        seen = [
+            [int(field) for field in line.split(",")]
+            for line in result.text("randread-qd1_clat.1.log").replace(" ", "").splitlines()
+        ]
         text = trace.read_text(encoding="utf-8", errors="replace")
         latency = {int(number): int(ns) for number, ns in _DONE.findall(text)}
-        reads = [(int(offset), latency[int(number)]) for number, op, offset, size in _SUBMIT.findall(text)
-                 if op == "read" and size == "4096"][-len(seen):]
-        self.assertEqual([offset for offset, _ in reads], [fields[4] for fields in seen], "the I/Os do not match")
+        reads = [
+            (int(offset), latency[int(number)])
+            for number, op, offset, size in _SUBMIT.findall(text)
+            if op == "read" and size == "4096"
+        ][-len(seen) :]
+        self.assertEqual(
+            [offset for offset, _ in reads], [fields[4] for fields in seen], "the I/Os do not match"
+        )
         costs = Counter(fields[1] - ns for fields, (_, ns) in zip(seen, reads))
         cost, often = costs.most_common(1)[0]
         share = often / len(seen)
-        print(f"# path cost {cost} ns for {100 * share:.2f} % of {len(seen)} reads; others: {costs.most_common(6)[1:]}")
+        print(
+            f"# path cost {cost} ns for {100 * share:.2f} % of {len(seen)} reads; others: {costs.most_common(6)[1:]}"
+        )
         self.assertGreaterEqual(share, 0.99)
         expected = self.arithmetic(result.device)
         self.assertEqual(Counter(ns for _, ns in reads).most_common(1)[0][0], expected)

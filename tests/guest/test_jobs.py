@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Jobs that must succeed, and what the drive must have counted meanwhile."""
+
 import re
 import unittest
 
@@ -28,7 +29,10 @@ class Quick(GuestTest):
         for mark in device.raw["marks"]:
             for op in ("read", "write", "trim", "flush"):
                 account = mark["account"][op]
-                parts = sum(account[f"{name}-ns"] for name in ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other"))
+                parts = sum(
+                    account[f"{name}-ns"]
+                    for name in ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other")
+                )
                 self.assertEqual(parts, account["latency-sum-ns"], f"{mark['label']} {op}")
 
     def test_never_written_warns(self):
@@ -37,7 +41,9 @@ class Quick(GuestTest):
         self.assertIn("EMPTY", result.out)
 
     def test_precondition_by_io(self):
-        device = self.slate("--job", JOBS / "randread-qd1.fio", "--precondition", "device", "--fill", "25", "--age", "0.1").device
+        device = self.slate(
+            "--job", JOBS / "randread-qd1.fio", "--precondition", "device", "--fill", "25", "--age", "0.1"
+        ).device
         before = device.job("precondition")
         self.assertGreaterEqual(before.account.op["write"].bytes, device.capacity // 4)
 
@@ -52,7 +58,9 @@ class Quick(GuestTest):
 
     def test_job_that_fails(self):
         job = self.folder / "beyond.fio"
-        job.write_text("[beyond]\nfilename=/dev/nvme0n1\nrw=read\nbs=4k\noffset=1t\nsize=4k\n", encoding="utf-8")
+        job.write_text(
+            "[beyond]\nfilename=/dev/nvme0n1\nrw=read\nbs=4k\noffset=1t\nsize=4k\n", encoding="utf-8"
+        )
         self.refused("--job", job, code=1, words=("beyond.fio", "failed in the guest with status", "fix:"))
 
 
@@ -64,7 +72,11 @@ class Verify(GuestTest):
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
         device = result.device
         self.assert_clean(device)
-        erased = device.total.nand_total("erases") * device.setting("pages_per_block") * device.setting("page_bytes")
+        erased = (
+            device.total.nand_total("erases")
+            * device.setting("pages_per_block")
+            * device.setting("page_bytes")
+        )
         self.assertGreaterEqual(erased / device.capacity, rewrites, "GC rewrote too little of the drive")
         return device
 
@@ -89,7 +101,17 @@ class Verify(GuestTest):
         self.verify("verify-512", "--env", "SIZE=1m", "--env", "LOOPS=1", "--set", "ftl.buffer_units=0")
 
     def test_4k_aged_blocking_gc(self):
-        self.verify("verify-4k", "--env", "SIZE=25%", "--env", "LOOPS=1", "--age", "1", "--set", "ftl.gc_mode=blocking")
+        self.verify(
+            "verify-4k",
+            "--env",
+            "SIZE=25%",
+            "--env",
+            "LOOPS=1",
+            "--age",
+            "1",
+            "--set",
+            "ftl.gc_mode=blocking",
+        )
 
 
 class FileSystems(GuestTest):

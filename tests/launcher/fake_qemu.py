@@ -4,6 +4,7 @@
 
 FAKE says what goes wrong: refuse, die, panic, hang, garbage, failed-job, spam.
 """
+
 import base64
 import io
 import json
@@ -67,7 +68,10 @@ class Qmp:
 def results(status: int) -> bytes:
     packed = io.BytesIO()
     job = fio("job-a", "read", 4, 97000.0)
-    files = {"fio.json": json.dumps({"jobs": [job]}).encode(), "fio.log": b"fio: verify failed\n" if status else b""}
+    files = {
+        "fio.json": json.dumps({"jobs": [job]}).encode(),
+        "fio.log": b"fio: verify failed\n" if status else b"",
+    }
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
         for name, data in files.items():
             entry = tarfile.TarInfo(name)
@@ -80,9 +84,16 @@ def main() -> None:
     fake = os.environ.get("FAKE", "")
     drive = sys.argv[sys.argv.index("-blockdev") + 1]
     if fake == "refuse":
-        sys.exit(f"qemu-system-x86_64: -blockdev {drive}: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it")
+        sys.exit(
+            f"qemu-system-x86_64: -blockdev {drive}: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it"
+        )
     qmp = Qmp(int(chardev("qmp")["fd"]))
-    qmp.send(QMP={"version": {"qemu": {"major": 10, "minor": 0, "micro": 99}, "package": "(fake)"}, "capabilities": []})
+    qmp.send(
+        QMP={
+            "version": {"qemu": {"major": 10, "minor": 0, "micro": 99}, "package": "(fake)"},
+            "capabilities": [],
+        }
+    )
     qmp.serve("cont")
     console = open(chardev("con")["path"], "wb", buffering=0)
     console.write(b"SLATE-PHASE boot-done 1.25\r\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Canned drives and guests for the launcher's tests."""
+
 from __future__ import annotations
 
 import copy
@@ -16,16 +17,24 @@ PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other")
 def op(latencies: list[int], size: int = 4096, **parts: int) -> dict[str, Any]:
     """An op account of I/Os with these latencies (all below 16, or floors of buckets)."""
     account: dict[str, Any] = {
-        "ios": len(latencies), "bytes": size * len(latencies), "errors": 0, "latency-sum-ns": sum(latencies),
-        "latency-min-ns": min(latencies, default=2**64 - 1), "latency-max-ns": max(latencies, default=0),
-        "histogram": [{"floor-ns": floor, "count": latencies.count(floor)} for floor in sorted(set(latencies))],
+        "ios": len(latencies),
+        "bytes": size * len(latencies),
+        "errors": 0,
+        "latency-sum-ns": sum(latencies),
+        "latency-min-ns": min(latencies, default=2**64 - 1),
+        "latency-max-ns": max(latencies, default=0),
+        "histogram": [
+            {"floor-ns": floor, "count": latencies.count(floor)} for floor in sorted(set(latencies))
+        ],
     }
     for part in PARTS:
         account[f"{part}-ns"] = parts.get(part.replace("-", "_"), 0)
     return account
 
 
-def account(ftl: dict[str, int] | None = None, nand: dict[str, Any] | None = None, **ops: Any) -> dict[str, Any]:
+def account(
+    ftl: dict[str, int] | None = None, nand: dict[str, Any] | None = None, **ops: Any
+) -> dict[str, Any]:
     """An ACCOUNT; ops by name."""
     found: dict[str, Any] = {name: ops.get(name) or op([]) for name in ("read", "write", "trim", "flush")}
     found["ftl"] = ftl or {}
@@ -38,28 +47,65 @@ def mark(kind: str, label: str, at: int, interval: dict[str, Any] | None = None)
     return {"kind": kind, "label": label, "at-ns": at, "account": interval or account()}
 
 
-SETTINGS = ["geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=2",
-            "geometry.planes_per_die=1", "geometry.blocks_per_plane=10", "timing.read_ns=50000",
-            "timing.cmd_ns=100", "timing.bus_ps_per_byte=1000", "ftl.unit_bytes=4096"]
+SETTINGS = [
+    "geometry.channels=2",
+    "geometry.chips_per_channel=1",
+    "geometry.dies_per_chip=2",
+    "geometry.planes_per_die=1",
+    "geometry.blocks_per_plane=10",
+    "timing.read_ns=50000",
+    "timing.cmd_ns=100",
+    "timing.bus_ps_per_byte=1000",
+    "ftl.unit_bytes=4096",
+]
 
 
 def device(total: dict[str, Any], marks: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """query-blockstats' driver-specific part."""
-    return copy.deepcopy({"driver": "nand-ssd", "profile": "/some/where/small.ini", "capacity": 256 << 20,
-                          "settings": SETTINGS, "total": total, "marks": marks or []})
+    return copy.deepcopy(
+        {
+            "driver": "nand-ssd",
+            "profile": "/some/where/small.ini",
+            "capacity": 256 << 20,
+            "settings": SETTINGS,
+            "total": total,
+            "marks": marks or [],
+        }
+    )
 
 
 def fio(name: str, section: str, ios: int, mean: float, maximum: int = 0, **more: Any) -> dict[str, Any]:
     """One job of fio's JSON."""
     points = {"50.000000": 11, "99.000000": 22, "99.900000": 33}
-    data = {"total_ios": ios, "iops": 1000.0, "bw_bytes": 4096000, "runtime": 1000,
-            "lat_ns": {"mean": mean, "max": maximum or int(mean), "min": 1, "N": ios},
-            "clat_ns": {"mean": mean, "max": maximum or int(mean), "percentile": points}}
-    return {"jobname": name, "error": 0, "read": {"total_ios": 0}, "write": {"total_ios": 0}, section: data, **more}
+    data = {
+        "total_ios": ios,
+        "iops": 1000.0,
+        "bw_bytes": 4096000,
+        "runtime": 1000,
+        "lat_ns": {"mean": mean, "max": maximum or int(mean), "min": 1, "N": ios},
+        "clat_ns": {"mean": mean, "max": maximum or int(mean), "percentile": points},
+    }
+    return {
+        "jobname": name,
+        "error": 0,
+        "read": {"total_ios": 0},
+        "write": {"total_ios": 0},
+        section: data,
+        **more,
+    }
 
 
 def record(**settings: Any) -> dict[str, Any]:
     """run.json, as far as the report reads it."""
-    base = {"profile": "nand-emu/profiles/small.ini", "job": "fio-jobs/quick.fio", "smp": 1, "virtual_time": True,
-            "seed": 1, "set": [], "fill_percent": 100, "age": 0, "precondition": "instant"}
+    base = {
+        "profile": "nand-emu/profiles/small.ini",
+        "job": "fio-jobs/quick.fio",
+        "smp": 1,
+        "virtual_time": True,
+        "seed": 1,
+        "set": [],
+        "fill_percent": 100,
+        "age": 0,
+        "precondition": "instant",
+    }
     return {"settings": {**base, **settings}}

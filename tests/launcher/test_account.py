@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The drive's figures: sums, percentiles, jobs."""
+
 import unittest
 
 from support import account, device, mark, op
@@ -33,7 +34,9 @@ class Percentiles(unittest.TestCase):
 
     def test_ranks(self):
         some = self.one(list(range(1, 11)))
-        self.assertEqual([some.percentile_ns(p) for p in (0, 100, 500, 510, 990, 999, 1000)], [1, 1, 5, 6, 10, 10, 10])
+        self.assertEqual(
+            [some.percentile_ns(p) for p in (0, 100, 500, 510, 990, 999, 1000)], [1, 1, 5, 6, 10, 10, 10]
+        )
 
     def test_999_of_1000(self):
         some = self.one([1] * 999 + [9])
@@ -51,7 +54,9 @@ class Sums(unittest.TestCase):
     """Intervals add up, maxima do not."""
 
     def test_ops(self):
-        both = Account([account(read=op([5, 7], cell=10, bus=2)), account(read=op([7, 9], cell=11, gc_queue=5))])
+        both = Account(
+            [account(read=op([5, 7], cell=10, bus=2)), account(read=op([7, 9], cell=11, gc_queue=5))]
+        )
         read = both.op["read"]
         self.assertEqual((read.ios, read.bytes, read.latency_sum_ns, read.latency_max_ns), (4, 16384, 28, 9))
         self.assertEqual((read.parts_ns["cell"], read.parts_ns["bus"], read.parts_ns["gc-queue"]), (21, 2, 5))
@@ -65,13 +70,24 @@ class Sums(unittest.TestCase):
         self.assertEqual(both.nand_total("reads"), 8)
 
     def test_violations_and_maxima(self):
-        both = Account([account(nand={"violations": [0, 1, 2], "erase-count-max": 3, "uncorrectable": 1}),
-                        account(nand={"violations": [0, 1, 0], "erase-count-max": 2, "uncorrectable": 1})])
+        both = Account(
+            [
+                account(nand={"violations": [0, 1, 2], "erase-count-max": 3, "uncorrectable": 1}),
+                account(nand={"violations": [0, 1, 0], "erase-count-max": 2, "uncorrectable": 1}),
+            ]
+        )
         self.assertEqual(both.violations(), 4)
         self.assertEqual((both.nand["erase-count-max"], both.nand["uncorrectable"]), (3, 2))
 
     def test_waf(self):
-        some = Account([account(write=op([1] * 100), ftl={"host-units": 90, "gc-units": 50, "pad-units": 6, "meta-units": 4})])
+        some = Account(
+            [
+                account(
+                    write=op([1] * 100),
+                    ftl={"host-units": 90, "gc-units": 50, "pad-units": 6, "meta-units": 4},
+                )
+            ]
+        )
         parts = waf(some, 4096)
         self.assertAlmostEqual(parts["total"], 1.5)
         self.assertAlmostEqual(parts["host"], 0.9)
@@ -85,33 +101,52 @@ class Jobs(unittest.TestCase):
         return Device(device(account(), list(marks)))
 
     def test_between_begin_and_end(self):
-        dev = self.intervals(mark("begin", "a", 10, account(read=op([1]))), mark("end", "a", 20, account(read=op([2, 3]))),
-                             mark("begin", "b", 30, account(read=op([4]))), mark("end", "b", 40, account(read=op([5]))))
+        dev = self.intervals(
+            mark("begin", "a", 10, account(read=op([1]))),
+            mark("end", "a", 20, account(read=op([2, 3]))),
+            mark("begin", "b", 30, account(read=op([4]))),
+            mark("end", "b", 40, account(read=op([5]))),
+        )
         job = dev.job("a")
         self.assertEqual((job.begin_ns, job.end_ns, job.account.op["read"].ios, job.shared), (10, 20, 2, []))
         self.assertEqual(dev.job("b").account.op["read"].latency_sum_ns, 5)
 
     def test_points_inside_count(self):
-        dev = self.intervals(mark("begin", "a", 1), mark("point", "x", 2, account(read=op([1]))),
-                             mark("end", "a", 3, account(read=op([2]))))
+        dev = self.intervals(
+            mark("begin", "a", 1),
+            mark("point", "x", 2, account(read=op([1]))),
+            mark("end", "a", 3, account(read=op([2]))),
+        )
         self.assertEqual(dev.job("a").account.op["read"].ios, 2)
         self.assertEqual(dev.job("a").shared, [])
 
     def test_clones_from_first_begin_to_last_end(self):
-        dev = self.intervals(mark("begin", "a", 1), mark("begin", "a", 2, account(read=op([1]))),
-                             mark("end", "a", 3, account(read=op([2]))), mark("end", "a", 4, account(read=op([3]))))
+        dev = self.intervals(
+            mark("begin", "a", 1),
+            mark("begin", "a", 2, account(read=op([1]))),
+            mark("end", "a", 3, account(read=op([2]))),
+            mark("end", "a", 4, account(read=op([3]))),
+        )
         self.assertEqual(dev.job("a").account.op["read"].latency_sum_ns, 6)
         self.assertEqual(dev.job("a").shared, [])
 
     def test_others_that_ran_beside(self):
-        dev = self.intervals(mark("begin", "a", 1), mark("begin", "b", 2), mark("end", "a", 3), mark("end", "b", 4),
-                             mark("begin", "c", 5), mark("end", "c", 6))
+        dev = self.intervals(
+            mark("begin", "a", 1),
+            mark("begin", "b", 2),
+            mark("end", "a", 3),
+            mark("end", "b", 4),
+            mark("begin", "c", 5),
+            mark("end", "c", 6),
+        )
         self.assertEqual(dev.job("a").shared, ["b"])
         self.assertEqual(dev.job("b").shared, ["a"])
         self.assertEqual(dev.job("c").shared, [])
 
     def test_one_around_another(self):
-        dev = self.intervals(mark("begin", "a", 1), mark("begin", "b", 2), mark("end", "b", 3), mark("end", "a", 4))
+        dev = self.intervals(
+            mark("begin", "a", 1), mark("begin", "b", 2), mark("end", "b", 3), mark("end", "a", 4)
+        )
         self.assertEqual(dev.job("b").shared, ["a"])
 
     def test_no_end(self):
@@ -120,7 +155,9 @@ class Jobs(unittest.TestCase):
 
     def test_labels(self):
         self.assertEqual(label_of("a-job with blanks and more"), "a-job_with_blank")
-        dev = self.intervals(mark("begin", "a-very-long-name", 1), mark("end", "a-very-long-name", 2, account(read=op([1]))))
+        dev = self.intervals(
+            mark("begin", "a-very-long-name", 1), mark("end", "a-very-long-name", 2, account(read=op([1])))
+        )
         self.assertEqual(dev.job("a-very-long-name-indeed").account.op["read"].ios, 1)
 
     def test_geometry(self):

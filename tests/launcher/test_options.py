@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Arguments and job files: what is refused, and how it is said."""
+
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-import support  # noqa: F401  (the path)
+import support  # noqa: F401  (sets the path)
 from slate_lib import cli, command, jobfile, options, units
 from slate_lib.errors import USAGE, SlateError
 
@@ -49,7 +50,10 @@ class Arguments(Case):
     def test_defaults(self):
         some = self.parse()
         self.assertEqual((some.smp, some.mem, some.seed, some.fill, some.age), (1, 1 << 30, 1, 100.0, 0.0))
-        self.assertEqual(some.overrides(), ["precondition.fill_permille=1000", "precondition.age_permille=0", "precondition.seed=1"])
+        self.assertEqual(
+            some.overrides(),
+            ["precondition.fill_permille=1000", "precondition.age_permille=0", "precondition.seed=1"],
+        )
         self.assertEqual(some.name, "some-drive")
 
     def test_own_settings_win(self):
@@ -83,7 +87,10 @@ class Arguments(Case):
 
     def test_env(self):
         self.refused("--env", "novalue", words=["novalue", "NAME=VALUE"])
-        entries = {name: data for name, _, data in command.job_entries(self.parse("--env", "SIZE=50%", "--env", "A=b c"))}
+        entries = {
+            name: data
+            for name, _, data in command.job_entries(self.parse("--env", "SIZE=50%", "--env", "A=b c"))
+        }
         self.assertIn(b"\nSIZE=50%\nA='b c'\n", entries["job/env"])
 
     def test_choices(self):
@@ -164,12 +171,18 @@ class Units(unittest.TestCase):
     """Numbers to text and back."""
 
     def test_sizes(self):
-        self.assertEqual([units.parse_size(t) for t in ("5", "4k", "1G", "2 MiB")], [5, 4096, 1 << 30, 2 << 20])
-        self.assertEqual([units.size(n) for n in (5, 4096, 1 << 30, 3 << 29)], ["5 B", "4 KiB", "1 GiB", "1.5 GiB"])
+        self.assertEqual(
+            [units.parse_size(t) for t in ("5", "4k", "1G", "2 MiB")], [5, 4096, 1 << 30, 2 << 20]
+        )
+        self.assertEqual(
+            [units.size(n) for n in (5, 4096, 1 << 30, 3 << 29)], ["5 B", "4 KiB", "1 GiB", "1.5 GiB"]
+        )
 
     def test_us(self):
-        self.assertEqual([units.us(n) for n in (None, 536, 65536, 9_999_900, 123_456_789)],
-                         ["-", "0.54", "65.5", "9999.9", "123,457"])
+        self.assertEqual(
+            [units.us(n) for n in (None, 536, 65536, 9_999_900, 123_456_789)],
+            ["-", "0.54", "65.5", "9999.9", "123,457"],
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report: the right figures in the right places."""
+
 import json
 import tempfile
 import unittest
@@ -23,11 +24,11 @@ class Rows(unittest.TestCase):
     """Pairing the guest's figures with the drive's."""
 
     def test_path(self):
-        row, = rows.build(*one_job())
+        (row,) = rows.build(*one_job())
         self.assertEqual(row.path_ns(), 97000 - 65536)
 
     def test_no_path_when_the_drive_saw_other_ios(self):
-        row, = rows.build(*one_job(ios=2))
+        (row,) = rows.build(*one_job(ios=2))
         self.assertIsNone(row.path_ns())
         self.assertIn("fio counted 2 I/Os, the drive 4", row.notes[0])
 
@@ -42,32 +43,34 @@ class Rows(unittest.TestCase):
     def test_clones_join(self):
         dev, _ = one_job()
         both = {"jobs": [fio("job-a", "read", 1, 10.0, 20), fio("job-a", "read", 3, 30.0, 40)]}
-        row, = rows.build(dev, both)
-        self.assertEqual((row.guest.ios, row.guest.mean_ns, row.guest.max_ns, row.guest.iops), (4, 25.0, 40, 2000.0))
+        (row,) = rows.build(dev, both)
+        self.assertEqual(
+            (row.guest.ios, row.guest.mean_ns, row.guest.max_ns, row.guest.iops), (4, 25.0, 40, 2000.0)
+        )
         self.assertIn("worst of 2 clones", row.notes[-1])
 
     def test_without_fio_the_marks_show(self):
         dev, _ = one_job()
-        row, = rows.build(dev, None)
+        (row,) = rows.build(dev, None)
         self.assertEqual((row.job, row.guest, row.drive.ios), ("job-a", None, 4))
 
     def test_without_anything_the_whole_run_shows(self):
-        row, = rows.build(device(account(write=op([5]))), None)
+        (row,) = rows.build(device(account(write=op([5]))), None)
         self.assertEqual((row.job, row.op), (rows.WHOLE_RUN, "write"))
 
     def test_a_lone_job_without_marks_shares_with_the_boot(self):
-        row, = rows.build(device(account(read=op([5]))), {"jobs": [fio("job-a", "read", 1, 10.0)]})
+        (row,) = rows.build(device(account(read=op([5]))), {"jobs": [fio("job-a", "read", 1, 10.0)]})
         self.assertEqual(row.account.shared, ["boot"])
 
     def test_flushes(self):
         dev, _ = one_job(section="flush")
-        row, = rows.build(dev, {"jobs": [fio("job-a", "sync", 4, 70000.0)]})
+        (row,) = rows.build(dev, {"jobs": [fio("job-a", "sync", 4, 70000.0)]})
         self.assertEqual((row.op, row.path_ns()), ("flush", 70000 - 65536))
 
     def test_lat_percentiles_are_preferred(self):
         result = {"jobs": [fio("job-a", "read", 1, 10.0)]}
         result["jobs"][0]["read"]["lat_ns"]["percentile"] = {"50.000000": 99}
-        row, = fioresult.rows(result)
+        (row,) = fioresult.rows(result)
         self.assertEqual((row.which, row.p50, row.p99), ("lat", 99, None))
 
 
@@ -92,9 +95,15 @@ class Text(unittest.TestCase):
         self.assertRegex(self.text(*one_job(nand=sources)), r"50% +25%\n")
 
     def test_waf_gc_and_wear(self):
-        dev, result = one_job(section="write", ftl={"host-units": 4, "gc-units": 2, "gc-runs": 1, "gc-ns": 9000},
-                              nand={"by-source": {"gc": {"reads": 2, "programs": 2, "erases": 1}},
-                                    "erase-count-max": 3, "erase-count-sum": 20})
+        dev, result = one_job(
+            section="write",
+            ftl={"host-units": 4, "gc-units": 2, "gc-runs": 1, "gc-ns": 9000},
+            nand={
+                "by-source": {"gc": {"reads": 2, "programs": 2, "erases": 1}},
+                "erase-count-max": 3,
+                "erase-count-sum": 20,
+            },
+        )
         text = self.text(dev, result)
         self.assertIn("1.500 = host 1.000 + GC 0.500", text)
         self.assertIn("1 runs moved 8 KiB", text)
@@ -104,7 +113,7 @@ class Text(unittest.TestCase):
     def test_unwritten_reads_warn(self):
         text = " ".join(self.text(*one_job(ftl={"unwritten-reads": 1, "unwritten-units": 1})).split())
         self.assertIn("1 of 4 reads (25.0 %) found only sectors that were never written", text)
-        self.assertIn("real data would cost 86.7 µs", text)     # (cell + bus) of the three others
+        self.assertIn("real data would cost 86.7 µs", text)  # (cell + bus) of the three others
 
     def test_all_unwritten_reads_price_from_the_profile(self):
         dev, result = one_job(ftl={"unwritten-reads": 4, "unwritten-units": 4})

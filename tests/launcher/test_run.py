@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """'slate run' from outside, on a stand-in for QEMU."""
+
 import json
 import os
 import shutil
@@ -49,9 +50,13 @@ class RunTest(unittest.TestCase):
         self.out = self.folder / "run"
 
     def start(self, *args, fake="", **env):
-        return subprocess.Popen([SLATE, "run", "--profile", self.profile, "--job", self.job, "--out", self.out, *args],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env={**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": fake, **env})
+        return subprocess.Popen(
+            [SLATE, "run", "--profile", self.profile, "--job", self.job, "--out", self.out, *args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": fake, **env},
+        )
 
     def slate(self, *args, **more):
         process = self.start(*args, **more)
@@ -77,8 +82,10 @@ class Good(RunTest):
     def test_files_and_report(self):
         code, out, err = self.slate()
         self.assertEqual((code, err), (0, ""))
-        self.assertEqual(sorted(p.name for p in self.out.iterdir()),
-                         ["console.log", "device.json", "fio.json", "fio.log", "report.txt", "run.json"])
+        self.assertEqual(
+            sorted(p.name for p in self.out.iterdir()),
+            ["console.log", "device.json", "fio.json", "fio.log", "report.txt", "run.json"],
+        )
         self.assertIn("job-a", out)
         self.assertIn((self.out / "report.txt").read_text(encoding="utf-8"), out)
         record = json.loads((self.out / "run.json").read_text(encoding="utf-8"))
@@ -127,7 +134,9 @@ class Bad(RunTest):
         return err
 
     def test_drive_refused(self):
-        err = self.failure(2, "slate: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it", fake="refuse")
+        err = self.failure(
+            2, "slate: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it", fake="refuse"
+        )
         self.assertNotIn("blockdev", err)
         self.assertFalse(self.out.exists())
 
@@ -140,7 +149,14 @@ class Bad(RunTest):
         self.failure(3, "kernel panicked", "| Kernel panic - not syncing: fake", "--mem", fake="panic")
 
     def test_hang(self):
-        self.failure(3, "no sign of life for 2 s", "| SLATE-PHASE boot-done", "--timeout", args=("--timeout", "2"), fake="hang")
+        self.failure(
+            3,
+            "no sign of life for 2 s",
+            "| SLATE-PHASE boot-done",
+            "--timeout",
+            args=("--timeout", "2"),
+            fake="hang",
+        )
 
     def test_garbage(self):
         self.failure(3, "results are cut off", fake="garbage")
@@ -187,7 +203,9 @@ class Bad(RunTest):
     def mounted(self, size):
         disk = self.folder / "disk"
         disk.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True).returncode:
+        if subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True
+        ).returncode:
             self.skipTest("can not mount here")
         self.addCleanup(subprocess.run, ["umount", "-l", disk])
         self.out = disk / "run"

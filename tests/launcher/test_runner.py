@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The test runner counts what it should."""
+
 import importlib.util
 import sys
 import tempfile
@@ -18,9 +19,21 @@ class Tap(unittest.TestCase):
     """TAP streams."""
 
     def test_lines(self):
-        tests = runner.parse_tap(["1..3", "ok 1 - a # time=1.50", "noise", "not ok 2 - b", "# why", "ok 3 - c # SKIP no disk",
-                                  "not ok 4 - d # TODO later", "okay, not a test"])
-        self.assertEqual([(t.name, t.passed) for t in tests], [("a", True), ("b", False), ("c", True), ("d", True)])
+        tests = runner.parse_tap(
+            [
+                "1..3",
+                "ok 1 - a # time=1.50",
+                "noise",
+                "not ok 2 - b",
+                "# why",
+                "ok 3 - c # SKIP no disk",
+                "not ok 4 - d # TODO later",
+                "okay, not a test",
+            ]
+        )
+        self.assertEqual(
+            [(t.name, t.passed) for t in tests], [("a", True), ("b", False), ("c", True), ("d", True)]
+        )
         self.assertEqual((tests[0].seconds, tests[1].output, tests[2].skipped), (1.5, ["why"], "no disk"))
 
     def junit(self, body):
@@ -30,15 +43,24 @@ class Tap(unittest.TestCase):
             return [(t.name, t.passed) for t in runner.parse_junit(path)]
 
     def test_programs_that_name_cases(self):
-        self.assertEqual(self.junit('<testcase name="p" status="run"><system-out>ok a\nok b\n</system-out></testcase>'),
-                         [("p: a", True), ("p: b", True)])
+        self.assertEqual(
+            self.junit('<testcase name="p" status="run"><system-out>ok a\nok b\n</system-out></testcase>'),
+            [("p: a", True), ("p: b", True)],
+        )
 
     def test_a_crash_after_good_cases_counts(self):
-        self.assertEqual(self.junit('<testcase name="p" status="fail"><failure/><system-out>ok a\nboom\n</system-out></testcase>'),
-                         [("p: a", True), ("p", False)])
+        self.assertEqual(
+            self.junit(
+                '<testcase name="p" status="fail"><failure/><system-out>ok a\nboom\n</system-out></testcase>'
+            ),
+            [("p: a", True), ("p", False)],
+        )
 
     def test_a_program_without_cases(self):
-        self.assertEqual(self.junit('<testcase name="p" status="run"><system-out>fine\n</system-out></testcase>'), [("p", True)])
+        self.assertEqual(
+            self.junit('<testcase name="p" status="run"><system-out>fine\n</system-out></testcase>'),
+            [("p", True)],
+        )
 
 
 if __name__ == "__main__":
