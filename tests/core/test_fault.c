@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When the medium fails: programs and erases that fail at seeded random, blocks
+ * retired, pages that cannot be read, spare blocks used up. Content is checked
+ * against a tag per unit; an error must reach the host, a wrong byte never.
+ *
+ *   test_fault [SEED]
+ */
+#include <signal.h>
+#include <unistd.h>
+
+#include "blk.h"
+#include "ftl.h"
+#include "oob.h"
+#include "test.h"
+
+#define UNITS 120u
+#define UNIT 1024u
+
+static struct test_array t;
+static struct ftl *f;
+static void *mem;
+static uint64_t now, rng, next;
+static uint32_t fail_program_permille, fail_erase_permille;
+static bool done;
+static uint64_t tag[UNITS], newest;
+static uint8_t buf[UNITS * UNIT];
+static char id[64];
+
+static void on_abort(int sig)
+{
+	(void)sig;
+	(void)!write(2, id, strlen(id));
+}
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque; (void)io;
+	done = true;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *b, size_t len)
+{
+	(void)opaque;
+	if (io->op == FTL_WRITE)
+		memcpy(b, buf + at, len);
+	else if (b)
+		memcpy(buf + at, b, len);
+	else
+		memset(buf + at, 0, len);
+}
+
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op == NAND_PROGRAM && rnd(&rng) % 1000 < fail_program_permille)
+		return NAND_PROG_FAIL;
+	if (c->op == NAND_ERASE && rnd(&rng) % 1000 < fail_erase_permille)
+		return NAND_ERASE_FAIL;
+	return NAND_OK;
+}
+
+static uint32_t blocks = 24, dies = 2;
+
+static void make(uint64_t seed, uint32_t buffer)
+{
+	struct nand_array_config c = {
+		.geo = { dies, 1, 1, 1, blocks, 8, 2048, 64, OOB_BYTES(2), 2048, 0, 1 },
+		.timing = { 100, 50000, 200000, 1000000, 1000 }, .payload_pages = dies * blocks * 8 };
+	struct nand_hooks h = { .fault = on_fault };
+	struct ftl_config fc = {
+		.capacity_bytes = UNITS * UNIT, .unit_bytes = UNIT, .buffer_units = buffer,
+		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
+		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 2, .multiplane = true, .payload = true,
+		.map_ns = 1, .buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64,
+		.gc_policy = &gc_greedy };
+	struct ftl_host host = { on_done, on_copy, NULL };
+	size_t len;
+
+	snprintf(id, sizeof(id), "replay: test_fault %" PRIu64 "\n", seed);
+	rng = seed;
+	test_array_make(&t, &c);
+	nand_array_set_hooks(t.a, &h);
+	len = ftl_list[0]->footprint(&fc, &c.geo);
+	mem = calloc(1, len);
+	SSD_ASSERT(ftl_list[0]->init(mem, len, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
+	memset(tag, 0, sizeof(tag));
+	newest = 0;
+	next = FTL_IDLE;
+}
+
+static void unmake(void)
+{
+	test_array_free(&t);
+	free(mem);
+	fail_program_permille = fail_erase_permille = 0;
+}
+
+static enum ssd_err run(struct ftl_io io)
+{
+	done = false;
+	f->ops->submit(f, now, &io);
+	while (!done) {
+		next = f->ops->step(f, now);
+		if (done)
+			break;
+		SSD_ASSERT(next != FTL_IDLE);	/* never hang */
+		now = next;
+	}
+	if (io.done_ns > now)
+		now = io.done_ns;
+	f->ops->check(f);
+	return io.status;
+}
+
+static enum ssd_err write_unit(uint32_t lpn)
+{
+	enum ssd_err e;
+
+	newest++;
+	for (uint32_t i = 0; i < UNIT; i += 8)
+		memcpy(buf + i, &newest, 8);
+	e = run((struct ftl_io){ .op = FTL_WRITE, .offset = lpn * UNIT, .bytes = UNIT });
+	if (e == SSD_OK)
+		tag[lpn] = newest;
+	return e;
+}
+
+static void check_unit(uint32_t lpn)
+{
+	uint64_t v;
+
+	EXPECT_EQ(run((struct ftl_io){ .op = FTL_READ, .offset = lpn * UNIT, .bytes = UNIT }), SSD_OK);
+	for (uint32_t i = 0; i < UNIT; i += 8) {
+		memcpy(&v, buf + i, 8);
+		SSD_ASSERT(v == tag[lpn]);
+	}
+}
+
+static void check_all(void)
+{
+	for (uint32_t lpn = 0; lpn < UNITS; lpn++)
+		check_unit(lpn);
+}
+
+static uint64_t the_seed = 1;
+
+static void failing_programs_and_erases_lose_nothing(void)
+{
+	uint64_t failed = 0, retired = 0;
+
+	for (uint64_t s = the_seed; s < the_seed + 20; s++) {
+		struct nand_stats ns;
+
+		make(s, s % 2 ? 8 : 0);
+		fail_program_permille = 3;
+		fail_erase_permille = 10;
+		for (uint32_t i = 0; i < 1500; i++)
+			if (write_unit((uint32_t)(rnd(&rng) % UNITS)) != SSD_OK)
+				break;	/* worn out: fine, see below */
+		fail_program_permille = fail_erase_permille = 0;
+		check_all();
+		t.n->ops->get_stats(t.n, &ns);
+		failed += ns.program_fails + ns.erase_fails;
+		retired += f->ops->stats(f)->retired_blocks;
+		unmake();
+	}
+	EXPECT(failed >= 40);
+	EXPECT(retired >= 40);
+}
+
+static void a_worn_out_drive_turns_read_only(void)
+{
+	enum ssd_err e = SSD_OK;
+	uint32_t writes = 0;
+
+	make(the_seed, 8);
+	for (uint32_t lpn = 0; lpn < UNITS; lpn++)
+		EXPECT_EQ(write_unit(lpn), SSD_OK);
+	fail_erase_permille = 300;
+	while (e == SSD_OK && writes++ < 100000)
+		e = write_unit((uint32_t)(rnd(&rng) % UNITS));
+	EXPECT_EQ(e, SSD_E_WORNOUT);
+	check_all();
+	EXPECT(run((struct ftl_io){ .op = FTL_FLUSH }) == SSD_OK);
+	EXPECT(run((struct ftl_io){ .op = FTL_TRIM, .bytes = UNIT }) == SSD_E_WORNOUT);
+	unmake();
+}
+
+/* Nothing can be erased at all: no crash, no hang, and what was flushed is there. */
+static void a_drive_that_cannot_erase_says_so(void)
+{
+	enum ssd_err e = SSD_OK;
+	uint32_t writes = 0;
+
+	make(the_seed, 0);
+	for (uint32_t lpn = 0; lpn < UNITS; lpn++)
+		EXPECT_EQ(write_unit(lpn), SSD_OK);
+	fail_erase_permille = 1000;
+	while (e == SSD_OK && writes++ < 100000)
+		e = write_unit(UNITS - 1);
+	EXPECT(e == SSD_E_NOSPC || e == SSD_E_WORNOUT);
+	for (uint32_t lpn = 0; lpn < UNITS - 1; lpn++)
+		check_unit(lpn);
+	unmake();
+}
+
+static void a_drive_that_cannot_program_says_so(void)
+{
+	enum ssd_err e = SSD_OK;
+	uint32_t writes = 0;
+
+	make(the_seed, 0);
+	fail_program_permille = 1000;
+	while (e == SSD_OK && writes++ < 10000)
+		e = write_unit(1);
+	EXPECT(e == SSD_E_NOSPC || e == SSD_E_WORNOUT);
+	unmake();
+}
+
+static ppn_t lost_ppn;
+
+static enum nand_status lose_page(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	return c->op == NAND_READ && c->ppn.v == lost_ppn.v ? NAND_UNCORR : NAND_OK;
+}
+
+/* A page that cannot be read: an error for its units, also after GC moved them. */
+static void an_uncorrectable_page_stays_an_error(void)
+{
+	struct nand_hooks h = { .fault = lose_page };
+	uint32_t errors = 0, rounds;
+
+	make(the_seed, 8);
+	for (uint32_t lpn = 0; lpn < UNITS; lpn++)
+		EXPECT_EQ(write_unit(lpn), SSD_OK);
+	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+	lost_ppn.v = 3;
+	nand_array_set_hooks(t.a, &h);
+	for (rounds = 0; rounds < 2; rounds++) {
+		errors = 0;
+		for (uint32_t lpn = 0; lpn < UNITS; lpn++)
+		{
+			enum ssd_err e = run((struct ftl_io){ .op = FTL_READ, .offset = lpn * UNIT,
+							      .bytes = UNIT });
+			EXPECT(e == SSD_OK || e == SSD_E_UNCORR);
+			errors += e == SSD_E_UNCORR;
+		}
+		EXPECT_EQ(errors, 2);
+		for (uint32_t i = 0; i < 1200; i++)	/* GC moves everything else */
+			EXPECT_EQ(write_unit(i % 2 ? 110 + i % 10 : 100 + i % 7), SSD_OK);
+	}
+	unmake();
+}
+
+/* A partial write onto lost data must not turn the rest into valid bytes. */
+static void a_partial_write_does_not_heal(void)
+{
+	struct nand_hooks h = { .fault = lose_page };
+	struct ftl_io half = { .op = FTL_WRITE, .bytes = 512 }, all = { .op = FTL_READ, .bytes = UNIT };
+	uint32_t lpn = UNITS;
+
+	make(the_seed, 8);
+	for (uint32_t i = 0; i < UNITS; i++)
+		EXPECT_EQ(write_unit(i), SSD_OK);
+	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+	lost_ppn.v = 3;
+	nand_array_set_hooks(t.a, &h);
+	for (uint32_t i = 0; i < UNITS && lpn == UNITS; i++) {
+		all.offset = (uint64_t)i * UNIT;
+		if (run(all) == SSD_E_UNCORR)
+			lpn = i;
+	}
+	EXPECT(lpn < UNITS);
+	half.offset = all.offset;
+	EXPECT_EQ(run(half), SSD_OK);
+	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+	EXPECT(run(all) == SSD_E_UNCORR);
+	EXPECT_EQ(write_unit(lpn), SSD_OK);	/* a whole write does */
+	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+	check_unit(lpn);
+	unmake();
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGABRT, on_abort);
+	if (argc == 2)
+		the_seed = strtoull(argv[1], NULL, 10);
+	RUN(failing_programs_and_erases_lose_nothing);
+	RUN(a_worn_out_drive_turns_read_only);
+	RUN(a_drive_that_cannot_erase_says_so);
+	RUN(a_drive_that_cannot_program_says_so);
+	RUN(an_uncorrectable_page_stays_an_error);
+	RUN(a_partial_write_does_not_heal);
+	return test_result();
+}
