@@ -283,6 +283,7 @@ static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
 
+	f->die[geo_die_of_plane(f->g, plane)].gc_plane = (plane + 1) % f->g->planes_per_die;
 	if (f->carrier == g->victim)
 		f->carrier = BLK_NONE;
 	f->stats.gc_runs++;

@@ -164,14 +164,21 @@ static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 }
 
-/* One GC command on the die, if a plane of it wants and can. */
+/*
+ * One GC command on the die, if a plane of it wants and can. Planes take turns,
+ * a victim each: a plane that always came first would keep the others from
+ * collecting, and the host's data would pile up in it.
+ */
 static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
-	uint32_t first = die * f->g->planes_per_die;
+	uint32_t planes = f->g->planes_per_die;
 
-	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
-		if (f->plane[first + i].gc.active && gc_run(f, now_ns, first + i))
+	for (uint32_t i = 0; i < planes; i++) {
+		uint32_t plane = die * planes + (f->die[die].gc_plane + i) % planes;
+
+		if (f->plane[plane].gc.active && gc_run(f, now_ns, plane))
 			return true;
+	}
 	return false;
 }
 

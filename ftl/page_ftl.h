@@ -87,7 +87,8 @@ struct die {
 	enum nand_status status[MAX_PLANES];
 	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER */
-	uint32_t plane_turn;
+	uint32_t plane_turn;	/* host programs begin with this plane of the die */
+	uint32_t gc_plane;	/* GC with this one, until its victim is done */
 };
 
 enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_CARRIER, GC_ERASE };

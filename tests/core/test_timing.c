@@ -387,6 +387,42 @@ static void ftl_sliced_gc(void)
 	ftl_free();
 }
 
+/*
+ * Uniform random writes at 85 % utilisation: greedy GC moves about 1 / (2 x OP)
+ * pages a write, and no plane of the die may starve the others of it.
+ */
+static void planes_take_turns_in_gc(void)
+{
+	struct nand_array_config c = {
+		.geo = { 1, 1, 1, 4, 64, 16, 4096, 64, 16, 4096, 0, 1 },
+		.timing = { CMD, READ, PROG, ERASE, 1000 } };
+	struct ftl_config fc = {
+		.capacity_bytes = 3480 * 4096ull, .unit_bytes = 4096, .buffer_units = 16,
+		.gc_start_blocks = 4, .gc_stop_blocks = 4, .gc_urgent_blocks = 2,
+		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .multiplane = true, .max_unit_reads = 64,
+		.gc_policy = &gc_greedy };
+	struct ftl_host host = { on_done, on_copy, NULL };
+	uint64_t seed = 1, moved;
+	size_t len = ftl_list[0]->footprint(&fc, &c.geo);
+
+	test_array_make(&t, &c);
+	mem = calloc(1, len);
+	SSD_ASSERT(ftl_list[0]->init(mem, len, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
+	next = FTL_IDLE;
+	for (uint32_t i = 0; i < 3480; i++)
+		run(FTL_WRITE, i, 1);
+	for (uint32_t i = 0; i < 20000; i++)
+		run(FTL_WRITE, (uint32_t)(rnd(&seed) % 3480), 1);
+	moved = f->ops->stats(f)->gc_units;
+	for (uint32_t i = 0; i < 20000; i++)
+		run(FTL_WRITE, (uint32_t)(rnd(&seed) % 3480), 1);
+	moved = f->ops->stats(f)->gc_units - moved;
+	/* 4096 pages, 2 of 64 blocks reserved and 2 open: OP 10 %, so 4 to 5 a write */
+	EXPECT(moved > 20000 * 3 && moved < 20000 * 5);
+	ftl_free();
+}
+
 int main(void)
 {
 	RUN(one_die);
@@ -404,5 +440,6 @@ int main(void)
 	RUN(ftl_a_full_buffer_waits_for_a_program);
 	RUN(ftl_blocking_gc);
 	RUN(ftl_sliced_gc);
+	RUN(planes_take_turns_in_gc);
 	return test_result();
 }
