@@ -75,7 +75,7 @@ packages() { sed 's/#.*//' "$package_list"; }
 installed_versions()
 {
 	# shellcheck disable=SC2046 # one word per package
-	dpkg-query -W -f '${Package} ${db:Status-Status} ${Version}\n' $(packages) 2>/dev/null |
+	{ dpkg-query -W -f '${Package} ${db:Status-Status} ${Version}\n' $(packages) 2>/dev/null || true; } |
 		awk '$2 == "installed" { print $1, $3 }' | sort
 }
 
@@ -103,8 +103,7 @@ fi
 	die "needs a Debian amd64 machine (dpkg --print-architecture)"
 missing=$(comm -23 <(packages | awk NF | sort -u) <(cut -d' ' -f1 <<<"$versions"))
 # shellcheck disable=SC2086 # on one line
-[ -z "$missing" ] || die "packages not installed:" $missing"
-  as root: apt-get install --no-install-recommends" $missing
+[ -z "$missing" ] || die "missing packages; as root: apt-get install --no-install-recommends" $missing
 
 mkdir -p "$out" "$cache" "$log_dir"
 exec 9>"$cache/.lock"
@@ -222,8 +221,9 @@ choose_versions()
 
 fetch_kernel()
 {
-	cd "$cache"
+	cd "$work"
 	apt-get "${apt_options[@]}" download "$kernel=$kernel_version"
+	mv ./*.deb "$cache/"
 }
 
 unpack_kernel() # DIR
@@ -259,8 +259,11 @@ unpack_kernel() # DIR
 
 fetch_fio()
 {
-	cd "$cache"
+	cd "$work"
 	apt-get "${apt_options[@]}" source --download-only "fio=$fio_version"
+	# the .dsc last: its presence says that all are there
+	mv ./fio_*.tar.* "$cache/"
+	mv ./*.dsc "$cache/"
 }
 
 build_fio() # OUT

@@ -47,5 +47,5 @@ def _unpack(text):
                     name = member.name[2:] if member.name.startswith("./") else member.name
                     files[name] = tar.extractfile(member).read()
     except (binascii.Error, tarfile.TarError, EOFError, OSError, zlib.error) as e:
-        raise ValueError(f"the guest's results are damaged: {e}") from e
+        raise ValueError(f"the guest's results are damaged: {str(e).splitlines()[0]}") from e
     return files
