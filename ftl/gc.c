@@ -147,10 +147,11 @@ static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
 	return NONE;
 }
 
-static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lost)
+static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lost, bool bytes)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
 
+	g->bytes = bytes || (g->units && g->bytes);
 	for (uint32_t i = 0; i < f->upp; i++) {
 		struct gc_unit *u = &g->unit[g->units];
 
@@ -165,8 +166,9 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 			u->seq = oob_get_seq(oob, i);
 			SSD_ASSERT((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn);
 		}
-		memcpy(g->data + (size_t)g->units * f->c.unit_bytes,
-		       f->scratch + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
+		if (bytes)
+			memcpy(g->data + (size_t)g->units * f->c.unit_bytes,
+			       f->scratch + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
 		g->units++;
 	}
 	g->page++;
@@ -181,7 +183,7 @@ static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	c.ppn.v = unit_addr(f, g->victim, g->page) / f->upp;
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, GC_READ, &c);
-	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED);
+	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.has_data);
 }
 
 /* Forget units in hand that the host has written or trimmed since. */
@@ -196,8 +198,9 @@ static void drop_stale(struct page_ftl *f, struct gc *g)
 			continue;
 		if (kept != i) {
 			g->unit[kept] = *u;
-			memcpy(g->data + (size_t)kept * f->c.unit_bytes,
-			       g->data + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
+			if (g->bytes)
+				memcpy(g->data + (size_t)kept * f->c.unit_bytes,
+				       g->data + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
 		}
 		kept++;
 	}
@@ -251,8 +254,9 @@ static void program_ended(struct page_ftl *f, uint32_t plane)
 	}
 	carrier_offer(f, b, g->mark);
 	memmove(g->unit, g->unit + g->flying, rest * sizeof(*g->unit));
-	memmove(g->data, g->data + (size_t)g->flying * f->c.unit_bytes,
-		(size_t)rest * f->c.unit_bytes);
+	if (g->bytes)
+		memmove(g->data, g->data + (size_t)g->flying * f->c.unit_bytes,
+			(size_t)rest * f->c.unit_bytes);
 	g->units = rest;
 	g->flying = 0;
 }

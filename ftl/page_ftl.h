@@ -107,6 +107,7 @@ struct gc {
 	uint32_t units;		/* in unit[], at most two pages */
 	uint32_t flying;	/* of these, being programmed */
 	bool retire;		/* the victim is to go BAD, not FREE */
+	bool bytes;		/* data[] has content: never, payload-free, but for hidden pages */
 	uint32_t target;	/* block being programmed */
 	enum gc_op op;
 	enum nand_status status;

@@ -116,6 +116,9 @@ class Run:
             if not self.options.keep:
                 self.run_dir.initrd.unlink(missing_ok=True)  # QEMU has read it
             self._mark("start")
+            self.watcher.guest_began = time.monotonic()
+            if not self.options.shell:
+                self.progress.line("qemu", f"started, drive {self._prepared()}", self.phases["start"])
             reason = await self._until(monitor.shutdown(), qemu)
             self._mark("guest")
             self.watcher.poll(None)
@@ -141,6 +144,13 @@ class Run:
                     return  # the user ended QEMU from its monitor
                 raise qemu.death() from None
             raise
+
+    def _prepared(self) -> str:
+        options = self.options
+        if options.precondition == "device" or not (options.fill or options.age):
+            return "ready"
+        aged = f" and aged {options.age:g}x" if options.age else ""
+        return f"filled to {options.fill or 0:g} %{aged}"
 
     async def _until(self, waiting: Any, qemu: process.Qemu) -> Any:
         """Await something while watching the guest and the process."""
@@ -183,8 +193,7 @@ class Run:
         record["seconds"] = {name: round(value, 3) for name, value in self.phases.items()}
         self.run_dir.write("run.json", json.dumps(record, indent=1) + "\n")
         self.run_dir.finish(self.options.keep)
-        overhead = sum(value for name, value in self.phases.items() if name != "guest")
-        self.progress.line("results", f"in {paths.short(self.run_dir.path)}", overhead)
+        self.progress.line("results", f"in {paths.short(self.run_dir.path)}", self.phases["collect"])
         print()
         print(shown.text(color=sys.stdout.isatty()), end="")
         return self._verdict(status, files)

@@ -28,6 +28,8 @@ def us(ns: float | None) -> str:
     if ns is None:
         return "-"
     value = ns / 1000
+    if value < 0:
+        return "-" + us(-ns)
     if value < 10:
         return f"{value:.2f}"
     if value < 10000:

@@ -63,6 +63,7 @@ class Watcher:
         self.verbose = verbose
         self.phases: dict[str, float] = {}  # name -> guest seconds
         self.wall: dict[str, float] = {}  # name -> host seconds since the start
+        self.guest_began = self.progress.started
         self.job_rc: int | None = None
         self._tail = b""
         self._position = 0
@@ -140,7 +141,7 @@ class Watcher:
         if not match or match[1].decode() in self.phases:
             return
         name, guest = match[1].decode(), float(match[3])
-        before = max(self.wall.values(), default=0.0)
+        before = max(self.wall.values(), default=self.guest_began - self.progress.started)
         self.phases[name] = guest
         self.wall[name] = now - self.progress.started
         if match[2] is not None:
