@@ -1,0 +1,454 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# build.sh - fetch QEMU, put the nand-ssd driver in, build it into build/qemu.
+#
+#   qemu-patches/build.sh                          Debian trixie's source package
+#   QEMU_TARBALL=FILE qemu-patches/build.sh        a release tarball of your own
+#   qemu-patches/build.sh --fetch                  look for a newer source package
+#
+# Needs the core under build/core/install (or SLATE_CORE), and the packages of
+# host-tools/packages.d/qemu.txt. Other knobs: SLATE_BUILD (build), JOBS (all
+# processors), CC (gcc). Does nothing when nothing changed.
+#
+# Steps, each with a stamp that is removed before it begins and written when it
+# ended well, so that a run cut short anywhere is continued by the next:
+#   fetch      build/apt/src        source package, through a private apt state
+#   unpack     build/qemu-src       unpacked, our patches applied
+#   overlay    build/qemu-src       files of qemu-patches/src copied over
+#   python     build/venv-qemu      meson and pycotap
+#   configure  build/qemu-build
+#   compile    build/qemu-build, then build/qemu
+# A new patch series is unpacked beside the old tree and only files that differ
+# are replaced, so that ninja compiles no more than it must.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+build=${SLATE_BUILD:-$root/build}
+core=${SLATE_CORE:-$build/core/install}
+jobs=${JOBS:-$(nproc)}
+suite=trixie
+src=$build/qemu-src obj=$build/qemu-build out=$build/qemu
+venv=$build/venv-qemu apt=$build/apt logs=$build/log stamps=$build/qemu-stamps
+need_mib=3000
+
+programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
+python_packages=('meson>=1.5,<1.9' 'pycotap>=1.1')
+
+flags=(
+	--target-list=x86_64-softmmu
+	--without-default-features --without-default-devices
+	--with-devices-x86_64=slate
+	--enable-system --enable-tools --enable-tcg --enable-kvm
+	--enable-fdt=system --enable-slate
+	--enable-linux-aio --enable-linux-io-uring
+	--enable-virtfs --enable-attr --enable-cap-ng
+	--enable-trace-backends=log
+	--disable-user --disable-docs --disable-install-blobs --disable-download
+)
+cc=${CC:-gcc}
+if command -v ccache >/dev/null; then
+	cc="ccache $cc"
+fi
+flags+=("--cc=$cc")
+
+die() {
+	printf 'build.sh: %s\n' "$1" >&2
+	shift
+	[ $# -eq 0 ] || printf '          %s\n' "$@" >&2
+	exit 1
+}
+
+# The first terminal at hand, for progress; nothing when there is none.
+tty=
+if [ -t 1 ]; then
+	tty=/dev/stdout
+elif { : >/dev/tty; } 2>/dev/null; then
+	tty=/dev/tty
+fi
+
+# ---- what was done, and with what ----
+
+hash_files() { # FILE... - names as seen from the root, and contents
+	(cd "$root" && sha256sum -- "$@") | sha256sum | cut -c1-16
+}
+
+hash_text() { printf '%s\n' "$@" | sha256sum | cut -c1-16; }
+
+is_done() { # STEP HASH
+	[ -f "$stamps/$1" ] && [ "$(<"$stamps/$1")" = "$2" ]
+}
+
+set_done() { printf '%s\n' "$2" >"$stamps/$1.new" && mv "$stamps/$1.new" "$stamps/$1"; }
+undo() { local s; for s in "$@"; do rm -f "$stamps/$s"; done; }
+
+patch_files() {
+	local line
+	while read -r line; do
+		[[ $line == '' || $line == '#'* ]] || printf '%s\n' "$here/$line"
+	done <"$here/series"
+}
+
+core_files() {
+	find "$core" -type f \( -name '*.a' -o -name '*.h' -o -name '*.pc' \) 2>/dev/null | sort
+}
+
+source_id() {
+	if [ -n "${QEMU_TARBALL:-}" ]; then
+		hash_text tarball "$(sha256sum <"$QEMU_TARBALL")"
+	elif [ -f "$stamps/fetch" ]; then
+		cat "$stamps/fetch"
+	else
+		echo none
+	fi
+}
+
+compute_ids() {
+	local patches
+	mapfile -t patches < <(patch_files)
+	mapfile -t overlay < <(cd "$here/src" && find . -type f ! -name '.*' ! -name '*~' | sort)
+	mapfile -t libraries < <(core_files)
+	id_unpack=$(hash_text "$(source_id)" "$(hash_files "$here/series" "${patches[@]}")")
+	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(sha256sum <"$here/slate.mak")" "$id_unpack")
+	id_configure=$(hash_text "${flags[@]}" "$obj" "$core" "${python_packages[@]}")
+	id_compile=$(hash_text "$id_overlay" "$id_configure" "$(hash_files "${libraries[@]}")" "${programs[@]}")
+}
+
+# ---- one phase: what it does and how long it took ----
+
+child=
+stop() { # SIGNAL EXIT-STATUS
+	trap - INT TERM HUP
+	[ -z "$child" ] || kill -s TERM -- "-$child" "$child" 2>/dev/null || true
+	[ -z "$tty" ] || printf '\r\033[K' >"$tty"
+	echo "build.sh: stopped; run it again to go on where it was" >&2
+	exit "$2"
+}
+trap 'stop INT 130' INT
+trap 'stop TERM 143' TERM
+trap 'stop HUP 129' HUP
+
+seconds_since() { # EPOCHREALTIME
+	local us=$((${EPOCHREALTIME/./} - ${1/./}))
+	printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10))
+}
+
+explain() { # LOG - a sentence for what can be told from the output
+	if grep -qiE 'no space left|disk quota' "$1" || [ "$(free_mib)" -lt 50 ]; then
+		echo "The disk is full: QEMU's build takes about $need_mib MiB under $build."
+	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|NewConnectionError|Network is unreachable' "$1"; then
+		echo "The network, or the server, does not answer. With a tarball of QEMU 10.0.x at"
+		echo "hand, no Debian server is asked: QEMU_TARBALL=FILE $0"
+	elif grep -qE 'NO_PUBKEY|is not signed|EXPKEYSIG' "$1"; then
+		echo "The keyring that this machine's apt uses does not know $suite: update the"
+		echo "package debian-archive-keyring."
+	fi
+}
+
+phase() { # NAME WHAT COMMAND... - output to a log, shown when it fails
+	local name=$1 what=$2 log=$logs/qemu-$1.log start=$EPOCHREALTIME rc=0 text
+	shift 2
+	[ -z "$tty" ] || printf '\r\033[K  %-10s %s ...' "$name" "$what" >"$tty"
+	set -m
+	("$@") >"$log" 2>&1 </dev/null &
+	child=$!
+	set +m
+	if [ "$name" = compile ]; then
+		watch_ninja "$log"
+	fi
+	wait "$child" || rc=$?
+	child=
+	[ -z "$tty" ] || printf '\r\033[K' >"$tty"
+	if [ "$rc" -ne 0 ]; then
+		tail -n 30 "$log" >&2
+		text=$(explain "$log")
+		die "$name: $what: failed after $(seconds_since "$start") s (exit status $rc)" \
+			"${text:+$text}" "The whole output: $log"
+	fi
+	printf '  %-10s %-58s %8s s\n' "$name" "$what" "$(seconds_since "$start")"
+}
+
+watch_ninja() { # LOG - "812/1650, about 90 s left", once a second
+	local log=$1 begin=$SECONDS line done_ total left first=
+	[ -n "$tty" ] || return 0
+	while kill -0 "$child" 2>/dev/null; do
+		sleep 1
+		line=$(tail -c 2000 "$log" | tr '\r' '\n' | grep -oE '^\[[0-9]+/[0-9]+\]' | tail -n 1) || continue
+		done_=${line#[} done_=${done_%%/*} total=${line##*/} total=${total%]}
+		: "${first:=$done_}"
+		left=
+		if [ $((done_ - first)) -ge 20 ]; then
+			left=", about $(((total - done_) * (SECONDS - begin) / (done_ - first))) s left"
+		fi
+		printf '\r\033[K  QEMU: %d/%d%s' "$done_" "$total" "$left" >"$tty"
+	done
+}
+
+free_mib() { df -Pm "$build" | awk 'NR == 2 { print $4 }'; }
+
+# ---- the steps ----
+
+check_packages() {
+	local name missing=()
+	command -v dpkg-query >/dev/null || return 0
+	while read -r name; do
+		[[ $name == '' || $name == '#'* || $name == ccache ]] && continue
+		dpkg-query -W -f '${Status}\n' "$name" 2>/dev/null | grep -q 'ok installed' || missing+=("$name")
+	done <"$root/host-tools/packages.d/qemu.txt"
+	[ "${#missing[@]}" -eq 0 ] ||
+		die "packages are missing: ${missing[*]}" "apt-get install --no-install-recommends ${missing[*]}"
+}
+
+# "URI" and then Signed-By, as this machine's apt has them for its own release.
+apt_origin() {
+	local codename
+	# shellcheck source=/dev/null
+	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+	# deb822: paragraphs of "Field: value", continued by lines that begin blank
+	awk -v want="$codename" '
+		function flush(   i, n, s) {
+			n = split(suites, s, " ")
+			for (i = 1; i <= n; i++)
+				if (s[i] == want && types ~ /deb/ && enabled != "no" && uri != "" && !found) {
+					found = 1
+					print uri
+					printf "%s", key
+				}
+			types = suites = uri = key = field = enabled = ""
+		}
+		FNR == 1 { flush() }
+		/^[ \t]*#/ { next }
+		/^[ \t]*$/ { flush(); next }
+		/^[^ \t]/ {
+			field = tolower($1)
+			value = $0
+			sub(/^[^:]*:[ \t]*/, "", value)
+			if (field == "types:") types = value
+			else if (field == "suites:") suites = value
+			else if (field == "enabled:") enabled = tolower(value)
+			else if (field == "uris:") { split(value, u, " "); uri = u[1] }
+			else if (field == "signed-by:") key = value "\n"
+			next
+		}
+		field == "signed-by:" { key = key $0 "\n" }
+		END { flush() }
+	' /etc/apt/sources.list.d/*.sources /dev/null 2>/dev/null
+	# one line each: deb [option=value ...] URI SUITE COMPONENT...
+	awk -v want="$codename" '
+		$1 == "deb" || $1 == "deb-src" {
+			key = ""
+			line = $0
+			sub(/^[^ \t]+[ \t]+/, "", line)
+			if (match(line, /^\[[^]]*\][ \t]*/)) {
+				options = substr(line, 2, RLENGTH - 2)
+				line = substr(line, RLENGTH + 1)
+				if (match(options, /signed-by=[^] \t]+/))
+					key = substr(options, RSTART + 10, RLENGTH - 10)
+			}
+			split(line, f, /[ \t]+/)
+			if (f[2] == want && f[1] !~ /^cdrom:/ && !found) {
+				found = 1
+				print f[1]
+				if (key != "") print key
+			}
+		}
+	' /etc/apt/sources.list /etc/apt/sources.list.d/*.list /dev/null 2>/dev/null
+}
+
+private_apt() { # apt-get with lists, cache and sources of its own
+	apt-get -q -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$apt/sources.d" \
+		-o "Dir::State=$apt/state" -o "Dir::State::status=/var/lib/dpkg/status" \
+		-o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root -o Acquire::Retries=2 "$@"
+}
+
+fetch() {
+	local origin
+	mkdir -p "$apt"/{sources.d,state/lists/partial,cache/archives/partial,src}
+	mapfile -t origin < <(apt_origin)
+	if [ "${#origin[@]}" -eq 0 ]; then
+		echo "/etc/apt names no source of this release that could be asked for $suite."
+		echo "Name a tarball instead: QEMU_TARBALL=FILE $0"
+		return 1
+	fi
+	{
+		echo "Types: deb-src"
+		echo "URIs: ${origin[0]}"
+		echo "Suites: $suite"
+		echo "Components: main"
+		if [ "${#origin[@]}" -gt 1 ]; then
+			printf 'Signed-By: %s\n' "${origin[1]}"
+			[ "${#origin[@]}" -le 2 ] || printf '%s\n' "${origin[@]:2}"
+		fi
+	} >"$apt/sources.d/$suite.sources"
+	private_apt -o APT::Update::Error-Mode=any update
+	cd "$apt/src"
+	private_apt source --download-only qemu
+}
+
+newest_dsc() {
+	local newest='' dsc
+	for dsc in "$apt"/src/qemu_*.dsc; do
+		[ -f "$dsc" ] || continue
+		if [ -z "$newest" ] || dpkg --compare-versions "$(dsc_version "$dsc")" gt "$(dsc_version "$newest")"; then
+			newest=$dsc
+		fi
+	done
+	echo "$newest"
+}
+
+dsc_version() { sed -n 's/^Version: *//p' "$1" | head -n 1; }
+
+unpack() {
+	local new=$src.new name
+	rm -rf "$new"
+	if [ -n "${QEMU_TARBALL:-}" ]; then
+		mkdir "$new"
+		tar -C "$new" --strip-components=1 -xf "$QEMU_TARBALL"
+	else
+		dpkg-source --no-check -x "$(newest_dsc)" "$new"
+	fi
+	if [ ! -f "$new/VERSION" ] || [ ! -d "$new/hw/nvme" ]; then
+		echo "This is not a source tree of QEMU."
+		return 1
+	fi
+	while read -r name; do
+		echo "== ${name##*/}"
+		if ! patch -d "$new" -p1 --forward --no-backup-if-mismatch --reject-file=- <"$name"; then
+			echo "${name##*/} does not apply to QEMU $(<"$new/VERSION"). The series was made for the"
+			echo "versions that $here/series names."
+			return 1
+		fi
+	done < <(patch_files)
+
+	if [ ! -d "$src" ]; then
+		mv "$new" "$src"
+		return
+	fi
+	# Same names and contents keep their times; what differs becomes new.
+	(cd "$new" && find . \( -type f -o -type l \) -print0) |
+		(cd "$new" && while IFS= read -r -d '' name; do
+			[ -e "$src/$name" ] || printf '%s\0' "$name"
+		done) >"$src.differs"
+	{ diff -rq --no-dereference "$new" "$src" || true; } |
+		sed -n "s|^Files $new/\\(.*\\) and $src/.* differ\$|\\1|p" | tr '\n' '\0' >>"$src.differs"
+	(cd "$src" && find . -type f -print0) | (cd "$src" && while IFS= read -r -d '' name; do
+		[ -e "$new/$name" ] || rm -f -- "$name"
+	done)
+	# shellcheck disable=SC2016  # for the inner shell
+	xargs -0 -r -I{} sh -c 'mkdir -p "$2/$(dirname "$1")" && cp -P "$0/$1" "$2/$1" && touch -h "$2/$1"' \
+		"$new" {} "$src" <"$src.differs"
+	rm -rf "$new" "$src.differs"
+}
+
+copy_overlay() {
+	local name
+	cmp -s "$here/slate.mak" "$src/configs/devices/x86_64-softmmu/slate.mak" ||
+		cp "$here/slate.mak" "$src/configs/devices/x86_64-softmmu/slate.mak"
+	for name in "${overlay[@]}"; do
+		mkdir -p "$src/$(dirname "$name")"
+		cmp -s "$here/src/$name" "$src/$name" || cp "$here/src/$name" "$src/$name"
+	done
+}
+
+make_venv() {
+	rm -rf "$venv"
+	python3 -m venv "$venv"
+	"$venv/bin/pip" install --disable-pip-version-check "${python_packages[@]}"
+}
+
+configure() {
+	mkdir -p "$obj"
+	cd "$obj"
+	PKG_CONFIG_PATH=$core/lib/pkgconfig "$src/configure" --python="$venv/bin/python3" "${flags[@]}"
+}
+
+compile() {
+	cd "$obj"
+	export PKG_CONFIG_PATH=$core/lib/pkgconfig NINJA_STATUS='[%f/%t] '
+	ninja -j "$jobs" "${programs[@]}"
+}
+
+publish() { # hard links: what runs keeps its file when the next build replaces it
+	local program name
+	mkdir -p "$out"
+	for program in "${programs[@]}"; do
+		name=${program##*/}
+		ln -f "$obj/$program" "$out/.$name.new"
+		mv -f "$out/.$name.new" "$out/$name"
+		rm -f "$out/.$name.new"
+	done
+	printf '%s\n' "QEMU $(<"$src/VERSION") with nand-ssd, built $(date -u '+%Y-%m-%d %H:%M:%S') UTC" >"$out/READY"
+}
+
+all_there() {
+	local program
+	for program in "${programs[@]}"; do
+		[ -x "$out/${program##*/}" ] || return 1
+	done
+}
+
+# ---- main ----
+
+case ${1:-} in
+'') ;;
+--fetch) rm -f "$stamps/fetch" ;;
+*) die "unknown argument '$1'" "usage: [QEMU_TARBALL=FILE] $0 [--fetch]" ;;
+esac
+if [ -n "${QEMU_TARBALL:-}" ]; then
+	[ -r "$QEMU_TARBALL" ] || die "QEMU_TARBALL: can not read '$QEMU_TARBALL'"
+	QEMU_TARBALL=$(realpath "$QEMU_TARBALL")
+fi
+
+compute_ids
+if all_there && is_done compile "$id_compile"; then
+	exit 0
+fi
+
+mkdir -p "$logs" "$stamps" 2>/dev/null || die "can not write to $build: check its owner and the free space"
+exec 9>"$stamps/lock"
+if ! flock -n 9; then
+	echo "  another build.sh works on $build: waiting for it"
+	flock 9
+	compute_ids
+	if all_there && is_done compile "$id_compile"; then
+		exit 0
+	fi
+fi
+
+[ -f "$core/lib/pkgconfig/slate.pc" ] || die "the core is not installed under $core" "make core"
+check_packages
+if [ ! -x "$obj/qemu-img" ] && [ "$(free_mib)" -lt "$need_mib" ]; then
+	die "the disk is full: QEMU's build takes about $need_mib MiB under $build, $(free_mib) MiB are free"
+fi
+
+if [ -z "${QEMU_TARBALL:-}" ] && { [ ! -f "$stamps/fetch" ] || [ -z "$(newest_dsc)" ]; }; then
+	undo fetch
+	phase fetch "Debian's source package of QEMU ($suite)" fetch
+	set_done fetch "$(dsc_version "$(newest_dsc)")"
+	compute_ids
+fi
+if ! is_done unpack "$id_unpack" || [ ! -d "$src" ]; then
+	undo unpack overlay compile
+	phase unpack "unpack and patch" unpack
+	set_done unpack "$id_unpack"
+fi
+if ! is_done overlay "$id_overlay"; then
+	undo overlay compile
+	copy_overlay
+	set_done overlay "$id_overlay"
+fi
+if ! is_done python "$(hash_text "${python_packages[@]}")"; then
+	undo python configure
+	phase python "meson for QEMU's build" make_venv
+	set_done python "$(hash_text "${python_packages[@]}")"
+fi
+if ! is_done configure "$id_configure" || [ ! -f "$obj/build.ninja" ]; then
+	undo configure compile
+	phase configure "configure QEMU $(<"$src/VERSION")" configure
+	set_done configure "$id_configure"
+fi
+undo compile
+phase compile "compile QEMU $(<"$src/VERSION") (-j$jobs)" compile
+publish
+set_done compile "$id_compile"

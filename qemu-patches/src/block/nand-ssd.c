@@ -1,0 +1,798 @@
+/*
+ * Block driver for an emulated NAND SSD (Slate)
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The glue between QEMU's block layer and a drive that lives in libslate: an
+ * array of NAND cells under a flash translation layer. The drive is a pure
+ * state machine; it is told the time and answers when each request will have
+ * finished. This file owns the clock and the coroutines, and nothing else: it
+ * knows no geometry, no mapping and no timing.
+ *
+ * Time. The drive's clock is QEMU_CLOCK_VIRTUAL plus s->skew_ns. It begins at 0
+ * when the node is opened and never goes back. A request completes when that
+ * clock reaches its done_ns, from a timer on the main loop's own list, never
+ * inside its submission. (Timers of an AioContext are rounded up to whole
+ * milliseconds when the main loop sleeps; bottom halves run when the host has
+ * time. With either, equal runs would not be equal.)
+ *
+ * Requests whose time cannot come are finished at once: the drive's clock is
+ * set forward by what they need, and the skew remembers by how much. That is so
+ *  - while the node is drained: someone waits, and virtual time stands still
+ *    because he who waits holds the BQL;
+ *  - while the VM is stopped, or has not started yet;
+ *  - while someone waits in AIO_WAIT_WHILE() for another reason, for instance a
+ *    synchronous flush: noticed by s->guard, within GUARD_MS of host time.
+ * The data moves as always, only the delay is skipped. Outside a VM (qemu-io,
+ * qemu-img, qemu-nbd, qemu-storage-daemon) QEMU_CLOCK_VIRTUAL is disabled. The
+ * clock is QEMU_CLOCK_REALTIME then, so that the delays are real ones; nested
+ * event loops do not run the main loop's timers, hence s->guard, which they do
+ * run, then has the same deadline.
+ *
+ * States of a request, and who moves it:
+ *   submitted  nand_ssd_co_io(); in the drive, or (done callback) in s->done,
+ *              ordered by done_ns, then by id
+ *   due        nand_ssd_run(): its time has come; on a list of that call's own
+ *   finished   woken by nand_ssd_run(), in the context of its coroutine
+ *
+ * Invariants: (1) the drive is called with s->lock held, and from one thread
+ * at a time; (2) its done callback only queues, so that it is never re-entered;
+ * (3) coroutines are woken without s->lock; (4) s->now_ns never decreases.
+ *
+ * Threads. Requests may come from any AioContext. Completions originate in the
+ * main loop; a request of an iothread is woken there, at a moment which depends
+ * on the host: for exact time leave the node in the main context.
+ */
+
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qapi/qapi-types-block-core.h"
+#include "qapi/qapi-visit-block-core.h"
+#include "qapi/qobject-input-visitor.h"
+#include "qobject/qdict.h"
+#include "qemu/cutils.h"
+#include "qemu/main-loop.h"
+#include "qemu/module.h"
+#include "qemu/timer.h"
+#include "block/aio-wait.h"
+#include "block/block-io.h"
+#include "block/block_int.h"
+#include "block/nand-ssd.h"
+#include "block/qdict.h"
+#include "migration/blocker.h"
+#include "system/runstate.h"
+#include "trace.h"
+
+#include "slate.h"
+
+#define GUARD_MS 5
+
+QEMU_BUILD_BUG_ON(NAND_SSD_LABEL_BYTES != SLATE_LABEL_BYTES);
+QEMU_BUILD_BUG_ON(FTL_SECTOR_BYTES != BDRV_SECTOR_SIZE);
+
+typedef struct NandSsdRequest {
+    struct ftl_io io;
+    uint64_t id;
+    QEMUIOVector *qiov;
+    size_t qiov_offset;
+    Coroutine *co;
+    QTAILQ_ENTRY(NandSsdRequest) next;
+} NandSsdRequest;
+
+typedef QTAILQ_HEAD(, NandSsdRequest) NandSsdRequests;
+
+typedef struct BDRVNandSsdState {
+    BlockDriverState *bs;
+    QemuMutex lock;                 /* all below, and the drive */
+    struct slate_dev *dev;
+    NandSsdRequests done;           /* the drive is finished, time is not */
+    uint64_t next_id;
+
+    uint64_t now_ns;                /* the drive's clock when last looked at */
+    QEMUClockType clock;
+    int64_t skew_ns;                /* drive's clock - clock */
+    QEMUTimer *timer;               /* main loop's list */
+    QEMUTimer *guard;               /* main AioContext's list */
+    QEMUBH *bh;                     /* delivers what was finished at once */
+
+    VMChangeStateEntry *vm_state;   /* NULL outside a VM */
+    bool vm_stopped;
+    unsigned drained;
+    Error *migration_blocker;
+} BDRVNandSsdState;
+
+static const char *const nand_ssd_op_name[FTL_NOPS] = {
+    [FTL_READ] = "read", [FTL_WRITE] = "write",
+    [FTL_TRIM] = "trim", [FTL_FLUSH] = "flush",
+};
+
+static int nand_ssd_errno(enum ssd_err err)
+{
+    switch (err) {
+    case SSD_OK:
+        return 0;
+    case SSD_E_INVAL:
+        return -EINVAL;
+    case SSD_E_NOMEM:
+        return -ENOMEM;
+    case SSD_E_NOSPC:
+        return -ENOSPC;
+    case SSD_E_WORNOUT:
+        return -EROFS;
+    case SSD_E_UNCORR:
+    case SSD_E_CORRUPT:
+    case SSD_E_NOFORMAT:
+    case SSD_E_POWER:
+        return -EIO;
+    }
+    g_assert_not_reached();
+}
+
+/* The drive's side: called with the lock held, from submit and step. */
+
+static void nand_ssd_done_cb(void *opaque, struct ftl_io *io)
+{
+    BDRVNandSsdState *s = opaque;
+    NandSsdRequest *req = io->host;
+    NandSsdRequest *at;
+
+    /* Nearly always the last one: look from the end. */
+    QTAILQ_FOREACH_REVERSE(at, &s->done, next) {
+        if (at->io.done_ns < io->done_ns ||
+            (at->io.done_ns == io->done_ns && at->id < req->id)) {
+            QTAILQ_INSERT_AFTER(&s->done, at, req, next);
+            return;
+        }
+    }
+    QTAILQ_INSERT_HEAD(&s->done, req, next);
+}
+
+static void nand_ssd_copy_cb(void *opaque, struct ftl_io *io, uint64_t at,
+                             void *buf, size_t len)
+{
+    NandSsdRequest *req = io->host;
+    size_t offset = req->qiov_offset + at;
+
+    if (io->op == FTL_WRITE) {
+        qemu_iovec_to_buf(req->qiov, offset, buf, len);
+    } else if (buf) {
+        qemu_iovec_from_buf(req->qiov, offset, buf, len);
+    } else {
+        qemu_iovec_memset(req->qiov, offset, 0, len);
+    }
+}
+
+/* Time. All with the lock held. */
+
+static void nand_ssd_update_now(BDRVNandSsdState *s)
+{
+    int64_t clock_ns = qemu_clock_get_ns(s->clock);
+
+    /* A guest may be sent back in time, by a debugger for instance. */
+    if (clock_ns + s->skew_ns < (int64_t)s->now_ns) {
+        s->skew_ns = (int64_t)s->now_ns - clock_ns;
+    }
+    s->now_ns = clock_ns + s->skew_ns;
+}
+
+static bool nand_ssd_time_stands(BDRVNandSsdState *s)
+{
+    return s->drained || s->vm_stopped;
+}
+
+static bool nand_ssd_busy(BDRVNandSsdState *s)
+{
+    return !QTAILQ_EMPTY(&s->done) || slate_inflight(s->dev);
+}
+
+/* Set the drive's clock forward until every request is finished. */
+static uint64_t nand_ssd_skip_time(BDRVNandSsdState *s)
+{
+    NandSsdRequest *last;
+    uint64_t deadline_ns = slate_step(s->dev, s->now_ns);
+
+    while (slate_inflight(s->dev)) {
+        g_assert(deadline_ns != FTL_IDLE && deadline_ns > s->now_ns);
+        s->now_ns = deadline_ns;
+        deadline_ns = slate_step(s->dev, s->now_ns);
+    }
+    last = QTAILQ_LAST(&s->done);
+    if (last && last->io.done_ns > s->now_ns) {
+        s->now_ns = last->io.done_ns;
+        deadline_ns = slate_step(s->dev, s->now_ns);
+    }
+    s->skew_ns = (int64_t)s->now_ns - qemu_clock_get_ns(s->clock);
+    return deadline_ns;
+}
+
+static void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns)
+{
+    NandSsdRequest *first = QTAILQ_FIRST(&s->done);
+
+    if (first) {
+        deadline_ns = MIN(deadline_ns, first->io.done_ns);
+    }
+    if (deadline_ns == FTL_IDLE) {
+        timer_del(s->timer);
+    } else {
+        timer_mod_ns(s->timer, (int64_t)deadline_ns - s->skew_ns);
+    }
+
+    if (!nand_ssd_busy(s)) {
+        timer_del(s->guard);
+    } else if (!s->vm_state) {
+        timer_mod_ns(s->guard, (int64_t)deadline_ns - s->skew_ns);
+    } else if (!timer_pending(s->guard)) {
+        timer_mod_ns(s->guard, qemu_clock_get_ns(QEMU_CLOCK_REALTIME) +
+                               GUARD_MS * SCALE_MS);
+    }
+}
+
+static void nand_ssd_trace_done(BDRVNandSsdState *s, NandSsdRequest *req)
+{
+    const struct ftl_breakdown *w = &req->io.where;
+
+    trace_nand_ssd_done(bdrv_get_node_name(s->bs), req->id, req->io.done_ns,
+                        req->io.done_ns - req->io.submit_ns, req->io.status);
+    trace_nand_ssd_where(bdrv_get_node_name(s->bs), req->id, w->cell_ns,
+                         w->bus_ns, w->host_queue_ns, w->gc_queue_ns,
+                         w->buffer_ns, w->map_ns, w->other_ns);
+}
+
+/*
+ * Do what is due now, or everything when skip is set, and wake the requests
+ * whose time has come. A woken request may submit the next one, and may be the
+ * last reference to the node: s is not touched once the first one is awake.
+ */
+static void nand_ssd_run(BDRVNandSsdState *s, bool skip)
+{
+    NandSsdRequests due = QTAILQ_HEAD_INITIALIZER(due);
+    NandSsdRequest *req;
+    uint64_t deadline_ns;
+
+    WITH_QEMU_LOCK_GUARD(&s->lock) {
+        nand_ssd_update_now(s);
+        if (skip || nand_ssd_time_stands(s)) {
+            deadline_ns = nand_ssd_skip_time(s);
+        } else {
+            deadline_ns = slate_step(s->dev, s->now_ns);
+        }
+        trace_nand_ssd_step(bdrv_get_node_name(s->bs), s->now_ns, deadline_ns);
+
+        while ((req = QTAILQ_FIRST(&s->done)) &&
+               req->io.done_ns <= s->now_ns) {
+            QTAILQ_REMOVE(&s->done, req, next);
+            QTAILQ_INSERT_TAIL(&due, req, next);
+            nand_ssd_trace_done(s, req);
+        }
+        nand_ssd_arm(s, deadline_ns);
+    }
+
+    while ((req = QTAILQ_FIRST(&due))) {
+        QTAILQ_REMOVE(&due, req, next);
+        aio_co_wake(req->co);
+    }
+}
+
+static void nand_ssd_timer_cb(void *opaque)
+{
+    nand_ssd_run(opaque, false);
+}
+
+static void nand_ssd_guard_cb(void *opaque)
+{
+    BDRVNandSsdState *s = opaque;
+
+    nand_ssd_run(s, s->vm_state &&
+                    qatomic_read(&global_aio_wait.num_waiters) > 0);
+}
+
+/* The event loop runs the bottom half, also a nested one that waits for us. */
+static void nand_ssd_finish_soon(BDRVNandSsdState *s)
+{
+    if (nand_ssd_time_stands(s) && nand_ssd_busy(s)) {
+        qemu_bh_schedule(s->bh);
+    }
+}
+
+static void nand_ssd_vm_state_cb(void *opaque, bool running, RunState state)
+{
+    BDRVNandSsdState *s = opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    s->vm_stopped = !running;
+    nand_ssd_finish_soon(s);
+}
+
+static void nand_ssd_drain_begin(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    s->drained++;
+    nand_ssd_finish_soon(s);
+}
+
+static void nand_ssd_drain_end(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    g_assert(s->drained > 0);
+    s->drained--;
+}
+
+/* Requests */
+
+static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
+                                       uint64_t offset, uint64_t bytes,
+                                       bool fua, QEMUIOVector *qiov,
+                                       size_t qiov_offset)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    NandSsdRequest req = {
+        .io = {
+            .op = op,
+            .fua = fua,
+            .offset = offset,
+            .bytes = bytes,
+            .host = &req,
+        },
+        .qiov = qiov,
+        .qiov_offset = qiov_offset,
+        .co = qemu_coroutine_self(),
+    };
+
+    WITH_QEMU_LOCK_GUARD(&s->lock) {
+        nand_ssd_update_now(s);
+        req.id = s->next_id++;
+        trace_nand_ssd_submit(bdrv_get_node_name(bs), req.id,
+                              nand_ssd_op_name[op], offset, bytes, fua,
+                              s->now_ns);
+        slate_submit(s->dev, s->now_ns, &req.io);
+        if (nand_ssd_time_stands(s)) {
+            qemu_bh_schedule(s->bh);
+        } else {
+            nand_ssd_arm(s, slate_step(s->dev, s->now_ns));
+        }
+    }
+    qemu_coroutine_yield();
+
+    return nand_ssd_errno(req.io.status);
+}
+
+static int coroutine_fn GRAPH_RDLOCK
+nand_ssd_co_preadv_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
+                        QEMUIOVector *qiov, size_t qiov_offset,
+                        BdrvRequestFlags flags)
+{
+    return nand_ssd_co_io(bs, FTL_READ, offset, bytes, false,
+                          qiov, qiov_offset);
+}
+
+static int coroutine_fn GRAPH_RDLOCK
+nand_ssd_co_pwritev_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
+                         QEMUIOVector *qiov, size_t qiov_offset,
+                         BdrvRequestFlags flags)
+{
+    return nand_ssd_co_io(bs, FTL_WRITE, offset, bytes, flags & BDRV_REQ_FUA,
+                          qiov, qiov_offset);
+}
+
+/* bdrv_co_flush and not .._to_disk: an idle drive, too, takes its time. */
+static int coroutine_fn GRAPH_RDLOCK nand_ssd_co_flush(BlockDriverState *bs)
+{
+    return nand_ssd_co_io(bs, FTL_FLUSH, 0, 0, false, NULL, 0);
+}
+
+static int coroutine_fn GRAPH_RDLOCK
+nand_ssd_co_pdiscard(BlockDriverState *bs, int64_t offset, int64_t bytes)
+{
+    return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, false, NULL, 0);
+}
+
+/* A trimmed unit reads as zeroes. Without leave to unmap, write zeroes. */
+static int coroutine_fn GRAPH_RDLOCK
+nand_ssd_co_pwrite_zeroes(BlockDriverState *bs, int64_t offset, int64_t bytes,
+                          BdrvRequestFlags flags)
+{
+    if (!(flags & BDRV_REQ_MAY_UNMAP) ||
+        !QEMU_IS_ALIGNED(offset | bytes, bs->bl.pwrite_zeroes_alignment)) {
+        return -ENOTSUP;
+    }
+    return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, false, NULL, 0);
+}
+
+static int coroutine_fn GRAPH_RDLOCK
+nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    const NandSsdMarkRequest *mark = buf;
+
+    if (request != NAND_SSD_IOCTL_MARK) {
+        return -ENOTSUP;
+    }
+    if (mark->kind > SLATE_MARK_END) {
+        return -EINVAL;
+    }
+
+    QEMU_LOCK_GUARD(&s->lock);
+    nand_ssd_update_now(s);
+    return nand_ssd_errno(slate_mark(s->dev, s->now_ns, mark->kind,
+                                     mark->label));
+}
+
+/* Statistics */
+
+static NandSsdOpStats *nand_ssd_op_stats(const struct ftl_op_stats *from)
+{
+    NandSsdOpStats *to = g_new0(NandSsdOpStats, 1);
+    NandSsdBucketList **tail = &to->histogram;
+
+    to->ios = from->ios;
+    to->bytes = from->bytes;
+    to->errors = from->errors;
+    to->latency_sum_ns = from->lat_sum_ns;
+    to->latency_min_ns = from->ios ? from->lat_min_ns : 0;
+    to->latency_max_ns = from->lat_max_ns;
+    to->cell_ns = from->where.cell_ns;
+    to->bus_ns = from->where.bus_ns;
+    to->host_queue_ns = from->where.host_queue_ns;
+    to->gc_queue_ns = from->where.gc_queue_ns;
+    to->buffer_ns = from->where.buffer_ns;
+    to->map_ns = from->where.map_ns;
+    to->other_ns = from->where.other_ns;
+
+    for (uint32_t i = 0; i < FTL_HIST_BUCKETS; i++) {
+        if (from->hist[i]) {
+            NandSsdBucket *bucket = g_new0(NandSsdBucket, 1);
+
+            bucket->floor_ns = ftl_hist_floor(i);
+            bucket->count = from->hist[i];
+            QAPI_LIST_APPEND(tail, bucket);
+        }
+    }
+    return to;
+}
+
+static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
+{
+    NandSsdFtlStats *to = g_new0(NandSsdFtlStats, 1);
+
+    to->fua_writes = from->fua_writes;
+    to->unwritten_reads = from->unwritten_reads;
+    to->unwritten_units = from->unwritten_units;
+    to->buffer_hit_units = from->buffer_hit_units;
+    to->coalesced_units = from->coalesced_units;
+    to->merge_reads = from->merge_reads;
+    to->trimmed_units = from->trimmed_units;
+    to->host_units = from->host_units;
+    to->meta_units = from->meta_units;
+    to->pad_units = from->pad_units;
+    to->gc_runs = from->gc_runs;
+    to->gc_units = from->gc_units;
+    to->gc_ns = from->gc_ns;
+    to->retired_blocks = from->retired_blocks;
+    to->mounts = from->mounts;
+    return to;
+}
+
+static NandSsdSourceStats *nand_ssd_source_stats(const struct nand_stats *from,
+                                                 enum nand_source source)
+{
+    NandSsdSourceStats *to = g_new0(NandSsdSourceStats, 1);
+
+    to->reads = from->ops[NAND_READ][source];
+    to->programs = from->ops[NAND_PROGRAM][source];
+    to->erases = from->ops[NAND_ERASE][source];
+    to->die_busy_ns = from->die_busy_ns[source];
+    to->bus_busy_ns = from->bus_busy_ns[source];
+    return to;
+}
+
+static NandSsdNandStats *nand_ssd_nand_stats(const struct nand_stats *from)
+{
+    NandSsdNandStats *to = g_new0(NandSsdNandStats, 1);
+    NandSsdSources *sources = g_new0(NandSsdSources, 1);
+    uint64List **tail = &to->violations;
+
+    QEMU_BUILD_BUG_ON(NAND_NSOURCES != 5);
+    sources->host = nand_ssd_source_stats(from, NAND_SRC_HOST);
+    sources->gc = nand_ssd_source_stats(from, NAND_SRC_GC);
+    sources->wl = nand_ssd_source_stats(from, NAND_SRC_WL);
+    sources->meta = nand_ssd_source_stats(from, NAND_SRC_META);
+    sources->backup = nand_ssd_source_stats(from, NAND_SRC_BACKUP);
+    to->by_source = sources;
+
+    for (int rule = 0; rule < NAND_NRULES; rule++) {
+        QAPI_LIST_APPEND(tail, from->violations[rule]);
+    }
+    to->uncorrectable = from->uncorrectable;
+    to->program_fails = from->program_fails;
+    to->erase_fails = from->erase_fails;
+    to->programmed_pages = from->programmed_pages;
+    to->erase_count_max = from->erase_count_max;
+    to->erase_count_sum = from->erase_count_sum;
+    return to;
+}
+
+static NandSsdAccount *nand_ssd_account(const struct slate_stats *from)
+{
+    NandSsdAccount *to = g_new0(NandSsdAccount, 1);
+
+    to->read = nand_ssd_op_stats(&from->ftl.op[FTL_READ]);
+    to->write = nand_ssd_op_stats(&from->ftl.op[FTL_WRITE]);
+    to->trim = nand_ssd_op_stats(&from->ftl.op[FTL_TRIM]);
+    to->flush = nand_ssd_op_stats(&from->ftl.op[FTL_FLUSH]);
+    to->ftl = nand_ssd_ftl_stats(&from->ftl);
+    to->nand = nand_ssd_nand_stats(&from->nand);
+    return to;
+}
+
+static NandSsdMark *nand_ssd_mark(const struct slate_dev *dev, uint32_t i)
+{
+    g_autofree struct slate_stats *stats = g_new(struct slate_stats, 1);
+    NandSsdMark *to = g_new0(NandSsdMark, 1);
+    struct slate_mark mark;
+
+    QEMU_BUILD_BUG_ON((int)NAND_SSD_MARK_KIND_POINT != SLATE_MARK_POINT);
+    QEMU_BUILD_BUG_ON((int)NAND_SSD_MARK_KIND_BEGIN != SLATE_MARK_BEGIN);
+    QEMU_BUILD_BUG_ON((int)NAND_SSD_MARK_KIND_END != SLATE_MARK_END);
+
+    slate_get_mark(dev, i, &mark, stats);
+    to->kind = (NandSsdMarkKind)mark.kind;
+    to->label = g_strdup(mark.label);
+    to->at_ns = mark.at_ns;
+    to->account = nand_ssd_account(stats);
+    return to;
+}
+
+static strList *nand_ssd_lines(const char *text)
+{
+    g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
+    strList *list = NULL;
+    strList **tail = &list;
+
+    for (char **line = lines; *line; line++) {
+        if (**line) {
+            QAPI_LIST_APPEND(tail, g_strdup(*line));
+        }
+    }
+    return list;
+}
+
+static BlockStatsSpecific *nand_ssd_get_specific_stats(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    BlockStatsSpecific *specific = g_new0(BlockStatsSpecific, 1);
+    BlockStatsSpecificNandSsd *to = &specific->u.nand_ssd;
+    g_autofree struct slate_stats *stats = g_new(struct slate_stats, 1);
+    NandSsdMarkList **tail = &to->marks;
+
+    specific->driver = BLOCKDEV_DRIVER_NAND_SSD;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_get_stats(s->dev, stats);
+    to->profile = g_strdup(slate_profile_name(s->dev));
+    to->settings = nand_ssd_lines(slate_settings(s->dev));
+    to->capacity = slate_capacity(s->dev);
+    to->total = nand_ssd_account(stats);
+    for (uint32_t i = 0; i < slate_mark_count(s->dev); i++) {
+        QAPI_LIST_APPEND(tail, nand_ssd_mark(s->dev, i));
+    }
+    return specific;
+}
+
+/* Opening and closing */
+
+static void nand_ssd_parse_filename(const char *filename, QDict *options,
+                                    Error **errp)
+{
+    const char *profile;
+
+    if (strstart(filename, NAND_SSD_DRIVER ":", &profile) && *profile) {
+        qdict_put_str(options, "profile", profile);
+    } else {
+        error_setg(errp, "'%s' should read '" NAND_SSD_DRIVER ":PROFILE'",
+                   filename);
+    }
+}
+
+static BlockdevOptionsNandSsd *nand_ssd_parse_options(QDict *options,
+                                                      Error **errp)
+{
+    BlockdevOptionsNandSsd *opts = NULL;
+    const QDictEntry *e;
+    Visitor *v;
+
+    qdict_del(options, "filename");
+    v = qobject_input_visitor_new_flat_confused(options, errp);
+    if (!v) {
+        return NULL;
+    }
+    visit_type_BlockdevOptionsNandSsd(v, NULL, &opts, errp);
+    visit_free(v);
+    if (opts) {
+        /* The visitor took them all, or complained. */
+        while ((e = qdict_first(options))) {
+            qdict_del(options, e->key);
+        }
+    }
+    return opts;
+}
+
+static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
+                                            const BlockdevOptionsNandSsd *opts,
+                                            int *ret, Error **errp)
+{
+    const struct ftl_host host = {
+        .done = nand_ssd_done_cb,
+        .copy = nand_ssd_copy_cb,
+        .opaque = s,
+    };
+    g_autoptr(GPtrArray) overrides = g_ptr_array_new();
+    struct slate_dev *dev = NULL;
+    char why[SLATE_ERR_BYTES] = "";
+
+    for (strList *set = opts->set; set; set = set->next) {
+        g_ptr_array_add(overrides, set->value);
+    }
+    g_ptr_array_add(overrides, NULL);
+
+    *ret = nand_ssd_errno(slate_open(opts->profile,
+                                     (const char *const *)overrides->pdata,
+                                     &host, &dev, why));
+    if (*ret < 0) {
+        error_setg(errp, "%s", why);
+        return NULL;
+    }
+    return dev;
+}
+
+/* An SSD trims; the block layer's default, to ignore it, is for files. */
+static void nand_ssd_enable_trim(BlockDriverState *bs)
+{
+    bs->open_flags |= BDRV_O_UNMAP;
+}
+
+static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
+                                        int flags, Error **errp)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    g_autoptr(BlockdevOptionsNandSsd) opts = NULL;
+    int ret;
+
+    opts = nand_ssd_parse_options(options, errp);
+    if (!opts) {
+        return -EINVAL;
+    }
+
+    error_setg(&s->migration_blocker, "The drive '%s' lives in this process "
+               "and can not be migrated", bdrv_get_device_or_node_name(bs));
+    ret = migrate_add_blocker(&s->migration_blocker, errp);
+    if (ret < 0) {
+        return ret;
+    }
+
+    s->bs = bs;
+    QTAILQ_INIT(&s->done);
+    s->dev = nand_ssd_new_drive(s, opts, &ret, errp);
+    if (!s->dev) {
+        migrate_del_blocker(&s->migration_blocker);
+        return ret;
+    }
+
+    qemu_mutex_init(&s->lock);
+    s->vm_state = qemu_add_vm_change_state_handler(nand_ssd_vm_state_cb, s);
+    s->vm_stopped = s->vm_state && !runstate_check(RUN_STATE_RUNNING);
+    s->clock = s->vm_state ? QEMU_CLOCK_VIRTUAL : QEMU_CLOCK_REALTIME;
+    s->skew_ns = -qemu_clock_get_ns(s->clock);
+    s->timer = timer_new_ns(s->clock, nand_ssd_timer_cb, s);
+    s->guard = aio_timer_new(qemu_get_aio_context(), QEMU_CLOCK_REALTIME,
+                             SCALE_NS, nand_ssd_guard_cb, s);
+    s->bh = aio_bh_new(qemu_get_aio_context(), nand_ssd_timer_cb, s);
+
+    bs->supported_write_flags = BDRV_REQ_FUA;
+    bs->supported_zero_flags = BDRV_REQ_MAY_UNMAP;
+    nand_ssd_enable_trim(bs);
+    return 0;
+}
+
+/* The block layer has drained the node: nothing is in flight. */
+static void nand_ssd_close(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    g_assert(QTAILQ_EMPTY(&s->done) && !slate_inflight(s->dev));
+    if (s->vm_state) {
+        qemu_del_vm_change_state_handler(s->vm_state);
+    }
+    timer_free(s->guard);
+    timer_free(s->timer);
+    qemu_bh_delete(s->bh);
+    slate_close(s->dev);
+    qemu_mutex_destroy(&s->lock);
+    migrate_del_blocker(&s->migration_blocker);
+}
+
+static int GRAPH_UNLOCKED nand_ssd_reopen_prepare(BDRVReopenState *state,
+                                                  BlockReopenQueue *queue,
+                                                  Error **errp)
+{
+    return 0;
+}
+
+static void GRAPH_UNLOCKED nand_ssd_reopen_commit_post(BDRVReopenState *state)
+{
+    nand_ssd_enable_trim(state->bs);
+}
+
+static void GRAPH_RDLOCK nand_ssd_refresh_limits(BlockDriverState *bs,
+                                                 Error **errp)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    uint32_t unit = slate_unit_bytes(s->dev);
+
+    bs->bl.request_alignment = FTL_SECTOR_BYTES;
+    bs->bl.pdiscard_alignment = unit;
+    bs->bl.pwrite_zeroes_alignment = unit;
+    bs->bl.opt_transfer = slate_page_bytes(s->dev);
+}
+
+static int64_t coroutine_fn GRAPH_RDLOCK
+nand_ssd_co_getlength(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    return slate_capacity(s->dev);
+}
+
+static int coroutine_fn GRAPH_RDLOCK
+nand_ssd_co_get_info(BlockDriverState *bs, BlockDriverInfo *bdi)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    bdi->cluster_size = slate_unit_bytes(s->dev);
+    return 0;
+}
+
+static const char *const nand_ssd_strong_runtime_opts[] = {
+    "profile",
+    "set.",
+    NULL
+};
+
+static BlockDriver bdrv_nand_ssd = {
+    .format_name                = NAND_SSD_DRIVER,
+    .protocol_name              = NAND_SSD_DRIVER,
+    .instance_size              = sizeof(BDRVNandSsdState),
+
+    .bdrv_parse_filename        = nand_ssd_parse_filename,
+    .bdrv_open                  = nand_ssd_open,
+    .bdrv_close                 = nand_ssd_close,
+    .bdrv_reopen_prepare        = nand_ssd_reopen_prepare,
+    .bdrv_reopen_commit_post    = nand_ssd_reopen_commit_post,
+    .bdrv_refresh_limits        = nand_ssd_refresh_limits,
+    .bdrv_co_getlength          = nand_ssd_co_getlength,
+    .bdrv_co_get_info           = nand_ssd_co_get_info,
+    .strong_runtime_opts        = nand_ssd_strong_runtime_opts,
+
+    .bdrv_co_preadv_part        = nand_ssd_co_preadv_part,
+    .bdrv_co_pwritev_part       = nand_ssd_co_pwritev_part,
+    .bdrv_co_pwrite_zeroes      = nand_ssd_co_pwrite_zeroes,
+    .bdrv_co_pdiscard           = nand_ssd_co_pdiscard,
+    .bdrv_co_flush              = nand_ssd_co_flush,
+    .bdrv_co_ioctl              = nand_ssd_co_ioctl,
+
+    .bdrv_drain_begin           = nand_ssd_drain_begin,
+    .bdrv_drain_end             = nand_ssd_drain_end,
+
+    .bdrv_get_specific_stats    = nand_ssd_get_specific_stats,
+};
+
+static void bdrv_nand_ssd_init(void)
+{
+    bdrv_register(&bdrv_nand_ssd);
+}
+
+block_init(bdrv_nand_ssd_init);
