@@ -51,8 +51,8 @@ check_fs()
 	esac
 }
 
-# Files from empty to 700 KB whose bytes depend on their names only, and a copy
-# of the guest's libraries.
+# Files from empty to 700 KB whose bytes depend on their names only, and some
+# programs; 12 MB in all, which a new f2fs of 64 MiB can just hold.
 make_tree()
 {
 	mkdir -p "$src"
@@ -60,7 +60,8 @@ make_tree()
 		mkdir -p "$src/d$((i % 4))"
 		seq $((i * 1000000)) $((i * 1000000 + i * i * 400)) >"$src/d$((i % 4))/file$i"
 	done
-	cp -r /usr/lib/x86_64-linux-gnu "$src/lib"
+	mkdir -p "$src/programs"
+	cp /usr/bin/busybox /usr/bin/nvme /usr/bin/fio /usr/bin/mkfs.xfs "$src/programs/"
 	checksums "$src" >/tmp/sums
 }
 
@@ -74,15 +75,16 @@ copy_tree()
 	cp -r "$src/." "$mnt/" && find "$mnt" -type f | sort | tr '\n' '\0' | xargs -0 sync && sync
 }
 
-# In both trees alike: remove, overwrite in the middle, append, rename.
+# In both trees alike: remove, overwrite in the middle, append, rename.  In a
+# subshell, so as not to keep the mount point busy.
 change_tree() # DIR
-{
+(
 	cd "$1" &&
 		rm -r d1 && mkdir d1 &&
 		dd if=d3/file15 of=d0/file12 bs=4096 seek=3 count=20 conv=notrunc,fsync &&
 		cat d3/file7 >>d2/file14 &&
-		mv d2/file10 d1/moved && cd /
-}
+		mv d2/file10 d1/moved
+)
 
 compare_tree()
 {
