@@ -56,8 +56,8 @@ struct ftl_host {
 	void (*done)(void *opaque, struct ftl_io *io);
 	/*
 	 * Move bytes [at, at + len) of the I/O. READ: out of buf to the host.
-	 * WRITE: from the host into buf. buf NULL (READ): the bytes are zero;
-	 * never called when the FTL keeps no payload.
+	 * WRITE: from the host into buf. READ: buf is not to be written to, and
+	 * NULL means zeroes. Never called when the FTL keeps no payload.
 	 */
 	void (*copy)(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
 	void *opaque;

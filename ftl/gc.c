@@ -147,11 +147,12 @@ static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
 	return NONE;
 }
 
-static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lost, bool bytes)
+static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lost,
+		   const uint8_t *page)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
 
-	g->bytes = bytes || (g->units && g->bytes);
+	g->bytes = page || (g->units && g->bytes);
 	for (uint32_t i = 0; i < f->upp; i++) {
 		struct gc_unit *u = &g->unit[g->units];
 
@@ -166,9 +167,9 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 			u->seq = oob_get_seq(oob, i);
 			SSD_ASSERT((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn);
 		}
-		if (bytes)
+		if (page)
 			memcpy(g->data + (size_t)g->units * f->c.unit_bytes,
-			       f->scratch + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
+			       page + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
 		g->units++;
 	}
 	g->page++;
@@ -178,12 +179,12 @@ static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC,
-			      .ecc_words = NAND_WHOLE_PAGE, .data = f->scratch, .oob = f->oob };
+			      .ecc_words = NAND_WHOLE_PAGE, .oob = f->oob };
 
 	c.ppn.v = unit_addr(f, g->victim, g->page) / f->upp;
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, GC_READ, &c);
-	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.has_data);
+	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.page);
 }
 
 /* Forget units in hand that the host has written or trimmed since. */

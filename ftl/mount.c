@@ -44,13 +44,14 @@ struct survey {
 
 typedef void page_fn(struct survey *s, uint32_t ppn, const uint8_t *oob);
 
-static enum nand_status flash_read(struct survey *s, uint32_t ppn, void *data, void *oob)
+/* page: where to leave the content; NULL: the spare area alone. */
+static enum nand_status flash_read(struct survey *s, uint32_t ppn, const uint8_t **page, void *oob)
 {
 	struct page_ftl *f = s->f;
 	uint32_t die = geo_die_of(f->g, geo_block_of(f->g, (ppn_t){ ppn }));
 	uint64_t ready = f->n->ops->die_ready_ns(f->n, die);
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
-			      .ecc_words = NAND_WHOLE_PAGE, .data = data, .oob = oob };
+			      .ecc_words = page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, .oob = oob };
 
 	if (ready > s->now_ns)
 		s->now_ns = ready;
@@ -58,6 +59,8 @@ static enum nand_status flash_read(struct survey *s, uint32_t ppn, void *data, v
 	SSD_ASSERT(c.status != NAND_VIOLATION);
 	if (c.done_ns > s->ready_ns)
 		s->ready_ns = c.done_ns;
+	if (page)
+		*page = c.page;
 	return c.status;
 }
 
@@ -133,14 +136,14 @@ static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 static int load_dead_list(struct survey *s)
 {
 	struct page_ftl *f = s->f;
-	const uint8_t *p;
+	const uint8_t *p, *page;
 
 	f->dead_count = 0;
 	if (s->dead_upn == NONE)
 		return SSD_OK;
-	if (!readable(flash_read(s, s->dead_upn / f->upp, f->scratch, f->oob)))
+	if (!readable(flash_read(s, s->dead_upn / f->upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
-	p = f->scratch + (size_t)(s->dead_upn % f->upp) * f->c.unit_bytes;
+	p = page + (size_t)(s->dead_upn % f->upp) * f->c.unit_bytes;
 	f->dead_count = (uint32_t)oob_get5(p);
 	if (f->dead_count > f->dead_max)
 		return SSD_E_CORRUPT;
@@ -220,11 +223,13 @@ static int apply_map(struct survey *s, uint32_t map)
 {
 	struct page_ftl *f = s->f;
 	uint32_t upn = f->l2p[f->lpns + map], per = lpns_per_map(f), first = map * per;
-	const uint8_t *bits = f->scratch + (size_t)(upn % f->upp) * f->c.unit_bytes;
+	uint8_t *bits = f->scratch;	/* a copy: reads follow */
+	const uint8_t *page;
 	uint64_t trim_seq;
 
-	if (upn & OOB_LOST || !readable(flash_read(s, upn / f->upp, f->scratch, f->oob)))
+	if (upn & OOB_LOST || !readable(flash_read(s, upn / f->upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
+	memcpy(bits, page + (size_t)(upn % f->upp) * f->c.unit_bytes, f->c.unit_bytes);
 	trim_seq = oob_get_seq(f->oob, upn % f->upp);
 	for (uint32_t lpn = first; lpn < first + per && lpn < f->lpns; lpn++) {
 		uint32_t at = f->l2p[lpn];

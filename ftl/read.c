@@ -62,22 +62,26 @@ static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_
 
 /* ---- delivering --------------------------------------------------------- */
 
-static void give(struct page_ftl *f, const struct uread *r, void *unit)
+static void give(struct page_ftl *f, const struct uread *r, const uint8_t *unit)
 {
 	if (f->c.payload)
 		f->host.copy(f->host.opaque, r->io, r->at,
-			     unit ? (uint8_t *)unit + r->from : NULL, r->bytes);
+			     unit ? (void *)(uintptr_t)(unit + r->from) : NULL, r->bytes);
 }
 
-/* Put the sectors that a buffer slot has over what flash returned. */
-static void overlay(struct page_ftl *f, uint32_t slot, uint8_t *unit)
+/* What flash returned, with the sectors that a buffer slot has over it. */
+static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *flash)
 {
 	const struct wslot *s = &f->slot[slot];
+	uint8_t *unit = f->scratch;
+
+	memcpy(unit, flash, f->c.unit_bytes);
 
 	for (uint32_t i = 0; i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
 		if (s->have >> i & 1)
 			memcpy(unit + i * FTL_SECTOR_BYTES,
 			       slot_data(f, slot) + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
+	return unit;
 }
 
 /* The I/O's latest unit decides when it is done and where the time went. */
@@ -244,7 +248,7 @@ static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit,
 	if (lost && s->have != f->sectors_mask)
 		s->lost = true;
 	for (uint32_t i = 0; i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
-		if (!lost && !(s->have >> i & 1))
+		if (unit && !lost && !(s->have >> i & 1))
 			memcpy(slot_data(f, slot) + i * FTL_SECTOR_BYTES,
 			       unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
 	s->have = f->sectors_mask;
@@ -290,7 +294,8 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 		    const struct nand_cmd *c)
 {
 	struct uread *u = &f->uread[r];
-	uint8_t *unit = f->scratch + (size_t)(upn & ~OOB_LOST) % f->upp * f->c.unit_bytes;
+	const uint8_t *page = c->page;
+	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->upp * f->c.unit_bytes : NULL;
 	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED || (upn & OOB_LOST);
 	struct ftl_breakdown w = { .cell_ns = c->cell_ns, .bus_ns = c->bus_ns,
 				   .map_ns = f->c.map_ns, .other_ns = f->c.overhead_ns };
@@ -305,8 +310,8 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 	}
 	if (!lost) {
 		slot = wbuf_find(f, u->lpn);
-		if (slot != NONE)
-			overlay(f, slot, unit);
+		if (slot != NONE && unit)
+			unit = overlay(f, slot, unit);
 		give(f, u, unit);
 	}
 	w.gc_queue_ns = (gc < queued ? gc : queued) + c->wait_gc_ns;
@@ -352,7 +357,6 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	if (upn == NONE)
 		return false;
 	c.ppn.v = (upn & ~OOB_LOST) / f->upp;
-	c.data = f->c.payload ? f->scratch : NULL;
 	nand_submit(f->n, now_ns, &c, 1);
 	die_start(f, die, DIE_READ, c.done_ns);
 	d->bases = NONE;

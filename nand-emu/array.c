@@ -182,7 +182,8 @@ static enum nand_rule broken_alone(const struct nand_array *a, const struct nand
 
 	switch (c->op) {
 	case NAND_READ:
-		return c->ecc_words == NAND_WHOLE_PAGE ? NAND_NRULES : NAND_R7;
+		return c->ecc_words == NAND_WHOLE_PAGE || c->ecc_words == NAND_OOB_ONLY ?
+			NAND_NRULES : NAND_R7;
 	case NAND_PROGRAM:
 		if (b->bad)
 			return NAND_R3;
@@ -258,7 +259,7 @@ static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 	a->stats.violations[r]++;
 	for (unsigned int i = 0; i < count; i++) {
 		c[i].status = NAND_VIOLATION;
-		c[i].has_data = false;
+		c[i].page = NULL;
 		c[i].start_ns = now_ns;
 		c[i].done_ns = now_ns + 1;
 		c[i].cell_ns = 0;
@@ -279,7 +280,7 @@ static uint64_t transfer_ns(const struct nand_array *a, const struct nand_cmd *c
 
 	if (c->op != NAND_ERASE)
 		bytes = g->oob_bytes;
-	if (c->op == NAND_PROGRAM || (c->op == NAND_READ && (c->data || !c->oob)))
+	if (c->op == NAND_PROGRAM || (c->op == NAND_READ && c->ecc_words))
 		bytes += g->page_bytes;
 	return (bytes * a->t.bus_ps_per_byte + 999) / 1000;
 }
@@ -355,7 +356,7 @@ static void do_read(struct nand_array *a, struct nand_cmd *c, enum nand_status f
 {
 	const struct nand_geometry *g = &a->base.geo;
 
-	c->has_data = false;
+	c->page = NULL;
 	switch (cell_get(a, c->ppn)) {
 	case CELL_ERASED:
 		c->status = NAND_ERASED;
@@ -374,10 +375,8 @@ static void do_read(struct nand_array *a, struct nand_cmd *c, enum nand_status f
 	}
 	if (c->oob)
 		memcpy(c->oob, a->oob + (size_t)c->ppn.v * g->oob_kept, g->oob_kept);
-	if (c->data && a->buffer && a->buffer[c->ppn.v] != NO_BUFFER) {
-		memcpy(c->data, buffer_at(a, a->buffer[c->ppn.v]), g->page_bytes);
-		c->has_data = true;
-	}
+	if (c->ecc_words && a->buffer && a->buffer[c->ppn.v] != NO_BUFFER)
+		c->page = buffer_at(a, a->buffer[c->ppn.v]);
 }
 
 static void do_program(struct nand_array *a, struct nand_cmd *c, enum nand_status fault,
@@ -391,7 +390,7 @@ static void do_program(struct nand_array *a, struct nand_cmd *c, enum nand_statu
 	cell_set(a, c->ppn, CELL_GOOD);
 	a->stats.programmed_pages++;
 	c->status = fault;
-	c->has_data = false;
+	c->page = NULL;
 	if (fault == NAND_PROG_FAIL) {
 		cell_set(a, c->ppn, CELL_LOST);
 		a->stats.program_fails++;
@@ -410,7 +409,7 @@ static void do_erase(struct nand_array *a, struct nand_cmd *c, enum nand_status 
 	struct block *b = &a->block[geo_block_of(&a->base.geo, c->ppn).v];
 
 	c->status = fault;
-	c->has_data = false;
+	c->page = NULL;
 	b->erases++;
 	a->stats.erase_count_sum++;
 	if (b->erases > a->stats.erase_count_max)

@@ -35,7 +35,7 @@
  *   R5  a parallel erase names distinct blocks of one plane, at most
  *       erase_group_max (so far 1);
  *   R6  a group names one die, distinct planes, one operation;
- *   R7  a sub-page read names at least one existing ECC word (so far: all);
+ *   R7  a sub-page read names existing ECC words (so far: all, or the spare area);
  *   R8  the die is idle and the array has power;
  *   R9  a block whose erase was cut short is erased before it is programmed.
  *
@@ -98,23 +98,23 @@ enum nand_source {
 	NAND_NSOURCES
 };
 
-#define NAND_WHOLE_PAGE 0xffffffffu	/* nand_cmd.ecc_words: every word */
+#define NAND_WHOLE_PAGE 0xffffffffu	/* nand_cmd.ecc_words: every word, and the spare area */
+#define NAND_OOB_ONLY 0u		/* the spare area alone */
 #define NAND_WHOLE_BLOCK 1u		/* nand_cmd.pb: the root of the PB tree */
 
 struct nand_cmd {
 	enum nand_op op;
 	enum nand_source source;
 	ppn_t ppn;			/* READ, PROGRAM; ERASE: first page of the block */
-	uint32_t ecc_words;		/* READ: bitmap of wanted ECC words */
+	uint32_t ecc_words;		/* READ: bitmap of wanted ECC words, or NAND_OOB_ONLY */
 	uint32_t pb;			/* ERASE: PB index */
-	void *data;			/* page_bytes. PROGRAM: NULL keeps no payload.
-					 * READ: NULL wants none; a page programmed
-					 * without payload leaves it untouched. */
-	void *oob;			/* oob_kept bytes, or NULL. READ with data NULL
-					 * moves only the spare area over the bus. */
+	const void *data;		/* PROGRAM: page_bytes; NULL keeps no payload */
+	void *oob;			/* oob_kept bytes, or NULL */
 
 	enum nand_status status;	/* out */
-	bool has_data;			/* out, READ: data was filled in */
+	const void *page;		/* out, READ: page_bytes in the die's page register, good
+					 * until the next command for the die; NULL: nothing
+					 * readable, or programmed without payload */
 	uint64_t start_ns;		/* out: the die began (always now_ns) */
 	uint64_t done_ns;		/* out: always > now_ns */
 	uint64_t cell_ns;		/* out: these four add up to done_ns - start_ns */

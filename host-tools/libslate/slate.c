@@ -76,6 +76,7 @@ static int map_region(struct region *r, size_t bytes)
 		r->at = NULL;
 		return SSD_E_NOMEM;
 	}
+	madvise(r->at, bytes, MADV_HUGEPAGE);	/* a wish: filling a drive is half as long */
 	return SSD_OK;
 }
 
@@ -140,15 +141,15 @@ static void on_done(void *opaque, struct ftl_io *io)
 	d->host.done(d->host.opaque, io);
 }
 
-/* Preconditioned content: every 8 bytes differ, by place and version. */
+/* Preconditioned content: every 8 bytes differ, by place and version. Units are whole. */
 static void own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len)
 {
-	for (size_t i = 0; i < len; i += 8) {
-		uint64_t v = offset + i + (d->own_version << 48);
+	uint64_t v = offset + (d->own_version << 48);
+	uint64_t *words = (uint64_t *)(void *)buf;
 
-		v = mix(&v);
-		memcpy(buf + i, &v, 8);
-	}
+	v = mix(&v);
+	for (size_t i = 0; i < len / 8; i++)
+		words[i] = v + i * 0x9e3779b97f4a7c15u;
 }
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)

@@ -109,16 +109,20 @@ class Watcher:
         )
 
     def last_words(self, lines: int = 12) -> str:
-        """The console's last lines, for a message."""
+        """The console's last lines, for a message; those about a panic if there was one."""
         self._read(time.monotonic())
         try:
-            text = self.console.read_bytes()[-8192:].decode(errors="replace")
+            text = self.console.read_bytes()[-65536:].decode(errors="replace")
         except OSError:
             text = ""
-        last = [line.rstrip() for line in text.splitlines() if line.strip()][-lines:]
-        if not last:
+        said = [line.rstrip() for line in text.splitlines() if line.strip()]
+        if not said:
             return "; its console is empty"
-        return "; its last lines:" + "".join("\n  | " + line[:160] for line in last)
+        panics = [number for number, line in enumerate(said) if _PANIC.search(line.encode())]
+        begin = max(0, panics[0] - lines // 2) if panics else max(0, len(said) - lines)
+        shown = said[begin : begin + lines]
+        what = "about it" if panics else "its last lines"
+        return f"; {what}:" + "".join("\n  | " + line[:160] for line in shown)
 
     def _read(self, now: float) -> None:
         if not self.console.exists():

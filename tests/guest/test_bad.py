@@ -67,13 +67,7 @@ class Profile(GuestTest):
             QD1,
             "--set",
             "geometry.blocks_per_plane=1048576",
-            "--set",
-            "geometry.pages_per_block=1024",
-            "--set",
-            "geometry.channels=2",
-            "--set",
-            "ftl.capacity_mib=60000000",
-            words=("small.ini",),
+            words=("small", "MiB of memory", "fewer blocks"),
         )
 
     def test_unknown_override(self):

