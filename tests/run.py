@@ -103,7 +103,7 @@ def suites() -> list[Suite]:
         Suite(
             "guest",
             "a Linux guest on the drive",
-            [*tap, "tests/guest"],
+            [*tap, "tests/guest", "--jobs", str(min(4, os.cpu_count() or 1))],
             ROOT / "tests/guest",
             "python3 tests/tap.py tests/guest --only {test}",
             "--only={word}",

@@ -11,8 +11,10 @@ import argparse
 import contextlib
 import io
 import sys
+import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -24,32 +26,39 @@ def name_of(test: unittest.TestCase) -> str:
     return ".".join(parts[-3:])
 
 
-class TapResult(unittest.TestResult):
-    """Prints each test when it ends."""
+class Tap:
+    """Numbers the lines, and keeps those of one test together."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self.lock = threading.Lock()
         self.number = 0
-        self.began = 0.0
-        self.bad = False
 
-    def startTest(self, test: unittest.TestCase) -> None:
-        super().startTest(test)
+    def say(self, test: unittest.TestCase, ok: bool, seconds: float, comment: str = "", detail: str = "") -> None:
+        """A test's line, and what it said."""
+        with self.lock:
+            self.number += 1
+            print(f"{'ok' if ok else 'not ok'} {self.number} - {name_of(test)}{comment} # time={seconds:.2f}")
+            for line in detail.splitlines():
+                print(f"# {line}")
+            sys.stdout.flush()
+
+
+class TapResult(unittest.TestResult):
+    """Of one test."""
+
+    def __init__(self, tap: Tap) -> None:
+        super().__init__()
+        self.tap = tap
         self.began = time.monotonic()
         self.bad = False
 
     def _say(self, test: unittest.TestCase, ok: bool, comment: str = "", detail: str = "") -> None:
-        self.number += 1
-        took = time.monotonic() - self.began
-        print(f"{'ok' if ok else 'not ok'} {self.number} - {name_of(test)}{comment} # time={took:.2f}")
-        for line in detail.splitlines():
-            print(f"# {line}")
-        sys.stdout.flush()
+        self.tap.say(test, ok, time.monotonic() - self.began, comment, detail)
 
     def addSuccess(self, test: unittest.TestCase) -> None:
         super().addSuccess(test)
         if not self.bad:
-            self._say(test, True)
+            self._say(test, True, detail=getattr(test, "figures", ""))
 
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:
         super().addSkip(test, reason)
@@ -57,7 +66,8 @@ class TapResult(unittest.TestResult):
 
     def _fail(self, test: unittest.TestCase, error: object) -> None:
         self.bad = True
-        self._say(test, False, detail=self._exc_info_to_string(error, test))  # type: ignore[arg-type]
+        figures = getattr(test, "figures", "")
+        self._say(test, False, detail=f"{figures}\n" * bool(figures) + self._exc_info_to_string(error, test))  # type: ignore[arg-type]
 
     def addFailure(self, test: unittest.TestCase, err: object) -> None:
         super().addFailure(test, err)  # type: ignore[arg-type]
@@ -73,6 +83,13 @@ class TapResult(unittest.TestResult):
             self._fail(test, err)
 
 
+def run_one(test: unittest.TestCase, tap: Tap) -> bool:
+    """Run a test; True if it passed."""
+    result = TapResult(tap)
+    test.run(result)
+    return result.wasSuccessful()
+
+
 def flatten(suite: unittest.TestSuite) -> list[unittest.TestCase]:
     """All tests, in order."""
     found: list[unittest.TestCase] = []
@@ -86,6 +103,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose name has WORD")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="run N tests at once")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
     folder = args.folder.resolve()
@@ -97,9 +115,13 @@ def main() -> int:
         print("\n".join(name_of(test) for test in tests))
         return 0
     print(f"1..{len(tests)}", flush=True)
-    result = TapResult()
-    unittest.TestSuite(tests).run(result)
-    return 0 if result.wasSuccessful() else 1
+    tap = Tap()
+    pool = ThreadPoolExecutor(max(1, args.jobs))
+    try:
+        outcomes = list(pool.map(lambda test: run_one(test, tap), tests))
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return 0 if all(outcomes) else 1
 
 
 if __name__ == "__main__":

@@ -98,6 +98,12 @@ def sections(fio: Json | None) -> list[str]:
     return list(dict.fromkeys(job["jobname"] for job in (fio or {}).get("jobs", ())))
 
 
+def idle(fio: Json | None) -> list[str]:
+    """Jobs that did nothing: their job file is wrong, or their part of the drive is empty."""
+    busy = {row.job for row in rows(fio)}
+    return [name for name in sections(fio) if name not in busy]
+
+
 def errors(fio: Json | None) -> list[str]:
     """What went wrong, a sentence each."""
     found = []

@@ -13,6 +13,10 @@ from .rows import Row
 def warnings(device: Device, fio: dict[str, Any] | None, rows: list[Row]) -> list[str]:
     """A sentence or two each."""
     found = fioresult.errors(fio)
+    found += [
+        f"{job}: fio did no I/O. Check its size and offset against the drive's {units.size(device.capacity)}."
+        for job in fioresult.idle(fio)
+    ]
     found += _unwritten(device, rows)
     found += _media(device.total)
     found += _drive_errors(device.total)

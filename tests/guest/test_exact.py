@@ -76,8 +76,8 @@ class Exactness(GuestTest):
         costs = [fields[1] - ns for fields, (_, ns) in zip(seen, reads)][WARM_UP:]
         cost, often = Counter(costs).most_common(1)[0]
         near = sum(abs(one - cost) <= NEAR_NS for one in costs)
-        print(
-            f"# path cost {cost} ns: exactly so for {100 * often / len(costs):.1f} % of {len(costs)} reads, "
+        self.figures = (
+            f"path cost {cost} ns: exactly so for {100 * often / len(costs):.1f} % of {len(costs)} reads, "
             f"within {NEAR_NS} ns for {100 * near / len(costs):.1f} %"
         )
         self.assertGreaterEqual(often / len(costs), 0.5)
