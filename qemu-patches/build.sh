@@ -374,9 +374,9 @@ publish() { # hard links: what runs keeps its file when the next build replaces 
 	mkdir -p "$out"
 	for program in "${programs[@]}"; do
 		name=${program##*/}
+		[ "$obj/$program" -ef "$out/$name" ] && continue
 		ln -f "$obj/$program" "$out/.$name.new"
 		mv -f "$out/.$name.new" "$out/$name"
-		rm -f "$out/.$name.new"
 	done
 	printf '%s\n' "QEMU $(<"$src/VERSION") with nand-ssd, built $(date -u '+%Y-%m-%d %H:%M:%S') UTC" >"$out/READY"
 }

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small NVMe driver over the qtest protocol: one admin and one I/O queue."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from support import Machine
+
+BAR = 0xD0000000
+DEPTH = 32
+ADMIN_SQ, ADMIN_CQ, IO_SQ, IO_CQ = 0x100000, 0x101000, 0x102000, 0x103000
+BUFFERS = 0x200000  # one of 64 KiB for each slot
+BUFFER_BYTES = 0x10000
+CC, CSTS, AQA, ASQ, ACQ = 0x14, 0x1C, 0x24, 0x28, 0x30
+CC_ENABLE = 1 | 6 << 16 | 4 << 20
+CC_SHN_NORMAL = 1 << 14
+FUA = 1 << 30
+
+FLUSH, WRITE, READ, WRITE_ZEROES, DSM = 0x00, 0x01, 0x02, 0x08, 0x09
+DELETE_SQ, CREATE_SQ, GET_LOG, DELETE_CQ, CREATE_CQ, IDENTIFY = 0, 1, 2, 4, 5, 6
+SET_FEATURES, MARK = 0x09, 0xC0
+
+
+@dataclass
+class Completion:
+    """A completion queue entry."""
+
+    cid: int
+    status: int
+    result: int
+
+    @property
+    def code(self) -> int:
+        """Status code type and status code, without Do Not Retry."""
+        return self.status & 0x7FF
+
+
+class Queue:
+    """A submission queue and its completion queue."""
+
+    def __init__(self, nvme: Nvme, qid: int, sq: int, cq: int):
+        self.nvme, self.qid, self.sq, self.cq = nvme, qid, sq, cq
+        self.tail = self.head = 0
+        self.phase = 1
+        nvme.machine.write(sq, bytes(DEPTH * 64))
+        nvme.machine.write(cq, bytes(DEPTH * 16))
+
+    def put(self, opcode: int, nsid: int = 0, prp1: int = 0, prp2: int = 0, dwords: dict[int, int] | None = None,
+            ) -> int:
+        """Place a command in the queue; its id. ring() starts it."""
+        words = [0] * 16
+        cid = self.qid << 8 | self.tail
+        words[0] = opcode | cid << 16
+        words[1] = nsid
+        words[6:10] = prp1 & 0xFFFFFFFF, prp1 >> 32, prp2 & 0xFFFFFFFF, prp2 >> 32
+        for at, value in (dwords or {}).items():
+            words[at] = value
+        self.nvme.machine.write(self.sq + 64 * self.tail, struct.pack("<16I", *words))
+        self.tail = (self.tail + 1) % DEPTH
+        return cid
+
+    def ring(self) -> None:
+        """Tell the controller."""
+        self.nvme.set32(0x1000 + 8 * self.qid, self.tail)
+        self.nvme.machine.settle()
+
+    def poll(self) -> Completion | None:
+        """The next completion, if there is one."""
+        result, _, _, _, cid, status = struct.unpack(
+            "<IIHHHH", self.nvme.machine.read(self.cq + 16 * self.head, 16))
+        if status & 1 != self.phase:
+            return None
+        self.head = (self.head + 1) % DEPTH
+        self.phase ^= self.head == 0
+        self.nvme.set32(0x1000 + 8 * self.qid + 4, self.head)
+        return Completion(cid, status >> 1, result)
+
+    def drain(self) -> list[Completion]:
+        """All completions at hand, in order."""
+        found = []
+        while (completion := self.poll()):
+            found.append(completion)
+        return found
+
+
+class Nvme:
+    """The controller at a PCI address, mapped and, after enable(), running."""
+
+    def __init__(self, machine: Machine, bus: int = 0, slot: int = 4):
+        self.machine, self.bus, self.slot = machine, bus, slot
+        self.config_write(0x10, BAR)
+        self.config_write(0x14, 0)
+        self.config_write(0x04, self.config(0x04) & 0xFFFF | 0x6)
+        self.admin: Queue
+        self.io: Queue
+        self.slots = 0
+
+    # ---- PCI configuration and registers ----
+
+    def _select(self, at: int) -> None:
+        self.machine.command(f"outl 0xcf8 {0x80000000 | self.bus << 16 | self.slot << 11 | at & 0xFC:#x}")
+
+    def config(self, at: int) -> int:
+        """Read 32 bits of configuration space."""
+        self._select(at)
+        return int(self.machine.command("inl 0xcfc"), 16)
+
+    def config_write(self, at: int, value: int) -> None:
+        """Write 32 bits of configuration space."""
+        self._select(at)
+        self.machine.command(f"outl 0xcfc {value:#x}")
+
+    def capability(self, wanted: int) -> int:
+        """Where a PCI capability begins."""
+        at = self.config(0x34) & 0xFF
+        while at:
+            word = self.config(at)
+            if word & 0xFF == wanted:
+                return at
+            at = word >> 8 & 0xFF
+        raise AssertionError(f"no PCI capability {wanted:#x}")
+
+    def get32(self, at: int) -> int:
+        """Read a register."""
+        return int(self.machine.command(f"readl {BAR + at:#x}"), 16)
+
+    def set32(self, at: int, value: int) -> None:
+        """Write a register."""
+        self.machine.command(f"writel {BAR + at:#x} {value:#x}")
+
+    # ---- the controller's life ----
+
+    def enable(self) -> None:
+        """Start the controller and make the I/O queue."""
+        self.admin = Queue(self, 0, ADMIN_SQ, ADMIN_CQ)
+        self.set32(AQA, DEPTH - 1 | (DEPTH - 1) << 16)
+        self.set32(ASQ, ADMIN_SQ)
+        self.set32(ASQ + 4, 0)
+        self.set32(ACQ, ADMIN_CQ)
+        self.set32(ACQ + 4, 0)
+        self.set32(CC, CC_ENABLE)
+        assert self.get32(CSTS) == 1, "the controller is not ready"
+        self.make_io_queue()
+
+    def make_io_queue(self) -> None:
+        """A queue pair without interrupts."""
+        self.io = Queue(self, 1, IO_SQ, IO_CQ)
+        self.do_admin(CREATE_CQ, prp1=IO_CQ, dwords={10: 1 | (DEPTH - 1) << 16, 11: 1})
+        self.do_admin(CREATE_SQ, prp1=IO_SQ, dwords={10: 1 | (DEPTH - 1) << 16, 11: 1 | 1 << 16})
+
+    def disable(self) -> None:
+        """CC.EN = 0; returns when the register was written."""
+        self.set32(CC, CC_ENABLE & ~1)
+
+    def do_admin(self, opcode: int, code: int = 0, **fields: object) -> Completion:
+        """Run an admin command that takes no time."""
+        self.admin.put(opcode, **fields)  # type: ignore[arg-type]
+        self.admin.ring()
+        completion = self.admin.poll()
+        assert completion, f"admin command {opcode:#x} did not complete at once"
+        assert completion.code == code, f"admin command {opcode:#x}: status {completion.code:#x}"
+        return completion
+
+    # ---- I/O ----
+
+    def buffer(self) -> int:
+        """Memory for a command's data, used again after DEPTH commands."""
+        self.slots = (self.slots + 1) % DEPTH
+        return BUFFERS + self.slots * BUFFER_BYTES
+
+    def start(self, opcode: int, offset: int = 0, size: int = 0, data: bytes = b"", flags: int = 0) -> int:
+        """Place an I/O command; where its data is. Up to two pages."""
+        at = self.buffer()
+        size = size or len(data)
+        assert size <= 8192
+        if data:
+            self.machine.write(at, data)
+        lba, blocks = offset // 512, max(size // 512, 1)
+        self.io.put(opcode, 1, at if size else 0, at + 4096 if size > 4096 else 0,
+                    {10: lba & 0xFFFFFFFF, 11: lba >> 32, 12: blocks - 1 | flags} if opcode != FLUSH else None)
+        return at
+
+    def finish(self, limit_ns: int = 10**9) -> Completion:
+        """Ring, then let time pass until the next command completes."""
+        self.io.ring()
+        return self.wait(self.io, limit_ns)
+
+    def wait(self, queue: Queue, limit_ns: int = 10**9, grain_ns: int = 10000) -> Completion:
+        """Let time pass, grain by grain, until a completion is there."""
+        for _ in range(limit_ns // grain_ns):
+            completion = queue.poll()
+            if completion:
+                return completion
+            self.machine.step(grain_ns)
+        raise AssertionError("no completion")
+
+    def do_write(self, offset: int, data: bytes, flags: int = 0) -> Completion:
+        """Write and wait."""
+        self.start(WRITE, offset, data=data, flags=flags)
+        return self.finish()
+
+    def do_read(self, offset: int, size: int) -> bytes:
+        """Read and wait; the data."""
+        at = self.start(READ, offset, size)
+        completion = self.finish()
+        assert completion.code == 0, f"read: status {completion.code:#x}"
+        return self.machine.read(at, size)
+
+    def mark(self, kind: int, label: bytes, nsid: int = 1, code: int = 0) -> None:
+        """The vendor command."""
+        words = struct.unpack("<4I", label.ljust(16, b"\0"))
+        self.do_admin(MARK, code, nsid=nsid, dwords={10: kind, **dict(zip(range(12, 16), words))})

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU and its tools as child processes, with the qtest and QMP protocols.
+
+Time does not pass in a machine under qtest but when a test steps the clock, so
+tests can say of each nanosecond what has happened by then and what has not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+QEMU = Path(os.environ.get("QEMU_BUILD", ROOT / "build" / "qemu")).resolve()
+SMALL = Path(os.environ.get("SLATE_PROFILE", ROOT / "nand-emu" / "profiles" / "small.ini"))
+FIRMWARE = ("/usr/share/seabios", "/usr/share/qemu")
+TIMEOUT = ("timeout", "-k", "5", "60")
+
+Json = dict[str, Any]
+
+
+def drive(node: str = "ssd0", **settings: object) -> Json:
+    """Options of a nand-ssd node; settings as section__key=value."""
+    options: Json = {"driver": "nand-ssd", "node-name": node, "profile": str(SMALL)}
+    if settings:
+        options["set"] = [f"{key.replace('__', '.')}={value}" for key, value in settings.items()]
+    return options
+
+
+def image_opts(**settings: object) -> str:
+    """The same on a tool's command line."""
+    options = drive(**settings)
+    parts = ["driver=nand-ssd", f"profile={options['profile']}"]
+    parts += [f"set.{i}={value}" for i, value in enumerate(options.get("set", ()))]
+    return ",".join(parts)
+
+
+def tool(name: str, *args: str, code: int | None = 0) -> str:
+    """Run a tool of QEMU's; what it said on both channels."""
+    done = subprocess.run([*TIMEOUT, str(QEMU / name), *args], stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if code is not None and done.returncode != code:
+        raise AssertionError(f"{name} {' '.join(args)}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def qemu_io(*commands: str, opts: str | None = None) -> str:
+    """Commands to qemu-io; a pattern that is not there is an error."""
+    args = [arg for command in commands for arg in ("-c", command)]
+    said = tool("qemu-io", "--image-opts", opts or image_opts(), *args)
+    if "failed" in said or "error" in said.lower():
+        raise AssertionError(said)
+    return said
+
+
+class Monitor:
+    """QMP, or the qtest protocol, over a socket that QEMU connects to."""
+
+    def __init__(self, path: Path):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen(1)
+        self.listener.settimeout(50)
+        self.path = path
+        self.stream: Any = None
+
+    def accept(self) -> None:
+        """Wait for QEMU."""
+        connection, _ = self.listener.accept()
+        connection.settimeout(50)
+        self.stream = connection.makefile("rwb", buffering=0)
+        self.listener.close()
+
+    def send(self, line: str) -> None:
+        """One line out."""
+        self.stream.write(line.encode() + b"\n")
+
+    def receive(self) -> str:
+        """One line in."""
+        line = self.stream.readline()
+        if not line:
+            raise EOFError("QEMU closed the connection")
+        return line.decode().rstrip("\n")
+
+    def close(self) -> None:
+        """Hang up."""
+        self.listener.close()
+        if self.stream:
+            self.stream.close()
+
+
+class QmpError(Exception):
+    """QEMU refused a command."""
+
+
+class Machine:
+    """A QEMU process; its trace of the drive in .trace()."""
+
+    def __init__(self, blockdevs: list[Json], *args: str, accel: tuple[str, ...] = ("-accel", "qtest")):
+        self.folder = Path(tempfile.mkdtemp(prefix="slate-qemu-"))
+        self.events: list[Json] = []
+        self.qmp_line = Monitor(self.folder / "qmp")
+        self.under_qtest = "qtest" in accel
+        self.qtest = Monitor(self.folder / "qtest") if self.under_qtest else None
+        self.log = self.folder / "log"
+        line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), "-M", "q35", "-m", "64", *accel]
+        for path in FIRMWARE:
+            line += ["-L", path]
+        line += ["-nodefaults", "-display", "none", "-no-user-config", "-qmp", f"unix:{self.qmp_line.path}"]
+        line += ["-trace", "nand_ssd_*", "-D", str(self.log)]
+        if self.qtest:
+            line += ["-qtest", f"unix:{self.qtest.path}", "-qtest-log", "/dev/null"]
+        for options in blockdevs:
+            line += ["-blockdev", json.dumps(options)]
+        with open(self.folder / "out", "wb") as out:
+            self.process = subprocess.Popen([*line, *args], stdin=subprocess.DEVNULL, stdout=out,
+                                            stderr=subprocess.STDOUT)
+        try:
+            if self.qtest:
+                self.qtest.accept()
+            self.qmp_line.accept()
+            self.qmp_line.receive()
+            self.qmp("qmp_capabilities")
+        except (OSError, EOFError) as error:
+            said = self.output()
+            self.close()
+            raise AssertionError(f"QEMU did not start: {error}\n{said}") from None
+
+    # ---- QMP ----
+
+    def qmp(self, command: str, **arguments: object) -> Any:
+        """Run a command; its return value."""
+        self.qmp_line.send(json.dumps({"execute": command,
+                                       "arguments": {k.replace("_", "-"): v for k, v in arguments.items()}}))
+        while True:
+            answer = json.loads(self.qmp_line.receive())
+            if "return" in answer:
+                return answer["return"]
+            if "error" in answer:
+                raise QmpError(answer["error"]["desc"])
+            self.events.append(answer)
+
+    def event(self, name: str) -> Json:
+        """Wait for an event."""
+        while True:
+            for i, event in enumerate(self.events):
+                if event["event"] == name:
+                    return self.events.pop(i)
+            self.events.append(json.loads(self.qmp_line.receive()))
+
+    def stats(self, node: str = "ssd0") -> Json:
+        """A drive's statistics."""
+        for entry in self.qmp("query-blockstats", query_nodes=True):
+            if entry.get("node-name") == node:
+                return entry["driver-specific"]
+        raise AssertionError(f"no statistics of {node}")
+
+    # ---- qtest ----
+
+    def command(self, line: str) -> str:
+        """A command of the qtest protocol; what follows OK."""
+        assert self.qtest
+        self.qtest.send(line)
+        while True:
+            answer = self.qtest.receive()
+            if answer.startswith("OK"):
+                return answer[3:]
+            if not answer.startswith("IRQ"):
+                raise AssertionError(f"{line}: {answer}")
+
+    def settle(self) -> None:
+        """Let the main loop run what is due now; no time passes."""
+        for _ in range(4):
+            self.command("inb 0x80")
+
+    def step(self, ns: int) -> int:
+        """Let time pass; the time it is then."""
+        self.settle()
+        now = int(self.command(f"clock_step {ns}"))
+        self.settle()
+        return now
+
+    def write(self, at: int, data: bytes) -> None:
+        """Write to guest memory."""
+        self.command(f"write {at:#x} {len(data):#x} 0x{data.hex()}")
+
+    def read(self, at: int, size: int) -> bytes:
+        """Read guest memory."""
+        return bytes.fromhex(self.command(f"read {at:#x} {size:#x}")[2:])
+
+    # ---- the drive's trace ----
+
+    def trace(self, event: str) -> list[dict[str, str]]:
+        """The events of one name, as their words in pairs."""
+        found = []
+        text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+        for line in text.splitlines():
+            match = re.search(rf"nand_ssd_{event} (\S+) (.*)", line)
+            if match:
+                words = match[2].split()
+                if event == "submit":
+                    words.insert(2, "op")
+                found.append(dict(zip(words[::2], words[1::2])))
+        return found
+
+    def output(self) -> str:
+        """What QEMU printed."""
+        return (self.folder / "out").read_text(encoding="utf-8", errors="replace")
+
+    # ---- the end ----
+
+    def wait(self) -> int:
+        """Wait for the process; its exit status."""
+        return self.process.wait(60)
+
+    def quit(self) -> int:
+        """Ask QEMU to go; its exit status."""
+        self.qmp("quit")
+        return self.wait()
+
+    def close(self) -> None:
+        """End it, however it is."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.qmp_line.close()
+        if self.qtest:
+            self.qtest.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class MachineTest(unittest.TestCase):
+    """A test with machines; closes them, and reads QEMU's last words when it failed."""
+
+    def machine(self, blockdevs: list[Json], *args: str, **options: Any) -> Machine:
+        """Start one."""
+        machine = Machine(blockdevs, *args, **options)
+        self.addCleanup(machine.close)
+        return machine
