@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tests/bench/run.sh - what `make bench` runs. Machines are shared and noisy:
+# read the ratios, and the absolute figures as of one moment on one machine.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/../.."
+bench=build/core/tests/bench
+echo "== the core: host requests a second, one thread; bytes of metadata"
+"$bench/bench_core" "${REQUESTS:-3000000}"
+echo "== power cuts a second (cut, copy, mount, read all, compare)"
+"$bench/bench_cut" -n 1000
+echo "== the drive in QEMU: wall time against null-co, the same icount job"
+python3 tests/bench/null_ratio.py "${PAIRS:-3}"
