@@ -150,7 +150,6 @@ def run(suite: Suite, word: str, screen: Screen) -> None:
     if suite.junit:
         suite.junit.unlink(missing_ok=True)
     lines, status = _command(suite, select(suite, word), screen)
-    (RESULTS / f"{suite.name}.log").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     if suite.junit and suite.junit.exists():
         suite.tests = parse_junit(suite.junit)
     else:
@@ -184,16 +183,16 @@ def _command(suite: Suite, command: list[str], screen: Screen) -> tuple[list[str
     signal.signal(signal.SIGALRM, lambda *_: _end(process))
     signal.alarm(int(suite.limit_s))
     try:
-        for raw in process.stdout:
-            line = raw.rstrip("\n")
-            lines.append(line)
-            match = _TAP.match(line) or re.match(r"^\s*\d+/\d+ Test\s+#", line)
-            if match:
-                done += 1
-                failed += line.startswith("not ok") or "***" in line
-                screen.now(
-                    f"{suite.name:<9} {done} done{f', {failed} FAILED' if failed else ''}   {line.strip()}"
-                )
+        with open(RESULTS / f"{suite.name}.log", "w", encoding="utf-8") as log:
+            for raw in process.stdout:
+                log.write(raw)
+                log.flush()
+                lines.append(raw.rstrip("\n"))
+                if _TAP.match(raw) or re.match(r"^\s*\d+/\d+ Test\s+#", raw):
+                    done += 1
+                    failed += raw.startswith("not ok") or "***" in raw
+                    bad = f", {failed} FAILED" if failed else ""
+                    screen.now(f"{suite.name:<9} {done} done{bad}   {raw.strip()}")
     except KeyboardInterrupt:
         _end(process)
         raise
@@ -311,7 +310,12 @@ def main() -> int:
     return 1 if failed or not tests else 0
 
 
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         sys.exit(main())
     except KeyboardInterrupt:

@@ -42,10 +42,7 @@ class Exactness(GuestTest):
             * device.setting("bus_ps_per_byte")
             // 1000
         )
-        return (
-            sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "overhead_ns"))
-            + transfer
-        )
+        return sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "overhead_ns")) + transfer
 
     def test_one_path_cost(self):
         trace = self.folder / "trace.log"

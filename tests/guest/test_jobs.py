@@ -70,8 +70,8 @@ class Quick(GuestTest):
 class Verify(GuestTest):
     """fio checks every byte it wrote, while GC moves them."""
 
-    def verify(self, name, *args, rewrites=0.0):
-        result = self.slate("--job", JOBS / f"{name}.fio", *args, seconds=600)
+    def verify(self, job, *args, rewrites=0.0):
+        result = self.slate("--job", job, *args, seconds=600)
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
         device = result.device
         self.assert_clean(device)
@@ -83,29 +83,34 @@ class Verify(GuestTest):
         self.assertGreaterEqual(erased / device.capacity, rewrites, "GC rewrote too little of the drive")
         return device
 
-    def test_random_4k_three_drives(self):
-        device = self.verify("verify-4k", "--env", "LOOPS=3", rewrites=3)
+    def test_random_16k_three_drives(self):
+        self.verify(HERE / "verify-16k.fio", rewrites=3)
+
+    def test_random_4k_whole_drive(self):
+        device = self.verify(JOBS / "verify-4k.fio", "--env", "LOOPS=1", rewrites=1)
         self.assertGreater(device.total.ftl["gc-units"], 0)
 
     def test_sequential_128k_three_drives(self):
-        self.verify("verify-128k", "--env", "LOOPS=3", rewrites=3)
+        self.verify(JOBS / "verify-128k.fio", "--env", "LOOPS=4", rewrites=3)
 
     def test_512(self):
-        device = self.verify("verify-512", "--env", "SIZE=2m", "--env", "LOOPS=2")
+        device = self.verify(JOBS / "verify-512.fio", "--env", "SIZE=2m", "--env", "LOOPS=2")
         self.assertGreater(device.total.ftl["merge-reads"] + device.total.ftl["coalesced-units"], 0)
 
     def test_mixed_sizes(self):
-        self.verify("verify-bssplit", "--env", "SIZE=16m", "--env", "LOOPS=2")
+        self.verify(JOBS / "verify-bssplit.fio", "--env", "SIZE=16m", "--env", "LOOPS=2")
 
     def test_nvme_passthrough(self):
-        self.verify("verify-cmd", "--env", "SIZE=8m", "--env", "LOOPS=2")
+        self.verify(JOBS / "verify-cmd.fio", "--env", "SIZE=8m", "--env", "LOOPS=2")
 
     def test_512_without_write_buffer(self):
-        self.verify("verify-512", "--env", "SIZE=512k", "--env", "LOOPS=1", "--set", "ftl.buffer_units=0")
+        self.verify(
+            JOBS / "verify-512.fio", "--env", "SIZE=512k", "--env", "LOOPS=1", "--set", "ftl.buffer_units=0"
+        )
 
     def test_4k_aged_blocking_gc(self):
         self.verify(
-            "verify-4k",
+            JOBS / "verify-4k.fio",
             "--env",
             "SIZE=25%",
             "--env",
