@@ -65,7 +65,8 @@ struct ftl_host {
 
 enum ftl_gc_mode {
 	FTL_GC_BLOCKING,	/* GC keeps the die until the plane is back over stop */
-	FTL_GC_SLICED,		/* GC moves gc_slice_pages, then host I/O goes first */
+	FTL_GC_SLICED,		/* host I/O goes first; GC moves gc_slice_pages after each
+				 * host program, and one after a read when writes wait */
 };
 
 struct gc_policy;
@@ -78,7 +79,7 @@ struct ftl_config {
 	uint32_t gc_stop_blocks;	/* ... and stops when this many are */
 	uint32_t gc_urgent_blocks;	/* at or under: no host program in this plane */
 	enum ftl_gc_mode gc_mode;
-	uint32_t gc_slice_pages;	/* page copies between two host commands of a die */
+	uint32_t gc_slice_pages;	/* page copies after a host program of the die */
 	bool multiplane;		/* group host programs over the planes of a die */
 	bool payload;			/* keep host bytes; false: mapping and OOB only */
 	uint32_t map_ns;		/* one mapping look-up */

@@ -76,6 +76,29 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 	return false;
 }
 
+/*
+ * Sliced mode: whose turn is it? A program used up a page, so GC may move
+ * gc_slice_pages. A read did not: the next read goes first, unless writes wait
+ * for free blocks; then each read gives way to one copy.
+ */
+void gc_after_program(struct page_ftl *f, uint32_t die)
+{
+	f->die[die].gc_turn = true;
+	f->die[die].gc_credit = f->c.gc_slice_pages;
+}
+
+void gc_after_read(struct page_ftl *f, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc_active; i++)
+		if (f->plane[first + i].gc.active &&
+		    f->bt.plane[first + i].free_count <= f->c.gc_urgent_blocks) {
+			f->die[die].gc_turn = true;
+			f->die[die].gc_credit = 1;
+		}
+}
+
 /* ---- choosing ----------------------------------------------------------- */
 
 static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)

@@ -6,8 +6,9 @@
  * into the buffer, and gives each idle die its next command. A die takes
  *
  *   blocking GC  GC while its plane wants it, then reads, then programs;
- *   sliced GC    reads, then programs; after each of them GC has a turn of
- *                gc_slice_pages copies, and all the time when nothing waits.
+ *   sliced GC    reads, then programs; after a program GC has a turn of
+ *                gc_slice_pages copies (after a read of one, if writes wait for
+ *                free blocks), and all the time when nothing waits.
  *
  * All that happens at one moment happens in a fixed order (dies by number), so
  * equal inputs give equal runs.

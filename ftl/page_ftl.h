@@ -302,6 +302,8 @@ void gc_wake(struct page_ftl *f, uint32_t plane);
 bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane);
 void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d);
 bool gc_holds_die(const struct page_ftl *f, uint32_t die);
+void gc_after_read(struct page_ftl *f, uint32_t die);
+void gc_after_program(struct page_ftl *f, uint32_t die);
 
 /* mount.c */
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns);

@@ -300,8 +300,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 	SSD_ASSERT(count);
 	d->plane_turn = (d->plane_turn + count) % planes;
-	d->gc_turn = true;
-	d->gc_credit = f->c.gc_slice_pages;
+	gc_after_program(f, die);
 	nand_submit(f->n, now_ns, c, count);
 	d->count = count;
 	for (uint32_t i = 0; i < count; i++) {

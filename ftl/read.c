@@ -360,8 +360,7 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	nand_submit(f->n, now_ns, &c, 1);
 	die_start(f, die, DIE_READ, c.done_ns);
 	d->bases = NONE;
-	d->gc_turn = true;
-	d->gc_credit = f->c.gc_slice_pages;
+	gc_after_read(f, die);
 	for (;;) {
 		bool more = next_shares(f, d, r, upn);
 

@@ -33,7 +33,9 @@ class Tap:
         self.lock = threading.Lock()
         self.number = 0
 
-    def say(self, test: unittest.TestCase, ok: bool, seconds: float, comment: str = "", detail: str = "") -> None:
+    def say(
+        self, test: unittest.TestCase, ok: bool, seconds: float, comment: str = "", detail: str = ""
+    ) -> None:
         """A test's line, and what it said."""
         with self.lock:
             self.number += 1
