@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The drive in virtual time: real instructions, counted, and no guest system.
+
+The scenes are those of bare/nvme.c.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from support import Machine, MachineTest, drive
+
+ICOUNT = ("-accel", "tcg", "-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2020-01-01T00:00:00,clock=vm")
+SOURCE = Path(__file__).resolve().parent / "bare" / "nvme.c"
+COMPILE = ("-m32", "-march=i686", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding",
+           "-fno-pic", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-nostdlib", "-no-pie", "-static",
+           "-Wl,--build-id=none", "-Wl,-Ttext=0x200000", "-Wl,-e,bare_start")
+READ_NS = 99000  # timing.read_ns of small.ini
+PROGRAM_NS = 640000
+
+
+@functools.cache
+def program() -> Path:
+    """The program for the bare machine, compiled once."""
+    folder = Path(tempfile.mkdtemp(prefix="slate-bare-"))
+    atexit.register(shutil.rmtree, folder)
+    binary = folder / "nvme.elf"
+    subprocess.run([os.environ.get("CC", "gcc"), *COMPILE, "-o", str(binary), str(SOURCE)], check=True)
+    return binary
+
+
+class BareTest(MachineTest):
+    """Runs scenes of the program."""
+
+    def start(self, scene: str, **settings: object) -> Machine:
+        """A machine that plays a scene."""
+        console = Path(tempfile.mkstemp(prefix="slate-console-")[1])
+        self.addCleanup(console.unlink)
+        vm = self.machine([drive(**settings)], "-cpu", "max", "-debugcon", f"file:{console}",
+                          "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
+                          "-device", "nvme,id=nvme0,serial=slate,drive=ssd0,addr=4",
+                          "-kernel", str(program()), "-append", scene, accel=ICOUNT)
+        self.console = console
+        return vm
+
+    def said(self) -> str:
+        """What the program printed after the firmware."""
+        return self.console.read_text(encoding="utf-8", errors="replace")
+
+    def numbers(self, name: str) -> list[int]:
+        """The numbers it printed under a name."""
+        return [int(n) for n in re.findall(rf"^{name} (\d+)$", self.said(), re.MULTILINE)]
+
+    def play(self, scene: str) -> Machine:
+        """Play a scene to its end."""
+        vm = self.start(scene)
+        self.assertEqual(vm.wait(), 1, vm.output() + self.said())
+        self.assertTrue(self.said().endswith("done\n"), self.said())
+        return vm
+
+    def fly(self, scene: str) -> Machine:
+        """Play a scene until it has commands in flight."""
+        vm = self.start(scene)
+        self.until(lambda: "flying" in self.said())
+        return vm
+
+    def until(self, condition: object) -> None:
+        """Wait for a condition, for 40 s at most."""
+        for _ in range(2000):
+            if condition():  # type: ignore[operator]
+                return
+            time.sleep(0.02)
+        self.fail("it did not happen")
+
+
+class Scenes(BareTest):
+    """Scenes that end by themselves."""
+
+    def test_latency_is_exact(self) -> None:
+        vm = self.play("latency")
+        reads = self.numbers("read")
+        self.assertEqual(len(reads), 64)
+        self.assertEqual(len(set(reads)), 1, "equal reads take equal time")
+        last = int([d for d in vm.trace("done") if int(d["latency"]) > READ_NS][-1]["latency"])
+        software = reads[0] - last
+        self.assertGreater(software, 0)
+        self.assertLess(software, 1000, "instructions between doorbell and completion")
+
+    def test_runs_are_equal_beside_other_work(self) -> None:
+        """Twice quiet, twice while both processors are busy."""
+        runs = []
+        for busy in (0, 0, 3, 3):
+            loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
+            try:
+                vm = self.play("batches")
+            finally:
+                for loop in loops:
+                    loop.kill()
+                    loop.wait()
+            # The program does not flush. QEMU does at its end, after the last instruction that counts.
+            count = sum(request["op"] != "flush" for request in vm.trace("submit"))
+            runs.append((self.said(), *(vm.trace(event)[:count] for event in ("submit", "done", "where"))))
+        self.assertGreater(len(runs[0][1]), 600)
+        for run in runs[1:]:
+            self.assertEqual(run, runs[0])
+
+    def test_reset_in_flight(self) -> None:
+        self.play("reset")
+        self.assertLess(self.numbers("reset")[0], 1000, "no time passes in a reset")
+
+    def test_delete_queue_in_flight(self) -> None:
+        self.play("delete")
+        self.assertLess(self.numbers("delete")[0], 1000, "no time passes in it")
+
+    def test_shutdown_takes_its_time(self) -> None:
+        self.play("shutdown")
+        self.assertEqual(self.numbers("shst"), [1, 2])
+        self.assertGreater(self.numbers("shutdown")[0], PROGRAM_NS)
+
+
+class Interference(BareTest):
+    """Scenes that go on for ever, and someone who interferes."""
+
+    def progress(self, vm: Machine) -> None:
+        """The guest goes on."""
+        before = vm.stats()["total"]["write"]["ios"]
+        self.until(lambda: vm.stats()["total"]["write"]["ios"] > before + 10)
+
+    def test_completions_reach_a_sleeping_guest(self) -> None:
+        vm = self.fly("halt")
+        self.until(lambda: vm.stats()["total"]["write"]["ios"] >= 8)
+        latencies = [int(d["latency"]) for d in vm.trace("done")[-8:]]
+        self.assertTrue(all(latency > PROGRAM_NS for latency in latencies))
+
+    def test_stop_and_cont(self) -> None:
+        for scene in ("spin", "halt"):
+            with self.subTest(scene):
+                vm = self.fly(scene)
+                for _ in range(5):
+                    vm.qmp("stop")
+                    self.assertEqual(len(vm.trace("submit")), len(vm.trace("done")), "all finished at once")
+                    vm.qmp("cont")
+                if scene == "spin":
+                    self.progress(vm)
+                self.assertEqual(vm.quit(), 0)
+
+    def test_quit(self) -> None:
+        for scene in ("spin", "halt"):
+            with self.subTest(scene):
+                self.assertEqual(self.fly(scene).quit(), 0)
+
+    def test_synchronous_requests_from_the_monitor(self) -> None:
+        vm = self.fly("spin")
+        for command in ("read 0 64k", "flush", "write 128M 4k", "read 128M 4k"):
+            said = vm.qmp("human-monitor-command", command_line=f'qemu-io ssd0 "{command}"')
+            self.assertNotIn("fail", said)
+        self.progress(vm)
+        self.assertEqual(vm.quit(), 0)
+
+    def test_drain(self) -> None:
+        """A block job begins and ends with a drained node."""
+        vm = self.fly("spin")
+        vm.qmp("blockdev-add", driver="null-co", node_name="target", size=256 << 20)
+        vm.qmp("blockdev-backup", job_id="backup", device="ssd0", target="target", sync="none")
+        self.progress(vm)
+        vm.qmp("block-job-cancel", device="backup")
+        vm.event("BLOCK_JOB_CANCELLED")
+        self.progress(vm)
+        self.assertEqual(vm.quit(), 0)
+
+    def test_system_reset(self) -> None:
+        vm = self.fly("spin")
+        vm.qmp("system_reset")
+        self.until(lambda: self.said().count("flying") == 2)
+        self.progress(vm)
+        self.assertEqual(vm.quit(), 0)
