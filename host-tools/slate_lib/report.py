@@ -203,11 +203,12 @@ class Report:
             for name in (*SOURCES, *sorted(set(sources) - set(SOURCES)))
             if any(sources.get(name, {}).get(key) for key in ("reads", "programs", "erases"))
         ]
-        parts = [
-            f"{name} {units.count(sources[name].get('reads', 0))} r, {units.count(sources[name].get('programs', 0))} p, "
-            f"{units.count(sources[name].get('erases', 0))} e"
-            for name in used
-        ]
+        parts = []
+        for name in used:
+            reads, programs, erases = (
+                units.count(sources[name].get(key, 0)) for key in ("reads", "programs", "erases")
+            )
+            parts.append(f"{name} {reads} r, {programs} p, {erases} e")
         self._pair(
             "NAND",
             ("   ".join(parts) if parts else "no commands") + "   (page reads, programs; block erases)"
@@ -233,8 +234,8 @@ class Report:
                 "guest: mean and max from submission (lat), percentiles from completion (clat), as fio has them"
             )
         notes.append(
-            "path = guest - drive: the guest's kernel and fio; host-q, GC-q: waiting behind other host I/O, behind "
-            "GC; dies, bus: share of the job's time they were busy; the drive's percentiles are upper "
+            "path = guest - drive: the guest's kernel and fio; host-q, GC-q: waiting behind other host I/O, "
+            "behind GC; dies, bus: share of the job's time they were busy; the drive's percentiles are upper "
             "bounds (≤ 6.25 %)"
         )
         self._add()
