@@ -64,6 +64,8 @@ struct nand_array {
 	struct nand_stats stats;
 	uint64_t now_ns;		/* A4 */
 	bool powered;
+	uint32_t pages;			/* derived: all of them, */
+	uint32_t die_pages;		/* and of one die */
 
 	struct block *block;
 	uint8_t *cells;			/* enum cell, two bits a page */
@@ -166,24 +168,23 @@ static void page_wipe(struct nand_array *a, ppn_t p)
 
 static bool address_ok(const struct nand_array *a, const struct nand_cmd *c)
 {
-	const struct nand_geometry *g = &a->base.geo;
-
 	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES)
 		return false;
-	if (c->ppn.v >= geo_pages(g))
+	if (c->ppn.v >= a->pages)
 		return false;
-	return c->op != NAND_ERASE || geo_page_of(g, c->ppn) == 0;
+	return c->op != NAND_ERASE || geo_page_of(&a->base.geo, c->ppn) == 0;
 }
 
 /* The rule that one command breaks by itself, or NAND_NRULES. */
 static enum nand_rule broken_alone(const struct nand_array *a, const struct nand_cmd *c)
 {
-	const struct block *b = &a->block[geo_block_of(&a->base.geo, c->ppn).v];
+	const struct block *b;
 
-	switch (c->op) {
-	case NAND_READ:
+	if (c->op == NAND_READ)
 		return c->ecc_words == NAND_WHOLE_PAGE || c->ecc_words == NAND_OOB_ONLY ?
 			NAND_NRULES : NAND_R7;
+	b = &a->block[geo_block_of(&a->base.geo, c->ppn).v];
+	switch (c->op) {
 	case NAND_PROGRAM:
 		if (b->bad)
 			return NAND_R3;
@@ -198,6 +199,7 @@ static enum nand_rule broken_alone(const struct nand_array *a, const struct nand
 		if (b->bad)
 			return NAND_R3;
 		return c->pb == NAND_WHOLE_BLOCK ? NAND_NRULES : NAND_R4;
+	case NAND_READ:
 	case NAND_NOPS:
 		break;
 	}
@@ -217,8 +219,7 @@ static enum nand_rule broken_together(const struct nand_array *a, const struct n
 
 		if (c[i].op != c[0].op)
 			return NAND_R6;
-		if (plane / g->planes_per_die !=
-		    geo_die_of(g, geo_block_of(g, c[0].ppn)))
+		if (c[i].ppn.v / a->die_pages != c[0].ppn.v / a->die_pages)
 			return NAND_R6;
 		if (planes & bit)
 			return c[0].op == NAND_ERASE ? NAND_R5 : NAND_R6;
@@ -230,7 +231,6 @@ static enum nand_rule broken_together(const struct nand_array *a, const struct n
 static enum nand_rule broken_rule(const struct nand_array *a, uint64_t now_ns,
 				  const struct nand_cmd *c, unsigned int count)
 {
-	const struct nand_geometry *g = &a->base.geo;
 	enum nand_rule r;
 
 	if (!a->powered)
@@ -243,7 +243,7 @@ static enum nand_rule broken_rule(const struct nand_array *a, uint64_t now_ns,
 		if (r != NAND_NRULES)
 			return r;
 	}
-	if (a->die[geo_die_of(g, geo_block_of(g, c[0].ppn))].ready_ns > now_ns)
+	if (a->die[c[0].ppn.v / a->die_pages].ready_ns > now_ns)
 		return NAND_R8;
 	for (unsigned int i = 0; i < count; i++) {
 		r = broken_alone(a, &c[i]);
@@ -458,7 +458,6 @@ static enum nand_status ask_fault(struct nand_array *a, const struct nand_cmd *c
 static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
 {
 	struct nand_array *a = array_of(n);
-	const struct nand_geometry *g = &n->geo;
 	struct die *d;
 	struct bus *bus;
 	uint64_t cell_start = 0;
@@ -469,8 +468,9 @@ static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, un
 	SSD_ASSERT(now_ns >= a->now_ns);	/* A4 */
 	a->now_ns = now_ns;
 
-	if (c[0].ppn.v < geo_pages(g)) {	/* an ended erase first empties its pages */
-		d = &a->die[geo_die_of(g, geo_block_of(g, c[0].ppn))];
+	die = c[0].ppn.v / a->die_pages;
+	if (c[0].ppn.v < a->pages) {	/* an ended erase first empties its pages */
+		d = &a->die[die];
 		if (d->count && d->ready_ns <= now_ns)
 			settle(a, d);
 	}
@@ -479,9 +479,8 @@ static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, un
 		refuse(a, now_ns, r, c, count);
 		return;
 	}
-	die = geo_die_of(g, geo_block_of(g, c[0].ppn));
 	d = &a->die[die];
-	bus = &a->bus[geo_channel_of_die(g, die)];
+	bus = &a->bus[geo_channel_of_die(&n->geo, die)];
 
 	switch (c[0].op) {
 	case NAND_READ:
@@ -761,6 +760,8 @@ struct nand *nand_array_init(void *mem, void *pool, const struct nand_array_conf
 	a->t = c->timing;
 	a->pool = pool;
 	a->pool_pages = (uint32_t)c->payload_pages;
+	a->pages = (uint32_t)geo_pages(&c->geo);
+	a->die_pages = a->pages / geo_dies(&c->geo);
 	a->spare = NO_BUFFER;
 	a->powered = true;
 	lay_out(a, &m, c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bench_core - how fast the core runs, as host requests a second of one thread,
+ * bench_core - how fast the core runs, as host requests a second of CPU time of one thread,
  * and what it keeps per page. Closed loop: the next request is submitted when
  * the one before is acknowledged. Prints "name value unit" lines.
  *
@@ -50,7 +50,7 @@ static double seconds(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
