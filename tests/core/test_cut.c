@@ -79,6 +79,7 @@ struct drive {
 
 static char id[256];
 static uint64_t cuts;
+static double cut_seconds;
 static struct { bool on; uint64_t command, command2; int when, when2; } only;
 static struct drive first, second, third;
 
@@ -442,6 +443,7 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	work(&first, ops);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	s = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+	cut_seconds += s;
 	printf("ok %s: %" PRIu64 " commands, %" PRIu64 " cuts survived, %" PRIu64 " blocks collected "
 	       "(%.0f cuts/s)\n", shapes[shape].name, outer.command, cuts - before,
 	       first.f->ops->stats(first.f)->gc_runs, (double)(cuts - before) / s);
@@ -470,5 +472,6 @@ int main(int argc, char **argv)
 		ops = (uint32_t)strtoul(argv[2], NULL, 10);
 	for (shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++)
 		run(shape, 1, ops);
+	printf("# all shapes: %" PRIu64 " cuts, %.0f cuts/s of CPU time\n", cuts, (double)cuts / cut_seconds);
 	return 0;
 }
