@@ -67,7 +67,7 @@ class Monitor:
         """The drive's statistics."""
         try:
             nodes = await self._client.execute("query-blockstats", {"query-nodes": True})
-        except self._qmp.QMPError as error:
+        except self._qmp.ExecuteError as error:
             raise MachineError(f"QEMU did not tell the drive's statistics: {error}") from None
         for entry in nodes:
             if entry.get("node-name") == node and "driver-specific" in entry:

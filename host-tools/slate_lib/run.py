@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import time
@@ -17,6 +18,9 @@ from .options import RunOptions
 from .rundir import RunDir
 from .watch import POLL_SECONDS, Progress, Watcher
 
+ANSWER_SECONDS = float(
+    os.environ.get("SLATE_ANSWER_SECONDS", 60)
+)  # for the statistics, once the guest is off
 NO_JOB = 127  # the guest's status when there was neither a job nor a script
 
 
@@ -130,9 +134,14 @@ class Run:
                         f"the guest did not power off by itself (reason: {reason}){self.watcher.last_words()}"
                     )
                 )
-            self.raw = await monitor.drive(command.NODE)
+            self.raw = await self._until(asyncio.wait_for(monitor.drive(command.NODE), ANSWER_SECONDS), qemu)
             await monitor.quit()
         except TimeoutError:
+            if "guest" in self.phases:
+                raise MachineError(
+                    f"QEMU hangs: the guest powered off, but no statistics came within {ANSWER_SECONDS:g} s",
+                    "this is a fault in QEMU or the drive: run again with --keep and report it",
+                ) from None
             raise MachineError(
                 f"QEMU did not start within {self.options.timeout:g} s",
                 "if the drive is large and full, raise --timeout; else run 'make qemu'",
@@ -165,7 +174,7 @@ class Run:
                     if not task.done():
                         raise ConnectionResetError("QEMU is gone")
                 looks += 1
-                if watch and "start" in self.phases:
+                if watch and "start" in self.phases and "guest" not in self.phases:
                     busy = not self.options.realtime and looks % 20 == 0
                     self.watcher.poll(qemu.cpu_seconds() if busy else self.watcher.cpu)
                 if looks % 20 == 0:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A stand-in for QEMU: speaks QMP, prints a guest's console, sends results.
 
-FAKE says what goes wrong: refuse, die, panic, hang, garbage, failed-job, spam.
+FAKE says what goes wrong: refuse, die, panic, hang, garbage, failed-job, spam,
+die-late (after power-off), mute (no statistics).
 """
 
 import base64
@@ -115,6 +116,10 @@ def main() -> None:
         out.write(b"SLATE-BEGIN\nx" if fake == "garbage" else results(status))
     console.write(b"SLATE-PHASE output-sent 2.6\r\n")
     qmp.event("SHUTDOWN", guest=True, reason="guest-shutdown")
+    if fake == "die-late":
+        os.abort()
+    if fake == "mute":
+        time.sleep(60)
     interval = account(read=op([65536] * 4, cell=200000, bus=60000, map=2144))
     stats = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 2000, interval)])
     qmp.serve("query-blockstats", [{"node-name": "other"}, {"node-name": "ssd0", "driver-specific": stats}])

@@ -145,6 +145,12 @@ class Bad(RunTest):
         self.assertTrue((self.out / "console.log").exists())
         self.assertFalse((self.out / "run.json").exists())
 
+    def test_qemu_dies_after_power_off(self):
+        self.failure(3, "SIGABRT", fake="die-late")
+
+    def test_qemu_answers_no_more(self):
+        self.failure(3, "QEMU hangs", "fix:", fake="mute", SLATE_ANSWER_SECONDS="2")
+
     def test_panic(self):
         self.failure(3, "kernel panicked", "| Kernel panic - not syncing: fake", "--mem", fake="panic")
 
