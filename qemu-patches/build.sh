@@ -147,7 +147,7 @@ explain() { # LOG - a sentence for what can be told from the output
 }
 
 phase() { # NAME WHAT COMMAND... - output to a log, shown when it fails
-	local name=$1 what=$2 log=$logs/qemu-$1.log start=$EPOCHREALTIME rc=0 text
+	local name=$1 what=$2 log=$logs/qemu-$1.log start=$EPOCHREALTIME rc=0 text=()
 	shift 2
 	[ -z "$tty" ] || printf '\r\033[K  %-10s %s ...' "$name" "$what" >"$tty"
 	set -m
@@ -162,9 +162,9 @@ phase() { # NAME WHAT COMMAND... - output to a log, shown when it fails
 	[ -z "$tty" ] || printf '\r\033[K' >"$tty"
 	if [ "$rc" -ne 0 ]; then
 		tail -n 30 "$log" >&2
-		text=$(explain "$log")
+		mapfile -t text < <(explain "$log")
 		die "$name: $what: failed after $(seconds_since "$start") s (exit status $rc)" \
-			"${text:+$text}" "The whole output: $log"
+			"${text[@]}" "The whole output: $log"
 	fi
 	printf '  %-10s %-58s %8s s\n' "$name" "$what" "$(seconds_since "$start")"
 }

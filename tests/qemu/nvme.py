@@ -47,8 +47,14 @@ class Queue:
         nvme.machine.write(sq, bytes(DEPTH * 64))
         nvme.machine.write(cq, bytes(DEPTH * 16))
 
-    def put(self, opcode: int, nsid: int = 0, prp1: int = 0, prp2: int = 0, dwords: dict[int, int] | None = None,
-            ) -> int:
+    def put(
+        self,
+        opcode: int,
+        nsid: int = 0,
+        prp1: int = 0,
+        prp2: int = 0,
+        dwords: dict[int, int] | None = None,
+    ) -> int:
         """Place a command in the queue; its id. ring() starts it."""
         words = [0] * 16
         cid = self.qid << 8 | self.tail
@@ -69,7 +75,8 @@ class Queue:
     def poll(self) -> Completion | None:
         """The next completion, if there is one."""
         result, _, _, _, cid, status = struct.unpack(
-            "<IIHHHH", self.nvme.machine.read(self.cq + 16 * self.head, 16))
+            "<IIHHHH", self.nvme.machine.read(self.cq + 16 * self.head, 16)
+        )
         if status & 1 != self.phase:
             return None
         self.head = (self.head + 1) % DEPTH
@@ -80,7 +87,7 @@ class Queue:
     def drain(self) -> list[Completion]:
         """All completions at hand, in order."""
         found = []
-        while (completion := self.poll()):
+        while completion := self.poll():
             found.append(completion)
         return found
 
@@ -178,8 +185,13 @@ class Nvme:
         if data:
             self.machine.write(at, data)
         lba, blocks = offset // 512, max(size // 512, 1)
-        self.io.put(opcode, 1, at if size else 0, at + 4096 if size > 4096 else 0,
-                    {10: lba & 0xFFFFFFFF, 11: lba >> 32, 12: blocks - 1 | flags} if opcode != FLUSH else None)
+        self.io.put(
+            opcode,
+            1,
+            at if size else 0,
+            at + 4096 if size > 4096 else 0,
+            {10: lba & 0xFFFFFFFF, 11: lba >> 32, 12: blocks - 1 | flags} if opcode != FLUSH else None,
+        )
         return at
 
     def finish(self, limit_ns: int = 10**9) -> Completion:

@@ -45,8 +45,14 @@ def image_opts(**settings: object) -> str:
 
 def tool(name: str, *args: str, code: int | None = 0) -> str:
     """Run a tool of QEMU's; what it said on both channels."""
-    done = subprocess.run([*TIMEOUT, str(QEMU / name), *args], stdin=subprocess.DEVNULL, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    done = subprocess.run(
+        [*TIMEOUT, str(QEMU / name), *args],
+        stdin=subprocess.DEVNULL,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
     if code is not None and done.returncode != code:
         raise AssertionError(f"{name} {' '.join(args)}: exit status {done.returncode}\n{done.stdout}")
     return done.stdout
@@ -121,8 +127,9 @@ class Machine:
         for options in blockdevs:
             line += ["-blockdev", json.dumps(options)]
         with open(self.folder / "out", "wb") as out:
-            self.process = subprocess.Popen([*line, *args], stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(
+                [*line, *args], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+            )
         try:
             if self.qtest:
                 self.qtest.accept()
@@ -138,8 +145,11 @@ class Machine:
 
     def qmp(self, command: str, **arguments: object) -> Any:
         """Run a command; its return value."""
-        self.qmp_line.send(json.dumps({"execute": command,
-                                       "arguments": {k.replace("_", "-"): v for k, v in arguments.items()}}))
+        self.qmp_line.send(
+            json.dumps(
+                {"execute": command, "arguments": {k.replace("_", "-"): v for k, v in arguments.items()}}
+            )
+        )
         while True:
             answer = json.loads(self.qmp_line.receive())
             if "return" in answer:

@@ -19,11 +19,36 @@ from pathlib import Path
 
 from support import Machine, MachineTest, drive
 
-ICOUNT = ("-accel", "tcg", "-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2020-01-01T00:00:00,clock=vm")
+ICOUNT = (
+    "-accel",
+    "tcg",
+    "-icount",
+    "shift=0,sleep=off",
+    "-seed",
+    "1",
+    "-rtc",
+    "base=2020-01-01T00:00:00,clock=vm",
+)
 SOURCE = Path(__file__).resolve().parent / "bare" / "nvme.c"
-COMPILE = ("-m32", "-march=i686", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding",
-           "-fno-pic", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-nostdlib", "-no-pie", "-static",
-           "-Wl,--build-id=none", "-Wl,-Ttext=0x200000", "-Wl,-e,bare_start")
+COMPILE = (
+    "-m32",
+    "-march=i686",
+    "-std=gnu11",
+    "-O2",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-ffreestanding",
+    "-fno-pic",
+    "-fno-stack-protector",
+    "-fno-asynchronous-unwind-tables",
+    "-nostdlib",
+    "-no-pie",
+    "-static",
+    "-Wl,--build-id=none",
+    "-Wl,-Ttext=0x200000",
+    "-Wl,-e,bare_start",
+)
 READ_NS = 99000  # timing.read_ns of small.ini
 PROGRAM_NS = 640000
 
@@ -45,10 +70,22 @@ class BareTest(MachineTest):
         """A machine that plays a scene."""
         console = Path(tempfile.mkstemp(prefix="slate-console-")[1])
         self.addCleanup(console.unlink)
-        vm = self.machine([drive(**settings)], "-cpu", "max", "-debugcon", f"file:{console}",
-                          "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
-                          "-device", "nvme,id=nvme0,serial=slate,drive=ssd0,addr=4",
-                          "-kernel", str(program()), "-append", scene, accel=ICOUNT)
+        vm = self.machine(
+            [drive(**settings)],
+            "-cpu",
+            "max",
+            "-debugcon",
+            f"file:{console}",
+            "-device",
+            "isa-debug-exit,iobase=0xf4,iosize=4",
+            "-device",
+            "nvme,id=nvme0,serial=slate,drive=ssd0,addr=4",
+            "-kernel",
+            str(program()),
+            "-append",
+            scene,
+            accel=ICOUNT,
+        )
         self.console = console
         return vm
 

@@ -7,8 +7,25 @@ import struct
 import time
 from typing import Any
 
-from nvme import (BAR, CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, DELETE_SQ, DSM, FLUSH, FUA, GET_LOG, IDENTIFY, MARK,
-                  READ, SET_FEATURES, WRITE, WRITE_ZEROES, Nvme)
+from nvme import (
+    BAR,
+    CC,
+    CC_ENABLE,
+    CC_SHN_NORMAL,
+    CSTS,
+    DELETE_SQ,
+    DSM,
+    FLUSH,
+    FUA,
+    GET_LOG,
+    IDENTIFY,
+    MARK,
+    READ,
+    SET_FEATURES,
+    WRITE,
+    WRITE_ZEROES,
+    Nvme,
+)
 from support import Json, Machine, MachineTest, QmpError, drive
 
 PAGE = bytes(range(256)) * 16
@@ -20,7 +37,9 @@ CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 class NvmeTest(MachineTest):
     """Starts a machine with the drive and one controller."""
 
-    def start(self, blockdevs: list[Json] | None = None, device: str = CONTROLLER, **settings: object) -> Nvme:
+    def start(
+        self, blockdevs: list[Json] | None = None, device: str = CONTROLLER, **settings: object
+    ) -> Nvme:
         """The controller, running."""
         self.vm: Machine = self.machine(blockdevs or [drive(**settings)], "-device", device)
         self.nvme = Nvme(self.vm)
@@ -135,8 +154,11 @@ class Time(NvmeTest):
         self.assertEqual(int(done["done"]) - int(submit["now"]), int(done["latency"]))
         return int(done["latency"])
 
-    def check_exact(self, prepare: list[tuple[int, int, bytes, int]], command: tuple[int, int, bytes, int],
-                    ) -> int:
+    def check_exact(
+        self,
+        prepare: list[tuple[int, int, bytes, int]],
+        command: tuple[int, int, bytes, int],
+    ) -> int:
         """The latency, seen once; then, in a new machine, that it is met to the nanosecond."""
         latency = 0
         for attempt in range(2):
@@ -180,8 +202,13 @@ class Time(NvmeTest):
         for _ in range(2):
             nvme = self.start()
             for i in range(200):
-                nvme.start(WRITE if i % 3 else READ, (i * 7919 % 500) * 4096, 0 if i % 3 else 4096,
-                           PAGE if i % 3 else b"", FUA if i % 7 == 0 and i % 3 else 0)
+                nvme.start(
+                    WRITE if i % 3 else READ,
+                    (i * 7919 % 500) * 4096,
+                    0 if i % 3 else 4096,
+                    PAGE if i % 3 else b"",
+                    FUA if i % 7 == 0 and i % 3 else 0,
+                )
                 if i % 16 == 15:
                     nvme.io.ring()
                     for _ in range(16):
@@ -346,9 +373,15 @@ class HotPlug(NvmeTest):
 
     def start_below_port(self) -> Nvme:
         """A controller in a hot-plug slot, without firmware."""
-        self.vm = self.machine([drive()], "-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
-                               "-device", "pcie-root-port,id=port0,bus=pcie.0,addr=5,chassis=1,slot=1",
-                               "-device", "nvme,id=nvme0,serial=slate,drive=ssd0,bus=port0")
+        self.vm = self.machine(
+            [drive()],
+            "-global",
+            "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
+            "-device",
+            "pcie-root-port,id=port0,bus=pcie.0,addr=5,chassis=1,slot=1",
+            "-device",
+            "nvme,id=nvme0,serial=slate,drive=ssd0,bus=port0",
+        )
         self.port = Nvme.__new__(Nvme)
         self.port.machine, self.port.bus, self.port.slot = self.vm, 0, 5
         self.port.config_write(0x18, 0x00010100)
@@ -390,7 +423,9 @@ class Marks(NvmeTest):
         now = self.vm.step(1)
         nvme.mark(2, b"sixteen-letters!")
         marks = self.vm.stats()["marks"]
-        self.assertEqual([(m["kind"], m["label"]) for m in marks], [("begin", "job"), ("end", "sixteen-letters!")])
+        self.assertEqual(
+            [(m["kind"], m["label"]) for m in marks], [("begin", "job"), ("end", "sixteen-letters!")]
+        )
         self.assertEqual([m["account"]["write"]["ios"] for m in marks], [1, 3])
         self.assertEqual(marks[1]["at-ns"], now)
         self.assertEqual(self.vm.stats()["total"]["write"]["ios"], 4)
@@ -429,9 +464,17 @@ class Errors(NvmeTest):
 
     def status(self, kind: str, errno: int, opcode: int) -> int:
         """The status of a command which the drive answers with errno."""
-        self.start([drive("flash"), {
-            "driver": "blkdebug", "node-name": "ssd0", "image": "flash",
-            "inject-error": [{"event": "none", "iotype": kind, "errno": errno, "once": False}]}])
+        self.start(
+            [
+                drive("flash"),
+                {
+                    "driver": "blkdebug",
+                    "node-name": "ssd0",
+                    "image": "flash",
+                    "inject-error": [{"event": "none", "iotype": kind, "errno": errno, "once": False}],
+                },
+            ]
+        )
         if opcode == WRITE:
             self.nvme.start(WRITE, data=PAGE)
         elif opcode == DSM:
@@ -458,9 +501,17 @@ class Errors(NvmeTest):
         self.assertEqual(self.status("flush", 30, FLUSH), 0x20)
 
     def test_failed_cache_off_leaves_it_on(self) -> None:
-        self.start([drive("flash"), {
-            "driver": "blkdebug", "node-name": "ssd0", "image": "flash",
-            "inject-error": [{"event": "none", "iotype": "flush", "errno": 5, "once": True}]}])
+        self.start(
+            [
+                drive("flash"),
+                {
+                    "driver": "blkdebug",
+                    "node-name": "ssd0",
+                    "image": "flash",
+                    "inject-error": [{"event": "none", "iotype": "flush", "errno": 5, "once": True}],
+                },
+            ]
+        )
         self.nvme.do_write(0, PAGE)
         self.nvme.admin.put(SET_FEATURES, dwords={10: 6, 11: 0})
         self.nvme.admin.ring()

@@ -19,34 +19,65 @@ class QemuIo(unittest.TestCase):
     """qemu-io: each command is a request that waits for the drive."""
 
     def test_reads_back_what_was_written(self) -> None:
-        qemu_io("write -P 0x11 0 1M", "write -P 0x22 64k 4k", "read -P 0x11 0 64k", "read -P 0x22 64k 4k",
-                "read -P 0x11 68k 956k", "write -P 0x33 255M 1M", "read -P 0x33 255M 1M")
+        qemu_io(
+            "write -P 0x11 0 1M",
+            "write -P 0x22 64k 4k",
+            "read -P 0x11 0 64k",
+            "read -P 0x22 64k 4k",
+            "read -P 0x11 68k 956k",
+            "write -P 0x33 255M 1M",
+            "read -P 0x33 255M 1M",
+        )
 
     def test_a_wrong_pattern_is_noticed(self) -> None:
         with self.assertRaises(AssertionError):
             qemu_io("write -P 1 0 4k", "read -P 2 0 4k")
 
     def test_one_sector(self) -> None:
-        qemu_io("write -P 1 0 16k", "write -P 2 4608 512", "read -P 1 4k 512", "read -P 2 4608 512",
-                "read -P 1 5k 3k")
+        qemu_io(
+            "write -P 1 0 16k",
+            "write -P 2 4608 512",
+            "read -P 1 4k 512",
+            "read -P 2 4608 512",
+            "read -P 1 5k 3k",
+        )
 
     def test_unaligned_bytes(self) -> None:
-        qemu_io("write -P 1 0 16k", "write -P 2 1023 5000", "read -P 1 0 1023", "read -P 2 1023 5000",
-                "read -P 1 6023 10361")
+        qemu_io(
+            "write -P 1 0 16k",
+            "write -P 2 1023 5000",
+            "read -P 1 0 1023",
+            "read -P 2 1023 5000",
+            "read -P 1 6023 10361",
+        )
 
     def test_unwritten_reads_zero(self) -> None:
         qemu_io("read -P 0 0 1M", "read -P 0 100M 64k")
 
     def test_discarded_reads_zero(self) -> None:
-        qemu_io("write -P 1 0 64k", "flush", "discard 16k 32k", "read -P 1 0 16k", "read -P 0 16k 32k",
-                "read -P 1 48k 16k")
+        qemu_io(
+            "write -P 1 0 64k",
+            "flush",
+            "discard 16k 32k",
+            "read -P 1 0 16k",
+            "read -P 0 16k 32k",
+            "read -P 1 48k 16k",
+        )
 
     def test_discard_spares_partial_units(self) -> None:
         qemu_io("write -P 1 0 16k", "discard 512 9k", "read -P 1 0 4k", "read -P 0 4k 4k", "read -P 1 8k 8k")
 
     def test_write_zeroes(self) -> None:
-        qemu_io("write -P 1 0 64k", "write -z 3k 20k", "write -z -u 33k 20k", "read -P 1 0 3k",
-                "read -P 0 3k 20k", "read -P 1 23k 10k", "read -P 0 33k 20k", "read -P 1 53k 11k")
+        qemu_io(
+            "write -P 1 0 64k",
+            "write -z 3k 20k",
+            "write -z -u 33k 20k",
+            "read -P 1 0 3k",
+            "read -P 0 3k 20k",
+            "read -P 1 23k 10k",
+            "read -P 0 33k 20k",
+            "read -P 1 53k 11k",
+        )
 
     def test_fua_and_flush(self) -> None:
         qemu_io("write -f -P 1 0 4k", "flush", "flush", "read -P 1 0 4k")
@@ -69,8 +100,10 @@ class QemuImg(unittest.TestCase):
     def test_bench(self) -> None:
         for extra in ((), ("-w",), ("-w", "--flush-interval=100", "-d", "1")):
             with self.subTest(extra):
-                self.assertIn("Run completed", tool("qemu-img", "bench", "-c", "1000", *extra, "--image-opts",
-                                                    image_opts()))
+                self.assertIn(
+                    "Run completed",
+                    tool("qemu-img", "bench", "-c", "1000", *extra, "--image-opts", image_opts()),
+                )
 
     def test_bench_takes_device_time(self) -> None:
         """100 reads of a page, one after the other: no faster than the flash."""
@@ -142,27 +175,55 @@ class Exports(unittest.TestCase):
     def round_trip(self, export: str) -> None:
         """Write, flush, read and discard through a client."""
         opts = f"driver=nbd,discard=unmap,server.type=unix,server.path={self.socket},export={export}"
-        qemu_io("write -P 9 1M 256k", "flush", "read -P 9 1M 256k", "write -f -P 8 1M 4k", "discard 1028k 4k",
-                "read -P 8 1M 4k", "read -P 0 1028k 4k", "read -P 9 1032k 248k", opts=opts)
+        qemu_io(
+            "write -P 9 1M 256k",
+            "flush",
+            "read -P 9 1M 256k",
+            "write -f -P 8 1M 4k",
+            "discard 1028k 4k",
+            "read -P 8 1M 4k",
+            "read -P 0 1028k 4k",
+            "read -P 9 1032k 248k",
+            opts=opts,
+        )
         qemu_io("read -P 8 1M 4k", opts=opts)
 
     def test_qemu_nbd(self) -> None:
-        self.serve("qemu-nbd", "-t", "-k", str(self.socket), "-x", "ssd", "--discard=unmap", "--image-opts",
-                   image_opts())
+        self.serve(
+            "qemu-nbd",
+            "-t",
+            "-k",
+            str(self.socket),
+            "-x",
+            "ssd",
+            "--discard=unmap",
+            "--image-opts",
+            image_opts(),
+        )
         self.round_trip("ssd")
 
     def daemon(self, *args: str) -> None:
         """A storage daemon with an export of the drive."""
-        self.serve("qemu-storage-daemon", "--blockdev", image_opts() + ",node-name=ssd0",
-                   "--nbd-server", f"addr.type=unix,addr.path={self.socket}", *args)
+        self.serve(
+            "qemu-storage-daemon",
+            "--blockdev",
+            image_opts() + ",node-name=ssd0",
+            "--nbd-server",
+            f"addr.type=unix,addr.path={self.socket}",
+            *args,
+        )
 
     def test_storage_daemon(self) -> None:
         self.daemon("--export", "type=nbd,id=e,node-name=ssd0,name=ssd,writable=on")
         self.round_trip("ssd")
 
     def test_storage_daemon_with_iothread(self) -> None:
-        self.daemon("--object", "iothread,id=t0",
-                    "--export", "type=nbd,id=e,node-name=ssd0,name=ssd,writable=on,iothread=t0")
+        self.daemon(
+            "--object",
+            "iothread,id=t0",
+            "--export",
+            "type=nbd,id=e,node-name=ssd0,name=ssd,writable=on,iothread=t0",
+        )
         self.round_trip("ssd")
 
 
