@@ -58,11 +58,13 @@ def one(folder: Path, smp: int, loaded: bool, job: Path) -> dict[str, str]:
     return digests(folder)
 
 
-def compare(folder: Path, runs: int, job: Path, say=lambda text: None) -> dict[int, list[dict[str, str]]]:
+def compare(
+    folder: Path, runs: int, job: Path, vcpus: tuple[int, ...] = (1, 2), say=lambda text: None
+) -> dict[int, list[dict[str, str]]]:
     """All runs; digests by number of vCPUs."""
-    found: dict[int, list[dict[str, str]]] = {1: [], 2: []}
+    found: dict[int, list[dict[str, str]]] = {smp: [] for smp in vcpus}
     for number in range(runs):
-        smp, loaded = 1 + number % 2, number // 2 % 2 == 1
+        smp, loaded = vcpus[number % len(vcpus)], number // len(vcpus) % 2 == 1
         began = time.monotonic()
         result = one(folder / f"{'deep/er/' if number % 3 else ''}run{number}", smp, loaded, job)
         found[smp].append(result)
@@ -80,7 +82,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--job", type=Path, default=JOBS / "quick.fio")
     args = parser.parse_args()
-    found = compare(RESULTS / "determinism", args.runs, args.job, lambda text: print(text, flush=True))
+    found = compare(RESULTS / "determinism", args.runs, args.job, say=lambda text: print(text, flush=True))
     equal = 0
     for smp, results in found.items():
         for name in FILES:

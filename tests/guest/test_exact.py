@@ -21,10 +21,15 @@ NEAR_NS = 520
 class Determinism(GuestTest):
     """1 and 2 vCPUs, idle and busy host, different directories. Twenty runs: make determinism."""
 
-    def test_equal_runs(self):
-        found = determinism.compare(self.folder, 4, HERE / "determinism.fio")
-        for smp, (first, second) in found.items():
-            self.assertEqual(first, second, f"{smp} vCPU")
+    def equal_runs(self, smp):
+        found = determinism.compare(self.folder, 2, HERE / "determinism.fio", vcpus=(smp,))
+        self.assertEqual(found[smp][0], found[smp][1], "an idle host, then a busy one")
+
+    def test_equal_runs_1_vcpu(self):
+        self.equal_runs(1)
+
+    def test_equal_runs_2_vcpus(self):
+        self.equal_runs(2)
 
     def test_the_seed_matters(self):
         first = self.slate("--job", JOBS / "randread-qd1.fio", "--age", "1")
