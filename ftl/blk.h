@@ -34,6 +34,7 @@ struct blk {
 	uint32_t prev, next;	/* list links, block numbers */
 	uint8_t state;		/* enum blk_state */
 	bool needs_erase;	/* FREE: found after a mount, perhaps half erased */
+	bool copies;		/* holds GC's pages, not the host's */
 	uint64_t last_order;	/* highest order programmed here */
 	uint64_t mark;		/* highest mark that a finished page here carries */
 	uint64_t last_inval;	/* highest sequence that invalidated a unit here */
@@ -67,10 +68,14 @@ struct gc_policy {
 
 extern const struct gc_policy gc_greedy;	/* fewest valid units; of equals, the last to get there */
 
-/* Everything in it is durable, and a host page was issued since. */
+/*
+ * Everything in it is durable; and of a copy made from here, mount can tell that
+ * it is the later one: a copy has the sequence of the last host page issued, so it
+ * counts as later than that host page, but would tie with another copy of then.
+ */
 static inline bool blk_settled(const struct blk_table *t, const struct blk *b)
 {
-	return b->last_order <= t->stable && b->last_order < t->issued;
+	return b->last_order <= t->stable && (!b->copies || b->last_order < t->issued);
 }
 
 size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_geometry *g,

@@ -255,6 +255,7 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 			f->stats.pad_units++;
 			continue;
 		}
+		u->from = u->upn;
 		u->upn = c.ppn.v * f->upp + i;
 		unit_map(f, u->lpn, u->upn, 0);
 		oob_put_unit(f->oob, i, u->lpn, u->seq);
@@ -266,14 +267,27 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 	start(f, plane, op, &c);
 }
 
+/* The program failed: the units stay in hand, and readers find them in the victim. */
+static void take_back(struct page_ftl *f, struct gc *g)
+{
+	for (uint32_t i = 0; i < g->flying; i++) {
+		struct gc_unit *u = &g->unit[i];
+
+		if ((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn)
+			unit_map(f, u->lpn, u->from, 0);
+		u->upn = u->from;
+	}
+	g->flying = 0;
+}
+
 static void program_ended(struct page_ftl *f, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t rest = g->units - g->flying, b = g->target;
 
-	if (g->status != NAND_OK) {	/* the units stay in hand */
+	if (g->status != NAND_OK) {
 		block_failed(f, b);
-		g->flying = 0;
+		take_back(f, g);
 		return;
 	}
 	carrier_offer(f, b, g->mark);

@@ -116,7 +116,7 @@ static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 		b->last_order = h.order;
 	if (h.mark > b->mark)
 		b->mark = h.mark;
-	b->next = h.kind;	/* no list uses it yet */
+	b->copies = h.kind == OOB_GC;
 	if (h.kind == OOB_HOST && h.order > *seen)
 		*seen = h.order;
 	for (uint32_t i = 0; i < f->upp; i++) {
@@ -181,12 +181,14 @@ static bool is_dead(struct survey *s, uint64_t seq, bool count)
 	return false;
 }
 
-/* Is (seq, order) at upn a later version than the one mapped now? */
-static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, uint64_t order, uint32_t upn)
+/* Is the version at upn, in a page with head h, later than the one mapped now? */
+static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, const struct oob_head *h,
+		       uint32_t upn)
 {
 	struct page_ftl *f = s->f;
 	uint32_t now = f->l2p[lpn] & ~OOB_LOST;
 	uint8_t *oob = f->oob + OOB_BYTES(f->upp);
+	struct oob_head was;
 	uint64_t other;
 
 	if (f->l2p[lpn] == NONE)
@@ -196,7 +198,10 @@ static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, uint64_t or
 	if (!readable(flash_read(s, now / f->upp, NULL, oob)))
 		return true;
 	other = oob_get_seq(oob, now % f->upp);
-	return seq > other || (seq == other && order > oob_get_head(oob).order);
+	was = oob_get_head(oob);
+	if (seq != other)
+		return seq > other;
+	return h->order > was.order || (h->order == was.order && h->kind > was.kind);
 }
 
 static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
@@ -212,7 +217,7 @@ static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 
 		if (tag == OOB_NO_LPN || lpn >= f->all_lpns)
 			continue;
-		if (supersedes(s, lpn, oob_get_seq(oob, i), h.order, upn))
+		if (supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
 			f->l2p[lpn] = upn | (tag & OOB_LOST);
 	}
 }
@@ -280,7 +285,7 @@ static void count_valid(struct page_ftl *f)
 static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
 	struct blk *k = &f->bt.blk[b];
-	enum frontier which = k->next == OOB_GC ? FRONT_GC : FRONT_HOST;
+	enum frontier which = k->copies ? FRONT_GC : FRONT_HOST;
 	uint32_t *open = &f->plane[geo_plane_of(f->g, (pbn_t){ b })].open[which];
 
 	if (*open != BLK_NONE && f->bt.blk[*open].last_order >= k->last_order) {

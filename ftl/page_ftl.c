@@ -248,8 +248,13 @@ static void pump(struct page_ftl *f, uint64_t now_ns)
 	for (uint32_t i = 0; i < due; i++)
 		die_dispatch(f, now_ns, f->due[i]);
 	place_pages(f, now_ns);
-	while (f->kick)
-		dispatch_idle(f, now_ns);
+	for (;;) {
+		while (f->kick)
+			dispatch_idle(f, now_ns);
+		if (!read_resume(f, now_ns))	/* a uread may come back without a command */
+			break;
+		f->kick = true;
+	}
 	if (!f->heap_count && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
 		give_up(f, now_ns);
 }

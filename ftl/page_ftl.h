@@ -96,6 +96,7 @@ enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_CARRIER, GC_ERASE };
 struct gc_unit {
 	uint32_t lpn;		/* with OOB_LOST */
 	uint32_t upn;		/* where the map says it is, unless superseded */
+	uint32_t from;		/* being programmed: where it was before */
 	uint64_t seq;
 };
 
@@ -278,7 +279,7 @@ void line_process(struct page_ftl *f, uint64_t now_ns);
 /* read.c */
 void read_init(struct page_ftl *f);
 void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
-void read_resume(struct page_ftl *f, uint64_t now_ns);
+bool read_resume(struct page_ftl *f, uint64_t now_ns);	/* false: nothing to do */
 void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 void read_complete(struct page_ftl *f, struct die *d);

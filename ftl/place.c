@@ -70,6 +70,7 @@ enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enu
 		return ROOM_ERASING;
 	}
 	p->open[which] = blk_take_free(&f->bt, plane);
+	f->bt.blk[p->open[which]].copies = which == FRONT_GC;
 	gc_wake(f, plane);
 	return ROOM_READY;
 }

@@ -218,16 +218,20 @@ void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	part_at_once(f, now_ns, io, false, 0, SSD_OK);
 }
 
-void read_resume(struct page_ftl *f, uint64_t now_ns)
+bool read_resume(struct page_ftl *f, uint64_t now_ns)
 {
+	bool resumed = false;
+
 	while (f->reads_first && spare_for_host(f)) {
 		struct ftl_io *io = f->reads_first;
 
+		resumed = true;
 		if (!read_units(f, now_ns, io))
-			return;
+			break;
 		f->reads_first = io->next;
 		part_at_once(f, now_ns, io, false, 0, SSD_OK);
 	}
+	return resumed;
 }
 
 /* ---- base reads --------------------------------------------------------- */

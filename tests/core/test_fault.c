@@ -219,6 +219,45 @@ static void a_drive_that_cannot_program_says_so(void)
 	unmake();
 }
 
+/* GC's program fails: who reads the unit before it is programmed again still gets it. */
+static uint32_t gc_programs, failing_gc_program;
+static bool gc_program_failed;
+
+static enum nand_status fail_gc_program(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op != NAND_PROGRAM || c->source != NAND_SRC_GC || ++gc_programs != failing_gc_program)
+		return NAND_OK;
+	gc_program_failed = true;
+	return NAND_PROG_FAIL;
+}
+
+static void reads_survive_a_failing_gc_program(void)
+{
+	struct nand_hooks h = { .fault = fail_gc_program };
+
+	blocks = 12;	/* little room: victims hold valid units */
+	for (failing_gc_program = 1; failing_gc_program < 40; failing_gc_program++) {
+		gc_programs = 0;
+		gc_program_failed = false;
+		make(the_seed, 8);
+		nand_array_set_hooks(t.a, &h);
+		for (uint32_t i = 0; i < 1200 && !gc_program_failed; i++)
+			EXPECT_EQ(write_unit((uint32_t)(rnd(&rng) % UNITS)), SSD_OK);
+		EXPECT(gc_program_failed);
+		/* all at once, while it is under way: some get their turn before it is redone */
+		EXPECT_EQ(run((struct ftl_io){ .op = FTL_READ, .bytes = UNITS * UNIT }), SSD_OK);
+		for (uint32_t lpn = 0; lpn < UNITS; lpn++) {
+			uint64_t v;
+
+			memcpy(&v, buf + lpn * UNIT, 8);
+			EXPECT_EQ(v, tag[lpn]);
+		}
+		unmake();
+	}
+	blocks = 24;
+}
+
 static ppn_t lost_ppn;
 
 static enum nand_status lose_page(void *opaque, const struct nand_cmd *c)
@@ -293,6 +332,7 @@ int main(int argc, char **argv)
 	RUN(a_worn_out_drive_turns_read_only);
 	RUN(a_drive_that_cannot_erase_says_so);
 	RUN(a_drive_that_cannot_program_says_so);
+	RUN(reads_survive_a_failing_gc_program);
 	RUN(an_uncorrectable_page_stays_an_error);
 	RUN(a_partial_write_does_not_heal);
 	return test_result();

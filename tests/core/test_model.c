@@ -27,7 +27,7 @@ struct variant {
 	const char *name;
 	struct nand_geometry g;
 	uint32_t unit;
-	uint32_t capacity_units;
+	uint32_t capacity_units;	/* 0: as many as the FTL accepts */
 };
 
 static const struct variant variants[] = {
@@ -38,6 +38,8 @@ static const struct variant variants[] = {
 	{ "packed", { 2, 1, 1, 1, 12, 8, 8192, 64, 43, 8192, 0, 1 }, 2048, 360 },
 	{ "planes", { 2, 1, 1, 2, 12, 8, 4096, 64, 25, 4096, 0, 1 }, 2048, 430 },
 	{ "wide", { 2, 2, 1, 2, 10, 4, 2048, 64, 43, 2048, 0, 1 }, 512, 540 },
+	{ "limit", { 1, 1, 1, 1, 8, 8, 4096, 64, 25, 4096, 0, 1 }, 2048, 0 },
+	{ "limit of two", { 2, 1, 1, 1, 7, 6, 2048, 64, 43, 2048, 0, 1 }, 512, 0 },
 };
 
 struct mode {
@@ -248,7 +250,7 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 		.buffer_units = m->buffer_pages * upp, .gc_start_blocks = 3, .gc_stop_blocks = 4,
 		.gc_urgent_blocks = 2, .gc_mode = m->gc, .gc_slice_pages = m->slice,
 		.multiplane = m->multiplane, .payload = true, .map_ns = 200, .buffer_ns = 2000,
-		.overhead_ns = 1000, .max_unit_reads = 64, .gc_policy = &gc_greedy,
+		.overhead_ns = 1000, .max_unit_reads = 8, .gc_policy = &gc_greedy,
 	};
 	struct ftl_host host = { on_done, on_copy, w };
 	const char *why;
@@ -257,6 +259,12 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 	c.geo.oob_kept = OOB_BYTES(upp);
 	c.payload_pages = geo_pages(&c.geo);
 	test_array_make(&w->ta, &c);
+	if (!v->capacity_units) {
+		do
+			fc.capacity_bytes += v->unit;
+		while (!ftl_list[0]->validate(&fc, &c.geo, &why));
+		fc.capacity_bytes -= v->unit;
+	}
 	if (ftl_list[0]->validate(&fc, &c.geo, &why)) {
 		printf("%s: %s\n", v->name, why);
 		exit(1);
