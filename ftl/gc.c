@@ -101,9 +101,20 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 
 /* ---- choosing ----------------------------------------------------------- */
 
-static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t b)
 {
 	struct gc *g = &f->plane[plane].gc;
+
+	g->victim = b;
+	g->page = 0;
+	g->units = g->flying = 0;
+	g->since_ns = now_ns;
+	g->retire = f->bt.blk[b].state == BLK_RETIRE;
+	blk_take(&f->bt, b);
+}
+
+static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
 	uint32_t b = candidate(f, plane);
 
 	if (!wanted(f, plane, f->c.gc_stop_blocks)) {
@@ -114,12 +125,7 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 		go_to_sleep(f, plane);	/* woken again when the host lacks room */
 		return false;
 	}
-	g->victim = b;
-	g->page = 0;
-	g->units = g->flying = 0;
-	g->since_ns = now_ns;
-	g->retire = f->bt.blk[b].state == BLK_RETIRE;
-	blk_take(&f->bt, b);
+	take_victim(f, now_ns, plane, b);
 	return true;
 }
 
@@ -357,6 +363,28 @@ static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 /* ---- the collector's turn ------------------------------------------------ */
 
+/*
+ * No page for a copy, because blocks failed: put the victim back and take one
+ * that only needs an erase, if there is one. Nothing in hand is lost: the map
+ * still says that it is in the victim.
+ */
+static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	uint32_t empty = f->c.gc_policy->pick(&f->bt, plane, f->upp);
+
+	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE || f->bt.blk[empty].valid)
+		return false;
+	if (g->retire) {
+		f->bt.blk[g->victim].state = BLK_OPEN;
+		blk_retire(&f->bt, g->victim);
+	} else {
+		blk_close(&f->bt, g->victim);
+	}
+	take_victim(f, now_ns, plane, empty);
+	return true;
+}
+
 static bool program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 				      enum gc_op op)
 {
@@ -371,6 +399,8 @@ static bool program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint3
 	case ROOM_NONE:
 		break;
 	}
+	if (change_victim(f, now_ns, plane))
+		return gc_run(f, now_ns, plane);
 	g->waiting = true;	/* G2 is broken: blocks failed; a free one may come back */
 	return false;
 }

@@ -6,7 +6,7 @@
  * into the buffer, and gives each idle die its next command. A die takes
  *
  *   blocking GC  GC while its plane wants it, then reads, then programs;
- *   sliced GC    reads, then programs; after a program GC has a turn of
+ *   sliced GC    reads (after eight, a program), then programs; after a program GC has a turn of
  *                gc_slice_pages copies (after a read of one, if writes wait for
  *                free blocks), and all the time when nothing waits.
  *
@@ -192,6 +192,11 @@ static void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		return;
 	if (f->gc_active && gc_first && gc_on_die(f, now_ns, die))
 		return;
+	if (d->reads_in_row >= READS_BEFORE_PROGRAM) {
+		place_pages(f, now_ns);
+		if (d->op != DIE_IDLE)
+			return;
+	}
 	if (d->first != NONE && read_issue(f, now_ns, die))
 		return;
 	place_pages(f, now_ns);
@@ -458,7 +463,7 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 		return SSD_E_INVAL;
 	if (len < page_ftl_footprint(c, &n->geo))
 		return SSD_E_NOMEM;
-	SSD_ASSERT(n->geo.oob_kept >= OOB_BYTES(n->geo.page_bytes / c->unit_bytes));
+	SSD_ASSERT(n->geo.oob_kept == OOB_BYTES(n->geo.page_bytes / c->unit_bytes));
 	lay_out(f, &m, c, &n->geo);
 	f->c = *c;
 	f->host = *host;

@@ -33,6 +33,7 @@
 #define NONE 0xffffffffu
 #define MAX_PLANES 8u
 #define DEAD_RANGE_BYTES 10u
+#define READS_BEFORE_PROGRAM 8u	/* on a die, while a page is ready: reads starve no write */
 
 /* ---- write buffer ---- */
 
@@ -81,6 +82,7 @@ struct die {
 	bool gc_turn;		/* sliced mode: GC goes next */
 	uint32_t gc_credit;	/* page copies left in this turn */
 	uint32_t first, last;	/* queue of ureads */
+	uint32_t reads_in_row;	/* read commands since the last program */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: pages under way */
 	uint32_t page[MAX_PLANES];

@@ -10,10 +10,10 @@
  *
  * Invariants:
  *   P1  issued - stable < ring size, so ring[] knows every finished page past
- *       stable;
+ *       stable, and fits the OOB's mark;
  *   P2  stable <= issued < next_seq;
  *   P3  a host frontier takes a free block only while more than
- *       gc_urgent_blocks are free: the rest is for GC.
+ *       gc_urgent_blocks are free, or to issue a page again: the rest is for GC.
  */
 #include "page_ftl.h"
 
@@ -26,8 +26,13 @@ static uint32_t pages_left(const struct page_ftl *f, uint32_t b)
 
 static bool may_open(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
-	uint32_t reserve = which == FRONT_HOST && !f->hold_gc ? f->c.gc_urgent_blocks : 0;
+	uint32_t head = f->queue_first, reserve = f->c.gc_urgent_blocks;
 
+	/* A page whose program failed holds up `stable`, and GC waits for that (4a). */
+	if (head != NONE && f->wpage[head].seq <= f->bt.issued)
+		reserve = 0;
+	if (which == FRONT_GC || f->hold_gc)
+		reserve = 0;
 	return f->bt.plane[plane].free_count > reserve;
 }
 
@@ -266,7 +271,8 @@ static void queue_pop(struct page_ftl *f)
 static bool next_ready(const struct page_ftl *f)
 {
 	return f->queue_first != NONE && page_ready(f, f->queue_first) &&
-	       f->wpage[f->queue_first].seq - f->bt.stable <= f->ring_mask;	/* P1 */
+	       f->wpage[f->queue_first].seq - f->bt.stable <=
+		       (f->ring_mask < OOB_MARK_MAX ? f->ring_mask : OOB_MARK_MAX); /* P1 */
 }
 
 /* Fill the planes of an idle die with pages from the head of the queue. */
@@ -301,6 +307,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 	SSD_ASSERT(count);
 	d->plane_turn = (d->plane_turn + count) % planes;
+	d->reads_in_row = 0;
 	gc_after_program(f, die);
 	nand_submit(f->n, now_ns, c, count);
 	d->count = count;

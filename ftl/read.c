@@ -365,6 +365,7 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	die_start(f, die, DIE_READ, c.done_ns);
 	d->bases = NONE;
 	gc_after_read(f, die);
+	d->reads_in_row++;
 	for (;;) {
 		bool more = next_shares(f, d, r, upn);
 

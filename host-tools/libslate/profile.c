@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "blk.h"
 #include "oob.h"
@@ -99,7 +100,7 @@ static bool parse_number(const char *text, uint64_t *out)
 	if (text[0] < '0' || text[0] > '9')
 		return false;
 	errno = 0;
-	*out = strtoull(text, &end, 0);
+	*out = strtoull(text, &end, 10);
 	return !errno && !*end;
 }
 
@@ -227,6 +228,7 @@ static int on_key(void *opaque, const char *section, const char *name, const cha
 static void read_file(struct parse *s, const char *path)
 {
 	FILE *in = fopen(path, "r");
+	struct stat st;
 	int line;
 
 	if (!in) {
@@ -234,12 +236,18 @@ static void read_file(struct parse *s, const char *path)
 			 strerror(errno));
 		return;
 	}
+	if (!fstat(fileno(in), &st) && S_ISDIR(st.st_mode)) {
+		complain(s, "profile %s: is a directory; give the path of a drive's .ini file", path);
+		fclose(in);
+		return;
+	}
 	line = ini_parse_file(in, on_key, s);
 	fclose(in);
 	if (line > 0 && s->result) {	/* add the line to what on_key said */
 		char text[SLATE_ERR_BYTES];
 
-		snprintf(text, sizeof(text), "%s", s->err + strlen(path));
+		snprintf(text, sizeof(text), "%s",
+			 strlen(s->err) > strlen(path) ? s->err + strlen(path) : ": a key is wrong");
 		snprintf(s->err, SLATE_ERR_BYTES, "%.200s:%d%.290s", path, line, text);
 	} else if (line > 0) {
 		complain(s, "%s:%d: not an INI line; expected [section], key = value or ; comment",

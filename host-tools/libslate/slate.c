@@ -202,6 +202,8 @@ static void forget_statistics(struct slate_dev *d)
 		d->before.ftl.op[i].lat_min_ns = UINT64_MAX;
 }
 
+static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
+
 int slate_open(const char *profile, const char *const *overrides, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES])
 {
@@ -232,6 +234,16 @@ int slate_open(const char *profile, const char *const *overrides, const struct f
 			profile_print(&d->profile, d->settings, len);
 		}
 	}
+	if (!result && d->profile.factory_bad_permille &&
+	    own_write(d, &d->skipped_ns, (struct ftl_io){ .op = FTL_WRITE }) == SSD_E_WORNOUT) {
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: reliability.factory_bad_permille = %llu leaves "
+			 "too few good blocks for the exported capacity: lower it, or lower "
+			 "ftl.capacity_mib", d->profile.name,
+			 (unsigned long long)d->profile.factory_bad_permille);
+		result = SSD_E_INVAL;
+	}
+	if (!result)
+		forget_statistics(d);
 	if (!result && d->profile.fill_permille) {
 		result = slate_precondition(d, (uint32_t)d->profile.fill_permille,
 					    (uint32_t)d->profile.age_permille,

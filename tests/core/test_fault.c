@@ -157,8 +157,14 @@ static void failing_programs_and_erases_lose_nothing(void)
 		fail_program_permille = 3;
 		fail_erase_permille = 10;
 		for (uint32_t i = 0; i < 1500; i++)
-			if (write_unit((uint32_t)(rnd(&rng) % UNITS)) != SSD_OK)
-				break;	/* worn out: fine, see below */
+		{
+			enum ssd_err e = write_unit((uint32_t)(rnd(&rng) % UNITS));
+
+			if (e != SSD_OK) {
+				EXPECT_EQ(e, SSD_E_WORNOUT);
+				break;
+			}
+		}
 		fail_program_permille = fail_erase_permille = 0;
 		check_all();
 		t.n->ops->get_stats(t.n, &ns);
