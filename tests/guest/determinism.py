@@ -87,7 +87,7 @@ def main() -> int:
     for smp, results in found.items():
         for name in FILES:
             kinds = {result[name] for result in results}
-            print(f"{smp} vCPU  {name:<12} {len(results)} runs, {len(kinds)} different")
+            print(f"{smp} vCPU  {name:<12} {len(results)} runs, {len(kinds)} distinct")
         equal += sum(result == results[0] for result in results)
     print(f"{equal} of {args.runs} equal")
     return 0 if equal == args.runs else 1
