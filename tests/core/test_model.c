@@ -153,9 +153,7 @@ static void complete_due(struct world *w)
 {
 	for (uint32_t i = 0; i < QUEUE; i++) {
 		struct request *r = &w->req[i];
-		uint32_t unit = w->ta.c.geo.page_bytes;
 
-		(void)unit;
 		if (!r->busy || r->due_ns > w->now_ns)
 			continue;
 		r->busy = false;
