@@ -4,10 +4,20 @@
  * only its owner (a shell or a test) may do: build it, cut its power, plan
  * faults, copy it.
  *
- * Footprint: two bits of state and oob_kept bytes of OOB per page, with
- * payload 4 bytes more and a page buffer per programmed page; 12 bytes per
- * block. The payload pool is handed out last in, first out, so a shell that
- * maps it lazily spends memory on programmed pages only.
+ * Two pieces of memory. `mem` is the running array: statistics, bus calendars,
+ * hooks. The *image* is all that flash holds, and what is in flight: cells,
+ * OOB, wear, payload, the commands that dies execute. It has no pointers, so it
+ * may be a mapped file; a shell that dies at any instruction leaves an image
+ * that init() takes up as after a power cut. All zeroes is a blank array.
+ *
+ * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this
+ * order: head, dies, blocks, smallest PBs, page states, OOB; with payload: a
+ * byte per page, and then the pages at their physical place, which a sparse
+ * file or lazily mapped memory spends room on only when they are programmed
+ * with something else than one repeated byte.
+ *
+ * Footprint: a page takes 2 bits and oob_kept bytes (+ 1 with payload, + 1 with
+ * copyback and errors); a smallest PB 16 bytes, with errors 32; a block 4.
  */
 #ifndef SLATE_ARRAY_H
 #define SLATE_ARRAY_H
@@ -19,8 +29,9 @@ struct nand_array;
 struct nand_array_config {
 	struct nand_geometry geo;
 	struct nand_timing timing;
-	uint64_t payload_pages;		/* size of the payload pool, in pages; 0: keep none.
-					 * Must be geo_pages() when the FTL keeps payload. */
+	struct nand_energy energy;
+	struct nand_physics physics;
+	bool payload;			/* keep the pages' content */
 };
 
 /* What the array tells and asks its owner. Any pointer may be NULL. */
@@ -30,25 +41,35 @@ struct nand_hooks {
 	void (*violation)(void *opaque, enum nand_rule rule, const struct nand_cmd *cmd);
 	/*
 	 * Before each command takes effect. Returns NAND_OK, or the failure to
-	 * act out: NAND_PROG_FAIL (PROGRAM), NAND_ERASE_FAIL (ERASE),
+	 * act out: NAND_PROG_FAIL (PROGRAM, COPYBACK), NAND_ERASE_FAIL (ERASE),
 	 * NAND_UNCORR or NAND_CORRECTED (READ).
 	 */
 	enum nand_status (*fault)(void *opaque, const struct nand_cmd *cmd);
 	/* After each call of submit() took effect. */
 	void (*done)(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds,
 		     unsigned int count);
+	/*
+	 * bytes bytes of the image from offset on hold nothing any more (pages
+	 * of an erased block): the owner may give their memory back. They need
+	 * not read as zeroes afterwards.
+	 */
+	void (*discard)(void *opaque, uint64_t offset, uint64_t bytes);
 };
 
 /* SSD_OK, or SSD_E_INVAL with *why naming the field, the range and the fix. */
 int nand_array_validate(const struct nand_array_config *c, const char **why) SSD_MUST_CHECK;
-/* Bytes for the array's own tables, and for the payload pool. */
+/* Bytes of mem, and of the image. */
 size_t nand_array_footprint(const struct nand_array_config *c);
-size_t nand_array_pool_bytes(const struct nand_array_config *c);
+size_t nand_array_image_bytes(const struct nand_array_config *c);
+/* Of the image, the bytes before the payload: what is used in any case. */
+size_t nand_array_table_bytes(const struct nand_array_config *c);
 /*
- * mem: footprint() zeroed bytes; pool: pool_bytes() bytes of any content, or
- * NULL when payload_pages is 0. The array comes up powered, blank, at time 0.
+ * mem: footprint() zeroed bytes; image: image_bytes() bytes, zeroed or left by an
+ * array of the same config (geometry and payload; timing may differ), which
+ * then had its power cut when the last command was submitted. The array comes
+ * up powered, at time 0.
  */
-struct nand *nand_array_init(void *mem, void *pool, const struct nand_array_config *c);
+struct nand *nand_array_init(void *mem, void *image, const struct nand_array_config *c);
 struct nand_array *nand_array_of(struct nand *n);
 
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
@@ -60,6 +81,12 @@ void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
 /* Power is back: every die idle, time begins at 0 again. Also ends a running one. */
 void nand_array_power_on(struct nand_array *a);
+/* The drive lies in a drawer for so long, its dies idle: retention goes on. */
+void nand_array_age(struct nand_array *a, uint64_t ns);
+
+/* Time that die (channel) was busy for source since the last reset of statistics. */
+uint64_t nand_array_die_busy_ns(const struct nand_array *a, uint32_t die, enum nand_source s);
+uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, enum nand_source s);
 
 /* Make dst (same config, own memory) equal to src, dies in flight included; hooks stay. */
 void nand_array_copy(struct nand_array *dst, const struct nand_array *src);

@@ -17,31 +17,79 @@
  * first come, first served, and a transfer may use a gap before one that was
  * booked for later.
  *
- *   read     command cycles (bus), cell, transfer out (bus); done when the
- *            transfer ends. The die's page register holds the data until
- *            then, so the die stays busy.
- *   program  command cycles and transfer in (bus), cell; done with the cell.
- *   erase    command cycles (bus), cell.
- *   group    of one die, distinct planes: transfers one after another, in the
- *            order of the commands; cells together, as long as the slowest.
+ *   read      command cycles (bus), cell, transfer out (bus); done when the
+ *             transfer ends. The die's page register holds the data until
+ *             then, so the die stays busy.
+ *   program   command cycles and transfer in (bus), cell; done with the cell.
+ *   erase     command cycles (bus), once for each plane named; cell.
+ *   copyback  command cycles and, if OOB bytes are changed, their transfer in
+ *             (bus); cell read and cell program. The data never leave the chip.
+ *   group     of one die, one operation: transfers one after another, in the
+ *             order of the commands; cells together, as long as the slowest.
+ *
+ * Page types. A word line holds bits_per_cell pages: page p of a block is of
+ * type p % bits_per_cell (0: LSB, then CSB, MSB ...) on word line
+ * p / bits_per_cell. Types have latencies of their own.
+ *
+ * Partial blocks (PB; Liu et al., FAST 2018, section 4.3). A block splits
+ * pb_levels (L) times. PB 1 is the block, PB i has the halves 2i and 2i+1, so
+ * level l has the 2^l PBs 2^l .. 2^(l+1)-1 of pages_per_block >> l pages.
+ * Erase counts and disturbance are kept per smallest PB (level L).
  *
  * Rules. Breaking one is a bug in the FTL: every command of the call gets
- * NAND_VIOLATION, nothing changes, and the violation hook hears the rule:
+ * NAND_VIOLATION, nothing changes, and the violation hook hears the rule (the
+ * first one in this order: R8 without power; R0 of each command; R5, R6 and
+ * R11 of the group; R8; then each command's own):
  *   R0  the address exists and the operation is known;
- *   R1  a page is programmed once between erases;
- *   R2  pages of a block are programmed in ascending order;
+ *   R1  a page is programmed once between erases of its cells;
+ *   R2  pages are programmed in the order that the geometry names:
+ *         NONE       any;
+ *         ASCENDING  each page above all that its smallest PB holds
+ *                    (without partial erase: its block);
+ *         FPS        with type t of word line k as t(k), and t' = t - 1:
+ *                    C1, C2: t(k-1) before t(k);  C3: t'(k+1) before t(k);
+ *                    C4: t(k-2) before t'(k)
+ *         RPS        C1, C2 and C3 alone
+ *                    (t'(k) itself where there is no word line k+1; for two
+ *                    bits per cell these are the constraints of the
+ *                    large-capacity NAND dissertation, section 3.1.1);
  *   R3  a bad block is neither programmed nor erased;
- *   R4  a partial erase names a PB of 1 .. 2^(L+1)-1 (so far only 1, the block);
- *   R5  a parallel erase names distinct blocks of one plane, at most
- *       erase_group_max (so far 1);
+ *   R4  a partial erase names a PB of 1 .. 2^(L+1)-1;
+ *   R5  a parallel erase names distinct blocks, at most erase_group_max of
+ *       any plane;
  *   R6  a group names one die, distinct planes, one operation;
- *   R7  a sub-page read names existing ECC words (so far: all, or the spare area);
- *   R8  the die is idle and the array has power;
- *   R9  a block whose erase was cut short is erased before it is programmed.
+ *   R7  a sub-page read names at least one word, and existing ones, and the
+ *       device has sub-page reads. NAND_OOB_ONLY is always allowed;
+ *   R8  the die is idle (or suspends, see below) and the array has power;
+ *   R9  cells whose erase was cut short or failed are erased before they are
+ *       programmed;
+ *   R10 a copyback stays in one plane, its source is programmed, and the
+ *       device has copyback;
+ *   R11 one_shot: programs name whole word lines: of each plane all pages of
+ *       one word line, lowest type first, planes one after another.
+ *
+ * Suspension (suspend_ns > 0). Reads may go to a die whose program, copyback
+ * or erase is in its cell phase, at most suspends_max times for one group.
+ * The group stops, the reads begin suspend_ns later, and resume_ns after the
+ * last of them the rest of its cell phase goes on. Each read says in
+ * resumed_done_ns when the group will end now; so does die_ready_ns().
+ * Reading a page of the suspended group itself (R8) is refused: an erase's
+ * whole block, a program's whole word line.
+ *
+ * Consequences that are physics, not rules, each off by default:
+ *   disturbance  programming cells next to a boundary that a partial erase
+ *                made disturbs the smallest PB beyond it: once for each such
+ *                erase, when the first page of the smallest PB at that edge of
+ *                the erased PB is programmed. One disturbance more than
+ *                disturb_tolerance flips bits of every page programmed there:
+ *                they read NAND_UNCORR. An erase of the PB sets its count to 0.
+ *   pairing      a torn program of an upper page destroys the lower pages of
+ *                its word line (paired_loss).
+ *   wear, errors struct nand_physics.
  *
  * Power cut at time T. A command with done_ns <= T is durable. One whose cell
  * phase had not begun by T left no trace. One in between is torn:
- *   program  the page reads NAND_UNCORR or its new data;
+ *   program, copyback  the page reads NAND_UNCORR or its new data;
  *   erase    each page reads its old data, NAND_UNCORR or NAND_ERASED;
  * which of them, the cut's seed decides, and it stays so.
  *
@@ -53,9 +101,27 @@
 #include "err.h"
 #include "port.h"
 
+#define NAND_TYPES_MAX 4u		/* pages of a word line: QLC */
+#define NAND_PB_LEVELS_MAX 8u
+#define NAND_PLANES_MAX 8u
+#define NAND_ERASE_GROUP_MAX 4u
+#define NAND_GROUP_MAX (NAND_PLANES_MAX * NAND_TYPES_MAX)	/* commands of one call */
+
 /* One-member structs: mixing two kinds of address does not compile. */
 typedef struct { uint32_t v; } ppn_t;	/* physical page number */
 typedef struct { uint32_t v; } pbn_t;	/* physical block number */
+
+enum nand_order {			/* R2 */
+	NAND_ORDER_ASCENDING, NAND_ORDER_NONE, NAND_ORDER_FPS, NAND_ORDER_RPS,
+	NAND_NORDERS
+};
+
+enum nand_subpage {			/* what a read of some ECC words saves */
+	NAND_SUBPAGE_NONE,		/* it is refused (R7) */
+	NAND_SUBPAGE_DMA,		/* transfer time only: t_R is the full page's */
+	NAND_SUBPAGE_SPREAD,		/* both */
+	NAND_NSUBPAGES
+};
 
 struct nand_geometry {
 	uint32_t channels;		/* 1 .. 64 */
@@ -63,21 +129,83 @@ struct nand_geometry {
 	uint32_t dies_per_chip;		/* 1 .. 16 */
 	uint32_t planes_per_die;	/* 1 .. 8 */
 	uint32_t blocks_per_plane;	/* 4 .. 2^20 */
-	uint32_t pages_per_block;	/* 2 .. 65536 */
+	uint32_t pages_per_block;	/* 2 .. 65536, a multiple of bits_per_cell */
 	uint32_t page_bytes;		/* 512 .. 65536, user bytes without OOB */
-	uint32_t oob_bytes;		/* spare area per page; it travels with the data */
+	uint32_t oob_bytes;		/* spare area per page */
 	uint32_t oob_kept;		/* of these, what the FTL uses and the array stores */
-	uint32_t ecc_word_bytes;	/* unit of a sub-page read */
-	uint32_t pb_levels;		/* L: a block splits L times; 0: no partial erase */
-	uint32_t erase_group_max;	/* blocks of one plane in one erase; 1: no parallel erase */
+	uint32_t ecc_word_bytes;	/* unit of ECC and of a sub-page read; divides page_bytes,
+					 * 1 .. 32 words a page */
+	uint32_t pb_levels;		/* L, 0 .. 8; 0: no partial erase. 2^L divides
+					 * pages_per_block, orders NONE and ASCENDING only */
+	uint32_t erase_group_max;	/* 1 .. 4 blocks of one plane in one erase; 1: no
+					 * parallel erase */
+	uint32_t bits_per_cell;		/* 1 .. 4: SLC, MLC, TLC, QLC */
+	enum nand_order order;		/* FPS, RPS: two bits per cell and more */
+	enum nand_subpage subpage;
+	bool one_shot;			/* R11; order ASCENDING */
+	bool copyback;
+	bool paired_loss;
 };
 
-struct nand_timing {			/* all in ns */
+struct nand_timing {			/* ns unless named otherwise */
 	uint32_t cmd_ns;		/* command and address cycles, on the bus */
-	uint32_t read_ns;		/* t_R: cell to page register */
-	uint32_t program_ns;		/* t_PROG */
-	uint32_t erase_ns;		/* t_BERS */
-	uint32_t bus_ps_per_byte;	/* picoseconds per byte; OOB bytes travel too */
+	uint32_t read_ns[NAND_TYPES_MAX];	/* t_R by page type */
+	uint32_t program_ns[NAND_TYPES_MAX];	/* t_PROG by page type; one_shot: [0], the word line */
+	uint32_t erase_ns[NAND_PB_LEVELS_MAX + 1];	/* t_BERS by PB level; [0]: the block */
+	uint32_t bus_ps_per_byte;	/* picoseconds per byte */
+	bool oob_off_bus;		/* spare bytes take no bus time */
+	/* NAND_SUBPAGE_SPREAD: t_R of fewer words than the page has is base + per_kib * KiB */
+	uint32_t subread_base_ns;
+	uint32_t subread_ns_per_kib;
+	uint32_t lower_read_ns;		/* an upper page's program first reads each lower page of its
+					 * word line inside the chip; 0: part of program_ns */
+	uint32_t suspend_ns;		/* 0: no suspension */
+	uint32_t resume_ns;
+	uint32_t suspends_max;		/* of one command group */
+	uint32_t retry_ns;		/* one more read with shifted thresholds */
+};
+
+struct nand_energy {			/* nJ a page or block */
+	uint32_t read_nj[NAND_TYPES_MAX];
+	uint32_t program_nj[NAND_TYPES_MAX];
+	uint32_t erase_nj[NAND_PB_LEVELS_MAX + 1];
+	uint32_t bus_pj_per_byte;
+};
+
+/*
+ * What cells do over time. All zero: nothing.
+ *
+ * Raw bit errors (Kim, Choi, Min: "Design Tradeoffs for SSD Reliability",
+ * FAST 2019): of a page whose cells saw `cycles` erases, that was programmed
+ * `hours` ago, in a block whose pages were read `reads` times each on average,
+ *   RBER = eps + alpha * cycles^k + beta * cycles^m * hours^n + gamma * cycles^p * reads^q.
+ * A coefficient c is given as log2(c) * 65536, an exponent e as e * 65536
+ * (rber_on false: no errors). The number of errors of an ECC word is the
+ * Poisson quantile, with mean RBER * bits, of a number that the seed, the page,
+ * the word and its erase count give: equal for every read of a page, growing
+ * with age.
+ *
+ * Each retry of a read leaves retry_permille of the mean; when retries_max of
+ * them do not bring a word down to ecc_bits, the read says NAND_UNCORR (the
+ * cells keep what they hold: a later read may be luckier after an erase only).
+ *
+ * Wear. Smallest PBs endure endurance * (-ln(1 - u))^(1/wear_shape) erases
+ * (Weibull), with u from the seed, the PB's block and the kind of failure: an
+ * erase beyond the one limit fails, and a program of cells erased more often
+ * than the other does.
+ */
+struct nand_physics {
+	uint64_t seed;
+	uint32_t disturb_tolerance;	/* 0 .. 254; 255: cells are never disturbed */
+	bool rber_on;
+	int32_t eps_log2, alpha_log2, beta_log2, gamma_log2;	/* Q16 */
+	int32_t k, m, n, p, q;		/* Q16 */
+	uint32_t ecc_bits;		/* an ECC word with more raw errors needs a retry */
+	uint32_t relocate_bits;		/* with more than so many the read says NAND_CORRECTED */
+	uint32_t retries_max;		/* each retry leaves retry_permille of the mean */
+	uint32_t retry_permille;
+	uint32_t endurance;		/* erases; 0: no wear */
+	uint32_t wear_shape;		/* s, 1 .. 64 */
 };
 
 enum nand_status {
@@ -90,7 +218,7 @@ enum nand_status {
 	NAND_VIOLATION,			/* a rule was broken: nothing was done */
 };
 
-enum nand_op { NAND_READ, NAND_PROGRAM, NAND_ERASE, NAND_NOPS };
+enum nand_op { NAND_READ, NAND_PROGRAM, NAND_ERASE, NAND_COPYBACK, NAND_NOPS };
 
 /* Who asked: for accounting and attribution, never for logic. */
 enum nand_source {
@@ -105,49 +233,74 @@ enum nand_source {
 struct nand_cmd {
 	enum nand_op op;
 	enum nand_source source;
-	ppn_t ppn;			/* READ, PROGRAM; ERASE: first page of the block */
-	uint32_t ecc_words;		/* READ: bitmap of wanted ECC words, or NAND_OOB_ONLY */
+	ppn_t ppn;			/* READ, PROGRAM; COPYBACK: to; ERASE: first page of the block */
+	ppn_t from;			/* COPYBACK: from */
+	uint32_t ecc_words;		/* READ: bitmap of wanted ECC words, which come with the
+					 * spare area, or NAND_OOB_ONLY */
 	uint32_t pb;			/* ERASE: PB index */
-	const void *data;		/* PROGRAM: page_bytes; NULL keeps no payload */
-	void *oob;			/* oob_kept bytes, or NULL */
+	const void *data;		/* PROGRAM: page_bytes; NULL: the array keeps none, or
+					 * (with payload) zeroes */
+	void *oob;			/* oob_kept bytes, or NULL. COPYBACK: replaces the bytes
+					 * that came along; NULL: those */
 
 	enum nand_status status;	/* out */
-	const void *page;		/* out, READ: page_bytes in the die's page register, good
-					 * until the next command for the die; NULL: nothing
-					 * readable, or programmed without payload */
+	const void *page;		/* out, READ: page_bytes (words not asked for included, a
+					 * convenience of the model), good until the next command
+					 * for the die; NULL: nothing readable, or no payload */
+	uint32_t raw_bits;		/* out, READ: raw errors of the worst word read */
+	uint32_t retries;		/* out, READ */
 	uint64_t start_ns;		/* out: the die began (always now_ns) */
 	uint64_t done_ns;		/* out: always > now_ns */
 	uint64_t cell_ns;		/* out: these four add up to done_ns - start_ns */
 	uint64_t bus_ns;		/* out: own command cycles and transfers */
 	uint64_t wait_host_ns;		/* out: waiting for the bus, held by host I/O */
 	uint64_t wait_gc_ns;		/* out: waiting for the bus, held by anything else */
+	uint64_t resumed_done_ns;	/* out, READ: when the suspended group ends now; 0: none */
 };
 
 enum nand_rule {
-	NAND_R0, NAND_R1, NAND_R2, NAND_R3, NAND_R4,
-	NAND_R5, NAND_R6, NAND_R7, NAND_R8, NAND_R9, NAND_NRULES
+	NAND_R0, NAND_R1, NAND_R2, NAND_R3, NAND_R4, NAND_R5,
+	NAND_R6, NAND_R7, NAND_R8, NAND_R9, NAND_R10, NAND_R11, NAND_NRULES
 };
 
+/* All uint64_t. Cell and bus time, ops and energy since the last reset. */
 struct nand_stats {
-	uint64_t ops[NAND_NOPS][NAND_NSOURCES];	/* pages; ERASE: blocks */
+	uint64_t ops[NAND_NOPS][NAND_NSOURCES];	/* pages; ERASE: blocks, whole or in part */
 	uint64_t violations[NAND_NRULES];
 	uint64_t uncorrectable;		/* reads that returned NAND_UNCORR */
 	uint64_t program_fails, erase_fails;
 	uint64_t die_busy_ns[NAND_NSOURCES];	/* summed over dies */
 	uint64_t bus_busy_ns[NAND_NSOURCES];	/* summed over channels */
+	uint64_t energy_nj[NAND_NOPS][NAND_NSOURCES];
+	uint64_t partial_erases;	/* of all ERASEs, those of less than a block */
+	uint64_t parallel_erases;	/* blocks beyond the first of their plane in one erase */
+	uint64_t subpage_reads;		/* reads of some ECC words, spare area alone left out */
+	uint64_t read_bytes;		/* that crossed the bus, of all reads, spare bytes included */
+	uint64_t lower_reads;		/* inside the chip, for programs of upper pages */
+	uint64_t suspends;
+	uint64_t disturbs;		/* disturbances of smallest PBs, */
+	uint64_t disturb_lost;		/* and pages that lost their data to them */
+	uint64_t paired_lost;		/* pages destroyed by a torn upper page */
+	uint64_t corrected, retries;	/* reads that returned NAND_CORRECTED; all retries */
+	/* Levels, not counters: a reset leaves them. */
 	uint64_t programmed_pages;	/* now, in the whole array */
-	uint64_t erase_count_max, erase_count_sum;	/* over all blocks */
+	uint64_t erase_count_max;	/* of any smallest PB */
+	uint64_t erase_count_sum;	/* ERASE commands, over all blocks */
+	/* Erases per page: AEP = page_erases / pages, VEP = page_erases_sq / pages - AEP^2. */
+	uint64_t page_erases;		/* sum over all pages, */
+	uint64_t page_erases_sq;	/* and of the squares */
 };
 
 struct nand;
 
 struct nand_ops {
-	/* Commands of one call start together: count > 1 is a multi-plane group. */
+	/* Commands of one call start together; count 1 .. NAND_GROUP_MAX. */
 	void (*submit)(struct nand *n, uint64_t now_ns, struct nand_cmd *cmds, unsigned int count);
 	/* When the die's current command ends; <= now: idle. */
 	uint64_t (*die_ready_ns)(const struct nand *n, uint32_t die);
 	bool (*is_bad)(const struct nand *n, pbn_t b);
 	void (*mark_bad)(struct nand *n, pbn_t b);
+	/* Erases of the block's most erased smallest PB. */
 	uint32_t (*erase_count)(const struct nand *n, pbn_t b);
 	void (*get_stats)(const struct nand *n, struct nand_stats *out);
 	void (*reset_stats)(struct nand *n);
