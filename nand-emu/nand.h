@@ -27,6 +27,18 @@
  *   group     of one die, one operation: transfers one after another, in the
  *             order of the commands; cells together, as long as the slowest.
  *
+ * In numbers: a transfer of b bytes takes ceil(b * bus_ps_per_byte / 1000) ns,
+ * with b = page_bytes + oob_bytes for a whole page; n of w ECC words:
+ * n * ecc_word_bytes + oob_bytes * n / w; the spare area alone: oob_bytes
+ * (oob_off_bus: 0 for every oob_bytes here). Cell time of a read: read_ns of
+ * the page's type (NAND_SUBPAGE_SPREAD and 1 <= n < w: subread_base_ns +
+ * subread_ns_per_kib * n * ecc_word_bytes / 1024), and retry_ns for each retry;
+ * of a program: program_ns of the type + type * lower_read_ns (one_shot:
+ * program_ns[0]); of a copyback: the source's read_ns + the program; of an
+ * erase: erase_ns of the PB's level. Energy: read_nj, program_nj, erase_nj
+ * likewise (a copyback has both of the first two; a retry is a read), and
+ * transferred bytes * bus_pj_per_byte / 1000 for each command.
+ *
  * Page types. A word line holds bits_per_cell pages: page p of a block is of
  * type p % bits_per_cell (0: LSB, then CSB, MSB ...) on word line
  * p / bits_per_cell. Types have latencies of their own.
@@ -58,23 +70,24 @@
  *   R5  a parallel erase names distinct blocks, at most erase_group_max of
  *       any plane;
  *   R6  a group names one die, distinct planes, one operation;
- *   R7  a sub-page read names at least one word, and existing ones, and the
- *       device has sub-page reads. NAND_OOB_ONLY is always allowed;
+ *   R7  a sub-page read names existing words, and the device has sub-page
+ *       reads. All words (a whole page) and NAND_OOB_ONLY are always allowed;
  *   R8  the die is idle (or suspends, see below) and the array has power;
  *   R9  cells whose erase was cut short or failed are erased before they are
  *       programmed;
  *   R10 a copyback stays in one plane, its source is programmed, and the
- *       device has copyback;
+ *       device has copyback (its destination obeys R1, R2, R3, R9);
  *   R11 one_shot: programs name whole word lines: of each plane all pages of
  *       one word line, lowest type first, planes one after another.
  *
  * Suspension (suspend_ns > 0). Reads may go to a die whose program, copyback
  * or erase is in its cell phase, at most suspends_max times for one group.
  * The group stops, the reads begin suspend_ns later, and resume_ns after the
- * last of them the rest of its cell phase goes on. Each read says in
- * resumed_done_ns when the group will end now; so does die_ready_ns().
- * Reading a page of the suspended group itself (R8) is refused: an erase's
- * whole block, a program's whole word line.
+ * last of them the rest of its cell phase goes on: its end moves by as much as
+ * all that took. Each read says in resumed_done_ns when the group will end now;
+ * so does die_ready_ns(). Until the reads have ended, and for a read of what
+ * the group works on (an erase's block, a program's word line), R8 holds. The
+ * reads' suspend_ns counts as their cell time.
  *
  * Consequences that are physics, not rules, each off by default:
  *   disturbance  programming cells next to a boundary that a partial erase
@@ -86,6 +99,9 @@
  *   pairing      a torn program of an upper page destroys the lower pages of
  *                its word line (paired_loss).
  *   wear, errors struct nand_physics.
+ *
+ * A copyback moves errors with the data: raw errors of the source's worst word
+ * are added to every word of the destination, and lost data stay lost.
  *
  * Power cut at time T. A command with done_ns <= T is durable. One whose cell
  * phase had not begun by T left no trace. One in between is torn:
