@@ -218,6 +218,14 @@ static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 
 /* ---- effects ------------------------------------------------------------ */
 
+static inline void copy_oob(void *to, const void *from, uint32_t bytes)
+{
+	if (bytes == 16)	/* one unit a page: the commonest, and no call */
+		memcpy(to, from, 16);
+	else
+		memcpy(to, from, bytes);
+}
+
 static bool readable(enum cell k)
 {
 	return k == CELL_GOOD || k == CELL_FILL;
@@ -262,7 +270,7 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 	if (c->status != NAND_OK && c->status != NAND_CORRECTED)
 		return;
 	if (c->oob)
-		memcpy(c->oob, a->oob + (size_t)c->ppn.v * g->oob_kept, g->oob_kept);
+		copy_oob(c->oob, a->oob + (size_t)c->ppn.v * g->oob_kept, g->oob_kept);
 	if (c->ecc_words)
 		c->page = page_content(a, p);
 }
@@ -301,12 +309,12 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 	if (a->age && !a->age[p->pb].programmed_ns)
 		a->age[p->pb].programmed_ns = device_age_ns(a) + 1;
 	if (c->op == NAND_COPYBACK) {
-		memcpy(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
+		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
 		if (a->carried)
 			carry_errors(a, c);
 	}
 	if (c->oob)
-		memcpy(oob, c->oob, g->oob_kept);
+		copy_oob(oob, c->oob, g->oob_kept);
 	if (c->op == NAND_COPYBACK)
 		page_copy(a, c->ppn.v, c->from.v);
 	else

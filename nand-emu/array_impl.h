@@ -111,7 +111,9 @@ struct nand_array {
 	uint32_t pb_pages;		/* of a smallest PB, */
 	uint32_t pbs;			/* smallest PBs of a block, */
 	uint32_t ecc_words;		/* of a page, */
-	uint32_t group_max;		/* flights of a die */
+	uint32_t group_max;		/* flights of a die, */
+	uint64_t page_bus_bytes;	/* a whole page on the bus, */
+	uint64_t page_bus_ns;		/* and its time */
 	struct fxp_div by_block_pages, by_plane_blocks, by_planes, by_channel_dies, by_types,
 		by_pb_pages;
 
@@ -180,6 +182,14 @@ static inline void cell_set(struct nand_array *a, uint32_t ppn, enum cell to)
 	uint32_t shift = (ppn & 3u) * 2u;
 
 	a->cells[ppn >> 2] = (uint8_t)((a->cells[ppn >> 2] & ~(3u << shift)) | (uint32_t)to << shift);
+}
+
+/* Without a call to the compiler's library. */
+static inline uint32_t bits_set(uint32_t v)
+{
+	v -= v >> 1 & 0x55555555u;
+	v = (v & 0x33333333u) + (v >> 2 & 0x33333333u);
+	return ((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
 /* Keeps the compiler from moving stores to the image across it. */

@@ -97,7 +97,7 @@ static uint32_t wipe_in_byte(uint8_t *cells, uint32_t from, uint32_t to)
 	uint32_t held = *cells & mask;
 
 	*cells = (uint8_t)(*cells & ~mask);
-	return (uint32_t)__builtin_popcount((held | held >> 1) & 0x55u);
+	return bits_set((held | held >> 1) & 0x55u);
 }
 
 static uint32_t wipe_cells(struct nand_array *a, uint32_t ppn, uint32_t n)
@@ -110,8 +110,8 @@ static uint32_t wipe_cells(struct nand_array *a, uint32_t ppn, uint32_t n)
 
 		if (!(at & 3u) && end - at >= 32) {
 			memcpy(&word, byte, 8);
-			held += (uint32_t)__builtin_popcountll((word | word >> 1) &
-							       0x5555555555555555u);
+			word = (word | word >> 1) & 0x5555555555555555u;
+			held += bits_set((uint32_t)word) + bits_set((uint32_t)(word >> 32));
 			memset(byte, 0, 8);
 			at += 32;
 		} else {

@@ -192,6 +192,9 @@ static void derive(struct nand_array *a, const struct nand_geometry *g)
 	a->pb_pages = g->pages_per_block >> g->pb_levels;
 	a->ecc_words = g->page_bytes / g->ecc_word_bytes;
 	a->group_max = group_max(g);
+	a->page_bus_bytes = (uint64_t)g->page_bytes +
+			    (a->c.timing.oob_off_bus ? 0 : g->oob_bytes);
+	a->page_bus_ns = (a->page_bus_bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
 	a->by_block_pages = fxp_div_by(g->pages_per_block);
 	a->by_plane_blocks = fxp_div_by(g->blocks_per_plane);
 	a->by_planes = fxp_div_by(g->planes_per_die);
@@ -232,9 +235,31 @@ void image_count(struct nand_array *a)
 		uint64_t word;
 
 		memcpy(&word, a->cells + i, 8);
-		a->stats.programmed_pages += (uint64_t)__builtin_popcountll((word | word >> 1) & even);
+		word = (word | word >> 1) & even;
+		a->stats.programmed_pages += bits_set((uint32_t)word) + bits_set((uint32_t)(word >> 32));
 	}
 	a->stats.erase_count_sum = a->head->erase_commands;
+}
+
+/* The tables, without the room between them. */
+static void copy_tables(struct nand_array *dst, const struct nand_array *src)
+{
+	const struct nand_geometry *g = &src->base.geo;
+	size_t dies = geo_dies(g), pages = src->pages, pbs = geo_blocks(g) * src->pbs;
+
+	*dst->head = *src->head;
+	memcpy(dst->die, src->die, dies * sizeof(*dst->die));
+	memcpy(dst->flight, src->flight, dies * src->group_max * sizeof(*dst->flight));
+	memcpy(dst->block, src->block, geo_blocks(g) * sizeof(*dst->block));
+	memcpy(dst->pb, src->pb, pbs * sizeof(*dst->pb));
+	if (src->age)
+		memcpy(dst->age, src->age, pbs * sizeof(*dst->age));
+	if (src->carried)
+		memcpy(dst->carried, src->carried, pages);
+	memcpy(dst->cells, src->cells, cell_bytes(g));
+	memcpy(dst->oob, src->oob, pages * g->oob_kept);
+	if (src->payload)
+		memcpy(dst->fill, src->fill, pages);
 }
 
 void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
@@ -245,7 +270,7 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 	SSD_ASSERT(!memcmp(&dst->c, &src->c, sizeof(dst->c)));
 	dst->stats = src->stats;
 	dst->powered = src->powered;
-	memcpy(dst->head, src->head, nand_array_table_bytes(&src->c));
+	copy_tables(dst, src);
 	memcpy(dst->bus_busy, src->bus_busy, g->channels * sizeof(*dst->bus_busy));
 	memcpy(dst->die_busy, src->die_busy, geo_dies(g) * sizeof(*dst->die_busy));
 	for (uint32_t i = 0; i < g->channels; i++) {

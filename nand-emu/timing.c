@@ -16,8 +16,7 @@ static uint32_t spare_bytes(const struct nand_array *a)
 
 static uint32_t words_read(const struct nand_array *a, const struct nand_cmd *c)
 {
-	return c->ecc_words == NAND_WHOLE_PAGE ? a->ecc_words :
-		(uint32_t)__builtin_popcount(c->ecc_words);
+	return c->ecc_words == NAND_WHOLE_PAGE ? a->ecc_words : bits_set(c->ecc_words);
 }
 
 static uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
@@ -25,7 +24,7 @@ static uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
 	uint32_t n = words_read(a, c);
 
 	if (n == a->ecc_words)
-		return (uint64_t)a->base.geo.page_bytes + spare_bytes(a);
+		return a->page_bus_bytes;
 	if (!n)
 		return spare_bytes(a);
 	return (uint64_t)n * a->base.geo.ecc_word_bytes +
@@ -34,6 +33,8 @@ static uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
 
 static uint64_t transfer_ns(const struct nand_array *a, uint64_t bytes)
 {
+	if (bytes == a->page_bus_bytes)
+		return a->page_bus_ns;
 	return (bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
 }
 
@@ -84,7 +85,7 @@ uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c)
 	case NAND_READ:
 		return read_bytes(a, c);
 	case NAND_PROGRAM:
-		return (uint64_t)a->base.geo.page_bytes + spare_bytes(a);
+		return a->page_bus_bytes;
 	case NAND_COPYBACK:
 		return c->oob ? spare_bytes(a) : 0;
 	case NAND_ERASE:

@@ -181,6 +181,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7 + i / 256);
 	make(&b, false, 4096, 0);
+	fill(&b, geo_pages(&b.c.geo));		/* touch the memory */
 	programs(&b, "program", n);
 	reads(&b, "read", n, NAND_WHOLE_PAGE);
 	reads(&b, "subpage_read", n, 1);
@@ -192,6 +193,7 @@ int main(int argc, char **argv)
 	erases(&b, "partial_erase", n / 16, 5);
 	unmake(&b);
 	make(&b, true, 4096, 0);
+	fill(&b, geo_pages(&b.c.geo));
 	programs(&b, "program_4k_payload", n / 8);
 	reads(&b, "read_4k_payload", n, NAND_WHOLE_PAGE);
 	unmake(&b);
