@@ -1,83 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * array.c - the NAND array in memory: rules, cells and timing.
+ * array.c - a command's way through the array: rules, then time, then effects;
+ * power cuts; statistics. What it promises is in nand.h, its state and
+ * invariants in array_impl.h.
  *
- * Knows cells, dies and channels. Does not know mapping units, hosts, or what
- * OOB bytes mean.
- *
- * A block is a write pointer, an erase count and flags; a page is one byte of
- * state (enum cell), its OOB bytes and, with payload, the number of a buffer
- * in the pool. A die holds the command group that it is executing (`flight`),
- * because a power cut needs to know what to tear.
- *
- *   page    ERASED -> GOOD (program) -> ERASED (erase)
- *           GOOD -> LOST (torn or failed program, torn erase) -> ERASED (erase)
- *   block   good -> torn (an erase was cut short) -> good (erase); good -> bad
- *
- * An erase empties its pages only when the die is next used or looked at
- * (`settle`): until its end a power cut may still find the old data there.
- * Nobody else can see the difference, since the die is busy (R8).
- *
- * Invariants, kept by every call:
- *   A1  pages at or after next_page are ERASED, unless the block is torn;
- *   A2  a page has a pool buffer if and only if it is GOOD and was programmed
- *       with data; no buffer has two owners;
- *   A3  programmed_pages == pages that are not ERASED;
- *   A4  now_ns never decreases.
+ * An erase empties its pages, and a program disturbs its neighbours, only when
+ * the die is next used or looked at (`settle`): until its end a power cut may
+ * still find the old data there. Nobody else can see the difference, since the
+ * die is busy (R8).
  */
-#include "array.h"
-
-#include "bus.h"
-#include "nand_geom.h"
-
-enum cell { CELL_ERASED, CELL_GOOD, CELL_LOST };
-
-#define NO_BUFFER 0xffffffffu
-#define MAX_PLANES 8u
-
-struct block {
-	uint32_t next_page;		/* A1 */
-	uint32_t erases;
-	bool bad;
-	bool torn;			/* R9 */
-};
-
-struct flight {				/* one command under way */
-	enum nand_op op;
-	ppn_t ppn;
-	uint64_t cell_start_ns;		/* cut at or before: no trace */
-	uint64_t done_ns;
-	uint32_t prev_next_page;	/* PROGRAM: to undo */
-	bool failed;
-};
-
-struct die {
-	uint64_t ready_ns;
-	uint32_t count;
-	struct flight flight[MAX_PLANES];
-};
-
-struct nand_array {
-	struct nand base;
-	struct nand_timing t;
-	struct nand_hooks hooks;
-	struct nand_stats stats;
-	uint64_t now_ns;		/* A4 */
-	bool powered;
-	uint32_t pages;			/* derived: all of them, */
-	uint32_t die_pages;		/* and of one die */
-
-	struct block *block;
-	uint8_t *cells;			/* enum cell, two bits a page */
-	uint8_t *oob;
-	uint32_t *buffer;		/* pool buffer, per page; NULL: no payload */
-	uint8_t *pool;
-	uint32_t spare;			/* stack of free buffers, linked through their first bytes */
-	uint32_t pool_pages;
-	uint32_t pool_high;		/* buffers that were ever used */
-	struct die *die;
-	struct bus *bus;
-};
+#include "array_impl.h"
 
 static struct nand_array *array_of(const struct nand *n)
 {
@@ -89,79 +21,11 @@ struct nand_array *nand_array_of(struct nand *n)
 	return array_of(n);
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): the cut's coin. */
+/* The cut's coin. */
 static uint64_t mix(uint64_t *state)
 {
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static enum cell cell_get(const struct nand_array *a, ppn_t p)
-{
-	return (enum cell)((a->cells[p.v >> 2] >> (p.v & 3u) * 2u) & 3u);
-}
-
-static void cell_set(struct nand_array *a, ppn_t p, enum cell to)
-{
-	uint32_t shift = (p.v & 3u) * 2u;
-
-	a->cells[p.v >> 2] = (uint8_t)((a->cells[p.v >> 2] & ~(3u << shift)) |
-				       (uint32_t)to << shift);
-}
-
-/* ---- payload pool ------------------------------------------------------- */
-
-static void *buffer_at(const struct nand_array *a, uint32_t buffer)
-{
-	return a->pool + (size_t)buffer * a->base.geo.page_bytes;
-}
-
-static void page_store(struct nand_array *a, ppn_t p, const void *data)
-{
-	uint32_t b;
-
-	if (!a->buffer)
-		return;
-	if (!data) {
-		a->buffer[p.v] = NO_BUFFER;
-		return;
-	}
-	if (a->spare != NO_BUFFER) {
-		b = a->spare;
-		memcpy(&a->spare, buffer_at(a, b), sizeof(a->spare));
-	} else {
-		SSD_ASSERT(a->pool_high < a->pool_pages);
-		b = a->pool_high++;
-	}
-	memcpy(buffer_at(a, b), data, a->base.geo.page_bytes);
-	a->buffer[p.v] = b;
-}
-
-static void page_drop(struct nand_array *a, ppn_t p)
-{
-	if (!a->buffer || a->buffer[p.v] == NO_BUFFER)
-		return;
-	memcpy(buffer_at(a, a->buffer[p.v]), &a->spare, sizeof(a->spare));
-	a->spare = a->buffer[p.v];
-	a->buffer[p.v] = NO_BUFFER;
-}
-
-static void page_lose(struct nand_array *a, ppn_t p)
-{
-	page_drop(a, p);
-	cell_set(a, p, CELL_LOST);
-}
-
-static void page_wipe(struct nand_array *a, ppn_t p)
-{
-	if (cell_get(a, p) == CELL_ERASED)
-		return;
-	page_drop(a, p);
-	cell_set(a, p, CELL_ERASED);
-	a->stats.programmed_pages--;
+	*state = fxp_hash(*state, 1);
+	return *state;
 }
 
 /* ---- rules -------------------------------------------------------------- */
@@ -170,83 +34,161 @@ static bool address_ok(const struct nand_array *a, const struct nand_cmd *c)
 {
 	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES)
 		return false;
-	if (c->ppn.v >= a->pages)
+	if (c->ppn.v >= a->pages || (c->op == NAND_COPYBACK && c->from.v >= a->pages))
 		return false;
-	return c->op != NAND_ERASE || geo_page_of(&a->base.geo, c->ppn) == 0;
+	return c->op != NAND_ERASE ||
+	       c->ppn.v == fxp_quotient(a->by_block_pages, c->ppn.v) * a->by_block_pages.d;
+}
+
+static enum nand_rule erase_rule(const struct nand_array *a, const struct place *p,
+				 const struct nand_cmd *c)
+{
+	if (a->block[p->block] & BLOCK_BAD)
+		return NAND_R3;
+	return c->pb >= 1 && c->pb < 2u << a->base.geo.pb_levels ? NAND_NRULES : NAND_R4;
+}
+
+static enum nand_rule program_rule(const struct nand_array *a, const struct place *p)
+{
+	if (a->block[p->block] & BLOCK_BAD)
+		return NAND_R3;
+	if (a->pb[p->pb].flags & PB_TORN)
+		return NAND_R9;
+	return order_check(a, p);
+}
+
+static enum nand_rule read_rule(const struct nand_array *a, const struct nand_cmd *c)
+{
+	uint32_t all = a->ecc_words == 32 ? 0xffffffffu : (1u << a->ecc_words) - 1;
+
+	if (c->ecc_words == NAND_WHOLE_PAGE || c->ecc_words == NAND_OOB_ONLY || c->ecc_words == all)
+		return NAND_NRULES;
+	if (c->ecc_words & ~all || a->base.geo.subpage == NAND_SUBPAGE_NONE)
+		return NAND_R7;
+	return NAND_NRULES;
+}
+
+static enum nand_rule copyback_rule(const struct nand_array *a, const struct place *p,
+				    const struct nand_cmd *c)
+{
+	if (!a->base.geo.copyback || place_of(a, c->from.v).plane != p->plane ||
+	    cell_get(a, c->from.v) == CELL_ERASED)
+		return NAND_R10;
+	return program_rule(a, p);
 }
 
 /* The rule that one command breaks by itself, or NAND_NRULES. */
-static enum nand_rule broken_alone(const struct nand_array *a, const struct nand_cmd *c)
+static enum nand_rule broken_alone(const struct nand_array *a, const struct place *p,
+				   const struct nand_cmd *c)
 {
-	const struct block *b;
-
-	if (c->op == NAND_READ)
-		return c->ecc_words == NAND_WHOLE_PAGE || c->ecc_words == NAND_OOB_ONLY ?
-			NAND_NRULES : NAND_R7;
-	b = &a->block[geo_block_of(&a->base.geo, c->ppn).v];
 	switch (c->op) {
-	case NAND_PROGRAM:
-		if (b->bad)
-			return NAND_R3;
-		if (b->torn)
-			return NAND_R9;
-		if (cell_get(a, c->ppn) != CELL_ERASED)
-			return NAND_R1;
-		if (geo_page_of(&a->base.geo, c->ppn) < b->next_page)
-			return NAND_R2;
-		return NAND_NRULES;
-	case NAND_ERASE:
-		if (b->bad)
-			return NAND_R3;
-		return c->pb == NAND_WHOLE_BLOCK ? NAND_NRULES : NAND_R4;
 	case NAND_READ:
+		return read_rule(a, c);
+	case NAND_PROGRAM:
+		return program_rule(a, p);
+	case NAND_ERASE:
+		return erase_rule(a, p, c);
+	case NAND_COPYBACK:
+		return copyback_rule(a, p, c);
 	case NAND_NOPS:
 		break;
 	}
 	return NAND_R0;
 }
 
-/* R5 and R6: what the commands of one group must be to one another. */
-static enum nand_rule broken_together(const struct nand_array *a, const struct nand_cmd *c,
-				      unsigned int count)
+static enum nand_rule erase_group_rule(const struct nand_array *a, const struct place *at,
+				       unsigned int count)
 {
-	const struct nand_geometry *g = &a->base.geo;
-	uint32_t planes = 0;	/* bitmap within the die */
-
 	for (unsigned int i = 0; i < count; i++) {
-		uint32_t plane = geo_plane_of(g, geo_block_of(g, c[i].ppn));
-		uint32_t bit = 1u << (plane % g->planes_per_die);
+		uint32_t same_plane = 0;
 
-		if (c[i].op != c[0].op)
-			return NAND_R6;
-		if (c[i].ppn.v / a->die_pages != c[0].ppn.v / a->die_pages)
-			return NAND_R6;
-		if (planes & bit)
-			return c[0].op == NAND_ERASE ? NAND_R5 : NAND_R6;
-		planes |= bit;
+		for (unsigned int k = 0; k < i; k++) {
+			if (at[k].block == at[i].block)
+				return NAND_R5;
+			same_plane += at[k].plane == at[i].plane;
+		}
+		if (same_plane >= a->base.geo.erase_group_max)
+			return NAND_R5;
 	}
 	return NAND_NRULES;
 }
 
-static enum nand_rule broken_rule(const struct nand_array *a, uint64_t now_ns,
-				  const struct nand_cmd *c, unsigned int count)
+static enum nand_rule planes_rule(const struct place *at, unsigned int count, unsigned int each)
 {
-	enum nand_rule r;
+	for (unsigned int i = 0; i < count; i += each)
+		for (unsigned int k = 0; k < i; k += each)
+			if (at[k].plane == at[i].plane)
+				return NAND_R6;
+	return NAND_NRULES;
+}
 
-	if (!a->powered)
-		return NAND_R8;
-	for (unsigned int i = 0; i < count; i++)
-		if (!address_ok(a, &c[i]))
-			return NAND_R0;
-	if (count > 1) {
-		r = broken_together(a, c, count);
-		if (r != NAND_NRULES)
-			return r;
+/* R11: each `bits` commands are the pages of one word line. */
+static enum nand_rule one_shot_rule(const struct nand_array *a, const struct place *at,
+				    unsigned int count)
+{
+	uint32_t bits = a->base.geo.bits_per_cell;
+
+	if (count % bits)
+		return NAND_R11;
+	for (unsigned int i = 0; i < count; i++) {
+		const struct place *first = &at[i - i % bits];
+
+		if (page_type(a, first->page) || at[i].ppn != first->ppn + i % bits)
+			return NAND_R11;
 	}
-	if (a->die[c[0].ppn.v / a->die_pages].ready_ns > now_ns)
+	return planes_rule(at, count, bits);
+}
+
+static enum nand_rule broken_together(const struct nand_array *a, const struct place *at,
+				      const struct nand_cmd *c, unsigned int count)
+{
+	for (unsigned int i = 1; i < count; i++)
+		if (c[i].op != c[0].op || at[i].die != at[0].die)
+			return NAND_R6;
+	if (c[0].op == NAND_ERASE)
+		return erase_group_rule(a, at, count);
+	if (c[0].op == NAND_PROGRAM && a->base.geo.one_shot)
+		return one_shot_rule(a, at, count);
+	return planes_rule(at, count, 1);
+}
+
+/* May these reads suspend what the die is doing? */
+static bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+			const struct nand_cmd *c, unsigned int count)
+{
+	const struct img_die *d = &a->die[at[0].die];
+	const struct img_flight *f = flights_of(a, at[0].die);
+
+	if (!a->c.timing.suspend_ns || c[0].op != NAND_READ || !d->count ||
+	    d->suspends >= a->c.timing.suspends_max || now_ns < d->cell_start_ns ||
+	    now_ns < d->reads_until_ns)
+		return false;
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint32_t block = fxp_quotient(a->by_block_pages, f[i].ppn);
+
+		for (unsigned int k = 0; k < count; k++)
+			if (at[k].block == block &&
+			    (d->op == NAND_ERASE || fxp_quotient(a->by_types, at[k].ppn) ==
+						    fxp_quotient(a->by_types, f[i].ppn)))
+				return false;
+	}
+	return true;
+}
+
+static enum nand_rule broken_rule(const struct nand_array *a, uint64_t now_ns,
+				  const struct place *at, const struct nand_cmd *c,
+				  unsigned int count)
+{
+	enum nand_rule r = NAND_NRULES;
+
+	if (count > 1 || (a->base.geo.one_shot && c[0].op == NAND_PROGRAM))
+		r = broken_together(a, at, c, count);
+	if (r != NAND_NRULES)
+		return r;
+	if (a->die[at[0].die].ready_ns > now_ns && !may_suspend(a, now_ns, at, c, count))
 		return NAND_R8;
 	for (unsigned int i = 0; i < count; i++) {
-		r = broken_alone(a, &c[i]);
+		r = broken_alone(a, &at[i], &c[i]);
 		if (r != NAND_NRULES)
 			return r;
 	}
@@ -260,273 +202,347 @@ static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 	for (unsigned int i = 0; i < count; i++) {
 		c[i].status = NAND_VIOLATION;
 		c[i].page = NULL;
+		c[i].raw_bits = 0;
+		c[i].retries = 0;
 		c[i].start_ns = now_ns;
 		c[i].done_ns = now_ns + 1;
 		c[i].cell_ns = 0;
 		c[i].bus_ns = 0;
 		c[i].wait_host_ns = 1;
 		c[i].wait_gc_ns = 0;
+		c[i].resumed_done_ns = 0;
 	}
 	if (a->hooks.violation)
 		a->hooks.violation(a->hooks.opaque, r, c);
 }
 
-/* ---- time --------------------------------------------------------------- */
-
-static uint64_t transfer_ns(const struct nand_array *a, const struct nand_cmd *c)
-{
-	const struct nand_geometry *g = &a->base.geo;
-	uint64_t bytes = 0;
-
-	if (c->op != NAND_ERASE)
-		bytes = g->oob_bytes;
-	if (c->op == NAND_PROGRAM || (c->op == NAND_READ && c->ecc_words))
-		bytes += g->page_bytes;
-	return (bytes * a->t.bus_ps_per_byte + 999) / 1000;
-}
-
-/* Split done - start: what is neither cell nor own bus time is waiting. */
-static void account_time(struct nand_array *a, struct nand_cmd *c, uint64_t cell_ns,
-			 uint64_t bus_ns, uint64_t wait_gc_ns)
-{
-	uint64_t rest = c->done_ns - c->start_ns - cell_ns - bus_ns;
-
-	c->cell_ns = cell_ns;
-	c->bus_ns = bus_ns;
-	c->wait_gc_ns = wait_gc_ns < rest ? wait_gc_ns : rest;
-	c->wait_host_ns = rest - c->wait_gc_ns;
-	a->stats.bus_busy_ns[c->source] += bus_ns;
-}
-
-static void time_reads(struct nand_array *a, struct bus *bus, uint64_t now_ns,
-		       struct nand_cmd *c, unsigned int count)
-{
-	uint64_t wh = 0, wg = 0, cell_start = now_ns, cell_end;
-
-	for (unsigned int i = 0; i < count; i++)
-		cell_start = bus_book(bus, now_ns, cell_start, a->t.cmd_ns, c[i].source,
-				      &wh, &wg) + a->t.cmd_ns;
-	cell_end = cell_start + a->t.read_ns;
-	for (unsigned int i = 0; i < count; i++) {
-		uint64_t len = transfer_ns(a, &c[i]);
-		uint64_t gc = wg;
-
-		c[i].start_ns = now_ns;
-		c[i].done_ns = bus_book(bus, now_ns, cell_end, len, c[i].source, &wh, &gc) + len;
-		account_time(a, &c[i], a->t.read_ns, a->t.cmd_ns + len, gc);
-	}
-}
-
-static void time_programs(struct nand_array *a, struct bus *bus, uint64_t now_ns,
-			  struct nand_cmd *c, unsigned int count, uint64_t *cell_start)
-{
-	uint64_t wh = 0, wg = 0, at = now_ns;
-
-	for (unsigned int i = 0; i < count; i++) {
-		uint64_t len = a->t.cmd_ns + transfer_ns(a, &c[i]);
-
-		at = bus_book(bus, now_ns, at, len, c[i].source, &wh, &wg) + len;
-	}
-	*cell_start = at;
-	for (unsigned int i = 0; i < count; i++) {
-		c[i].start_ns = now_ns;
-		c[i].done_ns = at + a->t.program_ns;
-		account_time(a, &c[i], a->t.program_ns, a->t.cmd_ns + transfer_ns(a, &c[i]), wg);
-	}
-}
-
-static void time_erases(struct nand_array *a, struct bus *bus, uint64_t now_ns,
-			struct nand_cmd *c, unsigned int count, uint64_t *cell_start)
-{
-	uint64_t wh = 0, wg = 0, at = now_ns;
-
-	for (unsigned int i = 0; i < count; i++)
-		at = bus_book(bus, now_ns, at, a->t.cmd_ns, c[i].source, &wh, &wg) + a->t.cmd_ns;
-	*cell_start = at;
-	for (unsigned int i = 0; i < count; i++) {
-		c[i].start_ns = now_ns;
-		c[i].done_ns = at + a->t.erase_ns;
-		account_time(a, &c[i], a->t.erase_ns, a->t.cmd_ns, wg);
-	}
-}
-
 /* ---- effects ------------------------------------------------------------ */
 
-static void do_read(struct nand_array *a, struct nand_cmd *c, enum nand_status fault)
+static inline void copy_oob(void *to, const void *from, uint32_t bytes)
 {
-	const struct nand_geometry *g = &a->base.geo;
-
-	c->page = NULL;
-	switch (cell_get(a, c->ppn)) {
-	case CELL_ERASED:
-		c->status = NAND_ERASED;
-		return;
-	case CELL_LOST:
-		c->status = NAND_UNCORR;
-		a->stats.uncorrectable++;
-		return;
-	case CELL_GOOD:
-		break;
-	}
-	c->status = fault;
-	if (fault == NAND_UNCORR) {
-		a->stats.uncorrectable++;
-		return;
-	}
-	if (c->oob)
-		memcpy(c->oob, a->oob + (size_t)c->ppn.v * g->oob_kept, g->oob_kept);
-	if (c->ecc_words && a->buffer && a->buffer[c->ppn.v] != NO_BUFFER)
-		c->page = buffer_at(a, a->buffer[c->ppn.v]);
+	if (bytes == 16)	/* one unit a page: the commonest, and no call */
+		memcpy(to, from, 16);
+	else
+		memcpy(to, from, bytes);
 }
 
-static void do_program(struct nand_array *a, struct nand_cmd *c, enum nand_status fault,
-		       struct flight *f)
+static bool readable(enum cell k)
+{
+	return k == CELL_GOOD || k == CELL_FILL;
+}
+
+/* Before its times are known: retries are part of them. */
+static void look_at_cells(struct nand_array *a, const struct place *p, struct nand_cmd *c)
+{
+	enum cell k = cell_get(a, p->ppn);
+
+	c->page = NULL;
+	c->raw_bits = 0;
+	c->retries = 0;
+	c->resumed_done_ns = 0;
+	c->status = readable(k) ? NAND_OK : k == CELL_LOST ? NAND_UNCORR : NAND_ERASED;
+	if (a->age && readable(k))
+		read_errors(a, p, c);
+	if (a->hooks.fault) {
+		enum nand_status s = a->hooks.fault(a->hooks.opaque, c);
+
+		if (s != NAND_OK && readable(k))
+			c->status = s;
+	}
+}
+
+static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd *c)
 {
 	const struct nand_geometry *g = &a->base.geo;
-	struct block *b = &a->block[geo_block_of(g, c->ppn).v];
 
-	f->prev_next_page = b->next_page;
-	b->next_page = geo_page_of(g, c->ppn) + 1;
-	cell_set(a, c->ppn, CELL_GOOD);
-	a->stats.programmed_pages++;
-	c->status = fault;
-	c->page = NULL;
-	if (fault == NAND_PROG_FAIL) {
-		cell_set(a, c->ppn, CELL_LOST);
+	a->stats.energy_nj[NAND_READ][c->source] +=
+		(uint64_t)a->c.energy.read_nj[page_type(a, p->page)] * (1 + c->retries);
+	a->stats.retries += c->retries;
+	if (a->age)
+		a->age[p->pb].reads++;
+	if (c->status == NAND_UNCORR)
+		a->stats.uncorrectable++;
+	if (c->status == NAND_CORRECTED)
+		a->stats.corrected++;
+	a->stats.read_bytes += bus_bytes(a, c);
+	if (c->ecc_words && bus_bytes(a, c) < g->page_bytes)
+		a->stats.subpage_reads++;
+	if (c->status != NAND_OK && c->status != NAND_CORRECTED)
+		return;
+	if (c->oob)
+		copy_oob(c->oob, a->oob + (size_t)c->ppn.v * g->oob_kept, g->oob_kept);
+	if (c->ecc_words)
+		c->page = page_content(a, p);
+}
+
+static void program_energy(struct nand_array *a, const struct place *p, struct nand_cmd *c)
+{
+	uint32_t type = page_type(a, p->page);
+
+	a->stats.energy_nj[c->op][c->source] += a->c.energy.program_nj[type];
+	if (c->op == NAND_COPYBACK)
+		a->stats.energy_nj[c->op][c->source] +=
+			a->c.energy.read_nj[page_type(a, place_of(a, c->from.v).page)];
+	if (!a->base.geo.one_shot)
+		a->stats.lower_reads += type;
+}
+
+/* Errors that a copyback takes along. */
+static void carry_errors(struct nand_array *a, struct nand_cmd *c)
+{
+	struct place from = place_of(a, c->from.v);
+	struct nand_cmd as_read = { .op = NAND_READ, .ppn = c->from, .ecc_words = NAND_WHOLE_PAGE };
+
+	if (!readable(cell_get(a, c->from.v)))
+		return;
+	read_errors(a, &from, &as_read);
+	a->carried[c->ppn.v] = (uint8_t)(as_read.raw_bits < 255 ? as_read.raw_bits : 255);
+}
+
+static void do_program(struct nand_array *a, const struct place *p, struct nand_cmd *c, bool failed)
+{
+	const struct nand_geometry *g = &a->base.geo;
+	uint8_t *oob = a->oob + (size_t)c->ppn.v * g->oob_kept;
+
+	program_energy(a, p, c);
+	order_advance(a, p);
+	if (a->age && !a->age[p->pb].programmed_ns)
+		a->age[p->pb].programmed_ns = device_age_ns(a) + 1;
+	if (c->op == NAND_COPYBACK) {
+		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
+		if (a->carried)
+			carry_errors(a, c);
+	}
+	if (c->oob)
+		copy_oob(oob, c->oob, g->oob_kept);
+	if (c->op == NAND_COPYBACK)
+		page_copy(a, c->ppn.v, c->from.v);
+	else
+		page_store(a, c->ppn.v, c->data);
+	if (failed) {
+		page_lose(a, c->ppn.v);
 		a->stats.program_fails++;
-		f->failed = true;
-		return;
 	}
-	if (c->oob)
-		memcpy(a->oob + (size_t)c->ppn.v * g->oob_kept, c->oob, g->oob_kept);
-	page_store(a, c->ppn, c->data);
 }
 
-/* The cells are emptied by settle(), at the end of the erase. */
-static void do_erase(struct nand_array *a, struct nand_cmd *c, enum nand_status fault,
-		     struct flight *f)
+/* The rest happens at its end, in settle(). */
+static void do_erase(struct nand_array *a, const struct nand_cmd *c, bool failed)
 {
-	struct block *b = &a->block[geo_block_of(&a->base.geo, c->ppn).v];
+	a->stats.energy_nj[NAND_ERASE][c->source] += a->c.energy.erase_nj[pb_level(c->pb)];
+	a->stats.partial_erases += c->pb != NAND_WHOLE_BLOCK;
+	a->stats.erase_fails += failed;
+}
 
-	c->status = fault;
-	c->page = NULL;
-	b->erases++;
+static void mark_torn(struct nand_array *a, uint32_t block, uint32_t pb)
+{
+	uint32_t low = block * a->pbs + pb_first(a, pb) / a->pb_pages;
+
+	for (uint32_t s = low; s < low + pb_span(a, pb) / a->pb_pages; s++)
+		a->pb[s].flags |= PB_TORN;
+}
+
+static void settle_erase(struct nand_array *a, const struct img_flight *f)
+{
+	uint32_t block = fxp_quotient(a->by_block_pages, f->ppn);
+
+	a->head->erase_commands++;
 	a->stats.erase_count_sum++;
-	if (b->erases > a->stats.erase_count_max)
-		a->stats.erase_count_max = b->erases;
-	if (fault == NAND_ERASE_FAIL) {
-		a->stats.erase_fails++;
-		f->failed = true;
-	}
-}
-
-static void wipe_block(struct nand_array *a, ppn_t first)
-{
-	const struct nand_geometry *g = &a->base.geo;
-	struct block *b = &a->block[geo_block_of(g, first).v];
-	uint32_t end = b->torn ? g->pages_per_block : b->next_page;
-
-	for (uint32_t i = 0; i < end; i++)
-		page_wipe(a, (ppn_t){ first.v + i });
-	b->next_page = 0;
-	b->torn = false;
+	if (f->failed)
+		mark_torn(a, block, f->pb);
+	else
+		pb_erase(a, block, f->pb);
 }
 
 /* The die's last group has ended: what it did is final. */
-static void settle(struct nand_array *a, struct die *d)
+static void settle(struct nand_array *a, uint32_t die)
 {
-	const struct nand_geometry *g = &a->base.geo;
+	struct img_die *d = &a->die[die];
+	const struct img_flight *f = flights_of(a, die);
 
 	for (uint32_t i = 0; i < d->count; i++) {
-		const struct flight *f = &d->flight[i];
+		if (d->op == NAND_ERASE) {
+			settle_erase(a, &f[i]);
+		} else if (a->pbs > 1) {
+			struct place p = place_of(a, f[i].ppn);
 
-		if (f->op != NAND_ERASE)
-			continue;
-		if (f->failed)
-			a->block[geo_block_of(g, f->ppn).v].torn = true;
-		else
-			wipe_block(a, f->ppn);
+			disturb_neighbours(a, &p);
+		}
 	}
+	image_order();
 	d->count = 0;
+	d->suspends = 0;
+	d->reads_until_ns = 0;
 }
 
-static enum nand_status ask_fault(struct nand_array *a, const struct nand_cmd *c)
+/* ---- submit ------------------------------------------------------------- */
+
+static bool fails(struct nand_array *a, const struct place *p, struct nand_cmd *c)
 {
-	return a->hooks.fault ? a->hooks.fault(a->hooks.opaque, c) : NAND_OK;
+	enum nand_status want = c->op == NAND_ERASE ? NAND_ERASE_FAIL : NAND_PROG_FAIL;
+	enum nand_status s = NAND_OK;
+	uint32_t erases = a->pb[p->pb].erases;
+
+	if (a->hooks.fault)
+		s = a->hooks.fault(a->hooks.opaque, c);
+	if (c->op == NAND_ERASE && a->c.physics.endurance) {
+		uint32_t low = p->block * a->pbs + pb_first(a, c->pb) / a->pb_pages;
+
+		for (uint32_t i = low; i < low + pb_span(a, c->pb) / a->pb_pages; i++)
+			if (a->pb[i].erases >= erases)
+				erases = a->pb[i].erases;
+		erases++;
+	}
+	if (s == NAND_OK && wear_fails(a, p->block, erases, c->op))
+		s = want;
+	c->status = s;
+	c->page = NULL;
+	c->raw_bits = 0;
+	c->retries = 0;
+	c->resumed_done_ns = 0;
+	return s == want;
+}
+
+/* Flights first, so that what follows can be undone (A5). */
+static void take_off(struct nand_array *a, const struct place *at, struct nand_cmd *c,
+		     unsigned int count, uint64_t cell_start_ns)
+{
+	struct img_die *d = &a->die[at[0].die];
+	struct img_flight *f = flights_of(a, at[0].die);
+
+	for (unsigned int i = 0; i < count; i++) {
+		f[i].ppn = at[i].ppn;
+		f[i].pb = c[i].pb;
+		f[i].prev_next = order_next(a, &at[i]);
+		f[i].failed = fails(a, &at[i], &c[i]);
+	}
+	d->op = c[0].op;
+	d->source = c[0].source;
+	d->cell_start_ns = cell_start_ns;
+	d->suspends = 0;
+	d->reads_until_ns = 0;
+	image_order();
+	d->ready_ns = c[0].done_ns;
+	d->count = count;
+	image_order();
+}
+
+static unsigned int distinct_planes(const struct place *at, unsigned int count)
+{
+	unsigned int planes = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		unsigned int k = 0;
+
+		while (k < i && at[k].plane != at[i].plane)
+			k++;
+		planes += k == i;
+	}
+	return planes;
+}
+
+static void bus_energy(struct nand_array *a, const struct nand_cmd *c)
+{
+	if (a->c.energy.bus_pj_per_byte)
+		a->stats.energy_nj[c->op][c->source] +=
+			bus_bytes(a, c) * a->c.energy.bus_pj_per_byte / 1000;
+}
+
+static void change_cells(struct nand_array *a, uint64_t now_ns, const struct place *at,
+			 struct nand_cmd *c, unsigned int count)
+{
+	const struct img_flight *f = flights_of(a, at[0].die);
+	uint64_t cell_start_ns = 0;
+
+	time_group(a, now_ns, at, c, count, &cell_start_ns);
+	take_off(a, at, c, count, cell_start_ns);
+	a->die_busy[at[0].die].ns[c[0].source] += c[0].done_ns - now_ns;
+	for (unsigned int i = 0; i < count; i++) {
+		a->stats.ops[c[i].op][c[i].source]++;
+		if (c[i].op == NAND_ERASE)
+			do_erase(a, &c[i], f[i].failed);
+		else
+			do_program(a, &at[i], &c[i], f[i].failed);
+		bus_energy(a, &c[i]);
+	}
+	if (c[0].op == NAND_ERASE)
+		a->stats.parallel_erases += count - distinct_planes(at, count);
+}
+
+static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place *at,
+		       struct nand_cmd *c, unsigned int count)
+{
+	struct img_die *d = &a->die[at[0].die];
+	uint64_t end_ns = 0, took_ns;
+
+	for (unsigned int i = 0; i < count; i++)
+		look_at_cells(a, &at[i], &c[i]);
+	time_group(a, now_ns, at, c, count, NULL);
+	for (unsigned int i = 0; i < count; i++) {
+		a->stats.ops[NAND_READ][c[i].source]++;
+		do_read(a, &at[i], &c[i]);
+		bus_energy(a, &c[i]);
+		if (c[i].done_ns > end_ns)
+			end_ns = c[i].done_ns;
+	}
+	took_ns = end_ns - now_ns;
+	if (d->count) {			/* a suspension */
+		took_ns += a->c.timing.resume_ns;
+		d->ready_ns += took_ns;
+		d->reads_until_ns = end_ns;
+		d->suspends++;
+		a->stats.suspends++;
+		for (unsigned int i = 0; i < count; i++)
+			c[i].resumed_done_ns = d->ready_ns;
+	} else {
+		d->ready_ns = end_ns;
+	}
+	a->die_busy[at[0].die].ns[c[0].source] += took_ns;
 }
 
 static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
 {
 	struct nand_array *a = array_of(n);
-	struct die *d;
-	struct bus *bus;
-	uint64_t cell_start = 0;
-	enum nand_rule r;
-	uint32_t die;
+	struct place at[NAND_GROUP_MAX];
+	enum nand_rule r = a->powered ? NAND_NRULES : NAND_R8;
 
-	SSD_ASSERT(count >= 1 && count <= MAX_PLANES);
-	SSD_ASSERT(now_ns >= a->now_ns);	/* A4 */
-	a->now_ns = now_ns;
+	SSD_ASSERT(count >= 1 && count <= NAND_GROUP_MAX);
+	SSD_ASSERT(now_ns >= a->head->now_ns);	/* A4 */
+	a->head->now_ns = now_ns;
+	for (unsigned int i = 0; i < count && r == NAND_NRULES; i++)
+		if (!address_ok(a, &c[i]))
+			r = NAND_R0;
+	if (r == NAND_NRULES) {
+		struct img_die *d;
 
-	die = c[0].ppn.v / a->die_pages;
-	if (c[0].ppn.v < a->pages) {	/* an ended erase first empties its pages */
-		d = &a->die[die];
-		if (d->count && d->ready_ns <= now_ns)
-			settle(a, d);
+		for (unsigned int i = 0; i < count; i++)
+			at[i] = place_of(a, c[i].ppn.v);
+		d = &a->die[at[0].die];
+		if (d->count && d->ready_ns <= now_ns)	/* what has ended becomes final */
+			settle(a, at[0].die);
+		r = broken_rule(a, now_ns, at, c, count);
 	}
-	r = broken_rule(a, now_ns, c, count);
 	if (SSD_UNLIKELY(r != NAND_NRULES)) {
 		refuse(a, now_ns, r, c, count);
 		return;
 	}
-	d = &a->die[die];
-	bus = &a->bus[geo_channel_of_die(&n->geo, die)];
-
-	switch (c[0].op) {
-	case NAND_READ:
-		time_reads(a, bus, now_ns, c, count);
-		break;
-	case NAND_PROGRAM:
-		time_programs(a, bus, now_ns, c, count, &cell_start);
-		break;
-	case NAND_ERASE:
-		time_erases(a, bus, now_ns, c, count, &cell_start);
-		break;
-	case NAND_NOPS:
-		break;
-	}
-	d->count = count;
-	for (unsigned int i = 0; i < count; i++) {
-		struct flight *f = &d->flight[i];
-		enum nand_status fault = ask_fault(a, &c[i]);
-
-		*f = (struct flight){ c[i].op, c[i].ppn, cell_start, c[i].done_ns, 0, false };
-		if (c[i].done_ns > d->ready_ns)
-			d->ready_ns = c[i].done_ns;
-		a->stats.ops[c[i].op][c[i].source]++;
-		if (c[i].op == NAND_READ)
-			do_read(a, &c[i], fault);
-		else if (c[i].op == NAND_PROGRAM)
-			do_program(a, &c[i], fault, f);
-		else
-			do_erase(a, &c[i], fault, f);
-	}
-	a->stats.die_busy_ns[c[0].source] += d->ready_ns - now_ns;
+	if (c[0].op == NAND_READ)
+		read_cells(a, now_ns, at, c, count);
+	else
+		change_cells(a, now_ns, at, c, count);
 	if (a->hooks.done)
 		a->hooks.done(a->hooks.opaque, now_ns, c, count);
 }
 
 /* ---- power -------------------------------------------------------------- */
 
-static void tear_erase(struct nand_array *a, ppn_t first, uint64_t *coin)
+static void tear_erase(struct nand_array *a, const struct img_flight *f, uint64_t *coin)
 {
-	const struct nand_geometry *g = &a->base.geo;
-	struct block *b = &a->block[geo_block_of(g, first).v];
+	uint32_t block = fxp_quotient(a->by_block_pages, f->ppn);
+	uint32_t first = f->ppn + pb_first(a, f->pb), end = first + pb_span(a, f->pb);
 	uint32_t whole = (uint32_t)(mix(coin) & 3u);	/* sometimes all pages agree */
 
-	b->torn = true;
-	for (uint32_t i = 0; i < g->pages_per_block; i++) {
-		ppn_t p = { first.v + i };
+	mark_torn(a, block, f->pb);
+	for (uint32_t p = first; p < end; p++) {
 		uint32_t fate = whole < 3 ? whole : (uint32_t)(mix(coin) % 3u);
 
 		if (cell_get(a, p) == CELL_ERASED)
@@ -534,48 +550,62 @@ static void tear_erase(struct nand_array *a, ppn_t first, uint64_t *coin)
 		if (fate == 1)
 			page_lose(a, p);
 		else if (fate == 2)
-			page_wipe(a, p);
+			pages_wipe(a, p, 1);
 	}
 }
 
-static void undo_program(struct nand_array *a, const struct flight *f)
+/* The page is lost or whole; if lost, so is what its cells held before. */
+static void tear_program(struct nand_array *a, const struct place *p, uint64_t *coin)
 {
-	page_wipe(a, f->ppn);
-	a->block[geo_block_of(&a->base.geo, f->ppn).v].next_page = f->prev_next_page;
+	uint32_t type = page_type(a, p->page);
+
+	disturb_neighbours(a, p);
+	if (!(mix(coin) & 1u))
+		return;
+	page_lose(a, p->ppn);
+	for (uint32_t t = 1; a->base.geo.paired_loss && t <= type; t++) {
+		if (!readable(cell_get(a, p->ppn - t)))
+			continue;
+		page_lose(a, p->ppn - t);
+		a->stats.paired_lost++;
+	}
 }
 
-static void cut_flight(struct nand_array *a, const struct flight *f, uint64_t at_ns,
-		       uint64_t *coin)
+static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint64_t *coin)
 {
-	if (f->op == NAND_READ || at_ns >= f->done_ns)
-		return;
-	if (at_ns <= f->cell_start_ns) {
-		if (f->op == NAND_PROGRAM)
-			undo_program(a, f);
-		return;
+	const struct img_die *d = &a->die[die];
+	const struct img_flight *f = flights_of(a, die);
+	bool begun = at_ns > d->cell_start_ns;
+
+	for (uint32_t i = d->count; i-- > 0; ) {	/* undo the last first */
+		struct place p = place_of(a, f[i].ppn);
+
+		if (d->op == NAND_ERASE) {
+			if (begun)
+				tear_erase(a, &f[i], coin);
+		} else if (begun) {
+			tear_program(a, &p, coin);
+		} else {
+			pages_wipe(a, p.ppn, 1);
+			order_set_next(a, &p, f[i].prev_next);
+		}
 	}
-	if (f->op == NAND_ERASE)
-		tear_erase(a, f->ppn, coin);
-	else if (mix(coin) & 1u)
-		page_lose(a, f->ppn);
 }
 
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 {
 	uint32_t dies = geo_dies(&a->base.geo);
 
-	SSD_ASSERT(at_ns >= a->now_ns);
+	SSD_ASSERT(at_ns >= a->head->now_ns);
 	for (uint32_t i = 0; i < dies; i++) {
-		struct die *d = &a->die[i];
-
-		if (d->ready_ns <= at_ns) {
-			settle(a, d);
-			continue;
-		}
-		for (uint32_t k = 0; k < d->count; k++)
-			cut_flight(a, &d->flight[k], at_ns, &seed);
-		d->count = 0;
+		if (a->die[i].ready_ns > at_ns)
+			cut_flights(a, i, at_ns, &seed);
+		else
+			settle(a, i);
+		a->die[i].count = 0;
 	}
+	a->head->now_ns = at_ns;
+	a->head->cuts++;
 	a->powered = false;
 }
 
@@ -584,13 +614,19 @@ void nand_array_power_on(struct nand_array *a)
 	const struct nand_geometry *g = &a->base.geo;
 
 	for (uint32_t i = 0; i < geo_dies(g); i++) {
-		settle(a, &a->die[i]);
+		settle(a, i);
 		a->die[i].ready_ns = 0;
 	}
 	for (uint32_t i = 0; i < g->channels; i++)
 		a->bus[i].count = 0;
-	a->now_ns = 0;
+	a->head->age_ns += a->head->now_ns;
+	a->head->now_ns = 0;
 	a->powered = true;
+}
+
+void nand_array_age(struct nand_array *a, uint64_t ns)
+{
+	a->head->age_ns += ns;
 }
 
 /* ---- the rest of nand_ops ----------------------------------------------- */
@@ -602,22 +638,75 @@ static uint64_t array_die_ready_ns(const struct nand *n, uint32_t die)
 
 static bool array_is_bad(const struct nand *n, pbn_t b)
 {
-	return array_of(n)->block[b.v].bad;
+	return array_of(n)->block[b.v] & BLOCK_BAD;
 }
 
 static void array_mark_bad(struct nand *n, pbn_t b)
 {
-	array_of(n)->block[b.v].bad = true;
+	array_of(n)->block[b.v] |= BLOCK_BAD;
+}
+
+/* Does the erase f, which has not settled, count for the smallest PB s? */
+static bool erasing(const struct nand_array *a, const struct img_flight *f, uint32_t s)
+{
+	uint32_t low = fxp_quotient(a->by_block_pages, f->ppn) * a->pbs +
+		       pb_first(a, f->pb) / a->pb_pages;
+
+	return !f->failed && s >= low && s < low + pb_span(a, f->pb) / a->pb_pages;
 }
 
 static uint32_t array_erase_count(const struct nand *n, pbn_t b)
 {
-	return array_of(n)->block[b.v].erases;
+	const struct nand_array *a = array_of(n);
+	uint32_t die = place_of(a, b.v * a->by_block_pages.d).die, most = 0;
+	const struct img_flight *f = flights_of(a, die);
+
+	for (uint32_t s = b.v * a->pbs; s < (b.v + 1) * a->pbs; s++) {
+		uint32_t erases = a->pb[s].erases;
+
+		for (uint32_t i = 0; a->die[die].op == NAND_ERASE && i < a->die[die].count; i++)
+			erases += erasing(a, &f[i], s);
+		if (erases > most)
+			most = erases;
+	}
+	return most;
+}
+
+/* Levels as they will be when the erases under way have ended. */
+static void count_pending(const struct nand_array *a, const struct img_flight *f,
+			  struct nand_stats *out)
+{
+	uint32_t low = fxp_quotient(a->by_block_pages, f->ppn) * a->pbs +
+		       pb_first(a, f->pb) / a->pb_pages;
+
+	out->erase_count_sum++;
+	for (uint32_t s = low; erasing(a, f, s); s++) {
+		uint64_t e = a->pb[s].erases;
+
+		out->page_erases += a->pb_pages;
+		out->page_erases_sq += (2 * e + 1) * a->pb_pages;
+		if (e + 1 > out->erase_count_max)
+			out->erase_count_max = e + 1;
+	}
 }
 
 static void array_get_stats(const struct nand *n, struct nand_stats *out)
 {
-	*out = array_of(n)->stats;
+	const struct nand_array *a = array_of(n);
+	const struct nand_geometry *g = &n->geo;
+
+	*out = a->stats;
+	for (uint32_t i = 0; i < geo_dies(g); i++) {
+		const struct img_die *d = &a->die[i];
+
+		for (uint32_t k = 0; d->op == NAND_ERASE && k < d->count; k++)
+			count_pending(a, flights_of(a, i) + k, out);
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			out->die_busy_ns[s] += a->die_busy[i].ns[s];
+	}
+	for (uint32_t i = 0; i < g->channels; i++)
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			out->bus_busy_ns[s] += a->bus_busy[i].ns[s];
 }
 
 static void array_reset_stats(struct nand *n)
@@ -626,29 +715,47 @@ static void array_reset_stats(struct nand *n)
 	struct nand_stats kept = a->stats;
 
 	memset(&a->stats, 0, sizeof(a->stats));
+	memset(a->die_busy, 0, geo_dies(&n->geo) * sizeof(*a->die_busy));
+	memset(a->bus_busy, 0, n->geo.channels * sizeof(*a->bus_busy));
 	a->stats.programmed_pages = kept.programmed_pages;
 	a->stats.erase_count_max = kept.erase_count_max;
 	a->stats.erase_count_sum = kept.erase_count_sum;
+	a->stats.page_erases = kept.page_erases;
+	a->stats.page_erases_sq = kept.page_erases_sq;
 }
 
 static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **data,
 				   const void **oob)
 {
-	const struct nand_array *a = array_of(n);
+	struct nand_array *a = array_of(n);
+	enum cell k = cell_get(a, p.v);
+	struct place at = place_of(a, p.v);
 
 	if (data)
 		*data = NULL;
 	if (oob)
 		*oob = NULL;
-	if (cell_get(a, p) == CELL_ERASED)
+	if (k == CELL_ERASED)
 		return NAND_ERASED;
-	if (cell_get(a, p) == CELL_LOST)
+	if (data && k == CELL_LOST && a->payload)
+		*data = a->payload + (size_t)p.v * n->geo.page_bytes;
+	if (k == CELL_LOST)
 		return NAND_UNCORR;
 	if (oob)
 		*oob = a->oob + (size_t)p.v * n->geo.oob_kept;
-	if (data && a->buffer && a->buffer[p.v] != NO_BUFFER)
-		*data = buffer_at(a, a->buffer[p.v]);
+	if (data)
+		*data = page_content(a, &at);
 	return NAND_OK;
+}
+
+uint64_t nand_array_die_busy_ns(const struct nand_array *a, uint32_t die, enum nand_source s)
+{
+	return a->die_busy[die].ns[s];
+}
+
+uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, enum nand_source s)
+{
+	return a->bus_busy[channel].ns[s];
 }
 
 static const struct nand_ops array_ops = {
@@ -662,141 +769,26 @@ static const struct nand_ops array_ops = {
 	.peek = array_peek,
 };
 
-/* ---- building ----------------------------------------------------------- */
-
-static bool within(uint32_t v, uint32_t low, uint32_t high)
-{
-	return v >= low && v <= high;
-}
-
-int nand_array_validate(const struct nand_array_config *c, const char **why)
-{
-	const struct nand_geometry *g = &c->geo;
-
-	*why = NULL;
-	if (!within(g->channels, 1, 64))
-		*why = "channels must be 1 .. 64";
-	else if (!within(g->chips_per_channel, 1, 64))
-		*why = "chips_per_channel must be 1 .. 64";
-	else if (!within(g->dies_per_chip, 1, 16))
-		*why = "dies_per_chip must be 1 .. 16";
-	else if (!within(g->planes_per_die, 1, MAX_PLANES))
-		*why = "planes_per_die must be 1 .. 8";
-	else if (!within(g->blocks_per_plane, 4, 1u << 20))
-		*why = "blocks_per_plane must be 4 .. 1048576";
-	else if (!within(g->pages_per_block, 2, 65536))
-		*why = "pages_per_block must be 2 .. 65536";
-	else if (!within(g->page_bytes, 512, 65536) || g->page_bytes % 512)
-		*why = "page_bytes must be a multiple of 512, 512 .. 65536";
-	else if (!within(g->oob_bytes, 1, 65536) || g->oob_kept > g->oob_bytes)
-		*why = "oob_bytes must hold what the FTL keeps there; raise oob_bytes";
-	else if (g->pb_levels != 0)
-		*why = "pb_levels must be 0: this array has no partial erase yet";
-	else if (g->erase_group_max != 1)
-		*why = "erase_group_max must be 1: this array has no parallel erase yet";
-	else if (geo_pages(g) >= 1ull << 31)
-		*why = "the array may have at most 2^31 pages; use fewer or larger pages";
-	else if (!c->timing.read_ns || !c->timing.program_ns || !c->timing.erase_ns)
-		*why = "read, program and erase times must be at least 1 ns";
-	else if (c->payload_pages && c->payload_pages != geo_pages(g))
-		*why = "the payload pool must hold every page, or none";
-	return *why ? SSD_E_INVAL : SSD_OK;
-}
-
-static size_t cell_bytes(const struct nand_geometry *g)
-{
-	return (geo_pages(g) + 3) / 4;
-}
-
-static size_t lay_out(struct nand_array *a, struct ssd_arena *m, const struct nand_array_config *c)
-{
-	const struct nand_geometry *g = &c->geo;
-	struct bus_booking *book;
-	uint32_t per_channel = 2 * geo_dies_per_channel(g) * g->planes_per_die;
-	struct nand_array at;
-
-	at.block = ssd_carve(m, geo_blocks(g), sizeof(*at.block));
-	at.cells = ssd_carve(m, cell_bytes(g), 1);
-	at.oob = ssd_carve(m, geo_pages(g), g->oob_kept);
-	at.buffer = ssd_carve(m, c->payload_pages, sizeof(*at.buffer));
-	at.die = ssd_carve(m, geo_dies(g), sizeof(*at.die));
-	at.bus = ssd_carve(m, g->channels, sizeof(*at.bus));
-	book = ssd_carve(m, (size_t)g->channels * per_channel, sizeof(*book));
-	if (a) {
-		a->block = at.block;
-		a->cells = at.cells;
-		a->oob = at.oob;
-		a->buffer = c->payload_pages ? at.buffer : NULL;
-		a->die = at.die;
-		a->bus = at.bus;
-		for (uint32_t i = 0; i < g->channels; i++)
-			a->bus[i] = (struct bus){ book + (size_t)i * per_channel, 0, per_channel };
-	}
-	return m->used;
-}
-
-size_t nand_array_footprint(const struct nand_array_config *c)
-{
-	struct ssd_arena m = { NULL, sizeof(struct nand_array) };
-
-	return lay_out(NULL, &m, c);
-}
-
-size_t nand_array_pool_bytes(const struct nand_array_config *c)
-{
-	return (size_t)c->payload_pages * c->geo.page_bytes;
-}
-
-struct nand *nand_array_init(void *mem, void *pool, const struct nand_array_config *c)
+struct nand *nand_array_init(void *mem, void *image, const struct nand_array_config *c)
 {
 	struct nand_array *a = mem;
-	struct ssd_arena m = { mem, sizeof(*a) };
 	const char *why;
 
 	SSD_ASSERT(nand_array_validate(c, &why) == SSD_OK);
-	SSD_ASSERT(!pool == !c->payload_pages);
 	a->base.ops = &array_ops;
 	a->base.geo = c->geo;
-	a->t = c->timing;
-	a->pool = pool;
-	a->pool_pages = (uint32_t)c->payload_pages;
-	a->pages = (uint32_t)geo_pages(&c->geo);
-	a->die_pages = a->pages / geo_dies(&c->geo);
-	a->spare = NO_BUFFER;
-	a->powered = true;
-	lay_out(a, &m, c);
-	if (a->buffer)
-		memset(a->buffer, 0xff, (size_t)c->payload_pages * sizeof(*a->buffer));
+	a->c = *c;
+	image_attach(a, mem, image);
+	if (a->head->used) {
+		image_count(a);
+		nand_array_power_cut(a, a->head->now_ns, a->head->cuts);
+	}
+	nand_array_power_on(a);
+	a->head->used = 1;
 	return &a->base;
 }
 
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h)
 {
 	a->hooks = *h;
-}
-
-void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
-{
-	const struct nand_geometry *g = &src->base.geo;
-
-	SSD_ASSERT(!memcmp(&dst->base.geo, g, sizeof(*g)) && dst->pool_pages == src->pool_pages);
-	dst->t = src->t;
-	dst->stats = src->stats;
-	dst->now_ns = src->now_ns;
-	dst->powered = src->powered;
-	dst->spare = src->spare;
-	dst->pool_high = src->pool_high;
-	memcpy(dst->block, src->block, geo_blocks(g) * sizeof(*dst->block));
-	memcpy(dst->cells, src->cells, cell_bytes(g));
-	memcpy(dst->oob, src->oob, geo_pages(g) * g->oob_kept);
-	memcpy(dst->die, src->die, geo_dies(g) * sizeof(*dst->die));
-	for (uint32_t i = 0; i < g->channels; i++) {
-		dst->bus[i].count = src->bus[i].count;
-		memcpy(dst->bus[i].book, src->bus[i].book,
-		       src->bus[i].count * sizeof(*src->bus[i].book));
-	}
-	if (!src->buffer)
-		return;
-	memcpy(dst->buffer, src->buffer, geo_pages(g) * sizeof(*dst->buffer));
-	memcpy(dst->pool, src->pool, (size_t)src->pool_high * g->page_bytes);
 }

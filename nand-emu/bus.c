@@ -6,10 +6,14 @@ static void forget(struct bus *b, uint64_t now_ns)
 {
 	uint32_t ended = 0;
 
+	if (!b->count || b->book[0].end_ns > now_ns)
+		return;
+	if (b->book[b->count - 1].end_ns <= now_ns) {
+		b->count = 0;
+		return;
+	}
 	while (ended < b->count && b->book[ended].end_ns <= now_ns)
 		ended++;
-	if (!ended)
-		return;
 	b->count -= ended;
 	memmove(b->book, b->book + ended, b->count * sizeof(*b->book));
 }
@@ -23,6 +27,11 @@ uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t
 	if (!len_ns)
 		return at;
 	forget(b, now_ns);
+	if (!b->count || b->book[b->count - 1].end_ns <= at) {	/* after all others: most are */
+		SSD_ASSERT(b->count < b->max);	/* B2 */
+		b->book[b->count++] = (struct bus_booking){ at, at + len_ns, source };
+		return at;
+	}
 	for (i = 0; i < b->count; i++) {
 		const struct bus_booking *k = &b->book[i];
 

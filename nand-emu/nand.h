@@ -192,10 +192,11 @@ struct nand_energy {			/* nJ a page or block */
  * What cells do over time. All zero: nothing.
  *
  * Raw bit errors (Kim, Choi, Min: "Design Tradeoffs for SSD Reliability",
- * FAST 2019): of a page whose cells saw `cycles` erases, that was programmed
- * `hours` ago, in a block whose pages were read `reads` times each on average,
+ * FAST 2019): of a page in a smallest PB that saw `cycles` erases, was first
+ * programmed since the last of them `hours` ago, and had each page read `reads`
+ * times since on average,
  *   RBER = eps + alpha * cycles^k + beta * cycles^m * hours^n + gamma * cycles^p * reads^q.
- * A coefficient c is given as log2(c) * 65536, an exponent e as e * 65536
+ * A term with a base of 0 is 0. A coefficient c is given as log2(c) * 65536, an exponent e as e * 65536
  * (rber_on false: no errors). The number of errors of an ECC word is the
  * Poisson quantile, with mean RBER * bits, of a number that the seed, the page,
  * the word and its erase count give: equal for every read of a page, growing

@@ -325,6 +325,8 @@ static void derive(struct parse *s, const char *path)
 	raw = pages * g->page_bytes;
 	g->ecc_word_bytes = g->page_bytes;
 	g->erase_group_max = 1;
+	g->bits_per_cell = 1;
+	p->array.physics.disturb_tolerance = 255;
 	if (p->capacity_mib) {
 		p->ftl.capacity_bytes = p->capacity_mib << 20;
 	} else {
@@ -338,7 +340,7 @@ static void derive(struct parse *s, const char *path)
 		return;
 	}
 	g->oob_kept = OOB_BYTES(g->page_bytes / p->ftl.unit_bytes);
-	p->array.payload_pages = p->ftl.payload ? pages : 0;
+	p->array.payload = p->ftl.payload;
 	if (nand_array_validate(&p->array, &why))
 		complain(s, "%s: [geometry] %s", path, why);
 }

@@ -31,7 +31,7 @@ struct region {
 
 struct slate_dev {
 	struct profile profile;
-	struct region tables, pool, ftl_mem;
+	struct region running, image, ftl_mem;
 	struct nand *nand;
 	struct ftl *ftl;
 	struct ftl_host host;
@@ -90,13 +90,14 @@ static void unmap_region(struct region *r)
 static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 {
 	const struct profile *p = &d->profile;
-	size_t tables = nand_array_footprint(&p->array);
-	size_t pool = nand_array_pool_bytes(&p->array);
+	size_t running = nand_array_footprint(&p->array);
+	size_t image = nand_array_image_bytes(&p->array);
+	size_t pool = image - nand_array_table_bytes(&p->array);
 	size_t ftl = p->ops->footprint(&p->ftl, &p->array.geo);
-	uint64_t room = available_bytes(), need = (uint64_t)tables + ftl + pool;
+	uint64_t room = available_bytes(), need = (uint64_t)running + ftl + image;
 
 	if (p->overcommit)
-		need = (uint64_t)tables + ftl;
+		need -= pool;
 	if (need > room) {
 		snprintf(err, SLATE_ERR_BYTES,
 			 "profile %s: the array needs %llu MiB of memory (%llu MiB of it for data) and "
@@ -107,10 +108,10 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 			 "memory.overcommit=yes if most of it will stay unwritten");
 		return SSD_E_NOMEM;
 	}
-	if (map_region(&d->tables, tables) || map_region(&d->pool, pool) ||
+	if (map_region(&d->running, running) || map_region(&d->image, image) ||
 	    map_region(&d->ftl_mem, ftl)) {
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: cannot map %llu MiB for the array: %s",
-			 p->name, (unsigned long long)(((uint64_t)tables + pool + ftl) >> 20),
+			 p->name, (unsigned long long)(((uint64_t)running + image + ftl) >> 20),
 			 "raise the address space limit (ulimit -v) or use fewer blocks");
 		return SSD_E_NOMEM;
 	}
@@ -182,7 +183,7 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	const struct ftl_host host = { on_done, on_copy, d };
 	int result;
 
-	d->nand = nand_array_init(d->tables.at, d->pool.at, &p->array);
+	d->nand = nand_array_init(d->running.at, d->image.at, &p->array);
 	plant_bad_blocks(d);
 	result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
 	if (!result)
@@ -269,8 +270,8 @@ void slate_close(struct slate_dev *d)
 {
 	if (!d)
 		return;
-	unmap_region(&d->tables);
-	unmap_region(&d->pool);
+	unmap_region(&d->running);
+	unmap_region(&d->image);
 	unmap_region(&d->ftl_mem);
 	free(d->marks);
 	free(d->settings);

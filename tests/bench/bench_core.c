@@ -23,7 +23,7 @@ struct drive {
 	struct ftl_config fc;
 	struct nand *n;
 	struct ftl *f;
-	void *mem, *pool, *ftl_mem;
+	void *mem, *image, *ftl_mem;
 	uint64_t now_ns, rng;
 	size_t table_bytes;
 };
@@ -67,13 +67,13 @@ static void make(struct drive *d, bool payload, uint32_t page_bytes, uint32_t bl
 	uint32_t upp = page_bytes / 4096;
 	struct ftl_host host = { on_done, on_copy, NULL };
 	const char *why;
-	size_t array, ftl;
+	size_t array, tables, ftl;
 
 	memset(d, 0, sizeof(*d));
 	d->c.geo = (struct nand_geometry){ 8, 2, 1, 2, blocks, 64, page_bytes, 64 * upp,
-					   OOB_BYTES(upp), page_bytes, 0, 1 };
-	d->c.timing = (struct nand_timing){ 300, 75000, 1500000, 3800000, 1250 };
-	d->c.payload_pages = payload ? geo_pages(&d->c.geo) : 0;
+					   OOB_BYTES(upp), page_bytes, 0, 1, 1 };
+	d->c.timing = (struct nand_timing){ 300, { 75000 }, { 1500000 }, { 3800000 }, 1250 };
+	d->c.payload = payload;
 	d->fc = (struct ftl_config){
 		.unit_bytes = 4096, .buffer_units = 1024, .gc_start_blocks = 26 * blocks / 512,
 		.gc_stop_blocks = 26 * blocks / 512 + 1, .gc_urgent_blocks = 2, .gc_mode = FTL_GC_SLICED,
@@ -85,12 +85,13 @@ static void make(struct drive *d, bool payload, uint32_t page_bytes, uint32_t bl
 		exit(1);
 	}
 	array = nand_array_footprint(&d->c);
+	tables = nand_array_table_bytes(&d->c);
 	ftl = ftl_list[0]->footprint(&d->fc, &d->c.geo);
-	d->table_bytes = array + ftl - (size_t)d->fc.buffer_units * 4096;
+	d->table_bytes = array + tables + ftl - (size_t)d->fc.buffer_units * 4096;
 	d->mem = calloc(1, array);
 	d->ftl_mem = calloc(1, ftl);
-	d->pool = payload ? malloc(nand_array_pool_bytes(&d->c)) : NULL;
-	d->n = nand_array_init(d->mem, d->pool, &d->c);
+	d->image = calloc(1, nand_array_image_bytes(&d->c));
+	d->n = nand_array_init(d->mem, d->image, &d->c);
 	if (ftl_list[0]->init(d->ftl_mem, ftl, &d->fc, d->n, &host, &d->f) ||
 	    d->f->ops->mount(d->f, 0, &d->now_ns))
 		exit(1);
@@ -100,7 +101,7 @@ static void make(struct drive *d, bool payload, uint32_t page_bytes, uint32_t bl
 static void unmake(struct drive *d)
 {
 	free(d->mem);
-	free(d->pool);
+	free(d->image);
 	free(d->ftl_mem);
 }
 

@@ -58,7 +58,7 @@ struct test_array {
 	struct nand_array_config c;
 	struct nand *n;
 	struct nand_array *a;
-	void *mem, *pool;
+	void *mem, *image;
 };
 
 static inline void test_array_make(struct test_array *t, const struct nand_array_config *c)
@@ -71,15 +71,15 @@ static inline void test_array_make(struct test_array *t, const struct nand_array
 		exit(1);
 	}
 	t->mem = calloc(1, nand_array_footprint(c));
-	t->pool = c->payload_pages ? calloc(1, nand_array_pool_bytes(c)) : NULL;
-	t->n = nand_array_init(t->mem, t->pool, c);
+	t->image = calloc(1, nand_array_image_bytes(c));
+	t->n = nand_array_init(t->mem, t->image, c);
 	t->a = nand_array_of(t->n);
 }
 
 static inline void test_array_free(struct test_array *t)
 {
 	free(t->mem);
-	free(t->pool);
+	free(t->image);
 }
 
 #endif

@@ -41,13 +41,13 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-	{ "one die", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 0 },
-	{ "two channels", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 1 }, 512, 26, 4, FTL_GC_SLICED, false, 0 },
-	{ "packed", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0 },
-	{ "partial units", { 2, 1, 1, 1, 10, 4, 2048, 64, 25, 2048, 0, 1 }, 1024, 52, 4, FTL_GC_BLOCKING, false, 0 },
-	{ "planes", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 1 }, 512, 52, 4, FTL_GC_SLICED, true, 0 },
-	{ "hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2 },
-	{ "unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0 },
+	{ "one die", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 0 },
+	{ "two channels", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 26, 4, FTL_GC_SLICED, false, 0 },
+	{ "packed", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0 },
+	{ "partial units", { 2, 1, 1, 1, 10, 4, 2048, 64, 25, 2048, 0, 1, 1 }, 1024, 52, 4, FTL_GC_BLOCKING, false, 0 },
+	{ "planes", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, true, 0 },
+	{ "hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2 },
+	{ "unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0 },
 };
 
 struct change { uint32_t sector, count; uint64_t tag; };	/* tag 0: trimmed */
@@ -122,13 +122,14 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 
 static void drive_make(struct drive *d, const struct shape *s)
 {
-	struct nand_array_config c = { .geo = s->g, .timing = { 100, 5000, 20000, 70000, 1000 } };
+	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000 },
+		.physics.disturb_tolerance = 255 };
 	uint32_t upp = s->g.page_bytes / s->unit;
 	const char *why;
 
 	memset(d, 0, sizeof(*d));
 	c.geo.oob_kept = OOB_BYTES(upp);
-	c.payload_pages = geo_pages(&c.geo);
+	c.payload = true;
 	test_array_make(&d->ta, &c);
 	d->shape = s;
 	d->fc = (struct ftl_config){

@@ -65,8 +65,8 @@ static uint32_t blocks = 24, dies = 2;
 static void make(uint64_t seed, uint32_t buffer)
 {
 	struct nand_array_config c = {
-		.geo = { dies, 1, 1, 1, blocks, 8, 2048, 64, OOB_BYTES(2), 2048, 0, 1 },
-		.timing = { 100, 50000, 200000, 1000000, 1000 }, .payload_pages = dies * blocks * 8 };
+		.geo = { dies, 1, 1, 1, blocks, 8, 2048, 64, OOB_BYTES(2), 2048, 0, 1, 1 },
+		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
 	struct nand_hooks h = { .fault = on_fault };
 	struct ftl_config fc = {
 		.capacity_bytes = UNITS * UNIT, .unit_bytes = UNIT, .buffer_units = buffer,

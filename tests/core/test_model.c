@@ -32,14 +32,14 @@ struct variant {
 
 static const struct variant variants[] = {
 	/* channels chips dies planes blocks pages page_bytes oob kept ecc pb erase */
-	{ "one-die", { 1, 1, 1, 1, 16, 8, 4096, 64, 16, 4096, 0, 1 }, 4096, 70 },
-	{ "two-dies", { 1, 2, 1, 1, 14, 8, 4096, 64, 16, 4096, 0, 1 }, 4096, 120 },
-	{ "two-channels", { 2, 1, 1, 1, 14, 8, 4096, 64, 16, 4096, 0, 1 }, 4096, 120 },
-	{ "packed", { 2, 1, 1, 1, 12, 8, 8192, 64, 43, 8192, 0, 1 }, 2048, 360 },
-	{ "planes", { 2, 1, 1, 2, 12, 8, 4096, 64, 25, 4096, 0, 1 }, 2048, 430 },
-	{ "wide", { 2, 2, 1, 2, 10, 4, 2048, 64, 43, 2048, 0, 1 }, 512, 540 },
-	{ "limit", { 1, 1, 1, 1, 8, 8, 4096, 64, 25, 4096, 0, 1 }, 2048, 0 },
-	{ "limit of two", { 2, 1, 1, 1, 7, 6, 2048, 64, 43, 2048, 0, 1 }, 512, 0 },
+	{ "one-die", { 1, 1, 1, 1, 16, 8, 4096, 64, 16, 4096, 0, 1, 1 }, 4096, 70 },
+	{ "two-dies", { 1, 2, 1, 1, 14, 8, 4096, 64, 16, 4096, 0, 1, 1 }, 4096, 120 },
+	{ "two-channels", { 2, 1, 1, 1, 14, 8, 4096, 64, 16, 4096, 0, 1, 1 }, 4096, 120 },
+	{ "packed", { 2, 1, 1, 1, 12, 8, 8192, 64, 43, 8192, 0, 1, 1 }, 2048, 360 },
+	{ "planes", { 2, 1, 1, 2, 12, 8, 4096, 64, 25, 4096, 0, 1, 1 }, 2048, 430 },
+	{ "wide", { 2, 2, 1, 2, 10, 4, 2048, 64, 43, 2048, 0, 1, 1 }, 512, 540 },
+	{ "limit", { 1, 1, 1, 1, 8, 8, 4096, 64, 25, 4096, 0, 1, 1 }, 2048, 0 },
+	{ "limit of two", { 2, 1, 1, 1, 7, 6, 2048, 64, 43, 2048, 0, 1, 1 }, 512, 0 },
 };
 
 struct mode {
@@ -241,7 +241,7 @@ static enum ftl_op pick_op(struct world *w)
 
 static void world_make(struct world *w, const struct variant *v, const struct mode *m, uint64_t ops)
 {
-	struct nand_array_config c = { .geo = v->g, .timing = { 100, 50000, 200000, 1000000, 1000 } };
+	struct nand_array_config c = { .geo = v->g, .timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 } };
 	uint32_t upp = v->g.page_bytes / v->unit;
 	struct ftl_config fc = {
 		.capacity_bytes = (uint64_t)v->capacity_units * v->unit, .unit_bytes = v->unit,
@@ -255,7 +255,7 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 	size_t len;
 
 	c.geo.oob_kept = OOB_BYTES(upp);
-	c.payload_pages = geo_pages(&c.geo);
+	c.payload = true;
 	test_array_make(&w->ta, &c);
 	if (!v->capacity_units) {
 		do

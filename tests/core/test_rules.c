@@ -15,8 +15,8 @@ static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cm
 static void make(void)
 {
 	struct nand_array_config c = {
-		.geo = { 1, 2, 1, 2, 8, 4, 4096, 64, 16, 4096, 0, 1 },
-		.timing = { 100, 50000, 200000, 1000000, 1000 }, .payload_pages = 2 * 2 * 8 * 4 };
+		.geo = { 1, 2, 1, 2, 8, 4, 4096, 64, 16, 4096, 0, 1, 1 },
+		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
 	struct nand_hooks h = { .violation = on_violation };
 
 	test_array_make(&t, &c);
@@ -131,7 +131,7 @@ static void r4_r7_what_this_array_lacks(void)
 	c.pb = 2;
 	refused1(NAND_R4, c);
 	c = cmd(NAND_READ, 0, 0);
-	c.ecc_words = 1;
+	c.ecc_words = 2;	/* of one word a page */
 	refused1(NAND_R7, c);
 	test_array_free(&t);
 }
@@ -250,13 +250,13 @@ static void a_cut_erase_is_absent_torn_or_done(void)
 static void memory_follows_programmed_pages(void)
 {
 	struct nand_array_config big = {
-		.geo = { 1, 1, 1, 1, 1024, 64, 4096, 64, 16, 4096, 0, 1 },
-		.timing = { 100, 50000, 200000, 1000000, 1000 }, .payload_pages = 65536 };
+		.geo = { 1, 1, 1, 1, 1024, 64, 4096, 64, 16, 4096, 0, 1, 1 },
+		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
 
-	/* two bits of state, 16 OOB bytes and a 4-byte buffer number per page; 12 per block */
-	EXPECT(nand_array_footprint(&big) < 65536ull * 41 / 2);
-	big.payload_pages = 0;
-	EXPECT(nand_array_footprint(&big) < 65536ull * 33 / 2);
+	/* two bits of state, 16 OOB bytes and a byte of content per page; 20 per block */
+	EXPECT(nand_array_table_bytes(&big) < 65536ull * 73 / 4);
+	big.payload = false;
+	EXPECT(nand_array_table_bytes(&big) < 65536ull * 69 / 4);
 }
 
 int main(void)

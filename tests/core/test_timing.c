@@ -24,9 +24,9 @@ static uint8_t page[2][4096], oob[2][64];
 static struct nand_array_config config(uint32_t channels, uint32_t chips, uint32_t planes)
 {
 	return (struct nand_array_config){
-		.geo = { channels, chips, 1, planes, 8, 4, 4096, 64, 16, 4096, 0, 1 },
-		.timing = { CMD, READ, PROG, ERASE, 1000 },
-		.payload_pages = (uint64_t)channels * chips * planes * 8 * 4,
+		.geo = { channels, chips, 1, planes, 8, 4, 4096, 64, 16, 4096, 0, 1, 1 },
+		.timing = { CMD, { READ }, { PROG }, { ERASE }, 1000 },
+		.payload = true,
 	};
 }
 
@@ -395,8 +395,8 @@ static void ftl_sliced_gc(void)
 static void planes_take_turns_in_gc(void)
 {
 	struct nand_array_config c = {
-		.geo = { 1, 1, 1, 4, 64, 16, 4096, 64, 16, 4096, 0, 1 },
-		.timing = { CMD, READ, PROG, ERASE, 1000 } };
+		.geo = { 1, 1, 1, 4, 64, 16, 4096, 64, 16, 4096, 0, 1, 1 },
+		.timing = { CMD, { READ }, { PROG }, { ERASE }, 1000 } };
 	struct ftl_config fc = {
 		.capacity_bytes = 3480 * 4096ull, .unit_bytes = 4096, .buffer_units = 16,
 		.gc_start_blocks = 4, .gc_stop_blocks = 4, .gc_urgent_blocks = 2,

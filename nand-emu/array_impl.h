@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * array_impl.h - the array's state, for the files that implement it:
+ *
+ *   array.c    submit: rules, then time, then effects; power; statistics
+ *   order.c    R1 and R2: which page of a block may be programmed next
+ *   timing.c   when the parts of a group happen
+ *   cells.c    what a page holds: state, OOB, payload, disturbance
+ *   physics.c  raw errors and wear
+ *   image.c    where everything lies in memory; validation; copying
+ *
+ * Dependencies: array.c on all others, cells.c and physics.c on image.c,
+ * nothing else.
+ *
+ *   page    ERASED -> GOOD or FILL (program) -> ERASED (erase)
+ *           GOOD, FILL -> LOST (torn or failed program, torn erase, disturbed,
+ *           paired) -> ERASED (erase)
+ *   PB      good -> torn (an erase was cut short or failed) -> good (erase)
+ *
+ * Invariants, kept by every call:
+ *   A1  in order ASCENDING, pages at or after a smallest PB's `next` are
+ *       ERASED, unless it is torn; FPS, RPS: pages of type t on word lines at
+ *       or after wl[t];
+ *   A2  with payload, a GOOD page's content is at its physical place; a FILL
+ *       page is page_bytes times its byte in fill[];
+ *   A3  programmed_pages == pages that are not ERASED;
+ *   A4  now_ns never decreases;
+ *   A5  what a program or erase that has not ended did can be undone from the
+ *       die's flights: a program has set its page and moved `next`, an erase
+ *       has done nothing yet (it empties its cells, and counts, at its end).
+ *
+ * An interrupted shell: the image is taken up as after a power cut. So flights
+ * are written before their effects, and effects that only happen at the end
+ * (settle) can be repeated.
+ */
+#ifndef SLATE_ARRAY_IMPL_H
+#define SLATE_ARRAY_IMPL_H
+
+#include "array.h"
+#include "bus.h"
+#include "fxp.h"
+#include "nand_geom.h"
+
+enum cell { CELL_ERASED, CELL_GOOD, CELL_LOST, CELL_FILL };
+
+enum pb_flag {
+	PB_TORN = 1,			/* R9 */
+	PB_EDGE_BELOW = 2,		/* its first program disturbs the smallest PB below, */
+	PB_EDGE_ABOVE = 4,		/* above */
+};
+
+/* ---- the image: little-endian machines, no padding, no pointers ------------ */
+
+struct img_head {
+	uint64_t used;			/* not blank: what follows is valid */
+	uint64_t now_ns;		/* A4, since power-on */
+	uint64_t age_ns;		/* device time before this power-on */
+	uint64_t erase_commands;	/* ERASEs that ended, over all blocks */
+	uint64_t cuts;			/* power cuts so far: the seed of the next reopening */
+};
+
+struct img_flight {			/* one command under way */
+	uint32_t ppn;
+	uint32_t pb;			/* ERASE */
+	uint32_t prev_next;		/* PROGRAM: to undo */
+	uint32_t failed;
+};
+
+struct img_die {
+	uint64_t ready_ns;
+	uint64_t cell_start_ns;		/* cut at or before: no trace */
+	uint64_t reads_until_ns;	/* of the last suspension */
+	uint32_t op;			/* enum nand_op of the flights */
+	uint32_t count;			/* flights; reads have none */
+	uint32_t suspends;
+	uint32_t source;
+};
+
+struct img_pb {				/* a smallest PB */
+	uint32_t erases;
+	union {
+		uint32_t next;		/* NONE, ASCENDING: above the highest programmed page, */
+		uint16_t wl[NAND_TYPES_MAX];	/* FPS, RPS: of each type, the next word line; */
+	};				/* both counted within the smallest PB */
+	uint8_t disturbs;
+	uint8_t flags;
+	uint16_t unused;
+};
+
+struct img_age {			/* of a smallest PB, with errors on */
+	uint64_t programmed_ns;		/* first program after its erase; device time */
+	uint64_t reads;
+};
+
+#define BLOCK_BAD 1u
+
+/* ---- the running array ------------------------------------------------------ */
+
+struct busy {
+	uint64_t ns[NAND_NSOURCES];
+};
+
+struct nand_array {
+	struct nand base;
+	struct nand_array_config c;
+	struct nand_hooks hooks;
+	struct nand_stats stats;
+	bool powered;
+
+	uint32_t pages;			/* derived: all of them, */
+	uint32_t pb_pages;		/* of a smallest PB, */
+	uint32_t pbs;			/* smallest PBs of a block, */
+	uint32_t ecc_words;		/* of a page, */
+	uint32_t group_max;		/* flights of a die, */
+	uint64_t page_bus_bytes;	/* a whole page on the bus, */
+	uint64_t page_bus_ns;		/* and its time */
+	struct fxp_div by_block_pages, by_plane_blocks, by_planes, by_channel_dies, by_types,
+		by_pb_pages;
+
+	struct img_head *head;		/* image */
+	struct img_die *die;
+	struct img_flight *flight;	/* group_max for each die */
+	uint32_t *block;		/* BLOCK_BAD */
+	struct img_pb *pb;
+	struct img_age *age;		/* NULL: no errors */
+	uint8_t *carried;		/* NULL: no copyback, or no errors */
+	uint8_t *cells;			/* enum cell, two bits a page */
+	uint8_t *oob;
+	uint8_t *fill;			/* with payload: a FILL page's byte */
+	uint8_t *payload;		/* NULL: none */
+
+	struct bus *bus;		/* of each channel */
+	struct busy *bus_busy, *die_busy;
+	uint8_t *reg;			/* a page for each plane: the page registers */
+	uint16_t *reg_fill;		/* what byte fills it; 256: none yet */
+};
+
+struct place {				/* where a page is */
+	uint32_t ppn, page, block, plane, die;
+	uint32_t pb;			/* smallest PB, through the whole array */
+	uint32_t pb_page;		/* page within it */
+};
+
+static inline struct place place_of(const struct nand_array *a, uint32_t ppn)
+{
+	struct place p;
+
+	p.ppn = ppn;
+	p.block = fxp_quotient(a->by_block_pages, ppn);
+	p.page = ppn - p.block * a->by_block_pages.d;
+	p.plane = fxp_quotient(a->by_plane_blocks, p.block);
+	p.die = fxp_quotient(a->by_planes, p.plane);
+	if (a->pbs == 1) {
+		p.pb = p.block;
+		p.pb_page = p.page;
+	} else {
+		uint32_t k = fxp_quotient(a->by_pb_pages, p.page);
+
+		p.pb = p.block * a->pbs + k;
+		p.pb_page = p.page - k * a->pb_pages;
+	}
+	return p;
+}
+
+static inline uint32_t page_type(const struct nand_array *a, uint32_t page)
+{
+	return a->by_types.m ? page - fxp_quotient(a->by_types, page) * a->by_types.d : 0;
+}
+
+static inline struct img_flight *flights_of(const struct nand_array *a, uint32_t die)
+{
+	return a->flight + (size_t)die * a->group_max;
+}
+
+static inline enum cell cell_get(const struct nand_array *a, uint32_t ppn)
+{
+	return (enum cell)((a->cells[ppn >> 2] >> (ppn & 3u) * 2u) & 3u);
+}
+
+static inline void cell_set(struct nand_array *a, uint32_t ppn, enum cell to)
+{
+	uint32_t shift = (ppn & 3u) * 2u;
+
+	a->cells[ppn >> 2] = (uint8_t)((a->cells[ppn >> 2] & ~(3u << shift)) | (uint32_t)to << shift);
+}
+
+/* Without a call to the compiler's library. */
+static inline uint32_t bits_set(uint32_t v)
+{
+	v -= v >> 1 & 0x55555555u;
+	v = (v & 0x33333333u) + (v >> 2 & 0x33333333u);
+	return ((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
+/* Keeps the compiler from moving stores to the image across it. */
+static inline void image_order(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static inline uint64_t device_age_ns(const struct nand_array *a)
+{
+	return a->head->age_ns + a->head->now_ns;
+}
+
+/* PB pb of a block: its first page, and how many. */
+static inline uint32_t pb_level(uint32_t pb)
+{
+	return 31u - (uint32_t)__builtin_clz(pb);
+}
+
+static inline uint32_t pb_span(const struct nand_array *a, uint32_t pb)
+{
+	return a->base.geo.pages_per_block >> pb_level(pb);
+}
+
+static inline uint32_t pb_first(const struct nand_array *a, uint32_t pb)
+{
+	return (pb - (1u << pb_level(pb))) * pb_span(a, pb);
+}
+
+/* order.c */
+enum nand_rule order_check(const struct nand_array *a, const struct place *p);
+/* The counter that a program of p moves: read, move, put back. */
+uint32_t order_next(const struct nand_array *a, const struct place *p);
+void order_advance(struct nand_array *a, const struct place *p);
+void order_set_next(struct nand_array *a, const struct place *p, uint32_t next);
+
+/* timing.c: fill in the times of a group that starts now. Errors and retries of reads come first. */
+void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,
+		unsigned int count, uint64_t *cell_start_ns);
+/* What a command moves over the bus. */
+uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
+
+/* cells.c */
+void page_store(struct nand_array *a, uint32_t ppn, const void *data);
+const void *page_content(struct nand_array *a, const struct place *p);
+void page_copy(struct nand_array *a, uint32_t to, uint32_t from);
+/* Data gone: bits flip, and reads say so. */
+void page_lose(struct nand_array *a, uint32_t ppn);
+/* Empty n pages from ppn on; what they held is given back. */
+void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n);
+void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb);
+/* Programs of a die have ended: what they did to their neighbours. */
+void disturb_neighbours(struct nand_array *a, const struct place *p);
+
+/* physics.c */
+void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c);
+bool wear_fails(const struct nand_array *a, uint32_t block, uint32_t erases, enum nand_op op);
+
+/* image.c */
+void image_attach(struct nand_array *a, void *mem, void *image);
+/* Recount what statistics keep as levels. */
+void image_count(struct nand_array *a);
+
+#endif

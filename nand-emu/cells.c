@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cells.c - what pages hold, and what happens to it. Does not know time, dies or
+ * rules.
+ */
+#include "array_impl.h"
+
+#define NO_FILL 256u
+
+static uint8_t *payload_at(const struct nand_array *a, uint32_t ppn)
+{
+	return a->payload + (size_t)ppn * a->base.geo.page_bytes;
+}
+
+static bool one_byte(const uint8_t *data, uint32_t n)
+{
+	return data[0] == data[1] && !memcmp(data, data + 1, n - 1);
+}
+
+/* Content first, then the state that makes it valid. */
+void page_store(struct nand_array *a, uint32_t ppn, const void *data)
+{
+	enum cell to = CELL_GOOD;
+
+	if (a->payload) {
+		if (!data || one_byte(data, a->base.geo.page_bytes)) {
+			a->fill[ppn] = data ? *(const uint8_t *)data : 0;
+			to = CELL_FILL;
+		} else {
+			memcpy(payload_at(a, ppn), data, a->base.geo.page_bytes);
+		}
+		image_order();
+	}
+	cell_set(a, ppn, to);
+	a->stats.programmed_pages++;
+}
+
+void page_copy(struct nand_array *a, uint32_t to, uint32_t from)
+{
+	enum cell was = cell_get(a, from);
+
+	if (a->payload) {
+		a->fill[to] = a->fill[from];
+		if (was == CELL_GOOD)
+			memcpy(payload_at(a, to), payload_at(a, from), a->base.geo.page_bytes);
+		image_order();
+	}
+	cell_set(a, to, was);
+	a->stats.programmed_pages++;
+	if (was == CELL_LOST)
+		page_lose(a, to);
+}
+
+const void *page_content(struct nand_array *a, const struct place *p)
+{
+	uint32_t bytes = a->base.geo.page_bytes;
+	uint8_t *reg;
+
+	if (!a->payload)
+		return NULL;
+	if (cell_get(a, p->ppn) == CELL_GOOD)
+		return payload_at(a, p->ppn);
+	reg = a->reg + (size_t)p->plane * bytes;
+	if (a->reg_fill[p->plane] != a->fill[p->ppn]) {
+		memset(reg, a->fill[p->ppn], bytes);
+		a->reg_fill[p->plane] = a->fill[p->ppn];
+	}
+	return reg;
+}
+
+/* More bits than ECC corrects, anywhere in the page. */
+static void flip_bits(struct nand_array *a, uint32_t ppn)
+{
+	uint8_t *data = payload_at(a, ppn);
+	uint32_t bits = a->base.geo.page_bytes * 8, flips = 8 + a->c.physics.ecc_bits;
+
+	if (cell_get(a, ppn) == CELL_FILL)
+		memset(data, a->fill[ppn], a->base.geo.page_bytes);
+	for (uint32_t i = 0; i < flips; i++) {
+		uint32_t bit = (uint32_t)(fxp_hash(a->c.physics.seed + ppn, i) % bits);
+
+		data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+}
+
+void page_lose(struct nand_array *a, uint32_t ppn)
+{
+	if (a->payload && cell_get(a, ppn) != CELL_LOST)
+		flip_bits(a, ppn);
+	cell_set(a, ppn, CELL_LOST);
+}
+
+/* Empties cells [from, to) of one byte; how many were programmed. */
+static uint32_t wipe_in_byte(uint8_t *cells, uint32_t from, uint32_t to)
+{
+	uint32_t mask = ((1u << 2 * (to - from)) - 1) << 2 * from;
+	uint32_t held = *cells & mask;
+
+	*cells = (uint8_t)(*cells & ~mask);
+	return bits_set((held | held >> 1) & 0x55u);
+}
+
+static uint32_t wipe_cells(struct nand_array *a, uint32_t ppn, uint32_t n)
+{
+	uint32_t held = 0, at = ppn, end = ppn + n;
+
+	while (at < end) {
+		uint8_t *byte = a->cells + (at >> 2);
+		uint64_t word;
+
+		if (!(at & 3u) && end - at >= 32) {
+			memcpy(&word, byte, 8);
+			word = (word | word >> 1) & 0x5555555555555555u;
+			held += bits_set((uint32_t)word) + bits_set((uint32_t)(word >> 32));
+			memset(byte, 0, 8);
+			at += 32;
+		} else {
+			uint32_t from = at & 3u, to = end - at + from < 4 ? end - at + from : 4;
+
+			held += wipe_in_byte(byte, from, to);
+			at += to - from;
+		}
+	}
+	return held;
+}
+
+static bool any_stored(const struct nand_array *a, uint32_t ppn, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		enum cell k = cell_get(a, ppn + i);
+
+		if (k == CELL_GOOD || k == CELL_LOST)
+			return true;
+	}
+	return false;
+}
+
+void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n)
+{
+	bool give_back = a->payload && a->hooks.discard && any_stored(a, ppn, n);
+
+	a->stats.programmed_pages -= wipe_cells(a, ppn, n);
+	if (a->carried)
+		memset(a->carried + ppn, 0, n);
+	if (give_back)
+		a->hooks.discard(a->hooks.opaque,
+				 (uint64_t)(payload_at(a, ppn) - (uint8_t *)a->head),
+				 (uint64_t)n * a->base.geo.page_bytes);
+}
+
+static void count_erase(struct nand_array *a, struct img_pb *b)
+{
+	a->stats.page_erases += a->pb_pages;
+	a->stats.page_erases_sq += (2ull * b->erases + 1) * a->pb_pages;
+	b->erases++;
+	if (b->erases > a->stats.erase_count_max)
+		a->stats.erase_count_max = b->erases;
+}
+
+/* The end of an erase: cells empty, counts anew, edges where it was partial. */
+void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb)
+{
+	uint32_t first = pb_first(a, pb), span = pb_span(a, pb);
+	uint32_t low = block * a->pbs + first / a->pb_pages, high = low + span / a->pb_pages - 1;
+	uint32_t ppn = block * a->by_block_pages.d + first;
+
+	for (uint32_t s = low; s <= high; s++) {
+		struct img_pb *b = &a->pb[s];
+
+		count_erase(a, b);
+		memset(b->wl, 0, sizeof(b->wl));
+		b->disturbs = 0;
+		b->flags = 0;
+		if (a->age)
+			a->age[s] = (struct img_age){ 0, 0 };
+	}
+	if (low > block * a->pbs)
+		a->pb[low].flags |= PB_EDGE_BELOW;
+	if (high < (block + 1) * a->pbs - 1)
+		a->pb[high].flags |= PB_EDGE_ABOVE;
+	pages_wipe(a, ppn, span);
+}
+
+static void disturb(struct nand_array *a, uint32_t s)
+{
+	struct img_pb *b = &a->pb[s];
+	uint32_t first = s * a->pb_pages;	/* PBs tile the array */
+
+	a->stats.disturbs++;
+	if (b->disturbs < 255)
+		b->disturbs++;
+	if (b->disturbs <= a->c.physics.disturb_tolerance)
+		return;
+	for (uint32_t i = 0; i < a->pb_pages; i++) {
+		enum cell k = cell_get(a, first + i);
+
+		if (k != CELL_GOOD && k != CELL_FILL)
+			continue;
+		page_lose(a, first + i);
+		a->stats.disturb_lost++;
+	}
+}
+
+void disturb_neighbours(struct nand_array *a, const struct place *p)
+{
+	uint8_t flags = a->pb[p->pb].flags;
+
+	if (!(flags & (PB_EDGE_BELOW | PB_EDGE_ABOVE)))
+		return;
+	if (a->c.physics.disturb_tolerance < 255) {
+		if (flags & PB_EDGE_BELOW)
+			disturb(a, p->pb - 1);
+		if (flags & PB_EDGE_ABOVE)
+			disturb(a, p->pb + 1);
+	}
+	a->pb[p->pb].flags &= (uint8_t)~(PB_EDGE_BELOW | PB_EDGE_ABOVE);
+}

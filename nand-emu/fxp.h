@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fxp.h - the little arithmetic that the physics needs, in integers: equal on
+ * every machine, and a kernel may run it.
+ *
+ * Q16 means value * 65536. Errors are below 2^-13 of the result.
+ */
+#ifndef SLATE_FXP_H
+#define SLATE_FXP_H
+
+#include "port.h"
+
+#define FXP_ONE 65536
+
+__extension__ typedef unsigned __int128 fxp_wide;
+
+/* Division by a number known early: exact for every 32-bit n and d >= 1. */
+struct fxp_div {
+	uint64_t m;		/* ceil(2^64 / d); 0: d is 1 */
+	uint32_t d;
+};
+
+static inline struct fxp_div fxp_div_by(uint32_t d)
+{
+	return (struct fxp_div){ d > 1 ? UINT64_MAX / d + 1 : 0, d };
+}
+
+static inline uint32_t fxp_quotient(struct fxp_div by, uint32_t n)
+{
+	return by.m ? (uint32_t)((fxp_wide)by.m * n >> 64) : n;
+}
+
+/* log2(x) in Q16; x >= 1. */
+int32_t fxp_log2(uint64_t x);
+/* 2^(q / 65536) in Q`frac_bits`, frac_bits <= 62; what is too large becomes UINT64_MAX. */
+uint64_t fxp_exp2(int64_t q, unsigned int frac_bits);
+/*
+ * The smallest k with P(X <= k) > u / 2^32, X Poisson of mean / 2^32. Summed
+ * term by term up to a mean of 32; beyond, by the normal distribution.
+ */
+uint32_t fxp_poisson(uint64_t mean, uint32_t u);
+/* splitmix64's output function (Steele, Lea, Flood 2014) of two numbers. */
+uint64_t fxp_hash(uint64_t seed, uint64_t x);
+
+#endif

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * image.c - where an array's state lies in memory, what a configuration may be,
+ * and copying. The layout is part of the file format (SPEC.md).
+ */
+#include "array_impl.h"
+
+#define PART_BYTES 4096u		/* parts of the image begin at multiples of this */
+
+static bool within(uint32_t v, uint32_t low, uint32_t high)
+{
+	return v >= low && v <= high;
+}
+
+static const char *shape_fault(const struct nand_geometry *g)
+{
+	if (!within(g->channels, 1, 64))
+		return "channels must be 1 .. 64";
+	if (!within(g->chips_per_channel, 1, 64))
+		return "chips_per_channel must be 1 .. 64";
+	if (!within(g->dies_per_chip, 1, 16))
+		return "dies_per_chip must be 1 .. 16";
+	if (!within(g->planes_per_die, 1, NAND_PLANES_MAX))
+		return "planes_per_die must be 1 .. 8";
+	if (!within(g->blocks_per_plane, 4, 1u << 20))
+		return "blocks_per_plane must be 4 .. 1048576";
+	if (!within(g->pages_per_block, 2, 65536))
+		return "pages_per_block must be 2 .. 65536";
+	if (!within(g->page_bytes, 512, 65536) || g->page_bytes % 512)
+		return "page_bytes must be a multiple of 512, 512 .. 65536";
+	if (!within(g->oob_bytes, 1, 65536) || g->oob_kept > g->oob_bytes)
+		return "oob_bytes must hold what the FTL keeps there; raise oob_bytes";
+	if (geo_pages(g) >= 1ull << 31)
+		return "the array may have at most 2^31 pages; use fewer or larger pages";
+	return NULL;
+}
+
+static const char *ability_fault(const struct nand_geometry *g)
+{
+	if (!g->ecc_word_bytes || g->page_bytes % g->ecc_word_bytes ||
+	    g->page_bytes / g->ecc_word_bytes > 32)
+		return "ecc_word_bytes must divide page_bytes into 1 .. 32 words";
+	if (g->pb_levels > NAND_PB_LEVELS_MAX || g->pages_per_block % (1u << g->pb_levels))
+		return "pb_levels must be 0 .. 8, and 2^pb_levels divide pages_per_block";
+	if (!within(g->erase_group_max, 1, NAND_ERASE_GROUP_MAX))
+		return "erase_group_max must be 1 .. 4";
+	if (!within(g->bits_per_cell, 1, NAND_TYPES_MAX) ||
+	    (g->pages_per_block >> g->pb_levels) % g->bits_per_cell)
+		return "bits_per_cell must be 1 .. 4 and divide the pages of a (partial) block";
+	if ((unsigned int)g->order >= NAND_NORDERS || (unsigned int)g->subpage >= NAND_NSUBPAGES)
+		return "order or subpage is unknown";
+	if ((g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS) &&
+	    (g->bits_per_cell < 2 || g->pb_levels))
+		return "orders fps and rps need bits_per_cell of 2 and more, and pb_levels = 0";
+	if (g->one_shot && (g->order != NAND_ORDER_ASCENDING || g->bits_per_cell < 2 || g->copyback))
+		return "one_shot needs order ascending, bits_per_cell of 2 and more, no copyback";
+	return NULL;
+}
+
+static const char *time_fault(const struct nand_array_config *c)
+{
+	const struct nand_timing *t = &c->timing;
+
+	for (uint32_t i = 0; i < c->geo.bits_per_cell; i++)
+		if (!t->read_ns[i] || (!t->program_ns[i] && !(i && c->geo.one_shot)))
+			return "read and program times must be at least 1 ns for each page type";
+	for (uint32_t i = 0; i <= c->geo.pb_levels; i++)
+		if (!t->erase_ns[i])
+			return "erase times must be at least 1 ns for each PB level";
+	if (c->geo.subpage == NAND_SUBPAGE_SPREAD && !t->subread_base_ns && !t->subread_ns_per_kib)
+		return "subpage = spread needs subread_base_ns or subread_ns_per_kib";
+	if (t->suspend_ns && !t->suspends_max)
+		return "suspend_ns without suspends_max: say how often a group may be suspended";
+	return NULL;
+}
+
+static const char *physics_fault(const struct nand_physics *f)
+{
+	if (f->disturb_tolerance > 255)
+		return "disturb_tolerance must be 0 .. 254, or off";
+	if (f->retry_permille > 1000)
+		return "retry_permille must be 0 .. 1000";
+	if (f->endurance && !within(f->wear_shape, 1, 64))
+		return "wear_shape must be 1 .. 64";
+	return NULL;
+}
+
+int nand_array_validate(const struct nand_array_config *c, const char **why)
+{
+	*why = shape_fault(&c->geo);
+	if (!*why)
+		*why = ability_fault(&c->geo);
+	if (!*why)
+		*why = time_fault(c);
+	if (!*why)
+		*why = physics_fault(&c->physics);
+	return *why ? SSD_E_INVAL : SSD_OK;
+}
+
+/* ---- layout --------------------------------------------------------------- */
+
+static size_t cell_bytes(const struct nand_geometry *g)
+{
+	return (geo_pages(g) + 31) / 32 * 8;	/* whole words, for wiping */
+}
+
+static uint32_t group_max(const struct nand_geometry *g)
+{
+	uint32_t each = g->erase_group_max;
+
+	if (g->one_shot && g->bits_per_cell > each)
+		each = g->bits_per_cell;
+	return g->planes_per_die * each;
+}
+
+static void *part(struct ssd_arena *m, uint64_t count, size_t size)
+{
+	m->used = (m->used + PART_BYTES - 1) / PART_BYTES * PART_BYTES;
+	return ssd_carve(m, count, size);
+}
+
+/* The image's tables; m->base NULL: only measure. */
+static void lay_out_tables(struct nand_array *a, struct ssd_arena *m,
+			   const struct nand_array_config *c)
+{
+	const struct nand_geometry *g = &c->geo;
+	uint64_t pbs = geo_blocks(g) << g->pb_levels;
+	bool errors = c->physics.rber_on;
+
+	a->head = part(m, 1, sizeof(*a->head));
+	a->die = part(m, geo_dies(g), sizeof(*a->die));
+	a->flight = part(m, (uint64_t)geo_dies(g) * group_max(g), sizeof(*a->flight));
+	a->block = part(m, geo_blocks(g), sizeof(*a->block));
+	a->pb = part(m, pbs, sizeof(*a->pb));
+	a->age = part(m, errors ? pbs : 0, sizeof(*a->age));
+	a->carried = part(m, errors && g->copyback ? geo_pages(g) : 0, 1);
+	a->cells = part(m, cell_bytes(g), 1);
+	a->oob = part(m, geo_pages(g), g->oob_kept);
+	a->fill = part(m, c->payload ? geo_pages(g) : 0, 1);
+	part(m, 0, 1);
+}
+
+size_t nand_array_table_bytes(const struct nand_array_config *c)
+{
+	struct ssd_arena m = { NULL, 0 };
+	struct nand_array a;
+
+	lay_out_tables(&a, &m, c);
+	return m.used;
+}
+
+size_t nand_array_image_bytes(const struct nand_array_config *c)
+{
+	return nand_array_table_bytes(c) +
+	       (c->payload ? (size_t)geo_pages(&c->geo) * c->geo.page_bytes : 0);
+}
+
+static void lay_out_memory(struct nand_array *a, struct ssd_arena *m,
+			   const struct nand_array_config *c)
+{
+	const struct nand_geometry *g = &c->geo;
+	uint32_t per_channel = 2 * geo_dies_per_channel(g) * group_max(g);
+	struct bus_booking *book;
+
+	a->bus = ssd_carve(m, g->channels, sizeof(*a->bus));
+	a->bus_busy = ssd_carve(m, g->channels, sizeof(*a->bus_busy));
+	a->die_busy = ssd_carve(m, geo_dies(g), sizeof(*a->die_busy));
+	a->reg_fill = ssd_carve(m, c->payload ? geo_planes(g) : 0, sizeof(*a->reg_fill));
+	a->reg = ssd_carve(m, c->payload ? geo_planes(g) : 0, g->page_bytes);
+	book = ssd_carve(m, (size_t)g->channels * per_channel, sizeof(*book));
+	if (!m->base)
+		return;
+	for (uint32_t i = 0; i < g->channels; i++)
+		a->bus[i] = (struct bus){ book + (size_t)i * per_channel, 0, per_channel };
+	for (uint32_t i = 0; c->payload && i < geo_planes(g); i++)
+		a->reg_fill[i] = 256;
+}
+
+size_t nand_array_footprint(const struct nand_array_config *c)
+{
+	struct ssd_arena m = { NULL, sizeof(struct nand_array) };
+	struct nand_array a;
+
+	lay_out_memory(&a, &m, c);
+	return m.used;
+}
+
+static void derive(struct nand_array *a, const struct nand_geometry *g)
+{
+	a->pages = (uint32_t)geo_pages(g);
+	a->pbs = 1u << g->pb_levels;
+	a->pb_pages = g->pages_per_block >> g->pb_levels;
+	a->ecc_words = g->page_bytes / g->ecc_word_bytes;
+	a->group_max = group_max(g);
+	a->page_bus_bytes = (uint64_t)g->page_bytes +
+			    (a->c.timing.oob_off_bus ? 0 : g->oob_bytes);
+	a->page_bus_ns = (a->page_bus_bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
+	a->by_block_pages = fxp_div_by(g->pages_per_block);
+	a->by_plane_blocks = fxp_div_by(g->blocks_per_plane);
+	a->by_planes = fxp_div_by(g->planes_per_die);
+	a->by_channel_dies = fxp_div_by(geo_dies_per_channel(g));
+	a->by_types = fxp_div_by(g->bits_per_cell);
+	a->by_pb_pages = fxp_div_by(a->pb_pages);
+}
+
+void image_attach(struct nand_array *a, void *mem, void *image)
+{
+	const struct nand_array_config *c = &a->c;
+	struct ssd_arena m = { mem, sizeof(*a) }, i = { image, 0 };
+
+	derive(a, &c->geo);
+	lay_out_memory(a, &m, c);
+	lay_out_tables(a, &i, c);
+	if (!c->physics.rber_on)
+		a->age = NULL;
+	if (!c->physics.rber_on || !c->geo.copyback)
+		a->carried = NULL;
+	a->payload = c->payload ? (uint8_t *)image + i.used : NULL;
+}
+
+void image_count(struct nand_array *a)
+{
+	uint64_t pbs = geo_blocks(&a->base.geo) * a->pbs;
+	const uint64_t even = 0x5555555555555555u;
+
+	for (uint64_t s = 0; s < pbs; s++) {
+		uint64_t e = a->pb[s].erases;
+
+		if (e > a->stats.erase_count_max)
+			a->stats.erase_count_max = e;
+		a->stats.page_erases += e * a->pb_pages;
+		a->stats.page_erases_sq += e * e * a->pb_pages;
+	}
+	for (size_t i = 0; i < cell_bytes(&a->base.geo); i += 8) {
+		uint64_t word;
+
+		memcpy(&word, a->cells + i, 8);
+		word = (word | word >> 1) & even;
+		a->stats.programmed_pages += bits_set((uint32_t)word) + bits_set((uint32_t)(word >> 32));
+	}
+	a->stats.erase_count_sum = a->head->erase_commands;
+}
+
+/* The tables, without the room between them. */
+static void copy_tables(struct nand_array *dst, const struct nand_array *src)
+{
+	const struct nand_geometry *g = &src->base.geo;
+	size_t dies = geo_dies(g), pages = src->pages, pbs = geo_blocks(g) * src->pbs;
+
+	*dst->head = *src->head;
+	memcpy(dst->die, src->die, dies * sizeof(*dst->die));
+	memcpy(dst->flight, src->flight, dies * src->group_max * sizeof(*dst->flight));
+	memcpy(dst->block, src->block, geo_blocks(g) * sizeof(*dst->block));
+	memcpy(dst->pb, src->pb, pbs * sizeof(*dst->pb));
+	if (src->age)
+		memcpy(dst->age, src->age, pbs * sizeof(*dst->age));
+	if (src->carried)
+		memcpy(dst->carried, src->carried, pages);
+	memcpy(dst->cells, src->cells, cell_bytes(g));
+	memcpy(dst->oob, src->oob, pages * g->oob_kept);
+	if (src->payload)
+		memcpy(dst->fill, src->fill, pages);
+}
+
+void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
+{
+	const struct nand_geometry *g = &src->base.geo;
+	size_t planes = src->payload ? geo_planes(g) : 0;
+
+	SSD_ASSERT(!memcmp(&dst->c, &src->c, sizeof(dst->c)));
+	dst->stats = src->stats;
+	dst->powered = src->powered;
+	copy_tables(dst, src);
+	memcpy(dst->bus_busy, src->bus_busy, g->channels * sizeof(*dst->bus_busy));
+	memcpy(dst->die_busy, src->die_busy, geo_dies(g) * sizeof(*dst->die_busy));
+	for (uint32_t i = 0; i < g->channels; i++) {
+		dst->bus[i].count = src->bus[i].count;
+		memcpy(dst->bus[i].book, src->bus[i].book,
+		       src->bus[i].count * sizeof(*src->bus[i].book));
+	}
+	if (!src->payload)
+		return;
+	memcpy(dst->reg_fill, src->reg_fill, planes * sizeof(*dst->reg_fill));
+	memcpy(dst->reg, src->reg, planes * g->page_bytes);
+	for (uint32_t p = 0; p < src->pages; p++) {
+		enum cell k = cell_get(src, p);
+		size_t at = (size_t)p * g->page_bytes;
+
+		if (k == CELL_GOOD || k == CELL_LOST)
+			memcpy(dst->payload + at, src->payload + at, g->page_bytes);
+	}
+}

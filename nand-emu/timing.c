@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * timing.c - when the parts of a command group happen. Knows the bus calendar
+ * and the profile's times; changes nothing but the calendar and the commands.
+ *
+ * Every group has one cell phase, as long as its slowest command's. start, cell,
+ * own bus time and waiting add up for each command; what is neither cell nor own
+ * bus time is waiting.
+ */
+#include "array_impl.h"
+
+static uint32_t spare_bytes(const struct nand_array *a)
+{
+	return a->c.timing.oob_off_bus ? 0 : a->base.geo.oob_bytes;
+}
+
+static uint32_t words_read(const struct nand_array *a, const struct nand_cmd *c)
+{
+	return c->ecc_words == NAND_WHOLE_PAGE ? a->ecc_words : bits_set(c->ecc_words);
+}
+
+static uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
+{
+	uint32_t n = words_read(a, c);
+
+	if (n == a->ecc_words)
+		return a->page_bus_bytes;
+	if (!n)
+		return spare_bytes(a);
+	return (uint64_t)n * a->base.geo.ecc_word_bytes +
+	       (uint64_t)spare_bytes(a) * n / a->ecc_words;
+}
+
+static uint64_t transfer_ns(const struct nand_array *a, uint64_t bytes)
+{
+	if (bytes == a->page_bus_bytes)
+		return a->page_bus_ns;
+	return (bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
+}
+
+static uint64_t read_cell_ns(const struct nand_array *a, const struct place *p,
+			     const struct nand_cmd *c)
+{
+	const struct nand_timing *t = &a->c.timing;
+	uint32_t n = words_read(a, c);
+	uint64_t retries = (uint64_t)c->retries * t->retry_ns;
+
+	if (a->base.geo.subpage == NAND_SUBPAGE_SPREAD && n && n < a->ecc_words)
+		return t->subread_base_ns + retries +
+		       (uint64_t)t->subread_ns_per_kib * n * a->base.geo.ecc_word_bytes / 1024;
+	return t->read_ns[page_type(a, p->page)] + retries;
+}
+
+static uint64_t program_cell_ns(const struct nand_array *a, const struct place *p)
+{
+	uint32_t type = page_type(a, p->page);
+
+	if (a->base.geo.one_shot)
+		return a->c.timing.program_ns[0];
+	return a->c.timing.program_ns[type] + (uint64_t)type * a->c.timing.lower_read_ns;
+}
+
+static uint64_t cell_ns_of(const struct nand_array *a, const struct place *p,
+			   const struct nand_cmd *c)
+{
+	switch (c->op) {
+	case NAND_READ:
+		return read_cell_ns(a, p, c);
+	case NAND_PROGRAM:
+		return program_cell_ns(a, p);
+	case NAND_COPYBACK:
+		return a->c.timing.read_ns[page_type(a, place_of(a, c->from.v).page)] +
+		       program_cell_ns(a, p);
+	case NAND_ERASE:
+		return a->c.timing.erase_ns[pb_level(c->pb)];
+	case NAND_NOPS:
+		break;
+	}
+	return 0;
+}
+
+uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c)
+{
+	switch (c->op) {
+	case NAND_READ:
+		return read_bytes(a, c);
+	case NAND_PROGRAM:
+		return a->page_bus_bytes;
+	case NAND_COPYBACK:
+		return c->oob ? spare_bytes(a) : 0;
+	case NAND_ERASE:
+	case NAND_NOPS:
+		break;
+	}
+	return 0;
+}
+
+static void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel, uint64_t cell_ns,
+		   uint64_t bus_ns, uint64_t wait_gc_ns)
+{
+	uint64_t rest = c->done_ns - c->start_ns - cell_ns - bus_ns;
+
+	c->cell_ns = cell_ns;
+	c->bus_ns = bus_ns;
+	c->wait_gc_ns = wait_gc_ns < rest ? wait_gc_ns : rest;
+	c->wait_host_ns = rest - c->wait_gc_ns;
+	a->bus_busy[channel].ns[c->source] += bus_ns;
+}
+
+static void time_reads(struct nand_array *a, uint32_t channel, uint64_t now_ns,
+		       uint64_t suspend_ns, struct nand_cmd *c, unsigned int count, uint64_t cell_ns)
+{
+	struct bus *bus = &a->bus[channel];
+	uint64_t wh = 0, wg = 0, at = now_ns + suspend_ns, cell_end;
+	uint32_t cmd_ns = a->c.timing.cmd_ns;
+
+	for (unsigned int i = 0; i < count; i++)
+		at = bus_book(bus, now_ns, at, cmd_ns, c[i].source, &wh, &wg) + cmd_ns;
+	cell_end = at + cell_ns;
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t len = transfer_ns(a, bus_bytes(a, &c[i])), gc = wg;
+
+		c[i].start_ns = now_ns;
+		c[i].done_ns = bus_book(bus, now_ns, cell_end, len, c[i].source, &wh, &gc) + len;
+		finish(a, &c[i], channel, suspend_ns + cell_ns, cmd_ns + len, gc);
+	}
+}
+
+static void time_changes(struct nand_array *a, const struct place *at, uint32_t channel,
+			 uint64_t now_ns, struct nand_cmd *c, unsigned int count, uint64_t cell_ns,
+			 uint64_t *cell_start_ns)
+{
+	struct bus *bus = &a->bus[channel];
+	uint64_t wh = 0, wg = 0, to = now_ns;
+	uint64_t own[NAND_GROUP_MAX];
+	uint32_t planes = 0;		/* of an erase: named so far */
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint32_t bit = 1u << (at[i].plane - at[i].die * a->by_planes.d);
+
+		own[i] = a->c.timing.cmd_ns + transfer_ns(a, bus_bytes(a, &c[i]));
+		if (c[i].op == NAND_ERASE && planes & bit)
+			own[i] = 0;	/* rides in the command for its plane */
+		planes |= bit;
+		to = bus_book(bus, now_ns, to, own[i], c[i].source, &wh, &wg) + own[i];
+	}
+	*cell_start_ns = to;
+	for (unsigned int i = 0; i < count; i++) {
+		c[i].start_ns = now_ns;
+		c[i].done_ns = to + cell_ns;
+		finish(a, &c[i], channel, cell_ns, own[i], wg);
+	}
+}
+
+void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,
+		unsigned int count, uint64_t *cell_start_ns)
+{
+	uint32_t channel = fxp_quotient(a->by_channel_dies, at[0].die);
+	uint64_t cell_ns = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t one = cell_ns_of(a, &at[i], &c[i]);
+
+		if (one > cell_ns)
+			cell_ns = one;
+	}
+	if (c[0].op == NAND_READ)
+		time_reads(a, channel, now_ns, a->die[at[0].die].count ? a->c.timing.suspend_ns : 0,
+			   c, count, cell_ns);
+	else
+		time_changes(a, at, channel, now_ns, c, count, cell_ns, cell_start_ns);
+}

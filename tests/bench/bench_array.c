@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * bench_array - how fast the array is: commands a second of CPU time of one
+ * thread, each kind alone, every rule checked, OOB moved. Prints "name value
+ * unit" lines.
+ *
+ *   bench_array [COMMANDS]
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "array.h"
+#include "nand_geom.h"
+
+struct bench {
+	struct nand_array_config c;
+	struct nand *n;
+	void *mem, *image;
+	uint64_t now_ns;
+};
+
+static uint8_t data[16384], oob[16];
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void make(struct bench *b, bool payload, uint32_t page_bytes, uint32_t levels)
+{
+	const char *why;
+
+	memset(b, 0, sizeof(*b));
+	b->c = (struct nand_array_config){
+		.geo = { .channels = 8, .chips_per_channel = 2, .dies_per_chip = 1,
+			 .planes_per_die = 2, .blocks_per_plane = 64, .pages_per_block = 64,
+			 .page_bytes = page_bytes, .oob_bytes = 64, .oob_kept = 16,
+			 .ecc_word_bytes = 2048, .pb_levels = levels, .erase_group_max = 2,
+			 .bits_per_cell = 1, .subpage = NAND_SUBPAGE_SPREAD, .copyback = true },
+		.timing = { .cmd_ns = 300, .read_ns = { 75000 }, .program_ns = { 1500000 },
+			    .erase_ns = { 3800000, 3700000, 3600000 }, .bus_ps_per_byte = 1250,
+			    .subread_base_ns = 25000, .subread_ns_per_kib = 5000 },
+		.physics = { .disturb_tolerance = 255 }, .payload = payload };
+	if (nand_array_validate(&b->c, &why)) {
+		fprintf(stderr, "bench_array: %s\n", why);
+		exit(1);
+	}
+	b->mem = calloc(1, nand_array_footprint(&b->c));
+	b->image = calloc(1, nand_array_image_bytes(&b->c));
+	b->n = nand_array_init(b->mem, b->image, &b->c);
+}
+
+static void unmake(struct bench *b)
+{
+	free(b->mem);
+	free(b->image);
+}
+
+/* One command for each die in turn; dies overlap as they would. */
+static void one(struct bench *b, struct nand_cmd *c, unsigned int count)
+{
+	uint64_t ready = b->n->ops->die_ready_ns(b->n, c->ppn.v / (2 * 64 * 64));
+
+	if (ready > b->now_ns)
+		b->now_ns = ready;
+	nand_submit(b->n, b->now_ns, c, count);
+	if (c->status == NAND_VIOLATION) {
+		fprintf(stderr, "bench_array: refused\n");
+		exit(1);
+	}
+}
+
+/* The i-th page in an order that goes round the dies and ascends in each block. */
+static uint32_t page_of(uint64_t i)
+{
+	uint32_t die = i % 16, k = (uint32_t)(i / 16 % (2 * 64 * 64));
+
+	return die * 2 * 64 * 64 + k;
+}
+
+static void fill(struct bench *b, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t p = page_of(i);
+		struct nand_cmd c = { .op = NAND_PROGRAM, .ppn.v = p, .oob = oob,
+				      .data = b->c.payload ? data : NULL };
+
+		one(b, &c, 1);
+	}
+}
+
+static void erase_all(struct bench *b, uint32_t pb)
+{
+	for (uint32_t block = 0; block < geo_blocks(&b->c.geo); block++) {
+		struct nand_cmd c = { .op = NAND_ERASE, .ppn.v = block * 64, .pb = pb };
+
+		one(b, &c, 1);
+	}
+}
+
+static void report(const char *what, uint64_t n, double s)
+{
+	printf("%s %.2f M commands/s\n", what, (double)n / s / 1e6);
+}
+
+static void reads(struct bench *b, const char *what, uint64_t n, uint32_t words)
+{
+	double s = seconds();
+	uint8_t spare[16];
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct nand_cmd c = { .op = NAND_READ, .ppn.v = page_of(i * 7), .ecc_words = words,
+				      .oob = spare };
+
+		one(b, &c, 1);
+	}
+	report(what, n, seconds() - s);
+}
+
+static void programs(struct bench *b, const char *what, uint64_t n)
+{
+	uint64_t pages = geo_pages(&b->c.geo), left;
+	double s = 0, s0;
+
+	for (left = n; left; left -= left < pages ? left : pages) {
+		erase_all(b, NAND_WHOLE_BLOCK);
+		s0 = seconds();
+		fill(b, left < pages ? left : pages);
+		s += seconds() - s0;
+	}
+	report(what, n, s);
+}
+
+static void erases(struct bench *b, const char *what, uint64_t n, uint32_t pb)
+{
+	double s = seconds();
+	uint64_t done;
+
+	for (done = 0; done < n; done += geo_blocks(&b->c.geo))
+		erase_all(b, pb);
+	report(what, done, seconds() - s);
+}
+
+static void copybacks(struct bench *b, const char *what, uint64_t n)
+{
+	uint64_t done = 0;
+	double s = 0, s0;
+
+	while (done < n) {
+		erase_all(b, NAND_WHOLE_BLOCK);
+		for (uint32_t die = 0; die < 16; die++) {	/* a block to copy from */
+			struct nand_cmd c = { .op = NAND_PROGRAM, .ppn.v = die * 2 * 64 * 64,
+					      .oob = oob };
+
+			one(b, &c, 1);
+		}
+		s0 = seconds();
+		for (uint32_t k = 64; k < 64 * 64; k++)
+			for (uint32_t die = 0; die < 16; die++, done++) {
+				struct nand_cmd c = { .op = NAND_COPYBACK, .from.v = die * 2 * 64 * 64,
+						      .ppn.v = die * 2 * 64 * 64 + k };
+
+				one(b, &c, 1);
+			}
+		s += seconds() - s0;
+	}
+	report(what, done, s);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000000;
+	struct bench b;
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7 + i / 256);
+	make(&b, false, 4096, 0);
+	fill(&b, geo_pages(&b.c.geo));		/* touch the memory */
+	programs(&b, "program", n);
+	reads(&b, "read", n, NAND_WHOLE_PAGE);
+	reads(&b, "subpage_read", n, 1);
+	reads(&b, "oob_read", n, NAND_OOB_ONLY);
+	copybacks(&b, "copyback", n);
+	erases(&b, "erase", n / 16, NAND_WHOLE_BLOCK);
+	unmake(&b);
+	make(&b, false, 4096, 2);
+	erases(&b, "partial_erase", n / 16, 5);
+	unmake(&b);
+	make(&b, true, 4096, 0);
+	fill(&b, geo_pages(&b.c.geo));
+	programs(&b, "program_4k_payload", n / 8);
+	reads(&b, "read_4k_payload", n, NAND_WHOLE_PAGE);
+	unmake(&b);
+	return 0;
+}
