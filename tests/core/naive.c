@@ -81,6 +81,63 @@ static void adopt_state(struct naive *n, uint32_t ppn, uint32_t allowed, const c
 			     ppn, what, (int)s);
 }
 
+static const struct naive_saved *saved_of(const struct naive_flight *f, uint32_t block)
+{
+	for (unsigned int i = 0; i < f->saved_count; i++)
+		if (f->saved[i].block == block)
+			return &f->saved[i];
+	return NULL;
+}
+
+/* The page before what its die has in flight; NULL: that does not touch its block. */
+static const struct naive_page *saved_page(const struct naive *n, uint32_t ppn)
+{
+	const struct nand_geometry *g = &n->c.geo;
+	uint32_t block = ppn / g->pages_per_block;
+	const struct naive_saved *s = saved_of(&n->die[geo_die_of(g, (pbn_t){ block })].flight, block);
+
+	return s ? &s->page[ppn % g->pages_per_block] : NULL;
+}
+
+/*
+ * An erase empties its pages, and a program disturbs its neighbours, some time
+ * between submission and the next use of the die: nobody but a checker can look
+ * in between, and nand.h does not promise him when.
+ */
+static bool may_still_show(const struct naive *n, uint32_t ppn, enum naive_state s)
+{
+	const struct naive_page *before = saved_page(n, ppn);
+	enum naive_state now = n->page[ppn].state;
+	const struct naive_flight *f;
+
+	if (!before || before->state != s)
+		return false;
+	f = &n->die[geo_die_of(&n->c.geo, geo_block_of(&n->c.geo, (ppn_t){ ppn }))].flight;
+	for (unsigned int i = 0; f->op != NAND_ERASE && i < f->count; i++)
+		if (f->ppn[i].v == ppn)
+			return false;
+	return f->op == NAND_ERASE ? now == NAIVE_BLANK : now == NAIVE_LOST;
+}
+
+void naive_slack(const struct naive *n, uint64_t *programmed_pages, uint64_t *disturbs,
+		 uint64_t *disturb_lost)
+{
+	*programmed_pages = *disturbs = *disturb_lost = 0;
+	for (uint32_t i = 0; i < geo_dies(&n->c.geo); i++) {
+		const struct naive_flight *f = &n->die[i].flight;
+
+		*disturbs += f->disturbs;
+		*disturb_lost += f->disturb_lost;
+		for (unsigned int k = 0; f->op == NAND_ERASE && k < f->saved_count; k++)
+			for (uint32_t p = 0; p < n->c.geo.pages_per_block; p++) {
+				uint32_t ppn = f->saved[k].block * n->c.geo.pages_per_block + p;
+
+				*programmed_pages += n->page[ppn].state == NAIVE_BLANK &&
+						     f->saved[k].page[p].state != NAIVE_BLANK;
+			}
+	}
+}
+
 void naive_check_page(struct naive *n, ppn_t p)
 {
 	const struct nand_geometry *g = &n->c.geo;
@@ -90,13 +147,13 @@ void naive_check_page(struct naive *n, ppn_t p)
 	static const char *const name[] = { "blank", "held", "lost" };
 	enum naive_state s = st == NAND_ERASED ? NAIVE_BLANK : st == NAND_UNCORR ? NAIVE_LOST : NAIVE_HELD;
 
-	if (s != page->state) {
+	if (s != page->state && !may_still_show(n, p.v, s)) {
 		naive_differ(n, "page %u (block %u page %u) is %s, expected %s", p.v,
 			     p.v / g->pages_per_block, p.v % g->pages_per_block, name[s],
 			     name[page->state]);
 		return;
 	}
-	if (s != NAIVE_HELD)
+	if (s != NAIVE_HELD || (s != page->state && saved_page(n, p.v)->any_oob))
 		return;
 	if (page->any_oob && oob) {
 		memcpy(oob_of(n, p.v), oob, g->oob_kept);
@@ -133,14 +190,6 @@ static void save(struct naive *n, struct naive_flight *f, uint32_t block)
 	f->saved_count++;
 }
 
-static const struct naive_saved *saved_of(const struct naive_flight *f, uint32_t block)
-{
-	for (unsigned int i = 0; i < f->saved_count; i++)
-		if (f->saved[i].block == block)
-			return &f->saved[i];
-	return NULL;
-}
-
 static void restore(struct naive *n, const struct naive_flight *f)
 {
 	const struct nand_geometry *g = &n->c.geo;
@@ -163,26 +212,12 @@ static void disturb(struct naive *n, struct naive_flight *f, uint32_t first)
 {
 	uint32_t tolerance = n->c.physics.disturb_tolerance, pages = pages_of_smallest_pb(n);
 	struct naive_page *page = &n->page[first];
-	bool held = false, must, may;
 
 	n->stats.disturbs++;
 	f->disturbs++;
 	for (uint32_t i = 0; i < pages; i++) {
-		page[i].disturb_low++;
-		page[i].disturb_high++;
-		held |= page[i].state == NAIVE_HELD;
-	}
-	must = page[0].disturb_low > tolerance;
-	may = page[0].disturb_high > tolerance;
-	if (may && !must && held) {	/* the array knows which */
-		for (uint32_t i = 0; i < pages && !must; i++)
-			must = page[i].state == NAIVE_HELD && shown_state(n, first + i) == NAIVE_LOST;
-		for (uint32_t i = 0; i < pages; i++)
-			*(must ? &page[i].disturb_low : &page[i].disturb_high) =
-				must ? page[i].disturb_high : page[i].disturb_low;
-	}
-	for (uint32_t i = 0; must && i < pages; i++) {
-		if (page[i].state != NAIVE_HELD)
+		page[i].disturbs++;
+		if (page[i].disturbs <= tolerance || page[i].state != NAIVE_HELD)
 			continue;
 		page[i].state = NAIVE_LOST;
 		n->stats.disturb_lost++;
@@ -190,7 +225,7 @@ static void disturb(struct naive *n, struct naive_flight *f, uint32_t first)
 	}
 }
 
-/* Page ppn is about to be programmed: is it the first of its smallest PB, at an erase's edge? */
+/* Page ppn was programmed: is it the first of its smallest PB, at an erase's edge? */
 static void disturb_neighbours(struct naive *n, struct naive_flight *f, uint32_t ppn)
 {
 	uint32_t per_block = n->c.geo.pages_per_block, pages = pages_of_smallest_pb(n);
@@ -200,7 +235,7 @@ static void disturb_neighbours(struct naive *n, struct naive_flight *f, uint32_t
 	if (n->c.physics.disturb_tolerance == 255)
 		return;
 	for (uint32_t i = 0; i < pages; i++)
-		if (n->page[block + first + i].state != NAIVE_BLANK)
+		if (first + i != at && n->page[block + first + i].state != NAIVE_BLANK)
 			return;
 	if (first == from && from > 0)
 		disturb(n, f, block + from - pages);
@@ -246,20 +281,23 @@ static void do_read(struct naive *n, struct nand_cmd *c, const struct nand_cmd *
 	const struct nand_geometry *g = &n->c.geo;
 	uint32_t words = naive_words(g, c->ecc_words), w = g->page_bytes / g->ecc_word_bytes;
 	struct naive_page *page = &n->page[c->ppn.v];
+	/* by a program that is suspended for this read, or that goes on after it */
+	bool held = page->state == NAIVE_HELD ||
+		    (hint->status != NAND_UNCORR && may_still_show(n, c->ppn.v, NAIVE_HELD));
 
 	c->raw_bits = c->retries = 0;
 	c->page = NULL;
 	if (page->state == NAIVE_BLANK) {
 		/* a failed sense of a blank page: nand.h does not say which of the two it is */
 		c->status = fault == NAND_UNCORR && hint->status == NAND_UNCORR ? NAND_UNCORR : NAND_ERASED;
-	} else if (page->state == NAIVE_LOST) {
+	} else if (!held) {
 		c->status = NAND_UNCORR;
 	} else {
 		c->status = sense(n, c, hint);
 		if (fault == NAND_UNCORR || (fault == NAND_CORRECTED && c->status == NAND_OK))
 			c->status = fault;
 	}
-	if (page->state != NAIVE_HELD && n->c.physics.rber_on) {
+	if (!held && n->c.physics.rber_on) {
 		c->retries = hint->retries <= n->c.physics.retries_max ? hint->retries : 0;
 		c->raw_bits = hint->raw_bits;
 	}
@@ -329,8 +367,8 @@ static void do_program(struct naive *n, struct naive_flight *f, struct nand_cmd 
 	uint32_t type = c->ppn.v % g->bits_per_cell;
 
 	save(n, f, c->ppn.v / g->pages_per_block);
+	fill_page(n, c);	/* first: a copyback reads before it disturbs */
 	disturb_neighbours(n, f, c->ppn.v);
-	fill_page(n, c);
 	c->status = fault;
 	if (c->status == NAND_OK)
 		c->status = worn(n, n->page[c->ppn.v].erases, hint, NAND_PROG_FAIL,
@@ -339,7 +377,7 @@ static void do_program(struct naive *n, struct naive_flight *f, struct nand_cmd 
 		adopt_state(n, c->ppn.v, 1u << NAIVE_LOST | 1u << n->page[c->ppn.v].state, "failed program");
 		n->stats.program_fails++;
 	}
-	if (!g->one_shot && n->c.timing.lower_read_ns)
+	if (!g->one_shot)
 		n->stats.lower_reads += type;
 	c->page = NULL;
 }
@@ -351,7 +389,7 @@ static void erase_pages(struct naive *n, uint32_t first, uint32_t from, uint32_t
 
 		page->state = NAIVE_BLANK;
 		page->erases++;
-		page->disturb_low = page->disturb_high = 0;
+		page->disturbs = 0;
 		page->erased_from = from;
 		page->erased_to = to;
 		page->must_erase = page->raw_seen = page->any_oob = false;
@@ -359,7 +397,10 @@ static void erase_pages(struct naive *n, uint32_t first, uint32_t from, uint32_t
 	}
 }
 
-/* An erase that did not do its work: old data, lost or blank, each page as the array shows. */
+/*
+ * An erase that did not do its work: old data, lost or blank, each page as the
+ * array shows. It does not count as one, and neither does it heal disturbance.
+ */
 static void half_erase(struct naive *n, const struct naive_saved *s, ppn_t first, uint32_t pb,
 		       const char *what)
 {
@@ -373,7 +414,8 @@ static void half_erase(struct naive *n, const struct naive_saved *s, ppn_t first
 		adopt_state(n, first.v + i, 1u << NAIVE_BLANK | 1u << NAIVE_LOST | 1u << s->page[i].state,
 			    what);
 		page->must_erase = true;
-		page->disturb_high = s->page[i].disturb_high;
+		page->erases = s->page[i].erases;
+		page->disturbs = s->page[i].disturbs;
 		if (page->state != NAIVE_HELD)
 			continue;
 		page->any_oob = s->page[i].any_oob;
@@ -412,7 +454,7 @@ static uint64_t energy_nj(const struct naive *n, const struct nand_cmd *c)
 	const struct nand_energy *e = &n->c.energy;
 	uint32_t bits = n->c.geo.bits_per_cell, level = 0;
 	uint64_t nj = naive_bytes(&n->c, c) * e->bus_pj_per_byte / 1000;
-	uint32_t program = e->program_nj[n->c.geo.one_shot ? 0 : c->ppn.v % bits];
+	uint32_t program = e->program_nj[c->ppn.v % bits];	/* a page's, one_shot too */
 
 	switch (c->op) {
 	case NAND_READ:
@@ -487,7 +529,6 @@ void naive_submit(struct naive *n, uint64_t now_ns, struct nand_cmd *c, const st
 	struct naive_die *d = &n->die[geo_die_of(&n->c.geo, geo_block_of(&n->c.geo, c[0].ppn))];
 	bool suspends = d->ready_ns > now_ns;
 
-	n->last_submit_ns = now_ns;
 	if (!suspends)
 		forget_saved(&d->flight);
 	for (unsigned int i = 0; i < count; i++) {
@@ -552,7 +593,7 @@ void naive_stats(const struct naive *n, struct nand_stats *out)
  * A torn upper page takes the lower pages of its word line with it. Where its own
  * program survived the cut nand.h can be read either way: as the array shows.
  */
-static void lose_pairs(struct naive *n, ppn_t p)
+static void lose_pairs(struct naive *n, ppn_t p, bool either)
 {
 	uint32_t type = p.v % n->c.geo.bits_per_cell;
 
@@ -562,7 +603,7 @@ static void lose_pairs(struct naive *n, ppn_t p)
 
 		if (lower->state != NAIVE_HELD)
 			continue;
-		if (n->page[p.v].state != NAIVE_LOST)
+		if (either || n->page[p.v].state != NAIVE_LOST)
 			allowed |= 1u << NAIVE_HELD;
 		adopt_state(n, p.v - i, allowed, "torn upper page");
 		n->stats.paired_lost += lower->state == NAIVE_LOST;
@@ -575,19 +616,25 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 
 	for (unsigned int i = 0; i < f->count; i++) {
 		uint32_t ppn = f->ppn[i].v;
+		bool lost = n->page[ppn].state == NAIVE_LOST;
 
+		/* failed, or a copy of lost data: the page does not tell whether the cut hit it */
+		f->either[i] = f->op != NAND_ERASE && lost;
 		n->torn[f->op]++;
-		if (f->op == NAND_ERASE)
-			half_erase(n, saved_of(f, ppn / n->c.geo.pages_per_block), f->ppn[i], f->pb[i],
-				   "torn erase");
-		else
+		if (f->op == NAND_ERASE) {
+			const struct naive_saved *s = saved_of(f, ppn / n->c.geo.pages_per_block);
+
+			half_erase(n, s, f->ppn[i], f->pb[i], "torn erase");
+			n->block[s->block].erase_commands = s->erase_commands;
+		} else {
 			adopt_state(n, ppn, 1u << NAIVE_LOST | 1u << n->page[ppn].state, "torn program");
+		}
 		/* torn together with its lower page: which of the two tore that one? */
 		for (uint32_t t = 1; f->op == NAND_PROGRAM && t <= ppn % n->c.geo.bits_per_cell; t++)
 			paired_either += n->c.geo.one_shot && n->page[ppn - t].state == NAIVE_LOST;
 	}
 	for (unsigned int i = 0; f->op != NAND_ERASE && i < f->count; i++)
-		lose_pairs(n, f->ppn[i]);
+		lose_pairs(n, f->ppn[i], f->either[i]);
 	return paired_either;
 }
 
@@ -602,7 +649,8 @@ static void adopt_counter(struct naive *n, uint64_t *counter, uint64_t shown, ui
 	*counter = shown;
 }
 
-void naive_power_cut(struct naive *n, uint64_t at_ns)
+/* fresh: counters began with the array that found the image so, counting it or not */
+static void cut(struct naive *n, uint64_t at_ns, bool fresh)
 {
 	uint64_t disturbs = 0, disturb_lost = 0, paired = 0;
 	struct nand_stats *st = &n->stats, shown;
@@ -626,11 +674,17 @@ void naive_power_cut(struct naive *n, uint64_t at_ns)
 	n->powered = false;
 	/* were the disturbances of programs that never happened counted? */
 	n->array->ops->get_stats(n->array, &shown);
-	adopt_counter(n, &st->disturbs, shown.disturbs, st->disturbs - disturbs, st->disturbs, "disturbs");
-	adopt_counter(n, &st->disturb_lost, shown.disturb_lost, st->disturb_lost - disturb_lost,
-		      st->disturb_lost, "disturb_lost");
-	adopt_counter(n, &st->paired_lost, shown.paired_lost, st->paired_lost,
+	adopt_counter(n, &st->disturbs, shown.disturbs,
+		      fresh ? 0 : st->disturbs - disturbs, st->disturbs, "disturbs");
+	adopt_counter(n, &st->disturb_lost, shown.disturb_lost,
+		      fresh ? 0 : st->disturb_lost - disturb_lost, st->disturb_lost, "disturb_lost");
+	adopt_counter(n, &st->paired_lost, shown.paired_lost, fresh ? 0 : st->paired_lost,
 		      st->paired_lost + paired, "paired_lost");
+}
+
+void naive_power_cut(struct naive *n, uint64_t at_ns)
+{
+	cut(n, at_ns, false);
 }
 
 void naive_power_on(struct naive *n)
@@ -647,11 +701,12 @@ void naive_power_on(struct naive *n)
 
 void naive_reinit(struct naive *n)
 {
-	naive_reset_stats(n);	/* first: the new array counted nothing yet, its cut included */
-	for (uint32_t i = 0; i < geo_dies(&n->c.geo); i++)
-		n->die[i].flight.disturbs = n->die[i].flight.disturb_lost = 0;
-	if (n->powered)
-		naive_power_cut(n, n->last_submit_ns);
-	n->stats.paired_lost = 0;
+	uint64_t programmed, disturbs, disturb_lost;
+
+	naive_slack(n, &programmed, &disturbs, &disturb_lost);
+	naive_reset_stats(n);
+	n->stats.disturbs = disturbs;
+	n->stats.disturb_lost = disturb_lost;
+	cut(n, n->last_submit_ns, true);
 	naive_power_on(n);
 }

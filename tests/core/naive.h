@@ -26,7 +26,7 @@ enum naive_state { NAIVE_BLANK, NAIVE_HELD, NAIVE_LOST };
 struct naive_page {
 	enum naive_state state;
 	uint32_t erases;
-	uint32_t disturb_low, disturb_high;	/* its smallest PB's count: a torn erase leaves two readings */
+	uint32_t disturbs;			/* of its smallest PB */
 	uint32_t erased_from, erased_to;	/* pages [from, to) that its last erase named */
 	bool must_erase;			/* R9 */
 	bool any_oob;				/* programmed without OOB: bytes are the array's choice, once */
@@ -54,6 +54,7 @@ struct naive_flight {
 	unsigned int count;
 	ppn_t ppn[NAND_GROUP_MAX];
 	uint32_t pb[NAND_GROUP_MAX];
+	bool either[NAND_GROUP_MAX];	/* see tear() */
 	uint64_t cell_start_ns, end_ns;
 	uint64_t reads_end_ns;		/* of the reads that it was suspended for last */
 	uint32_t suspends;
@@ -89,7 +90,7 @@ struct naive {
 	struct naive_channel *channel;
 	uint8_t *data, *oob;
 	struct nand_stats stats;	/* counters; naive_stats() adds the levels */
-	uint64_t last_submit_ns;	/* of a command that was not refused */
+	uint64_t last_submit_ns;
 	uint64_t commands;
 	bool powered;
 	bool ageless;			/* raw errors depend on erases alone */
@@ -120,6 +121,9 @@ void naive_reinit(struct naive *n);	/* n->array is a new one over the same image
 void naive_reset_stats(struct naive *n);
 void naive_stats(const struct naive *n, struct nand_stats *out);
 uint32_t naive_erase_count(const struct naive *n, uint32_t block);
+/* How much more the one, and less the others may be until dies are used again. */
+void naive_slack(const struct naive *n, uint64_t *programmed_pages, uint64_t *disturbs,
+		 uint64_t *disturb_lost);
 /* Does peek() show what this page holds? */
 void naive_check_page(struct naive *n, ppn_t p);
 

@@ -110,37 +110,23 @@ static bool r11(const struct naive *n, const struct nand_cmd *c, unsigned int co
 	return true;
 }
 
-static bool plane_repeats(const struct naive *n, const struct nand_cmd *c, unsigned int count)
-{
-	for (unsigned int i = 0; i < count; i++)
-		for (unsigned int k = 0; k < i; k++)
-			if (plane_of(n, c[i].ppn) == plane_of(n, c[k].ppn))
-				return true;
-	return false;
-}
-
-/*
- * Groups of several operations break R6 and perhaps what holds for one of the
- * operations too; nand.h does not say that the latter even applies.
- */
+/* Which of several that are broken is named, nand.h leaves open within one step of its order. */
 static uint32_t broken_group(const struct naive *n, const struct nand_cmd *c, unsigned int count)
 {
 	uint32_t broken = 0;
-	bool mixed = false;
 
-	for (unsigned int i = 0; i < count; i++)
-		mixed |= c[i].op != c[0].op;
 	if (!r5(n, c, count))
 		broken |= BIT(NAND_R5);
 	if (!r6(n, c, count))
 		broken |= BIT(NAND_R6);
-	if (!r11(n, c, count)) {
-		/* a plane named twice is also not distinct */
-		if (!broken && plane_repeats(n, c, count))
-			return BIT(NAND_R11) | BIT(NAND_R6);
-		broken |= BIT(NAND_R11);
-	}
-	return mixed ? broken : broken & -broken;	/* in order: the lowest */
+	if (r11(n, c, count))
+		return broken;
+	broken |= BIT(NAND_R11);
+	for (unsigned int i = 0; i < count; i++)	/* a plane named twice is also not distinct */
+		for (unsigned int k = 0; k < i; k++)
+			if (plane_of(n, c[i].ppn) == plane_of(n, c[k].ppn))
+				broken |= BIT(NAND_R6);
+	return broken;
 }
 
 /* ---- R8 ----------------------------------------------------------------- */

@@ -211,11 +211,15 @@ static uint32_t some_words(struct storm *s)
 	uint32_t w = g->page_bytes / g->ecc_word_bytes;
 	uint32_t all = w == 32 ? NAND_WHOLE_PAGE : (1u << w) - 1;
 
-	switch (draw(s, 8)) {
+	switch (draw(s, 9)) {
 	case 0: case 1:
 		return NAND_OOB_ONLY;
 	case 2:
 		return all;
+	case 8:		/* all but one */
+		if (g->subpage != NAND_SUBPAGE_NONE)
+			return all & ~(1u << draw(s, w));
+		return NAND_WHOLE_PAGE;
 	case 3: case 4: case 5:
 		if (g->subpage == NAND_SUBPAGE_NONE)
 			return NAND_WHOLE_PAGE;

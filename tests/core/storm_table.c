@@ -58,7 +58,8 @@ static const struct {
 		GEO(1, 2, 1, 2, 4, 4), PAGE(2048, 512), .erase_group_max = 1, .bits_per_cell = 1,
 		.order = NAND_ORDER_ASCENDING, .subpage = NAND_SUBPAGE_DMA } } },
 	{ "words, spread", { TIMES(FAST_BUS), .payload = true, .physics = { CALM }, .geo = {
-		GEO(1, 2, 1, 1, 4, 6), PAGE(2048, 64), .erase_group_max = 1, .bits_per_cell = 3,
+		GEO(1, 2, 1, 1, 4, 6), .page_bytes = 2048, .oob_bytes = 200, .oob_kept = 24,
+		.ecc_word_bytes = 64, .erase_group_max = 1, .bits_per_cell = 3,
 		.order = NAND_ORDER_ASCENDING, .subpage = NAND_SUBPAGE_SPREAD } } },
 	{ "mlc fps", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = FAST_BUS, .lower_read_ns = 2003, CELLS },
 		.payload = true, .physics = { CALM }, .geo = {
