@@ -352,7 +352,10 @@ int profile_load(struct profile *p, const char *path, const char *const *overrid
 
 	memset(p, 0, sizeof(*p));
 	*err = 0;
-	read_file(&s, path);
+	if (path)
+		read_file(&s, path);
+	else
+		path = s.where = "drive file";
 	for (size_t i = 0; overrides && overrides[i] && !s.result; i++)
 		read_override(&s, overrides[i]);
 	if (!s.result)
