@@ -50,6 +50,7 @@ void duel_copy(struct duel *d);		/* go on with the copy */
 void duel_mark_bad(struct duel *d, uint32_t block);
 void duel_reset_stats(struct duel *d);
 void duel_age(struct duel *d, uint64_t ns);
+void duel_passed(struct duel *d);	/* now_ns has come */
 void duel_check_all(struct duel *d);
 void duel_keep_sums(struct duel *d);	/* add the counters to sums, before they are lost */
 

@@ -12,24 +12,33 @@
 static uint8_t pool[POOL_BYTES];	/* content for one call's programs */
 static uint8_t pool_oob[NAND_GROUP_MAX][DUEL_OOB_MAX];
 
+static uint8_t dice_byte(struct dice *d)
+{
+	uint8_t byte;
+
+	if (!d->rng) {
+		if (!d->left)
+			return 0;
+		d->left--;
+		return *d->bytes++;
+	}
+	d->rng ^= d->rng >> 12;		/* xorshift64* (Vigna 2016) */
+	d->rng ^= d->rng << 25;
+	d->rng ^= d->rng >> 27;
+	byte = (uint8_t)((d->rng * 0x2545f4914f6cdd1du) >> 56);
+	if (d->record)
+		fputc(byte, d->record);
+	return byte;
+}
+
 uint32_t dice_draw(struct dice *d, uint32_t n)
 {
-	uint32_t v = 0, range = 1;
+	uint32_t v = dice_byte(d);
 
-	if (n <= 1)
-		return 0;
-	if (d->rng) {
-		d->rng ^= d->rng >> 12;
-		d->rng ^= d->rng << 25;
-		d->rng ^= d->rng >> 27;
-		return (uint32_t)((d->rng * 0x2545f4914f6cdd1du) >> 33) % n;
-	}
-	for (; range < n && range < 1u << 24; range <<= 8) {
-		if (d->left) {
-			v = v << 8 | *d->bytes++;
-			d->left--;
-		}
-	}
+	if (n > 256)
+		v = v << 8 | dice_byte(d);
+	if (n > 65536)
+		v = v << 8 | dice_byte(d);
 	return v % n;
 }
 
@@ -96,6 +105,7 @@ static void pass_time(struct storm *s)
 		return;
 	case 7:
 		d->now_ns += draw(s, 20000);
+		duel_passed(d);
 		return;
 	case 8:
 		advance(s, d->model.die[draw(s, geo_dies(&d->c.geo))].ready_ns);
@@ -138,18 +148,18 @@ static void give_content(struct storm *s, struct nand_cmd *c, unsigned int i)
 
 	c->data = c->oob = NULL;
 	s->stamp++;
-	if (what >= 4 && c->op == NAND_PROGRAM)
+	if (what > 4)
 		for (uint32_t k = 0; k < bytes; k += 8) {
 			uint64_t v = s->stamp * 0x9e3779b97f4a7c15u + k;
 
 			memcpy(data + k, &v, 8);
 		}
-	else if (what >= 2)
-		memset(data, what == 2 ? 0xff : (int)s->stamp, bytes);
+	else
+		memset(data, what == 1 ? 0 : what == 2 ? 0xff : (int)s->stamp, bytes);
+	if (what == 4)		/* one byte off a repeated one */
+		data[draw(s, bytes)] ^= 1;
 	if (what && c->op == NAND_PROGRAM)
 		c->data = data;
-	if (what == 5)	/* one byte off a repeated one */
-		memset(data, 0, bytes - 1);
 	if (draw(s, 12) == 0 || (c->op == NAND_COPYBACK && draw(s, 2)))
 		return;
 	for (uint32_t k = 0; k < DUEL_OOB_MAX; k++)
@@ -522,7 +532,7 @@ static void cut(struct storm *s)
 	uint64_t at = moment(s), seed = draw(s, 65536);
 
 	duel_cut(d, at > d->now_ns ? at : d->now_ns, seed);
-	while (draw(s, 3) == 0 && !duel_parted(d))
+	while (!dice_over(s->dice) && draw(s, 3) == 0 && !duel_parted(d))
 		command(s);	/* without power */
 	if (duel_parted(d))
 		return;

@@ -13,6 +13,7 @@ struct dice {
 	uint64_t rng;			/* 0: bytes */
 	const uint8_t *bytes;
 	size_t left;
+	FILE *record;			/* of rng: the bytes that would have drawn the same */
 };
 
 /* A number below n. Bytes that have run out are zeroes. */

@@ -9,6 +9,7 @@
  *   test_storm -r ID       one storm again, every call printed; ID is what a failing run prints
  *   test_storm -f FILE     an input of the fuzzer
  *   test_storm -m          on failure, look for the shortest storm that fails
+ *   test_storm -w DIR      write storms as inputs of the fuzzer: seeds
  *
  * ID = device:seed:steps.
  */
@@ -184,6 +185,33 @@ static int replay_input(const char *path)
 	return test_result();
 }
 
+/* The storms that all devices see first, without variation, as bytes. */
+static int write_seeds(const char *dir)
+{
+	for (uint32_t device = 0; device < storm_configs(); device++) {
+		struct dice dice = { .rng = 0x9e3779b97f4a7c15u + device };
+		struct nand_array_config c;
+		char path[512];
+		struct storm s;
+
+		storm_config(device, &c);
+		snprintf(path, sizeof(path), "%s/storm-%02u", dir, device);
+		dice.record = fopen(path, "wb");
+		if (!dice.record) {
+			perror(path);
+			return 1;
+		}
+		fputc((int)device, dice.record);
+		fputc(0, dice.record);
+		storm_make(&s, &c, &dice);
+		for (int i = 0; i < 100 && !duel_parted(&s.duel); i++)
+			storm_step(&s);
+		storm_free(&s);
+		fclose(dice.record);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t steps = 20000, device;
@@ -196,7 +224,7 @@ int main(int argc, char **argv)
 	signal(SIGABRT, on_abort);
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(on_death);
-	while ((o = getopt(argc, argv, "n:s:r:f:m")) != -1) {
+	while ((o = getopt(argc, argv, "n:s:r:f:w:m")) != -1) {
 		if (o == 'n')
 			steps = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (o == 's')
@@ -205,6 +233,8 @@ int main(int argc, char **argv)
 			minimise = true;
 		else if (o == 'f')
 			return replay_input(optarg);
+		else if (o == 'w')
+			return write_seeds(optarg);
 		else if (o == 'r' && sscanf(optarg, "%u:%" SCNu64 ":%u", &device, &seed, &steps) == 3) {
 			trace = true;
 			setvbuf(stdout, NULL, _IOLBF, 0);
