@@ -9,6 +9,12 @@
 
 /* ---- hooks ---------------------------------------------------------------- */
 
+static void maybe_die(struct duel *d)
+{
+	if (d->die_in && --d->die_in == 0)
+		memcpy(d->died, d->image, nand_array_image_bytes(&d->c));
+}
+
 static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
 {
 	struct duel *d = opaque;
@@ -23,6 +29,7 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 	struct duel *d = opaque;
 
 	(void)c;
+	maybe_die(d);
 	return d->fault[d->faults_asked++];
 }
 
@@ -32,6 +39,7 @@ static void on_done(void *opaque, uint64_t now_ns, const struct nand_cmd *c, uns
 
 	(void)c; (void)count;
 	d->done_heard++;
+	maybe_die(d);
 	if (now_ns != d->now_ns)
 		naive_differ(&d->model, "the done hook heard of another time");
 }
@@ -46,6 +54,9 @@ static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 		naive_differ(&d->model, "discard of bytes that are not payload");
 	else
 		memset((uint8_t *)d->image + offset, 0xdb, bytes);
+#ifdef DIE_IN_DISCARD	/* an ended erase that is completed once more counts twice */
+	maybe_die(d);
+#endif
 }
 
 static void set_hooks(struct duel *d)
@@ -69,6 +80,7 @@ void duel_make(struct duel *d, const struct nand_array_config *c)
 	d->other_image = calloc(1, nand_array_image_bytes(c));
 	d->other = nand_array_init(d->other_mem, d->other_image, c);
 	d->before = malloc(nand_array_image_bytes(c));
+	d->died = malloc(nand_array_image_bytes(c));
 	naive_make(&d->model, c, d->n);
 	d->model.ageless = c->physics.beta_log2 <= -40 * 65536 && c->physics.gamma_log2 <= -40 * 65536;
 	set_hooks(d);
@@ -82,6 +94,7 @@ void duel_free(struct duel *d)
 	free(d->other_mem);
 	free(d->other_image);
 	free(d->before);
+	free(d->died);
 }
 
 /* ---- comparisons ---------------------------------------------------------- */
@@ -313,6 +326,7 @@ void duel_submit(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 	static uint8_t oob[NAND_GROUP_MAX][DUEL_OOB_MAX], poison[65536];
 	struct nand_cmd got[NAND_GROUP_MAX];
 	uint32_t broken = naive_broken(&d->model, now_ns, cmds, count);
+	bool dies = d->die_in != 0;
 
 	d->now_ns = now_ns;
 	d->fault = fault;
@@ -330,6 +344,8 @@ void duel_submit(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 	d->model.last_submit_ns = now_ns;
 	if (d->trace)
 		print_call(d, cmds, got, count);
+	if (dies && !d->die_in)
+		return;		/* nobody is there any more to look at the answer */
 	if (broken) {
 		check_refusal(d, broken, got, count);
 		refuse_again(d, broken, got, count);
@@ -337,6 +353,26 @@ void duel_submit(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 		check_accepted(d, cmds, got, count);
 	}
 	after_step(d);
+}
+
+/*
+ * No cell phase begins before its call returns, so the call left no trace, and what
+ * the image was in the midst of it has to say so, or to be completed.
+ */
+void duel_submit_and_die(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
+			 const enum nand_status *fault, unsigned int count, uint32_t hook)
+{
+	d->die_in = hook;
+	duel_submit(d, now_ns, cmds, fault, count);
+	if (d->die_in) {	/* not so many hooks */
+		d->die_in = 0;
+		return;
+	}
+	if (d->trace)
+		printf("%" PRIu64 ": died in it\n", d->steps);
+	memcpy(d->image, d->died, nand_array_image_bytes(&d->c));
+	d->deaths++;
+	duel_reinit(d);
 }
 
 /* ---- power ---------------------------------------------------------------- */

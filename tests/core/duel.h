@@ -28,8 +28,12 @@ struct duel {
 	unsigned int faults_asked, violations_heard, done_heard;
 	enum nand_rule heard;
 
+	/* the shell dies in the die_in-th hook of the call: what the image was then */
+	uint32_t die_in;
+	uint8_t *died;
+
 	uint64_t refused[NAND_NRULES];	/* since made */
-	uint64_t done[NAND_NOPS], cuts, reinits, copies;
+	uint64_t done[NAND_NOPS], cuts, reinits, copies, deaths;
 	struct nand_stats sums;		/* counters that resets and reinits would lose */
 };
 
@@ -43,6 +47,9 @@ static inline bool duel_parted(const struct duel *d)
 /* cmds are inputs and stay; fault: one for each command. Time moves on to now_ns. */
 void duel_submit(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 		 const enum nand_status *fault, unsigned int count);
+/* The same, but the shell dies in the hook-th hook of the call, and the image is opened again. */
+void duel_submit_and_die(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
+			 const enum nand_status *fault, unsigned int count, uint32_t hook);
 void duel_cut(struct duel *d, uint64_t at_ns, uint64_t seed);
 void duel_power_on(struct duel *d);
 void duel_reinit(struct duel *d);	/* the process died, another one opens the image */

@@ -521,7 +521,10 @@ static void command(struct storm *s)
 		spoil(s, &k);
 	for (unsigned int i = 0; i < k.count; i++)
 		k.fault[i] = random_fault(s, k.cmd[i].op);
-	duel_submit(&s->duel, s->duel.now_ns, k.cmd, k.fault, k.count);
+	if (draw(s, 64))
+		duel_submit(&s->duel, s->duel.now_ns, k.cmd, k.fault, k.count);
+	else
+		duel_submit_and_die(&s->duel, s->duel.now_ns, k.cmd, k.fault, k.count, 1 + draw(s, 4));
 }
 
 /* ---- power and the rest ---------------------------------------------------- */
