@@ -24,7 +24,7 @@ RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') 
 	$(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)')
 
 .DEFAULT_GOAL := help
-.PHONY: help run shell report test check-fast determinism bench build packages core qemu guest venv clean distclean
+.PHONY: help run shell report test check-fast fuzz determinism bench build packages core qemu guest venv clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -50,6 +50,9 @@ test: build ## run every test; TESTS=word: only those whose name has it; SUITE=g
 
 check-fast: core ## the core's tests only
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') core
+
+fuzz: core ## ten minutes of random calls, steered by coverage, against the model of nand.h
+	@tests/fuzz/run.sh 600
 
 determinism: build ## 20 runs under varying host load must be equal, byte for byte
 	@python3 tests/guest/determinism.py --runs 20
