@@ -6,6 +6,7 @@
 #include "profile_keys.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 static char err[SLATE_ERR_BYTES];
@@ -26,6 +27,94 @@ static void shipped_profiles_load(void)
 	EXPECT_EQ(load("nand-emu/profiles/default.ini", NULL), 0);
 	EXPECT_EQ(geo_pages(&p.array.geo), 4ull * 2 * 1 * 2 * 64 * 256);
 	EXPECT_EQ(p.ftl.capacity_bytes, ((4ull << 30) * 1000 / 1125) & ~4095ull);
+}
+
+/* Full-size drives have their published shape; small ones are driven, not only loaded. */
+static void every_shipped_profile_is_valid(void)
+{
+	DIR *folder = opendir("nand-emu/profiles");
+	struct dirent *file;
+	unsigned int count = 0;
+
+	EXPECT(folder);
+	while (folder && (file = readdir(folder))) {
+		char path[512];
+
+		if (*file->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "nand-emu/profiles/%s", file->d_name);
+		if (load(path, NULL)) {
+			printf("%s\n", err);
+			failures++;
+		}
+		count++;
+	}
+	closedir(folder);
+	EXPECT_EQ(count, 18);
+}
+
+static void expect_shape(const char *name, uint32_t dies, uint64_t pages, uint32_t page_bytes)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "nand-emu/profiles/%s.ini", name);
+	EXPECT_EQ(load(path, NULL), 0);
+	EXPECT_EQ(geo_dies(&p.array.geo), dies);
+	EXPECT_EQ(geo_pages(&p.array.geo), pages);
+	EXPECT_EQ(p.array.geo.page_bytes, page_bytes);
+}
+
+static void the_papers_drives_have_their_shape(void)
+{
+	const struct nand_timing *t = &p.array.timing;
+
+	expect_shape("pen", 8 * 2 * 2, 64ull * 1888 * 576, 16384);
+	EXPECT_EQ(p.array.geo.oob_bytes, 1280);
+	EXPECT_EQ(p.array.geo.pb_levels, 6);
+	EXPECT_EQ(t->erase_ns[0], 10000000);
+	EXPECT_EQ(t->erase_ns[6], 9270000);
+	EXPECT_EQ(p.array.physics.disturb_tolerance, 1);
+	expect_shape("ippbe", 4, 8ull * 2048 * 64, 2048);
+	EXPECT_EQ(p.array.geo.erase_group_max, 2);
+	EXPECT_EQ(p.array.energy.erase_nj[0], 22500);
+	EXPECT_EQ(t->bus_ps_per_byte, 25000);
+	expect_shape("rps", 32, 32ull * 512 * 256, 4096);
+	EXPECT_EQ(p.array.geo.order, NAND_ORDER_RPS);
+	EXPECT(p.array.geo.paired_loss && !p.ops);
+	EXPECT_EQ(t->program_ns[1], 2000000);
+	expect_shape("spread", 8, 8ull * 512 * 256, 16384);
+	EXPECT_EQ(p.array.geo.subpage, NAND_SUBPAGE_SPREAD);
+	EXPECT(t->oob_off_bus);
+	expect_shape("dac", 64, 64ull * 16384 * 128, 4096);
+}
+
+static void nothing_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	(void)io;
+}
+
+/* Filled, and a tenth of it overwritten, so that GC runs; without payload, to be quick. */
+static void small_profiles_run(void)
+{
+	static const char *const names[] = { "pen", "ippbe", "spread", "dac", "znand", "tlc", "qlc" };
+	static const char *const fill[] = { "ftl.payload=no", "precondition.fill_permille=1000",
+					    "precondition.age_permille=100", NULL };
+	const struct ftl_host host = { .done = nothing_done };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct slate_dev *d;
+		char path[128];
+
+		snprintf(path, sizeof(path), "nand-emu/profiles/%s-small.ini", names[i]);
+		if (slate_open(path, fill, &host, &d, err)) {
+			printf("%s\n", err);
+			failures++;
+			continue;
+		}
+		EXPECT(slate_capacity(d) >= 350u << 20);
+		slate_close(d);
+	}
 }
 
 static void overrides_win(void)
@@ -482,6 +571,9 @@ static void settings_are_complete(void)
 int main(void)
 {
 	RUN(shipped_profiles_load);
+	RUN(every_shipped_profile_is_valid);
+	RUN(the_papers_drives_have_their_shape);
+	RUN(small_profiles_run);
 	RUN(overrides_win);
 	RUN(bad_overrides_are_named);
 	RUN(bad_files_are_named);
