@@ -624,6 +624,12 @@ void nand_array_power_on(struct nand_array *a)
 	a->powered = true;
 }
 
+void nand_array_passed(struct nand_array *a, uint64_t now_ns)
+{
+	SSD_ASSERT(now_ns >= a->head->now_ns);	/* A4 */
+	a->head->now_ns = now_ns;
+}
+
 void nand_array_age(struct nand_array *a, uint64_t ns)
 {
 	a->head->age_ns += ns;

@@ -66,8 +66,8 @@ size_t nand_array_table_bytes(const struct nand_array_config *c);
 /*
  * mem: footprint() zeroed bytes; image: image_bytes() bytes, zeroed or left by an
  * array of the same config (geometry and payload; timing may differ), which
- * then had its power cut when the last command was submitted. The array comes
- * up powered, at time 0.
+ * then had its power cut at the last time that submit() or nand_array_passed()
+ * was told. The array comes up powered, at time 0.
  */
 struct nand *nand_array_init(void *mem, void *image, const struct nand_array_config *c);
 struct nand_array *nand_array_of(struct nand *n);
@@ -81,6 +81,12 @@ void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
 /* Power is back: every die idle, time begins at 0 again. Also ends a running one. */
 void nand_array_power_on(struct nand_array *a);
+/*
+ * Time has come so far: what had ended by now_ns has ended, also for an image
+ * that is taken up after its shell died. A shell calls it before it tells
+ * anybody that something is done.
+ */
+void nand_array_passed(struct nand_array *a, uint64_t now_ns);
 /* The drive lies in a drawer for so long, its dies idle: retention goes on. */
 void nand_array_age(struct nand_array *a, uint64_t ns);
 

@@ -421,17 +421,18 @@ static void derive(struct parse *s)
 int profile_load(struct profile *p, const char *path, const char *const *overrides,
 		 char err[SLATE_ERR_BYTES])
 {
-	struct parse s = { .p = p, .path = path, .err = err };
+	struct parse s = { .p = p, .path = path ? path : "drive file", .err = err };
 
 	memset(p, 0, sizeof(*p));
 	*err = 0;
-	read_file(&s);
+	if (path)
+		read_file(&s);
 	for (size_t i = 0; overrides && overrides[i] && !s.result; i++)
 		read_override(&s, overrides[i]);
 	if (!s.result)
 		defaults(&s);
 	if (!s.result) {
-		name_after_file(p, path);
+		name_after_file(p, s.path);
 		derive(&s);
 	}
 	return s.result;

@@ -39,7 +39,10 @@ struct profile {
  */
 extern const char *const profile_no_ftl[];
 
-/* 0 or a negative ssd_err with a sentence in err. */
+/*
+ * 0 or a negative ssd_err with a sentence in err. path NULL: the overrides say
+ * everything, as profile_print() does.
+ */
 int profile_load(struct profile *p, const char *path, const char *const *overrides,
 		 char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 /*

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "drive_file.h"
 #include "profile.h"
 
 struct mark {
@@ -31,7 +32,10 @@ struct region {
 
 struct slate_dev {
 	struct profile profile;
-	struct region running, image, ftl_mem;
+	struct region running, image, ftl_mem;	/* image: unless there is a file */
+	struct drive_file file;
+	char *path;			/* of the drive file; NULL: none */
+	bool was_there;
 	struct nand *nand;
 	struct ftl *ftl;
 	struct ftl_host host;
@@ -96,8 +100,8 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	size_t ftl = p->ops->footprint(&p->ftl, &p->array.geo);
 	uint64_t room = available_bytes(), need = (uint64_t)running + ftl + image;
 
-	if (p->overcommit)
-		need -= pool;
+	if (p->overcommit || (d->path && !d->file.ephemeral))
+		need -= pool;		/* a file's pages are the file system's */
 	if (need > room) {
 		snprintf(err, SLATE_ERR_BYTES,
 			 "profile %s: the array needs %llu MiB of memory (%llu MiB of it for data) and "
@@ -108,7 +112,7 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 			 "memory.overcommit=yes if most of it will stay unwritten");
 		return SSD_E_NOMEM;
 	}
-	if (map_region(&d->running, running) || map_region(&d->image, image) ||
+	if (map_region(&d->running, running) || (!d->path && map_region(&d->image, image)) ||
 	    map_region(&d->ftl_mem, ftl)) {
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: cannot map %llu MiB for the array: %s",
 			 p->name, (unsigned long long)(((uint64_t)running + image + ftl) >> 20),
@@ -177,14 +181,25 @@ static void plant_bad_blocks(struct slate_dev *d)
 			d->nand->ops->mark_bad(d->nand, (pbn_t){ b });
 }
 
+static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
+{
+	struct slate_dev *d = opaque;
+
+	drive_file_discard(&d->file, offset, bytes);
+}
+
 static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 {
 	const struct profile *p = &d->profile;
 	const struct ftl_host host = { on_done, on_copy, d };
+	const struct nand_hooks hooks = { .opaque = d, .discard = d->path ? on_discard : NULL };
 	int result;
 
-	d->nand = nand_array_init(d->running.at, d->image.at, &p->array);
-	plant_bad_blocks(d);
+	d->nand = nand_array_init(d->running.at, d->path ? drive_file_image(&d->file) : d->image.at,
+				  &p->array);
+	nand_array_set_hooks(nand_array_of(d->nand), &hooks);
+	if (!d->was_there)
+		plant_bad_blocks(d);
 	result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
 	if (!result)
 		result = d->ftl->ops->mount(d->ftl, 0, &d->skipped_ns);
@@ -220,11 +235,106 @@ static int need_ftl(const struct profile *p, char err[SLATE_ERR_BYTES])
 	return SSD_E_INVAL;
 }
 
-int slate_open(const char *profile, const char *const *overrides, const struct ftl_host *host,
+static int load_profile(struct slate_dev *d, const struct slate_options *o, char *err)
+{
+	char **kept = NULL, **all;
+	size_t n = 0, m = 0;
+	int result;
+
+	if (o->profile)
+		return profile_load(&d->profile, o->profile, o->overrides, err);
+	if (!o->backing) {
+		snprintf(err, SLATE_ERR_BYTES, "neither a profile nor a drive file: give one");
+		return SSD_E_INVAL;
+	}
+	result = drive_file_settings(o->backing, &kept, err);
+	if (result)
+		return result;
+	while (kept[n])
+		n++;
+	while (o->overrides && o->overrides[m])
+		m++;
+	all = calloc(n + m + 1, sizeof(*all));
+	SSD_ASSERT(all);
+	memcpy(all, kept, n * sizeof(*all));
+	for (size_t i = 0; i < m; i++)
+		all[n + i] = (char *)(uintptr_t)o->overrides[i];
+	result = profile_load(&d->profile, NULL, (const char *const *)all, err);
+	free(all);
+	free(kept);
+	return result;
+}
+
+static int open_file(struct slate_dev *d, const struct slate_options *o, char *err)
+{
+	int result;
+
+	if (!o->backing) {
+		if (o->ephemeral)
+			snprintf(err, SLATE_ERR_BYTES, "ephemeral without a drive file: name one");
+		return o->ephemeral ? SSD_E_INVAL : SSD_OK;
+	}
+	result = drive_file_open(&d->file, o->backing, o->ephemeral, &d->profile, d->settings, err);
+	if (result)
+		return result;
+	d->was_there = !d->file.fresh;
+	d->path = strdup(o->backing);
+	SSD_ASSERT(d->path);
+	return SSD_OK;
+}
+
+/* A factory's test: can what is left hold the capacity? */
+static int check_bad_blocks(struct slate_dev *d, char *err)
+{
+	if (!d->profile.factory_bad_permille || d->was_there ||
+	    own_write(d, &d->skipped_ns, (struct ftl_io){ .op = FTL_WRITE }) != SSD_E_WORNOUT)
+		return SSD_OK;
+	snprintf(err, SLATE_ERR_BYTES, "profile %s: reliability.factory_bad_permille = %llu leaves "
+		 "too few good blocks for the exported capacity: lower it, or lower "
+		 "ftl.capacity_mib", d->profile.name,
+		 (unsigned long long)d->profile.factory_bad_permille);
+	return SSD_E_INVAL;
+}
+
+static int precondition(struct slate_dev *d, char *err)
+{
+	const struct profile *p = &d->profile;
+	int result;
+
+	if (d->was_there || (!p->fill_permille && !p->age_permille))
+		return SSD_OK;
+	if (!p->fill_permille) {
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: precondition.age_permille = %llu overwrites "
+			 "what precondition.fill_permille filled: set that too", p->name,
+			 (unsigned long long)p->age_permille);
+		return SSD_E_INVAL;
+	}
+	result = slate_precondition(d, (uint32_t)p->fill_permille, (uint32_t)p->age_permille,
+				    p->precondition_seed);
+	if (result)
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: preconditioning failed: %s", p->name,
+			 ssd_strerror(result));
+	return result;
+}
+
+static int get_settings(struct slate_dev *d, char *err)
+{
+	size_t len = profile_print(&d->profile, NULL, 0) + 1;
+
+	d->marks = calloc(SLATE_MARKS_MAX, sizeof(*d->marks));
+	d->settings = malloc(len);
+	if (!d->marks || !d->settings) {
+		snprintf(err, SLATE_ERR_BYTES, "no memory for a drive's statistics");
+		return SSD_E_NOMEM;
+	}
+	profile_print(&d->profile, d->settings, len);
+	return SSD_OK;
+}
+
+int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES])
 {
 	struct slate_dev *d = calloc(1, sizeof(*d));
-	size_t len;
 	int result;
 
 	*out = NULL;
@@ -233,52 +343,32 @@ int slate_open(const char *profile, const char *const *overrides, const struct f
 		return SSD_E_NOMEM;
 	}
 	d->host = *host;
-	result = profile_load(&d->profile, profile, overrides, err);
+	d->file.fd = -1;
+	result = load_profile(d, o, err);
 	if (!result)
 		result = need_ftl(&d->profile, err);
+	if (!result)
+		result = get_settings(d, err);
+	if (!result)
+		result = open_file(d, o, err);
 	if (!result)
 		result = get_memory(d, err);
 	if (!result)
 		result = start_core(d, err);
 	if (!result) {
 		forget_statistics(d);
-		d->marks = calloc(SLATE_MARKS_MAX, sizeof(*d->marks));
-		len = profile_print(&d->profile, NULL, 0) + 1;
-		d->settings = malloc(len);
-		if (!d->marks || !d->settings) {
-			snprintf(err, SLATE_ERR_BYTES, "no memory for a drive's statistics");
-			result = SSD_E_NOMEM;
-		} else {
-			profile_print(&d->profile, d->settings, len);
-		}
+		result = check_bad_blocks(d, err);
 	}
-	if (!result && d->profile.factory_bad_permille &&
-	    own_write(d, &d->skipped_ns, (struct ftl_io){ .op = FTL_WRITE }) == SSD_E_WORNOUT) {
-		snprintf(err, SLATE_ERR_BYTES, "profile %s: reliability.factory_bad_permille = %llu leaves "
-			 "too few good blocks for the exported capacity: lower it, or lower "
-			 "ftl.capacity_mib", d->profile.name,
-			 (unsigned long long)d->profile.factory_bad_permille);
-		result = SSD_E_INVAL;
-	}
-	if (!result)
+	if (!result) {
 		forget_statistics(d);
-	if (!result && d->profile.fill_permille) {
-		result = slate_precondition(d, (uint32_t)d->profile.fill_permille,
-					    (uint32_t)d->profile.age_permille,
-					    d->profile.precondition_seed);
-		if (result)
-			snprintf(err, SLATE_ERR_BYTES, "profile %s: preconditioning failed: %s",
-				 d->profile.name, ssd_strerror(result));
-	} else if (!result && d->profile.age_permille) {
-		snprintf(err, SLATE_ERR_BYTES, "profile %s: precondition.age_permille = %llu overwrites "
-			 "what precondition.fill_permille filled: set that too", d->profile.name,
-			 (unsigned long long)d->profile.age_permille);
-		result = SSD_E_INVAL;
+		result = precondition(d, err);
 	}
 	if (result) {
 		slate_close(d);
 		return result;
 	}
+	if (d->path)
+		drive_file_complete(&d->file);
 	*out = d;
 	return SSD_OK;
 }
@@ -290,6 +380,8 @@ void slate_close(struct slate_dev *d)
 	unmap_region(&d->running);
 	unmap_region(&d->image);
 	unmap_region(&d->ftl_mem);
+	drive_file_close(&d->file, d->path);
+	free(d->path);
 	free(d->marks);
 	free(d->settings);
 	free(d);
@@ -388,15 +480,23 @@ const char *slate_settings(const struct slate_dev *d)
 	return d->settings;
 }
 
+bool slate_was_there(const struct slate_dev *d)
+{
+	return d->was_there;
+}
+
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
+	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
 }
 
 uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
 {
-	uint64_t next = d->ftl->ops->step(d->ftl, now_ns + d->skipped_ns);
+	uint64_t next;
 
+	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
+	next = d->ftl->ops->step(d->ftl, now_ns + d->skipped_ns);
 	return next == FTL_IDLE ? next : next - d->skipped_ns;
 }
 
@@ -449,6 +549,8 @@ static void add_stats(struct slate_stats *to, const struct slate_stats *from)
 	to->nand.programmed_pages = levels.programmed_pages;
 	to->nand.erase_count_max = levels.erase_count_max;
 	to->nand.erase_count_sum = levels.erase_count_sum;
+	to->nand.page_erases = levels.page_erases;
+	to->nand.page_erases_sq = levels.page_erases_sq;
 }
 
 static void since_mark(const struct slate_dev *d, struct slate_stats *out)

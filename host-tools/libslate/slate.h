@@ -28,11 +28,24 @@ struct slate_mark {
 };
 
 /*
- * overrides: NULL-terminated list of "section.key=value", or NULL. Returns 0,
- * or a negative ssd_err with one sentence in err that names the file, the key,
- * the value, the range and the fix.
+ * What to open. profile: path of an INI file; NULL: the settings kept in the
+ * drive file. overrides: NULL-terminated list of "section.key=value", or NULL.
+ * backing: path of the drive file, made if there is none; NULL: the drive lives
+ * in memory. ephemeral: start from the drive file and leave it untouched.
  */
-int slate_open(const char *profile, const char *const *overrides, const struct ftl_host *host,
+struct slate_options {
+	const char *profile;
+	const char *const *overrides;
+	const char *backing;
+	bool ephemeral;
+};
+
+/*
+ * Returns 0, or a negative ssd_err with one sentence in err that names the
+ * file, the key, the value, the range and the fix. A drive that was there before
+ * is mounted as after a power cut, and not preconditioned again.
+ */
+int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 void slate_close(struct slate_dev *d);
 
@@ -41,6 +54,8 @@ uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
 uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */
 bool slate_has_write_cache(const struct slate_dev *d);
 const char *slate_profile_name(const struct slate_dev *d);
+/* The drive file held a drive already: it was mounted, not made. */
+bool slate_was_there(const struct slate_dev *d);
 /* Canonical "section.key=value" lines of every setting, for run.json. */
 const char *slate_settings(const struct slate_dev *d);
 

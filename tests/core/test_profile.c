@@ -107,7 +107,8 @@ static void small_profiles_run(void)
 		char path[128];
 
 		snprintf(path, sizeof(path), "nand-emu/profiles/%s-small.ini", names[i]);
-		if (slate_open(path, fill, &host, &d, err)) {
+		if (slate_open(&(struct slate_options){ .profile = path, .overrides = fill }, &host, &d,
+			       err)) {
 			printf("%s\n", err);
 			failures++;
 			continue;
@@ -455,12 +456,14 @@ static void ftl_types(void)
 static void an_array_without_an_ftl_does_not_open(void)
 {
 	const char *none[] = { "ftl.type=none", NULL }, *flex[] = { "ftl.type=flex", NULL };
+	struct slate_options o = { "nand-emu/profiles/small.ini", none, NULL, false };
 	const struct ftl_host host = { 0 };
 	struct slate_dev *d;
 
-	EXPECT_EQ(slate_open("nand-emu/profiles/small.ini", none, &host, &d, err), SSD_E_INVAL);
+	EXPECT_EQ(slate_open(&o, &host, &d, err), SSD_E_INVAL);
 	EXPECT(strstr(err, "profile small: ftl.type = none describes an array without an FTL"));
-	EXPECT_EQ(slate_open("nand-emu/profiles/small.ini", flex, &host, &d, err), SSD_E_INVAL);
+	o.overrides = flex;
+	EXPECT_EQ(slate_open(&o, &host, &d, err), SSD_E_INVAL);
 	EXPECT(strstr(err, "profile small: waits for the FTL 'flex' (ftl.type), which is not written yet"));
 }
 

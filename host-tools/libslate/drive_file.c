@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * drive_file.c - see drive_file.h, and SPEC.md for the bytes.
+ *
+ * Creating a drive writes the head last: until drive_file_complete() the magic
+ * is missing, and a file without it is refused (or, when this process made it,
+ * removed).
+ */
+#define _GNU_SOURCE
+#include "drive_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static const char magic[8] = "SLATE\r\n\x1a";
+#define VERSION 1u
+#define SETTINGS_AT 1024u
+#define SETTINGS_BYTES (DRIVE_FILE_HEAD_BYTES - SETTINGS_AT - 4)
+#define FIELDS 24u
+
+struct head {				/* little-endian, as the machine */
+	char magic[8];
+	uint32_t version;
+	uint32_t head_bytes;
+	uint64_t image_bytes;
+	uint32_t field[FIELDS];		/* in the order of fields[] */
+	uint8_t zero[SETTINGS_AT - 24 - 4 * FIELDS];
+	char settings[SETTINGS_BYTES];	/* lines, NUL-terminated */
+	uint32_t crc;			/* CRC-32 of all before it */
+};
+
+_Static_assert(sizeof(struct head) == DRIVE_FILE_HEAD_BYTES, "the head has no padding");
+
+/* What must be equal for the image to mean the same. */
+static const struct {
+	const char *name;
+	size_t at;
+} fields[] = {
+#define GEO(n) { "geometry." #n, offsetof(struct profile, array.geo.n) }
+	GEO(channels), GEO(chips_per_channel), GEO(dies_per_chip), GEO(planes_per_die),
+	GEO(blocks_per_plane), GEO(pages_per_block), GEO(page_bytes), GEO(oob_bytes),
+	GEO(oob_kept), GEO(ecc_word_bytes), GEO(pb_levels), GEO(erase_group_max),
+	GEO(bits_per_cell), GEO(order),
+	{ "ftl.unit_bytes", offsetof(struct profile, ftl.unit_bytes) },
+};
+
+#define NFIELDS (sizeof(fields) / sizeof(fields[0]))
+
+/* Those of other types than uint32_t come after. */
+static void describe(struct head *h, const struct profile *p)
+{
+	memcpy(h->magic, magic, sizeof(magic));
+	h->version = VERSION;
+	h->head_bytes = DRIVE_FILE_HEAD_BYTES;
+	h->image_bytes = nand_array_image_bytes(&p->array);
+	for (size_t i = 0; i < NFIELDS; i++)
+		h->field[i] = *(const uint32_t *)(const void *)((const char *)p + fields[i].at);
+	h->field[NFIELDS] = p->array.payload;
+	h->field[NFIELDS + 1] = p->array.geo.one_shot;
+	h->field[NFIELDS + 2] = p->array.geo.copyback;
+	h->field[NFIELDS + 3] = p->array.physics.rber_on;
+	h->field[NFIELDS + 4] = (uint32_t)(p->ftl.capacity_bytes / 512);
+	h->field[NFIELDS + 5] = (uint32_t)(p->ftl.capacity_bytes / 512 >> 32);
+}
+
+static const char *const more[] = { "ftl.payload", "geometry.one_shot", "geometry.copyback",
+				    "reliability.rber", "the exported capacity",
+				    "the exported capacity" };
+
+static const char *field_name(size_t i)
+{
+	return i < NFIELDS ? fields[i].name : i < NFIELDS + 6 ? more[i - NFIELDS] : "a field";
+}
+
+static uint32_t head_crc(const struct head *h)
+{
+	return (uint32_t)crc32(0, (const unsigned char *)h, offsetof(struct head, crc));
+}
+
+__attribute__((format(printf, 3, 4)))
+static int fail(char *err, int result, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, SLATE_ERR_BYTES, fmt, ap);
+	va_end(ap);
+	return result;
+}
+
+/* Is it a whole, sound drive file? */
+static int check_head(const char *path, int fd, const struct head *h, char *err)
+{
+	struct stat st;
+
+	if (memcmp(h->magic, magic, sizeof(magic)))
+		return fail(err, SSD_E_NOFORMAT, "%s: is no drive file (or its making was interrupted): "
+			    "name another, or delete it", path);
+	if (h->version != VERSION)
+		return fail(err, SSD_E_NOFORMAT, "%s: has format %u, this program reads %u: make the "
+			    "drive anew", path, h->version, VERSION);
+	if (head_crc(h) != h->crc)
+		return fail(err, SSD_E_CORRUPT, "%s: its head is damaged (checksum): restore it from a "
+			    "copy", path);
+	if (fstat(fd, &st) || (uint64_t)st.st_size != DRIVE_FILE_HEAD_BYTES + h->image_bytes)
+		return fail(err, SSD_E_CORRUPT, "%s: has %lld bytes instead of %llu: it was cut or "
+			    "grew; restore it from a copy", path, (long long)st.st_size,
+			    (unsigned long long)(DRIVE_FILE_HEAD_BYTES + h->image_bytes));
+	return SSD_OK;
+}
+
+static int read_head(const char *path, int fd, struct head *h, char *err)
+{
+	ssize_t got = pread(fd, h, sizeof(*h), 0);
+
+	if (got < 0)
+		return fail(err, SSD_E_INVAL, "%s: cannot be read: %s", path, strerror(errno));
+	if ((size_t)got < sizeof(*h))
+		memset((char *)h + got, 0, sizeof(*h) - (size_t)got);
+	return check_head(path, fd, h, err);
+}
+
+int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES])
+{
+	struct head h;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
+	size_t lines = 0, room = (SETTINGS_BYTES / 2 + 1) * sizeof(char *);
+	char *text;
+
+	if (fd < 0)
+		return fail(err, SSD_E_INVAL, "%s: %s; give a profile too to make a new drive", path,
+			    strerror(errno));
+	result = read_head(path, fd, &h, err);
+	close(fd);
+	if (result)
+		return result;
+	*out = malloc(room + SETTINGS_BYTES);
+	if (!*out)
+		return fail(err, SSD_E_NOMEM, "no memory for the settings of %s", path);
+	text = (char *)*out + room;
+	memcpy(text, h.settings, SETTINGS_BYTES);
+	text[SETTINGS_BYTES - 1] = 0;
+	for (char *save, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		(*out)[lines++] = line;
+	(*out)[lines] = NULL;
+	return SSD_OK;
+}
+
+/* ---- opening -------------------------------------------------------------- */
+
+static int open_and_lock(struct drive_file *f, const char *path, char *err)
+{
+	struct stat st;
+
+	f->fd = open(path, (f->ephemeral ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC, 0666);
+	if (f->fd < 0)
+		return fail(err, SSD_E_INVAL, "drive file %s: %s", path, strerror(errno));
+	if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
+		return fail(err, SSD_E_INVAL, "drive file %s: is not a plain file; name one", path);
+	if (flock(f->fd, (f->ephemeral ? LOCK_SH : LOCK_EX) | LOCK_NB))
+		return fail(err, SSD_E_INVAL, "drive file %s: another program has it open: end that, or "
+			    "let all of them open it as ephemeral", path);
+	f->fresh = !f->ephemeral && st.st_size == 0;
+	return SSD_OK;
+}
+
+static int match(const char *path, const struct head *is, const struct profile *p, char *err)
+{
+	struct head want;
+
+	memset(&want, 0, sizeof(want));
+	describe(&want, p);
+	for (size_t i = 0; i < FIELDS; i++)
+		if (is->field[i] != want.field[i])
+			return fail(err, SSD_E_INVAL, "drive file %s: was made with %s = %u, profile %s "
+				    "says %u: use the profile that it was made with, or none", path,
+				    field_name(i), is->field[i], p->name, want.field[i]);
+	if (is->image_bytes != want.image_bytes)
+		return fail(err, SSD_E_INVAL, "drive file %s: holds an image of %llu bytes, profile %s "
+			    "needs %llu: use the profile that it was made with, or none", path,
+			    (unsigned long long)is->image_bytes, p->name,
+			    (unsigned long long)want.image_bytes);
+	return SSD_OK;
+}
+
+/* A mapped file that the disk cannot hold ends in SIGBUS: ask before. */
+static int check_room(const struct drive_file *f, const char *path, const struct profile *p,
+		      uint64_t bytes, char *err)
+{
+	struct statvfs v;
+	struct stat st;
+	uint64_t have, want;
+
+	if (f->ephemeral || fstatvfs(f->fd, &v) || fstat(f->fd, &st))
+		return SSD_OK;
+	have = (uint64_t)v.f_bavail * v.f_frsize + (uint64_t)st.st_blocks * 512;
+	want = p->overcommit ? bytes - (nand_array_image_bytes(&p->array) -
+					nand_array_table_bytes(&p->array)) : bytes;
+	if (want <= have)
+		return SSD_OK;
+	return fail(err, SSD_E_NOSPC, "drive file %s: may grow to %llu MiB and the disk has room for "
+		    "%llu MiB: free some, or %s", path, (unsigned long long)(want >> 20),
+		    (unsigned long long)(have >> 20), p->overcommit ? "use another disk" :
+		    "set memory.overcommit=yes if most of the drive will stay unwritten");
+}
+
+static int map_file(struct drive_file *f, const char *path, uint64_t bytes, char *err)
+{
+	if (f->fresh && ftruncate(f->fd, (off_t)bytes))
+		return fail(err, SSD_E_NOSPC, "drive file %s: cannot be made %llu bytes long: %s", path,
+			    (unsigned long long)bytes, strerror(errno));
+	f->bytes = bytes;
+	f->map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, f->ephemeral ?
+		      MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED, f->fd, 0);
+	if (f->map == MAP_FAILED) {
+		f->map = NULL;
+		return fail(err, SSD_E_NOMEM, "drive file %s: cannot be mapped: %s; raise the address "
+			    "space limit (ulimit -v) or use fewer blocks", path, strerror(errno));
+	}
+	return SSD_OK;
+}
+
+static int try_open(struct drive_file *f, const char *path, const struct profile *p,
+		    const char *settings, char *err)
+{
+	struct head h;
+	uint64_t bytes = DRIVE_FILE_HEAD_BYTES + nand_array_image_bytes(&p->array);
+	int result = open_and_lock(f, path, err);
+
+	if (!result && !f->fresh)
+		result = read_head(path, f->fd, &h, err);
+	if (!result && !f->fresh)
+		result = match(path, &h, p, err);
+	if (!result)
+		result = check_room(f, path, p, bytes, err);
+	if (!result)
+		result = map_file(f, path, bytes, err);
+	if (!result && f->fresh) {
+		struct head *to = f->map;
+
+		describe(to, p);
+		memset(to->magic, 0, sizeof(to->magic));
+		SSD_ASSERT(strlen(settings) < SETTINGS_BYTES);
+		strcpy(to->settings, settings);
+	}
+	return result;
+}
+
+int drive_file_open(struct drive_file *f, const char *path, bool ephemeral,
+		    const struct profile *p, const char *settings, char err[SLATE_ERR_BYTES])
+{
+	int result;
+
+	*f = (struct drive_file){ .fd = -1, .ephemeral = ephemeral };
+	result = try_open(f, path, p, settings, err);
+	if (result)
+		drive_file_close(f, path);
+	return result;
+}
+
+void *drive_file_image(const struct drive_file *f)
+{
+	return (char *)f->map + DRIVE_FILE_HEAD_BYTES;
+}
+
+void drive_file_discard(const struct drive_file *f, uint64_t offset, uint64_t bytes)
+{
+	uint64_t page = 4096, from = (DRIVE_FILE_HEAD_BYTES + offset + page - 1) / page * page;
+	uint64_t to = (DRIVE_FILE_HEAD_BYTES + offset + bytes) / page * page;
+
+	/* A file system that cannot punch holes keeps the bytes: no harm. */
+	if (!f->ephemeral && to > from)
+		(void)!fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+				 (off_t)(to - from));
+}
+
+void drive_file_complete(struct drive_file *f)
+{
+	struct head *h = f->map;
+
+	if (!f->fresh)
+		return;
+	memcpy(h->magic, magic, sizeof(magic));
+	h->crc = head_crc(h);
+	f->fresh = false;
+}
+
+void drive_file_close(struct drive_file *f, const char *path)
+{
+	if (f->fd < 0)
+		return;
+	if (f->fresh)
+		unlink(path);
+	if (f->map)
+		munmap(f->map, f->bytes);
+	close(f->fd);
+	f->fd = -1;
+	f->map = NULL;
+}

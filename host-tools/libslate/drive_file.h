@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * drive_file.h - a drive that is a file: its head, and the mapping. The format is
+ * in SPEC.md.
+ *
+ * The file is the array's image behind a head, sparse, mapped shared: what the
+ * array writes is in the page cache at once, so that a process killed at any
+ * instruction leaves what it had done. It is locked while it is open: one
+ * writer, or any number of ephemeral readers, which see it copy-on-write.
+ */
+#ifndef SLATE_DRIVE_FILE_H
+#define SLATE_DRIVE_FILE_H
+
+#include "profile.h"
+#include "slate.h"
+
+#define DRIVE_FILE_HEAD_BYTES 16384u
+
+struct drive_file {
+	int fd;			/* -1: none */
+	void *map;		/* the head; the image follows */
+	size_t bytes;
+	bool fresh;		/* created by this open: blank */
+	bool ephemeral;
+};
+
+/*
+ * The settings of the drive in a file, as a NULL-terminated list of
+ * "section.key=value" for profile_load(), to be freed with free(). The file is
+ * not locked.
+ */
+int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+/*
+ * Map the drive of profile p in path; a file that does not exist (or is empty) becomes a
+ * blank drive, unless it would be ephemeral. settings: what profile_print() says.
+ * An existing file must have p's geometry. Afterwards the image is at
+ * drive_file_image(). On failure nothing stays open, and the file is as it was.
+ */
+int drive_file_open(struct drive_file *f, const char *path, bool ephemeral,
+		    const struct profile *p, const char *settings,
+		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+void *drive_file_image(const struct drive_file *f);
+/* Give bytes of the image back to the file system. */
+void drive_file_discard(const struct drive_file *f, uint64_t offset, uint64_t bytes);
+/* A fresh drive is complete (filled, aged): from here it may be opened again. */
+void drive_file_complete(struct drive_file *f);
+/* Unmap and unlock; a fresh file that is not complete is removed. */
+void drive_file_close(struct drive_file *f, const char *path);
+
+#endif

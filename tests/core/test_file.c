@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A drive is a file: what was written is there after the next open, and after a
+ * kill at any moment; wrong files are refused and stay as they were.
+ *
+ *   test_file [-n KILLS] [-r ID]
+ *
+ * Kills: a child process works on a drive file and tells through a pipe what was
+ * flushed; it is killed at a moment chosen at random by wall-clock time. The
+ * parent mounts the file: every flushed unit must be there, in its flushed
+ * version or a later one that was submitted, and no rule may be broken by what
+ * follows. An ID names the seed; the moment of the kill is the machine's.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "drive_file.h"
+#include "slate.h"
+#include "test.h"
+
+#define UNIT 4096u
+#define UNITS 1200u		/* of the drive, those the test uses */
+
+static const char *const shape[] = {
+	"geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
+	"geometry.planes_per_die=1", "geometry.blocks_per_plane=32", "geometry.pages_per_block=16",
+	"geometry.page_bytes=8192", "geometry.oob_bytes=256", "timing.read_ns=50000",
+	"timing.program_ns=200000", "timing.erase_ns=1000000", "timing.bus_ps_per_byte=1000",
+	"ftl.capacity_mib=5", "ftl.buffer_units=16", "ftl.gc_start_blocks=4", "ftl.gc_stop_blocks=5",
+	"drive.name=file test",
+};
+
+static char dir[] = "/tmp/slate-file-XXXXXX", path[sizeof(dir) + 16], profile[sizeof(dir) + 16];
+static uint8_t page[UNIT * 8];
+static bool finished;
+static int last_status;
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	finished = true;
+	last_status = io->status;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	(void)opaque;
+	if (io->op == FTL_WRITE)
+		memcpy(buf, page + at, len);
+	else if (buf)
+		memcpy(page + at, buf, len);
+	else
+		memset(page + at, 0, len);
+}
+
+static const struct ftl_host host = { on_done, on_copy, NULL };
+static struct slate_dev *dev;
+static uint64_t now;
+static char err[SLATE_ERR_BYTES];
+
+static int open_it(const char *from, bool ephemeral, const char *const *overrides)
+{
+	struct slate_options o = { .profile = from, .overrides = overrides, .backing = path,
+				   .ephemeral = ephemeral };
+
+	now = 0;
+	*err = 0;
+	return slate_open(&o, &host, &dev, err);
+}
+
+static int io(enum ftl_op op, uint32_t unit, uint32_t count)
+{
+	struct ftl_io i = { .op = op, .offset = (uint64_t)unit * UNIT, .bytes = (uint64_t)count * UNIT };
+
+	finished = false;
+	slate_submit(dev, now, &i);
+	while (!finished) {
+		uint64_t next = slate_step(dev, now);
+
+		if (finished)
+			break;
+		if (next == FTL_IDLE) {
+			printf("a request never ends\n");
+			exit(1);
+		}
+		now = next;
+	}
+	if (i.done_ns > now)
+		now = i.done_ns;
+	return last_status;
+}
+
+static void write_profile(void)
+{
+	const char *section = "";
+	FILE *out = fopen(profile, "w");
+
+	for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+		const char *dot = strchr(shape[i], '.');
+
+		if (strncmp(section, shape[i], (size_t)(dot - shape[i])))
+			fprintf(out, "[%.*s]\n", (int)(dot - shape[i]), shape[i]);
+		section = shape[i];
+		fprintf(out, "%s\n", dot + 1);
+	}
+	fclose(out);
+}
+
+/* Version v of a unit: every word says which and where. */
+static void content(uint32_t unit, uint32_t v, uint8_t *to)
+{
+	uint32_t *w = (uint32_t *)(void *)to;
+
+	for (uint32_t i = 0; i < UNIT / 8; i++) {
+		w[2 * i] = unit + i;
+		w[2 * i + 1] = v;
+	}
+}
+
+/* Its version, or UINT32_MAX for what was never written so. 0: never written. */
+static uint32_t version(uint32_t unit, const uint8_t *from)
+{
+	const uint32_t *w = (const uint32_t *)(const void *)from;
+	uint32_t v = w[1];
+
+	for (uint32_t i = 0; i < UNIT / 8; i++)
+		if (w[2 * i] != (v ? unit + i : 0) || w[2 * i + 1] != v)
+			return UINT32_MAX;
+	return v;
+}
+
+static uint64_t file_hash(void)		/* FNV-1a of what the file says of itself and holds */
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	uint8_t buf[65536];
+	ssize_t n;
+	int fd = open(path, O_RDONLY);
+
+	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			h = (h ^ buf[i]) * 0x100000001b3u;
+	close(fd);
+	return h;
+}
+
+static uint64_t disk_bytes(void)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+}
+
+static void what_was_written_is_there_again(void)
+{
+	unlink(path);
+	if (open_it(profile, false, NULL)) {
+		printf("%s\n", err);
+		exit(1);
+	}
+	EXPECT(!slate_was_there(dev));
+	content(7, 1, page);
+	EXPECT_EQ(io(FTL_WRITE, 7, 1), 0);
+	EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+	slate_close(dev);
+	EXPECT_EQ(open_it(NULL, false, NULL), 0);	/* its own settings */
+	EXPECT(slate_was_there(dev));
+	EXPECT(!strcmp(slate_profile_name(dev), "file test"));
+	EXPECT_EQ(io(FTL_READ, 7, 1), 0);
+	EXPECT_EQ(version(7, page), 1);
+	EXPECT_EQ(io(FTL_READ, 8, 1), 0);
+	EXPECT_EQ(version(8, page), 0);
+	slate_close(dev);
+}
+
+static void an_ephemeral_drive_leaves_the_file_alone(void)
+{
+	uint64_t before = file_hash();
+
+	for (uint32_t round = 0; round < 2; round++) {
+		EXPECT_EQ(open_it(NULL, true, NULL), 0);
+		EXPECT_EQ(io(FTL_READ, 7, 1), 0);
+		EXPECT_EQ(version(7, page), 1);
+		content(7, 2, page);
+		EXPECT_EQ(io(FTL_WRITE, 7, 1), 0);
+		EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+		slate_close(dev);
+	}
+	EXPECT_EQ(file_hash(), before);
+}
+
+static void timing_may_differ(void)
+{
+	const char *const slow[] = { "timing.read_ns=60000", NULL };
+
+	EXPECT_EQ(open_it(profile, true, slow), 0);
+	slate_close(dev);
+}
+
+static void refused(const char *from, bool ephemeral, const char *const *overrides,
+		    const char *says)
+{
+	uint64_t before = file_hash();
+
+	if (!open_it(from, ephemeral, overrides)) {
+		printf("opened, expected: %s\n", says);
+		failures++;
+		slate_close(dev);
+		return;
+	}
+	if (!strstr(err, says)) {
+		printf("said: %s\nexpected: %s\n", err, says);
+		failures++;
+	}
+	EXPECT_EQ(file_hash(), before);
+}
+
+static void wrong_geometry_is_refused(void)
+{
+	const char *const four[] = { "geometry.channels=4", NULL };
+	const char *const smaller[] = { "ftl.capacity_mib=4", NULL };
+
+	refused(profile, false, four, "was made with geometry.channels = 2, profile file test says 4");
+	refused(profile, true, smaller, "was made with the exported capacity = 10240");
+}
+
+static void two_users_are_refused(void)
+{
+	struct slate_dev *first;
+
+	EXPECT_EQ(open_it(NULL, false, NULL), 0);
+	first = dev;
+	if (!open_it(NULL, false, NULL) || !strstr(err, "another program has it open"))
+		failures++;
+	if (!open_it(NULL, true, NULL) || !strstr(err, "another program has it open"))
+		failures++;
+	slate_close(first);
+	EXPECT_EQ(open_it(NULL, true, NULL), 0);	/* many readers */
+	first = dev;
+	EXPECT_EQ(open_it(NULL, true, NULL), 0);
+	slate_close(dev);
+	slate_close(first);
+}
+
+static void patch(off_t at, uint8_t flip)
+{
+	int fd = open(path, O_RDWR);
+	uint8_t b = 0;
+
+	EXPECT_EQ(pread(fd, &b, 1, at), 1);
+	b ^= flip;
+	EXPECT_EQ(pwrite(fd, &b, 1, at), 1);
+	close(fd);
+}
+
+static void damage_is_refused(void)
+{
+	struct stat st;
+
+	patch(0, 1);
+	refused(NULL, false, NULL, "is no drive file");
+	refused(profile, false, NULL, "is no drive file");
+	patch(0, 1);
+	patch(40, 4);
+	refused(NULL, false, NULL, "its head is damaged");
+	patch(40, 4);
+	EXPECT_EQ(stat(path, &st), 0);
+	EXPECT_EQ(truncate(path, st.st_size - 1), 0);
+	refused(NULL, false, NULL, "it was cut or grew");
+	EXPECT_EQ(truncate(path, 100), 0);
+	refused(profile, false, NULL, "its head is damaged");
+	EXPECT_EQ(unlink(path), 0);
+	refused(NULL, false, NULL, "No such file or directory; give a profile too");
+	refused(profile, true, NULL, "No such file or directory");
+	EXPECT_EQ(mkdir(path, 0700), 0);
+	EXPECT(open_it(profile, false, NULL) != 0);
+	EXPECT_EQ(rmdir(path), 0);
+}
+
+/* A page of one byte takes no room; neither does what was never written, or erased. */
+static void the_file_is_sparse(void)
+{
+	uint64_t blank, filled;
+
+	unlink(path);
+	EXPECT_EQ(open_it(profile, false, NULL), 0);
+	blank = disk_bytes();
+	memset(page, 0xee, UNIT);
+	for (uint32_t i = 0; i < 600; i++)
+		EXPECT_EQ(io(FTL_WRITE, i, 1), 0);
+	EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+	EXPECT(disk_bytes() - blank < 64 << 10);
+	for (uint32_t i = 0; i < 600; i++) {
+		content(i, 1, page);
+		EXPECT_EQ(io(FTL_WRITE, i, 1), 0);
+	}
+	EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+	filled = disk_bytes();
+	EXPECT(filled - blank >= 600 * UNIT && filled - blank < 600 * UNIT + (256 << 10));
+	for (uint32_t k = 0; k < 6; k++)	/* GC comes by, and erases */
+		for (uint32_t i = 0; i < UNITS; i++) {
+			memset(page, (int)k, UNIT);
+			EXPECT_EQ(io(FTL_WRITE, i, 1), 0);
+		}
+	EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+	EXPECT(disk_bytes() - blank < 600 * UNIT / 4);
+	slate_close(dev);
+}
+
+/* ---- kills ------------------------------------------------------------------ */
+
+struct shared {			/* what the child says, in memory that outlives it */
+	volatile uint32_t ready;
+	volatile uint32_t flushed[UNITS], submitted[UNITS];
+};
+
+static void child(struct shared *s, uint64_t seed)
+{
+	uint32_t written[UNITS];
+
+	if (open_it(NULL, false, NULL))
+		_exit(3);
+	memcpy(written, (const void *)s->submitted, sizeof(written));
+	s->ready = 1;
+	for (;;) {
+		uint32_t n = (uint32_t)(rnd(&seed) % 24) + 1;
+
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t u = (uint32_t)(rnd(&seed) % UNITS);
+
+			content(u, ++written[u], page);
+			s->submitted[u] = written[u];
+			if (io(FTL_WRITE, u, 1))
+				_exit(4);
+		}
+		if (io(FTL_FLUSH, 0, 0))
+			_exit(5);
+		for (uint32_t u = 0; u < UNITS; u++)
+			s->flushed[u] = written[u];
+	}
+}
+
+static bool check_drive(struct shared *s, uint64_t id)
+{
+	if (open_it(NULL, false, NULL)) {
+		printf("kill %" PRIu64 ": %s\n", id, err);
+		return false;
+	}
+	for (uint32_t u = 0; u < UNITS; u++) {
+		uint32_t v;
+
+		if (io(FTL_READ, u, 1)) {
+			printf("kill %" PRIu64 ": unit %u: a read fails (%d)\n", id, u, last_status);
+			return false;
+		}
+		v = version(u, page);
+		if (v < s->flushed[u] || v > s->submitted[u]) {
+			printf("kill %" PRIu64 ": unit %u: version %u, flushed %u, submitted %u\n", id, u,
+			       v, s->flushed[u], s->submitted[u]);
+			return false;
+		}
+		s->submitted[u] = v;	/* what is there now stays */
+		s->flushed[u] = v;
+	}
+	io(FTL_FLUSH, 0, 0);
+	slate_close(dev);
+	return true;
+}
+
+static bool kill_once(struct shared *s, uint64_t id)
+{
+	uint64_t seed = id * 0x9e3779b97f4a7c15u | 1;
+	int status;
+	pid_t pid;
+
+	s->ready = 0;
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		child(s, seed ^ 0x5555);
+	while (!s->ready && !waitpid(pid, &status, WNOHANG))
+		usleep(200);
+	usleep((useconds_t)(rnd(&seed) % 20000));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	if (!WIFSIGNALED(status)) {
+		printf("kill %" PRIu64 ": the child ended by itself (%d)\n", id, WEXITSTATUS(status));
+		return false;
+	}
+	return check_drive(s, id);
+}
+
+static void killed(uint64_t from, uint64_t kills)
+{
+	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				-1, 0);
+	uint64_t i;
+
+	unlink(path);
+	if (open_it(profile, false, NULL)) {
+		printf("not ok killed: %s\n", err);
+		failures++;
+		return;
+	}
+	slate_close(dev);
+	for (i = 0; i < kills; i++)
+		if (!kill_once(s, from + i)) {
+			printf("not ok killed: replay with -r %" PRIu64 "\n", from + i);
+			failures++;
+			return;
+		}
+	printf("ok killed %" PRIu64 " times\n", kills);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t kills = 60, from = 1;
+
+	for (int i = 1; i + 1 < argc; i += 2) {
+		if (!strcmp(argv[i], "-n"))
+			kills = strtoull(argv[i + 1], NULL, 10);
+		if (!strcmp(argv[i], "-r"))
+			from = strtoull(argv[i + 1], NULL, 10);
+	}
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/drive.slate", dir);
+	snprintf(profile, sizeof(profile), "%s/p.ini", dir);
+	write_profile();
+	RUN(what_was_written_is_there_again);
+	RUN(an_ephemeral_drive_leaves_the_file_alone);
+	RUN(timing_may_differ);
+	RUN(wrong_geometry_is_refused);
+	RUN(two_users_are_refused);
+	RUN(damage_is_refused);
+	RUN(the_file_is_sparse);
+	killed(from, kills);
+	unlink(path);
+	unlink(profile);
+	rmdir(dir);
+	return test_result();
+}
