@@ -3,6 +3,7 @@
  * slate-profile.c - check a profile and say in JSON what follows from it.
  *
  *     slate-profile FILE [section.key=value ...]
+ *     slate-profile --keys		every key, its range and its default, by tabs
  *
  * Exit status 0, or 2 with a sentence on stderr. 'slate profiles' makes it
  * readable. It maps no memory: a drive of any size can be looked at.
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 
 #include "nand_geom.h"
-#include "profile.h"
+#include "profile_keys.h"
 
 #define GIB (1ull << 30)
 
@@ -243,14 +244,29 @@ static void print_derived(void)
 	print_memory();
 }
 
+static int print_keys(void)
+{
+	for (size_t i = 0; i < profile_key_count; i++) {
+		const struct profile_key *k = &profile_keys[i];
+		char range[SLATE_ERR_BYTES];
+
+		profile_key_range(k, range, sizeof(range));
+		printf("%s.%s\t%s\t%s\n", k->section, k->name, range,
+		       k->fallback ? k->fallback : "must be given");
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	char err[SLATE_ERR_BYTES];
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: slate-profile FILE [section.key=value ...]\n");
+		fprintf(stderr, "usage: slate-profile FILE [section.key=value ...], or --keys\n");
 		return 2;
 	}
+	if (!strcmp(argv[1], "--keys"))
+		return print_keys();
 	if (profile_load(&p, argv[1], (const char *const *)argv + 2, err)) {
 		fprintf(stderr, "%s\n", err);
 		return 2;

@@ -186,6 +186,8 @@ void profile_key_range(const struct profile_key *k, char *out, size_t room)
 		return;
 	case K_BOOL:
 	case K_NOT:
+		snprintf(out, room, "%s or %s", k->names[1], k->names[0]);
+		return;
 	case K_CHOICE:
 		names_range(k->names, out, room);
 		return;

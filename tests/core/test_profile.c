@@ -40,7 +40,7 @@ static void every_shipped_profile_is_valid(void)
 	while (folder && (file = readdir(folder))) {
 		char path[512];
 
-		if (*file->d_name == '.')
+		if (!strstr(file->d_name, ".ini"))
 			continue;
 		snprintf(path, sizeof(path), "nand-emu/profiles/%s", file->d_name);
 		if (load(path, NULL)) {
@@ -278,7 +278,7 @@ static void geometry_keys(void)
 
 	accepted(NONE MLC "geometry.one_shot=yes");
 	EXPECT(g->one_shot);
-	refused("geometry.one_shot=1", "override: geometry.one_shot = '1': must be no or yes");
+	refused("geometry.one_shot=1", "override: geometry.one_shot = '1': must be yes or no");
 	refused(NONE MLC "geometry.one_shot=yes geometry.order=fps", "override: geometry.one_shot = yes: "
 		"one_shot needs order ascending, bits_per_cell of 2 and more, no copyback");
 	refused(MLC "geometry.one_shot=yes", "override: geometry.one_shot = yes: one_shot must be no: the "
@@ -286,8 +286,8 @@ static void geometry_keys(void)
 		"of its time each (exported 256 MiB of 320 MiB raw)");
 	accepted("geometry.copyback=yes geometry.paired_loss=yes");
 	EXPECT(g->copyback && g->paired_loss);
-	refused("geometry.copyback=maybe", "override: geometry.copyback = 'maybe': must be no or yes");
-	refused("geometry.paired_loss=", "override: geometry.paired_loss = '': must be no or yes");
+	refused("geometry.copyback=maybe", "override: geometry.copyback = 'maybe': must be yes or no");
+	refused("geometry.paired_loss=", "override: geometry.paired_loss = '': must be yes or no");
 }
 
 static void lists_by_page_type(void)
@@ -387,7 +387,7 @@ static void single_numbers(void)
 	EXPECT_EQ(p.array.physics.seed, UINT64_MAX);
 	accepted("timing.oob_on_bus=yes");
 	EXPECT(!p.array.timing.oob_off_bus);
-	refused("timing.oob_on_bus=off", "override: timing.oob_on_bus = 'off': must be no or yes");
+	refused("timing.oob_on_bus=off", "override: timing.oob_on_bus = 'off': must be yes or no");
 	accepted("reliability.disturb_tolerance=254");
 	EXPECT_EQ(p.array.physics.disturb_tolerance, 254);
 	accepted("reliability.disturb_tolerance=off");
@@ -429,7 +429,7 @@ static void raw_bit_errors(void)
 		"as well; eps, alpha, k, beta, m, n, gamma, p and q make the model");
 	refused("reliability.rber=powerlaw " FAST19, "override: reliability.rber = powerlaw: needs "
 		"reliability.ecc_bits, the errors that an ECC word may have; 0 would lose every page");
-	refused("reliability.rber=on", "override: reliability.rber = 'on': must be off or powerlaw");
+	refused("reliability.rber=on", "override: reliability.rber = 'on': must be powerlaw or off");
 	refused("reliability.eps=1.1",
 		"override: reliability.eps = '1.1': must be a decimal, 0 or 1e-30 .. 1, such as 1.48e-3");
 	refused("reliability.eps=9e-31",

@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import shutil
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -255,6 +256,26 @@ class Showing(Case):
         code, out, _ = slate("show", str(paths.PROFILES / "small.ini"))
         self.assertEqual(code, 0)
         self.assertIn("small: 256 MiB for tests", out)
+
+
+class Documentation(Case):
+    """nand-emu/profiles/README.md."""
+
+    def test_every_key_with_its_range_and_default(self):
+        done = subprocess.run([paths.PROFILE_TOOL, "--keys"], capture_output=True, text=True, check=True)
+        said = []
+        for line in done.stdout.splitlines():
+            key, values, default = line.split("\t")
+            values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
+            said.append((key, values, default))
+        section, written = "", []
+        for line in (paths.PROFILES / "README.md").read_text(encoding="utf-8").splitlines():
+            if line.startswith("## ["):
+                section = line[4:-1]
+            elif section and line.startswith("| ") and line[2:5] not in ("key", "---"):
+                name, values, default = [cell.strip() for cell in line.split("|")[1:4]]
+                written.append((f"{section}.{name}", values, default))
+        self.assertEqual(written, said)
 
 
 class NotBuilt(unittest.TestCase):
