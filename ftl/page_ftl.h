@@ -26,6 +26,7 @@
 #ifndef SLATE_PAGE_FTL_H
 #define SLATE_PAGE_FTL_H
 
+#include "link.h"
 #include "blk.h"
 #include "ftl.h"
 #include "oob.h"
@@ -139,6 +140,7 @@ struct page_ftl {
 	struct nand *n;
 	const struct nand_geometry *g;
 	struct ftl_stats stats;
+	struct link_way link[2];	/* towards the host, towards the drive */
 	uint64_t now_ns;
 	uint32_t ios;			/* accepted, not reported done */
 

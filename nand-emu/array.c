@@ -265,7 +265,8 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 	if (c->status == NAND_CORRECTED)
 		a->stats.corrected++;
 	a->stats.read_bytes += bus_bytes(a, c);
-	if (c->ecc_words && bus_bytes(a, c) < g->page_bytes)
+	if (c->ecc_words && c->ecc_words != NAND_WHOLE_PAGE &&
+	    bits_set(c->ecc_words) < a->ecc_words)
 		a->stats.subpage_reads++;
 	if (c->status != NAND_OK && c->status != NAND_CORRECTED)
 		return;
@@ -380,7 +381,7 @@ static bool fails(struct nand_array *a, const struct place *p, struct nand_cmd *
 {
 	enum nand_status want = c->op == NAND_ERASE ? NAND_ERASE_FAIL : NAND_PROG_FAIL;
 	enum nand_status s = NAND_OK;
-	uint32_t erases = a->pb[p->pb].erases;
+	uint32_t erases = c->op == NAND_ERASE ? 0 : a->pb[p->pb].erases;
 
 	if (a->hooks.fault)
 		s = a->hooks.fault(a->hooks.opaque, c);
@@ -603,6 +604,7 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 		else
 			settle(a, i);
 		a->die[i].count = 0;
+		a->die[i].ready_ns = at_ns;
 	}
 	a->head->now_ns = at_ns;
 	a->head->cuts++;

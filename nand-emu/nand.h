@@ -49,7 +49,7 @@
  * Erase counts and disturbance are kept per smallest PB (level L).
  *
  * Rules. Breaking one is a bug in the FTL: every command of the call gets
- * NAND_VIOLATION, nothing changes, and the violation hook hears the rule (the
+ * NAND_VIOLATION, nothing changes but the time, and the violation hook hears the rule (the
  * first one in this order: R8 without power; R0 of each command; R5, R6 and
  * R11 of the group; R8; then each command's own):
  *   R0  the address exists and the operation is known;
@@ -321,7 +321,11 @@ struct nand_ops {
 	uint32_t (*erase_count)(const struct nand *n, pbn_t b);
 	void (*get_stats)(const struct nand *n, struct nand_stats *out);
 	void (*reset_stats)(struct nand *n);
-	/* What a cell holds, without a command or time: for checkers, not for FTLs. */
+	/*
+	 * What a cell holds, without a command or time: for checkers, not for FTLs. What an
+	 * erase (a disturbance) does at its end shows here, and in the levels of the
+	 * statistics, when its die is next used or the power is cut.
+	 */
 	enum nand_status (*peek)(const struct nand *n, ppn_t p, const void **data, const void **oob);
 };
 

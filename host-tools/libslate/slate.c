@@ -524,6 +524,7 @@ static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
 	to->where.buffer_ns += from->where.buffer_ns;
 	to->where.map_ns += from->where.map_ns;
 	to->where.other_ns += from->where.other_ns;
+	to->where.link_ns += from->where.link_ns;
 	for (unsigned int i = 0; i < FTL_HIST_BUCKETS; i++)
 		to->hist[i] += from->hist[i];
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "array.h"
@@ -173,6 +174,31 @@ static void copybacks(struct bench *b, const char *what, uint64_t n)
 	report(what, done, s);
 }
 
+/* The PEN paper's 1 TB: time to open, blank, and bytes when every page is written. */
+static void open_terabyte(void)
+{
+	struct nand_array_config c = {
+		.geo = { .channels = 8, .chips_per_channel = 2, .dies_per_chip = 2, .planes_per_die = 2,
+			 .blocks_per_plane = 1888, .pages_per_block = 576, .page_bytes = 16384,
+			 .oob_bytes = 1280, .oob_kept = 16, .ecc_word_bytes = 2048, .pb_levels = 6,
+			 .erase_group_max = 1, .bits_per_cell = 1, .order = NAND_ORDER_NONE },
+		.timing = { .read_ns = { 70000 }, .program_ns = { 900000 },
+			    .erase_ns = { 10000000, 9950000, 9790000, 9620000, 9480000, 9370000, 9270000 } },
+		.physics = { .disturb_tolerance = 1 } };
+	size_t image = nand_array_image_bytes(&c), mem = nand_array_footprint(&c);
+	void *i = mmap(NULL, image, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *m = calloc(1, mem);
+	double s = seconds();
+
+	nand_array_init(m, i, &c);
+	printf("open_1TB %.3f s\nopen_1TB_bytes %.3f GiB\nbytes_per_4k_page %.2f B\n", seconds() - s,
+	       (double)(image + mem) / (1 << 30),
+	       (double)(image + mem) / ((double)geo_pages(&c.geo) * c.geo.page_bytes / 4096));
+	munmap(i, image);
+	free(m);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000000;
@@ -197,5 +223,6 @@ int main(int argc, char **argv)
 	programs(&b, "program_4k_payload", n / 8);
 	reads(&b, "read_4k_payload", n, NAND_WHOLE_PAGE);
 	unmake(&b);
+	open_terabyte();
 	return 0;
 }
