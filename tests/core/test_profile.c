@@ -88,6 +88,94 @@ static void the_papers_drives_have_their_shape(void)
 	expect_shape("dac", 64, 64ull * 16384 * 128, 4096);
 }
 
+/* ---- the array that a profile makes -------------------------------------- */
+
+/* One die of the profile's array, with few blocks. */
+static struct test_array one_die(const char *name)
+{
+	struct test_array t;
+	char path[128];
+
+	snprintf(path, sizeof(path), "nand-emu/profiles/%s.ini", name);
+	EXPECT_EQ(load(path, "ftl.payload=no"), 0);
+	p.array.geo.channels = p.array.geo.chips_per_channel = p.array.geo.dies_per_chip = 1;
+	p.array.geo.blocks_per_plane = 8;
+	test_array_make(&t, &p.array);
+	return t;
+}
+
+/* Submits at *now_ns, moves it to the end, and returns how long it took. */
+static uint64_t took(struct test_array *t, uint64_t *now_ns, struct nand_cmd *c, unsigned int count)
+{
+	uint64_t start = *now_ns;
+
+	nand_submit(t->n, start, c, count);
+	for (unsigned int i = 0; i < count; i++) {
+		EXPECT(c[i].status == NAND_OK || c[i].status == NAND_ERASED);
+		if (c[i].done_ns > *now_ns)
+			*now_ns = c[i].done_ns;
+	}
+	return *now_ns - start;
+}
+
+/* Table 3 of the dissertation, in ns; a transfer of 2 KiB takes 2500.6, rounded up. */
+static void spread_takes_what_its_table_3_says(void)
+{
+	static const uint32_t table[8] = { 37501, 50002, 62502, 75003, 87504, 100004, 112505, 119005 };
+	struct test_array t = one_die("spread");
+	uint64_t now = 0;
+
+	EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_PROGRAM }, 1), 640000 + 20005);
+	for (uint32_t words = 1; words <= 8; words++) {
+		struct nand_cmd read = { .op = NAND_READ, .ecc_words = (1u << words) - 1 };
+
+		EXPECT_EQ(took(&t, &now, &read, 1), table[words - 1]);
+		EXPECT((table[words - 1] + 50) / 100 == (words < 8 ? 250 + 125 * words : 1190));
+	}
+	test_array_free(&t);
+}
+
+static void pen_takes_what_its_table_1_says(void)
+{
+	static const uint32_t table[7] = { 10000000, 9950000, 9790000, 9620000, 9480000, 9370000, 9270000 };
+	struct test_array t = one_die("pen");
+	uint64_t now = 0;
+
+	for (uint32_t level = 0; level <= 6; level++)
+		EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_ERASE, .pb = 1u << level }, 1),
+			  table[level]);
+	test_array_free(&t);
+}
+
+static void ippbe_erases_two_blocks_in_the_time_of_one(void)
+{
+	struct test_array t = one_die("ippbe");
+	struct nand_cmd two[2] = { { .op = NAND_ERASE, .pb = NAND_WHOLE_BLOCK },
+				   { .op = NAND_ERASE, .pb = NAND_WHOLE_BLOCK, .ppn = { 3 * 64 } } };
+	struct nand_stats s;
+	uint64_t now = 0;
+
+	EXPECT_EQ(took(&t, &now, &two[0], 1), 175 + 3800000);
+	EXPECT_EQ(took(&t, &now, two, 2), 175 + 3800000);
+	t.n->ops->get_stats(t.n, &s);
+	EXPECT_EQ(s.energy_nj[NAND_ERASE][NAND_SRC_HOST], 3 * 22500);
+	test_array_free(&t);
+}
+
+static void rps_keeps_its_order(void)
+{
+	struct test_array t = one_die("rps");
+	struct nand_cmd msb = { .op = NAND_PROGRAM, .ppn = { 1 } };
+	uint64_t now = 0;
+
+	EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_PROGRAM }, 1), 600000 + 21600);
+	nand_submit(t.n, now, &msb, 1);
+	EXPECT(msb.status == NAND_VIOLATION);	/* C3: the LSB page of the next word line first */
+	EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_PROGRAM, .ppn = { 2 } }, 1), 621600);
+	EXPECT_EQ(took(&t, &now, &msb, 1), 2000000 + 21600);
+	test_array_free(&t);
+}
+
 static void nothing_done(void *opaque, struct ftl_io *io)
 {
 	(void)opaque;
@@ -576,6 +664,10 @@ int main(void)
 	RUN(shipped_profiles_load);
 	RUN(every_shipped_profile_is_valid);
 	RUN(the_papers_drives_have_their_shape);
+	RUN(spread_takes_what_its_table_3_says);
+	RUN(pen_takes_what_its_table_1_says);
+	RUN(ippbe_erases_two_blocks_in_the_time_of_one);
+	RUN(rps_keeps_its_order);
 	RUN(small_profiles_run);
 	RUN(overrides_win);
 	RUN(bad_overrides_are_named);
