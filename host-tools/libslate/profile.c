@@ -103,12 +103,13 @@ static void set_key(struct parse *s, int from, const char *section, const char *
 {
 	const struct profile_key *k = profile_key_find(section, name);
 	char why[SLATE_ERR_BYTES / 2], place[256];
-	size_t i = (size_t)(k - profile_keys);
+	size_t i;
 
 	if (!k) {
 		unknown_key(s, from, section, name);
 		return;
 	}
+	i = (size_t)(k - profile_keys);
 	if (from > 0 && s->from[i]) {
 		complain(s, "%s: %s.%s is given twice; keep one", where(s, from, place), section, name);
 		return;

@@ -90,6 +90,7 @@ def derive(path: Path, settings: list[str]) -> dict[str, Any]:
         cwd=paths.ROOT if path.resolve().is_relative_to(paths.ROOT) else None,
         capture_output=True,
         text=True,
+        errors="replace",
         check=False,
     )
     if done.returncode:
