@@ -572,6 +572,17 @@ static void tear_program(struct nand_array *a, const struct place *p, uint64_t *
 	}
 }
 
+/* A program that never was: neither its page nor the age of its PB. */
+static void undo_program(struct nand_array *a, const struct place *p, uint32_t prev_next)
+{
+	static const uint16_t none[NAND_TYPES_MAX];
+
+	pages_wipe(a, p->ppn, 1);
+	order_set_next(a, p, prev_next);
+	if (a->age && !memcmp(a->pb[p->pb].wl, none, sizeof(none)))
+		a->age[p->pb].programmed_ns = 0;
+}
+
 static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint64_t *coin)
 {
 	const struct img_die *d = &a->die[die];
@@ -587,8 +598,7 @@ static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint
 		} else if (begun) {
 			tear_program(a, &p, coin);
 		} else {
-			pages_wipe(a, p.ppn, 1);
-			order_set_next(a, &p, f[i].prev_next);
+			undo_program(a, &p, f[i].prev_next);
 		}
 	}
 }
