@@ -75,6 +75,8 @@ class Verify(GuestTest):
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
         device = result.device
         self.assert_clean(device)
+        written = device.total.op["write"].bytes
+        self.assertGreaterEqual(written / device.capacity, rewrites, "the job wrote too little of the drive")
         erased = (
             device.total.nand_total("erases")
             * device.setting("pages_per_block")
@@ -86,9 +88,21 @@ class Verify(GuestTest):
     def test_random_16k_three_drives(self):
         self.verify(HERE / "verify-16k.fio", rewrites=3)
 
-    def test_random_4k_whole_drive(self):
-        device = self.verify(JOBS / "verify-4k.fio", "--env", "LOOPS=1", rewrites=1)
-        self.assertGreater(device.total.ftl["gc-units"], 0)
+    def thrice(self, job, capacity_mib, *geometry):
+        """Small units three times over a drive shrunk to that many MiB."""
+        settings = [f"--set=ftl.capacity_mib={capacity_mib}", "--set=ftl.buffer_units=32"]
+        settings += [f"--set=geometry.{word}" for word in geometry]
+        device = self.verify(job, "--kernel", "small", "--env", "LOOPS=3", *settings, rewrites=3)
+        self.assertEqual(device.capacity, capacity_mib << 20)
+        self.assertGreater(device.total.ftl["gc-units"], device.capacity // device.unit_bytes)
+        return device
+
+    def test_random_4k_three_drives(self):
+        self.thrice(JOBS / "verify-4k.fio", 64, "blocks_per_plane=24")
+
+    def test_random_512_three_drives(self):
+        device = self.thrice(JOBS / "verify-512.fio", 8, "blocks_per_plane=24", "pages_per_block=8")
+        self.assertGreater(device.total.ftl["merge-reads"], 0)
 
     def test_sequential_128k_three_drives(self):
         self.verify(JOBS / "verify-128k.fio", "--env", "LOOPS=4", rewrites=3)
