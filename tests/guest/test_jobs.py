@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Jobs that must succeed, and what the drive must have counted meanwhile."""
 
+import hashlib
 import re
 import unittest
 
-from support import HERE, JOBS, SCRIPTS, GuestTest
+from support import HERE, JOBS, ROOT, SCRIPTS, GuestTest
 
 
 class Quick(GuestTest):
@@ -159,6 +160,40 @@ class FileSystems(GuestTest):
 
     def test_f2fs(self):
         self.life("f2fs")
+
+
+class SmallKernel(GuestTest):
+    """Everything that a run needs is built in, and init looks for no module."""
+
+    def small(self, *args):
+        result = self.slate("--kernel", "small", *args)
+        self.assertNotRegex(result.text("console.log"), r"(?m)^init: ")
+        record = result.json("run.json")
+        self.assertRegex(record["versions"]["kernel"], "-slate$")
+        vmlinux = (ROOT / "build" / "guest" / "small" / "vmlinux").read_bytes()
+        self.assertEqual(record["sha256"]["vmlinux"], hashlib.sha256(vmlinux).hexdigest())
+        self.assert_clean(result.device)
+        return result
+
+    def test_drivers(self):
+        names = ("loop", "ext4", "xfs", "f2fs", "psync", "libaio", "io_uring", "blktrace")
+        report = self.small("--cmd", HERE / "small.sh").text("small.txt")
+        self.assertEqual(report.splitlines(), [f"{name}: ok" for name in names])
+
+    def test_quick(self):
+        jobs = self.small("--job", JOBS / "quick.fio").json("fio.json")["jobs"]
+        self.assertEqual([job["error"] for job in jobs], [0] * len(jobs))
+
+    def test_virtio_blk(self):
+        result = self.small("--job", JOBS / "randread-qd1.fio", "--frontend", "virtio-blk")
+        self.assertEqual(result.json("fio.json")["jobs"][0]["read"]["total_ios"], 1000)
+
+    def test_realtime(self):
+        result = self.small("--job", JOBS / "randread-qd1.fio", "--realtime")
+        self.assertEqual(result.json("fio.json")["jobs"][0]["read"]["total_ios"], 1000)
+
+    def test_nvme_smoke(self):
+        self.assertNotIn("FAIL", self.small("--cmd", SCRIPTS / "nvme-smoke.sh").text("nvme-smoke.txt"))
 
 
 class Commands(GuestTest):
