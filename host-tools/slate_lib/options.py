@@ -126,8 +126,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     guest.add_argument(
         "--kernel",
         choices=tuple(paths.KERNELS),
-        help="debian (default), or small: one processor, boots in a fifth of the instructions, and "
-        "an I/O costs the same number of them each time ('make guest-kernel' builds it)",
+        help="debian (default), or small: one processor, and nearly every I/O costs the same number of "
+        "instructions ('make guest-kernel' builds it)",
     )
     guest.add_argument("--smp", metavar="N", help="processors (default 1)")
     guest.add_argument("--mem", metavar="SIZE", help="memory (default 1G)")
