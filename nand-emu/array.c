@@ -255,8 +255,10 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 {
 	const struct nand_geometry *g = &a->base.geo;
 
-	a->stats.energy_nj[NAND_READ][c->source] +=
-		(uint64_t)a->c.energy.read_nj[page_type(a, p->page)] * (1 + c->retries);
+	uint32_t nj = a->c.energy.read_nj[page_type(a, p->page)];
+
+	if (nj)
+		a->stats.energy_nj[NAND_READ][c->source] += (uint64_t)nj * (1 + c->retries);
 	a->stats.retries += c->retries;
 	if (a->age)
 		a->age[p->pb].reads++;
