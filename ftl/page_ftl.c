@@ -393,6 +393,12 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 		*why = "max_unit_reads must be at least 8";
 	else if (!c->gc_policy)
 		*why = "gc_policy must be set";
+	else if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
+		*why = "order must be ascending or none: the page FTL programs a block's pages from the "
+		       "first to the last, which fps and rps forbid; name an FTL that knows them";
+	else if (g->one_shot)
+		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
+		       "bits_per_cell programs of a share of its time each";
 	else if (g->oob_bytes < OOB_BYTES(upp))
 		*why = "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
 	else if (blocks_needed(c, g) > geo_blocks(g))

@@ -125,6 +125,7 @@ enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };
 
 struct plane {
 	uint32_t open[FRONTIERS];	/* block numbers or BLK_NONE */
+	uint32_t purge;			/* blocks to collect because they hold dead pages */
 	struct gc gc;
 };
 

@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import options, report
+from . import options, profiles, report
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 EXAMPLES = """\
@@ -18,6 +18,8 @@ examples:
   slate run --cmd script.sh                              a script in the guest instead of fio
   slate run --shell                                      look around yourself
   slate report out/latest                                the report again
+  slate profiles                                         the drives that are there
+  slate profiles show spread                             what follows from one
 """
 
 
@@ -46,6 +48,8 @@ def parser() -> Parser:
     options.add_run_arguments(run)
     again = commands.add_parser("report", help="print the report of a run again")
     again.add_argument("dir", nargs="?", metavar="DIR", default=None, help="default: out/latest")
+    drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
+    profiles.add_arguments(drives)
     return top
 
 
@@ -60,6 +64,8 @@ def main(argv: list[str]) -> int:
             return USAGE
         if args.command == "report":
             return report.print_again(Path(args.dir) if args.dir else None)
+        if args.command == "profiles":
+            return profiles.run(args)
         from . import run
 
         return run.run(options.from_arguments(args))

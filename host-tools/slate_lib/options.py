@@ -103,7 +103,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECTION.KEY=VALUE",
         action="append",
         default=[],
-        help="override a value of the profile; repeatable",
+        help="override a value of the profile; repeatable, the last one of a key counts",
     )
     drive.add_argument(
         "--fill",
@@ -251,14 +251,19 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     options.realtime = args.realtime or options.accel == "kvm"
     if options.accel == "kvm":
         _check_kvm()
-    for line in args.set:
-        if not _SETTING.fullmatch(line):
-            raise SlateError(f"--set {line}: not SECTION.KEY=VALUE", "for instance --set ftl.buffer_units=0")
+    check_settings(args.set)
     options.settings = args.set
     options.qemu_args = args.qemu_arg
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
+
+
+def check_settings(lines: list[str]) -> None:
+    """Overrides, as far as their form goes; the rest the drive knows."""
+    for line in lines:
+        if not _SETTING.fullmatch(line):
+            raise SlateError(f"--set {line}: not SECTION.KEY=VALUE", "for instance --set ftl.buffer_units=0")
 
 
 def _environment(words: list[str]) -> dict[str, str]:
