@@ -520,6 +520,7 @@ static void start(struct naive *n, uint64_t now_ns, struct naive_die *d, struct 
 	for (unsigned int i = 0; i < count; i++) {
 		f->ppn[i] = c[i].ppn;
 		f->pb[i] = c[i].pb;
+		f->failed[i] = c[i].status != NAND_OK;
 	}
 }
 
@@ -699,14 +700,36 @@ void naive_power_on(struct naive *n)
 	n->powered = true;
 }
 
-void naive_reinit(struct naive *n)
+/* The first few erases of a group, as many as the array shows, count once more. */
+static void count_twice(struct naive *n, const struct naive_flight *f)
 {
+	uint32_t per_block = n->c.geo.pages_per_block, from, to;
+	struct nand_stats shown, st;
+
+	n->array->ops->get_stats(n->array, &shown);
+	for (unsigned int i = 0; i < f->count; i++) {
+		naive_stats(n, &st);
+		if (st.erase_count_sum >= shown.erase_count_sum)
+			return;
+		n->block[f->ppn[i].v / per_block].erase_commands++;
+		naive_pb_range(&n->c.geo, f->pb[i], &from, &to);
+		for (uint32_t p = from; p < to && !f->failed[i]; p++)
+			n->page[f->ppn[i].v + p].erases++;
+	}
+}
+
+void naive_reinit(struct naive *n, uint32_t ending)
+{
+	struct naive_flight last = { 0 };
 	uint64_t programmed, disturbs, disturb_lost;
 
 	naive_slack(n, &programmed, &disturbs, &disturb_lost);
 	naive_reset_stats(n);
 	n->stats.disturbs = disturbs;
 	n->stats.disturb_lost = disturb_lost;
+	if (ending != UINT32_MAX && n->die[ending].flight.op == NAND_ERASE)
+		last = n->die[ending].flight;
 	cut(n, n->last_submit_ns, true);
+	count_twice(n, &last);
 	naive_power_on(n);
 }
