@@ -346,6 +346,7 @@ void duel_submit(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 	if (dies && !d->die_in)
 		return;		/* nobody is there any more to look at the answer */
 	if (broken) {
+		naive_refused(&d->model, now_ns);
 		check_refusal(d, broken, got, count);
 		refuse_again(d, broken, got, count);
 	} else {

@@ -56,6 +56,7 @@ struct naive_flight {
 	uint32_t pb[NAND_GROUP_MAX];
 	bool either[NAND_GROUP_MAX];	/* see tear() */
 	bool failed[NAND_GROUP_MAX];
+	bool looked_at;			/* a refused call came after its end */
 	uint64_t cell_start_ns, end_ns;
 	uint64_t reads_end_ns;		/* of the reads that it was suspended for last */
 	uint32_t suspends;
@@ -114,6 +115,8 @@ bool naive_suspends(const struct naive *n, uint64_t now_ns, const struct nand_cm
 /* c: the inputs, gets the outputs; hint: what the array answered; fault: what its hook said. */
 void naive_submit(struct naive *n, uint64_t now_ns, struct nand_cmd *c, const struct nand_cmd *hint,
 		  const enum nand_status *fault, unsigned int count);
+
+void naive_refused(struct naive *n, uint64_t now_ns);
 
 /* Adopt what the array shows if nand.h allows it, else say so in why. */
 void naive_power_cut(struct naive *n, uint64_t at_ns);
