@@ -64,7 +64,7 @@
  *         RPS        C1, C2 and C3 alone
  *                    (t'(k) itself where there is no word line k+1; for two
  *                    bits per cell these are the constraints of the
- *                    large-capacity NAND dissertation, section 3.1.1);
+ *                    large-capacity NAND dissertation, section 3.2.2);
  *   R3  a bad block is neither programmed nor erased;
  *   R4  a partial erase names a PB of 1 .. 2^(L+1)-1;
  *   R5  a parallel erase names distinct blocks, at most erase_group_max of

@@ -94,7 +94,7 @@ static void unknown_key(struct parse *s, int from, const char *section, const ch
 			 name, section, known);
 	else
 		complain(s, "%s: no such section: [%s] (key %s); there are drive, geometry, timing, "
-			 "energy, ftl, reliability, precondition, memory",
+			 "energy, link, ftl, reliability, precondition, memory",
 			 where(s, from, place), section, name);
 }
 
@@ -396,6 +396,24 @@ static void derive_capacity(struct parse *s, uint64_t raw)
 			    (unsigned long long)(raw >> 20));
 }
 
+/*
+ * Each generation's Mbit/s of data per lane: 2.5 and 5 GT/s carry 8 bits in 10,
+ * 8, 16 and 32 GT/s 128 in 130, 64 GT/s (flits) 236 bytes in 256. Of these,
+ * data_permille are payload (PCI Express Base Specification: 256-byte packets with 26
+ * bytes of framing, sequence number, header and CRC leave 907).
+ */
+static void derive_link(struct parse *s)
+{
+	static const uint32_t mbit_s[] = { 0, 2000, 4000, 7877, 15754, 31508, 59000 };
+	struct profile *p = s->p;
+	uint64_t kbyte_s = (uint64_t)mbit_s[p->link.generation] * 125 * p->link.lanes *
+			   p->link.data_permille / 1000;
+
+	if (p->link.lanes & (p->link.lanes - 1))
+		complain_of(s, profile_key_find("link", "lanes"), "must be 1, 2, 4, 8 or 16");
+	p->ftl.link_ps_per_byte = kbyte_s ? (uint32_t)((1000000000ull + kbyte_s / 2) / kbyte_s) : 0;
+}
+
 static void derive(struct parse *s)
 {
 	struct profile *p = s->p;
@@ -408,6 +426,7 @@ static void derive(struct parse *s)
 	spread_lists(s);
 	check_ecc(s);
 	derive_errors(s);
+	derive_link(s);
 	if (s->result)
 		return;
 	derive_capacity(s, pages * g->page_bytes);

@@ -28,6 +28,10 @@ struct profile {
 	struct {				/* as written; array.physics has the logarithms */
 		double eps, alpha, k, beta, m, n, gamma, p, q;
 	} rber;
+	struct {				/* PCIe; ftl has what it comes to */
+		uint32_t generation;		/* 0: no link */
+		uint32_t lanes, data_permille;
+	} link;
 	uint64_t fill_permille, age_permille, precondition_seed;
 	bool overcommit;
 };

@@ -79,6 +79,11 @@ const struct profile_key profile_keys[] = {
 	E(erase_nj, K_BY_LEVEL),
 	E(bus_pj_per_byte, K_U32),
 
+	{ "link", "generation", K_U32, AT(link.generation), 0, 6, "0", NULL },
+	{ "link", "lanes", K_U32, AT(link.lanes), 1, 16, "4", NULL },
+	{ "link", "data_permille", K_U32, AT(link.data_permille), 1, 1000, "907", NULL },
+	{ "link", "latency_ns", K_U32, AT(ftl.link_latency_ns), 0, NS_MAX, "0", NULL },
+
 	{ "ftl", "type", K_FTL, AT(ops), 0, 0, "page", NULL },
 	F(unit_bytes, 512, 16384, "4096"),
 	{ "ftl", "capacity_mib", K_U64, AT(capacity_mib), 0, 1 << 22, "0", NULL },

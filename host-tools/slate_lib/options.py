@@ -30,6 +30,7 @@ class RunOptions:
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
     out: Path | None = None
+    kernel: str = "debian"
     smp: int = 1
     mem: int = 1 << 30
     seed: int = 1
@@ -41,6 +42,7 @@ class RunOptions:
     precondition: str = "instant"
     settings: list[str] = field(default_factory=list)
     qemu_args: list[str] = field(default_factory=list)
+    kernel_args: list[str] = field(default_factory=list)
     timeout: float = 600
     keep: bool = False
     verbose: bool = False
@@ -121,12 +123,25 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--frontend", choices=("nvme", "virtio-blk"), help="how the guest sees it (default nvme)"
     )
     guest = parser.add_argument_group("the guest")
+    guest.add_argument(
+        "--kernel",
+        choices=tuple(paths.KERNELS),
+        help="debian (default), or small: one processor, and nearly every I/O costs the same number of "
+        "instructions ('make guest-kernel' builds it)",
+    )
     guest.add_argument("--smp", metavar="N", help="processors (default 1)")
     guest.add_argument("--mem", metavar="SIZE", help="memory (default 1G)")
     guest.add_argument("--seed", metavar="N", default="1", help="of everything random (default 1)")
     guest.add_argument("--realtime", action="store_true", help="the host's clock instead of virtual time")
     guest.add_argument(
         "--accel", choices=("tcg", "kvm"), default=None, help="default tcg; kvm implies --realtime"
+    )
+    guest.add_argument(
+        "--kernel-arg",
+        metavar="WORD",
+        action="append",
+        default=[],
+        help="one more word for the kernel's command line, such as nohz=off; repeatable",
     )
     guest.add_argument(
         "--qemu-arg",
@@ -232,6 +247,11 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         return given if given is not None else hints.get(name, default)
 
     options.smp = int(_number("smp", asked("smp", "1"), 1, SMP_MAX))
+    options.kernel = _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
+    if options.kernel == "small" and options.smp > 1:
+        raise SlateError(
+            f"--smp {options.smp}: the small kernel runs one processor", "use --kernel debian, or --smp 1"
+        )
     options.mem = _memory(asked("mem", "1G"))
     options.seed = int(_number("seed", args.seed, 0, 2**31 - 1))
     options.timeout = _number("timeout", asked("timeout", "600"), 1, 1e7, float)
@@ -254,6 +274,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     check_settings(args.set)
     options.settings = args.set
     options.qemu_args = args.qemu_arg
+    options.kernel_args = _kernel_args(args.kernel_arg)
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
@@ -264,6 +285,15 @@ def check_settings(lines: list[str]) -> None:
     for line in lines:
         if not _SETTING.fullmatch(line):
             raise SlateError(f"--set {line}: not SECTION.KEY=VALUE", "for instance --set ftl.buffer_units=0")
+
+
+def _kernel_args(words: list[str]) -> list[str]:
+    for word in words:
+        if not re.fullmatch(r"[\x21-\x7e]+", word):
+            raise SlateError(
+                f"--kernel-arg '{word}': not one word of plain characters", "repeat the option for each word"
+            )
+    return words
 
 
 def _environment(words: list[str]) -> dict[str, str]:

@@ -442,6 +442,10 @@ static void single_numbers(void)
 		{ "timing.suspends_max", "", 0, 1 << 20 },
 		{ "timing.retry_ns", "", 0, 1000000000 },
 		{ "energy.bus_pj_per_byte", "", 0, 4000000000 },
+		{ "link.generation", "", 0, 6 },
+		{ "link.lanes", "", 1, 16 },
+		{ "link.data_permille", "", 1, 1000 },
+		{ "link.latency_ns", "", 0, 1000000000 },
 		{ "reliability.factory_bad_permille", "", 0, 500 },
 		{ "reliability.ecc_bits", "", 0, 65535 },
 		{ "reliability.relocate_bits", "reliability.ecc_bits=65535 ", 0, 65535 },
@@ -659,8 +663,24 @@ static void settings_are_complete(void)
 	EXPECT(strstr(text, "reliability.disturb_tolerance=off\n"));
 }
 
+/* Gen 3 x 4: 7.877 Gbit/s a lane are 3.94 GB/s, 254 ps a byte; 907 in 1000 of it, 280. */
+static void a_link_is_a_rate(void)
+{
+	accepted("link.generation=0");
+	EXPECT_EQ(p.ftl.link_ps_per_byte, 0);
+	accepted("link.generation=3 link.lanes=4 link.data_permille=1000");
+	EXPECT_EQ(p.ftl.link_ps_per_byte, 254);
+	accepted("link.generation=3 link.latency_ns=700");
+	EXPECT_EQ(p.ftl.link_ps_per_byte, 280);
+	EXPECT_EQ(p.ftl.link_latency_ns, 700);
+	accepted("link.generation=5 link.lanes=16 link.data_permille=1000");
+	EXPECT_EQ(p.ftl.link_ps_per_byte, 16);
+	refused("link.lanes=12", "override: link.lanes = 12: must be 1, 2, 4, 8 or 16");
+}
+
 int main(void)
 {
+	RUN(a_link_is_a_rate);
 	RUN(shipped_profiles_load);
 	RUN(every_shipped_profile_is_valid);
 	RUN(the_papers_drives_have_their_shape);
