@@ -54,9 +54,8 @@ static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 		naive_differ(&d->model, "discard of bytes that are not payload");
 	else
 		memset((uint8_t *)d->image + offset, 0xdb, bytes);
-#ifdef DIE_IN_DISCARD	/* an ended erase that is completed once more counts twice */
+	d->ending |= d->die_in == 1;
 	maybe_die(d);
-#endif
 }
 
 static void set_hooks(struct duel *d)
@@ -347,6 +346,7 @@ void duel_submit(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 	if (dies && !d->die_in)
 		return;		/* nobody is there any more to look at the answer */
 	if (broken) {
+		naive_refused(&d->model, now_ns);
 		check_refusal(d, broken, got, count);
 		refuse_again(d, broken, got, count);
 	} else {
@@ -354,28 +354,6 @@ void duel_submit(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 	}
 	after_step(d);
 }
-
-/*
- * No cell phase begins before its call returns, so the call left no trace, and what
- * the image was in the midst of it has to say so, or to be completed.
- */
-void duel_submit_and_die(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
-			 const enum nand_status *fault, unsigned int count, uint32_t hook)
-{
-	d->die_in = hook;
-	duel_submit(d, now_ns, cmds, fault, count);
-	if (d->die_in) {	/* not so many hooks */
-		d->die_in = 0;
-		return;
-	}
-	if (d->trace)
-		printf("%" PRIu64 ": died in it\n", d->steps);
-	memcpy(d->image, d->died, nand_array_image_bytes(&d->c));
-	d->deaths++;
-	duel_reinit(d);
-}
-
-/* ---- power ---------------------------------------------------------------- */
 
 void duel_keep_sums(struct duel *d)
 {
@@ -387,6 +365,49 @@ void duel_keep_sums(struct duel *d)
 		sum[i] += now[i];
 	memcpy(&d->sums, sum, sizeof(sum));
 }
+
+static void reopen(struct duel *d, uint32_t ending)
+{
+	if (d->trace)
+		printf("%" PRIu64 ": opened again, last submit at %" PRIu64 "\n", d->steps,
+		       d->model.last_submit_ns);
+	duel_keep_sums(d);
+	free(d->mem);
+	d->mem = calloc(1, nand_array_footprint(&d->c));
+	d->n = nand_array_init(d->mem, d->image, &d->c);
+	d->a = nand_array_of(d->n);
+	set_hooks(d);
+	d->model.array = d->n;
+	naive_reinit(&d->model, ending);
+	d->now_ns = 0;
+	d->reinits++;
+	duel_check_all(d);
+	d->steps++;
+}
+
+/*
+ * No cell phase begins before its call returns, so the call left no trace, and what
+ * the image was in the midst of it has to say so, or to be completed.
+ */
+void duel_submit_and_die(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
+			 const enum nand_status *fault, unsigned int count, uint32_t hook)
+{
+	d->die_in = hook;
+	d->ending = false;
+	duel_submit(d, now_ns, cmds, fault, count);
+	if (d->die_in) {	/* not so many hooks */
+		d->die_in = 0;
+		return;
+	}
+	if (d->trace)
+		printf("%" PRIu64 ": died in it\n", d->steps);
+	memcpy(d->image, d->died, nand_array_image_bytes(&d->c));
+	d->deaths++;
+	reopen(d, d->ending ? geo_die_of(&d->c.geo, geo_block_of(&d->c.geo, cmds[0].ppn)) : UINT32_MAX);
+	d->ending = false;
+}
+
+/* ---- power ---------------------------------------------------------------- */
 
 void duel_cut(struct duel *d, uint64_t at_ns, uint64_t seed)
 {
@@ -413,21 +434,7 @@ void duel_power_on(struct duel *d)
 
 void duel_reinit(struct duel *d)
 {
-	if (d->trace)
-		printf("%" PRIu64 ": opened again, last submit at %" PRIu64 "\n", d->steps,
-		       d->model.last_submit_ns);
-	duel_keep_sums(d);
-	free(d->mem);
-	d->mem = calloc(1, nand_array_footprint(&d->c));
-	d->n = nand_array_init(d->mem, d->image, &d->c);
-	d->a = nand_array_of(d->n);
-	set_hooks(d);
-	d->model.array = d->n;
-	naive_reinit(&d->model);
-	d->now_ns = 0;
-	d->reinits++;
-	duel_check_all(d);
-	d->steps++;
+	reopen(d, UINT32_MAX);
 }
 
 void duel_copy(struct duel *d)

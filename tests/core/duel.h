@@ -30,6 +30,7 @@ struct duel {
 
 	/* the shell dies in the die_in-th hook of the call: what the image was then */
 	uint32_t die_in;
+	bool ending;			/* that hook was an erase's that had ended */
 	uint8_t *died;
 
 	uint64_t refused[NAND_NRULES];	/* since made */

@@ -100,9 +100,9 @@ static const struct naive_page *saved_page(const struct naive *n, uint32_t ppn)
 }
 
 /*
- * An erase empties its pages, and a program disturbs its neighbours, some time
- * between submission and the next use of the die: nobody but a checker can look
- * in between, and nand.h does not promise him when.
+ * What an erase (a disturbance) does at its end shows when its die is next used. Is
+ * that so far not the case, and did the page look like s before? (Is a refused call
+ * a use? It may be: looked_at.)
  */
 static bool may_still_show(const struct naive *n, uint32_t ppn, enum naive_state s)
 {
@@ -117,6 +117,21 @@ static bool may_still_show(const struct naive *n, uint32_t ppn, enum naive_state
 		if (f->ppn[i].v == ppn)
 			return false;
 	return f->op == NAND_ERASE ? now == NAIVE_BLANK : now == NAIVE_LOST;
+}
+
+static bool ends_later(const struct naive *n, uint32_t ppn)
+{
+	const struct naive_page *before = saved_page(n, ppn);
+
+	if (!before || before->state == n->page[ppn].state || !may_still_show(n, ppn, before->state))
+		return false;
+	return !n->die[geo_die_of(&n->c.geo, geo_block_of(&n->c.geo, (ppn_t){ ppn }))].flight.looked_at;
+}
+
+void naive_refused(struct naive *n, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < geo_dies(&n->c.geo); i++)
+		n->die[i].flight.looked_at |= n->die[i].flight.end_ns <= now_ns;
 }
 
 void naive_slack(const struct naive *n, uint64_t *programmed_pages, uint64_t *disturbs,
@@ -147,6 +162,8 @@ void naive_check_page(struct naive *n, ppn_t p)
 	static const char *const name[] = { "blank", "held", "lost" };
 	enum naive_state s = st == NAND_ERASED ? NAIVE_BLANK : st == NAND_UNCORR ? NAIVE_LOST : NAIVE_HELD;
 
+	if (s == page->state && ends_later(n, p.v))
+		naive_differ(n, "page %u is %s before the command that makes it so has ended", p.v, name[s]);
 	if (s != page->state && !may_still_show(n, p.v, s)) {
 		naive_differ(n, "page %u (block %u page %u) is %s, expected %s", p.v,
 			     p.v / g->pages_per_block, p.v % g->pages_per_block, name[s],
@@ -281,9 +298,8 @@ static void do_read(struct naive *n, struct nand_cmd *c, const struct nand_cmd *
 	const struct nand_geometry *g = &n->c.geo;
 	uint32_t words = naive_words(g, c->ecc_words), w = g->page_bytes / g->ecc_word_bytes;
 	struct naive_page *page = &n->page[c->ppn.v];
-	/* by a program that is suspended for this read, or that goes on after it */
-	bool held = page->state == NAIVE_HELD ||
-		    (hint->status != NAND_UNCORR && may_still_show(n, c->ppn.v, NAIVE_HELD));
+	/* a program that is suspended for this read disturbs it at its end, not yet */
+	bool held = page->state == NAIVE_HELD || may_still_show(n, c->ppn.v, NAIVE_HELD);
 
 	c->raw_bits = c->retries = 0;
 	c->page = NULL;
@@ -520,6 +536,7 @@ static void start(struct naive *n, uint64_t now_ns, struct naive_die *d, struct 
 	for (unsigned int i = 0; i < count; i++) {
 		f->ppn[i] = c[i].ppn;
 		f->pb[i] = c[i].pb;
+		f->failed[i] = c[i].status != NAND_OK;
 	}
 }
 
@@ -699,14 +716,36 @@ void naive_power_on(struct naive *n)
 	n->powered = true;
 }
 
-void naive_reinit(struct naive *n)
+/* The first few erases of a group, as many as the array shows, count once more. */
+static void count_twice(struct naive *n, const struct naive_flight *f)
 {
+	uint32_t per_block = n->c.geo.pages_per_block, from, to;
+	struct nand_stats shown, st;
+
+	n->array->ops->get_stats(n->array, &shown);
+	for (unsigned int i = 0; i < f->count; i++) {
+		naive_stats(n, &st);
+		if (st.erase_count_sum >= shown.erase_count_sum)
+			return;
+		n->block[f->ppn[i].v / per_block].erase_commands++;
+		naive_pb_range(&n->c.geo, f->pb[i], &from, &to);
+		for (uint32_t p = from; p < to && !f->failed[i]; p++)
+			n->page[f->ppn[i].v + p].erases++;
+	}
+}
+
+void naive_reinit(struct naive *n, uint32_t ending)
+{
+	struct naive_flight last = { 0 };
 	uint64_t programmed, disturbs, disturb_lost;
 
 	naive_slack(n, &programmed, &disturbs, &disturb_lost);
 	naive_reset_stats(n);
 	n->stats.disturbs = disturbs;
 	n->stats.disturb_lost = disturb_lost;
+	if (ending != UINT32_MAX && n->die[ending].flight.op == NAND_ERASE)
+		last = n->die[ending].flight;
 	cut(n, n->last_submit_ns, true);
+	count_twice(n, &last);
 	naive_power_on(n);
 }

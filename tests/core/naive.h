@@ -55,6 +55,8 @@ struct naive_flight {
 	ppn_t ppn[NAND_GROUP_MAX];
 	uint32_t pb[NAND_GROUP_MAX];
 	bool either[NAND_GROUP_MAX];	/* see tear() */
+	bool failed[NAND_GROUP_MAX];
+	bool looked_at;			/* a refused call came after its end */
 	uint64_t cell_start_ns, end_ns;
 	uint64_t reads_end_ns;		/* of the reads that it was suspended for last */
 	uint32_t suspends;
@@ -114,10 +116,16 @@ bool naive_suspends(const struct naive *n, uint64_t now_ns, const struct nand_cm
 void naive_submit(struct naive *n, uint64_t now_ns, struct nand_cmd *c, const struct nand_cmd *hint,
 		  const enum nand_status *fault, unsigned int count);
 
+void naive_refused(struct naive *n, uint64_t now_ns);
+
 /* Adopt what the array shows if nand.h allows it, else say so in why. */
 void naive_power_cut(struct naive *n, uint64_t at_ns);
 void naive_power_on(struct naive *n);
-void naive_reinit(struct naive *n);	/* n->array is a new one over the same image */
+/*
+ * n->array is a new one over the same image. ending: a die whose erase was just
+ * ending when the shell died, and may count twice; UINT32_MAX: none.
+ */
+void naive_reinit(struct naive *n, uint32_t ending);
 void naive_reset_stats(struct naive *n);
 void naive_stats(const struct naive *n, struct nand_stats *out);
 uint32_t naive_erase_count(const struct naive *n, uint32_t block);

@@ -402,6 +402,18 @@ static void spoil_addresses(struct storm *s, struct call *k, struct nand_cmd *c)
 	}
 }
 
+static void add_next_line(struct storm *s, struct call *k)
+{
+	const struct nand_geometry *g = &s->duel.c.geo;
+
+	for (uint32_t i = 0; i < g->bits_per_cell && k->count < NAND_GROUP_MAX; i++) {
+		struct nand_cmd c = k->cmd[i < k->count ? i : 0];
+
+		c.ppn.v = (c.ppn.v + g->bits_per_cell) % (uint32_t)geo_pages(g);
+		k->cmd[k->count++] = c;
+	}
+}
+
 static void spoil_group(struct storm *s, struct call *k, struct nand_cmd *c)
 {
 	const struct nand_geometry *g = &s->duel.c.geo;
@@ -409,8 +421,10 @@ static void spoil_group(struct storm *s, struct call *k, struct nand_cmd *c)
 	uint32_t pages = (uint32_t)geo_pages(g);
 
 	switch (draw(s, 6)) {
-	case 0:		/* one plane twice */
-		if (k->count < NAND_GROUP_MAX)
+	case 0:		/* one plane twice: a command, or the whole of the next word line */
+		if (g->one_shot && draw(s, 2))
+			add_next_line(s, k);
+		else if (k->count < NAND_GROUP_MAX)
 			k->cmd[k->count++] = last;
 		break;
 	case 1:		/* another die, perhaps */

@@ -27,11 +27,12 @@ fail() {
 	exit 1
 }
 
-[ -e $core/build.ninja ] || [ -e $core/Makefile ] || cmake -S . -B $core >"$work/build.log" 2>&1 || fail "$work/build.log"
+[ -e $core/CMakeCache.txt ] || cmake -S . -B $core >"$work/build.log" 2>&1 ||
+	fail "$work/build.log"
 # The runtime is a package of its own: clang alone does not mean that it is there.
 clang=$(sed -n 's/^FUZZ_CLANG:FILEPATH=//p' $core/CMakeCache.txt)
 [ -x "$clang" ] || skip "there is no clang (host-tools/packages.d/base.txt names the package)"
-echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n ? 0 : 0; }' >"$work/probe.c"
+echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' >"$work/probe.c"
 "$clang" -fsanitize=fuzzer,address "$work/probe.c" -o "$work/probe" 2>/dev/null ||
 	skip "$clang has no libFuzzer (libclang-rt is missing)"
 cmake --build $core --target fuzz_nand test_storm >"$work/build.log" 2>&1 || fail "$work/build.log"
