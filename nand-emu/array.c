@@ -316,6 +316,8 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 		if (a->carried)
 			carry_errors(a, c);
 	}
+	else if (!c->oob)
+		memset(oob, 0xff, g->oob_kept);
 	if (c->oob)
 		copy_oob(oob, c->oob, g->oob_kept);
 	if (c->op == NAND_COPYBACK)

@@ -103,9 +103,19 @@
  * A copyback moves errors with the data: raw errors of the source's worst word
  * are added to every word of the destination, and lost data stay lost.
  *
+ * Fine print. The first program after a partial erase is the first of any page of
+ * that smallest PB; several partial erases before it count once; beyond the
+ * tolerance, each further disturbance loses what was programmed since. A failed
+ * erase counts in erase_count_sum only; a torn one nowhere. One-shot programs use
+ * each page's own program_nj and read no lower pages. lower_reads counts also when they
+ * take no time of their own. A group's die time, and what a suspension adds, is the first
+ * command's source's. In a parallel erase the command cycles are those of the
+ * first command of each plane; the others wait for them.
+ *
  * Power cut at time T. A command with done_ns <= T is durable. One whose cell
  * phase had not begun by T left no trace. One in between is torn:
- *   program, copyback  the page reads NAND_UNCORR or its new data;
+ *   program, copyback  the page reads NAND_UNCORR (then pairing strikes) or its
+ *            new data;
  *   erase    each page reads its old data, NAND_UNCORR or NAND_ERASED;
  * which of them, the cut's seed decides, and it stays so.
  *
@@ -257,8 +267,8 @@ struct nand_cmd {
 	uint32_t pb;			/* ERASE: PB index */
 	const void *data;		/* PROGRAM: page_bytes; NULL: the array keeps none, or
 					 * (with payload) zeroes */
-	void *oob;			/* oob_kept bytes, or NULL. COPYBACK: replaces the bytes
-					 * that came along; NULL: those */
+	void *oob;			/* oob_kept bytes, or NULL (PROGRAM: 0xff). COPYBACK:
+					 * replaces the bytes that came along; NULL: those */
 
 	enum nand_status status;	/* out */
 	const void *page;		/* out, READ: page_bytes (words not asked for included, a
