@@ -315,9 +315,9 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
 		if (a->carried)
 			carry_errors(a, c);
-	}
-	else if (!c->oob)
+	} else if (!c->oob) {
 		memset(oob, 0xff, g->oob_kept);
+	}
 	if (c->oob)
 		copy_oob(oob, c->oob, g->oob_kept);
 	if (c->op == NAND_COPYBACK)
