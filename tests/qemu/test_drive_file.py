@@ -366,28 +366,24 @@ class KilledTool(Case):
         units = SPAN // UNIT
         content = [0] * (SPANS * units)
         for turn in range(12):
+            value, later = 2 * turn + 1, 2 * turn + 2
+            spans, others = (chance.sample(range(SPANS), 30) for _ in range(2))
+            commands = [f"write -q -P {value} {i * 64}k 64k" for i in spans] + ["flush", "length"]
+            commands += [f"aio_write -q -P {later} {i * 64}k 64k" for i in others] + ["sleep 60000"]
             process = subprocess.Popen(
-                ["stdbuf", "-oL", str(QEMU / "qemu-io"), "--image-opts", file_opts(self.file)],
-                stdin=subprocess.PIPE,
+                ["stdbuf", "-oL", str(QEMU / "qemu-io"), "--image-opts", file_opts(self.file)]
+                + [word for command in commands for word in ("-c", command)],
                 stdout=subprocess.PIPE,
                 text=True,
             )
-            assert process.stdin and process.stdout
-            value, later = 2 * turn + 1, 2 * turn + 2
-            spans = chance.sample(range(SPANS), 30)
-            for i in spans:
-                process.stdin.write(f"write -q -P {value} {i * 64}k 64k\n")
-                content[i * units : (i + 1) * units] = [value] * units
-            process.stdin.write("flush\nlength\n")
-            process.stdin.flush()
             self.addCleanup(process.kill)
+            assert process.stdout
             line = " "
             while line and "256 MiB" not in line:
                 line = process.stdout.readline()
             self.assertTrue(line, "qemu-io ended")
-            others = chance.sample(range(SPANS), 30)
-            process.stdin.write("".join(f"aio_write -q -P {later} {i * 64}k 64k\n" for i in others))
-            process.stdin.flush()
+            for i in spans:
+                content[i * units : (i + 1) * units] = [value] * units
             time.sleep(chance.random() * 0.03)
             os.kill(process.pid, signal.SIGKILL)
             process.communicate()
