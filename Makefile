@@ -11,6 +11,7 @@ FILL    ?=
 AGE     ?=
 SEED    ?=
 SMP     ?=
+KERNEL  ?=
 MEM     ?=
 SET     ?=
 DRIVE   ?=
@@ -23,11 +24,14 @@ CORE  := build/core
 
 RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(FILL),--fill '$(FILL)') $(if $(AGE),--age '$(AGE)') $(if $(SEED),--seed '$(SEED)') \
-	$(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)') \
+	$(if $(KERNEL),--kernel '$(KERNEL)') $(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)') \
 	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral)
 
+# built only where it is asked for
+SMALL := $(if $(filter small,$(KERNEL)),guest-kernel)
+
 .DEFAULT_GOAL := help
-.PHONY: help run shell report test check-fast determinism bench build packages core qemu guest venv clean distclean
+.PHONY: help run shell report test check-fast fuzz determinism bench build packages core qemu guest guest-kernel venv clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -36,24 +40,27 @@ help: ## list the targets (this text)
 	@echo
 	@echo "variables of 'make run':"
 	@echo "  JOB=fio-jobs/quick.fio PROFILE=nand-emu/profiles/default.ini OUT=DIR"
-	@echo "  FILL=100 AGE=0 SEED=1 SMP=1 MEM=1G SET='ftl.buffer_units=0 section.key=value ...'"
+	@echo "  FILL=100 AGE=0 SEED=1 KERNEL=debian SMP=1 MEM=1G SET='ftl.buffer_units=0 section.key=value ...'"
 	@echo "  DRIVE=aged.slate (made by 'host-tools/slate age') EPHEMERAL=1"
 	@echo "more: host-tools/slate run --help"
 
-run: build ## build what is missing, boot a guest on the drive, run JOB, print the report
+run: build $(SMALL) ## build what is missing, boot a guest on the drive, run JOB, print the report
 	@host-tools/slate run $(RUN_ARGS)
 
-shell: build ## an interactive guest on the drive
+shell: build $(SMALL) ## an interactive guest on the drive
 	@host-tools/slate run --shell $(RUN_ARGS)
 
 report: ## print the last run's report again
 	@host-tools/slate report
 
-test: build ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: build guest-kernel ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') core
+
+fuzz: core ## ten minutes of random calls, steered by coverage, against the model of nand.h
+	@tests/fuzz/run.sh 600
 
 determinism: build ## 20 runs under varying host load must be equal, byte for byte
 	@python3 tests/guest/determinism.py --runs 20
@@ -77,6 +84,9 @@ qemu: core ## QEMU with the drive in it
 
 guest: packages ## the guest's kernel and initramfs
 	@$(PHASE) guest "the guest's kernel and initramfs" host-tools/guest/build.sh
+
+guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, once)
+	@$(PHASE) kernel "the small guest kernel (--kernel small)" host-tools/guest/kernel.sh
 
 venv: packages ## the launcher's Python packages
 	@$(PHASE) -q venv "the launcher's Python packages (build/venv)" host-tools/venv.sh

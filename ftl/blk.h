@@ -35,6 +35,7 @@ struct blk {
 	uint8_t state;		/* enum blk_state */
 	bool needs_erase;	/* FREE: found after a mount, perhaps half erased */
 	bool copies;		/* holds GC's pages, not the host's */
+	bool dead;		/* holds pages that a mount declared dead */
 	uint64_t last_order;	/* highest order programmed here */
 	uint64_t mark;		/* highest mark that a finished page here carries */
 	uint64_t last_inval;	/* highest sequence that invalidated a unit here */

@@ -49,6 +49,7 @@ struct ftl_io {
 	uint64_t at;			/* bytes handled so far */
 	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
 	uint64_t gc_mark;		/* stall clock at submission */
+	uint64_t link_ns;		/* WRITE: until its data have arrived */
 	uint32_t pending;		/* READ: flash reads outstanding or queued */
 };
 
@@ -85,6 +86,8 @@ struct ftl_config {
 	uint32_t map_ns;		/* one mapping look-up */
 	uint32_t buffer_ns;		/* host data into or out of the buffer, per I/O */
 	uint32_t overhead_ns;		/* firmware and host interface, per I/O */
+	uint32_t link_ps_per_byte;	/* host link, each direction; 0: none */
+	uint32_t link_latency_ns;	/* added to every I/O: command there, completion back */
 	uint32_t max_unit_reads;	/* flash reads queued at once (a pool); >= 8 */
 	const struct gc_policy *gc_policy;
 };

@@ -19,6 +19,7 @@ struct ftl_breakdown {
 	uint64_t buffer_ns;	/* into or out of the write buffer, waiting for room in it */
 	uint64_t map_ns;	/* mapping look-up */
 	uint64_t other_ns;	/* firmware and host interface */
+	uint64_t link_ns;	/* over the host link, waiting for it included */
 };
 
 /*
@@ -57,6 +58,7 @@ struct ftl_stats {
 	uint64_t gc_ns;			/* from choosing a victim to its erase, summed */
 	uint64_t retired_blocks;
 	uint64_t mounts;
+	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */
 };
 
 static inline uint32_t ftl_hist_bucket(uint64_t ns)

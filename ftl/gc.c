@@ -32,7 +32,19 @@ static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_targe
 {
 	const struct blk_plane *p = &f->bt.plane[plane];
 
-	return p->free_count < free_target || p->retire_head != BLK_NONE;
+	return p->free_count < free_target || p->retire_head != BLK_NONE || f->plane[plane].purge;
+}
+
+/* After many power cuts: blocks whose erasing shortens the dead list (mount.c). */
+static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t first = plane * f->g->blocks_per_plane;
+
+	for (uint32_t b = first; b < first + f->g->blocks_per_plane; b++)
+		if (f->bt.blk[b].dead && f->bt.blk[b].state == BLK_FULL &&
+		    blk_settled(&f->bt, &f->bt.blk[b]))
+			return b;
+	return BLK_NONE;
 }
 
 static uint32_t candidate(const struct page_ftl *f, uint32_t plane)
@@ -41,6 +53,11 @@ static uint32_t candidate(const struct page_ftl *f, uint32_t plane)
 
 	if (b != BLK_NONE && blk_settled(&f->bt, &f->bt.blk[b]))
 		return b;
+	if (f->plane[plane].purge && f->bt.plane[plane].free_count > f->c.gc_urgent_blocks) {
+		b = purge_candidate(f, plane);
+		if (b != BLK_NONE)
+			return b;
+	}
 	return f->c.gc_policy->pick(&f->bt, plane, f->upp);
 }
 
@@ -110,6 +127,9 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	g->units = g->flying = 0;
 	g->since_ns = now_ns;
 	g->retire = f->bt.blk[b].state == BLK_RETIRE;
+	if (f->bt.blk[b].dead && f->plane[plane].purge)
+		f->plane[plane].purge--;
+	f->bt.blk[b].dead = false;
 	blk_take(&f->bt, b);
 }
 

@@ -16,6 +16,11 @@
  *   6  the dead  if live-looking pages past K exist, list their range in the
  *                hidden page, before anything else is written or erased
  *
+ * The list is one page. When it is more than half full, blocks with dead pages are closed
+ * and collected first, so that their ranges can be dropped; when it is full all the
+ * same, the drive comes up read-only: nothing is written or erased, and the next
+ * mount finds the same.
+ *
  * New sequences begin past everything that was ever seen, so no number is used
  * twice, and the first page's mark declares the gap settled.
  *
@@ -209,8 +214,10 @@ static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 	struct page_ftl *f = s->f;
 	struct oob_head h = oob_get_head(oob);
 
-	if (h.kind == OOB_HOST && is_dead(s, h.order, true))
+	if (h.kind == OOB_HOST && is_dead(s, h.order, true)) {
+		f->bt.blk[ppn / f->g->pages_per_block].dead = true;
 		return;
+	}
 	for (uint32_t i = 0; i < f->upp; i++) {
 		uint32_t tag = oob_get_lpn(oob, i), lpn = tag & ~OOB_LOST;
 		uint32_t upn = ppn * f->upp + i;
@@ -298,9 +305,21 @@ static void offer_frontier(struct page_ftl *f, uint32_t b)
 	k->state = BLK_OPEN;
 }
 
+/* Is the dead list to be shortened by erasing what it is about? */
+static bool many_dead(const struct survey *s)
+{
+	const struct page_ftl *f = s->f;
+	uint32_t ranges = s->dead_pages > 0;
+
+	for (uint32_t i = 0; i < f->dead_count; i++)
+		ranges += f->dead[i].pages > 0;
+	return ranges > f->dead_max / 2;
+}
+
 static void sort_blocks(struct survey *s)
 {
 	struct page_ftl *f = s->f;
+	bool purge = many_dead(s);
 
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		struct blk *k = &f->bt.blk[b];
@@ -312,10 +331,12 @@ static void sort_blocks(struct survey *s)
 		f->good_blocks++;
 		if (!k->next_page)
 			blk_put_free(&f->bt, b, s->anything);
-		else if (k->valid && k->next_page < f->g->pages_per_block)
+		else if (k->valid && k->next_page < f->g->pages_per_block && !(purge && k->dead))
 			offer_frontier(f, b);
 		else
 			blk_close(&f->bt, b);
+		k->dead = k->dead && purge;
+		f->plane[geo_plane_of(f->g, (pbn_t){ b })].purge += k->dead;
 		if (k->mark && (f->carrier == BLK_NONE || k->mark > f->bt.blk[f->carrier].mark))
 			f->carrier = b;
 	}
@@ -346,8 +367,11 @@ static int write_dead_list(struct survey *s)
 	uint32_t slot;
 	uint8_t *p;
 
-	if (list_the_dead(s))
-		return SSD_E_NOSPC;
+	if (list_the_dead(s)) {
+		f->worn = true;
+		f->hold_gc = true;
+		return SSD_OK;
+	}
 	slot = wbuf_hidden_slot(f, f->all_lpns - 1);
 	SSD_ASSERT(slot != NONE);
 	p = slot_data(f, slot);
@@ -408,6 +432,8 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 		if (err)
 			return err;
 	}
+	for (uint32_t p = 0; p < f->planes; p++)
+		gc_wake(f, p);
 	*ready_ns = s.ready_ns;
 	return SSD_OK;
 }

@@ -17,15 +17,31 @@
 
 /* ---- accounting --------------------------------------------------------- */
 
+/* The host link's part: a write's data crossed it first, a read's do last. */
+static uint64_t over_the_link(struct page_ftl *f, const struct ftl_io *io, uint64_t done_ns,
+			      enum ssd_err status)
+{
+	uint64_t at = done_ns + io->link_ns;
+
+	if (f->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
+		at = link_move(&f->link[0], f->now_ns, at, io->bytes, f->c.link_ps_per_byte);
+		f->stats.link_busy_ns[0] += link_transfer_ns(io->bytes, f->c.link_ps_per_byte);
+	}
+	return at + f->c.link_latency_ns;
+}
+
 void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
 {
 	struct ftl_op_stats *s = &f->stats.op[io->op];
-	const struct ftl_breakdown *w = &io->where;
-	uint64_t ns = done_ns - io->submit_ns;
+	struct ftl_breakdown *w = &io->where;
+	uint64_t linked_ns = over_the_link(f, io, done_ns, status), ns;
 
 	SSD_ASSERT(done_ns >= f->now_ns);
+	w->link_ns = linked_ns - done_ns;
+	done_ns = linked_ns;
+	ns = done_ns - io->submit_ns;
 	SSD_ASSERT(w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
-		   w->map_ns + w->other_ns == ns);
+		   w->map_ns + w->other_ns + w->link_ns == ns);
 	io->done_ns = done_ns;
 	io->status = status;
 	s->ios++;
@@ -43,6 +59,7 @@ void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ss
 	s->where.buffer_ns += w->buffer_ns;
 	s->where.map_ns += w->map_ns;
 	s->where.other_ns += w->other_ns;
+	s->where.link_ns += w->link_ns;
 	s->hist[ftl_hist_bucket(ns)]++;
 	f->ios--;
 	f->host.done(f->host.opaque, io);
@@ -287,6 +304,12 @@ static void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io
 	io->at = 0;
 	io->seq = 0;
 	io->gc_mark = stall_clock(f, now_ns);
+	io->link_ns = 0;
+	if (f->c.link_ps_per_byte && io->op == FTL_WRITE) {
+		io->link_ns = link_move(&f->link[1], now_ns, now_ns, io->bytes,
+					f->c.link_ps_per_byte) - now_ns;
+		f->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, f->c.link_ps_per_byte);
+	}
 	f->ios++;
 	if (io->op == FTL_WRITE && io->fua)
 		f->stats.fua_writes++;
@@ -370,6 +393,12 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 		*why = "max_unit_reads must be at least 8";
 	else if (!c->gc_policy)
 		*why = "gc_policy must be set";
+	else if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
+		*why = "order must be ascending or none: the page FTL programs a block's pages from the "
+		       "first to the last, which fps and rps forbid; name an FTL that knows them";
+	else if (g->one_shot)
+		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
+		       "bits_per_cell programs of a share of its time each";
 	else if (g->oob_bytes < OOB_BYTES(upp))
 		*why = "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
 	else if (blocks_needed(c, g) > geo_blocks(g))

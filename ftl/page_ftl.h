@@ -26,6 +26,7 @@
 #ifndef SLATE_PAGE_FTL_H
 #define SLATE_PAGE_FTL_H
 
+#include "link.h"
 #include "blk.h"
 #include "ftl.h"
 #include "oob.h"
@@ -124,6 +125,7 @@ enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };
 
 struct plane {
 	uint32_t open[FRONTIERS];	/* block numbers or BLK_NONE */
+	uint32_t purge;			/* blocks to collect because they hold dead pages */
 	struct gc gc;
 };
 
@@ -139,6 +141,7 @@ struct page_ftl {
 	struct nand *n;
 	const struct nand_geometry *g;
 	struct ftl_stats stats;
+	struct link_way link[2];	/* towards the host, towards the drive */
 	uint64_t now_ns;
 	uint32_t ios;			/* accepted, not reported done */
 

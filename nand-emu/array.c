@@ -28,172 +28,7 @@ static uint64_t mix(uint64_t *state)
 	return *state;
 }
 
-/* ---- rules -------------------------------------------------------------- */
-
-static bool address_ok(const struct nand_array *a, const struct nand_cmd *c)
-{
-	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES)
-		return false;
-	if (c->ppn.v >= a->pages || (c->op == NAND_COPYBACK && c->from.v >= a->pages))
-		return false;
-	return c->op != NAND_ERASE ||
-	       c->ppn.v == fxp_quotient(a->by_block_pages, c->ppn.v) * a->by_block_pages.d;
-}
-
-static enum nand_rule erase_rule(const struct nand_array *a, const struct place *p,
-				 const struct nand_cmd *c)
-{
-	if (a->block[p->block] & BLOCK_BAD)
-		return NAND_R3;
-	return c->pb >= 1 && c->pb < 2u << a->base.geo.pb_levels ? NAND_NRULES : NAND_R4;
-}
-
-static enum nand_rule program_rule(const struct nand_array *a, const struct place *p)
-{
-	if (a->block[p->block] & BLOCK_BAD)
-		return NAND_R3;
-	if (a->pb[p->pb].flags & PB_TORN)
-		return NAND_R9;
-	return order_check(a, p);
-}
-
-static enum nand_rule read_rule(const struct nand_array *a, const struct nand_cmd *c)
-{
-	uint32_t all = a->ecc_words == 32 ? 0xffffffffu : (1u << a->ecc_words) - 1;
-
-	if (c->ecc_words == NAND_WHOLE_PAGE || c->ecc_words == NAND_OOB_ONLY || c->ecc_words == all)
-		return NAND_NRULES;
-	if (c->ecc_words & ~all || a->base.geo.subpage == NAND_SUBPAGE_NONE)
-		return NAND_R7;
-	return NAND_NRULES;
-}
-
-static enum nand_rule copyback_rule(const struct nand_array *a, const struct place *p,
-				    const struct nand_cmd *c)
-{
-	if (!a->base.geo.copyback || place_of(a, c->from.v).plane != p->plane ||
-	    cell_get(a, c->from.v) == CELL_ERASED)
-		return NAND_R10;
-	return program_rule(a, p);
-}
-
-/* The rule that one command breaks by itself, or NAND_NRULES. */
-static enum nand_rule broken_alone(const struct nand_array *a, const struct place *p,
-				   const struct nand_cmd *c)
-{
-	switch (c->op) {
-	case NAND_READ:
-		return read_rule(a, c);
-	case NAND_PROGRAM:
-		return program_rule(a, p);
-	case NAND_ERASE:
-		return erase_rule(a, p, c);
-	case NAND_COPYBACK:
-		return copyback_rule(a, p, c);
-	case NAND_NOPS:
-		break;
-	}
-	return NAND_R0;
-}
-
-static enum nand_rule erase_group_rule(const struct nand_array *a, const struct place *at,
-				       unsigned int count)
-{
-	for (unsigned int i = 0; i < count; i++) {
-		uint32_t same_plane = 0;
-
-		for (unsigned int k = 0; k < i; k++) {
-			if (at[k].block == at[i].block)
-				return NAND_R5;
-			same_plane += at[k].plane == at[i].plane;
-		}
-		if (same_plane >= a->base.geo.erase_group_max)
-			return NAND_R5;
-	}
-	return NAND_NRULES;
-}
-
-static enum nand_rule planes_rule(const struct place *at, unsigned int count, unsigned int each)
-{
-	for (unsigned int i = 0; i < count; i += each)
-		for (unsigned int k = 0; k < i; k += each)
-			if (at[k].plane == at[i].plane)
-				return NAND_R6;
-	return NAND_NRULES;
-}
-
-/* R11: each `bits` commands are the pages of one word line. */
-static enum nand_rule one_shot_rule(const struct nand_array *a, const struct place *at,
-				    unsigned int count)
-{
-	uint32_t bits = a->base.geo.bits_per_cell;
-
-	if (count % bits)
-		return NAND_R11;
-	for (unsigned int i = 0; i < count; i++) {
-		const struct place *first = &at[i - i % bits];
-
-		if (page_type(a, first->page) || at[i].ppn != first->ppn + i % bits)
-			return NAND_R11;
-	}
-	return planes_rule(at, count, bits);
-}
-
-static enum nand_rule broken_together(const struct nand_array *a, const struct place *at,
-				      const struct nand_cmd *c, unsigned int count)
-{
-	for (unsigned int i = 1; i < count; i++)
-		if (c[i].op != c[0].op || at[i].die != at[0].die)
-			return NAND_R6;
-	if (c[0].op == NAND_ERASE)
-		return erase_group_rule(a, at, count);
-	if (c[0].op == NAND_PROGRAM && a->base.geo.one_shot)
-		return one_shot_rule(a, at, count);
-	return planes_rule(at, count, 1);
-}
-
-/* May these reads suspend what the die is doing? */
-static bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
-			const struct nand_cmd *c, unsigned int count)
-{
-	const struct img_die *d = &a->die[at[0].die];
-	const struct img_flight *f = flights_of(a, at[0].die);
-
-	if (!a->c.timing.suspend_ns || c[0].op != NAND_READ || !d->count ||
-	    d->suspends >= a->c.timing.suspends_max || now_ns < d->cell_start_ns ||
-	    now_ns < d->reads_until_ns)
-		return false;
-	for (uint32_t i = 0; i < d->count; i++) {
-		uint32_t block = fxp_quotient(a->by_block_pages, f[i].ppn);
-
-		for (unsigned int k = 0; k < count; k++)
-			if (at[k].block == block &&
-			    (d->op == NAND_ERASE || fxp_quotient(a->by_types, at[k].ppn) ==
-						    fxp_quotient(a->by_types, f[i].ppn)))
-				return false;
-	}
-	return true;
-}
-
-static enum nand_rule broken_rule(const struct nand_array *a, uint64_t now_ns,
-				  const struct place *at, const struct nand_cmd *c,
-				  unsigned int count)
-{
-	enum nand_rule r = NAND_NRULES;
-
-	if (count > 1 || (a->base.geo.one_shot && c[0].op == NAND_PROGRAM))
-		r = broken_together(a, at, c, count);
-	if (r != NAND_NRULES)
-		return r;
-	if (a->die[at[0].die].ready_ns > now_ns && !may_suspend(a, now_ns, at, c, count))
-		return NAND_R8;
-	for (unsigned int i = 0; i < count; i++) {
-		r = broken_alone(a, &at[i], &c[i]);
-		if (r != NAND_NRULES)
-			return r;
-	}
-	return NAND_NRULES;
-}
+/* ---- refusal -------------------------------------------------------------- */
 
 static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 		   struct nand_cmd *c, unsigned int count)
@@ -255,8 +90,10 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 {
 	const struct nand_geometry *g = &a->base.geo;
 
-	a->stats.energy_nj[NAND_READ][c->source] +=
-		(uint64_t)a->c.energy.read_nj[page_type(a, p->page)] * (1 + c->retries);
+	uint32_t nj = a->c.energy.read_nj[page_type(a, p->page)];
+
+	if (nj)
+		a->stats.energy_nj[NAND_READ][c->source] += (uint64_t)nj * (1 + c->retries);
 	a->stats.retries += c->retries;
 	if (a->age)
 		a->age[p->pb].reads++;
@@ -265,7 +102,8 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 	if (c->status == NAND_CORRECTED)
 		a->stats.corrected++;
 	a->stats.read_bytes += bus_bytes(a, c);
-	if (c->ecc_words && bus_bytes(a, c) < g->page_bytes)
+	if (c->ecc_words && c->ecc_words != NAND_WHOLE_PAGE &&
+	    bits_set(c->ecc_words) < a->ecc_words)
 		a->stats.subpage_reads++;
 	if (c->status != NAND_OK && c->status != NAND_CORRECTED)
 		return;
@@ -312,6 +150,8 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
 		if (a->carried)
 			carry_errors(a, c);
+	} else if (!c->oob) {
+		memset(oob, 0xff, g->oob_kept);
 	}
 	if (c->oob)
 		copy_oob(oob, c->oob, g->oob_kept);
@@ -380,7 +220,7 @@ static bool fails(struct nand_array *a, const struct place *p, struct nand_cmd *
 {
 	enum nand_status want = c->op == NAND_ERASE ? NAND_ERASE_FAIL : NAND_PROG_FAIL;
 	enum nand_status s = NAND_OK;
-	uint32_t erases = a->pb[p->pb].erases;
+	uint32_t erases = c->op == NAND_ERASE ? 0 : a->pb[p->pb].erases;
 
 	if (a->hooks.fault)
 		s = a->hooks.fault(a->hooks.opaque, c);
@@ -509,7 +349,7 @@ static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, un
 	SSD_ASSERT(now_ns >= a->head->now_ns);	/* A4 */
 	a->head->now_ns = now_ns;
 	for (unsigned int i = 0; i < count && r == NAND_NRULES; i++)
-		if (!address_ok(a, &c[i]))
+		if (!rule_address(a, &c[i]))
 			r = NAND_R0;
 	if (r == NAND_NRULES) {
 		struct img_die *d;
@@ -519,7 +359,7 @@ static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, un
 		d = &a->die[at[0].die];
 		if (d->count && d->ready_ns <= now_ns)	/* what has ended becomes final */
 			settle(a, at[0].die);
-		r = broken_rule(a, now_ns, at, c, count);
+		r = rule_broken(a, now_ns, at, c, count);
 	}
 	if (SSD_UNLIKELY(r != NAND_NRULES)) {
 		refuse(a, now_ns, r, c, count);
@@ -571,6 +411,17 @@ static void tear_program(struct nand_array *a, const struct place *p, uint64_t *
 	}
 }
 
+/* A program that never was: neither its page nor the age of its PB. */
+static void undo_program(struct nand_array *a, const struct place *p, uint32_t prev_next)
+{
+	static const uint16_t none[NAND_TYPES_MAX];
+
+	pages_wipe(a, p->ppn, 1);
+	order_set_next(a, p, prev_next);
+	if (a->age && !memcmp(a->pb[p->pb].wl, none, sizeof(none)))
+		a->age[p->pb].programmed_ns = 0;
+}
+
 static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint64_t *coin)
 {
 	const struct img_die *d = &a->die[die];
@@ -586,8 +437,7 @@ static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint
 		} else if (begun) {
 			tear_program(a, &p, coin);
 		} else {
-			pages_wipe(a, p.ppn, 1);
-			order_set_next(a, &p, f[i].prev_next);
+			undo_program(a, &p, f[i].prev_next);
 		}
 	}
 }
@@ -603,6 +453,7 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 		else
 			settle(a, i);
 		a->die[i].count = 0;
+		a->die[i].ready_ns = at_ns;
 	}
 	a->head->now_ns = at_ns;
 	a->head->cuts++;

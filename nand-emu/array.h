@@ -8,7 +8,8 @@
  * hooks. The *image* is all that flash holds, and what is in flight: cells,
  * OOB, wear, payload, the commands that dies execute. It has no pointers, so it
  * may be a mapped file; a shell that dies at any instruction leaves an image
- * that init() takes up as after a power cut. All zeroes is a blank array.
+ * that init() takes up as after a power cut (an erase that was just ending may
+ * count twice in its blocks' wear). All zeroes is a blank array.
  *
  * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this
  * order: head, dies, blocks, smallest PBs, page states, OOB; with payload: a

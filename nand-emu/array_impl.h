@@ -3,14 +3,14 @@
  * array_impl.h - the array's state, for the files that implement it:
  *
  *   array.c    submit: rules, then time, then effects; power; statistics
+ *   rules.c    R0 and R3 to R11: may this group be executed?
  *   order.c    R1 and R2: which page of a block may be programmed next
  *   timing.c   when the parts of a group happen
  *   cells.c    what a page holds: state, OOB, payload, disturbance
  *   physics.c  raw errors and wear
  *   image.c    where everything lies in memory; validation; copying
  *
- * Dependencies: array.c on all others, cells.c and physics.c on image.c,
- * nothing else.
+ * Dependencies: array.c on all others, rules.c on order.c.
  *
  *   page    ERASED -> GOOD or FILL (program) -> ERASED (erase)
  *           GOOD, FILL -> LOST (torn or failed program, torn erase, disturbed,
@@ -218,6 +218,12 @@ static inline uint32_t pb_first(const struct nand_array *a, uint32_t pb)
 {
 	return (pb - (1u << pb_level(pb))) * pb_span(a, pb);
 }
+
+/* rules.c */
+bool rule_address(const struct nand_array *a, const struct nand_cmd *c);	/* R0 */
+/* The others; addresses are good, and what has ended has settled. */
+enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+			   const struct nand_cmd *c, unsigned int count);
 
 /* order.c */
 enum nand_rule order_check(const struct nand_array *a, const struct place *p);

@@ -47,46 +47,82 @@ uint64_t fxp_exp2(int64_t q, unsigned int frac_bits)
 	return shift <= -64 ? 0 : y >> -shift;
 }
 
-/* Quantiles of the normal distribution in Q16 at (64 + i) / 128; the last, at 1, is cut off at 4. */
-static const int32_t normal[65] = {
+/* Quantiles of the normal distribution in Q16, at (64 + i) / 128; past the last one ... */
+static const int32_t middle[64] = {
 	0, 1283, 2567, 3852, 5139, 6427, 7718, 9012, 10310, 11611,
 	12917, 14228, 15545, 16869, 18199, 19536, 20882, 22237, 23601, 24976,
 	26362, 27759, 29170, 30594, 32032, 33487, 34958, 36446, 37954, 39482,
 	41032, 42605, 44203, 45828, 47482, 49166, 50884, 52637, 54428, 56262,
 	58140, 60067, 62048, 64087, 66191, 68364, 70616, 72954, 75389, 77933,
 	80600, 83408, 86377, 89536, 92917, 96565, 100540, 104924, 109834, 115453,
-	122076, 130248, 141156, 158437, 262144,
+	122076, 130248, 141156, 158437,
 };
+/* ... at 1 - 2^-(7 + i). */
+static const int32_t tail[27] = {
+	158437, 174330, 189113, 202983, 216085, 228531, 240408, 251785, 262719, 273257,
+	283438, 293295, 302857, 312148, 321190, 330000, 338597, 346994, 355204, 363239,
+	371111, 378827, 386397, 393829, 401130, 408306, 415364,
+};
+
+static int64_t between(int32_t low, int32_t high, uint64_t part, unsigned int bits)
+{
+	return low + (((int64_t)high - low) * (int64_t)part >> bits);
+}
 
 static int64_t normal_quantile(uint32_t u)
 {
 	bool low = u < 0x80000000u;
-	uint32_t up = low ? ~u : u;		/* the upper half, by symmetry */
-	uint32_t i = (up >> 25) - 64, part = up & 0x1ffffff;
-	int64_t z = normal[i] + (((int64_t)normal[i + 1] - normal[i]) * part >> 25);
+	uint32_t up = low ? ~u : u, rest = ~up;		/* the upper half, by symmetry */
+	uint32_t i = (up >> 25) - 64;
+	int64_t z;
 
+	if (i < 63) {
+		z = between(middle[i], middle[i + 1], up & 0x1ffffff, 25);
+	} else {
+		uint32_t zeroes = (uint32_t)__builtin_clz(rest | 1u), bits = 31 - zeroes;
+
+		z = between(tail[zeroes - 6], tail[zeroes - 7], (rest | 1u) - (1u << bits), bits);
+	}
 	return low ? -z : z;
+}
+
+#define SUMMED_UP_TO (32ull << 32)
+
+/* Term by term; mean <= SUMMED_UP_TO. */
+static uint32_t poisson_sum(uint64_t mean, uint32_t u)
+{
+	uint64_t want = (uint64_t)u << 30;	/* probabilities in Q62 */
+	uint64_t term = fxp_exp2(-(int64_t)(mean * LOG2_E >> 32), 62), sum = term;
+	uint32_t k = 0;
+
+	while (sum <= want && k < 256) {
+		k++;
+		term = (uint64_t)((fxp_wide)term * mean / k >> 32);
+		sum += term;
+	}
+	return k;
+}
+
+/* Normal, with the first terms for skew and for steps of 1 (Cornish and Fisher 1938). */
+static uint32_t poisson_normal(uint64_t mean, uint32_t u)
+{
+	uint64_t root = fxp_exp2((fxp_log2(mean) - 32 * FXP_ONE) / 2, 16);
+	int64_t z = normal_quantile(u);
+	int64_t k = (int64_t)(mean >> 16) + (z * (int64_t)root >> 16) +
+		    ((z * z >> 16) - FXP_ONE) / 6 + FXP_ONE / 2;
+
+	return k > 0 ? (uint32_t)(k >> 16) : 0;
 }
 
 uint32_t fxp_poisson(uint64_t mean, uint32_t u)
 {
-	uint64_t term, sum, want = (uint64_t)u << 30;	/* probabilities in Q62 */
-	int64_t k;
+	uint32_t least, k;
 
-	if (mean >> 37) {		/* 32 and more: mean + z * sqrt(mean) */
-		uint64_t root = fxp_exp2((fxp_log2(mean) - 32 * FXP_ONE) / 2, 16);
-
-		k = (int64_t)(mean >> 16) + (normal_quantile(u) * (int64_t)root >> 16);
-		return k > 0 ? (uint32_t)(k >> 16) : 0;
-	}
-	term = fxp_exp2(-(int64_t)(mean * LOG2_E >> 32), 62);
-	sum = term;
-	for (k = 0; sum <= want && k < 256; ) {
-		k++;
-		term = (uint64_t)((fxp_wide)term * mean / (uint64_t)k >> 32);
-		sum += term;
-	}
-	return (uint32_t)k;
+	if (mean <= SUMMED_UP_TO)
+		return poisson_sum(mean, u);
+	least = poisson_sum(SUMMED_UP_TO, u);	/* it never falls where the two meet */
+	k = poisson_normal(mean, u);
+	return k > least ? k : least;
 }
 
 uint64_t fxp_hash(uint64_t seed, uint64_t x)

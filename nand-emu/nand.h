@@ -49,7 +49,7 @@
  * Erase counts and disturbance are kept per smallest PB (level L).
  *
  * Rules. Breaking one is a bug in the FTL: every command of the call gets
- * NAND_VIOLATION, nothing changes, and the violation hook hears the rule (the
+ * NAND_VIOLATION, nothing changes but the time, and the violation hook hears the rule (the
  * first one in this order: R8 without power; R0 of each command; R5, R6 and
  * R11 of the group; R8; then each command's own):
  *   R0  the address exists and the operation is known;
@@ -64,7 +64,7 @@
  *         RPS        C1, C2 and C3 alone
  *                    (t'(k) itself where there is no word line k+1; for two
  *                    bits per cell these are the constraints of the
- *                    large-capacity NAND dissertation, section 3.1.1);
+ *                    large-capacity NAND dissertation, section 3.2.2);
  *   R3  a bad block is neither programmed nor erased;
  *   R4  a partial erase names a PB of 1 .. 2^(L+1)-1;
  *   R5  a parallel erase names distinct blocks, at most erase_group_max of
@@ -103,9 +103,19 @@
  * A copyback moves errors with the data: raw errors of the source's worst word
  * are added to every word of the destination, and lost data stay lost.
  *
+ * Fine print. The first program after a partial erase is the first of any page of
+ * that smallest PB; several partial erases before it count once; beyond the
+ * tolerance, each further disturbance loses what was programmed since. A failed
+ * erase counts in erase_count_sum only; a torn one nowhere. One-shot programs use
+ * each page's own program_nj and read no lower pages. lower_reads counts also when they
+ * take no time of their own. A group's die time, and what a suspension adds, is the first
+ * command's source's. In a parallel erase the command cycles are those of the
+ * first command of each plane; the others wait for them.
+ *
  * Power cut at time T. A command with done_ns <= T is durable. One whose cell
  * phase had not begun by T left no trace. One in between is torn:
- *   program, copyback  the page reads NAND_UNCORR or its new data;
+ *   program, copyback  the page reads NAND_UNCORR (then pairing strikes) or its
+ *            new data;
  *   erase    each page reads its old data, NAND_UNCORR or NAND_ERASED;
  * which of them, the cut's seed decides, and it stays so.
  *
@@ -257,8 +267,8 @@ struct nand_cmd {
 	uint32_t pb;			/* ERASE: PB index */
 	const void *data;		/* PROGRAM: page_bytes; NULL: the array keeps none, or
 					 * (with payload) zeroes */
-	void *oob;			/* oob_kept bytes, or NULL. COPYBACK: replaces the bytes
-					 * that came along; NULL: those */
+	void *oob;			/* oob_kept bytes, or NULL (PROGRAM: 0xff). COPYBACK:
+					 * replaces the bytes that came along; NULL: those */
 
 	enum nand_status status;	/* out */
 	const void *page;		/* out, READ: page_bytes (words not asked for included, a
@@ -321,7 +331,11 @@ struct nand_ops {
 	uint32_t (*erase_count)(const struct nand *n, pbn_t b);
 	void (*get_stats)(const struct nand *n, struct nand_stats *out);
 	void (*reset_stats)(struct nand *n);
-	/* What a cell holds, without a command or time: for checkers, not for FTLs. */
+	/*
+	 * What a cell holds, without a command or time: for checkers, not for FTLs. What an
+	 * erase (a disturbance) does at its end shows here, and in the levels of the
+	 * statistics, when its die is next used or the power is cut.
+	 */
 	enum nand_status (*peek)(const struct nand *n, ppn_t p, const void **data, const void **oob);
 };
 

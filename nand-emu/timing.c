@@ -95,34 +95,58 @@ uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c)
 	return 0;
 }
 
-static void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel, uint64_t cell_ns,
-		   uint64_t bus_ns, uint64_t wait_gc_ns)
-{
-	uint64_t rest = c->done_ns - c->start_ns - cell_ns - bus_ns;
+/* Time that the bus was held by others, host I/O and anything else. */
+struct waits {
+	uint64_t host_ns, gc_ns;
+};
 
+static void add_wait(struct waits *w, enum nand_source source, uint64_t ns)
+{
+	if (source == NAND_SRC_HOST)
+		w->host_ns += ns;
+	else
+		w->gc_ns += ns;
+}
+
+/* waits: for outsiders and for all of the group, own_ns of its own included. */
+static void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel, uint64_t cell_ns,
+		   uint64_t bus_ns, struct waits waits, uint64_t own_ns)
+{
 	c->cell_ns = cell_ns;
 	c->bus_ns = bus_ns;
-	c->wait_gc_ns = wait_gc_ns < rest ? wait_gc_ns : rest;
-	c->wait_host_ns = rest - c->wait_gc_ns;
+	c->wait_host_ns = waits.host_ns - (c->source == NAND_SRC_HOST ? own_ns : 0);
+	c->wait_gc_ns = waits.gc_ns - (c->source == NAND_SRC_HOST ? 0 : own_ns);
 	a->bus_busy[channel].ns[c->source] += bus_ns;
+}
+
+/* Book len_ns for c; what it waited, and what the next ones wait for it, goes to w. */
+static uint64_t book(struct nand_array *a, uint32_t channel, uint64_t now_ns, uint64_t at_ns,
+		     uint64_t len_ns, const struct nand_cmd *c, struct waits *w)
+{
+	uint64_t from = bus_book(&a->bus[channel], now_ns, at_ns, len_ns, c->source, &w->host_ns,
+				 &w->gc_ns);
+
+	add_wait(w, c->source, len_ns);
+	return from + len_ns;
 }
 
 static void time_reads(struct nand_array *a, uint32_t channel, uint64_t now_ns,
 		       uint64_t suspend_ns, struct nand_cmd *c, unsigned int count, uint64_t cell_ns)
 {
-	struct bus *bus = &a->bus[channel];
-	uint64_t wh = 0, wg = 0, at = now_ns + suspend_ns, cell_end;
+	struct waits w = { 0, 0 };
+	uint64_t at = now_ns + suspend_ns;
 	uint32_t cmd_ns = a->c.timing.cmd_ns;
 
 	for (unsigned int i = 0; i < count; i++)
-		at = bus_book(bus, now_ns, at, cmd_ns, c[i].source, &wh, &wg) + cmd_ns;
-	cell_end = at + cell_ns;
+		at = book(a, channel, now_ns, at, cmd_ns, &c[i], &w);
+	at += cell_ns;
 	for (unsigned int i = 0; i < count; i++) {
-		uint64_t len = transfer_ns(a, bus_bytes(a, &c[i])), gc = wg;
+		uint64_t len = transfer_ns(a, bus_bytes(a, &c[i]));
 
+		at = book(a, channel, now_ns, at, len, &c[i], &w);
 		c[i].start_ns = now_ns;
-		c[i].done_ns = bus_book(bus, now_ns, cell_end, len, c[i].source, &wh, &gc) + len;
-		finish(a, &c[i], channel, suspend_ns + cell_ns, cmd_ns + len, gc);
+		c[i].done_ns = at;
+		finish(a, &c[i], channel, suspend_ns + cell_ns, cmd_ns + len, w, cmd_ns + len);
 	}
 }
 
@@ -130,9 +154,8 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 			 uint64_t now_ns, struct nand_cmd *c, unsigned int count, uint64_t cell_ns,
 			 uint64_t *cell_start_ns)
 {
-	struct bus *bus = &a->bus[channel];
-	uint64_t wh = 0, wg = 0, to = now_ns;
-	uint64_t own[NAND_GROUP_MAX];
+	struct waits w = { 0, 0 };
+	uint64_t own[NAND_GROUP_MAX], to = now_ns;
 	uint32_t planes = 0;		/* of an erase: named so far */
 
 	for (unsigned int i = 0; i < count; i++) {
@@ -142,13 +165,13 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 		if (c[i].op == NAND_ERASE && planes & bit)
 			own[i] = 0;	/* rides in the command for its plane */
 		planes |= bit;
-		to = bus_book(bus, now_ns, to, own[i], c[i].source, &wh, &wg) + own[i];
+		to = book(a, channel, now_ns, to, own[i], &c[i], &w);
 	}
 	*cell_start_ns = to;
 	for (unsigned int i = 0; i < count; i++) {
 		c[i].start_ns = now_ns;
 		c[i].done_ns = to + cell_ns;
-		finish(a, &c[i], channel, cell_ns, own[i], wg);
+		finish(a, &c[i], channel, cell_ns, own[i], w, own[i]);
 	}
 }
 

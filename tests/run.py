@@ -93,6 +93,15 @@ def suites() -> list[Suite]:
             junit,
         ),
         Suite(
+            "fuzz",
+            "the NAND array against its model, a minute",
+            ["tests/fuzz/run.sh", "60"],
+            ROOT / "tests/fuzz/run.sh",
+            "tests/fuzz/run.sh 60",
+            "{word}",
+            limit_s=600,
+        ),
+        Suite(
             "qemu",
             "the drive in QEMU, without a guest",
             ["tests/qemu/run.sh"],

@@ -7,9 +7,8 @@
 #              found the first time stay
 #   --force    make the initramfs again even if nothing changed
 #
-# Kernel and fio come from the Debian archive this machine already uses, through
-# an apt state of our own (build/apt-guest): the system's apt configuration is
-# read, never written.  The other programs in the guest are this machine's.
+# Kernel and fio come from the Debian archive this machine already uses (see lib.sh).
+# The other programs in the guest are this machine's.
 #
 # Nothing changed (scripts, package versions, host files, outputs): returns at
 # once.  Every product is made under a temporary name and renamed when whole, so
@@ -21,17 +20,12 @@
 #   fio-VER-HASH          the static fio
 #   *.deb, *.dsc, *.tar.* as downloaded
 set -euo pipefail
-# shellcheck disable=SC2034 # for the programs called
-export LC_ALL=C TZ=UTC
-umask 022
 
 here=$(dirname "$(readlink -f "$0")")
-repo=$(dirname "$(dirname "$here")")
-out=$repo/build/guest
-cache=$repo/build/guest-cache
-apt_state=$repo/build/apt-guest
-log_dir=$repo/build/log
-package_list=$repo/host-tools/packages.d/guest.txt
+who=guest
+package_list=$here/../packages.d/guest.txt
+# shellcheck source=host-tools/guest/lib.sh
+. "$here/lib.sh"
 stamp=$out/.stamp
 host_files=$out/.host-files
 
@@ -41,7 +35,7 @@ fstrim lsblk blockdev blktrace blkparse dd sync sha256sum md5sum dash"
 # Kernel modules, their dependencies are added.
 MODULES="nvme ext4 xfs f2fs crc32c_generic crc32c_intel crc32_generic loop
 virtio_pci virtio_blk virtio_scsi virtio_console sd_mod 9p 9pnet_virtio"
-SCRIPTS="build.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh slate-mark.c"
+SCRIPTS="build.sh lib.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh slate-mark.c"
 MIN_FREE_MB=1000
 
 update='' force=''
@@ -50,7 +44,7 @@ for word in "$@"; do
 	--update) update=1 ;;
 	--force) force=1 ;;
 	-h | --help)
-		sed -n '4,22s/^# \{0,1\}//p' "$0"
+		sed -n '4,21s/^# \{0,1\}//p' "$0"
 		exit 0
 		;;
 	*)
@@ -60,24 +54,7 @@ for word in "$@"; do
 	esac
 done
 
-say() { echo "guest: $*"; }
-die()
-{
-	echo "guest: error: $*" >&2
-	exit 1
-}
-
 # ---- is there anything to do? ----------------------------------------------
-
-packages() { sed 's/#.*//' "$package_list"; }
-
-# Name and version of every package wanted; those not installed without a version.
-installed_versions()
-{
-	# shellcheck disable=SC2046 # one word per package
-	{ dpkg-query -W -f '${Package} ${db:Status-Status} ${Version}\n' $(packages) 2>/dev/null || true; } |
-		awk '$2 == "installed" { print $1, $3 }' | sort
-}
 
 # Everything the outputs are made of, and the outputs, as one hash.
 current_stamp()
@@ -99,106 +76,14 @@ fi
 
 # ---- what can be checked before starting -----------------------------------
 
-[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
-	die "needs a Debian amd64 machine (dpkg --print-architecture)"
-missing=$(comm -23 <(packages | awk NF | sort -u) <(cut -d' ' -f1 <<<"$versions"))
-# shellcheck disable=SC2086 # on one line
-[ -z "$missing" ] || die "missing packages; as root: apt-get install --no-install-recommends" $missing
-
-mkdir -p "$out" "$cache" "$log_dir"
-exec 9>"$cache/.lock"
-if ! flock -n 9; then
-	say "another build is running, waiting for it"
-	flock 9
-	# it may have done the work
-	[ -n "$update$force" ] || { [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ] && exit 0; }
+need_packages
+if ! take_lock && [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ]; then
+	exit 0
 fi
-free_mb=$(df -Pm "$cache" | awk 'NR == 2 { print $4 }')
-[ "$free_mb" -ge "$MIN_FREE_MB" ] ||
-	die "disk full: $free_mb MB left in $cache, needs $MIN_FREE_MB MB while building"
+need_space $MIN_FREE_MB
+make_work
 
-# ---- running things ---------------------------------------------------------
-
-work=$(mktemp -d "$cache/tmp.XXXXXX")
-child=''
-cleanup()
-{
-	# the child leads a process group of its own
-	[ -z "$child" ] || kill -TERM -- "-$child" 2>/dev/null || true
-	rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-# what an earlier run left when it was killed outright; the lock is ours
-find "$cache" -maxdepth 1 -name 'tmp.*' ! -path "$work" -exec rm -rf {} +
-
-# phase NAME TEXT COMMAND...: run COMMAND with its output in build/log/guest-NAME.log.
-phase()
-{
-	local log=$log_dir/guest-$1.log text=$2 t0=${EPOCHREALTIME/./} status=0
-	shift 2
-	set -m
-	"$@" >"$log" 2>&1 </dev/null 9>&- &
-	child=$!
-	set +m
-	wait "$child" || status=$?
-	child=''
-	if [ "$status" -ne 0 ]; then
-		tail -n 15 "$log" | sed 's/^/  | /' >&2
-		explain "$log"
-		die "failed: $text (status $status; all of it in ${log#"$repo/"})"
-	fi
-	local ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
-	say "$text: $((ms / 1000)).$((ms % 1000 / 100)) s"
-}
-
-explain()
-{
-	if grep -q 'No space left on device' "$1"; then
-		say "the disk is full ($(df -Pm "$cache" | awk 'NR == 2 { print $4 }') MB left in $cache)" >&2
-	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
-		say "the Debian archive cannot be reached: no network, or the proxy in apt's configuration is down" >&2
-	elif grep -qE '404 +Not Found' "$1"; then
-		say "the package index is older than the archive: try build.sh --update" >&2
-	fi
-}
-
-# ---- the archive --------------------------------------------------------------
-
-apt_options=(-o "Dir::State::Lists=$apt_state/lists" -o "Dir::Cache=$apt_state/cache"
-	-o "Dir::Etc::SourceList=$apt_state/sources.list"
-	-o "Dir::Etc::SourceParts=$apt_state/sources.list.d"
-	-o "APT::Sandbox::User=$(id -un)" -o Acquire::Retries=2 -o Acquire::Languages=none)
-
-# The system's sources with source packages added, in both of apt's formats.
-derive_sources()
-{
-	local f
-	rm -rf "$apt_state/sources.list.d"
-	mkdir -p "$apt_state"/{lists/partial,cache/archives/partial,sources.list.d}
-	: >"$apt_state/sources.list"
-	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-		[ -r "$f" ] || continue
-		sed -nE 's/^[ \t]*deb[ \t]+(.*)/deb \1\ndeb-src \1/p' "$f" >>"$apt_state/sources.list"
-	done
-	for f in /etc/apt/sources.list.d/*.sources; do
-		[ -r "$f" ] || continue
-		sed -E 's/^Types:.*/Types: deb deb-src/I' "$f" >"$apt_state/sources.list.d/${f##*/}"
-	done
-}
-
-update_lists()
-{
-	derive_sources
-	# A source of no interest to us may fail; candidate() sees whether ours did.
-	apt-get "${apt_options[@]}" update || echo "apt-get update: status $?"
-}
-
-candidate() # PACKAGE
-{
-	apt-cache "${apt_options[@]}" policy "$1" | awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
-}
+# ---- versions -------------------------------------------------------------------
 
 choose_versions()
 {
@@ -218,13 +103,6 @@ choose_versions()
 }
 
 # ---- kernel ---------------------------------------------------------------------
-
-fetch_kernel()
-{
-	cd "$work"
-	apt-get "${apt_options[@]}" download "$kernel=$kernel_version"
-	mv ./*.deb "$cache/"
-}
 
 unpack_kernel() # DIR
 {
@@ -310,9 +188,6 @@ install_outputs()
 
 # ---- all of it ----------------------------------------------------------------------
 
-# name of a cached product: what it is made of, hashed
-key() { sha256sum | cut -c1-12; }
-
 if [ -n "$update" ] || [ ! -e "$cache/versions" ]; then
 	phase apt "looking up packages" choose_versions
 fi
@@ -322,7 +197,7 @@ fi
 kernel_dir=$cache/kernel-$kernel_version-$({ echo "$kernel $MODULES"; declare -f unpack_kernel; cat "$here/extract-vmlinux.py"; } | key)
 if [ ! -d "$kernel_dir" ]; then
 	[ -e "$cache/${kernel}_${kernel_version//:/%3a}_amd64.deb" ] ||
-		phase kernel-fetch "fetching $kernel $kernel_version" fetch_kernel
+		phase kernel-fetch "fetching $kernel $kernel_version" fetch_package "$kernel" "$kernel_version"
 	phase kernel "unpacking the kernel" unpack_kernel "$work/kernel"
 	mv -T "$work/kernel" "$kernel_dir"
 fi

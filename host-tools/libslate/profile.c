@@ -1,296 +1,225 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* profile.c - see profile.h. INI syntax is libinih's. */
-#include "profile.h"
+/*
+ * profile.c - see profile.h. INI syntax is libinih's, with three things it
+ * does not do: lines longer than its buffer, which it would cut, are refused;
+ * an indented line is a line like any other, not more of the value before it;
+ * and every complaint knows its line.
+ */
+#include "profile_keys.h"
 
 #include <errno.h>
 #include <ini.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "blk.h"
 #include "oob.h"
 
-enum type { T_U32, T_U64, T_BOOL, T_GC_MODE, T_GC_POLICY, T_FTL, T_NAME };
+#define VALUE_BYTES 128		/* a value's text: nine numbers of ten digits and commas */
 
-struct key {
-	const char *section, *name;
-	enum type type;
-	size_t at;			/* offset in struct profile */
-	uint64_t low, high;
-	const char *fallback;		/* NULL: must be given */
-};
+const char *const profile_no_ftl[] = { "none", "flex", NULL };
 
-#define AT(field) offsetof(struct profile, field)
-#define G(n, lo, hi, d) { "geometry", #n, T_U32, AT(array.geo.n), lo, hi, d }
-#define T(n, lo, hi, d) { "timing", #n, T_U32, AT(array.timing.n), lo, hi, d }
-#define F(n, lo, hi, d) { "ftl", #n, T_U32, AT(ftl.n), lo, hi, d }
-
-static const struct key keys[] = {
-	{ "drive", "name", T_NAME, AT(name), 0, 0, "" },
-	G(channels, 1, 64, NULL),
-	G(chips_per_channel, 1, 64, NULL),
-	G(dies_per_chip, 1, 16, NULL),
-	G(planes_per_die, 1, 8, NULL),
-	G(blocks_per_plane, 4, 1 << 20, NULL),
-	G(pages_per_block, 2, 65536, NULL),
-	G(page_bytes, 512, 65536, NULL),
-	G(oob_bytes, 16, 65536, NULL),
-	T(cmd_ns, 0, 1000000000, "0"),
-	T(read_ns, 1, 1000000000, NULL),
-	T(program_ns, 1, 1000000000, NULL),
-	T(erase_ns, 1, 4000000000, NULL),
-	T(bus_ps_per_byte, 0, 1000000000, NULL),
-	{ "ftl", "type", T_FTL, AT(ops), 0, 0, "page" },
-	F(unit_bytes, 512, 16384, "4096"),
-	{ "ftl", "capacity_mib", T_U64, AT(capacity_mib), 0, 1 << 22, "0" },
-	{ "ftl", "op_permille", T_U64, AT(op_permille), 0, 10000, "125" },
-	F(buffer_units, 0, 1 << 22, "1024"),
-	F(gc_start_blocks, 2, 1 << 20, "5"),
-	F(gc_stop_blocks, 2, 1 << 20, "6"),
-	F(gc_urgent_blocks, 1, 1 << 20, "2"),
-	{ "ftl", "gc_mode", T_GC_MODE, AT(ftl.gc_mode), 0, 0, "sliced" },
-	F(gc_slice_pages, 1, 65536, "4"),
-	{ "ftl", "gc_policy", T_GC_POLICY, AT(ftl.gc_policy), 0, 0, "greedy" },
-	{ "ftl", "multiplane", T_BOOL, AT(ftl.multiplane), 0, 1, "yes" },
-	{ "ftl", "payload", T_BOOL, AT(ftl.payload), 0, 1, "yes" },
-	F(map_ns, 0, 1000000000, "200"),
-	F(buffer_ns, 0, 1000000000, "2000"),
-	F(overhead_ns, 0, 1000000000, "1000"),
-	F(max_unit_reads, 8, 1 << 22, "4096"),
-	{ "reliability", "factory_bad_permille", T_U64, AT(factory_bad_permille), 0, 500, "0" },
-	{ "reliability", "seed", T_U64, AT(bad_seed), 0, UINT64_MAX, "1" },
-	{ "precondition", "fill_permille", T_U64, AT(fill_permille), 0, 1000, "0" },
-	{ "precondition", "age_permille", T_U64, AT(age_permille), 0, 100000, "0" },
-	{ "precondition", "seed", T_U64, AT(precondition_seed), 0, UINT64_MAX, "1" },
-	{ "memory", "overcommit", T_BOOL, AT(overcommit), 0, 1, "no" },
-};
-
-#define KEYS (sizeof(keys) / sizeof(keys[0]))
-
-static const struct gc_policy *const policies[] = { &gc_greedy, NULL };
+/* Where a key got its value. */
+enum { FROM_DEFAULT, FROM_OVERRIDE = -1 };	/* else the line of the file */
 
 struct parse {
 	struct profile *p;
-	const char *where;	/* file or "override" */
-	int line;
-	bool given[KEYS];
+	const char *path;
+	int line;			/* read last */
+	int from[PROFILE_KEYS_MAX];
+	unsigned int count[PROFILE_KEYS_MAX];	/* values given, of a list */
 	char *err;
 	int result;
+	int bad_line;			/* of the first complaint; 0: of no line */
 };
+
+__attribute__((format(printf, 2, 0)))
+static void vcomplain(struct parse *s, const char *fmt, va_list ap)
+{
+	if (s->result)
+		return;		/* the first complaint counts */
+	s->result = SSD_E_INVAL;
+	s->bad_line = s->line;
+	vsnprintf(s->err, SLATE_ERR_BYTES, fmt, ap);
+}
 
 __attribute__((format(printf, 2, 3)))
 static void complain(struct parse *s, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (s->result)
-		return;		/* the first complaint counts */
-	s->result = SSD_E_INVAL;
 	va_start(ap, fmt);
-	vsnprintf(s->err, SLATE_ERR_BYTES, fmt, ap);
+	vcomplain(s, fmt, ap);
 	va_end(ap);
 }
 
-static bool parse_number(const char *text, uint64_t *out)
+/* "file:line", "override", or for a default the file alone. */
+static const char *where(const struct parse *s, int from, char out[256])
 {
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return !errno && !*end;
+	if (from == FROM_OVERRIDE)
+		return "override";
+	snprintf(out, 256, from == FROM_DEFAULT ? "%.200s" : "%.200s:%d", s->path, from);
+	return out;
 }
 
-static const char *const yes_no[] = { "no", "yes", NULL };
-static const char *const gc_modes[] = { "blocking", "sliced", NULL };
-
-static int choice(const char *const *names, const char *text)
+/* About a key that has a value: where it got it, which it is, and what is wrong. */
+__attribute__((format(printf, 3, 4)))
+static void complain_of(struct parse *s, const struct profile_key *k, const char *fmt, ...)
 {
-	for (int i = 0; names[i]; i++)
-		if (!strcmp(names[i], text))
-			return i;
-	return -1;
+	size_t i = (size_t)(k - profile_keys);
+	char value[VALUE_BYTES], place[256], text[SLATE_ERR_BYTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	profile_key_print(k, s->p, s->count[i], value, sizeof(value));
+	complain(s, "%s: %s.%s = %s: %s", where(s, s->from[i], place), k->section, k->name, value,
+		 text);
 }
 
-static void set_number(struct parse *s, const struct key *k, const char *text)
+static void unknown_key(struct parse *s, int from, const char *section, const char *name)
 {
-	char *field = (char *)s->p + k->at;
-	uint64_t v;
-
-	if (!parse_number(text, &v) || v < k->low || v > k->high) {
-		complain(s, "%s: %s.%s = '%s': must be a whole number, %llu .. %llu", s->where,
-			 k->section, k->name, text, (unsigned long long)k->low,
-			 (unsigned long long)k->high);
-		return;
-	}
-	if (k->type == T_U32)
-		*(uint32_t *)field = (uint32_t)v;
-	else
-		*(uint64_t *)field = v;
-}
-
-static void set_value(struct parse *s, const struct key *k, const char *text)
-{
-	char *field = (char *)s->p + k->at;
-	int i;
-
-	switch (k->type) {
-	case T_U32:
-	case T_U64:
-		set_number(s, k, text);
-		return;
-	case T_BOOL:
-		i = choice(yes_no, text);
-		if (i < 0)
-			complain(s, "%s: %s.%s = '%s': must be yes or no", s->where, k->section,
-				 k->name, text);
-		*(bool *)field = i == 1;
-		return;
-	case T_GC_MODE:
-		i = choice(gc_modes, text);
-		if (i < 0)
-			complain(s, "%s: %s.%s = '%s': must be blocking or sliced", s->where,
-				 k->section, k->name, text);
-		*(enum ftl_gc_mode *)field = i == 1 ? FTL_GC_SLICED : FTL_GC_BLOCKING;
-		return;
-	case T_GC_POLICY:
-		for (i = 0; policies[i] && strcmp(policies[i]->name, text); i++)
-			;
-		if (!policies[i])
-			complain(s, "%s: %s.%s = '%s': must be greedy", s->where, k->section,
-				 k->name, text);
-		*(const struct gc_policy **)field = policies[i];
-		return;
-	case T_FTL:
-		for (i = 0; ftl_list[i] && strcmp(ftl_list[i]->name, text); i++)
-			;
-		if (!ftl_list[i])
-			complain(s, "%s: %s.%s = '%s': must be page", s->where, k->section,
-				 k->name, text);
-		*(const struct ftl_ops **)field = ftl_list[i];
-		return;
-	case T_NAME:
-		if (strlen(text) >= PROFILE_NAME_BYTES)
-			complain(s, "%s: %s.%s: at most %d characters", s->where, k->section,
-				 k->name, PROFILE_NAME_BYTES - 1);
-		else
-			strcpy(field, text);
-		return;
-	}
-}
-
-static const struct key *find_key(const char *section, const char *name)
-{
-	for (size_t i = 0; i < KEYS; i++)
-		if (!strcmp(keys[i].section, section) && !strcmp(keys[i].name, name))
-			return &keys[i];
-	return NULL;
-}
-
-static void unknown_key(struct parse *s, const char *section, const char *name)
-{
-	char known[256] = "";
+	char known[320] = "", place[256];
 	size_t used = 0;
 
-	for (size_t i = 0; i < KEYS; i++)
-		if (!strcmp(keys[i].section, section) && used < sizeof(known) - 32)
+	for (size_t i = 0; i < profile_key_count; i++)
+		if (!strcmp(profile_keys[i].section, section) && used < sizeof(known) - 32)
 			used += (size_t)snprintf(known + used, sizeof(known) - used, " %s",
-						 keys[i].name);
+						 profile_keys[i].name);
 	if (*known)
-		complain(s, "%s: no such key: %s.%s; [%s] has:%s", s->where, section, name, section,
-			 known);
+		complain(s, "%s: no such key: %s.%s; [%s] has:%s", where(s, from, place), section,
+			 name, section, known);
 	else
 		complain(s, "%s: no such section: [%s] (key %s); there are drive, geometry, timing, "
-			 "ftl, reliability, precondition, memory", s->where, section, name);
+			 "energy, link, ftl, reliability, precondition, memory",
+			 where(s, from, place), section, name);
 }
+
+static void set_key(struct parse *s, int from, const char *section, const char *name,
+		    const char *value)
+{
+	const struct profile_key *k = profile_key_find(section, name);
+	char why[SLATE_ERR_BYTES / 2], place[256];
+	size_t i;
+
+	if (!k) {
+		unknown_key(s, from, section, name);
+		return;
+	}
+	i = (size_t)(k - profile_keys);
+	if (from > 0 && s->from[i]) {
+		complain(s, "%s: %s.%s is given twice; keep one", where(s, from, place), section, name);
+		return;
+	}
+	s->from[i] = from;
+	s->count[i] = profile_key_set(k, s->p, value, why, sizeof(why));
+	if (!s->count[i])
+		complain(s, "%s: %s.%s = '%.80s': must be %s", where(s, from, place), section, name,
+			 value, why);
+}
+
+/* ---- the file ----------------------------------------------------------- */
 
 static int on_key(void *opaque, const char *section, const char *name, const char *value)
 {
 	struct parse *s = opaque;
-	const struct key *k = find_key(section, name);
 
-	if (!k) {
-		unknown_key(s, section, name);
-		return 0;
-	}
-	if (s->given[k - keys]) {
-		complain(s, "%s: %s.%s is given twice; keep one", s->where, section, name);
-		return 0;
-	}
-	s->given[k - keys] = true;
-	set_value(s, k, value);
+	set_key(s, s->line, section, name, value);
 	return s->result == 0;
 }
 
-static void read_file(struct parse *s, const char *path)
+struct source {
+	FILE *in;
+	struct parse *s;
+};
+
+/* libinih's reader: fgets, but strict about length, and without indentation. */
+static char *next_line(char *out, int room, void *opaque)
 {
-	FILE *in = fopen(path, "r");
+	struct source *src = opaque;
+	char place[256];
+	size_t len;
+	int next;
+
+	if (src->s->result || !fgets(out, room, src->in))
+		return NULL;
+	src->s->line++;
+	len = strlen(out);
+	next = len && out[len - 1] == '\n' ? '\n' : getc(src->in);
+	if (next != '\n' && next != EOF) {
+		complain(src->s, "%s: longer than %d characters, or not text: shorten it, or move its "
+			 "comment to a line of its own", where(src->s, src->s->line, place), room - 1);
+		return NULL;
+	}
+	len = strspn(out, " \t");
+	memmove(out, out + len, strlen(out + len) + 1);
+	return out;
+}
+
+static void read_file(struct parse *s)
+{
+	struct source src = { fopen(s->path, "r"), s };
+	char place[256];
 	struct stat st;
 	int line;
 
-	if (!in) {
-		complain(s, "profile %s: %s; give the path of a drive's .ini file", path,
+	if (!src.in) {
+		complain(s, "profile %s: %s; give the path of a drive's .ini file", s->path,
 			 strerror(errno));
 		return;
 	}
-	if (!fstat(fileno(in), &st) && S_ISDIR(st.st_mode)) {
-		complain(s, "profile %s: is a directory; give the path of a drive's .ini file", path);
-		fclose(in);
+	if (!fstat(fileno(src.in), &st) && S_ISDIR(st.st_mode)) {
+		complain(s, "profile %s: is a directory; give the path of a drive's .ini file", s->path);
+		fclose(src.in);
 		return;
 	}
-	line = ini_parse_file(in, on_key, s);
-	fclose(in);
-	if (line > 0 && s->result) {	/* add the line to what on_key said */
-		char text[SLATE_ERR_BYTES];
-
-		snprintf(text, sizeof(text), "%s",
-			 strlen(s->err) > strlen(path) ? s->err + strlen(path) : ": a key is wrong");
-		snprintf(s->err, SLATE_ERR_BYTES, "%.200s:%d%.290s", path, line, text);
-	} else if (line > 0) {
-		complain(s, "%s:%d: not an INI line; expected [section], key = value or ; comment",
-			 path, line);
-	} else if (line < 0) {
-		complain(s, "profile %s: cannot be read; give the path of a drive's .ini file", path);
+	line = ini_parse_stream(next_line, &src, on_key, s);
+	if (ferror(src.in))
+		complain(s, "profile %s: cannot be read; give the path of a drive's .ini file", s->path);
+	fclose(src.in);
+	if (line > 0 && (!s->result || line < s->bad_line)) {	/* not one of on_key's */
+		s->result = 0;
+		complain(s, "%s: not an INI line; expected [section], key = value or ; comment",
+			 where(s, line, place));
 	}
+	s->line = 0;
 }
 
 static void read_override(struct parse *s, const char *text)
 {
 	char section[64], name[64];
 	const char *eq = strchr(text, '='), *dot = strchr(text, '.');
-	const struct key *k;
 
-	s->where = "override";
 	if (!eq || !dot || dot > eq || dot == text || dot - text >= 64 || eq - dot > 64) {
-		complain(s, "override '%s': write it as section.key=value, "
+		complain(s, "override '%.200s': write it as section.key=value, "
 			 "for instance ftl.gc_mode=blocking", text);
 		return;
 	}
 	snprintf(section, sizeof(section), "%.*s", (int)(dot - text), text);
 	snprintf(name, sizeof(name), "%.*s", (int)(eq - dot - 1), dot + 1);
-	k = find_key(section, name);
-	if (!k) {
-		unknown_key(s, section, name);
-		return;
-	}
-	s->given[k - keys] = true;
-	set_value(s, k, eq + 1);
+	set_key(s, FROM_OVERRIDE, section, name, eq + 1);
 }
 
-static void defaults(struct parse *s, const char *path)
+static void defaults(struct parse *s)
 {
-	for (size_t i = 0; i < KEYS; i++) {
-		if (s->given[i])
+	char range[SLATE_ERR_BYTES / 2];
+
+	for (size_t i = 0; i < profile_key_count; i++) {
+		const struct profile_key *k = &profile_keys[i];
+
+		if (s->from[i])
 			continue;
-		if (!keys[i].fallback)
-			complain(s, "%s: %s.%s is missing; add it to [%s], %llu .. %llu", path,
-				 keys[i].section, keys[i].name, keys[i].section,
-				 (unsigned long long)keys[i].low, (unsigned long long)keys[i].high);
-		else
-			set_value(s, &keys[i], keys[i].fallback);
+		if (!k->fallback) {
+			profile_key_range(k, range, sizeof(range));
+			complain(s, "%s: %s.%s is missing; add it to [%s], %s", s->path, k->section,
+				 k->name, k->section, range);
+			return;
+		}
+		s->count[i] = profile_key_set(k, s->p, k->fallback, range, sizeof(range));
+		SSD_ASSERT(s->count[i]);
 	}
 }
 
@@ -304,109 +233,243 @@ static void name_after_file(struct profile *p, const char *path)
 			 (int)(len < PROFILE_NAME_BYTES ? len : PROFILE_NAME_BYTES - 1), base);
 }
 
-/* What follows from the keys together. */
-static void derive(struct parse *s, const char *path)
+/* ---- what follows from the keys together -------------------------------- */
+
+/* How many values a list has once the other keys are known. */
+static unsigned int list_length(const struct profile *p, const struct profile_key *k)
 {
-	struct profile *p = s->p;
-	struct nand_geometry *g = &p->array.geo;
-	uint64_t raw, pages = 1;
-	const char *why;
+	const struct nand_geometry *g = &p->array.geo;
+
+	if (k->type == K_BY_LEVEL)
+		return g->pb_levels + 1;
+	/* A word line that is programmed at once has one time. */
+	if (g->one_shot && k->at == offsetof(struct profile, array.timing.program_ns))
+		return 1;
+	return g->bits_per_cell;
+}
+
+static void wrong_length(struct parse *s, const struct profile_key *k, unsigned int want)
+{
+	unsigned int has = s->count[k - profile_keys];
+
+	if (want == 1)
+		complain_of(s, k, "has %u values; give one: there is one %s", has,
+			    k->type == K_BY_LEVEL ? "size to erase, the block (geometry.pb_levels = 0)" :
+			    s->p->array.geo.one_shot ? "time for a word line (geometry.one_shot = yes)" :
+			    "type of page (geometry.bits_per_cell = 1)");
+	else
+		complain_of(s, k, "has %u values; give one for all, or %u: %s", has, want,
+			    k->type == K_BY_LEVEL ? "geometry.pb_levels + 1, the block first" :
+			    "geometry.bits_per_cell, the LSB page first");
+}
+
+static void spread_lists(struct parse *s)
+{
+	for (size_t i = 0; i < profile_key_count; i++) {
+		const struct profile_key *k = &profile_keys[i];
+		uint32_t *values = (uint32_t *)(void *)((char *)s->p + k->at);
+		unsigned int want = list_length(s->p, k);
+
+		if (!profile_key_is_list(k))
+			continue;
+		if (s->count[i] != 1 && s->count[i] != want) {
+			wrong_length(s, k, want);
+			return;
+		}
+		for (unsigned int v = 1; v < want && s->count[i] == 1; v++)
+			values[v] = values[0];
+		s->count[i] = want;
+	}
+}
+
+static void check_ecc(struct parse *s)
+{
+	const struct nand_physics *f = &s->p->array.physics;
+
+	if (f->relocate_bits > f->ecc_bits)
+		complain_of(s, profile_key_find("reliability", "relocate_bits"),
+			    "must be at most reliability.ecc_bits, %u: what has more errors is lost",
+			    f->ecc_bits);
+}
+
+static int32_t q16(double v)
+{
+	return (int32_t)lround(v * 65536);
+}
+
+/* A term that is not there: 2^-1000 is 0 in any arithmetic. */
+static int32_t q16_log2(double c)
+{
+	return q16(c > 0 ? log2(c) : -1000);
+}
+
+static void derive_errors(struct parse *s)
+{
+	static const char *const keys[] = { "eps", "alpha", "k", "beta", "m", "n", "gamma", "p", "q" };
+	const struct profile_key *rber = profile_key_find("reliability", "rber");
+	struct nand_physics *f = &s->p->array.physics;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct profile_key *k = profile_key_find("reliability", keys[i]);
+
+		if (s->from[k - profile_keys] && !s->from[rber - profile_keys])
+			complain_of(s, k, "means nothing without reliability.rber; say rber = powerlaw, "
+				    "or rber = off to keep the key for later");
+		if (!s->from[k - profile_keys] && f->rber_on)
+			complain_of(s, rber, "needs reliability.%s as well; eps, alpha, k, beta, m, n, "
+				    "gamma, p and q make the model", keys[i]);
+	}
+	if (!f->rber_on)
+		return;
+	if (!f->ecc_bits)
+		complain_of(s, rber, "needs reliability.ecc_bits, the errors that an ECC word may have; "
+			    "0 would lose every page");
+	f->eps_log2 = q16_log2(s->p->rber.eps);
+	f->alpha_log2 = q16_log2(s->p->rber.alpha);
+	f->k = q16(s->p->rber.k);
+	f->beta_log2 = q16_log2(s->p->rber.beta);
+	f->m = q16(s->p->rber.m);
+	f->n = q16(s->p->rber.n);
+	f->gamma_log2 = q16_log2(s->p->rber.gamma);
+	f->p = q16(s->p->rber.p);
+	f->q = q16(s->p->rber.q);
+}
+
+/*
+ * The core's sentences begin with the name of the field that is wrong: say
+ * where that key got its value. `note` (may be empty) ends the message.
+ */
+static void blame(struct parse *s, const char *section, const char *why, const char *note)
+{
+	const struct profile_key *k = NULL;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strspn(why, "abcdefghijklmnopqrstuvwxyz_0123456789"),
+		 why);
+	for (size_t i = 0; i < profile_key_count && !k; i++)
+		if (!strcmp(profile_keys[i].name, name) && strcmp(profile_keys[i].section, "precondition"))
+			k = &profile_keys[i];
+	if (k)
+		complain_of(s, k, "%s%s", why, note);
+	else
+		complain(s, "%s: [%s] %s%s", s->path, section, why, note);
+}
+
+/* Pages of the array; 0 with a complaint if there are too many. */
+static uint64_t count_pages(struct parse *s)
+{
+	const struct nand_geometry *g = &s->p->array.geo;
 	const uint32_t parts[] = { g->channels, g->chips_per_channel, g->dies_per_chip,
 				   g->planes_per_die, g->blocks_per_plane, g->pages_per_block };
+	uint64_t pages = 1;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		pages *= parts[i];
 		if (pages >= 1ull << 31) {
 			complain(s, "%s: [geometry]: the array may have at most 2^31 pages; use fewer "
-				 "or larger pages", path);
-			return;
+				 "or larger pages", s->path);
+			return 0;
 		}
 	}
-	raw = pages * g->page_bytes;
-	g->ecc_word_bytes = g->page_bytes;
-	g->erase_group_max = 1;
-	g->bits_per_cell = 1;
-	p->array.physics.disturb_tolerance = 255;
+	return pages;
+}
+
+static void derive_capacity(struct parse *s, uint64_t raw)
+{
+	struct profile *p = s->p;
+	char note[96];
+	const char *why;
+
 	if (p->capacity_mib) {
 		p->ftl.capacity_bytes = p->capacity_mib << 20;
 	} else {
 		p->ftl.capacity_bytes = raw * 1000 / (1000 + p->op_permille);
 		p->ftl.capacity_bytes -= p->ftl.capacity_bytes % p->ftl.unit_bytes;
 	}
-	if (p->ops->validate(&p->ftl, g, &why)) {
-		complain(s, "%s: [ftl] %s (exported %llu MiB of %llu MiB raw)", path, why,
-			 (unsigned long long)(p->ftl.capacity_bytes >> 20),
-			 (unsigned long long)(raw >> 20));
+	snprintf(note, sizeof(note), " (exported %llu MiB of %llu MiB raw)",
+		 (unsigned long long)(p->ftl.capacity_bytes >> 20), (unsigned long long)(raw >> 20));
+	if (p->ops && p->ops->validate(&p->ftl, &p->array.geo, &why))
+		blame(s, "ftl", why, note);
+	else if (!p->ops && p->ftl.capacity_bytes > raw)
+		complain_of(s, profile_key_find("ftl", "capacity_mib"),
+			    "is more than the array holds, %llu MiB: lower it",
+			    (unsigned long long)(raw >> 20));
+}
+
+/*
+ * Each generation's Mbit/s of data per lane: 2.5 and 5 GT/s carry 8 bits in 10,
+ * 8, 16 and 32 GT/s 128 in 130, 64 GT/s (flits) 236 bytes in 256. Of these,
+ * data_permille are payload (PCI Express Base Specification: 256-byte packets with 26
+ * bytes of framing, sequence number, header and CRC leave 907).
+ */
+static void derive_link(struct parse *s)
+{
+	static const uint32_t mbit_s[] = { 0, 2000, 4000, 7877, 15754, 31508, 59000 };
+	struct profile *p = s->p;
+	uint64_t kbyte_s = (uint64_t)mbit_s[p->link.generation] * 125 * p->link.lanes *
+			   p->link.data_permille / 1000;
+
+	if (p->link.lanes & (p->link.lanes - 1))
+		complain_of(s, profile_key_find("link", "lanes"), "must be 1, 2, 4, 8 or 16");
+	p->ftl.link_ps_per_byte = kbyte_s ? (uint32_t)((1000000000ull + kbyte_s / 2) / kbyte_s) : 0;
+}
+
+static void derive(struct parse *s)
+{
+	struct profile *p = s->p;
+	struct nand_geometry *g = &p->array.geo;
+	uint64_t pages = count_pages(s);
+	const char *why;
+
+	if (!g->ecc_word_bytes)
+		g->ecc_word_bytes = g->page_bytes;
+	spread_lists(s);
+	check_ecc(s);
+	derive_errors(s);
+	derive_link(s);
+	if (s->result)
 		return;
-	}
-	g->oob_kept = OOB_BYTES(g->page_bytes / p->ftl.unit_bytes);
+	derive_capacity(s, pages * g->page_bytes);
+	g->oob_kept = p->ftl.unit_bytes <= g->page_bytes ? OOB_BYTES(g->page_bytes / p->ftl.unit_bytes) : 0;
+	if (!p->ops && g->oob_kept > g->oob_bytes)
+		g->oob_kept = g->oob_bytes;	/* whatever its FTL will keep there */
 	p->array.payload = p->ftl.payload;
-	if (nand_array_validate(&p->array, &why))
-		complain(s, "%s: [geometry] %s", path, why);
+	if (!s->result && nand_array_validate(&p->array, &why))
+		blame(s, "geometry", why, "");
 }
 
 int profile_load(struct profile *p, const char *path, const char *const *overrides,
 		 char err[SLATE_ERR_BYTES])
 {
-	struct parse s = { .p = p, .where = path, .err = err };
+	struct parse s = { .p = p, .path = path ? path : "drive file", .err = err };
 
 	memset(p, 0, sizeof(*p));
 	*err = 0;
 	if (path)
-		read_file(&s, path);
-	else
-		path = s.where = "drive file";
+		read_file(&s);
 	for (size_t i = 0; overrides && overrides[i] && !s.result; i++)
 		read_override(&s, overrides[i]);
 	if (!s.result)
-		defaults(&s, path);
+		defaults(&s);
 	if (!s.result) {
-		name_after_file(p, path);
-		derive(&s, path);
+		name_after_file(p, s.path);
+		derive(&s);
 	}
 	return s.result;
-}
-
-static void print_value(const struct profile *p, const struct key *k, char *out, size_t room)
-{
-	const char *field = (const char *)p + k->at;
-
-	switch (k->type) {
-	case T_U32:
-		snprintf(out, room, "%u", *(const uint32_t *)field);
-		return;
-	case T_U64:
-		snprintf(out, room, "%llu", (unsigned long long)*(const uint64_t *)field);
-		return;
-	case T_BOOL:
-		snprintf(out, room, "%s", yes_no[*(const bool *)field]);
-		return;
-	case T_GC_MODE:
-		snprintf(out, room, "%s", gc_modes[*(const enum ftl_gc_mode *)field == FTL_GC_SLICED]);
-		return;
-	case T_GC_POLICY:
-		snprintf(out, room, "%s", (*(const struct gc_policy *const *)field)->name);
-		return;
-	case T_FTL:
-		snprintf(out, room, "%s", (*(const struct ftl_ops *const *)field)->name);
-		return;
-	case T_NAME:
-		snprintf(out, room, "%s", field);
-		return;
-	}
 }
 
 size_t profile_print(const struct profile *p, char *out, size_t room)
 {
 	size_t used = 0;
 
-	for (size_t i = 0; i < KEYS; i++) {
-		char value[96];
+	for (size_t i = 0; i < profile_key_count; i++) {
+		const struct profile_key *k = &profile_keys[i];
+		char value[VALUE_BYTES];
 
-		print_value(p, &keys[i], value, sizeof(value));
+		profile_key_print(k, p, list_length(p, k), value, sizeof(value));
 		used += (size_t)snprintf(out && used < room ? out + used : NULL,
 					 out && used < room ? room - used : 0, "%s.%s=%s\n",
-					 keys[i].section, keys[i].name, value);
+					 k->section, k->name, value);
 	}
 	return used;
 }

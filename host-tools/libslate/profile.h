@@ -2,10 +2,11 @@
 /*
  * profile.h - a drive described in an INI file, and single values overridden.
  *
- * Every key, its section, range and default stand in one table in profile.c.
- * Nothing is clamped or ignored: a value out of range, an unknown key or
- * section, a key given twice and a missing key are errors that name the file,
- * the line, the key, the value and what would be right.
+ * Every key, its section, range and default stand in one table in
+ * profile_keys.c. Nothing is clamped or ignored: a value out of range, an
+ * unknown key or section, a key given twice in the file and a missing key are
+ * errors that name the file, the line, the key, the value and what would be
+ * right. Of two overrides of one key the last counts.
  */
 #ifndef SLATE_PROFILE_H
 #define SLATE_PROFILE_H
@@ -19,18 +20,39 @@ struct profile {
 	char name[PROFILE_NAME_BYTES];		/* [drive] name, or the file's name */
 	struct nand_array_config array;
 	struct ftl_config ftl;
-	const struct ftl_ops *ops;
+	const struct ftl_ops *ops;		/* NULL: no FTL to run it, see ftl_type */
+	const char *ftl_type;			/* of ftl_list, or of profile_no_ftl */
 	uint64_t capacity_mib;			/* 0: from op_permille */
 	uint64_t op_permille;
-	uint64_t factory_bad_permille, bad_seed;
+	uint64_t factory_bad_permille;
+	struct {				/* as written; array.physics has the logarithms */
+		double eps, alpha, k, beta, m, n, gamma, p, q;
+	} rber;
+	struct {				/* PCIe; ftl has what it comes to */
+		uint32_t generation;		/* 0: no link */
+		uint32_t lanes, data_permille;
+	} link;
 	uint64_t fill_permille, age_permille, precondition_seed;
 	bool overcommit;
 };
 
-/* 0 or a negative ssd_err with a sentence in err. */
+/*
+ * Values of ftl.type without an FTL: "none", a drive that is only an array, and
+ * the names of FTLs that are not written yet. Such a profile is valid, and has
+ * derived values, but slate_open() refuses it. NULL-terminated.
+ */
+extern const char *const profile_no_ftl[];
+
+/*
+ * 0 or a negative ssd_err with a sentence in err. path NULL: the overrides say
+ * everything, as profile_print() does.
+ */
 int profile_load(struct profile *p, const char *path, const char *const *overrides,
 		 char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
-/* All settings as "section.key=value\n", in the table's order; returns the length needed. */
+/*
+ * All settings as "section.key=value\n", in the table's order, each of which
+ * profile_load() takes as an override; returns the length needed.
+ */
 size_t profile_print(const struct profile *p, char *out, size_t room);
 
 #endif

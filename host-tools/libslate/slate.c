@@ -185,7 +185,7 @@ static void plant_bad_blocks(struct slate_dev *d)
 	const struct nand_geometry *g = &d->profile.array.geo;
 	uint64_t blocks = (uint64_t)g->channels * g->chips_per_channel * g->dies_per_chip *
 			  g->planes_per_die * g->blocks_per_plane;
-	uint64_t seed = d->profile.bad_seed;
+	uint64_t seed = d->profile.array.physics.seed;
 
 	for (uint32_t b = 0; d->profile.factory_bad_permille && b < blocks; b++)
 		if (mix(&seed) % 1000 < d->profile.factory_bad_permille)
@@ -236,6 +236,21 @@ static void forget_statistics(struct slate_dev *d)
 }
 
 static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
+
+static int need_ftl(const struct profile *p, char err[SLATE_ERR_BYTES])
+{
+	if (p->ops)
+		return SSD_OK;
+	if (!strcmp(p->ftl_type, "none"))
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: ftl.type = none describes an array without an "
+			 "FTL, and there is nothing to run: set ftl.type = %s, if that FTL can drive it",
+			 p->name, ftl_list[0]->name);
+	else
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: waits for the FTL '%s' (ftl.type), which is not "
+			 "written yet: see its figures with 'slate profiles show', or choose a profile "
+			 "that 'slate profiles' lists with an FTL", p->name, p->ftl_type);
+	return SSD_E_INVAL;
+}
 
 static int load_profile(struct slate_dev *d, const struct slate_options *o, char *err)
 {
@@ -351,6 +366,8 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	d->progress_opaque = o->opaque;
 	d->file.fd = -1;
 	result = load_profile(d, o, err);
+	if (!result)
+		result = need_ftl(&d->profile, err);
 	if (!result)
 		result = get_settings(d, err);
 	if (!result)
@@ -540,6 +557,7 @@ static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
 	to->where.buffer_ns += from->where.buffer_ns;
 	to->where.map_ns += from->where.map_ns;
 	to->where.other_ns += from->where.other_ns;
+	to->where.link_ns += from->where.link_ns;
 	for (unsigned int i = 0; i < FTL_HIST_BUCKETS; i++)
 		to->hist[i] += from->hist[i];
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import drivefile, paths
 from .errors import OK, SlateError
-from .options import check_profile, check_setting, number
+from .options import check_profile, check_settings, number
 
 PROGRAM = paths.BUILD / "core" / "slate-age"
 AGE_EXAMPLES = """\
@@ -66,8 +66,7 @@ def command_line(args: argparse.Namespace) -> list[str]:
     seed = number("seed", args.seed, 0, 2**31 - 1)
     if writes and not fill:
         raise SlateError("--writes overwrites what --fill filled, and that is nothing", "use --fill 100")
-    for line in args.set:
-        check_setting(line)
+    check_settings(args.set)
     line = [str(PROGRAM)]
     line += ["--force"] if args.force else []
     line += ["--zeroes"] if args.content == "zero" else []

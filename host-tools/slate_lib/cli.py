@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import age, options, report
+from . import age, options, profiles, report
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 EXAMPLES = """\
@@ -20,6 +20,8 @@ examples:
   slate age my.ini --writes 3x -o aged.slate             an aged drive, once and for all
   slate run --drive aged.slate --ephemeral               run on it, and leave it as it is
   slate report out/latest                                the report again
+  slate profiles                                         the drives that are there
+  slate profiles show spread                             what follows from one
 """
 
 
@@ -56,6 +58,8 @@ def parser() -> Parser:
     )
     age.add_arguments(make)
     age.add_drive_arguments(commands.add_parser("drive", help="tell what a drive file is"), Parser)
+    drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
+    profiles.add_arguments(drives)
     return top
 
 
@@ -74,6 +78,8 @@ def main(argv: list[str]) -> int:
             return age.age(args)
         if args.command == "drive":
             return age.drive(args)
+        if args.command == "profiles":
+            return profiles.run(args)
         from . import run
 
         return run.run(options.from_arguments(args))

@@ -21,6 +21,9 @@ from .options import RunOptions
 NODE = "ssd0"
 # What a boot can do without; host-tools/guest/README.md has the figures.
 BOOT_FAST = ("cryptomgr.notests", "no_timer_check", "init_on_alloc=0", "rodata=off", "tsc=reliable")
+# The small kernel's tick runs through: stopping and starting it would cost an I/O now
+# more, now less.
+SMALL_WORDS = ("nohz=off",)
 # In virtual time the tick comes from the HPET, which has timers for so many vCPUs.
 HPET_VCPUS = 6
 sys.path.insert(0, str(paths.ROOT / "host-tools" / "guest"))
@@ -36,17 +39,19 @@ class Files:
     qmp_fd: int = -1
 
 
-def check_built() -> None:
+def check_built(kernel: str) -> None:
     """Everything that a run needs is there."""
+    small = kernel == "small"
     for path, phase in (
         (paths.QEMU, "qemu"),
-        (paths.GUEST / "vmlinux", "guest"),
+        (paths.KERNELS[kernel], "guest-kernel" if small else "guest"),
         (paths.GUEST / "initrd.lz4", "guest"),
     ):
         if not path.exists():
+            everything = "make run KERNEL=small" if small else "make run"
             raise SlateError(
-                f"{paths.short(path)} is not there: the {phase} has not been built",
-                f"run 'make {phase}', or 'make run', which builds everything first",
+                f"{paths.short(path)} is not there: the {phase.replace('-', ' ')} has not been built",
+                f"run 'make {phase}', or '{everything}', which builds everything first",
             )
 
 
@@ -112,12 +117,15 @@ def append_line(options: RunOptions) -> str:
     words = ["console=ttyS0", "nokaslr", "quiet", "panic=-1", *BOOT_FAST]
     if hpet_ticks(options):
         words.append("nolapic_timer")
-    if options.frontend == "virtio-blk":
+    if options.kernel == "small":  # its drivers are built in
+        words += [*SMALL_WORDS, "slate.mods=none", f"slate.wait={Path(options.device).name}"]
+    elif options.frontend == "virtio-blk":
         words += ["slate.mods=virtio_pci,virtio_blk", "slate.wait=vda"]
     if options.shell:
         words.append("slate.sh")
     if options.script_args:
         words.append("slate.arg=" + ",".join(options.script_args))
+    words += options.kernel_args
     return " ".join(words)
 
 
@@ -153,7 +161,7 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line += "-nodefaults -display none -vga none -no-reboot -no-shutdown".split()
     for folder in paths.FIRMWARE:
         line += ["-L", str(folder)]
-    line += ["-kernel", str(paths.GUEST / "vmlinux"), "-initrd", str(files.initrd)]
+    line += ["-kernel", str(paths.KERNELS[options.kernel]), "-initrd", str(files.initrd)]
     line += ["-append", append_line(options), "-blockdev", blockdev(options)]
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     line += ["-device", keyval(driver=front, serial="slate", drive=NODE).removeprefix("driver=")]

@@ -25,7 +25,7 @@ def checksums(options: RunOptions) -> dict[str, str]:
     """Of everything that goes into a run."""
     inputs = {
         "qemu": paths.QEMU,
-        "vmlinux": paths.GUEST / "vmlinux",
+        "vmlinux": paths.KERNELS[options.kernel],
         "initrd": paths.GUEST / "initrd.lz4",
     }
     if options.job:
@@ -53,12 +53,15 @@ def drive_file(options: RunOptions) -> dict[str, Any] | None:
     }
 
 
-def versions() -> dict[str, str]:
-    """Of what ran."""
+def versions(kernel: str) -> dict[str, str]:
+    """Of what ran; kernel: which."""
     found = {"slate": describe(), "python": platform.python_version()}
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
         found |= {"kernel": str(guest["kernel"]), "fio": str(guest["fio"])}
+        if kernel == "small":
+            small = json.loads(paths.KERNELS[kernel].with_name("kernel.json").read_text(encoding="utf-8"))
+            found["kernel"] = str(small["kernel"])
     except (OSError, ValueError, KeyError):
         pass
     return found
@@ -92,6 +95,7 @@ def repeat_command(options: RunOptions) -> str:
     for word in options.script_args:
         words += [f"--cmd-arg={word}"]
     words += [f"--env={name}={value}" for name, value in options.environment.items()]
+    words += ["--kernel", options.kernel]
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
     for name, value in (("fill", options.fill), ("age", options.age)):
         if value is not None:
@@ -101,7 +105,11 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--shell"] if options.shell else []
     words += ["--realtime"] if options.realtime else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
-    for name, values in (("set", options.settings), ("qemu-arg", options.qemu_args)):
+    for name, values in (
+        ("set", options.settings),
+        ("kernel-arg", options.kernel_args),
+        ("qemu-arg", options.qemu_args),
+    ):
         words += [f"--{name}={value}" for value in values]
     return shlex.join(words)
 
@@ -115,6 +123,8 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "script": paths.short(options.script) if options.script else None,
         "script_args": options.script_args,
         "environment": options.environment,
+        "kernel": options.kernel,
+        "kernel_args": options.kernel_args,
         "smp": options.smp,
         "mem_bytes": options.mem,
         "seed": options.seed,

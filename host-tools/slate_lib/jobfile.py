@@ -24,7 +24,7 @@ GUEST_ENVIRONMENT = {
     "SIZE": "100%",
     "LOOPS": "3",
 }
-HINTS = ("fill", "age", "smp", "mem", "precondition", "timeout", "frontend")
+HINTS = ("fill", "age", "kernel", "smp", "mem", "precondition", "timeout", "frontend")
 _HINT_LINE = re.compile(r"^\s*[#;]\s*slate:\s*(.*)$")
 _SECTION = re.compile(r"^\s*\[(.*)\]\s*$")
 _FIO_NOISE = re.compile(r"^fio: (?=.)")

@@ -33,6 +33,7 @@ class RunOptions:
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
     out: Path | None = None
+    kernel: str = "debian"
     smp: int = 1
     mem: int = 1 << 30
     seed: int = 1
@@ -44,6 +45,7 @@ class RunOptions:
     precondition: str = "instant"
     settings: list[str] = field(default_factory=list)
     qemu_args: list[str] = field(default_factory=list)
+    kernel_args: list[str] = field(default_factory=list)
     timeout: float = 600
     keep: bool = False
     verbose: bool = False
@@ -123,7 +125,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECTION.KEY=VALUE",
         action="append",
         default=[],
-        help="override a value of the profile; repeatable",
+        help="override a value of the profile; repeatable, the last one of a key counts",
     )
     drive.add_argument(
         "--fill",
@@ -141,12 +143,25 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--frontend", choices=("nvme", "virtio-blk"), help="how the guest sees it (default nvme)"
     )
     guest = parser.add_argument_group("the guest")
+    guest.add_argument(
+        "--kernel",
+        choices=tuple(paths.KERNELS),
+        help="debian (default), or small: one processor, and nearly every I/O costs the same number of "
+        "instructions ('make guest-kernel' builds it)",
+    )
     guest.add_argument("--smp", metavar="N", help="processors (default 1)")
     guest.add_argument("--mem", metavar="SIZE", help="memory (default 1G)")
     guest.add_argument("--seed", metavar="N", default="1", help="of everything random (default 1)")
     guest.add_argument("--realtime", action="store_true", help="the host's clock instead of virtual time")
     guest.add_argument(
         "--accel", choices=("tcg", "kvm"), default=None, help="default tcg; kvm implies --realtime"
+    )
+    guest.add_argument(
+        "--kernel-arg",
+        metavar="WORD",
+        action="append",
+        default=[],
+        help="one more word for the kernel's command line, such as nohz=off; repeatable",
     )
     guest.add_argument(
         "--qemu-arg",
@@ -232,12 +247,6 @@ def _profile_preconditions(path: Path) -> set[str]:
         return set()  # the drive will say what is wrong
 
 
-def check_setting(line: str) -> None:
-    """SECTION.KEY=VALUE; whether there is such a key, the drive judges."""
-    if not _SETTING.fullmatch(line):
-        raise SlateError(f"--set {line}: not SECTION.KEY=VALUE", "for instance --set ftl.buffer_units=0")
-
-
 def _drive_options(args: argparse.Namespace) -> RunOptions:
     """The drive: a profile, a drive file, or both."""
     if args.ephemeral and not args.drive:
@@ -299,6 +308,11 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         return given if given is not None else hints.get(name, default)
 
     options.smp = int(number("smp", asked("smp", "1"), 1, SMP_MAX))
+    options.kernel = _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
+    if options.kernel == "small" and options.smp > 1:
+        raise SlateError(
+            f"--smp {options.smp}: the small kernel runs one processor", "use --kernel debian, or --smp 1"
+        )
     options.mem = _memory(asked("mem", "1G"))
     options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
     options.timeout = number("timeout", asked("timeout", "600"), 1, 1e7, float)
@@ -320,13 +334,29 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     options.realtime = args.realtime or options.accel == "kvm"
     if options.accel == "kvm":
         _check_kvm()
-    for line in args.set:
-        check_setting(line)
+    check_settings(args.set)
     options.settings = args.set
     options.qemu_args = args.qemu_arg
+    options.kernel_args = _kernel_args(args.kernel_arg)
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
+
+
+def check_settings(lines: list[str]) -> None:
+    """Overrides, as far as their form goes; the rest the drive knows."""
+    for line in lines:
+        if not _SETTING.fullmatch(line):
+            raise SlateError(f"--set {line}: not SECTION.KEY=VALUE", "for instance --set ftl.buffer_units=0")
+
+
+def _kernel_args(words: list[str]) -> list[str]:
+    for word in words:
+        if not re.fullmatch(r"[\x21-\x7e]+", word):
+            raise SlateError(
+                f"--kernel-arg '{word}': not one word of plain characters", "repeat the option for each word"
+            )
+    return words
 
 
 def _environment(words: list[str]) -> dict[str, str]:

@@ -10,10 +10,13 @@ OUT = ROOT / "out"
 
 QEMU = BUILD / "qemu" / "qemu-system-x86_64"
 GUEST = BUILD / "guest"
+KERNELS = {"debian": GUEST / "vmlinux", "small": GUEST / "small" / "vmlinux"}
 VENV = BUILD / "venv"
+PROFILE_TOOL = BUILD / "core" / "slate-profile"
 FIRMWARE = (Path("/usr/share/seabios"), Path("/usr/share/qemu"))
 
-DEFAULT_PROFILE = ROOT / "nand-emu" / "profiles" / "default.ini"
+PROFILES = ROOT / "nand-emu" / "profiles"
+DEFAULT_PROFILE = PROFILES / "default.ini"
 DEFAULT_JOB = ROOT / "fio-jobs" / "quick.fio"
 
 

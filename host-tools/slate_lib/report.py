@@ -82,7 +82,7 @@ class Report:
         facts = [
             units.size(self.device.capacity),
             self._filled(settings),
-            f"{settings['smp']} vCPU",
+            f"{settings['smp']} vCPU" + (", small kernel" if settings.get("kernel") == "small" else ""),
             "virtual time" if settings["virtual_time"] else "real time",
             f"seed {settings['seed']}",
         ]

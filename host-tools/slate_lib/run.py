@@ -249,7 +249,7 @@ class Run:
             "repeat": facts.repeat_command(self.options),
             "job_status": status,
             "settings": facts.settings(self.options),
-            "versions": {**facts.versions(), "qemu": self.qemu_version},
+            "versions": {**facts.versions(self.options.kernel), "qemu": self.qemu_version},
             "sha256": self.sums.result(),
             "qemu_command": self.line,
             "guest_seconds": self.watcher.phases,
@@ -295,7 +295,7 @@ def run(options: RunOptions) -> int:
     """'slate run'."""
     if options.dry_run:
         return dry_run(options)
-    command.check_built()
+    command.check_built(options.kernel)
     if command.firmware_missing():
         raise SlateError(
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
@@ -303,6 +303,7 @@ def run(options: RunOptions) -> int:
     say = options.job.path if options.job else options.script or "a shell"
     print(
         f"{'slate':<9} {paths.short(say) if say != 'a shell' else say} on {paths.short(options.drive_path)}, "
+        f"{'small kernel, ' if options.kernel == 'small' else ''}"
         f"{options.smp} vCPU, {units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"
     )

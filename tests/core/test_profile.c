@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Profiles: the shipped ones load, and each kind of bad one names what is wrong. */
-#include "profile.h"
+/*
+ * Profiles: the shipped ones load, every key takes its range and no more, and
+ * each kind of bad file or value is named with what would be right.
+ */
+#include "profile_keys.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 static char err[SLATE_ERR_BYTES];
@@ -23,6 +27,183 @@ static void shipped_profiles_load(void)
 	EXPECT_EQ(load("nand-emu/profiles/default.ini", NULL), 0);
 	EXPECT_EQ(geo_pages(&p.array.geo), 4ull * 2 * 1 * 2 * 64 * 256);
 	EXPECT_EQ(p.ftl.capacity_bytes, ((4ull << 30) * 1000 / 1125) & ~4095ull);
+}
+
+/* Full-size drives have their published shape; small ones are driven, not only loaded. */
+static void every_shipped_profile_is_valid(void)
+{
+	DIR *folder = opendir("nand-emu/profiles");
+	struct dirent *file;
+	unsigned int count = 0;
+
+	EXPECT(folder);
+	while (folder && (file = readdir(folder))) {
+		char path[512];
+
+		if (!strstr(file->d_name, ".ini"))
+			continue;
+		snprintf(path, sizeof(path), "nand-emu/profiles/%s", file->d_name);
+		if (load(path, NULL)) {
+			printf("%s\n", err);
+			failures++;
+		}
+		count++;
+	}
+	closedir(folder);
+	EXPECT_EQ(count, 18);
+}
+
+static void expect_shape(const char *name, uint32_t dies, uint64_t pages, uint32_t page_bytes)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "nand-emu/profiles/%s.ini", name);
+	EXPECT_EQ(load(path, NULL), 0);
+	EXPECT_EQ(geo_dies(&p.array.geo), dies);
+	EXPECT_EQ(geo_pages(&p.array.geo), pages);
+	EXPECT_EQ(p.array.geo.page_bytes, page_bytes);
+}
+
+static void the_papers_drives_have_their_shape(void)
+{
+	const struct nand_timing *t = &p.array.timing;
+
+	expect_shape("pen", 8 * 2 * 2, 64ull * 1888 * 576, 16384);
+	EXPECT_EQ(p.array.geo.oob_bytes, 1280);
+	EXPECT_EQ(p.array.geo.pb_levels, 6);
+	EXPECT_EQ(t->erase_ns[0], 10000000);
+	EXPECT_EQ(t->erase_ns[6], 9270000);
+	EXPECT_EQ(p.array.physics.disturb_tolerance, 1);
+	expect_shape("ippbe", 4, 8ull * 2048 * 64, 2048);
+	EXPECT_EQ(p.array.geo.erase_group_max, 2);
+	EXPECT_EQ(p.array.energy.erase_nj[0], 22500);
+	EXPECT_EQ(t->bus_ps_per_byte, 25000);
+	expect_shape("rps", 32, 32ull * 512 * 256, 4096);
+	EXPECT_EQ(p.array.geo.order, NAND_ORDER_RPS);
+	EXPECT(p.array.geo.paired_loss && !p.ops);
+	EXPECT_EQ(t->program_ns[1], 2000000);
+	expect_shape("spread", 8, 8ull * 512 * 256, 16384);
+	EXPECT_EQ(p.array.geo.subpage, NAND_SUBPAGE_SPREAD);
+	EXPECT(t->oob_off_bus);
+	expect_shape("dac", 64, 64ull * 16384 * 128, 4096);
+}
+
+/* ---- the array that a profile makes -------------------------------------- */
+
+/* One die of the profile's array, with few blocks. */
+static struct test_array one_die(const char *name)
+{
+	struct test_array t;
+	char path[128];
+
+	snprintf(path, sizeof(path), "nand-emu/profiles/%s.ini", name);
+	EXPECT_EQ(load(path, "ftl.payload=no"), 0);
+	p.array.geo.channels = p.array.geo.chips_per_channel = p.array.geo.dies_per_chip = 1;
+	p.array.geo.blocks_per_plane = 8;
+	test_array_make(&t, &p.array);
+	return t;
+}
+
+/* Submits at *now_ns, moves it to the end, and returns how long it took. */
+static uint64_t took(struct test_array *t, uint64_t *now_ns, struct nand_cmd *c, unsigned int count)
+{
+	uint64_t start = *now_ns;
+
+	nand_submit(t->n, start, c, count);
+	for (unsigned int i = 0; i < count; i++) {
+		EXPECT(c[i].status == NAND_OK || c[i].status == NAND_ERASED);
+		if (c[i].done_ns > *now_ns)
+			*now_ns = c[i].done_ns;
+	}
+	return *now_ns - start;
+}
+
+/* Table 3 of the dissertation, in ns; a transfer of 2 KiB takes 2500.6, rounded up. */
+static void spread_takes_what_its_table_3_says(void)
+{
+	static const uint32_t table[8] = { 37501, 50002, 62502, 75003, 87504, 100004, 112505, 119005 };
+	struct test_array t = one_die("spread");
+	uint64_t now = 0;
+
+	EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_PROGRAM }, 1), 640000 + 20005);
+	for (uint32_t words = 1; words <= 8; words++) {
+		struct nand_cmd read = { .op = NAND_READ, .ecc_words = (1u << words) - 1 };
+
+		EXPECT_EQ(took(&t, &now, &read, 1), table[words - 1]);
+		EXPECT((table[words - 1] + 50) / 100 == (words < 8 ? 250 + 125 * words : 1190));
+	}
+	test_array_free(&t);
+}
+
+static void pen_takes_what_its_table_1_says(void)
+{
+	static const uint32_t table[7] = { 10000000, 9950000, 9790000, 9620000, 9480000, 9370000, 9270000 };
+	struct test_array t = one_die("pen");
+	uint64_t now = 0;
+
+	for (uint32_t level = 0; level <= 6; level++)
+		EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_ERASE, .pb = 1u << level }, 1),
+			  table[level]);
+	test_array_free(&t);
+}
+
+static void ippbe_erases_two_blocks_in_the_time_of_one(void)
+{
+	struct test_array t = one_die("ippbe");
+	struct nand_cmd two[2] = { { .op = NAND_ERASE, .pb = NAND_WHOLE_BLOCK },
+				   { .op = NAND_ERASE, .pb = NAND_WHOLE_BLOCK, .ppn = { 3 * 64 } } };
+	struct nand_stats s;
+	uint64_t now = 0;
+
+	EXPECT_EQ(took(&t, &now, &two[0], 1), 175 + 3800000);
+	EXPECT_EQ(took(&t, &now, two, 2), 175 + 3800000);
+	t.n->ops->get_stats(t.n, &s);
+	EXPECT_EQ(s.energy_nj[NAND_ERASE][NAND_SRC_HOST], 3 * 22500);
+	test_array_free(&t);
+}
+
+static void rps_keeps_its_order(void)
+{
+	struct test_array t = one_die("rps");
+	struct nand_cmd msb = { .op = NAND_PROGRAM, .ppn = { 1 } };
+	uint64_t now = 0;
+
+	EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_PROGRAM }, 1), 600000 + 21600);
+	nand_submit(t.n, now, &msb, 1);
+	EXPECT(msb.status == NAND_VIOLATION);	/* C3: the LSB page of the next word line first */
+	EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_PROGRAM, .ppn = { 2 } }, 1), 621600);
+	EXPECT_EQ(took(&t, &now, &msb, 1), 2000000 + 21600);
+	test_array_free(&t);
+}
+
+static void nothing_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	(void)io;
+}
+
+/* Filled, and a tenth of it overwritten, so that GC runs; without payload, to be quick. */
+static void small_profiles_run(void)
+{
+	static const char *const names[] = { "pen", "ippbe", "spread", "dac", "znand", "tlc", "qlc" };
+	static const char *const fill[] = { "ftl.payload=no", "precondition.fill_permille=1000",
+					    "precondition.age_permille=100", NULL };
+	const struct ftl_host host = { .done = nothing_done };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct slate_dev *d;
+		char path[128];
+
+		snprintf(path, sizeof(path), "nand-emu/profiles/%s-small.ini", names[i]);
+		if (slate_open(&(struct slate_options){ .profile = path, .overrides = fill }, &host, &d,
+			       err)) {
+			printf("%s\n", err);
+			failures++;
+			continue;
+		}
+		EXPECT(slate_capacity(d) >= 350u << 20);
+		slate_close(d);
+	}
 }
 
 static void overrides_win(void)
@@ -79,7 +260,394 @@ static void bad_files_are_named(void)
 	expect_file_error("[geometry]\nchannels = 2\nchannels = 2\n", ":3: geometry.channels is given twice");
 	expect_file_error("hello\n", ":1: not an INI line");
 	expect_file_error("[geometry]\nchannels = 2\n", "geometry.chips_per_channel is missing");
-	expect_file_error("", "geometry.channels is missing; add it to [geometry], 1 .. 64");
+	expect_file_error("", "geometry.channels is missing; add it to [geometry], a whole number, 1 .. 64");
+}
+
+/* ---- every key of the array --------------------------------------------- */
+
+/* Overrides of small.ini, separated by blanks (a comma has none after it). */
+static int load_words(const char *words)
+{
+	static char text[1024];
+	const char *list[24];
+	size_t n = 0;
+
+	snprintf(text, sizeof(text), "%s", words);
+	for (char *w = strtok(text, " "); w && n < 23; w = strtok(NULL, " "))
+		list[n++] = w;
+	list[n] = NULL;
+	return profile_load(&p, "nand-emu/profiles/small.ini", list, err);
+}
+
+static void accepted(const char *words)
+{
+	if (load_words(words)) {
+		printf("'%s' is refused: %s\n", words, err);
+		failures++;
+	}
+}
+
+static void refused(const char *words, const char *says)
+{
+	if (!load_words(words)) {
+		printf("'%s' is accepted\n", words);
+		failures++;
+	} else if (strcmp(err, says)) {
+		printf("'%s':\n     says '%s'\n  not '%s'\n", words, err, says);
+		failures++;
+	}
+}
+
+#define TLC "geometry.bits_per_cell=3 geometry.pages_per_block=96 "
+#define MLC "geometry.bits_per_cell=2 "
+#define NONE "ftl.type=none "
+
+static void geometry_keys(void)
+{
+	const struct nand_geometry *g = &p.array.geo;
+
+	accepted("geometry.bits_per_cell=4");
+	EXPECT_EQ(g->bits_per_cell, 4);
+	refused("geometry.bits_per_cell=0",
+		"override: geometry.bits_per_cell = '0': must be a whole number, 1 .. 4");
+	refused("geometry.bits_per_cell=5",
+		"override: geometry.bits_per_cell = '5': must be a whole number, 1 .. 4");
+	refused("geometry.bits_per_cell=3", "override: geometry.bits_per_cell = 3: bits_per_cell must "
+		"be 1 .. 4 and divide the pages of a (partial) block");
+
+	accepted("geometry.order=none");
+	EXPECT_EQ(g->order, NAND_ORDER_NONE);
+	accepted(MLC NONE "geometry.order=fps");
+	EXPECT_EQ(g->order, NAND_ORDER_FPS);
+	accepted(MLC NONE "geometry.order=rps");
+	EXPECT_EQ(g->order, NAND_ORDER_RPS);
+	refused("geometry.order=random",
+		"override: geometry.order = 'random': must be ascending, none, fps or rps");
+	refused(NONE "geometry.order=fps", "nand-emu/profiles/small.ini: [geometry] orders fps and rps "
+		"need bits_per_cell of 2 and more, and pb_levels = 0");
+	refused(MLC "geometry.order=rps", "override: geometry.order = rps: order must be ascending or "
+		"none: the page FTL programs a block's pages from the first to the last, which fps and "
+		"rps forbid; name an FTL that knows them (exported 256 MiB of 320 MiB raw)");
+
+	accepted("geometry.ecc_word_bytes=0");
+	EXPECT_EQ(g->ecc_word_bytes, 16384);
+	accepted("geometry.ecc_word_bytes=512");
+	EXPECT_EQ(g->ecc_word_bytes, 512);
+	refused("geometry.ecc_word_bytes=511", "override: geometry.ecc_word_bytes = 511: "
+		"ecc_word_bytes must divide page_bytes into 1 .. 32 words");
+	refused("geometry.ecc_word_bytes=256", "override: geometry.ecc_word_bytes = 256: "
+		"ecc_word_bytes must divide page_bytes into 1 .. 32 words");
+	refused("geometry.ecc_word_bytes=65537",
+		"override: geometry.ecc_word_bytes = '65537': must be a whole number, 0 .. 65536");
+
+	accepted("geometry.pb_levels=6");
+	EXPECT_EQ(g->pb_levels, 6);
+	refused("geometry.pb_levels=7", "override: geometry.pb_levels = 7: pb_levels must be 0 .. 8, "
+		"and 2^pb_levels divide pages_per_block");
+	refused("geometry.pb_levels=9",
+		"override: geometry.pb_levels = '9': must be a whole number, 0 .. 8");
+	refused(MLC NONE "geometry.order=fps geometry.pb_levels=2", "nand-emu/profiles/small.ini: "
+		"[geometry] orders fps and rps need bits_per_cell of 2 and more, and pb_levels = 0");
+
+	accepted("geometry.erase_group_max=4");
+	EXPECT_EQ(g->erase_group_max, 4);
+	refused("geometry.erase_group_max=0",
+		"override: geometry.erase_group_max = '0': must be a whole number, 1 .. 4");
+	refused("geometry.erase_group_max=5",
+		"override: geometry.erase_group_max = '5': must be a whole number, 1 .. 4");
+
+	accepted("geometry.subpage=dma");
+	EXPECT_EQ(g->subpage, NAND_SUBPAGE_DMA);
+	accepted("geometry.subpage=spread timing.subread_base_ns=1");
+	EXPECT_EQ(g->subpage, NAND_SUBPAGE_SPREAD);
+	refused("geometry.subpage=yes", "override: geometry.subpage = 'yes': must be none, dma or spread");
+	refused("geometry.subpage=spread", "override: geometry.subpage = spread: subpage = spread needs "
+		"subread_base_ns or subread_ns_per_kib");
+
+	accepted(NONE MLC "geometry.one_shot=yes");
+	EXPECT(g->one_shot);
+	refused("geometry.one_shot=1", "override: geometry.one_shot = '1': must be yes or no");
+	refused(NONE MLC "geometry.one_shot=yes geometry.order=fps", "override: geometry.one_shot = yes: "
+		"one_shot needs order ascending, bits_per_cell of 2 and more, no copyback");
+	refused(MLC "geometry.one_shot=yes", "override: geometry.one_shot = yes: one_shot must be no: the "
+		"page FTL programs pages singly; describe a word line as bits_per_cell programs of a share "
+		"of its time each (exported 256 MiB of 320 MiB raw)");
+	accepted("geometry.copyback=yes geometry.paired_loss=yes");
+	EXPECT(g->copyback && g->paired_loss);
+	refused("geometry.copyback=maybe", "override: geometry.copyback = 'maybe': must be yes or no");
+	refused("geometry.paired_loss=", "override: geometry.paired_loss = '': must be yes or no");
+}
+
+static void lists_by_page_type(void)
+{
+	const struct nand_timing *t = &p.array.timing;
+
+	accepted(TLC "timing.read_ns=1,2,1000000000 timing.program_ns=7");
+	EXPECT_EQ(t->read_ns[0], 1);
+	EXPECT_EQ(t->read_ns[1], 2);
+	EXPECT_EQ(t->read_ns[2], 1000000000);
+	EXPECT_EQ(t->program_ns[2], 7);
+	EXPECT_EQ(t->program_ns[3], 0);
+	EXPECT_EQ(load("nand-emu/profiles/small.ini", "timing.read_ns= 5 , 6"), SSD_E_INVAL);
+	EXPECT(!strcmp(err, "override: timing.read_ns = 5, 6: has 2 values; give one: there is one type "
+			    "of page (geometry.bits_per_cell = 1)"));
+	refused(TLC "timing.read_ns=1,2", "override: timing.read_ns = 1, 2: has 2 values; give one for "
+		"all, or 3: geometry.bits_per_cell, the LSB page first");
+	refused(TLC "timing.program_ns=1,2,3,4", "override: timing.program_ns = 1, 2, 3, 4: has 4 values; "
+		"give one for all, or 3: geometry.bits_per_cell, the LSB page first");
+	refused("timing.read_ns=1,2,3,4,5", "override: timing.read_ns = '1,2,3,4,5': must be a whole "
+		"number, 1 .. 1000000000, or up to 4 with commas between");
+	refused("timing.read_ns=1,", "override: timing.read_ns = '1,': must be a whole number, "
+		"1 .. 1000000000, or up to 4 with commas between");
+	refused("timing.read_ns=1000000001", "override: timing.read_ns = '1000000001': must be a whole "
+		"number, 1 .. 1000000000, or up to 4 with commas between");
+	refused(MLC NONE "geometry.one_shot=yes timing.program_ns=1,2", "override: timing.program_ns = "
+		"1, 2: has 2 values; give one: there is one time for a word line (geometry.one_shot = yes)");
+	accepted(TLC "energy.read_nj=0,1,4000000000 energy.program_nj=5");
+	EXPECT_EQ(p.array.energy.read_nj[2], 4000000000);
+	EXPECT_EQ(p.array.energy.program_nj[1], 5);
+	refused("energy.program_nj=4000000001", "override: energy.program_nj = '4000000001': must be a "
+		"whole number, 0 .. 4000000000, or up to 4 with commas between");
+}
+
+static void lists_by_level(void)
+{
+	accepted("geometry.pb_levels=2 timing.erase_ns=4000000000,3,1 energy.erase_nj=9");
+	EXPECT_EQ(p.array.timing.erase_ns[0], 4000000000);
+	EXPECT_EQ(p.array.timing.erase_ns[2], 1);
+	EXPECT_EQ(p.array.energy.erase_nj[2], 9);
+	EXPECT_EQ(p.array.energy.erase_nj[3], 0);
+	refused("geometry.pb_levels=2 timing.erase_ns=3,2", "override: timing.erase_ns = 3, 2: has 2 "
+		"values; give one for all, or 3: geometry.pb_levels + 1, the block first");
+	refused("timing.erase_ns=3,2", "override: timing.erase_ns = 3, 2: has 2 values; give one: there "
+		"is one size to erase, the block (geometry.pb_levels = 0)");
+	refused("timing.erase_ns=0", "override: timing.erase_ns = '0': must be a whole number, "
+		"1 .. 4000000000, or up to 9 with commas between");
+	refused("timing.erase_ns=4000000001", "override: timing.erase_ns = '4000000001': must be a whole "
+		"number, 1 .. 4000000000, or up to 9 with commas between");
+}
+
+/* Keys that are one number: the last value that is taken, and the first that is not. */
+static void single_numbers(void)
+{
+	static const struct {
+		const char *key, *more;		/* more: what else has to be said */
+		unsigned long long low, high;
+	} all[] = {
+		{ "timing.subread_base_ns", "", 0, 1000000000 },
+		{ "timing.subread_ns_per_kib", "", 0, 1000000000 },
+		{ "timing.lower_read_ns", "", 0, 1000000000 },
+		{ "timing.suspend_ns", "timing.suspends_max=1 ", 0, 1000000000 },
+		{ "timing.resume_ns", "", 0, 1000000000 },
+		{ "timing.suspends_max", "", 0, 1 << 20 },
+		{ "timing.retry_ns", "", 0, 1000000000 },
+		{ "energy.bus_pj_per_byte", "", 0, 4000000000 },
+		{ "link.generation", "", 0, 6 },
+		{ "link.lanes", "", 1, 16 },
+		{ "link.data_permille", "", 1, 1000 },
+		{ "link.latency_ns", "", 0, 1000000000 },
+		{ "reliability.factory_bad_permille", "", 0, 500 },
+		{ "reliability.ecc_bits", "", 0, 65535 },
+		{ "reliability.relocate_bits", "reliability.ecc_bits=65535 ", 0, 65535 },
+		{ "reliability.retries_max", "", 0, 255 },
+		{ "reliability.retry_permille", "", 0, 1000 },
+		{ "reliability.endurance", "", 0, 1000000000 },
+		{ "reliability.wear_shape", "", 1, 64 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		char words[128], says[160];
+
+		snprintf(words, sizeof(words), "%s%s=%llu", all[i].more, all[i].key, all[i].low);
+		accepted(words);
+		snprintf(words, sizeof(words), "%s%s=%llu", all[i].more, all[i].key, all[i].high);
+		accepted(words);
+		snprintf(words, sizeof(words), "%s%s=%llu", all[i].more, all[i].key, all[i].high + 1);
+		snprintf(says, sizeof(says), "override: %s = '%llu': must be a whole number, %llu .. %llu",
+			 all[i].key, all[i].high + 1, all[i].low, all[i].high);
+		refused(words, says);
+	}
+	refused("reliability.wear_shape=0",
+		"override: reliability.wear_shape = '0': must be a whole number, 1 .. 64");
+	refused("timing.suspend_ns=1", "override: timing.suspend_ns = 1: suspend_ns without suspends_max: "
+		"say how often a group may be suspended");
+	refused("reliability.ecc_bits=8 reliability.relocate_bits=9", "override: "
+		"reliability.relocate_bits = 9: must be at most reliability.ecc_bits, 8: what has more "
+		"errors is lost");
+	accepted("timing.oob_on_bus=no reliability.seed=18446744073709551615");
+	EXPECT(p.array.timing.oob_off_bus);
+	EXPECT_EQ(p.array.physics.seed, UINT64_MAX);
+	accepted("timing.oob_on_bus=yes");
+	EXPECT(!p.array.timing.oob_off_bus);
+	refused("timing.oob_on_bus=off", "override: timing.oob_on_bus = 'off': must be yes or no");
+	accepted("reliability.disturb_tolerance=254");
+	EXPECT_EQ(p.array.physics.disturb_tolerance, 254);
+	accepted("reliability.disturb_tolerance=off");
+	EXPECT_EQ(p.array.physics.disturb_tolerance, 255);
+	refused("reliability.disturb_tolerance=255",
+		"override: reliability.disturb_tolerance = '255': must be a whole number, 0 .. 254, or off");
+}
+
+#define FAST19 "reliability.eps=1.48e-03 reliability.alpha=3.90e-10 reliability.k=2.05 " \
+	"reliability.beta=6.28e-05 reliability.m=0.14 reliability.n=0.54 " \
+	"reliability.gamma=3.73e-09 reliability.p=0.33 reliability.q=1.71 "
+
+/* log2(1.48e-3) = -9.400187, and so on, times 65536. */
+static void raw_bit_errors(void)
+{
+	const struct nand_physics *f = &p.array.physics;
+
+	accepted("reliability.rber=powerlaw reliability.ecc_bits=40 " FAST19);
+	EXPECT(f->rber_on);
+	EXPECT_EQ(f->eps_log2, -616051);
+	EXPECT_EQ(f->alpha_log2, -2048381);
+	EXPECT_EQ(f->beta_log2, -914809);
+	EXPECT_EQ(f->gamma_log2, -1834889);
+	EXPECT_EQ(f->k, 134349);
+	EXPECT_EQ(f->m, 9175);
+	EXPECT_EQ(f->n, 35389);
+	EXPECT_EQ(f->p, 21627);
+	EXPECT_EQ(f->q, 112067);
+	accepted("reliability.rber=off " FAST19);
+	EXPECT(!f->rber_on && !f->eps_log2 && !f->k);
+	accepted("reliability.rber=powerlaw reliability.ecc_bits=40 " FAST19
+		 "reliability.beta=0 reliability.gamma=1e-30 reliability.eps=1 reliability.q=8");
+	EXPECT_EQ(f->beta_log2, -65536000);
+	EXPECT_EQ(f->eps_log2, 0);
+	EXPECT_EQ(f->q, 8 * 65536);
+	refused("reliability.eps=0.001", "override: reliability.eps = 0.001: means nothing without "
+		"reliability.rber; say rber = powerlaw, or rber = off to keep the key for later");
+	refused("reliability.rber=powerlaw", "override: reliability.rber = powerlaw: needs reliability.eps "
+		"as well; eps, alpha, k, beta, m, n, gamma, p and q make the model");
+	refused("reliability.rber=powerlaw " FAST19, "override: reliability.rber = powerlaw: needs "
+		"reliability.ecc_bits, the errors that an ECC word may have; 0 would lose every page");
+	refused("reliability.rber=on", "override: reliability.rber = 'on': must be powerlaw or off");
+	refused("reliability.eps=1.1",
+		"override: reliability.eps = '1.1': must be a decimal, 0 or 1e-30 .. 1, such as 1.48e-3");
+	refused("reliability.eps=9e-31",
+		"override: reliability.eps = '9e-31': must be a decimal, 0 or 1e-30 .. 1, such as 1.48e-3");
+	refused("reliability.gamma=nan",
+		"override: reliability.gamma = 'nan': must be a decimal, 0 or 1e-30 .. 1, such as 1.48e-3");
+	refused("reliability.k=8.01",
+		"override: reliability.k = '8.01': must be a decimal, 0 .. 8, such as 0.54");
+	refused("reliability.q=-1",
+		"override: reliability.q = '-1': must be a decimal, 0 .. 8, such as 0.54");
+}
+
+static void ftl_types(void)
+{
+	accepted("ftl.type=page");
+	EXPECT(p.ops && !strcmp(p.ftl_type, "page"));
+	accepted(NONE "ftl.capacity_mib=320");
+	EXPECT(!p.ops && !strcmp(p.ftl_type, "none"));
+	refused(NONE "ftl.capacity_mib=321", "override: ftl.capacity_mib = 321: is more than the array "
+		"holds, 320 MiB: lower it");
+	expect_error("nand-emu/profiles/small.ini", "ftl.type=pages", "ftl.type = 'pages': must be page");
+}
+
+static void an_array_without_an_ftl_does_not_open(void)
+{
+	const char *none[] = { "ftl.type=none", NULL }, *flex[] = { "ftl.type=flex", NULL };
+	struct slate_options o = { "nand-emu/profiles/small.ini", none, NULL, false };
+	const struct ftl_host host = { 0 };
+	struct slate_dev *d;
+
+	EXPECT_EQ(slate_open(&o, &host, &d, err), SSD_E_INVAL);
+	EXPECT(strstr(err, "profile small: ftl.type = none describes an array without an FTL"));
+	o.overrides = flex;
+	EXPECT_EQ(slate_open(&o, &host, &d, err), SSD_E_INVAL);
+	EXPECT(strstr(err, "profile small: waits for the FTL 'flex' (ftl.type), which is not written yet"));
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+static void the_first_fault_is_the_one_named(void)
+{
+	expect_file_error("[geometry]\nhello\nchannels = x\n", ":2: not an INI line");
+	expect_file_error("[geometry]\nchannels = x\nhello\n", ":2: geometry.channels = 'x'");
+	expect_file_error("; one\n[geometry\nchannels = x\n", ":2: not an INI line");
+	expect_file_error("[geometry]\nchannels = 1\n\nchannel = 2\n[x\n", ":4: no such key");
+}
+
+/* libinih reads 199 characters; it would take the rest for another line. */
+static void long_lines_are_refused(void)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "[geometry]\n%-199s\nchannels = x\n", "; a comment");
+	expect_file_error(text, ":3: geometry.channels = 'x'");
+	snprintf(text, sizeof(text), "[geometry]\n%-200s\nchannels = 2\n", "; a comment");
+	expect_file_error(text, ":2: longer than 199 characters, or not text: shorten it, or move its "
+			  "comment to a line of its own");
+	snprintf(text, sizeof(text), "[geometry]\n%-300s", "channels = 2");
+	expect_file_error(text, ":2: longer than 199 characters");
+	snprintf(text, sizeof(text), "hello\n%-200s\n", "; a comment");
+	expect_file_error(text, ":1: not an INI line");
+}
+
+static void indented_lines_are_lines(void)
+{
+	expect_file_error("[geometry]\nchannels = 2\n  more\n", ":3: not an INI line");
+	expect_file_error("[geometry]\n\tchannels = 65\n", ":2: geometry.channels = '65'");
+}
+
+static void what_keys_mean_together_has_a_line_too(void)
+{
+	static const char base[] = "[geometry]\nchannels = 1\nchips_per_channel = 1\n"
+		"dies_per_chip = 1\nplanes_per_die = 1\nblocks_per_plane = 64\npages_per_block = 64\n"
+		"page_bytes = 4096\noob_bytes = 64\necc_word_bytes = 1000\n[timing]\nread_ns = 1, 2\n"
+		"program_ns = 1\nerase_ns = 1\nbus_ps_per_byte = 1\n";
+	char text[1024];
+
+	expect_file_error(base, ":12: timing.read_ns = 1, 2: has 2 values");
+	snprintf(text, sizeof(text), "%s", base);
+	memcpy(strstr(text, "read_ns = 1, 2"), "read_ns = 1   ", 14);
+	expect_file_error(text, ":10: geometry.ecc_word_bytes = 1000: ecc_word_bytes must divide");
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), "[ftl]\nunit_bytes = 5000\n");
+	expect_file_error(text, ":17: ftl.unit_bytes = 5000: unit_bytes must be");
+}
+
+static void the_last_override_counts(void)
+{
+	accepted("ftl.gc_mode=blocking ftl.gc_mode=sliced");
+	EXPECT_EQ(p.ftl.gc_mode, FTL_GC_SLICED);
+}
+
+/* ---- printing ----------------------------------------------------------- */
+
+/* Feed every printed line back, over another profile: the same text comes out. */
+static void round_trip(const char *words)
+{
+	static char text[8192], again[8192], lines[8192];
+	const char *list[PROFILE_KEYS_MAX + 1];
+	size_t n = 0;
+
+	accepted(words);
+	EXPECT(profile_print(&p, text, sizeof(text)) < sizeof(text));
+	strcpy(lines, text);
+	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
+		list[n++] = line;
+	list[n] = NULL;
+	EXPECT_EQ(n, profile_key_count);
+	if (profile_load(&p, "nand-emu/profiles/default.ini", list, err)) {
+		printf("fed back: %s\n", err);
+		failures++;
+		return;
+	}
+	profile_print(&p, again, sizeof(again));
+	EXPECT(!strcmp(text, again));
+}
+
+static void settings_can_be_fed_back(void)
+{
+	round_trip("ftl.gc_mode=blocking");
+	round_trip(TLC "timing.read_ns=1,2,3 timing.program_ns=4,4,4 energy.read_nj=9,8,7 "
+		   "geometry.pb_levels=4 timing.erase_ns=5,4,3,2,1 timing.oob_on_bus=no "
+		   "geometry.subpage=spread timing.subread_base_ns=3 reliability.disturb_tolerance=1");
+	round_trip("reliability.rber=powerlaw reliability.ecc_bits=40 reliability.relocate_bits=30 " FAST19);
+	round_trip("reliability.rber=off " FAST19);
+	round_trip(MLC NONE "geometry.order=rps geometry.paired_loss=yes");
+	round_trip(NONE MLC "geometry.one_shot=yes timing.program_ns=77");
 }
 
 static void settings_are_complete(void)
@@ -91,14 +659,52 @@ static void settings_are_complete(void)
 	EXPECT(strstr(text, "drive.name=small\n"));
 	EXPECT(strstr(text, "ftl.gc_mode=sliced\n"));
 	EXPECT(strstr(text, "timing.program_ns=640000\n"));
+	EXPECT(strstr(text, "timing.oob_on_bus=yes\n"));
+	EXPECT(strstr(text, "reliability.disturb_tolerance=off\n"));
+}
+
+/* Gen 3 x 4: 7.877 Gbit/s a lane are 3.94 GB/s, 254 ps a byte; 907 in 1000 of it, 280. */
+static void a_link_is_a_rate(void)
+{
+	accepted("link.generation=0");
+	EXPECT_EQ(p.ftl.link_ps_per_byte, 0);
+	accepted("link.generation=3 link.lanes=4 link.data_permille=1000");
+	EXPECT_EQ(p.ftl.link_ps_per_byte, 254);
+	accepted("link.generation=3 link.latency_ns=700");
+	EXPECT_EQ(p.ftl.link_ps_per_byte, 280);
+	EXPECT_EQ(p.ftl.link_latency_ns, 700);
+	accepted("link.generation=5 link.lanes=16 link.data_permille=1000");
+	EXPECT_EQ(p.ftl.link_ps_per_byte, 16);
+	refused("link.lanes=12", "override: link.lanes = 12: must be 1, 2, 4, 8 or 16");
 }
 
 int main(void)
 {
+	RUN(a_link_is_a_rate);
 	RUN(shipped_profiles_load);
+	RUN(every_shipped_profile_is_valid);
+	RUN(the_papers_drives_have_their_shape);
+	RUN(spread_takes_what_its_table_3_says);
+	RUN(pen_takes_what_its_table_1_says);
+	RUN(ippbe_erases_two_blocks_in_the_time_of_one);
+	RUN(rps_keeps_its_order);
+	RUN(small_profiles_run);
 	RUN(overrides_win);
 	RUN(bad_overrides_are_named);
 	RUN(bad_files_are_named);
+	RUN(geometry_keys);
+	RUN(lists_by_page_type);
+	RUN(lists_by_level);
+	RUN(single_numbers);
+	RUN(raw_bit_errors);
+	RUN(ftl_types);
+	RUN(an_array_without_an_ftl_does_not_open);
+	RUN(the_first_fault_is_the_one_named);
+	RUN(long_lines_are_refused);
+	RUN(indented_lines_are_lines);
+	RUN(what_keys_mean_together_has_a_line_too);
+	RUN(the_last_override_counts);
+	RUN(settings_can_be_fed_back);
 	RUN(settings_are_complete);
 	return test_result();
 }

@@ -12,10 +12,23 @@ _SUBMIT = re.compile(r"nand_ssd_submit.*?\bid (\d+) (\w+) offset (\d+) bytes (\d
 _DONE = re.compile(r"nand_ssd_done.*?\bid (\d+) .*?latency (\d+)")
 
 # fio's first reads touch memory for the first time. The rest cost the same number
-# of instructions, but for what the guest's scheduler does by the clock: its load
-# averages (every 2^20 ns, 60 to 200 instructions) and its tick (every 4 ms).
+# of instructions, but for what the guest does by the clock or after so many of them.
 WARM_UP = 100
-NEAR_NS = 520
+# Debian's kernel: the scheduler's load averages (every 2^20 ns, 60 to 200 instructions)
+# and its tick (every 4 ms).
+DEBIAN_NS = 520
+# The small kernel has no load averages. What is left, in 1,000 reads of 130 us:
+# - 10 ns once in every tick of 10 ms (1 read in 77): the block layer counts its I/O;
+# - 8 ns less after every 1,024th interrupt, up to the next tick (as many as 77 reads):
+#   an interrupt adds to the kernel's random pool, with fewer checks until the pool has
+#   been stirred;
+# - 71 ns once in every 10 ms: fio's main process woke to look after the one that reads,
+#   and the address space has to be switched back. 1 read in 77 is more than 1 %: no
+#   bound below this one can hold for 99 %. It is 0.06 % of the read's latency;
+# - thousands of ns, twice or so: the main process was still busy when the read was done.
+# And 1 ns everywhere: fio's clock rounds.
+SMALL_NS = 100
+COUNTED_NS = 10
 
 
 class Determinism(GuestTest):
@@ -49,11 +62,13 @@ class Exactness(GuestTest):
         )
         return sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "overhead_ns")) + transfer
 
-    def test_one_path_cost(self):
+    def path_costs(self, kernel, *what):
+        """What every read cost in the guest: fio's figure less the drive's, which must be exact."""
         trace = self.folder / "trace.log"
         result = self.slate(
-            "--job",
-            JOBS / "randread-qd1.fio",
+            *(what or ("--job", JOBS / "randread-qd1.fio")),
+            "--kernel",
+            kernel,
             "--qemu-arg=-trace",
             "--qemu-arg=nand_ssd_submit",
             "--qemu-arg=-trace",
@@ -75,17 +90,32 @@ class Exactness(GuestTest):
         self.assertEqual(
             [offset for offset, _ in reads], [fields[4] for fields in seen], "the I/Os do not match"
         )
-        costs = [fields[1] - ns for fields, (_, ns) in zip(seen, reads)][WARM_UP:]
-        cost, often = Counter(costs).most_common(1)[0]
-        near = sum(abs(one - cost) <= NEAR_NS for one in costs)
-        self.figures = (
-            f"path cost {cost} ns: exactly so for {100 * often / len(costs):.1f} % of {len(costs)} reads, "
-            f"within {NEAR_NS} ns for {100 * near / len(costs):.1f} %"
-        )
-        self.assertGreaterEqual(often / len(costs), 0.5)
-        self.assertGreaterEqual(near / len(costs), 0.98)
         expected = self.arithmetic(result.device)
+        self.assertEqual(len(reads), 1000)
         self.assertEqual({ns for _, ns in reads}, {expected}, "the drive's figure for every single read")
+        return [fields[1] - ns for fields, (_, ns) in zip(seen, reads)][WARM_UP:]
+
+    def assert_one_cost(self, costs, shares):
+        """shares: within so many ns of the most common cost must be so many of the reads."""
+        cost = Counter(costs).most_common(1)[0][0]
+        found = {ns: sum(abs(one - cost) <= ns for one in costs) / len(costs) for ns in shares}
+        figures = ", ".join(f"within {ns} ns {100 * share:.2f} %" for ns, share in found.items())
+        (self.folder / "figures.txt").write_text(
+            f"path cost {cost} ns, of {len(costs)} reads: {figures}\n", encoding="utf-8"
+        )
+        for ns, share in shares.items():
+            self.assertGreaterEqual(found[ns], share, f"within {ns} ns of {cost} ns: {figures}")
+
+    def test_one_path_cost(self):
+        self.assert_one_cost(self.path_costs("debian"), {0: 0.5, DEBIAN_NS: 0.98})
+
+    def test_one_path_cost_small_kernel(self):
+        self.assert_one_cost(self.path_costs("small"), {1: 0.87, COUNTED_NS: 0.975, SMALL_NS: 0.99})
+
+    def test_one_path_cost_quiet_guest(self):
+        """Without the two that touch more than 1 % of the reads, one cost for 99 % of them."""
+        costs = self.path_costs("small", "--cmd", HERE / "quiet.sh")
+        self.assert_one_cost(costs, {1: 0.9, COUNTED_NS: 0.99})
 
     def test_the_drives_figure_is_the_profiles(self):
         device = self.slate("--job", JOBS / "randread-qd1.fio").device

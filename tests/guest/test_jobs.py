@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Jobs that must succeed, and what the drive must have counted meanwhile."""
 
+import hashlib
 import re
 import unittest
 
-from support import HERE, JOBS, SCRIPTS, GuestTest
+from support import HERE, JOBS, ROOT, SCRIPTS, GuestTest
 
 
 class Quick(GuestTest):
@@ -75,6 +76,8 @@ class Verify(GuestTest):
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
         device = result.device
         self.assert_clean(device)
+        written = device.total.op["write"].bytes
+        self.assertGreaterEqual(written / device.capacity, rewrites, "the job wrote too little of the drive")
         erased = (
             device.total.nand_total("erases")
             * device.setting("pages_per_block")
@@ -86,9 +89,21 @@ class Verify(GuestTest):
     def test_random_16k_three_drives(self):
         self.verify(HERE / "verify-16k.fio", rewrites=3)
 
-    def test_random_4k_whole_drive(self):
-        device = self.verify(JOBS / "verify-4k.fio", "--env", "LOOPS=1", rewrites=1)
-        self.assertGreater(device.total.ftl["gc-units"], 0)
+    def thrice(self, job, capacity_mib, *geometry):
+        """Small units three times over a drive shrunk to that many MiB."""
+        settings = [f"--set=ftl.capacity_mib={capacity_mib}", "--set=ftl.buffer_units=32"]
+        settings += [f"--set=geometry.{word}" for word in geometry]
+        device = self.verify(job, "--kernel", "small", "--env", "LOOPS=3", *settings, rewrites=3)
+        self.assertEqual(device.capacity, capacity_mib << 20)
+        self.assertGreater(device.total.ftl["gc-units"], device.capacity // device.unit_bytes)
+        return device
+
+    def test_random_4k_three_drives(self):
+        self.thrice(JOBS / "verify-4k.fio", 64, "blocks_per_plane=24")
+
+    def test_random_512_three_drives(self):
+        device = self.thrice(JOBS / "verify-512.fio", 8, "blocks_per_plane=24", "pages_per_block=8")
+        self.assertGreater(device.total.ftl["merge-reads"], 0)
 
     def test_sequential_128k_three_drives(self):
         self.verify(JOBS / "verify-128k.fio", "--env", "LOOPS=4", rewrites=3)
@@ -145,6 +160,40 @@ class FileSystems(GuestTest):
 
     def test_f2fs(self):
         self.life("f2fs")
+
+
+class SmallKernel(GuestTest):
+    """Everything that a run needs is built in, and init looks for no module."""
+
+    def small(self, *args):
+        result = self.slate("--kernel", "small", *args)
+        self.assertNotRegex(result.text("console.log"), r"(?m)^init: ")
+        record = result.json("run.json")
+        self.assertRegex(record["versions"]["kernel"], "-slate$")
+        vmlinux = (ROOT / "build" / "guest" / "small" / "vmlinux").read_bytes()
+        self.assertEqual(record["sha256"]["vmlinux"], hashlib.sha256(vmlinux).hexdigest())
+        self.assert_clean(result.device)
+        return result
+
+    def test_drivers(self):
+        names = ("loop", "ext4", "xfs", "f2fs", "psync", "libaio", "io_uring", "blktrace")
+        report = self.small("--cmd", HERE / "small.sh").text("small.txt")
+        self.assertEqual(report.splitlines(), [f"{name}: ok" for name in names])
+
+    def test_quick(self):
+        jobs = self.small("--job", JOBS / "quick.fio").json("fio.json")["jobs"]
+        self.assertEqual([job["error"] for job in jobs], [0] * len(jobs))
+
+    def test_virtio_blk(self):
+        result = self.small("--job", JOBS / "randread-qd1.fio", "--frontend", "virtio-blk")
+        self.assertEqual(result.json("fio.json")["jobs"][0]["read"]["total_ios"], 1000)
+
+    def test_realtime(self):
+        result = self.small("--job", JOBS / "randread-qd1.fio", "--realtime")
+        self.assertEqual(result.json("fio.json")["jobs"][0]["read"]["total_ios"], 1000)
+
+    def test_nvme_smoke(self):
+        self.assertNotIn("FAIL", self.small("--cmd", SCRIPTS / "nvme-smoke.sh").text("nvme-smoke.txt"))
 
 
 class Commands(GuestTest):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Arguments and job files: what is refused, and how it is said."""
 
+import shlex
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import support
-from slate_lib import cli, command, jobfile, options, units
+from slate_lib import cli, command, facts, jobfile, options, units
 from slate_lib.errors import USAGE, SlateError
 
 JOB = "[global]\nfilename=/dev/nvme0n1\n[a]\nrw=read\n[b]\nrw=write\n"
@@ -69,6 +70,40 @@ class Arguments(Case):
     def test_smp(self):
         for bad in ("0", "65", "two", "1.5", "-1"):
             self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 64"])
+
+    def test_kernel(self):
+        self.assertEqual(self.parse().kernel, "debian")
+        self.assertEqual(self.parse("--kernel", "small").kernel, "small")
+        self.refused("--kernel", "tiny", words=["tiny", "debian"])
+        self.refused(
+            "--kernel", "small", "--smp", "2", words=["--smp 2", "runs one processor", "--kernel debian"]
+        )
+        self.job = self.write("some.fio", "# slate: kernel=small\n" + JOB)
+        self.assertEqual(self.parse().kernel, "small")
+        self.assertEqual(self.parse("--kernel", "debian", "--smp", "2").kernel, "debian")
+        self.refused("--smp", "2", words=["--kernel debian"])
+        self.job = self.write("some.fio", "# slate: kernel=tiny\n" + JOB)
+        self.refused(words=["kernel=tiny", "debian, small"])
+
+    def test_small_kernel_has_its_drivers_built_in(self):
+        words = command.append_line(self.parse("--kernel", "small")).split()
+        self.assertLess({"nohz=off", "slate.mods=none", "slate.wait=nvme0n1"}, set(words))
+        words = command.append_line(self.parse("--kernel", "small", "--frontend", "virtio-blk")).split()
+        self.assertEqual([word for word in words if "slate." in word], ["slate.mods=none", "slate.wait=vda"])
+        debian = command.append_line(self.parse())
+        self.assertNotIn("nohz", debian)
+        self.assertNotIn("slate.mods", debian)
+
+    def test_kernel_arg(self):
+        some = self.parse("--kernel", "small", "--kernel-arg", "nohz=on", "--kernel-arg=quiet")
+        self.assertEqual(command.append_line(some).split()[-2:], ["nohz=on", "quiet"])
+        for bad in ("", "two words", "tab\tbed", "naïve"):
+            self.refused("--kernel-arg", bad, words=[f"'{bad}'", "one word"])
+
+    def test_repeat(self):
+        words = shlex.split(facts.repeat_command(self.parse("--kernel-arg=nohz=on", "--kernel", "small")))
+        self.assertEqual(words[words.index("--kernel") + 1], "small")
+        self.assertIn("--kernel-arg=nohz=on", words)
 
     def test_mem(self):
         self.refused("--mem", "lots", words=["lots", "1G"])

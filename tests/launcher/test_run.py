@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """'slate run' from outside, on a stand-in for QEMU."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -95,6 +96,24 @@ class Good(RunTest):
         self.assertIn("--seed 1", record["repeat"])
         again = subprocess.run([SLATE, "report", self.out], capture_output=True, text=True, check=True)
         self.assertEqual(again.stdout, (self.out / "report.txt").read_text(encoding="utf-8"))
+
+    def test_small_kernel(self):
+        small = self.folder / "build" / "guest" / "small"
+        small.mkdir()
+        (small / "vmlinux").write_bytes(b"small")
+        (small / "kernel.json").write_text('{"kernel": "6.1-fake"}', encoding="utf-8")
+        (self.folder / "build" / "guest" / "guest.json").write_text(
+            '{"kernel": "6.1-debian", "fio": "3"}', encoding="utf-8"
+        )
+        code, out, err = self.slate("--kernel", "small", "--kernel-arg=a=b")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("1 vCPU, small kernel", out)
+        record = json.loads((self.out / "run.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["sha256"]["vmlinux"], hashlib.sha256(b"small").hexdigest())
+        self.assertEqual(record["versions"]["kernel"], "6.1-fake")
+        self.assertEqual(record["settings"]["kernel"], "small")
+        self.assertEqual(record["settings"]["kernel_args"], ["a=b"])
+        self.assertIn(str(small / "vmlinux"), record["qemu_command"])
 
     def test_equal_runs_are_equal_files(self):
         first, second = self.out, self.folder / "elsewhere" / "b"
@@ -218,7 +237,16 @@ class Bad(RunTest):
 
     def test_not_built(self):
         (self.folder / "build" / "guest" / "vmlinux").unlink()
-        self.failure(2, "vmlinux is not there", "make guest")
+        self.failure(2, "vmlinux is not there", "make guest'")
+
+    def test_small_kernel_not_built(self):
+        self.failure(
+            2,
+            "small/vmlinux is not there: the guest kernel has not been built",
+            "'make guest-kernel'",
+            "KERNEL=small",
+            args=("--kernel", "small"),
+        )
 
 
 class Signals(RunTest):

@@ -1,0 +1,256 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kernel.sh: make the small guest kernel, build/guest/small/{vmlinux,kernel.json},
+# for 'slate run --kernel small'.
+#
+# It is compiled from the Debian archive's linux-source package, of the version that
+# the packaged kernel has (build/guest-cache/versions) or, where the archive has that
+# no more, of the newest. What is in it: kernel.config.
+#
+# What it is made of (source version, config, compiler, how it is built) makes its name
+# in two caches: build/guest-cache, and ${XDG_CACHE_HOME:-~/.cache}/slate, from where
+# another clone takes it instead of compiling. Nothing changed: returns at once. An
+# interrupted run leaves either the old kernel or the new one.
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+who='guest kernel'
+package_list=$here/../packages.d/kernel.txt
+# shellcheck source=host-tools/guest/lib.sh
+. "$here/lib.sh"
+config=$here/kernel.config
+small=$out/small
+stamp=$small/.stamp
+caches=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+user_cache=${caches:+$caches/slate}
+
+MIN_FREE_MB=1200
+CPU_SECONDS=600 # what compiling takes, for the announcement
+# Of the source, these are neither compiled nor read: half of its bytes.
+LEAVE_OUT="*/arch/[!x]*/*.[chS] */arch/*/boot/dts/* */drivers/gpu/*.[ch] */drivers/media/*.[ch]
+*/drivers/net/*.[ch] */drivers/staging/*.[ch] */drivers/infiniband/*.[ch] */sound/*.[ch]
+*/Documentation/*.rst */Documentation/*.yaml */Documentation/*.txt */tools/testing/*
+*/tools/perf/* */fs/nls/nls_cp*.c"
+
+case ${1:-} in
+'') ;;
+-h | --help)
+	sed -n '4,15s/^# \{0,1\}//p' "$0"
+	exit 0
+	;;
+*)
+	echo "kernel.sh: unknown option $1 (see --help)" >&2
+	exit 2
+	;;
+esac
+
+# ---- is there anything to do? ----------------------------------------------
+
+compiler()
+{
+	gcc --version 2>/dev/null | sed -n 1p
+	ld --version 2>/dev/null | sed -n 1p
+}
+
+# Everything the kernel is made of, and the products, as one hash.
+current_stamp()
+{
+	{
+		cat "$cache/versions" "$config" "$here/kernel.sh"
+		compiler
+		(cd "$small" && stat -c '%n %s %Y' vmlinux kernel.json)
+	} 2>/dev/null | sha256sum
+}
+
+up_to_date() { [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ]; }
+
+up_to_date && exit 0
+versions=$(installed_versions)
+need_packages
+[ -e "$cache/versions" ] || die "no kernel version has been chosen yet: run 'make guest-kernel', or build.sh first"
+if ! take_lock && up_to_date; then
+	exit 0
+fi
+make_work
+
+kernel='' kernel_version=''
+# shellcheck source=/dev/null
+. "$cache/versions"
+# linux-image-6.1.0-56-amd64 -> linux-source-6.1
+series=$(sed -nE 's/^linux-image-([0-9]+\.[0-9]+).*/\1/p' <<<"$kernel")
+[ -n "$series" ] || die "$cache/versions names no Debian kernel: '$kernel'; run build.sh --update"
+source_package=linux-source-$series
+
+# ---- caches -----------------------------------------------------------------
+
+# The name of a kernel from this version of the source.
+cache_name() # VERSION
+{
+	echo "small-$1-$({ echo "$source_package $1"; compiler; cat "$config"; declare -f kmake configure compile; } | key)"
+}
+
+whole() # DIR: is it a kernel, with the checksum it had when it was made?
+{
+	[ -e "$1/kernel.json" ] && [ -e "$1/vmlinux" ] &&
+		grep -qF "\"$(sha256sum <"$1/vmlinux" | cut -d' ' -f1)\"" "$1/kernel.json"
+}
+
+# DIR goes to PARENT/NAME as a whole; one that is there stays.
+put() # DIR PARENT NAME
+{
+	local new
+	new=$(mktemp -d "$2/tmp-$3.XXXXXX") || return 1
+	if cp "$1/vmlinux" "$1/kernel.json" "$new/" && chmod 755 "$new" && mv -T "$new" "$2/$3" 2>/dev/null; then
+		return 0
+	fi
+	rm -rf "$new"
+	[ -e "$2/$3/vmlinux" ]
+}
+
+# From either cache into build/guest-cache; false when neither has it.
+cached() # VERSION
+{
+	local name
+	name=$(cache_name "$1")
+	if [ -d "$cache/$name" ]; then
+		whole "$cache/$name" && return
+		rm -rf "${cache:?}/$name"
+	fi
+	[ -n "$user_cache" ] && [ -d "$user_cache/$name" ] || return 1
+	if ! whole "$user_cache/$name"; then
+		say "$user_cache/$name is damaged, compiling again"
+		rm -rf "${user_cache:?}/$name" || true
+		return 1
+	fi
+	put "$user_cache/$name" "$cache" "$name" || return 1
+	say "taken from $user_cache"
+}
+
+# Other clones need not compile it. A cache that cannot be written is no error.
+share() # NAME
+{
+	[ -n "$user_cache" ] || return 0
+	[ ! -e "$user_cache/$1" ] || return 0
+	{ mkdir -p "$user_cache" && put "$cache/$1" "$user_cache" "$1"; } 2>/dev/null ||
+		say "not shared with other clones: cannot write to $user_cache"
+}
+
+# ---- source -----------------------------------------------------------------
+
+# The packaged kernel's version if the archive has it, or else the newest.
+choose_source()
+{
+	local found
+	[ -d "$apt_state/lists" ] || update_lists
+	found=$(offered "$source_package")
+	if ! grep -qxF "$kernel_version" <<<"$found"; then
+		update_lists
+		found=$(offered "$source_package")
+	fi
+	echo "offered: $(tr '\n' ' ' <<<"$found")"
+	if grep -qxF "$kernel_version" <<<"$found"; then
+		echo "$kernel_version" >"$work/source-version"
+	elif [ -n "$found" ]; then
+		candidate "$source_package" >"$work/source-version"
+	else
+		echo "the package lists offer no $source_package"
+		return 1
+	fi
+}
+
+fetch_source()
+{
+	# lists that are older than the archive name files that are gone
+	fetch_package "$source_package" "$source_version" ||
+		{ update_lists && fetch_package "$source_package" "$source_version"; }
+}
+
+unpack_source()
+{
+	local pattern words=()
+	set -f
+	for pattern in $LEAVE_OUT; do
+		words+=("--exclude=$pattern")
+	done
+	set +f
+	mkdir "$work/linux"
+	dpkg-deb --fsys-tarfile "$deb" |
+		tar -xO "./usr/src/$source_package.tar.xz" |
+		tar -xJ -C "$work/linux" --strip-components=1 "${words[@]}"
+}
+
+# ---- compile ----------------------------------------------------------------
+
+kmake()
+{
+	local cc=gcc
+	! command -v ccache >/dev/null || cc='ccache gcc'
+	make -C "$work/linux" -s CC="$cc" HOSTCC="$cc" KBUILD_BUILD_VERSION=1 KBUILD_BUILD_USER=slate \
+		KBUILD_BUILD_HOST=slate KBUILD_BUILD_TIMESTAMP='2024-01-01 00:00:00 UTC' "$@"
+}
+
+# Kconfig silently drops what it does not know or whose dependencies are missing.
+configure()
+{
+	local line bad='' made=$work/linux/.config
+	kmake KCONFIG_ALLCONFIG="$config" allnoconfig
+	while read -r line; do
+		case $line in
+		CONFIG_*=n) ! grep -q "^${line%n}" "$made" || bad+="  ${line%=n} is on" ;;
+		CONFIG_*) grep -qxF -e "$line" "$made" || bad+="  $line was dropped" ;;
+		esac
+	done <"$config"
+	[ -z "$bad" ] || {
+		echo "kernel.config asks for what this source can not give:$bad"
+		echo "look up the dependencies of these options, and correct kernel.config"
+		return 1
+	}
+}
+
+compile()
+{
+	kmake -j"$(nproc)" vmlinux
+	mkdir "$work/small"
+	mv "$work/linux/vmlinux" "$work/small/vmlinux"
+	cat >"$work/small/kernel.json" <<-END
+		{
+		  "kernel": "$(<"$work/linux/include/config/kernel.release")",
+		  "source": "$source_package $source_version",
+		  "compiler": "$(compiler | sed -n 1p)",
+		  "sha256": "$(sha256sum <"$work/small/vmlinux" | cut -d' ' -f1)"
+		}
+	END
+}
+
+# ---- all of it --------------------------------------------------------------
+
+source_version=$kernel_version
+if ! cached "$source_version"; then
+	phase kernel-source "looking up $source_package" choose_source
+	source_version=$(<"$work/source-version")
+	[ "$source_version" = "$kernel_version" ] ||
+		say "the archive has no $source_package $kernel_version; taking $source_version"
+	if ! cached "$source_version"; then
+		need_space $MIN_FREE_MB
+		deb=$cache/${source_package}_${source_version//:/%3a}_all.deb
+		[ -e "$deb" ] ||
+			phase kernel-source-fetch "fetching $source_package $source_version, 140 MB" fetch_source
+		phase kernel-source-unpack "unpacking it" unpack_source
+		phase kernel-config "configuring" configure
+		minutes=$(((CPU_SECONDS / $(nproc) + 59) / 60))
+		say "compiling, about $minutes min on $(nproc) cores"
+		phase kernel-compile "compiling" compile
+		put "$work/small" "$cache" "$(cache_name "$source_version")"
+	fi
+fi
+name=$(cache_name "$source_version")
+share "$name"
+
+mkdir -p "$small"
+rm -f "$stamp"
+cp "$cache/$name/vmlinux" "$work/vmlinux"
+cp "$cache/$name/kernel.json" "$work/kernel.json"
+mv "$work/vmlinux" "$work/kernel.json" "$small/"
+current_stamp >"$stamp"
+say "ready: $(sed -n 's/.*"kernel": "\(.*\)",/\1/p' "$small/kernel.json"), from $source_package $source_version"

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What build.sh and kernel.sh share: messages, one build at a time, phases with a
+# log, and packages from the Debian archive this machine already uses, through an
+# apt state of our own (build/apt-guest): the system's apt configuration is read,
+# never written.
+#
+# Before sourcing: who=NAME (begins every message), here=DIR of the scripts,
+# package_list=FILE below packages.d.
+: "${who:?}" "${here:?}" "${package_list:?}"
+
+export LC_ALL=C TZ=UTC
+umask 022
+
+repo=$(dirname "$(dirname "$here")")
+out=$repo/build/guest
+cache=$repo/build/guest-cache
+apt_state=$repo/build/apt-guest
+log_dir=$repo/build/log
+versions='' # of packages, see installed_versions
+
+say() { echo "$who: $*"; }
+die()
+{
+	echo "$who: error: $*" >&2
+	exit 1
+}
+
+# ---- packages of this machine -----------------------------------------------
+
+packages() { sed 's/#.*//' "$package_list"; }
+
+# Name and version of every package wanted; those not installed without a version.
+installed_versions()
+{
+	# shellcheck disable=SC2046 # one word per package
+	{ dpkg-query -W -f '${Package} ${db:Status-Status} ${Version}\n' $(packages) 2>/dev/null || true; } |
+		awk '$2 == "installed" { print $1, $3 }' | sort
+}
+
+# $versions: what installed_versions said
+need_packages()
+{
+	local missing
+	[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
+		die "needs a Debian amd64 machine (dpkg --print-architecture)"
+	missing=$(comm -23 <(packages | awk NF | sort -u) <(cut -d' ' -f1 <<<"$versions"))
+	# shellcheck disable=SC2086 # on one line
+	[ -z "$missing" ] || die "missing packages; as root: apt-get install --no-install-recommends" $missing
+}
+
+# ---- one at a time ----------------------------------------------------------
+
+# Returns 1 if it had to wait: the other build may have done the work.
+take_lock()
+{
+	local waited=0
+	mkdir -p "$out" "$cache" "$log_dir"
+	exec 9>"$cache/.lock"
+	if ! flock -n 9; then
+		say "another build is running, waiting for it"
+		flock 9
+		waited=1
+	fi
+	return $waited
+}
+
+need_space() # MB
+{
+	local free_mb
+	free_mb=$(df -Pm "$cache" | awk 'NR == 2 { print $4 }')
+	[ "$free_mb" -ge "$1" ] ||
+		die "disk full: $free_mb MB left in $cache, needs $1 MB while building"
+}
+
+# $work: a directory that goes away with this script. The lock is ours.
+make_work()
+{
+	work=$(mktemp -d "$cache/tmp.XXXXXX")
+	child=''
+	trap cleanup EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	# what an earlier run left when it was killed outright
+	find "$cache" -maxdepth 1 -name 'tmp.*' ! -path "$work" -exec rm -rf {} +
+}
+
+cleanup()
+{
+	# the child leads a process group of its own
+	[ -z "$child" ] || kill -TERM -- "-$child" 2>/dev/null || true
+	rm -rf "$work"
+}
+
+# ---- running things ---------------------------------------------------------
+
+# phase NAME TEXT COMMAND...: run COMMAND with its output in build/log/guest-NAME.log.
+phase()
+{
+	local log=$log_dir/guest-$1.log text=$2 t0=${EPOCHREALTIME/./} status=0
+	shift 2
+	set -m
+	"$@" >"$log" 2>&1 </dev/null 9>&- &
+	child=$!
+	set +m
+	wait "$child" || status=$?
+	child=''
+	if [ "$status" -ne 0 ]; then
+		tail -n 15 "$log" | sed 's/^/  | /' >&2
+		explain "$log"
+		die "failed: $text (status $status; all of it in ${log#"$repo/"})"
+	fi
+	local ms=$(((${EPOCHREALTIME/./} - t0) / 1000))
+	say "$text: $((ms / 1000)).$((ms % 1000 / 100)) s"
+}
+
+explain()
+{
+	if grep -q 'No space left on device' "$1"; then
+		say "the disk is full ($(df -Pm "$cache" | awk 'NR == 2 { print $4 }') MB left in $cache)" >&2
+	elif grep -qE 'Temporary failure resolving|Could not (resolve|connect)|Connection (failed|timed out|refused)|Network is unreachable' "$1"; then
+		say "the Debian archive cannot be reached: no network, or the proxy in apt's configuration is down" >&2
+	elif grep -qE '404 +Not Found' "$1"; then
+		say "the package index is older than the archive: try build.sh --update" >&2
+	fi
+}
+
+# name of a cached product: what it is made of, hashed
+key() { sha256sum | cut -c1-12; }
+
+# ---- the archive ------------------------------------------------------------
+
+apt_options=(-o "Dir::State::Lists=$apt_state/lists" -o "Dir::Cache=$apt_state/cache"
+	-o "Dir::Etc::SourceList=$apt_state/sources.list"
+	-o "Dir::Etc::SourceParts=$apt_state/sources.list.d"
+	-o "APT::Sandbox::User=$(id -un)" -o Acquire::Retries=2 -o Acquire::Languages=none)
+
+# The system's sources with source packages added, in both of apt's formats.
+derive_sources()
+{
+	local f
+	rm -rf "$apt_state/sources.list.d"
+	mkdir -p "$apt_state"/{lists/partial,cache/archives/partial,sources.list.d}
+	: >"$apt_state/sources.list"
+	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+		[ -r "$f" ] || continue
+		sed -nE 's/^[ \t]*deb[ \t]+(.*)/deb \1\ndeb-src \1/p' "$f" >>"$apt_state/sources.list"
+	done
+	for f in /etc/apt/sources.list.d/*.sources; do
+		[ -r "$f" ] || continue
+		sed -E 's/^Types:.*/Types: deb deb-src/I' "$f" >"$apt_state/sources.list.d/${f##*/}"
+	done
+}
+
+update_lists()
+{
+	derive_sources
+	# A source of no interest to us may fail; candidate() sees whether ours did.
+	apt-get "${apt_options[@]}" update || echo "apt-get update: status $?"
+}
+
+candidate() # PACKAGE
+{
+	apt-cache "${apt_options[@]}" policy "$1" | awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
+}
+
+# Every version of a package that the lists offer, newest first.
+offered() # PACKAGE
+{
+	apt-cache "${apt_options[@]}" madison "$1" | awk '$5 != "" && / Packages$/ { print $3 }'
+}
+
+# One .deb, checked by apt against the signed lists, into the cache.
+fetch_package() # PACKAGE VERSION
+{
+	cd "$work" || return
+	apt-get "${apt_options[@]}" download "$1=$2"
+	mv ./*.deb "$cache/"
+}

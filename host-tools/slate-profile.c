@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * slate-profile.c - check a profile and say in JSON what follows from it.
+ *
+ *     slate-profile FILE [section.key=value ...]
+ *     slate-profile --keys		every key, its range and its default, by tabs
+ *
+ * Exit status 0, or 2 with a sentence on stderr. 'slate profiles' makes it
+ * readable. It maps no memory: a drive of any size can be looked at.
+ *
+ * Figures are what the array's time model (nand.h) allows, not what an FTL
+ * reaches: every die does one thing back to back, with all its planes at once,
+ * and nothing waits. Page types take turns, so cell times are means over them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "nand_geom.h"
+#include "profile_keys.h"
+
+#define GIB (1ull << 30)
+
+static struct profile p;
+static const struct nand_geometry *const g = &p.array.geo;
+static const struct nand_timing *const t = &p.array.timing;
+
+/* ---- times -------------------------------------------------------------- */
+
+static uint64_t transfer_ns(uint64_t bytes)
+{
+	return (bytes * t->bus_ps_per_byte + 999) / 1000;
+}
+
+static uint64_t on_bus(uint64_t oob_bytes)
+{
+	return t->oob_off_bus ? 0 : oob_bytes;
+}
+
+static uint32_t page_words(void)
+{
+	return g->page_bytes / g->ecc_word_bytes;
+}
+
+static uint64_t read_bytes(uint32_t words)
+{
+	return (uint64_t)words * g->ecc_word_bytes + on_bus((uint64_t)g->oob_bytes * words / page_words());
+}
+
+static uint64_t read_cell_ns(uint32_t words, uint32_t type)
+{
+	if (g->subpage == NAND_SUBPAGE_SPREAD && words < page_words())
+		return t->subread_base_ns +
+		       (uint64_t)t->subread_ns_per_kib * words * g->ecc_word_bytes / 1024;
+	return t->read_ns[type];
+}
+
+/* One command's cell time: a page's, or with one_shot the word line's. */
+static uint64_t program_cell_ns(uint32_t type)
+{
+	return t->program_ns[type] + (uint64_t)type * (g->one_shot ? 0 : t->lower_read_ns);
+}
+
+static uint32_t program_kinds(void)
+{
+	return g->one_shot ? 1 : g->bits_per_cell;
+}
+
+static double mean_ns(uint64_t (*cell)(uint32_t), uint32_t kinds)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < kinds; i++)
+		sum += (double)cell(i);
+	return sum / kinds;
+}
+
+static uint64_t whole_read_ns(uint32_t type)
+{
+	return read_cell_ns(page_words(), type);
+}
+
+/* ---- JSON --------------------------------------------------------------- */
+
+static void print_string(const char *s)
+{
+	putchar('"');
+	for (; *s; s++)
+		if (*s == '"' || *s == '\\')
+			printf("\\%c", *s);
+		else if ((unsigned char)*s < 0x20)
+			printf("\\u%04x", (unsigned int)*s);
+		else
+			putchar(*s);
+	putchar('"');
+}
+
+static void print_settings(void)
+{
+	size_t len = profile_print(&p, NULL, 0) + 1;
+	char *text = malloc(len);
+	const char *comma = "";
+
+	if (!text)
+		abort();
+	profile_print(&p, text, len);
+	printf("  \"settings\": {");
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		char *eq = strchr(line, '=');
+
+		*eq = 0;
+		printf("%s\n    ", comma);
+		print_string(line);
+		printf(": ");
+		print_string(eq + 1);
+		comma = ",";
+	}
+	printf("\n  },\n");
+	free(text);
+}
+
+static void print_list(const char *name, uint64_t (*value)(uint32_t), uint32_t count)
+{
+	printf("\"%s\": [", name);
+	for (uint32_t i = 0; i < count; i++)
+		printf("%s%llu", i ? ", " : "", (unsigned long long)value(i));
+	printf("]");
+}
+
+static void print_geometry(void)
+{
+	printf("  \"dies\": %u,\n  \"planes\": %u,\n  \"blocks\": %llu,\n  \"pages\": %llu,\n",
+	       geo_dies(g), geo_planes(g), (unsigned long long)geo_blocks(g),
+	       (unsigned long long)geo_pages(g));
+	printf("  \"block_bytes\": %llu,\n  \"raw_bytes\": %llu,\n  \"exported_bytes\": %llu,\n",
+	       (unsigned long long)g->pages_per_block * g->page_bytes,
+	       (unsigned long long)geo_pages(g) * g->page_bytes,
+	       (unsigned long long)p.ftl.capacity_bytes);
+}
+
+/* Reads of 1 .. all ECC words, if the device has them; else of the page. */
+static void print_reads(void)
+{
+	uint32_t first = g->subpage == NAND_SUBPAGE_NONE ? page_words() : 1;
+
+	printf("  \"reads\": [");
+	for (uint32_t words = first; words <= page_words(); words++) {
+		printf("%s\n    {\"bytes\": %llu, \"bus_ns\": %llu, \"cell_ns\": [", words == first ? "" : ",",
+		       (unsigned long long)words * g->ecc_word_bytes,
+		       (unsigned long long)(t->cmd_ns + transfer_ns(read_bytes(words))));
+		for (uint32_t type = 0; type < g->bits_per_cell; type++)
+			printf("%s%llu", type ? ", " : "", (unsigned long long)read_cell_ns(words, type));
+		printf("]}");
+	}
+	printf("\n  ],\n");
+}
+
+static uint64_t level_ns(uint32_t level)
+{
+	return t->erase_ns[level];
+}
+
+static void print_commands(uint64_t page_bus_ns)
+{
+	print_reads();
+	printf("  \"program\": {\"bus_ns\": %llu, ",
+	       (unsigned long long)(page_bus_ns * (g->one_shot ? g->bits_per_cell : 1)));
+	print_list("cell_ns", program_cell_ns, program_kinds());
+	printf("},\n  \"erase\": {\"bus_ns\": %u, ", t->cmd_ns);
+	print_list("cell_ns", level_ns, g->pb_levels + 1);
+	printf("},\n");
+}
+
+/* ---- what follows ------------------------------------------------------- */
+
+/* Bytes a second; a resource that takes no time has none to give: null. */
+static void print_rate(const char *name, double bytes, double ns)
+{
+	if (ns > 0)
+		printf("\"%s\": %.0f", name, bytes * 1e9 / ns);
+	else
+		printf("\"%s\": null", name);
+}
+
+static void print_rates(const char *name, double die_bytes, double die_ns, double page_bus_ns)
+{
+	printf("    \"%s\": {", name);
+	print_rate("die", die_bytes, die_ns);
+	printf(", ");
+	print_rate("dies", die_bytes * geo_dies(g), die_ns);
+	printf(", ");
+	print_rate("channel", g->page_bytes, page_bus_ns);
+	printf(", ");
+	print_rate("channels", (double)g->page_bytes * g->channels, page_bus_ns);
+	printf("}");
+}
+
+/* Energy of a GiB that is programmed once, with the erase that makes room for it. */
+static void print_energy(void)
+{
+	const struct nand_energy *e = &p.array.energy;
+	double pages = (double)GIB / g->page_bytes, nj = 0;
+
+	for (uint32_t i = 0; i < program_kinds(); i++)
+		nj += e->program_nj[i] * pages / g->bits_per_cell;
+	nj += pages * (double)(g->page_bytes + on_bus(g->oob_bytes)) * e->bus_pj_per_byte / 1000;
+	nj += pages / g->pages_per_block * e->erase_nj[0];
+	if (e->program_nj[0])
+		printf("  \"energy_j_per_gib_written\": %.6g,\n", nj / 1e9);
+	else
+		printf("  \"energy_j_per_gib_written\": null,\n");
+}
+
+static void print_memory(void)
+{
+	size_t image = nand_array_image_bytes(&p.array), tables = nand_array_table_bytes(&p.array);
+	struct nand_array_config with = p.array;
+
+	with.payload = true;
+	printf("  \"memory\": {\"array_bytes\": %llu, \"ftl_bytes\": %llu, \"payload_bytes\": %llu}\n",
+	       (unsigned long long)(nand_array_footprint(&p.array) + (p.array.payload ? tables : image)),
+	       (unsigned long long)(p.ops ? p.ops->footprint(&p.ftl, g) : 0),
+	       (unsigned long long)(nand_array_image_bytes(&with) - nand_array_table_bytes(&with)));
+}
+
+static void print_derived(void)
+{
+	double bus_ns = (double)(t->cmd_ns + transfer_ns(g->page_bytes + on_bus(g->oob_bytes)));
+	uint32_t group = g->planes_per_die * (g->one_shot ? g->bits_per_cell : 1);
+	double read_ns = g->planes_per_die * bus_ns + mean_ns(whole_read_ns, g->bits_per_cell);
+	double program_ns = group * bus_ns + mean_ns(program_cell_ns, program_kinds());
+	double pages = (double)p.ftl.capacity_bytes / g->page_bytes;
+	uint64_t erases = (g->blocks_per_plane + g->erase_group_max - 1) / g->erase_group_max;
+
+	print_commands((uint64_t)bus_ns);
+	printf("  \"bytes_per_second\": {\n");
+	print_rates("read", (double)g->page_bytes * g->planes_per_die, read_ns, bus_ns);
+	printf(",\n");
+	print_rates("program", (double)g->page_bytes * group, program_ns, bus_ns);
+	printf("\n  },\n  \"fill\": {\"dies_ns\": %.0f, \"channels_ns\": %.0f},\n",
+	       pages / group / geo_dies(g) * program_ns, pages / g->channels * bus_ns);
+	printf("  \"erase_all_ns\": %llu,\n",
+	       (unsigned long long)(erases * (g->planes_per_die * (uint64_t)t->cmd_ns + t->erase_ns[0])));
+	print_energy();
+	print_memory();
+}
+
+static int print_keys(void)
+{
+	for (size_t i = 0; i < profile_key_count; i++) {
+		const struct profile_key *k = &profile_keys[i];
+		char range[SLATE_ERR_BYTES];
+
+		profile_key_range(k, range, sizeof(range));
+		printf("%s.%s\t%s\t%s\n", k->section, k->name, range,
+		       k->fallback ? k->fallback : "must be given");
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	char err[SLATE_ERR_BYTES];
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: slate-profile FILE [section.key=value ...], or --keys\n");
+		return 2;
+	}
+	if (!strcmp(argv[1], "--keys"))
+		return print_keys();
+	if (profile_load(&p, argv[1], (const char *const *)argv + 2, err)) {
+		fprintf(stderr, "%s\n", err);
+		return 2;
+	}
+	printf("{\n  \"name\": ");
+	print_string(p.name);
+	printf(",\n  \"ftl\": ");
+	print_string(p.ftl_type);
+	printf(",\n  \"runs\": %s,\n", p.ops ? "true" : "false");
+	print_settings();
+	print_geometry();
+	print_derived();
+	printf("}\n");
+	return 0;
+}

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate profiles': the drives that are there, whether they are valid, what follows from them.
+
+The figures come from build/core/slate-profile, which links the code that runs
+the drive; this file only finds profiles and prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from . import options, paths, units
+from .errors import OK, SlateError
+
+INVALID = 1  # 'slate profiles': one of them is
+_ABOUT = re.compile(r"^; \S+\.ini - (.*?)\.?$", re.MULTILINE)
+SHAPE = (
+    ("geometry.channels", "channel"),
+    ("geometry.chips_per_channel", "chip"),
+    ("geometry.dies_per_chip", "die"),
+    ("geometry.planes_per_die", "plane"),
+    ("geometry.blocks_per_plane", "block"),
+    ("geometry.pages_per_block", "page"),
+)
+PAGE_FTL_IGNORES = (
+    ("geometry.pb_levels", "0", "partial erase"),
+    ("geometry.erase_group_max", "1", "parallel erase"),
+    ("geometry.subpage", "none", "sub-page reads"),
+    ("geometry.copyback", "no", "copyback"),
+    ("timing.suspend_ns", "0", "suspension"),
+)
+TYPES = {1: [""], 2: ["LSB", "MSB"], 3: ["LSB", "CSB", "MSB"], 4: ["LSB", "second", "third", "MSB"]}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of 'slate profiles'."""
+    parser.add_argument("--json", action="store_true", help="for programs")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
+    show = actions.add_parser("show", help="a profile's settings, and what follows from them")
+    show.add_argument("profile", metavar="NAME", help="a shipped profile's name, or a path")
+    show.add_argument(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a value of the profile; repeatable, the last one of a key counts",
+    )
+    show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="for programs")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Returns the exit code."""
+    if args.action == "show":
+        return show(args.profile, args.set, args.json)
+    return list_all(args.json)
+
+
+# ---- finding and reading
+
+
+def find(name: str) -> Path:
+    """A shipped profile by its name, or any by its path."""
+    shipped = paths.PROFILES / f"{name}.ini"
+    if "/" not in name and shipped.is_file():
+        return shipped
+    path = Path(name)
+    if not path.exists() and "/" not in name:
+        raise SlateError(f"no such profile: {name}", "'slate profiles' lists those that are there")
+    return options.check_profile(path)
+
+
+def about(path: Path) -> str:
+    """What the file's first line says of it."""
+    match = _ABOUT.search(path.read_text(encoding="utf-8", errors="replace"))
+    return match[1] if match else ""
+
+
+def derive(path: Path, settings: list[str]) -> dict[str, Any]:
+    """All that follows from a profile; a SlateError with the drive's own words if it is invalid."""
+    if not paths.PROFILE_TOOL.exists():
+        raise SlateError(f"{paths.short(paths.PROFILE_TOOL)} is not there", "run 'make core'")
+    done = subprocess.run(
+        [paths.PROFILE_TOOL, paths.short(path), *settings],
+        cwd=paths.ROOT if path.resolve().is_relative_to(paths.ROOT) else None,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        raise SlateError(done.stderr.strip() or f"{paths.PROFILE_TOOL} ended with {done.returncode}")
+    return {"about": about(path), "path": paths.short(path), **json.loads(done.stdout)}
+
+
+# ---- the list
+
+
+def list_all(as_json: bool) -> int:
+    """Every shipped profile, checked."""
+    rows, errors = [], []
+    for path in sorted(paths.PROFILES.glob("*.ini"), key=lambda path: path.stem):
+        try:
+            rows.append(derive(path, []))
+        except SlateError as error:
+            errors.append(str(error))
+            rows.append(
+                {"name": path.stem, "about": about(path), "path": paths.short(path), "error": str(error)}
+            )
+    if as_json:
+        keys = ("name", "about", "path", "error", "ftl", "runs", "raw_bytes", "exported_bytes")
+        print(json.dumps([{key: row[key] for key in keys if key in row} for row in rows], indent=1))
+    else:
+        print(table(rows), end="")
+    sys.stdout.flush()
+    for error in errors:
+        print(f"slate: {error}", file=sys.stderr)
+    return INVALID if errors else OK
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """For a person."""
+    width = max([len(row["name"]) for row in rows] + [7])
+    lines = [f"{'profile':<{width}}  {'raw':>9}  {'exported':>9}  {'FTL':<6}  what it is"]
+    for row in rows:
+        if "error" in row:
+            lines.append(f"{row['name']:<{width}}  INVALID, see below")
+            continue
+        sizes = f"{units.size(row['raw_bytes']):>9}  {units.size(row['exported_bytes']):>9}"
+        ftl = row["ftl"] + ("" if row["runs"] else " *")
+        lines.append(f"{row['name']:<{width}}  {sizes}  {ftl:<6}  {row['about']}")
+    if any(row.get("runs") is False for row in rows):
+        lines.append("* no such FTL yet: the profile describes the array, 'slate run' refuses it")
+    return "\n".join(lines) + "\n"
+
+
+# ---- one profile
+
+
+def show(name: str, settings: list[str], as_json: bool) -> int:
+    """Settings and derived values."""
+    options.check_settings(settings)
+    facts = derive(find(name), settings)
+    print(json.dumps(facts, indent=1) if as_json else Sheet(facts).text(), end="\n" if as_json else "")
+    return OK
+
+
+class Sheet:
+    """A profile for a person."""
+
+    def __init__(self, facts: dict[str, Any]):
+        self.facts = facts
+        self.settings: dict[str, str] = facts["settings"]
+
+    def text(self) -> str:
+        """All of it."""
+        head = [f"{self.facts['name']}: {self.facts['about'] or 'a drive'}", self.facts["path"], ""]
+        parts = (self._facts(), self._commands(), self._rates(), self._whole(), self._all_settings())
+        return "\n".join(head + [line for part in parts for line in [*part, ""]][:-1]) + "\n"
+
+    def _number(self, key: str) -> int:
+        return int(self.settings[key])
+
+    def _facts(self) -> list[str]:
+        facts = self.facts
+        spare = 100 * (facts["raw_bytes"] / facts["exported_bytes"] - 1)
+        raw, exported = units.size(facts["raw_bytes"]), units.size(facts["exported_bytes"])
+        shape = " x ".join(self._counted(key, name) for key, name in SHAPE)
+        blocks = f"{facts['blocks']:,} blocks of {units.size(facts['block_bytes'])}"
+        return [
+            f"capacity   {raw} raw, {exported} exported, over-provisioning {spare:.1f} %",
+            f"array      {shape} x {units.size(self._number('geometry.page_bytes'))}",
+            f"           {facts['dies']:,} dies, {blocks}, {facts['pages']:,} pages",
+            f"FTL        {self._ftl()}",
+        ]
+
+    def _counted(self, key: str, name: str) -> str:
+        count = self._number(key)
+        return f"{count} {name}{'s' * (count != 1)}"
+
+    def _ftl(self) -> str:
+        """Its name, and what it makes of the array."""
+        name = self.facts["ftl"]
+        if not self.facts["runs"]:
+            return f"{name} (no such FTL yet: 'slate run' refuses the profile)"
+        if name != "page":
+            return name
+        unused = [what for key, off, what in PAGE_FTL_IGNORES if self.settings[key] != off]
+        said = f" (does not use {', '.join(unused)})" if unused else ""
+        if self.settings["geometry.paired_loss"] == "yes":
+            said += "; keeps no copy of paired pages: a power cut may lose flushed data"
+        return name + said
+
+    def _commands(self) -> list[str]:
+        lines = [f"{'command, µs':<20}{'cell':>10}{'bus':>10}{'total':>10}"]
+        names = TYPES[self._number("geometry.bits_per_cell")]
+        for read in self.facts["reads"]:
+            lines += self._rows(f"read {units.size(read['bytes'])}", names, read)
+        program = self.facts["program"]
+        what = "program word line" if len(program["cell_ns"]) < len(names) else "program"
+        lines += self._rows(what, names, program)
+        pages = self._number("geometry.pages_per_block")
+        sizes = [f"{pages >> level} pages" for level in range(len(self.facts["erase"]["cell_ns"]))]
+        return lines + self._rows("erase", sizes, self.facts["erase"])
+
+    @staticmethod
+    def _rows(what: str, names: list[str], command: dict[str, Any]) -> list[str]:
+        """A row for each cell time, or one if they are equal."""
+        cells, bus = command["cell_ns"], command["bus_ns"]
+        if len(set(cells)) == 1:
+            cells, names = cells[:1], [""]
+        return [
+            f"{(what + ' ' + name).strip():<20}{cell / 1000:>10.1f}{bus / 1000:>10.1f}{(cell + bus) / 1000:>10.1f}"
+            for cell, name in zip(cells, names)
+        ]
+
+    def _rates(self) -> list[str]:
+        columns = ("die", "dies", "channel", "channels")
+        heads = ("one die", "all dies", "one channel", "all channels")
+        lines = ["peak, MiB/s".ljust(20) + "".join(f"{head:>14}" for head in heads)]
+        for kind, rates in self.facts["bytes_per_second"].items():
+            cells = ["-" if rates[c] is None else f"{rates[c] / (1 << 20):,.1f}" for c in columns]
+            lines.append(kind.ljust(20) + "".join(f"{cell:>14}" for cell in cells))
+        return lines
+
+    def _whole(self) -> list[str]:
+        facts, fill = self.facts, self.facts["fill"]
+        by_dies = fill["dies_ns"] >= fill["channels_ns"]
+        limit, other = ("dies", "channels") if by_dies else ("channels", "dies")
+        group = self._number("geometry.erase_group_max")
+        at_once = f", {group} blocks of a plane at once" if group > 1 else ""
+        energy, memory = facts["energy_j_per_gib_written"], facts["memory"]
+        data = units.size(memory["payload_bytes"])
+        if self.settings["ftl.payload"] == "no":
+            data = f"no data (ftl.payload=yes: {data})"
+        else:
+            data = f"{data} of data when full (ftl.payload=no: none)"
+        joules = "not known" if energy is None else f"{energy:.3g} J per GiB written, its erases included"
+        first, second = duration(fill[limit + "_ns"]), duration(fill[other + "_ns"])
+        sizes = f"array {units.size(memory['array_bytes'])}, FTL {units.size(memory['ftl_bytes'])}"
+        return [
+            f"fill it    {first}: the {limit} limit (the {other} alone: {second})",
+            f"erase all  {duration(facts['erase_all_ns'])}{at_once}",
+            f"energy     {joules}",
+            f"memory     {sizes}, {data}",
+        ]
+
+    def _all_settings(self) -> list[str]:
+        lines, section = ["settings"], ""
+        for key, value in self.settings.items():
+            if key.partition(".")[0] != section:
+                section = key.partition(".")[0]
+                lines.append(f"  [{section}]")
+            lines.append(f"  {key.partition('.')[2]} = {value}")
+        return lines
+
+
+def duration(ns: float) -> str:
+    """'12.3 ms', '4.5 s', '2.1 min', '7.8 h'."""
+    for limit, unit, name in ((1e9, 1e6, "ms"), (120e9, 1e9, "s"), (7200e9, 60e9, "min")):
+        if ns < limit:
+            return f"{ns / unit:.1f} {name}"
+    return f"{ns / 3600e9:.1f} h"

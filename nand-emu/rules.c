@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * rules.c - which rule of nand.h a group of commands breaks, if any: a question
+ * about const state. R1 and R2 are in order.c.
+ */
+#include "array_impl.h"
+
+bool rule_address(const struct nand_array *a, const struct nand_cmd *c)
+{
+	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES)
+		return false;
+	if (c->ppn.v >= a->pages || (c->op == NAND_COPYBACK && c->from.v >= a->pages))
+		return false;
+	return c->op != NAND_ERASE ||
+	       c->ppn.v == fxp_quotient(a->by_block_pages, c->ppn.v) * a->by_block_pages.d;
+}
+
+static enum nand_rule erase_rule(const struct nand_array *a, const struct place *p,
+				 const struct nand_cmd *c)
+{
+	if (a->block[p->block] & BLOCK_BAD)
+		return NAND_R3;
+	return c->pb >= 1 && c->pb < 2u << a->base.geo.pb_levels ? NAND_NRULES : NAND_R4;
+}
+
+static enum nand_rule program_rule(const struct nand_array *a, const struct place *p)
+{
+	if (a->block[p->block] & BLOCK_BAD)
+		return NAND_R3;
+	if (a->pb[p->pb].flags & PB_TORN)
+		return NAND_R9;
+	return order_check(a, p);
+}
+
+static enum nand_rule read_rule(const struct nand_array *a, const struct nand_cmd *c)
+{
+	uint32_t all = a->ecc_words == 32 ? 0xffffffffu : (1u << a->ecc_words) - 1;
+
+	if (c->ecc_words == NAND_WHOLE_PAGE || c->ecc_words == NAND_OOB_ONLY || c->ecc_words == all)
+		return NAND_NRULES;
+	if (c->ecc_words & ~all || a->base.geo.subpage == NAND_SUBPAGE_NONE)
+		return NAND_R7;
+	return NAND_NRULES;
+}
+
+static enum nand_rule copyback_rule(const struct nand_array *a, const struct place *p,
+				    const struct nand_cmd *c)
+{
+	if (!a->base.geo.copyback || place_of(a, c->from.v).plane != p->plane ||
+	    cell_get(a, c->from.v) == CELL_ERASED)
+		return NAND_R10;
+	return program_rule(a, p);
+}
+
+/* The rule that one command breaks by itself, or NAND_NRULES. */
+static enum nand_rule broken_alone(const struct nand_array *a, const struct place *p,
+				   const struct nand_cmd *c)
+{
+	switch (c->op) {
+	case NAND_READ:
+		return read_rule(a, c);
+	case NAND_PROGRAM:
+		return program_rule(a, p);
+	case NAND_ERASE:
+		return erase_rule(a, p, c);
+	case NAND_COPYBACK:
+		return copyback_rule(a, p, c);
+	case NAND_NOPS:
+		break;
+	}
+	return NAND_R0;
+}
+
+static enum nand_rule erase_group_rule(const struct nand_array *a, const struct place *at,
+				       unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		uint32_t same_plane = 0;
+
+		for (unsigned int k = 0; k < i; k++) {
+			if (at[k].block == at[i].block)
+				return NAND_R5;
+			same_plane += at[k].plane == at[i].plane;
+		}
+		if (same_plane >= a->base.geo.erase_group_max)
+			return NAND_R5;
+	}
+	return NAND_NRULES;
+}
+
+static enum nand_rule planes_rule(const struct place *at, unsigned int count, unsigned int each)
+{
+	for (unsigned int i = 0; i < count; i += each)
+		for (unsigned int k = 0; k < i; k += each)
+			if (at[k].plane == at[i].plane)
+				return NAND_R6;
+	return NAND_NRULES;
+}
+
+/* R11: each `bits` commands are the pages of one word line. */
+static enum nand_rule one_shot_rule(const struct nand_array *a, const struct place *at,
+				    unsigned int count)
+{
+	uint32_t bits = a->base.geo.bits_per_cell;
+
+	if (count % bits)
+		return NAND_R11;
+	for (unsigned int i = 0; i < count; i++) {
+		const struct place *first = &at[i - i % bits];
+
+		if (page_type(a, first->page) || at[i].ppn != first->ppn + i % bits)
+			return NAND_R11;
+	}
+	return planes_rule(at, count, bits);
+}
+
+static enum nand_rule broken_together(const struct nand_array *a, const struct place *at,
+				      const struct nand_cmd *c, unsigned int count)
+{
+	for (unsigned int i = 1; i < count; i++)
+		if (c[i].op != c[0].op || at[i].die != at[0].die)
+			return NAND_R6;
+	if (c[0].op == NAND_ERASE)
+		return erase_group_rule(a, at, count);
+	if (c[0].op == NAND_PROGRAM && a->base.geo.one_shot)
+		return one_shot_rule(a, at, count);
+	return planes_rule(at, count, 1);
+}
+
+/* May these reads suspend what the die is doing? */
+static bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+			const struct nand_cmd *c, unsigned int count)
+{
+	const struct img_die *d = &a->die[at[0].die];
+	const struct img_flight *f = flights_of(a, at[0].die);
+
+	if (!a->c.timing.suspend_ns || c[0].op != NAND_READ || !d->count ||
+	    d->suspends >= a->c.timing.suspends_max || now_ns < d->cell_start_ns ||
+	    now_ns < d->reads_until_ns)
+		return false;
+	for (uint32_t i = 0; i < d->count; i++) {
+		uint32_t block = fxp_quotient(a->by_block_pages, f[i].ppn);
+
+		for (unsigned int k = 0; k < count; k++)
+			if (at[k].block == block &&
+			    (d->op == NAND_ERASE || fxp_quotient(a->by_types, at[k].ppn) ==
+						    fxp_quotient(a->by_types, f[i].ppn)))
+				return false;
+	}
+	return true;
+}
+
+enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+			   const struct nand_cmd *c, unsigned int count)
+{
+	enum nand_rule r = NAND_NRULES;
+
+	if (count > 1 || (a->base.geo.one_shot && c[0].op == NAND_PROGRAM))
+		r = broken_together(a, at, c, count);
+	if (r != NAND_NRULES)
+		return r;
+	if (a->die[at[0].die].ready_ns > now_ns && !may_suspend(a, now_ns, at, c, count))
+		return NAND_R8;
+	for (unsigned int i = 0; i < count; i++) {
+		r = broken_alone(a, &at[i], &c[i]);
+		if (r != NAND_NRULES)
+			return r;
+	}
+	return NAND_NRULES;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* naive_time.c - a channel as a plain list of everything ever booked, and what a group takes. */
+#include <stdlib.h>
+
+#include "naive.h"
+
+static uint64_t book(struct naive_channel *ch, uint64_t earliest_ns, uint64_t len_ns,
+		     enum nand_source source, uint64_t owner)
+{
+	uint64_t at = earliest_ns;
+
+	if (!len_ns)
+		return at;
+	for (size_t i = 0; i < ch->count; i++) {
+		const struct naive_booking *b = &ch->book[i];
+
+		if (b->start_ns < at + len_ns && b->end_ns > at) {
+			at = b->end_ns;	/* no start before its end keeps clear of it */
+			i = (size_t)-1;
+		}
+	}
+	if (ch->count == ch->room) {
+		ch->room = ch->room ? 2 * ch->room : 64;
+		ch->book = realloc(ch->book, ch->room * sizeof(*ch->book));
+	}
+	ch->book[ch->count++] = (struct naive_booking){ at, at + len_ns, source, owner };
+	return at;
+}
+
+/* Only so that long runs stay fast: what has ended can not meet anything new. */
+static void forget(struct naive_channel *ch, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	if (ch->count < 256)
+		return;
+	for (size_t i = 0; i < ch->count; i++)
+		if (ch->book[i].end_ns > now_ns)
+			ch->book[kept++] = ch->book[i];
+	ch->count = kept;
+}
+
+/*
+ * Who held the bus from `from` to `to`? A gap that was too short counts for who
+ * came after it: without him the transfer would have fitted.
+ */
+static void split_wait(const struct naive_channel *ch, uint64_t from, uint64_t to, uint64_t owner,
+		       struct nand_cmd *c)
+{
+	while (from < to) {
+		const struct naive_booking *holder = NULL;
+		uint64_t until;
+
+		for (size_t i = 0; i < ch->count; i++)
+			if (ch->book[i].end_ns > from && (!holder || ch->book[i].end_ns < holder->end_ns))
+				holder = &ch->book[i];
+		SSD_ASSERT(holder);
+		until = holder->end_ns < to ? holder->end_ns : to;
+		if (holder->owner == owner)
+			SSD_ASSERT(holder->start_ns <= from);
+		else if (holder->source == NAND_SRC_HOST)
+			c->wait_host_ns += until - from;
+		else
+			c->wait_gc_ns += until - from;
+		from = until;
+	}
+}
+
+uint64_t naive_bytes(const struct nand_array_config *c, const struct nand_cmd *cmd)
+{
+	const struct nand_geometry *g = &c->geo;
+	uint32_t spare = c->timing.oob_off_bus ? 0 : g->oob_bytes;
+	uint32_t n, w = g->page_bytes / g->ecc_word_bytes;
+
+	switch (cmd->op) {
+	case NAND_READ:
+		n = naive_words(g, cmd->ecc_words);
+		if (n == 0)
+			return spare;
+		return (uint64_t)n * g->ecc_word_bytes + (uint64_t)spare * n / w;
+	case NAND_PROGRAM:
+		return g->page_bytes + spare;
+	case NAND_COPYBACK:
+		return cmd->oob ? spare : 0;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t transfer_ns(const struct naive *n, const struct nand_cmd *c)
+{
+	return (naive_bytes(&n->c, c) * n->c.timing.bus_ps_per_byte + 999) / 1000;
+}
+
+static uint64_t program_cell_ns(const struct naive *n, ppn_t p)
+{
+	const struct nand_timing *t = &n->c.timing;
+	uint32_t type = p.v % n->c.geo.bits_per_cell;
+
+	if (n->c.geo.one_shot)
+		return t->program_ns[0];
+	return t->program_ns[type] + (uint64_t)type * t->lower_read_ns;
+}
+
+static uint64_t read_cell_ns(const struct naive *n, const struct nand_cmd *c)
+{
+	const struct nand_geometry *g = &n->c.geo;
+	const struct nand_timing *t = &n->c.timing;
+	uint32_t words = naive_words(g, c->ecc_words), w = g->page_bytes / g->ecc_word_bytes;
+	uint64_t ns = t->read_ns[c->ppn.v % g->bits_per_cell];
+
+	if (g->subpage == NAND_SUBPAGE_SPREAD && words >= 1 && words < w)
+		ns = t->subread_base_ns +
+		     (uint64_t)t->subread_ns_per_kib * words * g->ecc_word_bytes / 1024;
+	return ns + (uint64_t)c->retries * t->retry_ns;
+}
+
+static uint64_t cell_ns(const struct naive *n, const struct nand_cmd *c)
+{
+	uint32_t level = 0;
+
+	switch (c->op) {
+	case NAND_READ:
+		return read_cell_ns(n, c);
+	case NAND_PROGRAM:
+		return program_cell_ns(n, c->ppn);
+	case NAND_COPYBACK:
+		return n->c.timing.read_ns[c->from.v % n->c.geo.bits_per_cell] +
+		       program_cell_ns(n, c->ppn);
+	default:
+		while (c->pb >> (level + 1))
+			level++;
+		return n->c.timing.erase_ns[level];
+	}
+}
+
+/* Bus time before the cells begin. An erase names a plane once. */
+static uint64_t front_ns(const struct naive *n, const struct nand_cmd *c, unsigned int i)
+{
+	const struct nand_geometry *g = &n->c.geo;
+	uint64_t cmd_ns = n->c.timing.cmd_ns;
+
+	if (c[i].op == NAND_READ)
+		return cmd_ns;
+	if (c[i].op != NAND_ERASE)
+		return cmd_ns + transfer_ns(n, &c[i]);
+	for (unsigned int k = 0; k < i; k++)
+		if (geo_plane_of(g, geo_block_of(g, c[k].ppn)) == geo_plane_of(g, geo_block_of(g, c[i].ppn)))
+			return 0;
+	return cmd_ns;
+}
+
+uint64_t naive_time(struct naive *n, uint64_t now_ns, uint64_t suspend_ns, struct nand_cmd *c,
+		    unsigned int count, uint64_t *cell_start_ns)
+{
+	const struct nand_geometry *g = &n->c.geo;
+	uint32_t die = geo_die_of(g, geo_block_of(g, c[0].ppn));
+	struct naive_channel *ch = &n->channel[geo_channel_of_die(g, die)];
+	uint64_t begin = now_ns + suspend_ns, at = begin, cell = 0, cell_end;
+
+	forget(ch, now_ns);
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t len = front_ns(n, c, i);
+
+		at = book(ch, at, len, c[i].source, n->commands + i) + len;
+		c[i].bus_ns = len;
+		if (cell_ns(n, &c[i]) > cell)
+			cell = cell_ns(n, &c[i]);
+	}
+	*cell_start_ns = at;
+	cell_end = at + cell;
+	at = cell_end;
+	for (unsigned int i = 0; i < count; i++) {
+		if (c[i].op == NAND_READ) {
+			uint64_t len = transfer_ns(n, &c[i]);
+
+			at = book(ch, at, len, c[i].source, n->commands + i) + len;
+			c[i].bus_ns += len;
+		}
+		c[i].start_ns = now_ns;
+		c[i].done_ns = at;
+		c[i].cell_ns = suspend_ns + cell;
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		c[i].wait_host_ns = c[i].wait_gc_ns = 0;
+		split_wait(ch, begin, *cell_start_ns, n->commands + i, &c[i]);
+		split_wait(ch, cell_end, c[i].done_ns, n->commands + i, &c[i]);
+		ch->busy_ns[c[i].source] += c[i].bus_ns;
+		n->stats.bus_busy_ns[c[i].source] += c[i].bus_ns;
+	}
+	return at;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A drive whose power is cut a thousand times in a row, with little written in between: the
+ * list of dead pages (ftl/mount.c) fills up long before GC would come by. It must
+ * mount each time, take writes, and keep what was flushed.
+ *
+ *   test_power_cycles [SEED]
+ */
+#include <signal.h>
+
+#include "blk.h"
+#include "oob.h"
+#include "page_ftl.h"
+#include "test.h"
+
+#define UNIT 512u
+#define UNITS 400u
+#define CYCLES 1000u
+
+static uint64_t the_seed = 1, now;
+static struct test_array t;
+static struct ftl *f;
+static void *mem;
+static uint8_t buf[UNIT];
+static uint32_t waiting, errors;
+static uint32_t flushed[UNITS], submitted[UNITS];
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	waiting--;
+	errors += io->status != SSD_OK;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *data, size_t len)
+{
+	(void)opaque; (void)at;
+	if (io->op == FTL_WRITE)
+		for (size_t i = 0; i < len; i += 8)
+			memcpy((uint8_t *)data + i, (uint64_t[]){ (uint64_t)(uintptr_t)io->host }, 8);
+	else if (data)
+		memcpy(buf, data, len);
+	else
+		memset(buf, 0, len);
+}
+
+static void step(void)
+{
+	uint64_t next = f->ops->step(f, now);
+
+	if (next != FTL_IDLE)
+		now = next;
+	SSD_ASSERT(next != FTL_IDLE || !waiting);	/* never hang */
+}
+
+static void finish_all(void)
+{
+	while (waiting)
+		step();
+}
+
+static void write_unit(struct ftl_io *io, uint32_t lpn)
+{
+	*io = (struct ftl_io){ .op = FTL_WRITE, .offset = (uint64_t)lpn * UNIT, .bytes = UNIT,
+			       .host = (void *)(uintptr_t)++submitted[lpn] };
+	waiting++;
+	f->ops->submit(f, now, io);
+}
+
+static void mount(void)
+{
+	static const struct ftl_host host = { on_done, on_copy, NULL };
+	struct ftl_config fc = {
+		.capacity_bytes = UNITS * UNIT, .unit_bytes = UNIT, .buffer_units = 24,
+		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
+		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = 1,
+		.buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64, .gc_policy = &gc_greedy };
+	size_t len = ftl_list[0]->footprint(&fc, &t.c.geo);
+
+	free(mem);
+	mem = calloc(1, len);
+	if (ftl_list[0]->init(mem, len, &fc, t.n, &host, &f) || f->ops->mount(f, 0, &now)) {
+		printf("does not mount; replay: test_power_cycles %" PRIu64 "\n", the_seed);
+		exit(1);
+	}
+	f->ops->check(f);
+}
+
+static void check_content(uint32_t cycle)
+{
+	for (uint32_t lpn = 0; lpn < UNITS; lpn++) {
+		struct ftl_io io = { .op = FTL_READ, .offset = (uint64_t)lpn * UNIT, .bytes = UNIT };
+		uint64_t v;
+
+		waiting++;
+		f->ops->submit(f, now, &io);
+		finish_all();
+		memcpy(&v, buf, 8);
+		if (io.status || v < flushed[lpn] || v > submitted[lpn]) {
+			printf("cycle %u: unit %u: version %" PRIu64 " (status %d), flushed %u, submitted %u; "
+			       "replay: test_power_cycles %" PRIu64 "\n", cycle, lpn, v, io.status,
+			       flushed[lpn], submitted[lpn], the_seed);
+			exit(1);
+		}
+		flushed[lpn] = submitted[lpn] = (uint32_t)v;
+	}
+}
+
+static void on_abort(int sig)
+{
+	(void)sig;
+	printf("aborted; replay: test_power_cycles %" PRIu64 "\n", the_seed);
+	fflush(stdout);
+}
+
+static void many_power_cuts(void)
+{
+	struct nand_array_config c = {
+		.geo = { 4, 1, 1, 1, 64, 64, 2048, 64, OOB_BYTES(4), 2048, 0, 1, 1 },
+		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
+	static struct ftl_io io[64], flush;
+	uint64_t s = the_seed * 0x9e3779b97f4a7c15u | 1;
+	uint32_t most = 0, room = 0;
+
+	test_array_make(&t, &c);
+	mount();
+	for (uint32_t cycle = 0; cycle < CYCLES; cycle++) {
+		const struct page_ftl *p = (const struct page_ftl *)f;
+		uint32_t steps = 1 + (uint32_t)(rnd(&s) % 6);
+
+		most = p->dead_count > most ? p->dead_count : most;
+		room = p->dead_max;
+		errors = 0;
+		write_unit(&io[0], (uint32_t)(rnd(&s) % UNITS));
+		flush = (struct ftl_io){ .op = FTL_FLUSH };
+		waiting++;
+		f->ops->submit(f, now, &flush);
+		finish_all();
+		EXPECT_EQ(errors, 0);
+		for (uint32_t lpn = 0; lpn < UNITS; lpn++)
+			flushed[lpn] = submitted[lpn];
+		for (uint32_t i = 0; i < 24; i++)
+			write_unit(&io[i], (uint32_t)(rnd(&s) % UNITS));
+		while (steps--)
+			step();
+		f->ops->step(f, now);
+		now += rnd(&s) % 150000;	/* several programs are under way */
+		nand_array_power_cut(t.a, now, rnd(&s));
+		nand_array_power_on(t.a);
+		waiting = 0;
+		mount();
+		check_content(cycle);	/* what is there now counts */
+	}
+	EXPECT(most > room / 2);	/* the case was there */
+	free(mem);
+	test_array_free(&t);
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGABRT, on_abort);
+	if (argc == 2)
+		the_seed = strtoull(argv[1], NULL, 10);
+	RUN(many_power_cuts);
+	return test_result();
+}

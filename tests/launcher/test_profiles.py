@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate profiles': the shipped drives, and figures that were computed by hand."""
+
+import contextlib
+import io
+import json
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import support  # noqa: F401  (sets the path)
+from slate_lib import cli, paths, profiles
+
+MIB, GIB = 1 << 20, 1 << 30
+
+
+def spared(raw, op_permille, unit=4096):
+    """Raw and exported bytes: raw is more by op_permille; exported are whole units."""
+    return raw, raw * 1000 // (1000 + op_permille) // unit * unit
+
+
+CAPACITIES = {
+    "dac": spared(512 * GIB, 125),
+    "dac-small": spared(512 * MIB, 125),
+    "default": (4 * GIB, 3817746432),
+    "ippbe": spared(2 * GIB, 250, 2048),
+    "ippbe-small": spared(512 * MIB, 250, 2048),
+    "pen": spared(1062 * GIB, 100),
+    "pen-small": (504 * MIB, 360 * MIB),
+    "qlc": spared(16 * 4 * 1365 * 1536 * 16384, 98),
+    "qlc-small": (1920 * MIB, 1240 * MIB),
+    "rps": spared(16 * GIB, 125),
+    "rps-small": spared(512 * MIB, 125),
+    "small": (320 * MIB, 256 * MIB),
+    "spread": spared(16 * GIB, 125),
+    "spread-small": spared(512 * MIB, 125),
+    "tlc": spared(1023 * GIB, 98),
+    "tlc-small": (2640 * MIB, 1700 * MIB),
+    "znand": spared(512 * GIB, 145, 2048),
+    "znand-small": (512 * MIB, 400 * MIB),
+}
+TABLE_3 = """\
+command, µs               cell       bus     total
+read 2 KiB                35.0       2.5      37.5
+read 4 KiB                45.0       5.0      50.0
+read 6 KiB                55.0       7.5      62.5
+read 8 KiB                65.0      10.0      75.0
+read 10 KiB               75.0      12.5      87.5
+read 12 KiB               85.0      15.0     100.0
+read 14 KiB               95.0      17.5     112.5
+read 16 KiB               99.0      20.0     119.0
+program                  640.0      20.0     660.0
+erase                   3500.0       0.0    3500.0
+"""
+
+
+def slate(*args):
+    """Exit code, stdout, stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    for stream in (out, err):
+        stream.reconfigure = lambda **_: None  # cli.main() asks for it
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = cli.main(["profiles", *args])
+    return code, out.getvalue(), err.getvalue()
+
+
+def facts(name, *settings):
+    """The JSON of a profile."""
+    code, out, err = slate("show", name, "--json", *[f"--set={line}" for line in settings])
+    if code:
+        raise AssertionError(err)
+    return json.loads(out)
+
+
+@unittest.skipUnless(paths.PROFILE_TOOL.exists(), "build/core/slate-profile is not there: 'make core'")
+class Case(unittest.TestCase):
+    """The tool is needed."""
+
+
+class Listing(Case):
+    """All of them."""
+
+    def test_every_shipped_profile_is_valid(self):
+        code, out, err = slate("--json")
+        self.assertEqual((code, err), (0, ""))
+        rows = json.loads(out)
+        self.assertEqual({row["name"]: (row["raw_bytes"], row["exported_bytes"]) for row in rows}, CAPACITIES)
+        self.assertEqual([row["name"] for row in rows if not row["about"]], [])
+        self.assertEqual([row["name"] for row in rows if not row["runs"]], ["rps", "rps-small"])
+
+    def test_the_table(self):
+        code, out, err = slate()
+        lines = out.splitlines()
+        self.assertEqual((code, err, len(lines)), (0, "", len(CAPACITIES) + 2))
+        self.assertEqual(lines[0], "profile             raw   exported  FTL     what it is")
+        self.assertIn(
+            "pen               1 TiB  965.5 GiB  page    partial erase: the 1 TB 3D NAND drive of PEN (FAST 2018)",
+            lines,
+        )
+        self.assertIn(
+            "rps              16 GiB   14.2 GiB  flex *  "
+            "relaxed program order: the 16 GiB MLC drive of flexFTL (dissertation, ch. 3)",
+            lines,
+        )
+        self.assertIn("'slate run' refuses it", lines[-1])
+
+    def test_an_invalid_one(self):
+        folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
+        self.addCleanup(shutil.rmtree, folder)
+        shutil.copy(paths.PROFILES / "small.ini", folder)
+        text = (paths.PROFILES / "pen.ini").read_text(encoding="utf-8")
+        (folder / "bad.ini").write_text(text.replace("9270000", "9270000, 1"), encoding="utf-8")
+        with mock.patch.object(paths, "PROFILES", folder):
+            code, out, err = slate()
+            self.assertEqual(code, profiles.INVALID)
+            self.assertIn("bad      INVALID, see below\n", out)
+            self.assertIn("small      320 MiB    256 MiB  page    256 MiB for tests", out)
+            self.assertIn("bad.ini:25: timing.erase_ns = 10000000, 9950000,", err)
+            self.assertIn("has 8 values; give one for all, or 7: geometry.pb_levels + 1", err)
+            code, out, err = slate("--json")
+            self.assertEqual(code, profiles.INVALID)
+            self.assertIn("has 8 values", json.loads(out)[0]["error"])
+
+
+class Showing(Case):
+    """One of them."""
+
+    def test_spread_is_table_3(self):
+        code, out, err = slate("show", "spread")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn(TABLE_3, out)
+        self.assertIn("FTL        page (does not use sub-page reads)\n", out)
+        self.assertIn("fill it    76.9 s: the dies limit (the channels alone: 4.7 s)\n", out)
+        self.assertIn("erase all  1.8 s\n", out)
+        self.assertIn("energy     not known\n", out)
+
+    def test_sub_page_reads_that_save_the_transfer_alone(self):
+        reads = facts("spread", "geometry.subpage=dma")["reads"]
+        self.assertEqual([read["cell_ns"] for read in reads], [[99000]] * 8)
+        self.assertEqual([read["bus_ns"] for read in reads][:2], [2501, 5002])
+        self.assertEqual(len(facts("spread", "geometry.subpage=none")["reads"]), 1)
+
+    def test_pen(self):
+        code, out, _ = slate("show", "pen")
+        self.assertEqual(code, 0)
+        for line in (
+            "           32 dies, 120,832 blocks of 9 MiB, 69,599,232 pages\n",
+            "FTL        page (does not use partial erase)\n",
+            "read 16 KiB               70.0      41.0     111.0\n",
+            "program                  900.0      41.0     941.0\n",
+            "erase 576 pages        10000.0       0.0   10000.0\n",
+            "erase 9 pages           9270.0       0.0    9270.0\n",
+            "erase all  18.9 s\n",
+            "  erase_ns = 10000000, 9950000, 9790000, 9620000, 9480000, 9370000, 9270000\n",
+        ):
+            self.assertIn(line, out)
+
+    def test_ippbe(self):
+        # 175 ns of cycles, 2048 bytes of 25 ns; two planes share the bus, then program together.
+        found = facts("ippbe")
+        self.assertEqual(found["program"], {"bus_ns": 51375, "cell_ns": [1500000]})
+        die = 2 * 2048 * 1e9 / (2 * 51375 + 1500000)
+        rates = found["bytes_per_second"]["program"]
+        self.assertEqual(rates["die"], round(die))
+        self.assertEqual(rates["dies"], round(4 * die))
+        self.assertEqual(rates["channel"], round(2048e9 / 51375))
+        self.assertEqual(rates["channels"], round(2 * 2048e9 / 51375))
+        # 524,288 programs and 8,192 erases to a GiB
+        self.assertAlmostEqual(
+            found["energy_j_per_gib_written"], (524288 * 12300 + 8192 * 22500) / 1e9, places=4
+        )
+        self.assertEqual(found["erase_all_ns"], 1024 * (2 * 175 + 3800000))
+        single = facts("ippbe", "geometry.erase_group_max=1")
+        self.assertEqual(single["erase_all_ns"], 2048 * (2 * 175 + 3800000))
+
+    def test_page_types_have_rows_of_their_own(self):
+        _, out, _ = slate("show", "rps")
+        for line in ("read 4 KiB LSB            30.0", "read 4 KiB MSB            60.0",
+                     "program LSB              600.0", "program MSB             2000.0"):  # fmt: skip
+            self.assertIn(line, out)
+        self.assertIn("FTL        flex (no such FTL yet: 'slate run' refuses the profile)\n", out)
+
+    def test_one_shot(self):
+        # Six transfers, then a word line of each of two planes.
+        one_shot = ("ftl.type=none", "geometry.bits_per_cell=3", "geometry.pages_per_block=66",
+                    "geometry.one_shot=yes", "timing.program_ns=2100000")  # fmt: skip
+        found = facts("small", *one_shot)
+        self.assertEqual(found["program"], {"bus_ns": 3 * 22380, "cell_ns": [2100000]})
+        rate = found["bytes_per_second"]["program"]["die"]
+        self.assertEqual(rate, round(6 * 16384e9 / (6 * 22380 + 2100000)))
+
+    def test_a_free_bus(self):
+        found = facts("small", "timing.bus_ps_per_byte=0", "timing.cmd_ns=0")
+        self.assertIsNone(found["bytes_per_second"]["read"]["channel"])
+        code, out, _ = slate("show", "small", "--set=timing.bus_ps_per_byte=0", "--set=timing.cmd_ns=0")
+        self.assertEqual(code, 0)
+        self.assertIn("(the channels alone: 0.0 ms)", out)
+
+    def test_memory_without_payload(self):
+        found, without = facts("small"), facts("small", "ftl.payload=no")
+        self.assertEqual(found["memory"]["payload_bytes"], 320 << 20)
+        self.assertEqual(without["memory"]["payload_bytes"], 320 << 20)
+        self.assertLess(without["memory"]["array_bytes"], found["memory"]["array_bytes"])
+        self.assertIn("no data (ftl.payload=yes: 320 MiB)", slate("show", "small", "--set=ftl.payload=no")[1])
+
+    def test_settings_can_be_fed_back(self):
+        for name in CAPACITIES:
+            first = facts(name)
+            lines = [f"{key}={value}" for key, value in first["settings"].items()]
+            again = facts("default", *lines)
+            for mine in ("about", "path"):
+                first.pop(mine)
+                again.pop(mine)
+            self.assertEqual(first, again, name)
+
+    def test_the_drives_of_before_are_what_they_were(self):
+        """Keys that were not there have values that change nothing."""
+        neutral = {
+            "geometry.bits_per_cell": "1",
+            "geometry.order": "ascending",
+            "geometry.ecc_word_bytes": "16384",
+            "geometry.pb_levels": "0",
+            "geometry.erase_group_max": "1",
+            "geometry.subpage": "none",
+            "geometry.one_shot": "no",
+            "geometry.copyback": "no",
+            "geometry.paired_loss": "no",
+            "timing.oob_on_bus": "yes",
+            "timing.suspend_ns": "0",
+            "reliability.disturb_tolerance": "off",
+            "reliability.rber": "off",
+            "reliability.endurance": "0",
+        }
+        for name in ("default", "small"):
+            settings = facts(name)["settings"]
+            self.assertEqual({key: settings[key] for key in neutral}, neutral)
+
+    def test_what_is_refused(self):
+        for args, words in (
+            (("show", "nope"), ["no such profile: nope", "'slate profiles' lists"]),
+            (("show", "./nope.ini"), ["no such profile: nope.ini"]),
+            (("show", "spread", "--set", "x"), ["--set x", "SECTION.KEY=VALUE"]),
+            (("show", "spread", "--set", "timing.read_ns=0"), ["override: timing.read_ns = '0': must be"]),
+            (("show",), ["NAME"]),
+            (("list",), ["invalid choice: 'list'"]),
+        ):
+            code, out, err = slate(*args)
+            self.assertEqual((code, out), (2, ""), args)
+            for word in words:
+                self.assertIn(word, err)
+
+    def test_a_path(self):
+        code, out, _ = slate("show", str(paths.PROFILES / "small.ini"))
+        self.assertEqual(code, 0)
+        self.assertIn("small: 256 MiB for tests", out)
+
+
+class Documentation(Case):
+    """nand-emu/profiles/README.md."""
+
+    def test_every_key_with_its_range_and_default(self):
+        done = subprocess.run([paths.PROFILE_TOOL, "--keys"], capture_output=True, text=True, check=True)
+        said = []
+        for line in done.stdout.splitlines():
+            key, values, default = line.split("\t")
+            values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
+            said.append((key, values, default))
+        section, written = "", []
+        for line in (paths.PROFILES / "README.md").read_text(encoding="utf-8").splitlines():
+            if line.startswith("## ["):
+                section = line[4:-1]
+            elif section and line.startswith("| ") and line[2:5] not in ("key", "---"):
+                name, values, default = [cell.strip() for cell in line.split("|")[1:4]]
+                written.append((f"{section}.{name}", values, default))
+        self.assertEqual(written, said)
+
+
+class NotBuilt(unittest.TestCase):
+    """Without the core."""
+
+    def test_it_says_what_to_build(self):
+        with mock.patch.object(paths, "PROFILE_TOOL", Path("/none")):
+            code, _, err = slate("show", "small")
+        self.assertEqual(code, 2)
+        self.assertIn("make core", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
