@@ -4,6 +4,7 @@
 import hashlib
 import os
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -101,6 +102,50 @@ class Age(Case):
         self.assertEqual(kept.value("precondition.seed"), "3")
         self.assertEqual(kept.value("drive.name"), "small")
         self.assertEqual(kept.value("geometry.blocks_per_plane"), "16")
+
+    def test_the_file_is_as_the_specification_says(self):
+        said = self.age("--writes", "2x", "-o", "a")
+        data = (self.folder / "a").read_bytes()
+        field = struct.unpack_from("<24I", data, 24)
+        self.assertEqual(field[:9], (2, 1, 1, 2, 16, 64, 16384, 1280, 43))
+        self.assertEqual(field[9:], (16384, 0, 1, 1, 0, 4096, 1, 0, 0, 0, 40 << 11, 0, 0, 0, 0))
+        dies, blocks, pages, oob_kept = 2, 64, 4096, 43
+        at, size, parts = 0, 0, {}
+        for name, count, each in (
+            ("head", 1, 40),
+            ("dies", dies, 40),
+            ("flights", dies * 2, 16),
+            ("blocks", blocks, 4),
+            ("pbs", blocks, 16),
+            ("ages", 0, 16),
+            ("carried", 0, 1),
+            ("cells", pages // 32, 8),
+            ("oob", pages, oob_kept),
+            ("fill", pages, 1),
+            ("pages", pages, 16384),
+        ):
+            at = -(-(at + size) // 4096) * 4096
+            size = count * each
+            parts[name] = data[16384 + at : 16384 + at + size]
+        self.assertEqual(16384 + at + size, len(data), said)
+        self.assertEqual(drivefile.read(self.folder / "a").table_bytes, at)
+        used, now_ns, age_ns, erase_commands, cuts = struct.unpack("<5Q", parts["head"])
+        self.assertEqual((used, age_ns, cuts), (1, 0, 0))
+        self.assertGreater(now_ns, 0)
+        pbs = [struct.unpack_from("<II", parts["pbs"], 16 * i) for i in range(blocks)]
+        self.assertEqual(sum(erases for erases, _ in pbs), erase_commands)
+        self.assertGreater(erase_commands, 64, "twice 40 MiB into 64 MiB")
+        states = [parts["cells"][i // 4] >> i % 4 * 2 & 3 for i in range(pages)]
+        self.assertEqual(
+            [max((p + 1 for p in range(64) if states[64 * b + p]), default=0) for b in range(blocks)],
+            [upper for _, upper in pbs],
+        )
+        lpns = set()
+        for page, state in enumerate(states):
+            if state:
+                oob = parts["oob"][43 * page : 43 * page + 43]
+                lpns |= set(struct.unpack_from("<I", oob, 7 + 9 * unit)[0] for unit in range(4))
+        self.assertEqual(set(range(40 << 8)) - lpns, set(), "each of the drive's units is in some page")
 
     def test_sparse(self):
         for content, fill in (("zero", "100"), ("random", "0"), ("random", "25")):
