@@ -96,6 +96,7 @@ typedef struct BDRVNandSsdState {
     uint64_t next_id;
 
     uint64_t now_ns;                /* the drive's clock when last looked at */
+    uint64_t worked_ns;             /* a request ended, and the machine ran */
     QEMUClockType clock;
     int64_t skew_ns;                /* drive's clock - clock */
     QEMUTimer *timer;               /* main loop's list */
@@ -279,6 +280,9 @@ static void nand_ssd_run(BDRVNandSsdState *s, bool skip)
                req->io.done_ns <= s->now_ns) {
             QTAILQ_REMOVE(&s->done, req, next);
             QTAILQ_INSERT_TAIL(&due, req, next);
+            if (!s->vm_stopped) {
+                s->worked_ns = req->io.done_ns;
+            }
             nand_ssd_trace_done(s, req);
         }
         nand_ssd_arm(s, deadline_ns);
@@ -644,7 +648,8 @@ static BlockStatsSpecific *nand_ssd_get_specific_stats(BlockDriverState *bs)
     to->settings = nand_ssd_lines(slate_settings(s->dev));
     to->capacity = slate_capacity(s->dev);
     to->total = nand_ssd_account(stats);
-    to->at_ns = s->now_ns;
+    /* Not now_ns: the flush when a machine stops comes at the host's time. */
+    to->at_ns = s->worked_ns;
     to->dies = nand_ssd_busy_list(s->dev, slate_dies(s->dev),
                                   slate_die_busy_ns);
     to->channels = nand_ssd_busy_list(s->dev, slate_channels(s->dev),
