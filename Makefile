@@ -14,6 +14,8 @@ SMP     ?=
 KERNEL  ?=
 MEM     ?=
 SET     ?=
+DRIVE   ?=
+EPHEMERAL ?=
 TESTS   ?=
 SUITE   ?=
 
@@ -22,7 +24,8 @@ CORE  := build/core
 
 RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(FILL),--fill '$(FILL)') $(if $(AGE),--age '$(AGE)') $(if $(SEED),--seed '$(SEED)') \
-	$(if $(KERNEL),--kernel '$(KERNEL)') $(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)')
+	$(if $(KERNEL),--kernel '$(KERNEL)') $(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)') \
+	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral)
 
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel)
@@ -38,6 +41,7 @@ help: ## list the targets (this text)
 	@echo "variables of 'make run':"
 	@echo "  JOB=fio-jobs/quick.fio PROFILE=nand-emu/profiles/default.ini OUT=DIR"
 	@echo "  FILL=100 AGE=0 SEED=1 KERNEL=debian SMP=1 MEM=1G SET='ftl.buffer_units=0 section.key=value ...'"
+	@echo "  DRIVE=aged.slate (made by 'host-tools/slate age') EPHEMERAL=1"
 	@echo "more: host-tools/slate run --help"
 
 run: build $(SMALL) ## build what is missing, boot a guest on the drive, run JOB, print the report

@@ -18,7 +18,10 @@
 #include <sys/mman.h>
 
 #include "drive_file.h"
+#include "nand_geom.h"
 #include "profile.h"
+
+#define PROGRESS_CHUNKS 64u	/* chunks of 32 units between two reports */
 
 struct mark {
 	struct slate_mark mark;
@@ -45,8 +48,12 @@ struct slate_dev {
 	struct ftl_io *own_io;		/* the preconditioner's */
 	bool own_done;
 	uint64_t own_version;
+	bool own_zeroes;
+	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
+	void *progress_opaque;
 
 	struct slate_stats before;
+	uint64_t *busy_before;		/* of each die, then channel: by source, up to the last mark */
 	struct mark *marks;
 	uint32_t mark_count;
 };
@@ -152,6 +159,10 @@ static void own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size
 	uint64_t v = offset + (d->own_version << 48);
 	uint64_t *words = (uint64_t *)(void *)buf;
 
+	if (d->own_zeroes) {
+		memset(buf, 0, len);
+		return;
+	}
 	v = mix(&v);
 	for (size_t i = 0; i < len / 8; i++)
 		words[i] = v + i * 0x9e3779b97f4a7c15u;
@@ -209,11 +220,17 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	return result;
 }
 
+static size_t busy_bytes(const struct slate_dev *d)
+{
+	return ((size_t)slate_dies(d) + slate_channels(d)) * NAND_NSOURCES * sizeof(uint64_t);
+}
+
 static void forget_statistics(struct slate_dev *d)
 {
 	d->ftl->ops->reset_stats(d->ftl);
 	d->nand->ops->reset_stats(d->nand);
 	memset(&d->before, 0, sizeof(d->before));
+	memset(d->busy_before, 0, busy_bytes(d));
 	for (unsigned int i = 0; i < FTL_NOPS; i++)
 		d->before.ftl.op[i].lat_min_ns = UINT64_MAX;
 }
@@ -323,7 +340,8 @@ static int get_settings(struct slate_dev *d, char *err)
 
 	d->marks = calloc(SLATE_MARKS_MAX, sizeof(*d->marks));
 	d->settings = malloc(len);
-	if (!d->marks || !d->settings) {
+	d->busy_before = calloc(1, busy_bytes(d));
+	if (!d->marks || !d->settings || !d->busy_before) {
 		snprintf(err, SLATE_ERR_BYTES, "no memory for a drive's statistics");
 		return SSD_E_NOMEM;
 	}
@@ -343,6 +361,9 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 		return SSD_E_NOMEM;
 	}
 	d->host = *host;
+	d->own_zeroes = o->zeroes;
+	d->progress = o->progress;
+	d->progress_opaque = o->opaque;
 	d->file.fd = -1;
 	result = load_profile(d, o, err);
 	if (!result)
@@ -383,6 +404,7 @@ void slate_close(struct slate_dev *d)
 	drive_file_close(&d->file, d->path);
 	free(d->path);
 	free(d->marks);
+	free(d->busy_before);
 	free(d->settings);
 	free(d);
 }
@@ -423,6 +445,11 @@ static int own_flush(struct slate_dev *d, uint64_t *now_ns)
 	return result;
 }
 
+static int tell_progress(const struct slate_dev *d, uint64_t done, uint64_t all)
+{
+	return !d->progress || d->progress(d->progress_opaque, done, all) ? SSD_OK : SSD_E_POWER;
+}
+
 int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age_permille,
 		       uint64_t seed)
 {
@@ -430,17 +457,23 @@ int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age
 	uint64_t chunk = 32ull * unit;
 	uint64_t filled = capacity / unit * fill_permille / 1000 * unit;
 	uint64_t writes = capacity / unit * age_permille / 1000;
-	uint64_t now_ns = d->skipped_ns;
+	uint64_t now_ns = d->skipped_ns, all = filled + (filled ? writes * unit : 0);
 	int result = SSD_OK;
 
 	SSD_ASSERT(fill_permille <= 1000 && !slate_inflight(d));
-	for (uint64_t at = 0; at < filled && !result; at += chunk)
+	for (uint64_t at = 0; at < filled && !result; at += chunk) {
 		result = own_write(d, &now_ns, (struct ftl_io){
 			.op = FTL_WRITE, .offset = at,
 			.bytes = filled - at < chunk ? filled - at : chunk });
-	for (uint64_t i = 0; i < writes && filled && !result; i++)
+		if (!result && at / chunk % PROGRESS_CHUNKS == 0)
+			result = tell_progress(d, at, all);
+	}
+	for (uint64_t i = 0; i < writes && filled && !result; i++) {
 		result = own_write(d, &now_ns, (struct ftl_io){
 			.op = FTL_WRITE, .bytes = unit, .offset = mix(&seed) % (filled / unit) * unit });
+		if (!result && i % (PROGRESS_CHUNKS * 32) == 0)
+			result = tell_progress(d, filled + i * unit, all);
+	}
 	if (!result)
 		result = own_flush(d, &now_ns);
 	d->skipped_ns = now_ns;
@@ -571,6 +604,45 @@ void slate_get_stats(const struct slate_dev *d, struct slate_stats *out)
 	free(now);
 }
 
+uint32_t slate_dies(const struct slate_dev *d)
+{
+	return (uint32_t)geo_dies(&d->profile.array.geo);
+}
+
+uint32_t slate_channels(const struct slate_dev *d)
+{
+	return d->profile.array.geo.channels;
+}
+
+/* i: as in busy_before. */
+static uint64_t busy_since_mark(const struct slate_dev *d, uint32_t i)
+{
+	const struct nand_array *a = nand_array_of(d->nand);
+	uint32_t at = i / NAND_NSOURCES, dies = slate_dies(d);
+	enum nand_source s = (enum nand_source)(i % NAND_NSOURCES);
+
+	return at < dies ? nand_array_die_busy_ns(a, at, s) : nand_array_bus_busy_ns(a, at - dies, s);
+}
+
+static uint64_t busy_ns(const struct slate_dev *d, uint32_t at, enum nand_source s)
+{
+	uint32_t i = at * NAND_NSOURCES + (uint32_t)s;
+
+	return d->busy_before[i] + busy_since_mark(d, i);
+}
+
+uint64_t slate_die_busy_ns(const struct slate_dev *d, uint32_t die, enum nand_source s)
+{
+	SSD_ASSERT(die < slate_dies(d));
+	return busy_ns(d, die, s);
+}
+
+uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nand_source s)
+{
+	SSD_ASSERT(channel < slate_channels(d));
+	return busy_ns(d, slate_dies(d) + channel, s);
+}
+
 int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	       const char label[SLATE_LABEL_BYTES])
 {
@@ -585,6 +657,8 @@ int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	m->mark.label[SLATE_LABEL_BYTES] = 0;
 	since_mark(d, &m->interval);
 	add_stats(&d->before, &m->interval);
+	for (uint32_t i = 0; i < busy_bytes(d) / sizeof(uint64_t); i++)
+		d->busy_before[i] += busy_since_mark(d, i);
 	d->ftl->ops->reset_stats(d->ftl);
 	d->nand->ops->reset_stats(d->nand);
 	return SSD_OK;

@@ -32,12 +32,18 @@ struct slate_mark {
  * drive file. overrides: NULL-terminated list of "section.key=value", or NULL.
  * backing: path of the drive file, made if there is none; NULL: the drive lives
  * in memory. ephemeral: start from the drive file and leave it untouched.
+ * zeroes: preconditioning writes zeroes, which take no room, instead of bytes
+ * that all differ. progress: called now and then while it goes on; false stops it
+ * (slate_open() says SSD_E_POWER, and a new drive file is removed).
  */
 struct slate_options {
 	const char *profile;
 	const char *const *overrides;
 	const char *backing;
 	bool ephemeral;
+	bool zeroes;
+	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
+	void *opaque;
 };
 
 /*
@@ -81,6 +87,11 @@ struct slate_stats {
 	struct nand_stats nand;
 };
 void slate_get_stats(const struct slate_dev *d, struct slate_stats *out);
+uint32_t slate_dies(const struct slate_dev *d);
+uint32_t slate_channels(const struct slate_dev *d);
+/* Time that a die (channel) was busy for a source since the drive was opened. */
+uint64_t slate_die_busy_ns(const struct slate_dev *d, uint32_t die, enum nand_source s);
+uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nand_source s);
 /* Returns SSD_E_NOSPC (and counts it) when SLATE_MARKS_MAX are taken. */
 int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	       const char label[SLATE_LABEL_BYTES]);

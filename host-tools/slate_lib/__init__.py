@@ -9,6 +9,8 @@ watch          the guest's console: phases, panics, hangs
 results        what the guest sent back
 rundir         out/<run>/: unique, atomic, never half
 facts          run.json
+drivefile      the head of a drive file
+age            'slate age' and 'slate drive'
 account        the drive's own figures (device.json)
 fioresult      the guest's figures (fio.json)
 report         both beside each other

@@ -2,7 +2,7 @@
 """The drive's own figures: reading, adding and asking them.
 
 An ACCOUNT is what the drive counted in an interval. Everything in it adds up
-over intervals, but for the maxima and minima.
+over intervals, but for the maxima, the minima and the levels.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
 PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other")
 SOURCES = ("host", "gc", "wl", "meta", "backup")
+NAND_OPS = ("read", "program", "erase", "copyback")
+# What the array holds at the end of an interval; all else is counted within it.
+LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq")
 LABEL_BYTES = 16
 SUB_BUCKETS = 16  # of the latency histogram, in each octave
 
@@ -105,8 +108,7 @@ class Account:
         for key, value in nand.items():
             if key.startswith("violation") or not isinstance(value, int):
                 continue
-            joined = max(self.nand.get(key, 0), value) if "-max" in key else self.nand.get(key, 0) + value
-            self.nand[key] = joined
+            self.nand[key] = value if key in LEVELS else self.nand.get(key, 0) + value
         self._add_violations(nand)
 
     def _add_sources(self, nand: Json) -> None:
@@ -136,6 +138,20 @@ class Account:
         """A NAND counter over all sources."""
         return sum(entry.get(counter, 0) for entry in self.sources.values())
 
+    def energy_nj(self, sources: Iterable[str] = (), ops: Iterable[str] = NAND_OPS) -> int:
+        """Energy of some sources (none named: all) and operations."""
+        names = tuple(sources) or self.sources
+        return sum(self.sources.get(name, {}).get(f"{op}-nj", 0) for name in names for op in ops)
+
+
+@dataclass
+class Busy:
+    """How busy dies, or channels, were: shares of the time."""
+
+    mean: float
+    by_source: dict[str, float]  # means, too
+    busiest: float
+
 
 @dataclass
 class JobAccount:
@@ -156,6 +172,7 @@ class Device:
         self.profile: str = raw.get("profile", "")
         self.total = Account([raw["total"]])
         self.marks: list[Json] = raw.get("marks", [])
+        self.at_ns: int = raw.get("at-ns", 0)
         self.settings = dict(line.split("=", 1) for line in settings_lines(raw.get("settings", [])))
 
     @property
@@ -179,6 +196,28 @@ class Device:
         """Blocks in the array; None if the settings do not say."""
         factors = [self.dies(), self.setting("planes_per_die"), self.setting("blocks_per_plane")]
         return math.prod(factors) if None not in factors else None  # type: ignore[type-var]
+
+    def pages(self) -> int | None:
+        """Pages in the array; None if the settings do not say."""
+        factors = [self.blocks(), self.setting("pages_per_block")]
+        return math.prod(factors) if None not in factors else None  # type: ignore[type-var]
+
+    def erases_per_page(self) -> tuple[float, float] | None:
+        """AEP and VEP: mean and variance of the erases that a page has seen."""
+        pages, nand = self.pages(), self.total.nand
+        if not pages or "page-erases" not in nand:
+            return None
+        mean = nand["page-erases"] / pages
+        return mean, nand["page-erases-sq"] / pages - mean * mean
+
+    def busy(self, what: str) -> Busy | None:
+        """Of all "dies" or "channels", in the whole run; None if nothing is known."""
+        each = self.raw.get(what, [])
+        if not each or not self.at_ns:
+            return None
+        by_source = {name: sum(one.get(name, 0) for one in each) / len(each) / self.at_ns for name in SOURCES}
+        busiest = max(sum(one.values()) for one in each) / self.at_ns
+        return Busy(sum(by_source.values()), by_source, busiest)
 
     def labels(self) -> list[str]:
         """Jobs that left marks, in order of their beginning."""
@@ -221,6 +260,12 @@ def settings_lines(settings: str | list[Any]) -> list[str]:
     """'section.key=value' lines of QEMU's settings, in whichever shape it has them."""
     lines = settings.splitlines() if isinstance(settings, str) else list(settings)
     return [line.strip() for line in lines if isinstance(line, str) and "=" in line]
+
+
+def raf(account: Account) -> float | None:
+    """Read amplification: bytes that left the flash over the channels / bytes the host read."""
+    read, moved = account.op["read"].bytes, account.nand.get("read-bytes")
+    return moved / read if read and moved is not None else None
 
 
 def waf(account: Account, unit_bytes: int) -> dict[str, float] | None:

@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import options, profiles, report
+from . import age, options, profiles, report
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 EXAMPLES = """\
@@ -17,6 +17,8 @@ examples:
   slate run --set ftl.buffer_units=0 --age 2             another drive, worn in
   slate run --cmd script.sh                              a script in the guest instead of fio
   slate run --shell                                      look around yourself
+  slate age my.ini --writes 3x -o aged.slate             an aged drive, once and for all
+  slate run --drive aged.slate --ephemeral               run on it, and leave it as it is
   slate report out/latest                                the report again
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
@@ -48,6 +50,14 @@ def parser() -> Parser:
     options.add_run_arguments(run)
     again = commands.add_parser("report", help="print the report of a run again")
     again.add_argument("dir", nargs="?", metavar="DIR", default=None, help="default: out/latest")
+    make = commands.add_parser(
+        "age",
+        help="make a filled and aged drive file",
+        epilog=age.AGE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    age.add_arguments(make)
+    age.add_drive_arguments(commands.add_parser("drive", help="tell what a drive file is"), Parser)
     drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
     profiles.add_arguments(drives)
     return top
@@ -64,6 +74,10 @@ def main(argv: list[str]) -> int:
             return USAGE
         if args.command == "report":
             return report.print_again(Path(args.dir) if args.dir else None)
+        if args.command == "age":
+            return age.age(args)
+        if args.command == "drive":
+            return age.drive(args)
         if args.command == "profiles":
             return profiles.run(args)
         from . import run

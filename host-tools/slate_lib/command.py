@@ -136,7 +136,13 @@ def keyval(**pairs: str) -> str:
 
 def blockdev(options: RunOptions) -> str:
     """The drive."""
-    pairs = {"driver": "nand-ssd", "node-name": NODE, "profile": str(options.profile.resolve())}
+    pairs = {"driver": "nand-ssd", "node-name": NODE}
+    if options.profile:
+        pairs["profile"] = str(options.profile.resolve())
+    if options.drive:
+        pairs["drive-file"] = str(options.drive.resolve())
+    if options.ephemeral:
+        pairs["ephemeral"] = "on"
     pairs |= {f"set.{i}": line for i, line in enumerate(options.overrides())}
     return keyval(**pairs)
 

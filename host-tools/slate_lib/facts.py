@@ -24,7 +24,6 @@ def sha256(path: Path) -> str:
 def checksums(options: RunOptions) -> dict[str, str]:
     """Of everything that goes into a run."""
     inputs = {
-        "profile": options.profile,
         "qemu": paths.QEMU,
         "vmlinux": paths.KERNELS[options.kernel],
         "initrd": paths.GUEST / "initrd.lz4",
@@ -33,7 +32,25 @@ def checksums(options: RunOptions) -> dict[str, str]:
         inputs["job"] = options.job.path
     if options.script:
         inputs["script"] = options.script
-    return {name: sha256(path) for name, path in inputs.items()}
+    if options.profile:
+        inputs["profile"] = options.profile
+    sums = {name: sha256(path) for name, path in inputs.items()}
+    if options.drive_kept and options.ephemeral:
+        sums["drive-tables"] = options.drive_kept.sha256_of_tables()
+    return sums
+
+
+def drive_file(options: RunOptions) -> dict[str, Any] | None:
+    """The drive file, as it was before the run."""
+    if not options.drive:
+        return None
+    kept = options.drive_kept
+    return {
+        "path": paths.short(options.drive),
+        "ephemeral": options.ephemeral,
+        "made_by_this_run": not kept,
+        "settings": kept.settings if kept else None,
+    }
 
 
 def versions(kernel: str) -> dict[str, str]:
@@ -67,7 +84,10 @@ def describe() -> str:
 
 def repeat_command(options: RunOptions) -> str:
     """A command line that does the same again, in the same clone."""
-    words = ["host-tools/slate", "run", "--profile", paths.short(options.profile)]
+    words = ["host-tools/slate", "run"]
+    words += ["--profile", paths.short(options.profile)] if options.profile else []
+    words += ["--drive", paths.short(options.drive)] if options.drive else []
+    words += ["--ephemeral"] if options.ephemeral else []
     if options.job:
         words += ["--job", paths.short(options.job.path)]
     if options.script:
@@ -80,7 +100,8 @@ def repeat_command(options: RunOptions) -> str:
     for name, value in (("fill", options.fill), ("age", options.age)):
         if value is not None:
             words += [f"--{name}", f"{value:g}"]
-    words += ["--precondition", options.precondition, "--frontend", options.frontend]
+    words += [] if options.drive_kept else ["--precondition", options.precondition]
+    words += ["--frontend", options.frontend]
     words += ["--shell"] if options.shell else []
     words += ["--realtime"] if options.realtime else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
@@ -96,7 +117,8 @@ def repeat_command(options: RunOptions) -> str:
 def settings(options: RunOptions) -> dict[str, Any]:
     """What the run was asked to do."""
     return {
-        "profile": paths.short(options.profile),
+        "profile": paths.short(options.profile) if options.profile else None,
+        "drive": drive_file(options),
         "job": paths.short(options.job.path) if options.job else None,
         "script": paths.short(options.script) if options.script else None,
         "script_args": options.script_args,

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import jobfile, paths, units
+from . import drivefile, jobfile, paths, units
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
@@ -22,7 +22,10 @@ SMP_MAX = 64
 class RunOptions:
     """One run."""
 
-    profile: Path
+    profile: Path | None  # None: the settings kept in the drive file
+    drive: Path | None = None  # the drive file; None: the drive lives in memory
+    drive_kept: drivefile.DriveFile | None = None  # there was a drive in it
+    ephemeral: bool = False
     job: jobfile.JobFile | None = None
     script: Path | None = None
     script_text: str = ""
@@ -57,10 +60,19 @@ class RunOptions:
     def name(self) -> str:
         """For the run's directory."""
         what = self.job.name if self.job else self.script.stem if self.script else "shell"
-        return f"{what}-{self.profile.stem}"
+        return f"{what}-{self.drive_path.stem}"
+
+    @property
+    def drive_path(self) -> Path:
+        """What the drive is called after: its file, or its profile."""
+        path = self.drive or self.profile
+        assert path
+        return path
 
     def overrides(self) -> list[str]:
         """'section.key=value' for the drive: the user's own come last."""
+        if self.drive_kept:
+            return self.settings
         instant = []
         if self.precondition == "instant":
             if self.fill is not None:
@@ -100,6 +112,14 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--out", metavar="DIR", help="where results go (default: out/JOB-PROFILE-NNN)")
     drive = parser.add_argument_group("the drive")
+    drive.add_argument(
+        "--drive",
+        metavar="FILE",
+        help="a drive file: made if it is not there (with --profile), else taken as it is",
+    )
+    drive.add_argument(
+        "--ephemeral", action="store_true", help="start from the drive file and leave it as it is"
+    )
     drive.add_argument(
         "--set",
         metavar="SECTION.KEY=VALUE",
@@ -163,7 +183,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--verbose", action="store_true", help="show the guest's console")
 
 
-def _number(name: str, text: str, low: float, high: float, kind: type = int) -> float:
+def number(name: str, text: str, low: float, high: float, kind: type = int) -> float:
+    """The value of an option, checked."""
     span = f"{low:g} to {high:g}"
     try:
         value = kind(text)
@@ -226,11 +247,51 @@ def _profile_preconditions(path: Path) -> set[str]:
         return set()  # the drive will say what is wrong
 
 
+def _drive_options(args: argparse.Namespace) -> RunOptions:
+    """The drive: a profile, a drive file, or both."""
+    if args.ephemeral and not args.drive:
+        raise SlateError("--ephemeral without --drive", "name the drive file with --drive")
+    if not args.drive:
+        return RunOptions(profile=check_profile(Path(args.profile or paths.DEFAULT_PROFILE)))
+    profile = check_profile(Path(args.profile)) if args.profile else None
+    options = RunOptions(profile=profile, drive=Path(args.drive), ephemeral=args.ephemeral)
+    assert options.drive
+    if options.drive.exists() and not options.drive.is_file():
+        raise SlateError(f"--drive {args.drive}: is not a plain file", "name one")
+    if options.drive.exists() and options.drive.stat().st_size:
+        options.drive_kept = drivefile.read(options.drive)
+        _check_no_preconditioning(args)
+    elif args.ephemeral:
+        raise SlateError(
+            f"--drive {args.drive}: is not there", "make it with 'slate age', or leave --ephemeral out"
+        )
+    elif not profile:
+        raise SlateError(
+            f"--drive {args.drive}: is not there", "give --profile too, to make it; or see 'slate age --help'"
+        )
+    elif not options.drive.parent.is_dir():
+        raise SlateError(
+            f"--drive {args.drive}: there is no directory {options.drive.parent}", "make it first"
+        )
+    return options
+
+
+def _check_no_preconditioning(args: argparse.Namespace) -> None:
+    """A drive that is there is taken as it is."""
+    asked = [f"--{name}" for name in ("fill", "age", "precondition") if getattr(args, name) is not None]
+    asked += [f"--set {line}" for line in args.set if line.startswith("precondition.")]
+    if asked:
+        raise SlateError(
+            f"{asked[0]}: {args.drive} holds a drive already, and is taken as it is",
+            "leave it out; 'slate age' makes a drive that is filled and aged otherwise",
+        )
+
+
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, fill in what they leave open."""
     if args.cmd and args.job:
         raise SlateError("--job and --cmd exclude each other", "give one of them")
-    options = RunOptions(profile=check_profile(Path(args.profile or paths.DEFAULT_PROFILE)))
+    options = _drive_options(args)
     options.shell = args.shell
     options.environment = _environment(args.env)
     if args.cmd:
@@ -246,15 +307,15 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         given = getattr(args, name)
         return given if given is not None else hints.get(name, default)
 
-    options.smp = int(_number("smp", asked("smp", "1"), 1, SMP_MAX))
+    options.smp = int(number("smp", asked("smp", "1"), 1, SMP_MAX))
     options.kernel = _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
     if options.kernel == "small" and options.smp > 1:
         raise SlateError(
             f"--smp {options.smp}: the small kernel runs one processor", "use --kernel debian, or --smp 1"
         )
     options.mem = _memory(asked("mem", "1G"))
-    options.seed = int(_number("seed", args.seed, 0, 2**31 - 1))
-    options.timeout = _number("timeout", asked("timeout", "600"), 1, 1e7, float)
+    options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
+    options.timeout = number("timeout", asked("timeout", "600"), 1, 1e7, float)
     options.precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
     if options.precondition == "device" and not options.job:
         raise SlateError(
@@ -262,11 +323,13 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
             "use --precondition instant, or write to the drive in the script",
         )
     options.frontend = _choice("frontend", asked("frontend", "nvme"), ("nvme", "virtio-blk"))
-    in_profile = _profile_preconditions(options.profile)
-    fill = asked("fill", None if "fill_permille" in in_profile else "100")
-    age = asked("age", None if "age_permille" in in_profile else "0")
-    options.fill = None if fill is None else _number("fill", fill, 0, 100, float)
-    options.age = None if age is None else _number("age", age, 0, 1000, float)
+    if not options.drive_kept:
+        assert options.profile
+        in_profile = _profile_preconditions(options.profile)
+        fill = asked("fill", None if "fill_permille" in in_profile else "100")
+        age = asked("age", None if "age_permille" in in_profile else "0")
+        options.fill = None if fill is None else number("fill", fill, 0, 100, float)
+        options.age = None if age is None else number("age", age, 0, 1000, float)
     options.accel = args.accel or "tcg"
     options.realtime = args.realtime or options.accel == "kvm"
     if options.accel == "kvm":

@@ -100,4 +100,6 @@ class Qemu:
         fix = "if its own words above do not help, run again with --keep --verbose"
         if -status == signal.SIGKILL:
             fix = "was it the kernel, out of memory ('dmesg | tail')? use a smaller --mem or drive"
+        if -status == signal.SIGBUS:
+            fix = "is the disk of the drive file full? free some space; the drive lost its power, no more"
         return MachineError(f"QEMU ended before the guest did: {how}{tail}", fix)

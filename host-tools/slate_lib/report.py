@@ -6,17 +6,34 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from . import paths, rows, units, warn
-from .account import SOURCES, Device, waf
+from .account import NAND_OPS, SOURCES, Device, raf, waf
 from .errors import OK, SlateError
 from .rows import Row
 
 WIDTH = 100
 RULE = "─" * WIDTH
 BOLD, DIM, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[33m", "\033[0m"
+SOURCE_NAMES = {"gc": "GC", "wl": "wear levelling", "meta": "metadata"}  # others: as they are
+# Counters of the array that are told when they are not 0.
+MEDIA = (
+    ("corrected", "reads with many errors"),
+    ("retries", "retries"),
+    ("uncorrectable", "uncorrectable"),
+    ("disturb-lost", "pages lost to disturbance"),
+    ("paired-lost", "pages lost with a torn upper page"),
+)
+ABILITIES = (
+    ("partial-erases", "partial erases"),
+    ("parallel-erases", "parallel erases"),
+    ("subpage-reads", "sub-page reads"),
+    ("lower-reads", "reads of lower pages"),
+    ("suspends", "suspensions"),
+)
 # Heading and width of each part of the latency, in the order of account.PARTS.
 PART_COLUMNS = (
     ("cell", "cell", 7),
@@ -60,7 +77,8 @@ class Report:
     def _head(self) -> None:
         settings = self.record["settings"]
         what = settings.get("job") or settings.get("script") or "shell"
-        left = f"{Path(what).name} on {Path(settings['profile']).name}"
+        drive = settings.get("drive") or {}
+        left = f"{Path(what).name} on {Path(drive.get('path') or settings['profile']).name}"
         facts = [
             units.size(self.device.capacity),
             self._filled(settings),
@@ -75,6 +93,9 @@ class Report:
         self._add(RULE, DIM)
 
     def _filled(self, settings: dict[str, Any]) -> str:
+        drive = settings.get("drive")
+        if drive and not drive["made_by_this_run"]:
+            return "drive file, ephemeral" if drive["ephemeral"] else "drive file"
         fill, age = settings.get("fill_percent"), settings.get("age")
         overrides = dict(line.split("=", 1) for line in settings.get("set", []))
         permille = overrides.get("precondition.fill_permille")
@@ -177,6 +198,7 @@ class Report:
         self._pair("GC", line if runs else "did not run")
         self._wear()
         self._sources()
+        self._nand()
 
     def _pair(self, name: str, text: str) -> None:
         label = f"{BOLD}{name:<10}{PLAIN}" if self._color else f"{name:<10}"
@@ -186,12 +208,9 @@ class Report:
         total = self.device.total
         erases = total.nand_total("erases")
         line = f"{units.count(erases)} in this run"
-        blocks = self.device.blocks()
-        most, everything = total.nand.get("erase-count-max"), total.nand.get("erase-count-sum")
-        if most is not None and everything is not None and blocks:
-            least = total.nand.get("erase-count-min")
-            line += "; wear: " + (f"least {least}, " if least is not None else "")
-            line += f"mean {everything / blocks:.2f}, most {most} erases of a block"
+        most, pages = total.nand.get("erase-count-max"), self.device.erases_per_page()
+        if most is not None and pages:
+            line += f"; wear: mean {pages[0]:.2f} (AEP), variance {pages[1]:.2f} (VEP), most {most} erases of a page"
         if total.ftl.get("retired-blocks"):
             line += f"; {total.ftl['retired-blocks']} blocks retired"
         self._pair("erases", line)
@@ -201,20 +220,46 @@ class Report:
         used = [
             name
             for name in (*SOURCES, *sorted(set(sources) - set(SOURCES)))
-            if any(sources.get(name, {}).get(key) for key in ("reads", "programs", "erases"))
+            if any(sources.get(name, {}).get(key) for key in ("reads", "programs", "erases", "copybacks"))
         ]
         parts = []
         for name in used:
-            reads, programs, erases = (
-                units.count(sources[name].get(key, 0)) for key in ("reads", "programs", "erases")
+            reads, programs, erases, copybacks = (
+                units.count(sources[name].get(key, 0)) for key in ("reads", "programs", "erases", "copybacks")
             )
             parts.append(f"{name} {reads} r, {programs} p, {erases} e")
-        self._pair(
-            "NAND",
-            ("   ".join(parts) if parts else "no commands") + "   (page reads, programs; block erases)"
-            if parts
-            else "no commands",
-        )
+            parts[-1] += f", {copybacks} c" if copybacks != "0" else ""
+        legend = "page reads, programs; block erases"
+        legend += "; copybacks" if any(part.endswith(" c") for part in parts) else ""
+        self._pair("NAND", "   ".join(parts) + f"   ({legend})" if parts else "no commands")
+
+    def _nand(self) -> None:
+        """How busy the array was, by cause; what it read, spent and suffered."""
+        total = self.device.total
+        for what in ("dies", "channels"):
+            busy = self.device.busy(what)
+            if busy:
+                shares = _sum((name, f"{100 * share:.1f}") for name, share in busy.by_source.items() if share)
+                self._pair(
+                    what, f"{100 * busy.mean:.1f} % busy{shares}, the busiest {100 * busy.busiest:.1f} %"
+                )
+        amplification = raf(total)
+        if amplification is not None:
+            self._pair("RAF", f"{amplification:.3f}   (bytes that left the flash / read by the host)")
+        if total.energy_nj():
+            shares = _sum(
+                (name, units.energy(total.energy_nj((name,)))) for name in SOURCES if total.energy_nj((name,))
+            )
+            ops = (
+                f"{op} {units.energy(total.energy_nj(ops=(op,)))}"
+                for op in NAND_OPS
+                if total.energy_nj(ops=(op,))
+            )
+            self._pair("energy", f"{units.energy(total.energy_nj())}{shares}   ({', '.join(ops)})")
+        for name, counters in (("media", MEDIA), ("also", ABILITIES)):
+            told = [f"{units.count(total.nand[key])} {what}" for key, what in counters if total.nand.get(key)]
+            if told:
+                self._pair(name, ", ".join(told))
 
     def _notes(self) -> None:
         alarms = warn.warnings(self.device, self.fio, self.rows)
@@ -242,6 +287,12 @@ class Report:
         for text in dict.fromkeys(notes):
             for index, line in enumerate(_wrap(text, WIDTH - 2)):
                 self._add(("  " if index else "· ") + line, DIM)
+
+
+def _sum(parts: Iterable[tuple[str, str]]) -> str:
+    """' = host 1 + GC 2'."""
+    told = [f"{SOURCE_NAMES.get(name, name)} {value}" for name, value in parts]
+    return f" = {' + '.join(told)}" if told else ""
 
 
 def _part(ns: float) -> str:

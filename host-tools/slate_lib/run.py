@@ -12,7 +12,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from . import command, device, facts, paths, process, qmp, report, units
+from . import command, device, drivefile, facts, paths, process, qmp, report, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .options import RunOptions
 from .rundir import RunDir
@@ -67,7 +67,14 @@ class Run:
     def _mark(self, phase: str) -> None:
         self.phases[phase] = time.monotonic() - self.started - sum(self.phases.values())
 
+    def _drop_unfinished(self) -> None:
+        """A drive file that QEMU was making when it ended is good for nothing."""
+        drive = self.options.drive
+        if drive and not self.options.drive_kept and drivefile.unfinished(drive):
+            drive.unlink()
+
     def _interrupted(self) -> int:
+        self._drop_unfinished()
         if self.options.keep:
             where = f"what there was is in {paths.short(self.run_dir.path)}"
         else:
@@ -79,6 +86,7 @@ class Run:
 
     def _failed(self, usage: bool = False) -> None:
         self.progress.now("")
+        self._drop_unfinished()
         if self.options.keep:
             return
         if usage:
@@ -156,6 +164,8 @@ class Run:
 
     def _prepared(self) -> str:
         options = self.options
+        if options.drive_kept:
+            return "as its file has it" + (", which stays as it is" if options.ephemeral else "")
         if options.precondition == "device" or not (options.fill or options.age):
             return "ready"
         aged = f" and aged {options.age:g}x" if options.age else ""
@@ -292,7 +302,7 @@ def run(options: RunOptions) -> int:
         )
     say = options.job.path if options.job else options.script or "a shell"
     print(
-        f"{'slate':<9} {paths.short(say) if say != 'a shell' else say} on {paths.short(options.profile)}, "
+        f"{'slate':<9} {paths.short(say) if say != 'a shell' else say} on {paths.short(options.drive_path)}, "
         f"{'small kernel, ' if options.kernel == 'small' else ''}"
         f"{options.smp} vCPU, {units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"

@@ -37,6 +37,14 @@ def us(ns: float | None) -> str:
     return f"{value:,.0f}" if value < 1e6 else f"{value / 1e6:.3g}e6"
 
 
+def energy(nj: float) -> str:
+    """'12.3 mJ', from nanojoules."""
+    for factor, name in ((1e9, "J"), (1e6, "mJ"), (1e3, "µJ")):
+        if nj >= factor:
+            return f"{nj / factor:,.1f} {name}"
+    return f"{nj:.0f} nJ"
+
+
 def count(value: float) -> str:
     """An integer with thousands apart."""
     return f"{value:,.0f}"

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import copy
+import struct
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,7 @@ SETTINGS = [
     "geometry.dies_per_chip=2",
     "geometry.planes_per_die=1",
     "geometry.blocks_per_plane=10",
+    "geometry.pages_per_block=8",
     "timing.read_ns=50000",
     "timing.cmd_ns=100",
     "timing.bus_ps_per_byte=1000",
@@ -60,7 +63,7 @@ SETTINGS = [
 ]
 
 
-def device(total: dict[str, Any], marks: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+def device(total: dict[str, Any], marks: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
     """query-blockstats' driver-specific part."""
     return copy.deepcopy(
         {
@@ -70,8 +73,34 @@ def device(total: dict[str, Any], marks: list[dict[str, Any]] | None = None) -> 
             "settings": SETTINGS,
             "total": total,
             "marks": marks or [],
+            **more,
         }
     )
+
+
+def busy(**by_source: int) -> dict[str, int]:
+    """Busy time of a die or a channel."""
+    return {name: by_source.get(name, 0) for name in ("host", "gc", "wl", "meta", "backup")}
+
+
+HEAD_BYTES = 16384
+# 2 dies of 4 blocks of 2 pages of 512 bytes, and tables of 8192 bytes
+DRIVE_SETTINGS = (
+    "drive.name=tiny\ngeometry.channels=1\ngeometry.chips_per_channel=1\ngeometry.dies_per_chip=2\n"
+    "geometry.planes_per_die=1\ngeometry.blocks_per_plane=4\ngeometry.pages_per_block=2\n"
+    "geometry.page_bytes=512\nftl.payload=yes\nprecondition.fill_permille=1000\n"
+)
+
+
+def drive_file(
+    path: Path, version: int = 1, image_bytes: int = 16384, magic: bytes = b"SLATE\r\n\x1a"
+) -> Path:
+    """A drive file as SPEC.md has it: 8 KiB of tables, 8 KiB of pages."""
+    head = magic + struct.pack("<IIQ", version, HEAD_BYTES, image_bytes)
+    head = head.ljust(1024, b"\0") + DRIVE_SETTINGS.encode()
+    head = head.ljust(HEAD_BYTES - 4, b"\0")
+    path.write_bytes(head + struct.pack("<I", zlib.crc32(head)) + b"T" * 8192 + b"P" * 8192)
+    return path
 
 
 def fio(name: str, section: str, ios: int, mean: float, maximum: int = 0, **more: Any) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 
 import unittest
 
-from support import account, device, mark, op
-from slate_lib.account import Account, Device, bucket_last, label_of, waf
+from support import account, busy, device, mark, op
+from slate_lib.account import Account, Device, bucket_last, label_of, raf, waf
 
 
 class Buckets(unittest.TestCase):
@@ -77,7 +77,25 @@ class Sums(unittest.TestCase):
             ]
         )
         self.assertEqual(both.violations(), 4)
-        self.assertEqual((both.nand["erase-count-max"], both.nand["uncorrectable"]), (3, 2))
+        self.assertEqual(both.nand["uncorrectable"], 2)
+
+    def test_levels_are_the_last_ones(self):
+        levels = {"programmed-pages": 9, "erase-count-max": 3, "erase-count-sum": 20, "page-erases": 160}
+        both = Account([account(nand=dict.fromkeys(levels, 1)), account(nand=levels)])
+        self.assertEqual({key: both.nand[key] for key in levels}, levels)
+
+    def test_raf(self):
+        some = Account([account(read=op([1] * 4), nand={"read-bytes": 4 * 18432})])
+        self.assertEqual(raf(some), 4.5)
+        self.assertIsNone(raf(Account([account(nand={"read-bytes": 5})])))
+        self.assertIsNone(raf(Account([account(read=op([1]))])))
+
+    def test_energy(self):
+        sources = {"host": {"read-nj": 5, "program-nj": 70}, "gc": {"erase-nj": 900, "copyback-nj": 1000}}
+        some = Account([account(nand={"by-source": sources})] * 2)
+        self.assertEqual(some.energy_nj(), 2 * 1975)
+        self.assertEqual((some.energy_nj(("gc",)), some.energy_nj(("wl",))), (3800, 0))
+        self.assertEqual(some.energy_nj(ops=("read", "erase")), 1810)
 
     def test_waf(self):
         some = Account(
@@ -162,7 +180,20 @@ class Jobs(unittest.TestCase):
 
     def test_geometry(self):
         dev = self.intervals()
-        self.assertEqual((dev.dies(), dev.blocks(), dev.unit_bytes), (4, 40, 4096))
+        self.assertEqual((dev.dies(), dev.blocks(), dev.pages(), dev.unit_bytes), (4, 40, 320, 4096))
+
+    def test_erases_per_page(self):
+        # half of 320 pages erased once, half three times
+        dev = Device(device(account(nand={"page-erases": 160 * 4, "page-erases-sq": 160 * 10})))
+        self.assertEqual(dev.erases_per_page(), (2.0, 1.0))
+        self.assertIsNone(self.intervals().erases_per_page())
+
+    def test_busy(self):
+        dies = [busy(host=100, gc=50), busy(host=300), busy(), busy(gc=50)]
+        some = Device(device(account(), dies=dies, **{"at-ns": 1000})).busy("dies")
+        self.assertEqual((some.mean, some.busiest), (0.125, 0.3))
+        self.assertEqual({k: v for k, v in some.by_source.items() if v}, {"host": 0.1, "gc": 0.025})
+        self.assertIsNone(self.intervals().busy("dies"))
 
 
 if __name__ == "__main__":

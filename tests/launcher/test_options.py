@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-import support  # noqa: F401  (sets the path)
+import support
 from slate_lib import cli, command, facts, jobfile, options, units
 from slate_lib.errors import USAGE, SlateError
 
@@ -138,6 +138,66 @@ class Arguments(Case):
                 options.from_arguments(cli.parser().parse_args(["run", "--profile", str(self.folder / name)]))
             for word in words:
                 self.assertIn(word, str(caught.exception))
+
+    def drive(self, *args, **more):
+        """'slate run' with a drive file and no --profile."""
+        path = support.drive_file(self.folder / "aged.slate", **more)
+        line = ["run", "--job", self.job, "--drive", str(path), *args]
+        return options.from_arguments(cli.parser().parse_args(line))
+
+    def test_drive_that_is_there(self):
+        some = self.drive()
+        self.assertEqual((some.profile, some.fill, some.age, some.overrides()), (None, None, None, []))
+        self.assertEqual(some.name, "some-aged")
+        self.assertEqual(
+            command.blockdev(some), f"driver=nand-ssd,node-name=ssd0,drive-file={self.folder}/aged.slate"
+        )
+        self.assertEqual(some.drive_kept.value("drive.name"), "tiny")
+        some = self.drive("--ephemeral", "--profile", self.profile, "--set", "ftl.map_ns=5")
+        self.assertEqual(
+            command.blockdev(some),
+            f"driver=nand-ssd,node-name=ssd0,profile={self.profile},drive-file={self.folder}/aged.slate,"
+            "ephemeral=on,set.0=ftl.map_ns=5",
+        )
+
+    def test_drive_that_is_there_is_not_filled(self):
+        for words in (
+            ["--fill", "50"],
+            ["--age=1"],
+            ["--precondition", "device"],
+            ["--set", "precondition.seed=3"],
+        ):
+            with self.assertRaises(SlateError) as caught:
+                self.drive(*words)
+            self.assertIn(words[0].partition("=")[0], str(caught.exception))
+            self.assertIn("aged.slate holds a drive already", str(caught.exception))
+
+    def test_hints_do_not_fill_a_drive_that_is_there(self):
+        self.job = self.write("some.fio", "# slate: fill=50 smp=2\n" + JOB)
+        self.assertEqual((self.drive().fill, self.drive().smp), (None, 2))
+
+    def test_drive_that_is_not_there(self):
+        new = str(self.folder / "new.slate")
+        some = self.parse("--drive", new)
+        self.assertEqual((some.drive_kept, some.fill), (None, 100.0))
+        self.assertIn(f",drive-file={new},set.0=precondition.fill_permille=1000,", command.blockdev(some))
+        self.refused("--drive", new, "--ephemeral", words=["new.slate: is not there", "slate age"])
+        self.refused("--drive", "/none/x", words=["no directory /none"])
+        self.refused("--drive", str(self.folder), words=["not a plain file"])
+        self.refused("--ephemeral", words=["--ephemeral without --drive"])
+        with self.assertRaises(SlateError) as caught:
+            options.from_arguments(cli.parser().parse_args(["run", "--drive", new]))
+        self.assertIn("give --profile too", str(caught.exception))
+
+    def test_drive_that_is_none(self):
+        for more, word in (
+            ({"magic": b"MAGIC\r\n\x1a"}, "is no drive file"),
+            ({"version": 2}, "has format 2, this program reads 1"),
+            ({"image_bytes": 16385}, "has 32768 bytes instead of 32769"),
+        ):
+            with self.assertRaises(SlateError) as caught:
+                self.drive(**more)
+            self.assertIn(f"aged.slate: {word}", str(caught.exception))
 
     def test_job_and_cmd(self):
         self.refused("--cmd", self.job, words=["--job and --cmd"])

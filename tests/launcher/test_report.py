@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import account, device, fio, mark, op, record
+from support import account, busy, device, fio, mark, op, record
 from slate_lib import device as device_file
 from slate_lib import fioresult, rows
 from slate_lib.errors import SlateError
@@ -101,14 +101,64 @@ class Text(unittest.TestCase):
             nand={
                 "by-source": {"gc": {"reads": 2, "programs": 2, "erases": 1}},
                 "erase-count-max": 3,
-                "erase-count-sum": 20,
+                "page-erases": 160,
+                "page-erases-sq": 480,
             },
         )
         text = self.text(dev, result)
         self.assertIn("1.500 = host 1.000 + GC 0.500", text)
         self.assertIn("1 runs moved 8 KiB", text)
-        self.assertIn("1 in this run; wear: mean 0.50, most 3", text)
+        self.assertIn(
+            "1 in this run; wear: mean 0.50 (AEP), variance 1.25 (VEP), most 3 erases of a page", text
+        )
         self.assertIn("gc 2 r, 2 p, 1 e", text)
+
+    def test_nand(self):
+        dev, result = one_job(
+            nand={
+                "by-source": {
+                    "host": {"reads": 4, "read-nj": 2_500_000, "program-nj": 600_000},
+                    "gc": {"copybacks": 7, "copyback-nj": 900},
+                },
+                "read-bytes": 4 * 18432,
+                "corrected": 2,
+                "retries": 3,
+                "suspends": 1,
+            }
+        )
+        dev |= {
+            "at-ns": 1000,
+            "dies": [busy(host=100, gc=50), busy(host=300), busy(), busy(gc=50)],
+            "channels": [busy(host=50), busy()],
+        }
+        self.assertEqual(
+            self.nand_section(dev, result),
+            [
+                "NAND      host 4 r, 0 p, 0 e   gc 0 r, 0 p, 0 e, 7 c   (page reads, programs; block erases; copybacks)",
+                "dies      12.5 % busy = host 10.0 + GC 2.5, the busiest 30.0 %",
+                "channels  2.5 % busy = host 2.5, the busiest 5.0 %",
+                "RAF       4.500   (bytes that left the flash / read by the host)",
+                "energy    3.1 mJ = host 3.1 mJ + GC 900 nJ   (read 2.5 mJ, program 600.0 µJ, copyback 900 nJ)",
+                "media     2 reads with many errors, 3 retries",
+                "also      1 suspensions",
+            ],
+        )
+
+    def test_nand_without_more_is_a_line(self):
+        self.assertEqual(self.nand_section(*one_job()), ["NAND      no commands"])
+
+    def nand_section(self, dev, result):
+        lines = self.text(dev, result).splitlines()
+        begin = next(i for i, line in enumerate(lines) if line.startswith("NAND"))
+        return lines[begin : lines.index("", begin)]
+
+    def test_a_drive_file_is_said(self):
+        drive = {"path": "there/aged.slate", "ephemeral": True, "made_by_this_run": False}
+        text = self.text(*one_job(), profile=None, drive=drive, fill_percent=None)
+        self.assertRegex(text, "^quick.fio on aged.slate .* drive file, ephemeral · ")
+        text = self.text(*one_job(), profile=None, drive=drive | {"ephemeral": False}, fill_percent=None)
+        self.assertIn(" · drive file · ", text)
+        self.assertIn("filled 100 %", self.text(*one_job(), drive=drive | {"made_by_this_run": True}))
 
     def test_unwritten_reads_warn(self):
         text = " ".join(self.text(*one_job(ftl={"unwritten-reads": 1, "unwritten-units": 1})).split())

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -41,6 +42,12 @@ def image_opts(**settings: object) -> str:
     parts = ["driver=nand-ssd", f"profile={options['profile']}"]
     parts += [f"set.{i}={value}" for i, value in enumerate(options.get("set", ()))]
     return ",".join(parts)
+
+
+def file_opts(path: Path, profile: bool = False, **options: object) -> str:
+    """A drive file on a tool's command line; options as ephemeral="on"."""
+    parts = ["driver=nand-ssd", f"drive-file={path}"] + [f"profile={SMALL}"] * profile
+    return ",".join(parts + [f"{key}={value}" for key, value in options.items()])
 
 
 def tool(name: str, *args: str, code: int | None = 0) -> str:
@@ -235,6 +242,12 @@ class Machine:
         """Ask QEMU to go; its exit status."""
         self.qmp("quit")
         return self.wait()
+
+    def kill(self) -> None:
+        """SIGKILL to QEMU itself, as it is."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        os.kill(int(children.read_text(encoding="ascii")), signal.SIGKILL)
+        self.process.wait(60)
 
     def close(self) -> None:
         """End it, however it is."""

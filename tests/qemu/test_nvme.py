@@ -430,6 +430,29 @@ class Marks(NvmeTest):
         self.assertEqual(marks[1]["at-ns"], now)
         self.assertEqual(self.vm.stats()["total"]["write"]["ios"], 4)
 
+    def test_busy_time_by_die_and_channel(self) -> None:
+        """The totals of the dies are those of the sources, over marks too."""
+        nvme = self.start()
+        for mark in range(3):
+            for i in range(9):
+                nvme.do_write((mark + 2) * i * 4096, PAGE)
+            nvme.start(FLUSH)
+            nvme.finish()
+            nvme.do_read(0, 4096)
+            if mark < 2:
+                nvme.mark(0, b"here")
+        stats = self.vm.stats()
+        host = stats["total"]["nand"]["by-source"]["host"]
+        self.assertEqual(sum(die["host"] for die in stats["dies"]), host["die-busy-ns"])
+        self.assertEqual(sum(one["host"] for one in stats["channels"]), host["bus-busy-ns"])
+        # cmd + cell for each read, with its transfer; cmd and transfer, then the cell, for each program
+        transfer = (16384 + 1280) * 1250 // 1000
+        self.assertEqual((host["reads"], host["programs"]), (3, 9))
+        self.assertEqual(host["bus-busy-ns"], 12 * (300 + transfer))
+        self.assertEqual(host["die-busy-ns"], 12 * (300 + transfer) + 3 * 99000 + 9 * 640000)
+        self.assertEqual(stats["total"]["nand"]["read-bytes"], 3 * (16384 + 1280))
+        self.assertGreater(stats["at-ns"], max(die["host"] for die in stats["dies"]))
+
     def test_effects_log(self) -> None:
         nvme = self.start()
         nvme.do_admin(GET_LOG, prp1=SCRATCH, dwords={10: 5 | 1023 << 16})
@@ -531,7 +554,8 @@ class OtherFrontEnds(MachineTest):
         self.assertEqual(stats["capacity"], 256 << 20)
         self.assertIn("geometry.channels=2", stats["settings"])
         self.assertEqual(set(stats["total"]), {"read", "write", "trim", "flush", "ftl", "nand"})
-        self.assertEqual(len(stats["total"]["nand"]["violations"]), 10)
+        self.assertEqual(len(stats["total"]["nand"]["violations"]), 12)
+        self.assertEqual((len(stats["dies"]), len(stats["channels"]), stats["at-ns"]), (2, 2, 0))
         self.assertEqual(set(stats["total"]["nand"]["by-source"]), {"host", "gc", "wl", "meta", "backup"})
 
     def test_stopped_machine(self) -> None:

@@ -132,7 +132,7 @@ class BadOptions(unittest.TestCase):
         return tool("qemu-io", "--image-opts", opts, "-c", "quit", code=1)
 
     def test_no_profile(self) -> None:
-        self.assertIn("'profile'", self.said("driver=nand-ssd"))
+        self.assertIn("neither a profile nor a drive file", self.said("driver=nand-ssd"))
 
     def test_profile_is_not_there(self) -> None:
         self.assertIn("/nowhere/x.ini", self.said("driver=nand-ssd,profile=/nowhere/x.ini"))

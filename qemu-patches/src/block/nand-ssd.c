@@ -35,6 +35,13 @@
  *   due        nand_ssd_run(): its time has come; on a list of that call's own
  *   finished   woken by nand_ssd_run(), in the context of its coroutine
  *
+ * A drive may be a file ('drive-file'; not 'backing', which the block layer's
+ * reopen would take for a node). libslate maps and locks it. What a request has
+ * done is in the page cache before the request completes, so a QEMU that is
+ * killed, at any instruction, leaves a drive that lost its power then. Opened
+ * read-only, the file is used as with ephemeral=on: mounting a drive may have to
+ * write to its flash.
+ *
  * Invariants: (1) the drive is called with s->lock held, and from one thread
  * at a time; (2) its done callback only queues, so that it is never re-entered;
  * (3) coroutines are woken without s->lock; (4) s->now_ns never decreases.
@@ -89,12 +96,14 @@ typedef struct BDRVNandSsdState {
     uint64_t next_id;
 
     uint64_t now_ns;                /* the drive's clock when last looked at */
+    uint64_t worked_ns;             /* a request ended, and the machine ran */
     QEMUClockType clock;
     int64_t skew_ns;                /* drive's clock - clock */
     QEMUTimer *timer;               /* main loop's list */
     QEMUTimer *guard;               /* main AioContext's list */
     QEMUBH *bh;                     /* delivers what was finished at once */
 
+    bool read_only_file;            /* ephemeral because opened read-only */
     VMChangeStateEntry *vm_state;   /* NULL outside a VM */
     bool vm_stopped;
     unsigned drained;
@@ -271,6 +280,9 @@ static void nand_ssd_run(BDRVNandSsdState *s, bool skip)
                req->io.done_ns <= s->now_ns) {
             QTAILQ_REMOVE(&s->done, req, next);
             QTAILQ_INSERT_TAIL(&due, req, next);
+            if (!s->vm_stopped) {
+                s->worked_ns = req->io.done_ns;
+            }
             nand_ssd_trace_done(s, req);
         }
         nand_ssd_arm(s, deadline_ns);
@@ -503,6 +515,11 @@ static NandSsdSourceStats *nand_ssd_source_stats(const struct nand_stats *from,
     to->reads = from->ops[NAND_READ][source];
     to->programs = from->ops[NAND_PROGRAM][source];
     to->erases = from->ops[NAND_ERASE][source];
+    to->copybacks = from->ops[NAND_COPYBACK][source];
+    to->read_nj = from->energy_nj[NAND_READ][source];
+    to->program_nj = from->energy_nj[NAND_PROGRAM][source];
+    to->erase_nj = from->energy_nj[NAND_ERASE][source];
+    to->copyback_nj = from->energy_nj[NAND_COPYBACK][source];
     to->die_busy_ns = from->die_busy_ns[source];
     to->bus_busy_ns = from->bus_busy_ns[source];
     return to;
@@ -526,12 +543,48 @@ static NandSsdNandStats *nand_ssd_nand_stats(const struct nand_stats *from)
         QAPI_LIST_APPEND(tail, from->violations[rule]);
     }
     to->uncorrectable = from->uncorrectable;
+    to->corrected = from->corrected;
+    to->retries = from->retries;
     to->program_fails = from->program_fails;
     to->erase_fails = from->erase_fails;
+    to->partial_erases = from->partial_erases;
+    to->parallel_erases = from->parallel_erases;
+    to->subpage_reads = from->subpage_reads;
+    to->read_bytes = from->read_bytes;
+    to->lower_reads = from->lower_reads;
+    to->suspends = from->suspends;
+    to->disturbs = from->disturbs;
+    to->disturb_lost = from->disturb_lost;
+    to->paired_lost = from->paired_lost;
     to->programmed_pages = from->programmed_pages;
     to->erase_count_max = from->erase_count_max;
     to->erase_count_sum = from->erase_count_sum;
+    to->page_erases = from->page_erases;
+    to->page_erases_sq = from->page_erases_sq;
     return to;
+}
+
+typedef uint64_t NandSsdBusyFn(const struct slate_dev *dev, uint32_t i,
+                               enum nand_source source);
+
+static NandSsdBusyList *nand_ssd_busy_list(const struct slate_dev *dev,
+                                           uint32_t count,
+                                           NandSsdBusyFn *busy_ns)
+{
+    NandSsdBusyList *list = NULL;
+    NandSsdBusyList **tail = &list;
+
+    for (uint32_t i = 0; i < count; i++) {
+        NandSsdBusy *to = g_new0(NandSsdBusy, 1);
+
+        to->host = busy_ns(dev, i, NAND_SRC_HOST);
+        to->gc = busy_ns(dev, i, NAND_SRC_GC);
+        to->wl = busy_ns(dev, i, NAND_SRC_WL);
+        to->meta = busy_ns(dev, i, NAND_SRC_META);
+        to->backup = busy_ns(dev, i, NAND_SRC_BACKUP);
+        QAPI_LIST_APPEND(tail, to);
+    }
+    return list;
 }
 
 static NandSsdAccount *nand_ssd_account(const struct slate_stats *from)
@@ -595,6 +648,12 @@ static BlockStatsSpecific *nand_ssd_get_specific_stats(BlockDriverState *bs)
     to->settings = nand_ssd_lines(slate_settings(s->dev));
     to->capacity = slate_capacity(s->dev);
     to->total = nand_ssd_account(stats);
+    /* Not now_ns: the flush when a machine stops comes at the host's time. */
+    to->at_ns = s->worked_ns;
+    to->dies = nand_ssd_busy_list(s->dev, slate_dies(s->dev),
+                                  slate_die_busy_ns);
+    to->channels = nand_ssd_busy_list(s->dev, slate_channels(s->dev),
+                                      slate_bus_busy_ns);
     for (uint32_t i = 0; i < slate_mark_count(s->dev); i++) {
         QAPI_LIST_APPEND(tail, nand_ssd_mark(s->dev, i));
     }
@@ -649,6 +708,7 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
         .opaque = s,
     };
     g_autoptr(GPtrArray) overrides = g_ptr_array_new();
+    struct slate_options options = { 0 };
     struct slate_dev *dev = NULL;
     char why[SLATE_ERR_BYTES] = "";
 
@@ -657,9 +717,11 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     }
     g_ptr_array_add(overrides, NULL);
 
-    *ret = nand_ssd_errno(slate_open(opts->profile,
-                                     (const char *const *)overrides->pdata,
-                                     &host, &dev, why));
+    options.profile = opts->profile;
+    options.overrides = (const char *const *)overrides->pdata;
+    options.backing = opts->drive_file;
+    options.ephemeral = opts->ephemeral || s->read_only_file;
+    *ret = nand_ssd_errno(slate_open(&options, &host, &dev, why));
     if (*ret < 0) {
         error_setg(errp, "%s", why);
         return NULL;
@@ -693,6 +755,8 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     }
 
     s->bs = bs;
+    s->read_only_file = opts->drive_file && !opts->ephemeral &&
+                        !(flags & BDRV_O_RDWR);
     QTAILQ_INIT(&s->done);
     s->dev = nand_ssd_new_drive(s, opts, &ret, errp);
     if (!s->dev) {
@@ -737,6 +801,14 @@ static int GRAPH_UNLOCKED nand_ssd_reopen_prepare(BDRVReopenState *state,
                                                   BlockReopenQueue *queue,
                                                   Error **errp)
 {
+    BDRVNandSsdState *s = state->bs->opaque;
+
+    if (s->read_only_file && (state->flags & BDRV_O_RDWR)) {
+        error_setg(errp, "The drive was opened read-only: what is written "
+                   "now would not reach its file; close it and open it "
+                   "again for writing");
+        return -EROFS;
+    }
     return 0;
 }
 
@@ -777,6 +849,8 @@ nand_ssd_co_get_info(BlockDriverState *bs, BlockDriverInfo *bdi)
 static const char *const nand_ssd_strong_runtime_opts[] = {
     "profile",
     "set.",
+    "drive-file",
+    "ephemeral",
     NULL
 };
 

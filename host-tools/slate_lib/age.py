@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate age' makes an aged drive file once; 'slate drive show' tells what one is."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from . import drivefile, paths
+from .errors import OK, SlateError
+from .options import check_profile, check_settings, number
+
+PROGRAM = paths.BUILD / "core" / "slate-age"
+AGE_EXAMPLES = """\
+examples:
+  slate age nand-emu/profiles/default.ini --writes 3x -o aged.slate
+  slate run --drive aged.slate --ephemeral        as often as you like, from the same state
+  slate run --drive aged.slate                    goes on where the run before stopped
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of 'slate age'."""
+    parser.add_argument("profile", metavar="PROFILE", help="the drive's profile, an .ini file")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the drive file to make")
+    parser.add_argument(
+        "--writes",
+        metavar="N",
+        default="0",
+        help="overwrite the drive N times its capacity (3x) in random units (default 0)",
+    )
+    parser.add_argument(
+        "--fill", metavar="PCT", default="100", help="first write this much of it in order (default 100)"
+    )
+    parser.add_argument("--seed", metavar="N", default="1", help="of the random order (default 1)")
+    parser.add_argument(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a value of the profile; repeatable",
+    )
+    parser.add_argument(
+        "--content",
+        choices=("random", "zero"),
+        default="random",
+        help="what the pages hold: bytes that all differ (default), or zeroes, which take no room on disk",
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite FILE")
+
+
+def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type) -> None:
+    """The arguments of 'slate drive'."""
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=parser_class, required=True)
+    show = verbs.add_parser("show", help="print the settings and the sizes of a drive file")
+    show.add_argument("file", metavar="FILE")
+
+
+def command_line(args: argparse.Namespace) -> list[str]:
+    """What makes the drive."""
+    profile = check_profile(Path(args.profile))
+    writes = number("writes", args.writes.removesuffix("x"), 0, 100, float)
+    fill = number("fill", args.fill, 0, 100, float)
+    seed = number("seed", args.seed, 0, 2**31 - 1)
+    if writes and not fill:
+        raise SlateError("--writes overwrites what --fill filled, and that is nothing", "use --fill 100")
+    check_settings(args.set)
+    line = [str(PROGRAM)]
+    line += ["--force"] if args.force else []
+    line += ["--zeroes"] if args.content == "zero" else []
+    return [
+        *line,
+        str(profile),
+        str(Path(args.output)),
+        f"precondition.fill_permille={round(fill * 10)}",
+        f"precondition.age_permille={round(writes * 1000)}",
+        f"precondition.seed={seed}",
+        *args.set,
+    ]
+
+
+def age(args: argparse.Namespace) -> int:
+    """'slate age': becomes the program that does it."""
+    line = command_line(args)
+    if args.output.startswith("-"):
+        raise SlateError(f"-o {args.output}: begins like an option", f"name it ./{args.output}")
+    if not PROGRAM.exists():
+        raise SlateError(
+            f"{paths.short(PROGRAM)} is not there: the core has not been built", "run 'make core'"
+        )
+    sys.stdout.flush()
+    os.execv(line[0], line)
+
+
+def drive(args: argparse.Namespace) -> int:
+    """'slate drive show'."""
+    print(drivefile.read(Path(args.file)).text(), end="")
+    return OK

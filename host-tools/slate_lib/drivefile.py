@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Drive files: what their heads say. The format is in SPEC.md; libslate is its master."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import units
+from .errors import SlateError
+
+MAGIC = b"SLATE\r\n\x1a"
+VERSION = 1
+HEAD_BYTES = 16384
+SETTINGS_AT = 1024
+_CHUNK = 1 << 20
+_SHAPE = (
+    "channels",
+    "chips_per_channel",
+    "dies_per_chip",
+    "planes_per_die",
+    "blocks_per_plane",
+    "pages_per_block",
+)
+
+
+@dataclass
+class DriveFile:
+    """The head of a drive file."""
+
+    path: Path
+    settings: list[str]  # "section.key=value", as they were when the drive was made
+    image_bytes: int
+
+    def value(self, key: str) -> str:
+        """One setting."""
+        return dict(line.split("=", 1) for line in self.settings)[key]
+
+    @property
+    def table_bytes(self) -> int:
+        """Of the image, what comes before the pages' content."""
+        pages = math.prod(int(self.value(f"geometry.{key}")) for key in _SHAPE)
+        payload = pages * int(self.value("geometry.page_bytes"))
+        return self.image_bytes - (payload if self.value("ftl.payload") == "yes" else 0)
+
+    def sha256_of_tables(self) -> str:
+        """Of the head and the tables: every write leaves a trace in them."""
+        digest = hashlib.sha256()
+        left = HEAD_BYTES + self.table_bytes
+        with open(self.path, "rb") as file:
+            while left and (data := file.read(min(left, _CHUNK))):
+                digest.update(data)
+                left -= len(data)
+        return digest.hexdigest()
+
+    def text(self) -> str:
+        """For a person."""
+        status = os.stat(self.path)
+        lines = [
+            f"{self.path}: {units.size(status.st_size)}, of which {units.size(status.st_blocks * 512)} on disk",
+            f"format {VERSION}: head {units.size(HEAD_BYTES)}, tables {units.size(self.table_bytes)}, "
+            f"pages {units.size(self.image_bytes - self.table_bytes)}",
+            *self.settings,
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def unfinished(path: Path) -> bool:
+    """The file is one that a program was making when it ended."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == bytes(len(MAGIC)) and os.stat(path).st_size > HEAD_BYTES
+    except OSError:
+        return False
+
+
+def read(path: Path) -> DriveFile:
+    """The head, checked as libslate checks it."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(HEAD_BYTES)
+            size = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise SlateError(
+            f"{path}: {(error.strerror or str(error)).lower()}", "name a file that 'slate age' made"
+        ) from None
+    if not head.startswith(MAGIC) or len(head) < HEAD_BYTES:
+        raise SlateError(
+            f"{path}: is no drive file (or its making was interrupted)", "name another, or delete it"
+        )
+    version, _, image_bytes = struct.unpack_from("<IIQ", head, len(MAGIC))
+    if version != VERSION:
+        raise SlateError(f"{path}: has format {version}, this program reads {VERSION}", "make the drive anew")
+    if zlib.crc32(head[:-4]) != struct.unpack_from("<I", head, HEAD_BYTES - 4)[0]:
+        raise SlateError(f"{path}: its head is damaged (checksum)", "restore it from a copy")
+    if size != HEAD_BYTES + image_bytes:
+        raise SlateError(
+            f"{path}: has {size} bytes instead of {HEAD_BYTES + image_bytes}: it was cut or grew",
+            "restore it from a copy",
+        )
+    text = head[SETTINGS_AT : HEAD_BYTES - 4].split(b"\0", 1)[0].decode(errors="replace")
+    return DriveFile(path, text.splitlines(), image_bytes)

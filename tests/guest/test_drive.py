@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Drive files: age once and run many, go on where a run stopped, pull the plug."""
+
+import fcntl
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from support import HERE, JOBS, SLATE, SMALL, GuestTest
+from slate_lib import drivefile
+
+_SYNCED = re.compile(r"^SYNCED (\d+)\r?$", re.MULTILINE)
+
+
+class DriveFiles(GuestTest):
+    """slate age, slate run --drive."""
+
+    def setUp(self):
+        super().setUp()
+        self.drive = self.folder / "drive.slate"
+
+    def command(self, *args, out=None, **more):
+        """Without --profile: the drive knows its own."""
+        line, out = super().command(*args, out=out, **more)
+        at = line.index("--profile")
+        return line[:at] + line[at + 2 :], out
+
+    def age(self, *args):
+        subprocess.run(
+            [SLATE, "age", SMALL, *args, "-o", self.drive], check=True, capture_output=True, timeout=60
+        )
+
+    def test_equal_ephemeral_runs(self):
+        self.age("--writes", "3x")
+        before = drivefile.read(self.drive).sha256_of_tables()
+        runs = [
+            self.slate("--drive", self.drive, "--ephemeral", "--job", JOBS / "mixed-gc.fio") for _ in range(2)
+        ]
+        for name in ("fio.json", "device.json", "report.txt"):
+            self.assertEqual(runs[0].text(name), runs[1].text(name), name)
+        device = runs[0].device
+        self.assert_clean(device)
+        self.assertGreater(device.erases_per_page()[0], 3)
+        self.assertGreater(device.total.ftl["gc-runs"], 0, "an aged drive collects at once")
+        self.assertEqual(device.total.ftl["unwritten-reads"], 0)
+        record = runs[0].json("run.json")
+        self.assertEqual(record["sha256"]["drive-tables"], before)
+        self.assertEqual(record["settings"]["drive"]["path"], "drive.slate")
+        self.assertIn("precondition.age_permille=3000", record["settings"]["drive"]["settings"])
+        self.assertEqual(drivefile.read(self.drive).sha256_of_tables(), before)
+        self.assertIn("--drive drive.slate --ephemeral", record["repeat"])
+        self.assertNotIn("--fill", record["repeat"])
+
+    def test_a_run_goes_on_where_the_last_one_stopped(self):
+        first = self.slate(
+            "--drive", self.drive, "--profile", SMALL, "--fill", "0", "--cmd", HERE / "drive-write.sh"
+        )
+        for _ in range(2):
+            again = self.slate("--drive", self.drive, "--cmd", HERE / "drive-check.sh")
+            self.assertEqual(again.text("sums.txt"), first.text("sums.txt"))
+            self.assertEqual(again.text("fsck.txt"), "clean\n")
+            self.assert_clean(again.device)
+        self.assertIn("drive file", again.out)
+
+    def test_the_plug_is_pulled(self):
+        """SIGKILL to QEMU in the middle of fsyncs: a clean file system, and every synced file."""
+        chance = random.Random(3)
+        self.age("--writes", "1x")
+        synced = "new"
+        for turn in range(5):
+            synced = self.pulled(synced, chance.randrange(5, 60), chance.random() * 0.1, turn)
+        result = self.slate(
+            "--drive", self.drive, "--cmd", HERE / "drive-kill.sh", "--cmd-arg", synced, "--cmd-arg", "stop"
+        )
+        self.assertIn(f"CHECKED {synced}", result.text("console.log"))
+        self.assertGreater(int(synced), 50)
+        self.assert_clean(result.device)
+
+    def pulled(self, synced, more, seconds, turn):
+        """Let the guest sync so many files, kill QEMU; the last file that it knew to be safe."""
+        line, out = self.command("--drive", self.drive, "--cmd", HERE / "drive-kill.sh", "--cmd-arg", synced)
+        process = subprocess.Popen(line, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        console = out / "console.log"
+
+        def told():
+            text = console.read_text(errors="replace") if console.exists() else ""
+            return [int(number) for number in _SYNCED.findall(text)]
+
+        deadline = time.monotonic() + 200
+        while len(told()) < more:
+            self.assertIsNone(process.poll(), f"turn {turn}: the run ended by itself")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        time.sleep(seconds)
+        children = f"/proc/{process.pid}/task/{process.pid}/children"
+        with open(children, encoding="ascii") as pids:
+            os.kill(int(pids.read()), signal.SIGKILL)
+        err = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, 3, err)
+        self.assertIn("SIGKILL", err)
+        self.assert_no_process(out)
+        return str(told()[-1])
+
+    def test_refused(self):
+        self.refused("--drive", self.drive, words=("drive.slate: is not there", "--profile"))
+        self.age()
+        self.refused("--drive", self.drive, "--fill", "10", words=("--fill", "holds a drive already"))
+        self.refused(
+            "--drive",
+            self.drive,
+            "--set",
+            "geometry.channels=4",
+            words=("was made with geometry.channels = 2", "4"),
+        )
+        with open(self.drive, "rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.refused("--drive", self.drive, words=("another program has it open",))
+
+
+if __name__ == "__main__":
+    unittest.main()
