@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
-PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other")
+PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link")
 SOURCES = ("host", "gc", "wl", "meta", "backup")
 NAND_OPS = ("read", "program", "erase", "copyback")
 # What the array holds at the end of an interval; all else is counted within it.
@@ -58,7 +58,7 @@ class OpAccount:
         self.latency_sum_ns += raw["latency-sum-ns"]
         self.latency_max_ns = max(self.latency_max_ns, raw["latency-max-ns"] if raw["ios"] else 0)
         for part in PARTS:
-            self.parts_ns[part] += raw[f"{part}-ns"]
+            self.parts_ns[part] += raw.get(f"{part}-ns", 0)  # a run of before may lack the link's
         for bucket in raw.get("histogram", ()):
             floor = bucket["floor-ns"]
             self.histogram[floor] = self.histogram.get(floor, 0) + bucket["count"]
@@ -218,6 +218,13 @@ class Device:
         by_source = {name: sum(one.get(name, 0) for one in each) / len(each) / self.at_ns for name in SOURCES}
         busiest = max(sum(one.values()) for one in each) / self.at_ns
         return Busy(sum(by_source.values()), by_source, busiest)
+
+    def link_busy(self) -> tuple[float, float] | None:
+        """Shares of the time in which the host link moved data to the host, to the drive; None: no link."""
+        ways = [self.total.ftl.get(f"link-to-{way}-busy-ns", 0) for way in ("host", "drive")]
+        if not any(ways) or not self.at_ns:
+            return None
+        return ways[0] / self.at_ns, ways[1] / self.at_ns
 
     def labels(self) -> list[str]:
         """Jobs that left marks, in order of their beginning."""

@@ -43,6 +43,7 @@ PART_COLUMNS = (
     ("buffer", "buffer", 8),
     ("map", "map", 6),
     ("other", "other", 6),
+    ("link", "link", 7),
 )
 
 
@@ -145,12 +146,17 @@ class Report:
             DIM if row.guest else "",
         )
 
+    def _columns(self) -> tuple[tuple[str, str, int], ...]:
+        """Parts of a latency; the link only if the drive has one."""
+        linked = any(op.parts_ns["link"] for op in self.device.total.op.values())
+        return PART_COLUMNS if linked else PART_COLUMNS[:-1]
+
     def _parts(self) -> None:
         shown = [row for row in self.rows if row.drive]
         if not shown:
             return
         self._add()
-        heading = "".join(f"{title:>{width}}" for _, title, width in PART_COLUMNS)
+        heading = "".join(f"{title:>{width}}" for _, title, width in self._columns())
         self._add(f"{'mean, µs':<22}{'guest':>7} = {'path':>6} +{heading}{'dies':>5}{'bus':>5}", BOLD)
         before = None
         for row in shown:
@@ -163,7 +169,7 @@ class Report:
         assert drive
         guest = units.us(row.guest.mean_ns) if row.guest else "-"
         path = row.path_ns()
-        parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in PART_COLUMNS)
+        parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self._columns())
         busy = "".join(
             f"{'-' if share is None else f'{100 * share:.0f}%':>{width}}"
             for share, width in zip(rows.busy(self.device, row), (5, 5))
@@ -243,6 +249,9 @@ class Report:
                 self._pair(
                     what, f"{100 * busy.mean:.1f} % busy{shares}, the busiest {100 * busy.busiest:.1f} %"
                 )
+        link = self.device.link_busy()
+        if link:
+            self._pair("link", f"{100 * link[0]:.1f} % busy to the host, {100 * link[1]:.1f} % to the drive")
         amplification = raf(total)
         if amplification is not None:
             self._pair("RAF", f"{amplification:.3f}   (bytes that left the flash / read by the host)")

@@ -253,7 +253,7 @@ static void nand_ssd_trace_done(BDRVNandSsdState *s, NandSsdRequest *req)
                         req->io.done_ns - req->io.submit_ns, req->io.status);
     trace_nand_ssd_where(bdrv_get_node_name(s->bs), req->id, w->cell_ns,
                          w->bus_ns, w->host_queue_ns, w->gc_queue_ns,
-                         w->buffer_ns, w->map_ns, w->other_ns);
+                         w->buffer_ns, w->map_ns, w->other_ns, w->link_ns);
 }
 
 /*
@@ -472,6 +472,7 @@ static NandSsdOpStats *nand_ssd_op_stats(const struct ftl_op_stats *from)
     to->buffer_ns = from->where.buffer_ns;
     to->map_ns = from->where.map_ns;
     to->other_ns = from->where.other_ns;
+    to->link_ns = from->where.link_ns;
 
     for (uint32_t i = 0; i < FTL_HIST_BUCKETS; i++) {
         if (from->hist[i]) {
@@ -504,6 +505,8 @@ static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
     to->gc_ns = from->gc_ns;
     to->retired_blocks = from->retired_blocks;
     to->mounts = from->mounts;
+    to->link_to_host_busy_ns = from->link_busy_ns[0];
+    to->link_to_drive_busy_ns = from->link_busy_ns[1];
     return to;
 }
 
