@@ -205,7 +205,7 @@ static void settle(struct nand_array *a, uint32_t die)
 		} else if (a->pbs > 1) {
 			struct place p = place_of(a, f[i].ppn);
 
-			disturb_neighbours(a, &p);
+			disturb_neighbours(a, &p, f[i].pb);
 		}
 	}
 	image_order();
@@ -251,7 +251,7 @@ static void take_off(struct nand_array *a, const struct place *at, struct nand_c
 
 	for (unsigned int i = 0; i < count; i++) {
 		f[i].ppn = at[i].ppn;
-		f[i].pb = c[i].pb;
+		f[i].pb = c[i].op == NAND_ERASE ? c[i].pb : disturbance_plan(a, &at[i]);
 		f[i].prev_next = order_next(a, &at[i]);
 		f[i].failed = fails(a, &at[i], &c[i]);
 	}
@@ -395,11 +395,11 @@ static void tear_erase(struct nand_array *a, const struct img_flight *f, uint64_
 }
 
 /* The page is lost or whole; if lost, so is what its cells held before. */
-static void tear_program(struct nand_array *a, const struct place *p, uint64_t *coin)
+static void tear_program(struct nand_array *a, const struct place *p, uint32_t plan, uint64_t *coin)
 {
 	uint32_t type = page_type(a, p->page);
 
-	disturb_neighbours(a, p);
+	disturb_neighbours(a, p, plan);
 	if (!(mix(coin) & 1u))
 		return;
 	page_lose(a, p->ppn);
@@ -422,8 +422,10 @@ static void undo_program(struct nand_array *a, const struct place *p, uint32_t p
 		a->age[p->pb].programmed_ns = 0;
 }
 
-static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint64_t *coin)
+/* Each die has a coin of its own, so that an interrupted recovery decides the same again. */
+static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint64_t seed)
 {
+	uint64_t own = fxp_hash(seed, die), *coin = &own;
 	const struct img_die *d = &a->die[die];
 	const struct img_flight *f = flights_of(a, die);
 	bool begun = at_ns > d->cell_start_ns;
@@ -435,7 +437,7 @@ static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint
 			if (begun)
 				tear_erase(a, &f[i], coin);
 		} else if (begun) {
-			tear_program(a, &p, coin);
+			tear_program(a, &p, f[i].pb, coin);
 		} else {
 			undo_program(a, &p, f[i].prev_next);
 		}
@@ -449,7 +451,7 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 	SSD_ASSERT(at_ns >= a->head->now_ns);
 	for (uint32_t i = 0; i < dies; i++) {
 		if (a->die[i].ready_ns > at_ns)
-			cut_flights(a, i, at_ns, &seed);
+			cut_flights(a, i, at_ns, seed);
 		else
 			settle(a, i);
 		a->die[i].count = 0;
@@ -471,6 +473,7 @@ void nand_array_power_on(struct nand_array *a)
 	for (uint32_t i = 0; i < g->channels; i++)
 		a->bus[i].count = 0;
 	a->head->age_ns += a->head->now_ns;
+	image_order();			/* killed here, time counts twice rather than never */
 	a->head->now_ns = 0;
 	a->powered = true;
 }

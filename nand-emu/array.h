@@ -12,8 +12,8 @@
  * count twice in its blocks' wear). All zeroes is a blank array.
  *
  * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this
- * order: head, dies, blocks, smallest PBs, page states, OOB; with payload: a
- * byte per page, and then the pages at their physical place, which a sparse
+ * order: head, dies, flights, blocks, smallest PBs, (with errors) their ages and
+ * (with copyback) errors that travelled, page states, OOB; with payload: a byte per page, and then the pages at their physical place, which a sparse
  * file or lazily mapped memory spends room on only when they are programmed
  * with something else than one repeated byte.
  *
@@ -64,6 +64,11 @@ size_t nand_array_footprint(const struct nand_array_config *c);
 size_t nand_array_image_bytes(const struct nand_array_config *c);
 /* Of the image, the bytes before the payload: what is used in any case. */
 size_t nand_array_table_bytes(const struct nand_array_config *c);
+/*
+ * SSD_E_CORRUPT if an image of that config cannot have been left by an array: a
+ * shell asks before it takes up one from a file. Content is not judged.
+ */
+int nand_array_check_image(const struct nand_array_config *c, const void *image) SSD_MUST_CHECK;
 /*
  * mem: footprint() zeroed bytes; image: image_bytes() bytes, zeroed or left by an
  * array of the same config (geometry and payload; timing may differ), which

@@ -61,7 +61,7 @@ struct img_head {
 
 struct img_flight {			/* one command under way */
 	uint32_t ppn;
-	uint32_t pb;			/* ERASE */
+	uint32_t pb;			/* ERASE; PROGRAM, COPYBACK: disturbance_plan() */
 	uint32_t prev_next;		/* PROGRAM: to undo */
 	uint32_t failed;
 };
@@ -247,8 +247,13 @@ void page_lose(struct nand_array *a, uint32_t ppn);
 /* Empty n pages from ppn on; what they held is given back. */
 void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n);
 void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb);
-/* Programs of a die have ended: what they did to their neighbours. */
-void disturb_neighbours(struct nand_array *a, const struct place *p);
+/*
+ * What a program of p will do to its neighbours when it ends: the disturbances that
+ * the PBs below and above will then have had, 0 for none. Kept in its flight, so
+ * that doing it twice is doing it once.
+ */
+uint32_t disturbance_plan(const struct nand_array *a, const struct place *p);
+void disturb_neighbours(struct nand_array *a, const struct place *p, uint32_t plan);
 
 /* physics.c */
 void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c);

@@ -41,14 +41,12 @@ void page_copy(struct nand_array *a, uint32_t to, uint32_t from)
 
 	if (a->payload) {
 		a->fill[to] = a->fill[from];
-		if (was == CELL_GOOD)
+		if (was != CELL_FILL)
 			memcpy(payload_at(a, to), payload_at(a, from), a->base.geo.page_bytes);
 		image_order();
 	}
 	cell_set(a, to, was);
 	a->stats.programmed_pages++;
-	if (was == CELL_LOST)
-		page_lose(a, to);
 }
 
 const void *page_content(struct nand_array *a, const struct place *p)
@@ -69,12 +67,12 @@ const void *page_content(struct nand_array *a, const struct place *p)
 }
 
 /* More bits than ECC corrects, anywhere in the page. */
-static void flip_bits(struct nand_array *a, uint32_t ppn)
+static void flip_bits(struct nand_array *a, uint32_t ppn, enum cell was)
 {
 	uint8_t *data = payload_at(a, ppn);
 	uint32_t bits = a->base.geo.page_bytes * 8, flips = 8 + a->c.physics.ecc_bits;
 
-	if (cell_get(a, ppn) == CELL_FILL)
+	if (was == CELL_FILL)
 		memset(data, a->fill[ppn], a->base.geo.page_bytes);
 	for (uint32_t i = 0; i < flips; i++) {
 		uint32_t bit = (uint32_t)(fxp_hash(a->c.physics.seed + ppn, i) % bits);
@@ -83,11 +81,15 @@ static void flip_bits(struct nand_array *a, uint32_t ppn)
 	}
 }
 
+/* Lost first: no moment at which flipped bits read as good. */
 void page_lose(struct nand_array *a, uint32_t ppn)
 {
-	if (a->payload && cell_get(a, ppn) != CELL_LOST)
-		flip_bits(a, ppn);
+	enum cell was = cell_get(a, ppn);
+
 	cell_set(a, ppn, CELL_LOST);
+	image_order();
+	if (a->payload && was != CELL_LOST)
+		flip_bits(a, ppn, was);
 }
 
 /* Empties cells [from, to) of one byte; how many were programmed. */
@@ -181,15 +183,15 @@ void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb)
 	pages_wipe(a, ppn, span);
 }
 
-static void disturb(struct nand_array *a, uint32_t s)
+/* To `times` disturbances since the last erase: repeated, it changes nothing. */
+static void disturb(struct nand_array *a, uint32_t s, uint32_t times)
 {
 	struct img_pb *b = &a->pb[s];
 	uint32_t first = s * a->pb_pages;	/* PBs tile the array */
 
 	a->stats.disturbs++;
-	if (b->disturbs < 255)
-		b->disturbs++;
-	if (b->disturbs <= a->c.physics.disturb_tolerance)
+	b->disturbs = (uint8_t)times;
+	if (times <= a->c.physics.disturb_tolerance)
 		return;
 	for (uint32_t i = 0; i < a->pb_pages; i++) {
 		enum cell k = cell_get(a, first + i);
@@ -201,17 +203,37 @@ static void disturb(struct nand_array *a, uint32_t s)
 	}
 }
 
-void disturb_neighbours(struct nand_array *a, const struct place *p)
+static uint32_t one_more(const struct nand_array *a, uint32_t s)
+{
+	uint32_t times = a->pb[s].disturbs;
+
+	return times < 255 ? times + 1 : times;
+}
+
+uint32_t disturbance_plan(const struct nand_array *a, const struct place *p)
 {
 	uint8_t flags = a->pb[p->pb].flags;
+	uint32_t plan = 0;
 
-	if (!(flags & (PB_EDGE_BELOW | PB_EDGE_ABOVE)))
+	if (a->c.physics.disturb_tolerance == 255)
+		return 0;
+	if (flags & PB_EDGE_BELOW)
+		plan |= one_more(a, p->pb - 1);
+	if (flags & PB_EDGE_ABOVE)
+		plan |= one_more(a, p->pb + 1) << 8;
+	return plan;
+}
+
+void disturb_neighbours(struct nand_array *a, const struct place *p, uint32_t plan)
+{
+	struct img_pb *b = &a->pb[p->pb];
+
+	if (!(b->flags & (PB_EDGE_BELOW | PB_EDGE_ABOVE)))
 		return;
-	if (a->c.physics.disturb_tolerance < 255) {
-		if (flags & PB_EDGE_BELOW)
-			disturb(a, p->pb - 1);
-		if (flags & PB_EDGE_ABOVE)
-			disturb(a, p->pb + 1);
-	}
-	a->pb[p->pb].flags &= (uint8_t)~(PB_EDGE_BELOW | PB_EDGE_ABOVE);
+	if (b->flags & PB_EDGE_BELOW && plan & 255)
+		disturb(a, p->pb - 1, plan & 255);
+	if (b->flags & PB_EDGE_ABOVE && plan >> 8)
+		disturb(a, p->pb + 1, plan >> 8);
+	image_order();
+	b->flags &= (uint8_t)~(PB_EDGE_BELOW | PB_EDGE_ABOVE);
 }

@@ -97,7 +97,7 @@ static uint32_t poisson_sum(uint64_t mean, uint32_t u)
 
 	while (sum <= want && k < 256) {
 		k++;
-		term = (uint64_t)((fxp_wide)term * mean / k >> 32);
+		term = (uint64_t)((fxp_wide)term * mean >> 32) / k;	/* k times a term is below 4 */
 		sum += term;
 	}
 	return k;

@@ -31,7 +31,7 @@ static const char *shape_fault(const struct nand_geometry *g)
 	if (!within(g->oob_bytes, 1, 65536) || g->oob_kept > g->oob_bytes)
 		return "oob_bytes must hold what the FTL keeps there; raise oob_bytes";
 	if (geo_pages(g) >= 1ull << 31)
-		return "the array may have at most 2^31 pages; use fewer or larger pages";
+		return "the array must have fewer than 2^31 pages; use fewer or larger pages";
 	return NULL;
 }
 
@@ -74,8 +74,12 @@ static const char *time_fault(const struct nand_array_config *c)
 	return NULL;
 }
 
-static const char *physics_fault(const struct nand_physics *f)
+static const char *physics_fault(const struct nand_array_config *c)
 {
+	const struct nand_physics *f = &c->physics;
+
+	if (f->rber_on && c->geo.copyback && f->ecc_bits > 254)
+		return "ecc_bits must be 0 .. 254 with copyback: errors that travel are counted in a byte";
 	if (f->disturb_tolerance > 255)
 		return "disturb_tolerance must be 0 .. 254, or off";
 	if (f->retry_permille > 1000)
@@ -93,7 +97,7 @@ int nand_array_validate(const struct nand_array_config *c, const char **why)
 	if (!*why)
 		*why = time_fault(c);
 	if (!*why)
-		*why = physics_fault(&c->physics);
+		*why = physics_fault(c);
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
@@ -218,6 +222,68 @@ void image_attach(struct nand_array *a, void *mem, void *image)
 	a->payload = c->payload ? (uint8_t *)image + i.used : NULL;
 }
 
+static bool sound_die(const struct nand_array *a, uint32_t die)
+{
+	const struct img_die *d = &a->die[die];
+	const struct img_flight *f = flights_of(a, die);
+
+	if (d->count > a->group_max || (d->count && (d->op >= NAND_NOPS || d->op == NAND_READ)))
+		return false;
+	for (uint32_t i = 0; i < d->count; i++) {
+		struct place p = place_of(a, f[i].ppn < a->pages ? f[i].ppn : 0);
+
+		if (f[i].ppn >= a->pages || p.die != die || f[i].failed > 1)
+			return false;
+		if (d->op == NAND_ERASE ? !f[i].pb || f[i].pb >= 2 * a->pbs || p.page :
+					  f[i].prev_next > a->pb_pages || f[i].pb > 0xffff)
+			return false;
+	}
+	return true;
+}
+
+static bool sound_pb(const struct nand_array *a, uint32_t s)
+{
+	const struct img_pb *b = &a->pb[s];
+	uint32_t edges = PB_EDGE_BELOW | PB_EDGE_ABOVE, k = s & (a->pbs - 1);
+
+	if (b->flags & ~(edges | PB_TORN) || (b->flags & PB_EDGE_BELOW && !k) ||
+	    (b->flags & PB_EDGE_ABOVE && k == a->pbs - 1))
+		return false;
+	if (a->c.geo.order == NAND_ORDER_NONE || a->c.geo.order == NAND_ORDER_ASCENDING)
+		return b->next <= a->pb_pages;
+	for (uint32_t t = 0; t < NAND_TYPES_MAX; t++)
+		if (b->wl[t] > (t < a->c.geo.bits_per_cell ? a->pb_pages / a->c.geo.bits_per_cell : 0))
+			return false;
+	return true;
+}
+
+int nand_array_check_image(const struct nand_array_config *c, const void *image)
+{
+	struct nand_array a;
+	struct ssd_arena m = { (char *)(uintptr_t)image, 0 };
+	uint64_t pbs = geo_blocks(&c->geo) << c->geo.pb_levels;
+
+	memset(&a, 0, sizeof(a));
+	a.c = *c;
+	a.base.geo = c->geo;
+	derive(&a, &c->geo);
+	lay_out_tables(&a, &m, c);
+	if (!a.head->used)
+		return SSD_OK;
+	if (a.head->used != 1)
+		return SSD_E_CORRUPT;
+	for (uint32_t i = 0; i < geo_dies(&c->geo); i++)
+		if (!sound_die(&a, i))
+			return SSD_E_CORRUPT;
+	for (uint64_t b = 0; b < geo_blocks(&c->geo); b++)
+		if (a.block[b] & ~BLOCK_BAD)
+			return SSD_E_CORRUPT;
+	for (uint64_t s = 0; s < pbs; s++)
+		if (!sound_pb(&a, (uint32_t)s))
+			return SSD_E_CORRUPT;
+	return SSD_OK;
+}
+
 void image_count(struct nand_array *a)
 {
 	uint64_t pbs = geo_blocks(&a->base.geo) * a->pbs;
@@ -267,7 +333,8 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 	const struct nand_geometry *g = &src->base.geo;
 	size_t planes = src->payload ? geo_planes(g) : 0;
 
-	SSD_ASSERT(!memcmp(&dst->c, &src->c, sizeof(dst->c)));
+	SSD_ASSERT(dst->pages == src->pages && nand_array_image_bytes(&dst->c) ==
+		   nand_array_image_bytes(&src->c));
 	dst->stats = src->stats;
 	dst->powered = src->powered;
 	copy_tables(dst, src);

@@ -19,6 +19,13 @@ static uint64_t power_term(int32_t coefficient, int64_t log_a, int32_t exp_a, in
 	return fxp_exp2(q, RBER_BITS);
 }
 
+#define CERTAIN (1ull << RBER_BITS)
+
+static uint64_t add_rate(uint64_t a, uint64_t b)
+{
+	return a < CERTAIN && b < CERTAIN - a ? a + b : CERTAIN;
+}
+
 static uint64_t raw_error_rate(const struct nand_array *a, const struct place *p)
 {
 	const struct nand_physics *f = &a->c.physics;
@@ -26,20 +33,20 @@ static uint64_t raw_error_rate(const struct nand_array *a, const struct place *p
 	uint32_t cycles = a->pb[p->pb].erases;
 	uint64_t now_ns = device_age_ns(a);
 	uint64_t since_ns = now_ns > age->programmed_ns ? now_ns - age->programmed_ns : 0;
-	uint64_t rber = fxp_exp2(f->eps_log2, RBER_BITS);
+	uint64_t rber = add_rate(0, fxp_exp2(f->eps_log2, RBER_BITS));
 	int64_t log_cycles;
 
 	if (!cycles)
 		return rber;
 	log_cycles = fxp_log2(cycles);
-	rber += power_term(f->alpha_log2, log_cycles, f->k, 0, 0);
+	rber = add_rate(rber, power_term(f->alpha_log2, log_cycles, f->k, 0, 0));
 	if (since_ns)
-		rber += power_term(f->beta_log2, log_cycles, f->m,
-				   fxp_log2(since_ns) - LOG2_HOUR_NS, f->n);
+		rber = add_rate(rber, power_term(f->beta_log2, log_cycles, f->m,
+						 fxp_log2(since_ns) - LOG2_HOUR_NS, f->n));
 	if (age->reads)
-		rber += power_term(f->gamma_log2, log_cycles, f->p,
-				   fxp_log2(age->reads) - fxp_log2(a->pb_pages), f->q);
-	return rber < 1ull << RBER_BITS ? rber : 1ull << RBER_BITS;
+		rber = add_rate(rber, power_term(f->gamma_log2, log_cycles, f->p,
+						 fxp_log2(age->reads) - fxp_log2(a->pb_pages), f->q));
+	return rber;
 }
 
 static uint32_t word_errors(const struct nand_array *a, const struct place *p, uint32_t word,
@@ -70,8 +77,8 @@ void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c
 {
 	const struct nand_physics *f = &a->c.physics;
 	uint32_t words = c->ecc_words ? c->ecc_words : 1;	/* the spare area: as the first word */
-	uint64_t mean = raw_error_rate(a, p) * (a->base.geo.ecc_word_bytes * 8ull) >>
-			(RBER_BITS - 32);
+	uint64_t mean = (uint64_t)((fxp_wide)raw_error_rate(a, p) * a->base.geo.ecc_word_bytes * 8 >>
+				   (RBER_BITS - 32));
 	uint32_t left;
 
 	c->raw_bits = left = worst_word(a, p, words, mean);

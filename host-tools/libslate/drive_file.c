@@ -158,19 +158,56 @@ int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES]
 
 /* ---- opening -------------------------------------------------------------- */
 
+/* Sets f->fd, or errno. A FIFO must not hang us, a dangling link make a file elsewhere. */
+static bool open_path(struct drive_file *f, const char *path)
+{
+	const int flags = O_CLOEXEC | O_NONBLOCK;
+
+	f->created = false;
+	f->fd = open(path, (f->ephemeral ? O_RDONLY : O_RDWR) | flags);
+	if (f->fd < 0 && errno == ENOENT && !f->ephemeral) {
+		f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | flags, 0666);
+		f->created = f->fd >= 0;
+	}
+	return f->fd >= 0;
+}
+
+/* Is the file that we have locked still the one of that name? */
+static bool still_there(const struct drive_file *f, const char *path)
+{
+	struct stat mine, named;
+
+	return !fstat(f->fd, &mine) && !stat(path, &named) && mine.st_ino == named.st_ino &&
+	       mine.st_dev == named.st_dev;
+}
+
 static int open_and_lock(struct drive_file *f, const char *path, char *err)
 {
 	struct stat st;
 
-	f->fd = open(path, (f->ephemeral ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC, 0666);
-	if (f->fd < 0)
+	for (unsigned int tries = 0; ; tries++) {
+		if (!open_path(f, path))
+			return fail(err, SSD_E_INVAL, "drive file %s: %s%s", path, strerror(errno),
+				    errno == EEXIST ? ": a link that leads nowhere; remove it" : "");
+		if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
+			return fail(err, SSD_E_INVAL, "drive file %s: is not a plain file; name one", path);
+		if (flock(f->fd, (f->ephemeral ? LOCK_SH : LOCK_EX) | LOCK_NB)) {
+			f->created = false;	/* somebody else's by now */
+			return fail(err, SSD_E_INVAL, "drive file %s: another program has it open: end "
+				    "that, or let all of them open it as ephemeral", path);
+		}
+		if (still_there(f, path))
+			break;
+		close(f->fd);	/* removed or replaced before we had the lock */
+		f->fd = -1;
+		if (tries == 10)
+			return fail(err, SSD_E_INVAL, "drive file %s: other programs keep replacing it: "
+				    "end them", path);
+	}
+	if (fstat(f->fd, &st))	/* only what is so under the lock counts */
 		return fail(err, SSD_E_INVAL, "drive file %s: %s", path, strerror(errno));
-	if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
-		return fail(err, SSD_E_INVAL, "drive file %s: is not a plain file; name one", path);
-	if (flock(f->fd, (f->ephemeral ? LOCK_SH : LOCK_EX) | LOCK_NB))
-		return fail(err, SSD_E_INVAL, "drive file %s: another program has it open: end that, or "
-			    "let all of them open it as ephemeral", path);
 	f->fresh = !f->ephemeral && st.st_size == 0;
+	f->created = f->created && f->fresh;
 	return SSD_OK;
 }
 
@@ -208,9 +245,9 @@ static int check_room(const struct drive_file *f, const char *path, const struct
 					nand_array_table_bytes(&p->array)) : bytes;
 	if (want <= have)
 		return SSD_OK;
-	return fail(err, SSD_E_NOSPC, "drive file %s: may grow to %llu MiB and the disk has room for "
-		    "%llu MiB: free some, or %s", path, (unsigned long long)(want >> 20),
-		    (unsigned long long)(have >> 20), p->overcommit ? "use another disk" :
+	return fail(err, SSD_E_NOSPC, "drive file %s: may grow to %llu KiB and the disk has room for "
+		    "%llu KiB: free some, or %s", path, (unsigned long long)(want + 1023) >> 10,
+		    (unsigned long long)(have >> 10), p->overcommit ? "use another disk" :
 		    "set memory.overcommit=yes if most of the drive will stay unwritten");
 }
 
@@ -245,6 +282,9 @@ static int try_open(struct drive_file *f, const char *path, const struct profile
 		result = check_room(f, path, p, bytes, err);
 	if (!result)
 		result = map_file(f, path, bytes, err);
+	if (!result && !f->fresh && nand_array_check_image(&p->array, drive_file_image(f)))
+		result = fail(err, SSD_E_CORRUPT, "%s: what it holds contradicts itself, its head is sound: "
+			      "restore it from a copy", path);
 	if (!result && f->fresh) {
 		struct head *to = f->map;
 
@@ -287,11 +327,15 @@ void drive_file_discard(const struct drive_file *f, uint64_t offset, uint64_t by
 void drive_file_complete(struct drive_file *f)
 {
 	struct head *h = f->map;
+	struct head whole;
 
 	if (!f->fresh)
 		return;
+	whole = *h;
+	memcpy(whole.magic, magic, sizeof(magic));
+	h->crc = head_crc(&whole);
+	__asm__ volatile("" ::: "memory");	/* the magic last: it says that all is there */
 	memcpy(h->magic, magic, sizeof(magic));
-	h->crc = head_crc(h);
 	f->fresh = false;
 }
 
@@ -299,8 +343,10 @@ void drive_file_close(struct drive_file *f, const char *path)
 {
 	if (f->fd < 0)
 		return;
-	if (f->fresh)
+	if (f->fresh && f->created)
 		unlink(path);
+	else if (f->fresh)
+		(void)!ftruncate(f->fd, 0);
 	if (f->map)
 		munmap(f->map, f->bytes);
 	close(f->fd);

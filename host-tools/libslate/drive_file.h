@@ -20,7 +20,8 @@ struct drive_file {
 	int fd;			/* -1: none */
 	void *map;		/* the head; the image follows */
 	size_t bytes;
-	bool fresh;		/* created by this open: blank */
+	bool fresh;		/* blank: to be made by this open */
+	bool created;		/* there was no such file before */
 	bool ephemeral;
 };
 
@@ -44,7 +45,7 @@ void *drive_file_image(const struct drive_file *f);
 void drive_file_discard(const struct drive_file *f, uint64_t offset, uint64_t bytes);
 /* A fresh drive is complete (filled, aged): from here it may be opened again. */
 void drive_file_complete(struct drive_file *f);
-/* Unmap and unlock; a fresh file that is not complete is removed. */
+/* Unmap and unlock; a fresh file that is not complete is removed, or empty again. */
 void drive_file_close(struct drive_file *f, const char *path);
 
 #endif

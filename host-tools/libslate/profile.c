@@ -231,6 +231,8 @@ static void name_after_file(struct profile *p, const char *path)
 	if (!*p->name)
 		snprintf(p->name, sizeof(p->name), "%.*s",
 			 (int)(len < PROFILE_NAME_BYTES ? len : PROFILE_NAME_BYTES - 1), base);
+	if (!profile_plain(p->name))	/* settings are lines of text */
+		strcpy(p->name, "unnamed");
 }
 
 /* ---- what follows from the keys together -------------------------------- */

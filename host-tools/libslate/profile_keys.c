@@ -208,9 +208,18 @@ void profile_key_range(const struct profile_key *k, char *out, size_t room)
 		ftl_range(out, room);
 		return;
 	case K_NAME:
-		snprintf(out, room, "at most %d characters", PROFILE_NAME_BYTES - 1);
+		snprintf(out, room, "at most %d characters, none of them a control character",
+			 PROFILE_NAME_BYTES - 1);
 		return;
 	}
+}
+
+bool profile_plain(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			return false;
+	return true;
 }
 
 /* ---- text to value ------------------------------------------------------ */
@@ -347,7 +356,7 @@ unsigned int profile_key_set(const struct profile_key *k, struct profile *p, con
 		good = set_ftl(p, text);
 		break;
 	case K_NAME:
-		good = strlen(text) < PROFILE_NAME_BYTES;
+		good = strlen(text) < PROFILE_NAME_BYTES && profile_plain(text);
 		if (good)
 			strcpy(field, text);
 		break;

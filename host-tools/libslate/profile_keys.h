@@ -55,4 +55,7 @@ static inline bool profile_key_is_list(const struct profile_key *k)
 	return k->type == K_BY_TYPE || k->type == K_BY_LEVEL;
 }
 
+/* Without control characters. */
+bool profile_plain(const char *text);
+
 #endif

@@ -3,6 +3,8 @@
  * What devices may have beyond read, program and erase: each rule at its edge
  * and one step past it, and times computed by hand.
  */
+#include <math.h>
+
 #include "test.h"
 
 #define CMD 100u
@@ -532,6 +534,7 @@ static void raw_errors_follow_the_formula(void)
 
 	c.geo.ecc_word_bytes = 4096;		/* one word a page: raw_bits is its count */
 	c.geo.pages_per_block = 2048;
+	c.geo.copyback = false;
 	c.physics.ecc_bits = 1000;
 	c.physics.relocate_bits = 1000;
 	start(&c);
@@ -547,6 +550,110 @@ static void raw_errors_follow_the_formula(void)
 		old += read_back(0, p).raw_bits;
 	EXPECT(old > 2048 * 131 && old < 2048 * 138);		/* 32768 * 4.10e-3 = 134.3 */
 	test_array_free(&t);
+}
+
+/* Table of the paper, in floating point; 32768 bits a page. */
+static double expected_errors(double cycles, double hours, double reads)
+{
+	return 32768 * (1.48e-3 + 3.90e-10 * pow(cycles, 2.05) +
+			6.28e-5 * pow(cycles, 0.14) * pow(hours, 0.54) +
+			3.73e-9 * pow(cycles, 0.33) * pow(reads, 1.71));
+}
+
+static double mean_errors(uint32_t pages)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t p = 0; p < pages; p++)
+		sum += read_back(0, p).raw_bits;
+	return (double)sum / pages;
+}
+
+static void close_to(double got, double want)
+{
+	if (fabs(got / want - 1) > 0.02) {
+		printf("mean %.2f errors a page, expected %.2f\n", got, want);
+		failures++;
+	}
+}
+
+/* Every term of the formula, each at a place where it weighs. */
+static void each_term_of_the_formula(void)
+{
+	struct nand_array_config c = ageing();
+	const uint64_t hour = 3600ull * 1000000000;
+
+	c.geo.copyback = false;
+	c.geo.ecc_word_bytes = 4096;
+	c.geo.pages_per_block = 1024;
+	c.physics.ecc_bits = c.physics.relocate_bits = 60000;
+	start(&c);
+	nand_array_age(t.a, 5000 * hour);	/* before the program: of no account */
+	for (uint32_t i = 0; i < 1500; i++)
+		run(cmd(NAND_ERASE, 0, 0));
+	for (uint32_t p = 0; p < 1024; p++)
+		run(cmd(NAND_PROGRAM, 0, p));
+	close_to(mean_errors(1024), expected_errors(1500, 0, 0.5));
+	nand_array_age(t.a, 300 * hour);
+	close_to(mean_errors(1024), expected_errors(1500, 300, 1.5));
+	for (uint32_t i = 0; i < 600; i++)
+		mean_errors(1024);
+	close_to(mean_errors(1024), expected_errors(1500, 300, 602.5));
+	run(cmd(NAND_ERASE, 0, 0));		/* reads and hours begin anew */
+	for (uint32_t p = 0; p < 1024; p++)
+		run(cmd(NAND_PROGRAM, 0, p));
+	close_to(mean_errors(1024), expected_errors(1501, 0, 0.5));
+	test_array_free(&t);
+}
+
+/* More than every bit wrong stays every bit wrong, whatever the terms add up to. */
+static void errors_saturate(void)
+{
+	struct nand_array_config c = ageing();
+	uint32_t last = 0;
+
+	c.geo.copyback = false;
+	c.geo.ecc_word_bytes = 4096;
+	c.physics.ecc_bits = c.physics.relocate_bits = 60000;
+	c.physics.alpha_log2 = -65536;		/* 0.5 * cycles^8 */
+	c.physics.k = 8 * 65536;
+	start(&c);
+	for (uint32_t i = 0; i < 40; i++) {
+		uint32_t bits;
+
+		run(cmd(NAND_ERASE, 0, 0));
+		run(cmd(NAND_PROGRAM, 0, 0));
+		bits = read_back(0, 0).raw_bits;
+		EXPECT(bits >= last && bits > 16000 && bits < 34000);
+		last = bits > 32000 ? 32000 : 0;
+	}
+	test_array_free(&t);
+}
+
+/* Errors that a copyback brought are gone with the page. */
+static void an_erase_forgets_what_travelled(void)
+{
+	struct nand_array_config c = ageing();
+	uint32_t bits[2];
+
+	c.physics.ecc_bits = 254;
+	for (uint32_t travelled = 0; travelled < 2; travelled++) {
+		struct nand_cmd b;
+
+		start(&c);
+		run(cmd(NAND_ERASE, 0, 0));
+		run(cmd(NAND_ERASE, 1, 0));
+		EXPECT_EQ(run(cmd(NAND_PROGRAM, 0, 0)), NAND_OK);
+		b = cmd(NAND_COPYBACK, 1, 0);
+		b.from = geo_ppn(&c.geo, (pbn_t){ 0 }, 0);
+		if (travelled)
+			EXPECT_EQ(run(b), NAND_OK);
+		run(cmd(NAND_ERASE, 1, 0));
+		EXPECT_EQ(run(cmd(NAND_PROGRAM, 1, 0)), NAND_OK);
+		bits[travelled] = read_back(1, 0).raw_bits;
+		test_array_free(&t);
+	}
+	EXPECT_EQ(bits[0], bits[1]);
 }
 
 static void errors_are_corrected_retried_or_too_many(void)
@@ -587,7 +694,7 @@ static void errors_travel_with_a_copyback(void)
 	struct nand_array_config c = ageing();
 	uint32_t first, second;
 
-	c.physics.ecc_bits = 500;
+	c.physics.ecc_bits = 254;
 	start(&c);
 	run(cmd(NAND_ERASE, 0, 0));
 	run(cmd(NAND_ERASE, 1, 0));
@@ -651,6 +758,9 @@ int main(void)
 	RUN(page_type_times);
 	RUN(pages_of_one_byte);
 	RUN(raw_errors_follow_the_formula);
+	RUN(each_term_of_the_formula);
+	RUN(errors_saturate);
+	RUN(an_erase_forgets_what_travelled);
 	RUN(errors_are_corrected_retried_or_too_many);
 	RUN(errors_travel_with_a_copyback);
 	RUN(blocks_wear_out);
