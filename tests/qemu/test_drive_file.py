@@ -333,8 +333,8 @@ class Machines(Case):
             maybe = {i: chance.randbytes(UNIT) for i in chance.sample(range(64), 24)}
             for i, data in maybe.items():
                 nvme.start(WRITE, i * UNIT, data=data)
-            if turn % 3 == 2:
-                maybe = {}  # the end comes right after the last FUA write completed
+            if turn % 4 == 0:
+                maybe = {}  # the kill comes right after the last FUA write completed
             else:
                 nvme.io.ring()
                 self.vm.step(chance.randrange(1, 2_000_000))
