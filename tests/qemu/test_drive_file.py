@@ -333,8 +333,11 @@ class Machines(Case):
             maybe = {i: chance.randbytes(UNIT) for i in chance.sample(range(64), 24)}
             for i, data in maybe.items():
                 nvme.start(WRITE, i * UNIT, data=data)
-            nvme.io.ring()
-            self.vm.step(chance.randrange(1, 2_000_000))
+            if turn % 4 == 0:
+                maybe = {}  # the kill comes right after the last FUA write completed
+            else:
+                nvme.io.ring()
+                self.vm.step(chance.randrange(1, 2_000_000))
             self.end(("kill", "quit", "term", "kill")[turn % 4])
             nvme = self.start()
             for i, data in maybe.items():

@@ -36,11 +36,11 @@
  *   finished   woken by nand_ssd_run(), in the context of its coroutine
  *
  * A drive may be a file ('drive-file'; not 'backing', which the block layer's
- * reopen would take for a node). libslate maps and locks it. What a request has
- * done is in the page cache before the request completes, so a QEMU that is
- * killed, at any instruction, leaves a drive that lost its power then. Opened
- * read-only, the file is used as with ephemeral=on: mounting a drive may have to
- * write to its flash.
+ * reopen would take for a node). libslate maps and locks it. What a request
+ * has done is in the page cache before the request completes, so a QEMU that
+ * is killed, at any instruction, leaves a drive that lost its power then.
+ * Opened read-only, the file is used as with ephemeral=on: mounting a drive
+ * may have to write to its flash.
  *
  * Invariants: (1) the drive is called with s->lock held, and from one thread
  * at a time; (2) its done callback only queues, so that it is never re-entered;
