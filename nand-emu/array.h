@@ -96,6 +96,9 @@ void nand_array_passed(struct nand_array *a, uint64_t now_ns);
 /* The drive lies in a drawer for so long, its dies idle: retention goes on. */
 void nand_array_age(struct nand_array *a, uint64_t ns);
 
+/* Call the discard hook for every smallest PB that holds nothing. */
+void nand_array_discard_blank(struct nand_array *a);
+
 /* Time that die (channel) was busy for source since the last reset of statistics. */
 uint64_t nand_array_die_busy_ns(const struct nand_array *a, uint32_t die, enum nand_source s);
 uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, enum nand_source s);

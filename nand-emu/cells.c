@@ -150,6 +150,18 @@ void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n)
 				 (uint64_t)n * a->base.geo.page_bytes);
 }
 
+void nand_array_discard_blank(struct nand_array *a)
+{
+	uint64_t bytes = (uint64_t)a->pb_pages * a->base.geo.page_bytes;
+
+	if (!a->payload || !a->hooks.discard)
+		return;
+	for (uint32_t ppn = 0; ppn < a->pages; ppn += a->pb_pages)
+		if (!any_stored(a, ppn, a->pb_pages))
+			a->hooks.discard(a->hooks.opaque,
+					 (uint64_t)(payload_at(a, ppn) - (uint8_t *)a->head), bytes);
+}
+
 static void count_erase(struct nand_array *a, struct img_pb *b)
 {
 	a->stats.page_erases += a->pb_pages;

@@ -318,8 +318,11 @@ void drive_file_discard(const struct drive_file *f, uint64_t offset, uint64_t by
 	uint64_t page = 4096, from = (DRIVE_FILE_HEAD_BYTES + offset + page - 1) / page * page;
 	uint64_t to = (DRIVE_FILE_HEAD_BYTES + offset + bytes) / page * page;
 
-	/* A file system that cannot punch holes keeps the bytes: no harm. */
-	if (!f->ephemeral && to > from)
+	/*
+	 * Not while the drive is being made: most of what is punched would be
+	 * written again. A file system that cannot punch holes keeps the bytes: no harm.
+	 */
+	if (!f->ephemeral && !f->fresh && to > from)
 		(void)!fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
 				 (off_t)(to - from));
 }

@@ -388,8 +388,10 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 		slate_close(d);
 		return result;
 	}
-	if (d->path)
+	if (d->path && !d->was_there) {
 		drive_file_complete(&d->file);
+		nand_array_discard_blank(nand_array_of(d->nand));
+	}
 	*out = d;
 	return SSD_OK;
 }
