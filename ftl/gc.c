@@ -344,6 +344,11 @@ static bool carried_elsewhere(struct page_ftl *f, uint32_t victim)
 				return true;
 			}
 		}
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++)	/* seldom: the other way is a page */
+		if (b != victim && f->bt.blk[b].state == BLK_FULL && f->bt.blk[b].mark >= need) {
+			f->carrier = b;
+			return true;
+		}
 	return false;
 }
 
