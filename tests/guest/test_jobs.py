@@ -137,6 +137,45 @@ class Verify(GuestTest):
         )
 
 
+class Profiles(GuestTest):
+    """Each shipped drive's small sister runs in the guest, and keeps what it is given."""
+
+    def check(self, name):
+        profile = ROOT / "nand-emu" / "profiles" / f"{name}-small.ini"
+        result = self.slate(
+            *("--profile", profile, "--job", JOBS / "verify-4k.fio", "--kernel", "small"),
+            *("--env", "SIZE=16m", "--env", "LOOPS=2"),
+        )
+        self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
+        self.assert_clean(result.device)
+        self.assertGreaterEqual(result.device.total.op["write"].bytes, 2 * 16 << 20)
+
+    def test_pen(self):
+        self.check("pen")
+
+    def test_ippbe(self):
+        self.check("ippbe")
+
+    def test_spread(self):
+        self.check("spread")
+
+    def test_dac(self):
+        self.check("dac")
+
+    def test_tlc(self):
+        self.check("tlc")
+
+    def test_qlc(self):
+        self.check("qlc")
+
+    def test_znand(self):
+        self.check("znand")
+
+    def test_rps_waits_for_its_ftl(self):
+        profile = ROOT / "nand-emu" / "profiles" / "rps-small.ini"
+        self.refused("--profile", profile, words=("waits for the FTL 'flex'", "slate profiles show"))
+
+
 class FileSystems(GuestTest):
     """mkfs, copy, fsck, remount, compare, trim."""
 
