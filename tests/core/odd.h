@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * odd.h - one case of test_odd: a random small drive, its medium, its power and
+ * its host. Replay a case with test_odd -r ID, ID = flags:seed:cycles.
+ *
+ *   odd_drive.c  draws the drive; mounts it; fails its medium and cuts its power
+ *   odd_host.c   draws the I/O; knows what each read and each mount may find
+ *   test_odd.c   which cases there are, and what must have happened in them
+ */
+#ifndef SLATE_TEST_ODD_H
+#define SLATE_TEST_ODD_H
+
+#include <setjmp.h>
+#include <stdio.h>
+
+#include "blk.h"
+#include "ftl.h"
+#include "oob.h"
+#include "page_ftl.h"
+#include "test.h"
+
+#define ODD_DEPTH 12u			/* requests at once */
+#define ODD_MAX_SECTORS 4096u		/* of a drive */
+#define ODD_MAX_REQUEST 512u		/* sectors */
+#define ODD_MAX_CHANGES 400000u		/* between two mounts */
+#define ODD_MAX_TAGS (1u << 18)		/* writes and trims of a case */
+
+/* Letters of an ID, in any order. */
+#define ODD_FLAGS "cmfexlus12"
+/*
+ *   c  power cuts, at any command       x  exactly the largest capacity
+ *   m  cuts while it mounts, too        l  steps come late
+ *   f  programs fail                    u  an urgent reserve of one block
+ *   e  erases fail                      s  little is written between two cuts
+ *   1  one plane in all                 2  two planes in all
+ */
+
+/* What happened: a run in which nothing did proves nothing. */
+enum odd_event {
+	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
+	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES, ODD_NEVENTS
+};
+
+struct odd_change {
+	uint32_t sector, count;
+	uint32_t tag;			/* 0: trimmed */
+};
+
+struct odd_request {
+	struct ftl_io io;
+	bool busy;
+	bool reported;			/* by the FTL, which named the moment: due_ns */
+	uint64_t due_ns;
+	uint32_t tag;
+	uint32_t changes;		/* history length after it */
+	uint32_t low[ODD_MAX_REQUEST];	/* READ: nothing older than this tag */
+	uint8_t data[ODD_MAX_REQUEST * FTL_SECTOR_BYTES];
+};
+
+struct odd {
+	const char *flags;
+	uint64_t seed, rng;
+	uint64_t event[ODD_NEVENTS];
+
+	/* the drive */
+	struct nand_array_config ac;
+	struct ftl_config fc;
+	struct test_array ta;
+	struct ftl *f;
+	void *mem;
+	size_t len;
+	uint64_t now_ns, next_ns;
+
+	/* its medium and its power */
+	uint32_t program_fails, erase_fails;	/* per mille */
+	bool failed_last;			/* failures come in groups */
+	bool armed, mounting;
+	uint32_t count_ops;			/* toward cut_at: bits 1 << nand_op */
+	uint64_t commands, cut_at, cut_ns;
+	jmp_buf off;
+
+	/* its host */
+	uint32_t sectors;
+	uint32_t busy;
+	bool read_only;			/* a write was refused: worn out */
+	bool full;			/* or no free page is left */
+	struct odd_request request[ODD_DEPTH];
+	struct odd_change *history;	/* since the last mount */
+	uint32_t changes, durable;	/* history[0 .. durable) must survive */
+	uint32_t tag;
+	uint32_t base[ODD_MAX_SECTORS];	/* tags: content before history[0] */
+	uint32_t found[ODD_MAX_SECTORS];	/* what the last read of everything saw */
+	uint32_t newest[ODD_MAX_SECTORS];	/* tag submitted last, a trim's included */
+	uint32_t settled[ODD_MAX_SECTORS];	/* highest tag that was completed */
+	bool is_trim[ODD_MAX_TAGS];	/* or content that a mount found to be zeroes */
+	struct odd_request everything;	/* io alone */
+	uint8_t *all;
+};
+
+static inline uint32_t roll(struct odd *o, uint32_t n)
+{
+	return (uint32_t)(rnd(&o->rng) % n);
+}
+
+static inline bool flag(const struct odd *o, char letter)
+{
+	return strchr(o->flags, letter);
+}
+
+static inline uint32_t unit_sectors(const struct odd *o)
+{
+	return o->fc.unit_bytes / FTL_SECTOR_BYTES;
+}
+
+/* Say why, and how to replay, and end the program. */
+_Noreturn void odd_fail(const struct odd *o, const char *format, ...);
+
+/* odd_drive.c */
+void odd_make(struct odd *o);
+void odd_free(struct odd *o);
+void odd_mount(struct odd *o);
+void odd_arm_mount(struct odd *o);	/* a cut somewhere in what follows, or none: */
+void odd_arm_work(struct odd *o);	/* then longjmp(off, 1), at the moment cut_ns */
+void odd_lose_power(struct odd *o);
+
+/* odd_host.c */
+void odd_host_make(struct odd *o);
+void odd_host_free(struct odd *o);
+void odd_host_mounted(struct odd *o);	/* nothing is under way */
+void odd_host_done(struct odd *o, struct ftl_io *io);
+void odd_host_copy(struct odd *o, struct ftl_io *io, uint64_t at, void *buf, size_t len);
+void odd_work(struct odd *o, uint32_t requests);
+void odd_drain(struct odd *o);
+void odd_flush(struct odd *o);		/* after a drain */
+/* Read everything: it must be a prefix of the history that holds all that is durable. */
+void odd_verify(struct odd *o);
+
+#endif

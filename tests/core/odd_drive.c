@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * odd_drive.c - the drives of test_odd: geometry, configuration and capacity are
+ * drawn until validate() accepts them; then the medium fails and the power goes
+ * as the flags say. Replay: test_odd -r ID (see test_odd.c).
+ */
+#include "odd.h"
+
+#define MAX_PAGES 4000u
+#define MAX_ARRAY_BYTES (8u << 20)
+
+/* ---- drawing a drive ----------------------------------------------------- */
+
+static void draw_geometry(struct odd *o)
+{
+	static const uint32_t page_bytes[] = { 512, 1024, 2048, 4096, 16384, 65536 };
+	struct nand_geometry *g = &o->ac.geo;
+
+	*g = (struct nand_geometry){ .dies_per_chip = 1, .erase_group_max = 1, .bits_per_cell = 1 };
+	g->channels = 1 + roll(o, 3);
+	g->chips_per_channel = 1 + roll(o, 2);
+	g->planes_per_die = 1 + roll(o, roll(o, 4) ? 2 : 8);
+	g->blocks_per_plane = 4 + roll(o, 10);
+	g->pages_per_block = 2 + roll(o, 7);
+	g->page_bytes = page_bytes[roll(o, roll(o, 10) ? 4 : 6)];
+	if (flag(o, 's')) {	/* blocks that GC does not need, and a list of the dead with 50 places */
+		g->channels = 2 + roll(o, 2);
+		g->chips_per_channel = 2;
+		g->planes_per_die = 1;
+		g->blocks_per_plane = 40 + roll(o, 60);
+		g->pages_per_block = 6 + roll(o, 6);
+		g->page_bytes = page_bytes[roll(o, 2)];
+	}
+	if (flag(o, '1'))
+		g->channels = g->chips_per_channel = g->planes_per_die = 1;
+	if (flag(o, '2')) {
+		g->channels = 1 + roll(o, 2);
+		g->chips_per_channel = 1;
+		g->planes_per_die = 3 - g->channels;
+	}
+	g->ecc_word_bytes = g->page_bytes;
+}
+
+static void draw_array(struct odd *o)
+{
+	struct nand_timing *t = &o->ac.timing;
+
+	memset(&o->ac, 0, sizeof(o->ac));
+	draw_geometry(o);
+	o->ac.physics.disturb_tolerance = 255;
+	o->ac.payload = true;
+	t->cmd_ns = roll(o, 2) * 100;
+	t->read_ns[0] = 5000;
+	t->program_ns[0] = 20000;
+	t->erase_ns[0] = roll(o, 2) ? 70000 : 20000;
+	t->bus_ps_per_byte = roll(o, 2) * 1000;
+}
+
+static void draw_config(struct odd *o)
+{
+	struct ftl_config *c = &o->fc;
+	uint32_t upp = flag(o, 's') ? o->ac.geo.page_bytes / 512 : 1u << roll(o, 5);
+
+	*c = (struct ftl_config){ .payload = true, .gc_policy = &gc_greedy };
+	c->unit_bytes = o->ac.geo.page_bytes / upp;
+	if (roll(o, 4))
+		c->buffer_units = (2 + roll(o, 8)) * upp + roll(o, upp);
+	c->gc_urgent_blocks = flag(o, 'u') ? 1 : 1 + roll(o, 2);
+	c->gc_start_blocks = c->gc_urgent_blocks + 1 + roll(o, 2);
+	c->gc_stop_blocks = c->gc_start_blocks + roll(o, 3);
+	c->gc_mode = roll(o, 2) ? FTL_GC_SLICED : FTL_GC_BLOCKING;
+	c->gc_slice_pages = 1 + roll(o, 4);
+	c->multiplane = roll(o, 2);
+	c->map_ns = roll(o, 2) * 10;
+	c->buffer_ns = roll(o, 2) * 10;
+	c->overhead_ns = roll(o, 2) * 10;
+	c->max_unit_reads = roll(o, 2) ? 8 : 256;
+	o->ac.geo.oob_bytes = 2000;
+	o->ac.geo.oob_kept = OOB_BYTES(upp);
+}
+
+static bool valid(struct odd *o, uint64_t units)
+{
+	const char *why;
+
+	o->fc.capacity_bytes = units * o->fc.unit_bytes;
+	return !ftl_list[0]->validate(&o->fc, &o->ac.geo, &why);
+}
+
+static uint64_t largest_units(struct odd *o)
+{
+	uint64_t low = 0, high = geo_pages(&o->ac.geo) * (o->ac.geo.page_bytes / o->fc.unit_bytes);
+
+	while (low < high) {
+		uint64_t middle = (low + high + 1) / 2;
+
+		if (valid(o, middle))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+static bool draw_capacity(struct odd *o)
+{
+	uint64_t most = largest_units(o);
+	uint64_t fits = (uint64_t)ODD_MAX_SECTORS * FTL_SECTOR_BYTES / o->fc.unit_bytes;
+	uint64_t units;
+
+	if (!most)
+		return false;
+	units = roll(o, 3) == 0 || flag(o, 'x') ? most : 1 + roll(o, (uint32_t)most);
+	if (flag(o, 's'))
+		units = 1 + units / 32;
+	if (units > fits && flag(o, 'x'))
+		return false;
+	return valid(o, units < fits ? units : fits);
+}
+
+static bool draw(struct odd *o)
+{
+	const struct nand_geometry *g = &o->ac.geo;
+	const char *why;
+
+	draw_array(o);
+	if (geo_pages(g) > MAX_PAGES || geo_pages(g) * g->page_bytes > MAX_ARRAY_BYTES)
+		return false;
+	draw_config(o);
+	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
+}
+
+/* ---- the medium and the power -------------------------------------------- */
+
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	struct odd *o = opaque;
+	bool program = c->op == NAND_PROGRAM;
+	uint32_t permille = program ? o->program_fails : o->erase_fails;
+
+	if (!permille || c->op == NAND_READ)
+		return NAND_OK;
+	o->failed_last = roll(o, 1000) < (o->failed_last ? 100 : permille);
+	if (!o->failed_last)
+		return NAND_OK;
+	o->event[program ? ODD_PROGRAMS_FAILED : ODD_ERASES_FAILED]++;
+	return program ? NAND_PROG_FAIL : NAND_ERASE_FAIL;
+}
+
+/* Before the commands just issued, after them, or within. */
+static uint64_t cut_moment(struct odd *o, uint64_t now_ns, uint64_t done_ns)
+{
+	switch (roll(o, 4)) {
+	case 0:
+		return now_ns;
+	case 1:
+		return done_ns;
+	default:
+		return now_ns + roll(o, (uint32_t)(done_ns - now_ns + 1));
+	}
+}
+
+static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	struct odd *o = opaque;
+
+	for (unsigned int i = 0; i < count; i++)
+		SSD_ASSERT(c[i].status != NAND_VIOLATION);
+	if (!o->armed || !(o->count_ops >> c[0].op & 1) || o->commands++ < o->cut_at)
+		return;
+	o->cut_ns = cut_moment(o, now_ns, c[count - 1].done_ns);
+	longjmp(o->off, 1);
+}
+
+static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
+{
+	(void)c;
+	odd_fail(opaque, "rule R%d is broken", rule);
+}
+
+#define ERASES (1u << NAND_ERASE)
+#define CHANGES (1u << NAND_PROGRAM | ERASES)
+#define ALL (1u << NAND_READ | CHANGES)
+
+static void arm(struct odd *o, uint32_t count_ops, uint32_t at)
+{
+	o->armed = true;
+	o->count_ops = count_ops;
+	o->commands = 0;
+	o->cut_at = at;
+}
+
+/* A mount is two reads of each page, then perhaps the list of the dead, then GC. */
+void odd_arm_mount(struct odd *o)
+{
+	static const uint32_t ops[] = { ALL, CHANGES, CHANGES, ERASES };
+	uint32_t count = ops[roll(o, 4)], pages = (uint32_t)geo_pages(&o->ac.geo);
+
+	arm(o, count, roll(o, count == ALL ? pages * 3 + 20 : 4));
+}
+
+void odd_arm_work(struct odd *o)
+{
+	static const uint32_t ops[] = { ALL, CHANGES, ERASES }, most[] = { 30, 30, 400, 3000 };
+	uint32_t count = ops[roll(o, 3)], below = flag(o, 's') ? 15 : most[roll(o, 4)];
+
+	arm(o, count, roll(o, count == ERASES ? below / 4 : below));
+}
+
+static void take_account(struct odd *o)
+{
+	const struct ftl_stats *s;
+
+	if (!o->f)
+		return;
+	s = o->f->ops->stats(o->f);
+	o->event[ODD_GC_RUNS] += s->gc_runs;
+	o->event[ODD_BLOCKS_RETIRED] += s->retired_blocks;
+	o->event[ODD_TRIMS] += s->trimmed_units > 0;
+	o->f->ops->reset_stats(o->f);
+}
+
+void odd_lose_power(struct odd *o)
+{
+	take_account(o);
+	o->event[ODD_CUTS]++;
+	o->event[ODD_MOUNTS_CUT] += o->mounting;
+	o->armed = o->mounting = false;
+	nand_array_power_cut(o->ta.a, o->cut_ns, rnd(&o->rng));
+	nand_array_power_on(o->ta.a);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	odd_host_done(opaque, io);
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	odd_host_copy(opaque, io, at, buf, len);
+}
+
+void odd_make(struct odd *o)
+{
+	struct nand_hooks hooks = { .opaque = o, .fault = on_fault, .done = on_commands,
+				    .violation = on_violation };
+
+	o->rng = (o->seed + 1) * 0x9e3779b97f4a7c15u;
+	while (!draw(o))
+		;
+	if (flag(o, 'f'))
+		o->program_fails = 1 + roll(o, 12);
+	if (flag(o, 'e'))
+		o->erase_fails = 1 + roll(o, 20);
+	test_array_make(&o->ta, &o->ac);
+	nand_array_set_hooks(o->ta.a, &hooks);
+	o->len = ftl_list[0]->footprint(&o->fc, &o->ac.geo);
+	o->mem = malloc(o->len);
+	odd_host_make(o);
+}
+
+void odd_free(struct odd *o)
+{
+	take_account(o);
+	odd_host_free(o);
+	free(o->mem);
+	test_array_free(&o->ta);
+}
+
+void odd_mount(struct odd *o)
+{
+	struct ftl_host host = { on_done, on_copy, o };
+	const struct page_ftl *p;
+	uint32_t listed = 0;
+	int err;
+
+	memset(o->mem, 0, o->len);
+	odd_host_mounted(o);
+	SSD_ASSERT(ftl_list[0]->init(o->mem, o->len, &o->fc, o->ta.n, &host, &o->f) == SSD_OK);
+	p = (const struct page_ftl *)o->f;
+	o->mounting = true;
+	err = o->f->ops->mount(o->f, 0, &o->now_ns);
+	if (err)
+		odd_fail(o, "mount: %s; %u of %u dead ranges, %u good blocks of %u", ssd_strerror(err),
+			 p->dead_count, p->dead_max, (unsigned int)p->good_blocks,
+			 (unsigned int)p->need_blocks);
+	o->f->ops->check(o->f);
+	for (uint32_t i = 0; i < p->planes; i++)
+		listed += p->plane[i].purge;
+	o->event[ODD_PURGES] += listed > 0;
+	o->event[ODD_DEAD_LISTS] += p->dead_count > 0;
+	o->next_ns = o->f->ops->step(o->f, o->now_ns);
+}
