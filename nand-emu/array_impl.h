@@ -219,6 +219,37 @@ static inline uint32_t pb_first(const struct nand_array *a, uint32_t pb)
 	return (pb - (1u << pb_level(pb))) * pb_span(a, pb);
 }
 
+/* The counter that a program of p moves: read, put back, move. */
+static inline bool by_word_line(const struct nand_array *a)
+{
+	return a->base.geo.order == NAND_ORDER_FPS || a->base.geo.order == NAND_ORDER_RPS;
+}
+
+static inline uint32_t order_next(const struct nand_array *a, const struct place *p)
+{
+	const struct img_pb *b = &a->pb[p->pb];
+
+	return by_word_line(a) ? b->wl[page_type(a, p->page)] : b->next;
+}
+
+static inline void order_set_next(struct nand_array *a, const struct place *p, uint32_t next)
+{
+	if (by_word_line(a))
+		a->pb[p->pb].wl[page_type(a, p->page)] = (uint16_t)next;
+	else
+		a->pb[p->pb].next = next;
+}
+
+static inline void order_advance(struct nand_array *a, const struct place *p)
+{
+	uint32_t next = order_next(a, p);
+
+	if (by_word_line(a))
+		order_set_next(a, p, next + 1);
+	else if (p->pb_page >= next)
+		order_set_next(a, p, p->pb_page + 1);
+}
+
 /* rules.c */
 bool rule_address(const struct nand_array *a, const struct nand_cmd *c);	/* R0 */
 /* The others; addresses are good, and what has ended has settled. */
@@ -227,10 +258,6 @@ enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const st
 
 /* order.c */
 enum nand_rule order_check(const struct nand_array *a, const struct place *p);
-/* The counter that a program of p moves: read, move, put back. */
-uint32_t order_next(const struct nand_array *a, const struct place *p);
-void order_advance(struct nand_array *a, const struct place *p);
-void order_set_next(struct nand_array *a, const struct place *p, uint32_t next);
 
 /* timing.c: fill in the times of a group that starts now. Errors and retries of reads come first. */
 void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,

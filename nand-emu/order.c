@@ -49,33 +49,3 @@ enum nand_rule order_check(const struct nand_array *a, const struct place *p)
 	}
 	return NAND_R2;
 }
-
-static bool by_word_line(const struct nand_array *a)
-{
-	return a->base.geo.order == NAND_ORDER_FPS || a->base.geo.order == NAND_ORDER_RPS;
-}
-
-uint32_t order_next(const struct nand_array *a, const struct place *p)
-{
-	const struct img_pb *b = &a->pb[p->pb];
-
-	return by_word_line(a) ? b->wl[page_type(a, p->page)] : b->next;
-}
-
-void order_set_next(struct nand_array *a, const struct place *p, uint32_t next)
-{
-	if (by_word_line(a))
-		a->pb[p->pb].wl[page_type(a, p->page)] = (uint16_t)next;
-	else
-		a->pb[p->pb].next = next;
-}
-
-void order_advance(struct nand_array *a, const struct place *p)
-{
-	uint32_t next = order_next(a, p);
-
-	if (by_word_line(a))
-		order_set_next(a, p, next + 1);
-	else if (p->pb_page >= next)
-		order_set_next(a, p, p->pb_page + 1);
-}
