@@ -262,6 +262,7 @@ static void take_off(struct nand_array *a, const struct place *at, struct nand_c
 	d->reads_until_ns = 0;
 	image_order();
 	d->ready_ns = c[0].done_ns;
+	image_order();
 	d->count = count;
 	image_order();
 }
@@ -449,6 +450,8 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 	uint32_t dies = geo_dies(&a->base.geo);
 
 	SSD_ASSERT(at_ns >= a->head->now_ns);
+	a->head->now_ns = at_ns;	/* first: an interrupted cut goes on as the same */
+	image_order();
 	for (uint32_t i = 0; i < dies; i++) {
 		if (a->die[i].ready_ns > at_ns)
 			cut_flights(a, i, at_ns, seed);
@@ -457,7 +460,6 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 		a->die[i].count = 0;
 		a->die[i].ready_ns = at_ns;
 	}
-	a->head->now_ns = at_ns;
 	a->head->cuts++;
 	a->powered = false;
 }
@@ -466,6 +468,11 @@ void nand_array_power_on(struct nand_array *a)
 {
 	const struct nand_geometry *g = &a->base.geo;
 
+	/* What is under way ends: so time goes to its end, before its effects do. */
+	for (uint32_t i = 0; i < geo_dies(g); i++)
+		if (a->die[i].count && a->die[i].ready_ns > a->head->now_ns)
+			a->head->now_ns = a->die[i].ready_ns;
+	image_order();
 	for (uint32_t i = 0; i < geo_dies(g); i++) {
 		settle(a, i);
 		a->die[i].ready_ns = 0;

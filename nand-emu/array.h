@@ -9,7 +9,7 @@
  * OOB, wear, payload, the commands that dies execute. It has no pointers, so it
  * may be a mapped file; a shell that dies at any instruction leaves an image
  * that init() takes up as after a power cut (an erase that was just ending may
- * count twice in its blocks' wear). All zeroes is a blank array.
+ * count twice in its blocks' wear, and a power-on in its age). All zeroes is a blank array.
  *
  * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this
  * order: head, dies, flights, blocks, smallest PBs, (with errors) their ages and

@@ -1121,7 +1121,8 @@ static void a_power_on(void)
 	w->pb[1].erases_max++;		/* it was ending, and then it was torn */
 	w->page[65] = LOST | V(version);
 	before.age_ns = w->age_ns;
-	before.age_max_ns = w->age_max_ns + now;
+	/* time goes to the end of what is under way, and may count twice */
+	before.age_max_ns = w->age_max_ns + now + 2ull * (c.timing.erase_ns[0] + c.timing.cmd_ns);
 	w = add(POWER_ON, now);
 	*w = before;
 	ended(w, 1, NAND_WHOLE_BLOCK);
