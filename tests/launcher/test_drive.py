@@ -244,7 +244,7 @@ class Age(Case):
     def test_disk_too_small(self):
         disk = self.disk("4m")
         err = self.age("-o", disk / "a", code=1)
-        self.assertRegex(err, r"disk/a\.part: may grow to \d+ MiB and the disk has room for \d+ MiB")
+        self.assertRegex(err, r"disk/a\.part: may grow to \d+ KiB and the disk has room for \d+ KiB")
         self.assertEqual(list(disk.iterdir()), [])
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")
