@@ -250,7 +250,7 @@ class Bad(Case):
             self.skipTest("can not mount here")
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
         said = self.said(file_opts(disk / "a", profile=True))
-        self.assertRegex(said, r"disk/a: may grow to \d+ MiB and the disk has room for \d+ MiB")
+        self.assertRegex(said, r"disk/a: may grow to \d+ KiB and the disk has room for \d+ KiB")
         self.assertEqual(list(disk.iterdir()), [])
 
 
