@@ -32,6 +32,7 @@ struct profile {
 		uint32_t generation;		/* 0: no link */
 		uint32_t lanes, data_permille;
 	} link;
+	uint64_t idle_hours;			/* that the drive lay idle before it is opened */
 	uint64_t fill_permille, age_permille, precondition_seed;
 	bool overcommit;
 };

@@ -116,6 +116,7 @@ const struct profile_key profile_keys[] = {
 	RBER(gamma, K_COEFFICIENT),
 	RBER(p, K_EXPONENT),
 	RBER(q, K_EXPONENT),
+	{ "reliability", "idle_hours", K_U64, AT(idle_hours), 0, 1000000, "0", NULL },
 	R(ecc_bits, 0, 65535, "0"),
 	R(relocate_bits, 0, 65535, "0"),
 	R(retries_max, 0, 255, "0"),

@@ -388,6 +388,7 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 		slate_close(d);
 		return result;
 	}
+	nand_array_age(nand_array_of(d->nand), d->profile.idle_hours * 3600 * 1000000000ull);
 	if (d->path && !d->was_there) {
 		drive_file_complete(&d->file);
 		nand_array_discard_blank(nand_array_of(d->nand));

@@ -312,6 +312,35 @@ static void the_file_is_sparse(void)
 	slate_close(dev);
 }
 
+/* Filled and overwritten, then read at once, or after a week in a drawer. */
+static void an_idle_drive_ages(void)
+{
+	static const char *const idle[] = { "reliability.idle_hours=0", "reliability.idle_hours=168" };
+	const char *o[] = { "precondition.fill_permille=1000", "precondition.age_permille=3000",
+			    "reliability.rber=powerlaw", "reliability.eps=1e-9",
+			    "reliability.alpha=1e-12", "reliability.k=1", "reliability.beta=1e-5",
+			    "reliability.m=0", "reliability.n=1", "reliability.gamma=1e-12",
+			    "reliability.p=1", "reliability.q=1", "reliability.ecc_bits=40",
+			    "reliability.relocate_bits=40", NULL, NULL };
+	const size_t last = sizeof(o) / sizeof(*o) - 2;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t lost = 0;
+
+		unlink(path);
+		o[last] = idle[i];
+		if (open_it(profile, false, o)) {
+			printf("%s\n", err);
+			failures++;
+			return;
+		}
+		for (uint32_t u = 0; u < UNITS; u++)
+			lost += io(FTL_READ, u, 1) == SSD_E_UNCORR;
+		EXPECT(i ? lost > UNITS * 9 / 10 : !lost);	/* 65536 bits * 1.7e-3 = 110 errors */
+		slate_close(dev);
+	}
+}
+
 /* ---- kills ------------------------------------------------------------------ */
 
 struct shared {			/* what the child says, in memory that outlives it */
@@ -439,6 +468,7 @@ int main(int argc, char **argv)
 	RUN(two_users_are_refused);
 	RUN(damage_is_refused);
 	RUN(the_file_is_sparse);
+	RUN(an_idle_drive_ages);
 	killed(from, kills);
 	unlink(path);
 	unlink(profile);

@@ -447,6 +447,7 @@ static void single_numbers(void)
 		{ "link.data_permille", "", 1, 1000 },
 		{ "link.latency_ns", "", 0, 1000000000 },
 		{ "reliability.factory_bad_permille", "", 0, 500 },
+		{ "reliability.idle_hours", "", 0, 1000000 },
 		{ "reliability.ecc_bits", "", 0, 65535 },
 		{ "reliability.relocate_bits", "reliability.ecc_bits=65535 ", 0, 65535 },
 		{ "reliability.retries_max", "", 0, 255 },
