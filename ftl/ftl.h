@@ -120,6 +120,8 @@ struct ftl_ops {
 	void (*reset_stats)(struct ftl *f);
 	/* I/Os accepted and not yet reported done. */
 	uint32_t (*inflight)(const struct ftl *f);
+	/* Bytes of the mapping tables that a controller would hold. NULL: it does not tell. */
+	uint64_t (*map_bytes)(const struct ftl *f);
 };
 
 /* First member of every implementation's struct. */

@@ -534,6 +534,13 @@ static uint32_t page_ftl_inflight(const struct ftl *base)
 	return page_ftl_of((struct ftl *)(uintptr_t)base)->ios;
 }
 
+static uint64_t page_ftl_map_bytes(const struct ftl *base)
+{
+	const struct page_ftl *f = ssd_container_of(base, const struct page_ftl, base);
+
+	return (uint64_t)f->all_lpns * sizeof(*f->l2p);
+}
+
 static const struct ftl_ops page_ftl_ops = {
 	.name = "page",
 	.validate = page_ftl_validate,
@@ -546,6 +553,7 @@ static const struct ftl_ops page_ftl_ops = {
 	.stats = page_ftl_stats,
 	.reset_stats = page_ftl_reset_stats,
 	.inflight = page_ftl_inflight,
+	.map_bytes = page_ftl_map_bytes,
 };
 
 const struct ftl_ops *const ftl_list[] = { &page_ftl_ops, NULL };
