@@ -34,6 +34,9 @@ struct parse {
 	uint32_t settings;		/* native */
 	char *setting[PARSE_SETTINGS_MAX + 1];
 	bool head_over;			/* native: a row was seen */
+	bool mounted;			/* native: "# state mounted" */
+	bool has_end;			/* native: "# end ops OP SOURCE COUNT" */
+	uint64_t end_ops[TRACE_END_OPS][TRACE_END_SOURCES];
 };
 
 typedef enum line_kind parse_line(struct parse *p, const char *s, const char *end,

@@ -4,10 +4,12 @@
  *
  *   # slate-trace 1
  *   # set section.key=value		any number, before the first row
+ *   # state mounted			the drive was not made for the recording
  *   NS STREAM read|write|trim OFFSET BYTES [fua]
  *   NS STREAM flush
  *   NS STREAM step
  *   NS STREAM done REQUEST LATENCY_NS STATUS
+ *   # end ops OP SOURCE COUNT		of the array, at the end of a recording
  */
 #include "parse.h"
 
@@ -18,17 +20,41 @@ static const char *const names[] = {
 	[TRACE_FLUSH] = "flush", [TRACE_STEP] = "step", [TRACE_DONE] = "done",
 };
 
+static bool take_end(struct parse *p, const char *s, const char *end)
+{
+	uint64_t op, source, count;
+
+	if (!take_column(&s, end, &op) || !take_column(&s, end, &source) || !take_column(&s, end, &count) ||
+	    s != end || op >= TRACE_END_OPS || source >= TRACE_END_SOURCES)
+		return false;
+	p->end_ops[op][source] = count;
+	p->has_end = true;
+	return true;
+}
+
+static bool starts(const char **s, const char *end, const char *what)
+{
+	size_t len = strlen(what);
+
+	if ((size_t)(end - *s) < len || memcmp(*s, what, len))
+		return false;
+	*s += len;
+	return true;
+}
+
 static enum line_kind take_comment(struct parse *p, const char *s, const char *end, const char **why)
 {
-	static const char set[] = "# set ";
-
-	if ((size_t)(end - s) < sizeof(set) || memcmp(s, set, sizeof(set) - 1))
+	if (starts(&s, end, "# end ops ")) {
+		*why = "'# end ops' takes three whole numbers: OP SOURCE COUNT";
+		return take_end(p, s, end) ? LINE_OTHER : LINE_BAD;
+	}
+	p->mounted = p->mounted || word_is(s, (size_t)(end - s), "# state mounted");
+	if (!starts(&s, end, "# set "))
 		return LINE_OTHER;
 	if (p->head_over || p->settings == PARSE_SETTINGS_MAX) {
 		*why = "'# set' stands behind the first row, or is one of more than 256";
 		return LINE_BAD;
 	}
-	s += sizeof(set) - 1;
 	p->setting[p->settings] = strndup(s, (size_t)(end - s));
 	if (!p->setting[p->settings]) {
 		*why = "no memory for a setting";

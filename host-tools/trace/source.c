@@ -61,14 +61,8 @@ static long get_raw(struct source *s)
 {
 	size_t left = s->memory_bytes - (size_t)s->raw_done;
 
-	if (s->fd >= 0) {
-		long got;
-
-		do
-			got = read(s->fd, s->raw, RAW_BYTES);
-		while (got < 0 && errno == EINTR);
-		return got;
-	}
+	if (s->fd >= 0)		/* EINTR is for the caller: a signal may mean to end it */
+		return read(s->fd, s->raw, RAW_BYTES);
 	left = left < RAW_BYTES ? left : RAW_BYTES;
 	if (left)
 		memcpy(s->raw, s->memory + s->raw_done, left);

@@ -445,6 +445,17 @@ const char *const *trace_settings(const struct trace *t)
 	return t->p.settings ? (const char *const *)t->p.setting : NULL;
 }
 
+bool trace_was_mounted(const struct trace *t)
+{
+	return t->p.mounted;
+}
+
+bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES])
+{
+	memcpy(out, t->p.end_ops, sizeof(t->p.end_ops));
+	return t->p.has_end;
+}
+
 void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all)
 {
 	if (t->source) {

@@ -106,6 +106,11 @@ bool trace_many_devices(const struct trace *t);
 void trace_get_counts(const struct trace *t, struct trace_counts *out);
 /* The "# set section.key=value" lines of a native head, NULL-terminated; none: NULL. */
 const char *const *trace_settings(const struct trace *t);
+/* Recordings: the drive was there before; and, once read to the end, the array's commands. */
+#define TRACE_END_OPS 4u
+#define TRACE_END_SOURCES 5u
+bool trace_was_mounted(const struct trace *t);
+bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES]);
 /* How much of it has been read, and of how much; all 0: not known. */
 void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all);
 /*
