@@ -155,10 +155,10 @@ static int follow(struct replay *r)
 	}
 	account_end(r);
 	if (!result && (r->differed || r->ops_differ))
-		result = replay_fail(REPLAY_FAILED, "%s: %" PRIu64 " of %" PRIu64 " requests differ, and the "
+		result = replay_fail(REPLAY_FAILED, "%s: %" PRIu64 " of %" PRIu64 " requests differ; the "
 				     "array's commands %s: it is a recording of another drive, or of another "
 				     "version of Slate", trace_name(s->trace), r->differed, r->compared,
-				     r->ops_differ ? "too" : "do not");
+				     r->ops_differ ? "differ" : "are equal");
 	return result;
 }
 
