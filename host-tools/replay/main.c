@@ -82,6 +82,15 @@ double replay_clock_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Of this process, since it began. */
+double replay_cpu_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 /* ---- options --------------------------------------------------------------------- */
 
 enum {
@@ -482,6 +491,8 @@ static int open_drive(struct replay *r)
 		return replay_fail(REPLAY_USAGE, "%s", err);
 	r->capacity = slate_capacity(r->dev);
 	r->unit_bytes = slate_unit_bytes(r->dev);
+	r->grain_bytes = r->o.align_units ? r->unit_bytes : FTL_SECTOR_BYTES;
+	r->grain_mask = r->grain_bytes & (r->grain_bytes - 1) ? UINT64_MAX : r->grain_bytes - 1;
 	return 0;
 }
 
@@ -508,12 +519,10 @@ static int open_all(struct replay *r)
 
 static void tell_wall(const struct replay *r, double wall_s)
 {
+	double cpu_s = replay_cpu_s() - r->begin_cpu_s;
 	struct rusage u;
-	double cpu_s;
 
 	getrusage(RUSAGE_SELF, &u);
-	cpu_s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 	fprintf(stderr, "slate-replay: %" PRIu64 " requests in %.2f s (%.0f requests/s), %.2f s of CPU, %ld MiB\n",
 		r->completed, wall_s, wall_s > 0 ? (double)r->completed / wall_s : 0, cpu_s,
 		u.ru_maxrss >> 10);
@@ -612,6 +621,7 @@ int main(int argc, char **argv)
 	catch_signals();
 	result = open_all(&r);
 	r.begin_s = replay_clock_s();
+	r.begin_cpu_s = replay_cpu_s();
 	if (!result)
 		result = r.o.loop == REPLAY_RECORDED ? recorded_run(&r) : engine_run(&r);
 	if (r.terminal)

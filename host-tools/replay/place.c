@@ -13,11 +13,14 @@
 
 #include <inttypes.h>
 
-static void align(struct stream *s, struct trace_row *row, uint64_t grain)
+static void align(const struct replay *r, struct stream *s, struct trace_row *row)
 {
-	uint64_t end = row->offset + row->bytes, low = row->offset % grain;
-	uint64_t high = end % grain ? grain - end % grain : 0;
+	uint64_t end = row->offset + row->bytes, grain = r->grain_bytes, low, high;
 
+	if (SSD_LIKELY(!((row->offset | row->bytes) & r->grain_mask)))	/* nearly every request */
+		return;
+	low = row->offset % grain;
+	high = end % grain ? grain - end % grain : 0;
 	if (!low && !high)
 		return;
 	row->offset -= low;
@@ -49,7 +52,7 @@ int place(struct replay *r, struct stream *s, struct trace_row *row)
 		s->placed.zero_size++;
 		return 0;
 	}
-	align(s, row, r->o.align_units ? r->unit_bytes : FTL_SECTOR_BYTES);
+	align(r, s, row);
 	if (row->bytes > r->capacity)
 		return refuse(r, s, row, "it is larger than the drive: take a larger one");
 	if (r->o.beyond == BEYOND_SCALE) {

@@ -118,6 +118,8 @@ struct replay {
 	struct replay_options o;
 	struct slate_dev *dev;
 	uint64_t capacity, unit_bytes;
+	uint64_t grain_bytes;		/* requests are widened to whole ones: sectors or units */
+	uint64_t grain_mask;		/* grain_bytes - 1, or all ones if it is no power of two */
 	struct stream stream[REPLAY_STREAMS_MAX];
 	unsigned int streams;
 	struct account account;
@@ -128,7 +130,7 @@ struct replay {
 	uint64_t invariant_checks;
 	bool warm;			/* the warm-up is over */
 	bool terminal;
-	double begin_s, shown_s;
+	double begin_s, shown_s, begin_cpu_s;
 	/* RECORDED */
 	struct answers *answers;
 	uint64_t compared, differed;
@@ -141,6 +143,7 @@ extern volatile sig_atomic_t replay_stopped;
 /* "slate-replay: ..." on stderr; returns status. */
 int replay_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 double replay_clock_s(void);
+double replay_cpu_s(void);
 
 /* engine.c: 0 or an exit code, already explained. */
 int engine_run(struct replay *r);

@@ -85,7 +85,7 @@ static void put_options(const struct replay *r, json_t *root)
 	put(o, "limit", r->o.limit);
 	put(o, "warmup", r->o.warmup);
 	json_object_set_new(o, "beyond", json_string(beyonds[r->o.beyond]));
-	put(o, "align_bytes", r->o.align_units ? r->unit_bytes : FTL_SECTOR_BYTES);
+	put(o, "align_bytes", r->grain_bytes);
 	json_object_set_new(o, "common_clock", json_boolean(r->o.common_clock));
 }
 
@@ -394,8 +394,7 @@ static void put_wall(const struct replay *r, json_t *root, double wall_s)
 	getrusage(RUSAGE_SELF, &u);
 	json_object_set_new(o, "seconds", json_real(wall_s));
 	put_ratio(o, "requests_per_s", (double)r->completed, wall_s);
-	json_object_set_new(o, "cpu_seconds", json_real((double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-			    (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6));
+	json_object_set_new(o, "cpu_seconds", json_real(replay_cpu_s() - r->begin_cpu_s));
 	put(o, "max_rss_kib", (uint64_t)u.ru_maxrss);
 }
 
