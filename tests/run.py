@@ -94,7 +94,7 @@ def suites() -> list[Suite]:
         ),
         Suite(
             "fuzz",
-            "the NAND array against its model, a minute",
+            "the NAND array, the trace readers, a minute",
             ["tests/fuzz/run.sh", "60"],
             ROOT / "tests/fuzz/run.sh",
             "tests/fuzz/run.sh 60",

@@ -13,7 +13,7 @@
 
 static bool same_name(const char *kept, const char *word, size_t len)
 {
-	return !strncmp(kept, word, len) && !kept[len];
+	return strlen(kept) == len && !memcmp(kept, word, len);
 }
 
 static bool find_file(struct parse *p, const char *word, size_t len, uint64_t *device)
