@@ -70,6 +70,14 @@ def suites() -> list[Suite]:
             "--only={word}",
         ),
         Suite(
+            "replay",
+            "slate-replay and the trace readers",
+            [*tap, "tests/replay"],
+            ROOT / "build/core/slate-replay",
+            "python3 tests/tap.py tests/replay --only {test}",
+            "--only={word}",
+        ),
+        Suite(
             "core",
             "ftl, nand-emu, libslate",
             [

@@ -102,17 +102,17 @@ void account_done(struct replay *r, const struct request *q)
 {
 	struct account *a = &r->account;
 	uint64_t latency_ns = q->io.done_ns - q->io.submit_ns;
-	unsigned int op = q->io.op;
+	unsigned int op = q->op;
 
 	hist_add(&a->hist[op], latency_ns);
-	a->bytes[op] += q->io.bytes;
+	a->bytes[op] += q->bytes;
 	a->errors[op] += q->io.status != SSD_OK;
 	a->completed++;
 	a->last_ns = q->io.done_ns > a->last_ns ? q->io.done_ns : a->last_ns;
 	if (!a->interval_ns)
 		return;
 	a->now.ios[op]++;
-	a->now.bytes[op] += q->io.bytes;
+	a->now.bytes[op] += q->bytes;
 	a->now.lat_sum_ns[op] += latency_ns;
 	if (latency_ns > a->now.lat_max_ns[op])
 		a->now.lat_max_ns[op] = latency_ns;

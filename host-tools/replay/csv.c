@@ -84,7 +84,7 @@ void csv_row(struct csv *c, const struct request *q)
 	const struct ftl_breakdown *w = &q->io.where;
 	const uint64_t parts[] = { w->cell_ns, w->bus_ns, w->host_queue_ns, w->gc_queue_ns, w->buffer_ns,
 				   w->map_ns, w->other_ns, w->link_ns };
-	const char *op = replay_op_name(q->io.op);
+	const char *op = replay_op_name(q->op);
 	size_t len = strlen(op);
 
 	if (c->used + ROW_BYTES > BUFFER_BYTES)
@@ -95,8 +95,8 @@ void csv_row(struct csv *c, const struct request *q)
 	c->used += len;
 	c->buf[c->used++] = ',';
 	put_number(c, q->io.submit_ns);
-	put_number(c, q->io.offset);
-	put_number(c, q->io.bytes);
+	put_number(c, q->offset);
+	put_number(c, q->bytes);
 	put_number(c, q->io.fua);
 	put_number(c, q->io.done_ns - q->io.submit_ns);
 	if (q->io.status < 0)

@@ -244,6 +244,9 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 
 	q->io = (struct ftl_io){ .op = ops[row->op], .fua = row->fua, .offset = row->offset,
 				 .bytes = row->bytes, .host = q };
+	q->op = q->io.op;
+	q->offset = row->offset;
+	q->bytes = row->bytes;
 	q->id = r->submitted++;
 	q->stream = stream;
 	if (r->engine->inflight > r->deepest)

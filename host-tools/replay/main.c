@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -496,10 +497,29 @@ static int open_drive(struct replay *r)
 	return 0;
 }
 
+/* Before an hour's work, not after it. */
+static int check_json(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	char dir[4096] = ".";
+	struct stat st;
+
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path) + 1, path);
+	if ((!stat(path, &st) && S_ISDIR(st.st_mode)) || access(dir, W_OK | X_OK))
+		return replay_fail(REPLAY_USAGE, "--json %s: is no file in a directory that can be written to: "
+				   "name another", path);
+	return 0;
+}
+
 static int open_all(struct replay *r)
 {
-	int result = open_traces(r);
+	int result = check_json(r->o.json);
 
+	if (!result)
+		result = open_traces(r);
 	if (!result)
 		result = open_drive(r);
 	for (unsigned int i = 0; !result && i < r->streams && r->o.beyond == BEYOND_SCALE; i++)

@@ -82,6 +82,8 @@ struct stream {
 
 struct request {
 	struct ftl_io io;
+	enum ftl_op op;			/* as asked: io is the FTL's while it is submitted */
+	uint64_t offset, bytes;
 	uint64_t id;
 	uint32_t stream;
 	uint32_t version;		/* verify: WRITE, TRIM */

@@ -72,9 +72,9 @@ void verify_close(struct verify *v)
 /* A trim changes whole units inside its range, everything else all of it. */
 static void range_of(const struct verify *v, const struct request *q, uint64_t *first, uint64_t *end)
 {
-	uint64_t unit = v->r->unit_bytes, low = q->io.offset, high = low + q->io.bytes;
+	uint64_t unit = v->r->unit_bytes, low = q->offset, high = low + q->bytes;
 
-	if (q->io.op == FTL_TRIM) {
+	if (q->op == FTL_TRIM) {
 		low = (low + unit - 1) / unit * unit;
 		high = high / unit * unit;
 		high = high > low ? high : low;
@@ -85,7 +85,7 @@ static void range_of(const struct verify *v, const struct request *q, uint64_t *
 
 static void remember_lower(struct verify *v, struct request *q)
 {
-	size_t sectors = q->io.bytes / FTL_SECTOR_BYTES, first = q->io.offset / FTL_SECTOR_BYTES;
+	size_t sectors = q->bytes / FTL_SECTOR_BYTES, first = q->offset / FTL_SECTOR_BYTES;
 
 	if (q->lower_room < sectors) {
 		q->lower = realloc(q->lower, sectors * sizeof(*q->lower));
@@ -100,16 +100,16 @@ void verify_submit(struct verify *v, struct request *q)
 {
 	uint64_t first, end;
 
-	if (q->io.op == FTL_READ)
+	if (q->op == FTL_READ)
 		remember_lower(v, q);
-	if (q->io.op != FTL_WRITE && q->io.op != FTL_TRIM)
+	if (q->op != FTL_WRITE && q->op != FTL_TRIM)
 		return;
 	SSD_ASSERT(v->version < UINT32_MAX);
 	q->version = ++v->version;
 	range_of(v, q, &first, &end);
 	for (; first < end; first++) {
 		v->sector[first].newest = q->version;
-		if (q->io.op == FTL_TRIM)
+		if (q->op == FTL_TRIM)
 			v->sector[first].trimmed = q->version;
 	}
 }
@@ -118,7 +118,7 @@ void verify_done(struct verify *v, const struct request *q)
 {
 	uint64_t first, end;
 
-	if ((q->io.op != FTL_WRITE && q->io.op != FTL_TRIM) || q->io.status)
+	if ((q->op != FTL_WRITE && q->op != FTL_TRIM) || q->io.status)
 		return;
 	range_of(v, q, &first, &end);
 	for (; first < end; first++)
@@ -160,15 +160,15 @@ static void tell_wrong(struct verify *v, const struct request *q, uint64_t secto
 		snprintf(holds, sizeof(holds), "sector %" PRIu64 " in version %u of stream %u",
 			 words[0] ^ MAGIC, (uint32_t)words[1], (uint32_t)(words[1] >> 32));
 	fprintf(stderr, "slate-replay: --check: request %" PRIu64 " (read of %" PRIu64 " bytes at %" PRIu64
-		"): sector %" PRIu64 " holds %s; right would be version %u .. %u\n", q->id, q->io.bytes,
-		q->io.offset, sector, holds, lower, v->sector[sector].newest);
+		"): sector %" PRIu64 " holds %s; right would be version %u .. %u\n", q->id, q->bytes,
+		q->offset, sector, holds, lower, v->sector[sector].newest);
 }
 
 static void check_sector(struct verify *v, const struct request *q, uint64_t sector,
 			 const uint64_t *words)
 {
 	const struct sector *s = &v->sector[sector];
-	uint32_t lower = q->lower[sector - q->io.offset / FTL_SECTOR_BYTES];
+	uint32_t lower = q->lower[sector - q->offset / FTL_SECTOR_BYTES];
 	uint32_t version = (uint32_t)words[1];
 	uint64_t want[WORDS];
 
@@ -190,13 +190,13 @@ static void check_sector(struct verify *v, const struct request *q, uint64_t sec
 void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *buf, size_t len)
 {
 	static const uint64_t zeroes[WORDS];
-	uint64_t first = (q->io.offset + at) / FTL_SECTOR_BYTES, words[WORDS];
+	uint64_t first = (q->offset + at) / FTL_SECTOR_BYTES, words[WORDS];
 
 	SSD_ASSERT(at % FTL_SECTOR_BYTES == 0 && len % FTL_SECTOR_BYTES == 0);
 	for (uint64_t i = 0; i < len / FTL_SECTOR_BYTES; i++) {
 		uint8_t *bytes = buf ? (uint8_t *)buf + i * FTL_SECTOR_BYTES : NULL;
 
-		if (q->io.op == FTL_WRITE) {
+		if (q->op == FTL_WRITE) {
 			make_content(words, first + i, q->version | (uint64_t)q->stream << 32);
 			memcpy(bytes, words, sizeof(words));
 		} else {
