@@ -364,6 +364,11 @@ static uint64_t blocks_needed(const struct ftl_config *c, const struct nand_geom
 	       (uint64_t)geo_planes(g) * (c->gc_urgent_blocks + FRONTIERS);
 }
 
+static uint32_t page_ftl_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return OOB_BYTES(g->page_bytes / c->unit_bytes);
+}
+
 static int page_ftl_validate(const struct ftl_config *c, const struct nand_geometry *g,
 			     const char **why)
 {
@@ -399,6 +404,9 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
+	else if (c->pen)
+		*why = "pen must be no: the page FTL erases whole blocks; set type = superblock with "
+		       "superblock_blocks = 0 for page mapping with partial erases";
 	else if (g->oob_bytes < OOB_BYTES(upp))
 		*why = "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
 	else if (blocks_needed(c, g) > geo_blocks(g))
@@ -512,7 +520,7 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	}
 	f->carrier = BLK_NONE;
 	reset_stats(f);
-	f->base.ops = ftl_list[0];
+	f->base.ops = &page_ftl_ops;
 	*out = &f->base;
 	return SSD_OK;
 }
@@ -534,15 +542,19 @@ static uint32_t page_ftl_inflight(const struct ftl *base)
 	return page_ftl_of((struct ftl *)(uintptr_t)base)->ios;
 }
 
+/* L2P, valid bits and trim bits. */
 static uint64_t page_ftl_map_bytes(const struct ftl *base)
 {
-	const struct page_ftl *f = ssd_container_of(base, const struct page_ftl, base);
+	const struct page_ftl *f = (const struct page_ftl *)base;
 
-	return (uint64_t)f->all_lpns * sizeof(*f->l2p);
+	return (uint64_t)f->all_lpns * sizeof(*f->l2p) + (geo_pages(f->g) * f->upp + 7) / 8 +
+	       ((uint64_t)f->lpns + 7) / 8;
 }
 
-static const struct ftl_ops page_ftl_ops = {
+const struct ftl_ops page_ftl_ops = {
 	.name = "page",
+	.durability = FTL_PREFIX,
+	.oob_bytes = page_ftl_oob_bytes,
 	.validate = page_ftl_validate,
 	.footprint = page_ftl_footprint,
 	.init = page_ftl_init,
@@ -552,8 +564,6 @@ static const struct ftl_ops page_ftl_ops = {
 	.check = page_ftl_check,
 	.stats = page_ftl_stats,
 	.reset_stats = page_ftl_reset_stats,
-	.inflight = page_ftl_inflight,
 	.map_bytes = page_ftl_map_bytes,
+	.inflight = page_ftl_inflight,
 };
-
-const struct ftl_ops *const ftl_list[] = { &page_ftl_ops, NULL };

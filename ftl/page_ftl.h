@@ -134,6 +134,8 @@ struct dead_range {
 	uint32_t pages;		/* mount: of them, still on flash */
 };
 
+extern const struct ftl_ops page_ftl_ops;
+
 struct page_ftl {
 	struct ftl base;
 	struct ftl_config c;

@@ -204,6 +204,10 @@ static void put_gc(json_t *root, const struct slate_stats *st)
 	put(o, "units_moved", st->ftl.gc_units);
 	put(o, "pages_moved", st->nand.ops[NAND_PROGRAM][NAND_SRC_GC] + st->nand.ops[NAND_COPYBACK][NAND_SRC_GC]);
 	put(o, "blocks_erased", by_source(st->nand.ops[NAND_ERASE]));
+	put(o, "blocks_erased_by_gc", st->ftl.gc_blocks);
+	put(o, "merges", st->ftl.merges);
+	put(o, "mmerges", st->ftl.mmerges);
+	put(o, "second_victims", st->ftl.second_victims);
 }
 
 static void put_wear(const struct replay *r, json_t *root, const struct slate_stats *st)
@@ -276,6 +280,7 @@ static void put_ftl(json_t *root, const struct slate_stats *st)
 	put(o, "trimmed_units", f->trimmed_units);
 	put(o, "merge_reads", f->merge_reads);
 	put(o, "fua_writes", f->fua_writes);
+	put(o, "search_reads", f->search_reads);
 }
 
 static uint64_t put_busy_list(const struct replay *r, json_t *o, const char *key, uint32_t count,

@@ -69,7 +69,7 @@ void verify_close(struct verify *v)
 	free(v);
 }
 
-/* A trim changes whole units inside its range, everything else all of it. */
+/* A trim changes whole units inside its range, or nothing (slate_trims()); a write all of it. */
 static void range_of(const struct verify *v, const struct request *q, uint64_t *first, uint64_t *end)
 {
 	uint64_t unit = v->r->unit_bytes, low = q->offset, high = low + q->bytes;
@@ -77,7 +77,7 @@ static void range_of(const struct verify *v, const struct request *q, uint64_t *
 	if (q->op == FTL_TRIM) {
 		low = (low + unit - 1) / unit * unit;
 		high = high / unit * unit;
-		high = high > low ? high : low;
+		high = high > low && slate_trims(v->r->dev) ? high : low;
 	}
 	*first = low / FTL_SECTOR_BYTES;
 	*end = high / FTL_SECTOR_BYTES;

@@ -59,7 +59,11 @@ SCHEMA = {
     "host": {name: HOST for name in ("read", "write", "trim", "flush")},
     "waf": float,
     "raf": float,
-    "gc": {n: int for n in ("calls", "ns", "units_moved", "pages_moved", "blocks_erased")},
+    "gc": {
+        n: int
+        for n in """calls ns units_moved pages_moved blocks_erased blocks_erased_by_gc merges mmerges
+        second_victims""".split()
+    },
     "wear": {"aep": float, "vep": float}
     | {n: int for n in "pages page_erases page_erases_sq erase_count_max erase_count_sum retired_blocks".split()},
     "energy_nj": OPS | {"total": int},
@@ -72,7 +76,7 @@ SCHEMA = {
     "ftl_counts": {
         n: int
         for n in """host_units meta_units pad_units coalesced_units buffer_hit_units unwritten_units
-        trimmed_units merge_reads fua_writes""".split()
+        trimmed_units merge_reads fua_writes search_reads""".split()
     },
     "busy": {
         "dies": [{"busy": NUMBER, "ns": BY_SOURCE}],
