@@ -41,6 +41,8 @@ struct chunk {
 struct engine {
 	struct ready *heap;
 	size_t ready, room;
+	uint64_t first_ns;		/* heap[0].done_ns; REPLAY_NEVER when it is empty */
+	uint64_t arrival_ns;		/* open loop: the next one; else REPLAY_NEVER */
 	struct chunk *chunks;
 	struct request *free;
 	uint64_t inflight;
@@ -99,6 +101,7 @@ static void push(struct engine *e, struct request *q)
 	for (; at && before(&one, &e->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		e->heap[at] = e->heap[(at - 1) / 2];
 	e->heap[at] = one;
+	e->first_ns = e->heap[0].done_ns;
 }
 
 static struct request *pop(struct engine *e)
@@ -118,6 +121,7 @@ static struct request *pop(struct engine *e)
 		at = child;
 	}
 	e->heap[at] = last;
+	e->first_ns = e->ready ? e->heap[0].done_ns : REPLAY_NEVER;
 	return first;
 }
 
@@ -275,16 +279,26 @@ static int submit(struct replay *r, struct stream *s)
 	return stream_fetch(r, s);
 }
 
+static uint64_t next_arrival(const struct replay *r)
+{
+	uint64_t first = REPLAY_NEVER;
+
+	for (unsigned int i = 0; i < r->streams; i++)
+		if (r->stream[i].has_row && r->stream[i].row.at_ns < first)
+			first = r->stream[i].row.at_ns;
+	return first;
+}
+
 /* Submit what may be. 1: something was; 0: nothing; < 0: -exit code. */
 static int feed(struct replay *r)
 {
+	bool open = r->o.loop == REPLAY_OPEN;
 	int fed = 0;
 
 	for (unsigned int i = 0; i < r->streams; i++) {
 		struct stream *s = &r->stream[i];
 
-		while (s->has_row && (r->o.loop == REPLAY_OPEN ? s->row.at_ns <= r->now_ns :
-								 s->inflight < r->o.qd)) {
+		while (s->has_row && (open ? s->row.at_ns <= r->now_ns : s->inflight < r->o.qd)) {
 			int result = submit(r, s);
 
 			if (result < 0)
@@ -292,19 +306,9 @@ static int feed(struct replay *r)
 			fed = 1;
 		}
 	}
+	if (open)
+		r->engine->arrival_ns = next_arrival(r);
 	return fed;
-}
-
-static uint64_t next_arrival(const struct replay *r)
-{
-	uint64_t first = REPLAY_NEVER;
-
-	if (r->o.loop != REPLAY_OPEN)
-		return first;
-	for (unsigned int i = 0; i < r->streams; i++)
-		if (r->stream[i].has_row && r->stream[i].row.at_ns < first)
-			first = r->stream[i].row.at_ns;
-	return first;
 }
 
 /* ---- completions ------------------------------------------------------------------- */
@@ -327,7 +331,7 @@ static void deliver(struct replay *r)
 {
 	struct engine *e = r->engine;
 
-	while (e->ready && e->heap[0].done_ns <= r->now_ns) {
+	while (e->first_ns <= r->now_ns) {
 		struct request *q = pop(e);
 
 		engine_deliver(r, q);
@@ -362,7 +366,7 @@ void engine_progress(struct replay *r)
 	double t, took;
 	uint64_t share;
 
-	if (!r->terminal || ++r->engine->looked % 4096)
+	if (++r->engine->looked % 4096)
 		return;
 	t = replay_clock_s();
 	took = t - r->begin_s;
@@ -379,19 +383,16 @@ void engine_progress(struct replay *r)
 
 /* ---- the loop -------------------------------------------------------------------------- */
 
-static uint64_t earliest(const struct replay *r, uint64_t deadline_ns)
+static uint64_t earliest(const struct engine *e, uint64_t deadline_ns)
 {
-	uint64_t next = next_arrival(r);
+	uint64_t next = e->first_ns < e->arrival_ns ? e->first_ns : e->arrival_ns;
 
-	if (r->engine->ready && r->engine->heap[0].done_ns < next)
-		next = r->engine->heap[0].done_ns;
 	return deadline_ns < next ? deadline_ns : next;
 }
 
+/* Nothing is in flight. */
 static bool over(const struct replay *r)
 {
-	if (r->engine->inflight)
-		return false;
 	for (unsigned int i = 0; i < r->streams; i++)
 		if (r->stream[i].has_row)
 			return false;
@@ -435,35 +436,49 @@ static void settle(struct replay *r, uint64_t deadline_ns)
 	}
 }
 
+/*
+ * What is due at now_ns. Returns as feed(): nothing can be submitted unless
+ * something completed or arrived.
+ */
+static int run_moment(struct replay *r, uint64_t *deadline_ns)
+{
+	struct engine *e = r->engine;
+
+	if (r->now_ns >= r->account.interval_end_ns)
+		account_tick(r, r->now_ns);
+	if (*deadline_ns <= r->now_ns)
+		*deadline_ns = slate_step(r->dev, r->now_ns);
+	if (e->first_ns > r->now_ns && e->arrival_ns > r->now_ns)
+		return 0;
+	deliver(r);
+	if (r->terminal)
+		engine_progress(r);
+	return feed(r);
+}
+
 int engine_run(struct replay *r)
 {
+	struct engine *e = r->engine;
 	uint64_t deadline_ns = REPLAY_NEVER;
-	int result = begin(r);
+	int result = begin(r), fed;
 
 	if (result)
 		return result;
-	for (;;) {
+	for (fed = feed(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
 		uint64_t next_ns;
-		int fed;
 
-		account_tick(r, r->now_ns);
-		if (deadline_ns <= r->now_ns)
-			deadline_ns = slate_step(r->dev, r->now_ns);
-		deliver(r);
-		fed = feed(r);
-		if (fed < 0)
-			return -fed;
 		if (fed)
 			deadline_ns = slate_step(r->dev, r->now_ns);
-		if (over(r))
+		if (!e->inflight && over(r))
 			break;
 		if (replay_stopped)
 			return REPLAY_INTERRUPTED;
-		engine_progress(r);
-		next_ns = earliest(r, deadline_ns);
+		next_ns = earliest(e, deadline_ns);
 		SSD_ASSERT(next_ns != REPLAY_NEVER && next_ns >= r->now_ns);	/* E1; nobody waits for ever */
 		r->now_ns = next_ns;
 	}
+	if (fed < 0)
+		return -fed;
 	settle(r, deadline_ns);
 	if (r->o.check) {
 		slate_check(r->dev);
@@ -477,6 +492,7 @@ int engine_open(struct replay *r)
 {
 	r->engine = calloc(1, sizeof(*r->engine));
 	SSD_ASSERT(r->engine);
+	r->engine->first_ns = r->engine->arrival_ns = REPLAY_NEVER;
 	return 0;
 }
 

@@ -140,7 +140,8 @@ static int follow(struct replay *r)
 			return result;
 		if (replay_stopped)
 			return REPLAY_INTERRUPTED;
-		engine_progress(r);
+		if (r->terminal)
+			engine_progress(r);
 	}
 	if (result < 0)
 		return replay_fail(REPLAY_USAGE, "%s", trace_error(s->trace));
