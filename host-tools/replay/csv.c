@@ -26,8 +26,9 @@ struct csv {
 	char buf[BUFFER_BYTES];
 };
 
-static const char head[] = "request,stream,op,submit_ns,offset,bytes,fua,latency_ns,status,cell_ns,bus_ns,"
-			   "host_queue_ns,gc_queue_ns,buffer_ns,map_ns,other_ns,link_ns\n";
+static const char head[] =
+	"request,stream,op,submit_ns,offset,bytes,fua,latency_ns,status,"
+	"cell_ns,bus_ns,host_queue_ns,gc_queue_ns,buffer_ns,map_ns,other_ns,link_ns\n";
 
 struct csv *csv_open(const char *path)
 {

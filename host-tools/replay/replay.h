@@ -2,7 +2,8 @@
 /*
  * replay.h - what the parts of slate-replay share.
  *
- *   main.c      options; opens the drive and the traces; exit codes
+ *   main.c      opens the drive and the traces; exit codes
+ *   options.c   the command line
  *   engine.c    the loop: virtual time, streams, requests in flight
  *   recorded.c  the other loop: a recording's own calls, compared
  *   place.c     from a trace's addresses to the drive's
@@ -146,6 +147,9 @@ extern volatile sig_atomic_t replay_stopped;
 int replay_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 double replay_clock_s(void);
 double replay_cpu_s(void);
+
+/* options.c: 0 or an exit code, already explained; --help ends the program. */
+int replay_options_parse(struct replay_options *o, int argc, char **argv);
 
 /* engine.c: 0 or an exit code, already explained. */
 int engine_run(struct replay *r);

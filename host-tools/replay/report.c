@@ -20,7 +20,9 @@ static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", 
 static const char *const nand_ops[NAND_NOPS] = { "read", "program", "erase", "copyback" };
 static const char *const loops[] = { "closed", "open", "recorded" };
 static const char *const beyonds[] = { "error", "fold", "scale" };
-static const uint32_t percentiles[] = { 500000, 900000, 950000, 990000, 999000, 999900, 999990, 1000000 };
+static const uint32_t percentiles[] = {		/* millionths */
+	500000, 900000, 950000, 990000, 999000, 999900, 999990, 1000000
+};
 
 static void put(json_t *o, const char *key, uint64_t v)
 {
@@ -98,7 +100,8 @@ static json_t *input(struct stream *s)
 	trace_get_counts(s->trace, &c);
 	json_object_set_new(o, "name", json_string(trace_name(s->trace)));
 	json_object_set_new(o, "format", json_string(trace_format_names[trace_format(s->trace)]));
-	json_object_set_new(o, "sha256", trace_sha256(s->trace, sha256) ? json_string(sha256) : json_null());
+	json_object_set_new(o, "sha256",
+			    trace_sha256(s->trace, sha256) ? json_string(sha256) : json_null());
 	put(o, "bytes", trace_file_bytes(s->trace));
 	put(o, "lines", c.lines);
 	put(o, "rows", c.rows);
@@ -202,7 +205,8 @@ static void put_gc(json_t *root, const struct slate_stats *st)
 	put(o, "calls", st->ftl.gc_runs);
 	put(o, "ns", st->ftl.gc_ns);
 	put(o, "units_moved", st->ftl.gc_units);
-	put(o, "pages_moved", st->nand.ops[NAND_PROGRAM][NAND_SRC_GC] + st->nand.ops[NAND_COPYBACK][NAND_SRC_GC]);
+	put(o, "pages_moved",
+	    st->nand.ops[NAND_PROGRAM][NAND_SRC_GC] + st->nand.ops[NAND_COPYBACK][NAND_SRC_GC]);
 	put(o, "blocks_erased", by_source(st->nand.ops[NAND_ERASE]));
 	put(o, "blocks_erased_by_gc", st->ftl.gc_blocks);
 	put(o, "merges", st->ftl.merges);

@@ -105,11 +105,14 @@ void summary_print(struct replay *r)
 		printf("open loop, speed %g", (double)r->o.speed / REPLAY_SPEED_ONE);
 	else
 		printf("a recording's own times");
-	printf("%s\n", r->o.user_payload || r->o.check ? "" : "; the array keeps no data (ftl.payload=no)");
+	if (strstr(slate_settings(r->dev), "ftl.payload=no\n"))
+		printf("; the array keeps no data (ftl.payload=no)");
+	printf("\n");
 	for (unsigned int i = 0; i < r->streams; i++)
 		print_input(&r->stream[i]);
 	printf("%" PRIu64 " requests in %.6f s of drive time%s, deepest queue %" PRIu64 "\n", a->completed,
-	       (double)(a->last_ns - a->since_ns) / 1e9, r->o.warmup ? " after the warm-up" : "", r->deepest);
+	       (double)(a->last_ns - a->since_ns) / 1e9, r->o.warmup ? " after the warm-up" : "",
+	       r->deepest);
 	printf("%-6s %10s %11s %10s %10s %10s %10s %10s %10s\n", "us", "requests", "MiB", "per s", "mean",
 	       "50 %", "99 %", "99.9 %", "max");
 	for (unsigned int op = 0; op < FTL_NOPS; op++)

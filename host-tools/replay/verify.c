@@ -70,7 +70,8 @@ void verify_close(struct verify *v)
 }
 
 /* A trim changes whole units inside its range, or nothing (slate_trims()); a write all of it. */
-static void range_of(const struct verify *v, const struct request *q, uint64_t *first, uint64_t *end)
+static void range_of(const struct verify *v, const struct request *q, uint64_t *first,
+		     uint64_t *end)
 {
 	uint64_t unit = v->r->unit_bytes, low = q->offset, high = low + q->bytes;
 

@@ -70,7 +70,9 @@ def replay(words: list[str]) -> int:
     """'slate replay': becomes the program that does it."""
     program = paths.BUILD / "core" / "slate-replay"
     if not program.exists():
-        raise SlateError(f"{paths.short(program)} is not there: the core has not been built", "run 'make core'")
+        raise SlateError(
+            f"{paths.short(program)} is not there: the core has not been built", "run 'make core'"
+        )
     sys.stdout.flush()
     os.execv(program, [str(program), *words])
 

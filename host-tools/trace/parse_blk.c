@@ -114,8 +114,8 @@ static enum line_kind take_sectors(const char *s, const char *end, struct trace_
 	return LINE_ROW;
 }
 
-enum line_kind parse_blkparse(struct parse *p, const char *s, const char *end, struct trace_row *row,
-			      const char **why)
+enum line_kind parse_blkparse(struct parse *p, const char *s, const char *end,
+			      struct trace_row *row, const char **why)
 {
 	uint64_t cpu, sequence, pid;
 	const char *word;

@@ -61,7 +61,8 @@ static enum line_kind take_wait(struct parse *p, const char *s, const char *end,
 	return LINE_OTHER;
 }
 
-static enum line_kind take_io(const char *s, const char *end, struct trace_row *row, const char **why)
+static enum line_kind take_io(const char *s, const char *end, struct trace_row *row,
+			      const char **why)
 {
 	bool has = take_column(&s, end, &row->offset) && take_column(&s, end, &row->bytes);
 

@@ -24,8 +24,9 @@ static bool take_end(struct parse *p, const char *s, const char *end)
 {
 	uint64_t op, source, count;
 
-	if (!take_column(&s, end, &op) || !take_column(&s, end, &source) || !take_column(&s, end, &count) ||
-	    s != end || op >= TRACE_END_OPS || source >= TRACE_END_SOURCES)
+	if (!take_column(&s, end, &op) || !take_column(&s, end, &source) ||
+	    !take_column(&s, end, &count) || s != end || op >= TRACE_END_OPS ||
+	    source >= TRACE_END_SOURCES)
 		return false;
 	p->end_ops[op][source] = count;
 	p->has_end = true;
@@ -42,7 +43,8 @@ static bool starts(const char **s, const char *end, const char *what)
 	return true;
 }
 
-static enum line_kind take_comment(struct parse *p, const char *s, const char *end, const char **why)
+static enum line_kind take_comment(struct parse *p, const char *s, const char *end,
+				   const char **why)
 {
 	if (starts(&s, end, "# end ops ")) {
 		*why = "'# end ops' takes three whole numbers: OP SOURCE COUNT";

@@ -367,8 +367,8 @@ int trace_open(struct trace **out, const char *name, const struct trace_options 
 	return begin(t, out, err);
 }
 
-int trace_open_memory(struct trace **out, const void *data, size_t len, const struct trace_options *o,
-		      char err[TRACE_ERR_BYTES])
+int trace_open_memory(struct trace **out, const void *data, size_t len,
+		      const struct trace_options *o, char err[TRACE_ERR_BYTES])
 {
 	struct trace *t = make("(memory)", o);
 

@@ -90,8 +90,9 @@ struct trace;
 /* 0, or -1 with a sentence in err that names the file and the fix. */
 int trace_open(struct trace **out, const char *name, const struct trace_options *o,
 	       char err[TRACE_ERR_BYTES]) __attribute__((warn_unused_result));
-int trace_open_memory(struct trace **out, const void *data, size_t len, const struct trace_options *o,
-		      char err[TRACE_ERR_BYTES]) __attribute__((warn_unused_result));
+int trace_open_memory(struct trace **out, const void *data, size_t len,
+		      const struct trace_options *o, char err[TRACE_ERR_BYTES])
+		      __attribute__((warn_unused_result));
 /* 1: *row is filled; 0: the trace is over; -1: it cannot be read on, see trace_error(). */
 int trace_next(struct trace *t, struct trace_row *row) __attribute__((warn_unused_result));
 const char *trace_error(const struct trace *t);

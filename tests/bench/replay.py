@@ -61,7 +61,9 @@ def rate(one: dict[str, Any]) -> float:
 
 def workloads(runs: int) -> None:
     """The three."""
-    print(f"{'':<8}{'requests':>10}{'requests/s':>12}{'target':>11}{'CPU s':>8}{'ns each':>9}{'MiB':>7}{'WAF':>8}")
+    print(
+        f"{'':<8}{'requests':>10}{'requests/s':>12}{'target':>11}{'CPU s':>8}{'ns each':>9}{'MiB':>7}{'WAF':>8}"
+    )
     for name, (words, target) in WORKLOADS.items():
         one = best(runs, *words)
         wall, count = one["wall"], one["requests"]["completed"]
@@ -74,7 +76,9 @@ def workloads(runs: int) -> None:
 
 def growth(sizes: list[int], requests: int, runs: int) -> None:
     """The same random writes on larger and larger drives."""
-    print(f"{'GiB raw':<8}{'requests/s':>12}{'ns each':>9}{'WAF':>8}{'ns a program':>14}{'ratio':>7}{'MiB':>7}{'map MiB':>9}")
+    print(
+        f"{'GiB raw':<8}{'requests/s':>12}{'ns each':>9}{'WAF':>8}{'ns a program':>14}{'ratio':>7}{'MiB':>7}{'map MiB':>9}"
+    )
     first = 0.0
     for gib in sizes:
         blocks = gib * BLOCKS_PER_GIB
@@ -91,7 +95,9 @@ def growth(sizes: list[int], requests: int, runs: int) -> None:
             "ftl.gc_stop_blocks": gc + 1,
         }
         words = [word for key, value in sets.items() for word in ("--set", f"{key}={value}")]
-        one = best(runs, *words, "--fill", "1000", "--age", "150", f"gen:rand16k,foot={capacity}MiB,n={requests}")
+        one = best(
+            runs, *words, "--fill", "1000", "--age", "150", f"gen:rand16k,foot={capacity}MiB,n={requests}"
+        )
         ns = 1e9 / rate(one)
         program = 1e9 * one["wall"]["cpu_seconds"] / sum(one["nand"]["ops"]["program"].values())
         first = first or program

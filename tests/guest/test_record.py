@@ -34,7 +34,15 @@ class Record(GuestTest):
         """A recording, what the drive counted, and how the drive was set."""
         recording = self.folder / "recording.txt"
         result = self.slate(
-            "--cmd", HERE / "record.sh", "--age", "1", "--set", "ftl.buffer_units=64", *args, "--record", recording
+            "--cmd",
+            HERE / "record.sh",
+            "--age",
+            "1",
+            "--set",
+            "ftl.buffer_units=64",
+            *args,
+            "--record",
+            recording,
         )
         self.assertFalse((self.folder / "recording.txt.part").exists())
         settings = [

@@ -44,7 +44,9 @@ class Formats(Case):
             [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
             [("read", 4096, 8192, 0), ("write", 0, 4096, 1000), ("write", 512, 512, 2000)],
         )
-        with_head = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\r\n" + MSR.replace("\n", "\r\n")
+        with_head = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\r\n" + MSR.replace(
+            "\n", "\r\n"
+        )
         self.assertEqual(len(self.requests(self.file("b.csv", with_head))), 3)
         one = self.json(self.file("a.csv", MSR), "--device", "1")
         self.assertEqual((one["inputs"][0]["rows"], one["inputs"][0]["other_devices"]), (1, 2))
@@ -103,7 +105,13 @@ class Formats(Case):
 
     def test_native(self):
         path = self.native(
-            "# a comment", "7 0 write 0 4096 fua", "", "9 1 trim 4096 4096", "9 0 flush", "12 0 read 0 512", "13 0 step"
+            "# a comment",
+            "7 0 write 0 4096 fua",
+            "",
+            "9 1 trim 4096 4096",
+            "9 0 flush",
+            "12 0 read 0 512",
+            "13 0 step",
         )
         rows = self.rows(path, "--open")
         self.assertEqual(
@@ -138,7 +146,13 @@ class Formats(Case):
     def test_a_forced_format(self):
         self.assertEqual(len(self.requests(self.file("a", SSDSIM), "--format", "ssdsim")), 3)
         self.refused(
-            "--profile", TINY, "--format", "msr", self.file("a", SSDSIM * 3), words=("bad row", "--format"), code=1
+            "--profile",
+            TINY,
+            "--format",
+            "msr",
+            self.file("a", SSDSIM * 3),
+            words=("bad row", "--format"),
+            code=1,
         )
         self.refused("--profile", TINY, "--format", "xml", "a", words=("--format xml", "blkparse"))
 
@@ -177,15 +191,15 @@ class Packed(Case):
         half = len(self.plain.read_bytes()) // 2
         frames = b""
         for piece in (self.plain.read_bytes()[:half], self.plain.read_bytes()[half:]):
-            frames += subprocess.run(["zstd", "-q", "-c"], input=piece, capture_output=True, check=True).stdout
+            frames += subprocess.run(
+                ["zstd", "-q", "-c"], input=piece, capture_output=True, check=True
+            ).stdout
         self.same([self.plain], [self.folder / "a.zst"], [self.file("frames", frames)])
 
     def test_a_limit_leaves_the_checksum_whole(self):
         found = self.json(self.plain, "--limit", 10)
         self.assertEqual(found["requests"]["submitted"], 10)
-        self.assertEqual(
-            found["inputs"][0]["sha256"], hashlib.sha256(self.plain.read_bytes()).hexdigest()
-        )
+        self.assertEqual(found["inputs"][0]["sha256"], hashlib.sha256(self.plain.read_bytes()).hexdigest())
 
     def test_standard_input(self):
         text = self.plain.read_text(encoding="utf-8")
@@ -201,7 +215,10 @@ class Packed(Case):
     def test_cut_short(self):
         packed = gzip.compress(self.plain.read_bytes())
         self.refused(
-            "--profile", TINY, self.file("a.gz", packed[: len(packed) // 2]), words=("a.gz", "not the whole file")
+            "--profile",
+            TINY,
+            self.file("a.gz", packed[: len(packed) // 2]),
+            words=("a.gz", "not the whole file"),
         )
         damaged = packed[:200] + bytes(50) + packed[250:]
         self.refused("--profile", TINY, self.file("b.gz", damaged), words=("b.gz", "damaged gzip"))
@@ -243,7 +260,13 @@ class Bad(Case):
             line = head.count("\n") + 1
             with self.subTest(row=row):
                 self.refused(
-                    "--profile", TINY, "--format", name, path, words=(f"a:{line}: bad row: ", why, "--max-bad"), code=1
+                    "--profile",
+                    TINY,
+                    "--format",
+                    name,
+                    path,
+                    words=(f"a:{line}: bad row: ", why, "--max-bad"),
+                    code=1,
                 )
 
     def test_the_share(self):
@@ -252,13 +275,23 @@ class Bad(Case):
         path = self.file("a", "\n".join(good[:50] + ["x"] + good[50:] + ["1 2 3"]) + "\n")
         found = self.json(path, "--max-bad", 20)
         self.assertEqual((found["inputs"][0]["bad"], found["inputs"][0]["rows"]), (2, 98))
-        self.refused("--profile", TINY, path, "--max-bad", "19", words=("a:51:", "a:100:", "2 of 100 rows are bad"), code=1)
+        self.refused(
+            "--profile",
+            TINY,
+            path,
+            "--max-bad",
+            "19",
+            words=("a:51:", "a:100:", "2 of 100 rows are bad"),
+            code=1,
+        )
 
     def test_five_are_told(self):
         lines = ["1 0 0 8 0"] + ["bad"] * 40
         message = self.call("--profile", TINY, "--max-bad", "999", self.file("a", "\n".join(lines))).stderr
         self.assertEqual(message.count("bad row"), 5)
-        message = self.call("--profile", TINY, self.file("a", "\n".join(lines + ["1 0 0 8 0"])), code=1).stderr
+        message = self.call(
+            "--profile", TINY, self.file("a", "\n".join(lines + ["1 0 0 8 0"])), code=1
+        ).stderr
         self.assertEqual(message.count("bad row"), 5)
 
     def test_a_long_line(self):
@@ -268,7 +301,11 @@ class Bad(Case):
         self.refused("--profile", TINY, path, words=("a:2: bad row: is longer than 4096",), code=1)
 
     def test_no_trace_at_all(self):
-        for content, word in (("", "is empty"), ("hello\n", "no known format"), ("\x00\x01\x02", "no known format")):
+        for content, word in (
+            ("", "is empty"),
+            ("hello\n", "no known format"),
+            ("\x00\x01\x02", "no known format"),
+        ):
             self.refused("--profile", TINY, self.file("a", content), words=("trace", word, "--format"))
         self.refused("--profile", TINY, "nowhere", words=("nowhere", "No such file"))
         self.refused("--profile", TINY, self.folder, words=("is a directory",))

@@ -49,19 +49,28 @@ class Loops(Case):
 
     def test_speed(self):
         trace = self.native("0 0 write 0 4096", "3000000 0 read 0 4096", "3000001 0 read 0 4096")
-        for speed, times in (("3", (1000000, 1000000)), ("0.5", (6000000, 6000002)), ("2.5", (1200000, 1200000))):
+        for speed, times in (
+            ("3", (1000000, 1000000)),
+            ("0.5", (6000000, 6000002)),
+            ("2.5", (1200000, 1200000)),
+        ):
             self.assertEqual(
                 [row["submit_ns"] for row in self.rows("--open", "--speed", speed, trace)], [0, *times], speed
             )
 
     def test_a_read_waits_for_a_write_of_its_die(self):
         self.assertEqual(
-            self.times("--open", "--fill", 1000, self.native("0 0 write 0 4096", "50000 0 read 8192 4096"))[0],
+            self.times("--open", "--fill", 1000, self.native("0 0 write 0 4096", "50000 0 read 8192 4096"))[
+                0
+            ],
             (0, WRITE),
         )
         # Filled in order: unit 0 on die 0, unit 1 on die 1; the write goes to die 0.
         rows = self.rows(
-            "--open", "--fill", 1000, self.native("0 0 write 0 4096", "50000 0 read 8192 4096", "50000 0 read 4096 4096")
+            "--open",
+            "--fill",
+            1000,
+            self.native("0 0 write 0 4096", "50000 0 read 8192 4096", "50000 0 read 4096 4096"),
         )
         self.assertEqual(sorted(row["latency_ns"] for row in rows[1:]), [READ, WRITE - 50000 + READ])
 
@@ -80,7 +89,9 @@ class Loops(Case):
 
     def test_limit_and_warmup(self):
         found = self.json("gen:rand4k,foot=4M,n=1000", "--limit", 300, "--warmup", 100)
-        self.assertEqual(found["requests"], {"submitted": 300, "completed": 300, "counted": 200, "deepest_queue": 1})
+        self.assertEqual(
+            found["requests"], {"submitted": 300, "completed": 300, "counted": 200, "deepest_queue": 1}
+        )
         self.assertEqual(found["time"]["begin_ns"], 100 * WRITE)
         self.assertEqual(found["nand"]["ops"]["program"]["host"], 200)
         self.assertEqual(found["host"]["write"]["ios"], 200)
@@ -170,7 +181,9 @@ class Places(Case):
 
     def test_scale(self):
         """Extent 4 times the drive: every unit at a quarter of its number."""
-        trace = self.native(f"0 0 write {4 * CAPACITY - 4096} 4096", "0 0 write 409600 512", "0 0 write 16896 512")
+        trace = self.native(
+            f"0 0 write {4 * CAPACITY - 4096} 4096", "0 0 write 409600 512", "0 0 write 16896 512"
+        )
         self.assertEqual(
             [place for _, place, _ in self.requests("--scale", trace)],
             [(4 * CAPACITY // 4096 - 1) // 4 * 4096, 102400, 4096 + 512],
@@ -178,7 +191,9 @@ class Places(Case):
         self.refused("--profile", TINY, "--scale=1MiB", trace, words=("beyond the extent", "--scale"))
         found = self.json("--scale", trace)["inputs"][0]
         self.assertEqual((found["extent_bytes"], found["scaled"]), (4 * CAPACITY, 3))
-        self.assertEqual(self.one(409600, 4096, f"--scale={8 * CAPACITY >> 20}MiB"), (51200 // 4096 * 4096, 4096))
+        self.assertEqual(
+            self.one(409600, 4096, f"--scale={8 * CAPACITY >> 20}MiB"), (51200 // 4096 * 4096, 4096)
+        )
         self.assertEqual(self.one(4096, 4096, "--scale=3M"), (8192, 4096))
 
     def test_align(self):
@@ -216,13 +231,18 @@ class Generators(Case):
 
     def test_random(self):
         numbers = self.numbers(5)
-        want = [("write", at, min(128 << 10, (1 << 20) + 4096 - at)) for at in range(0, (1 << 20) + 4096, 128 << 10)]
+        want = [
+            ("write", at, min(128 << 10, (1 << 20) + 4096 - at))
+            for at in range(0, (1 << 20) + 4096, 128 << 10)
+        ]
         want += [("write", next(numbers) % 257 * 4096, 4096) for _ in range(50)]
         self.assertEqual(self.requests("gen:rand4k,foot=1028KiB,n=50,seed=5,fill=128K"), want)
 
     def test_in_order(self):
         rows = self.rows("--open", "gen:seq8k,foot=24K,n=4,gap=9")
-        self.assertEqual([(row["offset"], row["submit_ns"]) for row in rows], [(0, 0), (8192, 9), (16384, 18), (0, 27)])
+        self.assertEqual(
+            [(row["offset"], row["submit_ns"]) for row in rows], [(0, 0), (8192, 9), (16384, 18), (0, 27)]
+        )
         self.assertEqual(len(self.requests("gen:seq8k,foot=24K")), 3)
 
     def test_reads(self):

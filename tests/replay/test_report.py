@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -30,13 +31,16 @@ HOST = {
         "histogram": list,
     },
 }
-INPUT = {name: int for name in """bytes lines rows bad other other_devices requests backwards zero_size
-    aligned folded scaled moved extent_bytes events_left_out""".split()} | {
-    "name": str,
-    "format": str,
-    "sha256": str,
-    "several_devices": bool,
-}
+INPUT = (
+    {name: int for name in """bytes lines rows bad other other_devices requests backwards zero_size
+    aligned folded scaled moved extent_bytes events_left_out""".split()}
+    | {
+        "name": str,
+        "format": str,
+        "sha256": str,
+        "several_devices": bool,
+    }
+)
 SCHEMA = {
     "schema": str,
     "drive": str,
@@ -60,22 +64,22 @@ SCHEMA = {
     "waf": float,
     "raf": float,
     "gc": {
-        n: int
-        for n in """calls ns units_moved pages_moved blocks_erased blocks_erased_by_gc merges mmerges
+        n: int for n in """calls ns units_moved pages_moved blocks_erased blocks_erased_by_gc merges mmerges
         second_victims""".split()
     },
     "wear": {"aep": float, "vep": float}
-    | {n: int for n in "pages page_erases page_erases_sq erase_count_max erase_count_sum retired_blocks".split()},
+    | {
+        n: int
+        for n in "pages page_erases page_erases_sq erase_count_max erase_count_sum retired_blocks".split()
+    },
     "energy_nj": OPS | {"total": int},
     "nand": {"ops": OPS}
     | {
-        n: int
-        for n in """read_bytes partial_erases parallel_erases subpage_reads suspends corrected retries
+        n: int for n in """read_bytes partial_erases parallel_erases subpage_reads suspends corrected retries
         uncorrectable program_fails erase_fails disturbs disturb_lost programmed_pages violations""".split()
     },
     "ftl_counts": {
-        n: int
-        for n in """host_units meta_units pad_units coalesced_units buffer_hit_units unwritten_units
+        n: int for n in """host_units meta_units pad_units coalesced_units buffer_hit_units unwritten_units
         trimmed_units merge_reads fua_writes search_reads""".split()
     },
     "busy": {
@@ -140,7 +144,9 @@ class Report(Case):
 
     def test_figures(self):
         """40 writes one by one, then 10 reads of them: 20 programs a die."""
-        lines = [f"0 0 write {i * 4096} 4096" for i in range(40)] + [f"0 0 read {i * 8192} 512" for i in range(10)]
+        lines = [f"0 0 write {i * 4096} 4096" for i in range(40)] + [
+            f"0 0 read {i * 8192} 512" for i in range(10)
+        ]
         found = self.json(self.native(*lines))
         end = 40 * WRITE + 10 * READ
         self.assertEqual(found["time"], {"begin_ns": 0, "end_ns": end, "idle_ns": end})
@@ -196,7 +202,9 @@ class Report(Case):
 
     def test_series(self):
         """1 ms: the writes; nothing for 8 ms; a read."""
-        trace = self.native(*(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(8)), "9500000 0 read 0 4096")
+        trace = self.native(
+            *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(8)), "9500000 0 read 0 4096"
+        )
         series = self.json("--open", "--interval", 1, trace)["series"]
         self.assertEqual(series["interval_ns"], 1000000)
         self.assertEqual([row["at_ns"] for row in series["rows"]], [0, 1000000, 9000000])
@@ -219,7 +227,16 @@ class Report(Case):
             self.assertEqual((row["status"], row["stream"]), (0, 0))
 
     def test_equal_runs(self):
-        args = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--interval", 5, "--fill", 1000, "--check")
+        args = (
+            "gen:rand4k,foot=6M,n=4000,read=400",
+            "--closed",
+            7,
+            "--interval",
+            5,
+            "--fill",
+            1000,
+            "--check",
+        )
         texts = []
         for i in range(2):
             path = self.folder / f"{i}.csv"
@@ -235,7 +252,9 @@ class Report(Case):
         args = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--fill", 1000)
         self.assertEqual(self.rows(*args), self.rows(*args, "--set", "ftl.payload=yes"))
         self.assertIn("keeps no data", self.call("--profile", TINY, *args).stdout)
-        self.assertNotIn("keeps no data", self.call("--profile", TINY, *args, "--set", "ftl.payload=yes").stdout)
+        self.assertNotIn(
+            "keeps no data", self.call("--profile", TINY, *args, "--set", "ftl.payload=yes").stdout
+        )
 
     def test_a_drive_file(self):
         """What one replay wrote, the next one reads."""
@@ -260,7 +279,9 @@ class Check(Case):
 
     def test_a_drive_that_is_right(self):
         found = self.json("--check=50", self.trace)["check"]
-        self.assertEqual(found, {"invariant_checks": 467 // 50 + 1, "sectors": 1600, "unknown": 0, "wrong": 0})
+        self.assertEqual(
+            found, {"invariant_checks": 467 // 50 + 1, "sectors": 1600, "unknown": 0, "wrong": 0}
+        )
 
     def test_deep_queues_and_every_operation(self):
         lines, x = [], 1
@@ -272,7 +293,9 @@ class Check(Case):
         trace = self.native(*lines)
         for how in (("--closed", "16"), ("--open",)):
             for buffer in (0, 64):
-                found = self.json(*how, "--check", "--set", f"ftl.buffer_units={buffer}", "--fill", 500, trace)
+                found = self.json(
+                    *how, "--check", "--set", f"ftl.buffer_units={buffer}", "--fill", 500, trace
+                )
                 self.assertEqual(found["check"]["wrong"], 0)
                 self.assertGreater(found["check"]["sectors"], 20000)
 
@@ -316,7 +339,8 @@ class Recorded(Case):
 
     def test_from_the_arrival_times_alone(self):
         self.assertEqual(
-            self.json("--open", "--fill", 1000, "--set", "ftl.buffer_units=16", self.recording)["host"], self.first["host"]
+            self.json("--open", "--fill", 1000, "--set", "ftl.buffer_units=16", self.recording)["host"],
+            self.first["host"],
         )
 
     def test_a_difference_is_told(self):
@@ -340,6 +364,22 @@ class Recorded(Case):
         self.recording.write_text(text.replace("# state fresh", "# state mounted"), encoding="utf-8")
         self.assertIn("--drive", self.again(code=2).stderr)
 
+    def test_of_a_drive_file(self):
+        """Recorded on a drive that was there, replayed on a copy of it as it was."""
+        drive, copy = self.folder / "a.slate", self.folder / "b.slate"
+        self.json("--drive", drive, "gen:rand4k,foot=6M,n=2000")
+        shutil.copy(drive, copy)
+        slower = ("--set", "timing.read_ns=20000", "--set", "ftl.buffer_units=8")
+        work = ("gen:rand4k,foot=6M,n=3000,read=500,seed=2", "--record", self.recording)
+        self.call("--drive", drive, *slower, *work)
+        self.assertIn("--drive", self.again(code=2).stderr)
+        done = self.again("--drive", copy, "--ephemeral", "--json", "-")
+        self.assertEqual(
+            json.loads(done.stdout)["recorded"], {"compared": 3000, "differed": 0, "commands_equal": True}
+        )
+        # By now the drive has other content.
+        self.assertIn("differ", self.again("--drive", drive, "--ephemeral", code=1).stderr)
+
     def test_where_it_cannot_be_written(self):
         done = self.call("--profile", TINY, "gen:rand4k,foot=1M,n=9", "--record", "none/a", code=2)
         self.assertIn("recording none/a", done.stderr)
@@ -351,7 +391,16 @@ class Ends(Case):
     def test_interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen(
-                [REPLAY, "--profile", RAND, "--csv", "a.csv", "--json", "a.json", "gen:rand4k,foot=3G,n=900000000"],
+                [
+                    REPLAY,
+                    "--profile",
+                    RAND,
+                    "--csv",
+                    "a.csv",
+                    "--json",
+                    "a.json",
+                    "gen:rand4k,foot=3G,n=900000000",
+                ],
                 cwd=self.folder,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -372,7 +421,11 @@ class Ends(Case):
         with open("/dev/full", "w", encoding="utf-8") as full:
             for words in ((), ("--json", "-")):
                 done = subprocess.run(
-                    [REPLAY, "--profile", TINY, trace, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+                    [REPLAY, "--profile", TINY, trace, *words],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    check=False,
                 )
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("standard output", done.stderr)
