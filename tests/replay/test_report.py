@@ -172,6 +172,14 @@ class Report(Case):
         self.assertGreaterEqual(found["map_bytes"], 1536 * 4)
         self.assertIn("ftl.payload=no", found["settings"])
 
+    def test_a_name_that_is_no_utf8(self):
+        trace = os.fsencode(self.native(*EVERY_OP)) + b"\xff"
+        os.rename(self.folder / "native.txt", trace)
+        done = subprocess.run(
+            [REPLAY, "--profile", TINY, "--json", "-", trace], capture_output=True, check=True
+        )
+        self.assertTrue(json.loads(done.stdout)["inputs"][0]["name"].endswith("native.txt?"))
+
     def test_percentiles(self):
         """99 reads of an idle drive, one behind a write."""
         lines = [f"{i * 1000000} 0 read 8192 4096" for i in range(1, 100)]
