@@ -63,8 +63,6 @@ static void disturb(struct pen_dis *d)
 
 void pen_programmed(struct pen_dis *dis, uint32_t levels, uint32_t s)
 {
-	if (!dis[s].edges)
-		return;
 	SSD_ASSERT(s < 1u << levels);
 	if (dis[s].edges & PEN_EDGE_BELOW)
 		disturb(&dis[s - 1]);
