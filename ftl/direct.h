@@ -233,6 +233,7 @@ struct direct_die {
 	uint32_t reads_in_row;
 	struct direct_run r, w;
 	struct direct_step step;	/* GC_READ, GC: under way */
+	bool half_copied;		/* COPY: read, not yet programmed */
 	bool step_lost;			/* COPY: what was read cannot be */
 	uint32_t gc_credit;		/* sliced: steps left in this turn */
 	uint32_t gc_plane;		/* of the die: whose turn it is */
@@ -377,15 +378,15 @@ uint32_t direct_inflight(const struct ftl *f);
 
 /* direct.c */
 void direct_finish(struct direct *d, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
+void direct_part_done(struct direct *d, struct ftl_io *io, uint64_t done_ns,
+		      const struct ftl_breakdown *where, enum ssd_err status);
 void direct_op_put(struct direct *d, uint32_t op);
 void direct_write_ended(struct direct *d, uint64_t epoch);
+/* A die executes something until until_ns. */
+void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns);
 /* direct_die.c */
 void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die);
 void direct_die_dispatch(struct direct *d, uint64_t now_ns, uint32_t die);
 void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
-void direct_part_done(struct direct *d, struct ftl_io *io, uint64_t done_ns,
-		      const struct ftl_breakdown *where, enum ssd_err status);
-/* direct_heap: the dies that execute something */
-void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns);
 
 #endif
