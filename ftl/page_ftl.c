@@ -404,6 +404,9 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
+	else if (c->parallel_erase && g->erase_group_max < 2)
+		*why = "parallel_erase must be no: the array erases one block of a plane at a time; or "
+		       "set erase_group_max = 2";
 	else if (c->pen)
 		*why = "pen must be no: the page FTL erases whole blocks; set type = superblock with "
 		       "superblock_blocks = 0 for page mapping with partial erases";
@@ -516,7 +519,7 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 		f->die[d].first = f->die[d].last = f->die[d].bases = NONE;
 	for (uint32_t p = 0; p < f->planes; p++) {
 		f->plane[p].open[FRONT_HOST] = f->plane[p].open[FRONT_GC] = BLK_NONE;
-		f->plane[p].gc.victim = BLK_NONE;
+		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 	}
 	f->carrier = BLK_NONE;
 	reset_stats(f);
