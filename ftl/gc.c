@@ -304,13 +304,27 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 	g->page++;
 }
 
+/* The ECC words in which the page's valid units lie. */
+static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
+{
+	uint32_t unit = f->c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
+
+	if (!f->c.gc_subpage_reads)
+		return NAND_WHOLE_PAGE;
+	for (uint32_t i = 0; i < f->upp; i++)
+		if (bit_get(f->valid, first_upn + i))
+			for (uint32_t w = i * unit / word; w * word < (i + 1) * unit; w++)
+				words |= 1u << w;
+	return words;
+}
+
 static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC,
-			      .ecc_words = NAND_WHOLE_PAGE, .oob = f->oob };
+	uint32_t first = unit_addr(f, g->victim, g->page);
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC, .ppn = { first / f->upp },
+			      .ecc_words = words_wanted(f, first), .oob = f->oob };
 
-	c.ppn.v = unit_addr(f, g->victim, g->page) / f->upp;
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, GC_READ, &c);
 	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.page);

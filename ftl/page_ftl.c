@@ -407,6 +407,9 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (c->parallel_erase && g->erase_group_max < 2)
 		*why = "parallel_erase must be no: the array erases one block of a plane at a time; or "
 		       "set erase_group_max = 2";
+	else if (c->gc_subpage_reads && g->subpage == NAND_SUBPAGE_NONE)
+		*why = "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
+		       "spread";
 	else if (c->pen)
 		*why = "pen must be no: the page FTL erases whole blocks; set type = superblock with "
 		       "superblock_blocks = 0 for page mapping with partial erases";
