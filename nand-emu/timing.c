@@ -175,6 +175,38 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 	}
 }
 
+/* gc_holds_bus: one booking from the first command cycle to the end. */
+static void time_held(struct nand_array *a, uint32_t channel, uint64_t now_ns, struct nand_cmd *c,
+		      unsigned int count, uint64_t cell_ns, uint64_t *cell_start_ns)
+{
+	struct waits w = { 0, 0 };
+	uint64_t cmd_ns = a->c.timing.cmd_ns, move[NAND_GROUP_MAX], moves = 0, at;
+	bool reads = c[0].op == NAND_READ;
+
+	for (unsigned int i = 0; i < count; i++) {
+		move[i] = transfer_ns(a, bus_bytes(a, &c[i]));
+		moves += move[i];
+	}
+	at = bus_book(&a->bus[channel], now_ns, now_ns, count * cmd_ns + moves + cell_ns, c[0].source,
+		      &w.host_ns, &w.gc_ns);
+	a->bus_busy[channel].ns[c[0].source] += cell_ns;
+	at += count * cmd_ns + (reads ? 0 : moves);
+	if (cell_start_ns)
+		*cell_start_ns = at;
+	at += cell_ns;
+	for (unsigned int i = 0; i < count; i++)
+		add_wait(&w, c[i].source, cmd_ns + (reads ? 0 : move[i]));
+	for (unsigned int i = 0; i < count; i++) {
+		if (reads) {
+			add_wait(&w, c[i].source, move[i]);
+			at += move[i];
+		}
+		c[i].start_ns = now_ns;
+		c[i].done_ns = at;
+		finish(a, &c[i], channel, cell_ns, cmd_ns + move[i], w, cmd_ns + move[i]);
+	}
+}
+
 void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,
 		unsigned int count, uint64_t *cell_start_ns)
 {
@@ -187,7 +219,9 @@ void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, s
 		if (one > cell_ns)
 			cell_ns = one;
 	}
-	if (c[0].op == NAND_READ)
+	if (a->c.timing.gc_holds_bus && c[0].source == NAND_SRC_GC && c[0].op != NAND_ERASE)
+		time_held(a, channel, now_ns, c, count, cell_ns, cell_start_ns);
+	else if (c[0].op == NAND_READ)
 		time_reads(a, channel, now_ns, a->die[at[0].die].count ? a->c.timing.suspend_ns : 0,
 			   c, count, cell_ns);
 	else
