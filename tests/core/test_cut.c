@@ -114,7 +114,7 @@ static void on_done(void *opaque, struct ftl_io *io)
 	struct host_io *h = io->host;
 	bool durable = io->op == FTL_FLUSH || (io->op == FTL_WRITE && io->fua) ||
 		       (io->op != FTL_READ && !d->fc.buffer_units &&
-			d->fc.accounting == FTL_ACCOUNT_DEVICE);
+			(io->op == FTL_TRIM || d->fc.accounting == FTL_ACCOUNT_DEVICE));
 
 	h->busy = false;
 	SSD_ASSERT(io->status == SSD_OK);
