@@ -80,10 +80,10 @@ enum ftl_accounting {
 	FTL_ACCOUNT_DEVICE,	/* a write has ended when it is programmed, or buffered; GC holds
 				 * the channel for its transfers */
 	FTL_ACCOUNT_SSDSIM,	/* as SSDSim counts: an unbuffered write has ended when its data are
-				 * in the chip; GC holds the channel for the whole of a page's copy
-				 * (nand_timing.gc_holds_bus). For comparing with figures that were
-				 * counted so: a power cut takes completed writes that were not
-				 * flushed, whatever the buffer. FUA and flush wait as ever */
+				 * in the chip; GC holds the channel for the whole of a copy's read,
+				 * and of its program (nand_timing.gc_holds_bus). For comparing with
+				 * figures that were counted so: a power cut takes completed writes
+				 * that were not flushed. FUA and flush wait as ever */
 };
 
 enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH };
