@@ -56,6 +56,7 @@ static const struct shape shapes[] = {
 	{ "hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2 },
 	{ "unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0 },
 	{ "pairs", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, false, 0, PAIRS },
+	{ "pairs, hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 2, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2, PAIRS },
 	{ "words", { 2, 1, 1, 1, 10, 4, 2048, 64, 43, 1024, 0, 1, 1 }, 512, 88, 4, FTL_GC_SLICED, false, 0, WORDS },
 	{ "sent", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0, SSDSIM },
 	{ "pairs, words, sent", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 0, FTL_GC_BLOCKING, true, 0,

@@ -29,6 +29,7 @@ static struct ways {
 	uint32_t unit;			/* 0: a page */
 	bool pairs;
 	uint32_t second_pages;
+	uint32_t urgent;		/* blocks kept for GC; 0: one */
 	enum ftl_accounting accounting;
 } ways;
 
@@ -271,7 +272,8 @@ static void ftl_make(uint32_t channels, uint32_t chips, uint32_t units, uint32_t
 	struct ftl_config c = {
 		.capacity_bytes = units * 4096ull, .unit_bytes = ways.unit ? ways.unit : 4096,
 		.buffer_units = buffer,
-		.gc_start_blocks = 4, .gc_stop_blocks = 4, .gc_urgent_blocks = 1, .gc_mode = gc,
+		.gc_start_blocks = 4, .gc_stop_blocks = 4, .gc_mode = gc,
+		.gc_urgent_blocks = ways.urgent ? ways.urgent : 1,
 		.gc_slice_pages = 1, .multiplane = true, .payload = true, .map_ns = MAP,
 		.buffer_ns = BUFFER, .overhead_ns = OVERHEAD, .max_unit_reads = 64,
 		.gc_policy = &gc_greedy, .parallel_erase = ways.pairs,
@@ -479,25 +481,26 @@ static void ftl_sliced_gc(void)
 /* ---- IPPBE ---------------------------------------------------------------- */
 
 /*
- * As fill_to_the_brink(), but block 1 loses a page and, with the 17th write,
- * another: LPN 3 is left of block 0, 6 and 7 of block 1. The write opens the
- * fifth of eight blocks. GC takes a sixth for the copies, and wants four free:
- * both blocks have to go. Returns how long the read waited that came meanwhile.
+ * Ten LPNs in four blocks: of block 0 LPN 3 is left, of block 1 LPNs 6 and 7, of the
+ * others three at least. The 17th write opens the fifth of eight blocks. GC takes a
+ * sixth for the copies, and wants four free: both blocks have to go. Returns how
+ * long the read waited that came meanwhile.
  */
-static uint64_t two_victims(uint32_t second_pages)
+static uint64_t two_victims(uint32_t second_pages, uint32_t urgent)
 {
-	struct ftl_io w = { .op = FTL_WRITE, .offset = 5 * 4096, .bytes = 4096 };
+	static const uint32_t again[] = { 0, 1, 2, 4, 5, 8 };
+	struct ftl_io w = { .op = FTL_WRITE, .offset = 4 * 4096, .bytes = 4096 };
 	struct ftl_io r = { .op = FTL_READ, .offset = 8 * 4096, .bytes = 4096 };
 	uint32_t n;
 
 	ways.pairs = true;
 	ways.second_pages = second_pages;
-	ftl_make(1, 1, 14, 0, FTL_GC_BLOCKING);
-	for (uint32_t lpn = 0; lpn < 12; lpn++)
+	ways.urgent = urgent;
+	ftl_make(1, 1, 10, 0, FTL_GC_BLOCKING);
+	for (uint32_t lpn = 0; lpn < 10; lpn++)
 		run(FTL_WRITE, lpn, 1);
-	for (uint32_t lpn = 0; lpn < 3; lpn++)
-		run(FTL_WRITE, lpn, 1);
-	run(FTL_WRITE, 4, 1);
+	for (uint32_t i = 0; i < 6; i++)
+		run(FTL_WRITE, again[i], 1);
 	settle();
 	EXPECT_EQ(f->ops->stats(f)->gc_runs, 0);
 	t.n->ops->reset_stats(t.n);
@@ -517,7 +520,7 @@ static void two_victims_one_erase(void)
 {
 	struct nand_stats s;
 
-	EXPECT_EQ(two_victims(2), 3 * COPY + ERASE_ALONE);
+	EXPECT_EQ(two_victims(2, 1), 3 * COPY + ERASE_ALONE);
 	t.n->ops->get_stats(t.n, &s);
 	EXPECT_EQ(f->ops->stats(f)->gc_runs, 1);
 	EXPECT_EQ(f->ops->stats(f)->second_victims, 1);
@@ -530,12 +533,12 @@ static void two_victims_one_erase(void)
 	ftl_free();
 }
 
-/* One page fewer is allowed: the same blocks, one after the other. */
-static void a_second_victim_over_the_threshold_waits_its_turn(void)
+/* The same blocks, one after the other. */
+static void expect_two_calls(uint32_t second_pages, uint32_t urgent)
 {
 	struct nand_stats s;
 
-	EXPECT_EQ(two_victims(1), 3 * COPY + 2 * ERASE_ALONE);
+	EXPECT_EQ(two_victims(second_pages, urgent), 3 * COPY + 2 * ERASE_ALONE);
 	t.n->ops->get_stats(t.n, &s);
 	EXPECT_EQ(f->ops->stats(f)->gc_runs, 2);
 	EXPECT_EQ(f->ops->stats(f)->second_victims, 0);
@@ -545,6 +548,19 @@ static void a_second_victim_over_the_threshold_waits_its_turn(void)
 	EXPECT_EQ(s.ops[NAND_ERASE][NAND_SRC_GC], 2);
 	EXPECT_EQ(s.parallel_erases, 0);
 	ftl_free();
+}
+
+static void a_second_victim_over_the_threshold_waits_its_turn(void)
+{
+	expect_two_calls(1, 1);
+}
+
+/* Three blocks are free. Two kept leave one: its four pages hold three copies and a carrier. */
+static void a_second_victim_is_not_copied_to_the_reserve(void)
+{
+	EXPECT_EQ(two_victims(2, 2), 3 * COPY + ERASE_ALONE);
+	ftl_free();
+	expect_two_calls(2, 3);
 }
 
 /* ---- GC that reads ECC words ---------------------------------------------- */
@@ -747,6 +763,7 @@ int main(void)
 	RUN(ftl_sliced_gc);
 	RUN(two_victims_one_erase);
 	RUN(a_second_victim_over_the_threshold_waits_its_turn);
+	RUN(a_second_victim_is_not_copied_to_the_reserve);
 	RUN(gc_reads_the_words_it_moves);
 	RUN(ssdsim_write_ends_with_its_transfer);
 	RUN(ssdsim_writes_of_two_chips);
