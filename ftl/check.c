@@ -12,7 +12,7 @@
  *   C5  the buffer: W1, W2 in wbuf.c; free pages are counted right
  *   C6  P1, P2 in place.c
  *   C7  a trimmed LPN is not mapped, once the buffer is empty
- *   C8  busy dies are in the heap, idle ones are not
+ *   C8  busy dies are in the heap, idle ones in both idle sets
  *   C9  no I/O waits while nothing is under way and nothing is wrong
  */
 #include "page_ftl.h"
@@ -98,9 +98,15 @@ static void check_dies(const struct page_ftl *f)
 {
 	uint32_t busy = 0;
 
-	for (uint32_t d = 0; d < f->dies; d++)
-		busy += f->die[d].op != DIE_IDLE;
-	SSD_ASSERT(busy == f->heap_count);					/* C8 */
+	for (uint32_t d = 0; d < f->dies; d++) {
+		bool idle = f->die[d].op == DIE_IDLE;
+
+		busy += !idle;
+		SSD_ASSERT((word_next(f->idle, f->dies, d) == d) == idle);	/* C8 */
+		SSD_ASSERT((word_next(f->idle_stripe, f->dies, f->die[d].stripe_at) ==
+			    f->die[d].stripe_at) == idle);			/* C8 */
+	}
+	SSD_ASSERT(busy == f->heap.count);					/* C8 */
 	SSD_ASSERT(busy || !f->ios || f->full);					/* C9 */
 }
 

@@ -434,6 +434,7 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	}
 	for (uint32_t p = 0; p < f->planes; p++)
 		gc_wake(f, p);
+	f->stirred = true;
 	*ready_ns = s.ready_ns;
 	return SSD_OK;
 }

@@ -103,45 +103,7 @@ void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq)
 	blk_valid_add(&f->bt, upn_block(f, upn));
 }
 
-/* ---- busy dies: a heap by (ready_ns, number) ---------------------------- */
-
-static bool sooner(const struct page_ftl *f, uint32_t a, uint32_t b)
-{
-	if (f->die[a].ready_ns != f->die[b].ready_ns)
-		return f->die[a].ready_ns < f->die[b].ready_ns;
-	return a < b;
-}
-
-static void heap_push(struct page_ftl *f, uint32_t die)
-{
-	uint32_t i = f->heap_count++;
-
-	while (i && sooner(f, die, f->heap[(i - 1) / 2])) {
-		f->heap[i] = f->heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	f->heap[i] = die;
-}
-
-static uint32_t heap_pop(struct page_ftl *f)
-{
-	uint32_t top = f->heap[0], last = f->heap[--f->heap_count], i = 0;
-
-	for (;;) {
-		uint32_t kid = 2 * i + 1;
-
-		if (kid >= f->heap_count)
-			break;
-		if (kid + 1 < f->heap_count && sooner(f, f->heap[kid + 1], f->heap[kid]))
-			kid++;
-		if (!sooner(f, f->heap[kid], last))
-			break;
-		f->heap[i] = f->heap[kid];
-		i = kid;
-	}
-	f->heap[i] = last;
-	return top;
-}
+/* ---- dies ---------------------------------------------------------------- */
 
 void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
 {
@@ -152,7 +114,9 @@ void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_
 	d->ready_ns = until_ns;
 	if (op == DIE_GC)
 		d->gc_ns += until_ns - f->now_ns;
-	heap_push(f, die);
+	die_heap_push(&f->heap, until_ns, die);
+	word_clear(f->idle, die);
+	word_clear(f->idle_stripe, d->stripe_at);
 }
 
 /* ---- the pump ----------------------------------------------------------- */
@@ -163,6 +127,8 @@ static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	enum die_op op = d->op;
 
 	d->op = DIE_IDLE;
+	word_set(f->idle, die);
+	word_set(f->idle_stripe, d->stripe_at);
 	switch (op) {
 	case DIE_READ:
 		read_complete(f, d);
@@ -224,9 +190,9 @@ static void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 static void dispatch_idle(struct page_ftl *f, uint64_t now_ns)
 {
 	f->kick = false;
-	for (uint32_t die = 0; die < f->dies; die++)
-		if (f->die[die].op == DIE_IDLE)
-			die_dispatch(f, now_ns, die);
+	for (uint32_t die = word_next(f->idle, f->dies, 0); die < f->dies;
+	     die = word_next(f->idle, f->dies, die + 1))
+		die_dispatch(f, now_ns, die);
 }
 
 static struct ftl_io *take_all(struct ftl_io **first)
@@ -252,33 +218,53 @@ static void give_up(struct page_ftl *f, uint64_t now_ns)
 		}
 }
 
-/* Everything that is due at now_ns, and everything that follows from it. */
-static void pump(struct page_ftl *f, uint64_t now_ns)
+/*
+ * What can begin at now_ns. Afterwards nothing can until a command ends or an I/O comes;
+ * but after a kick the reason why the queue's head waits may be another one (note_stall).
+ */
+static void begin_all(struct page_ftl *f, uint64_t now_ns)
+{
+	f->stirred = false;
+	place_pages(f, now_ns);
+	for (;;) {
+		f->stirred |= f->kick;
+		while (f->kick)
+			dispatch_idle(f, now_ns);
+		if (!f->reads_first || !read_resume(f, now_ns))
+			break;	/* a uread may come back without a command */
+		f->kick = true;
+	}
+	if (!f->heap.count && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
+		give_up(f, now_ns);
+}
+
+static void end_due(struct page_ftl *f, uint64_t now_ns)
 {
 	uint32_t due = 0;
 
-	SSD_ASSERT(now_ns >= f->now_ns);
-	f->now_ns = now_ns;
-	while (f->heap_count && f->die[f->heap[0]].ready_ns <= now_ns) {
-		f->due[due++] = heap_pop(f);
+	while (next_due_ns(f) <= now_ns) {
+		f->due[due++] = die_heap_pop(&f->heap);
 		die_complete(f, now_ns, f->due[due - 1]);
 	}
-	if (due) {
+	if (f->line_first)
 		line_process(f, now_ns);
+	if (f->reads_first)
 		read_resume(f, now_ns);
-	}
 	for (uint32_t i = 0; i < due; i++)
 		die_dispatch(f, now_ns, f->due[i]);
-	place_pages(f, now_ns);
-	for (;;) {
-		while (f->kick)
-			dispatch_idle(f, now_ns);
-		if (!read_resume(f, now_ns))	/* a uread may come back without a command */
-			break;
-		f->kick = true;
-	}
-	if (!f->heap_count && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
-		give_up(f, now_ns);
+}
+
+/* Everything that is due at now_ns, and everything that follows from it. */
+static inline void pump(struct page_ftl *f, uint64_t now_ns)
+{
+	bool due = next_due_ns(f) <= now_ns;
+
+	SSD_ASSERT(now_ns >= f->now_ns);
+	f->now_ns = now_ns;
+	if (due)
+		end_due(f, now_ns);
+	if (due || f->stirred || f->kick)
+		begin_all(f, now_ns);
 }
 
 static uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
@@ -286,7 +272,7 @@ static uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
 	struct page_ftl *f = page_ftl_of(base);
 
 	pump(f, now_ns);
-	return f->heap_count ? f->die[f->heap[0]].ready_ns : FTL_IDLE;
+	return next_due_ns(f);
 }
 
 static void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
@@ -321,7 +307,7 @@ static void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io
 	} else {
 		line_join(f, now_ns, io);
 	}
-	pump(f, now_ns);
+	begin_all(f, now_ns);
 }
 
 /* ---- configuration ------------------------------------------------------ */
@@ -437,7 +423,9 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.planes, sizeof(*at.plane));
 	at.stripe = ssd_carve(m, at.dies, sizeof(*at.stripe));
-	at.heap = ssd_carve(m, at.dies, sizeof(*at.heap));
+	at.idle = ssd_carve(m, word_count(at.dies), sizeof(*at.idle));
+	at.idle_stripe = ssd_carve(m, word_count(at.dies), sizeof(*at.idle_stripe));
+	at.heap.due = ssd_carve(m, at.dies, sizeof(*at.heap.due));
 	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
 	at.uread = ssd_carve(m, c->max_unit_reads + at.wpages * at.upp, sizeof(*at.uread));
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
@@ -477,8 +465,12 @@ static void make_stripe(struct page_ftl *f)
 {
 	uint32_t per = geo_dies_per_channel(f->g);
 
-	for (uint32_t k = 0; k < f->dies; k++)
+	for (uint32_t k = 0; k < f->dies; k++) {
 		f->stripe[k] = k % f->g->channels * per + k / f->g->channels;
+		f->die[f->stripe[k]].stripe_at = k;
+		word_set(f->idle, k);
+		word_set(f->idle_stripe, k);
+	}
 }
 
 static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
@@ -511,6 +503,7 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 		f->plane[p].gc.victim = BLK_NONE;
 	}
 	f->carrier = BLK_NONE;
+	f->stirred = true;
 	reset_stats(f);
 	f->base.ops = ftl_list[0];
 	*out = &f->base;

@@ -28,6 +28,7 @@
 
 #include "link.h"
 #include "blk.h"
+#include "die_heap.h"
 #include "ftl.h"
 #include "oob.h"
 
@@ -92,6 +93,7 @@ struct die {
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER */
 	uint32_t plane_turn;	/* host programs begin with this plane of the die */
 	uint32_t gc_plane;	/* GC with this one, until its victim is done */
+	uint32_t stripe_at;	/* its place in the stripe */
 };
 
 enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_CARRIER, GC_ERASE };
@@ -189,10 +191,12 @@ struct page_ftl {
 	struct plane *plane;
 	uint32_t *stripe;		/* die numbers in stripe order */
 	uint32_t stripe_at;
-	uint32_t *heap, heap_count;	/* busy dies, by ready_ns, then number */
+	uint64_t *idle, *idle_stripe;	/* a bit per idle die, by number and by place */
+	struct die_heap heap;		/* the others */
 	uint32_t *due;
 	uint32_t gc_active;		/* planes */
 	bool kick;			/* an idle die got something to do */
+	bool stirred;			/* what begin_all() settled has been changed from outside */
 
 	struct uread *uread;
 	uint32_t uread_free, uread_free_count;
@@ -224,6 +228,41 @@ static inline void bit_set(uint8_t *map, uint64_t i)
 static inline void bit_clear(uint8_t *map, uint64_t i)
 {
 	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
+}
+
+/* Bitmaps of 64-bit words, for sets in which the next member is looked for. */
+static inline uint32_t word_count(uint32_t bits)
+{
+	return (bits + 63) / 64;
+}
+
+static inline void word_set(uint64_t *map, uint32_t i)
+{
+	map[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
+static inline void word_clear(uint64_t *map, uint32_t i)
+{
+	map[i >> 6] &= ~((uint64_t)1 << (i & 63));
+}
+
+/* The first member at or after `from`, or `bits`. */
+static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t from)
+{
+	uint32_t w = from >> 6;
+	uint64_t rest;
+
+	if (from >= bits)
+		return bits;
+	rest = map[w] >> (from & 63) << (from & 63);
+	while (!rest && ++w < word_count(bits))
+		rest = map[w];
+	return rest ? w * 64 + (uint32_t)__builtin_ctzll(rest) : bits;
+}
+
+static inline uint64_t next_due_ns(const struct page_ftl *f)
+{
+	return f->heap.count ? f->heap.due[0].ns : FTL_IDLE;
 }
 
 static inline uint32_t upn_block(const struct page_ftl *f, uint32_t upn)

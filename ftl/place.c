@@ -164,23 +164,31 @@ static void wake_planes(struct page_ftl *f, uint32_t die)
 		gc_wake(f, die * f->g->planes_per_die + i);
 }
 
-/* The die for the head of the queue, or NONE. */
-static uint32_t pick_die(struct page_ftl *f)
+/* The first idle die at or after this place of the stripe that has room, or NONE. */
+static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = 0; i < f->dies; i++) {
-		uint32_t at = f->stripe_at + i;
-		uint32_t die = f->stripe[at < f->dies ? at : at - f->dies];
+	for (uint32_t at = word_next(f->idle_stripe, to, from); at < to;
+	     at = word_next(f->idle_stripe, to, at + 1)) {
+		uint32_t die = f->stripe[at];
 
-		if (f->die[die].op != DIE_IDLE || gc_holds_die(f, die))
+		if (gc_holds_die(f, die))
 			continue;
 		if (!die_has_room(f, die)) {
 			wake_planes(f, die);
 			continue;
 		}
-		f->stripe_at = at < f->dies ? at : at - f->dies;
+		f->stripe_at = at;
 		return die;
 	}
 	return NONE;
+}
+
+/* The die for the head of the queue, or NONE. */
+static uint32_t pick_die(struct page_ftl *f)
+{
+	uint32_t from = f->stripe_at, die = pick_between(f, from, f->dies);
+
+	return die != NONE ? die : pick_between(f, 0, from);
 }
 
 static bool kept_by_gc(const struct page_ftl *f, uint32_t die)
@@ -323,7 +331,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 void place_pages(struct page_ftl *f, uint64_t now_ns)
 {
 	while (next_ready(f)) {
-		uint32_t die = f->heap_count < f->dies ? pick_die(f) : NONE;
+		uint32_t die = f->heap.count < f->dies ? pick_die(f) : NONE;
 
 		if (die == NONE) {
 			note_stall(f, now_ns, true);
