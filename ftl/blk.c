@@ -164,6 +164,21 @@ void blk_valid_sub(struct blk_table *t, uint32_t b)
 	}
 }
 
+void blk_prefetch_links(const struct blk_table *t, uint32_t b)
+{
+	const struct blk *k = &t->blk[b];
+	const uint32_t *bucket = plane_of(t, b)->bucket;
+
+	if (k->state != BLK_FULL || !k->valid)
+		return;
+	if (k->prev != BLK_NONE)
+		SSD_PREFETCH(&t->blk[k->prev]);
+	if (k->next != BLK_NONE)
+		SSD_PREFETCH(&t->blk[k->next]);
+	if (bucket[k->valid - 1] != BLK_NONE)
+		SSD_PREFETCH(&t->blk[bucket[k->valid - 1]]);
+}
+
 static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
 {
 	struct blk_plane *pl = &t->plane[plane];

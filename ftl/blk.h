@@ -28,7 +28,7 @@
 
 enum blk_state { BLK_FREE, BLK_OPEN, BLK_FULL, BLK_RETIRE, BLK_VICTIM, BLK_BAD };
 
-struct blk {
+struct blk {			/* a cache line: most accesses are to a block at random */
 	uint32_t valid;		/* units */
 	uint32_t next_page;	/* of the write frontier; pages_per_block: none left */
 	uint32_t prev, next;	/* list links, block numbers */
@@ -39,7 +39,10 @@ struct blk {
 	uint64_t last_order;	/* highest order programmed here */
 	uint64_t mark;		/* highest mark that a finished page here carries */
 	uint64_t last_inval;	/* highest sequence that invalidated a unit here */
+	uint64_t unused[2];
 };
+
+_Static_assert(sizeof(struct blk) == 64, "struct blk is a cache line");
 
 struct blk_plane {
 	uint32_t free_head, free_tail, free_count;
@@ -91,6 +94,8 @@ void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
 void blk_valid_add(struct blk_table *t, uint32_t b);
 void blk_valid_sub(struct blk_table *t, uint32_t b);
+/* What blk_valid_sub() of a block in the cache will need besides. */
+void blk_prefetch_links(const struct blk_table *t, uint32_t b);
 void blk_check(const struct blk_table *t);
 
 #endif

@@ -156,23 +156,14 @@ static uint32_t unit_addr(const struct page_ftl *f, uint32_t b, uint32_t page)
 	return geo_ppn(f->g, (pbn_t){ b }, page).v * f->upp;
 }
 
-static bool page_has_valid(const struct page_ftl *f, uint32_t first_upn)
-{
-	for (uint32_t i = 0; i < f->upp; i++)
-		if (bit_get(f->valid, first_upn + i))
-			return true;
-	return false;
-}
-
 /* The next page of the victim worth reading; false: none. */
 static bool next_page(struct page_ftl *f, struct gc *g)
 {
-	while (g->page < f->g->pages_per_block) {
-		if (page_has_valid(f, unit_addr(f, g->victim, g->page)))
-			return true;
-		g->page++;
-	}
-	return false;
+	uint32_t first = g->victim * f->bt.units_per_block, end = first + f->bt.units_per_block;
+	uint32_t upn = bit_next(f->valid, first + g->page * f->upp, end);
+
+	g->page = upn < end ? fxp_quotient(f->by_upp, upn - first) : f->g->pages_per_block;
+	return upn < end;
 }
 
 static void start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c)
@@ -214,7 +205,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		} else {
 			u->lpn = oob_get_lpn(oob, i);
 			u->seq = oob_get_seq(oob, i);
-			SSD_ASSERT((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn);
+			SSD_PREFETCH(&f->l2p[u->lpn & ~OOB_LOST]);
 		}
 		if (page)
 			memcpy(g->data + (size_t)g->units * f->c.unit_bytes,
@@ -243,8 +234,10 @@ static void drop_stale(struct page_ftl *f, struct gc *g)
 
 	for (uint32_t i = 0; i < g->units; i++) {
 		const struct gc_unit *u = &g->unit[i];
+		bool mapped = (f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn;
 
-		if ((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) != u->upn)
+		SSD_ASSERT(mapped == bit_get(f->valid, u->upn));	/* the OOB named it rightly */
+		if (!mapped)
 			continue;
 		if (kept != i) {
 			g->unit[kept] = *u;

@@ -408,6 +408,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 	at.planes = geo_planes(g);
 	at.wpages = buffer_pages(c, g);
 	at.hash_mask = pow2_at_least((uint64_t)at.wpages * at.upp) - 1;
+	at.by_seq_mask = pow2_at_least(at.wpages) - 1;
 	at.ring_mask = pow2_at_least(64ull * at.planes) - 1;	/* of the geometry alone: mount
 								 * relies on the last run's size */
 	at.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
@@ -419,6 +420,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 	at.wpage = ssd_carve(m, at.wpages, sizeof(*at.wpage));
 	at.wdata = ssd_carve(m, at.wpages, g->page_bytes);
 	at.hash = ssd_carve(m, (size_t)at.hash_mask + 1, sizeof(*at.hash));
+	at.by_seq = ssd_carve(m, (size_t)at.by_seq_mask + 1, sizeof(*at.by_seq));
 	at.ring = ssd_carve(m, (size_t)at.ring_mask + 1, sizeof(*at.ring));
 	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.planes, sizeof(*at.plane));
@@ -491,6 +493,11 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	f->n = n;
 	f->sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
+	f->by_upp = fxp_div_by(f->upp);
+	f->by_block_units = fxp_div_by(f->bt.units_per_block);
+	f->by_block_pages = fxp_div_by(n->geo.pages_per_block);
+	f->by_die_units = fxp_div_by(f->bt.units_per_block * n->geo.blocks_per_plane *
+				     n->geo.planes_per_die);
 	f->need_blocks = blocks_needed(c, &n->geo);
 	make_stripe(f);
 	wbuf_init(f);

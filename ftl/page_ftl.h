@@ -30,6 +30,7 @@
 #include "blk.h"
 #include "die_heap.h"
 #include "ftl.h"
+#include "fxp.h"
 #include "oob.h"
 
 #define NONE 0xffffffffu
@@ -149,6 +150,7 @@ struct page_ftl {
 
 	/* derived once */
 	uint32_t upp;			/* units per page */
+	struct fxp_div by_upp, by_block_units, by_block_pages, by_die_units;
 	uint32_t sectors_mask;		/* slot.have when complete */
 	uint32_t lpns;			/* exported */
 	uint32_t maps;			/* trim bitmap units */
@@ -171,6 +173,8 @@ struct page_ftl {
 	uint8_t *wdata;
 	uint32_t wpages, wfree, wfree_count;
 	uint32_t queue_first, queue_last, tail;	/* tail: the open page, last in the queue */
+	uint32_t *by_seq;		/* buffer page of each sequence from the queue's head on */
+	uint32_t by_seq_mask;
 	uint32_t *hash;
 	uint32_t hash_mask;
 	uint64_t next_seq;
@@ -230,6 +234,28 @@ static inline void bit_clear(uint8_t *map, uint64_t i)
 	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
 }
 
+/* The first set bit of [from, to), or `to`. */
+static inline uint32_t bit_next(const uint8_t *map, uint32_t from, uint32_t to)
+{
+	while (from < to) {
+		uint64_t word = 0;
+		uint32_t byte = from >> 3, bits = to - (byte << 3) < 64 ? to - (byte << 3) : 64;
+
+		if (bits == 64)
+			memcpy(&word, map + byte, 8);
+		else
+			for (uint32_t i = 0; i * 8 < bits; i++)
+				word |= (uint64_t)map[byte + i] << 8 * i;
+		word >>= from & 7;
+		if (word) {
+			from += (uint32_t)__builtin_ctzll(word);
+			return from < to ? from : to;
+		}
+		from = (byte + 8) << 3;
+	}
+	return to;
+}
+
 /* Bitmaps of 64-bit words, for sets in which the next member is looked for. */
 static inline uint32_t word_count(uint32_t bits)
 {
@@ -267,12 +293,12 @@ static inline uint64_t next_due_ns(const struct page_ftl *f)
 
 static inline uint32_t upn_block(const struct page_ftl *f, uint32_t upn)
 {
-	return upn / f->bt.units_per_block;
+	return fxp_quotient(f->by_block_units, upn);
 }
 
 static inline uint32_t upn_die(const struct page_ftl *f, uint32_t upn)
 {
-	return geo_die_of(f->g, (pbn_t){ upn_block(f, upn) });
+	return fxp_quotient(f->by_die_units, upn);
 }
 
 static inline uint32_t lpns_per_map(const struct page_ftl *f)

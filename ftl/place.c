@@ -217,6 +217,53 @@ static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
 			unit_unmap(f, lpn, seq);
 }
 
+/*
+ * Pages are issued in the order of their sequences, so what the next ones will touch can be
+ * on its way: first their map entries, then the blocks these name, then the blocks beside
+ * those on the bucket lists. Each step is a hint that reads what the one before brought.
+ */
+static const struct wpage *page_ahead(const struct page_ftl *f, uint64_t seq, uint32_t *w)
+{
+	*w = f->by_seq[seq & f->by_seq_mask];
+	return seq < f->next_seq && f->wpage[*w].seq == seq ? &f->wpage[*w] : NULL;
+}
+
+static void prefetch_map(const struct page_ftl *f, uint64_t seq)
+{
+	uint32_t w;
+	const struct wpage *p = page_ahead(f, seq, &w);
+
+	for (uint32_t i = 0; p && i < p->used; i++)
+		SSD_PREFETCH(&f->l2p[f->slot[w * f->upp + i].lpn]);
+}
+
+static void prefetch_blocks(const struct page_ftl *f, uint64_t seq, bool links)
+{
+	uint32_t w;
+	const struct wpage *p = page_ahead(f, seq, &w);
+
+	for (uint32_t i = 0; p && i < p->used; i++) {
+		uint32_t upn = f->l2p[f->slot[w * f->upp + i].lpn];
+
+		if (upn == NONE)
+			continue;
+		upn &= ~OOB_LOST;
+		if (links) {
+			blk_prefetch_links(&f->bt, upn_block(f, upn));
+			continue;
+		}
+		SSD_PREFETCH(&f->valid[upn >> 3]);
+		SSD_PREFETCH(&f->bt.blk[upn_block(f, upn)]);
+	}
+}
+
+static void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
+{
+	prefetch_map(f, seq + 12);
+	prefetch_blocks(f, seq + 8, false);
+	prefetch_blocks(f, seq + 4, true);
+}
+
 /* The page is about to be programmed at ppn: OOB, map, counters. */
 static void page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
 {
@@ -225,6 +272,7 @@ static void page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob
 	struct oob_head h = { .order = p->seq, .mark = f->bt.stable, .kind = OOB_HOST };
 	struct blk *b = &f->bt.blk[ppn / f->g->pages_per_block];
 
+	prefetch_ahead(f, p->seq);
 	oob_put_head(oob, &h);
 	for (uint32_t i = 0; i < f->upp; i++) {
 		uint32_t slot = w * f->upp + i, lpn = OOB_NO_LPN, upn = ppn * f->upp + i;

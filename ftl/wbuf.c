@@ -95,6 +95,7 @@ static bool open_page(struct page_ftl *f)
 		f->wpage[f->queue_last].next = w;
 	f->queue_last = w;
 	f->tail = w;
+	f->by_seq[p->seq & f->by_seq_mask] = w;
 	return true;
 }
 
