@@ -14,6 +14,7 @@
  *   C7  a trimmed LPN is not mapped, once the buffer is empty
  *   C8  busy dies are in the heap, idle ones in both idle sets
  *   C9  no I/O waits while nothing is under way and nothing is wrong
+ *   C10 G1 in gc.c
  */
 #include "page_ftl.h"
 
@@ -54,6 +55,31 @@ static void check_oob(const struct page_ftl *f)
 	}
 }
 
+static bool in_hand(const struct gc *g, uint32_t upn)
+{
+	for (uint32_t i = 0; i < g->units; i++)
+		if (g->unit[i].upn == upn || (i < g->flying && g->unit[i].from == upn))
+			return true;
+	return false;
+}
+
+/* Pages [0, end) of a victim have been copied. */
+static void check_pages_copied(const struct page_ftl *f, const struct gc *g, uint32_t b, uint32_t end)
+{
+	uint32_t first = b * f->bt.units_per_block;
+
+	for (uint32_t i = 0; i < end * f->upp; i++)
+		SSD_ASSERT(!bit_get(f->valid, first + i) || in_hand(g, first + i));	/* C10 */
+}
+
+static void check_copied(const struct page_ftl *f, const struct gc *g)
+{
+	if (g->victim != BLK_NONE)
+		check_pages_copied(f, g, g->victim, g->page);
+	if (g->second != BLK_NONE && !g->second_waits)
+		check_pages_copied(f, g, g->second, f->g->pages_per_block);
+}
+
 static void check_frontiers(const struct page_ftl *f)
 {
 	uint32_t active = 0;
@@ -67,6 +93,10 @@ static void check_frontiers(const struct page_ftl *f)
 				   f->bt.blk[pl->open[i]].state == BLK_OPEN);	/* C3 */
 		SSD_ASSERT(pl->gc.victim == BLK_NONE ||
 			   f->bt.blk[pl->gc.victim].state == BLK_VICTIM);	/* C3 */
+		SSD_ASSERT(pl->gc.second == BLK_NONE ||
+			   f->bt.blk[pl->gc.second].state == BLK_VICTIM);	/* C3 */
+		SSD_ASSERT(pl->gc.second == BLK_NONE || pl->gc.victim != BLK_NONE);	/* C3 */
+		check_copied(f, &pl->gc);
 		active += pl->gc.active;
 	}
 	SSD_ASSERT(active == f->gc_active);

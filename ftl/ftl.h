@@ -2,11 +2,16 @@
 /*
  * ftl.h - what a flash translation layer offers its host.
  *
- * Durability. After mount() the device holds some prefix of the writes and
- * trims accepted before the power cut, in the order of submit(), and that
- * prefix contains everything submitted before the last completed flush and
- * every completed FUA write. With a write buffer of 0, it contains every
- * completed write.
+ * Durability, what mount() finds after a power cut:
+ *   FTL_PREFIX         some prefix of the writes and trims accepted before it, in
+ *                      the order of submit(), that contains everything submitted
+ *                      before the last completed flush and every completed FUA
+ *                      write. With a write buffer of 0, it contains every
+ *                      completed write.
+ *   FTL_WRITE_THROUGH  of every mapping unit, the last completed write or any
+ *                      later one that was submitted to it, whole. There is no
+ *                      write buffer; a flush ends when the writes before it have.
+ *                      A trim is accepted and changes nothing, as NVMe allows.
  *
  * Completion. The host hears of each I/O exactly once, through
  * ftl_host.done(), called from submit() or step() as soon as the moment of
@@ -70,6 +75,15 @@ enum ftl_gc_mode {
 				 * host program, and one after a read when writes wait */
 };
 
+enum ftl_accounting {
+	FTL_ACCOUNT_DEVICE,	/* a write has ended when it is programmed, or buffered; GC holds
+				 * the channel for its transfers */
+	FTL_ACCOUNT_SSDSIM,	/* as SSDSim counts: a write has ended when its data are in the
+				 * chip; GC holds the channel for the whole of a page's copy */
+};
+
+enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH };
+
 struct gc_policy;
 
 struct ftl_config {
@@ -90,12 +104,32 @@ struct ftl_config {
 	uint32_t link_latency_ns;	/* added to every I/O: command there, completion back */
 	uint32_t max_unit_reads;	/* flash reads queued at once (a pool); >= 8 */
 	const struct gc_policy *gc_policy;
+
+	bool gc_copyback;		/* GC copies inside the chip */
+	bool gc_subpage_reads;		/* GC reads only the ECC words that hold valid units */
+	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane and erases
+					 * both at once ... */
+	uint32_t second_victim_pages;	/* ... if at most so many of its pages are valid */
+	bool pen;			/* PEN: M-Merge by partial erases */
+	uint32_t pen_merges_max;	/* W: M-Merges of a block between two merges */
+	uint32_t superblock_blocks;	/* M: logical blocks of a superblock; 0: one superblock a
+					 * plane, that is page mapping */
+	uint32_t superblock_max_blocks;	/* N: physical blocks of one at most; 0 with M = 0 */
+	bool spare_search;		/* NFTL: finding a page in its U-block, and the valid pages of
+					 * a merge, costs reads of spare areas */
+	enum ftl_accounting accounting;
+	/* Data sheet, for plans only; the array keeps the time. */
+	struct nand_timing timing;
+	uint32_t disturb_tolerance;	/* of the smallest PB; 255: cells are never disturbed */
 };
 
 struct ftl;
 
 struct ftl_ops {
 	const char *name;
+	enum ftl_durability durability;
+	/* Spare bytes of a page that it keeps. */
+	uint32_t (*oob_bytes)(const struct ftl_config *c, const struct nand_geometry *g);
 	/* SSD_OK or SSD_E_INVAL with *why pointing at a sentence that names the knob. */
 	int (*validate)(const struct ftl_config *c, const struct nand_geometry *g,
 			const char **why) SSD_MUST_CHECK;
@@ -118,6 +152,8 @@ struct ftl_ops {
 	void (*check)(const struct ftl *f);
 	const struct ftl_stats *(*stats)(const struct ftl *f);
 	void (*reset_stats)(struct ftl *f);
+	/* Bytes that its mapping tables would take in a drive's memory. */
+	uint64_t (*map_bytes)(const struct ftl *f);
 	/* I/Os accepted and not yet reported done. */
 	uint32_t (*inflight)(const struct ftl *f);
 };

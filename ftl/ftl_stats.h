@@ -53,9 +53,14 @@ struct ftl_stats {
 	uint64_t host_units;		/* mapping units programmed for the host */
 	uint64_t meta_units;		/* trim bitmap and recovery records */
 	uint64_t pad_units;		/* programmed empty */
-	uint64_t gc_runs;		/* victims collected */
+	uint64_t gc_runs;		/* GC calls: a victim, or two that are erased together */
 	uint64_t gc_units;		/* units moved by GC */
 	uint64_t gc_ns;			/* from choosing a victim to its erase, summed */
+	uint64_t gc_blocks;		/* erased by GC, whole or in part */
+	uint64_t merges;		/* of gc_runs: merges of whole blocks, */
+	uint64_t mmerges;		/* and M-Merges, by partial erases */
+	uint64_t second_victims;	/* IPPBE: victims erased together with another */
+	uint64_t search_reads;		/* spare areas read to find pages, for host and GC */
 	uint64_t retired_blocks;
 	uint64_t mounts;
 	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */

@@ -350,6 +350,11 @@ static uint64_t blocks_needed(const struct ftl_config *c, const struct nand_geom
 	       (uint64_t)geo_planes(g) * (c->gc_urgent_blocks + FRONTIERS);
 }
 
+static uint32_t page_ftl_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return OOB_BYTES(g->page_bytes / c->unit_bytes);
+}
+
 static int page_ftl_validate(const struct ftl_config *c, const struct nand_geometry *g,
 			     const char **why)
 {
@@ -385,6 +390,15 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
+	else if (c->parallel_erase && g->erase_group_max < 2)
+		*why = "parallel_erase must be no: the array erases one block of a plane at a time; or "
+		       "set erase_group_max = 2";
+	else if (c->gc_subpage_reads && g->subpage == NAND_SUBPAGE_NONE)
+		*why = "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
+		       "spread";
+	else if (c->pen)
+		*why = "pen must be no: the page FTL erases whole blocks; set type = superblock with "
+		       "superblock_blocks = 0 for page mapping with partial erases";
 	else if (g->oob_bytes < OOB_BYTES(upp))
 		*why = "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
 	else if (blocks_needed(c, g) > geo_blocks(g))
@@ -507,12 +521,12 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 		f->die[d].first = f->die[d].last = f->die[d].bases = NONE;
 	for (uint32_t p = 0; p < f->planes; p++) {
 		f->plane[p].open[FRONT_HOST] = f->plane[p].open[FRONT_GC] = BLK_NONE;
-		f->plane[p].gc.victim = BLK_NONE;
+		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 	}
 	f->carrier = BLK_NONE;
 	f->stirred = true;
 	reset_stats(f);
-	f->base.ops = ftl_list[0];
+	f->base.ops = &page_ftl_ops;
 	*out = &f->base;
 	return SSD_OK;
 }
@@ -534,8 +548,19 @@ static uint32_t page_ftl_inflight(const struct ftl *base)
 	return page_ftl_of((struct ftl *)(uintptr_t)base)->ios;
 }
 
-static const struct ftl_ops page_ftl_ops = {
+/* L2P, valid bits and trim bits. */
+static uint64_t page_ftl_map_bytes(const struct ftl *base)
+{
+	const struct page_ftl *f = (const struct page_ftl *)base;
+
+	return (uint64_t)f->all_lpns * sizeof(*f->l2p) + (geo_pages(f->g) * f->upp + 7) / 8 +
+	       ((uint64_t)f->lpns + 7) / 8;
+}
+
+const struct ftl_ops page_ftl_ops = {
 	.name = "page",
+	.durability = FTL_PREFIX,
+	.oob_bytes = page_ftl_oob_bytes,
 	.validate = page_ftl_validate,
 	.footprint = page_ftl_footprint,
 	.init = page_ftl_init,
@@ -545,7 +570,6 @@ static const struct ftl_ops page_ftl_ops = {
 	.check = page_ftl_check,
 	.stats = page_ftl_stats,
 	.reset_stats = page_ftl_reset_stats,
+	.map_bytes = page_ftl_map_bytes,
 	.inflight = page_ftl_inflight,
 };
-
-const struct ftl_ops *const ftl_list[] = { &page_ftl_ops, NULL };

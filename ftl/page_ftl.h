@@ -109,15 +109,17 @@ struct gc_unit {
 struct gc {
 	bool active;
 	bool waiting;		/* nothing to issue until `stable` moves */
-	uint32_t victim;	/* or BLK_NONE */
-	uint32_t page;		/* next to look at */
+	uint32_t victim;	/* being copied, or BLK_NONE */
+	uint32_t second;	/* erased together with it; BLK_NONE: it alone is */
+	bool second_waits;	/* its pages are copied next, else they have been */
+	uint32_t page;		/* of the victim, next to look at */
 	uint32_t units;		/* in unit[], at most two pages */
 	uint32_t flying;	/* of these, being programmed */
 	bool retire;		/* the victim is to go BAD, not FREE */
 	bool bytes;		/* data[] has content: never, payload-free, but for hidden pages */
 	uint32_t target;	/* block being programmed */
 	enum gc_op op;
-	enum nand_status status;
+	enum nand_status status, second_status;
 	uint64_t mark;		/* of the page being programmed */
 	uint64_t since_ns;
 	struct gc_unit *unit;
@@ -136,6 +138,8 @@ struct dead_range {
 	uint64_t after, before;	/* sequences after < s < before are dead */
 	uint32_t pages;		/* mount: of them, still on flash */
 };
+
+extern const struct ftl_ops page_ftl_ops;
 
 struct page_ftl {
 	struct ftl base;

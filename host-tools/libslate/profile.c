@@ -432,9 +432,16 @@ static void derive(struct parse *s)
 	if (s->result)
 		return;
 	derive_capacity(s, pages * g->page_bytes);
-	g->oob_kept = p->ftl.unit_bytes <= g->page_bytes ? OOB_BYTES(g->page_bytes / p->ftl.unit_bytes) : 0;
+	if (p->ftl.unit_bytes > g->page_bytes)
+		g->oob_kept = 0;
+	else if (p->ops)
+		g->oob_kept = p->ops->oob_bytes(&p->ftl, g);
+	else
+		g->oob_kept = OOB_BYTES(g->page_bytes / p->ftl.unit_bytes);
 	if (!p->ops && g->oob_kept > g->oob_bytes)
 		g->oob_kept = g->oob_bytes;	/* whatever its FTL will keep there */
+	p->ftl.timing = p->array.timing;
+	p->ftl.disturb_tolerance = p->array.physics.disturb_tolerance;
 	p->array.payload = p->ftl.payload;
 	if (!s->result && nand_array_validate(&p->array, &why))
 		blame(s, "geometry", why, "");

@@ -11,17 +11,20 @@
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const off_powerlaw[] = { "off", "powerlaw", NULL };
 static const char *const gc_modes[] = { "blocking", "sliced", NULL };
+static const char *const accountings[] = { "device", "ssdsim", NULL };
 static const char *const orders[] = { "ascending", "none", "fps", "rps", NULL };
 static const char *const subpages[] = { "none", "dma", "spread", NULL };
 static const struct gc_policy *const policies[] = { &gc_greedy, NULL };
 
 _Static_assert(FTL_GC_BLOCKING == 0 && FTL_GC_SLICED == 1, "gc_modes");
+_Static_assert(FTL_ACCOUNT_DEVICE == 0 && FTL_ACCOUNT_SSDSIM == 1, "accountings");
 _Static_assert(NAND_ORDER_ASCENDING == 0 && NAND_ORDER_NONE == 1 && NAND_ORDER_FPS == 2 &&
 	       NAND_ORDER_RPS == 3 && NAND_NORDERS == 4, "orders");
 _Static_assert(NAND_SUBPAGE_NONE == 0 && NAND_SUBPAGE_DMA == 1 && NAND_SUBPAGE_SPREAD == 2 &&
 	       NAND_NSUBPAGES == 3, "subpages");
 _Static_assert(sizeof(enum nand_order) == sizeof(unsigned int) &&
 	       sizeof(enum nand_subpage) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_accounting) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_mode) == sizeof(unsigned int), "K_CHOICE stores unsigned int");
 
 #define NS_MAX 1000000000u
@@ -36,6 +39,7 @@ _Static_assert(sizeof(enum nand_order) == sizeof(unsigned int) &&
 #define T(n, lo, hi, d) { "timing", #n, K_U32, AT(array.timing.n), lo, hi, d, NULL }
 #define E(n, type) { "energy", #n, type, AT(array.energy.n), 0, NJ_MAX, "0", NULL }
 #define F(n, lo, hi, d) { "ftl", #n, K_U32, AT(ftl.n), lo, hi, d, NULL }
+#define F_BOOL(n, d) { "ftl", #n, K_BOOL, AT(ftl.n), 0, 1, d, yes_no }
 #define R(n, lo, hi, d) { "reliability", #n, K_U32, AT(array.physics.n), lo, hi, d, NULL }
 #define RBER(n, type) { "reliability", #n, type, AT(rber.n), 0, 0, "0", NULL }
 
@@ -95,6 +99,16 @@ const struct profile_key profile_keys[] = {
 	{ "ftl", "gc_mode", K_CHOICE, AT(ftl.gc_mode), 0, 0, "sliced", gc_modes },
 	F(gc_slice_pages, 1, 65536, "4"),
 	{ "ftl", "gc_policy", K_GC_POLICY, AT(ftl.gc_policy), 0, 0, "greedy", NULL },
+	F_BOOL(gc_copyback, "no"),
+	F_BOOL(gc_subpage_reads, "no"),
+	F_BOOL(parallel_erase, "no"),
+	F(second_victim_pages, 0, 65536, "65536"),
+	F_BOOL(pen, "no"),
+	F(pen_merges_max, 0, 65535, "16"),
+	F(superblock_blocks, 0, 64, "4"),
+	F(superblock_max_blocks, 0, 128, "8"),
+	F_BOOL(spare_search, "yes"),
+	{ "ftl", "accounting", K_CHOICE, AT(ftl.accounting), 0, 0, "device", accountings },
 	{ "ftl", "multiplane", K_BOOL, AT(ftl.multiplane), 0, 1, "yes", yes_no },
 	{ "ftl", "payload", K_BOOL, AT(ftl.payload), 0, 1, "yes", yes_no },
 	F(map_ns, 0, NS_MAX, "200"),
