@@ -5,7 +5,9 @@
  * A command books its transfers when it is submitted, some of them for later
  * (a read's data move when the cell is done). The calendar is the sorted list
  * of bookings that have not ended; a new one takes the first gap that is long
- * enough. First come, first served: a booking never moves.
+ * enough. First come, first served: a booking never moves. In memory the list is a
+ * window on twice the room: what has ended falls out at its front, and the window goes
+ * back to the beginning when it reaches the end.
  *
  * Invariants:
  *   B1  bookings are sorted, not empty, and do not overlap;
@@ -26,10 +28,13 @@ struct bus_booking {
 };
 
 struct bus {
-	struct bus_booking *book;
+	struct bus_booking *book;	/* the window's first */
 	uint32_t count;
 	uint32_t max;
+	struct bus_booking *room;	/* BUS_ROOM(max) */
 };
+
+#define BUS_ROOM(max) (2u * (max))
 
 /*
  * Book len_ns at or after earliest_ns; bookings that ended by now_ns are

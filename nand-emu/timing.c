@@ -19,10 +19,13 @@ static uint32_t words_read(const struct nand_array *a, const struct nand_cmd *c)
 	return c->ecc_words == NAND_WHOLE_PAGE ? a->ecc_words : bits_set(c->ecc_words);
 }
 
-static uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
+static inline uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
 {
-	uint32_t n = words_read(a, c);
+	uint32_t n;
 
+	if (SSD_LIKELY(c->ecc_words == NAND_WHOLE_PAGE))
+		return a->page_bus_bytes;
+	n = words_read(a, c);
 	if (n == a->ecc_words)
 		return a->page_bus_bytes;
 	if (!n)
@@ -31,27 +34,32 @@ static uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
 	       (uint64_t)spare_bytes(a) * n / a->ecc_words;
 }
 
-static uint64_t transfer_ns(const struct nand_array *a, uint64_t bytes)
+static inline uint64_t transfer_ns(const struct nand_array *a, uint64_t bytes)
 {
 	if (bytes == a->page_bus_bytes)
 		return a->page_bus_ns;
+	if (!bytes)
+		return 0;
 	return (bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
 }
 
-static uint64_t read_cell_ns(const struct nand_array *a, const struct place *p,
+static inline uint64_t read_cell_ns(const struct nand_array *a, const struct place *p,
 			     const struct nand_cmd *c)
 {
 	const struct nand_timing *t = &a->c.timing;
-	uint32_t n = words_read(a, c);
 	uint64_t retries = (uint64_t)c->retries * t->retry_ns;
 
-	if (a->base.geo.subpage == NAND_SUBPAGE_SPREAD && n && n < a->ecc_words)
-		return t->subread_base_ns + retries +
-		       (uint64_t)t->subread_ns_per_kib * n * a->base.geo.ecc_word_bytes / 1024;
+	if (SSD_UNLIKELY(a->base.geo.subpage == NAND_SUBPAGE_SPREAD)) {
+		uint32_t n = words_read(a, c);
+
+		if (n && n < a->ecc_words)
+			return t->subread_base_ns + retries + (uint64_t)t->subread_ns_per_kib * n *
+			       a->base.geo.ecc_word_bytes / 1024;
+	}
 	return t->read_ns[page_type(a, p->page)] + retries;
 }
 
-static uint64_t program_cell_ns(const struct nand_array *a, const struct place *p)
+static inline uint64_t program_cell_ns(const struct nand_array *a, const struct place *p)
 {
 	uint32_t type = page_type(a, p->page);
 
@@ -60,7 +68,7 @@ static uint64_t program_cell_ns(const struct nand_array *a, const struct place *
 	return a->c.timing.program_ns[type] + (uint64_t)type * a->c.timing.lower_read_ns;
 }
 
-static uint64_t cell_ns_of(const struct nand_array *a, const struct place *p,
+static inline uint64_t cell_ns_of(const struct nand_array *a, const struct place *p,
 			   const struct nand_cmd *c)
 {
 	switch (c->op) {
@@ -100,7 +108,7 @@ struct waits {
 	uint64_t host_ns, gc_ns;
 };
 
-static void add_wait(struct waits *w, enum nand_source source, uint64_t ns)
+static inline void add_wait(struct waits *w, enum nand_source source, uint64_t ns)
 {
 	if (source == NAND_SRC_HOST)
 		w->host_ns += ns;
@@ -109,7 +117,7 @@ static void add_wait(struct waits *w, enum nand_source source, uint64_t ns)
 }
 
 /* waits: for outsiders and for all of the group, own_ns of its own included. */
-static void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel, uint64_t cell_ns,
+static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel, uint64_t cell_ns,
 		   uint64_t bus_ns, struct waits waits, uint64_t own_ns)
 {
 	c->cell_ns = cell_ns;
@@ -120,7 +128,7 @@ static void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel, u
 }
 
 /* Book len_ns for c; what it waited, and what the next ones wait for it, goes to w. */
-static uint64_t book(struct nand_array *a, uint32_t channel, uint64_t now_ns, uint64_t at_ns,
+static inline uint64_t book(struct nand_array *a, uint32_t channel, uint64_t now_ns, uint64_t at_ns,
 		     uint64_t len_ns, const struct nand_cmd *c, struct waits *w)
 {
 	uint64_t from = bus_book(&a->bus[channel], now_ns, at_ns, len_ns, c->source, &w->host_ns,
