@@ -35,10 +35,19 @@ struct oob_head {
 	enum oob_kind kind;
 };
 
+/* Written out, so that the compiler makes one or two stores of it. */
+static inline void oob_put4(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+	p[2] = (uint8_t)(v >> 16);
+	p[3] = (uint8_t)(v >> 24);
+}
+
 static inline void oob_put5(uint8_t *p, uint64_t v)
 {
-	for (unsigned int i = 0; i < 5; i++)
-		p[i] = (uint8_t)(v >> (8 * i));
+	oob_put4(p, (uint32_t)v);
+	p[4] = (uint8_t)(v >> 32);
 }
 
 static inline uint64_t oob_get5(const uint8_t *p)
@@ -71,8 +80,7 @@ static inline void oob_put_unit(uint8_t *oob, uint32_t i, uint32_t lpn, uint64_t
 {
 	uint8_t *p = oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES;
 
-	for (unsigned int k = 0; k < 4; k++)
-		p[k] = (uint8_t)(lpn >> (8 * k));
+	oob_put4(p, lpn);
 	oob_put5(p + 4, seq);
 }
 

@@ -71,38 +71,6 @@ static void fail_now(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, enu
 	ftl_finish(f, io, now_ns, why);
 }
 
-/* ---- mapping ------------------------------------------------------------ */
-
-static void unit_invalidate(struct page_ftl *f, uint32_t upn, uint64_t seq)
-{
-	uint32_t b = upn_block(f, upn);
-
-	SSD_ASSERT(bit_get(f->valid, upn));
-	bit_clear(f->valid, upn);
-	blk_valid_sub(&f->bt, b);
-	if (seq > f->bt.blk[b].last_inval)
-		f->bt.blk[b].last_inval = seq;
-}
-
-/* seq: what makes the old version obsolete; 0 for a move. */
-void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
-{
-	if (f->l2p[lpn] == NONE)
-		return;
-	unit_invalidate(f, f->l2p[lpn] & ~OOB_LOST, seq);
-	f->l2p[lpn] = NONE;
-	f->mapped--;
-}
-
-void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq)
-{
-	unit_unmap(f, lpn & ~OOB_LOST, seq);
-	f->l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
-	f->mapped++;
-	bit_set(f->valid, upn);
-	blk_valid_add(&f->bt, upn_block(f, upn));
-}
-
 /* ---- dies ---------------------------------------------------------------- */
 
 void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
@@ -158,7 +126,8 @@ static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	uint32_t planes = f->g->planes_per_die;
 
 	for (uint32_t i = 0; i < planes; i++) {
-		uint32_t plane = die * planes + (f->die[die].gc_plane + i) % planes;
+		uint32_t turn = f->die[die].gc_plane + i;
+		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
 
 		if (f->plane[plane].gc.active && gc_run(f, now_ns, plane))
 			return true;
@@ -507,6 +476,9 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	f->n = n;
 	f->sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
+	f->ahead_max = f->ring_mask < OOB_MARK_MAX ? f->ring_mask : OOB_MARK_MAX;
+	f->unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :
+		(uint32_t)__builtin_ctz(c->unit_bytes);
 	f->by_upp = fxp_div_by(f->upp);
 	f->by_block_units = fxp_div_by(f->bt.units_per_block);
 	f->by_block_pages = fxp_div_by(n->geo.pages_per_block);

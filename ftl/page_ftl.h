@@ -156,6 +156,7 @@ struct page_ftl {
 	uint32_t upp;			/* units per page */
 	struct fxp_div by_upp, by_block_units, by_block_pages, by_die_units;
 	uint32_t sectors_mask;		/* slot.have when complete */
+	uint32_t unit_shift;		/* unit_bytes == 1 << unit_shift; 0: no power of two */
 	uint32_t lpns;			/* exported */
 	uint32_t maps;			/* trim bitmap units */
 	uint32_t all_lpns;		/* lpns + maps + 1 */
@@ -186,6 +187,7 @@ struct page_ftl {
 	/* order and durability */
 	uint64_t *ring;			/* ring[s & mask] == s: page s is programmed */
 	uint32_t ring_mask;
+	uint32_t ahead_max;		/* P1: the sequence being issued, beyond stable */
 	struct ftl_io *line_first, *line_last;		/* waiting for buffer room */
 	struct ftl_io *durable_first, *durable_last;	/* waiting for stable */
 	uint64_t stall_gc_ns, stall_since_ns;
@@ -295,6 +297,11 @@ static inline uint64_t next_due_ns(const struct page_ftl *f)
 	return f->heap.count ? f->heap.due[0].ns : FTL_IDLE;
 }
 
+static inline uint32_t byte_lpn(const struct page_ftl *f, uint64_t byte)
+{
+	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->c.unit_bytes);
+}
+
 static inline uint32_t upn_block(const struct page_ftl *f, uint32_t upn)
 {
 	return fxp_quotient(f->by_block_units, upn);
@@ -333,17 +340,59 @@ static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 	return f->stall_gc_ns + (f->stalled_by_gc ? now_ns - f->stall_since_ns : 0);
 }
 
+/* ---- mapping ---- */
+
+/* seq: what makes the old version obsolete; 0 for a move. */
+static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
+{
+	uint32_t upn = f->l2p[lpn], b;
+
+	if (upn == NONE)
+		return;
+	upn &= ~OOB_LOST;
+	b = upn_block(f, upn);
+	SSD_ASSERT(bit_get(f->valid, upn));
+	bit_clear(f->valid, upn);
+	blk_valid_sub(&f->bt, b);
+	if (seq > f->bt.blk[b].last_inval)
+		f->bt.blk[b].last_inval = seq;
+	f->l2p[lpn] = NONE;
+	f->mapped--;
+}
+
+/* lpn may carry OOB_LOST. */
+static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq)
+{
+	unit_unmap(f, lpn & ~OOB_LOST, seq);
+	f->l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
+	f->mapped++;
+	bit_set(f->valid, upn);
+	blk_valid_add(&f->bt, upn_block(f, upn));
+}
+
 /* ---- between the files ---- */
 
 /* page_ftl.c */
 void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
 void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns);
-void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq);
-void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq);
 
 /* wbuf.c */
+static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
+{
+	return &f->hash[(lpn * 0x9e3779b1u >> 7) & f->hash_mask];
+}
+
+/* The newest slot or NONE. */
+static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
+{
+	uint32_t s = *wbuf_hash_head(f, lpn);
+
+	while (s != NONE && f->slot[s].lpn != lpn)
+		s = f->slot[s].hash_next;
+	return s;
+}
+
 void wbuf_init(struct page_ftl *f);
-uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn);	/* newest slot or NONE */
 uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* complete; NONE: no room */
 void wbuf_seal(struct page_ftl *f);
 void wbuf_release(struct page_ftl *f, uint32_t wpage);
@@ -363,7 +412,13 @@ enum room { ROOM_NONE, ROOM_ERASING, ROOM_READY };
 enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which);
 uint32_t frontier_take(struct page_ftl *f, uint32_t plane, enum frontier which);
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status);
-bool page_ready(const struct page_ftl *f, uint32_t wpage);
+static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
+{
+	const struct wpage *p = &f->wpage[wpage];
+
+	return !p->bases && (p->state == W_QUEUED || p->used == f->upp);
+}
+
 void place_pages(struct page_ftl *f, uint64_t now_ns);
 void place_complete(struct page_ftl *f, struct die *d);
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
