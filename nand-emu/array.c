@@ -161,8 +161,10 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 		copy_oob(oob, c->oob, g->oob_kept);
 	if (c->op == NAND_COPYBACK)
 		page_copy(a, c->ppn.v, c->from.v);
-	else
+	else if (a->payload)
 		page_store(a, c->ppn.v, c->data);
+	else
+		page_mark(a, c->ppn.v, CELL_GOOD);
 	if (failed) {
 		page_lose(a, c->ppn.v);
 		a->stats.program_fails++;
@@ -203,10 +205,10 @@ static void settle(struct nand_array *a, uint32_t die)
 	struct img_die *d = &a->die[die];
 	const struct img_flight *f = flights_of(a, die);
 
-	for (uint32_t i = 0; i < d->count; i++) {
+	for (uint32_t i = 0; i < d->count && (d->op == NAND_ERASE || a->pbs > 1); i++) {
 		if (d->op == NAND_ERASE) {
 			settle_erase(a, &f[i]);
-		} else if (a->pbs > 1) {
+		} else {
 			struct place p = place_of(a, f[i].ppn);
 
 			disturb_neighbours(a, &p, f[i].pb);

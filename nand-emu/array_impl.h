@@ -186,6 +186,13 @@ static inline void cell_set(struct nand_array *a, uint32_t ppn, enum cell to)
 	a->cells[ppn >> 2] = (uint8_t)((a->cells[ppn >> 2] & ~(3u << shift)) | (uint32_t)to << shift);
 }
 
+/* The page of an empty cell is programmed. */
+static inline void page_mark(struct nand_array *a, uint32_t ppn, enum cell to)
+{
+	cell_set(a, ppn, to);
+	a->stats.programmed_pages++;
+}
+
 /* Without a call to the compiler's library. */
 static inline uint32_t bits_set(uint32_t v)
 {
@@ -266,6 +273,7 @@ void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, s
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
 
 /* cells.c */
+/* With payload; without, page_mark() is all. */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data);
 const void *page_content(struct nand_array *a, const struct place *p);
 void page_copy(struct nand_array *a, uint32_t to, uint32_t from);

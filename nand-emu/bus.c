@@ -2,16 +2,6 @@
 /* bus.c - see bus.h */
 #include "bus.h"
 
-static inline void forget(struct bus *b, uint64_t now_ns)
-{
-	while (b->count && b->book[0].end_ns <= now_ns) {
-		b->book++;
-		b->count--;
-	}
-	if (!b->count)
-		b->book = b->room;
-}
-
 /* Room for one more behind the window. */
 static inline void make_room(struct bus *b)
 {
@@ -22,17 +12,14 @@ static inline void make_room(struct bus *b)
 	}
 }
 
-uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
-		  enum nand_source source, uint64_t *wait_host_ns, uint64_t *wait_gc_ns)
+uint64_t bus_book_between(struct bus *b, uint64_t earliest_ns, uint64_t len_ns,
+			  enum nand_source source, struct bus_waits *waits)
 {
 	uint64_t at = earliest_ns;
 	uint32_t i;
 
-	if (!len_ns)
-		return at;
-	forget(b, now_ns);
 	make_room(b);
-	if (!b->count || b->book[b->count - 1].end_ns <= at) {	/* after all others: most are */
+	if (b->book[b->count - 1].end_ns <= at) {	/* after all others: most are */
 		b->book[b->count++] = (struct bus_booking){ at, at + len_ns, source };
 		return at;
 	}
@@ -44,9 +31,9 @@ uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t
 		if (k->start_ns >= at + len_ns)
 			break;
 		if (k->source == NAND_SRC_HOST)
-			*wait_host_ns += k->end_ns - at;
+			waits->host_ns += k->end_ns - at;
 		else
-			*wait_gc_ns += k->end_ns - at;
+			waits->gc_ns += k->end_ns - at;
 		at = k->end_ns;
 	}
 	memmove(b->book + i + 1, b->book + i, (b->count - i) * sizeof(*b->book));

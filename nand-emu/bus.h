@@ -36,12 +36,35 @@ struct bus {
 
 #define BUS_ROOM(max) (2u * (max))
 
+/* Time that transfers waited behind bookings of host I/O and of anything else. */
+struct bus_waits {
+	uint64_t host_ns, gc_ns;
+};
+
+/* The same where the calendar is not over by earliest_ns; what has ended is forgotten. */
+uint64_t bus_book_between(struct bus *b, uint64_t earliest_ns, uint64_t len_ns,
+			  enum nand_source source, struct bus_waits *waits);
+
 /*
  * Book len_ns at or after earliest_ns; bookings that ended by now_ns are
- * forgotten. Returns the start and adds the time spent waiting behind
- * bookings of host I/O and of anything else to the two counters.
+ * forgotten. Returns the start and adds the time spent waiting to *waits.
  */
-uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
-		  enum nand_source source, uint64_t *wait_host_ns, uint64_t *wait_gc_ns);
+static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns,
+				uint64_t len_ns, enum nand_source source,
+				struct bus_waits *waits)
+{
+	if (!len_ns)
+		return earliest_ns;
+	while (b->count && b->book->end_ns <= now_ns) {
+		b->book++;
+		b->count--;
+	}
+	if (!b->count) {
+		b->book = b->room;
+		b->book[b->count++] = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, source };
+		return earliest_ns;
+	}
+	return bus_book_between(b, earliest_ns, len_ns, source, waits);
+}
 
 #endif
