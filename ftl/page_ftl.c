@@ -175,10 +175,11 @@ static struct ftl_io *take_all(struct ftl_io **first)
 /* Pages wait, no die is busy, nothing can be collected: the drive is full. */
 static void give_up(struct page_ftl *f, uint64_t now_ns)
 {
-	struct ftl_io *lists[2] = { take_all(&f->line_first), take_all(&f->durable_first) };
+	struct ftl_io *lists[3] = { take_all(&f->line_first), take_all(&f->durable_first),
+				    take_all(&f->sent_first) };
 
 	f->full = true;
-	for (unsigned int i = 0; i < 2; i++)
+	for (unsigned int i = 0; i < 3; i++)
 		while (lists[i]) {
 			struct ftl_io *io = lists[i];
 

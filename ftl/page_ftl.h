@@ -190,6 +190,7 @@ struct page_ftl {
 	uint32_t ahead_max;		/* P1: the sequence being issued, beyond stable */
 	struct ftl_io *line_first, *line_last;		/* waiting for buffer room */
 	struct ftl_io *durable_first, *durable_last;	/* waiting for stable */
+	struct ftl_io *sent_first, *sent_last;	/* SSDSim's accounting: for their data's transfer */
 	uint64_t stall_gc_ns, stall_since_ns;
 	bool stalled_by_gc;
 	bool hold_gc;			/* mount: the dead list is not durable yet */
@@ -422,6 +423,8 @@ static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 void place_pages(struct page_ftl *f, uint64_t now_ns);
 void place_complete(struct page_ftl *f, struct die *d);
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
+bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);
+void sent_wait(struct page_ftl *f, struct ftl_io *io);
 void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last);
 void block_failed(struct page_ftl *f, uint32_t b);
 void block_lost(struct page_ftl *f, uint32_t b);

@@ -324,12 +324,84 @@ static inline bool next_ready(const struct page_ftl *f)
 	       f->wpage[f->queue_first].seq - f->bt.stable <= f->ahead_max;	/* P1 */
 }
 
+/* ---- SSDSim's accounting: a write ends with its transfers ----------------- */
+
+static void take(uint64_t *rest, uint64_t want, uint64_t *part)
+{
+	*part = want < *rest ? want : *rest;
+	*rest -= *part;
+}
+
+bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io)
+{
+	return f->c.accounting == FTL_ACCOUNT_SSDSIM && !f->c.buffer_units &&
+	       io->op == FTL_WRITE && !io->fua && io->bytes;
+}
+
+void sent_wait(struct page_ftl *f, struct ftl_io *io)
+{
+	io->seq = f->next_seq - 1;
+	io->next = NULL;
+	if (f->sent_first)
+		f->sent_last->next = io;
+	else
+		f->sent_first = io;
+	f->sent_last = io;
+}
+
+/* A page with data of the I/O crosses the bus; what ends last decides. */
+static void note_sent(struct ftl_io *io, const struct nand_cmd *c)
+{
+	uint64_t sent_ns = c->done_ns - c->cell_ns;
+
+	if (sent_ns < io->done_ns)
+		return;
+	io->done_ns = sent_ns;
+	io->where.bus_ns = c->bus_ns;
+	io->where.gc_queue_ns = c->wait_gc_ns;
+}
+
+static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	struct ftl_breakdown *w = &io->where;
+	uint64_t rest = io->done_ns - io->submit_ns;
+	uint64_t gc_ns = w->gc_queue_ns + stall_clock(f, now_ns) - io->gc_mark;
+
+	take(&rest, w->bus_ns, &w->bus_ns);
+	take(&rest, gc_ns, &w->gc_queue_ns);
+	w->host_queue_ns = rest;
+	w->buffer_ns = f->c.buffer_ns;
+	w->map_ns = f->c.map_ns;
+	w->other_ns = f->c.overhead_ns;
+	ftl_finish(f, io, io->done_ns + w->buffer_ns + front_ns(f), SSD_OK);
+}
+
+/* Log page seq was issued for the first time: in log order, so in that of the I/Os. */
+static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const struct nand_cmd *c)
+{
+	struct ftl_io *half = f->line_first;
+
+	for (struct ftl_io *io = f->sent_first; io && io->first_seq <= seq; io = io->next)
+		note_sent(io, c);
+	if (half && ends_when_sent(f, half) && half->at && half->first_seq <= seq)
+		note_sent(half, c);
+	while (f->sent_first && f->sent_first->seq <= seq) {
+		struct ftl_io *io = f->sent_first;
+
+		f->sent_first = io->next;
+		finish_sent(f, now_ns, io);
+	}
+}
+
+/* ---- issuing, a die at a time --------------------------------------------- */
+
 /* Fill the planes of an idle die with pages from the head of the queue. */
 static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
 	uint32_t planes = f->g->planes_per_die, most = f->c.multiplane ? planes : 1;
 	struct nand_cmd c[MAX_PLANES];
+	uint64_t issued = f->bt.issued;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < planes && count < most && next_ready(f); i++) {
@@ -369,6 +441,9 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->cell_ns = c[count - 1].cell_ns;
 	d->bus_ns = c[count - 1].bus_ns;
 	die_start(f, die, DIE_PROGRAM, c[count - 1].done_ns);
+	for (uint32_t i = 0; i < count && f->c.accounting == FTL_ACCOUNT_SSDSIM; i++)
+		if (f->wpage[d->page[i]].seq > issued)
+			page_sent(f, now_ns, f->wpage[d->page[i]].seq, &c[i]);
 }
 
 void place_pages(struct page_ftl *f, uint64_t now_ns)
@@ -441,12 +516,6 @@ void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 		f->durable_first = io;
 	f->durable_last = io;
 	durable_process(f, now_ns, NULL);
-}
-
-static void take(uint64_t *rest, uint64_t want, uint64_t *part)
-{
-	*part = want < *rest ? want : *rest;
-	*rest -= *part;
 }
 
 /* last: the die whose program ended the wait. */

@@ -197,6 +197,10 @@ static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_
 			bytes = (uint32_t)(io->bytes - io->at);
 		if (!write_unit(f, now_ns, io, lpn, from, bytes))
 			return false;
+		if (!io->at) {
+			io->first_seq = f->wpage[f->tail].seq;
+			io->done_ns = 0;
+		}
 		io->at += bytes;
 	}
 	return true;
@@ -334,7 +338,9 @@ void line_process(struct page_ftl *f, uint64_t now_ns)
 		durable = io->op == FTL_FLUSH || io->fua || !f->c.buffer_units;
 		if (io->op == FTL_FLUSH || io->fua || (durable && !f->line_first))
 			wbuf_seal(f);
-		if (durable)
+		if (durable && ends_when_sent(f, io))
+			sent_wait(f, io);
+		else if (durable)
 			durable_wait(f, now_ns, io);
 		else
 			finish_buffered(f, now_ns, io);

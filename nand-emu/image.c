@@ -71,6 +71,8 @@ static const char *time_fault(const struct nand_array_config *c)
 		return "subpage = spread needs subread_base_ns or subread_ns_per_kib";
 	if (t->suspend_ns && !t->suspends_max)
 		return "suspend_ns without suspends_max: say how often a group may be suspended";
+	if (t->suspend_ns && t->gc_holds_bus)
+		return "suspend_ns must be 0 if GC holds the bus (ftl.accounting = ssdsim)";
 	return NULL;
 }
 

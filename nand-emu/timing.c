@@ -71,8 +71,12 @@ static inline uint64_t program_cell_ns(const struct nand_array *a, const struct 
 static inline uint64_t cell_ns_of(const struct nand_array *a, const struct place *p,
 				  const struct nand_cmd *c)
 {
+	if (c->op == NAND_READ)
+		return read_cell_ns(a, p, c);
 	if (c->op == NAND_ERASE)
 		return a->c.timing.erase_ns[pb_level(c->pb)];
+	if (c->op == NAND_PROGRAM)
+		return program_cell_ns(a, p);
 	return a->c.timing.read_ns[page_type(a, place_of(a, c->from.v).page)] +
 	       program_cell_ns(a, p);
 }
@@ -203,12 +207,50 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 	}
 }
 
+/* gc_holds_bus: one booking from the first command cycle to the end. */
+static void time_held(struct nand_array *a, const struct place *where, uint32_t channel,
+		      uint64_t now_ns, struct nand_cmd *c, unsigned int count,
+		      uint64_t *cell_start_ns)
+{
+	struct bus_waits w = { 0, 0 };
+	uint64_t cmd_ns = a->c.timing.cmd_ns, move[NAND_GROUP_MAX], moves = 0, cell_ns = 0, at;
+	bool reads = c[0].op == NAND_READ;
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t one = cell_ns_of(a, &where[i], &c[i]);
+
+		cell_ns = one > cell_ns ? one : cell_ns;
+		move[i] = transfer_ns(a, bus_bytes(a, &c[i]));
+		moves += move[i];
+	}
+	at = bus_book(&a->bus[channel], now_ns, now_ns, count * cmd_ns + moves + cell_ns, c[0].source,
+		      &w);
+	a->bus_busy[channel].ns[c[0].source] += cell_ns;
+	at += count * cmd_ns + (reads ? 0 : moves);
+	if (cell_start_ns)
+		*cell_start_ns = at;
+	at += cell_ns;
+	for (unsigned int i = 0; i < count; i++)
+		add_wait(&w, c[i].source, cmd_ns + (reads ? 0 : move[i]));
+	for (unsigned int i = 0; i < count; i++) {
+		if (reads) {
+			add_wait(&w, c[i].source, move[i]);
+			at += move[i];
+		}
+		c[i].start_ns = now_ns;
+		c[i].done_ns = at;
+		finish(a, &c[i], channel, cell_ns, &w, cmd_ns + move[i]);
+	}
+}
+
 void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,
 		unsigned int count, uint64_t *cell_start_ns)
 {
 	uint32_t channel = fxp_quotient(a->by_channel_dies, at[0].die);
 
-	if (c[0].op == NAND_READ)
+	if (a->c.timing.gc_holds_bus && c[0].source == NAND_SRC_GC && c[0].op != NAND_ERASE)
+		time_held(a, at, channel, now_ns, c, count, cell_start_ns);
+	else if (c[0].op == NAND_READ)
 		time_reads(a, at, channel, now_ns, c, count);
 	else if (c[0].op == NAND_PROGRAM)
 		time_programs(a, at, channel, now_ns, c, count, cell_start_ns);

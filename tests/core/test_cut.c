@@ -57,6 +57,9 @@ static const struct shape shapes[] = {
 	{ "unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0 },
 	{ "pairs", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, false, 0, PAIRS },
 	{ "words", { 2, 1, 1, 1, 10, 4, 2048, 64, 43, 1024, 0, 1, 1 }, 512, 88, 4, FTL_GC_SLICED, false, 0, WORDS },
+	{ "sent", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0, SSDSIM },
+	{ "pairs, words, sent", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 0, FTL_GC_BLOCKING, true, 0,
+	  PAIRS | WORDS | SSDSIM },
 	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 0, PAIRS },
 };
 
@@ -110,7 +113,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 	struct drive *d = opaque;
 	struct host_io *h = io->host;
 	bool durable = io->op == FTL_FLUSH || (io->op == FTL_WRITE && io->fua) ||
-		       (io->op != FTL_READ && !d->fc.buffer_units);
+		       (io->op != FTL_READ && !d->fc.buffer_units &&
+			(io->op == FTL_TRIM || d->fc.accounting == FTL_ACCOUNT_DEVICE));
 
 	h->busy = false;
 	SSD_ASSERT(io->status == SSD_OK);
@@ -141,6 +145,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 	memset(d, 0, sizeof(*d));
 	c.geo.oob_kept = OOB_BYTES(upp);
 	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
+	c.timing.gc_holds_bus = s->ways & SSDSIM;
 	c.payload = true;
 	test_array_make(&d->ta, &c);
 	d->shape = s;
@@ -152,6 +157,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.overhead_ns = 10, .max_unit_reads = 256, .gc_policy = &gc_greedy,
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
 		.gc_subpage_reads = s->ways & WORDS,
+		.accounting = s->ways & SSDSIM ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE,
 	};
 	if (ftl_list[0]->validate(&d->fc, &c.geo, &why)) {
 		printf("%s: %s\n", s->name, why);
