@@ -224,8 +224,11 @@ static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 
 		if (tag == OOB_NO_LPN || lpn >= f->all_lpns)
 			continue;
-		if (supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
-			f->l2p[lpn] = upn | (tag & OOB_LOST);
+		if (!supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
+			continue;
+		f->l2p[lpn] = upn | (tag & OOB_LOST);
+		if (f->p2l)
+			oob_copy_unit(p2l_of(f, upn), oob, i);
 	}
 }
 

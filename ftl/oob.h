@@ -84,16 +84,31 @@ static inline void oob_put_unit(uint8_t *oob, uint32_t i, uint32_t lpn, uint64_t
 	oob_put5(p + 4, seq);
 }
 
+/* One unit's bytes, alone. */
+static inline void oob_copy_unit(uint8_t *to, const uint8_t *oob, uint32_t i)
+{
+	memcpy(to, oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES, OOB_UNIT_BYTES);
+}
+
+static inline uint32_t oob_unit_lpn(const uint8_t *unit)
+{
+	return (uint32_t)unit[0] | (uint32_t)unit[1] << 8 | (uint32_t)unit[2] << 16 |
+	       (uint32_t)unit[3] << 24;
+}
+
+static inline uint64_t oob_unit_seq(const uint8_t *unit)
+{
+	return oob_get5(unit + 4);
+}
+
 static inline uint32_t oob_get_lpn(const uint8_t *oob, uint32_t i)
 {
-	const uint8_t *p = oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES;
-
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+	return oob_unit_lpn(oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES);
 }
 
 static inline uint64_t oob_get_seq(const uint8_t *oob, uint32_t i)
 {
-	return oob_get5(oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES + 4);
+	return oob_unit_seq(oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES);
 }
 
 #endif

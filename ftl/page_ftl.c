@@ -360,6 +360,8 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
+	else if (c->gc_copyback && !g->copyback)
+		*why = "gc_copyback must be no: the array has no copyback; or set copyback = yes";
 	else if (c->parallel_erase && g->erase_group_max < 2)
 		*why = "parallel_erase must be no: the array erases one block of a plane at a time; or "
 		       "set erase_group_max = 2";
@@ -399,6 +401,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 
 	at.l2p = ssd_carve(m, at.all_lpns, sizeof(*at.l2p));
 	at.valid = ssd_carve(m, (geo_pages(g) * at.upp + 7) / 8, 1);
+	at.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.upp : 0, OOB_UNIT_BYTES);
 	at.trimmed = ssd_carve(m, ((uint64_t)at.lpns + 7) / 8, 1);
 	at.slot = ssd_carve(m, (size_t)at.wpages * at.upp, sizeof(*at.slot));
 	at.wpage = ssd_carve(m, at.wpages, sizeof(*at.wpage));
@@ -420,6 +423,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 	gu = ssd_carve(m, (size_t)at.planes * 2 * at.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.planes * 2, g->page_bytes);
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.upp);
+	if (!c->gc_copyback)
+		at.p2l = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;

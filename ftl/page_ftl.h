@@ -97,7 +97,7 @@ struct die {
 	uint32_t stripe_at;	/* its place in the stripe */
 };
 
-enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_CARRIER, GC_ERASE };
+enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_COPYBACK, GC_CARRIER, GC_ERASE };
 
 struct gc_unit {
 	uint32_t lpn;		/* with OOB_LOST */
@@ -166,6 +166,8 @@ struct page_ftl {
 	/* mapping */
 	uint32_t *l2p;			/* unit address, NONE, | OOB_LOST */
 	uint8_t *valid;			/* bit per physical unit */
+	uint8_t *p2l;			/* gc_copyback: what the OOB says of each physical unit,
+					 * OOB_UNIT_BYTES; NULL: ask the OOB */
 	uint8_t *trimmed;		/* bit per exported LPN, in order of acceptance */
 	uint64_t mapped;
 	struct blk_table bt;
@@ -301,6 +303,11 @@ static inline uint64_t next_due_ns(const struct page_ftl *f)
 static inline uint32_t byte_lpn(const struct page_ftl *f, uint64_t byte)
 {
 	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->c.unit_bytes);
+}
+
+static inline uint8_t *p2l_of(const struct page_ftl *f, uint32_t upn)
+{
+	return f->p2l + (size_t)upn * OOB_UNIT_BYTES;
 }
 
 static inline uint32_t upn_block(const struct page_ftl *f, uint32_t upn)

@@ -289,6 +289,8 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 		map_slot(f, p, i, ppn * f->upp + i, s, again);
 		hidden += s->lpn >= f->lpns;
 		oob_put_unit(oob, i, s->lpn | (s->lost ? OOB_LOST : 0), p->seq);
+		if (f->p2l)
+			oob_copy_unit(p2l_of(f, ppn * f->upp + i), oob, i);
 	}
 	for (uint32_t i = p->used; i < f->upp; i++)
 		oob_put_unit(oob, i, OOB_NO_LPN, p->seq);
