@@ -12,7 +12,8 @@
  *   C5  the buffer: W1, W2 in wbuf.c; free pages are counted right
  *   C6  P1, P2 in place.c
  *   C7  a trimmed LPN is not mapped, once the buffer is empty
- *   C8  busy dies are in the heap, idle ones are not
+ *   C8  busy dies are in the heap, idle ones in both idle sets
+ *   C10 the P2L of a mapped unit, where there is one, names its LPN
  *   C9  no I/O waits while nothing is under way and nothing is wrong
  *   C10 G1 in gc.c
  */
@@ -27,6 +28,8 @@ static void check_map(const struct page_ftl *f)
 			continue;
 		mapped++;
 		SSD_ASSERT(bit_get(f->valid, f->l2p[lpn] & ~OOB_LOST));		/* C1 */
+		SSD_ASSERT(!f->p2l || (oob_unit_lpn(p2l_of(f, f->l2p[lpn] & ~OOB_LOST)) &
+				       ~OOB_LOST) == lpn);			/* C10 */
 	}
 	SSD_ASSERT(mapped == f->mapped);
 	for (uint64_t b = 0; b < geo_blocks(f->g); b++) {
@@ -128,9 +131,15 @@ static void check_dies(const struct page_ftl *f)
 {
 	uint32_t busy = 0;
 
-	for (uint32_t d = 0; d < f->dies; d++)
-		busy += f->die[d].op != DIE_IDLE;
-	SSD_ASSERT(busy == f->heap_count);					/* C8 */
+	for (uint32_t d = 0; d < f->dies; d++) {
+		bool idle = f->die[d].op == DIE_IDLE;
+
+		busy += !idle;
+		SSD_ASSERT((word_next(f->idle, f->dies, d) == d) == idle);	/* C8 */
+		SSD_ASSERT((word_next(f->idle_stripe, f->dies, f->die[d].stripe_at) ==
+			    f->die[d].stripe_at) == idle);			/* C8 */
+	}
+	SSD_ASSERT(busy == f->heap.count);					/* C8 */
 	SSD_ASSERT(busy || !f->ios || f->full);					/* C9 */
 }
 

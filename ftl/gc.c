@@ -29,6 +29,13 @@
  * for all copies beside the reserve, the first goes alone, and if room runs out
  * on the way they part (`part`).
  *
+ * Copyback (gc_copyback). A page of which every unit is valid, and before which nothing is
+ * in hand, is copied inside the chip: one command in place of steps 3 and 2. The copy needs
+ * an OOB of its own (order, mark, kind: what mount tells it from its source by), and the
+ * chip does not show the old one; so the FTL keeps a P2L in memory that says of each unit
+ * what its OOB does. Nobody checks the data on the way: raw errors go along and add up, lost
+ * data stay lost.
+ *
  * Invariants:
  *   G1  while gc.victim is set, it is VICTIM; its valid units are on pages at
  *       or after gc.page, or in gc.unit[]. The same of gc.second, with 0
@@ -236,23 +243,14 @@ static uint32_t unit_addr(const struct page_ftl *f, uint32_t b, uint32_t page)
 	return geo_ppn(f->g, (pbn_t){ b }, page).v * f->upp;
 }
 
-static bool page_has_valid(const struct page_ftl *f, uint32_t first_upn)
-{
-	for (uint32_t i = 0; i < f->upp; i++)
-		if (bit_get(f->valid, first_upn + i))
-			return true;
-	return false;
-}
-
 /* The next page of the victim worth reading; false: none. */
 static bool next_page(struct page_ftl *f, struct gc *g)
 {
-	while (g->page < f->g->pages_per_block) {
-		if (page_has_valid(f, unit_addr(f, g->victim, g->page)))
-			return true;
-		g->page++;
-	}
-	return false;
+	uint32_t first = g->victim * f->bt.units_per_block, end = first + f->bt.units_per_block;
+	uint32_t upn = bit_next(f->valid, first + g->page * f->upp, end);
+
+	g->page = upn < end ? fxp_quotient(f->by_upp, upn - first) : f->g->pages_per_block;
+	return upn < end;
 }
 
 static void start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c)
@@ -294,7 +292,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		} else {
 			u->lpn = oob_get_lpn(oob, i);
 			u->seq = oob_get_seq(oob, i);
-			SSD_ASSERT((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn);
+			SSD_PREFETCH(&f->l2p[u->lpn & ~OOB_LOST]);
 		}
 		if (page)
 			memcpy(g->data + (size_t)g->units * f->c.unit_bytes,
@@ -337,8 +335,10 @@ static void drop_stale(struct page_ftl *f, struct gc *g)
 
 	for (uint32_t i = 0; i < g->units; i++) {
 		const struct gc_unit *u = &g->unit[i];
+		bool mapped = (f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn;
 
-		if ((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) != u->upn)
+		SSD_ASSERT(mapped == bit_get(f->valid, u->upn));	/* the OOB named it rightly */
+		if (!mapped)
 			continue;
 		if (kept != i) {
 			g->unit[kept] = *u;
@@ -351,7 +351,41 @@ static void drop_stale(struct page_ftl *f, struct gc *g)
 	g->units = kept;
 }
 
-/* Program the first units in hand, or none: a carrier. */
+/* Is the next page one for a copyback? */
+static bool page_moves_whole(const struct page_ftl *f, const struct gc *g)
+{
+	uint32_t first = unit_addr(f, g->victim, g->page);
+
+	if (!f->c.gc_copyback || g->units)
+		return false;
+	for (uint32_t i = 0; i < f->upp; i++)
+		if (!bit_get(f->valid, first + i))
+			return false;
+	return true;
+}
+
+/* Take its units in hand, without their bytes. */
+static void gather_from_p2l(struct page_ftl *f, struct gc *g)
+{
+	uint32_t first = unit_addr(f, g->victim, g->page);
+	uint32_t end = (g->victim + 1) * f->bt.units_per_block;
+	uint32_t next = bit_next(f->valid, first + f->upp, end);
+
+	g->bytes = false;
+	g->units = f->upp;
+	for (uint32_t i = 0; i < f->upp; i++) {
+		const uint8_t *unit = p2l_of(f, first + i);
+
+		g->unit[i] = (struct gc_unit){ .lpn = oob_unit_lpn(unit), .upn = first + i,
+					       .seq = oob_unit_seq(unit) };
+		SSD_ASSERT((f->l2p[g->unit[i].lpn & ~OOB_LOST] & ~OOB_LOST) == first + i);
+	}
+	SSD_PREFETCH(p2l_of(f, first) + 128);
+	if (next < end)
+		SSD_PREFETCH(&f->l2p[oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST]);
+}
+
+/* Program the first units in hand, or none: a carrier. Or copy the victim's next page. */
 static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -360,8 +394,13 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 	bool hidden = false;
 	struct blk *b;
 
+	if (op == GC_COPYBACK) {
+		gather_from_p2l(f, g);
+		c.op = NAND_COPYBACK;
+		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
+	}
 	c.ppn.v = frontier_take(f, plane, FRONT_GC);
-	g->target = c.ppn.v / f->g->pages_per_block;
+	g->target = fxp_quotient(f->by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];
 	b->last_order = f->bt.issued;
 	oob_put_head(f->oob, &h);
@@ -379,10 +418,12 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 		u->upn = c.ppn.v * f->upp + i;
 		unit_map(f, u->lpn, u->upn, 0);
 		oob_put_unit(f->oob, i, u->lpn, u->seq);
+		if (f->p2l)
+			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
 		hidden |= (u->lpn & ~OOB_LOST) >= f->lpns;
 		f->stats.gc_units++;
 	}
-	c.data = f->c.payload || hidden ? g->data : NULL;
+	c.data = op != GC_COPYBACK && (f->c.payload || hidden) ? g->data : NULL;
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, op, &c);
 }
@@ -400,7 +441,7 @@ static void take_back(struct page_ftl *f, struct gc *g)
 	g->flying = 0;
 }
 
-static void program_ended(struct page_ftl *f, uint32_t plane)
+static void program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t rest = g->units - g->flying, b = g->target;
@@ -408,8 +449,12 @@ static void program_ended(struct page_ftl *f, uint32_t plane)
 	if (g->status != NAND_OK) {
 		block_failed(f, b);
 		take_back(f, g);
+		if (op == GC_COPYBACK)
+			g->units = 0;	/* their bytes are not in hand: the page is copied again */
 		return;
 	}
+	if (op == GC_COPYBACK)
+		g->page++;
 	carrier_offer(f, b, g->mark);
 	memmove(g->unit, g->unit + g->flying, rest * sizeof(*g->unit));
 	if (g->bytes)
@@ -586,7 +631,7 @@ static void use_turn(struct page_ftl *f, uint32_t die, const struct gc *g)
 {
 	struct die *d = &f->die[die];
 
-	if (g->op != GC_PROGRAM && g->op != GC_ERASE)
+	if (g->op != GC_PROGRAM && g->op != GC_COPYBACK && g->op != GC_ERASE)
 		return;	/* a copy ends with its program */
 	if (d->gc_credit)
 		d->gc_credit--;
@@ -611,6 +656,8 @@ static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	}
 	if (g->units >= f->upp || (g->units && !more))
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
+	if (more && page_moves_whole(f, g))
+		return program_or_erase_frontier(f, now_ns, plane, GC_COPYBACK);
 	if (more) {
 		read_page(f, now_ns, plane);
 		return true;
@@ -640,8 +687,9 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 	case GC_READ:
 		break;
 	case GC_PROGRAM:
+	case GC_COPYBACK:
 	case GC_CARRIER:
-		program_ended(f, plane);
+		program_ended(f, plane, op);
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);

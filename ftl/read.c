@@ -168,8 +168,8 @@ static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 		struct uread want = { .io = io, .slot = NONE, .at = io->at, .next = NONE };
 		uint32_t r;
 
-		want.lpn = (uint32_t)(byte / f->c.unit_bytes);
-		want.from = (uint32_t)(byte % f->c.unit_bytes);
+		want.lpn = byte_lpn(f, byte);
+		want.from = (uint32_t)(byte - (uint64_t)want.lpn * f->c.unit_bytes);
 		want.bytes = f->c.unit_bytes - want.from;
 		if (want.bytes > io->bytes - io->at)
 			want.bytes = (uint32_t)(io->bytes - io->at);
@@ -212,8 +212,7 @@ void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 		f->reads_last = io;
 		return;
 	}
-	units = io->bytes ? (io->offset + io->bytes - 1) / f->c.unit_bytes -
-			    io->offset / f->c.unit_bytes + 1 : 0;
+	units = io->bytes ? byte_lpn(f, io->offset + io->bytes - 1) - byte_lpn(f, io->offset) + 1 : 0;
 	f->stats.unwritten_reads += units && f->stats.unwritten_units - unwritten == units;
 	part_at_once(f, now_ns, io, false, 0, SSD_OK);
 }

@@ -354,6 +354,20 @@ struct nand {
 	struct nand_geometry geo;
 };
 
+/* Inputs of a program, without payload. */
+static inline void nand_fill_program(struct nand_cmd *c, enum nand_source source, uint32_t ppn,
+				     void *oob)
+{
+	c->op = NAND_PROGRAM;
+	c->source = source;
+	c->ppn.v = ppn;
+	c->from.v = 0;
+	c->ecc_words = 0;
+	c->pb = 0;
+	c->data = NULL;
+	c->oob = oob;
+}
+
 static inline void nand_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *cmds,
 			       unsigned int count)
 {
