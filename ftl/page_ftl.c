@@ -218,7 +218,7 @@ static void end_due(struct page_ftl *f, uint64_t now_ns)
 		f->due[due++] = die_heap_pop(&f->heap);
 		die_complete(f, now_ns, f->due[due - 1]);
 	}
-	if (f->line_first)
+	if (f->line_first && f->wfree != NONE)	/* its head waits for a buffer page */
 		line_process(f, now_ns);
 	if (f->reads_first)
 		read_resume(f, now_ns);

@@ -446,7 +446,15 @@ static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 	return !p->bases && (p->state == W_QUEUED || p->used == f->upp);
 }
 
-void place_pages(struct page_ftl *f, uint64_t now_ns);
+void place_pages_now(struct page_ftl *f, uint64_t now_ns);
+
+/* Issue what can be; nothing can while all dies are as busy as they were. */
+static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
+{
+	if (!f->stall_noted || f->heap.count < f->dies)
+		place_pages_now(f, now_ns);
+}
+
 void place_complete(struct page_ftl *f, struct die *d);
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);

@@ -449,15 +449,14 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 			page_sent(f, now_ns, f->wpage[d->page[i]].seq, &c[i]);
 }
 
-void place_pages(struct page_ftl *f, uint64_t now_ns)
+void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 {
 	while (next_ready(f)) {
 		bool busy = f->heap.count == f->dies;
 		uint32_t die = busy ? NONE : pick_die(f);
 
 		if (die == NONE) {
-			if (!busy || !f->stall_noted)	/* else it waits for what it waited for */
-				note_stall(f, now_ns, true);
+			note_stall(f, now_ns, true);
 			break;
 		}
 		program_die(f, now_ns, die);
