@@ -11,7 +11,7 @@
  *       is being programmed or cannot be read
  *   C5  the buffer: W1, W2 in wbuf.c; free pages are counted right
  *   C6  P1, P2 in place.c
- *   C7  a trimmed LPN is not mapped, once the buffer is empty
+ *   C7  a trimmed LPN is not mapped, once the buffer is empty; trims counts them
  *   C8  busy dies are in the heap, idle ones in both idle sets
  *   C10 the P2L of a mapped unit, where there is one, names its LPN
  *   C9  no I/O waits while nothing is under way and nothing is wrong
@@ -108,7 +108,7 @@ static void check_frontiers(const struct page_ftl *f)
 static void check_buffer(const struct page_ftl *f)
 {
 	uint32_t free = 0;
-	uint64_t last = 0;
+	uint64_t last = 0, trims = 0;
 
 	for (uint32_t s = 0; s < f->wpages * f->upp; s++)
 		if (f->slot[s].hashed)
@@ -122,6 +122,9 @@ static void check_buffer(const struct page_ftl *f)
 			   (f->wpage[w].state == W_OPEN && w == f->tail));
 		last = f->wpage[w].seq;
 	}
+	for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
+		trims += bit_get(f->trimmed, lpn);
+	SSD_ASSERT(trims == f->trims);						/* C7 */
 	if (free == f->wpages)
 		for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
 			SSD_ASSERT(!bit_get(f->trimmed, lpn) || f->l2p[lpn] == NONE); /* C7 */

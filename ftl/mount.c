@@ -260,7 +260,7 @@ static int apply_map(struct survey *s, uint32_t map)
 				continue;
 			f->l2p[lpn] = NONE;
 		}
-		bit_set(f->trimmed, lpn);
+		trim_set(f, lpn);
 	}
 	return SSD_OK;
 }

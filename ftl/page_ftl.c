@@ -82,6 +82,7 @@ void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_
 	d->ready_ns = until_ns;
 	if (op == DIE_GC)
 		d->gc_ns += until_ns - f->now_ns;
+	f->stall_noted = false;
 	die_heap_push(&f->heap, until_ns, die);
 	word_clear(f->idle, die);
 	word_clear(f->idle_stripe, d->stripe_at);
@@ -95,6 +96,7 @@ static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	enum die_op op = d->op;
 
 	d->op = DIE_IDLE;
+	f->stall_noted = false;
 	word_set(f->idle, die);
 	word_set(f->idle_stripe, d->stripe_at);
 	switch (op) {
@@ -216,7 +218,7 @@ static void end_due(struct page_ftl *f, uint64_t now_ns)
 		f->due[due++] = die_heap_pop(&f->heap);
 		die_complete(f, now_ns, f->due[due - 1]);
 	}
-	if (f->line_first)
+	if (f->line_first && f->wfree != NONE)	/* its head waits for a buffer page */
 		line_process(f, now_ns);
 	if (f->reads_first)
 		read_resume(f, now_ns);

@@ -169,6 +169,7 @@ struct page_ftl {
 	uint8_t *p2l;			/* gc_copyback: what the OOB says of each physical unit,
 					 * OOB_UNIT_BYTES; NULL: ask the OOB */
 	uint8_t *trimmed;		/* bit per exported LPN, in order of acceptance */
+	uint64_t trims;			/* of them, set */
 	uint64_t mapped;
 	struct blk_table bt;
 	uint64_t good_blocks;
@@ -195,6 +196,7 @@ struct page_ftl {
 	struct ftl_io *sent_first, *sent_last;	/* SSDSim's accounting: for their data's transfer */
 	uint64_t stall_gc_ns, stall_since_ns;
 	bool stalled_by_gc;
+	bool stall_noted;		/* since a die began or ended something */
 	bool hold_gc;			/* mount: the dead list is not durable yet */
 	bool full;			/* nothing can be programmed any more */
 	bool worn;			/* read-only */
@@ -303,6 +305,23 @@ static inline uint64_t next_due_ns(const struct page_ftl *f)
 static inline uint32_t byte_lpn(const struct page_ftl *f, uint64_t byte)
 {
 	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->c.unit_bytes);
+}
+
+static inline bool is_trimmed(const struct page_ftl *f, uint32_t lpn)
+{
+	return f->trims && bit_get(f->trimmed, lpn);
+}
+
+static inline void trim_set(struct page_ftl *f, uint32_t lpn)
+{
+	f->trims += !bit_get(f->trimmed, lpn);
+	bit_set(f->trimmed, lpn);
+}
+
+static inline void trim_clear(struct page_ftl *f, uint32_t lpn)
+{
+	f->trims -= bit_get(f->trimmed, lpn);
+	bit_clear(f->trimmed, lpn);
 }
 
 static inline uint8_t *p2l_of(const struct page_ftl *f, uint32_t upn)
@@ -427,7 +446,15 @@ static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 	return !p->bases && (p->state == W_QUEUED || p->used == f->upp);
 }
 
-void place_pages(struct page_ftl *f, uint64_t now_ns);
+void place_pages_now(struct page_ftl *f, uint64_t now_ns);
+
+/* Issue what can be; nothing can while all dies are as busy as they were. */
+static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
+{
+	if (!f->stall_noted || f->heap.count < f->dies)
+		place_pages_now(f, now_ns);
+}
+
 void place_complete(struct page_ftl *f, struct die *d);
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);

@@ -201,6 +201,7 @@ static void note_stall(struct page_ftl *f, uint64_t now_ns, bool stalled)
 {
 	f->stall_gc_ns = stall_clock(f, now_ns);
 	f->stall_since_ns = now_ns;
+	f->stall_noted = stalled;
 	f->stalled_by_gc = stalled && kept_by_gc(f, f->stripe[f->stripe_at]);
 }
 
@@ -448,10 +449,11 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 			page_sent(f, now_ns, f->wpage[d->page[i]].seq, &c[i]);
 }
 
-void place_pages(struct page_ftl *f, uint64_t now_ns)
+void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 {
 	while (next_ready(f)) {
-		uint32_t die = f->heap.count < f->dies ? pick_die(f) : NONE;
+		bool busy = f->heap.count == f->dies;
+		uint32_t die = busy ? NONE : pick_die(f);
 
 		if (die == NONE) {
 			note_stall(f, now_ns, true);

@@ -130,7 +130,7 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 		part_at_once(f, now_ns, r->io, true, r->gc_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
 		return true;
 	}
-	if (!bit_get(f->trimmed, r->lpn) && f->l2p[r->lpn] != NONE)
+	if (!is_trimmed(f, r->lpn) && f->l2p[r->lpn] != NONE)
 		return false;
 	f->stats.unwritten_units++;
 	give(f, r, NULL);
@@ -341,7 +341,7 @@ static bool next_shares(const struct page_ftl *f, const struct die *d, uint32_t 
 	next = &f->uread[d->first];
 	at = f->l2p[next->lpn];
 	return next->io && next->io == f->uread[r].io && at != NONE &&
-	       !bit_get(f->trimmed, next->lpn) && wbuf_find(f, next->lpn) == NONE &&
+	       !is_trimmed(f, next->lpn) && wbuf_find(f, next->lpn) == NONE &&
 	       (at & ~OOB_LOST) / f->upp == (upn & ~OOB_LOST) / f->upp;
 }
 

@@ -132,7 +132,7 @@ static void untrim(struct page_ftl *f, uint32_t lpn)
 {
 	uint32_t per = lpns_per_map(f), s;
 
-	bit_clear(f->trimmed, lpn);
+	trim_clear(f, lpn);
 	s = wbuf_find(f, f->lpns + lpn / per);
 	if (in_open_page(f, s))
 		bit_clear(slot_data(f, s), lpn % per);
@@ -147,7 +147,7 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 		memcpy(slot_data(f, slot), slot_data(f, old), f->c.unit_bytes);
 		s->have = f->slot[old].have;
 		s->lost = f->slot[old].lost;
-	} else if (bit_get(f->trimmed, s->lpn) || f->l2p[s->lpn] == NONE) {
+	} else if (is_trimmed(f, s->lpn) || f->l2p[s->lpn] == NONE) {
 		memset(slot_data(f, slot), 0, f->c.unit_bytes);
 		s->have = f->sectors_mask;
 	}
@@ -179,7 +179,7 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	if (f->c.payload)
 		f->host.copy(f->host.opaque, io, io->at, slot_data(f, s) + from, bytes);
 	f->slot[s].have |= whole ? f->sectors_mask : sector_bits(from, bytes);
-	if (bit_get(f->trimmed, lpn))
+	if (is_trimmed(f, lpn))
 		untrim(f, lpn);
 	return true;
 }
@@ -227,7 +227,7 @@ static bool anything_there(const struct page_ftl *f, uint32_t from, uint32_t to)
 	bool buffered = f->wfree_count < f->wpages;
 
 	for (uint32_t lpn = from; lpn < to; lpn++)
-		if (!bit_get(f->trimmed, lpn) &&
+		if (!is_trimmed(f, lpn) &&
 		    (f->l2p[lpn] != NONE || (buffered && wbuf_find(f, lpn) != NONE)))
 			return true;
 	return false;
@@ -262,7 +262,7 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 		return false;
 	forget_buffered(f, from, to);
 	for (uint32_t lpn = from; lpn < to; lpn++)
-		bit_set(f->trimmed, lpn);
+		trim_set(f, lpn);
 	copy_trim_bits(f, map, slot_data(f, s));
 	if (f->slot[s].trim_from == NONE) {
 		f->slot[s].trim_from = from;

@@ -150,15 +150,14 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 	order_advance(a, p);
 	if (a->age && !a->age[p->pb].programmed_ns)
 		a->age[p->pb].programmed_ns = device_age_ns(a) + 1;
-	if (c->op == NAND_COPYBACK) {
-		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
-		if (a->carried)
-			carry_errors(a, c);
-	} else if (!c->oob) {
-		memset(oob, 0xff, g->oob_kept);
-	}
 	if (c->oob)
 		copy_oob(oob, c->oob, g->oob_kept);
+	else if (c->op == NAND_COPYBACK)
+		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
+	else
+		memset(oob, 0xff, g->oob_kept);
+	if (c->op == NAND_COPYBACK && a->carried)
+		carry_errors(a, c);
 	if (c->op == NAND_COPYBACK)
 		page_copy(a, c->ppn.v, c->from.v);
 	else if (a->payload)
