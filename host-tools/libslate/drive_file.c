@@ -77,7 +77,7 @@ static void describe(struct head *h, const struct profile *p)
 
 static const char *const more[] = { "ftl.payload", "geometry.one_shot", "geometry.copyback",
 				    "reliability.rber", "the exported capacity",
-				    "the exported capacity", "ftl.type (0 page, 1 nftl)" };
+				    "the exported capacity", "ftl.type (by its number in SPEC.md)" };
 
 static const char *field_name(size_t i)
 {
