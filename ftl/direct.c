@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * direct.c - the write-through engine: configuration, life cycle, free blocks, host
+ * I/Os and their accounts, the pump. What dies do is in direct_die.c, mounting in
+ * direct_mount.c; what it all is for, in direct.h.
+ *
+ * An I/O is taken apart into page operations as it is submitted. Their pool is
+ * finite: an I/O that finds it empty waits in line with its rest, and all behind it,
+ * so pages are queued in the order of submission. A page that was never written is
+ * answered at once.
+ *
+ * A flush ends an epoch: it waits until no write of its epoch or an earlier one is
+ * left. Each write (and each page of it) knows its epoch, each waiting flush counts.
+ */
+#include "direct.h"
+
+/* ---- accounting ----------------------------------------------------------- */
+
+/* The host link's part: a write's data crossed it first, a read's do last. */
+static uint64_t over_the_link(struct direct *d, const struct ftl_io *io, uint64_t done_ns,
+			      enum ssd_err status)
+{
+	uint64_t at = done_ns + io->link_ns;
+
+	if (d->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
+		at = link_move(&d->link[0], d->now_ns, at, io->bytes, d->c.link_ps_per_byte);
+		d->stats.link_busy_ns[0] += link_transfer_ns(io->bytes, d->c.link_ps_per_byte);
+	}
+	return at + d->c.link_latency_ns;
+}
+
+static void add_where(struct ftl_breakdown *sum, const struct ftl_breakdown *w)
+{
+	sum->cell_ns += w->cell_ns;
+	sum->bus_ns += w->bus_ns;
+	sum->host_queue_ns += w->host_queue_ns;
+	sum->gc_queue_ns += w->gc_queue_ns;
+	sum->buffer_ns += w->buffer_ns;
+	sum->map_ns += w->map_ns;
+	sum->other_ns += w->other_ns;
+	sum->link_ns += w->link_ns;
+}
+
+static uint64_t total(const struct ftl_breakdown *w)
+{
+	return w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
+	       w->map_ns + w->other_ns + w->link_ns;
+}
+
+void direct_finish(struct direct *d, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
+{
+	struct ftl_op_stats *s = &d->stats.op[io->op];
+	uint64_t linked_ns = over_the_link(d, io, done_ns, status), ns;
+
+	SSD_ASSERT(done_ns >= d->now_ns);
+	io->where.link_ns = linked_ns - done_ns;
+	ns = linked_ns - io->submit_ns;
+	SSD_ASSERT(total(&io->where) == ns);
+	io->done_ns = linked_ns;
+	io->status = status;
+	s->ios++;
+	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
+	s->errors += status != SSD_OK;
+	s->lat_sum_ns += ns;
+	if (ns < s->lat_min_ns)
+		s->lat_min_ns = ns;
+	if (ns > s->lat_max_ns)
+		s->lat_max_ns = ns;
+	add_where(&s->where, &io->where);
+	s->hist[ftl_hist_bucket(ns)]++;
+	d->ios--;
+	d->host.done(d->host.opaque, io);
+}
+
+/* Nothing of it was queued: it waited, if at all, for other host I/O. */
+static void finish_now(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+{
+	io->where = (struct ftl_breakdown){ .host_queue_ns = now_ns - io->submit_ns,
+					    .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+	direct_finish(d, io, now_ns + d->c.map_ns + d->c.overhead_ns, SSD_OK);
+}
+
+static void refuse(struct direct *d, uint64_t now_ns, struct ftl_io *io, enum ssd_err why)
+{
+	io->where = (struct ftl_breakdown){ 0 };
+	direct_finish(d, io, now_ns, why);
+}
+
+/* The I/O's latest page decides when it is done and where the time went. */
+void direct_part_done(struct direct *d, struct ftl_io *io, uint64_t done_ns,
+		      const struct ftl_breakdown *where, enum ssd_err status)
+{
+	if (status != SSD_OK && io->status == SSD_OK)
+		io->status = status;
+	if (done_ns >= io->done_ns) {
+		io->done_ns = done_ns;
+		io->where = *where;
+	}
+	if (--io->pending == 0)
+		direct_finish(d, io, io->done_ns, io->status);
+}
+
+/* ---- free blocks ---------------------------------------------------------- */
+
+enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block)
+{
+	struct direct_plane *p = &d->plane[plane];
+	uint32_t b = p->free_first;
+
+	if (p->free_count <= reserve)
+		return DIRECT_FULL;
+	if (d->block[b].needs_erase)
+		return DIRECT_ERASE;
+	p->free_first = d->block[b].next;
+	p->free_count--;
+	d->block[b].state = DIRECT_USED;
+	*block = b;
+	return DIRECT_ROOM;
+}
+
+void direct_put_free(struct direct *d, uint32_t block, bool needs_erase)
+{
+	struct direct_plane *p = &d->plane[geo_plane_of(d->g, (pbn_t){ block })];
+	struct direct_block *b = &d->block[block];
+
+	SSD_ASSERT(b->state == DIRECT_USED);
+	*b = (struct direct_block){ .next = DIRECT_NONE, .state = DIRECT_FREE,
+				    .needs_erase = needs_erase };
+	if (p->free_count++)
+		d->block[p->free_last].next = block;
+	else
+		p->free_first = block;
+	p->free_last = block;
+}
+
+void direct_put_bad(struct direct *d, uint32_t block)
+{
+	struct direct_plane *p = &d->plane[geo_plane_of(d->g, (pbn_t){ block })];
+
+	SSD_ASSERT(d->block[block].state == DIRECT_USED);
+	d->n->ops->mark_bad(d->n, (pbn_t){ block });
+	d->block[block].state = DIRECT_BAD;
+	d->stats.retired_blocks++;
+	if (--p->good_blocks < d->needed)
+		d->worn = true;
+}
+
+/* ---- busy dies: a heap by (ready_ns, number) ------------------------------- */
+
+static bool sooner(const struct direct *d, uint32_t a, uint32_t b)
+{
+	if (d->die[a].ready_ns != d->die[b].ready_ns)
+		return d->die[a].ready_ns < d->die[b].ready_ns;
+	return a < b;
+}
+
+static void heap_push(struct direct *d, uint32_t die)
+{
+	uint32_t i = d->heap_count++;
+
+	for (; i && sooner(d, die, d->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		d->heap[i] = d->heap[(i - 1) / 2];
+	d->heap[i] = die;
+}
+
+static uint32_t heap_pop(struct direct *d)
+{
+	uint32_t top = d->heap[0], last = d->heap[--d->heap_count], i = 0, kid;
+
+	for (kid = 1; kid < d->heap_count; kid = 2 * i + 1) {
+		if (kid + 1 < d->heap_count && sooner(d, d->heap[kid + 1], d->heap[kid]))
+			kid++;
+		if (!sooner(d, d->heap[kid], last))
+			break;
+		d->heap[i] = d->heap[kid];
+		i = kid;
+	}
+	d->heap[i] = last;
+	return top;
+}
+
+void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns)
+{
+	struct direct_die *x = &d->die[die];
+
+	SSD_ASSERT(x->cmd == DIRECT_IDLE && until_ns > d->now_ns);
+	x->cmd = cmd;
+	x->ready_ns = until_ns;
+	if (cmd != DIRECT_CMD_READ && cmd != DIRECT_CMD_PROGRAM)
+		x->gc_ns += until_ns - d->now_ns;
+	heap_push(d, die);
+}
+
+/* ---- taking I/Os apart ----------------------------------------------------- */
+
+static uint32_t op_get(struct direct *d)
+{
+	uint32_t op = d->op_free;
+
+	d->op_free = d->op[op].next;
+	return op;
+}
+
+void direct_op_put(struct direct *d, uint32_t op)
+{
+	d->op[op].next = d->op_free;
+	d->op_free = op;
+}
+
+static void part_at_once(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+{
+	struct ftl_breakdown w = { .host_queue_ns = now_ns - io->submit_ns, .map_ns = d->c.map_ns,
+				   .other_ns = d->c.overhead_ns };
+
+	direct_part_done(d, io, now_ns + w.map_ns + w.other_ns, &w, SSD_OK);
+}
+
+/* The count of an epoch's writes: this one's, or that of the flush that ended it. */
+static uint64_t *writes_of(struct direct *d, uint64_t epoch)
+{
+	struct ftl_io *f = d->flush_first;
+
+	if (epoch == d->epoch)
+		return &d->epoch_writes;
+	while (f->seq != epoch)
+		f = f->next;
+	return &f->at;
+}
+
+static bool never_written(const struct direct *d, uint32_t lpn)
+{
+	return d->scheme->lookup(d, direct_plane_of_lpn(d, lpn), direct_page_of_lpn(d, lpn)) ==
+	       DIRECT_NONE;
+}
+
+/* Queue its pages from io->at on; false: the pool is empty. */
+static bool take_apart(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+{
+	while (io->at < io->bytes) {
+		uint64_t byte = io->offset + io->at;
+		uint32_t lpn = (uint32_t)(byte / d->g->page_bytes), op;
+		uint32_t from = (uint32_t)(byte % d->g->page_bytes), bytes = d->g->page_bytes - from;
+
+		if (bytes > io->bytes - io->at)
+			bytes = (uint32_t)(io->bytes - io->at);
+		if (io->op == FTL_READ && never_written(d, lpn)) {
+			d->stats.unwritten_units++;
+			if (d->c.payload)
+				d->host.copy(d->host.opaque, io, io->at, NULL, bytes);
+		} else {
+			if (d->op_free == DIRECT_NONE)
+				return false;
+			op = op_get(d);
+			d->op[op] = (struct direct_op){ .io = io, .at = io->at, .epoch = io->seq, .lpn = lpn,
+							.from = from, .bytes = bytes };
+			io->pending++;
+			if (io->op == FTL_WRITE)
+				++*writes_of(d, io->seq);
+			direct_enqueue(d, now_ns, op);
+		}
+		io->at += bytes;
+	}
+	return true;
+}
+
+/* A write, or a page of one, has ended. */
+void direct_write_ended(struct direct *d, uint64_t epoch)
+{
+	--*writes_of(d, epoch);
+	while (d->flush_first && !d->flush_first->at) {
+		struct ftl_io *f = d->flush_first;
+
+		d->flush_first = f->next;
+		finish_now(d, d->now_ns, f);
+	}
+}
+
+static void taken_apart(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+{
+	bool write = io->op == FTL_WRITE;
+	uint64_t epoch = io->seq;
+
+	part_at_once(d, now_ns, io);
+	if (write)
+		direct_write_ended(d, epoch);
+}
+
+static void line_resume(struct direct *d, uint64_t now_ns)
+{
+	while (d->line_first && d->op_free != DIRECT_NONE) {
+		struct ftl_io *io = d->line_first;
+
+		if (!take_apart(d, now_ns, io))
+			return;
+		d->line_first = io->next;
+		taken_apart(d, now_ns, io);
+	}
+}
+
+static void begin(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+{
+	uint64_t unwritten = d->stats.unwritten_units, pages;
+
+	io->pending = 1;	/* this call's own */
+	io->next = NULL;
+	if (io->op == FTL_WRITE) {
+		io->seq = d->epoch;
+		d->epoch_writes++;
+	}
+	if (d->line_first || !take_apart(d, now_ns, io)) {
+		if (d->line_first)
+			d->line_last->next = io;
+		else
+			d->line_first = io;
+		d->line_last = io;
+		return;
+	}
+	pages = io->bytes ? (io->offset + io->bytes - 1) / d->g->page_bytes -
+			    io->offset / d->g->page_bytes + 1 : 0;
+	if (io->op == FTL_READ)
+		d->stats.unwritten_reads += pages && d->stats.unwritten_units - unwritten == pages;
+	taken_apart(d, now_ns, io);
+}
+
+static void flush(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+{
+	if (!d->flush_first && !d->epoch_writes) {
+		finish_now(d, now_ns, io);
+		return;
+	}
+	io->seq = d->epoch++;
+	io->at = d->epoch_writes;
+	io->next = NULL;
+	d->epoch_writes = 0;
+	if (d->flush_first)
+		d->flush_last->next = io;
+	else
+		d->flush_first = io;
+	d->flush_last = io;
+}
+
+/* ---- the pump --------------------------------------------------------------- */
+
+static void pump(struct direct *d, uint64_t now_ns)
+{
+	uint32_t due = 0;
+
+	SSD_ASSERT(now_ns >= d->now_ns);
+	d->now_ns = now_ns;
+	while (d->heap_count && d->die[d->heap[0]].ready_ns <= now_ns) {
+		d->due[due++] = heap_pop(d);
+		direct_die_complete(d, now_ns, d->due[due - 1]);
+	}
+	for (uint32_t i = 0; i < due; i++)
+		direct_die_dispatch(d, now_ns, d->due[i]);
+	line_resume(d, now_ns);
+}
+
+uint64_t direct_step(struct ftl *f, uint64_t now_ns)
+{
+	struct direct *d = direct_of(f);
+
+	pump(d, now_ns);
+	return d->heap_count ? d->die[d->heap[0]].ready_ns : FTL_IDLE;
+}
+
+void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	struct direct *d = direct_of(f);
+
+	if (io->op == FTL_FLUSH)
+		io->offset = io->bytes = 0;
+	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
+	SSD_ASSERT(io->offset <= d->c.capacity_bytes &&
+		   io->bytes <= d->c.capacity_bytes - io->offset);
+	pump(d, now_ns);
+	io->submit_ns = io->done_ns = now_ns;
+	io->status = SSD_OK;
+	io->where = (struct ftl_breakdown){ 0 };
+	io->at = io->link_ns = io->seq = 0;
+	d->ios++;
+	if (d->c.link_ps_per_byte && io->op == FTL_WRITE) {
+		io->link_ns = link_move(&d->link[1], now_ns, now_ns, io->bytes,
+					d->c.link_ps_per_byte) - now_ns;
+		d->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, d->c.link_ps_per_byte);
+	}
+	d->stats.fua_writes += io->op == FTL_WRITE && io->fua;
+	if (io->op == FTL_FLUSH)
+		flush(d, now_ns, io);
+	else if (io->op != FTL_READ && d->worn)
+		refuse(d, now_ns, io, SSD_E_WORNOUT);
+	else if (io->op == FTL_TRIM)
+		finish_now(d, now_ns, io);
+	else
+		begin(d, now_ns, io);
+	line_resume(d, now_ns);	/* a write that failed at once gave its page operation back */
+}
+
+/* ---- configuration ---------------------------------------------------------- */
+
+uint32_t direct_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	(void)c;
+	(void)g;
+	return DIRECT_OOB_BYTES;
+}
+
+int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
+		    const struct direct_scheme *s, const char **why)
+{
+	*why = NULL;
+	if (c->unit_bytes != g->page_bytes)
+		*why = "unit_bytes must be geometry.page_bytes: this FTL maps whole NAND pages";
+	else if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
+		*why = "capacity_bytes must be a multiple of unit_bytes, and not 0";
+	else if (c->capacity_bytes / c->unit_bytes > geo_pages(g))
+		*why = "the geometry cannot hold the exported capacity: lower capacity, or add blocks";
+	else if (c->buffer_units)
+		*why = "buffer_units must be 0: this FTL writes through";
+	else if (c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks)
+		*why = "gc_urgent_blocks must be 1 .. gc_start_blocks - 1";
+	else if (!c->gc_slice_pages)
+		*why = "gc_slice_pages must be at least 1";
+	else if (c->max_unit_reads < 8)
+		*why = "max_unit_reads must be at least 8";
+	else if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
+		*why = "order must be ascending or none: this FTL does not know fps and rps";
+	else if (g->one_shot)
+		*why = "one_shot must be no: this FTL programs pages singly";
+	else if (c->gc_subpage_reads)
+		*why = "gc_subpage_reads must be no: this FTL copies whole pages";
+	else if (c->gc_copyback && !g->copyback)
+		*why = "gc_copyback needs geometry.copyback = yes: say so, or gc_copyback = no";
+	else if (c->parallel_erase && g->erase_group_max < 2)
+		*why = "parallel_erase needs geometry.erase_group_max of 2 or more: raise it, or say "
+		       "parallel_erase = no";
+	else if (c->pen && !g->pb_levels)
+		*why = "pen needs geometry.pb_levels of 1 or more: raise it, or say pen = no";
+	else if (g->oob_bytes < DIRECT_OOB_BYTES)
+		*why = "oob_bytes is too small: 10 are needed; raise oob_bytes";
+	else if (s->blocks_needed(c, g) > g->blocks_per_plane)
+		*why = "the geometry cannot hold the exported capacity: lower capacity (or raise "
+		       "op_permille), add blocks, or lower gc_start_blocks";
+	return *why ? SSD_E_INVAL : SSD_OK;
+}
+
+static size_t lay_out(struct direct *d, struct ssd_arena *m, const struct ftl_config *c,
+		      const struct nand_geometry *g, const struct direct_scheme *s)
+{
+	struct direct at = { .dies = geo_dies(g), .planes = geo_planes(g) };
+	size_t page = c->payload ? g->page_bytes : 0;
+	uint8_t *buffers;
+
+	at.op = ssd_carve(m, c->max_unit_reads, sizeof(*at.op));
+	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
+	at.plane = ssd_carve(m, at.planes, sizeof(*at.plane));
+	at.block = ssd_carve(m, geo_blocks(g), sizeof(*at.block));
+	at.lost = ssd_carve(m, (geo_pages(g) + 7) / 8, 1);
+	at.plane_at = ssd_carve(m, at.planes, sizeof(*at.plane_at));
+	at.order_of = ssd_carve(m, at.planes, sizeof(*at.order_of));
+	at.heap = ssd_carve(m, at.dies, sizeof(*at.heap));
+	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
+	buffers = ssd_carve(m, (size_t)at.dies * 2, page);
+	at.s = s->lay_out(m, c, g);
+	if (d) {
+		*d = at;
+		for (uint32_t i = 0; i < d->dies && page; i++) {
+			d->die[i].wdata = buffers + 2 * i * page;
+			d->die[i].gdata = buffers + (2 * i + 1) * page;
+		}
+	}
+	return m->used;
+}
+
+size_t direct_footprint(const struct ftl_config *c, const struct nand_geometry *g,
+			const struct direct_scheme *s)
+{
+	struct ssd_arena m = { NULL, sizeof(struct direct) };
+
+	return lay_out(NULL, &m, c, g, s);
+}
+
+static void reset_stats(struct direct *d)
+{
+	memset(&d->stats, 0, sizeof(d->stats));
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		d->stats.op[i].lat_min_ns = ~(uint64_t)0;
+}
+
+/* Channel, then chip, then die, then plane. */
+static void make_stripe(struct direct *d)
+{
+	const struct nand_geometry *g = d->g;
+	uint32_t k = 0;
+
+	for (uint32_t plane = 0; plane < g->planes_per_die; plane++)
+		for (uint32_t die = 0; die < g->dies_per_chip; die++)
+			for (uint32_t chip = 0; chip < g->chips_per_channel; chip++)
+				for (uint32_t ch = 0; ch < g->channels; ch++, k++) {
+					uint32_t at = (ch * g->chips_per_channel + chip) * g->dies_per_chip + die;
+
+					d->plane_at[k] = at * g->planes_per_die + plane;
+					d->order_of[d->plane_at[k]] = k;
+				}
+}
+
+static void make_pool(struct direct *d)
+{
+	d->op_free = DIRECT_NONE;
+	for (uint32_t i = d->c.max_unit_reads; i-- > 0;)
+		direct_op_put(d, i);
+}
+
+int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
+		const struct ftl_host *host, const struct direct_scheme *s,
+		const struct ftl_ops *ops, struct ftl **out)
+{
+	struct direct *d = mem;
+	struct ssd_arena m = { mem, sizeof(*d) };
+
+	if (len < direct_footprint(c, &n->geo, s))
+		return SSD_E_NOMEM;
+	SSD_ASSERT(n->geo.oob_kept >= DIRECT_OOB_BYTES);
+	lay_out(d, &m, c, &n->geo, s);
+	d->c = *c;
+	d->host = *host;
+	d->n = n;
+	d->g = &n->geo;
+	d->scheme = s;
+	d->lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
+	d->plane_pages = direct_plane_pages(c, &n->geo);
+	d->seq = 1;
+	d->needed = s->blocks_needed(c, &n->geo);
+	make_stripe(d);
+	make_pool(d);
+	for (uint32_t i = 0; i < d->dies; i++) {
+		struct direct_die *x = &d->die[i];
+
+		x->read_first = x->write_first = DIRECT_NONE;
+		x->r.op = x->w.op = DIRECT_NONE;
+	}
+	for (uint32_t p = 0; p < d->planes; p++)
+		d->plane[p].good_blocks = d->g->blocks_per_plane;
+	reset_stats(d);
+	d->base.ops = ops;
+	s->init(d);
+	*out = &d->base;
+	return SSD_OK;
+}
+
+/* ---- ops -------------------------------------------------------------------- */
+
+const struct ftl_stats *direct_stats(const struct ftl *f)
+{
+	return &((const struct direct *)f)->stats;
+}
+
+void direct_reset_stats(struct ftl *f)
+{
+	reset_stats(direct_of(f));
+}
+
+uint64_t direct_map_bytes(const struct ftl *f)
+{
+	const struct direct *d = (const struct direct *)f;
+
+	return d->scheme->map_bytes(d);
+}
+
+uint32_t direct_inflight(const struct ftl *f)
+{
+	return ((const struct direct *)f)->ios;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * direct.h - the write-through engine: what FTLs that map whole blocks or groups
+ * of blocks have in common. It knows I/Os, dies, queues, time, spare areas and
+ * free blocks. It does not know where a page lives or goes: that is a *scheme*
+ * (struct direct_scheme), a const table of answers, for instance NFTL.
+ *
+ * Shape. A mapping unit is a NAND page. Consecutive LPNs go to different planes,
+ * channel first, then chip, die and plane (static allocation, as SSDSim's): LPN l
+ * is page l / planes of the plane that is number l % planes in that order. A plane
+ * is a world of its own: its blocks, its free list, its GC.
+ *
+ * A die does one command at a time. Per die: a queue of page reads and one of page
+ * writes, each first come, first served; reads go first, but at most eight in a row
+ * while a write waits. A write of less than a page first reads the rest (its base).
+ * So writes to one page end in the order of their submission. There is no write
+ * buffer: a write has ended when its last page is programmed. A write that the
+ * scheme has no room for waits at the head of its queue until GC has made some.
+ *
+ * GC is a generator in the scheme: one primitive step after another (struct
+ * direct_step). Blocking GC keeps the die until it is done; sliced GC lets reads and
+ * writes go first and takes gc_slice_pages steps after each host program, one after
+ * each read while a write waits for it, and all the time when the die is idle. A step
+ * (both commands of a copy) is never interrupted, so a scheme never sees a page change
+ * between its read and its program.
+ *
+ * Spare area (SPEC.md): LPN, sequence, a tag of the scheme's, "lost". The sequence
+ * is a 40-bit count of programs from 1 on, copies included: of two copies of an LPN the one with
+ * the higher sequence is the newer. Written at issue, so a torn page leaves its
+ * predecessor in force.
+ *
+ * States of a physical block, as far as the engine knows: FREE (on its plane's list),
+ * USED (the scheme's), BAD. FREE -> USED direct_take(); USED -> FREE
+ * direct_put_free(), USED -> BAD direct_put_bad(). A free block that was found by a
+ * mount is erased before it is taken (needs_erase): it may be half erased.
+ *
+ * Media failures. A failed program: the scheme is told (programmed(), gc_done()) and
+ * the engine asks place() again. A failed erase: gc_done() is told, and the scheme
+ * calls direct_put_bad(). A page that cannot be read is an error for the host; its
+ * copies carry "lost".
+ *
+ * Invariants (direct_check):
+ *   E1  a plane's list holds its FREE blocks and free_count counts them;
+ *   E2  the heap holds the dies that execute a command, no others;
+ *   E3  an accepted I/O that is not done has a page operation in a queue, in a run or
+ *       in flight, or waits in line, or (FLUSH) has writes before it;
+ *   E4  what lookup() names is programmed, in a USED block, and its spare area, if it
+ *       can be read, has that LPN;
+ *   E5  no die is idle while it has something to do.
+ * Cost: O(1) per page operation, O(log dies) per command; memory: a bit per page, 8
+ * bytes per block, 48 per page operation of the pool (max_unit_reads), and with
+ * payload two pages per die.
+ */
+#ifndef SLATE_DIRECT_H
+#define SLATE_DIRECT_H
+
+#include "ftl.h"
+#include "link.h"
+#include "nand_geom.h"
+
+#define DIRECT_NONE 0xffffffffu
+#define DIRECT_READS_IN_ROW 8u
+
+/* ---- spare area ---------------------------------------------------------- */
+
+#define DIRECT_OOB_BYTES 10u
+#define DIRECT_SEQ_MAX (((uint64_t)1 << 40) - 1)
+#define DIRECT_TAG_MAX 0x7fu
+
+/*
+ * Little-endian: 0..3 lpn, 4..8 sequence, 9: bits 0..6 the scheme's tag, bit 7 the
+ * content is lost (a copy of a page that could not be read).
+ */
+struct direct_oob {
+	uint32_t lpn;
+	uint64_t seq;
+	uint8_t tag;
+	bool lost;
+};
+
+static inline void direct_oob_put(uint8_t *p, const struct direct_oob *o)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		p[i] = (uint8_t)(o->lpn >> (8 * i));
+	for (unsigned int i = 0; i < 5; i++)
+		p[4 + i] = (uint8_t)(o->seq >> (8 * i));
+	p[9] = (uint8_t)(o->tag | (o->lost ? 0x80u : 0u));
+}
+
+static inline void direct_oob_get(const uint8_t *p, struct direct_oob *o)
+{
+	o->lpn = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+		 (uint32_t)p[3] << 24;
+	o->seq = (uint64_t)p[4] | (uint64_t)p[5] << 8 | (uint64_t)p[6] << 16 |
+		 (uint64_t)p[7] << 24 | (uint64_t)p[8] << 32;
+	o->tag = p[9] & DIRECT_TAG_MAX;
+	o->lost = p[9] >> 7;
+}
+
+/* ---- what a scheme answers ----------------------------------------------- */
+
+struct direct;
+
+enum direct_room {
+	DIRECT_ROOM,	/* here it is */
+	DIRECT_ERASE,	/* the plane's first free block is to be erased first: the engine does, and
+			 * asks again */
+	DIRECT_GC,	/* place(): run GC in this plane until it is done, and ask again */
+	DIRECT_FULL,	/* no block, and none to be won */
+};
+
+enum direct_next {
+	DIRECT_STEP,	/* *step is to be done; gc_done() will be told */
+	DIRECT_PREPARE,	/* as DIRECT_ERASE */
+	DIRECT_DONE,	/* this collection has ended; it took a step, or made room without */
+	DIRECT_STUCK,	/* it cannot go on: writes that wait for it fail (SSD_E_NOSPC). The scheme
+			 * has put things back so that every page is found */
+};
+
+enum direct_step_op {
+	DIRECT_COPY,	/* read `from`, program `to`: READ + PROGRAM, or COPYBACK (gc_copyback) */
+	DIRECT_WIPE,	/* erase the `count` blocks (or PBs of blocks) in one command group */
+	DIRECT_SEARCH,	/* read the spare area of `from`, for its time alone */
+};
+
+struct direct_step {
+	enum direct_step_op op;
+	uint32_t plane;
+	uint32_t page;		/* COPY: the logical page, in the plane */
+	uint32_t from, to;	/* ppn */
+	uint8_t tag;		/* COPY: of the new page */
+	uint32_t count;		/* WIPE: 1 .. erase_group_max, distinct blocks of the plane */
+	uint32_t block[NAND_ERASE_GROUP_MAX];	/* pbn */
+	uint32_t pb[NAND_ERASE_GROUP_MAX];	/* NAND_WHOLE_BLOCK, or a PB */
+
+	bool failed;		/* out, COPY: the program failed, `to` is used up */
+	bool erase_failed[NAND_ERASE_GROUP_MAX];	/* out, WIPE */
+};
+
+struct direct_scheme {
+	/* The scheme's memory: its own struct and tables. s: NULL to measure alone. */
+	void *(*lay_out)(struct ssd_arena *m, const struct ftl_config *c,
+			 const struct nand_geometry *g);
+	/* d->s is laid out and zeroed; all blocks are USED and on no list. */
+	void (*init)(struct direct *d);
+
+	/* ppn of a logical page's newest copy, or DIRECT_NONE: never written. */
+	uint32_t (*lookup)(const struct direct *d, uint32_t plane, uint32_t page);
+	/*
+	 * The i-th spare area (i = 0, 1 ...) that is read to find what lookup() names,
+	 * or DIRECT_NONE when it is found. NULL: nothing is searched.
+	 */
+	uint32_t (*search)(const struct direct *d, uint32_t plane, uint32_t page, uint32_t i);
+
+	/*
+	 * Where a host write of the page goes: *ppn is programmed at once (and counts as used
+	 * from now on), with *tag in its spare area. The map changes in programmed().
+	 */
+	enum direct_room (*place)(struct direct *d, uint32_t plane, uint32_t page, uint32_t *ppn,
+				  uint8_t *tag);
+	/* The program of place() ended; ok: ppn is the page's newest copy. */
+	void (*programmed)(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok);
+
+	/* Sliced mode, asked after each program and each collection: shall GC begin? */
+	bool (*wants_gc)(const struct direct *d, uint32_t plane);
+	/* The next step of the plane's GC; chooses a victim when it has none. */
+	enum direct_next (*gc_next)(struct direct *d, uint32_t plane, struct direct_step *step);
+	/* The step has been done, its out fields are set. Frees blocks, changes the map. */
+	void (*gc_done)(struct direct *d, uint32_t plane, const struct direct_step *step);
+
+	/*
+	 * Mount. First mount_page() for every page that is not erased, block by block and
+	 * in each in ascending order, planes side by side; oob: NULL when it cannot be
+	 * read (torn or lost). Then mount_plane() for each plane: it may read spare areas
+	 * again (direct_mount_oob), erases leftovers that could be mistaken for data later
+	 * (direct_mount_erase), and gives every good block that it does not keep to
+	 * direct_put_free(). A cut in the middle of it must not matter.
+	 */
+	void (*mount_page)(struct direct *d, uint32_t block, uint32_t in_block,
+			   const struct direct_oob *oob);
+	int (*mount_plane)(struct direct *d, uint32_t plane) SSD_MUST_CHECK;
+
+	/* The scheme's own invariants. */
+	void (*check)(const struct direct *d);
+	/* Bytes of its tables in a drive's memory. */
+	uint64_t (*map_bytes)(const struct direct *d);
+	/* Good blocks of a plane below which the drive is read-only (SSD_E_WORNOUT). */
+	uint32_t (*blocks_needed)(const struct ftl_config *c, const struct nand_geometry *g);
+};
+
+/* ---- the engine's state --------------------------------------------------- */
+
+struct direct_op {			/* a page, or a part of one, of a host I/O */
+	struct ftl_io *io;		/* NULL: reported already (FTL_ACCOUNT_SSDSIM) */
+	uint64_t at;			/* offset inside the I/O */
+	uint64_t gc_mark;		/* gc clock of the die when queued there */
+	uint64_t epoch;			/* WRITE: flushes before it */
+	uint32_t lpn;
+	uint32_t from, bytes;		/* part of the page */
+	uint32_t next;
+};
+
+enum direct_stage {
+	DIRECT_FIND,	/* spare areas, then the page (READ) or the base (WRITE) are to be read */
+	DIRECT_PLACE,	/* WRITE: a place is to be found */
+	DIRECT_FLIGHT,	/* WRITE: being programmed */
+};
+
+struct direct_run {			/* an operation between its commands */
+	uint32_t op;			/* or DIRECT_NONE */
+	enum direct_stage stage;
+	uint32_t ppn;			/* FIND: to be read; FLIGHT: being programmed */
+	uint32_t searched;		/* spare areas */
+	bool lost;			/* WRITE: its base could not be read */
+	bool copied;			/* WRITE: the host's bytes are in the buffer */
+	bool failed;			/* FLIGHT */
+	bool waits;			/* for GC of its plane */
+	uint64_t gc_ns;			/* FLIGHT: time behind GC until then */
+	uint64_t cell_ns, bus_ns, wait_gc_ns;	/* of its commands so far */
+};
+
+enum direct_cmd {
+	DIRECT_IDLE, DIRECT_CMD_READ, DIRECT_CMD_PROGRAM, DIRECT_CMD_PREPARE, DIRECT_CMD_GC_READ,
+	DIRECT_CMD_GC,
+};
+
+struct direct_die {
+	uint64_t ready_ns;
+	uint64_t gc_ns;			/* given to GC so far, the running command included */
+	enum direct_cmd cmd;
+	uint32_t read_first, read_last;	/* queues of direct_op */
+	uint32_t write_first, write_last;
+	uint32_t reads_in_row;
+	struct direct_run r, w;
+	struct direct_step step;	/* GC_READ, GC: under way */
+	bool half_copied;		/* COPY: read, not yet programmed */
+	bool step_lost;			/* COPY: what was read cannot be */
+	uint32_t gc_credit;		/* sliced: steps left in this turn */
+	uint32_t gc_plane;		/* of the die: whose turn it is */
+	uint32_t gc_active;		/* planes */
+	uint32_t prepare;		/* PREPARE: the plane */
+	bool prepare_failed;
+	uint8_t *wdata, *gdata;		/* a page each, with payload: the write's, GC's */
+};
+
+enum direct_block_state { DIRECT_USED, DIRECT_FREE, DIRECT_BAD };
+
+struct direct_block {
+	uint32_t next;			/* free list, or DIRECT_NONE */
+	uint8_t state;
+	bool needs_erase;		/* FREE */
+};
+
+struct direct_plane {
+	uint32_t free_first, free_last, free_count;
+	uint32_t good_blocks;
+	bool gc_active;
+	bool stuck;			/* GC cannot go on */
+	uint64_t gc_since_ns;
+};
+
+struct direct {
+	struct ftl base;
+	struct ftl_config c;
+	struct ftl_host host;
+	struct nand *n;
+	const struct nand_geometry *g;
+	const struct direct_scheme *scheme;
+	void *s;			/* the scheme's struct */
+	struct ftl_stats stats;
+	struct link_way link[2];
+	uint64_t now_ns;
+	uint64_t seq;			/* of the next program */
+	uint32_t ios;			/* accepted, not reported done */
+	bool worn;
+
+	uint32_t dies, planes;
+	uint32_t lpns;			/* exported pages */
+	uint32_t plane_pages;		/* of the plane that has most of them */
+	uint32_t needed;		/* good blocks a plane */
+
+	struct direct_op *op;
+	uint32_t op_free;
+	struct ftl_io *line_first, *line_last;	/* not yet taken apart: the pool was empty */
+	struct ftl_io *flush_first, *flush_last;
+	uint64_t epoch;			/* flushes so far */
+	uint64_t epoch_writes;		/* page writes since the last of them, not ended */
+
+	struct direct_die *die;
+	struct direct_plane *plane;
+	struct direct_block *block;
+	uint8_t *lost;			/* bit per ppn: programmed as lost */
+	uint32_t *plane_at;		/* the k-th plane in stripe order, */
+	uint32_t *order_of;		/* and back */
+	uint32_t *heap, heap_count;	/* busy dies, by ready_ns, then number */
+	uint32_t *due;
+	uint8_t oob[DIRECT_OOB_BYTES];
+	uint64_t mount_ready_ns;
+};
+
+static inline struct direct *direct_of(struct ftl *f)
+{
+	return ssd_container_of(f, struct direct, base);
+}
+
+static inline uint32_t direct_lpn(const struct direct *d, uint32_t plane, uint32_t page)
+{
+	return page * d->planes + d->order_of[plane];
+}
+
+static inline uint32_t direct_plane_of_lpn(const struct direct *d, uint32_t lpn)
+{
+	return d->plane_at[lpn % d->planes];
+}
+
+static inline uint32_t direct_page_of_lpn(const struct direct *d, uint32_t lpn)
+{
+	return lpn / d->planes;
+}
+
+/* First block (pbn) of a plane. */
+static inline uint32_t direct_first_block(const struct direct *d, uint32_t plane)
+{
+	return plane * d->g->blocks_per_plane;
+}
+
+static inline uint32_t direct_ppn(const struct direct *d, uint32_t block, uint32_t in_block)
+{
+	return block * d->g->pages_per_block + in_block;
+}
+
+/* Exported pages of the plane with most of them. */
+static inline uint32_t direct_plane_pages(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint64_t planes = geo_planes(g);
+
+	return (uint32_t)((c->capacity_bytes / g->page_bytes + planes - 1) / planes);
+}
+
+/* ---- what a scheme may ask and do ----------------------------------------- */
+
+/*
+ * Take the plane's first free block if more than `reserve` are free: DIRECT_ROOM with
+ * *block (erased, USED), DIRECT_ERASE (ask again when it is erased), or DIRECT_FULL.
+ */
+enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block);
+void direct_put_free(struct direct *d, uint32_t block, bool needs_erase);
+/* Never used again; also told to the array. */
+void direct_put_bad(struct direct *d, uint32_t block);
+
+/* mount_plane() only. Read a spare area; false: erased, or it cannot be read. */
+bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob);
+/* Erase a whole block now; it becomes FREE, or BAD if that fails. */
+void direct_mount_erase(struct direct *d, uint32_t block);
+
+/* ---- struct ftl_ops of an FTL made of a scheme ---------------------------- */
+
+uint32_t direct_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g);
+/* What every scheme asks of a configuration; then the scheme's own. */
+int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
+		    const struct direct_scheme *s, const char **why) SSD_MUST_CHECK;
+size_t direct_footprint(const struct ftl_config *c, const struct nand_geometry *g,
+			const struct direct_scheme *s);
+/* c has been validated. */
+int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
+		const struct ftl_host *host, const struct direct_scheme *s,
+		const struct ftl_ops *ops, struct ftl **out) SSD_MUST_CHECK;
+int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
+void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
+uint64_t direct_step(struct ftl *f, uint64_t now_ns);
+void direct_check(const struct ftl *f);
+const struct ftl_stats *direct_stats(const struct ftl *f);
+void direct_reset_stats(struct ftl *f);
+uint64_t direct_map_bytes(const struct ftl *f);
+uint32_t direct_inflight(const struct ftl *f);
+
+/* ---- between the engine's files ------------------------------------------- */
+
+/* direct.c */
+void direct_finish(struct direct *d, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
+void direct_part_done(struct direct *d, struct ftl_io *io, uint64_t done_ns,
+		      const struct ftl_breakdown *where, enum ssd_err status);
+void direct_op_put(struct direct *d, uint32_t op);
+void direct_write_ended(struct direct *d, uint64_t epoch);
+/* A die executes something until until_ns. */
+void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns);
+/* direct_die.c */
+void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die);
+void direct_die_dispatch(struct direct *d, uint64_t now_ns, uint32_t die);
+void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
+
+#endif

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * direct_die.c - the write-through engine: what a die does next.
+ *
+ * A read is: spare areas until the page is found (as many as the scheme says), then
+ * the page. A write is: for a part of a page, its base (found and read likewise); a
+ * place; the program; and again from the place if that failed. What is under way
+ * between its commands is a *run*: one read and one write per die. A read's run, and a
+ * base once its search began, are not interrupted, so what the search finds is still
+ * there when it is read. A write may wait for GC in the middle.
+ */
+#include "direct.h"
+
+static uint64_t gc_clock(const struct direct_die *x, uint64_t now_ns)
+{
+	bool gc_now = x->cmd != DIRECT_IDLE && x->cmd != DIRECT_CMD_READ &&
+		      x->cmd != DIRECT_CMD_PROGRAM && x->ready_ns > now_ns;
+
+	return x->gc_ns - (gc_now ? x->ready_ns - now_ns : 0);
+}
+
+static bool lost_get(const struct direct *d, uint32_t ppn)
+{
+	return d->lost[ppn >> 3] >> (ppn & 7) & 1;
+}
+
+static void lost_set(struct direct *d, uint32_t ppn, bool lost)
+{
+	uint8_t bit = (uint8_t)(1u << (ppn & 7));
+
+	d->lost[ppn >> 3] = (uint8_t)(lost ? d->lost[ppn >> 3] | bit : d->lost[ppn >> 3] & ~bit);
+}
+
+static bool unreadable(enum nand_status s)
+{
+	return s == NAND_UNCORR || s == NAND_ERASED;
+}
+
+/* ---- queues ----------------------------------------------------------------- */
+
+static uint32_t plane_of(const struct direct *d, uint32_t op)
+{
+	return direct_plane_of_lpn(d, d->op[op].lpn);
+}
+
+static uint32_t page_of(const struct direct *d, uint32_t op)
+{
+	return direct_page_of_lpn(d, d->op[op].lpn);
+}
+
+void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op)
+{
+	uint32_t die = geo_die_of_plane(d->g, plane_of(d, op));
+	struct direct_die *x = &d->die[die];
+	bool read = d->op[op].io->op == FTL_READ;
+	uint32_t *first = read ? &x->read_first : &x->write_first;
+	uint32_t *last = read ? &x->read_last : &x->write_last;
+
+	d->op[op].gc_mark = gc_clock(x, now_ns);
+	d->op[op].next = DIRECT_NONE;
+	if (*first == DIRECT_NONE)
+		*first = op;
+	else
+		d->op[*last].next = op;
+	*last = op;
+	direct_die_dispatch(d, now_ns, die);
+}
+
+static void run_begin(struct direct *d, struct direct_run *r, uint32_t *first)
+{
+	*r = (struct direct_run){ .op = *first };
+	*first = d->op[r->op].next;
+}
+
+static void run_command(struct direct_run *r, const struct nand_cmd *c)
+{
+	r->cell_ns += c->cell_ns;
+	r->bus_ns += c->bus_ns;
+	r->wait_gc_ns += c->wait_gc_ns;
+}
+
+/* The page of a run is done at done_ns, gc_ns of it were spent behind GC. */
+static void run_report(struct direct *d, const struct direct_run *r, uint64_t done_ns,
+		       uint64_t gc_ns, enum ssd_err status)
+{
+	struct ftl_io *io = d->op[r->op].io;
+	uint64_t rest = done_ns - io->submit_ns - r->cell_ns - r->bus_ns, gc = gc_ns + r->wait_gc_ns;
+	struct ftl_breakdown w = { .cell_ns = r->cell_ns, .bus_ns = r->bus_ns,
+				   .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+
+	w.gc_queue_ns = gc < rest ? gc : rest;
+	w.host_queue_ns = rest - w.gc_queue_ns;
+	direct_part_done(d, io, done_ns + w.map_ns + w.other_ns, &w, status);
+}
+
+static void command(struct direct *d, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
+{
+	nand_submit(d->n, now_ns, c, count);
+	for (unsigned int i = 0; i < count; i++)
+		SSD_ASSERT(c[i].status != NAND_VIOLATION);
+}
+
+/* ---- host reads, and bases of writes ----------------------------------------- */
+
+/* Read the next spare area on the way to the run's page; false: it is found. */
+static bool search(struct direct *d, uint64_t now_ns, uint32_t die, struct direct_run *r)
+{
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_OOB_ONLY };
+
+	if (!d->c.spare_search || !d->scheme->search)
+		return false;
+	c.ppn.v = d->scheme->search(d, plane_of(d, r->op), page_of(d, r->op), r->searched);
+	if (c.ppn.v == DIRECT_NONE)
+		return false;
+	r->searched++;
+	d->stats.search_reads++;
+	command(d, now_ns, &c, 1);
+	run_command(r, &c);
+	direct_die_start(d, die, DIRECT_CMD_READ, c.done_ns);
+	return true;
+}
+
+static void read_page(struct direct *d, uint64_t now_ns, uint32_t die, struct direct_run *r,
+		      struct nand_cmd *c)
+{
+	*c = (struct nand_cmd){ .op = NAND_READ, .source = NAND_SRC_HOST,
+				.ecc_words = NAND_WHOLE_PAGE };
+	c->ppn.v = d->scheme->lookup(d, plane_of(d, r->op), page_of(d, r->op));
+	SSD_ASSERT(c->ppn.v != DIRECT_NONE);
+	command(d, now_ns, c, 1);
+	run_command(r, c);
+	direct_die_start(d, die, DIRECT_CMD_READ, c->done_ns);
+}
+
+static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+	const struct direct_op *op;
+	struct nand_cmd c;
+	uint64_t gc_ns;
+	bool lost;
+
+	if (x->r.op == DIRECT_NONE)
+		run_begin(d, &x->r, &x->read_first);
+	op = &d->op[x->r.op];
+	if (search(d, now_ns, die, &x->r))
+		return;
+	gc_ns = gc_clock(x, now_ns) - op->gc_mark;
+	read_page(d, now_ns, die, &x->r, &c);
+	lost = unreadable(c.status) || lost_get(d, c.ppn.v);
+	if (!lost && d->c.payload)
+		d->host.copy(d->host.opaque, op->io, op->at,
+			     (uint8_t *)(uintptr_t)c.page + op->from, op->bytes);
+	run_report(d, &x->r, c.done_ns, gc_ns, lost ? SSD_E_UNCORR : SSD_OK);
+	direct_op_put(d, x->r.op);
+	x->r.op = DIRECT_NONE;
+	x->reads_in_row++;
+	if (d->c.gc_mode == FTL_GC_SLICED && x->w.op != DIRECT_NONE && x->w.waits)
+		x->gc_credit = 1;
+}
+
+/* ---- host writes --------------------------------------------------------------- */
+
+/* True: a command was issued for it; else the page may be placed. */
+static bool base_go(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+	const struct direct_op *op = &d->op[x->w.op];
+	bool part = op->bytes < d->g->page_bytes;
+	struct nand_cmd c;
+
+	if (part && d->scheme->lookup(d, plane_of(d, x->w.op), page_of(d, x->w.op)) != DIRECT_NONE) {
+		if (search(d, now_ns, die, &x->w))
+			return true;
+		read_page(d, now_ns, die, &x->w, &c);
+		x->w.stage = DIRECT_PLACE;
+		x->w.lost = unreadable(c.status) || lost_get(d, c.ppn.v);
+		d->stats.merge_reads++;
+		if (d->c.payload && !x->w.lost)
+			memcpy(x->wdata, c.page, d->g->page_bytes);
+		return true;
+	}
+	if (part && d->c.payload)
+		memset(x->wdata, 0, d->g->page_bytes);
+	x->w.stage = DIRECT_PLACE;
+	return false;
+}
+
+static void write_over(struct direct *d, struct direct_die *x)
+{
+	uint64_t epoch = d->op[x->w.op].epoch;
+
+	direct_op_put(d, x->w.op);
+	x->w.op = DIRECT_NONE;
+	direct_write_ended(d, epoch);
+}
+
+/* SSDSim's account: it has ended when its data are in the chip. (FUA waits as ever.) */
+static void report_transferred(struct direct *d, struct direct_run *r, const struct nand_cmd *c)
+{
+	uint64_t end_ns = c->done_ns - c->cell_ns;
+
+	r->bus_ns += c->bus_ns;
+	r->wait_gc_ns += c->wait_gc_ns;
+	run_report(d, r, end_ns, r->gc_ns, SSD_OK);
+	d->op[r->op].io = NULL;
+}
+
+static void program(struct direct *d, uint64_t now_ns, uint32_t die, uint32_t ppn, uint8_t tag)
+{
+	struct direct_die *x = &d->die[die];
+	struct direct_op *op = &d->op[x->w.op];
+	struct direct_oob oob = { .lpn = op->lpn, .seq = d->seq, .tag = tag, .lost = x->w.lost };
+	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_HOST, .ppn = { ppn },
+			      .data = x->wdata, .oob = d->oob };
+
+	SSD_ASSERT(d->seq <= DIRECT_SEQ_MAX);
+	d->seq++;
+	direct_oob_put(d->oob, &oob);
+	if (d->c.payload && !x->w.copied)
+		d->host.copy(d->host.opaque, op->io, op->at, x->wdata + op->from, op->bytes);
+	x->w.copied = true;
+	x->w.stage = DIRECT_FLIGHT;
+	x->w.ppn = ppn;
+	x->w.gc_ns = gc_clock(x, now_ns) - op->gc_mark;
+	command(d, now_ns, &c, 1);
+	x->w.failed = c.status == NAND_PROG_FAIL;
+	lost_set(d, ppn, x->w.lost);
+	d->stats.host_units++;
+	x->reads_in_row = 0;
+	direct_die_start(d, die, DIRECT_CMD_PROGRAM, c.done_ns);
+	if (d->c.accounting == FTL_ACCOUNT_SSDSIM && !x->w.failed && !op->io->fua)
+		report_transferred(d, &x->w, &c);
+	else
+		run_command(&x->w, &c);
+}
+
+static void gc_begin(struct direct *d, uint64_t now_ns, uint32_t plane)
+{
+	struct direct_plane *p = &d->plane[plane];
+
+	if (p->gc_active)
+		return;
+	p->gc_active = true;
+	p->gc_since_ns = now_ns;
+	d->die[geo_die_of_plane(d->g, plane)].gc_active++;
+}
+
+static void gc_wanted(struct direct *d, uint64_t now_ns, uint32_t plane)
+{
+	if (d->c.gc_mode == FTL_GC_SLICED && d->scheme->wants_gc(d, plane))
+		gc_begin(d, now_ns, plane);
+}
+
+static void program_ended(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+	uint32_t plane = plane_of(d, x->w.op);
+
+	d->scheme->programmed(d, plane, page_of(d, x->w.op), x->w.ppn, !x->w.failed);
+	if (d->c.gc_mode == FTL_GC_SLICED)
+		x->gc_credit = d->c.gc_slice_pages;
+	gc_wanted(d, now_ns, plane);
+	if (x->w.failed) {
+		x->w.stage = DIRECT_PLACE;
+		return;
+	}
+	if (d->op[x->w.op].io)
+		run_report(d, &x->w, now_ns, x->w.gc_ns, SSD_OK);
+	write_over(d, x);
+}
+
+static void write_fails(struct direct *d, uint64_t now_ns, struct direct_die *x)
+{
+	uint64_t gc_ns = gc_clock(x, now_ns) - d->op[x->w.op].gc_mark;
+
+	run_report(d, &x->w, now_ns, gc_ns, SSD_E_NOSPC);
+	write_over(d, x);
+}
+
+/* Erase the plane's first free block, which may be half erased. */
+static void prepare(struct direct *d, uint64_t now_ns, uint32_t plane)
+{
+	uint32_t die = geo_die_of_plane(d->g, plane);
+	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
+
+	c.ppn.v = direct_ppn(d, d->plane[plane].free_first, 0);
+	command(d, now_ns, &c, 1);
+	d->die[die].prepare = plane;
+	d->die[die].prepare_failed = c.status == NAND_ERASE_FAIL;
+	direct_die_start(d, die, DIRECT_CMD_PREPARE, c.done_ns);
+}
+
+static void prepared(struct direct *d, const struct direct_die *x)
+{
+	uint32_t b = d->plane[x->prepare].free_first;
+
+	d->block[b].needs_erase = false;
+	if (x->prepare_failed) {
+		(void)direct_take(d, x->prepare, 0, &b);
+		direct_put_bad(d, b);
+	}
+}
+
+static void place_go(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+	uint32_t plane = plane_of(d, x->w.op), ppn = DIRECT_NONE;
+	uint8_t tag = 0;
+
+	switch (d->scheme->place(d, plane, page_of(d, x->w.op), &ppn, &tag)) {
+	case DIRECT_ROOM:
+		program(d, now_ns, die, ppn, tag);
+		return;
+	case DIRECT_ERASE:
+		prepare(d, now_ns, plane);
+		return;
+	case DIRECT_GC:
+		if (!d->plane[plane].stuck) {
+			x->w.waits = true;
+			gc_begin(d, now_ns, plane);
+			return;
+		}
+		d->plane[plane].stuck = false;
+		break;
+	case DIRECT_FULL:
+		break;
+	}
+	write_fails(d, now_ns, x);
+}
+
+static void write_go(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+
+	if (x->w.op == DIRECT_NONE)
+		run_begin(d, &x->w, &x->write_first);
+	if (x->w.stage == DIRECT_FIND && base_go(d, now_ns, die))
+		return;
+	place_go(d, now_ns, die);
+}
+
+/* ---- GC -------------------------------------------------------------------------- */
+
+static void gc_oob(struct direct *d, const struct direct_step *s, bool lost)
+{
+	struct direct_oob oob = { .lpn = direct_lpn(d, s->plane, s->page), .seq = d->seq,
+				  .tag = s->tag, .lost = lost };
+
+	SSD_ASSERT(d->seq <= DIRECT_SEQ_MAX);
+	d->seq++;
+	direct_oob_put(d->oob, &oob);
+}
+
+static void gc_read(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+	bool whole = x->step.op == DIRECT_COPY;
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC, .ppn = { x->step.from },
+			      .ecc_words = whole ? NAND_WHOLE_PAGE : NAND_OOB_ONLY };
+
+	command(d, now_ns, &c, 1);
+	if (!whole) {
+		d->stats.search_reads++;
+		direct_die_start(d, die, DIRECT_CMD_GC, c.done_ns);
+		return;
+	}
+	x->step_lost = unreadable(c.status) || lost_get(d, x->step.from);
+	if (d->c.payload && !x->step_lost)
+		memcpy(x->gdata, c.page, d->g->page_bytes);
+	direct_die_start(d, die, DIRECT_CMD_GC_READ, c.done_ns);
+}
+
+static void gc_program(struct direct *d, uint64_t now_ns, uint32_t die, struct nand_cmd *c)
+{
+	struct direct_die *x = &d->die[die];
+
+	gc_oob(d, &x->step, x->step_lost);
+	c->source = NAND_SRC_GC;
+	c->ppn.v = x->step.to;
+	c->oob = d->oob;
+	command(d, now_ns, c, 1);
+	x->step.failed = c->status == NAND_PROG_FAIL;
+	lost_set(d, x->step.to, x->step_lost);
+	d->stats.gc_units++;
+	direct_die_start(d, die, DIRECT_CMD_GC, c->done_ns);
+}
+
+static void gc_copy_read(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct nand_cmd c = { .op = NAND_PROGRAM, .data = d->die[die].gdata };
+
+	gc_program(d, now_ns, die, &c);
+}
+
+static void gc_copyback(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct nand_cmd c = { .op = NAND_COPYBACK, .from = { d->die[die].step.from } };
+
+	d->die[die].step_lost = lost_get(d, c.from.v);
+	gc_program(d, now_ns, die, &c);
+}
+
+static void gc_wipe(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_step *s = &d->die[die].step;
+	struct nand_cmd c[NAND_ERASE_GROUP_MAX];
+	uint64_t done_ns = 0;
+
+	SSD_ASSERT(s->count && s->count <= d->g->erase_group_max);
+	for (uint32_t i = 0; i < s->count; i++)
+		c[i] = (struct nand_cmd){ .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = s->pb[i],
+					  .ppn = { direct_ppn(d, s->block[i], 0) } };
+	command(d, now_ns, c, s->count);
+	for (uint32_t i = 0; i < s->count; i++) {
+		s->erase_failed[i] = c[i].status == NAND_ERASE_FAIL;
+		if (c[i].done_ns > done_ns)
+			done_ns = c[i].done_ns;
+	}
+	d->stats.gc_blocks += s->count;
+	direct_die_start(d, die, DIRECT_CMD_GC, done_ns);
+}
+
+static void gc_step(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	switch (d->die[die].step.op) {
+	case DIRECT_COPY:
+		if (d->c.gc_copyback) {
+			gc_copyback(d, now_ns, die);
+			return;
+		}
+		gc_read(d, now_ns, die);
+		return;
+	case DIRECT_SEARCH:
+		gc_read(d, now_ns, die);
+		return;
+	case DIRECT_WIPE:
+		gc_wipe(d, now_ns, die);
+		return;
+	}
+	SSD_ASSERT(!"a step of GC that nobody knows");
+}
+
+static void gc_over(struct direct *d, uint64_t now_ns, uint32_t plane)
+{
+	struct direct_plane *p = &d->plane[plane];
+	struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];
+
+	p->gc_active = false;
+	d->stats.gc_ns += now_ns - p->gc_since_ns;
+	x->gc_active--;
+	x->gc_plane = (plane + 1) % d->g->planes_per_die;
+	x->gc_credit = 0;
+	x->w.waits = false;
+}
+
+static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+	uint32_t planes = d->g->planes_per_die, i = 0, plane;
+
+	do
+		plane = die * planes + (x->gc_plane + i++) % planes;
+	while (!d->plane[plane].gc_active);
+	x->step = (struct direct_step){ .plane = plane };
+	switch (d->scheme->gc_next(d, plane, &x->step)) {
+	case DIRECT_STEP:
+		if (x->gc_credit)
+			x->gc_credit--;
+		gc_step(d, now_ns, die);
+		return;
+	case DIRECT_PREPARE:
+		prepare(d, now_ns, plane);
+		return;
+	case DIRECT_DONE:
+		d->stats.gc_runs++;
+		gc_over(d, now_ns, plane);
+		gc_wanted(d, now_ns, plane);
+		return;
+	case DIRECT_STUCK:
+		d->plane[plane].stuck = true;
+		gc_over(d, now_ns, plane);
+		return;
+	}
+	SSD_ASSERT(!"GC goes nowhere");
+}
+
+/* ---- the die's turn ----------------------------------------------------------------- */
+
+void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+	enum direct_cmd cmd = x->cmd;
+
+	x->cmd = DIRECT_IDLE;
+	switch (cmd) {
+	case DIRECT_CMD_READ:
+		return;
+	case DIRECT_CMD_PROGRAM:
+		program_ended(d, now_ns, die);
+		return;
+	case DIRECT_CMD_PREPARE:
+		prepared(d, x);
+		return;
+	case DIRECT_CMD_GC_READ:
+		x->half_copied = true;
+		return;
+	case DIRECT_CMD_GC:
+		d->scheme->gc_done(d, x->step.plane, &x->step);
+		return;
+	case DIRECT_IDLE:
+		break;
+	}
+	SSD_ASSERT(!"an idle die ended a command");
+}
+
+/* One command, or what needs none, for an idle die; false: nothing to do. */
+static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+	bool write = x->w.op != DIRECT_NONE ? !x->w.waits : x->write_first != DIRECT_NONE;
+	bool gc_first = d->c.gc_mode == FTL_GC_BLOCKING || x->gc_credit;
+
+	if (x->half_copied) {
+		x->half_copied = false;
+		gc_copy_read(d, now_ns, die);
+	} else if (x->r.op != DIRECT_NONE) {
+		read_go(d, now_ns, die);
+	} else if (x->w.op != DIRECT_NONE && x->w.stage == DIRECT_FIND && x->w.searched) {
+		write_go(d, now_ns, die);
+	} else if (x->gc_active && gc_first) {
+		gc_go(d, now_ns, die);
+	} else if (x->read_first != DIRECT_NONE &&
+		   !(write && x->reads_in_row >= DIRECT_READS_IN_ROW)) {
+		read_go(d, now_ns, die);
+	} else if (write) {
+		write_go(d, now_ns, die);
+	} else if (x->gc_active) {
+		gc_go(d, now_ns, die);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+void direct_die_dispatch(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	while (d->die[die].cmd == DIRECT_IDLE && turn(d, now_ns, die))
+		;
+}

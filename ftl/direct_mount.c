@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * direct_mount.c - the write-through engine: what flash holds, and its invariants.
+ *
+ *   1  survey   each page's spare area, dies side by side: the scheme hears of every
+ *               page that is not erased; sequences go on past the highest one seen
+ *   2  planes   the scheme makes sense of each plane, one after another, and erases
+ *               what could be mistaken for data later
+ *
+ * Nothing is programmed. A mount that is cut finds the same or less to erase the next
+ * time. Cost: a spare-area read of every page of the drive, and what the scheme reads
+ * again.
+ */
+#include "direct.h"
+
+static uint64_t die_free_ns(const struct direct *d, uint32_t die)
+{
+	uint64_t ready = d->n->ops->die_ready_ns(d->n, die);
+
+	return ready > d->now_ns ? ready : d->now_ns;
+}
+
+/* One command by itself; time goes on to its begin. */
+static void mount_command(struct direct *d, struct nand_cmd *c)
+{
+	d->now_ns = die_free_ns(d, geo_die_of(d->g, geo_block_of(d->g, c->ppn)));
+	c->source = NAND_SRC_META;
+	nand_submit(d->n, d->now_ns, c, 1);
+	SSD_ASSERT(c->status != NAND_VIOLATION);
+	if (c->done_ns > d->mount_ready_ns)
+		d->mount_ready_ns = c->done_ns;
+}
+
+static enum nand_status read_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
+{
+	struct nand_cmd c = { .op = NAND_READ, .ppn = { ppn }, .ecc_words = NAND_OOB_ONLY,
+			      .oob = d->oob };
+
+	mount_command(d, &c);
+	if (c.status == NAND_OK || c.status == NAND_CORRECTED)
+		direct_oob_get(d->oob, oob);
+	return c.status;
+}
+
+bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
+{
+	enum nand_status s = read_oob(d, ppn, oob);
+
+	return s == NAND_OK || s == NAND_CORRECTED;
+}
+
+void direct_mount_erase(struct direct *d, uint32_t block)
+{
+	struct nand_cmd c = { .op = NAND_ERASE, .pb = NAND_WHOLE_BLOCK,
+			      .ppn = { direct_ppn(d, block, 0) } };
+
+	mount_command(d, &c);
+	if (c.status == NAND_ERASE_FAIL)
+		direct_put_bad(d, block);
+	else
+		direct_put_free(d, block, false);
+}
+
+static bool plausible(const struct direct *d, uint32_t block, const struct direct_oob *o)
+{
+	return o->lpn < d->lpns &&
+	       direct_plane_of_lpn(d, o->lpn) == geo_plane_of(d->g, (pbn_t){ block });
+}
+
+static int survey_page(struct direct *d, uint32_t block, uint32_t in_block)
+{
+	uint32_t ppn = direct_ppn(d, block, in_block);
+	struct direct_oob oob;
+	enum nand_status s = read_oob(d, ppn, &oob);
+
+	if (s == NAND_ERASED)
+		return SSD_OK;
+	if (s == NAND_UNCORR) {
+		d->scheme->mount_page(d, block, in_block, NULL);
+		return SSD_OK;
+	}
+	if (!plausible(d, block, &oob))
+		return SSD_E_CORRUPT;
+	if (oob.seq >= d->seq)
+		d->seq = oob.seq + 1;
+	if (oob.lost)
+		d->lost[ppn >> 3] |= (uint8_t)(1u << (ppn & 7));
+	d->scheme->mount_page(d, block, in_block, &oob);
+	return SSD_OK;
+}
+
+static int survey(struct direct *d)
+{
+	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
+	int err;
+
+	for (uint32_t k = 0; k < per_die; k++)
+		for (uint32_t page = 0; page < d->g->pages_per_block; page++)
+			for (uint32_t die = 0; die < d->dies; die++) {
+				uint32_t block = die * per_die + k;
+
+				if (d->block[block].state == DIRECT_BAD)
+					continue;
+				err = survey_page(d, block, page);
+				if (err)
+					return err;
+			}
+	return SSD_OK;
+}
+
+static void skip_bad(struct direct *d)
+{
+	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
+		if (!d->n->ops->is_bad(d->n, (pbn_t){ b }))
+			continue;
+		d->block[b].state = DIRECT_BAD;
+		d->plane[geo_plane_of(d->g, (pbn_t){ b })].good_blocks--;
+	}
+}
+
+int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
+{
+	struct direct *d = direct_of(f);
+	int err;
+
+	d->now_ns = d->mount_ready_ns = now_ns;
+	d->stats.mounts++;
+	skip_bad(d);
+	err = survey(d);
+	for (uint32_t p = 0; p < d->planes && !err; p++) {
+		err = d->scheme->mount_plane(d, p);
+		if (d->plane[p].good_blocks < d->needed)
+			d->worn = true;
+	}
+	*ready_ns = d->mount_ready_ns;
+	return err;
+}
+
+/* ---- invariants ------------------------------------------------------------------ */
+
+static void check_blocks(const struct direct *d)
+{
+	uint32_t free_blocks = 0, listed = 0, good = 0, counted = 0;
+
+	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
+		free_blocks += d->block[b].state == DIRECT_FREE;
+		good += d->block[b].state != DIRECT_BAD;
+		SSD_ASSERT((d->block[b].state == DIRECT_BAD) ==
+			   d->n->ops->is_bad(d->n, (pbn_t){ b }));
+	}
+	for (uint32_t p = 0; p < d->planes; p++) {
+		uint32_t b = d->plane[p].free_first;
+
+		counted += d->plane[p].good_blocks;
+		for (uint32_t i = 0; i < d->plane[p].free_count; i++, listed++) {
+			SSD_ASSERT(d->block[b].state == DIRECT_FREE);			/* E1 */
+			SSD_ASSERT(geo_plane_of(d->g, (pbn_t){ b }) == p);		/* E1 */
+			SSD_ASSERT(i + 1 < d->plane[p].free_count || b == d->plane[p].free_last);
+			b = d->block[b].next;
+		}
+	}
+	SSD_ASSERT(listed == free_blocks && good == counted);				/* E1 */
+}
+
+static void check_map(const struct direct *d)
+{
+	for (uint32_t lpn = 0; lpn < d->lpns; lpn++) {
+		uint32_t plane = direct_plane_of_lpn(d, lpn), ppn;
+		const void *data, *oob;
+		struct direct_oob o;
+		enum nand_status s;
+
+		ppn = d->scheme->lookup(d, plane, direct_page_of_lpn(d, lpn));
+		if (ppn == DIRECT_NONE)
+			continue;
+		SSD_ASSERT(geo_plane_of(d->g, geo_block_of(d->g, (ppn_t){ ppn })) == plane);	/* E4 */
+		SSD_ASSERT(d->block[ppn / d->g->pages_per_block].state == DIRECT_USED);	/* E4 */
+		s = d->n->ops->peek(d->n, (ppn_t){ ppn }, &data, &oob);
+		SSD_ASSERT(s != NAND_ERASED);						/* E4 */
+		if (s == NAND_UNCORR)
+			continue;
+		direct_oob_get(oob, &o);
+		SSD_ASSERT(o.lpn == lpn && o.seq < d->seq);				/* E4 */
+		SSD_ASSERT(o.lost == (d->lost[ppn >> 3] >> (ppn & 7) & 1));
+	}
+}
+
+static void check_dies(const struct direct *d)
+{
+	uint32_t busy = 0, queued = 0, pooled = 0, op;
+
+	for (uint32_t i = 0; i < d->dies; i++) {
+		const struct direct_die *x = &d->die[i];
+
+		busy += x->cmd != DIRECT_IDLE;
+		for (op = x->read_first; op != DIRECT_NONE; op = d->op[op].next)
+			queued++;
+		for (op = x->write_first; op != DIRECT_NONE; op = d->op[op].next)
+			queued++;
+		queued += (x->r.op != DIRECT_NONE) + (x->w.op != DIRECT_NONE);
+		SSD_ASSERT(x->cmd != DIRECT_IDLE ||					/* E5 */
+			   (x->read_first == DIRECT_NONE && x->write_first == DIRECT_NONE &&
+			    x->r.op == DIRECT_NONE && x->w.op == DIRECT_NONE && !x->gc_active));
+	}
+	for (op = d->op_free; op != DIRECT_NONE; op = d->op[op].next)
+		pooled++;
+	SSD_ASSERT(busy == d->heap_count);						/* E2 */
+	SSD_ASSERT(queued + pooled == d->c.max_unit_reads);				/* E3 */
+	SSD_ASSERT(d->ios || d->c.accounting == FTL_ACCOUNT_SSDSIM || !queued);		/* E3 */
+	SSD_ASSERT(!d->ios || queued);							/* E3 */
+}
+
+void direct_check(const struct ftl *f)
+{
+	const struct direct *d = (const struct direct *)f;
+
+	check_blocks(d);
+	check_map(d);
+	check_dies(d);
+	d->scheme->check(d);
+}

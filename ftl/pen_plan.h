@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pen_plan.h - which partial blocks (PBs) of a block to restore, and what it costs.
+ *
+ * Liu et al., "PEN: Design and Evaluation of Partial-Erase for 3D NAND-Based High
+ * Density SSDs", FAST 2018, section 5.2: equation 1, Algorithm 1 and the loop of
+ * Algorithm 2 around it. Restoring a PB is to copy its valid pages out, to erase it,
+ * and to copy them back, together with the pages from elsewhere that belong there.
+ * A PB without invalid pages is left alone at no cost.
+ *
+ * PBs have the numbers of nand.h: 1 is the block, i has the halves 2i and 2i+1. A
+ * smallest PB is also known by its position s, 0 .. 2^levels - 1; its number is
+ * 2^levels + s.
+ *
+ * How a plan is carried out, which its accounting of disturbance relies on:
+ *   1. all pages to copy out, of all its PBs, are copied out;
+ *   2. PB after PB, in the order of plan.pb[]: it is erased, then pages are copied
+ *      into it.
+ * So a disturbance that hits a PB of the plan before its own erase harms nothing, and
+ * its erase forgets it. The order is that of PB numbers, which is larger PBs first and
+ * of equals the lower: small PBs are mostly restored because they border on a large
+ * one, and after it they start anew.
+ *
+ * Pure functions: the caller owns all state. Cost of a plan: O(2^levels) for each turn
+ * of the loop, of which there are as many as smallest PBs join the plan because of
+ * disturbance, two or three as a rule.
+ */
+#ifndef SLATE_PEN_PLAN_H
+#define SLATE_PEN_PLAN_H
+
+#include "nand.h"
+
+#define PEN_SMALLEST_MAX (1u << NAND_PB_LEVELS_MAX)
+#define PEN_NO_PLAN (~(uint64_t)0)	/* a cost above all others */
+
+/*
+ * Disturbance, as the array counts it (nand.h), of one smallest PB. An edge is one that
+ * a partial erase made and that has not been programmed since: the first page programmed
+ * in this PB disturbs the PB beyond it. All zero after an erase of the block.
+ */
+struct pen_dis {
+	uint8_t disturbs;		/* since the last erase; stays at 255 */
+	uint8_t edges;			/* PEN_EDGE_* */
+};
+
+#define PEN_EDGE_BELOW 1u		/* ... disturbs s - 1 */
+#define PEN_EDGE_ABOVE 2u		/* ... disturbs s + 1 */
+
+/* What the drive can do; costs in ns, or in the paper's units. */
+struct pen_model {
+	uint32_t levels;		/* L, 0 .. NAND_PB_LEVELS_MAX */
+	uint32_t tolerance;		/* disturbances that a smallest PB bears; 255: any */
+	uint64_t copy_cost;		/* of one page, out or back */
+	uint64_t erase_cost[NAND_PB_LEVELS_MAX + 1];	/* by level, [0]: the block */
+};
+
+/* What a smallest PB holds. */
+struct pen_pages {
+	uint16_t valid;			/* valid pages in it */
+	uint16_t back;			/* valid pages elsewhere that are to be copied into it */
+	bool stale;			/* it has pages that only an erase makes usable */
+	bool refilled;			/* if it is restored, a page is certainly programmed in it
+					 * before the next PB of the plan is erased */
+};
+
+struct pen_plan {
+	uint64_t cost;			/* copies and erases; of this block alone */
+	uint32_t out;			/* pages to copy out */
+	uint32_t copies;		/* all: out, the same back, and pages from elsewhere */
+	uint32_t count;			/* PBs restored */
+	uint16_t pb[PEN_SMALLEST_MAX];	/* in the order of execution */
+};
+
+/* The planner's scratch. */
+struct pen_work {
+	uint64_t cost[2 * PEN_SMALLEST_MAX];
+	uint32_t valid[2 * PEN_SMALLEST_MAX];
+	uint32_t back[2 * PEN_SMALLEST_MAX];
+	uint8_t flags[2 * PEN_SMALLEST_MAX];
+	struct pen_dis after[PEN_SMALLEST_MAX];
+};
+
+/*
+ * The cheapest plan after which no smallest PB with a data page can have been, or can
+ * come to be by the edges that are left, disturbed beyond the tolerance. Smallest PBs
+ * without stale pages join it only if they would be.
+ *
+ * pages, dis: 2^levels each. dis must obey pen_safe() everywhere. There is always a
+ * plan (the block itself at worst), and it may be empty. Then, as for every PB left
+ * alone, `back` pages are copied into free pages: the caller sees to it that these
+ * are there, or says `stale`.
+ */
+void pen_plan_make(const struct pen_model *m, const struct pen_pages *pages,
+		   const struct pen_dis *dis, struct pen_work *w, struct pen_plan *plan);
+
+/* The first smallest PB of a PB, and how many it has. */
+uint32_t pen_first(uint32_t levels, uint32_t pb);
+uint32_t pen_span(uint32_t levels, uint32_t pb);
+
+/* Keep dis in step with the array: PB pb was erased; a page of smallest PB s was programmed. */
+void pen_erased(struct pen_dis *dis, uint32_t levels, uint32_t pb);
+void pen_programmed(struct pen_dis *dis, uint32_t levels, uint32_t s);
+
+/*
+ * A page programmed in smallest PB s now is safe from the edges that are left around it:
+ * holds of every s after a plan, and until the next.
+ */
+bool pen_safe(const struct pen_dis *dis, uint32_t levels, uint32_t s, uint32_t tolerance);
+
+#endif
