@@ -17,7 +17,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SLATE = ROOT / "host-tools" / "slate"
-SMALL = ROOT / "nand-emu" / "profiles" / "small.ini"
+PROFILES = ROOT / "nand-emu" / "profiles"
+SMALL = PROFILES / "small.ini"
 JOBS = ROOT / "fio-jobs"
 SCRIPTS = ROOT / "host-tools" / "guest" / "jobs"
 HERE = Path(__file__).resolve().parent

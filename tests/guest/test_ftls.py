@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every FTL and way of collecting: fio verifies, ext4 lives, the plug is pulled."""
+
+import unittest
+
+from support import JOBS, PROFILES, SCRIPTS, GuestTest
+
+# Blocks of a quarter: 126 MiB of flash, so that GC has much to do.
+PEN = ("geometry.pages_per_block=144", "geometry.pb_levels=4", "timing.erase_ns=10000000")
+PAIRS = ("geometry.erase_group_max=2", "ftl.parallel_erase=yes")
+
+
+class Ftl(GuestTest):
+    """What each of them must bear."""
+
+    kernel = ("--kernel", "small")
+
+    def drive(self, profile, capacity_mib, *settings):
+        """Options that describe a drive."""
+        sets = [f"--set={word}" for word in (f"ftl.capacity_mib={capacity_mib}", *settings)]
+        return ("--profile", PROFILES / f"{profile}.ini", *sets)
+
+    def bears(self, *drive, size="24m", collects=True):
+        """Random 4 KiB writes, verified after each of two passes; then a file system's life."""
+        result = self.slate(
+            *drive, *self.kernel, "--job", JOBS / "verify-4k.fio", "--env", f"SIZE={size}", "--env", "LOOPS=2"
+        )
+        self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
+        self.assert_clean(result.device)
+        self.assertEqual(result.device.total.ftl["gc-runs"] > 0, collects)
+        report = self.slate(*drive, *self.kernel, "--cmd", SCRIPTS / "fs-test.sh", "--cmd-arg", "ext4")
+        self.assertNotIn("FAIL", report.text("fs-test.txt"))
+        self.assertIn("compare again: ok", report.text("fs-test.txt"))
+        self.assert_clean(report.device)
+        return result.device.total
+
+    def counts(self, total, **expected):
+        """Which kinds of GC there were."""
+        for name, some in expected.items():
+            self.assertEqual(total.ftl[name.replace("_", "-")] > 0, some, name)
+
+
+class BlockMapped(Ftl):
+    """NFTL: merges of a D- and a U-block."""
+
+    def test_nftl(self):
+        total = self.bears(*self.drive("pen-small", 80, *PEN, "ftl.pen=no"))
+        self.counts(total, merges=True, mmerges=False, search_reads=True)
+
+    def test_gftl(self):
+        total = self.bears(*self.drive("pen-small", 80, *PEN, "ftl.pen=no", "ftl.gc_mode=sliced"))
+        self.counts(total, merges=True, mmerges=False)
+
+    def test_pen(self):
+        total = self.bears(*self.drive("pen-small", 80, *PEN))
+        self.counts(total, mmerges=True)
+        self.assertGreater(total.nand["partial-erases"], 0)
+
+    def test_pen_with_parallel_erase(self):
+        total = self.bears(*self.drive("pen-small", 80, *PEN, *PAIRS, "ftl.pen_merges_max=2"))
+        self.counts(total, mmerges=True, merges=True)
+        self.assertGreater(total.nand["parallel-erases"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
