@@ -26,7 +26,7 @@
 #define A(event) (1u << ODD_##event)
 #define WEAR (A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(BLOCKS_RETIRED) | A(WORN_OUT))
 #define MOUNT (A(CUTS) | A(MOUNTS_CUT) | A(DEAD_LISTS))
-#define KNOBS (A(SECONDS) | A(WORD_READS))
+#define KNOBS (A(SECONDS) | A(WORD_READS) | A(COPYBACKS))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -69,7 +69,7 @@ static const char *const rare[] = {
 static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
-	"second victims", "sub-page reads",
+	"second victims", "sub-page reads", "copybacks",
 };
 
 static char id[64];
