@@ -63,7 +63,7 @@ static const char *const rare[] = {
 	"cm2:163:60",	/* a copy of a copy of the same order, and the first one half erased */
 	"cm1:21:40",	/* the mark that 4b wants is in a closed block */
 	"cmfe:65:40",	/* a page goes again when later ones have gone */
-	"cmxk:52:40",	/* 4b of the first of two victims */
+	"cmk:262:40",	/* 4b of the first of two victims */
 };
 
 static const char *const event_name[ODD_NEVENTS] = {

@@ -585,6 +585,26 @@ static void an_array_without_an_ftl_does_not_open(void)
 	EXPECT(strstr(err, "profile small: waits for the FTL 'flex' (ftl.type), which is not written yet"));
 }
 
+static void who_may_lose_completed_writes(void)
+{
+	static const struct { const char *buffer, *accounting; bool cache; } drives[] = {
+		{ "ftl.buffer_units=0", "ftl.accounting=device", false },
+		{ "ftl.buffer_units=64", "ftl.accounting=device", true },
+		{ "ftl.buffer_units=0", "ftl.accounting=ssdsim", true },
+	};
+	const struct ftl_host host = { 0 };
+
+	for (size_t i = 0; i < 3; i++) {
+		const char *set[] = { drives[i].buffer, drives[i].accounting, NULL };
+		struct slate_options o = { "nand-emu/profiles/small.ini", set, NULL, false };
+		struct slate_dev *d;
+
+		EXPECT_EQ(slate_open(&o, &host, &d, err), SSD_OK);
+		EXPECT_EQ(slate_has_write_cache(d), drives[i].cache);
+		slate_close(d);
+	}
+}
+
 /* ---- files -------------------------------------------------------------- */
 
 static void the_first_fault_is_the_one_named(void)
@@ -726,6 +746,7 @@ int main(void)
 	RUN(raw_bit_errors);
 	RUN(ftl_types);
 	RUN(an_array_without_an_ftl_does_not_open);
+	RUN(who_may_lose_completed_writes);
 	RUN(the_first_fault_is_the_one_named);
 	RUN(long_lines_are_refused);
 	RUN(indented_lines_are_lines);
