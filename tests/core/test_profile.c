@@ -318,6 +318,11 @@ static void gc_keys(void)
 		"be no: the array reads whole pages; or set subpage = dma or spread "
 		"(exported 256 MiB of 320 MiB raw)");
 
+	accepted("geometry.copyback=yes ftl.gc_copyback=yes");
+	EXPECT(p.ftl.gc_copyback);
+	refused("ftl.gc_copyback=yes", "override: ftl.gc_copyback = yes: gc_copyback must be no: the "
+		"array has no copyback; or set copyback = yes (exported 256 MiB of 320 MiB raw)");
+
 	accepted("ftl.accounting=device");
 	EXPECT(!p.array.timing.gc_holds_bus);
 	accepted("ftl.accounting=ssdsim");
