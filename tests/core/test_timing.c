@@ -676,7 +676,8 @@ static void a_failed_copyback_is_made_again(void)
 	EXPECT_EQ(s.program_fails, 1);
 	EXPECT_EQ(f->ops->stats(f)->gc_units, 2);
 	EXPECT_EQ(f->ops->stats(f)->retired_blocks, 0);
-	run(FTL_WRITE, 4, 1);	/* a copy's block settles with the next host page */
+	for (uint32_t lpn = 4; lpn < 8; lpn++)	/* GC is asked again with the next frontier */
+		run(FTL_WRITE, lpn, 1);
 	settle();
 	EXPECT_EQ(f->ops->stats(f)->retired_blocks, 1);
 	ftl_free();
