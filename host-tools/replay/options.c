@@ -317,6 +317,9 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 		why = "--recorded: the recording has the drive's settings: leave --profile out";
 	else if (o->csv && o->json && !strcmp(o->csv, o->json))
 		why = "--csv and --json name one file: name two";
+	for (unsigned int i = 0, seen = 0; i < o->names; i++)
+		if (!strcmp(o->name[i], "-") && seen++)
+			why = "standard input is named twice: it can be read only once";
 	return why ? replay_fail(REPLAY_USAGE, "%s", why) : 0;
 }
 

@@ -68,7 +68,6 @@ struct stream {
 	unsigned int number;
 	struct trace_row row;		/* the next one, placed; arrival in at_ns by the replay's clock */
 	bool has_row;
-	uint64_t line;			/* of row */
 	uint64_t passes_left;		/* after this one */
 	uint64_t origin_ns;		/* of the trace's clock */
 	bool has_origin;

@@ -35,6 +35,29 @@ static void put_ratio(json_t *o, const char *key, double a, double b)
 	json_object_set_new(o, key, b > 0 ? json_real(a / b) : json_null());
 }
 
+/* JSON is UTF-8; text in something else keeps its ASCII. */
+static json_t *text_of(const char *text, size_t len)
+{
+	json_t *s = json_stringn(text, len);
+	char *plain;
+
+	if (s)
+		return s;
+	plain = strndup(text, len);
+	SSD_ASSERT(plain);
+	for (char *c = plain; *c; c++)
+		if (*c & 0x80)
+			*c = '?';
+	s = json_string(plain);
+	free(plain);
+	return s;
+}
+
+static void put_text(json_t *o, const char *key, const char *text)
+{
+	json_object_set_new(o, key, text_of(text, strlen(text)));
+}
+
 static json_t *sub(json_t *o, const char *key)
 {
 	json_t *new = json_object();
@@ -70,7 +93,7 @@ static void put_settings(const struct replay *r, json_t *root)
 	while (*line) {
 		size_t len = strcspn(line, "\n");
 
-		json_array_append_new(list, json_stringn(line, len));
+		json_array_append_new(list, text_of(line, len));
 		line += len + (line[len] == '\n');
 	}
 	json_object_set_new(root, "settings", list);
@@ -80,13 +103,13 @@ static void put_options(const struct replay *r, json_t *root)
 {
 	json_t *o = sub(root, "replay");
 
-	json_object_set_new(o, "loop", json_string(loops[r->o.loop]));
+	put_text(o, "loop", loops[r->o.loop]);
 	put(o, "qd", r->o.loop == REPLAY_CLOSED ? r->o.qd : 0);
 	put(o, "speed_millionths", r->o.speed);
 	put(o, "repeat", r->o.repeat);
 	put(o, "limit", r->o.limit);
 	put(o, "warmup", r->o.warmup);
-	json_object_set_new(o, "beyond", json_string(beyonds[r->o.beyond]));
+	put_text(o, "beyond", beyonds[r->o.beyond]);
 	put(o, "align_bytes", r->grain_bytes);
 	json_object_set_new(o, "common_clock", json_boolean(r->o.common_clock));
 }
@@ -98,8 +121,8 @@ static json_t *input(struct stream *s)
 	struct trace_counts c;
 
 	trace_get_counts(s->trace, &c);
-	json_object_set_new(o, "name", json_string(trace_name(s->trace)));
-	json_object_set_new(o, "format", json_string(trace_format_names[trace_format(s->trace)]));
+	put_text(o, "name", trace_name(s->trace));
+	put_text(o, "format", trace_format_names[trace_format(s->trace)]);
 	json_object_set_new(o, "sha256",
 			    trace_sha256(s->trace, sha256) ? json_string(sha256) : json_null());
 	put(o, "bytes", trace_file_bytes(s->trace));
@@ -415,9 +438,9 @@ static json_t *build(struct replay *r, double wall_s)
 
 	SSD_ASSERT(st && root);
 	slate_get_stats(r->dev, st);
-	json_object_set_new(root, "schema", json_string(SCHEMA));
-	json_object_set_new(root, "drive", json_string(slate_profile_name(r->dev)));
-	json_object_set_new(root, "ftl", json_string(slate_ftl_name(r->dev)));
+	put_text(root, "schema", SCHEMA);
+	put_text(root, "drive", slate_profile_name(r->dev));
+	put_text(root, "ftl", slate_ftl_name(r->dev));
 	put(root, "capacity_bytes", r->capacity);
 	put_options(r, root);
 	put_inputs(r, root);

@@ -116,6 +116,7 @@ class Loops(Case):
             (("--scale=0", "x"), "--scale=0"),
             (("--align", "page", "x"), "sector nor unit"),
             (("--recorded", "x"), "leave --profile out"),
+            (("-", "-"), "twice"),
         ):
             self.refused("--profile", TINY, *words, words=(said,))
         self.refused("x", words=("--profile", "--drive"))

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -170,6 +171,14 @@ class Report(Case):
         self.assertEqual(found["map_bytes"] % 4, 0)
         self.assertGreaterEqual(found["map_bytes"], 1536 * 4)
         self.assertIn("ftl.payload=no", found["settings"])
+
+    def test_a_name_that_is_no_utf8(self):
+        trace = os.fsencode(self.native(*EVERY_OP)) + b"\xff"
+        os.rename(self.folder / "native.txt", trace)
+        done = subprocess.run(
+            [REPLAY, "--profile", TINY, "--json", "-", trace], capture_output=True, check=True
+        )
+        self.assertTrue(json.loads(done.stdout)["inputs"][0]["name"].endswith("native.txt?"))
 
     def test_percentiles(self):
         """99 reads of an idle drive, one behind a write."""
@@ -412,6 +421,21 @@ class Ends(Case):
             self.assertEqual(process.returncode, 130)
             self.assertIn("interrupted", said)
             self.assertEqual(os.listdir(self.folder), [])
+
+    def test_progress(self):
+        """On a terminal: how many, how fast, how long yet."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [REPLAY, "--profile", RAND, "gen:rand4k,foot=3G,n=900000000"], cwd=self.folder, stderr=theirs
+        )
+        os.close(theirs)
+        said = b""
+        while b"s left" not in said:
+            said += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+        os.close(ours)
+        self.assertRegex(said.decode(), r"\d+ k requests, \d+ k/s, 0\.\d %, \d+ s left")
 
     def test_full_disk(self):
         trace = self.native(*EVERY_OP)
