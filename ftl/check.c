@@ -13,8 +13,8 @@
  *   C6  P1, P2 in place.c
  *   C7  a trimmed LPN is not mapped, once the buffer is empty; trims counts them
  *   C8  busy dies are in the heap, idle ones in both idle sets
- *   C10 the P2L of a mapped unit, where there is one, names its LPN
  *   C9  no I/O waits while nothing is under way and nothing is wrong
+ *   C10 the P2L of a mapped unit, where there is one, names its LPN
  *   C10 G1 in gc.c
  */
 #include "page_ftl.h"
@@ -122,8 +122,9 @@ static void check_buffer(const struct page_ftl *f)
 			   (f->wpage[w].state == W_OPEN && w == f->tail));
 		last = f->wpage[w].seq;
 	}
-	for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
-		trims += bit_get(f->trimmed, lpn);
+	for (uint32_t i = 0; i < (f->lpns + 7) / 8; i++)
+		for (uint32_t bits = f->trimmed[i]; bits; bits &= bits - 1)
+			trims++;
 	SSD_ASSERT(trims == f->trims);						/* C7 */
 	if (free == f->wpages)
 		for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
