@@ -13,9 +13,9 @@
  *   C6  P1, P2 in place.c
  *   C7  a trimmed LPN is not mapped, once the buffer is empty; trims counts them
  *   C8  busy dies are in the heap, idle ones in both idle sets
- *   C10 the P2L of a mapped unit, where there is one, names its LPN
  *   C9  no I/O waits while nothing is under way and nothing is wrong
  *   C10 G1 in gc.c
+ *   C11 the P2L of a mapped unit, where there is one, names its LPN
  */
 #include "page_ftl.h"
 
@@ -29,7 +29,7 @@ static void check_map(const struct page_ftl *f)
 		mapped++;
 		SSD_ASSERT(bit_get(f->valid, f->l2p[lpn] & ~OOB_LOST));		/* C1 */
 		SSD_ASSERT(!f->p2l || (oob_unit_lpn(p2l_of(f, f->l2p[lpn] & ~OOB_LOST)) &
-				       ~OOB_LOST) == lpn);			/* C10 */
+				       ~OOB_LOST) == lpn);			/* C11 */
 	}
 	SSD_ASSERT(mapped == f->mapped);
 	for (uint64_t b = 0; b < geo_blocks(f->g); b++) {
@@ -122,8 +122,9 @@ static void check_buffer(const struct page_ftl *f)
 			   (f->wpage[w].state == W_OPEN && w == f->tail));
 		last = f->wpage[w].seq;
 	}
-	for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
-		trims += bit_get(f->trimmed, lpn);
+	for (uint32_t i = 0; i < (f->lpns + 7) / 8; i++)
+		for (uint32_t bits = f->trimmed[i]; bits; bits &= bits - 1)
+			trims++;
 	SSD_ASSERT(trims == f->trims);						/* C7 */
 	if (free == f->wpages)
 		for (uint32_t lpn = 0; lpn < f->lpns; lpn++)

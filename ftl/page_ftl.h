@@ -22,6 +22,7 @@
  *   gc.c        collecting blocks
  *   mount.c     finding what flash holds
  *   check.c     invariants
+ *   die_heap.h  which busy die ends next
  */
 #ifndef SLATE_PAGE_FTL_H
 #define SLATE_PAGE_FTL_H

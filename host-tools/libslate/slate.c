@@ -527,7 +527,7 @@ uint32_t slate_page_bytes(const struct slate_dev *d)
 
 bool slate_has_write_cache(const struct slate_dev *d)
 {
-	return d->profile.ftl.buffer_units > 0;
+	return d->profile.ftl.buffer_units > 0 || d->profile.ftl.accounting == FTL_ACCOUNT_SSDSIM;
 }
 
 bool slate_trims(const struct slate_dev *d)

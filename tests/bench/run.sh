@@ -7,6 +7,9 @@ cd "$(dirname "$(readlink -f "$0")")/../.."
 bench=build/core/tests/bench
 echo "== the core: host requests a second, one thread; bytes of metadata"
 "$bench/bench_core" "${REQUESTS:-3000000}"
+echo "== the page FTL alone, closed loop, CPU time: as tests/bench/rand.ini has it, then by copyback"
+"$bench/bench_ftl" rand3M fill1M
+"$bench/bench_ftl" -s geometry.copyback=yes -s ftl.gc_copyback=yes rand3M fill1M
 echo "== the replayer: rand3M, fill1M, real8, and larger and larger drives"
 python3 tests/bench/replay.py
 echo "== the array: commands a second, one thread; opening 1 TB"

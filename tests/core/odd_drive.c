@@ -84,7 +84,7 @@ static void draw_knobs(struct odd *o)
 {
 	struct nand_geometry *g = &o->ac.geo;
 	struct ftl_config *c = &o->fc;
-	uint32_t words = 1u << roll(o, 6), ways = roll(o, 8);
+	uint32_t words = 1u << roll(o, 6), ways = roll(o, 16);
 
 	c->parallel_erase = ways & 1;
 	c->second_victim_pages = roll(o, g->pages_per_block + 1);
@@ -96,6 +96,8 @@ static void draw_knobs(struct odd *o)
 	o->ac.timing.subread_ns_per_kib = roll(o, 1000);
 	c->accounting = ways & 4 ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE;
 	o->ac.timing.gc_holds_bus = ways & 4;
+	c->gc_copyback = ways & 8;
+	g->copyback = ways & 8;
 }
 
 static bool valid(struct odd *o, uint64_t units)
@@ -156,7 +158,7 @@ static bool draw(struct odd *o)
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 {
 	struct odd *o = opaque;
-	bool program = c->op == NAND_PROGRAM;
+	bool program = c->op == NAND_PROGRAM || c->op == NAND_COPYBACK;
 	uint32_t permille = program ? o->program_fails : o->erase_fails;
 
 	if (!permille || c->op == NAND_READ)
@@ -189,6 +191,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
 	o->event[ODD_WORD_READS] += c[0].op == NAND_READ && c[0].ecc_words != NAND_WHOLE_PAGE &&
 				    c[0].ecc_words != NAND_OOB_ONLY;
+	o->event[ODD_COPYBACKS] += c[0].op == NAND_COPYBACK;
 	if (!o->armed || !(o->count_ops >> c[0].op & 1) || o->commands++ < o->cut_at)
 		return;
 	o->cut_ns = cut_moment(o, now_ns, c[count - 1].done_ns);
@@ -202,7 +205,7 @@ static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cm
 }
 
 #define ERASES (1u << NAND_ERASE)
-#define CHANGES (1u << NAND_PROGRAM | ERASES)
+#define CHANGES (1u << NAND_PROGRAM | 1u << NAND_COPYBACK | ERASES)
 #define ALL (1u << NAND_READ | CHANGES)
 
 static void arm(struct odd *o, uint32_t count_ops, uint32_t at)

@@ -44,6 +44,7 @@ struct shape {
 enum {
 	PAIRS = 1,	/* two victims, one erase */
 	WORDS = 2,	/* GC reads the ECC words it moves */
+	COPYBACK = 8,	/* GC copies inside the chip */
 	SSDSIM = 4,	/* a write ends with its transfer: durable are flushes and FUA alone */
 };
 
@@ -61,6 +62,9 @@ static const struct shape shapes[] = {
 	{ "sent", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0, SSDSIM },
 	{ "pairs, words, sent", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 0, FTL_GC_BLOCKING, true, 0,
 	  PAIRS | WORDS | SSDSIM },
+	{ "copyback", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, COPYBACK },
+	{ "pairs, copyback", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 2, 1 }, 512, 22, 4, FTL_GC_SLICED, false, 0,
+	  PAIRS | COPYBACK },
 	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 0, PAIRS },
 };
 
@@ -147,6 +151,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 	c.geo.oob_kept = OOB_BYTES(upp);
 	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
 	c.timing.gc_holds_bus = s->ways & SSDSIM;
+	c.geo.copyback = s->ways & COPYBACK;
 	c.payload = true;
 	test_array_make(&d->ta, &c);
 	d->shape = s;
@@ -157,7 +162,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.multiplane = s->multiplane, .payload = true, .map_ns = 10, .buffer_ns = 10,
 		.overhead_ns = 10, .max_unit_reads = 256, .gc_policy = &gc_greedy,
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
-		.gc_subpage_reads = s->ways & WORDS,
+		.gc_subpage_reads = s->ways & WORDS, .gc_copyback = s->ways & COPYBACK,
 		.accounting = s->ways & SSDSIM ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE,
 	};
 	if (ftl_list[0]->validate(&d->fc, &c.geo, &why)) {

@@ -26,7 +26,7 @@
 #define A(event) (1u << ODD_##event)
 #define WEAR (A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(BLOCKS_RETIRED) | A(WORN_OUT))
 #define MOUNT (A(CUTS) | A(MOUNTS_CUT) | A(DEAD_LISTS))
-#define KNOBS (A(SECONDS) | A(WORD_READS))
+#define KNOBS (A(SECONDS) | A(WORD_READS) | A(COPYBACKS))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -63,13 +63,13 @@ static const char *const rare[] = {
 	"cm2:163:60",	/* a copy of a copy of the same order, and the first one half erased */
 	"cm1:21:40",	/* the mark that 4b wants is in a closed block */
 	"cmfe:65:40",	/* a page goes again when later ones have gone */
-	"cmxk:52:40",	/* 4b of the first of two victims */
+	"cmk:262:40",	/* 4b of the first of two victims */
 };
 
 static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
-	"second victims", "sub-page reads",
+	"second victims", "sub-page reads", "copybacks",
 };
 
 static char id[64];

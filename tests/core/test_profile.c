@@ -318,6 +318,11 @@ static void gc_keys(void)
 		"be no: the array reads whole pages; or set subpage = dma or spread "
 		"(exported 256 MiB of 320 MiB raw)");
 
+	accepted("geometry.copyback=yes ftl.gc_copyback=yes");
+	EXPECT(p.ftl.gc_copyback);
+	refused("ftl.gc_copyback=yes", "override: ftl.gc_copyback = yes: gc_copyback must be no: the "
+		"array has no copyback; or set copyback = yes (exported 256 MiB of 320 MiB raw)");
+
 	accepted("ftl.accounting=device");
 	EXPECT(!p.array.timing.gc_holds_bus);
 	accepted("ftl.accounting=ssdsim");
@@ -585,6 +590,26 @@ static void an_array_without_an_ftl_does_not_open(void)
 	EXPECT(strstr(err, "profile small: waits for the FTL 'flex' (ftl.type), which is not written yet"));
 }
 
+static void who_may_lose_completed_writes(void)
+{
+	static const struct { const char *buffer, *accounting; bool cache; } drives[] = {
+		{ "ftl.buffer_units=0", "ftl.accounting=device", false },
+		{ "ftl.buffer_units=64", "ftl.accounting=device", true },
+		{ "ftl.buffer_units=0", "ftl.accounting=ssdsim", true },
+	};
+	const struct ftl_host host = { 0 };
+
+	for (size_t i = 0; i < 3; i++) {
+		const char *set[] = { drives[i].buffer, drives[i].accounting, NULL };
+		struct slate_options o = { "nand-emu/profiles/small.ini", set, NULL, false };
+		struct slate_dev *d;
+
+		EXPECT_EQ(slate_open(&o, &host, &d, err), SSD_OK);
+		EXPECT_EQ(slate_has_write_cache(d), drives[i].cache);
+		slate_close(d);
+	}
+}
+
 /* ---- files -------------------------------------------------------------- */
 
 static void the_first_fault_is_the_one_named(void)
@@ -726,6 +751,7 @@ int main(void)
 	RUN(raw_bit_errors);
 	RUN(ftl_types);
 	RUN(an_array_without_an_ftl_does_not_open);
+	RUN(who_may_lose_completed_writes);
 	RUN(the_first_fault_is_the_one_named);
 	RUN(long_lines_are_refused);
 	RUN(indented_lines_are_lines);

@@ -25,6 +25,7 @@ static uint8_t page[2][4096], oob[2][64];
 static struct ways {
 	bool held;			/* by GC: the bus */
 	bool copyback;
+	bool gc_copyback;		/* GC makes use of it */
 	enum nand_subpage subpage;	/* words of 1 KiB, GC reads those it moves */
 	uint32_t unit;			/* 0: a page */
 	bool pairs;
@@ -49,7 +50,7 @@ static void make(uint32_t channels, uint32_t chips, uint32_t planes)
 	c.timing.gc_holds_bus = ways.held;
 	c.timing.subread_base_ns = 10000;
 	c.timing.subread_ns_per_kib = 5000;
-	c.geo.copyback = ways.copyback;
+	c.geo.copyback = ways.copyback || ways.gc_copyback;
 	c.geo.subpage = ways.subpage;
 	c.geo.ecc_word_bytes = ways.subpage ? 1024 : 4096;
 	c.geo.erase_group_max = 1 + ways.pairs;
@@ -278,7 +279,7 @@ static void ftl_make(uint32_t channels, uint32_t chips, uint32_t units, uint32_t
 		.buffer_ns = BUFFER, .overhead_ns = OVERHEAD, .max_unit_reads = 64,
 		.gc_policy = &gc_greedy, .parallel_erase = ways.pairs,
 		.second_victim_pages = ways.second_pages, .gc_subpage_reads = ways.subpage,
-		.accounting = ways.accounting,
+		.gc_copyback = ways.gc_copyback, .accounting = ways.accounting,
 	};
 	struct ftl_host host = { on_done, on_copy, NULL };
 	size_t len;
@@ -617,6 +618,71 @@ static void gc_reads_the_words_it_moves(void)
 	ftl_free();
 }
 
+/* ---- GC that copies inside the chip ----------------------------------------- */
+
+#define COPYBACK_ALONE (CMD + 64 + READ + PROG)	/* the copy's own spare area crosses the bus */
+
+static uint32_t failures_left;
+
+static enum nand_status fail_copybacks(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op != NAND_COPYBACK || !failures_left)
+		return NAND_OK;
+	failures_left--;
+	return NAND_PROG_FAIL;
+}
+
+/* fill_to_the_brink(), the 17th write, and what its GC did to LPN 3. */
+static struct nand_stats gc_by_copyback(uint32_t fail)
+{
+	struct nand_hooks hooks = { .fault = fail_copybacks };
+	struct ftl_io w = { .op = FTL_WRITE, .offset = 13 * 4096, .bytes = 4096 };
+	struct nand_stats s;
+
+	failures_left = fail;
+	ways.gc_copyback = true;
+	ftl_make(1, 1, 14, 0, FTL_GC_BLOCKING);
+	nand_array_set_hooks(t.a, &hooks);
+	fill_to_the_brink();
+	t.n->ops->reset_stats(t.n);
+	give(&w);
+	settle();
+	EXPECT_EQ(run(FTL_READ, 3, 1), READ_ALONE + FRONT);
+	EXPECT_EQ(last()->status, SSD_OK);
+	t.n->ops->get_stats(t.n, &s);
+	EXPECT_EQ(s.ops[NAND_READ][NAND_SRC_GC], 0);
+	EXPECT_EQ(s.ops[NAND_PROGRAM][NAND_SRC_GC], 0);
+	return s;
+}
+
+static void gc_copies_inside_the_chip(void)
+{
+	struct nand_stats s = gc_by_copyback(0);
+
+	EXPECT_EQ(s.ops[NAND_COPYBACK][NAND_SRC_GC], 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_units, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_ns, COPYBACK_ALONE + ERASE_ALONE);
+	ftl_free();
+}
+
+/* The copy is made again in the next block; the one that failed is retired. */
+static void a_failed_copyback_is_made_again(void)
+{
+	struct nand_stats s = gc_by_copyback(1);
+
+	EXPECT_EQ(s.ops[NAND_COPYBACK][NAND_SRC_GC], 2);
+	EXPECT_EQ(s.program_fails, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_units, 2);
+	EXPECT_EQ(f->ops->stats(f)->retired_blocks, 0);
+	for (uint32_t lpn = 4; lpn < 8; lpn++)	/* GC is asked again with the next frontier */
+		run(FTL_WRITE, lpn, 1);
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->retired_blocks, 1);
+	ftl_free();
+}
+
 /* ---- SSDSim's accounting: a write ends with its transfer ------------------- */
 
 static void ssdsim_make(uint32_t chips, uint32_t units)
@@ -765,6 +831,8 @@ int main(void)
 	RUN(a_second_victim_over_the_threshold_waits_its_turn);
 	RUN(a_second_victim_is_not_copied_to_the_reserve);
 	RUN(gc_reads_the_words_it_moves);
+	RUN(gc_copies_inside_the_chip);
+	RUN(a_failed_copyback_is_made_again);
 	RUN(ssdsim_write_ends_with_its_transfer);
 	RUN(ssdsim_writes_of_two_chips);
 	RUN(ssdsim_write_larger_than_the_staging_room);
