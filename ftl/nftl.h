@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nftl.h - NFTL's state, for its own files only.
+ *
+ * Block mapping (Ban, US patent 5,404,485; as Liu et al., FAST 2018, section 2.2 use
+ * it). A *logical block* is pages_per_block consecutive pages of a plane. It has at most
+ * one D-block, where page k lives at k, and at most one U-block, a log of what was
+ * written later. A page's first write goes to the D-block, if it may be programmed
+ * there, every other to the U-block; the newest copy is valid. U-blocks are few: while
+ * more than the threshold of blocks are free, a D-block without one may take one.
+ *
+ *   Merge    (full U-block, or no block free under the threshold: then of the pair
+ *            with most invalid pages) copies all valid pages to a free block, the new
+ *            D-block, and erases both
+ *   M-Merge  (ftl.pen) restores partial blocks of the D-block instead, and erases the
+ *            U-block; taken when it is cheaper, fits, and fewer than W were done since
+ *            the D-block's last Merge
+ *
+ *   nftl.c        reads, writes, victims, configuration
+ *   nftl_merge.c  Merge and M-Merge, as steps
+ *   nftl_mount.c  what flash holds; invariants
+ */
+#ifndef SLATE_NFTL_H
+#define SLATE_NFTL_H
+
+#include "direct.h"
+#include "pen_plan.h"
+
+#define NFTL_NONE DIRECT_NONE
+#define NFTL_NO_POS 0xffffu
+
+/* Tags of pages. */
+#define NFTL_TAG_U 1u		/* in a U-block; else in a D-block, at its own place */
+#define NFTL_TAG_LAST 2u	/* the last page that a Merge copied: the block is complete */
+
+struct nftl_pair {		/* of a logical block */
+	uint32_t d;		/* pbn of its D-block, or NFTL_NONE */
+	uint32_t u;		/* its slot of U-blocks, or NFTL_NONE */
+};
+
+struct nftl_u {			/* a slot: a U-block and what a drive knows of it */
+	uint32_t block;		/* pbn; NFTL_NONE: the slot is free, next: of the free list */
+	uint32_t lblock;	/* of the plane */
+	uint32_t end;		/* the log's end: first position never used */
+	uint32_t invalid;	/* used pages of the pair that are not valid */
+	uint32_t prev, next;	/* the victims' list of that number; not while it is merged */
+	bool closed;		/* nothing is appended any more */
+};
+
+struct nftl_block {
+	uint16_t merges;	/* D: M-Merges since it became one */
+	bool retire;		/* a program or a partial erase failed: BAD when it is empty */
+	bool suspect;		/* found by a mount: perhaps half erased, disturbed who knows how often */
+	/* while mounting */
+	bool readable, mixed, is_u, last;
+	uint32_t lblock, next;	/* chain of a logical block's */
+	uint64_t seq;		/* highest */
+};
+
+enum nftl_phase {
+	NFTL_IDLE,
+	NFTL_SEARCH,	/* spare areas of the U-block */
+	NFTL_MERGE,	/* copies to the new D-block */
+	NFTL_SPACE,	/* M-Merge: the U-block's PB is being erased */
+	NFTL_OUT,	/* M-Merge: copies to the U-block */
+	NFTL_RESTORE,	/* M-Merge: a PB of the D-block is being erased */
+	NFTL_BACK,	/* M-Merge: copies back to it */
+	NFTL_WIPE,	/* what is empty now is erased */
+};
+
+struct nftl_gc {
+	enum nftl_phase phase;
+	uint32_t slot;			/* being merged, or NFTL_NONE */
+	uint32_t lblock;		/* and its logical block, until all is erased */
+	uint32_t want;			/* slot that a write needs merged, or NFTL_NONE */
+	uint32_t at;			/* next page or position to look at */
+	uint32_t target;		/* Merge: the new D-block, or NFTL_NONE */
+	uint32_t left;			/* Merge: copies to go */
+	uint32_t space_pb;		/* M-Merge: PB of the U-block to erase, or 0 */
+	uint32_t space_at, space_end;	/* positions that it won */
+	uint32_t pb_at;			/* of the plan */
+	uint32_t wipe[2], wipes;	/* blocks to erase */
+	struct pen_plan plan;
+};
+
+struct nftl_plane {
+	uint32_t free_slots;		/* list */
+	uint32_t pairs;			/* slots in use */
+	uint32_t high;			/* no victim has more invalid pages */
+	uint32_t *victims;		/* lists, by invalid pages: 0 .. 2 * pages_per_block */
+	struct nftl_gc gc;
+};
+
+struct nftl {
+	uint32_t lblocks;		/* a plane */
+	uint32_t slots;			/* a plane */
+	uint32_t host_reserve;		/* free blocks that writes leave to GC */
+	struct nftl_pair *pair;		/* plane * lblocks + lblock */
+	struct nftl_u *u;		/* plane * slots + slot */
+	uint16_t *pos;			/* (plane * slots + slot) * pages_per_block + k: where page k's
+					 * newest copy is in the U-block, or NFTL_NO_POS */
+	struct nftl_block *block;
+	struct nftl_plane *plane;
+	uint8_t *used, *valid;		/* bit per ppn: programmed (or lost to a failure); the newest */
+	struct pen_dis *dis;		/* pbn << pb_levels, with ftl.pen */
+	uint32_t *chain;		/* mount: lblock's blocks */
+	uint64_t *seq;			/* mount: of pages_per_block pages */
+
+	struct pen_model model;
+	struct pen_pages *pages;	/* scratch, with ftl.pen */
+	struct pen_work *work;
+};
+
+static inline struct nftl *nftl_of(const struct direct *d)
+{
+	return d->s;
+}
+
+static inline bool nftl_bit(const uint8_t *map, uint32_t i)
+{
+	return map[i >> 3] >> (i & 7) & 1;
+}
+
+static inline void nftl_set(uint8_t *map, uint32_t i)
+{
+	map[i >> 3] |= (uint8_t)(1u << (i & 7));
+}
+
+static inline void nftl_clear(uint8_t *map, uint32_t i)
+{
+	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
+}
+
+static inline struct nftl_pair *nftl_pair_of(const struct direct *d, uint32_t plane, uint32_t lblock)
+{
+	struct nftl *s = nftl_of(d);
+
+	return &s->pair[plane * s->lblocks + lblock];
+}
+
+static inline struct nftl_u *nftl_u_of(const struct direct *d, uint32_t plane, uint32_t slot)
+{
+	struct nftl *s = nftl_of(d);
+
+	return &s->u[plane * s->slots + slot];
+}
+
+static inline uint16_t *nftl_pos_of(const struct direct *d, uint32_t plane, uint32_t slot)
+{
+	struct nftl *s = nftl_of(d);
+
+	return &s->pos[((size_t)plane * s->slots + slot) * d->g->pages_per_block];
+}
+
+static inline struct pen_dis *nftl_dis_of(const struct direct *d, uint32_t block)
+{
+	return nftl_of(d)->dis + ((size_t)block << d->g->pb_levels);
+}
+
+static inline uint32_t nftl_pb_pages(const struct direct *d)
+{
+	return d->g->pages_per_block >> d->g->pb_levels;
+}
+
+/* nftl.c */
+uint32_t nftl_lookup(const struct direct *d, uint32_t plane, uint32_t page);
+void nftl_forget(struct direct *d, uint32_t block, uint32_t from, uint32_t count);
+uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block);
+void nftl_d_programmed(struct direct *d, uint32_t block, uint32_t k);
+uint32_t nftl_slot_get(struct direct *d, uint32_t plane, uint32_t lblock, uint32_t block);
+void nftl_slot_put(struct direct *d, uint32_t plane, uint32_t slot);
+void nftl_victim_add(struct direct *d, uint32_t plane, uint32_t slot);
+void nftl_victim_remove(struct direct *d, uint32_t plane, uint32_t slot);
+uint32_t nftl_invalid(const struct direct *d, uint32_t plane, uint32_t slot);
+
+/* nftl_merge.c */
+enum direct_next nftl_gc_next(struct direct *d, uint32_t plane, struct direct_step *step);
+void nftl_gc_done(struct direct *d, uint32_t plane, const struct direct_step *step);
+
+/* nftl_mount.c */
+void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
+		     const struct direct_oob *oob);
+int nftl_mount_plane(struct direct *d, uint32_t plane) SSD_MUST_CHECK;
+void nftl_check(const struct direct *d);
+
+#endif

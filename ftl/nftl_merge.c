@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * nftl_merge.c - Merge and M-Merge, one primitive step after another.
+ *
+ *   IDLE -> [SEARCH] -> MERGE -> WIPE -> IDLE
+ *                    -> [SPACE] -> OUT -> (RESTORE -> BACK) ... -> WIPE -> IDLE   M-Merge
+ *
+ * Merge. The map stays as it is until the last copy has been made; then the new block
+ * is the D-block and the pair is empty. So reads are right at any time, and so is a
+ * mount: a new D-block without its last copy is a leftover, one with it makes the
+ * others leftovers.
+ *
+ * M-Merge (Liu et al., FAST 2018, section 5.2). The map changes with every copy: a page
+ * copied out is the U-block's, a page copied back the D-block's, as their sequences say
+ * on flash. All pages that are to leave the D-block do so first, then each PB is erased
+ * and filled (what pen_plan.h's accounting wants). At the end no page's newest copy is
+ * in the U-block, which is erased and free. If the pages copied out do not fit into the
+ * U-block, its largest PB without a valid page is erased first (Algorithm 2; pages from
+ * an unfinished PB do not count). A U-block sees one partial erase in its life at most,
+ * so its smallest PBs are disturbed once at most: with a tolerance of 0 it sees none.
+ *
+ * Blocks found by a mount are suspect and merged whole. A failed program or partial erase
+ * of an M-Merge turns it into a Merge of what it left; a failed copy of a Merge makes it
+ * begin again with another block.
+ */
+#include "nftl.h"
+
+static uint32_t ppb_of(const struct direct *d)
+{
+	return d->g->pages_per_block;
+}
+
+static struct nftl_gc *gc_of(const struct direct *d, uint32_t plane)
+{
+	return &nftl_of(d)->plane[plane].gc;
+}
+
+static struct nftl_u *gc_u(const struct direct *d, uint32_t plane)
+{
+	return nftl_u_of(d, plane, gc_of(d, plane)->slot);
+}
+
+static struct nftl_pair *gc_pair(const struct direct *d, uint32_t plane)
+{
+	return nftl_pair_of(d, plane, gc_of(d, plane)->lblock);
+}
+
+static uint32_t gc_newest(const struct direct *d, uint32_t plane, uint32_t k)
+{
+	return nftl_lookup(d, plane, gc_of(d, plane)->lblock * ppb_of(d) + k);
+}
+
+static uint32_t valid_pages(const struct direct *d, uint32_t plane)
+{
+	const struct nftl *s = nftl_of(d);
+	uint32_t data = gc_pair(d, plane)->d, n = nftl_count(d, s->valid, gc_u(d, plane)->block);
+
+	return data == NFTL_NONE ? n : n + nftl_count(d, s->valid, data);
+}
+
+static enum direct_next copy(const struct direct *d, uint32_t plane, uint32_t k, uint32_t from,
+			     uint32_t to, uint8_t tag, struct direct_step *step)
+{
+	struct nftl *s = nftl_of(d);
+
+	step->op = DIRECT_COPY;
+	step->page = gc_of(d, plane)->lblock * ppb_of(d) + k;
+	step->from = from;
+	step->to = to;
+	step->tag = tag;
+	nftl_set(s->used, to);
+	return DIRECT_STEP;
+}
+
+static enum direct_next wipe(uint32_t block, uint32_t pb, struct direct_step *step)
+{
+	step->op = DIRECT_WIPE;
+	step->block[step->count] = block;
+	step->pb[step->count++] = pb;
+	return DIRECT_STEP;
+}
+
+/* ---- the choice of a victim and of a way ------------------------------------------ */
+
+static void plan_pages(const struct direct *d, uint32_t plane)
+{
+	const struct nftl *s = nftl_of(d);
+	const uint16_t *pos = nftl_pos_of(d, plane, gc_of(d, plane)->slot);
+	uint32_t data = gc_pair(d, plane)->d, pb = nftl_pb_pages(d);
+
+	for (uint32_t leaf = 0; leaf < 1u << d->g->pb_levels; leaf++) {
+		struct pen_pages *p = &s->pages[leaf];
+
+		*p = (struct pen_pages){ 0 };
+		for (uint32_t k = leaf * pb; k < (leaf + 1) * pb; k++) {
+			uint32_t ppn = direct_ppn(d, data, k);
+			bool used = nftl_bit(s->used, ppn), valid = nftl_bit(s->valid, ppn);
+			bool back = pos[k] != NFTL_NO_POS;
+
+			p->valid += valid;
+			p->back += back;
+			p->stale |= (used && !valid) || back;
+		}
+		p->refilled = p->valid + p->back > 0;
+	}
+}
+
+/* The largest PB of the U-block that is full and has no valid page, or 0. */
+static uint32_t largest_invalid_pb(const struct direct *d, const struct nftl_u *u)
+{
+	const struct nftl *s = nftl_of(d);
+	uint32_t levels = d->g->pb_levels, pages = nftl_pb_pages(d);
+
+	if (!d->c.disturb_tolerance)
+		return 0;
+	for (uint32_t pb = 1; pb < 2u << levels; pb++) {
+		uint32_t at = pen_first(levels, pb) * pages, end = at + pen_span(levels, pb) * pages;
+
+		while (at < end && end <= u->end && !nftl_bit(s->valid, direct_ppn(d, u->block, at)))
+			at++;
+		if (at == end)
+			return pb;
+	}
+	return 0;
+}
+
+static uint32_t level_of(uint32_t pb)
+{
+	return 31u - (uint32_t)__builtin_clz(pb);
+}
+
+static uint64_t merge_cost(const struct direct *d, uint32_t plane)
+{
+	const struct pen_model *m = &nftl_of(d)->model;
+
+	return valid_pages(d, plane) * m->copy_cost + (d->c.parallel_erase ? 1 : 2) * m->erase_cost[0];
+}
+
+static bool may_restore(const struct direct *d, uint32_t plane)
+{
+	const struct nftl *s = nftl_of(d);
+	uint32_t data = gc_pair(d, plane)->d, log = gc_u(d, plane)->block;
+
+	return d->c.pen && data != NFTL_NONE && s->block[data].merges < d->c.pen_merges_max &&
+	       !s->block[data].retire && !s->block[data].suspect && !s->block[log].retire &&
+	       !s->block[log].suspect;
+}
+
+/* Algorithm 2: is an M-Merge possible and cheaper? Then gc->plan and gc->space_* say how. */
+static bool plan(const struct direct *d, uint32_t plane)
+{
+	struct nftl *s = nftl_of(d);
+	struct nftl_gc *gc = gc_of(d, plane);
+	const struct nftl_u *u = gc_u(d, plane);
+	uint32_t room = ppb_of(d) - u->end;
+	uint64_t cost;
+
+	if (!may_restore(d, plane))
+		return false;
+	plan_pages(d, plane);
+	pen_plan_make(&s->model, s->pages, nftl_dis_of(d, gc_pair(d, plane)->d), s->work, &gc->plan);
+	cost = gc->plan.cost + s->model.erase_cost[0];
+	gc->space_pb = gc->space_at = gc->space_end = 0;
+	if (room < gc->plan.out) {
+		gc->space_pb = largest_invalid_pb(d, u);
+		if (!gc->space_pb)
+			return false;
+		gc->space_at = pen_first(s->model.levels, gc->space_pb) * nftl_pb_pages(d);
+		gc->space_end = gc->space_at +
+				pen_span(s->model.levels, gc->space_pb) * nftl_pb_pages(d);
+		room += gc->space_end - gc->space_at;
+		cost += s->model.erase_cost[level_of(gc->space_pb)];
+	}
+	return room >= gc->plan.out && cost < merge_cost(d, plane);
+}
+
+static void merge_begin(const struct direct *d, uint32_t plane)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+
+	gc->phase = NFTL_MERGE;
+	gc->at = 0;
+	gc->target = NFTL_NONE;
+	gc->left = valid_pages(d, plane);
+}
+
+static void choose_way(const struct direct *d, uint32_t plane)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+
+	if (!plan(d, plane)) {
+		merge_begin(d, plane);
+		return;
+	}
+	gc->at = gc->pb_at = 0;
+	gc->phase = gc->space_pb ? NFTL_SPACE : NFTL_OUT;
+}
+
+static void victim(struct direct *d, uint32_t plane)
+{
+	struct nftl_plane *p = &nftl_of(d)->plane[plane];
+	struct nftl_gc *gc = &p->gc;
+
+	gc->slot = gc->want != NFTL_NONE ? gc->want : p->victims[p->high];
+	SSD_ASSERT(gc->slot != NFTL_NONE);
+	gc->want = NFTL_NONE;
+	gc->lblock = gc_u(d, plane)->lblock;
+	gc->wipes = gc->at = 0;
+	nftl_victim_remove(d, plane, gc->slot);
+	gc->phase = NFTL_SEARCH;
+}
+
+static bool next_search(const struct direct *d, uint32_t plane, struct direct_step *step)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+	const struct nftl_u *u = gc_u(d, plane);
+
+	if (!d->c.spare_search || gc->at >= u->end)
+		return false;
+	step->op = DIRECT_SEARCH;
+	step->from = direct_ppn(d, u->block, gc->at++);
+	return true;
+}
+
+/* ---- what is empty now ------------------------------------------------------------- */
+
+static void to_wipe(struct nftl_gc *gc, uint32_t block)
+{
+	gc->wipe[gc->wipes++] = block;
+}
+
+/* A block that failed is not worth an erase. */
+static void retire(struct direct *d, uint32_t block)
+{
+	nftl_forget(d, block, 0, ppb_of(d));
+	nftl_of(d)->block[block] = (struct nftl_block){ 0 };
+	direct_put_bad(d, block);
+}
+
+static enum direct_next next_wipe(struct direct *d, uint32_t plane, struct direct_step *step)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+	uint32_t most = d->c.parallel_erase ? 2 : 1;
+
+	while (gc->wipes && step->count < most) {
+		uint32_t b = gc->wipe[--gc->wipes];
+
+		if (nftl_of(d)->block[b].retire)
+			retire(d, b);
+		else
+			wipe(b, NAND_WHOLE_BLOCK, step);
+	}
+	if (step->count)
+		return DIRECT_STEP;
+	gc->phase = NFTL_IDLE;
+	gc->slot = NFTL_NONE;
+	return DIRECT_DONE;
+}
+
+static void wiped(struct direct *d, const struct direct_step *step)
+{
+	for (uint32_t i = 0; i < step->count; i++) {
+		if (step->erase_failed[i]) {
+			retire(d, step->block[i]);
+			continue;
+		}
+		nftl_forget(d, step->block[i], 0, ppb_of(d));
+		direct_put_free(d, step->block[i], false);
+	}
+}
+
+/* ---- Merge ------------------------------------------------------------------------- */
+
+/* The copies are complete: they are the D-block, and the pair is empty. */
+static void merged(struct direct *d, uint32_t plane)
+{
+	struct nftl *s = nftl_of(d);
+	struct nftl_gc *gc = gc_of(d, plane);
+	struct nftl_pair *l = gc_pair(d, plane);
+
+	to_wipe(gc, gc_u(d, plane)->block);
+	if (l->d != NFTL_NONE)
+		to_wipe(gc, l->d);
+	for (uint32_t i = 0; i < gc->wipes; i++)
+		for (uint32_t k = 0; k < ppb_of(d); k++)
+			nftl_clear(s->valid, direct_ppn(d, gc->wipe[i], k));
+	l->d = gc->target;
+	for (uint32_t k = 0; k < ppb_of(d) && l->d != NFTL_NONE; k++)
+		if (nftl_bit(s->used, direct_ppn(d, l->d, k)))
+			nftl_set(s->valid, direct_ppn(d, l->d, k));
+	nftl_slot_put(d, plane, gc->slot);
+	d->stats.merges++;
+	gc->phase = NFTL_WIPE;
+}
+
+static enum direct_next merge_target(struct direct *d, uint32_t plane)
+{
+	struct nftl *s = nftl_of(d);
+	struct nftl_gc *gc = gc_of(d, plane);
+
+	switch (direct_take(d, plane, 0, &gc->target)) {
+	case DIRECT_ROOM:
+		s->block[gc->target] = (struct nftl_block){ 0 };
+		if (s->dis)
+			memset(nftl_dis_of(d, gc->target), 0, sizeof(*s->dis) << d->g->pb_levels);
+		return DIRECT_STEP;
+	case DIRECT_ERASE:
+		return DIRECT_PREPARE;
+	case DIRECT_GC:
+	case DIRECT_FULL:
+		break;
+	}
+	gc_u(d, plane)->invalid = nftl_invalid(d, plane, gc->slot);
+	nftl_victim_add(d, plane, gc->slot);
+	gc->phase = NFTL_IDLE;
+	gc->slot = NFTL_NONE;
+	return DIRECT_STUCK;
+}
+
+static enum direct_next next_merge(struct direct *d, uint32_t plane, struct direct_step *step)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+	enum direct_next next;
+	uint32_t k;
+
+	if (!gc->left) {
+		merged(d, plane);
+		return next_wipe(d, plane, step);
+	}
+	if (gc->target == NFTL_NONE) {
+		next = merge_target(d, plane);
+		if (next != DIRECT_STEP)
+			return next;
+	}
+	while (gc_newest(d, plane, gc->at) == NFTL_NONE)
+		gc->at++;
+	k = gc->at++;
+	return copy(d, plane, k, gc_newest(d, plane, k), direct_ppn(d, gc->target, k),
+		    gc->left == 1 ? NFTL_TAG_LAST : 0, step);
+}
+
+static void merge_copied(struct direct *d, uint32_t plane, bool failed)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+
+	gc->left--;
+	if (!failed)
+		return;
+	retire(d, gc->target);
+	merge_begin(d, plane);
+}
+
+/* ---- M-Merge ------------------------------------------------------------------------ */
+
+/* The next page of [at, to) that has to leave the D-block. */
+static bool next_valid(const struct direct *d, uint32_t plane, uint32_t to)
+{
+	const struct nftl *s = nftl_of(d);
+	struct nftl_gc *gc = gc_of(d, plane);
+	uint32_t data = gc_pair(d, plane)->d;
+
+	while (gc->at < to && !nftl_bit(s->valid, direct_ppn(d, data, gc->at)))
+		gc->at++;
+	return gc->at < to;
+}
+
+static uint32_t pb_begin(const struct direct *d, uint32_t pb)
+{
+	return pen_first(d->g->pb_levels, pb) * nftl_pb_pages(d);
+}
+
+static uint32_t pb_end(const struct direct *d, uint32_t pb)
+{
+	return pb_begin(d, pb) + pen_span(d->g->pb_levels, pb) * nftl_pb_pages(d);
+}
+
+static enum direct_next next_restore(struct direct *d, uint32_t plane, struct direct_step *step);
+
+static enum direct_next next_out(struct direct *d, uint32_t plane, struct direct_step *step)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+	struct nftl_u *u = gc_u(d, plane);
+
+	for (; gc->pb_at < gc->plan.count; gc->pb_at++, gc->at = 0) {
+		uint32_t pb = gc->plan.pb[gc->pb_at], k, to;
+
+		if (gc->at < pb_begin(d, pb))
+			gc->at = pb_begin(d, pb);
+		if (!next_valid(d, plane, pb_end(d, pb)))
+			continue;
+		k = gc->at++;
+		to = u->end < ppb_of(d) ? u->end++ : gc->space_at++;
+		SSD_ASSERT(to < ppb_of(d) && gc->space_at <= gc->space_end);
+		return copy(d, plane, k, direct_ppn(d, gc_pair(d, plane)->d, k),
+			    direct_ppn(d, u->block, to), NFTL_TAG_U, step);
+	}
+	gc->pb_at = 0;
+	return next_restore(d, plane, step);
+}
+
+static enum direct_next next_restore(struct direct *d, uint32_t plane, struct direct_step *step)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+
+	if (gc->pb_at < gc->plan.count) {
+		gc->phase = NFTL_RESTORE;
+		return wipe(gc_pair(d, plane)->d, gc->plan.pb[gc->pb_at], step);
+	}
+	to_wipe(gc, gc_u(d, plane)->block);
+	nftl_slot_put(d, plane, gc->slot);
+	nftl_of(d)->block[gc_pair(d, plane)->d].merges++;
+	d->stats.mmerges++;
+	gc->phase = NFTL_WIPE;
+	return next_wipe(d, plane, step);
+}
+
+/* Pages of the PB that was erased; after the last PB, of the whole block. */
+static enum direct_next next_back(struct direct *d, uint32_t plane, struct direct_step *step)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+	const uint16_t *pos = nftl_pos_of(d, plane, gc->slot);
+	bool last = gc->pb_at + 1 == gc->plan.count;
+	uint32_t end = pb_end(d, gc->plan.pb[gc->pb_at]), k;
+
+	for (; gc->at < end; gc->at++) {
+		if (pos[gc->at] == NFTL_NO_POS)
+			continue;
+		k = gc->at++;
+		return copy(d, plane, k, gc_newest(d, plane, k),
+			    direct_ppn(d, gc_pair(d, plane)->d, k), 0, step);
+	}
+	SSD_ASSERT(!last || !nftl_count(d, nftl_of(d)->valid, gc_u(d, plane)->block));
+	gc->pb_at++;
+	return next_restore(d, plane, step);
+}
+
+static void copied_out(struct direct *d, uint32_t plane, const struct direct_step *step)
+{
+	struct nftl *s = nftl_of(d);
+	struct nftl_u *u = gc_u(d, plane);
+
+	if (step->failed) {
+		s->block[u->block].retire = u->closed = true;
+		merge_begin(d, plane);
+		return;
+	}
+	nftl_clear(s->valid, step->from);
+	nftl_set(s->valid, step->to);
+	nftl_pos_of(d, plane, gc_of(d, plane)->slot)[step->page % ppb_of(d)] =
+		(uint16_t)(step->to % ppb_of(d));
+}
+
+static void copied_back(struct direct *d, uint32_t plane, const struct direct_step *step)
+{
+	struct nftl *s = nftl_of(d);
+	uint32_t data = gc_pair(d, plane)->d, k = step->page % ppb_of(d);
+
+	nftl_d_programmed(d, data, k);
+	if (step->failed) {
+		s->block[data].retire = true;
+		merge_begin(d, plane);
+		return;
+	}
+	nftl_clear(s->valid, step->from);
+	nftl_set(s->valid, step->to);
+	nftl_pos_of(d, plane, gc_of(d, plane)->slot)[k] = NFTL_NO_POS;
+}
+
+static void made_space(struct direct *d, uint32_t plane, bool failed)
+{
+	struct nftl *s = nftl_of(d);
+	struct nftl_gc *gc = gc_of(d, plane);
+	struct nftl_u *u = gc_u(d, plane);
+
+	u->closed = true;	/* its log is no log any more */
+	if (failed) {
+		s->block[u->block].retire = true;
+		merge_begin(d, plane);
+		return;
+	}
+	nftl_forget(d, u->block, gc->space_at, gc->space_end - gc->space_at);
+	gc->phase = NFTL_OUT;
+}
+
+static void restored(struct direct *d, uint32_t plane, bool failed)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+	uint32_t data = gc_pair(d, plane)->d, pb = gc->plan.pb[gc->pb_at];
+
+	if (failed) {
+		nftl_of(d)->block[data].retire = true;
+		merge_begin(d, plane);
+		return;
+	}
+	nftl_forget(d, data, pb_begin(d, pb), pb_end(d, pb) - pb_begin(d, pb));
+	pen_erased(nftl_dis_of(d, data), d->g->pb_levels, pb);
+	gc->phase = NFTL_BACK;
+	gc->at = pb_begin(d, pb);
+}
+
+/* ---- the generator -------------------------------------------------------------------- */
+
+enum direct_next nftl_gc_next(struct direct *d, uint32_t plane, struct direct_step *step)
+{
+	struct nftl_gc *gc = gc_of(d, plane);
+
+	if (gc->phase == NFTL_IDLE)
+		victim(d, plane);
+	if (gc->phase == NFTL_SEARCH) {
+		if (next_search(d, plane, step))
+			return DIRECT_STEP;
+		choose_way(d, plane);
+	}
+	switch (gc->phase) {
+	case NFTL_MERGE:
+		return next_merge(d, plane, step);
+	case NFTL_SPACE:
+		return wipe(gc_u(d, plane)->block, gc->space_pb, step);
+	case NFTL_OUT:
+		return next_out(d, plane, step);
+	case NFTL_RESTORE:
+		return next_restore(d, plane, step);
+	case NFTL_BACK:
+		return next_back(d, plane, step);
+	case NFTL_WIPE:
+		return next_wipe(d, plane, step);
+	case NFTL_IDLE:
+	case NFTL_SEARCH:
+		break;
+	}
+	SSD_ASSERT(!"a merge without a way");
+	return DIRECT_STUCK;
+}
+
+void nftl_gc_done(struct direct *d, uint32_t plane, const struct direct_step *step)
+{
+	switch (gc_of(d, plane)->phase) {
+	case NFTL_SEARCH:
+		return;
+	case NFTL_MERGE:
+		merge_copied(d, plane, step->failed);
+		return;
+	case NFTL_SPACE:
+		made_space(d, plane, step->erase_failed[0]);
+		return;
+	case NFTL_OUT:
+		copied_out(d, plane, step);
+		return;
+	case NFTL_RESTORE:
+		restored(d, plane, step->erase_failed[0]);
+		return;
+	case NFTL_BACK:
+		copied_back(d, plane, step);
+		return;
+	case NFTL_WIPE:
+		wiped(d, step);
+		return;
+	case NFTL_IDLE:
+		break;
+	}
+	SSD_ASSERT(!"a step that no merge asked for");
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * nftl_mount.c - NFTL: what flash holds, and its invariants.
+ *
+ * The survey tells of each block whose logical block it belongs to, whether it is a
+ * D- or a U-block, and its highest sequence. A block in which nothing can be read is
+ * free (and erased before use). Then, by logical block:
+ *
+ *   one D-block alone   it is.
+ *   two D-blocks        a Merge was under way, or its erases: the later one (by its
+ *                       highest sequence) is the D-block if it is complete, and all
+ *                       others are leftovers; else it is the leftover itself. Complete:
+ *                       it has the page that was copied last, or of each page a copy
+ *                       newer than all others.
+ *   with a U-block      the newest copy of each page is valid. If the U-block has none
+ *                       of them (an M-Merge or Merge was over but for its erase), it is
+ *                       a leftover.
+ *
+ * Leftovers are erased at once, before anything is programmed, so never more of them
+ * are about than one merge leaves. Half an erased leftover is one still: what it has
+ * lost was not needed.
+ *
+ * With partial erases, blocks that were found are suspect: an erase of some PB may have
+ * been cut short (rule R9), and disturbances are not known. They are read, but not
+ * programmed, and merged whole.
+ *
+ * Invariants (nftl_check):
+ *   N1  a USED block is a D-block, a U-block, the target of a Merge, or to be erased;
+ *   N2  of each page at most one copy is valid, that is used, and lookup() names it;
+ *   N3  a pair's number of invalid pages is right, and it hangs on the list of that
+ *       number, which is at most `high`; but for the one that is being merged;
+ *   N4  disturbance, where it is known, is within the tolerance of what has valid pages,
+ *       and the edges that are left keep it so.
+ */
+#include "nftl.h"
+
+/* ---- survey ---------------------------------------------------------------------- */
+
+void nftl_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
+		     const struct direct_oob *oob)
+{
+	uint32_t ppb = d->g->pages_per_block, ppn = direct_ppn(d, block, in_block), page;
+	struct nftl *s = nftl_of(d);
+	struct nftl_block *b = &s->block[block];
+	bool is_u;
+
+	nftl_set(s->used, ppn);
+	if (!oob)
+		return;
+	nftl_set(s->valid, ppn);
+	page = direct_page_of_lpn(d, oob->lpn);
+	is_u = oob->tag & NFTL_TAG_U;
+	b->mixed |= (b->readable && (b->lblock != page / ppb || b->is_u != is_u)) ||
+		    (!is_u && page % ppb != in_block);
+	b->readable = true;
+	b->is_u = is_u;
+	b->lblock = page / ppb;
+	b->last |= (oob->tag & NFTL_TAG_LAST) != 0;
+	if (oob->seq > b->seq)
+		b->seq = oob->seq;
+}
+
+/* ---- one logical block -------------------------------------------------------------- */
+
+static void leftover(struct direct *d, uint32_t block)
+{
+	nftl_forget(d, block, 0, d->g->pages_per_block);
+	nftl_of(d)->block[block] = (struct nftl_block){ 0 };
+	direct_mount_erase(d, block);
+}
+
+/* The chain's D-block with the highest sequence; *count of them. */
+static uint32_t latest_d(const struct direct *d, uint32_t chain, uint32_t *count)
+{
+	const struct nftl *s = nftl_of(d);
+	uint32_t best = NFTL_NONE;
+
+	*count = 0;
+	for (uint32_t b = chain; b != NFTL_NONE; b = s->block[b].next) {
+		if (s->block[b].is_u)
+			continue;
+		++*count;
+		if (best == NFTL_NONE || s->block[b].seq > s->block[best].seq)
+			best = b;
+	}
+	return best;
+}
+
+/* Sequences of the D-block's pages into s->seq, 0: none. */
+static void read_d(struct direct *d, uint32_t block)
+{
+	struct nftl *s = nftl_of(d);
+	struct direct_oob oob;
+
+	for (uint32_t k = 0; k < d->g->pages_per_block; k++) {
+		uint32_t ppn = direct_ppn(d, block, k);
+
+		s->seq[k] = 0;
+		if (nftl_bit(s->valid, ppn) && direct_mount_oob(d, ppn, &oob))
+			s->seq[k] = oob.seq;
+	}
+}
+
+static bool complete(struct direct *d, uint32_t chain, uint32_t block)
+{
+	struct nftl *s = nftl_of(d);
+	uint32_t ppb = d->g->pages_per_block;
+	struct direct_oob oob;
+
+	if (s->block[block].last)
+		return true;
+	read_d(d, block);
+	for (uint32_t b = chain; b != NFTL_NONE; b = s->block[b].next)
+		for (uint32_t i = 0; i < ppb && b != block; i++)
+			if (nftl_bit(s->valid, direct_ppn(d, b, i)) &&
+			    direct_mount_oob(d, direct_ppn(d, b, i), &oob) &&
+			    oob.seq > s->seq[direct_page_of_lpn(d, oob.lpn) % ppb])
+				return false;
+	return true;
+}
+
+/* Keep `block` of the chain, or all but it; the others are leftovers. */
+static uint32_t keep(struct direct *d, uint32_t chain, uint32_t block, bool it)
+{
+	struct nftl *s = nftl_of(d);
+	uint32_t kept = NFTL_NONE, next;
+
+	for (uint32_t b = chain; b != NFTL_NONE; b = next) {
+		next = s->block[b].next;
+		if ((b == block) != it) {
+			leftover(d, b);
+			continue;
+		}
+		s->block[b].next = kept;
+		kept = b;
+	}
+	return kept;
+}
+
+static uint32_t drop_leftovers(struct direct *d, uint32_t chain)
+{
+	uint32_t count, latest = latest_d(d, chain, &count);
+
+	while (count > 1) {
+		chain = keep(d, chain, latest, complete(d, chain, latest));
+		latest = latest_d(d, chain, &count);
+	}
+	return chain;
+}
+
+/* The newest copies of a pair; s->seq has the D-block's. */
+static void read_u(struct direct *d, uint32_t plane, uint32_t slot)
+{
+	struct nftl *s = nftl_of(d);
+	struct nftl_u *u = nftl_u_of(d, plane, slot);
+	uint16_t *pos = nftl_pos_of(d, plane, slot);
+	uint32_t ppb = d->g->pages_per_block, data = nftl_pair_of(d, plane, u->lblock)->d;
+	struct direct_oob oob;
+
+	for (uint32_t i = 0; i < ppb; i++) {
+		uint32_t ppn = direct_ppn(d, u->block, i), k;
+
+		if (nftl_bit(s->used, ppn))
+			u->end = i + 1;
+		if (!nftl_bit(s->valid, ppn))
+			continue;
+		nftl_clear(s->valid, ppn);
+		if (!direct_mount_oob(d, ppn, &oob))
+			continue;
+		k = direct_page_of_lpn(d, oob.lpn) % ppb;
+		if (oob.seq < s->seq[k])
+			continue;
+		if (pos[k] != NFTL_NO_POS)
+			nftl_clear(s->valid, direct_ppn(d, u->block, pos[k]));
+		else if (data != NFTL_NONE)
+			nftl_clear(s->valid, direct_ppn(d, data, k));
+		pos[k] = (uint16_t)i;
+		s->seq[k] = oob.seq;
+		nftl_set(s->valid, ppn);
+	}
+}
+
+static void take_pair(struct direct *d, uint32_t plane, uint32_t lblock, uint32_t log)
+{
+	struct nftl *s = nftl_of(d);
+	struct nftl_pair *l = nftl_pair_of(d, plane, lblock);
+	uint32_t slot = nftl_slot_get(d, plane, lblock, log);
+	struct nftl_u *u = nftl_u_of(d, plane, slot);
+
+	if (l->d != NFTL_NONE)
+		read_d(d, l->d);
+	else
+		memset(s->seq, 0, d->g->pages_per_block * sizeof(*s->seq));
+	read_u(d, plane, slot);
+	u->closed = s->block[log].suspect;
+	if (!nftl_count(d, s->valid, log)) {
+		nftl_slot_put(d, plane, slot);
+		leftover(d, log);
+		return;
+	}
+	u->invalid = nftl_invalid(d, plane, slot);
+	nftl_victim_add(d, plane, slot);
+}
+
+static int take_lblock(struct direct *d, uint32_t plane, uint32_t lblock, uint32_t chain)
+{
+	struct nftl *s = nftl_of(d);
+	struct nftl_pair *l = nftl_pair_of(d, plane, lblock);
+	uint32_t log = NFTL_NONE;
+
+	chain = drop_leftovers(d, chain);
+	for (uint32_t b = chain; b != NFTL_NONE; b = s->block[b].next) {
+		uint32_t *where = s->block[b].is_u ? &log : &l->d;
+
+		if (*where != NFTL_NONE)
+			return SSD_E_CORRUPT;
+		*where = b;
+		s->block[b].suspect = d->g->pb_levels > 0;
+	}
+	if (log == NFTL_NONE)
+		return SSD_OK;
+	if (s->plane[plane].free_slots == NFTL_NONE)
+		return SSD_E_CORRUPT;
+	take_pair(d, plane, lblock, log);
+	return SSD_OK;
+}
+
+/* ---- a plane --------------------------------------------------------------------------- */
+
+int nftl_mount_plane(struct direct *d, uint32_t plane)
+{
+	struct nftl *s = nftl_of(d);
+	uint32_t first = direct_first_block(d, plane), end = first + d->g->blocks_per_plane;
+	int err = SSD_OK;
+
+	for (uint32_t i = 0; i < s->lblocks; i++)
+		s->chain[i] = NFTL_NONE;
+	for (uint32_t b = first; b < end; b++) {
+		struct nftl_block *k = &s->block[b];
+
+		if (d->block[b].state == DIRECT_BAD)
+			continue;
+		if (k->mixed || (k->readable && k->lblock >= s->lblocks))
+			return SSD_E_CORRUPT;
+		if (k->readable) {
+			k->next = s->chain[k->lblock];
+			s->chain[k->lblock] = b;
+			continue;
+		}
+		nftl_forget(d, b, 0, d->g->pages_per_block);
+		direct_put_free(d, b, true);
+	}
+	for (uint32_t i = 0; i < s->lblocks && !err; i++)
+		err = take_lblock(d, plane, i, s->chain[i]);
+	return err;
+}
+
+/* ---- invariants ---------------------------------------------------------------------------- */
+
+static bool in_gc(const struct direct *d, uint32_t plane, uint32_t block)
+{
+	const struct nftl_gc *gc = &nftl_of(d)->plane[plane].gc;
+	const struct direct_step *step = &d->die[geo_die_of_plane(d->g, plane)].step;
+
+	if (gc->phase == NFTL_IDLE)
+		return false;
+	for (uint32_t i = 0; i < gc->wipes; i++)
+		if (gc->wipe[i] == block)
+			return true;
+	for (uint32_t i = 0; i < step->count; i++)	/* being erased */
+		if (gc->phase == NFTL_WIPE && step->block[i] == block)
+			return true;
+	return gc->phase == NFTL_MERGE && gc->target == block;
+}
+
+static void check_block(const struct direct *d, uint32_t plane, uint32_t block, bool mapped)
+{
+	SSD_ASSERT((d->block[block].state == DIRECT_USED) == (mapped || in_gc(d, plane, block)));
+}
+
+static void check_dis(const struct direct *d, uint32_t block)
+{
+	const struct nftl *s = nftl_of(d);
+	const struct pen_dis *dis = s->dis ? nftl_dis_of(d, block) : NULL;
+	uint32_t pb = nftl_pb_pages(d), tolerance = d->c.disturb_tolerance;
+
+	if (!dis || tolerance == 255 || s->block[block].suspect || s->block[block].retire)
+		return;
+	for (uint32_t k = 0; k < d->g->pages_per_block; k++) {
+		if (!nftl_bit(s->valid, direct_ppn(d, block, k)))
+			continue;
+		SSD_ASSERT(dis[k / pb].disturbs <= tolerance);				/* N4 */
+	}
+}
+
+static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
+{
+	const struct nftl *s = nftl_of(d);
+	const struct nftl_pair *l = nftl_pair_of(d, plane, lblock);
+	const struct nftl_u *u = l->u == NFTL_NONE ? NULL : nftl_u_of(d, plane, l->u);
+	uint32_t in_u = 0;
+
+	for (uint32_t k = 0; k < d->g->pages_per_block; k++) {
+		uint32_t pos = u ? nftl_pos_of(d, plane, l->u)[k] : NFTL_NO_POS;
+		bool in_d = l->d != NFTL_NONE && nftl_bit(s->valid, direct_ppn(d, l->d, k));
+
+		SSD_ASSERT(pos == NFTL_NO_POS || !in_d);				/* N2 */
+		SSD_ASSERT(!in_d || nftl_bit(s->used, direct_ppn(d, l->d, k)));		/* N2 */
+		if (pos == NFTL_NO_POS)
+			continue;
+		in_u++;
+		SSD_ASSERT(nftl_bit(s->valid, direct_ppn(d, u->block, pos)) &&
+			   nftl_bit(s->used, direct_ppn(d, u->block, pos)));		/* N2 */
+	}
+	SSD_ASSERT(!u || in_u == nftl_count(d, s->valid, u->block));			/* N2 */
+	if (l->d != NFTL_NONE)
+		check_dis(d, l->d);
+}
+
+/* A page of the pair is used already, but neither valid nor invalid yet. */
+static bool in_flight(const struct direct *d, uint32_t plane, const struct nftl_u *u)
+{
+	const struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];
+	uint32_t block = x->w.ppn / d->g->pages_per_block;
+
+	return x->cmd == DIRECT_CMD_PROGRAM &&
+	       (block == u->block || block == nftl_pair_of(d, plane, u->lblock)->d);
+}
+
+static void check_victims(const struct direct *d, uint32_t plane)
+{
+	const struct nftl_plane *p = &nftl_of(d)->plane[plane];
+	uint32_t listed = 0;
+	bool merging = p->gc.phase != NFTL_IDLE && p->gc.phase != NFTL_WIPE;
+
+	for (uint32_t i = 0; i <= 2 * d->g->pages_per_block; i++)
+		for (uint32_t at = p->victims[i]; at != NFTL_NONE;
+		     at = nftl_u_of(d, plane, at)->next) {
+			listed++;
+			SSD_ASSERT(i <= p->high);					/* N3 */
+			SSD_ASSERT(nftl_u_of(d, plane, at)->invalid == i);		/* N3 */
+			SSD_ASSERT(nftl_invalid(d, plane, at) ==
+				   i + in_flight(d, plane, nftl_u_of(d, plane, at)));	/* N3 */
+		}
+	SSD_ASSERT(listed + merging == p->pairs);					/* N3 */
+}
+
+void nftl_check(const struct direct *d)
+{
+	const struct nftl *s = nftl_of(d);
+
+	for (uint32_t plane = 0; plane < d->planes; plane++) {
+		uint32_t first = direct_first_block(d, plane), mapped = 0, used = 0;
+
+		for (uint32_t i = 0; i < s->lblocks; i++) {
+			const struct nftl_pair *l = nftl_pair_of(d, plane, i);
+
+			check_pair(d, plane, i);
+			if (l->d != NFTL_NONE)
+				check_block(d, plane, l->d, true);			/* N1 */
+			if (l->u != NFTL_NONE)
+				check_block(d, plane, nftl_u_of(d, plane, l->u)->block, true);
+			mapped += (l->d != NFTL_NONE) + (l->u != NFTL_NONE);
+		}
+		for (uint32_t b = first; b < first + d->g->blocks_per_plane; b++)
+			used += d->block[b].state == DIRECT_USED && !in_gc(d, plane, b);
+		SSD_ASSERT(used == mapped);						/* N1 */
+		check_victims(d, plane);
+	}
+}

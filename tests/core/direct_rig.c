@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* direct_rig.c - see direct_rig.h */
+#include <signal.h>
+#include <unistd.h>
+
+#include "direct_rig.h"
+
+char rig_id[256];
+static const char *program_name;
+
+static void on_abort(int sig)
+{
+	(void)sig;
+	fflush(stdout);
+	if (write(2, "replay: ", 8) == 8 && write(2, program_name, strlen(program_name)) > 0 &&
+	    write(2, " ", 1) == 1 && write(2, rig_id, strlen(rig_id)) > 0)
+		(void)!write(2, "\n", 1);
+}
+
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static void on_death(void)
+{
+	on_abort(0);
+}
+
+void rig_replay_hint(const char *program)
+{
+	program_name = program;
+	signal(SIGABRT, on_abort);
+	if (__sanitizer_set_death_callback)
+		__sanitizer_set_death_callback(on_death);
+}
+
+/* ---- the drive ------------------------------------------------------------- */
+
+static const struct ftl_ops *ops_of(const char *name)
+{
+	for (size_t i = 0; ftl_list[i]; i++)
+		if (!strcmp(ftl_list[i]->name, name))
+			return ftl_list[i];
+	printf("no FTL is named %s\n", name);
+	exit(1);
+}
+
+static struct rig_io *request_of(struct rig *r, struct ftl_io *io)
+{
+	return io == &r->all.io ? &r->all : io->host;
+}
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	struct rig *r = opaque;
+	struct rig_io *q = request_of(r, io);
+
+	SSD_ASSERT(!q->reported);
+	q->reported = true;
+	SSD_ASSERT(io->done_ns >= r->now_ns);
+	if (io->status == SSD_OK)
+		return;
+	if (io->op == FTL_READ) {
+		SSD_ASSERT(r->may_lose && io->status == SSD_E_UNCORR);
+		r->lost++;
+		return;
+	}
+	SSD_ASSERT(r->may_fail && (io->status == SSD_E_NOSPC || io->status == SSD_E_WORNOUT));
+	r->refused++;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	uint8_t *data = request_of(opaque, io)->data;
+
+	if (io->op == FTL_WRITE)
+		memcpy(buf, data + at, len);
+	else if (buf)
+		memcpy(data + at, buf, len);
+	else
+		memset(data + at, 0, len);
+}
+
+static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
+{
+	(void)opaque;
+	printf("rule R%d is broken by operation %d of page %u\n", (int)rule, (int)c->op, c->ppn.v);
+	SSD_ASSERT(!"a rule of the array");
+}
+
+static void configure(struct rig *r, const struct rig_shape *s)
+{
+	struct nand_timing *t = &r->ac.timing;
+	struct ftl_config *c = &r->fc;
+
+	*t = (struct nand_timing){ .cmd_ns = 100, .read_ns = { 5000, 6000, 7000 },
+				   .program_ns = { 20000, 25000, 30000 }, .bus_ps_per_byte = 1000 };
+	for (uint32_t i = 0; i <= s->g.pb_levels; i++)
+		t->erase_ns[i] = 70000 - 5000 * i;
+	r->ac.geo = s->g;
+	r->ac.payload = true;
+	r->ac.physics.disturb_tolerance = s->tolerance;
+	*c = (struct ftl_config){
+		.unit_bytes = s->g.page_bytes, .gc_start_blocks = s->start, .gc_stop_blocks = s->start,
+		.gc_urgent_blocks = s->urgent, .gc_mode = s->mode, .gc_slice_pages = 2,
+		.payload = true, .map_ns = 10, .overhead_ns = 10, .max_unit_reads = 16,
+		.gc_copyback = s->copyback, .parallel_erase = s->parallel_erase, .pen = s->pen,
+		.pen_merges_max = s->merges_max ? s->merges_max : 16, .spare_search = s->search,
+		.superblock_blocks = s->m, .superblock_max_blocks = s->n,
+		.accounting = s->accounting, .timing = *t,
+		.disturb_tolerance = s->believed ? s->believed : s->tolerance,
+	};
+}
+
+static bool accepts(struct rig *r, uint32_t units)
+{
+	const char *why = "";
+
+	r->fc.capacity_bytes = (uint64_t)units * r->fc.unit_bytes;
+	if (r->ops->validate(&r->fc, &r->ac.geo, &why) == SSD_OK)
+		return true;
+	if (r->shape->units) {
+		printf("%s: %s\n", r->shape->name, why);
+		exit(1);
+	}
+	return false;
+}
+
+static void choose_capacity(struct rig *r)
+{
+	uint32_t units = r->shape->units ? r->shape->units : (uint32_t)geo_pages(&r->ac.geo);
+
+	while (!accepts(r, units))
+		units--;
+	r->per = r->fc.unit_bytes / FTL_SECTOR_BYTES;
+	r->sectors = units * r->per;
+	SSD_ASSERT(units && units <= RIG_UNITS && r->per <= RIG_PER_UNIT);
+}
+
+void rig_make(struct rig *r, const struct rig_shape *s)
+{
+	struct nand_hooks hooks = { .violation = on_violation };
+
+	memset(r, 0, sizeof(*r));
+	r->shape = s;
+	r->ops = ops_of(s->ftl);
+	configure(r, s);
+	choose_capacity(r);
+	r->ac.geo.oob_kept = r->ops->oob_bytes(&r->fc, &r->ac.geo);
+	test_array_make(&r->ta, &r->ac);
+	nand_array_set_hooks(r->ta.a, &hooks);
+	r->len = r->ops->footprint(&r->fc, &r->ac.geo);
+	r->mem = malloc(r->len);
+	for (uint32_t i = 0; i < RIG_IOS; i++)
+		r->io[i].data = malloc(r->fc.capacity_bytes);
+	r->all.data = malloc(r->fc.capacity_bytes);
+}
+
+void rig_free(struct rig *r)
+{
+	test_array_free(&r->ta);
+	free(r->mem);
+	for (uint32_t i = 0; i < RIG_IOS; i++)
+		free(r->io[i].data);
+	free(r->all.data);
+}
+
+int rig_mount(struct rig *r)
+{
+	struct ftl_host host = { on_done, on_copy, r };
+	int err;
+
+	memset(r->mem, 0, r->len);
+	for (uint32_t i = 0; i < RIG_IOS; i++)
+		r->io[i].busy = false;
+	r->busy = 0;
+	r->now_ns = 0;
+	SSD_ASSERT(r->ops->init(r->mem, r->len, &r->fc, r->ta.n, &host, &r->f) == SSD_OK);
+	err = r->ops->mount(r->f, 0, &r->now_ns);
+	if (err)
+		return err;
+	r->ops->check(r->f);
+	r->next_ns = r->ops->step(r->f, r->now_ns);
+	return SSD_OK;
+}
+
+void rig_lose_power(struct rig *to, const struct rig *from, uint64_t at_ns, uint64_t seed)
+{
+	nand_array_copy(to->ta.a, from->ta.a);
+	nand_array_power_cut(to->ta.a, at_ns, seed);
+	nand_array_power_on(to->ta.a);
+}
+
+/* ---- content ---------------------------------------------------------------- */
+
+static void stamp(uint8_t *at, uint32_t sector, uint32_t tag)
+{
+	uint64_t v = (uint64_t)tag << 32 | sector;
+
+	for (uint32_t i = 0; i < FTL_SECTOR_BYTES; i += 8)
+		memcpy(at + i, &v, 8);
+}
+
+static uint32_t tag_of(const uint8_t *at, uint32_t sector)
+{
+	uint64_t v;
+
+	memcpy(&v, at, 8);
+	SSD_ASSERT(!memcmp(at, at + 8, FTL_SECTOR_BYTES - 8));	/* of one piece */
+	SSD_ASSERT(!v || (uint32_t)v == sector);		/* in its own place */
+	return (uint32_t)(v >> 32);
+}
+
+/* Is `saw`, the sectors [from, to) of a unit, what it held after low or more changes? */
+static bool allowed(const struct rig *r, uint32_t unit, const uint32_t *saw, uint32_t from,
+		    uint32_t to, uint32_t low)
+{
+	const struct rig_unit *u = &r->unit[unit];
+	uint32_t state[RIG_PER_UNIT];
+
+	memcpy(state, r->base + unit * r->per, r->per * sizeof(*state));
+	for (uint32_t i = 0;; i++) {
+		if (i >= low && !memcmp(state + from, saw, (to - from) * sizeof(*state)))
+			return true;
+		if (i == u->changes)
+			return false;
+		for (uint32_t k = 0; k < u->change[i].count; k++)
+			state[u->change[i].first + k] = u->change[i].tag;
+	}
+}
+
+static void complain(const struct rig *r, uint32_t unit, const uint32_t *saw, uint32_t low)
+{
+	const struct rig_unit *u = &r->unit[unit];
+
+	printf("%s: unit %u of %u holds", r->shape->name, unit, r->sectors / r->per);
+	for (uint32_t i = 0; i < r->per; i++)
+		printf(" %u", saw[i]);
+	printf("; base");
+	for (uint32_t i = 0; i < r->per; i++)
+		printf(" %u", r->base[unit * r->per + i]);
+	printf("; %u changes, %u certain:", u->changes, low);
+	for (uint32_t i = 0; i < u->changes; i++)
+		printf(" %u+%u=%u", u->change[i].first, u->change[i].count, u->change[i].tag);
+	printf("\n");
+}
+
+static void check_read(struct rig *r, const struct rig_io *q)
+{
+	uint32_t at = (uint32_t)(q->io.offset / FTL_SECTOR_BYTES);
+	uint32_t end = at + (uint32_t)(q->io.bytes / FTL_SECTOR_BYTES), begin = at;
+
+	while (at < end) {
+		uint32_t unit = at / r->per, from = at % r->per, saw[RIG_PER_UNIT];
+		uint32_t to = end - at < r->per - from ? from + end - at : r->per;
+
+		for (uint32_t i = from; i < to; i++, at++)
+			saw[i - from] = tag_of(q->data + (at - begin) * FTL_SECTOR_BYTES, at);
+		if (!allowed(r, unit, saw, from, to, q->mark[unit])) {
+			complain(r, unit, saw, q->mark[unit]);
+			SSD_ASSERT(!"a read saw what was never there");
+		}
+		r->reads_checked++;
+	}
+}
+
+/* ---- requests ---------------------------------------------------------------- */
+
+static void complete(struct rig *r, struct rig_io *q)
+{
+	uint32_t per = r->per, at = (uint32_t)(q->io.offset / FTL_SECTOR_BYTES);
+	uint32_t end = at + (uint32_t)(q->io.bytes / FTL_SECTOR_BYTES);
+
+	q->busy = false;
+	r->busy--;
+	if (q->io.status != SSD_OK)
+		return;
+	if (q->io.op == FTL_READ)
+		check_read(r, q);
+	if (q->io.op != FTL_WRITE || r->fc.accounting == FTL_ACCOUNT_SSDSIM)
+		return;
+	for (uint32_t unit = at / per; unit * per < end; unit++)
+		if (q->mark[unit] > r->unit[unit].settled)
+			r->unit[unit].settled = q->mark[unit];
+}
+
+static void complete_due(struct rig *r)
+{
+	for (uint32_t i = 0; i < RIG_IOS; i++) {
+		struct rig_io *q = &r->io[i];
+
+		if (q->busy && q->reported && q->io.done_ns <= r->now_ns)
+			complete(r, q);
+	}
+}
+
+static void step(struct rig *r)
+{
+	uint64_t at = r->next_ns;
+
+	for (uint32_t i = 0; i < RIG_IOS; i++)
+		if (r->io[i].busy && r->io[i].reported && r->io[i].io.done_ns < at)
+			at = r->io[i].io.done_ns;
+	SSD_ASSERT(at != FTL_IDLE);
+	if (at > r->now_ns)
+		r->now_ns = at;
+	complete_due(r);
+	r->next_ns = r->ops->step(r->f, r->now_ns);
+	r->ops->check(r->f);
+	complete_due(r);
+}
+
+static void remember(struct rig *r, struct rig_io *q, uint32_t at, uint32_t count)
+{
+	while (count) {
+		uint32_t unit = at / r->per, first = at % r->per;
+		uint32_t n = r->per - first < count ? r->per - first : count;
+		struct rig_unit *u = &r->unit[unit];
+
+		SSD_ASSERT(u->changes < RIG_HISTORY);
+		u->change[u->changes++] = (struct rig_change){ (uint8_t)first, (uint8_t)n, q->tag };
+		q->mark[unit] = u->changes;
+		at += n;
+		count -= n;
+	}
+}
+
+static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at, uint32_t count)
+{
+	q->io = (struct ftl_io){ .op = op, .host = q, .fua = rnd(&r->rng) % 8 == 0,
+				 .offset = (uint64_t)at * FTL_SECTOR_BYTES,
+				 .bytes = (uint64_t)count * FTL_SECTOR_BYTES };
+	q->busy = true;
+	q->reported = false;
+	r->busy++;
+	if (op == FTL_WRITE) {
+		q->tag = ++r->tag;
+		for (uint32_t i = 0; i < count; i++)
+			stamp(q->data + i * FTL_SECTOR_BYTES, at + i, q->tag);
+		remember(r, q, at, count);
+	} else if (op == FTL_READ) {
+		for (uint32_t u = at / r->per; u * r->per < at + count; u++)
+			q->mark[u] = r->unit[u].settled;
+	}
+	r->ops->submit(r->f, r->now_ns, &q->io);
+	r->ops->check(r->f);
+	r->next_ns = r->ops->step(r->f, r->now_ns);
+}
+
+static void submit_random(struct rig *r, struct rig_io *q)
+{
+	uint64_t dice = rnd(&r->rng) % 100;
+	enum ftl_op op = dice < 70 ? FTL_WRITE : dice < 90 ? FTL_READ : dice < 95 ? FTL_TRIM : FTL_FLUSH;
+	uint32_t units = r->sectors / r->per, unit = (uint32_t)(rnd(&r->rng) % units), at, count;
+
+	if (r->shape->hot && rnd(&r->rng) % 3)
+		unit %= r->shape->hot;
+	at = unit * r->per;
+	count = r->per;
+	if (rnd(&r->rng) % 2) {		/* parts of units, or some units */
+		at += (uint32_t)(rnd(&r->rng) % r->per);
+		count = 1 + (uint32_t)(rnd(&r->rng) % (3 * r->per));
+	}
+	if (op == FTL_TRIM && rnd(&r->rng) % 2)
+		count = r->sectors;
+	if (count > r->sectors - at)
+		count = r->sectors - at;
+	submit(r, q, op, at, count);
+}
+
+static bool history_full(const struct rig *r)
+{
+	for (uint32_t u = 0; u * r->per < r->sectors; u++)
+		if (r->unit[u].changes + RIG_IOS >= RIG_HISTORY)
+			return true;
+	return false;
+}
+
+void rig_work(struct rig *r, uint32_t requests)
+{
+	while (requests) {
+		struct rig_io *q = r->io;
+
+		complete_due(r);
+		while (q < r->io + RIG_IOS && q->busy)
+			q++;
+		if (history_full(r)) {
+			rig_drain(r);
+			rig_read_all(r);
+			rig_verify(r, r);
+			rig_begin_history(r);
+		} else if (q < r->io + RIG_IOS && rnd(&r->rng) % 3) {
+			submit_random(r, q);
+			requests--;
+		} else if (r->busy || r->next_ns != FTL_IDLE) {
+			step(r);
+		}
+	}
+}
+
+void rig_drain(struct rig *r)
+{
+	for (complete_due(r); r->busy; complete_due(r))
+		step(r);
+}
+
+enum ssd_err rig_write(struct rig *r, uint32_t sector, uint32_t count)
+{
+	struct rig_io *q = r->io;
+
+	while (q->busy)
+		q++;
+	submit(r, q, FTL_WRITE, sector, count);
+	rig_drain(r);
+	return q->io.status;
+}
+
+/* ---- everything ---------------------------------------------------------------- */
+
+void rig_read_all(struct rig *r)
+{
+	struct rig_io *q = &r->all;
+
+	for (uint32_t unit = 0; unit * r->per < r->sectors; unit++) {
+		q->io = (struct ftl_io){ .op = FTL_READ, .offset = (uint64_t)unit * r->fc.unit_bytes,
+					 .bytes = r->fc.unit_bytes };
+		q->reported = false;
+		r->ops->submit(r->f, r->now_ns, &q->io);
+		for (r->next_ns = r->ops->step(r->f, r->now_ns); !q->reported;
+		     r->next_ns = r->ops->step(r->f, r->now_ns)) {
+			SSD_ASSERT(r->next_ns != FTL_IDLE);
+			r->now_ns = r->next_ns;
+		}
+		for (uint32_t i = 0; i < r->per; i++)
+			r->found[unit * r->per + i] = q->io.status != SSD_OK ? ~0u :
+				tag_of(q->data + i * FTL_SECTOR_BYTES, unit * r->per + i);
+	}
+}
+
+void rig_verify(struct rig *r, const struct rig *host)
+{
+	for (uint32_t unit = 0; unit * r->per < r->sectors; unit++) {
+		const uint32_t *saw = r->found + unit * r->per;
+
+		if (r->may_lose && *saw == ~0u)
+			continue;
+		if (!allowed(host, unit, saw, 0, r->per, host->unit[unit].settled)) {
+			complain(host, unit, saw, host->unit[unit].settled);
+			SSD_ASSERT(!"not what a write-through drive may hold");
+		}
+	}
+	r->ops->check(r->f);
+}
+
+void rig_begin_history(struct rig *r)
+{
+	SSD_ASSERT(!r->busy);
+	memcpy(r->base, r->found, sizeof(r->base));
+	for (uint32_t u = 0; u < RIG_UNITS; u++)
+		r->unit[u].changes = r->unit[u].settled = 0;
+}

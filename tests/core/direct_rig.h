@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * direct_rig.h - a drive of any FTL that promises FTL_WRITE_THROUGH, a host that works
+ * on it at random, and the oracle: of every mapping unit, what is there is the last
+ * completed write or a later one that was submitted, whole. A test gives the shape.
+ *
+ * A write or trim is a change of each unit that it touches (a trim: of none). Sectors
+ * carry their number and the tag of their write. `settled` of a unit's changes are
+ * certain: base and history[0 .. settled) are in it at least.
+ */
+#ifndef SLATE_DIRECT_RIG_H
+#define SLATE_DIRECT_RIG_H
+
+#include <setjmp.h>
+
+#include "ftl.h"
+#include "test.h"
+
+#define RIG_UNITS 192u
+#define RIG_PER_UNIT 8u			/* sectors, at most */
+#define RIG_SECTORS (RIG_UNITS * RIG_PER_UNIT)
+#define RIG_IOS 6u
+#define RIG_HISTORY 512u		/* changes of a unit between two mounts */
+
+struct rig_shape {
+	const char *name;
+	const char *ftl;
+	struct nand_geometry g;		/* oob_kept is set by the rig */
+	uint32_t units;			/* exported; 0: as many as the FTL accepts */
+	uint32_t start, urgent;		/* gc_start_blocks, gc_urgent_blocks */
+	enum ftl_gc_mode mode;
+	uint32_t tolerance;		/* of the array; 255: no disturbance */
+	uint32_t believed;		/* of the FTL's configuration; 0: the array's */
+	bool pen, parallel_erase, copyback, search;
+	uint32_t m, n;			/* superblock_blocks, superblock_max_blocks */
+	uint32_t hot;			/* two of three requests go to the first `hot` units; 0: none */
+	uint32_t merges_max;		/* W; 0: 16 */
+	enum ftl_accounting accounting;
+};
+
+struct rig_change {
+	uint8_t first, count;		/* sectors of the unit */
+	uint32_t tag;
+};
+
+struct rig_unit {
+	uint32_t changes, settled;
+	struct rig_change change[RIG_HISTORY];
+};
+
+struct rig_io {
+	struct ftl_io io;
+	bool busy;			/* accepted, and its end not yet come */
+	bool reported;
+	uint32_t tag;
+	uint32_t mark[RIG_UNITS];	/* WRITE: changes of the unit after it; READ: settled before */
+	uint8_t *data;
+};
+
+struct rig {
+	const struct rig_shape *shape;
+	const struct ftl_ops *ops;
+	struct nand_array_config ac;
+	struct ftl_config fc;
+	struct test_array ta;
+	struct ftl *f;
+	void *mem;
+	size_t len;
+	uint64_t now_ns, next_ns, rng;
+	uint32_t sectors, per;		/* per: sectors of a unit */
+	uint32_t tag;
+	bool may_fail;			/* writes: the medium wears out */
+	bool may_lose;			/* reads: SSD_E_UNCORR is no surprise, but counted */
+	uint64_t lost, refused, reads_checked;
+
+	struct rig_unit unit[RIG_UNITS];
+	uint32_t base[RIG_SECTORS];	/* tags before history */
+	uint32_t found[RIG_SECTORS];	/* what the last read of everything saw */
+	struct rig_io io[RIG_IOS], all;
+	uint32_t busy;
+};
+
+/* How to run the failing case again; printed when an assertion fails. */
+extern char rig_id[256];
+void rig_replay_hint(const char *program);
+
+void rig_make(struct rig *r, const struct rig_shape *s);
+void rig_free(struct rig *r);
+/* A fresh FTL on the array. What it finds is not asked for. */
+int rig_mount(struct rig *r);
+/* Random I/O; check() around every call. */
+void rig_work(struct rig *r, uint32_t requests);
+/* One write, to its end. */
+enum ssd_err rig_write(struct rig *r, uint32_t sector, uint32_t count);
+void rig_drain(struct rig *r);
+/* Everything that is there, into found[]. */
+void rig_read_all(struct rig *r);
+/* r->found must be allowed by what `host` was told (a rig of the same shape). */
+void rig_verify(struct rig *r, const struct rig *host);
+/* What was found is what counts from now on. */
+void rig_begin_history(struct rig *r);
+/* Make `to` the drive that `from` would be without power since at_ns. */
+void rig_lose_power(struct rig *to, const struct rig *from, uint64_t at_ns, uint64_t seed);
+
+#endif

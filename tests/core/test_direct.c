@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * FTLs that write through (FTL_WRITE_THROUGH), each on small drives of several shapes,
+ * sized so that merges never stop:
+ *
+ *   model   random I/O, each read judged, check() around every call;
+ *   cuts    power cuts before, inside and after every NAND command of a random workload,
+ *           and for each a second one within the mount or the work that follows it;
+ *   faults  programs and erases that fail, with cuts at random commands, until the drive
+ *           is read-only.
+ *
+ *   test_direct              every shape
+ *   test_direct FTL          every shape of one FTL
+ *   test_direct ID           one case again; ID is what a failing run prints:
+ *                            model:shape:seed:ops  cuts:shape:seed:ops[:command:when[:command:when]]
+ *                            faults:shape:seed:lives
+ */
+#include "direct_rig.h"
+
+#define WHENS 3
+
+static const struct rig_shape shapes[] = {
+	/* channels chips dies planes blocks pages page_bytes oob kept ecc pb erase bits order */
+	{ "nftl", "nftl", { 1, 1, 1, 1, 8, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_NONE },
+	  .start = 2, .urgent = 1, .tolerance = 255 },
+	{ "nftl ascending", "nftl", { 1, 1, 1, 1, 8, 8, 1024, 64, 0, 1024, 0, 1, 1 },
+	  .start = 2, .urgent = 1, .tolerance = 255, .hot = 9, .search = true },
+	{ "nftl planes", "nftl", { 2, 1, 1, 2, 7, 6, 1024, 64, 0, 1024, 0, 2, 1, NAND_ORDER_NONE },
+	  .start = 2, .urgent = 1, .tolerance = 255, .parallel_erase = true, .search = true },
+	{ "nftl sliced", "nftl", { 1, 2, 1, 2, 8, 6, 2048, 64, 0, 2048, 0, 1, 1, NAND_ORDER_NONE },
+	  .start = 3, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .search = true },
+	{ "nftl copyback", "nftl",
+	  { 1, 1, 1, 1, 8, 9, 1024, 64, 0, 1024, 0, 1, 3, NAND_ORDER_NONE, .copyback = true },
+	  .start = 2, .urgent = 1, .tolerance = 255, .copyback = true },
+	{ "pen", "nftl", { 1, 1, 1, 1, 8, 16, 1024, 64, 0, 1024, 3, 1, 1, NAND_ORDER_NONE },
+	  .start = 2, .urgent = 1, .tolerance = 1, .pen = true, .hot = 20 },
+	{ "pen ascending", "nftl", { 1, 1, 1, 1, 7, 16, 1024, 64, 0, 1024, 2, 1, 1 },
+	  .start = 2, .urgent = 1, .tolerance = 1, .pen = true, .hot = 12 },
+	{ "pen tolerates none", "nftl", { 1, 1, 1, 1, 7, 16, 1024, 64, 0, 1024, 3, 1, 1, NAND_ORDER_NONE },
+	  .start = 2, .urgent = 1, .tolerance = 0, .pen = true, .hot = 12 },
+	{ "pen sliced, parallel", "nftl",
+	  { 1, 1, 1, 2, 7, 16, 1024, 64, 0, 1024, 3, 2, 1, NAND_ORDER_NONE },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 2, .pen = true,
+	  .parallel_erase = true, .hot = 24, .search = true },
+	{ "pen copyback", "nftl",
+	  { 1, 1, 1, 1, 7, 16, 1024, 64, 0, 1024, 4, 2, 1, NAND_ORDER_NONE, .copyback = true },
+	  .start = 2, .urgent = 1, .tolerance = 1, .pen = true, .copyback = true,
+	  .parallel_erase = true, .hot = 18, .merges_max = 3 },
+};
+
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+static struct rig first, second, third;
+static uint64_t cuts;
+static struct { bool on; uint64_t command, command2; int when, when2; } only;
+
+/* ---- model ----------------------------------------------------------------- */
+
+static void account(const struct rig *r, const char *what, uint64_t n)
+{
+	const struct ftl_stats *s = r->ops->stats(r->f);
+
+	printf("ok %s %s: %" PRIu64 ", %" PRIu64 " merges, %" PRIu64 " M-Merges, %" PRIu64
+	       " pages moved\n", what, r->shape->name, n, s->merges, s->mmerges, s->gc_units);
+	fflush(stdout);
+}
+
+static void model(uint32_t shape, uint64_t seed, uint32_t ops)
+{
+	struct nand_stats ns;
+
+	snprintf(rig_id, sizeof(rig_id), "model:%u:%" PRIu64 ":%u", shape, seed, ops);
+	rig_make(&first, &shapes[shape]);
+	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
+	SSD_ASSERT(rig_mount(&first) == SSD_OK);
+	rig_work(&first, ops);
+	rig_drain(&first);
+	rig_read_all(&first);
+	rig_verify(&first, &first);
+	first.ta.n->ops->get_stats(first.ta.n, &ns);
+	SSD_ASSERT(!ns.uncorrectable);
+	account(&first, "model", first.reads_checked);
+	SSD_ASSERT(first.ops->stats(first.f)->gc_runs > 0);
+	SSD_ASSERT(!shapes[shape].pen || first.ops->stats(first.f)->mmerges > 0);
+	rig_free(&first);
+}
+
+/* ---- cuts ------------------------------------------------------------------ */
+
+struct cutter {
+	uint64_t command;
+	uint64_t stop_at;
+	int stop_when;
+	uint64_t cut_ns;
+	jmp_buf out;
+};
+
+static struct cutter outer, inner;
+
+static uint64_t cut_time(uint64_t now_ns, const struct nand_cmd *c, int when)
+{
+	if (when == 0)
+		return now_ns;
+	return when == 1 ? c->done_ns - c->cell_ns / 2 - 1 : c->done_ns;
+}
+
+static void stop_hook(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque;
+	if (inner.command++ != inner.stop_at)
+		return;
+	inner.cut_ns = cut_time(now_ns, &c[count - 1], inner.stop_when);
+	longjmp(inner.out, 1);
+}
+
+static void set_hook(struct rig *r, void (*done)(void *, uint64_t, const struct nand_cmd *, unsigned int))
+{
+	struct nand_hooks hooks = { .done = done };
+
+	nand_array_set_hooks(r->ta.a, &hooks);
+}
+
+static void mount_and_verify(struct rig *r, const struct rig *host)
+{
+	SSD_ASSERT(rig_mount(r) == SSD_OK);
+	rig_read_all(r);
+	rig_verify(r, host);
+	cuts++;
+}
+
+/* A second cut, at command m of the mount and the work after it. */
+static void cut_again(uint64_t m, int when, uint64_t seed)
+{
+	static struct rig *volatile oracle;
+
+	inner = (struct cutter){ .stop_at = m, .stop_when = when };
+	oracle = &first;
+	set_hook(&second, stop_hook);
+	if (!setjmp(inner.out)) {
+		mount_and_verify(&second, &first);
+		rig_begin_history(&second);
+		second.tag = first.tag + 1000;
+		second.rng = seed | 1;
+		oracle = &second;
+		rig_work(&second, 40);
+		return;
+	}
+	set_hook(&second, NULL);
+	rig_lose_power(&third, &second, inner.cut_ns, seed);
+	mount_and_verify(&third, oracle);
+}
+
+static void cut_here(uint64_t at_ns, uint64_t seed)
+{
+	size_t len = strlen(rig_id);
+
+	for (uint64_t i = 0; i < 2; i++) {
+		uint64_t s = seed + i, m = rnd(&s) % (i ? 700 : 330);
+		int when = (int)(rnd(&s) % WHENS);
+
+		if (only.on && only.command2 != ~(uint64_t)0 && (m != only.command2 || when != only.when2))
+			continue;
+		snprintf(rig_id + len, sizeof(rig_id) - len, ":%" PRIu64 ":%d", m, when);
+		rig_lose_power(&second, &first, at_ns, seed);
+		cut_again(m, when, s);
+		rig_id[len] = 0;
+	}
+}
+
+static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	uint64_t command = outer.command++;
+	(void)opaque;
+
+	for (int when = 0; when < WHENS; when++) {
+		uint64_t at = cut_time(now_ns, &c[count - 1], when);
+		uint64_t seed = command * 0x9e3779b97f4a7c15u + (uint64_t)when;
+		size_t len = strlen(rig_id);
+
+		if ((c[0].op == NAND_READ && when) ||
+		    (only.on && (command != only.command || when != only.when)))
+			continue;
+		snprintf(rig_id + len, sizeof(rig_id) - len, ":%" PRIu64 ":%d", command, when);
+		set_hook(&second, NULL);
+		rig_lose_power(&second, &first, at, seed);
+		mount_and_verify(&second, &first);
+		cut_here(at, seed);
+		rig_id[len] = 0;
+	}
+}
+
+static void sweep(uint32_t shape, uint64_t seed, uint32_t ops)
+{
+	uint64_t before = cuts;
+
+	snprintf(rig_id, sizeof(rig_id), "cuts:%u:%" PRIu64 ":%u", shape, seed, ops);
+	rig_make(&first, &shapes[shape]);
+	rig_make(&second, &shapes[shape]);
+	rig_make(&third, &shapes[shape]);
+	outer = (struct cutter){ 0 };
+	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
+	SSD_ASSERT(rig_mount(&first) == SSD_OK);
+	rig_work(&first, 60);		/* to where merges are */
+	set_hook(&first, every_cut);
+	rig_work(&first, ops);
+	account(&first, "cuts", cuts - before);
+	rig_free(&first);
+	rig_free(&second);
+	rig_free(&third);
+}
+
+/* ---- faults ------------------------------------------------------------------ */
+
+static struct {
+	uint64_t rng, commands, cut_at, cut_ns, program_fails, erase_fails;
+	uint32_t permille;
+	bool armed;
+	jmp_buf off;
+} medium;
+
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op == NAND_READ || rnd(&medium.rng) % 1000 >= medium.permille)
+		return NAND_OK;
+	if (c->op == NAND_ERASE) {
+		medium.erase_fails++;
+		return NAND_ERASE_FAIL;
+	}
+	medium.program_fails++;
+	return NAND_PROG_FAIL;
+}
+
+static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque;
+	for (unsigned int i = 0; i < count; i++)
+		SSD_ASSERT(c[i].status != NAND_VIOLATION);
+	if (!medium.armed || medium.commands++ < medium.cut_at)
+		return;
+	medium.cut_ns = cut_time(now_ns, &c[count - 1], (int)(rnd(&medium.rng) % WHENS));
+	longjmp(medium.off, 1);
+}
+
+/* From one cut to the next. */
+static void live(struct rig *r)
+{
+	medium.commands = 0;
+	medium.cut_at = rnd(&medium.rng) % 900;
+	medium.armed = true;
+	if (setjmp(medium.off))
+		return;
+	mount_and_verify(r, r);
+	rig_begin_history(r);
+	rig_work(r, 1 + (uint32_t)(rnd(&r->rng) % 100));
+	medium.cut_ns = r->now_ns;
+}
+
+static void faults(uint32_t shape, uint64_t seed, uint32_t lives)
+{
+	struct nand_hooks hooks = { .fault = on_fault, .done = on_commands };
+	uint64_t retired = 0, refused;
+
+	snprintf(rig_id, sizeof(rig_id), "faults:%u:%" PRIu64 ":%u", shape, seed, lives);
+	rig_make(&first, &shapes[shape]);
+	memset(&medium, 0, sizeof(medium));
+	medium.rng = first.rng = seed * 0x9e3779b97f4a7c15u + 1;
+	medium.permille = 1 + (uint32_t)(rnd(&medium.rng) % 8);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	first.may_fail = true;
+	for (uint32_t i = 0; i < lives; i++) {
+		live(&first);
+		medium.armed = false;
+		retired += first.ops->stats(first.f)->retired_blocks;
+		nand_array_power_cut(first.ta.a, medium.cut_ns, rnd(&medium.rng));
+		nand_array_power_on(first.ta.a);
+	}
+	mount_and_verify(&first, &first);
+	refused = first.refused;
+	printf("ok faults %s: %u lives, %" PRIu64 " failed programs, %" PRIu64 " failed erases, %" PRIu64
+	       " blocks retired, %" PRIu64 " writes refused\n", shapes[shape].name, lives,
+	       medium.program_fails, medium.erase_fails, retired, refused);
+	fflush(stdout);
+	rig_free(&first);
+}
+
+/* ---- the table ------------------------------------------------------------------ */
+
+static bool run_id(const char *text)
+{
+	uint32_t shape, ops;
+	uint64_t seed;
+	char kind[8];
+	int n;
+
+	only.command2 = ~(uint64_t)0;
+	n = sscanf(text, "%7[a-z]:%u:%" SCNu64 ":%u:%" SCNu64 ":%d:%" SCNu64 ":%d", kind, &shape, &seed, &ops,
+		   &only.command, &only.when, &only.command2, &only.when2);
+	if (n < 4 || shape >= SHAPES)
+		return false;
+	only.on = n >= 6;
+	if (!strcmp(kind, "model"))
+		model(shape, seed, ops);
+	else if (!strcmp(kind, "cuts"))
+		sweep(shape, seed, ops);
+	else if (!strcmp(kind, "faults"))
+		faults(shape, seed, ops);
+	else
+		return false;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	rig_replay_hint("test_direct");
+	if (argc == 2 && strchr(argv[1], ':')) {
+		if (run_id(argv[1]))
+			return 0;
+		fprintf(stderr, "%s: not an ID, which a failing run prints\n", argv[1]);
+		return 2;
+	}
+	for (uint32_t s = 0; s < SHAPES; s++) {
+		if (argc == 2 && strcmp(argv[1], shapes[s].ftl))
+			continue;
+		for (uint64_t seed = 1; seed <= 3; seed++)
+			model(s, seed, 4000);
+		sweep(s, 1, 150);
+		for (uint64_t seed = 1; seed <= 4; seed++)
+			faults(s, seed, 60);
+	}
+	printf("# %" PRIu64 " cuts\n", cuts);
+	return test_result();
+}
