@@ -96,7 +96,7 @@ static uint32_t second_victim(const struct direct *d, uint32_t plane, const stru
 	uint32_t best = DIRECT_NONE, room, valid = 0;
 
 	if (!sb_page_mapped(s))
-		best = sb_emptiest(d, plane, gc->group);
+		best = sb_victim(d, plane, gc->group);
 	else if (p->heaped && sb_stale(d, p->heap[0]))
 		best = p->heap[0];
 	if (best == DIRECT_NONE || s->block[best].valid > d->c.second_victim_pages)
@@ -148,14 +148,16 @@ static void group_begin(struct direct *d, uint32_t plane)
 	struct sb *s = sb_of(d);
 	struct sb_gc *gc = &s->plane[plane].gc;
 	struct sb_group *g = sb_group_at(s, plane, gc->group);
-	uint32_t must_go = gc->compact ? g->blocks - s->m : 1;
+	uint32_t must_go = gc->compact ? g->blocks - s->m : 1, block;
 
 	if (d->c.pen && g->mmerges < d->c.pen_merges_max && sb_plan_mmerge(d, plane, must_go)) {
 		mmerge_begin(d, plane);
 		return;
 	}
+	block = sb_victim(d, plane, gc->group);
+	SSD_ASSERT(block != DIRECT_NONE);
 	g->mmerges = 0;
-	merge_begin(d, plane, sb_emptiest(d, plane, gc->group), must_go);
+	merge_begin(d, plane, block, must_go);
 }
 
 static void page_mapping_begin(struct direct *d, uint32_t plane)

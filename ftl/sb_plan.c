@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sb_plan.c - what the Superblock FTL's GC does with a victim, and what that costs.
+ * sb_plan.c - whom the Superblock FTL's GC empties, how, and what that costs.
  * Questions about const state; sb_gc.c acts.
  *
- * Merge of a group (its cost is what PEN's Algorithm 3 calls SUPERBLOCK-MERGE-COST): its
- * emptiest block's pages go to the group's free pages, the block is erased; again until
- * enough blocks have gone.
+ * Merge of a group (its cost is what PEN's Algorithm 3 calls SUPERBLOCK-MERGE-COST): a
+ * block's valid pages go to the group's free pages, or to a new block, and it is erased;
+ * again until enough blocks have gone. The emptiest block that fits into the others' free
+ * pages comes first; else the emptiest that has stale pages. So each round either has one
+ * block less or some stale pages less; and with neither to be had the group has no more
+ * blocks than its valid pages need.
  *
  * M-Merge (Algorithm 3). The emptiest blocks, as many as must go, are the U-set; the others
  * are the D-set. Each D-block is planned by itself (pen_plan.h). A page has no place of its
@@ -45,6 +48,53 @@ uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group)
 			best = b;
 	}
 	return best;
+}
+
+/* One that fits into the others' free pages before one that does not; then the emptier. */
+static bool better_victim(const struct sb_count *c, const struct sb_count *best, uint32_t room)
+{
+	bool fits = c->valid <= room - c->free, best_fits = best->valid <= room - best->free;
+
+	return fits != best_fits ? fits : c->valid < best->valid;
+}
+
+/* The index, or n. Without stale pages, and without room, nothing would be won. */
+static uint32_t best_victim(const struct sb_count *c, uint32_t n, uint32_t room)
+{
+	uint32_t best = n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (c[i].block == DIRECT_NONE || (!c[i].stale && c[i].valid > room - c[i].free))
+			continue;
+		if (best == n || better_victim(&c[i], &c[best], room))
+			best = i;
+	}
+	return best;
+}
+
+/* The group's blocks that are not VICTIM, into s->count. */
+static uint32_t count_blocks(const struct direct *d, uint32_t plane, uint32_t group)
+{
+	const struct sb *s = sb_of(d);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->slots; i++) {
+		uint32_t b = sb_slot_block(d, plane, group, i);
+
+		if (b != DIRECT_NONE && s->block[b].state != SB_VICTIM)
+			s->count[n++] = (struct sb_count){ b, s->block[b].valid, s->block[b].free,
+							   sb_stale(d, b) };
+	}
+	return n;
+}
+
+uint32_t sb_victim(const struct direct *d, uint32_t plane, uint32_t group)
+{
+	const struct sb *s = sb_of(d);
+	uint32_t n = count_blocks(d, plane, group);
+	uint32_t i = best_victim(s->count, n, sb_group_at(s, plane, group)->free);
+
+	return i < n ? s->count[i].block : DIRECT_NONE;
 }
 
 /* ---- page mapping ---------------------------------------------------------------- */
@@ -144,47 +194,25 @@ struct outcome {
 	uint64_t free;			/* pages that the group has then, blocks that went included */
 };
 
-/* The group's blocks into gc->victim, which has no other use yet, emptiest first. */
-static uint32_t sort_blocks(const struct direct *d, uint32_t plane)
-{
-	const struct sb *s = sb_of(d);
-	const struct sb_gc *gc = &s->plane[plane].gc;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->slots; i++) {
-		uint32_t b = sb_slot_block(d, plane, gc->group, i), at = n;
-
-		if (b == DIRECT_NONE)
-			continue;
-		for (; at && s->block[gc->victim[at - 1]].valid > s->block[b].valid; at--)
-			gc->victim[at] = gc->victim[at - 1];
-		gc->victim[at] = b;
-		n++;
-	}
-	return n;
-}
-
-/*
- * What emptying the emptiest blocks, until the group has lost `must_go`, copies and erases.
- * Blocks that are filled on the way are full of valid pages: they are not emptied again.
- */
+/* What emptying sb_victim() until the group has lost `must_go` blocks copies and erases. */
 static struct outcome merge_outcome(const struct direct *d, uint32_t plane, uint32_t must_go)
 {
 	const struct sb *s = sb_of(d);
-	const struct sb_gc *gc = &s->plane[plane].gc;
-	uint32_t pages = d->g->pages_per_block, room = sb_group_at(s, plane, gc->group)->free;
-	uint32_t n = sort_blocks(d, plane), left = n;
+	uint32_t group = s->plane[plane].gc.group, pages = d->g->pages_per_block;
+	uint32_t room = sb_group_at(s, plane, group)->free, n = count_blocks(d, plane, group);
+	uint32_t left = n, i;
 	struct outcome o = { 0, 0 };
 
-	for (uint32_t i = 0; i < n && left > n - must_go; i++) {
-		const struct sb_block *b = &s->block[gc->victim[i]];
+	while (left > n - must_go && (i = best_victim(s->count, n, room)) < n) {
+		struct sb_count *c = &s->count[i];
 
-		room -= b->free;
-		for (; room < b->valid; room += pages)
-			left++;
-		room -= b->valid;
+		room -= c->free;
+		for (; room < c->valid; room += pages)
+			left++;			/* a new target: it is full, but for the last */
+		room -= c->valid;
 		left--;
-		o.cost += s->model.erase_cost[0] + b->valid * s->model.copy_cost;
+		o.cost += s->model.erase_cost[0] + c->valid * s->model.copy_cost;
+		c->block = DIRECT_NONE;
 	}
 	o.free = room + (uint64_t)(n > left ? n - left : 0) * pages;
 	return o;

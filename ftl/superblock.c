@@ -102,6 +102,7 @@ static void carve(struct sb *s, struct ssd_arena *m, const struct ftl_config *c,
 	s->plane = ssd_carve(m, planes, sizeof(*s->plane));
 	s->dis = c->pen ? ssd_carve(m, blocks << s->levels, sizeof(*s->dis)) : NULL;
 	s->work = ssd_carve(m, 1, sizeof(*s->work));
+	s->count = ssd_carve(m, s->slots, sizeof(*s->count));
 	s->pages = ssd_carve(m, PEN_SMALLEST_MAX, sizeof(*s->pages));
 	for (uint32_t p = 0; p < planes; p++) {
 		uint32_t *heap = ssd_carve(m, s->m ? s->groups : g->blocks_per_plane, sizeof(*heap));

@@ -116,6 +116,10 @@ struct sb_plane {
 	struct sb_gc gc;
 };
 
+struct sb_count {			/* of a block, for a trial */
+	uint32_t block, valid, free, stale;
+};
+
 struct sb {
 	uint32_t groups;		/* of a plane */
 	uint32_t group_pages;		/* logical pages of one */
@@ -136,7 +140,7 @@ struct sb {
 	struct pen_model model;
 	struct pen_work *work;
 	struct pen_pages *pages;
-	struct pen_plan *trial;
+	struct sb_count *count;		/* slots */
 };
 
 static inline struct sb *sb_of(const struct direct *d)
@@ -248,6 +252,8 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 bool sb_plan_mmerge(struct direct *d, uint32_t plane, uint32_t must_go);
 /* The group's block with the fewest valid pages, of those not yet VICTIM, or DIRECT_NONE. */
 uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group);
+/* The one that a merge empties next, or DIRECT_NONE: the group is as small as can be. */
+uint32_t sb_victim(const struct direct *d, uint32_t plane, uint32_t group);
 
 /* ---- sb_mount.c -------------------------------------------------------------------- */
 
