@@ -13,6 +13,7 @@ size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_g
 	if (t) {
 		t->geo = g;
 		t->units_per_block = buckets - 1;
+		t->by_plane_blocks = fxp_div_by(g->blocks_per_plane);
 		t->blk = blk;
 		t->plane = plane;
 		for (uint32_t i = 0; i < planes; i++)
@@ -41,12 +42,12 @@ void blk_init(struct blk_table *t)
 	t->stable = 0;
 }
 
-static struct blk_plane *plane_of(const struct blk_table *t, uint32_t b)
+static inline struct blk_plane *plane_of(const struct blk_table *t, uint32_t b)
 {
-	return &t->plane[b / t->geo->blocks_per_plane];
+	return &t->plane[fxp_quotient(t->by_plane_blocks, b)];
 }
 
-static void list_push(struct blk_table *t, uint32_t *head, uint32_t b)
+static inline void list_push(struct blk_table *t, uint32_t *head, uint32_t b)
 {
 	t->blk[b].prev = BLK_NONE;
 	t->blk[b].next = *head;
@@ -55,7 +56,7 @@ static void list_push(struct blk_table *t, uint32_t *head, uint32_t b)
 	*head = b;
 }
 
-static void list_remove(struct blk_table *t, uint32_t *head, uint32_t b)
+static inline void list_remove(struct blk_table *t, uint32_t *head, uint32_t b)
 {
 	struct blk *k = &t->blk[b];
 
@@ -140,28 +141,30 @@ void blk_retire(struct blk_table *t, uint32_t b)
 	list_push(t, &plane_of(t, b)->retire_head, b);
 }
 
-void blk_valid_add(struct blk_table *t, uint32_t b)
+void blk_move_bucket(struct blk_table *t, uint32_t b, uint32_t valid)
 {
-	SSD_ASSERT(t->blk[b].valid < t->units_per_block);
-	if (t->blk[b].state == BLK_FULL) {
-		bucket_remove(t, b);
-		t->blk[b].valid++;
-		bucket_put(t, b);
-	} else {
-		t->blk[b].valid++;
-	}
+	struct blk_plane *pl = plane_of(t, b);
+
+	list_remove(t, &pl->bucket[t->blk[b].valid], b);
+	t->blk[b].valid = valid;
+	list_push(t, &pl->bucket[valid], b);
+	if (valid < pl->low)
+		pl->low = valid;
 }
 
-void blk_valid_sub(struct blk_table *t, uint32_t b)
+void blk_prefetch_links(const struct blk_table *t, uint32_t b)
 {
-	SSD_ASSERT(t->blk[b].valid > 0);
-	if (t->blk[b].state == BLK_FULL) {
-		bucket_remove(t, b);
-		t->blk[b].valid--;
-		bucket_put(t, b);
-	} else {
-		t->blk[b].valid--;
-	}
+	const struct blk *k = &t->blk[b];
+	const uint32_t *bucket = plane_of(t, b)->bucket;
+
+	if (k->state != BLK_FULL || !k->valid)
+		return;
+	if (k->prev != BLK_NONE)
+		SSD_PREFETCH(&t->blk[k->prev]);
+	if (k->next != BLK_NONE)
+		SSD_PREFETCH(&t->blk[k->next]);
+	if (bucket[k->valid - 1] != BLK_NONE)
+		SSD_PREFETCH(&t->blk[bucket[k->valid - 1]]);
 }
 
 static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)

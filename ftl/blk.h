@@ -21,6 +21,7 @@
 #ifndef SLATE_BLK_H
 #define SLATE_BLK_H
 
+#include "fxp.h"
 #include "nand.h"
 #include "nand_geom.h"
 
@@ -28,7 +29,7 @@
 
 enum blk_state { BLK_FREE, BLK_OPEN, BLK_FULL, BLK_RETIRE, BLK_VICTIM, BLK_BAD };
 
-struct blk {
+struct blk {			/* a cache line: most accesses are to a block at random */
 	uint32_t valid;		/* units */
 	uint32_t next_page;	/* of the write frontier; pages_per_block: none left */
 	uint32_t prev, next;	/* list links, block numbers */
@@ -39,7 +40,10 @@ struct blk {
 	uint64_t last_order;	/* highest order programmed here */
 	uint64_t mark;		/* highest mark that a finished page here carries */
 	uint64_t last_inval;	/* highest sequence that invalidated a unit here */
+	uint64_t unused[2];
 };
+
+_Static_assert(sizeof(struct blk) == 64, "struct blk is a cache line");
 
 struct blk_plane {
 	uint32_t free_head, free_tail, free_count;
@@ -51,6 +55,7 @@ struct blk_plane {
 struct blk_table {
 	const struct nand_geometry *geo;
 	uint32_t units_per_block;
+	struct fxp_div by_plane_blocks;
 	struct blk *blk;
 	struct blk_plane *plane;
 	uint64_t issued;	/* highest host sequence given to the array */
@@ -89,8 +94,31 @@ void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase);
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
 void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
-void blk_valid_add(struct blk_table *t, uint32_t b);
-void blk_valid_sub(struct blk_table *t, uint32_t b);
+void blk_move_bucket(struct blk_table *t, uint32_t b, uint32_t valid);	/* of a FULL block */
+/* What blk_valid_sub() of a block in the cache will need besides. */
+void blk_prefetch_links(const struct blk_table *t, uint32_t b);
 void blk_check(const struct blk_table *t);
+
+static inline void blk_valid_add(struct blk_table *t, uint32_t b)
+{
+	struct blk *k = &t->blk[b];
+
+	SSD_ASSERT(k->valid < t->units_per_block);
+	if (k->state == BLK_FULL)
+		blk_move_bucket(t, b, k->valid + 1);
+	else
+		k->valid++;
+}
+
+static inline void blk_valid_sub(struct blk_table *t, uint32_t b)
+{
+	struct blk *k = &t->blk[b];
+
+	SSD_ASSERT(k->valid > 0);
+	if (k->state == BLK_FULL)
+		blk_move_bucket(t, b, k->valid - 1);
+	else
+		k->valid--;
+}
 
 #endif

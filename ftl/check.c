@@ -11,9 +11,11 @@
  *       is being programmed or cannot be read
  *   C5  the buffer: W1, W2 in wbuf.c; free pages are counted right
  *   C6  P1, P2 in place.c
- *   C7  a trimmed LPN is not mapped, once the buffer is empty
- *   C8  busy dies are in the heap, idle ones are not
+ *   C7  a trimmed LPN is not mapped, once the buffer is empty; trims counts them
+ *   C8  busy dies are in the heap, idle ones in both idle sets
+ *   C10 the P2L of a mapped unit, where there is one, names its LPN
  *   C9  no I/O waits while nothing is under way and nothing is wrong
+ *   C10 G1 in gc.c
  */
 #include "page_ftl.h"
 
@@ -26,6 +28,8 @@ static void check_map(const struct page_ftl *f)
 			continue;
 		mapped++;
 		SSD_ASSERT(bit_get(f->valid, f->l2p[lpn] & ~OOB_LOST));		/* C1 */
+		SSD_ASSERT(!f->p2l || (oob_unit_lpn(p2l_of(f, f->l2p[lpn] & ~OOB_LOST)) &
+				       ~OOB_LOST) == lpn);			/* C10 */
 	}
 	SSD_ASSERT(mapped == f->mapped);
 	for (uint64_t b = 0; b < geo_blocks(f->g); b++) {
@@ -54,6 +58,31 @@ static void check_oob(const struct page_ftl *f)
 	}
 }
 
+static bool in_hand(const struct gc *g, uint32_t upn)
+{
+	for (uint32_t i = 0; i < g->units; i++)
+		if (g->unit[i].upn == upn || (i < g->flying && g->unit[i].from == upn))
+			return true;
+	return false;
+}
+
+/* Pages [0, end) of a victim have been copied. */
+static void check_pages_copied(const struct page_ftl *f, const struct gc *g, uint32_t b, uint32_t end)
+{
+	uint32_t first = b * f->bt.units_per_block;
+
+	for (uint32_t i = 0; i < end * f->upp; i++)
+		SSD_ASSERT(!bit_get(f->valid, first + i) || in_hand(g, first + i));	/* C10 */
+}
+
+static void check_copied(const struct page_ftl *f, const struct gc *g)
+{
+	if (g->victim != BLK_NONE)
+		check_pages_copied(f, g, g->victim, g->page);
+	if (g->second != BLK_NONE && !g->second_waits)
+		check_pages_copied(f, g, g->second, f->g->pages_per_block);
+}
+
 static void check_frontiers(const struct page_ftl *f)
 {
 	uint32_t active = 0;
@@ -67,6 +96,10 @@ static void check_frontiers(const struct page_ftl *f)
 				   f->bt.blk[pl->open[i]].state == BLK_OPEN);	/* C3 */
 		SSD_ASSERT(pl->gc.victim == BLK_NONE ||
 			   f->bt.blk[pl->gc.victim].state == BLK_VICTIM);	/* C3 */
+		SSD_ASSERT(pl->gc.second == BLK_NONE ||
+			   f->bt.blk[pl->gc.second].state == BLK_VICTIM);	/* C3 */
+		SSD_ASSERT(pl->gc.second == BLK_NONE || pl->gc.victim != BLK_NONE);	/* C3 */
+		check_copied(f, &pl->gc);
 		active += pl->gc.active;
 	}
 	SSD_ASSERT(active == f->gc_active);
@@ -75,7 +108,7 @@ static void check_frontiers(const struct page_ftl *f)
 static void check_buffer(const struct page_ftl *f)
 {
 	uint32_t free = 0;
-	uint64_t last = 0;
+	uint64_t last = 0, trims = 0;
 
 	for (uint32_t s = 0; s < f->wpages * f->upp; s++)
 		if (f->slot[s].hashed)
@@ -89,6 +122,9 @@ static void check_buffer(const struct page_ftl *f)
 			   (f->wpage[w].state == W_OPEN && w == f->tail));
 		last = f->wpage[w].seq;
 	}
+	for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
+		trims += bit_get(f->trimmed, lpn);
+	SSD_ASSERT(trims == f->trims);						/* C7 */
 	if (free == f->wpages)
 		for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
 			SSD_ASSERT(!bit_get(f->trimmed, lpn) || f->l2p[lpn] == NONE); /* C7 */
@@ -98,9 +134,15 @@ static void check_dies(const struct page_ftl *f)
 {
 	uint32_t busy = 0;
 
-	for (uint32_t d = 0; d < f->dies; d++)
-		busy += f->die[d].op != DIE_IDLE;
-	SSD_ASSERT(busy == f->heap_count);					/* C8 */
+	for (uint32_t d = 0; d < f->dies; d++) {
+		bool idle = f->die[d].op == DIE_IDLE;
+
+		busy += !idle;
+		SSD_ASSERT((word_next(f->idle, f->dies, d) == d) == idle);	/* C8 */
+		SSD_ASSERT((word_next(f->idle_stripe, f->dies, f->die[d].stripe_at) ==
+			    f->die[d].stripe_at) == idle);			/* C8 */
+	}
+	SSD_ASSERT(busy == f->heap.count);					/* C8 */
 	SSD_ASSERT(busy || !f->ios || f->full);					/* C9 */
 }
 

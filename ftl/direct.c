@@ -529,6 +529,7 @@ int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	d->scheme = s;
 	d->lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
 	d->plane_pages = direct_plane_pages(c, &n->geo);
+	d->seq = 1;
 	d->needed = s->blocks_needed(c, &n->geo);
 	make_stripe(d);
 	make_pool(d);

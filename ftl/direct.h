@@ -25,7 +25,7 @@
  * between its read and its program.
  *
  * Spare area (SPEC.md): LPN, sequence, a tag of the scheme's, "lost". The sequence
- * is a 40-bit count of programs, copies included: of two copies of an LPN the one with
+ * is a 40-bit count of programs from 1 on, copies included: of two copies of an LPN the one with
  * the higher sequence is the newer. Written at issue, so a torn page leaves its
  * predecessor in force.
  *

@@ -195,7 +195,7 @@ static void write_over(struct direct *d, struct direct_die *x)
 	direct_write_ended(d, epoch);
 }
 
-/* SSDSim's account: it has ended when its data are in the chip. */
+/* SSDSim's account: it has ended when its data are in the chip. (FUA waits as ever.) */
 static void report_transferred(struct direct *d, struct direct_run *r, const struct nand_cmd *c)
 {
 	uint64_t end_ns = c->done_ns - c->cell_ns;
@@ -229,7 +229,7 @@ static void program(struct direct *d, uint64_t now_ns, uint32_t die, uint32_t pp
 	d->stats.host_units++;
 	x->reads_in_row = 0;
 	direct_die_start(d, die, DIRECT_CMD_PROGRAM, c.done_ns);
-	if (d->c.accounting == FTL_ACCOUNT_SSDSIM && !x->w.failed)
+	if (d->c.accounting == FTL_ACCOUNT_SSDSIM && !x->w.failed && !op->io->fua)
 		report_transferred(d, &x->w, &c);
 	else
 		run_command(&x->w, &c);

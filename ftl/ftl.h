@@ -7,7 +7,7 @@
  *                      the order of submit(), that contains everything submitted
  *                      before the last completed flush and every completed FUA
  *                      write. With a write buffer of 0, it contains every
- *                      completed write.
+ *                      completed write, but not with FTL_ACCOUNT_SSDSIM.
  *   FTL_WRITE_THROUGH  of every mapping unit, the last completed write or any
  *                      later one that was submitted to it, whole. There is no
  *                      write buffer; a flush ends when the writes before it have.
@@ -54,6 +54,7 @@ struct ftl_io {
 	uint64_t at;			/* bytes handled so far */
 	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
 	uint64_t gc_mark;		/* stall clock at submission */
+	uint64_t first_seq;		/* WRITE: first log sequence that has data of it */
 	uint64_t link_ns;		/* WRITE: until its data have arrived */
 	uint32_t pending;		/* READ: flash reads outstanding or queued */
 };
@@ -78,8 +79,11 @@ enum ftl_gc_mode {
 enum ftl_accounting {
 	FTL_ACCOUNT_DEVICE,	/* a write has ended when it is programmed, or buffered; GC holds
 				 * the channel for its transfers */
-	FTL_ACCOUNT_SSDSIM,	/* as SSDSim counts: a write has ended when its data are in the
-				 * chip; GC holds the channel for the whole of a page's copy */
+	FTL_ACCOUNT_SSDSIM,	/* as SSDSim counts: an unbuffered write has ended when its data are
+				 * in the chip; GC holds the channel for the whole of a copy's read,
+				 * and of its program (nand_timing.gc_holds_bus). For comparing with
+				 * figures that were counted so: a power cut takes completed writes
+				 * that were not flushed. FUA and flush wait as ever */
 };
 
 enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH };

@@ -53,7 +53,7 @@ struct ftl_stats {
 	uint64_t host_units;		/* mapping units programmed for the host */
 	uint64_t meta_units;		/* trim bitmap and recovery records */
 	uint64_t pad_units;		/* programmed empty */
-	uint64_t gc_runs;		/* victims collected */
+	uint64_t gc_runs;		/* GC calls: a victim, or two that are erased together */
 	uint64_t gc_units;		/* units moved by GC */
 	uint64_t gc_ns;			/* from choosing a victim to its erase, summed */
 	uint64_t gc_blocks;		/* erased by GC, whole or in part */

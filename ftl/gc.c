@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gc.c - collecting blocks, one victim per plane at a time.
+ * gc.c - collecting blocks, one victim per plane at a time, or two at once.
  *
  * A plane's collector is woken when fewer than gc_start_blocks are free, or a
  * block must be retired, and works until gc_stop_blocks are. `gc_run` issues
@@ -21,9 +21,25 @@
  * wrote in between is dropped. Victim and copy are in one plane, so the erase
  * cannot overtake the program.
  *
+ * Two victims (parallel_erase; Garrett, Yang, Zhang: IPPBE, ISLPED 2018). With
+ * the best block goes the second best, if it has at most second_victim_pages of
+ * valid pages: step 3 goes on with its pages, and step 4 erases both with one
+ * command, when 4a and 4b hold for both. That keeps the first block from being
+ * free for longer, so the urgent reserve is not for it: where there is no room
+ * for all copies beside the reserve, the first goes alone, and if room runs out
+ * on the way they part (`part`).
+ *
+ * Copyback (gc_copyback). A page of which every unit is valid, and before which nothing is
+ * in hand, is copied inside the chip: one command in place of steps 3 and 2. The copy needs
+ * an OOB of its own (order, mark, kind: what mount tells it from its source by), and the
+ * chip does not show the old one; so the FTL keeps a P2L in memory that says of each unit
+ * what its OOB does. Nobody checks the data on the way: raw errors go along and add up, lost
+ * data stay lost.
+ *
  * Invariants:
  *   G1  while gc.victim is set, it is VICTIM; its valid units are on pages at
- *       or after gc.page, or in gc.unit[];
+ *       or after gc.page, or in gc.unit[]. The same of gc.second, with 0
+ *       (second_waits) or the last page (not so) for gc.page;
  *   G2  a plane without a victim has a free block, unless blocks were retired.
  */
 #include "page_ftl.h"
@@ -118,19 +134,89 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 
 /* ---- choosing ----------------------------------------------------------- */
 
+static void take_block(struct page_ftl *f, uint32_t plane, uint32_t b)
+{
+	if (f->bt.blk[b].dead && f->plane[plane].purge)
+		f->plane[plane].purge--;
+	f->bt.blk[b].dead = false;
+	blk_take(&f->bt, b);
+}
+
 static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t b)
 {
 	struct gc *g = &f->plane[plane].gc;
 
 	g->victim = b;
+	g->second = BLK_NONE;
 	g->page = 0;
 	g->units = g->flying = 0;
 	g->since_ns = now_ns;
 	g->retire = f->bt.blk[b].state == BLK_RETIRE;
-	if (f->bt.blk[b].dead && f->plane[plane].purge)
-		f->plane[plane].purge--;
-	f->bt.blk[b].dead = false;
-	blk_take(&f->bt, b);
+	take_block(f, plane, b);
+}
+
+/* Can so many units be copied without the reserve, and a carrier be programmed? */
+static bool room_for_two(const struct page_ftl *f, uint32_t plane, uint32_t units)
+{
+	uint32_t open = f->plane[plane].open[FRONT_GC], free = f->bt.plane[plane].free_count;
+	uint32_t per = f->g->pages_per_block, urgent = f->c.gc_urgent_blocks;
+	uint64_t pages = open == BLK_NONE ? 0 : per - f->bt.blk[open].next_page;
+
+	if (free > urgent)
+		pages += (uint64_t)(free - urgent) * per;
+	return pages > (units + f->upp - 1) / f->upp;
+}
+
+/* IPPBE: the best of the other blocks, if there is little to copy from it. */
+static void take_second(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	uint32_t b;
+
+	if (!f->c.parallel_erase || g->retire)
+		return;
+	b = f->c.gc_policy->pick(&f->bt, plane, f->upp);
+	if (b == BLK_NONE || f->bt.blk[b].valid > (uint64_t)f->c.second_victim_pages * f->upp ||
+	    !room_for_two(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[b].valid))
+		return;
+	take_block(f, plane, b);
+	g->second = b;
+	g->second_waits = true;
+}
+
+/* The victim's pages are copied: those of the second are next. */
+static bool turn_to_second(struct gc *g)
+{
+	uint32_t first = g->victim;
+
+	if (g->second == BLK_NONE || !g->second_waits)
+		return false;
+	g->victim = g->second;
+	g->second = first;
+	g->second_waits = false;
+	g->page = 0;
+	return true;
+}
+
+/*
+ * No room for the copies of both: go on with the first alone. What is in hand
+ * of either is read again; the map still says that it is there.
+ */
+static bool part(struct page_ftl *f, struct gc *g)
+{
+	uint32_t other = g->second;
+
+	if (other == BLK_NONE)
+		return false;
+	if (!g->second_waits) {
+		other = g->victim;
+		g->victim = g->second;
+	}
+	blk_close(&f->bt, other);
+	g->second = BLK_NONE;
+	g->units = 0;
+	g->page = 0;
+	return true;
 }
 
 static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
@@ -146,6 +232,7 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 		return false;
 	}
 	take_victim(f, now_ns, plane, b);
+	take_second(f, plane);
 	return true;
 }
 
@@ -156,23 +243,14 @@ static uint32_t unit_addr(const struct page_ftl *f, uint32_t b, uint32_t page)
 	return geo_ppn(f->g, (pbn_t){ b }, page).v * f->upp;
 }
 
-static bool page_has_valid(const struct page_ftl *f, uint32_t first_upn)
-{
-	for (uint32_t i = 0; i < f->upp; i++)
-		if (bit_get(f->valid, first_upn + i))
-			return true;
-	return false;
-}
-
 /* The next page of the victim worth reading; false: none. */
 static bool next_page(struct page_ftl *f, struct gc *g)
 {
-	while (g->page < f->g->pages_per_block) {
-		if (page_has_valid(f, unit_addr(f, g->victim, g->page)))
-			return true;
-		g->page++;
-	}
-	return false;
+	uint32_t first = g->victim * f->bt.units_per_block, end = first + f->bt.units_per_block;
+	uint32_t upn = bit_next(f->valid, first + g->page * f->upp, end);
+
+	g->page = upn < end ? fxp_quotient(f->by_upp, upn - first) : f->g->pages_per_block;
+	return upn < end;
 }
 
 static void start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c)
@@ -214,7 +292,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		} else {
 			u->lpn = oob_get_lpn(oob, i);
 			u->seq = oob_get_seq(oob, i);
-			SSD_ASSERT((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn);
+			SSD_PREFETCH(&f->l2p[u->lpn & ~OOB_LOST]);
 		}
 		if (page)
 			memcpy(g->data + (size_t)g->units * f->c.unit_bytes,
@@ -224,13 +302,27 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 	g->page++;
 }
 
+/* The ECC words in which the page's valid units lie. */
+static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
+{
+	uint32_t unit = f->c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
+
+	if (!f->c.gc_subpage_reads)
+		return NAND_WHOLE_PAGE;
+	for (uint32_t i = 0; i < f->upp; i++)
+		if (bit_get(f->valid, first_upn + i))
+			for (uint32_t w = i * unit / word; w * word < (i + 1) * unit; w++)
+				words |= 1u << w;
+	return words;
+}
+
 static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC,
-			      .ecc_words = NAND_WHOLE_PAGE, .oob = f->oob };
+	uint32_t first = unit_addr(f, g->victim, g->page);
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC, .ppn = { first / f->upp },
+			      .ecc_words = words_wanted(f, first), .oob = f->oob };
 
-	c.ppn.v = unit_addr(f, g->victim, g->page) / f->upp;
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, GC_READ, &c);
 	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.page);
@@ -243,8 +335,10 @@ static void drop_stale(struct page_ftl *f, struct gc *g)
 
 	for (uint32_t i = 0; i < g->units; i++) {
 		const struct gc_unit *u = &g->unit[i];
+		bool mapped = (f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn;
 
-		if ((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) != u->upn)
+		SSD_ASSERT(mapped == bit_get(f->valid, u->upn));	/* the OOB named it rightly */
+		if (!mapped)
 			continue;
 		if (kept != i) {
 			g->unit[kept] = *u;
@@ -257,7 +351,41 @@ static void drop_stale(struct page_ftl *f, struct gc *g)
 	g->units = kept;
 }
 
-/* Program the first units in hand, or none: a carrier. */
+/* Is the next page one for a copyback? */
+static bool page_moves_whole(const struct page_ftl *f, const struct gc *g)
+{
+	uint32_t first = unit_addr(f, g->victim, g->page);
+
+	if (!f->c.gc_copyback || g->units)
+		return false;
+	for (uint32_t i = 0; i < f->upp; i++)
+		if (!bit_get(f->valid, first + i))
+			return false;
+	return true;
+}
+
+/* Take its units in hand, without their bytes. */
+static void gather_from_p2l(struct page_ftl *f, struct gc *g)
+{
+	uint32_t first = unit_addr(f, g->victim, g->page);
+	uint32_t end = (g->victim + 1) * f->bt.units_per_block;
+	uint32_t next = bit_next(f->valid, first + f->upp, end);
+
+	g->bytes = false;
+	g->units = f->upp;
+	for (uint32_t i = 0; i < f->upp; i++) {
+		const uint8_t *unit = p2l_of(f, first + i);
+
+		g->unit[i] = (struct gc_unit){ .lpn = oob_unit_lpn(unit), .upn = first + i,
+					       .seq = oob_unit_seq(unit) };
+		SSD_ASSERT((f->l2p[g->unit[i].lpn & ~OOB_LOST] & ~OOB_LOST) == first + i);
+	}
+	SSD_PREFETCH(p2l_of(f, first) + 128);
+	if (next < end)
+		SSD_PREFETCH(&f->l2p[oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST]);
+}
+
+/* Program the first units in hand, or none: a carrier. Or copy the victim's next page. */
 static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -266,8 +394,13 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 	bool hidden = false;
 	struct blk *b;
 
+	if (op == GC_COPYBACK) {
+		gather_from_p2l(f, g);
+		c.op = NAND_COPYBACK;
+		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
+	}
 	c.ppn.v = frontier_take(f, plane, FRONT_GC);
-	g->target = c.ppn.v / f->g->pages_per_block;
+	g->target = fxp_quotient(f->by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];
 	b->last_order = f->bt.issued;
 	oob_put_head(f->oob, &h);
@@ -285,10 +418,12 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 		u->upn = c.ppn.v * f->upp + i;
 		unit_map(f, u->lpn, u->upn, 0);
 		oob_put_unit(f->oob, i, u->lpn, u->seq);
+		if (f->p2l)
+			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
 		hidden |= (u->lpn & ~OOB_LOST) >= f->lpns;
 		f->stats.gc_units++;
 	}
-	c.data = f->c.payload || hidden ? g->data : NULL;
+	c.data = op != GC_COPYBACK && (f->c.payload || hidden) ? g->data : NULL;
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, op, &c);
 }
@@ -306,7 +441,7 @@ static void take_back(struct page_ftl *f, struct gc *g)
 	g->flying = 0;
 }
 
-static void program_ended(struct page_ftl *f, uint32_t plane)
+static void program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t rest = g->units - g->flying, b = g->target;
@@ -314,8 +449,12 @@ static void program_ended(struct page_ftl *f, uint32_t plane)
 	if (g->status != NAND_OK) {
 		block_failed(f, b);
 		take_back(f, g);
+		if (op == GC_COPYBACK)
+			g->units = 0;	/* their bytes are not in hand: the page is copied again */
 		return;
 	}
+	if (op == GC_COPYBACK)
+		g->page++;
 	carrier_offer(f, b, g->mark);
 	memmove(g->unit, g->unit + g->flying, rest * sizeof(*g->unit));
 	if (g->bytes)
@@ -327,25 +466,38 @@ static void program_ended(struct page_ftl *f, uint32_t plane)
 
 /* ---- erasing ------------------------------------------------------------ */
 
-/* Rule 4b: does a block other than the victim carry a mark past all of it? */
-static bool carried_elsewhere(struct page_ftl *f, uint32_t victim)
+static bool going(const struct gc *g, uint32_t b)
 {
-	uint64_t need = f->bt.blk[victim].last_order;
+	return b == g->victim || b == g->second;
+}
 
-	if (f->carrier != BLK_NONE && f->carrier != victim &&
+/* Rule 4a: has `stable` passed all that made the block's units obsolete? */
+static bool settled_for_good(const struct page_ftl *f, uint32_t b)
+{
+	return f->bt.stable >= f->bt.blk[b].last_inval && f->bt.stable >= f->bt.blk[b].last_order;
+}
+
+/* Rule 4b: does a block that stays carry a mark past all of those that go? */
+static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
+{
+	uint64_t need = f->bt.blk[g->victim].last_order;
+
+	if (g->second != BLK_NONE && f->bt.blk[g->second].last_order > need)
+		need = f->bt.blk[g->second].last_order;
+	if (f->carrier != BLK_NONE && !going(g, f->carrier) &&
 	    f->bt.blk[f->carrier].mark >= need)
 		return true;
 	for (uint32_t p = 0; p < f->planes; p++)
 		for (unsigned int i = 0; i < FRONTIERS; i++) {
 			uint32_t b = f->plane[p].open[i];
 
-			if (b != BLK_NONE && b != victim && f->bt.blk[b].mark >= need) {
+			if (b != BLK_NONE && !going(g, b) && f->bt.blk[b].mark >= need) {
 				f->carrier = b;
 				return true;
 			}
 		}
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++)	/* seldom: the other way is a page */
-		if (b != victim && f->bt.blk[b].state == BLK_FULL && f->bt.blk[b].mark >= need) {
+		if (!going(g, b) && f->bt.blk[b].state == BLK_FULL && f->bt.blk[b].mark >= need) {
 			f->carrier = b;
 			return true;
 		}
@@ -357,33 +509,53 @@ static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 
 	f->die[geo_die_of_plane(f->g, plane)].gc_plane = (plane + 1) % f->g->planes_per_die;
-	if (f->carrier == g->victim)
+	if (f->carrier != BLK_NONE && going(g, f->carrier))
 		f->carrier = BLK_NONE;
 	f->stats.gc_runs++;
 	f->stats.gc_ns += now_ns - g->since_ns;
-	g->victim = BLK_NONE;
+	g->victim = g->second = BLK_NONE;
+}
+
+static struct nand_cmd erase_of(const struct page_ftl *f, uint32_t b)
+{
+	return (struct nand_cmd){ .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = NAND_WHOLE_BLOCK,
+				  .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
 }
 
 static void erase_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = NAND_WHOLE_BLOCK,
-			      .ppn = geo_ppn(f->g, (pbn_t){ g->victim }, 0) };
+	struct nand_cmd c[2] = { erase_of(f, g->victim) };
+	unsigned int count = 1;
 
-	nand_submit(f->n, now_ns, &c, 1);
-	start(f, plane, GC_ERASE, &c);
+	if (g->second != BLK_NONE)
+		c[count++] = erase_of(f, g->second);
+	nand_submit(f->n, now_ns, c, count);
+	start(f, plane, GC_ERASE, c);
+	g->second_status = c[count - 1].status;
+}
+
+static void erased(struct page_ftl *f, uint32_t b, enum nand_status status)
+{
+	if (status == NAND_OK) {
+		f->stats.gc_blocks++;
+		blk_put_free(&f->bt, b, false);
+	} else {
+		block_lost(f, b);
+	}
 }
 
 static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	uint32_t b = g->victim;
+	uint32_t b = g->victim, second = g->second;
 
 	victim_done(f, now_ns, plane);
-	if (g->status == NAND_OK)
-		blk_put_free(&f->bt, b, false);
-	else
-		block_lost(f, b);
+	erased(f, b, g->status);
+	if (second != BLK_NONE) {
+		f->stats.second_victims++;
+		erased(f, second, g->second_status);
+	}
 }
 
 /* ---- the collector's turn ------------------------------------------------ */
@@ -424,24 +596,25 @@ static bool program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint3
 	case ROOM_NONE:
 		break;
 	}
-	if (change_victim(f, now_ns, plane))
+	if (part(f, &f->plane[plane].gc) || change_victim(f, now_ns, plane))
 		return gc_run(f, now_ns, plane);
 	g->waiting = true;	/* G2 is broken: blocks failed; a free one may come back */
 	return false;
 }
 
-/* All valid units of the victim are elsewhere. */
+/* All valid units of the victims are elsewhere. */
 static bool let_go(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	const struct blk *b = &f->bt.blk[g->victim];
 
-	SSD_ASSERT(!b->valid);
-	if (f->bt.stable < b->last_inval || f->bt.stable < b->last_order) {	/* 4a */
+	SSD_ASSERT(!f->bt.blk[g->victim].valid);
+	SSD_ASSERT(g->second == BLK_NONE || !f->bt.blk[g->second].valid);
+	if (!settled_for_good(f, g->victim) ||
+	    (g->second != BLK_NONE && !settled_for_good(f, g->second))) {	/* 4a */
 		g->waiting = true;
 		return false;
 	}
-	if (!carried_elsewhere(f, g->victim))					/* 4b */
+	if (!carried_elsewhere(f, g))						/* 4b */
 		return program_or_erase_frontier(f, now_ns, plane, GC_CARRIER);
 	if (g->retire) {
 		uint32_t victim = g->victim;
@@ -458,7 +631,7 @@ static void use_turn(struct page_ftl *f, uint32_t die, const struct gc *g)
 {
 	struct die *d = &f->die[die];
 
-	if (g->op != GC_PROGRAM && g->op != GC_ERASE)
+	if (g->op != GC_PROGRAM && g->op != GC_COPYBACK && g->op != GC_ERASE)
 		return;	/* a copy ends with its program */
 	if (d->gc_credit)
 		d->gc_credit--;
@@ -475,9 +648,16 @@ static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	if (g->victim == BLK_NONE && !choose(f, now_ns, plane))
 		return false;
 	drop_stale(f, g);
-	more = next_page(f, g);
+	more = next_page(f, g) || (turn_to_second(g) && next_page(f, g));
+	if (more && g->second != BLK_NONE &&
+	    !room_for_two(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[g->second].valid)) {
+		part(f, g);
+		more = next_page(f, g);
+	}
 	if (g->units >= f->upp || (g->units && !more))
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
+	if (more && page_moves_whole(f, g))
+		return program_or_erase_frontier(f, now_ns, plane, GC_COPYBACK);
 	if (more) {
 		read_page(f, now_ns, plane);
 		return true;
@@ -507,8 +687,9 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 	case GC_READ:
 		break;
 	case GC_PROGRAM:
+	case GC_COPYBACK:
 	case GC_CARRIER:
-		program_ended(f, plane);
+		program_ended(f, plane, op);
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);

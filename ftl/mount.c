@@ -224,8 +224,11 @@ static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 
 		if (tag == OOB_NO_LPN || lpn >= f->all_lpns)
 			continue;
-		if (supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
-			f->l2p[lpn] = upn | (tag & OOB_LOST);
+		if (!supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
+			continue;
+		f->l2p[lpn] = upn | (tag & OOB_LOST);
+		if (f->p2l)
+			oob_copy_unit(p2l_of(f, upn), oob, i);
 	}
 }
 
@@ -257,7 +260,7 @@ static int apply_map(struct survey *s, uint32_t map)
 				continue;
 			f->l2p[lpn] = NONE;
 		}
-		bit_set(f->trimmed, lpn);
+		trim_set(f, lpn);
 	}
 	return SSD_OK;
 }
@@ -434,6 +437,7 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	}
 	for (uint32_t p = 0; p < f->planes; p++)
 		gc_wake(f, p);
+	f->stirred = true;
 	*ready_ns = s.ready_ns;
 	return SSD_OK;
 }

@@ -197,7 +197,7 @@ static enum direct_room take_block(struct direct *d, uint32_t plane, uint32_t *b
 	const struct nftl_plane *p = &s->plane[plane];
 	enum direct_room room = direct_take(d, plane, s->host_reserve, block);
 
-	if (room == DIRECT_FULL && p->pairs)
+	if (room == DIRECT_FULL && (p->pairs || p->gc.phase != NFTL_IDLE))
 		return DIRECT_GC;
 	if (room == DIRECT_FULL)
 		room = direct_take(d, plane, 1, block);	/* the last one is for a merge */

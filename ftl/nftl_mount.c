@@ -260,15 +260,16 @@ int nftl_mount_plane(struct direct *d, uint32_t plane)
 static bool in_gc(const struct direct *d, uint32_t plane, uint32_t block)
 {
 	const struct nftl_gc *gc = &nftl_of(d)->plane[plane].gc;
-	const struct direct_step *step = &d->die[geo_die_of_plane(d->g, plane)].step;
+	const struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];
+	bool erasing = gc->phase == NFTL_WIPE && x->cmd == DIRECT_CMD_GC && x->step.plane == plane;
 
 	if (gc->phase == NFTL_IDLE)
 		return false;
 	for (uint32_t i = 0; i < gc->wipes; i++)
 		if (gc->wipe[i] == block)
 			return true;
-	for (uint32_t i = 0; i < step->count; i++)	/* being erased */
-		if (gc->phase == NFTL_WIPE && step->block[i] == block)
+	for (uint32_t i = 0; i < x->step.count && erasing; i++)
+		if (x->step.block[i] == block)
 			return true;
 	return gc->phase == NFTL_MERGE && gc->target == block;
 }

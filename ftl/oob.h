@@ -35,10 +35,19 @@ struct oob_head {
 	enum oob_kind kind;
 };
 
+/* Written out, so that the compiler makes one or two stores of it. */
+static inline void oob_put4(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+	p[2] = (uint8_t)(v >> 16);
+	p[3] = (uint8_t)(v >> 24);
+}
+
 static inline void oob_put5(uint8_t *p, uint64_t v)
 {
-	for (unsigned int i = 0; i < 5; i++)
-		p[i] = (uint8_t)(v >> (8 * i));
+	oob_put4(p, (uint32_t)v);
+	p[4] = (uint8_t)(v >> 32);
 }
 
 static inline uint64_t oob_get5(const uint8_t *p)
@@ -71,21 +80,35 @@ static inline void oob_put_unit(uint8_t *oob, uint32_t i, uint32_t lpn, uint64_t
 {
 	uint8_t *p = oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES;
 
-	for (unsigned int k = 0; k < 4; k++)
-		p[k] = (uint8_t)(lpn >> (8 * k));
+	oob_put4(p, lpn);
 	oob_put5(p + 4, seq);
+}
+
+/* One unit's bytes, alone. */
+static inline void oob_copy_unit(uint8_t *to, const uint8_t *oob, uint32_t i)
+{
+	memcpy(to, oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES, OOB_UNIT_BYTES);
+}
+
+static inline uint32_t oob_unit_lpn(const uint8_t *unit)
+{
+	return (uint32_t)unit[0] | (uint32_t)unit[1] << 8 | (uint32_t)unit[2] << 16 |
+	       (uint32_t)unit[3] << 24;
+}
+
+static inline uint64_t oob_unit_seq(const uint8_t *unit)
+{
+	return oob_get5(unit + 4);
 }
 
 static inline uint32_t oob_get_lpn(const uint8_t *oob, uint32_t i)
 {
-	const uint8_t *p = oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES;
-
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+	return oob_unit_lpn(oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES);
 }
 
 static inline uint64_t oob_get_seq(const uint8_t *oob, uint32_t i)
 {
-	return oob_get5(oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES + 4);
+	return oob_unit_seq(oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES);
 }
 
 #endif

@@ -71,77 +71,7 @@ static void fail_now(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, enu
 	ftl_finish(f, io, now_ns, why);
 }
 
-/* ---- mapping ------------------------------------------------------------ */
-
-static void unit_invalidate(struct page_ftl *f, uint32_t upn, uint64_t seq)
-{
-	uint32_t b = upn_block(f, upn);
-
-	SSD_ASSERT(bit_get(f->valid, upn));
-	bit_clear(f->valid, upn);
-	blk_valid_sub(&f->bt, b);
-	if (seq > f->bt.blk[b].last_inval)
-		f->bt.blk[b].last_inval = seq;
-}
-
-/* seq: what makes the old version obsolete; 0 for a move. */
-void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
-{
-	if (f->l2p[lpn] == NONE)
-		return;
-	unit_invalidate(f, f->l2p[lpn] & ~OOB_LOST, seq);
-	f->l2p[lpn] = NONE;
-	f->mapped--;
-}
-
-void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq)
-{
-	unit_unmap(f, lpn & ~OOB_LOST, seq);
-	f->l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
-	f->mapped++;
-	bit_set(f->valid, upn);
-	blk_valid_add(&f->bt, upn_block(f, upn));
-}
-
-/* ---- busy dies: a heap by (ready_ns, number) ---------------------------- */
-
-static bool sooner(const struct page_ftl *f, uint32_t a, uint32_t b)
-{
-	if (f->die[a].ready_ns != f->die[b].ready_ns)
-		return f->die[a].ready_ns < f->die[b].ready_ns;
-	return a < b;
-}
-
-static void heap_push(struct page_ftl *f, uint32_t die)
-{
-	uint32_t i = f->heap_count++;
-
-	while (i && sooner(f, die, f->heap[(i - 1) / 2])) {
-		f->heap[i] = f->heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	f->heap[i] = die;
-}
-
-static uint32_t heap_pop(struct page_ftl *f)
-{
-	uint32_t top = f->heap[0], last = f->heap[--f->heap_count], i = 0;
-
-	for (;;) {
-		uint32_t kid = 2 * i + 1;
-
-		if (kid >= f->heap_count)
-			break;
-		if (kid + 1 < f->heap_count && sooner(f, f->heap[kid + 1], f->heap[kid]))
-			kid++;
-		if (!sooner(f, f->heap[kid], last))
-			break;
-		f->heap[i] = f->heap[kid];
-		i = kid;
-	}
-	f->heap[i] = last;
-	return top;
-}
+/* ---- dies ---------------------------------------------------------------- */
 
 void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
 {
@@ -152,7 +82,10 @@ void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_
 	d->ready_ns = until_ns;
 	if (op == DIE_GC)
 		d->gc_ns += until_ns - f->now_ns;
-	heap_push(f, die);
+	f->stall_noted = false;
+	die_heap_push(&f->heap, until_ns, die);
+	word_clear(f->idle, die);
+	word_clear(f->idle_stripe, d->stripe_at);
 }
 
 /* ---- the pump ----------------------------------------------------------- */
@@ -163,6 +96,9 @@ static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	enum die_op op = d->op;
 
 	d->op = DIE_IDLE;
+	f->stall_noted = false;
+	word_set(f->idle, die);
+	word_set(f->idle_stripe, d->stripe_at);
 	switch (op) {
 	case DIE_READ:
 		read_complete(f, d);
@@ -192,7 +128,8 @@ static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	uint32_t planes = f->g->planes_per_die;
 
 	for (uint32_t i = 0; i < planes; i++) {
-		uint32_t plane = die * planes + (f->die[die].gc_plane + i) % planes;
+		uint32_t turn = f->die[die].gc_plane + i;
+		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
 
 		if (f->plane[plane].gc.active && gc_run(f, now_ns, plane))
 			return true;
@@ -224,9 +161,9 @@ static void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 static void dispatch_idle(struct page_ftl *f, uint64_t now_ns)
 {
 	f->kick = false;
-	for (uint32_t die = 0; die < f->dies; die++)
-		if (f->die[die].op == DIE_IDLE)
-			die_dispatch(f, now_ns, die);
+	for (uint32_t die = word_next(f->idle, f->dies, 0); die < f->dies;
+	     die = word_next(f->idle, f->dies, die + 1))
+		die_dispatch(f, now_ns, die);
 }
 
 static struct ftl_io *take_all(struct ftl_io **first)
@@ -240,10 +177,11 @@ static struct ftl_io *take_all(struct ftl_io **first)
 /* Pages wait, no die is busy, nothing can be collected: the drive is full. */
 static void give_up(struct page_ftl *f, uint64_t now_ns)
 {
-	struct ftl_io *lists[2] = { take_all(&f->line_first), take_all(&f->durable_first) };
+	struct ftl_io *lists[3] = { take_all(&f->line_first), take_all(&f->durable_first),
+				    take_all(&f->sent_first) };
 
 	f->full = true;
-	for (unsigned int i = 0; i < 2; i++)
+	for (unsigned int i = 0; i < 3; i++)
 		while (lists[i]) {
 			struct ftl_io *io = lists[i];
 
@@ -252,33 +190,53 @@ static void give_up(struct page_ftl *f, uint64_t now_ns)
 		}
 }
 
-/* Everything that is due at now_ns, and everything that follows from it. */
-static void pump(struct page_ftl *f, uint64_t now_ns)
+/*
+ * What can begin at now_ns. Afterwards nothing can until a command ends or an I/O comes;
+ * but after a kick the reason why the queue's head waits may be another one (note_stall).
+ */
+static void begin_all(struct page_ftl *f, uint64_t now_ns)
+{
+	f->stirred = false;
+	place_pages(f, now_ns);
+	for (;;) {
+		f->stirred |= f->kick;
+		while (f->kick)
+			dispatch_idle(f, now_ns);
+		if (!f->reads_first || !read_resume(f, now_ns))
+			break;	/* a uread may come back without a command */
+		f->kick = true;
+	}
+	if (!f->heap.count && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
+		give_up(f, now_ns);
+}
+
+static void end_due(struct page_ftl *f, uint64_t now_ns)
 {
 	uint32_t due = 0;
 
-	SSD_ASSERT(now_ns >= f->now_ns);
-	f->now_ns = now_ns;
-	while (f->heap_count && f->die[f->heap[0]].ready_ns <= now_ns) {
-		f->due[due++] = heap_pop(f);
+	while (next_due_ns(f) <= now_ns) {
+		f->due[due++] = die_heap_pop(&f->heap);
 		die_complete(f, now_ns, f->due[due - 1]);
 	}
-	if (due) {
+	if (f->line_first && f->wfree != NONE)	/* its head waits for a buffer page */
 		line_process(f, now_ns);
+	if (f->reads_first)
 		read_resume(f, now_ns);
-	}
 	for (uint32_t i = 0; i < due; i++)
 		die_dispatch(f, now_ns, f->due[i]);
-	place_pages(f, now_ns);
-	for (;;) {
-		while (f->kick)
-			dispatch_idle(f, now_ns);
-		if (!read_resume(f, now_ns))	/* a uread may come back without a command */
-			break;
-		f->kick = true;
-	}
-	if (!f->heap_count && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
-		give_up(f, now_ns);
+}
+
+/* Everything that is due at now_ns, and everything that follows from it. */
+static inline void pump(struct page_ftl *f, uint64_t now_ns)
+{
+	bool due = next_due_ns(f) <= now_ns;
+
+	SSD_ASSERT(now_ns >= f->now_ns);
+	f->now_ns = now_ns;
+	if (due)
+		end_due(f, now_ns);
+	if (due || f->stirred || f->kick)
+		begin_all(f, now_ns);
 }
 
 static uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
@@ -286,7 +244,7 @@ static uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
 	struct page_ftl *f = page_ftl_of(base);
 
 	pump(f, now_ns);
-	return f->heap_count ? f->die[f->heap[0]].ready_ns : FTL_IDLE;
+	return next_due_ns(f);
 }
 
 static void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
@@ -321,7 +279,7 @@ static void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io
 	} else {
 		line_join(f, now_ns, io);
 	}
-	pump(f, now_ns);
+	begin_all(f, now_ns);
 }
 
 /* ---- configuration ------------------------------------------------------ */
@@ -404,6 +362,14 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
+	else if (c->gc_copyback && !g->copyback)
+		*why = "gc_copyback must be no: the array has no copyback; or set copyback = yes";
+	else if (c->parallel_erase && g->erase_group_max < 2)
+		*why = "parallel_erase must be no: the array erases one block of a plane at a time; or "
+		       "set erase_group_max = 2";
+	else if (c->gc_subpage_reads && g->subpage == NAND_SUBPAGE_NONE)
+		*why = "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
+		       "spread";
 	else if (c->pen)
 		*why = "pen must be no: the page FTL erases whole blocks; set type = superblock with "
 		       "superblock_blocks = 0 for page mapping with partial erases";
@@ -430,22 +396,27 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 	at.planes = geo_planes(g);
 	at.wpages = buffer_pages(c, g);
 	at.hash_mask = pow2_at_least((uint64_t)at.wpages * at.upp) - 1;
+	at.by_seq_mask = pow2_at_least(at.wpages) - 1;
 	at.ring_mask = pow2_at_least(64ull * at.planes) - 1;	/* of the geometry alone: mount
 								 * relies on the last run's size */
 	at.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
 
 	at.l2p = ssd_carve(m, at.all_lpns, sizeof(*at.l2p));
 	at.valid = ssd_carve(m, (geo_pages(g) * at.upp + 7) / 8, 1);
+	at.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.upp : 0, OOB_UNIT_BYTES);
 	at.trimmed = ssd_carve(m, ((uint64_t)at.lpns + 7) / 8, 1);
 	at.slot = ssd_carve(m, (size_t)at.wpages * at.upp, sizeof(*at.slot));
 	at.wpage = ssd_carve(m, at.wpages, sizeof(*at.wpage));
 	at.wdata = ssd_carve(m, at.wpages, g->page_bytes);
 	at.hash = ssd_carve(m, (size_t)at.hash_mask + 1, sizeof(*at.hash));
+	at.by_seq = ssd_carve(m, (size_t)at.by_seq_mask + 1, sizeof(*at.by_seq));
 	at.ring = ssd_carve(m, (size_t)at.ring_mask + 1, sizeof(*at.ring));
 	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.planes, sizeof(*at.plane));
 	at.stripe = ssd_carve(m, at.dies, sizeof(*at.stripe));
-	at.heap = ssd_carve(m, at.dies, sizeof(*at.heap));
+	at.idle = ssd_carve(m, word_count(at.dies), sizeof(*at.idle));
+	at.idle_stripe = ssd_carve(m, word_count(at.dies), sizeof(*at.idle_stripe));
+	at.heap.due = ssd_carve(m, at.dies, sizeof(*at.heap.due));
 	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
 	at.uread = ssd_carve(m, c->max_unit_reads + at.wpages * at.upp, sizeof(*at.uread));
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
@@ -454,6 +425,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 	gu = ssd_carve(m, (size_t)at.planes * 2 * at.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.planes * 2, g->page_bytes);
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.upp);
+	if (!c->gc_copyback)
+		at.p2l = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;
@@ -485,8 +458,12 @@ static void make_stripe(struct page_ftl *f)
 {
 	uint32_t per = geo_dies_per_channel(f->g);
 
-	for (uint32_t k = 0; k < f->dies; k++)
+	for (uint32_t k = 0; k < f->dies; k++) {
 		f->stripe[k] = k % f->g->channels * per + k / f->g->channels;
+		f->die[f->stripe[k]].stripe_at = k;
+		word_set(f->idle, k);
+		word_set(f->idle_stripe, k);
+	}
 }
 
 static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
@@ -507,6 +484,14 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	f->n = n;
 	f->sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
+	f->ahead_max = f->ring_mask < OOB_MARK_MAX ? f->ring_mask : OOB_MARK_MAX;
+	f->unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :
+		(uint32_t)__builtin_ctz(c->unit_bytes);
+	f->by_upp = fxp_div_by(f->upp);
+	f->by_block_units = fxp_div_by(f->bt.units_per_block);
+	f->by_block_pages = fxp_div_by(n->geo.pages_per_block);
+	f->by_die_units = fxp_div_by(f->bt.units_per_block * n->geo.blocks_per_plane *
+				     n->geo.planes_per_die);
 	f->need_blocks = blocks_needed(c, &n->geo);
 	make_stripe(f);
 	wbuf_init(f);
@@ -516,9 +501,10 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 		f->die[d].first = f->die[d].last = f->die[d].bases = NONE;
 	for (uint32_t p = 0; p < f->planes; p++) {
 		f->plane[p].open[FRONT_HOST] = f->plane[p].open[FRONT_GC] = BLK_NONE;
-		f->plane[p].gc.victim = BLK_NONE;
+		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 	}
 	f->carrier = BLK_NONE;
+	f->stirred = true;
 	reset_stats(f);
 	f->base.ops = &page_ftl_ops;
 	*out = &f->base;

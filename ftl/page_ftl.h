@@ -28,7 +28,9 @@
 
 #include "link.h"
 #include "blk.h"
+#include "die_heap.h"
 #include "ftl.h"
+#include "fxp.h"
 #include "oob.h"
 
 #define NONE 0xffffffffu
@@ -92,9 +94,10 @@ struct die {
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER */
 	uint32_t plane_turn;	/* host programs begin with this plane of the die */
 	uint32_t gc_plane;	/* GC with this one, until its victim is done */
+	uint32_t stripe_at;	/* its place in the stripe */
 };
 
-enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_CARRIER, GC_ERASE };
+enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_COPYBACK, GC_CARRIER, GC_ERASE };
 
 struct gc_unit {
 	uint32_t lpn;		/* with OOB_LOST */
@@ -106,15 +109,17 @@ struct gc_unit {
 struct gc {
 	bool active;
 	bool waiting;		/* nothing to issue until `stable` moves */
-	uint32_t victim;	/* or BLK_NONE */
-	uint32_t page;		/* next to look at */
+	uint32_t victim;	/* being copied, or BLK_NONE */
+	uint32_t second;	/* erased together with it; BLK_NONE: it alone is */
+	bool second_waits;	/* its pages are copied next, else they have been */
+	uint32_t page;		/* of the victim, next to look at */
 	uint32_t units;		/* in unit[], at most two pages */
 	uint32_t flying;	/* of these, being programmed */
 	bool retire;		/* the victim is to go BAD, not FREE */
 	bool bytes;		/* data[] has content: never, payload-free, but for hidden pages */
 	uint32_t target;	/* block being programmed */
 	enum gc_op op;
-	enum nand_status status;
+	enum nand_status status, second_status;
 	uint64_t mark;		/* of the page being programmed */
 	uint64_t since_ns;
 	struct gc_unit *unit;
@@ -149,7 +154,9 @@ struct page_ftl {
 
 	/* derived once */
 	uint32_t upp;			/* units per page */
+	struct fxp_div by_upp, by_block_units, by_block_pages, by_die_units;
 	uint32_t sectors_mask;		/* slot.have when complete */
+	uint32_t unit_shift;		/* unit_bytes == 1 << unit_shift; 0: no power of two */
 	uint32_t lpns;			/* exported */
 	uint32_t maps;			/* trim bitmap units */
 	uint32_t all_lpns;		/* lpns + maps + 1 */
@@ -159,7 +166,10 @@ struct page_ftl {
 	/* mapping */
 	uint32_t *l2p;			/* unit address, NONE, | OOB_LOST */
 	uint8_t *valid;			/* bit per physical unit */
+	uint8_t *p2l;			/* gc_copyback: what the OOB says of each physical unit,
+					 * OOB_UNIT_BYTES; NULL: ask the OOB */
 	uint8_t *trimmed;		/* bit per exported LPN, in order of acceptance */
+	uint64_t trims;			/* of them, set */
 	uint64_t mapped;
 	struct blk_table bt;
 	uint64_t good_blocks;
@@ -171,6 +181,8 @@ struct page_ftl {
 	uint8_t *wdata;
 	uint32_t wpages, wfree, wfree_count;
 	uint32_t queue_first, queue_last, tail;	/* tail: the open page, last in the queue */
+	uint32_t *by_seq;		/* buffer page of each sequence from the queue's head on */
+	uint32_t by_seq_mask;
 	uint32_t *hash;
 	uint32_t hash_mask;
 	uint64_t next_seq;
@@ -178,10 +190,13 @@ struct page_ftl {
 	/* order and durability */
 	uint64_t *ring;			/* ring[s & mask] == s: page s is programmed */
 	uint32_t ring_mask;
+	uint32_t ahead_max;		/* P1: the sequence being issued, beyond stable */
 	struct ftl_io *line_first, *line_last;		/* waiting for buffer room */
 	struct ftl_io *durable_first, *durable_last;	/* waiting for stable */
+	struct ftl_io *sent_first, *sent_last;	/* SSDSim's accounting: for their data's transfer */
 	uint64_t stall_gc_ns, stall_since_ns;
 	bool stalled_by_gc;
+	bool stall_noted;		/* since a die began or ended something */
 	bool hold_gc;			/* mount: the dead list is not durable yet */
 	bool full;			/* nothing can be programmed any more */
 	bool worn;			/* read-only */
@@ -191,10 +206,12 @@ struct page_ftl {
 	struct plane *plane;
 	uint32_t *stripe;		/* die numbers in stripe order */
 	uint32_t stripe_at;
-	uint32_t *heap, heap_count;	/* busy dies, by ready_ns, then number */
+	uint64_t *idle, *idle_stripe;	/* a bit per idle die, by number and by place */
+	struct die_heap heap;		/* the others */
 	uint32_t *due;
 	uint32_t gc_active;		/* planes */
 	bool kick;			/* an idle die got something to do */
+	bool stirred;			/* what begin_all() settled has been changed from outside */
 
 	struct uread *uread;
 	uint32_t uread_free, uread_free_count;
@@ -228,14 +245,98 @@ static inline void bit_clear(uint8_t *map, uint64_t i)
 	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
 }
 
+/* The first set bit of [from, to), or `to`. */
+static inline uint32_t bit_next(const uint8_t *map, uint32_t from, uint32_t to)
+{
+	while (from < to) {
+		uint64_t word = 0;
+		uint32_t byte = from >> 3, bits = to - (byte << 3) < 64 ? to - (byte << 3) : 64;
+
+		if (bits == 64)
+			memcpy(&word, map + byte, 8);
+		else
+			for (uint32_t i = 0; i * 8 < bits; i++)
+				word |= (uint64_t)map[byte + i] << 8 * i;
+		word >>= from & 7;
+		if (word) {
+			from += (uint32_t)__builtin_ctzll(word);
+			return from < to ? from : to;
+		}
+		from = (byte + 8) << 3;
+	}
+	return to;
+}
+
+/* Bitmaps of 64-bit words, for sets in which the next member is looked for. */
+static inline uint32_t word_count(uint32_t bits)
+{
+	return (bits + 63) / 64;
+}
+
+static inline void word_set(uint64_t *map, uint32_t i)
+{
+	map[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
+static inline void word_clear(uint64_t *map, uint32_t i)
+{
+	map[i >> 6] &= ~((uint64_t)1 << (i & 63));
+}
+
+/* The first member at or after `from`, or `bits`. */
+static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t from)
+{
+	uint32_t w = from >> 6;
+	uint64_t rest;
+
+	if (from >= bits)
+		return bits;
+	rest = map[w] >> (from & 63) << (from & 63);
+	while (!rest && ++w < word_count(bits))
+		rest = map[w];
+	return rest ? w * 64 + (uint32_t)__builtin_ctzll(rest) : bits;
+}
+
+static inline uint64_t next_due_ns(const struct page_ftl *f)
+{
+	return f->heap.count ? f->heap.due[0].ns : FTL_IDLE;
+}
+
+static inline uint32_t byte_lpn(const struct page_ftl *f, uint64_t byte)
+{
+	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->c.unit_bytes);
+}
+
+static inline bool is_trimmed(const struct page_ftl *f, uint32_t lpn)
+{
+	return f->trims && bit_get(f->trimmed, lpn);
+}
+
+static inline void trim_set(struct page_ftl *f, uint32_t lpn)
+{
+	f->trims += !bit_get(f->trimmed, lpn);
+	bit_set(f->trimmed, lpn);
+}
+
+static inline void trim_clear(struct page_ftl *f, uint32_t lpn)
+{
+	f->trims -= bit_get(f->trimmed, lpn);
+	bit_clear(f->trimmed, lpn);
+}
+
+static inline uint8_t *p2l_of(const struct page_ftl *f, uint32_t upn)
+{
+	return f->p2l + (size_t)upn * OOB_UNIT_BYTES;
+}
+
 static inline uint32_t upn_block(const struct page_ftl *f, uint32_t upn)
 {
-	return upn / f->bt.units_per_block;
+	return fxp_quotient(f->by_block_units, upn);
 }
 
 static inline uint32_t upn_die(const struct page_ftl *f, uint32_t upn)
 {
-	return geo_die_of(f->g, (pbn_t){ upn_block(f, upn) });
+	return fxp_quotient(f->by_die_units, upn);
 }
 
 static inline uint32_t lpns_per_map(const struct page_ftl *f)
@@ -266,17 +367,59 @@ static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 	return f->stall_gc_ns + (f->stalled_by_gc ? now_ns - f->stall_since_ns : 0);
 }
 
+/* ---- mapping ---- */
+
+/* seq: what makes the old version obsolete; 0 for a move. */
+static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
+{
+	uint32_t upn = f->l2p[lpn], b;
+
+	if (upn == NONE)
+		return;
+	upn &= ~OOB_LOST;
+	b = upn_block(f, upn);
+	SSD_ASSERT(bit_get(f->valid, upn));
+	bit_clear(f->valid, upn);
+	blk_valid_sub(&f->bt, b);
+	if (seq > f->bt.blk[b].last_inval)
+		f->bt.blk[b].last_inval = seq;
+	f->l2p[lpn] = NONE;
+	f->mapped--;
+}
+
+/* lpn may carry OOB_LOST. */
+static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq)
+{
+	unit_unmap(f, lpn & ~OOB_LOST, seq);
+	f->l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
+	f->mapped++;
+	bit_set(f->valid, upn);
+	blk_valid_add(&f->bt, upn_block(f, upn));
+}
+
 /* ---- between the files ---- */
 
 /* page_ftl.c */
 void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
 void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns);
-void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq);
-void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq);
 
 /* wbuf.c */
+static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
+{
+	return &f->hash[(lpn * 0x9e3779b1u >> 7) & f->hash_mask];
+}
+
+/* The newest slot or NONE. */
+static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
+{
+	uint32_t s = *wbuf_hash_head(f, lpn);
+
+	while (s != NONE && f->slot[s].lpn != lpn)
+		s = f->slot[s].hash_next;
+	return s;
+}
+
 void wbuf_init(struct page_ftl *f);
-uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn);	/* newest slot or NONE */
 uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* complete; NONE: no room */
 void wbuf_seal(struct page_ftl *f);
 void wbuf_release(struct page_ftl *f, uint32_t wpage);
@@ -296,10 +439,26 @@ enum room { ROOM_NONE, ROOM_ERASING, ROOM_READY };
 enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which);
 uint32_t frontier_take(struct page_ftl *f, uint32_t plane, enum frontier which);
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status);
-bool page_ready(const struct page_ftl *f, uint32_t wpage);
-void place_pages(struct page_ftl *f, uint64_t now_ns);
+static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
+{
+	const struct wpage *p = &f->wpage[wpage];
+
+	return !p->bases && (p->state == W_QUEUED || p->used == f->upp);
+}
+
+void place_pages_now(struct page_ftl *f, uint64_t now_ns);
+
+/* Issue what can be; nothing can while all dies are as busy as they were. */
+static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
+{
+	if (!f->stall_noted || f->heap.count < f->dies)
+		place_pages_now(f, now_ns);
+}
+
 void place_complete(struct page_ftl *f, struct die *d);
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
+bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);
+void sent_wait(struct page_ftl *f, struct ftl_io *io);
 void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last);
 void block_failed(struct page_ftl *f, uint32_t b);
 void block_lost(struct page_ftl *f, uint32_t b);

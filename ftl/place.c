@@ -19,12 +19,12 @@
 
 /* ---- frontiers ---------------------------------------------------------- */
 
-static uint32_t pages_left(const struct page_ftl *f, uint32_t b)
+static inline uint32_t pages_left(const struct page_ftl *f, uint32_t b)
 {
 	return b == BLK_NONE ? 0 : f->g->pages_per_block - f->bt.blk[b].next_page;
 }
 
-static bool may_open(const struct page_ftl *f, uint32_t plane, enum frontier which)
+static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t head = f->queue_first, reserve = f->c.gc_urgent_blocks;
 
@@ -36,7 +36,7 @@ static bool may_open(const struct page_ftl *f, uint32_t plane, enum frontier whi
 	return f->bt.plane[plane].free_count > reserve;
 }
 
-static bool has_room(const struct page_ftl *f, uint32_t plane, enum frontier which)
+static inline bool has_room(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	return pages_left(f, f->plane[plane].open[which]) || may_open(f, plane, which);
 }
@@ -56,17 +56,13 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 	die_start(f, die, DIE_ERASE_FRONTIER, c.done_ns);
 }
 
-/*
- * Make sure that the plane's frontier has a page. May start an erase on the
- * plane's idle die (ROOM_ERASING), after whose end the caller asks again.
- */
-enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which)
+/* The plane's frontier has no page left. */
+static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
+			       enum frontier which)
 {
 	struct plane *p = &f->plane[plane];
 	uint32_t b;
 
-	if (pages_left(f, p->open[which]))
-		return ROOM_READY;
 	if (!may_open(f, plane, which))
 		return ROOM_NONE;
 	b = f->bt.plane[plane].free_head;
@@ -78,6 +74,17 @@ enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enu
 	f->bt.blk[p->open[which]].copies = which == FRONT_GC;
 	gc_wake(f, plane);
 	return ROOM_READY;
+}
+
+/*
+ * Make sure that the plane's frontier has a page. May start an erase on the
+ * plane's idle die (ROOM_ERASING), after whose end the caller asks again.
+ */
+enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which)
+{
+	if (SSD_LIKELY(pages_left(f, f->plane[plane].open[which])))
+		return ROOM_READY;
+	return open_frontier(f, now_ns, plane, which);
 }
 
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status)
@@ -141,13 +148,6 @@ void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark)
 
 /* ---- issuing ------------------------------------------------------------ */
 
-bool page_ready(const struct page_ftl *f, uint32_t w)
-{
-	const struct wpage *p = &f->wpage[w];
-
-	return !p->bases && (p->state == W_QUEUED || p->used == f->upp);
-}
-
 static bool die_has_room(const struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
@@ -164,23 +164,31 @@ static void wake_planes(struct page_ftl *f, uint32_t die)
 		gc_wake(f, die * f->g->planes_per_die + i);
 }
 
-/* The die for the head of the queue, or NONE. */
-static uint32_t pick_die(struct page_ftl *f)
+/* The first idle die at or after this place of the stripe that has room, or NONE. */
+static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = 0; i < f->dies; i++) {
-		uint32_t at = f->stripe_at + i;
-		uint32_t die = f->stripe[at < f->dies ? at : at - f->dies];
+	for (uint32_t at = word_next(f->idle_stripe, to, from); at < to;
+	     at = word_next(f->idle_stripe, to, at + 1)) {
+		uint32_t die = f->stripe[at];
 
-		if (f->die[die].op != DIE_IDLE || gc_holds_die(f, die))
+		if (gc_holds_die(f, die))
 			continue;
 		if (!die_has_room(f, die)) {
 			wake_planes(f, die);
 			continue;
 		}
-		f->stripe_at = at < f->dies ? at : at - f->dies;
+		f->stripe_at = at;
 		return die;
 	}
 	return NONE;
+}
+
+/* The die for the head of the queue, or NONE. */
+static uint32_t pick_die(struct page_ftl *f)
+{
+	uint32_t from = f->stripe_at, die = pick_between(f, from, f->dies);
+
+	return die != NONE ? die : pick_between(f, 0, from);
 }
 
 static bool kept_by_gc(const struct page_ftl *f, uint32_t die)
@@ -193,6 +201,7 @@ static void note_stall(struct page_ftl *f, uint64_t now_ns, bool stalled)
 {
 	f->stall_gc_ns = stall_clock(f, now_ns);
 	f->stall_since_ns = now_ns;
+	f->stall_noted = stalled;
 	f->stalled_by_gc = stalled && kept_by_gc(f, f->stripe[f->stripe_at]);
 }
 
@@ -209,35 +218,88 @@ static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
 			unit_unmap(f, lpn, seq);
 }
 
-/* The page is about to be programmed at ppn: OOB, map, counters. */
-static void page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
+/*
+ * Pages are issued in the order of their sequences, so what the next ones will touch can be
+ * on its way: first their map entries, then the blocks these name, then the blocks beside
+ * those on the bucket lists. Each step is a hint that reads what the one before brought.
+ */
+static inline const struct wslot *slots_ahead(const struct page_ftl *f, uint64_t seq,
+					      uint32_t *used)
+{
+	uint32_t w = f->by_seq[seq & f->by_seq_mask];
+
+	*used = seq < f->next_seq ? f->wpage[w].used : 0;
+	return &f->slot[w * f->upp];
+}
+
+static inline void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
+{
+	uint32_t used;
+	const struct wslot *s = slots_ahead(f, seq + 12, &used);
+
+	for (uint32_t i = 0; i < used; i++)
+		SSD_PREFETCH(&f->l2p[s[i].lpn]);
+	s = slots_ahead(f, seq + 8, &used);
+	for (uint32_t i = 0; i < used; i++) {
+		uint32_t upn = f->l2p[s[i].lpn] & ~OOB_LOST;
+
+		if (upn == (NONE & ~OOB_LOST))
+			continue;
+		SSD_PREFETCH(&f->valid[upn >> 3]);
+		SSD_PREFETCH(&f->bt.blk[upn_block(f, upn)]);
+	}
+	s = slots_ahead(f, seq + 4, &used);
+	for (uint32_t i = 0; i < used; i++) {
+		uint32_t upn = f->l2p[s[i].lpn] & ~OOB_LOST;
+
+		if (upn != (NONE & ~OOB_LOST))
+			blk_prefetch_links(&f->bt, upn_block(f, upn));
+	}
+}
+
+static inline void map_slot(struct page_ftl *f, const struct wpage *p, uint32_t i, uint32_t upn,
+			    const struct wslot *s, bool again)
+{
+	if (!again || (f->l2p[s->lpn] & ~OOB_LOST) == p->ppn * f->upp + i)
+		unit_map(f, s->lpn | (s->lost ? OOB_LOST : 0), upn, p->seq);
+}
+
+/* Bitmap units take effect after all units of their page are mapped. */
+static void apply_trims_of(struct page_ftl *f, uint32_t w)
+{
+	const struct wpage *p = &f->wpage[w];
+
+	for (uint32_t i = 0; i < p->used; i++)
+		if (f->slot[w * f->upp + i].lpn >= f->lpns)
+			apply_trims(f, w * f->upp + i, p->seq);
+}
+
+/* The page is about to be programmed at ppn: OOB, map, counters. True: it has hidden units. */
+static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
 {
 	struct wpage *p = &f->wpage[w];
 	bool again = p->seq <= f->bt.issued;	/* after a failed program */
 	struct oob_head h = { .order = p->seq, .mark = f->bt.stable, .kind = OOB_HOST };
-	struct blk *b = &f->bt.blk[ppn / f->g->pages_per_block];
+	struct blk *b = &f->bt.blk[fxp_quotient(f->by_block_pages, ppn)];
+	const struct wslot *s = &f->slot[w * f->upp];
+	uint32_t hidden = 0;
 
+	prefetch_ahead(f, p->seq);
 	oob_put_head(oob, &h);
-	for (uint32_t i = 0; i < f->upp; i++) {
-		uint32_t slot = w * f->upp + i, lpn = OOB_NO_LPN, upn = ppn * f->upp + i;
-
-		if (i < p->used) {
-			lpn = f->slot[slot].lpn;
-			if (!again || (f->l2p[lpn] & ~OOB_LOST) == p->ppn * f->upp + i)
-				unit_map(f, lpn | (f->slot[slot].lost ? OOB_LOST : 0), upn, p->seq);
-			if (lpn < f->lpns)
-				f->stats.host_units++;
-			else
-				f->stats.meta_units++;
-			lpn |= f->slot[slot].lost ? OOB_LOST : 0;
-		} else {
-			f->stats.pad_units++;
-		}
-		oob_put_unit(oob, i, lpn, p->seq);
+	for (uint32_t i = 0; i < p->used; i++, s++) {
+		map_slot(f, p, i, ppn * f->upp + i, s, again);
+		hidden += s->lpn >= f->lpns;
+		oob_put_unit(oob, i, s->lpn | (s->lost ? OOB_LOST : 0), p->seq);
+		if (f->p2l)
+			oob_copy_unit(p2l_of(f, ppn * f->upp + i), oob, i);
 	}
-	for (uint32_t i = 0; i < p->used && !again; i++)
-		if (f->slot[w * f->upp + i].lpn >= f->lpns)
-			apply_trims(f, w * f->upp + i, p->seq);
+	for (uint32_t i = p->used; i < f->upp; i++)
+		oob_put_unit(oob, i, OOB_NO_LPN, p->seq);
+	f->stats.host_units += p->used - hidden;
+	f->stats.meta_units += hidden;
+	f->stats.pad_units += f->upp - p->used;
+	if (hidden && !again)
+		apply_trims_of(f, w);
 	if (p->seq > b->last_order)
 		b->last_order = p->seq;
 	if (!again)
@@ -245,19 +307,10 @@ static void page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob
 	p->ppn = ppn;
 	p->mark = h.mark;
 	p->state = W_FLIGHT;
+	return hidden;
 }
 
-static bool keeps_payload(const struct page_ftl *f, uint32_t w)
-{
-	if (f->c.payload)
-		return true;
-	for (uint32_t i = 0; i < f->wpage[w].used; i++)
-		if (f->slot[w * f->upp + i].lpn >= f->lpns)
-			return true;
-	return false;
-}
-
-static void queue_pop(struct page_ftl *f)
+static inline void queue_pop(struct page_ftl *f)
 {
 	uint32_t w = f->queue_first;
 
@@ -268,12 +321,82 @@ static void queue_pop(struct page_ftl *f)
 		f->tail = NONE;
 }
 
-static bool next_ready(const struct page_ftl *f)
+static inline bool next_ready(const struct page_ftl *f)
 {
 	return f->queue_first != NONE && page_ready(f, f->queue_first) &&
-	       f->wpage[f->queue_first].seq - f->bt.stable <=
-		       (f->ring_mask < OOB_MARK_MAX ? f->ring_mask : OOB_MARK_MAX); /* P1 */
+	       f->wpage[f->queue_first].seq - f->bt.stable <= f->ahead_max;	/* P1 */
 }
+
+/* ---- SSDSim's accounting: a write ends with its transfers ----------------- */
+
+static void take(uint64_t *rest, uint64_t want, uint64_t *part)
+{
+	*part = want < *rest ? want : *rest;
+	*rest -= *part;
+}
+
+bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io)
+{
+	return f->c.accounting == FTL_ACCOUNT_SSDSIM && !f->c.buffer_units &&
+	       io->op == FTL_WRITE && !io->fua && io->bytes;
+}
+
+void sent_wait(struct page_ftl *f, struct ftl_io *io)
+{
+	io->seq = f->next_seq - 1;
+	io->next = NULL;
+	if (f->sent_first)
+		f->sent_last->next = io;
+	else
+		f->sent_first = io;
+	f->sent_last = io;
+}
+
+/* A page with data of the I/O crosses the bus; what ends last decides. */
+static void note_sent(struct ftl_io *io, const struct nand_cmd *c)
+{
+	uint64_t sent_ns = c->done_ns - c->cell_ns;
+
+	if (sent_ns < io->done_ns)
+		return;
+	io->done_ns = sent_ns;
+	io->where.bus_ns = c->bus_ns;
+	io->where.gc_queue_ns = c->wait_gc_ns;
+}
+
+static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	struct ftl_breakdown *w = &io->where;
+	uint64_t rest = io->done_ns - io->submit_ns;
+	uint64_t gc_ns = w->gc_queue_ns + stall_clock(f, now_ns) - io->gc_mark;
+
+	take(&rest, w->bus_ns, &w->bus_ns);
+	take(&rest, gc_ns, &w->gc_queue_ns);
+	w->host_queue_ns = rest;
+	w->buffer_ns = f->c.buffer_ns;
+	w->map_ns = f->c.map_ns;
+	w->other_ns = f->c.overhead_ns;
+	ftl_finish(f, io, io->done_ns + w->buffer_ns + front_ns(f), SSD_OK);
+}
+
+/* Log page seq was issued for the first time: in log order, so in that of the I/Os. */
+static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const struct nand_cmd *c)
+{
+	struct ftl_io *half = f->line_first;
+
+	for (struct ftl_io *io = f->sent_first; io && io->first_seq <= seq; io = io->next)
+		note_sent(io, c);
+	if (half && ends_when_sent(f, half) && half->at && half->first_seq <= seq)
+		note_sent(half, c);
+	while (f->sent_first && f->sent_first->seq <= seq) {
+		struct ftl_io *io = f->sent_first;
+
+		f->sent_first = io->next;
+		finish_sent(f, now_ns, io);
+	}
+}
+
+/* ---- issuing, a die at a time --------------------------------------------- */
 
 /* Fill the planes of an idle die with pages from the head of the queue. */
 static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
@@ -281,10 +404,12 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	struct die *d = &f->die[die];
 	uint32_t planes = f->g->planes_per_die, most = f->c.multiplane ? planes : 1;
 	struct nand_cmd c[MAX_PLANES];
+	uint64_t issued = f->bt.issued;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < planes && count < most && next_ready(f); i++) {
-		uint32_t plane = die * planes + (d->plane_turn + i) % planes;
+		uint32_t turn = d->plane_turn + i;
+		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
 		uint32_t w = f->queue_first;
 		uint8_t *oob = f->oob + (size_t)count * OOB_BYTES(f->upp);
 		enum room room;
@@ -299,14 +424,15 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		if (room == ROOM_NONE)
 			continue;
 		queue_pop(f);
-		c[count] = (struct nand_cmd){ .op = NAND_PROGRAM, .source = NAND_SRC_HOST, .oob = oob };
-		c[count].ppn.v = frontier_take(f, plane, FRONT_HOST);
-		page_goes(f, w, c[count].ppn.v, oob);
-		c[count].data = keeps_payload(f, w) ? slot_data(f, w * f->upp) : NULL;
+		nand_fill_program(&c[count], NAND_SRC_HOST, frontier_take(f, plane, FRONT_HOST), oob);
+		if (page_goes(f, w, c[count].ppn.v, oob) || f->c.payload)
+			c[count].data = slot_data(f, w * f->upp);
 		d->page[count++] = w;
 	}
 	SSD_ASSERT(count);
-	d->plane_turn = (d->plane_turn + count) % planes;
+	d->plane_turn += count;
+	if (d->plane_turn >= planes)
+		d->plane_turn -= planes;
 	d->reads_in_row = 0;
 	gc_after_program(f, die);
 	nand_submit(f->n, now_ns, c, count);
@@ -318,12 +444,16 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->cell_ns = c[count - 1].cell_ns;
 	d->bus_ns = c[count - 1].bus_ns;
 	die_start(f, die, DIE_PROGRAM, c[count - 1].done_ns);
+	for (uint32_t i = 0; i < count && f->c.accounting == FTL_ACCOUNT_SSDSIM; i++)
+		if (f->wpage[d->page[i]].seq > issued)
+			page_sent(f, now_ns, f->wpage[d->page[i]].seq, &c[i]);
 }
 
-void place_pages(struct page_ftl *f, uint64_t now_ns)
+void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 {
 	while (next_ready(f)) {
-		uint32_t die = f->heap_count < f->dies ? pick_die(f) : NONE;
+		bool busy = f->heap.count == f->dies;
+		uint32_t die = busy ? NONE : pick_die(f);
 
 		if (die == NONE) {
 			note_stall(f, now_ns, true);
@@ -356,7 +486,7 @@ static void page_done(struct page_ftl *f, uint32_t w)
 {
 	struct wpage *p = &f->wpage[w];
 
-	carrier_offer(f, p->ppn / f->g->pages_per_block, p->mark);
+	carrier_offer(f, fxp_quotient(f->by_block_pages, p->ppn), p->mark);
 	f->ring[p->seq & f->ring_mask] = p->seq;
 	while (f->bt.stable < f->bt.issued &&
 	       f->ring[(f->bt.stable + 1) & f->ring_mask] == f->bt.stable + 1)
@@ -367,13 +497,13 @@ static void page_done(struct page_ftl *f, uint32_t w)
 void place_complete(struct page_ftl *f, struct die *d)
 {
 	for (uint32_t i = d->count; i-- > 0;) {	/* failures keep their order in the queue */
-		uint32_t w = d->page[i], ppn = f->wpage[w].ppn, b = ppn / f->g->pages_per_block;
+		uint32_t w = d->page[i];
 
 		if (d->status[i] == NAND_OK) {
 			page_done(f, w);
 			continue;
 		}
-		block_failed(f, b);
+		block_failed(f, fxp_quotient(f->by_block_pages, f->wpage[w].ppn));
 		queue_again(f, w);
 	}
 }
@@ -390,12 +520,6 @@ void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 		f->durable_first = io;
 	f->durable_last = io;
 	durable_process(f, now_ns, NULL);
-}
-
-static void take(uint64_t *rest, uint64_t want, uint64_t *part)
-{
-	*part = want < *rest ? want : *rest;
-	*rest -= *part;
 }
 
 /* last: the die whose program ended the wait. */

@@ -130,7 +130,7 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 		part_at_once(f, now_ns, r->io, true, r->gc_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
 		return true;
 	}
-	if (!bit_get(f->trimmed, r->lpn) && f->l2p[r->lpn] != NONE)
+	if (!is_trimmed(f, r->lpn) && f->l2p[r->lpn] != NONE)
 		return false;
 	f->stats.unwritten_units++;
 	give(f, r, NULL);
@@ -168,8 +168,8 @@ static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 		struct uread want = { .io = io, .slot = NONE, .at = io->at, .next = NONE };
 		uint32_t r;
 
-		want.lpn = (uint32_t)(byte / f->c.unit_bytes);
-		want.from = (uint32_t)(byte % f->c.unit_bytes);
+		want.lpn = byte_lpn(f, byte);
+		want.from = (uint32_t)(byte - (uint64_t)want.lpn * f->c.unit_bytes);
 		want.bytes = f->c.unit_bytes - want.from;
 		if (want.bytes > io->bytes - io->at)
 			want.bytes = (uint32_t)(io->bytes - io->at);
@@ -212,8 +212,7 @@ void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 		f->reads_last = io;
 		return;
 	}
-	units = io->bytes ? (io->offset + io->bytes - 1) / f->c.unit_bytes -
-			    io->offset / f->c.unit_bytes + 1 : 0;
+	units = io->bytes ? byte_lpn(f, io->offset + io->bytes - 1) - byte_lpn(f, io->offset) + 1 : 0;
 	f->stats.unwritten_reads += units && f->stats.unwritten_units - unwritten == units;
 	part_at_once(f, now_ns, io, false, 0, SSD_OK);
 }
@@ -342,7 +341,7 @@ static bool next_shares(const struct page_ftl *f, const struct die *d, uint32_t 
 	next = &f->uread[d->first];
 	at = f->l2p[next->lpn];
 	return next->io && next->io == f->uread[r].io && at != NONE &&
-	       !bit_get(f->trimmed, next->lpn) && wbuf_find(f, next->lpn) == NONE &&
+	       !is_trimmed(f, next->lpn) && wbuf_find(f, next->lpn) == NONE &&
 	       (at & ~OOB_LOST) / f->upp == (upn & ~OOB_LOST) / f->upp;
 }
 

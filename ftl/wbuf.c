@@ -20,23 +20,9 @@
  */
 #include "page_ftl.h"
 
-static uint32_t *hash_head(const struct page_ftl *f, uint32_t lpn)
+static inline void hash_remove(struct page_ftl *f, uint32_t slot)
 {
-	return &f->hash[(lpn * 0x9e3779b1u >> 7) & f->hash_mask];
-}
-
-uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
-{
-	uint32_t s = *hash_head(f, lpn);
-
-	while (s != NONE && f->slot[s].lpn != lpn)
-		s = f->slot[s].hash_next;
-	return s;
-}
-
-static void hash_remove(struct page_ftl *f, uint32_t slot)
-{
-	uint32_t *link = hash_head(f, f->slot[slot].lpn);
+	uint32_t *link = wbuf_hash_head(f, f->slot[slot].lpn);
 
 	if (!f->slot[slot].hashed)
 		return;
@@ -46,9 +32,9 @@ static void hash_remove(struct page_ftl *f, uint32_t slot)
 	f->slot[slot].hashed = false;
 }
 
-static void hash_insert(struct page_ftl *f, uint32_t slot)
+static inline void hash_insert(struct page_ftl *f, uint32_t slot)
 {
-	uint32_t *head = hash_head(f, f->slot[slot].lpn);
+	uint32_t *head = wbuf_hash_head(f, f->slot[slot].lpn);
 
 	f->slot[slot].hash_next = *head;
 	f->slot[slot].hashed = true;
@@ -95,6 +81,7 @@ static bool open_page(struct page_ftl *f)
 		f->wpage[f->queue_last].next = w;
 	f->queue_last = w;
 	f->tail = w;
+	f->by_seq[p->seq & f->by_seq_mask] = w;
 	return true;
 }
 
@@ -109,14 +96,14 @@ void wbuf_release(struct page_ftl *f, uint32_t w)
 	f->wfree_count++;
 }
 
-static uint32_t new_slot(struct page_ftl *f, uint32_t lpn)
+/* old: wbuf_find(lpn). */
+static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t old)
 {
-	uint32_t old, s;
+	uint32_t s;
 
 	if (f->tail == NONE || f->wpage[f->tail].used == f->upp)
 		if (!open_page(f))
 			return NONE;
-	old = wbuf_find(f, lpn);
 	if (old != NONE)
 		hash_remove(f, old);
 	s = f->tail * f->upp + f->wpage[f->tail].used++;
@@ -125,14 +112,14 @@ static uint32_t new_slot(struct page_ftl *f, uint32_t lpn)
 	return s;
 }
 
-static bool in_open_page(const struct page_ftl *f, uint32_t slot)
+static inline bool in_open_page(const struct page_ftl *f, uint32_t slot)
 {
-	return slot != NONE && slot / f->upp == f->tail;
+	return slot != NONE && f->tail != NONE && slot - f->tail * f->upp < f->upp;
 }
 
 /* ---- writes ---- */
 
-static uint32_t sector_bits(uint32_t from, uint32_t bytes)
+static inline uint32_t sector_bits(uint32_t from, uint32_t bytes)
 {
 	uint32_t count = bytes / FTL_SECTOR_BYTES;
 	uint32_t ones = count == 32 ? ~0u : (1u << count) - 1;
@@ -145,7 +132,7 @@ static void untrim(struct page_ftl *f, uint32_t lpn)
 {
 	uint32_t per = lpns_per_map(f), s;
 
-	bit_clear(f->trimmed, lpn);
+	trim_clear(f, lpn);
 	s = wbuf_find(f, f->lpns + lpn / per);
 	if (in_open_page(f, s))
 		bit_clear(slot_data(f, s), lpn % per);
@@ -160,7 +147,7 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 		memcpy(slot_data(f, slot), slot_data(f, old), f->c.unit_bytes);
 		s->have = f->slot[old].have;
 		s->lost = f->slot[old].lost;
-	} else if (bit_get(f->trimmed, s->lpn) || f->l2p[s->lpn] == NONE) {
+	} else if (is_trimmed(f, s->lpn) || f->l2p[s->lpn] == NONE) {
 		memset(slot_data(f, slot), 0, f->c.unit_bytes);
 		s->have = f->sectors_mask;
 	}
@@ -171,8 +158,8 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 }
 
 /* One unit, or a part of one. False: no room. */
-static bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
-		       uint32_t from, uint32_t bytes)
+static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
+			      uint32_t from, uint32_t bytes)
 {
 	uint32_t old = wbuf_find(f, lpn), s = old;
 	bool whole = bytes == f->c.unit_bytes;
@@ -180,9 +167,10 @@ static bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, u
 	if (in_open_page(f, old)) {
 		f->stats.coalesced_units++;
 	} else {
-		s = new_slot(f, lpn);
+		s = new_slot(f, lpn, old);
 		if (s == NONE)
 			return false;
+		SSD_PREFETCH(&f->l2p[lpn]);
 		if (!whole)
 			find_base(f, now_ns, s, old);
 	}
@@ -190,24 +178,29 @@ static bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, u
 		f->slot[s].lost = false;
 	if (f->c.payload)
 		f->host.copy(f->host.opaque, io, io->at, slot_data(f, s) + from, bytes);
-	f->slot[s].have |= sector_bits(from, bytes);
-	if (bit_get(f->trimmed, lpn))
+	f->slot[s].have |= whole ? f->sectors_mask : sector_bits(from, bytes);
+	if (is_trimmed(f, lpn))
 		untrim(f, lpn);
 	return true;
 }
 
 /* As much of it as finds room; true: all. */
-static bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
+static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	while (io->at < io->bytes) {
 		uint64_t byte = io->offset + io->at;
-		uint32_t from = (uint32_t)(byte % f->c.unit_bytes);
+		uint32_t lpn = byte_lpn(f, byte);
+		uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->c.unit_bytes);
 		uint32_t bytes = f->c.unit_bytes - from;
 
 		if (bytes > io->bytes - io->at)
 			bytes = (uint32_t)(io->bytes - io->at);
-		if (!write_unit(f, now_ns, io, (uint32_t)(byte / f->c.unit_bytes), from, bytes))
+		if (!write_unit(f, now_ns, io, lpn, from, bytes))
 			return false;
+		if (!io->at) {
+			io->first_seq = f->wpage[f->tail].seq;
+			io->done_ns = 0;
+		}
 		io->at += bytes;
 	}
 	return true;
@@ -221,7 +214,7 @@ uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn)
 	uint32_t s = wbuf_find(f, lpn);
 
 	if (!in_open_page(f, s)) {
-		s = new_slot(f, lpn);
+		s = new_slot(f, lpn, s);
 		if (s == NONE)
 			return NONE;
 		f->slot[s].have = f->sectors_mask;
@@ -234,7 +227,7 @@ static bool anything_there(const struct page_ftl *f, uint32_t from, uint32_t to)
 	bool buffered = f->wfree_count < f->wpages;
 
 	for (uint32_t lpn = from; lpn < to; lpn++)
-		if (!bit_get(f->trimmed, lpn) &&
+		if (!is_trimmed(f, lpn) &&
 		    (f->l2p[lpn] != NONE || (buffered && wbuf_find(f, lpn) != NONE)))
 			return true;
 	return false;
@@ -269,7 +262,7 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 		return false;
 	forget_buffered(f, from, to);
 	for (uint32_t lpn = from; lpn < to; lpn++)
-		bit_set(f->trimmed, lpn);
+		trim_set(f, lpn);
 	copy_trim_bits(f, map, slot_data(f, s));
 	if (f->slot[s].trim_from == NONE) {
 		f->slot[s].trim_from = from;
@@ -345,7 +338,9 @@ void line_process(struct page_ftl *f, uint64_t now_ns)
 		durable = io->op == FTL_FLUSH || io->fua || !f->c.buffer_units;
 		if (io->op == FTL_FLUSH || io->fua || (durable && !f->line_first))
 			wbuf_seal(f);
-		if (durable)
+		if (durable && ends_when_sent(f, io))
+			sent_wait(f, io);
+		else if (durable)
 			durable_wait(f, now_ns, io);
 		else
 			finish_buffered(f, now_ns, io);

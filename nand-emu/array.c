@@ -90,10 +90,9 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 {
 	const struct nand_geometry *g = &a->base.geo;
 
-	uint32_t nj = a->c.energy.read_nj[page_type(a, p->page)];
-
-	if (nj)
-		a->stats.energy_nj[NAND_READ][c->source] += (uint64_t)nj * (1 + c->retries);
+	if (a->energy)
+		a->stats.energy_nj[NAND_READ][c->source] +=
+			(uint64_t)a->c.energy.read_nj[page_type(a, p->page)] * (1 + c->retries);
 	a->stats.retries += c->retries;
 	if (a->age)
 		a->age[p->pb].reads++;
@@ -107,22 +106,22 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 		a->stats.subpage_reads++;
 	if (c->status != NAND_OK && c->status != NAND_CORRECTED)
 		return;
-	if (c->oob)
-		copy_oob(c->oob, a->oob + (size_t)c->ppn.v * g->oob_kept, g->oob_kept);
+	if (c->oob) {
+		const uint8_t *oob = a->oob + (size_t)c->ppn.v * g->oob_kept;
+
+		copy_oob(c->oob, oob, g->oob_kept);
+		SSD_PREFETCH(oob + 64);
+	}
 	if (c->ecc_words)
 		c->page = page_content(a, p);
 }
 
-static void program_energy(struct nand_array *a, const struct place *p, struct nand_cmd *c)
+static void program_energy(struct nand_array *a, struct nand_cmd *c, uint32_t type)
 {
-	uint32_t type = page_type(a, p->page);
-
 	a->stats.energy_nj[c->op][c->source] += a->c.energy.program_nj[type];
 	if (c->op == NAND_COPYBACK)
 		a->stats.energy_nj[c->op][c->source] +=
 			a->c.energy.read_nj[page_type(a, place_of(a, c->from.v).page)];
-	if (!a->base.geo.one_shot)
-		a->stats.lower_reads += type;
 }
 
 /* Errors that a copyback takes along. */
@@ -141,24 +140,30 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 {
 	const struct nand_geometry *g = &a->base.geo;
 	uint8_t *oob = a->oob + (size_t)c->ppn.v * g->oob_kept;
+	uint32_t type = page_type(a, p->page);
 
-	program_energy(a, p, c);
+	SSD_PREFETCH(oob + 64);		/* of the pages that are likely to be next */
+	if (a->energy)
+		program_energy(a, c, type);
+	if (!g->one_shot)
+		a->stats.lower_reads += type;
 	order_advance(a, p);
 	if (a->age && !a->age[p->pb].programmed_ns)
 		a->age[p->pb].programmed_ns = device_age_ns(a) + 1;
-	if (c->op == NAND_COPYBACK) {
-		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
-		if (a->carried)
-			carry_errors(a, c);
-	} else if (!c->oob) {
-		memset(oob, 0xff, g->oob_kept);
-	}
 	if (c->oob)
 		copy_oob(oob, c->oob, g->oob_kept);
+	else if (c->op == NAND_COPYBACK)
+		copy_oob(oob, a->oob + (size_t)c->from.v * g->oob_kept, g->oob_kept);
+	else
+		memset(oob, 0xff, g->oob_kept);
+	if (c->op == NAND_COPYBACK && a->carried)
+		carry_errors(a, c);
 	if (c->op == NAND_COPYBACK)
 		page_copy(a, c->ppn.v, c->from.v);
-	else
+	else if (a->payload)
 		page_store(a, c->ppn.v, c->data);
+	else
+		page_mark(a, c->ppn.v, CELL_GOOD);
 	if (failed) {
 		page_lose(a, c->ppn.v);
 		a->stats.program_fails++;
@@ -199,10 +204,10 @@ static void settle(struct nand_array *a, uint32_t die)
 	struct img_die *d = &a->die[die];
 	const struct img_flight *f = flights_of(a, die);
 
-	for (uint32_t i = 0; i < d->count; i++) {
+	for (uint32_t i = 0; i < d->count && (d->op == NAND_ERASE || a->pbs > 1); i++) {
 		if (d->op == NAND_ERASE) {
 			settle_erase(a, &f[i]);
-		} else if (a->pbs > 1) {
+		} else {
 			struct place p = place_of(a, f[i].ppn);
 
 			disturb_neighbours(a, &p, f[i].pb);
@@ -215,6 +220,24 @@ static void settle(struct nand_array *a, uint32_t die)
 }
 
 /* ---- submit ------------------------------------------------------------- */
+
+/* R0 */
+static inline bool address_exists(const struct nand_array *a, const struct nand_cmd *c)
+{
+	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES ||
+	    c->ppn.v >= a->pages)
+		return false;
+	if (c->op == NAND_COPYBACK)
+		return c->from.v < a->pages;
+	return c->op != NAND_ERASE ||
+	       c->ppn.v == fxp_quotient(a->by_block_pages, c->ppn.v) * a->by_block_pages.d;
+}
+
+/* Nothing can: neither wear nor anybody who plants faults. */
+static inline bool never_fails(const struct nand_array *a)
+{
+	return !a->hooks.fault && !a->c.physics.endurance;
+}
 
 static bool fails(struct nand_array *a, const struct place *p, struct nand_cmd *c)
 {
@@ -235,11 +258,12 @@ static bool fails(struct nand_array *a, const struct place *p, struct nand_cmd *
 	if (s == NAND_OK && wear_fails(a, p->block, erases, c->op))
 		s = want;
 	c->status = s;
-	c->page = NULL;
-	c->raw_bits = 0;
-	c->retries = 0;
-	c->resumed_done_ns = 0;
 	return s == want;
+}
+
+static inline uint32_t plan_of(const struct nand_array *a, const struct place *p)
+{
+	return a->pbs == 1 ? 0 : disturbance_plan(a, p);	/* one PB: no edges inside a block */
 }
 
 /* Flights first, so that what follows can be undone (A5). */
@@ -251,9 +275,14 @@ static void take_off(struct nand_array *a, const struct place *at, struct nand_c
 
 	for (unsigned int i = 0; i < count; i++) {
 		f[i].ppn = at[i].ppn;
-		f[i].pb = c[i].op == NAND_ERASE ? c[i].pb : disturbance_plan(a, &at[i]);
+		f[i].pb = c[i].op == NAND_ERASE ? c[i].pb : plan_of(a, &at[i]);
 		f[i].prev_next = order_next(a, &at[i]);
-		f[i].failed = fails(a, &at[i], &c[i]);
+		c[i].status = NAND_OK;
+		c[i].page = NULL;
+		c[i].raw_bits = 0;
+		c[i].retries = 0;
+		c[i].resumed_done_ns = 0;
+		f[i].failed = never_fails(a) ? false : fails(a, &at[i], &c[i]);
 	}
 	d->op = c[0].op;
 	d->source = c[0].source;
@@ -303,7 +332,8 @@ static void change_cells(struct nand_array *a, uint64_t now_ns, const struct pla
 			do_erase(a, &c[i], f[i].failed);
 		else
 			do_program(a, &at[i], &c[i], f[i].failed);
-		bus_energy(a, &c[i]);
+		if (a->energy)
+			bus_energy(a, &c[i]);
 	}
 	if (c[0].op == NAND_ERASE)
 		a->stats.parallel_erases += count - distinct_planes(at, count);
@@ -321,7 +351,8 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 	for (unsigned int i = 0; i < count; i++) {
 		a->stats.ops[NAND_READ][c[i].source]++;
 		do_read(a, &at[i], &c[i]);
-		bus_energy(a, &c[i]);
+		if (a->energy)
+			bus_energy(a, &c[i]);
 		if (c[i].done_ns > end_ns)
 			end_ns = c[i].done_ns;
 	}
@@ -350,7 +381,7 @@ static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, un
 	SSD_ASSERT(now_ns >= a->head->now_ns);	/* A4 */
 	a->head->now_ns = now_ns;
 	for (unsigned int i = 0; i < count && r == NAND_NRULES; i++)
-		if (!rule_address(a, &c[i]))
+		if (!address_exists(a, &c[i]))
 			r = NAND_R0;
 	if (r == NAND_NRULES) {
 		struct img_die *d;

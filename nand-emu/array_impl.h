@@ -111,6 +111,8 @@ struct nand_array {
 	uint32_t pb_pages;		/* of a smallest PB, */
 	uint32_t pbs;			/* smallest PBs of a block, */
 	uint32_t ecc_words;		/* of a page, */
+	uint32_t all_words;		/* a bit for each of them, */
+	bool energy;			/* any of the profile's energies is not 0, */
 	uint32_t group_max;		/* flights of a die, */
 	uint64_t page_bus_bytes;	/* a whole page on the bus, */
 	uint64_t page_bus_ns;		/* and its time */
@@ -184,6 +186,13 @@ static inline void cell_set(struct nand_array *a, uint32_t ppn, enum cell to)
 	a->cells[ppn >> 2] = (uint8_t)((a->cells[ppn >> 2] & ~(3u << shift)) | (uint32_t)to << shift);
 }
 
+/* The page of an empty cell is programmed. */
+static inline void page_mark(struct nand_array *a, uint32_t ppn, enum cell to)
+{
+	cell_set(a, ppn, to);
+	a->stats.programmed_pages++;
+}
+
 /* Without a call to the compiler's library. */
 static inline uint32_t bits_set(uint32_t v)
 {
@@ -250,14 +259,12 @@ static inline void order_advance(struct nand_array *a, const struct place *p)
 		order_set_next(a, p, p->pb_page + 1);
 }
 
-/* rules.c */
-bool rule_address(const struct nand_array *a, const struct nand_cmd *c);	/* R0 */
-/* The others; addresses are good, and what has ended has settled. */
+/* rules.c. Addresses are good, and what has ended has settled. */
 enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
 			   const struct nand_cmd *c, unsigned int count);
 
-/* order.c */
-enum nand_rule order_check(const struct nand_array *a, const struct place *p);
+/* order.c: R2 of a page that is erased, where the order is FPS or RPS */
+bool order_allows_word_line(const struct nand_array *a, const struct place *p);
 
 /* timing.c: fill in the times of a group that starts now. Errors and retries of reads come first. */
 void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,
@@ -266,6 +273,7 @@ void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, s
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
 
 /* cells.c */
+/* With payload; without, page_mark() is all. */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data);
 const void *page_content(struct nand_array *a, const struct place *p);
 void page_copy(struct nand_array *a, uint32_t to, uint32_t from);

@@ -2,34 +2,24 @@
 /* bus.c - see bus.h */
 #include "bus.h"
 
-static void forget(struct bus *b, uint64_t now_ns)
+/* Room for one more behind the window. */
+static inline void make_room(struct bus *b)
 {
-	uint32_t ended = 1;
-
-	if (!b->count || b->book[0].end_ns > now_ns)
-		return;
-	if (b->book[b->count - 1].end_ns <= now_ns) {
-		b->count = 0;
-		return;
+	SSD_ASSERT(b->count < b->max);	/* B2 */
+	if (b->book + b->count == b->room + BUS_ROOM(b->max)) {
+		memmove(b->room, b->book, b->count * sizeof(*b->book));
+		b->book = b->room;
 	}
-	while (ended < b->count && b->book[ended].end_ns <= now_ns)
-		ended++;
-	b->count -= ended;
-	for (uint32_t i = 0; i < b->count; i++)	/* a few: shorter than a call */
-		b->book[i] = b->book[i + ended];
 }
 
-uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
-		  enum nand_source source, uint64_t *wait_host_ns, uint64_t *wait_gc_ns)
+uint64_t bus_book_between(struct bus *b, uint64_t earliest_ns, uint64_t len_ns,
+			  enum nand_source source, struct bus_waits *waits)
 {
 	uint64_t at = earliest_ns;
 	uint32_t i;
 
-	if (!len_ns)
-		return at;
-	forget(b, now_ns);
-	if (!b->count || b->book[b->count - 1].end_ns <= at) {	/* after all others: most are */
-		SSD_ASSERT(b->count < b->max);	/* B2 */
+	make_room(b);
+	if (b->book[b->count - 1].end_ns <= at) {	/* after all others: most are */
 		b->book[b->count++] = (struct bus_booking){ at, at + len_ns, source };
 		return at;
 	}
@@ -41,12 +31,11 @@ uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t
 		if (k->start_ns >= at + len_ns)
 			break;
 		if (k->source == NAND_SRC_HOST)
-			*wait_host_ns += k->end_ns - at;
+			waits->host_ns += k->end_ns - at;
 		else
-			*wait_gc_ns += k->end_ns - at;
+			waits->gc_ns += k->end_ns - at;
 		at = k->end_ns;
 	}
-	SSD_ASSERT(b->count < b->max);	/* B2 */
 	memmove(b->book + i + 1, b->book + i, (b->count - i) * sizeof(*b->book));
 	b->book[i] = (struct bus_booking){ at, at + len_ns, source };
 	b->count++;

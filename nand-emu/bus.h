@@ -5,7 +5,9 @@
  * A command books its transfers when it is submitted, some of them for later
  * (a read's data move when the cell is done). The calendar is the sorted list
  * of bookings that have not ended; a new one takes the first gap that is long
- * enough. First come, first served: a booking never moves.
+ * enough. First come, first served: a booking never moves. In memory the list is a
+ * window on twice the room: what has ended falls out at its front, and the window goes
+ * back to the beginning when it reaches the end.
  *
  * Invariants:
  *   B1  bookings are sorted, not empty, and do not overlap;
@@ -26,17 +28,43 @@ struct bus_booking {
 };
 
 struct bus {
-	struct bus_booking *book;
+	struct bus_booking *book;	/* the window's first */
 	uint32_t count;
 	uint32_t max;
+	struct bus_booking *room;	/* BUS_ROOM(max) */
 };
+
+#define BUS_ROOM(max) (2u * (max))
+
+/* Time that transfers waited behind bookings of host I/O and of anything else. */
+struct bus_waits {
+	uint64_t host_ns, gc_ns;
+};
+
+/* The same where the calendar is not over by earliest_ns; what has ended is forgotten. */
+uint64_t bus_book_between(struct bus *b, uint64_t earliest_ns, uint64_t len_ns,
+			  enum nand_source source, struct bus_waits *waits);
 
 /*
  * Book len_ns at or after earliest_ns; bookings that ended by now_ns are
- * forgotten. Returns the start and adds the time spent waiting behind
- * bookings of host I/O and of anything else to the two counters.
+ * forgotten. Returns the start and adds the time spent waiting to *waits.
  */
-uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
-		  enum nand_source source, uint64_t *wait_host_ns, uint64_t *wait_gc_ns);
+static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns,
+				uint64_t len_ns, enum nand_source source,
+				struct bus_waits *waits)
+{
+	if (!len_ns)
+		return earliest_ns;
+	while (b->count && b->book->end_ns <= now_ns) {
+		b->book++;
+		b->count--;
+	}
+	if (!b->count) {
+		b->book = b->room;
+		b->book[b->count++] = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, source };
+		return earliest_ns;
+	}
+	return bus_book_between(b, earliest_ns, len_ns, source, waits);
+}
 
 #endif

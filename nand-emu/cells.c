@@ -22,17 +22,14 @@ void page_store(struct nand_array *a, uint32_t ppn, const void *data)
 {
 	enum cell to = CELL_GOOD;
 
-	if (a->payload) {
-		if (!data || one_byte(data, a->base.geo.page_bytes)) {
-			a->fill[ppn] = data ? *(const uint8_t *)data : 0;
-			to = CELL_FILL;
-		} else {
-			memcpy(payload_at(a, ppn), data, a->base.geo.page_bytes);
-		}
-		image_order();
+	if (!data || one_byte(data, a->base.geo.page_bytes)) {
+		a->fill[ppn] = data ? *(const uint8_t *)data : 0;
+		to = CELL_FILL;
+	} else {
+		memcpy(payload_at(a, ppn), data, a->base.geo.page_bytes);
 	}
-	cell_set(a, ppn, to);
-	a->stats.programmed_pages++;
+	image_order();
+	page_mark(a, ppn, to);
 }
 
 void page_copy(struct nand_array *a, uint32_t to, uint32_t from)
@@ -45,8 +42,7 @@ void page_copy(struct nand_array *a, uint32_t to, uint32_t from)
 			memcpy(payload_at(a, to), payload_at(a, from), a->base.geo.page_bytes);
 		image_order();
 	}
-	cell_set(a, to, was);
-	a->stats.programmed_pages++;
+	page_mark(a, to, was);
 }
 
 const void *page_content(struct nand_array *a, const struct place *p)

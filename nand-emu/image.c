@@ -71,6 +71,8 @@ static const char *time_fault(const struct nand_array_config *c)
 		return "subpage = spread needs subread_base_ns or subread_ns_per_kib";
 	if (t->suspend_ns && !t->suspends_max)
 		return "suspend_ns without suspends_max: say how often a group may be suspended";
+	if (t->suspend_ns && t->gc_holds_bus)
+		return "suspend_ns must be 0 if GC holds the bus (ftl.accounting = ssdsim)";
 	return NULL;
 }
 
@@ -171,11 +173,14 @@ static void lay_out_memory(struct nand_array *a, struct ssd_arena *m,
 	a->die_busy = ssd_carve(m, geo_dies(g), sizeof(*a->die_busy));
 	a->reg_fill = ssd_carve(m, c->payload ? geo_planes(g) : 0, sizeof(*a->reg_fill));
 	a->reg = ssd_carve(m, c->payload ? geo_planes(g) : 0, g->page_bytes);
-	book = ssd_carve(m, (size_t)g->channels * per_channel, sizeof(*book));
+	book = ssd_carve(m, (size_t)g->channels * BUS_ROOM(per_channel), sizeof(*book));
 	if (!m->base)
 		return;
-	for (uint32_t i = 0; i < g->channels; i++)
-		a->bus[i] = (struct bus){ book + (size_t)i * per_channel, 0, per_channel };
+	for (uint32_t i = 0; i < g->channels; i++) {
+		a->bus[i].room = a->bus[i].book = book + (size_t)i * BUS_ROOM(per_channel);
+		a->bus[i].count = 0;
+		a->bus[i].max = per_channel;
+	}
 	for (uint32_t i = 0; c->payload && i < geo_planes(g); i++)
 		a->reg_fill[i] = 256;
 }
@@ -189,12 +194,21 @@ size_t nand_array_footprint(const struct nand_array_config *c)
 	return m.used;
 }
 
+static bool energy_counts(const struct nand_energy *e)
+{
+	static const struct nand_energy none;
+
+	return memcmp(e, &none, sizeof(none)) != 0;
+}
+
 static void derive(struct nand_array *a, const struct nand_geometry *g)
 {
 	a->pages = (uint32_t)geo_pages(g);
 	a->pbs = 1u << g->pb_levels;
 	a->pb_pages = g->pages_per_block >> g->pb_levels;
 	a->ecc_words = g->page_bytes / g->ecc_word_bytes;
+	a->all_words = a->ecc_words == 32 ? 0xffffffffu : (1u << a->ecc_words) - 1;
+	a->energy = energy_counts(&a->c.energy);
 	a->group_max = group_max(g);
 	a->page_bus_bytes = (uint64_t)g->page_bytes +
 			    (a->c.timing.oob_off_bus ? 0 : g->oob_bytes);
@@ -342,6 +356,7 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 	memcpy(dst->die_busy, src->die_busy, geo_dies(g) * sizeof(*dst->die_busy));
 	for (uint32_t i = 0; i < g->channels; i++) {
 		dst->bus[i].count = src->bus[i].count;
+		dst->bus[i].book = dst->bus[i].room;
 		memcpy(dst->bus[i].book, src->bus[i].book,
 		       src->bus[i].count * sizeof(*src->bus[i].book));
 	}

@@ -39,6 +39,12 @@
  * likewise (a copyback has both of the first two; a retry is a read), and
  * transferred bytes * bus_pj_per_byte / 1000 for each command.
  *
+ * With gc_holds_bus a read, program or copyback group of GC is one booking of the
+ * channel: the first gap that is as long as all of the group. In it, command
+ * cycles, transfers and cells follow each other as ever, and bus_ns is what it was.
+ * Others that wait for the channel wait behind GC, whoever moves data in the group;
+ * its busy time has the cells, too. Erases leave it after their command cycles.
+ *
  * Page types. A word line holds bits_per_cell pages: page p of a block is of
  * type p % bits_per_cell (0: LSB, then CSB, MSB ...) on word line
  * p / bits_per_cell. Types have latencies of their own.
@@ -189,6 +195,9 @@ struct nand_timing {			/* ns unless named otherwise */
 	uint32_t resume_ns;
 	uint32_t suspends_max;		/* of one command group */
 	uint32_t retry_ns;		/* one more read with shifted thresholds */
+	bool gc_holds_bus;		/* SSDSim's accounting: a read, program or copyback group whose
+					 * first command is GC's holds its channel from its first command
+					 * cycle to its end. Not with suspension */
 };
 
 struct nand_energy {			/* nJ a page or block */
@@ -344,6 +353,20 @@ struct nand {
 	const struct nand_ops *ops;
 	struct nand_geometry geo;
 };
+
+/* Inputs of a program, without payload. */
+static inline void nand_fill_program(struct nand_cmd *c, enum nand_source source, uint32_t ppn,
+				     void *oob)
+{
+	c->op = NAND_PROGRAM;
+	c->source = source;
+	c->ppn.v = ppn;
+	c->from.v = 0;
+	c->ecc_words = 0;
+	c->pb = 0;
+	c->data = NULL;
+	c->oob = oob;
+}
 
 static inline void nand_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *cmds,
 			       unsigned int count)

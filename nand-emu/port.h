@@ -24,6 +24,7 @@ _Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
 #endif
 
 #define SSD_MUST_CHECK __attribute__((warn_unused_result))
+#define SSD_PREFETCH(p) __builtin_prefetch(p)	/* a hint, never a fault */
 #define SSD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SSD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * rules.c - which rule of nand.h a group of commands breaks, if any: a question
- * about const state. R1 and R2 are in order.c.
+ * about const state. R0 is asked by the caller, before there are places to look at;
+ * R2 by word lines is in order.c.
  */
 #include "array_impl.h"
-
-bool rule_address(const struct nand_array *a, const struct nand_cmd *c)
-{
-	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES)
-		return false;
-	if (c->ppn.v >= a->pages || (c->op == NAND_COPYBACK && c->from.v >= a->pages))
-		return false;
-	return c->op != NAND_ERASE ||
-	       c->ppn.v == fxp_quotient(a->by_block_pages, c->ppn.v) * a->by_block_pages.d;
-}
 
 static enum nand_rule erase_rule(const struct nand_array *a, const struct place *p,
 				 const struct nand_cmd *c)
@@ -23,22 +14,39 @@ static enum nand_rule erase_rule(const struct nand_array *a, const struct place 
 	return c->pb >= 1 && c->pb < 2u << a->base.geo.pb_levels ? NAND_NRULES : NAND_R4;
 }
 
-static enum nand_rule program_rule(const struct nand_array *a, const struct place *p)
+static inline bool order_allows(const struct nand_array *a, const struct place *p)
+{
+	switch (a->base.geo.order) {
+	case NAND_ORDER_ASCENDING:
+		return p->pb_page >= a->pb[p->pb].next;
+	case NAND_ORDER_NONE:
+		return true;
+	case NAND_ORDER_FPS:
+	case NAND_ORDER_RPS:
+		return order_allows_word_line(a, p);
+	case NAND_NORDERS:
+		break;
+	}
+	return false;
+}
+
+static inline enum nand_rule program_rule(const struct nand_array *a, const struct place *p)
 {
 	if (a->block[p->block] & BLOCK_BAD)
 		return NAND_R3;
 	if (a->pb[p->pb].flags & PB_TORN)
 		return NAND_R9;
-	return order_check(a, p);
+	if (cell_get(a, p->ppn) != CELL_ERASED)
+		return NAND_R1;
+	return order_allows(a, p) ? NAND_NRULES : NAND_R2;
 }
 
-static enum nand_rule read_rule(const struct nand_array *a, const struct nand_cmd *c)
+static inline enum nand_rule read_rule(const struct nand_array *a, const struct nand_cmd *c)
 {
-	uint32_t all = a->ecc_words == 32 ? 0xffffffffu : (1u << a->ecc_words) - 1;
-
-	if (c->ecc_words == NAND_WHOLE_PAGE || c->ecc_words == NAND_OOB_ONLY || c->ecc_words == all)
+	if (c->ecc_words == NAND_WHOLE_PAGE || c->ecc_words == NAND_OOB_ONLY ||
+	    c->ecc_words == a->all_words)
 		return NAND_NRULES;
-	if (c->ecc_words & ~all || a->base.geo.subpage == NAND_SUBPAGE_NONE)
+	if (c->ecc_words & ~a->all_words || a->base.geo.subpage == NAND_SUBPAGE_NONE)
 		return NAND_R7;
 	return NAND_NRULES;
 }
@@ -53,7 +61,7 @@ static enum nand_rule copyback_rule(const struct nand_array *a, const struct pla
 }
 
 /* The rule that one command breaks by itself, or NAND_NRULES. */
-static enum nand_rule broken_alone(const struct nand_array *a, const struct place *p,
+static inline enum nand_rule broken_alone(const struct nand_array *a, const struct place *p,
 				   const struct nand_cmd *c)
 {
 	switch (c->op) {

@@ -19,10 +19,13 @@ static uint32_t words_read(const struct nand_array *a, const struct nand_cmd *c)
 	return c->ecc_words == NAND_WHOLE_PAGE ? a->ecc_words : bits_set(c->ecc_words);
 }
 
-static uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
+static inline uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
 {
-	uint32_t n = words_read(a, c);
+	uint32_t n;
 
+	if (SSD_LIKELY(c->ecc_words == NAND_WHOLE_PAGE))
+		return a->page_bus_bytes;
+	n = words_read(a, c);
 	if (n == a->ecc_words)
 		return a->page_bus_bytes;
 	if (!n)
@@ -31,27 +34,32 @@ static uint64_t read_bytes(const struct nand_array *a, const struct nand_cmd *c)
 	       (uint64_t)spare_bytes(a) * n / a->ecc_words;
 }
 
-static uint64_t transfer_ns(const struct nand_array *a, uint64_t bytes)
+static inline uint64_t transfer_ns(const struct nand_array *a, uint64_t bytes)
 {
 	if (bytes == a->page_bus_bytes)
 		return a->page_bus_ns;
+	if (!bytes)
+		return 0;
 	return (bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
 }
 
-static uint64_t read_cell_ns(const struct nand_array *a, const struct place *p,
+static inline uint64_t read_cell_ns(const struct nand_array *a, const struct place *p,
 			     const struct nand_cmd *c)
 {
 	const struct nand_timing *t = &a->c.timing;
-	uint32_t n = words_read(a, c);
 	uint64_t retries = (uint64_t)c->retries * t->retry_ns;
 
-	if (a->base.geo.subpage == NAND_SUBPAGE_SPREAD && n && n < a->ecc_words)
-		return t->subread_base_ns + retries +
-		       (uint64_t)t->subread_ns_per_kib * n * a->base.geo.ecc_word_bytes / 1024;
+	if (SSD_UNLIKELY(a->base.geo.subpage == NAND_SUBPAGE_SPREAD)) {
+		uint32_t n = words_read(a, c);
+
+		if (n && n < a->ecc_words)
+			return t->subread_base_ns + retries + (uint64_t)t->subread_ns_per_kib * n *
+			       a->base.geo.ecc_word_bytes / 1024;
+	}
 	return t->read_ns[page_type(a, p->page)] + retries;
 }
 
-static uint64_t program_cell_ns(const struct nand_array *a, const struct place *p)
+static inline uint64_t program_cell_ns(const struct nand_array *a, const struct place *p)
 {
 	uint32_t type = page_type(a, p->page);
 
@@ -60,23 +68,17 @@ static uint64_t program_cell_ns(const struct nand_array *a, const struct place *
 	return a->c.timing.program_ns[type] + (uint64_t)type * a->c.timing.lower_read_ns;
 }
 
-static uint64_t cell_ns_of(const struct nand_array *a, const struct place *p,
-			   const struct nand_cmd *c)
+static inline uint64_t cell_ns_of(const struct nand_array *a, const struct place *p,
+				  const struct nand_cmd *c)
 {
-	switch (c->op) {
-	case NAND_READ:
+	if (c->op == NAND_READ)
 		return read_cell_ns(a, p, c);
-	case NAND_PROGRAM:
-		return program_cell_ns(a, p);
-	case NAND_COPYBACK:
-		return a->c.timing.read_ns[page_type(a, place_of(a, c->from.v).page)] +
-		       program_cell_ns(a, p);
-	case NAND_ERASE:
+	if (c->op == NAND_ERASE)
 		return a->c.timing.erase_ns[pb_level(c->pb)];
-	case NAND_NOPS:
-		break;
-	}
-	return 0;
+	if (c->op == NAND_PROGRAM)
+		return program_cell_ns(a, p);
+	return a->c.timing.read_ns[page_type(a, place_of(a, c->from.v).page)] +
+	       program_cell_ns(a, p);
 }
 
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c)
@@ -95,12 +97,7 @@ uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c)
 	return 0;
 }
 
-/* Time that the bus was held by others, host I/O and anything else. */
-struct waits {
-	uint64_t host_ns, gc_ns;
-};
-
-static void add_wait(struct waits *w, enum nand_source source, uint64_t ns)
+static inline void add_wait(struct bus_waits *w, enum nand_source source, uint64_t ns)
 {
 	if (source == NAND_SRC_HOST)
 		w->host_ns += ns;
@@ -109,69 +106,140 @@ static void add_wait(struct waits *w, enum nand_source source, uint64_t ns)
 }
 
 /* waits: for outsiders and for all of the group, own_ns of its own included. */
-static void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel, uint64_t cell_ns,
-		   uint64_t bus_ns, struct waits waits, uint64_t own_ns)
+static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel,
+			  uint64_t cell_ns, const struct bus_waits *waits, uint64_t own_ns)
 {
 	c->cell_ns = cell_ns;
-	c->bus_ns = bus_ns;
-	c->wait_host_ns = waits.host_ns - (c->source == NAND_SRC_HOST ? own_ns : 0);
-	c->wait_gc_ns = waits.gc_ns - (c->source == NAND_SRC_HOST ? 0 : own_ns);
-	a->bus_busy[channel].ns[c->source] += bus_ns;
+	c->bus_ns = own_ns;
+	c->wait_host_ns = waits->host_ns;
+	c->wait_gc_ns = waits->gc_ns;
+	if (c->source == NAND_SRC_HOST)
+		c->wait_host_ns -= own_ns;
+	else
+		c->wait_gc_ns -= own_ns;
+	a->bus_busy[channel].ns[c->source] += own_ns;
 }
 
 /* Book len_ns for c; what it waited, and what the next ones wait for it, goes to w. */
-static uint64_t book(struct nand_array *a, uint32_t channel, uint64_t now_ns, uint64_t at_ns,
-		     uint64_t len_ns, const struct nand_cmd *c, struct waits *w)
+static inline uint64_t book(struct bus *bus, uint64_t now_ns, uint64_t at_ns, uint64_t len_ns,
+			    const struct nand_cmd *c, struct bus_waits *w)
 {
-	uint64_t from = bus_book(&a->bus[channel], now_ns, at_ns, len_ns, c->source, &w->host_ns,
-				 &w->gc_ns);
+	uint64_t from = bus_book(bus, now_ns, at_ns, len_ns, c->source, w);
 
 	add_wait(w, c->source, len_ns);
 	return from + len_ns;
 }
 
-static void time_reads(struct nand_array *a, uint32_t channel, uint64_t now_ns,
-		       uint64_t suspend_ns, struct nand_cmd *c, unsigned int count, uint64_t cell_ns)
+static void time_reads(struct nand_array *a, const struct place *at, uint32_t channel,
+		       uint64_t now_ns, struct nand_cmd *c, unsigned int count)
 {
-	struct waits w = { 0, 0 };
-	uint64_t at = now_ns + suspend_ns;
+	struct bus_waits w = { 0, 0 };
+	struct bus *bus = &a->bus[channel];
+	uint64_t suspend_ns = a->die[at[0].die].count ? a->c.timing.suspend_ns : 0;
+	uint64_t cell_ns = 0, to = now_ns + suspend_ns;
 	uint32_t cmd_ns = a->c.timing.cmd_ns;
 
-	for (unsigned int i = 0; i < count; i++)
-		at = book(a, channel, now_ns, at, cmd_ns, &c[i], &w);
-	at += cell_ns;
 	for (unsigned int i = 0; i < count; i++) {
-		uint64_t len = transfer_ns(a, bus_bytes(a, &c[i]));
+		uint64_t one = read_cell_ns(a, &at[i], &c[i]);
 
-		at = book(a, channel, now_ns, at, len, &c[i], &w);
+		cell_ns = one > cell_ns ? one : cell_ns;
+		to = book(bus, now_ns, to, cmd_ns, &c[i], &w);
+	}
+	to += cell_ns;
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t len = transfer_ns(a, read_bytes(a, &c[i]));
+
+		to = book(bus, now_ns, to, len, &c[i], &w);
 		c[i].start_ns = now_ns;
-		c[i].done_ns = at;
-		finish(a, &c[i], channel, suspend_ns + cell_ns, cmd_ns + len, w, cmd_ns + len);
+		c[i].done_ns = to;
+		finish(a, &c[i], channel, suspend_ns + cell_ns, &w, cmd_ns + len);
 	}
 }
 
-static void time_changes(struct nand_array *a, const struct place *at, uint32_t channel,
-			 uint64_t now_ns, struct nand_cmd *c, unsigned int count, uint64_t cell_ns,
-			 uint64_t *cell_start_ns)
+static void time_programs(struct nand_array *a, const struct place *at, uint32_t channel,
+			  uint64_t now_ns, struct nand_cmd *c, unsigned int count,
+			  uint64_t *cell_start_ns)
 {
-	struct waits w = { 0, 0 };
-	uint64_t own[NAND_GROUP_MAX], to = now_ns;
-	uint32_t planes = 0;		/* of an erase: named so far */
+	struct bus_waits w = { 0, 0 };
+	struct bus *bus = &a->bus[channel];
+	uint64_t cell_ns = 0, own_ns = a->c.timing.cmd_ns + a->page_bus_ns, to = now_ns;
 
 	for (unsigned int i = 0; i < count; i++) {
-		uint32_t bit = 1u << (at[i].plane - at[i].die * a->by_planes.d);
+		uint64_t one = program_cell_ns(a, &at[i]);
 
-		own[i] = a->c.timing.cmd_ns + transfer_ns(a, bus_bytes(a, &c[i]));
-		if (c[i].op == NAND_ERASE && planes & bit)
-			own[i] = 0;	/* rides in the command for its plane */
-		planes |= bit;
-		to = book(a, channel, now_ns, to, own[i], &c[i], &w);
+		cell_ns = one > cell_ns ? one : cell_ns;
+		to = book(bus, now_ns, to, own_ns, &c[i], &w);
 	}
 	*cell_start_ns = to;
 	for (unsigned int i = 0; i < count; i++) {
 		c[i].start_ns = now_ns;
 		c[i].done_ns = to + cell_ns;
-		finish(a, &c[i], channel, cell_ns, own[i], w, own[i]);
+		finish(a, &c[i], channel, cell_ns, &w, own_ns);
+	}
+}
+
+/* Erases and copybacks. */
+static void time_changes(struct nand_array *a, const struct place *at, uint32_t channel,
+			 uint64_t now_ns, struct nand_cmd *c, unsigned int count,
+			 uint64_t *cell_start_ns)
+{
+	struct bus_waits w = { 0, 0 };
+	struct bus *bus = &a->bus[channel];
+	uint64_t own[NAND_GROUP_MAX], cell_ns = 0, to = now_ns;
+	uint32_t planes = 0;		/* of an erase: named so far */
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t one = cell_ns_of(a, &at[i], &c[i]);
+		uint32_t bit = 1u << (at[i].plane - at[i].die * a->by_planes.d);
+
+		cell_ns = one > cell_ns ? one : cell_ns;
+		own[i] = a->c.timing.cmd_ns + transfer_ns(a, bus_bytes(a, &c[i]));
+		if (c[i].op == NAND_ERASE && planes & bit)
+			own[i] = 0;	/* rides in the command for its plane */
+		planes |= bit;
+		to = book(bus, now_ns, to, own[i], &c[i], &w);
+	}
+	*cell_start_ns = to;
+	for (unsigned int i = 0; i < count; i++) {
+		c[i].start_ns = now_ns;
+		c[i].done_ns = to + cell_ns;
+		finish(a, &c[i], channel, cell_ns, &w, own[i]);
+	}
+}
+
+/* gc_holds_bus: one booking from the first command cycle to the end. */
+static void time_held(struct nand_array *a, const struct place *where, uint32_t channel,
+		      uint64_t now_ns, struct nand_cmd *c, unsigned int count,
+		      uint64_t *cell_start_ns)
+{
+	struct bus_waits w = { 0, 0 };
+	uint64_t cmd_ns = a->c.timing.cmd_ns, move[NAND_GROUP_MAX], moves = 0, cell_ns = 0, at;
+	bool reads = c[0].op == NAND_READ;
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t one = cell_ns_of(a, &where[i], &c[i]);
+
+		cell_ns = one > cell_ns ? one : cell_ns;
+		move[i] = transfer_ns(a, bus_bytes(a, &c[i]));
+		moves += move[i];
+	}
+	at = bus_book(&a->bus[channel], now_ns, now_ns, count * cmd_ns + moves + cell_ns, c[0].source,
+		      &w);
+	a->bus_busy[channel].ns[c[0].source] += cell_ns;
+	at += count * cmd_ns + (reads ? 0 : moves);
+	if (cell_start_ns)
+		*cell_start_ns = at;
+	at += cell_ns;
+	for (unsigned int i = 0; i < count; i++)
+		add_wait(&w, c[i].source, cmd_ns + (reads ? 0 : move[i]));
+	for (unsigned int i = 0; i < count; i++) {
+		if (reads) {
+			add_wait(&w, c[i].source, move[i]);
+			at += move[i];
+		}
+		c[i].start_ns = now_ns;
+		c[i].done_ns = at;
+		finish(a, &c[i], channel, cell_ns, &w, cmd_ns + move[i]);
 	}
 }
 
@@ -179,17 +247,13 @@ void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, s
 		unsigned int count, uint64_t *cell_start_ns)
 {
 	uint32_t channel = fxp_quotient(a->by_channel_dies, at[0].die);
-	uint64_t cell_ns = 0;
 
-	for (unsigned int i = 0; i < count; i++) {
-		uint64_t one = cell_ns_of(a, &at[i], &c[i]);
-
-		if (one > cell_ns)
-			cell_ns = one;
-	}
-	if (c[0].op == NAND_READ)
-		time_reads(a, channel, now_ns, a->die[at[0].die].count ? a->c.timing.suspend_ns : 0,
-			   c, count, cell_ns);
+	if (a->c.timing.gc_holds_bus && c[0].source == NAND_SRC_GC && c[0].op != NAND_ERASE)
+		time_held(a, at, channel, now_ns, c, count, cell_start_ns);
+	else if (c[0].op == NAND_READ)
+		time_reads(a, at, channel, now_ns, c, count);
+	else if (c[0].op == NAND_PROGRAM)
+		time_programs(a, at, channel, now_ns, c, count, cell_start_ns);
 	else
-		time_changes(a, at, channel, now_ns, c, count, cell_ns, cell_start_ns);
+		time_changes(a, at, channel, now_ns, c, count, cell_start_ns);
 }

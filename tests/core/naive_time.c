@@ -150,6 +150,56 @@ static uint64_t front_ns(const struct naive *n, const struct nand_cmd *c, unsign
 	return cmd_ns;
 }
 
+static void wait_for(struct nand_cmd *c, enum nand_source source, uint64_t ns)
+{
+	if (source == NAND_SRC_HOST)
+		c->wait_host_ns += ns;
+	else
+		c->wait_gc_ns += ns;
+}
+
+static uint64_t back_ns(const struct naive *n, const struct nand_cmd *c)
+{
+	return c->op == NAND_READ ? transfer_ns(n, c) : 0;
+}
+
+/* The channel is the group's, and for others the first command's source's, until all of it has ended. */
+static uint64_t time_held(struct naive *n, struct naive_channel *ch, uint64_t now_ns, struct nand_cmd *c,
+			  unsigned int count, uint64_t *cell_start_ns)
+{
+	uint64_t front = 0, cell = 0, back = 0, from, end;
+
+	for (unsigned int i = 0; i < count; i++) {
+		front += front_ns(n, c, i);
+		back += back_ns(n, &c[i]);
+		if (cell_ns(n, &c[i]) > cell)
+			cell = cell_ns(n, &c[i]);
+	}
+	from = book(ch, now_ns, front + cell + back, c[0].source, n->commands);
+	*cell_start_ns = from + front;
+	end = from + front + cell;
+	for (unsigned int i = 0; i < count; i++) {
+		end += back_ns(n, &c[i]);
+		c[i].start_ns = now_ns;
+		c[i].done_ns = end;
+		c[i].cell_ns = cell;
+		c[i].bus_ns = front_ns(n, c, i) + back_ns(n, &c[i]);
+		c[i].wait_host_ns = c[i].wait_gc_ns = 0;
+		split_wait(ch, now_ns, from, n->commands, &c[i]);
+		for (unsigned int k = 0; k < count; k++) {
+			if (k != i)
+				wait_for(&c[i], c[k].source, front_ns(n, c, k));
+			if (k < i)
+				wait_for(&c[i], c[k].source, back_ns(n, &c[k]));
+		}
+		ch->busy_ns[c[i].source] += c[i].bus_ns;
+		n->stats.bus_busy_ns[c[i].source] += c[i].bus_ns;
+	}
+	ch->busy_ns[c[0].source] += cell;
+	n->stats.bus_busy_ns[c[0].source] += cell;
+	return end;
+}
+
 uint64_t naive_time(struct naive *n, uint64_t now_ns, uint64_t suspend_ns, struct nand_cmd *c,
 		    unsigned int count, uint64_t *cell_start_ns)
 {
@@ -159,6 +209,8 @@ uint64_t naive_time(struct naive *n, uint64_t now_ns, uint64_t suspend_ns, struc
 	uint64_t begin = now_ns + suspend_ns, at = begin, cell = 0, cell_end;
 
 	forget(ch, now_ns);
+	if (n->c.timing.gc_holds_bus && c[0].source == NAND_SRC_GC && c[0].op != NAND_ERASE)
+		return time_held(n, ch, now_ns, c, count, cell_start_ns);
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t len = front_ns(n, c, i);
 

@@ -26,19 +26,21 @@
 #define ODD_MAX_TAGS (1u << 18)		/* writes and trims of a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexlus12"
+#define ODD_FLAGS "cmfexlusk12"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
  *   f  programs fail                    u  an urgent reserve of one block
  *   e  erases fail                      s  little is written between two cuts
  *   1  one plane in all                 2  two planes in all
+ *   k  any of: two victims an erase, GC reads of ECC words, SSDSim's accounting
  */
 
 /* What happened: a run in which nothing did proves nothing. */
 enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
-	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES, ODD_NEVENTS
+	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
+	ODD_SECONDS, ODD_WORD_READS, ODD_NEVENTS
 };
 
 struct odd_change {

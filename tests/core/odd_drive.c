@@ -79,6 +79,25 @@ static void draw_config(struct odd *o)
 	o->ac.geo.oob_kept = OOB_BYTES(upp);
 }
 
+/* What the papers on GC add, in any combination. */
+static void draw_knobs(struct odd *o)
+{
+	struct nand_geometry *g = &o->ac.geo;
+	struct ftl_config *c = &o->fc;
+	uint32_t words = 1u << roll(o, 6), ways = roll(o, 8);
+
+	c->parallel_erase = ways & 1;
+	c->second_victim_pages = roll(o, g->pages_per_block + 1);
+	g->erase_group_max = 2 + roll(o, 3);
+	c->gc_subpage_reads = ways & 2;
+	g->subpage = roll(o, 2) ? NAND_SUBPAGE_DMA : NAND_SUBPAGE_SPREAD;
+	g->ecc_word_bytes = g->page_bytes / words;
+	o->ac.timing.subread_base_ns = 2000;
+	o->ac.timing.subread_ns_per_kib = roll(o, 1000);
+	c->accounting = ways & 4 ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE;
+	o->ac.timing.gc_holds_bus = ways & 4;
+}
+
 static bool valid(struct odd *o, uint64_t units)
 {
 	const char *why;
@@ -127,6 +146,8 @@ static bool draw(struct odd *o)
 	if (geo_pages(g) > MAX_PAGES || geo_pages(g) * g->page_bytes > MAX_ARRAY_BYTES)
 		return false;
 	draw_config(o);
+	if (flag(o, 'k'))
+		draw_knobs(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 
@@ -166,6 +187,8 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 
 	for (unsigned int i = 0; i < count; i++)
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
+	o->event[ODD_WORD_READS] += c[0].op == NAND_READ && c[0].ecc_words != NAND_WHOLE_PAGE &&
+				    c[0].ecc_words != NAND_OOB_ONLY;
 	if (!o->armed || !(o->count_ops >> c[0].op & 1) || o->commands++ < o->cut_at)
 		return;
 	o->cut_ns = cut_moment(o, now_ns, c[count - 1].done_ns);
@@ -217,6 +240,7 @@ static void take_account(struct odd *o)
 	o->event[ODD_GC_RUNS] += s->gc_runs;
 	o->event[ODD_BLOCKS_RETIRED] += s->retired_blocks;
 	o->event[ODD_TRIMS] += s->trimmed_units > 0;
+	o->event[ODD_SECONDS] += s->second_victims;
 	o->f->ops->reset_stats(o->f);
 }
 

@@ -227,7 +227,8 @@ void odd_host_done(struct odd *o, struct ftl_io *io)
 {
 	struct odd_request *r = request_of(o, io);
 	bool durable = io->op == FTL_FLUSH || (io->op == FTL_WRITE && io->fua) ||
-		       (io->op != FTL_READ && !o->fc.buffer_units);
+		       (io->op != FTL_READ && !o->fc.buffer_units &&
+			(io->op == FTL_TRIM || o->fc.accounting == FTL_ACCOUNT_DEVICE));
 
 	if (r->reported)
 		odd_fail(o, "request %d is reported twice", io->op);

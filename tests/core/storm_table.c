@@ -111,6 +111,16 @@ static const struct {
 		GEO(1, 2, 1, 2, 4, 12), PAGE(1024, 256), .pb_levels = 2, .erase_group_max = 2,
 		.bits_per_cell = 3, .order = NAND_ORDER_ASCENDING, .subpage = NAND_SUBPAGE_DMA,
 		.one_shot = true, .paired_loss = true } } },
+	{ "held by gc", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = SLOW_BUS, .gc_holds_bus = true, CELLS },
+		.payload = true, .physics = { CALM, ERRORS, .seed = 8, .beta_log2 = NEVER,
+			.gamma_log2 = NEVER }, .geo = {
+		GEO(1, 3, 1, 2, 4, 8), PAGE(1024, 256), .erase_group_max = 2, .bits_per_cell = 2,
+		.order = NAND_ORDER_NONE, .subpage = NAND_SUBPAGE_SPREAD, .copyback = true } } },
+	{ "held by gc, one shot", { .timing = { .cmd_ns = 0, .bus_ps_per_byte = FAST_BUS,
+			.gc_holds_bus = true, CELLS },
+		.payload = true, .physics = { CALM }, .geo = {
+		GEO(2, 2, 1, 2, 4, 6), PAGE(1024, 256), .erase_group_max = 1, .bits_per_cell = 3,
+		.order = NAND_ORDER_ASCENDING, .subpage = NAND_SUBPAGE_DMA, .one_shot = true } } },
 };
 
 uint32_t storm_configs(void)
@@ -150,6 +160,7 @@ void storm_vary(struct dice *d, struct nand_array_config *c)
 		c->timing.suspend_ns = dice_draw(d, 3) * 700;
 		c->timing.resume_ns = dice_draw(d, 3) * 900;
 		c->timing.suspends_max = dice_draw(d, 4);
+		c->timing.gc_holds_bus = !c->timing.suspend_ns && dice_draw(d, 2);
 	}
 	if (what & 64)
 		c->geo.paired_loss = !c->geo.paired_loss;

@@ -38,6 +38,13 @@ struct shape {
 	enum ftl_gc_mode gc;
 	bool multiplane;
 	uint32_t hot;	/* two of three requests go to the first `hot` sectors */
+	uint32_t ways;
+};
+
+enum {
+	PAIRS = 1,	/* two victims, one erase */
+	WORDS = 2,	/* GC reads the ECC words it moves */
+	SSDSIM = 4,	/* a write ends with its transfer: durable are flushes and FUA alone */
 };
 
 static const struct shape shapes[] = {
@@ -48,6 +55,13 @@ static const struct shape shapes[] = {
 	{ "planes", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, true, 0 },
 	{ "hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2 },
 	{ "unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0 },
+	{ "pairs", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, false, 0, PAIRS },
+	{ "pairs, hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 2, 1 }, 512, 9, 8, FTL_GC_SLICED, false, 2, PAIRS },
+	{ "words", { 2, 1, 1, 1, 10, 4, 2048, 64, 43, 1024, 0, 1, 1 }, 512, 88, 4, FTL_GC_SLICED, false, 0, WORDS },
+	{ "sent", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0, SSDSIM },
+	{ "pairs, words, sent", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 0, FTL_GC_BLOCKING, true, 0,
+	  PAIRS | WORDS | SSDSIM },
+	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 0, PAIRS },
 };
 
 struct change { uint32_t sector, count; uint64_t tag; };	/* tag 0: trimmed */
@@ -100,7 +114,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 	struct drive *d = opaque;
 	struct host_io *h = io->host;
 	bool durable = io->op == FTL_FLUSH || (io->op == FTL_WRITE && io->fua) ||
-		       (io->op != FTL_READ && !d->fc.buffer_units);
+		       (io->op != FTL_READ && !d->fc.buffer_units &&
+			(io->op == FTL_TRIM || d->fc.accounting == FTL_ACCOUNT_DEVICE));
 
 	h->busy = false;
 	SSD_ASSERT(io->status == SSD_OK);
@@ -122,13 +137,16 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 
 static void drive_make(struct drive *d, const struct shape *s)
 {
-	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000 },
+	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000,
+		.subread_base_ns = 2000, .subread_ns_per_kib = 1000 },
 		.physics.disturb_tolerance = 255 };
 	uint32_t upp = s->g.page_bytes / s->unit;
 	const char *why;
 
 	memset(d, 0, sizeof(*d));
 	c.geo.oob_kept = OOB_BYTES(upp);
+	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
+	c.timing.gc_holds_bus = s->ways & SSDSIM;
 	c.payload = true;
 	test_array_make(&d->ta, &c);
 	d->shape = s;
@@ -138,6 +156,9 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
 		.multiplane = s->multiplane, .payload = true, .map_ns = 10, .buffer_ns = 10,
 		.overhead_ns = 10, .max_unit_reads = 256, .gc_policy = &gc_greedy,
+		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
+		.gc_subpage_reads = s->ways & WORDS,
+		.accounting = s->ways & SSDSIM ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE,
 	};
 	if (ftl_list[0]->validate(&d->fc, &c.geo, &why)) {
 		printf("%s: %s\n", s->name, why);
@@ -445,9 +466,11 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	s = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
 	cut_seconds += s;
-	printf("ok %s: %" PRIu64 " commands, %" PRIu64 " cuts survived, %" PRIu64 " blocks collected "
-	       "(%.0f cuts/s)\n", shapes[shape].name, outer.command, cuts - before,
-	       first.f->ops->stats(first.f)->gc_runs, (double)(cuts - before) / s);
+	printf("ok %s: %" PRIu64 " commands, %" PRIu64 " cuts survived, %" PRIu64 " GC calls, "
+	       "%" PRIu64 " of them for two blocks (%.0f cuts/s)\n", shapes[shape].name, outer.command,
+	       cuts - before, first.f->ops->stats(first.f)->gc_runs,
+	       first.f->ops->stats(first.f)->second_victims, (double)(cuts - before) / s);
+	SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !first.f->ops->stats(first.f)->second_victims);
 	fflush(stdout);
 	drive_free(&first);
 	drive_free(&second);

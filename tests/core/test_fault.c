@@ -61,11 +61,12 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 }
 
 static uint32_t blocks = 24, dies = 2;
+static bool pairs;	/* GC erases two victims at once */
 
 static void make(uint64_t seed, uint32_t buffer)
 {
 	struct nand_array_config c = {
-		.geo = { dies, 1, 1, 1, blocks, 8, 2048, 64, OOB_BYTES(2), 2048, 0, 1, 1 },
+		.geo = { dies, 1, 1, 1, blocks, 8, 2048, 64, OOB_BYTES(2), 2048, 0, 1 + pairs, 1 },
 		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
 	struct nand_hooks h = { .fault = on_fault };
 	struct ftl_config fc = {
@@ -73,7 +74,7 @@ static void make(uint64_t seed, uint32_t buffer)
 		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
 		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 2, .multiplane = true, .payload = true,
 		.map_ns = 1, .buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64,
-		.gc_policy = &gc_greedy };
+		.gc_policy = &gc_greedy, .parallel_erase = pairs, .second_victim_pages = 8 };
 	struct ftl_host host = { on_done, on_copy, NULL };
 	size_t len;
 
@@ -264,6 +265,61 @@ static void reads_survive_a_failing_gc_program(void)
 	blocks = 24;
 }
 
+/*
+ * The n-th erase fails, for many n: alone, as the first of a pair, as the second.
+ * That block goes; the other of the pair is free, and nothing is lost.
+ */
+static uint32_t erases, failing_erase, group_of_failed, place_of_failed;
+
+static enum nand_status fail_erase(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	return c->op == NAND_ERASE && ++erases == failing_erase ? NAND_ERASE_FAIL : NAND_OK;
+}
+
+static void note_failed(void *opaque, uint64_t at_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque; (void)at_ns;
+	for (unsigned int i = 0; i < count; i++)
+		if (c[i].status == NAND_ERASE_FAIL) {
+			group_of_failed = count;
+			place_of_failed = i;
+		}
+}
+
+static void either_erase_of_a_pair_may_fail(void)
+{
+	struct nand_hooks h = { .fault = fail_erase, .done = note_failed };
+	uint32_t first = 0, second = 0;
+
+	pairs = true;
+	for (failing_erase = 1; failing_erase <= 40; failing_erase++) {
+		const struct ftl_stats *s;
+		struct nand_stats ns;
+
+		make(the_seed, failing_erase % 2 ? 8 : 0);
+		nand_array_set_hooks(t.a, &h);
+		erases = group_of_failed = place_of_failed = 0;
+		for (uint32_t i = 0; i < 2000; i++)
+			EXPECT_EQ(write_unit((uint32_t)(rnd(&rng) % UNITS)), SSD_OK);
+		while ((next = f->ops->step(f, now)) != FTL_IDLE)
+			now = next;	/* no erase is under way */
+		s = f->ops->stats(f);
+		t.n->ops->get_stats(t.n, &ns);
+		EXPECT_EQ(ns.erase_fails, 1);
+		EXPECT_EQ(s->retired_blocks, 1);
+		EXPECT_EQ(s->gc_blocks + 1, ns.ops[NAND_ERASE][NAND_SRC_GC]);
+		EXPECT_EQ(s->second_victims, ns.parallel_erases);
+		EXPECT_EQ(s->gc_runs + s->second_victims, ns.ops[NAND_ERASE][NAND_SRC_GC]);
+		first += group_of_failed == 2 && place_of_failed == 0;
+		second += group_of_failed == 2 && place_of_failed == 1;
+		check_all();
+		unmake();
+	}
+	EXPECT(first >= 3 && second >= 3);
+	pairs = false;
+}
+
 static ppn_t lost_ppn;
 
 static enum nand_status lose_page(void *opaque, const struct nand_cmd *c)
@@ -339,6 +395,7 @@ int main(int argc, char **argv)
 	RUN(a_drive_that_cannot_erase_says_so);
 	RUN(a_drive_that_cannot_program_says_so);
 	RUN(reads_survive_a_failing_gc_program);
+	RUN(either_erase_of_a_pair_may_fail);
 	RUN(an_uncorrectable_page_stays_an_error);
 	RUN(a_partial_write_does_not_heal);
 	return test_result();

@@ -26,6 +26,7 @@
 #define A(event) (1u << ODD_##event)
 #define WEAR (A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(BLOCKS_RETIRED) | A(WORN_OUT))
 #define MOUNT (A(CUTS) | A(MOUNTS_CUT) | A(DEAD_LISTS))
+#define KNOBS (A(SECONDS) | A(WORD_READS))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -48,6 +49,12 @@ static const struct combination {
 	{ "failing without cuts", "fe", 20, 4, WEAR },
 	{ "failing and late", "fel", 10, 4, WEAR },
 	{ "little between cuts", "cms", 6, 600, MOUNT | A(PURGES) },
+	{ "knobs", "cmk", 60, 40, MOUNT | KNOBS },
+	{ "knobs, one plane", "cmk1", 60, 40, A(CUTS) | A(MOUNTS_CUT) | KNOBS },
+	{ "knobs, failing, exact", "cmfexk", 60, 40, MOUNT | WEAR | KNOBS },
+	{ "knobs, failing, reserve of one", "cmfeku", 60, 40, MOUNT | WEAR | KNOBS },
+	{ "knobs, failing without cuts", "fek", 20, 4, WEAR | KNOBS },
+	{ "knobs, little between cuts", "cmks", 6, 600, MOUNT },
 };
 
 /* Run as well: what takes more luck than the seeds above have. */
@@ -56,11 +63,13 @@ static const char *const rare[] = {
 	"cm2:163:60",	/* a copy of a copy of the same order, and the first one half erased */
 	"cm1:21:40",	/* the mark that 4b wants is in a closed block */
 	"cmfe:65:40",	/* a page goes again when later ones have gone */
+	"cmxk:52:40",	/* 4b of the first of two victims */
 };
 
 static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
-	"drives worn out", "drives full", "blocks collected", "lives with trims", "dead lists", "purges",
+	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
+	"second victims", "sub-page reads",
 };
 
 static char id[64];

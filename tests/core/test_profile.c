@@ -302,6 +302,31 @@ static void refused(const char *words, const char *says)
 #define MLC "geometry.bits_per_cell=2 "
 #define NONE "ftl.type=none "
 
+/* Of GC, as papers have it: what they need of the array, and what the array is told. */
+static void gc_keys(void)
+{
+	accepted("geometry.erase_group_max=2 ftl.parallel_erase=yes ftl.second_victim_pages=0");
+	EXPECT(p.ftl.parallel_erase);
+	EXPECT_EQ(p.ftl.second_victim_pages, 0);
+	refused("ftl.parallel_erase=yes", "override: ftl.parallel_erase = yes: parallel_erase must be "
+		"no: the array erases one block of a plane at a time; or set erase_group_max = 2 "
+		"(exported 256 MiB of 320 MiB raw)");
+
+	accepted("geometry.subpage=dma ftl.gc_subpage_reads=yes");
+	EXPECT(p.ftl.gc_subpage_reads);
+	refused("ftl.gc_subpage_reads=yes", "override: ftl.gc_subpage_reads = yes: gc_subpage_reads must "
+		"be no: the array reads whole pages; or set subpage = dma or spread "
+		"(exported 256 MiB of 320 MiB raw)");
+
+	accepted("ftl.accounting=device");
+	EXPECT(!p.array.timing.gc_holds_bus);
+	accepted("ftl.accounting=ssdsim");
+	EXPECT(p.array.timing.gc_holds_bus && p.ftl.timing.gc_holds_bus);
+	refused("ftl.accounting=ssdsim timing.suspend_ns=5 timing.suspends_max=1",
+		"override: timing.suspend_ns = 5: suspend_ns must be 0 if GC holds the bus "
+		"(ftl.accounting = ssdsim)");
+}
+
 static void geometry_keys(void)
 {
 	const struct nand_geometry *g = &p.array.geo;
@@ -693,6 +718,7 @@ int main(void)
 	RUN(overrides_win);
 	RUN(bad_overrides_are_named);
 	RUN(bad_files_are_named);
+	RUN(gc_keys);
 	RUN(geometry_keys);
 	RUN(lists_by_page_type);
 	RUN(lists_by_level);

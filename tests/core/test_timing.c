@@ -21,6 +21,18 @@
 static struct test_array t;
 static uint8_t page[2][4096], oob[2][64];
 
+/* What a drive has beside the plain one; put back when it is freed. */
+static struct ways {
+	bool held;			/* by GC: the bus */
+	bool copyback;
+	enum nand_subpage subpage;	/* words of 1 KiB, GC reads those it moves */
+	uint32_t unit;			/* 0: a page */
+	bool pairs;
+	uint32_t second_pages;
+	uint32_t urgent;		/* blocks kept for GC; 0: one */
+	enum ftl_accounting accounting;
+} ways;
+
 static struct nand_array_config config(uint32_t channels, uint32_t chips, uint32_t planes)
 {
 	return (struct nand_array_config){
@@ -34,6 +46,14 @@ static void make(uint32_t channels, uint32_t chips, uint32_t planes)
 {
 	struct nand_array_config c = config(channels, chips, planes);
 
+	c.timing.gc_holds_bus = ways.held;
+	c.timing.subread_base_ns = 10000;
+	c.timing.subread_ns_per_kib = 5000;
+	c.geo.copyback = ways.copyback;
+	c.geo.subpage = ways.subpage;
+	c.geo.ecc_word_bytes = ways.subpage ? 1024 : 4096;
+	c.geo.erase_group_max = 1 + ways.pairs;
+	c.geo.oob_kept = OOB_BYTES(ways.unit ? 4096 / ways.unit : 1);
 	test_array_make(&t, &c);
 }
 
@@ -155,6 +175,71 @@ static void only_the_spare_area_travels_when_no_data_are_wanted(void)
 	test_array_free(&t);
 }
 
+/* ---- SSDSim's accounting: GC holds the channel ---------------------------- */
+
+static uint64_t by_gc(uint64_t when, enum nand_op op, uint32_t block, uint32_t pg)
+{
+	struct nand_cmd c = cmd(op, block, pg);
+
+	c.source = NAND_SRC_GC;
+	c.from = geo_ppn(&t.c.geo, (pbn_t){ block }, 0);
+	nand_submit(t.n, when, &c, 1);
+	EXPECT(c.status != NAND_VIOLATION);
+	return c.done_ns;
+}
+
+static void expect_wait_behind_gc(uint64_t when, uint64_t until)
+{
+	struct nand_cmd c = cmd(NAND_READ, 8, 0);
+
+	nand_submit(t.n, when, &c, 1);
+	EXPECT_EQ(c.done_ns, until + READ_ALONE);
+	EXPECT_EQ(c.wait_gc_ns, until - when);
+	EXPECT_EQ(c.wait_host_ns, 0);
+	EXPECT_EQ(c.bus_ns, CMD + XFER);
+}
+
+static void gc_holds_the_channel_during_its_cells(void)
+{
+	struct nand_stats s;
+
+	ways.held = ways.copyback = true;
+	make(1, 2, 1);
+	EXPECT_EQ(by_gc(0, NAND_PROGRAM, 0, 0), PROG_ALONE);
+	expect_wait_behind_gc(1000, PROG_ALONE);
+	EXPECT_EQ(by_gc(1000000, NAND_READ, 0, 0), 1000000 + READ_ALONE);
+	expect_wait_behind_gc(1000000, 1000000 + READ_ALONE);
+	EXPECT_EQ(by_gc(2000000, NAND_COPYBACK, 0, 1), 2000000 + CMD + 64 + READ + PROG);
+	expect_wait_behind_gc(2000000, 2000000 + CMD + 64 + READ + PROG);
+	/* an erase does not: the read waits for its command cycles alone */
+	EXPECT_EQ(by_gc(3000000, NAND_ERASE, 1, 0), 3000000 + ERASE_ALONE);
+	expect_wait_behind_gc(3000000, 3000000 + CMD);
+	t.n->ops->get_stats(t.n, &s);
+	EXPECT_EQ(s.bus_busy_ns[NAND_SRC_GC],
+		  PROG_ALONE + READ_ALONE + CMD + 64 + READ + PROG + CMD);
+	EXPECT_EQ(s.bus_busy_ns[NAND_SRC_HOST], 4 * (CMD + XFER));
+	test_array_free(&t);
+	ways = (struct ways){ 0 };
+}
+
+static void gc_wants_a_gap_for_all_of_it(void)
+{
+	struct nand_cmd c;
+
+	ways.held = true;
+	make(1, 2, 1);
+	EXPECT_EQ(at(0, NAND_READ, 0, 0), READ_ALONE);	/* bus 0..100, 50100..54260 */
+	c = cmd(NAND_READ, 8, 0);
+	c.source = NAND_SRC_GC;
+	nand_submit(t.n, 10, &c, 1);
+	EXPECT_EQ(c.done_ns, 2 * READ_ALONE);		/* not in the 50000 ns between */
+	EXPECT_EQ(c.wait_host_ns, READ_ALONE - 10);
+	EXPECT_EQ(c.cell_ns, READ);
+	EXPECT_EQ(at(100000, NAND_PROGRAM, 0, 0), 2 * READ_ALONE + PROG_ALONE);
+	test_array_free(&t);
+	ways = (struct ways){ 0 };
+}
+
 /* ---- through the FTL ----------------------------------------------------- */
 
 #define MAP 200u
@@ -185,11 +270,15 @@ static void ftl_make(uint32_t channels, uint32_t chips, uint32_t units, uint32_t
 		     enum ftl_gc_mode gc)
 {
 	struct ftl_config c = {
-		.capacity_bytes = units * 4096ull, .unit_bytes = 4096, .buffer_units = buffer,
-		.gc_start_blocks = 4, .gc_stop_blocks = 4, .gc_urgent_blocks = 1, .gc_mode = gc,
+		.capacity_bytes = units * 4096ull, .unit_bytes = ways.unit ? ways.unit : 4096,
+		.buffer_units = buffer,
+		.gc_start_blocks = 4, .gc_stop_blocks = 4, .gc_mode = gc,
+		.gc_urgent_blocks = ways.urgent ? ways.urgent : 1,
 		.gc_slice_pages = 1, .multiplane = true, .payload = true, .map_ns = MAP,
 		.buffer_ns = BUFFER, .overhead_ns = OVERHEAD, .max_unit_reads = 64,
-		.gc_policy = &gc_greedy,
+		.gc_policy = &gc_greedy, .parallel_erase = ways.pairs,
+		.second_victim_pages = ways.second_pages, .gc_subpage_reads = ways.subpage,
+		.accounting = ways.accounting,
 	};
 	struct ftl_host host = { on_done, on_copy, NULL };
 	size_t len;
@@ -207,6 +296,7 @@ static void ftl_free(void)
 {
 	test_array_free(&t);
 	free(mem);
+	ways = (struct ways){ 0 };
 }
 
 static void give(struct ftl_io *io)
@@ -388,6 +478,234 @@ static void ftl_sliced_gc(void)
 	ftl_free();
 }
 
+/* ---- IPPBE ---------------------------------------------------------------- */
+
+/*
+ * Ten LPNs in four blocks: of block 0 LPN 3 is left, of block 1 LPNs 6 and 7, of the
+ * others three at least. The 17th write opens the fifth of eight blocks. GC takes a
+ * sixth for the copies, and wants four free: both blocks have to go. Returns how
+ * long the read waited that came meanwhile.
+ */
+static uint64_t two_victims(uint32_t second_pages, uint32_t urgent)
+{
+	static const uint32_t again[] = { 0, 1, 2, 4, 5, 8 };
+	struct ftl_io w = { .op = FTL_WRITE, .offset = 4 * 4096, .bytes = 4096 };
+	struct ftl_io r = { .op = FTL_READ, .offset = 8 * 4096, .bytes = 4096 };
+	uint32_t n;
+
+	ways.pairs = true;
+	ways.second_pages = second_pages;
+	ways.urgent = urgent;
+	ftl_make(1, 1, 10, 0, FTL_GC_BLOCKING);
+	for (uint32_t lpn = 0; lpn < 10; lpn++)
+		run(FTL_WRITE, lpn, 1);
+	for (uint32_t i = 0; i < 6; i++)
+		run(FTL_WRITE, again[i], 1);
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 0);
+	t.n->ops->reset_stats(t.n);
+	n = done_count;
+	give(&w);
+	now += 10000;
+	give(&r);
+	until_done(n + 2);
+	EXPECT_EQ(last()->op, FTL_READ);
+	settle();
+	return last()->where.gc_queue_ns;
+}
+
+#define COPY (READ_ALONE + PROG_ALONE)
+
+static void two_victims_one_erase(void)
+{
+	struct nand_stats s;
+
+	EXPECT_EQ(two_victims(2, 1), 3 * COPY + ERASE_ALONE);
+	t.n->ops->get_stats(t.n, &s);
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 1);
+	EXPECT_EQ(f->ops->stats(f)->second_victims, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_blocks, 2);
+	EXPECT_EQ(f->ops->stats(f)->gc_units, 3);
+	EXPECT_EQ(f->ops->stats(f)->gc_ns, 3 * COPY + ERASE_ALONE);
+	EXPECT_EQ(s.ops[NAND_ERASE][NAND_SRC_GC], 2);
+	EXPECT_EQ(s.parallel_erases, 1);
+	EXPECT_EQ(s.die_busy_ns[NAND_SRC_GC], 3 * COPY + ERASE_ALONE);
+	ftl_free();
+}
+
+/* The same blocks, one after the other. */
+static void expect_two_calls(uint32_t second_pages, uint32_t urgent)
+{
+	struct nand_stats s;
+
+	EXPECT_EQ(two_victims(second_pages, urgent), 3 * COPY + 2 * ERASE_ALONE);
+	t.n->ops->get_stats(t.n, &s);
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 2);
+	EXPECT_EQ(f->ops->stats(f)->second_victims, 0);
+	EXPECT_EQ(f->ops->stats(f)->gc_blocks, 2);
+	EXPECT_EQ(f->ops->stats(f)->gc_units, 3);
+	EXPECT_EQ(f->ops->stats(f)->gc_ns, 3 * COPY + 2 * ERASE_ALONE);
+	EXPECT_EQ(s.ops[NAND_ERASE][NAND_SRC_GC], 2);
+	EXPECT_EQ(s.parallel_erases, 0);
+	ftl_free();
+}
+
+static void a_second_victim_over_the_threshold_waits_its_turn(void)
+{
+	expect_two_calls(1, 1);
+}
+
+/* Three blocks are free. Two kept leave one: its four pages hold three copies and a carrier. */
+static void a_second_victim_is_not_copied_to_the_reserve(void)
+{
+	EXPECT_EQ(two_victims(2, 2), 3 * COPY + ERASE_ALONE);
+	ftl_free();
+	expect_two_calls(2, 3);
+}
+
+/* ---- GC that reads ECC words ---------------------------------------------- */
+
+static uint32_t words_read;
+
+static void note_words(void *opaque, uint64_t at_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque; (void)at_ns; (void)count;
+	if (c->op == NAND_READ && c->source == NAND_SRC_GC)
+		words_read = c->ecc_words;
+}
+
+/*
+ * fill_to_the_brink() with pages of four units; the 17th write takes the units
+ * from and from + 1 of the one page left in block 0. Returns what its GC took.
+ */
+static uint64_t gc_of_half_a_page(enum nand_subpage subpage, uint32_t from)
+{
+	struct nand_hooks hooks = { .done = note_words };
+	struct ftl_io w = { .op = FTL_WRITE, .offset = 3 * 4096 + from * 1024, .bytes = 2048 };
+
+	ways.subpage = subpage;
+	ways.unit = 1024;
+	ftl_make(1, 1, 13, 0, FTL_GC_BLOCKING);
+	nand_array_set_hooks(t.a, &hooks);
+	fill_to_the_brink();
+	t.n->ops->reset_stats(t.n);
+	give(&w);
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_units, 2);
+	return f->ops->stats(f)->gc_ns;
+}
+
+static void gc_reads_the_words_it_moves(void)
+{
+	struct nand_stats s;
+
+	EXPECT_EQ(gc_of_half_a_page(NAND_SUBPAGE_NONE, 0), GC_ALL);
+	EXPECT_EQ(words_read, NAND_WHOLE_PAGE);
+	ftl_free();
+	/* two words of four cross the bus, and half of the spare area */
+	EXPECT_EQ(gc_of_half_a_page(NAND_SUBPAGE_DMA, 0),
+		  CMD + READ + 2048 + 32 + PROG_ALONE + ERASE_ALONE);
+	EXPECT_EQ(words_read, 0xc);
+	t.n->ops->get_stats(t.n, &s);
+	EXPECT_EQ(s.read_bytes, 2048 + 32);
+	EXPECT_EQ(s.subpage_reads, 1);
+	ftl_free();
+	EXPECT_EQ(gc_of_half_a_page(NAND_SUBPAGE_SPREAD, 1),
+		  CMD + 10000 + 2 * 5000 + 2048 + 32 + PROG_ALONE + ERASE_ALONE);
+	EXPECT_EQ(words_read, 0x9);
+	ftl_free();
+}
+
+/* ---- SSDSim's accounting: a write ends with its transfer ------------------- */
+
+static void ssdsim_make(uint32_t chips, uint32_t units)
+{
+	ways.accounting = FTL_ACCOUNT_SSDSIM;
+	ways.held = true;
+	ftl_make(1, chips, units, 0, FTL_GC_BLOCKING);
+}
+
+static void ssdsim_write_ends_with_its_transfer(void)
+{
+	ssdsim_make(1, 14);
+	EXPECT_EQ(run(FTL_WRITE, 0, 1), CMD + XFER + BUFFER + FRONT);
+	EXPECT_EQ(last()->where.bus_ns, CMD + XFER);
+	EXPECT_EQ(last()->where.cell_ns, 0);
+	EXPECT_EQ(last()->where.buffer_ns, BUFFER);
+	/* the die is busy until its program ends: the next one waits for that */
+	EXPECT_EQ(run(FTL_WRITE, 1, 1), PROG_ALONE - BUFFER - FRONT + BUFFER + FRONT);
+	EXPECT_EQ(last()->where.host_queue_ns, PROG_ALONE - (CMD + XFER) - (BUFFER + FRONT));
+	/* and a flush for both: the second began when the first ended */
+	EXPECT_EQ(run(FTL_FLUSH, 0, 0), PROG - (BUFFER + FRONT) + FRONT);
+	ftl_free();
+}
+
+static void ssdsim_writes_of_two_chips(void)
+{
+	ssdsim_make(2, 14);
+	EXPECT_EQ(run(FTL_WRITE, 0, 2), 2 * (CMD + XFER) + BUFFER + FRONT);
+	EXPECT_EQ(last()->where.host_queue_ns, CMD + XFER);
+	ftl_free();
+}
+
+/* Five pages through room for three: the last one's transfer counts. */
+static void ssdsim_write_larger_than_the_staging_room(void)
+{
+	ssdsim_make(1, 14);
+	EXPECT_EQ(run(FTL_WRITE, 0, 5), 4 * PROG_ALONE + CMD + XFER + BUFFER + FRONT);
+	EXPECT_EQ(last()->where.host_queue_ns, 4 * PROG_ALONE);
+	ftl_free();
+}
+
+static void ssdsim_fua_waits_for_the_program(void)
+{
+	struct ftl_io io = { .op = FTL_WRITE, .bytes = 4096, .fua = true };
+
+	ssdsim_make(1, 14);
+	give(&io);
+	until_done(1);
+	EXPECT_EQ(last()->done_ns - last()->submit_ns, PROG_ALONE + BUFFER + FRONT);
+	ftl_free();
+}
+
+/*
+ * Two chips, blocks 0 of both with LPNs 6 and 7 alone. The write opens the first
+ * chip's fifth block, and GC begins when it is programmed. A read of the second
+ * chip comes 1000 ns later: it waits for all of GC's read, and gets the channel
+ * before GC's program, which finds no gap as long as itself before the read's data.
+ */
+static void ssdsim_gc_keeps_the_channel(void)
+{
+	struct ftl_io w = { .op = FTL_WRITE, .offset = 26 * 4096, .bytes = 4096 };
+	struct ftl_io r = { .op = FTL_READ, .offset = 9 * 4096, .bytes = 4096 };
+	uint64_t begin;
+
+	ssdsim_make(2, 28);
+	for (uint32_t lpn = 0; lpn < 24; lpn++)
+		run(FTL_WRITE, lpn, 1);
+	for (uint32_t lpn = 0; lpn < 6; lpn++)
+		run(FTL_WRITE, lpn, 1);
+	run(FTL_WRITE, 24, 1);
+	run(FTL_WRITE, 25, 1);
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 0);
+	give(&w);
+	begin = now = now + PROG_ALONE;
+	next = f->ops->step(f, now);
+	now += 1000;
+	give(&r);
+	EXPECT_EQ(last()->op, FTL_READ);
+	EXPECT_EQ(last()->done_ns, begin + 2 * READ_ALONE + FRONT);
+	EXPECT_EQ(last()->where.gc_queue_ns, READ_ALONE - 1000);
+	EXPECT_EQ(last()->where.host_queue_ns, 0);
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->gc_runs, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_units, 1);
+	EXPECT_EQ(f->ops->stats(f)->gc_ns, GC_ALL + READ_ALONE);
+	ftl_free();
+}
+
 /*
  * Uniform random writes at 85 % utilisation: no plane of the die may starve the
  * others of GC. Measured, not computed: it guards the policy against drift.
@@ -434,6 +752,8 @@ int main(void)
 	RUN(two_channels_do_not_meet);
 	RUN(planes_share_bus_and_cell_time);
 	RUN(only_the_spare_area_travels_when_no_data_are_wanted);
+	RUN(gc_holds_the_channel_during_its_cells);
+	RUN(gc_wants_a_gap_for_all_of_it);
 	RUN(ftl_single_requests);
 	RUN(ftl_unbuffered_write_ends_with_its_program);
 	RUN(ftl_two_dies_on_a_channel);
@@ -441,6 +761,15 @@ int main(void)
 	RUN(ftl_a_full_buffer_waits_for_a_program);
 	RUN(ftl_blocking_gc);
 	RUN(ftl_sliced_gc);
+	RUN(two_victims_one_erase);
+	RUN(a_second_victim_over_the_threshold_waits_its_turn);
+	RUN(a_second_victim_is_not_copied_to_the_reserve);
+	RUN(gc_reads_the_words_it_moves);
+	RUN(ssdsim_write_ends_with_its_transfer);
+	RUN(ssdsim_writes_of_two_chips);
+	RUN(ssdsim_write_larger_than_the_staging_room);
+	RUN(ssdsim_fua_waits_for_the_program);
+	RUN(ssdsim_gc_keeps_the_channel);
 	RUN(planes_take_turns_in_gc);
 	return test_result();
 }

@@ -173,8 +173,16 @@ class Showing(Case):
             found["energy_j_per_gib_written"], (524288 * 12300 + 8192 * 22500) / 1e9, places=4
         )
         self.assertEqual(found["erase_all_ns"], 1024 * (2 * 175 + 3800000))
-        single = facts("ippbe", "geometry.erase_group_max=1")
+        single = facts("ippbe", "geometry.erase_group_max=1", "ftl.parallel_erase=no")
         self.assertEqual(single["erase_all_ns"], 2048 * (2 * 175 + 3800000))
+
+    def test_what_gc_uses_of_the_array(self):
+        _, out, _ = slate("show", "ippbe")
+        self.assertIn("FTL        page\n", out)
+        _, out, _ = slate("show", "ippbe", "--set=ftl.parallel_erase=no")
+        self.assertIn("FTL        page (does not use parallel erase)\n", out)
+        _, out, _ = slate("show", "spread", "--set=ftl.gc_subpage_reads=yes")
+        self.assertIn("FTL        page\n", out)
 
     def test_page_types_have_rows_of_their_own(self):
         _, out, _ = slate("show", "rps")

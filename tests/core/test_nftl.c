@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * NFTL and PEN on it: schedules computed by hand, compared exactly, and what must not be
+ * forgotten. A page is 1024 + 64 bytes at 1 ns a byte. Commands take 100 ns on the bus, a
+ * read 5 us in the cells, a program 20 us, an erase 70 us and 5 us less for each level of
+ * PBs. Map and firmware take 20 ns an I/O. A block that a mount found is erased before use.
+ */
+#include "direct_rig.h"
+
+#define FRONT 20u
+#define READ (100u + 5000u + 1088u)
+#define SPARE (100u + 5000u + 64u)
+#define PROG (100u + 1088u + 20000u)
+#define COPY (READ + PROG)
+#define ERASE(level) (100u + 70000u - 5000u * (level))
+#define PREPARE ERASE(0)
+
+static struct rig r;
+static const struct ftl_stats *stats;
+
+static struct rig_shape one_die(uint32_t blocks, uint32_t pages, uint32_t levels, uint32_t units)
+{
+	return (struct rig_shape){
+		.name = "one die", .ftl = "nftl",
+		.g = { 1, 1, 1, 1, blocks, pages, 1024, 64, 0, 1024, levels, 1, 1, NAND_ORDER_NONE },
+		.units = units, .start = 2, .urgent = 1, .tolerance = 255,
+	};
+}
+
+static void make(const struct rig_shape *s)
+{
+	rig_make(&r, s);
+	r.rng = 1;
+	SSD_ASSERT(rig_mount(&r) == SSD_OK);
+	stats = r.ops->stats(r.f);
+}
+
+/* One I/O of whole units, alone; its latency. */
+static uint64_t io(enum ftl_op op, uint32_t unit, uint32_t units)
+{
+	static uint8_t data[64 * 1024];
+	struct rig_io *q = &r.all;
+	const struct ftl_breakdown *w = &q->io.where;
+	uint8_t *kept = q->data;
+
+	q->io = (struct ftl_io){ .op = op, .offset = unit * 1024ull, .bytes = units * 1024ull };
+	q->reported = false;
+	q->data = data;
+	r.ops->submit(r.f, r.now_ns, &q->io);
+	r.ops->check(r.f);
+	for (r.next_ns = r.ops->step(r.f, r.now_ns); r.next_ns != FTL_IDLE;
+	     r.next_ns = r.ops->step(r.f, r.now_ns)) {
+		r.now_ns = r.next_ns;
+		r.ops->check(r.f);
+	}
+	q->data = kept;
+	EXPECT(q->reported);
+	EXPECT_EQ(w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
+		  w->map_ns + w->other_ns + w->link_ns, q->io.done_ns - q->io.submit_ns);
+	if (q->io.done_ns > r.now_ns)
+		r.now_ns = q->io.done_ns;
+	return q->io.done_ns - q->io.submit_ns;
+}
+
+static uint64_t put(uint32_t unit)
+{
+	return io(FTL_WRITE, unit, 1);
+}
+
+static enum ssd_err get(uint32_t unit)
+{
+	io(FTL_READ, unit, 1);
+	return r.all.io.status;
+}
+
+/* ---- where pages go, and what it takes -------------------------------------- */
+
+static void d_block_then_u_block(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	make(&s);
+	EXPECT_EQ(put(0), PREPARE + PROG + FRONT);	/* takes a D-block */
+	EXPECT_EQ(r.all.io.where.gc_queue_ns, PREPARE);
+	EXPECT_EQ(r.all.io.where.cell_ns, 20000);
+	EXPECT_EQ(r.all.io.where.bus_ns, 1188);
+	EXPECT_EQ(put(3), PROG + FRONT);		/* its own place in it */
+	EXPECT_EQ(put(1), PROG + FRONT);
+	EXPECT_EQ(put(0), PREPARE + PROG + FRONT);	/* takes a U-block */
+	EXPECT_EQ(put(0), PROG + FRONT);
+	EXPECT_EQ(io(FTL_READ, 0, 1), READ + FRONT);
+	EXPECT_EQ(io(FTL_READ, 2, 1), FRONT);		/* never written */
+	EXPECT_EQ(io(FTL_READ, 0, 4), 3 * READ + FRONT);
+	EXPECT_EQ(io(FTL_TRIM, 0, 4), FRONT);
+	EXPECT_EQ(io(FTL_FLUSH, 0, 0), FRONT);
+	EXPECT_EQ(stats->host_units, 5);
+	EXPECT_EQ(stats->unwritten_units, 2);
+	EXPECT_EQ(stats->unwritten_reads, 1);
+	EXPECT_EQ(stats->gc_runs, 0);
+	rig_free(&r);
+}
+
+static void an_ascending_d_block_takes_no_lower_page(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	s.g.order = NAND_ORDER_ASCENDING;
+	make(&s);
+	EXPECT_EQ(put(1), PREPARE + PROG + FRONT);
+	EXPECT_EQ(put(2), PROG + FRONT);
+	EXPECT_EQ(put(0), PREPARE + PROG + FRONT);	/* below: to a U-block */
+	EXPECT_EQ(put(3), PROG + FRONT);		/* above */
+	rig_free(&r);
+}
+
+static void spare_areas_are_searched_from_the_newest(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	s.search = true;
+	make(&s);
+	put(0);
+	put(1);
+	put(0);		/* U: 0 */
+	EXPECT_EQ(io(FTL_READ, 0, 1), SPARE + READ + FRONT);
+	put(1);		/* U: 0 1 */
+	EXPECT_EQ(io(FTL_READ, 0, 1), 2 * SPARE + READ + FRONT);
+	EXPECT_EQ(io(FTL_READ, 1, 1), SPARE + READ + FRONT);
+	put(2);		/* in the D-block */
+	EXPECT_EQ(io(FTL_READ, 2, 1), READ + FRONT);
+	EXPECT_EQ(stats->search_reads, 4);
+	rig_free(&r);
+}
+
+/* A part of a page takes its base with it. */
+static void a_part_of_a_page(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+	uint64_t begin;
+
+	s.search = true;
+	make(&s);
+	EXPECT_EQ(rig_write(&r, 0, 1), SSD_OK);		/* nothing is there: zeroes */
+	EXPECT_EQ(stats->merge_reads, 0);
+	begin = r.now_ns;
+	EXPECT_EQ(rig_write(&r, 1, 1), SSD_OK);
+	EXPECT_EQ(r.now_ns - begin, READ + PREPARE + PROG + FRONT);
+	begin = r.now_ns;
+	EXPECT_EQ(rig_write(&r, 1, 1), SSD_OK);		/* the base is in the U-block */
+	EXPECT_EQ(r.now_ns - begin, SPARE + READ + PROG + FRONT);
+	EXPECT_EQ(stats->merge_reads, 2);
+	rig_read_all(&r);
+	EXPECT_EQ(r.found[0], 1);
+	EXPECT_EQ(r.found[1], 3);
+	rig_free(&r);
+}
+
+static void neighbours_are_on_different_channels(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 40);
+
+	s.g.channels = 2;
+	make(&s);
+	EXPECT_EQ(io(FTL_WRITE, 0, 2), PREPARE + PROG + FRONT);
+	EXPECT_EQ(io(FTL_WRITE, 0, 8), PREPARE + 4 * PROG + FRONT);
+	EXPECT_EQ(io(FTL_READ, 0, 2), READ + FRONT);
+	rig_free(&r);
+}
+
+static void ssdsim_ends_a_write_with_its_transfer(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	s.accounting = FTL_ACCOUNT_SSDSIM;
+	make(&s);
+	EXPECT_EQ(put(0), PREPARE + 1188 + FRONT);
+	EXPECT_EQ(put(1), 1188 + FRONT);
+	EXPECT_EQ(r.all.io.where.cell_ns, 0);
+	rig_free(&r);
+}
+
+static void a_flush_waits_for_programs(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+	struct rig_io *q = &r.io[0], *fl = &r.io[1], *late = &r.io[2];
+
+	s.accounting = FTL_ACCOUNT_SSDSIM;
+	make(&s);
+	put(0);
+	q->io = (struct ftl_io){ .op = FTL_WRITE, .host = q, .offset = 1024, .bytes = 2048 };
+	fl->io = (struct ftl_io){ .op = FTL_FLUSH, .host = fl };
+	late->io = (struct ftl_io){ .op = FTL_WRITE, .host = late, .offset = 3072, .bytes = 1024 };
+	q->reported = fl->reported = late->reported = false;
+	r.ops->submit(r.f, r.now_ns, &q->io);
+	r.ops->submit(r.f, r.now_ns, &fl->io);
+	r.ops->submit(r.f, r.now_ns, &late->io);
+	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE)
+		r.now_ns = r.next_ns;
+	EXPECT_EQ(q->io.done_ns - q->io.submit_ns, PROG + 1188 + FRONT);
+	EXPECT_EQ(fl->io.done_ns - fl->io.submit_ns, 2 * PROG + FRONT);
+	EXPECT_EQ(late->io.done_ns - late->io.submit_ns, 2 * PROG + 1188 + FRONT);
+	rig_free(&r);
+}
+
+/* ---- Merge -------------------------------------------------------------------- */
+
+/* D-block full, U-block full of unit 0; the write after that. */
+static uint64_t merge_latency(const struct rig_shape *s)
+{
+	make(s);
+	for (uint32_t i = 0; i < 4; i++)
+		put(i);
+	for (uint32_t i = 0; i < 4; i++)
+		put(0);
+	EXPECT_EQ(stats->gc_runs, 0);
+	return put(0);
+}
+
+static void a_full_u_block_is_merged(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+	uint64_t gc = PREPARE + 4 * COPY + 2 * ERASE(0);
+
+	EXPECT_EQ(merge_latency(&s), gc + PREPARE + PROG + FRONT);
+	EXPECT_EQ(r.all.io.where.gc_queue_ns, gc + PREPARE);
+	EXPECT_EQ(stats->gc_ns, gc);
+	EXPECT_EQ(stats->gc_runs, 1);
+	EXPECT_EQ(stats->merges, 1);
+	EXPECT_EQ(stats->gc_units, 4);
+	EXPECT_EQ(stats->gc_blocks, 2);
+	rig_free(&r);
+	s.search = true;
+	EXPECT_EQ(merge_latency(&s), 4 * SPARE + gc + PREPARE + PROG + FRONT);
+	EXPECT_EQ(stats->search_reads, 4);
+	rig_free(&r);
+}
+
+static void two_blocks_in_one_erase(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	s.parallel_erase = true;
+	s.g.erase_group_max = 2;
+	EXPECT_EQ(merge_latency(&s), PREPARE + 4 * COPY + ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(stats->gc_blocks, 2);
+	rig_free(&r);
+}
+
+static void merge_by_copyback(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	s.copyback = s.g.copyback = true;
+	EXPECT_EQ(merge_latency(&s),
+		  PREPARE + 4 * (100 + 64 + 25000) + 2 * ERASE(0) + PREPARE + PROG + FRONT);
+	rig_free(&r);
+}
+
+/* No block left under the threshold: the pair with most invalid pages goes. */
+static void an_unpaired_block_takes_the_best_victim(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 16);
+	uint64_t ns;
+
+	make(&s);
+	for (uint32_t i = 0; i < 16; i++)
+		put(i);		/* 4 D-blocks; 4 free, of which 2 may be taken */
+	put(0);
+	put(4);
+	put(4);
+	ns = put(8);		/* the pair of 4 .. 7 has 2 invalid pages, that of 0 .. 3 has 1 */
+	EXPECT_EQ(ns, PREPARE + 4 * COPY + 2 * ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(stats->merges, 1);
+	EXPECT_EQ(io(FTL_WRITE, 0, 1), PROG + FRONT);	/* its U-block is still there */
+	rig_free(&r);
+}
+
+/* ---- PEN ------------------------------------------------------------------------ */
+
+static struct rig_shape pen_shape(void)
+{
+	struct rig_shape s = one_die(8, 32, 4, 32);	/* smallest PBs of two pages */
+
+	s.pen = true;
+	s.tolerance = 1;
+	return s;
+}
+
+/* Units 8 .. 15, which are PB 5, again and again until the U-block is full; the next write. */
+static uint64_t round_of_pb_5(void)
+{
+	for (uint32_t i = 0; i < 31; i++)
+		put(8 + i % 8);
+	return put(15);
+}
+
+static void pen_fill(const struct rig_shape *s)
+{
+	make(s);
+	for (uint32_t i = 0; i < 32; i++)
+		put(i);
+	put(8);			/* the first of a round */
+}
+
+/*
+ * Figure 11 of the paper, in small: the same PB is restored four times; at t2 one
+ * smallest PB on each side joins it, at t4 two.
+ */
+static void pen_figure_11(void)
+{
+	const uint64_t t1 = ERASE(2) + 8 * COPY + ERASE(0);
+	const uint64_t t2 = ERASE(1) + (4 + 8 + 4) * COPY + ERASE(2) + 2 * ERASE(4) + ERASE(0);
+	const uint64_t t4 = ERASE(1) + (8 + 8 + 8) * COPY + ERASE(2) + 2 * ERASE(3) + ERASE(0);
+	struct rig_shape s = pen_shape();
+	struct nand_stats ns;
+
+	pen_fill(&s);
+	EXPECT_EQ(round_of_pb_5(), t1 + PREPARE + PROG + FRONT);
+	EXPECT_EQ(stats->mmerges, 1);
+	EXPECT_EQ(stats->gc_units, 8);
+	EXPECT_EQ(round_of_pb_5(), t2 + PREPARE + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), t1 + PREPARE + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), t4 + PREPARE + PROG + FRONT);
+	EXPECT_EQ(stats->mmerges, 4);
+	EXPECT_EQ(stats->merges, 0);
+	for (uint32_t i = 0; i < 32; i++)
+		EXPECT_EQ(get(i), SSD_OK);
+	r.ta.n->ops->get_stats(r.ta.n, &ns);
+	EXPECT_EQ(ns.disturb_lost, 8);	/* copied out before: at t2 and t4, the PBs next to PB 5 */
+	rig_free(&r);
+}
+
+/* The same host, and an FTL that believes cells to bear anything: data are lost. */
+static void ignoring_disturbance_loses_data(void)
+{
+	struct rig_shape s = pen_shape();
+	uint32_t lost = 0;
+
+	s.believed = 255;
+	pen_fill(&s);
+	r.may_lose = true;
+	EXPECT_EQ(round_of_pb_5(), ERASE(2) + 8 * COPY + ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), ERASE(2) + 8 * COPY + ERASE(0) + PREPARE + PROG + FRONT);
+	for (uint32_t i = 0; i < 32; i++)
+		lost += get(i) == SSD_E_UNCORR;
+	EXPECT_EQ(lost, 4);
+	EXPECT_EQ(get(6), SSD_E_UNCORR);
+	EXPECT_EQ(get(7), SSD_E_UNCORR);
+	EXPECT_EQ(get(16), SSD_E_UNCORR);
+	EXPECT_EQ(get(17), SSD_E_UNCORR);
+	rig_free(&r);
+}
+
+/* W: after so many M-Merges of a block, a Merge. */
+static void pen_merges_in_between(void)
+{
+	struct rig_shape s = pen_shape();
+
+	s.tolerance = 255;
+	s.merges_max = 2;
+	pen_fill(&s);
+	for (uint32_t i = 0; i < 6; i++)
+		round_of_pb_5();
+	EXPECT_EQ(stats->mmerges, 4);
+	EXPECT_EQ(stats->merges, 2);
+	rig_free(&r);
+}
+
+/* A Merge is cheaper when most of the block is to be copied out and back. */
+static void pen_prefers_a_cheaper_merge(void)
+{
+	struct rig_shape s = pen_shape();
+
+	pen_fill(&s);
+	for (uint32_t i = 0; i < 31; i++)
+		put((4 * i + 1) % 32);		/* a page of every other smallest PB */
+	put(0);
+	EXPECT_EQ(stats->mmerges, 0);
+	EXPECT_EQ(stats->merges, 1);
+	EXPECT_EQ(stats->gc_units, 32);
+	rig_free(&r);
+}
+
+/* What a mount found is merged whole, and its U-block takes no more. */
+static void pen_after_a_mount(void)
+{
+	struct rig_shape s = pen_shape();
+
+	pen_fill(&s);
+	nand_array_power_cut(r.ta.a, r.now_ns, 1);
+	nand_array_power_on(r.ta.a);
+	SSD_ASSERT(rig_mount(&r) == SSD_OK);
+	put(8);
+	EXPECT_EQ(stats->merges, 1);
+	round_of_pb_5();
+	EXPECT_EQ(stats->mmerges, 1);
+	rig_free(&r);
+}
+
+/* ---- what the medium does --------------------------------------------------------- */
+
+static uint32_t bad_page;
+
+static enum nand_status lose_one(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	return c->op == NAND_READ && c->source == NAND_SRC_GC && c->ppn.v == bad_page ? NAND_UNCORR :
+										      NAND_OK;
+}
+
+/* A page that GC cannot read stays lost: over a copy, a mount, and a write of a part. */
+static void a_lost_page_stays_lost(void)
+{
+	struct nand_hooks hooks = { .fault = lose_one }, none = { 0 };
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	make(&s);
+	r.may_lose = true;
+	for (uint32_t i = 0; i < 4; i++)
+		put(i);
+	bad_page = 2;		/* of the first block */
+	nand_array_set_hooks(r.ta.a, &hooks);
+	for (uint32_t i = 0; i < 5; i++)
+		put(0);
+	nand_array_set_hooks(r.ta.a, &none);
+	EXPECT_EQ(stats->merges, 1);
+	EXPECT_EQ(get(1), SSD_OK);
+	EXPECT_EQ(get(2), SSD_E_UNCORR);
+	nand_array_power_cut(r.ta.a, r.now_ns, 1);
+	nand_array_power_on(r.ta.a);
+	SSD_ASSERT(rig_mount(&r) == SSD_OK);
+	EXPECT_EQ(get(2), SSD_E_UNCORR);
+	EXPECT_EQ(rig_write(&r, 4, 1), SSD_OK);
+	EXPECT_EQ(get(2), SSD_E_UNCORR);
+	EXPECT_EQ(rig_write(&r, 4, 2), SSD_OK);
+	EXPECT_EQ(get(2), SSD_OK);
+	rig_free(&r);
+}
+
+/* ---- configuration ------------------------------------------------------------------ */
+
+static void expect_refused(const struct rig_shape *s, void (*spoil)(struct ftl_config *,
+								   struct nand_geometry *),
+			   const char *begins)
+{
+	struct ftl_config c;
+	struct nand_geometry g;
+	const char *why = "";
+
+	rig_make(&r, s);
+	c = r.fc;
+	g = r.ac.geo;
+	spoil(&c, &g);
+	EXPECT_EQ(r.ops->validate(&c, &g, &why), SSD_E_INVAL);
+	if (!why || strncmp(why, begins, strlen(begins))) {
+		printf("not '%s': '%s'\n", begins, why ? why : "");
+		failures++;
+	}
+	rig_free(&r);
+}
+
+static void half_units(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->unit_bytes = 512;
+}
+
+static void a_buffer(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->buffer_units = 16;
+}
+
+static void pen_without_pbs(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->pen = true;
+}
+
+static void parallel_without_a_group(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->parallel_erase = true;
+}
+
+static void copyback_without_it(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->gc_copyback = true;
+}
+
+static void subpages(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->gc_subpage_reads = true;
+}
+
+static void fps(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)c;
+	g->order = NAND_ORDER_FPS;
+}
+
+static void a_high_threshold(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->gc_start_blocks = 3;
+}
+
+static void too_large(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->capacity_bytes = 30 * 1024;
+}
+
+static void what_it_refuses(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	expect_refused(&s, half_units, "unit_bytes must be geometry.page_bytes");
+	expect_refused(&s, a_buffer, "buffer_units must be 0");
+	expect_refused(&s, pen_without_pbs, "pen needs geometry.pb_levels");
+	expect_refused(&s, parallel_without_a_group, "parallel_erase needs geometry.erase_group_max");
+	expect_refused(&s, copyback_without_it, "gc_copyback needs geometry.copyback");
+	expect_refused(&s, subpages, "gc_subpage_reads must be no");
+	expect_refused(&s, fps, "order must be ascending or none");
+	expect_refused(&s, a_high_threshold, "gc_start_blocks leaves no block for a U-block");
+	expect_refused(&s, too_large, "the geometry cannot hold the exported capacity");
+}
+
+int main(void)
+{
+	RUN(d_block_then_u_block);
+	RUN(an_ascending_d_block_takes_no_lower_page);
+	RUN(spare_areas_are_searched_from_the_newest);
+	RUN(a_part_of_a_page);
+	RUN(neighbours_are_on_different_channels);
+	RUN(ssdsim_ends_a_write_with_its_transfer);
+	RUN(a_flush_waits_for_programs);
+	RUN(a_full_u_block_is_merged);
+	RUN(two_blocks_in_one_erase);
+	RUN(merge_by_copyback);
+	RUN(an_unpaired_block_takes_the_best_victim);
+	RUN(pen_figure_11);
+	RUN(ignoring_disturbance_loses_data);
+	RUN(pen_merges_in_between);
+	RUN(pen_prefers_a_cheaper_merge);
+	RUN(pen_after_a_mount);
+	RUN(a_lost_page_stays_lost);
+	RUN(what_it_refuses);
+	return test_result();
+}
