@@ -49,6 +49,12 @@ static bool may_win(const struct direct *d, uint32_t plane)
 	return p->heaped && (!sb_page_mapped(sb_of(d)) || sb_stale(d, p->heap[0]));
 }
 
+bool sb_reserve_due(const struct direct *d, uint32_t plane)
+{
+	return d->plane[plane].free_count < d->c.gc_urgent_blocks && few_free(d, plane) &&
+	       may_win(d, plane);
+}
+
 /* The group that asked still has no page for the host, and as many blocks as it may. */
 static bool intra_due(const struct direct *d, uint32_t plane)
 {

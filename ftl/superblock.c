@@ -183,13 +183,16 @@ static uint32_t lookup(const struct direct *d, uint32_t plane, uint32_t page)
 	return sb_map_get(d, plane, page);
 }
 
-/* GC of this very group is under way, or something comes before any host page. */
+/*
+ * GC of this very group is under way, or something comes before any host page: a failing
+ * block, an oversize group, or the reserve, of which failed blocks have taken some.
+ */
 static bool must_wait(const struct direct *d, uint32_t plane, uint32_t group)
 {
 	const struct sb *s = sb_of(d);
 	const struct sb_plane *p = &s->plane[plane];
 
-	if (p->failing || p->oversize)
+	if (p->failing || p->oversize || sb_reserve_due(d, plane))
 		return true;
 	return !sb_page_mapped(s) && p->gc.stage != SB_GC_IDLE && p->gc.group == group;
 }

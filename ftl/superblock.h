@@ -238,6 +238,8 @@ void sb_check(const struct direct *d);
 
 /* Is there a collection to be begun, or under way? */
 bool sb_wants_gc(const struct direct *d, uint32_t plane);
+/* Less than the reserve is free, and GC can do something about it. */
+bool sb_reserve_due(const struct direct *d, uint32_t plane);
 enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step *step);
 void sb_gc_done(struct direct *d, uint32_t plane, const struct direct_step *step);
 

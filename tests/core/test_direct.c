@@ -62,9 +62,9 @@ static const struct rig_shape shapes[] = {
 	  { 1, 1, 1, 1, 11, 16, 1024, 64, 0, 1024, 2, 2, 1 },
 	  .start = 5, .urgent = 2, .tolerance = 1, .m = 3, .n = 4, .pen = true, .hot = 12,
 	  .parallel_erase = true },
-	{ "superblock pen tolerates none", "superblock",
+	{ "superblock pen tolerates two", "superblock",
 	  { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 4, 1, 1, NAND_ORDER_NONE },
-	  .start = 4, .urgent = 2, .tolerance = 0, .m = 2, .n = 4, .pen = true, .hot = 20,
+	  .start = 4, .urgent = 2, .tolerance = 2, .m = 2, .n = 4, .pen = true, .hot = 20,
 	  .merges_max = 3 },
 	{ "page map", "superblock", { 1, 1, 1, 2, 9, 8, 1024, 64, 0, 1024, 0, 1, 1 },
 	  .start = 3, .urgent = 2, .tolerance = 255 },
@@ -233,7 +233,7 @@ static void sweep(uint32_t shape, uint64_t seed, uint32_t ops)
 	outer = (struct cutter){ 0 };
 	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
 	SSD_ASSERT(rig_mount(&first) == SSD_OK);
-	rig_work(&first, 60);		/* to where merges are */
+	rig_work(&first, 400);		/* to where merges are */
 	set_hook(&first, every_cut);
 	rig_work(&first, ops);
 	account(&first, "cuts", cuts - before);
