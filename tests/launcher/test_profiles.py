@@ -28,7 +28,8 @@ CAPACITIES = {
     "default": (4 * GIB, 3817746432),
     "ippbe": spared(2 * GIB, 250, 2048),
     "ippbe-small": spared(512 * MIB, 250, 2048),
-    "pen": spared(1062 * GIB, 100),
+    "pbe": spared(1576 * 64 * 576 * 16384, 100, 16384),
+    "pen": spared(1062 * GIB, 100, 16384),
     "pen-small": (504 * MIB, 360 * MIB),
     "qlc": spared(16 * 4 * 1365 * 1536 * 16384, 98),
     "qlc-small": (1920 * MIB, 1240 * MIB),
@@ -97,7 +98,7 @@ class Listing(Case):
         self.assertEqual((code, err, len(lines)), (0, "", len(CAPACITIES) + 2))
         self.assertEqual(lines[0], "profile             raw   exported  FTL     what it is")
         self.assertIn(
-            "pen               1 TiB  965.5 GiB  page    partial erase: the 1 TB 3D NAND drive of PEN (FAST 2018)",
+            "pen               1 TiB  965.5 GiB  nftl    partial erase: the 1 TB 3D NAND drive of PEN (FAST 2018)",
             lines,
         )
         self.assertIn(
@@ -118,7 +119,7 @@ class Listing(Case):
             self.assertEqual(code, profiles.INVALID)
             self.assertIn("bad      INVALID, see below\n", out)
             self.assertIn("small      320 MiB    256 MiB  page    256 MiB for tests", out)
-            self.assertIn("bad.ini:25: timing.erase_ns = 10000000, 9950000,", err)
+            self.assertIn("bad.ini:27: timing.erase_ns = 10000000, 9950000,", err)
             self.assertIn("has 8 values; give one for all, or 7: geometry.pb_levels + 1", err)
             code, out, err = slate("--json")
             self.assertEqual(code, profiles.INVALID)
@@ -148,7 +149,7 @@ class Showing(Case):
         self.assertEqual(code, 0)
         for line in (
             "           32 dies, 120,832 blocks of 9 MiB, 69,599,232 pages\n",
-            "FTL        page (does not use partial erase)\n",
+            "FTL        nftl\n",
             "read 16 KiB               70.0      41.0     111.0\n",
             "program                  900.0      41.0     941.0\n",
             "erase 576 pages        10000.0       0.0   10000.0\n",
