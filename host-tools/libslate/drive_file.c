@@ -71,15 +71,17 @@ static void describe(struct head *h, const struct profile *p)
 	h->field[NFIELDS + 3] = p->array.physics.rber_on;
 	h->field[NFIELDS + 4] = (uint32_t)(p->ftl.capacity_bytes / 512);
 	h->field[NFIELDS + 5] = (uint32_t)(p->ftl.capacity_bytes / 512 >> 32);
+	while (ftl_list[h->field[NFIELDS + 6]] && ftl_list[h->field[NFIELDS + 6]] != p->ops)
+		h->field[NFIELDS + 6]++;
 }
 
 static const char *const more[] = { "ftl.payload", "geometry.one_shot", "geometry.copyback",
 				    "reliability.rber", "the exported capacity",
-				    "the exported capacity" };
+				    "the exported capacity", "ftl.type (0 page, 1 nftl)" };
 
 static const char *field_name(size_t i)
 {
-	return i < NFIELDS ? fields[i].name : i < NFIELDS + 6 ? more[i - NFIELDS] : "a field";
+	return i < NFIELDS ? fields[i].name : i < NFIELDS + 7 ? more[i - NFIELDS] : "a field";
 }
 
 static uint32_t head_crc(const struct head *h)

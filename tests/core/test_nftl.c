@@ -275,6 +275,32 @@ static void an_unpaired_block_takes_the_best_victim(void)
 	rig_free(&r);
 }
 
+/* A merge in slices: a write waits for two copies of it, no more. */
+static void a_sliced_merge_bounds_what_waits(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 16);
+	struct rig_io *a = &r.io[0], *b = &r.io[1];
+
+	s.mode = FTL_GC_SLICED;
+	make(&s);
+	for (uint32_t i = 0; i < 10; i++)
+		put(i);
+	for (uint32_t i = 0; i < 3; i++)
+		put(0);
+	a->io = (struct ftl_io){ .op = FTL_WRITE, .host = a, .bytes = 1024 };	/* fills the U-block */
+	b->io = (struct ftl_io){ .op = FTL_WRITE, .host = b, .offset = 10 * 1024, .bytes = 1024 };
+	a->reported = b->reported = false;
+	r.ops->submit(r.f, r.now_ns, &a->io);
+	r.ops->submit(r.f, r.now_ns, &b->io);
+	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE)
+		r.now_ns = r.next_ns;
+	EXPECT_EQ(a->io.done_ns - a->io.submit_ns, PROG + FRONT);
+	EXPECT_EQ(b->io.done_ns - b->io.submit_ns, PROG + PREPARE + 2 * COPY + PROG + FRONT);
+	EXPECT_EQ(stats->merges, 1);		/* the rest of it when the host was silent */
+	EXPECT_EQ(put(0), PREPARE + PROG + FRONT);
+	rig_free(&r);
+}
+
 /* ---- PEN ------------------------------------------------------------------------ */
 
 static struct rig_shape pen_shape(void)
@@ -541,6 +567,7 @@ int main(void)
 	RUN(two_blocks_in_one_erase);
 	RUN(merge_by_copyback);
 	RUN(an_unpaired_block_takes_the_best_victim);
+	RUN(a_sliced_merge_bounds_what_waits);
 	RUN(pen_figure_11);
 	RUN(ignoring_disturbance_loses_data);
 	RUN(pen_merges_in_between);
