@@ -245,15 +245,9 @@ static void give_up(struct direct *d, uint32_t plane)
 
 	for (uint32_t i = 0; i < gc->victims; i++)
 		sb_reopen(d, gc->victim[i]);
-	for (uint32_t i = 0; i < gc->plans; i++) {
-		uint32_t b = gc->plan_block[i];
-
-		if (s->block[b].state == SB_VICTIM)
-			sb_reopen(d, b);
-		/* Its plan was carried out in part: what is left of it kept its neighbours safe. */
-		if (i == gc->plan_at && gc->stage != SB_GC_OUT)
-			sb_distrust(d, b);
-	}
+	for (uint32_t i = 0; i < gc->plans; i++)
+		if (s->block[gc->plan_block[i]].state == SB_VICTIM)
+			sb_reopen(d, gc->plan_block[i]);
 	gc->victims = gc->plans = 0;
 	gc->stage = SB_GC_IDLE;
 }
@@ -486,7 +480,11 @@ enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step
 	}
 }
 
-/* A failed block stops an M-Merge: it is to be emptied first. */
+/*
+ * A failed block stops an M-Merge: it is to be emptied first. If a plan had been carried out
+ * in part, then the block's own, which is not programmed any more, so that the edges
+ * in it disturb nobody.
+ */
 static void block_failed(struct direct *d, uint32_t plane, uint32_t block)
 {
 	struct sb_gc *gc = &sb_of(d)->plane[plane].gc;

@@ -236,37 +236,25 @@ void sb_reopen(struct direct *d, uint32_t block)
 	set_state(d, block, sb_of(d)->block[block].free ? SB_PART : SB_FULL);
 }
 
-static void forget_free(struct direct *d, uint32_t block)
+/* Its free pages are none any more. */
+void sb_failing(struct direct *d, uint32_t block)
 {
 	struct sb *s = sb_of(d);
 	struct sb_block *b = &s->block[block];
-	uint32_t first = direct_ppn(d, block, 0);
+	uint32_t plane = plane_of(d, block), first = direct_ppn(d, block, 0);
 
+	if (b->failing)
+		return;
+	b->failing = true;
+	s->plane[plane].failing++;
 	for (uint32_t i = 0; i < d->g->pages_per_block; i++)
 		if (sb_back_get(s, first + i) == s->free_mark)
 			sb_back_put(s, first + i, s->stale_mark);
 	if (b->state != SB_VICTIM)
-		sb_group_at(s, plane_of(d, block), b->group)->free -= b->free;
+		sb_group_at(s, plane, b->group)->free -= b->free;
 	b->free = 0;
 	if (b->state != SB_VICTIM)
 		set_state(d, block, SB_FULL);
-}
-
-void sb_failing(struct direct *d, uint32_t block)
-{
-	struct sb *s = sb_of(d);
-
-	if (s->block[block].failing)
-		return;
-	s->block[block].failing = true;
-	s->plane[plane_of(d, block)].failing++;
-	forget_free(d, block);
-}
-
-void sb_distrust(struct direct *d, uint32_t block)
-{
-	sb_of(d)->block[block].suspect = true;
-	forget_free(d, block);
 }
 
 /* ---- blocks come and go ------------------------------------------------------------ */

@@ -216,8 +216,6 @@ void sb_drop(struct direct *d, uint32_t block);
 void sb_close(struct direct *d, uint32_t block);
 void sb_reopen(struct direct *d, uint32_t block);
 void sb_failing(struct direct *d, uint32_t block);
-/* Its free pages count as stale, and it is suspect. */
-void sb_distrust(struct direct *d, uint32_t block);
 /* A group has an OPEN block with a FREE page, if it has a FREE page at all; false: none. */
 bool sb_ready(struct direct *d, uint32_t plane, uint32_t group);
 /* The lowest FREE page of a block in [from, end), used up now: its ppn, or DIRECT_NONE. */
