@@ -506,6 +506,11 @@ bool slate_has_write_cache(const struct slate_dev *d)
 	return d->profile.ftl.buffer_units > 0;
 }
 
+bool slate_trims(const struct slate_dev *d)
+{
+	return d->ftl->ops->durability == FTL_PREFIX;
+}
+
 const char *slate_profile_name(const struct slate_dev *d)
 {
 	return d->profile.name;

@@ -59,6 +59,7 @@ uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */
 uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
 uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */
 bool slate_has_write_cache(const struct slate_dev *d);
+bool slate_trims(const struct slate_dev *d);			/* what is trimmed reads as zeroes */
 const char *slate_profile_name(const struct slate_dev *d);
 /* The drive file held a drive already: it was mounted, not made. */
 bool slate_was_there(const struct slate_dev *d);

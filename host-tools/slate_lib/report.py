@@ -198,7 +198,10 @@ class Report:
                 f"{amplification['meta']:.3f}   (programmed / written by the host)",
             )
         runs, moved = ftl.get("gc-runs", 0), ftl.get("gc-units", 0)
-        line = f"{units.count(runs)} runs moved {units.size(moved * self.device.unit_bytes)}"
+        kinds = [("merges", "merges"), ("mmerges", "M-Merges"), ("second-victims", "second victims")]
+        parts = [f"{units.count(ftl[key])} {word}" for key, word in kinds if ftl.get(key)]
+        line = f"{units.count(runs)} runs" + (f" ({', '.join(parts)})" if parts else "")
+        line += f" moved {units.size(moved * self.device.unit_bytes)}"
         if runs and ftl.get("gc-ns"):
             line += f" ({units.us(ftl['gc-ns'] / runs)} µs each)"
         self._pair("GC", line if runs else "did not run")

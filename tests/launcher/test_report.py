@@ -113,6 +113,11 @@ class Text(unittest.TestCase):
         )
         self.assertIn("gc 2 r, 2 p, 1 e", text)
 
+    def test_kinds_of_gc(self):
+        ftl = {"gc-units": 6, "gc-runs": 5, "merges": 2, "mmerges": 3, "second-victims": 0}
+        text = self.text(*one_job(section="write", ftl=ftl))
+        self.assertIn("5 runs (2 merges, 3 M-Merges) moved 24 KiB", text)
+
     def test_nand(self):
         dev, result = one_job(
             nand={

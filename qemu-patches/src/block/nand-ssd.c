@@ -421,12 +421,17 @@ nand_ssd_co_pdiscard(BlockDriverState *bs, int64_t offset, int64_t bytes)
     return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, false, NULL, 0);
 }
 
-/* A trimmed unit reads as zeroes. Without leave to unmap, write zeroes. */
+/*
+ * A trimmed unit reads as zeroes. Without leave to unmap, or on a drive whose
+ * trims change nothing, write zeroes.
+ */
 static int coroutine_fn GRAPH_RDLOCK
 nand_ssd_co_pwrite_zeroes(BlockDriverState *bs, int64_t offset, int64_t bytes,
                           BdrvRequestFlags flags)
 {
-    if (!(flags & BDRV_REQ_MAY_UNMAP) ||
+    BDRVNandSsdState *s = bs->opaque;
+
+    if (!(flags & BDRV_REQ_MAY_UNMAP) || !slate_trims(s->dev) ||
         !QEMU_IS_ALIGNED(offset | bytes, bs->bl.pwrite_zeroes_alignment)) {
         return -ENOTSUP;
     }
@@ -503,6 +508,11 @@ static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
     to->gc_runs = from->gc_runs;
     to->gc_units = from->gc_units;
     to->gc_ns = from->gc_ns;
+    to->gc_blocks = from->gc_blocks;
+    to->merges = from->merges;
+    to->mmerges = from->mmerges;
+    to->second_victims = from->second_victims;
+    to->search_reads = from->search_reads;
     to->retired_blocks = from->retired_blocks;
     to->mounts = from->mounts;
     to->link_to_host_busy_ns = from->link_busy_ns[0];
