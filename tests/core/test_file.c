@@ -246,7 +246,7 @@ static void superblocks_keep_their_size(void)
 	slate_close(dev);
 	refused(profile, false, other, "was made with ftl.superblock_blocks = 2, profile file test says 1");
 	refused(profile, false, more, "was made with ftl.superblock_max_blocks = 3");
-	refused(profile, false, NULL, "was made with ftl.unit_bytes = 8192");
+	refused(profile, false, NULL, "was made with geometry.oob_kept = 10");
 	EXPECT_EQ(open_it(profile, false, made), 0);
 	memset(page, 0, UNIT);
 	EXPECT_EQ(io(FTL_READ, 7, 1), 0);
