@@ -94,13 +94,19 @@ static void add_victim(struct direct *d, struct sb_gc *gc, uint32_t block)
 	sb_close(d, block);
 }
 
-/* Another victim whose pages go to the free pages at hand, or to one new block at most. */
+/*
+ * Another victim, if the pages of all go to the free pages at hand and to new blocks: of a
+ * group one (its slots are few), else all free ones but the last, which is a cut's.
+ */
 static uint32_t second_victim(const struct direct *d, uint32_t plane, const struct sb_gc *gc)
 {
 	const struct sb *s = sb_of(d);
 	const struct sb_plane *p = &s->plane[plane];
-	uint32_t best = DIRECT_NONE, room, valid = 0;
+	uint32_t best = DIRECT_NONE, blocks = 1;
+	uint64_t room, valid = 0;
 
+	if (sb_page_mapped(s) && d->plane[plane].free_count > 2)
+		blocks = d->plane[plane].free_count - 1;
 	if (!sb_page_mapped(s))
 		best = sb_victim(d, plane, gc->group);
 	else if (p->heaped && sb_stale(d, p->heap[0]))
@@ -110,7 +116,7 @@ static uint32_t second_victim(const struct direct *d, uint32_t plane, const stru
 	for (uint32_t i = 0; i < gc->victims; i++)
 		valid += s->block[gc->victim[i]].valid;
 	room = sb_group_at(s, plane, gc->group)->free - s->block[best].free +
-	       d->g->pages_per_block;
+	       (uint64_t)blocks * d->g->pages_per_block;
 	return valid + s->block[best].valid <= room ? best : DIRECT_NONE;
 }
 
