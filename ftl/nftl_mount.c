@@ -30,7 +30,7 @@
  *   N3  a pair's number of invalid pages is right, and it hangs on the list of that
  *       number, which is at most `high`; but for the one that is being merged;
  *   N4  disturbance, where it is known, is within the tolerance of what has valid pages,
- *       and the edges that are left keep it so.
+ *       and outside of an M-Merge the edges that are left keep it so.
  */
 #include "nftl.h"
 
@@ -279,7 +279,7 @@ static void check_block(const struct direct *d, uint32_t plane, uint32_t block, 
 	SSD_ASSERT((d->block[block].state == DIRECT_USED) == (mapped || in_gc(d, plane, block)));
 }
 
-static void check_dis(const struct direct *d, uint32_t block)
+static void check_dis(const struct direct *d, uint32_t block, bool merging)
 {
 	const struct nftl *s = nftl_of(d);
 	const struct pen_dis *dis = s->dis ? nftl_dis_of(d, block) : NULL;
@@ -291,6 +291,7 @@ static void check_dis(const struct direct *d, uint32_t block)
 		if (!nftl_bit(s->valid, direct_ppn(d, block, k)))
 			continue;
 		SSD_ASSERT(dis[k / pb].disturbs <= tolerance);				/* N4 */
+		SSD_ASSERT(merging || pen_safe(dis, d->g->pb_levels, k / pb, tolerance));
 	}
 }
 
@@ -299,6 +300,7 @@ static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
 	const struct nftl *s = nftl_of(d);
 	const struct nftl_pair *l = nftl_pair_of(d, plane, lblock);
 	const struct nftl_u *u = l->u == NFTL_NONE ? NULL : nftl_u_of(d, plane, l->u);
+	const struct nftl_gc *gc = &s->plane[plane].gc;
 	uint32_t in_u = 0;
 
 	for (uint32_t k = 0; k < d->g->pages_per_block; k++) {
@@ -315,7 +317,7 @@ static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
 	}
 	SSD_ASSERT(!u || in_u == nftl_count(d, s->valid, u->block));			/* N2 */
 	if (l->d != NFTL_NONE)
-		check_dis(d, l->d);
+		check_dis(d, l->d, gc->phase != NFTL_IDLE && gc->lblock == lblock);
 }
 
 /* A page of the pair is used already, but neither valid nor invalid yet. */

@@ -85,7 +85,7 @@ _Static_assert(NFIELDS + 9 == FIELDS, "every field has a name");
 
 static const char *const more[] = { "ftl.payload", "geometry.one_shot", "geometry.copyback",
 				    "reliability.rber", "the exported capacity",
-				    "the exported capacity", "ftl.type (0 page, 1 nftl, 2 superblock)",
+				    "the exported capacity", "ftl.type (by its number in SPEC.md)",
 				    "ftl.superblock_blocks", "ftl.superblock_max_blocks" };
 
 static const char *field_name(size_t i)

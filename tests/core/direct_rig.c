@@ -110,29 +110,41 @@ static void configure(struct rig *r, const struct rig_shape *s)
 	};
 }
 
-static bool accepts(struct rig *r, uint32_t units)
+static bool accepts(struct rig *r, uint32_t units, const char **why)
 {
+	r->fc.capacity_bytes = (uint64_t)units * r->fc.unit_bytes;
+	return r->ops->validate(&r->fc, &r->ac.geo, why) == SSD_OK;
+}
+
+uint32_t rig_largest(const struct rig_shape *s)
+{
+	static struct rig r;
+	uint32_t units = (uint32_t)geo_pages(&s->g);
 	const char *why = "";
 
-	r->fc.capacity_bytes = (uint64_t)units * r->fc.unit_bytes;
-	if (r->ops->validate(&r->fc, &r->ac.geo, &why) == SSD_OK)
-		return true;
-	if (r->shape->units) {
-		printf("%s: %s\n", r->shape->name, why);
-		exit(1);
-	}
-	return false;
+	memset(&r, 0, sizeof(r));
+	r.ops = ops_of(s->ftl);
+	configure(&r, s);
+	r.ac.geo.oob_kept = r.ops->oob_bytes(&r.fc, &s->g);
+	if (nand_array_validate(&r.ac, &why) != SSD_OK)
+		return 0;
+	while (units && !accepts(&r, units, &why))
+		units--;
+	return units;
 }
 
 static void choose_capacity(struct rig *r)
 {
-	uint32_t units = r->shape->units ? r->shape->units : (uint32_t)geo_pages(&r->ac.geo);
+	uint32_t units = r->shape->units ? r->shape->units : rig_largest(r->shape);
+	const char *why = "";
 
-	while (!accepts(r, units))
-		units--;
+	if (!accepts(r, units, &why)) {
+		printf("%s: %s\n", r->shape->name, why);
+		exit(1);
+	}
 	r->per = r->fc.unit_bytes / FTL_SECTOR_BYTES;
 	r->sectors = units * r->per;
-	SSD_ASSERT(units && units <= RIG_UNITS && r->per <= RIG_PER_UNIT);
+	SSD_ASSERT(units <= RIG_UNITS && r->per <= RIG_PER_UNIT);
 }
 
 void rig_make(struct rig *r, const struct rig_shape *s)

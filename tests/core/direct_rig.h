@@ -85,6 +85,8 @@ struct rig {
 extern char rig_id[256];
 void rig_replay_hint(const char *program);
 
+/* The most units that the FTL accepts; 0: it refuses the shape. */
+uint32_t rig_largest(const struct rig_shape *s);
 void rig_make(struct rig *r, const struct rig_shape *s);
 void rig_free(struct rig *r);
 /* A fresh FTL on the array. What it finds is not asked for. */

@@ -7,17 +7,19 @@
  *   cuts    power cuts before, inside and after every NAND command of a random workload,
  *           and for each a second one within the mount or the work that follows it;
  *   faults  programs and erases that fail, with cuts at random commands, until the drive
- *           is read-only.
+ *           is read-only;
+ *   odd     the same with shapes and knobs drawn at random, and with sound media, too.
  *
  *   test_direct              every shape
  *   test_direct FTL          every shape of one FTL
  *   test_direct ID           one case again; ID is what a failing run prints:
  *                            model:shape:seed:ops  cuts:shape:seed:ops[:command:when[:command:when]]
- *                            faults:shape:seed:lives
+ *                            faults:shape:seed:lives  odd:0:seed:lives
  */
 #include "direct_rig.h"
 
 #define WHENS 3
+#define ODD_DRIVES 150
 #define SPARE_BLOCKS 8	/* of a plane, for faults */
 
 static const struct rig_shape shapes[] = {
@@ -83,7 +85,7 @@ static const struct rig_shape shapes[] = {
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
 static struct rig first, second, third;
-static uint64_t cuts, sum_program_fails, sum_erase_fails, sum_refused;
+static uint64_t cuts, sum_program_fails, sum_erase_fails, sum_refused, sum_merges, sum_mmerges;
 static struct { bool on; uint64_t command, command2; int when, when2; } only;
 
 /* ---- model ----------------------------------------------------------------- */
@@ -289,40 +291,106 @@ static void live(struct rig *r)
 	medium.cut_ns = r->now_ns;
 }
 
-static void faults(uint32_t shape, uint64_t seed, uint32_t lives)
+/* permille: of programs and erases that fail. */
+static void lives_of(const struct rig_shape *s, const char *what, uint64_t seed, uint32_t lives,
+		     uint32_t permille)
 {
 	struct nand_hooks hooks = { .fault = on_fault, .done = on_commands };
-	struct rig_shape roomy = shapes[shape];
-	uint64_t retired = 0, refused;
+	uint64_t retired = 0;
 
-	snprintf(rig_id, sizeof(rig_id), "faults:%u:%" PRIu64 ":%u", shape, seed, lives);
-	rig_make(&first, &roomy);	/* as many units as fit without the spare blocks */
-	roomy.units = first.sectors / first.per;
-	rig_free(&first);
-	roomy.g.blocks_per_plane += SPARE_BLOCKS;
-	rig_make(&first, &roomy);
-	memset(&medium, 0, sizeof(medium));
+	rig_make(&first, s);
 	medium.rng = first.rng = seed * 0x9e3779b97f4a7c15u + 1;
-	medium.permille = 1 + (uint32_t)(rnd(&medium.rng) % 8);
+	medium.permille = permille;
 	nand_array_set_hooks(first.ta.a, &hooks);
-	first.may_fail = true;
+	first.may_fail = permille > 0;
 	for (uint32_t i = 0; i < lives; i++) {
 		live(&first);
 		medium.armed = false;
 		retired += first.ops->stats(first.f)->retired_blocks;
+		sum_merges += first.ops->stats(first.f)->merges;
+		sum_mmerges += first.ops->stats(first.f)->mmerges;
 		nand_array_power_cut(first.ta.a, medium.cut_ns, rnd(&medium.rng));
 		nand_array_power_on(first.ta.a);
 	}
 	mount_and_verify(&first, &first);
-	refused = first.refused;
 	sum_program_fails += medium.program_fails;
 	sum_erase_fails += medium.erase_fails;
-	sum_refused += refused;
-	printf("ok faults %s: %u lives, %" PRIu64 " failed programs, %" PRIu64 " failed erases, %" PRIu64
-	       " blocks retired, %" PRIu64 " writes refused\n", shapes[shape].name, lives,
-	       medium.program_fails, medium.erase_fails, retired, refused);
+	sum_refused += first.refused;
+	printf("ok %s %s: %u lives, %" PRIu64 " failed programs, %" PRIu64 " failed erases, %" PRIu64
+	       " blocks retired, %" PRIu64 " writes refused\n", what, s->name, lives,
+	       medium.program_fails, medium.erase_fails, retired, first.refused);
 	fflush(stdout);
 	rig_free(&first);
+}
+
+static void faults(uint32_t shape, uint64_t seed, uint32_t lives)
+{
+	struct rig_shape roomy = shapes[shape];
+
+	snprintf(rig_id, sizeof(rig_id), "faults:%u:%" PRIu64 ":%u", shape, seed, lives);
+	roomy.units = rig_largest(&roomy);	/* as many as fit without the spare blocks */
+	roomy.g.blocks_per_plane += SPARE_BLOCKS;
+	memset(&medium, 0, sizeof(medium));
+	lives_of(&roomy, "faults", seed, lives, 1 + (uint32_t)(seed * 3 % 8));
+}
+
+/* ---- odd drives -------------------------------------------------------------------- */
+
+static uint32_t roll(uint32_t n)
+{
+	return (uint32_t)(rnd(&medium.rng) % n);
+}
+
+static void draw_geometry(struct nand_geometry *g)
+{
+	*g = (struct nand_geometry){ .dies_per_chip = 1, .oob_bytes = 64 };
+	g->channels = 1 + roll(2);
+	g->chips_per_channel = 1 + roll(2);
+	g->planes_per_die = 1 + roll(3);
+	g->blocks_per_plane = 5 + roll(9);
+	g->page_bytes = g->ecc_word_bytes = 512u << roll(4);
+	g->pb_levels = roll(2) ? 1 + roll(4) : 0;
+	g->bits_per_cell = roll(3) ? 1 : 1 + roll(3);
+	g->pages_per_block = (1 + roll(6)) * g->bits_per_cell << g->pb_levels;
+	g->erase_group_max = 1 + roll(2);
+	g->order = roll(3) ? NAND_ORDER_NONE : NAND_ORDER_ASCENDING;
+	g->copyback = roll(3) == 0;
+}
+
+static bool draw(struct rig_shape *s, const char *ftl)
+{
+	static const uint32_t tolerances[] = { 255, 0, 1, 1, 1, 2, 3 };
+	uint32_t most;
+
+	*s = (struct rig_shape){ .name = "drive", .ftl = ftl };
+	s->start = 2 + roll(3);
+	draw_geometry(&s->g);
+	s->urgent = 1 + roll(s->start - 1);
+	s->mode = roll(2) ? FTL_GC_SLICED : FTL_GC_BLOCKING;
+	s->tolerance = tolerances[roll(7)];
+	s->pen = s->g.pb_levels && roll(4);
+	s->parallel_erase = s->g.erase_group_max > 1 && roll(2);
+	s->copyback = s->g.copyback && roll(2);
+	s->search = roll(2);
+	s->merges_max = roll(2) ? 16 : 1 + roll(4);
+	if (geo_pages(&s->g) > 4 * RIG_UNITS)
+		return false;
+	most = rig_largest(s);
+	s->units = roll(2) ? most : 1 + roll(most ? most : 1);
+	s->hot = roll(2) ? s->units / 4 : 0;
+	return most && most <= RIG_UNITS;
+}
+
+static void odd(uint64_t seed, uint32_t lives)
+{
+	struct rig_shape s;
+
+	snprintf(rig_id, sizeof(rig_id), "odd:0:%" PRIu64 ":%u", seed, lives);
+	memset(&medium, 0, sizeof(medium));
+	medium.rng = (seed + 1) * 0x9e3779b97f4a7c15u;
+	while (!draw(&s, "nftl"))
+		;
+	lives_of(&s, "odd", seed, lives, roll(2) ? 0 : 1 + roll(8));
 }
 
 /* ---- the table ------------------------------------------------------------------ */
@@ -346,6 +414,8 @@ static bool run_id(const char *text)
 		sweep(shape, seed, ops);
 	else if (!strcmp(kind, "faults"))
 		faults(shape, seed, ops);
+	else if (!strcmp(kind, "odd"))
+		odd(seed, ops);
 	else
 		return false;
 	return true;
@@ -369,7 +439,11 @@ int main(int argc, char **argv)
 		for (uint64_t seed = 1; seed <= 4; seed++)
 			faults(s, seed, 40);
 	}
-	printf("# %" PRIu64 " cuts\n", cuts);
+	for (uint64_t seed = 1; seed <= ODD_DRIVES; seed++)
+		odd(seed, 12);
+	printf("# %" PRIu64 " cuts; between failures %" PRIu64 " merges, %" PRIu64 " M-Merges\n", cuts,
+	       sum_merges, sum_mmerges);
+	EXPECT(sum_merges && sum_mmerges);
 	EXPECT(sum_program_fails && sum_erase_fails && sum_refused);
 	return test_result();
 }
