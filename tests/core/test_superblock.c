@@ -6,7 +6,7 @@
  * cells, a program 20 us, an erase 70 us and 5 us less for each level of PBs. Map and
  * firmware take 20 ns an I/O. A block that a mount found is erased before use (PREPARE).
  *
- *   test_superblock [cuts:SHAPE:SEED]
+ *   test_superblock [cuts:SHAPE:SEED | odd:SEED]
  */
 #include "direct_rig.h"
 
@@ -409,6 +409,77 @@ static void cuts_without_end(void)
 		cut_shapes(~0u, seed);
 }
 
+/* ---- odd drives ------------------------------------------------------------------------- */
+
+static uint32_t roll(uint64_t *s, uint32_t n)
+{
+	return (uint32_t)(rnd(s) % n);
+}
+
+static struct rig_shape odd_shape(uint64_t *s)
+{
+	static const uint32_t page_bytes[] = { 512, 1024, 2048, 4096 };
+	uint32_t levels = roll(s, 5), smallest = 1 + roll(s, levels > 2 ? 2 : 5);
+	uint32_t planes = 1 + roll(s, 2), bytes = page_bytes[roll(s, 4)];
+	struct rig_shape x = {
+		.name = "odd", .ftl = "superblock",
+		.g = { 1, 1 + roll(s, 2), 1, planes, 9, smallest << levels, bytes, 64, 0,
+		       roll(s, 2) ? bytes : 512, levels, 1 + roll(s, 3), 1,
+		       roll(s, 2) ? NAND_ORDER_NONE : NAND_ORDER_ASCENDING, .copyback = roll(s, 2) },
+		.urgent = 2 + roll(s, 2), .mode = roll(s, 2) ? FTL_GC_SLICED : FTL_GC_BLOCKING,
+		.tolerance = roll(s, 4) ? roll(s, 4) : 255, .m = roll(s, 4), .merges_max = 1 + roll(s, 8),
+		.second = roll(s, 20), .accounting = roll(s, 6) ? FTL_ACCOUNT_DEVICE : FTL_ACCOUNT_SSDSIM,
+	};
+
+	if (x.g.pages_per_block < 2)
+		x.g.pages_per_block = 2;
+	x.g.blocks_per_plane += roll(s, 5);
+	while (x.g.blocks_per_plane > 7 && x.g.pages_per_block * x.g.blocks_per_plane *
+	       x.g.planes_per_die * x.g.chips_per_channel > RIG_UNITS)
+		x.g.blocks_per_plane--;
+	x.start = x.urgent + 1 + roll(s, 3);
+	x.n = x.m ? x.m + 1 + roll(s, 3) : 0;
+	x.pen = levels && roll(s, 3);
+	x.parallel_erase = x.g.erase_group_max > 1 && roll(s, 2);
+	x.copyback = x.g.copyback && roll(s, 2);
+	x.hot = roll(s, 30);
+	return x;
+}
+
+/* A drive's life of six days, each ended by a cut. */
+static bool odd_drive(uint64_t seed)
+{
+	uint64_t s = seed * 0x9e3779b97f4a7c15u + 1;
+	struct rig_shape x = odd_shape(&s);
+
+	if (x.g.pages_per_block * x.g.blocks_per_plane * geo_planes(&x.g) > RIG_UNITS + 32)
+		return false;
+	snprintf(rig_id, sizeof(rig_id), "odd:%" PRIu64, seed);
+	rig_make(&r, &x);
+	r.rng = s;
+	for (uint32_t day = 0; day < 6; day++) {
+		SSD_ASSERT(rig_mount(&r) == SSD_OK);
+		rig_read_all(&r);
+		rig_verify(&r, &r);
+		rig_begin_history(&r);
+		rig_work(&r, 50 + roll(&s, 250));
+		nand_array_power_cut(r.ta.a, r.now_ns, rnd(&s));
+		nand_array_power_on(r.ta.a);
+	}
+	rig_free(&r);
+	return true;
+}
+
+static void odd_drives(void)
+{
+	uint32_t made = 0;
+
+	for (uint64_t seed = 1; seed <= 150; seed++)
+		made += odd_drive(seed);
+	printf("# %u odd drives\n", made);
+	EXPECT(made > 60);
+}
+
 /* ---- what is refused ---------------------------------------------------------------------- */
 
 static void refused(struct ftl_config c, const struct nand_geometry *g, const char *word)
@@ -478,6 +549,10 @@ int main(int argc, char **argv)
 		cut_shapes(shape, seed);
 		return test_result();
 	}
+	if (argc == 2 && sscanf(argv[1], "odd:%" SCNu64, &seed) == 1) {
+		(void)odd_drive(seed);
+		return test_result();
+	}
 	RUN(intra_group);
 	RUN(inter_group);
 	RUN(mmerge_of_a_group);
@@ -488,6 +563,7 @@ int main(int argc, char **argv)
 	RUN(the_copy_threshold);
 	RUN(disturbance);
 	RUN(cuts_without_end);
+	RUN(odd_drives);
 	RUN(configurations);
 	RUN(table_bytes);
 	return test_result();
