@@ -18,6 +18,8 @@ DRIVE   ?=
 EPHEMERAL ?=
 TESTS   ?=
 SUITE   ?=
+TRACE   ?= tests/traces/cloudphysics.trace.gz
+REPLAY  ?= --fold
 
 PHASE := host-tools/phase.sh
 CORE  := build/core
@@ -31,7 +33,7 @@ RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') 
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel)
 
 .DEFAULT_GOAL := help
-.PHONY: help run shell report test check-fast fuzz determinism bench build packages core qemu guest guest-kernel venv clean distclean
+.PHONY: help run shell report replay test check-fast fuzz determinism bench build packages core qemu guest guest-kernel venv clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -42,7 +44,7 @@ help: ## list the targets (this text)
 	@echo "  JOB=fio-jobs/quick.fio PROFILE=nand-emu/profiles/default.ini OUT=DIR"
 	@echo "  FILL=100 AGE=0 SEED=1 KERNEL=debian SMP=1 MEM=1G SET='ftl.buffer_units=0 section.key=value ...'"
 	@echo "  DRIVE=aged.slate (made by 'host-tools/slate age') EPHEMERAL=1"
-	@echo "more: host-tools/slate run --help"
+	@echo "more: host-tools/slate run --help, host-tools/slate replay --help"
 
 run: build $(SMALL) ## build what is missing, boot a guest on the drive, run JOB, print the report
 	@host-tools/slate run $(RUN_ARGS)
@@ -52,6 +54,9 @@ shell: build $(SMALL) ## an interactive guest on the drive
 
 report: ## print the last run's report again
 	@host-tools/slate report
+
+replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=FILE REPLAY='options'
+	@$(CORE)/slate-replay --profile '$(or $(PROFILE),nand-emu/profiles/default.ini)' $(REPLAY) $(foreach t,$(TRACE),'$(t)')
 
 test: build guest-kernel ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)

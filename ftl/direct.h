@@ -47,8 +47,8 @@
  *   E4  what lookup() names is programmed, in a USED block, and its spare area, if it
  *       can be read, has that LPN;
  *   E5  no die is idle while it has something to do.
- * Cost: O(1) per page operation, O(log dies) per command; memory: a bit per page, 12
- * bytes per block, 96 per page operation of the pool (max_unit_reads), and with
+ * Cost: O(1) per page operation, O(log dies) per command; memory: a bit per page, 8
+ * bytes per block, 48 per page operation of the pool (max_unit_reads), and with
  * payload two pages per die.
  */
 #ifndef SLATE_DIRECT_H

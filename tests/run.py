@@ -70,6 +70,14 @@ def suites() -> list[Suite]:
             "--only={word}",
         ),
         Suite(
+            "replay",
+            "slate-replay and the trace readers",
+            [*tap, "tests/replay"],
+            ROOT / "build/core/slate-replay",
+            "python3 tests/tap.py tests/replay --only {test}",
+            "--only={word}",
+        ),
+        Suite(
             "core",
             "ftl, nand-emu, libslate",
             [
@@ -94,7 +102,7 @@ def suites() -> list[Suite]:
         ),
         Suite(
             "fuzz",
-            "the NAND array against its model, a minute",
+            "the NAND array, the trace readers, a minute",
             ["tests/fuzz/run.sh", "60"],
             ROOT / "tests/fuzz/run.sh",
             "tests/fuzz/run.sh 60",

@@ -20,6 +20,7 @@
 #include "drive_file.h"
 #include "nand_geom.h"
 #include "profile.h"
+#include "record.h"
 
 #define PROGRESS_CHUNKS 64u	/* chunks of 32 units between two reports */
 
@@ -44,6 +45,7 @@ struct slate_dev {
 	struct ftl_host host;
 	uint64_t skipped_ns;
 	char *settings;
+	struct record *record;		/* NULL: none */
 
 	struct ftl_io *own_io;		/* the preconditioner's */
 	bool own_done;
@@ -150,6 +152,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 	}
 	io->submit_ns -= d->skipped_ns;
 	io->done_ns -= d->skipped_ns;
+	if (d->record)
+		record_done(d->record, io);
 	d->host.done(d->host.opaque, io);
 }
 
@@ -260,6 +264,8 @@ static int load_profile(struct slate_dev *d, const struct slate_options *o, char
 
 	if (o->profile)
 		return profile_load(&d->profile, o->profile, o->overrides, err);
+	if (!o->backing && o->overrides && *o->overrides)
+		return profile_load(&d->profile, NULL, o->overrides, err);
 	if (!o->backing) {
 		snprintf(err, SLATE_ERR_BYTES, "neither a profile nor a drive file: give one");
 		return SSD_E_INVAL;
@@ -384,6 +390,10 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 		forget_statistics(d);
 		result = precondition(d, err);
 	}
+	if (!result && o->record) {
+		d->record = record_open(o->record, d->settings, d->was_there, err);
+		result = d->record ? SSD_OK : SSD_E_INVAL;
+	}
 	if (result) {
 		slate_close(d);
 		return result;
@@ -397,10 +407,24 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	return SSD_OK;
 }
 
+static void end_record(struct slate_dev *d)
+{
+	struct slate_stats *now;
+
+	if (!d->record)
+		return;
+	now = malloc(sizeof(*now));
+	SSD_ASSERT(now);
+	slate_get_stats(d, now);
+	record_close(d->record, &now->nand);
+	free(now);
+}
+
 void slate_close(struct slate_dev *d)
 {
 	if (!d)
 		return;
+	end_record(d);
 	unmap_region(&d->running);
 	unmap_region(&d->image);
 	unmap_region(&d->ftl_mem);
@@ -526,8 +550,30 @@ bool slate_was_there(const struct slate_dev *d)
 	return d->was_there;
 }
 
+const struct nand_geometry *slate_geometry(const struct slate_dev *d)
+{
+	return &d->profile.array.geo;
+}
+
+const char *slate_ftl_name(const struct slate_dev *d)
+{
+	return d->ftl->ops->name;
+}
+
+uint64_t slate_map_bytes(const struct slate_dev *d)
+{
+	return d->ftl->ops->map_bytes ? d->ftl->ops->map_bytes(d->ftl) : 0;
+}
+
+void slate_check(const struct slate_dev *d)
+{
+	d->ftl->ops->check(d->ftl);
+}
+
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
+	if (SSD_UNLIKELY(d->record))
+		record_submit(d->record, now_ns, io);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
 }
@@ -536,6 +582,8 @@ uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
 {
 	uint64_t next;
 
+	if (SSD_UNLIKELY(d->record))
+		record_step(d->record, now_ns);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
 	next = d->ftl->ops->step(d->ftl, now_ns + d->skipped_ns);
 	return next == FTL_IDLE ? next : next - d->skipped_ns;
@@ -612,6 +660,12 @@ void slate_get_stats(const struct slate_dev *d, struct slate_stats *out)
 	free(now);
 }
 
+void slate_reset_stats(struct slate_dev *d)
+{
+	forget_statistics(d);
+	d->mark_count = 0;
+}
+
 uint32_t slate_dies(const struct slate_dev *d)
 {
 	return (uint32_t)geo_dies(&d->profile.array.geo);
@@ -663,6 +717,8 @@ int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	m->mark.at_ns = now_ns;
 	memcpy(m->mark.label, label, SLATE_LABEL_BYTES);
 	m->mark.label[SLATE_LABEL_BYTES] = 0;
+	if (d->record)
+		record_mark(d->record, now_ns, &m->mark);
 	since_mark(d, &m->interval);
 	add_stats(&d->before, &m->interval);
 	for (uint32_t i = 0; i < busy_bytes(d) / sizeof(uint64_t); i++)

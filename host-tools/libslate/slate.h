@@ -34,7 +34,9 @@ struct slate_mark {
  * in memory. ephemeral: start from the drive file and leave it untouched.
  * zeroes: preconditioning writes zeroes, which take no room, instead of bytes
  * that all differ. progress: called now and then while it goes on; false stops it
- * (slate_open() says SSD_E_POWER, and a new drive file is removed).
+ * (slate_open() says SSD_E_POWER, and a new drive file is removed). record: path
+ * of a file that gets every call into the drive from here on, see docs/replay.md;
+ * NULL: none. profile and backing NULL: the overrides say everything.
  */
 struct slate_options {
 	const char *profile;
@@ -42,6 +44,7 @@ struct slate_options {
 	const char *backing;
 	bool ephemeral;
 	bool zeroes;
+	const char *record;
 	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
 	void *opaque;
 };
@@ -63,6 +66,10 @@ bool slate_trims(const struct slate_dev *d);			/* what is trimmed reads as zeroe
 const char *slate_profile_name(const struct slate_dev *d);
 /* The drive file held a drive already: it was mounted, not made. */
 bool slate_was_there(const struct slate_dev *d);
+const struct nand_geometry *slate_geometry(const struct slate_dev *d);
+const char *slate_ftl_name(const struct slate_dev *d);
+/* Bytes of the FTL's mapping tables; 0: it does not tell. */
+uint64_t slate_map_bytes(const struct slate_dev *d);
 /* Canonical "section.key=value" lines of every setting, for run.json. */
 const char *slate_settings(const struct slate_dev *d);
 
@@ -70,6 +77,8 @@ const char *slate_settings(const struct slate_dev *d);
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io);
 uint64_t slate_step(struct slate_dev *d, uint64_t now_ns);
 uint32_t slate_inflight(const struct slate_dev *d);
+/* Assert every invariant of the FTL: ends the program if one is broken. O(pages). */
+void slate_check(const struct slate_dev *d);
 
 /*
  * Precondition, instantly: fill writes the first fill_permille of the capacity
@@ -88,6 +97,8 @@ struct slate_stats {
 	struct nand_stats nand;
 };
 void slate_get_stats(const struct slate_dev *d, struct slate_stats *out);
+/* Count from here on: statistics and busy times are 0 again, levels stay, marks are forgotten. */
+void slate_reset_stats(struct slate_dev *d);
 uint32_t slate_dies(const struct slate_dev *d);
 uint32_t slate_channels(const struct slate_dev *d);
 /* Time that a die (channel) was busy for a source since the drive was opened. */

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
-from . import age, options, profiles, report
+from . import age, options, paths, profiles, report
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 EXAMPLES = """\
@@ -19,6 +20,7 @@ examples:
   slate run --shell                                      look around yourself
   slate age my.ini --writes 3x -o aged.slate             an aged drive, once and for all
   slate run --drive aged.slate --ephemeral               run on it, and leave it as it is
+  slate replay --profile my.ini --fold a.csv.gz          a trace on a drive, without a guest
   slate report out/latest                                the report again
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
@@ -58,9 +60,21 @@ def parser() -> Parser:
     )
     age.add_arguments(make)
     age.add_drive_arguments(commands.add_parser("drive", help="tell what a drive file is"), Parser)
+    commands.add_parser("replay", help="drive the SSD from traces, without a guest (slate-replay)")
     drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
     profiles.add_arguments(drives)
     return top
+
+
+def replay(words: list[str]) -> int:
+    """'slate replay': becomes the program that does it."""
+    program = paths.BUILD / "core" / "slate-replay"
+    if not program.exists():
+        raise SlateError(
+            f"{paths.short(program)} is not there: the core has not been built", "run 'make core'"
+        )
+    sys.stdout.flush()
+    os.execv(program, [str(program), *words])
 
 
 def main(argv: list[str]) -> int:
@@ -68,6 +82,8 @@ def main(argv: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")
     try:
+        if argv[:1] == ["replay"]:  # its options are the program's own
+            return replay(argv[1:])
         args = parser().parse_args(argv)
         if args.command is None:
             parser().print_help()

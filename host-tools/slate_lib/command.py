@@ -143,6 +143,8 @@ def blockdev(options: RunOptions) -> str:
         pairs["drive-file"] = str(options.drive.resolve())
     if options.ephemeral:
         pairs["ephemeral"] = "on"
+    if options.record:
+        pairs["record"] = str(options.record.resolve())
     pairs |= {f"set.{i}": line for i, line in enumerate(options.overrides())}
     return keyval(**pairs)
 

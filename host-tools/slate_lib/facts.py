@@ -88,6 +88,7 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--profile", paths.short(options.profile)] if options.profile else []
     words += ["--drive", paths.short(options.drive)] if options.drive else []
     words += ["--ephemeral"] if options.ephemeral else []
+    words += ["--record", paths.short(options.record)] if options.record else []
     if options.job:
         words += ["--job", paths.short(options.job.path)]
     if options.script:

@@ -26,6 +26,7 @@ class RunOptions:
     drive: Path | None = None  # the drive file; None: the drive lives in memory
     drive_kept: drivefile.DriveFile | None = None  # there was a drive in it
     ephemeral: bool = False
+    record: Path | None = None  # every call into the drive, for slate-replay
     job: jobfile.JobFile | None = None
     script: Path | None = None
     script_text: str = ""
@@ -119,6 +120,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     drive.add_argument(
         "--ephemeral", action="store_true", help="start from the drive file and leave it as it is"
+    )
+    drive.add_argument(
+        "--record",
+        metavar="FILE",
+        help="write every request, with the drive's own times, to FILE: a trace for 'slate replay --recorded'",
     )
     drive.add_argument(
         "--set",
@@ -336,11 +342,22 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         _check_kvm()
     check_settings(args.set)
     options.settings = args.set
+    options.record = _record(args.record)
     options.qemu_args = args.qemu_arg
     options.kernel_args = _kernel_args(args.kernel_arg)
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
+
+
+def _record(name: str | None) -> Path | None:
+    """Where the recording goes: a directory that is there."""
+    if name is None:
+        return None
+    path = Path(name)
+    if path.is_dir() or not path.parent.is_dir():
+        raise SlateError(f"--record {name}: is no file in a directory that is there", "name another file")
+    return path
 
 
 def check_settings(lines: list[str]) -> None:

@@ -7,6 +7,8 @@ cd "$(dirname "$(readlink -f "$0")")/../.."
 bench=build/core/tests/bench
 echo "== the core: host requests a second, one thread; bytes of metadata"
 "$bench/bench_core" "${REQUESTS:-3000000}"
+echo "== the replayer: rand3M, fill1M, real8, and larger and larger drives"
+python3 tests/bench/replay.py
 echo "== the array: commands a second, one thread; opening 1 TB"
 "$bench/bench_array" "${COMMANDS:-4000000}"
 echo "== power cuts a second (cut, copy, mount, read all, compare)"

@@ -1,60 +1,100 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run.sh SECONDS [WORD] - fuzz the array against its model (fuzz_nand.c) for so long, with
-# all that earlier runs found in build/fuzz/corpus, and print TAP. FUZZ_JOBS=2:
+# run.sh SECONDS [WORD] - fuzz the array against its model (fuzz_nand.c) for so long,
+# and the trace readers (fuzz_trace.c) for a sixth of it, each with
+# all that earlier runs found in build/fuzz, and print TAP. FUZZ_JOBS=2:
 # as many processes at once. Needs clang with libFuzzer, and skips without.
-# WORD: only if the test's name has it.
+# WORD: only tests whose name has it.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
 
-[[ fuzz_nand == *"${2:-}"* ]] || exit 0
 seconds=${1:-60}
+word=${2:-}
 jobs=${FUZZ_JOBS:-1}
 core=build/core
-bin=$core/tests/fuzz/fuzz_nand_bin
 work=build/fuzz
-mkdir -p "$work/corpus" "$work/found"
+number=0
+failed=0
+mkdir -p "$work"
 
-skip() {
-	echo "ok 1 - fuzz_nand # SKIP $1"
-	exit 0
+skip() { # NAME WHY
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
 }
 
-fail() {
-	sed 's/^/# /' "$1" | tail -n 40
-	echo "not ok 1 - fuzz_nand"
-	exit 1
+fail() { # NAME LOG
+	number=$((number + 1))
+	failed=1
+	sed 's/^/# /' "$2" | tail -n 40
+	echo "not ok $number - $1"
+}
+
+seed_fuzz_nand() { # CORPUS
+	$core/tests/core/test_storm -w "$1" >/dev/null
+}
+
+# Two bytes in front: the format (0: told), and the device (any).
+seed_fuzz_trace() { # CORPUS
+	local trace
+	for trace in tests/traces/*.gz; do
+		{ printf '\0\0' && gzip -dc "$trace" 2>/dev/null | head -n 12; } >"$1/${trace##*/}.head" || [ $? = 141 ]
+		{ printf '\0\0' && gzip -dc "$trace" 2>/dev/null | head -n 12 | gzip -n; } >"$1/${trace##*/}.packed" || [ $? = 141 ]
+	done
+	printf '\0\0fio version 3 iolog\n0 a add\n0 a open\n10 a write 0 4096\n20 a sync 0 0\n30 a close\n' >"$1/fio3"
+	printf '\0\0fio version 2 iolog\na add\na write 0 4096\na wait 100\nb trim 8192 4096\n' >"$1/fio2"
+	printf '\0\0# slate-trace 1\n# set a.b=c\n0 0 write 0 4096 fua\n5 0 step\n5 0 done 0 5 0\n9 1 flush\n# end ops 0 0 1\n' \
+		>"$1/native"
+}
+
+again_fuzz_nand() { echo "$core/tests/core/test_storm -f"; }
+again_fuzz_trace() { echo "$core/tests/fuzz/fuzz_trace_bin"; }
+
+fuzz() { # NAME SECONDS LENGTH TARGET...
+	local name=$1 time=$2 length=$3 fork=() status=0 input
+	local bin=$core/tests/fuzz/${name}_bin corpus=$work/$name found=$work/found
+	local log=$work/$name.log
+	shift 3
+
+	[[ $name == *"$word"* ]] || return 0
+	mkdir -p "$corpus" "$found"
+	cmake --build $core --target "$@" >"$log" 2>&1 || { fail "$name" "$log"; return 0; }
+	"seed_$name" "$corpus"
+	[ "$jobs" = 1 ] || fork=(-fork="$jobs")
+	"$bin" "${fork[@]}" -max_total_time="$time" -max_len="$length" -timeout=20 -rss_limit_mb=1024 \
+		-print_final_stats=1 -artifact_prefix="$found/" "$corpus" >"$log" 2>&1 || status=$?
+	sed -n -e 's/^stat::number_of_executed_units: */# executions: /p' \
+		-e 's/^stat::average_exec_per_sec: */# executions a second: /p' "$log"
+	echo "# corpus: $(find "$corpus" -type f | wc -l) inputs"
+	number=$((number + 1))
+	if [ $status = 0 ]; then
+		echo "ok $number - $name"
+		return 0
+	fi
+	failed=1
+	grep -v '^#[0-9]' "$log" | tail -n 30 | sed 's/^/# /'
+	input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
+	echo "# replay: $("again_$name") ${input:-FILE}"
+	echo "# smaller: $bin -minimize_crash=1 -runs=20000 ${input:-FILE}"
+	echo "not ok $number - $name"
 }
 
 [ -e $core/CMakeCache.txt ] || cmake -S . -B $core >"$work/build.log" 2>&1 ||
-	fail "$work/build.log"
+	{ fail fuzz_nand "$work/build.log"; exit 1; }
 # The runtime is a package of its own: clang alone does not mean that it is there.
 clang=$(sed -n 's/^FUZZ_CLANG:FILEPATH=//p' $core/CMakeCache.txt)
-[ -x "$clang" ] || skip "there is no clang (host-tools/packages.d/base.txt names the package)"
+why=
+[ -x "$clang" ] || why="there is no clang (host-tools/packages.d/base.txt names the package)"
 echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' >"$work/probe.c"
-"$clang" -fsanitize=fuzzer,address "$work/probe.c" -o "$work/probe" 2>/dev/null ||
-	skip "$clang has no libFuzzer (libclang-rt is missing)"
-cmake --build $core --target fuzz_nand test_storm >"$work/build.log" 2>&1 || fail "$work/build.log"
-
-$core/tests/core/test_storm -w "$work/corpus" >/dev/null
-fork=()
-[ "$jobs" = 1 ] || fork=(-fork="$jobs")
-status=0
+[ -n "$why" ] || "$clang" -fsanitize=fuzzer,address "$work/probe.c" -o "$work/probe" 2>/dev/null ||
+	why="$clang has no libFuzzer (libclang-rt is missing)"
+if [ -n "$why" ]; then
+	skip fuzz_nand "$why"
+	skip fuzz_trace "$why"
+	exit 0
+fi
 # a small quarantine: each input is an array of its own, made and freed
 export ASAN_OPTIONS="quarantine_size_mb=8:${ASAN_OPTIONS:-}"
-"$bin" "${fork[@]}" -max_total_time="$seconds" -max_len=2048 -timeout=20 -rss_limit_mb=1024 \
-	-print_final_stats=1 -artifact_prefix="$work/found/" "$work/corpus" >"$work/run.log" 2>&1 || status=$?
-
-sed -n -e 's/^stat::number_of_executed_units: */# executions: /p' \
-	-e 's/^stat::average_exec_per_sec: */# executions a second: /p' "$work/run.log"
-echo "# corpus: $(find "$work/corpus" -type f | wc -l) inputs"
-if [ $status != 0 ]; then
-	grep -v '^#[0-9]' "$work/run.log" | tail -n 30 | sed 's/^/# /'
-	input=$(sed -n 's/.*Test unit written to //p' "$work/run.log" | tail -n 1)
-	echo "# replay: $core/tests/core/test_storm -f ${input:-FILE}"
-	echo "# smaller: $bin -minimize_crash=1 -runs=20000 ${input:-FILE}"
-	echo "not ok 1 - fuzz_nand"
-	exit 1
-fi
-echo "ok 1 - fuzz_nand"
+fuzz fuzz_nand "$seconds" 2048 fuzz_nand test_storm
+fuzz fuzz_trace $((seconds / 6 + 1)) 4096 fuzz_trace
+exit $failed

@@ -160,6 +160,14 @@ class Arguments(Case):
             "ephemeral=on,set.0=ftl.map_ns=5",
         )
 
+    def test_record(self):
+        some = self.parse("--record", str(self.folder / "job.txt"), "--fill", "0")
+        self.assertIn(f",record={self.folder}/job.txt,set.0=", command.blockdev(some))
+        self.assertEqual(self.parse().record, None)
+        self.assertNotIn("record", command.blockdev(self.parse()))
+        self.refused("--record", "/none/x", words=["--record /none/x", "name another file"])
+        self.refused("--record", str(self.folder), words=["--record", "name another file"])
+
     def test_drive_that_is_there_is_not_filled(self):
         for words in (
             ["--fill", "50"],

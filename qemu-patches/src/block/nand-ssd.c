@@ -734,6 +734,7 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     options.overrides = (const char *const *)overrides->pdata;
     options.backing = opts->drive_file;
     options.ephemeral = opts->ephemeral || s->read_only_file;
+    options.record = opts->record;
     *ret = nand_ssd_errno(slate_open(&options, &host, &dev, why));
     if (*ret < 0) {
         error_setg(errp, "%s", why);
@@ -864,6 +865,7 @@ static const char *const nand_ssd_strong_runtime_opts[] = {
     "set.",
     "drive-file",
     "ephemeral",
+    "record",
     NULL
 };
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * record.c - see record.h.
+ *
+ * A request's number is its place among those submitted, from 0. The open ones
+ * stand in a list without order, which is as long as the host's queue is deep.
+ * A write error is remembered by stdio, and told once, at the end.
+ */
+#define _GNU_SOURCE
+#include "record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct open_io {
+	const struct ftl_io *io;
+	uint64_t number;
+};
+
+struct record {
+	FILE *out;
+	char *path, *part;
+	uint64_t now_ns;		/* of the call recorded last */
+	uint64_t requests;
+	struct open_io *open;
+	size_t open_count, open_room;
+};
+
+static const char *const op_names[FTL_NOPS] = {
+	[FTL_READ] = "read", [FTL_WRITE] = "write", [FTL_TRIM] = "trim", [FTL_FLUSH] = "flush",
+};
+
+static void write_head(struct record *r, const char *settings, bool mounted)
+{
+	fprintf(r->out, "# slate-trace 1\n# state %s\n", mounted ? "mounted" : "fresh");
+	while (*settings) {
+		size_t len = strcspn(settings, "\n");
+
+		fprintf(r->out, "# set %.*s\n", (int)len, settings);
+		settings += len + (settings[len] == '\n');
+	}
+}
+
+static void forget(struct record *r)
+{
+	free(r->open);
+	free(r->path);
+	free(r->part);
+	free(r);
+}
+
+struct record *record_open(const char *path, const char *settings, bool mounted,
+			   char err[SLATE_ERR_BYTES])
+{
+	struct record *r = calloc(1, sizeof(*r));
+
+	SSD_ASSERT(r);
+	r->path = strdup(path);
+	if (asprintf(&r->part, "%s.part", path) < 0)
+		r->part = NULL;
+	SSD_ASSERT(r->path && r->part);
+	r->out = fopen(r->part, "we");
+	if (!r->out) {
+		snprintf(err, SLATE_ERR_BYTES, "recording %s: %s: name a file in a directory that can be "
+			 "written to", r->part, strerror(errno));
+		forget(r);
+		return NULL;
+	}
+	write_head(r, settings, mounted);
+	return r;
+}
+
+void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io)
+{
+	r->now_ns = now_ns;
+	if (r->open_count == r->open_room) {
+		r->open_room = r->open_room ? 2 * r->open_room : 64;
+		r->open = realloc(r->open, r->open_room * sizeof(*r->open));
+		SSD_ASSERT(r->open);
+	}
+	r->open[r->open_count++] = (struct open_io){ io, r->requests++ };
+	if (io->op == FTL_FLUSH)
+		fprintf(r->out, "%" PRIu64 " 0 flush\n", now_ns);
+	else
+		fprintf(r->out, "%" PRIu64 " 0 %s %" PRIu64 " %" PRIu64 "%s\n", now_ns, op_names[io->op],
+			io->offset, io->bytes, io->fua ? " fua" : "");
+}
+
+void record_step(struct record *r, uint64_t now_ns)
+{
+	r->now_ns = now_ns;
+	fprintf(r->out, "%" PRIu64 " 0 step\n", now_ns);
+}
+
+void record_done(struct record *r, const struct ftl_io *io)
+{
+	size_t i = 0;
+
+	while (i < r->open_count && r->open[i].io != io)
+		i++;
+	SSD_ASSERT(i < r->open_count);
+	fprintf(r->out, "%" PRIu64 " 0 done %" PRIu64 " %" PRIu64 " %d\n", r->now_ns, r->open[i].number,
+		io->done_ns - io->submit_ns, (int)io->status);
+	r->open[i] = r->open[--r->open_count];
+}
+
+void record_mark(struct record *r, uint64_t now_ns, const struct slate_mark *mark)
+{
+	static const char *const kinds[] = { "point", "begin", "end" };
+
+	fprintf(r->out, "# mark %" PRIu64 " %s ", now_ns, kinds[mark->kind]);
+	for (const char *c = mark->label; *c; c++)
+		fputc((unsigned char)*c <= ' ' || (unsigned char)*c >= 127 ? '_' : *c, r->out);
+	fputc('\n', r->out);
+}
+
+void record_close(struct record *r, const struct nand_stats *end)
+{
+	bool bad;
+
+	if (!r)
+		return;
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			fprintf(r->out, "# end ops %u %u %" PRIu64 "\n", op, s, end->ops[op][s]);
+	bad = fflush(r->out) || ferror(r->out);
+	bad = fclose(r->out) || bad;
+	if (bad || rename(r->part, r->path)) {
+		fprintf(stderr, "slate: recording %s: %s: there is none; free some space, or name another "
+			"file\n", r->path, strerror(errno));
+		unlink(r->part);
+	}
+	forget(r);
+}

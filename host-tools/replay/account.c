@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * account.c - what is counted, and since when.
+ *
+ * A request counts when it completes. Counting begins with the replay, or when the
+ * warm-up's last request completes; the drive's own statistics are set to 0 then.
+ * The time series has a row for each interval in which something happened;
+ * boundaries are multiples of the interval after since_ns. What the drive counts
+ * falls to the interval in which it was told to do it.
+ */
+#include "replay.h"
+
+#include <stdlib.h>
+
+static void begin_interval(struct replay *r, uint64_t at_ns)
+{
+	struct account *a = &r->account;
+
+	a->now = (struct interval){ .at_ns = at_ns };
+	a->interval_end_ns = at_ns + a->interval_ns;
+	slate_get_stats(r->dev, a->at_begin);
+}
+
+void account_begin(struct replay *r, uint64_t now_ns)
+{
+	struct account *a = &r->account;
+
+	slate_reset_stats(r->dev);
+	a->since_ns = a->last_ns = now_ns;
+	a->completed = 0;
+	a->rows = 0;
+	for (unsigned int op = 0; op < FTL_NOPS; op++) {
+		hist_clear(&a->hist[op]);
+		a->bytes[op] = a->errors[op] = 0;
+	}
+	a->interval_ns = r->o.interval_ns;
+	a->interval_end_ns = REPLAY_NEVER;
+	if (!a->interval_ns)
+		return;
+	if (!a->at_begin)
+		a->at_begin = malloc(sizeof(*a->at_begin));
+	SSD_ASSERT(a->at_begin);
+	begin_interval(r, now_ns);
+}
+
+static uint64_t ops_of(const struct slate_stats *s, enum nand_op op)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int source = 0; source < NAND_NSOURCES; source++)
+		sum += s->nand.ops[op][source];
+	return sum;
+}
+
+/* What the drive counted since a->at_begin, which moves to now. */
+static bool count_drive(struct replay *r, struct interval *out)
+{
+	struct account *a = &r->account;
+	struct slate_stats *now = malloc(sizeof(*now));
+
+	SSD_ASSERT(now);
+	slate_get_stats(r->dev, now);
+	out->reads = ops_of(now, NAND_READ) - ops_of(a->at_begin, NAND_READ);
+	out->programs = ops_of(now, NAND_PROGRAM) - ops_of(a->at_begin, NAND_PROGRAM) +
+			ops_of(now, NAND_COPYBACK) - ops_of(a->at_begin, NAND_COPYBACK);
+	out->erases = ops_of(now, NAND_ERASE) - ops_of(a->at_begin, NAND_ERASE);
+	out->gc_runs = now->ftl.gc_runs - a->at_begin->ftl.gc_runs;
+	out->gc_units = now->ftl.gc_units - a->at_begin->ftl.gc_units;
+	*a->at_begin = *now;
+	free(now);
+	return out->reads || out->programs || out->erases || out->gc_runs || out->gc_units;
+}
+
+static void end_interval(struct replay *r)
+{
+	struct account *a = &r->account;
+	bool any = count_drive(r, &a->now);
+
+	for (unsigned int op = 0; op < FTL_NOPS; op++)
+		any = any || a->now.ios[op];
+	if (!any)
+		return;
+	if (a->rows == a->room) {
+		a->room = a->room ? 2 * a->room : 256;
+		a->row = realloc(a->row, a->room * sizeof(*a->row));
+		SSD_ASSERT(a->row);
+	}
+	a->row[a->rows++] = a->now;
+}
+
+void account_tick(struct replay *r, uint64_t now_ns)
+{
+	struct account *a = &r->account;
+
+	if (now_ns < a->interval_end_ns)
+		return;
+	end_interval(r);
+	begin_interval(r, now_ns - (now_ns - a->since_ns) % a->interval_ns);
+}
+
+void account_done(struct replay *r, const struct request *q)
+{
+	struct account *a = &r->account;
+	uint64_t latency_ns = q->io.done_ns - q->io.submit_ns;
+	unsigned int op = q->op;
+
+	hist_add(&a->hist[op], latency_ns);
+	a->bytes[op] += q->bytes;
+	a->errors[op] += q->io.status != SSD_OK;
+	a->completed++;
+	a->last_ns = q->io.done_ns > a->last_ns ? q->io.done_ns : a->last_ns;
+	if (!a->interval_ns)
+		return;
+	a->now.ios[op]++;
+	a->now.bytes[op] += q->bytes;
+	a->now.lat_sum_ns[op] += latency_ns;
+	if (latency_ns > a->now.lat_max_ns[op])
+		a->now.lat_max_ns[op] = latency_ns;
+}
+
+void account_end(struct replay *r)
+{
+	struct account *a = &r->account;
+
+	a->idle_ns = r->now_ns > a->last_ns ? r->now_ns : a->last_ns;
+	if (a->interval_ns)
+		end_interval(r);
+}

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * engine.c - the loop: virtual time, streams and requests in flight.
+ *
+ * Time jumps to whatever comes first: a completion, the drive's own deadline
+ * (slate_step()), in open loop an arrival. At one moment the order is: the
+ * drive's step if it is due, completions (by time, then by number), new requests,
+ * and a step for them.
+ *
+ *   closed  each stream keeps up to qd requests in flight; a completion makes
+ *           room for the next at the same moment. Arrival times mean nothing.
+ *   open    a request is submitted at its arrival time, whatever is in flight:
+ *           streams are merged by time, equal times by stream.
+ *
+ * A request:  free -> submitted -> (done callback) in the heap -> delivered -> free.
+ * Requests come from chunks that are never moved or freed before the end, because
+ * the FTL holds pointers to them; so nothing is allocated once the deepest queue
+ * has been seen.
+ *
+ * Invariants: E1 time never decreases. E2 a stream's inflight is the number of its
+ * requests that are not free. E3 the done callback does nothing but queue.
+ */
+#include "replay.h"
+
+#include <stdlib.h>
+
+_Static_assert(FTL_IDLE == REPLAY_NEVER, "a deadline that never comes");
+
+#define CHUNK 256u
+
+struct ready {
+	uint64_t done_ns, id;
+	struct request *q;
+};
+
+struct chunk {
+	struct chunk *next;
+	struct request request[CHUNK];
+};
+
+struct engine {
+	struct ready *heap;
+	size_t ready, room;
+	uint64_t first_ns;		/* heap[0].done_ns; REPLAY_NEVER when it is empty */
+	uint64_t arrival_ns;		/* open loop: the next one; else REPLAY_NEVER */
+	struct chunk *chunks;
+	struct request *free;
+	uint64_t inflight;
+	uint32_t looked;
+};
+
+volatile sig_atomic_t replay_stopped;
+
+/* ---- requests in flight -------------------------------------------------------- */
+
+static struct request *take_free(struct engine *e)
+{
+	struct request *q = e->free;
+
+	if (!q) {
+		struct chunk *c = calloc(1, sizeof(*c));
+
+		SSD_ASSERT(c);
+		c->next = e->chunks;
+		e->chunks = c;
+		for (unsigned int i = 0; i < CHUNK; i++) {
+			c->request[i].next = e->free;
+			e->free = &c->request[i];
+		}
+		q = e->free;
+	}
+	e->free = q->next;
+	e->inflight++;
+	return q;
+}
+
+void engine_release(struct replay *r, struct request *q)
+{
+	struct engine *e = r->engine;
+
+	q->next = e->free;
+	e->free = q;
+	e->inflight--;
+}
+
+static bool before(const struct ready *a, const struct ready *b)
+{
+	return a->done_ns < b->done_ns || (a->done_ns == b->done_ns && a->id < b->id);
+}
+
+static void push(struct engine *e, struct request *q)
+{
+	struct ready one = { q->io.done_ns, q->id, q };
+	size_t at = e->ready++;
+
+	if (e->ready > e->room) {
+		e->room = e->room ? 2 * e->room : CHUNK;
+		e->heap = realloc(e->heap, e->room * sizeof(*e->heap));
+		SSD_ASSERT(e->heap);
+	}
+	for (; at && before(&one, &e->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		e->heap[at] = e->heap[(at - 1) / 2];
+	e->heap[at] = one;
+	e->first_ns = e->heap[0].done_ns;
+}
+
+static struct request *pop(struct engine *e)
+{
+	struct request *first = e->heap[0].q;
+	struct ready last = e->heap[--e->ready];
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child + 1 < e->ready && before(&e->heap[child + 1], &e->heap[child]))
+			child++;
+		if (child >= e->ready || !before(&e->heap[child], &last))
+			break;
+		e->heap[at] = e->heap[child];
+		at = child;
+	}
+	e->heap[at] = last;
+	e->first_ns = e->ready ? e->heap[0].done_ns : REPLAY_NEVER;
+	return first;
+}
+
+/* ---- the drive's side ------------------------------------------------------------ */
+
+void engine_done(void *opaque, struct ftl_io *io)
+{
+	struct replay *r = opaque;
+
+	if (r->o.loop == REPLAY_RECORDED)
+		recorded_done(r, io->host);
+	else
+		push(r->engine, io->host);
+}
+
+void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	struct replay *r = opaque;
+
+	if (r->verify)
+		verify_copy(r->verify, io->host, at, buf, len);
+	else if (io->op == FTL_WRITE)
+		memset(buf, 0, len);
+}
+
+/* ---- streams ---------------------------------------------------------------------- */
+
+static int check_bad(struct replay *r, struct stream *s, bool at_end)
+{
+	struct trace_counts c;
+
+	if (!s->bad || (!at_end && (r->o.max_bad_permille || s->bad <= REPLAY_BAD_SHOWN)))
+		return 0;
+	trace_get_counts(s->trace, &c);
+	if ((unsigned __int128)s->bad * 1000 <=
+	    (unsigned __int128)r->o.max_bad_permille * (c.rows + c.other_devices + s->bad))
+		return 0;
+	return -replay_fail(REPLAY_FAILED, "trace %s: %llu of %llu rows%s are bad (the first are above) "
+			    "and --max-bad allows %llu of 1000: repair them, name the right --format, or allow "
+			    "more", trace_name(s->trace), (unsigned long long)s->bad,
+			    (unsigned long long)(c.rows + c.other_devices + s->bad), at_end ? "" : " so far",
+			    (unsigned long long)r->o.max_bad_permille);
+}
+
+/* The replay's time of a row. */
+static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
+{
+	uint64_t t;
+
+	if (!s->has_origin) {
+		s->has_origin = true;
+		s->origin_ns = at_ns;
+	}
+	t = at_ns > s->origin_ns ? at_ns - s->origin_ns : 0;
+	if (r->o.speed != REPLAY_SPEED_ONE)
+		t = (uint64_t)((unsigned __int128)t * REPLAY_SPEED_ONE / r->o.speed);
+	t += s->pass_ns;
+	if (t < s->last_ns || at_ns < s->origin_ns) {
+		s->backwards++;
+		t = s->last_ns;
+	}
+	s->last_ns = t;
+	return t;
+}
+
+/* 1: another pass has begun; 0: there is none; < 0: -exit code. */
+static int next_pass(struct replay *r, struct stream *s)
+{
+	int result = check_bad(r, s, true);
+	struct trace_counts c;
+
+	trace_get_counts(s->trace, &c);
+	if (result || !s->passes_left || !c.rows)
+		return result;
+	s->passes_left--;
+	s->pass_ns = s->last_ns;
+	if (trace_rewind(s->trace))
+		return -replay_fail(REPLAY_USAGE, "%s", trace_error(s->trace));
+	return 1;
+}
+
+int stream_fetch(struct replay *r, struct stream *s)
+{
+	struct trace_row *row = &s->row;
+	int result;
+
+	s->has_row = false;
+	for (;;) {
+		result = trace_next(s->trace, row);
+		if (SSD_UNLIKELY(s->bad) && result > 0)
+			if (check_bad(r, s, false))
+				return -REPLAY_FAILED;
+		if (result < 0)
+			return replay_stopped ? -REPLAY_INTERRUPTED :
+			       -replay_fail(REPLAY_USAGE, "%s", trace_error(s->trace));
+		if (!result) {
+			result = next_pass(r, s);
+			if (result <= 0)
+				return result;
+			continue;
+		}
+		if (row->op >= TRACE_STEP) {
+			s->steps_left_out++;
+			continue;
+		}
+		row->at_ns = arrival(r, s, row->at_ns);
+		result = place(r, s, row);
+		if (result < 0)
+			return result;
+		if (result)
+			break;
+	}
+	s->has_row = true;
+	return 1;
+}
+
+struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream)
+{
+	static const enum ftl_op ops[] = {
+		[TRACE_READ] = FTL_READ, [TRACE_WRITE] = FTL_WRITE,
+		[TRACE_TRIM] = FTL_TRIM, [TRACE_FLUSH] = FTL_FLUSH,
+	};
+	struct request *q = take_free(r->engine);
+
+	q->io = (struct ftl_io){ .op = ops[row->op], .fua = row->fua, .offset = row->offset,
+				 .bytes = row->bytes, .host = q };
+	q->op = q->io.op;
+	q->offset = row->offset;
+	q->bytes = row->bytes;
+	q->id = r->submitted++;
+	q->stream = stream;
+	if (r->engine->inflight > r->deepest)
+		r->deepest = r->engine->inflight;
+	return q;
+}
+
+static int submit(struct replay *r, struct stream *s)
+{
+	struct request *q = engine_request(r, &s->row, s->number);
+
+	s->requests++;
+	s->inflight++;
+	if (r->verify)
+		verify_submit(r->verify, q);
+	slate_submit(r->dev, r->now_ns, &q->io);
+	if (r->o.check && r->submitted % r->o.check_every == 0) {
+		slate_check(r->dev);
+		r->invariant_checks++;
+	}
+	if (r->submitted == r->o.limit) {
+		for (unsigned int i = 0; i < r->streams; i++)
+			r->stream[i].has_row = false;
+		return 0;
+	}
+	return stream_fetch(r, s);
+}
+
+static uint64_t next_arrival(const struct replay *r)
+{
+	uint64_t first = REPLAY_NEVER;
+
+	for (unsigned int i = 0; i < r->streams; i++)
+		if (r->stream[i].has_row && r->stream[i].row.at_ns < first)
+			first = r->stream[i].row.at_ns;
+	return first;
+}
+
+/* Submit what may be. 1: something was; 0: nothing; < 0: -exit code. */
+static int feed(struct replay *r)
+{
+	bool open = r->o.loop == REPLAY_OPEN;
+	int fed = 0;
+
+	for (unsigned int i = 0; i < r->streams; i++) {
+		struct stream *s = &r->stream[i];
+
+		while (s->has_row && (open ? s->row.at_ns <= r->now_ns : s->inflight < r->o.qd)) {
+			int result = submit(r, s);
+
+			if (result < 0)
+				return result;
+			fed = 1;
+		}
+	}
+	if (open)
+		r->engine->arrival_ns = next_arrival(r);
+	return fed;
+}
+
+/* ---- completions ------------------------------------------------------------------- */
+
+void engine_deliver(struct replay *r, struct request *q)
+{
+	account_done(r, q);
+	r->completed++;
+	if (r->verify)
+		verify_done(r->verify, q);
+	if (r->csv)
+		csv_row(r->csv, q);
+	if (!r->warm && r->completed == r->o.warmup) {
+		r->warm = true;
+		account_begin(r, r->now_ns);
+	}
+}
+
+static void deliver(struct replay *r)
+{
+	struct engine *e = r->engine;
+
+	while (e->first_ns <= r->now_ns) {
+		struct request *q = pop(e);
+
+		engine_deliver(r, q);
+		r->stream[q->stream].inflight--;
+		engine_release(r, q);
+	}
+}
+
+/* ---- progress ------------------------------------------------------------------------ */
+
+/* The share of the work that is done, in thousandths of a percent; 0: not known. */
+static uint64_t share_done(const struct replay *r)
+{
+	uint64_t sum = 0;
+
+	if (r->o.limit)
+		return r->submitted * 100000 / r->o.limit;
+	for (unsigned int i = 0; i < r->streams; i++) {
+		const struct stream *s = &r->stream[i];
+		uint64_t done, all, pass = r->o.repeat - 1 - s->passes_left;
+
+		trace_progress(s->trace, &done, &all);
+		if (!all)
+			return 0;
+		sum += (pass * 100000 + done * 100000 / all) / r->o.repeat;
+	}
+	return sum / r->streams;
+}
+
+void engine_progress(struct replay *r)
+{
+	double t, took;
+	uint64_t share;
+
+	if (++r->engine->looked % 4096)
+		return;
+	t = replay_clock_s();
+	took = t - r->begin_s;
+	if (t - r->shown_s < 0.2 || took < 0.5)
+		return;
+	r->shown_s = t;
+	share = share_done(r);
+	fprintf(stderr, "\r\033[K%.0f k requests, %.0f k/s", (double)r->completed / 1000,
+		(double)r->completed / 1000 / took);
+	if (share)
+		fprintf(stderr, ", %.1f %%, %.0f s left", (double)share / 1000,
+			took * (100000.0 - (double)share) / (double)share);
+}
+
+/* ---- the loop -------------------------------------------------------------------------- */
+
+static uint64_t earliest(const struct engine *e, uint64_t deadline_ns)
+{
+	uint64_t next = e->first_ns < e->arrival_ns ? e->first_ns : e->arrival_ns;
+
+	return deadline_ns < next ? deadline_ns : next;
+}
+
+/* Nothing is in flight. */
+static bool over(const struct replay *r)
+{
+	for (unsigned int i = 0; i < r->streams; i++)
+		if (r->stream[i].has_row)
+			return false;
+	return true;
+}
+
+static int begin(struct replay *r)
+{
+	uint64_t origin = REPLAY_NEVER;
+	int result;
+
+	for (unsigned int i = 0; i < r->streams; i++) {
+		result = stream_fetch(r, &r->stream[i]);
+		if (result < 0)
+			return -result;
+		if (r->stream[i].has_origin && r->stream[i].origin_ns < origin)
+			origin = r->stream[i].origin_ns;
+	}
+	for (unsigned int i = 0; r->o.common_clock && i < r->streams; i++) {
+		struct stream *s = &r->stream[i];
+
+		if (!s->has_row)
+			continue;
+		s->last_ns = (uint64_t)((unsigned __int128)(s->origin_ns - origin) * REPLAY_SPEED_ONE /
+					r->o.speed);
+		s->row.at_ns += s->last_ns;
+		s->origin_ns = origin;
+		s->last_ns = s->row.at_ns;
+	}
+	account_begin(r, 0);
+	return 0;
+}
+
+/* The host is done: let the drive end what it has begun (programs of its buffer, GC). */
+static void settle(struct replay *r, uint64_t deadline_ns)
+{
+	while (deadline_ns != FTL_IDLE) {
+		r->now_ns = deadline_ns;
+		account_tick(r, r->now_ns);
+		deadline_ns = slate_step(r->dev, r->now_ns);
+	}
+}
+
+/*
+ * What is due at now_ns. Returns as feed(): nothing can be submitted unless
+ * something completed or arrived.
+ */
+static int run_moment(struct replay *r, uint64_t *deadline_ns)
+{
+	struct engine *e = r->engine;
+
+	if (r->now_ns >= r->account.interval_end_ns)
+		account_tick(r, r->now_ns);
+	if (*deadline_ns <= r->now_ns)
+		*deadline_ns = slate_step(r->dev, r->now_ns);
+	if (e->first_ns > r->now_ns && e->arrival_ns > r->now_ns)
+		return 0;
+	deliver(r);
+	if (r->terminal)
+		engine_progress(r);
+	return feed(r);
+}
+
+int engine_run(struct replay *r)
+{
+	struct engine *e = r->engine;
+	uint64_t deadline_ns = REPLAY_NEVER;
+	int result = begin(r), fed;
+
+	if (result)
+		return result;
+	for (fed = feed(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
+		uint64_t next_ns;
+
+		if (fed)
+			deadline_ns = slate_step(r->dev, r->now_ns);
+		if (!e->inflight && over(r))
+			break;
+		if (replay_stopped)
+			return REPLAY_INTERRUPTED;
+		next_ns = earliest(e, deadline_ns);
+		SSD_ASSERT(next_ns != REPLAY_NEVER && next_ns >= r->now_ns);	/* E1; nobody waits for ever */
+		r->now_ns = next_ns;
+	}
+	if (fed < 0)
+		return -fed;
+	settle(r, deadline_ns);
+	if (r->o.check) {
+		slate_check(r->dev);
+		r->invariant_checks++;
+	}
+	account_end(r);
+	return 0;
+}
+
+int engine_open(struct replay *r)
+{
+	r->engine = calloc(1, sizeof(*r->engine));
+	SSD_ASSERT(r->engine);
+	r->engine->first_ns = r->engine->arrival_ns = REPLAY_NEVER;
+	return 0;
+}
+
+void engine_close(struct replay *r)
+{
+	struct engine *e = r->engine;
+
+	while (e && e->chunks) {
+		struct chunk *c = e->chunks;
+
+		e->chunks = c->next;
+		for (unsigned int i = 0; i < CHUNK; i++)
+			free(c->request[i].lower);
+		free(c);
+	}
+	if (e)
+		free(e->heap);
+	free(e);
+	r->engine = NULL;
+}

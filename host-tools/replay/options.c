@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * options.c - slate-replay's command line. Every value is checked here: what is wrong is
+ * told with its option, and what would be right. What goes together with what, too.
+ */
+#define _GNU_SOURCE
+#include "replay.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: slate-replay --profile FILE [option ...] TRACE ...\n"
+"\n"
+"Replay traces on an emulated SSD in virtual time. TRACE is a file (msr, ssdsim,\n"
+"blkparse, fio or native; plain, .gz or .zst), - for standard input, or a generator:\n"
+"gen:rand4k,foot=3400MiB,n=3000000[,seed=1][,read=PERMILLE][,fill=128KiB][,gap=NS],\n"
+"gen:seq128k,foot=1GiB. Several traces are several streams.\n"
+"\n"
+"the drive\n"
+"  --profile FILE         an .ini file; default: what --drive holds\n"
+"  --set SECTION.KEY=V    override a value of the profile; repeatable\n"
+"  --drive FILE           a drive file; made if it is not there\n"
+"  --ephemeral            start from the drive file and leave it as it is\n"
+"  --fill PERMILLE        first write so much of the drive in order, at once\n"
+"  --age PERMILLE         then overwrite so much of it in random units (1000: once)\n"
+"how\n"
+"  --closed QD            so many requests in flight of each stream (default: 1)\n"
+"  --open                 at the trace's own times\n"
+"  --speed X              ... X times as fast (0.001 .. 1000000)\n"
+"  --common-clock         streams keep the distance of their first times\n"
+"  --repeat N             each trace N times\n"
+"  --limit N              stop after N requests\n"
+"  --warmup N             count from the completion of request N on\n"
+"  --recorded             TRACE is a recording of 'slate run --record' or --record: make the\n"
+"                         same calls at the same times, and compare every answer\n"
+"the trace\n"
+"  --format NAME          instead of telling it from the first line\n"
+"  --device N | MAJ,MIN   rows of this device alone\n"
+"  --blk-action C         blkparse: events of this action (default Q)\n"
+"  --max-bad PERMILLE     so many bad rows are allowed (default 0)\n"
+"  --fold                 addresses beyond the drive: modulo its capacity\n"
+"  --scale[=SIZE]         all addresses: in proportion, of the trace's extent or SIZE\n"
+"  --align sector|unit    widen requests to whole sectors (default) or mapping units\n"
+"what comes out\n"
+"  --json FILE|-          everything (docs/replay.md)\n"
+"  --csv FILE             a line for each request\n"
+"  --interval MS          a time series in the JSON\n"
+"  --check[=N]            verify content, and the FTL's invariants every N requests\n"
+"                         (default 100000); sets ftl.payload=yes\n"
+"  --record FILE          record the calls, for --recorded\n"
+"  --wall                 the host's time in the JSON, too\n"
+"Without --check no data are kept (ftl.payload=no), unless --set says otherwise or the\n"
+"drive is a file.\n";
+
+enum {
+	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_OPEN,
+	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_FORMAT,
+	OPT_DEVICE, OPT_BLK_ACTION, OPT_MAX_BAD, OPT_FOLD, OPT_SCALE, OPT_ALIGN, OPT_JSON, OPT_CSV,
+	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_WALL, OPT_HELP
+};
+
+static const struct option long_options[] = {
+	{ "profile", required_argument, NULL, OPT_PROFILE },
+	{ "set", required_argument, NULL, OPT_SET },
+	{ "drive", required_argument, NULL, OPT_DRIVE },
+	{ "ephemeral", no_argument, NULL, OPT_EPHEMERAL },
+	{ "fill", required_argument, NULL, OPT_FILL },
+	{ "age", required_argument, NULL, OPT_AGE },
+	{ "closed", required_argument, NULL, OPT_CLOSED },
+	{ "open", no_argument, NULL, OPT_OPEN },
+	{ "speed", required_argument, NULL, OPT_SPEED },
+	{ "common-clock", no_argument, NULL, OPT_COMMON_CLOCK },
+	{ "repeat", required_argument, NULL, OPT_REPEAT },
+	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "warmup", required_argument, NULL, OPT_WARMUP },
+	{ "recorded", no_argument, NULL, OPT_RECORDED },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "blk-action", required_argument, NULL, OPT_BLK_ACTION },
+	{ "max-bad", required_argument, NULL, OPT_MAX_BAD },
+	{ "fold", no_argument, NULL, OPT_FOLD },
+	{ "scale", optional_argument, NULL, OPT_SCALE },
+	{ "align", required_argument, NULL, OPT_ALIGN },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "csv", required_argument, NULL, OPT_CSV },
+	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "check", optional_argument, NULL, OPT_CHECK },
+	{ "record", required_argument, NULL, OPT_RECORD },
+	{ "wall", no_argument, NULL, OPT_WALL },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 }
+};
+
+static const char *option_name(int c)
+{
+	for (const struct option *o = long_options; o->name; o++)
+		if (o->val == c)
+			return o->name;
+	return "?";
+}
+
+/* Digits alone, low .. high. */
+static int get_number(int c, const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+	char *end;
+
+	*out = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || strlen(text) > 18 || *out < low || *out > high)
+		return replay_fail(REPLAY_USAGE, "--%s %s: is no whole number %" PRIu64 " .. %" PRIu64
+				   ": give one", option_name(c), text, low, high);
+	return 0;
+}
+
+/* A decimal of up to six places. */
+static int get_speed(const char *text, uint64_t *out)
+{
+	uint64_t whole = 0, part = 0, scale = REPLAY_SPEED_ONE;
+	const char *s = text;
+
+	for (; *s >= '0' && *s <= '9' && whole <= 1000000; s++)
+		whole = whole * 10 + (uint64_t)(*s - '0');
+	if (s != text && *s == '.')
+		for (s++; *s >= '0' && *s <= '9' && scale > 1; s++) {
+			part = part * 10 + (uint64_t)(*s - '0');
+			scale /= 10;
+		}
+	*out = whole * REPLAY_SPEED_ONE + part * scale;
+	if (*s || s == text || *out < REPLAY_SPEED_ONE / 1000 || *out > 1000000ull * REPLAY_SPEED_ONE)
+		return replay_fail(REPLAY_USAGE, "--speed %s: is no decimal 0.001 .. 1000000, of at most six "
+				   "places: give one", text);
+	return 0;
+}
+
+static int get_device(const char *text, uint64_t *out)
+{
+	const char *comma = strchr(text, ',');
+	uint64_t minor = 0;
+	char major[16];
+
+	if (!comma || comma - text >= (long)sizeof(major))
+		return get_number(OPT_DEVICE, text, 0, UINT32_MAX, out);
+	snprintf(major, sizeof(major), "%.*s", (int)(comma - text), text);
+	if (get_number(OPT_DEVICE, major, 0, 4095, out) ||
+	    get_number(OPT_DEVICE, comma + 1, 0, 1048575, &minor))
+		return REPLAY_USAGE;
+	*out = *out << 20 | minor;
+	return 0;
+}
+
+static int get_format(const char *text, enum trace_format *out)
+{
+	for (unsigned int f = TRACE_NATIVE; f < TRACE_GENERATED; f++) {
+		if (strcmp(text, trace_format_names[f]))
+			continue;
+		*out = (enum trace_format)f;
+		return 0;
+	}
+	return replay_fail(REPLAY_USAGE, "--format %s: is none of native, msr, ssdsim, blkparse, fio: "
+			   "give one of them", text);
+}
+
+static int add_set(struct replay_options *o, const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!equals || !memchr(text, '.', (size_t)(equals - text)))
+		return replay_fail(REPLAY_USAGE, "--set %s: is not SECTION.KEY=VALUE: give such a one", text);
+	if (o->sets == REPLAY_SETS_MAX)
+		return replay_fail(REPLAY_USAGE, "--set: more than %u of them: write a profile",
+				   REPLAY_SETS_MAX);
+	o->user_payload = o->user_payload || !strncmp(text, "ftl.payload=", 12);
+	o->set[o->sets++] = text;
+	return 0;
+}
+
+static int add_precondition(struct replay_options *o, int c, const char *text, uint64_t high)
+{
+	uint64_t v;
+	char *set;
+
+	if (get_number(c, text, 0, high, &v))
+		return REPLAY_USAGE;
+	if (asprintf(&set, "precondition.%s_permille=%" PRIu64, option_name(c), v) < 0)
+		return replay_fail(REPLAY_FAILED, "no memory");
+	return add_set(o, set);
+}
+
+static int take_flag(struct replay_options *o, int c)
+{
+	switch (c) {
+	case OPT_EPHEMERAL:
+		o->ephemeral = true;
+		return 0;
+	case OPT_OPEN:
+		o->loop = REPLAY_OPEN;
+		return 0;
+	case OPT_COMMON_CLOCK:
+		o->common_clock = true;
+		return 0;
+	case OPT_RECORDED:
+		o->loop = REPLAY_RECORDED;
+		return 0;
+	case OPT_FOLD:
+		o->beyond = BEYOND_FOLD;
+		return 0;
+	case OPT_WALL:
+		o->wall = true;
+		return 0;
+	}
+	return REPLAY_USAGE;
+}
+
+static int take_trace_option(struct replay_options *o, int c, const char *text)
+{
+	switch (c) {
+	case OPT_FORMAT:
+		return get_format(text, &o->trace.format);
+	case OPT_DEVICE:
+		return get_device(text, &o->trace.device);
+	case OPT_BLK_ACTION:
+		if (strlen(text) != 1)
+			return replay_fail(REPLAY_USAGE, "--blk-action %s: is not one letter: give one such as "
+					   "Q, D or C", text);
+		o->trace.action = *text;
+		return 0;
+	case OPT_MAX_BAD:
+		return get_number(c, text, 0, 1000, &o->max_bad_permille);
+	case OPT_SCALE:
+		o->beyond = BEYOND_SCALE;
+		if (text && (!trace_parse_size(text, &o->scale_bytes) || !o->scale_bytes))
+			return replay_fail(REPLAY_USAGE, "--scale=%s: is no size such as 200GiB: give one",
+					   text);
+		return 0;
+	case OPT_ALIGN:
+		o->align_units = !strcmp(text, "unit");
+		return o->align_units || !strcmp(text, "sector") ? 0 :
+		       replay_fail(REPLAY_USAGE, "--align %s: is neither sector nor unit: give one", text);
+	}
+	return REPLAY_USAGE;
+}
+
+static int take_option(struct replay_options *o, int c, const char *text)
+{
+	uint64_t v = 0;
+	int result;
+
+	switch (c) {
+	case OPT_PROFILE:
+		o->profile = text;
+		return 0;
+	case OPT_SET:
+		return add_set(o, text);
+	case OPT_DRIVE:
+		o->drive = text;
+		return 0;
+	case OPT_FILL:
+		return add_precondition(o, c, text, 1000);
+	case OPT_AGE:
+		return add_precondition(o, c, text, 100000);
+	case OPT_CLOSED:
+		result = get_number(c, text, 1, 65536, &v);
+		o->loop = REPLAY_CLOSED;
+		o->qd = (uint32_t)v;
+		return result;
+	case OPT_SPEED:
+		return get_speed(text, &o->speed);
+	case OPT_REPEAT:
+		return get_number(c, text, 1, 1000000000, &o->repeat);
+	case OPT_LIMIT:
+		return get_number(c, text, 1, UINT64_MAX, &o->limit);
+	case OPT_WARMUP:
+		return get_number(c, text, 1, UINT64_MAX, &o->warmup);
+	case OPT_JSON:
+		o->json = text;
+		return 0;
+	case OPT_CSV:
+		o->csv = text;
+		return 0;
+	case OPT_RECORD:
+		o->record = text;
+		return 0;
+	case OPT_INTERVAL:
+		result = get_number(c, text, 1, 1000000000, &v);
+		o->interval_ns = v * 1000000;
+		return result;
+	case OPT_CHECK:
+		o->check = true;
+		return text ? get_number(c, text, 1, UINT64_MAX, &o->check_every) : 0;
+	}
+	return text ? take_trace_option(o, c, text) :
+	       c == OPT_SCALE ? take_trace_option(o, c, NULL) : take_flag(o, c);
+}
+
+/* What does not go together. */
+static int check_options(const struct replay_options *o, unsigned int seen_loops, bool seen_speed)
+{
+	const char *why = NULL;
+
+	if (!o->names)
+		why = "no TRACE: name one, or see --help";
+	else if (seen_loops > 1)
+		why = "--open, --closed and --recorded exclude each other: give one of them";
+	else if (seen_speed && o->loop != REPLAY_OPEN)
+		why = "--speed is for --open: give that too";
+	else if (!o->profile && !o->drive && o->loop != REPLAY_RECORDED)
+		why = "neither --profile nor --drive: say which drive";
+	else if (o->ephemeral && !o->drive)
+		why = "--ephemeral without --drive: name the drive file";
+	else if (o->loop == REPLAY_RECORDED && (o->names != 1 || o->repeat != 1 || o->limit ||
+						o->beyond != BEYOND_ERROR || o->align_units))
+		why = "--recorded takes one trace as it is: leave --repeat, --limit, --fold, --scale and "
+		      "--align out";
+	else if (o->loop == REPLAY_RECORDED && o->profile)
+		why = "--recorded: the recording has the drive's settings: leave --profile out";
+	else if (o->csv && o->json && !strcmp(o->csv, o->json))
+		why = "--csv and --json name one file: name two";
+	for (unsigned int i = 0, seen = 0; i < o->names; i++)
+		if (!strcmp(o->name[i], "-") && seen++)
+			why = "standard input is named twice: it can be read only once";
+	return why ? replay_fail(REPLAY_USAGE, "%s", why) : 0;
+}
+
+int replay_options_parse(struct replay_options *o, int argc, char **argv)
+{
+	unsigned int loops = 0;
+	bool speed = false;
+	int c, result = 0;
+
+	opterr = 0;
+	while (!result && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (c == OPT_HELP) {
+			fputs(help, stdout);
+			exit(0);
+		}
+		if (c == '?')
+			return replay_fail(REPLAY_USAGE, "%s: there is no such option, or its value is missing "
+					   "or too much: see --help", argv[optind - 1]);
+		loops += c == OPT_OPEN || c == OPT_CLOSED || c == OPT_RECORDED;
+		speed = speed || c == OPT_SPEED;
+		result = take_option(o, c, optarg);
+	}
+	for (; !result && optind < argc; optind++) {
+		if (o->names == REPLAY_STREAMS_MAX)
+			return replay_fail(REPLAY_USAGE, "more than %u traces: give fewer", REPLAY_STREAMS_MAX);
+		o->name[o->names++] = argv[optind];
+	}
+	return result ? result : check_options(o, loops, speed);
+}

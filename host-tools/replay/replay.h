@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * replay.h - what the parts of slate-replay share.
+ *
+ *   main.c      opens the drive and the traces; exit codes
+ *   options.c   the command line
+ *   engine.c    the loop: virtual time, streams, requests in flight
+ *   recorded.c  the other loop: a recording's own calls, compared
+ *   place.c     from a trace's addresses to the drive's
+ *   verify.c    --check: what each sector must hold
+ *   account.c   what is counted, and since when; the time series
+ *   csv.c       a line per request
+ *   report.c    the JSON;  summary.c  the same for people
+ */
+#ifndef SLATE_REPLAY_H
+#define SLATE_REPLAY_H
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "hist.h"
+#include "slate.h"
+#include "trace.h"
+
+#define REPLAY_FAILED 1
+#define REPLAY_USAGE 2
+#define REPLAY_INTERRUPTED 130
+#define REPLAY_STREAMS_MAX 64u
+#define REPLAY_SETS_MAX 128u
+#define REPLAY_BAD_SHOWN 5u
+#define REPLAY_NEVER UINT64_MAX
+#define REPLAY_SPEED_ONE 1000000u
+#define REPLAY_CHECK_EVERY 100000u	/* FTL_OPS.check() costs O(pages) */
+
+enum replay_loop { REPLAY_CLOSED, REPLAY_OPEN, REPLAY_RECORDED };
+enum replay_beyond { BEYOND_ERROR, BEYOND_FOLD, BEYOND_SCALE };
+
+struct replay_options {
+	const char *profile, *drive, *csv, *json, *record;	/* NULL: none; json "-": stdout */
+	const char *set[REPLAY_SETS_MAX + 1];	/* in order, the last of a key counts */
+	unsigned int sets;
+	const char *name[REPLAY_STREAMS_MAX];	/* traces */
+	unsigned int names;
+	bool ephemeral, align_units, common_clock, wall, check, user_payload;
+	enum replay_loop loop;
+	enum replay_beyond beyond;
+	uint64_t scale_bytes;		/* extent of the trace; 0: look for it */
+	uint32_t qd;			/* of each stream, closed loop */
+	uint64_t speed;			/* times REPLAY_SPEED_ONE */
+	uint64_t repeat, limit, warmup;	/* limit 0: none */
+	uint64_t interval_ns;		/* 0: no time series */
+	uint64_t check_every;
+	uint64_t max_bad_permille;
+	struct trace_options trace;
+};
+
+/* What happened to addresses on their way from the trace to the drive. */
+struct placed {
+	uint64_t zero_size;		/* left out */
+	uint64_t folded;		/* offset taken modulo the capacity */
+	uint64_t moved;			/* would have crossed the end: moved down to end there */
+	uint64_t scaled;
+	uint64_t aligned;		/* widened to whole sectors or units */
+};
+
+struct stream {
+	struct trace *trace;
+	unsigned int number;
+	struct trace_row row;		/* the next one, placed; arrival in at_ns by the replay's clock */
+	bool has_row;
+	uint64_t passes_left;		/* after this one */
+	uint64_t origin_ns;		/* of the trace's clock */
+	bool has_origin;
+	uint64_t pass_ns;		/* replay's clock at the begin of this pass */
+	uint64_t last_ns;		/* arrival of the row before */
+	uint64_t extent;		/* SCALE */
+	uint32_t inflight;
+	uint64_t requests, bad, backwards, steps_left_out;
+	uint64_t bad_shown;
+	struct placed placed;
+};
+
+struct request {
+	struct ftl_io io;
+	enum ftl_op op;			/* as asked: io is the FTL's while it is submitted */
+	uint64_t offset, bytes;
+	uint64_t id;
+	uint32_t stream;
+	uint32_t version;		/* verify: WRITE, TRIM */
+	uint32_t *lower;		/* verify: READ, a version for each sector */
+	size_t lower_room;
+	struct request *next;		/* free list */
+};
+
+struct interval {
+	uint64_t at_ns;			/* begin, on the replay's clock */
+	uint64_t ios[FTL_NOPS], bytes[FTL_NOPS], lat_sum_ns[FTL_NOPS], lat_max_ns[FTL_NOPS];
+	uint64_t programs, reads, erases, gc_runs, gc_units;
+};
+
+/* What is counted, from since_ns on. */
+struct account {
+	uint64_t since_ns, last_ns;	/* last completion */
+	uint64_t idle_ns;		/* when the drive had ended what it had begun by then */
+	struct hist hist[FTL_NOPS];
+	uint64_t bytes[FTL_NOPS], errors[FTL_NOPS];
+	uint64_t completed;
+	/* time series */
+	uint64_t interval_ns, interval_end_ns;
+	struct interval now;
+	struct slate_stats *at_begin;	/* of the interval */
+	struct interval *row;
+	size_t rows, room;
+};
+
+struct verify;
+struct csv;
+
+struct replay {
+	struct replay_options o;
+	struct slate_dev *dev;
+	uint64_t capacity, unit_bytes;
+	uint64_t grain_bytes;		/* requests are widened to whole ones: sectors or units */
+	uint64_t grain_mask;		/* grain_bytes - 1, or all ones if it is no power of two */
+	struct stream stream[REPLAY_STREAMS_MAX];
+	unsigned int streams;
+	struct account account;
+	struct verify *verify;		/* NULL: no --check */
+	struct csv *csv;		/* NULL: none */
+	uint64_t now_ns, submitted, completed;
+	uint64_t deepest;		/* most requests in flight */
+	uint64_t invariant_checks;
+	bool warm;			/* the warm-up is over */
+	bool terminal;
+	double begin_s, shown_s, begin_cpu_s;
+	/* RECORDED */
+	struct answers *answers;
+	uint64_t compared, differed;
+	bool ops_compared, ops_differ;
+	struct engine *engine;
+};
+
+extern volatile sig_atomic_t replay_stopped;
+
+/* "slate-replay: ..." on stderr; returns status. */
+int replay_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+double replay_clock_s(void);
+double replay_cpu_s(void);
+
+/* options.c: 0 or an exit code, already explained; --help ends the program. */
+int replay_options_parse(struct replay_options *o, int argc, char **argv);
+
+/* engine.c: 0 or an exit code, already explained. */
+int engine_run(struct replay *r);
+/* The next row of a stream, placed: 1, 0 at its end, or an exit code * -1. */
+int stream_fetch(struct replay *r, struct stream *s);
+/* The drive's callbacks; opaque is the replay. */
+void engine_done(void *opaque, struct ftl_io *io);
+void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
+int engine_open(struct replay *r);
+void engine_close(struct replay *r);
+/* Of a request whose time has come. */
+void engine_deliver(struct replay *r, struct request *q);
+struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream);
+void engine_release(struct replay *r, struct request *q);
+void engine_progress(struct replay *r);
+
+/* recorded.c */
+int recorded_run(struct replay *r);
+void recorded_done(struct replay *r, struct request *q);
+
+/* place.c: 1: placed; 0: left out (and counted); < 0: -exit code. */
+int place(struct replay *r, struct stream *s, struct trace_row *row);
+int place_find_extent(struct replay *r, struct stream *s);
+
+/* account.c */
+void account_begin(struct replay *r, uint64_t now_ns);
+void account_tick(struct replay *r, uint64_t now_ns);	/* an interval may end */
+void account_done(struct replay *r, const struct request *q);
+void account_end(struct replay *r);
+
+/* verify.c */
+struct verify *verify_open(struct replay *r, bool known_zeroes);
+void verify_close(struct verify *v);
+void verify_submit(struct verify *v, struct request *q);
+void verify_done(struct verify *v, const struct request *q);
+void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *buf, size_t len);
+struct verified {
+	uint64_t sectors, unknown, wrong;
+};
+void verify_get(const struct verify *v, struct verified *out);
+
+/* csv.c: NULL (explained), 0 or an exit code (explained). */
+struct csv *csv_open(const char *path);
+void csv_row(struct csv *c, const struct request *q);
+int csv_close(struct csv *c, bool keep);
+
+/* report.c */
+int report_json(struct replay *r, double wall_s);
+/* summary.c */
+void summary_print(struct replay *r);
+
+static inline const char *replay_op_name(unsigned int op)
+{
+	static const char *const names[FTL_NOPS] = { "read", "write", "trim", "flush" };
+
+	return names[op];
+}
+
+#endif

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * report.c - the JSON of a replay. docs/replay.md is the schema. Nothing in it
+ * depends on the host's clock unless --wall asks for that.
+ */
+#define _GNU_SOURCE
+#include "replay.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SCHEMA "slate-replay-1"
+
+static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", "backup" };
+static const char *const nand_ops[NAND_NOPS] = { "read", "program", "erase", "copyback" };
+static const char *const loops[] = { "closed", "open", "recorded" };
+static const char *const beyonds[] = { "error", "fold", "scale" };
+static const uint32_t percentiles[] = {		/* millionths */
+	500000, 900000, 950000, 990000, 999000, 999900, 999990, 1000000
+};
+
+static void put(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+/* a / b, or null */
+static void put_ratio(json_t *o, const char *key, double a, double b)
+{
+	json_object_set_new(o, key, b > 0 ? json_real(a / b) : json_null());
+}
+
+/* JSON is UTF-8; text in something else keeps its ASCII. */
+static json_t *text_of(const char *text, size_t len)
+{
+	json_t *s = json_stringn(text, len);
+	char *plain;
+
+	if (s)
+		return s;
+	plain = strndup(text, len);
+	SSD_ASSERT(plain);
+	for (char *c = plain; *c; c++)
+		if (*c & 0x80)
+			*c = '?';
+	s = json_string(plain);
+	free(plain);
+	return s;
+}
+
+static void put_text(json_t *o, const char *key, const char *text)
+{
+	json_object_set_new(o, key, text_of(text, strlen(text)));
+}
+
+static json_t *sub(json_t *o, const char *key)
+{
+	json_t *new = json_object();
+
+	json_object_set_new(o, key, new);
+	return new;
+}
+
+static uint64_t by_source(const uint64_t v[NAND_NSOURCES])
+{
+	uint64_t sum = 0;
+
+	for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+		sum += v[s];
+	return sum;
+}
+
+static void put_sources(json_t *o, const char *key, const uint64_t v[NAND_NSOURCES])
+{
+	json_t *to = sub(o, key);
+
+	for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+		put(to, sources[s], v[s]);
+}
+
+/* ---- what ran ------------------------------------------------------------------ */
+
+static void put_settings(const struct replay *r, json_t *root)
+{
+	json_t *list = json_array();
+	const char *line = slate_settings(r->dev);
+
+	while (*line) {
+		size_t len = strcspn(line, "\n");
+
+		json_array_append_new(list, text_of(line, len));
+		line += len + (line[len] == '\n');
+	}
+	json_object_set_new(root, "settings", list);
+}
+
+static void put_options(const struct replay *r, json_t *root)
+{
+	json_t *o = sub(root, "replay");
+
+	put_text(o, "loop", loops[r->o.loop]);
+	put(o, "qd", r->o.loop == REPLAY_CLOSED ? r->o.qd : 0);
+	put(o, "speed_millionths", r->o.speed);
+	put(o, "repeat", r->o.repeat);
+	put(o, "limit", r->o.limit);
+	put(o, "warmup", r->o.warmup);
+	put_text(o, "beyond", beyonds[r->o.beyond]);
+	put(o, "align_bytes", r->grain_bytes);
+	json_object_set_new(o, "common_clock", json_boolean(r->o.common_clock));
+}
+
+static json_t *input(struct stream *s)
+{
+	json_t *o = json_object();
+	char sha256[TRACE_SHA256_CHARS];
+	struct trace_counts c;
+
+	trace_get_counts(s->trace, &c);
+	put_text(o, "name", trace_name(s->trace));
+	put_text(o, "format", trace_format_names[trace_format(s->trace)]);
+	json_object_set_new(o, "sha256",
+			    trace_sha256(s->trace, sha256) ? json_string(sha256) : json_null());
+	put(o, "bytes", trace_file_bytes(s->trace));
+	put(o, "lines", c.lines);
+	put(o, "rows", c.rows);
+	put(o, "bad", c.bad);
+	put(o, "other", c.other);
+	put(o, "other_devices", c.other_devices);
+	json_object_set_new(o, "several_devices", json_boolean(trace_many_devices(s->trace)));
+	put(o, "requests", s->requests);
+	put(o, "backwards", s->backwards);
+	put(o, "zero_size", s->placed.zero_size);
+	put(o, "aligned", s->placed.aligned);
+	put(o, "folded", s->placed.folded);
+	put(o, "scaled", s->placed.scaled);
+	put(o, "moved", s->placed.moved);
+	put(o, "extent_bytes", s->extent);
+	put(o, "events_left_out", s->steps_left_out);
+	return o;
+}
+
+static void put_inputs(struct replay *r, json_t *root)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < r->streams; i++)
+		json_array_append_new(list, input(&r->stream[i]));
+	json_object_set_new(root, "inputs", list);
+}
+
+/* ---- what the host saw ------------------------------------------------------------ */
+
+static json_t *latency(const struct hist *h)
+{
+	json_t *o = json_object(), *points = json_object(), *buckets = json_array();
+	char name[32];
+
+	put(o, "min_ns", h->min_ns);
+	put(o, "max_ns", h->max_ns);
+	put(o, "sum_ns", h->sum_ns);
+	put_ratio(o, "mean_ns", (double)h->sum_ns, (double)h->count);
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+		snprintf(name, sizeof(name), "%.6g", (double)percentiles[i] / 10000);
+		put(points, name, hist_percentile(h, percentiles[i]));
+	}
+	json_object_set_new(o, "percentiles_ns", points);
+	for (uint32_t b = 0; b < HIST_BUCKETS; b++)
+		if (h->bucket[b])
+			json_array_append_new(buckets, json_pack("[I,I]", (json_int_t)hist_floor(b),
+								 (json_int_t)h->bucket[b]));
+	json_object_set_new(o, "histogram", buckets);
+	return o;
+}
+
+static void put_where(json_t *o, const struct ftl_breakdown *w)
+{
+	json_t *to = sub(o, "where_ns");
+
+	put(to, "cell", w->cell_ns);
+	put(to, "bus", w->bus_ns);
+	put(to, "host_queue", w->host_queue_ns);
+	put(to, "gc_queue", w->gc_queue_ns);
+	put(to, "buffer", w->buffer_ns);
+	put(to, "map", w->map_ns);
+	put(to, "other", w->other_ns);
+	put(to, "link", w->link_ns);
+}
+
+static void put_host(const struct replay *r, json_t *root, const struct slate_stats *st)
+{
+	const struct account *a = &r->account;
+	double seconds = (double)(a->last_ns - a->since_ns) / 1e9;
+	json_t *host = sub(root, "host");
+
+	for (unsigned int op = 0; op < FTL_NOPS; op++) {
+		json_t *o = sub(host, replay_op_name(op));
+
+		put(o, "ios", a->hist[op].count);
+		put(o, "bytes", a->bytes[op]);
+		put(o, "errors", a->errors[op]);
+		put_ratio(o, "iops", (double)a->hist[op].count, seconds);
+		put_ratio(o, "bytes_per_s", (double)a->bytes[op], seconds);
+		put_where(o, &st->ftl.op[op].where);
+		json_object_set_new(o, "latency", a->hist[op].count ? latency(&a->hist[op]) : json_null());
+	}
+}
+
+/* ---- what the drive did ------------------------------------------------------------- */
+
+static void put_amplification(const struct replay *r, json_t *root, const struct slate_stats *st)
+{
+	uint64_t programs = by_source(st->nand.ops[NAND_PROGRAM]) + by_source(st->nand.ops[NAND_COPYBACK]);
+	uint64_t page = slate_page_bytes(r->dev);
+
+	put_ratio(root, "waf", (double)programs * (double)page, (double)r->account.bytes[FTL_WRITE]);
+	put_ratio(root, "raf", (double)st->nand.read_bytes, (double)r->account.bytes[FTL_READ]);
+}
+
+static void put_gc(json_t *root, const struct slate_stats *st)
+{
+	json_t *o = sub(root, "gc");
+
+	put(o, "calls", st->ftl.gc_runs);
+	put(o, "ns", st->ftl.gc_ns);
+	put(o, "units_moved", st->ftl.gc_units);
+	put(o, "pages_moved",
+	    st->nand.ops[NAND_PROGRAM][NAND_SRC_GC] + st->nand.ops[NAND_COPYBACK][NAND_SRC_GC]);
+	put(o, "blocks_erased", by_source(st->nand.ops[NAND_ERASE]));
+	put(o, "blocks_erased_by_gc", st->ftl.gc_blocks);
+	put(o, "merges", st->ftl.merges);
+	put(o, "mmerges", st->ftl.mmerges);
+	put(o, "second_victims", st->ftl.second_victims);
+}
+
+static void put_wear(const struct replay *r, json_t *root, const struct slate_stats *st)
+{
+	const struct nand_geometry *g = slate_geometry(r->dev);
+	double pages = (double)g->channels * g->chips_per_channel * g->dies_per_chip * g->planes_per_die *
+		       g->blocks_per_plane * g->pages_per_block;
+	double aep = (double)st->nand.page_erases / pages;
+	json_t *o = sub(root, "wear");
+
+	json_object_set_new(o, "aep", json_real(aep));
+	json_object_set_new(o, "vep", json_real((double)st->nand.page_erases_sq / pages - aep * aep));
+	put(o, "pages", (uint64_t)pages);
+	put(o, "page_erases", st->nand.page_erases);
+	put(o, "page_erases_sq", st->nand.page_erases_sq);
+	put(o, "erase_count_max", st->nand.erase_count_max);
+	put(o, "erase_count_sum", st->nand.erase_count_sum);
+	put(o, "retired_blocks", st->ftl.retired_blocks);
+}
+
+static void put_energy(json_t *root, const struct slate_stats *st)
+{
+	json_t *o = sub(root, "energy_nj");
+	uint64_t total = 0;
+
+	for (unsigned int op = 0; op < NAND_NOPS; op++) {
+		put_sources(o, nand_ops[op], st->nand.energy_nj[op]);
+		total += by_source(st->nand.energy_nj[op]);
+	}
+	put(o, "total", total);
+}
+
+static void put_nand(json_t *root, const struct slate_stats *st)
+{
+	const struct nand_stats *n = &st->nand;
+	json_t *o = sub(root, "nand"), *ops = sub(o, "ops");
+	uint64_t violations = 0;
+
+	for (unsigned int rule = 0; rule < NAND_NRULES; rule++)
+		violations += n->violations[rule];
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		put_sources(ops, nand_ops[op], n->ops[op]);
+	put(o, "read_bytes", n->read_bytes);
+	put(o, "partial_erases", n->partial_erases);
+	put(o, "parallel_erases", n->parallel_erases);
+	put(o, "subpage_reads", n->subpage_reads);
+	put(o, "suspends", n->suspends);
+	put(o, "corrected", n->corrected);
+	put(o, "retries", n->retries);
+	put(o, "uncorrectable", n->uncorrectable);
+	put(o, "program_fails", n->program_fails);
+	put(o, "erase_fails", n->erase_fails);
+	put(o, "disturbs", n->disturbs);
+	put(o, "disturb_lost", n->disturb_lost);
+	put(o, "programmed_pages", n->programmed_pages);
+	put(o, "violations", violations);
+}
+
+static void put_ftl(json_t *root, const struct slate_stats *st)
+{
+	const struct ftl_stats *f = &st->ftl;
+	json_t *o = sub(root, "ftl_counts");
+
+	put(o, "host_units", f->host_units);
+	put(o, "meta_units", f->meta_units);
+	put(o, "pad_units", f->pad_units);
+	put(o, "coalesced_units", f->coalesced_units);
+	put(o, "buffer_hit_units", f->buffer_hit_units);
+	put(o, "unwritten_units", f->unwritten_units);
+	put(o, "trimmed_units", f->trimmed_units);
+	put(o, "merge_reads", f->merge_reads);
+	put(o, "fua_writes", f->fua_writes);
+	put(o, "search_reads", f->search_reads);
+}
+
+static uint64_t put_busy_list(const struct replay *r, json_t *o, const char *key, uint32_t count,
+			      double span,
+			      uint64_t (*ns)(const struct slate_dev *, uint32_t, enum nand_source))
+{
+	json_t *list = json_array();
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t v[NAND_NSOURCES];
+		json_t *one = json_object();
+
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			v[s] = ns(r->dev, i, (enum nand_source)s);
+		put_ratio(one, "busy", (double)by_source(v), span);
+		put_sources(one, "ns", v);
+		json_array_append_new(list, one);
+		all += by_source(v);
+	}
+	json_object_set_new(o, key, list);
+	return all;
+}
+
+static void put_busy(const struct replay *r, json_t *root)
+{
+	double span = (double)(r->account.idle_ns - r->account.since_ns);
+	uint32_t dies = slate_dies(r->dev), channels = slate_channels(r->dev);
+	json_t *o = sub(root, "busy");
+	uint64_t die_ns = put_busy_list(r, o, "dies", dies, span, slate_die_busy_ns);
+	uint64_t bus_ns = put_busy_list(r, o, "channels", channels, span, slate_bus_busy_ns);
+
+	put_ratio(o, "all_dies", (double)die_ns, span * dies);
+	put_ratio(o, "all_channels", (double)bus_ns, span * channels);
+}
+
+/* ---- the rest ------------------------------------------------------------------------ */
+
+static void put_check(const struct replay *r, json_t *root)
+{
+	struct verified v = { 0 };
+	json_t *o;
+
+	if (!r->o.check) {
+		json_object_set_new(root, "check", json_null());
+		return;
+	}
+	if (r->verify)
+		verify_get(r->verify, &v);
+	o = sub(root, "check");
+	put(o, "invariant_checks", r->invariant_checks);
+	put(o, "sectors", v.sectors);
+	put(o, "unknown", v.unknown);
+	put(o, "wrong", v.wrong);
+}
+
+static void put_recorded(const struct replay *r, json_t *root)
+{
+	json_t *o;
+
+	if (r->o.loop != REPLAY_RECORDED) {
+		json_object_set_new(root, "recorded", json_null());
+		return;
+	}
+	o = sub(root, "recorded");
+	put(o, "compared", r->compared);
+	put(o, "differed", r->differed);
+	json_object_set_new(o, "commands_equal", json_boolean(r->ops_compared && !r->ops_differ));
+}
+
+static void put_row(json_t *list, const struct interval *i)
+{
+	json_t *o = json_object();
+
+	put(o, "at_ns", i->at_ns);
+	for (unsigned int op = 0; op < FTL_NOPS; op++) {
+		json_t *one;
+
+		if (!i->ios[op])
+			continue;
+		one = sub(o, replay_op_name(op));
+		put(one, "ios", i->ios[op]);
+		put(one, "bytes", i->bytes[op]);
+		put(one, "latency_sum_ns", i->lat_sum_ns[op]);
+		put(one, "latency_max_ns", i->lat_max_ns[op]);
+	}
+	put(o, "nand_reads", i->reads);
+	put(o, "nand_programs", i->programs);
+	put(o, "nand_erases", i->erases);
+	put(o, "gc_calls", i->gc_runs);
+	put(o, "gc_units", i->gc_units);
+	json_array_append_new(list, o);
+}
+
+static void put_series(const struct replay *r, json_t *root)
+{
+	json_t *o, *list;
+
+	if (!r->account.interval_ns) {
+		json_object_set_new(root, "series", json_null());
+		return;
+	}
+	o = sub(root, "series");
+	list = json_array();
+	put(o, "interval_ns", r->account.interval_ns);
+	for (size_t i = 0; i < r->account.rows; i++)
+		put_row(list, &r->account.row[i]);
+	json_object_set_new(o, "rows", list);
+}
+
+static void put_wall(const struct replay *r, json_t *root, double wall_s)
+{
+	struct rusage u;
+	json_t *o = sub(root, "wall");
+
+	getrusage(RUSAGE_SELF, &u);
+	json_object_set_new(o, "seconds", json_real(wall_s));
+	put_ratio(o, "requests_per_s", (double)r->completed, wall_s);
+	json_object_set_new(o, "cpu_seconds", json_real(replay_cpu_s() - r->begin_cpu_s));
+	put(o, "max_rss_kib", (uint64_t)u.ru_maxrss);
+}
+
+static json_t *build(struct replay *r, double wall_s)
+{
+	const struct account *a = &r->account;
+	struct slate_stats *st = malloc(sizeof(*st));
+	json_t *root = json_object(), *o;
+
+	SSD_ASSERT(st && root);
+	slate_get_stats(r->dev, st);
+	put_text(root, "schema", SCHEMA);
+	put_text(root, "drive", slate_profile_name(r->dev));
+	put_text(root, "ftl", slate_ftl_name(r->dev));
+	put(root, "capacity_bytes", r->capacity);
+	put_options(r, root);
+	put_inputs(r, root);
+	o = sub(root, "requests");
+	put(o, "submitted", r->submitted);
+	put(o, "completed", r->completed);
+	put(o, "counted", a->completed);
+	put(o, "deepest_queue", r->deepest);
+	o = sub(root, "time");
+	put(o, "begin_ns", a->since_ns);
+	put(o, "end_ns", a->last_ns);
+	put(o, "idle_ns", a->idle_ns);
+	put_host(r, root, st);
+	put_amplification(r, root, st);
+	put_gc(root, st);
+	put_wear(r, root, st);
+	put_energy(root, st);
+	put_nand(root, st);
+	put_ftl(root, st);
+	put_busy(r, root);
+	json_object_set_new(root, "map_bytes", slate_map_bytes(r->dev) ?
+			    json_integer((json_int_t)slate_map_bytes(r->dev)) : json_null());
+	put_check(r, root);
+	put_recorded(r, root);
+	put_series(r, root);
+	put_settings(r, root);
+	if (r->o.wall)
+		put_wall(r, root, wall_s);
+	free(st);
+	return root;
+}
+
+/* ---- the file ------------------------------------------------------------------------ */
+
+static int dump(json_t *root, FILE *out)
+{
+	bool bad = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) ||
+		   fputc('\n', out) == EOF;
+
+	return fflush(out) || ferror(out) || bad;
+}
+
+static int write_file(json_t *root, const char *path)
+{
+	struct stat st;
+	bool own = stat(path, &st) || S_ISREG(st.st_mode), bad;
+	char *target;
+	FILE *out;
+
+	if (asprintf(&target, own ? "%s.part" : "%s", path) < 0)
+		target = NULL;
+	SSD_ASSERT(target);
+	out = fopen(target, "we");
+	bad = !out || dump(root, out);
+	if (out)
+		bad = fclose(out) || bad;
+	if (own && !bad)
+		bad = rename(target, path);
+	if (bad) {
+		replay_fail(REPLAY_FAILED, "--json %s: %s: free some space, or name a file elsewhere", path,
+			    strerror(errno));
+		if (own)
+			unlink(target);
+	}
+	free(target);
+	return bad ? REPLAY_FAILED : 0;
+}
+
+int report_json(struct replay *r, double wall_s)
+{
+	json_t *root = build(r, wall_s);
+	int result;
+
+	if (strcmp(r->o.json, "-"))
+		result = write_file(root, r->o.json);
+	else if (dump(root, stdout))
+		result = replay_fail(REPLAY_FAILED, "--json -: standard output: %s: free some space, or name "
+				     "a file", strerror(errno));
+	else
+		result = 0;
+	json_decref(root);
+	return result;
+}

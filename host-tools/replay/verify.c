@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * verify.c - --check: every sector written says who it is, and every sector read
+ * is asked.
+ *
+ * A write or trim gets the next version number, from 1. A sector's content is its own
+ * address, the version, the stream, and words that follow from these. Of each
+ * sector are kept the version submitted last, the highest one completed, and the
+ * last one that was a trim: 12 bytes for 512.
+ *
+ * ftl.h lets a read return any state between its submission and its completion.
+ * The FTL accepts writes in order, so the state at submission is at least what had
+ * completed by then (kept in the request, a word a sector), and the state at
+ * completion at most what has been submitted:
+ *   V1  a tagged sector names itself, with completed-then <= version <= submitted-now
+ *   V2  a sector of zeroes was trimmed by a version >= completed-then, or
+ *       completed-then is 0 and the drive began with zeroes there
+ *   V3  anything else is wrong, unless completed-then is 0 and nobody knows what the
+ *       drive held before (a drive file that was there): counted as unknown
+ */
+#define _GNU_SOURCE
+#include "replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define WORDS (FTL_SECTOR_BYTES / 8u)
+#define MAGIC 0x5e7a6c3d00000000u
+#define WRONG_SHOWN 5u
+
+struct sector {
+	uint32_t newest, completed, trimmed;
+};
+
+struct verify {
+	struct replay *r;
+	struct sector *sector;
+	uint64_t sectors;
+	uint32_t version;
+	bool known_zeroes;
+	struct verified seen;
+};
+
+struct verify *verify_open(struct replay *r, bool known_zeroes)
+{
+	struct verify *v = calloc(1, sizeof(*v));
+
+	SSD_ASSERT(v);
+	v->r = r;
+	v->known_zeroes = known_zeroes;
+	v->sectors = r->capacity / FTL_SECTOR_BYTES;
+	v->sector = mmap(NULL, v->sectors * sizeof(*v->sector), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (v->sector == MAP_FAILED) {
+		replay_fail(REPLAY_FAILED, "--check: no memory to remember %" PRIu64 " sectors: free some, "
+			    "or take a smaller drive", v->sectors);
+		free(v);
+		return NULL;
+	}
+	return v;
+}
+
+void verify_close(struct verify *v)
+{
+	if (!v)
+		return;
+	munmap(v->sector, v->sectors * sizeof(*v->sector));
+	free(v);
+}
+
+/* A trim changes whole units inside its range, or nothing (slate_trims()); a write all of it. */
+static void range_of(const struct verify *v, const struct request *q, uint64_t *first,
+		     uint64_t *end)
+{
+	uint64_t unit = v->r->unit_bytes, low = q->offset, high = low + q->bytes;
+
+	if (q->op == FTL_TRIM) {
+		low = (low + unit - 1) / unit * unit;
+		high = high / unit * unit;
+		high = high > low && slate_trims(v->r->dev) ? high : low;
+	}
+	*first = low / FTL_SECTOR_BYTES;
+	*end = high / FTL_SECTOR_BYTES;
+}
+
+static void remember_lower(struct verify *v, struct request *q)
+{
+	size_t sectors = q->bytes / FTL_SECTOR_BYTES, first = q->offset / FTL_SECTOR_BYTES;
+
+	if (q->lower_room < sectors) {
+		q->lower = realloc(q->lower, sectors * sizeof(*q->lower));
+		SSD_ASSERT(q->lower);
+		q->lower_room = sectors;
+	}
+	for (size_t i = 0; i < sectors; i++)
+		q->lower[i] = v->sector[first + i].completed;
+}
+
+void verify_submit(struct verify *v, struct request *q)
+{
+	uint64_t first, end;
+
+	if (q->op == FTL_READ)
+		remember_lower(v, q);
+	if (q->op != FTL_WRITE && q->op != FTL_TRIM)
+		return;
+	SSD_ASSERT(v->version < UINT32_MAX);
+	q->version = ++v->version;
+	range_of(v, q, &first, &end);
+	for (; first < end; first++) {
+		v->sector[first].newest = q->version;
+		if (q->op == FTL_TRIM)
+			v->sector[first].trimmed = q->version;
+	}
+}
+
+void verify_done(struct verify *v, const struct request *q)
+{
+	uint64_t first, end;
+
+	if ((q->op != FTL_WRITE && q->op != FTL_TRIM) || q->io.status)
+		return;
+	range_of(v, q, &first, &end);
+	for (; first < end; first++)
+		if (v->sector[first].completed < q->version)
+			v->sector[first].completed = q->version;
+}
+
+/* ---- content ---------------------------------------------------------------- */
+
+static void make_content(uint64_t *words, uint64_t sector, uint64_t tag)
+{
+	uint64_t x = (sector + 1) * 0x9e3779b97f4a7c15u ^ tag * 0xbf58476d1ce4e5b9u;
+
+	words[0] = sector ^ MAGIC;
+	words[1] = tag;
+	for (uint32_t i = 2; i < WORDS; i++)
+		words[i] = x + i * 0x94d049bb133111ebu;
+}
+
+static bool is_zero(const uint64_t *words)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < WORDS; i++)
+		any |= words[i];
+	return !any;
+}
+
+static void tell_wrong(struct verify *v, const struct request *q, uint64_t sector, uint32_t lower,
+		       const uint64_t *words)
+{
+	char holds[128] = "bytes that nobody wrote";
+
+	if (v->seen.wrong++ >= WRONG_SHOWN)
+		return;
+	if (is_zero(words))
+		snprintf(holds, sizeof(holds), "zeroes");
+	else if ((words[0] ^ MAGIC) < v->sectors)
+		snprintf(holds, sizeof(holds), "sector %" PRIu64 " in version %u of stream %u",
+			 words[0] ^ MAGIC, (uint32_t)words[1], (uint32_t)(words[1] >> 32));
+	fprintf(stderr, "slate-replay: --check: request %" PRIu64 " (read of %" PRIu64 " bytes at %" PRIu64
+		"): sector %" PRIu64 " holds %s; right would be version %u .. %u\n", q->id, q->bytes,
+		q->offset, sector, holds, lower, v->sector[sector].newest);
+}
+
+static void check_sector(struct verify *v, const struct request *q, uint64_t sector,
+			 const uint64_t *words)
+{
+	const struct sector *s = &v->sector[sector];
+	uint32_t lower = q->lower[sector - q->offset / FTL_SECTOR_BYTES];
+	uint32_t version = (uint32_t)words[1];
+	uint64_t want[WORDS];
+
+	v->seen.sectors++;
+	if (is_zero(words)) {
+		if ((s->trimmed && s->trimmed >= lower) || (!lower && v->known_zeroes))	/* V2 */
+			return;
+	} else if ((words[0] ^ MAGIC) == sector && version && version >= lower && version <= s->newest) {
+		make_content(want, sector, words[1]);
+		if (!memcmp(want, words, sizeof(want)))		/* V1 */
+			return;
+	}
+	if (!lower && !v->known_zeroes)		/* V3 */
+		v->seen.unknown++;
+	else
+		tell_wrong(v, q, sector, lower, words);
+}
+
+void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *buf, size_t len)
+{
+	static const uint64_t zeroes[WORDS];
+	uint64_t first = (q->offset + at) / FTL_SECTOR_BYTES, words[WORDS];
+
+	SSD_ASSERT(at % FTL_SECTOR_BYTES == 0 && len % FTL_SECTOR_BYTES == 0);
+	for (uint64_t i = 0; i < len / FTL_SECTOR_BYTES; i++) {
+		uint8_t *bytes = buf ? (uint8_t *)buf + i * FTL_SECTOR_BYTES : NULL;
+
+		if (q->op == FTL_WRITE) {
+			make_content(words, first + i, q->version | (uint64_t)q->stream << 32);
+			memcpy(bytes, words, sizeof(words));
+		} else {
+			memcpy(words, bytes ? (const void *)bytes : zeroes, sizeof(words));
+			check_sector(v, q, first + i, words);
+		}
+	}
+}
+
+void verify_get(const struct verify *v, struct verified *out)
+{
+	*out = v->seen;
+}

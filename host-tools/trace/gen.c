@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* gen.c - see gen.h and, for what the keys mean, trace.h. */
+#include "gen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define GOLDEN 0x9e3779b97f4a7c15u	/* 2^64 / the golden ratio, odd: spreads small seeds */
+#define FIX "see 'slate-replay --help' for generators"
+
+bool trace_parse_size(const char *text, uint64_t *out)
+{
+	static const char *const units[] = { "", "K", "M", "G", "T" };
+	uint64_t v = 0;
+	size_t digits = strspn(text, "0123456789"), rest;
+
+	if (!digits || digits > 18)
+		return false;
+	for (size_t i = 0; i < digits; i++)
+		v = v * 10 + (uint64_t)(text[i] - '0');
+	text += digits;
+	rest = strlen(text);
+	for (unsigned int i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		bool letter = rest && i && (text[0] & ~0x20) == units[i][0];
+
+		if (!(letter && (rest == 1 || !strcmp(text + 1, "iB"))) && (i || rest))
+			continue;
+		*out = v << 10 * i;
+		return *out >> 10 * i == v && *out <= TRACE_BYTES_MAX;
+	}
+	return false;
+}
+
+static bool parse_number(const char *text, uint64_t *out)
+{
+	if (!*text || strspn(text, "0123456789") != strlen(text) || !trace_parse_size(text, out))
+		return false;
+	return true;
+}
+
+static bool parse_key(struct gen *g, const char *key, const char *value)
+{
+	uint64_t v = 0;
+
+	if (!strcmp(key, "foot"))
+		return trace_parse_size(value, &g->foot_bytes);
+	if (!strcmp(key, "fill"))
+		return trace_parse_size(value, &g->fill_bytes);
+	if (!strcmp(key, "n"))
+		return parse_number(value, &g->requests) && g->requests;
+	if (!strcmp(key, "seed"))
+		return parse_number(value, &g->seed) && g->seed;
+	if (!strcmp(key, "gap"))
+		return parse_number(value, &g->gap_ns) && g->gap_ns <= 1000000000000u;
+	if (!strcmp(key, "read")) {
+		if (!parse_number(value, &v) || v > 1000)
+			return false;
+		g->read_permille = (uint32_t)v;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_kind(struct gen *g, const char *kind)
+{
+	g->random = !strncmp(kind, "rand", 4);
+	if (!g->random && strncmp(kind, "seq", 3))
+		return false;
+	return trace_parse_size(kind + (g->random ? 4 : 3), &g->request_bytes) && g->request_bytes;
+}
+
+static int check(struct gen *g, const char *spec, char *err, size_t room)
+{
+	const char *why = NULL;
+
+	if (g->foot_bytes < g->request_bytes)
+		why = "needs foot=SIZE, of a request at least";
+	else if (g->random && !g->requests)
+		why = "needs n=N, the number of requests";
+	else if (g->request_bytes % 512 || g->fill_bytes % 512)
+		why = "wants requests of whole sectors (512 bytes)";
+	if (why) {
+		snprintf(err, room, "generator gen:%s: %s; " FIX, spec, why);
+		return -1;
+	}
+	if (!g->requests)
+		g->requests = g->foot_bytes / g->request_bytes;
+	if (g->fill_bytes)
+		g->fills = (g->foot_bytes + g->fill_bytes - 1) / g->fill_bytes;
+	gen_rewind(g);
+	return 0;
+}
+
+int gen_open(struct gen *g, const char *spec, char *err, size_t room)
+{
+	char text[256], *word, *save = NULL;
+
+	*g = (struct gen){ .seed = 1 };
+	if (snprintf(text, sizeof(text), "%s", spec) >= (int)sizeof(text)) {
+		snprintf(err, room, "generator gen:%.32s...: is too long; " FIX, spec);
+		return -1;
+	}
+	word = strtok_r(text, ",", &save);
+	if (!word || !parse_kind(g, word)) {
+		snprintf(err, room, "generator gen:%s: begins with none of randSIZE and seqSIZE (such as "
+			 "rand4k); " FIX, spec);
+		return -1;
+	}
+	while ((word = strtok_r(NULL, ",", &save))) {
+		char *value = strchr(word, '=');
+
+		if (value)
+			*value++ = 0;
+		if (!value || !parse_key(g, word, value)) {
+			snprintf(err, room, "generator gen:%s: '%s' is no key of it, or its value is wrong; "
+				 FIX, spec, word);
+			return -1;
+		}
+	}
+	return check(g, spec, err, room);
+}
+
+void gen_rewind(struct gen *g)
+{
+	g->x = g->seed * GOLDEN;
+	g->at = 0;
+}
+
+static uint64_t draw(struct gen *g)
+{
+	g->x ^= g->x << 13;
+	g->x ^= g->x >> 7;
+	g->x ^= g->x << 17;
+	return g->x;
+}
+
+static void fill_row(const struct gen *g, struct trace_row *row)
+{
+	uint64_t left;
+
+	row->op = TRACE_WRITE;
+	row->offset = g->at * g->fill_bytes;
+	left = g->foot_bytes - row->offset;
+	row->bytes = left < g->fill_bytes ? left / 512 * 512 : g->fill_bytes;
+}
+
+bool gen_next(struct gen *g, struct trace_row *row)
+{
+	uint64_t places = g->foot_bytes / g->request_bytes, i;
+
+	if (g->at == g->fills + g->requests)
+		return false;
+	*row = (struct trace_row){ .at_ns = g->at * g->gap_ns, .line = g->at + 1 };
+	if (g->at < g->fills) {
+		fill_row(g, row);
+	} else {
+		i = g->at - g->fills;
+		row->offset = (g->random ? draw(g) % places : i % places) * g->request_bytes;
+		row->bytes = g->request_bytes;
+		row->op = g->read_permille && draw(g) % 1000 < g->read_permille ? TRACE_READ : TRACE_WRITE;
+	}
+	g->at++;
+	return true;
+}
+
+uint64_t gen_rows(const struct gen *g)
+{
+	return g->fills + g->requests;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * parse.h - one line of a trace to one row, for each format. A line is
+ * [s, end) without its newline. No parser reads beyond end, allocates per line
+ * or keeps a pointer into it.
+ */
+#ifndef SLATE_TRACE_PARSE_H
+#define SLATE_TRACE_PARSE_H
+
+#include <string.h>
+
+#include "trace.h"
+
+#define PARSE_FILES_MAX 256u	/* files of one fio iolog */
+#define PARSE_NAME_MAX 256u
+#define PARSE_SETTINGS_MAX 256u
+
+enum line_kind {
+	LINE_ROW,
+	LINE_OTHER,		/* no request: comment, head, another event */
+	LINE_BAD		/* *why says so */
+};
+
+/* What parsers remember between lines. */
+struct parse {
+	struct trace_row pending;	/* a second row of the line before */
+	bool has_pending;
+	char action;			/* blkparse */
+	bool summary;			/* blkparse: its summary has begun */
+	unsigned int version;		/* fio */
+	uint64_t clock_ns;		/* fio: version 2's waits; of the last row */
+	uint32_t files;			/* fio: names seen, in order */
+	char *file[PARSE_FILES_MAX];
+	uint32_t settings;		/* native */
+	char *setting[PARSE_SETTINGS_MAX + 1];
+	bool head_over;			/* native: a row was seen */
+	bool mounted;			/* native: "# state mounted" */
+	bool has_end;			/* native: "# end ops OP SOURCE COUNT" */
+	uint64_t end_ops[TRACE_END_OPS][TRACE_END_SOURCES];
+};
+
+typedef enum line_kind parse_line(struct parse *p, const char *s, const char *end,
+				  struct trace_row *row, const char **why);
+
+parse_line parse_native, parse_msr, parse_ssdsim, parse_blkparse, parse_fio;
+
+/* ---- pieces of a line ------------------------------------------------------ */
+
+static inline bool take_u64(const char **s, const char *end, uint64_t *out)
+{
+	const char *at = *s;
+	uint64_t v = 0;
+
+	for (; at < end && (unsigned char)(*at - '0') < 10; at++) {
+		unsigned int digit = (unsigned char)(*at - '0');
+
+		if (v > (UINT64_MAX - 9) / 10)
+			return false;
+		v = v * 10 + digit;
+	}
+	if (at == *s)
+		return false;
+	*s = at;
+	*out = v;
+	return true;
+}
+
+static inline const char *skip_blanks(const char *s, const char *end)
+{
+	while (s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	return s;
+}
+
+/* A number, and the blanks (or the end of the line) that must follow it. */
+static inline bool take_column(const char **s, const char *end, uint64_t *out)
+{
+	const char *after;
+
+	if (!take_u64(s, end, out))
+		return false;
+	after = skip_blanks(*s, end);
+	if (after == *s && after != end)
+		return false;
+	*s = after;
+	return true;
+}
+
+/* The word at *s, which moves behind it and its blanks; its length, 0 at the end. */
+static inline size_t take_word(const char **s, const char *end, const char **word)
+{
+	const char *at = *s;
+
+	*word = at;
+	while (at < end && *at != ' ' && *at != '\t')
+		at++;
+	*s = skip_blanks(at, end);
+	return (size_t)(at - *word);
+}
+
+static inline bool word_is(const char *word, size_t len, const char *what)
+{
+	return len == strlen(what) && !memcmp(word, what, len);
+}
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * parse_fio.c - fio's iolog (fio(1), "TRACE FILE FORMAT").
+ *
+ * Version 2: "NAME ACTION OFFSET BYTES"; "NAME wait US" lets time pass since the wait
+ * before. Version 3: a time in us in front. sync and datasync are flushes; add,
+ * open and close are no requests. Files get numbers in the order of their first
+ * line: 0, 1 ...
+ */
+#include "parse.h"
+
+#include <stdlib.h>
+
+static bool same_name(const char *kept, const char *word, size_t len)
+{
+	return strlen(kept) == len && !memcmp(kept, word, len);
+}
+
+static bool find_file(struct parse *p, const char *word, size_t len, uint64_t *device)
+{
+	for (uint32_t i = 0; i < p->files; i++) {
+		if (same_name(p->file[i], word, len)) {
+			*device = i;
+			return true;
+		}
+	}
+	if (p->files == PARSE_FILES_MAX || len >= PARSE_NAME_MAX || memchr(word, 0, len))
+		return false;
+	p->file[p->files] = strndup(word, len);
+	if (!p->file[p->files])
+		return false;
+	*device = p->files++;
+	return true;
+}
+
+static bool find_op(const char *word, size_t len, enum trace_op *op)
+{
+	if (word_is(word, len, "read"))
+		*op = TRACE_READ;
+	else if (word_is(word, len, "write"))
+		*op = TRACE_WRITE;
+	else if (word_is(word, len, "trim"))
+		*op = TRACE_TRIM;
+	else if (word_is(word, len, "sync") || word_is(word, len, "datasync"))
+		*op = TRACE_FLUSH;
+	else
+		return false;
+	return true;
+}
+
+static enum line_kind take_wait(struct parse *p, const char *s, const char *end, const char **why)
+{
+	uint64_t us;
+
+	if (p->version == 3 || !take_column(&s, end, &us) ||
+	    us > (TRACE_BYTES_MAX - p->clock_ns) / 1000) {
+		*why = "'wait' takes a number of us, and version 3 has none";
+		return LINE_BAD;
+	}
+	p->clock_ns += us * 1000;
+	return LINE_OTHER;
+}
+
+static enum line_kind take_io(const char *s, const char *end, struct trace_row *row,
+			      const char **why)
+{
+	bool has = take_column(&s, end, &row->offset) && take_column(&s, end, &row->bytes);
+
+	if (row->op == TRACE_FLUSH) {
+		row->offset = row->bytes = 0;
+		return LINE_ROW;
+	}
+	if (!has || s != end) {
+		*why = "OFFSET and BYTES are expected behind the action, and nothing more";
+		return LINE_BAD;
+	}
+	return LINE_ROW;
+}
+
+enum line_kind parse_fio(struct parse *p, const char *s, const char *end, struct trace_row *row,
+			 const char **why)
+{
+	const char *name, *word;
+	size_t name_len, len;
+	uint64_t us;
+
+	if (row->line == 1)
+		return LINE_OTHER;
+	s = skip_blanks(s, end);
+	if (s == end)
+		return LINE_OTHER;
+	if (p->version == 3) {
+		if (!take_column(&s, end, &us) || us > UINT64_MAX / 1000) {
+			*why = "a line of version 3 begins with its time in us";
+			return LINE_BAD;
+		}
+		p->clock_ns = us * 1000;
+	}
+	name_len = take_word(&s, end, &name);
+	len = take_word(&s, end, &word);
+	if (!len) {
+		*why = "a file name and an action are expected";
+		return LINE_BAD;
+	}
+	if (word_is(word, len, "wait"))
+		return take_wait(p, s, end, why);
+	if (!find_file(p, name, name_len, &row->device)) {
+		*why = "names more than 256 files, or one of more than 255 characters";
+		return LINE_BAD;
+	}
+	if (word_is(word, len, "add") || word_is(word, len, "open") || word_is(word, len, "close"))
+		return LINE_OTHER;
+	if (!find_op(word, len, &row->op)) {
+		*why = "the action is none of add, open, close, read, write, trim, sync, datasync, wait";
+		return LINE_BAD;
+	}
+	row->at_ns = p->clock_ns;
+	return take_io(s, end, row, why);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * parse_native.c - Slate's own text. docs/replay.md is its definition.
+ *
+ *   # slate-trace 1
+ *   # set section.key=value		any number, before the first row
+ *   # state mounted			the drive was not made for the recording
+ *   NS STREAM read|write|trim OFFSET BYTES [fua]
+ *   NS STREAM flush
+ *   NS STREAM step
+ *   NS STREAM done REQUEST LATENCY_NS STATUS
+ *   # end ops OP SOURCE COUNT		of the array, at the end of a recording
+ */
+#include "parse.h"
+
+#include <stdlib.h>
+
+static const char *const names[] = {
+	[TRACE_READ] = "read", [TRACE_WRITE] = "write", [TRACE_TRIM] = "trim",
+	[TRACE_FLUSH] = "flush", [TRACE_STEP] = "step", [TRACE_DONE] = "done",
+};
+
+static bool take_end(struct parse *p, const char *s, const char *end)
+{
+	uint64_t op, source, count;
+
+	if (!take_column(&s, end, &op) || !take_column(&s, end, &source) ||
+	    !take_column(&s, end, &count) || s != end || op >= TRACE_END_OPS ||
+	    source >= TRACE_END_SOURCES)
+		return false;
+	p->end_ops[op][source] = count;
+	p->has_end = true;
+	return true;
+}
+
+static bool starts(const char **s, const char *end, const char *what)
+{
+	size_t len = strlen(what);
+
+	if ((size_t)(end - *s) < len || memcmp(*s, what, len))
+		return false;
+	*s += len;
+	return true;
+}
+
+static enum line_kind take_comment(struct parse *p, const char *s, const char *end,
+				   const char **why)
+{
+	if (starts(&s, end, "# end ops ")) {
+		*why = "'# end ops' takes three whole numbers: OP SOURCE COUNT";
+		return take_end(p, s, end) ? LINE_OTHER : LINE_BAD;
+	}
+	p->mounted = p->mounted || word_is(s, (size_t)(end - s), "# state mounted");
+	if (!starts(&s, end, "# set "))
+		return LINE_OTHER;
+	if (p->head_over || p->settings == PARSE_SETTINGS_MAX) {
+		*why = "'# set' stands behind the first row, or is one of more than 256";
+		return LINE_BAD;
+	}
+	p->setting[p->settings] = strndup(s, (size_t)(end - s));
+	if (!p->setting[p->settings]) {
+		*why = "no memory for a setting";
+		return LINE_BAD;
+	}
+	p->settings++;
+	return LINE_OTHER;
+}
+
+/* SSD_OK .. the last of enum ssd_err, as 0 .. -99 */
+static bool take_status(const char **s, const char *end, int32_t *status)
+{
+	bool negative = *s < end && **s == '-';
+	uint64_t v;
+
+	*s += negative;
+	if (!take_column(s, end, &v) || v > 99)
+		return false;
+	*status = negative ? -(int32_t)v : (int32_t)v;
+	return true;
+}
+
+static bool take_rest(const char *s, const char *end, struct trace_row *row)
+{
+	const char *word;
+	size_t len;
+
+	if (row->op == TRACE_FLUSH || row->op == TRACE_STEP)
+		return s == end;
+	if (!take_column(&s, end, &row->offset) || !take_column(&s, end, &row->bytes))
+		return false;
+	if (row->op == TRACE_DONE)
+		return take_status(&s, end, &row->status) && s == end;
+	len = take_word(&s, end, &word);
+	row->fua = row->op == TRACE_WRITE && word_is(word, len, "fua");
+	return s == end && (row->fua || !len);
+}
+
+enum line_kind parse_native(struct parse *p, const char *s, const char *end, struct trace_row *row,
+			    const char **why)
+{
+	const char *word;
+	size_t len;
+	unsigned int op = 0;
+
+	s = skip_blanks(s, end);
+	if (s == end)
+		return LINE_OTHER;
+	if (*s == '#')
+		return take_comment(p, s, end, why);
+	if (!take_column(&s, end, &row->at_ns) || !take_column(&s, end, &row->device)) {
+		*why = "a row begins NS STREAM";
+		return LINE_BAD;
+	}
+	len = take_word(&s, end, &word);
+	while (op <= TRACE_DONE && !word_is(word, len, names[op]))
+		op++;
+	if (op > TRACE_DONE) {
+		*why = "the operation (column 3) is none of read, write, trim, flush, step, done";
+		return LINE_BAD;
+	}
+	row->op = (enum trace_op)op;
+	if (!take_rest(s, end, row)) {
+		*why = "OFFSET BYTES [fua] are expected behind read and write, OFFSET BYTES behind trim, "
+		       "nothing behind flush and step, REQUEST LATENCY_NS STATUS behind done";
+		return LINE_BAD;
+	}
+	p->head_over = true;
+	return LINE_ROW;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * source.h - the bytes of a trace: from a file, standard input or memory, and
+ * unpacked if they are gzip or zstd (any number of members or frames).
+ */
+#ifndef SLATE_TRACE_SOURCE_H
+#define SLATE_TRACE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct source;
+
+/* NULL with a sentence in err. name "-": standard input. */
+struct source *source_open(const char *name, char *err, size_t room);
+struct source *source_open_memory(const void *data, size_t len);
+/* Bytes read, 0 at the end, or -1 with a sentence in *why. */
+long source_read(struct source *s, char *out, size_t room, const char **why);
+/* 0, or -1 with a sentence in *why. */
+int source_rewind(struct source *s, const char **why);
+void source_close(struct source *s);
+/* Of the file as it is, packed or not; *all 0: not known. */
+void source_progress(const struct source *s, uint64_t *done, uint64_t *all);
+/* As trace_sha256(). */
+bool source_sha256(struct source *s, char *out);
+
+#endif

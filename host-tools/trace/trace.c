@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * trace.c - see trace.h. This file makes lines of bytes, tells the format, and
+ * counts; a line's meaning is parse*.c's matter.
+ *
+ * One buffer holds the piece of the file that is being cut into lines. A line
+ * that does not fit into LINE_MAX_BYTES is bad, and passed over to its end.
+ * Invariant: buf[at, end) are bytes not yet handed to a parser.
+ */
+#include "trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen.h"
+#include "parse.h"
+#include "source.h"
+
+#define BUFFER_BYTES ((size_t)256 << 10)
+#define LINE_MAX_BYTES 4096u
+
+const char *const trace_format_names[TRACE_NFORMATS + 1] = {
+	"auto", "native", "msr", "ssdsim", "blkparse", "fio", "generated", NULL
+};
+
+static parse_line *const parsers[TRACE_NFORMATS] = {
+	[TRACE_NATIVE] = parse_native, [TRACE_MSR] = parse_msr, [TRACE_SSDSIM] = parse_ssdsim,
+	[TRACE_BLKPARSE] = parse_blkparse, [TRACE_FIO] = parse_fio,
+};
+
+struct trace {
+	char *name;
+	struct trace_options o;
+	struct source *source;		/* NULL: gen */
+	struct gen gen;
+	enum trace_format format;
+	parse_line *parse;
+	struct parse p;
+	char *buf;
+	size_t at, end;
+	bool over;			/* the source has no more */
+	struct trace_counts counts;
+	uint64_t line;			/* of this pass */
+	uint64_t first_device;
+	bool has_device, many_devices;
+	char err[TRACE_ERR_BYTES];
+};
+
+/* ---- lines ------------------------------------------------------------------ */
+
+/* Make room and read on. 0 or -1. */
+static int more(struct trace *t)
+{
+	const char *why = "";
+	long got;
+
+	memmove(t->buf, t->buf + t->at, t->end - t->at);
+	t->end -= t->at;
+	t->at = 0;
+	got = source_read(t->source, t->buf + t->end, BUFFER_BYTES - t->end, &why);
+	if (got < 0) {
+		snprintf(t->err, sizeof(t->err), "trace %s: %s", t->name, why);
+		return -1;
+	}
+	t->end += (size_t)got;
+	t->over = !got;
+	return 0;
+}
+
+static void tell_bad(struct trace *t, const char *why)
+{
+	t->counts.bad++;
+	if (t->o.bad)
+		t->o.bad(t->o.opaque, t->name, t->line, why);
+}
+
+/* Drop the line at `at`, which is too long, up to its newline. */
+static int pass_over(struct trace *t)
+{
+	for (;;) {
+		char *newline = memchr(t->buf + t->at, '\n', t->end - t->at);
+
+		if (newline) {
+			t->at = (size_t)(newline - t->buf) + 1;
+			break;
+		}
+		t->at = t->end;
+		if (t->over)
+			break;
+		if (more(t))
+			return -1;
+	}
+	tell_bad(t, "is longer than 4096 bytes");
+	return 0;
+}
+
+/* 1: a line in [*s, *line_end); 0: no more; -1: error. */
+static int next_line(struct trace *t, const char **s, const char **line_end)
+{
+	for (;;) {
+		char *newline = memchr(t->buf + t->at, '\n', t->end - t->at);
+		size_t len = newline ? (size_t)(newline - (t->buf + t->at)) : t->end - t->at;
+
+		if (len > LINE_MAX_BYTES) {
+			t->counts.lines++;
+			t->line++;
+			if (pass_over(t))
+				return -1;
+			continue;
+		}
+		if (!newline && !t->over) {
+			if (more(t))
+				return -1;
+			continue;
+		}
+		if (!newline && !len)
+			return 0;
+		*s = t->buf + t->at;
+		*line_end = *s + len;
+		t->at += len + (newline != NULL);
+		if (len && (*line_end)[-1] == '\r')
+			(*line_end)--;
+		t->counts.lines++;
+		t->line++;
+		return 1;
+	}
+}
+
+/* ---- rows ------------------------------------------------------------------- */
+
+/* Says whether the row is one to hand out. */
+static bool accept(struct trace *t, const struct trace_row *row)
+{
+	if (row->op <= TRACE_TRIM &&
+	    (row->offset > TRACE_BYTES_MAX || row->bytes > TRACE_BYTES_MAX - row->offset)) {
+		tell_bad(t, "ends beyond 4 EiB");
+		return false;
+	}
+	if (row->device != t->o.device && t->o.device != TRACE_ANY_DEVICE) {
+		t->counts.other_devices++;
+		return false;
+	}
+	if (!t->has_device) {
+		t->has_device = true;
+		t->first_device = row->device;
+	}
+	t->many_devices = t->many_devices || row->device != t->first_device;
+	t->counts.rows++;
+	return true;
+}
+
+int trace_next(struct trace *t, struct trace_row *row)
+{
+	const char *s, *end, *why;
+	int result;
+
+	if (!t->source) {
+		result = gen_next(&t->gen, row);
+		t->counts.rows += (uint64_t)result;
+		return result;
+	}
+	for (;;) {
+		if (t->p.has_pending) {
+			t->p.has_pending = false;
+			*row = t->p.pending;
+			if (accept(t, row))
+				return 1;
+		}
+		result = next_line(t, &s, &end);
+		if (result <= 0)
+			return result;
+		*row = (struct trace_row){ .line = t->line };
+		switch (t->parse(&t->p, s, end, row, &why)) {
+		case LINE_ROW:
+			if (accept(t, row))
+				return 1;
+			break;
+		case LINE_OTHER:
+			t->counts.other++;
+			break;
+		case LINE_BAD:
+			tell_bad(t, why);
+			break;
+		}
+	}
+}
+
+/* ---- which format it is ------------------------------------------------------ */
+
+static bool begins(const char *s, const char *end, const char *what)
+{
+	size_t len = strlen(what);
+
+	return (size_t)(end - s) >= len && !memcmp(s, what, len);
+}
+
+/* Numbers and blanks alone in its first five columns. */
+static bool looks_like_ssdsim(const char *s, const char *end)
+{
+	uint64_t v;
+
+	s = skip_blanks(s, end);
+	for (int i = 0; i < 5; i++)
+		if (!take_column(&s, end, &v))
+			return false;
+	return true;
+}
+
+static bool looks_like_blkparse(const char *s, const char *end)
+{
+	uint64_t v;
+
+	s = skip_blanks(s, end);
+	return take_u64(&s, end, &v) && s < end && *s++ == ',' && take_column(&s, end, &v) &&
+	       take_column(&s, end, &v);
+}
+
+static bool looks_like_msr(const char *s, const char *end)
+{
+	unsigned int commas = 0;
+
+	for (; s < end; s++)
+		commas += *s == ',';
+	return commas == 6;
+}
+
+static enum trace_format tell_format(const char *s, const char *end)
+{
+	if (begins(s, end, "# slate-trace "))
+		return TRACE_NATIVE;
+	if (begins(s, end, "fio version "))
+		return TRACE_FIO;
+	if (looks_like_blkparse(s, end))
+		return TRACE_BLKPARSE;
+	if (looks_like_ssdsim(s, end))
+		return TRACE_SSDSIM;
+	if (looks_like_msr(s, end))
+		return TRACE_MSR;
+	return TRACE_AUTO;
+}
+
+/* The first line decides, also about versions. Consumes nothing. */
+static int find_format(struct trace *t)
+{
+	const char *s, *end;
+
+	while (!t->over && t->end < LINE_MAX_BYTES && !memchr(t->buf, '\n', t->end))
+		if (more(t))
+			return -1;
+	s = t->buf;
+	end = memchr(s, '\n', t->end);
+	end = end ? end : t->buf + t->end;
+	if (end > s && end[-1] == '\r')
+		end--;
+	t->format = t->o.format ? t->o.format : tell_format(s, end);
+	if (t->format == TRACE_AUTO || t->format == TRACE_GENERATED) {
+		snprintf(t->err, sizeof(t->err), "trace %s: %s: name its format with --format (native, msr, "
+			 "ssdsim, blkparse or fio)", t->name,
+			 t->end ? "the first line is of no known format" : "is empty");
+		return -1;
+	}
+	if (t->format == TRACE_NATIVE && !word_is(s, (size_t)(end - s), "# slate-trace 1")) {
+		snprintf(t->err, sizeof(t->err), "trace %s: does not begin with '# slate-trace 1': it is of "
+			 "another version, or not Slate's", t->name);
+		return -1;
+	}
+	t->p.version = begins(s, end, "fio version 2 iolog") ? 2 : 3;
+	if (t->format == TRACE_FIO && !begins(s, end, "fio version 2 iolog") &&
+	    !begins(s, end, "fio version 3 iolog")) {
+		snprintf(t->err, sizeof(t->err), "trace %s: does not begin with 'fio version 2 iolog' or "
+			 "'fio version 3 iolog': write it with a newer fio", t->name);
+		return -1;
+	}
+	t->parse = parsers[t->format];
+	return 0;
+}
+
+/* A native head: everything before the first row. */
+static int read_head(struct trace *t)
+{
+	const char *s, *end, *why = "";
+	struct trace_row row = { 0 };
+
+	if (t->format != TRACE_NATIVE)
+		return 0;
+	for (;;) {
+		if (t->at == t->end && !t->over) {
+			if (more(t))
+				return -1;
+			continue;
+		}
+		if (t->at == t->end || t->buf[t->at] != '#')
+			return 0;
+		if (next_line(t, &s, &end) < 0)
+			return -1;
+		if (parse_native(&t->p, s, end, &row, &why) == LINE_BAD)
+			tell_bad(t, why);
+		else
+			t->counts.other++;
+	}
+}
+
+/* ---- life cycle --------------------------------------------------------------- */
+
+static void forget_parse(struct trace *t)
+{
+	for (uint32_t i = 0; i < t->p.files; i++)
+		free(t->p.file[i]);
+	for (uint32_t i = 0; i < t->p.settings; i++)
+		free(t->p.setting[i]);
+	t->p = (struct parse){ .action = t->o.action ? t->o.action : 'Q' };
+}
+
+static struct trace *make(const char *name, const struct trace_options *o)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->o = *o;
+	t->name = strdup(name);
+	t->buf = malloc(BUFFER_BYTES);
+	forget_parse(t);
+	if (t->name && t->buf)
+		return t;
+	trace_close(t);
+	return NULL;
+}
+
+/* Of a trace with a source. Takes it over. */
+static int begin(struct trace *t, struct trace **out, char *err)
+{
+	if (find_format(t) || read_head(t)) {
+		snprintf(err, TRACE_ERR_BYTES, "%s", t->err);
+		trace_close(t);
+		return -1;
+	}
+	*out = t;
+	return 0;
+}
+
+int trace_open(struct trace **out, const char *name, const struct trace_options *o,
+	       char err[TRACE_ERR_BYTES])
+{
+	struct trace *t = make(name, o);
+
+	*out = NULL;
+	if (!t) {
+		snprintf(err, TRACE_ERR_BYTES, "trace %s: no memory to read it", name);
+		return -1;
+	}
+	if (!strncmp(name, "gen:", 4)) {
+		t->format = TRACE_GENERATED;
+		if (gen_open(&t->gen, name + 4, err, TRACE_ERR_BYTES)) {
+			trace_close(t);
+			return -1;
+		}
+		*out = t;
+		return 0;
+	}
+	t->source = source_open(name, err, TRACE_ERR_BYTES);
+	if (!t->source) {
+		trace_close(t);
+		return -1;
+	}
+	return begin(t, out, err);
+}
+
+int trace_open_memory(struct trace **out, const void *data, size_t len,
+		      const struct trace_options *o, char err[TRACE_ERR_BYTES])
+{
+	struct trace *t = make("(memory)", o);
+
+	*out = NULL;
+	if (t)
+		t->source = source_open_memory(data, len);
+	if (!t || !t->source) {
+		snprintf(err, TRACE_ERR_BYTES, "no memory to read a trace");
+		trace_close(t);
+		return -1;
+	}
+	return begin(t, out, err);
+}
+
+int trace_rewind(struct trace *t)
+{
+	const char *why = "";
+
+	if (!t->source) {
+		gen_rewind(&t->gen);
+		return 0;
+	}
+	if (source_rewind(t->source, &why)) {
+		snprintf(t->err, sizeof(t->err), "trace %s: %s", t->name, why);
+		return -1;
+	}
+	forget_parse(t);
+	t->at = t->end = 0;
+	t->over = false;
+	t->line = 0;
+	return find_format(t) || read_head(t) ? -1 : 0;
+}
+
+void trace_close(struct trace *t)
+{
+	if (!t)
+		return;
+	forget_parse(t);
+	source_close(t->source);
+	free(t->buf);
+	free(t->name);
+	free(t);
+}
+
+/* ---- questions ---------------------------------------------------------------- */
+
+const char *trace_error(const struct trace *t)
+{
+	return t->err;
+}
+
+const char *trace_name(const struct trace *t)
+{
+	return t->name;
+}
+
+enum trace_format trace_format(const struct trace *t)
+{
+	return t->format;
+}
+
+bool trace_many_devices(const struct trace *t)
+{
+	return t->many_devices;
+}
+
+void trace_get_counts(const struct trace *t, struct trace_counts *out)
+{
+	*out = t->counts;
+}
+
+const char *const *trace_settings(const struct trace *t)
+{
+	return t->p.settings ? (const char *const *)t->p.setting : NULL;
+}
+
+bool trace_was_mounted(const struct trace *t)
+{
+	return t->p.mounted;
+}
+
+bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES])
+{
+	memcpy(out, t->p.end_ops, sizeof(t->p.end_ops));
+	return t->p.has_end;
+}
+
+void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all)
+{
+	if (t->source) {
+		source_progress(t->source, done, all);
+	} else {
+		*done = t->gen.at;
+		*all = gen_rows(&t->gen);
+	}
+}
+
+bool trace_sha256(struct trace *t, char out[TRACE_SHA256_CHARS])
+{
+	return t->source && source_sha256(t->source, out);
+}
+
+uint64_t trace_file_bytes(const struct trace *t)
+{
+	uint64_t done = 0, all = 0;
+
+	if (t->source)
+		source_progress(t->source, &done, &all);
+	return all ? all : done;
+}

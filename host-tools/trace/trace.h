@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace.h - block traces of every format that Slate reads, as rows of one form.
+ *
+ * A trace is a file (plain, gzip or zstd; told by its first bytes), "-" for
+ * standard input, a piece of memory, or a generator ("gen:...", see below). It
+ * is read once, from front to back, in constant memory.
+ *
+ * Formats, told from the first line unless one is forced:
+ *   native    "# slate-trace 1", then lines NS STREAM OP [OFFSET BYTES [fua]],
+ *             OP one of read, write, trim, flush; see docs/replay.md. Also what a
+ *             drive records: step and done
+ *   msr       MSR Cambridge CSV (Narayanan et al., FAST 2008):
+ *             Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime,
+ *             times in 100 ns, sizes in bytes
+ *   ssdsim    ARRIVAL_NS DEVICE LBA SECTORS OP, sectors of 512 bytes, op 1 a read
+ *             and 0 a write; a sixth column (content hashes) is not used
+ *   blkparse  blkparse's default text: MAJ,MIN CPU SEQ S.NS PID ACTION RWBS SECTOR + N;
+ *             one ACTION counts (default Q), everything else is passed over
+ *   fio       fio's iolog, version 2 (no times but 'wait') or 3 (times in us)
+ *
+ * Generators, "gen:KIND,key=value,...": KIND is rand or seq and a request size,
+ * such as rand4k or seq128k.
+ *   foot=SIZE   the first so many bytes of the drive (must be given)
+ *   n=N         requests (rand: must be given; seq: default once over foot)
+ *   seed=N      of the random numbers, 1 ..; default 1
+ *   read=PERMILLE  so many of 1000 are reads; default 0
+ *   fill=SIZE   first write foot in order in requests of SIZE; default: do not
+ *   gap=NS      between arrivals; default 0
+ * SIZE takes K, M, G or KiB, MiB, GiB. Random: Marsaglia's xorshift64 (13, 7, 17),
+ * request i at (number mod foot / size) * size.
+ *
+ * Nothing is dropped in silence: a row that cannot be read is bad, told to
+ * options.bad with its line, and counted; lines that are no requests are counted
+ * too. What a row of 0 bytes or beyond a drive means, the caller decides.
+ */
+#ifndef SLATE_TRACE_H
+#define SLATE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_ERR_BYTES 512
+#define TRACE_ANY_DEVICE UINT64_MAX
+#define TRACE_SHA256_CHARS 65
+#define TRACE_BYTES_MAX ((uint64_t)1 << 62)	/* end of a request */
+
+enum trace_format {
+	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_BLKPARSE, TRACE_FIO, TRACE_GENERATED,
+	TRACE_NFORMATS
+};
+extern const char *const trace_format_names[TRACE_NFORMATS + 1];	/* NULL-terminated */
+
+enum trace_op {
+	TRACE_READ, TRACE_WRITE, TRACE_TRIM, TRACE_FLUSH,
+	TRACE_STEP,		/* native: the drive was told the time, at_ns */
+	TRACE_DONE,		/* native: request number `offset` took `bytes` ns, with status */
+};
+
+struct trace_row {
+	uint64_t at_ns;		/* by the trace's own clock */
+	uint64_t device;	/* DiskNumber, device, MAJ << 20 | MIN, number of the file, stream */
+	uint64_t offset, bytes;
+	uint64_t line;		/* 1 .. */
+	enum trace_op op;
+	bool fua;
+	int32_t status;		/* DONE: of enum ssd_err */
+};
+
+struct trace_options {
+	enum trace_format format;	/* AUTO: tell from the first line */
+	uint64_t device;		/* rows of this one alone; TRACE_ANY_DEVICE */
+	char action;			/* blkparse: of these events; 0: Q */
+	/* A bad row: its line, and why. Called for each. */
+	void (*bad)(void *opaque, const char *name, uint64_t line, const char *why);
+	void *opaque;
+};
+
+struct trace_counts {
+	uint64_t lines;
+	uint64_t rows;			/* handed out */
+	uint64_t bad;
+	uint64_t other;			/* comments, headers, events of another action, open and close */
+	uint64_t other_devices;		/* rows left out by options.device */
+};
+
+struct trace;
+
+/* 0, or -1 with a sentence in err that names the file and the fix. */
+int trace_open(struct trace **out, const char *name, const struct trace_options *o,
+	       char err[TRACE_ERR_BYTES]) __attribute__((warn_unused_result));
+int trace_open_memory(struct trace **out, const void *data, size_t len,
+		      const struct trace_options *o, char err[TRACE_ERR_BYTES])
+		      __attribute__((warn_unused_result));
+/* 1: *row is filled; 0: the trace is over; -1: it cannot be read on, see trace_error(). */
+int trace_next(struct trace *t, struct trace_row *row) __attribute__((warn_unused_result));
+const char *trace_error(const struct trace *t);
+/* Start again from the first row (not for standard input): 0, or -1 as trace_next(). */
+int trace_rewind(struct trace *t) __attribute__((warn_unused_result));
+void trace_close(struct trace *t);
+
+const char *trace_name(const struct trace *t);
+enum trace_format trace_format(const struct trace *t);
+/* Rows came from more than one device. */
+bool trace_many_devices(const struct trace *t);
+void trace_get_counts(const struct trace *t, struct trace_counts *out);
+/* The "# set section.key=value" lines of a native head, NULL-terminated; none: NULL. */
+const char *const *trace_settings(const struct trace *t);
+/* Recordings: the drive was there before; and, once read to the end, the array's commands. */
+#define TRACE_END_OPS 4u
+#define TRACE_END_SOURCES 5u
+bool trace_was_mounted(const struct trace *t);
+bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES]);
+/* How much of it has been read, and of how much; all 0: not known. */
+void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all);
+/*
+ * SHA-256 of the file as it lies on disk, read to its end if need be; false for
+ * generators, and for standard input that was not read to its end.
+ */
+bool trace_sha256(struct trace *t, char out[TRACE_SHA256_CHARS]);
+uint64_t trace_file_bytes(const struct trace *t);
+
+/* "4k", "3400MiB", "512": false if it is no size. */
+bool trace_parse_size(const char *text, uint64_t *out);
+
+#endif

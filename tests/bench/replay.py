@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How fast slate-replay is: requests a second of one thread, every NAND rule checked.
+
+Workloads, closed loop, one request in flight, on rand.ini (4 GiB raw):
+  rand3M   3,000,000 random 4 KiB writes
+  fill1M   3.4 GiB in order in 128 KiB writes, then 1,000,000 random 4 KiB writes
+  real8    a real server's trace, eight times (tests/traces/cloudphysics.trace.gz)
+Then the cost while drives grow: filled, 15 % overwritten, so that GC is at work; 16 KiB
+pages and units, 16 GiB .. 1 TiB raw (--sizes 16,64: those). How far greedy GC has come from
+its first victims differs with the drive's size, and with it WAF: hence the cost of
+a NAND program. Machines are shared and noisy: the best
+of --runs counts, and the ratios are worth more than the figures.
+
+usage: replay.py [--runs N] [--sizes GIB,...] [--requests N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+REPLAY = ROOT / "build" / "core" / "slate-replay"
+PROFILE = ROOT / "tests" / "bench" / "rand.ini"
+TRACE = ROOT / "tests" / "traces" / "cloudphysics.trace.gz"
+WORKLOADS = {
+    "rand3M": (["gen:rand4k,foot=3400MiB,n=3000000"], 3_000_000),
+    "fill1M": (["gen:rand4k,foot=3400MiB,n=1000000,fill=128KiB"], 2_000_000),
+    "real8": ([str(TRACE), "--repeat", "8", "--fold"], 1_500_000),
+}
+BLOCKS_PER_GIB = 8  # of a plane: 32 planes, 256 pages of 16 KiB a block
+
+
+def replay(*words: str) -> dict[str, Any]:
+    """One run's JSON."""
+    done = subprocess.run(
+        [REPLAY, "--profile", PROFILE, "--json", "-", "--wall", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"replay.py: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def best(runs: int, *words: str) -> dict[str, Any]:
+    """The run that took the least CPU time."""
+    return min((replay(*words) for _ in range(runs)), key=lambda one: one["wall"]["cpu_seconds"])
+
+
+def rate(one: dict[str, Any]) -> float:
+    """Requests a second of CPU time."""
+    return one["requests"]["completed"] / one["wall"]["cpu_seconds"]
+
+
+def workloads(runs: int) -> None:
+    """The three."""
+    print(
+        f"{'':<8}{'requests':>10}{'requests/s':>12}{'target':>11}{'CPU s':>8}{'ns each':>9}{'MiB':>7}{'WAF':>8}"
+    )
+    for name, (words, target) in WORKLOADS.items():
+        one = best(runs, *words)
+        wall, count = one["wall"], one["requests"]["completed"]
+        print(
+            f"{name:<8}{count:>10,}{rate(one):>12,.0f}{target:>11,}{wall['cpu_seconds']:>8.2f}"
+            f"{1e9 / rate(one):>9.0f}{wall['max_rss_kib'] // 1024:>7,}{one['waf']:>8.3f}",
+            flush=True,
+        )
+
+
+def growth(sizes: list[int], requests: int, runs: int) -> None:
+    """The same random writes on larger and larger drives."""
+    print(
+        f"{'GiB raw':<8}{'requests/s':>12}{'ns each':>9}{'WAF':>8}{'ns a program':>14}{'ratio':>7}{'MiB':>7}{'map MiB':>9}"
+    )
+    first = 0.0
+    for gib in sizes:
+        blocks = gib * BLOCKS_PER_GIB
+        gc = max(blocks * 5 // 100, 4)
+        capacity = gib * 1024 * 85 // 100
+        sets = {
+            "geometry.page_bytes": 16384,
+            "geometry.oob_bytes": 1280,
+            "geometry.pages_per_block": 256,
+            "geometry.blocks_per_plane": blocks,
+            "ftl.unit_bytes": 16384,
+            "ftl.capacity_mib": capacity,
+            "ftl.gc_start_blocks": gc,
+            "ftl.gc_stop_blocks": gc + 1,
+        }
+        words = [word for key, value in sets.items() for word in ("--set", f"{key}={value}")]
+        one = best(
+            runs, *words, "--fill", "1000", "--age", "150", f"gen:rand16k,foot={capacity}MiB,n={requests}"
+        )
+        ns = 1e9 / rate(one)
+        program = 1e9 * one["wall"]["cpu_seconds"] / sum(one["nand"]["ops"]["program"].values())
+        first = first or program
+        print(
+            f"{gib:<8}{rate(one):>12,.0f}{ns:>9.0f}{one['waf']:>8.3f}{program:>14.0f}{program / first:>7.2f}"
+            f"{one['wall']['max_rss_kib'] // 1024:>7,}{one['map_bytes'] / 2**20:>9,.0f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """The whole of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--sizes", default="16,64,256,1024")
+    parser.add_argument("--requests", type=int, default=1_000_000, help="of each size")
+    args = parser.parse_args()
+    if not REPLAY.exists():
+        sys.exit("replay.py: build/core/slate-replay is not there: run 'make core'")
+    workloads(args.runs)
+    print()
+    growth([int(word) for word in args.sizes.split(",") if word], args.requests, 1)
+
+
+if __name__ == "__main__":
+    main()

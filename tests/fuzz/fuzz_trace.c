@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fuzz_trace.c - the readers of host-tools/trace on any bytes at all. The first byte
+ * chooses a format (or that it be told), the second a device; the rest is the file,
+ * packed or not. Nothing may crash, and what comes out must add up:
+ *   every line is a row, bad, or of no interest (a write with a flush makes two rows);
+ *   a row is within the bounds of trace.h; a second pass gives the same rows.
+ * An input on which that fails ends in abort(), so that libFuzzer keeps it;
+ * fuzz_trace_bin FILE runs it again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace.h"
+
+#define MUST(x) ((x) ? (void)0 : broken(#x))
+
+static void broken(const char *what)
+{
+	fprintf(stderr, "fuzz_trace: broken: %s\n", what);
+	abort();
+}
+
+static void on_bad(void *opaque, const char *name, uint64_t line, const char *why)
+{
+	uint64_t *bad = opaque;
+
+	MUST(*name && line && *why);
+	++*bad;
+}
+
+/* A sum over all rows; -1 in *result if the trace could not be read to its end. */
+static uint64_t read_all(struct trace *t, uint64_t *rows, int *result)
+{
+	struct trace_row row;
+	uint64_t sum = 0;
+
+	*rows = 0;
+	while ((*result = trace_next(t, &row)) > 0) {
+		MUST(row.op <= TRACE_DONE && row.line);
+		if (row.op <= TRACE_TRIM)
+			MUST(row.offset <= TRACE_BYTES_MAX && row.bytes <= TRACE_BYTES_MAX - row.offset);
+		if (row.op == TRACE_FLUSH)
+			MUST(!row.fua && !row.offset && !row.bytes);
+		sum = sum * 31 + row.at_ns + 3 * row.offset + 7 * row.bytes + 11 * (uint64_t)row.op +
+		      13 * row.fua + 17 * row.device + 19 * row.line;
+		++*rows;
+	}
+	return sum;
+}
+
+static void check_counts(const struct trace *t, uint64_t rows, uint64_t bad, bool whole)
+{
+	struct trace_counts c;
+	uint64_t seen;
+
+	trace_get_counts(t, &c);
+	seen = c.rows + c.bad + c.other + c.other_devices;
+	MUST(c.rows == rows && c.bad == bad);
+	MUST(!whole || (seen >= c.lines && (seen == c.lines || trace_format(t) == TRACE_BLKPARSE)));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct trace_options o = { .device = TRACE_ANY_DEVICE, .bad = on_bad };
+	uint64_t bad = 0, rows, again, sum;
+	char err[TRACE_ERR_BYTES] = "", sha256[TRACE_SHA256_CHARS];
+	struct trace *t;
+	int result;
+
+	if (size < 2)
+		return -1;
+	o.format = (enum trace_format)(data[0] % TRACE_GENERATED);
+	o.device = data[1] < 128 ? TRACE_ANY_DEVICE : data[1] - 128u;
+	o.opaque = &bad;
+	if (trace_open_memory(&t, data + 2, size - 2, &o, err)) {
+		MUST(*err);
+		return 0;
+	}
+	sum = read_all(t, &rows, &result);
+	MUST(result == 0 || *trace_error(t));
+	check_counts(t, rows, bad, !result);
+	if (!result) {
+		MUST(trace_sha256(t, sha256) && strlen(sha256) == TRACE_SHA256_CHARS - 1);
+		MUST(!trace_rewind(t));
+		MUST(read_all(t, &again, &result) == sum && again == rows && !result);
+	}
+	trace_close(t);
+	return 0;
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest and the replayer agree: the same requests give the same latencies and commands."""
+
+import csv
+import json
+import subprocess
+import unittest
+
+from support import HERE, ROOT, SMALL, GuestTest
+
+REPLAY = ROOT / "build" / "core" / "slate-replay"
+
+
+class Record(GuestTest):
+    """slate run --record, then slate-replay."""
+
+    def replay(self, *args):
+        """Its JSON."""
+        out = self.folder / "replay.json"
+        done = subprocess.run(
+            [REPLAY, *map(str, args), "--json", out], capture_output=True, text=True, timeout=120, check=False
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(out.read_text(encoding="utf-8"))
+
+    def latencies(self, *args):
+        """Of each request, by its number."""
+        rows = self.folder / "rows.csv"
+        self.replay(*args, "--csv", rows)
+        with open(rows, encoding="utf-8") as lines:
+            return {int(row["request"]): (row["op"], int(row["latency_ns"])) for row in csv.DictReader(lines)}
+
+    def record(self, *args):
+        """A recording, what the drive counted, and how the drive was set."""
+        recording = self.folder / "recording.txt"
+        result = self.slate(
+            "--cmd",
+            HERE / "record.sh",
+            "--age",
+            "1",
+            "--set",
+            "ftl.buffer_units=64",
+            *args,
+            "--record",
+            recording,
+        )
+        self.assertFalse((self.folder / "recording.txt.part").exists())
+        settings = [
+            line.removeprefix("# set ")
+            for line in recording.read_text(encoding="utf-8").splitlines()
+            if line.startswith("# set ")
+        ]
+        return recording, result, [word for line in settings for word in ("--set", line)]
+
+    def agree(self, *args):
+        recording, result, settings = self.record(*args)
+        recorded = self.replay("--recorded", recording)
+        seen = json.loads(result.text("device.json"))["total"]
+        self.assertEqual(recorded["recorded"]["differed"], 0)
+        self.assertTrue(recorded["recorded"]["commands_equal"])
+        for op in ("read", "write", "trim"):
+            self.assertEqual(recorded["host"][op]["ios"], seen[op]["ios"], op)
+            self.assertEqual(recorded["host"][op]["latency"]["sum_ns"], seen[op]["latency-sum-ns"], op)
+            self.assertEqual(recorded["host"][op]["latency"]["max_ns"], seen[op]["latency-max-ns"], op)
+        for op in ("read", "program", "erase"):
+            for source, counts in seen["nand"]["by-source"].items():
+                self.assertEqual(recorded["nand"]["ops"][op][source], counts[f"{op}s"], f"{op} {source}")
+        self.assertGreater(recorded["gc"]["calls"], 20)
+        self.assertGreater(recorded["ftl_counts"]["fua_writes"], 0)
+        # Its arrival times alone, and steps when the drive asked for them, give the same.
+        first = self.latencies("--recorded", recording)
+        self.assertEqual(len(first), recorded["recorded"]["compared"])
+        opened = self.latencies("--profile", SMALL, *settings, "--open", recording)
+        self.assertEqual(first, opened)
+
+    def test_the_guest_and_the_replayer_agree(self):
+        self.agree()
+
+    def test_and_without_a_write_buffer_on_a_blocking_drive(self):
+        self.agree("--set", "ftl.buffer_units=0", "--set", "ftl.gc_mode=blocking")
+
+    def test_a_directory_that_is_not_there(self):
+        self.refused("--record", self.folder / "none" / "a", words=("--record", "name another file"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every format, plain and packed, and what is wrong with files."""
+
+import gzip
+import hashlib
+import shutil
+import subprocess
+import unittest
+
+from support import RAND, TINY, TRACES, Case
+
+MSR = (
+    "128166372003061629,usr,0,Read,4096,8192,1331\n"
+    "128166372003061639,usr,0,Write,0,4096,13\n"
+    "128166372003061649,usr,1,write,512,512,13\n"
+)
+SSDSIM = "0 0 8 16 1\n1000 0 0 8 0\n2000 3 1 1 0 00ff00ff\n"
+BLKPARSE = """\
+  8,16   5        1     0.000000000 18615  A   R 8 + 16 <- (8,17) 0
+  8,16   5        2     0.000001850 18615  Q   R 8 + 16 [java]
+  8,16   5        3     0.000002000 18615  Q  WS 0 + 8 [java]
+  8,16   5        4     0.000003000 18615  Q FWFSM 16 + 8 [java]
+  8,16   5        5     0.000004000 18615  Q   D 24 + 8 [java]
+  8,16   5        6     0.000005000 18615  Q  FN [java]
+  8,16   5        7     0.000006000     0  m   N cfq18615 alloced
+  8,16   5        8     0.000007000 18615  Q  WBS 32 + 8 [java]
+  8,16   5        9     0.000008000 18615  P   N [java]
+  8,16   5       10     0.000009000     0  C   R 8 + 16 [0]
+CPU5 (8,16):
+ Reads Queued:           1,        8KiB
+Total (8,16):
+"""
+BLK_EVENTS = BLKPARSE[: BLKPARSE.index("CPU5")]
+FIO2 = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 0 4096\n/dev/a wait 5000\n/dev/b read 4096 512\n/dev/a sync 0 0\n/dev/a trim 8192 4096\n/dev/a datasync\n/dev/a close\n"
+FIO3 = "fio version 3 iolog\n0 a add\n1 a open\n10 a write 0 4096\n25 b read 4096 512\n30 a sync 0 0\n40 a close\n"
+
+
+class Formats(Case):
+    """Hand-made files."""
+
+    def test_msr(self):
+        rows = self.rows(self.file("a.csv", MSR), "--open")
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
+            [("read", 4096, 8192, 0), ("write", 0, 4096, 1000), ("write", 512, 512, 2000)],
+        )
+        with_head = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\r\n" + MSR.replace(
+            "\n", "\r\n"
+        )
+        self.assertEqual(len(self.requests(self.file("b.csv", with_head))), 3)
+        one = self.json(self.file("a.csv", MSR), "--device", "1")
+        self.assertEqual((one["inputs"][0]["rows"], one["inputs"][0]["other_devices"]), (1, 2))
+        self.assertEqual(one["inputs"][0]["format"], "msr")
+        self.assertFalse(one["inputs"][0]["several_devices"])
+
+    def test_ssdsim(self):
+        rows = self.rows(self.file("a", SSDSIM), "--open")
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
+            [("read", 4096, 8192, 0), ("write", 0, 4096, 1000), ("write", 512, 512, 2000)],
+        )
+
+    def test_blkparse(self):
+        path = self.file("a", BLKPARSE)
+        rows = self.rows(path, "--open")
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["fua"], r["submit_ns"]) for r in rows],
+            [
+                ("read", 4096, 8192, 0, 0),
+                ("write", 0, 4096, 0, 150),
+                ("flush", 0, 0, 0, 1150),
+                ("write", 8192, 4096, 1, 1150),
+                ("trim", 12288, 4096, 0, 2150),
+                ("flush", 0, 0, 0, 3150),
+                ("flush", 0, 0, 0, 5150),
+                ("write", 16384, 4096, 1, 5150),
+            ],
+        )
+        one = self.json(path)["inputs"][0]
+        self.assertEqual((one["lines"], one["rows"], one["bad"], one["other"]), (13, 8, 0, 7))
+        self.assertEqual(self.requests(path, "--blk-action", "C"), [("read", 4096, 8192)])
+        self.assertEqual(len(self.requests(path, "--device", "8,16")), 8)
+        self.assertEqual(self.json(path, "--device", "8,17")["inputs"][0]["other_devices"], 8)
+
+    def test_fio_2(self):
+        rows = self.rows(self.file("a", FIO2), "--open")
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
+            [
+                ("write", 0, 4096, 0),
+                ("read", 4096, 512, 5_000_000),
+                ("flush", 0, 0, 5_000_000),
+                ("trim", 8192, 4096, 5_000_000),
+                ("flush", 0, 0, 5_000_000),
+            ],
+        )
+        self.assertEqual(self.requests(self.file("a", FIO2), "--device", "1"), [("read", 4096, 512)])
+
+    def test_fio_3(self):
+        rows = self.rows(self.file("a", FIO3), "--open")
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
+            [("write", 0, 4096, 0), ("read", 4096, 512, 15_000), ("flush", 0, 0, 20_000)],
+        )
+
+    def test_native(self):
+        path = self.native(
+            "# a comment",
+            "7 0 write 0 4096 fua",
+            "",
+            "9 1 trim 4096 4096",
+            "9 0 flush",
+            "12 0 read 0 512",
+            "13 0 step",
+        )
+        rows = self.rows(path, "--open")
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["fua"], r["submit_ns"]) for r in rows],
+            [
+                ("write", 0, 4096, 1, 0),
+                ("trim", 4096, 4096, 0, 2),
+                ("flush", 0, 0, 0, 2),
+                ("read", 0, 512, 0, 5),
+            ],
+        )
+        self.assertEqual(self.json(path)["inputs"][0]["events_left_out"], 1)
+
+    def test_real_files(self):
+        """Counts that other readers of the same files give (tests/traces/README.md)."""
+        for name, rows, reads in (
+            ("msr_wdev_1.csv.gz", 1055, 0),
+            ("msr_rsrch_1.csv.gz", 13780, None),
+            ("cloudphysics.trace.gz", 113872, 46974),
+            ("hadoop_disk_head.blkparse.gz", 250, 38),
+        ):
+            one = self.json(TRACES / name, "--fold", profile=RAND)
+            self.assertEqual((one["inputs"][0]["rows"], one["inputs"][0]["bad"]), (rows, 0), name)
+            if reads is not None:
+                self.assertEqual(one["host"]["read"]["ios"], reads, name)
+        # The volume is mostly written to.
+        with gzip.open(TRACES / "msr_rsrch_1.csv.gz", "rt") as lines:
+            reads = sum(",Read," in line for line in lines)
+        one = self.json(TRACES / "msr_rsrch_1.csv.gz", "--fold", profile=RAND)
+        self.assertEqual((one["host"]["read"]["ios"], one["host"]["write"]["ios"]), (reads, 13780 - reads))
+
+    def test_a_forced_format(self):
+        self.assertEqual(len(self.requests(self.file("a", SSDSIM), "--format", "ssdsim")), 3)
+        self.refused(
+            "--profile",
+            TINY,
+            "--format",
+            "msr",
+            self.file("a", SSDSIM * 3),
+            words=("bad row", "--format"),
+            code=1,
+        )
+        self.refused("--profile", TINY, "--format", "xml", "a", words=("--format xml", "blkparse"))
+
+
+class Packed(Case):
+    """gzip, zstd and standard input are the same rows."""
+
+    def same(self, *variants):
+        plain = self.json(*variants[0])
+        for variant in variants[1:]:
+            other = self.json(*variant)
+            self.assertEqual(other["host"], plain["host"])
+            self.assertEqual(other["inputs"][0]["rows"], plain["inputs"][0]["rows"])
+
+    def setUp(self):
+        super().setUp()
+        lines = [f"{i * 700} 0 {i * 37 % 1500 * 8} 8 {i % 3 == 0:d}" for i in range(30000)]
+        self.plain = self.file("plain", "\n".join(lines) + "\n")
+
+    def test_gzip(self):
+        packed = self.file("packed", gzip.compress(self.plain.read_bytes()))
+        half = len(self.plain.read_bytes()) // 2
+        members = self.file(
+            "members",
+            gzip.compress(self.plain.read_bytes()[:half]) + gzip.compress(self.plain.read_bytes()[half:]),
+        )
+        self.same([self.plain], [packed], [members])
+        for path in (self.plain, packed):
+            found = self.json(path)["inputs"][0]
+            self.assertEqual(found["sha256"], hashlib.sha256(path.read_bytes()).hexdigest())
+            self.assertEqual(found["bytes"], path.stat().st_size)
+
+    @unittest.skipUnless(shutil.which("zstd"), "there is no zstd")
+    def test_zstd(self):
+        subprocess.run(["zstd", "-q", self.plain, "-o", self.folder / "a.zst"], check=True)
+        half = len(self.plain.read_bytes()) // 2
+        frames = b""
+        for piece in (self.plain.read_bytes()[:half], self.plain.read_bytes()[half:]):
+            frames += subprocess.run(
+                ["zstd", "-q", "-c"], input=piece, capture_output=True, check=True
+            ).stdout
+        self.same([self.plain], [self.folder / "a.zst"], [self.file("frames", frames)])
+
+    def test_a_limit_leaves_the_checksum_whole(self):
+        found = self.json(self.plain, "--limit", 10)
+        self.assertEqual(found["requests"]["submitted"], 10)
+        self.assertEqual(found["inputs"][0]["sha256"], hashlib.sha256(self.plain.read_bytes()).hexdigest())
+
+    def test_standard_input(self):
+        text = self.plain.read_text(encoding="utf-8")
+        done = self.call("--profile", TINY, "--json", "-", "-", input=text)
+        self.assertIn('"rows": 30000', done.stdout)
+        self.assertIn(hashlib.sha256(text.encode()).hexdigest(), done.stdout)
+        done = self.call("--profile", TINY, "--repeat", "2", "-", input=text, code=2)
+        self.assertIn("only once", done.stderr)
+
+    def test_no_newline_at_the_end(self):
+        self.same([self.plain], [self.file("a", self.plain.read_bytes().rstrip(b"\n"))])
+
+    def test_cut_short(self):
+        packed = gzip.compress(self.plain.read_bytes())
+        self.refused(
+            "--profile",
+            TINY,
+            self.file("a.gz", packed[: len(packed) // 2]),
+            words=("a.gz", "not the whole file"),
+        )
+        damaged = packed[:200] + bytes(50) + packed[250:]
+        self.refused("--profile", TINY, self.file("b.gz", damaged), words=("b.gz", "damaged gzip"))
+
+
+class Bad(Case):
+    """Rows that cannot be read."""
+
+    def test_each_format(self):
+        for name, head, row, why in (
+            ("msr", MSR, "128166372003061629,usr,0,Reed,4096,8192,1331", "Type (column 4)"),
+            ("msr", MSR, "x,usr,0,Read,4096,8192,1331", "Timestamp"),
+            ("msr", MSR, "1,usr,zero,Read,4096,8192,1331", "DiskNumber"),
+            ("msr", MSR, "1,usr,0,Read,-1,8192,1331", "Offset or Size"),
+            ("msr", MSR, "1,usr,0,Read,4096,8192", "columns"),
+            ("msr", MSR, "1,usr,0,Read,4096,8192,1,2", "ResponseTime"),
+            ("msr", MSR, "99999999999999999999,usr,0,Read,4096,8192,1", "Timestamp"),
+            ("msr", MSR, "1,usr,0,Read,9223372036854775807,8192,1", "4 EiB"),
+            ("ssdsim", SSDSIM, "1 2 3 4", "five whole numbers"),
+            ("ssdsim", SSDSIM, "1 2 3 4 2", "OP (column 5)"),
+            ("ssdsim", SSDSIM, "1 2 3 4 1 a b", "more than 6"),
+            ("ssdsim", SSDSIM, "1 2 99999999999999999 4 1", "beyond 4 EiB"),
+            ("blkparse", BLK_EVENTS, "8,16 5 2 zero 18615 Q R 8 + 16 [java]", "an event begins"),
+            ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 Q X 8 + 16 [java]", "RWBS"),
+            ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 Q R 8 - 16 [java]", "SECTOR + COUNT"),
+            ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 Q R 8 + x [java]", "COUNT"),
+            ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 QQQ R 8 + 1 [java]", "action"),
+            ("fio", FIO2, "/dev/a jump 0 4096", "the action is none of"),
+            ("fio", FIO2, "/dev/a write 0", "OFFSET and BYTES"),
+            ("fio", FIO2, "alone", "file name and an action"),
+            ("fio", FIO3, "x a write 0 4096", "its time in us"),
+            ("fio", FIO3, "9 a wait 100", "version 3 has none"),
+            ("native", "# slate-trace 1\n", "1 0 leap 0 0", "none of read, write"),
+            ("native", "# slate-trace 1\n", "1 0 read 0 4096 fua", "OFFSET BYTES"),
+            ("native", "# slate-trace 1\n", "one 0 read 0 4096", "NS STREAM"),
+            ("native", "# slate-trace 1\n1 0 flush\n", "# set a.b=c", "behind the first row"),
+        ):
+            path = self.file("a", head + row + "\n")
+            line = head.count("\n") + 1
+            with self.subTest(row=row):
+                self.refused(
+                    "--profile",
+                    TINY,
+                    "--format",
+                    name,
+                    path,
+                    words=(f"a:{line}: bad row: ", why, "--max-bad"),
+                    code=1,
+                )
+
+    def test_the_share(self):
+        """Two bad rows of a hundred."""
+        good = [f"{i} 0 {i * 8} 8 0" for i in range(98)]
+        path = self.file("a", "\n".join(good[:50] + ["x"] + good[50:] + ["1 2 3"]) + "\n")
+        found = self.json(path, "--max-bad", 20)
+        self.assertEqual((found["inputs"][0]["bad"], found["inputs"][0]["rows"]), (2, 98))
+        self.refused(
+            "--profile",
+            TINY,
+            path,
+            "--max-bad",
+            "19",
+            words=("a:51:", "a:100:", "2 of 100 rows are bad"),
+            code=1,
+        )
+
+    def test_five_are_told(self):
+        lines = ["1 0 0 8 0"] + ["bad"] * 40
+        message = self.call("--profile", TINY, "--max-bad", "999", self.file("a", "\n".join(lines))).stderr
+        self.assertEqual(message.count("bad row"), 5)
+        message = self.call(
+            "--profile", TINY, self.file("a", "\n".join(lines + ["1 0 0 8 0"])), code=1
+        ).stderr
+        self.assertEqual(message.count("bad row"), 5)
+
+    def test_a_long_line(self):
+        path = self.file("a", "0 0 0 8 0\n" + "9" * 300_000 + "\n5 0 8 8 0\n")
+        found = self.json(path, "--max-bad", 500)["inputs"][0]
+        self.assertEqual((found["rows"], found["bad"], found["lines"]), (2, 1, 3))
+        self.refused("--profile", TINY, path, words=("a:2: bad row: is longer than 4096",), code=1)
+
+    def test_no_trace_at_all(self):
+        for content, word in (
+            ("", "is empty"),
+            ("hello\n", "no known format"),
+            ("\x00\x01\x02", "no known format"),
+        ):
+            self.refused("--profile", TINY, self.file("a", content), words=("trace", word, "--format"))
+        self.refused("--profile", TINY, "nowhere", words=("nowhere", "No such file"))
+        self.refused("--profile", TINY, self.folder, words=("is a directory",))
+        self.refused("--profile", TINY, self.file("a", "# slate-trace 2\n"), words=("another version",))
+        self.refused("--profile", TINY, self.file("a", "fio version 1 iolog\n"), words=("newer fio",))
+
+    def test_generators(self):
+        for spec, word in (
+            ("gen:", "randSIZE"),
+            ("gen:walk4k,foot=1M", "randSIZE"),
+            ("gen:rand4k,n=1", "foot"),
+            ("gen:rand4k,foot=1M", "n=N"),
+            ("gen:rand4k,foot=1M,n=1,x=1", "'x'"),
+            ("gen:rand4k,foot=1M,n=1,read=1001", "'read'"),
+            ("gen:rand4k,foot=1Q,n=1", "'foot'"),
+            ("gen:rand100,foot=1M,n=1", "whole sectors"),
+            ("gen:rand4k,foot=1M,n=1,seed=0", "'seed'"),
+        ):
+            self.refused("--profile", TINY, spec, words=(spec, word, "--help"))
+
+
+if __name__ == "__main__":
+    unittest.main()

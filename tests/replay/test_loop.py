@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Open and closed loop, streams, addresses: times by hand, on tiny.ini."""
+
+import unittest
+
+from support import CAPACITY, READ, RAND, TINY, WRITE, Case
+
+
+class Loops(Case):
+    """A die of each of two channels; a write takes WRITE, a read READ."""
+
+    def times(self, *args):
+        return [(row["submit_ns"], row["latency_ns"]) for row in self.rows(*args)]
+
+    def test_closed_one(self):
+        trace = self.native("5 0 write 0 4096", "6 0 write 4096 4096", "7 0 read 0 4096", "8 0 flush")
+        self.assertEqual(
+            self.times(trace),
+            [(0, WRITE), (WRITE, WRITE), (2 * WRITE, READ), (2 * WRITE + READ, 0)],
+        )
+
+    def test_closed_two(self):
+        """The third write waits for the first of the two dies to be free."""
+        trace = self.native(*(f"0 0 write {i * 4096} 4096" for i in range(4)))
+        self.assertEqual(
+            self.times("--closed", 2, trace), [(0, WRITE), (0, WRITE), (WRITE, WRITE), (WRITE, WRITE)]
+        )
+        self.assertEqual(
+            self.times("--closed", 4, trace), [(0, WRITE), (0, WRITE), (0, 2 * WRITE), (0, 2 * WRITE)]
+        )
+        found = self.json("--closed", 3, trace)
+        self.assertEqual(found["requests"]["deepest_queue"], 3)
+        self.assertEqual((found["time"]["begin_ns"], found["time"]["end_ns"]), (0, 2 * WRITE))
+
+    def test_open(self):
+        """All at the trace's own times, whatever is under way."""
+        lines = [f"{1000 + i * 1000} 0 write {i * 4096} 4096" for i in range(4)]
+        trace = self.native(*lines, "500000 0 read 0 4096")
+        self.assertEqual(
+            self.times("--open", trace),
+            [
+                (0, WRITE),
+                (1000, WRITE),
+                (2000, WRITE - 2000 + WRITE),
+                (3000, WRITE + 1000 - 3000 + WRITE),
+                (499000, READ),
+            ],
+        )
+
+    def test_speed(self):
+        trace = self.native("0 0 write 0 4096", "3000000 0 read 0 4096", "3000001 0 read 0 4096")
+        for speed, times in (
+            ("3", (1000000, 1000000)),
+            ("0.5", (6000000, 6000002)),
+            ("2.5", (1200000, 1200000)),
+        ):
+            self.assertEqual(
+                [row["submit_ns"] for row in self.rows("--open", "--speed", speed, trace)], [0, *times], speed
+            )
+
+    def test_a_read_waits_for_a_write_of_its_die(self):
+        self.assertEqual(
+            self.times("--open", "--fill", 1000, self.native("0 0 write 0 4096", "50000 0 read 8192 4096"))[
+                0
+            ],
+            (0, WRITE),
+        )
+        # Filled in order: unit 0 on die 0, unit 1 on die 1; the write goes to die 0.
+        rows = self.rows(
+            "--open",
+            "--fill",
+            1000,
+            self.native("0 0 write 0 4096", "50000 0 read 8192 4096", "50000 0 read 4096 4096"),
+        )
+        self.assertEqual(sorted(row["latency_ns"] for row in rows[1:]), [READ, WRITE - 50000 + READ])
+
+    def test_time_that_goes_back(self):
+        trace = self.native("9000 0 write 0 4096", "8000 0 write 4096 4096", "9500 0 write 8192 4096")
+        self.assertEqual([t for t, _ in self.times("--open", trace)], [0, 0, 500])
+        self.assertEqual(self.json("--open", trace)["inputs"][0]["backwards"], 1)
+
+    def test_repeat(self):
+        trace = self.native("1000 0 write 0 4096", "501000 0 write 4096 4096")
+        self.assertEqual(
+            [t for t, _ in self.times("--open", "--repeat", 3, trace)],
+            [0, 500000, 500000, 1000000, 1000000, 1500000],
+        )
+        self.assertEqual(self.json("--repeat", 3, trace)["requests"]["completed"], 6)
+
+    def test_limit_and_warmup(self):
+        found = self.json("gen:rand4k,foot=4M,n=1000", "--limit", 300, "--warmup", 100)
+        self.assertEqual(
+            found["requests"], {"submitted": 300, "completed": 300, "counted": 200, "deepest_queue": 1}
+        )
+        self.assertEqual(found["time"]["begin_ns"], 100 * WRITE)
+        self.assertEqual(found["nand"]["ops"]["program"]["host"], 200)
+        self.assertEqual(found["host"]["write"]["ios"], 200)
+        done = self.call("--profile", TINY, "gen:rand4k,foot=4M,n=10", "--warmup", 11)
+        self.assertIn("warm-up of 11 requests was not over after 10", done.stderr)
+
+    def test_the_loop_goes_well_together(self):
+        for words, said in (
+            (("--open", "--closed", "2", "x"), "exclude each other"),
+            (("--speed", "2", "x"), "--open"),
+            ((), "no TRACE"),
+            (("--closed", "0", "x"), "1 .. 65536"),
+            (("--open", "--speed", "0", "x"), "--speed 0"),
+            (("--open", "--speed", "1.0000001", "x"), "six places"),
+            (("--repeat", "x", "x"), "--repeat x"),
+            (("--nonsense", "x"), "--nonsense"),
+            (("--ephemeral", "x"), "--drive"),
+            (("--set", "channels=1", "x"), "SECTION.KEY=VALUE"),
+            (("--check", "--set", "ftl.payload=no", "gen:rand4k,foot=1M,n=1"), "ftl.payload=yes"),
+            (("--device", "1,x", "x"), "--device"),
+            (("--blk-action", "QQ", "x"), "one letter"),
+            (("--scale=0", "x"), "--scale=0"),
+            (("--align", "page", "x"), "sector nor unit"),
+            (("--recorded", "x"), "leave --profile out"),
+            (("-", "-"), "twice"),
+        ):
+            self.refused("--profile", TINY, *words, words=(said,))
+        self.refused("x", words=("--profile", "--drive"))
+        self.refused("--profile", "none.ini", "gen:rand4k,foot=1M,n=1", words=("none.ini",))
+
+
+class Streams(Case):
+    """Several traces at once."""
+
+    def test_open_merges_by_time(self):
+        one = self.native("100 0 write 0 4096", "900 0 write 4096 4096", name="one")
+        two = self.native("7000 0 write 8192 4096", "7400 0 write 12288 4096", name="two")
+        rows = self.rows("--open", one, two)
+        self.assertEqual(
+            [(row["stream"], row["submit_ns"]) for row in rows], [(0, 0), (1, 0), (1, 400), (0, 800)]
+        )
+        rows = self.rows("--open", "--common-clock", one, two)
+        self.assertEqual(
+            [(row["stream"], row["submit_ns"]) for row in rows], [(0, 0), (0, 800), (1, 6900), (1, 7300)]
+        )
+        rows = self.rows("--open", "--common-clock", "--speed", "10", one, two)
+        self.assertEqual([row["submit_ns"] for row in rows], [0, 80, 690, 730])
+
+    def test_closed_has_a_window_for_each(self):
+        """Writes of the one stream wait for each other, not for the other's."""
+        one = self.native(*(f"0 0 write {i * 4096} 4096" for i in range(3)), name="one")
+        two = self.native(*(f"0 0 write {(i + 9) * 4096} 4096" for i in range(2)), name="two")
+        rows = self.rows("--closed", 1, one, two)
+        self.assertEqual(
+            sorted((row["stream"], row["submit_ns"]) for row in rows),
+            [(0, 0), (0, WRITE), (0, 2 * WRITE), (1, 0), (1, WRITE)],
+        )
+        found = self.json("--closed", 1, one, two)
+        self.assertEqual([one["requests"] for one in found["inputs"]], [3, 2])
+        self.assertEqual(found["requests"]["deepest_queue"], 2)
+
+
+class Places(Case):
+    """Addresses that the drive does not have, and pieces of sectors and units."""
+
+    def one(self, offset, size, *args):
+        return self.requests(*args, self.native(f"0 0 write {offset} {size}"))[0][1:]
+
+    def counts(self, offset, size, *args):
+        return self.json(*args, self.native(f"0 0 write {offset} {size}"))["inputs"][0]
+
+    def test_beyond_is_an_error(self):
+        trace = self.native("0 0 write 0 4096", f"1 0 write {CAPACITY} 512")
+        self.refused("--profile", TINY, trace, words=("line 3", str(CAPACITY + 512), "--fold", "--scale"))
+        self.assertEqual(self.one(CAPACITY - 512, 512), (CAPACITY - 512, 512))
+
+    def test_larger_than_the_drive(self):
+        trace = self.native(f"0 0 write 0 {CAPACITY + 512}")
+        for how in ("--fold", "--scale"):
+            self.refused("--profile", TINY, how, trace, words=("larger than the drive",))
+
+    def test_fold(self):
+        self.assertEqual(self.one(3 * CAPACITY + 8192, 4096, "--fold"), (8192, 4096))
+        self.assertEqual(self.one(2 * CAPACITY - 512, 4096, "--fold"), (CAPACITY - 4096, 4096))
+        found = self.counts(2 * CAPACITY - 512, 4096, "--fold")
+        self.assertEqual((found["folded"], found["moved"], found["aligned"]), (1, 1, 0))
+        self.assertEqual(self.counts(0, 4096, "--fold")["folded"], 0)
+
+    def test_scale(self):
+        """Extent 4 times the drive: every unit at a quarter of its number."""
+        trace = self.native(
+            f"0 0 write {4 * CAPACITY - 4096} 4096", "0 0 write 409600 512", "0 0 write 16896 512"
+        )
+        self.assertEqual(
+            [place for _, place, _ in self.requests("--scale", trace)],
+            [(4 * CAPACITY // 4096 - 1) // 4 * 4096, 102400, 4096 + 512],
+        )
+        self.refused("--profile", TINY, "--scale=1MiB", trace, words=("beyond the extent", "--scale"))
+        found = self.json("--scale", trace)["inputs"][0]
+        self.assertEqual((found["extent_bytes"], found["scaled"]), (4 * CAPACITY, 3))
+        self.assertEqual(
+            self.one(409600, 4096, f"--scale={8 * CAPACITY >> 20}MiB"), (51200 // 4096 * 4096, 4096)
+        )
+        self.assertEqual(self.one(4096, 4096, "--scale=3M"), (8192, 4096))
+
+    def test_align(self):
+        self.assertEqual(self.one(700, 100), (512, 512))
+        self.assertEqual(self.one(500, 100), (0, 1024))
+        self.assertEqual(self.one(512, 512), (512, 512))
+        self.assertEqual(self.one(512, 512, "--align", "unit"), (0, 4096))
+        self.assertEqual(self.one(4095, 2, "--align", "unit"), (0, 8192))
+        self.assertEqual(self.counts(700, 100)["aligned"], 1)
+        self.assertEqual(self.counts(8192, 4096, "--align", "unit")["aligned"], 0)
+
+    def test_no_bytes(self):
+        found = self.json(self.native("0 0 write 0 0", "1 0 read 512 0", "2 0 write 0 512"))["inputs"][0]
+        self.assertEqual((found["rows"], found["zero_size"], found["requests"]), (3, 2, 1))
+
+    def test_several_devices_are_noted(self):
+        trace = self.file("a", "0 1 0 8 0\n1 2 8 8 0\n")
+        done = self.call("--profile", TINY, trace)
+        self.assertIn("several devices", done.stderr)
+        self.assertNotIn("several devices", self.call("--profile", TINY, trace, "--device", 1).stderr)
+
+
+class Generators(Case):
+    """The sequence is the one that trace.h promises."""
+
+    @staticmethod
+    def numbers(seed):
+        """xorshift64."""
+        x = seed * 0x9E3779B97F4A7C15 & (1 << 64) - 1
+        while True:
+            x ^= x << 13 & (1 << 64) - 1
+            x ^= x >> 7
+            x ^= x << 17 & (1 << 64) - 1
+            yield x
+
+    def test_random(self):
+        numbers = self.numbers(5)
+        want = [
+            ("write", at, min(128 << 10, (1 << 20) + 4096 - at))
+            for at in range(0, (1 << 20) + 4096, 128 << 10)
+        ]
+        want += [("write", next(numbers) % 257 * 4096, 4096) for _ in range(50)]
+        self.assertEqual(self.requests("gen:rand4k,foot=1028KiB,n=50,seed=5,fill=128K"), want)
+
+    def test_in_order(self):
+        rows = self.rows("--open", "gen:seq8k,foot=24K,n=4,gap=9")
+        self.assertEqual(
+            [(row["offset"], row["submit_ns"]) for row in rows], [(0, 0), (8192, 9), (16384, 18), (0, 27)]
+        )
+        self.assertEqual(len(self.requests("gen:seq8k,foot=24K")), 3)
+
+    def test_reads(self):
+        """Two numbers a request: its place, then whether it reads."""
+        numbers = self.numbers(1)
+        want = []
+        for _ in range(1000):
+            place = next(numbers) % 256 * 4096
+            want.append(("read" if next(numbers) % 1000 < 300 else "write", place, 4096))
+        self.assertEqual(self.requests("gen:rand4k,foot=1M,n=1000,read=300"), want)
+
+    def test_of_the_benchmark(self):
+        found = self.json("gen:rand4k,foot=3400MiB,n=1000", profile=RAND)
+        self.assertEqual(found["inputs"][0]["format"], "generated")
+        self.assertIsNone(found["inputs"][0]["sha256"])
+
+
+if __name__ == "__main__":
+    unittest.main()

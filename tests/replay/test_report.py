@@ -1,0 +1,486 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What comes out: JSON, CSV, series; --check, --recorded; signals and full disks."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from support import FAULTY, RAND, READ, REPLAY, ROOT, TINY, WRITE, Case
+
+NUMBER = (int, float)
+BY_SOURCE = {name: int for name in ("host", "gc", "wl", "meta", "backup")}
+OPS = {name: BY_SOURCE for name in ("read", "program", "erase", "copyback")}
+HOST = {
+    "ios": int,
+    "bytes": int,
+    "errors": int,
+    "iops": NUMBER,
+    "bytes_per_s": NUMBER,
+    "where_ns": {n: int for n in ("cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link")},
+    "latency": {
+        "min_ns": int,
+        "max_ns": int,
+        "sum_ns": int,
+        "mean_ns": float,
+        "percentiles_ns": {p: int for p in ("50", "90", "95", "99", "99.9", "99.99", "99.999", "100")},
+        "histogram": list,
+    },
+}
+INPUT = (
+    {name: int for name in """bytes lines rows bad other other_devices requests backwards zero_size
+    aligned folded scaled moved extent_bytes events_left_out""".split()}
+    | {
+        "name": str,
+        "format": str,
+        "sha256": str,
+        "several_devices": bool,
+    }
+)
+SCHEMA = {
+    "schema": str,
+    "drive": str,
+    "ftl": str,
+    "capacity_bytes": int,
+    "replay": {
+        "loop": str,
+        "qd": int,
+        "speed_millionths": int,
+        "repeat": int,
+        "limit": int,
+        "warmup": int,
+        "beyond": str,
+        "align_bytes": int,
+        "common_clock": bool,
+    },
+    "inputs": [INPUT],
+    "requests": {n: int for n in ("submitted", "completed", "counted", "deepest_queue")},
+    "time": {n: int for n in ("begin_ns", "end_ns", "idle_ns")},
+    "host": {name: HOST for name in ("read", "write", "trim", "flush")},
+    "waf": float,
+    "raf": float,
+    "gc": {
+        n: int for n in """calls ns units_moved pages_moved blocks_erased blocks_erased_by_gc merges mmerges
+        second_victims""".split()
+    },
+    "wear": {"aep": float, "vep": float}
+    | {
+        n: int
+        for n in "pages page_erases page_erases_sq erase_count_max erase_count_sum retired_blocks".split()
+    },
+    "energy_nj": OPS | {"total": int},
+    "nand": {"ops": OPS}
+    | {
+        n: int for n in """read_bytes partial_erases parallel_erases subpage_reads suspends corrected retries
+        uncorrectable program_fails erase_fails disturbs disturb_lost programmed_pages violations""".split()
+    },
+    "ftl_counts": {
+        n: int for n in """host_units meta_units pad_units coalesced_units buffer_hit_units unwritten_units
+        trimmed_units merge_reads fua_writes search_reads""".split()
+    },
+    "busy": {
+        "dies": [{"busy": NUMBER, "ns": BY_SOURCE}],
+        "channels": [{"busy": NUMBER, "ns": BY_SOURCE}],
+        "all_dies": NUMBER,
+        "all_channels": NUMBER,
+    },
+    "map_bytes": int,
+    "check": {n: int for n in ("invariant_checks", "sectors", "unknown", "wrong")},
+    "recorded": type(None),
+    "series": {"interval_ns": int, "rows": list},
+    "settings": [str],
+}
+EVERY_OP = (
+    "0 0 write 0 16384",
+    "1 0 read 0 4096",
+    "2 0 trim 0 8192",
+    "3 0 flush",
+    "600000 0 read 8192 4096",
+    "2000000 0 read 0 4096",
+)
+
+
+class Report(Case):
+    """The JSON and the CSV."""
+
+    def match(self, value, shape, where="root"):
+        """The keys and the types, all of them and no others."""
+        if isinstance(shape, dict):
+            self.assertIsInstance(value, dict, where)
+            self.assertEqual(sorted(value), sorted(shape), where)
+            for key, inner in shape.items():
+                self.match(value[key], inner, f"{where}.{key}")
+        elif isinstance(shape, list):
+            self.assertTrue(value, where)
+            for one in value:
+                self.match(one, shape[0], f"{where}[]")
+        else:
+            self.assertIsInstance(value, shape, where)
+
+    def test_schema(self):
+        found = self.json("--open", "--interval", 1, "--check", self.native(*EVERY_OP))
+        self.match(found, SCHEMA)
+        self.assertEqual(found["schema"], "slate-replay-1")
+
+    def test_the_schema_is_documented(self):
+        text = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
+        words = set(re.findall(r"[a-z0-9_]+", text))
+
+        def keys(shape):
+            if isinstance(shape, list):
+                yield from keys(shape[0])
+            elif isinstance(shape, dict):
+                for key, inner in shape.items():
+                    yield key
+                    yield from keys(inner)
+
+        self.assertEqual([key for key in keys(SCHEMA) if not key[0].isdigit() and key not in words], [])
+        for option in re.findall(r"^  (--[a-z-]+)", self.call("--help").stdout, re.MULTILINE):
+            self.assertIn(option, text)
+
+    def test_figures(self):
+        """40 writes one by one, then 10 reads of them: 20 programs a die."""
+        lines = [f"0 0 write {i * 4096} 4096" for i in range(40)] + [
+            f"0 0 read {i * 8192} 512" for i in range(10)
+        ]
+        found = self.json(self.native(*lines))
+        end = 40 * WRITE + 10 * READ
+        self.assertEqual(found["time"], {"begin_ns": 0, "end_ns": end, "idle_ns": end})
+        self.assertEqual((found["waf"], found["raf"]), (1.0, 8.0))
+        write = found["host"]["write"]
+        self.assertEqual((write["ios"], write["bytes"]), (40, 163840))
+        self.assertAlmostEqual(write["iops"], 40e9 / end, places=3)
+        self.assertAlmostEqual(write["bytes_per_s"], 163840e9 / end, places=0)
+        self.assertEqual(write["where_ns"]["cell"], 40 * 100000)
+        self.assertEqual(write["where_ns"]["bus"], 40 * 4096)
+        self.assertEqual(set(write["latency"]["percentiles_ns"].values()), {WRITE})
+        (bucket,) = write["latency"]["histogram"]
+        self.assertTrue(bucket[0] <= WRITE < bucket[0] * 1025 / 1024 and bucket[1] == 40)
+        self.assertEqual(found["nand"]["ops"]["read"]["host"], 10)
+        self.assertEqual(found["energy_nj"]["program"]["host"], 40 * 50)
+        self.assertEqual(found["energy_nj"]["total"], 40 * 50 + 10 * 7)
+        busy = [die["ns"]["host"] for die in found["busy"]["dies"]]
+        self.assertEqual(sum(busy), end)
+        self.assertAlmostEqual(found["busy"]["all_dies"], 0.5)
+        self.assertAlmostEqual(found["busy"]["all_channels"], 50 * 4096 / end / 2)
+        self.assertEqual(found["map_bytes"] % 4, 0)
+        self.assertGreaterEqual(found["map_bytes"], 1536 * 4)
+        self.assertIn("ftl.payload=no", found["settings"])
+
+    def test_a_name_that_is_no_utf8(self):
+        trace = os.fsencode(self.native(*EVERY_OP)) + b"\xff"
+        os.rename(self.folder / "native.txt", trace)
+        done = subprocess.run(
+            [REPLAY, "--profile", TINY, "--json", "-", trace], capture_output=True, check=True
+        )
+        self.assertTrue(json.loads(done.stdout)["inputs"][0]["name"].endswith("native.txt?"))
+
+    def test_percentiles(self):
+        """99 reads of an idle drive, one behind a write."""
+        lines = [f"{i * 1000000} 0 read 8192 4096" for i in range(1, 100)]
+        trace = self.native("0 0 write 0 4096", "4096 0 read 0 512", *lines)
+        rows = self.rows("--open", "--fill", 1000, trace)
+        found = self.json("--open", "--fill", 1000, trace)["host"]["read"]["latency"]
+        seen = sorted(row["latency_ns"] for row in rows if row["op"] == "read")
+        self.assertEqual((found["min_ns"], found["max_ns"]), (seen[0], seen[-1]))
+        self.assertEqual(found["sum_ns"], sum(seen))
+        for name, value in found["percentiles_ns"].items():
+            exact = seen[max(0, -(-len(seen) * round(float(name) * 10000) // 1000000) - 1)]
+            self.assertTrue(exact <= value <= exact * 1025 // 1024, (name, exact, value))
+
+    def test_gc(self):
+        """A drive overwritten four times: every figure from the array's own counts."""
+        found = self.json("gen:rand4k,foot=6M,n=6144", "--fill", 1000)
+        programs = sum(found["nand"]["ops"]["program"].values())
+        self.assertAlmostEqual(found["waf"], programs / 6144, places=9)
+        self.assertGreater(found["waf"], 1)
+        self.assertEqual(found["gc"]["pages_moved"], found["nand"]["ops"]["program"]["gc"])
+        self.assertEqual(found["gc"]["units_moved"], found["nand"]["ops"]["program"]["gc"])
+        self.assertEqual(found["gc"]["blocks_erased"], sum(found["nand"]["ops"]["erase"].values()))
+        self.assertEqual(found["energy_nj"]["erase"]["gc"], 900 * found["nand"]["ops"]["erase"]["gc"])
+        wear = found["wear"]
+        self.assertEqual(wear["pages"], 2048)
+        self.assertAlmostEqual(wear["aep"], wear["page_erases"] / 2048, places=9)
+        self.assertAlmostEqual(wear["vep"], wear["page_erases_sq"] / 2048 - wear["aep"] ** 2, places=9)
+        self.assertEqual(found["nand"]["violations"], 0)
+
+    def test_series(self):
+        """1 ms: the writes; nothing for 8 ms; a read."""
+        trace = self.native(
+            *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(8)), "9500000 0 read 0 4096"
+        )
+        series = self.json("--open", "--interval", 1, trace)["series"]
+        self.assertEqual(series["interval_ns"], 1000000)
+        self.assertEqual([row["at_ns"] for row in series["rows"]], [0, 1000000, 9000000])
+        first, second, last = series["rows"]
+        self.assertEqual(
+            first["write"],
+            {"ios": 5, "bytes": 20480, "latency_sum_ns": 5 * WRITE, "latency_max_ns": WRITE},
+        )
+        self.assertEqual((second["write"]["ios"], last["read"]["ios"]), (3, 1))
+        self.assertNotIn("write", last)
+        self.assertEqual([row["nand_programs"] for row in series["rows"]], [5, 3, 0])
+        self.assertEqual(last["nand_reads"], 1)
+
+    def test_csv(self):
+        rows = self.rows("--open", self.native(*EVERY_OP))
+        self.assertEqual([row["request"] for row in rows], list(range(6)))
+        parts = ("cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link")
+        for row in rows:
+            self.assertEqual(sum(row[f"{part}_ns"] for part in parts), row["latency_ns"])
+            self.assertEqual((row["status"], row["stream"]), (0, 0))
+
+    def test_equal_runs(self):
+        args = (
+            "gen:rand4k,foot=6M,n=4000,read=400",
+            "--closed",
+            7,
+            "--interval",
+            5,
+            "--fill",
+            1000,
+            "--check",
+        )
+        texts = []
+        for i in range(2):
+            path = self.folder / f"{i}.csv"
+            texts.append(
+                (self.call("--profile", TINY, "--json", "-", "--csv", path, *args).stdout, path.read_bytes())
+            )
+        self.assertEqual(texts[0], texts[1])
+        self.assertNotIn("wall", json.loads(texts[0][0]))
+        self.assertIn("requests_per_s", self.json(*args, "--wall")["wall"])
+
+    def test_payload(self):
+        """Whether the drive keeps data does not change a single time."""
+        args = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--fill", 1000)
+        self.assertEqual(self.rows(*args), self.rows(*args, "--set", "ftl.payload=yes"))
+        self.assertIn("keeps no data", self.call("--profile", TINY, *args).stdout)
+        self.assertNotIn(
+            "keeps no data", self.call("--profile", TINY, *args, "--set", "ftl.payload=yes").stdout
+        )
+
+    def test_a_drive_file(self):
+        """What one replay wrote, the next one reads."""
+        drive = self.folder / "a.slate"
+        wrote = self.native("0 0 write 0 16384", name="w")
+        self.json("--drive", drive, wrote)
+        read = self.native("0 0 read 0 16384", name="r")
+        done = self.call("--drive", drive, "--ephemeral", "--json", "-", read)
+        self.assertEqual(json.loads(done.stdout)["nand"]["ops"]["read"]["host"], 4)
+        done = self.call("--drive", drive, "--ephemeral", "--check", "--json", "-", read)
+        self.assertEqual(json.loads(done.stdout)["check"]["unknown"], 32)
+
+
+class Check(Case):
+    """--check sees what goes wrong, and nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        lines = [f"0 0 write {i * 4096} 4096" for i in range(200)]
+        lines += [f"0 0 write {i * 4096} 4096" for i in range(0, 200, 3)]
+        self.trace = self.native(*lines, *(f"0 0 read {i * 4096} 4096" for i in range(200)))
+
+    def test_a_drive_that_is_right(self):
+        found = self.json("--check=50", self.trace)["check"]
+        self.assertEqual(
+            found, {"invariant_checks": 467 // 50 + 1, "sectors": 1600, "unknown": 0, "wrong": 0}
+        )
+
+    def test_deep_queues_and_every_operation(self):
+        lines, x = [], 1
+        for i in range(6000):
+            x = x * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
+            size, at = (x >> 40) % 24 + 1, (x >> 20) % 11000
+            op = ("read", "write", "write", "trim", "read", "flush")[(x >> 52) % 6]
+            lines.append(f"{i * 3000} 0 {op}" + ("" if op == "flush" else f" {at * 512} {size * 512}"))
+        trace = self.native(*lines)
+        for how in (("--closed", "16"), ("--open",)):
+            for buffer in (0, 64):
+                found = self.json(
+                    *how, "--check", "--set", f"ftl.buffer_units={buffer}", "--fill", 500, trace
+                )
+                self.assertEqual(found["check"]["wrong"], 0)
+                self.assertGreater(found["check"]["sectors"], 20000)
+
+    def test_planted_faults(self):
+        for fault in ("misplaced:102", "trimmed:102", "misplaced:201", "trimmed:267"):
+            done = self.call(
+                "--profile",
+                TINY,
+                "--check",
+                self.trace,
+                program=FAULTY,
+                code=1,
+                env={**os.environ, "FAULT": fault},
+            )
+            self.assertIn("--check: request ", done.stderr)
+            self.assertRegex(done.stderr, r"(8|16) of 1600 sectors read were wrong")
+        done = self.call("--profile", TINY, "--check", self.trace, program=FAULTY)
+        self.assertIn("0 wrong", done.stdout)
+
+
+class Recorded(Case):
+    """What was recorded is what is replayed."""
+
+    def setUp(self):
+        super().setUp()
+        self.recording = self.folder / "recording.txt"
+        self.first = self.json(
+            "gen:rand4k,foot=6M,n=3000,read=300", "--closed", 5, "--fill", 1000, "--set", "ftl.buffer_units=16",
+            "--record", self.recording,
+        )  # fmt: skip
+
+    def again(self, *args, code=0):
+        return self.call("--recorded", self.recording, *args, code=code)
+
+    def test_equal(self):
+        found = json.loads(self.again("--json", "-").stdout)
+        self.assertEqual(found["recorded"], {"compared": 3000, "differed": 0, "commands_equal": True})
+        for key in ("host", "nand", "gc", "energy_nj"):
+            self.assertEqual(found[key], self.first[key], key)
+        self.assertIn("0 differ; the array's commands are equal", self.again("--check").stdout)
+
+    def test_from_the_arrival_times_alone(self):
+        self.assertEqual(
+            self.json("--open", "--fill", 1000, "--set", "ftl.buffer_units=16", self.recording)["host"],
+            self.first["host"],
+        )
+
+    def test_a_difference_is_told(self):
+        text = self.recording.read_text(encoding="utf-8")
+        line = re.search(r"^\d+ 0 done 1234 (\d+) 0$", text, re.MULTILINE)
+        changed = line.group().replace(f" {line[1]} 0", f" {int(line[1]) + 1} 0")
+        self.recording.write_text(text.replace(line.group(), changed), encoding="utf-8")
+        said = self.again("--json", "-", code=1).stderr
+        self.assertIn(f"request 1234: latency, ns, was {int(line[1]) + 1} and is {line[1]}", said)
+        self.assertIn("1 of 3000 requests differ", said)
+
+    def test_another_drive(self):
+        self.assertIn("differ", self.again("--set", "timing.read_ns=10001", code=1).stderr)
+
+    def test_no_recording(self):
+        text = self.recording.read_text(encoding="utf-8")
+        self.recording.write_text(text[: len(text) // 2].rpartition("\n")[0] + "\n", encoding="utf-8")
+        self.assertIn("cut short", self.again(code=2).stderr)
+        self.recording.write_text("# slate-trace 1\n0 0 flush\n", encoding="utf-8")
+        self.assertIn("no recording", self.again(code=2).stderr)
+        self.recording.write_text(text.replace("# state fresh", "# state mounted"), encoding="utf-8")
+        self.assertIn("--drive", self.again(code=2).stderr)
+
+    def test_of_a_drive_file(self):
+        """Recorded on a drive that was there, replayed on a copy of it as it was."""
+        drive, copy = self.folder / "a.slate", self.folder / "b.slate"
+        self.json("--drive", drive, "gen:rand4k,foot=6M,n=2000")
+        shutil.copy(drive, copy)
+        slower = ("--set", "timing.read_ns=20000", "--set", "ftl.buffer_units=8")
+        work = ("gen:rand4k,foot=6M,n=3000,read=500,seed=2", "--record", self.recording)
+        self.call("--drive", drive, *slower, *work)
+        self.assertIn("--drive", self.again(code=2).stderr)
+        done = self.again("--drive", copy, "--ephemeral", "--json", "-")
+        self.assertEqual(
+            json.loads(done.stdout)["recorded"], {"compared": 3000, "differed": 0, "commands_equal": True}
+        )
+        # By now the drive has other content.
+        self.assertIn("differ", self.again("--drive", drive, "--ephemeral", code=1).stderr)
+
+    def test_where_it_cannot_be_written(self):
+        done = self.call("--profile", TINY, "gen:rand4k,foot=1M,n=9", "--record", "none/a", code=2)
+        self.assertIn("recording none/a", done.stderr)
+
+
+class Ends(Case):
+    """Signals, full disks, and what is left behind."""
+
+    def test_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen(
+                [
+                    REPLAY,
+                    "--profile",
+                    RAND,
+                    "--csv",
+                    "a.csv",
+                    "--json",
+                    "a.json",
+                    "gen:rand4k,foot=3G,n=900000000",
+                ],
+                cwd=self.folder,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            while not (self.folder / "a.csv.part").exists():
+                time.sleep(0.01)
+            process.send_signal(number)
+            said = process.communicate(timeout=30)[1]
+            self.assertEqual(process.returncode, 130)
+            self.assertIn("interrupted", said)
+            self.assertEqual(os.listdir(self.folder), [])
+
+    def test_progress(self):
+        """On a terminal: how many, how fast, how long yet."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [REPLAY, "--profile", RAND, "gen:rand4k,foot=3G,n=900000000"], cwd=self.folder, stderr=theirs
+        )
+        os.close(theirs)
+        said = b""
+        while b"s left" not in said:
+            said += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+        os.close(ours)
+        self.assertRegex(said.decode(), r"\d+ k requests, \d+ k/s, 0\.\d %, \d+ s left")
+
+    def test_full_disk(self):
+        trace = self.native(*EVERY_OP)
+        for words in (("--json", "/dev/full"), ("--csv", "/dev/full")):
+            done = self.call("--profile", TINY, trace, *words, code=1)
+            self.assertIn(f"{words[0]} /dev/full: No space left", done.stderr)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for words in ((), ("--json", "-")):
+                done = subprocess.run(
+                    [REPLAY, "--profile", TINY, trace, *words],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    check=False,
+                )
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("standard output", done.stderr)
+
+    def test_nothing_half_written(self):
+        """A trace that turns out bad at its end: no report, and the old one stays."""
+        trace = self.file("a", "0 0 0 8 0\n" * 1000 + "bad\n")
+        for name in ("old.json", "old.csv"):
+            self.file(name, "old")
+        before = sorted(os.listdir(self.folder))
+        self.call("--profile", TINY, trace, "--json", "old.json", "--csv", "old.csv", code=1)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.assertEqual((self.folder / "old.json").read_text(encoding="utf-8"), "old")
+        self.assertEqual((self.folder / "old.csv").read_text(encoding="utf-8"), "old")
+
+    def test_places_that_are_not_there(self):
+        trace = self.native(*EVERY_OP)
+        self.refused("--profile", TINY, trace, "--csv", "none/a.csv", words=("--csv none/a.csv", "directory"))
+        self.refused("--profile", TINY, trace, "--json", "none/a", words=("--json none/a", "directory"))
+        self.refused("--profile", TINY, trace, "--json", "a", "--csv", "a", words=("name two",))
+
+    def test_slate_replay_is_the_same(self):
+        done = subprocess.run(
+            [ROOT / "host-tools" / "slate", "replay", "--profile", TINY, self.native(*EVERY_OP)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("6 requests", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
