@@ -303,8 +303,8 @@ static uint32_t next_to_move(const struct direct *d, struct sb_gc *gc)
 	return DIRECT_NONE;
 }
 
-/* A step was made; nothing to do in this stage (it is the next one's turn); or neither. */
-enum turn { TURN_STEP, TURN_ON, TURN_PREPARE, TURN_FULL };
+/* A step was made; it is the next stage's turn; or there is no room, or no work. */
+enum turn { TURN_STEP, TURN_ON, TURN_PREPARE, TURN_FULL, TURN_NOTHING };
 
 static enum turn turn_of(enum direct_room r)
 {
@@ -441,7 +441,7 @@ static enum turn turn(struct direct *d, uint32_t plane, struct direct_step *step
 
 	switch (gc->stage) {
 	case SB_GC_IDLE:
-		return begin(d, plane) ? TURN_ON : TURN_FULL;
+		return begin(d, plane) ? TURN_ON : TURN_NOTHING;
 	case SB_GC_OUT:
 		return turn_out(d, plane, step);
 	case SB_GC_RESTORE:
@@ -482,6 +482,8 @@ enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step
 		case TURN_FULL:
 			give_up(d, plane);
 			return DIRECT_STUCK;
+		case TURN_NOTHING:
+			return DIRECT_NOTHING;	/* the host made the victim its open block */
 		}
 	}
 }

@@ -474,10 +474,10 @@ static void odd_drives(void)
 {
 	uint32_t made = 0;
 
-	for (uint64_t seed = 1; seed <= 150; seed++)
+	for (uint64_t seed = 1; seed <= 300; seed++)
 		made += odd_drive(seed);
 	printf("# %u odd drives\n", made);
-	EXPECT(made > 60);
+	EXPECT(made > 200);
 }
 
 /* ---- what is refused ---------------------------------------------------------------------- */
