@@ -113,6 +113,7 @@ enum direct_next {
 	DIRECT_STEP,	/* *step is to be done; gc_done() will be told */
 	DIRECT_PREPARE,	/* as DIRECT_ERASE */
 	DIRECT_DONE,	/* this collection has ended; it took a step, or made room without */
+	DIRECT_NOTHING,	/* what was due is not due any more: no step, no collection */
 	DIRECT_STUCK,	/* it cannot go on: writes that wait for it fail (SSD_E_NOSPC). The scheme
 			 * has put things back so that every page is found */
 };

@@ -477,8 +477,12 @@ static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
 		gc_over(d, now_ns, plane);
 		gc_wanted(d, now_ns, plane);
 		return;
+	case DIRECT_NOTHING:
+		d->plane[plane].gc_since_ns = now_ns;
+		gc_over(d, now_ns, plane);
+		return;
 	case DIRECT_STUCK:
-		d->plane[plane].stuck = true;
+		d->plane[plane].stuck = x->w.waits && plane_of(d, x->w.op) == plane;
 		gc_over(d, now_ns, plane);
 		return;
 	}

@@ -22,6 +22,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+extern const struct ftl_ops superblock_ftl_ops;
+
 static const char magic[8] = "SLATE\r\n\x1a";
 #define VERSION 1u
 #define SETTINGS_AT 1024u
@@ -73,15 +75,22 @@ static void describe(struct head *h, const struct profile *p)
 	h->field[NFIELDS + 5] = (uint32_t)(p->ftl.capacity_bytes / 512 >> 32);
 	while (ftl_list[h->field[NFIELDS + 6]] && ftl_list[h->field[NFIELDS + 6]] != p->ops)
 		h->field[NFIELDS + 6]++;
+	if (p->ops == &superblock_ftl_ops) {
+		h->field[NFIELDS + 7] = p->ftl.superblock_blocks;
+		h->field[NFIELDS + 8] = p->ftl.superblock_max_blocks;
+	}
 }
+
+_Static_assert(NFIELDS + 9 == FIELDS, "every field has a name");
 
 static const char *const more[] = { "ftl.payload", "geometry.one_shot", "geometry.copyback",
 				    "reliability.rber", "the exported capacity",
-				    "the exported capacity", "ftl.type (by its number in SPEC.md)" };
+				    "the exported capacity", "ftl.type (by its number in SPEC.md)",
+				    "ftl.superblock_blocks", "ftl.superblock_max_blocks" };
 
 static const char *field_name(size_t i)
 {
-	return i < NFIELDS ? fields[i].name : i < NFIELDS + 7 ? more[i - NFIELDS] : "a field";
+	return i < NFIELDS ? fields[i].name : more[i - NFIELDS];
 }
 
 static uint32_t head_crc(const struct head *h)

@@ -127,14 +127,15 @@ def list_all(as_json: bool) -> int:
 def table(rows: list[dict[str, Any]]) -> str:
     """For a person."""
     width = max([len(row["name"]) for row in rows] + [7])
-    lines = [f"{'profile':<{width}}  {'raw':>9}  {'exported':>9}  {'FTL':<6}  what it is"]
+    ftls = max([len(row.get("ftl", "")) + 2 * (row.get("runs") is False) for row in rows] + [6])
+    lines = [f"{'profile':<{width}}  {'raw':>9}  {'exported':>9}  {'FTL':<{ftls}}  what it is"]
     for row in rows:
         if "error" in row:
             lines.append(f"{row['name']:<{width}}  INVALID, see below")
             continue
         sizes = f"{units.size(row['raw_bytes']):>9}  {units.size(row['exported_bytes']):>9}"
         ftl = row["ftl"] + ("" if row["runs"] else " *")
-        lines.append(f"{row['name']:<{width}}  {sizes}  {ftl:<6}  {row['about']}")
+        lines.append(f"{row['name']:<{width}}  {sizes}  {ftl:<{ftls}}  {row['about']}")
     if any(row.get("runs") is False for row in rows):
         lines.append("* no such FTL yet: the profile describes the array, 'slate run' refuses it")
     return "\n".join(lines) + "\n"

@@ -104,7 +104,7 @@ static void configure(struct rig *r, const struct rig_shape *s)
 		.payload = true, .map_ns = 10, .overhead_ns = 10, .max_unit_reads = 16,
 		.gc_copyback = s->copyback, .parallel_erase = s->parallel_erase, .pen = s->pen,
 		.pen_merges_max = s->merges_max ? s->merges_max : 16, .spare_search = s->search,
-		.superblock_blocks = s->m, .superblock_max_blocks = s->n,
+		.second_victim_pages = s->second, .superblock_blocks = s->m, .superblock_max_blocks = s->n,
 		.accounting = s->accounting, .timing = *t,
 		.disturb_tolerance = s->believed ? s->believed : s->tolerance,
 	};

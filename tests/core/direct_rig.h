@@ -33,6 +33,7 @@ struct rig_shape {
 	uint32_t believed;		/* of the FTL's configuration; 0: the array's */
 	bool pen, parallel_erase, copyback, search;
 	uint32_t m, n;			/* superblock_blocks, superblock_max_blocks */
+	uint32_t second;		/* second_victim_pages */
 	uint32_t hot;			/* two of three requests go to the first `hot` units; 0: none */
 	uint32_t merges_max;		/* W; 0: 16 */
 	enum ftl_accounting accounting;

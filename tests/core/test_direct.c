@@ -49,6 +49,37 @@ static const struct rig_shape shapes[] = {
 	  { 1, 1, 1, 1, 7, 16, 1024, 64, 0, 1024, 4, 2, 1, NAND_ORDER_NONE, .copyback = true },
 	  .start = 2, .urgent = 1, .tolerance = 1, .pen = true, .copyback = true,
 	  .parallel_erase = true, .hot = 18, .merges_max = 3 },
+	{ "superblock 2:3", "superblock", { 1, 1, 1, 1, 10, 8, 1024, 64, 0, 1024, 0, 1, 1 },
+	  .units = 48, .start = 3, .urgent = 2, .tolerance = 255, .m = 2, .n = 3 },
+	{ "superblock 2:4 sliced, parallel", "superblock",
+	  { 1, 2, 1, 2, 9, 6, 2048, 64, 0, 2048, 0, 2, 1, NAND_ORDER_NONE },
+	  .start = 3, .urgent = 2, .mode = FTL_GC_SLICED, .tolerance = 255, .m = 1, .n = 3,
+	  .parallel_erase = true, .second = 3 },
+	{ "superblock copyback", "superblock",
+	  { 1, 1, 1, 1, 11, 9, 1024, 64, 0, 1024, 0, 1, 3, NAND_ORDER_NONE, .copyback = true },
+	  .start = 4, .urgent = 2, .tolerance = 255, .m = 2, .n = 3, .copyback = true, .hot = 20 },
+	{ "superblock pen", "superblock", { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 3, 1, 1, NAND_ORDER_NONE },
+	  .start = 4, .urgent = 2, .tolerance = 1, .m = 2, .n = 4, .pen = true, .hot = 20 },
+	{ "superblock pen ascending, parallel", "superblock",
+	  { 1, 1, 1, 1, 11, 16, 1024, 64, 0, 1024, 2, 2, 1 },
+	  .start = 5, .urgent = 2, .tolerance = 1, .m = 3, .n = 4, .pen = true, .hot = 12,
+	  .parallel_erase = true },
+	{ "superblock pen tolerates two", "superblock",
+	  { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 4, 1, 1, NAND_ORDER_NONE },
+	  .start = 4, .urgent = 2, .tolerance = 2, .m = 2, .n = 4, .pen = true, .hot = 20,
+	  .merges_max = 3 },
+	{ "page map", "superblock", { 1, 1, 1, 2, 9, 8, 1024, 64, 0, 1024, 0, 1, 1 },
+	  .start = 3, .urgent = 2, .tolerance = 255 },
+	{ "page map parallel, sliced", "superblock",
+	  { 1, 2, 1, 1, 10, 8, 1024, 64, 0, 1024, 0, 2, 1, NAND_ORDER_NONE },
+	  .start = 3, .urgent = 2, .tolerance = 255, .parallel_erase = true, .mode = FTL_GC_SLICED,
+	  .hot = 20, .second = 4 },
+	{ "page map pen", "superblock", { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 3, 1, 1, NAND_ORDER_NONE },
+	  .start = 3, .urgent = 2, .tolerance = 1, .pen = true, .hot = 30 },
+	{ "page map pen ascending, sliced, copyback", "superblock",
+	  { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 4, 1, 1, .copyback = true },
+	  .start = 3, .urgent = 2, .tolerance = 2, .pen = true, .hot = 24, .mode = FTL_GC_SLICED,
+	  .copyback = true, .merges_max = 5 },
 };
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
@@ -204,7 +235,7 @@ static void sweep(uint32_t shape, uint64_t seed, uint32_t ops)
 	outer = (struct cutter){ 0 };
 	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
 	SSD_ASSERT(rig_mount(&first) == SSD_OK);
-	rig_work(&first, 60);		/* to where merges are */
+	rig_work(&first, 400);		/* to where merges are */
 	set_hook(&first, every_cut);
 	rig_work(&first, ops);
 	account(&first, "cuts", cuts - before);

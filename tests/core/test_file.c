@@ -229,6 +229,33 @@ static void wrong_geometry_is_refused(void)
 	refused(profile, true, smaller, "was made with the exported capacity = 10240");
 }
 
+/* A superblock's size says which blocks belong together; whether partial erases are used does not. */
+static void superblocks_keep_their_size(void)
+{
+	const char *const made[] = { "ftl.type=superblock", "ftl.unit_bytes=8192", "ftl.buffer_units=0",
+				     "ftl.superblock_blocks=2", "ftl.superblock_max_blocks=3", NULL };
+	const char *const other[] = { "ftl.type=superblock", "ftl.unit_bytes=8192", "ftl.buffer_units=0",
+				      "ftl.superblock_blocks=1", "ftl.superblock_max_blocks=3", NULL };
+	const char *const more[] = { "ftl.type=superblock", "ftl.unit_bytes=8192", "ftl.buffer_units=0",
+				     "ftl.superblock_blocks=2", "ftl.superblock_max_blocks=4", NULL };
+
+	unlink(path);
+	EXPECT_EQ(open_it(profile, false, made), 0);
+	memset(page, 0x5a, UNIT);
+	EXPECT_EQ(io(FTL_WRITE, 7, 1), 0);
+	slate_close(dev);
+	refused(profile, false, other, "was made with ftl.superblock_blocks = 2, profile file test says 1");
+	refused(profile, false, more, "was made with ftl.superblock_max_blocks = 3");
+	refused(profile, false, NULL, "was made with geometry.oob_kept = 10");
+	EXPECT_EQ(open_it(profile, false, made), 0);
+	memset(page, 0, UNIT);
+	EXPECT_EQ(io(FTL_READ, 7, 1), 0);
+	EXPECT_EQ(page[0], 0x5a);
+	EXPECT_EQ(page[UNIT - 1], 0x5a);
+	slate_close(dev);
+	unlink(path);
+}
+
 static void two_users_are_refused(void)
 {
 	struct slate_dev *first;
@@ -469,6 +496,7 @@ int main(int argc, char **argv)
 	RUN(damage_is_refused);
 	RUN(the_file_is_sparse);
 	RUN(an_idle_drive_ages);
+	RUN(superblocks_keep_their_size);
 	killed(from, kills);
 	unlink(path);
 	unlink(profile);

@@ -153,6 +153,9 @@ class Profiles(GuestTest):
     def test_pen(self):
         self.check("pen")
 
+    def test_superblock(self):
+        self.check("superblock")
+
     def test_ippbe(self):
         self.check("ippbe")
 

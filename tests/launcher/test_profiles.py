@@ -38,6 +38,8 @@ CAPACITIES = {
     "small": (320 * MIB, 256 * MIB),
     "spread": spared(16 * GIB, 125),
     "spread-small": spared(512 * MIB, 125),
+    "superblock": spared(1062 * GIB, 100, 16384),
+    "superblock-small": (504 * MIB, 288 * MIB),
     "tlc": spared(1023 * GIB, 98),
     "tlc-small": (2640 * MIB, 1700 * MIB),
     "znand": spared(512 * GIB, 145, 2048),
@@ -96,13 +98,13 @@ class Listing(Case):
         code, out, err = slate()
         lines = out.splitlines()
         self.assertEqual((code, err, len(lines)), (0, "", len(CAPACITIES) + 2))
-        self.assertEqual(lines[0], "profile             raw   exported  FTL     what it is")
+        self.assertEqual(lines[0], "profile                 raw   exported  FTL         what it is")
         self.assertIn(
-            "pen               1 TiB  965.5 GiB  nftl    partial erase: the 1 TB 3D NAND drive of PEN (FAST 2018)",
+            "pen                   1 TiB  965.5 GiB  nftl        partial erase: the 1 TB 3D NAND drive of PEN (FAST 2018)",
             lines,
         )
         self.assertIn(
-            "rps              16 GiB   14.2 GiB  flex *  "
+            "rps                  16 GiB   14.2 GiB  flex *      "
             "relaxed program order: the 16 GiB MLC drive of flexFTL (dissertation, ch. 3)",
             lines,
         )
@@ -158,6 +160,12 @@ class Showing(Case):
             "  erase_ns = 10000000, 9950000, 9790000, 9620000, 9480000, 9370000, 9270000\n",
         ):
             self.assertIn(line, out)
+
+    def test_superblock(self):
+        code, out, _ = slate("show", "superblock")
+        self.assertEqual(code, 0)
+        self.assertIn("FTL        superblock\n", out)
+        self.assertIn("erase 9 pages           9270.0       0.0    9270.0\n", out)
 
     def test_ippbe(self):
         # 175 ns of cycles, 2048 bytes of 25 ns; two planes share the bus, then program together.

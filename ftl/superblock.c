@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * superblock.c - the Superblock FTL: its configuration, its memory, and where a host page
+ * goes. Tables are in sb_state.c, GC in sb_gc.c and sb_plan.c, mount in sb_mount.c; what
+ * they share, with words and invariants, is in superblock.h.
+ *
+ * A host page goes to its group's OPEN block. When that is full, to a block of the group
+ * that has free pages; then to a new block, if the group has less than N, and while more
+ * than gc_urgent_blocks are free. Before that, GC (sb_gc.c).
+ *
+ * Limits. Order none or ascending. One group's writes wait while it is collected.
+ */
+#include "superblock.h"
+
+/* ---- configuration ------------------------------------------------------------- */
+
+static uint32_t groups_of(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint32_t pages = direct_plane_pages(c, g), each = c->superblock_blocks * g->pages_per_block;
+
+	return each ? (pages + each - 1) / each : 1;
+}
+
+/* GC's target (page mapping: and the write frontier), and the reserve. */
+static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint32_t pages = direct_plane_pages(c, g);
+
+	if (c->superblock_blocks)
+		return groups_of(c, g) * c->superblock_blocks + c->gc_urgent_blocks + 1;
+	return (pages + g->pages_per_block - 1) / g->pages_per_block + c->gc_urgent_blocks + 2;
+}
+
+static const struct direct_scheme scheme;
+
+static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
+{
+	int err = direct_validate(c, g, &scheme, why);
+
+	if (err)
+		return err;
+	if (c->superblock_blocks && c->superblock_max_blocks <= c->superblock_blocks)
+		*why = "superblock_max_blocks must be more than superblock_blocks";
+	else if (!c->superblock_blocks && c->superblock_max_blocks)
+		*why = "superblock_max_blocks must be 0 with superblock_blocks = 0 (page mapping)";
+	else if (c->gc_stop_blocks < c->gc_start_blocks)
+		*why = "gc_stop_blocks must be gc_start_blocks or more";
+	else if (c->gc_urgent_blocks < 2)
+		*why = "gc_urgent_blocks must be at least 2: one for GC's copies, one for a power cut";
+	else if (c->pen && !c->pen_merges_max)
+		*why = "pen_merges_max must be at least 1: raise it, or say pen = no";
+	else if (geo_pages(g) / geo_planes(g) >= 0xfffffff0u)
+		*why = "a plane has too many pages";
+	return *why ? SSD_E_INVAL : SSD_OK;
+}
+
+/* ---- memory ----------------------------------------------------------------------- */
+
+static uint32_t bytes_for(uint64_t largest)
+{
+	uint32_t bytes = 1;
+
+	while (bytes < 4 && largest >> 8 * bytes)
+		bytes++;
+	return bytes;
+}
+
+static void sizes(struct sb *s, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	s->m = c->superblock_blocks;
+	s->n = s->m ? c->superblock_max_blocks : g->blocks_per_plane;
+	s->groups = groups_of(c, g);
+	s->group_pages = s->m ? s->m * g->pages_per_block : direct_plane_pages(c, g);
+	/* Beside N: GC's target and M-Merge's temporary block, a cut's, blocks cut in an erase. */
+	s->slots = s->m ? s->n + 3 + NAND_ERASE_GROUP_MAX : g->blocks_per_plane;
+	s->levels = g->pb_levels;
+	s->pb_pages = g->pages_per_block >> g->pb_levels;
+	s->map_bytes = bytes_for((uint64_t)s->slots * g->pages_per_block);
+	s->map_none = s->map_bytes == 4 ? ~0u : (1u << 8 * s->map_bytes) - 1;
+	s->back_bytes = bytes_for((uint64_t)s->group_pages + 1);
+	s->free_mark = s->back_bytes == 4 ? ~0u : (1u << 8 * s->back_bytes) - 1;
+	s->stale_mark = s->free_mark - 1;
+}
+
+/* The lists that a plane's collection needs: of blocks of a group, or of one erase. */
+static uint32_t victims_max(const struct sb *s)
+{
+	return s->m ? s->slots : NAND_ERASE_GROUP_MAX;
+}
+
+static void carve(struct sb *s, struct ssd_arena *m, const struct ftl_config *c,
+		  const struct nand_geometry *g)
+{
+	uint64_t blocks = geo_blocks(g), planes = geo_planes(g);
+	uint32_t plans = c->pen && s->m ? s->slots : 0;
+
+	s->map = ssd_carve(m, planes * direct_plane_pages(c, g), s->map_bytes);
+	s->back = ssd_carve(m, geo_pages(g), s->back_bytes);
+	s->slot = ssd_carve(m, s->m ? planes * s->groups * s->slots : 0, sizeof(*s->slot));
+	s->block = ssd_carve(m, blocks, sizeof(*s->block));
+	s->group = ssd_carve(m, planes * s->groups, sizeof(*s->group));
+	s->plane = ssd_carve(m, planes, sizeof(*s->plane));
+	s->dis = c->pen ? ssd_carve(m, blocks << s->levels, sizeof(*s->dis)) : NULL;
+	s->work = ssd_carve(m, 1, sizeof(*s->work));
+	s->count = ssd_carve(m, s->slots, sizeof(*s->count));
+	s->pages = ssd_carve(m, PEN_SMALLEST_MAX, sizeof(*s->pages));
+	for (uint32_t p = 0; p < planes; p++) {
+		uint32_t *heap = ssd_carve(m, s->m ? s->groups : g->blocks_per_plane, sizeof(*heap));
+		uint32_t *victim = ssd_carve(m, victims_max(s), sizeof(*victim));
+		uint32_t *plan_block = ssd_carve(m, plans, sizeof(*plan_block));
+		struct pen_plan *plan = ssd_carve(m, plans, sizeof(*plan));
+
+		if (!m->base)
+			continue;
+		s->plane[p].heap = heap;
+		s->plane[p].gc = (struct sb_gc){ .victim = victim, .plan_block = plan_block,
+						 .plan = plan, .temp = DIRECT_NONE };
+	}
+}
+
+static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct sb *s = ssd_carve(m, 1, sizeof(*s)), at = { 0 };
+
+	sizes(&at, c, g);
+	carve(&at, m, c, g);
+	if (s)
+		*s = at;
+	return s;
+}
+
+/* A page's copy: read, program, and the way over the bus and back. */
+static uint64_t copy_cost(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	const struct nand_timing *t = &c->timing;
+	uint64_t bytes = g->page_bytes + (t->oob_off_bus ? 0 : g->oob_bytes), sum = 0;
+
+	for (uint32_t i = 0; i < g->bits_per_cell; i++)
+		sum += t->read_ns[i] + t->program_ns[i];
+	sum = sum / g->bits_per_cell + t->cmd_ns;
+	if (!c->gc_copyback)
+		sum += t->cmd_ns + 2 * ((bytes * t->bus_ps_per_byte + 999) / 1000);
+	return sum;
+}
+
+static void init(struct direct *d)
+{
+	struct sb *s = sb_of(d);
+
+	memset(s->map, 0xff, (size_t)d->planes * d->plane_pages * s->map_bytes);
+	memset(s->back, 0xff, (size_t)geo_pages(d->g) * s->back_bytes);	/* FREE */
+	if (s->m)
+		memset(s->slot, 0xff, (size_t)d->planes * s->groups * s->slots * sizeof(*s->slot));
+	for (uint32_t b = 0; b < geo_blocks(d->g); b++)
+		s->block[b].heap_at = DIRECT_NONE;
+	for (uint32_t i = 0; i < d->planes * s->groups; i++)
+		s->group[i] = (struct sb_group){ .open = DIRECT_NONE, .part = DIRECT_NONE,
+						 .heap_at = DIRECT_NONE };
+	for (uint32_t p = 0; p < d->planes; p++)
+		s->plane[p].asked = DIRECT_NONE;
+	s->model.levels = s->levels;
+	s->model.tolerance = d->c.disturb_tolerance;
+	s->model.copy_cost = copy_cost(&d->c, d->g);
+	for (uint32_t l = 0; l <= s->levels; l++)
+		s->model.erase_cost[l] = d->c.timing.erase_ns[l];
+}
+
+/* The tables, without what only this program's checks and statistics need. */
+static uint64_t map_bytes(const struct direct *d)
+{
+	const struct sb *s = sb_of(d);
+	uint64_t bytes = (uint64_t)d->planes * d->plane_pages * s->map_bytes;
+
+	if (s->m)
+		bytes += (uint64_t)d->planes * s->groups * s->slots * sizeof(*s->slot);
+	return bytes + geo_pages(d->g) * s->back_bytes;
+}
+
+/* ---- host pages ---------------------------------------------------------------------- */
+
+static uint32_t lookup(const struct direct *d, uint32_t plane, uint32_t page)
+{
+	return sb_map_get(d, plane, page);
+}
+
+/*
+ * GC of this very group is under way, or something comes before any host page: a failing
+ * block, an oversize group, or the reserve, of which failed blocks have taken some.
+ */
+static bool must_wait(const struct direct *d, uint32_t plane, uint32_t group)
+{
+	const struct sb *s = sb_of(d);
+	const struct sb_plane *p = &s->plane[plane];
+
+	if (p->failing || p->oversize || sb_reserve_due(d, plane))
+		return true;
+	return !sb_page_mapped(s) && p->gc.stage != SB_GC_IDLE && p->gc.group == group;
+}
+
+static enum direct_room new_block(struct direct *d, uint32_t plane, uint32_t group)
+{
+	struct sb *s = sb_of(d);
+	uint32_t block;
+
+	if (sb_group_at(s, plane, group)->blocks >= s->n)
+		s->plane[plane].asked = group;
+	if (sb_wants_gc(d, plane))
+		return DIRECT_GC;
+	return sb_take(d, plane, group, d->c.gc_urgent_blocks, SB_OPEN, &block);
+}
+
+static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, uint32_t *ppn,
+			      uint8_t *tag)
+{
+	struct sb *s = sb_of(d);
+	uint32_t group = page / s->group_pages;
+	enum direct_room room;
+
+	if (must_wait(d, plane, group))
+		return DIRECT_GC;
+	if (!sb_ready(d, plane, group)) {
+		room = new_block(d, plane, group);
+		if (room != DIRECT_ROOM)
+			return room;
+	}
+	*ppn = sb_place(d, plane, group);
+	*tag = s->block[*ppn / d->g->pages_per_block].partials ? SB_TAG_PARTIAL : 0;
+	return DIRECT_ROOM;
+}
+
+static void programmed(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok)
+{
+	if (ok)
+		sb_map_set(d, plane, page, ppn);
+	else
+		sb_failing(d, ppn / d->g->pages_per_block);
+}
+
+static const struct direct_scheme scheme = {
+	.lay_out = lay_out,
+	.init = init,
+	.lookup = lookup,
+	.place = place,
+	.programmed = programmed,
+	.wants_gc = sb_wants_gc,
+	.gc_next = sb_gc_next,
+	.gc_done = sb_gc_done,
+	.mount_page = sb_mount_page,
+	.mount_plane = sb_mount_plane,
+	.check = sb_check,
+	.map_bytes = map_bytes,
+	.blocks_needed = blocks_needed,
+};
+
+/* ---- ops ------------------------------------------------------------------------------ */
+
+static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return direct_footprint(c, g, &scheme);
+}
+
+static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
+		    const struct ftl_host *host, struct ftl **out)
+{
+	return direct_init(mem, len, c, n, host, &scheme, &superblock_ftl_ops, out);
+}
+
+const struct ftl_ops superblock_ftl_ops = {
+	.name = "superblock",
+	.durability = FTL_WRITE_THROUGH,
+	.oob_bytes = direct_oob_bytes,
+	.validate = validate,
+	.footprint = footprint,
+	.init = init_ftl,
+	.mount = direct_mount,
+	.submit = direct_submit,
+	.step = direct_step,
+	.check = direct_check,
+	.stats = direct_stats,
+	.reset_stats = direct_reset_stats,
+	.map_bytes = direct_map_bytes,
+	.inflight = direct_inflight,
+};

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * superblock.h - the Superblock FTL, a scheme of the write-through engine (direct.h).
+ *
+ * Jung, Kang, Jo, Kim, Lee: "Superblock FTL: A Superblock-Based Flash Translation Layer
+ * with a Hybrid Address Translation Scheme", ACM TECS 9(4), 2010; with partial erases as
+ * in Liu et al., FAST 2018 (PEN), section 5.3.
+ *
+ * Words. A *group* is what the paper calls a superblock: M adjacent logical blocks of a
+ * plane, any page of which may be anywhere in the group's physical blocks, N at most.
+ * superblock_blocks = 0 makes the plane one group without a limit: page mapping.
+ * A *slot* is a group's name for one of its physical blocks.
+ *
+ * Tables, for each plane:
+ *   map   logical page -> slot * pages_per_block + page in the block, or none
+ *   back  physical page -> logical page of its group; or FREE (erased, may be
+ *         programmed), or STALE (used up, or not to be trusted before an erase)
+ * Entries have as many bytes as their largest value needs: for M = 4, N = 5 and 576 pages
+ * a block two bytes each, for page mapping of a plane of 2^20 pages three.
+ *
+ * States of a block, as the scheme sees it:
+ *   NONE     not of any group: free or bad, the engine's
+ *   OPEN     its group's write frontier, of host and GC alike
+ *   PART     has free pages; on its group's list of those
+ *   FULL     none
+ *   VICTIM   being emptied, or (the block that M-Merge copies out to) being filled by GC
+ * NONE -> OPEN | VICTIM (sb_take); OPEN -> FULL (sb_place); PART -> OPEN; OPEN, PART, FULL ->
+ * VICTIM (sb_close); VICTIM -> PART | FULL (sb_reopen), -> NONE (sb_drop). A block in
+ * which a program or a partial erase failed is `failing`: it keeps its data, gets no
+ * more, is the next victim, and then bad.
+ *
+ * Invariants (sb_check):
+ *   S1  map and back agree: a mapped page's physical page names it, and every physical
+ *       page that names one is mapped to; a block's valid and free count these pages;
+ *   S2  a group's blocks, valid and free are the sums over its slots; free counts OPEN
+ *       and PART blocks alone, and only they (and victims) have FREE pages;
+ *   S3  a group has at most one OPEN block; its PART list holds its PART blocks;
+ *   S4  the heap holds, in heap order, what inter-group GC (page mapping: GC) may choose:
+ *       groups of more than M blocks (PART and FULL blocks that are not failing), by stale
+ *       pages;
+ *   S5  failing counts the blocks that are, oversize the groups of more than N blocks;
+ *   S6  no FREE page lies under a used one of its smallest PB;
+ *   S7  pen_safe() holds of every smallest PB, except of blocks that are victims, failing
+ *       or suspect.
+ */
+#ifndef SLATE_SUPERBLOCK_H
+#define SLATE_SUPERBLOCK_H
+
+#include "direct.h"
+#include "pen_plan.h"
+
+/* Tag of a page: its block had been partially erased since it was last erased whole. */
+#define SB_TAG_PARTIAL 1u
+
+enum sb_state { SB_NONE, SB_OPEN, SB_PART, SB_FULL, SB_VICTIM };
+
+struct sb_block {
+	uint32_t group;			/* in the plane */
+	uint32_t slot;
+	uint32_t valid, free;		/* pages */
+	uint32_t cursor;		/* no FREE page below */
+	uint32_t prev, next;		/* PART list, block numbers */
+	uint32_t heap_at;		/* page mapping: place in the plane's heap, or DIRECT_NONE */
+	uint64_t seq_min, seq_max;	/* mount: of its pages that can be read */
+	uint16_t partials;		/* partial erases since the last whole one */
+	uint8_t state;
+	bool failing;
+	bool suspect;			/* since a mount: disturbance unknown, no partial erases */
+	/* Mount alone: */
+	bool claimed;			/* a page can be read: group is set */
+	bool mixed;			/* ... and pages of another group, too */
+	bool unsorted;			/* sequences do not ascend with the pages */
+	bool tagged, torn;		/* pages with SB_TAG_PARTIAL; that cannot be read */
+};
+
+struct sb_group {
+	uint32_t blocks, valid, free;	/* free: pages of OPEN and PART blocks */
+	uint32_t open;			/* block, or DIRECT_NONE */
+	uint32_t part;			/* head of the PART list */
+	uint32_t heap_at;
+	uint32_t mmerges;		/* since the last merge */
+};
+
+enum sb_stage {
+	SB_GC_IDLE,
+	SB_GC_OUT,		/* M-Merge: valid pages of PBs to restore go to the temporary block */
+	SB_GC_RESTORE,		/* M-Merge: the next PB is erased */
+	SB_GC_FILL,		/* M-Merge: ... and filled with pages of the blocks that must go */
+	SB_GC_MOVE,		/* valid pages of the victims go to the group's free pages */
+	SB_GC_WIPE,		/* the victims are erased */
+	SB_GC_NEXT,		/* ... and were */
+};
+
+struct sb_gc {				/* a plane's collection under way */
+	enum sb_stage stage;
+	bool compact;			/* until the group has M blocks */
+	bool ended;			/* a collection has ended and is to be reported */
+	uint32_t group;
+	uint32_t victims;		/* blocks to empty and erase: */
+	uint32_t *victim;
+	uint32_t pb;			/* of the victim, if there is but one: or NAND_WHOLE_BLOCK */
+	uint32_t at, cursor;		/* victim, page in it: all before are done */
+	uint32_t temp;			/* M-Merge: the block that takes what is copied out */
+	uint32_t plans;			/* M-Merge: plans for these blocks; */
+	uint32_t *plan_block;
+	struct pen_plan *plan;
+	uint32_t plan_at, pb_at;	/* plan, PB of it */
+};
+
+struct sb_plane {
+	uint32_t *heap;			/* groups; page mapping: blocks */
+	uint32_t heaped;
+	uint32_t failing, oversize;
+	uint32_t asked;			/* group that has no page left for the host */
+	bool collecting;		/* between gc_start_blocks and gc_stop_blocks */
+	struct sb_gc gc;
+};
+
+struct sb_count {			/* of a block, for a trial */
+	uint32_t block, valid, free, stale;
+};
+
+struct sb {
+	uint32_t groups;		/* of a plane */
+	uint32_t group_pages;		/* logical pages of one */
+	uint32_t slots;			/* of a group */
+	uint32_t m, n;			/* page mapping: n is the plane's blocks */
+	uint32_t levels;		/* of PBs, and pages of a smallest one: as the geometry's */
+	uint32_t pb_pages;
+	uint32_t map_bytes, back_bytes;	/* of an entry */
+	uint32_t map_none;		/* map: never written */
+	uint32_t free_mark, stale_mark;	/* back */
+	uint8_t *map, *back;
+	uint32_t *slot;			/* group's slots -> block, or DIRECT_NONE; unused for page
+					 * mapping, whose slots are the plane's blocks */
+	struct sb_block *block;
+	struct sb_group *group;
+	struct sb_plane *plane;
+	struct pen_dis *dis;		/* 2^levels of each block; NULL without pen */
+	struct pen_model model;
+	struct pen_work *work;
+	struct pen_pages *pages;
+	struct sb_count *count;		/* slots */
+};
+
+static inline struct sb *sb_of(const struct direct *d)
+{
+	return d->s;
+}
+
+static inline bool sb_page_mapped(const struct sb *s)
+{
+	return !s->m;
+}
+
+static inline struct sb_group *sb_group_at(const struct sb *s, uint32_t plane, uint32_t group)
+{
+	return &s->group[plane * s->groups + group];
+}
+
+static inline struct pen_dis *sb_dis(const struct sb *s, uint32_t block)
+{
+	return s->dis + ((size_t)block << s->levels);
+}
+
+/* Little-endian entries of 1 .. 4 bytes. */
+static inline uint32_t sb_entry_get(const uint8_t *table, uint32_t bytes, size_t i)
+{
+	const uint8_t *p = table + i * bytes;
+	uint32_t v = 0;
+
+	for (uint32_t k = 0; k < bytes; k++)
+		v |= (uint32_t)p[k] << 8 * k;
+	return v;
+}
+
+static inline void sb_entry_put(uint8_t *table, uint32_t bytes, size_t i, uint32_t v)
+{
+	uint8_t *p = table + i * bytes;
+
+	for (uint32_t k = 0; k < bytes; k++)
+		p[k] = (uint8_t)(v >> 8 * k);
+}
+
+static inline uint32_t sb_back_get(const struct sb *s, uint32_t ppn)
+{
+	return sb_entry_get(s->back, s->back_bytes, ppn);
+}
+
+static inline void sb_back_put(const struct sb *s, uint32_t ppn, uint32_t v)
+{
+	sb_entry_put(s->back, s->back_bytes, ppn, v);
+}
+
+/* A valid page's entry, that is neither FREE nor STALE. */
+static inline bool sb_is_valid(const struct sb *s, uint32_t back)
+{
+	return back < s->stale_mark;
+}
+
+/* ---- sb_state.c: tables, lists, the heap ---------------------------------------- */
+
+/* The block of a slot, or DIRECT_NONE. */
+uint32_t sb_slot_block(const struct direct *d, uint32_t plane, uint32_t group, uint32_t slot);
+uint32_t sb_map_get(const struct direct *d, uint32_t plane, uint32_t page);	/* ppn */
+/* ppn, of a block of the page's group, is its newest copy now. */
+void sb_map_set(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn);
+/* A free block becomes one of the group's, in this state. */
+enum direct_room sb_take(struct direct *d, uint32_t plane, uint32_t group, uint32_t reserve,
+			 enum sb_state to, uint32_t *block);
+/* Give a block a slot of the group; false: all are taken. */
+bool sb_attach(struct direct *d, uint32_t plane, uint32_t group, uint32_t block);
+/* A VICTIM without valid pages leaves its group. */
+void sb_drop(struct direct *d, uint32_t block);
+/* OPEN, PART, FULL -> VICTIM; and back. */
+void sb_close(struct direct *d, uint32_t block);
+void sb_reopen(struct direct *d, uint32_t block);
+void sb_failing(struct direct *d, uint32_t block);
+/* A group has an OPEN block with a FREE page, if it has a FREE page at all; false: none. */
+bool sb_ready(struct direct *d, uint32_t plane, uint32_t group);
+/* The lowest FREE page of a block in [from, end), used up now: its ppn, or DIRECT_NONE. */
+uint32_t sb_use(struct direct *d, uint32_t block, uint32_t from, uint32_t end);
+/* The group's next free page, used up now; sb_ready() said that there is one. */
+uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group);
+/* PB pb of a VICTIM was erased: its pages are FREE. */
+void sb_erased(struct direct *d, uint32_t block, uint32_t pb);
+uint32_t sb_stale(const struct direct *d, uint32_t block);
+/* Partial erases are allowed: see sb_mount.c for why a block must have been full once. */
+bool sb_may_split(const struct direct *d, uint32_t block);
+uint32_t sb_group_stale(const struct direct *d, uint32_t plane, uint32_t group);
+/* The item's place in the heap follows from its state and counts. */
+void sb_touch(struct direct *d, uint32_t block);
+void sb_check(const struct direct *d);
+
+/* ---- sb_gc.c --------------------------------------------------------------------- */
+
+/* Is there a collection to be begun, or under way? */
+bool sb_wants_gc(const struct direct *d, uint32_t plane);
+/* Less than the reserve is free, and GC can do something about it. */
+bool sb_reserve_due(const struct direct *d, uint32_t plane);
+enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step *step);
+void sb_gc_done(struct direct *d, uint32_t plane, const struct direct_step *step);
+
+/* ---- sb_plan.c: M-Merge or merge, and what to restore ----------------------------- */
+
+/* Page mapping: the most worthwhile block or PB; false: no stale page anywhere. */
+bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uint32_t *pb);
+/*
+ * M-Merge of a group that is to lose `must_go` blocks: sets gc's plans and victims and says
+ * true if it is possible and worth it.
+ */
+bool sb_plan_mmerge(struct direct *d, uint32_t plane, uint32_t must_go);
+/* The group's block with the fewest valid pages, of those not yet VICTIM, or DIRECT_NONE. */
+uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group);
+/* The one that a merge empties next, or DIRECT_NONE: the group is as small as can be. */
+uint32_t sb_victim(const struct direct *d, uint32_t plane, uint32_t group);
+
+/* ---- sb_mount.c -------------------------------------------------------------------- */
+
+void sb_mount_page(struct direct *d, uint32_t block, uint32_t in_block,
+		   const struct direct_oob *oob);
+int sb_mount_plane(struct direct *d, uint32_t plane) SSD_MUST_CHECK;
+
+extern const struct ftl_ops superblock_ftl_ops;
+
+#endif
