@@ -434,6 +434,8 @@ int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
 	else if (c->parallel_erase && g->erase_group_max < 2)
 		*why = "parallel_erase needs geometry.erase_group_max of 2 or more: raise it, or say "
 		       "parallel_erase = no";
+	else if (g->pages_per_block % direct_stripe(c))
+		*why = "stripe_pages must divide geometry.pages_per_block: set it to 1, or to pages_per_block";
 	else if (c->pen && !g->pb_levels)
 		*why = "pen needs geometry.pb_levels of 1 or more: raise it, or say pen = no";
 	else if (g->oob_bytes < DIRECT_OOB_BYTES)
@@ -523,6 +525,7 @@ int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	SSD_ASSERT(n->geo.oob_kept >= DIRECT_OOB_BYTES);
 	lay_out(d, &m, c, &n->geo, s);
 	d->c = *c;
+	d->c.stripe_pages = direct_stripe(c);
 	d->host = *host;
 	d->n = n;
 	d->g = &n->geo;

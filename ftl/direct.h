@@ -5,9 +5,10 @@
  * free blocks. It does not know where a page lives or goes: that is a *scheme*
  * (struct direct_scheme), a const table of answers, for instance NFTL.
  *
- * Shape. A mapping unit is a NAND page. Consecutive LPNs go to different planes,
- * channel first, then chip, die and plane (static allocation, as SSDSim's): LPN l
- * is page l / planes of the plane that is number l % planes in that order. A plane
+ * Shape. A mapping unit is a NAND page. Consecutive LPNs (runs of stripe_pages of them)
+ * go to different planes, channel first, then chip, die and plane (static allocation,
+ * as SSDSim's): with stripe_pages = 1, LPN l is page l / planes of the plane that is
+ * number l % planes in that order. A plane
  * is a world of its own: its blocks, its free list, its GC.
  *
  * A die does one command at a time. Per die: a queue of page reads and one of page
@@ -304,19 +305,33 @@ static inline struct direct *direct_of(struct ftl *f)
 	return ssd_container_of(f, struct direct, base);
 }
 
+static inline uint32_t direct_stripe(const struct ftl_config *c)
+{
+	return c->stripe_pages ? c->stripe_pages : 1;
+}
+
+/*
+ * stripe_pages consecutive LPNs, then the next plane: LPN l is in chunk l / stripe_pages,
+ * which is number chunk / planes of the plane that is number chunk % planes.
+ */
 static inline uint32_t direct_lpn(const struct direct *d, uint32_t plane, uint32_t page)
 {
-	return page * d->planes + d->order_of[plane];
+	uint32_t s = d->c.stripe_pages;
+
+	return s == 1 ? page * d->planes + d->order_of[plane] :
+	       (page / s * d->planes + d->order_of[plane]) * s + page % s;
 }
 
 static inline uint32_t direct_plane_of_lpn(const struct direct *d, uint32_t lpn)
 {
-	return d->plane_at[lpn % d->planes];
+	return d->plane_at[(d->c.stripe_pages == 1 ? lpn : lpn / d->c.stripe_pages) % d->planes];
 }
 
 static inline uint32_t direct_page_of_lpn(const struct direct *d, uint32_t lpn)
 {
-	return lpn / d->planes;
+	uint32_t s = d->c.stripe_pages;
+
+	return s == 1 ? lpn / d->planes : lpn / s / d->planes * s + lpn % s;
 }
 
 /* First block (pbn) of a plane. */
@@ -333,9 +348,10 @@ static inline uint32_t direct_ppn(const struct direct *d, uint32_t block, uint32
 /* Exported pages of the plane with most of them. */
 static inline uint32_t direct_plane_pages(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	uint64_t planes = geo_planes(g);
+	uint32_t stripe = direct_stripe(c);
+	uint64_t round = (uint64_t)geo_planes(g) * stripe;
 
-	return (uint32_t)((c->capacity_bytes / g->page_bytes + planes - 1) / planes);
+	return (uint32_t)((c->capacity_bytes / g->page_bytes + round - 1) / round * stripe);
 }
 
 /* ---- what a scheme may ask and do ----------------------------------------- */

@@ -121,6 +121,8 @@ struct ftl_config {
 	uint32_t superblock_max_blocks;	/* N: physical blocks of one at most; 0 with M = 0 */
 	bool spare_search;		/* NFTL: finding a page in its U-block, and the valid pages of
 					 * a merge, costs reads of spare areas */
+	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: so many consecutive pages in one plane, then
+					 * the next; 1 .. pages_per_block, divides it */
 	enum ftl_accounting accounting;
 	/* Data sheet, for plans only; the array keeps the time. */
 	struct nand_timing timing;

@@ -370,6 +370,8 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (c->gc_subpage_reads && g->subpage == NAND_SUBPAGE_NONE)
 		*why = "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
 		       "spread";
+	else if (c->stripe_pages > 1)
+		*why = "stripe_pages must be 1: the page FTL gives each page to the first idle die";
 	else if (c->pen)
 		*why = "pen must be no: the page FTL erases whole blocks; set type = superblock with "
 		       "superblock_blocks = 0 for page mapping with partial erases";

@@ -28,7 +28,7 @@ static const char magic[8] = "SLATE\r\n\x1a";
 #define VERSION 1u
 #define SETTINGS_AT 1024u
 #define SETTINGS_BYTES (DRIVE_FILE_HEAD_BYTES - SETTINGS_AT - 4)
-#define FIELDS 24u
+#define FIELDS 25u
 
 struct head {				/* little-endian, as the machine */
 	char magic[8];
@@ -79,14 +79,16 @@ static void describe(struct head *h, const struct profile *p)
 		h->field[NFIELDS + 7] = p->ftl.superblock_blocks;
 		h->field[NFIELDS + 8] = p->ftl.superblock_max_blocks;
 	}
+	h->field[NFIELDS + 9] = p->ftl.stripe_pages > 1 ? p->ftl.stripe_pages : 0;
 }
 
-_Static_assert(NFIELDS + 9 == FIELDS, "every field has a name");
+_Static_assert(NFIELDS + 10 == FIELDS, "every field has a name");
 
 static const char *const more[] = { "ftl.payload", "geometry.one_shot", "geometry.copyback",
 				    "reliability.rber", "the exported capacity",
 				    "the exported capacity", "ftl.type (by its number in SPEC.md)",
-				    "ftl.superblock_blocks", "ftl.superblock_max_blocks" };
+				    "ftl.superblock_blocks", "ftl.superblock_max_blocks",
+				    "ftl.stripe_pages (0 is as 1)" };
 
 static const char *field_name(size_t i)
 {

@@ -108,6 +108,7 @@ const struct profile_key profile_keys[] = {
 	F(superblock_blocks, 0, 64, "4"),
 	F(superblock_max_blocks, 0, 128, "8"),
 	F_BOOL(spare_search, "yes"),
+	F(stripe_pages, 1, 65536, "1"),
 	{ "ftl", "accounting", K_CHOICE, AT(ftl.accounting), 0, 0, "device", accountings },
 	{ "ftl", "multiplane", K_BOOL, AT(ftl.multiplane), 0, 1, "yes", yes_no },
 	{ "ftl", "payload", K_BOOL, AT(ftl.payload), 0, 1, "yes", yes_no },

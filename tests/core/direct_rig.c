@@ -105,7 +105,7 @@ static void configure(struct rig *r, const struct rig_shape *s)
 		.gc_copyback = s->copyback, .parallel_erase = s->parallel_erase, .pen = s->pen,
 		.pen_merges_max = s->merges_max ? s->merges_max : 16, .spare_search = s->search,
 		.second_victim_pages = s->second, .superblock_blocks = s->m, .superblock_max_blocks = s->n,
-		.accounting = s->accounting, .timing = *t,
+		.stripe_pages = s->stripe, .accounting = s->accounting, .timing = *t,
 		.disturb_tolerance = s->believed ? s->believed : s->tolerance,
 	};
 }

@@ -36,6 +36,7 @@ struct rig_shape {
 	uint32_t second;		/* second_victim_pages */
 	uint32_t hot;			/* two of three requests go to the first `hot` units; 0: none */
 	uint32_t merges_max;		/* W; 0: 16 */
+	uint32_t stripe;		/* stripe_pages */
 	enum ftl_accounting accounting;
 };
 

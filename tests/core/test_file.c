@@ -238,6 +238,9 @@ static void superblocks_keep_their_size(void)
 				      "ftl.superblock_blocks=1", "ftl.superblock_max_blocks=3", NULL };
 	const char *const more[] = { "ftl.type=superblock", "ftl.unit_bytes=8192", "ftl.buffer_units=0",
 				     "ftl.superblock_blocks=2", "ftl.superblock_max_blocks=4", NULL };
+	const char *const striped[] = { "ftl.type=superblock", "ftl.unit_bytes=8192", "ftl.buffer_units=0",
+					"ftl.superblock_blocks=2", "ftl.superblock_max_blocks=3",
+					"ftl.stripe_pages=2", NULL };
 
 	unlink(path);
 	EXPECT_EQ(open_it(profile, false, made), 0);
@@ -246,6 +249,7 @@ static void superblocks_keep_their_size(void)
 	slate_close(dev);
 	refused(profile, false, other, "was made with ftl.superblock_blocks = 2, profile file test says 1");
 	refused(profile, false, more, "was made with ftl.superblock_max_blocks = 3");
+	refused(profile, false, striped, "was made with ftl.stripe_pages (0 is as 1) = 0");
 	refused(profile, false, NULL, "was made with geometry.oob_kept = 10");
 	EXPECT_EQ(open_it(profile, false, made), 0);
 	memset(page, 0, UNIT);

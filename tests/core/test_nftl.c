@@ -133,6 +133,28 @@ static void spare_areas_are_searched_from_the_newest(void)
 }
 
 /* A part of a page takes its base with it. */
+/* stripe_pages = 4, two planes: units 0..3 and 8..11 are in one plane, 4..7 in the other. */
+static void a_stripe_of_a_block(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 16);
+	uint64_t two, four;
+
+	make(&s);
+	two = io(FTL_WRITE, 0, 2);
+	four = io(FTL_WRITE, 4, 4);
+	EXPECT(four > two);
+	rig_free(&r);
+	s.g.channels = 2;
+	s.units = 32;
+	s.stripe = 4;
+	make(&s);
+	EXPECT_EQ(io(FTL_WRITE, 8, 4), four);		/* one after another */
+	EXPECT_EQ(io(FTL_WRITE, 2, 4), two);		/* two and two */
+	EXPECT_EQ(get(2), SSD_OK);
+	EXPECT_EQ(stats->host_units, 8);
+	rig_free(&r);
+}
+
 static void a_part_of_a_page(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 20);
@@ -539,6 +561,12 @@ static void too_large(struct ftl_config *c, struct nand_geometry *g)
 	c->capacity_bytes = 30 * 1024;
 }
 
+static void a_stripe_across_blocks(struct ftl_config *c, struct nand_geometry *g)
+{
+	(void)g;
+	c->stripe_pages = 3;
+}
+
 static void what_it_refuses(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 20);
@@ -551,6 +579,7 @@ static void what_it_refuses(void)
 	expect_refused(&s, subpages, "gc_subpage_reads must be no");
 	expect_refused(&s, fps, "order must be ascending or none");
 	expect_refused(&s, a_high_threshold, "gc_start_blocks leaves no block for a U-block");
+	expect_refused(&s, a_stripe_across_blocks, "stripe_pages must divide geometry.pages_per_block");
 	expect_refused(&s, too_large, "the geometry cannot hold the exported capacity");
 }
 
@@ -559,6 +588,7 @@ int main(void)
 	RUN(d_block_then_u_block);
 	RUN(an_ascending_d_block_takes_no_lower_page);
 	RUN(spare_areas_are_searched_from_the_newest);
+	RUN(a_stripe_of_a_block);
 	RUN(a_part_of_a_page);
 	RUN(neighbours_are_on_different_channels);
 	RUN(ssdsim_ends_a_write_with_its_transfer);
