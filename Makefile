@@ -16,6 +16,10 @@ MEM     ?=
 SET     ?=
 DRIVE   ?=
 EPHEMERAL ?=
+TRACES  ?=
+SCALE   ?=
+EXECUTOR ?=
+JOBS    ?=
 TESTS   ?=
 SUITE   ?=
 TRACE   ?= tests/traces/cloudphysics.trace.gz
@@ -29,11 +33,14 @@ RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') 
 	$(if $(KERNEL),--kernel '$(KERNEL)') $(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)') \
 	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral)
 
+REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(SCALE)') $(if $(OUT),--out '$(OUT)') \
+	$(if $(EXECUTOR),--executor '$(EXECUTOR)') $(if $(JOBS),--jobs '$(JOBS)')
+
 # built only where it is asked for
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel)
 
 .DEFAULT_GOAL := help
-.PHONY: help run shell report replay test check-fast fuzz determinism bench build packages core qemu guest guest-kernel venv clean distclean
+.PHONY: help run shell report replay reproduce-pen reproduce-ippbe reproduce-pen-quick reproduce-ippbe-quick test check-fast fuzz determinism bench build packages core qemu guest guest-kernel venv venv-reproduce clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -58,7 +65,19 @@ report: ## print the last run's report again
 replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=FILE REPLAY='options'
 	@$(CORE)/slate-replay --profile '$(or $(PROFILE),nand-emu/profiles/default.ini)' $(REPLAY) $(foreach t,$(TRACE),'$(t)')
 
-test: build guest-kernel ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+reproduce-pen: core venv-reproduce ## PEN's figures (docs/reproduce.md); TRACES=DIR SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
+	@host-tools/reproduce/reproduce.py pen $(REPRODUCE_ARGS)
+
+reproduce-ippbe: core venv-reproduce ## IPPBE's figures, likewise
+	@host-tools/reproduce/reproduce.py ippbe $(REPRODUCE_ARGS)
+
+reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
+	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)
+
+reproduce-ippbe-quick: core venv-reproduce ## some of IPPBE's, likewise
+	@host-tools/reproduce/reproduce.py ippbe --quick $(REPRODUCE_ARGS)
+
+test: build guest-kernel venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
@@ -96,8 +115,12 @@ guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, o
 venv: packages ## the launcher's Python packages
 	@$(PHASE) -q venv "the launcher's Python packages (build/venv)" host-tools/venv.sh
 
+venv-reproduce: packages ## Snakemake and matplotlib, for reproduce-*
+	@$(PHASE) -q venv-reproduce "Snakemake and matplotlib (build/venv-reproduce)" \
+		host-tools/venv.sh venv-reproduce host-tools/reproduce/requirements.txt
+
 clean: ## remove what builds within a minute; keep QEMU, downloads and out/
 	rm -rf build/core build/test build/log build/venv
 
 distclean: ## remove everything that was built or downloaded; keep out/
-	rm -rf build
+	rm -rf build .snakemake

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""compare.py - rows of a table: a quantity of some configurations over some traces.
+
+A row has the paper's number where the paper's text has one. What only the
+picture of a figure shows is not read off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import measures
+
+
+@dataclass
+class Row:
+    """One line of a table."""
+
+    trace: str  # a volume, or "average", "best"
+    what: str  # which configuration or part
+    unit: str
+    ours: float | None
+    paper: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over the paper's."""
+        return self.ours / self.paper if self.paper and self.ours is not None else None
+
+
+class Results:
+    """The JSON of points, by (trace tag, configuration, accounting)."""
+
+    def __init__(self, found: dict[tuple[str, str, str], dict], scale: int) -> None:
+        self.found = found
+        self.scale = scale
+
+    def values(self, traces: tuple[str, ...], config: str, accounting: str, measure: measures.Measure) -> dict:
+        """By trace, where there is a result that has it."""
+        out = {}
+        for trace in traces:
+            result = self.found.get((trace, config, accounting))
+            value = measure(result) if result else None
+            if value is not None:
+                out[trace] = value
+        return out
+
+
+Labels = dict[str, str]  # configuration: what the table calls it
+Published = dict[tuple[str, str], float]  # (trace or "average" or "best", label): number
+Rows = Callable[[Results, tuple[str, ...], str], list[Row]]  # of results, traces, accounting
+
+
+def mean(values: list[float]) -> float | None:
+    """Arithmetic; None of nothing."""
+    return sum(values) / len(values) if values else None
+
+
+def change(value: float, base: float) -> float:
+    """In per cent."""
+    return 100 * (value - base) / base
+
+
+def times(value: float, base: float) -> float:
+    """Of the base."""
+    return value / base
+
+
+def lower(value: float, base: float) -> float:
+    """So many times lower than the base."""
+    return base / value
+
+
+UNITS = {change: "%", times: "x", lower: "x lower"}
+
+
+def relative(measure: measures.Measure, base: str, configs: Labels, form: Callable,
+             published: Published | None = None, best: bool = False) -> Rows:  # fmt: skip
+    """Each trace's value against the base configuration's; their mean; perhaps the best."""
+    known = published or {}
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        out = []
+        bases = results.values(traces, base, accounting, measure)
+        for config, label in configs.items():
+            values = results.values(traces, config, accounting, measure)
+            ours = {t: form(v, bases[t]) for t, v in values.items() if bases.get(t) and (v or form is not lower)}
+            out += [Row(t, label, UNITS[form], v, known.get((t, label))) for t, v in ours.items()]
+            if not ours:
+                continue
+            out.append(Row("average", label, UNITS[form], mean(list(ours.values())), known.get(("average", label))))
+            if best:
+                out.append(Row("best", label, UNITS[form], min(ours.values()), known.get(("best", label))))
+        return out
+
+    return rows
+
+
+def absolute(measure: measures.Measure, configs: Labels, unit: str, published: Published | None = None,
+             full_size: bool = False) -> Rows:  # fmt: skip
+    """Each trace's value as it is (full_size: times the scale), and their mean."""
+    known = published or {}
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        out = []
+        factor = results.scale if full_size else 1
+        for config, label in configs.items():
+            ours = results.values(traces, config, accounting, measure)
+            out += [Row(t, label, unit, v * factor, known.get((t, label))) for t, v in ours.items()]
+            if ours:
+                average = factor * mean(list(ours.values()))
+                out.append(Row("average", label, unit, average, known.get(("average", label))))
+        return out
+
+    return rows
+
+
+def breakdown(configs: Labels, published: Published) -> Rows:
+    """Write latency by cause, mean over the traces, and the share of it in which GC copies."""
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        out = []
+        for config, label in configs.items():
+            by_trace = results.values(traces, config, accounting, measures.write_parts_us)
+            if not by_trace:
+                continue
+            parts = {name: mean([p[name] for p in by_trace.values()]) for name in next(iter(by_trace.values()))}
+            out += [Row(t, f"{label}, all", "ms", sum(p.values()) / 1000) for t, p in by_trace.items()]
+            out += [Row("average", f"{label}, {name}", "ms", value / 1000) for name, value in parts.items()]
+            share = 100 * (parts["GC read"] + parts["GC write"]) / sum(parts.values())
+            out.append(Row("average", f"{label}, copying", "%", share, published.get(("average", label))))
+        return out
+
+    return rows
+
+
+def together(*several: Rows) -> Rows:
+    """One after the other."""
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        return [row for each in several for row in each(results, traces, accounting)]
+
+    return rows

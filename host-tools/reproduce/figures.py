@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""figures.py - the published figures of both papers, and what goes with them.
+
+A figure names the configurations (points.py) that it needs on which traces, and
+how its rows are made (compare.py). Numbers of the papers are those of their texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import measures
+from compare import Rows, absolute, breakdown, change, lower, relative, times, together
+from points import (
+    ACCOUNTINGS, BLOCK_SIZES, CAPACITY_LOST, LEVELS, MERGES, SECOND_DEFAULT, SECOND_PAGES, STRIPES,
+    SUPERBLOCKS, TABLE2, Trace,
+)  # fmt: skip
+
+OURS = ACCOUNTINGS[:1]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure, or a study that the paper does not have."""
+
+    name: str  # of its files
+    title: str
+    configs: tuple[str, ...]
+    traces: tuple[Trace, ...]
+    rows: Rows
+    accountings: tuple[str, ...] = ACCOUNTINGS
+    note: str = ""
+    picture: str = "bars"  # or "series": over time; "stack": averages by cause
+
+
+def volumes(*names: str) -> tuple[Trace, ...]:
+    """With workloads.toml's assumptions."""
+    return tuple(Trace(name) for name in names)
+
+
+# ---- PEN ---------------------------------------------------------------------------
+
+# Which of the twelve figures 3a and 5 call "high write-intensive" is not in the text.
+# It names prn_1 and proj_1, and explains them by their coverage: here those whose
+# writes cover more than 4 GB (Table 2).
+HIGH = ("prn_0", "prn_1", "proj_1", "proj_2", "src1_1", "usr_1", "usr_2")
+# The sweeps leave out the volumes of 20 million reads and more: they take most of the time.
+SWEPT = tuple(name for name in TABLE2 if name not in ("proj_1", "proj_2", "src1_1", "usr_1"))
+LOW = tuple(name for name in TABLE2 if name not in HIGH)
+BY_PAGES = {("nftl" if p == 576 else f"nftl-{p}"): f"{p} pages" for _, p in BLOCK_SIZES}
+BY_LEVEL = {("pen" if n == 6 else f"pen-L{n}"): f"L = {n}" for n in LEVELS}
+BY_MERGES = {("pen" if w == 16 else f"pen-W{w}"): f"W = {w}" for w in MERGES}
+BY_LOSS = {(f"pbe-{x}" if x else "pen-nodisturb"): f"{x / 10:g} % less" for x in CAPACITY_LOST}
+SUPER = {f"sb{m}{n}-pen": (f"sb{m}{n}", f"{m}:{n}") for m, n in SUPERBLOCKS}
+FIXED = ("hm_0", "prn_1", "proj_1", "stg_1")  # of the sensitivity runs and the combinations
+ASSUMED = (  # key of workloads.toml's [assumed], and what else it might be
+    ("beta", (0.25, 0.9)),
+    ("run_kib", (32, 1024)),
+    ("density", (0.0625, 1.0)),
+    ("follow", (0.0, 0.75)),
+    ("burst", (1, 32)),
+)
+
+
+def pen_against_nftl(measure: measures.Measure, form, paper: float | None = None) -> Rows:
+    """Of figures 12 and 13."""
+    return relative(measure, "nftl", {"pen": "PEN"}, form, {("average", "PEN"): paper} if paper else None)
+
+
+def on_superblock(measure: measures.Measure, form, paper: float | None = None) -> Rows:
+    """Of figures 16 and 17: PEN against the same M:N without."""
+    known = {("average", label): paper for _, label in SUPER.values()} if paper else None
+    return together(*(relative(measure, base, {pen: label}, form, known) for pen, (base, label) in SUPER.items()))
+
+
+def pen(scale: int) -> list[Figure]:
+    """PEN's figures, and studies of what it does not say."""
+    every = volumes(*TABLE2)
+    pair = ("nftl", "pen")
+    supers = tuple(name for pen_name, (base, _) in SUPER.items() for name in (base, pen_name))
+    shares = {("average", "72 pages"): 58.0, ("average", "576 pages"): 79.0}
+    amplification = {("average", "72 pages"): 2.1, ("average", "576 pages"): 5.1}
+    merges = {("prn_1", "576 pages"): 140000.0}
+    return [
+        Figure("fig03a", "Write latency by cause, NFTL by block size, high write-intensive",
+               tuple(BY_PAGES), volumes(*HIGH), breakdown(BY_PAGES, shares), OURS, picture="stack"),
+        Figure("fig03b", "Write latency by cause, NFTL by block size, low write-intensive",
+               tuple(BY_PAGES), volumes(*LOW), breakdown(BY_PAGES, {}), OURS, picture="stack"),
+        Figure("fig04", f"GC calls, NFTL by block size, times {scale} as of the full size",
+               tuple(BY_PAGES), every, absolute(measures.gc_calls, BY_PAGES, "calls", merges, True), OURS,
+               "The text has one number: over 140,000 merges for prn_1."),
+        Figure("fig05", "Write amplification, NFTL by block size, high write-intensive",
+               tuple(BY_PAGES), volumes(*HIGH), absolute(measures.wa, BY_PAGES, "pages/page", amplification), OURS),
+        Figure("fig12a", "Write latency of PEN against NFTL",
+               pair, every, pen_against_nftl(measures.write_us, change, -44.3)),
+        Figure("fig12b", "IOPS of PEN against NFTL, eight requests in flight",
+               ("nftl-closed", "pen-closed"), every,
+               relative(measures.iops, "nftl-closed", {"pen-closed": "PEN"}, times, {("average", "PEN"): 1.43}), OURS),
+        Figure("fig12c", "Write latency of NFTL and GFTL against PEN",
+               ("pen", "nftl", "gftl"), every,
+               relative(measures.write_us, "pen", {"nftl": "NFTL", "gftl": "GFTL"}, times), OURS),
+        Figure("fig13a", "Write amplification: how many times lower with PEN than with NFTL",
+               pair, every, pen_against_nftl(measures.wa, lower, 2.67), OURS),
+        Figure("fig13b", "Mean erases of a page (AEP), PEN against NFTL",
+               pair, every, pen_against_nftl(measures.aep, times), OURS),
+        Figure("fig13c", "Variance of the erases of a page (VEP), PEN against NFTL",
+               pair, every, pen_against_nftl(measures.vep, times), OURS),
+        Figure("fig14a", "Write latency of PEN by L, against L = 6",
+               tuple(BY_LEVEL), volumes(*SWEPT), relative(measures.write_us, "pen", BY_LEVEL, times), OURS),
+        Figure("fig14b", "Write latency of PEN by W, against W = 16",
+               tuple(BY_MERGES), volumes(*SWEPT), relative(measures.write_us, "pen", BY_MERGES, times), OURS),
+        Figure("fig14c", "VEP of PEN by W, against W = 16",
+               tuple(BY_MERGES), volumes(*SWEPT), relative(measures.vep, "pen", BY_MERGES, times), OURS),
+        Figure("fig15a", "Write latency of PEN with program disturbance against without",
+               ("pen-nodisturb", "pen"), every, relative(measures.write_us, "pen-nodisturb", {"pen": "with"}, change), OURS),
+        Figure("fig15b", "Write latency over time, mean of every minute",
+               ("nftl-series", "pen-series"), volumes("proj_1"),
+               absolute(measures.write_us, {"nftl-series": "NFTL", "pen-series": "PEN"}, "us"), OURS, picture="series"),
+        Figure("fig15c", "Write amplification of PBE (no disturbance, less capacity) against PEN",
+               ("pen", *BY_LOSS), volumes(*SWEPT),
+               relative(measures.wa, "pen", BY_LOSS, change, {("average", "16.5 % less"): 88.0}), OURS),
+        Figure("fig16a", "Write latency of PEN on Superblock against Superblock",
+               supers, every, on_superblock(measures.write_us, change, -47.9),
+               note="The text has one average and does not say of which M:N."),
+        Figure("fig16b", "Read latency of PEN on Superblock against Superblock",
+               supers, every, on_superblock(measures.read_us, change)),
+        Figure("fig17a", "Write amplification of PEN on Superblock against Superblock",
+               supers, every, on_superblock(measures.wa, times), OURS),
+        Figure("fig17b", "AEP of PEN on Superblock against Superblock",
+               supers, every, on_superblock(measures.aep, times), OURS),
+        Figure("fig17c", "VEP of PEN on Superblock against Superblock",
+               supers, every, on_superblock(measures.vep, times), OURS),
+        *combinations(),
+        *pen_sensitivity(),
+    ]  # fmt: skip
+
+
+def combinations() -> list[Figure]:
+    """What nobody has published."""
+    some = volumes(*FIXED)
+    on_nftl = {"nftl-ippbe": "NFTL x IPPBE", "pen": "PEN", "pen-ippbe": "PEN x IPPBE"}
+    on_super = {"sb45-ippbe": "4:5 x IPPBE", "sb45-pen": "4:5 PEN", "sb45-pen-ippbe": "4:5 PEN x IPPBE"}
+    on_page = {"page-ippbe": "page x IPPBE", "page-pen": "page, PEN"}
+    return [
+        Figure("new-nftl", "Write latency of PEN and IPPBE on NFTL, against NFTL",
+               ("nftl", *on_nftl), some, relative(measures.write_us, "nftl", on_nftl, change), OURS),
+        Figure("new-superblock", "Write latency of PEN and IPPBE on Superblock 4:5, against Superblock 4:5",
+               ("sb45", *on_super), some, relative(measures.write_us, "sb45", on_super, change), OURS),
+        Figure("new-page", "Write latency of PEN and IPPBE on page mapping, against page mapping",
+               ("page", *on_page), some, relative(measures.write_us, "page", on_page, change), OURS),
+        Figure("new-page-wa", "Write amplification of PEN and IPPBE on page mapping",
+               ("page", *on_page), some,
+               absolute(measures.wa, {"page": "page", **on_page}, "pages/page"), OURS),
+        Figure("new-spread", "GC time with sub-page reads (SPREAD) against whole pages, SPREAD's drive",
+               ("spread", "spread-gc"), some,
+               relative(measures.gc_ms, "spread", {"spread-gc": "sub-page GC reads"}, change), OURS),
+    ]  # fmt: skip
+
+
+def pen_sensitivity() -> list[Figure]:
+    """Figure 12a and the spare-area search under other assumptions."""
+    varied = tuple(
+        Trace(volume, ((key, value),)) for key, values in ASSUMED for value in values for volume in ("hm_0", "prn_1")
+    )
+    search = {"pen-nosearch": "PEN, both without"}
+    return [
+        Figure("assumed", "Write latency of PEN against NFTL when the stand-ins assume something else",
+               ("nftl", "pen"), volumes("hm_0", "prn_1") + varied,
+               together(pen_against_nftl(measures.write_us, change), absolute(measures.wa, {"nftl": "NFTL, WA"}, "pages/page")), OURS),
+        *stripes(),
+        Figure("search", "Write latency of PEN against NFTL when spare areas need not be searched",
+               ("nftl-nosearch", "pen-nosearch"), volumes(*FIXED),
+               relative(measures.write_us, "nftl-nosearch", search, change), OURS),
+    ]  # fmt: skip
+
+
+def stripes() -> list[Figure]:
+    """How consecutive pages go to planes."""
+    names = [("nftl", "pen", 576)] + [(f"nftl-S{n}", f"pen-S{n}", n) for n in STRIPES if n != 576]
+    bases = {base: f"{n} pages" for base, _, n in names}
+    every = tuple(name for base, pen_name, _ in names for name in (base, pen_name))
+    against = together(
+        *(relative(measures.write_us, base, {pen_name: f"{n} pages"}, change) for base, pen_name, n in names)
+    )
+    merges = {("prn_1", f"{n} pages"): 140000.0 for _, _, n in names}
+    return [
+        Figure("stripe-calls", "GC calls of NFTL by consecutive pages in a plane, as of the full size", every,
+               volumes(*FIXED), absolute(measures.gc_calls, bases, "calls", merges, True), OURS),
+        Figure("stripe-write", "Write latency of PEN against NFTL by consecutive pages in a plane", every,
+               volumes(*FIXED), against, OURS),
+    ]  # fmt: skip
+
+
+PEN_QUICK = ("hm_0", "prn_1", "src1_2", "stg_1")
+PEN_QUICK_FIGURES = ("fig04", "fig05", "fig12a", "fig12b", "fig13a", "fig13b", "fig13c", "fig15a", "fig16a", "fig17a")
+
+# ---- IPPBE -------------------------------------------------------------------------
+
+# The paper's text names prxy0, prn0 and stg0 of the MSR suite, its figures more. Of
+# the write-heavy volumes those with published numbers are here.
+IPPBE_TRACES = ("hm_0", "prn_0", "prn_1", "proj_0", "prxy_0", "src1_2", "stg_0-1M", "src2_0-1M", "rsrch_0-1M")
+IPPBE_PUBLISHED = (  # figure, quantity, measure, best, average: sections 5.1 to 5.3
+    ("fig06", "Pages moved by GC", measures.pages_moved, -52.2, -26.6),
+    ("fig07", "Blocks erased", measures.blocks_erased, -14.2, -3.6),
+    ("fig08", "Time in GC", measures.gc_ms, -50.7, -33.6),
+    ("fig09", "GC calls", measures.gc_calls, -56.4, -46.7),
+    ("fig10", "Mean write response", measures.write_us, -45.4, -14.8),
+    ("fig11", "Mean read response", measures.read_us, -47.0, -16.5),
+    ("fig12", "Energy of GC", measures.gc_energy_uj, -44.1, -19.3),
+)
+BY_THRESHOLD = {("ippbe" if n == SECOND_DEFAULT else f"ippbe-{n}"): f"threshold {n}" for n in SECOND_PAGES}
+
+
+def ippbe(_: int) -> list[Figure]:
+    """IPPBE's figures, and studies of what it does not say."""
+    every = volumes(*IPPBE_TRACES)
+    made = [
+        Figure(name, f"{what}, IPPBE against greedy", ("greedy", "ippbe"), every,
+               relative(measure, "greedy", {"ippbe": "IPPBE"}, change,
+                        {("average", "IPPBE"): average, ("best", "IPPBE"): best}, True))
+        for name, what, measure, best, average in IPPBE_PUBLISHED
+    ]  # fmt: skip
+    for name, what, measure in (
+        ("threshold-moved", "Pages moved by GC", measures.pages_moved),
+        ("threshold-calls", "GC calls", measures.gc_calls),
+        ("threshold-time", "Time in GC", measures.gc_ms),
+        ("threshold-write", "Mean write response", measures.write_us),
+    ):
+        rows = relative(measure, "greedy", BY_THRESHOLD, change)
+        made.append(Figure(name, f"{what}, IPPBE against greedy, by the second victim's valid pages of 64",
+                           ("greedy", *BY_THRESHOLD), every, rows, OURS))  # fmt: skip
+    for other, what in (
+        ("filled", "the drive filled to 95 % before"),
+        ("dynamic", "the page FTL: each page to the first idle die, GC's copies in blocks of their own"),
+    ):
+        names = (f"greedy-{other}", f"ippbe-{other}")
+        rows = together(*(relative(m, names[0], {names[1]: label}, change) for _, label, m, _, _ in IPPBE_PUBLISHED))
+        made.append(Figure(other, f"All quantities, IPPBE against greedy, {what}", names, every, rows, OURS))
+    return made
+
+
+IPPBE_QUICK = ("hm_0", "src1_2", "stg_0-1M")
+IPPBE_QUICK_FIGURES = tuple(name for name, *_ in IPPBE_PUBLISHED)

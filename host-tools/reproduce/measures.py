@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""measures.py - the papers' quantities, from slate-replay's JSON.
+
+Each takes one result and returns a number, or None where there is nothing to
+divide by (no reads, no writes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+def _ratio(a: float, b: float) -> float | None:
+    return a / b if b else None
+
+
+def _latency_us(result: dict, op: str) -> float | None:
+    host = result["host"][op]
+    return host["latency"]["sum_ns"] / host["ios"] / 1000 if host["ios"] else None
+
+
+def write_us(result: dict) -> float | None:
+    """Mean write latency, us."""
+    return _latency_us(result, "write")
+
+
+def read_us(result: dict) -> float | None:
+    """Mean read latency, us."""
+    return _latency_us(result, "read")
+
+
+def iops(result: dict) -> float | None:
+    """Reads and writes a second."""
+    span = result["time"]["end_ns"] - result["time"]["begin_ns"]
+    return _ratio(1e9 * (result["host"]["read"]["ios"] + result["host"]["write"]["ios"]), span)
+
+
+def wa(result: dict) -> float | None:
+    """Pages programmed over pages programmed for the host."""
+    programs, copies = result["nand"]["ops"]["program"], result["nand"]["ops"]["copyback"]
+    return _ratio(sum(programs.values()) + sum(copies.values()), programs["host"])
+
+
+def wa_bytes(result: dict) -> float | None:
+    """Bytes programmed over bytes the host wrote: a write of part of a page programs a page."""
+    return result["waf"]
+
+
+def aep(result: dict) -> float:
+    """Mean erases of a page."""
+    return result["wear"]["aep"]
+
+
+def vep(result: dict) -> float:
+    """Variance of the erases of a page."""
+    return result["wear"]["vep"]
+
+
+def gc_calls(result: dict) -> int:
+    """GC runs: merges (block mapping), calls (page mapping)."""
+    return result["gc"]["calls"]
+
+
+def gc_ms(result: dict) -> float:
+    """Time that planes spent in GC, ms."""
+    return result["gc"]["ns"] / 1e6
+
+
+def pages_moved(result: dict) -> int:
+    """Pages copied by GC."""
+    return result["gc"]["pages_moved"]
+
+
+def blocks_erased(result: dict) -> int:
+    """Blocks (or partial blocks) erased."""
+    return result["gc"]["blocks_erased"]
+
+
+def gc_energy_uj(result: dict) -> float:
+    """GC's reads, programs, copies and erases, uJ."""
+    return sum(by_cause["gc"] for op, by_cause in result["energy_nj"].items() if op != "total") / 1000
+
+
+def _setting(result: dict, key: str) -> list[int]:
+    for line in result["settings"]:
+        name, _, value = line.partition("=")
+        if name.strip() == key:
+            return [int(part) for part in value.split(",")]
+    raise KeyError(key)
+
+
+def gc_parts_ms(result: dict) -> dict[str, float]:
+    """Array time of GC by what it did, ms: spare-area reads, reads, programs, erases.
+
+    A copy is one read and one program, so what GC reads more than it programs are
+    spare areas.
+    """
+    ops = result["nand"]["ops"]
+    read_ns, program_ns = _setting(result, "timing.read_ns")[0], _setting(result, "timing.program_ns")[0]
+    erase_ns = _setting(result, "timing.erase_ns")[0]
+    return {
+        "GC spare area": max(0, ops["read"]["gc"] - ops["program"]["gc"]) * read_ns / 1e6,
+        "GC read": min(ops["read"]["gc"], ops["program"]["gc"]) * read_ns / 1e6,
+        "GC write": ops["program"]["gc"] * program_ns / 1e6,
+        "GC erase": sum(ops["erase"].values()) * erase_ns / 1e6,
+    }
+
+
+def write_parts_us(result: dict) -> dict[str, float] | None:
+    """Mean write latency by cause, us: the write itself and other waits, and GC by what it did."""
+    host = result["host"]["write"]
+    if not host["ios"]:
+        return None
+    total = host["latency"]["sum_ns"] / host["ios"] / 1000
+    in_gc = host["where_ns"]["gc_queue"] / host["ios"] / 1000
+    parts = gc_parts_ms(result)
+    every = sum(parts.values())
+    out = {name: in_gc * part / every if every else 0.0 for name, part in parts.items()}
+    return {"write and queue": total - sum(out.values()), **out}
+
+
+def series(result: dict) -> list[tuple[float, float]]:
+    """(seconds, mean write latency in us) of every interval that has writes."""
+    return [
+        (row["at_ns"] / 1e9, row["write"]["latency_sum_ns"] / row["write"]["ios"] / 1000)
+        for row in result["series"]["rows"]
+        if "write" in row
+    ]
+
+
+Measure = Callable[[dict], float | None]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""pictures.py - a figure's SVG. The same rows give the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams.update(
+    {"svg.hashsalt": "slate", "svg.fonttype": "none", "font.size": 8, "axes.spines.top": False,
+     "axes.spines.right": False}
+)  # fmt: skip
+
+from matplotlib import pyplot  # noqa: E402
+
+import measures  # noqa: E402
+from compare import Results, Row  # noqa: E402
+from figures import Figure  # noqa: E402
+
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222222")
+
+
+def save(figure, path: Path) -> None:
+    """Without the date."""
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def bars(title: str, rows: dict[str, list[Row]], names: dict[str, str], path: Path) -> None:
+    """A panel a unit and accounting: a group of bars a trace, a bar a row; lines: the paper's numbers.
+
+    names: what a trace is called.
+    """
+    panels = [(a, unit) for a, some in rows.items() for unit in dict.fromkeys(row.unit for row in some)]
+    drawn, axes = pyplot.subplots(len(panels) or 1, 1, figsize=(9, 2.6 * max(1, len(panels))), squeeze=False)
+    for axis, (accounting, unit) in zip(axes[:, 0], panels):
+        panel(axis, [row for row in rows[accounting] if row.unit == unit], f"{unit}\n({accounting})", names)
+        if unit in ("calls", "pages/page"):
+            axis.set_yscale("log")
+    axes[0, 0].set_title(title, loc="left")
+    save(drawn, path)
+
+
+def stack(title: str, rows: dict[str, list[Row]], path: Path) -> None:
+    """A panel an accounting: a bar a configuration, of what its average is made of."""
+    drawn, axes = pyplot.subplots(1, len(rows), figsize=(9, 3), squeeze=False, sharey=True)
+    for axis, (accounting, some) in zip(axes[0], rows.items()):
+        parts = [(row.what.split(", "), row) for row in some if row.trace == "average" and row.unit == "ms"]
+        labels = list(dict.fromkeys(config for (config, _), _ in parts))
+        base = dict.fromkeys(labels, 0.0)
+        for n, cause in enumerate(dict.fromkeys(cause for (_, cause), _ in parts)):
+            for (config, what), row in parts:
+                if what == cause:
+                    label = cause if config == labels[0] else None
+                    axis.bar(config, row.ours, 0.6, base[config], label=label, color=COLOURS[n])
+                    base[config] += row.ours
+        axis.set_ylabel(f"ms ({accounting})")
+    axes[0, 0].set_title(title, loc="left")
+    axes[0, -1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    save(drawn, path)
+
+
+def panel(axis, rows: list[Row], unit: str, names: dict[str, str]) -> None:
+    """One of them."""
+    traces = list(dict.fromkeys(row.trace for row in rows))
+    labels = list(dict.fromkeys(row.what for row in rows))
+    width = 0.8 / len(labels)
+    for n, label in enumerate(labels):
+        some = [row for row in rows if row.what == label]
+        at = [traces.index(row.trace) - 0.4 + width * (n + 0.5) for row in some]
+        colour = COLOURS[n % len(COLOURS)]
+        axis.bar(at, [row.ours for row in some], width, label=label, color=colour)
+        for x, row in zip(at, some):
+            if row.paper is not None:
+                axis.plot([x - width / 2, x + width / 2], [row.paper] * 2, color="black", linewidth=2)
+    axis.axhline(0, color="black", linewidth=0.5)
+    ticks = [names.get(trace, trace) for trace in traces]
+    axis.set_xticks(range(len(traces)), ticks, rotation=35, ha="right", fontsize=7)
+    axis.set_ylabel(unit)
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+
+
+def over_time(figure: Figure, results: Results, names: dict[str, str], path: Path) -> None:
+    """Write latency of every interval, a line a configuration."""
+    drawn, axis = pyplot.subplots(figsize=(9, 3))
+    for n, config in enumerate(figure.configs):
+        found = results.found[figure.traces[0].tag, config, figure.accountings[0]]
+        points = measures.series(found)
+        axis.plot([x / 60 for x, _ in points], [y / 1000 for _, y in points], linewidth=0.7,
+                  label=config.removesuffix("-series").upper(), color=COLOURS[n])  # fmt: skip
+    axis.set_yscale("log")
+    axis.set_xlabel("minutes")
+    axis.set_ylabel("mean write latency, ms")
+    axis.set_title(f"{figure.name}: {figure.title}, {names[figure.traces[0].tag]}", loc="left")
+    axis.legend(frameon=False)
+    save(drawn, path)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""points.py - every run of a study: which trace, on which drive, how replayed.
+
+A study is a paper ("pen", "ippbe") at a scale, in full or quick. A point is one
+run of slate-replay; its result is a JSON file. figures.py says what is made of
+them. Nothing here runs anything.
+
+Scale. A study at scale N divides the drive's blocks per plane by N, and the
+trace's requests, bytes, coverage and duration by N (stand-ins), or takes its
+first N-th (originals). Rates, block and page sizes, parallelism and every
+percentage stay what they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+ACCOUNTINGS = ("device", "ssdsim")
+TABLE2 = (
+    "hm_0 prn_0 prn_1 proj_0 proj_1 proj_2 prxy_0 src1_1 src1_2 stg_1 usr_1 usr_2".split()
+)  # PEN's workloads
+REQUESTS_M = dict(  # of an original, for --limit
+    hm_0=3.993, prn_0=5.585, prn_1=11.234, proj_0=4.224, proj_1=23.64, proj_2=29.267,
+    prxy_0=12.519, src1_1=45.746, src1_2=1.908, stg_1=2.196, usr_1=45.284, usr_2=10.57,
+)  # fmt: skip
+
+
+class StudyError(Exception):
+    """A sentence for the user."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A volume, perhaps with other assumptions than workloads.toml's."""
+
+    volume: str
+    settings: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def tag(self) -> str:
+        """For file names."""
+        return self.volume + "".join(f",{key}={value:g}" for key, value in self.settings)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run."""
+
+    trace: Trace
+    config: str
+    accounting: str
+    profile: str
+    sets: tuple[str, ...]
+    args: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """For file names; unique in a study."""
+        return f"{self.trace.tag}/{self.config}.{self.accounting}"
+
+
+@dataclass(frozen=True)
+class Config:
+    """A drive and a way to replay: a name, profile, settings, options of slate-replay."""
+
+    name: str
+    profile: str
+    sets: tuple[str, ...]
+    args: tuple[str, ...] = ("--open",)
+
+
+def free_blocks(blocks: int, percent: int) -> int:
+    """So many free blocks are at most so many percent."""
+    return blocks * percent // 100
+
+
+# ---- PEN ---------------------------------------------------------------------------
+
+ERASE_NS = (10_000_000, 9_950_000, 9_790_000, 9_620_000, 9_480_000, 9_370_000, 9_270_000)
+BLOCK_SIZES = ((15104, 72), (7552, 144), (3776, 288), (1888, 576))  # section 2.3.1
+LEVELS = (1, 2, 3, 4, 5, 6)
+MERGES = (1, 4, 16, 64)  # W; which ones figure 14 has is not in the text
+CAPACITY_LOST = (0, 68, 165)  # permille: PBE; the text has the ends
+SUPERBLOCKS = ((4, 5), (4, 8))
+# Consecutive pages in a plane. The text does not say. NFTL maps a logical block of
+# consecutive pages to a block, so: all of a block; the sweep has SSDSim's page each.
+STRIPES = (1, 72, 576)
+CLOSED = ("--closed", "8")
+FILL = ("--fill", "950", "--fold")
+
+
+class Pen:
+    """The configurations of PEN on its drive, divided by scale."""
+
+    def __init__(self, scale: int) -> None:
+        if 1888 % scale:
+            raise StudyError(f"scale {scale} does not divide PEN's 1888 blocks per plane: take 8, 16, 32 or 59")
+        self.scale = scale
+
+    def config(self, name: str, *sets: str, blocks: int = 1888, pages: int = 576, levels: int = 6,
+               lost: int = 0, stripe: int | None = None, args: tuple[str, ...] = ("--open",)) -> Config:  # fmt: skip
+        """One of them; lost: permille of the blocks that are not there."""
+        here = math.floor(blocks / self.scale * (1000 - lost) / 1000 + 0.5)
+        start = free_blocks(here, 8)  # a U-block, or host data, only while more than these are free
+        drive = (
+            f"geometry.blocks_per_plane={here}",
+            f"geometry.pages_per_block={pages}",
+            f"geometry.pb_levels={levels}",
+            "timing.erase_ns=" + ",".join(map(str, ERASE_NS[: levels + 1])),
+            f"ftl.stripe_pages={stripe or pages}",
+            "ftl.unit_bytes=16384",
+            "ftl.buffer_units=0",
+            f"ftl.gc_start_blocks={start}",
+            f"ftl.gc_stop_blocks={start}",
+            "ftl.gc_urgent_blocks=2",
+        )
+        return Config(name, "pen", drive + sets, args + FILL)
+
+    def nftl(self, name: str = "nftl", *sets: str, **how) -> Config:
+        """The baseline."""
+        return self.config(name, "ftl.type=nftl", "ftl.pen=no", *sets, **how)
+
+    def pen(self, name: str = "pen", *sets: str, **how) -> Config:
+        """PEN on NFTL."""
+        return self.config(name, "ftl.type=nftl", "ftl.pen=yes", *sets, **how)
+
+    def superblock(self, name: str, m: int, n: int, *sets: str, **how) -> Config:
+        """The Superblock FTL; m = 0 is page mapping."""
+        shape = (f"ftl.superblock_blocks={m}", f"ftl.superblock_max_blocks={n}")
+        return self.config(name, "ftl.type=superblock", *shape, *sets, **how)
+
+    def all(self) -> dict[str, Config]:
+        """By name."""
+        made = [
+            self.nftl(),
+            self.pen(),
+            self.nftl("nftl-closed", args=CLOSED),
+            self.pen("pen-closed", args=CLOSED),
+            *(self.nftl(f"nftl-S{n}", stripe=n) for n in STRIPES[:-1]),
+            *(self.pen(f"pen-S{n}", stripe=n) for n in STRIPES[:-1]),
+            self.nftl("nftl-nosearch", "ftl.spare_search=no"),
+            self.pen("pen-nosearch", "ftl.spare_search=no"),
+            self.nftl("gftl", "ftl.gc_mode=sliced", f"ftl.gc_urgent_blocks={free_blocks(1888 // self.scale, 8) - 1}"),
+            self.pen("pen-nodisturb", "reliability.disturb_tolerance=off"),
+            self.nftl("nftl-series", args=("--open", "--interval", "60000")),
+            self.pen("pen-series", args=("--open", "--interval", "60000")),
+        ]
+        made += [self.nftl(f"nftl-{p}", blocks=b, pages=p, levels=0) for b, p in BLOCK_SIZES if p != 576]
+        made += [self.pen(f"pen-L{levels}", levels=levels) for levels in LEVELS[:-1]]
+        made += [self.pen(f"pen-W{w}", f"ftl.pen_merges_max={w}") for w in MERGES if w != 16]
+        made += [self.pen(f"pbe-{x}", "reliability.disturb_tolerance=off", lost=x) for x in CAPACITY_LOST[1:]]
+        for m, n in SUPERBLOCKS:
+            made += [
+                self.superblock(f"sb{m}{n}", m, n, "ftl.pen=no"),
+                self.superblock(f"sb{m}{n}-pen", m, n, "ftl.pen=yes"),
+            ]
+        pair = "geometry.erase_group_max=2", "ftl.parallel_erase=yes"
+        made += [
+            self.superblock("page", 0, 0, "ftl.pen=no", stripe=1),
+            self.superblock("page-pen", 0, 0, "ftl.pen=yes", stripe=1),
+            self.superblock("page-ippbe", 0, 0, "ftl.pen=no", *pair, stripe=1),
+            self.nftl("nftl-ippbe", *pair),
+            self.pen("pen-ippbe", *pair),
+            self.superblock("sb45-ippbe", 4, 5, "ftl.pen=no", *pair),
+            self.superblock("sb45-pen-ippbe", 4, 5, "ftl.pen=yes", *pair),
+        ]
+        for name, answer in (("spread", "no"), ("spread-gc", "yes")):
+            made.append(
+                Config(name, "spread", (f"ftl.gc_subpage_reads={answer}", "geometry.blocks_per_plane=128",
+                                        "ftl.gc_start_blocks=9", "ftl.gc_stop_blocks=9"), CLOSED + FILL)
+            )  # fmt: skip
+        return {config.name: config for config in made}
+
+
+# ---- IPPBE -------------------------------------------------------------------------
+
+SECOND_PAGES = (0, 4, 8, 16, 24, 32, 48, 64)  # of 64: the copy threshold is not published
+SECOND_DEFAULT = 32
+
+
+# The paper's FTL gives each page a plane by its address (section 4): the write-through
+# engine's page mapping. The page FTL gives it to the first idle die.
+STATIC = ("ftl.type=superblock", "ftl.superblock_blocks=0", "ftl.superblock_max_blocks=0")
+
+
+class Ippbe:
+    """The configurations of IPPBE on its drive, divided by scale."""
+
+    def __init__(self, scale: int) -> None:
+        if 2048 % scale:
+            raise StudyError(f"scale {scale} does not divide IPPBE's 2048 blocks per plane: take a power of two")
+        self.blocks = 2048 // scale
+
+    def config(self, name: str, *sets: str, ftl: tuple[str, ...] = STATIC, args: tuple[str, ...] = ()) -> Config:
+        """One of them."""
+        start = free_blocks(self.blocks, 7) + 1  # GC while fewer than these are free
+        drive = (
+            f"geometry.blocks_per_plane={self.blocks}",
+            f"ftl.gc_start_blocks={start}",
+            f"ftl.gc_stop_blocks={start}",
+        )
+        return Config(name, "ippbe", drive + ftl + sets, ("--open", "--fold", *args))
+
+    def greedy(self, name: str = "greedy", **how) -> Config:
+        """One victim."""
+        return self.config(name, "ftl.parallel_erase=no", **how)
+
+    def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, **how) -> Config:
+        """Two victims, the second only with at most so many valid pages."""
+        return self.config(name, "ftl.parallel_erase=yes", f"ftl.second_victim_pages={pages}", **how)
+
+    def all(self) -> dict[str, Config]:
+        """By name."""
+        made = [self.greedy(), self.pair()]
+        made += [self.pair(f"ippbe-{n}", n) for n in SECOND_PAGES if n != SECOND_DEFAULT]
+        for other, how in (("filled", {"args": ("--fill", "950")}), ("dynamic", {"ftl": ("ftl.type=page",)})):
+            made += [self.greedy(f"greedy-{other}", **how), self.pair(f"ippbe-{other}", **how)]
+        return {config.name: config for config in made}

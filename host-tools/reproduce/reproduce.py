@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""reproduce.py - run a study: what 'make reproduce-pen' and 'make reproduce-ippbe' call.
+
+    reproduce.py pen|ippbe [--quick] [--traces DIR] [--scale N] [--out DIR]
+                 [--jobs N] [--executor local|slurm] [--dry-run]
+
+Checks what the user gave and starts Snakemake (build/venv-reproduce). Tables of the
+full study on stand-ins go to docs/results/STUDY, others under build/reproduce.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import subprocess
+import sys
+from typing import TextIO
+
+sys.dont_write_bytecode = True
+
+import study as studies  # noqa: E402
+from points import Ippbe, Pen, StudyError  # noqa: E402
+
+SNAKEMAKE = studies.ROOT / "build/venv-reproduce/bin/snakemake"
+REPLAY = studies.ROOT / "build/core/slate-replay"
+
+
+def command(study: studies.Study, args: argparse.Namespace) -> list[str]:
+    """Snakemake's."""
+    usual = not study.quick and not study.originals and study.scale == studies.SCALES[study.name, False]
+    out = args.out or (f"docs/results/{study.name}" if usual else f"{study.folder}/results")
+    made = [
+        str(SNAKEMAKE), "--snakefile", "host-tools/reproduce/Snakefile", "--directory", str(studies.ROOT),
+        "--scheduler", "greedy", "--rerun-incomplete", "--keep-going", "--quiet", "rules",
+        "--nolock", "--jobs", str(args.jobs),
+    ]  # fmt: skip
+    if args.executor == "slurm":
+        made += [
+            "--executor", "slurm", "--slurm-no-account", "--slurm-status-command", "squeue",
+            "--slurm-init-seconds-before-status-checks", "5", "--seconds-between-status-checks", "5",
+            "--slurm-logdir", str(studies.ROOT / study.folder / "slurm"),
+        ]  # fmt: skip
+    if args.dry_run:
+        made += ["--dry-run"]
+    return made + [
+        "--config", f"study={study.name}", f"quick={int(study.quick)}", f"scale={study.scale}",
+        f"originals={study.originals.resolve() if study.originals else ''}", f"out={out}",
+    ]  # fmt: skip
+
+
+def alone() -> TextIO:
+    """One study at a time; the lock goes with the process, however that ends."""
+    folder = studies.ROOT / "build/reproduce"
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = open(folder / "lock", "w", encoding="ascii")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StudyError("another reproduce.py is at work in this tree: wait for it, or end it") from None
+    return lock
+
+
+def main(argv: list[str]) -> int:
+    """Snakemake's exit status; 2 with a sentence on stderr for bad input."""
+    parser = argparse.ArgumentParser(description="reproduce a paper's figures")
+    parser.add_argument("study", choices=("pen", "ippbe"))
+    parser.add_argument("--quick", action="store_true", help="fewer traces and figures, within three minutes")
+    parser.add_argument("--traces", metavar="DIR", help="of the original MSR CSV files (default: stand-ins)")
+    parser.add_argument("--scale", type=int, metavar="N", help="divide drive and traces by N")
+    parser.add_argument("--out", metavar="DIR", help="of the tables")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="runs at once")
+    parser.add_argument("--executor", choices=("local", "slurm"), default="local")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would run")
+    args = parser.parse_args(argv)
+    try:
+        if args.scale is not None and args.scale < 1:
+            raise StudyError(f"--scale {args.scale}: must be 1 or more")
+        if args.jobs < 1:
+            raise StudyError(f"--jobs {args.jobs}: must be 1 or more")
+        study = studies.of(args.study, args.quick, args.scale, args.traces or None)
+        (Pen if args.study == "pen" else Ippbe)(study.scale)
+        for needed, target in ((SNAKEMAKE, "make venv-reproduce"), (REPLAY, "make core")):
+            if not needed.exists():
+                raise StudyError(f"{needed.relative_to(studies.ROOT)} is not there: '{target}' first")
+        lock = alone()
+    except StudyError as error:
+        print(f"reproduce.py: {error}", file=sys.stderr)
+        return 2
+    with lock:
+        return subprocess.run(command(study, args), cwd=studies.ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

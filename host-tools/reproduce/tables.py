@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tables.py - a study's tables (Markdown, CSV) and pictures, from its results.
+
+    tables.py pen|ippbe OUT [--scale N] [--quick] [--originals DIR]
+
+Writes OUT/README.md, OUT/figNN.csv and OUT/figNN.svg. Every byte follows from the
+results and the text of this program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import io
+import re
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import pictures  # noqa: E402
+import study as studies  # noqa: E402
+from compare import Results, Row  # noqa: E402
+from figures import Figure  # noqa: E402
+from points import StudyError  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+TITLES = {
+    "pen": "PEN: Liu, Kotra, Jung, Kandemir, FAST 2018",
+    "ippbe": "IPPBE: Garrett, Yang, Zhang, ISLPED 2018",
+}
+NOT_PUBLISHED = "not published in text"
+HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
+
+
+def number(value: float | None) -> str:
+    """Four significant digits; large ones whole."""
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    digits = 4 if abs(value) < 10000 else len(str(int(abs(value))))
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.10g}" if "e" in text else text
+
+
+def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
+    """Of a CSV line."""
+    trace = names.get(row.trace, row.trace)
+    paper = number(row.paper) if row.paper is not None else NOT_PUBLISHED
+    return (accounting, trace, row.what, row.unit, paper, number(row.ours), number(row.ratio))
+
+
+def csv_text(lines: list[tuple[str, ...]]) -> str:
+    """With a head."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([HEAD, *lines])
+    return out.getvalue()
+
+
+def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]:
+    """Markdown: a line a row, a pair of columns for each accounting."""
+    accountings = list(rows)
+    head = ["trace", "what", "unit", "paper"]
+    for accounting in accountings:
+        head += [f"ours ({accounting})", "ratio"]
+    out = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    keyed = {a: {(row.trace, row.what): row for row in some} for a, some in rows.items()}
+    for key, first in keyed[accountings[0]].items():
+        paper = number(first.paper) if first.paper is not None else NOT_PUBLISHED
+        line = [names.get(first.trace, first.trace), first.what, first.unit, paper]
+        for accounting in accountings:
+            row = keyed[accounting].get(key)
+            line += [number(row.ours), number(row.ratio)] if row else ["", ""]
+        bold = first.trace in ("average", "best")
+        out.append("| " + " | ".join(f"**{cell}**" if bold and cell else cell for cell in line) + " |")
+    return out
+
+
+def display_names(study: studies.Study) -> dict[str, str]:
+    """What a trace is called: a stand-in never bears a volume's name alone."""
+    tags = {trace.tag for figure in study.figures() for trace in figure.traces}
+    return {tag: tag if study.originals else f"stand-in for {tag}" for tag in tags}
+
+
+def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Path) -> list[str]:
+    """Writes its files; its section of README.md."""
+    traces = tuple(trace.tag for trace in figure.traces)
+    rows = {accounting: figure.rows(results, traces, accounting) for accounting in figure.accountings}
+    lines = [cells(accounting, row, names) for accounting, some in rows.items() for row in some]
+    (out / f"{figure.name}.csv").write_text(csv_text(lines), encoding="utf-8")
+    title = f"{figure.name}: {figure.title}"
+    path = out / f"{figure.name}.svg"
+    if figure.picture == "series":
+        pictures.over_time(figure, results, names, path)
+    elif figure.picture == "stack":
+        pictures.stack(title, rows, path)
+    else:
+        pictures.bars(title, rows, names, path)
+    table = side_by_side(rows, names)
+    text = [f"## {title}", "", f"![{title}]({figure.name}.svg)", ""]
+    if figure.note:
+        text += [figure.note, ""]
+    summary = [line for line in table if line.startswith(("| **", "| trace", "| ---"))]
+    if len(summary) < len(table) and len(table) > 24:
+        text += [*(table[:2] + summary[1:] if len(summary) > 1 else table[:2]), ""]
+        return text + ["<details><summary>every trace</summary>", "", *table, "", "</details>", ""]
+    return text + [*table, ""]
+
+
+def notes(study: studies.Study) -> tuple[str, dict[str, str]]:
+    """What is said about the results: the head, and by figure ('## figNN')."""
+    parts = re.split(r"^## (\S+)\n", (HERE / f"{study.name}-notes.md").read_text(encoding="utf-8"), flags=re.M)
+    return parts[0].strip(), dict(zip(parts[1::2], (text.strip() for text in parts[2::2])))
+
+
+def inputs(study: studies.Study, results: Results) -> list[str]:
+    """Commands and checksums."""
+    traces = {}
+    for (tag, _, _), result in sorted(results.found.items()):
+        traces[tag] = result["inputs"][0]
+    text = ["## Inputs", "", "| trace | requests | SHA-256 |", "| --- | --- | --- |"]
+    names = display_names(study)
+    text += [f"| {names[tag]} | {one['rows']} | `{one['sha256']}` |" for tag, one in traces.items()]
+    text += ["", "Stand-ins: `host-tools/reproduce/standin.py VOLUME --scale "
+             f"{study.scale} [--set KEY=VALUE]`, seed 1.", ""] if not study.originals else [""]  # fmt: skip
+    text += ["## Commands", "", "Each run is `slate-replay --profile nand-emu/profiles/P.ini --set ... TRACE`:", ""]
+    seen = set()
+    text += ["| run | profile | options | settings |", "| --- | --- | --- | --- |"]
+    for point in study.points():
+        if point.config not in seen:
+            seen.add(point.config)
+            sets = " ".join(s for s in point.sets if not s.startswith("ftl.accounting"))
+            text.append(f"| {point.config} | {point.profile} | `{' '.join(point.args)}` | `{sets}` |")
+    digest = hashlib.sha256()
+    for point in sorted(study.points(), key=lambda p: p.id):
+        digest.update((studies.ROOT / study.point_file(point)).read_bytes())
+    return [*text, "", f"SHA-256 over all {len(study.points())} results: `{digest.hexdigest()}`.", ""]
+
+
+def write(study: studies.Study, out: Path) -> None:
+    """All files of a study."""
+    out.mkdir(parents=True, exist_ok=True)
+    results, names = study.results(), display_names(study)
+    head, said = notes(study)
+    what = "the originals" if study.originals else "stand-ins"
+    full = f"scale 1/{study.scale}" if study.scale > 1 else "full size"
+    made = f"`make reproduce-{study.name}{'-quick' if study.quick else ''}`"
+    text = [f"# {TITLES[study.name]}", "", f"Made by {made}, on {what}, at {full}. "
+            "docs/reproduce.md says what that means. Do not edit.", ""]  # fmt: skip
+    if not study.quick and not study.originals:
+        text += [head, ""]
+    for figure in study.figures():
+        text += one_figure(figure, results, names, out)
+        if not study.quick and not study.originals and figure.name in said:
+            text += [said[figure.name], ""]
+    text += inputs(study, results)
+    (out / "README.md").write_text("\n".join(text).rstrip("\n") + "\n", encoding="utf-8")
+
+
+def main(argv: list[str]) -> int:
+    """Returns 1 with a sentence on stderr when something is missing."""
+    parser = argparse.ArgumentParser(description="make a study's tables and pictures from its results")
+    parser.add_argument("study", choices=("pen", "ippbe"))
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--scale", type=int)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--originals", metavar="DIR")
+    args = parser.parse_args(argv)
+    try:
+        write(studies.of(args.study, args.quick, args.scale, args.originals), args.out)
+    except (StudyError, OSError) as error:
+        print(f"tables.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
