@@ -101,6 +101,14 @@ def suites() -> list[Suite]:
             junit,
         ),
         Suite(
+            "reproduce",
+            "stand-ins, and the quick tables of the papers",
+            [*tap, "tests/reproduce"],
+            ROOT / "build/core/slate-replay",
+            "python3 tests/tap.py tests/reproduce --only {test}",
+            "--only={word}",
+        ),
+        Suite(
             "fuzz",
             "the NAND array, the trace readers, a minute",
             ["tests/fuzz/run.sh", "60"],

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The arithmetic from slate-replay's JSON to a row, on results made by hand."""
+
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+import compare
+import figures
+import measures
+import points
+import study
+import support
+
+
+def result(write_sum_ns=40_000_000, writes=10, gc_programs=30, gc_reads=40, erases=2, calls=3):
+    """100 ms of ten writes and five reads; ten host programs."""
+    zero = {"host": 0, "gc": 0, "wl": 0, "meta": 0, "backup": 0}
+    return {
+        "time": {"begin_ns": 0, "end_ns": 100_000_000},
+        "host": {
+            "read": {"ios": 5, "latency": {"sum_ns": 500_000}, "where_ns": {"gc_queue": 0}},
+            "write": {"ios": writes, "latency": {"sum_ns": write_sum_ns}, "where_ns": {"gc_queue": 24_000_000}},
+        },
+        "waf": 6.5,
+        "gc": {"calls": calls, "ns": 90_000_000, "pages_moved": gc_programs, "blocks_erased": erases},
+        "wear": {"aep": 1.5, "vep": 0.25},
+        "nand": {
+            "ops": {
+                "read": {**zero, "host": 5, "gc": gc_reads},
+                "program": {**zero, "host": 10, "gc": gc_programs},
+                "erase": {**zero, "gc": erases},
+                "copyback": zero,
+            }
+        },
+        "energy_nj": {
+            "read": {**zero, "host": 7, "gc": 2000},
+            "program": {**zero, "gc": 30000},
+            "erase": {**zero, "gc": 1000},
+            "copyback": zero,
+            "total": 33007,
+        },
+        "settings": ["timing.read_ns=70000", "timing.program_ns=900000", "timing.erase_ns=10000000,9950000"],
+        "series": {
+            "rows": [
+                {"at_ns": 0, "write": {"ios": 2, "latency_sum_ns": 6000}},
+                {"at_ns": 10**9, "read": {"ios": 1, "latency_sum_ns": 6000}},
+            ]
+        },
+    }
+
+
+class Measures(unittest.TestCase):
+    """One result."""
+
+    def test_numbers(self):
+        made = result()
+        self.assertEqual(measures.write_us(made), 4000)
+        self.assertEqual(measures.read_us(made), 100)
+        self.assertEqual(measures.iops(made), 150)
+        self.assertEqual(measures.wa(made), 4)
+        self.assertEqual(measures.wa_bytes(made), 6.5)
+        self.assertEqual((measures.aep(made), measures.vep(made)), (1.5, 0.25))
+        self.assertEqual((measures.gc_calls(made), measures.gc_ms(made)), (3, 90))
+        self.assertEqual((measures.pages_moved(made), measures.blocks_erased(made)), (30, 2))
+        self.assertEqual(measures.gc_energy_uj(made), 33)
+        self.assertEqual(measures.series(made), [(0, 3)])
+
+    def test_write_latency_by_cause(self):
+        # GC: 10 spare areas and 30 pages read at 70 us, 30 programs, 2 erases = 0.7 + 2.1 + 27 + 20 = 49.8 ms;
+        # 24 of the 40 ms of ten writes were waits for it
+        parts = measures.write_parts_us(result())
+        self.assertEqual(list(parts), ["write and queue", "GC spare area", "GC read", "GC write", "GC erase"])
+        for name, ms in (("GC spare area", 0.7), ("GC read", 2.1), ("GC write", 27), ("GC erase", 20)):
+            self.assertAlmostEqual(parts[name], 2400 * ms / 49.8)
+        self.assertAlmostEqual(parts["write and queue"], 1600)
+
+    def test_nothing_was_written(self):
+        made = result(writes=0)
+        self.assertIsNone(measures.write_us(made))
+        self.assertIsNone(measures.write_parts_us(made))
+
+
+class Rows(unittest.TestCase):
+    """Several results."""
+
+    def setUp(self):
+        self.results = compare.Results(
+            {
+                ("a", "base", "device"): result(40_000_000),
+                ("b", "base", "device"): result(20_000_000),
+                ("a", "new", "device"): result(20_000_000),
+                ("b", "new", "device"): result(18_000_000),
+            },
+            16,
+        )
+
+    def rows(self, make):
+        return [(r.trace, r.what, r.unit, r.ours, r.paper, r.ratio) for r in make(self.results, ("a", "b", "c"), "device")]
+
+    def test_change(self):
+        made = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change,
+                                {("average", "New"): -44.3, ("best", "New"): -60.0}, True)  # fmt: skip
+        self.assertEqual(
+            self.rows(made),
+            [
+                ("a", "New", "%", -50, None, None),
+                ("b", "New", "%", -10, None, None),
+                ("average", "New", "%", -30, -44.3, -30 / -44.3),
+                ("best", "New", "%", -50, -60, -50 / -60),
+            ],
+        )
+
+    def test_times_and_lower(self):
+        for form, unit, ours in ((compare.times, "x", (0.5, 0.9, 0.7)), (compare.lower, "x lower", (2, 10 / 9, 14 / 9))):
+            made = self.rows(compare.relative(measures.write_us, "base", {"new": "New"}, form))
+            self.assertEqual([row[2] for row in made], [unit] * 3)
+            for row, value in zip(made, ours):
+                self.assertAlmostEqual(row[3], value)
+
+    def test_absolute_of_the_full_size(self):
+        made = compare.absolute(measures.gc_calls, {"base": "Base"}, "calls", {("a", "Base"): 24}, True)
+        self.assertEqual(
+            self.rows(made),
+            [("a", "Base", "calls", 48, 24, 2), ("b", "Base", "calls", 48, None, None), ("average", "Base", "calls", 48, None, None)],
+        )  # fmt: skip
+
+    def test_breakdown(self):
+        made = self.rows(compare.breakdown({"base": "Base"}, {("average", "Base"): 58.0}))
+        share = 100 * (2400 * 29.1 / 49.8) / 3000
+        self.assertEqual(made[-1][:3], ("average", "Base, copying", "%"))
+        self.assertAlmostEqual(made[-1][3], share)
+        self.assertEqual(made[-1][4], 58)
+
+    def test_nothing_was_run(self):
+        self.assertEqual(self.rows(compare.relative(measures.write_us, "other", {"new": "New"}, compare.change)), [])
+
+
+class Studies(unittest.TestCase):
+    """Which points there are."""
+
+    def test_scaling(self):
+        # 1888 / 16 = 118 blocks, 8 % of them 9.44; 15104 / 16 = 944, 75.52; 16.5 % less of 118 is 98.53
+        for name, blocks, start in (("nftl", 118, 9), ("nftl-72", 944, 75), ("pbe-165", 99, 7)):
+            sets = points.Pen(16).all()[name].sets
+            self.assertIn(f"geometry.blocks_per_plane={blocks}", sets)
+            self.assertIn(f"ftl.gc_start_blocks={start}", sets)
+        # 7 % of 2048 / 8 is 17.92: GC while fewer than 18 are free
+        self.assertIn("ftl.gc_start_blocks=18", points.Ippbe(8).all()["greedy"].sets)
+
+    def test_every_figure_has_its_points(self):
+        for name, every in (("pen", points.Pen(16)), ("ippbe", points.Ippbe(8))):
+            made = study.of(name, False, None, None)
+            for figure in made.figures():
+                self.assertLessEqual(set(figure.configs), set(every.all()), figure.name)
+                self.assertEqual(len(figure.accountings), len(set(figure.accountings)))
+            ids = [point.id for point in made.points()]
+            self.assertEqual(len(ids), len(set(ids)))
+
+    def test_the_published_figures_are_there(self):
+        names = {figure.name for figure in figures.pen(16)}
+        self.assertLessEqual(
+            {"fig03a", "fig03b", "fig04", "fig05", "fig12a", "fig12b", "fig12c", "fig13a", "fig13b", "fig13c",
+             "fig14a", "fig14b", "fig14c", "fig15a", "fig15b", "fig15c", "fig16a", "fig16b", "fig17a", "fig17b",
+             "fig17c"}, names)  # fmt: skip
+        self.assertLessEqual({f"fig{n:02}" for n in range(6, 13)}, {figure.name for figure in figures.ippbe(8)})
+
+    def test_scale_that_does_not_divide(self):
+        with self.assertRaisesRegex(points.StudyError, "scale 7 does not divide PEN's 1888"):
+            points.Pen(7)
+        with self.assertRaisesRegex(points.StudyError, "scale 3 does not divide IPPBE's 2048"):
+            points.Ippbe(3)
+
+    def test_missing_originals(self):
+        with self.assertRaisesRegex(points.StudyError, "TRACES=/nonexistent: is no folder"):
+            study.of("pen", False, None, "/nonexistent")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("hm_0.csv", "src1_2.csv.gz"):
+                (Path(folder) / name).touch()
+            with self.assertRaisesRegex(points.StudyError, re.escape(f"{folder}: has no stg_0.csv")):
+                study.of("ippbe", True, None, folder)
+
+    def test_notes_name_figures_that_exist(self):
+        for name in ("pen", "ippbe"):
+            known = {figure.name for figure in study.of(name, False, None, None).figures()}
+            text = (support.REPRODUCE / f"{name}-notes.md").read_text(encoding="utf-8")
+            self.assertLessEqual(set(re.findall(r"^## (\S+)$", text, re.M)), known)
+
+
+if __name__ == "__main__":
+    unittest.main()

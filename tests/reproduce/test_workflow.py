@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The workflow: quick studies with exact numbers, killed and resumed, on originals."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import quick
+import standin
+import study
+import support
+
+SMALL = ("--scale", "64")  # of the studies here that are not the quick ones
+
+
+def reproduce(*args, **more):
+    """reproduce.py."""
+    command = [sys.executable, str(support.REPRODUCE / "reproduce.py"), *args]
+    return subprocess.run(command, cwd=support.ROOT, capture_output=True, text=True, check=False, **more)
+
+
+class Quick(unittest.TestCase):
+    """Virtual time is exact: so are the tables."""
+
+    maxDiff = None
+
+    def check(self, name):
+        out = f"build/reproduce/test-{name}"
+        done = quick.run(name, out)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        have, want = quick.rows(support.ROOT / out), quick.expected(name).read_text(encoding="utf-8")
+        self.assertEqual(have, want, f"if that is meant: python3 tests/reproduce/quick.py {name}")
+        self.assertTrue((support.ROOT / out / "README.md").exists())
+        pictures = {path.stem for path in (support.ROOT / out).glob("*.svg")}
+        self.assertEqual(pictures, {path.stem for path in (support.ROOT / out).glob("*.csv")})
+
+    def test_pen(self):
+        self.check("pen")
+
+    def test_ippbe(self):
+        self.check("ippbe")
+
+
+class Runs(unittest.TestCase):
+    """Starting, ending, beginning again."""
+
+    def test_dry_run(self):
+        for name in ("pen", "ippbe"):
+            done = reproduce(name, "--dry-run")
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_killed_and_resumed(self):
+        made = study.of("ippbe", True, 64, None)
+        folder = support.ROOT / made.folder
+        shutil.rmtree(folder, ignore_errors=True)
+        out = f"{made.folder}/results"
+        command = [sys.executable, str(support.REPRODUCE / "reproduce.py"), "ippbe", "--quick", *SMALL, "--jobs", "1"]
+        process = subprocess.Popen(
+            command, cwd=support.ROOT, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 300
+        while len(list(folder.glob("points/*/*.json"))) < 3:
+            self.assertIsNone(process.poll(), "it ended before it could be killed")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        before = {path: path.stat().st_mtime_ns for path in folder.glob("points/*/*.json")}
+        self.assertLess(len(before), len(made.points()))
+        done = reproduce("ippbe", "--quick", *SMALL)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        after = {path: path.stat().st_mtime_ns for path in folder.glob("points/*/*.json")}
+        self.assertEqual(len(after), len(made.points()))
+        again = [path for path in before if before[path] != after[path]]
+        self.assertLessEqual(len(again), 1)  # the one that Snakemake had not yet noted down
+        self.assertEqual(list(folder.rglob("*.part")), [])
+        resumed = quick.rows(support.ROOT / out)
+        shutil.rmtree(folder)
+        self.assertEqual(reproduce("ippbe", "--quick", *SMALL).returncode, 0)
+        self.assertEqual(quick.rows(support.ROOT / out), resumed)
+        self.assertIn("Nothing to be done", reproduce("ippbe", "--quick", *SMALL).stderr)
+
+    def test_originals(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, volume in (("hm_0", "hm_0"), ("src1_2", "src1_2"), ("stg_0", "stg_0-1M")):
+                with open(Path(folder) / f"{name}.csv", "w", encoding="ascii") as out:
+                    for now, op, offset, size in standin.rows(volume, 500):
+                        out.write(f"{now // 100},h,0,{op.title()},{offset},{size},0\n")
+            out = Path(folder) / "out"
+            done = reproduce("ippbe", "--quick", "--traces", folder, *SMALL, "--out", str(out))
+            self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+            text = (out / "README.md").read_text(encoding="utf-8")
+        self.assertIn("on the originals, at scale 1/64", text)
+        self.assertIn("| stg_0 | IPPBE |", text)
+        self.assertNotIn("stand-in for", text)
+        shutil.rmtree(support.ROOT / study.of("ippbe", True, 64, None).folder.replace("standins", "originals"))
+
+    def test_bad_input(self):
+        for args, message in (
+            (("pen", "--traces", "/nonexistent"), "TRACES=/nonexistent: is no folder"),
+            (("pen", "--traces", str(support.ROOT / "tests/reproduce")), ": has no prn_0.csv"),
+            (("pen", "--scale", "7"), "scale 7 does not divide"),
+            (("ippbe", "--scale", "0"), "--scale 0: must be 1 or more"),
+            (("ippbe", "--jobs", "0"), "--jobs 0: must be 1 or more"),
+        ):
+            with self.subTest(args):
+                done = reproduce(*args)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(message, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
