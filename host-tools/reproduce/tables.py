@@ -103,9 +103,9 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
     text = [f"## {title}", "", f"![{title}]({figure.name}.svg)", ""]
     if figure.note:
         text += [figure.note, ""]
-    summary = [line for line in table if line.startswith(("| **", "| trace", "| ---"))]
-    if len(summary) < len(table) and len(table) > 24:
-        text += [*(table[:2] + summary[1:] if len(summary) > 1 else table[:2]), ""]
+    summary = [line for line in table if line.startswith("| **")]
+    if len(summary) < len(table) - 2 and len(table) > 24:
+        text += [*table[:2], *summary, ""]
         return text + ["<details><summary>every trace</summary>", "", *table, "", "</details>", ""]
     return text + [*table, ""]
 
