@@ -82,6 +82,28 @@ class Formats(Case):
         self.assertEqual(len(self.requests(path, "--device", "8,16")), 8)
         self.assertEqual(self.json(path, "--device", "8,17")["inputs"][0]["other_devices"], 8)
 
+    def test_blkparse_flush_without_data(self):
+        # What an fsync makes: a write of nothing, with a flush before it.
+        path = self.file(
+            "a",
+            "  8,16   5  1  0.000000000 18615  Q FWS [jbd2/sda1-8]\n"
+            "  8,16   5  2  0.000001000 18615  Q FWS\n"
+            "  8,16   5  3  0.000002000 18615  Q FWFS 16 + 8 [java]\n",
+        )
+        rows = self.rows(path, "--open")
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["fua"], r["submit_ns"]) for r in rows],
+            [("flush", 0, 0, 0, 0), ("flush", 0, 0, 0, 1000), ("flush", 0, 0, 0, 2000), ("write", 8192, 4096, 1, 2000)],
+        )
+        # Without the flush, a write says where.
+        self.refused(
+            "--profile",
+            TINY,
+            self.file("b", "  8,16   5  1  0.000000000 18615  Q WS [java]\n"),
+            words=("b:1: bad row", "SECTOR + COUNT"),
+            code=1,
+        )
+
     def test_fio_2(self):
         rows = self.rows(self.file("a", FIO2), "--open")
         self.assertEqual(
