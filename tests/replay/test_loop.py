@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Open and closed loop, streams, addresses: times by hand, on tiny.ini."""
 
+import os
 import unittest
 
 from support import CAPACITY, READ, RAND, TINY, WRITE, Case
@@ -196,6 +197,24 @@ class Places(Case):
             self.one(409600, 4096, f"--scale={8 * CAPACITY >> 20}MiB"), (51200 // 4096 * 4096, 4096)
         )
         self.assertEqual(self.one(4096, 4096, "--scale=3M"), (8192, 4096))
+
+    def test_scale_of_what_can_be_read_once(self):
+        # Looking for the extent would take the rows away from the replay.
+        lines = "".join(f"{i} 0 {i % 50 * 8} 8 0\n" for i in range(60000))
+        path = self.file("a", lines)
+        words = ("--scale=SIZE", "only once")
+        for scale, code in (("--scale", 2), ("--scale=1MiB", 0)):
+            with open(path, "rb") as plain:
+                done = self.call("--profile", TINY, scale, "-", stdin=plain, code=code)
+            for word in words if code else ("60000 requests",):
+                self.assertIn(word, done.stderr + done.stdout)
+        read, write = os.pipe()
+        os.write(write, lines[:4096].encode())
+        os.close(write)
+        done = self.call("--profile", TINY, "--scale", f"/dev/fd/{read}", pass_fds=(read,), code=2)
+        os.close(read)
+        for word in words:
+            self.assertIn(word, done.stderr)
 
     def test_align(self):
         self.assertEqual(self.one(700, 100), (512, 512))
