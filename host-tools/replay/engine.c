@@ -479,6 +479,9 @@ int engine_run(struct replay *r)
 	}
 	if (fed < 0)
 		return -fed;
+	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* left before their ends */
+		if (check_bad(r, &r->stream[i], true))
+			return REPLAY_FAILED;
 	settle(r, deadline_ns);
 	if (r->o.check) {
 		slate_check(r->dev);

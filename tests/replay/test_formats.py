@@ -307,6 +307,12 @@ class Bad(Case):
             code=1,
         )
 
+    def test_before_the_limit(self):
+        path = self.file("a", "0 0 0 8 0\nx\n0 0 8 8 0\n0 0 16 8 0\n")
+        options = ("--profile", TINY, "--format", "ssdsim", "--limit", "2", path)
+        self.refused(*options, words=("a:2: bad row", "1 of 3 rows"), code=1)
+        self.assertEqual(self.json(*options[2:], "--max-bad", "334")["requests"]["completed"], 2)
+
     def test_five_are_told(self):
         lines = ["1 0 0 8 0"] + ["bad"] * 40
         message = self.call("--profile", TINY, "--max-bad", "999", self.file("a", "\n".join(lines))).stderr
