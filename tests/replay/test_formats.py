@@ -328,6 +328,15 @@ class Bad(Case):
         self.assertEqual((found["rows"], found["bad"], found["lines"]), (2, 1, 3))
         self.refused("--profile", TINY, path, words=("a:2: bad row: is longer than 4096",), code=1)
 
+    def test_a_long_line_in_the_head(self):
+        row = ("write", 0, 4096)
+        head = "# slate-trace 1\n# " + "x" * 5000 + "\n"
+        for rest, rows in (("0 0 write 0 4096\n", [row]), ("\n0 0 write 0 4096\n", [row]), ("", [])):
+            path = self.file("a", head + rest)
+            self.assertEqual(self.requests(path, "--max-bad", 1000), rows)
+            one = self.json(path, "--max-bad", 1000)["inputs"][0]
+            self.assertEqual((one["lines"], one["rows"], one["bad"]), (2 + rest.count("\n"), len(rows), 1))
+
     def test_no_trace_at_all(self):
         for content, word in (
             ("", "is empty"),
