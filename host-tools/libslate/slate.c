@@ -46,6 +46,7 @@ struct slate_dev {
 	uint64_t skipped_ns;
 	char *settings;
 	struct record *record;		/* NULL: none */
+	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* its commands that were set to 0 */
 
 	struct ftl_io *own_io;		/* the preconditioner's */
 	bool own_done;
@@ -416,6 +417,9 @@ static void end_record(struct slate_dev *d)
 	now = malloc(sizeof(*now));
 	SSD_ASSERT(now);
 	slate_get_stats(d, now);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			now->nand.ops[op][s] += d->record_before[op][s];
 	record_close(d->record, &now->nand);
 	free(now);
 }
@@ -660,8 +664,23 @@ void slate_get_stats(const struct slate_dev *d, struct slate_stats *out)
 	free(now);
 }
 
+/* A recording's end has all of its commands. */
+static void keep_for_record(struct slate_dev *d)
+{
+	struct slate_stats *now = malloc(sizeof(*now));
+
+	SSD_ASSERT(now);
+	slate_get_stats(d, now);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			d->record_before[op][s] += now->nand.ops[op][s];
+	free(now);
+}
+
 void slate_reset_stats(struct slate_dev *d)
 {
+	if (d->record)
+		keep_for_record(d);
 	forget_statistics(d);
 	d->mark_count = 0;
 }

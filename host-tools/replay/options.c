@@ -310,9 +310,10 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 	else if (o->ephemeral && !o->drive)
 		why = "--ephemeral without --drive: name the drive file";
 	else if (o->loop == REPLAY_RECORDED && (o->names != 1 || o->repeat != 1 || o->limit ||
-						o->beyond != BEYOND_ERROR || o->align_units))
-		why = "--recorded takes one trace as it is: leave --repeat, --limit, --fold, --scale and "
-		      "--align out";
+						o->warmup || o->beyond != BEYOND_ERROR ||
+						o->align_units))
+		why = "--recorded takes one trace as it is, and compares all of it: leave --repeat, --limit, "
+		      "--warmup, --fold, --scale and --align out";
 	else if (o->loop == REPLAY_RECORDED && o->profile)
 		why = "--recorded: the recording has the drive's settings: leave --profile out";
 	else if (o->csv && o->json && !strcmp(o->csv, o->json))

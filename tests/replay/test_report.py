@@ -352,6 +352,12 @@ class Recorded(Case):
             self.first["host"],
         )
 
+    def test_with_a_warm_up(self):
+        """The report counts from the warm-up on, the recording all commands."""
+        self.json("gen:rand4k,foot=6M,n=300", "--warmup", 100, "--record", self.recording)
+        self.assertIn("0 differ; the array's commands are equal", self.again().stdout)
+        self.assertIn("--warmup", self.again("--warmup", 100, code=2).stderr)
+
     def test_a_difference_is_told(self):
         text = self.recording.read_text(encoding="utf-8")
         line = re.search(r"^\d+ 0 done 1234 (\d+) 0$", text, re.MULTILINE)
