@@ -29,6 +29,7 @@
 #define REPLAY_SETS_MAX 128u
 #define REPLAY_BAD_SHOWN 5u
 #define REPLAY_NEVER UINT64_MAX
+#define REPLAY_NS_MAX ((uint64_t)1 << 62)	/* of arrivals: the drive's clock must not come round */
 #define REPLAY_SPEED_ONE 1000000u
 #define REPLAY_CHECK_EVERY 100000u	/* FTL_OPS.check() costs O(pages) */
 

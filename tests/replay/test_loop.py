@@ -80,6 +80,16 @@ class Loops(Case):
         self.assertEqual([t for t, _ in self.times("--open", trace)], [0, 0, 500])
         self.assertEqual(self.json("--open", trace)["inputs"][0]["backwards"], 1)
 
+    def test_time_that_is_too_late(self):
+        far = 1 << 62
+        for at, arguments in ((far, ()), ((1 << 64) - 1000, ()), (1 << 53, ("--speed", "0.001"))):
+            path = self.file("a", f"7 0 0 8 0\n{at + 7} 0 0 8 0\n")
+            self.refused("--profile", TINY, "--open", *arguments, path, words=("a, line 2:", "146 years"))
+            self.assertEqual(len(self.rows(path)), 2)  # closed loop: times mean nothing
+        self.assertEqual(self.rows("--open", self.file("a", f"0 0 0 8 0\n{far - 1} 0 0 8 0\n"))[1]["submit_ns"], far - 1)
+        early, late = self.file("b", "0 0 0 8 0\n"), self.file("c", f"{far} 0 0 8 0\n")
+        self.refused("--profile", TINY, "--open", "--common-clock", early, late, words=("c, line 1:", "146 years"))
+
     def test_repeat(self):
         trace = self.native("1000 0 write 0 4096", "501000 0 write 4096 4096")
         self.assertEqual(

@@ -374,6 +374,8 @@ class Recorded(Case):
         text = self.recording.read_text(encoding="utf-8")
         self.recording.write_text(text[: len(text) // 2].rpartition("\n")[0] + "\n", encoding="utf-8")
         self.assertIn("cut short", self.again(code=2).stderr)
+        self.recording.write_text(f"{text}{1 << 62} 0 step\n", encoding="utf-8")
+        self.assertIn("146 years", self.again(code=2).stderr)
         self.recording.write_text("# slate-trace 1\n0 0 flush\n", encoding="utf-8")
         self.assertIn("no recording", self.again(code=2).stderr)
         self.recording.write_text(text.replace("# state fresh", "# state mounted"), encoding="utf-8")
