@@ -105,6 +105,7 @@ struct account {
 	uint64_t idle_ns;		/* when the drive had ended what it had begun by then */
 	struct hist hist[FTL_NOPS];
 	uint64_t bytes[FTL_NOPS], errors[FTL_NOPS];
+	struct ftl_breakdown where[FTL_NOPS];	/* sums of the latencies' parts */
 	uint64_t completed;
 	/* time series */
 	uint64_t interval_ns, interval_end_ns;
