@@ -408,27 +408,30 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	return SSD_OK;
 }
 
-static void end_record(struct slate_dev *d)
+bool slate_end_record(struct slate_dev *d, bool keep)
 {
 	struct slate_stats *now;
+	bool good;
 
 	if (!d->record)
-		return;
+		return true;
 	now = malloc(sizeof(*now));
 	SSD_ASSERT(now);
 	slate_get_stats(d, now);
 	for (unsigned int op = 0; op < NAND_NOPS; op++)
 		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
 			now->nand.ops[op][s] += d->record_before[op][s];
-	record_close(d->record, &now->nand);
+	good = record_close(d->record, &now->nand, keep);
+	d->record = NULL;
 	free(now);
+	return good;
 }
 
 void slate_close(struct slate_dev *d)
 {
 	if (!d)
 		return;
-	end_record(d);
+	(void)slate_end_record(d, true);
 	unmap_region(&d->running);
 	unmap_region(&d->image);
 	unmap_region(&d->ftl_mem);

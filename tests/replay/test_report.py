@@ -450,6 +450,10 @@ class Ends(Case):
         for words in (("--json", "/dev/full"), ("--csv", "/dev/full")):
             done = self.call("--profile", TINY, trace, *words, code=1)
             self.assertIn(f"{words[0]} /dev/full: No space left", done.stderr)
+        (self.folder / "recording.part").symlink_to("/dev/full")
+        done = self.call("--profile", TINY, trace, "--record", "recording", code=1)
+        self.assertIn("recording recording: No space left", done.stderr)
+        self.assertFalse((self.folder / "recording").exists())
         with open("/dev/full", "w", encoding="utf-8") as full:
             for words in ((), ("--json", "-")):
                 done = subprocess.run(
@@ -465,19 +469,22 @@ class Ends(Case):
     def test_nothing_half_written(self):
         """A trace that turns out bad at its end: no report, and the old one stays."""
         trace = self.file("a", "0 0 0 8 0\n" * 1000 + "bad\n")
-        for name in ("old.json", "old.csv"):
+        names = ("old.json", "old.csv", "old.txt")
+        for name in names:
             self.file(name, "old")
         before = sorted(os.listdir(self.folder))
-        self.call("--profile", TINY, trace, "--json", "old.json", "--csv", "old.csv", code=1)
+        self.call("--profile", TINY, trace, "--json", names[0], "--csv", names[1], "--record", names[2], code=1)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
-        self.assertEqual((self.folder / "old.json").read_text(encoding="utf-8"), "old")
-        self.assertEqual((self.folder / "old.csv").read_text(encoding="utf-8"), "old")
+        for name in names:
+            self.assertEqual((self.folder / name).read_text(encoding="utf-8"), "old")
 
     def test_places_that_are_not_there(self):
         trace = self.native(*EVERY_OP)
         self.refused("--profile", TINY, trace, "--csv", "none/a.csv", words=("--csv none/a.csv", "directory"))
         self.refused("--profile", TINY, trace, "--json", "none/a", words=("--json none/a", "directory"))
         self.refused("--profile", TINY, trace, "--json", "a", "--csv", "a", words=("name two",))
+        for option in ("--json", "--csv"):
+            self.refused("--profile", TINY, trace, "--record", "a", option, "a", words=("--record", "name another"))
 
     def test_slate_replay_is_the_same(self):
         done = subprocess.run(
