@@ -118,21 +118,21 @@ void record_mark(struct record *r, uint64_t now_ns, const struct slate_mark *mar
 	fputc('\n', r->out);
 }
 
-void record_close(struct record *r, const struct nand_stats *end)
+bool record_close(struct record *r, const struct nand_stats *end, bool keep)
 {
 	bool bad;
 
-	if (!r)
-		return;
 	for (unsigned int op = 0; op < NAND_NOPS; op++)
 		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
 			fprintf(r->out, "# end ops %u %u %" PRIu64 "\n", op, s, end->ops[op][s]);
 	bad = fflush(r->out) || ferror(r->out);
 	bad = fclose(r->out) || bad;
-	if (bad || rename(r->part, r->path)) {
+	bad = keep && (bad || rename(r->part, r->path));
+	if (bad)
 		fprintf(stderr, "slate: recording %s: %s: there is none; free some space, or name another "
 			"file\n", r->path, strerror(errno));
+	if (bad || !keep)
 		unlink(r->part);
-	}
 	forget(r);
+	return !bad;
 }

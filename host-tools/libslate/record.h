@@ -23,6 +23,7 @@ void record_step(struct record *r, uint64_t now_ns);
 void record_done(struct record *r, const struct ftl_io *io);
 void record_mark(struct record *r, uint64_t now_ns, const struct slate_mark *mark);
 /* Adds the array's counts, and gives the file its name; says on stderr if it cannot. */
-void record_close(struct record *r, const struct nand_stats *end);
+/* keep: the file gets its name; else there is none. False (explained): it could not be written. */
+bool record_close(struct record *r, const struct nand_stats *end, bool keep);
 
 #endif

@@ -46,6 +46,7 @@ struct slate_dev {
 	uint64_t skipped_ns;
 	char *settings;
 	struct record *record;		/* NULL: none */
+	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* its commands that were set to 0 */
 
 	struct ftl_io *own_io;		/* the preconditioner's */
 	bool own_done;
@@ -407,24 +408,30 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	return SSD_OK;
 }
 
-static void end_record(struct slate_dev *d)
+bool slate_end_record(struct slate_dev *d, bool keep)
 {
 	struct slate_stats *now;
+	bool good;
 
 	if (!d->record)
-		return;
+		return true;
 	now = malloc(sizeof(*now));
 	SSD_ASSERT(now);
 	slate_get_stats(d, now);
-	record_close(d->record, &now->nand);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			now->nand.ops[op][s] += d->record_before[op][s];
+	good = record_close(d->record, &now->nand, keep);
+	d->record = NULL;
 	free(now);
+	return good;
 }
 
 void slate_close(struct slate_dev *d)
 {
 	if (!d)
 		return;
-	end_record(d);
+	(void)slate_end_record(d, true);
 	unmap_region(&d->running);
 	unmap_region(&d->image);
 	unmap_region(&d->ftl_mem);
@@ -660,8 +667,23 @@ void slate_get_stats(const struct slate_dev *d, struct slate_stats *out)
 	free(now);
 }
 
+/* A recording's end has all of its commands. */
+static void keep_for_record(struct slate_dev *d)
+{
+	struct slate_stats *now = malloc(sizeof(*now));
+
+	SSD_ASSERT(now);
+	slate_get_stats(d, now);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			d->record_before[op][s] += now->nand.ops[op][s];
+	free(now);
+}
+
 void slate_reset_stats(struct slate_dev *d)
 {
+	if (d->record)
+		keep_for_record(d);
 	forget_statistics(d);
 	d->mark_count = 0;
 }

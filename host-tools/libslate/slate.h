@@ -56,6 +56,9 @@ struct slate_options {
  */
 int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+/* The recording is over: keep it, or not. False (told on stderr): it could not be written. */
+bool slate_end_record(struct slate_dev *d, bool keep);
+/* Keeps a recording that is not over. */
 void slate_close(struct slate_dev *d);
 
 uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */

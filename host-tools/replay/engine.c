@@ -166,10 +166,10 @@ static int check_bad(struct replay *r, struct stream *s, bool at_end)
 			    (unsigned long long)r->o.max_bad_permille);
 }
 
-/* The replay's time of a row. */
+/* The replay's time of a row, REPLAY_NS_MAX at most. */
 static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 {
-	uint64_t t;
+	unsigned __int128 t;
 
 	if (!s->has_origin) {
 		s->has_origin = true;
@@ -177,14 +177,22 @@ static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 	}
 	t = at_ns > s->origin_ns ? at_ns - s->origin_ns : 0;
 	if (r->o.speed != REPLAY_SPEED_ONE)
-		t = (uint64_t)((unsigned __int128)t * REPLAY_SPEED_ONE / r->o.speed);
+		t = t * REPLAY_SPEED_ONE / r->o.speed;
 	t += s->pass_ns;
+	t = t < REPLAY_NS_MAX ? t : REPLAY_NS_MAX;
 	if (t < s->last_ns || at_ns < s->origin_ns) {
 		s->backwards++;
 		t = s->last_ns;
 	}
-	s->last_ns = t;
-	return t;
+	s->last_ns = (uint64_t)t;
+	return s->last_ns;
+}
+
+static int too_late(const struct stream *s)
+{
+	return -replay_fail(REPLAY_USAGE, "trace %s, line %llu: the request comes 146 years after the first "
+			    "one, or later: repair its time, or leave --open out", trace_name(s->trace),
+			    (unsigned long long)s->row.line);
 }
 
 /* 1: another pass has begun; 0: there is none; < 0: -exit code. */
@@ -228,6 +236,8 @@ int stream_fetch(struct replay *r, struct stream *s)
 			continue;
 		}
 		row->at_ns = arrival(r, s, row->at_ns);
+		if (r->o.loop == REPLAY_OPEN && row->at_ns == REPLAY_NS_MAX)
+			return too_late(s);
 		result = place(r, s, row);
 		if (result < 0)
 			return result;
@@ -413,12 +423,15 @@ static int begin(struct replay *r)
 	}
 	for (unsigned int i = 0; r->o.common_clock && i < r->streams; i++) {
 		struct stream *s = &r->stream[i];
+		unsigned __int128 first_ns;
 
 		if (!s->has_row)
 			continue;
-		s->last_ns = (uint64_t)((unsigned __int128)(s->origin_ns - origin) * REPLAY_SPEED_ONE /
-					r->o.speed);
-		s->row.at_ns += s->last_ns;
+		first_ns = (unsigned __int128)(s->origin_ns - origin) * REPLAY_SPEED_ONE / r->o.speed +
+			   s->row.at_ns;
+		if (r->o.loop == REPLAY_OPEN && first_ns >= REPLAY_NS_MAX)
+			return -too_late(s);
+		s->row.at_ns = (uint64_t)first_ns;
 		s->origin_ns = origin;
 		s->last_ns = s->row.at_ns;
 	}
@@ -479,6 +492,9 @@ int engine_run(struct replay *r)
 	}
 	if (fed < 0)
 		return -fed;
+	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* left before their ends */
+		if (check_bad(r, &r->stream[i], true))
+			return REPLAY_FAILED;
 	settle(r, deadline_ns);
 	if (r->o.check) {
 		slate_check(r->dev);

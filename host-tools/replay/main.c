@@ -244,6 +244,8 @@ static int report(struct replay *r, double wall_s)
 	if (r->csv)
 		result = csv_close(r->csv, true);
 	r->csv = NULL;
+	if (!result && !slate_end_record(r->dev, true))
+		result = REPLAY_FAILED;
 	if (!result && r->o.json)
 		result = report_json(r, wall_s);
 	if (!result && !(r->o.json && !strcmp(r->o.json, "-"))) {
@@ -261,6 +263,8 @@ static void close_all(struct replay *r)
 {
 	if (r->csv)
 		csv_close(r->csv, false);
+	if (r->dev)
+		(void)slate_end_record(r->dev, false);
 	slate_close(r->dev);
 	engine_close(r);
 	verify_close(r->verify);

@@ -294,6 +294,11 @@ static int take_option(struct replay_options *o, int c, const char *text)
 	       c == OPT_SCALE ? take_trace_option(o, c, NULL) : take_flag(o, c);
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
 /* What does not go together. */
 static int check_options(const struct replay_options *o, unsigned int seen_loops, bool seen_speed)
 {
@@ -310,13 +315,16 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 	else if (o->ephemeral && !o->drive)
 		why = "--ephemeral without --drive: name the drive file";
 	else if (o->loop == REPLAY_RECORDED && (o->names != 1 || o->repeat != 1 || o->limit ||
-						o->beyond != BEYOND_ERROR || o->align_units))
-		why = "--recorded takes one trace as it is: leave --repeat, --limit, --fold, --scale and "
-		      "--align out";
+						o->warmup || o->beyond != BEYOND_ERROR ||
+						o->align_units))
+		why = "--recorded takes one trace as it is, and compares all of it: leave --repeat, --limit, "
+		      "--warmup, --fold, --scale and --align out";
 	else if (o->loop == REPLAY_RECORDED && o->profile)
 		why = "--recorded: the recording has the drive's settings: leave --profile out";
-	else if (o->csv && o->json && !strcmp(o->csv, o->json))
+	else if (same_file(o->csv, o->json))
 		why = "--csv and --json name one file: name two";
+	else if (same_file(o->record, o->csv) || same_file(o->record, o->json))
+		why = "--record names the file of --csv or --json: name another";
 	for (unsigned int i = 0, seen = 0; i < o->names; i++)
 		if (!strcmp(o->name[i], "-") && seen++)
 			why = "standard input is named twice: it can be read only once";

@@ -12,6 +12,7 @@
 #include "replay.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void align(const struct replay *r, struct stream *s, struct trace_row *row)
 {
@@ -80,12 +81,18 @@ int place_find_extent(struct replay *r, struct stream *s)
 	struct trace_options o = r->o.trace;
 	char err[TRACE_ERR_BYTES];
 	struct trace_row row;
+	uint64_t done, all;
 	struct trace *t;
 	int result;
 
 	s->extent = r->o.scale_bytes;
 	if (s->extent)
 		return 0;
+	trace_progress(s->trace, &done, &all);
+	if (!all || !strcmp(trace_name(s->trace), "-"))	/* a pipe: a second reader takes its rows away */
+		return replay_fail(REPLAY_USAGE, "trace %s: can be read only once, and --scale looks for its "
+				   "extent first: give --scale=SIZE, or name a plain file",
+				   trace_name(s->trace));
 	o.bad = NULL;
 	if (trace_open(&t, trace_name(s->trace), &o, err))
 		return replay_fail(REPLAY_USAGE, "%s", err);

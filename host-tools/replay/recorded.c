@@ -83,9 +83,10 @@ static int call(struct replay *r, const struct trace_row *row)
 {
 	struct request *q;
 
-	if (row->at_ns < r->now_ns)
-		return replay_fail(REPLAY_USAGE, "%s, line %" PRIu64 ": time goes back: this is no recording",
-				   trace_name(r->stream[0].trace), row->line);
+	if (row->at_ns < r->now_ns || row->at_ns >= REPLAY_NS_MAX)
+		return replay_fail(REPLAY_USAGE, "%s, line %" PRIu64 ": time %s: this is no recording",
+				   trace_name(r->stream[0].trace), row->line,
+				   row->at_ns < r->now_ns ? "goes back" : "is beyond 146 years");
 	r->now_ns = row->at_ns;
 	account_tick(r, r->now_ns);
 	if (row->op == TRACE_STEP) {

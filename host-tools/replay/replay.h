@@ -29,6 +29,7 @@
 #define REPLAY_SETS_MAX 128u
 #define REPLAY_BAD_SHOWN 5u
 #define REPLAY_NEVER UINT64_MAX
+#define REPLAY_NS_MAX ((uint64_t)1 << 62)	/* of arrivals: the drive's clock must not come round */
 #define REPLAY_SPEED_ONE 1000000u
 #define REPLAY_CHECK_EVERY 100000u	/* FTL_OPS.check() costs O(pages) */
 
@@ -104,6 +105,7 @@ struct account {
 	uint64_t idle_ns;		/* when the drive had ended what it had begun by then */
 	struct hist hist[FTL_NOPS];
 	uint64_t bytes[FTL_NOPS], errors[FTL_NOPS];
+	struct ftl_breakdown where[FTL_NOPS];	/* sums of the latencies' parts */
 	uint64_t completed;
 	/* time series */
 	uint64_t interval_ns, interval_end_ns;

@@ -191,7 +191,7 @@ static void put_where(json_t *o, const struct ftl_breakdown *w)
 	put(to, "link", w->link_ns);
 }
 
-static void put_host(const struct replay *r, json_t *root, const struct slate_stats *st)
+static void put_host(const struct replay *r, json_t *root)
 {
 	const struct account *a = &r->account;
 	double seconds = (double)(a->last_ns - a->since_ns) / 1e9;
@@ -205,7 +205,7 @@ static void put_host(const struct replay *r, json_t *root, const struct slate_st
 		put(o, "errors", a->errors[op]);
 		put_ratio(o, "iops", (double)a->hist[op].count, seconds);
 		put_ratio(o, "bytes_per_s", (double)a->bytes[op], seconds);
-		put_where(o, &st->ftl.op[op].where);
+		put_where(o, &a->where[op]);
 		json_object_set_new(o, "latency", a->hist[op].count ? latency(&a->hist[op]) : json_null());
 	}
 }
@@ -453,7 +453,7 @@ static json_t *build(struct replay *r, double wall_s)
 	put(o, "begin_ns", a->since_ns);
 	put(o, "end_ns", a->last_ns);
 	put(o, "idle_ns", a->idle_ns);
-	put_host(r, root, st);
+	put_host(r, root);
 	put_amplification(r, root, st);
 	put_gc(root, st);
 	put_wear(r, root, st);

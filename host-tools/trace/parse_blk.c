@@ -8,7 +8,8 @@
  * the operation is a flush before it, an F behind it FUA; D a discard, W a
  * write, R a read, N none of these; S (sync), A (readahead), M (metadata) change
  * nothing here; B, the barrier of kernels before 2.6.37, is a flush before and
- * FUA. A write with a flush before it becomes two rows.
+ * FUA. A write with a flush before it becomes two rows; one of no data, which
+ * blkparse prints without SECTOR + N (what an fsync makes), is a flush.
  *
  * Events of another action, events without data and notes (m) are LINE_OTHER. After the events
  * blkparse prints a summary, which begins with a line of "CPU" or "Total".
@@ -146,6 +147,8 @@ enum line_kind parse_blkparse(struct parse *p, const char *s, const char *end,
 		*why = "RWBS (column 7) has a letter that is none of FWRDBNSAME";
 		return LINE_BAD;
 	}
+	if (rwbs.flush && rwbs.op == TRACE_WRITE && (s == end || *s == '['))
+		rwbs = (struct rwbs){ .op = TRACE_FLUSH, .flush = true };
 	if (!rwbs.data && !rwbs.flush)
 		return LINE_OTHER;
 	if (rwbs.data)

@@ -127,6 +127,14 @@ static int next_line(struct trace *t, const char **s, const char **line_end)
 	}
 }
 
+/* The line at s, the one that next_line() found, is to be found again. */
+static void put_back(struct trace *t, const char *s)
+{
+	t->at = (size_t)(s - t->buf);
+	t->counts.lines--;
+	t->line--;
+}
+
 /* ---- rows ------------------------------------------------------------------- */
 
 /* Says whether the row is one to hand out. */
@@ -281,6 +289,7 @@ static int read_head(struct trace *t)
 {
 	const char *s, *end, *why = "";
 	struct trace_row row = { 0 };
+	int result;
 
 	if (t->format != TRACE_NATIVE)
 		return 0;
@@ -292,8 +301,13 @@ static int read_head(struct trace *t)
 		}
 		if (t->at == t->end || t->buf[t->at] != '#')
 			return 0;
-		if (next_line(t, &s, &end) < 0)
-			return -1;
+		result = next_line(t, &s, &end);
+		if (result <= 0)
+			return result;
+		if (s == end || *s != '#') {	/* behind one that was too long */
+			put_back(t, s);
+			return 0;
+		}
 		if (parse_native(&t->p, s, end, &row, &why) == LINE_BAD)
 			tell_bad(t, why);
 		else

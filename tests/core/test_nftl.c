@@ -201,6 +201,34 @@ static void ssdsim_ends_a_write_with_its_transfer(void)
 	rig_free(&r);
 }
 
+/* Its write has ended, so it is there, though the map changes with the program's end. */
+static void ssdsim_reads_what_is_being_programmed(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+	struct rig_io *q = &r.io[0], *later = &r.io[1];
+
+	s.accounting = FTL_ACCOUNT_SSDSIM;
+	make(&s);
+	memset(q->data, 0x5a, 1024);
+	memset(later->data, 0, 1024);
+	q->io = (struct ftl_io){ .op = FTL_WRITE, .host = q, .bytes = 1024 };
+	later->io = (struct ftl_io){ .op = FTL_READ, .host = later, .bytes = 1024 };
+	q->reported = later->reported = false;
+	r.ops->submit(r.f, r.now_ns, &q->io);
+	while (!q->reported)
+		r.now_ns = r.ops->step(r.f, r.now_ns);
+	r.now_ns = q->io.done_ns;
+	r.ops->submit(r.f, r.now_ns, &later->io);
+	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE) {
+		r.ops->check(r.f);
+		r.now_ns = r.next_ns;
+	}
+	EXPECT_EQ(later->io.done_ns - later->io.submit_ns, 20000 + READ);
+	EXPECT(!memcmp(later->data, q->data, 1024));
+	EXPECT_EQ(stats->unwritten_units, 0);
+	rig_free(&r);
+}
+
 static void a_flush_waits_for_programs(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 20);
@@ -592,6 +620,7 @@ int main(void)
 	RUN(a_part_of_a_page);
 	RUN(neighbours_are_on_different_channels);
 	RUN(ssdsim_ends_a_write_with_its_transfer);
+	RUN(ssdsim_reads_what_is_being_programmed);
 	RUN(a_flush_waits_for_programs);
 	RUN(a_full_u_block_is_merged);
 	RUN(two_blocks_in_one_erase);

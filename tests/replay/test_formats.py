@@ -82,6 +82,28 @@ class Formats(Case):
         self.assertEqual(len(self.requests(path, "--device", "8,16")), 8)
         self.assertEqual(self.json(path, "--device", "8,17")["inputs"][0]["other_devices"], 8)
 
+    def test_blkparse_flush_without_data(self):
+        # What an fsync makes: a write of nothing, with a flush before it.
+        path = self.file(
+            "a",
+            "  8,16   5  1  0.000000000 18615  Q FWS [jbd2/sda1-8]\n"
+            "  8,16   5  2  0.000001000 18615  Q FWS\n"
+            "  8,16   5  3  0.000002000 18615  Q FWFS 16 + 8 [java]\n",
+        )
+        rows = self.rows(path, "--open")
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["fua"], r["submit_ns"]) for r in rows],
+            [("flush", 0, 0, 0, 0), ("flush", 0, 0, 0, 1000), ("flush", 0, 0, 0, 2000), ("write", 8192, 4096, 1, 2000)],
+        )
+        # Without the flush, a write says where.
+        self.refused(
+            "--profile",
+            TINY,
+            self.file("b", "  8,16   5  1  0.000000000 18615  Q WS [java]\n"),
+            words=("b:1: bad row", "SECTOR + COUNT"),
+            code=1,
+        )
+
     def test_fio_2(self):
         rows = self.rows(self.file("a", FIO2), "--open")
         self.assertEqual(
@@ -285,6 +307,12 @@ class Bad(Case):
             code=1,
         )
 
+    def test_before_the_limit(self):
+        path = self.file("a", "0 0 0 8 0\nx\n0 0 8 8 0\n0 0 16 8 0\n")
+        options = ("--profile", TINY, "--format", "ssdsim", "--limit", "2", path)
+        self.refused(*options, words=("a:2: bad row", "1 of 3 rows"), code=1)
+        self.assertEqual(self.json(*options[2:], "--max-bad", "334")["requests"]["completed"], 2)
+
     def test_five_are_told(self):
         lines = ["1 0 0 8 0"] + ["bad"] * 40
         message = self.call("--profile", TINY, "--max-bad", "999", self.file("a", "\n".join(lines))).stderr
@@ -299,6 +327,15 @@ class Bad(Case):
         found = self.json(path, "--max-bad", 500)["inputs"][0]
         self.assertEqual((found["rows"], found["bad"], found["lines"]), (2, 1, 3))
         self.refused("--profile", TINY, path, words=("a:2: bad row: is longer than 4096",), code=1)
+
+    def test_a_long_line_in_the_head(self):
+        row = ("write", 0, 4096)
+        head = "# slate-trace 1\n# " + "x" * 5000 + "\n"
+        for rest, rows in (("0 0 write 0 4096\n", [row]), ("\n0 0 write 0 4096\n", [row]), ("", [])):
+            path = self.file("a", head + rest)
+            self.assertEqual(self.requests(path, "--max-bad", 1000), rows)
+            one = self.json(path, "--max-bad", 1000)["inputs"][0]
+            self.assertEqual((one["lines"], one["rows"], one["bad"]), (2 + rest.count("\n"), len(rows), 1))
 
     def test_no_trace_at_all(self):
         for content, word in (

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Open and closed loop, streams, addresses: times by hand, on tiny.ini."""
 
+import os
 import unittest
 
 from support import CAPACITY, READ, RAND, TINY, WRITE, Case
@@ -79,6 +80,16 @@ class Loops(Case):
         self.assertEqual([t for t, _ in self.times("--open", trace)], [0, 0, 500])
         self.assertEqual(self.json("--open", trace)["inputs"][0]["backwards"], 1)
 
+    def test_time_that_is_too_late(self):
+        far = 1 << 62
+        for at, arguments in ((far, ()), ((1 << 64) - 1000, ()), (1 << 53, ("--speed", "0.001"))):
+            path = self.file("a", f"7 0 0 8 0\n{at + 7} 0 0 8 0\n")
+            self.refused("--profile", TINY, "--open", *arguments, path, words=("a, line 2:", "146 years"))
+            self.assertEqual(len(self.rows(path)), 2)  # closed loop: times mean nothing
+        self.assertEqual(self.rows("--open", self.file("a", f"0 0 0 8 0\n{far - 1} 0 0 8 0\n"))[1]["submit_ns"], far - 1)
+        early, late = self.file("b", "0 0 0 8 0\n"), self.file("c", f"{far} 0 0 8 0\n")
+        self.refused("--profile", TINY, "--open", "--common-clock", early, late, words=("c, line 1:", "146 years"))
+
     def test_repeat(self):
         trace = self.native("1000 0 write 0 4096", "501000 0 write 4096 4096")
         self.assertEqual(
@@ -86,6 +97,14 @@ class Loops(Case):
             [0, 500000, 500000, 1000000, 1000000, 1500000],
         )
         self.assertEqual(self.json("--repeat", 3, trace)["requests"]["completed"], 6)
+
+    def test_the_parts_add_up_behind_a_warmup(self):
+        # Some requests have their answer before the warm-up ends and are delivered behind it.
+        found = self.json("gen:rand4k,foot=1M,n=3000,read=500", "--closed", 32, "--warmup", 1000)["host"]
+        for op in ("read", "write"):
+            with self.subTest(op=op):
+                self.assertGreater(found[op]["ios"], 500)
+                self.assertEqual(sum(found[op]["where_ns"].values()), found[op]["latency"]["sum_ns"])
 
     def test_limit_and_warmup(self):
         found = self.json("gen:rand4k,foot=4M,n=1000", "--limit", 300, "--warmup", 100)
@@ -196,6 +215,24 @@ class Places(Case):
             self.one(409600, 4096, f"--scale={8 * CAPACITY >> 20}MiB"), (51200 // 4096 * 4096, 4096)
         )
         self.assertEqual(self.one(4096, 4096, "--scale=3M"), (8192, 4096))
+
+    def test_scale_of_what_can_be_read_once(self):
+        # Looking for the extent would take the rows away from the replay.
+        lines = "".join(f"{i} 0 {i % 50 * 8} 8 0\n" for i in range(60000))
+        path = self.file("a", lines)
+        words = ("--scale=SIZE", "only once")
+        for scale, code in (("--scale", 2), ("--scale=1MiB", 0)):
+            with open(path, "rb") as plain:
+                done = self.call("--profile", TINY, scale, "-", stdin=plain, code=code)
+            for word in words if code else ("60000 requests",):
+                self.assertIn(word, done.stderr + done.stdout)
+        read, write = os.pipe()
+        os.write(write, lines[:4096].encode())
+        os.close(write)
+        done = self.call("--profile", TINY, "--scale", f"/dev/fd/{read}", pass_fds=(read,), code=2)
+        os.close(read)
+        for word in words:
+            self.assertIn(word, done.stderr)
 
     def test_align(self):
         self.assertEqual(self.one(700, 100), (512, 512))

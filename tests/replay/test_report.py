@@ -352,6 +352,12 @@ class Recorded(Case):
             self.first["host"],
         )
 
+    def test_with_a_warm_up(self):
+        """The report counts from the warm-up on, the recording all commands."""
+        self.json("gen:rand4k,foot=6M,n=300", "--warmup", 100, "--record", self.recording)
+        self.assertIn("0 differ; the array's commands are equal", self.again().stdout)
+        self.assertIn("--warmup", self.again("--warmup", 100, code=2).stderr)
+
     def test_a_difference_is_told(self):
         text = self.recording.read_text(encoding="utf-8")
         line = re.search(r"^\d+ 0 done 1234 (\d+) 0$", text, re.MULTILINE)
@@ -368,6 +374,8 @@ class Recorded(Case):
         text = self.recording.read_text(encoding="utf-8")
         self.recording.write_text(text[: len(text) // 2].rpartition("\n")[0] + "\n", encoding="utf-8")
         self.assertIn("cut short", self.again(code=2).stderr)
+        self.recording.write_text(f"{text}{1 << 62} 0 step\n", encoding="utf-8")
+        self.assertIn("146 years", self.again(code=2).stderr)
         self.recording.write_text("# slate-trace 1\n0 0 flush\n", encoding="utf-8")
         self.assertIn("no recording", self.again(code=2).stderr)
         self.recording.write_text(text.replace("# state fresh", "# state mounted"), encoding="utf-8")
@@ -442,6 +450,10 @@ class Ends(Case):
         for words in (("--json", "/dev/full"), ("--csv", "/dev/full")):
             done = self.call("--profile", TINY, trace, *words, code=1)
             self.assertIn(f"{words[0]} /dev/full: No space left", done.stderr)
+        (self.folder / "recording.part").symlink_to("/dev/full")
+        done = self.call("--profile", TINY, trace, "--record", "recording", code=1)
+        self.assertIn("recording recording: No space left", done.stderr)
+        self.assertFalse((self.folder / "recording").exists())
         with open("/dev/full", "w", encoding="utf-8") as full:
             for words in ((), ("--json", "-")):
                 done = subprocess.run(
@@ -457,19 +469,22 @@ class Ends(Case):
     def test_nothing_half_written(self):
         """A trace that turns out bad at its end: no report, and the old one stays."""
         trace = self.file("a", "0 0 0 8 0\n" * 1000 + "bad\n")
-        for name in ("old.json", "old.csv"):
+        names = ("old.json", "old.csv", "old.txt")
+        for name in names:
             self.file(name, "old")
         before = sorted(os.listdir(self.folder))
-        self.call("--profile", TINY, trace, "--json", "old.json", "--csv", "old.csv", code=1)
+        self.call("--profile", TINY, trace, "--json", names[0], "--csv", names[1], "--record", names[2], code=1)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
-        self.assertEqual((self.folder / "old.json").read_text(encoding="utf-8"), "old")
-        self.assertEqual((self.folder / "old.csv").read_text(encoding="utf-8"), "old")
+        for name in names:
+            self.assertEqual((self.folder / name).read_text(encoding="utf-8"), "old")
 
     def test_places_that_are_not_there(self):
         trace = self.native(*EVERY_OP)
         self.refused("--profile", TINY, trace, "--csv", "none/a.csv", words=("--csv none/a.csv", "directory"))
         self.refused("--profile", TINY, trace, "--json", "none/a", words=("--json none/a", "directory"))
         self.refused("--profile", TINY, trace, "--json", "a", "--csv", "a", words=("name two",))
+        for option in ("--json", "--csv"):
+            self.refused("--profile", TINY, trace, "--record", "a", option, "a", words=("--record", "name another"))
 
     def test_slate_replay_is_the_same(self):
         done = subprocess.run(
