@@ -14,60 +14,13 @@
  */
 #include "direct.h"
 
+#include "account.h"
+
 /* ---- accounting ----------------------------------------------------------- */
-
-/* The host link's part: a write's data crossed it first, a read's do last. */
-static uint64_t over_the_link(struct direct *d, const struct ftl_io *io, uint64_t done_ns,
-			      enum ssd_err status)
-{
-	uint64_t at = done_ns + io->link_ns;
-
-	if (d->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
-		at = link_move(&d->link[0], d->now_ns, at, io->bytes, d->c.link_ps_per_byte);
-		d->stats.link_busy_ns[0] += link_transfer_ns(io->bytes, d->c.link_ps_per_byte);
-	}
-	return at + d->c.link_latency_ns;
-}
-
-static void add_where(struct ftl_breakdown *sum, const struct ftl_breakdown *w)
-{
-	sum->cell_ns += w->cell_ns;
-	sum->bus_ns += w->bus_ns;
-	sum->host_queue_ns += w->host_queue_ns;
-	sum->gc_queue_ns += w->gc_queue_ns;
-	sum->buffer_ns += w->buffer_ns;
-	sum->map_ns += w->map_ns;
-	sum->other_ns += w->other_ns;
-	sum->link_ns += w->link_ns;
-}
-
-static uint64_t total(const struct ftl_breakdown *w)
-{
-	return w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
-	       w->map_ns + w->other_ns + w->link_ns;
-}
 
 void direct_finish(struct direct *d, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
 {
-	struct ftl_op_stats *s = &d->stats.op[io->op];
-	uint64_t linked_ns = over_the_link(d, io, done_ns, status), ns;
-
-	SSD_ASSERT(done_ns >= d->now_ns);
-	io->where.link_ns = linked_ns - done_ns;
-	ns = linked_ns - io->submit_ns;
-	SSD_ASSERT(total(&io->where) == ns);
-	io->done_ns = linked_ns;
-	io->status = status;
-	s->ios++;
-	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
-	s->errors += status != SSD_OK;
-	s->lat_sum_ns += ns;
-	if (ns < s->lat_min_ns)
-		s->lat_min_ns = ns;
-	if (ns > s->lat_max_ns)
-		s->lat_max_ns = ns;
-	add_where(&s->where, &io->where);
-	s->hist[ftl_hist_bucket(ns)]++;
+	ftl_account(&d->stats, d->link, &d->c, d->now_ns, io, done_ns, status);
 	d->ios--;
 	d->host.done(d->host.opaque, io);
 }
@@ -86,17 +39,10 @@ static void refuse(struct direct *d, uint64_t now_ns, struct ftl_io *io, enum ss
 	direct_finish(d, io, now_ns, why);
 }
 
-/* The I/O's latest page decides when it is done and where the time went. */
 void direct_part_done(struct direct *d, struct ftl_io *io, uint64_t done_ns,
 		      const struct ftl_breakdown *where, enum ssd_err status)
 {
-	if (status != SSD_OK && io->status == SSD_OK)
-		io->status = status;
-	if (done_ns >= io->done_ns) {
-		io->done_ns = done_ns;
-		io->where = *where;
-	}
-	if (--io->pending == 0)
+	if (ftl_account_part(io, done_ns, where, status))
 		direct_finish(d, io, io->done_ns, io->status);
 }
 

@@ -22,6 +22,24 @@ struct ftl_breakdown {
 	uint64_t link_ns;	/* over the host link, waiting for it included */
 };
 
+static inline void ftl_breakdown_add(struct ftl_breakdown *sum, const struct ftl_breakdown *w)
+{
+	sum->cell_ns += w->cell_ns;
+	sum->bus_ns += w->bus_ns;
+	sum->host_queue_ns += w->host_queue_ns;
+	sum->gc_queue_ns += w->gc_queue_ns;
+	sum->buffer_ns += w->buffer_ns;
+	sum->map_ns += w->map_ns;
+	sum->other_ns += w->other_ns;
+	sum->link_ns += w->link_ns;
+}
+
+static inline uint64_t ftl_breakdown_sum(const struct ftl_breakdown *w)
+{
+	return w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
+	       w->map_ns + w->other_ns + w->link_ns;
+}
+
 /*
  * Latency histogram: exact below 16 ns, then 16 buckets an octave (a bucket is
  * at most 1/16 = 6.25 % wide), up to 2^40 ns (18 minutes); the last bucket takes

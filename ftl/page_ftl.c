@@ -15,52 +15,13 @@
  */
 #include "page_ftl.h"
 
+#include "account.h"
+
 /* ---- accounting --------------------------------------------------------- */
-
-/* The host link's part: a write's data crossed it first, a read's do last. */
-static uint64_t over_the_link(struct page_ftl *f, const struct ftl_io *io, uint64_t done_ns,
-			      enum ssd_err status)
-{
-	uint64_t at = done_ns + io->link_ns;
-
-	if (f->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
-		at = link_move(&f->link[0], f->now_ns, at, io->bytes, f->c.link_ps_per_byte);
-		f->stats.link_busy_ns[0] += link_transfer_ns(io->bytes, f->c.link_ps_per_byte);
-	}
-	return at + f->c.link_latency_ns;
-}
 
 void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
 {
-	struct ftl_op_stats *s = &f->stats.op[io->op];
-	struct ftl_breakdown *w = &io->where;
-	uint64_t linked_ns = over_the_link(f, io, done_ns, status), ns;
-
-	SSD_ASSERT(done_ns >= f->now_ns);
-	w->link_ns = linked_ns - done_ns;
-	done_ns = linked_ns;
-	ns = done_ns - io->submit_ns;
-	SSD_ASSERT(w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
-		   w->map_ns + w->other_ns + w->link_ns == ns);
-	io->done_ns = done_ns;
-	io->status = status;
-	s->ios++;
-	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
-	s->errors += status != SSD_OK;
-	s->lat_sum_ns += ns;
-	if (ns < s->lat_min_ns)
-		s->lat_min_ns = ns;
-	if (ns > s->lat_max_ns)
-		s->lat_max_ns = ns;
-	s->where.cell_ns += w->cell_ns;
-	s->where.bus_ns += w->bus_ns;
-	s->where.host_queue_ns += w->host_queue_ns;
-	s->where.gc_queue_ns += w->gc_queue_ns;
-	s->where.buffer_ns += w->buffer_ns;
-	s->where.map_ns += w->map_ns;
-	s->where.other_ns += w->other_ns;
-	s->where.link_ns += w->link_ns;
-	s->hist[ftl_hist_bucket(ns)]++;
+	ftl_account(&f->stats, f->link, &f->c, f->now_ns, io, done_ns, status);
 	f->ios--;
 	f->host.done(f->host.opaque, io);
 }

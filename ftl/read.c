@@ -15,6 +15,8 @@
  */
 #include "page_ftl.h"
 
+#include "account.h"
+
 static uint32_t pool_size(const struct page_ftl *f)
 {
 	return f->c.max_unit_reads + f->wpages * f->upp;
@@ -84,17 +86,10 @@ static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *
 	return unit;
 }
 
-/* The I/O's latest unit decides when it is done and where the time went. */
 static void part_done(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns,
 		      const struct ftl_breakdown *where, enum ssd_err status)
 {
-	if (status != SSD_OK && io->status == SSD_OK)
-		io->status = status;
-	if (done_ns >= io->done_ns) {
-		io->done_ns = done_ns;
-		io->where = *where;
-	}
-	if (--io->pending == 0)
+	if (ftl_account_part(io, done_ns, where, status))
 		ftl_finish(f, io, io->done_ns, io->status);
 }
 

@@ -99,18 +99,6 @@ void account_tick(struct replay *r, uint64_t now_ns)
 	begin_interval(r, now_ns - (now_ns - a->since_ns) % a->interval_ns);
 }
 
-static void add_where(struct ftl_breakdown *sum, const struct ftl_breakdown *w)
-{
-	sum->cell_ns += w->cell_ns;
-	sum->bus_ns += w->bus_ns;
-	sum->host_queue_ns += w->host_queue_ns;
-	sum->gc_queue_ns += w->gc_queue_ns;
-	sum->buffer_ns += w->buffer_ns;
-	sum->map_ns += w->map_ns;
-	sum->other_ns += w->other_ns;
-	sum->link_ns += w->link_ns;
-}
-
 void account_done(struct replay *r, const struct request *q)
 {
 	struct account *a = &r->account;
@@ -118,7 +106,7 @@ void account_done(struct replay *r, const struct request *q)
 	unsigned int op = q->op;
 
 	hist_add(&a->hist[op], latency_ns);
-	add_where(&a->where[op], &q->io.where);
+	ftl_breakdown_add(&a->where[op], &q->io.where);
 	a->bytes[op] += q->bytes;
 	a->errors[op] += q->io.status != SSD_OK;
 	a->completed++;
