@@ -310,6 +310,8 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 		why = "--open, --closed and --recorded exclude each other: give one of them";
 	else if (seen_speed && o->loop != REPLAY_OPEN)
 		why = "--speed is for --open: give that too";
+	else if (o->common_clock && o->loop != REPLAY_OPEN)
+		why = "--common-clock is for --open: give that too";
 	else if (!o->profile && !o->drive && o->loop != REPLAY_RECORDED)
 		why = "neither --profile nor --drive: say which drive";
 	else if (o->ephemeral && !o->drive)

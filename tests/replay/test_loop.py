@@ -121,6 +121,7 @@ class Loops(Case):
         for words, said in (
             (("--open", "--closed", "2", "x"), "exclude each other"),
             (("--speed", "2", "x"), "--open"),
+            (("--common-clock", "x"), "--common-clock is for --open"),
             ((), "no TRACE"),
             (("--closed", "0", "x"), "1 .. 65536"),
             (("--open", "--speed", "0", "x"), "--speed 0"),
