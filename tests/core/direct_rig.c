@@ -386,6 +386,40 @@ static bool history_full(const struct rig *r)
 	return false;
 }
 
+const struct ftl_stats *rig_start(struct rig *r, const struct rig_shape *s)
+{
+	rig_make(r, s);
+	r->rng = 1;
+	SSD_ASSERT(rig_mount(r) == SSD_OK);
+	return r->ops->stats(r->f);
+}
+
+uint64_t rig_alone(struct rig *r, enum ftl_op op, uint32_t unit, uint32_t units)
+{
+	static uint8_t data[64 * 1024];
+	struct rig_io *q = &r->all;
+	uint8_t *kept = q->data;
+	uint64_t ns;
+
+	q->io = (struct ftl_io){ .op = op, .offset = unit * 1024ull, .bytes = units * 1024ull };
+	q->reported = false;
+	q->data = data;
+	r->ops->submit(r->f, r->now_ns, &q->io);
+	r->ops->check(r->f);
+	for (r->next_ns = r->ops->step(r->f, r->now_ns); r->next_ns != FTL_IDLE;
+	     r->next_ns = r->ops->step(r->f, r->now_ns)) {
+		r->now_ns = r->next_ns;
+		r->ops->check(r->f);
+	}
+	q->data = kept;
+	ns = q->io.done_ns - q->io.submit_ns;
+	EXPECT(q->reported);
+	EXPECT_EQ(ftl_breakdown_sum(&q->io.where), ns);
+	if (q->io.done_ns > r->now_ns)
+		r->now_ns = q->io.done_ns;
+	return ns;
+}
+
 void rig_work(struct rig *r, uint32_t requests)
 {
 	while (requests) {

@@ -92,6 +92,13 @@ void rig_make(struct rig *r, const struct rig_shape *s);
 void rig_free(struct rig *r);
 /* A fresh FTL on the array. What it finds is not asked for. */
 int rig_mount(struct rig *r);
+/* A rig on a blank array, mounted; its statistics. */
+const struct ftl_stats *rig_start(struct rig *r, const struct rig_shape *s);
+/*
+ * One I/O of whole units of 1024 bytes, at most 64 of them, alone, with check() around
+ * every call; its latency.
+ */
+uint64_t rig_alone(struct rig *r, enum ftl_op op, uint32_t unit, uint32_t units);
 /* Random I/O; check() around every call. */
 void rig_work(struct rig *r, uint32_t requests);
 /* One write, to its end. */

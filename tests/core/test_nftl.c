@@ -29,37 +29,12 @@ static struct rig_shape one_die(uint32_t blocks, uint32_t pages, uint32_t levels
 
 static void make(const struct rig_shape *s)
 {
-	rig_make(&r, s);
-	r.rng = 1;
-	SSD_ASSERT(rig_mount(&r) == SSD_OK);
-	stats = r.ops->stats(r.f);
+	stats = rig_start(&r, s);
 }
 
-/* One I/O of whole units, alone; its latency. */
 static uint64_t io(enum ftl_op op, uint32_t unit, uint32_t units)
 {
-	static uint8_t data[64 * 1024];
-	struct rig_io *q = &r.all;
-	const struct ftl_breakdown *w = &q->io.where;
-	uint8_t *kept = q->data;
-
-	q->io = (struct ftl_io){ .op = op, .offset = unit * 1024ull, .bytes = units * 1024ull };
-	q->reported = false;
-	q->data = data;
-	r.ops->submit(r.f, r.now_ns, &q->io);
-	r.ops->check(r.f);
-	for (r.next_ns = r.ops->step(r.f, r.now_ns); r.next_ns != FTL_IDLE;
-	     r.next_ns = r.ops->step(r.f, r.now_ns)) {
-		r.now_ns = r.next_ns;
-		r.ops->check(r.f);
-	}
-	q->data = kept;
-	EXPECT(q->reported);
-	EXPECT_EQ(w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
-		  w->map_ns + w->other_ns + w->link_ns, q->io.done_ns - q->io.submit_ns);
-	if (q->io.done_ns > r.now_ns)
-		r.now_ns = q->io.done_ns;
-	return q->io.done_ns - q->io.submit_ns;
+	return rig_alone(&r, op, unit, units);
 }
 
 static uint64_t put(uint32_t unit)

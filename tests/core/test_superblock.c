@@ -31,34 +31,13 @@ static struct rig_shape one_die(uint32_t blocks, uint32_t pages, uint32_t levels
 
 static void make(const struct rig_shape *s)
 {
-	rig_make(&r, s);
-	r.rng = 1;
-	SSD_ASSERT(rig_mount(&r) == SSD_OK);
-	stats = r.ops->stats(r.f);
+	stats = rig_start(&r, s);
 }
 
 /* Write one unit, alone; its latency. */
 static uint64_t put(uint32_t unit)
 {
-	static uint8_t data[1024];
-	struct rig_io *q = &r.all;
-	uint8_t *kept = q->data;
-
-	q->io = (struct ftl_io){ .op = FTL_WRITE, .offset = unit * 1024ull, .bytes = 1024 };
-	q->reported = false;
-	q->data = data;
-	r.ops->submit(r.f, r.now_ns, &q->io);
-	r.ops->check(r.f);
-	for (r.next_ns = r.ops->step(r.f, r.now_ns); r.next_ns != FTL_IDLE;
-	     r.next_ns = r.ops->step(r.f, r.now_ns)) {
-		r.now_ns = r.next_ns;
-		r.ops->check(r.f);
-	}
-	q->data = kept;
-	EXPECT(q->reported);
-	if (q->io.done_ns > r.now_ns)
-		r.now_ns = q->io.done_ns;
-	return q->io.done_ns - q->io.submit_ns;
+	return rig_alone(&r, FTL_WRITE, unit, 1);
 }
 
 /* `units` units from `unit` on, each as fast as can be. */
