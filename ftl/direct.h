@@ -33,7 +33,8 @@
  * States of a physical block, as far as the engine knows: FREE (on its plane's list),
  * USED (the scheme's), BAD. FREE -> USED direct_take(); USED -> FREE
  * direct_put_free(), USED -> BAD direct_put_bad(). A free block that was found by a
- * mount is erased before it is taken (needs_erase): it may be half erased.
+ * mount is erased before it is taken (needs_erase), as it may be half erased, unless
+ * that mount found no page at all: such a drive is new.
  *
  * Media failures. A failed program: the scheme is told (programmed(), gc_done()) and
  * the engine asks place() again. A failed erase: gc_done() is told, and the scheme
@@ -176,7 +177,7 @@ struct direct_scheme {
 	 * read (torn or lost). Then mount_plane() for each plane: it may read spare areas
 	 * again (direct_mount_oob), erases leftovers that could be mistaken for data later
 	 * (direct_mount_erase), and gives every good block that it does not keep to
-	 * direct_put_free(). A cut in the middle of it must not matter.
+	 * direct_mount_free(). A cut in the middle of it must not matter.
 	 */
 	void (*mount_page)(struct direct *d, uint32_t block, uint32_t in_block,
 			   const struct direct_oob *oob);
@@ -298,6 +299,7 @@ struct direct {
 	uint32_t *due;
 	uint8_t oob[DIRECT_OOB_BYTES];
 	uint64_t mount_ready_ns;
+	bool mount_found;		/* a page that is not erased */
 };
 
 static inline struct direct *direct_of(struct ftl *f)
@@ -367,6 +369,8 @@ void direct_put_bad(struct direct *d, uint32_t block);
 
 /* mount_plane() only. Read a spare area; false: erased, or it cannot be read. */
 bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob);
+/* After the survey: a block of which no page is kept. It becomes FREE. */
+void direct_mount_free(struct direct *d, uint32_t block);
 /* Erase a whole block now; it becomes FREE, or BAD if that fails. */
 void direct_mount_erase(struct direct *d, uint32_t block);
 

@@ -49,6 +49,11 @@ bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
 	return s == NAND_OK || s == NAND_CORRECTED;
 }
 
+void direct_mount_free(struct direct *d, uint32_t block)
+{
+	direct_put_free(d, block, d->mount_found);
+}
+
 void direct_mount_erase(struct direct *d, uint32_t block)
 {
 	struct nand_cmd c = { .op = NAND_ERASE, .pb = NAND_WHOLE_BLOCK,
@@ -75,6 +80,7 @@ static int survey_page(struct direct *d, uint32_t block, uint32_t in_block)
 
 	if (s == NAND_ERASED)
 		return SSD_OK;
+	d->mount_found = true;
 	if (s == NAND_UNCORR) {
 		d->scheme->mount_page(d, block, in_block, NULL);
 		return SSD_OK;
@@ -124,6 +130,7 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	int err;
 
 	d->now_ns = d->mount_ready_ns = now_ns;
+	d->mount_found = false;
 	d->stats.mounts++;
 	skip_bad(d);
 	err = survey(d);

@@ -248,7 +248,7 @@ int nftl_mount_plane(struct direct *d, uint32_t plane)
 			continue;
 		}
 		nftl_forget(d, b, 0, d->g->pages_per_block);
-		direct_put_free(d, b, true);
+		direct_mount_free(d, b);
 	}
 	for (uint32_t i = 0; i < s->lblocks && !err; i++)
 		err = take_lblock(d, plane, i, s->chain[i]);

@@ -173,7 +173,7 @@ static void let_go(struct direct *d, uint32_t block)
 {
 	sb_drop(d, block);
 	if (sb_page_mapped(sb_of(d)))
-		direct_put_free(d, block, true);
+		direct_mount_free(d, block);
 	else
 		direct_mount_erase(d, block);
 }
@@ -187,7 +187,7 @@ int sb_mount_plane(struct direct *d, uint32_t plane)
 		if (d->block[b].state == DIRECT_BAD)
 			continue;
 		if (!s->block[b].claimed)
-			direct_put_free(d, b, true);
+			direct_mount_free(d, b);
 		else if (s->block[b].mixed || !sb_attach(d, plane, s->block[b].group, b))
 			return SSD_E_CORRUPT;
 	}

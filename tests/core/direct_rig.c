@@ -194,6 +194,13 @@ int rig_mount(struct rig *r)
 	return SSD_OK;
 }
 
+int rig_again(struct rig *r)
+{
+	nand_array_power_cut(r->ta.a, r->now_ns, 1);
+	nand_array_power_on(r->ta.a);
+	return rig_mount(r);
+}
+
 void rig_lose_power(struct rig *to, const struct rig *from, uint64_t at_ns, uint64_t seed)
 {
 	nand_array_copy(to->ta.a, from->ta.a);

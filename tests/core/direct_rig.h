@@ -92,6 +92,8 @@ void rig_make(struct rig *r, const struct rig_shape *s);
 void rig_free(struct rig *r);
 /* A fresh FTL on the array. What it finds is not asked for. */
 int rig_mount(struct rig *r);
+/* The same drive, idle, loses its power and is mounted again. */
+int rig_again(struct rig *r);
 /* A rig on a blank array, mounted; its statistics. */
 const struct ftl_stats *rig_start(struct rig *r, const struct rig_shape *s);
 /*

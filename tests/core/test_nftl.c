@@ -13,7 +13,6 @@
 #define PROG (100u + 1088u + 20000u)
 #define COPY (READ + PROG)
 #define ERASE(level) (100u + 70000u - 5000u * (level))
-#define PREPARE ERASE(0)
 
 static struct rig r;
 static const struct ftl_stats *stats;
@@ -55,13 +54,13 @@ static void d_block_then_u_block(void)
 	struct rig_shape s = one_die(8, 4, 0, 20);
 
 	make(&s);
-	EXPECT_EQ(put(0), PREPARE + PROG + FRONT);	/* takes a D-block */
-	EXPECT_EQ(r.all.io.where.gc_queue_ns, PREPARE);
+	EXPECT_EQ(put(0), PROG + FRONT);	/* takes a D-block */
+	EXPECT_EQ(r.all.io.where.gc_queue_ns, 0);
 	EXPECT_EQ(r.all.io.where.cell_ns, 20000);
 	EXPECT_EQ(r.all.io.where.bus_ns, 1188);
 	EXPECT_EQ(put(3), PROG + FRONT);		/* its own place in it */
 	EXPECT_EQ(put(1), PROG + FRONT);
-	EXPECT_EQ(put(0), PREPARE + PROG + FRONT);	/* takes a U-block */
+	EXPECT_EQ(put(0), PROG + FRONT);	/* takes a U-block */
 	EXPECT_EQ(put(0), PROG + FRONT);
 	EXPECT_EQ(io(FTL_READ, 0, 1), READ + FRONT);
 	EXPECT_EQ(io(FTL_READ, 2, 1), FRONT);		/* never written */
@@ -81,9 +80,9 @@ static void an_ascending_d_block_takes_no_lower_page(void)
 
 	s.g.order = NAND_ORDER_ASCENDING;
 	make(&s);
-	EXPECT_EQ(put(1), PREPARE + PROG + FRONT);
+	EXPECT_EQ(put(1), PROG + FRONT);
 	EXPECT_EQ(put(2), PROG + FRONT);
-	EXPECT_EQ(put(0), PREPARE + PROG + FRONT);	/* below: to a U-block */
+	EXPECT_EQ(put(0), PROG + FRONT);	/* below: to a U-block */
 	EXPECT_EQ(put(3), PROG + FRONT);		/* above */
 	rig_free(&r);
 }
@@ -141,7 +140,7 @@ static void a_part_of_a_page(void)
 	EXPECT_EQ(stats->merge_reads, 0);
 	begin = r.now_ns;
 	EXPECT_EQ(rig_write(&r, 1, 1), SSD_OK);
-	EXPECT_EQ(r.now_ns - begin, READ + PREPARE + PROG + FRONT);
+	EXPECT_EQ(r.now_ns - begin, READ + PROG + FRONT);
 	begin = r.now_ns;
 	EXPECT_EQ(rig_write(&r, 1, 1), SSD_OK);		/* the base is in the U-block */
 	EXPECT_EQ(r.now_ns - begin, SPARE + READ + PROG + FRONT);
@@ -158,8 +157,8 @@ static void neighbours_are_on_different_channels(void)
 
 	s.g.channels = 2;
 	make(&s);
-	EXPECT_EQ(io(FTL_WRITE, 0, 2), PREPARE + PROG + FRONT);
-	EXPECT_EQ(io(FTL_WRITE, 0, 8), PREPARE + 4 * PROG + FRONT);
+	EXPECT_EQ(io(FTL_WRITE, 0, 2), PROG + FRONT);
+	EXPECT_EQ(io(FTL_WRITE, 0, 8), 4 * PROG + FRONT);
 	EXPECT_EQ(io(FTL_READ, 0, 2), READ + FRONT);
 	rig_free(&r);
 }
@@ -170,7 +169,7 @@ static void ssdsim_ends_a_write_with_its_transfer(void)
 
 	s.accounting = FTL_ACCOUNT_SSDSIM;
 	make(&s);
-	EXPECT_EQ(put(0), PREPARE + 1188 + FRONT);
+	EXPECT_EQ(put(0), 1188 + FRONT);
 	EXPECT_EQ(put(1), 1188 + FRONT);
 	EXPECT_EQ(r.all.io.where.cell_ns, 0);
 	rig_free(&r);
@@ -244,10 +243,10 @@ static uint64_t merge_latency(const struct rig_shape *s)
 static void a_full_u_block_is_merged(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 20);
-	uint64_t gc = PREPARE + 4 * COPY + 2 * ERASE(0);
+	uint64_t gc = 4 * COPY + 2 * ERASE(0);
 
-	EXPECT_EQ(merge_latency(&s), gc + PREPARE + PROG + FRONT);
-	EXPECT_EQ(r.all.io.where.gc_queue_ns, gc + PREPARE);
+	EXPECT_EQ(merge_latency(&s), gc + PROG + FRONT);
+	EXPECT_EQ(r.all.io.where.gc_queue_ns, gc);
 	EXPECT_EQ(stats->gc_ns, gc);
 	EXPECT_EQ(stats->gc_runs, 1);
 	EXPECT_EQ(stats->merges, 1);
@@ -255,7 +254,7 @@ static void a_full_u_block_is_merged(void)
 	EXPECT_EQ(stats->gc_blocks, 2);
 	rig_free(&r);
 	s.search = true;
-	EXPECT_EQ(merge_latency(&s), 4 * SPARE + gc + PREPARE + PROG + FRONT);
+	EXPECT_EQ(merge_latency(&s), 4 * SPARE + gc + PROG + FRONT);
 	EXPECT_EQ(stats->search_reads, 4);
 	rig_free(&r);
 }
@@ -266,7 +265,7 @@ static void two_blocks_in_one_erase(void)
 
 	s.parallel_erase = true;
 	s.g.erase_group_max = 2;
-	EXPECT_EQ(merge_latency(&s), PREPARE + 4 * COPY + ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(merge_latency(&s), 4 * COPY + ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->gc_blocks, 2);
 	rig_free(&r);
 }
@@ -277,7 +276,7 @@ static void merge_by_copyback(void)
 
 	s.copyback = s.g.copyback = true;
 	EXPECT_EQ(merge_latency(&s),
-		  PREPARE + 4 * (100 + 64 + 25000) + 2 * ERASE(0) + PREPARE + PROG + FRONT);
+		  4 * (100 + 64 + 25000) + 2 * ERASE(0) + PROG + FRONT);
 	rig_free(&r);
 }
 
@@ -294,7 +293,7 @@ static void an_unpaired_block_takes_the_best_victim(void)
 	put(4);
 	put(4);
 	ns = put(8);		/* the pair of 4 .. 7 has 2 invalid pages, that of 0 .. 3 has 1 */
-	EXPECT_EQ(ns, PREPARE + 4 * COPY + 2 * ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(ns, 4 * COPY + 2 * ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->merges, 1);
 	EXPECT_EQ(io(FTL_WRITE, 0, 1), PROG + FRONT);	/* its U-block is still there */
 	rig_free(&r);
@@ -320,9 +319,9 @@ static void a_sliced_merge_bounds_what_waits(void)
 	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE)
 		r.now_ns = r.next_ns;
 	EXPECT_EQ(a->io.done_ns - a->io.submit_ns, PROG + FRONT);
-	EXPECT_EQ(b->io.done_ns - b->io.submit_ns, PROG + PREPARE + 2 * COPY + PROG + FRONT);
+	EXPECT_EQ(b->io.done_ns - b->io.submit_ns, PROG + 2 * COPY + PROG + FRONT);
 	EXPECT_EQ(stats->merges, 1);		/* the rest of it when the host was silent */
-	EXPECT_EQ(put(0), PREPARE + PROG + FRONT);
+	EXPECT_EQ(put(0), PROG + FRONT);
 	rig_free(&r);
 }
 
@@ -366,12 +365,12 @@ static void pen_figure_11(void)
 	struct nand_stats ns;
 
 	pen_fill(&s);
-	EXPECT_EQ(round_of_pb_5(), t1 + PREPARE + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), t1 + PROG + FRONT);
 	EXPECT_EQ(stats->mmerges, 1);
 	EXPECT_EQ(stats->gc_units, 8);
-	EXPECT_EQ(round_of_pb_5(), t2 + PREPARE + PROG + FRONT);
-	EXPECT_EQ(round_of_pb_5(), t1 + PREPARE + PROG + FRONT);
-	EXPECT_EQ(round_of_pb_5(), t4 + PREPARE + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), t2 + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), t1 + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), t4 + PROG + FRONT);
 	EXPECT_EQ(stats->mmerges, 4);
 	EXPECT_EQ(stats->merges, 0);
 	for (uint32_t i = 0; i < 32; i++)
@@ -390,8 +389,8 @@ static void ignoring_disturbance_loses_data(void)
 	s.believed = 255;
 	pen_fill(&s);
 	r.may_lose = true;
-	EXPECT_EQ(round_of_pb_5(), ERASE(2) + 8 * COPY + ERASE(0) + PREPARE + PROG + FRONT);
-	EXPECT_EQ(round_of_pb_5(), ERASE(2) + 8 * COPY + ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), ERASE(2) + 8 * COPY + ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(round_of_pb_5(), ERASE(2) + 8 * COPY + ERASE(0) + PROG + FRONT);
 	for (uint32_t i = 0; i < 32; i++)
 		lost += get(i) == SSD_E_UNCORR;
 	EXPECT_EQ(lost, 4);
@@ -438,13 +437,24 @@ static void pen_after_a_mount(void)
 	struct rig_shape s = pen_shape();
 
 	pen_fill(&s);
-	nand_array_power_cut(r.ta.a, r.now_ns, 1);
-	nand_array_power_on(r.ta.a);
-	SSD_ASSERT(rig_mount(&r) == SSD_OK);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
 	put(8);
 	EXPECT_EQ(stats->merges, 1);
 	round_of_pb_5();
 	EXPECT_EQ(stats->mmerges, 1);
+	rig_free(&r);
+}
+
+/* ... and may be half erased: it is erased before use, unless all is blank. */
+static void a_used_drive_erases_first(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 20);
+
+	make(&s);
+	EXPECT_EQ(put(0), PROG + FRONT);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	EXPECT_EQ(put(4), ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(put(5), PROG + FRONT);
 	rig_free(&r);
 }
 
@@ -607,6 +617,7 @@ int main(void)
 	RUN(pen_merges_in_between);
 	RUN(pen_prefers_a_cheaper_merge);
 	RUN(pen_after_a_mount);
+	RUN(a_used_drive_erases_first);
 	RUN(a_lost_page_stays_lost);
 	RUN(what_it_refuses);
 	return test_result();

@@ -4,7 +4,7 @@
  * exactly; disturbance that is ignored; power cuts without end; what is refused. A page is
  * 1024 + 64 bytes at 1 ns a byte. Commands take 100 ns on the bus, a read 5 us in the
  * cells, a program 20 us, an erase 70 us and 5 us less for each level of PBs. Map and
- * firmware take 20 ns an I/O. A block that a mount found is erased before use (PREPARE).
+ * firmware take 20 ns an I/O.
  *
  *   test_superblock [cuts:SHAPE:SEED | odd:SEED]
  */
@@ -15,7 +15,6 @@
 #define PROG (100u + 1088u + 20000u)
 #define COPY (READ + PROG)
 #define ERASE(level) (100u + 70000u - 5000u * (level))
-#define PREPARE ERASE(0)
 
 static struct rig r;
 static const struct ftl_stats *stats;
@@ -47,11 +46,19 @@ static void put_all(uint32_t unit, uint32_t units)
 		EXPECT_EQ(put(unit + i), PROG + FRONT);
 }
 
-/* ... the first of them into a new block. */
-static void put_new(uint32_t unit, uint32_t units)
+/* What a mount finds may be half erased, and is erased before use, unless all is blank. */
+static void a_used_drive_erases_first(void)
 {
-	EXPECT_EQ(put(unit), PREPARE + PROG + FRONT);
-	put_all(unit + 1, units - 1);
+	struct rig_shape s = one_die(6, 4, 0, 8);
+
+	s.m = 1;
+	s.n = 2;
+	make(&s);
+	put_all(0, 4);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	EXPECT_EQ(put(4), ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(put(5), PROG + FRONT);
+	rig_free(&r);
 }
 
 /* ---- groups ------------------------------------------------------------------- */
@@ -64,13 +71,13 @@ static void intra_group(void)
 	s.m = 1;
 	s.n = 2;
 	make(&s);
-	put_new(0, 4);
-	put_new(0, 1);
+	put_all(0, 4);
+	put_all(0, 1);
 	put_all(0, 1);
 	put_all(0, 1);
 	put_all(0, 1);
 	EXPECT_EQ(stats->gc_runs, 0);
-	EXPECT_EQ(put(0), PREPARE + COPY + ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(put(0), COPY + ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->gc_runs, 1);
 	EXPECT_EQ(stats->merges, 1);
 	EXPECT_EQ(stats->gc_units, 1);
@@ -91,34 +98,34 @@ static void inter_group(void)
 	s.m = 1;
 	s.n = 2;
 	make(&s);
-	put_new(0, 4);
-	put_new(0, 1);
+	put_all(0, 4);
 	put_all(0, 1);
 	put_all(0, 1);
 	put_all(0, 1);
-	put_new(4, 4);
-	put_new(8, 4);
-	put_new(8, 1);
-	EXPECT_EQ(put(4), PREPARE + COPY + ERASE(0) + 3 * COPY + ERASE(0) + PREPARE + PROG + FRONT);
+	put_all(0, 1);
+	put_all(4, 4);
+	put_all(8, 4);
+	put_all(8, 1);
+	EXPECT_EQ(put(4), COPY + ERASE(0) + 3 * COPY + ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->gc_runs, 1);
 	EXPECT_EQ(stats->merges, 2);
 	EXPECT_EQ(stats->gc_units, 4);
 	EXPECT_EQ(stats->gc_blocks, 2);
-	EXPECT_EQ(r.all.io.where.gc_queue_ns, 2 * PREPARE + 4 * COPY + 2 * ERASE(0));
+	EXPECT_EQ(r.all.io.where.gc_queue_ns, 4 * COPY + 2 * ERASE(0));
 	rig_free(&r);
 }
 
 /* The same with the first quarter of a block rewritten until another is full. */
 static void rewrite_a_quarter(void)
 {
-	put_new(0, 16);
-	put_new(0, 4);
+	put_all(0, 16);
 	put_all(0, 4);
 	put_all(0, 4);
 	put_all(0, 4);
-	put_new(16, 16);
-	put_new(32, 16);
-	put_new(32, 1);
+	put_all(0, 4);
+	put_all(16, 16);
+	put_all(32, 16);
+	put_all(32, 1);
 }
 
 /* Merged, all 16 pages move; M-merged, the 4 that were rewritten, into PB 4. */
@@ -130,14 +137,14 @@ static void mmerge_of_a_group(void)
 	s.n = 2;
 	make(&s);
 	rewrite_a_quarter();
-	EXPECT_EQ(put(16), PREPARE + 16 * COPY + 2 * ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(put(16), 16 * COPY + 2 * ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->merges, 2);
 	rig_free(&r);
 
 	s.pen = true;
 	make(&s);
 	rewrite_a_quarter();
-	EXPECT_EQ(put(16), ERASE(2) + 4 * COPY + ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(put(16), ERASE(2) + 4 * COPY + ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->merges, 0);
 	EXPECT_EQ(stats->mmerges, 1);
 	EXPECT_EQ(stats->gc_runs, 1);
@@ -155,15 +162,15 @@ static void mmerge_copies_out(void)
 	s.n = 2;
 	s.pen = true;
 	make(&s);
-	put_new(0, 16);
-	put_new(0, 3);
+	put_all(0, 16);
+	put_all(0, 3);
 	for (uint32_t i = 0; i < 13; i++)
 		put_all(0, 1);
-	put_new(16, 16);
-	put_new(32, 16);
-	put_new(32, 1);
+	put_all(16, 16);
+	put_all(32, 16);
+	put_all(32, 1);
 	/* Stale: pages 0, 1 and 2, all of PB 8 and half of PB 9; their parent is cheaper than both. */
-	EXPECT_EQ(put(16), PREPARE + COPY + ERASE(2) + 4 * COPY + 2 * ERASE(0) + PREPARE + PROG + FRONT);
+	EXPECT_EQ(put(16), COPY + ERASE(2) + 4 * COPY + 2 * ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->mmerges, 1);
 	EXPECT_EQ(stats->merges, 0);
 	EXPECT_EQ(stats->gc_units, 5);
@@ -181,10 +188,10 @@ static void page_mapping_erases_pbs(void)
 	s.pen = true;
 	make(&s);
 	for (uint32_t b = 0; b < 4; b++)
-		put_new(16 * b, 16);
-	put_new(0, 8);
+		put_all(16 * b, 16);
+	put_all(0, 8);
 	put_all(16, 8);
-	put_new(32, 8);
+	put_all(32, 8);
 	put_all(48, 8);
 	EXPECT_EQ(put(0), ERASE(1) + PROG + FRONT);
 	put_all(1, 7);
@@ -201,12 +208,12 @@ static void greedy_moves_pages(void)
 
 	make(&s);
 	for (uint32_t b = 0; b < 4; b++)
-		put_new(16 * b, 16);
-	put_new(0, 8);
+		put_all(16 * b, 16);
+	put_all(0, 8);
 	put_all(16, 8);
-	put_new(32, 8);
+	put_all(32, 8);
 	put_all(48, 8);
-	EXPECT_EQ(put(0), PREPARE + 8 * COPY + ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(put(0), 8 * COPY + ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->merges, 1);
 	EXPECT_EQ(stats->gc_units, 8);
 	rig_free(&r);
@@ -221,10 +228,10 @@ static void two_victims(void)
 	s.parallel_erase = true;
 	make(&s);
 	for (uint32_t b = 0; b < 4; b++)
-		put_new(4 * b, 4);
-	put_new(0, 4);
-	put_new(4, 4);
-	EXPECT_EQ(put(8), ERASE(0) + PREPARE + PROG + FRONT);
+		put_all(4 * b, 4);
+	put_all(0, 4);
+	put_all(4, 4);
+	EXPECT_EQ(put(8), ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->second_victims, 1);
 	EXPECT_EQ(stats->gc_blocks, 2);
 	EXPECT_EQ(stats->gc_runs, 1);
@@ -241,9 +248,9 @@ static void a_second_victim_with_pages(uint32_t allowed, uint64_t latency, uint3
 	s.second = allowed;
 	make(&s);
 	for (uint32_t b = 0; b < 4; b++)
-		put_new(4 * b, 4);
-	put_new(0, 4);
-	put_new(4, 3);
+		put_all(4 * b, 4);
+	put_all(0, 4);
+	put_all(4, 3);
 	put_all(8, 1);
 	EXPECT_EQ(put(9), latency);
 	EXPECT_EQ(stats->second_victims, victims - 1);
@@ -253,8 +260,8 @@ static void a_second_victim_with_pages(uint32_t allowed, uint64_t latency, uint3
 
 static void the_copy_threshold(void)
 {
-	a_second_victim_with_pages(0, ERASE(0) + PREPARE + PROG + FRONT, 1);
-	a_second_victim_with_pages(1, PREPARE + COPY + ERASE(0) + PROG + FRONT, 2);
+	a_second_victim_with_pages(0, ERASE(0) + PROG + FRONT, 1);
+	a_second_victim_with_pages(1, COPY + ERASE(0) + PROG + FRONT, 2);
 }
 
 /* ---- disturbance -------------------------------------------------------------------- */
@@ -532,6 +539,7 @@ int main(int argc, char **argv)
 		(void)odd_drive(seed);
 		return test_result();
 	}
+	RUN(a_used_drive_erases_first);
 	RUN(intra_group);
 	RUN(inter_group);
 	RUN(mmerge_of_a_group);
