@@ -437,13 +437,12 @@ void front_open_backup(struct front *fr, uint32_t plane)
 	fr->bt->blk[p->backup].backup = BLK_BACKUP_OPEN;
 }
 
-const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t lost,
-			 uint32_t *ppn, uint8_t *oob)
+const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
+			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob)
 {
 	struct blk *bb = &fr->bt->blk[fr->plane[plane].backup];
 	const uint8_t *hand = in_hand(fr, plane, slot), *spare = hand + fr->g->page_bytes;
 	struct oob_head h = { .order = ++fr->backup_seq, .mark = fr->backup_seq, .kind = OOB_PARITY };
-	uint32_t taken = front_fast_taken(fr, fr->bt->blk[b].next_page);
 	uint8_t *p = oob + KEPT_BYTES(fr->c.units_per_page);
 
 	*ppn = geo_ppn(fr->g, (pbn_t){ fr->plane[plane].backup }, front_page_of(fr, bb->next_page++)).v;
@@ -452,11 +451,11 @@ const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot, uint32
 	memcpy(p, spare, OOB_HEAD_BYTES);
 	oob_put_head(oob, &h);
 	p += OOB_HEAD_BYTES;
-	oob_put4(p, b);
-	oob_put4(p + 4, fr->n->ops->erase_count(fr->n, (pbn_t){ b }));
-	oob_put4(p + 8, front_group_of(fr, taken - 1));
-	p[12] = (uint8_t)lost;
-	p[13] = (uint8_t)(lost >> 8);
+	oob_put4(p, what->block);
+	oob_put4(p + 4, fr->n->ops->erase_count(fr->n, (pbn_t){ what->block }));
+	oob_put4(p + 8, what->first);
+	p[12] = (uint8_t)what->lost;
+	p[13] = (uint8_t)(what->lost >> 8);
 	return hand;
 }
 
@@ -475,6 +474,15 @@ void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_
 
 	xor_bytes(oob, parity_oob + kept, OOB_HEAD_BYTES);
 	xor_bytes(oob + OOB_HEAD_BYTES, parity_oob + OOB_HEAD_BYTES, kept - OOB_HEAD_BYTES);
+}
+
+struct front_parity front_owed(const struct front *fr, uint32_t plane)
+{
+	uint32_t b = fr->plane[plane].debt;
+	uint32_t taken = front_fast_taken(fr, fr->bt->blk[b].next_page);
+
+	return (struct front_parity){ .block = b, .first = front_group_of(fr, taken - 1),
+				      .lost = fr->bt->blk[b].lost };
 }
 
 /* The backup block at ppn has taken its last page, if it has. */

@@ -197,12 +197,13 @@ void front_drop(struct front *fr, uint32_t b);
 /* ---- backup ---- */
 
 void front_open_backup(struct front *fr, uint32_t plane);	/* the free list's first block */
+struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* the debt */
 /*
- * The parity page of block b, group from word line `first`, from the slot's hand: where it
- * goes and its spare area. Returns its page content, NULL: all zeroes.
+ * The parity page of a group from the slot's hand (of `what`: block, first, lost): where it
+ * goes, and its spare area. Returns its content.
  */
-const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t lost,
-			 uint32_t *ppn, uint8_t *oob);
+const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
+			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);
 /* It has been programmed, for block b. As front_take_paired(). */
 uint32_t front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
 uint32_t front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);

@@ -482,8 +482,9 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	f->next_seq = highest + 1;
 	f->now_ns = s.ready_ns;
 	f->stats.mounts++;
-	err = f->fr.group ? rescue_frontiers(&s) : SSD_OK;
-	if (!err && s.dead_pages)
+	if (f->fr.group)
+		rescue_frontiers(&s);
+	if (s.dead_pages)
 		err = write_dead_list(&s);
 	if (!err && f->fr.group)
 		err = rescue_rewrite(&s);

@@ -37,7 +37,7 @@ int mount_settle(struct survey *s) SSD_MUST_CHECK;
 void rescue_note_parity(struct survey *s, uint32_t ppn, const uint8_t *oob);
 int rescue_rebuild(struct survey *s) SSD_MUST_CHECK;
 bool rescue_holds(const struct page_ftl *f, uint32_t b);
-int rescue_frontiers(struct survey *s) SSD_MUST_CHECK;
+void rescue_frontiers(struct survey *s);
 int rescue_rewrite(struct survey *s) SSD_MUST_CHECK;
 
 #endif

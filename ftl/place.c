@@ -96,6 +96,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	const struct front_plane *p = &f->fr.plane[plane];
 	uint32_t die = geo_die_of_plane(f->g, plane), head = f->bt.plane[plane].free_head;
+	struct front_parity what;
 	struct nand_cmd c;
 
 	if (p->backup == BLK_NONE) {
@@ -109,8 +110,8 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 		gc_wake(f, plane);
 	}
 	nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
-	c.data = front_backup(&f->fr, plane, p->debt_slot, p->debt, f->bt.blk[p->debt].lost, &c.ppn.v,
-			      f->oob);
+	what = front_owed(&f->fr, plane);
+	c.data = front_backup(&f->fr, plane, p->debt_slot, &what, &c.ppn.v, f->oob);
 	nand_submit(f->n, now_ns, &c, 1);
 	SSD_ASSERT(c.status != NAND_VIOLATION);
 	f->die[die].plane = plane;

@@ -200,19 +200,20 @@ static bool backup_block(struct survey *s, uint32_t plane)
 	return true;
 }
 
-/* Program the parity page of the block's group that MSB pages come to next. */
-static int back_up(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
+/* Program the parity page of a group of the block; false: there is no free block for it. */
+static bool back_up(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
 {
 	struct page_ftl *f = s->f;
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), hand = f->fr.covers;
-	uint32_t lost = cover(s, b, hand, first, end);
+	struct front_parity what = { .block = b, .first = first };
 	struct nand_cmd c;
 
+	what.lost = cover(s, b, hand, first, end);
 	for (;;) {
 		if (!backup_block(s, plane))
-			return SSD_E_NOSPC;
+			return false;
 		nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
-		c.data = front_backup(&f->fr, plane, hand, b, lost, &c.ppn.v, f->oob);
+		c.data = front_backup(&f->fr, plane, hand, &what, &c.ppn.v, f->oob);
 		mount_command(s, &c);
 		f->stats.backup_pages++;
 		if (c.status == NAND_OK)
@@ -220,7 +221,7 @@ static int back_up(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
 		give_back(f, front_backup_failed(&f->fr, plane, c.ppn.v));
 	}
 	give_back(f, front_backed_up(&f->fr, plane, b, c.ppn.v));
-	return SSD_OK;
+	return true;
 }
 
 /* The group of the block's next MSB page, if it is complete. */
@@ -244,14 +245,25 @@ static void cover_anew(struct survey *s, uint32_t b, uint32_t slot)
 		f->bt.blk[b].lost = (uint16_t)cover(s, b, slot, front_group_of(&f->fr, fast), fast);
 }
 
-/* Does the parity page that the survey found cover this group? */
-static bool covers_group(struct survey *s, uint32_t b, uint32_t first)
+/*
+ * Does the parity page that the survey found cover this group as it is? It may be an older
+ * one, from before an LSB page of the group was lost: its successor was on a word line that
+ * a torn parity page took along. So where MSB pages of the group have been programmed, the
+ * LSB pages are looked at (as in the paper, which reads the active slow blocks).
+ */
+static bool covers_group(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
 {
 	struct page_ftl *f = s->f;
+	uint32_t k = f->bt.blk[b].next_page, msb = k - front_fast_taken(&f->fr, k), lost = 0;
+	struct front_parity p;
 
-	return f->bt.blk[b].parity &&
-	       readable(mount_read(s, f->bt.blk[b].parity - 1, NULL, f->oob)) &&
-	       front_get_parity(&f->fr, f->oob).first == first;
+	if (!f->bt.blk[b].parity ||
+	    !readable(mount_read(s, f->bt.blk[b].parity - 1, NULL, f->oob)))
+		return false;
+	p = front_get_parity(&f->fr, f->oob);
+	for (uint32_t w = first; w < end && msb > first; w++)
+		lost += !readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob));
+	return p.first == first && (msb <= first || lost == p.lost);
 }
 
 /* ---- frontiers ------------------------------------------------------------------- */
@@ -272,7 +284,7 @@ static void count_parities(struct survey *s)
 		if (!k->parity)
 			continue;
 		if (k->state != BLK_BAD && !k->backup && (held || k->valid) &&
-		    (held || (next_group(f, b, &first, &end) && covers_group(s, b, first))))
+		    (held || (next_group(f, b, &first, &end) && covers_group(s, b, first, end))))
 			f->bt.blk[(k->parity - 1) / f->g->pages_per_block].live++;
 		else
 			k->parity = 0;
@@ -337,25 +349,24 @@ static uint32_t slot_of(const struct page_ftl *f, uint32_t b)
 	return i < f->fr.slots + FRONT_SPARES ? i : FRONT_NONE;
 }
 
-/* Back to a slot, with all the parity it needs. */
-static int write_on(struct survey *s, uint32_t b)
+/*
+ * Back to a slot, with all the parity it needs. Closed, if there is no slot, or no free
+ * block for parity pages any more: what it holds can be read all the same.
+ */
+static void write_on(struct survey *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;
 	uint32_t slot = mount_goes_on(s, b) ? slot_of(f, b) : FRONT_NONE, first, end;
-	int err;
 
+	if (slot != FRONT_NONE && next_group(f, b, &first, &end) && !f->bt.blk[b].parity &&
+	    !back_up(s, b, first, end))
+		slot = FRONT_NONE;
 	if (slot == FRONT_NONE) {
 		blk_close(&f->bt, b);
-		return SSD_OK;
-	}
-	if (next_group(f, b, &first, &end) && !f->bt.blk[b].parity) {
-		err = back_up(s, b, first, end);
-		if (err)
-			return err;
+		return;
 	}
 	front_put(&f->fr, geo_plane_of(f->g, (pbn_t){ b }), slot, b);
 	cover_anew(s, b, slot);
-	return SSD_OK;
 }
 
 /* Slow blocks in the order in which they became so; of others the last written first. */
@@ -386,20 +397,15 @@ static uint32_t next_open(const struct page_ftl *f, uint32_t plane)
 	return best;
 }
 
-int rescue_frontiers(struct survey *s)
+void rescue_frontiers(struct survey *s)
 {
 	struct page_ftl *f = s->f;
 
 	count_parities(s);
 	sort_backups(f);
 	for (uint32_t p = 0; p < f->planes; p++)
-		for (uint32_t b = next_open(f, p); b != BLK_NONE; b = next_open(f, p)) {
-			int err = write_on(s, b);
-
-			if (err)
-				return err;
-		}
-	return SSD_OK;
+		for (uint32_t b = next_open(f, p); b != BLK_NONE; b = next_open(f, p))
+			write_on(s, b);
 }
 
 /* ---- rewrite ------------------------------------------------------------------------ */
@@ -453,6 +459,21 @@ static int rewrite_page(struct survey *s, uint32_t i)
 	return any || !f->lost[i].mark ? SSD_OK : again(s, f->all_lpns - 1, NULL);
 }
 
+/*
+ * A new parity page for what is left of the group: that its block may be written on, or
+ * only that no later mount rebuilds this page again.
+ */
+static bool cover_without(struct survey *s, uint32_t ppn)
+{
+	struct page_ftl *f = s->f;
+	uint32_t b = ppn / f->g->pages_per_block, w = ppn % f->g->pages_per_block / 2, first, end;
+	bool done = back_up(s, b, front_group_of(&f->fr, w), front_group_end(&f->fr, w));
+
+	if (done && !(next_group(f, b, &first, &end) && first == front_group_of(&f->fr, w)))
+		parity_void(f, b);
+	return done;
+}
+
 int rescue_rewrite(struct survey *s)
 {
 	struct page_ftl *f = s->f;
@@ -467,12 +488,12 @@ int rescue_rewrite(struct survey *s)
 		err = mount_settle(s);
 	f->lost_count = 0;
 	for (uint32_t i = 0; i < count && !err; i++) {
-		uint32_t b = f->lost[i].ppn / f->g->pages_per_block, first, end;
+		uint32_t b = f->lost[i].ppn / f->g->pages_per_block;
 
-		if (mount_goes_on(s, b) && next_group(f, b, &first, &end) && f->bt.blk[b].parity)
-			err = back_up(s, b, first, end);
-		if (!err)
-			err = write_on(s, b);
+		if (cover_without(s, f->lost[i].ppn))
+			write_on(s, b);
+		else
+			blk_close(&f->bt, b);
 	}
 	return err;
 }

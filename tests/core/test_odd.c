@@ -27,6 +27,7 @@
 #define WEAR (A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(BLOCKS_RETIRED) | A(WORN_OUT))
 #define MOUNT (A(CUTS) | A(MOUNTS_CUT) | A(DEAD_LISTS))
 #define KNOBS (A(SECONDS) | A(WORD_READS) | A(COPYBACKS))
+#define PAIRED (A(PAIRED) | A(BACKUPS))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -55,6 +56,18 @@ static const struct combination {
 	{ "knobs, failing, reserve of one", "cmfeku", 60, 40, MOUNT | WEAR | KNOBS },
 	{ "knobs, failing without cuts", "fek", 20, 4, WEAR | KNOBS },
 	{ "knobs, little between cuts", "cmks", 6, 600, MOUNT },
+	{ "parity", "cmp", 60, 40, MOUNT | PAIRED },
+	{ "parity, failing, exact, knobs", "cmfexkp", 60, 40, MOUNT | WEAR | PAIRED },
+	{ "parity, one plane", "cmfe1p", 60, 40, PAIRED },
+	{ "rtf", "cmr", 60, 40, MOUNT | PAIRED },
+	{ "rtf, failing, exact, knobs", "cmfexkr", 60, 40, MOUNT | WEAR | PAIRED },
+	{ "rtf, one plane", "cmfe1r", 60, 40, PAIRED },
+	{ "flex", "cmw", 60, 40, MOUNT | PAIRED },
+	{ "flex, failing, exact, knobs", "cmfexkw", 60, 40, MOUNT | WEAR | PAIRED },
+	{ "flex, one plane", "cmfe1w", 60, 40, PAIRED },
+	{ "flex, two planes, late", "cml2w", 60, 40, PAIRED },
+	{ "flex, little between cuts", "cmsw", 6, 600, MOUNT | PAIRED },
+	{ "flex, failing without cuts", "fekw", 20, 4, WEAR | A(BACKUPS) },
 };
 
 /* Run as well: what takes more luck than the seeds above have. */
@@ -69,7 +82,7 @@ static const char *const rare[] = {
 static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
-	"second victims", "sub-page reads", "copybacks",
+	"second victims", "sub-page reads", "copybacks", "paired pages lost", "parity pages",
 };
 
 static char id[64];
