@@ -304,40 +304,37 @@ static void took_fast(struct front *fr, uint32_t plane, uint32_t slot, uint32_t 
 	}
 }
 
-static uint32_t took_slow(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t w)
+static void took_slow(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t w)
 {
 	struct front_plane *p = &fr->plane[plane];
-	uint32_t lost = FRONT_NONE;
 
 	fr->quota++;
 	fr->slow_pages++;
 	if (fr->group && w + 1 == front_group_end(fr, w))
-		lost = front_void(fr, b);
+		front_void(fr, b);
 	if (fr->bt->blk[b].next_page < fr->g->pages_per_block)
-		return lost;
+		return;
 	if (fr->sequence == SEQ_TWO_PHASE)
 		slow_remove(fr, plane, b);
 	else
 		p->open[slot] = BLK_NONE;
 	blk_close(fr->bt, b);
-	return lost;
 }
 
-uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who,
-			 uint32_t *ppn)
+uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who)
 {
 	struct front_plane *p = &fr->plane[plane];
 	uint32_t b = p->open[slot], page;
 
 	SSD_ASSERT(b != BLK_NONE && p->debt == BLK_NONE);
 	page = front_page_of(fr, fr->bt->blk[b].next_page++);
-	*ppn = geo_ppn(fr->g, (pbn_t){ b }, page).v;
 	if (who == FRONT_HOST)
 		p->last_fast = !(page & 1);
 	if (page & 1)
-		return took_slow(fr, plane, slot, b, page / 2);
-	took_fast(fr, plane, slot, b, page / 2);
-	return FRONT_NONE;
+		took_slow(fr, plane, slot, b, page / 2);
+	else
+		took_fast(fr, plane, slot, b, page / 2);
+	return geo_ppn(fr->g, (pbn_t){ b }, page).v;
 }
 
 bool front_some_slow(const struct front *fr, uint32_t plane)
@@ -400,32 +397,37 @@ static uint32_t backup_room(const struct front *fr)
 	return fr->sequence == SEQ_TWO_PHASE ? fr->word_lines : fr->g->pages_per_block;
 }
 
-/* A backup block that takes no more and of which nothing counts any more goes. */
-static uint32_t let_go(struct front *fr, uint32_t bb)
+/*
+ * A backup block that takes no more and of which nothing counts any more goes. What made
+ * the last parity page void may not have begun yet: so the block is erased, or becomes bad,
+ * by a later command of its die.
+ */
+static void let_go(struct front *fr, uint32_t bb)
 {
 	struct blk *k = &fr->bt->blk[bb];
 
 	if (k->live || k->backup == BLK_BACKUP_OPEN)
-		return FRONT_NONE;
+		return;
+	if (k->backup == BLK_BACKUP_FAILED) {
+		blk_retire(fr->bt, bb);
+		return;
+	}
 	k->state = BLK_VICTIM;
-	if (k->backup == BLK_BACKUP_FAILED)
-		return bb;
 	blk_put_free(fr->bt, bb, true);
-	return FRONT_NONE;
 }
 
-uint32_t front_void(struct front *fr, uint32_t b)
+void front_void(struct front *fr, uint32_t b)
 {
 	struct blk *k = &fr->bt->blk[b];
 	uint32_t bb;
 
 	if (!k->parity)
-		return FRONT_NONE;
+		return;
 	bb = (k->parity - 1) / fr->g->pages_per_block;
 	k->parity = 0;
 	SSD_ASSERT(fr->bt->blk[bb].live);
 	fr->bt->blk[bb].live--;
-	return let_go(fr, bb);
+	let_go(fr, bb);
 }
 
 void front_open_backup(struct front *fr, uint32_t plane)
@@ -494,11 +496,12 @@ static void maybe_full(struct front *fr, uint32_t plane, uint32_t bb)
 	fr->plane[plane].backup = BLK_NONE;
 }
 
-uint32_t front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn)
+void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn)
 {
 	struct front_plane *p = &fr->plane[plane];
-	uint32_t bb = ppn / fr->g->pages_per_block, lost = front_void(fr, b);
+	uint32_t bb = ppn / fr->g->pages_per_block;
 
+	front_void(fr, b);
 	fr->bt->blk[b].parity = ppn + 1;
 	fr->bt->blk[b].lost = 0;
 	fr->bt->blk[bb].live++;
@@ -507,16 +510,15 @@ uint32_t front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t 
 		p->debt = BLK_NONE;
 		front_forget(fr, plane, p->debt_slot);
 	}
-	return lost;
 }
 
-uint32_t front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn)
+void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn)
 {
 	uint32_t bb = ppn / fr->g->pages_per_block;
 
 	fr->bt->blk[bb].backup = BLK_BACKUP_FAILED;
 	fr->plane[plane].backup = BLK_NONE;
-	return let_go(fr, bb);
+	let_go(fr, bb);
 }
 
 /* ---- invariants ------------------------------------------------------------------------- */

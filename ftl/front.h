@@ -32,7 +32,7 @@
  * the group is taken, or the block is erased or bad; not sooner, for a mount may find
  * the block open that was written no further. A backup block is a block in
  * state OPEN that is no frontier; full, and without a parity page that counts, it goes
- * to the free list, to be erased when it is opened. In two-phase order only its LSB
+ * to the free list, to be erased when it is opened (after a failed program, to GC). In two-phase order only its LSB
  * pages are used; the fixed order leaves no choice.
  *
  * Block of a two-phase plane: FREE -> fast (front_open) -> slow, in the FIFO
@@ -160,12 +160,8 @@ static inline bool front_next_fast(const struct front *fr, uint32_t b)
 uint32_t front_open(struct front *fr, uint32_t plane, uint32_t slot);
 void front_put(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b);	/* mount: this block */
 
-/*
- * The next page of a slot's block; closes it with its last page. By word lines; returns a
- * backup block that ends without use: FRONT_NONE, or one to be retired.
- */
-uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who,
-			 uint32_t *ppn);
+/* The next page of a slot's block; closes it with its last page. By word lines. */
+uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who);
 
 /* The same, ascending. */
 static inline uint32_t front_take(struct front *fr, uint32_t plane, uint32_t slot)
@@ -204,10 +200,10 @@ struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* the d
  */
 const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);
-/* It has been programmed, for block b. As front_take_paired(). */
-uint32_t front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
-uint32_t front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
-uint32_t front_void(struct front *fr, uint32_t b);	/* of block b; as front_take_paired() */
+/* It has been programmed, for block b; or not, and its backup block is to go. */
+void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
+void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
+void front_void(struct front *fr, uint32_t b);	/* the parity page of block b */
 struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob);
 /* A rebuilt page's spare area: the XOR of the group's, as the parity page keeps it. */
 void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob);

@@ -476,7 +476,6 @@ void read_complete(struct page_ftl *f, struct die *d);
 enum room { ROOM_NONE, ROOM_BUSY, ROOM_READY };
 enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which,
 			    uint32_t *slot);
-uint32_t frontier_take_asked(struct page_ftl *f, uint32_t plane, uint32_t slot, enum frontier which);
 
 /*
  * Make sure that there is a page for it, in this slot. May start an erase or a parity
@@ -498,7 +497,7 @@ static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_
 	if (which == FRONT_GC)
 		f->bt.blk[f->fr.plane[plane].open[slot]].copies = true;
 	if (SSD_UNLIKELY(f->fr.sequence != SEQ_ASCENDING))
-		return frontier_take_asked(f, plane, slot, which);
+		return front_take_paired(&f->fr, plane, slot, which);
 	return front_take(&f->fr, plane, slot);
 }
 

@@ -122,17 +122,11 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return ROOM_BUSY;
 }
 
-static inline void retire_backup(struct page_ftl *f, uint32_t b)
-{
-	if (SSD_UNLIKELY(b != FRONT_NONE))
-		block_lost(f, b);
-}
-
 /* Block b holds nothing that its parity page would be for. */
 void parity_void(struct page_ftl *f, uint32_t b)
 {
 	if (!f->fr.plain)
-		retire_backup(f, front_void(&f->fr, b));
+		front_void(&f->fr, b);
 }
 
 void backup_ended(struct page_ftl *f, struct die *d)
@@ -140,9 +134,10 @@ void backup_ended(struct page_ftl *f, struct die *d)
 	uint32_t b = f->fr.plane[d->plane].debt;
 
 	SSD_ASSERT(b != BLK_NONE);
-	retire_backup(f, d->status[0] == NAND_OK ?
-			 front_backed_up(&f->fr, d->plane, b, d->page[0]) :
-			 front_backup_failed(&f->fr, d->plane, d->page[0]));
+	if (d->status[0] == NAND_OK)
+		front_backed_up(&f->fr, d->plane, b, d->page[0]);
+	else
+		front_backup_failed(&f->fr, d->plane, d->page[0]);
 	gc_wake(f, d->plane);
 }
 
@@ -184,14 +179,6 @@ void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status
 	blk_take_free(&f->bt, plane);
 	f->bt.blk[b].state = BLK_VICTIM;
 	block_lost(f, b);
-}
-
-uint32_t frontier_take_asked(struct page_ftl *f, uint32_t plane, uint32_t slot, enum frontier which)
-{
-	uint32_t ppn;
-
-	retire_backup(f, front_take_paired(&f->fr, plane, slot, which, &ppn));
-	return ppn;
 }
 
 /* A program failed there: nothing more is written to it, GC empties it. */

@@ -172,12 +172,6 @@ static uint32_t cover(struct survey *s, uint32_t b, uint32_t slot, uint32_t from
 	return lost;
 }
 
-static void give_back(struct page_ftl *f, uint32_t b)
-{
-	if (b != FRONT_NONE)
-		block_lost(f, b);
-}
-
 /* An open backup block; false: no free block is good. */
 static bool backup_block(struct survey *s, uint32_t plane)
 {
@@ -218,9 +212,9 @@ static bool back_up(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
 		f->stats.backup_pages++;
 		if (c.status == NAND_OK)
 			break;
-		give_back(f, front_backup_failed(&f->fr, plane, c.ppn.v));
+		front_backup_failed(&f->fr, plane, c.ppn.v);
 	}
-	give_back(f, front_backed_up(&f->fr, plane, b, c.ppn.v));
+	front_backed_up(&f->fr, plane, b, c.ppn.v);
 	return true;
 }
 
