@@ -207,11 +207,16 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 
 /* ---- idle GC --------------------------------------------------------------- */
 
-/* No I/O is under way, and the buffer holds no page that could be programmed. */
+/* No I/O is under way, also none that was reported ahead; and no buffer page waits for a die. */
 static bool is_idle(const struct page_ftl *f)
 {
-	return !f->ios && f->bt.stable == f->bt.issued &&
-	       (f->queue_first == NONE || !page_ready(f, f->queue_first));
+	if (f->ios || f->bt.stable != f->bt.issued ||
+	    (f->queue_first != NONE && page_ready(f, f->queue_first)))
+		return false;
+	for (uint32_t i = 0; i < f->heap.count; i++)
+		if (f->die[f->heap.due[i].die].op == DIE_READ)
+			return false;
+	return true;
 }
 
 /* What idleness lets begin; returns the time of the next call. */
