@@ -82,7 +82,6 @@ struct ftl_stats {
 	uint64_t backup_pages;		/* parity pages programmed */
 	uint64_t fast_pages;		/* of host, GC and recovery, where pages have types: LSB */
 	uint64_t slow_pages;		/* and MSB */
-	int64_t quota;			/* a level: LSB pages that flex may write in a row */
 	uint64_t retired_blocks;
 	uint64_t mounts;
 	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */

@@ -579,7 +579,6 @@ const struct ftl_stats *page_ftl_stats(const struct ftl *base)
 
 	f->stats.fast_pages = f->fr.fast_pages;
 	f->stats.slow_pages = f->fr.slow_pages;
-	f->stats.quota = f->fr.c.policy == &front_flex_policy ? f->fr.quota : 0;
 	return &f->stats;
 }
 

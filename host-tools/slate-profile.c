@@ -275,7 +275,12 @@ int main(int argc, char **argv)
 	print_string(p.name);
 	printf(",\n  \"ftl\": ");
 	print_string(p.ftl_type);
-	printf(",\n  \"runs\": %s,\n", p.ops ? "true" : "false");
+	printf(",\n  \"runs\": %s", p.ops ? "true" : "false");
+	if (p.ops && p.ops->not_safe && p.ops->not_safe(&p.ftl, &p.array.geo)) {
+		printf(",\n  \"not_safe\": ");
+		print_string(p.ops->not_safe(&p.ftl, &p.array.geo));
+	}
+	printf(",\n");
 	print_settings();
 	print_geometry();
 	print_derived();

@@ -179,6 +179,7 @@ class Sheet:
             f"array      {shape} x {units.size(self._number('geometry.page_bytes'))}",
             f"           {facts['dies']:,} dies, {blocks}, {facts['pages']:,} pages",
             f"FTL        {self._ftl()}",
+            *([f"not safe   {facts['not_safe']}"] if "not_safe" in facts else []),
         ]
 
     def _counted(self, key: str, name: str) -> str:

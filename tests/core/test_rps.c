@@ -311,7 +311,7 @@ static void flex_alternates(void)
 	remount();
 	writes(0, 12);
 	expect_log("0L0 0L1 0L2 0L3 1L0* 0M0 2L0 0M1 2L1 0M2 2L2 0M3 2L3 1L1*");
-	EXPECT_EQ((uint64_t)d.f->ops->stats(d.f)->quota, 19 - 8 + 4);
+	EXPECT_EQ((uint64_t)((struct page_ftl *)d.f)->fr.quota, 19 - 8 + 4);
 	EXPECT_EQ(d.ta.n->ops->peek(d.ta.n, (ppn_t){ 8 }, NULL, &oob), NAND_OK);
 	p = front_get_parity(&((struct page_ftl *)d.f)->fr, oob);
 	EXPECT_EQ(p.block, 0);
@@ -365,7 +365,7 @@ static void flex_quota_runs_out(void)
 	until(1);
 	rest();
 	expect_log("0L0 0L1 0L2 0L3 1L0* 0M0 2L0 0M1 2L1 0M2 2L2");
-	EXPECT_EQ((uint64_t)d.f->ops->stats(d.f)->quota, (uint64_t)(int64_t)(3 - 7 + 3));
+	EXPECT_EQ((uint64_t)((struct page_ftl *)d.f)->fr.quota, (uint64_t)(int64_t)(3 - 7 + 3));
 	destroy();
 }
 

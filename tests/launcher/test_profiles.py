@@ -104,7 +104,7 @@ class Listing(Case):
             lines,
         )
         self.assertIn(
-            "rps                  16 GiB   14.2 GiB  flex *      "
+            "rps                  16 GiB   14.2 GiB  flex        "
             "relaxed program order: the 16 GiB MLC drive of flexFTL (dissertation, ch. 3)",
             lines,
         )
@@ -198,7 +198,12 @@ class Showing(Case):
         for line in ("read 4 KiB LSB            30.0", "read 4 KiB MSB            60.0",
                      "program LSB              600.0", "program MSB             2000.0"):  # fmt: skip
             self.assertIn(line, out)
-        self.assertIn("FTL        flex (no such FTL yet: 'slate run' refuses the profile)\n", out)
+        self.assertIn("FTL        flex\n", out)
+        self.assertNotIn("not safe", out)
+
+    def test_an_ftl_that_is_not_power_safe(self):
+        _, out, _ = slate("show", "rps", "--set=ftl.type=page")
+        self.assertIn("FTL        page\nnot safe   the page FTL backs up no LSB pages: a power cut", out)
 
     def test_one_shot(self):
         # Six transfers, then a word line of each of two planes.

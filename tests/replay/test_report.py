@@ -68,6 +68,7 @@ SCHEMA = {
         n: int for n in """calls ns units_moved pages_moved blocks_erased blocks_erased_by_gc merges mmerges
         second_victims""".split()
     },
+    "word_lines": {n: int for n in ("lsb_pages", "msb_pages", "parity_pages")},
     "wear": {"aep": float, "vep": float}
     | {
         n: int
