@@ -78,10 +78,14 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 }
 
 /* The free list's first block into the slot, if it need not be erased first. */
-static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot)
+static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
+			       enum frontier which, uint32_t slot)
 {
-	uint32_t b = f->bt.plane[plane].free_head;
+	uint32_t b;
 
+	if (which == FRONT_GC)
+		level_free_block(f, plane);
+	b = f->bt.plane[plane].free_head;
 	if (f->bt.blk[b].needs_erase) {
 		erase_frontier(f, now_ns, plane, b);
 		return ROOM_BUSY;
@@ -157,7 +161,8 @@ enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 			    uint32_t *slot)
 {
 	if (f->fr.plain)
-		return may_open(f, plane, which) ? open_frontier(f, now_ns, plane, *slot) : ROOM_NONE;
+		return may_open(f, plane, which) ? open_frontier(f, now_ns, plane, which, *slot) :
+						ROOM_NONE;
 	if (f->fr.plane[plane].debt != BLK_NONE)	/* P4 */
 		return pay_debt(f, now_ns, plane);
 	*slot = ask_policy(f, plane, which);
@@ -165,7 +170,7 @@ enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 		return ROOM_NONE;
 	if (f->fr.plane[plane].open[*slot] != BLK_NONE)
 		return ROOM_READY;
-	return open_frontier(f, now_ns, plane, *slot);
+	return open_frontier(f, now_ns, plane, which, *slot);
 }
 
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status)

@@ -28,6 +28,7 @@
 #define MOUNT (A(CUTS) | A(MOUNTS_CUT) | A(DEAD_LISTS))
 #define KNOBS (A(SECONDS) | A(WORD_READS) | A(COPYBACKS))
 #define PAIRED (A(PAIRED) | A(BACKUPS))
+#define MOVES (A(LEVELLED) | A(RELOCATED) | A(WORD_READS))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -56,18 +57,25 @@ static const struct combination {
 	{ "knobs, failing, reserve of one", "cmfeku", 60, 40, MOUNT | WEAR | KNOBS },
 	{ "knobs, failing without cuts", "fek", 20, 4, WEAR | KNOBS },
 	{ "knobs, little between cuts", "cmks", 6, 600, MOUNT },
+	{ "moves", "cmw", 60, 40, MOUNT | MOVES },
+	{ "moves, exact, reserve of one", "cmxuw", 40, 40, MOUNT | MOVES },
+	{ "moves, failing, one plane", "cmfe1w", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR | MOVES },
+	{ "moves, knobs, failing", "cmfekw", 60, 40, MOUNT | WEAR | KNOBS | MOVES },
+	{ "moves, failing without cuts", "felw", 10, 4, WEAR | MOVES },
+	{ "moves, little between cuts", "cmsw", 6, 600, MOUNT | A(PURGES) },
 	{ "parity", "cmp", 60, 40, MOUNT | PAIRED },
 	{ "parity, failing, exact, knobs", "cmfexkp", 60, 40, MOUNT | WEAR | PAIRED },
 	{ "parity, one plane", "cmfe1p", 60, 40, PAIRED },
 	{ "rtf", "cmr", 60, 40, MOUNT | PAIRED },
 	{ "rtf, failing, exact, knobs", "cmfexkr", 60, 40, MOUNT | WEAR | PAIRED },
 	{ "rtf, one plane", "cmfe1r", 60, 40, PAIRED },
-	{ "flex", "cmw", 60, 40, MOUNT | PAIRED },
-	{ "flex, failing, exact, knobs", "cmfexkw", 60, 40, MOUNT | WEAR | PAIRED },
-	{ "flex, one plane", "cmfe1w", 60, 40, PAIRED },
-	{ "flex, two planes, late", "cml2w", 60, 40, PAIRED },
-	{ "flex, little between cuts", "cmsw", 6, 600, MOUNT | PAIRED },
-	{ "flex, failing without cuts", "fekw", 20, 4, WEAR | A(BACKUPS) },
+	{ "flex", "cmt", 60, 40, MOUNT | PAIRED },
+	{ "flex, failing, exact, knobs", "cmfexkt", 60, 40, MOUNT | WEAR | PAIRED },
+	{ "flex, one plane", "cmfe1t", 60, 40, PAIRED },
+	{ "flex, two planes, late", "cml2t", 60, 40, PAIRED },
+	{ "flex, little between cuts", "cmst", 6, 600, MOUNT | PAIRED },
+	{ "flex, failing without cuts", "fekt", 20, 4, WEAR | A(BACKUPS) },
+	{ "flex, moves", "cmfewt", 40, 40, MOUNT | WEAR | PAIRED | A(LEVELLED) | A(RELOCATED) },
 };
 
 /* Run as well: what takes more luck than the seeds above have. */
@@ -82,7 +90,8 @@ static const char *const rare[] = {
 static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
-	"second victims", "sub-page reads", "copybacks", "paired pages lost", "parity pages",
+	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
+	"paired pages lost", "parity pages",
 };
 
 static char id[64];
