@@ -47,7 +47,8 @@ struct blk {			/* a cache line: most accesses are to a block at random */
 	uint16_t live;		/* of a backup block: parity pages that count */
 	uint64_t parity_seq : 40;	/* mount: of the parity page */
 	uint64_t backup : 2;	/* enum blk_backup */
-	uint64_t torn : 1;	/* mount: its last page cannot be read */
+	uint64_t torn : 1;	/* mount: its last page cannot be read, */
+	uint64_t hurt : 1;	/* or any */
 };
 
 enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED };

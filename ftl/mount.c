@@ -107,6 +107,7 @@ static void for_each_page(struct survey *s, page_fn *fn)
 				s->anything = true;
 				f->bt.blk[b].next_page = page + 1;
 				f->bt.blk[b].torn = !readable(st);
+				f->bt.blk[b].hurt |= !readable(st);
 				if (readable(st))
 					fn(s, ppn, f->oob);
 			}
@@ -472,6 +473,8 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	err = apply_maps(&s);
 	if (err)
 		return err;
+	if (f->fr.group)
+		rescue_keep_dead(&s);
 	count_valid(f);
 	sort_blocks(&s);
 	highest = s.max_order > s.k ? s.max_order : s.k;

@@ -36,6 +36,7 @@ int mount_settle(struct survey *s) SSD_MUST_CHECK;
 /* rescue.c, in this order */
 void rescue_note_parity(struct survey *s, uint32_t ppn, const uint8_t *oob);
 int rescue_rebuild(struct survey *s) SSD_MUST_CHECK;
+void rescue_keep_dead(struct survey *s);
 bool rescue_holds(const struct page_ftl *f, uint32_t b);
 void rescue_frontiers(struct survey *s);
 int rescue_rewrite(struct survey *s) SSD_MUST_CHECK;

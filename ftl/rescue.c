@@ -27,6 +27,8 @@
  * one that counts; of several, the last; and how many LSB pages of the group could not
  * be read when it was made: one more than that is missing now, or it is not needed.
  *
+ * What is dead stays so: rescue_keep_dead().
+ *
  * A second cut finds the same: the old parity page is not given up before its successor
  * is programmed, which follows the new copy. What it tears is in another block.
  */
@@ -150,6 +152,58 @@ int rescue_rebuild(struct survey *s)
 			return err;
 	}
 	return SSD_OK;
+}
+
+/* ---- the dead among the lost ---------------------------------------------------- */
+
+/* The order of the first page that can be read from the block's k-th on, or of the last before. */
+static uint64_t order_near(struct survey *s, uint32_t b, uint32_t k, bool up)
+{
+	struct page_ftl *f = s->f;
+
+	while (k < f->bt.blk[b].next_page) {	/* 0 - 1 ends it, too */
+		uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, k)).v;
+
+		if (readable(mount_read(s, ppn, NULL, f->oob)))
+			return oob_get_head(f->oob).order;
+		k += up ? 1 : ~0u;
+	}
+	return up ? OOB_SEQ_MAX : 0;
+}
+
+/* The LSB page that was taken as the block's k-th is lost: what may its order have been? */
+static void keep_ranges(struct survey *s, uint32_t b, uint32_t k)
+{
+	struct page_ftl *f = s->f;
+	uint64_t low = order_near(s, b, k - 1, false), high = order_near(s, b, k + 1, true);
+
+	for (uint32_t i = 0; i < f->dead_count; i++)
+		if (f->dead[i].after < high && f->dead[i].before > low) {
+			f->dead[i].pages++;
+			f->bt.blk[b].dead = true;
+		}
+}
+
+/*
+ * A page that was rebuilt once and was dead has no successor, and an old parity page may
+ * outlive the one that leaves it out; then it is rebuilt again. So the ranges of the dead
+ * that it may belong to are kept until its block is erased: within a block orders ascend.
+ */
+void rescue_keep_dead(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
+		const struct blk *blk = &f->bt.blk[b];
+
+		for (uint32_t k = 0; blk->hurt && !blk->backup && f->dead_count && k < blk->next_page; k++) {
+			uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, k)).v;
+
+			if (!(ppn & 1) && !readable(mount_read(s, ppn, NULL, f->oob)) &&
+			    !readable(mount_read(s, ppn + 1, NULL, f->oob)))
+				keep_ranges(s, b, k);
+		}
+	}
 }
 
 /* ---- parity pages that are missing --------------------------------------------- */

@@ -44,9 +44,9 @@ struct shape {
 };
 
 enum {
-	IDLE = 16,	/* GC works when the drive is idle */
-	FIXED = 32,	/* LSB and MSB pages in fixed order, */
-	RELAXED = 64,	/* in relaxed order: in both, torn MSB pages take LSB pages along */
+	IDLE = 64,	/* GC works when the drive is idle */
+	FIXED = 128,	/* LSB and MSB pages in fixed order, */
+	RELAXED = 256,	/* in relaxed order: in both, torn MSB pages take LSB pages along */
 	PAIRS = 1,	/* two victims, one erase */
 	WORDS = 2,	/* GC reads the ECC words it moves */
 	COPYBACK = 8,	/* GC copies inside the chip */
