@@ -14,7 +14,8 @@
  *   P2  stable <= issued < next_seq;
  *   P3  a host frontier takes a free block only while more than
  *       gc_urgent_blocks are free, or to issue a page again: the rest is for GC.
- *       Where host and GC share frontiers, the host takes no page while fewer are;
+ *       Where host and GC share frontiers, the host takes no page while fewer are
+ *       and GC has something to collect;
  *   P4  a plane that owes a parity page (front.h) programs nothing else before it.
  */
 #include "page_ftl.h"
@@ -46,7 +47,7 @@ static __attribute__((noinline)) uint32_t ask_policy(const struct page_ftl *f, u
 	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->hold_gc };
 	const struct front_plane *p = &f->fr.plane[plane];
 
-	if (f->fr.c.policy->shared && free < reserve)	/* P3 */
+	if (f->fr.c.policy->shared && free < reserve && f->plane[plane].gc.active)	/* P3 */
 		return NONE;
 	if (p->debt != BLK_NONE && p->backup == BLK_NONE && !free)	/* P4 */
 		return NONE;
@@ -54,11 +55,13 @@ static __attribute__((noinline)) uint32_t ask_policy(const struct page_ftl *f, u
 	return f->fr.c.policy->pick(&f->fr, plane, &q);
 }
 
-static inline bool has_room(const struct page_ftl *f, uint32_t plane, enum frontier which)
+static inline bool has_room(struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	if (SSD_LIKELY(f->fr.plain))
 		return front_left(&f->fr, f->fr.plane[plane].open[which]) ||
 		       may_open(f, plane, which);
+	if (f->bt.plane[plane].free_count < f->urgent_blocks)
+		gc_wake(f, plane);	/* P3: has it? */
 	return ask_policy(f, plane, which) != NONE;
 }
 
@@ -217,7 +220,7 @@ void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark)
 
 /* ---- issuing ------------------------------------------------------------ */
 
-static bool die_has_room(const struct page_ftl *f, uint32_t die)
+static bool die_has_room(struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
@@ -260,7 +263,7 @@ static uint32_t pick_die(struct page_ftl *f)
 	return die != NONE ? die : pick_between(f, 0, from);
 }
 
-static bool kept_by_gc(const struct page_ftl *f, uint32_t die)
+static bool kept_by_gc(struct page_ftl *f, uint32_t die)
 {
 	return f->die[die].op == DIE_GC ||
 	       (f->die[die].op == DIE_IDLE && (gc_holds_die(f, die) || !die_has_room(f, die)));
