@@ -55,8 +55,8 @@ def drive_file(options: RunOptions) -> dict[str, Any] | None:
     }
 
 
-def versions(kernel: str) -> dict[str, str]:
-    """Of what ran; kernel: which."""
+def versions(kernel: str, apps: bool = False) -> dict[str, str]:
+    """Of what ran; kernel: which. The image of applications goes by its checksum."""
     found = {"slate": describe(), "python": platform.python_version()}
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
@@ -64,6 +64,9 @@ def versions(kernel: str) -> dict[str, str]:
         if kernel == "small":
             small = json.loads(paths.KERNELS[kernel].with_name("kernel.json").read_text(encoding="utf-8"))
             found["kernel"] = str(small["kernel"])
+        if apps:
+            image = json.loads(paths.APPS_IMAGE.with_suffix(".json").read_text(encoding="utf-8"))
+            found["apps"] = str(image["sha256"])
     except (OSError, ValueError, KeyError):
         pass
     return found
@@ -93,7 +96,10 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--record", paths.short(options.record)] if options.record else []
     if options.job:
         words += ["--job", paths.short(options.job.path)]
-    if options.script:
+    if options.app:
+        words += ["--app", options.app.name]
+        words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
+    elif options.script:
         words += ["--cmd", paths.short(options.script)]
     for word in options.script_args:
         words += [f"--cmd-arg={word}"]
@@ -106,7 +112,7 @@ def repeat_command(options: RunOptions) -> str:
     words += [] if options.drive_kept else ["--precondition", options.precondition]
     words += ["--frontend", options.frontend]
     words += ["--shell"] if options.shell else []
-    words += ["--apps"] if options.apps else []
+    words += ["--apps"] if options.apps and not options.app else []
     words += ["--realtime"] if options.realtime else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
     for name, values in (
@@ -128,6 +134,8 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "script_args": options.script_args,
         "environment": options.environment,
         "apps": options.apps,
+        "app": options.app.name if options.app else None,
+        "app_parameters": options.app_values,
         "kernel": options.kernel,
         "kernel_args": options.kernel_args,
         "smp": options.smp,

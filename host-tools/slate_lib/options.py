@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import drivefile, jobfile, paths, units
+from . import apps, drivefile, jobfile, paths, units
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
@@ -33,6 +33,8 @@ class RunOptions:
     script_args: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
+    app: apps.App | None = None
+    app_values: dict[str, str] = field(default_factory=dict)
     apps: bool = False  # the image of applications is in the guest
     out: Path | None = None
     kernel: str = "debian"
@@ -61,7 +63,7 @@ class RunOptions:
     @property
     def name(self) -> str:
         """For the run's directory."""
-        what = self.job.name if self.job else self.script.stem if self.script else "shell"
+        what = self.app.name if self.app else self.job.name if self.job else self.script.stem if self.script else "shell"
         return f"{what}-{self.drive_path.stem}"
 
     @property
@@ -101,6 +103,18 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="an argument for the script; repeatable",
+    )
+    what.add_argument(
+        "--app",
+        metavar="NAME",
+        help=f"run an application on a file system on the drive: {', '.join(apps.APPS)}",
+    )
+    what.add_argument(
+        "--app-arg",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the application, such as fs=xfs; repeatable (a wrong one lists them)",
     )
     what.add_argument(
         "--env",
@@ -302,16 +316,18 @@ def _check_no_preconditioning(args: argparse.Namespace) -> None:
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, fill in what they leave open."""
-    if args.cmd and args.job:
-        raise SlateError("--job and --cmd exclude each other", "give one of them")
+    what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
+    if len(what) > 1:
+        raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
     options = _drive_options(args)
     options.shell = args.shell
     options.apps = args.apps
     options.environment = _environment(args.env)
+    _app(options, args)
     if args.cmd:
         options.script = Path(args.cmd)
         options.script_text = jobfile.read(options.script)
-    elif args.job or not args.shell:
+    elif args.job or not (args.shell or args.app):
         options.job = jobfile.load(Path(args.job or paths.DEFAULT_JOB), options.environment)
     options.script_args = args.cmd_arg
     _check_script_args(options)
@@ -356,6 +372,18 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
+
+
+def _app(options: RunOptions, args: argparse.Namespace) -> None:
+    """An application is a script of ours, with parameters."""
+    if not args.app:
+        if args.app_arg:
+            raise SlateError("--app-arg without --app", "name the application with --app")
+        return
+    options.app, options.apps = apps.find(args.app), True
+    options.app_values = options.app.values(args.app_arg)
+    options.script = options.app.script
+    options.script_text = jobfile.read(options.script)
 
 
 def _record(name: str | None) -> Path | None:
