@@ -15,6 +15,7 @@ from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
 MEM_MIN = 384 << 20
+APPS_MEM_MIN = 768 << 20  # the image is in memory, at boot twice
 SMP_MAX = 64
 
 
@@ -344,6 +345,11 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
             f"--smp {options.smp}: the small kernel runs one processor", "use --kernel debian, or --smp 1"
         )
     options.mem = _memory(asked("mem", "1G"))
+    if options.apps and options.mem < APPS_MEM_MIN:
+        raise SlateError(
+            f"--mem {options.mem >> 20}M: applications need {APPS_MEM_MIN >> 20}M, their image is in memory",
+            "use --mem 1G",
+        )
     options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
     options.timeout = number("timeout", asked("timeout", "600"), 1, 1e7, float)
     options.precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
