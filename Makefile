@@ -16,6 +16,8 @@ MEM     ?=
 SET     ?=
 DRIVE   ?=
 EPHEMERAL ?=
+APP     ?=
+APP_ARG ?=
 TRACES  ?=
 SCALE   ?=
 EXECUTOR ?=
@@ -31,16 +33,17 @@ CORE  := build/core
 RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(FILL),--fill '$(FILL)') $(if $(AGE),--age '$(AGE)') $(if $(SEED),--seed '$(SEED)') \
 	$(if $(KERNEL),--kernel '$(KERNEL)') $(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)') \
-	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral)
+	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral) \
+	$(if $(APP),--app '$(APP)') $(foreach a,$(APP_ARG),--app-arg '$(a)')
 
 REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(SCALE)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(EXECUTOR),--executor '$(EXECUTOR)') $(if $(JOBS),--jobs '$(JOBS)')
 
 # built only where it is asked for
-SMALL := $(if $(filter small,$(KERNEL)),guest-kernel)
+SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
-.PHONY: help run shell report replay reproduce-pen reproduce-ippbe reproduce-pen-quick reproduce-ippbe-quick test check-fast fuzz determinism bench build packages core qemu guest guest-kernel venv venv-reproduce clean distclean
+.PHONY: help run shell report replay reproduce-pen reproduce-ippbe reproduce-pen-quick reproduce-ippbe-quick test check-fast fuzz determinism bench build packages core qemu guest guest-kernel guest-apps venv venv-reproduce clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -51,6 +54,7 @@ help: ## list the targets (this text)
 	@echo "  JOB=fio-jobs/quick.fio PROFILE=nand-emu/profiles/default.ini OUT=DIR"
 	@echo "  FILL=100 AGE=0 SEED=1 KERNEL=debian SMP=1 MEM=1G SET='ftl.buffer_units=0 section.key=value ...'"
 	@echo "  DRIVE=aged.slate (made by 'host-tools/slate age') EPHEMERAL=1"
+	@echo "  APP=pgbench APP_ARG='clients=8 fs=xfs ...' (docs/apps.md)"
 	@echo "more: host-tools/slate run --help, host-tools/slate replay --help"
 
 run: build $(SMALL) ## build what is missing, boot a guest on the drive, run JOB, print the report
@@ -77,7 +81,7 @@ reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer trace
 reproduce-ippbe-quick: core venv-reproduce ## some of IPPBE's, likewise
 	@host-tools/reproduce/reproduce.py ippbe --quick $(REPRODUCE_ARGS)
 
-test: build guest-kernel venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: build guest-kernel guest-apps venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
@@ -111,6 +115,9 @@ guest: packages ## the guest's kernel and initramfs
 
 guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, once)
 	@$(PHASE) kernel "the small guest kernel (--kernel small)" host-tools/guest/kernel.sh
+
+guest-apps: guest ## the image of applications, for --app and --apps (a minute or two, once)
+	@$(PHASE) apps "the image of applications" host-tools/guest/apps.sh
 
 venv: packages ## the launcher's Python packages
 	@$(PHASE) -q venv "the launcher's Python packages (build/venv)" host-tools/venv.sh

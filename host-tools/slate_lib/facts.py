@@ -28,6 +28,8 @@ def checksums(options: RunOptions) -> dict[str, str]:
         "vmlinux": paths.KERNELS[options.kernel],
         "initrd": paths.GUEST / "initrd.lz4",
     }
+    if options.apps:
+        inputs["apps"] = paths.APPS_IMAGE
     if options.job:
         inputs["job"] = options.job.path
     if options.script:
@@ -53,8 +55,8 @@ def drive_file(options: RunOptions) -> dict[str, Any] | None:
     }
 
 
-def versions(kernel: str) -> dict[str, str]:
-    """Of what ran; kernel: which."""
+def versions(kernel: str, apps: bool = False) -> dict[str, str]:
+    """Of what ran; kernel: which. The image of applications goes by its checksum."""
     found = {"slate": describe(), "python": platform.python_version()}
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
@@ -62,6 +64,9 @@ def versions(kernel: str) -> dict[str, str]:
         if kernel == "small":
             small = json.loads(paths.KERNELS[kernel].with_name("kernel.json").read_text(encoding="utf-8"))
             found["kernel"] = str(small["kernel"])
+        if apps:
+            image = json.loads(paths.APPS_IMAGE.with_suffix(".json").read_text(encoding="utf-8"))
+            found["apps"] = str(image["sha256"])
     except (OSError, ValueError, KeyError):
         pass
     return found
@@ -91,7 +96,10 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--record", paths.short(options.record)] if options.record else []
     if options.job:
         words += ["--job", paths.short(options.job.path)]
-    if options.script:
+    if options.app:
+        words += ["--app", options.app.name]
+        words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
+    elif options.script:
         words += ["--cmd", paths.short(options.script)]
     for word in options.script_args:
         words += [f"--cmd-arg={word}"]
@@ -104,6 +112,7 @@ def repeat_command(options: RunOptions) -> str:
     words += [] if options.drive_kept else ["--precondition", options.precondition]
     words += ["--frontend", options.frontend]
     words += ["--shell"] if options.shell else []
+    words += ["--apps"] if options.apps and not options.app else []
     words += ["--realtime"] if options.realtime else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
     for name, values in (
@@ -124,6 +133,9 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "script": paths.short(options.script) if options.script else None,
         "script_args": options.script_args,
         "environment": options.environment,
+        "apps": options.apps,
+        "app": options.app.name if options.app else None,
+        "app_parameters": options.app_values,
         "kernel": options.kernel,
         "kernel_args": options.kernel_args,
         "smp": options.smp,
