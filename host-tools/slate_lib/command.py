@@ -145,6 +145,8 @@ def blockdev(options: RunOptions) -> str:
         pairs["ephemeral"] = "on"
     if options.record:
         pairs["record"] = str(options.record.resolve())
+    if options.record_content:
+        pairs["record-content"] = str(options.record_content.resolve())
     pairs |= {f"set.{i}": line for i, line in enumerate(options.overrides())}
     return keyval(**pairs)
 

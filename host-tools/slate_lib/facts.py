@@ -89,6 +89,7 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--drive", paths.short(options.drive)] if options.drive else []
     words += ["--ephemeral"] if options.ephemeral else []
     words += ["--record", paths.short(options.record)] if options.record else []
+    words += ["--record-content", paths.short(options.record_content)] if options.record_content else []
     if options.job:
         words += ["--job", paths.short(options.job.path)]
     if options.script:

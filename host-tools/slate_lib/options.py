@@ -27,6 +27,7 @@ class RunOptions:
     drive_kept: drivefile.DriveFile | None = None  # there was a drive in it
     ephemeral: bool = False
     record: Path | None = None  # every call into the drive, for slate-replay
+    record_content: Path | None = None  # every request, and what is written
     job: jobfile.JobFile | None = None
     script: Path | None = None
     script_text: str = ""
@@ -125,6 +126,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--record",
         metavar="FILE",
         help="write every request, with the drive's own times, to FILE: a trace for 'slate replay --recorded'",
+    )
+    drive.add_argument(
+        "--record-content",
+        metavar="FILE",
+        help="write every request, and the data of every write, to FILE: a trace for 'slate replay' "
+        "(docs/content-trace.md)",
     )
     drive.add_argument(
         "--set",
@@ -342,7 +349,10 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         _check_kvm()
     check_settings(args.set)
     options.settings = args.set
-    options.record = _record(args.record)
+    options.record = _record("--record", args.record)
+    options.record_content = _record("--record-content", args.record_content)
+    if options.record and options.record == options.record_content:
+        raise SlateError("--record and --record-content name one file", "name two")
     options.qemu_args = args.qemu_arg
     options.kernel_args = _kernel_args(args.kernel_arg)
     options.out = Path(args.out) if args.out else None
@@ -350,13 +360,13 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     return options
 
 
-def _record(name: str | None) -> Path | None:
+def _record(option: str, name: str | None) -> Path | None:
     """Where the recording goes: a directory that is there."""
     if name is None:
         return None
     path = Path(name)
     if path.is_dir() or not path.parent.is_dir():
-        raise SlateError(f"--record {name}: is no file in a directory that is there", "name another file")
+        raise SlateError(f"{option} {name}: is no file in a directory that is there", "name another file")
     return path
 
 

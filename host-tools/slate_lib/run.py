@@ -12,7 +12,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from . import command, device, drivefile, facts, paths, process, qmp, report, units
+from . import command, device, drivefile, facts, paths, process, qmp, recording, report, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .options import RunOptions
 from .rundir import RunDir
@@ -38,6 +38,7 @@ class Run:
         self.watcher = Watcher(
             self.run_dir.console, self.run_dir.results, options.timeout, self.progress, options.verbose
         )
+        self.recordings = recording.Recordings(options)
         self.line: list[str] = []
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
@@ -68,7 +69,8 @@ class Run:
         self.phases[phase] = time.monotonic() - self.started - sum(self.phases.values())
 
     def _drop_unfinished(self) -> None:
-        """A drive file that QEMU was making when it ended is good for nothing."""
+        """A drive file or recording that QEMU was making when it ended is good for nothing."""
+        self.recordings.drop_unfinished()
         drive = self.options.drive
         if drive and not self.options.drive_kept and drivefile.unfinished(drive):
             drive.unlink()
@@ -115,7 +117,9 @@ class Run:
             # Not before: a process that has threads must not fork.
             self.sums = self.worker.submit(facts.checksums, self.options)
             await self._converse(monitor, qemu)
-            qemu.wait(10)
+            qemu.wait(10 if not self.recordings.before else 120)  # to pack and write what is left
+            if self.raw is not None:
+                self.recordings.check(qemu.said())
         finally:
             if qemu:
                 qemu.kill()

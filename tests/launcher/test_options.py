@@ -168,6 +168,14 @@ class Arguments(Case):
         self.refused("--record", "/none/x", words=["--record /none/x", "name another file"])
         self.refused("--record", str(self.folder), words=["--record", "name another file"])
 
+    def test_record_content(self):
+        some = self.parse("--record-content", str(self.folder / "a,b"), "--fill", "0")
+        self.assertIn(f",record-content={self.folder}/a,,b,set.0=", command.blockdev(some))
+        self.assertIn(f"--record-content {self.folder}/a,b ", facts.repeat_command(some))
+        self.refused("--record-content", "/none/x", words=["--record-content /none/x", "name another file"])
+        same = str(self.folder / "x")
+        self.refused("--record-content", same, "--record", same, words=["one file", "name two"])
+
     def test_drive_that_is_there_is_not_filled(self):
         for words in (
             ["--fill", "50"],

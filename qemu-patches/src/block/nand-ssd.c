@@ -735,6 +735,7 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     options.backing = opts->drive_file;
     options.ephemeral = opts->ephemeral || s->read_only_file;
     options.record = opts->record;
+    options.record_content = opts->record_content;
     *ret = nand_ssd_errno(slate_open(&options, &host, &dev, why));
     if (*ret < 0) {
         error_setg(errp, "%s", why);
@@ -866,6 +867,7 @@ static const char *const nand_ssd_strong_runtime_opts[] = {
     "drive-file",
     "ephemeral",
     "record",
+    "record-content",
     NULL
 };
 
