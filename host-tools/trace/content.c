@@ -359,9 +359,9 @@ int content_rewind(struct content *c, const char **why)
 	c->zeroes = c->at_ns = c->bytes = 0;
 	c->over = false;
 	at = take(c, CONTENT_MAGIC_BYTES, why);
-	if (!at)
+	if (!at && strcmp(*why, CUT))
 		return -1;
-	if (memcmp(at, CONTENT_MAGIC, CONTENT_MAGIC_BYTES)) {
+	if (!at || memcmp(at, CONTENT_MAGIC, CONTENT_MAGIC_BYTES)) {
 		*why = "does not begin with 'slate-content 1': it is of another version, or not Slate's";
 		return -1;
 	}
