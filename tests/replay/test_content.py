@@ -14,7 +14,7 @@ import unittest
 import zlib
 
 from content_trace import END, FLUSH, FUA, READ, TRIM, WRITE, Reader, Request, Writer, make, read, varint
-from support import FAULTY, REPLAY, ROOT, TINY, Case
+from support import CORE, FAULTY, REPLAY, ROOT, TINY, Case
 
 PROFILES = ROOT / "nand-emu" / "profiles"
 A, B = bytes(range(256)) * 16, b"b" * 4096
@@ -254,6 +254,11 @@ class Check(Case):
                 found = self.json(*how, "--check=1000", "--set", f"ftl.buffer_units={buffer}", trace)["check"]
                 self.assertEqual((found["wrong"], found["unknown"]), (0, 0))
                 self.assertGreater(found["sectors"], 12000)
+
+    def test_what_may_be_returned(self):
+        """The page FTL never returns an older version that ftl.h allows: the memory of them by itself."""
+        done = subprocess.run([CORE / "tests" / "replay" / "test_shadow"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_every_ftl(self):
         trace = self.file("t", make(list(crowd(2, 1500, 6 << 20, 100_000))))
