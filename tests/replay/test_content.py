@@ -3,6 +3,7 @@
 
 import dataclasses
 import hashlib
+import json
 import operator
 import os
 import random
@@ -304,6 +305,72 @@ class Check(Case):
         same[1] = write(1, 0, A)
         trace = self.file("t", make(same))
         self.call("--profile", TINY, "--check", trace, program=FAULTY, env={**os.environ, "FAULT": "misplaced:2"})
+
+
+class Told(Case):
+    """slate content."""
+
+    def tell(self, *args, code=0):
+        return self.call(*args, program=CORE / "slate-content", code=code)
+
+    def test_sums(self):
+        trace = self.file("t", make(SOME))
+        (found,) = json.loads(self.tell("--json", trace).stdout)
+        self.assertEqual(
+            {key: value for key, value in found.items() if key not in ("file", "compressed_bytes")},
+            {
+                "name": make(SOME)[-32:].hex(),
+                "requests": {"read": 2, "write": 4, "trim": 1, "flush": 1},
+                "bytes": {"read": 32768, "write": 20480, "trim": 8192, "flush": 0},
+                "fua_writes": 1,
+                "last_ns": 2_900_000,
+                # A, B, 0, A, B', and A's twice 512 bytes
+                "blocks": 7,
+                "zero_blocks": 1,
+                "duplicate_blocks": 2,
+                "distinct_blocks": 4,
+                "page_bytes": 4096,
+                "pages": 7,
+            },
+        )
+        text = self.tell(trace).stdout
+        for words in ("written               7 blocks", "duplicates            2    28.57 %", "write                 4 requests"):
+            self.assertIn(words, text)
+        self.assertEqual(self.tell("--settings", trace).stdout, "a.b=c\n")
+
+    def test_compression(self):
+        """Page by page with zstd itself; random bytes do not shrink, and are counted as they are."""
+        rng = random.Random(3)
+        data = b"".join((bytes([i]) * 4096, rng.randbytes(4096), A)[i % 3] for i in range(12))
+        trace = self.file("t", make([write(0, 0, data)]))
+        for page in (4096, 16384):
+            (found,) = json.loads(self.tell("--json", "--page", page, trace).stdout)
+            packed = 0
+            for at in range(0, len(data), page):
+                done = subprocess.run(
+                    ["zstd", "-q", "-1", "-c", "--no-check", "--no-content-size"],
+                    input=data[at : at + page], capture_output=True, check=True,
+                )  # fmt: skip
+                packed += min(page, len(done.stdout))
+            self.assertEqual(found["pages"], len(data) // page)
+            # the frame's head may have a few bytes more or less: size and window are written differently
+            self.assertAlmostEqual(found["compressed_bytes"], packed, delta=8 * len(data) // page)
+        (found,) = json.loads(self.tell("--json", self.file("r", make([write(0, 0, rng.randbytes(8192))]))).stdout)
+        self.assertEqual(found["compressed_bytes"], 8192)
+
+    def test_bad_input(self):
+        trace = self.file("t", make(SOME))
+        for words, want in (
+            ((), "no TRACE"),
+            (("--page", "3000", trace), "power of two"),
+            (("--x", trace), "--help"),
+            ((self.native("0 0 flush"),), "name a content trace"),
+            (("none",), "none"),
+            ((self.file("cut", make(SOME)[:-1]),), "not the whole file"),
+        ):
+            self.assertIn(want, self.tell(*words, code=2).stderr)
+        done = subprocess.run([ROOT / "host-tools" / "slate", "content", trace], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0)
 
 
 class Generated(Case):
