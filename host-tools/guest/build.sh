@@ -34,8 +34,8 @@ TOOLS="nvme mkfs.ext4 e2fsck mkfs.xfs xfs_repair mkfs.f2fs fsck.f2fs blkdiscard
 fstrim lsblk blockdev blktrace blkparse dd sync sha256sum md5sum dash"
 # Kernel modules, their dependencies are added.
 MODULES="nvme ext4 xfs f2fs crc32c_generic crc32c_intel crc32_generic loop
-virtio_pci virtio_blk virtio_scsi virtio_console sd_mod 9p 9pnet_virtio"
-SCRIPTS="build.sh lib.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh slate-mark.c"
+virtio_pci virtio_blk virtio_scsi virtio_console sd_mod 9p 9pnet_virtio squashfs overlay"
+SCRIPTS="build.sh lib.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh in-apps.sh slate-mark.c"
 MIN_FREE_MB=1000
 
 update='' force=''
@@ -158,7 +158,8 @@ build_initrd()
 	"$here/mkroot.py" --out "$work/initrd" --list "$work/host-files" \
 		--modules "$kernel_dir/modules" --release "$(<"$kernel_dir/release")" \
 		--tools "$TOOLS" usr/bin/fio="$fio" usr/bin/slate-mark="$work/slate-mark" \
-		usr/bin/run-fio="$here/run-fio.sh" init="$here/init"
+		usr/bin/run-fio="$here/run-fio.sh" \
+		usr/bin/in-apps="$here/in-apps.sh" init="$here/init"
 	# -l: the format the kernel reads; lz4 boots fastest of those it knows
 	lz4 -l -9 -q -f "$work/initrd" "$work/initrd.lz4"
 	grep -v -e "^$cache/" -e "^$here/" "$work/host-files" >"$work/host-files.keep"

@@ -39,16 +39,21 @@ class Files:
     qmp_fd: int = -1
 
 
-def check_built(kernel: str) -> None:
+def check_built(kernel: str, apps: bool = False) -> None:
     """Everything that a run needs is there."""
     small = kernel == "small"
-    for path, phase in (
+    needed = [
         (paths.QEMU, "qemu"),
         (paths.KERNELS[kernel], "guest-kernel" if small else "guest"),
         (paths.GUEST / "initrd.lz4", "guest"),
-    ):
+    ]
+    if apps:
+        needed.append((paths.APPS_IMAGE, "guest-apps"))
+    for path, phase in needed:
         if not path.exists():
             everything = "make run KERNEL=small" if small else "make run"
+            if phase == "guest-apps":
+                everything = "make run APP=NAME"
             raise SlateError(
                 f"{paths.short(path)} is not there: the {phase.replace('-', ' ')} has not been built",
                 f"run 'make {phase}', or '{everything}', which builds everything first",
@@ -99,11 +104,13 @@ def precondition_job(options: RunOptions) -> str:
 
 
 def write_initrd(options: RunOptions, path: Path) -> None:
-    """The job's archive, then the guest's: the kernel unpacks both."""
+    """The job's archive, the applications', the guest's: the kernel unpacks all."""
     import cpio  # host-tools/guest
 
     with open(path, "wb") as out:
         out.write(cpio.newc(job_entries(options)))
+        if options.apps:
+            out.write(cpio.newc([("apps.img", 0o100444, paths.APPS_IMAGE.read_bytes())]))
         out.write((paths.GUEST / "initrd.lz4").read_bytes())
 
 

@@ -28,6 +28,8 @@ def checksums(options: RunOptions) -> dict[str, str]:
         "vmlinux": paths.KERNELS[options.kernel],
         "initrd": paths.GUEST / "initrd.lz4",
     }
+    if options.apps:
+        inputs["apps"] = paths.APPS_IMAGE
     if options.job:
         inputs["job"] = options.job.path
     if options.script:
@@ -105,6 +107,7 @@ def repeat_command(options: RunOptions) -> str:
     words += [] if options.drive_kept else ["--precondition", options.precondition]
     words += ["--frontend", options.frontend]
     words += ["--shell"] if options.shell else []
+    words += ["--apps"] if options.apps else []
     words += ["--realtime"] if options.realtime else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
     for name, values in (
@@ -125,6 +128,7 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "script": paths.short(options.script) if options.script else None,
         "script_args": options.script_args,
         "environment": options.environment,
+        "apps": options.apps,
         "kernel": options.kernel,
         "kernel_args": options.kernel_args,
         "smp": options.smp,

@@ -34,6 +34,7 @@ class RunOptions:
     script_args: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
+    apps: bool = False  # the image of applications is in the guest
     out: Path | None = None
     kernel: str = "debian"
     smp: int = 1
@@ -111,6 +112,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--shell", action="store_true", help="an interactive guest on the drive, on this terminal"
+    )
+    what.add_argument(
+        "--apps",
+        action="store_true",
+        help="put the image of applications into the guest: a script runs them with 'in-apps' "
+        "('make guest-apps' builds it)",
     )
     what.add_argument("--out", metavar="DIR", help="where results go (default: out/JOB-PROFILE-NNN)")
     drive = parser.add_argument_group("the drive")
@@ -306,6 +313,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         raise SlateError("--job and --cmd exclude each other", "give one of them")
     options = _drive_options(args)
     options.shell = args.shell
+    options.apps = args.apps
     options.environment = _environment(args.env)
     if args.cmd:
         options.script = Path(args.cmd)

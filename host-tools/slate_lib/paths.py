@@ -11,6 +11,7 @@ OUT = ROOT / "out"
 QEMU = BUILD / "qemu" / "qemu-system-x86_64"
 GUEST = BUILD / "guest"
 KERNELS = {"debian": GUEST / "vmlinux", "small": GUEST / "small" / "vmlinux"}
+APPS_IMAGE = GUEST / "apps.img"
 VENV = BUILD / "venv"
 PROFILE_TOOL = BUILD / "core" / "slate-profile"
 FIRMWARE = (Path("/usr/share/seabios"), Path("/usr/share/qemu"))

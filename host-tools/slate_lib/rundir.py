@@ -19,12 +19,12 @@ WORK_FILES = (".initrd", ".results", ".qemu.log")
 class RunDir:
     """The directory of one run."""
 
-    def __init__(self, wanted: Path | None, name: str):
+    def __init__(self, wanted: Path | None, name: str, more_bytes: int = 0):
         self.default = wanted is None
         self.created = False
         self.path = self._create_numbered(name) if wanted is None else self._create(wanted)
         try:
-            self._check_space()
+            self._check_space(NEEDED_BYTES + more_bytes)
         except SlateError:
             self.discard()
             raise
@@ -79,11 +79,11 @@ class RunDir:
             raise _unwritable(path, PermissionError(errno.EACCES, "permission denied"))
         return path
 
-    def _check_space(self) -> None:
+    def _check_space(self, needed: int) -> None:
         free = self.free()
-        if free < NEEDED_BYTES:
+        if free < needed:
             raise SlateError(
-                f"{self.path}: no room: {units.size(free)} free, {units.size(NEEDED_BYTES)} needed",
+                f"{self.path}: no room: {units.size(free)} free, {units.size(needed)} needed",
                 "free some space, or name a directory elsewhere with --out",
             )
 

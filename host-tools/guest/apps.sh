@@ -1,0 +1,241 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# apps.sh [--update] [--force]: make the image of applications, build/guest/apps.img
+# (squashfs) and build/guest/apps.json, for 'slate run --app' and '--apps'.
+#
+#   --update   look for newer packages; otherwise the versions found the first
+#              time stay
+#   --force    make the image again even if nothing changed
+#
+# The root of a small Debian: PACKAGES below and all that they depend on, from the archive
+# this machine already uses (see lib.sh), unpacked but not configured: no maintainer
+# script has run. Same versions, same bytes: order, owner and times are fixed.
+#
+# Nothing changed: returns at once. An interrupted run leaves either the old image or
+# the new one. What is kept, in build/guest-cache:
+#   apps-versions   name and version of every package in use
+#   apps-debs/      as downloaded
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+who=apps
+package_list=$here/../packages.d/apps.txt
+# shellcheck source=host-tools/guest/lib.sh
+. "$here/lib.sh"
+stamp=$out/.apps-stamp
+chosen=$cache/apps-versions
+debs=$cache/apps-debs
+image=$out/apps.img
+
+# What is asked for; dependencies are added.
+PACKAGES="sysbench postgresql-15 sqlite3 rocksdb-tools git gcc libc6-dev make patch dpkg tar
+python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk"
+# Dependencies that nothing here runs: PostgreSQL's JIT (off), maintainer scripts and their
+# tools, sanitizers, Perl's library (git's and PostgreSQL's core programs are C).
+LEAVE_OUT="libllvm14 libz3-4 locales libc-l10n perl perl-modules-5.36 libperl5.36 usrmerge
+init-system-helpers sysvinit-utils lsb-base debconf adduser passwd ucf ssl-cert openssl
+postgresql-common postgresql-client-common libjson-perl libnumber-compare-perl
+libtext-glob-perl libfile-find-rule-perl liberror-perl sensible-utils netbase
+libpam-modules libpam-modules-bin libasan8 liblsan0 libtsan2 libubsan1 libitm1 libquadmath0
+libgprofng0 libtirpc-dev libnsl-dev rpcsvc-proto git-man"
+# Files that no program here opens: documents, network transports, link-time optimisation.
+PRUNE="usr/share/doc usr/share/man usr/share/info usr/share/locale usr/share/lintian
+usr/share/bug usr/share/zoneinfo/right usr/share/zoneinfo/posix usr/share/gitweb var/lib/gitweb
+usr/lib/postgresql/15/lib/bitcode usr/lib/postgresql/15/lib/llvmjit.so
+usr/lib/postgresql/15/lib/llvmjit_types.bc usr/lib/gcc/x86_64-linux-gnu/12/lto1
+usr/lib/gcc/x86_64-linux-gnu/12/libasan.a usr/lib/gcc/x86_64-linux-gnu/12/libtsan.a
+usr/lib/gcc/x86_64-linux-gnu/12/libubsan.a usr/lib/gcc/x86_64-linux-gnu/12/liblsan.a
+usr/bin/x86_64-linux-gnu-lto-dump-12 usr/bin/x86_64-linux-gnu-dwp usr/bin/x86_64-linux-gnu-ld.gold
+usr/bin/scalar usr/bin/git-shell usr/lib/git-core/git-remote-http usr/lib/git-core/git-http-push
+usr/lib/git-core/git-http-fetch usr/lib/git-core/git-http-backend usr/lib/git-core/git-imap-send
+usr/lib/git-core/git-daemon usr/lib/git-core/git-shell"
+MIN_FREE_MB=1200
+
+update='' force=''
+for word in "$@"; do
+	case $word in
+	--update) update=1 ;;
+	--force) force=1 ;;
+	-h | --help)
+		sed -n '4,19s/^# \{0,1\}//p' "$0"
+		exit 0
+		;;
+	*)
+		echo "apps.sh: unknown option $word (see --help)" >&2
+		exit 2
+		;;
+	esac
+done
+
+# ---- is there anything to do? ----------------------------------------------
+
+# Everything the image is made of, and the products, as one hash.
+current_stamp()
+{
+	{
+		cat "$here/apps.sh" "$chosen"
+		(cd "$out" && stat -c '%n %s %Y' apps.img apps.json)
+	} 2>/dev/null | sha256sum
+}
+
+up_to_date() { [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ]; }
+
+up_to_date && exit 0
+versions=$(installed_versions)
+need_packages
+take_lock || true
+up_to_date && exit 0
+need_space $MIN_FREE_MB
+make_work
+
+# ---- versions -----------------------------------------------------------------
+
+# For the resolver this machine has no package at all.
+resolve()
+{
+	: >"$work/status"
+	# shellcheck disable=SC2086 # one word per package
+	apt-get "${apt_options[@]}" -o "Dir::State::status=$work/status" \
+		--no-install-recommends --simulate install $PACKAGES
+}
+
+choose_versions()
+{
+	[ -z "$update" ] && [ -d "$apt_state/lists" ] || update_lists
+	# lists of long ago may name what is gone: fresh ones, then
+	resolve >"$work/plan" || { update_lists && resolve >"$work/plan"; }
+	cat "$work/plan"
+	# Inst NAME (VERSION ORIGIN [ARCH])
+	sed -nE 's/^Inst ([^ ]+) \(([^ ]+) .*/\1 \2/p' "$work/plan" |
+		grep -vxE "($(echo $LEAVE_OUT | tr ' ' '|')) .*" | LC_ALL=C sort >"$work/apps-versions"
+	[ "$(wc -l <"$work/apps-versions")" -gt 40 ] || {
+		echo "the resolver found only $(wc -l <"$work/apps-versions") packages"
+		return 1
+	}
+	mv "$work/apps-versions" "$chosen"
+}
+
+# ---- packages -------------------------------------------------------------------
+
+deb_of() # NAME VERSION: its file, if it is there
+{
+	local file
+	for file in "$debs/$1_${2//:/%3a}"_{amd64,all}.deb; do
+		[ ! -e "$file" ] || echo "$file"
+	done
+}
+
+missing_packages()
+{
+	local name version
+	while read -r name version; do
+		[ -n "$(deb_of "$name" "$version")" ] || echo "$name=$version"
+	done <"$chosen"
+}
+
+fetch() # NAME=VERSION...
+{
+	mkdir -p "$debs" "$work/debs"
+	cd "$work/debs"
+	apt-get "${apt_options[@]}" download "$@" || { update_lists && apt-get "${apt_options[@]}" download "$@"; }
+	mv ./*.deb "$debs/"
+}
+
+# Of versions that are no longer in use.
+forget_old()
+{
+	local file name version
+	while read -r name version; do
+		deb_of "$name" "$version"
+	done <"$chosen" | sort >"$work/used"
+	find "$debs" -name '*.deb' | sort | comm -23 - "$work/used" | while read -r file; do
+		rm -f "$file"
+	done
+}
+
+# ---- image ------------------------------------------------------------------------
+
+base_tree() # ROOT: what maintainer scripts would have made
+{
+	local root=$1 name
+	mkdir -p "$root"/{dev,proc,sys,run,tmp,root,etc,job,out,mnt/ssd,var/tmp,var/lib/dpkg/info,var/lib/dpkg/updates,usr/{bin,sbin,lib,lib64}}
+	for name in bin sbin lib lib64; do
+		ln -s "usr/$name" "$root/$name"
+	done
+	printf '%s\n' 'root:x:0:0:root:/root:/bin/sh' 'postgres:x:101:101:postgres:/tmp:/bin/sh' >"$root/etc/passwd"
+	printf '%s\n' 'root:x:0:' 'postgres:x:101:' >"$root/etc/group"
+	echo '127.0.0.1 localhost' >"$root/etc/hosts"
+	printf '%s\n' 'passwd: files' 'group: files' 'hosts: files' >"$root/etc/nsswitch.conf"
+	: >"$root/var/lib/dpkg/status"
+	chmod 1777 "$root/tmp" "$root/var/tmp"
+}
+
+unpack()
+{
+	local root=$work/root name version path
+	mkdir "$root"
+	base_tree "$root"
+	while read -r name version; do
+		dpkg-deb --fsys-tarfile "$(deb_of "$name" "$version")" |
+			tar -x -C "$root" --keep-directory-symlink --no-same-owner --no-same-permissions || return 1
+	done <"$chosen"
+	for path in $PRUNE; do
+		rm -rf "${root:?}/$path"
+	done
+	ln -s mawk "$root/usr/bin/awk"
+	ln -sf gcc "$root/usr/bin/cc"
+	for name in initdb postgres pg_ctl pgbench psql; do
+		ln -s "../lib/postgresql/15/bin/$name" "$root/usr/bin/$name"
+	done
+}
+
+# Every program that the jobs run must find its libraries inside.
+check_tree()
+{
+	local program loader=$work/root/usr/lib64/ld-linux-x86-64.so.2 bad=0
+	for program in sysbench postgres initdb pgbench psql sqlite3 db_bench git gcc make patch dpkg \
+		tar python3.11 awk dash; do
+		program=$work/root/usr/bin/$program
+		[ -e "$program" ] || { echo "not in the image: ${program#"$work/root"}"; bad=1; continue; }
+		"$loader" --library-path "$work/root/usr/lib/x86_64-linux-gnu" --list "$program" >"$work/ldd" 2>&1 || bad=1
+		! grep -F -e 'not found' -e 'cannot open shared' "$work/ldd" || { echo "  ... of $program"; bad=1; }
+	done
+	return $bad
+}
+
+# lz4: what the emulated processor unpacks fastest.
+pack()
+{
+	mksquashfs "$work/root" "$work/apps.img" -noappend -no-progress -all-root -no-xattrs \
+		-comp lz4 -b 131072 -mkfs-time 0 -all-time 0
+}
+
+describe()
+{
+	{
+		echo '{'
+		echo '  "packages": {'
+		sed -E 's/(.*) (.*)/    "\1": "\2",/; $s/,$//' "$chosen"
+		echo '  },'
+		echo "  \"sha256\": \"$(sha256sum <"$work/apps.img" | cut -d' ' -f1)\""
+		echo '}'
+	} >"$work/apps.json"
+}
+
+# ---- all of it --------------------------------------------------------------------
+
+if [ -n "$update" ] || [ ! -e "$chosen" ]; then
+	phase apps-versions "looking up packages" choose_versions
+fi
+mapfile -t wanted < <(missing_packages)
+[ ${#wanted[@]} -eq 0 ] || phase apps-fetch "fetching ${#wanted[@]} packages" fetch "${wanted[@]}"
+forget_old
+phase apps-unpack "unpacking $(wc -l <"$chosen") packages" unpack
+phase apps-check "checking their libraries" check_tree
+phase apps-pack "making the image" pack
+describe
+rm -f "$stamp"
+mv "$work/apps.img" "$work/apps.json" "$out/"
+current_stamp >"$stamp"
+say "ready: $(wc -l <"$chosen") packages, $(($(stat -c %s "$image") / 1000000)) MB"
