@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import drivefile, jobfile, paths, units
+from . import content, drivefile, jobfile, paths, units
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
@@ -35,6 +35,7 @@ class RunOptions:
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
     apps: bool = False  # the image of applications is in the guest
+    content: str | None = None  # a content workload: its name
     out: Path | None = None
     kernel: str = "debian"
     smp: int = 1
@@ -62,7 +63,8 @@ class RunOptions:
     @property
     def name(self) -> str:
         """For the run's directory."""
-        what = self.job.name if self.job else self.script.stem if self.script else "shell"
+        script = self.content or (self.script.stem if self.script else "shell")
+        what = self.job.name if self.job else script
         return f"{what}-{self.drive_path.stem}"
 
     @property
@@ -112,6 +114,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument(
         "--shell", action="store_true", help="an interactive guest on the drive, on this terminal"
+    )
+    what.add_argument(
+        "--content",
+        metavar="NAME",
+        help=f"run a content workload ({', '.join(content.names())}), for --record-content; its size: --env SCALE=2 "
+        "('make guest-content' builds what it needs)",
     )
     what.add_argument(
         "--apps",
@@ -309,11 +317,13 @@ def _check_no_preconditioning(args: argparse.Namespace) -> None:
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, fill in what they leave open."""
+    content.prepare(args)
     if args.cmd and args.job:
         raise SlateError("--job and --cmd exclude each other", "give one of them")
     options = _drive_options(args)
     options.shell = args.shell
     options.apps = args.apps
+    options.content = args.content
     options.environment = _environment(args.env)
     if args.cmd:
         options.script = Path(args.cmd)

@@ -34,7 +34,7 @@ class Run:
         self.progress = Progress(sys.stdout, self.started)
         self.raw: dict[str, Any] | None = None
         self.qemu_version = ""
-        self.run_dir = RunDir(options.out, options.name, paths.APPS_IMAGE.stat().st_size if options.apps else 0)
+        self.run_dir = RunDir(options.out, options.name, command.image_bytes(options))
         self.watcher = Watcher(
             self.run_dir.console, self.run_dir.results, options.timeout, self.progress, options.verbose
         )
@@ -299,7 +299,7 @@ def run(options: RunOptions) -> int:
     """'slate run'."""
     if options.dry_run:
         return dry_run(options)
-    command.check_built(options.kernel, options.apps)
+    command.check_built(options.kernel, options.apps, options.content is not None)
     if command.firmware_missing():
         raise SlateError(
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
