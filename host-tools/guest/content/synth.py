@@ -37,6 +37,8 @@ def unpack(name: str):
     for patch in (line.split()[0] for line in series if line.strip() and not line.startswith("#")):
         run("patch", "-p1", "-f", "-s", "-i", tree / "debian/patches" / patch, cwd=tree)
         commit(tree, patch)
+    if name.startswith("lua"):  # which Debian's rules make
+        (tree / "src/lua5.4-deb-multiarch.h").write_text('#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"\n')
     return tree
 
 
