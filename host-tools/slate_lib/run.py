@@ -305,8 +305,10 @@ def run(options: RunOptions) -> int:
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
         )
     say = options.job.path if options.job else options.script or "a shell"
+    if options.content:
+        say = f"content {options.content}"
     print(
-        f"{'slate':<9} {paths.short(say) if say != 'a shell' else say} on {paths.short(options.drive_path)}, "
+        f"{'slate':<9} {say if isinstance(say, str) else paths.short(say)} on {paths.short(options.drive_path)}, "
         f"{'small kernel, ' if options.kernel == 'small' else ''}"
         f"{options.smp} vCPU, {units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"
