@@ -48,6 +48,7 @@ struct slate_dev {
 	char *settings;
 	struct record *record;		/* NULL: none */
 	struct record_content *content;	/* NULL: none */
+	bool machine_stands;		/* its flushes are not recorded there */
 	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* its commands that were set to 0 */
 
 	struct ftl_io *own_io;		/* the preconditioner's */
@@ -435,6 +436,11 @@ bool slate_end_record(struct slate_dev *d, bool keep)
 	return good;
 }
 
+void slate_machine_stands(struct slate_dev *d, bool stands)
+{
+	d->machine_stands = stands;
+}
+
 void slate_close(struct slate_dev *d)
 {
 	if (!d)
@@ -589,7 +595,7 @@ void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(d->record))
 		record_submit(d->record, now_ns, io);
-	if (SSD_UNLIKELY(d->content))
+	if (SSD_UNLIKELY(d->content) && !(d->machine_stands && io->op == FTL_FLUSH))
 		record_content_submit(d->content, now_ns, io, &d->host);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);

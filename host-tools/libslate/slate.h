@@ -61,6 +61,11 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 /* Recordings are over: keep them, or not. False (told on stderr): one could not be written. */
 bool slate_end_record(struct slate_dev *d, bool keep);
+/*
+ * While the host's machine stands, a content trace leaves flushes out: they are its
+ * shell's own, at a moment that is nobody's virtual time.
+ */
+void slate_machine_stands(struct slate_dev *d, bool stands);
 /* Keeps recordings that are not over. */
 void slate_close(struct slate_dev *d);
 

@@ -21,6 +21,8 @@ examples:
   slate age my.ini --writes 3x -o aged.slate             an aged drive, once and for all
   slate run --drive aged.slate --ephemeral               run on it, and leave it as it is
   slate replay --profile my.ini --fold a.csv.gz          a trace on a drive, without a guest
+  slate run --content web --record-content a.content     real content on ext4, and a trace of it
+  slate content a.content                                what is in the trace
   slate report out/latest                                the report again
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
