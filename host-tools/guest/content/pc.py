@@ -64,8 +64,8 @@ def main() -> None:
     rng = generator("pc")
     found = documents(rng)
     say(f"{len(found)} documents")
-    for _ in range(scaled(3)):
-        work(rng, found, 150)
+    for _ in range(scaled(4)):
+        work(rng, found, 250)
         install(rng.sample(again, 2))
 
 

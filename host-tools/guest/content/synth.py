@@ -79,7 +79,7 @@ def main() -> None:
         say(f"compile {name}")
         compile_all(trees[-1], sources(trees[-1]))
     os.sync()
-    for number in range(scaled(4)):
+    for number in range(scaled(3)):
         say(f"round {number + 1}")
         for tree in trees:
             for step in range(2):
