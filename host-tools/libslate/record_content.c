@@ -217,7 +217,7 @@ void record_content_submit(struct record_content *w, uint64_t now_ns, struct ftl
 		[FTL_TRIM] = CONTENT_TRIM, [FTL_FLUSH] = CONTENT_FLUSH,
 	};
 
-	if (w->failed)
+	if (w->failed || (!io->bytes && io->op != FTL_FLUSH))
 		return;
 	if (io->op == FTL_WRITE && io->bytes > CONTENT_WRITE_MAX) {
 		w->why = "a write is larger than 1 GiB";
