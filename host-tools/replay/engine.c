@@ -529,6 +529,45 @@ int engine_run(struct replay *r)
 	return 0;
 }
 
+/* One request alone. */
+static void read_one(struct replay *r, const struct trace_row *row)
+{
+	struct request *q = engine_request(r, row, 0);
+	struct engine *e = r->engine;
+
+	verify_submit(r->verify, q);
+	slate_submit(r->dev, r->now_ns, &q->io);
+	for (;;) {
+		uint64_t deadline_ns = slate_step(r->dev, r->now_ns);
+
+		if (e->first_ns <= r->now_ns)
+			break;
+		r->now_ns = earliest(e, deadline_ns);
+		SSD_ASSERT(r->now_ns != REPLAY_NEVER);
+	}
+	q = pop(e);
+	verify_done(r->verify, q);
+	engine_release(r, q);
+}
+
+int engine_read_back(struct replay *r)
+{
+	struct trace_row row = { .op = TRACE_READ };
+	struct verified before, after;
+
+	verify_get(r->verify, &before);
+	for (; verify_next_written(r->verify, &row.offset, &row.bytes); row.offset += row.bytes) {
+		read_one(r, &row);
+		if (replay_stopped)
+			return REPLAY_INTERRUPTED;
+	}
+	verify_get(r->verify, &after);
+	fprintf(stderr, "slate-replay: read back: %llu sectors, %llu wrong\n",
+		(unsigned long long)(after.sectors - before.sectors),
+		(unsigned long long)(after.wrong - before.wrong));
+	return 0;
+}
+
 int engine_open(struct replay *r)
 {
 	r->engine = calloc(1, sizeof(*r->engine));

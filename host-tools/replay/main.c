@@ -261,6 +261,8 @@ static int report(struct replay *r, double wall_s)
 	}
 	tell_notes(r);
 	tell_wall(r, wall_s);
+	if (!result && r->o.read_back)
+		result = engine_read_back(r);
 	return result ? result : tell_wrong(r);
 }
 

@@ -51,6 +51,8 @@ static const char help[] =
 "  --interval MS          a time series in the JSON\n"
 "  --check[=N]            verify content, and the FTL's invariants every N requests\n"
 "                         (default 100000); sets ftl.payload=yes\n"
+"  --read-back            with --check: at the end read all that was written once more,\n"
+"                         which no figure counts\n"
 "  --record FILE          record the calls, for --recorded\n"
 "  --record-content FILE  record the requests and what is written (docs/content-trace.md)\n"
 "  --wall                 the host's time in the JSON, too\n"
@@ -61,7 +63,7 @@ enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_FORMAT,
 	OPT_DEVICE, OPT_BLK_ACTION, OPT_MAX_BAD, OPT_FOLD, OPT_SCALE, OPT_ALIGN, OPT_JSON, OPT_CSV,
-	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_WALL, OPT_HELP
+	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -92,6 +94,7 @@ static const struct option long_options[] = {
 	{ "check", optional_argument, NULL, OPT_CHECK },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "record-content", required_argument, NULL, OPT_RECORD_CONTENT },
+	{ "read-back", no_argument, NULL, OPT_READ_BACK },
 	{ "wall", no_argument, NULL, OPT_WALL },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 }
@@ -208,6 +211,9 @@ static int take_flag(struct replay_options *o, int c)
 		return 0;
 	case OPT_FOLD:
 		o->beyond = BEYOND_FOLD;
+		return 0;
+	case OPT_READ_BACK:
+		o->read_back = true;
 		return 0;
 	case OPT_WALL:
 		o->wall = true;
@@ -329,6 +335,8 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 		      "--warmup, --fold, --scale and --align out";
 	else if (o->loop == REPLAY_RECORDED && o->profile)
 		why = "--recorded: the recording has the drive's settings: leave --profile out";
+	else if (o->read_back && (!o->check || o->loop == REPLAY_RECORDED))
+		why = "--read-back is for --check, and not for --recorded: give the one, leave the other out";
 	else if (same_file(o->csv, o->json))
 		why = "--csv and --json name one file: name two";
 	else if (same_file(o->record, o->csv) || same_file(o->record, o->json))

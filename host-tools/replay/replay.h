@@ -43,7 +43,7 @@ struct replay_options {
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* traces */
 	unsigned int names;
-	bool ephemeral, align_units, common_clock, wall, check, user_payload;
+	bool read_back, ephemeral, align_units, common_clock, wall, check, user_payload;
 	enum replay_loop loop;
 	enum replay_beyond beyond;
 	uint64_t scale_bytes;		/* extent of the trace; 0: look for it */
@@ -164,6 +164,8 @@ int stream_fetch(struct replay *r, struct stream *s);
 /* The drive's callbacks; opaque is the replay. */
 void engine_done(void *opaque, struct ftl_io *io);
 void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
+/* All that was written, read and checked; takes part in no account. 0 or an exit code, explained. */
+int engine_read_back(struct replay *r);
 int engine_open(struct replay *r);
 void engine_close(struct replay *r);
 /* Of a request whose time has come. */
@@ -192,6 +194,8 @@ void verify_close(struct verify *v);
 void verify_submit(struct verify *v, struct request *q);
 void verify_done(struct verify *v, struct request *q);
 void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *buf, size_t len);
+/* The next range of at most 128 KiB with something written in it, from *at on; false: none. */
+bool verify_next_written(const struct verify *v, uint64_t *at, uint64_t *bytes);
 struct verified {
 	uint64_t sectors, unknown, wrong;
 };

@@ -30,6 +30,7 @@
 #define WORDS (FTL_SECTOR_BYTES / 8u)
 #define MAGIC 0x5e7a6c3d00000000u
 #define WRONG_SHOWN 5u
+#define CHUNK_SECTORS 256u		/* of the bitmap */
 
 struct sector {
 	uint32_t newest, completed, trimmed;
@@ -41,6 +42,7 @@ struct verify {
 	uint64_t sectors;
 	uint32_t version;
 	struct shadow *shadow;		/* NULL: tags */
+	uint8_t *chunk;			/* a bit for each 128 KiB: written to */
 	bool known_zeroes;
 	struct verified seen;
 };
@@ -57,12 +59,15 @@ struct verify *verify_open(struct replay *r, bool known_zeroes)
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (r->has_content)
 		v->shadow = shadow_open(v->sectors);
+	v->chunk = calloc(1, (size_t)(v->sectors / CHUNK_SECTORS / 8 + 1));
+	SSD_ASSERT(v->chunk);
 	if (v->sector == MAP_FAILED || (r->has_content && !v->shadow)) {
 		replay_fail(REPLAY_FAILED, "--check: no memory to remember %" PRIu64 " sectors: free some, "
 			    "or take a smaller drive", v->sectors);
 		if (v->sector != MAP_FAILED)
 			munmap(v->sector, v->sectors * sizeof(*v->sector));
 		shadow_close(v->shadow);
+		free(v->chunk);
 		free(v);
 		return NULL;
 	}
@@ -75,6 +80,7 @@ void verify_close(struct verify *v)
 		return;
 	munmap(v->sector, v->sectors * sizeof(*v->sector));
 	shadow_close(v->shadow);
+	free(v->chunk);
 	free(v);
 }
 
@@ -141,6 +147,8 @@ void verify_submit(struct verify *v, struct request *q)
 	SSD_ASSERT(v->version < UINT32_MAX);
 	q->version = ++v->version;
 	range_of(v, q, &first, &end);
+	for (uint64_t c = first / CHUNK_SECTORS; first < end && c <= (end - 1) / CHUNK_SECTORS; c++)
+		v->chunk[c / 8] |= (uint8_t)(1u << c % 8);
 	for (; first < end; first++) {
 		if (v->shadow) {
 			content_of(q, first, words);
@@ -243,6 +251,20 @@ void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *b
 			check_sector(v, q, first + i, words);
 		}
 	}
+}
+
+bool verify_next_written(const struct verify *v, uint64_t *at, uint64_t *bytes)
+{
+	uint64_t c = (*at / FTL_SECTOR_BYTES + CHUNK_SECTORS - 1) / CHUNK_SECTORS, first;
+
+	while (c * CHUNK_SECTORS < v->sectors && !(v->chunk[c / 8] >> c % 8 & 1))
+		c++;
+	first = c * CHUNK_SECTORS;
+	if (first >= v->sectors)
+		return false;
+	*at = first * FTL_SECTOR_BYTES;
+	*bytes = (v->sectors - first < CHUNK_SECTORS ? v->sectors - first : CHUNK_SECTORS) * FTL_SECTOR_BYTES;
+	return true;
 }
 
 void verify_get(const struct verify *v, struct verified *out)

@@ -85,7 +85,7 @@ class Content(GuestTest):
             "--record-content", trace,
         )  # fmt: skip
         for profile, ftl in (("small", "page"), ("pen-small", "nftl"), ("superblock-small", "superblock")):
-            again = self.replay(trace, profile, "--closed", 4, "--check")
+            again = self.replay(trace, profile, "--closed", 4, "--check", "--read-back")
             self.assertEqual((again["ftl"], again["check"]["wrong"]), (ftl, 0))
             self.assertGreater(again["check"]["sectors"], 1000)
             self.assertEqual(again["inputs"][0]["content"]["name"], self.tool("slate-content", "--json", trace)[0]["name"])
@@ -134,7 +134,7 @@ class Workloads(GuestTest):
             self.assert_clean(result.device)
         self.assertTrue(names[0].read_bytes() == names[1].read_bytes())
         done = subprocess.run(
-            [CORE / "slate-replay", "--profile", PROFILES / "pen-small.ini", "--check", names[0]],
+            [CORE / "slate-replay", "--profile", PROFILES / "pen-small.ini", "--check", "--read-back", names[0]],
             capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)

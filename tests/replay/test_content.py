@@ -267,6 +267,8 @@ class Check(Case):
             found = self.json("--closed", 8, "--check", trace, profile=PROFILES / f"{profile}.ini")
             self.assertEqual((found["ftl"], found["check"]["wrong"]), (ftl, 0))
             self.assertGreater(found["check"]["sectors"], 9000)
+            done = self.call("--profile", PROFILES / f"{profile}.ini", "--check", "--read-back", trace)
+            self.assertIn(" sectors, 0 wrong", done.stderr)
 
     def test_all_of_a_drive_with_gc(self):
         for profile in ("tiny", "ippbe-small"):
@@ -292,6 +294,21 @@ class Check(Case):
             self.assertIn("--check: request ", done.stderr)
             self.assertIn(f"{wrong} of 1600 sectors read were wrong", done.stderr)
         self.assertIn("0 wrong", self.call("--profile", TINY, "--check", trace, program=FAULTY).stdout)
+
+    def test_read_back(self):
+        """A trace that reads nothing: only --read-back finds what is wrong, and no figure knows of it."""
+        trace = self.file("t", make([write(0, i * 4096, bytes([i + 1]) * 4096) for i in range(200)]))
+        fault = {**os.environ, "FAULT": "misplaced:102"}
+        self.call("--profile", TINY, "--check", trace, program=FAULTY, env=fault)
+        done = self.call("--profile", TINY, "--check", "--read-back", trace, program=FAULTY, code=1, env=fault)
+        # 200 units of 8 sectors in 128 KiB pieces: 7 pieces
+        self.assertIn(f"read back: {7 * 256} sectors, 8 wrong", done.stderr)
+        self.assertIn("8 of 1792 sectors read were wrong", done.stderr)
+        more = ("--closed", 4, "--check", trace)
+        self.assertEqual(self.json(*more), self.json(*more, "--read-back"))
+        tags = self.call("--profile", TINY, "--check", "--read-back", "gen:rand4k,foot=6M,n=2000", "--fill", 500)
+        self.assertIn("read back: 12288 sectors, 0 wrong", tags.stderr)
+        self.refused("--profile", TINY, "--read-back", trace, words=("--read-back is for --check",))
 
     def test_an_older_version_is_wrong(self):
         """Unit 0 is written twice; the fault puts the second elsewhere, so its first comes back."""
