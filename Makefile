@@ -16,6 +16,8 @@ MEM     ?=
 SET     ?=
 DRIVE   ?=
 EPHEMERAL ?=
+APP     ?=
+APP_ARG ?=
 TRACES  ?=
 SCALE   ?=
 EXECUTOR ?=
@@ -31,13 +33,14 @@ CORE  := build/core
 RUN_ARGS := $(if $(PROFILE),--profile '$(PROFILE)') $(if $(JOB),--job '$(JOB)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(FILL),--fill '$(FILL)') $(if $(AGE),--age '$(AGE)') $(if $(SEED),--seed '$(SEED)') \
 	$(if $(KERNEL),--kernel '$(KERNEL)') $(if $(SMP),--smp '$(SMP)') $(if $(MEM),--mem '$(MEM)') $(foreach s,$(SET),--set '$(s)') \
-	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral)
+	$(if $(DRIVE),--drive '$(DRIVE)') $(if $(filter-out 0 no,$(EPHEMERAL)),--ephemeral) \
+	$(if $(APP),--app '$(APP)') $(foreach a,$(APP_ARG),--app-arg '$(a)')
 
 REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(SCALE)') $(if $(OUT),--out '$(OUT)') \
 	$(if $(EXECUTOR),--executor '$(EXECUTOR)') $(if $(JOBS),--jobs '$(JOBS)')
 
 # built only where it is asked for
-SMALL := $(if $(filter small,$(KERNEL)),guest-kernel)
+SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 .PHONY: help run shell report replay reproduce-pen reproduce-ippbe reproduce-pen-quick reproduce-ippbe-quick test check-fast fuzz determinism bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce clean distclean
@@ -51,6 +54,7 @@ help: ## list the targets (this text)
 	@echo "  JOB=fio-jobs/quick.fio PROFILE=nand-emu/profiles/default.ini OUT=DIR"
 	@echo "  FILL=100 AGE=0 SEED=1 KERNEL=debian SMP=1 MEM=1G SET='ftl.buffer_units=0 section.key=value ...'"
 	@echo "  DRIVE=aged.slate (made by 'host-tools/slate age') EPHEMERAL=1"
+	@echo "  APP=pgbench APP_ARG='clients=8 fs=xfs ...' (docs/apps.md)"
 	@echo "more: host-tools/slate run --help, host-tools/slate replay --help"
 
 run: build $(SMALL) ## build what is missing, boot a guest on the drive, run JOB, print the report
@@ -115,7 +119,7 @@ guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, o
 guest-content: guest-apps ## what the content workloads work on, for --content (two minutes, once)
 	@$(PHASE) content "what the content workloads work on" host-tools/guest/content.sh
 
-guest-apps: guest ## the image of applications, for --app and --apps (a minute, once)
+guest-apps: guest ## the image of applications, for --app and --apps (a minute or two, once)
 	@$(PHASE) apps "the image of applications" host-tools/guest/apps.sh
 
 venv: packages ## the launcher's Python packages

@@ -5,8 +5,9 @@
 # the drive.  JOBFILE is /job/job.fio unless given; /job/precondition.fio, if
 # there, runs first.
 #
-# The job files in fio-jobs/ leave two things to the environment: SIZE (how much of
-# the drive, bytes or per cent) and LOOPS (how often over it).
+# The job files in fio-jobs/ leave to the environment: SIZE (how much of the drive, bytes
+# or per cent), LOOPS (how often over it), RUNTIME (how many seconds of guest time) and
+# IOS (how many I/Os of each process; 0: no limit).
 #
 # Results, in $OUT: fio.json, fio.log (fio's messages; the reason when the status
 # is not zero), precondition.json, and the logs the job file asks for.  The
@@ -14,7 +15,7 @@
 
 : "${OUT:=/run/out}"
 # what our own job files ask for; /job/env overrides
-export SIZE="${SIZE:-100%}" LOOPS="${LOOPS:-3}"
+export SIZE="${SIZE:-100%}" LOOPS="${LOOPS:-3}" RUNTIME="${RUNTIME:-2}" IOS="${IOS:-0}"
 job=${1:-/job/job.fio}
 scratch=/tmp/run-fio
 mkdir -p "$scratch" "$OUT"

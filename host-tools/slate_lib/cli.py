@@ -17,6 +17,7 @@ examples:
   slate run --job my.fio --profile my.ini --out results  your own
   slate run --set ftl.buffer_units=0 --age 2             another drive, worn in
   slate run --cmd script.sh                              a script in the guest instead of fio
+  slate run --app pgbench --profile my.ini               PostgreSQL on ext4 on the drive
   slate run --shell                                      look around yourself
   slate age my.ini --writes 3x -o aged.slate             an aged drive, once and for all
   slate run --drive aged.slate --ephemeral               run on it, and leave it as it is

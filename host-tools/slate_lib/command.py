@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import content, paths
+from . import apps, content, paths
 from .errors import SlateError
 from .options import RunOptions
 
@@ -70,6 +70,7 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
     environment = [f"SLATE_DEV={options.device}", f"SLATE_SEED={options.seed}"] + [
         f"{name}={shlex.quote(value)}" for name, value in options.environment.items()
     ]
+    environment += [f"APP_{name.upper()}={shlex.quote(value)}" for name, value in options.app_values.items()]
     entries = [("job/env", text, "".join(line + "\n" for line in environment).encode())]
     if options.job:
         job = options.job.text.replace("/dev/nvme0n1", options.device)
@@ -78,6 +79,9 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
         entries.append(("job/run.sh", script, options.script_text.encode()))
     if options.content:
         entries += [(f"job/{name}", text, data) for name, data in content.files()]
+    if options.app:
+        for name in ("app.sh", *options.app.files):
+            entries.append((f"job/{name}", text, (apps.SCRIPTS / name).read_bytes()))
     if options.precondition == "device" and (options.fill or options.age):
         entries.append(("job/precondition.fio", text, precondition_job(options).encode()))
     return entries

@@ -23,7 +23,12 @@ def prepare(args: argparse.Namespace) -> None:
         return
     if args.content not in names():
         raise SlateError(f"--content {args.content}: there is none of that name", f"use one of: {', '.join(names())}")
-    for option, given in (("--job", args.job), ("--cmd", args.cmd), ("--cmd-arg", args.cmd_arg)):
+    for option, given in (
+        ("--job", args.job),
+        ("--cmd", args.cmd),
+        ("--cmd-arg", args.cmd_arg),
+        ("--app", args.app),
+    ):
         if given:
             raise SlateError(f"--content and {option} exclude each other", "give one of them")
     args.cmd, args.cmd_arg, args.apps = str(paths.CONTENT / "run.sh"), [args.content], True

@@ -57,8 +57,8 @@ def drive_file(options: RunOptions) -> dict[str, Any] | None:
     }
 
 
-def versions(kernel: str) -> dict[str, str]:
-    """Of what ran; kernel: which."""
+def versions(kernel: str, apps: bool = False) -> dict[str, str]:
+    """Of what ran; kernel: which. The image of applications goes by its checksum."""
     found = {"slate": describe(), "python": platform.python_version()}
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
@@ -66,6 +66,9 @@ def versions(kernel: str) -> dict[str, str]:
         if kernel == "small":
             small = json.loads(paths.KERNELS[kernel].with_name("kernel.json").read_text(encoding="utf-8"))
             found["kernel"] = str(small["kernel"])
+        if apps:
+            image = json.loads(paths.APPS_IMAGE.with_suffix(".json").read_text(encoding="utf-8"))
+            found["apps"] = str(image["sha256"])
     except (OSError, ValueError, KeyError):
         pass
     return found
@@ -96,7 +99,10 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--record-content", paths.short(options.record_content)] if options.record_content else []
     if options.job:
         words += ["--job", paths.short(options.job.path)]
-    if options.script and not options.content:
+    if options.app:
+        words += ["--app", options.app.name]
+        words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
+    elif options.script and not options.content:
         words += ["--cmd", paths.short(options.script)]
     for word in [] if options.content else options.script_args:
         words += [f"--cmd-arg={word}"]
@@ -110,7 +116,7 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--frontend", options.frontend]
     words += ["--shell"] if options.shell else []
     words += ["--content", options.content] if options.content else []
-    words += ["--apps"] if options.apps and not options.content else []
+    words += ["--apps"] if options.apps and not (options.app or options.content) else []
     words += ["--realtime"] if options.realtime else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
     for name, values in (
@@ -133,6 +139,8 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "environment": options.environment,
         "apps": options.apps,
         "content": options.content,
+        "app": options.app.name if options.app else None,
+        "app_parameters": options.app_values,
         "kernel": options.kernel,
         "kernel_args": options.kernel_args,
         "smp": options.smp,

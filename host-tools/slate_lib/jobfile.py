@@ -23,6 +23,8 @@ GUEST_ENVIRONMENT = {
     "OUT": "/tmp",
     "SIZE": "100%",
     "LOOPS": "3",
+    "RUNTIME": "2",
+    "IOS": "0",
 }
 HINTS = ("fill", "age", "kernel", "smp", "mem", "precondition", "timeout", "frontend")
 _HINT_LINE = re.compile(r"^\s*[#;]\s*slate:\s*(.*)$")

@@ -10,11 +10,12 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import content, drivefile, jobfile, paths, units
+from . import apps, content, drivefile, jobfile, paths, units
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
 MEM_MIN = 384 << 20
+APPS_MEM_MIN = 768 << 20  # the image is in memory, at boot twice
 SMP_MAX = 64
 
 
@@ -34,6 +35,8 @@ class RunOptions:
     script_args: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
+    app: apps.App | None = None
+    app_values: dict[str, str] = field(default_factory=dict)
     apps: bool = False  # the image of applications is in the guest
     content: str | None = None  # a content workload: its name
     out: Path | None = None
@@ -64,7 +67,7 @@ class RunOptions:
     def name(self) -> str:
         """For the run's directory."""
         script = self.content or (self.script.stem if self.script else "shell")
-        what = self.job.name if self.job else script
+        what = self.app.name if self.app else self.job.name if self.job else script
         return f"{what}-{self.drive_path.stem}"
 
     @property
@@ -104,6 +107,18 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="an argument for the script; repeatable",
+    )
+    what.add_argument(
+        "--app",
+        metavar="NAME",
+        help=f"run an application on a file system on the drive: {', '.join(apps.APPS)}",
+    )
+    what.add_argument(
+        "--app-arg",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the application, such as fs=xfs; repeatable (a wrong one lists them)",
     )
     what.add_argument(
         "--env",
@@ -318,17 +333,19 @@ def _check_no_preconditioning(args: argparse.Namespace) -> None:
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, fill in what they leave open."""
     content.prepare(args)
-    if args.cmd and args.job:
-        raise SlateError("--job and --cmd exclude each other", "give one of them")
+    what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
+    if len(what) > 1:
+        raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
     options = _drive_options(args)
     options.shell = args.shell
     options.apps = args.apps
     options.content = args.content
     options.environment = _environment(args.env)
+    _app(options, args)
     if args.cmd:
         options.script = Path(args.cmd)
         options.script_text = jobfile.read(options.script)
-    elif args.job or not args.shell:
+    elif args.job or not (args.shell or args.app):
         options.job = jobfile.load(Path(args.job or paths.DEFAULT_JOB), options.environment)
     options.script_args = args.cmd_arg
     _check_script_args(options)
@@ -345,6 +362,11 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
             f"--smp {options.smp}: the small kernel runs one processor", "use --kernel debian, or --smp 1"
         )
     options.mem = _memory(asked("mem", "1G"))
+    if options.apps and options.mem < APPS_MEM_MIN:
+        raise SlateError(
+            f"--mem {options.mem >> 20}M: applications need {APPS_MEM_MIN >> 20}M, their image is in memory",
+            "use --mem 1G",
+        )
     options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
     options.timeout = number("timeout", asked("timeout", "600"), 1, 1e7, float)
     options.precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
@@ -376,6 +398,18 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
+
+
+def _app(options: RunOptions, args: argparse.Namespace) -> None:
+    """An application is a script of ours, with parameters."""
+    if not args.app:
+        if args.app_arg:
+            raise SlateError("--app-arg without --app", "name the application with --app")
+        return
+    options.app, options.apps = apps.find(args.app), True
+    options.app_values = options.app.values(args.app_arg)
+    options.script = options.app.script
+    options.script_text = jobfile.read(options.script)
 
 
 def _record(option: str, name: str | None) -> Path | None:

@@ -50,9 +50,16 @@ PART_COLUMNS = (
 class Report:
     """The text of one run's report."""
 
-    def __init__(self, raw_device: dict[str, Any], fio: dict[str, Any] | None, record: dict[str, Any]):
+    def __init__(
+        self,
+        raw_device: dict[str, Any],
+        fio: dict[str, Any] | None,
+        record: dict[str, Any],
+        app: dict[str, Any] | None = None,
+    ):
         self.device = Device(raw_device)
         self.fio = fio
+        self.app = app
         self.record = record
         self.rows = rows.build(raw_device, fio)
         self._lines: list[str] = []
@@ -63,6 +70,8 @@ class Report:
         self._color = color
         self._lines = []
         self._head()
+        if self.app:
+            self._application()
         if any(row.guest or row.drive for row in self.rows):
             self._latencies()
             self._parts()
@@ -77,7 +86,7 @@ class Report:
 
     def _head(self) -> None:
         settings = self.record["settings"]
-        what = settings.get("job") or settings.get("script") or "shell"
+        what = settings.get("app") or settings.get("job") or settings.get("script") or "shell"
         drive = settings.get("drive") or {}
         name = f"content {settings['content']}" if settings.get("content") else Path(what).name
         left = f"{name} on {Path(drive.get('path') or settings['profile']).name}"
@@ -107,6 +116,24 @@ class Report:
         text = f"filled {fill:g} %" if fill else "EMPTY"
         text += f", aged {age:g}x" if age else ""
         return text + (" by I/O" if settings.get("precondition") == "device" else "")
+
+    def _application(self) -> None:
+        """What the application saw; what the drive saw in the same time is below."""
+        assert self.app
+        self._add(
+            f"{'application, µs':<22}{'operations':>12}{'per s':>10}{'mean':>11}{'p50':>11}{'p99':>11}{'max':>11}",
+            BOLD,
+        )
+        for part in self.app["parts"]:
+            latency = part["latency_ns"]
+            figures = [latency[key] for key in ("mean", "p50", "p99", "max")]
+            rate = part["operations"] / part["seconds"] if part["seconds"] else 0
+            self._add(
+                f"{part['name']:<22}{units.count(part['operations']):>12}{units.rate(rate):>10}"
+                + "".join(f"{'-' if value is None else units.us(value):>11}" for value in figures)
+            )
+        self._add("  " + " ".join(f"{name}={value}" for name, value in self.app["parameters"].items()), DIM)
+        self._add()
 
     def _latencies(self) -> None:
         self._add(
@@ -326,17 +353,17 @@ def print_again(folder: Path | None) -> int:
     """'slate report DIR'."""
     folder = folder or paths.OUT / "latest"
     files = {}
-    for name in ("device.json", "run.json", "fio.json"):
+    for name in ("device.json", "run.json", "fio.json", "app.json"):
         try:
             files[name] = json.loads((folder / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            if name != "fio.json":
+            if name not in ("fio.json", "app.json"):
                 raise SlateError(
                     f"{folder} holds no finished run: {name} is not there",
                     "name a directory that 'slate run' wrote (default: out/latest)",
                 ) from None
         except (OSError, ValueError) as error:
             raise SlateError(f"can not read {folder / name}: {error}", "run again") from None
-    shown = Report(files["device.json"], files.get("fio.json"), files["run.json"])
+    shown = Report(files["device.json"], files.get("fio.json"), files["run.json"], files.get("app.json"))
     print(shown.text(color=sys.stdout.isatty()), end="")
     return OK

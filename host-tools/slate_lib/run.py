@@ -12,7 +12,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from . import command, device, drivefile, facts, paths, process, qmp, recording, report, units
+from . import apps, command, device, drivefile, facts, paths, process, qmp, recording, report, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .options import RunOptions
 from .rundir import RunDir
@@ -209,7 +209,8 @@ class Run:
             self.run_dir.write(name, data)
         self.run_dir.write("device.json", device.text(self.raw))
         record = self._record(status)
-        shown = report.Report(device.canonical(self.raw), _fio_json(files), record)
+        app = self._app(files) if status == 0 else None
+        shown = report.Report(device.canonical(self.raw), _fio_json(files), record, app)
         plain = shown.text()
         self.run_dir.write("report.txt", plain)
         self._mark("collect")
@@ -237,7 +238,7 @@ class Run:
             for name in files
             if name.startswith("/")
             or ".." in name.split("/")
-            or name in ("device.json", "run.json", "report.txt", "console.log")
+            or name in ("app.json", "device.json", "run.json", "report.txt", "console.log")
         ]
         if bad:
             raise MachineError(
@@ -248,12 +249,21 @@ class Run:
             status = 0
         return files, status
 
+    def _app(self, files: dict[str, bytes]) -> dict[str, Any] | None:
+        """What the application said of itself."""
+        options = self.options
+        if not options.app:
+            return None
+        found = apps.results(options.app, options.app_values, files)
+        self.run_dir.write("app.json", json.dumps(found, indent=1) + "\n")
+        return found
+
     def _record(self, status: int) -> dict[str, Any]:
         return {
             "repeat": facts.repeat_command(self.options),
             "job_status": status,
             "settings": facts.settings(self.options),
-            "versions": {**facts.versions(self.options.kernel), "qemu": self.qemu_version},
+            "versions": {**facts.versions(self.options.kernel, self.options.apps), "qemu": self.qemu_version},
             "sha256": self.sums.result(),
             "qemu_command": self.line,
             "guest_seconds": self.watcher.phases,
@@ -263,9 +273,11 @@ class Run:
     def _verdict(self, status: int, files: dict[str, bytes]) -> int:
         if status == 0:
             return OK
-        log = files.get("fio.log", b"").decode(errors="replace").splitlines()
+        log = files.get("app.log" if self.options.app else "fio.log", b"").decode(errors="replace").splitlines()
         what = (
-            f"the job {paths.short(self.options.job.path)}"
+            self.options.app.name
+            if self.options.app
+            else f"the job {paths.short(self.options.job.path)}"
             if self.options.job
             else f"the script {self.options.script}"
         )
@@ -304,11 +316,12 @@ def run(options: RunOptions) -> int:
         raise SlateError(
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
         )
-    say = options.job.path if options.job else options.script or "a shell"
+    path = options.job.path if options.job else options.script
+    say = options.app.name if options.app else paths.short(path) if path else "a shell"
     if options.content:
         say = f"content {options.content}"
     print(
-        f"{'slate':<9} {say if isinstance(say, str) else paths.short(say)} on {paths.short(options.drive_path)}, "
+        f"{'slate':<9} {say} on {paths.short(options.drive_path)}, "
         f"{'small kernel, ' if options.kernel == 'small' else ''}"
         f"{options.smp} vCPU, {units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"

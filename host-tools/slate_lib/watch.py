@@ -19,6 +19,9 @@ _PANIC = re.compile(rb"Kernel panic|end Kernel panic|Attempted to kill init")
 _LABELS = {
     "boot-done": "booted",
     "job-start": "job started",
+    "app-fs": "file system made",
+    "app-initdb": "database cluster made",
+    "app-prepared": "data prepared",
     "job-end": "job ended",
     "output-sent": "results sent",
 }
@@ -150,13 +153,14 @@ class Watcher:
         self.wall[name] = now - self.progress.started
         if match[2] is not None:
             self.job_rc = int(match[2])
-        text = f"{_LABELS.get(name, name)} at {guest:.2f} s of guest time"
+        what = _LABELS.get(name) or f"'{name.removeprefix('app-')}' measured"
+        text = f"{what} at {guest:.2f} s of guest time"
         if self.job_rc and name == "job-end":
             text += f", with status {self.job_rc}"
         self.progress.line("guest", text, self.wall[name] - before)
 
     def _show(self, now: float) -> None:
         doing = {0: "booting", 1: "starting the job", 2: "running the job", 3: "sending results"}.get(
-            len(self.phases), "powering off"
+            sum(not name.startswith("app-") for name in self.phases), "powering off"
         )
         self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154 # APP_* come with the job (slate_lib/apps.py)
+#
+# What the jobs of 'slate run --app' share. A job makes a file system, prepares its data,
+# measures: each part that is measured lies between begin and end, which mark it on the
+# drive. What the programs print for people goes to app.log, figures to files of their own.
+
+: "${OUT:=/run/out}" "${SLATE_SEED:=1}"
+set -e
+
+# On the console, for the launcher's progress lines.
+tell() # PHASE
+{
+	read -r up _ </proc/uptime
+	echo "SLATE-PHASE $1 $up"
+}
+
+begin() # LABEL
+{
+	sync
+	slate-mark begin "$1"
+}
+
+end() # LABEL
+{
+	slate-mark end "$1"
+	tell "app-$1"
+}
+
+# Everything that a program says; its status counts.
+run() { in-apps "$@" >>"$OUT/app.log" 2>&1; }
+
+run_as() # USER COMMAND...
+{
+	in-apps --as "$@" >>"$OUT/app.log" 2>&1
+}
+
+make_fs()
+{
+	in-apps --mkfs "$APP_FS" >>"$OUT/app.log" 2>&1
+	tell app-fs
+}
+
+# Prepared data is on the drive, and no longer in the guest's memory.
+prepared()
+{
+	in-apps --remount
+	tell app-prepared
+}

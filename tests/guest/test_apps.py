@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Applications on a file system on the drive, each through its real path."""
+
+import unittest
+
+import determinism
+from support import GuestTest
+
+# what must be equal, byte for byte, in two runs
+EQUAL = ("app.json", "device.json", "console.log")
+
+SMALL = ("--kernel", "small")
+GIT_HASH = "8250209b35dd7aaed9215af11b8b8dc101802aac"
+
+
+class Applications(GuestTest):
+    """Few operations each; what they say of themselves, and what the drive says."""
+
+    def app(self, name, *words, **parameters):
+        """A run: its figures by part, its drive."""
+        args = [word for key, value in parameters.items() for word in ("--app-arg", f"{key}={value}")]
+        result = self.slate("--app", name, *args, *words)
+        found = result.json("app.json")
+        self.assertEqual(found["app"], name)
+        for key, value in parameters.items():
+            self.assertEqual(found["parameters"][key], str(value))
+        self.assert_clean(result.device)
+        parts = {part["name"]: part for part in found["parts"]}
+        for part in parts.values():
+            latency = part["latency_ns"]
+            self.assertTrue(0 < latency["p50"] <= latency["p99"] <= latency["max"], part)
+            self.assertLessEqual(latency["mean"], latency["max"])
+            self.assertGreater(part["seconds"], 0)
+            self.assertIn(part["name"], result.out)
+        return parts, result
+
+    def ops(self, result, label):
+        """The drive's account of a part."""
+        return result.device.job(label).account.op
+
+    def test_sysbench_fileio(self):
+        """Random reads past the page cache: each is one of the drive's, and takes longer than it."""
+        parts, result = self.app("sysbench-fileio", size=8 << 20, files=4, mode="rndrd", events=300)
+        self.assertEqual(parts["run"]["operations"], 300)
+        read = self.ops(result, "run")["read"]
+        self.assertGreaterEqual(read.bytes, 300 * 16384)
+        self.assertLess(read.bytes, 330 * 16384, "more than ext4's metadata beside them")
+        self.assertGreater(parts["run"]["latency_ns"]["mean"], read.latency_sum_ns / read.ios)
+
+    def test_pgbench(self):
+        """Two sessions, 30 transactions each: every one durable, two at best with one flush."""
+        parts, result = self.app("pgbench", *SMALL, clients=2, transactions=30)
+        self.assertEqual(parts["run"]["operations"], 60)
+        self.assertGreaterEqual(self.ops(result, "run")["flush"].ios, 30)
+        self.assertEqual(len(result.text("pgbench-transactions.log").splitlines()), 60)
+
+    def test_sqlite_on_xfs(self):
+        """A transaction is one flush at least."""
+        parts, result = self.app("sqlite", fs="xfs", rows=4000, transactions=100, reads=200)
+        self.assertEqual((parts["update"]["operations"], parts["read"]["operations"]), (100, 200))
+        self.assertGreaterEqual(self.ops(result, "update")["flush"].ios, 100)
+        self.assertEqual(self.ops(result, "read")["flush"].ios, 0)
+        # the table was dropped from memory: it came from the drive
+        self.assertGreater(self.ops(result, "read")["read"].ios, 20)
+
+    def test_kv_twice(self):
+        """On an idle host and on a busy one: the same bytes."""
+        few = {"keys": 4000, "reads": 1000}
+        parts, first = self.app("kv", *SMALL, **few)
+        with determinism.hogs(True):
+            _, second = self.app("kv", *SMALL, **few)
+        self.assertEqual((parts["fillrandom"]["operations"], parts["readrandom"]["operations"]), (4000, 1000))
+        for name in (*EQUAL, "kv-fillrandom.txt", "kv-readrandom.txt"):
+            self.assertEqual(first.text(name), second.text(name), name)
+        self.assertGreater(self.ops(first, "readrandom")["read"].ios, 0)
+
+    def test_the_seed_is_the_applications(self):
+        """Another seed, other rows: the drive reads elsewhere."""
+        few = {"rows": 4000, "transactions": 10, "reads": 50}
+        _, first = self.app("sqlite", *SMALL, fs="f2fs", **few)
+        _, second = self.app("sqlite", *SMALL, "--seed", "2", fs="f2fs", **few)
+        self.assertNotEqual(first.text("sqlite-read.txt"), second.text("sqlite-read.txt"))
+
+    def test_one_that_fails(self):
+        """Files larger than the drive."""
+        result = self.refused(
+            "--app",
+            "sysbench-fileio",
+            "--app-arg",
+            "size=1G",
+            code=1,
+            words=("sysbench-fileio failed in the guest with status", "No space left on device", "fix:"),
+        )
+        self.assertFalse((result.folder / "app.json").exists())
+
+    def test_unknown(self):
+        self.refused("--app", "nosuch", words=("--app nosuch", "sysbench-fileio, pgbench, sqlite, kv"))
+
+    def test_a_script_uses_the_image(self):
+        """Compile, run and version a program on the drive; what was written is there after a remount."""
+        script = self.folder / "build.sh"
+        script.write_text(
+            "set -e\n"
+            "in-apps --mkfs ext4\n"
+            "in-apps sh -c 'echo \"int main(void) { return 42; }\" >a.c; gcc -o a a.c; make --version'\n"
+            "in-apps --remount\n"
+            'in-apps ./a || echo "status $?" >$OUT/a.txt\n'
+            "in-apps sh -c 'git init -q . && git add a.c && git hash-object a.c' >$OUT/git.txt 2>$OUT/git.err\n"
+            "in-apps --umount\n",
+            encoding="utf-8",
+        )
+        result = self.slate("--apps", "--cmd", script)
+        self.assertEqual(result.text("a.txt"), "status 42\n")
+        # printf 'blob 30\0int main(void) { return 42; }\n' | sha1sum
+        self.assertEqual(result.text("git.txt").strip(), GIT_HASH)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The workloads of the papers: every I/O counted, on both sides."""
+
+import unittest
+
+from support import JOBS, GuestTest
+
+KIB = 1024
+
+
+class Workloads(GuestTest):
+    """fio-jobs/*.fio with a number of I/Os for each process instead of a time."""
+
+    def workload(self, name, clones, ios, flushes=False):
+        """The job's account of the drive: clones * ios reads and writes, as fio counted them.
+
+        fio takes a flush that is under way for an I/O: a process that flushes may end one
+        early. And while one is under way, the kernel may join neighbouring writes.
+        """
+        result = self.slate(
+            "--job", JOBS / f"{name}.fio", "--kernel", "small", "--env", f"IOS={ios}", "--env", "RUNTIME=1000"
+        )
+        (job,) = result.json("fio.json")["jobs"]  # clones report as one
+        self.assertEqual(job["error"], 0)
+        self.assert_clean(result.device)
+        self.assertEqual(result.device.total.ftl["unwritten-reads"], 0)
+        missing = clones * ios - job["read"]["total_ios"] - job["write"]["total_ios"]
+        self.assertTrue(0 <= missing <= (clones if flushes else 0), f"{missing} I/Os fewer than asked for")
+        ops = result.device.job(name).account.op
+        for op in ("read", "write"):
+            self.assertEqual(ops[op].bytes, job[op]["io_bytes"], op)
+            joined = job[op]["total_ios"] - ops[op].ios
+            self.assertTrue(0 <= joined <= (ops["flush"].ios if flushes else 0), f"{joined} {op}s joined")
+        return ops
+
+    def assert_mix(self, ops, percent):
+        """Reads of all: fio draws them at random, 400 or more, of which a twentieth is 2 sigma."""
+        reads, writes = ops["read"].ios, ops["write"].ios
+        self.assertAlmostEqual(100 * reads / (reads + writes), percent, delta=5)
+
+    def assert_sizes(self, op, sizes):
+        """One size: exact bytes. Several: no less than all smallest, no more than all largest."""
+        self.assertGreaterEqual(op.bytes, op.ios * min(sizes) * KIB)
+        self.assertLessEqual(op.bytes, op.ios * max(sizes) * KIB)
+
+    def test_oltp(self):
+        ops = self.workload("oltp", 16, 50, flushes=True)
+        self.assert_mix(ops, 70)
+        self.assert_sizes(ops["read"], [16])
+        # one after every fourth write; the kernel merges those that come together
+        self.assertGreater(ops["flush"].ios, 0)
+        self.assertLessEqual(ops["flush"].ios, ops["write"].ios // 4 + 16)
+
+    def test_ntrx(self):
+        ops = self.workload("ntrx", 16, 25, flushes=True)
+        self.assert_mix(ops, 30)
+        self.assert_sizes(ops["read"], [16])
+        self.assertGreater(ops["flush"].ios, 0)
+        self.assertLessEqual(ops["flush"].ios, ops["write"].ios + 16)
+
+    def test_webserver(self):
+        ops = self.workload("webserver", 20, 20)
+        self.assert_mix(ops, 80)
+        self.assert_sizes(ops["read"], [16])
+        self.assert_sizes(ops["write"], [16])
+        self.assertEqual(ops["flush"].ios, 0)
+
+    def test_varmail(self):
+        ops = self.workload("varmail", 16, 30, flushes=True)
+        self.assert_mix(ops, 50)
+        self.assert_sizes(ops["read"], [16])
+        self.assert_sizes(ops["write"], [4, 16])
+        self.assertGreater(ops["flush"].ios, 0)
+        self.assertLessEqual(ops["flush"].ios, ops["write"].ios + 16)
+
+    def test_fileserver(self):
+        ops = self.workload("fileserver", 10, 40)
+        self.assert_mix(ops, 33)
+        self.assert_sizes(ops["read"], [128])
+        self.assert_sizes(ops["write"], [16, 128])
+        self.assertEqual(ops["flush"].ios, 0)
+
+    def test_kv(self):
+        ops = self.workload("kv", 1, 2000)
+        self.assertEqual(ops["write"].ios, 0)
+        # so many of 4 KiB among the 2 KiB as fill up the bytes
+        large = ops["read"].bytes // (2 * KIB) - 2000
+        self.assertTrue(0 < large < 200, f"{large} reads of 4 KiB in 2000: not under 10 %")
+
+    def test_grp(self):
+        ops = self.workload("grp", 1, 2000)
+        self.assertEqual(ops["write"].ios, 0)
+        large = ops["read"].bytes // (4 * KIB) - 2000
+        self.assertAlmostEqual(large / 2000, 0.4, delta=0.05)
+
+    def test_prj(self):
+        ops = self.workload("prj", 1, 2000)
+        self.assert_mix(ops, 90)
+        self.assert_sizes(ops["read"], [4, 16])
+
+    def test_usr(self):
+        ops = self.workload("usr", 1, 2000)
+        self.assert_mix(ops, 70)
+        self.assert_sizes(ops["read"], [16])
+        self.assert_sizes(ops["write"], [4])
+
+    def test_stg(self):
+        ops = self.workload("stg", 1, 2000)
+        self.assert_mix(ops, 30)
+        self.assert_sizes(ops["read"], [16])
+        self.assert_sizes(ops["write"], [4])
+
+    def test_runtime_ends_it(self):
+        """A tenth of a second of guest time, and no limit of I/Os. fio looks at it between I/Os."""
+        result = self.slate("--job", JOBS / "kv.fio", "--kernel", "small", "--env", "RUNTIME=100ms")
+        (job,) = result.json("fio.json")["jobs"]
+        self.assertTrue(100 <= job["job_runtime"] <= 105, job["job_runtime"])
+        self.assertEqual(result.device.job("kv").account.op["read"].ios, job["read"]["total_ios"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Applications: their arguments, what is sent into the guest, what is read from their output."""
+
+import io
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+from unittest import mock
+
+import support  # noqa: F401  (the path of slate_lib)
+import test_options
+from slate_lib import apps, command, facts, paths, report, run
+from slate_lib.errors import MACHINE_FAILED, MachineError
+
+SYSBENCH = b"""\
+Latency histogram (values are in milliseconds)
+       value  ------------- distribution ------------- count
+       0.017 |*                                        1
+       0.222 |****************************************  2
+       4.176 |                                         1
+
+General statistics:
+    total time:                          0.0500s
+    total number of events:              4
+
+Latency (ms):
+         min:                                    0.02
+         avg:                                    1.16
+         max:                                    4.18
+         99th percentile:                        4.10
+         sum:                                    4.64
+"""
+DB_BENCH = """\
+{name}   :      55.211 micros/op 17897 ops/sec 0.279 seconds 5000 operations;   17.3 MB/s
+Microseconds per write:
+Count: 5000 Average: 55.1698  StdDev: 453.23
+Min: 22  Median: 30.6883  Max: 25166
+Percentiles: P50: 30.69 P75: 37.43 P99: 63.12 P99.9: 5500.00 P99.99: 25166.00
+"""
+
+
+class Arguments(test_options.Case):
+    """--app, --app-arg, --apps."""
+
+    def test_defaults_and_own(self):
+        some = self.parse("--app", "kv", "--app-arg", "keys=7", "--app-arg", "memtable=1M", job=False)
+        self.assertEqual(some.name, "kv-drive")
+        self.assertTrue(some.apps)
+        self.assertEqual((some.app_values["keys"], some.app_values["memtable"]), ("7", "1048576"))
+        self.assertEqual((some.app_values["fs"], some.app_values["value"]), ("ext4", "1000"))
+
+    def test_each_has_its_script(self):
+        for app in apps.APPS.values():
+            script = app.script.read_text(encoding="utf-8")
+            for name in app.values([]):
+                asked = f"APP_{name.upper()}"
+                shared = (apps.SCRIPTS / "app.sh").read_text(encoding="utf-8")
+                self.assertIn(asked, script + shared, f"{app.name} does not use {name}")
+
+    def test_what_goes_into_the_guest(self):
+        some = self.parse("--app", "sqlite", "--app-arg", "fs=xfs", "--seed", "3", job=False)
+        files = {name: data for name, _, data in command.job_entries(some)}
+        self.assertEqual(set(files), {"job/env", "job/run.sh", "job/app.sh", "job/sqlite.py"})
+        self.assertEqual(files["job/run.sh"], (apps.SCRIPTS / "sqlite.sh").read_bytes())
+        env = files["job/env"].decode().splitlines()
+        for line in ("APP_FS=xfs", "APP_JOURNAL=wal", "SLATE_SEED=3", "SLATE_DEV=/dev/nvme0n1"):
+            self.assertIn(line, env)
+
+    def test_the_repeat_command_is_the_same_again(self):
+        some = self.parse("--app", "kv", "--app-arg", "sync=1", job=False)
+        words = facts.repeat_command(some).split()
+        self.assertIn("--app-arg=sync=1", words)
+        self.assertIn("--app", words)
+        self.assertNotIn("--cmd", words)
+        self.assertNotIn("--apps", words)
+
+    def test_image_alone(self):
+        some = self.parse("--apps")
+        self.assertTrue(some.apps and some.job and not some.app)
+        self.assertIn("--apps", facts.repeat_command(some).split())
+
+    def test_refused(self):
+        names = ", ".join(apps.APPS)
+        self.refused("--app", "mysql", words=("--app mysql", names), job=False)
+        self.refused("--app", "kv", words=("--job and --app",))
+        self.refused("--app", "kv", "--cmd", "x.sh", words=("--cmd and --app",), job=False)
+        self.refused("--app-arg", "keys=1", words=("without --app",))
+        for word, why in (
+            ("keys", "no such parameter"),
+            ("clients=1", "keys=20000"),
+            ("keys=0", "whole number"),
+            ("keys=-1", "whole number"),
+            ("keys=many", "whole number"),
+            ("memtable=big", "not a size"),
+            ("fs=ntfs", "ext4, xfs, f2fs"),
+            ("sync=yes", "not a choice"),
+        ):
+            self.refused("--app", "kv", "--app-arg", word, words=(word, why), job=False)
+        self.refused("--app", "kv", "--mem", "512M", words=("--mem 512M", "768M"), job=False)
+
+    def test_no_image(self):
+        some = self.parse("--app", "kv", job=False)
+        with mock.patch.object(paths, "APPS_IMAGE", Path("/nonexistent/apps.img")), mock.patch.object(
+            paths, "QEMU", Path(__file__)
+        ), mock.patch.object(paths, "GUEST", self.folder), mock.patch.dict(
+            paths.KERNELS, debian=Path(__file__)
+        ), redirect_stdout(io.StringIO()):
+            (self.folder / "initrd.lz4").touch()
+            with self.assertRaisesRegex(Exception, "(?s)apps.img is not there.*make guest-apps"):
+                run.run(some)
+
+
+class Readers(unittest.TestCase):
+    """From what the programs print to app.json."""
+
+    def parts(self, name, files):
+        app = apps.APPS[name]
+        return apps.results(app, app.values([]), files)["parts"]
+
+    def test_sysbench(self):
+        # sum 4.64 ms / 4; the median: the first bucket with half of the four
+        (part,) = self.parts("sysbench-fileio", {"sysbench.txt": SYSBENCH})
+        self.assertEqual((part["name"], part["operations"], part["seconds"]), ("run", 4, 0.05))
+        self.assertEqual(
+            part["latency_ns"], {"mean": 1_160_000, "p50": 222_000, "p99": 4_100_000, "max": 4_180_000}
+        )
+
+    def test_pgbench(self):
+        log = b"0 1 1000 0 1704067208 500\n1 1 3000 0 1704067208 600\n0 2 2000 0 1704067209 700\n"
+        text = b"number of transactions actually processed: 3/3\ntps = 750.5 (without initial connection time)\n"
+        (part,) = self.parts("pgbench", {"pgbench.txt": text, "pgbench-transactions.log": log})
+        self.assertEqual((part["operations"], part["seconds"]), (3, round(3 / 750.5, 9)))
+        self.assertEqual(
+            part["latency_ns"], {"mean": 2_000_000, "p50": 2_000_000, "p99": 3_000_000, "max": 3_000_000}
+        )
+
+    def test_sqlite(self):
+        # of 200 samples 1 .. 200 the 198th is the smallest that 99 % do not exceed
+        times = "".join(f"{n}\n" for n in range(200, 0, -1)).encode()
+        update, read = self.parts("sqlite", {"sqlite-update.txt": times, "sqlite-read.txt": b"7\n"})
+        self.assertEqual((update["name"], read["name"]), ("update", "read"))
+        self.assertEqual(update["latency_ns"], {"mean": 100, "p50": 100, "p99": 198, "max": 200})
+        self.assertEqual(update["seconds"], 20100e-9)
+        self.assertEqual(read["latency_ns"], {"mean": 7, "p50": 7, "p99": 7, "max": 7})
+
+    def test_kv(self):
+        names = ("fillrandom", "readrandom")
+        files = {f"kv-{name}.txt": DB_BENCH.format(name=name).encode() for name in names}
+        parts = self.parts("kv", files)
+        self.assertEqual([part["name"] for part in parts], list(names))
+        self.assertEqual((parts[0]["operations"], parts[0]["seconds"]), (5000, 0.279))
+        self.assertEqual(
+            parts[0]["latency_ns"], {"mean": 55_170, "p50": 30_690, "p99": 63_120, "max": 25_166_000}
+        )
+
+    def test_unreadable(self):
+        for name, files in (
+            ("kv", {}),
+            ("kv", {"kv-fillrandom.txt": b"oops"}),
+            ("sysbench-fileio", {"sysbench.txt": SYSBENCH.replace(b"total time", b"time")}),
+            ("pgbench", {"pgbench.txt": b"tps = 1.0 (without initial connection time)", "pgbench-transactions.log": b""}),
+            ("sqlite", {"sqlite-update.txt": b"x\n"}),
+        ):
+            with self.assertRaises(MachineError) as caught:
+                self.parts(name, files)
+            self.assertEqual(caught.exception.code, MACHINE_FAILED)
+            self.assertIn(name, str(caught.exception))
+
+    def test_report(self):
+        app = apps.APPS["kv"]
+        part = {
+            "name": "fillrandom",
+            "operations": 20000,
+            "seconds": 2.0,
+            "latency_ns": {"mean": 50600, "p50": None, "p99": 67600, "max": 25172000},
+        }
+        found = {"app": "kv", "parameters": app.values([]), "parts": [part]}
+        shown = report.Report.__new__(report.Report)
+        shown.app, shown._lines, shown._color = found, [], False
+        shown._application()
+        figures = shown._lines[1].split()
+        self.assertEqual(figures, ["fillrandom", "20,000", "10,000", "50.6", "-", "67.6", "25,172"])
+        self.assertIn("keys=20000", shown._lines[2])
+
+
+if __name__ == "__main__":
+    unittest.main()
