@@ -43,7 +43,7 @@ REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
-.PHONY: help run shell report replay reproduce-pen reproduce-ippbe reproduce-pen-quick reproduce-ippbe-quick test check-fast fuzz determinism bench build packages core qemu guest guest-kernel guest-apps venv venv-reproduce clean distclean
+.PHONY: help run shell report replay reproduce-pen reproduce-ippbe reproduce-pen-quick reproduce-ippbe-quick test check-fast fuzz determinism bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -81,7 +81,7 @@ reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer trace
 reproduce-ippbe-quick: core venv-reproduce ## some of IPPBE's, likewise
 	@host-tools/reproduce/reproduce.py ippbe --quick $(REPRODUCE_ARGS)
 
-test: build guest-kernel guest-apps venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: build guest-kernel guest-apps guest-content venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
@@ -115,6 +115,9 @@ guest: packages ## the guest's kernel and initramfs
 
 guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, once)
 	@$(PHASE) kernel "the small guest kernel (--kernel small)" host-tools/guest/kernel.sh
+
+guest-content: guest-apps ## what the content workloads work on, for --content (two minutes, once)
+	@$(PHASE) content "what the content workloads work on" host-tools/guest/content.sh
 
 guest-apps: guest ## the image of applications, for --app and --apps (a minute or two, once)
 	@$(PHASE) apps "the image of applications" host-tools/guest/apps.sh

@@ -21,6 +21,7 @@
 #include "nand_geom.h"
 #include "profile.h"
 #include "record.h"
+#include "record_content.h"
 
 #define PROGRESS_CHUNKS 64u	/* chunks of 32 units between two reports */
 
@@ -46,6 +47,8 @@ struct slate_dev {
 	uint64_t skipped_ns;
 	char *settings;
 	struct record *record;		/* NULL: none */
+	struct record_content *content;	/* NULL: none */
+	bool machine_stands;		/* its flushes are not recorded there */
 	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* its commands that were set to 0 */
 
 	struct ftl_io *own_io;		/* the preconditioner's */
@@ -390,7 +393,12 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 		d->record = record_open(o->record, d->settings, d->was_there, err);
 		result = d->record ? SSD_OK : SSD_E_INVAL;
 	}
+	if (!result && o->record_content) {
+		d->content = record_content_open(o->record_content, d->settings, err);
+		result = d->content ? SSD_OK : SSD_E_INVAL;
+	}
 	if (result) {
+		(void)slate_end_record(d, false);
 		slate_close(d);
 		return result;
 	}
@@ -405,21 +413,27 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 
 bool slate_end_record(struct slate_dev *d, bool keep)
 {
+	bool good = !d->content || record_content_close(d->content, keep);
 	struct slate_stats *now;
-	bool good;
 
+	d->content = NULL;
 	if (!d->record)
-		return true;
+		return good;
 	now = malloc(sizeof(*now));
 	SSD_ASSERT(now);
 	slate_get_stats(d, now);
 	for (unsigned int op = 0; op < NAND_NOPS; op++)
 		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
 			now->nand.ops[op][s] += d->record_before[op][s];
-	good = record_close(d->record, &now->nand, keep);
+	good = record_close(d->record, &now->nand, keep) && good;
 	d->record = NULL;
 	free(now);
 	return good;
+}
+
+void slate_machine_stands(struct slate_dev *d, bool stands)
+{
+	d->machine_stands = stands;
 }
 
 void slate_close(struct slate_dev *d)
@@ -576,6 +590,8 @@ void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(d->record))
 		record_submit(d->record, now_ns, io);
+	if (SSD_UNLIKELY(d->content) && !(d->machine_stands && io->op == FTL_FLUSH))
+		record_content_submit(d->content, now_ns, io, &d->host);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
 }

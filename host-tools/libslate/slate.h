@@ -36,7 +36,9 @@ struct slate_mark {
  * that all differ. progress: called now and then while it goes on; false stops it
  * (slate_open() says SSD_E_POWER, and a new drive file is removed). record: path
  * of a file that gets every call into the drive from here on, see docs/replay.md;
- * NULL: none. profile and backing NULL: the overrides say everything.
+ * NULL: none. record_content: path of a file that gets every request and what is
+ * written, see docs/content-trace.md; NULL: none. profile and backing NULL: the
+ * overrides say everything.
  */
 struct slate_options {
 	const char *profile;
@@ -45,6 +47,7 @@ struct slate_options {
 	bool ephemeral;
 	bool zeroes;
 	const char *record;
+	const char *record_content;
 	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
 	void *opaque;
 };
@@ -56,9 +59,14 @@ struct slate_options {
  */
 int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
-/* The recording is over: keep it, or not. False (told on stderr): it could not be written. */
+/* Recordings are over: keep them, or not. False (told on stderr): one could not be written. */
 bool slate_end_record(struct slate_dev *d, bool keep);
-/* Keeps a recording that is not over. */
+/*
+ * While the host's machine stands, a content trace leaves flushes out: they are its
+ * shell's own, at a moment that is nobody's virtual time.
+ */
+void slate_machine_stands(struct slate_dev *d, bool stands);
+/* Keeps recordings that are not over. */
 void slate_close(struct slate_dev *d);
 
 uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */

@@ -141,8 +141,12 @@ void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t
 {
 	struct replay *r = opaque;
 
+	const struct request *q = io->host;
+
 	if (r->verify)
-		verify_copy(r->verify, io->host, at, buf, len);
+		verify_copy(r->verify, q, at, buf, len);
+	else if (io->op == FTL_WRITE && q->data_bytes)
+		memcpy(buf, q->data + at, len);
 	else if (io->op == FTL_WRITE)
 		memset(buf, 0, len);
 }
@@ -263,15 +267,36 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	q->bytes = row->bytes;
 	q->id = r->submitted++;
 	q->stream = stream;
+	q->data_bytes = 0;
 	if (r->engine->inflight > r->deepest)
 		r->deepest = r->engine->inflight;
 	return q;
 }
 
+/* The trace has read on when the drive asks for the data of a write: keep them. */
+static int take_content(struct stream *s, struct request *q)
+{
+	if (q->op != FTL_WRITE || !trace_has_content(s->trace))
+		return 0;
+	if (q->bytes > q->data_room) {
+		free(q->data);
+		q->data = malloc(q->bytes);
+		SSD_ASSERT(q->data);
+		q->data_room = q->bytes;
+	}
+	q->data_bytes = q->bytes;
+	if (trace_read_content(s->trace, 0, q->data, q->bytes))
+		return -replay_fail(REPLAY_USAGE, "%s", trace_error(s->trace));
+	return 0;
+}
+
 static int submit(struct replay *r, struct stream *s)
 {
 	struct request *q = engine_request(r, &s->row, s->number);
+	int result = take_content(s, q);
 
+	if (result)
+		return result;
 	s->requests++;
 	s->inflight++;
 	if (r->verify)
@@ -504,6 +529,45 @@ int engine_run(struct replay *r)
 	return 0;
 }
 
+/* One request alone. */
+static void read_one(struct replay *r, const struct trace_row *row)
+{
+	struct request *q = engine_request(r, row, 0);
+	struct engine *e = r->engine;
+
+	verify_submit(r->verify, q);
+	slate_submit(r->dev, r->now_ns, &q->io);
+	for (;;) {
+		uint64_t deadline_ns = slate_step(r->dev, r->now_ns);
+
+		if (e->first_ns <= r->now_ns)
+			break;
+		r->now_ns = earliest(e, deadline_ns);
+		SSD_ASSERT(r->now_ns != REPLAY_NEVER);
+	}
+	q = pop(e);
+	verify_done(r->verify, q);
+	engine_release(r, q);
+}
+
+int engine_read_back(struct replay *r)
+{
+	struct trace_row row = { .op = TRACE_READ };
+	struct verified before, after;
+
+	verify_get(r->verify, &before);
+	for (; verify_next_written(r->verify, &row.offset, &row.bytes); row.offset += row.bytes) {
+		read_one(r, &row);
+		if (replay_stopped)
+			return REPLAY_INTERRUPTED;
+	}
+	verify_get(r->verify, &after);
+	fprintf(stderr, "slate-replay: read back: %llu sectors, %llu wrong\n",
+		(unsigned long long)(after.sectors - before.sectors),
+		(unsigned long long)(after.wrong - before.wrong));
+	return 0;
+}
+
 int engine_open(struct replay *r)
 {
 	r->engine = calloc(1, sizeof(*r->engine));
@@ -520,8 +584,10 @@ void engine_close(struct replay *r)
 		struct chunk *c = e->chunks;
 
 		e->chunks = c->next;
-		for (unsigned int i = 0; i < CHUNK; i++)
+		for (unsigned int i = 0; i < CHUNK; i++) {
 			free(c->request[i].lower);
+			free(c->request[i].data);
+		}
 		free(c);
 	}
 	if (e)

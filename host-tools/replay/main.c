@@ -75,6 +75,7 @@ static int open_traces(struct replay *r)
 		if (trace_open(&s->trace, r->o.name[i], &o, err))
 			return replay_fail(REPLAY_USAGE, "%s", err);
 		r->streams++;
+		r->has_content = r->has_content || trace_has_content(s->trace);
 	}
 	return 0;
 }
@@ -104,7 +105,7 @@ static int gather_sets(const struct replay *r, const char **set, size_t room)
 				   trace_name(r->stream[0].trace));
 	for (; kept && *kept && n < room - r->o.sets - 2; kept++)
 		set[n++] = *kept;
-	if (r->o.check)
+	if (r->o.check || (r->has_content && !r->o.user_payload))
 		set[n++] = "ftl.payload=yes";
 	else if (!r->o.drive && !r->o.user_payload)
 		set[n++] = "ftl.payload=no";
@@ -129,6 +130,7 @@ static int open_drive(struct replay *r)
 	const struct slate_options o = {
 		.profile = r->o.profile, .overrides = set, .backing = r->o.drive,
 		.ephemeral = r->o.ephemeral, .zeroes = true, .record = r->o.record,
+		.record_content = r->o.record_content,
 		.progress = on_progress, .opaque = r,
 	};
 	char err[SLATE_ERR_BYTES];
@@ -140,6 +142,9 @@ static int open_drive(struct replay *r)
 	if (r->o.loop == REPLAY_RECORDED && trace_was_mounted(r->stream[0].trace) && !r->o.drive)
 		return replay_fail(REPLAY_USAGE, "%s: was recorded on a drive file: name a copy of it, as it "
 				   "was before, with --drive", trace_name(r->stream[0].trace));
+	if (r->has_content && r->o.align_units)
+		return replay_fail(REPLAY_USAGE, "--align unit: would write bytes that a trace with content does "
+				   "not have: leave it out");
 	result = gather_sets(r, set, sizeof(set) / sizeof(set[0]));
 	if (result)
 		return result;
@@ -256,6 +261,8 @@ static int report(struct replay *r, double wall_s)
 	}
 	tell_notes(r);
 	tell_wall(r, wall_s);
+	if (!result && r->o.read_back)
+		result = engine_read_back(r);
 	return result ? result : tell_wrong(r);
 }
 

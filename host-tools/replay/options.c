@@ -15,8 +15,9 @@ static const char help[] =
 "usage: slate-replay --profile FILE [option ...] TRACE ...\n"
 "\n"
 "Replay traces on an emulated SSD in virtual time. TRACE is a file (msr, ssdsim,\n"
-"blkparse, fio or native; plain, .gz or .zst), - for standard input, or a generator:\n"
-"gen:rand4k,foot=3400MiB,n=3000000[,seed=1][,read=PERMILLE][,fill=128KiB][,gap=NS],\n"
+"blkparse, fio, native or content; plain, .gz or .zst), - for standard input, or a generator:\n"
+"gen:rand4k,foot=3400MiB,n=3000000[,seed=1][,read=PERMILLE][,fill=128KiB][,gap=NS]\n"
+"[,content=zero|random|text|similar],\n"
 "gen:seq128k,foot=1GiB. Several traces are several streams.\n"
 "\n"
 "the drive\n"
@@ -50,16 +51,19 @@ static const char help[] =
 "  --interval MS          a time series in the JSON\n"
 "  --check[=N]            verify content, and the FTL's invariants every N requests\n"
 "                         (default 100000); sets ftl.payload=yes\n"
+"  --read-back            with --check: at the end read all that was written once more,\n"
+"                         which no figure counts\n"
 "  --record FILE          record the calls, for --recorded\n"
+"  --record-content FILE  record the requests and what is written (docs/content-trace.md)\n"
 "  --wall                 the host's time in the JSON, too\n"
-"Without --check no data are kept (ftl.payload=no), unless --set says otherwise or the\n"
-"drive is a file.\n";
+"Without --check no data are kept (ftl.payload=no), unless --set says otherwise, the\n"
+"drive is a file, or a trace says what is written (content, gen: with content=).\n";
 
 enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_FORMAT,
 	OPT_DEVICE, OPT_BLK_ACTION, OPT_MAX_BAD, OPT_FOLD, OPT_SCALE, OPT_ALIGN, OPT_JSON, OPT_CSV,
-	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_WALL, OPT_HELP
+	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -89,6 +93,8 @@ static const struct option long_options[] = {
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "check", optional_argument, NULL, OPT_CHECK },
 	{ "record", required_argument, NULL, OPT_RECORD },
+	{ "record-content", required_argument, NULL, OPT_RECORD_CONTENT },
+	{ "read-back", no_argument, NULL, OPT_READ_BACK },
 	{ "wall", no_argument, NULL, OPT_WALL },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 }
@@ -158,7 +164,7 @@ static int get_format(const char *text, enum trace_format *out)
 		*out = (enum trace_format)f;
 		return 0;
 	}
-	return replay_fail(REPLAY_USAGE, "--format %s: is none of native, msr, ssdsim, blkparse, fio: "
+	return replay_fail(REPLAY_USAGE, "--format %s: is none of native, msr, ssdsim, blkparse, fio, content: "
 			   "give one of them", text);
 }
 
@@ -205,6 +211,9 @@ static int take_flag(struct replay_options *o, int c)
 		return 0;
 	case OPT_FOLD:
 		o->beyond = BEYOND_FOLD;
+		return 0;
+	case OPT_READ_BACK:
+		o->read_back = true;
 		return 0;
 	case OPT_WALL:
 		o->wall = true;
@@ -282,6 +291,9 @@ static int take_option(struct replay_options *o, int c, const char *text)
 	case OPT_RECORD:
 		o->record = text;
 		return 0;
+	case OPT_RECORD_CONTENT:
+		o->record_content = text;
+		return 0;
 	case OPT_INTERVAL:
 		result = get_number(c, text, 1, 1000000000, &v);
 		o->interval_ns = v * 1000000;
@@ -323,10 +335,15 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 		      "--warmup, --fold, --scale and --align out";
 	else if (o->loop == REPLAY_RECORDED && o->profile)
 		why = "--recorded: the recording has the drive's settings: leave --profile out";
+	else if (o->read_back && (!o->check || o->loop == REPLAY_RECORDED))
+		why = "--read-back is for --check, and not for --recorded: give the one, leave the other out";
 	else if (same_file(o->csv, o->json))
 		why = "--csv and --json name one file: name two";
 	else if (same_file(o->record, o->csv) || same_file(o->record, o->json))
 		why = "--record names the file of --csv or --json: name another";
+	else if (same_file(o->record_content, o->csv) || same_file(o->record_content, o->json) ||
+		 same_file(o->record_content, o->record))
+		why = "--record-content names the file of --csv, --json or --record: name another";
 	for (unsigned int i = 0, seen = 0; i < o->names; i++)
 		if (!strcmp(o->name[i], "-") && seen++)
 			why = "standard input is named twice: it can be read only once";

@@ -8,6 +8,7 @@
  *   recorded.c  the other loop: a recording's own calls, compared
  *   place.c     from a trace's addresses to the drive's
  *   verify.c    --check: what each sector must hold
+ *   shadow.c    the same of traces with content: hashes of it
  *   account.c   what is counted, and since when; the time series
  *   csv.c       a line per request
  *   report.c    the JSON;  summary.c  the same for people
@@ -37,12 +38,12 @@ enum replay_loop { REPLAY_CLOSED, REPLAY_OPEN, REPLAY_RECORDED };
 enum replay_beyond { BEYOND_ERROR, BEYOND_FOLD, BEYOND_SCALE };
 
 struct replay_options {
-	const char *profile, *drive, *csv, *json, *record;	/* NULL: none; json "-": stdout */
+	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json "-": stdout */
 	const char *set[REPLAY_SETS_MAX + 1];	/* in order, the last of a key counts */
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* traces */
 	unsigned int names;
-	bool ephemeral, align_units, common_clock, wall, check, user_payload;
+	bool read_back, ephemeral, align_units, common_clock, wall, check, user_payload;
 	enum replay_loop loop;
 	enum replay_beyond beyond;
 	uint64_t scale_bytes;		/* extent of the trace; 0: look for it */
@@ -90,6 +91,9 @@ struct request {
 	uint32_t version;		/* verify: WRITE, TRIM */
 	uint32_t *lower;		/* verify: READ, a version for each sector */
 	size_t lower_room;
+	unsigned char *data;		/* what a WRITE holds, if the trace says so */
+	size_t data_bytes, data_room;	/* data_bytes 0: it does not */
+	struct request *older, *newer;	/* shadow: reads in flight, in the order of submission */
 	struct request *next;		/* free list */
 };
 
@@ -133,6 +137,7 @@ struct replay {
 	uint64_t deepest;		/* most requests in flight */
 	uint64_t invariant_checks;
 	bool warm;			/* the warm-up is over */
+	bool has_content;		/* a trace says what writes hold */
 	bool terminal;
 	double begin_s, shown_s, begin_cpu_s;
 	/* RECORDED */
@@ -159,6 +164,8 @@ int stream_fetch(struct replay *r, struct stream *s);
 /* The drive's callbacks; opaque is the replay. */
 void engine_done(void *opaque, struct ftl_io *io);
 void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
+/* All that was written, read and checked; takes part in no account. 0 or an exit code, explained. */
+int engine_read_back(struct replay *r);
 int engine_open(struct replay *r);
 void engine_close(struct replay *r);
 /* Of a request whose time has come. */
@@ -185,12 +192,29 @@ void account_end(struct replay *r);
 struct verify *verify_open(struct replay *r, bool known_zeroes);
 void verify_close(struct verify *v);
 void verify_submit(struct verify *v, struct request *q);
-void verify_done(struct verify *v, const struct request *q);
+void verify_done(struct verify *v, struct request *q);
 void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *buf, size_t len);
+/* The next range of at most 128 KiB with something written in it, from *at on; false: none. */
+bool verify_next_written(const struct verify *v, uint64_t *at, uint64_t *bytes);
 struct verified {
 	uint64_t sectors, unknown, wrong;
 };
 void verify_get(const struct verify *v, struct verified *out);
+
+/* shadow.c: hashes of what a sector may hold, by the versions of verify.c. NULL: no memory. */
+struct shadow;
+struct shadow *shadow_open(uint64_t sectors);
+void shadow_close(struct shadow *s);
+uint64_t shadow_hash(const void *sector);
+/* A write of this sector is submitted, in version `version`, over version `newest`; 0: none. */
+void shadow_write(struct shadow *s, uint64_t sector, uint32_t newest, uint32_t version, uint64_t hash);
+/* Version `completed` is on the drive now; requests from number `next_id` on know. */
+void shadow_completed(struct shadow *s, uint64_t sector, uint32_t completed, uint64_t next_id);
+/* May a read return this hash: of a version lower .. newest? */
+bool shadow_allows(const struct shadow *s, uint64_t sector, uint32_t newest, uint32_t lower,
+		   uint64_t hash);
+void shadow_read_begins(struct shadow *s, struct request *q);
+void shadow_read_ends(struct shadow *s, struct request *q);
 
 /* csv.c: NULL (explained), 0 or an exit code (explained). */
 struct csv *csv_open(const char *path);

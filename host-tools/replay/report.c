@@ -114,6 +114,24 @@ static void put_options(const struct replay *r, json_t *root)
 	json_object_set_new(o, "common_clock", json_boolean(r->o.common_clock));
 }
 
+/* Null for traces that do not say what is written, and for generators. */
+static void put_content(const struct stream *s, json_t *to)
+{
+	char name[TRACE_SHA256_CHARS];
+	struct trace_content c;
+	json_t *o;
+
+	if (!trace_get_content(s->trace, &c)) {
+		json_object_set_new(to, "content", json_null());
+		return;
+	}
+	o = sub(to, "content");
+	json_object_set_new(o, "name", trace_content_name(s->trace, name) ? json_string(name) : json_null());
+	put(o, "pieces", c.pieces);
+	put(o, "zeroes", c.zeroes);
+	put(o, "blocks", c.blocks);
+}
+
 static json_t *input(struct stream *s)
 {
 	json_t *o = json_object();
@@ -132,6 +150,7 @@ static json_t *input(struct stream *s)
 	put(o, "other", c.other);
 	put(o, "other_devices", c.other_devices);
 	json_object_set_new(o, "several_devices", json_boolean(trace_many_devices(s->trace)));
+	put_content(s, o);
 	put(o, "requests", s->requests);
 	put(o, "backwards", s->backwards);
 	put(o, "zero_size", s->placed.zero_size);

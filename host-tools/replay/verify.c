@@ -15,6 +15,8 @@
  *   V1  a tagged sector names itself, with completed-then <= version <= submitted-now
  *   V2  a sector of zeroes was trimmed by a version >= completed-then, or
  *       completed-then is 0 and the drive began with zeroes there
+ *       With content, of a trace that says what is written: the sector's hash is that of
+ *       a version in these bounds (shadow.c)
  *   V3  anything else is wrong, unless completed-then is 0 and nobody knows what the
  *       drive held before (a drive file that was there): counted as unknown
  */
@@ -28,6 +30,7 @@
 #define WORDS (FTL_SECTOR_BYTES / 8u)
 #define MAGIC 0x5e7a6c3d00000000u
 #define WRONG_SHOWN 5u
+#define CHUNK_SECTORS 256u		/* of the bitmap */
 
 struct sector {
 	uint32_t newest, completed, trimmed;
@@ -38,6 +41,8 @@ struct verify {
 	struct sector *sector;
 	uint64_t sectors;
 	uint32_t version;
+	struct shadow *shadow;		/* NULL: tags */
+	uint8_t *chunk;			/* a bit for each 128 KiB: written to */
 	bool known_zeroes;
 	struct verified seen;
 };
@@ -52,9 +57,17 @@ struct verify *verify_open(struct replay *r, bool known_zeroes)
 	v->sectors = r->capacity / FTL_SECTOR_BYTES;
 	v->sector = mmap(NULL, v->sectors * sizeof(*v->sector), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (v->sector == MAP_FAILED) {
+	if (r->has_content)
+		v->shadow = shadow_open(v->sectors);
+	v->chunk = calloc(1, (size_t)(v->sectors / CHUNK_SECTORS / 8 + 1));
+	SSD_ASSERT(v->chunk);
+	if (v->sector == MAP_FAILED || (r->has_content && !v->shadow)) {
 		replay_fail(REPLAY_FAILED, "--check: no memory to remember %" PRIu64 " sectors: free some, "
 			    "or take a smaller drive", v->sectors);
+		if (v->sector != MAP_FAILED)
+			munmap(v->sector, v->sectors * sizeof(*v->sector));
+		shadow_close(v->shadow);
+		free(v->chunk);
 		free(v);
 		return NULL;
 	}
@@ -66,6 +79,8 @@ void verify_close(struct verify *v)
 	if (!v)
 		return;
 	munmap(v->sector, v->sectors * sizeof(*v->sector));
+	shadow_close(v->shadow);
+	free(v->chunk);
 	free(v);
 }
 
@@ -97,38 +112,6 @@ static void remember_lower(struct verify *v, struct request *q)
 		q->lower[i] = v->sector[first + i].completed;
 }
 
-void verify_submit(struct verify *v, struct request *q)
-{
-	uint64_t first, end;
-
-	if (q->op == FTL_READ)
-		remember_lower(v, q);
-	if (q->op != FTL_WRITE && q->op != FTL_TRIM)
-		return;
-	SSD_ASSERT(v->version < UINT32_MAX);
-	q->version = ++v->version;
-	range_of(v, q, &first, &end);
-	for (; first < end; first++) {
-		v->sector[first].newest = q->version;
-		if (q->op == FTL_TRIM)
-			v->sector[first].trimmed = q->version;
-	}
-}
-
-void verify_done(struct verify *v, const struct request *q)
-{
-	uint64_t first, end;
-
-	if ((q->op != FTL_WRITE && q->op != FTL_TRIM) || q->io.status)
-		return;
-	range_of(v, q, &first, &end);
-	for (; first < end; first++)
-		if (v->sector[first].completed < q->version)
-			v->sector[first].completed = q->version;
-}
-
-/* ---- content ---------------------------------------------------------------- */
-
 static void make_content(uint64_t *words, uint64_t sector, uint64_t tag)
 {
 	uint64_t x = (sector + 1) * 0x9e3779b97f4a7c15u ^ tag * 0xbf58476d1ce4e5b9u;
@@ -138,6 +121,65 @@ static void make_content(uint64_t *words, uint64_t sector, uint64_t tag)
 	for (uint32_t i = 2; i < WORDS; i++)
 		words[i] = x + i * 0x94d049bb133111ebu;
 }
+
+/* What a write or trim puts into a sector. */
+static void content_of(const struct request *q, uint64_t sector, uint64_t *words)
+{
+	if (q->op == FTL_TRIM)
+		memset(words, 0, FTL_SECTOR_BYTES);
+	else if (q->data_bytes)
+		memcpy(words, q->data + (sector * FTL_SECTOR_BYTES - q->offset), FTL_SECTOR_BYTES);
+	else
+		make_content(words, sector, q->version | (uint64_t)q->stream << 32);
+}
+
+void verify_submit(struct verify *v, struct request *q)
+{
+	uint64_t first, end, words[WORDS];
+
+	if (q->op == FTL_READ) {
+		remember_lower(v, q);
+		if (v->shadow)
+			shadow_read_begins(v->shadow, q);
+	}
+	if (q->op != FTL_WRITE && q->op != FTL_TRIM)
+		return;
+	SSD_ASSERT(v->version < UINT32_MAX);
+	q->version = ++v->version;
+	range_of(v, q, &first, &end);
+	for (uint64_t c = first / CHUNK_SECTORS; first < end && c <= (end - 1) / CHUNK_SECTORS; c++)
+		v->chunk[c / 8] |= (uint8_t)(1u << c % 8);
+	for (; first < end; first++) {
+		if (v->shadow) {
+			content_of(q, first, words);
+			shadow_write(v->shadow, first, v->sector[first].newest, q->version,
+				     shadow_hash(words));
+		}
+		v->sector[first].newest = q->version;
+		if (q->op == FTL_TRIM)
+			v->sector[first].trimmed = q->version;
+	}
+}
+
+void verify_done(struct verify *v, struct request *q)
+{
+	uint64_t first, end;
+
+	if (q->op == FTL_READ && v->shadow)
+		shadow_read_ends(v->shadow, q);
+	if ((q->op != FTL_WRITE && q->op != FTL_TRIM) || q->io.status)
+		return;
+	range_of(v, q, &first, &end);
+	for (; first < end; first++) {
+		if (v->sector[first].completed >= q->version)
+			continue;
+		v->sector[first].completed = q->version;
+		if (v->shadow)
+			shadow_completed(v->shadow, first, q->version, v->r->submitted);
+	}
+}
+
+/* ---- content ---------------------------------------------------------------- */
 
 static bool is_zero(const uint64_t *words)
 {
@@ -157,6 +199,8 @@ static void tell_wrong(struct verify *v, const struct request *q, uint64_t secto
 		return;
 	if (is_zero(words))
 		snprintf(holds, sizeof(holds), "zeroes");
+	else if (v->shadow)
+		snprintf(holds, sizeof(holds), "the content of none of its versions in question");
 	else if ((words[0] ^ MAGIC) < v->sectors)
 		snprintf(holds, sizeof(holds), "sector %" PRIu64 " in version %u of stream %u",
 			 words[0] ^ MAGIC, (uint32_t)words[1], (uint32_t)(words[1] >> 32));
@@ -174,10 +218,12 @@ static void check_sector(struct verify *v, const struct request *q, uint64_t sec
 	uint64_t want[WORDS];
 
 	v->seen.sectors++;
+	if (v->shadow && shadow_allows(v->shadow, sector, s->newest, lower, shadow_hash(words)))
+		return;			/* V1 */
 	if (is_zero(words)) {
 		if ((s->trimmed && s->trimmed >= lower) || (!lower && v->known_zeroes))	/* V2 */
 			return;
-	} else if ((words[0] ^ MAGIC) == sector && version && version >= lower && version <= s->newest) {
+	} else if (!v->shadow && (words[0] ^ MAGIC) == sector && version && version >= lower && version <= s->newest) {
 		make_content(want, sector, words[1]);
 		if (!memcmp(want, words, sizeof(want)))		/* V1 */
 			return;
@@ -198,13 +244,27 @@ void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *b
 		uint8_t *bytes = buf ? (uint8_t *)buf + i * FTL_SECTOR_BYTES : NULL;
 
 		if (q->op == FTL_WRITE) {
-			make_content(words, first + i, q->version | (uint64_t)q->stream << 32);
+			content_of(q, first + i, words);
 			memcpy(bytes, words, sizeof(words));
 		} else {
 			memcpy(words, bytes ? (const void *)bytes : zeroes, sizeof(words));
 			check_sector(v, q, first + i, words);
 		}
 	}
+}
+
+bool verify_next_written(const struct verify *v, uint64_t *at, uint64_t *bytes)
+{
+	uint64_t c = (*at / FTL_SECTOR_BYTES + CHUNK_SECTORS - 1) / CHUNK_SECTORS, first;
+
+	while (c * CHUNK_SECTORS < v->sectors && !(v->chunk[c / 8] >> c % 8 & 1))
+		c++;
+	first = c * CHUNK_SECTORS;
+	if (first >= v->sectors)
+		return false;
+	*at = first * FTL_SECTOR_BYTES;
+	*bytes = (v->sectors - first < CHUNK_SECTORS ? v->sectors - first : CHUNK_SECTORS) * FTL_SECTOR_BYTES;
+	return true;
 }
 
 void verify_get(const struct verify *v, struct verified *out)

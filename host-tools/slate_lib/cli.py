@@ -22,6 +22,8 @@ examples:
   slate age my.ini --writes 3x -o aged.slate             an aged drive, once and for all
   slate run --drive aged.slate --ephemeral               run on it, and leave it as it is
   slate replay --profile my.ini --fold a.csv.gz          a trace on a drive, without a guest
+  slate run --content web --record-content a.content     real content on ext4, and a trace of it
+  slate content a.content                                what is in the trace
   slate report out/latest                                the report again
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
@@ -62,14 +64,15 @@ def parser() -> Parser:
     age.add_arguments(make)
     age.add_drive_arguments(commands.add_parser("drive", help="tell what a drive file is"), Parser)
     commands.add_parser("replay", help="drive the SSD from traces, without a guest (slate-replay)")
+    commands.add_parser("content", help="tell what a content trace holds (slate-content)")
     drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
     profiles.add_arguments(drives)
     return top
 
 
-def replay(words: list[str]) -> int:
-    """'slate replay': becomes the program that does it."""
-    program = paths.BUILD / "core" / "slate-replay"
+def become(name: str, words: list[str]) -> int:
+    """'slate replay' and 'slate content': become the program that does it."""
+    program = paths.BUILD / "core" / name
     if not program.exists():
         raise SlateError(
             f"{paths.short(program)} is not there: the core has not been built", "run 'make core'"
@@ -83,8 +86,8 @@ def main(argv: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")
     try:
-        if argv[:1] == ["replay"]:  # its options are the program's own
-            return replay(argv[1:])
+        if argv[:1] in (["replay"], ["content"]):  # their options are the programs' own
+            return become(f"slate-{argv[0]}", argv[1:])
         args = parser().parse_args(argv)
         if args.command is None:
             parser().print_help()

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import apps, paths
+from . import apps, content, paths
 from .errors import SlateError
 from .options import RunOptions
 
@@ -39,7 +39,7 @@ class Files:
     qmp_fd: int = -1
 
 
-def check_built(kernel: str, apps: bool = False) -> None:
+def check_built(kernel: str, apps: bool = False, content_too: bool = False) -> None:
     """Everything that a run needs is there."""
     small = kernel == "small"
     needed = [
@@ -49,11 +49,15 @@ def check_built(kernel: str, apps: bool = False) -> None:
     ]
     if apps:
         needed.append((paths.APPS_IMAGE, "guest-apps"))
+    if content_too:
+        needed.append((paths.CONTENT_IMAGE, "guest-content"))
     for path, phase in needed:
         if not path.exists():
             everything = "make run KERNEL=small" if small else "make run"
             if phase == "guest-apps":
                 everything = "make run APP=NAME"
+            if phase == "guest-content":
+                everything = "make guest-content"
             raise SlateError(
                 f"{paths.short(path)} is not there: the {phase.replace('-', ' ')} has not been built",
                 f"run 'make {phase}', or '{everything}', which builds everything first",
@@ -69,10 +73,12 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
     environment += [f"APP_{name.upper()}={shlex.quote(value)}" for name, value in options.app_values.items()]
     entries = [("job/env", text, "".join(line + "\n" for line in environment).encode())]
     if options.job:
-        content = options.job.text.replace("/dev/nvme0n1", options.device)
-        entries.append(("job/job.fio", text, content.encode()))
+        job = options.job.text.replace("/dev/nvme0n1", options.device)
+        entries.append(("job/job.fio", text, job.encode()))
     if options.script:
         entries.append(("job/run.sh", script, options.script_text.encode()))
+    if options.content:
+        entries += [(f"job/{name}", text, data) for name, data in content.files()]
     if options.app:
         for name in ("app.sh", *options.app.files):
             entries.append((f"job/{name}", text, (apps.SCRIPTS / name).read_bytes()))
@@ -107,6 +113,12 @@ def precondition_job(options: RunOptions) -> str:
     return "\n".join(lines) + "\n"
 
 
+def image_bytes(options: RunOptions) -> int:
+    """Of the images that go into the initramfs."""
+    images = ((paths.APPS_IMAGE, options.apps), (paths.CONTENT_IMAGE, options.content))
+    return sum(path.stat().st_size for path, wanted in images if wanted)
+
+
 def write_initrd(options: RunOptions, path: Path) -> None:
     """The job's archive, the applications', the guest's: the kernel unpacks all."""
     import cpio  # host-tools/guest
@@ -115,6 +127,8 @@ def write_initrd(options: RunOptions, path: Path) -> None:
         out.write(cpio.newc(job_entries(options)))
         if options.apps:
             out.write(cpio.newc([("apps.img", 0o100444, paths.APPS_IMAGE.read_bytes())]))
+        if options.content:
+            out.write(cpio.newc([("content.img", 0o100444, paths.CONTENT_IMAGE.read_bytes())]))
         out.write((paths.GUEST / "initrd.lz4").read_bytes())
 
 
@@ -156,6 +170,8 @@ def blockdev(options: RunOptions) -> str:
         pairs["ephemeral"] = "on"
     if options.record:
         pairs["record"] = str(options.record.resolve())
+    if options.record_content:
+        pairs["record-content"] = str(options.record_content.resolve())
     pairs |= {f"set.{i}": line for i, line in enumerate(options.overrides())}
     return keyval(**pairs)
 

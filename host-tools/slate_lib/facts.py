@@ -30,6 +30,8 @@ def checksums(options: RunOptions) -> dict[str, str]:
     }
     if options.apps:
         inputs["apps"] = paths.APPS_IMAGE
+    if options.content:
+        inputs["content"] = paths.CONTENT_IMAGE
     if options.job:
         inputs["job"] = options.job.path
     if options.script:
@@ -94,14 +96,15 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--drive", paths.short(options.drive)] if options.drive else []
     words += ["--ephemeral"] if options.ephemeral else []
     words += ["--record", paths.short(options.record)] if options.record else []
+    words += ["--record-content", paths.short(options.record_content)] if options.record_content else []
     if options.job:
         words += ["--job", paths.short(options.job.path)]
     if options.app:
         words += ["--app", options.app.name]
         words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
-    elif options.script:
+    elif options.script and not options.content:
         words += ["--cmd", paths.short(options.script)]
-    for word in options.script_args:
+    for word in [] if options.content else options.script_args:
         words += [f"--cmd-arg={word}"]
     words += [f"--env={name}={value}" for name, value in options.environment.items()]
     words += ["--kernel", options.kernel]
@@ -112,7 +115,8 @@ def repeat_command(options: RunOptions) -> str:
     words += [] if options.drive_kept else ["--precondition", options.precondition]
     words += ["--frontend", options.frontend]
     words += ["--shell"] if options.shell else []
-    words += ["--apps"] if options.apps and not options.app else []
+    words += ["--content", options.content] if options.content else []
+    words += ["--apps"] if options.apps and not (options.app or options.content) else []
     words += ["--realtime"] if options.realtime else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
     for name, values in (
@@ -134,6 +138,7 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "script_args": options.script_args,
         "environment": options.environment,
         "apps": options.apps,
+        "content": options.content,
         "app": options.app.name if options.app else None,
         "app_parameters": options.app_values,
         "kernel": options.kernel,

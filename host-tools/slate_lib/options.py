@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import apps, drivefile, jobfile, paths, units
+from . import apps, content, drivefile, jobfile, paths, units
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
@@ -28,6 +28,7 @@ class RunOptions:
     drive_kept: drivefile.DriveFile | None = None  # there was a drive in it
     ephemeral: bool = False
     record: Path | None = None  # every call into the drive, for slate-replay
+    record_content: Path | None = None  # every request, and what is written
     job: jobfile.JobFile | None = None
     script: Path | None = None
     script_text: str = ""
@@ -37,6 +38,7 @@ class RunOptions:
     app: apps.App | None = None
     app_values: dict[str, str] = field(default_factory=dict)
     apps: bool = False  # the image of applications is in the guest
+    content: str | None = None  # a content workload: its name
     out: Path | None = None
     kernel: str = "debian"
     smp: int = 1
@@ -64,7 +66,8 @@ class RunOptions:
     @property
     def name(self) -> str:
         """For the run's directory."""
-        what = self.app.name if self.app else self.job.name if self.job else self.script.stem if self.script else "shell"
+        script = self.content or (self.script.stem if self.script else "shell")
+        what = self.app.name if self.app else self.job.name if self.job else script
         return f"{what}-{self.drive_path.stem}"
 
     @property
@@ -128,6 +131,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--shell", action="store_true", help="an interactive guest on the drive, on this terminal"
     )
     what.add_argument(
+        "--content",
+        metavar="NAME",
+        help=f"run a content workload ({', '.join(content.names())}), for --record-content; its size: --env SCALE=2 "
+        "('make guest-content' builds what it needs)",
+    )
+    what.add_argument(
         "--apps",
         action="store_true",
         help="put the image of applications into the guest: a script runs them with 'in-apps' "
@@ -147,6 +156,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--record",
         metavar="FILE",
         help="write every request, with the drive's own times, to FILE: a trace for 'slate replay --recorded'",
+    )
+    drive.add_argument(
+        "--record-content",
+        metavar="FILE",
+        help="write every request, and the data of every write, to FILE: a trace for 'slate replay' "
+        "(docs/content-trace.md)",
     )
     drive.add_argument(
         "--set",
@@ -317,12 +332,14 @@ def _check_no_preconditioning(args: argparse.Namespace) -> None:
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, fill in what they leave open."""
+    content.prepare(args)
     what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
     if len(what) > 1:
         raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
     options = _drive_options(args)
     options.shell = args.shell
     options.apps = args.apps
+    options.content = args.content
     options.environment = _environment(args.env)
     _app(options, args)
     if args.cmd:
@@ -372,7 +389,10 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         _check_kvm()
     check_settings(args.set)
     options.settings = args.set
-    options.record = _record(args.record)
+    options.record = _record("--record", args.record)
+    options.record_content = _record("--record-content", args.record_content)
+    if options.record and options.record == options.record_content:
+        raise SlateError("--record and --record-content name one file", "name two")
     options.qemu_args = args.qemu_arg
     options.kernel_args = _kernel_args(args.kernel_arg)
     options.out = Path(args.out) if args.out else None
@@ -392,13 +412,13 @@ def _app(options: RunOptions, args: argparse.Namespace) -> None:
     options.script_text = jobfile.read(options.script)
 
 
-def _record(name: str | None) -> Path | None:
+def _record(option: str, name: str | None) -> Path | None:
     """Where the recording goes: a directory that is there."""
     if name is None:
         return None
     path = Path(name)
     if path.is_dir() or not path.parent.is_dir():
-        raise SlateError(f"--record {name}: is no file in a directory that is there", "name another file")
+        raise SlateError(f"{option} {name}: is no file in a directory that is there", "name another file")
     return path
 
 

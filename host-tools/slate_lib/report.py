@@ -88,7 +88,8 @@ class Report:
         settings = self.record["settings"]
         what = settings.get("app") or settings.get("job") or settings.get("script") or "shell"
         drive = settings.get("drive") or {}
-        left = f"{Path(what).name} on {Path(drive.get('path') or settings['profile']).name}"
+        name = f"content {settings['content']}" if settings.get("content") else Path(what).name
+        left = f"{name} on {Path(drive.get('path') or settings['profile']).name}"
         facts = [
             units.size(self.device.capacity),
             self._filled(settings),

@@ -12,7 +12,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from . import apps, command, device, drivefile, facts, paths, process, qmp, report, units
+from . import apps, command, device, drivefile, facts, paths, process, qmp, recording, report, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .options import RunOptions
 from .rundir import RunDir
@@ -34,10 +34,11 @@ class Run:
         self.progress = Progress(sys.stdout, self.started)
         self.raw: dict[str, Any] | None = None
         self.qemu_version = ""
-        self.run_dir = RunDir(options.out, options.name, paths.APPS_IMAGE.stat().st_size if options.apps else 0)
+        self.run_dir = RunDir(options.out, options.name, command.image_bytes(options))
         self.watcher = Watcher(
             self.run_dir.console, self.run_dir.results, options.timeout, self.progress, options.verbose
         )
+        self.recordings = recording.Recordings(options)
         self.line: list[str] = []
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
@@ -68,7 +69,8 @@ class Run:
         self.phases[phase] = time.monotonic() - self.started - sum(self.phases.values())
 
     def _drop_unfinished(self) -> None:
-        """A drive file that QEMU was making when it ended is good for nothing."""
+        """A drive file or recording that QEMU was making when it ended is good for nothing."""
+        self.recordings.drop_unfinished()
         drive = self.options.drive
         if drive and not self.options.drive_kept and drivefile.unfinished(drive):
             drive.unlink()
@@ -115,7 +117,9 @@ class Run:
             # Not before: a process that has threads must not fork.
             self.sums = self.worker.submit(facts.checksums, self.options)
             await self._converse(monitor, qemu)
-            qemu.wait(10)
+            qemu.wait(10 if not self.recordings.before else 120)  # to pack and write what is left
+            if self.raw is not None:
+                self.recordings.check(qemu.said())
         finally:
             if qemu:
                 qemu.kill()
@@ -307,13 +311,15 @@ def run(options: RunOptions) -> int:
     """'slate run'."""
     if options.dry_run:
         return dry_run(options)
-    command.check_built(options.kernel, options.apps)
+    command.check_built(options.kernel, options.apps, options.content is not None)
     if command.firmware_missing():
         raise SlateError(
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
         )
     path = options.job.path if options.job else options.script
     say = options.app.name if options.app else paths.short(path) if path else "a shell"
+    if options.content:
+        say = f"content {options.content}"
     print(
         f"{'slate':<9} {say} on {paths.short(options.drive_path)}, "
         f"{'small kernel, ' if options.kernel == 'small' else ''}"

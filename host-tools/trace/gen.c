@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define GOLDEN 0x9e3779b97f4a7c15u	/* 2^64 / the golden ratio, odd: spreads small seeds */
+#define BLOCK_BYTES 4096u
 #define FIX "see 'slate-replay --help' for generators"
 
 bool trace_parse_size(const char *text, uint64_t *out)
@@ -38,6 +39,18 @@ static bool parse_number(const char *text, uint64_t *out)
 	return true;
 }
 
+static bool parse_content(struct gen *g, const char *kind)
+{
+	static const char *const kinds[] = {
+		[GEN_ZERO] = "zero", [GEN_RANDOM] = "random", [GEN_TEXT] = "text", [GEN_SIMILAR] = "similar",
+	};
+
+	for (unsigned int k = GEN_ZERO; k <= GEN_SIMILAR; k++)
+		if (!strcmp(kind, kinds[k]))
+			g->content = (enum gen_content)k;
+	return g->content;
+}
+
 static bool parse_key(struct gen *g, const char *key, const char *value)
 {
 	uint64_t v = 0;
@@ -52,6 +65,8 @@ static bool parse_key(struct gen *g, const char *key, const char *value)
 		return parse_number(value, &g->seed) && g->seed;
 	if (!strcmp(key, "gap"))
 		return parse_number(value, &g->gap_ns) && g->gap_ns <= 1000000000000u;
+	if (!strcmp(key, "content"))
+		return parse_content(g, value);
 	if (!strcmp(key, "read")) {
 		if (!parse_number(value, &v) || v > 1000)
 			return false;
@@ -159,8 +174,102 @@ bool gen_next(struct gen *g, struct trace_row *row)
 		row->bytes = g->request_bytes;
 		row->op = g->read_permille && draw(g) % 1000 < g->read_permille ? TRACE_READ : TRACE_WRITE;
 	}
+	g->offset = row->offset;
 	g->at++;
 	return true;
+}
+
+/* ---- content ----------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t *state)	/* splitmix64 */
+{
+	uint64_t z = (*state += GOLDEN);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/* Little-endian, that it be the same everywhere. */
+static void put_word(unsigned char *to, uint64_t v)
+{
+	for (unsigned int b = 0; b < 8; b++)
+		to[b] = (unsigned char)(v >> 8 * b);
+}
+
+static void fill_random(uint64_t state, unsigned char *block)
+{
+	for (size_t i = 0; i < BLOCK_BYTES; i += 8)
+		put_word(block + i, mix(&state));
+}
+
+static void fill_text(uint64_t state, unsigned char *block)
+{
+	static const char words[32][9] = {
+		"block ", "page ", "erase ", "program ", "read ", "write ", "trim ", "flush ", "victim ",
+		"valid ", "free ", "map ", "unit ", "plane ", "die ", "chip ", "channel ", "host ", "queue ",
+		"buffer ", "wear ", "spare ", "word ", "cell ", "bit ", "error ", "time ", "log ", "mark ",
+		"\n", "of ", "the ",
+	};
+	size_t at = 0;
+
+	while (at < BLOCK_BYTES) {
+		const char *word = words[mix(&state) % 32];
+		size_t len = strlen(word);
+
+		len = len < BLOCK_BYTES - at ? len : BLOCK_BYTES - at;
+		memcpy(block + at, word, len);
+		at += len;
+	}
+}
+
+static void fill_similar(uint64_t seed, uint64_t state, unsigned char *block)
+{
+	fill_random(seed ^ mix(&state) % 64, block);
+	for (unsigned int i = 0; i < 4; i++) {
+		size_t at = mix(&state) % (BLOCK_BYTES / 8) * 8;
+
+		put_word(block + at, mix(&state));
+	}
+}
+
+static void fill_block(const struct gen *g, uint64_t number, unsigned char *block)
+{
+	uint64_t seed = g->seed * GOLDEN, state = seed + g->at * 0xd1342543de82ef95u;
+
+	state = mix(&state) ^ number * 0xbf58476d1ce4e5b9u;
+	switch (g->content) {
+	case GEN_NO_CONTENT:
+	case GEN_ZERO:
+		memset(block, 0, BLOCK_BYTES);
+		break;
+	case GEN_RANDOM:
+		fill_random(state, block);
+		break;
+	case GEN_TEXT:
+		fill_text(state, block);
+		break;
+	case GEN_SIMILAR:
+		fill_similar(seed, state, block);
+		break;
+	}
+}
+
+void gen_content(const struct gen *g, uint64_t at, void *buf, size_t len)
+{
+	unsigned char block[BLOCK_BYTES], *to = buf;
+
+	while (len) {
+		uint64_t where = g->offset + at;
+		size_t within = where % BLOCK_BYTES, part = BLOCK_BYTES - within;
+
+		part = part < len ? part : len;
+		fill_block(g, where / BLOCK_BYTES, block);
+		memcpy(to, block + within, part);
+		to += part;
+		at += part;
+		len -= part;
+	}
 }
 
 uint64_t gen_rows(const struct gen *g)

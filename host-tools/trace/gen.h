@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gen.h - traces that need no file: the "gen:..." names of trace.h. */
+/*
+ * gen.h - traces that need no file: the "gen:..." names of trace.h.
+ *
+ * What a write holds follows from the seed, the request's number and the address, 4 KiB
+ * at a time:
+ *   zero     zeroes
+ *   random   bytes that do not compress; all blocks differ
+ *   text     words of a small vocabulary: compresses well, all blocks differ
+ *   similar  one of 64 random blocks with 4 of its words of 8 bytes replaced: compresses only
+ *            beside a block of the same kind
+ */
 #ifndef SLATE_TRACE_GEN_H
 #define SLATE_TRACE_GEN_H
 
 #include "trace.h"
 
+enum gen_content { GEN_NO_CONTENT, GEN_ZERO, GEN_RANDOM, GEN_TEXT, GEN_SIMILAR };
+
 struct gen {
 	bool random;
+	enum gen_content content;
 	uint64_t foot_bytes, request_bytes, requests, fill_bytes, gap_ns, seed;
 	uint32_t read_permille;
 	uint64_t x;			/* state of the random numbers */
 	uint64_t at;			/* rows made */
+	uint64_t offset;		/* of the row made last */
 	uint64_t fills;			/* of these, of the fill */
 };
 
@@ -18,6 +32,8 @@ struct gen {
 int gen_open(struct gen *g, const char *spec, char *err, size_t room);
 void gen_rewind(struct gen *g);
 bool gen_next(struct gen *g, struct trace_row *row);
+/* Bytes [at, at + len) of the write made last. */
+void gen_content(const struct gen *g, uint64_t at, void *buf, size_t len);
 uint64_t gen_rows(const struct gen *g);
 
 #endif

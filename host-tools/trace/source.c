@@ -178,6 +178,21 @@ long source_read(struct source *s, char *out, size_t room, const char **why)
 	}
 }
 
+int window_more(struct window *w, const char **why)
+{
+	long got;
+
+	memmove(w->buf, w->buf + w->at, w->end - w->at);
+	w->end -= w->at;
+	w->at = 0;
+	got = source_read(w->source, w->buf + w->end, WINDOW_BYTES - w->end, why);
+	if (got < 0)
+		return -1;
+	w->end += (size_t)got;
+	w->over = !got;
+	return 0;
+}
+
 /* ---- life cycle ------------------------------------------------------------ */
 
 static int begin(struct source *s, const char **why)

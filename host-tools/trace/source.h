@@ -20,6 +20,19 @@ long source_read(struct source *s, char *out, size_t room, const char **why);
 /* 0, or -1 with a sentence in *why. */
 int source_rewind(struct source *s, const char **why);
 void source_close(struct source *s);
+/*
+ * A piece of it in memory: buf[at, end) are bytes not used yet. window_more() moves
+ * them to the front and reads on; 0, or -1 with a sentence in *why.
+ */
+#define WINDOW_BYTES ((size_t)256 << 10)
+struct window {
+	struct source *source;
+	char *buf;
+	size_t at, end;
+	bool over;			/* the source has no more */
+};
+int window_more(struct window *w, const char **why);
+
 /* Of the file as it is, packed or not; *all 0: not known. */
 void source_progress(const struct source *s, uint64_t *done, uint64_t *all);
 /* As trace_sha256(). */

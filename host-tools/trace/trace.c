@@ -5,7 +5,7 @@
  *
  * One buffer holds the piece of the file that is being cut into lines. A line
  * that does not fit into LINE_MAX_BYTES is bad, and passed over to its end.
- * Invariant: buf[at, end) are bytes not yet handed to a parser.
+ * Invariant: in.buf[in.at, in.end) are bytes not yet handed to a parser.
  */
 #include "trace.h"
 
@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "content.h"
 #include "gen.h"
 #include "parse.h"
 #include "source.h"
 
-#define BUFFER_BYTES ((size_t)256 << 10)
 #define LINE_MAX_BYTES 4096u
 
 const char *const trace_format_names[TRACE_NFORMATS + 1] = {
-	"auto", "native", "msr", "ssdsim", "blkparse", "fio", "generated", NULL
+	"auto", "native", "msr", "ssdsim", "blkparse", "fio", "content", "generated", NULL
 };
 
 static parse_line *const parsers[TRACE_NFORMATS] = {
@@ -32,14 +32,12 @@ static parse_line *const parsers[TRACE_NFORMATS] = {
 struct trace {
 	char *name;
 	struct trace_options o;
-	struct source *source;		/* NULL: gen */
 	struct gen gen;
+	struct content *content;	/* NULL: it is no content trace */
 	enum trace_format format;
 	parse_line *parse;
 	struct parse p;
-	char *buf;
-	size_t at, end;
-	bool over;			/* the source has no more */
+	struct window in;		/* its source NULL: gen */
 	struct trace_counts counts;
 	uint64_t line;			/* of this pass */
 	uint64_t first_device;
@@ -49,23 +47,18 @@ struct trace {
 
 /* ---- lines ------------------------------------------------------------------ */
 
+static int give_up(struct trace *t, const char *why)
+{
+	snprintf(t->err, sizeof(t->err), "trace %s: %s", t->name, why);
+	return -1;
+}
+
 /* Make room and read on. 0 or -1. */
 static int more(struct trace *t)
 {
 	const char *why = "";
-	long got;
 
-	memmove(t->buf, t->buf + t->at, t->end - t->at);
-	t->end -= t->at;
-	t->at = 0;
-	got = source_read(t->source, t->buf + t->end, BUFFER_BYTES - t->end, &why);
-	if (got < 0) {
-		snprintf(t->err, sizeof(t->err), "trace %s: %s", t->name, why);
-		return -1;
-	}
-	t->end += (size_t)got;
-	t->over = !got;
-	return 0;
+	return window_more(&t->in, &why) ? give_up(t, why) : 0;
 }
 
 static void tell_bad(struct trace *t, const char *why)
@@ -79,14 +72,14 @@ static void tell_bad(struct trace *t, const char *why)
 static int pass_over(struct trace *t)
 {
 	for (;;) {
-		char *newline = memchr(t->buf + t->at, '\n', t->end - t->at);
+		char *newline = memchr(t->in.buf + t->in.at, '\n', t->in.end - t->in.at);
 
 		if (newline) {
-			t->at = (size_t)(newline - t->buf) + 1;
+			t->in.at = (size_t)(newline - t->in.buf) + 1;
 			break;
 		}
-		t->at = t->end;
-		if (t->over)
+		t->in.at = t->in.end;
+		if (t->in.over)
 			break;
 		if (more(t))
 			return -1;
@@ -99,8 +92,8 @@ static int pass_over(struct trace *t)
 static int next_line(struct trace *t, const char **s, const char **line_end)
 {
 	for (;;) {
-		char *newline = memchr(t->buf + t->at, '\n', t->end - t->at);
-		size_t len = newline ? (size_t)(newline - (t->buf + t->at)) : t->end - t->at;
+		char *newline = memchr(t->in.buf + t->in.at, '\n', t->in.end - t->in.at);
+		size_t len = newline ? (size_t)(newline - (t->in.buf + t->in.at)) : t->in.end - t->in.at;
 
 		if (len > LINE_MAX_BYTES) {
 			t->counts.lines++;
@@ -109,16 +102,16 @@ static int next_line(struct trace *t, const char **s, const char **line_end)
 				return -1;
 			continue;
 		}
-		if (!newline && !t->over) {
+		if (!newline && !t->in.over) {
 			if (more(t))
 				return -1;
 			continue;
 		}
 		if (!newline && !len)
 			return 0;
-		*s = t->buf + t->at;
+		*s = t->in.buf + t->in.at;
 		*line_end = *s + len;
-		t->at += len + (newline != NULL);
+		t->in.at += len + (newline != NULL);
 		if (len && (*line_end)[-1] == '\r')
 			(*line_end)--;
 		t->counts.lines++;
@@ -130,7 +123,7 @@ static int next_line(struct trace *t, const char **s, const char **line_end)
 /* The line at s, the one that next_line() found, is to be found again. */
 static void put_back(struct trace *t, const char *s)
 {
-	t->at = (size_t)(s - t->buf);
+	t->in.at = (size_t)(s - t->in.buf);
 	t->counts.lines--;
 	t->line--;
 }
@@ -158,12 +151,31 @@ static bool accept(struct trace *t, const struct trace_row *row)
 	return true;
 }
 
+static int next_content(struct trace *t, struct trace_row *row)
+{
+	const char *why = "";
+
+	for (;;) {
+		int result = content_next(t->content, row, &why);
+
+		if (result < 0)
+			return give_up(t, why);
+		if (!result)
+			return 0;
+		t->counts.lines++;
+		if (accept(t, row))
+			return 1;
+	}
+}
+
 int trace_next(struct trace *t, struct trace_row *row)
 {
 	const char *s, *end, *why;
 	int result;
 
-	if (!t->source) {
+	if (t->content)
+		return next_content(t, row);
+	if (!t->in.source) {
 		result = gen_next(&t->gen, row);
 		t->counts.rows += (uint64_t)result;
 		return result;
@@ -237,6 +249,8 @@ static enum trace_format tell_format(const char *s, const char *end)
 {
 	if (begins(s, end, "# slate-trace "))
 		return TRACE_NATIVE;
+	if (begins(s, end, "slate-content "))
+		return TRACE_CONTENT;
 	if (begins(s, end, "fio version "))
 		return TRACE_FIO;
 	if (looks_like_blkparse(s, end))
@@ -253,19 +267,19 @@ static int find_format(struct trace *t)
 {
 	const char *s, *end;
 
-	while (!t->over && t->end < LINE_MAX_BYTES && !memchr(t->buf, '\n', t->end))
+	while (!t->in.over && t->in.end < LINE_MAX_BYTES && !memchr(t->in.buf, '\n', t->in.end))
 		if (more(t))
 			return -1;
-	s = t->buf;
-	end = memchr(s, '\n', t->end);
-	end = end ? end : t->buf + t->end;
+	s = t->in.buf;
+	end = memchr(s, '\n', t->in.end);
+	end = end ? end : t->in.buf + t->in.end;
 	if (end > s && end[-1] == '\r')
 		end--;
 	t->format = t->o.format ? t->o.format : tell_format(s, end);
 	if (t->format == TRACE_AUTO || t->format == TRACE_GENERATED) {
 		snprintf(t->err, sizeof(t->err), "trace %s: %s: name its format with --format (native, msr, "
-			 "ssdsim, blkparse or fio)", t->name,
-			 t->end ? "the first line is of no known format" : "is empty");
+			 "ssdsim, blkparse, fio or content)", t->name,
+			 t->in.end ? "the first line is of no known format" : "is empty");
 		return -1;
 	}
 	if (t->format == TRACE_NATIVE && !word_is(s, (size_t)(end - s), "# slate-trace 1")) {
@@ -284,6 +298,16 @@ static int find_format(struct trace *t)
 	return 0;
 }
 
+static int content_head(struct trace *t)
+{
+	const char *why = "";
+
+	if (t->content)
+		return content_rewind(t->content, &why) ? give_up(t, why) : 0;
+	t->content = content_open(&t->in, &why);
+	return t->content ? 0 : give_up(t, why);
+}
+
 /* A native head: everything before the first row. */
 static int read_head(struct trace *t)
 {
@@ -291,15 +315,17 @@ static int read_head(struct trace *t)
 	struct trace_row row = { 0 };
 	int result;
 
+	if (t->format == TRACE_CONTENT)
+		return content_head(t);
 	if (t->format != TRACE_NATIVE)
 		return 0;
 	for (;;) {
-		if (t->at == t->end && !t->over) {
+		if (t->in.at == t->in.end && !t->in.over) {
 			if (more(t))
 				return -1;
 			continue;
 		}
-		if (t->at == t->end || t->buf[t->at] != '#')
+		if (t->in.at == t->in.end || t->in.buf[t->in.at] != '#')
 			return 0;
 		result = next_line(t, &s, &end);
 		if (result <= 0)
@@ -334,9 +360,9 @@ static struct trace *make(const char *name, const struct trace_options *o)
 		return NULL;
 	t->o = *o;
 	t->name = strdup(name);
-	t->buf = malloc(BUFFER_BYTES);
+	t->in.buf = malloc(WINDOW_BYTES);
 	forget_parse(t);
-	if (t->name && t->buf)
+	if (t->name && t->in.buf)
 		return t;
 	trace_close(t);
 	return NULL;
@@ -373,8 +399,8 @@ int trace_open(struct trace **out, const char *name, const struct trace_options 
 		*out = t;
 		return 0;
 	}
-	t->source = source_open(name, err, TRACE_ERR_BYTES);
-	if (!t->source) {
+	t->in.source = source_open(name, err, TRACE_ERR_BYTES);
+	if (!t->in.source) {
 		trace_close(t);
 		return -1;
 	}
@@ -388,8 +414,8 @@ int trace_open_memory(struct trace **out, const void *data, size_t len,
 
 	*out = NULL;
 	if (t)
-		t->source = source_open_memory(data, len);
-	if (!t || !t->source) {
+		t->in.source = source_open_memory(data, len);
+	if (!t || !t->in.source) {
 		snprintf(err, TRACE_ERR_BYTES, "no memory to read a trace");
 		trace_close(t);
 		return -1;
@@ -401,17 +427,17 @@ int trace_rewind(struct trace *t)
 {
 	const char *why = "";
 
-	if (!t->source) {
+	if (!t->in.source) {
 		gen_rewind(&t->gen);
 		return 0;
 	}
-	if (source_rewind(t->source, &why)) {
+	if (source_rewind(t->in.source, &why)) {
 		snprintf(t->err, sizeof(t->err), "trace %s: %s", t->name, why);
 		return -1;
 	}
 	forget_parse(t);
-	t->at = t->end = 0;
-	t->over = false;
+	t->in.at = t->in.end = 0;
+	t->in.over = false;
 	t->line = 0;
 	return find_format(t) || read_head(t) ? -1 : 0;
 }
@@ -421,8 +447,9 @@ void trace_close(struct trace *t)
 	if (!t)
 		return;
 	forget_parse(t);
-	source_close(t->source);
-	free(t->buf);
+	content_close(t->content);
+	source_close(t->in.source);
+	free(t->in.buf);
 	free(t->name);
 	free(t);
 }
@@ -470,10 +497,44 @@ bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_
 	return t->p.has_end;
 }
 
+bool trace_has_content(const struct trace *t)
+{
+	return t->content || t->gen.content;
+}
+
+int trace_read_content(struct trace *t, uint64_t at, void *buf, size_t len)
+{
+	const char *why = "";
+
+	if (!t->content) {
+		gen_content(&t->gen, at, buf, len);
+		return 0;
+	}
+	return content_read(t->content, at, buf, len, &why) ? give_up(t, why) : 0;
+}
+
+bool trace_get_content(const struct trace *t, struct trace_content *out)
+{
+	*out = (struct trace_content){ 0 };
+	if (t->content)
+		content_counts(t->content, out);
+	return t->content;
+}
+
+const char *trace_content_settings(const struct trace *t)
+{
+	return t->content ? content_settings(t->content) : NULL;
+}
+
+bool trace_content_name(const struct trace *t, char out[TRACE_SHA256_CHARS])
+{
+	return t->content && content_name(t->content, out);
+}
+
 void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all)
 {
-	if (t->source) {
-		source_progress(t->source, done, all);
+	if (t->in.source) {
+		source_progress(t->in.source, done, all);
 	} else {
 		*done = t->gen.at;
 		*all = gen_rows(&t->gen);
@@ -482,14 +543,14 @@ void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all)
 
 bool trace_sha256(struct trace *t, char out[TRACE_SHA256_CHARS])
 {
-	return t->source && source_sha256(t->source, out);
+	return t->in.source && source_sha256(t->in.source, out);
 }
 
 uint64_t trace_file_bytes(const struct trace *t)
 {
 	uint64_t done = 0, all = 0;
 
-	if (t->source)
-		source_progress(t->source, &done, &all);
+	if (t->in.source)
+		source_progress(t->in.source, &done, &all);
 	return all ? all : done;
 }

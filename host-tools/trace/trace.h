@@ -18,6 +18,7 @@
  *   blkparse  blkparse's default text: MAJ,MIN CPU SEQ S.NS PID ACTION RWBS SECTOR + N;
  *             one ACTION counts (default Q), everything else is passed over
  *   fio       fio's iolog, version 2 (no times but 'wait') or 3 (times in us)
+ *   content   Slate's, with what is written: see docs/content-trace.md
  *
  * Generators, "gen:KIND,key=value,...": KIND is rand or seq and a request size,
  * such as rand4k or seq128k.
@@ -27,6 +28,8 @@
  *   read=PERMILLE  so many of 1000 are reads; default 0
  *   fill=SIZE   first write foot in order in requests of SIZE; default: do not
  *   gap=NS      between arrivals; default 0
+ *   content=KIND  what writes hold: zero, random, text or similar; default: nothing is
+ *               said about it. See gen.h
  * SIZE takes K, M, G or KiB, MiB, GiB. Random: Marsaglia's xorshift64 (13, 7, 17),
  * request i at (number mod foot / size) * size.
  *
@@ -47,7 +50,8 @@
 #define TRACE_BYTES_MAX ((uint64_t)1 << 62)	/* end of a request */
 
 enum trace_format {
-	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_BLKPARSE, TRACE_FIO, TRACE_GENERATED,
+	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_BLKPARSE, TRACE_FIO,
+	TRACE_CONTENT, TRACE_GENERATED,
 	TRACE_NFORMATS
 };
 extern const char *const trace_format_names[TRACE_NFORMATS + 1];	/* NULL-terminated */
@@ -112,6 +116,24 @@ const char *const *trace_settings(const struct trace *t);
 #define TRACE_END_SOURCES 5u
 bool trace_was_mounted(const struct trace *t);
 bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES]);
+
+/* It says what writes hold: content traces, generators with content. */
+bool trace_has_content(const struct trace *t);
+/* Bytes [at, at + len) of the write handed out last: 0, or -1 as trace_next(). */
+int trace_read_content(struct trace *t, uint64_t at, void *buf, size_t len)
+		       __attribute__((warn_unused_result));
+/* Of what has been read of a content trace; false: it is none. */
+struct trace_content {
+	uint64_t pieces;		/* written, of 4 KiB at most, cut at multiples of 4 KiB */
+	uint64_t zeroes;		/* of these, zeroes */
+	uint64_t blocks;		/* distinct ones, but zeroes */
+};
+bool trace_get_content(const struct trace *t, struct trace_content *out);
+/* The settings of the drive that was recorded, a line each; NULL: it is no content trace. */
+const char *trace_content_settings(const struct trace *t);
+/* Of a content trace read to its end: the hash that is its name, however it is packed. */
+bool trace_content_name(const struct trace *t, char out[TRACE_SHA256_CHARS]);
+
 /* How much of it has been read, and of how much; all 0: not known. */
 void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all);
 /*

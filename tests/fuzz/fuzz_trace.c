@@ -4,7 +4,8 @@
  * chooses a format (or that it be told), the second a device; the rest is the file,
  * packed or not. Nothing may crash, and what comes out must add up:
  *   every line is a row, bad, or of no interest (a write with a flush makes two rows);
- *   a row is within the bounds of trace.h; a second pass gives the same rows.
+ *   a row is within the bounds of trace.h; a second pass gives the same rows, and the
+ *   same content where a trace has it (the first and last 8 KiB of each write).
  * An input on which that fails ends in abort(), so that libFuzzer keeps it;
  * fuzz_trace_bin FILE runs it again.
  */
@@ -30,6 +31,25 @@ static void on_bad(void *opaque, const char *name, uint64_t line, const char *wh
 	++*bad;
 }
 
+static uint64_t sum_content(struct trace *t, uint64_t at, uint64_t len)
+{
+	unsigned char bytes[8192];
+	uint64_t sum = 0;
+
+	MUST(!trace_read_content(t, at, bytes, (size_t)len));
+	for (uint64_t i = 0; i < len; i++)
+		sum = sum * 31 + bytes[i];
+	return sum;
+}
+
+/* Of a write. */
+static uint64_t look_inside(struct trace *t, const struct trace_row *row)
+{
+	uint64_t len = row->bytes < 8192 ? row->bytes : 8192;
+
+	return trace_has_content(t) ? sum_content(t, 0, len) + sum_content(t, row->bytes - len, len) : 0;
+}
+
 /* A sum over all rows; -1 in *result if the trace could not be read to its end. */
 static uint64_t read_all(struct trace *t, uint64_t *rows, int *result)
 {
@@ -45,6 +65,8 @@ static uint64_t read_all(struct trace *t, uint64_t *rows, int *result)
 			MUST(!row.fua && !row.offset && !row.bytes);
 		sum = sum * 31 + row.at_ns + 3 * row.offset + 7 * row.bytes + 11 * (uint64_t)row.op +
 		      13 * row.fua + 17 * row.device + 19 * row.line;
+		if (row.op == TRACE_WRITE)
+			sum += look_inside(t, &row);
 		++*rows;
 	}
 	return sum;

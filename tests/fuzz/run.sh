@@ -36,7 +36,7 @@ seed_fuzz_nand() { # CORPUS
 
 # Two bytes in front: the format (0: told), and the device (any).
 seed_fuzz_trace() { # CORPUS
-	local trace
+	local trace content_head sha
 	for trace in tests/traces/*.gz; do
 		{ printf '\0\0' && gzip -dc "$trace" 2>/dev/null | head -n 12; } >"$1/${trace##*/}.head" || [ $? = 141 ]
 		{ printf '\0\0' && gzip -dc "$trace" 2>/dev/null | head -n 12 | gzip -n; } >"$1/${trace##*/}.packed" || [ $? = 141 ]
@@ -45,6 +45,20 @@ seed_fuzz_trace() { # CORPUS
 	printf '\0\0fio version 2 iolog\na add\na write 0 4096\na wait 100\nb trim 8192 4096\n' >"$1/fio2"
 	printf '\0\0# slate-trace 1\n# set a.b=c\n0 0 write 0 4096 fua\n5 0 step\n5 0 done 0 5 0\n9 1 flush\n# end ops 0 0 1\n' \
 		>"$1/native"
+	content_head='\0\0slate-content 1\n\6\0\0\0a.b=c\n'
+	# zeroes; a flush; a new block, unaligned; the same again twice, FUA; read, trim; no end
+	{
+		printf '%b' "$content_head"'\1\0\0\20\0\0\3\5\1\1\7\10\1'
+		head -c 4096 /dev/zero | tr '\0' a
+		printf '\0\11\377\1\40\20\2\2\0\0\0\10\2\1\10\10'
+	} >"$1/content"
+	# a whole one, without requests
+	{
+		printf '%b' "$content_head"'\7'
+		head -c 40 /dev/zero
+	} >"$1/content-empty"
+	sha=$(tail -c +3 "$1/content-empty" | sha256sum | cut -c1-64 | sed 's/../\\x&/g')
+	printf '%b' "$sha" >>"$1/content-empty"
 }
 
 # A byte in front: a block (its first 2 KiB), a block and its reference, or a stream (of 2 KiB of zeroes).

@@ -3,7 +3,7 @@
 """A stand-in for QEMU: speaks QMP, prints a guest's console, sends results.
 
 FAKE says what goes wrong: refuse, die, panic, hang, garbage, failed-job, spam,
-die-late (after power-off), mute (no statistics).
+die-late (after power-off), mute (no statistics), full (no room for recordings).
 """
 
 import base64
@@ -14,6 +14,7 @@ import socket
 import sys
 import tarfile
 import time
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -88,6 +89,11 @@ def main() -> None:
         sys.exit(
             f"qemu-system-x86_64: -blockdev {drive}: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it"
         )
+    recordings = [
+        Path(pair.partition("=")[2] + ".part") for pair in drive.split(",") if pair.startswith("record")
+    ]
+    for part in recordings:
+        part.write_bytes(b"x")
     qmp = Qmp(int(chardev("qmp")["fd"]))
     qmp.send(
         QMP={
@@ -124,6 +130,12 @@ def main() -> None:
     stats = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 2000, interval)])
     qmp.serve("query-blockstats", [{"node-name": "other"}, {"node-name": "ssd0", "driver-specific": stats}])
     qmp.serve("quit")
+    for part in recordings:
+        if fake == "full":
+            print(f"slate: recording {str(part)[:-5]}: No space left on device: there is none", file=sys.stderr)
+            part.unlink()
+        else:
+            part.rename(str(part)[:-5])
 
 
 if __name__ == "__main__":

@@ -168,6 +168,40 @@ class Arguments(Case):
         self.refused("--record", "/none/x", words=["--record /none/x", "name another file"])
         self.refused("--record", str(self.folder), words=["--record", "name another file"])
 
+    def test_record_content(self):
+        some = self.parse("--record-content", str(self.folder / "a,b"), "--fill", "0")
+        self.assertIn(f",record-content={self.folder}/a,,b,set.0=", command.blockdev(some))
+        self.assertIn(f"--record-content {self.folder}/a,b ", facts.repeat_command(some))
+        self.refused("--record-content", "/none/x", words=["--record-content /none/x", "name another file"])
+        same = str(self.folder / "x")
+        self.refused("--record-content", same, "--record", same, words=["one file", "name two"])
+
+    def test_content(self):
+        """A workload is a script with applications, on a new drive; what the user says goes first."""
+
+        def parse(*words):
+            return options.from_arguments(cli.parser().parse_args(["run", "--content", "iot", *words]))
+
+        some = parse()
+        self.assertEqual((some.content, some.apps, some.script_args, some.fill), ("iot", True, ["iot"], 0))
+        self.assertEqual((some.mem, some.profile.name, some.name), (2 << 30, "small.ini", "iot-small"))
+        names = [name for name, _, _ in command.job_entries(some)]
+        self.assertEqual(
+            sorted(names),
+            ["job/env", "job/iot.py", "job/pc.py", "job/run.sh", "job/synth.py", "job/web.py", "job/workload.py"],
+        )
+        repeat = shlex.split(facts.repeat_command(some))
+        self.assertIn("--content", repeat)
+        for word in ("--cmd", "--apps", "--cmd-arg=iot"):
+            self.assertNotIn(word, repeat)
+        some = parse("--mem", "1G", "--fill", "50", "--profile", str(self.profile), "--env", "SCALE=2")
+        self.assertEqual((some.mem, some.fill, some.profile), (1 << 30, 50, Path(self.profile)))
+        self.assertEqual(some.environment, {"SCALE": "2"})
+        self.refused("--content", "x", words=["--content x", "iot, pc, synth, web"])
+        for words in (["--cmd", "a"], ["--job", "a"], ["--cmd-arg", "a"]):
+            with self.assertRaisesRegex(SlateError, f"--content and {words[0]} exclude each other"):
+                parse(*words)
+
     def test_drive_that_is_there_is_not_filled(self):
         for words in (
             ["--fill", "50"],

@@ -199,6 +199,10 @@ class Text(unittest.TestCase):
         self.assertNotIn("\033", self.text(*one_job()))
         self.assertIn("\033", Report(*one_job(), record()).text(color=True))
 
+    def test_a_content_workload_is_called_by_its_name(self):
+        text = Report(*one_job(), record(job=None, script="a/run.sh", content="pc")).text()
+        self.assertTrue(text.startswith("content pc on small.ini "), text[:60])
+
 
 class Files(unittest.TestCase):
     """device.json, and the report from files."""

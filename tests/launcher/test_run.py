@@ -97,6 +97,25 @@ class Good(RunTest):
         again = subprocess.run([SLATE, "report", self.out], capture_output=True, text=True, check=True)
         self.assertEqual(again.stdout, (self.out / "report.txt").read_text(encoding="utf-8"))
 
+    def test_recordings(self):
+        files = {"--record": self.folder / "calls", "--record-content": self.folder / "content"}
+        words = [str(word) for pair in files.items() for word in pair]
+        code, _, err = self.slate(*words)
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual([path.read_bytes() for path in files.values()], [b"x", b"x"])
+        before = self.folder / "content"
+        before.write_bytes(b"of an earlier run")
+        self.out = self.folder / "second"
+        code, _, err = self.slate("--record-content", str(before), fake="full")
+        self.assertEqual(code, 3)
+        self.assertIn(f"--record-content {before}: the recording was not written: ", err)
+        self.assertIn("No space left on device", err)
+        self.assertEqual(before.read_bytes(), b"of an earlier run")
+        self.out = self.folder / "third"
+        code, _, err = self.slate("--record-content", str(before), fake="panic")
+        self.assertNotEqual(code, 0)
+        self.assertFalse(Path(f"{before}.part").exists())
+
     def test_small_kernel(self):
         small = self.folder / "build" / "guest" / "small"
         small.mkdir()

@@ -5,14 +5,57 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-from support import QEMU, SMALL, TIMEOUT, image_opts, qemu_io, tool
+from support import QEMU, ROOT, SMALL, TIMEOUT, image_opts, qemu_io, tool
+
+sys.path.insert(0, str(ROOT / "tests" / "replay"))
+from content_trace import FLUSH, READ, TRIM, WRITE, read  # noqa: E402  (the path comes first)
 
 MIB = 1 << 20
+
+
+class RecordContent(unittest.TestCase):
+    """record-content=FILE: every request that the drive gets, with what is written; not those of no bytes."""
+
+    def test_every_kind_of_request(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="slate-qemu-") as folder:
+            trace = Path(folder) / "a.content"
+            commands = (
+                "write -P 0x11 0 64k", "write -P 0x22 4608 512", "write 0 0", "read -P 0x11 8k 4k",
+                "write -f -P 0x33 1M 4k", "write -z 2M 8k", "write -z -u 2M 8k", "discard 0 1M", "flush",
+            )  # fmt: skip
+            opts = image_opts() + f",record-content={trace}"
+            # write back: else each write is a FUA write
+            words = [word for command in commands for word in ("-c", command)]
+            tool("qemu-io", "-t", "writeback", "--image-opts", opts, *words)
+            self.assertFalse(Path(f"{trace}.part").exists())
+            found = read(trace)
+        want = [
+            (WRITE, 0, 65536, False, b"\x11" * 65536),
+            (WRITE, 4608, 512, False, b"\x22" * 512),
+            (READ, 8192, 4096, False, b""),
+            (WRITE, 1 << 20, 4096, True, b"\x33" * 4096),
+            (WRITE, 2 << 20, 8192, False, bytes(8192)),
+            (TRIM, 2 << 20, 8192, False, b""),
+            (TRIM, 0, 1 << 20, False, b""),
+            (FLUSH, 0, 0, False, b""),
+        ]
+        got = [(r.op, r.offset, r.bytes, r.fua, r.data) for r in found]
+        self.assertEqual([one[:4] for one in got[: len(want)]], [one[:4] for one in want])
+        self.assertTrue(got[: len(want)] == want)
+        # qemu-io flushes when it ends
+        self.assertEqual({one[0] for one in got[len(want) :]} - {FLUSH}, set())
+
+    def test_a_place_that_is_not_there(self) -> None:
+        said = tool(
+            "qemu-io", "--image-opts", image_opts() + ",record-content=/none/a", "-c", "read 0 4k", code=None
+        )
+        self.assertIn("content trace /none/a.part: No such file or directory", said)
 
 
 class QemuIo(unittest.TestCase):

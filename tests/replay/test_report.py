@@ -40,6 +40,7 @@ INPUT = (
         "format": str,
         "sha256": str,
         "several_devices": bool,
+        "content": type(None),  # test_content.py has the other kind
     }
 )
 SCHEMA = {

@@ -331,6 +331,7 @@ static void nand_ssd_vm_state_cb(void *opaque, bool running, RunState state)
 
     QEMU_LOCK_GUARD(&s->lock);
     s->vm_stopped = !running;
+    slate_machine_stands(s->dev, s->vm_stopped);
     nand_ssd_finish_soon(s);
 }
 
@@ -740,6 +741,7 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     options.backing = opts->drive_file;
     options.ephemeral = opts->ephemeral || s->read_only_file;
     options.record = opts->record;
+    options.record_content = opts->record_content;
     *ret = nand_ssd_errno(slate_open(&options, &host, &dev, why));
     if (*ret < 0) {
         error_setg(errp, "%s", why);
@@ -786,6 +788,7 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     qemu_mutex_init(&s->lock);
     s->vm_state = qemu_add_vm_change_state_handler(nand_ssd_vm_state_cb, s);
     s->vm_stopped = s->vm_state && !runstate_check(RUN_STATE_RUNNING);
+    slate_machine_stands(s->dev, s->vm_stopped);
     s->clock = s->vm_state ? QEMU_CLOCK_VIRTUAL : QEMU_CLOCK_REALTIME;
     s->skew_ns = -qemu_clock_get_ns(s->clock);
     s->timer = timer_new_ns(s->clock, nand_ssd_timer_cb, s);
@@ -871,6 +874,7 @@ static const char *const nand_ssd_strong_runtime_opts[] = {
     "drive-file",
     "ephemeral",
     "record",
+    "record-content",
     NULL
 };
 

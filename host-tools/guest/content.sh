@@ -1,0 +1,205 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# content.sh [--update] [--force]: make build/guest/content.img (squashfs) and
+# build/guest/content.json: what the content workloads ('slate run --content') work on.
+#
+#   --update   look for newer packages; otherwise the versions found the first
+#              time stay
+#   --force    make the image again even if nothing changed
+#
+#   debs/      packages as downloaded, to be installed (pc)
+#   web/       HTML and text of documentation packages (web), as one tree
+#   src/       source packages: NAME.tar, and NAME.debian.tar with Debian's patches (synth)
+#
+# All from the archive that this machine already uses (see lib.sh). Same versions, same
+# bytes. Nothing changed: returns at once. An interrupted run leaves either the old image
+# or the new one. What is kept, in build/guest-cache: content-versions, content-files/.
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+who=content
+package_list=$here/../packages.d/apps.txt
+# shellcheck source=host-tools/guest/lib.sh
+. "$here/lib.sh"
+stamp=$out/.content-stamp
+chosen=$cache/content-versions
+files=$cache/content-files
+image=$out/content.img
+
+# A small desktop's worth; none may have a preinst script, as nothing runs those.
+PACKAGES="coreutils binutils-common libbinutils binutils-x86-64-linux-gnu libpython3.11-minimal
+libpython3.11-stdlib groff-base nano curl libgnutls30 fonts-dejavu-core
+git-doc debian-policy debian-reference-en"
+WEB="git-doc debian-policy debian-reference-en"
+SOURCES="lua5.4 zlib"
+MIN_FREE_MB=500
+
+update='' force=''
+for word in "$@"; do
+	case $word in
+	--update) update=1 ;;
+	--force) force=1 ;;
+	-h | --help)
+		sed -n '4,18s/^# \{0,1\}//p' "$0"
+		exit 0
+		;;
+	*)
+		echo "content.sh: unknown option $word (see --help)" >&2
+		exit 2
+		;;
+	esac
+done
+
+# ---- is there anything to do? ----------------------------------------------
+
+current_stamp()
+{
+	{
+		cat "$here/content.sh" "$chosen"
+		(cd "$out" && stat -c '%n %s %Y' content.img content.json)
+	} 2>/dev/null | sha256sum
+}
+
+up_to_date() { [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ]; }
+
+up_to_date && exit 0
+versions=$(installed_versions)
+need_packages
+take_lock || true
+up_to_date && exit 0
+need_space $MIN_FREE_MB
+make_work
+
+# ---- versions -----------------------------------------------------------------
+
+source_version() # SOURCE
+{
+	apt-cache "${apt_options[@]}" showsrc --only-source "$1" | awk '$1 == "Version:" { print $2 }' |
+		while read -r v; do
+			echo "$v"
+		done | sort -V | tail -n 1
+}
+
+choose_versions()
+{
+	local name version
+	update_lists
+	for name in $PACKAGES; do
+		version=$(candidate "$name")
+		[ -n "$version" ] || { echo "the package lists offer no $name"; return 1; }
+		echo "deb $name $version"
+	done >"$work/versions"
+	for name in $SOURCES; do
+		version=$(source_version "$name")
+		[ -n "$version" ] || { echo "the package lists offer no source of $name"; return 1; }
+		echo "src $name $version"
+	done >>"$work/versions"
+	mv "$work/versions" "$chosen"
+}
+
+# ---- files --------------------------------------------------------------------
+
+# NAME_VERSION without the epoch, as files are called
+stem() { echo "$1_${2#*:}"; }
+
+fetch()
+{
+	local kind name version
+	mkdir -p "$files" "$work/files"
+	cd "$work/files"
+	[ -d "$apt_state/lists" ] || update_lists
+	while read -r kind name version; do
+		if [ "$kind" = deb ]; then
+			compgen -G "$files/${name}_${version//:/%3a}_*.deb" >/dev/null ||
+				apt-get "${apt_options[@]}" download "$name=$version"
+		else
+			[ -e "$files/$(stem "$name" "$version").dsc" ] ||
+				apt-get "${apt_options[@]}" source --download-only "$name=$version"
+		fi
+	done <"$chosen"
+	find . -type f -exec mv {} "$files/" \;
+}
+
+# ---- image ----------------------------------------------------------------------
+
+deb_of() # NAME
+{
+	local kind name version
+	while read -r kind name version; do
+		[ "$kind $name" = "deb $1" ] || continue
+		compgen -G "$files/${name}_${version//:/%3a}_*.deb"
+	done <"$chosen"
+}
+
+build_tree()
+{
+	local root=$work/root name version kind deb file out_name
+	mkdir -p "$root"/{debs,web,src}
+	for name in $PACKAGES; do
+		deb=$(deb_of "$name")
+		if dpkg-deb --ctrl-tarfile "$deb" | tar -t | grep -x './preinst'; then
+			echo "$deb has a preinst script: choose another package (PACKAGES in content.sh)"
+			return 1
+		fi
+		cp "$deb" "$root/debs/"
+	done
+	for name in $WEB; do
+		mkdir "$work/web-$name"
+		dpkg-deb -x "$(deb_of "$name")" "$work/web-$name"
+		(cd "$work/web-$name" && find . -type f \( -name '*.html' -o -name '*.txt' -o -name '*.txt.gz' \) -print0 |
+			LC_ALL=C sort -z | tar -c --null -T -) | tar -x -C "$root/web"
+		rm -rf "${work:?}/web-$name"
+	done
+	find "$root/web" -name '*.gz' -exec gunzip {} +
+	while read -r kind name version; do
+		[ "$kind" = src ] || continue
+		# NAME.tar and NAME.debian.tar, unpacked: what unpacks where is not the guest's to find out
+		for file in "$files/${name}_"*.orig.tar.* "$files/$(stem "$name" "$version").debian.tar."*; do
+			case $file in
+			*.asc) continue ;;
+			*.orig.tar.*) out_name=$name.tar ;;
+			*) out_name=$name.debian.tar ;;
+			esac
+			case $file in
+			*.gz) gunzip -c "$file" ;;
+			*.bz2) bunzip2 -c "$file" ;;
+			*) xz -dc "$file" ;;
+			esac >"$root/src/$out_name"
+		done
+	done <"$chosen"
+	chmod -R u=rwX,go=rX "$root"
+	[ "$(find "$root/src" -name '*.tar' -size +0 | wc -l)" = $((2 * $(wc -w <<<"$SOURCES"))) ]
+}
+
+pack()
+{
+	mksquashfs "$work/root" "$work/content.img" -noappend -no-progress -all-root -no-xattrs \
+		-comp lz4 -b 131072 -mkfs-time 0 -all-time 0
+}
+
+describe()
+{
+	{
+		echo '{'
+		echo '  "packages": {'
+		sed -E 's/(.*) (.*) (.*)/    "\1 \2": "\3",/; $s/,$//' "$chosen"
+		echo '  },'
+		echo "  \"sha256\": \"$(sha256sum <"$work/content.img" | cut -d' ' -f1)\""
+		echo '}'
+	} >"$work/content.json"
+}
+
+# ---- all of it --------------------------------------------------------------------
+
+if [ -n "$update" ] || [ ! -e "$chosen" ]; then
+	phase content-versions "looking up packages" choose_versions
+fi
+phase content-fetch "fetching what is missing" fetch
+phase content-unpack "unpacking documents and sources" build_tree
+phase content-pack "making the image" pack
+describe
+rm -f "$stamp"
+mv "$work/content.img" "$work/content.json" "$out/"
+current_stamp >"$stamp"
+say "ready: $(wc -l <"$chosen") packages, $(($(stat -c %s "$image") / 1000000)) MB"

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# run.sh NAME: a content workload ('slate run --content NAME'), in the guest: a fresh ext4 on the
+# drive, NAME.py on it, unmounted at the end. SLATE_SEED and SCALE (default 1) are its
+# only inputs beside the images.
+corpus=/run/apps/mnt/content
+in-apps --mkfs ext4 || exit
+mkdir -p $corpus
+mount -t squashfs -o loop,ro /content.img $corpus || exit
+export PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 SCALE="${SCALE:-1}"
+slate-mark begin "$1"
+in-apps python3 "/job/$1.py" || exit
+in-apps --umount || exit
+slate-mark end "$1"

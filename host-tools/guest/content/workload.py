@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the content workloads share. Deterministic: seed, scale and the corpus decide all."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+DRIVE = Path("/mnt/ssd")
+CORPUS = Path("/mnt/content")
+SEED = int(os.environ.get("SLATE_SEED", "1"))
+
+
+def scaled(count: int) -> int:
+    """So many of something, times SCALE."""
+    return max(1, round(count * float(os.environ.get("SCALE", "1"))))
+
+
+def generator(name: str) -> random.Random:
+    """Random numbers of a part of a workload."""
+    return random.Random(f"{SEED} {name}")
+
+
+def say(text: str) -> None:
+    """Progress, on the console."""
+    print(f"content: {text}", flush=True)
+
+
+def run(*words: object, **more: object) -> None:
+    """A program, which must succeed; what it says is shown only if it does not."""
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+    if done.returncode:
+        sys.stdout.buffer.write(done.stdout[-4000:])
+        sys.exit(f"content: {words[0]}: status {done.returncode}")
+
+
+def save(path: Path, data: bytes) -> None:
+    """As editors save: a new file, made durable, takes the old one's place."""
+    temporary = path.with_name(f".{path.name}.new")
+    with open(temporary, "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(temporary, path)
+
+
+def pages() -> list[Path]:
+    """HTML and text of the corpus, in order."""
+    return sorted(path for path in (CORPUS / "web").rglob("*") if path.is_file())
+
+
+def edit(rng: random.Random, lines: list[bytes], other: list[bytes]) -> None:
+    """A few lines changed, as a person does: one rewritten, some put in, one taken out."""
+    if not lines:
+        lines.append(b"\n")
+    at = rng.randrange(len(lines))
+    kind = rng.random()
+    if kind < 0.4:
+        words = lines[at].split(b" ")
+        rng.shuffle(words)
+        lines[at] = b" ".join(words)
+    elif kind < 0.8 and other:
+        start = rng.randrange(len(other))
+        lines[at:at] = other[start : start + rng.randint(1, 6)]
+    else:
+        del lines[at]

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate run --content NAME': a workload whose content is real."""
+
+from __future__ import annotations
+
+import argparse
+
+from . import paths
+from .errors import SlateError
+
+_SHARED = "workload.py"
+PROFILE = paths.PROFILES / "small.ini"
+
+
+def names() -> list[str]:
+    """The workloads that are there."""
+    return sorted(path.stem for path in paths.CONTENT.glob("*.py") if path.name != _SHARED)
+
+
+def prepare(args: argparse.Namespace) -> None:
+    """Say the rest of what --content NAME means, unless the user has."""
+    if args.content is None:
+        return
+    if args.content not in names():
+        raise SlateError(f"--content {args.content}: there is none of that name", f"use one of: {', '.join(names())}")
+    for option, given in (
+        ("--job", args.job),
+        ("--cmd", args.cmd),
+        ("--cmd-arg", args.cmd_arg),
+        ("--app", args.app),
+    ):
+        if given:
+            raise SlateError(f"--content and {option} exclude each other", "give one of them")
+    args.cmd, args.cmd_arg, args.apps = str(paths.CONTENT / "run.sh"), [args.content], True
+    args.mem = args.mem or "2G"
+    if not args.drive:
+        args.profile = args.profile or str(PROFILE)
+    if args.fill is None and args.precondition is None and not args.drive:
+        args.fill = "0"  # its file system is new, and so is the drive
+
+
+def files() -> list[tuple[str, bytes]]:
+    """What goes with run.sh."""
+    return [(path.name, path.read_bytes()) for path in sorted(paths.CONTENT.glob("*.py"))]

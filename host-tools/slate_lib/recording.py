@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--record and --record-content: files that QEMU writes, and names when they are whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .errors import MachineError
+from .options import RunOptions
+
+
+class Recordings:
+    """Of one run. QEMU makes FILE.part, and renames it when it closes the drive."""
+
+    def __init__(self, options: RunOptions):
+        self.files = {"--record": options.record, "--record-content": options.record_content}
+        self.before = {option: _identity(path) for option, path in self.files.items() if path}
+
+    def check(self, said: list[str]) -> None:
+        """QEMU has ended: is there a new file? said: its own words."""
+        for option, was in self.before.items():
+            path = self.files[option]
+            assert path
+            if _identity(path) == was:
+                why = next((line for line in said if str(path.resolve()) in line), "QEMU does not say why")
+                raise MachineError(
+                    f"{option} {path}: the recording was not written: {why}",
+                    "free some space, or name a file elsewhere",
+                )
+
+    def drop_unfinished(self) -> None:
+        """The run came to nothing: a piece of a recording is worth nothing."""
+        for path in self.files.values():
+            if path:
+                path.with_name(path.name + ".part").unlink(missing_ok=True)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+        return found.st_ino, found.st_mtime_ns
+    except OSError:
+        return None

@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Traces that say what is written: the bytes, damage, replay, --check, generators."""
+
+import dataclasses
+import hashlib
+import json
+import operator
+import os
+import random
+import resource
+import signal
+import struct
+import subprocess
+import unittest
+import zlib
+
+from content_trace import END, FLUSH, FUA, READ, TRIM, WRITE, Reader, Request, Writer, make, read, varint
+from support import CORE, FAULTY, REPLAY, ROOT, TINY, Case
+
+PROFILES = ROOT / "nand-emu" / "profiles"
+A, B = bytes(range(256)) * 16, b"b" * 4096
+
+
+def write(at_ns, offset, data, fua=False):
+    return Request(at_ns, WRITE, offset, len(data), fua, data)
+
+
+SOME = [
+    write(5, 0, A),
+    write(5, 4096, B + bytes(4096) + A, fua=True),
+    Request(1000, FLUSH),
+    write(2000, 512, B[:3072]),
+    write(2000, 3 * 4096 - 512, A[:1024]),
+    Request(900_000, READ, 0, 16384),
+    Request(1_900_000, TRIM, 4096, 8192),
+    Request(2_900_000, READ, 0, 16384),
+]
+
+
+class Bytes(Case):
+    """Reader and writer against a second pair, in Python."""
+
+    def setUp(self):
+        super().setUp()
+        self.plain = self.file("some.content", make(SOME))
+
+    def test_rows(self):
+        rows = self.rows(self.plain, "--open")
+        self.assertEqual(
+            [(row["op"], row["offset"], row["bytes"], row["fua"], row["submit_ns"]) for row in rows],
+            [
+                ("write", 0, 4096, 0, 0),
+                ("write", 4096, 12288, 1, 0),
+                ("flush", 0, 0, 0, 995),
+                ("write", 512, 3072, 0, 1995),
+                ("write", 11776, 1024, 0, 1995),
+                ("read", 0, 16384, 0, 899_995),
+                ("trim", 4096, 8192, 0, 1_899_995),
+                ("read", 0, 16384, 0, 2_899_995),
+            ],
+        )
+        found = self.json(self.plain)["inputs"][0]
+        self.assertEqual((found["format"], found["lines"], found["rows"], found["bad"]), ("content", 8, 8, 0))
+        # A; B, zeroes, A; a part of B; two parts of A, which are equal: A repeats after 256 bytes
+        name = make(SOME)[-32:].hex()
+        self.assertEqual(found["content"], {"name": name, "pieces": 7, "zeroes": 1, "blocks": 4})
+        self.assertEqual(found["sha256"], hashlib.sha256(self.plain.read_bytes()).hexdigest())
+
+    def test_what_is_recorded_is_what_was_read(self):
+        again = self.folder / "again"
+        self.json(self.plain, "--open", "--check", "--record-content", again)
+        requests = read(again)
+        # the replay's clock begins at the first request
+        self.assertEqual(requests, [dataclasses.replace(request, at_ns=request.at_ns - 5) for request in SOME])
+        self.assertFalse((self.folder / "again.part").exists())
+
+    def test_the_drive_holds_it(self):
+        """The bytes themselves, in the file that is the drive: unit 0 was written twice."""
+        drive = self.folder / "a.slate"
+        self.json("--drive", drive, self.plain)
+        content = drive.read_bytes()
+        for page in (A[:512] + B[:3072] + A[3584:], bytes(3584) + A[:512]):
+            self.assertTrue(page in content)
+
+    def test_packed_as_one_likes(self):
+        plain = self.plain.read_bytes()
+        names = set()
+        for tool in (["gzip", "-n", "-c"], ["zstd", "-q", "-c"], ["zstd", "-19", "-q", "-c"], ["cat"]):
+            packed = subprocess.run(tool, input=plain, capture_output=True, check=True).stdout
+            names.add(self.json(self.file("p", packed))["inputs"][0]["content"]["name"])
+            done = subprocess.run(
+                [REPLAY, "--profile", TINY, "--check", "-"], input=packed, capture_output=True, check=False
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(names), 1)
+
+    def test_twice(self):
+        found = self.json(self.plain, "--repeat", 3, "--check")
+        self.assertEqual(found["requests"]["completed"], 24)
+        self.assertEqual(found["check"]["wrong"], 0)
+
+    def test_recordings_are_equal(self):
+        """Same requests, same bytes, whoever is asked how often."""
+        for name, more in (("a", ()), ("b", ("--check",)), ("c", ("--set", "ftl.payload=no"))):
+            self.json("gen:rand4k,foot=4M,n=500,content=text", "--record-content", name, *more)
+        first = (self.folder / "a").read_bytes()
+        settings = "ftl.payload=yes", "ftl.payload=no"
+        self.assertEqual(first, (self.folder / "b").read_bytes())
+        a, c = read(self.folder / "a"), read(self.folder / "c")
+        self.assertEqual(a, c)
+        plain = subprocess.run(["zstd", "-dc", self.folder / "c"], capture_output=True, check=True).stdout
+        reader = Reader(plain)
+        reader.requests()
+        self.assertIn(settings[1], reader.settings)
+
+    def test_many_blocks(self):
+        """More of them than the writer's first table has room for; one write larger than all buffers."""
+        trace = self.folder / "a"
+        self.json("gen:seq4k,foot=6M,n=3000,content=random", "--record-content", trace)
+        requests = read(trace)
+        self.assertEqual(len({request.data for request in requests}), 3000)
+        found = self.json(trace, "--check", "--record-content", self.folder / "b")["inputs"][0]["content"]
+        self.assertEqual((found["pieces"], found["zeroes"], found["blocks"]), (3000, 0, 3000))
+        self.assertEqual((self.folder / "a").read_bytes(), (self.folder / "b").read_bytes())
+        data = random.Random(1).randbytes(2 << 20)
+        big = self.file("big", make([write(0, 1024, data), Request(0, READ, 0, 4 << 20)]))
+        self.assertEqual(self.json(big, "--check", "--fill", 1000)["check"]["wrong"], 0)
+
+
+def small_files():
+    """In the child: no file larger than 64 KiB, and an error instead of a signal."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+
+
+class Damage(Case):
+    """A file that is not whole, or not right, is told; nothing is left."""
+
+    def bad(self, data, *words, name="bad", **more):
+        self.file(name, data)
+        self.refused("--profile", TINY, "--json", "out", name, words=(name, *words), **more)
+
+    def test_cut_anywhere(self):
+        plain = make(SOME)
+        packed = subprocess.run(["zstd", "-q", "-c"], input=plain, capture_output=True, check=True).stdout
+        for length in [*range(17, 60, 5), *range(60, len(plain), 997), len(plain) - 33, len(plain) - 1]:
+            self.bad(plain[:length], "it is not the whole file")
+        for length in range(60, len(packed), 41):
+            self.bad(packed[:length], "it is not the whole file")
+
+    def test_killed(self):
+        """What a killed recorder leaves is FILE.part, and can be told."""
+        process = subprocess.Popen(
+            [REPLAY, "--profile", TINY, "--record-content", "killed", "gen:rand4k,foot=4M,n=9000000,content=random"],
+            cwd=self.folder, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        part = self.folder / "killed.part"
+        while not part.exists() or part.stat().st_size < 3 << 20:
+            self.assertIsNone(process.poll())
+        process.kill()
+        process.wait()
+        self.assertFalse((self.folder / "killed").exists())
+        self.bad(part.read_bytes(), "ends inside its packed data: it is not the whole file")
+
+    def test_not_right(self):
+        writer = Writer()
+        writer.put(SOME[0])
+        good = writer.whole()
+        head = writer.head()
+        self.bad(b"slate-content 2\n" + good[16:], "another version")
+        self.bad(head[:16] + b"\0\0\1\0" + bytes(70000), "head is longer than 65535")
+        self.bad(good + b"\0", "goes on behind its end")
+        self.bad(good[:-1] + bytes([good[-1] ^ 1]), "do not have the hash")
+        self.bad(good[:100] + b"?" + good[101:], "do not have the hash")
+        self.bad(good[:16] + good[16:].replace(b"a.b=c", b"a.b=d"), "do not have the hash")
+        end = good.index(bytes([END]) + b"\1\0\0\0\0\0\0\0")
+        names = ("records", "writes", "pieces", "stored blocks", "sectors written")
+        for i, name in enumerate(names):
+            at = end + 1 + 8 * i
+            self.bad(good[:at] + b"\7" + good[at + 1 :], f"its end counts 7 {name}, and there are")
+        for body, why in (
+            (b"\4", "record 1 is of no known kind"),
+            (bytes([READ | FUA]), "record 1 is of no known kind"),
+            (b"\x1b", "record 1 is of no known kind"),
+            (bytes([WRITE]) + b"\0\0\0", "record 1 is of no bytes"),
+            (bytes([READ]) + b"\0" + varint(1 << 53) + b"\1", "ends beyond 4 EiB"),
+            (bytes([READ]) + b"\0\1" + varint(1 << 53), "ends beyond 4 EiB"),
+            (bytes([WRITE]) + b"\0\0" + varint((1 << 21) + 1), "writes more than 1 GiB"),
+            (bytes([WRITE]) + b"\0\0\10\2", "names a block that is not there"),
+            (bytes([WRITE]) + b"\0\0\x10\1" + A + b"\3", "names a block that is not there"),
+            (bytes([FLUSH]) + b"\xff" * 9 + b"\2", "a number of more than 64 bits"),
+            (bytes([FLUSH]) + b"\xff" * 9 + b"\1" + bytes([FLUSH, 1]), "record 2 comes after more than 2^64 ns"),
+        ):
+            self.bad(head + body, why)
+
+    def test_forced(self):
+        trace = self.file("b", b"0 0 8 16 1\n")
+        self.refused("--profile", TINY, "--format", "content", trace, words=("slate-content 1",))
+        self.refused("--profile", TINY, "--format", "x", trace, words=("fio, content",))
+
+    def test_no_room(self):
+        trace = self.file("t", make(SOME))
+        (self.folder / "rec.part").symlink_to("/dev/full")
+        done = self.call("--profile", TINY, trace, "--record-content", "rec", code=1)
+        self.assertIn("content trace rec: No space left", done.stderr)
+        self.assertFalse((self.folder / "rec").exists())
+        none = {**os.environ, "TMPDIR": str(self.folder / "none")}
+        done = self.call("--profile", TINY, trace, code=2, env=none)
+        self.assertIn("TMPDIR", done.stderr)
+        self.assertIn("No such file", done.stderr)
+
+    def test_blocks_that_find_no_room(self):
+        """The file of the stored blocks may not grow: the message says where it is."""
+        data = random.Random(2).randbytes(1 << 20)
+        trace = self.file("t", make([write(0, 0, data)]))
+        done = self.call(
+            "--profile", TINY, trace, code=2,
+            preexec_fn=small_files,
+        )  # fmt: skip
+        self.assertIn("File too large", done.stderr)
+        self.assertIn("TMPDIR", done.stderr)
+
+    def test_options(self):
+        trace = self.file("t", make(SOME))
+        self.refused("--profile", TINY, "--align", "unit", trace, words=("--align unit", "leave it out"))
+        self.refused("--profile", TINY, trace, "--record-content", "x", "--csv", "x", words=("name another",))
+        self.refused("--profile", TINY, trace, "--record-content", "none/x", words=("none/x", "directory"))
+        self.refused("--recorded", trace, words=("no recording",))
+        self.refused("--profile", TINY, "gen:rand4k,foot=4M,n=1,content=x", words=("content",))
+
+
+def crowd(seed, count, capacity, gap_ns, sectors=48):
+    """Reads, writes, trims and flushes that meet, of contents that repeat."""
+    rng = random.Random(seed)
+    pool = [rng.randbytes(512) for _ in range(40)] + [bytes(512)]
+    for i in range(count):
+        op = rng.choice((READ, READ, WRITE, WRITE, WRITE, TRIM, FLUSH))
+        if op == FLUSH:
+            yield Request(i * gap_ns, FLUSH)
+            continue
+        size = rng.randint(1, sectors)
+        first = rng.randint(0, capacity // 512 - size)
+        data = b"".join(rng.choices(pool, k=size)) if op == WRITE else b""
+        yield Request(i * gap_ns, op, first * 512, size * 512, op == WRITE and rng.random() < 0.1, data)
+
+
+class Check(Case):
+    """--check with content: nothing wrong on a right drive, whatever meets; faults are seen."""
+
+    def test_requests_that_meet(self):
+        # 32 places of 24 KiB: most requests overlap others in flight
+        trace = self.file("t", make(list(crowd(1, 2000, 768 * 1024, 3000))))
+        for how in (("--closed", 1), ("--closed", 32), ("--open",)):
+            for buffer in (0, 64):
+                found = self.json(*how, "--check=1000", "--set", f"ftl.buffer_units={buffer}", trace)["check"]
+                self.assertEqual((found["wrong"], found["unknown"]), (0, 0))
+                self.assertGreater(found["sectors"], 12000)
+
+    def test_what_may_be_returned(self):
+        """The page FTL never returns an older version that ftl.h allows: the memory of them by itself."""
+        done = subprocess.run([CORE / "tests" / "replay" / "test_shadow"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_every_ftl(self):
+        trace = self.file("t", make(list(crowd(2, 1500, 6 << 20, 100_000))))
+        for profile, ftl in (("pen-small", "nftl"), ("superblock-small", "superblock"), ("small", "page")):
+            found = self.json("--closed", 8, "--check", trace, profile=PROFILES / f"{profile}.ini")
+            self.assertEqual((found["ftl"], found["check"]["wrong"]), (ftl, 0))
+            self.assertGreater(found["check"]["sectors"], 9000)
+            done = self.call("--profile", PROFILES / f"{profile}.ini", "--check", "--read-back", trace)
+            self.assertIn(" sectors, 0 wrong", done.stderr)
+
+    def test_all_of_a_drive_with_gc(self):
+        for profile in ("tiny", "ippbe-small"):
+            path = TINY if profile == "tiny" else PROFILES / f"{profile}.ini"
+            found = self.json(
+                "gen:rand4k,foot=5M,n=8000,read=300,fill=64K,content=similar", "--check", "--closed", 8, profile=path
+            )
+            self.assertEqual(found["check"]["wrong"], 0)
+            self.assertGreater(found["check"]["sectors"], 10000)
+            if profile == "tiny":
+                self.assertGreater(found["gc"]["calls"], 100)
+
+    def test_planted_faults(self):
+        requests = [write(0, i * 4096, bytes([i]) * 4096) for i in range(200)]
+        requests += [write(0, i * 4096, bytes([255 - i]) * 4096) for i in range(0, 200, 3)]
+        trace = self.file("t", make(requests + [Request(0, READ, i * 4096, 4096) for i in range(200)]))
+        # The 102nd write is unit 101's and goes to 102, which is written again; its own is not.
+        # The 201st is unit 0's second, and goes to 1: both are wrong. The 267th trims unit 198.
+        for fault, wrong in (("misplaced:102", 8), ("trimmed:102", 8), ("misplaced:201", 16), ("trimmed:267", 8)):
+            done = self.call(
+                "--profile", TINY, "--check", trace, program=FAULTY, code=1, env={**os.environ, "FAULT": fault}
+            )
+            self.assertIn("--check: request ", done.stderr)
+            self.assertIn(f"{wrong} of 1600 sectors read were wrong", done.stderr)
+        self.assertIn("0 wrong", self.call("--profile", TINY, "--check", trace, program=FAULTY).stdout)
+
+    def test_read_back(self):
+        """A trace that reads nothing: only --read-back finds what is wrong, and no figure knows of it."""
+        trace = self.file("t", make([write(0, i * 4096, bytes([i + 1]) * 4096) for i in range(200)]))
+        fault = {**os.environ, "FAULT": "misplaced:102"}
+        self.call("--profile", TINY, "--check", trace, program=FAULTY, env=fault)
+        done = self.call("--profile", TINY, "--check", "--read-back", trace, program=FAULTY, code=1, env=fault)
+        # 200 units of 8 sectors in 128 KiB pieces: 7 pieces
+        self.assertIn(f"read back: {7 * 256} sectors, 8 wrong", done.stderr)
+        self.assertIn("8 of 1792 sectors read were wrong", done.stderr)
+        more = ("--closed", 4, "--check", trace)
+        self.assertEqual(self.json(*more), self.json(*more, "--read-back"))
+        tags = self.call("--profile", TINY, "--check", "--read-back", "gen:rand4k,foot=6M,n=2000", "--fill", 500)
+        self.assertIn("read back: 12288 sectors, 0 wrong", tags.stderr)
+        self.refused("--profile", TINY, "--read-back", trace, words=("--read-back is for --check",))
+
+    def test_an_older_version_is_wrong(self):
+        """Unit 0 is written twice; the fault puts the second elsewhere, so its first comes back."""
+        same = [write(0, 0, A), write(1, 0, B), Request(2, READ, 0, 4096)]
+        trace = self.file("t", make(same))
+        done = self.call(
+            "--profile", TINY, "--check", trace, program=FAULTY, code=1, env={**os.environ, "FAULT": "misplaced:2"}
+        )
+        self.assertIn("sector 0 holds the content of none of its versions in question", done.stderr)
+        # ... but not if both are equal: nobody could tell
+        same[1] = write(1, 0, A)
+        trace = self.file("t", make(same))
+        self.call("--profile", TINY, "--check", trace, program=FAULTY, env={**os.environ, "FAULT": "misplaced:2"})
+
+
+class Told(Case):
+    """slate content."""
+
+    def tell(self, *args, code=0):
+        return self.call(*args, program=CORE / "slate-content", code=code)
+
+    def test_sums(self):
+        trace = self.file("t", make(SOME))
+        (found,) = json.loads(self.tell("--json", trace).stdout)
+        self.assertEqual(
+            {key: value for key, value in found.items() if key not in ("file", "compressed_bytes")},
+            {
+                "name": make(SOME)[-32:].hex(),
+                "requests": {"read": 2, "write": 4, "trim": 1, "flush": 1},
+                "bytes": {"read": 32768, "write": 20480, "trim": 8192, "flush": 0},
+                "fua_writes": 1,
+                "last_ns": 2_900_000,
+                # A, B, 0, A, B', and A's twice 512 bytes
+                "blocks": 7,
+                "zero_blocks": 1,
+                "duplicate_blocks": 2,
+                "distinct_blocks": 4,
+                "page_bytes": 4096,
+                "pages": 7,
+            },
+        )
+        text = self.tell(trace).stdout
+        for words in ("written               7 blocks", "duplicates            2    28.57 %", "write                 4 requests"):
+            self.assertIn(words, text)
+        self.assertEqual(self.tell("--settings", trace).stdout, "a.b=c\n")
+
+    def test_compression(self):
+        """Page by page with zstd itself; random bytes do not shrink, and are counted as they are."""
+        rng = random.Random(3)
+        data = b"".join((bytes([i]) * 4096, rng.randbytes(4096), A)[i % 3] for i in range(12))
+        trace = self.file("t", make([write(0, 0, data)]))
+        for page in (4096, 16384):
+            (found,) = json.loads(self.tell("--json", "--page", page, trace).stdout)
+            packed = 0
+            for at in range(0, len(data), page):
+                done = subprocess.run(
+                    ["zstd", "-q", "-1", "-c", "--no-check", "--no-content-size"],
+                    input=data[at : at + page], capture_output=True, check=True,
+                )  # fmt: skip
+                packed += min(page, len(done.stdout))
+            self.assertEqual(found["pages"], len(data) // page)
+            # the frame's head may have a few bytes more or less: size and window are written differently
+            self.assertAlmostEqual(found["compressed_bytes"], packed, delta=8 * len(data) // page)
+        (found,) = json.loads(self.tell("--json", self.file("r", make([write(0, 0, rng.randbytes(8192))]))).stdout)
+        self.assertEqual(found["compressed_bytes"], 8192)
+
+    def test_bad_input(self):
+        trace = self.file("t", make(SOME))
+        for words, want in (
+            ((), "no TRACE"),
+            (("--page", "3000", trace), "power of two"),
+            (("--x", trace), "--help"),
+            ((self.native("0 0 flush"),), "name a content trace"),
+            (("none",), "none"),
+            ((self.file("cut", make(SOME)[:-1]),), "not the whole file"),
+        ):
+            self.assertIn(want, self.tell(*words, code=2).stderr)
+        done = subprocess.run([ROOT / "host-tools" / "slate", "content", trace], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0)
+
+
+class Generated(Case):
+    """content= of generators."""
+
+    def data(self, kind, seed=1):
+        trace = self.folder / f"{kind}{seed}"
+        self.json(f"gen:seq16k,foot=4M,content={kind},seed={seed}", "--check", "--record-content", trace)
+        return [r.data[i : i + 4096] for r in read(trace) for i in range(0, 16384, 4096)]
+
+    def test_kinds(self):
+        self.assertEqual(set(self.data("zero")), {bytes(4096)})
+        for kind, low, high in (("random", 1.0, 1.1), ("text", 0.2, 0.45), ("similar", 1.0, 1.1)):
+            blocks = self.data(kind)
+            self.assertEqual((len(blocks), len(set(blocks))), (1024, 1024), kind)
+            ratio = sum(len(zlib.compress(block, 1)) for block in blocks) / (1024 * 4096)
+            self.assertTrue(low <= ratio <= high, f"{kind} {ratio}")
+            self.assertEqual(blocks, self.data(kind))
+            self.assertNotEqual(blocks, self.data(kind, seed=2))
+
+    def test_similar_blocks(self):
+        """1024 blocks of 64 kinds: two of a kind differ in 8 words of 512 at most."""
+
+        kinds = []
+        for block in self.data("similar"):
+            words = struct.unpack("<512Q", block)
+            if not any(sum(map(operator.ne, words, kind)) <= 8 for kind in kinds):
+                kinds.append(words)
+        self.assertEqual(len(kinds), 64)
+
+    def test_without_it_nothing_is_said(self):
+        found = self.json("gen:rand4k,foot=4M,n=10")
+        self.assertIn("ftl.payload=no", found["settings"])
+        self.assertIsNone(found["inputs"][0]["content"])
+        self.assertIn("ftl.payload=yes", self.json("gen:rand4k,foot=4M,n=10,content=text")["settings"])
+
+
+if __name__ == "__main__":
+    unittest.main()
