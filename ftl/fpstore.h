@@ -18,8 +18,9 @@
 
 #include "port.h"
 
-#define FP_PARTS 4u		/* sub-pages of a page */
-#define FPSTORE_MAX (1u << 30)	/* fingerprints */
+#define FP_PARTS 4u			/* sub-pages of a page */
+#define FPSTORE_MAX (1u << 30)		/* fingerprints */
+#define FPSTORE_SHARED 64u		/* bounds a search */
 
 struct fingerprint {
 	uint32_t part[FP_PARTS];
@@ -40,7 +41,6 @@ struct fpstore *fpstore_init(void *mem, uint32_t limit);
  * the matches, 1 .. FP_PARTS, or 0: none has any. Changes nothing. Of those that share one
  * fingerprint at one place only the FPSTORE_SHARED used last are considered.
  */
-#define FPSTORE_SHARED 64u
 uint32_t fpstore_find(const struct fpstore *s, const struct fingerprint *fp, uint32_t *handle);
 
 /*
@@ -48,7 +48,7 @@ uint32_t fpstore_find(const struct fpstore *s, const struct fingerprint *fp, uin
  * true, and *evicted says which.
  */
 bool fpstore_insert(struct fpstore *s, uint32_t handle, const struct fingerprint *fp,
-		    uint32_t *evicted) SSD_MUST_CHECK;
+		    uint32_t *evicted);
 /* False if it is not (or no longer) there. */
 bool fpstore_touch(struct fpstore *s, uint32_t handle);
 bool fpstore_remove(struct fpstore *s, uint32_t handle);

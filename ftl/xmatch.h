@@ -4,15 +4,14 @@
  * dictionary and by run lengths.
  *
  * Nunez and Jones, "Gbit/s lossless data compression hardware", IEEE TVLSI 11(3), 2003,
- * and DATE 2000. xmatch.c has the code words and says which of them are published.
+ * and DATE 2000. xmatch.c has the code words and says where they come from.
  *
- * A stream holds no header and no length: whoever stores it keeps the sizes of both, and
- * the size of the dictionary. Each call starts with an empty dictionary, so that blocks are
- * independent of each other.
+ * A stream has no header and no end mark: whoever stores it keeps the sizes of stream and
+ * block, and the size of the dictionary. Blocks are independent of each other.
  *
  * With a reference, what is compressed is the XOR of the block and the reference, and
- * expanding gives the block again. A block equal to its reference is all zeroes: 24 bytes
- * for 4 KiB.
+ * expanding gives the block again. A block that equals its reference is all zeroes: 8 bytes
+ * for 4 KiB, 28 for 16.
  */
 #ifndef SLATE_XMATCH_H
 #define SLATE_XMATCH_H
@@ -23,16 +22,18 @@
 #define XMATCH_TUPLE_BYTES 4u
 #define XMATCH_DICT_MIN 8u
 #define XMATCH_DICT_DEFAULT 64u
-#define XMATCH_DICT_MAX 1024u
+#define XMATCH_DICT_MAX 64u		/* a slot is a bit of a word */
 
-/* Scratch of one call; between calls only dict_max counts. */
+/* Scratch of one call: between calls only dict means anything. */
 struct xmatch {
-	uint32_t dict_max;			/* tuples in the dictionary at most */
-	uint32_t count;				/* ... and now */
-	uint32_t tuple[XMATCH_DICT_MAX];	/* by location: 0 is the latest used */
+	uint32_t dict;				/* locations at most */
+	uint32_t count;				/* ... that are in use */
+	uint32_t tuple[XMATCH_DICT_MAX];	/* by slot; the first byte is the highest */
+	uint8_t slot[XMATCH_DICT_MAX];		/* by location: 0 was used last */
+	uint64_t holds[XMATCH_TUPLE_BYTES][256];	/* slots that have this byte at this place */
 };
 
-/* dict: a power of 2, XMATCH_DICT_MIN .. XMATCH_DICT_MAX. */
+/* dict: XMATCH_DICT_MIN .. XMATCH_DICT_MAX. */
 void xmatch_init(struct xmatch *x, uint32_t dict);
 
 /* No stream of a block of len bytes is longer. */
@@ -48,8 +49,8 @@ size_t xmatch_compress_xor(struct xmatch *x, const void *src, const void *ref, s
 
 /*
  * Expand the stream of len bytes at src into the out_len bytes (a positive multiple of 4) that
- * were compressed. SSD_E_CORRUPT if it is none that xmatch_compress() could have made of so
- * many bytes (dst then holds anything). Reads and writes nothing outside.
+ * were compressed. SSD_E_CORRUPT if it is not a stream of exactly so many (dst then holds
+ * anything). Reads and writes nothing outside. Nothing overlaps, but ref may be dst.
  */
 int xmatch_expand(struct xmatch *x, const void *src, size_t len, void *dst,
 		  size_t out_len) SSD_MUST_CHECK;
