@@ -12,6 +12,9 @@
  *                      later one that was submitted to it, whole. There is no
  *                      write buffer; a flush ends when the writes before it have.
  *                      A trim is accepted and changes nothing, as NVMe allows.
+ *   FTL_FLUSHED        of every mapping unit, what it held at the last completed
+ *                      flush or FUA write, or any later write that was submitted
+ *                      to it, whole. A trim changes nothing, as above.
  *
  * Completion. The host hears of each I/O exactly once, through
  * ftl_host.done(), called from submit() or step() as soon as the moment of
@@ -86,7 +89,12 @@ enum ftl_accounting {
 				 * that were not flushed. FUA and flush wait as ever */
 };
 
-enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH };
+enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH, FTL_FLUSHED };
+
+enum ftl_reduction {		/* DAC: what is tried on a unit */
+	FTL_REDUCE_NONE, FTL_REDUCE_DEDUP, FTL_REDUCE_COMP, FTL_REDUCE_DEDUP_COMP, FTL_REDUCE_DAC,
+	FTL_NREDUCTIONS
+};
 
 struct gc_policy;
 
@@ -124,6 +132,14 @@ struct ftl_config {
 	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: so many consecutive pages in one plane, then
 					 * the next; 1 .. pages_per_block, divides it */
 	enum ftl_accounting accounting;
+
+	enum ftl_reduction reduction;	/* DAC */
+	uint32_t fingerprints_permille;	/* kept, of those of the whole capacity; 1000: all */
+	uint32_t reference_bytes;	/* reference buffer */
+	uint32_t hash_ns;		/* engine: fingerprints of a unit, */
+	uint32_t compress_ns;		/* and each attempt to compress one; */
+	uint32_t decompress_ns;		/* each expansion, of reads, too */
+	bool count_plain;		/* count what plain compression would have given (plain_bytes) */
 	/* Data sheet, for plans only; the array keeps the time. */
 	struct nand_timing timing;
 	uint32_t disturb_tolerance;	/* of the smallest PB; 255: cells are never disturbed */
