@@ -430,7 +430,7 @@ static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at,
 			q->mark[u] = r->unit[u].settled;
 	} else if (op == FTL_FLUSH) {
 		for (uint32_t u = 0; u * r->per < r->sectors; u++)
-			q->mark[u] = r->unit[u].changes;
+			q->mark[u] = r->may_fail ? r->unit[u].settled : r->unit[u].changes;
 	}
 	r->ops->submit(r->f, r->now_ns, &q->io);
 	r->ops->check(r->f);
