@@ -205,6 +205,8 @@ static const char *refused_geometry(const struct nand_geometry *g)
 {
 	if (g->page_bytes > DAC_PAGE_BYTES_MAX)
 		return "page_bytes must be at most 32768 for this FTL";
+	if (geo_pages(g) > 1u << 30)
+		return "blocks_per_plane is too large: this FTL takes at most 2^30 pages; use fewer blocks";
 	if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
 		return "order must be ascending or none: this FTL does not know fps and rps";
 	if (g->one_shot)
