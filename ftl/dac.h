@@ -251,6 +251,7 @@ struct dac {
 	struct dac_slot *slot;
 	uint32_t open;			/* slot, or DAC_NONE */
 	uint64_t closed;		/* slots closed so far */
+	uint32_t closed_slots;		/* CLOSED now */
 	uint8_t *fetched;		/* DAC_AHEAD pages of reference contents */
 	uint32_t fetched_used;		/* a bit each */
 

@@ -176,7 +176,7 @@ static void check_buffer(const struct dac *d)
 void dac_check(const struct ftl *f)
 {
 	const struct dac *d = (const struct dac *)f;
-	uint32_t busy = 0, candidates = 0;
+	uint32_t busy = 0, candidates = 0, closed = 0;
 	uint64_t live = 0;
 	bool sound = true;
 
@@ -188,6 +188,9 @@ void dac_check(const struct ftl *f)
 		live += d->die[i].live_pages + d->die[i].flight;
 		sound = sound && d->die[i].good_count == d->g->blocks_per_plane * d->g->planes_per_die;
 	}
+	for (uint32_t i = 0; i < d->slots; i++)
+		closed += d->slot[i].state == DAC_S_CLOSED;
+	SSD_ASSERT(closed == d->closed_slots);
 	SSD_ASSERT(busy == d->heap.count);							/* D8 */
 	for (uint32_t i = 0; i < d->objects; i++)
 		candidates += d->obj[i].candidate;

@@ -154,6 +154,7 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 	dac_put_oob(d->oob, &oob);
 	dac_command(d, &c);
 	s->state = DAC_S_FLIGHT;
+	d->closed_slots--;
 	s->ppn = ppn;
 	s->failed = c.status == NAND_PROG_FAIL;
 	x->slot = slot;
@@ -200,6 +201,7 @@ static void programmed(struct dac *d, struct dac_die *x)
 	x->flight = false;
 	if (s->failed) {
 		s->state = DAC_S_CLOSED;
+		d->closed_slots++;
 		dac_retire(d, x, &x->host_block, s->ppn);
 		return;
 	}
@@ -294,7 +296,7 @@ static bool gc_go(struct dac *d, struct dac_die *x)
 
 static void turn(struct dac *d, struct dac_die *x)
 {
-	uint32_t slot = has_room(d, x) ? ready_slot(d) : DAC_NONE;
+	uint32_t slot = d->closed_slots && has_room(d, x) ? ready_slot(d) : DAC_NONE;
 	bool blocking = d->c.gc_mode == FTL_GC_BLOCKING;
 	bool due = x->gc_active && (blocking || x->gc_credit ||
 				    x->free_count <= d->c.gc_urgent_blocks);

@@ -236,6 +236,7 @@ static void close_slot(struct dac *d, uint32_t i)
 		dac_fill_seal(&s->fill);
 	s->closed = ++d->closed;
 	s->state = DAC_S_CLOSED;
+	d->closed_slots++;
 	if (d->open == i)
 		d->open = DAC_NONE;
 	d->stirred = true;
@@ -312,6 +313,15 @@ static bool place_packed(struct dac *d, uint32_t unit)
 	return true;
 }
 
+/* Pages that will make room in the buffer. */
+static bool on_the_way(const struct dac *d)
+{
+	for (uint32_t i = 0; i < d->slots; i++)
+		if (d->slot[i].state >= DAC_S_CLOSED)
+			return true;
+	return false;
+}
+
 /*
  * Close the open page early: a flush waits for something in it and nothing more for it is
  * to come; or writes wait for room and nothing else can make any.
@@ -325,7 +335,7 @@ void dac_close_due(struct dac *d)
 	if (d->open == DAC_NONE)
 		return;
 	oldest = d->buf[d->slot[d->open].unit[0]].need;
-	wanted = d->write_first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE;
+	wanted = d->write_first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !on_the_way(d);
 	for (const struct ftl_io *io = d->wait_first; io && !wanted; io = io->next)
 		wanted = oldest <= io->seq && first > io->seq;
 	if (wanted)

@@ -404,6 +404,50 @@ static void shared_objects_are_limited(void)
 	rig_free(&r);
 }
 
+/*
+ * As full as it can be: 13 references that no unit has any more, each for one unit that is
+ * like it in a quarter and takes most of a page, and 35 units that do not compress. 61 pages
+ * are live, of 96; 64 may be, with those in flight. The 35 are overwritten without end.
+ */
+static void the_worst_case_fits(void)
+{
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
+	uint64_t dice = 3;
+
+	for (uint32_t i = 0; i < 13; i++) {
+		uint8_t quarter[UNIT / 4];
+
+		random_page(100 + i);
+		write_io(i);
+		memcpy(quarter, in, sizeof(quarter));
+		random_page(200 + i);
+		memcpy(in, quarter, sizeof(quarter));
+		write_io(13 + i);
+	}
+	EXPECT_EQ(s->delta_units, 13);
+	EXPECT(s->delta_bytes > 13 * 500);		/* no two in a page */
+	for (uint32_t i = 0; i < 3000; i++) {
+		uint32_t unit = i < 35 ? i : (uint32_t)(rnd(&dice) % 35);
+
+		random_page(1000 + i);
+		write_io(unit < 13 ? unit : unit + 13);
+	}
+	flush();
+	EXPECT_EQ(drive()->shared, 13);
+	EXPECT_EQ(drive()->die[0].live_pages, 61);
+	EXPECT_EQ(s->op[FTL_WRITE].errors, 0);
+	for (uint32_t i = 0; i < 13; i++) {
+		uint8_t quarter[UNIT / 4];
+
+		random_page(100 + i);
+		memcpy(quarter, in, sizeof(quarter));
+		random_page(200 + i);
+		memcpy(in, quarter, sizeof(quarter));
+		read_io(13 + i);
+	}
+	rig_free(&r);
+}
+
 /* The unit that had the reference gets another content; GC moves the reference, which is nobody's now. */
 static void a_reference_outlives_its_unit(void)
 {
@@ -555,6 +599,7 @@ int main(void)
 	RUN(a_delta_is_no_reference);
 	RUN(dedup_takes_equal_units_only);
 	RUN(shared_objects_are_limited);
+	RUN(the_worst_case_fits);
 	RUN(a_reference_outlives_its_unit);
 	RUN(a_lost_reference_loses_what_refers_to_it);
 	RUN(what_it_cannot_do_is_refused);
