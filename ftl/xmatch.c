@@ -2,8 +2,7 @@
 /*
  * xmatch.c - see xmatch.h
  *
- * Knows tuples, the dictionary and code words. Does not know pages, references' addresses or
- * what the stream is for.
+ * Knows tuples, the dictionary and code words. Does not know pages or what the stream is for.
  *
  * Method. The dictionary is a list of tuples, the one used last in front. A tuple is looked up
  * in it; of all locations the one with the best match type counts, of several the first.
@@ -20,29 +19,35 @@
  *                                tuples repeats, 2 bits: 2 = 10, 3 = 11, 4 = 00, 5 = 01
  *   1 BYTE BYTE BYTE BYTE        a miss
  * LOCATION is a phased binary code: of N locations in use and k = ceil(log2 N), the first
- * 2^k - N have k - 1 bits, the others k. TYPE is one of types[] below.
+ * 2^k - N have k - 1 bits, the others k: location + 2^k - N. TYPE is one of types[] below.
  *
  * Where that comes from. The papers give the method, the phased binary code, and static
  * Huffman codes for the types. The code words, the order of types, the second location (see
  * below), and the counts of runs are those of the authors' own VHDL ("xmatchpro" on
  * OpenCores, LGPL): facts taken from it, no code. Left out: tuples of less than four bytes
  * at the ends of words (the "vw" variant), the dictionary that lags behind by a tuple (its
- * pipeline), CRC and the padding to 64 bits. Chosen here: where single codes
- * take no more bits than a run, they are written.
+ * pipeline), CRC and the padding to 64 bits. Chosen here: single codes are written where they
+ * take no more bits than a run.
  *
  * At first there are two locations in use, both zero, as in the VHDL. So 4 KiB of zeroes are 4
  * runs of 255 tuples of 13 bits, and 4 tuples of 3 bits: 64 bits. The dissertation says 24
  * bytes of such a page, and not how (four sub-pages of 48 bits each would be: a miss of 33, and
  * a run with a location of 6 bits and no type, 15; nothing says so).
  *
+ * The dictionary. A tuple stays in its slot; order[] says which slot is at which location, from
+ * order[front] on. What comes to the front is written before it, and now and then all
+ * move to the other end. Compressing, holds[] has for each byte value at each place the slots
+ * that have it there, a bit each, so that a match is the AND of two to four words, and no tuple is
+ * compared with another. Expanding needs no holds[].
+ *
  * Invariants:
- *   X1  2 <= count <= dict; slot[0 .. count) are 0 .. count - 1, in some order;
+ *   X1  2 <= count <= dict; order[front .. front + count) are 0 .. count - 1, each once;
  *   X2  compressing: bit s of holds[i][b] says that s < count and tuple[s] has byte b at place i;
  *   X3  compressing and expanding have the same tuples at the same locations after every code
- *       word: both call to_front() and push() alone.
+ *       word: what they do to the dictionary is to_front() and push() alone.
  *
- * Cost: 8.5 KiB of scratch. A tuple costs four look-ups in holds[], a walk over the slots that
- * are in front of the match, and a move of 64 bytes.
+ * Cost: 8.7 KiB of scratch. Compressing clears 8 KiB for each block; a tuple takes four look-ups,
+ * a search of up to 64 bytes for its location, and eight changes of a word to be learnt.
  */
 #include "xmatch.h"
 
@@ -55,19 +60,22 @@
 
 enum match { FULL, MATCH_012, MATCH_123, MATCH_013, MATCH_023, MATCH_01, MATCH_12, MATCH_23, MISS };
 
-/* Places are counted from the first byte. In the order of preference; 3 and 4, and 6 and 7 are equal. */
+/* By the places that match, counted from the first byte. Best first; 013 is as good as 023, 12 as 23. */
 static const struct {
 	uint8_t code, bits;
-	uint8_t literals;	/* bit i: place i is a literal */
+	uint8_t literal_bits;
+	/* The literals: (tuple >> high & high_mask) << low_bits | (tuple & low_mask). */
+	uint8_t high, low_bits;
+	uint16_t high_mask, low_mask;
 } types[] = {
-	[FULL]      = { 1, 1, 0 },
-	[MATCH_012] = { 2, 3, 1 << 3 },
-	[MATCH_123] = { 0, 3, 1 << 0 },
-	[MATCH_013] = { 15, 6, 1 << 2 },
-	[MATCH_023] = { 14, 6, 1 << 1 },
-	[MATCH_01]  = { 2, 4, 1 << 2 | 1 << 3 },
-	[MATCH_12]  = { 13, 6, 1 << 0 | 1 << 3 },
-	[MATCH_23]  = { 12, 6, 1 << 0 | 1 << 1 },
+	[FULL]      = { 1, 1, 0, 0, 0, 0, 0 },
+	[MATCH_012] = { 2, 3, 8, 0, 0, 0, 0xff },
+	[MATCH_123] = { 0, 3, 8, 24, 0, 0xff, 0 },
+	[MATCH_013] = { 15, 6, 8, 8, 0, 0xff, 0 },
+	[MATCH_023] = { 14, 6, 8, 16, 0, 0xff, 0 },
+	[MATCH_01]  = { 2, 4, 16, 0, 0, 0, 0xffff },
+	[MATCH_12]  = { 13, 6, 16, 24, 8, 0xff, 0xff },
+	[MATCH_23]  = { 12, 6, 16, 16, 0, 0xffff, 0 },
 };
 
 static uint8_t byte_at(uint32_t tuple, uint32_t place)
@@ -102,25 +110,34 @@ static void reset(struct xmatch *x)
 	SSD_ASSERT(x->dict >= XMATCH_DICT_MIN && x->dict <= XMATCH_DICT_MAX);
 	x->count = FIRST_COUNT;
 	x->tuple[0] = x->tuple[1] = 0;
-	x->slot[0] = 0;
-	x->slot[1] = 1;
+	x->front = XMATCH_ORDER - XMATCH_DICT_MAX;
+	x->order[x->front] = 0;
+	x->order[x->front + 1] = 1;
+}
+
+static uint32_t slot_at(const struct xmatch *x, uint32_t location)
+{
+	return x->order[x->front + location];
 }
 
 static void to_front(struct xmatch *x, uint32_t location)
 {
-	uint8_t slot = x->slot[location];
+	uint8_t *order = x->order + x->front, slot = order[location];
 
-	memmove(x->slot + 1, x->slot, location);
-	x->slot[0] = slot;
+	memmove(order + 1, order, location);
+	order[0] = slot;
 }
 
-/* Returns the slot of the new tuple; if the dictionary is full, that of the one that fell out. */
+/* Returns the slot of the new tuple; if the dictionary is full, that of the one that falls out. */
 static uint32_t push(struct xmatch *x)
 {
-	uint8_t slot = (uint8_t)(x->count < x->dict ? x->count++ : x->slot[x->dict - 1]);
+	uint32_t slot = x->count < x->dict ? x->count++ : slot_at(x, x->dict - 1);
 
-	memmove(x->slot + 1, x->slot, XMATCH_DICT_MAX - 1);
-	x->slot[0] = slot;
+	if (!x->front) {
+		x->front = XMATCH_ORDER - XMATCH_DICT_MAX;
+		memcpy(x->order + x->front, x->order, XMATCH_DICT_MAX);
+	}
+	x->order[--x->front] = (uint8_t)slot;
 	return slot;
 }
 
@@ -217,14 +234,19 @@ static void put_run(struct xmatch *x, struct writer *w, struct run *r)
 
 static void full_match(struct xmatch *x, struct writer *w, struct run *r, uint32_t location)
 {
+
 	if (r->count && (r->location != location || r->count == (location ? RUN_MAX : RUN_ZERO_MAX)))
 		put_run(x, w, r);
 	r->location = location;
 	r->count++;
-	to_front(x, location);
+	if (location)
+		to_front(x, location);
 }
 
-/* Slots with the best type of match. Of two types as good, which one depends on the slot. */
+/*
+ * Slots with the best type of match. Where two types are as good, *type is the first, and those
+ * of the next type are in *second too.
+ */
 static uint64_t candidates(const struct xmatch *x, uint32_t tuple, enum match *type, uint64_t *second)
 {
 	uint64_t h0 = x->holds[0][byte_at(tuple, 0)], h1 = x->holds[1][byte_at(tuple, 1)];
@@ -247,19 +269,48 @@ static uint64_t candidates(const struct xmatch *x, uint32_t tuple, enum match *t
 	return *type = MISS, 0;
 }
 
+/* Eight bytes, the first the lowest. */
+static uint64_t load_order(const uint8_t *p)
+{
+	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
+	       (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
+}
+
+#define EACH(byte) ((uint64_t)(byte) * 0x0101010101010101u)
+
+static uint32_t location_of(const struct xmatch *x, uint32_t slot)
+{
+	const uint8_t *at = x->order + x->front;
+	uint64_t other, is;
+
+	for (;; at += 8) {
+		other = load_order(at) ^ EACH(slot);
+		is = (other - EACH(1)) & ~other & EACH(0x80);	/* the lowest is exact */
+		if (is)
+			return (uint32_t)(at - (x->order + x->front)) + (uint32_t)__builtin_ctzll(is) / 8;
+	}
+}
+
+/* slots: not 0 */
 static uint32_t first_location(const struct xmatch *x, uint64_t slots)
 {
 	uint32_t location = 0;
 
-	while (!(slots >> x->slot[location] & 1))
+	if (!(slots & (slots - 1)))
+		return location_of(x, (uint32_t)__builtin_ctzll(slots));
+	while (!(slots >> slot_at(x, location) & 1))
 		location++;
 	return location;
 }
 
 static void flip(struct xmatch *x, uint32_t slot)
 {
-	for (uint32_t i = 0; i < XMATCH_TUPLE_BYTES; i++)
-		x->holds[i][byte_at(x->tuple[slot], i)] ^= (uint64_t)1 << slot;
+	uint32_t tuple = x->tuple[slot];
+
+	x->holds[0][byte_at(tuple, 0)] ^= (uint64_t)1 << slot;
+	x->holds[1][byte_at(tuple, 1)] ^= (uint64_t)1 << slot;
+	x->holds[2][byte_at(tuple, 2)] ^= (uint64_t)1 << slot;
+	x->holds[3][byte_at(tuple, 3)] ^= (uint64_t)1 << slot;
 }
 
 static void learn(struct xmatch *x, uint32_t tuple)
@@ -279,9 +330,8 @@ static void partial_match(struct xmatch *x, struct writer *w, uint32_t tuple, en
 	struct code c = location_code(x, location);
 
 	append(&c, types[type].code, types[type].bits);
-	for (uint32_t i = 0; i < XMATCH_TUPLE_BYTES; i++)
-		if (types[type].literals >> i & 1)
-			append(&c, byte_at(tuple, i), 8);
+	append(&c, (tuple >> types[type].high & types[type].high_mask) << types[type].low_bits |
+		   (tuple & types[type].low_mask), types[type].literal_bits);
 	put(w, c.bits, c.count);
 }
 
@@ -291,7 +341,7 @@ static void compress_tuple(struct xmatch *x, struct writer *w, struct run *r, ui
 	uint64_t second, slots;
 	uint32_t location;
 
-	if (tuple == x->tuple[x->slot[0]]) {
+	if (tuple == x->tuple[slot_at(x, 0)]) {		/* most are, of a XOR */
 		full_match(x, w, r, 0);
 		return;
 	}
@@ -308,7 +358,7 @@ static void compress_tuple(struct xmatch *x, struct writer *w, struct run *r, ui
 		return;
 	}
 	put_run(x, w, r);
-	if (second >> x->slot[location] & 1)
+	if (second >> slot_at(x, location) & 1)
 		type++;
 	partial_match(x, w, tuple, type, location);
 	learn(x, tuple);
@@ -362,6 +412,15 @@ struct reader {
 
 static void fill(struct reader *r)
 {
+	if (r->end - r->from >= 8 && r->held <= 56) {
+		uint32_t bytes = (64 - r->held) / 8;
+		uint64_t next = (uint64_t)load(r->from) << 32 | load(r->from + 4);
+
+		r->bits |= next >> (64 - 8 * bytes) << (64 - r->held - 8 * bytes);
+		r->from += bytes;
+		r->held += 8 * bytes;
+		return;
+	}
 	while (r->held <= 56) {
 		if (r->from < r->end)
 			r->bits |= (uint64_t)*r->from++ << (56 - r->held);
@@ -391,10 +450,12 @@ static uint32_t get(struct reader *r, uint32_t count)
 	return v;
 }
 
-/* Was that the stream, and all of it? What is left are zeroes to fill its last byte. */
+/* Was that the stream, and all of it? What is left of it are zeroes that fill its last byte. */
 static bool at_end(const struct reader *r)
 {
-	return r->from == r->end && r->held >= 8 * r->beyond && r->held - 8 * r->beyond < 8 && !r->bits;
+	uint32_t left = r->held - 8 * r->beyond;	/* huge if more was read than there is */
+
+	return r->from == r->end && left < 8 && !r->bits;
 }
 
 static uint32_t get_location(const struct xmatch *x, struct reader *r)
@@ -445,37 +506,39 @@ static uint32_t get_run(struct reader *r, uint32_t location)
 
 static uint32_t get_literals(struct reader *r, enum match type, uint32_t tuple)
 {
-	for (uint32_t i = 0; i < XMATCH_TUPLE_BYTES; i++)
-		if (types[type].literals >> i & 1) {
-			tuple &= ~(0xffu << (24 - 8 * i));
-			tuple |= get(r, 8) << (24 - 8 * i);
-		}
-	return tuple;
+	uint32_t v = get(r, types[type].literal_bits);
+	uint32_t high = types[type].high_mask, low = types[type].low_mask;
+
+	tuple &= ~(high << types[type].high | low);
+	return tuple | (v >> types[type].low_bits & high) << types[type].high | (v & low);
 }
 
-/* One code word; returns how many tuples it stands for, 0 if there is no such word. */
+static void learn_it(struct xmatch *x, uint32_t tuple)
+{
+	x->tuple[push(x)] = tuple;
+}
+
+/* One code word: how many tuples it stands for (0: there is no such word), each at *location. */
 static uint32_t expand_word(struct xmatch *x, struct reader *r, uint32_t *location)
 {
 	enum match type;
-	uint32_t tuple;
+	uint32_t run;
 
 	fill(r);
 	*location = 0;
 	if (get(r, 1)) {
-		tuple = get(r, 32);
-		x->tuple[push(x)] = tuple;
+		learn_it(x, get(r, 32));
 		return 1;
 	}
 	*location = get_location(x, r);
 	type = get_type(r);
-	if (type == MISS) {
-		tuple = get_run(r, *location);
-		return tuple < 2 ? 0 : tuple;
-	}
 	if (type == FULL)
 		return 1;
-	tuple = get_literals(r, type, x->tuple[x->slot[*location]]);
-	x->tuple[push(x)] = tuple;
+	if (type == MISS) {
+		run = get_run(r, *location);
+		return run < 2 ? 0 : run;
+	}
+	learn_it(x, get_literals(r, type, x->tuple[slot_at(x, *location)]));
 	*location = 0;
 	return 1;
 }
@@ -493,8 +556,9 @@ static int expand(struct xmatch *x, const uint8_t *src, size_t len, const uint8_
 		if (!count || count > (out_len - at) / XMATCH_TUPLE_BYTES)
 			return SSD_E_CORRUPT;
 		for (; count; count--, at += XMATCH_TUPLE_BYTES) {
-			to_front(x, location);
-			store(dst + at, x->tuple[x->slot[0]] ^ (ref ? load(ref + at) : 0));
+			if (location)
+				to_front(x, location);
+			store(dst + at, x->tuple[slot_at(x, 0)] ^ (ref ? load(ref + at) : 0));
 		}
 	}
 	return at_end(&r) ? SSD_OK : SSD_E_CORRUPT;

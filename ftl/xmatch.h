@@ -23,13 +23,15 @@
 #define XMATCH_DICT_MIN 8u
 #define XMATCH_DICT_DEFAULT 64u
 #define XMATCH_DICT_MAX 64u		/* a slot is a bit of a word */
+#define XMATCH_ORDER 256u
 
 /* Scratch of one call: between calls only dict means anything. */
 struct xmatch {
 	uint32_t dict;				/* locations at most */
 	uint32_t count;				/* ... that are in use */
 	uint32_t tuple[XMATCH_DICT_MAX];	/* by slot; the first byte is the highest */
-	uint8_t slot[XMATCH_DICT_MAX];		/* by location: 0 was used last */
+	uint32_t front;				/* where location 0 is in order[] */
+	uint8_t order[XMATCH_ORDER];		/* slots by location */
 	uint64_t holds[XMATCH_TUPLE_BYTES][256];	/* slots that have this byte at this place */
 };
 

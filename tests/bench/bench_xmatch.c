@@ -2,7 +2,7 @@
 /*
  * bench_xmatch - XMatchPRO beside LZ4 and Zstandard, page by page: how much is left of the bytes,
  * and how fast, in CPU time of one thread. A page that does not get smaller counts as it is, as
- * an FTL stores it. What each expands to is compared.
+ * an FTL stores it. What each expands to is compared. And how fast pages' fingerprints are made.
  *
  *   bench_xmatch [-m MIB] [FILE or DIRECTORY ...]
  *
@@ -20,6 +20,7 @@
 #include <time.h>
 #include <zstd.h>
 
+#include "fpstore.h"
 #include "xmatch.h"
 
 #define PAGE_MAX 16384u
@@ -185,12 +186,26 @@ static void measure(const char *where, size_t page, size_t coder)
 	free(n);
 }
 
+static void fingerprints(const char *where, size_t page)
+{
+	size_t pages = corpus_bytes / page;
+	struct fingerprint fp;
+	double s = seconds();
+
+	for (size_t i = 0; i < pages; i++)
+		fingerprint_of(corpus + i * page, page, &fp);
+	printf("%s %zuK fingerprints %.0f MB/s\n", where, page / 1024,
+	       (double)(pages * page) / 1e6 / (seconds() - s));
+}
+
 static void bench(const char *where, const char *ending)
 {
 	collect(where, ending);
-	for (size_t page = 4096; page <= PAGE_MAX; page *= 4)
+	for (size_t page = 4096; page <= PAGE_MAX; page *= 4) {
 		for (size_t coder = 0; coder < sizeof(coders) / sizeof(coders[0]); coder++)
 			measure(where, page, coder);
+		fingerprints(where, page);
+	}
 }
 
 int main(int argc, char **argv)

@@ -150,21 +150,30 @@ static void least_recently_used(void)
 	free(b.mem);
 }
 
-/* The twin is behind FPSTORE_SHARED others that begin as it does: found by another sub-page only. */
+/*
+ * Three of the twin's fingerprints are each shared by FPSTORE_SHARED - 1 others used later: it is
+ * the last that is looked at, three times. One more each, and it is not found.
+ */
 static void many_share_one(void)
 {
-	struct box b = box_of(FPSTORE_SHARED + 2);
+	struct box b = box_of(3 * FPSTORE_SHARED + 1);
+	uint32_t handle = 0;
 
-	add(&b, 1000, FP(0, 0, 8, 9));
-	for (uint32_t i = 0; i < FPSTORE_SHARED - 1; i++)
-		add(&b, i, FP(0, 0, 100 + i, 200 + i));
-	EXPECT(finds(&b, FP(0, 0, 8, 7), 1000, 3));
-	EXPECT(finds(&b, FP(0, 0, 7, 7), FPSTORE_SHARED - 2, 2));
-	add(&b, FPSTORE_SHARED, FP(0, 0, 300, 301));
-	EXPECT(finds(&b, FP(0, 0, 8, 7), 1000, 3));	/* by place 2 */
-	EXPECT(fpstore_remove(b.s, 1000));
-	add(&b, 1001, FP(0, 5, 6, 7));
-	EXPECT(finds(&b, FP(0, 0, 100, 7), 0, 3));	/* likewise */
+	add(&b, 1000, FP(0, 0, 0, 9));
+	for (uint32_t i = 1; i < FPSTORE_SHARED; i++) {
+		add(&b, handle++, FP(0, i, i, i));
+		add(&b, handle++, FP(i, 0, i, i));
+		add(&b, handle++, FP(i, i, 0, i));
+	}
+	EXPECT(finds(&b, FP(0, 0, 0, 7000), 1000, 3));
+	add(&b, 2000, FP(0, 8000, 8000, 8000));
+	add(&b, 2001, FP(8000, 0, 8000, 8000));
+	EXPECT(finds(&b, FP(0, 0, 0, 7000), 1000, 3));	/* by place 2 */
+	add(&b, 2002, FP(8000, 8000, 0, 8000));
+	EXPECT(finds(&b, FP(0, 0, 0, 7000), 2002, 1));
+	EXPECT(finds(&b, FP(0, 0, 0, 9), 1000, 4));	/* by place 3 */
+	EXPECT(fpstore_remove(b.s, 2000));
+	EXPECT(finds(&b, FP(0, 0, 0, 7000), 1000, 3));
 	free(b.mem);
 }
 
