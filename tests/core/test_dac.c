@@ -545,6 +545,116 @@ static void a_lost_reference_loses_what_refers_to_it(void)
 	rig_free(&r);
 }
 
+/*
+ * Unit 1 refers to object A, and is written anew into page Y; A's id is given to another
+ * content. Then Y cannot be read: a mount finds the old entry of unit 1, which names A's id and
+ * the sequence that A had. It must not take the other content for A.
+ */
+static void an_id_used_anew_is_not_the_old_one(enum ftl_reduction reduction)
+{
+	const struct nand_hooks hooks = { .fault = lose };
+	const struct ftl_stats *s = start(reduction, 0);
+	uint32_t a;
+
+	half_page(1);
+	fua(0);
+	a = drive()->map[0];
+	in[UNIT - 1] = reduction == FTL_REDUCE_DAC;
+	fua(1);
+	EXPECT_EQ(s->delta_units + s->link_units, 1);
+	random_page(3);
+	fua(0);
+	random_page(2);
+	fua(1);
+	bad_page = drive()->obj[drive()->map[1]].ppn;
+	half_page(4);
+	fua(2);
+	EXPECT_EQ(drive()->map[2], a);
+	nand_array_set_hooks(r.ta.a, &hooks);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	EXPECT_EQ(try_read(1), SSD_E_UNCORR);
+	read_io(2);
+	bad_page = DAC_NONE;			/* it is erased, and as good as new */
+	overwrite(4, 200);			/* what is known of unit 1 is kept */
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	EXPECT_EQ(try_read(1), SSD_E_UNCORR);
+	fua(1);
+	read_io(1);
+	rig_free(&r);
+}
+
+static void ids_used_anew(void)
+{
+	an_id_used_anew_is_not_the_old_one(FTL_REDUCE_DAC);
+	an_id_used_anew_is_not_the_old_one(FTL_REDUCE_DEDUP_COMP);
+}
+
+/*
+ * Pages at random that cannot be read from their program to their erase: what a read gives
+ * is right, or an error, all the time; a unit that is written whole is as good as new.
+ */
+static struct {
+	uint64_t rng, reads;
+	uint8_t bad[12 * 8];
+} medium;
+static uint64_t medium_reads, medium_lost;	/* of all runs */
+
+static enum nand_status wear_out(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op == NAND_PROGRAM)
+		medium.bad[c->ppn.v] = rnd(&medium.rng) % 60 == 0;
+	if (c->op != NAND_READ || !medium.bad[c->ppn.v])
+		return NAND_OK;
+	medium.reads++;
+	return NAND_UNCORR;
+}
+
+static void unreadable_pages(enum ftl_reduction reduction, uint64_t seed)
+{
+	const struct nand_hooks hooks = { .fault = wear_out };
+	struct rig_shape s = shape;
+
+	snprintf(rig_id, sizeof(rig_id), "unreadable:%d:%" PRIu64, (int)reduction, seed);
+	s.reduction = reduction;
+	s.pool = 8;
+	s.units = 40;
+	rig_make(&r, &s);
+	r.rng = seed;
+	r.may_lose = true;
+	memset(&medium, 0, sizeof(medium));
+	medium.rng = seed * 0x9e3779b97f4a7c15u;
+	SSD_ASSERT(rig_mount(&r) == SSD_OK);
+	nand_array_set_hooks(r.ta.a, &hooks);
+	rig_work(&r, 3000);
+	rig_drain(&r);
+	rig_powered(&r);
+	rig_read_all(&r);
+	rig_verify(&r, &r);
+	medium_reads += medium.reads;
+	medium_lost += r.lost;
+	SSD_ASSERT(r.reads_checked > 300);
+	nand_array_set_hooks(r.ta.a, &(struct nand_hooks){ 0 });
+	rig_begin_history(&r);
+	for (uint32_t unit = 0; unit < 40; unit++)
+		EXPECT_EQ(rig_write(&r, unit * 2, 2), SSD_OK);
+	r.may_lose = false;
+	rig_read_all(&r);
+	rig_powered(&r);
+	rig_verify(&r, &r);
+	rig_free(&r);
+}
+
+static void pages_that_cannot_be_read(void)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		for (unsigned int k = 0; k < FTL_NREDUCTIONS; k++)
+			unreadable_pages((enum ftl_reduction)k, seed);
+	printf("# %" PRIu64 " reads of unreadable pages, %" PRIu64 " reads of the host's failed\n", medium_reads,
+	       medium_lost);
+	EXPECT(medium_reads > 300 && medium_lost > 150);
+}
+
 /* ---- configuration --------------------------------------------------------------------------------------- */
 
 static void refused(void (*change)(struct ftl_config *, struct nand_geometry *), const char *says)
@@ -586,8 +696,22 @@ static void what_it_cannot_do_is_refused(void)
 	rig_free(&r);
 }
 
-int main(void)
+/* unreadable:REDUCTION:SEED, as a failing run prints it, runs that again. */
+int main(int argc, char **argv)
 {
+	unsigned int reduction;
+	uint64_t seed;
+
+	rig_replay_hint("test_dac");
+	if (argc == 2) {
+		if (sscanf(argv[1], "unreadable:%u:%" SCNu64, &reduction, &seed) != 2 ||
+		    reduction >= FTL_NREDUCTIONS) {
+			fprintf(stderr, "%s: not an ID, which a failing run prints\n", argv[1]);
+			return 2;
+		}
+		unreadable_pages((enum ftl_reduction)reduction, seed);
+		return test_result();
+	}
 	RUN(a_write_ends_in_the_buffer);
 	RUN(a_fua_write_pays_for_the_engine);
 	RUN(a_reference_is_read_once);
@@ -602,6 +726,8 @@ int main(void)
 	RUN(the_worst_case_fits);
 	RUN(a_reference_outlives_its_unit);
 	RUN(a_lost_reference_loses_what_refers_to_it);
+	RUN(ids_used_anew);
+	RUN(pages_that_cannot_be_read);
 	RUN(what_it_cannot_do_is_refused);
 	return test_result();
 }
