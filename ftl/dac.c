@@ -4,7 +4,7 @@
  *
  * Every call from outside ends in pump(): commands that have ended first, then whatever
  * became possible - reads and writes in line, the engine, closing a page, dies - until nothing
- * does. The next event is the end of a die's command or of the engine's job.
+ * does. The next event is the end of a die's command or of one of the engine's jobs.
  */
 #include "dac.h"
 
@@ -65,10 +65,15 @@ static void wake(struct dac *d)
 	}
 }
 
+static bool working(const struct dac *d, const struct dac_job *j)
+{
+	return j->unit != DAC_NONE && j->done_ns > d->now_ns;
+}
+
 /* Nothing moves and something waits: blocks have failed until there is no way on. */
 static void give_up(struct dac *d)
 {
-	if (d->heap.count || (d->job != DAC_JOB_NONE && d->job_ns > d->now_ns))
+	if (d->heap.count || working(d, &d->hasher) || working(d, &d->packer))
 		return;
 	if (d->wait_first || d->write_first)
 		d->worn = true;
@@ -112,8 +117,10 @@ static uint64_t step(struct ftl *f, uint64_t now_ns)
 	pump(d, now_ns);
 	if (d->heap.count)
 		next = d->heap.due[0].ns;
-	if (d->job != DAC_JOB_NONE && d->job_ns > now_ns && d->job_ns < next)
-		next = d->job_ns;
+	if (working(d, &d->hasher) && d->hasher.done_ns < next)
+		next = d->hasher.done_ns;
+	if (working(d, &d->packer) && d->packer.done_ns < next)
+		next = d->packer.done_ns;
 	return next;
 }
 
@@ -353,7 +360,7 @@ static void make_lists(struct dac *d)
 	uint32_t ops = d->c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
 
 	d->obj_free = d->buf_free = d->op_free = d->open = DAC_NONE;
-	d->queue_first = d->lru_first = d->lru_last = DAC_NONE;
+	d->queue_first = d->lru_first = d->lru_last = d->hasher.unit = d->packer.unit = DAC_NONE;
 	for (uint32_t i = d->objects; i-- > 0; d->obj_free = i)
 		d->obj[i] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free,
 					      .cached = DAC_NONE };

@@ -203,7 +203,10 @@ struct dac_die {
 	struct dac_gc gc;
 };
 
-enum dac_job { DAC_JOB_NONE, DAC_JOB_HASH, DAC_JOB_PACK };
+struct dac_job {
+	uint32_t unit;		/* or DAC_NONE */
+	uint64_t done_ns;
+};
 
 struct dac_cached {
 	uint32_t obj;
@@ -255,10 +258,8 @@ struct dac {
 	uint8_t *fetched;		/* DAC_AHEAD pages of reference contents */
 	uint32_t fetched_used;		/* a bit each */
 
-	enum dac_job job;
-	uint32_t job_unit;
-	uint64_t job_ns;		/* when the engine is done with it */
-	struct dac_entry packed;	/* PACK: what comes of it */
+	struct dac_job hasher, packer;	/* the engine */
+	struct dac_entry packed;	/* what comes of the packer's unit */
 	uint8_t *packed_data;
 
 	struct dac_op *op;

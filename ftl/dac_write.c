@@ -3,11 +3,11 @@
  * dac_write.c - the DAC FTL: from the host to a closed page. The write buffer, the engine
  * and the slots; dac.h has their states.
  *
- * The engine does one job at a time. It compresses the first unit of the queue as soon as
- * that has its reference; otherwise it hashes the next one, at most DAC_AHEAD units from
- * the first, so that references are fetched while others are compressed. The real work
- * is done when a job begins; its result counts when it ends. Order: units enter pages as they
- * entered the buffer.
+ * The engine has two modules, each of which does one job at a time (the dissertation's
+ * figure 25): one hashes the next unit, at most DAC_AHEAD from the first of the queue; one
+ * compresses the first as soon as that has its reference. So references are fetched while
+ * others are compressed. The real work is done when a job begins; its result counts when it
+ * ends. Units enter pages in the order in which they entered the buffer.
  *
  * A reference may be pending itself: then its content is in the buffer, and its page was
  * or will be closed before (D7), or is the same.
@@ -440,7 +440,7 @@ static uint16_t try_compress(struct dac *d, const struct dac_unit *u, enum dac_k
 {
 	uint32_t room = dac_room(kind, d->unit_bytes);
 
-	d->job_ns += d->c.compress_ns;
+	d->packer.done_ns += d->c.compress_ns;
 	if (kind == DAC_DELTA)
 		return (uint16_t)xmatch_compress_xor(d->xmatch, u->data, u->ref_data, d->unit_bytes,
 						     d->packed_data, room);
@@ -454,7 +454,7 @@ static void reduce(struct dac *d, struct dac_unit *u)
 
 	*e = (struct dac_entry){ .seq = u->seq, .lpn = u->lpn, .obj = u->obj, .ref = DAC_NONE,
 				 .kind = DAC_RAW };
-	d->job_ns = d->now_ns + (u->expand ? d->c.decompress_ns : 0);
+	d->packer.done_ns = d->now_ns + (u->expand ? d->c.decompress_ns : 0);
 	if (u->lost) {
 		e->kind = DAC_LOST;
 		return;
@@ -541,9 +541,8 @@ static void begin_hash(struct dac *d, uint32_t unit)
 	own_object(d, unit);
 	u->state = DAC_U_HASHING;
 	fingerprint_of(u->data, d->unit_bytes, &u->print);
-	d->job = DAC_JOB_HASH;
-	d->job_unit = unit;
-	d->job_ns = d->now_ns + d->c.hash_ns;
+	d->hasher.unit = unit;
+	d->hasher.done_ns = d->now_ns + d->c.hash_ns;
 	d->stirred = true;
 }
 
@@ -554,8 +553,7 @@ static void begin_pack(struct dac *d, uint32_t unit)
 	if (u->obj == DAC_NONE)
 		own_object(d, unit);
 	u->state = DAC_U_PACKING;
-	d->job = DAC_JOB_PACK;
-	d->job_unit = unit;
+	d->packer.unit = unit;
 	reduce(d, u);
 	d->stirred = true;
 }
@@ -574,55 +572,66 @@ static uint32_t next_to_hash(const struct dac *d)
 	return DAC_NONE;
 }
 
-static bool begin_job(struct dac *d)
+/* The first of the queue, if it is ready to be compressed, or DAC_NONE. */
+static uint32_t next_to_pack(const struct dac *d)
 {
-	uint32_t first = d->queue_first, next;
-	enum dac_unit_state s;
+	uint32_t i = d->queue_first;
+	const struct dac_unit *u = &d->buf[i == DAC_NONE ? 0 : i];
+	bool plain = u->state == DAC_U_QUEUED && (!d->mode->fingerprints || u->lost);
 
-	if (first == DAC_NONE)
-		return false;
-	s = (enum dac_unit_state)d->buf[first].state;
-	if (s == DAC_U_READY ||
-	    (s == DAC_U_QUEUED && (!d->mode->fingerprints || d->buf[first].lost))) {
-		begin_pack(d, first);
-		return true;
-	}
-	next = d->mode->fingerprints ? next_to_hash(d) : DAC_NONE;
-	if (next != DAC_NONE)
-		begin_hash(d, next);
-	return next != DAC_NONE;
+	return i != DAC_NONE && (u->state == DAC_U_READY || plain) ? i : DAC_NONE;
 }
 
 /* False: it waits for a slot. */
-static bool end_job(struct dac *d)
+static bool end_pack(struct dac *d)
 {
-	uint32_t unit = d->job_unit;
+	bool raw = d->packed.kind == DAC_RAW;
+	uint32_t unit = d->packer.unit;
 
-	if (d->job == DAC_JOB_HASH) {
-		hashed(d, unit);
-	} else {
-		bool raw = d->packed.kind == DAC_RAW;
-
-		if (slot_free(d) == DAC_NONE &&
-		    (raw || d->open == DAC_NONE || !dac_fill_fits(&d->slot[d->open].fill, &d->packed))) {
-			if (!raw && d->open != DAC_NONE)
-				close_slot(d, d->open);
-			return false;
-		}
-		settle(d, unit);
-		SSD_ASSERT(raw ? place_raw(d, unit) : place_packed(d, unit));
+	if (slot_free(d) == DAC_NONE &&
+	    (raw || d->open == DAC_NONE || !dac_fill_fits(&d->slot[d->open].fill, &d->packed))) {
+		if (!raw && d->open != DAC_NONE)
+			close_slot(d, d->open);
+		return false;
 	}
-	d->job = DAC_JOB_NONE;
+	settle(d, unit);
+	SSD_ASSERT(raw ? place_raw(d, unit) : place_packed(d, unit));
+	d->packer.unit = DAC_NONE;
 	d->stirred = true;
 	return true;
 }
 
+static bool run_hasher(struct dac *d)
+{
+	uint32_t unit = d->hasher.unit;
+
+	if (unit == DAC_NONE) {
+		unit = d->mode->fingerprints ? next_to_hash(d) : DAC_NONE;
+		if (unit != DAC_NONE)
+			begin_hash(d, unit);
+		return unit != DAC_NONE;
+	}
+	if (d->hasher.done_ns > d->now_ns)
+		return false;
+	d->hasher.unit = DAC_NONE;
+	hashed(d, unit);
+	return true;
+}
+
+static bool run_packer(struct dac *d)
+{
+	uint32_t unit;
+
+	if (d->packer.unit != DAC_NONE)
+		return d->packer.done_ns <= d->now_ns && end_pack(d);
+	unit = next_to_pack(d);
+	if (unit != DAC_NONE)
+		begin_pack(d, unit);
+	return unit != DAC_NONE;
+}
+
 void dac_engine(struct dac *d)
 {
-	for (;;) {
-		if (d->job != DAC_JOB_NONE && (d->job_ns > d->now_ns || !end_job(d)))
-			return;
-		if (!begin_job(d))
-			return;
-	}
+	while (run_hasher(d) | run_packer(d))
+		;
 }

@@ -184,6 +184,29 @@ static void a_fua_write_pays_for_the_engine(void)
 }
 
 /*
+ * Two units in one write: hashed at 0 .. 400 and 400 .. 800, compressed at 400 .. 1300 and
+ * 1300 .. 2200; then one page.
+ */
+static void the_engine_hashes_while_it_compresses(void)
+{
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
+	struct rig_io *q = &r.all;
+
+	memset(q->data, 'a', UNIT);
+	memset(q->data + UNIT, 'b', UNIT);
+	q->io = (struct ftl_io){ .op = FTL_WRITE, .fua = true, .bytes = 2 * UNIT };
+	q->reported = false;
+	r.ops->submit(r.f, r.now_ns, &q->io);
+	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE)
+		r.now_ns = r.next_ns;
+	EXPECT(q->reported);
+	EXPECT_EQ(q->io.done_ns - q->io.submit_ns, HASH_NS + 2 * COMPRESS_NS + PROGRAM_NS + IO_NS);
+	EXPECT_EQ(s->comp_units, 2);
+	EXPECT_EQ(s->host_pages, 1);
+	rig_free(&r);
+}
+
+/*
  * Unit 1 differs from unit 0 in its last byte: three sub-pages match. Its reference is read and
  * expanded (it is compressed), then the XOR is compressed. A read of it reads two pages; once
  * the reference buffer has the reference, one.
@@ -714,6 +737,7 @@ int main(int argc, char **argv)
 	}
 	RUN(a_write_ends_in_the_buffer);
 	RUN(a_fua_write_pays_for_the_engine);
+	RUN(the_engine_hashes_while_it_compresses);
 	RUN(a_reference_is_read_once);
 	RUN(a_reference_in_the_same_page_costs_no_read);
 	RUN(the_reference_buffer_is_lru);
