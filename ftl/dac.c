@@ -194,7 +194,8 @@ static uint64_t room_of(const struct ftl_config *c, const struct nand_geometry *
 static const char *refused_knob(const struct ftl_config *c)
 {
 	if (!c->payload)
-		return "payload must be yes: what this FTL stores follows from what is written; set it, or choose another FTL";
+		return "payload must be yes: what this FTL stores follows from what is written; set it, "
+		       "or choose another FTL";
 	if (c->accounting != FTL_ACCOUNT_DEVICE)
 		return "accounting must be device: this FTL has a write buffer, and pages of many units";
 	if (c->gc_copyback)

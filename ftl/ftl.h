@@ -13,8 +13,9 @@
  *                      write buffer; a flush ends when the writes before it have.
  *                      A trim is accepted and changes nothing, as NVMe allows.
  *   FTL_FLUSHED        of every mapping unit, what it held at the last completed
- *                      flush or FUA write, or any later write that was submitted
- *                      to it, whole. A trim changes nothing, as above.
+ *                      flush, or after the last completed FUA write to it, or after
+ *                      any later write that was submitted to it, whole. A trim
+ *                      changes nothing, as above.
  *
  * Completion. The host hears of each I/O exactly once, through
  * ftl_host.done(), called from submit() or step() as soon as the moment of
