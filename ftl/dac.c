@@ -200,8 +200,12 @@ static const char *refused_knob(const struct ftl_config *c)
 		return "accounting must be device: this FTL has a write buffer, and pages of many units";
 	if (c->gc_copyback)
 		return "gc_copyback must be no: this FTL packs pages anew when it moves them";
-	if (c->gc_subpage_reads)
-		return "gc_subpage_reads must be no: this FTL reads whole pages";
+	if (c->gc_subpage_reads == FTL_WORDS_YES)
+		return "gc_subpage_reads must be auto or no: this FTL reads whole pages";
+	if (c->host_subpage_reads == FTL_WORDS_YES)
+		return "host_subpage_reads must be auto or no: this FTL reads whole pages";
+	if (c->wl_threshold)
+		return "wl_threshold must be 0: this FTL does not level wear";
 	if (c->parallel_erase)
 		return "parallel_erase must be no: this FTL collects one block at a time";
 	if (c->pen)

@@ -66,7 +66,8 @@ struct ftl_stats {
 	uint64_t unwritten_units;	/* units read that were never written or trimmed */
 	uint64_t buffer_hit_units;	/* units read from the write buffer */
 	uint64_t coalesced_units;	/* writes absorbed by an undispatched buffer page */
-	uint64_t merge_reads;		/* flash reads to complete a partial unit */
+	uint64_t merge_reads;		/* flash reads to complete partial units, */
+	uint64_t merge_read_bytes;	/* and the bytes of their ECC words */
 	uint64_t trimmed_units;
 	uint64_t host_units;		/* mapping units programmed for the host */
 	uint64_t meta_units;		/* trim bitmap and recovery records */
@@ -75,6 +76,9 @@ struct ftl_stats {
 	uint64_t gc_units;		/* units moved by GC */
 	uint64_t gc_ns;			/* from choosing a victim to its erase, summed */
 	uint64_t gc_blocks;		/* erased by GC, whole or in part */
+	uint64_t wl_runs;		/* blocks collected to level wear, */
+	uint64_t relocations;		/* and because a read was corrected: none of gc_runs; */
+	uint64_t wl_units;		/* units moved by both */
 	uint64_t merges;		/* of gc_runs: merges of whole blocks, */
 	uint64_t mmerges;		/* and M-Merges, by partial erases */
 	uint64_t second_victims;	/* IPPBE: victims erased together with another */
