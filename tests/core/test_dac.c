@@ -704,6 +704,9 @@ static void fps(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->ord
 static void few_blocks(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->blocks_per_plane = 10; }
 static void small_oob(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->oob_bytes = 25; }
 
+static void wear(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->wl_threshold = 5; }
+static void words(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->host_subpage_reads = FTL_WORDS_YES; }
+
 static void what_it_cannot_do_is_refused(void)
 {
 	start(FTL_REDUCE_DAC, 0);
@@ -715,6 +718,8 @@ static void what_it_cannot_do_is_refused(void)
 	refused(pairs, "paired_loss must be no");
 	refused(fps, "order must be ascending or none");
 	refused(few_blocks, "the geometry cannot hold");	/* (10 - 4) * 8 = 48 < 48 + 3 + 1 */
+	refused(wear, "wl_threshold must be 0");
+	refused(words, "host_subpage_reads must be auto or no");
 	refused(small_oob, "oob_bytes is too small");
 	rig_free(&r);
 }
