@@ -13,6 +13,10 @@
  *                      later one that was submitted to it, whole. There is no
  *                      write buffer; a flush ends when the writes before it have.
  *                      A trim is accepted and changes nothing, as NVMe allows.
+ *   FTL_FLUSHED        of every mapping unit, what it held at the last completed
+ *                      flush, or after the last completed FUA write to it, or after
+ *                      any later write that was submitted to it, whole. A trim
+ *                      changes nothing, as above.
  *
  * Completion. The host hears of each I/O exactly once, through
  * ftl_host.done(), called from submit() or step() as soon as the moment of
@@ -99,7 +103,12 @@ static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
 }
 
-enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH };
+enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH, FTL_FLUSHED };
+
+enum ftl_reduction {		/* DAC: what is tried on a unit */
+	FTL_REDUCE_NONE, FTL_REDUCE_DEDUP, FTL_REDUCE_COMP, FTL_REDUCE_DEDUP_COMP, FTL_REDUCE_DAC,
+	FTL_NREDUCTIONS
+};
 
 struct gc_policy;
 
@@ -150,6 +159,14 @@ struct ftl_config {
 	uint32_t idle_gc_permille;	/* of a plane's blocks: with fewer free, GC works when the
 					 * drive is idle; 0: never. page, parity, rtf, flex */
 	uint32_t idle_gc_ns;		/* idle: so long since no I/O and no full buffer page is left */
+
+	enum ftl_reduction reduction;	/* DAC */
+	uint32_t fingerprints_permille;	/* kept, of those of the whole capacity; 1000: all */
+	uint32_t reference_bytes;	/* reference buffer */
+	uint32_t hash_ns;		/* engine: fingerprints of a unit, */
+	uint32_t compress_ns;		/* and each attempt to compress one; */
+	uint32_t decompress_ns;		/* each expansion, of reads, too */
+	bool count_plain;		/* count what plain compression would have given (plain_bytes) */
 	/* Data sheet, for plans only; the array keeps the time. */
 	struct nand_timing timing;
 	uint32_t disturb_tolerance;	/* of the smallest PB; 255: cells are never disturbed */

@@ -88,6 +88,15 @@ struct ftl_stats {
 	uint64_t slow_pages;		/* and MSB */
 	uint64_t retired_blocks;
 	uint64_t mounts;
+	/* DAC. host_units: units that reached flash, whatever became of them; gc_units: entries. */
+	uint64_t host_pages, gc_pages;	/* programmed */
+	uint64_t raw_units, comp_units;	/* as the engine left them: raw; compressed alone; */
+	uint64_t delta_units, link_units;	/* against a reference; nothing but a link */
+	uint64_t comp_bytes, delta_bytes;	/* of compressed content */
+	uint64_t plain_bytes;		/* delta_units compressed alone (ftl.count_plain) */
+	uint64_t reference_hits;	/* references needed that no flash read was needed for, */
+	uint64_t reference_reads;	/* and those that were read, for writes and reads */
+	uint64_t refused_references;	/* units stored alone for want of room (DESIGN.md) */
 	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */
 };
 

@@ -363,6 +363,31 @@ static void put_ftl(json_t *root, const struct slate_stats *st)
 	put(o, "search_reads", f->search_reads);
 }
 
+/* What became of the units that were written: DAC. */
+static void put_reduction(const struct replay *r, json_t *root, const struct slate_stats *st)
+{
+	const struct ftl_stats *f = &st->ftl;
+	json_t *o;
+
+	if (strcmp(slate_ftl_name(r->dev), "dac")) {
+		json_object_set_new(root, "reduction", json_null());
+		return;
+	}
+	o = sub(root, "reduction");
+	put(o, "host_pages", f->host_pages);
+	put(o, "gc_pages", f->gc_pages);
+	put(o, "raw_units", f->raw_units);
+	put(o, "comp_units", f->comp_units);
+	put(o, "delta_units", f->delta_units);
+	put(o, "link_units", f->link_units);
+	put(o, "comp_bytes", f->comp_bytes);
+	put(o, "delta_bytes", f->delta_bytes);
+	put(o, "plain_bytes", f->plain_bytes);
+	put(o, "reference_hits", f->reference_hits);
+	put(o, "reference_reads", f->reference_reads);
+	put(o, "refused_references", f->refused_references);
+}
+
 static uint64_t put_busy_list(const struct replay *r, json_t *o, const char *key, uint32_t count,
 			      double span,
 			      uint64_t (*ns)(const struct slate_dev *, uint32_t, enum nand_source))
@@ -515,6 +540,7 @@ static json_t *build(struct replay *r, double wall_s)
 	put_energy(root, st);
 	put_nand(root, st);
 	put_ftl(root, st);
+	put_reduction(r, root, st);
 	put_busy(r, root);
 	json_object_set_new(root, "map_bytes", slate_map_bytes(r->dev) ?
 			    json_integer((json_int_t)slate_map_bytes(r->dev)) : json_null());

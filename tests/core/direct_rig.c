@@ -106,6 +106,10 @@ static void configure(struct rig *r, const struct rig_shape *s)
 		.pen_merges_max = s->merges_max ? s->merges_max : 16, .spare_search = s->search,
 		.second_victim_pages = s->second, .superblock_blocks = s->m, .superblock_max_blocks = s->n,
 		.stripe_pages = s->stripe, .accounting = s->accounting, .timing = *t,
+		.buffer_units = s->buffer, .buffer_ns = s->buffer ? 10 : 0, .reduction = s->reduction,
+		.fingerprints_permille = s->prints ? s->prints : 1000,
+		.reference_bytes = s->references, .hash_ns = s->hash_ns,
+		.compress_ns = s->compress_ns, .decompress_ns = s->decompress_ns,
 		.disturb_tolerance = s->believed ? s->believed : s->tolerance,
 	};
 }
@@ -210,18 +214,69 @@ void rig_lose_power(struct rig *to, const struct rig *from, uint64_t at_ns, uint
 
 /* ---- content ---------------------------------------------------------------- */
 
-static void stamp(uint8_t *at, uint32_t sector, uint32_t tag)
+/*
+ * Sector `place` of content `tag` of the pool: a sector of its family's page, with a few
+ * bytes of its own in one place of the page. Families are random bytes, text, a bit of both, zeroes.
+ */
+static void pool_sector(const struct rig *r, uint8_t *at, uint32_t place, uint32_t tag)
 {
-	uint64_t v = (uint64_t)tag << 32 | sector;
+	uint32_t family = tag % r->shape->pool, variant = tag / r->shape->pool;
+	uint64_t seed = (family + 1) * 0x9e3779b97f4a7c15u ^ (place + 1) * 0xbf58476d1ce4e5b9u;
+	uint64_t own = variant * 0x9e3779b97f4a7c15u + 1;
 
-	for (uint32_t i = 0; i < FTL_SECTOR_BYTES; i += 8)
-		memcpy(at + i, &v, 8);
+	for (uint32_t i = 0; i < FTL_SECTOR_BYTES; i++)
+		at[i] = family % 4 == 0 ? (uint8_t)rnd(&seed) : family % 4 == 1 ? (uint8_t)"slate"[i % 5] :
+			family % 4 == 2 ? (uint8_t)(i % 16 ? 'a' + i % 3 : rnd(&seed)) : 0;
+	if (variant && rnd(&own) % r->per == place)
+		for (uint32_t i = 0; i < 4; i++)
+			at[rnd(&own) % FTL_SECTOR_BYTES] ^= (uint8_t)(variant * 7 + i + 1);
 }
 
-static uint32_t tag_of(const uint8_t *at, uint32_t sector)
+static uint32_t hash_of(const uint8_t *at)
+{
+	uint64_t h = 0, zero = 0;
+
+	for (uint32_t i = 0; i < FTL_SECTOR_BYTES; i += 8) {
+		uint64_t v;
+
+		memcpy(&v, at + i, 8);
+		zero |= v;
+		h = (h ^ v) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
+	}
+	return zero ? (uint32_t)h | 1 : 0;
+}
+
+/* What tag_of() finds in a sector at this place of a unit that was written with this tag. */
+static uint32_t sector_tag(const struct rig *r, uint32_t place, uint32_t tag)
+{
+	uint8_t data[FTL_SECTOR_BYTES];
+
+	if (!r->shape->pool)
+		return tag;
+	pool_sector(r, data, place, tag);
+	return hash_of(data);
+}
+
+static void stamp(const struct rig *r, uint8_t *at, uint32_t sector, uint32_t tag)
+{
+	if (r->shape->pool) {
+		pool_sector(r, at, sector % r->per, tag);
+		return;
+	}
+	for (uint32_t i = 0; i < FTL_SECTOR_BYTES; i += 8) {
+		uint64_t v = (uint64_t)tag << 32 | sector;
+
+		memcpy(at + i, &v, 8);
+	}
+}
+
+static uint32_t tag_of(const struct rig *r, const uint8_t *at, uint32_t sector)
 {
 	uint64_t v;
 
+	if (r->shape->pool)
+		return hash_of(at);
 	memcpy(&v, at, 8);
 	SSD_ASSERT(!memcmp(at, at + 8, FTL_SECTOR_BYTES - 8));	/* of one piece */
 	SSD_ASSERT(!v || (uint32_t)v == sector);		/* in its own place */
@@ -242,7 +297,7 @@ static bool allowed(const struct rig *r, uint32_t unit, const uint32_t *saw, uin
 		if (i == u->changes)
 			return false;
 		for (uint32_t k = 0; k < u->change[i].count; k++)
-			state[u->change[i].first + k] = u->change[i].tag;
+			state[u->change[i].first + k] = sector_tag(r, u->change[i].first + k, u->change[i].tag);
 	}
 }
 
@@ -258,7 +313,8 @@ static void complain(const struct rig *r, uint32_t unit, const uint32_t *saw, ui
 		printf(" %u", r->base[unit * r->per + i]);
 	printf("; %u changes, %u certain:", u->changes, low);
 	for (uint32_t i = 0; i < u->changes; i++)
-		printf(" %u+%u=%u", u->change[i].first, u->change[i].count, u->change[i].tag);
+		printf(" %u+%u=%u(%u)", u->change[i].first, u->change[i].count, u->change[i].tag,
+		       sector_tag(r, u->change[i].first, u->change[i].tag));
 	printf("\n");
 }
 
@@ -272,7 +328,7 @@ static void check_read(struct rig *r, const struct rig_io *q)
 		uint32_t to = end - at < r->per - from ? from + end - at : r->per;
 
 		for (uint32_t i = from; i < to; i++, at++)
-			saw[i - from] = tag_of(q->data + (at - begin) * FTL_SECTOR_BYTES, at);
+			saw[i - from] = tag_of(r, q->data + (at - begin) * FTL_SECTOR_BYTES, at);
 		if (!allowed(r, unit, saw, from, to, q->mark[unit])) {
 			complain(r, unit, saw, q->mark[unit]);
 			SSD_ASSERT(!"a read saw what was never there");
@@ -282,6 +338,14 @@ static void check_read(struct rig *r, const struct rig_io *q)
 }
 
 /* ---- requests ---------------------------------------------------------------- */
+
+static bool touches(const struct rig *r, const struct rig_io *q, uint32_t unit)
+{
+	uint64_t begin = (uint64_t)unit * r->fc.unit_bytes;
+
+	return q->io.bytes && begin < q->io.offset + q->io.bytes &&
+	       begin + r->fc.unit_bytes > q->io.offset;
+}
 
 static void complete(struct rig *r, struct rig_io *q)
 {
@@ -294,6 +358,10 @@ static void complete(struct rig *r, struct rig_io *q)
 		return;
 	if (q->io.op == FTL_READ)
 		check_read(r, q);
+	if (q->io.op == FTL_FLUSH || (q->io.op == FTL_WRITE && q->io.fua))
+		for (uint32_t u = 0; u * per < r->sectors; u++)
+			if (q->mark[u] > r->unit[u].flushed && (q->io.op == FTL_FLUSH || touches(r, q, u)))
+				r->unit[u].flushed = q->mark[u];
 	if (q->io.op != FTL_WRITE || r->fc.accounting == FTL_ACCOUNT_SSDSIM)
 		return;
 	for (uint32_t unit = at / per; unit * per < end; unit++)
@@ -352,12 +420,17 @@ static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at,
 	r->busy++;
 	if (op == FTL_WRITE) {
 		q->tag = ++r->tag;
+		if (r->shape->pool)
+			q->tag = (uint32_t)(rnd(&r->rng) % (r->shape->pool * (rnd(&r->rng) % 4 ? 3 : 60)));
 		for (uint32_t i = 0; i < count; i++)
-			stamp(q->data + i * FTL_SECTOR_BYTES, at + i, q->tag);
+			stamp(r, q->data + i * FTL_SECTOR_BYTES, at + i, q->tag);
 		remember(r, q, at, count);
 	} else if (op == FTL_READ) {
 		for (uint32_t u = at / r->per; u * r->per < at + count; u++)
 			q->mark[u] = r->unit[u].settled;
+	} else if (op == FTL_FLUSH) {
+		for (uint32_t u = 0; u * r->per < r->sectors; u++)
+			q->mark[u] = r->may_fail ? r->unit[u].settled : r->unit[u].changes;
 	}
 	r->ops->submit(r->f, r->now_ns, &q->io);
 	r->ops->check(r->f);
@@ -437,6 +510,7 @@ void rig_work(struct rig *r, uint32_t requests)
 			q++;
 		if (history_full(r)) {
 			rig_drain(r);
+			rig_powered(r);
 			rig_read_all(r);
 			rig_verify(r, r);
 			rig_begin_history(r);
@@ -484,7 +558,7 @@ void rig_read_all(struct rig *r)
 		}
 		for (uint32_t i = 0; i < r->per; i++)
 			r->found[unit * r->per + i] = q->io.status != SSD_OK ? ~0u :
-				tag_of(q->data + i * FTL_SECTOR_BYTES, unit * r->per + i);
+				tag_of(r, q->data + i * FTL_SECTOR_BYTES, unit * r->per + i);
 	}
 }
 
@@ -493,14 +567,21 @@ void rig_verify(struct rig *r, const struct rig *host)
 	for (uint32_t unit = 0; unit * r->per < r->sectors; unit++) {
 		const uint32_t *saw = r->found + unit * r->per;
 
-		if (r->may_lose && *saw == ~0u)
-			continue;
-		if (!allowed(host, unit, saw, 0, r->per, host->unit[unit].settled)) {
-			complain(host, unit, saw, host->unit[unit].settled);
-			SSD_ASSERT(!"not what a write-through drive may hold");
+		uint32_t low = r->ops->durability == FTL_FLUSHED ? host->unit[unit].flushed :
+			       host->unit[unit].settled;
+
+		if (!(r->may_lose && *saw == ~0u) && !allowed(host, unit, saw, 0, r->per, low)) {
+			complain(host, unit, saw, low);
+			SSD_ASSERT(!"not what a drive of its kind may hold");
 		}
 	}
 	r->ops->check(r->f);
+}
+
+void rig_powered(struct rig *r)
+{
+	for (uint32_t u = 0; u < RIG_UNITS; u++)
+		r->unit[u].flushed = r->unit[u].settled;
 }
 
 void rig_begin_history(struct rig *r)
@@ -508,5 +589,5 @@ void rig_begin_history(struct rig *r)
 	SSD_ASSERT(!r->busy);
 	memcpy(r->base, r->found, sizeof(r->base));
 	for (uint32_t u = 0; u < RIG_UNITS; u++)
-		r->unit[u].changes = r->unit[u].settled = 0;
+		r->unit[u].changes = r->unit[u].settled = r->unit[u].flushed = 0;
 }

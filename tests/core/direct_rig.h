@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * direct_rig.h - a drive of any FTL that promises FTL_WRITE_THROUGH, a host that works
- * on it at random, and the oracle: of every mapping unit, what is there is the last
- * completed write or a later one that was submitted, whole. A test gives the shape.
+ * direct_rig.h - a drive of any FTL that promises FTL_WRITE_THROUGH or FTL_FLUSHED, a host
+ * that works on it at random, and the oracle: of every mapping unit, what is there is the
+ * last completed write or a later one that was submitted, whole; after a power cut, with
+ * FTL_FLUSHED, what it was at the last completed flush or FUA write, or later. A test
+ * gives the shape.
+ *
+ * With `pool` contents are drawn from pages of a few families, equal and similar ones,
+ * and of all compressibilities; the tag of a write is then the number of its content, and
+ * that of a sector a hash of its bytes.
  *
  * A write or trim is a change of each unit that it touches (a trim: of none). Sectors
  * carry their number and the tag of their write. `settled` of a unit's changes are
@@ -38,6 +44,12 @@ struct rig_shape {
 	uint32_t merges_max;		/* W; 0: 16 */
 	uint32_t stripe;		/* stripe_pages */
 	enum ftl_accounting accounting;
+	uint32_t pool;			/* families of contents; 0: every sector is its own */
+	uint32_t buffer;		/* buffer_units */
+	enum ftl_reduction reduction;
+	uint32_t prints;		/* fingerprints_permille; 0: 1000 */
+	uint32_t references;		/* reference_bytes */
+	uint32_t hash_ns, compress_ns, decompress_ns;
 };
 
 struct rig_change {
@@ -47,6 +59,7 @@ struct rig_change {
 
 struct rig_unit {
 	uint32_t changes, settled;
+	uint32_t flushed;		/* FTL_FLUSHED: of the settled, those that a cut leaves */
 	struct rig_change change[RIG_HISTORY];
 };
 
@@ -55,7 +68,7 @@ struct rig_io {
 	bool busy;			/* accepted, and its end not yet come */
 	bool reported;
 	uint32_t tag;
-	uint32_t mark[RIG_UNITS];	/* WRITE: changes of the unit after it; READ: settled before */
+	uint32_t mark[RIG_UNITS];	/* WRITE, FLUSH: changes of the unit after it; READ: settled before */
 	uint8_t *data;
 };
 
@@ -110,6 +123,8 @@ void rig_drain(struct rig *r);
 void rig_read_all(struct rig *r);
 /* r->found must be allowed by what `host` was told (a rig of the same shape). */
 void rig_verify(struct rig *r, const struct rig *host);
+/* Power was not lost: what was completed is to be there. */
+void rig_powered(struct rig *r);
 /* What was found is what counts from now on. */
 void rig_begin_history(struct rig *r);
 /* Make `to` the drive that `from` would be without power since at_ns. */

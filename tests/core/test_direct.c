@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * FTLs that write through (FTL_WRITE_THROUGH), each on small drives of several shapes,
- * sized so that merges never stop:
+ * FTLs that write through (FTL_WRITE_THROUGH), and the DAC FTL (FTL_FLUSHED), each on small
+ * drives of several shapes, sized so that merges and GC never stop:
  *
  *   model   random I/O, each read judged, check() around every call;
  *   cuts    power cuts before, inside and after every NAND command of a random workload,
@@ -14,7 +14,7 @@
  *   test_direct FTL          every shape of one FTL
  *   test_direct ID           one case again; ID is what a failing run prints:
  *                            model:shape:seed:ops  cuts:shape:seed:ops[:command:when[:command:when]]
- *                            faults:shape:seed:lives  odd:0:seed:lives
+ *                            faults:shape:seed:lives  odd:FTL:seed:lives (FTL 1: dac)
  */
 #include "direct_rig.h"
 
@@ -85,6 +85,27 @@ static const struct rig_shape shapes[] = {
 	  .hot = 20, .second = 4 },
 	{ "page map pen", "superblock", { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 3, 1, 1, NAND_ORDER_NONE },
 	  .start = 3, .urgent = 2, .tolerance = 1, .pen = true, .hot = 30 },
+	{ "dac none", "dac", { 1, 1, 1, 1, 10, 8, 1024, 64, 0, 1024, 0, 1, 1 },
+	  .start = 2, .urgent = 1, .tolerance = 255, .pool = 5, .buffer = 6 },
+	{ "dac dedup", "dac", { 2, 1, 1, 1, 9, 8, 1024, 64, 0, 1024, 0, 1, 1 },
+	  .start = 2, .urgent = 1, .tolerance = 255, .pool = 6, .buffer = 7, .units = 48,
+	  .reduction = FTL_REDUCE_DEDUP, .references = 2048 },
+	{ "dac comp", "dac", { 1, 2, 1, 1, 8, 6, 2048, 64, 0, 2048, 0, 1, 1, NAND_ORDER_NONE },
+	  .start = 3, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 7, .buffer = 5,
+	  .reduction = FTL_REDUCE_COMP, .compress_ns = 700, .decompress_ns = 300 },
+	{ "dac dedup+comp", "dac", { 1, 1, 1, 1, 11, 8, 2048, 64, 0, 2048, 0, 1, 1 },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 9, .buffer = 12,
+	  .units = 40, .reduction = FTL_REDUCE_DEDUP_COMP, .prints = 100, .hash_ns = 400 },
+	{ "dac", "dac", { 1, 1, 1, 1, 11, 8, 2048, 64, 0, 2048, 0, 1, 1 },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 9, .buffer = 12,
+	  .units = 40, .reduction = FTL_REDUCE_DAC, .references = 8192, .hash_ns = 400,
+	  .compress_ns = 900, .decompress_ns = 600 },
+	{ "dac dies", "dac", { 2, 2, 1, 2, 5, 4, 1024, 64, 0, 1024, 0, 1, 1 },
+	  .start = 2, .urgent = 1, .tolerance = 255, .pool = 4, .buffer = 20, .units = 80,
+	  .reduction = FTL_REDUCE_DAC },
+	{ "dac, few fingerprints", "dac", { 2, 1, 1, 1, 8, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_NONE },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 8, .buffer = 1,
+	  .reduction = FTL_REDUCE_DAC, .prints = 60, .references = 1024, .hot = 20, .hash_ns = 5000 },
 	{ "page map pen ascending, sliced, copyback", "superblock",
 	  { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 4, 1, 1, .copyback = true },
 	  .start = 3, .urgent = 2, .tolerance = 2, .pen = true, .hot = 24, .mode = FTL_GC_SLICED,
@@ -105,6 +126,10 @@ static void account(const struct rig *r, const char *what, uint64_t n)
 
 	printf("ok %s %s: %" PRIu64 ", %" PRIu64 " merges, %" PRIu64 " M-Merges, %" PRIu64
 	       " pages moved\n", what, r->shape->name, n, s->merges, s->mmerges, s->gc_units);
+	if (s->raw_units + s->comp_units + s->delta_units + s->link_units)
+		printf("#  %" PRIu64 " raw, %" PRIu64 " compressed, %" PRIu64 " against a reference, %" PRIu64
+		       " links, %" PRIu64 " references refused; %" PRIu64 " collections\n", s->raw_units,
+		       s->comp_units, s->delta_units, s->link_units, s->refused_references, s->gc_runs);
 	fflush(stdout);
 }
 
@@ -118,6 +143,7 @@ static void model(uint32_t shape, uint64_t seed, uint32_t ops)
 	SSD_ASSERT(rig_mount(&first) == SSD_OK);
 	rig_work(&first, ops);
 	rig_drain(&first);
+	rig_powered(&first);
 	rig_read_all(&first);
 	rig_verify(&first, &first);
 	first.ta.n->ops->get_stats(first.ta.n, &ns);
@@ -390,15 +416,39 @@ static bool draw(struct rig_shape *s, const char *ftl)
 	return most && most <= RIG_UNITS;
 }
 
-static void odd(uint64_t seed, uint32_t lives)
+/* What the DAC FTL has besides. */
+static void draw_dac(struct rig_shape *s)
+{
+	s->pen = s->parallel_erase = s->copyback = false;
+	s->g.page_bytes = s->g.ecc_word_bytes = 512u << roll(4);
+	s->reduction = (enum ftl_reduction)roll(FTL_NREDUCTIONS);
+	s->pool = 1 + roll(12);
+	s->buffer = 1 + roll(roll(2) ? 3 : 40);
+	s->prints = roll(2) ? 1000 : 1 + roll(300);
+	s->references = roll(3) * roll(4) * s->g.page_bytes;
+	s->hash_ns = roll(2) * roll(9000);
+	s->compress_ns = roll(2) * roll(9000);
+	s->decompress_ns = roll(2) * roll(9000);
+	s->units = rig_largest(s);
+	if (s->units > 2)
+		s->units -= roll(2) * roll(s->units / 2);
+}
+
+static void odd(bool dac, uint64_t seed, uint32_t lives)
 {
 	struct rig_shape s;
 
-	snprintf(rig_id, sizeof(rig_id), "odd:0:%" PRIu64 ":%u", seed, lives);
+	snprintf(rig_id, sizeof(rig_id), "odd:%d:%" PRIu64 ":%u", dac, seed, lives);
 	memset(&medium, 0, sizeof(medium));
 	medium.rng = (seed + 1) * 0x9e3779b97f4a7c15u;
-	while (!draw(&s, "nftl"))
-		;
+	do {
+		while (!draw(&s, "nftl"))
+			;
+		if (dac) {
+			s.ftl = "dac";
+			draw_dac(&s);
+		}
+	} while (!s.units || s.units > RIG_UNITS);
 	lives_of(&s, "odd", seed, lives, roll(2) ? 0 : 1 + roll(8));
 }
 
@@ -424,7 +474,7 @@ static bool run_id(const char *text)
 	else if (!strcmp(kind, "faults"))
 		faults(shape, seed, ops);
 	else if (!strcmp(kind, "odd"))
-		odd(seed, ops);
+		odd(shape == 1, seed, ops);
 	else
 		return false;
 	return true;
@@ -449,7 +499,9 @@ int main(int argc, char **argv)
 			faults(s, seed, 40);
 	}
 	for (uint64_t seed = 1; seed <= ODD_DRIVES; seed++)
-		odd(seed, 12);
+		odd(false, seed, 12);
+	for (uint64_t seed = 1; seed <= ODD_DRIVES; seed++)
+		odd(true, seed, 12);
 	printf("# %" PRIu64 " cuts; between failures %" PRIu64 " merges, %" PRIu64 " M-Merges\n", cuts,
 	       sum_merges, sum_mmerges);
 	EXPECT(sum_merges && sum_mmerges);

@@ -185,7 +185,7 @@ static void nothing_done(void *opaque, struct ftl_io *io)
 /* Filled, and a tenth of it overwritten, so that GC runs; without payload, to be quick. */
 static void small_profiles_run(void)
 {
-	static const char *const names[] = { "pen", "ippbe", "spread", "dac", "znand", "tlc", "qlc" };
+	static const char *const names[] = { "pen", "ippbe", "spread", "znand", "tlc", "qlc" };
 	static const char *const fill[] = { "ftl.payload=no", "precondition.fill_permille=1000",
 					    "precondition.age_permille=100", NULL };
 	const struct ftl_host host = { .done = nothing_done };
@@ -204,6 +204,26 @@ static void small_profiles_run(void)
 		EXPECT(slate_capacity(d) >= 350u << 20);
 		slate_close(d);
 	}
+}
+
+/* It keeps its data, so a twentieth of its blocks. */
+static void small_dac_runs(void)
+{
+	static const char *const fill[] = { "geometry.channels=1", "geometry.blocks_per_plane=60",
+					    "precondition.fill_permille=1000",
+					    "precondition.age_permille=300", NULL };
+	const struct ftl_host host = { .done = nothing_done };
+	struct slate_dev *d;
+
+	if (slate_open(&(struct slate_options){ .profile = "nand-emu/profiles/dac-small.ini",
+						.overrides = fill }, &host, &d, err)) {
+		printf("%s\n", err);
+		failures++;
+		return;
+	}
+	EXPECT(!strcmp(slate_ftl_name(d), "dac") && slate_has_write_cache(d) && !slate_trims(d));
+	slate_check(d);
+	slate_close(d);
 }
 
 static void overrides_win(void)
@@ -741,6 +761,7 @@ int main(void)
 	RUN(ippbe_erases_two_blocks_in_the_time_of_one);
 	RUN(rps_keeps_its_order);
 	RUN(small_profiles_run);
+	RUN(small_dac_runs);
 	RUN(overrides_win);
 	RUN(bad_overrides_are_named);
 	RUN(bad_files_are_named);

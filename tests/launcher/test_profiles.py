@@ -24,7 +24,7 @@ def spared(raw, op_permille, unit=4096):
 
 CAPACITIES = {
     "dac": spared(512 * GIB, 125),
-    "dac-small": spared(512 * MIB, 125),
+    "dac-small": (1280 * MIB, 1024 * MIB),
     "default": (4 * GIB, 3817746432),
     "ippbe": spared(2 * GIB, 250, 2048),
     "ippbe-small": spared(512 * MIB, 250, 2048),

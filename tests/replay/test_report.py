@@ -87,6 +87,7 @@ SCHEMA = {
         n: int for n in """host_units meta_units pad_units coalesced_units buffer_hit_units unwritten_units
         trimmed_units merge_reads merge_read_bytes fua_writes search_reads""".split()
     },
+    "reduction": type(None),
     "busy": {
         "dies": [{"busy": NUMBER, "ns": BY_SOURCE}],
         "channels": [{"busy": NUMBER, "ns": BY_SOURCE}],

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dac.c - the DAC FTL: configuration, life cycle, I/Os and their accounts, the pump.
+ *
+ * Every call from outside ends in pump(): commands that have ended first, then whatever
+ * became possible - reads and writes in line, the engine, closing a page, dies - until nothing
+ * does. The next event is the end of a die's command or of one of the engine's jobs.
+ */
+#include "dac.h"
+
+#include "account.h"
+
+/* ---- what is tried ------------------------------------------------------------ */
+
+static const struct dac_mode modes[FTL_NREDUCTIONS] = {
+	[FTL_REDUCE_NONE] = { 0 },
+	[FTL_REDUCE_DEDUP] = { .fingerprints = true, .links = true },
+	[FTL_REDUCE_COMP] = { .compresses = true },
+	[FTL_REDUCE_DEDUP_COMP] = { .fingerprints = true, .links = true, .compresses = true },
+	[FTL_REDUCE_DAC] = { .fingerprints = true, .deltas = true, .compresses = true },
+};
+
+/* ---- accounts ------------------------------------------------------------------- */
+
+void dac_finish(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
+		uint64_t done_ns, enum ssd_err status)
+{
+	io->where = *where;
+	ftl_account(&d->stats, d->link, &d->c, d->now_ns, io, done_ns, status);
+	d->ios--;
+	d->host.done(d->host.opaque, io);
+}
+
+void dac_part_done(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
+		   uint64_t done_ns, enum ssd_err status)
+{
+	struct ftl_breakdown w;
+
+	if (!ftl_account_part(io, done_ns, where, status))
+		return;
+	w = io->where;
+	dac_finish(d, io, &w, io->done_ns, io->status);
+}
+
+static void refuse(struct dac *d, struct ftl_io *io, enum ssd_err why)
+{
+	struct ftl_breakdown w = { .buffer_ns = d->now_ns - io->submit_ns };
+
+	dac_finish(d, io, &w, d->now_ns, why);
+}
+
+/* ---- the pump --------------------------------------------------------------------- */
+
+static void wake(struct dac *d)
+{
+	uint64_t need = d->wait_first ? dac_need(d) : 0;
+
+	while (d->wait_first && need > d->wait_first->seq) {
+		struct ftl_io *io = d->wait_first;
+		struct ftl_breakdown w = { .buffer_ns = d->now_ns - io->submit_ns,
+					   .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+
+		d->wait_first = io->next;
+		dac_part_done(d, io, &w, d->now_ns + w.map_ns + w.other_ns, SSD_OK);
+	}
+}
+
+static bool working(const struct dac *d, const struct dac_job *j)
+{
+	return j->unit != DAC_NONE && j->done_ns > d->now_ns;
+}
+
+/* Nothing moves and something waits: blocks have failed until there is no way on. */
+static void give_up(struct dac *d)
+{
+	if (d->heap.count || working(d, &d->hasher) || working(d, &d->packer))
+		return;
+	if (d->wait_first || d->write_first)
+		d->worn = true;
+	while (d->wait_first) {
+		struct ftl_io *io = d->wait_first;
+
+		d->wait_first = io->next;
+		refuse(d, io, SSD_E_WORNOUT);
+	}
+	while (d->write_first) {
+		struct ftl_io *io = d->write_first;
+
+		d->write_first = io->next;
+		refuse(d, io, SSD_E_WORNOUT);
+	}
+}
+
+static void pump(struct dac *d, uint64_t now_ns)
+{
+	SSD_ASSERT(now_ns >= d->now_ns);
+	d->now_ns = now_ns;
+	while (d->heap.count && d->heap.due[0].ns <= now_ns)
+		dac_die_complete(d, die_heap_pop(&d->heap));
+	do {
+		d->stirred = false;
+		dac_read_line(d);
+		dac_write_line(d);
+		dac_engine(d);
+		dac_close_due(d);
+		dac_dispatch(d);
+		wake(d);
+	} while (d->stirred);
+	give_up(d);
+}
+
+static uint64_t step(struct ftl *f, uint64_t now_ns)
+{
+	struct dac *d = dac_of(f);
+	uint64_t next = FTL_IDLE;
+
+	pump(d, now_ns);
+	if (d->heap.count)
+		next = d->heap.due[0].ns;
+	if (working(d, &d->hasher) && d->hasher.done_ns < next)
+		next = d->hasher.done_ns;
+	if (working(d, &d->packer) && d->packer.done_ns < next)
+		next = d->packer.done_ns;
+	return next;
+}
+
+static void queue(struct ftl_io **first, struct ftl_io **last, struct ftl_io *io)
+{
+	io->next = NULL;
+	if (*first)
+		(*last)->next = io;
+	else
+		*first = io;
+	*last = io;
+}
+
+static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	struct dac *d = dac_of(f);
+	struct ftl_breakdown w = { .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+
+	if (io->op == FTL_FLUSH)
+		io->offset = io->bytes = 0;
+	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
+	SSD_ASSERT(io->offset <= d->c.capacity_bytes &&
+		   io->bytes <= d->c.capacity_bytes - io->offset);
+	pump(d, now_ns);
+	io->submit_ns = io->done_ns = now_ns;
+	io->status = SSD_OK;
+	io->where = (struct ftl_breakdown){ 0 };
+	io->at = io->link_ns = io->seq = io->first_seq = 0;
+	io->pending = 1;
+	d->ios++;
+	if (d->c.link_ps_per_byte && io->op == FTL_WRITE) {
+		io->link_ns = link_move(&d->link[1], now_ns, now_ns, io->bytes,
+					d->c.link_ps_per_byte) - now_ns;
+		d->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, d->c.link_ps_per_byte);
+	}
+	d->stats.fua_writes += io->op == FTL_WRITE && io->fua;
+	if (io->op == FTL_READ)
+		queue(&d->read_first, &d->read_last, io);
+	else if (io->op != FTL_FLUSH && d->worn)
+		refuse(d, io, SSD_E_WORNOUT);
+	else if (io->op == FTL_TRIM)
+		dac_finish(d, io, &w, now_ns + w.map_ns + w.other_ns, SSD_OK);
+	else
+		queue(&d->write_first, &d->write_last, io);
+	pump(d, now_ns);
+}
+
+/* ---- configuration ------------------------------------------------------------------ */
+
+static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	(void)c;
+	(void)g;
+	return DAC_OOB_BYTES;
+}
+
+static uint32_t slots_of(const struct nand_geometry *g)
+{
+	return geo_dies(g) + 2;
+}
+
+/* Pages that all dies may have, live and in flight. */
+static uint64_t room_of(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint64_t per_die = (uint64_t)g->blocks_per_plane * g->planes_per_die;
+	uint64_t kept = (uint64_t)c->gc_start_blocks + 2;
+
+	return per_die > kept ? (per_die - kept) * g->pages_per_block * geo_dies(g) : 0;
+}
+
+static const char *refused_knob(const struct ftl_config *c)
+{
+	if (!c->payload)
+		return "payload must be yes: what this FTL stores follows from what is written; set it, "
+		       "or choose another FTL";
+	if (c->accounting != FTL_ACCOUNT_DEVICE)
+		return "accounting must be device: this FTL has a write buffer, and pages of many units";
+	if (c->gc_copyback)
+		return "gc_copyback must be no: this FTL packs pages anew when it moves them";
+	if (c->gc_subpage_reads == FTL_WORDS_YES)
+		return "gc_subpage_reads must be auto or no: this FTL reads whole pages";
+	if (c->host_subpage_reads == FTL_WORDS_YES)
+		return "host_subpage_reads must be auto or no: this FTL reads whole pages";
+	if (c->wl_threshold)
+		return "wl_threshold must be 0: this FTL does not level wear";
+	if (c->parallel_erase)
+		return "parallel_erase must be no: this FTL collects one block at a time";
+	if (c->pen)
+		return "pen must be no: this FTL erases whole blocks";
+	return NULL;
+}
+
+static const char *refused_geometry(const struct nand_geometry *g)
+{
+	if (g->page_bytes > DAC_PAGE_BYTES_MAX)
+		return "page_bytes must be at most 32768 for this FTL";
+	if (geo_pages(g) > 1u << 30)
+		return "blocks_per_plane is too large: this FTL takes at most 2^30 pages; use fewer blocks";
+	if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
+		return "order must be ascending or none: this FTL does not know fps and rps";
+	if (g->one_shot)
+		return "one_shot must be no: this FTL programs pages singly";
+	if (g->paired_loss)
+		return "paired_loss must be no: this FTL keeps no copy of a page whose pair is programmed";
+	if (g->oob_bytes < DAC_OOB_BYTES)
+		return "oob_bytes is too small: 26 are needed; raise oob_bytes";
+	return NULL;
+}
+
+static const char *refused_number(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint64_t need = c->capacity_bytes / c->unit_bytes + slots_of(g);
+
+	if (c->unit_bytes != g->page_bytes)
+		return "unit_bytes must be geometry.page_bytes: this FTL maps pages, and packs them";
+	if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
+		return "capacity_bytes must be a multiple of unit_bytes, and not 0";
+	if (!c->buffer_units)
+		return "buffer_units must be at least 1: units wait there for others to share their page";
+	if (c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks)
+		return "gc_urgent_blocks must be 1 .. gc_start_blocks - 1";
+	if (c->gc_stop_blocks < c->gc_start_blocks)
+		return "gc_stop_blocks must be at least gc_start_blocks";
+	if (!c->gc_slice_pages)
+		return "gc_slice_pages must be at least 1";
+	if (c->max_unit_reads < 8)
+		return "max_unit_reads must be at least 8";
+	if (c->fingerprints_permille < 1 || c->fingerprints_permille > 1000)
+		return "fingerprints_permille must be 1 .. 1000";
+	if (room_of(c, g) < need + (modes[c->reduction].fingerprints ? 1 : 0))
+		return "the geometry cannot hold the exported capacity: lower capacity (or raise "
+		       "op_permille), add blocks, or lower gc_start_blocks";
+	return NULL;
+}
+
+static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
+{
+	SSD_ASSERT(c->reduction < FTL_NREDUCTIONS);
+	*why = refused_knob(c);
+	if (!*why)
+		*why = refused_geometry(g);
+	if (!*why)
+		*why = refused_number(c, g);
+	return *why ? SSD_E_INVAL : SSD_OK;
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+static uint32_t fingerprints_of(const struct dac *d, const struct ftl_config *c)
+{
+	uint64_t all = c->fingerprints_permille == 1000 ? d->objects : d->units;
+	uint64_t limit = all * FP_PARTS * c->fingerprints_permille / 1000;
+
+	if (limit > FPSTORE_MAX)
+		limit = FPSTORE_MAX;
+	return limit < FP_PARTS ? FP_PARTS : (uint32_t)limit;
+}
+
+static void *fill_out(struct dac_fill *f, void *at, uint32_t bytes, struct dac_entry *entry)
+{
+	*f = (struct dac_fill){ .data = at, .entry = entry, .bytes = bytes };
+	return (uint8_t *)at + bytes;
+}
+
+/* What has a page of memory for each of many. */
+static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ftl_config *c, bool use)
+{
+	uint32_t most = dac_entries_max(at->unit_bytes), ops = c->max_unit_reads + DAC_AHEAD + DAC_MERGES;
+	size_t fills = (size_t)at->slots + at->dies, unit = at->unit_bytes;
+	uint8_t *pages = ssd_carve(m, fills + at->dies + c->buffer_units + ops + at->caches + DAC_AHEAD + 2,
+				   unit);
+	struct dac_entry *entry = ssd_carve(m, fills * most, sizeof(*entry));
+	uint32_t *unit_of = ssd_carve(m, fills * most, sizeof(*unit_of));
+
+	if (!use)
+		return m->used;
+	for (uint32_t i = 0; i < at->slots; i++, entry += most, unit_of += most) {
+		pages = fill_out(&at->slot[i].fill, pages, at->unit_bytes, entry);
+		at->slot[i].unit = unit_of;
+	}
+	for (uint32_t i = 0; i < at->dies; i++, entry += most, unit_of += most, pages += unit) {
+		pages = fill_out(&at->die[i].gc.fill, pages, at->unit_bytes, entry);
+		dac_fill_begin(&at->die[i].gc.fill);
+		at->die[i].gc.fill_from = unit_of;
+		at->die[i].gc_page = pages;
+	}
+	for (uint32_t i = 0; i < c->buffer_units; i++, pages += unit)
+		at->buf[i].data = pages;
+	for (uint32_t i = 0; i < ops; i++, pages += unit)
+		at->op[i].data = pages;
+	for (uint32_t i = 0; i < at->caches; i++, pages += unit)
+		at->cached[i].data = pages;
+	at->fetched = pages;
+	at->scratch = pages + DAC_AHEAD * unit;
+	at->packed_data = at->scratch + unit;
+	return m->used;
+}
+
+static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_config *c,
+		      const struct nand_geometry *g)
+{
+	struct dac at = { .dies = geo_dies(g), .slots = slots_of(g), .unit_bytes = g->page_bytes };
+	uint64_t pages = geo_pages(g);
+
+	at.units = (uint32_t)(c->capacity_bytes / c->unit_bytes);
+	at.objects = (uint32_t)pages + at.units + c->buffer_units + c->max_unit_reads + 16;
+	at.caches = c->reference_bytes / g->page_bytes;
+	at.buckets = c->buffer_units;
+	at.map = ssd_carve(m, at.units, sizeof(*at.map));
+	at.link_at = ssd_carve(m, at.units, sizeof(*at.link_at));
+	at.unit_seq = ssd_carve(m, at.units, sizeof(*at.unit_seq));
+	at.unit_ref_seq = ssd_carve(m, at.units, sizeof(*at.unit_ref_seq));
+	at.obj = ssd_carve(m, at.objects, sizeof(*at.obj));
+	at.check_refs = ssd_carve(m, at.objects, sizeof(*at.check_refs));
+	at.check_shares = ssd_carve(m, at.objects, sizeof(*at.check_shares));
+	at.live = ssd_carve(m, pages, sizeof(*at.live));
+	at.block = ssd_carve(m, geo_blocks(g), sizeof(*at.block));
+	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
+	at.heap.due = ssd_carve(m, at.dies, sizeof(*at.heap.due));
+	at.buf = ssd_carve(m, c->buffer_units, sizeof(*at.buf));
+	at.bucket = ssd_carve(m, at.buckets, sizeof(*at.bucket));
+	at.slot = ssd_carve(m, at.slots, sizeof(*at.slot));
+	at.op = ssd_carve(m, c->max_unit_reads + DAC_AHEAD + DAC_MERGES, sizeof(*at.op));
+	at.cached = ssd_carve(m, at.caches, sizeof(*at.cached));
+	at.xmatch = ssd_carve(m, 1, sizeof(*at.xmatch));
+	at.prints = ssd_carve(m, fpstore_footprint(fingerprints_of(&at, c)), 1);
+	lay_out_pages(&at, m, c, d);
+	if (d)
+		*d = at;
+	return m->used;
+}
+
+static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct ssd_arena m = { NULL, sizeof(struct dac) };
+
+	return lay_out(NULL, &m, c, g);
+}
+
+static void make_lists(struct dac *d)
+{
+	uint32_t ops = d->c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
+
+	d->obj_free = d->buf_free = d->op_free = d->open = DAC_NONE;
+	d->queue_first = d->lru_first = d->lru_last = d->hasher.unit = d->packer.unit = DAC_NONE;
+	for (uint32_t i = d->objects; i-- > 0; d->obj_free = i)
+		d->obj[i] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free,
+					      .cached = DAC_NONE };
+	for (uint32_t i = d->c.buffer_units; i-- > 0; d->buf_free = i)
+		d->buf[i].next = d->buf_free;
+	for (uint32_t i = ops; i-- > 0; d->op_free = i) {
+		d->op[i].next = d->op_free;
+		d->op[i].obj = DAC_NONE;
+	}
+	for (uint32_t i = 0; i < d->buckets; i++)
+		d->bucket[i] = DAC_NONE;
+	for (uint32_t i = 0; i < d->units; i++)
+		d->map[i] = d->link_at[i] = DAC_NONE;
+}
+
+static void make_dies(struct dac *d)
+{
+	for (uint32_t i = 0; i < d->dies; i++) {
+		struct dac_die *x = &d->die[i];
+
+		x->read_first = x->host_block = x->gc_block = DAC_NONE;
+		x->gc.victim = x->gc.from = DAC_NONE;
+		x->good_count = d->g->blocks_per_plane * d->g->planes_per_die;
+	}
+}
+
+static void reset_stats(struct ftl *f)
+{
+	struct dac *d = dac_of(f);
+
+	memset(&d->stats, 0, sizeof(d->stats));
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		d->stats.op[i].lat_min_ns = ~(uint64_t)0;
+}
+
+extern const struct ftl_ops dac_ftl_ops;
+
+static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
+		const struct ftl_host *host, struct ftl **out)
+{
+	struct dac *d = mem;
+	struct ssd_arena m = { mem, sizeof(*d) };
+
+	if (len < footprint(c, &n->geo))
+		return SSD_E_NOMEM;
+	SSD_ASSERT(n->geo.oob_kept >= DAC_OOB_BYTES);
+	lay_out(d, &m, c, &n->geo);
+	d->c = *c;
+	d->host = *host;
+	d->n = n;
+	d->g = &n->geo;
+	d->mode = &modes[c->reduction];
+	d->prints = fpstore_init(d->prints, fingerprints_of(d, c));
+	xmatch_init(d->xmatch, XMATCH_DICT_DEFAULT);
+	make_lists(d);
+	make_dies(d);
+	d->base.ops = &dac_ftl_ops;
+	reset_stats(&d->base);
+	*out = &d->base;
+	return SSD_OK;
+}
+
+/* ---- ops -------------------------------------------------------------------------------------- */
+
+static const struct ftl_stats *stats(const struct ftl *f)
+{
+	return &((const struct dac *)f)->stats;
+}
+
+static uint64_t map_bytes(const struct ftl *f)
+{
+	const struct dac *d = (const struct dac *)f;
+
+	return (uint64_t)d->units * (sizeof(*d->map) + sizeof(*d->link_at) + sizeof(*d->unit_seq)) +
+	       (uint64_t)d->objects * sizeof(*d->obj) + geo_pages(d->g) * sizeof(*d->live);
+}
+
+static uint32_t inflight(const struct ftl *f)
+{
+	return ((const struct dac *)f)->ios;
+}
+
+const struct ftl_ops dac_ftl_ops = {
+	.name = "dac",
+	.durability = FTL_FLUSHED,
+	.oob_bytes = oob_bytes,
+	.validate = validate,
+	.footprint = footprint,
+	.init = init,
+	.mount = dac_mount,
+	.submit = submit,
+	.step = step,
+	.check = dac_check,
+	.stats = stats,
+	.reset_stats = reset_stats,
+	.map_bytes = map_bytes,
+	.inflight = inflight,
+};

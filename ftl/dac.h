@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dac.h - the DAC FTL: writes are deduplicated, compressed, or compressed against a
+ * similar unit, and packed into pages (J. Park, "Performance and Lifetime Optimizations
+ * for Large-Capacity NAND Storage Systems", Seoul National University 2019, chapter 5).
+ * What it is and why it cannot run out of space or lose what was flushed: DESIGN.md.
+ *
+ *   dac.c        configuration, life cycle, I/Os, the pump
+ *   dac_store.c  objects, the map, what is live, blocks; the reference buffer
+ *   dac_write.c  the write buffer, the engine, pages being filled
+ *   dac_read.c   reads: of units for the host and for parts, of references
+ *   dac_die.c    what a die does next; host pages
+ *   dac_gc.c     GC of a die
+ *   dac_mount.c  what flash holds;  dac_check.c  the invariants;  dac_page.h  bytes
+ *
+ * A unit (a NAND page's worth of bytes) is mapped to an object, or never written. An
+ * object is *pending* while its content is in the write buffer alone (ppn DAC_NONE).
+ *
+ * States of a buffered unit:
+ *   FREE -> MERGE    a part of it was written: its base is being read
+ *   FREE -> QUEUED   whole; MERGE -> QUEUED when the base is there. May be overwritten
+ *        -> HASHING  the engine computes its fingerprints
+ *        -> FETCH    its reference is being read
+ *        -> READY    for the engine, in order
+ *        -> PACKING  the engine compresses; or no page has room yet
+ *        -> PACKED   in a slot; FREE when that is programmed
+ * of a slot (a host page):
+ *   FREE -> OPEN (packed pages, one at most) -> CLOSED -> FLIGHT -> FREE
+ * of a block:
+ *   FREE -> OPEN (a frontier: host or GC) -> FULL -> VICTIM -> FREE or BAD
+ *
+ * Invariants (dac_check.c):
+ *   D1  an object's refs are the units mapped to it, the objects and buffered units that
+ *       refer to it, and the read operations that hold it; its shares those of these that
+ *       are links, objects and buffered units; d->shared counts objects with shares
+ *   D2  a reference is no delta and no link, and is not pending if what refers to it is
+ *       on flash
+ *   D3  a page's live entries and bytes are those of the objects and links that memory
+ *       says are there; flash, if it can be read, has their entries there
+ *   D4  a block's live bytes and pages, a die's live pages are their sums; no FREE or BAD
+ *       block has any
+ *   D5  a die's free list holds its FREE blocks, free_count and good_count count
+ *   D6  every buffered unit that is not FREE and not PACKED is in the queue, in order of
+ *       `need`; PACKED ones are in one slot's entries
+ *   D7  what a slot refers to is programmed, or in a slot that was closed before it
+ *   D8  the heap holds the dies that execute a command, no others
+ *   D9  a candidate in the fingerprint store is a raw or compressed object
+ *   D10 live and in-flight pages and shares stay within the room of DESIGN.md while no
+ *       block has failed
+ *
+ * Memory: 24 bytes a unit, 48 an object, 4 a page, 40 a block; a page for each unit of the
+ * write buffer and each read under way; fingerprints and reference buffer as configured.
+ */
+#ifndef SLATE_DAC_H
+#define SLATE_DAC_H
+
+#include "dac_page.h"
+#include "die_heap.h"
+#include "fpstore.h"
+#include "ftl.h"
+#include "link.h"
+#include "nand_geom.h"
+#include "xmatch.h"
+
+#define DAC_AHEAD 8u		/* units that the engine has begun with, at most */
+#define DAC_MERGES 4u		/* bases being read, at most */
+#define DAC_READS_IN_ROW 8u
+
+/* What is tried on a unit: a table of answers (dac.c). */
+struct dac_mode {
+	bool fingerprints;	/* look for references */
+	bool links;		/* store nothing for a unit equal to an object */
+	bool deltas;		/* compress against a similar object */
+	bool compresses;
+};
+
+struct dac_obj {
+	uint64_t seq;
+	uint32_t ppn;		/* DAC_NONE: pending, or free */
+	uint32_t ref;		/* DELTA */
+	uint32_t refs, shares;	/* D1; refs 0: free */
+	uint32_t unit;		/* pending: the buffered unit; free: the next free one */
+	uint32_t cached;	/* place in the reference buffer, or DAC_NONE */
+	uint16_t len;
+	uint8_t kind;		/* RAW, COMP, DELTA, LOST */
+	bool candidate;		/* in the fingerprint store */
+};
+
+struct dac_live {			/* of a page */
+	uint16_t entries, bytes;
+};
+
+enum dac_block_state { DAC_B_FREE, DAC_B_OPEN, DAC_B_FULL, DAC_B_VICTIM, DAC_B_BAD };
+
+struct dac_block {
+	uint32_t next;			/* FREE: list */
+	uint32_t next_page;		/* OPEN */
+	uint32_t live_bytes, live_pages;
+	uint8_t state;
+	bool needs_erase;		/* FREE: perhaps half erased */
+	bool retire;			/* a program failed: never used again once it is empty */
+	uint64_t last_serial;		/* mount: highest in it, */
+	uint64_t collected_serial;	/* and of a page that says it may be erased */
+};
+
+enum dac_unit_state {
+	DAC_U_FREE, DAC_U_MERGE, DAC_U_QUEUED, DAC_U_HASHING, DAC_U_FETCH, DAC_U_READY, DAC_U_PACKING,
+	DAC_U_PACKED,
+};
+
+struct dac_unit {
+	uint64_t seq;			/* of its latest version */
+	uint64_t need;			/* of the first: what flushes wait for */
+	uint64_t known;			/* MERGE: sectors from the host, a bit each */
+	struct ftl_io *io;		/* MERGE: waits for it */
+	uint8_t *data;			/* the unit */
+	uint8_t *ref_data;		/* content of ref, when it was fetched; of d->fetched */
+	uint32_t lpn;
+	uint32_t next, hash_next;	/* queue or free list; chain of its bucket, newest first */
+	uint32_t obj;			/* from HASHING (without fingerprints: PACKING) on */
+	uint32_t ref;			/* shared, or DAC_NONE */
+	uint32_t slot;			/* PACKED */
+	uint8_t state;
+	bool lost;
+	bool expand;			/* the reference came compressed from flash */
+	struct fingerprint print;
+};
+
+enum dac_slot_state { DAC_S_FREE, DAC_S_OPEN, DAC_S_CLOSED, DAC_S_FLIGHT };
+
+struct dac_slot {
+	struct dac_fill fill;
+	uint32_t *unit;			/* of each entry */
+	uint64_t closed;		/* number in order of closing */
+	uint64_t after;			/* slots closed up to that number go first */
+	uint32_t ppn;			/* FLIGHT */
+	uint8_t state;
+	bool raw, failed;
+};
+
+enum dac_op_kind { DAC_OP_HOST, DAC_OP_MERGE, DAC_OP_FETCH };
+
+struct dac_op {				/* a read under way */
+	struct ftl_io *io;		/* HOST */
+	uint64_t at;			/* HOST: offset inside the I/O */
+	uint64_t gc_mark;		/* GC clock of the die when queued there, */
+	uint64_t gc_ns;			/* and time behind GC before that */
+	uint64_t cell_ns, bus_ns, wait_gc_ns, engine_ns;
+	uint8_t *data;			/* a page: the unit, or its XOR with the reference */
+	uint32_t from, bytes;		/* HOST: part of the unit */
+	uint32_t unit;			/* MERGE, FETCH */
+	uint32_t obj;			/* held */
+	uint32_t reading;		/* obj, then its reference */
+	uint32_t next;
+	uint8_t kind;
+};
+
+enum dac_cmd {
+	DAC_IDLE, DAC_CMD_READ, DAC_CMD_PROGRAM, DAC_CMD_PREPARE, DAC_CMD_GC_READ, DAC_CMD_GC_PROGRAM,
+	DAC_CMD_GC_ERASE,
+};
+
+enum dac_gc_out { DAC_OUT_NONE, DAC_OUT_PACKED, DAC_OUT_WHOLE };
+
+struct dac_gc {
+	uint32_t victim;		/* block, or DAC_NONE */
+	uint32_t page;			/* next to look at */
+	uint8_t *read;			/* the page being taken apart; NULL: it cannot be read */
+	uint32_t from;			/* its ppn, or DAC_NONE */
+	struct dac_oob oob;		/* of it */
+	struct dac_walk walk;
+	struct dac_entry held;		/* next entry, which did not fit any more */
+	bool has_held;
+	struct dac_fill fill;
+	uint32_t *fill_from;		/* ppn of each entry */
+	enum dac_gc_out out;		/* to be programmed, or being */
+	bool last;			/* ... and it says that the victim is done with */
+	bool copied, marked;		/* something; and that was said */
+	bool failed, erase_failed;
+	uint32_t to;			/* ppn of the program under way */
+	uint64_t since_ns;
+};
+
+struct dac_die {
+	uint64_t ready_ns;
+	uint64_t gc_ns;			/* given to GC so far, the running command included */
+	enum dac_cmd cmd;
+	uint32_t op;			/* READ */
+	uint32_t slot;			/* PROGRAM */
+	const uint8_t *page;		/* READ: what came, or NULL */
+	uint32_t read_first, read_last;
+	uint32_t reads_in_row;
+	uint32_t free_first, free_last, free_count, good_count;
+	uint32_t host_block, gc_block;	/* frontiers, or DAC_NONE */
+	uint32_t live_pages;
+	uint32_t retiring;		/* blocks with a failed program, not yet BAD */
+	uint32_t gc_credit;
+	bool flight;			/* a host page */
+	bool gc_active;
+	bool no_victim;			/* GC found none; until something dies here */
+	bool prepare_failed;
+	uint8_t *gc_page;
+	struct dac_gc gc;
+};
+
+struct dac_job {
+	uint32_t unit;		/* or DAC_NONE */
+	uint64_t done_ns;
+};
+
+struct dac_cached {
+	uint32_t obj;
+	uint32_t prev, next;		/* LRU */
+	uint8_t *data;
+};
+
+struct dac {
+	struct ftl base;
+	struct ftl_config c;
+	struct ftl_host host;
+	struct nand *n;
+	const struct nand_geometry *g;
+	const struct dac_mode *mode;
+	struct ftl_stats stats;
+	struct link_way link[2];
+	uint64_t now_ns;
+	uint64_t seq;			/* last given to a version of a unit */
+	uint64_t serial;		/* last given to a page */
+	uint32_t ios;
+	bool worn;			/* read-only */
+	bool stirred;			/* something may have become possible */
+
+	uint32_t dies, units, unit_bytes, objects, slots;
+	uint64_t room;			/* pages that may be live or in flight, summed over dies */
+	uint32_t shared, shared_max;
+
+	uint32_t *map, *link_at;	/* object; page of the link entry, or DAC_NONE */
+	uint64_t *unit_seq;		/* 0: never written */
+	uint64_t *unit_ref_seq;		/* mount: of what its newest entry refers to */
+	uint32_t gone;			/* stands for objects that were lost altogether */
+	uint32_t *check_refs, *check_shares;	/* dac_check()'s own */
+	struct dac_obj *obj;
+	uint32_t obj_free;
+	struct dac_live *live;
+	struct dac_block *block;
+	struct dac_die *die;
+	struct die_heap heap;
+	uint32_t rr;			/* the die that is asked first */
+
+	struct dac_unit *buf;
+	uint32_t buf_free, buf_used;
+	uint32_t queue_first, queue_last;
+	uint32_t *bucket, buckets;
+	struct dac_slot *slot;
+	uint32_t open;			/* slot, or DAC_NONE */
+	uint64_t closed;		/* slots closed so far */
+	uint32_t closed_slots;		/* CLOSED now */
+	uint8_t *fetched;		/* DAC_AHEAD pages of reference contents */
+	uint32_t fetched_used;		/* a bit each */
+
+	struct dac_job hasher, packer;	/* the engine */
+	struct dac_entry packed;	/* what comes of the packer's unit */
+	uint8_t *packed_data;
+
+	struct dac_op *op;
+	uint32_t op_free, host_ops, merges;
+	struct ftl_io *read_first, *read_last;		/* in line for operations */
+	struct ftl_io *write_first, *write_last;	/* for room in the buffer; flushes, too */
+	struct ftl_io *wait_first, *wait_last;		/* flushes and FUA writes: for programs */
+
+	struct fpstore *prints;
+	struct dac_cached *cached;
+	uint32_t caches, cached_used, lru_first, lru_last;	/* first: used last */
+	struct xmatch *xmatch;
+	uint8_t *scratch;		/* a page */
+	uint8_t oob[DAC_OOB_BYTES];
+};
+
+static inline struct dac *dac_of(struct ftl *f)
+{
+	return ssd_container_of(f, struct dac, base);
+}
+
+static inline uint32_t dac_block_of(const struct dac *d, uint32_t ppn)
+{
+	return ppn / d->g->pages_per_block;
+}
+
+static inline struct dac_die *dac_die_of_page(const struct dac *d, uint32_t ppn)
+{
+	return &d->die[geo_die_of(d->g, (pbn_t){ dac_block_of(d, ppn) })];
+}
+
+static inline uint32_t dac_object_cost(const struct dac *d, const struct dac_obj *o)
+{
+	return dac_cost(o->kind, o->len, d->unit_bytes);
+}
+
+static inline bool dac_readable(enum nand_status s)
+{
+	return s == NAND_OK || s == NAND_CORRECTED;
+}
+
+/* Host pages that a die may have, live and in flight. */
+static inline uint64_t dac_die_room(const struct dac *d, const struct dac_die *x)
+{
+	uint32_t kept = d->c.gc_start_blocks + 2;
+
+	return x->good_count > kept ? (uint64_t)(x->good_count - kept) * d->g->pages_per_block : 0;
+}
+
+/* ---- dac_store.c ------------------------------------------------------------- */
+
+void dac_live_add(struct dac *d, uint32_t ppn, uint32_t bytes);
+void dac_live_sub(struct dac *d, uint32_t ppn, uint32_t bytes);
+uint32_t dac_obj_new(struct dac *d, uint64_t seq);	/* refs 1 */
+void dac_obj_hold(struct dac *d, uint32_t obj);
+void dac_obj_put(struct dac *d, uint32_t obj);
+bool dac_may_share(const struct dac *d, uint32_t obj);
+void dac_share(struct dac *d, uint32_t obj);
+void dac_unshare(struct dac *d, uint32_t obj);
+/* It is a candidate from now on. */
+void dac_candidate(struct dac *d, uint32_t obj, const struct fingerprint *fp);
+/* The unit has obj from now on, whose count is the caller's to give. link_at: DAC_NONE: by its own entry. */
+void dac_map_set(struct dac *d, uint32_t lpn, uint32_t obj, uint32_t link_at, uint64_t seq);
+void dac_put_free(struct dac *d, uint32_t block, bool needs_erase);
+void dac_put_bad(struct dac *d, uint32_t block);
+void dac_count_room(struct dac *d);
+const uint8_t *dac_cache_get(struct dac *d, uint32_t obj);	/* NULL: not there */
+void dac_cache_put(struct dac *d, uint32_t obj, const uint8_t *data);
+void dac_cache_drop(struct dac *d, uint32_t obj);
+
+/* ---- dac_write.c --------------------------------------------------------------- */
+
+/* Newest buffered version of a unit that reads may see, or DAC_NONE. */
+uint32_t dac_buffered(const struct dac *d, uint32_t lpn);
+void dac_write_line(struct dac *d);		/* take I/Os in line into the buffer */
+void dac_merged(struct dac *d, uint32_t unit, const uint8_t *base);	/* NULL: lost */
+void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool expanded);
+void dac_engine(struct dac *d);
+void dac_close_due(struct dac *d);
+void dac_unit_free(struct dac *d, uint32_t unit);
+/* Lowest `need` of what is not on flash; ~0: everything is. */
+uint64_t dac_need(const struct dac *d);
+
+/* ---- dac_read.c ------------------------------------------------------------------ */
+
+void dac_read_line(struct dac *d);
+void dac_read_merge(struct dac *d, uint32_t unit);
+void dac_read_reference(struct dac *d, uint32_t unit);
+void dac_read_ended(struct dac *d, uint32_t op, const uint8_t *page);
+
+/* ---- dac_die.c -------------------------------------------------------------------- */
+
+void dac_command(struct dac *d, struct nand_cmd *c);
+void dac_die_start(struct dac *d, struct dac_die *x, enum dac_cmd cmd, uint64_t until_ns);
+void dac_die_complete(struct dac *d, uint32_t die);
+void dac_dispatch(struct dac *d);
+uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x);
+void dac_enqueue(struct dac *d, uint32_t op, uint32_t ppn);
+/*
+ * The next page of a frontier. DAC_NONE: there is none, or a block is being prepared for
+ * it (the die is busy then). reserve: free blocks that it must leave.
+ */
+uint32_t dac_frontier(struct dac *d, struct dac_die *x, uint32_t *block, uint32_t reserve,
+		      enum nand_source source);
+void dac_retire(struct dac *d, struct dac_die *x, uint32_t *frontier, uint32_t ppn);
+void dac_advance(struct dac *d, uint32_t *frontier, uint32_t ppn);
+
+/* ---- dac_gc.c ----------------------------------------------------------------------- */
+
+/* One step for an idle die; false: nothing could be done. */
+bool dac_gc_turn(struct dac *d, struct dac_die *x);
+void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd);
+void dac_gc_wanted(struct dac *d, struct dac_die *x);
+
+/* ---- dac.c ---------------------------------------------------------------------------- */
+
+void dac_finish(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
+		uint64_t done_ns, enum ssd_err status);
+void dac_part_done(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
+		   uint64_t done_ns, enum ssd_err status);
+
+int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
+void dac_check(const struct ftl *f);
+
+#endif

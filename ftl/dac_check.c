@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* dac_check.c - the DAC FTL: its numbered invariants (dac.h). */
+#include "dac.h"
+
+/* D1: count everything that needs an object, and compare. */
+static void need(const struct dac *d, uint32_t obj, bool share)
+{
+	SSD_ASSERT(obj < d->objects && d->obj[obj].refs);
+	d->check_refs[obj]++;
+	d->check_shares[obj] += share;
+}
+
+static void count_buffered(const struct dac *d)
+{
+	for (uint32_t i = 0; i < d->c.buffer_units; i++) {
+		const struct dac_unit *u = &d->buf[i];
+
+		if (u->state == DAC_U_FREE)
+			continue;
+		if (u->obj != DAC_NONE) {
+			need(d, u->obj, false);
+			SSD_ASSERT(d->obj[u->obj].unit == i && d->obj[u->obj].ppn == DAC_NONE);
+		}
+		if (u->ref != DAC_NONE)
+			need(d, u->ref, true);
+	}
+	for (uint32_t i = 0; i < d->slots; i++)
+		for (uint32_t k = 0; d->slot[i].state != DAC_S_FREE && k < d->slot[i].fill.count; k++)
+			if (d->slot[i].fill.entry[k].kind == DAC_LINK)
+				need(d, d->slot[i].fill.entry[k].ref, true);
+}
+
+static void check_objects(const struct dac *d)
+{
+	uint32_t shared = 0, ops = d->c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
+
+	memset(d->check_refs, 0, d->objects * sizeof(*d->check_refs));
+	memset(d->check_shares, 0, d->objects * sizeof(*d->check_shares));
+	need(d, d->gone, false);
+	for (uint32_t l = 0; l < d->units; l++)
+		if (d->map[l] != DAC_NONE)
+			need(d, d->map[l], d->link_at[l] != DAC_NONE);
+	for (uint32_t i = 0; i < d->objects; i++)
+		if (d->obj[i].refs && d->obj[i].ref != DAC_NONE)
+			need(d, d->obj[i].ref, true);
+	for (uint32_t i = 0; i < ops; i++)
+		if (d->op[i].obj != DAC_NONE)
+			need(d, d->op[i].obj, false);
+	count_buffered(d);
+	for (uint32_t i = 0; i < d->objects; i++) {
+		const struct dac_obj *o = &d->obj[i], *r = o->ref == DAC_NONE ? NULL : &d->obj[o->ref];
+
+		SSD_ASSERT(o->refs == d->check_refs[i] && o->shares == d->check_shares[i]);	/* D1 */
+		SSD_ASSERT(!r || r->kind != DAC_DELTA);						/* D2 */
+		SSD_ASSERT(!r || o->ppn == DAC_NONE || r->ppn != DAC_NONE || o->ref == d->gone);	/* D2 */
+		SSD_ASSERT(!o->candidate || (o->refs && o->kind <= DAC_COMP));			/* D9 */
+		SSD_ASSERT(o->cached == DAC_NONE || d->cached[o->cached].obj == i);
+		shared += o->shares > 0;
+	}
+	SSD_ASSERT(shared == d->shared);							/* D1 */
+}
+
+/* ---- D3, D4: what is live where ------------------------------------------------------ */
+
+static bool lives(const struct dac *d, const struct dac_entry *e, uint32_t ppn)
+{
+	const struct dac_obj *o;
+
+	if (e->kind == DAC_LINK)
+		return d->link_at[e->lpn] == ppn && d->unit_seq[e->lpn] == e->seq;
+	o = &d->obj[e->obj];
+	if (!o->refs || o->ppn != ppn || o->seq != e->seq)
+		return false;
+	SSD_ASSERT(o->kind == e->kind && o->len == e->len);					/* D3 */
+	SSD_ASSERT(o->kind != DAC_DELTA || o->ref == e->ref || o->ref == d->gone);		/* D3 */
+	return true;
+}
+
+static void check_flash(const struct dac *d, uint32_t ppn)
+{
+	uint32_t entries = 0, bytes = 0;
+	const void *data, *oob;
+	struct dac_walk w;
+	struct dac_entry e;
+	struct dac_oob o;
+
+	if (!d->live[ppn].entries ||
+	    !dac_readable(d->n->ops->peek(d->n, (ppn_t){ ppn }, &data, &oob)))
+		return;
+	SSD_ASSERT(dac_get_oob(oob, &o));
+	if (o.kind == DAC_WHOLE) {
+		if (lives(d, &o.entry, ppn)) {
+			entries = 1;
+			bytes = d->unit_bytes;
+		}
+	} else {
+		for (dac_walk_begin(&w, data, d->unit_bytes); dac_walk_next(&w, &e) == 1;)
+			if (lives(d, &e, ppn)) {
+				entries++;
+				bytes += dac_cost(e.kind, e.len, d->unit_bytes);
+			}
+	}
+	SSD_ASSERT(entries == d->live[ppn].entries && bytes == d->live[ppn].bytes);		/* D3 */
+}
+
+static void check_live(const struct dac *d)
+{
+	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die, objects = 0, listed = 0;
+
+	for (uint32_t i = 0; i < d->dies; i++) {
+		uint32_t live_pages = 0, good = 0, free_blocks = 0, at = d->die[i].free_first;
+
+		for (uint32_t b = i * per_die; b < (i + 1) * per_die; b++) {
+			const struct dac_block *k = &d->block[b];
+			uint32_t pages = 0, bytes = 0;
+
+			for (uint32_t p = 0; p < d->g->pages_per_block; p++) {
+				const struct dac_live *l = &d->live[b * d->g->pages_per_block + p];
+
+				pages += l->entries > 0;
+				bytes += l->bytes;
+				listed += l->entries;
+				check_flash(d, b * d->g->pages_per_block + p);
+			}
+			SSD_ASSERT(k->live_pages == pages && k->live_bytes == bytes);		/* D4 */
+			SSD_ASSERT(!pages || (k->state != DAC_B_FREE && k->state != DAC_B_BAD));	/* D4 */
+			SSD_ASSERT((k->state == DAC_B_BAD) == d->n->ops->is_bad(d->n, (pbn_t){ b }));
+			live_pages += pages;
+			good += k->state != DAC_B_BAD;
+			free_blocks += k->state == DAC_B_FREE;
+		}
+		SSD_ASSERT(d->die[i].live_pages == live_pages && d->die[i].good_count == good);	/* D4, D5 */
+		SSD_ASSERT(d->die[i].free_count == free_blocks);				/* D5 */
+		for (uint32_t n = 0; n < free_blocks; n++, at = d->block[at].next)
+			SSD_ASSERT(d->block[at].state == DAC_B_FREE);				/* D5 */
+	}
+	for (uint32_t i = 0; i < d->objects; i++)
+		objects += d->obj[i].refs && d->obj[i].ppn != DAC_NONE;
+	for (uint32_t l = 0; l < d->units; l++)
+		objects += d->link_at[l] != DAC_NONE;
+	SSD_ASSERT(objects == listed);								/* D3 */
+}
+
+/* ---- D6, D7: the buffer and the slots --------------------------------------------------- */
+
+static void check_buffer(const struct dac *d)
+{
+	uint32_t waiting = 0, queued = 0, in_slots = 0, in_pages = 0;
+	uint64_t need_before = 0;
+
+	for (uint32_t i = 0; i < d->c.buffer_units; i++) {
+		waiting += d->buf[i].state != DAC_U_FREE && d->buf[i].state != DAC_U_PACKED;
+		in_pages += d->buf[i].state == DAC_U_PACKED;
+	}
+	for (uint32_t i = d->queue_first; i != DAC_NONE; i = d->buf[i].next, queued++) {
+		SSD_ASSERT(d->buf[i].need > need_before && d->buf[i].seq >= d->buf[i].need);	/* D6 */
+		need_before = d->buf[i].need;
+	}
+	for (uint32_t i = 0; i < d->slots; i++)
+		for (uint32_t k = 0; d->slot[i].state != DAC_S_FREE && k < d->slot[i].fill.count; k++) {
+			const struct dac_entry *e = &d->slot[i].fill.entry[k];
+			const struct dac_unit *u = &d->buf[d->slot[i].unit[k]], *r;
+
+			in_slots++;
+			SSD_ASSERT(u->state == DAC_U_PACKED && u->slot == i);			/* D6 */
+			if (e->ref == DAC_NONE || d->obj[e->ref].ppn != DAC_NONE)
+				continue;
+			r = &d->buf[d->obj[e->ref].unit];
+			SSD_ASSERT(r->state == DAC_U_PACKED);					/* D7 */
+			SSD_ASSERT(r->slot == i || d->slot[r->slot].closed <= d->slot[i].after);	/* D7 */
+		}
+	SSD_ASSERT(waiting == queued && in_slots == in_pages);					/* D6 */
+	SSD_ASSERT(d->buf_used == waiting + in_pages);
+}
+
+void dac_check(const struct ftl *f)
+{
+	const struct dac *d = (const struct dac *)f;
+	uint32_t busy = 0, candidates = 0, closed = 0;
+	uint64_t live = 0;
+	bool sound = true;
+
+	check_objects(d);
+	check_live(d);
+	check_buffer(d);
+	for (uint32_t i = 0; i < d->dies; i++) {
+		busy += d->die[i].cmd != DAC_IDLE;
+		live += d->die[i].live_pages + d->die[i].flight;
+		sound = sound && d->die[i].good_count == d->g->blocks_per_plane * d->g->planes_per_die;
+	}
+	for (uint32_t i = 0; i < d->slots; i++)
+		closed += d->slot[i].state == DAC_S_CLOSED;
+	SSD_ASSERT(closed == d->closed_slots);
+	SSD_ASSERT(busy == d->heap.count);							/* D8 */
+	for (uint32_t i = 0; i < d->objects; i++)
+		candidates += d->obj[i].candidate;
+	SSD_ASSERT(candidates == fpstore_candidates(d->prints));				/* D9 */
+	SSD_ASSERT(!sound || d->shared <= d->shared_max);					/* D10 */
+	SSD_ASSERT(!sound || live <= d->room + d->dies + d->c.max_unit_reads);			/* D10 */
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dac_gc.c - the DAC FTL: GC of a die. A collection reads the victim's pages that have
+ * something live, packs what is live into new pages in the same order, and erases.
+ *
+ *   NONE -> victim chosen -> (page read -> its entries packed -> a page programmed ...)*
+ *        -> the last program says that the victim is done with -> erased, FREE
+ *
+ * The victim: of the full blocks whose live pages can be merged into fewer pages than a block
+ * has, that with the fewest live bytes; a block with a failed program before all, while
+ * two blocks are free, for it gives none. Cost: O(blocks of the die) and, for candidates,
+ * O(pages of a block) to choose.
+ *
+ * What dies while it is under way is left behind: an entry counts for the copy only if it
+ * still does for the original when the copy is programmed.
+ */
+#include "dac.h"
+
+/* ---- the victim ---------------------------------------------------------------- */
+
+/* At most so many pages hold what is live in the block: neighbours merged, next fit. */
+static uint32_t pages_after(const struct dac *d, uint32_t block)
+{
+	uint32_t pages = 0, room = 0;
+
+	for (uint32_t i = 0; i < d->g->pages_per_block; i++) {
+		const struct dac_live *l = &d->live[block * d->g->pages_per_block + i];
+
+		if (!l->entries)
+			continue;
+		if (l->bytes == d->unit_bytes) {	/* raw: by itself */
+			pages++;
+		} else if (l->bytes <= room) {
+			room -= l->bytes;
+		} else {
+			pages++;
+			room = d->unit_bytes - DAC_HEAD_BYTES - l->bytes;
+		}
+	}
+	return pages;
+}
+
+static bool better(const struct dac *d, uint32_t block, uint32_t best, uint32_t free_count)
+{
+	const struct dac_block *b = &d->block[block];
+
+	if (b->state != DAC_B_FULL)
+		return false;
+	if (b->retire)
+		return !b->live_pages || free_count >= 2;
+	if (best != DAC_NONE && (d->block[best].retire || d->block[best].live_bytes <= b->live_bytes))
+		return false;
+	return b->live_pages < d->g->pages_per_block ||
+	       pages_after(d, block) < d->g->pages_per_block;
+}
+
+static uint32_t pick(const struct dac *d, const struct dac_die *x)
+{
+	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
+	uint32_t first = (uint32_t)(x - d->die) * per_die, best = DAC_NONE;
+
+	for (uint32_t b = first; b < first + per_die; b++)
+		if (better(d, b, best, x->free_count))
+			best = b;
+	return best;
+}
+
+static bool has_retired(const struct dac *d, const struct dac_die *x)
+{
+	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
+	uint32_t first = (uint32_t)(x - d->die) * per_die;
+
+	for (uint32_t b = first; b < first + per_die; b++)
+		if (d->block[b].state == DAC_B_FULL && d->block[b].retire &&
+		    (x->free_count >= 2 || !d->block[b].live_pages))
+			return true;
+	return false;
+}
+
+static bool due(const struct dac *d, const struct dac_die *x, uint32_t wanted)
+{
+	return x->free_count < wanted || (x->retiring && has_retired(d, x));
+}
+
+void dac_gc_wanted(struct dac *d, struct dac_die *x)
+{
+	if (x->gc_active || x->no_victim || !due(d, x, d->c.gc_start_blocks))
+		return;
+	x->gc_active = true;
+	x->gc.since_ns = d->now_ns;
+	d->stirred = true;
+}
+
+static void rest(struct dac *d, struct dac_die *x)
+{
+	x->gc_active = false;
+	x->gc_credit = 0;
+	d->stats.gc_ns += d->now_ns - x->gc.since_ns;
+}
+
+static bool begin(struct dac *d, struct dac_die *x)
+{
+	struct dac_gc *q = &x->gc;
+	uint32_t block = pick(d, x);
+
+	if (block == DAC_NONE) {
+		x->no_victim = true;
+		rest(d, x);
+		return false;
+	}
+	d->block[block].state = DAC_B_VICTIM;
+	q->victim = block;
+	q->page = 0;
+	q->copied = q->marked = false;
+	d->stats.gc_runs++;
+	return true;
+}
+
+/* ---- what is live in a page ------------------------------------------------------- */
+
+/* Is this entry, found in the page `from`, one that memory says is there? */
+static bool entry_lives(const struct dac *d, const struct dac_entry *e, uint32_t from)
+{
+	const struct dac_obj *o;
+
+	if (e->kind == DAC_LINK)
+		return e->lpn < d->units && d->link_at[e->lpn] == from && d->unit_seq[e->lpn] == e->seq;
+	SSD_ASSERT(e->obj < d->objects);
+	o = &d->obj[e->obj];
+	return o->refs && o->ppn == from && o->seq == e->seq;
+}
+
+/* A content whose unit has another one by now belongs to nobody. */
+static void disown(const struct dac *d, struct dac_entry *e)
+{
+	if (e->kind == DAC_LINK || e->lpn == DAC_NONE)
+		return;
+	if (d->map[e->lpn] != e->obj || d->link_at[e->lpn] != DAC_NONE || d->unit_seq[e->lpn] != e->seq)
+		e->lpn = DAC_NONE;
+}
+
+static void pack(struct dac *d, struct dac_gc *q, const struct dac_entry *e, const uint8_t *content)
+{
+	struct dac_entry mine = *e;
+
+	disown(d, &mine);
+	q->fill_from[q->fill.count] = q->from;
+	dac_fill_add(&q->fill, &mine, content);
+}
+
+/* False: it does not fit any more; it is held until that page is programmed. */
+static bool pack_or_hold(struct dac *d, struct dac_gc *q, const struct dac_entry *e)
+{
+	if (!dac_fill_fits(&q->fill, e)) {
+		q->held = *e;
+		q->has_held = true;
+		q->out = DAC_OUT_PACKED;
+		return false;
+	}
+	pack(d, q, e, q->read + q->walk.content);
+	return true;
+}
+
+/* The page could not be read: memory knows what was there, if not its content. */
+static void pack_from_memory(struct dac *d, struct dac_gc *q)
+{
+	struct dac_entry e;
+	uint32_t i = q->walk.at;	/* objects, then units: where the search goes on */
+
+	for (; i < d->objects + d->units; i++) {
+		if (i < d->objects) {
+			const struct dac_obj *o = &d->obj[i];
+
+			if (!o->refs || o->ppn != q->from)
+				continue;
+			e = (struct dac_entry){ .seq = o->seq, .lpn = DAC_NONE, .obj = i, .ref = DAC_NONE,
+						.kind = DAC_LOST };
+			for (uint32_t l = 0; l < d->units; l++)
+				if (d->map[l] == i && d->link_at[l] == DAC_NONE)
+					e.lpn = l;
+		} else {
+			uint32_t l = i - d->objects;
+
+			if (d->link_at[l] != q->from)
+				continue;
+			e = (struct dac_entry){ .seq = d->unit_seq[l], .lpn = l, .obj = DAC_NONE,
+						.ref = d->map[l], .ref_seq = d->obj[d->map[l]].seq,
+						.kind = DAC_LINK };
+		}
+		if (!dac_fill_fits(&q->fill, &e)) {
+			q->walk.at = i;
+			q->out = DAC_OUT_PACKED;
+			return;
+		}
+		pack(d, q, &e, NULL);
+	}
+	q->from = DAC_NONE;
+}
+
+static uint32_t next_live(const struct dac *d, const struct dac_gc *q)
+{
+	uint32_t page = q->page;
+
+	while (page < d->g->pages_per_block &&
+	       !d->live[q->victim * d->g->pages_per_block + page].entries)
+		page++;
+	return page;
+}
+
+/* Take the page in q->read apart until it is done or something is to be programmed. */
+static void take_apart(struct dac *d, struct dac_gc *q)
+{
+	struct dac_entry e;
+
+	if (!q->read) {
+		pack_from_memory(d, q);
+		return;
+	}
+	if (q->oob.kind == DAC_WHOLE) {
+		if (entry_lives(d, &q->oob.entry, q->from)) {
+			q->out = DAC_OUT_WHOLE;
+			q->last = !q->fill.count && next_live(d, q) == d->g->pages_per_block;
+		} else {
+			q->from = DAC_NONE;
+		}
+		return;
+	}
+	if (q->has_held) {
+		q->has_held = false;
+		if (entry_lives(d, &q->held, q->from) && !pack_or_hold(d, q, &q->held))
+			return;
+	}
+	for (;;) {
+		int more = dac_walk_next(&q->walk, &e);
+
+		SSD_ASSERT(more >= 0);	/* mount refused what it could not read */
+		if (!more)
+			break;
+		if (entry_lives(d, &e, q->from) && !pack_or_hold(d, q, &e))
+			return;
+	}
+	q->from = DAC_NONE;
+}
+
+/* ---- commands ------------------------------------------------------------------------ */
+
+static void read_page(struct dac *d, struct dac_die *x)
+{
+	struct dac_gc *q = &x->gc;
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC, .ecc_words = NAND_WHOLE_PAGE,
+			      .ppn = { q->victim * d->g->pages_per_block + q->page++ },
+			      .oob = d->oob };
+
+	dac_command(d, &c);
+	q->from = c.ppn.v;
+	q->has_held = false;
+	q->read = NULL;
+	q->walk.at = 0;
+	if (dac_readable(c.status)) {
+		SSD_ASSERT(dac_get_oob(d->oob, &q->oob));
+		q->read = x->gc_page;
+		memcpy(q->read, c.page, d->unit_bytes);
+		if (q->oob.kind == DAC_PACKED)
+			dac_walk_begin(&q->walk, q->read, d->unit_bytes);
+	}
+	dac_die_start(d, x, DAC_CMD_GC_READ, c.done_ns);
+}
+
+static bool program(struct dac *d, struct dac_die *x)
+{
+	struct dac_gc *q = &x->gc;
+	bool whole = q->out == DAC_OUT_WHOLE;
+	struct dac_oob oob = { .kind = whole ? DAC_WHOLE : DAC_PACKED, .collected = DAC_NONE };
+	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_GC, .oob = d->oob };
+
+	c.ppn.v = dac_frontier(d, x, &x->gc_block, 0, NAND_SRC_GC);
+	if (c.ppn.v == DAC_NONE)
+		return x->cmd != DAC_IDLE;
+	if (whole) {
+		oob.entry = q->oob.entry;
+		disown(d, &oob.entry);
+		c.data = q->read;
+	} else {
+		dac_fill_seal(&q->fill);
+		c.data = q->fill.data;
+	}
+	if (q->last)
+		oob.collected = q->victim;
+	oob.serial = ++d->serial;
+	dac_put_oob(d->oob, &oob);
+	q->to = c.ppn.v;
+	dac_command(d, &c);
+	q->failed = c.status == NAND_PROG_FAIL;
+	d->stats.gc_pages++;
+	dac_die_start(d, x, DAC_CMD_GC_PROGRAM, c.done_ns);
+	return true;
+}
+
+static void wipe(struct dac *d, struct dac_die *x)
+{
+	struct dac_gc *q = &x->gc;
+	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = NAND_WHOLE_BLOCK };
+
+	c.ppn.v = q->victim * d->g->pages_per_block;
+	dac_command(d, &c);
+	q->erase_failed = c.status == NAND_ERASE_FAIL;
+	d->stats.gc_blocks++;
+	dac_die_start(d, x, DAC_CMD_GC_ERASE, c.done_ns);
+}
+
+static void over(struct dac *d, struct dac_die *x, bool bad)
+{
+	uint32_t block = x->gc.victim;
+
+	x->gc.victim = DAC_NONE;
+	x->retiring -= d->block[block].retire;
+	if (bad)
+		dac_put_bad(d, block);
+	else
+		dac_put_free(d, block, false);
+	d->stirred = true;
+	if (!due(d, x, d->c.gc_stop_blocks))
+		rest(d, x);
+}
+
+/* ---- ends of commands -------------------------------------------------------------------- */
+
+static void object_moved(struct dac *d, const struct dac_entry *e, uint32_t to)
+{
+	struct dac_obj *o = &d->obj[e->obj];
+	uint32_t from = o->ppn, before = dac_object_cost(d, o), ref = DAC_NONE;
+
+	if (e->kind == DAC_LOST && o->kind != DAC_LOST) {
+		ref = o->ref;
+		o->ref = DAC_NONE;
+		o->kind = DAC_LOST;
+		o->len = 0;
+		if (o->candidate)
+			SSD_ASSERT(fpstore_remove(d->prints, e->obj));
+		o->candidate = false;
+		dac_cache_drop(d, e->obj);
+	}
+	o->ppn = to;
+	dac_live_add(d, to, dac_object_cost(d, o));
+	dac_live_sub(d, from, before);
+	if (ref != DAC_NONE)
+		dac_unshare(d, ref);
+}
+
+static void moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to)
+{
+	uint32_t bytes = dac_cost(DAC_LINK, 0, d->unit_bytes);
+
+	if (!entry_lives(d, e, from))
+		return;
+	d->stats.gc_units++;
+	if (e->kind != DAC_LINK) {
+		object_moved(d, e, to);
+		return;
+	}
+	d->link_at[e->lpn] = to;
+	dac_live_add(d, to, bytes);
+	dac_live_sub(d, from, bytes);
+}
+
+static void programmed(struct dac *d, struct dac_die *x)
+{
+	struct dac_gc *q = &x->gc;
+
+	if (q->failed) {
+		dac_retire(d, x, &x->gc_block, q->to);
+		return;		/* once more, elsewhere */
+	}
+	dac_advance(d, &x->gc_block, q->to);
+	q->copied = true;
+	q->marked = q->last;
+	if (q->out == DAC_OUT_WHOLE) {
+		moved(d, &q->oob.entry, q->from, q->to);
+		q->from = DAC_NONE;
+	} else {
+		for (uint32_t i = 0; i < q->fill.count; i++)
+			moved(d, &q->fill.entry[i], q->fill_from[i], q->to);
+		dac_fill_begin(&q->fill);
+	}
+	q->out = DAC_OUT_NONE;
+	q->last = false;
+}
+
+void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd)
+{
+	if (cmd == DAC_CMD_GC_PROGRAM)
+		programmed(d, x);
+	else if (cmd == DAC_CMD_GC_ERASE)
+		over(d, x, x->gc.erase_failed);
+}
+
+/* ---- its turn ------------------------------------------------------------------------------- */
+
+/* All pages were read: program what is left, then the block goes. */
+static bool finish(struct dac *d, struct dac_die *x)
+{
+	struct dac_gc *q = &x->gc;
+
+	if (q->fill.count || (q->copied && !q->marked)) {
+		q->out = DAC_OUT_PACKED;
+		q->last = true;
+		return program(d, x);
+	}
+	if (d->block[q->victim].retire)
+		over(d, x, true);
+	else
+		wipe(d, x);
+	return true;
+}
+
+bool dac_gc_turn(struct dac *d, struct dac_die *x)
+{
+	struct dac_gc *q = &x->gc;
+
+	if (q->victim == DAC_NONE && !begin(d, x))
+		return false;
+	if (q->out == DAC_OUT_NONE && q->from != DAC_NONE)
+		take_apart(d, q);
+	if (q->out != DAC_OUT_NONE)
+		return program(d, x);
+	q->page = next_live(d, q);
+	if (q->page < d->g->pages_per_block) {
+		read_page(d, x);
+		return true;
+	}
+	return finish(d, x);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dac_mount.c - the DAC FTL: what flash holds.
+ *
+ *   1  serials   each page's spare area, dies side by side: the highest serial of a block,
+ *                and blocks whose collection was complete (they hold nothing any more)
+ *   2  entries   the pages, whole: of each unit the entry with the highest sequence, of each
+ *                object likewise its content; of equal copies that programmed first
+ *   3  needs     from the units: which objects live, what refers to what
+ *   4  live      pages, blocks, free lists
+ *
+ * What a unit's newest entry refers to and is not there any more was lost (an unreadable
+ * page): the unit has d->gone then, an object without content. Nothing is programmed or
+ * erased, so that a mount can be cut anywhere.
+ */
+#include "dac.h"
+
+static void mount_command(struct dac *d, struct nand_cmd *c, uint64_t *ready_ns)
+{
+	uint32_t die = geo_die_of(d->g, geo_block_of(d->g, c->ppn));
+	uint64_t idle_ns = d->n->ops->die_ready_ns(d->n, die);
+
+	if (idle_ns > d->now_ns)
+		d->now_ns = idle_ns;
+	c->op = NAND_READ;
+	c->source = NAND_SRC_META;
+	c->oob = d->oob;
+	dac_command(d, c);
+	if (c->done_ns > *ready_ns)
+		*ready_ns = c->done_ns;
+}
+
+static void skip_bad(struct dac *d)
+{
+	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
+		if (!d->n->ops->is_bad(d->n, (pbn_t){ b }))
+			continue;
+		d->block[b].state = DAC_B_BAD;
+		d->die[geo_die_of(d->g, (pbn_t){ b })].good_count--;
+	}
+}
+
+/* ---- 1: serials ---------------------------------------------------------------------- */
+
+static int survey_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *ready_ns)
+{
+	struct nand_cmd c = { .ppn = { block * d->g->pages_per_block + page }, .ecc_words = NAND_OOB_ONLY };
+	struct dac_block *b = &d->block[block];
+	struct dac_oob o;
+
+	mount_command(d, &c, ready_ns);
+	if (c.status == NAND_ERASED)
+		return SSD_OK;
+	b->next_page = page + 1;
+	if (!dac_readable(c.status))
+		return SSD_OK;
+	if (!dac_get_oob(d->oob, &o) || (o.collected != DAC_NONE && o.collected >= geo_blocks(d->g)))
+		return SSD_E_CORRUPT;
+	if (o.serial > b->last_serial)
+		b->last_serial = o.serial;
+	if (o.serial > d->serial)
+		d->serial = o.serial;
+	if (o.collected != DAC_NONE && o.serial > d->block[o.collected].collected_serial)
+		d->block[o.collected].collected_serial = o.serial;
+	return SSD_OK;
+}
+
+/* ---- 2: entries ------------------------------------------------------------------------ */
+
+static uint64_t serial_of(struct dac *d, uint32_t ppn, uint64_t *ready_ns)
+{
+	struct nand_cmd c = { .ppn = { ppn }, .ecc_words = NAND_OOB_ONLY };
+	struct dac_oob o;
+
+	mount_command(d, &c, ready_ns);
+	return dac_readable(c.status) && dac_get_oob(d->oob, &o) ? o.serial : 0;
+}
+
+/* Is the entry in page ppn to replace its equal in page old? */
+static bool programmed_before(struct dac *d, uint64_t serial, uint32_t old, uint64_t *ready_ns)
+{
+	return serial < serial_of(d, old, ready_ns);
+}
+
+static void mount_object(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial,
+			 uint64_t *ready_ns)
+{
+	struct dac_obj *o = &d->obj[e->obj];
+
+	if (o->ppn != DAC_NONE) {
+		if (e->seq < o->seq || (e->seq == o->seq && e->kind == DAC_LOST))
+			return;
+		if (e->seq == o->seq && o->kind != DAC_LOST &&
+		    !programmed_before(d, serial, o->ppn, ready_ns))
+			return;
+	}
+	o->seq = e->seq;
+	o->ppn = ppn;
+	o->ref = e->ref;
+	o->len = e->len;
+	o->kind = e->kind;
+}
+
+static void mount_unit(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial,
+		       uint64_t *ready_ns)
+{
+	bool link = e->kind == DAC_LINK;
+
+	if (e->lpn == DAC_NONE || e->seq < d->unit_seq[e->lpn])
+		return;
+	if (e->seq == d->unit_seq[e->lpn]) {
+		if (link && programmed_before(d, serial, d->link_at[e->lpn], ready_ns))
+			d->link_at[e->lpn] = ppn;
+		if (e->kind == DAC_DELTA)
+			d->unit_ref_seq[e->lpn] = e->ref_seq;
+		return;
+	}
+	d->unit_seq[e->lpn] = e->seq;
+	d->unit_ref_seq[e->lpn] = e->ref_seq;
+	d->map[e->lpn] = link ? e->ref : e->obj;
+	d->link_at[e->lpn] = link ? ppn : DAC_NONE;
+}
+
+static int mount_entry(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial,
+		       uint64_t *ready_ns)
+{
+	bool link = e->kind == DAC_LINK;
+
+	if ((e->lpn >= d->units && (e->lpn != DAC_NONE || link)) || !e->seq ||
+	    (!link && e->obj >= d->objects - 1) ||
+	    (dac_refers(e->kind) && e->ref >= d->objects - 1))
+		return SSD_E_CORRUPT;
+	if (e->seq > d->seq)
+		d->seq = e->seq;
+	if (!link)
+		mount_object(d, e, ppn, serial, ready_ns);
+	mount_unit(d, e, ppn, serial, ready_ns);
+	return SSD_OK;
+}
+
+static int mount_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *ready_ns)
+{
+	struct nand_cmd c = { .ppn = { block * d->g->pages_per_block + page }, .ecc_words = NAND_WHOLE_PAGE };
+	struct dac_block *b = &d->block[block];
+	struct dac_walk w;
+	struct dac_entry e;
+	struct dac_oob o;
+	int more, err = SSD_OK;
+
+	if (page >= b->next_page || b->collected_serial > b->last_serial)
+		return SSD_OK;
+	mount_command(d, &c, ready_ns);
+	if (!dac_readable(c.status))
+		return SSD_OK;
+	if (!dac_get_oob(d->oob, &o))
+		return SSD_E_CORRUPT;
+	if (o.kind == DAC_WHOLE)
+		return mount_entry(d, &o.entry, c.ppn.v, o.serial, ready_ns);
+	memcpy(d->scratch, c.page, d->unit_bytes);
+	dac_walk_begin(&w, d->scratch, d->unit_bytes);
+	while ((more = dac_walk_next(&w, &e)) > 0 && !err)
+		err = mount_entry(d, &e, c.ppn.v, o.serial, ready_ns);
+	return more < 0 ? more : err;
+}
+
+static int every_page(struct dac *d, uint64_t *ready_ns,
+		      int (*visit)(struct dac *, uint32_t, uint32_t, uint64_t *))
+{
+	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
+	int err = SSD_OK;
+
+	for (uint32_t k = 0; k < per_die; k++)
+		for (uint32_t page = 0; page < d->g->pages_per_block; page++)
+			for (uint32_t die = 0; die < d->dies && !err; die++)
+				if (d->block[die * per_die + k].state != DAC_B_BAD)
+					err = visit(d, die * per_die + k, page, ready_ns);
+	return err;
+}
+
+/* ---- 3: needs ------------------------------------------------------------------------------ */
+
+static bool may_be_reference(const struct dac *d, uint32_t ref, uint64_t seq)
+{
+	const struct dac_obj *o = &d->obj[ref];
+
+	return o->ppn != DAC_NONE && o->seq == seq && o->kind != DAC_DELTA;
+}
+
+static uint32_t need(struct dac *d, uint32_t obj)
+{
+	d->obj[obj].refs++;
+	return obj;
+}
+
+static uint32_t need_shared(struct dac *d, uint32_t obj)
+{
+	if (!d->obj[obj].shares++)
+		d->shared++;
+	return need(d, obj);
+}
+
+static void need_of_unit(struct dac *d, uint32_t lpn)
+{
+	uint32_t obj = d->map[lpn];
+	struct dac_obj *o = &d->obj[obj];
+
+	if (d->link_at[lpn] != DAC_NONE) {
+		if (!may_be_reference(d, obj, d->unit_ref_seq[lpn]))
+			obj = d->gone;
+		d->map[lpn] = need_shared(d, obj);
+		return;
+	}
+	if (o->ppn == DAC_NONE || o->seq != d->unit_seq[lpn]) {
+		d->map[lpn] = need(d, d->gone);
+		return;
+	}
+	need(d, obj);
+	if (o->kind == DAC_DELTA)
+		o->ref = need_shared(d, may_be_reference(d, o->ref, d->unit_ref_seq[lpn]) ? o->ref : d->gone);
+}
+
+/* ---- 4: live --------------------------------------------------------------------------------- */
+
+static void settle_objects(struct dac *d)
+{
+	d->obj_free = DAC_NONE;
+	for (uint32_t i = d->objects; i-- > 0;) {
+		struct dac_obj *o = &d->obj[i];
+
+		if (o->refs) {
+			if (o->ppn != DAC_NONE)
+				dac_live_add(d, o->ppn, dac_object_cost(d, o));
+			continue;
+		}
+		*o = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free,
+				       .cached = DAC_NONE };
+		d->obj_free = i;
+	}
+	for (uint32_t l = 0; l < d->units; l++)
+		if (d->link_at[l] != DAC_NONE)
+			dac_live_add(d, d->link_at[l], dac_cost(DAC_LINK, 0, d->unit_bytes));
+}
+
+static void settle_blocks(struct dac *d)
+{
+	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
+		if (d->block[b].state == DAC_B_BAD)
+			continue;
+		d->block[b].state = DAC_B_FULL;
+		if (!d->block[b].next_page)	/* looks erased: perhaps half erased, on a used drive */
+			dac_put_free(d, b, d->serial > 0);
+	}
+}
+
+int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
+{
+	struct dac *d = dac_of(f);
+	int err;
+
+	*ready_ns = d->now_ns = now_ns;
+	d->stats.mounts++;
+	skip_bad(d);
+	err = every_page(d, ready_ns, survey_page);
+	if (!err)
+		err = every_page(d, ready_ns, mount_page);
+	if (err)
+		return err;
+	d->now_ns = *ready_ns;
+	d->gone = d->objects - 1;	/* an id that is never stored */
+	d->obj[d->gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
+					    .cached = DAC_NONE, .kind = DAC_LOST };
+	for (uint32_t l = 0; l < d->units; l++)
+		if (d->unit_seq[l])
+			need_of_unit(d, l);
+	settle_objects(d);
+	settle_blocks(d);
+	dac_count_room(d);
+	for (uint32_t i = 0; i < d->dies; i++)
+		dac_gc_wanted(d, &d->die[i]);
+	return SSD_OK;
+}

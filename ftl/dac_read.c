@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dac_read.c - the DAC FTL: reads. A read operation fetches an object: its page, and for a
+ * delta its reference's page, one after another, unless the reference is in the reference
+ * buffer or in the same page. What it holds cannot die meanwhile; GC moves objects inside
+ * their die only, so a queue stays the right one.
+ *
+ * Three ask for it: the host; a write of a part of a unit (its base); the engine (a
+ * reference, never a delta).
+ */
+#include "dac.h"
+
+/* ---- operations ---------------------------------------------------------------- */
+
+static uint32_t op_get(struct dac *d, enum dac_op_kind kind, uint32_t obj)
+{
+	uint32_t i = d->op_free;
+	struct dac_op *o = &d->op[i];
+	uint8_t *data = o->data;
+
+	SSD_ASSERT(i != DAC_NONE);
+	d->op_free = o->next;
+	*o = (struct dac_op){ .data = data, .obj = obj, .reading = obj, .unit = DAC_NONE, .kind = kind };
+	dac_obj_hold(d, obj);
+	return i;
+}
+
+static void op_put(struct dac *d, uint32_t i)
+{
+	dac_obj_put(d, d->op[i].obj);
+	d->op[i].obj = DAC_NONE;
+	d->op[i].next = d->op_free;
+	d->op_free = i;
+	d->stirred = true;
+}
+
+static void op_go(struct dac *d, uint32_t i)
+{
+	dac_enqueue(d, i, d->obj[d->op[i].reading].ppn);
+}
+
+void dac_read_merge(struct dac *d, uint32_t unit)
+{
+	uint32_t i = op_get(d, DAC_OP_MERGE, d->map[d->buf[unit].lpn]);
+
+	d->op[i].unit = unit;
+	d->merges++;
+	d->stats.merge_reads++;
+	op_go(d, i);
+}
+
+void dac_read_reference(struct dac *d, uint32_t unit)
+{
+	uint32_t i = op_get(d, DAC_OP_FETCH, d->buf[unit].ref);
+
+	d->op[i].unit = unit;
+	d->stats.reference_reads++;
+	op_go(d, i);
+}
+
+/* ---- contents ------------------------------------------------------------------- */
+
+/* What the page has of an object, expanded into out; false: it is lost. */
+static bool content(struct dac *d, const uint8_t *page, uint32_t obj, uint8_t *out, uint64_t *engine_ns)
+{
+	const struct dac_obj *o = &d->obj[obj];
+	struct dac_walk w;
+	struct dac_entry e;
+
+	if (!page || o->kind == DAC_LOST)
+		return false;
+	if (o->kind == DAC_RAW) {
+		memcpy(out, page, d->unit_bytes);
+		return true;
+	}
+	dac_walk_begin(&w, page, d->unit_bytes);
+	do
+		SSD_ASSERT(dac_walk_next(&w, &e) == 1);
+	while (e.obj != obj || e.seq != o->seq);
+	*engine_ns += d->c.decompress_ns;
+	return xmatch_expand(d->xmatch, page + w.content, e.len, out, d->unit_bytes) == SSD_OK;
+}
+
+static void xor_into(struct dac *d, uint8_t *data, const uint8_t *ref)
+{
+	for (uint32_t i = 0; i < d->unit_bytes; i++)
+		data[i] ^= ref[i];
+}
+
+/* The delta is in o->data. True: it is whole, or *lost; false: its reference is being read. */
+static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
+{
+	struct dac_op *o = &d->op[i];
+	uint32_t ref = d->obj[o->obj].ref;
+	const uint8_t *ready = dac_cache_get(d, ref);
+
+	if (d->obj[ref].kind == DAC_LOST) {
+		*lost = true;
+		return true;
+	}
+	if (!ready && d->obj[ref].ppn == d->obj[o->obj].ppn) {
+		*lost = !content(d, page, ref, d->scratch, &o->engine_ns);
+		ready = d->scratch;
+		if (!*lost)
+			dac_cache_put(d, ref, ready);
+	}
+	if (ready) {
+		d->stats.reference_hits++;
+		if (!*lost)
+			xor_into(d, o->data, ready);
+		return true;
+	}
+	d->stats.reference_reads++;
+	o->reading = ref;
+	op_go(d, i);
+	return false;
+}
+
+/* ---- ends ------------------------------------------------------------------------- */
+
+static void report(struct dac *d, const struct dac_op *o, bool lost)
+{
+	uint64_t rest = d->now_ns - o->io->submit_ns - o->cell_ns - o->bus_ns;
+	uint64_t gc = o->gc_ns + o->wait_gc_ns;
+	struct ftl_breakdown w = { .cell_ns = o->cell_ns, .bus_ns = o->bus_ns, .map_ns = d->c.map_ns,
+				   .other_ns = d->c.overhead_ns + o->engine_ns };
+
+	w.gc_queue_ns = gc < rest ? gc : rest;
+	w.host_queue_ns = rest - w.gc_queue_ns;
+	dac_part_done(d, o->io, &w, d->now_ns + w.map_ns + w.other_ns, lost ? SSD_E_UNCORR : SSD_OK);
+}
+
+static void deliver(struct dac *d, uint32_t i, bool lost)
+{
+	struct dac_op *o = &d->op[i];
+
+	switch ((enum dac_op_kind)o->kind) {
+	case DAC_OP_HOST:
+		if (!lost)
+			d->host.copy(d->host.opaque, o->io, o->at, o->data + o->from, o->bytes);
+		d->host_ops--;
+		report(d, o, lost);
+		break;
+	case DAC_OP_MERGE:
+		d->merges--;
+		dac_merged(d, o->unit, lost ? NULL : o->data);
+		break;
+	case DAC_OP_FETCH:
+		if (!lost)
+			dac_cache_put(d, o->obj, o->data);
+		dac_fetch_done(d, o->unit, lost ? NULL : o->data, o->engine_ns > 0);
+		break;
+	}
+	op_put(d, i);
+}
+
+/* A page of the operation came; NULL: it cannot be read. */
+void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
+{
+	struct dac_op *o = &d->op[i];
+	bool own = o->reading == o->obj;
+	bool lost = !content(d, page, o->reading, own ? o->data : d->scratch, &o->engine_ns);
+
+	if (!own && !lost) {
+		dac_cache_put(d, o->reading, d->scratch);
+		xor_into(d, o->data, d->scratch);
+	}
+	if (own && !lost && d->obj[o->obj].kind == DAC_DELTA && !resolve(d, i, page, &lost))
+		return;
+	deliver(d, i, lost);
+}
+
+/* ---- the host's --------------------------------------------------------------------- */
+
+/* A part of one unit; false: no operation is free. */
+static bool read_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t from, uint32_t bytes)
+{
+	uint32_t unit = dac_buffered(d, lpn), i;
+
+	if (unit != DAC_NONE) {
+		d->stats.buffer_hit_units++;
+		if (d->buf[unit].lost)
+			io->status = SSD_E_UNCORR;
+		else
+			d->host.copy(d->host.opaque, io, io->at, d->buf[unit].data + from, bytes);
+		io->first_seq = 1;	/* it took buffer_ns */
+		return true;
+	}
+	if (d->map[lpn] == DAC_NONE) {
+		d->stats.unwritten_units++;
+		d->host.copy(d->host.opaque, io, io->at, NULL, bytes);
+		return true;
+	}
+	if (d->map[lpn] == d->gone) {
+		io->status = SSD_E_UNCORR;
+		return true;
+	}
+	if (d->host_ops == d->c.max_unit_reads)
+		return false;
+	i = op_get(d, DAC_OP_HOST, d->map[lpn]);
+	d->host_ops++;
+	d->op[i].io = io;
+	d->op[i].at = io->at;
+	d->op[i].from = from;
+	d->op[i].bytes = bytes;
+	io->pending++;
+	op_go(d, i);
+	return true;
+}
+
+static bool take_apart(struct dac *d, struct ftl_io *io)
+{
+	uint64_t unwritten = d->stats.unwritten_units, units = 0;
+	bool whole = !io->at;
+
+	for (; io->at < io->bytes; units++) {
+		uint64_t byte = io->offset + io->at;
+		uint32_t from = (uint32_t)(byte % d->unit_bytes), bytes = d->unit_bytes - from;
+
+		if (bytes > io->bytes - io->at)
+			bytes = (uint32_t)(io->bytes - io->at);
+		if (!read_part(d, io, (uint32_t)(byte / d->unit_bytes), from, bytes))
+			return false;
+		io->at += bytes;
+	}
+	d->stats.unwritten_reads += whole && units && d->stats.unwritten_units - unwritten == units;
+	return true;
+}
+
+void dac_read_line(struct dac *d)
+{
+	while (d->read_first) {
+		struct ftl_io *io = d->read_first;
+		struct ftl_breakdown w = { .host_queue_ns = d->now_ns - io->submit_ns,
+					   .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+
+		if (!take_apart(d, io))
+			return;
+		d->read_first = io->next;
+		w.buffer_ns = io->first_seq ? d->c.buffer_ns : 0;
+		dac_part_done(d, io, &w, d->now_ns + w.map_ns + w.other_ns + w.buffer_ns, io->status);
+	}
+}

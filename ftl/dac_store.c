@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dac_store.c - the DAC FTL: objects and who needs them, the map, what is live in pages
+ * and blocks, free blocks, the reference buffer. It knows neither time nor commands.
+ */
+#include "dac.h"
+
+/* ---- what is live ------------------------------------------------------------ */
+
+void dac_live_add(struct dac *d, uint32_t ppn, uint32_t bytes)
+{
+	struct dac_block *b = &d->block[dac_block_of(d, ppn)];
+	struct dac_live *l = &d->live[ppn];
+
+	if (!l->entries++) {
+		b->live_pages++;
+		dac_die_of_page(d, ppn)->live_pages++;
+	}
+	l->bytes = (uint16_t)(l->bytes + bytes);
+	b->live_bytes += bytes;
+}
+
+void dac_live_sub(struct dac *d, uint32_t ppn, uint32_t bytes)
+{
+	struct dac_block *b = &d->block[dac_block_of(d, ppn)];
+	struct dac_die *x = dac_die_of_page(d, ppn);
+	struct dac_live *l = &d->live[ppn];
+
+	SSD_ASSERT(l->entries && l->bytes >= bytes && b->live_bytes >= bytes);
+	if (!--l->entries) {
+		b->live_pages--;
+		x->live_pages--;
+	}
+	l->bytes = (uint16_t)(l->bytes - bytes);
+	b->live_bytes -= bytes;
+	if (x->no_victim) {
+		x->no_victim = false;
+		dac_gc_wanted(d, x);
+	}
+	d->stirred = true;
+}
+
+/* ---- objects ------------------------------------------------------------------ */
+
+uint32_t dac_obj_new(struct dac *d, uint64_t seq)
+{
+	uint32_t id = d->obj_free;
+
+	SSD_ASSERT(id != DAC_NONE);
+	d->obj_free = d->obj[id].unit;
+	d->obj[id] = (struct dac_obj){ .seq = seq, .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1,
+				       .unit = DAC_NONE, .cached = DAC_NONE };
+	return id;
+}
+
+void dac_obj_hold(struct dac *d, uint32_t id)
+{
+	SSD_ASSERT(d->obj[id].refs);
+	d->obj[id].refs++;
+}
+
+void dac_obj_put(struct dac *d, uint32_t id)
+{
+	struct dac_obj *o = &d->obj[id];
+	uint32_t ref = o->ref;
+
+	SSD_ASSERT(o->refs);
+	if (--o->refs)
+		return;
+	SSD_ASSERT(!o->shares);
+	if (o->ppn != DAC_NONE)
+		dac_live_sub(d, o->ppn, dac_object_cost(d, o));
+	if (o->candidate)
+		SSD_ASSERT(fpstore_remove(d->prints, id));
+	dac_cache_drop(d, id);
+	*o = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free, .cached = DAC_NONE };
+	d->obj_free = id;
+	if (ref != DAC_NONE)
+		dac_unshare(d, ref);
+}
+
+/* May it get one that refers to it, as far as space is concerned? */
+bool dac_may_share(const struct dac *d, uint32_t id)
+{
+	return d->obj[id].shares || d->shared < d->shared_max;
+}
+
+void dac_share(struct dac *d, uint32_t id)
+{
+	dac_obj_hold(d, id);
+	if (!d->obj[id].shares++)
+		d->shared++;
+}
+
+void dac_unshare(struct dac *d, uint32_t id)
+{
+	SSD_ASSERT(d->obj[id].shares);
+	if (!--d->obj[id].shares)
+		d->shared--;
+	dac_obj_put(d, id);
+}
+
+void dac_candidate(struct dac *d, uint32_t id, const struct fingerprint *fp)
+{
+	uint32_t evicted;
+
+	if (fpstore_insert(d->prints, id, fp, &evicted))
+		d->obj[evicted].candidate = false;
+	d->obj[id].candidate = true;
+}
+
+/* ---- the map -------------------------------------------------------------------- */
+
+void dac_map_set(struct dac *d, uint32_t lpn, uint32_t obj, uint32_t link_at, uint64_t seq)
+{
+	uint32_t old = d->map[lpn], old_link = d->link_at[lpn];
+
+	SSD_ASSERT(seq > d->unit_seq[lpn]);
+	d->map[lpn] = obj;
+	d->link_at[lpn] = link_at;
+	d->unit_seq[lpn] = seq;
+	if (old_link != DAC_NONE) {
+		dac_live_sub(d, old_link, dac_cost(DAC_LINK, 0, d->unit_bytes));
+		dac_unshare(d, old);
+	} else if (old != DAC_NONE) {
+		dac_obj_put(d, old);
+	}
+}
+
+/* ---- blocks ---------------------------------------------------------------------- */
+
+static struct dac_die *die_of_block(const struct dac *d, uint32_t block)
+{
+	return &d->die[geo_die_of(d->g, (pbn_t){ block })];
+}
+
+void dac_put_free(struct dac *d, uint32_t block, bool needs_erase)
+{
+	struct dac_die *x = die_of_block(d, block);
+	struct dac_block *b = &d->block[block];
+
+	SSD_ASSERT(!b->live_pages && (b->state == DAC_B_VICTIM || b->state == DAC_B_FULL));
+	*b = (struct dac_block){ .next = DAC_NONE, .state = DAC_B_FREE, .needs_erase = needs_erase };
+	if (x->free_count++)
+		d->block[x->free_last].next = block;
+	else
+		x->free_first = block;
+	x->free_last = block;
+}
+
+/* Pages that may be live, what is left for shared objects, and whether it is enough. */
+void dac_count_room(struct dac *d)
+{
+	uint64_t need = (uint64_t)d->units + d->slots;
+
+	d->room = 0;
+	for (uint32_t i = 0; i < d->dies; i++)
+		d->room += dac_die_room(d, &d->die[i]);
+	d->shared_max = d->room > need ? (uint32_t)(d->room - need) : 0;
+	if (d->room < need + d->shared)
+		d->worn = true;
+}
+
+void dac_put_bad(struct dac *d, uint32_t block)
+{
+	SSD_ASSERT(!d->block[block].live_pages);
+	d->n->ops->mark_bad(d->n, (pbn_t){ block });
+	d->block[block].state = DAC_B_BAD;
+	die_of_block(d, block)->good_count--;
+	d->stats.retired_blocks++;
+	dac_count_room(d);
+}
+
+/* ---- the reference buffer: decompressed contents of references, LRU ----------------- */
+
+static void lru_remove(struct dac *d, uint32_t i)
+{
+	struct dac_cached *k = &d->cached[i];
+
+	if (k->prev != DAC_NONE)
+		d->cached[k->prev].next = k->next;
+	else
+		d->lru_first = k->next;
+	if (k->next != DAC_NONE)
+		d->cached[k->next].prev = k->prev;
+	else
+		d->lru_last = k->prev;
+}
+
+static void lru_first(struct dac *d, uint32_t i)
+{
+	struct dac_cached *k = &d->cached[i];
+
+	k->prev = DAC_NONE;
+	k->next = d->lru_first;
+	if (d->lru_first != DAC_NONE)
+		d->cached[d->lru_first].prev = i;
+	else
+		d->lru_last = i;
+	d->lru_first = i;
+}
+
+static void lru_put_last(struct dac *d, uint32_t i)
+{
+	struct dac_cached *k = &d->cached[i];
+
+	k->next = DAC_NONE;
+	k->prev = d->lru_last;
+	if (d->lru_last != DAC_NONE)
+		d->cached[d->lru_last].next = i;
+	else
+		d->lru_first = i;
+	d->lru_last = i;
+}
+
+const uint8_t *dac_cache_get(struct dac *d, uint32_t obj)
+{
+	uint32_t i = d->obj[obj].cached;
+
+	if (i == DAC_NONE)
+		return NULL;
+	lru_remove(d, i);
+	lru_first(d, i);
+	return d->cached[i].data;
+}
+
+void dac_cache_put(struct dac *d, uint32_t obj, const uint8_t *data)
+{
+	uint32_t i = d->lru_last;
+
+	if (!d->caches || d->obj[obj].cached != DAC_NONE)
+		return;
+	if (d->cached_used < d->caches) {
+		i = d->cached_used++;
+	} else {
+		if (d->cached[i].obj != DAC_NONE)
+			d->obj[d->cached[i].obj].cached = DAC_NONE;
+		lru_remove(d, i);
+	}
+	lru_first(d, i);
+	d->cached[i].obj = obj;
+	d->obj[obj].cached = i;
+	memcpy(d->cached[i].data, data, d->unit_bytes);
+}
+
+void dac_cache_drop(struct dac *d, uint32_t obj)
+{
+	uint32_t i = d->obj[obj].cached;
+
+	if (i == DAC_NONE)
+		return;
+	d->obj[obj].cached = DAC_NONE;
+	d->cached[i].obj = DAC_NONE;	/* the next to be taken */
+	lru_remove(d, i);
+	lru_put_last(d, i);
+}

@@ -1,0 +1,637 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dac_write.c - the DAC FTL: from the host to a closed page. The write buffer, the engine
+ * and the slots; dac.h has their states.
+ *
+ * The engine has two modules, each of which does one job at a time (the dissertation's
+ * figure 25): one hashes the next unit, at most DAC_AHEAD from the first of the queue; one
+ * compresses the first as soon as that has its reference. So references are fetched while
+ * others are compressed. The real work is done when a job begins; its result counts when it
+ * ends. Units enter pages in the order in which they entered the buffer.
+ *
+ * A reference may be pending itself: then its content is in the buffer, and its page was
+ * or will be closed before (D7), or is the same.
+ */
+#include "dac.h"
+
+/* ---- the buffer --------------------------------------------------------------------- */
+
+static uint32_t bucket_of(const struct dac *d, uint32_t lpn)
+{
+	return (uint32_t)((lpn * 0x9e3779b1ull >> 7) % d->buckets);
+}
+
+/* The newest version, complete or not; DAC_NONE: what is on flash is as new. */
+static uint32_t newest(const struct dac *d, uint32_t lpn)
+{
+	uint32_t i = d->bucket[bucket_of(d, lpn)];
+
+	while (i != DAC_NONE && d->buf[i].lpn != lpn)
+		i = d->buf[i].hash_next;
+	/* A later version may have been programmed before an earlier one. */
+	return i != DAC_NONE && d->buf[i].seq > d->unit_seq[lpn] ? i : DAC_NONE;
+}
+
+uint32_t dac_buffered(const struct dac *d, uint32_t lpn)
+{
+	uint32_t i = newest(d, lpn);
+
+	if (i == DAC_NONE || d->buf[i].state != DAC_U_MERGE)
+		return i;
+	do
+		i = d->buf[i].hash_next;
+	while (i != DAC_NONE && d->buf[i].lpn != lpn);
+	return i != DAC_NONE && d->buf[i].seq > d->unit_seq[lpn] ? i : DAC_NONE;
+}
+
+static uint32_t unit_new(struct dac *d, uint32_t lpn)
+{
+	uint32_t i = d->buf_free, k = bucket_of(d, lpn);
+	struct dac_unit *u = &d->buf[i];
+	uint8_t *data = u->data;
+
+	SSD_ASSERT(i != DAC_NONE);
+	d->buf_free = u->next;
+	d->buf_used++;
+	*u = (struct dac_unit){ .data = data, .lpn = lpn, .next = DAC_NONE, .hash_next = d->bucket[k],
+				.obj = DAC_NONE, .ref = DAC_NONE, .slot = DAC_NONE, .state = DAC_U_QUEUED };
+	u->seq = u->need = ++d->seq;
+	d->bucket[k] = i;
+	if (d->queue_first == DAC_NONE)
+		d->queue_first = i;
+	else
+		d->buf[d->queue_last].next = i;
+	d->queue_last = i;
+	d->stirred = true;
+	return i;
+}
+
+void dac_unit_free(struct dac *d, uint32_t i)
+{
+	uint32_t *at = &d->bucket[bucket_of(d, d->buf[i].lpn)];
+
+	SSD_ASSERT(d->buf[i].state == DAC_U_PACKED);
+	while (*at != i)
+		at = &d->buf[*at].hash_next;
+	*at = d->buf[i].hash_next;
+	d->buf[i].state = DAC_U_FREE;
+	d->buf[i].next = d->buf_free;
+	d->buf_free = i;
+	d->buf_used--;
+	d->stirred = true;
+}
+
+uint64_t dac_need(const struct dac *d)
+{
+	uint64_t low = d->queue_first != DAC_NONE ? d->buf[d->queue_first].need : ~(uint64_t)0;
+
+	for (uint32_t i = 0; i < d->slots; i++)
+		for (uint32_t k = 0; d->slot[i].state != DAC_S_FREE && k < d->slot[i].fill.count; k++)
+			if (d->buf[d->slot[i].unit[k]].need < low)
+				low = d->buf[d->slot[i].unit[k]].need;
+	return low;
+}
+
+/* ---- taking writes in ------------------------------------------------------------------ */
+
+static uint64_t sectors(uint32_t from, uint32_t bytes)
+{
+	uint32_t first = from / FTL_SECTOR_BYTES, count = bytes / FTL_SECTOR_BYTES;
+
+	return (count == 64 ? ~(uint64_t)0 : ((uint64_t)1 << count) - 1) << first;
+}
+
+static void part_done(struct dac *d, struct ftl_io *io)
+{
+	struct ftl_breakdown w = { .buffer_ns = d->now_ns - io->submit_ns + d->c.buffer_ns,
+				   .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+
+	dac_part_done(d, io, &w, io->submit_ns + w.buffer_ns + w.map_ns + w.other_ns, SSD_OK);
+}
+
+void dac_merged(struct dac *d, uint32_t i, const uint8_t *base)
+{
+	struct dac_unit *u = &d->buf[i];
+	struct ftl_io *io = u->io;
+
+	for (uint32_t k = 0; base && k < d->unit_bytes / FTL_SECTOR_BYTES; k++)
+		if (!(u->known >> k & 1))
+			memcpy(u->data + k * FTL_SECTOR_BYTES, base + k * FTL_SECTOR_BYTES,
+			       FTL_SECTOR_BYTES);
+	u->lost = !base;
+	u->state = DAC_U_QUEUED;
+	u->io = NULL;
+	d->stirred = true;
+	part_done(d, io);
+}
+
+/* What a part of a unit leaves as it was; true: it is being read. */
+static bool fill_base(struct dac *d, uint32_t i, uint32_t older)
+{
+	struct dac_unit *u = &d->buf[i];
+
+	if (older != DAC_NONE) {
+		memcpy(u->data, d->buf[older].data, d->unit_bytes);
+		u->lost = d->buf[older].lost;
+	} else if (d->map[u->lpn] == DAC_NONE) {
+		memset(u->data, 0, d->unit_bytes);
+	} else if (d->map[u->lpn] == d->gone) {
+		u->lost = true;
+	} else {
+		return true;
+	}
+	return false;
+}
+
+/* A part of one unit into the buffer; false: not now. */
+static bool write_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t from, uint32_t bytes)
+{
+	bool part = bytes < d->unit_bytes, merge = false;
+	uint32_t older = newest(d, lpn), i = older;
+
+	if (older != DAC_NONE && d->buf[older].state == DAC_U_MERGE)
+		return false;
+	if (part && older == DAC_NONE && d->map[lpn] != DAC_NONE && d->merges == DAC_MERGES)
+		return false;
+	if (older != DAC_NONE && d->buf[older].state == DAC_U_QUEUED) {
+		d->buf[i].seq = ++d->seq;
+		d->stats.coalesced_units++;
+	} else {
+		if (d->buf_free == DAC_NONE)
+			return false;
+		i = unit_new(d, lpn);
+		merge = part && fill_base(d, i, older);
+	}
+	if (!part)
+		d->buf[i].lost = false;
+	d->host.copy(d->host.opaque, io, io->at, d->buf[i].data + from, bytes);
+	if (merge) {
+		d->buf[i].state = DAC_U_MERGE;
+		d->buf[i].io = io;
+		d->buf[i].known = sectors(from, bytes);
+		io->pending++;
+		dac_read_merge(d, i);
+	}
+	return true;
+}
+
+static bool take_in(struct dac *d, struct ftl_io *io)
+{
+	while (io->at < io->bytes) {
+		uint64_t byte = io->offset + io->at;
+		uint32_t from = (uint32_t)(byte % d->unit_bytes), bytes = d->unit_bytes - from;
+
+		if (bytes > io->bytes - io->at)
+			bytes = (uint32_t)(io->bytes - io->at);
+		if (!write_part(d, io, (uint32_t)(byte / d->unit_bytes), from, bytes))
+			return false;
+		io->at += bytes;
+		d->stirred = true;
+	}
+	return true;
+}
+
+static void wait_for_programs(struct dac *d, struct ftl_io *io)
+{
+	io->seq = d->seq;
+	io->next = NULL;
+	if (d->wait_first)
+		d->wait_last->next = io;
+	else
+		d->wait_first = io;
+	d->wait_last = io;
+	d->stirred = true;
+}
+
+void dac_write_line(struct dac *d)
+{
+	while (d->write_first) {
+		struct ftl_io *io = d->write_first;
+
+		if (io->op == FTL_WRITE && !take_in(d, io))
+			return;
+		d->write_first = io->next;
+		if (io->op == FTL_FLUSH || io->fua)
+			wait_for_programs(d, io);
+		else
+			part_done(d, io);
+	}
+}
+
+/* ---- slots ------------------------------------------------------------------------------- */
+
+static uint32_t slot_free(const struct dac *d)
+{
+	for (uint32_t i = 0; i < d->slots; i++)
+		if (d->slot[i].state == DAC_S_FREE)
+			return i;
+	return DAC_NONE;
+}
+
+static void close_slot(struct dac *d, uint32_t i)
+{
+	struct dac_slot *s = &d->slot[i];
+
+	if (!s->raw)
+		dac_fill_seal(&s->fill);
+	s->closed = ++d->closed;
+	s->state = DAC_S_CLOSED;
+	d->closed_slots++;
+	if (d->open == i)
+		d->open = DAC_NONE;
+	d->stirred = true;
+}
+
+static void slot_begin(struct dac *d, uint32_t i, bool raw)
+{
+	struct dac_slot *s = &d->slot[i];
+
+	dac_fill_begin(&s->fill);
+	s->after = 0;
+	s->raw = raw;
+	s->state = DAC_S_OPEN;
+}
+
+/* The reference is to be on flash before the slot is. */
+static void go_after(struct dac *d, struct dac_slot *s, uint32_t ref)
+{
+	const struct dac_obj *o = &d->obj[ref];
+	const struct dac_slot *r;
+
+	if (o->ppn != DAC_NONE)
+		return;
+	r = &d->slot[d->buf[o->unit].slot];
+	SSD_ASSERT(d->buf[o->unit].state == DAC_U_PACKED);
+	if (r != s && r->closed > s->after)
+		s->after = r->closed;
+}
+
+static void packed(struct dac *d, uint32_t unit, uint32_t slot)
+{
+	struct dac_unit *u = &d->buf[unit];
+	struct dac_slot *s = &d->slot[slot];
+
+	s->unit[s->fill.count - 1] = unit;
+	SSD_ASSERT(d->queue_first == unit);
+	d->queue_first = u->next;
+	u->state = DAC_U_PACKED;
+	u->slot = slot;
+	d->stirred = true;
+}
+
+/* False: no slot is free. */
+static bool place_raw(struct dac *d, uint32_t unit)
+{
+	uint32_t i = slot_free(d);
+
+	if (i == DAC_NONE)
+		return false;
+	slot_begin(d, i, true);
+	memcpy(d->slot[i].fill.data, d->buf[unit].data, d->unit_bytes);
+	d->slot[i].fill.entry[d->slot[i].fill.count++] = d->packed;
+	packed(d, unit, i);
+	close_slot(d, i);
+	return true;
+}
+
+static bool place_packed(struct dac *d, uint32_t unit)
+{
+	if (d->open != DAC_NONE && !dac_fill_fits(&d->slot[d->open].fill, &d->packed))
+		close_slot(d, d->open);
+	if (d->open == DAC_NONE) {
+		uint32_t i = slot_free(d);
+
+		if (i == DAC_NONE)
+			return false;
+		slot_begin(d, i, false);
+		d->open = i;
+	}
+	dac_fill_add(&d->slot[d->open].fill, &d->packed, d->packed_data);
+	packed(d, unit, d->open);
+	if (d->packed.ref != DAC_NONE)
+		go_after(d, &d->slot[d->open], d->packed.ref);
+	return true;
+}
+
+/* Pages that will make room in the buffer. */
+static bool on_the_way(const struct dac *d)
+{
+	for (uint32_t i = 0; i < d->slots; i++)
+		if (d->slot[i].state >= DAC_S_CLOSED)
+			return true;
+	return false;
+}
+
+/*
+ * Close the open page early: a flush waits for something in it and nothing more for it is
+ * to come; or writes wait for room and nothing else can make any.
+ */
+void dac_close_due(struct dac *d)
+{
+	uint64_t first = d->queue_first == DAC_NONE ? ~(uint64_t)0 : d->buf[d->queue_first].need;
+	uint64_t oldest;
+	bool wanted;
+
+	if (d->open == DAC_NONE)
+		return;
+	oldest = d->buf[d->slot[d->open].unit[0]].need;
+	wanted = d->write_first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !on_the_way(d);
+	for (const struct ftl_io *io = d->wait_first; io && !wanted; io = io->next)
+		wanted = oldest <= io->seq && first > io->seq;
+	if (wanted)
+		close_slot(d, d->open);
+}
+
+/* ---- references ------------------------------------------------------------------------------ */
+
+/* The stored unit that it is most like, as far as the mode has a use for it. */
+static uint32_t find_reference(struct dac *d, const struct dac_unit *u)
+{
+	uint32_t ref, matches = fpstore_find(d->prints, &u->print, &ref);
+
+	if (!matches || (!d->mode->deltas && matches < FP_PARTS))
+		return DAC_NONE;
+	if (!dac_may_share(d, ref)) {
+		d->stats.refused_references++;
+		return DAC_NONE;
+	}
+	return ref;
+}
+
+/* Its content, where it is at hand; NULL: it is to be read. */
+static const uint8_t *at_hand(struct dac *d, uint32_t ref)
+{
+	const struct dac_obj *o = &d->obj[ref];
+
+	return o->ppn == DAC_NONE ? d->buf[o->unit].data : dac_cache_get(d, ref);
+}
+
+static void fetched_get(struct dac *d, struct dac_unit *u, const uint8_t *content)
+{
+	uint32_t i = 0;
+
+	while (d->fetched_used >> i & 1)
+		i++;
+	SSD_ASSERT(i < DAC_AHEAD);
+	d->fetched_used |= 1u << i;
+	u->ref_data = d->fetched + (size_t)i * d->unit_bytes;
+	memcpy(u->ref_data, content, d->unit_bytes);
+}
+
+static void fetched_put(struct dac *d, struct dac_unit *u)
+{
+	if (u->ref_data)
+		d->fetched_used &= ~(1u << (u->ref_data - d->fetched) / d->unit_bytes);
+	u->ref_data = NULL;
+}
+
+static void without_reference(struct dac *d, struct dac_unit *u)
+{
+	if (u->ref != DAC_NONE)
+		dac_unshare(d, u->ref);
+	u->ref = DAC_NONE;
+	fetched_put(d, u);
+}
+
+void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool expanded)
+{
+	struct dac_unit *u = &d->buf[unit];
+
+	if (content)
+		fetched_get(d, u, content);
+	else
+		without_reference(d, u);
+	u->expand = expanded;
+	u->state = DAC_U_READY;
+	d->stirred = true;
+}
+
+static void hashed(struct dac *d, uint32_t unit)
+{
+	struct dac_unit *u = &d->buf[unit];
+	const uint8_t *content;
+
+	u->ref = find_reference(d, u);
+	u->state = DAC_U_READY;
+	if (u->ref == DAC_NONE) {
+		dac_candidate(d, u->obj, &u->print);
+		return;
+	}
+	dac_share(d, u->ref);
+	SSD_ASSERT(fpstore_touch(d->prints, u->ref));
+	content = at_hand(d, u->ref);
+	if (content) {
+		d->stats.reference_hits++;
+		fetched_get(d, u, content);
+		return;
+	}
+	u->state = DAC_U_FETCH;
+	dac_read_reference(d, unit);
+}
+
+/* ---- what becomes of a unit ---------------------------------------------------------------------- */
+
+static bool equal_to_reference(const struct dac *d, const struct dac_unit *u)
+{
+	return u->ref != DAC_NONE && !memcmp(u->data, u->ref_data, d->unit_bytes);
+}
+
+static uint16_t try_compress(struct dac *d, const struct dac_unit *u, enum dac_kind kind)
+{
+	uint32_t room = dac_room(kind, d->unit_bytes);
+
+	d->packer.done_ns += d->c.compress_ns;
+	if (kind == DAC_DELTA)
+		return (uint16_t)xmatch_compress_xor(d->xmatch, u->data, u->ref_data, d->unit_bytes,
+						     d->packed_data, room);
+	return (uint16_t)xmatch_compress(d->xmatch, u->data, d->unit_bytes, d->packed_data, room);
+}
+
+/* Kind and content of what is stored, into d->packed; charges the engine. */
+static void reduce(struct dac *d, struct dac_unit *u)
+{
+	struct dac_entry *e = &d->packed;
+
+	*e = (struct dac_entry){ .seq = u->seq, .lpn = u->lpn, .obj = u->obj, .ref = DAC_NONE,
+				 .kind = DAC_RAW };
+	d->packer.done_ns = d->now_ns + (u->expand ? d->c.decompress_ns : 0);
+	if (u->lost) {
+		e->kind = DAC_LOST;
+		return;
+	}
+	if (d->mode->links && equal_to_reference(d, u)) {
+		e->kind = DAC_LINK;
+	} else if (d->mode->deltas && u->ref != DAC_NONE) {
+		e->len = try_compress(d, u, DAC_DELTA);
+		e->kind = e->len ? DAC_DELTA : DAC_RAW;
+	}
+	if (e->kind == DAC_RAW && d->mode->compresses) {
+		e->len = try_compress(d, u, DAC_COMP);
+		e->kind = e->len ? DAC_COMP : DAC_RAW;
+	}
+	if (dac_refers(e->kind)) {
+		e->ref = u->ref;
+		e->ref_seq = d->obj[u->ref].seq;
+	}
+}
+
+static void count(struct dac *d, const struct dac_unit *u)
+{
+	const struct dac_entry *e = &d->packed;
+	struct ftl_stats *s = &d->stats;
+
+	s->raw_units += e->kind == DAC_RAW;
+	s->comp_units += e->kind == DAC_COMP;
+	s->delta_units += e->kind == DAC_DELTA;
+	s->link_units += e->kind == DAC_LINK;
+	if (e->kind == DAC_COMP)
+		s->comp_bytes += e->len;
+	if (e->kind != DAC_DELTA)
+		return;
+	s->delta_bytes += e->len;
+	if (d->c.count_plain) {
+		uint32_t n = (uint32_t)xmatch_compress(d->xmatch, u->data, d->unit_bytes, d->scratch,
+						       d->unit_bytes);
+
+		s->plain_bytes += n ? n : d->unit_bytes;
+	}
+}
+
+/* The engine is done with it: object and reference become what the entry says. */
+static void settle(struct dac *d, uint32_t unit)
+{
+	struct dac_unit *u = &d->buf[unit];
+	struct dac_entry *e = &d->packed;
+	struct dac_obj *o;
+
+	count(d, u);
+	fetched_put(d, u);
+	if (e->kind == DAC_LINK) {	/* the unit's share of u->ref goes on to its map */
+		dac_obj_put(d, u->obj);
+		e->obj = u->obj = DAC_NONE;
+		u->ref = DAC_NONE;
+		return;
+	}
+	o = &d->obj[u->obj];
+	o->kind = e->kind;
+	o->len = e->len;
+	if (e->kind == DAC_DELTA)
+		o->ref = e->ref;	/* and its share */
+	else if (u->ref != DAC_NONE)
+		dac_unshare(d, u->ref);
+	u->ref = DAC_NONE;
+	if (d->mode->fingerprints && !o->candidate && e->kind <= DAC_COMP)
+		dac_candidate(d, u->obj, &u->print);
+}
+
+/* ---- the engine ------------------------------------------------------------------------------------ */
+
+static void own_object(struct dac *d, uint32_t unit)
+{
+	struct dac_unit *u = &d->buf[unit];
+
+	u->obj = dac_obj_new(d, u->seq);
+	d->obj[u->obj].unit = unit;
+}
+
+static void begin_hash(struct dac *d, uint32_t unit)
+{
+	struct dac_unit *u = &d->buf[unit];
+
+	own_object(d, unit);
+	u->state = DAC_U_HASHING;
+	fingerprint_of(u->data, d->unit_bytes, &u->print);
+	d->hasher.unit = unit;
+	d->hasher.done_ns = d->now_ns + d->c.hash_ns;
+	d->stirred = true;
+}
+
+static void begin_pack(struct dac *d, uint32_t unit)
+{
+	struct dac_unit *u = &d->buf[unit];
+
+	if (u->obj == DAC_NONE)
+		own_object(d, unit);
+	u->state = DAC_U_PACKING;
+	d->packer.unit = unit;
+	reduce(d, u);
+	d->stirred = true;
+}
+
+/* The first unit that may be hashed, or DAC_NONE. */
+static uint32_t next_to_hash(const struct dac *d)
+{
+	uint32_t i = d->queue_first;
+
+	for (uint32_t n = 0; i != DAC_NONE && n < DAC_AHEAD; n++, i = d->buf[i].next) {
+		if (d->buf[i].state == DAC_U_MERGE)
+			return DAC_NONE;
+		if (d->buf[i].state == DAC_U_QUEUED)
+			return d->buf[i].lost ? DAC_NONE : i;
+	}
+	return DAC_NONE;
+}
+
+/* The first of the queue, if it is ready to be compressed, or DAC_NONE. */
+static uint32_t next_to_pack(const struct dac *d)
+{
+	uint32_t i = d->queue_first;
+	const struct dac_unit *u = &d->buf[i == DAC_NONE ? 0 : i];
+	bool plain = u->state == DAC_U_QUEUED && (!d->mode->fingerprints || u->lost);
+
+	return i != DAC_NONE && (u->state == DAC_U_READY || plain) ? i : DAC_NONE;
+}
+
+/* False: it waits for a slot. */
+static bool end_pack(struct dac *d)
+{
+	bool raw = d->packed.kind == DAC_RAW;
+	uint32_t unit = d->packer.unit;
+
+	if (slot_free(d) == DAC_NONE &&
+	    (raw || d->open == DAC_NONE || !dac_fill_fits(&d->slot[d->open].fill, &d->packed))) {
+		if (!raw && d->open != DAC_NONE)
+			close_slot(d, d->open);
+		return false;
+	}
+	settle(d, unit);
+	SSD_ASSERT(raw ? place_raw(d, unit) : place_packed(d, unit));
+	d->packer.unit = DAC_NONE;
+	d->stirred = true;
+	return true;
+}
+
+static bool run_hasher(struct dac *d)
+{
+	uint32_t unit = d->hasher.unit;
+
+	if (unit == DAC_NONE) {
+		unit = d->mode->fingerprints ? next_to_hash(d) : DAC_NONE;
+		if (unit != DAC_NONE)
+			begin_hash(d, unit);
+		return unit != DAC_NONE;
+	}
+	if (d->hasher.done_ns > d->now_ns)
+		return false;
+	d->hasher.unit = DAC_NONE;
+	hashed(d, unit);
+	return true;
+}
+
+static bool run_packer(struct dac *d)
+{
+	uint32_t unit;
+
+	if (d->packer.unit != DAC_NONE)
+		return d->packer.done_ns <= d->now_ns && end_pack(d);
+	unit = next_to_pack(d);
+	if (unit != DAC_NONE)
+		begin_pack(d, unit);
+	return unit != DAC_NONE;
+}
+
+void dac_engine(struct dac *d)
+{
+	while (run_hasher(d) | run_packer(d))
+		;
+}
