@@ -18,8 +18,8 @@ in the head ("# warmup N") says how many rows that is: slate-replay's --warmup.
 Scale N divides footprint and numbers of requests; sizes, bursts and pauses stay.
 
 Each request's chunk (of the largest request's size) is drawn by Zipf's law over
-the chunks in random order, its place in the chunk uniformly, aligned to its own
-size. Reads and writes are drawn request by request; so are sizes. Lengths of
+the chunks in random order, or from a hot part and the rest; where it begins in the
+chunk uniformly, aligned to `align` (0: to its own size). Reads and writes are drawn request by request; so are sizes. Lengths of
 bursts are geometric, pauses uniform in half to one and a half times the mean.
 
 Deterministic by (NAME, scale, seed, settings) on every machine: no floating point
@@ -31,6 +31,7 @@ from __future__ import annotations
 import argparse
 import bisect
 import itertools
+import math
 import os
 import random
 import sys
@@ -63,6 +64,10 @@ class Mix:
     foot_gib: float = 1
     warm: float = 0
     theta: float = 0
+    hot: float = 0
+    hot_part: float = 0
+    align: float = 0
+    flush: float = 0
     requests_k: float = 1
     settle_k: float = 0
 
@@ -71,6 +76,7 @@ class Mix:
         for key, low, high in (
             ("read", 0, 1000), ("burst", 0, 10**9), ("think_ms", 0, 10**6), ("foot_gib", 2**-16, 2**20),
             ("warm", 0, 10**5), ("theta", 0, 2), ("requests_k", 2**-10, 10**9), ("settle_k", 0, 10**9),
+            ("hot", 0, 1000), ("hot_part", 0, 999), ("align", 0, 2**20), ("flush", 0, 10**9),
         ):  # fmt: skip
             if not low <= getattr(self, key) <= high:
                 raise MixError(f"{key} = {getattr(self, key):g}: must be {low:g} .. {high:g}")
@@ -78,6 +84,10 @@ class Mix:
             raise MixError(f"read = {self.read:g}: the workload has no sizes of such requests: leave read as it is")
         if bool(self.burst) != bool(self.think_ms):
             raise MixError("burst and think_ms go together: set both, or both to 0")
+        if bool(self.hot) != bool(self.hot_part) or (self.hot and self.theta):
+            raise MixError("hot and hot_part go together, without theta: set both, or both to 0")
+        if self.align % 512 or self.chunk % (self.align or 1):
+            raise MixError(f"align = {self.align:g}: must be whole sectors that divide {self.chunk}")
 
     @property
     def chunk(self) -> int:
@@ -127,14 +137,27 @@ class Places:
         if not chunks:
             raise MixError(f"foot_gib = {mix.foot_gib:g} at scale {scale}: holds no request: take a smaller scale")
         self.rank: Draw | None = None
-        self.chunks = chunks
+        self.chunks, self.align = chunks, int(mix.align)
+        self.hot, self.hot_chunks = mix.hot / 1000, math.ceil(chunks * mix.hot_part / 1000)
         if mix.theta:
             self.rank = Draw([power(1 / i, mix.theta) if i > 1 else 1.0 for i in range(1, chunks + 1)], self.uniform)
             self.order = sorted(range(chunks), key=[self.uniform() for _ in range(chunks)].__getitem__)
 
+    def pick(self) -> int:
+        """A chunk."""
+        if self.rank:
+            return self.order[self.rank()]
+        if not self.hot:
+            return int(self.uniform() * self.chunks)
+        if self.uniform() < self.hot:
+            return int(self.uniform() * self.hot_chunks)
+        return self.hot_chunks + int(self.uniform() * (self.chunks - self.hot_chunks))
+
     def __call__(self, size: int) -> int:
-        chunk = self.order[self.rank()] if self.rank else int(self.uniform() * self.chunks)
-        return chunk * self.chunk + int(self.uniform() * (self.chunk // size)) * size
+        """The offset of a request; one that would cross the footprint's end ends there."""
+        step = self.align or size
+        offset = self.pick() * self.chunk + int(self.uniform() * (self.chunk // step)) * step
+        return min(offset, self.chunks * self.chunk - size)
 
 
 def warm_writes(mix: Mix, scale: int) -> int:
@@ -162,13 +185,16 @@ def requests(mix: Mix, scale: int, source: random.Random) -> Iterator[Row]:
     for _ in range(warm_writes(mix, scale)):
         size = sizes["write"][pick["write"]()]
         yield 0, "write", place(size), size
-    now, think_ns = 0, mix.think_ms * 1e6
+    now, think_ns, writes = 0, mix.think_ms * 1e6, 0
     for _ in range(max(1, int((mix.settle_k + mix.requests_k) * 1000 / scale))):
         if mix.burst and uniform() * mix.burst < 1:
             now += int((0.5 + uniform()) * think_ns)
         op = "read" if uniform() * 1000 < mix.read else "write"
         size = sizes[op][pick[op]()]
         yield now, op, place(size), size
+        writes += op == "write"
+        if mix.flush and op == "write" and writes % mix.flush == 0:
+            yield now, "flush", 0, 0
 
 
 def write(path: str, name: str, scale: int, seed: int, settings: dict[str, float]) -> None:
@@ -183,7 +209,9 @@ def write(path: str, name: str, scale: int, seed: int, settings: dict[str, float
         with open(part, "w", encoding="ascii") as out:
             out.write(f"# slate-trace 1\n# mix {name}, scale 1/{scale}, seed {seed}{asked}\n")
             out.write(f"# warmup {not_counted(mix, scale)}\n")
-            out.writelines(f"{now} 0 {op} {offset} {size}\n" for now, op, offset, size in made)
+            out.writelines(
+                f"{now} 0 {op} {offset} {size}\n" if size else f"{now} 0 flush\n" for now, op, offset, size in made
+            )
         os.replace(part, path)
     except BaseException:
         Path(part).unlink(missing_ok=True)
