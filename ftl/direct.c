@@ -383,8 +383,10 @@ int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
 		*why = "order must be ascending or none: this FTL does not know fps and rps";
 	else if (g->one_shot)
 		*why = "one_shot must be no: this FTL programs pages singly";
-	else if (c->gc_subpage_reads)
+	else if (c->gc_subpage_reads == FTL_WORDS_YES)
 		*why = "gc_subpage_reads must be no: this FTL copies whole pages";
+	else if (c->host_subpage_reads == FTL_WORDS_YES)
+		*why = "host_subpage_reads must be no: this FTL maps and reads whole pages";
 	else if (c->gc_copyback && !g->copyback)
 		*why = "gc_copyback needs geometry.copyback = yes: say so, or gc_copyback = no";
 	else if (c->parallel_erase && g->erase_group_max < 2)

@@ -176,6 +176,7 @@ static bool base_go(struct direct *d, uint64_t now_ns, uint32_t die)
 		x->w.stage = DIRECT_PLACE;
 		x->w.lost = unreadable(c.status) || lost_get(d, c.ppn.v);
 		d->stats.merge_reads++;
+		d->stats.merge_read_bytes += d->g->page_bytes;
 		if (d->c.payload && !x->w.lost)
 			memcpy(x->wdata, c.page, d->g->page_bytes);
 		return true;

@@ -86,6 +86,18 @@ enum ftl_accounting {
 				 * that were not flushed. FUA and flush wait as ever */
 };
 
+/* Does the FTL ask for the ECC words it wants, or for whole pages? What that saves, the array says. */
+enum ftl_words {
+	FTL_WORDS_NO,
+	FTL_WORDS_YES,		/* refused where the array reads whole pages only */
+	FTL_WORDS_AUTO,		/* yes where the array can */
+};
+
+static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
+{
+	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
+}
+
 enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH };
 
 struct gc_policy;
@@ -110,7 +122,9 @@ struct ftl_config {
 	const struct gc_policy *gc_policy;
 
 	bool gc_copyback;		/* GC copies inside the chip */
-	bool gc_subpage_reads;		/* GC reads only the ECC words that hold valid units */
+	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
+	enum ftl_words host_subpage_reads;	/* host reads, and reads that complete a partial
+						 * write, only those that are wanted */
 	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane and erases
 					 * both at once ... */
 	uint32_t second_victim_pages;	/* ... if at most so many of its pages are valid */

@@ -66,7 +66,8 @@ struct ftl_stats {
 	uint64_t unwritten_units;	/* units read that were never written or trimmed */
 	uint64_t buffer_hit_units;	/* units read from the write buffer */
 	uint64_t coalesced_units;	/* writes absorbed by an undispatched buffer page */
-	uint64_t merge_reads;		/* flash reads to complete a partial unit */
+	uint64_t merge_reads;		/* flash reads to complete partial units, */
+	uint64_t merge_read_bytes;	/* and the bytes of their ECC words */
 	uint64_t trimmed_units;
 	uint64_t host_units;		/* mapping units programmed for the host */
 	uint64_t meta_units;		/* trim bitmap and recovery records */

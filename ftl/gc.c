@@ -307,7 +307,7 @@ static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
 {
 	uint32_t unit = f->c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
 
-	if (!f->c.gc_subpage_reads)
+	if (!f->gc_words)
 		return NAND_WHOLE_PAGE;
 	for (uint32_t i = 0; i < f->upp; i++)
 		if (bit_get(f->valid, first_upn + i))

@@ -328,8 +328,11 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (c->parallel_erase && g->erase_group_max < 2)
 		*why = "parallel_erase must be no: the array erases one block of a plane at a time; or "
 		       "set erase_group_max = 2";
-	else if (c->gc_subpage_reads && g->subpage == NAND_SUBPAGE_NONE)
+	else if (c->gc_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
 		*why = "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
+		       "spread";
+	else if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
+		*why = "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
 		       "spread";
 	else if (c->stripe_pages > 1)
 		*why = "stripe_pages must be 1: the page FTL gives each page to the first idle die";
@@ -450,6 +453,8 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	f->ahead_max = f->ring_mask < OOB_MARK_MAX ? f->ring_mask : OOB_MARK_MAX;
 	f->unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :
 		(uint32_t)__builtin_ctz(c->unit_bytes);
+	f->gc_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
+	f->host_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->by_upp = fxp_div_by(f->upp);
 	f->by_block_units = fxp_div_by(f->bt.units_per_block);
 	f->by_block_pages = fxp_div_by(n->geo.pages_per_block);
@@ -461,7 +466,7 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	read_init(f);
 	blk_init(&f->bt);
 	for (uint32_t d = 0; d < f->dies; d++)
-		f->die[d].first = f->die[d].last = f->die[d].bases = NONE;
+		f->die[d].first = f->die[d].last = f->die[d].bases = f->die[d].start_next = NONE;
 	for (uint32_t p = 0; p < f->planes; p++) {
 		f->plane[p].open[FRONT_HOST] = f->plane[p].open[FRONT_GC] = BLK_NONE;
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;

@@ -87,6 +87,7 @@ struct die {
 	uint32_t gc_credit;	/* page copies left in this turn */
 	uint32_t first, last;	/* queue of ureads */
 	uint32_t reads_in_row;	/* read commands since the last program */
+	uint32_t start_next;	/* read.c: chain of dies to set going; NONE: not on it */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: pages under way */
 	uint32_t page[MAX_PLANES];
@@ -163,6 +164,7 @@ struct page_ftl {
 	uint32_t all_lpns;		/* lpns + maps + 1 */
 	uint32_t dies, planes;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
+	bool gc_words, host_words;	/* ask for ECC words, not whole pages */
 
 	/* mapping */
 	uint32_t *l2p;			/* unit address, NONE, | OOB_LOST */

@@ -6,8 +6,16 @@
  * never written or was trimmed, is answered at once; each other unit becomes a
  * `uread` in the queue of the die that holds it. When that die gets to it, the
  * map is asked again, for GC or a write may have moved the unit: if it lives
- * elsewhere by then, the uread moves too. Units of one I/O that share a page
- * are read by one command.
+ * elsewhere by then, the uread moves too.
+ *
+ * What one command reads (SPREAD's mode selector; J. Park, dissertation, Seoul
+ * National University 2019, section 4.3). All units of an I/O that lie in one
+ * page, wherever they are in it, as long as no other I/O's uread stands between
+ * them in the die's queue; so a die is set going only when all of the I/O is queued.
+ * Base reads likewise. With host_subpage_reads the command names the ECC words
+ * that hold what is wanted: of a unit the part that the host asked for, of a base
+ * the sectors that its slot lacks when the command is issued. Looking for company
+ * costs O(units of the I/O on the die) for each command.
  *
  * The pool of ureads is finite. A large read that finds it empty goes on, in
  * order, when some come back; base reads have a part of their own, one per
@@ -150,13 +158,38 @@ static void go(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 			return;
 }
 
-/*
- * Queue units from io->at on; false: the pool is empty. A die is set going when
- * the units of one page are together.
- */
+/* Dies on which something was queued, in that order; the last names itself. */
+struct starters {
+	uint32_t first, last;
+};
+
+static inline void start_later(struct page_ftl *f, struct starters *s, uint32_t die)
+{
+	if (f->die[die].op != DIE_IDLE || f->die[die].start_next != NONE)
+		return;
+	if (s->first == NONE)
+		s->first = die;
+	else
+		f->die[s->last].start_next = die;
+	f->die[die].start_next = s->last = die;
+}
+
+static inline void start_all(struct page_ftl *f, uint64_t now_ns, const struct starters *s)
+{
+	uint32_t die = s->first, next;
+
+	for (bool more = die != NONE; more; die = next) {
+		next = f->die[die].start_next;
+		more = next != die;
+		f->die[die].start_next = NONE;
+		go(f, now_ns, die);
+	}
+}
+
+/* Queue units from io->at on; false: the pool is empty. */
 static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	uint32_t page = NONE, die = NONE;
+	struct starters idle = { NONE, NONE };
 
 	while (io->at < io->bytes) {
 		uint64_t byte = io->offset + io->at;
@@ -170,25 +203,21 @@ static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 			want.bytes = (uint32_t)(io->bytes - io->at);
 		io->pending++;
 		if (!serve_without_flash(f, now_ns, &want)) {
-			uint32_t upn = f->l2p[want.lpn] & ~OOB_LOST;
+			uint32_t die = upn_die(f, f->l2p[want.lpn] & ~OOB_LOST);
 
-			if (upn / f->upp != page)
-				go(f, now_ns, die);
 			if (!spare_for_host(f)) {
 				io->pending--;
-				go(f, now_ns, die);
-				return false;
+				break;
 			}
-			page = upn / f->upp;
-			die = upn_die(f, upn);
 			r = uread_get(f);
 			f->uread[r] = want;
 			uread_queue(f, now_ns, r, die);
+			start_later(f, &idle, die);
 		}
 		io->at += want.bytes;
 	}
-	go(f, now_ns, die);
-	return true;
+	start_all(f, now_ns, &idle);
+	return io->at == io->bytes;
 }
 
 void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
@@ -252,14 +281,19 @@ static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit,
 	s->have = f->sectors_mask;
 }
 
+static void base_done(struct page_ftl *f, uint32_t r)
+{
+	f->wpage[f->uread[r].slot / f->upp].bases--;
+	uread_put(f, r);
+}
+
 void read_complete(struct page_ftl *f, struct die *d)
 {
 	while (d->bases != NONE) {
 		uint32_t r = d->bases;
 
 		d->bases = f->uread[r].next;
-		f->wpage[f->uread[r].slot / f->upp].bases--;
-		uread_put(f, r);
+		base_done(f, r);
 	}
 }
 
@@ -276,6 +310,11 @@ static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, ui
 
 	if (u->io && serve_without_flash(f, now_ns, u)) {
 		uread_put(f, r);
+		return NONE;
+	}
+	if (!u->io && f->host_words && f->slot[u->slot].have == f->sectors_mask) {
+		base_done(f, r);	/* written whole meanwhile */
+		f->kick = true;
 		return NONE;
 	}
 	SSD_ASSERT(upn != NONE);
@@ -325,19 +364,73 @@ static uint32_t queue_pop(struct page_ftl *f, struct die *d)
 	return r;
 }
 
-/* Does the next uread of the queue want the same page for the same I/O? */
-static bool next_shares(const struct page_ftl *f, const struct die *d, uint32_t r, uint32_t upn)
+/* Is it to be read from that page, as things are now? */
+static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t page)
 {
-	const struct uread *next;
-	uint32_t at;
+	uint32_t at = f->l2p[u->lpn];
 
-	if (d->first == NONE)
+	if (at == NONE || (at & ~OOB_LOST) / f->upp != page)
 		return false;
-	next = &f->uread[d->first];
-	at = f->l2p[next->lpn];
-	return next->io && next->io == f->uread[r].io && at != NONE &&
-	       !is_trimmed(f, next->lpn) && wbuf_find(f, next->lpn) == NONE &&
-	       (at & ~OOB_LOST) / f->upp == (upn & ~OOB_LOST) / f->upp;
+	return !u->io || (!is_trimmed(f, u->lpn) && wbuf_find(f, u->lpn) == NONE);
+}
+
+/* Chain to r those that follow it in the queue, for the same I/O and from the same page. */
+static inline void take_along(struct page_ftl *f, struct die *d, uint32_t r, uint32_t page)
+{
+	uint32_t q = d->first, before = NONE, last = r;
+
+	f->uread[r].next = NONE;
+	while (q != NONE && f->uread[q].io == f->uread[r].io) {
+		uint32_t next = f->uread[q].next;
+
+		if (!lies_in(f, &f->uread[q], page)) {
+			before = q;
+		} else {
+			if (before == NONE)
+				d->first = next;
+			else
+				f->uread[before].next = next;
+			if (d->last == q)
+				d->last = before;
+			f->uread[q].next = NONE;
+			f->uread[last].next = q;
+			last = q;
+		}
+		q = next;
+	}
+}
+
+/* Bytes [from, from + len) of a page, in ECC words. */
+static uint32_t words_between(const struct page_ftl *f, uint32_t from, uint32_t len)
+{
+	uint32_t word = f->g->ecc_word_bytes, first = from / word, last = (from + len - 1) / word;
+
+	return (uint32_t)(((uint64_t)1 << (last + 1)) - ((uint64_t)1 << first));
+}
+
+/* What a chain of ureads of one page wants of it. */
+static uint32_t words_of(const struct page_ftl *f, uint32_t r)
+{
+	uint32_t words = 0;
+
+	for (; r != NONE; r = f->uread[r].next) {
+		const struct uread *u = &f->uread[r];
+		uint32_t unit = (f->l2p[u->lpn] & ~OOB_LOST) % f->upp * f->c.unit_bytes;
+
+		if (u->io)
+			words |= words_between(f, unit + u->from, u->bytes);
+		for (uint32_t i = 0; !u->io && i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
+			if (!(f->slot[u->slot].have >> i & 1))
+				words |= words_between(f, unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
+	}
+	return words;
+}
+
+static void count_merge(struct page_ftl *f, uint32_t words)
+{
+	f->stats.merge_reads++;
+	f->stats.merge_read_bytes += words == NAND_WHOLE_PAGE ? f->g->page_bytes :
+		(uint64_t)(uint32_t)__builtin_popcount(words) * f->g->ecc_word_bytes;
 }
 
 /* One read command on an idle die; false: nothing was left to read here. */
@@ -355,25 +448,27 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	if (upn == NONE)
 		return false;
 	c.ppn.v = (upn & ~OOB_LOST) / f->upp;
+	take_along(f, d, r, c.ppn.v);
+	if (f->host_words)
+		c.ecc_words = words_of(f, r);
+	if (!f->uread[r].io)
+		count_merge(f, c.ecc_words);
 	nand_submit(f->n, now_ns, &c, 1);
 	die_start(f, die, DIE_READ, c.done_ns);
 	d->bases = NONE;
 	gc_after_read(f, die);
 	d->reads_in_row++;
-	for (;;) {
-		bool more = next_shares(f, d, r, upn);
+	while (r != NONE) {
+		uint32_t next = f->uread[r].next;
 
-		deliver(f, d, r, upn, &c);
+		deliver(f, d, r, f->l2p[f->uread[r].lpn], &c);
 		if (f->uread[r].io) {
 			uread_put(f, r);
 		} else {
-			f->stats.merge_reads++;
 			f->uread[r].next = d->bases;
 			d->bases = r;
 		}
-		if (!more)
-			return true;
-		r = queue_pop(f, d);
-		upn = f->l2p[f->uread[r].lpn];
+		r = next;
 	}
+	return true;
 }

@@ -101,6 +101,7 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 	if (c->status == NAND_CORRECTED)
 		a->stats.corrected++;
 	a->stats.read_bytes += bus_bytes(a, c);
+	a->stats.user_read_bytes[c->source] += user_bytes_read(a, c);
 	if (c->ecc_words && c->ecc_words != NAND_WHOLE_PAGE &&
 	    bits_set(c->ecc_words) < a->ecc_words)
 		a->stats.subpage_reads++;

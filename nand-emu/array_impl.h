@@ -270,6 +270,7 @@ bool order_allows_word_line(const struct nand_array *a, const struct place *p);
 void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,
 		unsigned int count, uint64_t *cell_start_ns);
 /* What a command moves over the bus. */
+uint64_t user_bytes_read(const struct nand_array *a, const struct nand_cmd *c);	/* of a READ */
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
 
 /* cells.c */

@@ -312,6 +312,7 @@ struct nand_stats {
 	uint64_t parallel_erases;	/* blocks beyond the first of their plane in one erase */
 	uint64_t subpage_reads;		/* reads of some ECC words, spare area alone left out */
 	uint64_t read_bytes;		/* that crossed the bus, of all reads, spare bytes included */
+	uint64_t user_read_bytes[NAND_NSOURCES];	/* of ECC words read, spare bytes left out */
 	uint64_t lower_reads;		/* inside the chip, for programs of upper pages */
 	uint64_t suspends;
 	uint64_t disturbs;		/* disturbances of smallest PBs, */

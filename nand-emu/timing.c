@@ -81,6 +81,12 @@ static inline uint64_t cell_ns_of(const struct nand_array *a, const struct place
 	       program_cell_ns(a, p);
 }
 
+uint64_t user_bytes_read(const struct nand_array *a, const struct nand_cmd *c)
+{
+	return c->ecc_words == NAND_WHOLE_PAGE ? a->base.geo.page_bytes :
+		(uint64_t)words_read(a, c) * a->base.geo.ecc_word_bytes;
+}
+
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c)
 {
 	switch (c->op) {

@@ -10,6 +10,7 @@
 
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const off_powerlaw[] = { "off", "powerlaw", NULL };
+static const char *const no_yes_auto[] = { "no", "yes", "auto", NULL };
 static const char *const gc_modes[] = { "blocking", "sliced", NULL };
 static const char *const accountings[] = { "device", "ssdsim", NULL };
 static const char *const orders[] = { "ascending", "none", "fps", "rps", NULL };
@@ -25,7 +26,9 @@ _Static_assert(NAND_SUBPAGE_NONE == 0 && NAND_SUBPAGE_DMA == 1 && NAND_SUBPAGE_S
 _Static_assert(sizeof(enum nand_order) == sizeof(unsigned int) &&
 	       sizeof(enum nand_subpage) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_accounting) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_words) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_mode) == sizeof(unsigned int), "K_CHOICE stores unsigned int");
+_Static_assert(FTL_WORDS_NO == 0 && FTL_WORDS_YES == 1 && FTL_WORDS_AUTO == 2, "no_yes_auto");
 
 #define NS_MAX 1000000000u
 #define ERASE_NS_MAX 4000000000u
@@ -40,6 +43,7 @@ _Static_assert(sizeof(enum nand_order) == sizeof(unsigned int) &&
 #define E(n, type) { "energy", #n, type, AT(array.energy.n), 0, NJ_MAX, "0", NULL }
 #define F(n, lo, hi, d) { "ftl", #n, K_U32, AT(ftl.n), lo, hi, d, NULL }
 #define F_BOOL(n, d) { "ftl", #n, K_BOOL, AT(ftl.n), 0, 1, d, yes_no }
+#define F_WORDS(n) { "ftl", #n, K_CHOICE, AT(ftl.n), 0, 0, "no", no_yes_auto }
 #define R(n, lo, hi, d) { "reliability", #n, K_U32, AT(array.physics.n), lo, hi, d, NULL }
 #define RBER(n, type) { "reliability", #n, type, AT(rber.n), 0, 0, "0", NULL }
 
@@ -100,7 +104,8 @@ const struct profile_key profile_keys[] = {
 	F(gc_slice_pages, 1, 65536, "4"),
 	{ "ftl", "gc_policy", K_GC_POLICY, AT(ftl.gc_policy), 0, 0, "greedy", NULL },
 	F_BOOL(gc_copyback, "no"),
-	F_BOOL(gc_subpage_reads, "no"),
+	F_WORDS(gc_subpage_reads),
+	F_WORDS(host_subpage_reads),
 	F_BOOL(parallel_erase, "no"),
 	F(second_victim_pages, 0, 65536, "65536"),
 	F_BOOL(pen, "no"),

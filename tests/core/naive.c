@@ -319,6 +319,7 @@ static void do_read(struct naive *n, struct nand_cmd *c, const struct nand_cmd *
 	}
 	n->stats.subpage_reads += words >= 1 && words < w;
 	n->stats.read_bytes += naive_bytes(&n->c, c);
+	n->stats.user_read_bytes[c->source] += words * (uint64_t)n->c.geo.ecc_word_bytes;
 	n->stats.uncorrectable += c->status == NAND_UNCORR;
 	n->stats.corrected += c->status == NAND_CORRECTED;
 	n->stats.retries += c->retries;
