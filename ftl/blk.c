@@ -113,6 +113,22 @@ void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase)
 	pl->free_count++;
 }
 
+void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b)
+{
+	struct blk_plane *pl = &t->plane[plane];
+	uint32_t before = pl->free_head;
+
+	if (before == b)
+		return;
+	while (t->blk[before].next != b)
+		before = t->blk[before].next;
+	t->blk[before].next = t->blk[b].next;
+	if (pl->free_tail == b)
+		pl->free_tail = before;
+	t->blk[b].next = pl->free_head;
+	pl->free_head = b;
+}
+
 void blk_close(struct blk_table *t, uint32_t b)
 {
 	SSD_ASSERT(t->blk[b].state == BLK_OPEN || t->blk[b].state == BLK_VICTIM);

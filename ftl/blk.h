@@ -37,6 +37,8 @@ struct blk {			/* a cache line: most accesses are to a block at random */
 	bool needs_erase;	/* FREE: found after a mount, perhaps half erased */
 	bool copies;		/* holds GC's pages, not the host's */
 	bool dead;		/* holds pages that a mount declared dead */
+	bool relocate, moved;	/* level.c: to be collected; holds copies of such blocks */
+	uint16_t corrected;	/* level.c: reads that said NAND_CORRECTED */
 	uint64_t last_order;	/* highest order programmed here */
 	uint64_t mark;		/* highest mark that a finished page here carries */
 	uint64_t last_inval;	/* highest sequence that invalidated a unit here */
@@ -91,6 +93,7 @@ void blk_init(struct blk_table *t);
 
 uint32_t blk_take_free(struct blk_table *t, uint32_t plane);	/* -> OPEN, or BLK_NONE */
 void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase);
+void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: taken next */
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
 void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */

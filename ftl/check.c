@@ -16,6 +16,7 @@
  *   C9  no I/O waits while nothing is under way and nothing is wrong
  *   C10 G1 in gc.c
  *   C11 the P2L of a mapped unit, where there is one, names its LPN
+ *   C12 V1 in level.c
  */
 #include "page_ftl.h"
 
@@ -81,6 +82,22 @@ static void check_copied(const struct page_ftl *f, const struct gc *g)
 		check_pages_copied(f, g, g->victim, g->page);
 	if (g->second != BLK_NONE && !g->second_waits)
 		check_pages_copied(f, g, g->second, f->g->pages_per_block);
+}
+
+static void check_relocations(const struct page_ftl *f)
+{
+	for (uint32_t p = 0; p < f->planes; p++) {
+		uint32_t flagged = 0;
+
+		for (uint32_t i = 0; i < f->g->blocks_per_plane; i++) {
+			const struct blk *k = &f->bt.blk[p * f->g->blocks_per_plane + i];
+
+			flagged += k->relocate;
+			SSD_ASSERT(!k->relocate || k->state == BLK_OPEN || k->state == BLK_FULL ||
+				   k->state == BLK_RETIRE);			/* C12 */
+		}
+		SSD_ASSERT(flagged == f->plane[p].relocate);			/* C12 */
+	}
 }
 
 static void check_frontiers(const struct page_ftl *f)
@@ -154,6 +171,7 @@ void page_ftl_check(const struct ftl *base)
 	check_map(f);
 	check_oob(f);
 	check_frontiers(f);
+	check_relocations(f);
 	check_buffer(f);
 	check_dies(f);
 	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->next_seq);	/* C6 */

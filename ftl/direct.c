@@ -385,6 +385,8 @@ int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
 		*why = "one_shot must be no: this FTL programs pages singly";
 	else if (c->gc_subpage_reads == FTL_WORDS_YES)
 		*why = "gc_subpage_reads must be no: this FTL copies whole pages";
+	else if (c->wl_threshold)
+		*why = "wl_threshold must be 0: this FTL does not level wear";
 	else if (c->host_subpage_reads == FTL_WORDS_YES)
 		*why = "host_subpage_reads must be no: this FTL maps and reads whole pages";
 	else if (c->gc_copyback && !g->copyback)

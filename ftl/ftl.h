@@ -125,6 +125,9 @@ struct ftl_config {
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
 	enum ftl_words host_subpage_reads;	/* host reads, and reads that complete a partial
 						 * write, only those that are wanted */
+	uint32_t wl_threshold;		/* static wear levelling: erases by which a plane's most worn
+					 * free block may exceed its least worn full one; 0: none */
+	bool relocate;			/* blocks of which a read said NAND_CORRECTED are collected */
 	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane and erases
 					 * both at once ... */
 	uint32_t second_victim_pages;	/* ... if at most so many of its pages are valid */

@@ -76,6 +76,9 @@ struct ftl_stats {
 	uint64_t gc_units;		/* units moved by GC */
 	uint64_t gc_ns;			/* from choosing a victim to its erase, summed */
 	uint64_t gc_blocks;		/* erased by GC, whole or in part */
+	uint64_t wl_runs;		/* blocks collected to level wear, */
+	uint64_t relocations;		/* and because a read was corrected: none of gc_runs; */
+	uint64_t wl_units;		/* units moved by both */
 	uint64_t merges;		/* of gc_runs: merges of whole blocks, */
 	uint64_t mmerges;		/* and M-Merges, by partial erases */
 	uint64_t second_victims;	/* IPPBE: victims erased together with another */

@@ -3,7 +3,8 @@
  * gc.c - collecting blocks, one victim per plane at a time, or two at once.
  *
  * A plane's collector is woken when fewer than gc_start_blocks are free, or a
- * block must be retired, and works until gc_stop_blocks are. `gc_run` issues
+ * block must be retired, and works until gc_stop_blocks are; then, and for blocks
+ * that must move because of errors, level.c may name a victim. `gc_run` issues
  * its next command on the plane's idle die:
  *
  *   1  no victim: ask the policy for one
@@ -63,10 +64,20 @@ static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 	return BLK_NONE;
 }
 
-static uint32_t candidate(const struct page_ftl *f, uint32_t plane)
+static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
+
+/* What level.c wants is in question, too. */
+static bool wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t free_target)
+{
+	return wanted(f, plane, free_target) || f->plane[plane].relocate || f->plane[plane].level;
+}
+
+static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_target,
+			  enum gc_why *why)
 {
 	uint32_t b = f->bt.plane[plane].retire_head;
 
+	*why = GC_FOR_SPACE;
 	if (b != BLK_NONE && blk_settled(&f->bt, &f->bt.blk[b]))
 		return b;
 	if (f->plane[plane].purge && f->bt.plane[plane].free_count > f->c.gc_urgent_blocks) {
@@ -74,16 +85,28 @@ static uint32_t candidate(const struct page_ftl *f, uint32_t plane)
 		if (b != BLK_NONE)
 			return b;
 	}
-	return f->c.gc_policy->pick(&f->bt, plane, f->upp);
+	if (f->plane[plane].relocate && f->bt.plane[plane].free_count > f->c.gc_urgent_blocks) {
+		b = level_flagged(f, plane);
+		*why = GC_FOR_ERRORS;
+		if (b != BLK_NONE)
+			return b;
+	}
+	*why = GC_FOR_SPACE;
+	if (wanted(f, plane, free_target))
+		return f->c.gc_policy->pick(&f->bt, plane, f->upp);
+	*why = GC_FOR_WEAR;
+	b = level_coldest(f, plane);
+	return b != BLK_NONE && room_for(f, plane, f->bt.blk[b].valid) ? b : BLK_NONE;
 }
 
 void gc_wake(struct page_ftl *f, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
+	enum gc_why why;
 
-	if (g->active || f->hold_gc || !wanted(f, plane, f->c.gc_start_blocks))
+	if (g->active || f->hold_gc || !wanted_or_moved(f, plane, f->c.gc_start_blocks))
 		return;
-	if (g->victim == BLK_NONE && candidate(f, plane) == BLK_NONE)
+	if (g->victim == BLK_NONE && candidate(f, plane, f->c.gc_start_blocks, &why) == BLK_NONE)
 		return;
 	g->active = true;
 	g->waiting = false;
@@ -139,13 +162,16 @@ static void take_block(struct page_ftl *f, uint32_t plane, uint32_t b)
 	if (f->bt.blk[b].dead && f->plane[plane].purge)
 		f->plane[plane].purge--;
 	f->bt.blk[b].dead = false;
+	level_forget(f, b);
 	blk_take(&f->bt, b);
 }
 
-static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t b)
+static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t b,
+			enum gc_why why)
 {
 	struct gc *g = &f->plane[plane].gc;
 
+	g->why = f->bt.blk[b].relocate ? GC_FOR_ERRORS : why;
 	g->victim = b;
 	g->second = BLK_NONE;
 	g->page = 0;
@@ -156,7 +182,7 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 }
 
 /* Can so many units be copied without the reserve, and a carrier be programmed? */
-static bool room_for_two(const struct page_ftl *f, uint32_t plane, uint32_t units)
+static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
 {
 	uint32_t open = f->plane[plane].open[FRONT_GC], free = f->bt.plane[plane].free_count;
 	uint32_t per = f->g->pages_per_block, urgent = f->c.gc_urgent_blocks;
@@ -173,11 +199,12 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t b;
 
-	if (!f->c.parallel_erase || g->retire)
+	if (!f->c.parallel_erase || g->retire || g->why != GC_FOR_SPACE)
 		return;
 	b = f->c.gc_policy->pick(&f->bt, plane, f->upp);
-	if (b == BLK_NONE || f->bt.blk[b].valid > (uint64_t)f->c.second_victim_pages * f->upp ||
-	    !room_for_two(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[b].valid))
+	if (b == BLK_NONE || f->bt.blk[b].relocate ||
+	    f->bt.blk[b].valid > (uint64_t)f->c.second_victim_pages * f->upp ||
+	    !room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[b].valid))
 		return;
 	take_block(f, plane, b);
 	g->second = b;
@@ -221,17 +248,14 @@ static bool part(struct page_ftl *f, struct gc *g)
 
 static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
-	uint32_t b = candidate(f, plane);
+	enum gc_why why;
+	uint32_t b = candidate(f, plane, f->c.gc_stop_blocks, &why);
 
-	if (!wanted(f, plane, f->c.gc_stop_blocks)) {
-		go_to_sleep(f, plane);
-		return false;
-	}
 	if (b == BLK_NONE) {
 		go_to_sleep(f, plane);	/* woken again when the host lacks room */
 		return false;
 	}
-	take_victim(f, now_ns, plane, b);
+	take_victim(f, now_ns, plane, b, why);
 	take_second(f, plane);
 	return true;
 }
@@ -316,11 +340,17 @@ static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
 	return words;
 }
 
+/* Whose commands are these? */
+static enum nand_source source(const struct gc *g)
+{
+	return g->why == GC_FOR_SPACE ? NAND_SRC_GC : NAND_SRC_WL;
+}
+
 static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t first = unit_addr(f, g->victim, g->page);
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC, .ppn = { first / f->upp },
+	struct nand_cmd c = { .op = NAND_READ, .source = source(g), .ppn = { first / f->upp },
 			      .ecc_words = words_wanted(f, first), .oob = f->oob };
 
 	nand_submit(f->n, now_ns, &c, 1);
@@ -356,7 +386,7 @@ static bool page_moves_whole(const struct page_ftl *f, const struct gc *g)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
 
-	if (!f->c.gc_copyback || g->units)
+	if (!f->c.gc_copyback || g->units || g->why != GC_FOR_SPACE)
 		return false;
 	for (uint32_t i = 0; i < f->upp; i++)
 		if (!bit_get(f->valid, first + i))
@@ -389,7 +419,7 @@ static void gather_from_p2l(struct page_ftl *f, struct gc *g)
 static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
-	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_GC, .oob = f->oob };
+	struct nand_cmd c = { .op = NAND_PROGRAM, .source = source(g), .oob = f->oob };
 	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
 	bool hidden = false;
 	struct blk *b;
@@ -403,6 +433,7 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 	g->target = fxp_quotient(f->by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];
 	b->last_order = f->bt.issued;
+	b->moved |= g->why == GC_FOR_ERRORS;
 	oob_put_head(f->oob, &h);
 	g->flying = g->units < f->upp ? g->units : f->upp;
 	g->mark = h.mark;
@@ -421,8 +452,8 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 		if (f->p2l)
 			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
 		hidden |= (u->lpn & ~OOB_LOST) >= f->lpns;
-		f->stats.gc_units++;
 	}
+	*(g->why == GC_FOR_SPACE ? &f->stats.gc_units : &f->stats.wl_units) += g->flying;
 	c.data = op != GC_COPYBACK && (f->c.payload || hidden) ? g->data : NULL;
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, op, &c);
@@ -504,6 +535,22 @@ static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 	return false;
 }
 
+static void count_run(struct page_ftl *f, const struct gc *g, uint64_t now_ns)
+{
+	switch (g->why) {
+	case GC_FOR_SPACE:
+		f->stats.gc_runs++;
+		f->stats.gc_ns += now_ns - g->since_ns;
+		break;
+	case GC_FOR_WEAR:
+		f->stats.wl_runs++;
+		break;
+	case GC_FOR_ERRORS:
+		f->stats.relocations++;
+		break;
+	}
+}
+
 static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -511,34 +558,34 @@ static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	f->die[geo_die_of_plane(f->g, plane)].gc_plane = (plane + 1) % f->g->planes_per_die;
 	if (f->carrier != BLK_NONE && going(g, f->carrier))
 		f->carrier = BLK_NONE;
-	f->stats.gc_runs++;
-	f->stats.gc_ns += now_ns - g->since_ns;
+	count_run(f, g, now_ns);
 	g->victim = g->second = BLK_NONE;
 }
 
-static struct nand_cmd erase_of(const struct page_ftl *f, uint32_t b)
+static struct nand_cmd erase_of(const struct page_ftl *f, const struct gc *g, uint32_t b)
 {
-	return (struct nand_cmd){ .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = NAND_WHOLE_BLOCK,
+	return (struct nand_cmd){ .op = NAND_ERASE, .source = source(g), .pb = NAND_WHOLE_BLOCK,
 				  .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
 }
 
 static void erase_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	struct nand_cmd c[2] = { erase_of(f, g->victim) };
+	struct nand_cmd c[2] = { erase_of(f, g, g->victim) };
 	unsigned int count = 1;
 
 	if (g->second != BLK_NONE)
-		c[count++] = erase_of(f, g->second);
+		c[count++] = erase_of(f, g, g->second);
 	nand_submit(f->n, now_ns, c, count);
 	start(f, plane, GC_ERASE, c);
 	g->second_status = c[count - 1].status;
 }
 
-static void erased(struct page_ftl *f, uint32_t b, enum nand_status status)
+static void erased(struct page_ftl *f, uint32_t plane, uint32_t b, enum nand_status status)
 {
+	f->plane[plane].level = f->c.wl_threshold;
 	if (status == NAND_OK) {
-		f->stats.gc_blocks++;
+		f->stats.gc_blocks += f->plane[plane].gc.why == GC_FOR_SPACE;
 		blk_put_free(&f->bt, b, false);
 	} else {
 		block_lost(f, b);
@@ -551,10 +598,10 @@ static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	uint32_t b = g->victim, second = g->second;
 
 	victim_done(f, now_ns, plane);
-	erased(f, b, g->status);
+	erased(f, plane, b, g->status);
 	if (second != BLK_NONE) {
 		f->stats.second_victims++;
-		erased(f, second, g->second_status);
+		erased(f, plane, second, g->second_status);
 	}
 }
 
@@ -578,7 +625,7 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	} else {
 		blk_close(&f->bt, g->victim);
 	}
-	take_victim(f, now_ns, plane, empty);
+	take_victim(f, now_ns, plane, empty, GC_FOR_SPACE);
 	return true;
 }
 
@@ -650,7 +697,7 @@ static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	drop_stale(f, g);
 	more = next_page(f, g) || (turn_to_second(g) && next_page(f, g));
 	if (more && g->second != BLK_NONE &&
-	    !room_for_two(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[g->second].valid)) {
+	    !room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[g->second].valid)) {
 		part(f, g);
 		more = next_page(f, g);
 	}
@@ -693,7 +740,7 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);
-		if (!wanted(f, plane, f->c.gc_stop_blocks))
+		if (!wanted_or_moved(f, plane, f->c.gc_stop_blocks))
 			go_to_sleep(f, plane);
 		break;
 	case GC_NOTHING:

@@ -450,11 +450,11 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	f->n = n;
 	f->sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
+	f->gc_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
+	f->host_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->ahead_max = f->ring_mask < OOB_MARK_MAX ? f->ring_mask : OOB_MARK_MAX;
 	f->unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :
 		(uint32_t)__builtin_ctz(c->unit_bytes);
-	f->gc_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
-	f->host_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->by_upp = fxp_div_by(f->upp);
 	f->by_block_units = fxp_div_by(f->bt.units_per_block);
 	f->by_block_pages = fxp_div_by(n->geo.pages_per_block);
@@ -470,6 +470,7 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	for (uint32_t p = 0; p < f->planes; p++) {
 		f->plane[p].open[FRONT_HOST] = f->plane[p].open[FRONT_GC] = BLK_NONE;
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
+		f->plane[p].level = c->wl_threshold;
 	}
 	f->carrier = BLK_NONE;
 	f->stirred = true;

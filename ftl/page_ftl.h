@@ -20,6 +20,7 @@
  *   read.c      flash reads for the host and for partial writes
  *   place.c     issuing host pages, frontiers, durability
  *   gc.c        collecting blocks
+ *   level.c     which blocks are collected for wear and errors
  *   mount.c     finding what flash holds
  *   check.c     invariants
  *   die_heap.h  which busy die ends next
@@ -86,8 +87,8 @@ struct die {
 	bool gc_turn;		/* sliced mode: GC goes next */
 	uint32_t gc_credit;	/* page copies left in this turn */
 	uint32_t first, last;	/* queue of ureads */
-	uint32_t reads_in_row;	/* read commands since the last program */
 	uint32_t start_next;	/* read.c: chain of dies to set going; NONE: not on it */
+	uint32_t reads_in_row;	/* read commands since the last program */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: pages under way */
 	uint32_t page[MAX_PLANES];
@@ -108,6 +109,8 @@ struct gc_unit {
 	uint64_t seq;
 };
 
+enum gc_why { GC_FOR_SPACE, GC_FOR_WEAR, GC_FOR_ERRORS };
+
 struct gc {
 	bool active;
 	bool waiting;		/* nothing to issue until `stable` moves */
@@ -120,6 +123,7 @@ struct gc {
 	bool retire;		/* the victim is to go BAD, not FREE */
 	bool bytes;		/* data[] has content: never, payload-free, but for hidden pages */
 	uint32_t target;	/* block being programmed */
+	enum gc_why why;	/* the victim was chosen */
 	enum gc_op op;
 	enum nand_status status, second_status;
 	uint64_t mark;		/* of the page being programmed */
@@ -133,6 +137,8 @@ enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };
 struct plane {
 	uint32_t open[FRONTIERS];	/* block numbers or BLK_NONE */
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
+	uint32_t relocate;		/* V1 in level.c */
+	bool level;			/* wear is to be compared */
 	struct gc gc;
 };
 
@@ -158,13 +164,13 @@ struct page_ftl {
 	uint32_t upp;			/* units per page */
 	struct fxp_div by_upp, by_block_units, by_block_pages, by_die_units;
 	uint32_t sectors_mask;		/* slot.have when complete */
+	bool gc_words, host_words;	/* ask for ECC words, not whole pages */
 	uint32_t unit_shift;		/* unit_bytes == 1 << unit_shift; 0: no power of two */
 	uint32_t lpns;			/* exported */
 	uint32_t maps;			/* trim bitmap units */
 	uint32_t all_lpns;		/* lpns + maps + 1 */
 	uint32_t dies, planes;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
-	bool gc_words, host_words;	/* ask for ECC words, not whole pages */
 
 	/* mapping */
 	uint32_t *l2p;			/* unit address, NONE, | OOB_LOST */
@@ -474,6 +480,14 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d);
 bool gc_holds_die(const struct page_ftl *f, uint32_t die);
 void gc_after_read(struct page_ftl *f, uint32_t die);
 void gc_after_program(struct page_ftl *f, uint32_t die);
+
+/* level.c */
+uint32_t level_flagged(const struct page_ftl *f, uint32_t plane);	/* to relocate, or BLK_NONE */
+uint32_t level_coldest(struct page_ftl *f, uint32_t plane);	/* for wear, or BLK_NONE: asked for
+								 * again after the next erase */
+void level_free_block(struct page_ftl *f, uint32_t plane);	/* GC's frontier opens one */
+void level_corrected(struct page_ftl *f, uint32_t b);		/* a read of block b was */
+void level_forget(struct page_ftl *f, uint32_t b);		/* it becomes a victim */
 
 /* mount.c */
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns);

@@ -65,6 +65,8 @@ static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t pla
 
 	if (!may_open(f, plane, which))
 		return ROOM_NONE;
+	if (which == FRONT_GC)
+		level_free_block(f, plane);
 	b = f->bt.plane[plane].free_head;
 	if (f->bt.blk[b].needs_erase) {
 		erase_frontier(f, now_ns, plane, b);

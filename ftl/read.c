@@ -455,6 +455,8 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		count_merge(f, c.ecc_words);
 	nand_submit(f->n, now_ns, &c, 1);
 	die_start(f, die, DIE_READ, c.done_ns);
+	if (SSD_UNLIKELY(c.status == NAND_CORRECTED))
+		level_corrected(f, fxp_quotient(f->by_block_pages, c.ppn.v));
 	d->bases = NONE;
 	gc_after_read(f, die);
 	d->reads_in_row++;

@@ -106,6 +106,8 @@ const struct profile_key profile_keys[] = {
 	F_BOOL(gc_copyback, "no"),
 	F_WORDS(gc_subpage_reads),
 	F_WORDS(host_subpage_reads),
+	F(wl_threshold, 0, 1 << 20, "0"),
+	F_BOOL(relocate, "yes"),
 	F_BOOL(parallel_erase, "no"),
 	F(second_victim_pages, 0, 65536, "65536"),
 	F_BOOL(pen, "no"),

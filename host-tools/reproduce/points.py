@@ -168,7 +168,8 @@ class Pen:
         ]
         for name, answer in (("spread", "no"), ("spread-gc", "yes")):
             made.append(
-                Config(name, "spread", (f"ftl.gc_subpage_reads={answer}", "geometry.blocks_per_plane=128",
+                Config(name, "spread", (f"ftl.gc_subpage_reads={answer}", "ftl.host_subpage_reads=no",
+                                        "geometry.blocks_per_plane=128",
                                         "ftl.gc_start_blocks=9", "ftl.gc_stop_blocks=9"), CLOSED + FILL)
             )  # fmt: skip
         return {config.name: config for config in made}

@@ -28,13 +28,13 @@ SHAPE = (
     ("geometry.blocks_per_plane", "block"),
     ("geometry.pages_per_block", "page"),
 )
-# A key, what switches it off, the page FTL's key that makes use of it, its name.
+# A key, what switches it off, the page FTL's keys that make use of it, its name.
 PAGE_FTL_IGNORES = (
-    ("geometry.pb_levels", "0", None, "partial erase"),
-    ("geometry.erase_group_max", "1", "ftl.parallel_erase", "parallel erase"),
-    ("geometry.subpage", "none", "ftl.gc_subpage_reads", "sub-page reads"),
-    ("geometry.copyback", "no", "ftl.gc_copyback", "copyback"),
-    ("timing.suspend_ns", "0", None, "suspension"),
+    ("geometry.pb_levels", "0", (), "partial erase"),
+    ("geometry.erase_group_max", "1", ("ftl.parallel_erase",), "parallel erase"),
+    ("geometry.subpage", "none", ("ftl.gc_subpage_reads", "ftl.host_subpage_reads"), "sub-page reads"),
+    ("geometry.copyback", "no", ("ftl.gc_copyback",), "copyback"),
+    ("timing.suspend_ns", "0", (), "suspension"),
 )
 TYPES = {1: [""], 2: ["LSB", "MSB"], 3: ["LSB", "CSB", "MSB"], 4: ["LSB", "second", "third", "MSB"]}
 
@@ -195,7 +195,7 @@ class Sheet:
         unused = [
             what
             for key, off, used_by, what in PAGE_FTL_IGNORES
-            if self.settings[key] != off and (not used_by or self.settings[used_by] == "no")
+            if self.settings[key] != off and all(self.settings[user] == "no" for user in used_by)
         ]
         said = f" (does not use {', '.join(unused)})" if unused else ""
         if self.settings["geometry.paired_loss"] == "yes":

@@ -135,7 +135,7 @@ class Showing(Case):
         code, out, err = slate("show", "spread")
         self.assertEqual((code, err), (0, ""))
         self.assertIn(TABLE_3, out)
-        self.assertIn("FTL        page (does not use sub-page reads)\n", out)
+        self.assertIn("FTL        page\n", out)
         self.assertIn("fill it    76.9 s: the dies limit (the channels alone: 4.7 s)\n", out)
         self.assertIn("erase all  1.8 s\n", out)
         self.assertIn("energy     not known\n", out)
@@ -190,7 +190,12 @@ class Showing(Case):
         self.assertIn("FTL        page\n", out)
         _, out, _ = slate("show", "ippbe", "--set=ftl.parallel_erase=no")
         self.assertIn("FTL        page (does not use parallel erase)\n", out)
-        _, out, _ = slate("show", "spread", "--set=ftl.gc_subpage_reads=yes")
+        hosts = "--set=ftl.host_subpage_reads=no"
+        _, out, _ = slate("show", "spread", hosts)
+        self.assertIn("FTL        page\n", out)
+        _, out, _ = slate("show", "spread", hosts, "--set=ftl.gc_subpage_reads=no")
+        self.assertIn("FTL        page (does not use sub-page reads)\n", out)
+        _, out, _ = slate("show", "spread", "--set=geometry.subpage=none")  # pageFTL
         self.assertIn("FTL        page\n", out)
 
     def test_page_types_have_rows_of_their_own(self):

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * level.c - blocks that are collected although their plane has room: to level
+ * wear, and because a read said NAND_CORRECTED.
+ *
+ * It answers two questions of gc.c, which block is next and which free block takes
+ * the copies, and knows nothing of how a block is collected: that is GC's, with
+ * rules 4a and 4b, so a power cut finds nothing new. Commands are NAND_SRC_WL's.
+ *
+ * Wear (wl_threshold > 0). Static wear levelling as Linux' UBI does it
+ * (drivers/mtd/ubi/wl.c, UBI_WL_THRESHOLD): when the most worn free block of a
+ * plane has more than wl_threshold erases more than the least worn full one, the
+ * data of the latter move. What lies in a block that was seldom erased has not
+ * been rewritten for long, so it is put where it spares a worn block; the young
+ * one goes to the free list, and so to the host. GC's frontier opens the most worn
+ * free block. Erase counts are the array's own. Asked once after each erase of the
+ * plane, and when GC has no other work; costs a look at each block of the plane.
+ *
+ * Errors (relocate). A block of which a page for the host, or a base, was corrected
+ * beyond relocate_bits is flagged and collected before anything but blocks that
+ * failed, as long as its copies need not take the urgent reserve. GC's own reads
+ * flag nothing: what they read is moved anyway. The copies are read and programmed
+ * even where gc_copyback is set, for a copyback takes errors along.
+ *
+ * States of a block: corrected 0 -> relocate set (level_corrected) -> VICTIM, all
+ * forgotten (level_forget). A block that GC puts back unerased is flagged by the
+ * next corrected read.
+ *
+ * Invariants:
+ *   V1  plane.relocate is the number of its blocks with `relocate` set, and these
+ *       are OPEN, FULL or RETIRE;
+ *   V2  it ends. Wear: each move takes data from a block to one that has more than
+ *       wl_threshold >= 1 erases more, so without host writes the free blocks'
+ *       erase counts only fall. Errors: only reads of the host flag a block, and
+ *       one that relocation wrote to (`moved`) needs as many corrected reads as it has
+ *       pages: where cells are so worn that fresh data read so, a host read costs one
+ *       page copy at most.
+ */
+#include "page_ftl.h"
+
+static bool movable(const struct page_ftl *f, uint32_t b)
+{
+	return f->bt.blk[b].state == BLK_FULL && blk_settled(&f->bt, &f->bt.blk[b]);
+}
+
+uint32_t level_flagged(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t first = plane * f->g->blocks_per_plane;
+
+	for (uint32_t b = first; b < first + f->g->blocks_per_plane; b++)
+		if (f->bt.blk[b].relocate && movable(f, b))
+			return b;
+	return BLK_NONE;
+}
+
+/* The plane's most worn free block; of equals, the first on the list. */
+static uint32_t most_worn_free(const struct page_ftl *f, uint32_t plane, uint32_t *erases)
+{
+	uint32_t best = BLK_NONE;
+
+	*erases = 0;
+	for (uint32_t b = f->bt.plane[plane].free_head; b != BLK_NONE; b = f->bt.blk[b].next) {
+		uint32_t count = f->n->ops->erase_count(f->n, (pbn_t){ b });
+
+		if (best != BLK_NONE && count <= *erases)
+			continue;
+		best = b;
+		*erases = count;
+	}
+	return best;
+}
+
+uint32_t level_coldest(struct page_ftl *f, uint32_t plane)
+{
+	uint32_t first = plane * f->g->blocks_per_plane, best = BLK_NONE, low = 0, high;
+
+	if (!f->plane[plane].level)
+		return BLK_NONE;
+	most_worn_free(f, plane, &high);
+	for (uint32_t b = first; b < first + f->g->blocks_per_plane; b++) {
+		uint32_t count;
+
+		if (!movable(f, b))
+			continue;
+		count = f->n->ops->erase_count(f->n, (pbn_t){ b });
+		if (best != BLK_NONE && count >= low)
+			continue;
+		best = b;
+		low = count;
+	}
+	if (best == BLK_NONE || (uint64_t)high <= (uint64_t)low + f->c.wl_threshold)
+		best = BLK_NONE;
+	f->plane[plane].level = best != BLK_NONE;
+	return best;
+}
+
+void level_free_block(struct page_ftl *f, uint32_t plane)
+{
+	uint32_t erases, b = f->c.wl_threshold ? most_worn_free(f, plane, &erases) : BLK_NONE;
+
+	if (b != BLK_NONE)
+		blk_free_first(&f->bt, plane, b);
+}
+
+void level_corrected(struct page_ftl *f, uint32_t b)
+{
+	struct blk *k = &f->bt.blk[b];
+	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b });
+	uint32_t pages = f->g->pages_per_block < UINT16_MAX ? f->g->pages_per_block : UINT16_MAX;
+
+	if (!f->c.relocate || k->relocate || (k->state != BLK_FULL && k->state != BLK_OPEN))
+		return;
+	if (k->corrected < UINT16_MAX)
+		k->corrected++;
+	if (k->moved && k->corrected < pages)	/* V2 */
+		return;
+	k->relocate = true;
+	f->plane[plane].relocate++;
+	gc_wake(f, plane);
+}
+
+void level_forget(struct page_ftl *f, uint32_t b)
+{
+	struct blk *k = &f->bt.blk[b];
+
+	if (k->relocate)
+		f->plane[geo_plane_of(f->g, (pbn_t){ b })].relocate--;
+	k->relocate = false;
+}
