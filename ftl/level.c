@@ -108,15 +108,15 @@ void level_corrected(struct page_ftl *f, uint32_t b)
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b });
 	uint32_t pages = f->g->pages_per_block < UINT16_MAX ? f->g->pages_per_block : UINT16_MAX;
 
-	if (!f->c.relocate || k->relocate || (k->state != BLK_FULL && k->state != BLK_OPEN))
+	if (!f->c.relocate || (k->state != BLK_FULL && k->state != BLK_OPEN))
 		return;
 	if (k->corrected < UINT16_MAX)
 		k->corrected++;
 	if (k->moved && k->corrected < pages)	/* V2 */
 		return;
+	f->plane[plane].relocate += !k->relocate;
 	k->relocate = true;
-	f->plane[plane].relocate++;
-	gc_wake(f, plane);
+	gc_wake(f, plane);	/* also if it was: it may have been OPEN, or not settled */
 }
 
 void level_forget(struct page_ftl *f, uint32_t b)

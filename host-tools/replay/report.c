@@ -213,6 +213,19 @@ static void put_host(const struct replay *r, json_t *root)
 
 /* ---- what the drive did ------------------------------------------------------------- */
 
+/* Read amplification of data alone, by cause: what was read for it / what the host read. */
+static void put_raf_by_cause(const struct replay *r, json_t *root, const struct slate_stats *st)
+{
+	const uint64_t *read = st->nand.user_read_bytes;
+	double asked = (double)r->account.bytes[FTL_READ];
+	json_t *o = sub(root, "raf_by");
+
+	put_ratio(o, "host", (double)(read[NAND_SRC_HOST] - st->ftl.merge_read_bytes), asked);
+	put_ratio(o, "merge", (double)st->ftl.merge_read_bytes, asked);
+	for (unsigned int s = NAND_SRC_HOST + 1; s < NAND_NSOURCES; s++)
+		put_ratio(o, sources[s], (double)read[s], asked);
+}
+
 static void put_amplification(const struct replay *r, json_t *root, const struct slate_stats *st)
 {
 	uint64_t programs = by_source(st->nand.ops[NAND_PROGRAM]) + by_source(st->nand.ops[NAND_COPYBACK]);
@@ -220,6 +233,7 @@ static void put_amplification(const struct replay *r, json_t *root, const struct
 
 	put_ratio(root, "waf", (double)programs * (double)page, (double)r->account.bytes[FTL_WRITE]);
 	put_ratio(root, "raf", (double)st->nand.read_bytes, (double)r->account.bytes[FTL_READ]);
+	put_raf_by_cause(r, root, st);
 }
 
 static void put_gc(json_t *root, const struct slate_stats *st)
@@ -236,6 +250,15 @@ static void put_gc(json_t *root, const struct slate_stats *st)
 	put(o, "merges", st->ftl.merges);
 	put(o, "mmerges", st->ftl.mmerges);
 	put(o, "second_victims", st->ftl.second_victims);
+}
+
+static void put_moves(json_t *root, const struct slate_stats *st)
+{
+	json_t *o = sub(root, "wear_levelling");
+
+	put(o, "blocks_levelled", st->ftl.wl_runs);
+	put(o, "blocks_relocated", st->ftl.relocations);
+	put(o, "units_moved", st->ftl.wl_units);
 }
 
 static void put_wear(const struct replay *r, json_t *root, const struct slate_stats *st)
@@ -279,6 +302,7 @@ static void put_nand(json_t *root, const struct slate_stats *st)
 	for (unsigned int op = 0; op < NAND_NOPS; op++)
 		put_sources(ops, nand_ops[op], n->ops[op]);
 	put(o, "read_bytes", n->read_bytes);
+	put_sources(o, "user_read_bytes", n->user_read_bytes);
 	put(o, "partial_erases", n->partial_erases);
 	put(o, "parallel_erases", n->parallel_erases);
 	put(o, "subpage_reads", n->subpage_reads);
@@ -307,6 +331,7 @@ static void put_ftl(json_t *root, const struct slate_stats *st)
 	put(o, "unwritten_units", f->unwritten_units);
 	put(o, "trimmed_units", f->trimmed_units);
 	put(o, "merge_reads", f->merge_reads);
+	put(o, "merge_read_bytes", f->merge_read_bytes);
 	put(o, "fua_writes", f->fua_writes);
 	put(o, "search_reads", f->search_reads);
 }
@@ -457,6 +482,7 @@ static json_t *build(struct replay *r, double wall_s)
 	put_host(r, root);
 	put_amplification(r, root, st);
 	put_gc(root, st);
+	put_moves(root, st);
 	put_wear(r, root, st);
 	put_energy(root, st);
 	put_nand(root, st);

@@ -275,11 +275,22 @@ def raf(account: Account) -> float | None:
     return moved / read if read and moved is not None else None
 
 
+def raf_parts(account: Account) -> dict[str, float]:
+    """Read amplification of data alone, by cause: host, merges of partial writes, GC ...; {}: unknown."""
+    asked = account.op["read"].bytes
+    read = {name: by["user-read-bytes"] for name, by in account.sources.items() if "user-read-bytes" in by}
+    if not asked or not read:
+        return {}
+    merged = account.ftl.get("merge-read-bytes", 0)
+    parts = {"host": read.pop("host", 0) - merged, "merge": merged} | read
+    return {name: moved / asked for name, moved in parts.items()}
+
+
 def waf(account: Account, unit_bytes: int) -> dict[str, float] | None:
     """Write amplification and its parts: units programmed for X / units the host wrote."""
     written = account.op["write"].bytes / unit_bytes
     if not written:
         return None
-    parts = {name: account.ftl.get(f"{name}-units", 0) / written for name in ("host", "gc", "pad", "meta")}
+    parts = {name: account.ftl.get(f"{name}-units", 0) / written for name in ("host", "gc", "wl", "pad", "meta")}
     parts["total"] = sum(parts.values())
     return parts

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import paths, rows, units, warn
-from .account import NAND_OPS, SOURCES, Device, raf, waf
+from .account import NAND_OPS, SOURCES, Device, raf, raf_parts, waf
 from .errors import OK, SlateError
 from .rows import Row
 
@@ -191,10 +191,11 @@ class Report:
             line += f", {units.count(total.op['flush'].ios)} flushes"
         self._pair("drive", line + "  (the whole run, boot included)")
         if amplification:
+            levelling = f"wear levelling {amplification['wl']:.3f} + " if amplification["wl"] else ""
             self._pair(
                 "WAF",
                 f"{amplification['total']:.3f} = host {amplification['host']:.3f} + GC "
-                f"{amplification['gc']:.3f} + padding {amplification['pad']:.3f} + metadata "
+                f"{amplification['gc']:.3f} + {levelling}padding {amplification['pad']:.3f} + metadata "
                 f"{amplification['meta']:.3f}   (programmed / written by the host)",
             )
         runs, moved = ftl.get("gc-runs", 0), ftl.get("gc-units", 0)
@@ -220,6 +221,9 @@ class Report:
         most, pages = total.nand.get("erase-count-max"), self.device.erases_per_page()
         if most is not None and pages:
             line += f"; wear: mean {pages[0]:.2f} (AEP), variance {pages[1]:.2f} (VEP), most {most} erases of a page"
+        for key, word in (("wl-runs", "levelled"), ("relocations", "relocated")):
+            if total.ftl.get(key):
+                line += f"; {units.count(total.ftl[key])} blocks {word}"
         if total.ftl.get("retired-blocks"):
             line += f"; {total.ftl['retired-blocks']} blocks retired"
         self._pair("erases", line)
@@ -257,7 +261,9 @@ class Report:
             self._pair("link", f"{100 * link[0]:.1f} % busy to the host, {100 * link[1]:.1f} % to the drive")
         amplification = raf(total)
         if amplification is not None:
-            self._pair("RAF", f"{amplification:.3f}   (bytes that left the flash / read by the host)")
+            parts = ", ".join(f"{name} {part:.3f}" for name, part in raf_parts(total).items() if part)
+            alone = f"; data alone: {parts}" if parts else ""
+            self._pair("RAF", f"{amplification:.3f}   (bytes that left the flash / read by the host{alone})")
         if total.energy_nj():
             shares = _sum(
                 (name, units.energy(total.energy_nj((name,)))) for name in SOURCES if total.energy_nj((name,))

@@ -18,6 +18,7 @@
 #include "oob.h"
 #include "page_ftl.h"
 #include "test.h"
+#include "words_only.h"
 
 #define ODD_DEPTH 12u			/* requests at once */
 #define ODD_MAX_SECTORS 4096u		/* of a drive */
@@ -26,7 +27,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* writes and trims of a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexlusk12"
+#define ODD_FLAGS "cmfexluskw12"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -35,13 +36,14 @@
  *   1  one plane in all                 2  two planes in all
  *   k  any of: two victims an erase, GC reads of ECC words, copybacks, SSDSim's
  *      accounting
+ *   w  any of: wear levelled, reads that say "relocate", host reads of ECC words
  */
 
 /* What happened: a run in which nothing did proves nothing. */
 enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
-	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_NEVENTS
+	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_LEVELLED, ODD_RELOCATED, ODD_NEVENTS
 };
 
 struct odd_change {
@@ -69,6 +71,8 @@ struct odd {
 	struct nand_array_config ac;
 	struct ftl_config fc;
 	struct test_array ta;
+	struct words_only only;		/* what the FTL sees of it */
+	struct nand *n;
 	struct ftl *f;
 	void *mem;
 	size_t len;
@@ -76,6 +80,7 @@ struct odd {
 
 	/* its medium and its power */
 	uint32_t program_fails, erase_fails;	/* per mille */
+	uint32_t corrections;			/* per mille of the reads */
 	bool failed_last;			/* failures come in groups */
 	bool armed, mounting;
 	uint32_t count_ops;			/* toward cut_at: bits 1 << nand_op */

@@ -100,6 +100,24 @@ static void draw_knobs(struct odd *o)
 	g->copyback = ways & 8;
 }
 
+/* Blocks that move though GC need not have them, and reads of parts of pages. */
+static void draw_moves(struct odd *o)
+{
+	struct nand_geometry *g = &o->ac.geo;
+	struct ftl_config *c = &o->fc;
+	uint32_t ways = 1 + roll(o, 7);
+
+	c->wl_threshold = ways & 1 ? 1 + roll(o, 3) : 0;
+	c->relocate = true;
+	o->corrections = ways & 2 ? 1u << roll(o, 9) : 0;
+	c->host_subpage_reads = ways & 4 ? FTL_WORDS_AUTO : FTL_WORDS_NO;
+	if (flag(o, 'k'))
+		return;		/* it has words already */
+	g->subpage = roll(o, 2) ? NAND_SUBPAGE_DMA : NAND_SUBPAGE_SPREAD;
+	g->ecc_word_bytes = g->page_bytes >> roll(o, 6);
+	o->ac.timing.subread_base_ns = 2000;
+}
+
 static bool valid(struct odd *o, uint64_t units)
 {
 	const char *why;
@@ -150,6 +168,8 @@ static bool draw(struct odd *o)
 	draw_config(o);
 	if (flag(o, 'k'))
 		draw_knobs(o);
+	if (flag(o, 'w'))
+		draw_moves(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 
@@ -161,7 +181,9 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 	bool program = c->op == NAND_PROGRAM || c->op == NAND_COPYBACK;
 	uint32_t permille = program ? o->program_fails : o->erase_fails;
 
-	if (!permille || c->op == NAND_READ)
+	if (c->op == NAND_READ)
+		return o->corrections && roll(o, 1000) < o->corrections ? NAND_CORRECTED : NAND_OK;
+	if (!permille)
 		return NAND_OK;
 	o->failed_last = roll(o, 1000) < (o->failed_last ? 100 : permille);
 	if (!o->failed_last)
@@ -244,6 +266,8 @@ static void take_account(struct odd *o)
 	o->event[ODD_BLOCKS_RETIRED] += s->retired_blocks;
 	o->event[ODD_TRIMS] += s->trimmed_units > 0;
 	o->event[ODD_SECONDS] += s->second_victims;
+	o->event[ODD_LEVELLED] += s->wl_runs;
+	o->event[ODD_RELOCATED] += s->relocations;
 	o->f->ops->reset_stats(o->f);
 }
 
@@ -282,6 +306,7 @@ void odd_make(struct odd *o)
 	if (flag(o, 'e'))
 		o->erase_fails = 1 + roll(o, 20);
 	test_array_make(&o->ta, &o->ac);
+	o->n = words_only_make(&o->only, o->ta.n);
 	nand_array_set_hooks(o->ta.a, &hooks);
 	o->len = ftl_list[0]->footprint(&o->fc, &o->ac.geo);
 	o->mem = malloc(o->len);
@@ -293,6 +318,7 @@ void odd_free(struct odd *o)
 	take_account(o);
 	odd_host_free(o);
 	free(o->mem);
+	words_only_free(&o->only);
 	test_array_free(&o->ta);
 }
 
@@ -305,7 +331,7 @@ void odd_mount(struct odd *o)
 
 	memset(o->mem, 0, o->len);
 	odd_host_mounted(o);
-	SSD_ASSERT(ftl_list[0]->init(o->mem, o->len, &o->fc, o->ta.n, &host, &o->f) == SSD_OK);
+	SSD_ASSERT(ftl_list[0]->init(o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
 	p = (const struct page_ftl *)o->f;
 	o->mounting = true;
 	err = o->f->ops->mount(o->f, 0, &o->now_ns);

@@ -46,6 +46,8 @@ enum {
 	WORDS = 2,	/* GC reads the ECC words it moves */
 	COPYBACK = 8,	/* GC copies inside the chip */
 	SSDSIM = 4,	/* a write ends with its transfer: durable are flushes and FUA alone */
+	LEVEL = 16,	/* wear is levelled to a difference of one erase */
+	CORRECTED = 32,	/* reads of every seventh page say that it should move */
 };
 
 static const struct shape shapes[] = {
@@ -65,6 +67,13 @@ static const struct shape shapes[] = {
 	{ "copyback", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, COPYBACK },
 	{ "pairs, copyback", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 2, 1 }, 512, 22, 4, FTL_GC_SLICED, false, 0,
 	  PAIRS | COPYBACK },
+	{ "levelled", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 4, LEVEL },
+	{ "levelled, packed", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_BLOCKING, false, 8,
+	  LEVEL },
+	{ "corrected", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0,
+	  CORRECTED },
+	{ "all that moves", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 4, FTL_GC_SLICED, true, 12,
+	  PAIRS | WORDS | COPYBACK | LEVEL | CORRECTED },
 	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 0, PAIRS },
 };
 
@@ -106,6 +115,18 @@ static void on_abort(int sig)
 	(void)sig;
 	if (write(2, "replay: test_cut ", 17) == 17 && write(2, id, strlen(id)) > 0)
 		(void)!write(2, "\n", 1);
+}
+
+/* A property of the page, so that a run can be replayed from any of its commands. */
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	return c->op == NAND_READ && c->ppn.v % 7 == 3 ? NAND_CORRECTED : NAND_OK;
+}
+
+static struct nand_hooks hooks_of(const struct drive *d)
+{
+	return (struct nand_hooks){ .fault = d->shape->ways & CORRECTED ? on_fault : NULL };
 }
 
 static uint32_t sectors(const struct drive *d)
@@ -162,7 +183,9 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.multiplane = s->multiplane, .payload = true, .map_ns = 10, .buffer_ns = 10,
 		.overhead_ns = 10, .max_unit_reads = 256, .gc_policy = &gc_greedy,
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
-		.gc_subpage_reads = s->ways & WORDS, .gc_copyback = s->ways & COPYBACK,
+		.gc_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
+		.host_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
+		.wl_threshold = s->ways & LEVEL ? 1 : 0, .relocate = true, .gc_copyback = s->ways & COPYBACK,
 		.accounting = s->ways & SSDSIM ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE,
 	};
 	if (ftl_list[0]->validate(&d->fc, &c.geo, &why)) {
@@ -386,11 +409,13 @@ static void stop_hook(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
  */
 static bool cut_again(uint64_t m, int when, uint64_t seed)
 {
-	struct nand_hooks hooks = { .opaque = &inner, .done = stop_hook };
+	struct nand_hooks hooks = hooks_of(&first);
 	static struct drive *volatile oracle;
 
 	inner = (struct cutter){ .d = &second, .stop_at = m, .stop_when = when };
 	oracle = &first;
+	hooks.opaque = &inner;
+	hooks.done = stop_hook;
 	nand_array_set_hooks(second.ta.a, &hooks);
 	if (!setjmp(inner.out)) {
 		drive_mount(&second);
@@ -411,7 +436,7 @@ static bool cut_again(uint64_t m, int when, uint64_t seed)
 
 static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
-	struct nand_hooks none = { 0 };
+	struct nand_hooks none = hooks_of(&first);
 	uint64_t command = outer.command++;
 	(void)opaque;
 
@@ -453,7 +478,8 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 
 static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 {
-	struct nand_hooks hooks = { .done = every_cut };
+	struct nand_hooks hooks;
+	const struct ftl_stats *st;
 	struct timespec a, b;
 	uint64_t before = cuts;
 	double s;
@@ -466,16 +492,21 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	drive_mount(&first);
+	hooks = hooks_of(&first);
+	hooks.done = every_cut;
 	nand_array_set_hooks(first.ta.a, &hooks);
 	work(&first, ops);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	s = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
 	cut_seconds += s;
+	st = first.f->ops->stats(first.f);
 	printf("ok %s: %" PRIu64 " commands, %" PRIu64 " cuts survived, %" PRIu64 " GC calls, "
-	       "%" PRIu64 " of them for two blocks (%.0f cuts/s)\n", shapes[shape].name, outer.command,
-	       cuts - before, first.f->ops->stats(first.f)->gc_runs,
-	       first.f->ops->stats(first.f)->second_victims, (double)(cuts - before) / s);
-	SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !first.f->ops->stats(first.f)->second_victims);
+	       "%" PRIu64 " of them for two blocks, %" PRIu64 " blocks levelled, %" PRIu64 " relocated "
+	       "(%.0f cuts/s)\n", shapes[shape].name, outer.command, cuts - before, st->gc_runs,
+	       st->second_victims, st->wl_runs, st->relocations, (double)(cuts - before) / s);
+	SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !st->second_victims);
+	SSD_ASSERT(!(shapes[shape].ways & LEVEL) == !st->wl_runs);
+	SSD_ASSERT(!(shapes[shape].ways & CORRECTED) == !st->relocations);
 	fflush(stdout);
 	drive_free(&first);
 	drive_free(&second);

@@ -19,6 +19,7 @@
 #include "ftl.h"
 #include "oob.h"
 #include "test.h"
+#include "words_only.h"
 
 #define QUEUE 16
 #define MAX_SECTORS 64
@@ -47,12 +48,14 @@ struct mode {
 	enum ftl_gc_mode gc;
 	uint32_t buffer_pages, slice;
 	bool multiplane;
+	bool moves;	/* wear levelled, every 16th read says "relocate", reads of 512-byte words */
 };
 
 static const struct mode modes[] = {
 	{ "sliced", FTL_GC_SLICED, 4, 2, true },
 	{ "blocking", FTL_GC_BLOCKING, 8, 1, true },
 	{ "unbuffered", FTL_GC_SLICED, 0, 1, false },
+	{ "moves", FTL_GC_SLICED, 4, 1, true, true },
 };
 
 struct request {
@@ -66,6 +69,7 @@ struct request {
 
 struct world {
 	struct test_array ta;
+	struct words_only only;		/* what the FTL sees of it */
 	struct ftl *f;
 	void *mem;
 	uint32_t sectors;
@@ -76,7 +80,7 @@ struct world {
 	bool *zero;			/* by tag: a trim? (ring of all tags) */
 	struct request req[QUEUE];
 	uint32_t busy;
-	uint64_t rng;
+	uint64_t rng, fault_rng;
 	uint64_t reads_checked;
 };
 
@@ -239,6 +243,13 @@ static enum ftl_op pick_op(struct world *w)
 	return dice < 45 ? FTL_WRITE : dice < 85 ? FTL_READ : dice < 95 ? FTL_TRIM : FTL_FLUSH;
 }
 
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	struct world *w = opaque;
+
+	return c->op == NAND_READ && rnd(&w->fault_rng) % 16 == 0 ? NAND_CORRECTED : NAND_OK;
+}
+
 static void world_make(struct world *w, const struct variant *v, const struct mode *m, uint64_t ops)
 {
 	struct nand_array_config c = { .geo = v->g, .timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 } };
@@ -249,14 +260,25 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 		.gc_urgent_blocks = 2, .gc_mode = m->gc, .gc_slice_pages = m->slice,
 		.multiplane = m->multiplane, .payload = true, .map_ns = 200, .buffer_ns = 2000,
 		.overhead_ns = 1000, .max_unit_reads = 8, .gc_policy = &gc_greedy,
+		.wl_threshold = m->moves ? 2 : 0, .relocate = true,
+		.gc_subpage_reads = FTL_WORDS_AUTO, .host_subpage_reads = FTL_WORDS_AUTO,
 	};
+	struct nand_hooks hooks = { .opaque = w, .fault = on_fault };
 	struct ftl_host host = { on_done, on_copy, w };
 	const char *why;
 	size_t len;
 
 	c.geo.oob_kept = OOB_BYTES(upp);
 	c.payload = true;
+	if (m->moves) {
+		c.geo.subpage = NAND_SUBPAGE_SPREAD;
+		c.geo.ecc_word_bytes = 512;
+		c.timing.subread_base_ns = 10000;
+	}
 	test_array_make(&w->ta, &c);
+	w->fault_rng = 1;
+	if (m->moves)
+		nand_array_set_hooks(w->ta.a, &hooks);
 	if (!v->capacity_units) {
 		do
 			fc.capacity_bytes += v->unit;
@@ -269,7 +291,7 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 	}
 	len = ftl_list[0]->footprint(&fc, &c.geo);
 	w->mem = calloc(1, len);
-	SSD_ASSERT(ftl_list[0]->init(w->mem, len, &fc, w->ta.n, &host, &w->f) == SSD_OK);
+	SSD_ASSERT(ftl_list[0]->init(w->mem, len, &fc, words_only_make(&w->only, w->ta.n), &host, &w->f) == SSD_OK);
 	SSD_ASSERT(w->f->ops->mount(w->f, 0, &w->now_ns) == SSD_OK);
 	w->sectors = (uint32_t)(fc.capacity_bytes / FTL_SECTOR_BYTES);
 	w->newest = calloc(w->sectors, sizeof(*w->newest));
@@ -302,9 +324,12 @@ static void run(uint32_t vi, uint32_t mi, uint64_t seed, uint64_t ops)
 	w->ta.n->ops->get_stats(w->ta.n, &ns);
 	for (unsigned int i = 0; i < NAND_NRULES; i++)
 		SSD_ASSERT(ns.violations[i] == 0);
+	if (modes[mi].moves && ops >= 3000)
+		SSD_ASSERT(w->f->ops->stats(w->f)->wl_runs && w->f->ops->stats(w->f)->relocations);
 	printf("ok %s/%s %" PRIu64 " ops, %" PRIu64 " sectors read right, %" PRIu64 " erases, "
 	       "%" PRIu64 " units moved\n", variants[vi].name, modes[mi].name, ops, w->reads_checked,
 	       ns.ops[NAND_ERASE][NAND_SRC_GC], w->f->ops->stats(w->f)->gc_units);
+	words_only_free(&w->only);
 	test_array_free(&w->ta);
 	free(w->mem);
 	free(w->newest);

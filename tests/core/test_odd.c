@@ -27,6 +27,7 @@
 #define WEAR (A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(BLOCKS_RETIRED) | A(WORN_OUT))
 #define MOUNT (A(CUTS) | A(MOUNTS_CUT) | A(DEAD_LISTS))
 #define KNOBS (A(SECONDS) | A(WORD_READS) | A(COPYBACKS))
+#define MOVES (A(LEVELLED) | A(RELOCATED) | A(WORD_READS))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -55,6 +56,12 @@ static const struct combination {
 	{ "knobs, failing, reserve of one", "cmfeku", 60, 40, MOUNT | WEAR | KNOBS },
 	{ "knobs, failing without cuts", "fek", 20, 4, WEAR | KNOBS },
 	{ "knobs, little between cuts", "cmks", 6, 600, MOUNT },
+	{ "moves", "cmw", 60, 40, MOUNT | MOVES },
+	{ "moves, exact, reserve of one", "cmxuw", 40, 40, MOUNT | MOVES },
+	{ "moves, failing, one plane", "cmfe1w", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR | MOVES },
+	{ "moves, knobs, failing", "cmfekw", 60, 40, MOUNT | WEAR | KNOBS | MOVES },
+	{ "moves, failing without cuts", "felw", 10, 4, WEAR | MOVES },
+	{ "moves, little between cuts", "cmsw", 6, 600, MOUNT | A(PURGES) },
 };
 
 /* Run as well: what takes more luck than the seeds above have. */
@@ -69,7 +76,7 @@ static const char *const rare[] = {
 static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
-	"second victims", "sub-page reads", "copybacks",
+	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
 };
 
 static char id[64];

@@ -4,7 +4,7 @@
 import unittest
 
 from support import account, busy, device, mark, op
-from slate_lib.account import Account, Device, bucket_last, label_of, raf, waf
+from slate_lib.account import Account, Device, bucket_last, label_of, raf, raf_parts, waf
 
 
 class Buckets(unittest.TestCase):
@@ -89,6 +89,16 @@ class Sums(unittest.TestCase):
         self.assertEqual(raf(some), 4.5)
         self.assertIsNone(raf(Account([account(nand={"read-bytes": 5})])))
         self.assertIsNone(raf(Account([account(read=op([1]))])))
+
+    def test_raf_by_cause(self):
+        """Two reads of 2 KiB in whole pages; a base of one word; GC read a page."""
+        sources = {"host": {"user-read-bytes": 2 * 16384 + 2048}, "gc": {"user-read-bytes": 16384}}
+        some = Account(
+            [account(read=op([1] * 2, 2048), ftl={"merge-read-bytes": 2048}, nand={"by-source": sources})]
+        )
+        self.assertEqual(raf_parts(some), {"host": 8.0, "merge": 0.5, "gc": 4.0})
+        self.assertEqual(raf_parts(Account([account(read=op([1]))])), {})
+        self.assertEqual(raf_parts(Account([account(nand={"by-source": sources})])), {})
 
     def test_energy(self):
         sources = {"host": {"read-nj": 5, "program-nj": 70}, "gc": {"erase-nj": 900, "copyback-nj": 1000}}

@@ -149,6 +149,17 @@ class Text(unittest.TestCase):
             ],
         )
 
+    def test_read_amplification_by_cause(self):
+        """A read of 4 KiB that took two words of 2 KiB; GC read a page."""
+        sources = {"host": {"reads": 1, "user-read-bytes": 4096}, "gc": {"reads": 1, "user-read-bytes": 16384}}
+        dev, result = one_job(nand={"by-source": sources, "read-bytes": 22528})
+        asked = dev["total"]["read"]["bytes"]
+        self.assertIn(
+            f"RAF       {22528 / asked:.3f}   (bytes that left the flash / read by the host; data alone: "
+            f"host {4096 / asked:.3f}, gc {16384 / asked:.3f})",
+            self.nand_section(dev, result),
+        )
+
     def test_nand_without_more_is_a_line(self):
         self.assertEqual(self.nand_section(*one_job()), ["NAND      no commands"])
 

@@ -65,24 +65,26 @@ SCHEMA = {
     "host": {name: HOST for name in ("read", "write", "trim", "flush")},
     "waf": float,
     "raf": float,
+    "raf_by": {n: float for n in "host merge gc wl meta backup".split()},
     "gc": {
         n: int for n in """calls ns units_moved pages_moved blocks_erased blocks_erased_by_gc merges mmerges
         second_victims""".split()
     },
+    "wear_levelling": {n: int for n in ("blocks_levelled", "blocks_relocated", "units_moved")},
     "wear": {"aep": float, "vep": float}
     | {
         n: int
         for n in "pages page_erases page_erases_sq erase_count_max erase_count_sum retired_blocks".split()
     },
     "energy_nj": OPS | {"total": int},
-    "nand": {"ops": OPS}
+    "nand": {"ops": OPS, "user_read_bytes": BY_SOURCE}
     | {
         n: int for n in """read_bytes partial_erases parallel_erases subpage_reads suspends corrected retries
         uncorrectable program_fails erase_fails disturbs disturb_lost programmed_pages violations""".split()
     },
     "ftl_counts": {
         n: int for n in """host_units meta_units pad_units coalesced_units buffer_hit_units unwritten_units
-        trimmed_units merge_reads fua_writes search_reads""".split()
+        trimmed_units merge_reads merge_read_bytes fua_writes search_reads""".split()
     },
     "busy": {
         "dies": [{"busy": NUMBER, "ns": BY_SOURCE}],
@@ -172,6 +174,56 @@ class Report(Case):
         self.assertEqual(found["map_bytes"] % 4, 0)
         self.assertGreaterEqual(found["map_bytes"], 1536 * 4)
         self.assertIn("ftl.payload=no", found["settings"])
+
+    def test_read_amplification_by_cause(self):
+        """8 pages; 6 reads of a sector, one of a page; a write of 1 KiB, of a sector: pages or words."""
+        lines = (
+            [f"0 0 write {i * 4096} 4096" for i in range(8)]
+            + [f"0 0 read {i * 4096 + 512} 512" for i in range(6)]
+            + ["0 0 read 28672 4096", "0 0 write 0 1024", "0 0 write 7680 512"]
+        )
+        asked = 6 * 512 + 4096
+        found = self.json(self.native(*lines))
+        self.assertEqual(found["nand"]["user_read_bytes"]["host"], 9 * 4096)
+        self.assertEqual(found["ftl_counts"]["merge_read_bytes"], 2 * 4096)
+        self.assertAlmostEqual(found["raf_by"]["host"], 7 * 4096 / asked)
+        self.assertAlmostEqual(found["raf_by"]["merge"], 2 * 4096 / asked)
+        words = ("--set", "geometry.subpage=dma", "--set", "geometry.ecc_word_bytes=512")
+        found = self.json(*words, "--set", "ftl.host_subpage_reads=yes", "--check", self.native(*lines))
+        # The first write lacks 3 KiB of its page, the second 3.5 KiB.
+        self.assertEqual(found["nand"]["user_read_bytes"]["host"], asked + 3072 + 3584)
+        self.assertEqual(found["raf_by"]["host"], 1.0)
+        self.assertAlmostEqual(found["raf_by"]["merge"], (3072 + 3584) / asked)
+        self.assertAlmostEqual(sum(found["raf_by"].values()), 1.0 + (3072 + 3584) / asked)
+        self.assertEqual(found["nand"]["subpage_reads"], 8)
+
+    def test_the_three_ftls_of_spread(self):
+        """One line of the profile apart: t_R and t_DMA, t_R whole, both whole."""
+        profile = ROOT / "nand-emu" / "profiles" / "spread-small.ini"
+        lines = self.native("0 0 write 0 16384", "0 0 flush", "1000000 0 read 2048 2048")
+        for subpage, cell, bus, amplification in (
+            ("none", 99000, 20005, 8.0),
+            ("dma", 99000, 2501, 1.0),
+            ("spread", 35000, 2501, 1.0),
+        ):
+            found = self.json("--open", "--set", f"geometry.subpage={subpage}", lines, profile=profile)
+            where = found["host"]["read"]["where_ns"]
+            self.assertEqual((where["cell"], where["bus"]), (cell, bus), subpage)
+            self.assertEqual(found["raf_by"]["host"], amplification, subpage)
+
+    def test_wear_levelling(self):
+        """Data that stay, and one page again and again: the variance of wear falls to a quarter at most."""
+        lines = [f"0 0 write {i * 4096} 4096" for i in range(1500)] + ["0 0 write 0 4096"] * 4000
+        trace = self.native(*lines)
+        rough = self.json(trace)
+        even = self.json("--set", "ftl.wl_threshold=1", "--check", trace)
+        self.assertEqual(rough["wear_levelling"], {"blocks_levelled": 0, "blocks_relocated": 0, "units_moved": 0})
+        self.assertGreater(even["wear_levelling"]["units_moved"], 0)
+        self.assertEqual(
+            even["wear_levelling"]["units_moved"], even["nand"]["ops"]["program"]["wl"], "a page is a unit"
+        )
+        self.assertLess(even["wear"]["vep"], rough["wear"]["vep"] / 4)
+        self.assertEqual(even["check"]["wrong"], 0)
 
     def test_a_name_that_is_no_utf8(self):
         trace = os.fsencode(self.native(*EVERY_OP)) + b"\xff"

@@ -501,6 +501,7 @@ static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
     to->buffer_hit_units = from->buffer_hit_units;
     to->coalesced_units = from->coalesced_units;
     to->merge_reads = from->merge_reads;
+    to->merge_read_bytes = from->merge_read_bytes;
     to->trimmed_units = from->trimmed_units;
     to->host_units = from->host_units;
     to->meta_units = from->meta_units;
@@ -509,6 +510,9 @@ static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
     to->gc_units = from->gc_units;
     to->gc_ns = from->gc_ns;
     to->gc_blocks = from->gc_blocks;
+    to->wl_runs = from->wl_runs;
+    to->relocations = from->relocations;
+    to->wl_units = from->wl_units;
     to->merges = from->merges;
     to->mmerges = from->mmerges;
     to->second_victims = from->second_victims;
@@ -535,6 +539,7 @@ static NandSsdSourceStats *nand_ssd_source_stats(const struct nand_stats *from,
     to->copyback_nj = from->energy_nj[NAND_COPYBACK][source];
     to->die_busy_ns = from->die_busy_ns[source];
     to->bus_busy_ns = from->bus_busy_ns[source];
+    to->user_read_bytes = from->user_read_bytes[source];
     return to;
 }
 
