@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """mix.py - a trace of a workload of which a read share, sizes and an intensity are published.
 
-    mix.py NAME --scale N [--seed N] [--set KEY=VALUE ...] [-o FILE]
+    mix.py NAME --scale N [--set KEY=VALUE ...] [-o FILE]
 
 SPREAD's and flexFTL's evaluations ran applications and traces of which the
 dissertation has one line each. This makes, for a workload named in mixes.toml, a
@@ -22,7 +22,7 @@ the chunks in random order, or from a hot part and the rest; where it begins in 
 chunk uniformly, aligned to `align` (0: to its own size). Reads and writes are drawn request by request; so are sizes. Lengths of
 bursts are geometric, pauses uniform in half to one and a half times the mean.
 
-Deterministic by (NAME, scale, seed, settings) on every machine: no floating point
+Deterministic by (NAME, scale, settings) on every machine: no floating point
 function but + - * / and sqrt. About 2 us a request.
 """
 
@@ -68,6 +68,7 @@ class Mix:
     hot_part: float = 0
     align: float = 0
     flush: float = 0
+    seed: float = 1
     requests_k: float = 1
     settle_k: float = 0
 
@@ -76,7 +77,7 @@ class Mix:
         for key, low, high in (
             ("read", 0, 1000), ("burst", 0, 10**9), ("think_ms", 0, 10**6), ("foot_gib", 2**-16, 2**20),
             ("warm", 0, 10**5), ("theta", 0, 2), ("requests_k", 2**-10, 10**9), ("settle_k", 0, 10**9),
-            ("hot", 0, 1000), ("hot_part", 0, 999), ("align", 0, 2**20), ("flush", 0, 10**9),
+            ("hot", 0, 1000), ("hot_part", 0, 999), ("align", 0, 2**20), ("flush", 0, 10**9), ("seed", 1, 10**9),
         ):  # fmt: skip
             if not low <= getattr(self, key) <= high:
                 raise MixError(f"{key} = {getattr(self, key):g}: must be {low:g} .. {high:g}")
@@ -197,17 +198,17 @@ def requests(mix: Mix, scale: int, source: random.Random) -> Iterator[Row]:
             yield now, "flush", 0, 0
 
 
-def write(path: str, name: str, scale: int, seed: int, settings: dict[str, float]) -> None:
+def write(path: str, name: str, scale: int, settings: dict[str, float]) -> None:
     """The trace as a file in Slate's format; all of it or nothing."""
     if scale < 1:
         raise MixError(f"scale {scale}: must be 1 or more")
     mix = mix_of(name, settings)
     asked = "".join(f" {key}={value:g}" for key, value in sorted(settings.items()))
-    made = requests(mix, scale, random.Random(f"{name} {scale} {seed}"))
+    made = requests(mix, scale, random.Random(f"{name} {scale} {mix.seed:g}"))
     part = f"{path}.part"
     try:
         with open(part, "w", encoding="ascii") as out:
-            out.write(f"# slate-trace 1\n# mix {name}, scale 1/{scale}, seed {seed}{asked}\n")
+            out.write(f"# slate-trace 1\n# mix {name}, scale 1/{scale}{asked}\n")
             out.write(f"# warmup {not_counted(mix, scale)}\n")
             out.writelines(
                 f"{now} 0 {op} {offset} {size}\n" if size else f"{now} 0 flush\n" for now, op, offset, size in made
@@ -223,12 +224,11 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="make a trace of a workload of mixes.toml")
     parser.add_argument("name", help="kv, grp, prj, usr, stg; oltp, ntrx, webserver, varmail, fileserver; ...")
     parser.add_argument("--scale", type=int, default=8, metavar="N", help="divide footprint and requests by N (8)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="KEY=VALUE", dest="settings")
     parser.add_argument("-o", "--out", metavar="FILE", help="default: mix-NAME.trace")
     args = parser.parse_args(argv)
     try:
-        write(args.out or f"mix-{args.name}.trace", args.name, args.scale, args.seed, dict(args.settings))
+        write(args.out or f"mix-{args.name}.trace", args.name, args.scale, dict(args.settings))
     except (MixError, OSError) as error:
         print(f"mix.py: {error}", file=sys.stderr)
         return 1
