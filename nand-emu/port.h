@@ -23,6 +23,12 @@ _Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
 #define SSD_ASSERT(x) ((x) ? (void)0 : ssd_assert_failed(#x, __FILE__, __LINE__))
 #endif
 
+/*
+ * The hash engine of a controller: MD5. In user space port_md5.c (libgcrypt); a kernel
+ * module wraps crypto_shash_digest() of "md5" in it.
+ */
+void ssd_md5(const void *data, size_t len, uint8_t out[16]);
+
 #define SSD_MUST_CHECK __attribute__((warn_unused_result))
 #define SSD_PREFETCH(p) __builtin_prefetch(p)	/* a hint, never a fault */
 #define SSD_LIKELY(x) __builtin_expect(!!(x), 1)

@@ -111,7 +111,9 @@ compute_ids() {
 	mapfile -t libraries < <(core_files)
 	id_unpack=$(hash_text "$(source_id)" "$(hash_files "$here/series" "${patches[@]}")")
 	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(sha256sum <"$here/slate.mak")" "$id_unpack")
-	id_configure=$(hash_text "${flags[@]}" "$obj" "$core" "${python_packages[@]}")
+	# slate.pc: meson asks it once, which libraries the core needs
+	id_configure=$(hash_text "${flags[@]}" "$obj" "$core" "${python_packages[@]}" \
+		"$(cat "$core/lib/pkgconfig/slate.pc" 2>/dev/null)")
 	id_compile=$(hash_text "$id_overlay" "$id_configure" "$(hash_files "${libraries[@]}")" "${programs[@]}")
 }
 

@@ -14,6 +14,8 @@ echo "== the replayer: rand3M, fill1M, real8, and larger and larger drives"
 python3 tests/bench/replay.py
 echo "== the array: commands a second, one thread; opening 1 TB"
 "$bench/bench_array" "${COMMANDS:-4000000}"
+echo "== XMatchPRO beside LZ4 and Zstandard, page by page: bytes left, CPU time"
+"$bench/bench_xmatch" -m "${CORPUS_MIB:-16}"
 echo "== power cuts a second (cut, copy, mount, read all, compare)"
 "$bench/bench_cut" -n 1000
 echo "== the drive in QEMU: wall time against null-co, the same icount job"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run.sh SECONDS [WORD] - fuzz the array against its model (fuzz_nand.c) for so long,
-# and the trace readers (fuzz_trace.c) for a sixth of it, each with
-# all that earlier runs found in build/fuzz, and print TAP. FUZZ_JOBS=2:
+# and the trace readers (fuzz_trace.c) and XMatchPRO (fuzz_xmatch.c) for a sixth of it,
+# each with all that earlier runs found in build/fuzz, and print TAP. FUZZ_JOBS=2:
 # as many processes at once. Needs clang with libFuzzer, and skips without.
 # WORD: only tests whose name has it.
 set -euo pipefail
@@ -47,8 +47,19 @@ seed_fuzz_trace() { # CORPUS
 		>"$1/native"
 }
 
+# A byte in front: a block (its first 2 KiB), a block and its reference, or a stream (of 2 KiB of zeroes).
+seed_fuzz_xmatch() { # CORPUS
+	local file
+	for file in README.md "$core/tests/fuzz/fuzz_xmatch_bin"; do
+		{ printf '\170' && head -c 2048 "$file"; } >"$1/${file##*/}.block"
+		{ printf '\270' && head -c 512 "$file" && head -c 512 "$file"; } >"$1/${file##*/}.pair"
+	done
+	printf '\070\377\001\037\370\377\311' >"$1/stream"
+}
+
 again_fuzz_nand() { echo "$core/tests/core/test_storm -f"; }
 again_fuzz_trace() { echo "$core/tests/fuzz/fuzz_trace_bin"; }
+again_fuzz_xmatch() { echo "$core/tests/fuzz/fuzz_xmatch_bin"; }
 
 fuzz() { # NAME SECONDS LENGTH TARGET...
 	local name=$1 time=$2 length=$3 fork=() status=0 input
@@ -91,10 +102,12 @@ echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && 
 if [ -n "$why" ]; then
 	skip fuzz_nand "$why"
 	skip fuzz_trace "$why"
+	skip fuzz_xmatch "$why"
 	exit 0
 fi
 # a small quarantine: each input is an array of its own, made and freed
 export ASAN_OPTIONS="quarantine_size_mb=8:${ASAN_OPTIONS:-}"
 fuzz fuzz_nand "$seconds" 2048 fuzz_nand test_storm
 fuzz fuzz_trace $((seconds / 6 + 1)) 4096 fuzz_trace
+fuzz fuzz_xmatch $((seconds / 6 + 1)) 4096 fuzz_xmatch
 exit $failed

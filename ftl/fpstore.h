@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fpstore.h - the fingerprint store: of each candidate (a page that may serve as a
+ * reference) the fingerprints of its four sub-pages, and which candidate is most similar
+ * to a page.
+ *
+ * DAC, section 5.3.1 and 5.4.2 of the dissertation: a fingerprint is the first 4 bytes of a
+ * sub-page's MD5; the store keeps a limited number of them, in LRU order.
+ *
+ * Two pages match in as many sub-pages as have equal fingerprints at the *same place*: XOR
+ * wins nothing from what is equal elsewhere.
+ *
+ * A candidate is known by its handle, any number of the caller's, each at most once in the
+ * store. Using it is inserting or touching it.
+ */
+#ifndef SLATE_FPSTORE_H
+#define SLATE_FPSTORE_H
+
+#include "port.h"
+
+#define FP_PARTS 4u			/* sub-pages of a page */
+#define FPSTORE_MAX (1u << 30)		/* fingerprints */
+#define FPSTORE_SHARED 64u		/* bounds a search */
+
+struct fingerprint {
+	uint32_t part[FP_PARTS];
+};
+
+/* Of a page of so many bytes, a multiple of FP_PARTS. */
+void fingerprint_of(const void *page, size_t bytes, struct fingerprint *fp);
+
+struct fpstore;
+
+/* limit: fingerprints kept at most, FP_PARTS .. FPSTORE_MAX; a candidate takes FP_PARTS. */
+size_t fpstore_footprint(uint32_t limit);
+/* mem: fpstore_footprint(limit) bytes, aligned to 64; there until the store is given up. */
+struct fpstore *fpstore_init(void *mem, uint32_t limit);
+
+/*
+ * The candidate with most matches, of several the one used last, into *handle; returns
+ * the matches, 1 .. FP_PARTS, or 0: none has any. Changes nothing. Of those that share one
+ * fingerprint at one place only the FPSTORE_SHARED used last are considered.
+ */
+uint32_t fpstore_find(const struct fpstore *s, const struct fingerprint *fp, uint32_t *handle);
+
+/*
+ * Add a candidate that is not in the store. If it is full, the one used longest ago goes:
+ * true, and *evicted says which.
+ */
+bool fpstore_insert(struct fpstore *s, uint32_t handle, const struct fingerprint *fp,
+		    uint32_t *evicted);
+/* False if it is not (or no longer) there. */
+bool fpstore_touch(struct fpstore *s, uint32_t handle);
+bool fpstore_remove(struct fpstore *s, uint32_t handle);
+
+uint32_t fpstore_candidates(const struct fpstore *s);
+/* Assert every numbered invariant (fpstore.c). O(limit). */
+void fpstore_check(const struct fpstore *s);
+
+#endif
