@@ -55,6 +55,18 @@ static double sum(const uint64_t v[NAND_NSOURCES])
 	return s;
 }
 
+/* All bytes on the bus; and data alone, by cause. */
+static void print_raf(const struct slate_stats *st, double asked)
+{
+	const uint64_t *read = st->nand.user_read_bytes;
+	double merged = (double)st->ftl.merge_read_bytes;
+
+	printf("RAF    %.4f; data alone: host %.4f, merges %.4f, GC %.4f, others %.4f\n",
+	       (double)st->nand.read_bytes / asked, ((double)read[NAND_SRC_HOST] - merged) / asked,
+	       merged / asked, (double)read[NAND_SRC_GC] / asked,
+	       (sum(read) - (double)read[NAND_SRC_HOST] - (double)read[NAND_SRC_GC]) / asked);
+}
+
 static void print_drive(const struct replay *r)
 {
 	struct slate_stats *st = malloc(sizeof(*st));
@@ -70,7 +82,7 @@ static void print_drive(const struct replay *r)
 		printf("WAF    %.4f\n",
 		       programs * slate_page_bytes(r->dev) / (double)r->account.bytes[FTL_WRITE]);
 	if (r->account.bytes[FTL_READ])
-		printf("RAF    %.4f\n", (double)st->nand.read_bytes / (double)r->account.bytes[FTL_READ]);
+		print_raf(st, (double)r->account.bytes[FTL_READ]);
 	if (span > 0)
 		printf("busy   dies %.1f %%, channels %.1f %%\n",
 		       100 * sum(st->nand.die_busy_ns) / span / slate_dies(r->dev),

@@ -291,6 +291,7 @@ def waf(account: Account, unit_bytes: int) -> dict[str, float] | None:
     written = account.op["write"].bytes / unit_bytes
     if not written:
         return None
-    parts = {name: account.ftl.get(f"{name}-units", 0) / written for name in ("host", "gc", "wl", "pad", "meta")}
+    causes = ("host", "gc", "wl", "pad", "meta")
+    parts = {name: account.ftl.get(f"{name}-units", 0) / written for name in causes}
     parts["total"] = sum(parts.values())
     return parts

@@ -151,7 +151,8 @@ class Text(unittest.TestCase):
 
     def test_read_amplification_by_cause(self):
         """A read of 4 KiB that took two words of 2 KiB; GC read a page."""
-        sources = {"host": {"reads": 1, "user-read-bytes": 4096}, "gc": {"reads": 1, "user-read-bytes": 16384}}
+        read = {"host": 4096, "gc": 16384}
+        sources = {name: {"reads": 1, "user-read-bytes": count} for name, count in read.items()}
         dev, result = one_job(nand={"by-source": sources, "read-bytes": 22528})
         asked = dev["total"]["read"]["bytes"]
         self.assertIn(

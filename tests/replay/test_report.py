@@ -217,7 +217,7 @@ class Report(Case):
         trace = self.native(*lines)
         rough = self.json(trace)
         even = self.json("--set", "ftl.wl_threshold=1", "--check", trace)
-        self.assertEqual(rough["wear_levelling"], {"blocks_levelled": 0, "blocks_relocated": 0, "units_moved": 0})
+        self.assertEqual(set(rough["wear_levelling"].values()), {0})
         self.assertGreater(even["wear_levelling"]["units_moved"], 0)
         self.assertEqual(
             even["wear_levelling"]["units_moved"], even["nand"]["ops"]["program"]["wl"], "a page is a unit"
