@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
     for name in argv[2:]:
         job = device.job(name)
         if job is None or job.shared:
-            print(f"guest.py: {argv[0]}: no job '{name}' that ran alone: run fio-jobs/amplified.fio", file=sys.stderr)
+            print(f"guest.py: {argv[0]}: no job '{name}' that ran alone: run fio-jobs/spread-reads.fio", file=sys.stderr)
             return 1
         made[name] = result_of(job)
     for name, result in made.items():

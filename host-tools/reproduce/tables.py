@@ -21,6 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import pictures  # noqa: E402
+import spread  # noqa: E402
 import study as studies  # noqa: E402
 from compare import Results, Row  # noqa: E402
 from figures import Figure  # noqa: E402
@@ -138,7 +139,7 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
             text.append(f"| {point.config} | {point.profile} | `{' '.join(point.args)}` | `{sets}` |")
     if study.guest_files():
         sets = " ".join(study.guest_sets())
-        text.append(f"| guest | spread | `slate run --kernel small --job fio-jobs/amplified.fio` | `{sets}` |")
+        text.append(f"| guest | spread | `slate run --kernel small --job {spread.GUEST_JOB}` | `{sets}` |")
     digest = hashlib.sha256()
     for point in sorted(study.points(), key=lambda p: p.id):
         digest.update((studies.ROOT / study.point_file(point)).read_bytes())
