@@ -40,7 +40,7 @@ REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel)
 
 .DEFAULT_GOAL := help
-STUDIES := pen ippbe spread
+STUDIES := pen ippbe spread rps
 .PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism bench build packages core qemu guest guest-kernel venv venv-reproduce clean distclean
 
 help: ## list the targets (this text)
@@ -75,6 +75,9 @@ reproduce-ippbe: core venv-reproduce ## IPPBE's figures, likewise
 reproduce-spread: core venv-reproduce ## SPREAD's figures; SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
 	@host-tools/reproduce/reproduce.py spread $(REPRODUCE_ARGS)
 
+reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise
+	@host-tools/reproduce/reproduce.py rps $(REPRODUCE_ARGS)
+
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)
 
@@ -83,6 +86,9 @@ reproduce-ippbe-quick: core venv-reproduce ## some of IPPBE's, likewise
 
 reproduce-spread-quick: core venv-reproduce ## some of SPREAD's, within a minute
 	@host-tools/reproduce/reproduce.py spread --quick $(REPRODUCE_ARGS)
+
+reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
+	@host-tools/reproduce/reproduce.py rps --quick $(REPRODUCE_ARGS)
 
 test: build guest-kernel venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)

@@ -84,7 +84,7 @@ def read_mib_s(result: dict) -> float | None:
 
 def raf_host(result: dict) -> float | None:
     """Bytes of the ECC words that host reads took from the array, over bytes that the host read."""
-    return result["raf_by"]["host"]
+    return result["raf_by"].get("host")
 
 
 def pages_moved(result: dict) -> int:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """reproduce.py - run a study: what 'make reproduce-pen' and its like call.
 
-    reproduce.py pen|ippbe|spread [--quick] [--traces DIR] [--scale N] [--out DIR]
+    reproduce.py pen|ippbe|spread|rps [--quick] [--traces DIR] [--scale N] [--out DIR]
                  [--jobs N] [--executor local|slurm] [--dry-run]
 
 Checks what the user gave and starts Snakemake (build/venv-reproduce). Tables of the

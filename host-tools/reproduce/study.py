@@ -12,6 +12,7 @@ from pathlib import Path
 import figures
 import mix
 import points
+import rps
 import spread
 from compare import Results
 from points import Point, StudyError, Trace
@@ -45,6 +46,8 @@ KINDS = {
                   figures.IPPBE_QUICK, figures.IPPBE_QUICK_FIGURES),
     "spread": Kind("SPREAD and spFTL: J. Park, dissertation, Seoul National University, 2019, chapter 4",
                    spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True),
+    "rps": Kind("RPS and flexFTL: J. Park, dissertation, Seoul National University, 2019, chapter 3",
+                rps.Rps, rps.rps, 4, 8, rps.QUICK, rps.QUICK_FIGURES, True),
 }  # fmt: skip
 
 

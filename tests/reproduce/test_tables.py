@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The arithmetic from slate-replay's JSON to a row, on results made by hand."""
 
+import io
+import json
 import re
 import tempfile
 import unittest
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import compare
 import figures
+import guest
 import measures
 import points
+import rps
 import spread
 import study
 import support
@@ -98,6 +103,44 @@ class Measures(unittest.TestCase):
         self.assertIsNone(measures.write_parts_us(made))
 
 
+class Guest(unittest.TestCase):
+    """guest.py, on a device.json of two jobs."""
+
+    def make(self, folder, *names):
+        def interval(reads, size, words):
+            sources = {"host": {"user-read-bytes": words}, "gc": {"user-read-bytes": 9}}
+            read = {"ios": reads, "bytes": size, "latency-sum-ns": 1, "latency-max-ns": 1}
+            return {"read": read, "nand": {"by-source": sources}}
+
+        marks = [
+            {"label": "one", "kind": "begin", "at-ns": 100, "account": interval(9, 9, 9)},
+            {"label": "one", "kind": "end", "at-ns": 300, "account": interval(2, 1024, 32768)},
+            {"label": "two", "kind": "begin", "at-ns": 400, "account": interval(1, 5, 5)},
+            {"label": "two", "kind": "end", "at-ns": 500, "account": interval(1, 4096, 4096)},
+        ]
+        raw = {"capacity": 1, "total": {}, "marks": marks, "settings": []}
+        (Path(folder) / "device.json").write_text(json.dumps(raw), encoding="utf-8")
+        with redirect_stderr(io.StringIO()) as said:
+            status = guest.main([folder, f"{folder}/points", *names])
+        return status, said.getvalue()
+
+    def test_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.make(folder, "one", "two"), (0, ""))
+            made = json.loads((Path(folder) / "points/one/guest.device.json").read_text(encoding="utf-8"))
+            self.assertTrue((Path(folder) / "points/two/guest.device.json").exists())
+        # 1024 bytes in 200 ns; two pages of 16 KiB for them
+        self.assertEqual(measures.read_mib_s(made), 1e9 * 1024 / 2**20 / 200)
+        self.assertEqual(measures.raf_host(made), 32)
+
+    def test_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, said = self.make(folder, "one", "three")
+            self.assertEqual(status, 1)
+            self.assertIn("no job 'three' that ran alone", said)
+            self.assertFalse((Path(folder) / "points").exists())
+
+
 class Rows(unittest.TestCase):
     """Several results."""
 
@@ -166,7 +209,8 @@ class Studies(unittest.TestCase):
         self.assertIn("ftl.gc_start_blocks=18", points.Ippbe(8).all()["greedy"].sets)
 
     def test_every_figure_has_its_points(self):
-        for name, every in (("pen", points.Pen(16)), ("ippbe", points.Ippbe(8)), ("spread", spread.Spread(8))):
+        for name, every in (("pen", points.Pen(16)), ("ippbe", points.Ippbe(8)),
+                            ("spread", spread.Spread(8)), ("rps", rps.Rps(4))):  # fmt: skip
             made = study.of(name, False, None, None)
             for figure in made.figures():
                 self.assertLessEqual(set(figure.configs), set(every.all()), figure.name)
@@ -182,6 +226,7 @@ class Studies(unittest.TestCase):
              "fig17c"}, names)  # fmt: skip
         self.assertLessEqual({f"fig{n:02}" for n in range(6, 13)}, {figure.name for figure in figures.ippbe(8)})
         self.assertLessEqual({"fig18a", "fig18b", "fig22", "fig23", "fig24"}, {f.name for f in spread.spread(8)})
+        self.assertLessEqual({"fig13", "fig14", "fig15"}, {f.name for f in rps.rps(4)})
 
     def test_scale_that_does_not_divide(self):
         with self.assertRaisesRegex(points.StudyError, "scale 7 does not divide PEN's 1888"):
@@ -190,6 +235,8 @@ class Studies(unittest.TestCase):
             points.Ippbe(3)
         with self.assertRaisesRegex(points.StudyError, "scale 64 does not divide SPREAD's 512 .* up to 32"):
             spread.Spread(64)
+        with self.assertRaisesRegex(points.StudyError, "scale 32 does not divide flexFTL's 512 .* up to 16"):
+            rps.Rps(32)
 
     def test_missing_originals(self):
         with self.assertRaisesRegex(points.StudyError, "TRACES=/nonexistent: is no folder"):
@@ -210,8 +257,8 @@ class Studies(unittest.TestCase):
         self.assertEqual(point.args, ("--closed", "8", "--fill", "1000", "--warmup", "262144"))
         self.assertEqual(made["kv/page.device"].args, ("--closed", "8", "--fill", "1000"))
         with tempfile.TemporaryDirectory() as folder:
-            with self.assertRaisesRegex(points.StudyError, "spread's traces were never published: leave TRACES out"):
-                study.of("spread", False, None, folder)
+            with self.assertRaisesRegex(points.StudyError, "rps's traces were never published: leave TRACES out"):
+                study.of("rps", False, None, folder)
 
     def test_notes_name_figures_that_exist(self):
         for name in study.KINDS:

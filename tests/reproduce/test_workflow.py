@@ -109,7 +109,7 @@ class Runs(unittest.TestCase):
             (("pen", "--traces", "/nonexistent"), "TRACES=/nonexistent: is no folder"),
             (("pen", "--traces", str(support.ROOT / "tests/reproduce")), ": has no prn_0.csv"),
             (("pen", "--scale", "7"), "scale 7 does not divide"),
-            (("spread", "--traces", str(support.ROOT / "tests")), "spread's traces were never published"),
+            (("rps", "--traces", str(support.ROOT / "tests")), "rps's traces were never published"),
             (("ippbe", "--scale", "0"), "--scale 0: must be 1 or more"),
             (("ippbe", "--jobs", "0"), "--jobs 0: must be 1 or more"),
         ):
