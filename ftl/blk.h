@@ -4,7 +4,7 @@
  * answer its questions in constant time.
  *
  *   FREE     on its plane's free list, first in, first out
- *   OPEN     a write frontier (host or GC) of its plane
+ *   OPEN     a write frontier (host or GC) of its plane, or a backup block (front.h)
  *   FULL     closed; on its plane's bucket list for its number of valid units
  *   RETIRE   as FULL, but a program failed: collected next, then BAD
  *   VICTIM   being collected
@@ -42,8 +42,15 @@ struct blk {			/* a cache line: most accesses are to a block at random */
 	uint64_t last_order;	/* highest order programmed here */
 	uint64_t mark;		/* highest mark that a finished page here carries */
 	uint64_t last_inval;	/* highest sequence that invalidated a unit here */
-	uint64_t unused[2];
+	uint32_t parity;	/* front.h: page number + 1 of its parity page; 0: none */
+	uint16_t lost;		/* LSB pages of the group being written that cannot be read */
+	uint16_t live;		/* of a backup block: parity pages that count */
+	uint64_t parity_seq : 40;	/* mount: of the parity page */
+	uint64_t backup : 2;	/* enum blk_backup */
+	uint64_t torn : 1;	/* mount: its last page cannot be read */
 };
+
+enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED };
 
 _Static_assert(sizeof(struct blk) == 64, "struct blk is a cache line");
 

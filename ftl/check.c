@@ -6,7 +6,7 @@
  *   C1  the map and the valid bits agree: every mapped LPN has its own valid
  *       unit, and no unit is valid without being mapped
  *   C2  a block's valid count is the number of its valid bits
- *   C3  block lists (K1..K3 in blk.h); a frontier is OPEN, a victim VICTIM
+ *   C3  block lists (K1..K3 in blk.h), frontiers (F1..F4 in front.h); a victim is VICTIM
  *   C4  the page that holds a mapped unit names its LPN in the OOB, unless it
  *       is being programmed or cannot be read
  *   C5  the buffer: W1, W2 in wbuf.c; free pages are counted right
@@ -105,12 +105,10 @@ static void check_frontiers(const struct page_ftl *f)
 	uint32_t active = 0;
 
 	blk_check(&f->bt);							/* C3 */
+	front_check(&f->fr);							/* C3 */
 	for (uint32_t p = 0; p < f->planes; p++) {
 		const struct plane *pl = &f->plane[p];
 
-		for (unsigned int i = 0; i < FRONTIERS; i++)
-			SSD_ASSERT(pl->open[i] == BLK_NONE ||
-				   f->bt.blk[pl->open[i]].state == BLK_OPEN);	/* C3 */
 		SSD_ASSERT(pl->gc.victim == BLK_NONE ||
 			   f->bt.blk[pl->gc.victim].state == BLK_VICTIM);	/* C3 */
 		SSD_ASSERT(pl->gc.second == BLK_NONE ||

@@ -7,7 +7,8 @@
  *                      the order of submit(), that contains everything submitted
  *                      before the last completed flush and every completed FUA
  *                      write. With a write buffer of 0, it contains every
- *                      completed write, but not with FTL_ACCOUNT_SSDSIM.
+ *                      completed write, but not with FTL_ACCOUNT_SSDSIM. On an array
+ *                      for which not_safe() has an answer, less what that names.
  *   FTL_WRITE_THROUGH  of every mapping unit, the last completed write or any
  *                      later one that was submitted to it, whole. There is no
  *                      write buffer; a flush ends when the writes before it have.
@@ -141,6 +142,14 @@ struct ftl_config {
 	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: so many consecutive pages in one plane, then
 					 * the next; 1 .. pages_per_block, divides it */
 	enum ftl_accounting accounting;
+	/* FTLs of the large-capacity NAND dissertation, chapter 3 (front.h) */
+	uint32_t active_blocks;		/* rtf: of a plane */
+	uint32_t fast_above_permille;	/* flex: of the write buffer in use, above: LSB pages ... */
+	uint32_t slow_below_permille;	/* ... below: MSB pages */
+	uint32_t quota_permille;	/* flex: of all LSB pages, so many ahead of the MSB pages */
+	uint32_t idle_gc_permille;	/* of a plane's blocks: with fewer free, GC works when the
+					 * drive is idle; 0: never. page, parity, rtf, flex */
+	uint32_t idle_gc_ns;		/* idle: so long since no I/O and no full buffer page is left */
 	/* Data sheet, for plans only; the array keeps the time. */
 	struct nand_timing timing;
 	uint32_t disturb_tolerance;	/* of the smallest PB; 255: cells are never disturbed */
@@ -151,6 +160,11 @@ struct ftl;
 struct ftl_ops {
 	const char *name;
 	enum ftl_durability durability;
+	/*
+	 * NULL, or a sentence on what a power cut may take along on this array although it was
+	 * flushed. NULL: no such array is accepted.
+	 */
+	const char *(*not_safe)(const struct ftl_config *c, const struct nand_geometry *g);
 	/* Spare bytes of a page that it keeps. */
 	uint32_t (*oob_bytes)(const struct ftl_config *c, const struct nand_geometry *g);
 	/* SSD_OK or SSD_E_INVAL with *why pointing at a sentence that names the knob. */

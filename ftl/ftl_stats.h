@@ -83,6 +83,9 @@ struct ftl_stats {
 	uint64_t mmerges;		/* and M-Merges, by partial erases */
 	uint64_t second_victims;	/* IPPBE: victims erased together with another */
 	uint64_t search_reads;		/* spare areas read to find pages, for host and GC */
+	uint64_t backup_pages;		/* parity pages programmed */
+	uint64_t fast_pages;		/* of host, GC and recovery, where pages have types: LSB */
+	uint64_t slow_pages;		/* and MSB */
 	uint64_t retired_blocks;
 	uint64_t mounts;
 	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */

@@ -52,6 +52,15 @@ static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_targe
 	return p->free_count < free_target || p->retire_head != BLK_NONE || f->plane[plane].purge;
 }
 
+/* May idle GC work now, and is there something for it? */
+static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
+{
+	if (!f->idle_gc_blocks || f->now_ns < f->idle_at_ns)
+		return false;
+	return f->bt.plane[plane].free_count < f->idle_gc_blocks ||
+	       (f->fr.c.policy->returns_to_fast && front_some_slow(&f->fr, plane));
+}
+
 /* After many power cuts: blocks whose erasing shortens the dead list (mount.c). */
 static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 {
@@ -80,19 +89,19 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 	*why = GC_FOR_SPACE;
 	if (b != BLK_NONE && blk_settled(&f->bt, &f->bt.blk[b]))
 		return b;
-	if (f->plane[plane].purge && f->bt.plane[plane].free_count > f->c.gc_urgent_blocks) {
+	if (f->plane[plane].purge && f->bt.plane[plane].free_count > f->urgent_blocks) {
 		b = purge_candidate(f, plane);
 		if (b != BLK_NONE)
 			return b;
 	}
-	if (f->plane[plane].relocate && f->bt.plane[plane].free_count > f->c.gc_urgent_blocks) {
+	if (f->plane[plane].relocate && f->bt.plane[plane].free_count > f->urgent_blocks) {
 		b = level_flagged(f, plane);
 		*why = GC_FOR_ERRORS;
 		if (b != BLK_NONE)
 			return b;
 	}
 	*why = GC_FOR_SPACE;
-	if (wanted(f, plane, free_target))
+	if (wanted(f, plane, free_target) || wanted_idle(f, plane))
 		return f->c.gc_policy->pick(&f->bt, plane, f->upp);
 	*why = GC_FOR_WEAR;
 	b = level_coldest(f, plane);
@@ -104,14 +113,53 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	enum gc_why why;
 
-	if (g->active || f->hold_gc || !wanted_or_moved(f, plane, f->c.gc_start_blocks))
+	if (f->hold_gc || !wanted_or_moved(f, plane, f->c.gc_start_blocks))
 		return;
+	if (g->active) {
+		f->kick |= g->idle;	/* it may rest */
+		return;
+	}
 	if (g->victim == BLK_NONE && candidate(f, plane, f->c.gc_start_blocks, &why) == BLK_NONE)
 		return;
 	g->active = true;
+	g->idle = false;
 	g->waiting = false;
 	f->gc_active++;
 	f->kick = true;
+}
+
+/* The drive is idle: collectors that rest or sleep go on, if there is something for them. */
+void gc_wake_idle(struct page_ftl *f)
+{
+	for (uint32_t plane = 0; plane < f->planes; plane++) {
+		struct gc *g = &f->plane[plane].gc;
+		enum gc_why why;
+
+		if (f->hold_gc || !wanted_idle(f, plane))
+			continue;
+		if (!g->active && g->victim == BLK_NONE && candidate(f, plane, f->c.gc_start_blocks, &why) == BLK_NONE)
+			continue;
+		f->gc_active += !g->active;
+		g->idle |= !g->active;
+		g->active = true;
+		g->waiting = false;
+		f->kick = true;
+	}
+}
+
+/* A collector that is at work only because the drive was idle rests when it is not. */
+static bool rests(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+
+	if (!g->idle)
+		return false;
+	if (wanted_or_moved(f, plane, f->c.gc_start_blocks)) {
+		g->idle = false;
+		return false;
+	}
+	g->waiting = !wanted_idle(f, plane);
+	return g->waiting;
 }
 
 static void go_to_sleep(struct page_ftl *f, uint32_t plane)
@@ -149,7 +197,7 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 
 	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc_active; i++)
 		if (f->plane[first + i].gc.active &&
-		    f->bt.plane[first + i].free_count <= f->c.gc_urgent_blocks) {
+		    f->bt.plane[first + i].free_count <= f->urgent_blocks) {
 			f->die[die].gc_turn = true;
 			f->die[die].gc_credit = 1;
 		}
@@ -184,8 +232,8 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 /* Can so many units be copied without the reserve, and a carrier be programmed? */
 static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
 {
-	uint32_t open = f->plane[plane].open[FRONT_GC], free = f->bt.plane[plane].free_count;
-	uint32_t per = f->g->pages_per_block, urgent = f->c.gc_urgent_blocks;
+	uint32_t open = f->fr.plane[plane].open[FRONT_GC], free = f->bt.plane[plane].free_count;
+	uint32_t per = f->g->pages_per_block, urgent = f->urgent_blocks;
 	uint64_t pages = open == BLK_NONE ? 0 : per - f->bt.blk[open].next_page;
 
 	if (free > urgent)
@@ -416,7 +464,8 @@ static void gather_from_p2l(struct page_ftl *f, struct gc *g)
 }
 
 /* Program the first units in hand, or none: a carrier. Or copy the victim's next page. */
-static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum gc_op op)
+static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot,
+			 enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
 	struct nand_cmd c = { .op = NAND_PROGRAM, .source = source(g), .oob = f->oob };
@@ -429,7 +478,7 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 		c.op = NAND_COPYBACK;
 		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
 	}
-	c.ppn.v = frontier_take(f, plane, FRONT_GC);
+	c.ppn.v = frontier_take(f, plane, slot, FRONT_GC);
 	g->target = fxp_quotient(f->by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];
 	b->last_order = f->bt.issued;
@@ -455,6 +504,8 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, en
 	}
 	*(g->why == GC_FOR_SPACE ? &f->stats.gc_units : &f->stats.wl_units) += g->flying;
 	c.data = op != GC_COPYBACK && (f->c.payload || hidden) ? g->data : NULL;
+	if (!f->fr.plain)
+		front_cover(&f->fr, plane, c.ppn.v, c.data, f->oob);
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, op, &c);
 }
@@ -508,6 +559,11 @@ static bool settled_for_good(const struct page_ftl *f, uint32_t b)
 	return f->bt.stable >= f->bt.blk[b].last_inval && f->bt.stable >= f->bt.blk[b].last_order;
 }
 
+static bool keeps_marks(const struct blk *b)
+{
+	return b->state == BLK_FULL || (b->state == BLK_OPEN && b->backup == BLK_DATA);
+}
+
 /* Rule 4b: does a block that stays carry a mark past all of those that go? */
 static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 {
@@ -520,7 +576,7 @@ static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 		return true;
 	for (uint32_t p = 0; p < f->planes; p++)
 		for (unsigned int i = 0; i < FRONTIERS; i++) {
-			uint32_t b = f->plane[p].open[i];
+			uint32_t b = f->fr.plane[p].open[i];
 
 			if (b != BLK_NONE && !going(g, b) && f->bt.blk[b].mark >= need) {
 				f->carrier = b;
@@ -528,7 +584,7 @@ static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 			}
 		}
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++)	/* seldom: the other way is a page */
-		if (!going(g, b) && f->bt.blk[b].state == BLK_FULL && f->bt.blk[b].mark >= need) {
+		if (!going(g, b) && f->bt.blk[b].mark >= need && keeps_marks(&f->bt.blk[b])) {
 			f->carrier = b;
 			return true;
 		}
@@ -586,6 +642,7 @@ static void erased(struct page_ftl *f, uint32_t plane, uint32_t b, enum nand_sta
 	f->plane[plane].level = f->c.wl_threshold;
 	if (status == NAND_OK) {
 		f->stats.gc_blocks += f->plane[plane].gc.why == GC_FOR_SPACE;
+		parity_void(f, b);
 		blk_put_free(&f->bt, b, false);
 	} else {
 		block_lost(f, b);
@@ -633,12 +690,13 @@ static bool program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint3
 				      enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
+	uint32_t slot;
 
-	switch (frontier_room(f, now_ns, plane, FRONT_GC)) {
+	switch (frontier_room(f, now_ns, plane, FRONT_GC, &slot)) {
 	case ROOM_READY:
-		program_page(f, now_ns, plane, op);
+		program_page(f, now_ns, plane, slot, op);
 		return true;
-	case ROOM_ERASING:
+	case ROOM_BUSY:
 		return true;
 	case ROOM_NONE:
 		break;
@@ -692,6 +750,8 @@ static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	bool more;
 
 	g->waiting = false;
+	if (rests(f, plane))
+		return false;
 	if (g->victim == BLK_NONE && !choose(f, now_ns, plane))
 		return false;
 	drop_stale(f, g);
@@ -740,7 +800,7 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);
-		if (!wanted_or_moved(f, plane, f->c.gc_stop_blocks))
+		if (!wanted_or_moved(f, plane, f->c.gc_stop_blocks) && !wanted_idle(f, plane))
 			go_to_sleep(f, plane);
 		break;
 	case GC_NOTHING:

@@ -16,6 +16,8 @@
  *   6  the dead  if live-looking pages past K exist, list their range in the
  *                hidden page, before anything else is written or erased
  *
+ * With parity pages (front.h) there is more between 1 and 2, in 5 and after 6: rescue.c.
+ *
  * The list is one page. When it is more than half full, blocks with dead pages are closed
  * and collected first, so that their ranges can be dropped; when it is full all the
  * same, the drive comes up read-only: nothing is written or erased, and the next
@@ -32,46 +34,50 @@
  * Cost: two reads of each programmed page's spare area, and one for every
  * stale version met; dies work side by side. No memory beyond the FTL's own.
  */
-#include "page_ftl.h"
-
-struct survey {
-	struct page_ftl *f;
-	uint64_t now_ns, ready_ns;
-	uint64_t k;			/* end of the log */
-	uint64_t max_order;
-	uint64_t mark;
-	uint32_t dead_upn;		/* the dead list, or NONE */
-	uint64_t dead_seq, dead_order;
-	uint32_t dead_pages;		/* past k, not listed yet */
-	bool anything;			/* some page is not erased */
-	bool too_many;
-};
+#include "mount.h"
 
 typedef void page_fn(struct survey *s, uint32_t ppn, const uint8_t *oob);
 
-/* page: where to leave the content; NULL: the spare area alone. */
-static enum nand_status flash_read(struct survey *s, uint32_t ppn, const uint8_t **page, void *oob)
+void mount_command(struct survey *s, struct nand_cmd *c)
 {
 	struct page_ftl *f = s->f;
-	uint32_t die = geo_die_of(f->g, geo_block_of(f->g, (ppn_t){ ppn }));
+	uint32_t die = geo_die_of(f->g, geo_block_of(f->g, c->ppn));
 	uint64_t ready = f->n->ops->die_ready_ns(f->n, die);
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
-			      .ecc_words = page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, .oob = oob };
 
 	if (ready > s->now_ns)
 		s->now_ns = ready;
-	nand_submit(f->n, s->now_ns, &c, 1);
-	SSD_ASSERT(c.status != NAND_VIOLATION);
-	if (c.done_ns > s->ready_ns)
-		s->ready_ns = c.done_ns;
-	if (page)
-		*page = c.page;
-	return c.status;
+	nand_submit(f->n, s->now_ns, c, 1);
+	SSD_ASSERT(c->status != NAND_VIOLATION);
+	if (c->done_ns > s->ready_ns)
+		s->ready_ns = c->done_ns;
 }
 
-static bool readable(enum nand_status st)
+/* What was rebuilt of a page, or NULL. */
+static const uint8_t *rebuilt(const struct page_ftl *f, uint32_t ppn)
 {
-	return st == NAND_OK || st == NAND_CORRECTED;
+	for (uint32_t i = 0; i < f->lost_count; i++)
+		if (f->lost[i].ppn == ppn)
+			return f->lost_data + (size_t)i * (f->g->page_bytes + f->oob_len);
+	return NULL;
+}
+
+enum nand_status mount_read(struct survey *s, uint32_t ppn, const uint8_t **page, void *oob)
+{
+	struct page_ftl *f = s->f;
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
+			      .ecc_words = page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, .oob = oob };
+	const uint8_t *copy;
+
+	mount_command(s, &c);
+	if (page)
+		*page = c.page;
+	copy = readable(c.status) ? NULL : rebuilt(f, ppn);
+	if (!copy)
+		return c.status;
+	if (page)
+		*page = copy;
+	memcpy(oob, copy + f->g->page_bytes, f->oob_len);
+	return NAND_CORRECTED;
 }
 
 /* Calls fn for each readable page, dies in step; notes how far blocks are written. */
@@ -84,23 +90,27 @@ static void for_each_page(struct survey *s, page_fn *fn)
 	for (uint32_t k = 0; k < per_die; k++) {
 		for (uint32_t d = 0; d < f->dies; d++)
 			skip[d] = f->n->ops->is_bad(f->n, (pbn_t){ d * per_die + k });
-		for (uint32_t page = 0; page < f->g->pages_per_block; page++)
+		for (uint32_t page = 0; page < f->g->pages_per_block; page++) {
+			uint32_t at = front_page(&f->fr, page);
+
 			for (uint32_t d = 0; d < f->dies; d++) {
 				uint32_t b = d * per_die + k;
-				uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, page).v;
+				uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, at).v;
 				enum nand_status st;
 
 				if (skip[d])
 					continue;
-				st = flash_read(s, ppn, NULL, f->oob);
+				st = mount_read(s, ppn, NULL, f->oob);
 				skip[d] = st == NAND_ERASED;
 				if (skip[d])
 					continue;
 				s->anything = true;
 				f->bt.blk[b].next_page = page + 1;
+				f->bt.blk[b].torn = !readable(st);
 				if (readable(st))
 					fn(s, ppn, f->oob);
 			}
+		}
 	}
 }
 
@@ -113,6 +123,10 @@ static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 	struct oob_head h = oob_get_head(oob);
 	uint64_t *seen = &f->ring[h.order & f->ring_mask];
 
+	if (h.kind == OOB_PARITY) {	/* not of the log */
+		rescue_note_parity(s, ppn, oob);
+		return;
+	}
 	if (h.order > s->max_order)
 		s->max_order = h.order;
 	if (h.mark > s->mark)
@@ -121,7 +135,7 @@ static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 		b->last_order = h.order;
 	if (h.mark > b->mark)
 		b->mark = h.mark;
-	b->copies = h.kind == OOB_GC;
+	b->copies |= h.kind == OOB_GC;
 	if (h.kind == OOB_HOST && h.order > *seen)
 		*seen = h.order;
 	for (uint32_t i = 0; i < f->upp; i++) {
@@ -146,7 +160,7 @@ static int load_dead_list(struct survey *s)
 	f->dead_count = 0;
 	if (s->dead_upn == NONE)
 		return SSD_OK;
-	if (!readable(flash_read(s, s->dead_upn / f->upp, &page, f->oob)) || !page)
+	if (!readable(mount_read(s, s->dead_upn / f->upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
 	p = page + (size_t)(s->dead_upn % f->upp) * f->c.unit_bytes;
 	f->dead_count = (uint32_t)oob_get5(p);
@@ -192,7 +206,7 @@ static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, const struc
 {
 	struct page_ftl *f = s->f;
 	uint32_t now = f->l2p[lpn] & ~OOB_LOST;
-	uint8_t *oob = f->oob + OOB_BYTES(f->upp);
+	uint8_t *oob = f->oob + f->oob_len;
 	struct oob_head was;
 	uint64_t other;
 
@@ -200,7 +214,7 @@ static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, const struc
 		return true;
 	if (now / f->upp == upn / f->upp)
 		return true;	/* two versions in one page: the later slot */
-	if (!readable(flash_read(s, now / f->upp, NULL, oob)))
+	if (!readable(mount_read(s, now / f->upp, NULL, oob)))
 		return true;
 	other = oob_get_seq(oob, now % f->upp);
 	was = oob_get_head(oob);
@@ -214,6 +228,8 @@ static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 	struct page_ftl *f = s->f;
 	struct oob_head h = oob_get_head(oob);
 
+	if (h.kind == OOB_PARITY)
+		return;
 	if (h.kind == OOB_HOST && is_dead(s, h.order, true)) {
 		f->bt.blk[ppn / f->g->pages_per_block].dead = true;
 		return;
@@ -242,7 +258,7 @@ static int apply_map(struct survey *s, uint32_t map)
 	const uint8_t *page;
 	uint64_t trim_seq;
 
-	if (upn & OOB_LOST || !readable(flash_read(s, upn / f->upp, &page, f->oob)) || !page)
+	if (upn & OOB_LOST || !readable(mount_read(s, upn / f->upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
 	memcpy(bits, page + (size_t)(upn % f->upp) * f->c.unit_bytes, f->c.unit_bytes);
 	trim_seq = oob_get_seq(f->oob, upn % f->upp);
@@ -252,10 +268,10 @@ static int apply_map(struct survey *s, uint32_t map)
 		if (!bit_get(bits, lpn - first))
 			continue;
 		if (at != NONE) {
-			uint8_t *oob = f->oob + OOB_BYTES(f->upp);
+			uint8_t *oob = f->oob + f->oob_len;
 
 			at &= ~OOB_LOST;
-			if (readable(flash_read(s, at / f->upp, NULL, oob)) &&
+			if (readable(mount_read(s, at / f->upp, NULL, oob)) &&
 			    oob_get_seq(oob, at % f->upp) > trim_seq)
 				continue;
 			f->l2p[lpn] = NONE;
@@ -296,16 +312,37 @@ static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
 	struct blk *k = &f->bt.blk[b];
 	enum frontier which = k->copies ? FRONT_GC : FRONT_HOST;
-	uint32_t *open = &f->plane[geo_plane_of(f->g, (pbn_t){ b })].open[which];
+	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open = f->fr.plane[plane].open[which];
 
-	if (*open != BLK_NONE && f->bt.blk[*open].last_order >= k->last_order) {
+	if (open != BLK_NONE && f->bt.blk[open].last_order >= k->last_order) {
 		blk_close(&f->bt, b);
 		return;
 	}
-	if (*open != BLK_NONE)
-		blk_close(&f->bt, *open);
-	*open = b;
-	k->state = BLK_OPEN;
+	if (open != BLK_NONE) {
+		front_drop(&f->fr, open);
+		blk_close(&f->bt, open);
+	}
+	front_put(&f->fr, plane, which, b);
+}
+
+bool mount_goes_on(const struct survey *s, uint32_t b)
+{
+	const struct blk *k = &s->f->bt.blk[b];
+
+	return k->valid && k->next_page < s->f->g->pages_per_block && !(s->purge && k->dead);
+}
+
+/* With backup, rescue_frontiers() sorts what is open, and what must be held. */
+static void sort_written(struct survey *s, uint32_t b)
+{
+	struct page_ftl *f = s->f;
+
+	if (f->fr.group && (f->bt.blk[b].backup || rescue_holds(f, b) || mount_goes_on(s, b)))
+		return;
+	if (mount_goes_on(s, b))
+		offer_frontier(f, b);
+	else
+		blk_close(&f->bt, b);
 }
 
 /* Is the dead list to be shortened by erasing what it is about? */
@@ -322,8 +359,8 @@ static bool many_dead(const struct survey *s)
 static void sort_blocks(struct survey *s)
 {
 	struct page_ftl *f = s->f;
-	bool purge = many_dead(s);
 
+	s->purge = many_dead(s);
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		struct blk *k = &f->bt.blk[b];
 
@@ -334,11 +371,9 @@ static void sort_blocks(struct survey *s)
 		f->good_blocks++;
 		if (!k->next_page)
 			blk_put_free(&f->bt, b, s->anything);
-		else if (k->valid && k->next_page < f->g->pages_per_block && !(purge && k->dead))
-			offer_frontier(f, b);
 		else
-			blk_close(&f->bt, b);
-		k->dead = k->dead && purge;
+			sort_written(s, b);
+		k->dead = k->dead && s->purge;
 		f->plane[geo_plane_of(f->g, (pbn_t){ b })].purge += k->dead;
 		if (k->mark && (f->carrier == BLK_NONE || k->mark > f->bt.blk[f->carrier].mark))
 			f->carrier = b;
@@ -363,21 +398,8 @@ static int list_the_dead(struct survey *s)
 	return SSD_OK;
 }
 
-static int write_dead_list(struct survey *s)
+void mount_fill_dead_list(const struct page_ftl *f, uint8_t *p)
 {
-	struct page_ftl *f = s->f;
-	uint64_t now = s->ready_ns;
-	uint32_t slot;
-	uint8_t *p;
-
-	if (list_the_dead(s)) {
-		f->worn = true;
-		f->hold_gc = true;
-		return SSD_OK;
-	}
-	slot = wbuf_hidden_slot(f, f->all_lpns - 1);
-	SSD_ASSERT(slot != NONE);
-	p = slot_data(f, slot);
 	memset(p, 0, f->c.unit_bytes);
 	oob_put5(p, f->dead_count);
 	for (uint32_t i = 0; i < f->dead_count; i++) {
@@ -385,9 +407,17 @@ static int write_dead_list(struct survey *s)
 		oob_put5(p, f->dead[i].after);
 		oob_put5(p + 5, f->dead[i].before);
 	}
+}
+
+int mount_settle(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	uint64_t now = s->ready_ns;
+
 	wbuf_seal(f);
-	f->hold_gc = true;	/* nothing is erased before the list is durable */
-	while (f->bt.stable + 1 < f->next_seq) {
+	f->hold_gc = true;	/* nothing is erased before it is durable */
+	f->stirred = true;
+	while (f->bt.stable + 1 < f->next_seq || f->heap.count) {
 		uint64_t next = f->base.ops->step(&f->base, now);
 
 		if (f->full)
@@ -396,9 +426,27 @@ static int write_dead_list(struct survey *s)
 			break;
 		now = next;
 	}
+	if (f->bt.stable + 1 < f->next_seq)
+		return SSD_E_NOSPC;
 	f->hold_gc = false;
-	s->ready_ns = now;
+	s->now_ns = s->ready_ns = now;
 	return SSD_OK;
+}
+
+static int write_dead_list(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	uint32_t slot;
+
+	if (list_the_dead(s)) {
+		f->worn = true;
+		f->hold_gc = true;
+		return SSD_OK;
+	}
+	slot = wbuf_hidden_slot(f, f->all_lpns - 1);
+	SSD_ASSERT(slot != NONE);
+	mount_fill_dead_list(f, slot_data(f, slot));
+	return mount_settle(s);
 }
 
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
@@ -411,7 +459,11 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++)
 		f->l2p[lpn] = NONE;
 	for_each_page(&s, survey_page);
-	err = load_dead_list(&s);
+	err = f->fr.group ? rescue_rebuild(&s) : SSD_OK;
+	for (uint32_t i = 0; i < f->lost_count; i++)
+		survey_page(&s, f->lost[i].ppn, rebuilt(f, f->lost[i].ppn) + f->g->page_bytes);
+	if (!err)
+		err = load_dead_list(&s);
 	if (err)
 		return err;
 	find_end(&s);
@@ -430,11 +482,15 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	f->next_seq = highest + 1;
 	f->now_ns = s.ready_ns;
 	f->stats.mounts++;
-	if (s.dead_pages) {
+	if (f->fr.group)
+		rescue_frontiers(&s);
+	if (s.dead_pages)
 		err = write_dead_list(&s);
-		if (err)
-			return err;
-	}
+	if (!err && f->fr.group)
+		err = rescue_rewrite(&s);
+	if (err)
+		return err;
+	f->now_ns = s.ready_ns;
 	for (uint32_t p = 0; p < f->planes; p++)
 		gc_wake(f, p);
 	f->stirred = true;

@@ -27,7 +27,7 @@
 #define OOB_NO_LPN 0xffffffffu
 #define OOB_LOST 0x80000000u
 
-enum oob_kind { OOB_HOST, OOB_GC };
+enum oob_kind { OOB_HOST, OOB_GC, OOB_PARITY };	/* the last: front.h, and not of the log */
 
 struct oob_head {
 	uint64_t order;

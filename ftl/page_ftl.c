@@ -71,6 +71,9 @@ static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	case DIE_ERASE_FRONTIER:
 		frontier_erased(f, d->plane, d->status[0]);
 		break;
+	case DIE_BACKUP:
+		backup_ended(f, d);
+		break;
 	case DIE_GC:
 		gc_complete(f, now_ns, d);
 		break;
@@ -113,6 +116,8 @@ static void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 			return;
 	}
 	if (d->first != NONE && read_issue(f, now_ns, die))
+		return;
+	if (SSD_UNLIKELY(f->fr.covers) && backup_now(f, now_ns, die))
 		return;
 	place_pages(f, now_ns);
 	if (d->op == DIE_IDLE && f->gc_active)
@@ -200,15 +205,46 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 		begin_all(f, now_ns);
 }
 
-static uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
+/* ---- idle GC --------------------------------------------------------------- */
+
+/* No I/O is under way, also none that was reported ahead; and no buffer page waits for a die. */
+static bool is_idle(const struct page_ftl *f)
+{
+	if (f->ios || f->bt.stable != f->bt.issued ||
+	    (f->queue_first != NONE && page_ready(f, f->queue_first)))
+		return false;
+	for (uint32_t i = 0; i < f->heap.count; i++)
+		if (f->die[f->heap.due[i].die].op == DIE_READ)
+			return false;
+	return true;
+}
+
+/* What idleness lets begin; returns the time of the next call. */
+static __attribute__((noinline)) uint64_t mind_idle(struct page_ftl *f, uint64_t now_ns)
+{
+	uint64_t next;
+
+	if (!is_idle(f))
+		f->idle_at_ns = FTL_IDLE;
+	else if (f->idle_at_ns == FTL_IDLE)
+		f->idle_at_ns = now_ns + f->c.idle_gc_ns;
+	if (now_ns >= f->idle_at_ns)
+		gc_wake_idle(f);
+	if (f->kick)
+		begin_all(f, now_ns);
+	next = next_due_ns(f);
+	return f->idle_at_ns > now_ns && f->idle_at_ns < next ? f->idle_at_ns : next;
+}
+
+uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
 {
 	struct page_ftl *f = page_ftl_of(base);
 
 	pump(f, now_ns);
-	return next_due_ns(f);
+	return SSD_UNLIKELY(f->idle_gc_blocks) ? mind_idle(f, now_ns) : next_due_ns(f);
 }
 
-static void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
+void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 {
 	struct page_ftl *f = page_ftl_of(base);
 
@@ -230,6 +266,7 @@ static void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io
 		f->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, f->c.link_ps_per_byte);
 	}
 	f->ios++;
+	f->idle_at_ns = FTL_IDLE;
 	if (io->op == FTL_WRITE && io->fua)
 		f->stats.fua_writes++;
 	if (io->op == FTL_READ) {
@@ -268,28 +305,74 @@ static uint32_t buffer_pages(const struct ftl_config *c, const struct nand_geome
 	return c->buffer_units ? c->buffer_units / upp : geo_planes(g) + 2;
 }
 
+static bool by_word_lines(const struct nand_geometry *g)
+{
+	return g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
+}
+
+static uint32_t urgent_blocks(const struct front_policy *policy, const struct ftl_config *c)
+{
+	return c->gc_urgent_blocks + (policy->group > 0);
+}
+
+/* Open blocks of a plane: frontiers, and the backup block in use and the one before it. */
+static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
+{
+	return (policy == &front_rtf_policy ? c->active_blocks : FRONTIERS) + (policy->group ? 2 : 0);
+}
+
 /*
  * Good blocks that the exported units need: all of them, the hidden ones and a
  * page per block that GC cannot win back, in blocks; and per plane the urgent
- * reserve and two frontiers.
+ * reserve and the open blocks.
  */
-static uint64_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
+static uint64_t blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
+			      const struct nand_geometry *g)
 {
 	uint32_t upp = g->page_bytes / c->unit_bytes;
 	uint64_t units = c->capacity_bytes / c->unit_bytes + map_units(c) + 1;
 	uint64_t per_block = (uint64_t)(g->pages_per_block - 1) * upp + 1;
 
 	return (units + per_block - 1) / per_block +
-	       (uint64_t)geo_planes(g) * (c->gc_urgent_blocks + FRONTIERS);
+	       (uint64_t)geo_planes(g) * (urgent_blocks(policy, c) + open_blocks(policy, c));
 }
 
-static uint32_t page_ftl_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+/* What the FTLs of front.h want beside what all want; NULL: content. */
+static const char *policy_wants(const struct front_policy *policy, const struct ftl_config *c,
+				const struct nand_geometry *g)
 {
-	return OOB_BYTES(g->page_bytes / c->unit_bytes);
+	bool flex = policy == &front_flex_policy;
+
+	if (by_word_lines(g) && g->bits_per_cell != 2)
+		return "order must be ascending or none unless bits_per_cell is 2: the FTL knows the order of "
+		       "LSB and MSB pages alone";
+	if (c->idle_gc_permille > 1000)
+		return "idle_gc_permille must be at most 1000";
+	if (policy == &front_page_policy)
+		return NULL;
+	if (!by_word_lines(g) || (flex && g->order != NAND_ORDER_RPS))
+		return flex ? "order must be rps: the FTL writes all LSB pages of a block before its MSB pages" :
+			      "order must be fps or rps: the FTL backs up LSB pages before the MSB pages that "
+			      "share their cells";
+	if (!flex && g->pages_per_block % 4)
+		return "pages_per_block must be a multiple of 4: parity pages cover two word lines each";
+	if (c->gc_copyback)
+		return "gc_copyback must be no: parity pages need the content of what is copied";
+	if (c->parallel_erase)
+		return "parallel_erase must be no: this FTL collects one block of a plane at a time";
+	if (c->gc_urgent_blocks + 1 >= c->gc_start_blocks)
+		return "gc_start_blocks must be at least gc_urgent_blocks + 2: one more is kept for parity pages";
+	if (policy == &front_rtf_policy && (!c->active_blocks || c->active_blocks > FRONT_ACTIVE_MAX))
+		return "active_blocks must be 1 .. 16";
+	if (flex && (c->fast_above_permille > 1000 || c->slow_below_permille > c->fast_above_permille))
+		return "slow_below_permille <= fast_above_permille <= 1000 must hold";
+	if (flex && c->quota_permille > 1000)
+		return "quota_permille must be at most 1000";
+	return NULL;
 }
 
-static int page_ftl_validate(const struct ftl_config *c, const struct nand_geometry *g,
-			     const char **why)
+int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
+			   const struct nand_geometry *g, const char **why)
 {
 	uint32_t upp = c->unit_bytes ? g->page_bytes / c->unit_bytes : 0;
 
@@ -317,9 +400,6 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 		*why = "max_unit_reads must be at least 8";
 	else if (!c->gc_policy)
 		*why = "gc_policy must be set";
-	else if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
-		*why = "order must be ascending or none: the page FTL programs a block's pages from the "
-		       "first to the last, which fps and rps forbid; name an FTL that knows them";
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
@@ -339,18 +419,25 @@ static int page_ftl_validate(const struct ftl_config *c, const struct nand_geome
 	else if (c->pen)
 		*why = "pen must be no: the page FTL erases whole blocks; set type = superblock with "
 		       "superblock_blocks = 0 for page mapping with partial erases";
-	else if (g->oob_bytes < OOB_BYTES(upp))
-		*why = "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
-	else if (blocks_needed(c, g) > geo_blocks(g))
+	else if (g->oob_bytes < front_oob_bytes(policy, upp))
+		*why = policy->group ? "oob_bytes is too small: 28 + 9 per mapping unit are needed; raise "
+				       "oob_bytes" :
+		       "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
+	else if (policy_wants(policy, c, g))
+		*why = policy_wants(policy, c, g);
+	else if (blocks_needed(policy, c, g) > geo_blocks(g))
 		*why = "the geometry cannot hold the exported capacity: lower capacity (or raise "
 		       "op_permille), add blocks, or lower gc_urgent_blocks";
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
-static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c,
-		      const struct nand_geometry *g)
+static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
+		      const struct ftl_config *c, const struct nand_geometry *g)
 {
 	struct page_ftl at = { 0 };
+	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks,
+				   c->fast_above_permille, c->slow_below_permille,
+				   c->quota_permille };
 	struct gc_unit *gu;
 	uint8_t *gd;
 
@@ -386,7 +473,12 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
 	at.uread = ssd_carve(m, c->max_unit_reads + at.wpages * at.upp, sizeof(*at.uread));
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
-	at.oob = ssd_carve(m, MAX_PLANES, OOB_BYTES(at.upp));
+	at.oob_len = front_oob_bytes(policy, at.upp);
+	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
+	front_lay_out(&at.fr, m, &fc, g);
+	at.lost_max = policy->group ? at.planes * (at.fr.slots + FRONT_SPARES + 1) : 0;
+	at.lost = ssd_carve(m, at.lost_max, sizeof(*at.lost));
+	at.lost_data = ssd_carve(m, at.lost_max, g->page_bytes + at.oob_len);
 	at.dead = ssd_carve(m, at.dead_max + 1, sizeof(*at.dead));
 	gu = ssd_carve(m, (size_t)at.planes * 2 * at.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.planes * 2, g->page_bytes);
@@ -405,16 +497,18 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_
 	return m->used;
 }
 
-static size_t page_ftl_footprint(const struct ftl_config *c, const struct nand_geometry *g)
+size_t page_ftl_footprint_with(const struct front_policy *policy, const struct ftl_config *c,
+			       const struct nand_geometry *g)
 {
 	struct ssd_arena m = { NULL, sizeof(struct page_ftl) };
 
-	return lay_out(NULL, &m, c, g);
+	return lay_out(NULL, &m, policy, c, g);
 }
 
 static void reset_stats(struct page_ftl *f)
 {
 	memset(&f->stats, 0, sizeof(f->stats));
+	f->fr.fast_pages = f->fr.slow_pages = 0;
 	for (unsigned int i = 0; i < FTL_NOPS; i++)
 		f->stats.op[i].lat_min_ns = ~(uint64_t)0;
 }
@@ -432,19 +526,20 @@ static void make_stripe(struct page_ftl *f)
 	}
 }
 
-static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-			 const struct ftl_host *host, struct ftl **out)
+int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *policy, void *mem,
+		       size_t len, const struct ftl_config *c, struct nand *n,
+		       const struct ftl_host *host, struct ftl **out)
 {
 	struct page_ftl *f = mem;
 	struct ssd_arena m = { mem, sizeof(*f) };
 	const char *why;
 
-	if (page_ftl_validate(c, &n->geo, &why) != SSD_OK)
+	if (ops->validate(c, &n->geo, &why) != SSD_OK)
 		return SSD_E_INVAL;
-	if (len < page_ftl_footprint(c, &n->geo))
+	if (len < ops->footprint(c, &n->geo))
 		return SSD_E_NOMEM;
-	SSD_ASSERT(n->geo.oob_kept == OOB_BYTES(n->geo.page_bytes / c->unit_bytes));
-	lay_out(f, &m, c, &n->geo);
+	SSD_ASSERT(n->geo.oob_kept == front_oob_bytes(policy, n->geo.page_bytes / c->unit_bytes));
+	lay_out(f, &m, policy, c, &n->geo);
 	f->c = *c;
 	f->host = *host;
 	f->n = n;
@@ -460,65 +555,55 @@ static int page_ftl_init(void *mem, size_t len, const struct ftl_config *c, stru
 	f->by_block_pages = fxp_div_by(n->geo.pages_per_block);
 	f->by_die_units = fxp_div_by(f->bt.units_per_block * n->geo.blocks_per_plane *
 				     n->geo.planes_per_die);
-	f->need_blocks = blocks_needed(c, &n->geo);
+	f->urgent_blocks = urgent_blocks(policy, c);
+	f->need_blocks = blocks_needed(policy, c, &n->geo);
 	make_stripe(f);
 	wbuf_init(f);
 	read_init(f);
 	blk_init(&f->bt);
 	for (uint32_t d = 0; d < f->dies; d++)
 		f->die[d].first = f->die[d].last = f->die[d].bases = f->die[d].start_next = NONE;
+	front_init(&f->fr, n, &f->bt);
 	for (uint32_t p = 0; p < f->planes; p++) {
-		f->plane[p].open[FRONT_HOST] = f->plane[p].open[FRONT_GC] = BLK_NONE;
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 		f->plane[p].level = c->wl_threshold;
 	}
+	f->idle_gc_blocks = (uint32_t)((uint64_t)n->geo.blocks_per_plane * c->idle_gc_permille / 1000);
+	f->idle_at_ns = FTL_IDLE;
 	f->carrier = BLK_NONE;
 	f->stirred = true;
 	reset_stats(f);
-	f->base.ops = &page_ftl_ops;
+	f->base.ops = ops;
 	*out = &f->base;
 	return SSD_OK;
 }
 
 /* ---- ops ---------------------------------------------------------------- */
 
-static const struct ftl_stats *page_ftl_stats(const struct ftl *base)
+const struct ftl_stats *page_ftl_stats(const struct ftl *base)
 {
-	return &page_ftl_of((struct ftl *)(uintptr_t)base)->stats;
+	struct page_ftl *f = page_ftl_of((struct ftl *)(uintptr_t)base);
+
+	f->stats.fast_pages = f->fr.fast_pages;
+	f->stats.slow_pages = f->fr.slow_pages;
+	return &f->stats;
 }
 
-static void page_ftl_reset_stats(struct ftl *base)
+void page_ftl_reset_stats(struct ftl *base)
 {
 	reset_stats(page_ftl_of(base));
 }
 
-static uint32_t page_ftl_inflight(const struct ftl *base)
+uint32_t page_ftl_inflight(const struct ftl *base)
 {
 	return page_ftl_of((struct ftl *)(uintptr_t)base)->ios;
 }
 
 /* L2P, valid bits and trim bits. */
-static uint64_t page_ftl_map_bytes(const struct ftl *base)
+uint64_t page_ftl_map_bytes(const struct ftl *base)
 {
 	const struct page_ftl *f = (const struct page_ftl *)base;
 
 	return (uint64_t)f->all_lpns * sizeof(*f->l2p) + (geo_pages(f->g) * f->upp + 7) / 8 +
 	       ((uint64_t)f->lpns + 7) / 8;
 }
-
-const struct ftl_ops page_ftl_ops = {
-	.name = "page",
-	.durability = FTL_PREFIX,
-	.oob_bytes = page_ftl_oob_bytes,
-	.validate = page_ftl_validate,
-	.footprint = page_ftl_footprint,
-	.init = page_ftl_init,
-	.mount = page_ftl_mount,
-	.submit = page_ftl_submit,
-	.step = page_ftl_step,
-	.check = page_ftl_check,
-	.stats = page_ftl_stats,
-	.reset_stats = page_ftl_reset_stats,
-	.map_bytes = page_ftl_map_bytes,
-	.inflight = page_ftl_inflight,
-};

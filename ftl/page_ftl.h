@@ -18,10 +18,13 @@
  *   page_ftl.c  configuration, life cycle, submit(), step()
  *   wbuf.c      write buffer: accepting, coalescing, trims
  *   read.c      flash reads for the host and for partial writes
- *   place.c     issuing host pages, frontiers, durability
+ *   front.c     frontiers: which block and page come next, parity pages (front.h)
+ *   place.c     issuing host pages and parity pages, durability
  *   gc.c        collecting blocks
  *   level.c     which blocks are collected for wear and errors
  *   mount.c     finding what flash holds
+ *   rescue.c    its part on pages that were lost and can be rebuilt from parity pages
+ *   rps_ftl.c   the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
  *   check.c     invariants
  *   die_heap.h  which busy die ends next
  */
@@ -31,6 +34,7 @@
 #include "link.h"
 #include "blk.h"
 #include "die_heap.h"
+#include "front.h"
 #include "ftl.h"
 #include "fxp.h"
 #include "oob.h"
@@ -78,7 +82,7 @@ struct uread {			/* one unit wanted from flash */
 
 /* ---- dies and planes ---- */
 
-enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_GC };
+enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC };
 
 struct die {
 	uint64_t ready_ns;
@@ -94,7 +98,7 @@ struct die {
 	uint32_t page[MAX_PLANES];
 	enum nand_status status[MAX_PLANES];
 	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
-	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER */
+	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER, DIE_BACKUP (page[0]: its page) */
 	uint32_t plane_turn;	/* host programs begin with this plane of the die */
 	uint32_t gc_plane;	/* GC with this one, until its victim is done */
 	uint32_t stripe_at;	/* its place in the stripe */
@@ -113,6 +117,7 @@ enum gc_why { GC_FOR_SPACE, GC_FOR_WEAR, GC_FOR_ERRORS };
 
 struct gc {
 	bool active;
+	bool idle;		/* only because the drive is: it rests while the drive is not */
 	bool waiting;		/* nothing to issue until `stable` moves */
 	uint32_t victim;	/* being copied, or BLK_NONE */
 	uint32_t second;	/* erased together with it; BLK_NONE: it alone is */
@@ -132,10 +137,7 @@ struct gc {
 	uint8_t *data;
 };
 
-enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };
-
 struct plane {
-	uint32_t open[FRONTIERS];	/* block numbers or BLK_NONE */
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
 	uint32_t relocate;		/* V1 in level.c */
 	bool level;			/* wear is to be compared */
@@ -147,7 +149,12 @@ struct dead_range {
 	uint32_t pages;		/* mount: of them, still on flash */
 };
 
-extern const struct ftl_ops page_ftl_ops;
+struct lost_page {
+	uint32_t ppn;
+	bool mark;			/* no page that can be read settles what it settled */
+};
+
+extern const struct ftl_ops page_ftl_ops;	/* and others of ftl_list, see rps_ftl.c */
 
 struct page_ftl {
 	struct ftl base;
@@ -170,6 +177,8 @@ struct page_ftl {
 	uint32_t maps;			/* trim bitmap units */
 	uint32_t all_lpns;		/* lpns + maps + 1 */
 	uint32_t dies, planes;
+	uint32_t urgent_blocks;		/* free blocks kept from the host: gc_urgent_blocks, and one for
+					 * parity pages */
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
 
 	/* mapping */
@@ -181,6 +190,8 @@ struct page_ftl {
 	uint64_t trims;			/* of them, set */
 	uint64_t mapped;
 	struct blk_table bt;
+	struct front fr;
+	uint32_t oob_len;		/* kept of each page's spare area */
 	uint64_t good_blocks;
 	uint32_t carrier;		/* finished block with the highest mark */
 
@@ -219,6 +230,8 @@ struct page_ftl {
 	struct die_heap heap;		/* the others */
 	uint32_t *due;
 	uint32_t gc_active;		/* planes */
+	uint32_t idle_gc_blocks;	/* per plane: idle GC starts when fewer are free; 0: never */
+	uint64_t idle_at_ns;		/* it may from then on; FTL_IDLE: the drive is not idle */
 	bool kick;			/* an idle die got something to do */
 	bool stirred;			/* what begin_all() settled has been changed from outside */
 
@@ -230,6 +243,9 @@ struct page_ftl {
 	uint8_t *oob;			/* OOB_BYTES of MAX_PLANES pages */
 	struct dead_range *dead;
 	uint32_t dead_count, dead_max;
+	struct lost_page *lost;		/* mount: rebuilt pages (rescue.c) */
+	uint8_t *lost_data;		/* page and spare area of each */
+	uint32_t lost_count, lost_max;
 };
 
 static inline struct page_ftl *page_ftl_of(struct ftl *f)
@@ -412,6 +428,26 @@ static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint
 void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
 void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns);
 
+int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
+			   const struct nand_geometry *g, const char **why) SSD_MUST_CHECK;
+size_t page_ftl_footprint_with(const struct front_policy *policy, const struct ftl_config *c,
+			       const struct nand_geometry *g);
+int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *policy, void *mem,
+		       size_t len, const struct ftl_config *c, struct nand *n,
+		       const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
+/* The rest of struct ftl_ops is one code for all. */
+#define PAGE_FTL_OPS_COMMON                                                                 \
+	.durability = FTL_PREFIX, .mount = page_ftl_mount, .submit = page_ftl_submit,       \
+	.step = page_ftl_step, .check = page_ftl_check, .stats = page_ftl_stats,            \
+	.reset_stats = page_ftl_reset_stats, .map_bytes = page_ftl_map_bytes,               \
+	.inflight = page_ftl_inflight
+void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
+uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
+const struct ftl_stats *page_ftl_stats(const struct ftl *base);
+void page_ftl_reset_stats(struct ftl *base);
+uint32_t page_ftl_inflight(const struct ftl *base);
+uint64_t page_ftl_map_bytes(const struct ftl *base);
+
 /* wbuf.c */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
@@ -430,6 +466,7 @@ static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
 
 void wbuf_init(struct page_ftl *f);
 uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* complete; NONE: no room */
+void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to);	/* as they are now */
 void wbuf_seal(struct page_ftl *f);
 void wbuf_release(struct page_ftl *f, uint32_t wpage);
 void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
@@ -444,10 +481,38 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 void read_complete(struct page_ftl *f, struct die *d);
 
 /* place.c */
-enum room { ROOM_NONE, ROOM_ERASING, ROOM_READY };
-enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which);
-uint32_t frontier_take(struct page_ftl *f, uint32_t plane, enum frontier which);
+enum room { ROOM_NONE, ROOM_BUSY, ROOM_READY };
+enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which,
+			    uint32_t *slot);
+
+/*
+ * Make sure that there is a page for it, in this slot. May start an erase or a parity
+ * page on the plane's idle die (ROOM_BUSY), after whose end the caller asks again.
+ */
+static inline enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
+				      enum frontier which, uint32_t *slot)
+{
+	*slot = which;
+	if (SSD_LIKELY(f->fr.plain && front_left(&f->fr, f->fr.plane[plane].open[which])))
+		return ROOM_READY;
+	return frontier_room_now(f, now_ns, plane, which, slot);
+}
+
+/* The next page of the slot's block, which frontier_room() named. */
+static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_t slot,
+				     enum frontier which)
+{
+	if (which == FRONT_GC)
+		f->bt.blk[f->fr.plane[plane].open[slot]].copies = true;
+	if (SSD_UNLIKELY(f->fr.sequence != SEQ_ASCENDING))
+		return front_take_paired(&f->fr, plane, slot, which);
+	return front_take(&f->fr, plane, slot);
+}
+
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status);
+bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* a plane of the die owes */
+void backup_ended(struct page_ftl *f, struct die *d);
+void parity_void(struct page_ftl *f, uint32_t b);
 static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 {
 	const struct wpage *p = &f->wpage[wpage];
@@ -474,6 +539,7 @@ void block_lost(struct page_ftl *f, uint32_t b);
 void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark);
 
 /* gc.c */
+void gc_wake_idle(struct page_ftl *f);
 void gc_wake(struct page_ftl *f, uint32_t plane);
 bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane);
 void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d);

@@ -14,31 +14,52 @@
  *   P2  stable <= issued < next_seq;
  *   P3  a host frontier takes a free block only while more than
  *       gc_urgent_blocks are free, or to issue a page again: the rest is for GC.
+ *       Where host and GC share frontiers, the host takes no page while fewer are;
+ *   P4  a plane that owes a parity page (front.h) programs nothing else before it.
  */
 #include "page_ftl.h"
 
 /* ---- frontiers ---------------------------------------------------------- */
 
-static inline uint32_t pages_left(const struct page_ftl *f, uint32_t b)
+/* Free blocks that are not for it. */
+static inline uint32_t reserve_of(const struct page_ftl *f, enum frontier which)
 {
-	return b == BLK_NONE ? 0 : f->g->pages_per_block - f->bt.blk[b].next_page;
-}
-
-static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum frontier which)
-{
-	uint32_t head = f->queue_first, reserve = f->c.gc_urgent_blocks;
+	uint32_t head = f->queue_first, reserve = f->urgent_blocks;
 
 	/* A page whose program failed holds up `stable`, and GC waits for that (4a). */
 	if (head != NONE && f->wpage[head].seq <= f->bt.issued)
 		reserve = 0;
 	if (which == FRONT_GC || f->hold_gc)
 		reserve = 0;
-	return f->bt.plane[plane].free_count > reserve;
+	return reserve;
+}
+
+static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum frontier which)
+{
+	return f->bt.plane[plane].free_count > reserve_of(f, which);
+}
+
+/* The slot that takes the next page, or NONE. */
+static __attribute__((noinline)) uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
+{
+	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
+	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->hold_gc };
+	const struct front_plane *p = &f->fr.plane[plane];
+
+	if (f->fr.c.policy->shared && free < reserve)	/* P3 */
+		return NONE;
+	if (p->debt != BLK_NONE && p->backup == BLK_NONE && !free)	/* P4 */
+		return NONE;
+	q.busy_permille = (uint32_t)((uint64_t)(f->wpages - f->wfree_count) * 1000 / f->wpages);
+	return f->fr.c.policy->pick(&f->fr, plane, &q);
 }
 
 static inline bool has_room(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
-	return pages_left(f, f->plane[plane].open[which]) || may_open(f, plane, which);
+	if (SSD_LIKELY(f->fr.plain))
+		return front_left(&f->fr, f->fr.plane[plane].open[which]) ||
+		       may_open(f, plane, which);
+	return ask_policy(f, plane, which) != NONE;
 }
 
 /* A block found after a mount may be half erased: erase it before use. */
@@ -56,37 +77,100 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 	die_start(f, die, DIE_ERASE_FRONTIER, c.done_ns);
 }
 
-/* The plane's frontier has no page left. */
+/* The free list's first block into the slot, if it need not be erased first. */
 static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
-			       enum frontier which)
+			       enum frontier which, uint32_t slot)
 {
-	struct plane *p = &f->plane[plane];
 	uint32_t b;
 
-	if (!may_open(f, plane, which))
-		return ROOM_NONE;
 	if (which == FRONT_GC)
 		level_free_block(f, plane);
 	b = f->bt.plane[plane].free_head;
 	if (f->bt.blk[b].needs_erase) {
 		erase_frontier(f, now_ns, plane, b);
-		return ROOM_ERASING;
+		return ROOM_BUSY;
 	}
-	p->open[which] = blk_take_free(&f->bt, plane);
-	f->bt.blk[p->open[which]].copies = which == FRONT_GC;
+	front_open(&f->fr, plane, slot);
 	gc_wake(f, plane);
 	return ROOM_READY;
 }
 
-/*
- * Make sure that the plane's frontier has a page. May start an erase on the
- * plane's idle die (ROOM_ERASING), after whose end the caller asks again.
- */
-enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which)
+/* Write the parity page that the plane owes, or make room for it. ROOM_NONE: no free block. */
+static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
-	if (SSD_LIKELY(pages_left(f, f->plane[plane].open[which])))
+	const struct front_plane *p = &f->fr.plane[plane];
+	uint32_t die = geo_die_of_plane(f->g, plane), head = f->bt.plane[plane].free_head;
+	struct front_parity what;
+	struct nand_cmd c;
+
+	if (p->backup == BLK_NONE) {
+		if (head == BLK_NONE)
+			return ROOM_NONE;
+		if (f->bt.blk[head].needs_erase) {
+			erase_frontier(f, now_ns, plane, head);
+			return ROOM_BUSY;
+		}
+		front_open_backup(&f->fr, plane);
+		gc_wake(f, plane);
+	}
+	nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
+	what = front_owed(&f->fr, plane);
+	c.data = front_backup(&f->fr, plane, p->debt_slot, &what, &c.ppn.v, f->oob);
+	nand_submit(f->n, now_ns, &c, 1);
+	SSD_ASSERT(c.status != NAND_VIOLATION);
+	f->die[die].plane = plane;
+	f->die[die].status[0] = c.status;
+	f->die[die].page[0] = c.ppn.v;
+	f->stats.backup_pages++;
+	die_start(f, die, DIE_BACKUP, c.done_ns);
+	return ROOM_BUSY;
+}
+
+/* Block b holds nothing that its parity page would be for. */
+void parity_void(struct page_ftl *f, uint32_t b)
+{
+	if (!f->fr.plain)
+		front_void(&f->fr, b);
+}
+
+void backup_ended(struct page_ftl *f, struct die *d)
+{
+	uint32_t b = f->fr.plane[d->plane].debt;
+
+	SSD_ASSERT(b != BLK_NONE);
+	if (d->status[0] == NAND_OK)
+		front_backed_up(&f->fr, d->plane, b, d->page[0]);
+	else
+		front_backup_failed(&f->fr, d->plane, d->page[0]);
+	gc_wake(f, d->plane);
+}
+
+/* The idle die writes a parity page at once, when a plane of it owes one. */
+bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
+		if (f->fr.plane[first + i].debt != BLK_NONE &&
+		    pay_debt(f, now_ns, first + i) == ROOM_BUSY)
+			return true;
+	return false;
+}
+
+enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which,
+			    uint32_t *slot)
+{
+	if (f->fr.plain)
+		return may_open(f, plane, which) ? open_frontier(f, now_ns, plane, which, *slot) :
+						ROOM_NONE;
+	if (f->fr.plane[plane].debt != BLK_NONE)	/* P4 */
+		return pay_debt(f, now_ns, plane);
+	*slot = ask_policy(f, plane, which);
+	if (*slot == NONE)
+		return ROOM_NONE;
+	if (f->fr.plane[plane].open[*slot] != BLK_NONE)
 		return ROOM_READY;
-	return open_frontier(f, now_ns, plane, which);
+	return open_frontier(f, now_ns, plane, which, *slot);
 }
 
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status)
@@ -102,38 +186,21 @@ void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status
 	block_lost(f, b);
 }
 
-/* The next page of an open frontier; closes it with its last page. */
-uint32_t frontier_take(struct page_ftl *f, uint32_t plane, enum frontier which)
-{
-	uint32_t b = f->plane[plane].open[which];
-	struct blk *k = &f->bt.blk[b];
-	uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, k->next_page++).v;
-
-	if (k->next_page == f->g->pages_per_block) {
-		f->plane[plane].open[which] = BLK_NONE;
-		blk_close(&f->bt, b);
-	}
-	return ppn;
-}
-
 /* A program failed there: nothing more is written to it, GC empties it. */
 void block_failed(struct page_ftl *f, uint32_t b)
 {
-	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b });
-
 	if (f->bt.blk[b].state == BLK_RETIRE)
 		return;
-	for (unsigned int i = 0; i < FRONTIERS; i++)
-		if (f->plane[plane].open[i] == b)
-			f->plane[plane].open[i] = BLK_NONE;
+	front_drop(&f->fr, b);
 	blk_retire(&f->bt, b);
-	gc_wake(f, plane);
+	gc_wake(f, geo_plane_of(f->g, (pbn_t){ b }));
 }
 
 /* A VICTIM that holds nothing any more leaves service. */
 void block_lost(struct page_ftl *f, uint32_t b)
 {
 	f->n->ops->mark_bad(f->n, (pbn_t){ b });
+	parity_void(f, b);
 	f->bt.blk[b] = (struct blk){ .state = BLK_BAD };
 	f->stats.retired_blocks++;
 	f->good_blocks--;
@@ -400,6 +467,28 @@ static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const s
 
 /* ---- issuing, a die at a time --------------------------------------------- */
 
+/*
+ * May a page of this plane join a group that has one at ppn already? Not if the plane needs
+ * another command first; by word lines, only pages of one type, which take equal times.
+ */
+static bool joins(const struct page_ftl *f, uint32_t plane, uint32_t ppn)
+{
+	uint32_t head = f->bt.plane[plane].free_head, slot = FRONT_HOST, b;
+
+	if (!f->fr.plain) {
+		if (f->fr.plane[plane].debt != BLK_NONE)
+			return false;
+		slot = ask_policy(f, plane, FRONT_HOST);
+		if (slot == NONE)
+			return false;
+	}
+	b = f->fr.plane[plane].open[slot];
+	if (front_left(&f->fr, b))
+		return !f->fr.word_lines || front_next_fast(&f->fr, b) == !(ppn & 1);
+	return may_open(f, plane, FRONT_HOST) && !f->bt.blk[head].needs_erase &&
+	       (!f->fr.word_lines || !(ppn & 1));
+}
+
 /* Fill the planes of an idle die with pages from the head of the queue. */
 static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
@@ -413,22 +502,24 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		uint32_t turn = d->plane_turn + i;
 		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
 		uint32_t w = f->queue_first;
-		uint8_t *oob = f->oob + (size_t)count * OOB_BYTES(f->upp);
+		uint8_t *oob = f->oob + (size_t)count * f->oob_len;
+		uint32_t slot;
 		enum room room;
 
-		if (count && !pages_left(f, f->plane[plane].open[FRONT_HOST]) &&
-		    may_open(f, plane, FRONT_HOST) &&
-		    f->bt.blk[f->bt.plane[plane].free_head].needs_erase)
-			continue;	/* not in the middle of a group */
-		room = frontier_room(f, now_ns, plane, FRONT_HOST);
-		if (room == ROOM_ERASING)
+		if (count && !joins(f, plane, c[0].ppn.v))
+			continue;
+		room = frontier_room(f, now_ns, plane, FRONT_HOST, &slot);
+		if (room == ROOM_BUSY)
 			return;
 		if (room == ROOM_NONE)
 			continue;
 		queue_pop(f);
-		nand_fill_program(&c[count], NAND_SRC_HOST, frontier_take(f, plane, FRONT_HOST), oob);
+		nand_fill_program(&c[count], NAND_SRC_HOST,
+				  frontier_take(f, plane, slot, FRONT_HOST), oob);
 		if (page_goes(f, w, c[count].ppn.v, oob) || f->c.payload)
 			c[count].data = slot_data(f, w * f->upp);
+		if (!f->fr.plain)
+			front_cover(&f->fr, plane, c[count].ppn.v, c[count].data, oob);
 		d->page[count++] = w;
 	}
 	SSD_ASSERT(count);

@@ -240,7 +240,7 @@ static void forget_buffered(struct page_ftl *f, uint32_t from, uint32_t to)
 			hash_remove(f, s);
 }
 
-static void copy_trim_bits(struct page_ftl *f, uint32_t map, uint8_t *to)
+void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to)
 {
 	uint64_t first = (uint64_t)map * f->c.unit_bytes;
 	uint64_t total = ((uint64_t)f->lpns + 7) / 8;
@@ -263,7 +263,7 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 	forget_buffered(f, from, to);
 	for (uint32_t lpn = from; lpn < to; lpn++)
 		trim_set(f, lpn);
-	copy_trim_bits(f, map, slot_data(f, s));
+	wbuf_trim_bits(f, map, slot_data(f, s));
 	if (f->slot[s].trim_from == NONE) {
 		f->slot[s].trim_from = from;
 		f->slot[s].trim_to = to;

@@ -257,6 +257,14 @@ static int print_keys(void)
 	return 0;
 }
 
+/* What a power cut may take along that was flushed; "": nothing. */
+static const char *not_safe(void)
+{
+	const char *why = p.ops && p.ops->not_safe ? p.ops->not_safe(&p.ftl, &p.array.geo) : NULL;
+
+	return why ? why : "";
+}
+
 int main(int argc, char **argv)
 {
 	char err[SLATE_ERR_BYTES];
@@ -275,7 +283,9 @@ int main(int argc, char **argv)
 	print_string(p.name);
 	printf(",\n  \"ftl\": ");
 	print_string(p.ftl_type);
-	printf(",\n  \"runs\": %s,\n", p.ops ? "true" : "false");
+	printf(",\n  \"runs\": %s,\n  \"not_safe\": ", p.ops ? "true" : "false");
+	print_string(not_safe());
+	printf(",\n");
 	print_settings();
 	print_geometry();
 	print_derived();

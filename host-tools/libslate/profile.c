@@ -19,7 +19,7 @@
 
 #define VALUE_BYTES 128		/* a value's text: nine numbers of ten digits and commas */
 
-const char *const profile_no_ftl[] = { "none", "flex", NULL };
+const char *const profile_no_ftl[] = { "none", NULL };
 
 /* Where a key got its value. */
 enum { FROM_DEFAULT, FROM_OVERRIDE = -1 };	/* else the line of the file */

@@ -9,7 +9,7 @@
 
 #include "profile.h"
 
-#define PROFILE_KEYS_MAX 96u
+#define PROFILE_KEYS_MAX 112u
 
 enum key_type {
 	K_U32, K_U64,

@@ -246,14 +246,9 @@ static int need_ftl(const struct profile *p, char err[SLATE_ERR_BYTES])
 {
 	if (p->ops)
 		return SSD_OK;
-	if (!strcmp(p->ftl_type, "none"))
-		snprintf(err, SLATE_ERR_BYTES, "profile %s: ftl.type = none describes an array without an "
-			 "FTL, and there is nothing to run: set ftl.type = %s, if that FTL can drive it",
-			 p->name, ftl_list[0]->name);
-	else
-		snprintf(err, SLATE_ERR_BYTES, "profile %s: waits for the FTL '%s' (ftl.type), which is not "
-			 "written yet: see its figures with 'slate profiles show', or choose a profile "
-			 "that 'slate profiles' lists with an FTL", p->name, p->ftl_type);
+	snprintf(err, SLATE_ERR_BYTES, "profile %s: ftl.type = %s describes an array without an FTL, and "
+		 "there is nothing to run: set ftl.type = %s, if that FTL can drive it", p->name,
+		 p->ftl_type, ftl_list[0]->name);
 	return SSD_E_INVAL;
 }
 

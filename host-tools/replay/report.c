@@ -252,6 +252,15 @@ static void put_gc(json_t *root, const struct slate_stats *st)
 	put(o, "second_victims", st->ftl.second_victims);
 }
 
+static void put_word_lines(json_t *root, const struct slate_stats *st)
+{
+	json_t *o = sub(root, "word_lines");
+
+	put(o, "lsb_pages", st->ftl.fast_pages);
+	put(o, "msb_pages", st->ftl.slow_pages);
+	put(o, "parity_pages", st->ftl.backup_pages);
+}
+
 static void put_moves(json_t *root, const struct slate_stats *st)
 {
 	json_t *o = sub(root, "wear_levelling");
@@ -482,6 +491,7 @@ static json_t *build(struct replay *r, double wall_s)
 	put_host(r, root);
 	put_amplification(r, root, st);
 	put_gc(root, st);
+	put_word_lines(root, st);
 	put_moves(root, st);
 	put_wear(r, root, st);
 	put_energy(root, st);

@@ -137,7 +137,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         ftl = row["ftl"] + ("" if row["runs"] else " *")
         lines.append(f"{row['name']:<{width}}  {sizes}  {ftl:<{ftls}}  {row['about']}")
     if any(row.get("runs") is False for row in rows):
-        lines.append("* no such FTL yet: the profile describes the array, 'slate run' refuses it")
+        lines.append("* no FTL: the profile describes the array, 'slate run' refuses it")
     return "\n".join(lines) + "\n"
 
 
@@ -189,7 +189,7 @@ class Sheet:
         """Its name, and what it makes of the array."""
         name = self.facts["ftl"]
         if not self.facts["runs"]:
-            return f"{name} (no such FTL yet: 'slate run' refuses the profile)"
+            return f"{name} (no FTL: 'slate run' refuses the profile)"
         if name != "page":
             return name
         unused = [
@@ -198,7 +198,7 @@ class Sheet:
             if self.settings[key] != off and all(self.settings[user] == "no" for user in used_by)
         ]
         said = f" (does not use {', '.join(unused)})" if unused else ""
-        if self.settings["geometry.paired_loss"] == "yes":
+        if self.facts["not_safe"]:
             said += "; keeps no copy of paired pages: a power cut may lose flushed data"
         return name + said
 

@@ -27,7 +27,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* writes and trims of a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexluskw12"
+#define ODD_FLAGS "cmfexluskw12prt"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -37,13 +37,16 @@
  *   k  any of: two victims an erase, GC reads of ECC words, copybacks, SSDSim's
  *      accounting
  *   w  any of: wear levelled, reads that say "relocate", host reads of ECC words
+ *   p, r, t  the FTL is parity, rtf or flex, on an array of two-page word lines where torn
+ *      MSB pages take LSB pages along
  */
 
 /* What happened: a run in which nothing did proves nothing. */
 enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
-	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_LEVELLED, ODD_RELOCATED, ODD_NEVENTS
+	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_LEVELLED, ODD_RELOCATED, ODD_PAIRED,
+	ODD_BACKUPS, ODD_NEVENTS
 };
 
 struct odd_change {
@@ -71,6 +74,7 @@ struct odd {
 	struct nand_array_config ac;
 	struct ftl_config fc;
 	struct test_array ta;
+	const struct ftl_ops *ops;
 	struct words_only only;		/* what the FTL sees of it */
 	struct nand *n;
 	struct ftl *f;

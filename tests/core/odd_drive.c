@@ -100,6 +100,35 @@ static void draw_knobs(struct odd *o)
 	g->copyback = ways & 8;
 }
 
+/* Word lines of two pages, and the FTL that the flags name. */
+static void draw_word_lines(struct odd *o, const char *ftl)
+{
+	struct nand_geometry *g = &o->ac.geo;
+	struct ftl_config *c = &o->fc;
+	size_t i = 0;
+
+	while (strcmp(ftl_list[i]->name, ftl))
+		i++;
+	o->ops = ftl_list[i];
+	g->bits_per_cell = 2;
+	g->paired_loss = true;
+	g->order = flag(o, 't') || roll(o, 2) ? NAND_ORDER_RPS : NAND_ORDER_FPS;
+	g->pages_per_block = flag(o, 't') ? 2 + 2 * roll(o, 6) : 4 + 4 * roll(o, 3);
+	g->blocks_per_plane += 4;
+	o->ac.timing.read_ns[1] = 6000;
+	o->ac.timing.program_ns[1] = 50000;
+	c->gc_start_blocks++;
+	c->gc_stop_blocks++;
+	c->parallel_erase = c->gc_copyback = false;
+	c->active_blocks = 1 + roll(o, 4);
+	c->fast_above_permille = 500 + roll(o, 500);
+	c->slow_below_permille = roll(o, 500);
+	c->quota_permille = roll(o, 300);
+	c->idle_gc_permille = roll(o, 3) * 300;
+	c->idle_gc_ns = roll(o, 2) * 100000;
+	g->oob_kept = o->ops->oob_bytes(c, g);
+}
+
 /* Blocks that move though GC need not have them, and reads of parts of pages. */
 static void draw_moves(struct odd *o)
 {
@@ -123,7 +152,7 @@ static bool valid(struct odd *o, uint64_t units)
 	const char *why;
 
 	o->fc.capacity_bytes = units * o->fc.unit_bytes;
-	return !ftl_list[0]->validate(&o->fc, &o->ac.geo, &why);
+	return !o->ops->validate(&o->fc, &o->ac.geo, &why);
 }
 
 static uint64_t largest_units(struct odd *o)
@@ -170,6 +199,9 @@ static bool draw(struct odd *o)
 		draw_knobs(o);
 	if (flag(o, 'w'))
 		draw_moves(o);
+	o->ops = ftl_list[0];
+	if (flag(o, 'p') || flag(o, 'r') || flag(o, 't'))
+		draw_word_lines(o, flag(o, 'p') ? "parity" : flag(o, 'r') ? "rtf" : "flex");
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 
@@ -268,17 +300,23 @@ static void take_account(struct odd *o)
 	o->event[ODD_SECONDS] += s->second_victims;
 	o->event[ODD_LEVELLED] += s->wl_runs;
 	o->event[ODD_RELOCATED] += s->relocations;
+	o->event[ODD_BACKUPS] += s->backup_pages;
 	o->f->ops->reset_stats(o->f);
 }
 
 void odd_lose_power(struct odd *o)
 {
+	struct nand_stats ns;
+
 	take_account(o);
 	o->event[ODD_CUTS]++;
 	o->event[ODD_MOUNTS_CUT] += o->mounting;
 	o->armed = o->mounting = false;
 	nand_array_power_cut(o->ta.a, o->cut_ns, rnd(&o->rng));
 	nand_array_power_on(o->ta.a);
+	o->ta.n->ops->get_stats(o->ta.n, &ns);
+	o->event[ODD_PAIRED] += ns.paired_lost;
+	o->ta.n->ops->reset_stats(o->ta.n);
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -308,7 +346,7 @@ void odd_make(struct odd *o)
 	test_array_make(&o->ta, &o->ac);
 	o->n = words_only_make(&o->only, o->ta.n);
 	nand_array_set_hooks(o->ta.a, &hooks);
-	o->len = ftl_list[0]->footprint(&o->fc, &o->ac.geo);
+	o->len = o->ops->footprint(&o->fc, &o->ac.geo);
 	o->mem = malloc(o->len);
 	odd_host_make(o);
 }
@@ -331,7 +369,7 @@ void odd_mount(struct odd *o)
 
 	memset(o->mem, 0, o->len);
 	odd_host_mounted(o);
-	SSD_ASSERT(ftl_list[0]->init(o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
+	SSD_ASSERT(o->ops->init(o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
 	p = (const struct page_ftl *)o->f;
 	o->mounting = true;
 	err = o->f->ops->mount(o->f, 0, &o->now_ns);

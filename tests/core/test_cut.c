@@ -8,7 +8,7 @@
  * unit writes and trims, and the prefix holds all that was completed as flushed.
  *
  *   test_cut            every shape, OPS operations each
- *   test_cut -n OPS
+ *   test_cut -n OPS [NAME [SEED]]	only shapes with NAME in theirs
  *   test_cut ID         one cut again; ID is what a failing run prints
  *
  * ID = shape:seed:ops:command:when[:command:when], when = 0 before, 1 inside,
@@ -39,9 +39,14 @@ struct shape {
 	bool multiplane;
 	uint32_t hot;	/* two of three requests go to the first `hot` sectors */
 	uint32_t ways;
+	const char *ftl;	/* NULL: page */
+	uint32_t quota_permille, idle_gc_permille;
 };
 
 enum {
+	IDLE = 16,	/* GC works when the drive is idle */
+	FIXED = 32,	/* LSB and MSB pages in fixed order, */
+	RELAXED = 64,	/* in relaxed order: in both, torn MSB pages take LSB pages along */
 	PAIRS = 1,	/* two victims, one erase */
 	WORDS = 2,	/* GC reads the ECC words it moves */
 	COPYBACK = 8,	/* GC copies inside the chip */
@@ -67,6 +72,20 @@ static const struct shape shapes[] = {
 	{ "copyback", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, COPYBACK },
 	{ "pairs, copyback", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 2, 1 }, 512, 22, 4, FTL_GC_SLICED, false, 0,
 	  PAIRS | COPYBACK },
+	{ "flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0, RELAXED, "flex", 200 },
+	{ "flex, dies", { 2, 1, 1, 1, 14, 8, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 130, 4, FTL_GC_SLICED, false, 0,
+	  RELAXED | IDLE, "flex", 100, 600 },
+	{ "flex, planes", { 1, 1, 1, 2, 14, 8, 1024, 64, 0, 512, 0, 1, 2 }, 512, 120, 4, FTL_GC_BLOCKING, true, 0,
+	  RELAXED | WORDS, "flex", 50 },
+	{ "flex, unbuffered, hot", { 2, 1, 1, 1, 14, 6, 512, 64, 0, 512, 0, 1, 2 }, 512, 40, 0, FTL_GC_SLICED, false, 3,
+	  RELAXED, "flex", 0 },
+	{ "parity", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0, FIXED, "parity" },
+	{ "parity, dies", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4, FTL_GC_SLICED, false, 0,
+	  FIXED | IDLE, "parity", 0, 600 },
+	{ "parity, planes", { 1, 1, 1, 2, 14, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 100, 4, FTL_GC_BLOCKING, true, 0,
+	  RELAXED, "parity" },
+	{ "rtf", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0, FIXED | IDLE, "rtf", 0, 200 },
+	{ "rtf, dies", { 2, 1, 1, 1, 22, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 4, FTL_GC_SLICED, false, 0, FIXED, "rtf" },
 	{ "levelled", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 4, LEVEL },
 	{ "levelled, packed", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_BLOCKING, false, 8,
 	  LEVEL },
@@ -84,6 +103,7 @@ struct drive {
 	struct test_array ta;
 	void *mem;
 	size_t len;
+	const struct ftl_ops *ops;
 	struct ftl *f;
 	const struct shape *shape;
 	struct ftl_config fc;
@@ -160,6 +180,15 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 		memset(h->data + at, 0, len);
 }
 
+static const struct ftl_ops *ftl_of(const struct shape *s)
+{
+	size_t i = 0;
+
+	while (s->ftl && strcmp(ftl_list[i]->name, s->ftl))
+		i++;
+	return ftl_list[i];
+}
+
 static void drive_make(struct drive *d, const struct shape *s)
 {
 	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000,
@@ -169,16 +198,20 @@ static void drive_make(struct drive *d, const struct shape *s)
 	const char *why;
 
 	memset(d, 0, sizeof(*d));
-	c.geo.oob_kept = OOB_BYTES(upp);
+	if (s->ways & (FIXED | RELAXED)) {
+		c.geo.order = s->ways & FIXED ? NAND_ORDER_FPS : NAND_ORDER_RPS;
+		c.geo.paired_loss = true;
+		c.timing.read_ns[1] = 6000;
+		c.timing.program_ns[1] = 50000;
+	}
 	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
 	c.timing.gc_holds_bus = s->ways & SSDSIM;
 	c.geo.copyback = s->ways & COPYBACK;
-	c.payload = true;
-	test_array_make(&d->ta, &c);
 	d->shape = s;
 	d->fc = (struct ftl_config){
 		.capacity_bytes = (uint64_t)s->units * s->unit, .unit_bytes = s->unit,
-		.buffer_units = s->buffer_pages * upp, .gc_start_blocks = 3, .gc_stop_blocks = 4,
+		.buffer_units = s->buffer_pages * upp, .gc_start_blocks = s->ftl ? 4 : 3,
+		.gc_stop_blocks = s->ftl ? 5 : 4,
 		.gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
 		.multiplane = s->multiplane, .payload = true, .map_ns = 10, .buffer_ns = 10,
 		.overhead_ns = 10, .max_unit_reads = 256, .gc_policy = &gc_greedy,
@@ -187,12 +220,18 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.host_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
 		.wl_threshold = s->ways & LEVEL ? 1 : 0, .relocate = true, .gc_copyback = s->ways & COPYBACK,
 		.accounting = s->ways & SSDSIM ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE,
+		.active_blocks = 4, .fast_above_permille = 800, .slow_below_permille = 300,
+		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 	};
-	if (ftl_list[0]->validate(&d->fc, &c.geo, &why)) {
+	d->ops = ftl_of(s);
+	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
+	c.payload = true;
+	test_array_make(&d->ta, &c);
+	if (d->ops->validate(&d->fc, &c.geo, &why)) {
 		printf("%s: %s\n", s->name, why);
 		exit(1);
 	}
-	d->len = ftl_list[0]->footprint(&d->fc, &c.geo);
+	d->len = d->ops->footprint(&d->fc, &c.geo);
 	d->mem = calloc(1, d->len);
 	d->history = calloc(MAX_HISTORY, sizeof(*d->history));
 	d->base = calloc(MAX_SECTORS, sizeof(*d->base));
@@ -214,7 +253,7 @@ static void drive_mount(struct drive *d)
 	memset(d->io, 0, offsetof(struct host_io, data));
 	for (int i = 0; i < MAX_IOS; i++)
 		d->io[i].busy = false;
-	SSD_ASSERT(ftl_list[0]->init(d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
+	SSD_ASSERT(d->ops->init(d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
 	SSD_ASSERT(d->f->ops->mount(d->f, 0, &d->now_ns) == SSD_OK);
 	d->f->ops->check(d->f);
 	d->next_ns = d->f->ops->step(d->f, d->now_ns);
@@ -528,10 +567,11 @@ int main(int argc, char **argv)
 		run(shape, seed, ops);
 		return 0;
 	}
-	if (argc == 3 && !strcmp(argv[1], "-n"))
+	if (argc >= 3 && !strcmp(argv[1], "-n"))
 		ops = (uint32_t)strtoul(argv[2], NULL, 10);
 	for (shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++)
-		run(shape, 1, ops);
+		if (argc < 4 || strstr(shapes[shape].name, argv[3]))
+			run(shape, argc < 5 ? 1 : strtoull(argv[4], NULL, 10), ops);
 	printf("# all shapes: %" PRIu64 " cuts, %.0f cuts/s of CPU time\n", cuts, (double)cuts / cut_seconds);
 	return 0;
 }

@@ -27,6 +27,7 @@
 #define WEAR (A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(BLOCKS_RETIRED) | A(WORN_OUT))
 #define MOUNT (A(CUTS) | A(MOUNTS_CUT) | A(DEAD_LISTS))
 #define KNOBS (A(SECONDS) | A(WORD_READS) | A(COPYBACKS))
+#define PAIRED (A(PAIRED) | A(BACKUPS))
 #define MOVES (A(LEVELLED) | A(RELOCATED) | A(WORD_READS))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
@@ -62,6 +63,19 @@ static const struct combination {
 	{ "moves, knobs, failing", "cmfekw", 60, 40, MOUNT | WEAR | KNOBS | MOVES },
 	{ "moves, failing without cuts", "felw", 10, 4, WEAR | MOVES },
 	{ "moves, little between cuts", "cmsw", 6, 600, MOUNT | A(PURGES) },
+	{ "parity", "cmp", 60, 40, MOUNT | PAIRED },
+	{ "parity, failing, exact, knobs", "cmfexkp", 60, 40, MOUNT | WEAR | PAIRED },
+	{ "parity, one plane", "cmfe1p", 60, 40, PAIRED },
+	{ "rtf", "cmr", 60, 40, MOUNT | PAIRED },
+	{ "rtf, failing, exact, knobs", "cmfexkr", 60, 40, MOUNT | WEAR | PAIRED },
+	{ "rtf, one plane", "cmfe1r", 60, 40, PAIRED },
+	{ "flex", "cmt", 60, 40, MOUNT | PAIRED },
+	{ "flex, failing, exact, knobs", "cmfexkt", 60, 40, MOUNT | WEAR | PAIRED },
+	{ "flex, one plane", "cmfe1t", 60, 40, PAIRED },
+	{ "flex, two planes, late", "cml2t", 60, 40, PAIRED },
+	{ "flex, little between cuts", "cmst", 6, 600, MOUNT | PAIRED },
+	{ "flex, failing without cuts", "fekt", 20, 4, WEAR | A(BACKUPS) },
+	{ "flex, moves", "cmfewt", 40, 40, MOUNT | WEAR | PAIRED | A(LEVELLED) | A(RELOCATED) },
 };
 
 /* Run as well: what takes more luck than the seeds above have. */
@@ -77,6 +91,7 @@ static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
 	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
+	"paired pages lost", "parity pages",
 };
 
 static char id[64];

@@ -81,6 +81,31 @@ class Superblocks(Ftl):
         self.counts(total, merges=True)
 
 
+class WordLines(Ftl):
+    """LSB and MSB pages in order, and a power cut that may take LSB pages along."""
+
+    # 128 MiB of flash in blocks of 64 pages
+    small = ("geometry.blocks_per_plane=128", "geometry.pages_per_block=64")
+
+    def drive_of(self, ftl):
+        """rps-small, smaller, with another FTL."""
+        return self.drive("rps-small", 80, *self.small, f"ftl.type={ftl}")
+
+    def test_page(self):
+        self.bears(*self.drive_of("page"), size="64m")
+
+    def test_parity(self):
+        total = self.bears(*self.drive_of("parity"), size="64m")
+        self.assertGreater(total.sources["backup"]["programs"], 0)
+
+    def test_rtf(self):
+        self.bears(*self.drive_of("rtf"), size="64m")
+
+    def test_flex(self):
+        total = self.bears(*self.drive_of("flex"), size="64m")
+        self.assertGreater(total.sources["backup"]["programs"], 0)
+
+
 class PageMapped(Ftl):
     """The page FTL's other ways of collecting."""
 

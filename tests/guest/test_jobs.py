@@ -174,9 +174,8 @@ class Profiles(GuestTest):
     def test_znand(self):
         self.check("znand")
 
-    def test_rps_waits_for_its_ftl(self):
-        profile = ROOT / "nand-emu" / "profiles" / "rps-small.ini"
-        self.refused("--profile", profile, words=("waits for the FTL 'flex'", "slate profiles show"))
+    def test_rps(self):
+        self.check("rps-small")
 
 
 class FileSystems(GuestTest):

@@ -92,23 +92,33 @@ class Listing(Case):
         rows = json.loads(out)
         self.assertEqual({row["name"]: (row["raw_bytes"], row["exported_bytes"]) for row in rows}, CAPACITIES)
         self.assertEqual([row["name"] for row in rows if not row["about"]], [])
-        self.assertEqual([row["name"] for row in rows if not row["runs"]], ["rps", "rps-small"])
+        self.assertEqual([row["name"] for row in rows if not row["runs"]], [])
 
     def test_the_table(self):
         code, out, err = slate()
         lines = out.splitlines()
-        self.assertEqual((code, err, len(lines)), (0, "", len(CAPACITIES) + 2))
+        self.assertEqual((code, err, len(lines)), (0, "", len(CAPACITIES) + 1))
         self.assertEqual(lines[0], "profile                 raw   exported  FTL         what it is")
         self.assertIn(
             "pen                   1 TiB  965.5 GiB  nftl        partial erase: the 1 TB 3D NAND drive of PEN (FAST 2018)",
             lines,
         )
         self.assertIn(
-            "rps                  16 GiB   14.2 GiB  flex *      "
+            "rps                  16 GiB   14.2 GiB  flex        "
             "relaxed program order: the 16 GiB MLC drive of flexFTL (dissertation, ch. 3)",
             lines,
         )
-        self.assertIn("'slate run' refuses it", lines[-1])
+
+    def test_an_array_alone(self):
+        folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
+        self.addCleanup(shutil.rmtree, folder)
+        text = (paths.PROFILES / "small.ini").read_text(encoding="utf-8")
+        (folder / "bare.ini").write_text(text.replace("= page", "= none"), encoding="utf-8")
+        with mock.patch.object(paths, "PROFILES", folder):
+            code, out, _ = slate()
+            self.assertEqual(code, 0)
+            self.assertIn("none *", out)
+            self.assertIn("'slate run' refuses it", out.splitlines()[-1])
 
     def test_an_invalid_one(self):
         folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
@@ -203,7 +213,13 @@ class Showing(Case):
         for line in ("read 4 KiB LSB            30.0", "read 4 KiB MSB            60.0",
                      "program LSB              600.0", "program MSB             2000.0"):  # fmt: skip
             self.assertIn(line, out)
-        self.assertIn("FTL        flex (no such FTL yet: 'slate run' refuses the profile)\n", out)
+        self.assertIn("FTL        flex\n", out)
+
+    def test_an_ftl_that_is_not_power_safe(self):
+        _, out, _ = slate("show", "rps", "--set=ftl.type=page")
+        self.assertIn("page; keeps no copy of paired pages: a power cut may lose flushed data\n", out)
+        self.assertIn("backs up no LSB pages", facts("rps", "ftl.type=page")["not_safe"])
+        self.assertEqual(facts("rps")["not_safe"], "")
 
     def test_one_shot(self):
         # Six transfers, then a word line of each of two planes.

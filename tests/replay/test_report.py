@@ -70,6 +70,7 @@ SCHEMA = {
         n: int for n in """calls ns units_moved pages_moved blocks_erased blocks_erased_by_gc merges mmerges
         second_victims""".split()
     },
+    "word_lines": {n: int for n in ("lsb_pages", "msb_pages", "parity_pages")},
     "wear_levelling": {n: int for n in ("blocks_levelled", "blocks_relocated", "units_moved")},
     "wear": {"aep": float, "vep": float}
     | {

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* front.c - see front.h */
+#include "front.h"
+
+/* Of a parity page's spare area, behind the units: XOR of the heads, then struct front_parity. */
+#define KEPT_BYTES(upp) OOB_BYTES(upp)
+#define EXTRA_BYTES (OOB_HEAD_BYTES + 4u + 4u + 4u + 2u)
+
+uint32_t front_oob_bytes(const struct front_policy *p, uint32_t upp)
+{
+	return KEPT_BYTES(upp) + (p->group ? EXTRA_BYTES : 0);
+}
+
+/* ---- sequences ------------------------------------------------------------ */
+
+uint32_t front_page_of(const struct front *fr, uint32_t k)
+{
+	uint32_t w = fr->word_lines;
+
+	switch (fr->sequence) {
+	case SEQ_ASCENDING:
+		break;
+	case SEQ_FPS:
+		if (k == 0 || k == 2 * w - 1)
+			return k;
+		return k & 1 ? k + 1 : k - 1;	/* L((k + 1) / 2), M(k / 2 - 1) */
+	case SEQ_TWO_PHASE:
+		return k < w ? 2 * k : 2 * (k - w) + 1;
+	}
+	return k;
+}
+
+uint32_t front_fast_taken(const struct front *fr, uint32_t k)
+{
+	uint32_t fast = fr->sequence == SEQ_TWO_PHASE ? k : k ? k / 2 + 1 : 0;
+
+	return fast < fr->word_lines ? fast : fr->word_lines;
+}
+
+uint32_t front_group_of(const struct front *fr, uint32_t word_line)
+{
+	return word_line - word_line % fr->group;
+}
+
+uint32_t front_group_end(const struct front *fr, uint32_t word_line)
+{
+	uint32_t end = front_group_of(fr, word_line) + fr->group;
+
+	return end < fr->word_lines ? end : fr->word_lines;
+}
+
+/* ---- policies: which slot --------------------------------------------------- */
+
+static bool usable(const struct front *fr, uint32_t plane, uint32_t slot, bool may_open)
+{
+	return fr->plane[plane].open[slot] != BLK_NONE || may_open;
+}
+
+static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
+{
+	return usable(fr, plane, q->who, q->may_open) ? (uint32_t)q->who : FRONT_NONE;
+}
+
+/* An open block whose next page is of the type, or FRONT_NONE. */
+static uint32_t slot_of_type(const struct front *fr, uint32_t plane, bool fast)
+{
+	const struct front_plane *p = &fr->plane[plane];
+
+	for (uint32_t i = 0; i < fr->slots + FRONT_SPARES; i++)
+		if (p->open[i] != BLK_NONE && front_next_fast(fr, p->open[i]) == fast)
+			return i;
+	return FRONT_NONE;
+}
+
+/* What a mount has put into the spares is used up first. */
+static uint32_t parity_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
+{
+	uint32_t calm = q->calm ? slot_of_type(fr, plane, true) : FRONT_NONE;
+
+	if (q->calm && calm == FRONT_NONE)
+		calm = slot_of_type(fr, plane, false);
+	if (calm != FRONT_NONE)
+		return calm;
+	for (uint32_t i = fr->slots; q->who == FRONT_HOST && i < fr->slots + FRONT_SPARES; i++)
+		if (fr->plane[plane].open[i] != BLK_NONE)
+			return i;
+	return page_pick(fr, plane, q);
+}
+
+static uint32_t empty_slot(const struct front *fr, uint32_t plane)
+{
+	for (uint32_t i = 0; i < fr->slots; i++)
+		if (fr->plane[plane].open[i] == BLK_NONE)
+			return i;
+	return FRONT_NONE;
+}
+
+static uint32_t rtf_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
+{
+	bool fast = q->who == FRONT_HOST || q->calm;
+	uint32_t slot = slot_of_type(fr, plane, fast);
+
+	if (slot != FRONT_NONE)
+		return slot;
+	if (fast && q->may_open && empty_slot(fr, plane) != FRONT_NONE)
+		return empty_slot(fr, plane);
+	slot = slot_of_type(fr, plane, !fast);
+	if (slot != FRONT_NONE)
+		return slot;
+	return q->may_open ? empty_slot(fr, plane) : FRONT_NONE;
+}
+
+/* Section 3.3.2: u and q choose the type for the host; copies take MSB pages. */
+static bool flex_wants_fast(const struct front *fr, uint32_t plane, const struct front_ask *q)
+{
+	if (q->calm)
+		return true;
+	if (q->who == FRONT_GC || q->busy_permille < fr->c.slow_below_permille)
+		return false;
+	if (q->busy_permille > fr->c.fast_above_permille && fr->quota > 0)
+		return true;
+	return !fr->plane[plane].last_fast;
+}
+
+static uint32_t flex_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
+{
+	bool fast = flex_wants_fast(fr, plane, q), slow_there = usable(fr, plane, FRONT_SLOW, false);
+
+	/* One backup block can name so many: the reserves rely on it. */
+	if (slow_there && fr->plane[plane].slow_count >= fr->word_lines)
+		fast = false;
+	if (fast && usable(fr, plane, FRONT_FAST, q->may_open))
+		return FRONT_FAST;
+	if (slow_there)
+		return FRONT_SLOW;
+	return usable(fr, plane, FRONT_FAST, q->may_open) ? FRONT_FAST : FRONT_NONE;
+}
+
+const struct front_policy front_page_policy = { "page", SEQ_FPS, 0, false, false, page_pick };
+const struct front_policy front_parity_policy = { "parity", SEQ_FPS, 2, false, false, parity_pick };
+const struct front_policy front_rtf_policy = { "rtf", SEQ_FPS, 2, true, true, rtf_pick };
+const struct front_policy front_flex_policy = { "flex", SEQ_TWO_PHASE, FRONT_WHOLE_BLOCK, true, false,
+						flex_pick };
+
+/* ---- life ------------------------------------------------------------------- */
+
+static uint32_t policy_slots(const struct front_config *c)
+{
+	return c->policy == &front_rtf_policy ? c->active_blocks : 2;
+}
+
+/* Slots that take LSB pages, and so have a parity in hand. */
+static uint32_t covering_slots(const struct front_config *c)
+{
+	if (!c->policy->group)
+		return 0;
+	return c->policy->word_lines == SEQ_TWO_PHASE ? 1 : policy_slots(c) + FRONT_SPARES;
+}
+
+void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_config *c,
+		   const struct nand_geometry *g)
+{
+	uint32_t planes = geo_planes(g);
+
+	*fr = (struct front){ .c = *c, .g = g, .slots = policy_slots(c), .covers = covering_slots(c) };
+	fr->parity_bytes = (g->page_bytes + KEPT_BYTES(c->units_per_page) + 7) / 8 * 8;
+	fr->plane = ssd_carve(m, planes, sizeof(*fr->plane));
+	fr->parity = ssd_carve(m, fr->covers ? (size_t)planes * fr->covers + 1 : 0, fr->parity_bytes);
+	if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS) {
+		fr->sequence = c->policy->word_lines;
+		fr->word_lines = g->pages_per_block / 2;
+		fr->group = c->policy->group < fr->word_lines ? c->policy->group : fr->word_lines;
+	}
+	fr->plain = fr->sequence == SEQ_ASCENDING;
+	fr->quota_start = (int64_t)(geo_pages(g) / 2 * c->quota_permille / 1000);
+	fr->quota = fr->quota_start;
+}
+
+void front_init(struct front *fr, const struct nand *n, struct blk_table *bt)
+{
+	fr->n = n;
+	fr->bt = bt;
+	for (uint32_t p = 0; p < geo_planes(fr->g); p++) {
+		struct front_plane *pl = &fr->plane[p];
+
+		*pl = (struct front_plane){ .debt = BLK_NONE, .backup = BLK_NONE, .slow_last = BLK_NONE };
+		for (uint32_t i = 0; i < FRONT_SLOTS_MAX; i++)
+			pl->open[i] = BLK_NONE;
+		for (uint32_t i = 0; i < fr->covers; i++)
+			front_forget(fr, p, i);
+	}
+}
+
+/* ---- the quota ---------------------------------------------------------------- */
+
+/* LSB pages of a block beyond its MSB pages. */
+static int64_t ahead_of(const struct front *fr, uint32_t b)
+{
+	uint32_t k = fr->bt->blk[b].next_page, fast = front_fast_taken(fr, k);
+
+	return (int64_t)fast - (int64_t)(k - fast);
+}
+
+/* ---- slots --------------------------------------------------------------------- */
+
+static void slow_append(struct front *fr, uint32_t plane, uint32_t b)
+{
+	struct front_plane *p = &fr->plane[plane];
+
+	fr->bt->blk[b].next = BLK_NONE;
+	if (p->open[FRONT_SLOW] == BLK_NONE)
+		p->open[FRONT_SLOW] = b;
+	else
+		fr->bt->blk[p->slow_last].next = b;
+	p->slow_last = b;
+	p->slow_count++;
+}
+
+static bool slow_remove(struct front *fr, uint32_t plane, uint32_t b)
+{
+	struct front_plane *p = &fr->plane[plane];
+	uint32_t *link = &p->open[FRONT_SLOW], before = BLK_NONE;
+
+	while (*link != BLK_NONE && *link != b) {
+		before = *link;
+		link = &fr->bt->blk[*link].next;
+	}
+	if (*link == BLK_NONE)
+		return false;
+	*link = fr->bt->blk[b].next;
+	if (p->slow_last == b)
+		p->slow_last = before;
+	p->slow_count--;
+	return true;
+}
+
+uint32_t front_open(struct front *fr, uint32_t plane, uint32_t slot)
+{
+	uint32_t b = blk_take_free(fr->bt, plane);
+
+	SSD_ASSERT(fr->plane[plane].open[slot] == BLK_NONE);
+	fr->plane[plane].open[slot] = b;
+	return b;
+}
+
+void front_put(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b)
+{
+	fr->bt->blk[b].state = BLK_OPEN;
+	if (fr->word_lines)
+		fr->quota -= ahead_of(fr, b);
+	if (fr->sequence == SEQ_TWO_PHASE && slot == FRONT_SLOW) {
+		slow_append(fr, plane, b);
+		return;
+	}
+	SSD_ASSERT(fr->plane[plane].open[slot] == BLK_NONE);
+	fr->plane[plane].open[slot] = b;
+}
+
+static uint32_t slot_holding(const struct front *fr, uint32_t plane, uint32_t b)
+{
+	for (uint32_t i = 0; i < fr->slots + FRONT_SPARES; i++)
+		if (fr->plane[plane].open[i] == b)
+			return i;
+	return FRONT_NONE;
+}
+
+void front_drop(struct front *fr, uint32_t b)
+{
+	uint32_t plane = geo_plane_of(fr->g, (pbn_t){ b }), slot = slot_holding(fr, plane, b);
+	struct front_plane *p = &fr->plane[plane];
+	bool here = slot != FRONT_NONE || p->debt == b;
+
+	if (fr->sequence == SEQ_TWO_PHASE && slow_remove(fr, plane, b)) {
+		here = true;
+	} else if (slot != FRONT_NONE) {
+		p->open[slot] = BLK_NONE;
+		if (slot < fr->covers)
+			front_forget(fr, plane, slot);
+	}
+	if (p->debt == b) {
+		p->debt = BLK_NONE;
+		if (p->debt_slot < fr->covers)
+			front_forget(fr, plane, p->debt_slot);
+	}
+	if (fr->word_lines && here)
+		fr->quota += ahead_of(fr, b);
+}
+
+/* An LSB page of word line w: the block becomes slow, and parity is owed, where they do. */
+static void took_fast(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t w)
+{
+	struct front_plane *p = &fr->plane[plane];
+
+	fr->quota--;
+	fr->fast_pages++;
+	if (fr->group && w + 1 == front_group_end(fr, w)) {
+		SSD_ASSERT(p->debt == BLK_NONE);
+		p->debt = b;
+		p->debt_slot = slot;
+	}
+	if (fr->sequence == SEQ_TWO_PHASE && w + 1 == fr->word_lines) {
+		p->open[FRONT_FAST] = BLK_NONE;
+		slow_append(fr, plane, b);
+	}
+}
+
+static void took_slow(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t w)
+{
+	struct front_plane *p = &fr->plane[plane];
+
+	fr->quota++;
+	fr->slow_pages++;
+	if (fr->group && w + 1 == front_group_end(fr, w))
+		front_void(fr, b);
+	if (fr->bt->blk[b].next_page < fr->g->pages_per_block)
+		return;
+	if (fr->sequence == SEQ_TWO_PHASE)
+		slow_remove(fr, plane, b);
+	else
+		p->open[slot] = BLK_NONE;
+	blk_close(fr->bt, b);
+}
+
+uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who)
+{
+	struct front_plane *p = &fr->plane[plane];
+	uint32_t b = p->open[slot], page;
+
+	SSD_ASSERT(b != BLK_NONE && p->debt == BLK_NONE);
+	page = front_page_of(fr, fr->bt->blk[b].next_page++);
+	if (who == FRONT_HOST)
+		p->last_fast = !(page & 1);
+	if (page & 1)
+		took_slow(fr, plane, slot, b, page / 2);
+	else
+		took_fast(fr, plane, slot, b, page / 2);
+	return geo_ppn(fr->g, (pbn_t){ b }, page).v;
+}
+
+bool front_some_slow(const struct front *fr, uint32_t plane)
+{
+	return slot_of_type(fr, plane, false) != FRONT_NONE;
+}
+
+/* ---- parity in hand --------------------------------------------------------------- */
+
+static uint8_t *in_hand(const struct front *fr, uint32_t plane, uint32_t slot)
+{
+	SSD_ASSERT(slot <= fr->covers && fr->covers);
+	if (slot == fr->covers)		/* a mount's */
+		return fr->parity + (size_t)geo_planes(fr->g) * fr->covers * fr->parity_bytes;
+	return fr->parity + ((size_t)plane * fr->covers + slot) * fr->parity_bytes;
+}
+
+static void xor_bytes(uint8_t *to, const uint8_t *from, size_t len)
+{
+	for (; len >= 8; len -= 8, to += 8, from += 8) {
+		uint64_t a, b;
+
+		memcpy(&a, to, 8);
+		memcpy(&b, from, 8);
+		a ^= b;
+		memcpy(to, &a, 8);
+	}
+	for (; len; len--)
+		*to++ ^= *from++;
+}
+
+void front_forget(struct front *fr, uint32_t plane, uint32_t slot)
+{
+	memset(in_hand(fr, plane, slot), 0, fr->parity_bytes);
+}
+
+void front_xor(struct front *fr, uint32_t plane, uint32_t slot, const void *data, const uint8_t *oob)
+{
+	uint8_t *p = in_hand(fr, plane, slot);
+
+	if (data)
+		xor_bytes(p, data, fr->g->page_bytes);
+	xor_bytes(p + fr->g->page_bytes, oob, KEPT_BYTES(fr->c.units_per_page));
+}
+
+void front_cover(struct front *fr, uint32_t plane, uint32_t ppn, const void *data, const uint8_t *oob)
+{
+	const struct front_plane *p = &fr->plane[plane];
+	uint32_t b = ppn / fr->g->pages_per_block;
+
+	if (!fr->group || (ppn % fr->g->pages_per_block) & 1)
+		return;
+	front_xor(fr, plane, p->debt == b ? p->debt_slot : slot_holding(fr, plane, b), data, oob);
+}
+
+/* ---- backup blocks -------------------------------------------------------------------- */
+
+static uint32_t backup_room(const struct front *fr)
+{
+	return fr->sequence == SEQ_TWO_PHASE ? fr->word_lines : fr->g->pages_per_block;
+}
+
+/*
+ * A backup block that takes no more and of which nothing counts any more goes. What made
+ * the last parity page void may not have begun yet: so the block is erased, or becomes bad,
+ * by a later command of its die.
+ */
+static void let_go(struct front *fr, uint32_t bb)
+{
+	struct blk *k = &fr->bt->blk[bb];
+
+	if (k->live || k->backup == BLK_BACKUP_OPEN)
+		return;
+	if (k->backup == BLK_BACKUP_FAILED) {
+		blk_retire(fr->bt, bb);
+		return;
+	}
+	k->state = BLK_VICTIM;
+	blk_put_free(fr->bt, bb, true);
+}
+
+void front_void(struct front *fr, uint32_t b)
+{
+	struct blk *k = &fr->bt->blk[b];
+	uint32_t bb;
+
+	if (!k->parity)
+		return;
+	bb = (k->parity - 1) / fr->g->pages_per_block;
+	k->parity = 0;
+	SSD_ASSERT(fr->bt->blk[bb].live);
+	fr->bt->blk[bb].live--;
+	let_go(fr, bb);
+}
+
+void front_open_backup(struct front *fr, uint32_t plane)
+{
+	struct front_plane *p = &fr->plane[plane];
+
+	SSD_ASSERT(p->backup == BLK_NONE);
+	p->backup = blk_take_free(fr->bt, plane);
+	fr->bt->blk[p->backup].backup = BLK_BACKUP_OPEN;
+}
+
+const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
+			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob)
+{
+	struct blk *bb = &fr->bt->blk[fr->plane[plane].backup];
+	const uint8_t *hand = in_hand(fr, plane, slot), *spare = hand + fr->g->page_bytes;
+	struct oob_head h = { .order = ++fr->backup_seq, .mark = fr->backup_seq, .kind = OOB_PARITY };
+	uint8_t *p = oob + KEPT_BYTES(fr->c.units_per_page);
+
+	*ppn = geo_ppn(fr->g, (pbn_t){ fr->plane[plane].backup }, front_page_of(fr, bb->next_page++)).v;
+	fr->backup_pages++;
+	memcpy(oob, spare, KEPT_BYTES(fr->c.units_per_page));
+	memcpy(p, spare, OOB_HEAD_BYTES);
+	oob_put_head(oob, &h);
+	p += OOB_HEAD_BYTES;
+	oob_put4(p, what->block);
+	oob_put4(p + 4, fr->n->ops->erase_count(fr->n, (pbn_t){ what->block }));
+	oob_put4(p + 8, what->first);
+	p[12] = (uint8_t)what->lost;
+	p[13] = (uint8_t)(what->lost >> 8);
+	return hand;
+}
+
+struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob)
+{
+	const uint8_t *p = oob + KEPT_BYTES(fr->c.units_per_page) + OOB_HEAD_BYTES;
+
+	return (struct front_parity){ .block = oob_unit_lpn(p), .erases = oob_unit_lpn(p + 4),
+				      .first = oob_unit_lpn(p + 8), .seq = oob_get_head(oob).order,
+				      .lost = p[12] | (uint32_t)p[13] << 8 };
+}
+
+void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob)
+{
+	uint32_t kept = KEPT_BYTES(fr->c.units_per_page);
+
+	xor_bytes(oob, parity_oob + kept, OOB_HEAD_BYTES);
+	xor_bytes(oob + OOB_HEAD_BYTES, parity_oob + OOB_HEAD_BYTES, kept - OOB_HEAD_BYTES);
+}
+
+struct front_parity front_owed(const struct front *fr, uint32_t plane)
+{
+	uint32_t b = fr->plane[plane].debt;
+	uint32_t taken = front_fast_taken(fr, fr->bt->blk[b].next_page);
+
+	return (struct front_parity){ .block = b, .first = front_group_of(fr, taken - 1),
+				      .lost = fr->bt->blk[b].lost };
+}
+
+/* The backup block at ppn has taken its last page, if it has. */
+static void maybe_full(struct front *fr, uint32_t plane, uint32_t bb)
+{
+	if (fr->bt->blk[bb].next_page < backup_room(fr))
+		return;
+	fr->bt->blk[bb].backup = BLK_BACKUP_FULL;
+	fr->plane[plane].backup = BLK_NONE;
+}
+
+void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn)
+{
+	struct front_plane *p = &fr->plane[plane];
+	uint32_t bb = ppn / fr->g->pages_per_block;
+
+	front_void(fr, b);
+	fr->bt->blk[b].parity = ppn + 1;
+	fr->bt->blk[b].lost = 0;
+	fr->bt->blk[bb].live++;
+	maybe_full(fr, plane, bb);
+	if (p->debt == b) {
+		p->debt = BLK_NONE;
+		front_forget(fr, plane, p->debt_slot);
+	}
+}
+
+void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn)
+{
+	uint32_t bb = ppn / fr->g->pages_per_block;
+
+	fr->bt->blk[bb].backup = BLK_BACKUP_FAILED;
+	fr->plane[plane].backup = BLK_NONE;
+	let_go(fr, bb);
+}
+
+/* ---- invariants ------------------------------------------------------------------------- */
+
+static void check_block(const struct front *fr, uint32_t plane, uint32_t b, int64_t *quota)
+{
+	const struct blk *k = &fr->bt->blk[b];
+	uint32_t fast, w;
+
+	SSD_ASSERT(k->state == BLK_OPEN && k->backup == BLK_DATA);		/* F1 */
+	if (!fr->word_lines)
+		return;
+	*quota -= ahead_of(fr, b);
+	fast = front_fast_taken(fr, k->next_page);
+	w = k->next_page - fast;						/* the next MSB page's */
+	if (fr->group && fast && w < fast && front_group_end(fr, w) <= fast)
+		SSD_ASSERT(k->parity || fr->plane[plane].debt == b);		/* F3 */
+}
+
+static uint32_t check_plane(const struct front *fr, uint32_t plane, int64_t *quota)
+{
+	const struct front_plane *p = &fr->plane[plane];
+	uint32_t open = 0, slow = 0;
+
+	for (uint32_t i = 0; i < fr->slots + FRONT_SPARES; i++) {
+		uint32_t b = p->open[i];
+
+		if (b == BLK_NONE || (fr->sequence == SEQ_TWO_PHASE && i == FRONT_SLOW))
+			continue;
+		check_block(fr, plane, b, quota);
+		open++;
+	}
+	for (uint32_t b = p->open[FRONT_SLOW]; fr->sequence == SEQ_TWO_PHASE && b != BLK_NONE;
+	     b = fr->bt->blk[b].next, slow++) {
+		check_block(fr, plane, b, quota);
+		SSD_ASSERT(fr->bt->blk[b].next_page >= fr->word_lines);		/* F1 */
+	}
+	SSD_ASSERT(slow == p->slow_count);					/* F1 */
+	return open + slow;
+}
+
+void front_check(const struct front *fr)
+{
+	uint64_t open = 0, backups = 0, live = 0, parities = 0;
+	int64_t quota = fr->quota_start;
+
+	for (uint32_t p = 0; p < geo_planes(fr->g); p++)
+		open += check_plane(fr, p, &quota);
+	for (uint64_t b = 0; b < geo_blocks(fr->g); b++) {
+		const struct blk *k = &fr->bt->blk[b];
+
+		open -= k->state == BLK_OPEN && k->backup == BLK_DATA;
+		backups += k->backup == BLK_BACKUP_OPEN;
+		live += k->live;
+		if (!k->parity)
+			continue;
+		parities++;
+		SSD_ASSERT(fr->bt->blk[(k->parity - 1) / fr->g->pages_per_block].live);	/* F2 */
+	}
+	SSD_ASSERT(!open);							/* F1 */
+	SSD_ASSERT(live == parities);						/* F2 */
+	for (uint32_t p = 0; p < geo_planes(fr->g); p++)
+		backups -= fr->plane[p].backup != BLK_NONE;
+	SSD_ASSERT(!backups);							/* F1 */
+	SSD_ASSERT(!fr->word_lines || quota == fr->quota);			/* F4 */
+}

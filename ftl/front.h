@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * front.h - write frontiers: which block of a plane takes the next page, which page of
+ * it that is, and what must be backed up before the next program.
+ *
+ * It knows blocks (blk.h), the order of a block's pages, the policy's slots, parity
+ * pages and the quota. It does not know mapping, time or commands: its user programs
+ * the page that it takes, tells what it programmed (front_cover), writes the parity
+ * page that a plane owes before anything else there, and says how that ended.
+ *
+ * Sequence: the k-th page of a block, of W word lines with an LSB and an MSB page each
+ *
+ *   SEQ_ASCENDING   page k
+ *   SEQ_FPS         L0 L1 M0 L2 M1 L3 .. L(W-1) M(W-2) M(W-1): C1 to C4 of nand.h
+ *                   leave no other choice
+ *   SEQ_TWO_PHASE   L0 .. L(W-1), then M0 .. M(W-1): RPS_full, the 2PO of
+ *                   J. Park's dissertation, section 3.3.1
+ *
+ * Slots: each policy has so many open blocks a plane, and says which takes a page.
+ *
+ *   page     one for the host, one for GC
+ *   parity   the same, and two that only a mount fills (mount.c)
+ *   rtf      active_blocks, shared; the host prefers one whose next page is LSB, GC
+ *            one whose next is MSB (Grupp et al., in the dissertation's 2.5.1)
+ *   flex     the active fast block, and the active slow block: the head of a FIFO of
+ *            blocks whose LSB pages are written (section 3.3.2)
+ *
+ * Backup (section 3.3.3, and [5] of the dissertation): a parity page is the XOR of the
+ * LSB pages of a group, content and spare area: two neighbours (parity, rtf), or a
+ * block's (flex). When the last LSB page of a group is taken, the plane owes it
+ * (`debt`); it goes to the plane's backup block. It is void when the last MSB page of
+ * the group is taken, or the block is erased or bad; not sooner, for a mount may find
+ * the block open that was written no further. A backup block is a block in
+ * state OPEN that is no frontier; full, and without a parity page that counts, it goes
+ * to the free list, to be erased when it is opened (after a failed program, to GC). In two-phase order only its LSB
+ * pages are used; the fixed order leaves no choice.
+ *
+ * Block of a two-phase plane: FREE -> fast (front_open) -> slow, in the FIFO
+ * (front_take of the last LSB page) -> FULL (front_take of the last MSB page).
+ *
+ * Invariants (front_check):
+ *   F1  open blocks, FIFO and backup blocks are OPEN, and no block is two of them;
+ *   F2  live of a backup block is the number of blocks whose parity lies in it;
+ *   F3  a block of which an MSB page may be taken next, whose group is complete, has a
+ *       parity page, or its plane owes it;
+ *   F4  quota = its start - LSB pages + MSB pages of the open blocks.
+ *
+ * Cost: a page of parity in hand for each slot that takes LSB pages; O(1) a page.
+ */
+#ifndef SLATE_FRONT_H
+#define SLATE_FRONT_H
+
+#include "blk.h"
+#include "oob.h"
+
+#define FRONT_NONE 0xffffffffu
+#define FRONT_ACTIVE_MAX 16u
+#define FRONT_SPARES 2u			/* slots for blocks that a mount must put somewhere */
+#define FRONT_SLOTS_MAX (FRONT_ACTIVE_MAX + FRONT_SPARES)
+#define FRONT_WHOLE_BLOCK 0xffffffffu
+#define FRONT_FAST 0u			/* flex: slots */
+#define FRONT_SLOW 1u
+
+enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };	/* who writes */
+enum front_sequence { SEQ_ASCENDING, SEQ_FPS, SEQ_TWO_PHASE };
+
+struct front;
+
+/* What there is to choose from. */
+struct front_ask {
+	enum frontier who;
+	bool may_open;			/* a free block */
+	bool calm;			/* mount: LSB pages, if there is a choice: nothing is lost */
+	uint32_t busy_permille;		/* of the write buffer: u */
+};
+
+struct front_policy {
+	const char *name;
+	enum front_sequence word_lines;	/* where the array's order is fps or rps */
+	uint32_t group;			/* LSB pages of a parity page; 0: no backup */
+	bool shared;			/* host and GC write to the same blocks */
+	bool returns_to_fast;		/* idle GC goes on while an active block's next page is MSB */
+	/* The slot for the next page, or FRONT_NONE: there is none. */
+	uint32_t (*pick)(const struct front *fr, uint32_t plane, const struct front_ask *q);
+};
+
+extern const struct front_policy front_page_policy, front_parity_policy, front_rtf_policy,
+	front_flex_policy;
+
+struct front_config {
+	const struct front_policy *policy;
+	uint32_t units_per_page;
+	uint32_t active_blocks;		/* rtf: 1 .. FRONT_ACTIVE_MAX */
+	uint32_t fast_above_permille;	/* flex: u_high */
+	uint32_t slow_below_permille;	/* u_low */
+	uint32_t quota_permille;	/* of all LSB pages: q at the start */
+};
+
+struct front_plane {
+	uint32_t open[FRONT_SLOTS_MAX];	/* block numbers or BLK_NONE */
+	uint32_t slow_last, slow_count;	/* flex: the FIFO, by blk.next from open[FRONT_SLOW] on */
+	uint32_t debt;			/* block whose parity page comes next, or BLK_NONE */
+	uint32_t debt_slot;		/* and where it is in hand */
+	uint32_t backup;		/* block that takes parity pages, or BLK_NONE */
+	bool last_fast;			/* flex: the host's last page was LSB */
+};
+
+struct front {
+	struct front_config c;
+	const struct nand_geometry *g;
+	const struct nand *n;
+	struct blk_table *bt;
+	enum front_sequence sequence;
+	bool plain;			/* ascending, slot = who: nothing to ask */
+	uint32_t slots;			/* in use by the policy; spares follow */
+	uint32_t word_lines;		/* W; 0: not by word lines */
+	uint32_t group;			/* as the policy's, at most W */
+	uint32_t covers;		/* slots with a parity page in hand */
+	struct front_plane *plane;
+	uint8_t *parity;		/* in hand: page and spare area, of each slot */
+	uint32_t parity_bytes;
+	uint64_t backup_seq;		/* of the parity page written last */
+	int64_t quota, quota_start;	/* q */
+	uint64_t fast_pages, slow_pages, backup_pages;	/* taken */
+};
+
+/* What a parity page's spare area has beside the XOR. */
+struct front_parity {
+	uint32_t block, erases;		/* of the block, when its pages were written */
+	uint32_t first;			/* word line of the group */
+	uint32_t lost;			/* of its LSB pages, unreadable when it was made */
+	uint64_t seq;
+};
+
+uint32_t front_oob_bytes(const struct front_policy *p, uint32_t units_per_page);
+void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_config *c,
+		   const struct nand_geometry *g);	/* fr: scratch when m only counts */
+void front_init(struct front *fr, const struct nand *n, struct blk_table *bt);
+
+uint32_t front_page_of(const struct front *fr, uint32_t k);	/* by word lines */
+uint32_t front_fast_taken(const struct front *fr, uint32_t k);	/* LSB pages of the first k */
+
+static inline uint32_t front_page(const struct front *fr, uint32_t k)
+{
+	return SSD_LIKELY(fr->sequence == SEQ_ASCENDING) ? k : front_page_of(fr, k);
+}
+
+static inline uint32_t front_left(const struct front *fr, uint32_t b)
+{
+	return b == BLK_NONE ? 0 : fr->g->pages_per_block - fr->bt->blk[b].next_page;
+}
+
+/* By word lines: is the block's next page an LSB page? */
+static inline bool front_next_fast(const struct front *fr, uint32_t b)
+{
+	return !(front_page_of(fr, fr->bt->blk[b].next_page) & 1);
+}
+
+/* Take a block from the free list, which has been erased, into an empty slot. */
+uint32_t front_open(struct front *fr, uint32_t plane, uint32_t slot);
+void front_put(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b);	/* mount: this block */
+
+/* The next page of a slot's block; closes it with its last page. By word lines. */
+uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who);
+
+/* The same, ascending. */
+static inline uint32_t front_take(struct front *fr, uint32_t plane, uint32_t slot)
+{
+	uint32_t b = fr->plane[plane].open[slot];
+	struct blk *k = &fr->bt->blk[b];
+	uint32_t ppn = geo_ppn(fr->g, (pbn_t){ b }, k->next_page++).v;
+
+	if (k->next_page == fr->g->pages_per_block) {
+		fr->plane[plane].open[slot] = BLK_NONE;
+		blk_close(fr->bt, b);
+	}
+	return ppn;
+}
+
+/*
+ * Beside the slots' there is one parity in hand for a mount, in the slot `covers` of any
+ * plane.
+ */
+/* What the taken page ppn gets: into the parity in hand, if it is of an LSB page. */
+void front_cover(struct front *fr, uint32_t plane, uint32_t ppn, const void *data, const uint8_t *oob);
+/* XOR a page into the parity in hand of a slot. */
+void front_xor(struct front *fr, uint32_t plane, uint32_t slot, const void *data, const uint8_t *oob);
+void front_forget(struct front *fr, uint32_t plane, uint32_t slot);
+
+/* The block is written no further: out of its slot. Its state is the caller's. */
+void front_drop(struct front *fr, uint32_t b);
+
+/* ---- backup ---- */
+
+void front_open_backup(struct front *fr, uint32_t plane);	/* the free list's first block */
+struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* the debt */
+/*
+ * The parity page of a group from the slot's hand (of `what`: block, first, lost): where it
+ * goes, and its spare area. Returns its content.
+ */
+const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
+			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);
+/* It has been programmed, for block b; or not, and its backup block is to go. */
+void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
+void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
+void front_void(struct front *fr, uint32_t b);	/* the parity page of block b */
+struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob);
+/* A rebuilt page's spare area: the XOR of the group's, as the parity page keeps it. */
+void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob);
+
+/* First word line of the group whose MSB pages come next, or of which LSB pages are written. */
+uint32_t front_group_of(const struct front *fr, uint32_t word_line);
+uint32_t front_group_end(const struct front *fr, uint32_t word_line);
+
+/* rtf: has some active block an MSB page next? */
+bool front_some_slow(const struct front *fr, uint32_t plane);
+void front_check(const struct front *fr);
+
+#endif

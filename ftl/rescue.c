@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * rescue.c - a mount's work with parity pages (front.h): LSB pages that torn MSB programs
+ * took along are rebuilt, written anew, and their blocks written on.
+ *
+ * What a cut can do. A die executes one program at a time, so of each plane at most one
+ * word line is hit: the last that the block in hand was programmed on. If the torn page
+ * is an MSB page, its LSB page may be lost, and the parity page of its group was
+ * programmed before, on another word line of another block; nothing on this plane was
+ * under way that could have hit it. If the torn page is a parity page, no MSB page was
+ * torn, so all that it and its own word line covered can be read, and is covered anew.
+ *
+ *   rebuild    after the survey: of each block whose last page is a torn MSB page, the
+ *              LSB page of that word line, if it is lost: XOR of the rest of its group
+ *              and of the parity page. Until it has been written anew it reads well
+ *              (mount_read); the block is held: nothing is programmed in it, and of its
+ *              parity page's block nothing that could take that page along
+ *   frontiers  the other open blocks go to their slots. A group that is complete gets a
+ *              parity page if it has none; of one that is not, the XOR is computed anew
+ *   (the list of the dead, mount.c)
+ *   rewrite    the units of rebuilt pages go through the log once more, as if the host
+ *              had written them again; a rebuilt page that settled more than any page
+ *              that can be read gets a successor. When that is durable, the block's
+ *              group gets a new parity page, without the lost page, and it is written on
+ *
+ * A parity page names the block's erase count, so one of an earlier life is told from
+ * one that counts; of several, the last; and how many LSB pages of the group could not
+ * be read when it was made: one more than that is missing now, or it is not needed.
+ *
+ * A second cut finds the same: the old parity page is not given up before its successor
+ * is programmed, which follows the new copy. What it tears is in another block.
+ */
+#include "mount.h"
+
+static uint8_t *lost_page(const struct page_ftl *f, uint32_t i)
+{
+	return f->lost_data + (size_t)i * (f->g->page_bytes + f->oob_len);
+}
+
+static void xor_into(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++)
+		to[i] ^= from[i];
+}
+
+static uint32_t lsb_page(const struct page_ftl *f, uint32_t b, uint32_t word_line)
+{
+	return geo_ppn(f->g, (pbn_t){ b }, 2 * word_line).v;
+}
+
+void rescue_note_parity(struct survey *s, uint32_t ppn, const uint8_t *oob)
+{
+	struct page_ftl *f = s->f;
+	struct front_parity p;
+	struct blk *k;
+
+	f->bt.blk[ppn / f->g->pages_per_block].backup = BLK_BACKUP_FULL;
+	if (!f->fr.group)
+		return;
+	p = front_get_parity(&f->fr, oob);
+	if (p.seq > f->fr.backup_seq)
+		f->fr.backup_seq = p.seq;
+	if (p.block >= geo_blocks(f->g) || p.erases != f->n->ops->erase_count(f->n, (pbn_t){ p.block }))
+		return;
+	k = &f->bt.blk[p.block];
+	if (k->parity && p.seq < k->parity_seq)
+		return;
+	k->parity = ppn + 1;
+	k->parity_seq = p.seq;
+}
+
+/* ---- rebuild ---------------------------------------------------------------- */
+
+bool rescue_holds(const struct page_ftl *f, uint32_t b)
+{
+	for (uint32_t i = 0; i < f->lost_count; i++)
+		if (f->lost[i].ppn / f->g->pages_per_block == b)
+			return true;
+	return false;
+}
+
+/* Add the block's parity page, if it covers the group and all but one of what can't be read. */
+static bool add_parity(struct survey *s, uint32_t b, uint32_t first, uint32_t unreadable,
+		       uint8_t *page, uint8_t *oob)
+{
+	struct page_ftl *f = s->f;
+	const uint8_t *content;
+	struct front_parity p;
+
+	if (!f->bt.blk[b].parity ||
+	    !readable(mount_read(s, f->bt.blk[b].parity - 1, &content, f->oob)))
+		return false;
+	p = front_get_parity(&f->fr, f->oob);
+	if (p.first != first || unreadable != p.lost + 1)
+		return false;
+	if (content)
+		xor_into(page, content, f->g->page_bytes);
+	front_xor_kept(&f->fr, oob, f->oob);
+	return true;
+}
+
+/* The LSB page of word line w, whose MSB page is torn. */
+static int rebuild(struct survey *s, uint32_t b, uint32_t w)
+{
+	struct page_ftl *f = s->f;
+	uint32_t first = front_group_of(&f->fr, w), end = front_group_end(&f->fr, w);
+	uint32_t unreadable = 0;
+	bool lost = false;
+	uint8_t *page, *oob;
+
+	if (readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob)))
+		return SSD_OK;
+	if (f->lost_count == f->lost_max)
+		return SSD_E_CORRUPT;
+	page = lost_page(f, f->lost_count);
+	oob = page + f->g->page_bytes;
+	memset(page, 0, f->g->page_bytes + f->oob_len);
+	for (uint32_t i = first; i < end; i++) {
+		const uint8_t *content;
+
+		if (!readable(mount_read(s, lsb_page(f, b, i), &content, f->oob))) {
+			unreadable++;
+			lost |= i == w;
+			continue;
+		}
+		if (content)
+			xor_into(page, content, f->g->page_bytes);
+		xor_into(oob, f->oob, OOB_BYTES(f->upp));
+	}
+	if (!lost || !add_parity(s, b, first, unreadable, page, oob))
+		return SSD_OK;
+	f->lost[f->lost_count++] = (struct lost_page){ .ppn = lsb_page(f, b, w),
+						       .mark = oob_get_head(oob).order > s->mark };
+	return SSD_OK;
+}
+
+int rescue_rebuild(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
+		const struct blk *k = &f->bt.blk[b];
+		uint32_t page = k->next_page ? front_page(&f->fr, k->next_page - 1) : 0;
+		int err;
+
+		if (!k->torn || k->backup || !(page & 1))
+			continue;
+		err = rebuild(s, b, page / 2);
+		if (err)
+			return err;
+	}
+	return SSD_OK;
+}
+
+/* ---- parity pages that are missing --------------------------------------------- */
+
+/* XOR LSB pages [from, to) into a hand; returns how many can't be read. */
+static uint32_t cover(struct survey *s, uint32_t b, uint32_t slot, uint32_t from, uint32_t to)
+{
+	struct page_ftl *f = s->f;
+	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), lost = 0;
+
+	front_forget(&f->fr, plane, slot);
+	for (uint32_t w = from; w < to; w++) {
+		const uint8_t *content;
+
+		if (readable(mount_read(s, lsb_page(f, b, w), &content, f->oob)))
+			front_xor(&f->fr, plane, slot, content, f->oob);
+		else
+			lost++;
+	}
+	return lost;
+}
+
+/* An open backup block; false: no free block is good. */
+static bool backup_block(struct survey *s, uint32_t plane)
+{
+	struct page_ftl *f = s->f;
+
+	while (f->fr.plane[plane].backup == BLK_NONE) {
+		uint32_t b = f->bt.plane[plane].free_head;
+		struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
+
+		if (b == BLK_NONE)
+			return false;
+		if (f->bt.blk[b].needs_erase) {
+			c.ppn = geo_ppn(f->g, (pbn_t){ b }, 0);
+			mount_command(s, &c);
+			frontier_erased(f, plane, c.status);
+			continue;
+		}
+		front_open_backup(&f->fr, plane);
+	}
+	return true;
+}
+
+/* Program the parity page of a group of the block; false: there is no free block for it. */
+static bool back_up(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
+{
+	struct page_ftl *f = s->f;
+	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), hand = f->fr.covers;
+	struct front_parity what = { .block = b, .first = first };
+	struct nand_cmd c;
+
+	what.lost = cover(s, b, hand, first, end);
+	for (;;) {
+		if (!backup_block(s, plane))
+			return false;
+		nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
+		c.data = front_backup(&f->fr, plane, hand, &what, &c.ppn.v, f->oob);
+		mount_command(s, &c);
+		f->stats.backup_pages++;
+		if (c.status == NAND_OK)
+			break;
+		front_backup_failed(&f->fr, plane, c.ppn.v);
+	}
+	front_backed_up(&f->fr, plane, b, c.ppn.v);
+	return true;
+}
+
+/* The group of the block's next MSB page, if it is complete. */
+static bool next_group(const struct page_ftl *f, uint32_t b, uint32_t *first, uint32_t *end)
+{
+	uint32_t k = f->bt.blk[b].next_page, fast = front_fast_taken(&f->fr, k), w = k - fast;
+
+	*first = front_group_of(&f->fr, w);
+	*end = front_group_end(&f->fr, w);
+	return w < fast && *end <= fast;
+}
+
+/* LSB pages of a group that is not complete are in hand again. */
+static void cover_anew(struct survey *s, uint32_t b, uint32_t slot)
+{
+	struct page_ftl *f = s->f;
+	uint32_t fast = front_fast_taken(&f->fr, f->bt.blk[b].next_page);
+
+	f->bt.blk[b].lost = 0;
+	if (slot < f->fr.covers && fast < f->fr.word_lines)
+		f->bt.blk[b].lost = (uint16_t)cover(s, b, slot, front_group_of(&f->fr, fast), fast);
+}
+
+/*
+ * Does the parity page that the survey found cover this group as it is? It may be an older
+ * one, from before an LSB page of the group was lost: its successor was on a word line that
+ * a torn parity page took along. So where MSB pages of the group have been programmed, the
+ * LSB pages are looked at (as in the paper, which reads the active slow blocks).
+ */
+static bool covers_group(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
+{
+	struct page_ftl *f = s->f;
+	uint32_t k = f->bt.blk[b].next_page, msb = k - front_fast_taken(&f->fr, k), lost = 0;
+	struct front_parity p;
+
+	if (!f->bt.blk[b].parity ||
+	    !readable(mount_read(s, f->bt.blk[b].parity - 1, NULL, f->oob)))
+		return false;
+	p = front_get_parity(&f->fr, f->oob);
+	for (uint32_t w = first; w < end && msb > first; w++)
+		lost += !readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob));
+	return p.first == first && (msb <= first || lost == p.lost);
+}
+
+/* ---- frontiers ------------------------------------------------------------------- */
+
+/*
+ * A parity page counts if its block is held, or could be written on; whether it will be is
+ * not known yet, and if it is not, the next mount may decide otherwise.
+ */
+static void count_parities(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
+		struct blk *k = &f->bt.blk[b];
+		bool held = rescue_holds(f, b);
+		uint32_t first, end;
+
+		if (!k->parity)
+			continue;
+		if (k->state != BLK_BAD && !k->backup && (held || k->valid) &&
+		    (held || (next_group(f, b, &first, &end) && covers_group(s, b, first, end))))
+			f->bt.blk[(k->parity - 1) / f->g->pages_per_block].live++;
+		else
+			k->parity = 0;
+	}
+}
+
+/* Could programs there, cut short, take a held block's parity page along? */
+static bool endangers(const struct page_ftl *f, uint32_t bb)
+{
+	uint32_t next = f->bt.blk[bb].next_page, msb = next - front_fast_taken(&f->fr, next);
+
+	for (uint32_t i = 0; i < f->lost_count && f->fr.sequence != SEQ_TWO_PHASE; i++) {
+		uint32_t parity = f->bt.blk[f->lost[i].ppn / f->g->pages_per_block].parity - 1;
+		uint32_t page = parity % f->g->pages_per_block;
+
+		if (parity / f->g->pages_per_block == bb && !(page & 1) && page / 2 >= msb)
+			return true;
+	}
+	return false;
+}
+
+static void sort_backups(struct page_ftl *f)
+{
+	uint32_t room = f->fr.sequence == SEQ_TWO_PHASE ? f->fr.word_lines : f->g->pages_per_block;
+
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
+		struct blk *k = &f->bt.blk[b];
+		uint32_t *open = &f->fr.plane[geo_plane_of(f->g, (pbn_t){ b })].backup;
+
+		if (!k->backup || k->state == BLK_BAD)
+			continue;
+		/* Without a parity page that counts it may be half erased. */
+		if (*open == BLK_NONE && k->live && k->next_page < room && !endangers(f, b)) {
+			*open = b;
+			k->state = BLK_OPEN;
+			k->backup = BLK_BACKUP_OPEN;
+		} else if (k->live) {
+			k->state = BLK_OPEN;
+		} else {
+			blk_put_free(&f->bt, b, true);
+		}
+	}
+}
+
+/* Where a block goes that is written on, or FRONT_NONE. */
+static uint32_t slot_of(const struct page_ftl *f, uint32_t b)
+{
+	const struct front_plane *p = &f->fr.plane[geo_plane_of(f->g, (pbn_t){ b })];
+	uint32_t own = f->bt.blk[b].copies ? FRONT_GC : FRONT_HOST, i = f->fr.slots;
+
+	if (f->fr.sequence == SEQ_TWO_PHASE) {
+		if (f->bt.blk[b].next_page >= f->fr.word_lines)
+			return FRONT_SLOW;
+		return p->open[FRONT_FAST] == BLK_NONE ? FRONT_FAST : FRONT_NONE;
+	}
+	if (f->fr.c.policy->shared)
+		i = 0;
+	else if (p->open[own] == BLK_NONE)
+		return own;
+	while (i < f->fr.slots + FRONT_SPARES && p->open[i] != BLK_NONE)
+		i++;
+	return i < f->fr.slots + FRONT_SPARES ? i : FRONT_NONE;
+}
+
+/*
+ * Back to a slot, with all the parity it needs. Closed, if there is no slot, or no free
+ * block for parity pages any more: what it holds can be read all the same.
+ */
+static void write_on(struct survey *s, uint32_t b)
+{
+	struct page_ftl *f = s->f;
+	uint32_t slot = mount_goes_on(s, b) ? slot_of(f, b) : FRONT_NONE, first, end;
+
+	if (slot != FRONT_NONE && next_group(f, b, &first, &end) && !f->bt.blk[b].parity &&
+	    !back_up(s, b, first, end))
+		slot = FRONT_NONE;
+	if (slot == FRONT_NONE) {
+		blk_close(&f->bt, b);
+		return;
+	}
+	front_put(&f->fr, geo_plane_of(f->g, (pbn_t){ b }), slot, b);
+	cover_anew(s, b, slot);
+}
+
+/* Slow blocks in the order in which they became so; of others the last written first. */
+static bool comes_before(const struct page_ftl *f, const struct blk *a, const struct blk *b)
+{
+	uint32_t w = f->fr.word_lines;
+
+	if (f->fr.sequence != SEQ_TWO_PHASE || a->next_page < w || b->next_page < w)
+		return a->last_order > b->last_order;
+	if ((a->next_page > w) != (b->next_page > w))
+		return a->next_page > w;
+	return a->parity_seq < b->parity_seq;
+}
+
+/* The next block of the plane that is written on and has no slot yet, or BLK_NONE. */
+static uint32_t next_open(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t first = plane * f->g->blocks_per_plane, best = BLK_NONE;
+
+	for (uint32_t b = first; b < first + f->g->blocks_per_plane; b++) {
+		const struct blk *k = &f->bt.blk[b];
+
+		if (k->state != BLK_VICTIM || k->backup || rescue_holds(f, b))
+			continue;
+		if (best == BLK_NONE || comes_before(f, k, &f->bt.blk[best]))
+			best = b;
+	}
+	return best;
+}
+
+void rescue_frontiers(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+
+	count_parities(s);
+	sort_backups(f);
+	for (uint32_t p = 0; p < f->planes; p++)
+		for (uint32_t b = next_open(f, p); b != BLK_NONE; b = next_open(f, p))
+			write_on(s, b);
+}
+
+/* ---- rewrite ------------------------------------------------------------------------ */
+
+static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t *unit)
+{
+	if (lpn == f->all_lpns - 1)
+		mount_fill_dead_list(f, slot_data(f, slot));
+	else if (lpn >= f->lpns)	/* as the bits are now: the new version is later than all */
+		wbuf_trim_bits(f, lpn - f->lpns, slot_data(f, slot));
+	else
+		memcpy(slot_data(f, slot), unit, f->c.unit_bytes);
+}
+
+static int again(struct survey *s, uint32_t tag, const uint8_t *unit)
+{
+	struct page_ftl *f = s->f;
+	uint32_t lpn = tag & ~OOB_LOST, slot = wbuf_hidden_slot(f, lpn);
+
+	if (slot == NONE) {
+		int err = mount_settle(s);
+
+		if (err)
+			return err;
+		slot = wbuf_hidden_slot(f, lpn);
+		SSD_ASSERT(slot != NONE);
+	}
+	f->slot[slot].lost = tag & OOB_LOST;
+	fill(f, slot, lpn, unit);
+	return SSD_OK;
+}
+
+static int rewrite_page(struct survey *s, uint32_t i)
+{
+	struct page_ftl *f = s->f;
+	const uint8_t *page = lost_page(f, i), *oob = page + f->g->page_bytes;
+	bool any = false;
+
+	for (uint32_t u = 0; u < f->upp; u++) {
+		uint32_t tag = oob_get_lpn(oob, u), lpn = tag & ~OOB_LOST;
+		int err;
+
+		if (tag == OOB_NO_LPN || lpn >= f->all_lpns || f->l2p[lpn] == NONE ||
+		    (f->l2p[lpn] & ~OOB_LOST) != f->lost[i].ppn * f->upp + u)
+			continue;
+		any = true;
+		err = again(s, tag, page + (size_t)u * f->c.unit_bytes);
+		if (err)
+			return err;
+	}
+	return any || !f->lost[i].mark ? SSD_OK : again(s, f->all_lpns - 1, NULL);
+}
+
+/*
+ * A new parity page for what is left of the group: that its block may be written on, or
+ * only that no later mount rebuilds this page again.
+ */
+static bool cover_without(struct survey *s, uint32_t ppn)
+{
+	struct page_ftl *f = s->f;
+	uint32_t b = ppn / f->g->pages_per_block, w = ppn % f->g->pages_per_block / 2, first, end;
+	bool done = back_up(s, b, front_group_of(&f->fr, w), front_group_end(&f->fr, w));
+
+	if (done && !(next_group(f, b, &first, &end) && first == front_group_of(&f->fr, w)))
+		parity_void(f, b);
+	return done;
+}
+
+int rescue_rewrite(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	uint32_t count = f->lost_count;
+	int err = SSD_OK;
+
+	if (!count || f->hold_gc)	/* the dead could not be listed: nothing may be written */
+		return err;
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = rewrite_page(s, i);
+	if (!err)
+		err = mount_settle(s);
+	f->lost_count = 0;
+	for (uint32_t i = 0; i < count && !err; i++) {
+		uint32_t b = f->lost[i].ppn / f->g->pages_per_block;
+
+		if (cover_without(s, f->lost[i].ppn))
+			write_on(s, b);
+		else
+			blk_close(&f->bt, b);
+	}
+	return err;
+}
