@@ -49,6 +49,9 @@ class Quick(unittest.TestCase):
     def test_spread(self):
         self.check("spread")
 
+    def test_rps(self):
+        self.check("rps")
+
 
 class Runs(unittest.TestCase):
     """Starting, ending, beginning again."""
