@@ -43,7 +43,8 @@ REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
-.PHONY: help run shell report replay reproduce-pen reproduce-ippbe reproduce-pen-quick reproduce-ippbe-quick test check-fast fuzz determinism bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce clean distclean
+STUDIES := pen ippbe spread rps
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -75,11 +76,23 @@ reproduce-pen: core venv-reproduce ## PEN's figures (docs/reproduce.md); TRACES=
 reproduce-ippbe: core venv-reproduce ## IPPBE's figures, likewise
 	@host-tools/reproduce/reproduce.py ippbe $(REPRODUCE_ARGS)
 
+reproduce-spread: core venv-reproduce ## SPREAD's figures; SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
+	@host-tools/reproduce/reproduce.py spread $(REPRODUCE_ARGS)
+
+reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise
+	@host-tools/reproduce/reproduce.py rps $(REPRODUCE_ARGS)
+
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)
 
 reproduce-ippbe-quick: core venv-reproduce ## some of IPPBE's, likewise
 	@host-tools/reproduce/reproduce.py ippbe --quick $(REPRODUCE_ARGS)
+
+reproduce-spread-quick: core venv-reproduce ## some of SPREAD's, within a minute
+	@host-tools/reproduce/reproduce.py spread --quick $(REPRODUCE_ARGS)
+
+reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
+	@host-tools/reproduce/reproduce.py rps --quick $(REPRODUCE_ARGS)
 
 test: build guest-kernel guest-apps guest-content venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)

@@ -8,7 +8,10 @@
  * and a step for them.
  *
  *   closed  each stream keeps up to qd requests in flight; a completion makes
- *           room for the next at the same moment. Arrival times mean nothing.
+ *           room for the next at the same moment. Arrival times mean nothing, unless
+ *           the host thinks (--think): a row that is later than the one before goes out
+ *           when all requests before it of its stream have completed and as much time
+ *           has gone by then as lies between the two rows.
  *   open    a request is submitted at its arrival time, whatever is in flight:
  *           streams are merged by time, equal times by stream.
  *
@@ -42,7 +45,7 @@ struct engine {
 	struct ready *heap;
 	size_t ready, room;
 	uint64_t first_ns;		/* heap[0].done_ns; REPLAY_NEVER when it is empty */
-	uint64_t arrival_ns;		/* open loop: the next one; else REPLAY_NEVER */
+	uint64_t arrival_ns;		/* open loop: the next one; a thought's end; else REPLAY_NEVER */
 	struct chunk *chunks;
 	struct request *free;
 	uint64_t inflight;
@@ -195,8 +198,8 @@ static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 static int too_late(const struct stream *s)
 {
 	return -replay_fail(REPLAY_USAGE, "trace %s, line %llu: the request comes 146 years after the first "
-			    "one, or later: repair its time, or leave --open out", trace_name(s->trace),
-			    (unsigned long long)s->row.line);
+			    "one, or later: repair its time, or leave --open and --think out",
+			    trace_name(s->trace), (unsigned long long)s->row.line);
 }
 
 /* 1: another pass has begun; 0: there is none; < 0: -exit code. */
@@ -218,6 +221,7 @@ static int next_pass(struct replay *r, struct stream *s)
 int stream_fetch(struct replay *r, struct stream *s)
 {
 	struct trace_row *row = &s->row;
+	uint64_t before_ns = s->last_ns;
 	int result;
 
 	s->has_row = false;
@@ -240,8 +244,12 @@ int stream_fetch(struct replay *r, struct stream *s)
 			continue;
 		}
 		row->at_ns = arrival(r, s, row->at_ns);
-		if (r->o.loop == REPLAY_OPEN && row->at_ns == REPLAY_NS_MAX)
+		if ((r->o.loop == REPLAY_OPEN || r->o.think) && row->at_ns == REPLAY_NS_MAX)
 			return too_late(s);
+		if (r->o.think) {
+			s->think_ns = row->at_ns - before_ns;
+			row->at_ns = s->think_ns ? REPLAY_NEVER : 0;
+		}
 		result = place(r, s, row);
 		if (result < 0)
 			return result;
@@ -319,21 +327,40 @@ static uint64_t next_arrival(const struct replay *r)
 	uint64_t first = REPLAY_NEVER;
 
 	for (unsigned int i = 0; i < r->streams; i++)
-		if (r->stream[i].has_row && r->stream[i].row.at_ns < first)
+		if (r->stream[i].has_row && r->stream[i].row.at_ns > r->now_ns && r->stream[i].row.at_ns < first)
 			first = r->stream[i].row.at_ns;
 	return first;
+}
+
+/* Once nothing of the stream is in flight, the thought before its next row begins. */
+static void think(struct replay *r, struct stream *s)
+{
+	if (s->think_ns && !s->inflight) {
+		s->row.at_ns = r->now_ns + s->think_ns;
+		s->think_ns = 0;
+	}
+}
+
+/* The next row's time has come. */
+static bool may_go(struct replay *r, struct stream *s)
+{
+	if (r->o.loop == REPLAY_OPEN)
+		return s->row.at_ns <= r->now_ns;
+	if (!r->o.think)
+		return s->inflight < r->o.qd;
+	think(r, s);
+	return s->row.at_ns <= r->now_ns && s->inflight < r->o.qd;
 }
 
 /* Submit what may be. 1: something was; 0: nothing; < 0: -exit code. */
 static int feed(struct replay *r)
 {
-	bool open = r->o.loop == REPLAY_OPEN;
 	int fed = 0;
 
 	for (unsigned int i = 0; i < r->streams; i++) {
 		struct stream *s = &r->stream[i];
 
-		while (s->has_row && (open ? s->row.at_ns <= r->now_ns : s->inflight < r->o.qd)) {
+		while (s->has_row && may_go(r, s)) {
 			int result = submit(r, s);
 
 			if (result < 0)
@@ -341,7 +368,7 @@ static int feed(struct replay *r)
 			fed = 1;
 		}
 	}
-	if (open)
+	if (r->o.loop == REPLAY_OPEN || r->o.think)
 		r->engine->arrival_ns = next_arrival(r);
 	return fed;
 }

@@ -29,8 +29,9 @@ static const char help[] =
 "  --age PERMILLE         then overwrite so much of it in random units (1000: once)\n"
 "how\n"
 "  --closed QD            so many requests in flight of each stream (default: 1)\n"
+"  --think                ... keep the gaps between the trace's times as think times\n"
 "  --open                 at the trace's own times\n"
-"  --speed X              ... X times as fast (0.001 .. 1000000)\n"
+"  --speed X              ... (or those gaps) X times as fast (0.001 .. 1000000)\n"
 "  --common-clock         streams keep the distance of their first times\n"
 "  --repeat N             each trace N times\n"
 "  --limit N              stop after N requests\n"
@@ -60,7 +61,7 @@ static const char help[] =
 "drive is a file, or a trace says what is written (content, gen: with content=).\n";
 
 enum {
-	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_OPEN,
+	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_FORMAT,
 	OPT_DEVICE, OPT_BLK_ACTION, OPT_MAX_BAD, OPT_FOLD, OPT_SCALE, OPT_ALIGN, OPT_JSON, OPT_CSV,
 	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_HELP
@@ -75,6 +76,7 @@ static const struct option long_options[] = {
 	{ "age", required_argument, NULL, OPT_AGE },
 	{ "closed", required_argument, NULL, OPT_CLOSED },
 	{ "open", no_argument, NULL, OPT_OPEN },
+	{ "think", no_argument, NULL, OPT_THINK },
 	{ "speed", required_argument, NULL, OPT_SPEED },
 	{ "common-clock", no_argument, NULL, OPT_COMMON_CLOCK },
 	{ "repeat", required_argument, NULL, OPT_REPEAT },
@@ -203,6 +205,9 @@ static int take_flag(struct replay_options *o, int c)
 	case OPT_OPEN:
 		o->loop = REPLAY_OPEN;
 		return 0;
+	case OPT_THINK:
+		o->think = true;
+		return 0;
 	case OPT_COMMON_CLOCK:
 		o->common_clock = true;
 		return 0;
@@ -320,8 +325,10 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 		why = "no TRACE: name one, or see --help";
 	else if (seen_loops > 1)
 		why = "--open, --closed and --recorded exclude each other: give one of them";
-	else if (seen_speed && o->loop != REPLAY_OPEN)
-		why = "--speed is for --open: give that too";
+	else if (o->think && o->loop != REPLAY_CLOSED)
+		why = "--think is for --closed: leave --open and --recorded out";
+	else if (seen_speed && o->loop != REPLAY_OPEN && !o->think)
+		why = "--speed is for --open, or --closed with --think: give one of them";
 	else if (o->common_clock && o->loop != REPLAY_OPEN)
 		why = "--common-clock is for --open: give that too";
 	else if (!o->profile && !o->drive && o->loop != REPLAY_RECORDED)

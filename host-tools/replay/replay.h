@@ -43,7 +43,7 @@ struct replay_options {
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* traces */
 	unsigned int names;
-	bool read_back, ephemeral, align_units, common_clock, wall, check, user_payload;
+	bool read_back, ephemeral, align_units, common_clock, think, wall, check, user_payload;
 	enum replay_loop loop;
 	enum replay_beyond beyond;
 	uint64_t scale_bytes;		/* extent of the trace; 0: look for it */
@@ -75,6 +75,8 @@ struct stream {
 	bool has_origin;
 	uint64_t pass_ns;		/* replay's clock at the begin of this pass */
 	uint64_t last_ns;		/* arrival of the row before */
+	uint64_t think_ns;		/* closed loop: before the next row; its at_ns: never until it began,
+					 * then its end; 0: none */
 	uint64_t extent;		/* SCALE */
 	uint32_t inflight;
 	uint64_t requests, bad, backwards, steps_left_out;

@@ -112,6 +112,7 @@ static void put_options(const struct replay *r, json_t *root)
 	put_text(o, "beyond", beyonds[r->o.beyond]);
 	put(o, "align_bytes", r->grain_bytes);
 	json_object_set_new(o, "common_clock", json_boolean(r->o.common_clock));
+	json_object_set_new(o, "think", json_boolean(r->o.think));
 }
 
 /* Null for traces that do not say what is written, and for generators. */

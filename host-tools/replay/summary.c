@@ -112,7 +112,7 @@ void summary_print(struct replay *r)
 	printf("drive %s (%s FTL), %" PRIu64 " MiB; ", slate_profile_name(r->dev), slate_ftl_name(r->dev),
 	       r->capacity >> 20);
 	if (r->o.loop == REPLAY_CLOSED)
-		printf("closed loop, queue depth %u a stream", r->o.qd);
+		printf("closed loop, queue depth %u a stream%s", r->o.qd, r->o.think ? ", with think times" : "");
 	else if (r->o.loop == REPLAY_OPEN)
 		printf("open loop, speed %g", (double)r->o.speed / REPLAY_SPEED_ONE);
 	else

@@ -76,8 +76,8 @@ UNITS = {change: "%", times: "x", lower: "x lower"}
 
 
 def relative(measure: measures.Measure, base: str, configs: Labels, form: Callable,
-             published: Published | None = None, best: bool = False) -> Rows:  # fmt: skip
-    """Each trace's value against the base configuration's; their mean; perhaps the best."""
+             published: Published | None = None, best: Callable | None = None) -> Rows:  # fmt: skip
+    """Each trace's value against the base configuration's; their mean; perhaps the best: min or max."""
     known = published or {}
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
@@ -91,7 +91,7 @@ def relative(measure: measures.Measure, base: str, configs: Labels, form: Callab
                 continue
             out.append(Row("average", label, UNITS[form], mean(list(ours.values())), known.get(("average", label))))
             if best:
-                out.append(Row("best", label, UNITS[form], min(ours.values()), known.get(("best", label))))
+                out.append(Row("best", label, UNITS[form], best(list(ours.values())), known.get(("best", label))))
         return out
 
     return rows

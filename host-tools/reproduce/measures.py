@@ -66,6 +66,27 @@ def gc_ms(result: dict) -> float:
     return result["gc"]["ns"] / 1e6
 
 
+def gc_call_ms(result: dict) -> float | None:
+    """Mean time of a GC, from choosing a victim to its erase, ms."""
+    return _ratio(gc_ms(result), gc_calls(result))
+
+
+def units_per_call(result: dict) -> float | None:
+    """Mapping units that a GC moves, on average."""
+    return _ratio(result["gc"]["units_moved"], gc_calls(result))
+
+
+def read_mib_s(result: dict) -> float | None:
+    """Bytes that the host read, a second."""
+    span = result["time"]["end_ns"] - result["time"]["begin_ns"]
+    return _ratio(1e9 * result["host"]["read"]["bytes"] / 2**20, span)
+
+
+def raf_host(result: dict) -> float | None:
+    """Bytes of the ECC words that host reads took from the array, over bytes that the host read."""
+    return result["raf_by"].get("host")
+
+
 def pages_moved(result: dict) -> int:
     """Pages copied by GC."""
     return result["gc"]["pages_moved"]
@@ -126,6 +147,28 @@ def series(result: dict) -> list[tuple[float, float]]:
         for row in result["series"]["rows"]
         if "write" in row
     ]
+
+
+def window_mib_s(result: dict, ms: int) -> list[float]:
+    """Write bandwidth of every window of so many ms in which a write completed, in order of time."""
+    width_ns = result["series"]["interval_ns"]
+    assert ms * 10**6 % width_ns == 0
+    found: dict[int, int] = {}
+    for row in result["series"]["rows"]:
+        if "write" in row:
+            window = row["at_ns"] // (ms * 10**6)
+            found[window] = found.get(window, 0) + row["write"]["bytes"]
+    return [size * 1000 / ms / 2**20 for size in found.values()]
+
+
+def peak_mib_s(ms: int) -> Callable[[dict], float]:
+    """The largest of these."""
+    return lambda result: max(window_mib_s(result, ms))
+
+
+def mean_mib_s(ms: int) -> Callable[[dict], float]:
+    """Their mean."""
+    return lambda result: sum(window_mib_s(result, ms)) / len(window_mib_s(result, ms))
 
 
 Measure = Callable[[dict], float | None]

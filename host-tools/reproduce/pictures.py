@@ -83,6 +83,21 @@ def panel(axis, rows: list[Row], unit: str, names: dict[str, str]) -> None:
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 
 
+def cdf(figure: Figure, results: Results, names: dict[str, str], path: Path) -> None:
+    """Share of the windows of 100 ms whose write bandwidth is at most so much, a line a configuration."""
+    drawn, axis = pyplot.subplots(figsize=(9, 3))
+    for n, config in enumerate(figure.configs):
+        found = results.found[figure.traces[0].tag, config, figure.accountings[0]]
+        values = sorted(measures.window_mib_s(found, 100))
+        axis.step(values, [(k + 1) / len(values) for k in range(len(values))], where="post", linewidth=0.8,
+                  label=config.removesuffix("-series") + "FTL", color=COLOURS[n])  # fmt: skip
+    axis.set_xlabel("write bandwidth, MiB/s")
+    axis.set_ylabel("share of windows")
+    axis.set_title(f"{figure.name}: {figure.title}, {names[figure.traces[0].tag]}", loc="left")
+    axis.legend(frameon=False)
+    save(drawn, path)
+
+
 def over_time(figure: Figure, results: Results, names: dict[str, str], path: Path) -> None:
     """Write latency of every interval, a line a configuration."""
     drawn, axis = pyplot.subplots(figsize=(9, 3))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """points.py - every run of a study: which trace, on which drive, how replayed.
 
-A study is a paper ("pen", "ippbe") at a scale, in full or quick. A point is one
+Here those of PEN and IPPBE; spread.py and rps.py have theirs.
+
+A study is a paper ("pen", "ippbe", ...) at a scale, in full or quick. A point is one
 run of slate-replay; its result is a JSON file. figures.py says what is made of
 them. Nothing here runs anything.
 
@@ -33,10 +35,11 @@ class StudyError(Exception):
 
 @dataclass(frozen=True)
 class Trace:
-    """A volume, perhaps with other assumptions than workloads.toml's."""
+    """A volume or a mix, perhaps with other assumptions than workloads.toml's or mixes.toml's."""
 
     volume: str
     settings: tuple[tuple[str, float], ...] = ()
+    maker: str = "standin"  # or "mix": of mixes.toml
 
     @property
     def tag(self) -> str:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""reproduce.py - run a study: what 'make reproduce-pen' and 'make reproduce-ippbe' call.
+"""reproduce.py - run a study: what 'make reproduce-pen' and its like call.
 
-    reproduce.py pen|ippbe [--quick] [--traces DIR] [--scale N] [--out DIR]
+    reproduce.py pen|ippbe|spread|rps [--quick] [--traces DIR] [--scale N] [--out DIR]
                  [--jobs N] [--executor local|slurm] [--dry-run]
 
 Checks what the user gave and starts Snakemake (build/venv-reproduce). Tables of the
-full study on stand-ins go to docs/results/STUDY, others under build/reproduce.
+full study go to docs/results/STUDY, others under build/reproduce.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TextIO
 sys.dont_write_bytecode = True
 
 import study as studies  # noqa: E402
-from points import Ippbe, Pen, StudyError  # noqa: E402
+from points import StudyError  # noqa: E402
 
 SNAKEMAKE = studies.ROOT / "build/venv-reproduce/bin/snakemake"
 REPLAY = studies.ROOT / "build/core/slate-replay"
@@ -29,7 +29,7 @@ REPLAY = studies.ROOT / "build/core/slate-replay"
 
 def command(study: studies.Study, args: argparse.Namespace) -> list[str]:
     """Snakemake's."""
-    usual = not study.quick and not study.originals and study.scale == studies.SCALES[study.name, False]
+    usual = not study.quick and not study.originals and study.scale == study.kind.scale
     out = args.out or (f"docs/results/{study.name}" if usual else f"{study.folder}/results")
     made = [
         str(SNAKEMAKE), "--snakefile", "host-tools/reproduce/Snakefile", "--directory", str(studies.ROOT),
@@ -65,7 +65,7 @@ def alone() -> TextIO:
 def main(argv: list[str]) -> int:
     """Snakemake's exit status; 2 with a sentence on stderr for bad input."""
     parser = argparse.ArgumentParser(description="reproduce a paper's figures")
-    parser.add_argument("study", choices=("pen", "ippbe"))
+    parser.add_argument("study", choices=tuple(studies.KINDS))
     parser.add_argument("--quick", action="store_true", help="fewer traces and figures, within three minutes")
     parser.add_argument("--traces", metavar="DIR", help="of the original MSR CSV files (default: stand-ins)")
     parser.add_argument("--scale", type=int, metavar="N", help="divide drive and traces by N")
@@ -80,7 +80,7 @@ def main(argv: list[str]) -> int:
         if args.jobs < 1:
             raise StudyError(f"--jobs {args.jobs}: must be 1 or more")
         study = studies.of(args.study, args.quick, args.scale, args.traces or None)
-        (Pen if args.study == "pen" else Ippbe)(study.scale)
+        study.kind.drives(study.scale)
         for needed, target in ((SNAKEMAKE, "make venv-reproduce"), (REPLAY, "make core")):
             if not needed.exists():
                 raise StudyError(f"{needed.relative_to(studies.ROOT)} is not there: '{target}' first")

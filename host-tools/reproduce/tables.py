@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tables.py - a study's tables (Markdown, CSV) and pictures, from its results.
 
-    tables.py pen|ippbe OUT [--scale N] [--quick] [--originals DIR]
+    tables.py pen|ippbe|spread|rps OUT [--scale N] [--quick] [--originals DIR]
 
 Writes OUT/README.md, OUT/figNN.csv and OUT/figNN.svg. Every byte follows from the
 results and the text of this program.
@@ -21,16 +21,13 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import pictures  # noqa: E402
+import spread  # noqa: E402
 import study as studies  # noqa: E402
 from compare import Results, Row  # noqa: E402
 from figures import Figure  # noqa: E402
 from points import StudyError  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
-TITLES = {
-    "pen": "PEN: Liu, Kotra, Jung, Kandemir, FAST 2018",
-    "ippbe": "IPPBE: Garrett, Yang, Zhang, ISLPED 2018",
-}
 NOT_PUBLISHED = "not published in text"
 HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
 
@@ -80,9 +77,10 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]
 
 
 def display_names(study: studies.Study) -> dict[str, str]:
-    """What a trace is called: a stand-in never bears a volume's name alone."""
+    """What a trace is called: what stands for another never bears its name alone."""
     tags = {trace.tag for figure in study.figures() for trace in figure.traces}
-    return {tag: tag if study.originals else f"stand-in for {tag}" for tag in tags}
+    form = {"originals": "{}", "mixes": "mix {}", "standins": "stand-in for {}"}[study.traces_are]
+    return {tag: form.format(tag) for tag in tags}
 
 
 def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Path) -> list[str]:
@@ -95,6 +93,8 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
     path = out / f"{figure.name}.svg"
     if figure.picture == "series":
         pictures.over_time(figure, results, names, path)
+    elif figure.picture == "cdf":
+        pictures.cdf(figure, results, names, path)
     elif figure.picture == "stack":
         pictures.stack(title, rows, path)
     else:
@@ -120,12 +120,15 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
     """Commands and checksums."""
     traces = {}
     for (tag, _, _), result in sorted(results.found.items()):
-        traces[tag] = result["inputs"][0]
+        if "inputs" in result:
+            traces[tag] = result["inputs"][0]
     text = ["## Inputs", "", "| trace | requests | SHA-256 |", "| --- | --- | --- |"]
     names = display_names(study)
     text += [f"| {names[tag]} | {one['rows']} | `{one['sha256']}` |" for tag, one in traces.items()]
-    text += ["", "Stand-ins: `host-tools/reproduce/standin.py VOLUME --scale "
-             f"{study.scale} [--set KEY=VALUE]`, seed 1.", ""] if not study.originals else [""]  # fmt: skip
+    program = {"originals": "", "mixes": "Mixes: `host-tools/reproduce/mix.py NAME",
+               "standins": "Stand-ins: `host-tools/reproduce/standin.py VOLUME"}[study.traces_are]  # fmt: skip
+    seed = ", seed 1" if study.traces_are == "standins" else ""
+    text += ["", f"{program} --scale {study.scale} [--set KEY=VALUE]`{seed}.", ""] if program else [""]
     text += ["## Commands", "", "Each run is `slate-replay --profile nand-emu/profiles/P.ini --set ... TRACE`:", ""]
     seen = set()
     text += ["| run | profile | options | settings |", "| --- | --- | --- | --- |"]
@@ -134,6 +137,9 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
             seen.add(point.config)
             sets = " ".join(s for s in point.sets if not s.startswith("ftl.accounting"))
             text.append(f"| {point.config} | {point.profile} | `{' '.join(point.args)}` | `{sets}` |")
+    if study.guest_files():
+        sets = " ".join(study.guest_sets())
+        text.append(f"| guest | spread | `slate run --kernel small --job {spread.GUEST_JOB}` | `{sets}` |")
     digest = hashlib.sha256()
     for point in sorted(study.points(), key=lambda p: p.id):
         digest.update((studies.ROOT / study.point_file(point)).read_bytes())
@@ -145,10 +151,10 @@ def write(study: studies.Study, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     results, names = study.results(), display_names(study)
     head, said = notes(study)
-    what = "the originals" if study.originals else "stand-ins"
+    what = {"originals": "the originals", "mixes": "made workloads", "standins": "stand-ins"}[study.traces_are]
     full = f"scale 1/{study.scale}" if study.scale > 1 else "full size"
     made = f"`make reproduce-{study.name}{'-quick' if study.quick else ''}`"
-    text = [f"# {TITLES[study.name]}", "", f"Made by {made}, on {what}, at {full}. "
+    text = [f"# {study.kind.title}", "", f"Made by {made}, on {what}, at {full}. "
             "docs/reproduce.md says what that means. Do not edit.", ""]  # fmt: skip
     if not study.quick and not study.originals:
         text += [head, ""]
@@ -163,7 +169,7 @@ def write(study: studies.Study, out: Path) -> None:
 def main(argv: list[str]) -> int:
     """Returns 1 with a sentence on stderr when something is missing."""
     parser = argparse.ArgumentParser(description="make a study's tables and pictures from its results")
-    parser.add_argument("study", choices=("pen", "ippbe"))
+    parser.add_argument("study", choices=tuple(studies.KINDS))
     parser.add_argument("out", type=Path)
     parser.add_argument("--scale", type=int)
     parser.add_argument("--quick", action="store_true")

@@ -48,6 +48,47 @@ class Loops(Case):
             ],
         )
 
+    def test_think(self):
+        """Bursts of two, with a window of two: a thought of 1000 ns begins when both have completed."""
+        trace = self.native(
+            "7 0 write 0 4096", "7 0 write 4096 4096", "1007 0 read 0 4096", "1007 0 read 4096 4096",
+            "1007 0 read 4096 4096", "5007 0 flush",
+        )  # fmt: skip
+        reads = WRITE + 1000
+        # three reads with a window of two: the third when the first completes, on the second's die. The second
+        # die is free after READ, so the third ends 2 READ after the burst began; then 4000 ns of thought
+        self.assertEqual(
+            self.times("--closed", 2, "--think", trace),
+            [(0, WRITE), (0, WRITE), (reads, READ), (reads, READ), (reads + READ, READ), (reads + 2 * READ + 4000, 0)],
+        )
+        # one at a time: the gap within a burst is nothing; a thought is after the burst's last completion
+        begin = 2 * WRITE + 1000
+        self.assertEqual(
+            self.times("--closed", 1, "--think", trace),
+            [(0, WRITE), (WRITE, WRITE), (begin, READ), (begin + READ, READ), (begin + 2 * READ, READ),
+             (begin + 3 * READ + 4000, 0)],
+        )  # fmt: skip
+        fast = [row["submit_ns"] for row in self.rows("--closed", 1, "--think", "--speed", 4, trace)]
+        self.assertEqual(fast[2], 2 * WRITE + 250)
+        self.assertTrue(self.json("--think", trace)["replay"]["think"])
+
+    def test_think_of_several_streams(self):
+        """Each stream thinks for itself: the second's thought ends while the first's request is under way."""
+        one = self.native("0 0 write 0 4096", "300000 0 read 0 4096", name="a")
+        two = self.native("0 0 write 4096 4096", "10 0 read 4096 4096", "20 0 read 4096 4096", name="b")
+        self.assertEqual(
+            [(row["stream"], row["submit_ns"]) for row in self.rows("--think", one, two)],
+            [(0, 0), (1, 0), (1, WRITE + 10), (1, WRITE + 10 + READ + 10), (0, WRITE + 300000)],
+        )
+
+    def test_think_and_repeat(self):
+        """A pass begins at the last arrival of the one before: without a thought."""
+        trace = self.native("0 0 write 0 4096", "500 0 read 0 4096")
+        self.assertEqual(
+            [row["submit_ns"] for row in self.rows("--think", "--repeat", 2, trace)],
+            [0, WRITE + 500, WRITE + 500 + READ, WRITE + 500 + READ + WRITE + 500],
+        )
+
     def test_speed(self):
         trace = self.native("0 0 write 0 4096", "3000000 0 read 0 4096", "3000001 0 read 0 4096")
         for speed, times in (
@@ -122,6 +163,8 @@ class Loops(Case):
             (("--open", "--closed", "2", "x"), "exclude each other"),
             (("--speed", "2", "x"), "--open"),
             (("--common-clock", "x"), "--common-clock is for --open"),
+            (("--open", "--think", "x"), "--think is for --closed"),
+            (("--closed", "2", "--speed", "2", "x"), "--speed is for --open, or --closed with --think"),
             ((), "no TRACE"),
             (("--closed", "0", "x"), "1 .. 65536"),
             (("--open", "--speed", "0", "x"), "--speed 0"),

@@ -58,6 +58,7 @@ SCHEMA = {
         "beyond": str,
         "align_bytes": int,
         "common_clock": bool,
+        "think": bool,
     },
     "inputs": [INPUT],
     "requests": {n: int for n in ("submitted", "completed", "counted", "deepest_queue")},

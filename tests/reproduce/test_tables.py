@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The arithmetic from slate-replay's JSON to a row, on results made by hand."""
 
+import io
+import json
 import re
 import tempfile
 import unittest
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import compare
 import figures
+import guest
 import measures
 import points
+import rps
+import spread
 import study
 import support
 
@@ -24,7 +30,8 @@ def result(write_sum_ns=40_000_000, writes=10, gc_programs=30, gc_reads=40, eras
             "write": {"ios": writes, "latency": {"sum_ns": write_sum_ns}, "where_ns": {"gc_queue": 24_000_000}},
         },
         "waf": 6.5,
-        "gc": {"calls": calls, "ns": 90_000_000, "pages_moved": gc_programs, "blocks_erased": erases},
+        "gc": {"calls": calls, "ns": 90_000_000, "pages_moved": gc_programs, "units_moved": 4 * gc_programs,
+               "blocks_erased": erases},
         "wear": {"aep": 1.5, "vep": 0.25},
         "nand": {
             "ops": {
@@ -76,10 +83,62 @@ class Measures(unittest.TestCase):
             self.assertAlmostEqual(parts[name], 2400 * ms / 49.8)
         self.assertAlmostEqual(parts["write and queue"], 1600)
 
+    def test_of_a_call(self):
+        self.assertEqual((measures.gc_call_ms(result()), measures.units_per_call(result())), (30, 40))
+        self.assertIsNone(measures.gc_call_ms(result(calls=0)))
+
+    def test_write_bandwidth_of_windows(self):
+        # 10 ms rows: 1 MiB at 0, 2 MiB at 90 ms, 3 MiB at 100 ms, 1 MiB at 350 ms; reads alone at 500 ms
+        made = {"series": {"interval_ns": 10**7, "rows": [
+            {"at_ns": ms * 10**6, op: {"bytes": mib * 2**20}}
+            for ms, op, mib in ((0, "write", 1), (90, "write", 2), (100, "write", 3), (350, "write", 1), (500, "read", 1))
+        ]}}  # fmt: skip
+        self.assertEqual(measures.window_mib_s(made, 10), [100, 200, 300, 100])
+        self.assertEqual(measures.window_mib_s(made, 100), [30, 30, 10])
+        self.assertEqual((measures.peak_mib_s(100)(made), measures.mean_mib_s(1000)(made)), (30, 7))
+
     def test_nothing_was_written(self):
         made = result(writes=0)
         self.assertIsNone(measures.write_us(made))
         self.assertIsNone(measures.write_parts_us(made))
+
+
+class Guest(unittest.TestCase):
+    """guest.py, on a device.json of two jobs."""
+
+    def make(self, folder, *names):
+        def interval(reads, size, words):
+            sources = {"host": {"user-read-bytes": words}, "gc": {"user-read-bytes": 9}}
+            read = {"ios": reads, "bytes": size, "latency-sum-ns": 1, "latency-max-ns": 1}
+            return {"read": read, "nand": {"by-source": sources}}
+
+        marks = [
+            {"label": "one", "kind": "begin", "at-ns": 100, "account": interval(9, 9, 9)},
+            {"label": "one", "kind": "end", "at-ns": 300, "account": interval(2, 1024, 32768)},
+            {"label": "two", "kind": "begin", "at-ns": 400, "account": interval(1, 5, 5)},
+            {"label": "two", "kind": "end", "at-ns": 500, "account": interval(1, 4096, 4096)},
+        ]
+        raw = {"capacity": 1, "total": {}, "marks": marks, "settings": []}
+        (Path(folder) / "device.json").write_text(json.dumps(raw), encoding="utf-8")
+        with redirect_stderr(io.StringIO()) as said:
+            status = guest.main([folder, f"{folder}/points", *names])
+        return status, said.getvalue()
+
+    def test_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.make(folder, "one", "two"), (0, ""))
+            made = json.loads((Path(folder) / "points/one/guest.device.json").read_text(encoding="utf-8"))
+            self.assertTrue((Path(folder) / "points/two/guest.device.json").exists())
+        # 1024 bytes in 200 ns; two pages of 16 KiB for them
+        self.assertEqual(measures.read_mib_s(made), 1e9 * 1024 / 2**20 / 200)
+        self.assertEqual(measures.raf_host(made), 32)
+
+    def test_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, said = self.make(folder, "one", "three")
+            self.assertEqual(status, 1)
+            self.assertIn("no job 'three' that ran alone", said)
+            self.assertFalse((Path(folder) / "points").exists())
 
 
 class Rows(unittest.TestCase):
@@ -101,7 +160,7 @@ class Rows(unittest.TestCase):
 
     def test_change(self):
         made = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change,
-                                {("average", "New"): -44.3, ("best", "New"): -60.0}, True)  # fmt: skip
+                                {("average", "New"): -44.3, ("best", "New"): -60.0}, min)  # fmt: skip
         self.assertEqual(
             self.rows(made),
             [
@@ -150,7 +209,8 @@ class Studies(unittest.TestCase):
         self.assertIn("ftl.gc_start_blocks=18", points.Ippbe(8).all()["greedy"].sets)
 
     def test_every_figure_has_its_points(self):
-        for name, every in (("pen", points.Pen(16)), ("ippbe", points.Ippbe(8))):
+        for name, every in (("pen", points.Pen(16)), ("ippbe", points.Ippbe(8)),
+                            ("spread", spread.Spread(8)), ("rps", rps.Rps(4))):  # fmt: skip
             made = study.of(name, False, None, None)
             for figure in made.figures():
                 self.assertLessEqual(set(figure.configs), set(every.all()), figure.name)
@@ -165,12 +225,18 @@ class Studies(unittest.TestCase):
              "fig14a", "fig14b", "fig14c", "fig15a", "fig15b", "fig15c", "fig16a", "fig16b", "fig17a", "fig17b",
              "fig17c"}, names)  # fmt: skip
         self.assertLessEqual({f"fig{n:02}" for n in range(6, 13)}, {figure.name for figure in figures.ippbe(8)})
+        self.assertLessEqual({"fig18a", "fig18b", "fig22", "fig23", "fig24"}, {f.name for f in spread.spread(8)})
+        self.assertLessEqual({"fig13", "fig14", "fig15"}, {f.name for f in rps.rps(4)})
 
     def test_scale_that_does_not_divide(self):
         with self.assertRaisesRegex(points.StudyError, "scale 7 does not divide PEN's 1888"):
             points.Pen(7)
         with self.assertRaisesRegex(points.StudyError, "scale 3 does not divide IPPBE's 2048"):
             points.Ippbe(3)
+        with self.assertRaisesRegex(points.StudyError, "scale 64 does not divide SPREAD's 512 .* up to 32"):
+            spread.Spread(64)
+        with self.assertRaisesRegex(points.StudyError, "scale 32 does not divide flexFTL's 512 .* up to 16"):
+            rps.Rps(32)
 
     def test_missing_originals(self):
         with self.assertRaisesRegex(points.StudyError, "TRACES=/nonexistent: is no folder"):
@@ -181,8 +247,21 @@ class Studies(unittest.TestCase):
             with self.assertRaisesRegex(points.StudyError, re.escape(f"{folder}: has no stg_0.csv")):
                 study.of("ippbe", True, None, folder)
 
+    def test_mixes(self):
+        """What a mix goes over is what its drive exports; its warm-up is not counted."""
+        made = {point.id: point for point in study.of("spread", False, None, None).points()}
+        point = made["usr,foot_gib=8/sp.device"]
+        # 8 GiB / 8; its warm-up: 2^30 / 4096 writes
+        self.assertIn("ftl.capacity_mib=1024", point.sets)
+        self.assertIn("geometry.blocks_per_plane=64", point.sets)
+        self.assertEqual(point.args, ("--closed", "8", "--fill", "1000", "--warmup", "262144"))
+        self.assertEqual(made["kv/page.device"].args, ("--closed", "8", "--fill", "1000"))
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(points.StudyError, "rps's traces were never published: leave TRACES out"):
+                study.of("rps", False, None, folder)
+
     def test_notes_name_figures_that_exist(self):
-        for name in ("pen", "ippbe"):
+        for name in study.KINDS:
             known = {figure.name for figure in study.of(name, False, None, None).figures()}
             text = (support.REPRODUCE / f"{name}-notes.md").read_text(encoding="utf-8")
             self.assertLessEqual(set(re.findall(r"^## (\S+)$", text, re.M)), known)

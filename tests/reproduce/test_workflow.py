@@ -46,12 +46,18 @@ class Quick(unittest.TestCase):
     def test_ippbe(self):
         self.check("ippbe")
 
+    def test_spread(self):
+        self.check("spread")
+
+    def test_rps(self):
+        self.check("rps")
+
 
 class Runs(unittest.TestCase):
     """Starting, ending, beginning again."""
 
     def test_dry_run(self):
-        for name in ("pen", "ippbe"):
+        for name in study.KINDS:
             done = reproduce(name, "--dry-run")
             self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -106,6 +112,7 @@ class Runs(unittest.TestCase):
             (("pen", "--traces", "/nonexistent"), "TRACES=/nonexistent: is no folder"),
             (("pen", "--traces", str(support.ROOT / "tests/reproduce")), ": has no prn_0.csv"),
             (("pen", "--scale", "7"), "scale 7 does not divide"),
+            (("rps", "--traces", str(support.ROOT / "tests")), "rps's traces were never published"),
             (("ippbe", "--scale", "0"), "--scale 0: must be 1 or more"),
             (("ippbe", "--jobs", "0"), "--jobs 0: must be 1 or more"),
         ):

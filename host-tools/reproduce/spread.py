@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""spread.py - SPREAD's drives and figures (dissertation, chapter 4).
+
+pageFTL, dmaFTL and spFTL are one FTL on three arrays: geometry.subpage = none reads
+whole pages, dma senses whole pages and transfers what is wanted, spread senses
+and transfers what is wanted. Host reads, GC's and wear levelling's follow.
+"""
+
+from __future__ import annotations
+
+import measures
+from compare import Rows, absolute, change, relative, times, together
+from figures import OURS, Figure
+from points import Config, StudyError, Trace
+
+BLOCKS = 512  # of a chip: section 4.4.1
+FTLS = {"page": ("pageFTL", "none"), "dma": ("dmaFTL", "dma"), "sp": ("spFTL", "spread")}
+TABLE4 = ("kv", "grp", "prj", "usr", "stg")
+AMPLIFIED = ("kv1", "kv2", "gr1", "su", "ideal")  # figure 18: mixes, and fio jobs of
+GUEST_JOB = "fio-jobs/spread-reads.fio"
+GUEST = "guest"  # the configuration of these
+WRITING = ("usr", "stg")  # of which the text says how long a GC takes
+DEPTH = 8  # requests in flight: one a chip; the text does not say
+DEPTHS = (1, 4, 32)
+SEEDS = (2, 3, 4)
+OVERHEADS_US = (10, 20, 30, 40)  # of firmware and host, an I/O; spread.ini has 1
+VARIED = (("foot_gib", (8, 14)), ("theta", (0.9, 1.1)))
+
+
+class Spread:
+    """The configurations on SPREAD's drive, divided by scale."""
+
+    def __init__(self, scale: int) -> None:
+        if BLOCKS % scale or BLOCKS // scale < 16:
+            raise StudyError(f"scale {scale} does not divide SPREAD's 512 blocks per chip: take a power of two up to 32")
+        self.blocks = BLOCKS // scale
+
+    def config(self, name: str, subpage: str, *sets: str, depth: int = DEPTH, gc_mode: str = "blocking") -> Config:
+        """One of them. GC starts when fewer than 7 % of a chip's blocks are free, but 3: spread.ini."""
+        start = max(3, self.blocks * 36 // BLOCKS)
+        drive = (
+            f"geometry.blocks_per_plane={self.blocks}",
+            f"geometry.subpage={subpage}",
+            f"ftl.gc_start_blocks={start}",
+            f"ftl.gc_stop_blocks={start}",
+            f"ftl.gc_mode={gc_mode}",
+        )
+        return Config(name, "spread", drive + sets, ("--closed", str(depth)))
+
+    def all(self) -> dict[str, Config]:
+        """By name."""
+        made = []
+        for ftl, (_, subpage) in FTLS.items():
+            made += [self.config(ftl, subpage), self.config(f"{ftl}-sliced", subpage, gc_mode="sliced")]
+            made += [self.config(f"{ftl}-q{depth}", subpage, depth=depth) for depth in DEPTHS]
+            made += [self.config(f"{ftl}-o{us}", subpage, f"ftl.overhead_ns={us * 1000}", depth=1) for us in OVERHEADS_US]
+        return {config.name: config for config in made}
+
+
+def mixes(*names: str) -> tuple[Trace, ...]:
+    """With mixes.toml's numbers."""
+    return tuple(Trace(name, maker="mix") for name in names)
+
+
+def varied(*names: str) -> tuple[Trace, ...]:
+    """With others."""
+    return tuple(Trace(name, ((key, value),), "mix") for name in names for key, values in VARIED for value in values)
+
+
+def against(measure: measures.Measure, form, base: str, suffix: str = "", published=None, best=None, ftls=FTLS) -> Rows:
+    """Each other FTL against one, on the same drive."""
+    labels = {ftl + suffix: f"{FTLS[ftl][0]} / {FTLS[base][0]}" for ftl in ftls if ftl != base}
+    return relative(measure, base + suffix, labels, form, published, best)
+
+
+def suffixed(suffix: str) -> tuple[str, ...]:
+    """The three."""
+    return tuple(ftl + suffix for ftl in FTLS)
+
+
+def spread(_: int) -> list[Figure]:
+    """SPREAD's figures, and studies of what it does not say."""
+    every, three = mixes(*TABLE4), tuple(FTLS)
+    sp_page, dma_page, sp_dma = "spFTL / pageFTL", "dmaFTL / pageFTL", "spFTL / dmaFTL"
+    iops = {
+        ("usr", sp_page): 1.44, ("stg", sp_page): 1.10, ("best", sp_page): 2.2, ("best", dma_page): 1.18,
+    }  # fmt: skip
+    named = {ftl: label for ftl, (label, _) in FTLS.items()}
+    about_one = {(name, "spFTL"): 1.0 for name in ("kv", "grp", "prj")}
+    return [
+        *before(),
+        Figure("fig22", "IOPS of the three FTLs, eight requests in flight", three, every,
+               together(against(measures.iops, times, "page", "", iops, max),
+                        against(measures.iops, times, "dma", "", {("best", sp_dma): 1.9}, max, ("sp",))), OURS),
+        Figure("fig23", "Mean read response of the three FTLs", three, every,
+               together(against(measures.read_us, change, "page", "", {("best", sp_page): -56.0}, min),
+                        against(measures.read_us, change, "dma", "", {("best", sp_dma): -50.0}, min, ("sp",))), OURS),
+        Figure("fig24", "Read amplification of host reads (RAF)", three, every,
+               absolute(measures.raf_host, named, "bytes/byte", about_one), OURS,
+               'The text says "very closed to 1" of spFTL on KV, GRP and PRJ.'),
+        Figure("gc-time", "Time of a GC of spFTL against pageFTL", three, mixes(*WRITING),
+               against(measures.gc_call_ms, change, "page", "", {("usr", sp_page): -13.0, ("stg", sp_page): -7.0}), OURS),
+        *sensitivity(),
+    ]  # fmt: skip
+
+
+def before() -> list[Figure]:
+    """Figure 18: pageFTL alone, on the workloads of section 4.1.2."""
+    before_spread = "page-q32"  # as deep as the fio job
+    labels = {before_spread: "pageFTL, replayed", "page": "pageFTL, replayed, 8 at once", GUEST: "pageFTL, in a guest"}
+    return [
+        Figure("fig18a", "Bandwidth of amplified reads, of what whole pages would give (ideal)", (before_spread, "page"), mixes(*AMPLIFIED),
+               together(*(of_ideal(config, label, {("su", label): 0.64}) for config, label in labels.items())), OURS),
+        Figure("fig18b", "Read amplification of pageFTL (RAF)", (before_spread, "page"), mixes(*AMPLIFIED),
+               each(absolute(measures.raf_host, labels, "bytes/byte")), OURS),
+    ]  # fmt: skip
+
+
+def each(inner: Rows) -> Rows:
+    """Without the average, where it would be of unlike things."""
+    return lambda *args: [row for row in inner(*args) if row.trace != "average"]
+
+
+def of_ideal(config: str, label: str, published) -> Rows:
+    """Each mix's read bandwidth over that of the mix 'ideal'."""
+    inner = each(absolute(measures.read_mib_s, {config: label}, "x", published))
+
+    def rows(results, traces, accounting):
+        made = inner(results, traces, accounting)
+        ideal = next((row.ours for row in made if row.trace == "ideal"), None)
+        for row in made:
+            row.ours = row.ours / ideal if ideal else None
+        return made
+
+    return rows
+
+
+def sensitivity() -> list[Figure]:
+    """What the text does not say, otherwise."""
+    some, writing = mixes("kv", "usr", "stg"), mixes(*WRITING) + varied(*WRITING)
+    out = [
+        Figure("foot", "IOPS and time of a GC by exported capacity (of 16 GiB) and skew", tuple(FTLS), writing,
+               each(together(against(measures.iops, times, "page"), against(measures.gc_call_ms, change, "page"))), OURS),
+        Figure("valid", "Valid mapping units that a GC of pageFTL finds in a block of 1024", ("page",), writing,
+               each(absolute(measures.units_per_call, {"page": "pageFTL"}, "units")), OURS),
+        Figure("chance", "IOPS and time of a GC with other random numbers", tuple(FTLS),
+               mixes(*WRITING) + tuple(Trace(n, (("seed", s),), "mix") for n in WRITING for s in SEEDS),
+               each(together(against(measures.iops, times, "page"), against(measures.gc_call_ms, change, "page"))), OURS),
+        Figure("sliced", "IOPS when GC takes turns with the host", suffixed("-sliced"), mixes(*WRITING),
+               against(measures.iops, times, "page", "-sliced"), OURS),
+    ]  # fmt: skip
+    for depth in DEPTHS:
+        out.append(Figure(f"depth-{depth}", f"IOPS with {depth} request{'s' * (depth > 1)} in flight", suffixed(f"-q{depth}"),
+                          some, each(against(measures.iops, times, "page", f"-q{depth}")), OURS))  # fmt: skip
+    configs = tuple(name for us in OVERHEADS_US for name in suffixed(f"-o{us}"))
+    out.append(Figure("overhead", "IOPS of KV, one request in flight, by the time that firmware and host take for each",
+                      configs, mixes("kv"), together(*(by_overhead(us) for us in OVERHEADS_US)), OURS))  # fmt: skip
+    out.append(Figure("serial", "IOPS with one request in flight and 30 us for each", suffixed("-o30"), mixes(*TABLE4),
+                      each(against(measures.iops, times, "page", "-o30")), OURS))  # fmt: skip
+    return out
+
+
+def by_overhead(us: int) -> Rows:
+    """The rows of one."""
+    inner = each(together(
+        against(measures.iops, times, "page", f"-o{us}"),
+        against(measures.iops, times, "dma", f"-o{us}", ftls=("sp",)),
+        against(measures.read_us, change, "page", f"-o{us}", ftls=("sp",)),
+        against(measures.read_us, change, "dma", f"-o{us}", ftls=("sp",)),
+    ))  # fmt: skip
+
+    def rows(results, traces, accounting):
+        made = inner(results, traces, accounting)
+        for row in made:
+            row.what = f"{us} us: {row.what}"
+        return made
+
+    return rows
+
+
+QUICK = ("kv", "usr", "stg", "su", "ideal")
+QUICK_FIGURES = ("fig18a", "fig18b", "fig22", "fig23", "fig24", "gc-time", "depth-1")
