@@ -19,7 +19,7 @@
  * Errors (relocate). A block of which a page for the host, or a base, was corrected
  * beyond relocate_bits is flagged and collected before anything but blocks that
  * failed, as long as its copies need not take the urgent reserve. GC's own reads
- * flag nothing: what they read is moved anyway. The copies are read and programmed
+ * flag nothing: what they read is moved anyway. A frontier is closed for it. The copies are read and programmed
  * even where gc_copyback is set, for a copyback takes errors along.
  *
  * States of a block: corrected 0 -> relocate set (level_corrected) -> VICTIM, all
@@ -102,6 +102,23 @@ void level_free_block(struct page_ftl *f, uint32_t plane)
 		blk_free_first(&f->bt, plane, b);
 }
 
+/*
+ * A frontier with old data is written no more: while nobody writes it would never be
+ * full. Not while GC is at work or has only its reserve: it may need the pages.
+ */
+static void close_frontier(struct page_ftl *f, uint32_t plane, uint32_t b)
+{
+	struct plane *p = &f->plane[plane];
+
+	if (f->bt.blk[b].state != BLK_OPEN || p->gc.victim != BLK_NONE ||
+	    f->bt.plane[plane].free_count <= f->c.gc_urgent_blocks)
+		return;
+	for (unsigned int i = 0; i < FRONTIERS; i++)
+		if (p->open[i] == b)
+			p->open[i] = BLK_NONE;
+	blk_close(&f->bt, b);
+}
+
 void level_corrected(struct page_ftl *f, uint32_t b)
 {
 	struct blk *k = &f->bt.blk[b];
@@ -116,6 +133,7 @@ void level_corrected(struct page_ftl *f, uint32_t b)
 		return;
 	f->plane[plane].relocate += !k->relocate;
 	k->relocate = true;
+	close_frontier(f, plane, b);
 	gc_wake(f, plane);	/* also if it was: it may have been OPEN, or not settled */
 }
 

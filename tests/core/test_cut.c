@@ -91,7 +91,7 @@ static const struct shape shapes[] = {
 	  LEVEL },
 	{ "corrected", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0,
 	  CORRECTED },
-	{ "all that moves", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 4, FTL_GC_SLICED, true, 12,
+	{ "all that moves", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 512, 0, 2, 1 }, 512, 24, 4, FTL_GC_SLICED, true, 4,
 	  PAIRS | WORDS | COPYBACK | LEVEL | CORRECTED },
 	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 0, PAIRS },
 };
