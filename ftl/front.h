@@ -32,8 +32,8 @@
  * the group is taken, or the block is erased or bad; not sooner, for a mount may find
  * the block open that was written no further. A backup block is a block in
  * state OPEN that is no frontier; full, and without a parity page that counts, it goes
- * to the free list, to be erased when it is opened (after a failed program, to GC). In two-phase order only its LSB
- * pages are used; the fixed order leaves no choice.
+ * to the free list, to be erased when it is opened (after a failed program, to GC). In
+ * two-phase order only its LSB pages are used; the fixed order leaves no choice.
  *
  * Block of a two-phase plane: FREE -> fast (front_open) -> slow, in the FIFO
  * (front_take of the last LSB page) -> FULL (front_take of the last MSB page).
