@@ -34,7 +34,8 @@ class Run:
         self.progress = Progress(sys.stdout, self.started)
         self.raw: dict[str, Any] | None = None
         self.qemu_version = ""
-        self.run_dir = RunDir(options.out, options.name, paths.APPS_IMAGE.stat().st_size if options.apps else 0)
+        image = paths.APPS_IMAGE.stat().st_size if options.apps else 0
+        self.run_dir = RunDir(options.out, options.name, image)
         self.watcher = Watcher(
             self.run_dir.console, self.run_dir.results, options.timeout, self.progress, options.verbose
         )
