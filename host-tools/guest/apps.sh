@@ -159,7 +159,8 @@ forget_old()
 base_tree() # ROOT: what maintainer scripts would have made
 {
 	local root=$1 name
-	mkdir -p "$root"/{dev,proc,sys,run,tmp,root,etc,job,out,mnt/ssd,var/tmp,var/lib/dpkg/info,var/lib/dpkg/updates,usr/{bin,sbin,lib,lib64}}
+	mkdir -p "$root"/{dev,proc,sys,run,tmp,root,etc,job,mnt/ssd} \
+		"$root"/{var/tmp,var/lib/dpkg/info,var/lib/dpkg/updates,usr/bin,usr/sbin,usr/lib,usr/lib64}
 	for name in bin sbin lib lib64; do
 		ln -s "usr/$name" "$root/$name"
 	done

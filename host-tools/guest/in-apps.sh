@@ -103,4 +103,5 @@ cd=/
 [ ! -e /run/apps.fs ] || cd=/mnt/ssd
 export HOME=/root PATH=/usr/sbin:/usr/bin LANG=C LC_ALL=C TMPDIR=/tmp
 # shellcheck disable=SC2016 # expanded inside
-exec chroot $root /usr/sbin/chroot ${user:+--userspec=$user:$user} / sh -c 'cd "$1" && shift && exec "$@"' sh $cd "$@"
+exec chroot $root /usr/sbin/chroot ${user:+--userspec=$user:$user} / \
+	sh -c 'cd "$1" && shift && exec "$@"' sh $cd "$@"

@@ -45,7 +45,9 @@ class Parameter:
                 f"--app-arg {name}={value}: not a choice", f"use one of: {', '.join(self.choices)}"
             )
         if self.kind == "count" and not (re.fullmatch(r"[0-9]{1,9}", value) and int(value)):
-            raise SlateError(f"--app-arg {name}={value}: not a whole number from 1", f"the default is {self.default}")
+            raise SlateError(
+                f"--app-arg {name}={value}: not a whole number from 1", f"the default is {self.default}"
+            )
         if self.kind == "size":
             try:
                 value = str(units.parse_size(value))
@@ -225,7 +227,9 @@ APPS = {
             {
                 "size": _size("64M", "of all files"),
                 "files": _count(8, "how many"),
-                "mode": Parameter("rndrw", "kind of requests", ("seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw")),
+                "mode": Parameter(
+                    "rndrw", "kind of requests", ("seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw")
+                ),
                 "block": _size("16K", "of a request"),
                 "flags": Parameter("direct", "how files are opened", ("direct", "sync", "dsync", "none")),
                 "fsync": _count(100, "requests between two fsyncs"),
@@ -241,7 +245,9 @@ APPS = {
                 "scale": _count(1, "of the tables: 15 MiB and 100,000 rows each"),
                 "clients": _count(4, "sessions"),
                 "transactions": _count(250, "of each client"),
-                "script": Parameter("tpcb-like", "what a transaction is", ("tpcb-like", "simple-update", "select-only")),
+                "script": Parameter(
+                    "tpcb-like", "what a transaction is", ("tpcb-like", "simple-update", "select-only")
+                ),
                 "buffers": Parameter("16MB", "PostgreSQL's shared_buffers"),
             },
             _pgbench,
@@ -253,7 +259,9 @@ APPS = {
                 "rows": _count(20000, "of the table, 250 bytes each"),
                 "transactions": _count(500, "of four rows each"),
                 "reads": _count(2000, "by key"),
-                "journal": Parameter("wal", "how a transaction is made durable", ("wal", "delete", "truncate", "persist")),
+                "journal": Parameter(
+                    "wal", "how a transaction is made durable", ("wal", "delete", "truncate", "persist")
+                ),
             },
             _sqlite,
             ("sqlite.py",),

@@ -32,8 +32,8 @@ server stop
 prepared
 server start
 begin run
-in-apps --as postgres pgbench -h /tmp -n -M prepared -b "$APP_SCRIPT" -c "$APP_CLIENTS" -t "$APP_TRANSACTIONS" \
-	--random-seed="$SLATE_SEED" -l --log-prefix=/tmp/pgbench postgres >"$OUT/pgbench.txt" 2>>"$OUT/app.log"
+in-apps --as postgres pgbench -h /tmp -n -M prepared -b "$APP_SCRIPT" -c "$APP_CLIENTS" \
+	-t "$APP_TRANSACTIONS" --random-seed="$SLATE_SEED" -l --log-prefix=/tmp/pgbench postgres >"$OUT/pgbench.txt" 2>>"$OUT/app.log"
 end run
 server stop
 cat /run/apps/tmp/pgbench.* >"$OUT/pgbench-transactions.log"

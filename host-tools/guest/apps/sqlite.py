@@ -36,7 +36,8 @@ def update(base, rng, args):
     def change():
         for _ in range(CHANGED):
             base.execute(
-                "UPDATE t SET k = ?, c = ? WHERE id = ?", (rng.randrange(1 << 30), text(rng), rng.randrange(args.rows))
+                "UPDATE t SET k = ?, c = ? WHERE id = ?",
+                (rng.randrange(1 << 30), text(rng), rng.randrange(args.rows)),
             )
 
     for _ in range(args.transactions):
