@@ -249,6 +249,7 @@ static void put_head(struct record_content *w, const char *settings)
 	put(w, CONTENT_MAGIC, CONTENT_MAGIC_BYTES);
 	put_fixed(w, len, 4);
 	put(w, settings, len);
+	pack(w, ZSTD_e_continue);	/* not hashed: the name is that of the requests */
 }
 
 static void put_end(struct record_content *w)

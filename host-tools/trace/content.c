@@ -378,6 +378,8 @@ int content_rewind(struct content *c, const char **why)
 		return -1;
 	free(c->text);
 	c->text = strndup((const char *)at, len);
+	gcry_md_reset(c->md);		/* the head is not hashed */
+	c->hashed = c->in->at;
 	*why = "no memory for its head";
 	return c->text ? 0 : -1;
 }

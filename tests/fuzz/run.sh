@@ -57,7 +57,7 @@ seed_fuzz_trace() { # CORPUS
 		printf '%b' "$content_head"'\7'
 		head -c 40 /dev/zero
 	} >"$1/content-empty"
-	sha=$(tail -c +3 "$1/content-empty" | sha256sum | cut -c1-64 | sed 's/../\\x&/g')
+	sha=$(tail -c +29 "$1/content-empty" | sha256sum | cut -c1-64 | sed 's/../\\x&/g')
 	printf '%b' "$sha" >>"$1/content-empty"
 }
 

@@ -86,8 +86,8 @@ class Writer:
 
     def end(self) -> bytes:
         """Counts and hash, of what was put so far."""
-        before = self.head() + self.body + bytes([END]) + struct.pack("<5Q", *self.counts)
-        return before[len(self.head() + self.body) :] + hashlib.sha256(before).digest()
+        counts = bytes([END]) + struct.pack("<5Q", *self.counts)
+        return counts + hashlib.sha256(self.body + counts).digest()
 
     def whole(self) -> bytes:
         return self.head() + self.body + self.end()
@@ -144,6 +144,7 @@ class Reader:
         """All of them, up to the end."""
         assert self.take(16) == MAGIC
         self.settings = self.take(struct.unpack("<I", self.take(4))[0]).decode()
+        head = self.at
         out: list[Request] = []
         now = 0
         while (kind := self.take(1)[0]) != END:
@@ -159,7 +160,7 @@ class Reader:
             self.counts[0] += 1
             out.append(request)
         assert list(struct.unpack("<5Q", self.take(40))) == self.counts
-        assert self.take(32) == hashlib.sha256(self.data[: self.at - 32]).digest()
+        assert self.take(32) == hashlib.sha256(self.data[head : self.at - 32]).digest()
         assert self.at == len(self.data), "something follows the end"
         return out
 
