@@ -17,14 +17,12 @@ BLOCKS = 512  # of a chip: Table 1
 FTLS = {"page": ("pageFTL", "fps"), "parity": ("parityFTL", "fps"), "rtf": ("rtfFTL", "fps"), "flex": ("flexFTL", "rps")}
 TABLE2 = ("oltp", "ntrx", "webserver", "varmail", "fileserver")
 DEPTH = 32  # requests in flight: one a chip; the text does not say
-BUFFERS = (256, 4096)  # units of 4 KiB; rps.ini has 1024
 UNIFORM = (("hot", 0), ("hot_part", 0))
 VARIED = {
-    "oltp": (UNIFORM,),
-    "ntrx": ((("foot_gib", 8),), (("foot_gib", 14),), UNIFORM, (("flush", 1),)),
-    "varmail": ((("foot_gib", 8),), (("foot_gib", 14),), (("theta", 0.9),), (("flush", 1),)),
+    "ntrx": (UNIFORM, (("flush", 1),)),
+    "varmail": ((("foot_gib", 14),), (("flush", 1),)),
 }
-BURSTS = ((320, 20), (1000, 50), (1000, 1000), (4000, 800))  # requests, pause in ms; 320 and 20: varmail.fio
+BURSTS = ((320, 20), (4000, 800))  # requests, pause in ms; 320 and 20: varmail.fio
 INTERVAL_MS = 10
 WINDOWS_MS = (10, 100, 1000)
 
@@ -37,17 +35,16 @@ class Rps:
             raise StudyError(f"scale {scale} does not divide flexFTL's 512 blocks per chip: take a power of two up to 16")
         self.blocks = BLOCKS // scale
 
-    def config(self, ftl: str, suffix: str = "", *sets: str, args: tuple[str, ...] = ()) -> Config:
+    def config(self, ftl: str, suffix: str = "", args: tuple[str, ...] = ()) -> Config:
         """One of the four."""
         drive = (f"geometry.blocks_per_plane={self.blocks}", f"ftl.type={ftl}", f"geometry.order={FTLS[ftl][1]}")
-        return Config(ftl + suffix, "rps", drive + sets, ("--closed", str(DEPTH), "--think", *args))
+        return Config(ftl + suffix, "rps", drive, ("--closed", str(DEPTH), "--think", *args))
 
     def all(self) -> dict[str, Config]:
         """By name."""
         made = []
         for ftl in FTLS:
             made += [self.config(ftl), self.config(ftl, "-series", args=("--interval", str(INTERVAL_MS)))]
-            made += [self.config(ftl, f"-b{units}", f"ftl.buffer_units={units}") for units in BUFFERS]
         return {config.name: config for config in made}
 
 
@@ -57,7 +54,7 @@ def suffixed(suffix: str) -> tuple[str, ...]:
 
 
 def flex_against(measure: measures.Measure, form, published: dict[str, tuple[float, float]], best,
-                 others=("page", "parity", "rtf"), suffix: str = "") -> Rows:  # fmt: skip
+                 others=("page", "parity", "rtf")) -> Rows:  # fmt: skip
     """flexFTL against each of the others; published: (best, average)."""
     several = []
     for other in others:
@@ -65,7 +62,7 @@ def flex_against(measure: measures.Measure, form, published: dict[str, tuple[flo
         known = {}
         if other in published:
             known = {("best", label): published[other][0], ("average", label): published[other][1]}
-        several.append(relative(measure, other + suffix, {f"flex{suffix}": label}, form, known, best))
+        several.append(relative(measure, other, {"flex": label}, form, known, best))
     return together(*several)
 
 
@@ -112,7 +109,7 @@ def sensitivity() -> list[Figure]:
     """What the text does not say, otherwise."""
     swept = mixes(*VARIED) + tuple(Trace(name, settings, "mix") for name, each_of in VARIED.items() for settings in each_of)
     idle = mixes("varmail") + tuple(Trace("varmail", (("burst", n), ("think_ms", ms)), "mix") for n, ms in BURSTS)
-    out = [
+    return [
         Figure("foot", "IOPS of flexFTL by exported capacity (of 16 GiB), skew and flushes", tuple(FTLS), swept,
                each(flex_against(measures.iops, times, {}, None)), OURS),
         Figure("foot-erases", "Blocks erased by flexFTL by exported capacity (of 16 GiB), skew and flushes", tuple(FTLS), swept,
@@ -120,11 +117,6 @@ def sensitivity() -> list[Figure]:
         Figure("bursts", "IOPS of flexFTL on Varmail by bursts and pauses", tuple(FTLS), idle,
                each(flex_against(measures.iops, times, {}, None)), OURS),
     ]  # fmt: skip
-    for units in BUFFERS:
-        out.append(Figure(f"buffer-{units}", f"IOPS of flexFTL on Varmail with a write buffer of {units // 256} MiB",
-                          suffixed(f"-b{units}"), mixes("varmail"),
-                          each(flex_against(measures.iops, times, {}, None, suffix=f"-b{units}")), OURS))  # fmt: skip
-    return out
 
 
 QUICK = ("ntrx", "varmail")
