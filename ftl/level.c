@@ -104,18 +104,16 @@ void level_free_block(struct page_ftl *f, uint32_t plane)
 
 /*
  * A frontier with old data is written no more: while nobody writes it would never be
- * full. Not while GC is at work or has only its reserve: it may need the pages.
+ * full. Not while GC is at work or has only its reserve: it may need the pages. Nor by
+ * word lines: those blocks go on when the plane is written to again.
  */
 static void close_frontier(struct page_ftl *f, uint32_t plane, uint32_t b)
 {
-	struct plane *p = &f->plane[plane];
-
-	if (f->bt.blk[b].state != BLK_OPEN || p->gc.victim != BLK_NONE ||
+	if (!f->fr.plain || f->bt.blk[b].state != BLK_OPEN ||
+	    f->plane[plane].gc.victim != BLK_NONE ||
 	    f->bt.plane[plane].free_count <= f->c.gc_urgent_blocks)
 		return;
-	for (unsigned int i = 0; i < FRONTIERS; i++)
-		if (p->open[i] == b)
-			p->open[i] = BLK_NONE;
+	front_drop(&f->fr, b);
 	blk_close(&f->bt, b);
 }
 

@@ -234,6 +234,8 @@ class Report:
         if runs and ftl.get("gc-ns"):
             line += f" ({units.us(ftl['gc-ns'] / runs)} µs each)"
         self._pair("GC", line if runs else "did not run")
+        self._word_lines(ftl)
+        self._reduction(ftl)
         self._wear()
         self._sources()
         self._nand()
@@ -241,6 +243,29 @@ class Report:
     def _pair(self, name: str, text: str) -> None:
         label = f"{BOLD}{name:<10}{PLAIN}" if self._color else f"{name:<10}"
         self._lines.append(label + text)
+
+    def _word_lines(self, ftl: dict[str, int]) -> None:
+        """Which pages of word lines were programmed, where the FTL tells."""
+        fast, slow, backup = (ftl.get(f"{kind}-pages", 0) for kind in ("fast", "slow", "backup"))
+        if fast or slow:
+            line = f"{units.count(fast)} LSB, {units.count(slow)} MSB"
+            self._pair("pages", line + (f", {units.count(backup)} of parity" if backup else ""))
+
+    def _reduction(self, ftl: dict[str, int]) -> None:
+        """What became of the units that the DAC FTL stored."""
+        kinds = [("raw", "raw"), ("comp", "compressed"), ("delta", "with a reference"), ("link", "links")]
+        stored = sum(ftl.get(f"{kind}-units", 0) for kind, _ in kinds)
+        if not stored:
+            return
+        parts = []
+        for kind, word in kinds:
+            count, size = ftl.get(f"{kind}-units", 0), ftl.get(f"{kind}-bytes", 0)
+            ratio = f" to {size / count / self.device.unit_bytes:.3f}" if count and size else ""
+            parts.append(f"{100 * count / stored:.1f} % {word}{ratio}")
+        self._pair("reduction", ", ".join(parts))
+        hits, reads = ftl.get("reference-hits", 0), ftl.get("reference-reads", 0)
+        if hits or reads:
+            self._pair("reference", f"{units.count(reads)} read from flash, {units.count(hits)} found in memory")
 
     def _wear(self) -> None:
         total = self.device.total
