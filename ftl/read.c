@@ -327,6 +327,23 @@ static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, ui
 	return upn;
 }
 
+/*
+ * A page whose program failed cannot be read, and the map names it until it is issued again:
+ * the buffer still has what it was to hold. NULL: none of its pages. O(buffer pages), and rare.
+ */
+static const uint8_t *issued_from_buffer(const struct page_ftl *f, uint32_t lpn, uint32_t upn)
+{
+	for (uint32_t w = 0; w < f->wpages; w++) {
+		const struct wpage *p = &f->wpage[w];
+		uint32_t slot = w * f->upp + upn % f->upp;
+
+		if (p->state != W_FREE && p->seq <= f->bt.issued && p->ppn == upn / f->upp &&
+		    upn % f->upp < p->used && f->slot[slot].lpn == lpn)
+			return slot_data(f, slot);
+	}
+	return NULL;
+}
+
 static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_t upn,
 		    const struct nand_cmd *c)
 {
@@ -341,6 +358,12 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 	uint32_t slot;
 
 	SSD_ASSERT(c->status != NAND_VIOLATION);
+	if (SSD_UNLIKELY(lost) && !(upn & OOB_LOST)) {
+		const uint8_t *kept = issued_from_buffer(f, u->lpn, upn);
+
+		lost = !kept;
+		unit = kept ? kept : unit;
+	}
 	if (!u->io) {
 		base_arrived(f, u->slot, unit, lost);
 		return;

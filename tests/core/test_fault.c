@@ -385,6 +385,57 @@ static void a_partial_write_does_not_heal(void)
 	unmake();
 }
 
+/* Write half a unit, or read a page, without waiting for it. */
+static void begin(struct ftl_io *io, enum ftl_op op, uint32_t sector, uint32_t bytes)
+{
+	*io = (struct ftl_io){ .op = op, .offset = sector * FTL_SECTOR_BYTES, .bytes = bytes };
+	memset(buf, (int)newest, bytes);
+	f->ops->submit(f, now, io);
+	next = f->ops->step(f, now);
+}
+
+/*
+ * Units 0, 1 on die 0, 2, 3 on die 1, 4, 5 and 8, 9 on die 0 again. While die 0 reads unit 8,
+ * the first half of unit 0 is written, and after a read of unit 4 once more: two bases with a
+ * read between them. The page of the first write is programmed on die 1 during the second
+ * read, and fails; so the second base finds a page in the map that cannot be read, of which
+ * the buffer still has the content. The other half, flushed long ago, survives all that.
+ */
+static void a_base_of_a_page_whose_program_failed(void)
+{
+	struct ftl_io io[6];
+
+	make(9, 16);
+	for (uint32_t lpn = 0; lpn < 12; lpn++)
+		EXPECT_EQ(write_unit(lpn), SSD_OK);
+	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+	newest = 0xaa;
+	begin(&io[0], FTL_READ, 16, UNIT);
+	begin(&io[1], FTL_WRITE, 0, FTL_SECTOR_BYTES);
+	begin(&io[2], FTL_FLUSH, 0, 0);
+	begin(&io[3], FTL_READ, 8, UNIT);
+	fail_program_permille = 1000;
+	newest = 0xbb;
+	begin(&io[4], FTL_WRITE, 0, FTL_SECTOR_BYTES);
+	begin(&io[5], FTL_FLUSH, 0, 0);
+	while (next != FTL_IDLE) {
+		struct nand_stats s;
+
+		now = next;
+		next = f->ops->step(f, now);
+		t.n->ops->get_stats(t.n, &s);
+		if (s.program_fails)
+			fail_program_permille = 0;
+		f->ops->check(f);
+	}
+	EXPECT_EQ(run((struct ftl_io){ .op = FTL_READ, .bytes = UNIT }), SSD_OK);
+	EXPECT_EQ(buf[0], 0xbb);
+	EXPECT_EQ(buf[FTL_SECTOR_BYTES - 1], 0xbb);
+	memcpy(&newest, buf + FTL_SECTOR_BYTES, sizeof(newest));
+	EXPECT_EQ(newest, tag[0]);
+	unmake();
+}
+
 int main(int argc, char **argv)
 {
 	signal(SIGABRT, on_abort);
@@ -398,5 +449,6 @@ int main(int argc, char **argv)
 	RUN(either_erase_of_a_pair_may_fail);
 	RUN(an_uncorrectable_page_stays_an_error);
 	RUN(a_partial_write_does_not_heal);
+	RUN(a_base_of_a_page_whose_program_failed);
 	return test_result();
 }
