@@ -180,10 +180,16 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 	return false;
 }
 
+static bool relocates(const struct gc *g)
+{
+	return g->victim != BLK_NONE && g->why == GC_FOR_ERRORS;
+}
+
 /*
  * Sliced mode: whose turn is it? A program used up a page, so GC may move
  * gc_slice_pages. A read did not: the next read goes first, unless writes wait
- * for free blocks; then each read gives way to one copy.
+ * for free blocks, or data for relocation, which reads that never end would wear
+ * out meanwhile; then each read gives way to one copy.
  */
 void gc_after_program(struct page_ftl *f, uint32_t die)
 {
@@ -197,7 +203,8 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 
 	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc_active; i++)
 		if (f->plane[first + i].gc.active &&
-		    f->bt.plane[first + i].free_count <= f->urgent_blocks) {
+		    (f->bt.plane[first + i].free_count <= f->urgent_blocks ||
+		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc))) {
 			f->die[die].gc_turn = true;
 			f->die[die].gc_credit = 1;
 		}

@@ -294,6 +294,43 @@ static void a_corrected_block_moves(void)
 	drive_free();
 }
 
+/*
+ * A read always waits, so the die is never idle: each read gives way to one copy all the
+ * same. The first flags the block; four reads, a copy behind each, a fifth and the erase,
+ * and with its end the sixth begins.
+ */
+static void reads_without_end_do_not_keep_a_block(void)
+{
+	struct ftl_io io[2] = { { .op = FTL_READ, .bytes = 4096 }, { .op = FTL_READ, .bytes = 4096 } };
+	uint32_t reads = 0;
+
+	drive(16, 0);
+	write_first(8);
+	corrected = of_host_in_block_0;
+	waiting = 2;
+	for (uint32_t i = 0; i < 2; i++)
+		f->ops->submit(f, now, &io[i]);
+	next = f->ops->step(f, now);
+	while (!stats()->relocations && reads < 100) {
+		step();
+		while (waiting < 2) {	/* they end in turn */
+			struct ftl_io *next_io = &io[reads++ % 2];
+
+			*next_io = (struct ftl_io){ .op = FTL_READ, .bytes = 4096 };
+			waiting++;
+			f->ops->submit(f, now, next_io);
+			next = f->ops->step(f, now);
+		}
+	}
+	EXPECT_EQ(stats()->relocations, 1);
+	EXPECT_EQ(stats()->wl_units, PAGES);
+	EXPECT_EQ(host_reads, 6);
+	while (waiting)
+		step();
+	settle();
+	drive_free();
+}
+
 /* A copyback would take the errors along. */
 static void not_by_copyback(void)
 {
@@ -407,6 +444,7 @@ int main(void)
 	RUN(the_first_move);
 	RUN(wear_narrows);
 	RUN(a_corrected_block_moves);
+	RUN(reads_without_end_do_not_keep_a_block);
 	RUN(not_by_copyback);
 	RUN(an_open_block_is_closed);
 	RUN(it_ends_when_all_reads_are_corrected);
