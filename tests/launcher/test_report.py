@@ -118,6 +118,19 @@ class Text(unittest.TestCase):
         text = self.text(*one_job(section="write", ftl=ftl))
         self.assertIn("5 runs (2 merges, 3 M-Merges) moved 24 KiB", text)
 
+    def test_word_lines(self):
+        text = self.text(*one_job(section="write", ftl={"fast-pages": 7, "slow-pages": 5, "backup-pages": 1}))
+        self.assertIn("7 LSB, 5 MSB, 1 of parity", text)
+        self.assertNotIn("parity", self.text(*one_job(section="write", ftl={"fast-pages": 7})))
+
+    def test_reduction(self):
+        ftl = {"raw-units": 1, "comp-units": 2, "comp-bytes": 4096, "delta-units": 4, "delta-bytes": 1024}
+        text = self.text(*one_job(section="write", ftl=ftl | {"link-units": 1, "reference-hits": 3}))
+        self.assertIn(
+            "12.5 % raw, 25.0 % compressed to 0.500, 50.0 % with a reference to 0.062, 12.5 % links", text
+        )
+        self.assertIn("0 read from flash, 3 found in memory", text)
+
     def test_nand(self):
         dev, result = one_job(
             nand={
