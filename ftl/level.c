@@ -18,9 +18,10 @@
  *
  * Errors (relocate). A block of which a page for the host, or a base, was corrected
  * beyond relocate_bits is flagged and collected before anything but blocks that
- * failed, as long as its copies need not take the urgent reserve. GC's own reads
- * flag nothing: what they read is moved anyway. A frontier is closed for it. The copies are read and programmed
- * even where gc_copyback is set, for a copyback takes errors along.
+ * failed and those that a mount wants emptied, as long as its copies need not take
+ * the urgent reserve. GC's own reads flag nothing: what they read is moved anyway. A
+ * frontier is closed for it. The copies are read and programmed even where
+ * gc_copyback is set, for a copyback takes errors along.
  *
  * States of a block: corrected 0 -> relocate set (level_corrected) -> VICTIM, all
  * forgotten (level_forget). A block that GC puts back unerased is flagged by the
@@ -29,9 +30,9 @@
  * Invariants:
  *   V1  plane.relocate is the number of its blocks with `relocate` set, and these
  *       are OPEN, FULL or RETIRE;
- *   V2  it ends. Wear: each move takes data from a block to one that has more than
- *       wl_threshold >= 1 erases more, so without host writes the free blocks'
- *       erase counts only fall. Errors: only reads of the host flag a block, and
+ *   V2  it ends. Wear: each move erases a block with more than wl_threshold >= 1
+ *       erases less than the most worn, so without host writes no count passes the
+ *       highest, and their sum rises. Errors: only reads of the host flag a block, and
  *       one that relocation wrote to (`moved`) needs as many corrected reads as it has
  *       pages: where cells are so worn that fresh data read so, a host read costs one
  *       page copy at most.
