@@ -150,7 +150,7 @@ struct dac_op {				/* a read under way */
 	uint32_t from, bytes;		/* HOST: part of the unit */
 	uint32_t unit;			/* MERGE, FETCH */
 	uint32_t obj;			/* held */
-	uint32_t reading;		/* obj, then its reference */
+	uint32_t reading;		/* obj, then its reference, which is held, too */
 	uint32_t next;
 	uint8_t kind;
 };

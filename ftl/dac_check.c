@@ -44,8 +44,11 @@ static void check_objects(const struct dac *d)
 		if (d->obj[i].refs && d->obj[i].ref != DAC_NONE)
 			need(d, d->obj[i].ref, true);
 	for (uint32_t i = 0; i < ops; i++)
-		if (d->op[i].obj != DAC_NONE)
+		if (d->op[i].obj != DAC_NONE) {
 			need(d, d->op[i].obj, false);
+			if (d->op[i].reading != d->op[i].obj)
+				need(d, d->op[i].reading, false);
+		}
 	count_buffered(d);
 	for (uint32_t i = 0; i < d->objects; i++) {
 		const struct dac_obj *o = &d->obj[i], *r = o->ref == DAC_NONE ? NULL : &d->obj[o->ref];

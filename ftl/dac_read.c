@@ -2,7 +2,8 @@
 /*
  * dac_read.c - the DAC FTL: reads. A read operation fetches an object: its page, and for a
  * delta its reference's page, one after another, unless the reference is in the reference
- * buffer or in the same page. What it holds cannot die meanwhile; GC moves objects inside
+ * buffer or in the same page. It holds what it reads, the reference, too: GC may find the delta
+ * lost meanwhile, which needs none any more. What is held cannot die; GC moves objects inside
  * their die only, so a queue stays the right one.
  *
  * Three ask for it: the host; a write of a part of a unit (its base); the engine (a
@@ -27,6 +28,8 @@ static uint32_t op_get(struct dac *d, enum dac_op_kind kind, uint32_t obj)
 
 static void op_put(struct dac *d, uint32_t i)
 {
+	if (d->op[i].reading != d->op[i].obj)
+		dac_obj_put(d, d->op[i].reading);
 	dac_obj_put(d, d->op[i].obj);
 	d->op[i].obj = DAC_NONE;
 	d->op[i].next = d->op_free;
@@ -112,6 +115,7 @@ static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
 	}
 	d->stats.reference_reads++;
 	o->reading = ref;
+	dac_obj_hold(d, ref);
 	op_go(d, i);
 	return false;
 }

@@ -613,6 +613,109 @@ static void ids_used_anew(void)
 }
 
 /*
+ * A read of a delta waits for its reference's die when GC finds the delta's page unreadable, which
+ * the read got just before. The reference has nobody else; the read gives what was written. Until
+ * GC comes at that moment the page stays as it was; if that was too late, all begins anew.
+ */
+static struct {
+	uint32_t page;
+	bool was_read, rotten;
+	bool went;		/* it became lost before the read had its reference */
+} delta;
+static struct rig_io busy_io[32];
+
+static enum nand_status rot(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op != NAND_READ || c->ppn.v != delta.page)
+		return NAND_OK;
+	delta.was_read |= c->source == NAND_SRC_HOST;
+	delta.rotten |= delta.was_read && c->source == NAND_SRC_GC;
+	return delta.rotten ? NAND_UNCORR : NAND_OK;
+}
+
+static void begin_io(struct rig_io *q, enum ftl_op op, uint32_t unit)
+{
+	if (op == FTL_WRITE)
+		memcpy(q->data, in, UNIT);
+	q->io = (struct ftl_io){ .op = op, .host = q, .offset = (uint64_t)unit * UNIT, .bytes = UNIT };
+	q->reported = false;
+	r.ops->submit(r.f, r.now_ns, &q->io);
+	r.ops->check(r.f);
+}
+
+/* Six writes, 14 reads of the reference's die, then the delta; to its end. */
+static void read_the_delta(uint64_t *dice)
+{
+	struct dac *d = drive();
+	const struct dac_obj *o = &d->obj[d->map[1]];
+	struct dac_die *die = dac_die_of_page(d, d->obj[o->ref].ppn);
+	uint32_t k = 0;
+
+	delta.page = o->ppn;
+	delta.was_read = false;
+	for (; k < 6; k++) {
+		random_page(rnd(dice));
+		begin_io(&busy_io[k], FTL_WRITE, 4 + (uint32_t)(rnd(dice) % 68));
+	}
+	for (uint32_t u = 2; u < 72 && k < 20; u++)
+		if (d->map[u] != DAC_NONE && dac_buffered(d, u) == DAC_NONE &&
+		    dac_die_of_page(d, d->obj[d->map[u]].ppn) == die)
+			begin_io(&busy_io[k++], FTL_READ, u);
+	begin_io(&busy_io[k], FTL_READ, 1);
+	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE) {
+		r.now_ns = r.next_ns;
+		r.ops->check(r.f);
+		if (busy_io[k].reported)
+			delta.was_read = false;
+		else
+			delta.went |= d->obj[d->map[1]].kind == DAC_LOST;
+	}
+	EXPECT_EQ(busy_io[k].io.status, SSD_OK);
+	half_page(1);
+	in[UNIT - 1] = 7;
+	EXPECT(!memcmp(busy_io[k].data, in, UNIT));
+}
+
+static void a_read_keeps_its_reference(void)
+{
+	const struct nand_hooks hooks = { .fault = rot };
+	static struct rig_shape s;
+	uint64_t dice = 3;
+
+	s = shape;
+	s.g.channels = 2;
+	s.g.blocks_per_plane = 9;
+	s.units = 72;
+	s.mode = FTL_GC_SLICED;
+	s.references = s.hash_ns = s.compress_ns = s.decompress_ns = 0;
+	rig_start(&r, &s);
+	for (uint32_t i = 0; i < 32; i++)
+		busy_io[i].data = malloc(UNIT);
+	memset(&delta, 0, sizeof(delta));
+	delta.rotten = true;
+	for (uint32_t i = 0; i < 1000 && !delta.went; i++) {
+		if (delta.rotten) {
+			nand_array_set_hooks(r.ta.a, &(struct nand_hooks){ 0 });
+			half_page(1);
+			fua(0);
+			in[UNIT - 1] = 7;
+			fua(1);
+			random_page(5);
+			fua(0);
+			delta.rotten = false;
+			nand_array_set_hooks(r.ta.a, &hooks);
+		}
+		read_the_delta(&dice);
+	}
+	EXPECT(delta.went);
+	EXPECT_EQ(try_read(1), SSD_E_UNCORR);
+	for (uint32_t i = 0; i < 32; i++)
+		free(busy_io[i].data);
+	rig_free(&r);
+}
+
+/*
  * Pages at random that cannot be read from their program to their erase: what a read gives
  * is right, or an error, all the time; a unit that is written whole is as good as new.
  */
@@ -756,6 +859,7 @@ int main(int argc, char **argv)
 	RUN(a_reference_outlives_its_unit);
 	RUN(a_lost_reference_loses_what_refers_to_it);
 	RUN(ids_used_anew);
+	RUN(a_read_keeps_its_reference);
 	RUN(pages_that_cannot_be_read);
 	RUN(what_it_cannot_do_is_refused);
 	return test_result();
