@@ -321,6 +321,7 @@ void dac_share(struct dac *d, uint32_t obj);
 void dac_unshare(struct dac *d, uint32_t obj);
 /* It is a candidate from now on. */
 void dac_candidate(struct dac *d, uint32_t obj, const struct fingerprint *fp);
+void dac_no_candidate(struct dac *d, uint32_t obj);	/* if it was one */
 /* The unit has obj from now on, whose count is the caller's to give. link_at: DAC_NONE: by its own entry. */
 void dac_map_set(struct dac *d, uint32_t lpn, uint32_t obj, uint32_t link_at, uint64_t seq);
 void dac_put_free(struct dac *d, uint32_t block, bool needs_erase);

@@ -335,9 +335,7 @@ static void object_moved(struct dac *d, const struct dac_entry *e, uint32_t to)
 		o->ref = DAC_NONE;
 		o->kind = DAC_LOST;
 		o->len = 0;
-		if (o->candidate)
-			SSD_ASSERT(fpstore_remove(d->prints, e->obj));
-		o->candidate = false;
+		dac_no_candidate(d, e->obj);
 		dac_cache_drop(d, e->obj);
 	}
 	o->ppn = to;

@@ -165,6 +165,8 @@ void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 	bool own = o->reading == o->obj;
 	bool lost = !content(d, page, o->reading, own ? o->data : d->scratch, &o->engine_ns);
 
+	if (!page)		/* what is in the reference buffer serves reads, no new deltas */
+		dac_no_candidate(d, o->reading);
 	if (!own && !lost) {
 		dac_cache_put(d, o->reading, d->scratch);
 		xor_into(d, o->data, d->scratch);

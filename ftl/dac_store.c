@@ -70,8 +70,7 @@ void dac_obj_put(struct dac *d, uint32_t id)
 	SSD_ASSERT(!o->shares);
 	if (o->ppn != DAC_NONE)
 		dac_live_sub(d, o->ppn, dac_object_cost(d, o));
-	if (o->candidate)
-		SSD_ASSERT(fpstore_remove(d->prints, id));
+	dac_no_candidate(d, id);
 	dac_cache_drop(d, id);
 	*o = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free, .cached = DAC_NONE };
 	d->obj_free = id;
@@ -107,6 +106,13 @@ void dac_candidate(struct dac *d, uint32_t id, const struct fingerprint *fp)
 	if (fpstore_insert(d->prints, id, fp, &evicted))
 		d->obj[evicted].candidate = false;
 	d->obj[id].candidate = true;
+}
+
+void dac_no_candidate(struct dac *d, uint32_t id)
+{
+	if (d->obj[id].candidate)
+		SSD_ASSERT(fpstore_remove(d->prints, id));
+	d->obj[id].candidate = false;
 }
 
 /* ---- the map -------------------------------------------------------------------- */

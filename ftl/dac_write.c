@@ -552,6 +552,8 @@ static void begin_pack(struct dac *d, uint32_t unit)
 
 	if (u->obj == DAC_NONE)
 		own_object(d, unit);
+	if (u->ref != DAC_NONE && d->obj[u->ref].kind == DAC_LOST)	/* since it was fetched */
+		without_reference(d, u);
 	u->state = DAC_U_PACKING;
 	d->packer.unit = unit;
 	reduce(d, u);

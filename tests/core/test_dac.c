@@ -613,6 +613,32 @@ static void ids_used_anew(void)
 }
 
 /*
+ * Unit 0's page cannot be read any more, and a read has seen that. Its content is in the reference
+ * buffer; but what is written now must not depend on it.
+ */
+static void what_cannot_be_read_is_no_reference(void)
+{
+	const struct nand_hooks hooks = { .fault = lose };
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 4 * UNIT);
+
+	half_page(1);
+	fua(0);
+	in[UNIT - 1] = 7;
+	fua(1);
+	bad_page = drive()->obj[drive()->map[0]].ppn;
+	nand_array_set_hooks(r.ta.a, &hooks);
+	EXPECT_EQ(try_read(0), SSD_E_UNCORR);
+	read_io(1);			/* thanks to the reference buffer */
+	in[UNIT - 1] = 9;
+	fua(2);
+	EXPECT_EQ(s->delta_units, 1);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	read_io(2);
+	EXPECT_EQ(try_read(1), SSD_E_UNCORR);
+	rig_free(&r);
+}
+
+/*
  * A read of a delta waits for its reference's die when GC finds the delta's page unreadable, which
  * the read got just before. The reference has nobody else; the read gives what was written. Until
  * GC comes at that moment the page stays as it was; if that was too late, all begins anew.
@@ -859,6 +885,7 @@ int main(int argc, char **argv)
 	RUN(a_reference_outlives_its_unit);
 	RUN(a_lost_reference_loses_what_refers_to_it);
 	RUN(ids_used_anew);
+	RUN(what_cannot_be_read_is_no_reference);
 	RUN(a_read_keeps_its_reference);
 	RUN(pages_that_cannot_be_read);
 	RUN(what_it_cannot_do_is_refused);
