@@ -45,8 +45,8 @@
  *   D7  what a slot refers to is programmed, or in a slot that was closed before it
  *   D8  the heap holds the dies that execute a command, no others
  *   D9  a candidate in the fingerprint store is a raw or compressed object
- *   D10 live and in-flight pages and shares stay within the room of DESIGN.md while no
- *       block has failed
+ *   D10 no more is shared than may be, or was already when a block failed or at the mount;
+ *       live and in-flight pages stay within what units, slots and that need
  *
  * Memory: 24 bytes a unit, 48 an object, 4 a page, 40 a block; a page for each unit of the
  * write buffer and each read under way; fingerprints and reference buffer as configured.
@@ -233,6 +233,7 @@ struct dac {
 	uint32_t dies, units, unit_bytes, objects, slots;
 	uint64_t room;			/* pages that may be live or in flight, summed over dies */
 	uint32_t shared, shared_max;
+	uint32_t shared_most;		/* shared_max, or what was shared when that was set */
 
 	uint32_t *map, *link_at;	/* object; page of the link entry, or DAC_NONE */
 	uint64_t *unit_seq;		/* 0: never written */

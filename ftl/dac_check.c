@@ -181,7 +181,6 @@ void dac_check(const struct ftl *f)
 	const struct dac *d = (const struct dac *)f;
 	uint32_t busy = 0, candidates = 0, closed = 0;
 	uint64_t live = 0;
-	bool sound = true;
 
 	check_objects(d);
 	check_live(d);
@@ -189,7 +188,6 @@ void dac_check(const struct ftl *f)
 	for (uint32_t i = 0; i < d->dies; i++) {
 		busy += d->die[i].cmd != DAC_IDLE;
 		live += d->die[i].live_pages + d->die[i].flight;
-		sound = sound && d->die[i].good_count == d->g->blocks_per_plane * d->g->planes_per_die;
 	}
 	for (uint32_t i = 0; i < d->slots; i++)
 		closed += d->slot[i].state == DAC_S_CLOSED;
@@ -198,6 +196,7 @@ void dac_check(const struct ftl *f)
 	for (uint32_t i = 0; i < d->objects; i++)
 		candidates += d->obj[i].candidate;
 	SSD_ASSERT(candidates == fpstore_candidates(d->prints));				/* D9 */
-	SSD_ASSERT(!sound || d->shared <= d->shared_max);					/* D10 */
-	SSD_ASSERT(!sound || live <= d->room + d->dies + d->c.max_unit_reads);			/* D10 */
+	SSD_ASSERT(d->shared <= d->shared_most);						/* D10 */
+	SSD_ASSERT(live <= (uint64_t)d->units + d->slots + d->shared_most + d->dies +
+		   d->c.max_unit_reads);							/* D10 */
 }

@@ -154,7 +154,10 @@ void dac_put_free(struct dac *d, uint32_t block, bool needs_erase)
 	x->free_last = block;
 }
 
-/* Pages that may be live, what is left for shared objects, and whether it is enough. */
+/*
+ * Pages that may be live, and what is left for shared objects. Of these there may be more
+ * already, since a block failed or a mount: they run down. It is worn if the units do not fit.
+ */
 void dac_count_room(struct dac *d)
 {
 	uint64_t need = (uint64_t)d->units + d->slots;
@@ -163,7 +166,8 @@ void dac_count_room(struct dac *d)
 	for (uint32_t i = 0; i < d->dies; i++)
 		d->room += dac_die_room(d, &d->die[i]);
 	d->shared_max = d->room > need ? (uint32_t)(d->room - need) : 0;
-	if (d->room < need + d->shared)
+	d->shared_most = d->shared > d->shared_max ? d->shared : d->shared_max;
+	if (d->room < need)
 		d->worn = true;
 }
 

@@ -471,6 +471,93 @@ static void the_worst_case_fits(void)
 	rig_free(&r);
 }
 
+/*
+ * 13 objects are shared, of 13, and one block fails: (11 - 4) * 8 = 56 pages may be live, 51 are
+ * for units and slots, so 5 may be shared. What is shared already is left to run down, and
+ * only then are there new references; the 22 units without any are written on and on.
+ */
+static uint32_t erase_fails;
+
+static enum nand_status fail_erases(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	return c->op == NAND_ERASE && erase_fails && erase_fails-- ? NAND_ERASE_FAIL : NAND_OK;
+}
+
+static void share_all(void)
+{
+	for (uint32_t i = 0; i < 13; i++) {
+		half_page(i + 1);
+		write_io(2 * i);
+		in[UNIT - 1] = 7;
+		write_io(2 * i + 1);
+	}
+	flush();
+	EXPECT_EQ(drive()->shared, 13);
+}
+
+static void a_failed_block_ends_no_writes(void)
+{
+	const struct nand_hooks hooks = { .fault = fail_erases };
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
+
+	share_all();
+	erase_fails = 1;
+	nand_array_set_hooks(r.ta.a, &hooks);
+	overwrite(26, 500);
+	EXPECT_EQ(s->retired_blocks, 1);
+	EXPECT_EQ(drive()->shared_max, 5);
+	EXPECT_EQ(drive()->shared, 13);
+	EXPECT_EQ(rig_again(&r), SSD_OK);	/* nor does a mount */
+	EXPECT_EQ(drive()->shared, 13);
+	overwrite(26, 500);
+	for (uint32_t i = 0; i < 9; i++) {	/* 4 are left */
+		random_page(i);
+		write_io(2 * i + 1);
+	}
+	flush();
+	EXPECT_EQ(drive()->shared, 4);
+	half_page(77);
+	write_io(26);
+	in[0] ^= 1;
+	write_io(27);
+	half_page(78);
+	write_io(28);
+	in[0] ^= 1;
+	write_io(29);
+	flush();
+	EXPECT_EQ(drive()->shared, 5);
+	EXPECT_EQ(drive()->stats.refused_references, 1);
+	half_page(13);
+	in[UNIT - 1] = 7;
+	read_io(25);
+	rig_free(&r);
+}
+
+/* A second failed block leaves 48 pages, and 51 are needed. */
+static void worn_out_when_units_do_not_fit(void)
+{
+	const struct nand_hooks hooks = { .fault = fail_erases };
+	enum ssd_err err = SSD_OK;
+	uint64_t ns;
+
+	start(FTL_REDUCE_DAC, 0);
+	r.may_fail = true;
+	share_all();
+	erase_fails = 2;
+	nand_array_set_hooks(r.ta.a, &hooks);
+	for (uint32_t i = 0; i < 500 && err == SSD_OK; i++) {
+		random_page(100 + i);
+		err = io(FTL_WRITE, false, 26 + i % 22, &ns);
+	}
+	EXPECT_EQ(err, SSD_E_WORNOUT);
+	EXPECT_EQ(drive()->stats.retired_blocks, 2);
+	half_page(13);
+	in[UNIT - 1] = 7;
+	read_io(25);
+	rig_free(&r);
+}
+
 /* The unit that had the reference gets another content; GC moves the reference, which is nobody's now. */
 static void a_reference_outlives_its_unit(void)
 {
@@ -742,6 +829,42 @@ static void a_read_keeps_its_reference(void)
 }
 
 /*
+ * Unit 1 had a link to unit 0's object; then 13 others get shared, all that may be. The page with
+ * the newer unit 1 cannot be read at a mount: the old link counts again, and 14 are shared. Writes
+ * go on, without new references until it is 12.
+ */
+static void an_old_link_comes_back(void)
+{
+	const struct nand_hooks hooks = { .fault = lose };
+
+	start(FTL_REDUCE_DEDUP_COMP, 0);
+	half_page(1);
+	fua(0);
+	fua(1);
+	random_page(500);
+	fua(1);
+	bad_page = drive()->obj[drive()->map[1]].ppn;
+	for (uint32_t i = 1; i < 14; i++) {
+		half_page(i + 1);
+		write_io(2 * i);
+		write_io(2 * i + 1);
+	}
+	flush();
+	EXPECT_EQ(drive()->shared, 13);
+	nand_array_set_hooks(r.ta.a, &hooks);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	EXPECT_EQ(drive()->shared, 14);
+	half_page(1);
+	read_io(1);
+	overwrite(28, 500);
+	EXPECT_EQ(drive()->shared, 14);
+	EXPECT_EQ(drive()->stats.op[FTL_WRITE].errors, 0);
+	half_page(1);
+	read_io(1);
+	rig_free(&r);
+}
+
+/*
  * Pages at random that cannot be read from their program to their erase: what a read gives
  * is right, or an error, all the time; a unit that is written whole is as good as new.
  */
@@ -882,11 +1005,14 @@ int main(int argc, char **argv)
 	RUN(dedup_takes_equal_units_only);
 	RUN(shared_objects_are_limited);
 	RUN(the_worst_case_fits);
+	RUN(a_failed_block_ends_no_writes);
+	RUN(worn_out_when_units_do_not_fit);
 	RUN(a_reference_outlives_its_unit);
 	RUN(a_lost_reference_loses_what_refers_to_it);
 	RUN(ids_used_anew);
 	RUN(what_cannot_be_read_is_no_reference);
 	RUN(a_read_keeps_its_reference);
+	RUN(an_old_link_comes_back);
 	RUN(pages_that_cannot_be_read);
 	RUN(what_it_cannot_do_is_refused);
 	return test_result();
