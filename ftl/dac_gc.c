@@ -130,26 +130,14 @@ static bool entry_lives(const struct dac *d, const struct dac_entry *e, uint32_t
 	return o->refs && o->ppn == from && o->seq == e->seq;
 }
 
-/* A content whose unit has another one by now belongs to nobody. */
-static void disown(const struct dac *d, struct dac_entry *e)
+static void pack(struct dac_gc *q, const struct dac_entry *e, const uint8_t *content)
 {
-	if (e->kind == DAC_LINK || e->lpn == DAC_NONE)
-		return;
-	if (d->map[e->lpn] != e->obj || d->link_at[e->lpn] != DAC_NONE || d->unit_seq[e->lpn] != e->seq)
-		e->lpn = DAC_NONE;
-}
-
-static void pack(struct dac *d, struct dac_gc *q, const struct dac_entry *e, const uint8_t *content)
-{
-	struct dac_entry mine = *e;
-
-	disown(d, &mine);
 	q->fill_from[q->fill.count] = q->from;
-	dac_fill_add(&q->fill, &mine, content);
+	dac_fill_add(&q->fill, e, content);
 }
 
 /* False: it does not fit any more; it is held until that page is programmed. */
-static bool pack_or_hold(struct dac *d, struct dac_gc *q, const struct dac_entry *e)
+static bool pack_or_hold(struct dac_gc *q, const struct dac_entry *e)
 {
 	if (!dac_fill_fits(&q->fill, e)) {
 		q->held = *e;
@@ -157,7 +145,7 @@ static bool pack_or_hold(struct dac *d, struct dac_gc *q, const struct dac_entry
 		q->out = DAC_OUT_PACKED;
 		return false;
 	}
-	pack(d, q, e, q->read + q->walk.content);
+	pack(q, e, q->read + q->walk.content);
 	return true;
 }
 
@@ -192,7 +180,7 @@ static void pack_from_memory(struct dac *d, struct dac_gc *q)
 			q->out = DAC_OUT_PACKED;
 			return;
 		}
-		pack(d, q, &e, NULL);
+		pack(q, &e, NULL);
 	}
 	q->from = DAC_NONE;
 }
@@ -227,7 +215,7 @@ static void take_apart(struct dac *d, struct dac_gc *q)
 	}
 	if (q->has_held) {
 		q->has_held = false;
-		if (entry_lives(d, &q->held, q->from) && !pack_or_hold(d, q, &q->held))
+		if (entry_lives(d, &q->held, q->from) && !pack_or_hold(q, &q->held))
 			return;
 	}
 	for (;;) {
@@ -236,7 +224,7 @@ static void take_apart(struct dac *d, struct dac_gc *q)
 		SSD_ASSERT(more >= 0);	/* mount refused what it could not read */
 		if (!more)
 			break;
-		if (entry_lives(d, &e, q->from) && !pack_or_hold(d, q, &e))
+		if (entry_lives(d, &e, q->from) && !pack_or_hold(q, &e))
 			return;
 	}
 	q->from = DAC_NONE;
@@ -278,7 +266,6 @@ static bool program(struct dac *d, struct dac_die *x)
 		return x->cmd != DAC_IDLE;
 	if (whole) {
 		oob.entry = q->oob.entry;
-		disown(d, &oob.entry);
 		c.data = q->read;
 	} else {
 		dac_fill_seal(&q->fill);

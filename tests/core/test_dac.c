@@ -865,6 +865,38 @@ static void an_old_link_comes_back(void)
 }
 
 /*
+ * Unit 0 was written twice and flushed each time, and GC has moved its first content, which unit 1
+ * refers to. The page of the second cannot be read at a mount, which cannot know what it was,
+ * nor whether its program ended. What it finds of unit 0 is the first content.
+ */
+static void an_older_version_comes_back(void)
+{
+	const struct nand_hooks hooks = { .fault = lose };
+	uint32_t ref, was;
+
+	start(FTL_REDUCE_DAC, 0);
+	half_page(1);
+	fua(0);
+	ref = drive()->map[0];
+	was = drive()->obj[ref].ppn;
+	in[UNIT - 1] = 7;
+	fua(1);
+	random_page(3);
+	fua(0);
+	overwrite(2, 200);
+	EXPECT(drive()->obj[ref].ppn != was);
+	bad_page = drive()->obj[drive()->map[0]].ppn;
+	nand_array_set_hooks(r.ta.a, &hooks);
+	EXPECT_EQ(try_read(0), SSD_E_UNCORR);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	half_page(1);
+	read_io(0);
+	in[UNIT - 1] = 7;
+	read_io(1);
+	rig_free(&r);
+}
+
+/*
  * Pages at random that cannot be read from their program to their erase: what a read gives
  * is right, or an error, all the time; a unit that is written whole is as good as new.
  */
@@ -1013,6 +1045,7 @@ int main(int argc, char **argv)
 	RUN(what_cannot_be_read_is_no_reference);
 	RUN(a_read_keeps_its_reference);
 	RUN(an_old_link_comes_back);
+	RUN(an_older_version_comes_back);
 	RUN(pages_that_cannot_be_read);
 	RUN(what_it_cannot_do_is_refused);
 	return test_result();
