@@ -238,6 +238,7 @@ struct dac {
 	uint32_t *map, *link_at;	/* object; page of the link entry, or DAC_NONE */
 	uint64_t *unit_seq;		/* 0: never written */
 	uint64_t *unit_ref_seq;		/* mount: of what its newest entry refers to */
+	bool unreadable;		/* mount: a page */
 	uint32_t gone;			/* stands for objects that were lost altogether */
 	uint32_t *check_refs, *check_shares;	/* dac_check()'s own */
 	struct dac_obj *obj;

@@ -12,8 +12,14 @@
  * What a unit's newest entry refers to and is not there any more was lost (an unreadable
  * page): the unit has d->gone then, an object without content. Nothing is programmed or
  * erased, so that a mount can be cut anywhere.
+ *
+ * A page that cannot be read now may be the newest, and be read by a later mount. So numbers
+ * go on NUMBERS_LEFT above what was read then: more than pass while a block's pages are
+ * filled. A torn page costs as much; 2^20 mounts with one use up the numbers.
  */
 #include "dac.h"
+
+#define NUMBERS_LEFT (1u << 20)
 
 static void mount_command(struct dac *d, struct nand_cmd *c, uint64_t *ready_ns)
 {
@@ -52,8 +58,10 @@ static int survey_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *r
 	if (c.status == NAND_ERASED)
 		return SSD_OK;
 	b->next_page = page + 1;
-	if (!dac_readable(c.status))
+	if (!dac_readable(c.status)) {
+		d->unreadable = true;
 		return SSD_OK;
+	}
 	if (!dac_get_oob(d->oob, &o) || (o.collected != DAC_NONE && o.collected >= geo_blocks(d->g)))
 		return SSD_E_CORRUPT;
 	if (o.serial > b->last_serial)
@@ -150,8 +158,10 @@ static int mount_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *re
 	if (page >= b->next_page || b->collected_serial > b->last_serial)
 		return SSD_OK;
 	mount_command(d, &c, ready_ns);
-	if (!dac_readable(c.status))
+	if (!dac_readable(c.status)) {
+		d->unreadable = true;
 		return SSD_OK;
+	}
 	if (!dac_get_oob(d->oob, &o))
 		return SSD_E_CORRUPT;
 	if (o.kind == DAC_WHOLE)
@@ -266,6 +276,10 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	if (err)
 		return err;
 	d->now_ns = *ready_ns;
+	if (d->unreadable) {
+		d->seq += NUMBERS_LEFT;
+		d->serial += NUMBERS_LEFT;
+	}
 	d->gone = d->objects - 1;	/* an id that is never stored */
 	d->obj[d->gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
 					    .cached = DAC_NONE, .kind = DAC_LOST };

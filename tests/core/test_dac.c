@@ -897,6 +897,36 @@ static void an_older_version_comes_back(void)
 }
 
 /*
+ * The newest page, unit 0's second content, cannot be read at one mount and can at the next.
+ * Between them unit 0 got a third, which is what counts: its numbers are above all there ever were.
+ */
+static void numbers_are_given_once(void)
+{
+	const struct nand_hooks hooks = { .fault = lose };
+	uint64_t seq, serial;
+
+	start(FTL_REDUCE_DAC, 0);
+	half_page(1);
+	fua(0);
+	half_page(2);
+	fua(0);
+	seq = drive()->seq;
+	serial = drive()->serial;
+	bad_page = drive()->obj[drive()->map[0]].ppn;
+	nand_array_set_hooks(r.ta.a, &hooks);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	half_page(1);
+	read_io(0);
+	half_page(3);
+	fua(0);
+	EXPECT(drive()->seq > seq && drive()->serial > serial);
+	bad_page = DAC_NONE;
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	read_io(0);
+	rig_free(&r);
+}
+
+/*
  * Pages at random that cannot be read from their program to their erase: what a read gives
  * is right, or an error, all the time; a unit that is written whole is as good as new.
  */
@@ -1046,6 +1076,7 @@ int main(int argc, char **argv)
 	RUN(a_read_keeps_its_reference);
 	RUN(an_old_link_comes_back);
 	RUN(an_older_version_comes_back);
+	RUN(numbers_are_given_once);
 	RUN(pages_that_cannot_be_read);
 	RUN(what_it_cannot_do_is_refused);
 	return test_result();
