@@ -927,6 +927,62 @@ static void numbers_are_given_once(void)
 }
 
 /*
+ * Power is lost in the middle of GC's erase while no block is free: some pages of the victim are
+ * what they were, others are not. Its live data is in another block, whose last page says so; were
+ * the victim's pages taken for live, no block could be collected without a free one.
+ */
+static bool erasing_without_a_free_block(const struct dac_die *x)
+{
+	return x->cmd == DAC_CMD_GC_ERASE && !x->free_count && x->gc.copied;
+}
+
+/* Was the victim half erased? */
+static bool a_torn_erase_of_the_last_block(uint64_t seed)
+{
+	static struct rig twin;
+	struct dac_die *x;
+	uint64_t ns, dice = seed;
+	bool cut = false, partly;
+
+	start(FTL_REDUCE_DAC, 0);
+	x = &drive()->die[0];
+	rig_make(&twin, r.shape);
+	for (uint32_t i = 0; i < 3000 && !cut; i++) {
+		random_page(rnd(&dice));
+		begin_io(&r.all, FTL_WRITE, i < 48 ? i : (uint32_t)(rnd(&dice) % 48));
+		while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE) {
+			if (i > 200 && erasing_without_a_free_block(x)) {
+				rig_lose_power(&twin, &r, (r.now_ns + x->ready_ns) / 2, seed);
+				cut = true;
+				break;
+			}
+			r.now_ns = r.next_ns;
+		}
+	}
+	EXPECT(cut);
+	rig_free(&r);
+	r = twin;
+	r.may_fail = true;
+	EXPECT_EQ(rig_mount(&r), SSD_OK);
+	partly = !drive()->die[0].free_count;	/* else no page of the victim is left */
+	for (uint32_t i = 0; i < 48; i++) {
+		random_page(i);
+		EXPECT_EQ(io(FTL_WRITE, true, i, &ns), SSD_OK);
+	}
+	rig_free(&r);
+	return partly;
+}
+
+static void torn_erases(void)
+{
+	uint32_t partly = 0;
+
+	for (uint64_t seed = 1; seed <= 30; seed++)
+		partly += a_torn_erase_of_the_last_block(seed);
+	EXPECT(partly > 10);
+}
+
+/*
  * Pages at random that cannot be read from their program to their erase: what a read gives
  * is right, or an error, all the time; a unit that is written whole is as good as new.
  */
@@ -1077,6 +1133,7 @@ int main(int argc, char **argv)
 	RUN(an_old_link_comes_back);
 	RUN(an_older_version_comes_back);
 	RUN(numbers_are_given_once);
+	RUN(torn_erases);
 	RUN(pages_that_cannot_be_read);
 	RUN(what_it_cannot_do_is_refused);
 	return test_result();
