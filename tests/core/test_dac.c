@@ -427,6 +427,45 @@ static void shared_objects_are_limited(void)
 	rig_free(&r);
 }
 
+/* Like the random page 100 + i in a quarter only. */
+static void quarter_page(uint32_t i)
+{
+	uint8_t quarter[UNIT / 4];
+
+	random_page(100 + i);
+	memcpy(quarter, in, sizeof(quarter));
+	random_page(200 + i);
+	memcpy(in, quarter, sizeof(quarter));
+}
+
+static void fill_to_the_worst(void)
+{
+	for (uint32_t i = 0; i < 13; i++) {
+		random_page(100 + i);
+		write_io(i);
+		quarter_page(i);
+		write_io(13 + i);
+	}
+}
+
+static void read_the_worst(void)
+{
+	for (uint32_t i = 0; i < 13; i++) {
+		quarter_page(i);
+		read_io(13 + i);
+	}
+}
+
+/* One of the 35, the first time each in turn. */
+static enum ssd_err write_the_worst(uint32_t i, uint64_t *dice)
+{
+	uint32_t unit = i < 35 ? i : (uint32_t)(rnd(dice) % 35);
+	uint64_t ns;
+
+	random_page(1000 + i);
+	return io(FTL_WRITE, false, unit < 13 ? unit : unit + 13, &ns);
+}
+
 /*
  * As full as it can be: 13 references that no unit has any more, each for one unit that is
  * like it in a quarter and takes most of a page, and 35 units that do not compress. 61 pages
@@ -437,37 +476,16 @@ static void the_worst_case_fits(void)
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
 	uint64_t dice = 3;
 
-	for (uint32_t i = 0; i < 13; i++) {
-		uint8_t quarter[UNIT / 4];
-
-		random_page(100 + i);
-		write_io(i);
-		memcpy(quarter, in, sizeof(quarter));
-		random_page(200 + i);
-		memcpy(in, quarter, sizeof(quarter));
-		write_io(13 + i);
-	}
+	fill_to_the_worst();
 	EXPECT_EQ(s->delta_units, 13);
 	EXPECT(s->delta_bytes > 13 * 500);		/* no two in a page */
-	for (uint32_t i = 0; i < 3000; i++) {
-		uint32_t unit = i < 35 ? i : (uint32_t)(rnd(&dice) % 35);
-
-		random_page(1000 + i);
-		write_io(unit < 13 ? unit : unit + 13);
-	}
+	for (uint32_t i = 0; i < 3000; i++)
+		EXPECT_EQ(write_the_worst(i, &dice), SSD_OK);
 	flush();
 	EXPECT_EQ(drive()->shared, 13);
 	EXPECT_EQ(drive()->die[0].live_pages, 61);
 	EXPECT_EQ(s->op[FTL_WRITE].errors, 0);
-	for (uint32_t i = 0; i < 13; i++) {
-		uint8_t quarter[UNIT / 4];
-
-		random_page(100 + i);
-		memcpy(quarter, in, sizeof(quarter));
-		random_page(200 + i);
-		memcpy(in, quarter, sizeof(quarter));
-		read_io(13 + i);
-	}
+	read_the_worst();
 	rig_free(&r);
 }
 
@@ -531,6 +549,32 @@ static void a_failed_block_ends_no_writes(void)
 	half_page(13);
 	in[UNIT - 1] = 7;
 	read_io(25);
+	rig_free(&r);
+}
+
+/* In the worst case 61 pages are live when only 56 may be: read-only, and nothing is lost. */
+static void the_worst_case_and_a_failed_block(void)
+{
+	const struct nand_hooks hooks = { .fault = fail_erases };
+	enum ssd_err err = SSD_OK;
+	uint64_t dice = 3;
+
+	start(FTL_REDUCE_DAC, 0);
+	r.may_fail = true;
+	fill_to_the_worst();
+	for (uint32_t i = 0; i < 1000; i++)
+		EXPECT_EQ(write_the_worst(i, &dice), SSD_OK);
+	flush();
+	erase_fails = 1;
+	nand_array_set_hooks(r.ta.a, &hooks);
+	for (uint32_t i = 1000; i < 1500 && err == SSD_OK; i++)
+		err = write_the_worst(i, &dice);
+	EXPECT_EQ(err, SSD_E_WORNOUT);
+	EXPECT_EQ(drive()->room, 56);
+	EXPECT_EQ(drive()->die[0].live_pages, 61);
+	read_the_worst();
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	read_the_worst();
 	rig_free(&r);
 }
 
@@ -1124,6 +1168,7 @@ int main(int argc, char **argv)
 	RUN(shared_objects_are_limited);
 	RUN(the_worst_case_fits);
 	RUN(a_failed_block_ends_no_writes);
+	RUN(the_worst_case_and_a_failed_block);
 	RUN(worn_out_when_units_do_not_fit);
 	RUN(a_reference_outlives_its_unit);
 	RUN(a_lost_reference_loses_what_refers_to_it);
