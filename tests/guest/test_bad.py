@@ -111,9 +111,9 @@ class Guest(GuestTest):
             "--cmd",
             script,
             "--timeout",
-            "25",
+            "60",
             code=3,
-            words=("no sign of life for 25 s", "| about to hang", "--timeout"),
+            words=("no sign of life for 60 s", "| about to hang", "--timeout"),
         )
 
     def test_too_little_memory(self):
