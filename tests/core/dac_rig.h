@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dac_rig.h - what test_dac and test_dac_loss share: a small drive of the DAC FTL, `r`; one I/O
+ * at a time on it, run until nothing moves; contents that compress or do not; and the drive as
+ * full as it can be. It knows the drive's shape and the engine's times.
+ *
+ * What expects something is inline: test.h counts failures in the file of the case (RUN).
+ */
+#ifndef SLATE_DAC_RIG_H
+#define SLATE_DAC_RIG_H
+
+#include "dac.h"
+#include "direct_rig.h"
+
+#define UNIT 1024u
+#define HASH_NS 400u
+#define COMPRESS_NS 900u
+#define EXPAND_NS 600u
+
+extern struct rig r;
+extern uint8_t in[UNIT], out[UNIT];	/* of the next write; of the last read */
+extern const struct rig_shape shape;
+
+/* ---- contents: random bytes do not compress, text does -------------------------------- */
+
+void random_page(uint64_t seed);
+/* Half of each sub-page random, half zeroes: compresses, and is like no other seed's. */
+void half_page(uint64_t seed);
+/* Like the random page 100 + i in a quarter only. */
+void quarter_page(uint32_t i);
+
+/* ---- a drive, and one I/O on it ---------------------------------------------------- */
+
+/* A fresh drive of `shape`, but for these two; its statistics. */
+const struct ftl_stats *start(enum ftl_reduction reduction, uint32_t references);
+
+static inline struct dac *drive(void)
+{
+	return dac_of(r.f);
+}
+
+/* Until nothing moves any more; `in` or `out` is the data. */
+static inline enum ssd_err io(enum ftl_op op, bool fua, uint32_t unit, uint64_t *ns)
+{
+	struct rig_io *q = &r.all;
+	uint8_t *kept = q->data;
+
+	q->io = (struct ftl_io){ .op = op, .fua = fua, .offset = (uint64_t)unit * UNIT, .bytes = UNIT };
+	q->reported = false;
+	q->data = op == FTL_WRITE ? in : out;
+	r.may_lose = true;
+	r.ops->submit(r.f, r.now_ns, &q->io);
+	r.ops->check(r.f);
+	for (r.next_ns = r.ops->step(r.f, r.now_ns); r.next_ns != FTL_IDLE;
+	     r.next_ns = r.ops->step(r.f, r.now_ns)) {
+		r.now_ns = r.next_ns;
+		r.ops->check(r.f);
+	}
+	q->data = kept;
+	EXPECT(q->reported);
+	*ns = q->io.done_ns - q->io.submit_ns;
+	EXPECT_EQ(ftl_breakdown_sum(&q->io.where), *ns);
+	if (q->io.done_ns > r.now_ns)
+		r.now_ns = q->io.done_ns;
+	return q->io.status;
+}
+
+static inline uint64_t write_io(uint32_t unit)
+{
+	uint64_t ns;
+
+	EXPECT_EQ(io(FTL_WRITE, false, unit, &ns), SSD_OK);
+	return ns;
+}
+
+static inline uint64_t fua(uint32_t unit)
+{
+	uint64_t ns;
+
+	EXPECT_EQ(io(FTL_WRITE, true, unit, &ns), SSD_OK);
+	return ns;
+}
+
+static inline uint64_t flush(void)
+{
+	uint64_t ns;
+
+	EXPECT_EQ(io(FTL_FLUSH, false, 0, &ns), SSD_OK);
+	return ns;
+}
+
+/* And it must be what `in` is. */
+static inline uint64_t read_io(uint32_t unit)
+{
+	uint64_t ns;
+
+	EXPECT_EQ(io(FTL_READ, false, unit, &ns), SSD_OK);
+	EXPECT(!memcmp(in, out, UNIT));
+	return ns;
+}
+
+/* Units from `first` on with random pages, at random: every block is collected sooner or later. */
+static inline void overwrite(uint32_t first, uint32_t times)
+{
+	uint64_t dice = 7;
+
+	for (uint32_t i = 0; i < times; i++) {
+		random_page(10 + i);
+		write_io(first + (uint32_t)(rnd(&dice) % (48 - first)));
+	}
+	flush();
+}
+
+/* ---- as full as it can be (the_worst_case_fits) ------------------------------------- */
+
+static inline void fill_to_the_worst(void)
+{
+	for (uint32_t i = 0; i < 13; i++) {
+		random_page(100 + i);
+		write_io(i);
+		quarter_page(i);
+		write_io(13 + i);
+	}
+}
+
+static inline void read_the_worst(void)
+{
+	for (uint32_t i = 0; i < 13; i++) {
+		quarter_page(i);
+		read_io(13 + i);
+	}
+}
+
+/* One of the 35, the first time each in turn. */
+static inline enum ssd_err write_the_worst(uint32_t i, uint64_t *dice)
+{
+	uint32_t unit = i < 35 ? i : (uint32_t)(rnd(dice) % 35);
+	uint64_t ns;
+
+	random_page(1000 + i);
+	return io(FTL_WRITE, false, unit < 13 ? unit : unit + 13, &ns);
+}
+
+#endif
