@@ -3,8 +3,6 @@
  * dac_rig.h - what test_dac and test_dac_loss share: a small drive of the DAC FTL, `r`; one I/O
  * at a time on it, run until nothing moves; contents that compress or do not; and the drive as
  * full as it can be. It knows the drive's shape and the engine's times.
- *
- * What expects something is inline: test.h counts failures in the file of the case (RUN).
  */
 #ifndef SLATE_DAC_RIG_H
 #define SLATE_DAC_RIG_H
