@@ -175,7 +175,7 @@ class Profiles(GuestTest):
         self.check("znand")
 
     def test_rps(self):
-        self.check("rps-small")
+        self.check("rps")
 
 
 class FileSystems(GuestTest):
