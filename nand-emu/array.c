@@ -51,6 +51,33 @@ static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 		a->hooks.violation(a->hooks.opaque, r, c);
 }
 
+/* ---- energy --------------------------------------------------------------- */
+
+static uint64_t cell_energy(const struct nand_array *a, const struct nand_cmd *c, uint32_t type)
+{
+	const struct nand_energy *e = &a->c.energy;
+
+	switch (c->op) {
+	case NAND_READ:
+		return (uint64_t)e->read_nj[type] * (1 + c->retries);
+	case NAND_PROGRAM:
+		return e->program_nj[type];
+	case NAND_COPYBACK:
+		return e->program_nj[type] + e->read_nj[page_type(a, place_of(a, c->from.v).page)];
+	case NAND_ERASE:
+		return e->erase_nj[pb_level(c->pb)];
+	case NAND_NOPS:
+		break;
+	}
+	return 0;
+}
+
+void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type)
+{
+	a->stats.energy_nj[c->op][c->source] += cell_energy(a, c, type) +
+		bus_bytes(a, c) * a->c.energy.bus_pj_per_byte / 1000;
+}
+
 /* ---- effects ------------------------------------------------------------ */
 
 static inline void copy_oob(void *to, const void *from, uint32_t bytes)
@@ -76,8 +103,12 @@ static void look_at_cells(struct nand_array *a, const struct place *p, struct na
 	c->retries = 0;
 	c->resumed_done_ns = 0;
 	c->status = readable(k) ? NAND_OK : k == CELL_LOST ? NAND_UNCORR : NAND_ERASED;
-	if (a->age && readable(k))
-		read_errors(a, p, c);
+	if (readable(k)) {
+		uint32_t flips = a->hooks.flips ? a->hooks.flips(a->hooks.opaque, c->ppn) : 0;
+
+		if (a->age || flips)
+			read_errors(a, p, c, flips);
+	}
 	if (a->hooks.fault) {
 		enum nand_status s = a->hooks.fault(a->hooks.opaque, c);
 
@@ -91,8 +122,7 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 	const struct nand_geometry *g = &a->base.geo;
 
 	if (a->energy)
-		a->stats.energy_nj[NAND_READ][c->source] +=
-			(uint64_t)a->c.energy.read_nj[page_type(a, p->page)] * (1 + c->retries);
+		count_energy(a, c, page_type(a, p->page));
 	a->stats.retries += c->retries;
 	if (a->age)
 		a->age[p->pb].reads++;
@@ -117,14 +147,6 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 		c->page = page_content(a, p);
 }
 
-static void program_energy(struct nand_array *a, struct nand_cmd *c, uint32_t type)
-{
-	a->stats.energy_nj[c->op][c->source] += a->c.energy.program_nj[type];
-	if (c->op == NAND_COPYBACK)
-		a->stats.energy_nj[c->op][c->source] +=
-			a->c.energy.read_nj[page_type(a, place_of(a, c->from.v).page)];
-}
-
 /* Errors that a copyback takes along. */
 static void carry_errors(struct nand_array *a, struct nand_cmd *c)
 {
@@ -133,7 +155,7 @@ static void carry_errors(struct nand_array *a, struct nand_cmd *c)
 
 	if (!readable(cell_get(a, c->from.v)))
 		return;
-	read_errors(a, &from, &as_read);
+	read_errors(a, &from, &as_read, 0);
 	a->carried[c->ppn.v] = (uint8_t)(as_read.raw_bits < 255 ? as_read.raw_bits : 255);
 }
 
@@ -145,7 +167,7 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 
 	SSD_PREFETCH(oob + 64);		/* of the pages that are likely to be next */
 	if (a->energy)
-		program_energy(a, c, type);
+		count_energy(a, c, type);
 	if (!g->one_shot)
 		a->stats.lower_reads += type;
 	order_advance(a, p);
@@ -174,7 +196,8 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 /* The rest happens at its end, in settle(). */
 static void do_erase(struct nand_array *a, const struct nand_cmd *c, bool failed)
 {
-	a->stats.energy_nj[NAND_ERASE][c->source] += a->c.energy.erase_nj[pb_level(c->pb)];
+	if (a->energy)
+		count_energy(a, c, 0);
 	a->stats.partial_erases += c->pb != NAND_WHOLE_BLOCK;
 	a->stats.erase_fails += failed;
 }
@@ -311,13 +334,6 @@ static unsigned int distinct_planes(const struct place *at, unsigned int count)
 	return planes;
 }
 
-static void bus_energy(struct nand_array *a, const struct nand_cmd *c)
-{
-	if (a->c.energy.bus_pj_per_byte)
-		a->stats.energy_nj[c->op][c->source] +=
-			bus_bytes(a, c) * a->c.energy.bus_pj_per_byte / 1000;
-}
-
 static void change_cells(struct nand_array *a, uint64_t now_ns, const struct place *at,
 			 struct nand_cmd *c, unsigned int count)
 {
@@ -333,8 +349,6 @@ static void change_cells(struct nand_array *a, uint64_t now_ns, const struct pla
 			do_erase(a, &c[i], f[i].failed);
 		else
 			do_program(a, &at[i], &c[i], f[i].failed);
-		if (a->energy)
-			bus_energy(a, &c[i]);
 	}
 	if (c[0].op == NAND_ERASE)
 		a->stats.parallel_erases += count - distinct_planes(at, count);
@@ -352,8 +366,6 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 	for (unsigned int i = 0; i < count; i++) {
 		a->stats.ops[NAND_READ][c[i].source]++;
 		do_read(a, &at[i], &c[i]);
-		if (a->energy)
-			bus_energy(a, &c[i]);
 		if (c[i].done_ns > end_ns)
 			end_ns = c[i].done_ns;
 	}
@@ -372,15 +384,13 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 	a->die_busy[at[0].die].ns[c[0].source] += took_ns;
 }
 
-static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
+/* Whatever plain.c does not execute. */
+static __attribute__((noinline)) void submit_any(struct nand_array *a, uint64_t now_ns,
+						 struct nand_cmd *c, unsigned int count)
 {
-	struct nand_array *a = array_of(n);
 	struct place at[NAND_GROUP_MAX];
 	enum nand_rule r = a->powered ? NAND_NRULES : NAND_R8;
 
-	SSD_ASSERT(count >= 1 && count <= NAND_GROUP_MAX);
-	SSD_ASSERT(now_ns >= a->head->now_ns);	/* A4 */
-	a->head->now_ns = now_ns;
 	for (unsigned int i = 0; i < count && r == NAND_NRULES; i++)
 		if (!address_exists(a, &c[i]))
 			r = NAND_R0;
@@ -404,6 +414,18 @@ static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, un
 		change_cells(a, now_ns, at, c, count);
 	if (a->hooks.done)
 		a->hooks.done(a->hooks.opaque, now_ns, c, count);
+}
+
+static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
+{
+	struct nand_array *a = array_of(n);
+
+	SSD_ASSERT(count >= 1 && count <= NAND_GROUP_MAX);
+	SSD_ASSERT(now_ns >= a->head->now_ns);	/* A4 */
+	a->head->now_ns = now_ns;
+	if (SSD_LIKELY(a->plain) && plain_submit(a, now_ns, c, count))
+		return;
+	submit_any(a, now_ns, c, count);
 }
 
 /* ---- power -------------------------------------------------------------- */
@@ -477,6 +499,17 @@ static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint
 	}
 }
 
+void nand_array_in_flight(const struct nand_array *a, uint64_t at_ns, struct nand_in_flight *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (uint32_t i = 0; i < geo_dies(&a->base.geo); i++) {
+		const struct img_die *d = &a->die[i];
+
+		if (d->ready_ns > at_ns)
+			*(at_ns > d->cell_start_ns ? &out->begun[d->op] : &out->waiting[d->op]) += d->count;
+	}
+}
+
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 {
 	uint32_t dies = geo_dies(&a->base.geo);
@@ -493,7 +526,7 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 		a->die[i].ready_ns = at_ns;
 	}
 	a->head->cuts++;
-	a->powered = false;
+	a->powered = a->plain = false;
 }
 
 void nand_array_power_on(struct nand_array *a)
@@ -515,6 +548,7 @@ void nand_array_power_on(struct nand_array *a)
 	image_order();			/* killed here, time counts twice rather than never */
 	a->head->now_ns = 0;
 	a->powered = true;
+	a->plain = plain_possible(a);
 }
 
 void nand_array_passed(struct nand_array *a, uint64_t now_ns)
@@ -690,4 +724,15 @@ struct nand *nand_array_init(void *mem, void *image, const struct nand_array_con
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h)
 {
 	a->hooks = *h;
+	a->plain = plain_possible(a);
+}
+
+const struct nand_hooks *nand_array_hooks(const struct nand_array *a)
+{
+	return &a->hooks;
+}
+
+uint64_t nand_array_cuts(const struct nand_array *a)
+{
+	return a->head->cuts;
 }

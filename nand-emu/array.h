@@ -46,6 +46,12 @@ struct nand_hooks {
 	 * NAND_UNCORR or NAND_CORRECTED (READ).
 	 */
 	enum nand_status (*fault)(void *opaque, const struct nand_cmd *cmd);
+	/*
+	 * Bits of each ECC word of a page that are wrong, beside its raw errors: asked for
+	 * each read of a page that holds data. ecc_bits decides what comes of it; a retry
+	 * does not help.
+	 */
+	uint32_t (*flips)(void *opaque, ppn_t page);
 	/* After each call of submit() took effect. */
 	void (*done)(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds,
 		     unsigned int count);
@@ -79,7 +85,15 @@ struct nand *nand_array_init(void *mem, void *image, const struct nand_array_con
 struct nand_array *nand_array_of(struct nand *n);
 
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
+const struct nand_hooks *nand_array_hooks(const struct nand_array *a);
 
+/* Commands under way by operation; reads, which change nothing, are not among them. */
+struct nand_in_flight {
+	uint32_t begun[NAND_NOPS];	/* in their cell phase: a cut would tear them; */
+	uint32_t waiting[NAND_NOPS];	/* before it: they would leave no trace */
+};
+/* What a power cut at at_ns would meet. */
+void nand_array_in_flight(const struct nand_array *a, uint64_t at_ns, struct nand_in_flight *out);
 /*
  * Cut the power at at_ns >= the last submit's now_ns. seed chooses what torn
  * cells hold. Afterwards every submit is a violation of R8 until power_on().
@@ -87,6 +101,8 @@ void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
 /* Power is back: every die idle, time begins at 0 again. Also ends a running one. */
 void nand_array_power_on(struct nand_array *a);
+/* Power cuts in the image's life, dead shells among them. */
+uint64_t nand_array_cuts(const struct nand_array *a);
 /*
  * Time has come so far: what had ended by now_ns has ended, also for an image
  * that is taken up after its shell died. A shell calls it before it tells

@@ -3,6 +3,7 @@
  * array_impl.h - the array's state, for the files that implement it:
  *
  *   array.c    submit: rules, then time, then effects; power; statistics
+ *   plain.c    the commonest calls, in fewer steps
  *   rules.c    R0 and R3 to R11: may this group be executed?
  *   order.c    R1 and R2: which page of a block may be programmed next
  *   timing.c   when the parts of a group happen
@@ -10,7 +11,7 @@
  *   physics.c  raw errors and wear
  *   image.c    where everything lies in memory; validation; copying
  *
- * Dependencies: array.c on all others, rules.c on order.c.
+ * Dependencies: array.c on all others, rules.c on order.c, plain.c on cells.c and bus.c.
  *
  *   page    ERASED -> GOOD or FILL (program) -> ERASED (erase)
  *           GOOD, FILL -> LOST (torn or failed program, torn erase, disturbed,
@@ -106,6 +107,7 @@ struct nand_array {
 	struct nand_hooks hooks;
 	struct nand_stats stats;
 	bool powered;
+	bool plain;			/* plain_possible(), as things are */
 
 	uint32_t pages;			/* derived: all of them, */
 	uint32_t pb_pages;		/* of a smallest PB, */
@@ -117,7 +119,7 @@ struct nand_array {
 	uint64_t page_bus_bytes;	/* a whole page on the bus, */
 	uint64_t page_bus_ns;		/* and its time */
 	struct fxp_div by_block_pages, by_plane_blocks, by_planes, by_channel_dies, by_types,
-		by_pb_pages;
+		by_pb_pages, by_die_pages;
 
 	struct img_head *head;		/* image */
 	struct img_die *die;
@@ -273,6 +275,15 @@ void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, s
 uint64_t user_bytes_read(const struct nand_array *a, const struct nand_cmd *c);	/* of a READ */
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
 
+/*
+ * plain.c. Two ways to say what array.c says: is it an array of which plain.c knows all? Of
+ * such: was the call executed? If not, nothing has changed.
+ */
+bool plain_possible(const struct nand_array *a);
+bool plain_submit(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
+/* array.c: energy of a command that took effect; only if the profile has any. */
+void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type);
+
 /* cells.c */
 /* With payload; without, page_mark() is all. */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data);
@@ -292,7 +303,7 @@ uint32_t disturbance_plan(const struct nand_array *a, const struct place *p);
 void disturb_neighbours(struct nand_array *a, const struct place *p, uint32_t plan);
 
 /* physics.c */
-void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c);
+void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c, uint32_t flips);
 bool wear_fails(const struct nand_array *a, uint32_t block, uint32_t erases, enum nand_op op);
 
 /* image.c */

@@ -12,17 +12,17 @@ static inline void make_room(struct bus *b)
 	}
 }
 
-uint64_t bus_book_between(struct bus *b, uint64_t earliest_ns, uint64_t len_ns,
+uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
 			  enum nand_source source, struct bus_waits *waits)
 {
 	uint64_t at = earliest_ns;
 	uint32_t i;
 
-	make_room(b);
-	if (b->book[b->count - 1].end_ns <= at) {	/* after all others: most are */
-		b->book[b->count++] = (struct bus_booking){ at, at + len_ns, source };
-		return at;
+	while (b->count && b->book->end_ns <= now_ns) {
+		b->book++;
+		b->count--;
 	}
+	make_room(b);
 	for (i = 0; i < b->count; i++) {
 		const struct bus_booking *k = &b->book[i];
 

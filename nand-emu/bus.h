@@ -14,6 +14,9 @@
  *   B2  there is room: a die holds one command group, of at most planes_per_die
  *       commands with two bookings each, and what has ended is dropped first.
  *
+ * What has ended may stay in the window for a while: it changes nothing, and to see after
+ * each booking how many others have ended is a guess that processors lose.
+ *
  * Cost: O(bookings under way), at most 2 x planes x dies of the channel.
  */
 #ifndef SLATE_BUS_H
@@ -41,13 +44,12 @@ struct bus_waits {
 	uint64_t host_ns, gc_ns;
 };
 
-/* The same where the calendar is not over by earliest_ns; what has ended is forgotten. */
-uint64_t bus_book_between(struct bus *b, uint64_t earliest_ns, uint64_t len_ns,
+/* The same, where the new one need not be the last, or there is no room behind the window. */
+uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
 			  enum nand_source source, struct bus_waits *waits);
 
 /*
- * Book len_ns at or after earliest_ns; bookings that ended by now_ns are
- * forgotten. Returns the start and adds the time spent waiting to *waits.
+ * Book len_ns at or after earliest_ns >= now_ns, which never decreases. Returns the start and adds the time spent waiting to *waits.
  */
 static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns,
 				uint64_t len_ns, enum nand_source source,
@@ -55,16 +57,18 @@ static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earlies
 {
 	if (!len_ns)
 		return earliest_ns;
-	while (b->count && b->book->end_ns <= now_ns) {
-		b->book++;
-		b->count--;
-	}
-	if (!b->count) {
+	if (!b->count || b->book[b->count - 1].end_ns <= now_ns) {	/* all have ended */
 		b->book = b->room;
+		b->book[0] = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, source };
+		b->count = 1;
+		return earliest_ns;
+	}
+	if (b->book[b->count - 1].end_ns <= earliest_ns && b->count < b->max &&
+	    b->book + b->count < b->room + BUS_ROOM(b->max)) {
 		b->book[b->count++] = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, source };
 		return earliest_ns;
 	}
-	return bus_book_between(b, earliest_ns, len_ns, source, waits);
+	return bus_book_between(b, now_ns, earliest_ns, len_ns, source, waits);
 }
 
 #endif

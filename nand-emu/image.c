@@ -219,6 +219,7 @@ static void derive(struct nand_array *a, const struct nand_geometry *g)
 	a->by_channel_dies = fxp_div_by(geo_dies_per_channel(g));
 	a->by_types = fxp_div_by(g->bits_per_cell);
 	a->by_pb_pages = fxp_div_by(a->pb_pages);
+	a->by_die_pages = fxp_div_by(g->pages_per_block * g->blocks_per_plane * g->planes_per_die);
 }
 
 void image_attach(struct nand_array *a, void *mem, void *image)
@@ -351,6 +352,7 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 		   nand_array_image_bytes(&src->c));
 	dst->stats = src->stats;
 	dst->powered = src->powered;
+	dst->plain = plain_possible(dst);
 	copy_tables(dst, src);
 	memcpy(dst->bus_busy, src->bus_busy, g->channels * sizeof(*dst->bus_busy));
 	memcpy(dst->die_busy, src->die_busy, geo_dies(g) * sizeof(*dst->die_busy));

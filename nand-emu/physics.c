@@ -72,20 +72,20 @@ static uint32_t worst_word(const struct nand_array *a, const struct place *p, ui
 	return worst;
 }
 
-/* Sets raw_bits, retries and what status a readable page has. */
-void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c)
+/* Sets raw_bits, retries and what status a readable page has. flips: wrong bits in each word besides. */
+void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c, uint32_t flips)
 {
 	const struct nand_physics *f = &a->c.physics;
 	uint32_t words = c->ecc_words ? c->ecc_words : 1;	/* the spare area: as the first word */
-	uint64_t mean = (uint64_t)((fxp_wide)raw_error_rate(a, p) * a->base.geo.ecc_word_bytes * 8 >>
-				   (RBER_BITS - 32));
+	uint64_t rber = a->age ? raw_error_rate(a, p) : 0;
+	uint64_t mean = (uint64_t)((fxp_wide)rber * a->base.geo.ecc_word_bytes * 8 >> (RBER_BITS - 32));
 	uint32_t left;
 
-	c->raw_bits = left = worst_word(a, p, words, mean);
+	c->raw_bits = left = worst_word(a, p, words, mean) + flips;
 	while (left > f->ecc_bits && c->retries < f->retries_max) {
 		c->retries++;
 		mean = mean / 1000 * f->retry_permille;
-		left = worst_word(a, p, words, mean);
+		left = worst_word(a, p, words, mean) + flips;
 	}
 	if (left > f->ecc_bits)
 		c->status = NAND_UNCORR;

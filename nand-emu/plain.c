@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * plain.c - the commonest calls in few steps: the read of a whole page, and the program of
+ * a page of one plane or of several, in ascending order.
+ *
+ * It answers only for arrays of which plain_possible() holds: nothing fails, ages or
+ * disturbs, no command is suspended or holds the bus; and only for calls that break no
+ * rule, to a die that owes no erase. Of any other call it says so and has changed
+ * nothing: array.c, which knows everything, executes it or names the rule.
+ *
+ * So there are two ways to execute a command, and one must not differ from the other:
+ * storms drive both against the model, with hooks and without.
+ *
+ * Invariants: those of array_impl.h; flights and image_order() (A5) as in array.c.
+ */
+#include "array_impl.h"
+
+bool plain_possible(const struct nand_array *a)
+{
+	const struct nand_geometry *g = &a->base.geo;
+
+	return a->powered && g->order == NAND_ORDER_ASCENDING && !g->one_shot && a->pbs == 1 &&
+	       !a->age && !a->c.physics.endurance && !a->hooks.fault && !a->hooks.flips &&
+	       !a->hooks.done &&
+	       !a->c.timing.suspend_ns && !a->c.timing.gc_holds_bus;
+}
+
+/* R8; and nothing has to settle first but a count of flights. */
+static inline bool die_free(const struct img_die *d, uint64_t now_ns)
+{
+	/* Bits, not branches: what the die did last can not be guessed. */
+	return (d->ready_ns <= now_ns) & ((d->count == 0) | (d->op != NAND_ERASE));
+}
+
+static inline void move_oob(void *to, const void *from, uint32_t bytes)
+{
+	if (SSD_LIKELY(bytes == 16))	/* one unit a page: the commonest, and no call */
+		memcpy(to, from, 16);
+	else
+		memcpy(to, from, bytes);
+}
+
+static inline uint32_t type_of(const struct nand_array *a, uint32_t ppn)
+{
+	return a->by_types.m ? page_type(a, ppn % a->by_block_pages.d) : 0;
+}
+
+/* waits: for others, and the group's own time on the bus. */
+static inline void put_result(struct nand_array *a, struct nand_cmd *c, uint32_t channel,
+			      uint64_t now_ns, uint64_t cell_ns, uint64_t own_ns,
+			      const struct bus_waits *waits)
+{
+	bool host = c->source == NAND_SRC_HOST;
+
+	c->status = NAND_OK;
+	c->page = NULL;
+	c->raw_bits = 0;
+	c->retries = 0;
+	c->resumed_done_ns = 0;
+	c->start_ns = now_ns;
+	c->cell_ns = cell_ns;
+	c->bus_ns = own_ns;
+	c->wait_host_ns = waits->host_ns - (host ? own_ns : 0);
+	c->wait_gc_ns = waits->gc_ns - (host ? 0 : own_ns);
+	a->bus_busy[channel].ns[c->source] += own_ns;
+	a->stats.ops[c->op][c->source]++;
+	if (SSD_UNLIKELY(a->energy))
+		count_energy(a, c, type_of(a, c->ppn.v));
+}
+
+static inline void add_own(struct bus_waits *w, const struct nand_cmd *c, uint64_t own_ns)
+{
+	*(c->source == NAND_SRC_HOST ? &w->host_ns : &w->gc_ns) += own_ns;
+}
+
+/* ---- reads ------------------------------------------------------------------ */
+
+static void read_page(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, uint32_t die)
+{
+	const struct nand_timing *t = &a->c.timing;
+	uint64_t cell_ns = t->read_ns[type_of(a, c->ppn.v)], own_ns = t->cmd_ns + a->page_bus_ns, at;
+	uint32_t channel = fxp_quotient(a->by_channel_dies, die), kept = a->base.geo.oob_kept;
+	struct bus *bus = &a->bus[channel];
+	struct bus_waits w = { 0, 0 };
+
+	at = bus_book(bus, now_ns, now_ns, t->cmd_ns, c->source, &w) + t->cmd_ns;
+	at = bus_book(bus, now_ns, at + cell_ns, a->page_bus_ns, c->source, &w);
+	add_own(&w, c, own_ns);
+	c->done_ns = at + a->page_bus_ns;
+	put_result(a, c, channel, now_ns, cell_ns, own_ns, &w);
+	a->die[die].count = 0;
+	a->die[die].ready_ns = c->done_ns;
+	a->die_busy[die].ns[c->source] += c->done_ns - now_ns;
+	a->stats.read_bytes += a->page_bus_bytes;
+	a->stats.user_read_bytes[c->source] += a->base.geo.page_bytes;
+	if (c->oob) {
+		const uint8_t *oob = a->oob + (size_t)c->ppn.v * kept;
+
+		move_oob(c->oob, oob, kept);
+		SSD_PREFETCH(oob + 64);
+	}
+	if (a->payload) {
+		struct place p = place_of(a, c->ppn.v);
+
+		c->page = page_content(a, &p);
+	}
+}
+
+static bool plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c)
+{
+	uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v);
+	enum cell k;
+
+	if (c->ppn.v >= a->pages || (uint32_t)c->source >= NAND_NSOURCES ||
+	    c->ecc_words != NAND_WHOLE_PAGE || !die_free(&a->die[die], now_ns))
+		return false;
+	k = cell_get(a, c->ppn.v);
+	if (k != CELL_GOOD && k != CELL_FILL)
+		return false;
+	read_page(a, now_ns, c, die);
+	return true;
+}
+
+/* ---- programs --------------------------------------------------------------- */
+
+/* Planes of one die, each once (R6), and each page may be programmed (R0 to R3, R9). */
+static bool allowed(const struct nand_array *a, const struct nand_cmd *c, unsigned int count,
+		    uint32_t die, uint32_t block[NAND_PLANES_MAX])
+{
+	uint32_t planes = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		uint32_t ppn = c[i].ppn.v, b = fxp_quotient(a->by_block_pages, ppn), bit;
+
+		if (c[i].op != NAND_PROGRAM || (uint32_t)c[i].source >= NAND_NSOURCES ||
+		    ppn >= a->pages || fxp_quotient(a->by_die_pages, ppn) != die)
+			return false;
+		if (a->block[b] & BLOCK_BAD || a->pb[b].flags & PB_TORN ||
+		    cell_get(a, ppn) != CELL_ERASED ||
+		    ppn - b * a->by_block_pages.d < a->pb[b].next)
+			return false;
+		bit = 1u << (fxp_quotient(a->by_plane_blocks, b) & 31u);
+		if (planes & bit)
+			return false;
+		planes |= bit;
+		block[i] = b;
+	}
+	return true;
+}
+
+/* Flights first, so that what follows can be undone (A5). */
+static inline void take_off(struct nand_array *a, struct img_die *d, struct img_flight *f,
+			    const struct nand_cmd *c, unsigned int count, const uint32_t *block,
+			    uint64_t cell_start_ns, uint64_t done_ns)
+{
+	d->count = 0;
+	image_order();
+	for (unsigned int i = 0; i < count; i++)
+		f[i] = (struct img_flight){ .ppn = c[i].ppn.v, .prev_next = a->pb[block[i]].next };
+	d->op = NAND_PROGRAM;
+	d->source = c[0].source;
+	d->cell_start_ns = cell_start_ns;
+	image_order();
+	d->ready_ns = done_ns;
+	image_order();
+	d->count = count;
+	image_order();
+}
+
+static inline void program_page(struct nand_array *a, const struct nand_cmd *c, uint32_t block)
+{
+	uint32_t ppn = c->ppn.v, kept = a->base.geo.oob_kept;
+	uint8_t *oob = a->oob + (size_t)ppn * kept;
+
+	SSD_PREFETCH(oob + 64);		/* of the pages that are likely to be next */
+	a->stats.lower_reads += type_of(a, ppn);
+	a->pb[block].next = ppn - block * a->by_block_pages.d + 1;
+	if (c->oob)
+		move_oob(oob, c->oob, kept);
+	else
+		memset(oob, 0xff, kept);
+	if (a->payload)
+		page_store(a, ppn, c->data);
+	else
+		page_mark(a, ppn, CELL_GOOD);
+}
+
+static bool plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
+			  unsigned int count)
+{
+	const struct nand_timing *t = &a->c.timing;
+	uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v), channel;
+	uint64_t cell_ns = 0, own_ns = t->cmd_ns + a->page_bus_ns, at = now_ns;
+	uint32_t block[NAND_PLANES_MAX];
+	struct bus_waits w = { 0, 0 };
+
+	if (count > NAND_PLANES_MAX || c->ppn.v >= a->pages || !die_free(&a->die[die], now_ns) ||
+	    !allowed(a, c, count, die, block))
+		return false;
+	channel = fxp_quotient(a->by_channel_dies, die);
+	for (unsigned int i = 0; i < count; i++) {
+		uint32_t type = type_of(a, c[i].ppn.v);
+		uint64_t one = t->program_ns[type] + (uint64_t)type * t->lower_read_ns;
+
+		cell_ns = one > cell_ns ? one : cell_ns;
+		at = bus_book(&a->bus[channel], now_ns, at, own_ns, c[i].source, &w) + own_ns;
+		add_own(&w, &c[i], own_ns);
+	}
+	take_off(a, &a->die[die], flights_of(a, die), c, count, block, at, at + cell_ns);
+	a->die_busy[die].ns[c->source] += at + cell_ns - now_ns;
+	for (unsigned int i = 0; i < count; i++) {
+		c[i].done_ns = at + cell_ns;
+		put_result(a, &c[i], channel, now_ns, cell_ns, own_ns, &w);
+		program_page(a, &c[i], block[i]);
+	}
+	return true;
+}
+
+bool plain_submit(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
+{
+	if (c->op == NAND_READ && count == 1)
+		return plain_read(a, now_ns, c);
+	return c->op == NAND_PROGRAM && plain_program(a, now_ns, c, count);
+}
