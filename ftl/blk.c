@@ -171,16 +171,14 @@ void blk_move_bucket(struct blk_table *t, uint32_t b, uint32_t valid)
 void blk_prefetch_links(const struct blk_table *t, uint32_t b)
 {
 	const struct blk *k = &t->blk[b];
-	const uint32_t *bucket = plane_of(t, b)->bucket;
+	uint32_t beside;
 
 	if (k->state != BLK_FULL || !k->valid)
 		return;
-	if (k->prev != BLK_NONE)
-		SSD_PREFETCH(&t->blk[k->prev]);
-	if (k->next != BLK_NONE)
-		SSD_PREFETCH(&t->blk[k->next]);
-	if (bucket[k->valid - 1] != BLK_NONE)
-		SSD_PREFETCH(&t->blk[bucket[k->valid - 1]]);
+	beside = plane_of(t, b)->bucket[k->valid - 1];
+	SSD_PREFETCH(&t->blk[k->prev != BLK_NONE ? k->prev : b]);
+	SSD_PREFETCH(&t->blk[k->next != BLK_NONE ? k->next : b]);
+	SSD_PREFETCH(&t->blk[beside != BLK_NONE ? beside : b]);
 }
 
 static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
@@ -221,4 +219,15 @@ void blk_check(const struct blk_table *t)
 	for (uint64_t b = 0; b < geo_blocks(t->geo); b++)
 		full += t->blk[b].state == BLK_FULL;
 	SSD_ASSERT(full == on_lists);	/* K2 */
+}
+
+struct ftl_block blk_info(const struct blk_table *t, uint32_t block)
+{
+	static const enum ftl_block_state shown[] = {
+		[BLK_FREE] = FTL_BLOCK_FREE, [BLK_OPEN] = FTL_BLOCK_OPEN, [BLK_FULL] = FTL_BLOCK_FULL,
+		[BLK_RETIRE] = FTL_BLOCK_VICTIM, [BLK_VICTIM] = FTL_BLOCK_VICTIM,
+		[BLK_BAD] = FTL_BLOCK_BAD,
+	};
+
+	return (struct ftl_block){ shown[t->blk[block].state], t->blk[block].valid };
 }

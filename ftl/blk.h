@@ -21,6 +21,7 @@
 #ifndef SLATE_BLK_H
 #define SLATE_BLK_H
 
+#include "ftl.h"
 #include "fxp.h"
 #include "nand.h"
 #include "nand_geom.h"
@@ -99,6 +100,8 @@ size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_g
 /* All blocks VICTIM, on no list: mount puts each where it belongs. */
 void blk_init(struct blk_table *t);
 
+/* How it is shown outside: state and valid units (DAC: pages). */
+struct ftl_block blk_info(const struct blk_table *t, uint32_t block);
 uint32_t blk_take_free(struct blk_table *t, uint32_t plane);	/* -> OPEN, or BLK_NONE */
 void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase);
 void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: taken next */

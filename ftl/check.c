@@ -158,7 +158,7 @@ static void check_dies(const struct page_ftl *f)
 		SSD_ASSERT((word_next(f->idle_stripe, f->dies, f->die[d].stripe_at) ==
 			    f->die[d].stripe_at) == idle);			/* C8 */
 	}
-	SSD_ASSERT(busy == f->heap.count);					/* C8 */
+	SSD_ASSERT(busy == f->ends.busy);					/* C8 */
 	SSD_ASSERT(busy || !f->ios || f->full);					/* C9 */
 }
 

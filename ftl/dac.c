@@ -20,6 +20,27 @@ static const struct dac_mode modes[FTL_NREDUCTIONS] = {
 	[FTL_REDUCE_DAC] = { .fingerprints = true, .deltas = true, .compresses = true },
 };
 
+/* ---- which page, and what is backed up ----------------------------------------- */
+
+static const struct front_policy *const fronts[FTL_NFRONTIERS] = {
+	[FTL_FRONTIERS_PAGE] = &front_page_policy,
+	[FTL_FRONTIERS_PARITY] = &front_parity_policy,
+	[FTL_FRONTIERS_RTF] = &front_rtf_policy,
+	[FTL_FRONTIERS_FLEX] = &front_flex_policy,
+};
+
+/*
+ * Blocks of a die that are kept beyond the configured ones where pages are backed up (DESIGN.md):
+ * a backup block, one for the copy of a page that was rebuilt, one that such a copy has left
+ * with little in it; and rtf's open blocks beyond two.
+ */
+static uint32_t backup_reserve(const struct ftl_config *c)
+{
+	uint32_t more = c->frontiers == FTL_FRONTIERS_RTF && c->active_blocks > 2 ? c->active_blocks - 2 : 0;
+
+	return fronts[c->frontiers]->group ? 3 + more : 0;
+}
+
 /* ---- accounts ------------------------------------------------------------------- */
 
 void dac_finish(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
@@ -73,7 +94,7 @@ static bool working(const struct dac *d, const struct dac_job *j)
 /* Nothing moves and something waits: blocks have failed until there is no way on. */
 static void give_up(struct dac *d)
 {
-	if (d->heap.count || working(d, &d->hasher) || working(d, &d->packer))
+	if (d->ends.busy || working(d, &d->hasher) || working(d, &d->packer))
 		return;
 	if (d->wait_first || d->write_first)
 		d->worn = true;
@@ -95,8 +116,8 @@ static void pump(struct dac *d, uint64_t now_ns)
 {
 	SSD_ASSERT(now_ns >= d->now_ns);
 	d->now_ns = now_ns;
-	while (d->heap.count && d->heap.due[0].ns <= now_ns)
-		dac_die_complete(d, die_heap_pop(&d->heap));
+	while (die_due_first_ns(&d->ends) <= now_ns)
+		dac_die_complete(d, die_due_end(&d->ends));
 	do {
 		d->stirred = false;
 		dac_read_line(d);
@@ -109,14 +130,36 @@ static void pump(struct dac *d, uint64_t now_ns)
 	give_up(d);
 }
 
+/* Idle: no I/O, and nothing on its way to flash but a page that is not full. */
+static void mind_idle(struct dac *d)
+{
+	if (d->ios || d->closed_slots || d->queue_first != DAC_NONE)
+		d->idle_at_ns = FTL_IDLE;
+	else if (d->idle_at_ns == FTL_IDLE)
+		d->idle_at_ns = d->now_ns + d->c.idle_gc_ns;
+}
+
+static void wake_idle(struct dac *d, uint64_t now_ns)
+{
+	d->now_ns = now_ns;
+	for (uint32_t i = 0; i < d->dies; i++)
+		dac_gc_wanted(d, &d->die[i]);
+}
+
 static uint64_t step(struct ftl *f, uint64_t now_ns)
 {
 	struct dac *d = dac_of(f);
-	uint64_t next = FTL_IDLE;
+	uint64_t next;
 
+	SSD_ASSERT(now_ns >= d->now_ns);
+	if (d->idle_blocks && now_ns >= d->idle_at_ns)
+		wake_idle(d, now_ns);
 	pump(d, now_ns);
-	if (d->heap.count)
-		next = d->heap.due[0].ns;
+	if (d->idle_blocks)
+		mind_idle(d);
+	next = die_due_first_ns(&d->ends);	/* FTL_IDLE: no die is busy */
+	if (d->idle_at_ns > now_ns && d->idle_at_ns < next)
+		next = d->idle_at_ns;
 	if (working(d, &d->hasher) && d->hasher.done_ns < next)
 		next = d->hasher.done_ns;
 	if (working(d, &d->packer) && d->packer.done_ns < next)
@@ -144,6 +187,7 @@ static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
 	SSD_ASSERT(io->offset <= d->c.capacity_bytes &&
 		   io->bytes <= d->c.capacity_bytes - io->offset);
+	d->idle_at_ns = FTL_IDLE;
 	pump(d, now_ns);
 	io->submit_ns = io->done_ns = now_ns;
 	io->status = SSD_OK;
@@ -172,9 +216,10 @@ static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 
 static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
 {
-	(void)c;
+	const struct front_policy *p = fronts[c->frontiers];
+
 	(void)g;
-	return DAC_OOB_BYTES;
+	return p->group ? front_oob_bytes(p, DAC_OOB_UNITS) : DAC_OOB_BYTES;
 }
 
 static uint32_t slots_of(const struct nand_geometry *g)
@@ -186,7 +231,7 @@ static uint32_t slots_of(const struct nand_geometry *g)
 static uint64_t room_of(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint64_t per_die = (uint64_t)g->blocks_per_plane * g->planes_per_die;
-	uint64_t kept = (uint64_t)c->gc_start_blocks + 2;
+	uint64_t kept = (uint64_t)c->gc_start_blocks + backup_reserve(c) + 2;
 
 	return per_die > kept ? (per_die - kept) * g->pages_per_block * geo_dies(g) : 0;
 }
@@ -213,21 +258,48 @@ static const char *refused_knob(const struct ftl_config *c)
 	return NULL;
 }
 
-static const char *refused_geometry(const struct nand_geometry *g)
+/* What its frontiers want. */
+static const char *refused_frontiers(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	bool by_word_lines = g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
+	bool flex = c->frontiers == FTL_FRONTIERS_FLEX;
+
+	if (by_word_lines && g->bits_per_cell != 2)
+		return "order must be ascending or none unless bits_per_cell is 2: this FTL knows the order of "
+		       "LSB and MSB pages alone";
+	if (c->frontiers == FTL_FRONTIERS_PAGE)
+		return g->paired_loss ? "paired_loss must be no: this FTL keeps no copy of a page whose pair is "
+					"programmed; or set frontiers = parity, rtf or flex" : NULL;
+	if (!by_word_lines || (flex && g->order != NAND_ORDER_RPS))
+		return flex ? "order must be rps: with frontiers = flex all LSB pages of a block are written "
+			      "before its MSB pages" :
+			      "order must be fps or rps: with frontiers = parity and rtf LSB pages are backed "
+			      "up before the MSB pages that share their cells";
+	if (flex && g->pages_per_block < 4)
+		return "pages_per_block must be at least 4: with frontiers = flex a block has two word lines or more";
+	if (!flex && g->pages_per_block % 4)
+		return "pages_per_block must be a multiple of 4: with frontiers = parity and rtf, parity pages "
+		       "cover two word lines each";
+	if (c->frontiers == FTL_FRONTIERS_RTF && (!c->active_blocks || c->active_blocks > FRONT_ACTIVE_MAX))
+		return "active_blocks must be 1 .. 16";
+	if (flex && (c->fast_above_permille > 1000 || c->slow_below_permille > c->fast_above_permille))
+		return "slow_below_permille <= fast_above_permille <= 1000 must hold";
+	if (flex && c->quota_permille > 1000)
+		return "quota_permille must be at most 1000";
+	return NULL;
+}
+
+static const char *refused_geometry(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	if (g->page_bytes > DAC_PAGE_BYTES_MAX)
 		return "page_bytes must be at most 32768 for this FTL";
 	if (geo_pages(g) > 1u << 30)
 		return "blocks_per_plane is too large: this FTL takes at most 2^30 pages; use fewer blocks";
-	if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
-		return "order must be ascending or none: this FTL does not know fps and rps";
 	if (g->one_shot)
 		return "one_shot must be no: this FTL programs pages singly";
-	if (g->paired_loss)
-		return "paired_loss must be no: this FTL keeps no copy of a page whose pair is programmed";
-	if (g->oob_bytes < DAC_OOB_BYTES)
-		return "oob_bytes is too small: 26 are needed; raise oob_bytes";
-	return NULL;
+	if (g->oob_bytes < oob_bytes(c, g))
+		return "oob_bytes is too small: 26 are needed, 55 with frontiers other than page; raise oob_bytes";
+	return refused_frontiers(c, g);
 }
 
 static const char *refused_number(const struct ftl_config *c, const struct nand_geometry *g)
@@ -246,10 +318,14 @@ static const char *refused_number(const struct ftl_config *c, const struct nand_
 		return "gc_stop_blocks must be at least gc_start_blocks";
 	if (!c->gc_slice_pages)
 		return "gc_slice_pages must be at least 1";
+	if (c->idle_gc_permille > 1000)
+		return "idle_gc_permille must be at most 1000";
 	if (c->max_unit_reads < 8)
 		return "max_unit_reads must be at least 8";
 	if (c->fingerprints_permille < 1 || c->fingerprints_permille > 1000)
 		return "fingerprints_permille must be 1 .. 1000";
+	if (c->fingerprints && (c->fingerprints < FP_PARTS || c->fingerprints > FPSTORE_MAX))
+		return "fingerprints must be 0, or 4 .. 2^30: a unit has four";
 	if (room_of(c, g) < need + (modes[c->reduction].fingerprints ? 1 : 0))
 		return "the geometry cannot hold the exported capacity: lower capacity (or raise "
 		       "op_permille), add blocks, or lower gc_start_blocks";
@@ -258,10 +334,10 @@ static const char *refused_number(const struct ftl_config *c, const struct nand_
 
 static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
 {
-	SSD_ASSERT(c->reduction < FTL_NREDUCTIONS);
+	SSD_ASSERT(c->reduction < FTL_NREDUCTIONS && c->frontiers < FTL_NFRONTIERS);
 	*why = refused_knob(c);
 	if (!*why)
-		*why = refused_geometry(g);
+		*why = refused_geometry(c, g);
 	if (!*why)
 		*why = refused_number(c, g);
 	return *why ? SSD_E_INVAL : SSD_OK;
@@ -272,7 +348,8 @@ static int validate(const struct ftl_config *c, const struct nand_geometry *g, c
 static uint32_t fingerprints_of(const struct dac *d, const struct ftl_config *c)
 {
 	uint64_t all = c->fingerprints_permille == 1000 ? d->objects : d->units;
-	uint64_t limit = all * FP_PARTS * c->fingerprints_permille / 1000;
+	uint64_t limit = c->fingerprints ? c->fingerprints
+					 : all * FP_PARTS * c->fingerprints_permille / 1000;
 
 	if (limit > FPSTORE_MAX)
 		limit = FPSTORE_MAX;
@@ -319,12 +396,30 @@ static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ft
 	return m->used;
 }
 
+/* A die as one plane: pbn, and so ppn, are the same. */
+static struct nand_geometry fold_of(const struct nand_geometry *g)
+{
+	struct nand_geometry f = *g;
+
+	f.blocks_per_plane *= f.planes_per_die;
+	f.planes_per_die = 1;
+	return f;
+}
+
 static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_config *c,
 		      const struct nand_geometry *g)
 {
+	struct front_config fc = {
+		.policy = fronts[c->frontiers], .units_per_page = DAC_OOB_UNITS,
+		.active_blocks = c->active_blocks, .fast_above_permille = c->fast_above_permille,
+		.slow_below_permille = c->slow_below_permille, .quota_permille = c->quota_permille,
+		.own = front_own(fronts[c->frontiers], FTL_GC_AUTO),
+	};
+	uint32_t rebuilt = fc.policy->group ? geo_dies(g) + 1 : 0;
 	struct dac at = { .dies = geo_dies(g), .slots = slots_of(g), .unit_bytes = g->page_bytes };
 	uint64_t pages = geo_pages(g);
 
+	at.fold = fold_of(g);
 	at.units = (uint32_t)(c->capacity_bytes / c->unit_bytes);
 	at.objects = (uint32_t)pages + at.units + c->buffer_units + c->max_unit_reads + 16;
 	at.caches = c->reference_bytes / g->page_bytes;
@@ -339,7 +434,7 @@ static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_confi
 	at.live = ssd_carve(m, pages, sizeof(*at.live));
 	at.block = ssd_carve(m, geo_blocks(g), sizeof(*at.block));
 	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
-	at.heap.due = ssd_carve(m, at.dies, sizeof(*at.heap.due));
+	die_due_lay_out(&at.ends, m, at.dies);
 	at.buf = ssd_carve(m, c->buffer_units, sizeof(*at.buf));
 	at.bucket = ssd_carve(m, at.buckets, sizeof(*at.bucket));
 	at.slot = ssd_carve(m, at.slots, sizeof(*at.slot));
@@ -347,9 +442,16 @@ static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_confi
 	at.cached = ssd_carve(m, at.caches, sizeof(*at.cached));
 	at.xmatch = ssd_carve(m, 1, sizeof(*at.xmatch));
 	at.prints = ssd_carve(m, fpstore_footprint(fingerprints_of(&at, c)), 1);
+	blk_lay_out(d ? &at.bt : NULL, m, &at.fold, 1);
+	front_lay_out(&at.fr, m, &fc, &at.fold);
+	at.oob_len = oob_bytes(c, g);
+	at.oob = ssd_carve(m, 1, at.oob_len);
+	at.rebuilt = ssd_carve(m, rebuilt, g->page_bytes + at.oob_len);
 	lay_out_pages(&at, m, c, d);
-	if (d)
+	if (d) {
 		*d = at;
+		d->bt.geo = d->fr.g = &d->fold;
+	}
 	return m->used;
 }
 
@@ -383,10 +485,13 @@ static void make_lists(struct dac *d)
 
 static void make_dies(struct dac *d)
 {
+	blk_init(&d->bt);
+	front_init(&d->fr, d->n, &d->bt);
 	for (uint32_t i = 0; i < d->dies; i++) {
 		struct dac_die *x = &d->die[i];
 
-		x->read_first = x->host_block = x->gc_block = DAC_NONE;
+		x->read_first = x->lost = DAC_NONE;
+		x->lost_page = d->rebuilt + (size_t)(i + 1) * (d->unit_bytes + d->oob_len);
 		x->gc.victim = x->gc.from = DAC_NONE;
 		x->good_count = d->g->blocks_per_plane * d->g->planes_per_die;
 	}
@@ -397,6 +502,7 @@ static void reset_stats(struct ftl *f)
 	struct dac *d = dac_of(f);
 
 	memset(&d->stats, 0, sizeof(d->stats));
+	d->fr.fast_pages = d->fr.slow_pages = 0;
 	for (unsigned int i = 0; i < FTL_NOPS; i++)
 		d->stats.op[i].lat_min_ns = ~(uint64_t)0;
 }
@@ -411,13 +517,20 @@ static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 
 	if (len < footprint(c, &n->geo))
 		return SSD_E_NOMEM;
-	SSD_ASSERT(n->geo.oob_kept >= DAC_OOB_BYTES);
+	SSD_ASSERT(n->geo.oob_kept == oob_bytes(c, &n->geo));
 	lay_out(d, &m, c, &n->geo);
+	die_due_init(&d->ends);
 	d->c = *c;
 	d->host = *host;
 	d->n = n;
 	d->g = &n->geo;
 	d->mode = &modes[c->reduction];
+	d->reserve = backup_reserve(c);
+	d->start = c->gc_start_blocks + d->reserve;
+	d->stop = c->gc_stop_blocks + d->reserve;
+	d->urgent = c->gc_urgent_blocks + d->reserve;
+	d->idle_blocks = (uint32_t)((uint64_t)d->fold.blocks_per_plane * c->idle_gc_permille / 1000);
+	d->idle_at_ns = FTL_IDLE;
 	d->prints = fpstore_init(d->prints, fingerprints_of(d, c));
 	xmatch_init(d->xmatch, XMATCH_DICT_DEFAULT);
 	make_lists(d);
@@ -432,7 +545,11 @@ static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 
 static const struct ftl_stats *stats(const struct ftl *f)
 {
-	return &((const struct dac *)f)->stats;
+	struct dac *d = dac_of((struct ftl *)(uintptr_t)f);
+
+	d->stats.fast_pages = d->fr.fast_pages;
+	d->stats.slow_pages = d->fr.slow_pages;
+	return &d->stats;
 }
 
 static uint64_t map_bytes(const struct ftl *f)
@@ -446,6 +563,41 @@ static uint64_t map_bytes(const struct ftl *f)
 static uint32_t inflight(const struct ftl *f)
 {
 	return ((const struct dac *)f)->ios;
+}
+
+/* A die that has nothing to collect forgets the order. */
+static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
+{
+	struct dac *d = dac_of(f);
+	uint32_t working = 0;
+
+	pump(d, now_ns);
+	for (uint32_t i = 0; i < d->dies; i++)
+		dac_gc_order(&d->die[i], free_blocks, !free_blocks);
+	for (uint32_t i = 0; i < d->dies; i++)
+		dac_gc_wanted(d, &d->die[i]);
+	pump(d, now_ns);
+	for (uint32_t i = 0; i < d->dies; i++) {
+		working += d->die[i].gc_active;
+		if (!d->die[i].gc_active)
+			dac_gc_order(&d->die[i], 0, false);
+	}
+	return working;
+}
+
+static const char *const online[] = {
+	"gc_stop_blocks", "gc_slice_pages", "hash_ns", "compress_ns", "decompress_ns", NULL
+};
+
+static void reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c)
+{
+	pump(dac_of(f), now_ns);
+	dac_of(f)->c = *c;
+}
+
+static struct ftl_block block_info(const struct ftl *f, pbn_t b)
+{
+	return blk_info(&((const struct dac *)f)->bt, b.v);
 }
 
 const struct ftl_ops dac_ftl_ops = {
@@ -463,4 +615,8 @@ const struct ftl_ops dac_ftl_ops = {
 	.reset_stats = reset_stats,
 	.map_bytes = map_bytes,
 	.inflight = inflight,
+	.collect = collect,
+	.online = online,
+	.reconfigure = reconfigure,
+	.block = block_info,
 };

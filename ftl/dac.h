@@ -10,7 +10,7 @@
  *   dac_write.c  the write buffer, the engine, pages being filled
  *   dac_read.c   reads: of units for the host and for parts, of references
  *   dac_die.c    what a die does next; host pages
- *   dac_gc.c     GC of a die
+ *   dac_gc.c     GC of a die;  dac_rescue.c  parity pages, and pages that torn programs took along
  *   dac_mount.c  what flash holds;  dac_check.c  the invariants;  dac_page.h  bytes
  *
  * A unit (a NAND page's worth of bytes) is mapped to an object, or never written. An
@@ -26,8 +26,9 @@
  *        -> PACKED   in a slot; FREE when that is programmed
  * of a slot (a host page):
  *   FREE -> OPEN (packed pages, one at most) -> CLOSED -> FLIGHT -> FREE
- * of a block:
- *   FREE -> OPEN (a frontier: host or GC) -> FULL -> VICTIM -> FREE or BAD
+ * Blocks and frontiers are those of blk.h and front.h, with a die for a plane: `fold` is the
+ * geometry in which that is so. A block's valid units are its pages with something live.
+ * No block is written on after a mount: all that have something are full.
  *
  * Invariants (dac_check.c):
  *   D1  an object's refs are the units mapped to it, the objects and buffered units that
@@ -37,9 +38,9 @@
  *       on flash
  *   D3  a page's live entries and bytes are those of the objects and links that memory
  *       says are there; flash, if it can be read, has their entries there
- *   D4  a block's live bytes and pages, a die's live pages are their sums; no FREE or BAD
- *       block has any
- *   D5  a die's free list holds its FREE blocks, free_count and good_count count
+ *   D4  a block's live bytes and valid pages, a die's live pages are their sums; no FREE or
+ *       BAD block has any
+ *   D5  good_count counts a die's blocks that are not BAD
  *   D6  every buffered unit that is not FREE and not PACKED is in the queue, in order of
  *       `need`; PACKED ones are in one slot's entries
  *   D7  what a slot refers to is programmed, or in a slot that was closed before it
@@ -47,16 +48,18 @@
  *   D9  a candidate in the fingerprint store is a raw or compressed object
  *   D10 no more is shared than may be, or was already when a block failed or at the mount;
  *       live and in-flight pages stay within what units, slots and that need
+ *   D11 the block of a page that was rebuilt has its parity page
  *
- * Memory: 24 bytes a unit, 48 an object, 4 a page, 40 a block; a page for each unit of the
+ * Memory: 24 bytes a unit, 48 an object, 8 a page, 96 a block; a page for each unit of the
  * write buffer and each read under way; fingerprints and reference buffer as configured.
  */
 #ifndef SLATE_DAC_H
 #define SLATE_DAC_H
 
 #include "dac_page.h"
-#include "die_heap.h"
+#include "die_due.h"
 #include "fpstore.h"
+#include "front.h"
 #include "ftl.h"
 #include "link.h"
 #include "nand_geom.h"
@@ -90,15 +93,8 @@ struct dac_live {			/* of a page */
 	uint16_t entries, bytes;
 };
 
-enum dac_block_state { DAC_B_FREE, DAC_B_OPEN, DAC_B_FULL, DAC_B_VICTIM, DAC_B_BAD };
-
-struct dac_block {
-	uint32_t next;			/* FREE: list */
-	uint32_t next_page;		/* OPEN */
-	uint32_t live_bytes, live_pages;
-	uint8_t state;
-	bool needs_erase;		/* FREE: perhaps half erased */
-	bool retire;			/* a program failed: never used again once it is empty */
+struct dac_block {			/* beside blk.h's */
+	uint32_t live_bytes;
 	uint64_t last_serial;		/* mount: highest in it, */
 	uint64_t collected_serial;	/* and of a page that says it may be erased */
 };
@@ -157,7 +153,7 @@ struct dac_op {				/* a read under way */
 
 enum dac_cmd {
 	DAC_IDLE, DAC_CMD_READ, DAC_CMD_PROGRAM, DAC_CMD_PREPARE, DAC_CMD_GC_READ, DAC_CMD_GC_PROGRAM,
-	DAC_CMD_GC_ERASE,
+	DAC_CMD_GC_ERASE, DAC_CMD_BACKUP, DAC_CMD_RESCUE,
 };
 
 enum dac_gc_out { DAC_OUT_NONE, DAC_OUT_PACKED, DAC_OUT_WHOLE };
@@ -176,6 +172,7 @@ struct dac_gc {
 	enum dac_gc_out out;		/* to be programmed, or being */
 	bool last;			/* ... and it says that the victim is done with */
 	bool copied, marked;		/* something; and that was said */
+	bool retire;			/* a program of the victim failed: it goes bad */
 	bool failed, erase_failed;
 	uint32_t to;			/* ppn of the program under way */
 	uint64_t since_ns;
@@ -190,17 +187,21 @@ struct dac_die {
 	const uint8_t *page;		/* READ: what came, or NULL */
 	uint32_t read_first, read_last;
 	uint32_t reads_in_row;
-	uint32_t free_first, free_last, free_count, good_count;
-	uint32_t host_block, gc_block;	/* frontiers, or DAC_NONE */
+	uint32_t good_count;
 	uint32_t live_pages;
-	uint32_t retiring;		/* blocks with a failed program, not yet BAD */
 	uint32_t gc_credit;
 	bool flight;			/* a host page */
 	bool gc_active;
 	bool no_victim;			/* GC found none; until something dies here */
+	bool ordered_victim;		/* collect(): one victim, */
+	uint32_t ordered_free;		/* or until so many blocks are free; or nothing can be won */
 	bool prepare_failed;
 	uint8_t *gc_page;
 	struct dac_gc gc;
+	uint32_t parity;		/* BACKUP, RESCUE: ppn of the program under way, */
+	bool parity_failed;
+	uint32_t lost;			/* ppn of a page that was rebuilt, or DAC_NONE, */
+	uint8_t *lost_page;		/* and what it was, spare area behind */
 };
 
 struct dac_job {
@@ -244,10 +245,17 @@ struct dac {
 	struct dac_obj *obj;
 	uint32_t obj_free;
 	struct dac_live *live;
+	struct nand_geometry fold;	/* a die as one plane */
+	struct blk_table bt;
+	struct front fr;
 	struct dac_block *block;
 	struct dac_die *die;
-	struct die_heap heap;
+	struct die_due ends;
 	uint32_t rr;			/* the die that is asked first */
+	uint32_t reserve;		/* free blocks of a die for what is backed up; */
+	uint32_t start, stop, urgent;	/* the configured numbers, with it */
+	uint32_t idle_blocks;		/* of a die: with fewer free, GC works when idle */
+	uint64_t idle_at_ns;		/* idle from then on, or FTL_IDLE */
 
 	struct dac_unit *buf;
 	uint32_t buf_free, buf_used;
@@ -275,7 +283,9 @@ struct dac {
 	uint32_t caches, cached_used, lru_first, lru_last;	/* first: used last */
 	struct xmatch *xmatch;
 	uint8_t *scratch;		/* a page */
-	uint8_t oob[DAC_OOB_BYTES];
+	uint8_t *oob;			/* a spare area, */
+	uint32_t oob_len;
+	uint8_t *rebuilt;		/* mount: a page and its spare area */
 };
 
 static inline struct dac *dac_of(struct ftl *f)
@@ -298,6 +308,11 @@ static inline uint32_t dac_object_cost(const struct dac *d, const struct dac_obj
 	return dac_cost(o->kind, o->len, d->unit_bytes);
 }
 
+static inline struct blk_plane *dac_free_of(const struct dac *d, const struct dac_die *x)
+{
+	return &d->bt.plane[x - d->die];
+}
+
 static inline bool dac_readable(enum nand_status s)
 {
 	return s == NAND_OK || s == NAND_CORRECTED;
@@ -306,9 +321,24 @@ static inline bool dac_readable(enum nand_status s)
 /* Host pages that a die may have, live and in flight. */
 static inline uint64_t dac_die_room(const struct dac *d, const struct dac_die *x)
 {
-	uint32_t kept = d->c.gc_start_blocks + 2;
+	uint32_t kept = d->start + 2;
 
 	return x->good_count > kept ? (uint64_t)(x->good_count - kept) * d->g->pages_per_block : 0;
+}
+
+/* The spare area of the next program, into d->oob. */
+static inline void dac_set_oob(struct dac *d, const struct dac_oob *o)
+{
+	memset(d->oob, 0xff, d->oob_len);
+	dac_put_oob(d->oob, o);
+}
+
+/* What a page that cannot be read was, if it was rebuilt, or NULL. */
+static inline const uint8_t *dac_rebuilt(const struct dac *d, uint32_t ppn)
+{
+	const struct dac_die *x = dac_die_of_page(d, ppn);
+
+	return x->lost == ppn ? x->lost_page : NULL;
 }
 
 /* ---- dac_store.c ------------------------------------------------------------- */
@@ -362,13 +392,12 @@ void dac_dispatch(struct dac *d);
 uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x);
 void dac_enqueue(struct dac *d, uint32_t op, uint32_t ppn);
 /*
- * The next page of a frontier. DAC_NONE: there is none, or a block is being prepared for
- * it (the die is busy then). reserve: free blocks that it must leave.
+ * Take the next page of a frontier. DAC_NONE: there is none, or a block is being prepared
+ * for it (the die is busy then, for `source`).
  */
-uint32_t dac_frontier(struct dac *d, struct dac_die *x, uint32_t *block, uint32_t reserve,
-		      enum nand_source source);
-void dac_retire(struct dac *d, struct dac_die *x, uint32_t *frontier, uint32_t ppn);
-void dac_advance(struct dac *d, uint32_t *frontier, uint32_t ppn);
+uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who, enum nand_source source);
+bool dac_prepared(struct dac *d, struct dac_die *x, enum nand_source source);
+void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* its program failed */
 
 /* ---- dac_gc.c ----------------------------------------------------------------------- */
 
@@ -376,6 +405,30 @@ void dac_advance(struct dac *d, uint32_t *frontier, uint32_t ppn);
 bool dac_gc_turn(struct dac *d, struct dac_die *x);
 void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd);
 void dac_gc_wanted(struct dac *d, struct dac_die *x);
+void dac_gc_order(struct dac_die *x, uint32_t free_blocks, bool victim);
+/* The entry, if it lives in the one page, is in the other now. */
+void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to);
+
+/* ---- dac_rescue.c ------------------------------------------------------------------- */
+
+/* Write the parity page that the die owes. False: there is no block for it. */
+bool dac_backup_turn(struct dac *d, struct dac_die *x);
+void dac_backup_complete(struct dac *d, struct dac_die *x);
+/* Write the die's rebuilt page again. False: nothing could be done. */
+bool dac_rescue_turn(struct dac *d, struct dac_die *x);
+void dac_rescue_complete(struct dac *d, struct dac_die *x);
+/* Mount: what of a page's spare area says that it is a parity page. */
+bool dac_is_parity(const struct dac *d, const uint8_t *oob);
+/* Mount: give the entries of pages that a torn program took along to dac_mount_entries(), */
+int dac_rebuild(struct dac *d, uint64_t *ready_ns) SSD_MUST_CHECK;
+/* and keep those of them in which something lives. */
+void dac_keep_rebuilt(struct dac *d, uint64_t *ready_ns);
+
+/* ---- dac_mount.c ---------------------------------------------------------------------- */
+
+void dac_mount_command(struct dac *d, struct nand_cmd *c, uint64_t *ready_ns);
+int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn,
+		      uint64_t *ready_ns) SSD_MUST_CHECK;
 
 /* ---- dac.c ---------------------------------------------------------------------------- */
 

@@ -111,10 +111,10 @@ static void check_live(const struct dac *d)
 	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die, objects = 0, listed = 0;
 
 	for (uint32_t i = 0; i < d->dies; i++) {
-		uint32_t live_pages = 0, good = 0, free_blocks = 0, at = d->die[i].free_first;
+		uint32_t live_pages = 0, good = 0;
 
 		for (uint32_t b = i * per_die; b < (i + 1) * per_die; b++) {
-			const struct dac_block *k = &d->block[b];
+			const struct blk *k = &d->bt.blk[b];
 			uint32_t pages = 0, bytes = 0;
 
 			for (uint32_t p = 0; p < d->g->pages_per_block; p++) {
@@ -125,17 +125,13 @@ static void check_live(const struct dac *d)
 				listed += l->entries;
 				check_flash(d, b * d->g->pages_per_block + p);
 			}
-			SSD_ASSERT(k->live_pages == pages && k->live_bytes == bytes);		/* D4 */
-			SSD_ASSERT(!pages || (k->state != DAC_B_FREE && k->state != DAC_B_BAD));	/* D4 */
-			SSD_ASSERT((k->state == DAC_B_BAD) == d->n->ops->is_bad(d->n, (pbn_t){ b }));
+			SSD_ASSERT(k->valid == pages && d->block[b].live_bytes == bytes);	/* D4 */
+			SSD_ASSERT(!pages || (k->state != BLK_FREE && k->state != BLK_BAD));	/* D4 */
+			SSD_ASSERT((k->state == BLK_BAD) == d->n->ops->is_bad(d->n, (pbn_t){ b }));
 			live_pages += pages;
-			good += k->state != DAC_B_BAD;
-			free_blocks += k->state == DAC_B_FREE;
+			good += k->state != BLK_BAD;
 		}
 		SSD_ASSERT(d->die[i].live_pages == live_pages && d->die[i].good_count == good);	/* D4, D5 */
-		SSD_ASSERT(d->die[i].free_count == free_blocks);				/* D5 */
-		for (uint32_t n = 0; n < free_blocks; n++, at = d->block[at].next)
-			SSD_ASSERT(d->block[at].state == DAC_B_FREE);				/* D5 */
 	}
 	for (uint32_t i = 0; i < d->objects; i++)
 		objects += d->obj[i].refs && d->obj[i].ppn != DAC_NONE;
@@ -184,15 +180,19 @@ void dac_check(const struct ftl *f)
 
 	check_objects(d);
 	check_live(d);
+	blk_check(&d->bt);
+	front_check(&d->fr);
 	check_buffer(d);
 	for (uint32_t i = 0; i < d->dies; i++) {
 		busy += d->die[i].cmd != DAC_IDLE;
+		if (d->die[i].lost != DAC_NONE)							/* D11 */
+			SSD_ASSERT(d->bt.blk[dac_block_of(d, d->die[i].lost)].parity);
 		live += d->die[i].live_pages + d->die[i].flight;
 	}
 	for (uint32_t i = 0; i < d->slots; i++)
 		closed += d->slot[i].state == DAC_S_CLOSED;
 	SSD_ASSERT(closed == d->closed_slots);
-	SSD_ASSERT(busy == d->heap.count);							/* D8 */
+	SSD_ASSERT(busy == d->ends.busy);							/* D8 */
 	for (uint32_t i = 0; i < d->objects; i++)
 		candidates += d->obj[i].candidate;
 	SSD_ASSERT(candidates == fpstore_candidates(d->prints));				/* D9 */

@@ -5,7 +5,8 @@
  * A die does one command at a time. Reads go first, at most eight in a row while a page
  * waits to be programmed or GC is urgent. Sliced GC goes first for gc_slice_pages
  * commands after a host page, and while the host may not have a block; and it uses an idle die.
- * Blocking GC goes before everything.
+ * Blocking GC goes before everything. A parity page that the die owes, and a page that a mount
+ * rebuilt, go before other programs.
  */
 #include "dac.h"
 
@@ -15,98 +16,131 @@ void dac_command(struct dac *d, struct nand_cmd *c)
 	SSD_ASSERT(c->status != NAND_VIOLATION);
 }
 
+static bool is_gc(enum dac_cmd cmd)
+{
+	return cmd != DAC_IDLE && cmd != DAC_CMD_READ && cmd != DAC_CMD_PROGRAM && cmd != DAC_CMD_BACKUP;
+}
+
 void dac_die_start(struct dac *d, struct dac_die *x, enum dac_cmd cmd, uint64_t until_ns)
 {
 	SSD_ASSERT(x->cmd == DAC_IDLE && until_ns > d->now_ns);
 	x->cmd = cmd;
 	x->ready_ns = until_ns;
-	if (cmd != DAC_CMD_READ && cmd != DAC_CMD_PROGRAM)
+	if (is_gc(cmd))
 		x->gc_ns += until_ns - d->now_ns;
-	die_heap_push(&d->heap, until_ns, (uint32_t)(x - d->die));
+	die_due_start(&d->ends, (uint32_t)(x - d->die), until_ns);
 	d->stirred = true;
 }
 
 uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x)
 {
-	bool gc_now = x->cmd != DAC_IDLE && x->cmd != DAC_CMD_READ && x->cmd != DAC_CMD_PROGRAM &&
-		      x->ready_ns > d->now_ns;
+	bool gc_now = is_gc(x->cmd) && x->ready_ns > d->now_ns;
 
 	return x->gc_ns - (gc_now ? x->ready_ns - d->now_ns : 0);
 }
 
 /* ---- frontiers ------------------------------------------------------------------- */
 
+static uint32_t plane_of(const struct dac *d, const struct dac_die *x)
+{
+	return (uint32_t)(x - d->die);
+}
+
 /* The die's first free block may be half erased. */
 static void prepare(struct dac *d, struct dac_die *x, enum nand_source source)
 {
 	struct nand_cmd c = { .op = NAND_ERASE, .source = source, .pb = NAND_WHOLE_BLOCK };
 
-	c.ppn.v = x->free_first * d->g->pages_per_block;
+	c.ppn.v = dac_free_of(d, x)->free_head * d->g->pages_per_block;
 	dac_command(d, &c);
 	x->prepare_failed = c.status == NAND_ERASE_FAIL;
 	dac_die_start(d, x, DAC_CMD_PREPARE, c.done_ns);
 }
 
-static void take(struct dac *d, struct dac_die *x, uint32_t *block)
-{
-	struct dac_block *b = &d->block[x->free_first];
-
-	*block = x->free_first;
-	x->free_first = b->next;
-	x->free_count--;
-	b->state = DAC_B_OPEN;
-	b->next_page = 0;
-	dac_gc_wanted(d, x);
-}
-
 static void prepared(struct dac *d, struct dac_die *x)
 {
-	uint32_t block = x->free_first;
+	uint32_t block = dac_free_of(d, x)->free_head;
 
-	d->block[block].needs_erase = false;
+	d->bt.blk[block].needs_erase = false;
 	if (!x->prepare_failed)
 		return;
-	take(d, x, &block);
+	blk_take_free(&d->bt, plane_of(d, x));
+	dac_gc_wanted(d, x);
 	dac_put_bad(d, block);
 }
 
-uint32_t dac_frontier(struct dac *d, struct dac_die *x, uint32_t *block, uint32_t reserve,
-		      enum nand_source source)
+bool dac_prepared(struct dac *d, struct dac_die *x, enum nand_source source)
 {
-	if (*block == DAC_NONE) {
-		if (x->free_count <= reserve)
-			return DAC_NONE;
-		if (d->block[x->free_first].needs_erase) {
-			prepare(d, x, source);
-			return DAC_NONE;
-		}
-		take(d, x, block);
-	}
-	return *block * d->g->pages_per_block + d->block[*block].next_page;
+	if (!d->bt.blk[dac_free_of(d, x)->free_head].needs_erase)
+		return true;
+	prepare(d, x, source);
+	return false;
 }
 
-/* The program of the frontier's page has ended. */
-void dac_advance(struct dac *d, uint32_t *frontier, uint32_t ppn)
+/*
+ * Where host and GC share blocks and less than the reserve is free, the host has MSB pages
+ * alone, and these only when GC finds nothing to collect: full blocks give it something.
+ */
+static uint32_t ask_scarce(const struct dac *d, uint32_t plane, const struct dac_die *x)
 {
-	struct dac_block *b = &d->block[*frontier];
+	struct front_ask q = { .who = FRONT_GC };
+	uint32_t slot = x->no_victim ? d->fr.c.policy->pick(&d->fr, plane, &q) : FRONT_NONE;
 
-	SSD_ASSERT(ppn == *frontier * d->g->pages_per_block + b->next_page);
-	if (++b->next_page < d->g->pages_per_block)
-		return;
-	b->state = DAC_B_FULL;
-	*frontier = DAC_NONE;
+	return slot != FRONT_NONE && !front_next_fast(&d->fr, d->fr.plane[plane].open[slot]) ? slot :
+											     FRONT_NONE;
+}
+
+/* The slot for the next page, or FRONT_NONE. */
+static uint32_t ask(const struct dac *d, const struct dac_die *x, enum frontier who)
+{
+	uint32_t reserve = who == FRONT_HOST ? d->urgent : 0, free = dac_free_of(d, x)->free_count;
+	struct front_ask q = { .who = who, .may_open = free > reserve };
+
+	if (d->fr.c.policy->shared && free < reserve)
+		return ask_scarce(d, plane_of(d, x), x);
+	q.busy_permille = (uint32_t)((uint64_t)d->buf_used * 1000 / d->c.buffer_units);
+	return d->fr.c.policy->pick(&d->fr, plane_of(d, x), &q);
+}
+
+/* A block that this fills may be the first in which GC finds something: many may be open. */
+static uint32_t take_paired(struct dac *d, struct dac_die *x, uint32_t slot, enum frontier who)
+{
+	uint32_t ppn = front_take_paired(&d->fr, plane_of(d, x), slot, who);
+
+	if (d->bt.blk[dac_block_of(d, ppn)].state == BLK_FULL) {
+		x->no_victim = false;
+		dac_gc_wanted(d, x);
+	}
+	return ppn;
+}
+
+uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who, enum nand_source source)
+{
+	uint32_t plane = plane_of(d, x), slot;
+
+	if (d->fr.plane[plane].debt != BLK_NONE) {
+		(void)dac_backup_turn(d, x);
+		return DAC_NONE;
+	}
+	slot = ask(d, x, who);
+	if (slot == FRONT_NONE)
+		return DAC_NONE;
+	if (d->fr.plane[plane].open[slot] == BLK_NONE) {
+		if (!dac_prepared(d, x, source))
+			return DAC_NONE;
+		front_open(&d->fr, plane, slot);
+		dac_gc_wanted(d, x);
+	}
+	return d->fr.plain ? front_take(&d->fr, plane, slot) : take_paired(d, x, slot, who);
 }
 
 /* It failed: what the block holds stays readable, and is moved when there is room. */
-void dac_retire(struct dac *d, struct dac_die *x, uint32_t *frontier, uint32_t ppn)
+void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn)
 {
-	struct dac_block *b = &d->block[*frontier];
+	uint32_t block = dac_block_of(d, ppn);
 
-	SSD_ASSERT(ppn == *frontier * d->g->pages_per_block + b->next_page);
-	b->state = DAC_B_FULL;
-	b->retire = true;
-	x->retiring++;
-	*frontier = DAC_NONE;
+	front_drop(&d->fr, block);
+	blk_retire(&d->bt, block);
 	x->no_victim = false;
 	dac_gc_wanted(d, x);
 }
@@ -137,8 +171,7 @@ static uint32_t ready_slot(const struct dac *d)
 
 static bool has_room(const struct dac *d, const struct dac_die *x)
 {
-	return x->live_pages < dac_die_room(d, x) &&
-	       (x->host_block != DAC_NONE || x->free_count > d->c.gc_urgent_blocks);
+	return x->live_pages < dac_die_room(d, x) && ask(d, x, FRONT_HOST) != FRONT_NONE;
 }
 
 static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t ppn)
@@ -151,7 +184,8 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 
 	if (s->raw)
 		oob.entry = s->fill.entry[0];
-	dac_put_oob(d->oob, &oob);
+	dac_set_oob(d, &oob);
+	front_cover(&d->fr, plane_of(d, x), ppn, s->fill.data, d->oob);
 	dac_command(d, &c);
 	s->state = DAC_S_FLIGHT;
 	d->closed_slots--;
@@ -202,10 +236,9 @@ static void programmed(struct dac *d, struct dac_die *x)
 	if (s->failed) {
 		s->state = DAC_S_CLOSED;
 		d->closed_slots++;
-		dac_retire(d, x, &x->host_block, s->ppn);
+		dac_retire(d, x, s->ppn);
 		return;
 	}
-	dac_advance(d, &x->host_block, s->ppn);
 	for (uint32_t i = 0; i < s->fill.count; i++)
 		landed(d, &s->fill.entry[i], s->unit[i], s->ppn);
 	s->state = DAC_S_FREE;
@@ -242,7 +275,7 @@ static void read_go(struct dac *d, struct dac_die *x)
 	o->cell_ns += c.cell_ns;
 	o->bus_ns += c.bus_ns;
 	o->wait_gc_ns += c.wait_gc_ns;
-	x->page = dac_readable(c.status) ? c.page : NULL;
+	x->page = dac_readable(c.status) ? c.page : dac_rebuilt(d, c.ppn.v);
 	dac_die_start(d, x, DAC_CMD_READ, c.done_ns);
 }
 
@@ -270,6 +303,12 @@ void dac_die_complete(struct dac *d, uint32_t die)
 	case DAC_CMD_GC_ERASE:
 		dac_gc_complete(d, x, cmd);
 		return;
+	case DAC_CMD_BACKUP:
+		dac_backup_complete(d, x);
+		return;
+	case DAC_CMD_RESCUE:
+		dac_rescue_complete(d, x);
+		return;
 	case DAC_IDLE:
 		break;
 	}
@@ -278,7 +317,7 @@ void dac_die_complete(struct dac *d, uint32_t die)
 
 static bool program_go(struct dac *d, struct dac_die *x, uint32_t slot)
 {
-	uint32_t ppn = dac_frontier(d, x, &x->host_block, d->c.gc_urgent_blocks, NAND_SRC_META);
+	uint32_t ppn = dac_frontier(d, x, FRONT_HOST, NAND_SRC_META);
 
 	if (ppn != DAC_NONE)
 		program(d, x, slot, ppn);
@@ -296,11 +335,11 @@ static bool gc_go(struct dac *d, struct dac_die *x)
 
 static void turn(struct dac *d, struct dac_die *x)
 {
-	uint32_t slot = d->closed_slots && has_room(d, x) ? ready_slot(d) : DAC_NONE;
+	bool held = x->lost != DAC_NONE, owes = d->fr.plane[plane_of(d, x)].debt != BLK_NONE;
+	uint32_t slot = !held && d->closed_slots && has_room(d, x) ? ready_slot(d) : DAC_NONE;
 	bool blocking = d->c.gc_mode == FTL_GC_BLOCKING;
-	bool due = x->gc_active && (blocking || x->gc_credit ||
-				    x->free_count <= d->c.gc_urgent_blocks);
-	bool enough = x->reads_in_row >= DAC_READS_IN_ROW && (due || slot != DAC_NONE);
+	bool due = x->gc_active && (blocking || x->gc_credit || dac_free_of(d, x)->free_count <= d->urgent);
+	bool enough = x->reads_in_row >= DAC_READS_IN_ROW && (due || held || owes || slot != DAC_NONE);
 
 	if (blocking && gc_go(d, x))
 		return;
@@ -309,6 +348,8 @@ static void turn(struct dac *d, struct dac_die *x)
 		return;
 	}
 	x->reads_in_row = 0;
+	if ((held && dac_rescue_turn(d, x)) || (owes && dac_backup_turn(d, x)))
+		return;
 	if (due && gc_go(d, x))
 		return;
 	if (slot != DAC_NONE && program_go(d, x, slot))

@@ -8,7 +8,8 @@
  *
  * The victim: of the full blocks whose live pages can be merged into fewer pages than a block
  * has, that with the fewest live bytes; a block with a failed program before all, while
- * two blocks are free, for it gives none. Cost: O(blocks of the die) and, for candidates,
+ * two blocks are free (and what is backed up wants), for it gives none. While the die has a page that a mount rebuilt, only
+ * blocks with nothing live: nothing else may be programmed. Cost: O(blocks of the die) and, for candidates,
  * O(pages of a block) to choose.
  *
  * What dies while it is under way is left behind: an entry counts for the copy only if it
@@ -42,15 +43,16 @@ static uint32_t pages_after(const struct dac *d, uint32_t block)
 
 static bool better(const struct dac *d, uint32_t block, uint32_t best, uint32_t free_count)
 {
-	const struct dac_block *b = &d->block[block];
+	const struct blk *k = &d->bt.blk[block];
 
-	if (b->state != DAC_B_FULL)
+	if (k->state == BLK_RETIRE)
+		return !k->valid || free_count >= 2 + d->reserve;
+	if (k->state != BLK_FULL)
 		return false;
-	if (b->retire)
-		return !b->live_pages || free_count >= 2;
-	if (best != DAC_NONE && (d->block[best].retire || d->block[best].live_bytes <= b->live_bytes))
+	if (best != DAC_NONE && (d->bt.blk[best].state == BLK_RETIRE ||
+				 d->block[best].live_bytes <= d->block[block].live_bytes))
 		return false;
-	return b->live_pages < d->g->pages_per_block ||
+	return k->valid < d->g->pages_per_block ||
 	       pages_after(d, block) < d->g->pages_per_block;
 }
 
@@ -60,35 +62,52 @@ static uint32_t pick(const struct dac *d, const struct dac_die *x)
 	uint32_t first = (uint32_t)(x - d->die) * per_die, best = DAC_NONE;
 
 	for (uint32_t b = first; b < first + per_die; b++)
-		if (better(d, b, best, x->free_count))
+		if (!(d->bt.blk[b].valid && x->lost != DAC_NONE) &&
+		    better(d, b, best, dac_free_of(d, x)->free_count))
 			best = b;
 	return best;
 }
 
 static bool has_retired(const struct dac *d, const struct dac_die *x)
 {
-	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
-	uint32_t first = (uint32_t)(x - d->die) * per_die;
+	const struct blk_plane *p = dac_free_of(d, x);
 
-	for (uint32_t b = first; b < first + per_die; b++)
-		if (d->block[b].state == DAC_B_FULL && d->block[b].retire &&
-		    (x->free_count >= 2 || !d->block[b].live_pages))
+	for (uint32_t b = p->retire_head; b != BLK_NONE; b = d->bt.blk[b].next)
+		if (p->free_count >= 2 + d->reserve || !d->bt.blk[b].valid)
 			return true;
 	return false;
 }
 
+/* May GC work because the drive is idle, and is there something for it? */
+static bool due_idle(const struct dac *d, const struct dac_die *x)
+{
+	if (!d->idle_blocks || d->now_ns < d->idle_at_ns)
+		return false;
+	return dac_free_of(d, x)->free_count < d->idle_blocks ||
+	       (d->fr.c.policy->returns_to_fast && front_some_slow(&d->fr, (uint32_t)(x - d->die)));
+}
+
 static bool due(const struct dac *d, const struct dac_die *x, uint32_t wanted)
 {
-	return x->free_count < wanted || (x->retiring && has_retired(d, x));
+	uint32_t free_blocks = dac_free_of(d, x)->free_count;
+
+	return free_blocks < wanted || free_blocks < x->ordered_free || x->ordered_victim || has_retired(d, x) ||
+	       due_idle(d, x);
 }
 
 void dac_gc_wanted(struct dac *d, struct dac_die *x)
 {
-	if (x->gc_active || x->no_victim || !due(d, x, d->c.gc_start_blocks))
+	if (x->gc_active || x->no_victim || !due(d, x, d->start))
 		return;
 	x->gc_active = true;
 	x->gc.since_ns = d->now_ns;
 	d->stirred = true;
+}
+
+void dac_gc_order(struct dac_die *x, uint32_t free_blocks, bool victim)
+{
+	x->ordered_free = free_blocks;
+	x->ordered_victim = victim;
 }
 
 static void rest(struct dac *d, struct dac_die *x)
@@ -105,10 +124,13 @@ static bool begin(struct dac *d, struct dac_die *x)
 
 	if (block == DAC_NONE) {
 		x->no_victim = true;
+		dac_gc_order(x, 0, false);
 		rest(d, x);
 		return false;
 	}
-	d->block[block].state = DAC_B_VICTIM;
+	x->ordered_victim = false;
+	q->retire = d->bt.blk[block].state == BLK_RETIRE;
+	blk_take(&d->bt, block);
 	q->victim = block;
 	q->page = 0;
 	q->copied = q->marked = false;
@@ -180,7 +202,7 @@ static void pack_from_memory(struct dac *d, struct dac_gc *q)
 			q->out = DAC_OUT_PACKED;
 			return;
 		}
-		pack(q, &e, NULL);
+		pack(q, &e, q->fill.data);	/* no bytes of it */
 	}
 	q->from = DAC_NONE;
 }
@@ -261,7 +283,7 @@ static bool program(struct dac *d, struct dac_die *x)
 	struct dac_oob oob = { .kind = whole ? DAC_WHOLE : DAC_PACKED, .collected = DAC_NONE };
 	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_GC, .oob = d->oob };
 
-	c.ppn.v = dac_frontier(d, x, &x->gc_block, 0, NAND_SRC_GC);
+	c.ppn.v = dac_frontier(d, x, FRONT_GC, NAND_SRC_GC);
 	if (c.ppn.v == DAC_NONE)
 		return x->cmd != DAC_IDLE;
 	if (whole) {
@@ -274,7 +296,8 @@ static bool program(struct dac *d, struct dac_die *x)
 	if (q->last)
 		oob.collected = q->victim;
 	oob.serial = ++d->serial;
-	dac_put_oob(d->oob, &oob);
+	dac_set_oob(d, &oob);
+	front_cover(&d->fr, (uint32_t)(x - d->die), c.ppn.v, c.data, d->oob);
 	q->to = c.ppn.v;
 	dac_command(d, &c);
 	q->failed = c.status == NAND_PROG_FAIL;
@@ -300,13 +323,12 @@ static void over(struct dac *d, struct dac_die *x, bool bad)
 	uint32_t block = x->gc.victim;
 
 	x->gc.victim = DAC_NONE;
-	x->retiring -= d->block[block].retire;
 	if (bad)
 		dac_put_bad(d, block);
 	else
 		dac_put_free(d, block, false);
 	d->stirred = true;
-	if (!due(d, x, d->c.gc_stop_blocks))
+	if (!due(d, x, d->stop))
 		rest(d, x);
 }
 
@@ -332,7 +354,7 @@ static void object_moved(struct dac *d, const struct dac_entry *e, uint32_t to)
 		dac_unshare(d, ref);
 }
 
-static void moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to)
+void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to)
 {
 	uint32_t bytes = dac_cost(DAC_LINK, 0, d->unit_bytes);
 
@@ -353,18 +375,17 @@ static void programmed(struct dac *d, struct dac_die *x)
 	struct dac_gc *q = &x->gc;
 
 	if (q->failed) {
-		dac_retire(d, x, &x->gc_block, q->to);
+		dac_retire(d, x, q->to);
 		return;		/* once more, elsewhere */
 	}
-	dac_advance(d, &x->gc_block, q->to);
 	q->copied = true;
 	q->marked = q->last;
 	if (q->out == DAC_OUT_WHOLE) {
-		moved(d, &q->oob.entry, q->from, q->to);
+		dac_moved(d, &q->oob.entry, q->from, q->to);
 		q->from = DAC_NONE;
 	} else {
 		for (uint32_t i = 0; i < q->fill.count; i++)
-			moved(d, &q->fill.entry[i], q->fill_from[i], q->to);
+			dac_moved(d, &q->fill.entry[i], q->fill_from[i], q->to);
 		dac_fill_begin(&q->fill);
 	}
 	q->out = DAC_OUT_NONE;
@@ -391,7 +412,7 @@ static bool finish(struct dac *d, struct dac_die *x)
 		q->last = true;
 		return program(d, x);
 	}
-	if (d->block[q->victim].retire)
+	if (q->retire)
 		over(d, x, true);
 	else
 		wipe(d, x);

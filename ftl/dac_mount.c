@@ -11,7 +11,8 @@
  *
  * What a unit's newest entry refers to and is not there any more was lost (an unreadable
  * page): the unit has d->gone then, an object without content. Nothing is programmed or
- * erased, so that a mount can be cut anywhere.
+ * erased, so that a mount can be cut anywhere. What torn programs of MSB pages took along is
+ * rebuilt (dac_rescue.c) after 2, when all that can be read is known.
  *
  * A page that cannot be read now may be the newest, and be read by a later mount. So numbers
  * go on NUMBERS_LEFT above what was read then: more than pass while a block's pages are
@@ -21,7 +22,7 @@
 
 #define NUMBERS_LEFT (1u << 20)
 
-static void mount_command(struct dac *d, struct nand_cmd *c, uint64_t *ready_ns)
+void dac_mount_command(struct dac *d, struct nand_cmd *c, uint64_t *ready_ns)
 {
 	uint32_t die = geo_die_of(d->g, geo_block_of(d->g, c->ppn));
 	uint64_t idle_ns = d->n->ops->die_ready_ns(d->n, die);
@@ -41,7 +42,7 @@ static void skip_bad(struct dac *d)
 	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
 		if (!d->n->ops->is_bad(d->n, (pbn_t){ b }))
 			continue;
-		d->block[b].state = DAC_B_BAD;
+		d->bt.blk[b].state = BLK_BAD;
 		d->die[geo_die_of(d->g, (pbn_t){ b })].good_count--;
 	}
 }
@@ -54,12 +55,17 @@ static int survey_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *r
 	struct dac_block *b = &d->block[block];
 	struct dac_oob o;
 
-	mount_command(d, &c, ready_ns);
+	dac_mount_command(d, &c, ready_ns);
 	if (c.status == NAND_ERASED)
 		return SSD_OK;
-	b->next_page = page + 1;
+	d->bt.blk[block].next_page = page + 1;
 	if (!dac_readable(c.status)) {
+		d->bt.blk[block].hurt = true;
 		d->unreadable = true;
+		return SSD_OK;
+	}
+	if (dac_is_parity(d, d->oob)) {
+		front_note_parity(&d->fr, c.ppn.v, d->oob);
 		return SSD_OK;
 	}
 	if (!dac_get_oob(d->oob, &o) || (o.collected != DAC_NONE && o.collected >= geo_blocks(d->g)))
@@ -80,7 +86,7 @@ static uint64_t serial_of(struct dac *d, uint32_t ppn, uint64_t *ready_ns)
 	struct nand_cmd c = { .ppn = { ppn }, .ecc_words = NAND_OOB_ONLY };
 	struct dac_oob o;
 
-	mount_command(d, &c, ready_ns);
+	dac_mount_command(d, &c, ready_ns);
 	return dac_readable(c.status) && dac_get_oob(d->oob, &o) ? o.serial : 0;
 }
 
@@ -146,31 +152,41 @@ static int mount_entry(struct dac *d, const struct dac_entry *e, uint32_t ppn, u
 	return SSD_OK;
 }
 
+int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn,
+		      uint64_t *ready_ns)
+{
+	struct dac_walk w;
+	struct dac_entry e;
+	int more, err = SSD_OK;
+
+	if (o->kind == DAC_WHOLE)
+		return mount_entry(d, &o->entry, ppn, o->serial, ready_ns);
+	dac_walk_begin(&w, page, d->unit_bytes);
+	while ((more = dac_walk_next(&w, &e)) > 0 && !err)
+		err = mount_entry(d, &e, ppn, o->serial, ready_ns);
+	return more < 0 ? more : err;
+}
+
 static int mount_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *ready_ns)
 {
 	struct nand_cmd c = { .ppn = { block * d->g->pages_per_block + page }, .ecc_words = NAND_WHOLE_PAGE };
 	struct dac_block *b = &d->block[block];
-	struct dac_walk w;
-	struct dac_entry e;
 	struct dac_oob o;
-	int more, err = SSD_OK;
 
-	if (page >= b->next_page || b->collected_serial > b->last_serial)
+	if (page >= d->bt.blk[block].next_page || d->bt.blk[block].backup ||
+	    b->collected_serial > b->last_serial)
 		return SSD_OK;
-	mount_command(d, &c, ready_ns);
+	dac_mount_command(d, &c, ready_ns);
+	if (c.status == NAND_ERASED && !d->fr.plain)	/* MSB pages that were not yet written */
+		return SSD_OK;
 	if (!dac_readable(c.status)) {
 		d->unreadable = true;
 		return SSD_OK;
 	}
 	if (!dac_get_oob(d->oob, &o))
 		return SSD_E_CORRUPT;
-	if (o.kind == DAC_WHOLE)
-		return mount_entry(d, &o.entry, c.ppn.v, o.serial, ready_ns);
 	memcpy(d->scratch, c.page, d->unit_bytes);
-	dac_walk_begin(&w, d->scratch, d->unit_bytes);
-	while ((more = dac_walk_next(&w, &e)) > 0 && !err)
-		err = mount_entry(d, &e, c.ppn.v, o.serial, ready_ns);
-	return more < 0 ? more : err;
+	return dac_mount_entries(d, &o, d->scratch, c.ppn.v, ready_ns);
 }
 
 static int every_page(struct dac *d, uint64_t *ready_ns,
@@ -182,7 +198,7 @@ static int every_page(struct dac *d, uint64_t *ready_ns,
 	for (uint32_t k = 0; k < per_die; k++)
 		for (uint32_t page = 0; page < d->g->pages_per_block; page++)
 			for (uint32_t die = 0; die < d->dies && !err; die++)
-				if (d->block[die * per_die + k].state != DAC_B_BAD)
+				if (d->bt.blk[die * per_die + k].state != BLK_BAD)
 					err = visit(d, die * per_die + k, page, ready_ns);
 	return err;
 }
@@ -254,11 +270,16 @@ static void settle_objects(struct dac *d)
 static void settle_blocks(struct dac *d)
 {
 	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
-		if (d->block[b].state == DAC_B_BAD)
+		if (d->bt.blk[b].state == BLK_BAD)
 			continue;
-		d->block[b].state = DAC_B_FULL;
-		if (!d->block[b].next_page)	/* looks erased: perhaps half erased, on a used drive */
+		if (d->bt.blk[b].backup && !d->bt.blk[b].live)	/* its parity pages were of these blocks */
+			dac_put_free(d, b, true);
+		else if (d->bt.blk[b].backup)
+			d->bt.blk[b].state = BLK_OPEN;
+		else if (!d->bt.blk[b].next_page)	/* looks erased: perhaps half erased, on a used drive */
 			dac_put_free(d, b, d->serial > 0);
+		else
+			blk_close(&d->bt, b);
 	}
 }
 
@@ -273,6 +294,8 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	err = every_page(d, ready_ns, survey_page);
 	if (!err)
 		err = every_page(d, ready_ns, mount_page);
+	if (!err)
+		err = dac_rebuild(d, ready_ns);
 	if (err)
 		return err;
 	d->now_ns = *ready_ns;
@@ -287,6 +310,8 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 		if (d->unit_seq[l])
 			need_of_unit(d, l);
 	settle_objects(d);
+	dac_keep_rebuilt(d, ready_ns);
+	d->now_ns = *ready_ns;
 	settle_blocks(d);
 	dac_count_room(d);
 	for (uint32_t i = 0; i < d->dies; i++)

@@ -8,6 +8,7 @@
  *    1  5  serial: a count of the pages programmed, from 1 on
  *    6  4  with bit 7: the block (pbn)
  *   10 16  a raw page: its entry
+ * On arrays with parity pages (front.h) ones follow, where those have the block that they cover.
  *
  * Packed page: 2 bytes count, then so many entries; their contents end at the end of the
  * page, the first entry's last, each before that of the entry before it. So both grow
@@ -25,6 +26,7 @@
 
 #define DAC_NONE 0xffffffffu
 #define DAC_OOB_BYTES 26u
+#define DAC_OOB_UNITS 3u		/* front.h: a spare area that holds them */
 #define DAC_HEAD_BYTES 2u
 #define DAC_ENTRY_BYTES 16u
 #define DAC_REF_BYTES 9u
@@ -170,7 +172,7 @@ static inline void dac_fill_add(struct dac_fill *f, const struct dac_entry *e, c
 {
 	SSD_ASSERT(dac_fill_fits(f, e));
 	f->content -= e->len;
-	if (e->len)
+	if (content)
 		memcpy(f->data + f->content, content, e->len);
 	dac_put_entry(f->data + f->head, e);
 	f->head += dac_entry_bytes(e->kind);
@@ -222,5 +224,7 @@ static inline bool dac_get_oob(const uint8_t *p, struct dac_oob *o)
 		return dac_get_entry(p + 10, DAC_ENTRY_BYTES, &o->entry) && o->entry.kind == DAC_RAW;
 	return o->kind == DAC_PACKED;
 }
+
+_Static_assert(DAC_OOB_BYTES <= OOB_BYTES(DAC_OOB_UNITS), "parity pages cover the spare area");
 
 #endif

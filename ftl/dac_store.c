@@ -9,30 +9,30 @@
 
 void dac_live_add(struct dac *d, uint32_t ppn, uint32_t bytes)
 {
-	struct dac_block *b = &d->block[dac_block_of(d, ppn)];
+	uint32_t block = dac_block_of(d, ppn);
 	struct dac_live *l = &d->live[ppn];
 
 	if (!l->entries++) {
-		b->live_pages++;
+		blk_valid_add(&d->bt, block);
 		dac_die_of_page(d, ppn)->live_pages++;
 	}
 	l->bytes = (uint16_t)(l->bytes + bytes);
-	b->live_bytes += bytes;
+	d->block[block].live_bytes += bytes;
 }
 
 void dac_live_sub(struct dac *d, uint32_t ppn, uint32_t bytes)
 {
-	struct dac_block *b = &d->block[dac_block_of(d, ppn)];
+	uint32_t block = dac_block_of(d, ppn);
 	struct dac_die *x = dac_die_of_page(d, ppn);
 	struct dac_live *l = &d->live[ppn];
 
-	SSD_ASSERT(l->entries && l->bytes >= bytes && b->live_bytes >= bytes);
+	SSD_ASSERT(l->entries && l->bytes >= bytes && d->block[block].live_bytes >= bytes);
 	if (!--l->entries) {
-		b->live_pages--;
+		blk_valid_sub(&d->bt, block);
 		x->live_pages--;
 	}
 	l->bytes = (uint16_t)(l->bytes - bytes);
-	b->live_bytes -= bytes;
+	d->block[block].live_bytes -= bytes;
 	if (x->no_victim) {
 		x->no_victim = false;
 		dac_gc_wanted(d, x);
@@ -142,16 +142,9 @@ static struct dac_die *die_of_block(const struct dac *d, uint32_t block)
 
 void dac_put_free(struct dac *d, uint32_t block, bool needs_erase)
 {
-	struct dac_die *x = die_of_block(d, block);
-	struct dac_block *b = &d->block[block];
-
-	SSD_ASSERT(!b->live_pages && (b->state == DAC_B_VICTIM || b->state == DAC_B_FULL));
-	*b = (struct dac_block){ .next = DAC_NONE, .state = DAC_B_FREE, .needs_erase = needs_erase };
-	if (x->free_count++)
-		d->block[x->free_last].next = block;
-	else
-		x->free_first = block;
-	x->free_last = block;
+	front_void(&d->fr, block);
+	d->block[block] = (struct dac_block){ 0 };
+	blk_put_free(&d->bt, block, needs_erase);
 }
 
 /*
@@ -173,9 +166,10 @@ void dac_count_room(struct dac *d)
 
 void dac_put_bad(struct dac *d, uint32_t block)
 {
-	SSD_ASSERT(!d->block[block].live_pages);
+	SSD_ASSERT(!d->bt.blk[block].valid);
 	d->n->ops->mark_bad(d->n, (pbn_t){ block });
-	d->block[block].state = DAC_B_BAD;
+	front_void(&d->fr, block);
+	d->bt.blk[block] = (struct blk){ .state = BLK_BAD };
 	die_of_block(d, block)->good_count--;
 	d->stats.retired_blocks++;
 	dac_count_room(d);

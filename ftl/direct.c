@@ -361,6 +361,15 @@ uint32_t direct_oob_bytes(const struct ftl_config *c, const struct nand_geometry
 	return DIRECT_OOB_BYTES;
 }
 
+const char *direct_not_safe(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	(void)c;
+	if (!g->paired_loss || g->bits_per_cell < 2)
+		return NULL;
+	return "an FTL that writes through keeps no copy of paired pages: a power cut during the program of an "
+	       "upper page takes completed writes in the lower pages of its word line along";
+}
+
 int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
 		    const struct direct_scheme *s, const char **why)
 {
@@ -533,4 +542,44 @@ uint64_t direct_map_bytes(const struct ftl *f)
 uint32_t direct_inflight(const struct ftl *f)
 {
 	return ((const struct direct *)f)->ios;
+}
+
+/* ---- controls ---------------------------------------------------------------- */
+
+uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
+{
+	struct direct *d = direct_of(f);
+	uint32_t working = 0;
+
+	pump(d, now_ns);
+	for (uint32_t plane = 0; plane < d->planes; plane++) {
+		d->plane[plane].ordered_free = free_blocks;
+		d->plane[plane].ordered_victim = !free_blocks;
+		working += direct_order_gc(d, now_ns, plane);
+	}
+	for (uint32_t die = 0; die < d->dies; die++)
+		direct_die_dispatch(d, now_ns, die);
+	return working;
+}
+
+void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c)
+{
+	struct direct *d = direct_of(f);
+
+	pump(d, now_ns);
+	d->c = *c;
+	d->c.stripe_pages = direct_stripe(c);
+}
+
+struct ftl_block direct_block_info(const struct ftl *f, pbn_t b)
+{
+	static const enum ftl_block_state states[] = {
+		[DIRECT_USED] = FTL_BLOCK_USED, [DIRECT_FREE] = FTL_BLOCK_FREE,
+		[DIRECT_BAD] = FTL_BLOCK_BAD,
+	};
+	const struct direct *d = (const struct direct *)f;
+	uint8_t state = d->block[b.v].state;
+
+	return (struct ftl_block){ states[state],
+				   state == DIRECT_USED ? d->scheme->valid(d, b.v) : 0 };
 }

@@ -164,7 +164,10 @@ struct direct_scheme {
 	/* The program of place() ended; ok: ppn is the page's newest copy. */
 	void (*programmed)(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok);
 
-	/* Sliced mode, asked after each program and each collection: shall GC begin? */
+	/*
+	 * Sliced mode, asked after each program and each collection, and of orders (direct_ordered)
+	 * in both modes: shall GC begin? An order wants any collection that wins something.
+	 */
 	bool (*wants_gc)(const struct direct *d, uint32_t plane);
 	/* The next step of the plane's GC; chooses a victim when it has none. */
 	enum direct_next (*gc_next)(struct direct *d, uint32_t plane, struct direct_step *step);
@@ -187,6 +190,8 @@ struct direct_scheme {
 	void (*check)(const struct direct *d);
 	/* Bytes of its tables in a drive's memory. */
 	uint64_t (*map_bytes)(const struct direct *d);
+	/* Valid pages of a block. */
+	uint32_t (*valid)(const struct direct *d, uint32_t block);
 	/* Good blocks of a plane below which the drive is read-only (SSD_E_WORNOUT). */
 	uint32_t (*blocks_needed)(const struct ftl_config *c, const struct nand_geometry *g);
 };
@@ -259,6 +264,8 @@ struct direct_plane {
 	uint32_t good_blocks;
 	bool gc_active;
 	bool stuck;			/* GC cannot go on */
+	uint32_t ordered_free;		/* collect(): until so many blocks are free, */
+	bool ordered_victim;		/* or one collection; or until nothing is due */
 	uint64_t gc_since_ns;
 };
 
@@ -274,6 +281,7 @@ struct direct {
 	struct link_way link[2];
 	uint64_t now_ns;
 	uint64_t seq;			/* of the next program */
+	uint64_t mount_unreadable;	/* pages */
 	uint32_t ios;			/* accepted, not reported done */
 	bool worn;
 
@@ -356,6 +364,14 @@ static inline uint32_t direct_plane_pages(const struct ftl_config *c, const stru
 	return (uint32_t)((c->capacity_bytes / g->page_bytes + round - 1) / round * stripe);
 }
 
+/* collect() wants GC in the plane. */
+static inline bool direct_ordered(const struct direct *d, uint32_t plane)
+{
+	const struct direct_plane *p = &d->plane[plane];
+
+	return p->ordered_victim || p->free_count < p->ordered_free;
+}
+
 /* ---- what a scheme may ask and do ----------------------------------------- */
 
 /*
@@ -377,6 +393,7 @@ void direct_mount_erase(struct direct *d, uint32_t block);
 /* ---- struct ftl_ops of an FTL made of a scheme ---------------------------- */
 
 uint32_t direct_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g);
+const char *direct_not_safe(const struct ftl_config *c, const struct nand_geometry *g);
 /* What every scheme asks of a configuration; then the scheme's own. */
 int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
 		    const struct direct_scheme *s, const char **why) SSD_MUST_CHECK;
@@ -394,6 +411,9 @@ const struct ftl_stats *direct_stats(const struct ftl *f);
 void direct_reset_stats(struct ftl *f);
 uint64_t direct_map_bytes(const struct ftl *f);
 uint32_t direct_inflight(const struct ftl *f);
+uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
+void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
+struct ftl_block direct_block_info(const struct ftl *f, pbn_t b);
 
 /* ---- between the engine's files ------------------------------------------- */
 
@@ -409,5 +429,7 @@ void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint6
 void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die);
 void direct_die_dispatch(struct direct *d, uint64_t now_ns, uint32_t die);
 void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
+/* Fulfil the plane's order; false: there is nothing to win. */
+bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
 #endif

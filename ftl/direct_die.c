@@ -247,10 +247,26 @@ static void gc_begin(struct direct *d, uint64_t now_ns, uint32_t plane)
 	d->die[geo_die_of_plane(d->g, plane)].gc_active++;
 }
 
+static void order_over(struct direct *d, uint32_t plane)
+{
+	d->plane[plane].ordered_free = 0;
+	d->plane[plane].ordered_victim = false;
+}
+
 static void gc_wanted(struct direct *d, uint64_t now_ns, uint32_t plane)
 {
-	if (d->c.gc_mode == FTL_GC_SLICED && d->scheme->wants_gc(d, plane))
+	if (d->c.gc_mode != FTL_GC_SLICED && !direct_ordered(d, plane))
+		return;
+	if (d->scheme->wants_gc(d, plane))
 		gc_begin(d, now_ns, plane);
+	else if (!d->plane[plane].gc_active)
+		order_over(d, plane);
+}
+
+bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane)
+{
+	gc_wanted(d, now_ns, plane);
+	return d->plane[plane].gc_active;
 }
 
 static void program_ended(struct direct *d, uint64_t now_ns, uint32_t die)
@@ -475,15 +491,18 @@ static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
 		return;
 	case DIRECT_DONE:
 		d->stats.gc_runs++;
+		d->plane[plane].ordered_victim = false;
 		gc_over(d, now_ns, plane);
 		gc_wanted(d, now_ns, plane);
 		return;
 	case DIRECT_NOTHING:
 		d->plane[plane].gc_since_ns = now_ns;
+		order_over(d, plane);
 		gc_over(d, now_ns, plane);
 		return;
 	case DIRECT_STUCK:
 		d->plane[plane].stuck = x->w.waits && plane_of(d, x->w.op) == plane;
+		order_over(d, plane);
 		gc_over(d, now_ns, plane);
 		return;
 	}

@@ -3,7 +3,8 @@
  * direct_mount.c - the write-through engine: what flash holds, and its invariants.
  *
  *   1  survey   each page's spare area, dies side by side: the scheme hears of every
- *               page that is not erased; sequences go on past the highest one seen
+ *               page that is not erased; sequences go on past the highest one seen, and
+ *               past what unreadable pages may have (oob_numbers_left())
  *   2  planes   the scheme makes sense of each plane, one after another, and erases
  *               what could be mistaken for data later
  *
@@ -12,6 +13,8 @@
  * again.
  */
 #include "direct.h"
+
+#include "oob.h"
 
 static uint64_t die_free_ns(const struct direct *d, uint32_t die)
 {
@@ -82,6 +85,7 @@ static int survey_page(struct direct *d, uint32_t block, uint32_t in_block)
 		return SSD_OK;
 	d->mount_found = true;
 	if (s == NAND_UNCORR) {
+		d->mount_unreadable++;
 		d->scheme->mount_page(d, block, in_block, NULL);
 		return SSD_OK;
 	}
@@ -131,9 +135,11 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 
 	d->now_ns = d->mount_ready_ns = now_ns;
 	d->mount_found = false;
+	d->mount_unreadable = 0;
 	d->stats.mounts++;
 	skip_bad(d);
 	err = survey(d);
+	d->seq += oob_numbers_left(d->mount_unreadable);
 	for (uint32_t p = 0; p < d->planes && !err; p++) {
 		err = d->scheme->mount_plane(d, p);
 		if (d->plane[p].good_blocks < d->needed)

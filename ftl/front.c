@@ -11,6 +11,11 @@ uint32_t front_oob_bytes(const struct front_policy *p, uint32_t upp)
 	return KEPT_BYTES(upp) + (p->group ? EXTRA_BYTES : 0);
 }
 
+bool front_own(const struct front_policy *p, enum ftl_gc_frontier where)
+{
+	return where == FTL_GC_AUTO ? !p->shared : where == FTL_GC_OWN;
+}
+
 /* ---- sequences ------------------------------------------------------------ */
 
 uint32_t front_page_of(const struct front *fr, uint32_t k)
@@ -58,16 +63,31 @@ static bool usable(const struct front *fr, uint32_t plane, uint32_t slot, bool m
 
 static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
-	return usable(fr, plane, q->who, q->may_open) ? (uint32_t)q->who : FRONT_NONE;
+	uint32_t slot = q->who == FRONT_GC ? fr->copies : FRONT_HOST;
+
+	return usable(fr, plane, slot, q->may_open) ? slot : FRONT_NONE;
+}
+
+/* Copies for GC's own block. */
+static bool own_copy(const struct front *fr, const struct front_ask *q)
+{
+	return fr->c.own && q->who == FRONT_GC && !q->idle && !q->calm;
+}
+
+/* Does the slot take such pages? */
+static bool serves(const struct front *fr, uint32_t slot, const struct front_ask *q)
+{
+	return !fr->c.own || q->calm || (slot == fr->copies) == own_copy(fr, q);
 }
 
 /* An open block whose next page is of the type, or FRONT_NONE. */
-static uint32_t slot_of_type(const struct front *fr, uint32_t plane, bool fast)
+static uint32_t slot_of_type(const struct front *fr, uint32_t plane, bool fast,
+			     const struct front_ask *q)
 {
 	const struct front_plane *p = &fr->plane[plane];
 
 	for (uint32_t i = 0; i < fr->slots + FRONT_SPARES; i++)
-		if (p->open[i] != BLK_NONE && front_next_fast(fr, p->open[i]) == fast)
+		if (p->open[i] != BLK_NONE && serves(fr, i, q) && front_next_fast(fr, p->open[i]) == fast)
 			return i;
 	return FRONT_NONE;
 }
@@ -75,22 +95,22 @@ static uint32_t slot_of_type(const struct front *fr, uint32_t plane, bool fast)
 /* What a mount has put into the spares is used up first. */
 static uint32_t parity_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
-	uint32_t calm = q->calm ? slot_of_type(fr, plane, true) : FRONT_NONE;
+	uint32_t calm = q->calm ? slot_of_type(fr, plane, true, q) : FRONT_NONE;
 
 	if (q->calm && calm == FRONT_NONE)
-		calm = slot_of_type(fr, plane, false);
+		calm = slot_of_type(fr, plane, false, q);
 	if (calm != FRONT_NONE)
 		return calm;
-	for (uint32_t i = fr->slots; q->who == FRONT_HOST && i < fr->slots + FRONT_SPARES; i++)
+	for (uint32_t i = fr->slots; (q->who == FRONT_HOST || !fr->c.own) && i < fr->slots + FRONT_SPARES; i++)
 		if (fr->plane[plane].open[i] != BLK_NONE)
 			return i;
 	return page_pick(fr, plane, q);
 }
 
-static uint32_t empty_slot(const struct front *fr, uint32_t plane)
+static uint32_t empty_slot(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	for (uint32_t i = 0; i < fr->slots; i++)
-		if (fr->plane[plane].open[i] == BLK_NONE)
+		if (fr->plane[plane].open[i] == BLK_NONE && serves(fr, i, q))
 			return i;
 	return FRONT_NONE;
 }
@@ -98,24 +118,26 @@ static uint32_t empty_slot(const struct front *fr, uint32_t plane)
 static uint32_t rtf_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	bool fast = q->who == FRONT_HOST || q->calm;
-	uint32_t slot = slot_of_type(fr, plane, fast);
+	uint32_t slot = slot_of_type(fr, plane, fast, q);
 
 	if (slot != FRONT_NONE)
 		return slot;
-	if (fast && q->may_open && empty_slot(fr, plane) != FRONT_NONE)
-		return empty_slot(fr, plane);
-	slot = slot_of_type(fr, plane, !fast);
+	if (fast && q->may_open && empty_slot(fr, plane, q) != FRONT_NONE)
+		return empty_slot(fr, plane, q);
+	slot = slot_of_type(fr, plane, !fast, q);
 	if (slot != FRONT_NONE)
 		return slot;
-	return q->may_open ? empty_slot(fr, plane) : FRONT_NONE;
+	return q->may_open ? empty_slot(fr, plane, q) : FRONT_NONE;
 }
 
-/* Section 3.3.2: u and q choose the type for the host; copies take MSB pages. */
+/* Section 3.3.2: u and q choose the type for the host; copies in idle times take MSB pages. */
 static bool flex_wants_fast(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	if (q->calm)
 		return true;
-	if (q->who == FRONT_GC || q->busy_permille < fr->c.slow_below_permille)
+	if (q->who == FRONT_GC && (q->idle || fr->c.gc_pages != FTL_GC_AS_HOST))
+		return !q->idle && fr->c.gc_pages == FTL_GC_FAST;
+	if (q->busy_permille < fr->c.slow_below_permille)
 		return false;
 	if (q->busy_permille > fr->c.fast_above_permille && fr->quota > 0)
 		return true;
@@ -125,15 +147,19 @@ static bool flex_wants_fast(const struct front *fr, uint32_t plane, const struct
 static uint32_t flex_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	bool fast = flex_wants_fast(fr, plane, q), slow_there = usable(fr, plane, FRONT_SLOW, false);
+	bool may_open = q->may_open && (q->who == FRONT_HOST || q->plenty);
+	uint32_t last = fr->c.own && q->who == FRONT_GC && !q->calm ? FRONT_COPIES : FRONT_FAST;
 
+	if (own_copy(fr, q))
+		return usable(fr, plane, FRONT_COPIES, q->may_open) ? FRONT_COPIES : FRONT_NONE;
 	/* One backup block can name so many: the reserves rely on it. */
-	if (slow_there && fr->plane[plane].slow_count >= fr->word_lines)
+	if (slow_there && fr->plane[plane].slow_count + fr->c.own >= fr->word_lines)
 		fast = false;
-	if (fast && usable(fr, plane, FRONT_FAST, q->may_open))
+	if (fast && usable(fr, plane, FRONT_FAST, may_open))
 		return FRONT_FAST;
 	if (slow_there)
 		return FRONT_SLOW;
-	return usable(fr, plane, FRONT_FAST, q->may_open) ? FRONT_FAST : FRONT_NONE;
+	return usable(fr, plane, last, q->may_open) ? last : FRONT_NONE;
 }
 
 const struct front_policy front_page_policy = { "page", SEQ_FPS, 0, false, false, page_pick };
@@ -144,9 +170,23 @@ const struct front_policy front_flex_policy = { "flex", SEQ_TWO_PHASE, FRONT_WHO
 
 /* ---- life ------------------------------------------------------------------- */
 
-static uint32_t policy_slots(const struct front_config *c)
+static uint32_t host_slots(const struct front_config *c)
 {
-	return c->policy == &front_rtf_policy ? c->active_blocks : 2;
+	if (c->policy == &front_rtf_policy)
+		return c->active_blocks;
+	return c->policy == &front_flex_policy ? FRONT_SLOW + 1 : FRONT_HOST + 1;
+}
+
+uint32_t front_slots(const struct front_config *c)
+{
+	return host_slots(c) + c->own;
+}
+
+static uint32_t copies_slot(const struct front_config *c)
+{
+	if (c->own)
+		return host_slots(c);
+	return c->policy->shared ? FRONT_SLOW : FRONT_HOST;
 }
 
 /* Slots that take LSB pages, and so have a parity in hand. */
@@ -154,7 +194,9 @@ static uint32_t covering_slots(const struct front_config *c)
 {
 	if (!c->policy->group)
 		return 0;
-	return c->policy->word_lines == SEQ_TWO_PHASE ? 1 : policy_slots(c) + FRONT_SPARES;
+	if (c->policy->word_lines == SEQ_TWO_PHASE)
+		return c->own ? FRONT_COPIES + 1 : FRONT_FAST + 1;
+	return front_slots(c) + FRONT_SPARES;
 }
 
 void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_config *c,
@@ -162,7 +204,8 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 {
 	uint32_t planes = geo_planes(g);
 
-	*fr = (struct front){ .c = *c, .g = g, .slots = policy_slots(c), .covers = covering_slots(c) };
+	*fr = (struct front){ .c = *c, .g = g, .slots = front_slots(c), .host_slots = host_slots(c),
+			      .copies = copies_slot(c), .covers = covering_slots(c) };
 	fr->parity_bytes = (g->page_bytes + KEPT_BYTES(c->units_per_page) + 7) / 8 * 8;
 	fr->plane = ssd_carve(m, planes, sizeof(*fr->plane));
 	fr->parity = ssd_carve(m, fr->covers ? (size_t)planes * fr->covers + 1 : 0, fr->parity_bytes);
@@ -171,7 +214,7 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 		fr->word_lines = g->pages_per_block / 2;
 		fr->group = c->policy->group < fr->word_lines ? c->policy->group : fr->word_lines;
 	}
-	fr->plain = fr->sequence == SEQ_ASCENDING;
+	fr->plain = fr->sequence == SEQ_ASCENDING && c->own;
 	fr->quota_start = (int64_t)(geo_pages(g) / 2 * c->quota_permille / 1000);
 	fr->quota = fr->quota_start;
 }
@@ -298,7 +341,7 @@ static void took_fast(struct front *fr, uint32_t plane, uint32_t slot, uint32_t 
 		p->debt = b;
 		p->debt_slot = slot;
 	}
-	if (fr->sequence == SEQ_TWO_PHASE && w + 1 == fr->word_lines) {
+	if (fr->sequence == SEQ_TWO_PHASE && slot == FRONT_FAST && w + 1 == fr->word_lines) {
 		p->open[FRONT_FAST] = BLK_NONE;
 		slow_append(fr, plane, b);
 	}
@@ -314,7 +357,7 @@ static void took_slow(struct front *fr, uint32_t plane, uint32_t slot, uint32_t 
 		front_void(fr, b);
 	if (fr->bt->blk[b].next_page < fr->g->pages_per_block)
 		return;
-	if (fr->sequence == SEQ_TWO_PHASE)
+	if (fr->sequence == SEQ_TWO_PHASE && slot == FRONT_SLOW)
 		slow_remove(fr, plane, b);
 	else
 		p->open[slot] = BLK_NONE;
@@ -328,7 +371,7 @@ uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum
 
 	SSD_ASSERT(b != BLK_NONE && p->debt == BLK_NONE);
 	page = front_page_of(fr, fr->bt->blk[b].next_page++);
-	if (who == FRONT_HOST)
+	if (who == FRONT_HOST || fr->c.gc_pages == FTL_GC_AS_HOST)
 		p->last_fast = !(page & 1);
 	if (page & 1)
 		took_slow(fr, plane, slot, b, page / 2);
@@ -339,7 +382,9 @@ uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum
 
 bool front_some_slow(const struct front *fr, uint32_t plane)
 {
-	return slot_of_type(fr, plane, false) != FRONT_NONE;
+	const struct front_ask q = { .who = FRONT_GC, .idle = true };
+
+	return slot_of_type(fr, plane, false, &q) != FRONT_NONE;
 }
 
 /* ---- parity in hand --------------------------------------------------------------- */
@@ -468,6 +513,26 @@ struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob)
 	return (struct front_parity){ .block = oob_unit_lpn(p), .erases = oob_unit_lpn(p + 4),
 				      .first = oob_unit_lpn(p + 8), .seq = oob_get_head(oob).order,
 				      .lost = p[12] | (uint32_t)p[13] << 8 };
+}
+
+void front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob)
+{
+	struct front_parity p;
+	struct blk *k;
+
+	fr->bt->blk[ppn / fr->g->pages_per_block].backup = BLK_BACKUP_FULL;
+	if (!fr->group)
+		return;
+	p = front_get_parity(fr, oob);
+	if (p.seq > fr->backup_seq)
+		fr->backup_seq = p.seq;
+	if (p.block >= geo_blocks(fr->g) || p.erases != fr->n->ops->erase_count(fr->n, (pbn_t){ p.block }))
+		return;
+	k = &fr->bt->blk[p.block];
+	if (k->parity && p.seq < k->parity_seq)
+		return;
+	k->parity = ppn + 1;
+	k->parity_seq = p.seq;
 }
 
 void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob)

@@ -25,6 +25,10 @@
  *   flex     the active fast block, and the active slow block: the head of a FIFO of
  *            blocks whose LSB pages are written (section 3.3.2)
  *
+ * That is gc_frontier = auto. Shared: page and parity have one slot for both. Own: rtf and
+ * flex have one more, for GC's copies; those that an idle time allows go where the policy
+ * has them, for that is what they are for. flex' own block stays in its slot in both phases.
+ *
  * Backup (section 3.3.3, and [5] of the dissertation): a parity page is the XOR of the
  * LSB pages of a group, content and spare area: two neighbours (parity, rtf), or a
  * block's (flex). When the last LSB page of a group is taken, the plane owes it
@@ -35,8 +39,8 @@
  * to the free list, to be erased when it is opened (after a failed program, to GC). In
  * two-phase order only its LSB pages are used; the fixed order leaves no choice.
  *
- * Block of a two-phase plane: FREE -> fast (front_open) -> slow, in the FIFO
- * (front_take of the last LSB page) -> FULL (front_take of the last MSB page).
+ * Block of a two-phase plane: FREE -> fast (front_open) -> slow, in the FIFO, if it is not
+ * GC's own (front_take of the last LSB page) -> FULL (front_take of the last MSB page).
  *
  * Invariants (front_check):
  *   F1  open blocks, FIFO and backup blocks are OPEN, and no block is two of them;
@@ -51,15 +55,17 @@
 #define SLATE_FRONT_H
 
 #include "blk.h"
+#include "ftl.h"
 #include "oob.h"
 
 #define FRONT_NONE 0xffffffffu
 #define FRONT_ACTIVE_MAX 16u
 #define FRONT_SPARES 2u			/* slots for blocks that a mount must put somewhere */
-#define FRONT_SLOTS_MAX (FRONT_ACTIVE_MAX + FRONT_SPARES)
+#define FRONT_SLOTS_MAX (FRONT_ACTIVE_MAX + 1 + FRONT_SPARES)
 #define FRONT_WHOLE_BLOCK 0xffffffffu
 #define FRONT_FAST 0u			/* flex: slots */
 #define FRONT_SLOW 1u
+#define FRONT_COPIES 2u			/* GC's own */
 
 enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };	/* who writes */
 enum front_sequence { SEQ_ASCENDING, SEQ_FPS, SEQ_TWO_PHASE };
@@ -69,7 +75,9 @@ struct front;
 /* What there is to choose from. */
 struct front_ask {
 	enum frontier who;
+	bool idle;			/* a copy that is made only because the drive is idle */
 	bool may_open;			/* a free block */
+	bool plenty;			/* and there are more than the reserve */
 	bool calm;			/* mount: LSB pages, if there is a choice: nothing is lost */
 	uint32_t busy_permille;		/* of the write buffer: u */
 };
@@ -94,6 +102,8 @@ struct front_config {
 	uint32_t fast_above_permille;	/* flex: u_high */
 	uint32_t slow_below_permille;	/* u_low */
 	uint32_t quota_permille;	/* of all LSB pages: q at the start */
+	bool own;			/* GC's copies go to blocks of their own */
+	enum ftl_gc_pages gc_pages;	/* flex */
 };
 
 struct front_plane {
@@ -102,7 +112,7 @@ struct front_plane {
 	uint32_t debt;			/* block whose parity page comes next, or BLK_NONE */
 	uint32_t debt_slot;		/* and where it is in hand */
 	uint32_t backup;		/* block that takes parity pages, or BLK_NONE */
-	bool last_fast;			/* flex: the host's last page was LSB */
+	bool last_fast;			/* flex: the last page was LSB, of those that alternate */
 };
 
 struct front {
@@ -113,6 +123,8 @@ struct front {
 	enum front_sequence sequence;
 	bool plain;			/* ascending, slot = who: nothing to ask */
 	uint32_t slots;			/* in use by the policy; spares follow */
+	uint32_t host_slots;		/* of them, the first: those that the host's pages go to */
+	uint32_t copies;		/* slot that GC's copies go to first */
 	uint32_t word_lines;		/* W; 0: not by word lines */
 	uint32_t group;			/* as the policy's, at most W */
 	uint32_t covers;		/* slots with a parity page in hand */
@@ -133,6 +145,8 @@ struct front_parity {
 };
 
 uint32_t front_oob_bytes(const struct front_policy *p, uint32_t units_per_page);
+bool front_own(const struct front_policy *p, enum ftl_gc_frontier where);
+uint32_t front_slots(const struct front_config *c);	/* open blocks of a plane, backup blocks apart */
 void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_config *c,
 		   const struct nand_geometry *g);	/* fr: scratch when m only counts */
 void front_init(struct front *fr, const struct nand *n, struct blk_table *bt);
@@ -205,6 +219,8 @@ void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn)
 void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
 void front_void(struct front *fr, uint32_t b);	/* the parity page of block b */
 struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob);
+/* Mount: there is a parity page; if it is the last of its block's present life, that has it now. */
+void front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob);
 /* A rebuilt page's spare area: the XOR of the group's, as the parity page keeps it. */
 void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob);
 

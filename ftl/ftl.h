@@ -10,8 +10,8 @@
  *                      completed write, but not with FTL_ACCOUNT_SSDSIM. On an array
  *                      for which not_safe() has an answer, less what that names.
  *   FTL_WRITE_THROUGH  of every mapping unit, the last completed write or any
- *                      later one that was submitted to it, whole. There is no
- *                      write buffer; a flush ends when the writes before it have.
+ *                      later one that was submitted to it, whole; less what
+ *                      not_safe() names. There is no write buffer; a flush ends when the writes before it have.
  *                      A trim is accepted and changes nothing, as NVMe allows.
  *   FTL_FLUSHED        of every mapping unit, what it held at the last completed
  *                      flush, or after the last completed FUA write to it, or after
@@ -103,11 +103,26 @@ static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
 }
 
+/* Where GC's copies go: where the published FTL puts them; blocks of their own; the host's. */
+enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
+
+/* flex: which pages of the shared blocks take them, idle times apart. */
+enum ftl_gc_pages {
+	FTL_GC_SLOW,		/* MSB */
+	FTL_GC_FAST,		/* LSB, with free blocks to spare */
+	FTL_GC_AS_HOST,		/* as the host's: by utilisation and quota */
+};
+
 enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH, FTL_FLUSHED };
 
 enum ftl_reduction {		/* DAC: what is tried on a unit */
 	FTL_REDUCE_NONE, FTL_REDUCE_DEDUP, FTL_REDUCE_COMP, FTL_REDUCE_DEDUP_COMP, FTL_REDUCE_DAC,
 	FTL_NREDUCTIONS
+};
+
+enum ftl_frontiers {		/* DAC: which page of a block comes next, and what is backed up: front.h */
+	FTL_FRONTIERS_PAGE, FTL_FRONTIERS_PARITY, FTL_FRONTIERS_RTF, FTL_FRONTIERS_FLEX,
+	FTL_NFRONTIERS
 };
 
 struct gc_policy;
@@ -156,12 +171,16 @@ struct ftl_config {
 	uint32_t fast_above_permille;	/* flex: of the write buffer in use, above: LSB pages ... */
 	uint32_t slow_below_permille;	/* ... below: MSB pages */
 	uint32_t quota_permille;	/* flex: of all LSB pages, so many ahead of the MSB pages */
+	enum ftl_gc_frontier gc_frontier;	/* page, parity, rtf, flex */
+	enum ftl_gc_pages gc_pages;	/* flex */
 	uint32_t idle_gc_permille;	/* of a plane's blocks: with fewer free, GC works when the
 					 * drive is idle; 0: never. page, parity, rtf, flex */
 	uint32_t idle_gc_ns;		/* idle: so long since no I/O and no full buffer page is left */
 
 	enum ftl_reduction reduction;	/* DAC */
+	enum ftl_frontiers frontiers;	/* DAC: as the FTL of that name */
 	uint32_t fingerprints_permille;	/* kept, of those of the whole capacity; 1000: all */
+	uint32_t fingerprints;		/* kept, if not 0: a number instead; a unit has four */
 	uint32_t reference_bytes;	/* reference buffer */
 	uint32_t hash_ns;		/* engine: fingerprints of a unit, */
 	uint32_t compress_ns;		/* and each attempt to compress one; */
@@ -173,6 +192,19 @@ struct ftl_config {
 };
 
 struct ftl;
+
+enum ftl_block_state {
+	FTL_BLOCK_USED,		/* it does not tell how */
+	FTL_BLOCK_FREE, FTL_BLOCK_OPEN, FTL_BLOCK_FULL,
+	FTL_BLOCK_VICTIM,	/* being collected, or to be given up */
+	FTL_BLOCK_BAD,
+	FTL_NBLOCK_STATES
+};
+
+struct ftl_block {
+	enum ftl_block_state state;
+	uint32_t valid_units;
+};
 
 struct ftl_ops {
 	const char *name;
@@ -210,6 +242,19 @@ struct ftl_ops {
 	uint64_t (*map_bytes)(const struct ftl *f);
 	/* I/Os accepted and not yet reported done. */
 	uint32_t (*inflight)(const struct ftl *f);
+
+	/* Controls; each NULL if it has none. */
+	/*
+	 * Collect, in time as all GC, until each plane (DAC: die) has free_blocks free blocks or
+	 * nothing can be won any more; 0: one victim in each. An order takes the place of
+	 * the one before it. Returns in how many GC is at work now; step() is due.
+	 */
+	uint32_t (*collect)(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
+	/* Fields of struct ftl_config that reconfigure() takes; NULL-terminated. */
+	const char *const *online;
+	/* c: validated, needs no more memory, and differs in these fields alone. step() is due. */
+	void (*reconfigure)(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
+	struct ftl_block (*block)(const struct ftl *f, pbn_t b);
 };
 
 /* First member of every implementation's struct. */

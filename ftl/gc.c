@@ -2,8 +2,8 @@
 /*
  * gc.c - collecting blocks, one victim per plane at a time, or two at once.
  *
- * A plane's collector is woken when fewer than gc_start_blocks are free, or a
- * block must be retired, and works until gc_stop_blocks are; then, and for blocks
+ * A plane's collector is woken when fewer than gc_start_blocks are free, a block must
+ * be retired, or control.c orders it, and works until gc_stop_blocks are; then, and for blocks
  * that must move because of errors, level.c may name a victim. `gc_run` issues
  * its next command on the plane's idle die:
  *
@@ -75,10 +75,18 @@ static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 
 static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
 
-/* What level.c wants is in question, too. */
+/* collect() wants it. */
+static bool ordered(const struct page_ftl *f, uint32_t plane)
+{
+	return f->plane[plane].ordered_victim ||
+	       f->bt.plane[plane].free_count < f->plane[plane].ordered_free;
+}
+
+/* What level.c wants, and what was ordered, is in question, too. */
 static bool wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t free_target)
 {
-	return wanted(f, plane, free_target) || f->plane[plane].relocate || f->plane[plane].level;
+	return wanted(f, plane, free_target) || f->plane[plane].relocate || f->plane[plane].level ||
+	       ordered(f, plane);
 }
 
 static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_target,
@@ -103,6 +111,13 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 	*why = GC_FOR_SPACE;
 	if (wanted(f, plane, free_target) || wanted_idle(f, plane))
 		return f->c.gc_policy->pick(&f->bt, plane, f->upp);
+	if (ordered(f, plane)) {
+		b = f->c.gc_policy->pick(&f->bt, plane, f->upp);
+		if (b != BLK_NONE)
+			return b;
+		f->plane[plane].ordered_free = 0;	/* nothing to win */
+		f->plane[plane].ordered_victim = false;
+	}
 	*why = GC_FOR_WEAR;
 	b = level_coldest(f, plane);
 	return b != BLK_NONE && room_for(f, plane, f->bt.blk[b].valid) ? b : BLK_NONE;
@@ -119,7 +134,8 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 		f->kick |= g->idle;	/* it may rest */
 		return;
 	}
-	if (g->victim == BLK_NONE && candidate(f, plane, f->c.gc_start_blocks, &why) == BLK_NONE)
+	if (g->victim == BLK_NONE && candidate(f, plane, f->c.gc_start_blocks, &why) == BLK_NONE &&
+	    !level_waits(f, plane))
 		return;
 	g->active = true;
 	g->idle = false;
@@ -182,7 +198,7 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 
 static bool relocates(const struct gc *g)
 {
-	return g->victim != BLK_NONE && g->why == GC_FOR_ERRORS;
+	return g->victim != BLK_NONE && g->corrected;
 }
 
 /*
@@ -226,20 +242,22 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 {
 	struct gc *g = &f->plane[plane].gc;
 
-	g->why = f->bt.blk[b].relocate ? GC_FOR_ERRORS : why;
+	g->why = why;
+	g->corrected = f->bt.blk[b].relocate;
 	g->victim = b;
 	g->second = BLK_NONE;
 	g->page = 0;
 	g->units = g->flying = 0;
 	g->since_ns = now_ns;
 	g->retire = f->bt.blk[b].state == BLK_RETIRE;
+	f->plane[plane].ordered_victim = false;
 	take_block(f, plane, b);
 }
 
 /* Can so many units be copied without the reserve, and a carrier be programmed? */
 static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
 {
-	uint32_t open = f->fr.plane[plane].open[FRONT_GC], free = f->bt.plane[plane].free_count;
+	uint32_t open = f->fr.plane[plane].open[f->fr.copies], free = f->bt.plane[plane].free_count;
 	uint32_t per = f->g->pages_per_block, urgent = f->urgent_blocks;
 	uint64_t pages = open == BLK_NONE ? 0 : per - f->bt.blk[open].next_page;
 
@@ -254,7 +272,7 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t b;
 
-	if (!f->c.parallel_erase || g->retire || g->why != GC_FOR_SPACE)
+	if (!f->c.parallel_erase || g->retire || g->why != GC_FOR_SPACE || g->corrected)
 		return;
 	b = f->c.gc_policy->pick(&f->bt, plane, f->upp);
 	if (b == BLK_NONE || f->bt.blk[b].relocate ||
@@ -307,7 +325,9 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	uint32_t b = candidate(f, plane, f->c.gc_stop_blocks, &why);
 
 	if (b == BLK_NONE) {
-		go_to_sleep(f, plane);	/* woken again when the host lacks room */
+		f->plane[plane].gc.waiting = level_waits(f, plane);
+		if (!f->plane[plane].gc.waiting)
+			go_to_sleep(f, plane);	/* woken again when the host lacks room */
 		return false;
 	}
 	take_victim(f, now_ns, plane, b, why);
@@ -405,9 +425,9 @@ static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t first = unit_addr(f, g->victim, g->page);
-	struct nand_cmd c = { .op = NAND_READ, .source = source(g), .ppn = { first / f->upp },
-			      .ecc_words = words_wanted(f, first), .oob = f->oob };
+	struct nand_cmd c;
 
+	nand_fill_read(&c, source(g), fxp_quotient(f->by_upp, first), words_wanted(f, first), f->oob);
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, GC_READ, &c);
 	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.page);
@@ -441,7 +461,7 @@ static bool page_moves_whole(const struct page_ftl *f, const struct gc *g)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
 
-	if (!f->c.gc_copyback || g->units || g->why != GC_FOR_SPACE)
+	if (!f->c.gc_copyback || g->units || g->why != GC_FOR_SPACE || g->corrected)
 		return false;
 	for (uint32_t i = 0; i < f->upp; i++)
 		if (!bit_get(f->valid, first + i))
@@ -475,11 +495,12 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, ui
 			 enum gc_op op)
 {
 	struct gc *g = &f->plane[plane].gc;
-	struct nand_cmd c = { .op = NAND_PROGRAM, .source = source(g), .oob = f->oob };
 	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
 	bool hidden = false;
+	struct nand_cmd c;
 	struct blk *b;
 
+	nand_fill_program(&c, source(g), 0, f->oob);
 	if (op == GC_COPYBACK) {
 		gather_from_p2l(f, g);
 		c.op = NAND_COPYBACK;
@@ -489,7 +510,7 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, ui
 	g->target = fxp_quotient(f->by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];
 	b->last_order = f->bt.issued;
-	b->moved |= g->why == GC_FOR_ERRORS;
+	b->moved |= g->corrected;
 	oob_put_head(f->oob, &h);
 	g->flying = g->units < f->upp ? g->units : f->upp;
 	g->mark = h.mark;
@@ -762,6 +783,8 @@ static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	if (g->victim == BLK_NONE && !choose(f, now_ns, plane))
 		return false;
 	drop_stale(f, g);
+	if (g->units >= f->upp && g->second == BLK_NONE)
+		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
 	more = next_page(f, g) || (turn_to_second(g) && next_page(f, g));
 	if (more && g->second != BLK_NONE &&
 	    !room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[g->second].valid)) {

@@ -23,6 +23,10 @@
  * frontier is closed for it. The copies are read and programmed even where
  * gc_copyback is set, for a copyback takes errors along.
  *
+ * A block of copies settles, and so can move, only when a host page has been issued after
+ * them. If none is about to be, level_waits() issues the open one, or an empty one: a page
+ * for each flagged block at most, which V2 bounds.
+ *
  * States of a block: corrected 0 -> relocate set (level_corrected) -> VICTIM, all
  * forgotten (level_forget). A block that GC puts back unerased is flagged by the
  * next corrected read.
@@ -110,7 +114,7 @@ void level_free_block(struct page_ftl *f, uint32_t plane)
  */
 static void close_frontier(struct page_ftl *f, uint32_t plane, uint32_t b)
 {
-	if (!f->fr.plain || f->bt.blk[b].state != BLK_OPEN ||
+	if (f->fr.word_lines || f->bt.blk[b].state != BLK_OPEN ||
 	    f->plane[plane].gc.victim != BLK_NONE ||
 	    f->bt.plane[plane].free_count <= f->c.gc_urgent_blocks)
 		return;
@@ -134,6 +138,39 @@ void level_corrected(struct page_ftl *f, uint32_t b)
 	k->relocate = true;
 	close_frontier(f, plane, b);
 	gc_wake(f, plane);	/* also if it was: it may have been OPEN, or not settled */
+}
+
+/*
+ * Copies settle when a later host page is issued (blk.h). Where none is about to be, a
+ * flagged block that GC filled would stay for as long as nobody writes.
+ */
+static bool lacks_a_host_page(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t first = plane * f->g->blocks_per_plane;
+
+	for (uint32_t b = first; b < first + f->g->blocks_per_plane; b++) {
+		const struct blk *k = &f->bt.blk[b];
+
+		if (k->relocate && k->state == BLK_FULL && k->copies && k->last_order == f->bt.issued)
+			return true;
+	}
+	return false;
+}
+
+bool level_waits(struct page_ftl *f, uint32_t plane)
+{
+	bool others_wait = f->queue_first != NONE && f->queue_first != f->tail;
+
+	if (!f->plane[plane].relocate || f->bt.plane[plane].free_count <= f->urgent_blocks ||
+	    f->worn || f->full || !lacks_a_host_page(f, plane))
+		return false;
+	if (f->log_goes_on > f->bt.issued)
+		return true;
+	if (others_wait || !wbuf_next_page(f))
+		return false;
+	f->log_goes_on = f->next_seq - 1;
+	f->kick = true;
+	return true;
 }
 
 void level_forget(struct page_ftl *f, uint32_t b)

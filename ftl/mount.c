@@ -19,12 +19,14 @@
  * With parity pages (front.h) there is more between 1 and 2, in 5 and after 6: rescue.c.
  *
  * The list is one page. When it is more than half full, blocks with dead pages are closed
- * and collected first, so that their ranges can be dropped; when it is full all the
- * same, the drive comes up read-only: nothing is written or erased, and the next
- * mount finds the same.
+ * and collected first, so that their ranges can be dropped. When it is full all the same,
+ * or when no page is left for it, or for a rebuilt page (blocks failed), the mount begins
+ * anew and writes nothing: the drive is read-only, rebuilt pages are read from memory,
+ * and the next mount finds the same.
  *
- * New sequences begin past everything that was ever seen, so no number is used
- * twice, and the first page's mark declares the gap settled.
+ * New sequences begin past everything that was ever seen, and past what unreadable pages
+ * may have (oob_numbers_left()), so no number is used twice, and the first page's mark
+ * declares the gap settled.
  *
  * A block with trailing erased pages may be an open frontier or half erased.
  * If the map needs a unit of it, it is a frontier: an erase starts only when
@@ -37,6 +39,7 @@
 #include "mount.h"
 
 typedef void page_fn(struct survey *s, uint32_t ppn, const uint8_t *oob);
+static page_fn survey_page;
 
 void mount_command(struct survey *s, struct nand_cmd *c)
 {
@@ -59,6 +62,13 @@ static const uint8_t *rebuilt(const struct page_ftl *f, uint32_t ppn)
 		if (f->lost[i].ppn == ppn)
 			return f->lost_data + (size_t)i * (f->g->page_bytes + f->oob_len);
 	return NULL;
+}
+
+const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn)
+{
+	const uint8_t *page = rebuilt(f, upn / f->upp);
+
+	return page ? page + (size_t)(upn % f->upp) * f->c.unit_bytes : NULL;
 }
 
 enum nand_status mount_read(struct survey *s, uint32_t ppn, const uint8_t **page, void *oob)
@@ -108,6 +118,7 @@ static void for_each_page(struct survey *s, page_fn *fn)
 				f->bt.blk[b].next_page = page + 1;
 				f->bt.blk[b].torn = !readable(st);
 				f->bt.blk[b].hurt |= !readable(st);
+				s->unreadable += fn == survey_page && !readable(st);
 				if (readable(st))
 					fn(s, ppn, f->oob);
 			}
@@ -312,7 +323,7 @@ static void count_valid(struct page_ftl *f)
 static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
 	struct blk *k = &f->bt.blk[b];
-	enum frontier which = k->copies ? FRONT_GC : FRONT_HOST;
+	uint32_t which = k->copies ? f->fr.copies : FRONT_HOST;
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open = f->fr.plane[plane].open[which];
 
 	if (open != BLK_NONE && f->bt.blk[open].last_order >= k->last_order) {
@@ -338,6 +349,11 @@ static void sort_written(struct survey *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;
 
+	if (s->read_only) {
+		f->bt.blk[b].parity = 0;
+		blk_close(&f->bt, b);
+		return;
+	}
 	if (f->fr.group && (f->bt.blk[b].backup || rescue_holds(f, b) || mount_goes_on(s, b)))
 		return;
 	if (mount_goes_on(s, b))
@@ -379,7 +395,7 @@ static void sort_blocks(struct survey *s)
 		if (k->mark && (f->carrier == BLK_NONE || k->mark > f->bt.blk[f->carrier].mark))
 			f->carrier = b;
 	}
-	f->worn = f->good_blocks < f->need_blocks;
+	f->worn = f->good_blocks < f->need_blocks || s->read_only;
 }
 
 /* ---- 6: the dead --------------------------------------------------------- */
@@ -418,19 +434,17 @@ int mount_settle(struct survey *s)
 	wbuf_seal(f);
 	f->hold_gc = true;	/* nothing is erased before it is durable */
 	f->stirred = true;
-	while (f->bt.stable + 1 < f->next_seq || f->heap.count) {
+	while (f->bt.stable + 1 < f->next_seq || f->ends.busy) {
 		uint64_t next = f->base.ops->step(&f->base, now);
 
-		if (f->full)
-			return SSD_E_NOSPC;
-		if (next == FTL_IDLE)
+		if (f->full || next == FTL_IDLE)
 			break;
 		now = next;
 	}
+	s->now_ns = s->ready_ns = now;
 	if (f->bt.stable + 1 < f->next_seq)
 		return SSD_E_NOSPC;
 	f->hold_gc = false;
-	s->now_ns = s->ready_ns = now;
 	return SSD_OK;
 }
 
@@ -438,61 +452,124 @@ static int write_dead_list(struct survey *s)
 {
 	struct page_ftl *f = s->f;
 	uint32_t slot;
+	int err = list_the_dead(s);
 
-	if (list_the_dead(s)) {
-		f->worn = true;
-		f->hold_gc = true;
-		return SSD_OK;
-	}
+	if (err)
+		return err;
 	slot = wbuf_hidden_slot(f, f->all_lpns - 1);
 	SSD_ASSERT(slot != NONE);
 	mount_fill_dead_list(f, slot_data(f, slot));
 	return mount_settle(s);
 }
 
-int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
+/* ---- the whole ------------------------------------------------------------ */
+
+/* Steps 1 to 5: what there is. */
+static int find(struct survey *s)
 {
-	struct page_ftl *f = page_ftl_of(base);
-	struct survey s = { .f = f, .now_ns = now_ns, .ready_ns = now_ns, .dead_upn = NONE };
-	uint64_t highest;
+	struct page_ftl *f = s->f;
 	int err;
 
 	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++)
 		f->l2p[lpn] = NONE;
-	for_each_page(&s, survey_page);
-	err = f->fr.group ? rescue_rebuild(&s) : SSD_OK;
+	for_each_page(s, survey_page);
+	err = f->fr.group ? rescue_rebuild(s) : SSD_OK;
 	for (uint32_t i = 0; i < f->lost_count; i++)
-		survey_page(&s, f->lost[i].ppn, rebuilt(f, f->lost[i].ppn) + f->g->page_bytes);
+		survey_page(s, f->lost[i].ppn, rebuilt(f, f->lost[i].ppn) + f->g->page_bytes);
 	if (!err)
-		err = load_dead_list(&s);
+		err = load_dead_list(s);
 	if (err)
 		return err;
-	find_end(&s);
-	if (s.anything)
-		for_each_page(&s, map_page);
-	err = apply_maps(&s);
+	find_end(s);
+	if (s->anything)
+		for_each_page(s, map_page);
+	err = apply_maps(s);
 	if (err)
 		return err;
 	if (f->fr.group)
-		rescue_keep_dead(&s);
+		rescue_keep_dead(s);
 	count_valid(f);
-	sort_blocks(&s);
-	highest = s.max_order > s.k ? s.max_order : s.k;
+	sort_blocks(s);
+	return SSD_OK;
+}
+
+/* SSD_E_NOSPC: too few numbers are left. */
+static int set_sequences(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	uint64_t highest = s->max_order > s->k ? s->max_order : s->k;
+
 	for (uint32_t i = 0; i < f->dead_count; i++)
 		if (f->dead[i].before > highest + 1)
 			highest = f->dead[i].before - 1;
+	highest += oob_numbers_left(s->unreadable);
 	f->bt.issued = f->bt.stable = highest;
 	f->next_seq = highest + 1;
-	f->now_ns = s.ready_ns;
-	f->stats.mounts++;
+	return highest > OOB_SEQ_LAST && !s->read_only ? SSD_E_NOSPC : SSD_OK;
+}
+
+/* Step 6, and what was rebuilt. SSD_E_NOSPC: there is no room for it. */
+static int make_good(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	int err = SSD_OK;
+
 	if (f->fr.group)
-		rescue_frontiers(&s);
-	if (s.dead_pages)
-		err = write_dead_list(&s);
+		rescue_frontiers(s);
+	if (s->dead_pages)
+		err = write_dead_list(s);
 	if (!err && f->fr.group)
-		err = rescue_rewrite(&s);
+		err = rescue_rewrite(s);
+	return err;
+}
+
+static int mount(struct survey *s)
+{
+	struct page_ftl *f = s->f;
+	int err = find(s);
+
+	if (!err)
+		err = set_sequences(s);
 	if (err)
 		return err;
+	f->now_ns = s->ready_ns;
+	f->hold_gc = s->read_only;
+	return s->read_only ? SSD_OK : make_good(s);
+}
+
+/* As it was before the mount; the account stays. */
+static void begin_anew(struct page_ftl *f)
+{
+	const struct ftl_ops *ops = f->base.ops;
+	struct ftl_config c = f->c;
+	struct ftl_host host = f->host;
+	struct ftl_stats stats = f->stats;
+	struct nand *n = f->n;
+	size_t len = ops->footprint(&c, &n->geo);
+	struct ftl *same;
+	int err;
+
+	memset(f, 0, len);
+	err = ops->init(f, len, &c, n, &host, &same);
+	SSD_ASSERT(!err && same == &f->base);
+	f->stats = stats;
+}
+
+int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
+{
+	struct page_ftl *f = page_ftl_of(base);
+	struct survey s = { .f = f, .now_ns = now_ns, .ready_ns = now_ns, .dead_upn = NONE };
+	int err = mount(&s);
+
+	if (err == SSD_E_NOSPC) {
+		begin_anew(f);
+		s = (struct survey){ .f = f, .now_ns = s.ready_ns, .ready_ns = s.ready_ns,
+				     .dead_upn = NONE, .read_only = true };
+		err = mount(&s);
+	}
+	if (err)
+		return err;
+	f->stats.mounts++;
 	f->now_ns = s.ready_ns;
 	for (uint32_t p = 0; p < f->planes; p++)
 		gc_wake(f, p);

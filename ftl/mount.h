@@ -14,8 +14,10 @@ struct survey {
 	uint32_t dead_upn;		/* the dead list, or NONE */
 	uint64_t dead_seq, dead_order;
 	uint32_t dead_pages;		/* past k, not listed yet */
+	uint64_t unreadable;		/* pages */
 	bool anything;			/* some page is not erased */
 	bool purge;			/* blocks with dead pages are not written on */
+	bool read_only;			/* nothing is written or erased */
 };
 
 static inline bool readable(enum nand_status st)

@@ -346,7 +346,8 @@ static bool wants_gc(const struct direct *d, uint32_t plane)
 	const struct nftl_plane *p = &nftl_of(d)->plane[plane];
 
 	return p->pairs && p->gc.phase == NFTL_IDLE &&
-	       (p->gc.want != NFTL_NONE || d->plane[plane].free_count <= d->c.gc_start_blocks);
+	       (p->gc.want != NFTL_NONE || d->plane[plane].free_count <= d->c.gc_start_blocks ||
+		direct_ordered(d, plane));
 }
 
 static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
@@ -421,6 +422,11 @@ static void init(struct direct *d)
 }
 
 /* Block map, U-blocks' tables, a valid and a used bit per page. */
+static uint32_t valid(const struct direct *d, uint32_t block)
+{
+	return nftl_count(d, nftl_of(d)->valid, block);
+}
+
 static uint64_t map_bytes(const struct direct *d)
 {
 	const struct nftl *s = nftl_of(d);
@@ -444,6 +450,7 @@ static const struct direct_scheme nftl_scheme = {
 	.mount_plane = nftl_mount_plane,
 	.check = nftl_check,
 	.map_bytes = map_bytes,
+	.valid = valid,
 	.blocks_needed = blocks_needed,
 };
 
@@ -477,9 +484,14 @@ static int nftl_init(void *mem, size_t len, const struct ftl_config *c, struct n
 	return direct_init(mem, len, c, n, host, &nftl_scheme, &nftl_ops, out);
 }
 
+static const char *const online[] = {
+	"gc_slice_pages", NULL
+};
+
 const struct ftl_ops nftl_ops = {
 	.name = "nftl",
 	.durability = FTL_WRITE_THROUGH,
+	.not_safe = direct_not_safe,
 	.oob_bytes = direct_oob_bytes,
 	.validate = nftl_validate,
 	.footprint = nftl_footprint,
@@ -492,4 +504,8 @@ const struct ftl_ops nftl_ops = {
 	.reset_stats = direct_reset_stats,
 	.map_bytes = direct_map_bytes,
 	.inflight = direct_inflight,
+	.collect = direct_collect,
+	.online = online,
+	.reconfigure = direct_reconfigure,
+	.block = direct_block_info,
 };

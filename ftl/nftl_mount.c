@@ -15,6 +15,8 @@
  *   with a U-block      the newest copy of each page is valid. If the U-block has none
  *                       of them (an M-Merge or Merge was over but for its erase), it is
  *                       a leftover.
+ *   two U-blocks        an earlier mount could read nothing of one, and took it for free:
+ *                       the later one is, what the other has came back too late.
  *
  * Leftovers are erased at once, before anything is programmed, so never more of them
  * are about than one merge leaves. Half an erased leftover is one still: what it has
@@ -69,15 +71,15 @@ static void leftover(struct direct *d, uint32_t block)
 	direct_mount_erase(d, block);
 }
 
-/* The chain's D-block with the highest sequence; *count of them. */
-static uint32_t latest_d(const struct direct *d, uint32_t chain, uint32_t *count)
+/* The chain's D- or U-block with the highest sequence; *count of them. */
+static uint32_t latest(const struct direct *d, uint32_t chain, bool is_u, uint32_t *count)
 {
 	const struct nftl *s = nftl_of(d);
 	uint32_t best = NFTL_NONE;
 
 	*count = 0;
 	for (uint32_t b = chain; b != NFTL_NONE; b = s->block[b].next) {
-		if (s->block[b].is_u)
+		if (s->block[b].is_u != is_u)
 			continue;
 		++*count;
 		if (best == NFTL_NONE || s->block[b].seq > s->block[best].seq)
@@ -137,13 +139,26 @@ static uint32_t keep(struct direct *d, uint32_t chain, uint32_t block, bool it)
 	return kept;
 }
 
+/* A U-block of the chain that is not this one. */
+static uint32_t other_u(const struct direct *d, uint32_t chain, uint32_t block)
+{
+	const struct nftl *s = nftl_of(d);
+
+	while (chain == block || !s->block[chain].is_u)
+		chain = s->block[chain].next;
+	return chain;
+}
+
 static uint32_t drop_leftovers(struct direct *d, uint32_t chain)
 {
-	uint32_t count, latest = latest_d(d, chain, &count);
+	uint32_t count, last = latest(d, chain, true, &count);
 
+	for (; count > 1; count--)
+		chain = keep(d, chain, other_u(d, chain, last), false);
+	last = latest(d, chain, false, &count);
 	while (count > 1) {
-		chain = keep(d, chain, latest, complete(d, chain, latest));
-		latest = latest_d(d, chain, &count);
+		chain = keep(d, chain, last, complete(d, chain, last));
+		last = latest(d, chain, false, &count);
 	}
 	return chain;
 }

@@ -44,7 +44,7 @@ void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_
 	if (op == DIE_GC)
 		d->gc_ns += until_ns - f->now_ns;
 	f->stall_noted = false;
-	die_heap_push(&f->heap, until_ns, die);
+	die_due_start(&f->ends, die, until_ns);
 	word_clear(f->idle, die);
 	word_clear(f->idle_stripe, d->stripe_at);
 }
@@ -172,7 +172,7 @@ static void begin_all(struct page_ftl *f, uint64_t now_ns)
 			break;	/* a uread may come back without a command */
 		f->kick = true;
 	}
-	if (!f->heap.count && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
+	if (!f->ends.busy && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
 		give_up(f, now_ns);
 }
 
@@ -181,7 +181,7 @@ static void end_due(struct page_ftl *f, uint64_t now_ns)
 	uint32_t due = 0;
 
 	while (next_due_ns(f) <= now_ns) {
-		f->due[due++] = die_heap_pop(&f->heap);
+		f->due[due++] = die_due_end(&f->ends);
 		die_complete(f, now_ns, f->due[due - 1]);
 	}
 	if (f->line_first && f->wfree != NONE)	/* its head waits for a buffer page */
@@ -213,8 +213,8 @@ static bool is_idle(const struct page_ftl *f)
 	if (f->ios || f->bt.stable != f->bt.issued ||
 	    (f->queue_first != NONE && page_ready(f, f->queue_first)))
 		return false;
-	for (uint32_t i = 0; i < f->heap.count; i++)
-		if (f->die[f->heap.due[i].die].op == DIE_READ)
+	for (uint32_t die = 0; die < f->dies; die++)
+		if (f->die[die].op == DIE_READ)
 			return false;
 	return true;
 }
@@ -318,7 +318,10 @@ static uint32_t urgent_blocks(const struct front_policy *policy, const struct ft
 /* Open blocks of a plane: frontiers, and the backup block in use and the one before it. */
 static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
 {
-	return (policy == &front_rtf_policy ? c->active_blocks : FRONTIERS) + (policy->group ? 2 : 0);
+	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
+					 .own = front_own(policy, c->gc_frontier) };
+
+	return front_slots(&fc) + (policy->group ? 2 : 0);
 }
 
 /*
@@ -437,7 +440,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct page_ftl at = { 0 };
 	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks,
 				   c->fast_above_permille, c->slow_below_permille,
-				   c->quota_permille };
+				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages };
 	struct gc_unit *gu;
 	uint8_t *gd;
 
@@ -448,14 +451,14 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.dies = geo_dies(g);
 	at.planes = geo_planes(g);
 	at.wpages = buffer_pages(c, g);
-	at.hash_mask = pow2_at_least((uint64_t)at.wpages * at.upp) - 1;
+	at.hash_mask = pow2_at_least((uint64_t)at.wpages * at.upp * HASH_ROOM) - 1;
 	at.by_seq_mask = pow2_at_least(at.wpages) - 1;
 	at.ring_mask = pow2_at_least(64ull * at.planes) - 1;	/* of the geometry alone: mount
 								 * relies on the last run's size */
 	at.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
 
 	at.l2p = ssd_carve(m, at.all_lpns, sizeof(*at.l2p));
-	at.valid = ssd_carve(m, (geo_pages(g) * at.upp + 7) / 8, 1);
+	at.valid = ssd_carve(m, (geo_pages(g) * at.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
 	at.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.upp : 0, OOB_UNIT_BYTES);
 	at.trimmed = ssd_carve(m, ((uint64_t)at.lpns + 7) / 8, 1);
 	at.slot = ssd_carve(m, (size_t)at.wpages * at.upp, sizeof(*at.slot));
@@ -469,7 +472,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.stripe = ssd_carve(m, at.dies, sizeof(*at.stripe));
 	at.idle = ssd_carve(m, word_count(at.dies), sizeof(*at.idle));
 	at.idle_stripe = ssd_carve(m, word_count(at.dies), sizeof(*at.idle_stripe));
-	at.heap.due = ssd_carve(m, at.dies, sizeof(*at.heap.due));
+	die_due_lay_out(&at.ends, m, at.dies);
 	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
 	at.uread = ssd_carve(m, c->max_unit_reads + at.wpages * at.upp, sizeof(*at.uread));
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
@@ -558,6 +561,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	f->urgent_blocks = urgent_blocks(policy, c);
 	f->need_blocks = blocks_needed(policy, c, &n->geo);
 	make_stripe(f);
+	die_due_init(&f->ends);
 	wbuf_init(f);
 	read_init(f);
 	blk_init(&f->bt);
@@ -568,7 +572,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 		f->plane[p].level = c->wl_threshold;
 	}
-	f->idle_gc_blocks = (uint32_t)((uint64_t)n->geo.blocks_per_plane * c->idle_gc_permille / 1000);
+	f->idle_gc_blocks = page_ftl_idle_gc_blocks(c, &n->geo);
 	f->idle_at_ns = FTL_IDLE;
 	f->carrier = BLK_NONE;
 	f->stirred = true;

@@ -26,14 +26,14 @@
  *   rescue.c    its part on pages that were lost and can be rebuilt from parity pages
  *   rps_ftl.c   the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
  *   check.c     invariants
- *   die_heap.h  which busy die ends next
+ *   die_due.h   which busy die ends next
  */
 #ifndef SLATE_PAGE_FTL_H
 #define SLATE_PAGE_FTL_H
 
 #include "link.h"
 #include "blk.h"
-#include "die_heap.h"
+#include "die_due.h"
 #include "front.h"
 #include "ftl.h"
 #include "fxp.h"
@@ -42,6 +42,7 @@
 #define NONE 0xffffffffu
 #define MAX_PLANES 8u
 #define DEAD_RANGE_BYTES 10u
+#define HASH_ROOM 4u		/* heads for each slot: a chain of more than one is rare */
 #define READS_BEFORE_PROGRAM 8u	/* on a die, while a page is ready: reads starve no write */
 
 /* ---- write buffer ---- */
@@ -129,6 +130,7 @@ struct gc {
 	bool bytes;		/* data[] has content: never, payload-free, but for hidden pages */
 	uint32_t target;	/* block being programmed */
 	enum gc_why why;	/* the victim was chosen */
+	bool corrected;		/* it was flagged (level.c), for whatever reason it was chosen */
 	enum gc_op op;
 	enum nand_status status, second_status;
 	uint64_t mark;		/* of the page being programmed */
@@ -141,6 +143,8 @@ struct plane {
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
 	uint32_t relocate;		/* V1 in level.c */
 	bool level;			/* wear is to be compared */
+	uint32_t ordered_free;		/* collect(): until so many blocks are free, */
+	bool ordered_victim;		/* or one victim, or until nothing can be won */
 	struct gc gc;
 };
 
@@ -206,6 +210,7 @@ struct page_ftl {
 	uint32_t *hash;
 	uint32_t hash_mask;
 	uint64_t next_seq;
+	uint64_t log_goes_on;		/* level.c: page that lets copies settle, while not issued */
 
 	/* order and durability */
 	uint64_t *ring;			/* ring[s & mask] == s: page s is programmed */
@@ -227,7 +232,7 @@ struct page_ftl {
 	uint32_t *stripe;		/* die numbers in stripe order */
 	uint32_t stripe_at;
 	uint64_t *idle, *idle_stripe;	/* a bit per idle die, by number and by place */
-	struct die_heap heap;		/* the others */
+	struct die_due ends;		/* of the others' commands */
 	uint32_t *due;
 	uint32_t gc_active;		/* planes */
 	uint32_t idle_gc_blocks;	/* per plane: idle GC starts when fewer are free; 0: never */
@@ -243,7 +248,7 @@ struct page_ftl {
 	uint8_t *oob;			/* OOB_BYTES of MAX_PLANES pages */
 	struct dead_range *dead;
 	uint32_t dead_count, dead_max;
-	struct lost_page *lost;		/* mount: rebuilt pages (rescue.c) */
+	struct lost_page *lost;		/* mount, or read-only: rebuilt pages (rescue.c) */
 	uint8_t *lost_data;		/* page and spare area of each */
 	uint32_t lost_count, lost_max;
 };
@@ -270,24 +275,21 @@ static inline void bit_clear(uint8_t *map, uint64_t i)
 	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
 }
 
+#define BIT_NEXT_SPARE 8u	/* bytes behind a bitmap that bit_next() may look at */
+
 /* The first set bit of [from, to), or `to`. */
 static inline uint32_t bit_next(const uint8_t *map, uint32_t from, uint32_t to)
 {
 	while (from < to) {
-		uint64_t word = 0;
-		uint32_t byte = from >> 3, bits = to - (byte << 3) < 64 ? to - (byte << 3) : 64;
+		uint64_t word;
 
-		if (bits == 64)
-			memcpy(&word, map + byte, 8);
-		else
-			for (uint32_t i = 0; i * 8 < bits; i++)
-				word |= (uint64_t)map[byte + i] << 8 * i;
+		memcpy(&word, map + (from >> 3), 8);	/* little-endian, as the array's image */
 		word >>= from & 7;
 		if (word) {
 			from += (uint32_t)__builtin_ctzll(word);
 			return from < to ? from : to;
 		}
-		from = (byte + 8) << 3;
+		from = (from & ~7u) + 64;
 	}
 	return to;
 }
@@ -324,7 +326,7 @@ static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t fr
 
 static inline uint64_t next_due_ns(const struct page_ftl *f)
 {
-	return f->heap.count ? f->heap.due[0].ns : FTL_IDLE;
+	return die_due_first_ns(&f->ends);
 }
 
 static inline uint32_t byte_lpn(const struct page_ftl *f, uint64_t byte)
@@ -440,13 +442,27 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	.durability = FTL_PREFIX, .mount = page_ftl_mount, .submit = page_ftl_submit,       \
 	.step = page_ftl_step, .check = page_ftl_check, .stats = page_ftl_stats,            \
 	.reset_stats = page_ftl_reset_stats, .map_bytes = page_ftl_map_bytes,               \
-	.inflight = page_ftl_inflight
+	.inflight = page_ftl_inflight, .collect = page_ftl_collect,                         \
+	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
 const struct ftl_stats *page_ftl_stats(const struct ftl *base);
 void page_ftl_reset_stats(struct ftl *base);
 uint32_t page_ftl_inflight(const struct ftl *base);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
+
+/* Free blocks of a plane under which idle GC starts. */
+static inline uint32_t page_ftl_idle_gc_blocks(const struct ftl_config *c,
+					       const struct nand_geometry *g)
+{
+	return (uint32_t)((uint64_t)g->blocks_per_plane * c->idle_gc_permille / 1000);
+}
+
+/* control.c */
+extern const char *const page_ftl_online[], *const flex_ftl_online[];
+uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks);
+void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
+struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
 /* wbuf.c */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
@@ -468,6 +484,7 @@ void wbuf_init(struct page_ftl *f);
 uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* complete; NONE: no room */
 void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to);	/* as they are now */
 void wbuf_seal(struct page_ftl *f);
+bool wbuf_next_page(struct page_ftl *f);	/* the open page goes, or an empty one; false: no room */
 void wbuf_release(struct page_ftl *f, uint32_t wpage);
 void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 void line_process(struct page_ftl *f, uint64_t now_ns);
@@ -525,7 +542,7 @@ void place_pages_now(struct page_ftl *f, uint64_t now_ns);
 /* Issue what can be; nothing can while all dies are as busy as they were. */
 static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
 {
-	if (!f->stall_noted || f->heap.count < f->dies)
+	if (!f->stall_noted || f->ends.busy < f->dies)
 		place_pages_now(f, now_ns);
 }
 
@@ -554,9 +571,11 @@ uint32_t level_coldest(struct page_ftl *f, uint32_t plane);	/* for wear, or BLK_
 void level_free_block(struct page_ftl *f, uint32_t plane);	/* GC's frontier opens one */
 void level_corrected(struct page_ftl *f, uint32_t b);		/* a read of block b was */
 void level_forget(struct page_ftl *f, uint32_t b);		/* it becomes a victim */
+bool level_waits(struct page_ftl *f, uint32_t plane);	/* a flagged block settles soon: a page sees to it */
 
 /* mount.c */
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns);
+const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn);	/* read-only; or NULL */
 
 /* check.c */
 void page_ftl_check(const struct ftl *base);

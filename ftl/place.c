@@ -14,7 +14,7 @@
  *   P2  stable <= issued < next_seq;
  *   P3  a host frontier takes a free block only while more than
  *       gc_urgent_blocks are free, or to issue a page again: the rest is for GC.
- *       Where host and GC share frontiers, the host takes no page while fewer are
+ *       Where host and GC share frontiers (front.h), the host takes no page while fewer are
  *       and GC has something to collect;
  *   P4  a plane that owes a parity page (front.h) programs nothing else before it.
  */
@@ -44,10 +44,12 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 static __attribute__((noinline)) uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
-	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->hold_gc };
+	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->hold_gc,
+			       .plenty = free > f->urgent_blocks,
+			       .idle = which == FRONT_GC && f->plane[plane].gc.idle };
 	const struct front_plane *p = &f->fr.plane[plane];
 
-	if (f->fr.c.policy->shared && free < reserve && f->plane[plane].gc.active)	/* P3 */
+	if (!f->fr.c.own && free < reserve && f->plane[plane].gc.active)	/* P3 */
 		return NONE;
 	if (p->debt != BLK_NONE && p->backup == BLK_NONE && !free)	/* P4 */
 		return NONE;
@@ -548,7 +550,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 {
 	while (next_ready(f)) {
-		bool busy = f->heap.count == f->dies;
+		bool busy = f->ends.busy == f->dies;
 		uint32_t die = busy ? NONE : pick_die(f);
 
 		if (die == NONE) {

@@ -361,6 +361,8 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 	if (SSD_UNLIKELY(lost) && !(upn & OOB_LOST)) {
 		const uint8_t *kept = issued_from_buffer(f, u->lpn, upn);
 
+		if (!kept)
+			kept = mount_rebuilt_unit(f, upn);
 		lost = !kept;
 		unit = kept ? kept : unit;
 	}
@@ -460,9 +462,8 @@ static void count_merge(struct page_ftl *f, uint32_t words)
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST,
-			      .ecc_words = NAND_WHOLE_PAGE };
 	uint32_t r = NONE, upn = NONE;
+	struct nand_cmd c;
 
 	while (upn == NONE && d->first != NONE) {
 		r = queue_pop(f, d);
@@ -470,7 +471,7 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 	if (upn == NONE)
 		return false;
-	c.ppn.v = (upn & ~OOB_LOST) / f->upp;
+	nand_fill_read(&c, NAND_SRC_HOST, fxp_quotient(f->by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, NULL);
 	take_along(f, d, r, c.ppn.v);
 	if (f->host_words)
 		c.ecc_words = words_of(f, r);

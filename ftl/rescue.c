@@ -17,7 +17,7 @@
  *              parity page's block nothing that could take that page along
  *   frontiers  the other open blocks go to their slots. A group that is complete gets a
  *              parity page if it has none; of one that is not, the XOR is computed anew
- *   (the list of the dead, mount.c)
+ *   (the list of the dead, mount.c; where it cannot be written, nothing else is)
  *   rewrite    the units of rebuilt pages go through the log once more, as if the host
  *              had written them again; a rebuilt page that settled more than any page
  *              that can be read gets a successor. When that is durable, the block's
@@ -26,6 +26,9 @@
  * A parity page names the block's erase count, so one of an earlier life is told from
  * one that counts; of several, the last; and how many LSB pages of the group could not
  * be read when it was made: one more than that is missing now, or it is not needed.
+ *
+ * A drive in which there is no page for that comes up read-only (mount.c); what was rebuilt
+ * then stays in memory for reads, and the next mount rebuilds it again.
  *
  * What is dead stays so: rescue_keep_dead().
  *
@@ -52,23 +55,7 @@ static uint32_t lsb_page(const struct page_ftl *f, uint32_t b, uint32_t word_lin
 
 void rescue_note_parity(struct survey *s, uint32_t ppn, const uint8_t *oob)
 {
-	struct page_ftl *f = s->f;
-	struct front_parity p;
-	struct blk *k;
-
-	f->bt.blk[ppn / f->g->pages_per_block].backup = BLK_BACKUP_FULL;
-	if (!f->fr.group)
-		return;
-	p = front_get_parity(&f->fr, oob);
-	if (p.seq > f->fr.backup_seq)
-		f->fr.backup_seq = p.seq;
-	if (p.block >= geo_blocks(f->g) || p.erases != f->n->ops->erase_count(f->n, (pbn_t){ p.block }))
-		return;
-	k = &f->bt.blk[p.block];
-	if (k->parity && p.seq < k->parity_seq)
-		return;
-	k->parity = ppn + 1;
-	k->parity_seq = p.seq;
+	front_note_parity(&s->f->fr, ppn, oob);
 }
 
 /* ---- rebuild ---------------------------------------------------------------- */
@@ -381,20 +368,22 @@ static void sort_backups(struct page_ftl *f)
 static uint32_t slot_of(const struct page_ftl *f, uint32_t b)
 {
 	const struct front_plane *p = &f->fr.plane[geo_plane_of(f->g, (pbn_t){ b })];
-	uint32_t own = f->bt.blk[b].copies ? FRONT_GC : FRONT_HOST, i = f->fr.slots;
+	bool copies = f->fr.c.own && f->bt.blk[b].copies;
 
+	if (copies && p->open[f->fr.copies] == BLK_NONE)
+		return f->fr.copies;
 	if (f->fr.sequence == SEQ_TWO_PHASE) {
 		if (f->bt.blk[b].next_page >= f->fr.word_lines)
 			return FRONT_SLOW;
 		return p->open[FRONT_FAST] == BLK_NONE ? FRONT_FAST : FRONT_NONE;
 	}
-	if (f->fr.c.policy->shared)
-		i = 0;
-	else if (p->open[own] == BLK_NONE)
-		return own;
-	while (i < f->fr.slots + FRONT_SPARES && p->open[i] != BLK_NONE)
-		i++;
-	return i < f->fr.slots + FRONT_SPARES ? i : FRONT_NONE;
+	for (uint32_t i = 0; !copies && i < f->fr.host_slots; i++)
+		if (p->open[i] == BLK_NONE)
+			return i;
+	for (uint32_t i = f->fr.slots; i < f->fr.slots + FRONT_SPARES; i++)
+		if (p->open[i] == BLK_NONE)
+			return i;
+	return FRONT_NONE;
 }
 
 /*
@@ -528,7 +517,7 @@ int rescue_rewrite(struct survey *s)
 	uint32_t count = f->lost_count;
 	int err = SSD_OK;
 
-	if (!count || f->hold_gc)	/* the dead could not be listed: nothing may be written */
+	if (!count)
 		return err;
 	for (uint32_t i = 0; i < count && !err; i++)
 		err = rewrite_page(s, i);

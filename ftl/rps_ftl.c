@@ -22,7 +22,7 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 	       "the lower pages of its word line along, flushed or not";
 }
 
-#define FTL_OF_POLICY(type, safe)                                                               \
+#define FTL_OF_POLICY(type, safe, knobs)                                                        \
 	static uint32_t type##_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g) \
 	{                                                                                       \
 		return front_oob_bytes(&front_##type##_policy, g->page_bytes / c->unit_bytes);   \
@@ -45,12 +45,12 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 	const struct ftl_ops type##_ftl_ops = {                                                 \
 		.name = #type, .oob_bytes = type##_oob_bytes, .validate = type##_validate,        \
 		.footprint = type##_footprint, .init = type##_init, .not_safe = safe,            \
-		PAGE_FTL_OPS_COMMON,                                                            \
+		.online = knobs, PAGE_FTL_OPS_COMMON,                                           \
 	}
 
 extern const struct ftl_ops parity_ftl_ops, rtf_ftl_ops, flex_ftl_ops;
 
-FTL_OF_POLICY(page, page_not_safe);
-FTL_OF_POLICY(parity, NULL);
-FTL_OF_POLICY(rtf, NULL);
-FTL_OF_POLICY(flex, NULL);
+FTL_OF_POLICY(page, page_not_safe, page_ftl_online);
+FTL_OF_POLICY(parity, NULL, page_ftl_online);
+FTL_OF_POLICY(rtf, NULL, page_ftl_online);
+FTL_OF_POLICY(flex, NULL, flex_ftl_online);

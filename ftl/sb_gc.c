@@ -72,7 +72,7 @@ bool sb_wants_gc(const struct direct *d, uint32_t plane)
 	const struct sb_plane *p = &sb_of(d)->plane[plane];
 
 	return p->gc.stage != SB_GC_IDLE || p->failing || p->oversize || intra_due(d, plane) ||
-	       (few_free(d, plane) && may_win(d, plane));
+	       ((few_free(d, plane) || direct_ordered(d, plane)) && may_win(d, plane));
 }
 
 /* ---- beginning a collection ----------------------------------------------------------- */
@@ -230,7 +230,7 @@ static bool begin(struct direct *d, uint32_t plane)
 		return true;
 	}
 	p->collecting |= few_free(d, plane);
-	if (!few_free(d, plane) || !may_win(d, plane))
+	if ((!few_free(d, plane) && !direct_ordered(d, plane)) || !may_win(d, plane))
 		return false;
 	if (sb_page_mapped(s)) {
 		gc->group = 0;

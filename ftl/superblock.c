@@ -166,6 +166,11 @@ static void init(struct direct *d)
 }
 
 /* The tables, without what only this program's checks and statistics need. */
+static uint32_t valid(const struct direct *d, uint32_t block)
+{
+	return sb_of(d)->block[block].valid;
+}
+
 static uint64_t map_bytes(const struct direct *d)
 {
 	const struct sb *s = sb_of(d);
@@ -249,6 +254,7 @@ static const struct direct_scheme scheme = {
 	.mount_plane = sb_mount_plane,
 	.check = sb_check,
 	.map_bytes = map_bytes,
+	.valid = valid,
 	.blocks_needed = blocks_needed,
 };
 
@@ -265,9 +271,14 @@ static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct na
 	return direct_init(mem, len, c, n, host, &scheme, &superblock_ftl_ops, out);
 }
 
+static const char *const online[] = {
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", NULL
+};
+
 const struct ftl_ops superblock_ftl_ops = {
 	.name = "superblock",
 	.durability = FTL_WRITE_THROUGH,
+	.not_safe = direct_not_safe,
 	.oob_bytes = direct_oob_bytes,
 	.validate = validate,
 	.footprint = footprint,
@@ -280,4 +291,8 @@ const struct ftl_ops superblock_ftl_ops = {
 	.reset_stats = direct_reset_stats,
 	.map_bytes = direct_map_bytes,
 	.inflight = direct_inflight,
+	.collect = direct_collect,
+	.online = online,
+	.reconfigure = direct_reconfigure,
+	.block = direct_block_info,
 };

@@ -85,6 +85,14 @@ static bool open_page(struct page_ftl *f)
 	return true;
 }
 
+bool wbuf_next_page(struct page_ftl *f)
+{
+	if (f->tail == NONE && !open_page(f))
+		return false;
+	wbuf_seal(f);
+	return true;
+}
+
 /* The page is programmed: its room is free again. */
 void wbuf_release(struct page_ftl *f, uint32_t w)
 {
@@ -138,17 +146,22 @@ static void untrim(struct page_ftl *f, uint32_t lpn)
 		bit_clear(slot_data(f, s), lpn % per);
 }
 
-/* Give a new, partial slot what surrounds the part that is being written. */
+/*
+ * Give a new, partial slot what surrounds the part that is being written. Without payload
+ * nobody will look at its bytes.
+ */
 static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32_t old)
 {
 	struct wslot *s = &f->slot[slot];
 
 	if (old != NONE) {
-		memcpy(slot_data(f, slot), slot_data(f, old), f->c.unit_bytes);
+		if (f->c.payload)
+			memcpy(slot_data(f, slot), slot_data(f, old), f->c.unit_bytes);
 		s->have = f->slot[old].have;
 		s->lost = f->slot[old].lost;
 	} else if (is_trimmed(f, s->lpn) || f->l2p[s->lpn] == NONE) {
-		memset(slot_data(f, slot), 0, f->c.unit_bytes);
+		if (f->c.payload)
+			memset(slot_data(f, slot), 0, f->c.unit_bytes);
 		s->have = f->sectors_mask;
 	}
 	if (s->have != f->sectors_mask) {

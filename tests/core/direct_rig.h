@@ -47,6 +47,10 @@ struct rig_shape {
 	uint32_t pool;			/* families of contents; 0: every sector is its own */
 	uint32_t buffer;		/* buffer_units */
 	enum ftl_reduction reduction;
+	enum ftl_frontiers frontiers;
+	uint32_t active;		/* active_blocks */
+	uint32_t quota;			/* quota_permille; 0: 50 */
+	uint32_t idle_permille, idle_ns;	/* idle_gc_permille, idle_gc_ns */
 	uint32_t prints;		/* fingerprints_permille; 0: 1000 */
 	uint32_t references;		/* reference_bytes */
 	uint32_t hash_ns, compress_ns, decompress_ns;

@@ -27,6 +27,7 @@ struct duel {
 	const enum nand_status *fault;
 	unsigned int faults_asked, violations_heard, done_heard;
 	enum nand_rule heard;
+	bool quiet;			/* there were none that it asks or tells */
 
 	/* the shell dies in the die_in-th hook of the call: what the image was then */
 	uint32_t die_in;
@@ -34,7 +35,7 @@ struct duel {
 	uint8_t *died;
 
 	uint64_t refused[NAND_NRULES];	/* since made */
-	uint64_t done[NAND_NOPS], cuts, reinits, copies, deaths;
+	uint64_t done[NAND_NOPS], quiet_calls, cuts, reinits, copies, deaths;
 	struct nand_stats sums;		/* counters that resets and reinits would lose */
 };
 

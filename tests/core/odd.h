@@ -27,7 +27,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* writes and trims of a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexluskw12prt"
+#define ODD_FLAGS "cmfexluskw12prtg"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -39,6 +39,7 @@
  *   w  any of: wear levelled, reads that say "relocate", host reads of ECC words
  *   p, r, t  the FTL is parity, rtf or flex, on an array of two-page word lines where torn
  *      MSB pages take LSB pages along
+ *   g  any of gc_frontier and gc_pages
  */
 
 /* What happened: a run in which nothing did proves nothing. */

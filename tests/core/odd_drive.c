@@ -147,6 +147,16 @@ static void draw_moves(struct odd *o)
 	o->ac.timing.subread_base_ns = 2000;
 }
 
+/* Where copies go: not where they go by default, or not to such pages. */
+static void draw_frontier(struct odd *o)
+{
+	bool shared = flag(o, 'r') || flag(o, 't');
+
+	o->fc.gc_pages = flag(o, 't') ? roll(o, 3) : FTL_GC_SLOW;
+	if (o->fc.gc_pages == FTL_GC_SLOW)
+		o->fc.gc_frontier = shared ? FTL_GC_OWN : FTL_GC_SHARED;
+}
+
 static bool valid(struct odd *o, uint64_t units)
 {
 	const char *why;
@@ -202,6 +212,8 @@ static bool draw(struct odd *o)
 	o->ops = ftl_list[0];
 	if (flag(o, 'p') || flag(o, 'r') || flag(o, 't'))
 		draw_word_lines(o, flag(o, 'p') ? "parity" : flag(o, 'r') ? "rtf" : "flex");
+	if (flag(o, 'g'))
+		draw_frontier(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 

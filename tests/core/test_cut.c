@@ -41,6 +41,8 @@ struct shape {
 	uint32_t ways;
 	const char *ftl;	/* NULL: page */
 	uint32_t quota_permille, idle_gc_permille;
+	enum ftl_gc_frontier frontier;
+	enum ftl_gc_pages copies;
 };
 
 enum {
@@ -86,6 +88,18 @@ static const struct shape shapes[] = {
 	  RELAXED, "parity" },
 	{ "rtf", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0, FIXED | IDLE, "rtf", 0, 200 },
 	{ "rtf, dies", { 2, 1, 1, 1, 22, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 4, FTL_GC_SLICED, false, 0, FIXED, "rtf" },
+	{ "shared", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, true, 0, PAIRS,
+	  NULL, 0, 0, FTL_GC_SHARED },
+	{ "shared, parity", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4, FTL_GC_SLICED, false, 0,
+	  FIXED | IDLE, "parity", 0, 600, FTL_GC_SHARED },
+	{ "own, flex", { 2, 1, 1, 1, 16, 8, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 130, 4, FTL_GC_SLICED, false, 0,
+	  RELAXED | IDLE, "flex", 100, 600, FTL_GC_OWN },
+	{ "own, flex, hot", { 1, 1, 1, 1, 16, 6, 512, 64, 0, 512, 0, 1, 2 }, 512, 34, 0, FTL_GC_BLOCKING, false, 3,
+	  RELAXED, "flex", 50, 0, FTL_GC_OWN },
+	{ "own, rtf", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
+	  FIXED | IDLE, "rtf", 0, 200, FTL_GC_OWN },
+	{ "fast copies, flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
+	  RELAXED, "flex", 200, 0, FTL_GC_AUTO, FTL_GC_FAST },
 	{ "levelled", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 4, LEVEL },
 	{ "levelled, packed", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_BLOCKING, false, 8,
 	  LEVEL },
@@ -222,6 +236,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.accounting = s->ways & SSDSIM ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE,
 		.active_blocks = 4, .fast_above_permille = 800, .slow_below_permille = 300,
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
+		.gc_frontier = s->frontier, .gc_pages = s->copies,
 	};
 	d->ops = ftl_of(s);
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);

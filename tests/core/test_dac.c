@@ -285,6 +285,30 @@ static void dedup_takes_equal_units_only(void)
 	rig_free(&r);
 }
 
+/* Eight fingerprints are two units'. Of three units the one written first is forgotten. */
+static void fingerprints_by_number(void)
+{
+	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
+
+	r.fc.fingerprints = 8;
+	EXPECT_EQ(rig_mount(&r), SSD_OK);
+	for (uint32_t i = 0; i < 3; i++) {
+		half_page(i + 1);
+		write_io(i);
+	}
+	half_page(3);
+	write_io(3);
+	EXPECT_EQ(s->delta_units, 1);
+	half_page(1);			/* stored alone, and known again: unit 1 goes */
+	write_io(4);
+	EXPECT_EQ(s->comp_units, 4);
+	half_page(2);
+	write_io(5);
+	EXPECT_EQ(s->comp_units, 5);
+	EXPECT_EQ(s->delta_units, 1);
+	rig_free(&r);
+}
+
 /*
  * 12 blocks of 8 pages, 2 + 2 of them kept: 64 pages. 48 units and 3 slots leave 13 objects that
  * others may refer to. Of 20 pairs the others are stored alone.
@@ -385,6 +409,7 @@ static void fps(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->ord
 static void few_blocks(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->blocks_per_plane = 10; }
 static void small_oob(struct ftl_config *c, struct nand_geometry *g) { (void)c; g->oob_bytes = 25; }
 
+static void few_prints(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->fingerprints = 3; }
 static void wear(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->wl_threshold = 5; }
 static void words(struct ftl_config *c, struct nand_geometry *g) { (void)g; c->host_subpage_reads = FTL_WORDS_YES; }
 
@@ -402,6 +427,7 @@ static void what_it_cannot_do_is_refused(void)
 	refused(wear, "wl_threshold must be 0");
 	refused(words, "host_subpage_reads must be auto or no");
 	refused(small_oob, "oob_bytes is too small");
+	refused(few_prints, "fingerprints must be 0, or 4 .. 2^30");
 	rig_free(&r);
 }
 
@@ -419,6 +445,7 @@ int main(void)
 	RUN(a_page_is_closed_when_it_is_full);
 	RUN(a_delta_is_no_reference);
 	RUN(dedup_takes_equal_units_only);
+	RUN(fingerprints_by_number);
 	RUN(shared_objects_are_limited);
 	RUN(the_worst_case_fits);
 	RUN(a_reference_outlives_its_unit);

@@ -469,7 +469,7 @@ static void numbers_are_given_once(void)
  */
 static bool erasing_without_a_free_block(const struct dac_die *x)
 {
-	return x->cmd == DAC_CMD_GC_ERASE && !x->free_count && x->gc.copied;
+	return x->cmd == DAC_CMD_GC_ERASE && !drive()->bt.plane[0].free_count && x->gc.copied;
 }
 
 /* Was the victim half erased? */
@@ -500,7 +500,7 @@ static bool a_torn_erase_of_the_last_block(uint64_t seed)
 	r = twin;
 	r.may_fail = true;
 	EXPECT_EQ(rig_mount(&r), SSD_OK);
-	partly = !drive()->die[0].free_count;	/* else no page of the victim is left */
+	partly = !drive()->bt.plane[0].free_count;	/* else no page of the victim is left */
 	for (uint32_t i = 0; i < 48; i++) {
 		random_page(i);
 		EXPECT_EQ(io(FTL_WRITE, true, i, &ns), SSD_OK);

@@ -8,13 +8,15 @@
  *           and for each a second one within the mount or the work that follows it;
  *   faults  programs and erases that fail, with cuts at random commands, until the drive
  *           is read-only;
+ *   hasty   DAC: one cut soon after another on a full drive;
  *   odd     the same with shapes and knobs drawn at random, and with sound media, too.
  *
  *   test_direct              every shape
- *   test_direct FTL          every shape of one FTL
+ *   test_direct FTL          every shape of one FTL, and odd drives
+ *   test_direct NAME         one shape
  *   test_direct ID           one case again; ID is what a failing run prints:
  *                            model:shape:seed:ops  cuts:shape:seed:ops[:command:when[:command:when]]
- *                            faults:shape:seed:lives  odd:FTL:seed:lives (FTL 1: dac)
+ *                            faults:shape:seed:lives  hasty:shape:seed:lives  odd:FTL:seed:lives (FTL 1: dac)
  */
 #include "direct_rig.h"
 
@@ -106,6 +108,30 @@ static const struct rig_shape shapes[] = {
 	{ "dac, few fingerprints", "dac", { 2, 1, 1, 1, 8, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_NONE },
 	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 8, .buffer = 1,
 	  .reduction = FTL_REDUCE_DAC, .prints = 60, .references = 1024, .hot = 20, .hash_ns = 5000 },
+	{ "dac flex", "dac",
+	  { 1, 1, 1, 1, 17, 8, 1024, 64, 0, 1024, 0, 1, 2, NAND_ORDER_RPS, .paired_loss = true },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 6, .buffer = 10,
+	  .units = 68, .reduction = FTL_REDUCE_DAC, .references = 4096, .frontiers = FTL_FRONTIERS_FLEX },
+	{ "dac flex links, dies", "dac",
+	  { 2, 1, 1, 2, 6, 8, 1024, 64, 0, 1024, 0, 1, 2, NAND_ORDER_RPS, .paired_loss = true },
+	  .start = 2, .urgent = 1, .tolerance = 255, .pool = 7, .buffer = 14, .units = 64,
+	  .reduction = FTL_REDUCE_DEDUP_COMP, .frontiers = FTL_FRONTIERS_FLEX, .quota = 200 },
+	{ "dac flex raw", "dac",
+	  { 1, 1, 1, 1, 13, 12, 1024, 64, 0, 1024, 0, 1, 2, NAND_ORDER_RPS, .paired_loss = true },
+	  .start = 3, .urgent = 1, .tolerance = 255, .pool = 9, .buffer = 5,
+	  .reduction = FTL_REDUCE_NONE, .frontiers = FTL_FRONTIERS_FLEX, .hot = 20 },
+	{ "dac parity", "dac",
+	  { 1, 1, 1, 1, 17, 8, 1024, 64, 0, 1024, 0, 1, 2, NAND_ORDER_FPS, .paired_loss = true },
+	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .pool = 6, .buffer = 10,
+	  .units = 68, .reduction = FTL_REDUCE_DAC, .references = 4096, .frontiers = FTL_FRONTIERS_PARITY },
+	{ "dac rtf", "dac",
+	  { 1, 1, 1, 1, 19, 8, 1024, 64, 0, 1024, 0, 1, 2, NAND_ORDER_FPS, .paired_loss = true },
+	  .start = 2, .urgent = 1, .tolerance = 255, .pool = 6, .buffer = 10,
+	  .reduction = FTL_REDUCE_DAC, .frontiers = FTL_FRONTIERS_RTF, .active = 4 },
+	{ "dac page, fixed order", "dac",
+	  { 1, 1, 1, 1, 11, 8, 1024, 64, 0, 1024, 0, 1, 2, NAND_ORDER_FPS },
+	  .start = 2, .urgent = 1, .tolerance = 255, .pool = 6, .buffer = 10,
+	  .reduction = FTL_REDUCE_DAC },
 	{ "page map pen ascending, sliced, copyback", "superblock",
 	  { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 4, 1, 1, .copyback = true },
 	  .start = 3, .urgent = 2, .tolerance = 2, .pen = true, .hot = 24, .mode = FTL_GC_SLICED,
@@ -284,6 +310,7 @@ static void sweep(uint32_t shape, uint64_t seed, uint32_t ops)
 static struct {
 	uint64_t rng, commands, cut_at, cut_ns, program_fails, erase_fails;
 	uint32_t permille;
+	bool hasty;		/* the next cut is never far; reads do not count */
 	bool armed;
 	jmp_buf off;
 } medium;
@@ -306,7 +333,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 	(void)opaque;
 	for (unsigned int i = 0; i < count; i++)
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
-	if (!medium.armed || medium.commands++ < medium.cut_at)
+	if (!medium.armed || (medium.hasty && c->op == NAND_READ) || medium.commands++ < medium.cut_at)
 		return;
 	medium.cut_ns = cut_time(now_ns, &c[count - 1], (int)(rnd(&medium.rng) % WHENS));
 	longjmp(medium.off, 1);
@@ -316,7 +343,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 static void live(struct rig *r)
 {
 	medium.commands = 0;
-	medium.cut_at = rnd(&medium.rng) % 900;
+	medium.cut_at = rnd(&medium.rng) % (medium.hasty ? 40 : 900);
 	medium.armed = true;
 	if (setjmp(medium.off))
 		return;
@@ -369,6 +396,21 @@ static void faults(uint32_t shape, uint64_t seed, uint32_t lives)
 	lives_of(&roomy, "faults", seed, lives, 1 + (uint32_t)(seed * 3 % 8));
 }
 
+/*
+ * Cut after cut on a drive as full as it can be, before it has done much: none may cost room for good. A
+ * write that is refused would be an error here, for nothing fails.
+ */
+static void hasty(uint32_t shape, uint64_t seed, uint32_t lives)
+{
+	struct rig_shape full = shapes[shape];
+
+	snprintf(rig_id, sizeof(rig_id), "hasty:%u:%" PRIu64 ":%u", shape, seed, lives);
+	full.units = 0;
+	memset(&medium, 0, sizeof(medium));
+	medium.hasty = true;
+	lives_of(&full, "hasty", seed, lives, 0);
+}
+
 /* ---- odd drives -------------------------------------------------------------------- */
 
 static uint32_t roll(uint32_t n)
@@ -416,9 +458,27 @@ static bool draw(struct rig_shape *s, const char *ftl)
 	return most && most <= RIG_UNITS;
 }
 
+/* Word lines, and what places pages on them. Some of it is refused: then another drive is drawn. */
+static void draw_frontiers(struct rig_shape *s)
+{
+	s->g.bits_per_cell = 2;
+	s->g.pb_levels = 0;
+	s->g.pages_per_block = 4 * (1 + roll(4));
+	s->g.blocks_per_plane += 2 + roll(12);
+	s->g.order = roll(3) ? NAND_ORDER_RPS : NAND_ORDER_FPS;
+	s->g.paired_loss = roll(4) > 0;
+	s->frontiers = (enum ftl_frontiers)roll(FTL_NFRONTIERS);
+	s->active = 1 + roll(5);
+	s->quota = 1 + roll(300);
+	s->idle_permille = roll(2) * roll(1000);
+	s->idle_ns = 1 + roll(200000);
+}
+
 /* What the DAC FTL has besides. */
 static void draw_dac(struct rig_shape *s)
 {
+	if (roll(2))
+		draw_frontiers(s);
 	s->pen = s->parallel_erase = s->copyback = false;
 	s->g.page_bytes = s->g.ecc_word_bytes = 512u << roll(4);
 	s->reduction = (enum ftl_reduction)roll(FTL_NREDUCTIONS);
@@ -448,7 +508,7 @@ static void odd(bool dac, uint64_t seed, uint32_t lives)
 			s.ftl = "dac";
 			draw_dac(&s);
 		}
-	} while (!s.units || s.units > RIG_UNITS);
+	} while (!s.units || s.units > RIG_UNITS || geo_pages(&s.g) > 4 * RIG_UNITS);
 	lives_of(&s, "odd", seed, lives, roll(2) ? 0 : 1 + roll(8));
 }
 
@@ -473,11 +533,22 @@ static bool run_id(const char *text)
 		sweep(shape, seed, ops);
 	else if (!strcmp(kind, "faults"))
 		faults(shape, seed, ops);
+	else if (!strcmp(kind, "hasty"))
+		hasty(shape, seed, ops);
 	else if (!strcmp(kind, "odd"))
 		odd(shape == 1, seed, ops);
 	else
 		return false;
 	return true;
+}
+
+static bool named_ftl(const char *name)
+{
+	bool ftl = false;
+
+	for (uint32_t s = 0; s < SHAPES; s++)
+		ftl |= !strcmp(name, shapes[s].ftl);
+	return ftl;
 }
 
 int main(int argc, char **argv)
@@ -490,14 +561,18 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (uint32_t s = 0; s < SHAPES; s++) {
-		if (argc == 2 && strcmp(argv[1], shapes[s].ftl))
+		if (argc == 2 && strcmp(argv[1], shapes[s].ftl) && strcmp(argv[1], shapes[s].name))
 			continue;
 		for (uint64_t seed = 1; seed <= 2; seed++)
 			model(s, seed, 3000);
 		sweep(s, 1, 80);
-		for (uint64_t seed = 1; seed <= 4; seed++)
+		for (uint64_t seed = 1; seed <= 2; seed++)
 			faults(s, seed, 40);
+		if (!strcmp(shapes[s].ftl, "dac"))
+			hasty(s, 1, 150);
 	}
+	if (argc == 2 && !named_ftl(argv[1]))
+		return test_result();
 	for (uint64_t seed = 1; seed <= ODD_DRIVES; seed++)
 		odd(false, seed, 12);
 	for (uint64_t seed = 1; seed <= ODD_DRIVES; seed++)

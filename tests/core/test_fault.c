@@ -12,6 +12,7 @@
 #include "blk.h"
 #include "ftl.h"
 #include "oob.h"
+#include "page_ftl.h"
 #include "test.h"
 
 #define UNITS 120u
@@ -385,6 +386,116 @@ static void a_partial_write_does_not_heal(void)
 	unmake();
 }
 
+static const ppn_t *hidden;	/* pages that cannot be read */
+static uint32_t hidden_count;
+
+static enum nand_status hide_pages(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	for (uint32_t i = 0; i < hidden_count; i++)
+		if (c->op == NAND_READ && c->ppn.v == hidden[i].v)
+			return NAND_UNCORR;
+	return NAND_OK;
+}
+
+static void mount_again(uint32_t hide)
+{
+	static const struct ftl_host host = { on_done, on_copy, NULL };
+	struct nand_hooks h = { .fault = hide_pages };
+	struct ftl_config fc = ((struct page_ftl *)f)->c;
+	size_t len = ftl_list[0]->footprint(&fc, &t.c.geo);
+
+	hidden_count = hide;
+	nand_array_set_hooks(t.a, &h);
+	nand_array_power_cut(t.a, now, 1);
+	nand_array_power_on(t.a);
+	memset(mem, 0, len);
+	SSD_ASSERT(ftl_list[0]->init(mem, len, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
+	f->ops->check(f);
+}
+
+/* Units 0 and 1, one page. */
+static void write_page(uint32_t ppn)
+{
+	const void *oob;
+
+	EXPECT_EQ(write_unit(0), SSD_OK);
+	EXPECT_EQ(write_unit(1), SSD_OK);
+	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+	EXPECT_EQ(t.n->ops->peek(t.n, (ppn_t){ ppn }, NULL, &oob), NAND_OK);
+	EXPECT_EQ(oob_get_lpn(oob, 0), 0);
+}
+
+static uint64_t order_of(uint32_t ppn)
+{
+	const void *oob;
+
+	EXPECT_EQ(t.n->ops->peek(t.n, (ppn_t){ ppn }, NULL, &oob), NAND_OK);
+	return oob_get_head(oob).order;
+}
+
+/*
+ * The newest page, ppn 1 with number 2, cannot be read by the first mount, which reads 1; nor can the
+ * second read it, nor ppn 2 that was written in between. The third reads all. 2^20 and twice the pages
+ * that could not be read are left, so the last written has the highest number each time.
+ */
+static void a_page_that_comes_back_is_not_the_newest(void)
+{
+	static const ppn_t pages[] = { { 1 }, { 2 } };
+
+	hidden = pages;
+	dies = 1;
+	blocks = 32;
+	make(the_seed, 8);
+	write_page(0);
+	write_page(1);
+	mount_again(1);
+	write_page(2);
+	EXPECT_EQ(order_of(2), 1 + (1 << 20) + 2 + 1);
+	mount_again(0);
+	check_unit(0);
+	check_unit(1);
+	mount_again(2);
+	write_page(3);
+	EXPECT_EQ(order_of(3), 1 + (1 << 20) + 4 + 1);
+	mount_again(0);
+	check_unit(0);
+	check_unit(1);
+	EXPECT_EQ(order_of(3), ((struct page_ftl *)f)->bt.issued);
+	unmake();
+	dies = 2;
+	blocks = 24;
+}
+
+/* A page with a number near the end of 40 bits: all of it can be read, and nothing is written. */
+static void a_drive_without_numbers_is_read_only(void)
+{
+	uint8_t data[2 * UNIT] = { 7 }, oob[OOB_BYTES(2)];
+	struct nand_cmd c;
+
+	for (int late = 0; late < 2; late++) {
+		struct oob_head h = { .order = OOB_SEQ_MAX - (1ull << 32) + (uint64_t)late };
+
+		h.mark = h.order;
+		make(the_seed, 8);
+		oob_put_head(oob, &h);
+		oob_put_unit(oob, 0, 5, h.order);
+		oob_put_unit(oob, 1, OOB_NO_LPN, h.order);
+		nand_fill_program(&c, NAND_SRC_HOST, 8, oob);
+		c.data = data;
+		nand_submit(t.n, now, &c, 1);
+		SSD_ASSERT(c.status == NAND_OK);
+		now = c.done_ns;
+		mount_again(0);
+		EXPECT_EQ(run((struct ftl_io){ .op = FTL_READ, .offset = 5 * UNIT, .bytes = UNIT }), SSD_OK);
+		EXPECT_EQ(buf[0], 7);
+		EXPECT_EQ(write_unit(0), late ? SSD_E_WORNOUT : SSD_OK);
+		EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+		unmake();
+	}
+}
+
 /* Write half a unit, or read a page, without waiting for it. */
 static void begin(struct ftl_io *io, enum ftl_op op, uint32_t sector, uint32_t bytes)
 {
@@ -449,6 +560,8 @@ int main(int argc, char **argv)
 	RUN(either_erase_of_a_pair_may_fail);
 	RUN(an_uncorrectable_page_stays_an_error);
 	RUN(a_partial_write_does_not_heal);
+	RUN(a_page_that_comes_back_is_not_the_newest);
+	RUN(a_drive_without_numbers_is_read_only);
 	RUN(a_base_of_a_page_whose_program_failed);
 	return test_result();
 }

@@ -348,6 +348,75 @@ static void not_by_copyback(void)
 	drive_free();
 }
 
+/*
+ * 8 blocks, two of them the urgent reserve: LPNs 0 .. 11 in blocks 0 .. 2; 0, 1, 2, 4, 5, 6, 8, 9 again in 3
+ * and 4; so LPN 3 is left of block 0, 7 of block 1. LPN 12 opens block 5, two are free, and GC wants
+ * three: block 1 first, which got to one valid page last. Meanwhile reads flag block 0. The copy
+ * of LPN 7 opened block 6, so two are free when block 1 is erased: none for relocation, and block 0
+ * is the next for space. It is counted as that.
+ */
+static void a_flagged_block_that_gc_wants_for_space(void)
+{
+	static const uint32_t again[] = { 0, 1, 2, 4, 5, 6, 8, 9 };
+	struct nand_array_config a = array(8);
+	struct ftl_config c = config(0);
+	struct nand_hooks hooks = { .fault = on_fault };
+	struct ftl_io w = { .op = FTL_WRITE, .offset = 12 * 4096, .bytes = 4096 };
+	struct ftl_io first = { .op = FTL_READ, .offset = 3 * 4096, .bytes = 4096 };
+
+	c.gc_urgent_blocks = 2;
+	test_array_make(&t, &a);
+	nand_array_set_hooks(t.a, &hooks);
+	memset(version, 0, sizeof(version));
+	mount(&c);
+	write_first(12);
+	for (uint32_t i = 0; i < 8; i++)
+		run(FTL_WRITE, again[i]);
+	EXPECT_EQ(stats()->gc_runs, 0);
+	corrected = of_host_in_block_0;
+	version[12]++;
+	waiting = 1;
+	f->ops->submit(f, now, &w);
+	next = f->ops->step(f, now);
+	while (waiting)
+		step();
+	f->ops->submit(f, now, &first);		/* two reads: flagged once (V1) */
+	run(FTL_READ, 3);
+	corrected = NULL;
+	EXPECT_EQ(erases(0), 1);
+	EXPECT_EQ(erases(1), 1);
+	EXPECT_EQ(stats()->gc_runs, 2);
+	EXPECT_EQ(stats()->gc_units, 2);
+	EXPECT_EQ(stats()->relocations, 0);
+	EXPECT_EQ(stats()->wl_units, 0);
+	EXPECT_EQ(array_stats().ops[NAND_ERASE][NAND_SRC_WL], 0);
+	expect_content(13);
+	drive_free();
+}
+
+/* relocate = no: the same read, and nothing follows. */
+static void nothing_moves_if_it_is_not_to(void)
+{
+	struct nand_array_config a = array(16);
+	struct ftl_config c = config(0);
+	struct nand_hooks hooks = { .fault = on_fault };
+	uint64_t began;
+
+	c.relocate = false;
+	test_array_make(&t, &a);
+	nand_array_set_hooks(t.a, &hooks);
+	memset(version, 0, sizeof(version));
+	mount(&c);
+	write_first(8);
+	corrected = of_host_in_block_0;
+	began = now;
+	run(FTL_READ, 2);
+	EXPECT_EQ(now - began, READ);
+	EXPECT_EQ(stats()->relocations, 0);
+	EXPECT_EQ(erases(0), 0);
+	drive_free();
+}
+
 /* A block that is still being written is closed: its two pages are copied. */
 static void an_open_block_is_closed(void)
 {
@@ -388,6 +457,30 @@ static void it_ends_when_all_reads_are_corrected(void)
 	EXPECT_EQ(host_reads, 12);
 	corrected = NULL;
 	expect_content(9);
+	drive_free();
+}
+
+/*
+ * The same without a write. What relocation wrote is of the order of the last host page, so it
+ * cannot move before there is a later one: an empty page is programmed, at reads 5 and 9.
+ */
+static void it_ends_when_nobody_writes(void)
+{
+	drive(16, 0);
+	write_first(8);
+	corrected = every_read;
+	for (uint32_t i = 1; i <= 12; i++) {
+		uint64_t began = now, moves = i % 4 == 1;
+
+		run(FTL_READ, 0);
+		EXPECT_EQ(now - began, READ + moves * (PAGES * COPY + ERASE) + (moves && i > 1) * PROG);
+		EXPECT_EQ(stats()->relocations, (i + 3) / 4);
+		EXPECT_EQ(stats()->pad_units, (i - 1) / 4);
+	}
+	EXPECT_EQ(stats()->wl_units, 3 * PAGES);
+	EXPECT_EQ(array_stats().ops[NAND_PROGRAM][NAND_SRC_HOST], 8 + 2);
+	corrected = NULL;
+	expect_content(8);
 	drive_free();
 }
 
@@ -446,8 +539,11 @@ int main(void)
 	RUN(a_corrected_block_moves);
 	RUN(reads_without_end_do_not_keep_a_block);
 	RUN(not_by_copyback);
+	RUN(a_flagged_block_that_gc_wants_for_space);
+	RUN(nothing_moves_if_it_is_not_to);
 	RUN(an_open_block_is_closed);
 	RUN(it_ends_when_all_reads_are_corrected);
+	RUN(it_ends_when_nobody_writes);
 	RUN(pages_that_lay_for_long);
 	return test_result();
 }

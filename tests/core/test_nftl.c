@@ -500,6 +500,46 @@ static void a_lost_page_stays_lost(void)
 
 /* ---- configuration ------------------------------------------------------------------ */
 
+static enum nand_status hide_block_3(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	return c->op == NAND_READ && c->ppn.v / 4 == 3 ? NAND_UNCORR : NAND_OK;
+}
+
+static void write_units(uint32_t from, uint32_t count, uint32_t step)
+{
+	for (uint32_t i = 0; i < count; i++)
+		EXPECT_EQ(rig_write(&r, 2 * (from + i * step), 2), SSD_OK);
+}
+
+/*
+ * D-block 0, U-block 1, merged into block 2; then page 0 twice into U-block 3, with the highest numbers.
+ * A mount cannot read block 3 and takes it for a free one; page 0 goes to block 0, which is erased first.
+ * Its number must be above those in block 3, which the next mount reads.
+ */
+static void a_block_that_comes_back_is_not_the_newest(void)
+{
+	struct nand_hooks hooks = { .fault = hide_block_3 }, none = { 0 };
+	struct rig_shape s = one_die(8, 4, 0, 20);
+	enum nand_status st;
+
+	make(&s);
+	write_units(0, 4, 1);
+	write_units(0, 6, 0);
+	EXPECT_EQ(stats->merges, 1);
+	st = r.ta.n->ops->peek(r.ta.n, (ppn_t){ 13 }, NULL, NULL);
+	EXPECT_EQ(st, NAND_OK);
+	nand_array_set_hooks(r.ta.a, &hooks);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	write_units(0, 1, 0);
+	nand_array_set_hooks(r.ta.a, &none);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	rig_powered(&r);
+	rig_read_all(&r);
+	rig_verify(&r, &r);
+	rig_free(&r);
+}
+
 static void expect_refused(const struct rig_shape *s, void (*spoil)(struct ftl_config *,
 								   struct nand_geometry *),
 			   const char *begins)
@@ -619,6 +659,7 @@ int main(void)
 	RUN(pen_after_a_mount);
 	RUN(a_used_drive_erases_first);
 	RUN(a_lost_page_stays_lost);
+	RUN(a_block_that_comes_back_is_not_the_newest);
 	RUN(what_it_refuses);
 	return test_result();
 }

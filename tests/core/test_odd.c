@@ -75,6 +75,14 @@ static const struct combination {
 	{ "flex, two planes, late", "cml2t", 60, 40, PAIRED },
 	{ "flex, little between cuts", "cmst", 6, 600, MOUNT | PAIRED },
 	{ "flex, failing without cuts", "fekt", 20, 4, WEAR | A(BACKUPS) },
+	{ "shared frontier", "cmg", 40, 40, MOUNT },
+	{ "shared frontier, failing, exact, knobs", "cmfexkg", 40, 40, MOUNT | WEAR | KNOBS },
+	{ "shared frontier, moves, one plane", "cmfe1uwg", 40, 40, WEAR | A(LEVELLED) | A(RELOCATED) },
+	{ "parity, shared frontier", "cmfexpg", 40, 40, MOUNT | WEAR | PAIRED },
+	{ "rtf, own frontier", "cmfexrg", 40, 40, MOUNT | WEAR | PAIRED },
+	{ "flex, frontiers", "cmtg", 60, 40, MOUNT | PAIRED },
+	{ "flex, frontiers, failing, exact", "cmfexutg", 80, 40, MOUNT | WEAR | PAIRED },
+	{ "flex, frontiers, one plane", "cmfe1tg", 60, 40, PAIRED },
 	{ "flex, moves", "cmfewt", 40, 40, MOUNT | WEAR | PAIRED | A(LEVELLED) | A(RELOCATED) },
 };
 

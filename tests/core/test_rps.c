@@ -36,6 +36,8 @@ static struct {
 	enum ssd_err status;
 	uint8_t fill, got[PAGE];
 	uint32_t fail_at;		/* this entry of the log fails; 0: none */
+	bool no_erases;			/* all of them fail */
+	uint32_t programs_left;		/* after so many all fail; 0: none does */
 } d;
 
 static void on_command(void *o, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
@@ -54,6 +56,12 @@ static void on_command(void *o, uint64_t now_ns, const struct nand_cmd *c, unsig
 static enum nand_status on_fault(void *o, const struct nand_cmd *c)
 {
 	(void)o;
+	if (c->op == NAND_ERASE)
+		return d.no_erases ? NAND_ERASE_FAIL : NAND_OK;
+	if (c->op == NAND_PROGRAM && d.programs_left && !--d.programs_left) {
+		d.programs_left = 1;
+		return NAND_PROG_FAIL;
+	}
 	return c->op == NAND_PROGRAM && d.fail_at && d.count + 1 == d.fail_at ? NAND_PROG_FAIL : NAND_OK;
 }
 
@@ -88,9 +96,11 @@ static void remount(void)
 	d.f->ops->check(d.f);
 }
 
+static uint32_t channels = 1;	/* each of one die */
+
 static void make(const char *ftl, enum nand_order order, uint32_t blocks, uint32_t pages)
 {
-	struct nand_array_config c = { .geo = { 1, 1, 1, 1, blocks, pages, PAGE, 64, 0, PAGE, 0, 1, 2, order,
+	struct nand_array_config c = { .geo = { channels, 1, 1, 1, blocks, pages, PAGE, 64, 0, PAGE, 0, 1, 2, order,
 						.paired_loss = true },
 		.timing = { 0, { READ_NS, 6000 }, { LSB_NS, MSB_NS }, { ERASE_NS }, 0 },
 		.physics.disturb_tolerance = 255, .payload = true };
@@ -250,7 +260,16 @@ static struct front fr;
 
 static uint32_t choose(enum frontier who, uint32_t busy, bool may_open)
 {
-	struct front_ask q = { .who = who, .busy_permille = busy, .may_open = may_open };
+	struct front_ask q = { .who = who, .busy_permille = busy, .may_open = may_open, .plenty = may_open };
+
+	return front_flex_policy.pick(&fr, 0, &q);
+}
+
+/* A copy; only because the drive is idle, or with `free` blocks of a reserve of one. */
+static uint32_t copy_to(bool idle, uint32_t busy, uint32_t free)
+{
+	struct front_ask q = { .who = FRONT_GC, .busy_permille = busy, .may_open = free > 0,
+			       .plenty = free > 1, .idle = idle };
 
 	return front_flex_policy.pick(&fr, 0, &q);
 }
@@ -294,6 +313,66 @@ static void flex_choice(void)
 	EXPECT_EQ(choose(FRONT_HOST, 0, true), FRONT_FAST);
 	EXPECT_EQ(choose(FRONT_GC, 0, true), FRONT_FAST);
 	EXPECT_EQ(choose(FRONT_HOST, 0, false), FRONT_NONE);
+}
+
+/* Where copies go, with the same blocks. */
+static void flex_copies(void)
+{
+	static struct front_plane plane;
+	struct blk blk[4] = { { 0 } };
+	struct blk_table bt = { .blk = blk };
+	struct nand_geometry g = { .pages_per_block = 8 };
+
+	fr = (struct front){ .c = { .policy = &front_flex_policy, .fast_above_permille = 800,
+				    .slow_below_permille = 100, .gc_pages = FTL_GC_FAST }, .g = &g, .bt = &bt,
+			     .slots = 2, .word_lines = 4, .sequence = SEQ_TWO_PHASE, .plane = &plane };
+	for (uint32_t i = 0; i < FRONT_SLOTS_MAX; i++)
+		plane.open[i] = BLK_NONE;
+	plane.open[FRONT_FAST] = 1;
+	plane.open[FRONT_SLOW] = 2;
+	plane.slow_count = 1;
+	EXPECT_EQ(copy_to(false, 0, 0), FRONT_FAST);		/* whatever u and q */
+	EXPECT_EQ(copy_to(true, 1000, 9), FRONT_SLOW);		/* idle: MSB */
+	plane.open[FRONT_FAST] = BLK_NONE;
+	EXPECT_EQ(copy_to(false, 0, 2), FRONT_FAST);		/* a new block beside the reserve ... */
+	EXPECT_EQ(copy_to(false, 0, 1), FRONT_SLOW);		/* ... not of it */
+	plane.open[FRONT_SLOW] = BLK_NONE;
+	EXPECT_EQ(copy_to(false, 0, 1), FRONT_FAST);		/* but if there is nothing else */
+	EXPECT_EQ(copy_to(true, 0, 1), FRONT_FAST);
+	EXPECT_EQ(copy_to(false, 0, 0), FRONT_NONE);
+
+	fr.c.gc_pages = FTL_GC_AS_HOST;
+	plane.open[FRONT_FAST] = 1;
+	plane.open[FRONT_SLOW] = 2;
+	for (int fast = 0; fast < 2; fast++) {
+		plane.last_fast = fast;
+		fr.quota = 1;
+		EXPECT_EQ(copy_to(false, 801, 9), FRONT_FAST);
+		EXPECT_EQ(copy_to(false, 99, 9), FRONT_SLOW);
+		EXPECT_EQ(copy_to(false, 800, 9), fast ? FRONT_SLOW : FRONT_FAST);
+		EXPECT_EQ(copy_to(true, 801, 9), FRONT_SLOW);	/* idle */
+		fr.quota = 0;
+		EXPECT_EQ(copy_to(false, 801, 9), fast ? FRONT_SLOW : FRONT_FAST);
+	}
+
+	fr.c.own = true;					/* a third block, and nothing else */
+	fr.slots = 3;
+	fr.copies = FRONT_COPIES;
+	plane.open[FRONT_COPIES] = 3;
+	fr.quota = 1;
+	EXPECT_EQ(copy_to(false, 801, 9), FRONT_COPIES);
+	EXPECT_EQ(copy_to(true, 801, 9), FRONT_SLOW);		/* idle */
+	EXPECT_EQ(choose(FRONT_HOST, 801, true), FRONT_FAST);
+	plane.open[FRONT_COPIES] = BLK_NONE;
+	EXPECT_EQ(copy_to(false, 801, 1), FRONT_COPIES);
+	EXPECT_EQ(copy_to(false, 801, 0), FRONT_NONE);
+	plane.open[FRONT_SLOW] = BLK_NONE;
+	EXPECT_EQ(copy_to(true, 801, 1), FRONT_COPIES);		/* no MSB page: not the host's LSB pages */
+	plane.open[FRONT_SLOW] = 2;
+	plane.slow_count = 3;	/* and the third: as many as a backup block can name */
+	EXPECT_EQ(choose(FRONT_HOST, 801, true), FRONT_SLOW);
+	plane.slow_count = 2;
+	EXPECT_EQ(choose(FRONT_HOST, 801, true), FRONT_FAST);
 }
 
 /*
@@ -371,6 +450,8 @@ static void flex_quota_runs_out(void)
 
 /* ---- power ------------------------------------------------------------------------ */
 
+static uint64_t lost_by_last_cut;
+
 /* In the middle of the MSB program under way; true: it took the LSB page along. */
 static bool cut(uint64_t seed)
 {
@@ -380,6 +461,7 @@ static bool cut(uint64_t seed)
 	nand_array_power_on(d.ta.a);
 	d.ta.n->ops->get_stats(d.ta.n, &s);
 	d.ta.n->ops->reset_stats(d.ta.n);
+	lost_by_last_cut = s.paired_lost;
 	remount();
 	return s.paired_lost;
 }
@@ -503,6 +585,95 @@ static void flex_pays_at_mount(void)
 	destroy();
 }
 
+/* ---- no room for what was rebuilt ------------------------------------------------------ */
+
+static void lose_power(void)
+{
+	nand_array_power_cut(d.ta.a, d.now, 1);
+	nand_array_power_on(d.ta.a);
+	remount();
+}
+
+/* Read-only: reads and flushes work, a write does not, and after a mount's try nothing is programmed. */
+static void expect_read_only(const uint8_t *content, uint32_t count)
+{
+	for (int life = 0; life < 3; life++) {
+		uint64_t changes = d.count;
+
+		for (uint32_t i = 0; i < count; i++)
+			expect_content(i, content[i]);
+		io(FTL_FLUSH, 0, 0);
+		EXPECT_EQ(d.status, SSD_OK);
+		io(FTL_WRITE, 9, 9);
+		EXPECT_EQ(d.status, SSD_E_WORNOUT);
+		io(FTL_TRIM, 1, 0);
+		EXPECT_EQ(d.status, SSD_E_WORNOUT);
+		rest();
+		EXPECT_EQ(d.count, changes);
+		lose_power();
+	}
+}
+
+/*
+ * As in flex_rebuilds, but no block can be erased before it is used: 14 of 16 fail (0 holds the data,
+ * 1 their parity page). Where 0L0 is lost, there is no page for it; the mount begins anew, reads the
+ * 5 pages of block 0 twice and what else there is, and the drive is read-only: LPN 0 is read from memory.
+ */
+static void a_worn_drive_comes_up(void)
+{
+	static const uint8_t want[] = { 1, 2, 3, 4 };
+	uint32_t lost = 0;
+
+	for (uint64_t seed = 0; seed < 16; seed++) {
+		bool gone;
+
+		make("flex", NAND_ORDER_RPS, 16, 8);
+		writes(0, 4);
+		io(FTL_FLUSH, 0, 0);
+		start(FTL_WRITE, 4, 5);
+		d.no_erases = true;
+		gone = cut(seed);
+		lost += gone;
+		if (gone) {
+			EXPECT_EQ(d.count, 14);
+			EXPECT_EQ(d.f->ops->stats(d.f)->retired_blocks, 14);
+			EXPECT_EQ(d.f->ops->stats(d.f)->mounts, 1);
+			expect_read_only(want, 4);
+		}
+		destroy();
+	}
+	EXPECT(lost > 0);
+}
+
+/*
+ * Two dies: LPNs 0, 2, 4, 6 in 0L0 .. 0L3, and 1, 3, 5, 7 in 16L0 .. 16L3 of die 1. Both MSB pages are
+ * torn, and both took their LSB pages along: LPNs 0 and 1. Then one program works, the next all fail,
+ * whatever the block. So the first mount finds a new place for one of them, and keeps the other in memory.
+ */
+static void a_worn_drive_comes_up_half_made_good(void)
+{
+	static const uint8_t want[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct ftl_io two = { .op = FTL_WRITE, .offset = 8 * PAGE, .bytes = 2 * PAGE };
+	uint32_t both = 0;
+
+	for (uint64_t seed = 0; seed < 64; seed++) {
+		channels = 2;
+		make("flex", NAND_ORDER_RPS, 16, 8);
+		channels = 1;
+		writes(0, 8);
+		io(FTL_FLUSH, 0, 0);
+		d.f->ops->submit(d.f, d.now, &two);
+		d.programs_left = 2;
+		if (cut(seed) && lost_by_last_cut == 2) {
+			both++;
+			EXPECT_EQ(d.log[2].op, NAND_PROGRAM);	/* each die erases a block first */
+			expect_read_only(want, 8);
+		}
+		destroy();
+	}
+	EXPECT(both > 0);
+}
+
 /* ---- the medium -------------------------------------------------------------------- */
 
 /* The first parity page fails: it goes to another backup block, before the first MSB page. */
@@ -563,6 +734,152 @@ static void idle_gc_takes_slow_pages(void)
 	destroy();
 }
 
+/* ---- where copies go --------------------------------------------------------------------- */
+
+/*
+ * 8 blocks, GC below 4 free ones. LPNs 0 .. 15 in blocks 0 and 1, then 0 .. 5 and 8 .. 13 anew:
+ * two valid pages are left of each, the last ones: 3L, 3M. LPNs 16 .. 20 fill block 3 and open
+ * block 4, so 3 are free. Of equals, block 1 got there last. With its own block GC opens 5 for
+ * the copies (2 free), erases 1 (3), and wants 0, too. In the host's block 4 two copies do.
+ */
+static void two_of_each_block_are_valid(enum ftl_gc_frontier where)
+{
+	make("page", NAND_ORDER_ASCENDING, 8, 8);
+	d.fc.gc_frontier = where;
+	remount();
+	for (uint32_t i = 0; i < 33; i++)
+		io(FTL_WRITE, i < 22 ? i % 16 : i < 28 ? i - 14 : i - 12, (uint8_t)(i + 1));
+	rest();
+}
+
+#define FOUR_BLOCKS "0L0 0M0 0L1 0M1 0L2 0M2 0L3 0M3 1L0 1M0 1L1 1M1 1L2 1M2 1L3 1M3 "      \
+		    "2L0 2M0 2L1 2M1 2L2 2M2 2L3 2M3 3L0 3M0 3L1 3M1 3L2 3M2 3L3 3M3 "
+
+static void page_ftl_copies_to_its_own_block(void)
+{
+	for (int i = 0; i < 2; i++) {
+		two_of_each_block_are_valid(i ? FTL_GC_OWN : FTL_GC_AUTO);
+		writes(21, 1);
+		expect_log(FOUR_BLOCKS "4L0 5L0g 5M0g 1x 5L1g 5M1g 0x 4M0");
+		destroy();
+	}
+}
+
+static void page_ftl_copies_to_the_hosts_block(void)
+{
+	two_of_each_block_are_valid(FTL_GC_SHARED);
+	writes(21, 1);
+	expect_log(FOUR_BLOCKS "4L0 4M0g 4L1g 1x 4M1");
+	for (uint32_t i = 0; i < 21; i++)
+		expect_content(i, (uint8_t)(i < 6 ? i + 17 : i < 8 ? i + 1 : i < 14 ? i + 15 : i < 16 ? i + 1 : i + 13));
+	nand_array_power_cut(d.ta.a, d.now, 1);		/* and that is the block which is gone on with */
+	nand_array_power_on(d.ta.a);
+	remount();
+	writes(22, 1);
+	expect_log("4L2");
+	destroy();
+}
+
+/*
+ * As in flex_alternates, LPNs 0 .. 11: block 0 is full, backup block 1 has two pages, block 2 its
+ * LSB pages. Then 0 to 2M0, and 1 to 3L0, the fourth of 12 blocks, so GC, with 9 as its threshold,
+ * takes block 0. In the order of the pages are valid 0M0, 0M1, 0L2, 0M2, 0L3, 0M3.
+ */
+static void six_pages_of_the_first_block_are_valid(enum ftl_gc_frontier where, enum ftl_gc_pages pages)
+{
+	make("flex", NAND_ORDER_RPS, 12, 8);
+	d.fc.gc_start_blocks = d.fc.gc_stop_blocks = 9;
+	d.fc.slow_below_permille = 0;
+	d.fc.gc_frontier = where;
+	d.fc.gc_pages = pages;
+	remount();
+	for (uint32_t i = 0; i < 14; i++)
+		io(FTL_WRITE, i % 12, (uint8_t)(i + 1));
+	rest();
+}
+
+static void expect_copies(const char *want)
+{
+	char all[1024];
+
+	snprintf(all, sizeof(all), "0L0 0L1 0L2 0L3 1L0* 0M0 2L0 0M1 2L1 0M2 2L2 0M3 2L3 1L1* 2M0 3L0 %s", want);
+	expect_log(all);
+	for (uint32_t i = 0; i < 12; i++)
+		expect_content(i, (uint8_t)(i < 2 ? i + 13 : i + 1));
+	destroy();
+}
+
+/* Block 2 is full after three; the other three are the fast block's. */
+static void flex_copies_to_slow_pages(void)
+{
+	six_pages_of_the_first_block_are_valid(FTL_GC_AUTO, FTL_GC_SLOW);
+	expect_copies("2M1g 2M2g 2M3g 3L1g 3L2g 3L3g 1L2* 0x");
+}
+
+/* The fast block's last three, a parity page, and a new fast block. */
+static void flex_copies_to_fast_pages(void)
+{
+	six_pages_of_the_first_block_are_valid(FTL_GC_SHARED, FTL_GC_FAST);
+	expect_copies("3L1g 3L2g 3L3g 1L2* 4L0g 4L1g 4L2g 0x");
+}
+
+/* They alternate, and the host's last page was 3L0. */
+static void flex_copies_as_the_host_writes(void)
+{
+	six_pages_of_the_first_block_are_valid(FTL_GC_AUTO, FTL_GC_AS_HOST);
+	expect_copies("2M1g 3L1g 2M2g 3L2g 2M3g 3L3g 1L2* 0x");
+}
+
+/* Block 4, in both phases; the host's next is 2M1. A mount finds block 4 and the host's again. */
+static void flex_copies_to_its_own_block(void)
+{
+	const struct page_ftl *f;
+
+	six_pages_of_the_first_block_are_valid(FTL_GC_OWN, FTL_GC_FAST);
+	writes(12, 1);
+	nand_array_power_cut(d.ta.a, d.now, 1);
+	nand_array_power_on(d.ta.a);
+	uint32_t count = d.count;
+	remount();
+	EXPECT_EQ(d.count, 0);		/* no parity page is missing */
+	f = (const struct page_ftl *)d.f;
+	EXPECT_EQ(f->fr.plane[0].open[FRONT_FAST], 3);
+	EXPECT_EQ(f->fr.plane[0].open[FRONT_SLOW], 2);
+	EXPECT_EQ(f->fr.plane[0].open[FRONT_COPIES], 4);
+	EXPECT_EQ(f->bt.blk[4].next_page, 6);
+	EXPECT_EQ(f->fr.plane[0].slow_count, 1);
+	d.count = count;
+	expect_copies("4L0g 4L1g 4L2g 4L3g 1L2* 4M0g 4M1g 0x 2M1");
+}
+
+/*
+ * As in rtf_ftl_order, but 2L0 and 2L1 are LPNs 0 and 1 again. 4L0 opens the fifth of 17 blocks: GC,
+ * with 13 as its threshold, copies six pages of block 0. Own: to block 5, in fixed order, with its
+ * parity pages. Shared: MSB pages are 2M0 and 3M0 alone; the rest goes to the first block, 4.
+ */
+static void rtf_writes(enum ftl_gc_frontier where)
+{
+	make("rtf", NAND_ORDER_FPS, 17, 8);
+	d.fc.gc_start_blocks = d.fc.gc_stop_blocks = 13;
+	d.fc.gc_frontier = where;
+	remount();
+	for (uint32_t i = 0; i < 13; i++)
+		io(FTL_WRITE, i == 2 || i == 3 ? i - 2 : i, (uint8_t)(i + 1));
+	rest();
+}
+
+#define RTF "0L0 0L1 1L0* 2L0 2L1 1L1* 3L0 3L1 1M0* 0M0 0L2 0M1 0L3 1L2* 0M2 0M3 4L0 "
+
+static void rtf_copies(void)
+{
+	rtf_writes(FTL_GC_OWN);
+	expect_log(RTF "5L0g 5L1g 1M1* 5M0g 5L2g 5M1g 5L3g 1L3* 0x");
+	destroy();
+	rtf_writes(FTL_GC_AUTO);
+	expect_log(RTF "2M0g 3M0g 4L1g 1M1* 4M0g 4L2g 4M1g 0x");
+	destroy();
+}
+
 /* ---- what is refused ------------------------------------------------------------------ */
 
 static void expect_refused(const char *sentence)
@@ -612,6 +929,7 @@ int main(void)
 	RUN(parity_ftl_order);
 	RUN(rtf_ftl_order);
 	RUN(flex_choice);
+	RUN(flex_copies);
 	RUN(flex_alternates);
 	RUN(flex_by_utilisation);
 	RUN(flex_quota_runs_out);
@@ -620,9 +938,18 @@ int main(void)
 	RUN(flex_rebuilds);
 	RUN(flex_covers_what_was_written_before_a_mount);
 	RUN(flex_pays_at_mount);
+	RUN(a_worn_drive_comes_up);
+	RUN(a_worn_drive_comes_up_half_made_good);
 	RUN(a_parity_page_fails);
 	RUN(a_slow_page_fails);
 	RUN(idle_gc_takes_slow_pages);
+	RUN(page_ftl_copies_to_its_own_block);
+	RUN(page_ftl_copies_to_the_hosts_block);
+	RUN(flex_copies_to_slow_pages);
+	RUN(flex_copies_to_fast_pages);
+	RUN(flex_copies_as_the_host_writes);
+	RUN(flex_copies_to_its_own_block);
+	RUN(rtf_copies);
 	RUN(refusals);
 	return test_result();
 }

@@ -24,7 +24,7 @@
 
 static char id[64];
 static uint64_t refused[NAND_NRULES], done[NAND_NOPS], torn[NAND_NOPS], undone[NAND_NOPS];
-static uint64_t all_steps, all_cuts, all_reinits, all_copies, all_deaths;
+static uint64_t all_steps, all_cuts, all_reinits, all_copies, all_deaths, all_quiet;
 static struct nand_stats all;
 static bool trace;
 
@@ -65,6 +65,7 @@ static void take_account(const struct storm *s)
 	all_reinits += d->reinits;
 	all_copies += d->copies;
 	all_deaths += d->deaths;
+	all_quiet += d->quiet_calls;
 }
 
 /* Steps until the two parted, or 0. */
@@ -155,7 +156,7 @@ static void everything_was_reached(void)
 	EXPECT(all.partial_erases && all.parallel_erases && all.subpage_reads);
 	EXPECT(all.lower_reads && all.suspends && all.paired_lost);
 	EXPECT(all.disturbs && all.disturb_lost);
-	EXPECT(all_cuts && all_reinits && all_copies && all_deaths);
+	EXPECT(all_cuts && all_reinits && all_copies && all_deaths && all_quiet);
 }
 
 static int replay_input(const char *path)

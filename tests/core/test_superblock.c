@@ -61,6 +61,36 @@ static void a_used_drive_erases_first(void)
 	rig_free(&r);
 }
 
+static enum nand_status hide_two(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	return c->op == NAND_READ && (c->ppn.v == 2 || c->ppn.v == 3) ? NAND_UNCORR : NAND_OK;
+}
+
+/* Units 0, 1, 1, 0 in block 0; a mount cannot read the last two; unit 0 anew; a mount reads all. */
+static void a_page_that_comes_back_is_not_the_newest(void)
+{
+	struct nand_hooks hooks = { .fault = hide_two }, none = { 0 };
+	struct rig_shape s = one_die(6, 4, 0, 8);
+
+	s.m = 1;
+	s.n = 2;
+	make(&s);
+	for (uint32_t i = 0; i < 2; i++)
+		EXPECT_EQ(rig_write(&r, 2 * i, 2), SSD_OK);
+	EXPECT_EQ(rig_write(&r, 2, 2), SSD_OK);
+	EXPECT_EQ(rig_write(&r, 0, 2), SSD_OK);
+	nand_array_set_hooks(r.ta.a, &hooks);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	EXPECT_EQ(rig_write(&r, 0, 2), SSD_OK);
+	nand_array_set_hooks(r.ta.a, &none);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	rig_powered(&r);
+	rig_read_all(&r);
+	rig_verify(&r, &r);
+	rig_free(&r);
+}
+
 /* ---- groups ------------------------------------------------------------------- */
 
 /* N blocks without a free page: the emptiest goes to a new block and is erased. */
@@ -540,6 +570,7 @@ int main(int argc, char **argv)
 		return test_result();
 	}
 	RUN(a_used_drive_erases_first);
+	RUN(a_page_that_comes_back_is_not_the_newest);
 	RUN(intra_group);
 	RUN(inter_group);
 	RUN(mmerge_of_a_group);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * control.c - what the owner of a page-mapping drive may order and ask while it runs.
+ *
+ * An order to collect is a wish of each plane that gc.c fulfils as it does all others:
+ * with the reserve, the turns and the rests of its mode. It ends when it is fulfilled, or
+ * when the policy names no victim; each victim frees a page at least, so it does end.
+ */
+#include "page_ftl.h"
+
+const char *const page_ftl_online[] = {
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", "wl_threshold",
+	"idle_gc_permille", "idle_gc_ns", NULL
+};
+
+const char *const flex_ftl_online[] = {
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", "wl_threshold",
+	"idle_gc_permille", "idle_gc_ns", "fast_above_permille", "slow_below_permille", NULL
+};
+
+uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks)
+{
+	struct page_ftl *f = page_ftl_of(base);
+	uint32_t working = 0;
+
+	(void)page_ftl_step(base, now_ns);
+	for (uint32_t plane = 0; plane < f->planes; plane++) {
+		struct plane *p = &f->plane[plane];
+
+		p->ordered_free = free_blocks;
+		p->ordered_victim = !free_blocks;
+		gc_wake(f, plane);
+		working += p->gc.active;
+		if (!p->gc.active) {
+			p->ordered_free = 0;
+			p->ordered_victim = false;
+		}
+	}
+	return working;
+}
+
+void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c)
+{
+	struct page_ftl *f = page_ftl_of(base);
+
+	(void)page_ftl_step(base, now_ns);
+	f->c = *c;
+	f->idle_gc_blocks = page_ftl_idle_gc_blocks(c, f->g);
+	f->fr.c.fast_above_permille = c->fast_above_permille;
+	f->fr.c.slow_below_permille = c->slow_below_permille;
+	for (uint32_t plane = 0; plane < f->planes; plane++) {
+		f->plane[plane].level = c->wl_threshold;
+		gc_wake(f, plane);
+	}
+}
+
+struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b)
+{
+	return blk_info(&((const struct page_ftl *)base)->bt, b.v);
+}

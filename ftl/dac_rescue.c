@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dac_rescue.c - the DAC FTL on word lines: parity pages, and LSB pages that a torn program of
+ * an MSB page took along. front.h says which page comes next and what is owed; this file
+ * programs it, and finds it again.
+ *
+ * What a cut can do. A die executes one program at a time, so on each die at most one word line
+ * is hit. If the torn page is an MSB page of data, the parity page of its group was programmed
+ * before, in another block; and all LSB pages of the group in the same power cycle, for no
+ * block is written on after a mount. So the parity page leaves none out.
+ *
+ *   rebuild   by the mount, when all that can be read is known: of each block with a parity page of
+ *             its present life, whose group lacks one LSB page with a torn MSB page: that
+ *             page, XOR of the rest. Its entries count as those of any page, but of equal
+ *             ones that can be read that one counts
+ *   keep      a rebuilt page in which something lives stays in memory, and is read there;
+ *             its block's parity page stays on flash
+ *   rescue    before the die programs anything else, the page is programmed again. So a
+ *             further cut finds either all it needs, or the copy; and a die never has
+ *             two such pages
+ *
+ * A rescue takes an LSB page of a fresh block. Pages that were rescued before, or are older than
+ * what has been written since, may be rebuilt at every mount until their block is erased: nothing
+ * lives in them.
+ *
+ * Cost: a page of memory for each die. A mount reads a block's group for each page.
+ */
+#include "dac.h"
+
+static uint32_t plane_of(const struct dac *d, const struct dac_die *x)
+{
+	return (uint32_t)(x - d->die);
+}
+
+/* ---- parity pages ---------------------------------------------------------------- */
+
+bool dac_backup_turn(struct dac *d, struct dac_die *x)
+{
+	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_BACKUP, .oob = d->oob };
+	const struct front_plane *p = &d->fr.plane[plane_of(d, x)];
+	struct front_parity what = front_owed(&d->fr, plane_of(d, x));
+
+	if (p->backup == BLK_NONE) {
+		if (!dac_free_of(d, x)->free_count)
+			return false;
+		if (!dac_prepared(d, x, NAND_SRC_META))
+			return true;
+		front_open_backup(&d->fr, plane_of(d, x));
+		dac_gc_wanted(d, x);
+	}
+	c.data = front_backup(&d->fr, plane_of(d, x), p->debt_slot, &what, &c.ppn.v, d->oob);
+	dac_command(d, &c);
+	x->parity = c.ppn.v;
+	x->parity_failed = c.status == NAND_PROG_FAIL;
+	d->stats.backup_pages++;
+	dac_die_start(d, x, DAC_CMD_BACKUP, c.done_ns);
+	return true;
+}
+
+void dac_backup_complete(struct dac *d, struct dac_die *x)
+{
+	uint32_t plane = plane_of(d, x);
+
+	if (x->parity_failed)
+		front_backup_failed(&d->fr, plane, x->parity);
+	else
+		front_backed_up(&d->fr, plane, d->fr.plane[plane].debt, x->parity);
+	dac_gc_wanted(d, x);
+}
+
+/* Pages of the log have ones where a parity page has its block. */
+bool dac_is_parity(const struct dac *d, const uint8_t *oob)
+{
+	return d->fr.group && front_get_parity(&d->fr, oob).block != BLK_NONE;
+}
+
+/* ---- rebuild ------------------------------------------------------------------------ */
+
+static enum nand_status read_page(struct dac *d, uint32_t ppn, const uint8_t **page, uint64_t *ready_ns)
+{
+	struct nand_cmd c = { .ppn = { ppn }, .ecc_words = NAND_WHOLE_PAGE };
+
+	dac_mount_command(d, &c, ready_ns);
+	*page = c.page;
+	return c.status;
+}
+
+static void xor_into(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++)
+		to[i] ^= from[i];
+}
+
+/* The LSB page of the block that a torn program took along, into `page`; DAC_NONE: there is none. */
+static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page, uint64_t *ready_ns)
+{
+	uint32_t first_page = block * d->g->pages_per_block, lost = DAC_NONE, missing = 0;
+	uint8_t *oob = page + d->unit_bytes;
+	struct front_parity p;
+	const uint8_t *in;
+
+	memset(page, 0, d->unit_bytes + d->oob_len);
+	if (!dac_readable(read_page(d, d->bt.blk[block].parity - 1, &in, ready_ns)))
+		return DAC_NONE;
+	p = front_get_parity(&d->fr, d->oob);
+	xor_into(page, in, d->unit_bytes);
+	front_xor_kept(&d->fr, oob, d->oob);
+	for (uint32_t w = p.first; w < front_group_end(&d->fr, p.first); w++) {
+		if (!dac_readable(read_page(d, first_page + 2 * w, &in, ready_ns))) {
+			lost = first_page + 2 * w;
+			missing++;
+			continue;
+		}
+		xor_into(page, in, d->unit_bytes);
+		xor_into(oob, d->oob, OOB_BYTES(DAC_OOB_UNITS));
+	}
+	if (missing != 1 || p.lost || read_page(d, lost + 1, &in, ready_ns) != NAND_UNCORR)
+		return DAC_NONE;
+	return lost;
+}
+
+static bool may_have_lost(const struct dac *d, uint32_t block)
+{
+	const struct blk *k = &d->bt.blk[block];
+	const struct dac_block *b = &d->block[block];
+
+	return k->parity && k->hurt && !k->backup && k->state != BLK_BAD &&
+	       b->collected_serial <= b->last_serial;
+}
+
+int dac_rebuild(struct dac *d, uint64_t *ready_ns)
+{
+	int err = SSD_OK;
+
+	for (uint32_t b = 0; b < geo_blocks(d->g) && !err; b++) {
+		uint32_t ppn = may_have_lost(d, b) ? rebuild(d, b, d->rebuilt, ready_ns) : DAC_NONE;
+		struct dac_oob o;
+
+		if (ppn == DAC_NONE)
+			continue;
+		if (!dac_get_oob(d->rebuilt + d->unit_bytes, &o))
+			return SSD_E_CORRUPT;
+		d->bt.blk[b].torn = true;
+		if (o.serial > d->serial)
+			d->serial = o.serial;
+		o.serial = ~(uint64_t)0;	/* after all of its equals */
+		err = dac_mount_entries(d, &o, d->rebuilt, ppn, ready_ns);
+	}
+	return err;
+}
+
+void dac_keep_rebuilt(struct dac *d, uint64_t *ready_ns)
+{
+	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
+		struct blk *k = &d->bt.blk[b];
+		struct dac_die *x = &d->die[geo_die_of(d->g, (pbn_t){ b })];
+		uint32_t ppn = k->torn ? rebuild(d, b, d->rebuilt, ready_ns) : DAC_NONE;
+
+		if (ppn == DAC_NONE || !d->live[ppn].entries || x->lost != DAC_NONE) {
+			k->parity = 0;
+			continue;
+		}
+		x->lost = ppn;
+		memcpy(x->lost_page, d->rebuilt, d->unit_bytes + d->oob_len);
+		d->bt.blk[(k->parity - 1) / d->g->pages_per_block].live++;
+	}
+}
+
+/* ---- rescue --------------------------------------------------------------------------- */
+
+static void over(struct dac *d, struct dac_die *x)
+{
+	front_void(&d->fr, dac_block_of(d, x->lost));
+	x->lost = DAC_NONE;
+	x->no_victim = false;
+	dac_gc_wanted(d, x);
+	d->stirred = true;
+}
+
+static struct dac_oob lost_oob(const struct dac *d, const struct dac_die *x)
+{
+	struct dac_oob o;
+
+	SSD_ASSERT(dac_get_oob(x->lost_page + d->unit_bytes, &o));
+	return o;
+}
+
+bool dac_rescue_turn(struct dac *d, struct dac_die *x)
+{
+	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_BACKUP, .data = x->lost_page,
+			      .oob = d->oob };
+	struct dac_oob o = lost_oob(d, x);
+
+	if (!d->live[x->lost].entries) {
+		over(d, x);
+		return false;
+	}
+	c.ppn.v = dac_frontier(d, x, FRONT_GC, NAND_SRC_META);
+	if (c.ppn.v == DAC_NONE)
+		return x->cmd != DAC_IDLE;
+	o.serial = ++d->serial;
+	o.collected = DAC_NONE;		/* what it named has been erased since */
+	dac_set_oob(d, &o);
+	front_cover(&d->fr, plane_of(d, x), c.ppn.v, c.data, d->oob);
+	dac_command(d, &c);
+	x->parity = c.ppn.v;
+	x->parity_failed = c.status == NAND_PROG_FAIL;
+	d->stats.backup_pages++;
+	dac_die_start(d, x, DAC_CMD_RESCUE, c.done_ns);
+	return true;
+}
+
+void dac_rescue_complete(struct dac *d, struct dac_die *x)
+{
+	struct dac_oob o = lost_oob(d, x);
+	struct dac_walk w;
+	struct dac_entry e;
+
+	if (x->parity_failed) {
+		dac_retire(d, x, x->parity);
+		return;
+	}
+	if (o.kind == DAC_WHOLE) {
+		dac_moved(d, &o.entry, x->lost, x->parity);
+	} else {
+		dac_walk_begin(&w, x->lost_page, d->unit_bytes);
+		while (dac_walk_next(&w, &e) == 1)
+			dac_moved(d, &e, x->lost, x->parity);
+	}
+	over(d, x);
+}

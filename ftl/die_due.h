@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * die_due.h - busy dies by the end of their command, then by number.
+ *
+ * A tree of minima over the dies' own times: ns[1] is the earliest, ns[i] the earlier of
+ * ns[2i] and ns[2i + 1], and ns[leaves + die] the die's, DIE_IDLE_NS while it is idle. To
+ * change one takes log2(leaves) steps, and so does to find who is first; the number of
+ * steps depends on nothing, and no step has a branch that a processor could guess wrong (of
+ * a heap's two or three a command, half are: that made it three times as dear).
+ */
+#ifndef SLATE_DIE_DUE_H
+#define SLATE_DIE_DUE_H
+
+#include "port.h"
+
+#define DIE_IDLE_NS (~(uint64_t)0)
+
+struct die_due {
+	uint64_t *ns;		/* 2 * leaves */
+	uint32_t leaves;	/* a power of two */
+	uint32_t busy;
+};
+
+static inline void die_due_lay_out(struct die_due *t, struct ssd_arena *m, uint32_t dies)
+{
+	t->leaves = 1;
+	while (t->leaves < dies)
+		t->leaves *= 2;
+	t->ns = ssd_carve(m, (size_t)t->leaves * 2, sizeof(*t->ns));
+}
+
+static inline void die_due_init(struct die_due *t)
+{
+	for (uint32_t i = 0; i < 2 * t->leaves; i++)
+		t->ns[i] = DIE_IDLE_NS;
+	t->busy = 0;
+}
+
+static inline uint64_t die_due_first_ns(const struct die_due *t)
+{
+	return t->ns[1];
+}
+
+static inline void die_due_set(struct die_due *t, uint32_t die, uint64_t ns)
+{
+	uint64_t *at = t->ns;
+
+	for (uint32_t i = t->leaves + die; i; i >>= 1) {
+		uint64_t beside = at[i ^ 1];	/* of the root: nobody's, at[0] */
+
+		at[i] = ns;
+		ns = beside < ns ? beside : ns;
+	}
+}
+
+/* An idle die is busy until ns. */
+static inline void die_due_start(struct die_due *t, uint32_t die, uint64_t ns)
+{
+	die_due_set(t, die, ns);
+	t->busy++;
+}
+
+/* The first of the busy dies, idle from now on. */
+static inline uint32_t die_due_end(struct die_due *t)
+{
+	uint64_t first = t->ns[1];
+	uint32_t i = 1;
+
+	while (i < t->leaves)
+		i = 2 * i + (t->ns[2 * i] != first);
+	die_due_set(t, i - t->leaves, DIE_IDLE_NS);
+	t->busy--;
+	return i - t->leaves;
+}
+
+#endif
