@@ -12,16 +12,23 @@ static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const off_powerlaw[] = { "off", "powerlaw", NULL };
 static const char *const no_yes_auto[] = { "no", "yes", "auto", NULL };
 static const char *const gc_modes[] = { "blocking", "sliced", NULL };
+static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
+static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
 static const char *const accountings[] = { "device", "ssdsim", NULL };
 static const char *const reductions[] = { "none", "dedup", "comp", "dedup+comp", "dac", NULL };
+static const char *const frontiers[] = { "page", "parity", "rtf", "flex", NULL };
 static const char *const orders[] = { "ascending", "none", "fps", "rps", NULL };
 static const char *const subpages[] = { "none", "dma", "spread", NULL };
 static const struct gc_policy *const policies[] = { &gc_greedy, NULL };
 
 _Static_assert(FTL_GC_BLOCKING == 0 && FTL_GC_SLICED == 1, "gc_modes");
+_Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
+_Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
 _Static_assert(FTL_ACCOUNT_DEVICE == 0 && FTL_ACCOUNT_SSDSIM == 1, "accountings");
 _Static_assert(FTL_REDUCE_NONE == 0 && FTL_REDUCE_DEDUP == 1 && FTL_REDUCE_COMP == 2 &&
 	       FTL_REDUCE_DEDUP_COMP == 3 && FTL_REDUCE_DAC == 4 && FTL_NREDUCTIONS == 5, "reductions");
+_Static_assert(FTL_FRONTIERS_PAGE == 0 && FTL_FRONTIERS_PARITY == 1 && FTL_FRONTIERS_RTF == 2 &&
+	       FTL_FRONTIERS_FLEX == 3 && FTL_NFRONTIERS == 4, "frontiers");
 _Static_assert(NAND_ORDER_ASCENDING == 0 && NAND_ORDER_NONE == 1 && NAND_ORDER_FPS == 2 &&
 	       NAND_ORDER_RPS == 3 && NAND_NORDERS == 4, "orders");
 _Static_assert(NAND_SUBPAGE_NONE == 0 && NAND_SUBPAGE_DMA == 1 && NAND_SUBPAGE_SPREAD == 2 &&
@@ -30,7 +37,10 @@ _Static_assert(sizeof(enum nand_order) == sizeof(unsigned int) &&
 	       sizeof(enum nand_subpage) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_accounting) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_reduction) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_frontiers) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_words) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_gc_frontier) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_gc_pages) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_mode) == sizeof(unsigned int), "K_CHOICE stores unsigned int");
 _Static_assert(FTL_WORDS_NO == 0 && FTL_WORDS_YES == 1 && FTL_WORDS_AUTO == 2, "no_yes_auto");
 
@@ -124,11 +134,15 @@ const struct profile_key profile_keys[] = {
 	F(fast_above_permille, 0, 1000, "800"),
 	F(slow_below_permille, 0, 1000, "100"),
 	F(quota_permille, 0, 1000, "50"),
+	{ "ftl", "gc_frontier", K_CHOICE, AT(ftl.gc_frontier), 0, 0, "auto", gc_frontiers },
+	{ "ftl", "gc_pages", K_CHOICE, AT(ftl.gc_pages), 0, 0, "slow", gc_pages },
 	F(idle_gc_permille, 0, 1000, "0"),
 	F(idle_gc_ns, 0, NS_MAX, "1000000"),
 	{ "ftl", "accounting", K_CHOICE, AT(ftl.accounting), 0, 0, "device", accountings },
 	{ "ftl", "reduction", K_CHOICE, AT(ftl.reduction), 0, 0, "dac", reductions },
+	{ "ftl", "frontiers", K_CHOICE, AT(ftl.frontiers), 0, 0, "page", frontiers },
 	F(fingerprints_permille, 1, 1000, "5"),
+	F(fingerprints, 0, 1u << 30, "0"),
 	F(reference_bytes, 0, 1u << 31, "33554432"),
 	F(hash_ns, 0, NS_MAX, "0"),
 	F(compress_ns, 0, NS_MAX, "0"),

@@ -17,52 +17,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "drive_file.h"
 #include "nand_geom.h"
-#include "profile.h"
 #include "record.h"
 #include "record_content.h"
+#include "slate_dev.h"
 
 #define PROGRESS_CHUNKS 64u	/* chunks of 32 units between two reports */
-
-struct mark {
-	struct slate_mark mark;
-	struct slate_stats interval;
-};
-
-struct region {
-	void *at;
-	size_t bytes;
-};
-
-struct slate_dev {
-	struct profile profile;
-	struct region running, image, ftl_mem;	/* image: unless there is a file */
-	struct drive_file file;
-	char *path;			/* of the drive file; NULL: none */
-	bool was_there;
-	struct nand *nand;
-	struct ftl *ftl;
-	struct ftl_host host;
-	uint64_t skipped_ns;
-	char *settings;
-	struct record *record;		/* NULL: none */
-	struct record_content *content;	/* NULL: none */
-	bool machine_stands;		/* its flushes are not recorded there */
-	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* its commands that were set to 0 */
-
-	struct ftl_io *own_io;		/* the preconditioner's */
-	bool own_done;
-	uint64_t own_version;
-	bool own_zeroes;
-	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
-	void *progress_opaque;
-
-	struct slate_stats before;
-	uint64_t *busy_before;		/* of each die, then channel: by source, up to the last mark */
-	struct mark *marks;
-	uint32_t mark_count;
-};
 
 /* ---- memory ------------------------------------------------------------- */
 
@@ -156,6 +116,9 @@ static void on_done(void *opaque, struct ftl_io *io)
 	}
 	io->submit_ns -= d->skipped_ns;
 	io->done_ns -= d->skipped_ns;
+	d->media_errors += io->status == SSD_E_UNCORR;
+	if (d->causes)
+		slate_note_causes(d->causes, io);
 	if (d->record)
 		record_done(d->record, io);
 	d->host.done(d->host.opaque, io);
@@ -207,21 +170,38 @@ static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 	drive_file_discard(&d->file, offset, bytes);
 }
 
-static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
+void slate_set_hooks(struct slate_dev *d, slate_command_hook done)
+{
+	struct nand_hooks hooks = { .opaque = d, .done = done,
+				    .discard = d->path ? on_discard : NULL };
+
+	slate_fault_hooks(d, &hooks);
+	nand_array_set_hooks(nand_array_of(d->nand), &hooks);
+}
+
+/* In zeroed memory. The core's time is 0. */
+int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 {
 	const struct profile *p = &d->profile;
 	const struct ftl_host host = { on_done, on_copy, d };
-	const struct nand_hooks hooks = { .opaque = d, .discard = d->path ? on_discard : NULL };
+	int result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
+
+	return result ? result : d->ftl->ops->mount(d->ftl, 0, ready_ns);
+}
+
+static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
+{
+	const struct profile *p = &d->profile;
 	int result;
 
 	d->nand = nand_array_init(d->running.at, d->path ? drive_file_image(&d->file) : d->image.at,
 				  &p->array);
-	nand_array_set_hooks(nand_array_of(d->nand), &hooks);
+	slate_set_hooks(d, NULL);
 	if (!d->was_there)
 		plant_bad_blocks(d);
-	result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
-	if (!result)
-		result = d->ftl->ops->mount(d->ftl, 0, &d->skipped_ns);
+	result = slate_mount(d, &d->skipped_ns);
+	if (!result && d->was_there)
+		slate_note_mount(d, 0, d->skipped_ns);
 	if (result)
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: the drive does not mount: %s", p->name,
 			 ssd_strerror(result));
@@ -233,10 +213,17 @@ static size_t busy_bytes(const struct slate_dev *d)
 	return ((size_t)slate_dies(d) + slate_channels(d)) * NAND_NSOURCES * sizeof(uint64_t);
 }
 
-static void forget_statistics(struct slate_dev *d)
+static void begin_interval(struct slate_dev *d)
 {
 	d->ftl->ops->reset_stats(d->ftl);
 	d->nand->ops->reset_stats(d->nand);
+	free(d->gone);
+	d->gone = NULL;
+}
+
+static void forget_statistics(struct slate_dev *d)
+{
+	begin_interval(d);
 	memset(&d->before, 0, sizeof(d->before));
 	memset(d->busy_before, 0, busy_bytes(d));
 	for (unsigned int i = 0; i < FTL_NOPS; i++)
@@ -370,6 +357,8 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	d->progress = o->progress;
 	d->progress_opaque = o->opaque;
 	d->file.fd = -1;
+	d->power.on = true;
+	d->power.planned_ns = d->cut_ns = UINT64_MAX;
 	result = load_profile(d, o, err);
 	if (!result)
 		result = need_ftl(&d->profile, err);
@@ -449,6 +438,8 @@ void slate_close(struct slate_dev *d)
 	free(d->marks);
 	free(d->busy_before);
 	free(d->settings);
+	free(d->causes);
+	free(d->gone);
 	free(d);
 }
 
@@ -583,11 +574,25 @@ uint64_t slate_map_bytes(const struct slate_dev *d)
 
 void slate_check(const struct slate_dev *d)
 {
-	d->ftl->ops->check(d->ftl);
+	if (d->power.on)
+		d->ftl->ops->check(d->ftl);
+}
+
+bool slate_core_time(struct slate_dev *d, uint64_t *now_ns)
+{
+	if (SSD_UNLIKELY(!slate_undisturbed(d, *now_ns))) {
+		if (*now_ns >= d->cut_ns)
+			slate_power_fails(d);
+		if (*now_ns < d->ready_ns)
+			*now_ns = d->ready_ns;
+	}
+	return d->power.on;
 }
 
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
+	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
+		return;
 	if (SSD_UNLIKELY(d->record))
 		record_submit(d->record, now_ns, io);
 	if (SSD_UNLIKELY(d->content) && !(d->machine_stands && io->op == FTL_FLUSH))
@@ -600,16 +605,20 @@ uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
 {
 	uint64_t next;
 
+	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
+		return FTL_IDLE;
 	if (SSD_UNLIKELY(d->record))
 		record_step(d->record, now_ns);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
 	next = d->ftl->ops->step(d->ftl, now_ns + d->skipped_ns);
-	return next == FTL_IDLE ? next : next - d->skipped_ns;
+	if (next != FTL_IDLE)
+		next -= d->skipped_ns;
+	return next < d->cut_ns ? next : d->cut_ns;
 }
 
 uint32_t slate_inflight(const struct slate_dev *d)
 {
-	return d->ftl->ops->inflight(d->ftl);
+	return d->power.on ? d->ftl->ops->inflight(d->ftl) : 0;
 }
 
 /* ---- statistics --------------------------------------------------------- */
@@ -643,15 +652,20 @@ static void add_counters(uint64_t *to, const uint64_t *from, size_t bytes)
 		to[i] += from[i];
 }
 
+void slate_add_ftl_stats(struct ftl_stats *to, const struct ftl_stats *from)
+{
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		add_op(&to->op[i], &from->op[i]);
+	add_counters((uint64_t *)(void *)to + sizeof(to->op) / 8,
+		     (const uint64_t *)(const void *)from + sizeof(to->op) / 8,
+		     sizeof(*to) - sizeof(to->op));
+}
+
 static void add_stats(struct slate_stats *to, const struct slate_stats *from)
 {
 	struct nand_stats levels = from->nand;
 
-	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		add_op(&to->ftl.op[i], &from->ftl.op[i]);
-	add_counters((uint64_t *)(void *)&to->ftl + sizeof(to->ftl.op) / 8,
-		     (const uint64_t *)(const void *)&from->ftl + sizeof(to->ftl.op) / 8,
-		     sizeof(to->ftl) - sizeof(to->ftl.op));
+	slate_add_ftl_stats(&to->ftl, &from->ftl);
 	add_counters((uint64_t *)(void *)&to->nand, (const uint64_t *)(const void *)&from->nand,
 		     sizeof(to->nand));
 	to->nand.programmed_pages = levels.programmed_pages;
@@ -664,6 +678,8 @@ static void add_stats(struct slate_stats *to, const struct slate_stats *from)
 static void since_mark(const struct slate_dev *d, struct slate_stats *out)
 {
 	out->ftl = *d->ftl->ops->stats(d->ftl);
+	if (d->gone)
+		slate_add_ftl_stats(&out->ftl, d->gone);
 	d->nand->ops->get_stats(d->nand, &out->nand);
 }
 
@@ -696,6 +712,8 @@ void slate_reset_stats(struct slate_dev *d)
 	if (d->record)
 		keep_for_record(d);
 	forget_statistics(d);
+	if (d->causes)
+		memset(d->causes, 0, sizeof(*d->causes));
 	d->mark_count = 0;
 }
 
@@ -756,8 +774,7 @@ int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	add_stats(&d->before, &m->interval);
 	for (uint32_t i = 0; i < busy_bytes(d) / sizeof(uint64_t); i++)
 		d->busy_before[i] += busy_since_mark(d, i);
-	d->ftl->ops->reset_stats(d->ftl);
-	d->nand->ops->reset_stats(d->nand);
+	begin_interval(d);
 	return SSD_OK;
 }
 

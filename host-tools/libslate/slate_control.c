@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * slate_control.c - orders to a drive: what they mean, which are refused, and why.
+ *
+ * A knob is set as if the drive were opened with it: all settings in force and the new
+ * one go through profile_load(), which words what is wrong. What may move at all the FTL
+ * says (ftl_ops.online).
+ */
+#include "slate_control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nand_geom.h"
+#include "profile_keys.h"
+#include "slate_dev.h"
+
+uint32_t slate_refuse(struct slate_dev *d, uint32_t opcode, uint32_t command, uint32_t status,
+		      const char *why)
+{
+	d->refusal.opcode = opcode;
+	d->refusal.command = command;
+	d->refusal.status = status;
+	d->refusal.count++;
+	snprintf(d->refusal.text, sizeof(d->refusal.text), "%s", why);
+	return status;
+}
+
+const char *slate_why(const struct slate_dev *d)
+{
+	return d->refusal.text;
+}
+
+static uint32_t refuse(struct slate_dev *d, const struct slate_order *o, uint32_t status, const char *why)
+{
+	return slate_refuse(d, SLATE_ADM_CONTROL, o->command, status, why);
+}
+
+static const char recording[] = "the drive's calls are being recorded, and a recording has no orders: "
+				"open the drive without record, or with record-content";
+
+static const char off[] = "the drive has no power: put it on first";
+
+/* The core's now; the drive has power. */
+static uint64_t core_now(struct slate_dev *d, uint64_t now_ns)
+{
+	SSD_ASSERT(slate_core_time(d, &now_ns));
+	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
+	return now_ns + d->skipped_ns;
+}
+
+/* ---- GC -------------------------------------------------------------------- */
+
+static uint32_t force_gc(struct slate_dev *d, uint64_t now_ns, const struct slate_order *o,
+			 uint32_t *result)
+{
+	const struct nand_geometry *g = &d->profile.array.geo;
+	char why[SLATE_WIRE_TEXT_BYTES];
+
+	if (!d->ftl->ops->collect) {
+		snprintf(why, sizeof(why), "ftl.type = %s collects only when it has to: use another one",
+			 d->ftl->ops->name);
+		return refuse(d, o, SLATE_UNSUPPORTED, why);
+	}
+	if (o->arg[0] >= g->blocks_per_plane) {
+		snprintf(why, sizeof(why), "%u free blocks are asked for, and a plane has %u: ask for fewer, "
+			 "or 0 for one victim a plane", o->arg[0], g->blocks_per_plane);
+		return refuse(d, o, SLATE_INVALID_FIELD, why);
+	}
+	if (d->record)
+		return refuse(d, o, SLATE_REFUSED, recording);
+	*result = d->ftl->ops->collect(d->ftl, core_now(d, now_ns), o->arg[0]);
+	return SLATE_DONE;
+}
+
+/* ---- faults ------------------------------------------------------------------ */
+
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	struct slate_dev *d = opaque;
+
+	return fault_plan_ask(&d->faults, &d->profile.array.geo, c);
+}
+
+static uint32_t on_flips(void *opaque, ppn_t page)
+{
+	struct slate_dev *d = opaque;
+
+	return fault_plan_flips(&d->faults, page);
+}
+
+void slate_fault_hooks(const struct slate_dev *d, struct nand_hooks *h)
+{
+	h->fault = d->faults.count ? on_fault : NULL;
+	h->flips = d->faults.count ? on_flips : NULL;
+}
+
+static void plan_changed(struct slate_dev *d)
+{
+	struct nand_hooks h = *nand_array_hooks(nand_array_of(d->nand));
+
+	slate_fault_hooks(d, &h);
+	nand_array_set_hooks(nand_array_of(d->nand), &h);
+}
+
+static uint32_t add_fault(struct slate_dev *d, const struct slate_order *o, uint32_t *result)
+{
+	struct fault f = { .kind = (enum fault_kind)(o->arg[0] & 0xffffu), .die = o->arg[2] };
+	const char *why;
+
+	if (f.kind == FAULT_FLIP) {
+		f.ppn.v = o->arg[1];
+		f.bits = o->arg[0] >> 16;
+		f.left = 1;
+	} else {
+		f.left = o->arg[1];
+	}
+	why = fault_refused(&f, &d->profile.array.geo);
+	if (why)
+		return refuse(d, o, SLATE_INVALID_FIELD, why);
+	if (d->record)
+		return refuse(d, o, SLATE_REFUSED, recording);
+	if (!fault_plan_add(&d->faults, &f))
+		return refuse(d, o, SLATE_NO_ROOM, "the fault plan has all of its 32 entries: clear it");
+	*result = d->faults.count - 1;
+	plan_changed(d);
+	return SLATE_DONE;
+}
+
+static uint32_t clear_faults(struct slate_dev *d, const struct slate_order *o)
+{
+	if (d->record)
+		return refuse(d, o, SLATE_REFUSED, recording);
+	fault_plan_clear(&d->faults);
+	plan_changed(d);
+	return SLATE_DONE;
+}
+
+/* ---- orders --------------------------------------------------------------------- */
+
+uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_order *o,
+		       uint32_t *result)
+{
+	*result = 0;
+	if (!slate_core_time(d, &now_ns))
+		return refuse(d, o, SLATE_REFUSED, off);
+	switch (o->command) {
+	case SLATE_RESET_COUNTERS:
+		slate_reset_stats(d);
+		d->since_ns = now_ns;
+		return SLATE_DONE;
+	case SLATE_FORCE_GC:
+		return force_gc(d, now_ns, o, result);
+	case SLATE_FAULT_ADD:
+		return add_fault(d, o, result);
+	case SLATE_FAULT_CLEAR:
+		return clear_faults(d, o);
+	case SLATE_POWER_CUT:
+	case SLATE_POWER_CUT_CANCEL:
+		return refuse(d, o, SLATE_UNSUPPORTED, "nobody here can cut this drive's power");
+	default:
+		return refuse(d, o, SLATE_INVALID_FIELD, "there is no such command: 1 reset counters, 2 force GC, "
+			      "3 add fault, 4 clear faults, 5 power cut, 6 cancel");
+	}
+}
+
+/* ---- knobs ------------------------------------------------------------------------ */
+
+static uint32_t refuse_set(struct slate_dev *d, uint32_t status, const char *why)
+{
+	return slate_refuse(d, SLATE_ADM_SET, 0, status, why);
+}
+
+/* Is it one that the FTL takes? Says which those are, if not. */
+static bool may_move(const struct slate_dev *d, const char *text, char *why, size_t room)
+{
+	const char *const *k = d->ftl->ops->online;
+	const char *equals = strchr(text, '=');
+	size_t len, used;
+
+	if (!equals || strncmp(text, "ftl.", 4)) {
+		snprintf(why, room, "'%.64s' is no setting: give ftl.key=value", text);
+		return false;
+	}
+	len = (size_t)(equals - text) - 4;
+	for (; k && *k; k++)
+		if (strlen(*k) == len && !strncmp(*k, text + 4, len))
+			return true;
+	snprintf(why, room, "%.*s does not change while a drive runs: of %s these do:", (int)(equals - text) > 64 ?
+		 64 : (int)(equals - text), text, d->ftl->ops->name);
+	for (k = d->ftl->ops->online; k && *k; k++) {
+		used = strlen(why);
+		snprintf(why + used, room - used, "%s ftl.%s", k == d->ftl->ops->online ? "" : ",", *k);
+	}
+	return false;
+}
+
+/* All settings in force, and one more. */
+static int load_with(const struct slate_dev *d, const char *text, struct profile *p, char *why)
+{
+	char *copy = strdup(d->settings), *line, *rest = NULL;
+	const char **all = calloc(PROFILE_KEYS_MAX + 2, sizeof(*all));
+	size_t n = 0;
+	int result;
+
+	SSD_ASSERT(copy && all);
+	for (line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		all[n++] = line;
+	all[n] = text;
+	result = profile_load(p, NULL, all, why);
+	free(all);
+	free(copy);
+	return result;
+}
+
+static void take_settings(struct slate_dev *d, const struct profile *p)
+{
+	size_t len = profile_print(p, NULL, 0) + 1;
+	char *settings = malloc(len);
+
+	SSD_ASSERT(settings);
+	profile_print(p, settings, len);
+	free(d->settings);
+	d->settings = settings;
+	d->profile.ftl = p->ftl;
+}
+
+uint32_t slate_set(struct slate_dev *d, uint64_t now_ns, const char *text)
+{
+	char why[SLATE_ERR_BYTES];
+	struct profile *p = calloc(1, sizeof(*p));
+	uint32_t status = SLATE_DONE;
+
+	SSD_ASSERT(p);
+	if (!slate_core_time(d, &now_ns))
+		status = refuse_set(d, SLATE_REFUSED, off);
+	else if (!may_move(d, text, why, sizeof(why)))
+		status = refuse_set(d, SLATE_REFUSED, why);
+	else if (d->record)
+		status = refuse_set(d, SLATE_REFUSED, recording);
+	else if (load_with(d, text, p, why))
+		status = refuse_set(d, SLATE_REFUSED, why);
+	else if (p->ops->footprint(&p->ftl, &p->array.geo) != d->ftl_mem.bytes)
+		status = refuse_set(d, SLATE_REFUSED, "the FTL would need other tables for that: open the drive "
+				    "with it");
+	if (status == SLATE_DONE) {
+		d->ftl->ops->reconfigure(d->ftl, core_now(d, now_ns), &p->ftl);
+		take_settings(d, p);
+	}
+	free(p);
+	return status;
+}

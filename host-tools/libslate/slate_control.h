@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slate_control.h - a drive's controls for a shell: logs out, orders in, in the formats of
+ * slate_wire.h, which the shell passes on as they are.
+ *
+ * What an order sets going takes device time: after it, slate_step() is due. Nothing here
+ * is part of a recording of calls (slate_options.record), so orders that change what the
+ * drive does are refused while there is one.
+ */
+#ifndef SLATE_CONTROL_H
+#define SLATE_CONTROL_H
+
+#include "slate.h"
+#include "slate_wire.h"
+
+/* From here on keep latencies by cause: without it SLATE_LOG_LATENCY has no entries. */
+int slate_keep_causes(struct slate_dev *d) SSD_MUST_CHECK;
+
+/* A picture of the log, for free(); NULL: there is no such log. */
+void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t *bytes) SSD_MUST_CHECK;
+
+struct slate_order {
+	uint32_t command;		/* enum slate_control */
+	uint32_t arg[3];		/* CDW13 .. CDW15 */
+};
+
+/* SLATE_DONE, or why not: slate_why() has the sentence, and SLATE_LOG_ERROR. */
+#define SLATE_DONE 0u
+
+/* Power cuts are the shell's: it does not pass them on. */
+uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_order *o,
+		       uint32_t *result) SSD_MUST_CHECK;
+/* "ftl.key=value". */
+uint32_t slate_set(struct slate_dev *d, uint64_t now_ns, const char *text) SSD_MUST_CHECK;
+/* The shell itself refuses a command. Returns status. */
+uint32_t slate_refuse(struct slate_dev *d, uint32_t opcode, uint32_t command, uint32_t status,
+		      const char *why);
+const char *slate_why(const struct slate_dev *d);	/* "": nothing was refused yet */
+
+/* For the host interface's own health report. */
+struct slate_health {
+	uint32_t used_percent;		/* mean erases of a page of the endurance; at most 255, 0 without one */
+	uint32_t spare_percent;		/* of the blocks beyond the capacity, those not bad */
+	uint64_t media_errors;		/* I/Os that ended with SSD_E_UNCORR since the drive was opened */
+	uint64_t power_cycles;		/* of its flash, dead shells among them */
+	uint64_t unsafe_shutdowns;	/* power cuts since the drive was opened */
+};
+void slate_get_health(const struct slate_dev *d, struct slate_health *out);
+
+/* What a host does best, and what a power cut cannot tear; bytes. slate_has_write_cache() goes with it. */
+struct slate_sizes {
+	uint32_t write_granularity;	/* smaller writes cost a read */
+	uint32_t write_optimal;		/* fills what one program takes */
+	uint32_t trim_granularity;
+	uint32_t atomic;		/* a write that crosses no multiple of it is whole or not there */
+};
+void slate_get_sizes(const struct slate_dev *d, struct slate_sizes *out);
+
+#endif

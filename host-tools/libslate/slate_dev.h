@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slate_dev.h - a drive from within: what the files of libslate share.
+ *
+ * slate.c        memory, opening and closing, requests, statistics
+ * slate_power.c  power cuts, and mounting again
+ * slate_log.c, slate_control.c  logs and orders
+ */
+#ifndef SLATE_DEV_H
+#define SLATE_DEV_H
+
+#include "array.h"
+#include "drive_file.h"
+#include "fault_plan.h"
+#include "profile.h"
+#include "slate.h"
+#include "slate_power.h"
+#include "slate_wire.h"
+
+struct slate_bucket {			/* I/Os of like latency, and where their time went */
+	uint64_t ios;
+	struct ftl_breakdown where;
+};
+
+struct slate_causes {
+	struct slate_bucket bucket[FTL_NOPS][FTL_HIST_BUCKETS];
+};
+
+struct mark {
+	struct slate_mark mark;
+	struct slate_stats interval;
+};
+
+struct region {
+	void *at;
+	size_t bytes;
+};
+
+struct slate_dev {
+	struct profile profile;
+	struct region running, image, ftl_mem;	/* image: unless there is a file */
+	struct drive_file file;
+	char *path;			/* of the drive file; NULL: none */
+	bool was_there;
+	struct nand *nand;
+	struct ftl *ftl;
+	struct ftl_host host;
+	uint64_t skipped_ns;
+	char *settings;
+	struct record *record;		/* NULL: none */
+	struct record_content *content;	/* NULL: none */
+	bool machine_stands;		/* its flushes are not recorded there */
+	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* its commands that were set to 0 */
+
+	struct ftl_io *own_io;		/* the preconditioner's */
+	bool own_done;
+	uint64_t own_version;
+	bool own_zeroes;
+	bool (*progress)(void *opaque, uint64_t done_bytes, uint64_t all_bytes);
+	void *progress_opaque;
+
+	struct slate_stats before;
+	uint64_t *busy_before;		/* of each die, then channel: by source, up to the last mark */
+	struct mark *marks;
+	uint32_t mark_count;
+
+	/* slate_log.c, slate_control.c */
+	struct slate_causes *causes;	/* NULL: not kept */
+	uint64_t since_ns;		/* counters were reset by an order */
+	uint64_t media_errors;
+	struct fault_plan faults;
+	struct {			/* the last one */
+		uint32_t opcode, command, status, count;
+		char text[SLATE_WIRE_TEXT_BYTES];
+	} refusal;
+
+	/* slate_power.c; times are the shell's */
+	struct slate_power power;
+	uint64_t cut_ns;		/* the planned moment; UINT64_MAX: none, or not known yet */
+	uint64_t cut_seed;
+	uint64_t commands_left;		/* until the moment is known; 0: not waited for */
+	uint64_t ready_ns;		/* the drive was mounted then: no time before it is the core's */
+	struct ftl_stats *gone;		/* counted since the last mark by FTLs that lost power; or NULL */
+};
+
+static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io *io)
+{
+	struct slate_bucket *b = &c->bucket[io->op][ftl_hist_bucket(io->done_ns - io->submit_ns)];
+
+	b->ios++;
+	ftl_breakdown_add(&b->where, &io->where);
+}
+
+/* slate.c */
+int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
+typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,
+				   unsigned int count);
+void slate_set_hooks(struct slate_dev *d, slate_command_hook done);
+void slate_add_ftl_stats(struct ftl_stats *to, const struct ftl_stats *from);
+/* The time for the core; false: the drive has no power. */
+bool slate_core_time(struct slate_dev *d, uint64_t *now_ns);
+/* slate_control.c: the plan of faults as the array's hooks, NULL without entries. */
+void slate_fault_hooks(const struct slate_dev *d, struct nand_hooks *h);
+/* slate_power.c. fails: the planned moment has come; mount: slate_start_ftl(), its commands counted. */
+void slate_power_fails(struct slate_dev *d);
+int slate_mount(struct slate_dev *d, uint64_t *took_ns) SSD_MUST_CHECK;
+void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
+/* Is the drive with power and mounted at now_ns, with no cut due? */
+static inline bool slate_undisturbed(const struct slate_dev *d, uint64_t now_ns)
+{
+	return now_ns < d->cut_ns && now_ns >= d->ready_ns && d->power.on;
+}
+
+#endif

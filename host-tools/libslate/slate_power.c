@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * slate_power.c - power cuts of a drive whose shell lives on. See slate_power.h.
+ *
+ * The array knows how to lose its power and the FTL how to mount; here is when. A
+ * plan is a moment on the shell's clock (d->cut_ns), or, until that is known, a number
+ * of commands (d->commands_left) that the array's hook counts down: the last one's
+ * end is the moment. slate_submit() and slate_step() come here when it has passed.
+ *
+ * After a cut the core's time begins at 0 again, so that d->skipped_ns becomes minus the
+ * moment at which power came back (modulo 2^64, as all sums with it are). The FTL's
+ * memory is used again; what it had counted is kept in d->gone.
+ *
+ * Cost: nothing without a plan but a comparison a call; the hook is set while commands
+ * are counted.
+ */
+#define _GNU_SOURCE
+#include "slate_power.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fxp.h"
+#include "slate_dev.h"
+
+static void on_command(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds, unsigned int count)
+{
+	struct slate_dev *d = opaque;
+
+	(void)now_ns;
+	if (!d->commands_left)
+		return;
+	if (count < d->commands_left) {
+		d->commands_left -= count;
+		return;
+	}
+	d->cut_ns = cmds[d->commands_left - 1].done_ns - d->skipped_ns;
+	d->power.planned_ns = d->cut_ns;
+	d->commands_left = 0;
+}
+
+static void count_commands(struct slate_dev *d, uint64_t n)
+{
+	d->commands_left = n;
+	slate_set_hooks(d, n ? on_command : NULL);
+}
+
+static void forget_plan(struct slate_dev *d)
+{
+	count_commands(d, 0);
+	d->power.planned = false;
+	d->power.planned_ns = d->cut_ns = UINT64_MAX;
+}
+
+static int refuse(char err[SLATE_ERR_BYTES], const char *why)
+{
+	snprintf(err, SLATE_ERR_BYTES, "a power cut: %s", why);
+	return SSD_E_INVAL;
+}
+
+static int check_plan(const struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,
+		      char err[SLATE_ERR_BYTES])
+{
+	if (!d->power.on)
+		return refuse(err, "the drive has no power already; switch it on first");
+	if (d->record || d->content)
+		return refuse(err, "a recording cannot tell of it; open the drive without one");
+	if (plan->when == SLATE_CUT_AFTER_COMMANDS && !plan->value)
+		return refuse(err, "after 0 commands; say 1 or more, or now");
+	if (plan->when == SLATE_CUT_AT_NS && plan->value < now_ns) {
+		snprintf(err, SLATE_ERR_BYTES, "a power cut: at %llu ns, and the drive's clock is at %llu "
+			 "ns already; name a later moment", (unsigned long long)plan->value,
+			 (unsigned long long)now_ns);
+		return SSD_E_INVAL;
+	}
+	return SSD_OK;
+}
+
+int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,
+		    char err[SLATE_ERR_BYTES])
+{
+	int result = plan->when == SLATE_CUT_NEVER ? SSD_OK : check_plan(d, now_ns, plan, err);
+
+	if (result)
+		return result;
+	forget_plan(d);
+	if (plan->when == SLATE_CUT_NEVER)
+		return SSD_OK;
+	d->power.planned = true;
+	d->cut_seed = plan->seed;
+	if (plan->when == SLATE_CUT_AFTER_COMMANDS) {
+		count_commands(d, plan->value);
+		return SSD_OK;
+	}
+	d->cut_ns = plan->when == SLATE_CUT_NOW ? now_ns : plan->value;
+	if (d->cut_ns < d->ready_ns)
+		d->cut_ns = d->ready_ns;
+	d->power.planned_ns = d->cut_ns;
+	return SSD_OK;
+}
+
+void slate_power_fails(struct slate_dev *d)
+{
+	struct nand_array *a = nand_array_of(d->nand);
+	uint64_t at = d->cut_ns + d->skipped_ns;
+	struct nand_in_flight met;
+
+	nand_array_passed(a, at);
+	(void)d->ftl->ops->step(d->ftl, at);
+	d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
+	nand_array_in_flight(a, at, &met);
+	memcpy(d->power.torn, met.begun, sizeof(met.begun));
+	memcpy(d->power.undone, met.waiting, sizeof(met.waiting));
+	nand_array_power_cut(a, at, fxp_hash(d->cut_seed, d->power.cuts));
+	d->power.cut_ns = d->cut_ns;
+	d->power.cuts++;
+	d->power.on = false;
+	forget_plan(d);
+}
+
+bool slate_powered(const struct slate_dev *d)
+{
+	return d->power.on;
+}
+
+static int keep_counts(struct slate_dev *d)
+{
+	if (!d->gone) {
+		d->gone = calloc(1, sizeof(*d->gone));
+		if (!d->gone)
+			return SSD_E_NOMEM;
+		for (unsigned int i = 0; i < FTL_NOPS; i++)
+			d->gone->op[i].lat_min_ns = UINT64_MAX;
+	}
+	slate_add_ftl_stats(d->gone, d->ftl->ops->stats(d->ftl));
+	return SSD_OK;
+}
+
+static void sum_commands(const struct slate_dev *d, uint64_t sum[NAND_NOPS])
+{
+	struct nand_stats now;
+
+	d->nand->ops->get_stats(d->nand, &now);
+	for (unsigned int op = 0; op < NAND_NOPS; op++) {
+		sum[op] = 0;
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			sum[op] += now.ops[op][s];
+	}
+}
+
+int slate_mount(struct slate_dev *d, uint64_t *took_ns)
+{
+	uint64_t before[NAND_NOPS];
+	int result;
+
+	sum_commands(d, before);
+	result = slate_start_ftl(d, took_ns);
+	sum_commands(d, d->power.mount_ops);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		d->power.mount_ops[op] -= before[op];
+	return result;
+}
+
+void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns)
+{
+	d->power.mounts++;
+	d->power.on_ns = on_ns;
+	d->power.ready_ns = on_ns + took_ns;
+}
+
+int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTES])
+{
+	uint64_t took_ns = 0;
+	int result;
+
+	SSD_ASSERT(!d->power.on && now_ns >= d->power.cut_ns);
+	result = keep_counts(d);
+	if (!result) {
+		madvise(d->ftl_mem.at, d->ftl_mem.bytes, MADV_DONTNEED);	/* zeroes again */
+		nand_array_power_on(nand_array_of(d->nand));
+		result = slate_mount(d, &took_ns);
+	}
+	if (result) {
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: the drive does not mount after a power cut: %s",
+			 d->profile.name, ssd_strerror(result));
+		return result;
+	}
+	d->skipped_ns = 0 - now_ns;
+	d->ready_ns = now_ns + took_ns;
+	slate_note_mount(d, now_ns, took_ns);
+	d->power.on = true;
+	return SSD_OK;
+}
+
+void slate_get_power(const struct slate_dev *d, struct slate_power *out)
+{
+	*out = d->power;
+}

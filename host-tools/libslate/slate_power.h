@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slate_power.h - cut a drive's power at a nanosecond, and mount it again, while its
+ * shell lives on. The array stays where it is, in memory or in its file; of the FTL
+ * nothing stays.
+ *
+ * States: on -> (slate_power_cut: planned) -> off, in the slate_submit() or slate_step()
+ * of which now_ns has reached the moment -> slate_power_on() -> on. slate_step() asks to
+ * be called at that moment. Called late, it is as if the drive had been late with
+ * everything until then: the cut is at its moment all the same.
+ *
+ * At the moment T all that is due by T is done, then the array loses its power: commands
+ * that have ended by T are durable, others are torn or never were (nand.h). Requests of
+ * which done() has told, with done_ns <= T, are over. All others are lost: of those the
+ * drive had not told it never will, and those it told with a later done_ns the shell has
+ * to disown. Whether a lost write is there afterwards is for the FTL's durability to say.
+ *
+ * Off: what is submitted is lost, slate_step() says FTL_IDLE, nothing is in flight.
+ *
+ * A mount is not cut: a moment that falls into one is moved to its end.
+ */
+#ifndef SLATE_POWER_H
+#define SLATE_POWER_H
+
+#include "slate.h"
+
+enum slate_cut_when {
+	SLATE_CUT_NEVER,		/* takes a plan back */
+	SLATE_CUT_NOW,
+	SLATE_CUT_AFTER_COMMANDS,	/* when the value-th NAND command from here on ends */
+	SLATE_CUT_AT_NS,		/* when the drive's clock reads value */
+};
+
+struct slate_cut_plan {
+	enum slate_cut_when when;
+	uint64_t value;
+	uint64_t seed;			/* with the number of cuts before: what torn cells hold */
+};
+
+/* A plan replaces the one before. SSD_E_INVAL, with a sentence: no such moment to come. */
+int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,
+		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+bool slate_powered(const struct slate_dev *d);
+/*
+ * Power is back at now_ns, at or after the cut: a new FTL mounts from flash. What is
+ * submitted before the mount has ended begins then. Statistics go on; the mount's own
+ * commands are in them. An error: it does not mount, and stays off.
+ */
+int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
+
+/* Times are the shell's. */
+struct slate_power {
+	bool on;
+	bool planned;
+	uint32_t cuts;			/* since the drive was opened */
+	uint64_t planned_ns;		/* the moment; FTL_IDLE: none, or so many commands away */
+	/* The last cut (cuts > 0): */
+	uint64_t cut_ns;
+	uint32_t lost_ios;		/* accepted, and not told of */
+	uint32_t torn[NAND_NOPS];	/* commands in their cell phase */
+	uint32_t undone[NAND_NOPS];	/* handed to a die, and not so far; reads are not counted */
+	/* The last mount of a drive that was there: after a cut, or from its file, before time 0. */
+	uint32_t mounts;
+	uint64_t on_ns, ready_ns;	/* (mounts > 0); from its file: 0, and how long it took */
+	uint64_t mount_ops[NAND_NOPS];	/* NAND commands */
+};
+
+void slate_get_power(const struct slate_dev *d, struct slate_power *out);
+
+#endif

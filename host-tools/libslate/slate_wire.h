@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slate_wire.h - what a drive says and takes over NVMe: vendor log pages, vendor
+ * admin commands. The master of SPEC.md's part on controls. Needs <stdint.h> alone, so
+ * that programs in a guest can use it without libslate.
+ *
+ * All numbers are little-endian; structures have no padding but what is named. A log's
+ * version goes up when an old reader would misread it. Without a new version: reserved
+ * bytes may get a meaning in which 0 is what was before, groups of counters may grow at
+ * their ends, entries may grow (readers go by the counts and the entry_bytes that a log
+ * names), and logs may have text or entries behind.
+ */
+#ifndef SLATE_WIRE_H
+#define SLATE_WIRE_H
+
+#include <stdint.h>
+
+/* ---- log pages (Get Log Page, of a namespace) -------------------------------------- */
+
+/* From 0xd0 on: 0xc0 and the ones behind it are those of the OCP data centre SSDs. */
+enum slate_log_id {
+	SLATE_LOG_IDENTITY = 0xd0,	/* what drive this is, and every setting in force */
+	SLATE_LOG_COUNTERS = 0xd1,
+	SLATE_LOG_LATENCY = 0xd2,	/* histograms by operation, with causes */
+	SLATE_LOG_BLOCKS = 0xd3,	/* block map, summed by plane */
+	SLATE_LOG_WEAR = 0xd4,		/* every block */
+	SLATE_LOG_FAULTS = 0xd5,	/* the fault plan */
+	SLATE_LOG_ERROR = 0xd6,		/* why the last vendor command was refused */
+	SLATE_LOG_END			/* one behind the last */
+};
+
+#define SLATE_WIRE_MAGIC 0x474f4c53u	/* "SLOG" */
+#define SLATE_WIRE_VERSION 1u
+#define SLATE_WIRE_TEXT_BYTES 512u
+
+/*
+ * Reading at offset 0 takes a picture of a log; reading at another offset goes on in
+ * the last picture of that log (and takes one if there is none). So the parts of one log
+ * fit together. A guest and QMP have pictures of their own. An offset at or beyond
+ * `bytes` is an Invalid Field; of a length beyond it, what there is is transferred.
+ */
+struct slate_log_head {			/* 32 bytes */
+	uint32_t magic;
+	uint16_t version;		/* of this log's layout */
+	uint16_t id;			/* enum slate_log_id */
+	uint64_t bytes;			/* of the whole log, this head included */
+	uint64_t at_ns;			/* of the picture: drive's time */
+	uint64_t since_ns;		/* counters count from here: drive's time of the last reset */
+};
+
+enum slate_identity_flag {
+	SLATE_ID_WRITE_CACHE = 1,	/* a completed write may be lost until it is flushed */
+	SLATE_ID_TRIMS = 2,		/* what is trimmed reads as zeroes */
+	SLATE_ID_COLLECTS = 4,		/* SLATE_FORCE_GC is possible */
+	SLATE_ID_BLOCK_STATES = 8,	/* SLATE_LOG_BLOCKS and _WEAR: states and valid units are known */
+	SLATE_ID_DRIVE_FILE = 16,	/* it has a drive file, */
+	SLATE_ID_WAS_THERE = 32,	/* and was in it before it was opened */
+	SLATE_ID_PAYLOAD = 64,		/* keeps what is written */
+};
+
+struct slate_log_identity {		/* 256 bytes, then settings, then knobs */
+	struct slate_log_head head;
+	uint64_t capacity_bytes;
+	uint32_t unit_bytes;		/* mapping unit */
+	uint32_t page_bytes, oob_bytes, pages_per_block, blocks_per_plane, planes_per_die;
+	uint32_t dies_per_chip, chips_per_channel, channels;
+	uint32_t bits_per_cell, pb_levels, ecc_word_bytes;
+	uint32_t flags;			/* enum slate_identity_flag */
+	uint32_t endurance;		/* reliability.endurance; 0: no wear */
+	uint32_t buffer_units;
+	uint32_t settings_at, settings_bytes;	/* "section.key=value" lines, in the log */
+	uint32_t knobs_at, knobs_bytes;	/* names that SLATE_ADM_SET takes, a line each */
+	uint32_t reserved;
+	uint64_t map_bytes;		/* of the mapping tables; 0: not told */
+	char profile[64];		/* NUL-padded */
+	char ftl[16];			/* ftl.type */
+	uint8_t reserved2[48];
+};
+
+/* Counters. X(name, field of the core's struct): the n-th is the n-th number of its group. */
+#define SLATE_OP_COUNTERS(X) /* of reads, writes, trims, flushes */ \
+	X(ios, ios) X(bytes, bytes) X(errors, errors) \
+	X(latency_sum_ns, lat_sum_ns) X(latency_min_ns, lat_min_ns) X(latency_max_ns, lat_max_ns) \
+	X(cell_ns, where.cell_ns) X(bus_ns, where.bus_ns) X(host_queue_ns, where.host_queue_ns) \
+	X(gc_queue_ns, where.gc_queue_ns) X(buffer_ns, where.buffer_ns) X(map_ns, where.map_ns) \
+	X(other_ns, where.other_ns) X(link_ns, where.link_ns)
+
+#define SLATE_FTL_COUNTERS(X) \
+	X(fua_writes, fua_writes) X(unwritten_reads, unwritten_reads) \
+	X(unwritten_units, unwritten_units) X(buffer_hit_units, buffer_hit_units) \
+	X(coalesced_units, coalesced_units) X(merge_reads, merge_reads) \
+	X(merge_read_bytes, merge_read_bytes) X(trimmed_units, trimmed_units) \
+	X(host_units, host_units) X(meta_units, meta_units) X(pad_units, pad_units) \
+	X(gc_runs, gc_runs) X(gc_units, gc_units) X(gc_ns, gc_ns) X(gc_blocks, gc_blocks) \
+	X(wl_runs, wl_runs) X(relocations, relocations) X(wl_units, wl_units) \
+	X(merges, merges) X(mmerges, mmerges) X(second_victims, second_victims) \
+	X(search_reads, search_reads) X(backup_pages, backup_pages) \
+	X(fast_pages, fast_pages) X(slow_pages, slow_pages) \
+	X(retired_blocks, retired_blocks) X(mounts, mounts) \
+	X(host_pages, host_pages) X(gc_pages, gc_pages) \
+	X(raw_units, raw_units) X(comp_units, comp_units) X(delta_units, delta_units) \
+	X(link_units, link_units) X(comp_bytes, comp_bytes) X(delta_bytes, delta_bytes) \
+	X(plain_bytes, plain_bytes) X(reference_hits, reference_hits) \
+	X(reference_reads, reference_reads) X(refused_references, refused_references) \
+	X(link_to_host_busy_ns, link_busy_ns[0]) X(link_to_drive_busy_ns, link_busy_ns[1])
+
+#define SLATE_SOURCE_COUNTERS(X) /* of host, gc, wl, meta, backup */ \
+	X(reads, ops[NAND_READ]) X(programs, ops[NAND_PROGRAM]) X(erases, ops[NAND_ERASE]) \
+	X(copybacks, ops[NAND_COPYBACK]) \
+	X(read_nj, energy_nj[NAND_READ]) X(program_nj, energy_nj[NAND_PROGRAM]) \
+	X(erase_nj, energy_nj[NAND_ERASE]) X(copyback_nj, energy_nj[NAND_COPYBACK]) \
+	X(die_busy_ns, die_busy_ns) X(bus_busy_ns, bus_busy_ns) \
+	X(user_read_bytes, user_read_bytes)
+
+#define SLATE_NAND_COUNTERS(X) /* from programmed_pages on: levels, which a reset leaves */ \
+	X(uncorrectable, uncorrectable) X(corrected, corrected) X(retries, retries) \
+	X(program_fails, program_fails) X(erase_fails, erase_fails) \
+	X(partial_erases, partial_erases) X(parallel_erases, parallel_erases) \
+	X(subpage_reads, subpage_reads) X(read_bytes, read_bytes) X(lower_reads, lower_reads) \
+	X(suspends, suspends) X(disturbs, disturbs) X(disturb_lost, disturb_lost) \
+	X(paired_lost, paired_lost) X(programmed_pages, programmed_pages) \
+	X(erase_count_max, erase_count_max) X(erase_count_sum, erase_count_sum) \
+	X(page_erases, page_erases) X(page_erases_sq, page_erases_sq)
+
+#define SLATE_OP_ID(name, field) SLATE_OP_##name,
+#define SLATE_FTL_ID(name, field) SLATE_FTL_##name,
+#define SLATE_SOURCE_ID(name, field) SLATE_SOURCE_##name,
+#define SLATE_NAND_ID(name, field) SLATE_NAND_##name,
+enum slate_op_counter { SLATE_OP_COUNTERS(SLATE_OP_ID) SLATE_OP_WORDS };
+enum slate_ftl_counter { SLATE_FTL_COUNTERS(SLATE_FTL_ID) SLATE_FTL_WORDS };
+enum slate_source_counter { SLATE_SOURCE_COUNTERS(SLATE_SOURCE_ID) SLATE_SOURCE_WORDS };
+enum slate_nand_counter { SLATE_NAND_COUNTERS(SLATE_NAND_ID) SLATE_NAND_WORDS };
+
+enum slate_wire_op { SLATE_WIRE_READ, SLATE_WIRE_WRITE, SLATE_WIRE_TRIM, SLATE_WIRE_FLUSH, SLATE_WIRE_OPS };
+#define SLATE_WIRE_SOURCES 5u		/* host, gc, wl, meta, backup */
+#define SLATE_WIRE_RULES 12u		/* R0 .. R11 of nand.h */
+#define SLATE_WIRE_CAUSES 8u		/* cell_ns .. link_ns, as in SLATE_OP_COUNTERS */
+
+struct slate_log_counters {		/* 64 bytes, then the groups, each 64 bits */
+	struct slate_log_head head;
+	uint32_t ops, op_words;		/* group 1: ops times op_words */
+	uint32_t ftl_words;		/* group 2 */
+	uint32_t sources, source_words;	/* group 3 */
+	uint32_t rules;			/* group 4: violations of each */
+	uint32_t nand_words;		/* group 5 */
+	uint32_t reserved;
+};
+
+struct slate_latency_entry {		/* 96 bytes: a bucket that has I/Os */
+	uint32_t op;			/* enum slate_wire_op */
+	uint32_t reserved;
+	uint64_t from_ns, below_ns;	/* the bucket; ~0: no upper end */
+	uint64_t ios;
+	uint64_t cause_ns[SLATE_WIRE_CAUSES];	/* of these I/Os, summed */
+};
+
+struct slate_log_latency {		/* 48 bytes, then entries by op, then by bucket */
+	struct slate_log_head head;
+	uint32_t entries, entry_bytes;
+	uint32_t causes;
+	uint32_t reserved;
+};
+
+enum slate_block_state {
+	SLATE_BLOCK_USED,		/* the FTL does not tell */
+	SLATE_BLOCK_FREE,
+	SLATE_BLOCK_OPEN,
+	SLATE_BLOCK_FULL,
+	SLATE_BLOCK_VICTIM,		/* being collected, or about to be given up */
+	SLATE_BLOCK_BAD,
+	SLATE_BLOCK_STATES
+};
+
+#define SLATE_NOT_TOLD 0xffffffffu	/* valid_units */
+
+struct slate_plane_entry {		/* 72 bytes */
+	uint32_t channel, chip, die, plane;	/* each counted within the one before */
+	uint32_t blocks;
+	uint32_t state[SLATE_BLOCK_STATES];	/* how many blocks are in each */
+	uint32_t erases_min, erases_max;	/* of a block's most erased smallest PB; bad ones left out */
+	uint32_t reserved;
+	uint64_t erases_sum;		/* of the same */
+	uint64_t valid_units;		/* SLATE_ID_BLOCK_STATES */
+};
+
+struct slate_log_blocks {		/* 48 bytes, then the planes in order */
+	struct slate_log_head head;
+	uint32_t planes, entry_bytes;
+	uint32_t units_per_block;
+	uint32_t reserved;
+};
+
+struct slate_wear_entry {		/* 16 bytes */
+	uint32_t erases;		/* of its most erased smallest PB */
+	uint32_t valid_units;		/* or SLATE_NOT_TOLD */
+	uint8_t state;			/* enum slate_block_state */
+	uint8_t reserved[7];
+};
+
+struct slate_log_wear {			/* 48 bytes, then the blocks in order */
+	struct slate_log_head head;
+	uint32_t blocks, entry_bytes;
+	uint32_t blocks_per_plane;
+	uint32_t reserved;
+};
+
+enum slate_fault_kind {
+	SLATE_FAULT_PROGRAM = 1,	/* the n-th program (copybacks count) from now on fails, */
+	SLATE_FAULT_ERASE = 2,		/* the n-th erase */
+	SLATE_FAULT_FLIP = 3,		/* so many bits of each ECC word of a page are wrong, until its
+					 * cells are erased */
+};
+
+#define SLATE_ANY_DIE 0xffffffffu
+
+struct slate_fault_entry {		/* 32 bytes */
+	uint32_t kind;			/* enum slate_fault_kind */
+	uint32_t die;			/* PROGRAM, ERASE: of the whole drive, or SLATE_ANY_DIE */
+	uint64_t left;			/* PROGRAM, ERASE: it is the so-manieth from now; 0: it has been.
+					 * FLIP: 1 in force; 0 its cells were erased */
+	uint32_t ppn;			/* FLIP; PROGRAM, ERASE that have been: which page (the block's first) */
+	uint32_t bits;			/* FLIP */
+	uint32_t hits;			/* commands that it changed */
+	uint32_t reserved;
+};
+
+#define SLATE_FAULTS_MAX 32u
+
+struct slate_log_faults {		/* 48 bytes, then entries in the order of their making */
+	struct slate_log_head head;
+	uint32_t entries, entry_bytes;
+	uint32_t room;			/* how many more there may be */
+	uint32_t reserved;
+};
+
+struct slate_log_error {		/* 560 bytes */
+	struct slate_log_head head;
+	uint32_t opcode, command;	/* of the last one refused; opcode 0: none was */
+	uint32_t status;		/* of its completion: type << 8 | code */
+	uint32_t refused;		/* how many were */
+	char text[SLATE_WIRE_TEXT_BYTES];	/* NUL-padded: what was wrong, and the fix */
+};
+
+/* ---- vendor admin commands (of a namespace) ------------------------------------------ */
+
+/* Bits 1:0 of an opcode are the direction of its data: 0 none, 1 to the drive. */
+enum slate_admin {
+	SLATE_ADM_MARK = 0xc0,		/* CDW10 kind (0 point, 1 begin, 2 end), CDW12..15 label */
+	SLATE_ADM_CONTROL = 0xc4,	/* CDW12 enum slate_control, CDW13..15 arguments */
+	SLATE_ADM_SET = 0xc1,		/* data: "ftl.key=value", CDW10 its 32-bit words, NUL-padded */
+};
+
+enum slate_control {
+	SLATE_RESET_COUNTERS = 1,	/* counters, latency, marks: count from here on */
+	/*
+	 * CDW13 n: collect until each plane (DAC: each die) has n free blocks, or nothing can be
+	 * won; 0: one victim in each. Goes on in device time, as background GC; this completes
+	 * at once, and says in DW0 in how many planes there is something to do.
+	 */
+	SLATE_FORCE_GC = 2,
+	/*
+	 * CDW13 kind | bits << 16; CDW14 n (1: the next one), or FLIP: ppn; CDW15 die or
+	 * SLATE_ANY_DIE (FLIP: 0). DW0: the entry's number in the log.
+	 */
+	SLATE_FAULT_ADD = 3,
+	SLATE_FAULT_CLEAR = 4,		/* the whole plan, with what it did to pages */
+	/*
+	 * CDW13 enum slate_wire_cut_when | enum slate_wire_cut_then << 8; CDW14, CDW15 low, high
+	 * half of n or t.
+	 */
+	SLATE_POWER_CUT = 5,
+	SLATE_POWER_CUT_CANCEL = 6,	/* one that has not come yet */
+};
+
+enum slate_wire_cut_when {
+	SLATE_WIRE_CUT_NOW,
+	SLATE_WIRE_CUT_AFTER,		/* n NAND commands from now */
+	SLATE_WIRE_CUT_AT_NS,		/* t, drive's time */
+};
+
+enum slate_wire_cut_then { SLATE_WIRE_VANISH, SLATE_WIRE_RESET, SLATE_WIRE_SHUTDOWN };
+
+/*
+ * Status of a refused command, type << 8 | code: Invalid Field where the numbers make no
+ * sense, Invalid Namespace where there is none, Invalid Opcode where it is no such drive,
+ * or one of these (type 1, command specific). SLATE_LOG_ERROR says why in words; it is
+ * kept for Invalid Field, too.
+ */
+enum slate_status {
+	SLATE_INVALID_FIELD = 0x002,
+	SLATE_REFUSED = 0x1c0,		/* a value that is not allowed, or not now */
+	SLATE_UNSUPPORTED = 0x1c1,	/* this drive cannot do it */
+	SLATE_NO_ROOM = 0x1c2,		/* the fault plan is full */
+};
+
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+_Static_assert(sizeof(struct slate_log_head) == 32, "SPEC.md");
+_Static_assert(sizeof(struct slate_log_identity) == 256, "SPEC.md");
+_Static_assert(sizeof(struct slate_log_counters) == 64, "SPEC.md");
+_Static_assert(sizeof(struct slate_latency_entry) == 96, "SPEC.md");
+_Static_assert(sizeof(struct slate_log_latency) == 48, "SPEC.md");
+_Static_assert(sizeof(struct slate_plane_entry) == 72, "SPEC.md");
+_Static_assert(sizeof(struct slate_log_blocks) == 48, "SPEC.md");
+_Static_assert(sizeof(struct slate_wear_entry) == 16, "SPEC.md");
+_Static_assert(sizeof(struct slate_log_wear) == 48, "SPEC.md");
+_Static_assert(sizeof(struct slate_fault_entry) == 32, "SPEC.md");
+_Static_assert(sizeof(struct slate_log_faults) == 48, "SPEC.md");
+_Static_assert(sizeof(struct slate_log_error) == 560, "SPEC.md");
+#endif
+
+#endif
