@@ -20,7 +20,7 @@ FUA = 1 << 30
 
 FLUSH, WRITE, READ, WRITE_ZEROES, DSM = 0x00, 0x01, 0x02, 0x08, 0x09
 DELETE_SQ, CREATE_SQ, GET_LOG, DELETE_CQ, CREATE_CQ, IDENTIFY = 0, 1, 2, 4, 5, 6
-SET_FEATURES, MARK = 0x09, 0xC0
+SET_FEATURES, MARK, SET, CONTROL = 0x09, 0xC0, 0xC1, 0xC4
 
 
 @dataclass
@@ -224,3 +224,44 @@ class Nvme:
         """The vendor command."""
         words = struct.unpack("<4I", label.ljust(16, b"\0"))
         self.do_admin(MARK, code, nsid=nsid, dwords={10: kind, **dict(zip(range(12, 16), words))})
+
+    # ---- logs and orders of a nand-ssd ----
+
+    def get_log(self, log_id: int, size: int, offset: int = 0, nsid: int = 1, code: int = 0) -> bytes:
+        """Get Log Page; up to a page of data, 0xee where nothing was transferred."""
+        at = self.buffer()
+        assert size % 4 == 0 and size <= 4096
+        self.machine.write(at, b"\xee" * size)
+        self.do_admin(
+            GET_LOG,
+            code,
+            nsid=nsid,
+            prp1=at,
+            dwords={10: log_id | (size // 4 - 1) << 16, 12: offset & 0xFFFFFFFF, 13: offset >> 32},
+        )
+        return self.machine.read(at, size)
+
+    def whole_log(self, log_id: int) -> bytes:
+        """A log in parts of at most 4 KiB, of one picture."""
+        data = self.get_log(log_id, 32)
+        size = struct.unpack_from("<Q", data, 8)[0]
+        while len(data) < size:
+            data += self.get_log(log_id, min(4096, (size - len(data) + 3) // 4 * 4), len(data))
+        return data[:size]
+
+    def control(self, command: int, *arguments: int, nsid: int = 1, code: int = 0) -> int:
+        """A vendor command without data; its result."""
+        words = dict(zip((13, 14, 15), arguments))
+        return self.do_admin(CONTROL, code, nsid=nsid, dwords={12: command, **words}).result
+
+    def set_knob(self, text: bytes, words: int | None = None, nsid: int = 1, code: int = 0) -> None:
+        """The vendor command that sets a knob."""
+        at = self.buffer()
+        padded = text.ljust((len(text) + 4) // 4 * 4, b"\0")
+        self.machine.write(at, padded)
+        size = len(padded) // 4 if words is None else words
+        self.do_admin(SET, code, nsid=nsid, prp1=at, dwords={10: size})
+
+    def why(self) -> str:
+        """Why the last vendor command was refused."""
+        return self.whole_log(0xD6)[48:].rstrip(b"\0").decode()

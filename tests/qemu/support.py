@@ -150,7 +150,7 @@ class Machine:
 
     # ---- QMP ----
 
-    def qmp(self, command: str, **arguments: object) -> Any:
+    def qmp(self, command: str, /, **arguments: object) -> Any:
         """Run a command; its return value."""
         self.qmp_line.send(
             json.dumps(

@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from support import Machine, MachineTest, drive
+from support import Json, Machine, MachineTest, drive
 
 ICOUNT = (
     "-accel",
@@ -66,12 +66,18 @@ def program() -> Path:
 class BareTest(MachineTest):
     """Runs scenes of the program."""
 
+    accel = ICOUNT
+
+    def blockdev(self, **settings: object) -> Json:
+        """The drive."""
+        return drive(**settings)
+
     def start(self, scene: str, **settings: object) -> Machine:
         """A machine that plays a scene."""
         console = Path(tempfile.mkstemp(prefix="slate-console-")[1])
         self.addCleanup(console.unlink)
         vm = self.machine(
-            [drive(**settings)],
+            [self.blockdev(**settings)],
             "-cpu",
             "max",
             "-debugcon",
@@ -84,7 +90,7 @@ class BareTest(MachineTest):
             str(program()),
             "-append",
             scene,
-            accel=ICOUNT,
+            accel=self.accel,
         )
         self.console = console
         return vm

@@ -371,10 +371,14 @@ class InFlight(NvmeTest):
 class HotPlug(NvmeTest):
     """Taking the controller and the drive away."""
 
+    def blockdev(self) -> Json:
+        """The drive."""
+        return drive()
+
     def start_below_port(self) -> Nvme:
         """A controller in a hot-plug slot, without firmware."""
         self.vm = self.machine(
-            [drive()],
+            [self.blockdev()],
             "-global",
             "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
             "-device",

@@ -9,6 +9,10 @@
  * finished. This file owns the clock and the coroutines, and nothing else: it
  * knows no geometry, no mapping and no timing.
  *
+ * What this head says of time is about a drive without a thread of its own: in
+ * virtual time, and wherever thread=off. With one (s->thread, in real time) see
+ * nand-ssd-thread.c; then there are no timers here, and no bottom half.
+ *
  * Time. The drive's clock is QEMU_CLOCK_VIRTUAL plus s->skew_ns. It begins at 0
  * when the node is opened and never goes back. A request completes when that
  * clock reaches its done_ns, from a timer on the main loop's own list, never
@@ -42,6 +46,9 @@
  * Opened read-only, the file is used as with ephemeral=on: mounting a drive
  * may have to write to its flash.
  *
+ * Power may be cut at a nanosecond (nand-ssd-power.c): libslate then asks to be
+ * called at that moment like at any other.
+ *
  * Invariants: (1) the drive is called with s->lock held, and from one thread
  * at a time; (2) its done callback only queues, so that it is never re-entered;
  * (3) coroutines are woken without s->lock; (4) s->now_ns never decreases.
@@ -70,45 +77,12 @@
 #include "system/runstate.h"
 #include "trace.h"
 
-#include "slate.h"
+#include "nand-ssd-int.h"
 
 #define GUARD_MS 5
 
 QEMU_BUILD_BUG_ON(NAND_SSD_LABEL_BYTES != SLATE_LABEL_BYTES);
 QEMU_BUILD_BUG_ON(FTL_SECTOR_BYTES != BDRV_SECTOR_SIZE);
-
-typedef struct NandSsdRequest {
-    struct ftl_io io;
-    uint64_t id;
-    QEMUIOVector *qiov;
-    size_t qiov_offset;
-    Coroutine *co;
-    QTAILQ_ENTRY(NandSsdRequest) next;
-} NandSsdRequest;
-
-typedef QTAILQ_HEAD(, NandSsdRequest) NandSsdRequests;
-
-typedef struct BDRVNandSsdState {
-    BlockDriverState *bs;
-    QemuMutex lock;                 /* all below, and the drive */
-    struct slate_dev *dev;
-    NandSsdRequests done;           /* the drive is finished, time is not */
-    uint64_t next_id;
-
-    uint64_t now_ns;                /* the drive's clock when last looked at */
-    uint64_t worked_ns;             /* a request ended, and the machine ran */
-    QEMUClockType clock;
-    int64_t skew_ns;                /* drive's clock - clock */
-    QEMUTimer *timer;               /* main loop's list */
-    QEMUTimer *guard;               /* main AioContext's list */
-    QEMUBH *bh;                     /* delivers what was finished at once */
-
-    bool read_only_file;            /* ephemeral because opened read-only */
-    VMChangeStateEntry *vm_state;   /* NULL outside a VM */
-    bool vm_stopped;
-    unsigned drained;
-    Error *migration_blocker;
-} BDRVNandSsdState;
 
 static const char *const nand_ssd_op_name[FTL_NOPS] = {
     [FTL_READ] = "read", [FTL_WRITE] = "write",
@@ -139,21 +113,28 @@ static int nand_ssd_errno(enum ssd_err err)
 
 /* The drive's side: called with the lock held, from submit and step. */
 
-static void nand_ssd_done_cb(void *opaque, struct ftl_io *io)
+void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req)
 {
-    BDRVNandSsdState *s = opaque;
-    NandSsdRequest *req = io->host;
     NandSsdRequest *at;
 
     /* Nearly always the last one: look from the end. */
     QTAILQ_FOREACH_REVERSE(at, &s->done, next) {
-        if (at->io.done_ns < io->done_ns ||
-            (at->io.done_ns == io->done_ns && at->id < req->id)) {
+        if (at->io.done_ns < req->io.done_ns ||
+            (at->io.done_ns == req->io.done_ns && at->id < req->id)) {
             QTAILQ_INSERT_AFTER(&s->done, at, req, next);
             return;
         }
     }
     QTAILQ_INSERT_HEAD(&s->done, req, next);
+}
+
+static void nand_ssd_done_cb(void *opaque, struct ftl_io *io)
+{
+    BDRVNandSsdState *s = opaque;
+    NandSsdRequest *req = io->host;
+
+    QTAILQ_REMOVE(&s->submitted, req, next);
+    nand_ssd_queue_done(s, req);
 }
 
 static void nand_ssd_copy_cb(void *opaque, struct ftl_io *io, uint64_t at,
@@ -173,10 +154,15 @@ static void nand_ssd_copy_cb(void *opaque, struct ftl_io *io, uint64_t at,
 
 /* Time. All with the lock held. */
 
-static void nand_ssd_update_now(BDRVNandSsdState *s)
+void nand_ssd_update_now(BDRVNandSsdState *s)
 {
-    int64_t clock_ns = qemu_clock_get_ns(s->clock);
+    int64_t clock_ns;
 
+    if (s->thread) {
+        nand_ssd_thread_catch_up(s->thread);
+        return;
+    }
+    clock_ns = qemu_clock_get_ns(s->clock);
     /* A guest may be sent back in time, by a debugger for instance. */
     if (clock_ns + s->skew_ns < (int64_t)s->now_ns) {
         s->skew_ns = (int64_t)s->now_ns - clock_ns;
@@ -184,18 +170,18 @@ static void nand_ssd_update_now(BDRVNandSsdState *s)
     s->now_ns = clock_ns + s->skew_ns;
 }
 
-static bool nand_ssd_time_stands(BDRVNandSsdState *s)
+bool nand_ssd_time_stands(BDRVNandSsdState *s)
 {
     return s->drained || s->vm_stopped;
 }
 
-static bool nand_ssd_busy(BDRVNandSsdState *s)
+bool nand_ssd_busy(BDRVNandSsdState *s)
 {
     return !QTAILQ_EMPTY(&s->done) || slate_inflight(s->dev);
 }
 
 /* Set the drive's clock forward until every request is finished. */
-static uint64_t nand_ssd_skip_time(BDRVNandSsdState *s)
+uint64_t nand_ssd_finish_all(BDRVNandSsdState *s)
 {
     NandSsdRequest *last;
     uint64_t deadline_ns = slate_step(s->dev, s->now_ns);
@@ -205,13 +191,30 @@ static uint64_t nand_ssd_skip_time(BDRVNandSsdState *s)
         s->now_ns = deadline_ns;
         deadline_ns = slate_step(s->dev, s->now_ns);
     }
+    nand_ssd_check_power(s);
     last = QTAILQ_LAST(&s->done);
     if (last && last->io.done_ns > s->now_ns) {
         s->now_ns = last->io.done_ns;
         deadline_ns = slate_step(s->dev, s->now_ns);
+        nand_ssd_check_power(s);
     }
+    return deadline_ns;
+}
+
+static uint64_t nand_ssd_skip_time(BDRVNandSsdState *s)
+{
+    uint64_t deadline_ns = nand_ssd_finish_all(s);
+
     s->skew_ns = (int64_t)s->now_ns - qemu_clock_get_ns(s->clock);
     return deadline_ns;
+}
+
+/* When there is something to do: for the drive, or a completion. */
+uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns)
+{
+    NandSsdRequest *first = QTAILQ_FIRST(&s->done);
+
+    return first ? MIN(deadline_ns, first->io.done_ns) : deadline_ns;
 }
 
 /* Left to expire when the drive falls idle: cheaper than a timer each time. */
@@ -223,13 +226,13 @@ static void nand_ssd_arm_guard(BDRVNandSsdState *s)
     }
 }
 
-static void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns)
+void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns)
 {
-    NandSsdRequest *first = QTAILQ_FIRST(&s->done);
-
-    if (first) {
-        deadline_ns = MIN(deadline_ns, first->io.done_ns);
+    if (s->thread) {
+        nand_ssd_thread_arm(s->thread, deadline_ns);
+        return;
     }
+    deadline_ns = nand_ssd_next_ns(s, deadline_ns);
     if (deadline_ns == FTL_IDLE) {
         timer_del(s->timer);
     } else {
@@ -256,6 +259,21 @@ static void nand_ssd_trace_done(BDRVNandSsdState *s, NandSsdRequest *req)
                          w->buffer_ns, w->map_ns, w->other_ns, w->link_ns);
 }
 
+/* Move the requests whose time has come. */
+void nand_ssd_take_due(BDRVNandSsdState *s, NandSsdRequests *due)
+{
+    NandSsdRequest *req;
+
+    while ((req = QTAILQ_FIRST(&s->done)) && req->io.done_ns <= s->now_ns) {
+        QTAILQ_REMOVE(&s->done, req, next);
+        QTAILQ_INSERT_TAIL(due, req, next);
+        if (!s->vm_stopped) {
+            s->worked_ns = req->io.done_ns;
+        }
+        nand_ssd_trace_done(s, req);
+    }
+}
+
 /*
  * Do what is due now, or everything when skip is set, and wake the requests
  * whose time has come. A woken request may submit the next one, and may be the
@@ -273,21 +291,15 @@ static void nand_ssd_run(BDRVNandSsdState *s, bool skip)
             deadline_ns = nand_ssd_skip_time(s);
         } else {
             deadline_ns = slate_step(s->dev, s->now_ns);
+            nand_ssd_check_power(s);
         }
         trace_nand_ssd_step(bdrv_get_node_name(s->bs), s->now_ns, deadline_ns);
 
-        while ((req = QTAILQ_FIRST(&s->done)) &&
-               req->io.done_ns <= s->now_ns) {
-            QTAILQ_REMOVE(&s->done, req, next);
-            QTAILQ_INSERT_TAIL(&due, req, next);
-            if (!s->vm_stopped) {
-                s->worked_ns = req->io.done_ns;
-            }
-            nand_ssd_trace_done(s, req);
-        }
+        nand_ssd_take_due(s, &due);
         nand_ssd_arm(s, deadline_ns);
     }
 
+    nand_ssd_tell_power_lost(s);
     while ((req = QTAILQ_FIRST(&due))) {
         QTAILQ_REMOVE(&due, req, next);
         aio_co_wake(req->co);
@@ -320,7 +332,7 @@ static void nand_ssd_guard_cb(void *opaque)
 /* The event loop runs the bottom half, also a nested one that waits for us. */
 static void nand_ssd_finish_soon(BDRVNandSsdState *s)
 {
-    if (nand_ssd_time_stands(s) && nand_ssd_busy(s)) {
+    if (!s->thread && nand_ssd_time_stands(s) && nand_ssd_busy(s)) {
         qemu_bh_schedule(s->bh);
     }
 }
@@ -331,6 +343,9 @@ static void nand_ssd_vm_state_cb(void *opaque, bool running, RunState state)
 
     QEMU_LOCK_GUARD(&s->lock);
     s->vm_stopped = !running;
+    if (s->thread) {
+        nand_ssd_thread_set_stands(s->thread, s->vm_stopped);
+    }
     slate_machine_stands(s->dev, s->vm_stopped);
     nand_ssd_finish_soon(s);
 }
@@ -355,6 +370,14 @@ static void nand_ssd_drain_end(BlockDriverState *bs)
 
 /* Requests */
 
+void nand_ssd_trace_submit(BDRVNandSsdState *s, NandSsdRequest *req,
+                           uint64_t now_ns)
+{
+    trace_nand_ssd_submit(bdrv_get_node_name(s->bs), req->id,
+                          nand_ssd_op_name[req->io.op], req->io.offset,
+                          req->io.bytes, req->io.fua, now_ns);
+}
+
 static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
                                        uint64_t offset, uint64_t bytes,
                                        bool fua, QEMUIOVector *qiov,
@@ -374,13 +397,17 @@ static int coroutine_fn nand_ssd_co_io(BlockDriverState *bs, enum ftl_op op,
         .co = qemu_coroutine_self(),
     };
 
+    if (s->thread) {
+        return nand_ssd_errno(nand_ssd_thread_io(s->thread, &req));
+    }
+
     WITH_QEMU_LOCK_GUARD(&s->lock) {
         nand_ssd_update_now(s);
         req.id = s->next_id++;
-        trace_nand_ssd_submit(bdrv_get_node_name(bs), req.id,
-                              nand_ssd_op_name[op], offset, bytes, fua,
-                              s->now_ns);
+        nand_ssd_trace_submit(s, &req, s->now_ns);
+        QTAILQ_INSERT_TAIL(&s->submitted, &req, next);
         slate_submit(s->dev, s->now_ns, &req.io);
+        nand_ssd_check_power(s);
         if (nand_ssd_time_stands(s)) {
             qemu_bh_schedule(s->bh);
         } else {
@@ -444,6 +471,7 @@ nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
 {
     BDRVNandSsdState *s = bs->opaque;
     const NandSsdMarkRequest *mark = buf;
+    int ret;
 
     if (request != NAND_SSD_IOCTL_MARK) {
         return -ENOTSUP;
@@ -454,244 +482,12 @@ nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
 
     QEMU_LOCK_GUARD(&s->lock);
     nand_ssd_update_now(s);
-    return nand_ssd_errno(slate_mark(s->dev, s->now_ns, mark->kind,
-                                     mark->label));
-}
-
-/* Statistics */
-
-static NandSsdOpStats *nand_ssd_op_stats(const struct ftl_op_stats *from)
-{
-    NandSsdOpStats *to = g_new0(NandSsdOpStats, 1);
-    NandSsdBucketList **tail = &to->histogram;
-
-    to->ios = from->ios;
-    to->bytes = from->bytes;
-    to->errors = from->errors;
-    to->latency_sum_ns = from->lat_sum_ns;
-    to->latency_min_ns = from->ios ? from->lat_min_ns : 0;
-    to->latency_max_ns = from->lat_max_ns;
-    to->cell_ns = from->where.cell_ns;
-    to->bus_ns = from->where.bus_ns;
-    to->host_queue_ns = from->where.host_queue_ns;
-    to->gc_queue_ns = from->where.gc_queue_ns;
-    to->buffer_ns = from->where.buffer_ns;
-    to->map_ns = from->where.map_ns;
-    to->other_ns = from->where.other_ns;
-    to->link_ns = from->where.link_ns;
-
-    for (uint32_t i = 0; i < FTL_HIST_BUCKETS; i++) {
-        if (from->hist[i]) {
-            NandSsdBucket *bucket = g_new0(NandSsdBucket, 1);
-
-            bucket->floor_ns = ftl_hist_floor(i);
-            bucket->count = from->hist[i];
-            QAPI_LIST_APPEND(tail, bucket);
-        }
+    ret = nand_ssd_errno(slate_mark(s->dev, s->now_ns, mark->kind,
+                                    mark->label));
+    if (!ret && s->thread) {
+        nand_ssd_thread_mark(s->thread, slate_mark_count(s->dev) - 1);
     }
-    return to;
-}
-
-static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
-{
-    NandSsdFtlStats *to = g_new0(NandSsdFtlStats, 1);
-
-    to->fua_writes = from->fua_writes;
-    to->unwritten_reads = from->unwritten_reads;
-    to->unwritten_units = from->unwritten_units;
-    to->buffer_hit_units = from->buffer_hit_units;
-    to->coalesced_units = from->coalesced_units;
-    to->merge_reads = from->merge_reads;
-    to->merge_read_bytes = from->merge_read_bytes;
-    to->trimmed_units = from->trimmed_units;
-    to->host_units = from->host_units;
-    to->meta_units = from->meta_units;
-    to->pad_units = from->pad_units;
-    to->gc_runs = from->gc_runs;
-    to->gc_units = from->gc_units;
-    to->gc_ns = from->gc_ns;
-    to->gc_blocks = from->gc_blocks;
-    to->wl_runs = from->wl_runs;
-    to->relocations = from->relocations;
-    to->wl_units = from->wl_units;
-    to->merges = from->merges;
-    to->mmerges = from->mmerges;
-    to->second_victims = from->second_victims;
-    to->search_reads = from->search_reads;
-    to->backup_pages = from->backup_pages;
-    to->fast_pages = from->fast_pages;
-    to->slow_pages = from->slow_pages;
-    to->host_pages = from->host_pages;
-    to->gc_pages = from->gc_pages;
-    to->raw_units = from->raw_units;
-    to->comp_units = from->comp_units;
-    to->delta_units = from->delta_units;
-    to->link_units = from->link_units;
-    to->comp_bytes = from->comp_bytes;
-    to->delta_bytes = from->delta_bytes;
-    to->plain_bytes = from->plain_bytes;
-    to->reference_hits = from->reference_hits;
-    to->reference_reads = from->reference_reads;
-    to->refused_references = from->refused_references;
-    to->retired_blocks = from->retired_blocks;
-    to->mounts = from->mounts;
-    to->link_to_host_busy_ns = from->link_busy_ns[0];
-    to->link_to_drive_busy_ns = from->link_busy_ns[1];
-    return to;
-}
-
-static NandSsdSourceStats *nand_ssd_source_stats(const struct nand_stats *from,
-                                                 enum nand_source source)
-{
-    NandSsdSourceStats *to = g_new0(NandSsdSourceStats, 1);
-
-    to->reads = from->ops[NAND_READ][source];
-    to->programs = from->ops[NAND_PROGRAM][source];
-    to->erases = from->ops[NAND_ERASE][source];
-    to->copybacks = from->ops[NAND_COPYBACK][source];
-    to->read_nj = from->energy_nj[NAND_READ][source];
-    to->program_nj = from->energy_nj[NAND_PROGRAM][source];
-    to->erase_nj = from->energy_nj[NAND_ERASE][source];
-    to->copyback_nj = from->energy_nj[NAND_COPYBACK][source];
-    to->die_busy_ns = from->die_busy_ns[source];
-    to->bus_busy_ns = from->bus_busy_ns[source];
-    to->user_read_bytes = from->user_read_bytes[source];
-    return to;
-}
-
-static NandSsdNandStats *nand_ssd_nand_stats(const struct nand_stats *from)
-{
-    NandSsdNandStats *to = g_new0(NandSsdNandStats, 1);
-    NandSsdSources *sources = g_new0(NandSsdSources, 1);
-    uint64List **tail = &to->violations;
-
-    QEMU_BUILD_BUG_ON(NAND_NSOURCES != 5);
-    sources->host = nand_ssd_source_stats(from, NAND_SRC_HOST);
-    sources->gc = nand_ssd_source_stats(from, NAND_SRC_GC);
-    sources->wl = nand_ssd_source_stats(from, NAND_SRC_WL);
-    sources->meta = nand_ssd_source_stats(from, NAND_SRC_META);
-    sources->backup = nand_ssd_source_stats(from, NAND_SRC_BACKUP);
-    to->by_source = sources;
-
-    for (int rule = 0; rule < NAND_NRULES; rule++) {
-        QAPI_LIST_APPEND(tail, from->violations[rule]);
-    }
-    to->uncorrectable = from->uncorrectable;
-    to->corrected = from->corrected;
-    to->retries = from->retries;
-    to->program_fails = from->program_fails;
-    to->erase_fails = from->erase_fails;
-    to->partial_erases = from->partial_erases;
-    to->parallel_erases = from->parallel_erases;
-    to->subpage_reads = from->subpage_reads;
-    to->read_bytes = from->read_bytes;
-    to->lower_reads = from->lower_reads;
-    to->suspends = from->suspends;
-    to->disturbs = from->disturbs;
-    to->disturb_lost = from->disturb_lost;
-    to->paired_lost = from->paired_lost;
-    to->programmed_pages = from->programmed_pages;
-    to->erase_count_max = from->erase_count_max;
-    to->erase_count_sum = from->erase_count_sum;
-    to->page_erases = from->page_erases;
-    to->page_erases_sq = from->page_erases_sq;
-    return to;
-}
-
-typedef uint64_t NandSsdBusyFn(const struct slate_dev *dev, uint32_t i,
-                               enum nand_source source);
-
-static NandSsdBusyList *nand_ssd_busy_list(const struct slate_dev *dev,
-                                           uint32_t count,
-                                           NandSsdBusyFn *busy_ns)
-{
-    NandSsdBusyList *list = NULL;
-    NandSsdBusyList **tail = &list;
-
-    for (uint32_t i = 0; i < count; i++) {
-        NandSsdBusy *to = g_new0(NandSsdBusy, 1);
-
-        to->host = busy_ns(dev, i, NAND_SRC_HOST);
-        to->gc = busy_ns(dev, i, NAND_SRC_GC);
-        to->wl = busy_ns(dev, i, NAND_SRC_WL);
-        to->meta = busy_ns(dev, i, NAND_SRC_META);
-        to->backup = busy_ns(dev, i, NAND_SRC_BACKUP);
-        QAPI_LIST_APPEND(tail, to);
-    }
-    return list;
-}
-
-static NandSsdAccount *nand_ssd_account(const struct slate_stats *from)
-{
-    NandSsdAccount *to = g_new0(NandSsdAccount, 1);
-
-    to->read = nand_ssd_op_stats(&from->ftl.op[FTL_READ]);
-    to->write = nand_ssd_op_stats(&from->ftl.op[FTL_WRITE]);
-    to->trim = nand_ssd_op_stats(&from->ftl.op[FTL_TRIM]);
-    to->flush = nand_ssd_op_stats(&from->ftl.op[FTL_FLUSH]);
-    to->ftl = nand_ssd_ftl_stats(&from->ftl);
-    to->nand = nand_ssd_nand_stats(&from->nand);
-    return to;
-}
-
-static NandSsdMark *nand_ssd_mark(const struct slate_dev *dev, uint32_t i)
-{
-    g_autofree struct slate_stats *stats = g_new(struct slate_stats, 1);
-    NandSsdMark *to = g_new0(NandSsdMark, 1);
-    struct slate_mark mark;
-
-    QEMU_BUILD_BUG_ON((int)NAND_SSD_MARK_KIND_POINT != SLATE_MARK_POINT);
-    QEMU_BUILD_BUG_ON((int)NAND_SSD_MARK_KIND_BEGIN != SLATE_MARK_BEGIN);
-    QEMU_BUILD_BUG_ON((int)NAND_SSD_MARK_KIND_END != SLATE_MARK_END);
-
-    slate_get_mark(dev, i, &mark, stats);
-    to->kind = (NandSsdMarkKind)mark.kind;
-    to->label = g_strdup(mark.label);
-    to->at_ns = mark.at_ns;
-    to->account = nand_ssd_account(stats);
-    return to;
-}
-
-static strList *nand_ssd_lines(const char *text)
-{
-    g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
-    strList *list = NULL;
-    strList **tail = &list;
-
-    for (char **line = lines; *line; line++) {
-        if (**line) {
-            QAPI_LIST_APPEND(tail, g_strdup(*line));
-        }
-    }
-    return list;
-}
-
-static BlockStatsSpecific *nand_ssd_get_specific_stats(BlockDriverState *bs)
-{
-    BDRVNandSsdState *s = bs->opaque;
-    BlockStatsSpecific *specific = g_new0(BlockStatsSpecific, 1);
-    BlockStatsSpecificNandSsd *to = &specific->u.nand_ssd;
-    g_autofree struct slate_stats *stats = g_new(struct slate_stats, 1);
-    NandSsdMarkList **tail = &to->marks;
-
-    specific->driver = BLOCKDEV_DRIVER_NAND_SSD;
-
-    QEMU_LOCK_GUARD(&s->lock);
-    slate_get_stats(s->dev, stats);
-    to->profile = g_strdup(slate_profile_name(s->dev));
-    to->settings = nand_ssd_lines(slate_settings(s->dev));
-    to->capacity = slate_capacity(s->dev);
-    to->total = nand_ssd_account(stats);
-    /* Not now_ns: the flush when a machine stops comes at the host's time. */
-    to->at_ns = s->worked_ns;
-    to->dies = nand_ssd_busy_list(s->dev, slate_dies(s->dev),
-                                  slate_die_busy_ns);
-    to->channels = nand_ssd_busy_list(s->dev, slate_channels(s->dev),
-                                      slate_bus_busy_ns);
-    for (uint32_t i = 0; i < slate_mark_count(s->dev); i++) {
-        QAPI_LIST_APPEND(tail, nand_ssd_mark(s->dev, i));
-    }
-    return specific;
+    return ret;
 }
 
 /* Opening and closing */
@@ -762,6 +558,12 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
         error_setg(errp, "%s", why);
         return NULL;
     }
+    *ret = nand_ssd_errno(slate_keep_causes(dev));
+    if (*ret < 0) {
+        error_setg(errp, "no memory for latencies by cause");
+        slate_close(dev);
+        return NULL;
+    }
     return dev;
 }
 
@@ -771,15 +573,46 @@ static void nand_ssd_enable_trim(BlockDriverState *bs)
     bs->open_flags |= BDRV_O_UNMAP;
 }
 
+/* Without a thread of its own the drive lives by timers of the main loop. */
+static void nand_ssd_start_timers(BDRVNandSsdState *s)
+{
+    s->clock = s->vm_state ? QEMU_CLOCK_VIRTUAL : QEMU_CLOCK_REALTIME;
+    s->skew_ns = -qemu_clock_get_ns(s->clock);
+    s->timer = timer_new_ns(s->clock, nand_ssd_timer_cb, s);
+    s->guard = aio_timer_new(qemu_get_aio_context(), QEMU_CLOCK_REALTIME,
+                             SCALE_NS, nand_ssd_guard_cb, s);
+    s->bh = aio_bh_new(qemu_get_aio_context(), nand_ssd_timer_cb, s);
+}
+
+static void nand_ssd_stop_timers(BDRVNandSsdState *s)
+{
+    timer_free(s->guard);
+    timer_free(s->timer);
+    qemu_bh_delete(s->bh);
+}
+
+/* The end of the drive, however far it came. */
+static void nand_ssd_end(BDRVNandSsdState *s)
+{
+    if (s->vm_state) {
+        qemu_del_vm_change_state_handler(s->vm_state);
+    }
+    slate_close(s->dev);
+    nand_ssd_forget_pictures(s);
+    qemu_mutex_destroy(&s->lock);
+    migrate_del_blocker(&s->migration_blocker);
+}
+
 static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
                                         int flags, Error **errp)
 {
     BDRVNandSsdState *s = bs->opaque;
     g_autoptr(BlockdevOptionsNandSsd) opts = NULL;
+    bool thread;
     int ret;
 
     opts = nand_ssd_parse_options(options, errp);
-    if (!opts) {
+    if (!opts || !nand_ssd_thread_wanted(opts, &thread, errp)) {
         return -EINVAL;
     }
 
@@ -794,6 +627,8 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     s->read_only_file = opts->drive_file && !opts->ephemeral &&
                         !(flags & BDRV_O_RDWR);
     QTAILQ_INIT(&s->done);
+    QTAILQ_INIT(&s->submitted);
+    notifier_list_init(&s->power);
     s->dev = nand_ssd_new_drive(s, opts, &ret, errp);
     if (!s->dev) {
         migrate_del_blocker(&s->migration_blocker);
@@ -804,12 +639,15 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     s->vm_state = qemu_add_vm_change_state_handler(nand_ssd_vm_state_cb, s);
     s->vm_stopped = s->vm_state && !runstate_check(RUN_STATE_RUNNING);
     slate_machine_stands(s->dev, s->vm_stopped);
-    s->clock = s->vm_state ? QEMU_CLOCK_VIRTUAL : QEMU_CLOCK_REALTIME;
-    s->skew_ns = -qemu_clock_get_ns(s->clock);
-    s->timer = timer_new_ns(s->clock, nand_ssd_timer_cb, s);
-    s->guard = aio_timer_new(qemu_get_aio_context(), QEMU_CLOCK_REALTIME,
-                             SCALE_NS, nand_ssd_guard_cb, s);
-    s->bh = aio_bh_new(qemu_get_aio_context(), nand_ssd_timer_cb, s);
+    if (!thread) {
+        nand_ssd_start_timers(s);
+    } else {
+        ret = nand_ssd_thread_start(s, opts, errp);
+        if (ret < 0) {
+            nand_ssd_end(s);
+            return ret;
+        }
+    }
 
     bs->supported_write_flags = BDRV_REQ_FUA;
     bs->supported_zero_flags = BDRV_REQ_MAY_UNMAP;
@@ -821,17 +659,18 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
 static void nand_ssd_close(BlockDriverState *bs)
 {
     BDRVNandSsdState *s = bs->opaque;
+    Notifier *notifier;
 
-    g_assert(QTAILQ_EMPTY(&s->done) && !slate_inflight(s->dev));
-    if (s->vm_state) {
-        qemu_del_vm_change_state_handler(s->vm_state);
+    if (s->thread) {
+        nand_ssd_thread_stop(s);
+    } else {
+        nand_ssd_stop_timers(s);
     }
-    timer_free(s->guard);
-    timer_free(s->timer);
-    qemu_bh_delete(s->bh);
-    slate_close(s->dev);
-    qemu_mutex_destroy(&s->lock);
-    migrate_del_blocker(&s->migration_blocker);
+    g_assert(QTAILQ_EMPTY(&s->done) && !slate_inflight(s->dev));
+    while ((notifier = QLIST_FIRST(&s->power.notifiers))) {
+        QLIST_SAFE_REMOVE(notifier, node);
+    }
+    nand_ssd_end(s);
 }
 
 static int GRAPH_UNLOCKED nand_ssd_reopen_prepare(BDRVReopenState *state,
@@ -890,6 +729,8 @@ static const char *const nand_ssd_strong_runtime_opts[] = {
     "ephemeral",
     "record",
     "record-content",
+    "thread",
+    "spin-ns",
     NULL
 };
 
@@ -920,6 +761,11 @@ static BlockDriver bdrv_nand_ssd = {
 
     .bdrv_get_specific_stats    = nand_ssd_get_specific_stats,
 };
+
+BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs)
+{
+    return bs->drv == &bdrv_nand_ssd ? bs->opaque : NULL;
+}
 
 static void bdrv_nand_ssd_init(void)
 {

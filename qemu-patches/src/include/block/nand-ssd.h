@@ -7,6 +7,8 @@
 #ifndef BLOCK_NAND_SSD_H
 #define BLOCK_NAND_SSD_H
 
+#include "qemu/notify.h"
+
 #define NAND_SSD_DRIVER "nand-ssd"
 
 /*
@@ -21,5 +23,138 @@ typedef struct NandSsdMarkRequest {
     uint32_t kind;                      /* enum slate_mark_kind */
     char label[NAND_SSD_LABEL_BYTES];   /* NUL-padded, not terminated */
 } NandSsdMarkRequest;
+
+/*
+ * Power. A front end that is one device with the drive hears, with a bool, when
+ * the drive loses its power and when it is back; all requests that were in
+ * flight end with -EIO right after. Both come from the main loop or the vCPU
+ * thread, with the BQL held.
+ */
+void nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier);
+
+typedef enum NandSsdCutWhen {           /* enum slate_cut_when */
+    NAND_SSD_CUT_NEVER,                 /* takes a plan back */
+    NAND_SSD_CUT_NOW,
+    NAND_SSD_CUT_AFTER_COMMANDS,
+    NAND_SSD_CUT_AT_NS,
+} NandSsdCutWhen;
+
+typedef struct NandSsdCut {
+    NandSsdCutWhen when;
+    uint64_t value;                     /* commands; ns of the drive's clock */
+    uint64_t seed;                      /* what torn cells hold */
+} NandSsdCut;
+
+/*
+ * Plan a power cut. Also a cut that is planned for now comes from a timer, after
+ * this call. then is called at the cut, without locks but the BQL. Returns
+ * -EINVAL with a sentence when there is no such moment to come.
+ */
+typedef void NandSsdCutFunc(BlockDriverState *bs, void *opaque);
+int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
+                      NandSsdCutFunc *then, void *opaque, Error **errp);
+int nand_ssd_power_on(BlockDriverState *bs, Error **errp);
+
+/*
+ * Controls: logs and vendor commands (SPEC.md). Numbers pass through as they
+ * come, and statuses are NVMe's, type << 8 | code, 0 for done. Called with the
+ * BQL; nothing yields and nothing takes device time. Without the driver in the
+ * build there is no node to call them with.
+ */
+#define NAND_SSD_LOG_FIRST 0xd0
+#define NAND_SSD_LOG_LAST 0xd6
+#define NAND_SSD_SET_WORDS_MAX 128      /* data of Set, 32 bits each */
+
+typedef enum NandSsdReader {            /* each has pictures of its own */
+    NAND_SSD_GUEST,
+    NAND_SSD_QMP,
+    NAND_SSD_READERS,
+} NandSsdReader;
+
+typedef enum NandSsdOpcode {
+    NAND_SSD_SET = 0xc1,
+    NAND_SSD_CONTROL = 0xc4,
+} NandSsdOpcode;
+
+/* Of CONTROL, those that the machine carries out, and what a cut is followed by. */
+#define NAND_SSD_POWER_CUT 5
+#define NAND_SSD_CANCEL_CUT 6
+#define NAND_SSD_THEN_LAST 2            /* vanish, reset, shutdown */
+#define NAND_SSD_REFUSED 0x1c0          /* status */
+
+typedef struct NandSsdCommand {
+    NandSsdOpcode opcode;
+    uint32_t command;                   /* CONTROL: enum slate_control */
+    uint32_t arg[3];
+    const char *text;                   /* SET */
+} NandSsdCommand;
+
+typedef struct NandSsdHealth {
+    uint32_t used_percent;
+    uint32_t spare_percent;
+    uint64_t media_errors;
+    uint64_t power_cycles;
+    uint64_t unsafe_shutdowns;
+} NandSsdHealth;
+
+typedef struct NandSsdSizes {           /* bytes */
+    uint32_t write_granularity;
+    uint32_t write_optimal;
+    uint32_t trim_granularity;
+    uint32_t atomic;
+    bool write_cache;                   /* writes may be lost until flushed */
+} NandSsdSizes;
+
+#ifdef CONFIG_SLATE
+/*
+ * Up to len bytes from offset on, of a new picture at offset 0. Returns how many;
+ * -ENOENT: there is no such log; -EINVAL: it ends before offset.
+ */
+ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
+                          uint32_t id, uint64_t offset, void *buf, size_t len,
+                          uint64_t *log_bytes);
+uint32_t nand_ssd_command(BlockDriverState *bs, const NandSsdCommand *c,
+                          uint32_t *result);
+/* The front end refuses: log 0xd6 will say so. */
+void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
+                     uint32_t command, uint32_t status, const char *why);
+void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health);
+void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes);
+#else
+static inline ssize_t nand_ssd_read_log(BlockDriverState *bs,
+                                        NandSsdReader reader, uint32_t id,
+                                        uint64_t offset, void *buf, size_t len,
+                                        uint64_t *log_bytes)
+{
+    return -ENOENT;
+}
+
+static inline uint32_t nand_ssd_command(BlockDriverState *bs,
+                                        const NandSsdCommand *c,
+                                        uint32_t *result)
+{
+    return 1;
+}
+
+static inline void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
+                                   uint32_t command, uint32_t status,
+                                   const char *why)
+{
+}
+
+static inline void nand_ssd_get_health(BlockDriverState *bs,
+                                       NandSsdHealth *health)
+{
+}
+
+static inline void nand_ssd_get_sizes(BlockDriverState *bs,
+                                      NandSsdSizes *sizes)
+{
+}
+#endif
+
+/* nand-ssd-machine.c: the same, and what the machine does then (QAPI). */
+int nand_ssd_machine_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
+                              int then, Error **errp);
 
 #endif

@@ -1,0 +1,276 @@
+/*
+ * Block driver for an emulated NAND SSD (Slate): logs and vendor commands
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A guest (over NVMe) and the host (over QMP) read the same bytes and give the
+ * same orders; slate_wire.h has both, and libslate does the work. Here are the
+ * pictures that a log in parts is read from, and the drive's next step after an
+ * order.
+ *
+ * Both come in with the BQL, from the main loop or from a vCPU that rang a
+ * doorbell, outside coroutines, and are done when they return: an answer has the
+ * virtual time of its question.
+ */
+
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qapi/qapi-commands-block.h"
+#include "qemu/cutils.h"
+#include "qemu/lockable.h"
+#include "qemu/main-loop.h"
+#include "qemu/units.h"
+#include "block/block-io.h"
+#include "block/nand-ssd.h"
+
+#include "nand-ssd-int.h"
+
+QEMU_BUILD_BUG_ON(NAND_SSD_LOG_FIRST != (int)SLATE_LOG_IDENTITY);
+QEMU_BUILD_BUG_ON(NAND_SSD_LOG_LAST != (int)SLATE_LOG_END - 1);
+QEMU_BUILD_BUG_ON(NAND_SSD_SET_WORDS_MAX * 4 != SLATE_WIRE_TEXT_BYTES);
+QEMU_BUILD_BUG_ON((int)NAND_SSD_SET != SLATE_ADM_SET);
+QEMU_BUILD_BUG_ON((int)NAND_SSD_CONTROL != SLATE_ADM_CONTROL);
+QEMU_BUILD_BUG_ON(NAND_SSD_POWER_CUT != (int)SLATE_POWER_CUT);
+QEMU_BUILD_BUG_ON(NAND_SSD_CANCEL_CUT != (int)SLATE_POWER_CUT_CANCEL);
+QEMU_BUILD_BUG_ON(NAND_SSD_THEN_LAST != (int)SLATE_WIRE_SHUTDOWN);
+QEMU_BUILD_BUG_ON(NAND_SSD_REFUSED != (int)SLATE_REFUSED);
+
+#define QMP_LOG_BYTES_MAX (16 * MiB)
+
+/*
+ * The drive's time. QMP comes at a moment of the host's, and virtual time as
+ * seen from the main loop lags behind a running vCPU: so, unlike
+ * nand_ssd_update_now(), this takes no such step back for the guest's, and
+ * leaves the skew alone. With the lock held.
+ */
+static uint64_t nand_ssd_look_at_clock(BDRVNandSsdState *s)
+{
+    int64_t now_ns;
+
+    if (s->thread) {
+        nand_ssd_thread_catch_up(s->thread);
+        return s->now_ns;
+    }
+    now_ns = qemu_clock_get_ns(s->clock) + s->skew_ns;
+    return MAX(now_ns, (int64_t)s->now_ns);
+}
+
+/* Logs */
+
+void nand_ssd_forget_pictures(BDRVNandSsdState *s)
+{
+    for (int reader = 0; reader < NAND_SSD_READERS; reader++) {
+        for (int log = 0; log < NAND_SSD_LOGS; log++) {
+            free(s->picture[reader][log].data);
+            s->picture[reader][log].data = NULL;
+        }
+    }
+}
+
+static void nand_ssd_take_picture(BDRVNandSsdState *s, NandSsdPicture *p,
+                                  uint32_t id)
+{
+    QEMU_LOCK_GUARD(&s->lock);
+    free(p->data);
+    p->data = slate_log(s->dev, nand_ssd_look_at_clock(s), id, &p->bytes);
+}
+
+ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
+                          uint32_t id, uint64_t offset, void *buf, size_t len,
+                          uint64_t *log_bytes)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    NandSsdPicture *p;
+
+    if (id < NAND_SSD_LOG_FIRST || id > NAND_SSD_LOG_LAST) {
+        return -ENOENT;
+    }
+    p = &s->picture[reader][id - NAND_SSD_LOG_FIRST];
+    if (!offset || !p->data) {
+        nand_ssd_take_picture(s, p, id);
+    }
+    *log_bytes = p->bytes;
+    if (offset >= p->bytes) {
+        return -EINVAL;
+    }
+    len = MIN(len, p->bytes - offset);
+    memcpy(buf, (char *)p->data + offset, len);
+    return len;
+}
+
+/* Commands */
+
+/* An order may have set something going. With the lock held. */
+static void nand_ssd_go_on(BDRVNandSsdState *s)
+{
+    uint64_t deadline_ns = slate_step(s->dev, s->now_ns);
+
+    nand_ssd_check_power(s);
+    if (!s->thread && nand_ssd_time_stands(s)) {
+        qemu_bh_schedule(s->bh);
+    } else {
+        nand_ssd_arm(s, deadline_ns);
+    }
+}
+
+uint32_t nand_ssd_command(BlockDriverState *bs, const NandSsdCommand *c,
+                          uint32_t *result)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    const struct slate_order order = {
+        .command = c->command, .arg = { c->arg[0], c->arg[1], c->arg[2] },
+    };
+    uint32_t status;
+
+    *result = 0;
+    QEMU_LOCK_GUARD(&s->lock);
+    s->now_ns = nand_ssd_look_at_clock(s);
+    if (c->opcode == NAND_SSD_SET) {
+        status = slate_set(s->dev, s->now_ns, c->text);
+    } else {
+        status = slate_control(s->dev, s->now_ns, &order, result);
+    }
+    if (status == SLATE_DONE && slate_powered(s->dev)) {
+        nand_ssd_go_on(s);
+    }
+    return status;
+}
+
+void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
+                     uint32_t command, uint32_t status, const char *why)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_refuse(s->dev, opcode, command, status, why);
+}
+
+/* For Identify and the SMART log */
+
+void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    struct slate_health h;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_get_health(s->dev, &h);
+    health->used_percent = h.used_percent;
+    health->spare_percent = h.spare_percent;
+    health->media_errors = h.media_errors;
+    health->power_cycles = h.power_cycles;
+    health->unsafe_shutdowns = h.unsafe_shutdowns;
+}
+
+void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    struct slate_sizes z;
+
+    slate_get_sizes(s->dev, &z);
+    sizes->write_granularity = z.write_granularity;
+    sizes->write_optimal = z.write_optimal;
+    sizes->trim_granularity = z.trim_granularity;
+    sizes->atomic = z.atomic;
+    sizes->write_cache = slate_has_write_cache(s->dev);
+}
+
+/* QMP */
+
+static BlockDriverState *nand_ssd_by_name(const char *node_name, Error **errp)
+{
+    BlockDriverState *bs = bdrv_find_node(node_name);
+
+    if (!bs) {
+        error_setg(errp, "There is no node '%s': query-named-block-nodes lists "
+                   "them", node_name);
+    } else if (!nand_ssd_state(bs)) {
+        error_setg(errp, "Node '%s' is a %s: name the " NAND_SSD_DRIVER " node "
+                   "below it", node_name, bdrv_get_format_name(bs));
+        bs = NULL;
+    }
+    return bs;
+}
+
+NandSsdLog *qmp_x_nand_ssd_log(const char *node_name, uint32_t id,
+                               bool has_offset, uint64_t offset,
+                               bool has_length, uint64_t length, Error **errp)
+{
+    BlockDriverState *bs = nand_ssd_by_name(node_name, errp);
+    g_autofree void *buf = NULL;
+    uint64_t bytes = 0;
+    NandSsdLog *log;
+    ssize_t got;
+
+    if (!bs) {
+        return NULL;
+    }
+    length = has_length ? MIN(length, QMP_LOG_BYTES_MAX) : QMP_LOG_BYTES_MAX;
+    buf = g_malloc(length);
+    got = nand_ssd_read_log(bs, NAND_SSD_QMP, id, has_offset ? offset : 0,
+                            buf, length, &bytes);
+    if (got == -ENOENT) {
+        error_setg(errp, "There is no log %" PRIu32 ": they are %d to %d", id,
+                   NAND_SSD_LOG_FIRST, NAND_SSD_LOG_LAST);
+        return NULL;
+    }
+    if (got < 0) {
+        error_setg(errp, "Log %" PRIu32 " has %" PRIu64 " bytes: give a smaller "
+                   "offset", id, bytes);
+        return NULL;
+    }
+    log = g_new0(NandSsdLog, 1);
+    log->data = g_base64_encode(buf, got);
+    log->bytes = bytes;
+    return log;
+}
+
+static bool nand_ssd_qmp_arguments(uint32List *list, NandSsdCommand *c,
+                                   Error **errp)
+{
+    int i = 0;
+
+    for (; list; list = list->next) {
+        if (i == ARRAY_SIZE(c->arg)) {
+            error_setg(errp, "A command has at most %d arguments",
+                       (int)ARRAY_SIZE(c->arg));
+            return false;
+        }
+        c->arg[i++] = list->value;
+    }
+    return true;
+}
+
+NandSsdResult *qmp_x_nand_ssd_control(const char *node_name, bool has_command,
+                                      uint32_t command, bool has_arguments,
+                                      uint32List *arguments, const char *set,
+                                      Error **errp)
+{
+    BlockDriverState *bs = nand_ssd_by_name(node_name, errp);
+    NandSsdCommand c = {
+        .opcode = set ? NAND_SSD_SET : NAND_SSD_CONTROL,
+        .command = command,
+        .text = set,
+    };
+    NandSsdResult *answer;
+    uint32_t result;
+
+    if (!bs || !nand_ssd_qmp_arguments(has_arguments ? arguments : NULL, &c,
+                                       errp)) {
+        return NULL;
+    }
+    if (has_command == !!set || (set && has_arguments)) {
+        error_setg(errp, "Give a command, with arguments if it has any, or a "
+                   "setting to set");
+        return NULL;
+    }
+    if (nand_ssd_command(bs, &c, &result)) {
+        BDRVNandSsdState *s = bs->opaque;
+
+        QEMU_LOCK_GUARD(&s->lock);
+        error_setg(errp, "%s", slate_why(s->dev));
+        return NULL;
+    }
+    answer = g_new0(NandSsdResult, 1);
+    answer->result = result;
+    return answer;
+}

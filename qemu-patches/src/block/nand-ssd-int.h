@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Internal to the nand-ssd block driver: what its files share.
+ *
+ * nand-ssd.c          the driver: time, requests, opening and closing
+ * nand-ssd-stats.c    the drive's account, worded for QAPI
+ * nand-ssd-thread.c   the drive in a thread of its own, in real time
+ * nand-ssd-power.c    power cuts, and mounting again
+ * nand-ssd-control.c  logs and vendor commands
+ */
+#ifndef BLOCK_NAND_SSD_INT_H
+#define BLOCK_NAND_SSD_INT_H
+
+#include "qapi/qapi-types-block-core.h"
+#include "qemu/queue.h"
+#include "qemu/thread.h"
+#include "qemu/timer.h"
+#include "block/block_int.h"
+#include "block/nand-ssd.h"
+#include "system/runstate.h"
+
+#include "slate_control.h"
+#include "slate_power.h"
+
+typedef struct NandSsdRequest {
+    struct ftl_io io;
+    uint64_t id;
+    QEMUIOVector *qiov;
+    size_t qiov_offset;
+    Coroutine *co;
+    uint64_t handed_ns;             /* to the thread */
+    bool at_once;                   /* ended while the machine stood */
+    QTAILQ_ENTRY(NandSsdRequest) next;
+} NandSsdRequest;
+
+typedef QTAILQ_HEAD(, NandSsdRequest) NandSsdRequests;
+
+typedef struct NandSsdPicture {         /* of a log, as it was read last */
+    void *data;                         /* NULL: none yet */
+    size_t bytes;
+} NandSsdPicture;
+
+#define NAND_SSD_LOGS (NAND_SSD_LOG_LAST - NAND_SSD_LOG_FIRST + 1)
+
+typedef struct NandSsdThread NandSsdThread;
+
+typedef struct BDRVNandSsdState {
+    BlockDriverState *bs;
+    QemuMutex lock;                 /* all below, and the drive */
+    struct slate_dev *dev;
+    NandSsdRequests done;           /* the drive is finished, time is not */
+    uint64_t next_id;
+
+    uint64_t now_ns;                /* the drive's clock when last looked at */
+    uint64_t worked_ns;             /* a request ended, and the machine ran */
+    QEMUClockType clock;
+    int64_t skew_ns;                /* drive's clock - clock */
+    QEMUTimer *timer;               /* main loop's list */
+    QEMUTimer *guard;               /* main AioContext's list */
+    QEMUBH *bh;                     /* delivers what was finished at once */
+    NandSsdThread *thread;          /* or: does all that, and NULL are those */
+
+    NandSsdRequests submitted;      /* the drive has them */
+    bool off;                       /* all that a power cut takes is lost */
+    bool off_news;                  /* and nobody has been told yet */
+    uint32_t lost;                  /* requests of the last cut */
+    NotifierList power;
+    NandSsdCutFunc *cut_then;
+    void *cut_opaque;
+    bool reset_registered;          /* nand-ssd-machine.c */
+    bool on_at_reset;
+
+    NandSsdPicture picture[NAND_SSD_READERS][NAND_SSD_LOGS];
+
+    bool read_only_file;            /* ephemeral because opened read-only */
+    VMChangeStateEntry *vm_state;   /* NULL outside a VM */
+    bool vm_stopped;
+    unsigned drained;
+    Error *migration_blocker;
+} BDRVNandSsdState;
+
+/* nand-ssd.c; with the lock held */
+void nand_ssd_update_now(BDRVNandSsdState *s);
+void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);
+void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req);
+bool nand_ssd_time_stands(BDRVNandSsdState *s);
+BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs);
+
+/* nand-ssd-power.c; check: with the lock held, tell: without */
+void nand_ssd_check_power(BDRVNandSsdState *s);
+void nand_ssd_tell_power_lost(BDRVNandSsdState *s);
+void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
+                        uint32_t *lost);
+
+/* nand-ssd-control.c */
+void nand_ssd_forget_pictures(BDRVNandSsdState *s);
+
+/* nand-ssd.c: for the thread, with s->lock held */
+bool nand_ssd_busy(BDRVNandSsdState *s);
+uint64_t nand_ssd_finish_all(BDRVNandSsdState *s);
+uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns);
+void nand_ssd_take_due(BDRVNandSsdState *s, NandSsdRequests *due);
+void nand_ssd_trace_submit(BDRVNandSsdState *s, NandSsdRequest *req,
+                           uint64_t now_ns);
+
+/* nand-ssd-stats.c */
+BlockStatsSpecific *nand_ssd_get_specific_stats(BlockDriverState *bs);
+
+/* nand-ssd-thread.c */
+bool nand_ssd_thread_wanted(const BlockdevOptionsNandSsd *opts, bool *wanted,
+                            Error **errp);
+int nand_ssd_thread_start(BDRVNandSsdState *s,
+                          const BlockdevOptionsNandSsd *opts, Error **errp);
+void nand_ssd_thread_stop(BDRVNandSsdState *s);
+int coroutine_fn nand_ssd_thread_io(NandSsdThread *t, NandSsdRequest *req);
+void nand_ssd_thread_catch_up(NandSsdThread *t);
+void nand_ssd_thread_arm(NandSsdThread *t, uint64_t deadline_ns);
+void nand_ssd_thread_set_stands(NandSsdThread *t, bool stands);
+NandSsdRealTime *nand_ssd_thread_stats(NandSsdThread *t);
+void nand_ssd_thread_mark(NandSsdThread *t, uint32_t mark);
+NandSsdRealTime *nand_ssd_thread_mark_stats(NandSsdThread *t, uint32_t mark);
+
+#endif

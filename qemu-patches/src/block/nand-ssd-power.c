@@ -1,0 +1,172 @@
+/*
+ * Block driver for an emulated NAND SSD (Slate): power cuts
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The drive knows when its power goes (slate_power.h); it does so in a step or a
+ * submission. Here is what becomes of the driver's requests, and who is told.
+ *
+ *   on    requests are in s->submitted or in s->done
+ *   cut   nand_ssd_check_power(), in the same critical section: what the drive
+ *         had not finished by the cut is lost; it moves to s->done, due now,
+ *         with -EIO. What is submitted from now on goes the same way at once.
+ *   told  nand_ssd_tell_power_lost(), in the main loop, before any request is
+ *         woken (a thread posts none until then): so a controller that shares the drive's power is dead when
+ *         the errors arrive, and its guest never sees them
+ *   on    nand_ssd_power_on()
+ *
+ * Nothing here waits, so that nobody who drains can hang: a lost request ends at
+ * once, whether time stands or not.
+ */
+
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "block/block-io.h"
+#include "block/nand-ssd.h"
+
+#include "nand-ssd-int.h"
+
+QEMU_BUILD_BUG_ON(NAND_SSD_CUT_NEVER != (int)SLATE_CUT_NEVER);
+QEMU_BUILD_BUG_ON(NAND_SSD_CUT_NOW != (int)SLATE_CUT_NOW);
+QEMU_BUILD_BUG_ON(NAND_SSD_CUT_AFTER_COMMANDS != (int)SLATE_CUT_AFTER_COMMANDS);
+QEMU_BUILD_BUG_ON(NAND_SSD_CUT_AT_NS != (int)SLATE_CUT_AT_NS);
+
+static void nand_ssd_lose(BDRVNandSsdState *s, NandSsdRequest *req)
+{
+    req->io.status = SSD_E_POWER;
+    req->io.submit_ns = s->now_ns;
+    req->io.done_ns = s->now_ns;
+    memset(&req->io.where, 0, sizeof(req->io.where));
+    nand_ssd_queue_done(s, req);
+}
+
+/* After each call into the drive. */
+void nand_ssd_check_power(BDRVNandSsdState *s)
+{
+    NandSsdRequest *req, *next;
+    NandSsdRequests lost = QTAILQ_HEAD_INITIALIZER(lost);
+    struct slate_power power;
+    bool cut = !s->off;
+
+    if (slate_powered(s->dev)) {
+        return;
+    }
+    if (cut) {
+        slate_get_power(s->dev, &power);
+        s->off = s->off_news = true;
+        s->lost = 0;
+        QTAILQ_FOREACH_SAFE(req, &s->done, next, next) {
+            if (req->io.done_ns > power.cut_ns) {
+                QTAILQ_REMOVE(&s->done, req, next);
+                QTAILQ_INSERT_TAIL(&lost, req, next);
+            }
+        }
+    }
+    while ((req = QTAILQ_FIRST(&s->submitted))) {
+        QTAILQ_REMOVE(&s->submitted, req, next);
+        QTAILQ_INSERT_TAIL(&lost, req, next);
+    }
+    while ((req = QTAILQ_FIRST(&lost))) {
+        QTAILQ_REMOVE(&lost, req, next);
+        nand_ssd_lose(s, req);
+        s->lost += cut;
+    }
+}
+
+void nand_ssd_tell_power_lost(BDRVNandSsdState *s)
+{
+    bool on = false, news;
+
+    WITH_QEMU_LOCK_GUARD(&s->lock) {
+        news = s->off_news;
+        s->off_news = false;
+    }
+    if (news) {
+        notifier_list_notify(&s->power, &on);
+        if (s->cut_then) {
+            s->cut_then(s->bs, s->cut_opaque);
+        }
+    }
+}
+
+int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
+                      NandSsdCutFunc *then, void *opaque, Error **errp)
+{
+    const struct slate_cut_plan plan = {
+        .when = (enum slate_cut_when)cut->when,
+        .value = cut->value,
+        .seed = cut->seed,
+    };
+    BDRVNandSsdState *s = nand_ssd_state(bs);
+    char why[SLATE_ERR_BYTES] = "";
+    uint64_t deadline_ns;
+
+    if (!s) {
+        error_setg(errp, "Node '%s' is not a drive of " NAND_SSD_DRIVER,
+                   bdrv_get_node_name(bs));
+        return -EINVAL;
+    }
+
+    QEMU_LOCK_GUARD(&s->lock);
+    nand_ssd_update_now(s);
+    if (slate_power_cut(s->dev, s->now_ns, &plan, why)) {
+        error_setg(errp, "Drive '%s': %s", bdrv_get_node_name(bs), why);
+        return -EINVAL;
+    }
+    s->cut_then = then;
+    s->cut_opaque = opaque;
+    deadline_ns = slate_step(s->dev, s->now_ns);
+    nand_ssd_check_power(s);
+    nand_ssd_arm(s, s->off ? s->now_ns : deadline_ns);
+    if (!s->thread && nand_ssd_time_stands(s) && s->off) {
+        qemu_bh_schedule(s->bh);
+    }
+    return 0;
+}
+
+int nand_ssd_power_on(BlockDriverState *bs, Error **errp)
+{
+    BDRVNandSsdState *s = nand_ssd_state(bs);
+    char why[SLATE_ERR_BYTES] = "";
+    bool on = true;
+
+    if (!s) {
+        error_setg(errp, "Node '%s' is not a drive of " NAND_SSD_DRIVER,
+                   bdrv_get_node_name(bs));
+        return -EINVAL;
+    }
+
+    WITH_QEMU_LOCK_GUARD(&s->lock) {
+        if (!s->off || s->off_news) {
+            error_setg(errp, "Drive '%s' has power already",
+                       bdrv_get_node_name(bs));
+            return -EINVAL;
+        }
+        nand_ssd_update_now(s);
+        if (slate_power_on(s->dev, s->now_ns, why)) {
+            error_setg(errp, "%s", why);
+            return -EIO;
+        }
+        s->off = false;
+        nand_ssd_arm(s, slate_step(s->dev, s->now_ns));
+    }
+    notifier_list_notify(&s->power, &on);
+    return 0;
+}
+
+void nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier)
+{
+    BDRVNandSsdState *s = nand_ssd_state(bs);
+
+    notifier_list_add(&s->power, notifier);
+}
+
+void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
+                        uint32_t *lost)
+{
+    BDRVNandSsdState *s = nand_ssd_state(bs);
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_get_power(s->dev, power);
+    *lost = s->lost;
+}

@@ -1,0 +1,526 @@
+/*
+ * The thread of an emulated NAND SSD, for real time
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Where time passes by itself, the drive runs in a thread of its own. Neither
+ * the main loop nor the BQL then decides when its time passes. This file knows
+ * the host's clock, how to hand requests over to the thread and completions
+ * back, and how late they were. What a request is it leaves to nand-ssd.c.
+ *
+ * Time. The drive's clock is the host's monotonic clock plus skew_ns; it
+ * begins at 0 when the node is opened, and stands while the machine does. It
+ * is not QEMU_CLOCK_VIRTUAL, although both pass alike: that one stands from
+ * the beginning of a stop, while vCPUs may still wait, with the BQL held, for
+ * requests to end.
+ *
+ * The drive itself is a simulation that trails this clock. It goes from event
+ * to event, each at its own time: a submission at the moment it was handed
+ * over, a deadline when it is due. However late the thread is, the drive is
+ * not: its latencies and its order of work are those of virtual time. Only
+ * what the host sees, a completion, can be late; it is never early.
+ *
+ * States of a request, and who moves it:
+ *   handed over  nand_ssd_thread_io(): in inbox, with its time
+ *   in the drive thread, or nand_ssd_thread_catch_up(): then in s->done
+ *   posted       thread: its time has come, its coroutine is scheduled; after a
+ *                power cut not before the main loop has told of it
+ *   delivered    nand_ssd_thread_io() goes on, in the submitter's event loop
+ *
+ * While the machine stands, everything is finished at once, as nand-ssd.c does;
+ * what ends like that has no lateness. A drained section just waits: the clock
+ * goes on, and the thread needs no one.
+ *
+ * The thread sleeps until spin_ns before the next thing is due, then watches
+ * the clock and the inbox. It does so only while a request is in flight.
+ *
+ * Locks. t->lock is for moments: no one waits for the drive who hands over a
+ * request. s->lock is for the drive, and is taken first where both are.
+ *
+ * Invariants: (1) times in the inbox do not decrease, and none is earlier than
+ * the drive's: the clock is read, and the inbox emptied, in one critical
+ * section; (2) s->now_ns <= clock, unless the machine stands; (3) a request is
+ * posted when done_ns <= clock, in order of done_ns, then of id; (4) the thread
+ * takes no lock of QEMU's while it holds one of these, and never the BQL;
+ * (5) who makes something to do says so (wanted), and wakes the thread if it
+ * sleeps.
+ */
+
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qapi/qapi-types-block-core.h"
+#include "qemu/config-file.h"
+#include "qemu/event_notifier.h"
+#include "qemu/lockable.h"
+#include "qemu/option.h"
+#include "qemu/processor.h"
+#include "qemu/rcu.h"
+#include "block/block-io.h"
+#include "block/block_int.h"
+#include "system/cpu-timers.h"
+#include "system/qtest.h"
+#include "trace.h"
+
+#include "nand-ssd-int.h"
+
+#define SPIN_NS 20000
+#define SLEEP_MAX_NS (INT64_C(3600) * NANOSECONDS_PER_SECOND)
+
+typedef struct Lateness {
+    uint64_t requests;
+    uint64_t late[3];               /* by more than late_ns[] */
+    uint64_t sum_ns;
+    uint64_t max_ns;
+} Lateness;
+
+static const uint64_t late_ns[] = { 1000, 10000, 100000 };
+
+typedef struct RealTime {
+    Lateness posted;
+    Lateness delivered;
+} RealTime;
+
+struct NandSsdThread {
+    BDRVNandSsdState *s;
+    QemuThread thread;
+    EventNotifier kick;
+    QEMUBH *news;                   /* tells of a power cut, in the main loop */
+    int64_t spin_ns;
+    uint64_t deadline_ns;           /* of the drive's; with s->lock */
+
+    QemuMutex lock;                 /* all below */
+    NandSsdRequests inbox;
+    bool wanted;                    /* atomic: read without the lock, too */
+    bool asleep;
+    bool quit;
+    bool stands;                    /* the machine, and the clock */
+    uint64_t stood_ns;              /* the clock, when it does */
+    int64_t skew_ns;                /* drive's clock - host's, when not */
+    RealTime now;                   /* since the last mark */
+    RealTime before;                /* up to it */
+    RealTime at_mark[SLATE_MARKS_MAX];
+};
+
+/* Lateness. With t->lock held. */
+
+static void lateness_count(Lateness *l, uint64_t ns)
+{
+    l->requests++;
+    for (unsigned i = 0; i < ARRAY_SIZE(late_ns); i++) {
+        l->late[i] += ns > late_ns[i];
+    }
+    l->sum_ns += ns;
+    l->max_ns = MAX(l->max_ns, ns);
+}
+
+static void lateness_add(Lateness *to, const Lateness *from)
+{
+    to->requests += from->requests;
+    for (unsigned i = 0; i < ARRAY_SIZE(late_ns); i++) {
+        to->late[i] += from->late[i];
+    }
+    to->sum_ns += from->sum_ns;
+    to->max_ns = MAX(to->max_ns, from->max_ns);
+}
+
+static void real_time_add(RealTime *to, const RealTime *from)
+{
+    lateness_add(&to->posted, &from->posted);
+    lateness_add(&to->delivered, &from->delivered);
+}
+
+static NandSsdLateness *lateness_qapi(const Lateness *from)
+{
+    NandSsdLateness *to = g_new0(NandSsdLateness, 1);
+
+    to->requests = from->requests;
+    to->late_1us = from->late[0];
+    to->late_10us = from->late[1];
+    to->late_100us = from->late[2];
+    to->sum_ns = from->sum_ns;
+    to->max_ns = from->max_ns;
+    return to;
+}
+
+static NandSsdRealTime *real_time_qapi(const RealTime *from)
+{
+    NandSsdRealTime *to = g_new0(NandSsdRealTime, 1);
+
+    to->posted = lateness_qapi(&from->posted);
+    to->delivered = lateness_qapi(&from->delivered);
+    return to;
+}
+
+NandSsdRealTime *nand_ssd_thread_stats(NandSsdThread *t)
+{
+    RealTime total;
+
+    QEMU_LOCK_GUARD(&t->lock);
+    total = t->before;
+    real_time_add(&total, &t->now);
+    return real_time_qapi(&total);
+}
+
+void nand_ssd_thread_mark(NandSsdThread *t, uint32_t mark)
+{
+    QEMU_LOCK_GUARD(&t->lock);
+    t->at_mark[mark] = t->now;
+    real_time_add(&t->before, &t->now);
+    t->now = (RealTime){ 0 };
+}
+
+NandSsdRealTime *nand_ssd_thread_mark_stats(NandSsdThread *t, uint32_t mark)
+{
+    QEMU_LOCK_GUARD(&t->lock);
+    return real_time_qapi(&t->at_mark[mark]);
+}
+
+/* The clock. With t->lock held. */
+
+static uint64_t clock_ns(const NandSsdThread *t)
+{
+    return t->stands ? t->stood_ns : get_clock() + t->skew_ns;
+}
+
+/* True: the caller has to set t->kick, best without the lock. */
+static bool want(NandSsdThread *t)
+{
+    bool wake = t->asleep;
+
+    qatomic_set(&t->wanted, true);
+    t->asleep = false;
+    return wake;
+}
+
+/* The drive. With s->lock held. */
+
+static void pass_time(NandSsdThread *t, uint64_t until_ns)
+{
+    BDRVNandSsdState *s = t->s;
+
+    while (t->deadline_ns <= until_ns) {
+        s->now_ns = MAX(s->now_ns, t->deadline_ns);
+        t->deadline_ns = slate_step(s->dev, s->now_ns);
+        nand_ssd_check_power(s);
+        trace_nand_ssd_step(bdrv_get_node_name(s->bs), s->now_ns,
+                            t->deadline_ns);
+    }
+    s->now_ns = MAX(s->now_ns, until_ns);
+}
+
+/* Submit what was handed over and do what was due, in order of time. */
+static void advance(NandSsdThread *t)
+{
+    NandSsdRequests taken = QTAILQ_HEAD_INITIALIZER(taken);
+    BDRVNandSsdState *s = t->s;
+    NandSsdRequest *req;
+    uint64_t now_ns;
+    bool stands;
+
+    WITH_QEMU_LOCK_GUARD(&t->lock) {
+        now_ns = clock_ns(t);
+        stands = t->stands;
+        while ((req = QTAILQ_FIRST(&t->inbox))) {
+            QTAILQ_REMOVE(&t->inbox, req, next);
+            QTAILQ_INSERT_TAIL(&taken, req, next);
+        }
+        qatomic_set(&t->wanted, false);
+    }
+
+    while ((req = QTAILQ_FIRST(&taken))) {
+        QTAILQ_REMOVE(&taken, req, next);
+        pass_time(t, req->handed_ns);
+        QTAILQ_INSERT_TAIL(&s->submitted, req, next);
+        slate_submit(s->dev, s->now_ns, &req->io);
+        t->deadline_ns = slate_step(s->dev, s->now_ns);
+        nand_ssd_check_power(s);
+    }
+    pass_time(t, now_ns);
+    if (stands) {
+        t->deadline_ns = nand_ssd_finish_all(s);
+    }
+}
+
+/* The thread */
+
+/* Post what is due. A request is gone when its coroutine was scheduled. */
+static void post(NandSsdThread *t, NandSsdRequests *due)
+{
+    NandSsdRequest *req;
+
+    if (QTAILQ_EMPTY(due)) {
+        return;
+    }
+    WITH_QEMU_LOCK_GUARD(&t->lock) {
+        uint64_t now_ns = clock_ns(t);
+
+        QTAILQ_FOREACH(req, due, next) {
+            req->at_once |= t->stands;
+            if (!req->at_once) {
+                g_assert(now_ns >= req->io.done_ns);
+                lateness_count(&t->now.posted, now_ns - req->io.done_ns);
+            }
+        }
+    }
+    while ((req = QTAILQ_FIRST(due))) {
+        QTAILQ_REMOVE(due, req, next);
+        aio_co_wake(req->co);
+    }
+}
+
+static void spin(NandSsdThread *t, int64_t until_host_ns)
+{
+    while (get_clock() < until_host_ns && !qatomic_read(&t->wanted)) {
+        cpu_relax();
+    }
+}
+
+static void sleep_for(NandSsdThread *t, int64_t ns)
+{
+    GPollFD fd = {
+        .fd = event_notifier_get_fd(&t->kick),
+        .events = G_IO_IN,
+    };
+
+    qemu_poll_ns(&fd, 1, MIN(ns, SLEEP_MAX_NS));
+    event_notifier_test_and_clear(&t->kick);
+}
+
+/* Returns when it is next_ns, or sooner when wanted. False: the end. */
+static bool wait_until(NandSsdThread *t, uint64_t next_ns, int64_t spin_ns)
+{
+    for (;;) {
+        int64_t left_ns = INT64_MAX;
+        int64_t host_ns = get_clock();
+
+        WITH_QEMU_LOCK_GUARD(&t->lock) {
+            t->asleep = false;
+            if (t->quit) {
+                return false;
+            }
+            if (!t->stands && next_ns != FTL_IDLE) {
+                left_ns = (int64_t)next_ns - t->skew_ns - host_ns;
+            }
+            if (t->wanted || left_ns <= 0) {
+                return true;
+            }
+            t->asleep = left_ns > spin_ns;
+        }
+        if (left_ns <= spin_ns) {
+            spin(t, host_ns + left_ns);
+            return true;
+        }
+        sleep_for(t, left_ns - spin_ns);
+    }
+}
+
+static void *thread_main(void *opaque)
+{
+    NandSsdThread *t = opaque;
+    BDRVNandSsdState *s = t->s;
+    uint64_t next_ns;
+    int64_t spin_ns;
+
+    rcu_register_thread();
+    do {
+        NandSsdRequests due = QTAILQ_HEAD_INITIALIZER(due);
+
+        WITH_QEMU_LOCK_GUARD(&s->lock) {
+            advance(t);
+            if (s->off_news) {
+                qemu_bh_schedule(t->news);
+                next_ns = FTL_IDLE;
+                spin_ns = 0;
+            } else {
+                nand_ssd_take_due(s, &due);
+                next_ns = nand_ssd_next_ns(s, t->deadline_ns);
+                spin_ns = nand_ssd_busy(s) ? t->spin_ns : 0;
+            }
+        }
+        post(t, &due);
+    } while (wait_until(t, next_ns, spin_ns));
+    rcu_unregister_thread();
+    return NULL;
+}
+
+/* From outside the thread */
+
+int coroutine_fn nand_ssd_thread_io(NandSsdThread *t, NandSsdRequest *req)
+{
+    BDRVNandSsdState *s = t->s;
+    bool wake;
+
+    WITH_QEMU_LOCK_GUARD(&t->lock) {
+        req->id = s->next_id++;
+        req->handed_ns = clock_ns(t);
+        nand_ssd_trace_submit(s, req, req->handed_ns);
+        QTAILQ_INSERT_TAIL(&t->inbox, req, next);
+        wake = want(t);
+    }
+    if (wake) {
+        event_notifier_set(&t->kick);
+    }
+    qemu_coroutine_yield();
+
+    WITH_QEMU_LOCK_GUARD(&t->lock) {
+        if (!req->at_once) {
+            uint64_t now_ns = clock_ns(t);
+            uint64_t late = now_ns - req->io.done_ns;
+
+            g_assert(now_ns >= req->io.done_ns);
+            lateness_count(&t->now.delivered, late);
+            trace_nand_ssd_deliver(bdrv_get_node_name(s->bs), req->id, now_ns,
+                                   late);
+        }
+    }
+    return req->io.status;
+}
+
+static void rouse(NandSsdThread *t)
+{
+    bool wake;
+
+    WITH_QEMU_LOCK_GUARD(&t->lock) {
+        wake = want(t);
+    }
+    if (wake) {
+        event_notifier_set(&t->kick);
+    }
+}
+
+/* In the main loop: who shares the drive's power hears first, then requests end. */
+static void news_cb(void *opaque)
+{
+    NandSsdThread *t = opaque;
+
+    nand_ssd_tell_power_lost(t->s);
+    rouse(t);
+}
+
+/* With s->lock held: the drive is where its clock is. */
+void nand_ssd_thread_catch_up(NandSsdThread *t)
+{
+    advance(t);
+    rouse(t);                       /* the next time may be another now */
+}
+
+/* With s->lock held: somebody else made the drive step. */
+void nand_ssd_thread_arm(NandSsdThread *t, uint64_t deadline_ns)
+{
+    t->deadline_ns = deadline_ns;
+    rouse(t);
+}
+
+/* With s->lock held: the machine stands, or goes on. */
+void nand_ssd_thread_set_stands(NandSsdThread *t, bool stands)
+{
+    bool wake;
+
+    advance(t);
+    WITH_QEMU_LOCK_GUARD(&t->lock) {
+        if (stands) {
+            t->stood_ns = clock_ns(t);
+        } else if (t->stands) {
+            t->skew_ns = (int64_t)MAX(t->s->now_ns, t->stood_ns) - get_clock();
+        }
+        t->stands = stands;
+        wake = want(t);
+    }
+    if (wake) {
+        event_notifier_set(&t->kick);
+    }
+}
+
+static int is_qtest(void *opaque, QemuOpts *opts, Error **errp)
+{
+    return !g_strcmp0(qemu_opt_get(opts, "accel"), "qtest");
+}
+
+/*
+ * Accelerators are made after the drives of the command line: ask its words.
+ * A tool has none.
+ */
+static bool clock_is_icount(void)
+{
+    QemuOptsList *icount = qemu_find_opts_err("icount", NULL);
+
+    return icount_enabled() || (icount && qemu_opts_find(icount, NULL));
+}
+
+static bool clock_is_qtest(void)
+{
+    QemuOptsList *accel = qemu_find_opts_err("accel", NULL);
+
+    return qtest_enabled() ||
+           (accel && qemu_opts_foreach(accel, is_qtest, NULL, NULL));
+}
+
+bool nand_ssd_thread_wanted(const BlockdevOptionsNandSsd *opts, bool *wanted,
+                            Error **errp)
+{
+    OnOffAuto how = opts->has_thread ? opts->thread : ON_OFF_AUTO_AUTO;
+
+    if (how == ON_OFF_AUTO_ON && clock_is_icount()) {
+        error_setg(errp, "thread=on: a thread goes by the host's clock, and "
+                   "with -icount time is counted in instructions: leave one "
+                   "of them out");
+        return false;
+    }
+    *wanted = how == ON_OFF_AUTO_ON ||
+              (how == ON_OFF_AUTO_AUTO && !clock_is_icount() &&
+               !clock_is_qtest());
+    if (opts->has_spin_ns && !*wanted) {
+        error_setg(errp, "spin-ns=%" PRIu32 ": this drive has no thread that "
+                   "could spin: leave spin-ns out", opts->spin_ns);
+        return false;
+    }
+    return true;
+}
+
+int nand_ssd_thread_start(BDRVNandSsdState *s,
+                          const BlockdevOptionsNandSsd *opts, Error **errp)
+{
+    NandSsdThread *t = g_new0(NandSsdThread, 1);
+    int ret = event_notifier_init(&t->kick, 0);
+
+    if (ret < 0) {
+        error_setg_errno(errp, -ret, "no event descriptor for the drive's "
+                         "thread");
+        g_free(t);
+        return ret;
+    }
+    t->s = s;
+    t->spin_ns = opts->has_spin_ns ? opts->spin_ns : SPIN_NS;
+    t->deadline_ns = FTL_IDLE;      /* as without a thread: until a request */
+    t->stands = s->vm_stopped;
+    t->skew_ns = -get_clock();
+    t->news = aio_bh_new(qemu_get_aio_context(), news_cb, t);
+    QTAILQ_INIT(&t->inbox);
+    qemu_mutex_init(&t->lock);
+    s->thread = t;
+    qemu_thread_create(&t->thread, "nand-ssd", thread_main, t,
+                       QEMU_THREAD_JOINABLE);
+    return 0;
+}
+
+/* Nothing is in flight. */
+void nand_ssd_thread_stop(BDRVNandSsdState *s)
+{
+    NandSsdThread *t = s->thread;
+    bool wake;
+
+    WITH_QEMU_LOCK_GUARD(&t->lock) {
+        t->quit = true;
+        wake = want(t);
+    }
+    if (wake) {
+        event_notifier_set(&t->kick);
+    }
+    qemu_thread_join(&t->thread);
+    g_assert(QTAILQ_EMPTY(&t->inbox));
+    qemu_bh_delete(t->news);
+    event_notifier_cleanup(&t->kick);
+    qemu_mutex_destroy(&t->lock);
+    s->thread = NULL;
+    g_free(t);
+}

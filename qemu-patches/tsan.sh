@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# tsan.sh - the drive's thread under ThreadSanitizer ('make tsan-qemu').
+#
+#   qemu-patches/tsan.sh            QEMU's tools, and work for them
+#   qemu-patches/tsan.sh system     the whole emulator as well, and a guest's program
+#
+# Builds the core and QEMU once more, instrumented, from the sources that
+# build.sh has patched: build/core-tsan, build/qemu-tsan. By hand: it takes some
+# minutes (the whole emulator three times as many). Other knobs: SLATE_BUILD
+# (build), JOBS (all processors), TSAN_CC (clang, or gcc). Prints what the
+# sanitizer saw and fails if there was anything.
+#
+# Coroutines are fibers to the sanitizer (QEMU's --enable-tsan tells it). Left out
+# are what QEMU's own list, tests/tsan/suppressions.tsan, names, and one thing:
+# QSLIST_INSERT_HEAD_ATOMIC() reads the head of a list without an atomic before it
+# compares and exchanges it. aio_co_schedule() and bottom halves use it, so that
+# it shows with any thread that wakes a coroutine.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+build=${SLATE_BUILD:-$root/build}
+jobs=${JOBS:-$(nproc)}
+cc=${TSAN_CC:-$(command -v clang || command -v clang-14 || echo gcc)}
+src=$build/qemu-src core=$build/core-tsan obj=$build/qemu-tsan reports=$build/log/tsan
+programs=(qemu-io qemu-img qemu-nbd)
+flags=(--without-default-features --enable-tools --enable-slate --enable-tsan --disable-user --disable-docs
+	--enable-trace-backends=log --disable-download --disable-werror --disable-install-blobs)
+
+case ${1:-tools} in
+tools) flags+=(--disable-system) ;;
+system)
+	flags+=(--target-list=x86_64-softmmu --without-default-devices --with-devices-x86_64=slate
+		--enable-system --enable-tcg --enable-fdt=system)
+	obj+=-system
+	programs+=(qemu-system-x86_64)
+	;;
+*) echo "usage: tsan.sh [tools|system]" >&2 && exit 2 ;;
+esac
+[ -f "$src/block/nand-ssd-thread.c" ] || { echo "tsan.sh: $src is not there: run 'make qemu' first" >&2; exit 1; }
+
+sanitize='-fsanitize=thread -g'
+cmake -S "$root" -B "$core" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$sanitize" >/dev/null
+cmake --build "$core" -j "$jobs" --target slate
+# what 'cmake --install' would, without the programs that need no instrumented copy
+mkdir -p "$core/pc"
+sed "s|^Cflags:.*|Cflags: -I$build/core/install/include/slate|; s|-L[^ ]*|-L$core|" \
+	"$build/core/install/lib/pkgconfig/slate.pc" >"$core/pc/slate.pc"
+
+export PKG_CONFIG_PATH=$core/pc
+if [ ! -f "$obj/build.ninja" ]; then
+	mkdir -p "$obj"
+	(cd "$obj" && "$src/configure" --python="$build/venv-qemu/bin/python3" --cc="$cc" "${flags[@]}" >configure.log) ||
+		{ tail -n 20 "$obj/configure.log" >&2; exit 1; }
+fi
+ninja -C "$obj" -j "$jobs" "${programs[@]}"
+
+# ---- work ----
+
+rm -rf "$reports"
+mkdir -p "$reports"
+{
+	cat "$src/tests/tsan/suppressions.tsan"
+	printf 'race_top:%s\n' aio_bh_enqueue aio_co_schedule co_schedule_bh_cb
+} >"$reports/left-out"
+export TSAN_OPTIONS="suppressions=$reports/left-out log_path=$reports/report exitcode=0"
+drive=driver=nand-ssd,profile=$root/nand-emu/profiles/small.ini
+limit=(timeout -k 5 600)
+
+say() { printf '  %-58s' "$1"; }
+ended() { echo "ended, status $?"; }
+
+many() { # WORD - commands for 64 requests in flight
+	local i
+	for ((i = 0; i < 64; i++)); do
+		printf '%s\n' -c "aio_$1 -P $((i + 1)) $((i * 64))k 64k"
+	done
+}
+mapfile -t writes < <(many write)
+mapfile -t reads < <(many read)
+say "qemu-io: 64 writes in flight, flush, 64 reads, discards"
+"${limit[@]}" "$obj/qemu-io" -t writeback --image-opts "$drive" "${writes[@]}" -c aio_flush -c flush "${reads[@]}" \
+	-c aio_flush -c 'discard 0 1M' -c 'write -f 1M 4k' >/dev/null && ended
+for how in '' -w; do
+	say "qemu-img bench $how: 20,000 requests, 64 in flight"
+	# shellcheck disable=SC2086  # '' is no word
+	"${limit[@]}" "$obj/qemu-img" bench $how -t writeback -c 20000 -d 64 --image-opts "$drive" >/dev/null && ended
+done
+say "qemu-nbd: ended with 64 writes of a client in flight"
+socket=$reports/nbd
+"${limit[@]}" "$obj/qemu-nbd" -k "$socket" -t --image-opts "$drive,spin-ns=0" &
+server=$!
+while [ ! -S "$socket" ]; do sleep 0.2; done
+{ "${limit[@]}" "$obj/qemu-img" bench -w -c 1000000 -d 64 -f raw "nbd+unix:///?socket=$socket" >/dev/null 2>&1 || true; } &
+sleep 5
+kill "$server"
+wait "$server" || [ $? -eq 124 ] && ended
+wait
+if [ "${1:-tools}" = system ]; then
+	say "qemu-system-x86_64: tests/qemu/test_thread.py"
+	mkdir -p "$obj/programs"
+	for name in "${programs[@]}"; do ln -sf "$obj/$name" "$obj/programs/"; done
+	QEMU_BUILD=$obj/programs "$root/tests/qemu/run.sh" test_thread >"$reports/tests.log" && ended
+fi
+
+found=$(cat "$reports"/report.* 2>/dev/null | grep -c '^WARNING: ThreadSanitizer' || true)
+echo "ThreadSanitizer: $found reports (in $reports)"
+[ "$found" -eq 0 ]

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Power cuts by QMP: to the nanosecond, with requests in flight; off, and on again.
+
+The drive has no overheads; a page of 16384 + 1280 bytes is on the bus for 300 + 22080 ns,
+then in its cell phase for 640000 ns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import unittest
+from pathlib import Path
+
+from nvme import CSTS, FUA, READ, WRITE, Nvme
+from support import Json, Machine, MachineTest, QmpError, drive
+
+BUS_NS, PROGRAM_NS = 300 + 22080, 640000
+CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
+PAGE = bytes(range(256)) * 16
+ONES = 0xFFFFFFFF
+QUICK = {
+    "ftl__overhead_ns": 0,
+    "ftl__buffer_ns": 0,
+    "ftl__map_ns": 0,
+    "ftl__multiplane": "no",
+}
+
+
+class PowerTest(MachineTest):
+    """A machine with the drive and a controller."""
+
+    def start(self, *args: str, options: Json | None = None, **settings: object) -> Nvme:
+        """The controller, running."""
+        blockdev = options or drive(**{**QUICK, **settings})
+        self.vm: Machine = self.machine([blockdev], "-device", CONTROLLER, *args)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        return self.nvme
+
+    def cut(self, **arguments: object) -> None:
+        """Plan one."""
+        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", **arguments)
+
+    def power(self) -> Json:
+        """What the drive says."""
+        return self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+
+    def now(self) -> int:
+        """The drive's clock: that of the last request."""
+        return int(self.vm.trace("submit")[-1]["now"])
+
+    def fua_write(self) -> int:
+        """Start one; when it began."""
+        self.nvme.start(WRITE, 0, data=PAGE, flags=FUA)
+        self.nvme.io.ring()
+        return self.now()
+
+    def back(self) -> None:
+        """Power on, and enable the controller."""
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        self.vm.step(self.power()["ready-ns"] - self.power()["on-ns"])
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+
+
+class Cut(PowerTest):
+    """What a cut does, and when."""
+
+    def test_in_the_middle_of_a_program(self) -> None:
+        nvme = self.start()
+        began = self.fua_write()
+        self.cut(at_ns=began + BUS_NS + 1000)
+        self.assertEqual(self.power()["planned-ns"], began + BUS_NS + 1000)
+        self.vm.step(BUS_NS + 999)
+        self.assertTrue(self.power()["on"])
+        self.vm.step(1)
+        event = self.vm.event("NAND_SSD_POWER_CUT")["data"]
+        self.assertEqual(event["node-name"], "ssd0")
+        self.assertEqual(event["then"], "vanish")
+        power = self.power()
+        self.assertEqual(event["power"], power)
+        self.assertEqual(
+            power,
+            {
+                "on": False,
+                "planned": False,
+                "cuts": 1,
+                "cut-ns": began + BUS_NS + 1000,
+                "lost-requests": 1,
+                "torn-programs": 1,
+                "torn-erases": 0,
+                "undone": 0,
+                "mounts": 0,
+            },
+        )
+        self.assertEqual(nvme.get32(CSTS), ONES)
+        nvme.set32(0x1008, 5)  # a doorbell that nobody hears
+        self.vm.step(10**9)
+        self.assertIsNone(nvme.io.poll(), "a dead controller completed a command")
+        self.assertEqual(self.vm.trace("done")[-1]["id"], self.vm.trace("submit")[-1]["id"])
+
+    def test_right_before_and_right_after_a_program(self) -> None:
+        """In the nanosecond of its end it is durable, and nobody hears of it."""
+        for late, lost, heard in ((-1, 1, False), (0, 0, False), (1, 0, True)):
+            nvme = self.start()
+            began = self.fua_write()
+            self.cut(at_ns=began + BUS_NS + PROGRAM_NS + late, seed=2)
+            self.vm.step(BUS_NS + PROGRAM_NS)
+            self.vm.step(1000)
+            self.assertEqual(self.power()["lost-requests"], lost)
+            self.assertEqual(self.power()["torn-programs"], lost)
+            self.assertEqual(nvme.io.poll() is not None, heard)
+            self.back()
+            found = self.nvme.do_read(0, 4096)
+            self.assertIn(found, (PAGE, bytes(4096)) if lost else (PAGE,))
+            self.vm.close()
+
+    def test_after_commands(self) -> None:
+        self.start()
+        self.cut(after_commands=1)
+        self.assertNotIn("planned-ns", self.power())
+        began = self.fua_write()
+        self.vm.step(10**9)
+        power = self.power()
+        self.assertEqual(power["cut-ns"], began + BUS_NS + PROGRAM_NS)
+        self.assertEqual(power["lost-requests"], 0)
+
+    def test_now_and_twice(self) -> None:
+        nvme = self.start()
+        self.assertEqual(nvme.do_write(0, PAGE, FUA).code, 0)
+        for n in (1, 2):
+            self.cut()
+            self.vm.settle()
+            self.assertFalse(self.power()["on"])
+            self.assertEqual(self.power()["cuts"], n)
+            self.back()
+            self.assertEqual(self.nvme.do_read(0, 4096), PAGE)
+
+    def test_mounting_takes_its_time(self) -> None:
+        """Two dies at once, of 160 blocks each one's first OOB: 300 + 99000 + 1600 ns."""
+        self.start()
+        self.cut()
+        self.vm.settle()
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        power = self.power()
+        self.assertTrue(power["on"])
+        self.assertEqual(power["mounts"], 1)
+        self.assertEqual(power["mount-reads"], 320)
+        self.assertEqual(power["ready-ns"] - power["on-ns"], 160 * (300 + 99000 + 1600))
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.nvme.start(READ, 0, 4096)
+        self.nvme.io.ring()
+        self.vm.step(power["ready-ns"] - self.now() - 1)
+        self.assertIsNone(self.nvme.io.poll(), "read before the drive was mounted")
+        self.vm.step(1000)
+        self.assertEqual(self.nvme.io.poll().code, 0)
+
+    def test_a_full_queue_in_flight(self) -> None:
+        nvme = self.start()
+        for i in range(30):
+            nvme.start(WRITE, i * 4096, data=PAGE, flags=FUA)
+        nvme.io.ring()
+        self.cut(at_ns=self.now() + BUS_NS + 1)
+        self.vm.step(10**9)
+        self.assertEqual(self.power()["lost-requests"], 30)
+        self.back()
+        self.assertEqual(self.nvme.do_write(0, PAGE, FUA).code, 0)
+        self.assertEqual(self.vm.quit(), 0)
+
+    def test_equal_cuts_leave_equal_flash(self) -> None:
+        sums = []
+        with tempfile.TemporaryDirectory() as folder:
+            for i, seed in enumerate((1, 1, 2, 3, 4, 5)):
+                path = Path(folder) / f"{i}"
+                nvme = self.start(options={**drive(), "drive-file": str(path)})
+                for k in range(16):
+                    nvme.start(WRITE, k * 8192, data=PAGE * 2, flags=FUA)
+                nvme.io.ring()
+                self.cut(at_ns=self.now() + 300000, seed=seed)
+                self.vm.step(10**9)
+                self.assertGreater(self.power()["torn-programs"], 0)
+                self.assertEqual(self.vm.quit(), 0)
+                sums.append(hashlib.sha256(path.read_bytes()).hexdigest())
+        self.assertEqual(sums[0], sums[1])
+        self.assertGreater(len(set(sums)), 1, "the seed decides nothing")
+
+
+class Machines(PowerTest):
+    """What the machine does then."""
+
+    def test_reset(self) -> None:
+        nvme = self.start()
+        self.assertEqual(nvme.do_write(4096, PAGE, FUA).code, 0)
+        began = self.fua_write()
+        self.cut(at_ns=began + BUS_NS + 5, then="reset")
+        self.vm.step(10**6)
+        self.assertEqual(self.vm.event("NAND_SSD_POWER_CUT")["data"]["then"], "reset")
+        self.vm.event("RESET")
+        power = self.power()
+        self.assertTrue(power["on"])
+        self.assertEqual(power["mounts"], 1)
+        self.assertEqual(power["lost-requests"], 1)
+        self.vm.step(10**9)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        self.assertEqual(self.nvme.do_read(4096, 4096), PAGE)
+        self.assertIn(self.nvme.do_read(0, 4096), (PAGE, bytes(4096)))
+
+    def test_reset_while_the_machine_does_not_reboot(self) -> None:
+        self.start("-no-reboot", "-no-shutdown")
+        self.cut(at_ns=self.fua_write() + 100, then="reset")
+        self.vm.step(10**6)
+        self.assertEqual(self.vm.event("SHUTDOWN")["data"]["reason"], "host-qmp-system-reset")
+        self.assertFalse(self.power()["on"])
+        self.assertEqual(self.vm.quit(), 0)
+
+    def test_shutdown(self) -> None:
+        self.start("-no-shutdown")
+        began = self.fua_write()
+        self.cut(at_ns=began + 100, then="shutdown")
+        self.vm.step(10**6)
+        self.assertEqual(self.vm.event("SHUTDOWN")["data"]["reason"], "host-error")
+        self.assertEqual(self.power()["undone"], 1)
+        self.assertEqual(self.vm.stats()["write"]["requests"] if "write" in self.vm.stats() else 0, 0)
+        self.assertEqual(self.vm.quit(), 0)
+
+    def test_off_nothing_hangs(self) -> None:
+        """Whatever waits for the drive: the monitor, stop, a system reset, unplugging, quit."""
+        self.start()
+        self.fua_write()
+        self.cut()
+        self.vm.settle()
+        self.vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "read 0 4k"')
+        self.vm.qmp("stop")
+        self.vm.qmp("cont")
+        self.vm.qmp("system_reset")
+        self.vm.event("RESET")
+        self.assertFalse(self.power()["on"], "a reset alone is no power")
+        self.assertEqual(self.vm.quit(), 0)
+        self.assertIn("read failed: Input/output error", self.vm.output())
+
+    def test_drained_and_stopped(self) -> None:
+        """Where time stands the plan stands, too, unless someone waits for what it will meet."""
+        self.start()
+        began = self.fua_write()
+        self.cut(at_ns=began + BUS_NS + 7)
+        self.vm.qmp("stop")  # waits for the write, whose time is skipped: so is the cut's
+        power = self.power()
+        self.assertEqual(power["cut-ns"], began + BUS_NS + 7)
+        self.assertEqual(power["lost-requests"], 1)
+        self.vm.qmp("cont")
+        self.back()
+        self.vm.qmp("stop")
+        self.cut()
+        self.vm.settle()
+        self.assertEqual(self.power()["cuts"], 2)
+        self.assertEqual(self.vm.quit(), 0)
+
+    def test_other_users_get_errors(self) -> None:
+        self.vm = self.machine([drive(**QUICK)])
+        self.cut()
+        self.vm.settle()
+        self.vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "write 0 4k"')
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        self.vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "write 4k 4k"')
+        self.assertEqual(self.vm.quit(), 0)
+        self.assertIn("write failed: Input/output error", self.vm.output())
+        self.assertIn("wrote 4096/4096 bytes at offset 4096", self.vm.output())
+
+
+class Refused(PowerTest):
+    """A sentence, and nothing happens."""
+
+    def refused(self, words: str, **arguments: object) -> None:
+        """A plan that is none."""
+        with self.assertRaisesRegex(QmpError, words):
+            self.cut(**arguments)
+
+    def test_plans(self) -> None:
+        self.start()
+        self.fua_write()
+        self.vm.step(10**7)
+        self.refused("at 1 ns, and the drive's clock is at \\d+ ns already", at_ns=1)
+        self.refused("after 0 commands", after_commands=0)
+        self.refused("exclude each other", at_ns=10**12, after_commands=1)
+        self.refused("exclude each other", at_ns=10**12, never=True)
+        self.refused("then", then="explode")
+        self.cut(at_ns=10**12)
+        self.cut(never=True)
+        self.assertFalse(self.power()["planned"])
+        with self.assertRaisesRegex(QmpError, "Drive 'ssd0' has power already"):
+            self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        self.cut()
+        self.vm.settle()
+        self.refused("no power already")
+
+    def test_nodes(self) -> None:
+        self.vm = self.machine([{"driver": "null-co", "node-name": "null"}])
+        for command in ("x-nand-ssd-power-cut", "x-nand-ssd-power-on", "x-query-nand-ssd-power"):
+            with self.assertRaisesRegex(QmpError, "Cannot find node 'none'"):
+                self.vm.qmp(command, node_name="none")
+            with self.assertRaisesRegex(QmpError, "Node 'null' is not a drive of nand-ssd"):
+                self.vm.qmp(command, node_name="null")
+
+    def test_recording(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.start(options={**drive(), "record": str(Path(folder) / "r")})
+            self.refused("a recording cannot tell of it")
+            self.assertEqual(self.vm.quit(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

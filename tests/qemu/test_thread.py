@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The drive in real time, in a thread of its own: no machine's figures, but what must hold on all of them.
+
+The scenes are those of bare/nvme.c, on multi-threaded TCG. Times are the drive's
+own, from its trace: when a request was handed over (submit), when it was due
+(done), when its submitter had it (deliver).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import test_icount
+import test_nvme
+from support import QEMU, TIMEOUT, Json, Machine, MachineTest, QmpError, drive, image_opts, tool
+
+REAL = ("-accel", "tcg,thread=multi")
+AT_END = 2  # flushes of QEMU's own, when it stops the machine and when it closes the drive: ended at once
+LATE = ("late-1us", "late-10us", "late-100us")
+
+
+class RealTime(test_icount.BareTest):
+    """Runs scenes in real time."""
+
+    accel = REAL
+
+    def check_times(self, vm: Machine) -> None:
+        """None is early, none out of order, none forgotten."""
+        submitted = {d["id"]: int(d["now"]) for d in vm.trace("submit")}
+        done = vm.trace("done")
+        due = {d["id"]: int(d["done"]) for d in done}
+        delivered = vm.trace("deliver")
+        self.assertEqual(set(due), set(submitted))
+        self.assertEqual(len(due), len(done), "each ends once")
+        self.assertEqual(list(submitted.values()), sorted(submitted.values()), "handed over in order")
+        self.assertEqual(
+            [d["id"] for d in done],
+            sorted(due, key=lambda i: (due[i], int(i))),
+            "posted in order of their times",
+        )
+        mine = {d["id"] for d in delivered}
+        self.assertEqual([d["id"] for d in delivered], [d["id"] for d in done if d["id"] in mine])
+        self.assertEqual(len(due) - len(mine), AT_END)
+        for one in done:
+            if one["id"] in mine:
+                self.assertEqual(int(one["done"]) - submitted[one["id"]], int(one["latency"]))
+        for one in delivered:
+            self.assertGreaterEqual(int(one["now"]), due[one["id"]], "early")
+            self.assertEqual(int(one["now"]) - due[one["id"]], int(one["late"]))
+
+    def account(self, vm: Machine) -> tuple[list[dict[str, str]], ...]:
+        """What each request cost, and the counters, at the end of the machine."""
+        done = [{k: v for k, v in d.items() if k != "done"} for d in vm.trace("done")]
+        submit = [{k: v for k, v in d.items() if k != "now"} for d in vm.trace("submit")]
+        return done, vm.trace("where"), submit
+
+
+class Scenes(RealTime):
+    """Scenes that end by themselves."""
+
+    def test_batches(self) -> None:
+        vm = self.play("batches")
+        self.check_times(vm)
+        self.assertGreater(len(vm.trace("deliver")), 600)
+
+    def test_one_at_a_time_is_as_in_virtual_time(self) -> None:
+        """What a request costs does not depend on how late the host was with the one before."""
+        real = self.play("closed")
+        self.check_times(real)
+        accounts = [self.account(real)]
+        self.accel = test_icount.ICOUNT
+        accounts.append(self.account(self.play("closed")))
+        self.assertEqual([len(part) for part in accounts[0]], [96 + AT_END] * 3)
+        for mine, other in zip(*accounts):
+            self.assertEqual(mine[:96], other[:96])
+
+    def test_spinning_is_a_matter_of_taste(self) -> None:
+        for spin_ns in (0, 10_000_000):
+            with self.subTest(spin_ns):
+                self.spin_ns = spin_ns
+                self.check_times(self.play("closed"))
+
+    def blockdev(self, **settings: object) -> Json:
+        """With the spinning that a test asked for."""
+        options = super().blockdev(**settings)
+        return options | ({"spin-ns": self.spin_ns} if hasattr(self, "spin_ns") else {})
+
+    def test_reset_in_flight(self) -> None:
+        self.check_times(self.play("reset-real"))
+
+    def test_delete_queue_in_flight(self) -> None:
+        self.check_times(self.play("delete-real"))
+
+    def test_shutdown(self) -> None:
+        self.check_times(self.play("shutdown"))
+        self.assertEqual(self.numbers("shst")[-1], 2)
+
+
+class Interference(test_icount.Interference):
+    """Scenes that go on for ever, and someone who interferes."""
+
+    accel = REAL
+
+    def test_stop_holds_the_drives_clock(self) -> None:
+        """What was in flight ends when the machine stops, and no time passes until it goes on."""
+        vm = self.fly("halt")
+        vm.qmp("stop")
+        last = [int(d["done"]) for d in vm.trace("done")][-1]
+        before = len(vm.trace("submit"))
+        for _ in range(3):
+            vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "read 0 4k"')
+        late = [int(d["now"]) for d in vm.trace("submit")][before:]
+        self.assertEqual(len(late), 3)
+        # A request of a machine that stands begins when the one before it ended, or at the stop.
+        self.assertEqual(len(set(late)), 1, "the clock stands")
+        self.assertGreaterEqual(last, late[0] - 10**9)
+        vm.qmp("cont")
+        self.assertEqual(vm.quit(), 0)
+
+    def test_kill(self) -> None:
+        self.fly("spin").kill()
+
+
+class HotPlug(test_nvme.HotPlug):
+    """The guest's side by qtest, whose clock the thread does not need. Programs take 50 ms."""
+
+    def blockdev(self) -> Json:
+        """With a thread although it is qtest."""
+        return drive(timing__program_ns=50_000_000) | {"thread": "on"}
+
+
+class Statistics(RealTime):
+    """Lateness is counted, and only here."""
+
+    def test_counts(self) -> None:
+        vm = self.fly("spin")
+        self.until(lambda: vm.stats()["total"]["write"]["ios"] > 100)
+        vm.qmp("stop")
+        real = vm.stats()["real-time"]
+        delivered = [int(d["late"]) for d in vm.trace("deliver")]
+        self.assertEqual(real["delivered"]["requests"], len(delivered))
+        self.assertEqual(real["delivered"]["sum-ns"], sum(delivered))
+        self.assertEqual(real["delivered"]["max-ns"], max(delivered))
+        for name, ns in zip(LATE, (1000, 10_000, 100_000)):
+            self.assertEqual(real["delivered"][name], sum(late > ns for late in delivered))
+        # Posted are those, and what QEMU had not delivered when the machine stopped.
+        self.assertGreaterEqual(real["posted"]["requests"], len(delivered))
+        self.assertLessEqual(real["posted"]["requests"] - len(delivered), 8)
+        self.assertEqual(vm.quit(), 0)
+
+    def test_none_without_a_thread(self) -> None:
+        self.accel = test_icount.ICOUNT
+        vm = self.fly("spin")
+        self.assertNotIn("real-time", vm.stats())
+        self.assertEqual(vm.quit(), 0)
+
+    def test_thread_off(self) -> None:
+        self.blockdev = lambda **settings: drive(**settings) | {"thread": "off"}  # type: ignore[method-assign]
+        vm = self.fly("spin")
+        self.assertNotIn("real-time", vm.stats())
+        self.until(lambda: vm.stats()["total"]["write"]["ios"] > 100)
+        self.assertEqual(vm.quit(), 0)
+
+
+class Options(MachineTest):
+    """thread= and spin-ns=."""
+
+    def refused(self, options: Json, *args: str) -> str:
+        """What QEMU says to a drive with these options."""
+        node = json.dumps(drive() | options)
+        return tool("qemu-system-x86_64", "-M", "none", "-nodefaults", *args, "-blockdev", node, code=1)
+
+    def test_no_thread_under_icount(self) -> None:
+        said = self.refused({"thread": "on"}, "-accel", "tcg", "-icount", "shift=0")
+        self.assertIn("thread=on", said)
+        self.assertIn("-icount", said)
+
+    def test_no_spinning_without_a_thread(self) -> None:
+        self.assertIn("spin-ns=5", self.refused({"thread": "off", "spin-ns": 5}))
+        self.assertIn("spin-ns=5", self.refused({"spin-ns": 5}, "-icount", "shift=0"))
+
+    def test_neither_value_nor_range(self) -> None:
+        self.assertIn("thread", self.refused({"thread": "maybe"}))
+        self.assertIn("spin-ns", self.refused({"spin-ns": -1}))
+
+    def test_added_to_a_machine_that_runs(self) -> None:
+        for accel, thread in ((REAL, True), (test_icount.ICOUNT, False)):
+            with self.subTest(accel):
+                vm = self.machine([], accel=accel)
+                vm.qmp("blockdev-add", **{k.replace("-", "_"): v for k, v in drive().items()})
+                said = vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "write 0 64k"')
+                self.assertNotIn("fail", said)
+                self.assertEqual("real-time" in vm.stats(), thread)
+                if not thread:
+                    with self.assertRaisesRegex(QmpError, "thread=on"):
+                        options = drive("other") | {"thread": "on"}
+                        vm.qmp("blockdev-add", **{k.replace("-", "_"): v for k, v in options.items()})
+                vm.qmp("blockdev-del", node_name="ssd0")
+                self.assertEqual(vm.quit(), 0)
+
+
+class Tools(unittest.TestCase):
+    """Outside a machine the drive has its thread, too."""
+
+    def test_requests_that_wait(self) -> None:
+        """qemu-io waits for each: 64 KiB reads of a drive that takes 0.1 ms of cell time and more."""
+        with tempfile.TemporaryDirectory(prefix="slate-qemu-") as folder:
+            log = Path(folder) / "log"
+            commands = [w for i in range(20) for w in ("-c", f"write -f {i * 64}k 64k", "-c", f"read {i * 64}k 64k")]
+            tool("qemu-io", "-T", f"enable=nand_ssd_*,file={log}", "--image-opts", image_opts(), *commands)
+            text = log.read_text(encoding="utf-8")
+            due = dict(re.findall(r"nand_ssd_done \S+ id (\d+) done (\d+)", text))
+            now = dict(re.findall(r"nand_ssd_deliver \S+ id (\d+) now (\d+)", text))
+            self.assertGreaterEqual(len(due), 40)
+            self.assertEqual(set(due), set(now))
+            self.assertTrue(all(int(now[i]) >= int(due[i]) for i in due))
+
+    def test_end_with_requests_in_flight(self) -> None:
+        """SIGTERM to a server while a client has 64 writes in flight: it ends by itself."""
+        with tempfile.TemporaryDirectory(prefix="slate-qemu-") as folder:
+            path = f"{folder}/nbd"
+            log = Path(folder) / "log"
+            line = [*TIMEOUT, str(QEMU / "qemu-nbd"), "-T", f"nand_ssd_deliver,file={log}", "-k", path, "-t"]
+            line += ["--image-opts", image_opts()]
+            with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+                self.until(lambda: os.path.exists(path))
+                bench = [*TIMEOUT, str(QEMU / "qemu-img"), "bench", "-w", "-c", "1000000", "-d", "64", "-f", "raw"]
+                with subprocess.Popen(
+                    [*bench, f"nbd+unix:///?socket={path}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                ) as client:
+                    self.until(lambda: log.exists() and log.stat().st_size > 10_000)
+                    os.kill(self.child(server), signal.SIGTERM)
+                    self.assertEqual(server.wait(30), 0)
+                    client.terminate()
+
+    def child(self, process: subprocess.Popen[bytes]) -> int:
+        """The process under timeout(1)."""
+        return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii"))
+
+    def until(self, condition: object) -> None:
+        """Wait for a condition, for 40 s at most."""
+        test_icount.BareTest.until(self, condition)  # type: ignore[arg-type]
