@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""slatectl without a drive: its command line, its manual, and a monitor that misbehaves."""
+
+import base64
+import json
+import re
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CTL = ROOT / "build" / "core" / "slatectl"
+MANUAL = ROOT / "host-tools" / "ctl" / "slatectl.1"
+
+
+def call(*words):
+    """What it says."""
+    return subprocess.run([CTL, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+
+
+def head(log, size, version=1, magic=b"SLOG"):
+    """A log's first 32 bytes."""
+    return struct.pack("<4sHHQQQ", magic, version, log, size, 1000, 10)
+
+
+class Options(unittest.TestCase):
+    """What is refused before or at the door of the drive."""
+
+    def refused(self, *words, say, code=2):
+        done = call(*words)
+        self.assertEqual(done.returncode, code, f"{words}: {done.stderr}")
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("slatectl: "), done.stderr)
+        self.assertIn(say, done.stderr)
+
+    def test_words(self):
+        for words, say in (
+            ((), "no COMMAND"),
+            (("frobnicate",), "frobnicate: there is no such command"),
+            (("--frobnicate", "info"), "--frobnicate: there is no such option"),
+            (("--device",), "--device"),
+            (("--device", "a", "--qmp", "b", "info"), "--device is for a guest and --qmp for the host"),
+            (("--node", "a", "info"), "--node is for --qmp"),
+            (("info", "x"), "info: 'x' is too much"),
+            (("counters", "x"), "'x' is too much"),
+            (("--qmp", "x" * 200, "info"), "is longer than 107 characters"),
+        ):
+            with self.subTest(words=words):
+                self.refused(*words, say=say)
+        self.refused("info", say="/dev/nvme0n1", code=1)
+        self.refused("--device", "/dev/null", "info", say="/dev/null: is no NVMe namespace", code=1)
+        self.refused("--qmp", "/none", "info", say="--qmp /none: No such file", code=1)
+
+    def test_manual(self):
+        """The manual and --help have the same options and commands."""
+        done = call("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        told = {
+            re.sub(r"  +.*", "", line.strip()) for line in done.stdout.splitlines() if re.match(r"  (?! )[a-z-]", line)
+        }
+        manual = MANUAL.read_text(encoding="utf-8")
+        written = set()
+        for line in re.findall(r"^\.TP\n(\..*)$", manual, re.M):
+            plain = re.sub(r"\\f.|\"", "", re.sub(r"^\.(BI|B) ", "", line))
+            written.add(re.sub(r"  +", " ", plain).strip())
+        self.assertEqual(told, written)
+        self.assertGreater(len(told), 20)
+
+
+class Monitor(unittest.TestCase):
+    """A QEMU that says what the test wants it to; the real one is in tests/qemu."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "qmp"
+        self.asked = []
+
+    def serve(self, answers, greeting=b'{"QMP": {}}\n'):
+        """Greet, then give an answer for each command that comes."""
+        self.path.unlink(missing_ok=True)
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(str(self.path))
+        server.listen()
+
+        def run():
+            connection, _ = server.accept()
+            with connection, server, connection.makefile("rb") as lines:
+                connection.sendall(greeting)
+                for answer in [b'{"return": {}}\n', *answers]:
+                    line = lines.readline()
+                    if not line:
+                        return
+                    self.asked.append(json.loads(line))
+                    connection.sendall(answer)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join, 10)
+
+    def ctl(self, *words, code=0):
+        done = call("--qmp", self.path, *words)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    @staticmethod
+    def data(content):
+        return json.dumps({"return": {"data": base64.b64encode(content).decode(), "bytes": 0}}).encode() + b"\n"
+
+    def fails(self, answers, say, *words, greeting=b'{"QMP": {}}\n'):
+        self.serve(answers, greeting)
+        done = self.ctl(*(words or ("faults",)), code=1)
+        self.assertIn(say, done.stderr)
+
+    def test_faults(self):
+        """A whole conversation: events in between, a log in two pieces."""
+        entry = struct.pack("<IIQIIII", 3, 0xFFFFFFFF, 1, 77, 9, 4, 0)
+        rest = struct.pack("<IIII", 1, 32, 31, 0) + entry
+        event = b'{"event": "STOP", "data": {}, "timestamp": {}}\n'
+        self.serve([event + self.data(head(0xD5, 32 + len(rest))), self.data(rest[:20]), self.data(rest[20:])])
+        done = self.ctl("faults")
+        self.assertEqual(
+            done.stdout,
+            "1 faults planned, room for 31 more\n  0 page 77: 9 bits of each ECC word are wrong, 4 reads saw it\n",
+        )
+        self.assertEqual(self.asked[0], {"execute": "qmp_capabilities", "arguments": {}})
+        self.assertEqual(
+            [asked["arguments"] for asked in self.asked[1:]],
+            [
+                {"node-name": "ssd0", "id": 0xD5, "offset": 0, "length": 32},
+                {"node-name": "ssd0", "id": 0xD5, "offset": 32, "length": len(rest)},
+                {"node-name": "ssd0", "id": 0xD5, "offset": 52, "length": len(rest) - 20},
+            ],
+        )
+
+    def test_orders(self):
+        """Words to numbers."""
+        done = b'{"return": {"result": 5}}\n'
+        for words, arguments, said in (
+            (("reset",), {"command": 1, "arguments": [0, 0, 0]}, ""),
+            (("gc",), {"command": 2, "arguments": [0, 0, 0]}, "planes (DAC: dies) with something to collect: 5\n"),
+            (("gc", "12"), {"command": 2, "arguments": [12, 0, 0]}, None),
+            (("fault", "program", "3"), {"command": 3, "arguments": [1, 3, 0xFFFFFFFF]}, "planned as number: 5\n"),
+            (("fault", "erase", "1", "--die", "2"), {"command": 3, "arguments": [2, 1, 2]}, None),
+            (("fault", "flip", "77", "9"), {"command": 3, "arguments": [3 | 9 << 16, 77, 0]}, None),
+            (("fault", "clear"), {"command": 4, "arguments": [0, 0, 0]}, ""),
+            (("cut", "now"), {"command": 5, "arguments": [0, 0, 0]}, ""),
+            (("cut", "after", "10", "--then", "reset"), {"command": 5, "arguments": [1 | 256, 10, 0]}, ""),
+            (("cut", "at", str(5 << 32 | 7), "--then", "shutdown"), {"command": 5, "arguments": [2 | 512, 7, 5]}, ""),
+            (("cut", "cancel"), {"command": 6, "arguments": [0, 0, 0]}, ""),
+            (("set", "ftl.gc_slice_pages=8"), {"set": "ftl.gc_slice_pages=8"}, ""),
+        ):
+            with self.subTest(words=words):
+                self.asked.clear()
+                self.serve([done])
+                out = self.ctl(*words).stdout
+                self.assertEqual(self.asked[1]["execute"], "x-nand-ssd-control")
+                self.assertEqual(self.asked[1]["arguments"], {"node-name": "ssd0", **arguments})
+                if said is not None:
+                    self.assertEqual(out, said)
+        self.serve([done])
+        self.assertEqual(json.loads(self.ctl("--node", "b", "--json", "gc").stdout), {"planes": 5})
+        self.assertEqual(self.asked[-1]["arguments"]["node-name"], "b")
+
+    def test_bad_words(self):
+        for words, say in (
+            (("gc", "0"), "gc 0: is no whole number 1 .."),
+            (("gc", "1", "2"), "'2' is too much"),
+            (("reset", "x"), "'x' is too much"),
+            (("set",), "set: say what"),
+            (("set", "a", "b"), "'b' is too much"),
+            (("fault",), "is none of program N"),
+            (("fault", "smell"), "fault smell"),
+            (("fault", "program"), "fault program: a number is missing"),
+            (("fault", "program", "1", "--die"), "--die"),
+            (("fault", "program", "1", "2"), "'2' is too much"),
+            (("fault", "flip", "1"), "the bits: a number is missing"),
+            (("fault", "flip", "1", "2", "3"), "'3' is too much"),
+            (("fault", "clear", "x"), "'x' is too much"),
+            (("cut",), "is none of now"),
+            (("cut", "after"), "a number is missing"),
+            (("cut", "at", "-1"), "cut at -1"),
+            (("cut", "now", "--then", "cry"), "--then cry"),
+            (("cut", "now", "x"), "'x' is too much"),
+            (("cut", "cancel", "x"), "'x' is too much"),
+            (("watch", "--interval"), "--interval: a number is missing"),
+            (("watch", "--count", "0"), "--count 0"),
+            (("watch", "--colour"), "is none of --interval"),
+        ):
+            with self.subTest(words=words):
+                self.serve([])
+                self.assertIn(say, self.ctl(*words, code=2).stderr)
+
+    def test_monitor_that_misbehaves(self):
+        size = 48
+        for answers, say in (
+            ([b'{"error": {"class": "GenericError", "desc": "no such node"}}\n'], "ssd0: no such node"),
+            ([b'{"error": {"class": "CommandNotFound", "desc": "x"}}\n'], "has no Slate drives"),
+            ([b"nonsense\n"], "something else than JSON"),
+            ([b"[]\n"], "something else than JSON"),
+            ([], "it was closed"),
+            ([b'{"return": {}}\n'], "without data"),
+            ([b'{"return": {"data": "%%%%"}}\n'], "no base64"),
+            ([self.data(b"x" * 40)], "more than was asked for"),
+            ([self.data(b"x" * 32)], "none of a Slate drive's"),
+            ([self.data(head(0xD1, size))], "none of a Slate drive's"),
+            ([self.data(head(0xD5, size)[:16])], "none of a Slate drive's"),
+            ([self.data(head(0xD5, size, version=2))], "has version 2, and this program reads 1"),
+            ([self.data(head(0xD5, 1 << 40))], "says that it has"),
+            ([self.data(head(0xD5, 40)), self.data(bytes(8))], "is shorter than it says"),
+            ([self.data(head(0xD5, size)), self.data(b"")], "ends after 32 of 48 bytes"),
+            ([self.data(head(0xD5, size)), self.data(struct.pack("<IIII", 2, 32, 0, 0))], "is shorter than it says"),
+            ([self.data(head(0xD5, size)), self.data(struct.pack("<IIII", 0, 8, 0, 0))], "is shorter than it says"),
+        ):
+            with self.subTest(say=say):
+                self.fails(answers, say)
+        self.fails([], "does not greet as QMP", greeting=b'{"hello": 1}\n')
+
+
+if __name__ == "__main__":
+    unittest.main()
