@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load.h - what the parts of slate-load share.
+ *
+ *   main.c      opens the device and the trace; exit codes, notes
+ *   options.c   the command line
+ *   device.c    what kind of device it is, how large, how long a command may be
+ *   engine.c    the loop: rows, slots, the ring, when to submit
+ *   command.c   one request as entries of the ring: block layer or NVMe passthrough
+ *   latlog.c    a record per request, and reading such a file back
+ *   report.c    the summary, as text and JSON
+ */
+#ifndef SLATE_LOAD_H
+#define SLATE_LOAD_H
+
+#include <liburing.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "hist.h"
+#include "place.h"
+#include "trace.h"
+
+#define LOAD_FAILED 1
+#define LOAD_USAGE 2
+#define LOAD_INTERRUPTED 130
+#define LOAD_DEPTH_MAX 4096u
+#define LOAD_RING_MAX 32768u		/* the kernel's */
+#define LOAD_BAD_SHOWN 5u
+#define LOAD_SPEED_ONE 1000000u
+#define LOAD_NOPS 4u			/* TRACE_READ .. TRACE_FLUSH */
+#define LOAD_SECTOR 512u
+
+struct load_options {
+	const char *device, *trace, *show;	/* show: a latency file instead of a device */
+	const char *json, *log;		/* NULL: none; json "-": stdout */
+	bool open, writes, passthrough;	/* at the trace's times; may write; not the block device */
+	uint32_t depth;			/* requests in flight, at most */
+	uint64_t speed;			/* times LOAD_SPEED_ONE */
+	uint64_t repeat, limit;		/* limit 0: none */
+	uint64_t late_ns;		/* later than this is late */
+	uint64_t late_permille;		/* so many may be */
+	uint64_t max_bytes;		/* of a read or write */
+	uint64_t max_bad_permille;
+	uint64_t scale_bytes;
+	enum trace_beyond beyond;
+	struct trace_options format;
+};
+
+struct load_device {
+	int fd;
+	int guard_fd;			/* passthrough: the block device, held; or -1 */
+	bool passthrough;
+	uint32_t nsid;			/* passthrough */
+	uint32_t block_bytes;		/* logical block */
+	uint32_t part_bytes;		/* passthrough: longest command; 0: any */
+	uint64_t capacity;		/* bytes */
+};
+
+/* A request in flight. Its buffer is number `index` of the registered ones. */
+struct slot {
+	struct trace_row row;		/* placed; at_ns: when it was due, by load->clock */
+	uint64_t number;		/* of the request, 0 .. */
+	uint64_t submit_ns;
+	uint32_t parts;			/* commands that have not come back */
+	int status;			/* 0, -errno, or > 0: NVMe status; of the first that failed */
+	unsigned char *buffer;
+	uint32_t index;
+	struct slot *next;		/* free list */
+};
+
+struct load_account {
+	struct hist hist[LOAD_NOPS];
+	uint64_t bytes[LOAD_NOPS], errors[LOAD_NOPS];
+	uint64_t late, worst_late_ns, late_sum_ns;	/* submitted more than late_ns after they were due */
+	uint64_t last_due_ns;		/* by the trace */
+	uint64_t last_submit_ns, end_ns;
+	uint64_t shown;			/* errors */
+	uint64_t fixed;			/* commands that used a registered buffer */
+};
+
+struct latlog;
+
+struct load {
+	struct load_options o;
+	struct load_device dev;
+	struct trace *trace;
+	struct trace_place place;
+	struct trace_placed placed;
+	uint64_t extent;
+	struct io_uring ring;
+	bool ring_open;
+	struct slot *slots, *free;
+	unsigned char *buffers;
+	size_t buffers_bytes, buffer_bytes;	/* of all, and of one */
+	uint32_t inflight, deepest;
+	uint64_t begin_ns;		/* CLOCK_MONOTONIC; all other times from there on */
+	uint64_t submitted, completed;
+	uint64_t bad, backwards;
+	struct load_account account;
+	struct latlog *log;
+};
+
+extern volatile sig_atomic_t load_stopped;
+
+/* "slate-load: ..." on stderr; returns status. */
+int load_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+uint64_t load_now(const struct load *l);
+/* "read", "write", "trim", "flush" */
+const char *load_op_name(unsigned int op);
+
+/* Everywhere below: 0, or an exit code that was explained. */
+int load_options_parse(struct load_options *o, int argc, char **argv);
+
+int device_open(struct load *l);
+void device_close(struct load *l);
+
+int engine_open(struct load *l);
+int engine_run(struct load *l);
+void engine_close(struct load *l);
+
+/* Entries of the ring that a request takes. */
+uint32_t command_parts(const struct load *l, const struct trace_row *row);
+/* Put them there; there is room. user_data is the slot. */
+void command_prepare(struct load *l, struct slot *s);
+/* 0, -errno or an NVMe status of a completion. */
+int command_status(const struct load *l, const struct slot *s, const struct io_uring_cqe *cqe);
+/* "Input/output error", "NVMe status 0x4281 ..." */
+const char *command_error(int status, char *buf, size_t room);
+
+/*
+ * The latency file: LATLOG_HEAD bytes of head, then a record of LATLOG_RECORD bytes for
+ * each request in the order of completion; little-endian. docs/slate-load.md has the table.
+ */
+#define LATLOG_HEAD 64u
+#define LATLOG_RECORD 32u
+int latlog_open(struct load *l);
+void latlog_add(struct load *l, const struct slot *s, uint64_t latency_ns);
+int latlog_close(struct load *l, bool keep);
+/* Print a file as CSV. */
+int latlog_show(const char *path);
+
+/* More requests were late than the options allow. */
+bool report_fell_short(const struct load *l);
+int report(struct load *l);
+
+#endif

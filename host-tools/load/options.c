@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * options.c - slate-load's command line. Every value is checked here: what is wrong is
+ * told with its option, and what would be right.
+ */
+#define _GNU_SOURCE
+#include "load.h"
+#include "words.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: slate-load [option ...] DEVICE TRACE\n"
+"       slate-load --show FILE\n"
+"\n"
+"Replay a trace on a block device with io_uring (fixed buffers, a registered file), and\n"
+"tell the latency of every request. DEVICE is a block device, or the character device of\n"
+"an NVMe namespace (/dev/ng0n1): then each request is NVMe passthrough commands. TRACE\n"
+"is a file (msr, ssdsim, blkparse, fio, native or content; plain, .gz or .zst), - for\n"
+"standard input, or a generator: gen:rand4k,foot=1GiB,n=100000[,seed=1][,read=PERMILLE]\n"
+"[,fill=128KiB][,gap=NS][,content=zero|random|text|similar], gen:seq128k,foot=1GiB.\n"
+"\n"
+"how\n"
+"  --passthrough          of the block device /dev/nvme0n1 take the character device\n"
+"  --closed QD            so many requests in flight (default: 1)\n"
+"  --open                 at the trace's own times; ends with status 1 when it falls short\n"
+"  --speed X              ... X times as fast (0.001 .. 1000000)\n"
+"  --depth N              ... so many requests in flight at most (default: 128)\n"
+"  --late US              ... a request submitted so much later than it was due is late\n"
+"                         (default: 1000)\n"
+"  --max-late PERMILLE    ... so many may be late (default: 10)\n"
+"  --repeat N             the trace N times\n"
+"  --limit N              stop after N requests\n"
+"  --write                the trace may write and trim: what is on DEVICE is lost\n"
+"  --max-request SIZE     longest read or write; each request in flight has a buffer of\n"
+"                         so much (default: 1MiB)\n"
+"the trace\n"
+"  --format NAME          instead of telling it from the first line\n"
+"  --device N | MAJ,MIN   rows of this device alone\n"
+"  --blk-action C         blkparse: events of this action (default Q)\n"
+"  --max-bad PERMILLE     so many bad rows are allowed (default 0)\n"
+"  --fold                 addresses beyond the device: modulo its capacity\n"
+"  --scale[=SIZE]         all addresses: in proportion, of the trace's extent or SIZE\n"
+"what comes out\n"
+"  --log FILE             a record of 32 bytes for each request\n"
+"  --show FILE            print such a file as CSV, and do nothing else\n"
+"  --json FILE|-          the summary\n"
+"  --help                 this text\n"
+"Exit status: 0; 1 requests failed, or it fell short; 2 bad input; 130 interrupted.\n";
+
+enum {
+	OPT_PASSTHROUGH = 256, OPT_CLOSED, OPT_OPEN, OPT_SPEED, OPT_DEPTH, OPT_LATE, OPT_MAX_LATE, OPT_REPEAT, OPT_LIMIT,
+	OPT_WRITE, OPT_MAX_REQUEST, OPT_FORMAT, OPT_DEVICE, OPT_BLK_ACTION, OPT_MAX_BAD, OPT_FOLD, OPT_SCALE,
+	OPT_LOG, OPT_SHOW, OPT_JSON, OPT_HELP
+};
+
+static const struct option long_options[] = {
+	{ "passthrough", no_argument, NULL, OPT_PASSTHROUGH },
+	{ "closed", required_argument, NULL, OPT_CLOSED },
+	{ "open", no_argument, NULL, OPT_OPEN },
+	{ "speed", required_argument, NULL, OPT_SPEED },
+	{ "depth", required_argument, NULL, OPT_DEPTH },
+	{ "late", required_argument, NULL, OPT_LATE },
+	{ "max-late", required_argument, NULL, OPT_MAX_LATE },
+	{ "repeat", required_argument, NULL, OPT_REPEAT },
+	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "write", no_argument, NULL, OPT_WRITE },
+	{ "max-request", required_argument, NULL, OPT_MAX_REQUEST },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "blk-action", required_argument, NULL, OPT_BLK_ACTION },
+	{ "max-bad", required_argument, NULL, OPT_MAX_BAD },
+	{ "fold", no_argument, NULL, OPT_FOLD },
+	{ "scale", optional_argument, NULL, OPT_SCALE },
+	{ "log", required_argument, NULL, OPT_LOG },
+	{ "show", required_argument, NULL, OPT_SHOW },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 }
+};
+
+static const char *option_name(int c)
+{
+	for (const struct option *o = long_options; o->name; o++)
+		if (o->val == c)
+			return o->name;
+	return "?";
+}
+
+static int get_number(int c, const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+	if (trace_parse_number(text, low, high, out))
+		return 0;
+	return load_fail(LOAD_USAGE, "--%s %s: is no whole number %" PRIu64 " .. %" PRIu64 ": give one",
+			 option_name(c), text, low, high);
+}
+
+static int get_size(int c, const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+	if (trace_parse_size(text, out) && *out >= low && *out <= high)
+		return 0;
+	return load_fail(LOAD_USAGE, "--%s %s: is no size %" PRIu64 " .. %" PRIu64 " such as 256KiB: give one",
+			 option_name(c), text, low, high);
+}
+
+static int get_depth(int c, const char *text, struct load_options *o)
+{
+	uint64_t v = 0;
+	int result = get_number(c, text, 1, LOAD_DEPTH_MAX, &v);
+
+	o->depth = (uint32_t)v;
+	return result;
+}
+
+static int take_trace_option(struct load_options *o, int c, const char *text)
+{
+	switch (c) {
+	case OPT_FORMAT:
+		if (trace_parse_format(text, &o->format.format))
+			return 0;
+		return load_fail(LOAD_USAGE, "--format %s: is none of native, msr, ssdsim, blkparse, fio, content: "
+				 "give one of them", text);
+	case OPT_DEVICE:
+		if (trace_parse_device(text, &o->format.device))
+			return 0;
+		return load_fail(LOAD_USAGE, "--device %s: is neither a number 0 .. 4294967295 nor MAJOR,MINOR: "
+				 "give one", text);
+	case OPT_BLK_ACTION:
+		o->format.action = *text;
+		return strlen(text) == 1 ? 0 :
+		       load_fail(LOAD_USAGE, "--blk-action %s: is not one letter: give one such as Q, D or C", text);
+	case OPT_MAX_BAD:
+		return get_number(c, text, 0, 1000, &o->max_bad_permille);
+	case OPT_FOLD:
+		o->beyond = TRACE_BEYOND_FOLD;
+		return 0;
+	case OPT_SCALE:
+		o->beyond = TRACE_BEYOND_SCALE;
+		return text ? get_size(c, text, 1, TRACE_BYTES_MAX, &o->scale_bytes) : 0;
+	}
+	return LOAD_USAGE;
+}
+
+static int take_option(struct load_options *o, int c, const char *text)
+{
+	int result;
+
+	switch (c) {
+	case OPT_CLOSED:
+	case OPT_DEPTH:
+		return get_depth(c, text, o);
+	case OPT_PASSTHROUGH:
+		o->passthrough = true;
+		return 0;
+	case OPT_OPEN:
+		o->open = true;
+		return 0;
+	case OPT_WRITE:
+		o->writes = true;
+		return 0;
+	case OPT_SPEED:
+		if (trace_parse_decimal(text, &o->speed) && o->speed >= LOAD_SPEED_ONE / 1000 &&
+		    o->speed <= 1000000ull * LOAD_SPEED_ONE)
+			return 0;
+		return load_fail(LOAD_USAGE, "--speed %s: is no decimal 0.001 .. 1000000, of at most six places: "
+				 "give one", text);
+	case OPT_LATE:
+		result = get_number(c, text, 1, 1000000000, &o->late_ns);
+		o->late_ns *= 1000;
+		return result;
+	case OPT_MAX_LATE:
+		return get_number(c, text, 0, 1000, &o->late_permille);
+	case OPT_REPEAT:
+		return get_number(c, text, 1, 1000000000, &o->repeat);
+	case OPT_LIMIT:
+		return get_number(c, text, 1, UINT64_MAX, &o->limit);
+	case OPT_MAX_REQUEST:
+		return get_size(c, text, LOAD_SECTOR, (uint64_t)1 << 30, &o->max_bytes);
+	case OPT_LOG:
+		o->log = text;
+		return 0;
+	case OPT_SHOW:
+		o->show = text;
+		return 0;
+	case OPT_JSON:
+		o->json = text;
+		return 0;
+	}
+	return take_trace_option(o, c, text);
+}
+
+static int check_options(const struct load_options *o, const bool *seen)
+{
+	const char *why = NULL;
+
+	if (o->show)
+		why = o->device ? "--show prints a file: leave DEVICE and TRACE out" : NULL;
+	else if (!o->device || !o->trace)
+		why = "name a DEVICE and a TRACE, or see --help";
+	else if (o->open && seen[OPT_CLOSED - 256])
+		why = "--open and --closed exclude each other: give one of them (--depth limits --open)";
+	else if (!o->open && seen[OPT_DEPTH - 256])
+		why = "--depth is for --open: give that too, or --closed";
+	else if (!o->open && (seen[OPT_SPEED - 256] || seen[OPT_LATE - 256] || seen[OPT_MAX_LATE - 256]))
+		why = "--speed, --late and --max-late are for --open: give that too";
+	else if (o->repeat > 1 && !strcmp(o->trace, "-"))
+		why = "--repeat: standard input can be read only once: name a file";
+	else if (o->log && o->json && !strcmp(o->log, o->json))
+		why = "--log and --json name one file: name two";
+	return why ? load_fail(LOAD_USAGE, "%s", why) : 0;
+}
+
+int load_options_parse(struct load_options *o, int argc, char **argv)
+{
+	bool seen[OPT_HELP - 256 + 1] = { false };
+	int c, result = 0;
+
+	opterr = 0;
+	while (!result && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (c == OPT_HELP) {
+			fputs(help, stdout);
+			exit(0);
+		}
+		if (c == '?')
+			return load_fail(LOAD_USAGE, "%s: there is no such option, or its value is missing or too "
+					 "much: see --help", argv[optind - 1]);
+		seen[c - 256] = true;
+		result = take_option(o, c, optarg);
+	}
+	if (result)
+		return result;
+	if (argc - optind > 2)
+		return load_fail(LOAD_USAGE, "%s: one DEVICE and one TRACE: leave it out", argv[optind + 2]);
+	if (!o->depth)
+		o->depth = o->open ? 128 : 1;
+	o->device = argc > optind ? argv[optind] : NULL;
+	o->trace = argc > optind + 1 ? argv[optind + 1] : NULL;
+	return check_options(o, seen);
+}
