@@ -218,6 +218,14 @@ static int next_pass(struct replay *r, struct stream *s)
 	return 1;
 }
 
+/* --no-flush: a write's FUA is forgotten; true: the row is nothing but a flush. */
+static bool leave_flush_out(struct stream *s, struct trace_row *row)
+{
+	s->flushes_left_out += row->op == TRACE_FLUSH || row->fua;
+	row->fua = false;
+	return row->op == TRACE_FLUSH;
+}
+
 int stream_fetch(struct replay *r, struct stream *s)
 {
 	struct trace_row *row = &s->row;
@@ -243,6 +251,8 @@ int stream_fetch(struct replay *r, struct stream *s)
 			s->steps_left_out++;
 			continue;
 		}
+		if (r->o.no_flush && leave_flush_out(s, row))
+			continue;
 		row->at_ns = arrival(r, s, row->at_ns);
 		if ((r->o.loop == REPLAY_OPEN || r->o.think) && row->at_ns == REPLAY_NS_MAX)
 			return too_late(s);
@@ -260,6 +270,17 @@ int stream_fetch(struct replay *r, struct stream *s)
 	return 1;
 }
 
+/* Field by field: for an initialiser of so many bytes compilers take rep stos, which is slow. */
+static inline void clear(struct ftl_io *io)
+{
+	io->submit_ns = io->done_ns = 0;
+	io->status = SSD_OK;
+	io->where = (struct ftl_breakdown){ 0 };
+	io->next = NULL;
+	io->at = io->seq = io->gc_mark = io->first_seq = io->link_ns = 0;
+	io->pending = 0;
+}
+
 struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream)
 {
 	static const enum ftl_op ops[] = {
@@ -268,8 +289,12 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	};
 	struct request *q = take_free(r->engine);
 
-	q->io = (struct ftl_io){ .op = ops[row->op], .fua = row->fua, .offset = row->offset,
-				 .bytes = row->bytes, .host = q };
+	clear(&q->io);
+	q->io.op = ops[row->op];
+	q->io.fua = row->fua;
+	q->io.offset = row->offset;
+	q->io.bytes = row->bytes;
+	q->io.host = q;
 	q->op = q->io.op;
 	q->offset = row->offset;
 	q->bytes = row->bytes;
@@ -511,8 +536,14 @@ static int run_moment(struct replay *r, uint64_t *deadline_ns)
 
 	if (r->now_ns >= r->account.interval_end_ns)
 		account_tick(r, r->now_ns);
-	if (*deadline_ns <= r->now_ns)
-		*deadline_ns = slate_step(r->dev, r->now_ns);
+	while (*deadline_ns <= r->now_ns) {
+		uint64_t next_ns = slate_step(r->dev, r->now_ns);
+
+		*deadline_ns = next_ns;
+		if (next_ns < e->first_ns && next_ns < e->arrival_ns &&
+		    next_ns < r->account.interval_end_ns && !replay_stopped)
+			r->now_ns = next_ns;	/* the drive's own: nobody else has to be asked */
+	}
 	if (e->first_ns > r->now_ns && e->arrival_ns > r->now_ns)
 		return 0;
 	deliver(r);

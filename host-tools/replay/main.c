@@ -153,12 +153,15 @@ static int open_drive(struct replay *r)
 		fputs("\r\033[K", stderr);
 	if (replay_stopped)
 		return REPLAY_INTERRUPTED;
+	if (result && r->o.loop == REPLAY_RECORDED && !r->o.sets && !r->o.drive)
+		return replay_fail(REPLAY_USAGE, "%s: its '# set' lines describe no drive (%s): the recording's "
+				   "head is damaged: record again", trace_name(r->stream[0].trace), err);
 	if (result)
 		return replay_fail(REPLAY_USAGE, "%s", err);
 	r->capacity = slate_capacity(r->dev);
 	r->unit_bytes = slate_unit_bytes(r->dev);
-	r->grain_bytes = r->o.align_units ? r->unit_bytes : FTL_SECTOR_BYTES;
-	r->grain_mask = r->grain_bytes & (r->grain_bytes - 1) ? UINT64_MAX : r->grain_bytes - 1;
+	trace_place_init(&r->place, r->o.beyond, r->capacity, r->unit_bytes,
+			 r->o.align_units ? r->unit_bytes : FTL_SECTOR_BYTES);
 	return 0;
 }
 
@@ -187,7 +190,7 @@ static int open_all(struct replay *r)
 		result = open_traces(r);
 	if (!result)
 		result = open_drive(r);
-	for (unsigned int i = 0; !result && i < r->streams && r->o.beyond == BEYOND_SCALE; i++)
+	for (unsigned int i = 0; !result && i < r->streams && r->o.beyond == TRACE_BEYOND_SCALE; i++)
 		result = place_find_extent(r, &r->stream[i]);
 	if (!result && r->o.check) {
 		r->verify = verify_open(r, !slate_was_there(r->dev));

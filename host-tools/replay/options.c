@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "replay.h"
+#include "words.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -33,6 +34,7 @@ static const char help[] =
 "  --open                 at the trace's own times\n"
 "  --speed X              ... (or those gaps) X times as fast (0.001 .. 1000000)\n"
 "  --common-clock         streams keep the distance of their first times\n"
+"  --no-flush             leave out flushes, and the FUA of writes\n"
 "  --repeat N             each trace N times\n"
 "  --limit N              stop after N requests\n"
 "  --warmup N             count from the completion of request N on\n"
@@ -64,7 +66,8 @@ enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_FORMAT,
 	OPT_DEVICE, OPT_BLK_ACTION, OPT_MAX_BAD, OPT_FOLD, OPT_SCALE, OPT_ALIGN, OPT_JSON, OPT_CSV,
-	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_HELP
+	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH,
+	OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -79,6 +82,7 @@ static const struct option long_options[] = {
 	{ "think", no_argument, NULL, OPT_THINK },
 	{ "speed", required_argument, NULL, OPT_SPEED },
 	{ "common-clock", no_argument, NULL, OPT_COMMON_CLOCK },
+	{ "no-flush", no_argument, NULL, OPT_NO_FLUSH },
 	{ "repeat", required_argument, NULL, OPT_REPEAT },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
@@ -110,62 +114,35 @@ static const char *option_name(int c)
 	return "?";
 }
 
-/* Digits alone, low .. high. */
 static int get_number(int c, const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
-	char *end;
-
-	*out = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || strlen(text) > 18 || *out < low || *out > high)
-		return replay_fail(REPLAY_USAGE, "--%s %s: is no whole number %" PRIu64 " .. %" PRIu64
-				   ": give one", option_name(c), text, low, high);
-	return 0;
+	if (trace_parse_number(text, low, high, out))
+		return 0;
+	return replay_fail(REPLAY_USAGE, "--%s %s: is no whole number %" PRIu64 " .. %" PRIu64 ": give one",
+			   option_name(c), text, low, high);
 }
 
-/* A decimal of up to six places. */
 static int get_speed(const char *text, uint64_t *out)
 {
-	uint64_t whole = 0, part = 0, scale = REPLAY_SPEED_ONE;
-	const char *s = text;
-
-	for (; *s >= '0' && *s <= '9' && whole <= 1000000; s++)
-		whole = whole * 10 + (uint64_t)(*s - '0');
-	if (s != text && *s == '.')
-		for (s++; *s >= '0' && *s <= '9' && scale > 1; s++) {
-			part = part * 10 + (uint64_t)(*s - '0');
-			scale /= 10;
-		}
-	*out = whole * REPLAY_SPEED_ONE + part * scale;
-	if (*s || s == text || *out < REPLAY_SPEED_ONE / 1000 || *out > 1000000ull * REPLAY_SPEED_ONE)
-		return replay_fail(REPLAY_USAGE, "--speed %s: is no decimal 0.001 .. 1000000, of at most six "
-				   "places: give one", text);
-	return 0;
+	if (trace_parse_decimal(text, out) && *out >= REPLAY_SPEED_ONE / 1000 &&
+	    *out <= 1000000ull * REPLAY_SPEED_ONE)
+		return 0;
+	return replay_fail(REPLAY_USAGE, "--speed %s: is no decimal 0.001 .. 1000000, of at most six "
+			   "places: give one", text);
 }
 
 static int get_device(const char *text, uint64_t *out)
 {
-	const char *comma = strchr(text, ',');
-	uint64_t minor = 0;
-	char major[16];
-
-	if (!comma || comma - text >= (long)sizeof(major))
-		return get_number(OPT_DEVICE, text, 0, UINT32_MAX, out);
-	snprintf(major, sizeof(major), "%.*s", (int)(comma - text), text);
-	if (get_number(OPT_DEVICE, major, 0, 4095, out) ||
-	    get_number(OPT_DEVICE, comma + 1, 0, 1048575, &minor))
-		return REPLAY_USAGE;
-	*out = *out << 20 | minor;
-	return 0;
+	if (trace_parse_device(text, out))
+		return 0;
+	return replay_fail(REPLAY_USAGE, "--device %s: is neither a whole number 0 .. 4294967295 nor MAJOR,MINOR "
+			   "(0 .. 4095 and 0 .. 1048575): give one", text);
 }
 
 static int get_format(const char *text, enum trace_format *out)
 {
-	for (unsigned int f = TRACE_NATIVE; f < TRACE_GENERATED; f++) {
-		if (strcmp(text, trace_format_names[f]))
-			continue;
-		*out = (enum trace_format)f;
+	if (trace_parse_format(text, out))
 		return 0;
-	}
 	return replay_fail(REPLAY_USAGE, "--format %s: is none of native, msr, ssdsim, blkparse, fio, content: "
 			   "give one of them", text);
 }
@@ -211,11 +188,14 @@ static int take_flag(struct replay_options *o, int c)
 	case OPT_COMMON_CLOCK:
 		o->common_clock = true;
 		return 0;
+	case OPT_NO_FLUSH:
+		o->no_flush = true;
+		return 0;
 	case OPT_RECORDED:
 		o->loop = REPLAY_RECORDED;
 		return 0;
 	case OPT_FOLD:
-		o->beyond = BEYOND_FOLD;
+		o->beyond = TRACE_BEYOND_FOLD;
 		return 0;
 	case OPT_READ_BACK:
 		o->read_back = true;
@@ -243,7 +223,7 @@ static int take_trace_option(struct replay_options *o, int c, const char *text)
 	case OPT_MAX_BAD:
 		return get_number(c, text, 0, 1000, &o->max_bad_permille);
 	case OPT_SCALE:
-		o->beyond = BEYOND_SCALE;
+		o->beyond = TRACE_BEYOND_SCALE;
 		if (text && (!trace_parse_size(text, &o->scale_bytes) || !o->scale_bytes))
 			return replay_fail(REPLAY_USAGE, "--scale=%s: is no size such as 200GiB: give one",
 					   text);
@@ -336,10 +316,10 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 	else if (o->ephemeral && !o->drive)
 		why = "--ephemeral without --drive: name the drive file";
 	else if (o->loop == REPLAY_RECORDED && (o->names != 1 || o->repeat != 1 || o->limit ||
-						o->warmup || o->beyond != BEYOND_ERROR ||
-						o->align_units))
+						o->warmup || o->beyond != TRACE_BEYOND_ERROR ||
+						o->align_units || o->no_flush))
 		why = "--recorded takes one trace as it is, and compares all of it: leave --repeat, --limit, "
-		      "--warmup, --fold, --scale and --align out";
+		      "--warmup, --no-flush, --fold, --scale and --align out";
 	else if (o->loop == REPLAY_RECORDED && o->profile)
 		why = "--recorded: the recording has the drive's settings: leave --profile out";
 	else if (o->read_back && (!o->check || o->loop == REPLAY_RECORDED))

@@ -6,7 +6,7 @@
  *   options.c   the command line
  *   engine.c    the loop: virtual time, streams, requests in flight
  *   recorded.c  the other loop: a recording's own calls, compared
- *   place.c     from a trace's addresses to the drive's
+ *   place.c     ../trace/place.c, with the replay's messages
  *   verify.c    --check: what each sector must hold
  *   shadow.c    the same of traces with content: hashes of it
  *   account.c   what is counted, and since when; the time series
@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "hist.h"
+#include "place.h"
 #include "slate.h"
 #include "trace.h"
 
@@ -35,7 +36,6 @@
 #define REPLAY_CHECK_EVERY 100000u	/* FTL_OPS.check() costs O(pages) */
 
 enum replay_loop { REPLAY_CLOSED, REPLAY_OPEN, REPLAY_RECORDED };
-enum replay_beyond { BEYOND_ERROR, BEYOND_FOLD, BEYOND_SCALE };
 
 struct replay_options {
 	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json "-": stdout */
@@ -43,9 +43,10 @@ struct replay_options {
 	unsigned int sets;
 	const char *name[REPLAY_STREAMS_MAX];	/* traces */
 	unsigned int names;
-	bool read_back, ephemeral, align_units, common_clock, think, wall, check, user_payload;
+	bool read_back, ephemeral, align_units, common_clock, think, no_flush, wall, check,
+	     user_payload;
 	enum replay_loop loop;
-	enum replay_beyond beyond;
+	enum trace_beyond beyond;
 	uint64_t scale_bytes;		/* extent of the trace; 0: look for it */
 	uint32_t qd;			/* of each stream, closed loop */
 	uint64_t speed;			/* times REPLAY_SPEED_ONE */
@@ -54,15 +55,6 @@ struct replay_options {
 	uint64_t check_every;
 	uint64_t max_bad_permille;
 	struct trace_options trace;
-};
-
-/* What happened to addresses on their way from the trace to the drive. */
-struct placed {
-	uint64_t zero_size;		/* left out */
-	uint64_t folded;		/* offset taken modulo the capacity */
-	uint64_t moved;			/* would have crossed the end: moved down to end there */
-	uint64_t scaled;
-	uint64_t aligned;		/* widened to whole sectors or units */
 };
 
 struct stream {
@@ -79,9 +71,9 @@ struct stream {
 					 * then its end; 0: none */
 	uint64_t extent;		/* SCALE */
 	uint32_t inflight;
-	uint64_t requests, bad, backwards, steps_left_out;
+	uint64_t requests, bad, backwards, steps_left_out, flushes_left_out;
 	uint64_t bad_shown;
-	struct placed placed;
+	struct trace_placed placed;
 };
 
 struct request {
@@ -128,8 +120,7 @@ struct replay {
 	struct replay_options o;
 	struct slate_dev *dev;
 	uint64_t capacity, unit_bytes;
-	uint64_t grain_bytes;		/* requests are widened to whole ones: sectors or units */
-	uint64_t grain_mask;		/* grain_bytes - 1, or all ones if it is no power of two */
+	struct trace_place place;	/* grains: sectors or mapping units */
 	struct stream stream[REPLAY_STREAMS_MAX];
 	unsigned int streams;
 	struct account account;

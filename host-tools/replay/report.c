@@ -110,7 +110,7 @@ static void put_options(const struct replay *r, json_t *root)
 	put(o, "limit", r->o.limit);
 	put(o, "warmup", r->o.warmup);
 	put_text(o, "beyond", beyonds[r->o.beyond]);
-	put(o, "align_bytes", r->grain_bytes);
+	put(o, "align_bytes", r->place.grain_bytes);
 	json_object_set_new(o, "common_clock", json_boolean(r->o.common_clock));
 	json_object_set_new(o, "think", json_boolean(r->o.think));
 }
@@ -161,6 +161,7 @@ static json_t *input(struct stream *s)
 	put(o, "moved", s->placed.moved);
 	put(o, "extent_bytes", s->extent);
 	put(o, "events_left_out", s->steps_left_out);
+	put(o, "flushes_left_out", s->flushes_left_out);
 	return o;
 }
 

@@ -21,7 +21,7 @@ static void print_op(const struct replay *r, unsigned int op)
 
 static void print_input(const struct stream *s)
 {
-	const struct placed *p = &s->placed;
+	const struct trace_placed *p = &s->placed;
 	struct trace_counts c;
 
 	trace_get_counts(s->trace, &c);

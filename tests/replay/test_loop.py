@@ -72,6 +72,19 @@ class Loops(Case):
         self.assertEqual(fast[2], 2 * WRITE + 250)
         self.assertTrue(self.json("--think", trace)["replay"]["think"])
 
+    def test_no_flush(self):
+        """Flushes and FUA are left out and counted; a thought lasts from the row before to the row after."""
+        trace = self.native("0 0 write 0 4096", "300 0 flush", "1000 0 write 4096 4096 fua", "1500 0 flush")
+        rows = self.rows("--think", "--no-flush", trace)
+        self.assertEqual(
+            [(row["op"], row["submit_ns"], row["fua"]) for row in rows],
+            [("write", 0, 0), ("write", WRITE + 1000, 0)],
+        )
+        self.assertEqual(self.json("--no-flush", trace)["inputs"][0]["flushes_left_out"], 3)
+        found = self.json(trace)
+        self.assertEqual((found["inputs"][0]["flushes_left_out"], found["host"]["flush"]["ios"]), (0, 2))
+        self.refused("--recorded", "--no-flush", trace, words=("--recorded takes one trace as it is", "--no-flush"))
+
     def test_think_of_several_streams(self):
         """Each stream thinks for itself: the second's thought ends while the first's request is under way."""
         one = self.native("0 0 write 0 4096", "300000 0 read 0 4096", name="a")

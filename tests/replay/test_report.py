@@ -34,7 +34,7 @@ HOST = {
 }
 INPUT = (
     {name: int for name in """bytes lines rows bad other other_devices requests backwards zero_size
-    aligned folded scaled moved extent_bytes events_left_out""".split()}
+    aligned folded scaled moved extent_bytes events_left_out flushes_left_out""".split()}
     | {
         "name": str,
         "format": str,
@@ -436,6 +436,20 @@ class Recorded(Case):
         self.assertIn("no recording", self.again(code=2).stderr)
         self.recording.write_text(text.replace("# state fresh", "# state mounted"), encoding="utf-8")
         self.assertIn("--drive", self.again(code=2).stderr)
+
+    def test_a_damaged_head(self):
+        """The file is named, and what is wrong with it; not a profile's line alone."""
+        text = self.recording.read_text(encoding="utf-8")
+        for was, now, word in (
+            ("# set geometry.channels=", "# sex geometry.channels=", "geometry.channels is missing"),
+            ("# set geometry.channels=", "# set geometry.channels=x", "geometry.channels = 'x"),
+            ("# set geometry.channels=", "# set geometri.channels=", "no such section"),
+        ):
+            self.recording.write_text(text.replace(was, now), encoding="utf-8")
+            said = self.again(code=2).stderr
+            self.assertIn(f"{self.recording}: its '# set' lines describe no drive (", said)
+            self.assertIn(word, said)
+            self.assertIn("head is damaged: record again", said)
 
     def test_of_a_drive_file(self):
         """Recorded on a drive that was there, replayed on a copy of it as it was."""
