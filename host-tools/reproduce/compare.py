@@ -7,6 +7,7 @@ picture of a figure shows is not read off.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ class Row:
     unit: str
     ours: float | None
     paper: float | None = None
+    low: float | None = None  # with several seeds, of which ours is the mean
+    high: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -133,6 +136,44 @@ def breakdown(configs: Labels, published: Published) -> Rows:
         return out
 
     return rows
+
+
+def unseeded(trace: str) -> str:
+    """The tag without its seed."""
+    return re.sub(r",seed=\d+", "", trace)
+
+
+def seeded(inner: Rows, best: Callable | None = None) -> Rows:
+    """One row of the same trace with several seeds: the mean over them, the least and the largest.
+
+    Seeds that not every trace has are left out: an average is of the same traces for each. best: of the means.
+    """
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        by_seed: dict[str, list[str]] = {}
+        for trace in traces:
+            by_seed.setdefault(trace.removeprefix(unseeded(trace)), []).append(trace)
+        found: dict[tuple[str, str], list[Row]] = {}
+        for some in by_seed.values():
+            if len(some) == len(by_seed[""]):
+                for row in inner(results, tuple(some), accounting):
+                    found.setdefault((unseeded(row.trace), row.what), []).append(row)
+        out = [over_seeds(trace, several) for (trace, _), several in found.items()]
+        for row in out:
+            if row.trace == "best":
+                of = best(other.ours for other in out if other.what == row.what and other.trace not in ("average", "best"))
+                same = next(other for other in out if other.what == row.what and other.ours == of)
+                row.ours, row.low, row.high = same.ours, same.low, same.high
+        return out
+
+    return rows
+
+
+def over_seeds(trace: str, several: list[Row]) -> Row:
+    """Of rows that differ in the seed."""
+    first, values = several[0], [row.ours for row in several if row.ours is not None]
+    span = (min(values), max(values)) if len(several) > 1 else (None, None)
+    return Row(trace, first.what, first.unit, mean(values), first.paper, *span)
 
 
 def together(*several: Rows) -> Rows:

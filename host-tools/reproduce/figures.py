@@ -30,7 +30,9 @@ class Figure:
     rows: Rows
     accountings: tuple[str, ...] = ACCOUNTINGS
     note: str = ""
+    guests: tuple[str, ...] = ()  # configurations of guest runs (study.py); configs and traces are not run then
     picture: str = "bars"  # or "series": over time; "stack": averages by cause; "cdf": of write bandwidth
+    window_ms: int = 100  # of a cdf
 
 
 def volumes(*names: str) -> tuple[Trace, ...]:

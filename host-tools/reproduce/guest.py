@@ -2,16 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """guest.py - what the drive counted of each fio job of a guest, in slate-replay's form.
 
-    guest.py RUN POINTS JOB ...
+    guest.py RUN [--record FILE --interval-ms N] JOB=RESULT ...
 
-RUN is the folder of 'slate run'; POINTS/JOB/guest.device.json are written: of measures.py's
-keys those of bytes, times and read amplification.
+RUN is the folder of 'slate run'; of each JOB (a section of its job file) RESULT is written: of
+measures.py's keys those of bytes, times, commands of the array and read amplification; with a
+recording of the run, also bytes in intervals, by the drive's own times of completion.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -19,31 +23,106 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from slate_lib.account import Device, JobAccount, raf_parts  # noqa: E402
 
+Done = tuple[int, str, int]  # ns, op, bytes
+
+
+class GuestError(Exception):
+    """A sentence for the user."""
+
+
+def by_source(job: JobAccount, counter: str) -> dict[str, int]:
+    """Of the array's commands."""
+    return {name: counts.get(counter, 0) for name, counts in job.account.sources.items()}
+
 
 def result_of(job: JobAccount) -> dict:
-    """The keys that figure 18 needs."""
+    """The keys that the figures need."""
     host = {name: {"ios": op.ios, "bytes": op.bytes} for name, op in job.account.op.items()}
-    parts = raf_parts(job.account)
-    return {"time": {"begin_ns": job.begin_ns, "end_ns": job.end_ns}, "host": host, "raf_by": parts}
+    ops = {name: by_source(job, f"{name}s") for name in ("read", "program", "erase", "copyback")}
+    return {
+        "time": {"begin_ns": job.begin_ns, "end_ns": job.end_ns},
+        "host": host,
+        "raf_by": raf_parts(job.account),
+        "nand": {"ops": ops},
+        "gc": {"blocks_erased": sum(ops["erase"].values())},
+    }
+
+
+def recorded(path: Path) -> list[Done]:
+    """All that was done."""
+    with path.open(encoding="ascii") as lines:
+        return list(completions(lines))
+
+
+def completions(lines: Iterable[str]) -> Iterator[Done]:
+    """Of a recording (docs/replay.md): a request, and later what it was that is done."""
+    requests: list[Done] = []
+    for line in lines:
+        words = line.split()
+        if line.startswith("#") or not words:
+            continue
+        if words[2] in ("read", "write", "trim"):
+            requests.append((int(words[0]), words[2], int(words[4])))
+        elif words[2] == "flush":
+            requests.append((int(words[0]), "flush", 0))
+        elif words[2] == "done":
+            now, op, size = requests[int(words[3])]
+            yield now + int(words[4]), op, size
+
+
+def series_of(done: Iterable[Done], job: JobAccount, interval_ms: int) -> dict:
+    """Bytes and I/Os of each interval, from the job's beginning, in which something was completed."""
+    width = interval_ms * 10**6
+    rows: dict[int, dict] = {}
+    for now, op, size in done:
+        if job.begin_ns <= now <= job.end_ns:
+            at = (now - job.begin_ns) // width * width
+            sums = rows.setdefault(at, {"at_ns": at}).setdefault(op, {"ios": 0, "bytes": 0})
+            sums["ios"] += 1
+            sums["bytes"] += size
+    return {"interval_ns": width, "rows": [rows[at] for at in sorted(rows)]}
+
+
+def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: int) -> dict[str, dict]:
+    """By job; all of them, or GuestError."""
+    device = Device(json.loads((run / "device.json").read_text(encoding="utf-8")))
+    done = recorded(record) if record else []
+    made = {}
+    for name in jobs:
+        job = device.job(name)
+        if job is None or job.shared:
+            ran = ", ".join(device.labels()) or "none"
+            raise GuestError(f"{run}: no job '{name}' that ran alone (there are: {ran}): name a section of the job file")
+        made[name] = result_of(job)
+        if record:
+            made[name]["series"] = series_of(done, job, interval_ms)
+    return made
 
 
 def main(argv: list[str]) -> int:
     """Returns 1 with a sentence on stderr when a job is missing."""
-    if len(argv) < 3:
-        print("usage: guest.py RUN POINTS JOB ...", file=sys.stderr)
-        return 2
-    device = Device(json.loads((Path(argv[0]) / "device.json").read_text(encoding="utf-8")))
-    made = {}
-    for name in argv[2:]:
-        job = device.job(name)
-        if job is None or job.shared:
-            print(f"guest.py: {argv[0]}: no job '{name}' that ran alone: run fio-jobs/spread-reads.fio", file=sys.stderr)
-            return 1
-        made[name] = result_of(job)
-    for name, result in made.items():
-        path = Path(argv[1]) / name / "guest.device.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    parser = argparse.ArgumentParser(description="results of a guest's fio jobs in slate-replay's form")
+    parser.add_argument("run", type=Path, metavar="RUN")
+    parser.add_argument("--record", type=Path, metavar="FILE")
+    parser.add_argument("--interval-ms", type=int, default=10, metavar="N")
+    parser.add_argument("jobs", nargs="+", metavar="JOB=RESULT")
+    args = parser.parse_args(argv)
+    wanted = dict(word.partition("=")[::2] for word in args.jobs)
+    if not all(wanted.values()):
+        parser.error("each JOB=RESULT needs a file to write: as su=points/su.json")
+    if args.interval_ms < 1:
+        parser.error(f"--interval-ms {args.interval_ms}: must be 1 or more")
+    try:
+        made = results(args.run, wanted, args.record, args.interval_ms)
+        for name, result in made.items():
+            path = Path(wanted[name])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            os.replace(part, path)
+    except (GuestError, OSError) as error:
+        print(f"guest.py: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -87,6 +87,12 @@ def raf_host(result: dict) -> float | None:
     return result["raf_by"].get("host")
 
 
+def dies_busy(result: dict) -> float:
+    """Mean share of the time in which a die was at work, %."""
+    dies = result["busy"]["dies"]
+    return 100 * sum(die["busy"] for die in dies) / len(dies)
+
+
 def pages_moved(result: dict) -> int:
     """Pages copied by GC."""
     return result["gc"]["pages_moved"]
@@ -95,6 +101,58 @@ def pages_moved(result: dict) -> int:
 def blocks_erased(result: dict) -> int:
     """Blocks (or partial blocks) erased."""
     return result["gc"]["blocks_erased"]
+
+
+def pages_written(result: dict) -> int:
+    """Programmed by the DAC FTL, by GC, too."""
+    return result["reduction"]["host_pages"] + result["reduction"]["gc_pages"]
+
+
+def pages_by_gc(result: dict) -> int:
+    """Of these."""
+    return result["reduction"]["gc_pages"]
+
+
+def pages_if_split(result: dict) -> float:
+    """What would be written if contents could go on in the next page; entries have 16 bytes, 25 with a reference."""
+    one, unit_bytes = result["reduction"], _setting(result, "ftl.unit_bytes")[0]
+    entries = 16 * one["comp_units"] + 25 * (one["delta_units"] + one["link_units"])
+    return one["raw_units"] + (one["comp_bytes"] + one["delta_bytes"] + entries) / unit_bytes
+
+
+def units_reduced(result: dict) -> int:
+    """Units that the DAC FTL's engine was given."""
+    return sum(result["reduction"][f"{kind}_units"] for kind in ("raw", "comp", "delta", "link"))
+
+
+def reference_share(result: dict) -> float | None:
+    """Units stored against a reference, of all."""
+    return _ratio(result["reduction"]["delta_units"], units_reduced(result))
+
+
+def _of_delta_units(result: dict, size: int) -> float | None:
+    unit_bytes = _setting(result, "ftl.unit_bytes")[0]
+    return _ratio(size, result["reduction"]["delta_units"] * unit_bytes)
+
+
+def reference_ratio(result: dict) -> float | None:
+    """What these take, of their size."""
+    return _of_delta_units(result, result["reduction"]["delta_bytes"])
+
+
+def plain_ratio(result: dict) -> float | None:
+    """What these would take if compressed alone (ftl.count_plain)."""
+    return _of_delta_units(result, result["reduction"]["plain_bytes"])
+
+
+def reference_reads(result: dict) -> int:
+    """References that were read from flash."""
+    return result["reduction"]["reference_reads"]
+
+
+def refused(result: dict) -> int:
+    """References found that the drive had no room to keep."""
+    return result["reduction"]["refused_references"]
 
 
 def gc_energy_uj(result: dict) -> float:

@@ -72,7 +72,9 @@ def panel(axis, rows: list[Row], unit: str, names: dict[str, str]) -> None:
         some = [row for row in rows if row.what == label]
         at = [traces.index(row.trace) - 0.4 + width * (n + 0.5) for row in some]
         colour = COLOURS[n % len(COLOURS)]
-        axis.bar(at, [row.ours for row in some], width, label=label, color=colour)
+        spans = [(row.ours - row.low, row.high - row.ours) if row.low is not None else (0, 0) for row in some]
+        error = {"yerr": list(zip(*spans)), "error_kw": {"elinewidth": 0.6}} if any(map(any, spans)) else {}
+        axis.bar(at, [row.ours for row in some], width, label=label, color=colour, **error)
         for x, row in zip(at, some):
             if row.paper is not None:
                 axis.plot([x - width / 2, x + width / 2], [row.paper] * 2, color="black", linewidth=2)
@@ -84,15 +86,15 @@ def panel(axis, rows: list[Row], unit: str, names: dict[str, str]) -> None:
 
 
 def cdf(figure: Figure, results: Results, names: dict[str, str], path: Path) -> None:
-    """Share of the windows of 100 ms whose write bandwidth is at most so much, a line a configuration."""
+    """Share of the windows whose write bandwidth is at most so much, a line a configuration."""
     drawn, axis = pyplot.subplots(figsize=(9, 3))
-    for n, config in enumerate(figure.configs):
+    for n, config in enumerate(figure.configs + figure.guests):
         found = results.found[figure.traces[0].tag, config, figure.accountings[0]]
-        values = sorted(measures.window_mib_s(found, 100))
+        values = sorted(measures.window_mib_s(found, figure.window_ms))
         axis.step(values, [(k + 1) / len(values) for k in range(len(values))], where="post", linewidth=0.8,
-                  label=config.removesuffix("-series") + "FTL", color=COLOURS[n])  # fmt: skip
+                  label=config.removeprefix("guest-").split("-")[0] + "FTL", color=COLOURS[n])  # fmt: skip
     axis.set_xlabel("write bandwidth, MiB/s")
-    axis.set_ylabel("share of windows")
+    axis.set_ylabel(f"share of windows of {figure.window_ms} ms")
     axis.set_title(f"{figure.name}: {figure.title}, {names[figure.traces[0].tag]}", loc="left")
     axis.legend(frameon=False)
     save(drawn, path)

@@ -16,6 +16,7 @@ percentage stay what they are.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,7 @@ class Trace:
 
     volume: str
     settings: tuple[tuple[str, float], ...] = ()
-    maker: str = "standin"  # or "mix": of mixes.toml
+    maker: str = "standin"  # or "mix": of mixes.toml, or "content": a guest's recording
 
     @property
     def tag(self) -> str:
@@ -72,6 +73,26 @@ class Config:
     profile: str
     sets: tuple[str, ...]
     args: tuple[str, ...] = ("--open",)
+    of_trace: Callable[[Trace], tuple[str, ...]] = lambda _: ()  # settings that depend on it
+
+
+@dataclass(frozen=True)
+class GuestRun:
+    """A fio job file in a guest ('slate run'): each of its sections is a result."""
+
+    config: str  # of the results
+    job: str  # its file
+    profile: str
+    sets: tuple[str, ...]
+    tags: tuple[tuple[str, str], ...]  # section of the job file, tag of the trace that it stands for
+    args: tuple[str, ...] = ()  # more of slate run's options
+    depth: int = 0  # iodepth=32 of the file becomes this; 0: as it is
+    interval_ms: int = 0  # of what is completed in intervals; 0: not wanted
+
+    @property
+    def name(self) -> str:
+        """For file names; unique in a study."""
+        return f"{self.config}.{Path(self.job).stem}"
 
 
 def free_blocks(blocks: int, percent: int) -> int:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """reproduce.py - run a study: what 'make reproduce-pen' and its like call.
 
-    reproduce.py pen|ippbe|spread|rps [--quick] [--traces DIR] [--scale N] [--out DIR]
+    reproduce.py pen|ippbe|spread|rps|dac [--quick] [--traces DIR] [--scale N] [--out DIR]
                  [--jobs N] [--executor local|slurm] [--dry-run]
 
 Checks what the user gave and starts Snakemake (build/venv-reproduce). Tables of the
@@ -81,7 +81,8 @@ def main(argv: list[str]) -> int:
             raise StudyError(f"--jobs {args.jobs}: must be 1 or more")
         study = studies.of(args.study, args.quick, args.scale, args.traces or None)
         study.kind.drives(study.scale)
-        for needed, target in ((SNAKEMAKE, "make venv-reproduce"), (REPLAY, "make core")):
+        recorders = [(studies.ROOT / name, "make build guest-apps guest-content") for name in study.recorders()]
+        for needed, target in ((SNAKEMAKE, "make venv-reproduce"), (REPLAY, "make core"), *recorders):
             if not needed.exists():
                 raise StudyError(f"{needed.relative_to(studies.ROOT)} is not there: '{target}' first")
         lock = alone()

@@ -7,24 +7,52 @@ relaxed one (order = rps) of the same array.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import measures
-from compare import Rows, absolute, change, relative, times, together
+import mix
+from compare import Rows, absolute, change, relative, seeded, times, together
 from figures import OURS, Figure
-from points import Config, StudyError, Trace
+from points import Config, GuestRun, StudyError, Trace
 from spread import each, mixes
 
 BLOCKS = 512  # of a chip: Table 1
 FTLS = {"page": ("pageFTL", "fps"), "parity": ("parityFTL", "fps"), "rtf": ("rtfFTL", "fps"), "flex": ("flexFTL", "rps")}
 TABLE2 = ("oltp", "ntrx", "webserver", "varmail", "fileserver")
 DEPTH = 32  # requests in flight: one a chip; the text does not say
-UNIFORM = (("hot", 0), ("hot_part", 0))
-VARIED = {
-    "ntrx": (UNIFORM, (("flush", 1),)),
-    "varmail": ((("foot_gib", 14),), (("flush", 1),)),
-}
+SEEDS = (2, 3)  # and the mixes' own, 1
+SKEWS = (  # of NTRX, which has 75 % of the requests on 1 % of the places
+    (("hot", 750), ("hot_part", 100)), (("hot", 800), ("hot_part", 200)), (("hot", 0), ("hot_part", 0), ("theta", 0.9)),
+    (("hot", 0), ("hot_part", 0)),
+)  # fmt: skip
+FOOTS_GIB = {"ntrx": (8, 13), "varmail": (8, 13, 14)}  # exported of 16; the mixes have 11
+BUFFERS_MIB = (1, 16)  # rps.ini has 4
 BURSTS = ((320, 20), (4000, 800))  # requests, pause in ms; 320 and 20: varmail.fio
+VARIED = mixes("ntrx", "varmail")  # in the sweeps
 INTERVAL_MS = 10
+SHARED = "ftl.gc_frontier=shared"
+# GC's copies in the host's blocks, of all four: what the text describes of rtfFTL and flexFTL, and does not say
+# of the others; and flexFTL's foreground copies in pages chosen as the host's: MSB copies are background GC's.
+ALIKE = {"page": "page-shared", "parity": "parity-shared", "rtf": "rtf", "flex": "flex-host"}
+COPIES = {  # where GC's copies go: configuration, what the table calls it
+    "page": "pageFTL, own blocks", "page-shared": "pageFTL, the host's",
+    "parity": "parityFTL, own blocks", "parity-shared": "parityFTL, the host's",
+    "rtf-own": "rtfFTL, own blocks", "rtf": "rtfFTL, the host's",
+    "flex-own": "flexFTL, own blocks", "flex": "flexFTL, the host's: MSB pages",
+    "flex-fast": "flexFTL, the host's: LSB pages", "flex-host": "flexFTL, the host's: chosen as the host's pages",
+    "flex-q0": "flexFTL, the host's: MSB pages; no quota", "flex-host-q0": "flexFTL, the host's: chosen alike; no quota",
+    "flex-own-q0": "flexFTL, own blocks; no quota",
+}  # fmt: skip
 WINDOWS_MS = (10, 100, 1000)
+GUEST_S = {"fio-jobs/varmail-bursts.fio": 10, "fio-jobs/varmail.fio": 10}  # virtual seconds of a section
+BURST_JOBS = ("burst-320", "burst-1000", "burst-4000")
+GUEST_AGE = 2  # times the capacity
+
+
+IOPS = {"page": (1.16, 1.05), "parity": (1.56, 1.35), "rtf": (1.61, 1.29)}  # published: best, average
+ERASES = {"parity": (-30.0, -23.0), "rtf": (-32.0, -28.0)}
+BANDWIDTHS = {("peak", "rtf"): 2.13, ("mean", "parity"): 1.24, ("mean", "rtf"): 1.17}
+PUBLISHED_MS = 100  # the window that these are put beside: the text has no length
 
 
 class Rps:
@@ -35,17 +63,28 @@ class Rps:
             raise StudyError(f"scale {scale} does not divide flexFTL's 512 blocks per chip: take a power of two up to 16")
         self.blocks = BLOCKS // scale
 
-    def config(self, ftl: str, suffix: str = "", args: tuple[str, ...] = ()) -> Config:
+    def config(self, ftl: str, suffix: str = "", sets: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Config:
         """One of the four."""
-        drive = (f"geometry.blocks_per_plane={self.blocks}", f"ftl.type={ftl}", f"geometry.order={FTLS[ftl][1]}")
+        drive = (f"geometry.blocks_per_plane={self.blocks}", f"ftl.type={ftl}", f"geometry.order={FTLS[ftl][1]}", *sets)
         return Config(ftl + suffix, "rps", drive, ("--closed", str(DEPTH), "--think", *args))
 
     def all(self) -> dict[str, Config]:
         """By name."""
         made = []
         for ftl in FTLS:
-            made += [self.config(ftl), self.config(ftl, "-series", args=("--interval", str(INTERVAL_MS)))]
+            made += [self.config(ftl, s, args=args) for s, args in self.ways()]
+            made += [self.config(ftl, f"-b{mib}", sets=(f"ftl.buffer_units={mib * 256}",)) for mib in BUFFERS_MIB]
+        made += [self.config(ftl, f"-shared{s}", (SHARED,), args) for ftl in ("page", "parity") for s, args in self.ways()]
+        made += [self.config("flex", f"-host{s}", ("ftl.gc_pages=host",), args) for s, args in self.ways()]
+        own, no_quota = "ftl.gc_frontier=own", "ftl.quota_permille=0"
+        made += [self.config("rtf", "-own", (own,)), self.config("flex", "-own", (own,))]
+        made += [self.config("flex", "-fast", ("ftl.gc_pages=fast",)), self.config("flex", "-q0", (no_quota,))]
+        made += [self.config("flex", "-host-q0", ("ftl.gc_pages=host", no_quota)), self.config("flex", "-own-q0", (own, no_quota))]
         return {config.name: config for config in made}
+
+    def ways(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """To replay: as it is, and with intervals."""
+        return (("", ()), ("-series", ("--interval", str(INTERVAL_MS))))
 
 
 def suffixed(suffix: str) -> tuple[str, ...]:
@@ -53,69 +92,143 @@ def suffixed(suffix: str) -> tuple[str, ...]:
     return tuple(ftl + suffix for ftl in FTLS)
 
 
-def flex_against(measure: measures.Measure, form, published: dict[str, tuple[float, float]], best,
-                 others=("page", "parity", "rtf")) -> Rows:  # fmt: skip
-    """flexFTL against each of the others; published: (best, average)."""
-    several = []
-    for other in others:
-        label = f"flexFTL / {FTLS[other][0]}"
+def guest(name: str) -> Trace:
+    """What stands for the section of a fio job file."""
+    return Trace(f"fio-{name}", maker="guest")
+
+
+def guests(scale: int) -> list[GuestRun]:
+    """Varmail's fio jobs, through Linux and fio, on each FTL's drive."""
+    made, capacity = [], f"ftl.capacity_mib={int(mix.mix_of('varmail').foot_gib * 1024 / scale)}"
+    for ftl in FTLS:
+        sets = (*Rps(scale).config(ftl).sets, capacity, "ftl.accounting=device", "ftl.payload=no")
+        for job, seconds in GUEST_S.items():
+            sections = BURST_JOBS if "bursts" in job else (Path(job).stem,)
+            tags = tuple((section, guest(section).tag) for section in sections)
+            args = ("--age", str(GUEST_AGE), "--env", f"RUNTIME={seconds}")
+            made.append(GuestRun(f"guest-{ftl}", job, "rps", sets, tags, args, interval_ms=INTERVAL_MS))
+    return made
+
+
+def with_seeds(*names: str) -> tuple[Trace, ...]:
+    """With mixes.toml's numbers, several times."""
+    return mixes(*names) + tuple(Trace(name, (("seed", seed),), "mix") for seed in SEEDS for name in names)
+
+
+def flex_against(measure: measures.Measure, form, published: dict[str, tuple[float, float]] | None = None, best=None,
+                 configs: dict[str, str] | None = None, what: str = "") -> Rows:  # fmt: skip
+    """flexFTL against each of the others; published: (best, average); configs: of each; what: goes before."""
+    of = configs or {ftl: ftl for ftl in FTLS}
+    several, published = [], published or {}
+    for other in ("page", "parity", "rtf"):
+        label = f"{what}flexFTL / {FTLS[other][0]}"
         known = {}
         if other in published:
             known = {("best", label): published[other][0], ("average", label): published[other][1]}
-        several.append(relative(measure, other, {"flex": label}, form, known, best))
+        several.append(relative(measure, of[other], {of["flex"]: label}, form, known, best))
     return together(*several)
 
 
 def rps(_: int) -> list[Figure]:
     """flexFTL's figures, and studies of what it does not say."""
-    every, four = mixes(*TABLE2), tuple(FTLS)
+    every, seeds, four = mixes(*TABLE2), with_seeds(*TABLE2), tuple(FTLS)
     to_page = {ftl: label for ftl, (label, _) in FTLS.items() if ftl != "page"}
-    iops = {"page": (1.16, 1.05), "parity": (1.56, 1.35), "rtf": (1.61, 1.29)}
-    erases = {"parity": (-30.0, -23.0), "rtf": (-32.0, -28.0)}
     return [
-        Figure("fig13", "IOPS of flexFTL against each", four, every, flex_against(measures.iops, times, iops, max), OURS),
-        Figure("fig13n", "IOPS, of pageFTL's (the picture's form)", four, every,
-               relative(measures.iops, "page", to_page, times), OURS),
-        Figure("fig14", "Blocks erased by flexFTL against each", four, every,
-               flex_against(measures.blocks_erased, change, erases, min), OURS),
-        Figure("fig14n", "Blocks erased, of pageFTL's (the picture's form)", four, every,
-               relative(measures.blocks_erased, "page", to_page, times), OURS),
+        Figure("fig13", "IOPS of flexFTL against each", four, seeds, seeded(flex_against(measures.iops, times, IOPS, max), max), OURS),
+        Figure("fig13n", "IOPS, of pageFTL's (the picture's form)", four, seeds,
+               seeded(relative(measures.iops, "page", to_page, times)), OURS),
+        Figure("fig14", "Blocks erased by flexFTL against each", four, seeds,
+               seeded(flex_against(measures.blocks_erased, change, ERASES, min), min), OURS),
+        Figure("fig14n", "Blocks erased, of pageFTL's (the picture's form)", four, seeds,
+               seeded(relative(measures.blocks_erased, "page", to_page, times)), OURS),
         Figure("wa", "Pages programmed for a page of the host", four, every,
                absolute(measures.wa, {ftl: label for ftl, (label, _) in FTLS.items()}, "pages/page"), OURS),
         Figure("fig15", "Write bandwidth of Varmail, in windows of 100 ms in which something was written",
-               suffixed("-series"), mixes("varmail"), bandwidths(), OURS, picture="cdf"),
+               suffixed("-series"), mixes("varmail"), bandwidths(named("{}-series"), WINDOWS_MS), OURS, picture="cdf"),
+        *in_guests(),
+        *alike(seeds),
         *sensitivity(),
     ]  # fmt: skip
 
 
-def bandwidths() -> Rows:
+def named(form: str) -> dict[str, str]:
+    """A configuration of each of the four."""
+    return {ftl: form.format(ftl) for ftl in FTLS}
+
+
+def alike(seeds: tuple[Trace, ...]) -> list[Figure]:
+    """The published figures where GC of all four copies into the host's blocks; and what each knob does."""
+    title, four = "GC of all four copies into the host's blocks", tuple(ALIKE.values())
+    series = {ftl: f"{config}-series" for ftl, config in ALIKE.items()}
+    return [
+        Figure("alike-fig13", f"IOPS of flexFTL against each; {title}", four, seeds,
+               seeded(flex_against(measures.iops, times, IOPS, max, ALIKE), max), OURS),
+        Figure("alike-fig14", f"Blocks erased by flexFTL against each; {title}", four, seeds,
+               seeded(flex_against(measures.blocks_erased, change, ERASES, min, ALIKE), min), OURS),
+        Figure("alike-fig15", f"Write bandwidth of Varmail, in windows of 100 ms; {title}", tuple(series.values()),
+               mixes("varmail"), bandwidths(series, WINDOWS_MS), OURS, picture="cdf"),
+        Figure("copies", "IOPS of OLTP and NTRX by where GC's copies go", tuple(COPIES), mixes("oltp", "ntrx"),
+               each(absolute(measures.iops, COPIES, "requests/s")), OURS),
+        Figure("copies-wa", "Pages programmed for a page of the host by where GC's copies go", tuple(COPIES),
+               mixes("oltp", "ntrx"), each(absolute(measures.wa, COPIES, "pages/page")), OURS),
+    ]  # fmt: skip
+
+
+def in_guests() -> list[Figure]:
+    """Figure 15 from fio jobs, and IOPS of the same. Some seconds wear no drive in: erases are not compared."""
+    configs = named("guest-{}")
+    varmail = tuple(guest(name) for name in ("burst-4000", "burst-1000", "burst-320", "varmail"))
+    return [
+        Figure("guest-fig15", "Write bandwidth of Varmail, in a guest", (), varmail,
+               bandwidths(configs, WINDOWS_MS[:2]), OURS, guests=tuple(configs.values()), picture="cdf", window_ms=10),
+        Figure("guest-iops", "IOPS of flexFTL on Varmail, in a guest", (), varmail,
+               each(flex_against(measures.iops, times, None, None, configs)), OURS, guests=tuple(configs.values())),
+    ]  # fmt: skip
+
+
+def bandwidths(configs: dict[str, str], windows: tuple[int, ...]) -> Rows:
     """Peak and mean of figure 15 by the length of a window; published: of flexFTL against two others."""
-    several = []
-    for ms in WINDOWS_MS:
-        known = {} if ms != 100 else {
-            ("peak", "rtf"): 2.13, ("mean", "parity"): 1.24, ("mean", "rtf"): 1.17,
-        }  # fmt: skip
-        for kind, measure in (("peak", measures.peak_mib_s(ms)), ("mean", measures.mean_mib_s(ms))):
-            labels = {f"{ftl}-series": f"{label}, {kind}, {ms} ms" for ftl, (label, _) in FTLS.items()}
-            several.append(absolute(measure, labels, "MiB/s"))
-            for other in ("page", "parity", "rtf"):
-                label = f"flexFTL / {FTLS[other][0]}, {kind}, {ms} ms"
-                paper = {("varmail", label): known[kind, other]} if (kind, other) in known else None
-                several.append(relative(measure, f"{other}-series", {"flex-series": label}, times, paper))
-    return each(together(*several))
+
+    def rows(results, traces, accounting):
+        several = []
+        for ms in windows:
+            for kind, measure in (("peak", measures.peak_mib_s(ms)), ("mean", measures.mean_mib_s(ms))):
+                labels = {config: f"{FTLS[ftl][0]}, {kind}, {ms} ms" for ftl, config in configs.items()}
+                several.append(absolute(measure, labels, "MiB/s"))
+                for other in ("page", "parity", "rtf"):
+                    label = f"flexFTL / {FTLS[other][0]}, {kind}, {ms} ms"
+                    paper = BANDWIDTHS.get((kind, other)) if ms == PUBLISHED_MS else None
+                    known = {(trace, label): paper for trace in traces}
+                    several.append(relative(measure, configs[other], {configs["flex"]: label}, times, known))
+        return each(together(*several))(results, traces, accounting)
+
+    return rows
 
 
 def sensitivity() -> list[Figure]:
     """What the text does not say, otherwise."""
-    swept = mixes(*VARIED) + tuple(Trace(name, settings, "mix") for name, each_of in VARIED.items() for settings in each_of)
+    skewed = mixes("ntrx") + tuple(Trace("ntrx", settings, "mix") for settings in SKEWS)
+    foots = VARIED + tuple(Trace(t.volume, (("foot_gib", gib),), "mix") for t in VARIED for gib in FOOTS_GIB[t.volume])
+    flushed = VARIED + tuple(Trace(t.volume, (("flush", 1),), "mix") for t in VARIED)
     idle = mixes("varmail") + tuple(Trace("varmail", (("burst", n), ("think_ms", ms)), "mix") for n, ms in BURSTS)
+    iops, erases = each(flex_against(measures.iops, times)), each(flex_against(measures.blocks_erased, change))
+    buffers = {"" if mib == 4 else f"-b{mib}": mib for mib in sorted((4, *BUFFERS_MIB))}
     return [
-        Figure("foot", "IOPS of flexFTL by exported capacity (of 16 GiB), skew and flushes", tuple(FTLS), swept,
-               each(flex_against(measures.iops, times, {}, None)), OURS),
-        Figure("foot-erases", "Blocks erased by flexFTL by exported capacity (of 16 GiB), skew and flushes", tuple(FTLS), swept,
-               each(flex_against(measures.blocks_erased, change, {}, None)), OURS),
-        Figure("bursts", "IOPS of flexFTL on Varmail by bursts and pauses", tuple(FTLS), idle,
-               each(flex_against(measures.iops, times, {}, None)), OURS),
+        figure
+        for name, title, traces in (
+            ("skew", "by the places of NTRX", skewed),
+            ("foot", "by exported capacity (of 16 GiB; the mixes have 11)", foots),
+            ("flush", "by flushes (flush=1: one after each write)", flushed),
+            ("bursts", "on Varmail by bursts and pauses", idle),
+        )
+        for figure in (
+            Figure(name, f"IOPS of flexFTL {title}", tuple(FTLS), traces, iops, OURS),
+            Figure(f"{name}-erases", f"Blocks erased by flexFTL {title}", tuple(FTLS), traces, erases, OURS),
+        )
+    ] + [
+        Figure("buffer", "IOPS of flexFTL by the write buffer", tuple(c for x in buffers for c in suffixed(x)), VARIED,
+               each(together(*(flex_against(measures.iops, times, None, None, named("{}" + x), f"{mib} MiB: ") for x, mib in buffers.items()))),
+               OURS),
     ]  # fmt: skip
 
 

@@ -9,16 +9,18 @@ and transfers what is wanted. Host reads, GC's and wear levelling's follow.
 from __future__ import annotations
 
 import measures
-from compare import Rows, absolute, change, relative, times, together
+import mix
+from compare import Row, Rows, absolute, change, relative, times, together
 from figures import OURS, Figure
-from points import Config, StudyError, Trace
+from points import Config, GuestRun, StudyError, Trace
 
 BLOCKS = 512  # of a chip: section 4.4.1
 FTLS = {"page": ("pageFTL", "none"), "dma": ("dmaFTL", "dma"), "sp": ("spFTL", "spread")}
 TABLE4 = ("kv", "grp", "prj", "usr", "stg")
 AMPLIFIED = ("kv1", "kv2", "gr1", "su", "ideal")  # figure 18: mixes, and fio jobs of
 GUEST_JOB = "fio-jobs/spread-reads.fio"
-GUEST = "guest"  # the configuration of these
+GUESTS = {"guest": 0, "guest-q8": 8}  # the configurations of these; requests in flight, if not 32
+SU_DEPTHS = (1, 2, 4, 8, 16, 32)
 WRITING = ("usr", "stg")  # of which the text says how long a GC takes
 DEPTH = 8  # requests in flight: one a chip; the text does not say
 DEPTHS = (1, 4, 32)
@@ -52,7 +54,7 @@ class Spread:
         made = []
         for ftl, (_, subpage) in FTLS.items():
             made += [self.config(ftl, subpage), self.config(f"{ftl}-sliced", subpage, gc_mode="sliced")]
-            made += [self.config(f"{ftl}-q{depth}", subpage, depth=depth) for depth in DEPTHS]
+            made += [self.config(f"{ftl}-q{depth}", subpage, depth=depth) for depth in sorted({*DEPTHS, *SU_DEPTHS})]
             made += [self.config(f"{ftl}-o{us}", subpage, f"ftl.overhead_ns={us * 1000}", depth=1) for us in OVERHEADS_US]
         return {config.name: config for config in made}
 
@@ -107,13 +109,44 @@ def spread(_: int) -> list[Figure]:
 def before() -> list[Figure]:
     """Figure 18: pageFTL alone, on the workloads of section 4.1.2."""
     before_spread = "page-q32"  # as deep as the fio job
-    labels = {before_spread: "pageFTL, replayed", "page": "pageFTL, replayed, 8 at once", GUEST: "pageFTL, in a guest"}
+    labels = {
+        before_spread: "pageFTL, replayed", "page": "pageFTL, replayed, 8 at once",
+        "guest": "pageFTL, in a guest", "guest-q8": "pageFTL, in a guest, 8 at once",
+    }  # fmt: skip
     return [
         Figure("fig18a", "Bandwidth of amplified reads, of what whole pages would give (ideal)", (before_spread, "page"), mixes(*AMPLIFIED),
                together(*(of_ideal(config, label, {("su", label): 0.64}) for config, label in labels.items())), OURS),
         Figure("fig18b", "Read amplification of pageFTL (RAF)", (before_spread, "page"), mixes(*AMPLIFIED),
                each(absolute(measures.raf_host, labels, "bytes/byte")), OURS),
+        Figure("su-depth", "SU and ideal by requests in flight, and how busy the eight dies are",
+               tuple(f"page-q{depth}" for depth in SU_DEPTHS), mixes("su", "ideal"),
+               together(*(at_depth(depth) for depth in SU_DEPTHS)), OURS),
     ]  # fmt: skip
+
+
+def at_depth(depth: int) -> Rows:
+    """SU's bandwidth of ideal's, and what it is made of: dies at work, and pages for a read of 16 KiB."""
+    config, label = f"page-q{depth}", f"{depth} in flight"
+    busy = each(absolute(measures.dies_busy, {config: f"{label}: dies busy"}, "%"))
+    ratio = of_ideal(config, f"{label}: bandwidth, of ideal", {})
+
+    def rows(results, traces, accounting):
+        made = [row for row in ratio(results, traces, accounting) if row.trace == "su"]
+        su, ideal = busy(results, traces, accounting)
+        pages = results.values(("su",), config, accounting, measures.raf_host)["su"]
+        made += [su, ideal, Row("su", f"{label}: dies busy, of ideal, over pages a read", "x", su.ours / ideal.ours / pages)]
+        return made
+
+    return rows
+
+
+def guests(scale: int) -> list[GuestRun]:
+    """Figure 18 through Linux and fio, on pageFTL's drive."""
+    drive = Spread(scale).all()["page"].sets
+    capacity = f"ftl.capacity_mib={int(mix.mix_of(AMPLIFIED[0]).foot_gib * 1024 / scale)}"
+    sets = (*drive, capacity, "ftl.accounting=device", "ftl.payload=no")
+    tags = tuple((name, name) for name in AMPLIFIED)
+    return [GuestRun(name, GUEST_JOB, "spread", sets, tags, depth=depth) for name, depth in GUESTS.items()]
 
 
 def each(inner: Rows) -> Rows:

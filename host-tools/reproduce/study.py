@@ -9,16 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import dac
 import figures
 import mix
 import points
 import rps
 import spread
 from compare import Results
-from points import Point, StudyError, Trace
+from points import GuestRun, Point, StudyError, Trace
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST_NEEDS = ("build/qemu/READY", "build/guest/small/vmlinux")  # make build guest-kernel
+RECORD_NEEDS = ("build/qemu/READY", "build/guest/vmlinux", "build/guest/apps.img", "build/guest/content.img")
+RECORDINGS = "build/reproduce/content"  # of guests
+HEADS = "tests/traces"
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 
 
@@ -26,7 +30,8 @@ SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 class Kind:
     """A paper: its drives (a class that takes the scale), figures, and what of them a quick study has.
 
-    mixes: its traces are of mixes.toml.
+    mixes: its traces are of mixes.toml. content: they are recordings of guests, of a quick study their heads.
+    guests: what of it runs in a guest, too, where there is one.
     """
 
     title: str
@@ -37,6 +42,8 @@ class Kind:
     quick_volumes: tuple[str, ...]
     quick_figures: tuple[str, ...]
     mixes: bool = False
+    guests: Callable[[int], list[GuestRun]] = lambda _: []
+    content: bool = False
 
 
 KINDS = {
@@ -45,9 +52,11 @@ KINDS = {
     "ippbe": Kind("IPPBE: Garrett, Yang, Zhang, ISLPED 2018", points.Ippbe, figures.ippbe, 8, 32,
                   figures.IPPBE_QUICK, figures.IPPBE_QUICK_FIGURES),
     "spread": Kind("SPREAD and spFTL: J. Park, dissertation, Seoul National University, 2019, chapter 4",
-                   spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True),
+                   spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True, spread.guests),
     "rps": Kind("RPS and flexFTL: J. Park, dissertation, Seoul National University, 2019, chapter 3",
-                rps.Rps, rps.rps, 4, 8, rps.QUICK, rps.QUICK_FIGURES, True),
+                rps.Rps, rps.rps, 4, 8, rps.QUICK, rps.QUICK_FIGURES, True, rps.guests),
+    "dac": Kind("DAC: J. Park, dissertation, Seoul National University, 2019, chapter 5",
+                dac.Dac, dac.dac, 256, 256, dac.QUICK, dac.QUICK_FIGURES, content=True),
 }  # fmt: skip
 
 
@@ -65,9 +74,14 @@ class Study:
         made = self.kind.figures(self.scale)
         if self.quick:
             made = [
-                dataclasses.replace(f, traces=tuple(t for t in f.traces if t.volume in self.kind.quick_volumes))
+                dataclasses.replace(f, traces=tuple(t for t in f.traces if self._quick(t)))
                 for f in made
                 if f.name in self.kind.quick_figures
+            ]
+        if self.quick and self.kind.content:
+            made = [
+                dataclasses.replace(f, traces=tuple(dataclasses.replace(t, volume=f"{t.volume}-head") for t in f.traces))
+                for f in made
             ]
         if self.originals:  # nothing is assumed of them; the first million of a volume is the volume
             made = [
@@ -77,17 +91,21 @@ class Study:
             ]  # fmt: skip
         return made
 
+    def _quick(self, trace: Trace) -> bool:
+        """One of a few, with the seed that they all have."""
+        return trace.volume in self.kind.quick_volumes and "seed" not in dict(trace.settings)
+
     def points(self) -> list[Point]:
         """Every run that a figure needs, once."""
         configs = self.kind.drives(self.scale).all()
         found: dict[str, Point] = {}
         for figure in self.figures():
-            for trace in figure.traces:
+            for trace in figure.traces if not figure.guests else ():
                 for name in figure.configs:
                     config = configs[name]
                     args = config.args + self.trace_args(trace)
                     for accounting in figure.accountings:
-                        sets = (*config.sets, *self.trace_sets(trace), f"ftl.accounting={accounting}")
+                        sets = (*config.sets, *config.of_trace(trace), *self.trace_sets(trace), f"ftl.accounting={accounting}")
                         point = Point(trace, name, accounting, config.profile, sets, args)
                         found[point.id] = point
         return list(found.values())
@@ -129,7 +147,9 @@ class Study:
     @property
     def traces_are(self) -> str:
         """What they are."""
-        return "originals" if self.originals else "mixes" if self.kind.mixes else "standins"
+        if self.originals:
+            return "originals"
+        return "mixes" if self.kind.mixes else "recordings" if self.kind.content else "standins"
 
     @property
     def folder(self) -> str:
@@ -141,29 +161,33 @@ class Study:
         """Path, from the root."""
         if self.originals:
             return str(self.original(trace).resolve())
+        if self.kind.content:
+            return f"{HEADS if self.quick else RECORDINGS}/{trace.tag}.content"
         return f"build/reproduce/traces-{self.scale}/{trace.maker}-{trace.tag}.trace"
 
     def point_file(self, point: Point) -> str:
         """Path of a result, from the root."""
         return f"{self.folder}/points/{point.id}.json"
 
-    def guest_files(self) -> dict[str, str]:
-        """Figure 18 is run in a guest, too, where there is one: path of a result by fio job."""
-        there = all((ROOT / name).exists() for name in GUEST_NEEDS)
-        if self.name != "spread" or self.quick or not there:
-            return {}
-        return {name: f"{self.folder}/points/{name}/{spread.GUEST}.device.json" for name in spread.AMPLIFIED}
+    def recorders(self) -> tuple[str, ...]:
+        """What makes its recordings, from the root."""
+        return RECORD_NEEDS if self.kind.content and not self.quick else ()
 
-    def guest_sets(self) -> tuple[str, ...]:
-        """Of its drive: pageFTL's."""
-        sets = self.kind.drives(self.scale).all()["page"].sets
-        return (*sets, *self.trace_sets(Trace(spread.AMPLIFIED[0])), "ftl.payload=no")
+    def guest_runs(self) -> list[GuestRun]:
+        """None of a quick study, nor where there is no guest."""
+        there = all((ROOT / name).exists() for name in GUEST_NEEDS)
+        return self.kind.guests(self.scale) if there and not self.quick else []
+
+    def guest_files(self, run: GuestRun) -> dict[str, str]:
+        """Path of a result, from the root, by section of the job file."""
+        return {section: f"{self.folder}/points/{tag}/{run.config}.device.json" for section, tag in run.tags}
 
     def results(self) -> Results:
         """Of every point; each must be there."""
         found = {}
-        for name, path in self.guest_files().items():
-            found[name, spread.GUEST, "device"] = json.loads((ROOT / path).read_text(encoding="utf-8"))
+        for run in self.guest_runs():
+            for (_, tag), path in zip(run.tags, self.guest_files(run).values()):
+                found[tag, run.config, "device"] = json.loads((ROOT / path).read_text(encoding="utf-8"))
         for point in self.points():
             text = (ROOT / self.point_file(point)).read_text(encoding="utf-8")
             found[point.trace.tag, point.config, point.accounting] = json.loads(text)
@@ -176,7 +200,7 @@ def of(name: str, quick: bool, scale: int | None, originals: str | None) -> Stud
     if folder and not folder.is_dir():
         raise StudyError(f"TRACES={originals}: is no folder: name the one that holds hm_0.csv.gz and the others")
     kind = KINDS[name]
-    if folder and kind.mixes:
+    if folder and (kind.mixes or kind.content):
         raise StudyError(f"TRACES={originals}: {name}'s traces were never published: leave TRACES out")
     usual = kind.quick_scale if quick else kind.scale
     made = Study(name, quick, scale or (1 if folder and not quick else usual), folder)

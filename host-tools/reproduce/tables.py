@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tables.py - a study's tables (Markdown, CSV) and pictures, from its results.
 
-    tables.py pen|ippbe|spread|rps OUT [--scale N] [--quick] [--originals DIR]
+    tables.py pen|ippbe|spread|rps|dac OUT [--scale N] [--quick] [--originals DIR]
 
 Writes OUT/README.md, OUT/figNN.csv and OUT/figNN.svg. Every byte follows from the
 results and the text of this program.
@@ -21,7 +21,6 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import pictures  # noqa: E402
-import spread  # noqa: E402
 import study as studies  # noqa: E402
 from compare import Results, Row  # noqa: E402
 from figures import Figure  # noqa: E402
@@ -30,6 +29,7 @@ from points import StudyError  # noqa: E402
 HERE = Path(__file__).resolve().parent
 NOT_PUBLISHED = "not published in text"
 HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
+SPAN = ("low", "high")  # of several seeds
 
 
 def number(value: float | None) -> str:
@@ -50,11 +50,21 @@ def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
     return (accounting, trace, row.what, row.unit, paper, number(row.ours), number(row.ratio))
 
 
-def csv_text(lines: list[tuple[str, ...]]) -> str:
-    """With a head."""
+def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
+    """With a head; and the span over seeds where there is one."""
+    spans = has_spans(rows)
+    lines = [HEAD + SPAN if spans else HEAD]
+    for accounting, some in rows.items():
+        for row in some:
+            lines.append(cells(accounting, row, names) + ((number(row.low), number(row.high)) if spans else ()))
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([HEAD, *lines])
+    csv.writer(out, lineterminator="\n").writerows(lines)
     return out.getvalue()
+
+
+def has_spans(rows: dict[str, list[Row]]) -> bool:
+    """Of any row."""
+    return any(row.low is not None for some in rows.values() for row in some)
 
 
 def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]:
@@ -63,6 +73,9 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]
     head = ["trace", "what", "unit", "paper"]
     for accounting in accountings:
         head += [f"ours ({accounting})", "ratio"]
+    spans = has_spans(rows)
+    if spans:
+        head.append("over seeds")
     out = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     keyed = {a: {(row.trace, row.what): row for row in some} for a, some in rows.items()}
     for key, first in keyed[accountings[0]].items():
@@ -71,6 +84,8 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]
         for accounting in accountings:
             row = keyed[accounting].get(key)
             line += [number(row.ours), number(row.ratio)] if row else ["", ""]
+        if spans:
+            line.append(f"{number(first.low)} .. {number(first.high)}" if first.low is not None else "")
         bold = first.trace in ("average", "best")
         out.append("| " + " | ".join(f"**{cell}**" if bold and cell else cell for cell in line) + " |")
     return out
@@ -79,16 +94,17 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]
 def display_names(study: studies.Study) -> dict[str, str]:
     """What a trace is called: what stands for another never bears its name alone."""
     tags = {trace.tag for figure in study.figures() for trace in figure.traces}
-    form = {"originals": "{}", "mixes": "mix {}", "standins": "stand-in for {}"}[study.traces_are]
-    return {tag: form.format(tag) for tag in tags}
+    form = {"originals": "{}", "mixes": "mix {}", "standins": "stand-in for {}",
+            "recordings": "guest {}"}[study.traces_are]  # fmt: skip
+    in_guest = {trace.tag: trace.volume for figure in study.figures() for trace in figure.traces if figure.guests}
+    return {tag: form.format(tag) for tag in tags} | in_guest
 
 
 def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Path) -> list[str]:
     """Writes its files; its section of README.md."""
     traces = tuple(trace.tag for trace in figure.traces)
     rows = {accounting: figure.rows(results, traces, accounting) for accounting in figure.accountings}
-    lines = [cells(accounting, row, names) for accounting, some in rows.items() for row in some]
-    (out / f"{figure.name}.csv").write_text(csv_text(lines), encoding="utf-8")
+    (out / f"{figure.name}.csv").write_text(csv_text(rows, names), encoding="utf-8")
     title = f"{figure.name}: {figure.title}"
     path = out / f"{figure.name}.svg"
     if figure.picture == "series":
@@ -103,7 +119,9 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
     text = [f"## {title}", "", f"![{title}]({figure.name}.svg)", ""]
     if figure.note:
         text += [figure.note, ""]
-    summary = [line for line in table if line.startswith("| **")]
+    summary = [line for line in table if line.startswith("| **")] or [
+        line for line in table[2:] if NOT_PUBLISHED not in line
+    ]
     if len(summary) < len(table) - 2 and len(table) > 24:
         text += [*table[:2], *summary, ""]
         return text + ["<details><summary>every trace</summary>", "", *table, "", "</details>", ""]
@@ -122,11 +140,16 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
     for (tag, _, _), result in sorted(results.found.items()):
         if "inputs" in result:
             traces[tag] = result["inputs"][0]
-    text = ["## Inputs", "", "| trace | requests | SHA-256 |", "| --- | --- | --- |"]
     names = display_names(study)
-    text += [f"| {names[tag]} | {one['rows']} | `{one['sha256']}` |" for tag, one in traces.items()]
+    # a content trace's name is its own checksum, however it was packed
+    sums = {tag: one["content"]["name"] if one.get("content") else one["sha256"] for tag, one in traces.items()}
+    text = ["## Inputs", "", "| trace | requests | SHA-256 |", "| --- | --- | --- |"]
+    text += [f"| {names[tag]} | {one['rows']} | `{sums[tag]}` |" for tag, one in traces.items()]
     program = {"originals": "", "mixes": "Mixes: `host-tools/reproduce/mix.py NAME",
-               "standins": "Stand-ins: `host-tools/reproduce/standin.py VOLUME"}[study.traces_are]  # fmt: skip
+               "standins": "Stand-ins: `host-tools/reproduce/standin.py VOLUME", "recordings": ""}[study.traces_are]  # fmt: skip
+    if study.traces_are == "recordings":
+        text += ["", "Guests: `slate run --content NAME --record-content FILE`; heads: `tests/traces/README.md`. The sums are the "
+                 "recordings' names (`slate content FILE`). Settings are the first trace's: fingerprints differ."]  # fmt: skip
     seed = ", seed 1" if study.traces_are == "standins" else ""
     text += ["", f"{program} --scale {study.scale} [--set KEY=VALUE]`{seed}.", ""] if program else [""]
     text += ["## Commands", "", "Each run is `slate-replay --profile nand-emu/profiles/P.ini --set ... TRACE`:", ""]
@@ -137,9 +160,10 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
             seen.add(point.config)
             sets = " ".join(s for s in point.sets if not s.startswith("ftl.accounting"))
             text.append(f"| {point.config} | {point.profile} | `{' '.join(point.args)}` | `{sets}` |")
-    if study.guest_files():
-        sets = " ".join(study.guest_sets())
-        text.append(f"| guest | spread | `slate run --kernel small --job {spread.GUEST_JOB}` | `{sets}` |")
+    for run in study.guest_runs():
+        options = " ".join(("--kernel small", *run.args, "--job", run.job))
+        depth = f", with iodepth={run.depth}" if run.depth else ""
+        text.append(f"| {run.config} | {run.profile} | `slate run {options}`{depth} | `{' '.join(run.sets)}` |")
     digest = hashlib.sha256()
     for point in sorted(study.points(), key=lambda p: p.id):
         digest.update((studies.ROOT / study.point_file(point)).read_bytes())
@@ -151,14 +175,18 @@ def write(study: studies.Study, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     results, names = study.results(), display_names(study)
     head, said = notes(study)
-    what = {"originals": "the originals", "mixes": "made workloads", "standins": "stand-ins"}[study.traces_are]
+    what = {"originals": "the originals", "mixes": "made workloads", "standins": "stand-ins",
+            "recordings": "recordings of guests"}[study.traces_are]  # fmt: skip
     full = f"scale 1/{study.scale}" if study.scale > 1 else "full size"
     made = f"`make reproduce-{study.name}{'-quick' if study.quick else ''}`"
     text = [f"# {study.kind.title}", "", f"Made by {made}, on {what}, at {full}. "
             "docs/reproduce.md says what that means. Do not edit.", ""]  # fmt: skip
     if not study.quick and not study.originals:
         text += [head, ""]
+    guests = bool(study.guest_runs())
     for figure in study.figures():
+        if figure.guests and not guests:
+            continue
         text += one_figure(figure, results, names, out)
         if not study.quick and not study.originals and figure.name in said:
             text += [said[figure.name], ""]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""quick.py pen|ippbe|spread|rps ... - run a quick study and write its rows to expected-STUDY.csv.
+"""quick.py pen|ippbe|spread|rps|dac ... - run a quick study and write its rows to expected-STUDY.csv.
 
 For when a change of the numbers is meant: look at 'git diff' then.
 """

@@ -10,6 +10,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 
 import compare
+import dac
 import figures
 import guest
 import measures
@@ -97,6 +98,25 @@ class Measures(unittest.TestCase):
         self.assertEqual(measures.window_mib_s(made, 100), [30, 30, 10])
         self.assertEqual((measures.peak_mib_s(100)(made), measures.mean_mib_s(1000)(made)), (30, 7))
 
+    def test_reduction(self):
+        # of 1 + 4 + 5 + 10 units of 4096 bytes five are deltas: 1024 bytes of 20480, 10240 of them alone
+        made = {
+            "settings": ["ftl.unit_bytes=4096"],
+            "reduction": {
+                "host_pages": 7, "gc_pages": 3, "raw_units": 1, "comp_units": 4, "delta_units": 5, "link_units": 10,
+                "comp_bytes": 9, "delta_bytes": 1024, "plain_bytes": 10240, "reference_hits": 3, "reference_reads": 2,
+                "refused_references": 6,
+            },
+        }  # fmt: skip
+        self.assertEqual((measures.pages_written(made), measures.pages_by_gc(made)), (10, 3))
+        self.assertEqual((measures.units_reduced(made), measures.reference_share(made)), (20, 0.25))
+        self.assertEqual((measures.reference_ratio(made), measures.plain_ratio(made)), (0.05, 0.5))
+        self.assertEqual((measures.reference_reads(made), measures.refused(made)), (2, 6))
+        # 1 page, and 9 + 1024 bytes of contents, 4 * 16 + 15 * 25 of entries
+        self.assertEqual(measures.pages_if_split(made), 1 + (1033 + 439) / 4096)
+        made["reduction"]["delta_units"] = 0
+        self.assertIsNone(measures.plain_ratio(made))
+
     def test_nothing_was_written(self):
         made = result(writes=0)
         self.assertIsNone(measures.write_us(made))
@@ -104,41 +124,92 @@ class Measures(unittest.TestCase):
 
 
 class Guest(unittest.TestCase):
-    """guest.py, on a device.json of two jobs."""
+    """guest.py, on a device.json of two jobs and a recording of both."""
+
+    # ns of submission, its requests from 0; done: request, latency. "one" runs from 100 to 30000300
+    RECORD = """# slate-trace 1
+# set ftl.type=page
+50 0 write 0 512
+50 0 done 0 10 0
+60 0 write 0 4096
+100 0 done 0 0 0
+20000 0 write 4096 1024
+20000 0 flush
+20000 0 done 3 5 0
+20000 0 done 2 10000080 0
+21000000 0 step
+20000000 0 read 0 2048
+20000000 0 done 4 99 0
+25000000 0 write 0 3072
+25000000 0 done 5 100 0
+30000200 0 write 0 512
+30000200 0 done 6 200 0
+# end ops 0 0 4
+"""
 
     def make(self, folder, *names):
         def interval(reads, size, words):
-            sources = {"host": {"user-read-bytes": words}, "gc": {"user-read-bytes": 9}}
+            sources = {"host": {"user-read-bytes": words, "programs": 6}, "gc": {"user-read-bytes": 9, "programs": 3, "erases": 2}}
+            sources["meta"] = {"erases": 1}
             read = {"ios": reads, "bytes": size, "latency-sum-ns": 1, "latency-max-ns": 1}
             return {"read": read, "nand": {"by-source": sources}}
 
         marks = [
             {"label": "one", "kind": "begin", "at-ns": 100, "account": interval(9, 9, 9)},
-            {"label": "one", "kind": "end", "at-ns": 300, "account": interval(2, 1024, 32768)},
-            {"label": "two", "kind": "begin", "at-ns": 400, "account": interval(1, 5, 5)},
-            {"label": "two", "kind": "end", "at-ns": 500, "account": interval(1, 4096, 4096)},
+            {"label": "one", "kind": "end", "at-ns": 30000300, "account": interval(2, 1024, 32768)},
+            {"label": "two", "kind": "begin", "at-ns": 30000400, "account": interval(1, 5, 5)},
+            {"label": "two", "kind": "end", "at-ns": 30000500, "account": interval(1, 4096, 4096)},
         ]
         raw = {"capacity": 1, "total": {}, "marks": marks, "settings": []}
         (Path(folder) / "device.json").write_text(json.dumps(raw), encoding="utf-8")
+        (Path(folder) / "r.trace").write_text(self.RECORD, encoding="utf-8")
+        more = [f"{name}={folder}/points/{name}.json" if name in ("one", "two", "three") else name for name in names]
         with redirect_stderr(io.StringIO()) as said:
-            status = guest.main([folder, f"{folder}/points", *names])
+            status = guest.main([folder, *more])
         return status, said.getvalue()
+
+    def read(self, folder, name):
+        return json.loads((Path(folder) / f"points/{name}.json").read_text(encoding="utf-8"))
 
     def test_result(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.make(folder, "one", "two"), (0, ""))
-            made = json.loads((Path(folder) / "points/one/guest.device.json").read_text(encoding="utf-8"))
-            self.assertTrue((Path(folder) / "points/two/guest.device.json").exists())
-        # 1024 bytes in 200 ns; two pages of 16 KiB for them
-        self.assertEqual(measures.read_mib_s(made), 1e9 * 1024 / 2**20 / 200)
+            made = self.read(folder, "one")
+            self.assertNotIn("series", made)
+            self.read(folder, "two")
+        # 1024 bytes and two reads in 30000200 ns; two pages of 16 KiB for them; (6 + 3) / 6 programs; 2 + 1 erases
+        self.assertEqual(measures.read_mib_s(made), 1e9 * 1024 / 2**20 / 30000200)
+        self.assertEqual(measures.iops(made), 2e9 / 30000200)
         self.assertEqual(measures.raf_host(made), 32)
+        self.assertEqual((measures.wa(made), measures.blocks_erased(made)), (1.5, 3))
+
+    def test_series(self):
+        """What was done before the job, or after it, is not its; a time is submission and latency."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.make(folder, "one", "--record", f"{folder}/r.trace", "--interval-ms", "10"), (0, ""))
+            made = self.read(folder, "one")
+        # from 100: the flush at 20005, in the first 10 ms; the write done at 10020080 and the read at 20000099, a
+        # nanosecond before the third 10 ms, in the second; the write done at 25000100 in the third
+        self.assertEqual(made["series"], {"interval_ns": 10**7, "rows": [
+            {"at_ns": 0, "flush": {"ios": 1, "bytes": 0}},
+            {"at_ns": 10**7, "write": {"ios": 1, "bytes": 1024}, "read": {"ios": 1, "bytes": 2048}},
+            {"at_ns": 2 * 10**7, "write": {"ios": 1, "bytes": 3072}},
+        ]})  # fmt: skip
+        self.assertEqual(measures.window_mib_s(made, 10), [100 / 1024, 300 / 1024])
 
     def test_missing(self):
         with tempfile.TemporaryDirectory() as folder:
             status, said = self.make(folder, "one", "three")
             self.assertEqual(status, 1)
-            self.assertIn("no job 'three' that ran alone", said)
+            self.assertIn("no job 'three' that ran alone (there are: one, two)", said)
             self.assertFalse((Path(folder) / "points").exists())
+
+    def test_bad_input(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for args in (("one=",), ("one", "--interval-ms", "0")):
+                with self.subTest(args), self.assertRaises(SystemExit):
+                    self.make(folder, *args)
+            self.assertEqual(self.make(folder, "one", "--record", f"{folder}/none")[0], 1)
 
 
 class Rows(unittest.TestCase):
@@ -192,6 +263,27 @@ class Rows(unittest.TestCase):
         self.assertAlmostEqual(made[-1][3], share)
         self.assertEqual(made[-1][4], 58)
 
+    def test_seeds(self):
+        """Mean, least and largest over seeds; a seed that some traces lack counts for none."""
+        found = {}
+        # us of new and base: a 10/20, 16/20 (seed 2), 20/20 (seed 3); b 18/20, 10/20 (seed 2)
+        for trace, new in (("a", 10), ("a,seed=2", 16), ("a,seed=3", 20), ("b", 18), ("b,seed=2", 10)):
+            found[trace, "base", "device"] = result(20_000_000)
+            found[trace, "new", "device"] = result(new * 1_000_000)
+        self.results = compare.Results(found, 16)
+        inner = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change, {("best", "New"): -60.0}, min)
+        made = compare.seeded(inner, min)(self.results, tuple(dict.fromkeys(trace for trace, _, _ in found)), "device")
+        # a: -50, -20; b: -10, -50; averages -30 and -35; best of the means is a's
+        want = [("a", -35, -50, -20), ("b", -30, -50, -10), ("average", -32.5, -35, -30), ("best", -35, -50, -20)]
+        self.assertEqual([(r.trace, r.ours, r.low, r.high) for r in made], want)
+        self.assertEqual(made[-1].paper, -60)
+
+    def test_one_seed(self):
+        inner = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change, None, min)
+        self.assertEqual(self.rows(compare.seeded(inner, min)), self.rows(inner))
+        for row in compare.seeded(inner, min)(self.results, ("a", "b"), "device"):
+            self.assertEqual((row.low, row.high), (None, None))
+
     def test_nothing_was_run(self):
         self.assertEqual(self.rows(compare.relative(measures.write_us, "other", {"new": "New"}, compare.change)), [])
 
@@ -210,7 +302,7 @@ class Studies(unittest.TestCase):
 
     def test_every_figure_has_its_points(self):
         for name, every in (("pen", points.Pen(16)), ("ippbe", points.Ippbe(8)),
-                            ("spread", spread.Spread(8)), ("rps", rps.Rps(4))):  # fmt: skip
+                            ("spread", spread.Spread(8)), ("rps", rps.Rps(4)), ("dac", dac.Dac(256))):  # fmt: skip
             made = study.of(name, False, None, None)
             for figure in made.figures():
                 self.assertLessEqual(set(figure.configs), set(every.all()), figure.name)
@@ -227,6 +319,9 @@ class Studies(unittest.TestCase):
         self.assertLessEqual({f"fig{n:02}" for n in range(6, 13)}, {figure.name for figure in figures.ippbe(8)})
         self.assertLessEqual({"fig18a", "fig18b", "fig22", "fig23", "fig24"}, {f.name for f in spread.spread(8)})
         self.assertLessEqual({"fig13", "fig14", "fig15"}, {f.name for f in rps.rps(4)})
+        self.assertLessEqual(
+            {"fig28", "table5-share", "table5-dac", "table5-normal", "fig29"}, {f.name for f in dac.dac(256)}
+        )
 
     def test_scale_that_does_not_divide(self):
         with self.assertRaisesRegex(points.StudyError, "scale 7 does not divide PEN's 1888"):
@@ -259,6 +354,45 @@ class Studies(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaisesRegex(points.StudyError, "rps's traces were never published: leave TRACES out"):
                 study.of("rps", False, None, folder)
+
+    def test_quick_studies_have_one_seed(self):
+        made = study.of("rps", True, None, None)
+        self.assertEqual({t.tag for f in made.figures() for t in f.traces}, {"ntrx", "varmail"})
+        self.assertEqual(made.guest_runs(), [])
+
+    def test_guest_runs(self):
+        """Each section of a job file that has a row is there, on the FTL's own drive."""
+        for name, scale in (("spread", 8), ("rps", 4)):
+            runs = study.KINDS[name].guests(scale)
+            files = [path for run in runs for path in study.of(name, False, None, None).guest_files(run).values()]
+            self.assertEqual(len(files), len(set(files)))
+            self.assertEqual(len(runs), len({run.name for run in runs}))
+            for run in runs:
+                text = (support.ROOT / run.job).read_text(encoding="utf-8")
+                for section, _ in run.tags:
+                    self.assertIn(f"\n[{section}]\n", text)
+                if run.depth:
+                    self.assertIn("\niodepth=32\n", text)
+        made = {run.name: run for run in rps.guests(4)}["guest-parity.varmail-bursts"]
+        self.assertEqual(
+            made.sets,
+            ("geometry.blocks_per_plane=128", "ftl.type=parity", "geometry.order=fps", "ftl.capacity_mib=2816",
+             "ftl.accounting=device", "ftl.payload=no"),
+        )  # fmt: skip
+
+    def test_fingerprints_follow_the_trace(self):
+        """0.5 % of four fingerprints for each block that the recording writes; a quick study's are heads."""
+        made = {point.id: point for point in study.of("dac", False, None, None).points()}
+        blocks = dac.WRITTEN["pc"]
+        self.assertIn(f"ftl.fingerprints={blocks * 20 // 1000}", made["pc/dac.device"].sets)
+        self.assertIn("ftl.fingerprints_permille=1000", made["pc/unlimited.device"].sets)
+        self.assertIn("geometry.blocks_per_plane=64", made["pc/dac.device"].sets)
+        quick = study.of("dac", True, None, None)
+        self.assertEqual({quick.trace_file(p.trace) for p in quick.points()},
+                         {"tests/traces/web-head.content", "tests/traces/iot-head.content"})  # fmt: skip
+        self.assertEqual(quick.recorders(), ())
+        for point in quick.points():
+            self.assertTrue((support.ROOT / quick.trace_file(point.trace)).exists())
 
     def test_notes_name_figures_that_exist(self):
         for name in study.KINDS:

@@ -52,6 +52,9 @@ class Quick(unittest.TestCase):
     def test_rps(self):
         self.check("rps")
 
+    def test_dac(self):
+        self.check("dac")
+
 
 class Runs(unittest.TestCase):
     """Starting, ending, beginning again."""
@@ -113,6 +116,8 @@ class Runs(unittest.TestCase):
             (("pen", "--traces", str(support.ROOT / "tests/reproduce")), ": has no prn_0.csv"),
             (("pen", "--scale", "7"), "scale 7 does not divide"),
             (("rps", "--traces", str(support.ROOT / "tests")), "rps's traces were never published"),
+            (("dac", "--traces", str(support.ROOT / "tests")), "dac's traces were never published"),
+            (("dac", "--scale", "1024"), "scale 1024 does not divide DAC's 16384"),
             (("ippbe", "--scale", "0"), "--scale 0: must be 1 or more"),
             (("ippbe", "--jobs", "0"), "--jobs 0: must be 1 or more"),
         ):
