@@ -26,7 +26,6 @@ package_list=$here/../packages.d/apps.txt
 stamp=$out/.apps-stamp
 chosen=$cache/apps-versions
 debs=$cache/apps-debs
-image=$out/apps.img
 
 # What is asked for; dependencies are added.
 PACKAGES="sysbench postgresql-15 sqlite3 rocksdb-tools git gcc libc6-dev make patch dpkg tar
@@ -52,42 +51,8 @@ usr/lib/git-core/git-http-fetch usr/lib/git-core/git-http-backend usr/lib/git-co
 usr/lib/git-core/git-daemon usr/lib/git-core/git-shell"
 MIN_FREE_MB=1200
 
-update='' force=''
-for word in "$@"; do
-	case $word in
-	--update) update=1 ;;
-	--force) force=1 ;;
-	-h | --help)
-		sed -n '4,19s/^# \{0,1\}//p' "$0"
-		exit 0
-		;;
-	*)
-		echo "apps.sh: unknown option $word (see --help)" >&2
-		exit 2
-		;;
-	esac
-done
-
-# ---- is there anything to do? ----------------------------------------------
-
-# Everything the image is made of, and the products, as one hash.
-current_stamp()
-{
-	{
-		cat "$here/apps.sh" "$chosen"
-		(cd "$out" && stat -c '%n %s %Y' apps.img apps.json)
-	} 2>/dev/null | sha256sum
-}
-
-up_to_date() { [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ]; }
-
-up_to_date && exit 0
-versions=$(installed_versions)
-need_packages
-take_lock || true
-up_to_date && exit 0
-need_space $MIN_FREE_MB
-make_work
+read_options "$@"
+begin_image $MIN_FREE_MB
 
 # ---- versions -----------------------------------------------------------------
 
@@ -205,25 +170,6 @@ check_tree()
 	return $bad
 }
 
-# lz4: what the emulated processor unpacks fastest.
-pack()
-{
-	mksquashfs "$work/root" "$work/apps.img" -noappend -no-progress -all-root -no-xattrs \
-		-comp lz4 -b 131072 -mkfs-time 0 -all-time 0
-}
-
-describe()
-{
-	{
-		echo '{'
-		echo '  "packages": {'
-		sed -E 's/(.*) (.*)/    "\1": "\2",/; $s/,$//' "$chosen"
-		echo '  },'
-		echo "  \"sha256\": \"$(sha256sum <"$work/apps.img" | cut -d' ' -f1)\""
-		echo '}'
-	} >"$work/apps.json"
-}
-
 # ---- all of it --------------------------------------------------------------------
 
 if [ -n "$update" ] || [ ! -e "$chosen" ]; then
@@ -234,9 +180,5 @@ mapfile -t wanted < <(missing_packages)
 forget_old
 phase apps-unpack "unpacking $(wc -l <"$chosen") packages" unpack
 phase apps-check "checking their libraries" check_tree
-phase apps-pack "making the image" pack
-describe
-rm -f "$stamp"
-mv "$work/apps.img" "$work/apps.json" "$out/"
-current_stamp >"$stamp"
-say "ready: $(wc -l <"$chosen") packages, $(($(stat -c %s "$image") / 1000000)) MB"
+phase apps-pack "making the image" pack_image
+finish_image

@@ -36,22 +36,15 @@ fstrim lsblk blockdev blktrace blkparse dd sync sha256sum md5sum dash"
 MODULES="nvme ext4 xfs f2fs crc32c_generic crc32c_intel crc32_generic loop
 virtio_pci virtio_blk virtio_scsi virtio_console sd_mod 9p 9pnet_virtio squashfs overlay"
 SCRIPTS="build.sh lib.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh in-apps.sh slate-mark.c"
+# Our own programs for the guest, which CMake builds.
+OURS="slate-load slatectl"
 MIN_FREE_MB=1000
 
-update='' force=''
-for word in "$@"; do
-	case $word in
-	--update) update=1 ;;
-	--force) force=1 ;;
-	-h | --help)
-		sed -n '4,21s/^# \{0,1\}//p' "$0"
-		exit 0
-		;;
-	*)
-		echo "build.sh: unknown option $word (see --help)" >&2
-		exit 2
-		;;
-	esac
+read_options "$@"
+
+ours=() # their files
+for name in $OURS; do
+	ours+=("$repo/build/core/$name")
 done
 
 # ---- is there anything to do? ----------------------------------------------
@@ -63,7 +56,7 @@ current_stamp()
 		echo "$versions"
 		# shellcheck disable=SC2086 # one word per script
 		(cd "$here" && cat -- $SCRIPTS)
-		cat "$cache/versions" "$host_files"
+		cat "$cache/versions" "$host_files" "${ours[@]}"
 		xargs -a "$host_files" stat -c '%n %s %Y'
 		(cd "$out" && stat -c '%n %s %Y' vmlinux initrd.lz4 guest.json)
 	} 2>/dev/null | sha256sum
@@ -77,6 +70,9 @@ fi
 # ---- what can be checked before starting -----------------------------------
 
 need_packages
+for file in "${ours[@]}"; do
+	[ -x "$file" ] || die "${file#"$repo/"} is not built: 'make core' builds it"
+done
 if ! take_lock && [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ]; then
 	exit 0
 fi
@@ -153,13 +149,18 @@ build_fio() # OUT
 
 build_initrd()
 {
+	local name programs=()
 	gcc -std=gnu11 -O2 -Wall -Wextra -static -s -Wl,--build-id=none \
 		-ffile-prefix-map="$here"=. -o "$work/slate-mark" "$here/slate-mark.c"
+	for name in $OURS; do
+		strip -o "$work/$name" "$repo/build/core/$name"
+		programs+=("usr/bin/$name=$work/$name")
+	done
 	"$here/mkroot.py" --out "$work/initrd" --list "$work/host-files" \
 		--modules "$kernel_dir/modules" --release "$(<"$kernel_dir/release")" \
 		--tools "$TOOLS" usr/bin/fio="$fio" usr/bin/slate-mark="$work/slate-mark" \
 		usr/bin/run-fio="$here/run-fio.sh" \
-		usr/bin/in-apps="$here/in-apps.sh" init="$here/init"
+		usr/bin/in-apps="$here/in-apps.sh" init="$here/init" "${programs[@]}"
 	# -l: the format the kernel reads; lz4 boots fastest of those it knows
 	lz4 -l -9 -q -f "$work/initrd" "$work/initrd.lz4"
 	grep -v -e "^$cache/" -e "^$here/" "$work/host-files" >"$work/host-files.keep"

@@ -25,7 +25,6 @@ package_list=$here/../packages.d/apps.txt
 stamp=$out/.content-stamp
 chosen=$cache/content-versions
 files=$cache/content-files
-image=$out/content.img
 
 # A small desktop's worth; none may have a preinst script, as nothing runs those.
 PACKAGES="coreutils binutils-common libbinutils binutils-x86-64-linux-gnu libpython3.11-minimal
@@ -35,41 +34,8 @@ WEB="git-doc debian-policy debian-reference-en"
 SOURCES="lua5.4 zlib"
 MIN_FREE_MB=500
 
-update='' force=''
-for word in "$@"; do
-	case $word in
-	--update) update=1 ;;
-	--force) force=1 ;;
-	-h | --help)
-		sed -n '4,18s/^# \{0,1\}//p' "$0"
-		exit 0
-		;;
-	*)
-		echo "content.sh: unknown option $word (see --help)" >&2
-		exit 2
-		;;
-	esac
-done
-
-# ---- is there anything to do? ----------------------------------------------
-
-current_stamp()
-{
-	{
-		cat "$here/content.sh" "$chosen"
-		(cd "$out" && stat -c '%n %s %Y' content.img content.json)
-	} 2>/dev/null | sha256sum
-}
-
-up_to_date() { [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(current_stamp)" ]; }
-
-up_to_date && exit 0
-versions=$(installed_versions)
-need_packages
-take_lock || true
-up_to_date && exit 0
-need_space $MIN_FREE_MB
-make_work
+read_options "$@"
+begin_image $MIN_FREE_MB
 
 # ---- versions -----------------------------------------------------------------
 
@@ -172,24 +138,6 @@ build_tree()
 	[ "$(find "$root/src" -name '*.tar' -size +0 | wc -l)" = $((2 * $(wc -w <<<"$SOURCES"))) ]
 }
 
-pack()
-{
-	mksquashfs "$work/root" "$work/content.img" -noappend -no-progress -all-root -no-xattrs \
-		-comp lz4 -b 131072 -mkfs-time 0 -all-time 0
-}
-
-describe()
-{
-	{
-		echo '{'
-		echo '  "packages": {'
-		sed -E 's/(.*) (.*) (.*)/    "\1 \2": "\3",/; $s/,$//' "$chosen"
-		echo '  },'
-		echo "  \"sha256\": \"$(sha256sum <"$work/content.img" | cut -d' ' -f1)\""
-		echo '}'
-	} >"$work/content.json"
-}
-
 # ---- all of it --------------------------------------------------------------------
 
 if [ -n "$update" ] || [ ! -e "$chosen" ]; then
@@ -197,9 +145,5 @@ if [ -n "$update" ] || [ ! -e "$chosen" ]; then
 fi
 phase content-fetch "fetching what is missing" fetch
 phase content-unpack "unpacking documents and sources" build_tree
-phase content-pack "making the image" pack
-describe
-rm -f "$stamp"
-mv "$work/content.img" "$work/content.json" "$out/"
-current_stamp >"$stamp"
-say "ready: $(wc -l <"$chosen") packages, $(($(stat -c %s "$image") / 1000000)) MB"
+phase content-pack "making the image" pack_image
+finish_image

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What build.sh and kernel.sh share: messages, one build at a time, phases with a
+# What the scripts that build the guest share: messages, one build at a time, phases with a
 # log, and packages from the Debian archive this machine already uses, through an
 # apt state of our own (build/apt-guest): the system's apt configuration is read,
 # never written.
@@ -177,4 +177,79 @@ fetch_package() # PACKAGE VERSION
 	cd "$work" || return
 	apt-get "${apt_options[@]}" download "$1=$2"
 	mv ./*.deb "$cache/"
+}
+
+# ---- options ------------------------------------------------------------------
+
+update='' force=''
+
+# --update, --force; --help prints the head of the script
+read_options() # WORD...
+{
+	local word
+	for word in "$@"; do
+		case $word in
+		--update) update=1 ;;
+		--force) force=1 ;;
+		-h | --help)
+			sed -n '4,/^[^#]/s/^# \{0,1\}//p' "$0"
+			exit 0
+			;;
+		*)
+			echo "${0##*/}: unknown option $word (see --help)" >&2
+			exit 2
+			;;
+		esac
+	done
+}
+
+# ---- images: apps.img, content.img --------------------------------------------
+# For apps.sh and content.sh: $who.img and $who.json in $out, made by $who.sh of what
+# $chosen lists, with $stamp.
+
+# Everything the image is made of, and the products, as one hash.
+image_stamp()
+{
+	{
+		cat "$here/${0##*/}" "${chosen:?}"
+		(cd "$out" && stat -c '%n %s %Y' "$who.img" "$who.json")
+	} 2>/dev/null | sha256sum
+}
+
+image_is_done() { [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(image_stamp)" ]; }
+
+# Ends the script if there is nothing to do; the lock is ours afterwards, and $work.
+begin_image() # MIN_FREE_MB
+{
+	! image_is_done || exit 0
+	versions=$(installed_versions)
+	need_packages
+	take_lock || true
+	! image_is_done || exit 0
+	need_space "$1"
+	make_work
+}
+
+# lz4: what the emulated processor unpacks fastest.
+pack_image()
+{
+	mksquashfs "$work/root" "$work/$who.img" -noappend -no-progress -all-root -no-xattrs \
+		-comp lz4 -b 131072 -mkfs-time 0 -all-time 0
+}
+
+# $chosen holds "NAME VERSION" lines; a NAME may be two words.
+finish_image()
+{
+	{
+		echo '{'
+		echo '  "packages": {'
+		sed -E 's/(.*) (.*)/    "\1": "\2",/; $s/,$//' "$chosen"
+		echo '  },'
+		echo "  \"sha256\": \"$(sha256sum <"$work/$who.img" | cut -d' ' -f1)\""
+		echo '}'
+	} >"$work/$who.json"
+	rm -f "$stamp"
+	mv "$work/$who.img" "$work/$who.json" "$out/"
+	image_stamp >"$stamp"
+	say "ready: $(wc -l <"$chosen") packages, $(($(stat -c %s "$out/$who.img") / 1000000)) MB"
 }

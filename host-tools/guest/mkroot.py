@@ -6,7 +6,7 @@ Write the guest's root as an uncompressed cpio archive:
 
   - busybox and a symbolic link for each of its applets,
   - TOOLS, the host's own programs, which take precedence over applets,
-  - GUEST=HOST, further files (mode 0755) under names of their own,
+  - GUEST=HOST, further programs (mode 0755) under names of their own,
   - the shared libraries that all of these ask for,
   - DIR, a tree of kernel modules (as depmod left it), under /usr/lib/modules/REL.
 
@@ -123,6 +123,7 @@ def main():
     for spec in args.extra:
         guest, _, host = spec.partition("=")
         root.file(guest, host)
+    root.libraries([spec.partition("=")[2] for spec in args.extra])
     write_newc(args.out, [(name, mode, data) for name, (mode, data) in root.entries.items()])
     with open(args.list, "w", encoding="utf-8") as f:
         f.writelines(f"{name}\n" for name in sorted(root.host_files))

@@ -21,6 +21,7 @@ NAND_OPS = ("read", "program", "erase", "copyback")
 # What the array holds at the end of an interval; all else is counted within it.
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq")
 LABEL_BYTES = 16
+LATE_US = (1, 10, 100)
 SUB_BUCKETS = 16  # of the latency histogram, in each octave
 
 Json = dict[str, Any]
@@ -154,6 +155,16 @@ class Busy:
 
 
 @dataclass
+class Late:
+    """How late completions were, in real time."""
+
+    requests: int
+    shares: list[float]  # of those later than LATE_US
+    mean_ns: float
+    max_ns: int
+
+
+@dataclass
 class JobAccount:
     """The drive's account of one job."""
 
@@ -179,6 +190,15 @@ class Device:
     def unit_bytes(self) -> int:
         """The mapping unit."""
         return int(self.settings.get("ftl.unit_bytes", 4096))
+
+    def late(self, where: str = "delivered") -> Late | None:
+        """How late completions were "posted", or "delivered"; None: virtual time, or nothing was counted."""
+        counted = self.raw.get("real-time", {}).get(where, {})
+        requests = counted.get("requests", 0)
+        if not requests:
+            return None
+        shares = [counted[f"late-{us}us"] / requests for us in LATE_US]
+        return Late(requests, shares, counted["sum-ns"] / requests, counted["max-ns"])
 
     def setting(self, key: str) -> int | None:
         """A whole number of the profile, by its key alone."""

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import age, options, paths, profiles, report
+from . import age, cuts, options, paths, profiles, report
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 EXAMPLES = """\
@@ -24,6 +24,7 @@ examples:
   slate replay --profile my.ini --fold a.csv.gz          a trace on a drive, without a guest
   slate run --content web --record-content a.content     real content on ext4, and a trace of it
   slate content a.content                                what is in the trace
+  slate cuts --count 100 --seed 1                        power cuts under ext4: is what was fsynced there?
   slate report out/latest                                the report again
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
@@ -63,6 +64,14 @@ def parser() -> Parser:
     )
     age.add_arguments(make)
     age.add_drive_arguments(commands.add_parser("drive", help="tell what a drive file is"), Parser)
+    cuts.add_arguments(
+        commands.add_parser(
+            "cuts",
+            help="cut the drive's power under a file system, often; look what is there",
+            epilog=cuts.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     commands.add_parser("replay", help="drive the SSD from traces, without a guest (slate-replay)")
     commands.add_parser("content", help="tell what a content trace holds (slate-content)")
     drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
@@ -98,6 +107,8 @@ def main(argv: list[str]) -> int:
             return age.age(args)
         if args.command == "drive":
             return age.drive(args)
+        if args.command == "cuts":
+            return cuts.run(args)
         if args.command == "profiles":
             return profiles.run(args)
         from . import run

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import apps, content, paths
+from . import apps, content, load, paths
 from .errors import SlateError
 from .options import RunOptions
 
@@ -77,8 +77,12 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
         entries.append(("job/job.fio", text, job.encode()))
     if options.script:
         entries.append(("job/run.sh", script, options.script_text.encode()))
+    entries += [(f"job/{name}", script, data) for name, data in options.programs.items()]
     if options.content:
-        entries += [(f"job/{name}", text, data) for name, data in content.files()]
+        entries += [(f"job/{name}", text, data) for name, data in content.files(options.content)]
+    if options.load:
+        sent = load.files(options.load, options.load_args, options.device)
+        entries += [(f"job/{name}", text, data) for name, data in sent]
     if options.app:
         for name in ("app.sh", *options.app.files):
             entries.append((f"job/{name}", text, (apps.SCRIPTS / name).read_bytes()))
@@ -129,7 +133,7 @@ def write_initrd(options: RunOptions, path: Path) -> None:
             out.write(cpio.newc([("apps.img", 0o100444, paths.APPS_IMAGE.read_bytes())]))
         if options.content:
             out.write(cpio.newc([("content.img", 0o100444, paths.CONTENT_IMAGE.read_bytes())]))
-        out.write((paths.GUEST / "initrd.lz4").read_bytes())
+        out.write((options.root or paths.GUEST / "initrd.lz4").read_bytes())
 
 
 def hpet_ticks(options: RunOptions) -> bool:
@@ -172,6 +176,8 @@ def blockdev(options: RunOptions) -> str:
         pairs["record"] = str(options.record.resolve())
     if options.record_content:
         pairs["record-content"] = str(options.record_content.resolve())
+    if options.spin_ns is not None:
+        pairs["spin-ns"] = str(options.spin_ns)
     pairs |= {f"set.{i}": line for i, line in enumerate(options.overrides())}
     return keyval(**pairs)
 
@@ -187,7 +193,9 @@ def build(options: RunOptions, files: Files) -> list[str]:
         line += ["-global", "hpet.msi=on", "-global", f"hpet.timers={HPET_VCPUS + 2}"]
     line += ["-seed", str(options.seed), "-M", "q35", "-cpu", cpu]
     line += ["-m", f"{options.mem >> 20}M", "-smp", str(options.smp)]
-    line += "-nodefaults -display none -vga none -no-reboot -no-shutdown".split()
+    line += "-nodefaults -display none -vga none -no-shutdown".split()
+    if not (options.cuts and options.cuts.then == "reset"):
+        line.append("-no-reboot")
     for folder in paths.FIRMWARE:
         line += ["-L", str(folder)]
     line += ["-kernel", str(paths.KERNELS[options.kernel]), "-initrd", str(files.initrd)]
@@ -197,6 +205,9 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line += _consoles(options, files)
     if files.qmp_fd >= 0:
         line += ["-chardev", f"socket,id=qmp,fd={files.qmp_fd}", "-mon", "chardev=qmp,mode=control"]
+    if options.qmp:
+        where = keyval(path=str(options.qmp.resolve()), server="on", wait="off")
+        line += ["-chardev", f"socket,id=others,{where}", "-mon", "chardev=others,mode=control"]
     return line + options.qemu_args
 
 

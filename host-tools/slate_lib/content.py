@@ -39,6 +39,6 @@ def prepare(args: argparse.Namespace) -> None:
         args.fill = "0"  # its file system is new, and so is the drive
 
 
-def files() -> list[tuple[str, bytes]]:
-    """What goes with run.sh."""
-    return [(path.name, path.read_bytes()) for path in sorted(paths.CONTENT.glob("*.py"))]
+def files(name: str) -> list[tuple[str, bytes]]:
+    """What goes with run.sh: what the guest sees depends on its own workload alone, and so do recordings."""
+    return [(file, (paths.CONTENT / file).read_bytes()) for file in (f"{name}.py", _SHARED)]

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from . import paths
+from . import load, paths
 from .options import RunOptions
 
 
@@ -36,6 +36,8 @@ def checksums(options: RunOptions) -> dict[str, str]:
         inputs["job"] = options.job.path
     if options.script:
         inputs["script"] = options.script
+    if options.cuts and options.cuts.script:
+        inputs["after-cut"] = options.cuts.script
     if options.profile:
         inputs["profile"] = options.profile
     sums = {name: sha256(path) for name, path in inputs.items()}
@@ -102,6 +104,9 @@ def repeat_command(options: RunOptions) -> str:
     if options.app:
         words += ["--app", options.app.name]
         words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
+    elif options.load:
+        words += ["--load", options.load if options.load.startswith(load.GENERATED) else paths.short(Path(options.load))]
+        words += [f"--load-arg={word}" for word in options.load_args]
     elif options.script and not options.content:
         words += ["--cmd", paths.short(options.script)]
     for word in [] if options.content else options.script_args:
@@ -114,10 +119,13 @@ def repeat_command(options: RunOptions) -> str:
             words += [f"--{name}", f"{value:g}"]
     words += [] if options.drive_kept else ["--precondition", options.precondition]
     words += ["--frontend", options.frontend]
+    words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
     words += ["--shell"] if options.shell else []
     words += ["--content", options.content] if options.content else []
     words += ["--apps"] if options.apps and not (options.app or options.content) else []
+    words += options.cuts.words() if options.cuts else []
     words += ["--realtime"] if options.realtime else []
+    words += ["--spin-ns", str(options.spin_ns)] if options.spin_ns is not None else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
     for name, values in (
         ("set", options.settings),
@@ -139,6 +147,8 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "environment": options.environment,
         "apps": options.apps,
         "content": options.content,
+        "load": options.load,
+        "load_args": options.load_args,
         "app": options.app.name if options.app else None,
         "app_parameters": options.app_values,
         "kernel": options.kernel,
@@ -147,6 +157,7 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "mem_bytes": options.mem,
         "seed": options.seed,
         "virtual_time": not options.realtime,
+        "spin_ns": options.spin_ns,
         "accel": options.accel,
         "frontend": options.frontend,
         "fill_percent": options.fill,

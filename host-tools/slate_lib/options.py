@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import apps, content, drivefile, jobfile, paths, units
+from . import apps, content, drivefile, jobfile, load, paths, powercut, units
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
@@ -33,24 +33,31 @@ class RunOptions:
     script: Path | None = None
     script_text: str = ""
     script_args: list[str] = field(default_factory=list)
+    programs: dict[str, bytes] = field(default_factory=dict)  # beside the script
+    root: Path | None = None  # the guest's files, in place of the guest's own initramfs
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
     app: apps.App | None = None
     app_values: dict[str, str] = field(default_factory=dict)
     apps: bool = False  # the image of applications is in the guest
     content: str | None = None  # a content workload: its name
+    load: str | None = None  # slate-load: a trace's file, or a generator
+    load_args: list[str] = field(default_factory=list)
     out: Path | None = None
     kernel: str = "debian"
     smp: int = 1
     mem: int = 1 << 30
     seed: int = 1
     realtime: bool = False
+    spin_ns: int | None = None  # None: as the drive does by itself
     accel: str = "tcg"
     frontend: str = "nvme"
     fill: float | None = None  # percent; None: as the profile says
     age: float | None = None  # times the capacity
     precondition: str = "instant"
     settings: list[str] = field(default_factory=list)
+    qmp: Path | None = None  # a socket for slatectl
+    cuts: powercut.Cuts | None = None
     qemu_args: list[str] = field(default_factory=list)
     kernel_args: list[str] = field(default_factory=list)
     timeout: float = 600
@@ -66,7 +73,7 @@ class RunOptions:
     @property
     def name(self) -> str:
         """For the run's directory."""
-        script = self.content or (self.script.stem if self.script else "shell")
+        script = "load" if self.load else self.content or (self.script.stem if self.script else "shell")
         what = self.app.name if self.app else self.job.name if self.job else script
         return f"{what}-{self.drive_path.stem}"
 
@@ -119,6 +126,18 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="a parameter of the application, such as fs=xfs; repeatable (a wrong one lists them)",
+    )
+    what.add_argument(
+        "--load",
+        metavar="TRACE",
+        help="replay a trace (a file, or gen:...) in the guest with slate-load (docs/slate-load.md)",
+    )
+    what.add_argument(
+        "--load-arg",
+        metavar="WORD",
+        action="append",
+        default=[],
+        help="an option of slate-load, as --load-arg=--closed=8; repeatable",
     )
     what.add_argument(
         "--env",
@@ -185,6 +204,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     drive.add_argument(
         "--frontend", choices=("nvme", "virtio-blk"), help="how the guest sees it (default nvme)"
     )
+    powercut.add_arguments(parser)
     guest = parser.add_argument_group("the guest")
     guest.add_argument(
         "--kernel",
@@ -195,7 +215,18 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     guest.add_argument("--smp", metavar="N", help="processors (default 1)")
     guest.add_argument("--mem", metavar="SIZE", help="memory (default 1G)")
     guest.add_argument("--seed", metavar="N", default="1", help="of everything random (default 1)")
-    guest.add_argument("--realtime", action="store_true", help="the host's clock instead of virtual time")
+    guest.add_argument(
+        "--realtime",
+        action="store_true",
+        help="the host's clock instead of virtual time: the drive in a thread of its own; the report says how "
+        "late completions were",
+    )
+    guest.add_argument(
+        "--spin-ns",
+        metavar="NS",
+        help="in real time: for how long the drive's thread may watch the clock before a completion is due, "
+        "rather than sleep; takes a processor for that time (default 20000; 0: never)",
+    )
     guest.add_argument(
         "--accel", choices=("tcg", "kvm"), default=None, help="default tcg; kvm implies --realtime"
     )
@@ -205,6 +236,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="one more word for the kernel's command line, such as nohz=off; repeatable",
+    )
+    guest.add_argument(
+        "--qmp",
+        metavar="SOCKET",
+        help="let others talk to QEMU meanwhile: 'slatectl --qmp SOCKET counters'",
     )
     guest.add_argument(
         "--qemu-arg",
@@ -332,6 +368,7 @@ def _check_no_preconditioning(args: argparse.Namespace) -> None:
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, fill in what they leave open."""
+    load.prepare(args)
     content.prepare(args)
     what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
     if len(what) > 1:
@@ -340,6 +377,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     options.shell = args.shell
     options.apps = args.apps
     options.content = args.content
+    options.load, options.load_args = args.load, args.load_arg
     options.environment = _environment(args.env)
     _app(options, args)
     if args.cmd:
@@ -385,6 +423,13 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         options.age = None if age is None else number("age", age, 0, 1000, float)
     options.accel = args.accel or "tcg"
     options.realtime = args.realtime or options.accel == "kvm"
+    if args.spin_ns is not None:
+        if not options.realtime:
+            raise SlateError(
+                f"--spin-ns {args.spin_ns}: virtual time has no thread that could spin",
+                "add --realtime, or leave --spin-ns out",
+            )
+        options.spin_ns = int(number("spin-ns", args.spin_ns, 0, 1_000_000_000))
     if options.accel == "kvm":
         _check_kvm()
     check_settings(args.set)
@@ -393,6 +438,8 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     options.record_content = _record("--record-content", args.record_content)
     if options.record and options.record == options.record_content:
         raise SlateError("--record and --record-content name one file", "name two")
+    options.qmp = _socket(args.qmp)
+    options.cuts = powercut.from_arguments(args, options.seed)
     options.qemu_args = args.qemu_arg
     options.kernel_args = _kernel_args(args.kernel_arg)
     options.out = Path(args.out) if args.out else None
@@ -419,6 +466,18 @@ def _record(option: str, name: str | None) -> Path | None:
     path = Path(name)
     if path.is_dir() or not path.parent.is_dir():
         raise SlateError(f"{option} {name}: is no file in a directory that is there", "name another file")
+    return path
+
+
+def _socket(name: str | None) -> Path | None:
+    """Where the monitor's socket goes: the kernel allows 107 bytes."""
+    if name is None:
+        return None
+    path = Path(name)
+    if not path.parent.is_dir() or (path.exists() and not path.is_socket()):
+        raise SlateError(f"--qmp {name}: is no socket in a directory that is there", "name another file")
+    if len(str(path.resolve()).encode()) > 107:
+        raise SlateError(f"--qmp {name}: is longer than 107 characters", "use a shorter path, such as /tmp/slate.qmp")
     return path
 
 

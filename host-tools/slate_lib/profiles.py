@@ -190,17 +190,19 @@ class Sheet:
         name = self.facts["ftl"]
         if not self.facts["runs"]:
             return f"{name} (no FTL: 'slate run' refuses the profile)"
+        unsafe = ""
+        if self.facts["not_safe"]:
+            lost = "flushed data" if name == "page" else "completed writes"
+            unsafe = f"; keeps no copy of paired pages: a power cut may lose {lost}"
         if name != "page":
-            return name
+            return name + unsafe
         unused = [
             what
             for key, off, used_by, what in PAGE_FTL_IGNORES
             if self.settings[key] != off and all(self.settings[user] == "no" for user in used_by)
         ]
         said = f" (does not use {', '.join(unused)})" if unused else ""
-        if self.facts["not_safe"]:
-            said += "; keeps no copy of paired pages: a power cut may lose flushed data"
-        return name + said
+        return name + said + unsafe
 
     def _commands(self) -> list[str]:
         lines = [f"{'command, µs':<20}{'cell':>10}{'bus':>10}{'total':>10}"]

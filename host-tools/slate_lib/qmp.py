@@ -45,9 +45,28 @@ class Monitor:
 
     async def start(self) -> None:
         """Shake hands, then let the guest run."""
+        await self.connect()
+        await self.go()
+
+    async def connect(self) -> None:
+        """Shake hands."""
         self.theirs.close()
         await self._client.connect(self._mine)
+
+    async def go(self) -> None:
+        """Let the guest run."""
         await self._client.execute("cont")
+
+    async def plan_cut(self, node: str, plan: dict[str, Any]) -> None:
+        """Before the guest runs: when the drive loses its power, and what then."""
+        try:
+            await self._client.execute("x-nand-ssd-power-cut", {"node-name": node, **plan})
+        except self._qmp.ExecuteError as error:
+            raise SlateError(f"no power cut: {error}", "see 'slate run --help'") from None
+
+    async def power(self, node: str) -> dict[str, Any]:
+        """What became of it."""
+        return await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
 
     def version(self) -> str:
         """QEMU's own, with its package's."""

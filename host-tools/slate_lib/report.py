@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import paths, rows, units, warn
-from .account import NAND_OPS, SOURCES, Device, raf, raf_parts, waf
+from .account import LATE_US, NAND_OPS, SOURCES, Device, raf, raf_parts, waf
 from .errors import OK, SlateError
 from .rows import Row
 
@@ -89,6 +89,8 @@ class Report:
         what = settings.get("app") or settings.get("job") or settings.get("script") or "shell"
         drive = settings.get("drive") or {}
         name = f"content {settings['content']}" if settings.get("content") else Path(what).name
+        if settings.get("load"):
+            name = f"slate-load {Path(settings['load']).name}"
         left = f"{name} on {Path(drive.get('path') or settings['profile']).name}"
         facts = [
             units.size(self.device.capacity),
@@ -218,6 +220,7 @@ class Report:
         if total.op["flush"].ios:
             line += f", {units.count(total.op['flush'].ios)} flushes"
         self._pair("drive", line + "  (the whole run, boot included)")
+        self._late()
         if amplification:
             levelling = f"wear levelling {amplification['wl']:.3f} + " if amplification["wl"] else ""
             self._pair(
@@ -243,6 +246,19 @@ class Report:
     def _pair(self, name: str, text: str) -> None:
         label = f"{BOLD}{name:<10}{PLAIN}" if self._color else f"{name:<10}"
         self._lines.append(label + text)
+
+    def _late(self) -> None:
+        """How late completions were in real time."""
+        late, posted = self.device.late(), self.device.late("posted")
+        if not late or not posted:
+            return
+        shares = ", ".join(f"{_percent(share)} by > {us}" for share, us in zip(late.shares, LATE_US))
+        thread = " / ".join(_percent(share) for share in posted.shares)
+        self._pair(
+            "late",
+            f"{shares} µs; mean {units.us(late.mean_ns)}, worst {units.us(late.max_ns)} µs   "
+            f"(its own thread: {thread})",
+        )
 
     def _word_lines(self, ftl: dict[str, int]) -> None:
         """Which pages of word lines were programmed, where the FTL tells."""
@@ -364,6 +380,10 @@ def _sum(parts: Iterable[tuple[str, str]]) -> str:
     """' = host 1 + GC 2'."""
     told = [f"{SOURCE_NAMES.get(name, name)} {value}" for name, value in parts]
     return f" = {' + '.join(told)}" if told else ""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
 
 
 def _part(ns: float) -> str:

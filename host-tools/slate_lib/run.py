@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import os
 import signal
@@ -12,7 +13,8 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from . import apps, command, device, drivefile, facts, paths, process, qmp, recording, report, units
+from . import apps, command, device, drivefile, facts, load, paths, powercut, process, qmp, recording
+from . import report, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .options import RunOptions
 from .rundir import RunDir
@@ -40,6 +42,8 @@ class Run:
         )
         self.recordings = recording.Recordings(options)
         self.line: list[str] = []
+        self.cuts: list[dict[str, Any]] = []  # what each power cut met
+        self.ended_by_cut = False
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
 
@@ -49,9 +53,7 @@ class Run:
         """Do it all; returns the exit code."""
         try:
             with ThreadPoolExecutor(1) as self.worker:
-                command.write_initrd(self.options, self.run_dir.initrd)
-                self._mark("prepare")
-                asyncio.run(self._machine())
+                self._boots()
                 return self._collect()
         except (KeyboardInterrupt, asyncio.CancelledError):
             return self._interrupted()
@@ -64,6 +66,33 @@ class Run:
         except SlateError as error:
             self._failed(usage=not isinstance(error, MachineError))
             raise
+
+    def _boots(self) -> None:
+        """All of them; one, where no power is cut."""
+        boots = powercut.boots(self.options)
+        if len(boots) > 1 and not self.options.drive:
+            boots = [(dataclasses.replace(options, drive=self.run_dir.drive), plan) for options, plan in boots]
+        for number, (options, plan) in enumerate(boots):
+            if number:
+                self._next_boot(number)
+            self.booted = options
+            command.write_initrd(options, self.run_dir.initrd)
+            self._mark("prepare")
+            asyncio.run(self._machine(options, plan))
+
+    def _next_boot(self, number: int) -> None:
+        """What the boot before left goes by its number."""
+        self.run_dir.console.replace(self.run_dir.console.with_name(f"console-{number}.log"))
+        self.run_dir.results.unlink(missing_ok=True)
+        self.phases = {f"{name}-{number}" if "-" not in name else name: t for name, t in self.phases.items()}
+        self.watcher = Watcher(
+            self.run_dir.console,
+            self.run_dir.results,
+            self.options.timeout,
+            self.progress,
+            self.options.verbose,
+        )
+        self.raw, self.ended_by_cut = None, False
 
     def _mark(self, phase: str) -> None:
         self.phases[phase] = time.monotonic() - self.started - sum(self.phases.values())
@@ -98,7 +127,7 @@ class Run:
 
     # ---- QEMU
 
-    async def _machine(self) -> None:
+    async def _machine(self, options: RunOptions, plan: powercut.Plan | None) -> None:
         loop = asyncio.get_running_loop()
         task = asyncio.current_task()
         assert task
@@ -110,13 +139,14 @@ class Run:
             files = command.Files(
                 self.run_dir.initrd, self.run_dir.console, self.run_dir.results, monitor.theirs.fileno()
             )
-            self.line = command.build(self.options, files)
+            self.line = command.build(options, files)
             qemu = process.Qemu(
                 self.line + ["-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell
             )
             # Not before: a process that has threads must not fork.
-            self.sums = self.worker.submit(facts.checksums, self.options)
-            await self._converse(monitor, qemu)
+            if not self.cuts:
+                self.sums = self.worker.submit(facts.checksums, self.options)
+            await self._converse(monitor, qemu, plan)
             qemu.wait(10 if not self.recordings.before else 120)  # to pack and write what is left
             if self.raw is not None:
                 self.recordings.check(qemu.said())
@@ -125,9 +155,12 @@ class Run:
                 qemu.kill()
             await asyncio.shield(monitor.close())
 
-    async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu) -> None:
+    async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu, plan: powercut.Plan | None) -> None:
         try:
-            await self._until(asyncio.wait_for(monitor.start(), self.options.timeout), qemu)
+            await self._until(asyncio.wait_for(monitor.connect(), self.options.timeout), qemu)
+            if plan:
+                await monitor.plan_cut(command.NODE, plan.arguments())
+            await self._until(asyncio.wait_for(monitor.go(), self.options.timeout), qemu)
             self.qemu_version = monitor.version()
             if not self.options.keep:
                 self.run_dir.initrd.unlink(missing_ok=True)  # QEMU has read it
@@ -138,13 +171,27 @@ class Run:
             reason = await self._until(monitor.shutdown(), qemu)
             self._mark("guest")
             self.watcher.poll(None)
-            if reason != "guest-shutdown":
+            power = await monitor.power(command.NODE) if self.options.cuts else {}
+            if self.cuts:
+                powercut.add_mount(self.cuts[-1], power)
+            self.ended_by_cut = bool(plan) and reason == powercut.CUT
+            if plan and power["cuts"]:
+                self.cuts.append(power)
+                if power.get("on-ns", 0) >= power["cut-ns"]:  # a reset: mounted again already
+                    powercut.add_mount(power, power)
+                self.progress.line("power", powercut.text(self.cuts[-1:]).partition("at ")[2].split("\n")[0])
+            if reason != powercut.ENDED and not self.ended_by_cut:
                 raise (
                     self.watcher.panic()
                     if reason in ("guest-reset", "guest-panic")
                     else MachineError(
                         f"the guest did not power off by itself (reason: {reason}){self.watcher.last_words()}"
                     )
+                )
+            if plan and not power["cuts"]:
+                raise MachineError(
+                    "no power cut: the guest had powered off before its moment",
+                    "name an earlier one (the guest's phases are shown above)",
                 )
             self.raw = await self._until(asyncio.wait_for(monitor.drive(command.NODE), ANSWER_SECONDS), qemu)
             await monitor.quit()
@@ -209,9 +256,11 @@ class Run:
             self.run_dir.write(name, data)
         self.run_dir.write("device.json", device.text(self.raw))
         record = self._record(status)
-        app = self._app(files) if status == 0 else None
+        told = status == 0 or "load.json" in files
+        app = self._app(files) if told and not self.cuts else None
         shown = report.Report(device.canonical(self.raw), _fio_json(files), record, app)
-        plain = shown.text()
+        cuts = powercut.text(self.cuts)
+        plain = cuts + shown.text()
         self.run_dir.write("report.txt", plain)
         self._mark("collect")
         record["seconds"] = {name: round(value, 3) for name, value in self.phases.items()}
@@ -219,12 +268,14 @@ class Run:
         self.run_dir.finish(self.options.keep)
         self.progress.line("results", f"in {paths.short(self.run_dir.path)}", self.phases["collect"])
         print()
-        print(shown.text(color=sys.stdout.isatty()), end="")
+        print(cuts + shown.text(color=sys.stdout.isatty()), end="")
         return self._verdict(status, files)
 
     def _results(self) -> tuple[dict[str, bytes], int]:
         import results  # host-tools/guest
 
+        if self.ended_by_cut:
+            return {}, 0
         try:
             files, status = results.parse_results(self.run_dir.results.read_bytes())
         except ValueError as error:
@@ -252,9 +303,12 @@ class Run:
     def _app(self, files: dict[str, bytes]) -> dict[str, Any] | None:
         """What the application said of itself."""
         options = self.options
-        if not options.app:
+        if options.load:
+            found = load.results(options.load, options.load_args, files)
+        elif options.app:
+            found = apps.results(options.app, options.app_values, files)
+        else:
             return None
-        found = apps.results(options.app, options.app_values, files)
         self.run_dir.write("app.json", json.dumps(found, indent=1) + "\n")
         return found
 
@@ -262,6 +316,7 @@ class Run:
         return {
             "repeat": facts.repeat_command(self.options),
             "job_status": status,
+            **({"power_cuts": self.cuts} if self.cuts else {}),
             "settings": facts.settings(self.options),
             "versions": {**facts.versions(self.options.kernel, self.options.apps), "qemu": self.qemu_version},
             "sha256": self.sums.result(),
@@ -275,11 +330,13 @@ class Run:
             return OK
         log = files.get("app.log" if self.options.app else "fio.log", b"").decode(errors="replace").splitlines()
         what = (
-            self.options.app.name
-            if self.options.app
-            else f"the job {paths.short(self.options.job.path)}"
-            if self.options.job
-            else f"the script {self.options.script}"
+            self.booted.app.name
+            if self.booted.app
+            else f"the job {paths.short(self.booted.job.path)}"
+            if self.booted.job
+            else f"slate-load {self.booted.load}"
+            if self.booted.load
+            else f"the script {self.booted.script}"
         )
         tail = "".join("\n  | " + line for line in log[-12:])
         if not tail:
@@ -320,6 +377,8 @@ def run(options: RunOptions) -> int:
     say = options.app.name if options.app else paths.short(path) if path else "a shell"
     if options.content:
         say = f"content {options.content}"
+    if options.load:
+        say = f"slate-load {options.load}"
     print(
         f"{'slate':<9} {say} on {paths.short(options.drive_path)}, "
         f"{'small kernel, ' if options.kernel == 'small' else ''}"

@@ -13,7 +13,7 @@ from .errors import MachineError, SlateError
 
 NEEDED_BYTES = 64 << 20  # before the boot: the initramfs with the job, console, results
 LOW_BYTES = 1 << 20  # while it runs
-WORK_FILES = (".initrd", ".results", ".qemu.log")
+WORK_FILES = (".initrd", ".results", ".qemu.log", ".drive")
 
 
 class RunDir:
@@ -43,6 +43,11 @@ class RunDir:
     def qemu_log(self) -> Path:
         """QEMU's stderr; a work file."""
         return self.path / WORK_FILES[2]
+
+    @property
+    def drive(self) -> Path:
+        """The drive, as it passes from one boot to the next; a work file."""
+        return self.path / WORK_FILES[3]
 
     @property
     def console(self) -> Path:

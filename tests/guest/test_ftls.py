@@ -105,6 +105,10 @@ class WordLines(Ftl):
         total = self.bears(*self.drive_of("flex"), size="64m")
         self.assertGreater(total.sources["backup"]["programs"], 0)
 
+    def test_dac_over_flex(self):
+        total = self.bears(*self.drive("dac-flex-small", 80, *self.small), size="64m")
+        self.assertGreater(total.sources["backup"]["programs"], 0)
+
 
 class PageMapped(Ftl):
     """The page FTL's other ways of collecting."""

@@ -73,6 +73,29 @@ class Workloads(GuestTest):
         self.assertGreater(ops["flush"].ios, 0)
         self.assertLessEqual(ops["flush"].ios, ops["write"].ios + 16)
 
+    def test_varmail_bursts(self):
+        """400 I/Os of each section: one pause of 20 ms in the first, none in the others."""
+        result = self.slate("--job", JOBS / "varmail-bursts.fio", "--kernel", "small", "--env", "IOS=400",
+                            "--env", "RUNTIME=1000")  # fmt: skip
+        self.assert_clean(result.device)
+        jobs = result.json("fio.json")["jobs"]
+        self.assertEqual([job["jobname"] for job in jobs], ["burst-320", "burst-1000", "burst-4000"])
+        for job in jobs:
+            self.assertEqual(job["error"], 0)
+            self.assertEqual(job["read"]["total_ios"] + job["write"]["total_ios"], 400)
+            of_drive = result.device.job(job["jobname"])
+            ops = of_drive.account.op
+            for op in ("read", "write"):
+                self.assertEqual((ops[op].ios, ops[op].bytes), (job[op]["total_ios"], job[op]["io_bytes"]))
+            self.assert_sizes(ops["read"], [16])
+            self.assert_sizes(ops["write"], [4, 16])
+            self.assertEqual(ops["flush"].ios, 0)
+            took_ms = (of_drive.end_ns - of_drive.begin_ns) / 1e6
+            if job["jobname"] == "burst-320":
+                self.assertGreaterEqual(took_ms, 20)
+            else:
+                self.assertLess(took_ms, 200)
+
     def test_fileserver(self):
         ops = self.workload("fileserver", 10, 40)
         self.assert_mix(ops, 33)

@@ -71,6 +71,14 @@ class Arguments(Case):
         for bad in ("0", "65", "two", "1.5", "-1"):
             self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 64"])
 
+    def test_spin_ns(self):
+        some = self.parse("--realtime", "--spin-ns", "5000")
+        self.assertIn(",spin-ns=5000,", command.blockdev(some))
+        self.assertIn("--realtime --spin-ns 5000", facts.repeat_command(some))
+        self.assertNotIn("spin-ns", command.blockdev(self.parse("--realtime")))
+        self.refused("--spin-ns=5000", words=["--spin-ns 5000", "--realtime"])
+        self.refused("--realtime", "--spin-ns=-1", words=["--spin-ns", "-1", "0 to 1e+09"])
+
     def test_kernel(self):
         self.assertEqual(self.parse().kernel, "debian")
         self.assertEqual(self.parse("--kernel", "small").kernel, "small")
@@ -176,6 +184,46 @@ class Arguments(Case):
         same = str(self.folder / "x")
         self.refused("--record-content", same, "--record", same, words=["one file", "name two"])
 
+    def test_qmp(self):
+        """A second monitor, for slatectl."""
+        some = self.parse("--qmp", str(self.folder / "a,b"))
+        line = command.build(some, command.Files(Path("i"), Path("c"), Path("r")))
+        at = line.index("chardev=others,mode=control")
+        self.assertEqual(line[at - 2], f"socket,id=others,path={self.folder}/a,,b,server=on,wait=off")
+        self.assertIn(f"--qmp {self.folder}/a,b", facts.repeat_command(some))
+        self.assertNotIn("others", " ".join(command.build(self.parse(), command.Files(Path("i"), Path("c"), Path("r")))))
+        self.refused("--qmp", "/none/x", words=["--qmp /none/x", "another file"])
+        self.refused("--qmp", self.profile, words=["no socket"])
+        self.refused("--qmp", str(self.folder / ("x" * 110)), words=["longer than 107"])
+
+    def test_load(self):
+        """A trace on the drive in the guest: a script, the trace, and slate-load's arguments."""
+        trace = self.folder / "a trace.csv"
+        trace.write_text("0,h,0,Read,0,4096,1\n", encoding="utf-8")
+
+        def parse(*words):
+            return options.from_arguments(cli.parser().parse_args(["run", *words]))
+
+        some = parse("--load", str(trace), "--load-arg=--closed", "--load-arg=8")
+        entries = {name: data for name, _, data in command.job_entries(some)}
+        self.assertEqual(entries["job/trace"], trace.read_bytes())
+        self.assertEqual(entries["job/load.args"], b"--closed\n8\n/dev/nvme0n1\ntrace\n")
+        self.assertIn("slate-load", entries["job/run.sh"].decode())
+        repeat = facts.repeat_command(some)
+        self.assertIn(f"--load '{trace}' --load-arg=--closed --load-arg=8 ", repeat)
+        self.assertNotIn("--cmd", repeat)
+        again = parse(*shlex.split(repeat)[2:])
+        self.assertEqual((again.load, again.load_args, again.name), (some.load, some.load_args, some.name))
+        entries = {name: data for name, _, data in command.job_entries(parse("--load", "gen:rand4k,foot=1M,n=1"))}
+        self.assertEqual(entries["job/load.args"], b"/dev/nvme0n1\ngen:rand4k,foot=1M,n=1\n")
+        self.assertNotIn("job/trace", entries)
+        self.refused("--load", "/none/x", job=False, words=["--load /none/x", "no such file"])
+        self.refused("--load-arg=--open", words=["--load-arg without --load"])
+        self.refused("--load", str(trace), "--load-arg", "a\nb", job=False, words=["not one line"])
+        for words in (("--app", "kv"), ("--job", "a.fio"), ("--cmd", "a.sh"), ("--content", "pc"), ("--shell",)):
+            with self.assertRaisesRegex(SlateError, f"--load and {words[0]} exclude each other"):
+                parse("--load", str(trace), *words)
+
     def test_content(self):
         """A workload is a script with applications, on a new drive; what the user says goes first."""
 
@@ -188,7 +236,7 @@ class Arguments(Case):
         names = [name for name, _, _ in command.job_entries(some)]
         self.assertEqual(
             sorted(names),
-            ["job/env", "job/iot.py", "job/pc.py", "job/run.sh", "job/synth.py", "job/web.py", "job/workload.py"],
+            ["job/env", "job/iot.py", "job/run.sh", "job/workload.py"],
         )
         repeat = shlex.split(facts.repeat_command(some))
         self.assertIn("--content", repeat)

@@ -24,6 +24,7 @@ def spared(raw, op_permille, unit=4096):
 
 CAPACITIES = {
     "dac": spared(512 * GIB, 125),
+    "dac-flex-small": spared(512 * MIB, 250),
     "dac-small": (1280 * MIB, 1024 * MIB),
     "default": (4 * GIB, 3817746432),
     "ippbe": spared(2 * GIB, 250, 2048),
@@ -220,6 +221,14 @@ class Showing(Case):
         self.assertIn("page; keeps no copy of paired pages: a power cut may lose flushed data\n", out)
         self.assertIn("backs up no LSB pages", facts("rps", "ftl.type=page")["not_safe"])
         self.assertEqual(facts("rps")["not_safe"], "")
+        for profile in ("pen-small", "superblock-small"):
+            self.assertEqual(facts(profile)["not_safe"], "")
+            sets = ("geometry.bits_per_cell=3", "geometry.paired_loss=yes")
+            self.assertIn("completed writes", facts(profile, *sets)["not_safe"])
+            _, out, _ = slate("show", profile, *(f"--set={s}" for s in sets))
+            self.assertIn("; keeps no copy of paired pages: a power cut may lose completed writes\n", out)
+            self.assertEqual(facts(profile, sets[0])["not_safe"], "")
+            self.assertEqual(facts(profile, sets[1])["not_safe"], "")
 
     def test_one_shot(self):
         # Six transfers, then a word line of each of two planes.

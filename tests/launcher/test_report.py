@@ -94,6 +94,22 @@ class Text(unittest.TestCase):
         sources = {"by-source": {"host": {"reads": 4, "die-busy-ns": 2_000_000, "bus-busy-ns": 500_000}}}
         self.assertRegex(self.text(*one_job(nand=sources)), r"50% +25%\n")
 
+    def test_late(self):
+        """In real time only: shares of 200 completions, 150 of them late at all."""
+        dev, result = one_job()
+        self.assertNotIn("\nlate ", self.text(dev, result))
+        counted = {"late-1us": 150, "late-10us": 9, "late-100us": 0, "sum-ns": 400_000, "max-ns": 52_000}
+        own = counted | {"late-1us": 20, "late-10us": 1}
+        none = {"requests": 0, **dict.fromkeys(counted, 0)}
+        dev["real-time"] = {"posted": {"requests": 200, **own}, "delivered": {"requests": 200, **counted}}
+        self.assertIn(
+            "late      75 % by > 1, 4.5 % by > 10, 0 % by > 100 µs; mean 2.00, worst 52.0 µs   "
+            "(its own thread: 10 % / 0.5 % / 0 %)\n",
+            self.text(dev, result),
+        )
+        dev["real-time"] = {"posted": none, "delivered": none}
+        self.assertNotIn("\nlate ", self.text(dev, result))
+
     def test_waf_gc_and_wear(self):
         dev, result = one_job(
             section="write",

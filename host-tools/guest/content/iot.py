@@ -1,67 +1,86 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""iot: a gateway. Sensors' rows are appended to CSV files and made durable often; every hour
-a summary is saved, every day a new file begins."""
+"""iot: a gateway. Sensors' readings go to a database, a transaction every 50 s; every hour a
+summary is saved, and its readings are exported as CSV, packed."""
 
+import gzip
 import json
 import os
+import sqlite3
 
 from workload import DRIVE, generator, save, say, scaled
 
 SITES = 4
 SENSORS = 24
 TICK_SECONDS = 10
-DURABLE_TICKS = 5
-HOUR, DAY = 360, 8640  # in ticks
+COMMIT_TICKS = 5
+HOUR = 360  # in ticks
+TABLE = """
+CREATE TABLE reading (time INTEGER, node INTEGER, temperature REAL, humidity REAL, pressure REAL, battery REAL);
+CREATE INDEX by_node ON reading (node, time);
+"""
 
 
 class Sensor:
-    """A value that wanders, and seldom fails."""
+    """Converters' numbers, which wander and have noise, and what they mean.
 
-    def __init__(self, rng, name: str) -> None:
-        self.name = name
-        self.temperature = rng.randint(1500, 2800)  # 0.01 C
-        self.humidity = rng.randint(300, 700)  # 0.1 %
-        self.pressure = rng.randint(9900, 10300)  # 0.1 hPa
-        self.battery = rng.randint(3300, 3700)  # mV
+    Temperature and humidity of 16 bits as Sensirion's SHT3x gives them, pressure of 20 bits and 1/256 Pa
+    as Bosch's BMP280, a battery at a converter of 12 bits and 3.6 V.
+    """
 
-    def row(self, rng, now: int) -> str:
-        bits = rng.getrandbits(32)
-        self.temperature += bits % 7 - 3
-        self.humidity += (bits >> 8) % 5 - 2
-        self.pressure += (bits >> 16) % 3 - 1
-        status = "ERR" if bits >> 22 == 0 else "OK"
+    def __init__(self, rng, number: int) -> None:
+        self.number = number
+        self.temperature = rng.randint(22000, 27000)
+        self.humidity = rng.randint(20000, 45000)
+        self.pressure = rng.randint(25300000, 26300000)
+        self.battery = rng.randint(3700, 4090)
+
+    def row(self, rng, now: int) -> tuple:
+        bits = rng.getrandbits(64)
+        self.temperature += bits % 9 - 4
+        self.humidity += (bits >> 8) % 15 - 7
+        self.pressure += (bits >> 16) % 257 - 128
+        noise = [(bits >> shift) % 64 - 32 for shift in (28, 36, 44, 52)]
         return (
-            f"{1704067200 + now},{self.name},{self.temperature / 100:.2f},{self.humidity / 10:.1f},"
-            f"{self.pressure / 10:.1f},{self.battery},{status}\n"
-        )
+            1704067200 + now, self.number,
+            -45 + 175 * (self.temperature + noise[0]) / 65535,
+            100 * (self.humidity + noise[1]) / 65535,
+            (self.pressure + 8 * noise[2]) / 256,
+            3.6 * (self.battery + noise[3] // 16) / 4096,
+        )  # fmt: skip
+
+
+def export(base, folder, hour: int) -> None:
+    """The hour's readings, and what they were on average."""
+    span = (1704067200 + hour * HOUR * TICK_SECONDS, 1704067200 + (hour + 1) * HOUR * TICK_SECONDS)
+    rows = base.execute("SELECT * FROM reading WHERE time >= ? AND time < ? ORDER BY time, node", span)
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    save(folder / f"hour{hour:04d}.csv.gz", gzip.compress(text.encode(), 6, mtime=0))
+    mean = base.execute(
+        "SELECT node, avg(temperature), avg(humidity), avg(pressure), avg(battery) FROM reading "
+        "WHERE time >= ? AND time < ? GROUP BY node", span,
+    ).fetchall()  # fmt: skip
+    save(folder / "summary.json", json.dumps({"time": span[1], "sensors": mean}, indent=1).encode())
 
 
 def main() -> None:
     rng = generator("iot")
-    sites = [[Sensor(rng, f"site{s}/node{n:02d}") for n in range(SENSORS)] for s in range(SITES)]
-    files = [None] * SITES
-    for tick in range(scaled(DAY // 2)):
+    sensors = [Sensor(rng, number) for number in range(SITES * SENSORS)]
+    folder = DRIVE / "gateway"
+    folder.mkdir()
+    base = sqlite3.connect(folder / "readings.db")  # its defaults: a rollback journal, durable commits
+    base.executescript(TABLE)
+    base.execute("PRAGMA synchronous = FULL")
+    for tick in range(scaled(3 * HOUR)):
         now = tick * TICK_SECONDS
-        for number, sensors in enumerate(sites):
-            if tick % DAY == 0:
-                folder = DRIVE / f"site{number}"
-                folder.mkdir(exist_ok=True)
-                if files[number]:
-                    files[number].close()
-                files[number] = open(folder / f"day{tick // DAY:03d}.csv", "ab")
-                files[number].write(b"time,node,temperature,humidity,pressure,battery_mv,status\n")
-            files[number].write("".join(sensor.row(rng, now) for sensor in sensors).encode())
-            if tick % DURABLE_TICKS == DURABLE_TICKS - 1:
-                files[number].flush()
-                os.fsync(files[number].fileno())
-            if tick % HOUR == HOUR - 1:
-                summary = {s.name: [s.temperature, s.humidity, s.pressure, s.battery] for s in sensors}
-                text = json.dumps({"time": now, "sensors": summary}, indent=1)
-                save(DRIVE / f"site{number}" / "summary.json", text.encode())
-        if tick % HOUR == 0:
-            say(f"hour {tick // HOUR}")
-    for file in files:
-        file.close()
+        base.executemany("INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?)", [s.row(rng, now) for s in sensors])
+        if tick % COMMIT_TICKS == COMMIT_TICKS - 1:
+            base.commit()
+        if tick % HOUR == HOUR - 1:
+            base.commit()
+            export(base, folder, tick // HOUR)
+            say(f"hour {tick // HOUR + 1}")
+    base.commit()
+    base.close()
     os.sync()
 
 

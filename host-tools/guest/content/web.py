@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""web: a cache of pages that are fetched again and again, and its logs.
+"""web: a browser's profile: a cache of the pages that were visited, a database of the visits, the
+session.
 
-Each page is one file: the answer's head, whose times change with each fetch, and its body, which
-changes now and then.
+Pages are visited as often as their rank says (Zipf; Breslau and others, INFOCOM 1999, found exponents of
+0.64 to 0.83). Each is one file of the cache: the answer's head, whose times change with each fetch,
+and its body, which changes now and then.
 """
 
-import gzip
 import hashlib
+import itertools
+import json
 import os
+import sqlite3
 
 from workload import DRIVE, edit, generator, pages, save, say, scaled
 
@@ -15,6 +19,14 @@ HEAD = (
     "HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: {date}\r\nContent-Type: {kind}\r\nContent-Length: {length:8d}\r\n"
     "Last-Modified: {changed}\r\nETag: \"{tag}\"\r\nX-Fetched: {fetch:6d}\r\nConnection: keep-alive\r\n\r\n"
 )
+VISITS = 3500
+ZIPF = 0.75
+TABS = 40
+TABLES = """
+CREATE TABLE pages (url TEXT PRIMARY KEY, title TEXT, visits INTEGER, last INTEGER);
+CREATE TABLE visits (time INTEGER, url TEXT);
+CREATE INDEX by_time ON visits (time);
+"""
 
 
 def date(seconds: int) -> str:
@@ -30,6 +42,7 @@ class Page:
         self.name = str(source)
         self.lines = source.read_bytes().splitlines(keepends=True)
         self.kind = "text/html" if source.suffix == ".html" else "text/plain"
+        self.title = f"{source.stem.replace('-', ' ')} ({source.parent.name})"
         self.changed = 0
         key = hashlib.sha256(self.name.encode()).hexdigest()
         self.path = DRIVE / "cache" / key[:2] / key[2:18]
@@ -43,37 +56,46 @@ class Page:
         return head.encode() + body
 
 
+def visit(base, page: Page, now: int) -> None:
+    """A transaction of the history."""
+    with base:
+        base.execute(
+            "INSERT INTO pages VALUES (?, ?, 1, ?) ON CONFLICT (url) DO UPDATE SET visits = visits + 1, last = excluded.last",
+            (f"https://www.example.org{page.name}", page.title, now),
+        )
+        base.execute("INSERT INTO visits VALUES (?, ?)", (now, f"https://www.example.org{page.name}"))
+
+
 def main() -> None:
     rng = generator("web")
     known = [Page(source) for source in pages()]
-    logs = DRIVE / "log"
-    logs.mkdir()
-    now = fetches = 0
-    for number in range(scaled(6)):
-        say(f"round {number + 1}, {len(known)} pages")
-        with open(logs / "access.log", "wb") as log:
-            for page in known:
-                now += rng.randint(1, 90)
-                fetches += 1
-                if rng.random() < 0.25:
-                    other = rng.choice(known).lines
-                    for _ in range(rng.randint(1, 3)):
-                        edit(rng, page.lines, other)
-                    page.changed = now
-                page.path.parent.mkdir(parents=True, exist_ok=True)
-                data = page.answer(now, fetches)
-                save(page.path, data)
-                log.write(
-                    f'10.0.{rng.randrange(4)}.{rng.randrange(256)} - - [{date(now)}] "GET {page.name} HTTP/1.1" '
-                    f'200 {len(data)} "-" "Mozilla/5.0"\n'.encode()
-                )
-                if fetches % 50 == 0:
-                    log.flush()
-                    os.fsync(log.fileno())
-        with open(logs / "access.log", "rb") as log:
-            packed = gzip.compress(log.read(), 6, mtime=0)
-        save(logs / f"access.log.{number}.gz", packed)
-        os.sync()
+    rng.shuffle(known)
+    weights = list(itertools.accumulate(1 / rank**ZIPF for rank in range(1, len(known) + 1)))
+    profile = DRIVE / "profile"
+    profile.mkdir()
+    base = sqlite3.connect(profile / "history.db")  # its defaults: a rollback journal, durable commits
+    base.executescript(TABLES)
+    base.execute("PRAGMA synchronous = FULL")
+    now = 0
+    tabs = []
+    for number in range(scaled(VISITS)):
+        now += rng.randint(1, 90)
+        page = rng.choices(known, cum_weights=weights)[0]
+        if rng.random() < 0.25:
+            other = rng.choice(known).lines
+            for _ in range(rng.randint(1, 3)):
+                edit(rng, page.lines, other)
+            page.changed = now
+        page.path.parent.mkdir(parents=True, exist_ok=True)
+        save(page.path, page.answer(now, number))
+        visit(base, page, now)
+        tabs = [*tabs[-TABS + 1 :], {"url": page.name, "title": page.title, "time": now, "scroll": rng.randrange(4000)}]
+        if number % 5 == 4:
+            save(profile / "session.json", json.dumps({"tabs": tabs, "saved": now}).encode())
+        if number % 500 == 499:
+            say(f"{number + 1} visits")
+    base.close()
+    os.sync()
 
 
 main()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One boot of a guest, from QEMU's start to its end: by the guest's word, or by a power cut."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import command, process, qmp
+from .errors import MachineError
+from .options import RunOptions
+from .powercut import Plan
+
+@dataclass
+class Boot:
+    """What came of it."""
+
+    reason: str
+    power: dict[str, Any]
+    drive: dict[str, Any]
+    console: str
+    results: bytes
+    seconds: float
+
+    def last_words(self, lines: int = 8) -> str:
+        """The console's end, for a message."""
+        said = [line.rstrip() for line in self.console.splitlines() if line.strip()]
+        return "".join("\n  | " + line[:160] for line in said[-lines:])
+
+
+def boot(options: RunOptions, folder: Path, plan: Plan | None = None) -> Boot:
+    """Do it, with work files in folder."""
+    return asyncio.run(_boot(options, folder, plan))
+
+
+async def _boot(options: RunOptions, folder: Path, plan: Plan | None) -> Boot:
+    began = time.monotonic()
+    initrd, console, results = (folder / name for name in ("initrd", "console", "results"))
+    command.write_initrd(options, initrd)
+    monitor = qmp.Monitor()
+    files = command.Files(initrd, console, results, monitor.theirs.fileno())
+    qemu = process.Qemu(command.build(options, files) + ["-S"], folder / "qemu.log", (files.qmp_fd,), False)
+    try:
+        reason, power, drive = await asyncio.wait_for(_talk(monitor, plan), options.timeout)
+        qemu.wait(10)
+    except TimeoutError:
+        raise MachineError(
+            f"the guest took longer than {options.timeout:g} s",
+            f"raise --timeout, or look at {console}",
+        ) from None
+    except Exception as error:
+        if qmp.is_session_error(error):
+            qemu.wait(2)
+            raise qemu.death() from None
+        raise
+    finally:
+        qemu.kill()
+        await asyncio.shield(monitor.close())
+    said = console.read_text(encoding="utf-8", errors="replace")
+    return Boot(reason, power, drive, said, results.read_bytes(), time.monotonic() - began)
+
+
+async def _talk(monitor: qmp.Monitor, plan: Plan | None) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    await monitor.connect()
+    if plan:
+        await monitor.plan_cut(command.NODE, plan.arguments())
+    await monitor.go()
+    reason = await monitor.shutdown()
+    power = await monitor.power(command.NODE)
+    drive = await monitor.drive(command.NODE)
+    await monitor.quit()
+    return reason, power, drive

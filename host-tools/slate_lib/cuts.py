@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate cuts': power cuts under a file system, one after another, and what was there afterwards.
+
+Each cut is a drive's life of its own, and a function of the profile, the seed and its number
+alone: an aged drive with an empty ext4; fsync-heavy work; the cut, at a nanosecond of the
+drive's clock; another boot, that replays the journal, runs fsck, and looks for everything
+that was fsynced. Its id, SEED:NUMBER, replays it.
+
+The log has a line of JSON for each cut. A run that was stopped goes on after the last one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from . import command, paths
+from .boot import Boot, boot
+from .errors import JOB_FAILED, OK, MachineError, SlateError
+from .options import RunOptions, check_profile, check_settings, number
+from .powercut import CUT, ENDED, Plan
+
+SCRIPTS = paths.ROOT / "host-tools" / "guest" / "jobs"
+PROGRAM = paths.BUILD / "core" / "fsyncs"
+WORKERS = 3
+EARLIEST_NS = 20_000_000  # after the job's start: the file system is mounted by then
+_DONE = re.compile(rb"^w(\d+) (\d+)\r?\n", re.MULTILINE)
+_JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
+_UNUSED = re.compile(r"usr/lib/modules/.|usr/bin/(fio|nvme|slate-mark|.*xfs.*|.*f2fs.*|blktrace)$")
+_ID = re.compile(r"(\d+):(\d+)")
+
+EXAMPLES = """\
+examples:
+  slate cuts --count 100 --seed 1                    a hundred cuts of the default drive for this
+  slate cuts --profile nand-emu/profiles/rps-small.ini
+  slate cuts --id 1:17                               one of them again
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of 'slate cuts'."""
+    parser.add_argument("--count", metavar="N", default="100", help="so many cuts (default 100)")
+    parser.add_argument("--seed", metavar="N", default="1", help="of the work and the moments (default 1)")
+    parser.add_argument(
+        "--profile", metavar="FILE", help="the drive (default: nand-emu/profiles/small.ini)"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a value of the profile; repeatable",
+    )
+    parser.add_argument(
+        "--age", metavar="N", default="1", help="age the drive by N times its capacity first (default 1)"
+    )
+    parser.add_argument(
+        "--span", metavar="SEC", default="1", help="cut within so many seconds of guest time (default 1)"
+    )
+    parser.add_argument(
+        "--log", metavar="FILE", help="a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"
+    )
+    parser.add_argument("--id", metavar="SEED:NUMBER", help="do this cut only, and keep no log")
+    parser.add_argument("--timeout", metavar="SEC", default="900", help="give up on a boot (default 900)")
+    parser.add_argument("--keep", metavar="DIR", help="with --id: leave drive and consoles there")
+
+
+@dataclasses.dataclass
+class Campaign:
+    """What all cuts have in common."""
+
+    base: RunOptions
+    seed: int
+    span_ns: int
+    folder: Path
+    origin: Path  # a drive with an empty file system
+    job_start_ns: int = 0
+
+    def options(self, name: str, drive: Path, **environment: object) -> RunOptions:
+        """Of a boot with one of the scripts."""
+        script = SCRIPTS / f"cuts-{name}.sh"
+        return dataclasses.replace(
+            self.base,
+            drive=drive,
+            script=script,
+            script_text=script.read_text(encoding="utf-8"),
+            programs={"fsyncs": PROGRAM.read_bytes()},
+            environment={key: str(value) for key, value in environment.items()},
+        )
+
+    def prepare(self) -> None:
+        """Make the drive that every cut begins with."""
+        self.base.root = self.folder / "root"
+        self.base.root.write_bytes(small_root((paths.GUEST / "initrd.lz4")))
+        found = boot(self.options("make", self.origin), self.folder)
+        status, _ = results_of(found, "while the file system was made")
+        start = _JOB_START.search(found.console)
+        if status or not start:
+            raise MachineError(f"no file system could be made{found.last_words()}")
+        self.job_start_ns = round(float(start[1]) * 1e9)
+
+    def cut(self, index: int) -> dict[str, Any]:
+        """Number index: its line of the log."""
+        began = time.monotonic()
+        chance = random.Random(f"slate cuts {self.seed}:{index}")
+        plan = Plan(
+            at_ns=self.job_start_ns + EARLIEST_NS + chance.randrange(self.span_ns),
+            seed=chance.randrange(1 << 32),
+        )
+        work_seed = chance.randrange(1 << 31)
+        drive = self.folder / "cut.slate"
+        copy_sparse(self.origin, drive)
+        first = boot(
+            self.options("work", drive, CUTS_SEED=work_seed, CUTS_WORKERS=WORKERS), self.folder, plan
+        )
+        keep_console(self.folder, "work")
+        if first.reason != CUT:
+            raise MachineError(
+                f"cut {self.seed}:{index}: the guest ended by itself before it (reason: {first.reason})"
+                f"{first.last_words()}"
+            )
+        done = durable(first.results)
+        second = boot(
+            self.options("check", drive, CUTS_SEED=work_seed, CUTS_DONE=" ".join(map(str, done))),
+            self.folder,
+        )
+        keep_console(self.folder, "check")
+        status, said = results_of(second, f"in the check of cut {self.seed}:{index}")
+        return {
+            "id": f"{self.seed}:{index}",
+            "good": status == 0,
+            "cut_ns": first.power["cut-ns"],
+            "operations": sum(done),
+            "lost_requests": first.power["lost-requests"],
+            "torn_programs": first.power["torn-programs"],
+            "torn_erases": first.power["torn-erases"],
+            "gc_runs": first.drive["total"]["ftl"]["gc-runs"],
+            "said": "" if status == 0 else said[-2000:],
+            "seconds": round(time.monotonic() - began, 1),
+        }
+
+
+def small_root(initrd: Path) -> bytes:
+    """The guest's files without those that no cut needs, and unpacked: a boot is a third cheaper."""
+    done = subprocess.run(["lz4", "-dc", initrd], capture_output=True, check=False)
+    if done.returncode:
+        raise SlateError(f"lz4 can not unpack {paths.short(initrd)}", "run 'make guest'")
+    data, kept, at, name = done.stdout, [], 0, ""
+    while name != "TRAILER!!!":  # "newc": a head of 110 bytes in hexadecimal, the name, the content
+        size, name_size = int(data[at + 54 : at + 62], 16), int(data[at + 94 : at + 102], 16)
+        name = data[at + 110 : at + 109 + name_size].decode()
+        content = at + (110 + name_size + 3 & ~3)
+        end = content + (size + 3 & ~3)
+        if not _UNUSED.match(name):
+            kept.append(data[at:end])
+        at = end
+    return b"".join(kept)
+
+
+def keep_console(folder: Path, name: str) -> None:
+    """The next boot makes a new one."""
+    (folder / "console").replace(folder / f"{name}.console")
+
+
+def copy_sparse(source: Path, target: Path) -> None:
+    """A drive file, holes and all."""
+    target.unlink(missing_ok=True)
+    subprocess.run(["cp", "--sparse=always", "--reflink=auto", source, target], check=True)
+
+
+def durable(report: bytes) -> list[int]:
+    """Of each worker, the last operation of which it had told. Half a line does not count."""
+    done = [0] * WORKERS
+    for match in _DONE.finditer(report):
+        done[int(match[1])] = int(match[2])
+    return done
+
+
+def results_of(found: Boot, when: str) -> tuple[int, str]:
+    """The guest's status, and what it wrote to check.txt."""
+    import results  # host-tools/guest
+
+    if found.reason != ENDED:
+        raise MachineError(f"the guest did not end well {when} (reason: {found.reason}){found.last_words()}")
+    try:
+        files, status = results.parse_results(found.results)
+    except ValueError as error:
+        raise MachineError(f"{error}, {when}{found.last_words()}") from None
+    return status, files.get("check.txt", b"").decode(errors="replace")
+
+
+# ---- the log
+
+
+def header(campaign: Campaign) -> dict[str, Any]:
+    """What a log's cuts have in common: another log does not go on."""
+    return {
+        "slate_cuts": 1,
+        "profile": paths.short(campaign.base.profile or ""),
+        "settings": campaign.base.settings,
+        "age": campaign.base.age,
+        "seed": campaign.seed,
+        "span_ns": campaign.span_ns,
+    }
+
+
+def read_log(path: Path, wanted: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cuts that are done; a line that was cut short is dropped."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    try:
+        lines = [json.loads(line) for line in whole.splitlines()]
+    except ValueError:
+        lines = []
+    if lines and lines[0] != wanted or whole and not lines:
+        raise SlateError(
+            f"--log {path}: is of other cuts (or of something else)", "name another file, or delete it"
+        )
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    return lines[1:]
+
+
+def append(path: Path, line: dict[str, Any]) -> None:
+    """One more."""
+    with open(path, "a", encoding="utf-8") as log:
+        log.write(json.dumps(line) + "\n")
+
+
+def summary(cuts: list[dict[str, Any]]) -> str:
+    """For a person."""
+    bad = [cut["id"] for cut in cuts if not cut["good"]]
+    total = {key: sum(cut[key] for cut in cuts) for key in ("operations", "lost_requests", "torn_programs")}
+    text = (
+        f"{len(cuts)} power cuts: {len(cuts) - len(bad)} left a clean file system with everything that was "
+        f"fsynced\n({total['operations']} durable operations before them; {total['lost_requests']} requests "
+        f"in flight, {total['torn_programs']} programs torn)\n"
+    )
+    return text + (f"not so: {', '.join(bad)}\n" if bad else "")
+
+
+# ---- the command
+
+
+def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
+    """Check the arguments."""
+    check_settings(args.set)
+    seed = int(number("seed", args.seed, 0, 2**31 - 1))
+    base = RunOptions(
+        profile=check_profile(Path(args.profile or paths.PROFILES / "small.ini")),
+        kernel="small",
+        fill=100,
+        age=number("age", args.age, 0, 1000, float),
+        settings=args.set,
+        timeout=number("timeout", args.timeout, 1, 1e7, float),
+        mem=400 << 20,
+    )
+    command.check_built(base.kernel)
+    if not PROGRAM.exists():
+        raise SlateError(f"{paths.short(PROGRAM)} is not there", "run 'make core'")
+    span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
+    return Campaign(base, seed, span, folder, folder / "origin.slate")
+
+
+def one(args: argparse.Namespace) -> int:
+    """A cut again, by its id."""
+    match = _ID.fullmatch(args.id)
+    if not match:
+        raise SlateError(f"--id {args.id}: not SEED:NUMBER", "for instance --id 1:17")
+    args.seed = match[1]
+    folder = Path(args.keep) if args.keep else Path(tempfile.mkdtemp(prefix="slate-cuts-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        campaign = campaign_of(args, folder)
+        campaign.prepare()
+        line = campaign.cut(int(match[2]))
+    finally:
+        if not args.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    said = line.pop("said")
+    print(json.dumps(line, indent=1))
+    print(said, end="")
+    return OK if line["good"] else JOB_FAILED
+
+
+def many(args: argparse.Namespace) -> int:
+    """All of them, after those that the log has."""
+    count = int(number("count", args.count, 1, 10**6))
+    with tempfile.TemporaryDirectory(prefix="slate-cuts-") as folder:
+        campaign = campaign_of(args, Path(folder))
+        assert campaign.base.profile
+        log = Path(args.log or paths.OUT / f"cuts-{campaign.base.profile.stem}-{campaign.seed}.jsonl")
+        cuts = read_log(log, header(campaign))
+        if not cuts:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(json.dumps(header(campaign)) + "\n", encoding="utf-8")
+        elif len(cuts) < count:
+            print(f"cuts      {len(cuts)} are in {paths.short(log)} already")
+        if len(cuts) < count:
+            campaign.prepare()
+        for index in range(len(cuts), count):
+            line = campaign.cut(index)
+            append(log, line)
+            cuts.append(line)
+            show(line, count)
+    print(summary(cuts[:count]), end="")
+    return OK if all(cut["good"] for cut in cuts[:count]) else JOB_FAILED
+
+
+def show(line: dict[str, Any], count: int) -> None:
+    """Progress: a line a cut."""
+    number_of = int(line["id"].partition(":")[2]) + 1
+    verdict = "all there" if line["good"] else "LOST"
+    print(
+        f"cuts      {number_of:>4}/{count}  {line['id']:<8} at {line['cut_ns'] / 1e6:11.6f} ms  "
+        f"{line['operations']:>5} durable, {line['lost_requests']:>2} in flight, "
+        f"{line['torn_programs']} torn  {verdict:<9} {line['seconds']:5.1f} s"
+    )
+    if not line["good"]:
+        print("  | " + line["said"].rstrip().replace("\n", "\n  | "))
+    sys.stdout.flush()
+
+
+def run(args: argparse.Namespace) -> int:
+    """'slate cuts'."""
+    if args.keep and not args.id:
+        raise SlateError("--keep without --id", "name the cut that you want to look at: --id SEED:NUMBER")
+    return one(args) if args.id else many(args)

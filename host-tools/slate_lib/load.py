@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate run --load TRACE': slate-load in the guest, on the drive."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from . import paths
+from .errors import MachineError, SlateError
+
+SCRIPT = paths.ROOT / "host-tools" / "guest" / "jobs" / "load.sh"
+GENERATED = "gen:"
+IN_GUEST = "trace"
+
+
+def prepare(args: argparse.Namespace) -> None:
+    """Say what --load means to the rest: a script, and two files."""
+    if args.load is None:
+        if args.load_arg:
+            raise SlateError("--load-arg without --load", "name the trace with --load")
+        return
+    for option in ("job", "cmd", "cmd_arg", "app", "content", "shell"):
+        if getattr(args, option):
+            name = option.replace("_", "-")
+            raise SlateError(f"--load and --{name} exclude each other", "give one of them")
+    if not args.load.startswith(GENERATED):
+        path = Path(args.load)
+        if not path.is_file():
+            raise SlateError(f"--load {args.load}: there is no such file", "name a trace, or a generator (gen:...)")
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            raise SlateError(f"--load {args.load}: {(error.strerror or '').lower()}", f"chmod a+r {path}") from None
+    if bad := next((word for word in args.load_arg if "\n" in word or not word), None):
+        raise SlateError(f"--load-arg '{bad}': not one line", "give one option, as --load-arg=--closed=8")
+    args.cmd = str(SCRIPT)
+
+
+def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
+    """What goes with the script: the trace, and slate-load's arguments, one a line."""
+    found = []
+    name = trace
+    if not trace.startswith(GENERATED):
+        name = IN_GUEST
+        found.append((IN_GUEST, Path(trace).read_bytes()))
+    return [*found, ("load.args", "".join(f"{word}\n" for word in [*words, device, name]).encode())]
+
+
+def results(trace: str, words: list[str], found: dict[str, bytes]) -> dict[str, Any]:
+    """As app.json has it."""
+    try:
+        said = json.loads(found["load.json"])
+        parts = [
+            {
+                "name": op,
+                "operations": seen["requests"],
+                "seconds": said["duration_ns"] / 1e9,
+                "latency_ns": {
+                    "mean": seen["latency_sum_ns"] / seen["requests"],
+                    "p50": seen["p50_ns"],
+                    "p99": seen["p99_ns"],
+                    "max": seen["max_ns"],
+                },
+            }
+            for op, seen in said["ops"].items()
+            if seen["requests"]
+        ]
+    except (KeyError, ValueError) as error:
+        raise MachineError(f"slate-load's summary can not be read: {error}", "look at load.json and console.log") from None
+    values = {"trace": Path(trace).name if not trace.startswith(GENERATED) else trace, "engine": said["engine"]}
+    return {"app": "slate-load", "parameters": values | {"options": " ".join(words) or "none"}, "parts": parts}

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate run --cut-at': when the drive loses its power, and what runs after it.
+
+A run with cuts is a list of boots: the job's, which the first cut ends, and, with
+--after-cut, another one after each cut. With 'off' each boot is a QEMU of its own, and
+the drive passes from one to the next as a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import jobfile, paths
+from .errors import SlateError
+
+if TYPE_CHECKING:
+    from .options import RunOptions
+
+THEN = {"off": "shutdown", "vanish": "vanish", "reset": "reset"}
+_TIME = re.compile(r"(\d+)(?:\.(\d+))?(ns|us|ms|s)")
+_DIGITS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
+
+
+ENDED, CUT = "guest-shutdown", "host-error"
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """When the drive loses its power."""
+
+    at_ns: int | None = None
+    after_commands: int | None = None
+    seed: int = 0
+    then: str = "shutdown"
+
+    def arguments(self) -> dict[str, Any]:
+        """Of the QMP command."""
+        words: dict[str, Any] = {"seed": self.seed, "then": self.then}
+        if self.at_ns is not None:
+            words["at-ns"] = self.at_ns
+        if self.after_commands is not None:
+            words["after-commands"] = self.after_commands
+        return words
+
+
+@dataclasses.dataclass(frozen=True)
+class Cuts:
+    """What was asked for."""
+
+    plans: tuple[Plan, ...]
+    then: str
+    script: Path | None = None
+    script_text: str = ""
+
+    def words(self) -> list[str]:
+        """The options again."""
+        first = self.plans[0]
+        if first.after_commands is not None:
+            words = ["--cut-after-commands", str(first.after_commands)]
+        else:
+            words = ["--cut-at", ",".join(f"{plan.at_ns}ns" for plan in self.plans)]
+        words += ["--cut-seed", str(first.seed), "--cut-then", self.then]
+        return words + (["--after-cut", paths.short(self.script)] if self.script else [])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """A group of 'slate run'."""
+    cut = parser.add_argument_group("power cuts")
+    cut.add_argument(
+        "--cut-at",
+        metavar="T[,T...]",
+        help="cut the drive's power at this time since its boot began, such as 1.5s, 800ms, 1500000001ns; "
+        "the second T counts from the second boot, and so on",
+    )
+    cut.add_argument(
+        "--cut-after-commands", metavar="N", help="cut it when the N-th NAND command of the boot has ended"
+    )
+    cut.add_argument(
+        "--cut-seed", metavar="N", help="what torn cells hold: chosen by this (default: that of --seed)"
+    )
+    cut.add_argument(
+        "--cut-then",
+        choices=tuple(THEN),
+        help="off (default): the machine loses its power, too; vanish: only the drive does, and the guest goes "
+        "on without it; reset: the machine is reset, and runs its job again from the start",
+    )
+    cut.add_argument(
+        "--after-cut",
+        metavar="SCRIPT",
+        help="boot again on the drive as the cut left it, and run SCRIPT in the guest",
+    )
+
+
+def parse_time(text: str) -> int:
+    """Nanoseconds, exactly."""
+    match = _TIME.fullmatch(text)
+    digits = match and _DIGITS[match[3]]
+    fraction = (match[2] or "") if match else ""
+    if not match or len(fraction) > digits:
+        raise SlateError(
+            f"--cut-at {text}: not a time in whole nanoseconds", "write it as 1.5s, 800ms, 20us or 1500000001ns"
+        )
+    return int(match[1]) * 10**digits + int(fraction.ljust(digits, "0") or 0)
+
+
+def from_arguments(args: argparse.Namespace, seed: int) -> Cuts | None:
+    """Check them; None: no cut."""
+    from .options import number
+
+    if not args.cut_at and args.cut_after_commands is None:
+        for name in ("cut_seed", "cut_then", "after_cut"):
+            if getattr(args, name) is not None:
+                option = "--" + name.replace("_", "-")
+                raise SlateError(f"{option} without a cut", "say when, with --cut-at or --cut-after-commands")
+        return None
+    if args.cut_at and args.cut_after_commands is not None:
+        raise SlateError("--cut-at and --cut-after-commands exclude each other", "give one of them")
+    for name in ("shell", "record", "record_content"):
+        if getattr(args, name):
+            raise SlateError(
+                f"--{name.replace('_', '-')} does not go with a power cut", "leave one of them out"
+            )
+    then = args.cut_then or "off"
+    if args.cut_seed is not None:
+        seed = int(number("cut-seed", args.cut_seed, 0, 2**63 - 1))
+    if args.cut_at:
+        times = [parse_time(word) for word in args.cut_at.split(",")]
+        plans = [Plan(at_ns=at, seed=seed, then=THEN[then]) for at in times]
+    else:
+        after = int(number("cut-after-commands", args.cut_after_commands, 1, 2**63 - 1))
+        plans = [Plan(after_commands=after, seed=seed, then=THEN[then])]
+    if len(plans) > 1 and (then != "off" or not args.after_cut):
+        raise SlateError(
+            f"--cut-at {args.cut_at}: a cut after the first is one of a further boot",
+            "give --after-cut, and leave --cut-then out",
+        )
+    if then == "reset" and args.after_cut:
+        raise SlateError("--after-cut with --cut-then reset: the job runs again", "use --cut-then off")
+    if args.ephemeral and args.after_cut:
+        raise SlateError("--after-cut with --ephemeral: nothing of the drive is kept", "leave --ephemeral out")
+    script = Path(args.after_cut) if args.after_cut else None
+    return Cuts(tuple(plans), then, script, jobfile.read(script) if script else "")
+
+
+def boots(options: RunOptions) -> list[tuple[RunOptions, Plan | None]]:
+    """What is booted, one after another, and the cut of each."""
+    cuts: Cuts | None = options.cuts
+    if not cuts:
+        return [(options, None)]
+    found: list[tuple[RunOptions, Plan | None]] = [(options, cuts.plans[0])]
+    if cuts.script:
+        after = dataclasses.replace(
+            options,
+            job=None,
+            app=None,
+            content=None,
+            script=cuts.script,
+            script_text=cuts.script_text,
+            script_args=[],
+            precondition="instant",
+        )
+        found += [(after, plan) for plan in (*cuts.plans[1:], None)]
+    return found
+
+
+def add_mount(cut: dict[str, Any], power: dict[str, Any]) -> None:
+    """The next boot knows what it cost to mount what the cut left."""
+    if power.get("mounts"):
+        cut |= {key: power[key] for key in power if key.startswith("mount")}
+        cut["mount-ns"] = power["ready-ns"] - power["on-ns"]
+
+
+def text(cuts: list[dict[str, Any]]) -> str:
+    """For the report: what was in flight, and what mounting cost."""
+    lines = []
+    for number, power in enumerate(cuts, 1):
+        lines.append(
+            f"power cut {number}  at {power['cut-ns'] / 1e6:.6f} ms: {power['lost-requests']} requests in flight, "
+            f"{power['torn-programs']} programs and {power['torn-erases']} erases torn, "
+            f"{power['undone']} commands not begun"
+        )
+        if "mount-ns" in power:
+            lines.append(
+                f"             mounted in {power['mount-ns'] / 1e6:.6f} ms: "
+                f"{power['mount-reads']} reads, {power['mount-programs']} programs, "
+                f"{power['mount-erases']} erases"
+            )
+    return "\n".join(lines) + "\n" if lines else ""

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Power cuts from outside: at a nanosecond of virtual time, and what the guest finds after it."""
+
+import json
+import re
+import subprocess
+import unittest
+
+from support import HERE, PROFILES, SLATE, GuestTest
+
+_SYNCED = re.compile(r"^SYNCED (\d+)\r?$", re.MULTILINE)
+WRITE = HERE / "cut-write.sh"
+
+
+class CutAt(GuestTest):
+    """slate run --cut-at."""
+
+    def cut(self, *args, **more):
+        return self.slate("--kernel", "small", "--fill", "0", "--mem", "400M", *args, **more)
+
+    def test_what_was_synced_is_there_and_equal_cuts_are_equal(self):
+        runs = [self.cut("--cmd", WRITE, "--cut-at", "800ms", "--after-cut", WRITE) for _ in range(2)]
+        cuts = [run.json("run.json")["power_cuts"] for run in runs]
+        self.assertEqual(cuts[0], cuts[1])
+        self.assertEqual(len(cuts[0]), 1)
+        self.assertEqual(cuts[0][0]["cut-ns"], 800_000_000)
+        self.assertGreater(cuts[0][0]["mount-reads"], 0)
+        self.assertGreater(cuts[0][0]["mount-ns"], 0)
+        for name in ("device.json", "report.txt", "whole.txt", "console-1.log"):
+            self.assertEqual(runs[0].text(name), runs[1].text(name), name)
+        synced = int(_SYNCED.findall(runs[0].text("console-1.log"))[-1])
+        self.assertGreater(synced, 10)
+        self.assertIn(int(runs[0].text("whole.txt")), (synced, synced + 1))
+        self.assertRegex(runs[0].text("report.txt"), r"power cut 1 +at 800\.000000 ms: \d+ requests in flight")
+        self.assert_clean(runs[0].device)
+        self.assertIn("--cut-at 800000000ns --cut-seed 1 --cut-then off", runs[0].json("run.json")["repeat"])
+        self.assertEqual([path.name for path in runs[0].folder.glob(".*")], [])
+
+    def test_the_machine_is_reset(self):
+        """Its second boot is of the same QEMU, and finds what the first one synced."""
+        runs = [self.cut("--cmd", WRITE, "--cut-at", "800ms", "--cut-then", "reset") for _ in range(2)]
+        for name in ("device.json", "whole.txt", "console.log"):
+            self.assertEqual(runs[0].text(name), runs[1].text(name), name)
+        console = runs[0].text("console.log")
+        self.assertEqual(console.count("SLATE-PHASE job-start"), 2)
+        synced = int(_SYNCED.findall(console)[-1])
+        self.assertIn(int(runs[0].text("whole.txt")), (synced, synced + 1))
+        cut = runs[0].json("run.json")["power_cuts"][0]
+        self.assertEqual(cut["on-ns"], 800_000_000, "time stands from the cut to the reset")
+
+    def test_the_drive_vanishes(self):
+        """The kernel gives it up after its 30 s of guest time, and the guest ends well."""
+        result = self.cut("--cmd", HERE / "cut-vanish.sh", "--cut-at", "700ms", "--cut-then", "vanish")
+        self.assertEqual(result.text("vanish.txt"), "gone\n")
+        cut = result.json("run.json")["power_cuts"][0]
+        self.assertEqual(cut["cut-ns"], 700_000_000)
+        self.assertIn(cut["lost-requests"], (0, 1), "dd has one in flight, or is between two")
+        self.assertGreater(cut["torn-programs"], 0)
+
+    def test_the_guest_was_faster(self):
+        result = self.cut("--cmd", HERE / "quiet.sh", "--cut-at", "1000s", code=3)
+        self.assertIn("no power cut: the guest had powered off before its moment", result.err)
+
+
+class Cuts(GuestTest):
+    """slate cuts; 'make power-cuts' does a hundred."""
+
+    def cuts(self, *args, code=0):
+        done = subprocess.run(
+            [SLATE, "cuts", *map(str, args)],
+            capture_output=True,
+            text=True,
+            timeout=3600,
+            cwd=self.folder,
+            check=False,
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_three_cuts_in_two_runs_and_one_again(self):
+        log = self.folder / "cuts.jsonl"
+        self.cuts("--count", "1", "--seed", "7", "--log", log)
+        with open(log, "a", encoding="utf-8") as file:
+            file.write('{"id": "7:1", "go')  # killed in the middle of a line
+        out = self.cuts("--count", "3", "--seed", "7", "--log", log)
+        self.assertIn("1 are in", out)
+        self.assertIn("3 power cuts: 3 left a clean file system", out)
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        self.assertEqual([line["id"] for line in lines[1:]], ["7:0", "7:1", "7:2"])
+        self.assertTrue(all(line["good"] and line["operations"] > 0 for line in lines[1:]))
+        again = json.loads(self.cuts("--id", "7:1").partition("}")[0] + "}")
+        for key in ("cut_ns", "operations", "lost_requests", "torn_programs", "torn_erases", "gc_runs"):
+            self.assertEqual(again[key], lines[2][key], key)
+
+    def test_a_drive_that_is_not_safe_is_found_out(self):
+        """The page FTL says so itself of pages in pairs; flex, on the same array, backs them up."""
+        drive = ("--profile", PROFILES / "rps-small.ini", "--id", "1:1")
+        self.assertIn("has another content than when it was synced", self.cuts(*drive, "--set", "ftl.type=page", code=1))
+        self.assertIn('"good": true', self.cuts(*drive))
+
+    def test_another_log_is_refused(self):
+        log = self.folder / "cuts.jsonl"
+        log.write_text('{"something": "else"}\n', encoding="utf-8")
+        done = subprocess.run(
+            [SLATE, "cuts", "--log", log], capture_output=True, text=True, timeout=60, check=False
+        )
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is of other cuts", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The options of power cuts: what they mean, and what is refused."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+from support import ROOT
+from slate_lib import cli, cuts, options, powercut
+from slate_lib.errors import SlateError
+from slate_lib.powercut import Plan
+
+SMALL = str(ROOT / "nand-emu" / "profiles" / "small.ini")
+SCRIPT = str(ROOT / "tests" / "guest" / "cut-write.sh")
+
+
+def parsed(*words):
+    args = cli.parser().parse_args(["run", "--profile", SMALL, "--cmd", SCRIPT, *words])
+    return options.from_arguments(args)
+
+
+class Times(unittest.TestCase):
+    """--cut-at: whole nanoseconds, exactly."""
+
+    def test_units(self):
+        for text, ns in (
+            ("1.5s", 1_500_000_000),
+            ("800ms", 800_000_000),
+            ("20us", 20_000),
+            ("1500000001ns", 1_500_000_001),
+            ("0.000000001s", 1),
+            ("9007199.254740993s", 9_007_199_254_740_993),  # no float has it
+        ):
+            self.assertEqual(powercut.parse_time(text), ns, text)
+
+    def test_refused(self):
+        for text in ("", "1", "1.5", "s", "-1s", "1.5ns", "1.0000000001s", "1 s", "1h"):
+            with self.assertRaisesRegex(SlateError, "not a time in whole nanoseconds"):
+                powercut.parse_time(text)
+
+
+class Boots(unittest.TestCase):
+    """What is booted, and what cuts it."""
+
+    def test_none(self):
+        run = parsed()
+        self.assertEqual(powercut.boots(run), [(run, None)])
+
+    def test_one(self):
+        ((_, plan),) = powercut.boots(parsed("--cut-at", "1s", "--seed", "4"))
+        self.assertEqual(plan, Plan(at_ns=10**9, seed=4, then="shutdown"))
+        self.assertEqual(plan.arguments(), {"at-ns": 10**9, "seed": 4, "then": "shutdown"})
+
+    def test_after_commands(self):
+        ((_, plan),) = powercut.boots(parsed("--cut-after-commands", "7", "--cut-then", "vanish", "--cut-seed", "9"))
+        self.assertEqual(plan.arguments(), {"after-commands": 7, "seed": 9, "then": "vanish"})
+
+    def test_several(self):
+        boots = powercut.boots(parsed("--cut-at", "1s,2s", "--after-cut", SCRIPT))
+        self.assertEqual([plan and plan.at_ns for _, plan in boots], [10**9, 2 * 10**9, None])
+        self.assertEqual(boots[1][0].script_text, Path(SCRIPT).read_text(encoding="utf-8"))
+
+    def test_again(self):
+        words = parsed("--cut-at", "1s,2s", "--after-cut", SCRIPT).cuts.words()
+        self.assertEqual(words[:6], ["--cut-at", "1000000000ns,2000000000ns", "--cut-seed", "1", "--cut-then", "off"])
+        self.assertEqual(words[6:], ["--after-cut", "tests/guest/cut-write.sh"])
+
+    def test_reset_reboots(self):
+        from slate_lib import command
+
+        files = command.Files(Path("i"), Path("c"), Path("r"))
+        self.assertIn("-no-reboot", command.build(parsed("--cut-at", "1s"), files))
+        self.assertNotIn("-no-reboot", command.build(parsed("--cut-at", "1s", "--cut-then", "reset"), files))
+
+
+class Refused(unittest.TestCase):
+    """The thing and the fix."""
+
+    def refused(self, words, *args):
+        with self.assertRaisesRegex(SlateError, words):
+            parsed(*args)
+
+    def test_all(self):
+        self.refused("--cut-then without a cut", "--cut-then", "vanish")
+        self.refused("--cut-seed without a cut", "--cut-seed", "1")
+        self.refused("--after-cut without a cut", "--after-cut", SCRIPT)
+        self.refused("exclude each other", "--cut-at", "1s", "--cut-after-commands", "1")
+        self.refused("--cut-after-commands 0: out of range", "--cut-after-commands", "0")
+        self.refused("--record does not go with", "--cut-at", "1s", "--record", "r")
+        self.refused("--shell does not go with", "--cut-at", "1s", "--shell")
+        self.refused("a further boot", "--cut-at", "1s,2s")
+        self.refused("a further boot", "--cut-at", "1s,2s", "--cut-then", "vanish", "--after-cut", SCRIPT)
+        self.refused("the job runs again", "--cut-at", "1s", "--cut-then", "reset", "--after-cut", SCRIPT)
+        self.refused("nothing of the drive is kept", "--cut-at", "1s", "--after-cut", SCRIPT, "--ephemeral",
+                     "--drive", self.drive())
+        self.refused("nothere", "--cut-at", "1s", "--after-cut", "nothere.sh")
+
+    def drive(self):
+        folder = tempfile.TemporaryDirectory(prefix="slate-cuts-")
+        self.addCleanup(folder.cleanup)
+        return str(support.drive_file(Path(folder.name) / "a.slate"))
+
+
+class Campaigns(unittest.TestCase):
+    """'slate cuts': its log, and the guest's report."""
+
+    def test_report(self):
+        self.assertEqual(cuts.durable(b"w0 1\r\nw1 1\nw0 2\r\nw2 1\r\nw0 3"), [2, 1, 1])
+        self.assertEqual(cuts.durable(b""), [0, 0, 0])
+
+    def test_log(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, head = Path(folder) / "log", {"seed": 1}
+            self.assertEqual(cuts.read_log(log, head), [])
+            log.write_text('{"seed": 1}\n{"id": "1:0"}\n{"id": "1:', encoding="utf-8")
+            self.assertEqual(cuts.read_log(log, head), [{"id": "1:0"}])
+            self.assertEqual(log.read_text(encoding="utf-8"), '{"seed": 1}\n{"id": "1:0"}\n')
+            for other in ('{"seed": 2}\n', "not json\n"):
+                log.write_text(other, encoding="utf-8")
+                with self.assertRaisesRegex(SlateError, "is of other cuts"):
+                    cuts.read_log(log, head)
+                self.assertEqual(log.read_text(encoding="utf-8"), other)
+
+    def test_summary(self):
+        line = {"operations": 5, "lost_requests": 1, "torn_programs": 2}
+        text = cuts.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
+        self.assertIn("2 power cuts: 1 left a clean file system", text)
+        self.assertIn("not so: 1:1", text)
+
+    def test_refused(self):
+        for words, said in (
+            (("--id", "seven"), "not SEED:NUMBER"),
+            (("--keep", "x"), "--keep without --id"),
+            (("--count", "0"), "--count 0: out of range"),
+            (("--span", "0"), "--span 0: out of range"),
+            (("--set", "x"), "not SECTION.KEY=VALUE"),
+            (("--profile", "none.ini"), "no such profile"),
+        ):
+            done = subprocess.run(
+                [ROOT / "host-tools" / "slate", "cuts", *words],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
