@@ -22,6 +22,7 @@ TRACES  ?=
 SCALE   ?=
 EXECUTOR ?=
 JOBS    ?=
+COUNT   ?=
 TESTS   ?=
 SUITE   ?=
 TRACE   ?= tests/traces/cloudphysics.trace.gz
@@ -43,8 +44,8 @@ REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
-STUDIES := pen ippbe spread rps
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce clean distclean
+STUDIES := pen ippbe spread rps dac
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism power-cuts tsan-qemu bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -82,6 +83,9 @@ reproduce-spread: core venv-reproduce ## SPREAD's figures; SCALE=N OUT=DIR JOBS=
 reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise
 	@host-tools/reproduce/reproduce.py rps $(REPRODUCE_ARGS)
 
+reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
+	@host-tools/reproduce/reproduce.py dac $(REPRODUCE_ARGS)
+
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)
 
@@ -94,6 +98,9 @@ reproduce-spread-quick: core venv-reproduce ## some of SPREAD's, within a minute
 reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
 	@host-tools/reproduce/reproduce.py rps --quick $(REPRODUCE_ARGS)
 
+reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
+	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
+
 test: build guest-kernel guest-apps guest-content venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
@@ -105,6 +112,13 @@ fuzz: core ## ten minutes of random calls, steered by coverage, against the mode
 
 determinism: build ## 20 runs under varying host load must be equal, byte for byte
 	@python3 tests/guest/determinism.py --runs 20
+
+power-cuts: build guest-kernel ## COUNT power cuts under ext4 (100), at nanoseconds of SEED's; PROFILE=FILE SET='...'; goes on where it stopped
+	@host-tools/slate cuts $(if $(COUNT),--count '$(COUNT)') $(if $(SEED),--seed '$(SEED)') \
+		$(if $(PROFILE),--profile '$(PROFILE)') $(foreach s,$(SET),--set '$(s)')
+
+tsan-qemu: qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)
+	@qemu-patches/tsan.sh
 
 bench: build ## measure the core, and the cost of the drive in QEMU
 	@if [ -x tests/bench/run.sh ]; then tests/bench/run.sh; \
@@ -123,7 +137,7 @@ core: packages ## the core: ftl, nand-emu, libslate
 qemu: core ## QEMU with the drive in it
 	@$(PHASE) qemu "QEMU with the nand-ssd driver" qemu-patches/build.sh
 
-guest: packages ## the guest's kernel and initramfs
+guest: core ## the guest's kernel and initramfs
 	@$(PHASE) guest "the guest's kernel and initramfs" host-tools/guest/build.sh
 
 guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, once)

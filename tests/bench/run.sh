@@ -20,3 +20,5 @@ echo "== power cuts a second (cut, copy, mount, read all, compare)"
 "$bench/bench_cut" -n 1000
 echo "== the drive in QEMU: wall time against null-co, the same icount job"
 python3 tests/bench/null_ratio.py "${PAIRS:-3}"
+echo "== the drive in real time: IOPS beside null-co, lateness"
+python3 tests/bench/realtime.py "${PAIRS:-3}"
