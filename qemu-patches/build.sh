@@ -50,6 +50,9 @@ flags=(
 cc=${CC:-gcc}
 if command -v ccache >/dev/null; then
 	cc="ccache $cc"
+	# what one checkout compiled serves another: paths count from the root, and the
+	# directory, which is in the debug information alone, not at all
+	export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 fi
 flags+=("--cc=$cc")
 

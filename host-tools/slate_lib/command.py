@@ -24,6 +24,10 @@ BOOT_FAST = ("cryptomgr.notests", "no_timer_check", "init_on_alloc=0", "rodata=o
 # The small kernel's tick runs through: stopping and starting it would cost an I/O now
 # more, now less.
 SMALL_WORDS = ("nohz=off",)
+# Images lie in the guest's memory from here on, above the kernel and below the initramfs,
+# which ends where memory does. Blocks of persistent memory begin at multiples of 2 MiB.
+IMAGES_AT = 256 << 20
+IMAGE_ALIGN = 2 << 20
 # In virtual time the tick comes from the HPET, which has timers for so many vCPUs.
 HPET_VCPUS = 6
 sys.path.insert(0, str(paths.ROOT / "host-tools" / "guest"))
@@ -117,22 +121,38 @@ def precondition_job(options: RunOptions) -> str:
     return "\n".join(lines) + "\n"
 
 
-def image_bytes(options: RunOptions) -> int:
-    """Of the images that go into the initramfs."""
-    images = ((paths.APPS_IMAGE, options.apps), (paths.CONTENT_IMAGE, options.content))
-    return sum(path.stat().st_size for path, wanted in images if wanted)
+@dataclass(frozen=True)
+class Image:
+    """A read-only file system in the guest's memory, /dev/pmemN there."""
+
+    path: Path
+    start: int
+    bytes: int
+
+    @property
+    def words(self) -> list[str]:
+        """For QEMU, which puts it there again at every reset."""
+        where = {"file": str(self.path), "addr": hex(self.start), "force-raw": "on"}
+        return ["-device", "loader," + keyval(**where)]
+
+
+def images(options: RunOptions) -> list[Image]:
+    """Of applications, and of what content workloads work on: pmem0 and pmem1."""
+    found, start = [], IMAGES_AT
+    for path, wanted in ((paths.APPS_IMAGE, options.apps), (paths.CONTENT_IMAGE, options.content)):
+        if wanted:
+            size = -(-path.stat().st_size // IMAGE_ALIGN) * IMAGE_ALIGN
+            found.append(Image(path, start, size))
+            start += size
+    return found
 
 
 def write_initrd(options: RunOptions, path: Path) -> None:
-    """The job's archive, the applications', the guest's: the kernel unpacks all."""
+    """The job's archive, and the guest's: the kernel unpacks both."""
     import cpio  # host-tools/guest
 
     with open(path, "wb") as out:
         out.write(cpio.newc(job_entries(options)))
-        if options.apps:
-            out.write(cpio.newc([("apps.img", 0o100444, paths.APPS_IMAGE.read_bytes())]))
-        if options.content:
-            out.write(cpio.newc([("content.img", 0o100444, paths.CONTENT_IMAGE.read_bytes())]))
         out.write((options.root or paths.GUEST / "initrd.lz4").read_bytes())
 
 
@@ -154,6 +174,7 @@ def append_line(options: RunOptions) -> str:
         words.append("slate.sh")
     if options.script_args:
         words.append("slate.arg=" + ",".join(options.script_args))
+    words += [f"memmap={image.bytes:#x}!{image.start:#x}" for image in images(options)]
     words += options.kernel_args
     return " ".join(words)
 
@@ -202,6 +223,8 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line += ["-append", append_line(options), "-blockdev", blockdev(options)]
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     line += ["-device", keyval(driver=front, serial="slate", drive=NODE).removeprefix("driver=")]
+    for image in images(options):
+        line += image.words
     line += _consoles(options, files)
     if files.qmp_fd >= 0:
         line += ["-chardev", f"socket,id=qmp,fd={files.qmp_fd}", "-mon", "chardev=qmp,mode=control"]

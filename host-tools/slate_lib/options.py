@@ -15,7 +15,7 @@ from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
 MEM_MIN = 384 << 20
-APPS_MEM_MIN = 768 << 20  # the image is in memory, at boot twice
+APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 SMP_MAX = 64
 
 

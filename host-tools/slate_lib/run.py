@@ -36,7 +36,7 @@ class Run:
         self.progress = Progress(sys.stdout, self.started)
         self.raw: dict[str, Any] | None = None
         self.qemu_version = ""
-        self.run_dir = RunDir(options.out, options.name, command.image_bytes(options))
+        self.run_dir = RunDir(options.out, options.name)
         self.watcher = Watcher(
             self.run_dir.console, self.run_dir.results, options.timeout, self.progress, options.verbose
         )

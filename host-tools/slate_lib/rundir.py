@@ -19,12 +19,12 @@ WORK_FILES = (".initrd", ".results", ".qemu.log", ".drive")
 class RunDir:
     """The directory of one run."""
 
-    def __init__(self, wanted: Path | None, name: str, more_bytes: int = 0):
+    def __init__(self, wanted: Path | None, name: str):
         self.default = wanted is None
         self.created = False
         self.path = self._create_numbered(name) if wanted is None else self._create(wanted)
         try:
-            self._check_space(NEEDED_BYTES + more_bytes)
+            self._check_space(NEEDED_BYTES)
         except SlateError:
             self.discard()
             raise

@@ -79,6 +79,25 @@ class Arguments(test_options.Case):
         self.assertTrue(some.apps and some.job and not some.app)
         self.assertIn("--apps", facts.repeat_command(some).split())
 
+    def test_images_lie_in_memory(self):
+        """Each from a multiple of 2 MiB on, one after the other; the kernel leaves them alone."""
+        first, second = self.folder / "a.img", self.folder / "b,c.img"
+        first.write_bytes(bytes((4 << 20) + 1))
+        second.write_bytes(b"1")
+        files = command.Files(self.folder / "initrd", self.folder / "console", self.folder / "results")
+        with mock.patch.multiple(paths, APPS_IMAGE=first, CONTENT_IMAGE=second):
+            some = self.parse("--content", "iot", job=False)
+            line = command.build(some, files)
+            self.assertEqual(command.images(self.parse("--app", "kv", job=False)), command.images(some)[:1])
+        self.assertIn(f"loader,file={first},addr=0x10000000,force-raw=on", line)
+        self.assertIn(f"loader,file={self.folder}/b,,c.img,addr=0x10600000,force-raw=on", line)
+        words = line[line.index("-append") + 1].split()
+        self.assertEqual(
+            [word for word in words if word.startswith("memmap=")],
+            ["memmap=0x600000!0x10000000", "memmap=0x200000!0x10600000"],
+        )
+        self.assertEqual(command.images(self.parse()), [])
+
     def test_refused(self):
         names = ", ".join(apps.APPS)
         self.refused("--app", "mysql", words=("--app mysql", names), job=False)
