@@ -179,14 +179,18 @@ void slate_set_hooks(struct slate_dev *d, slate_command_hook done)
 	nand_array_set_hooks(nand_array_of(d->nand), &hooks);
 }
 
-/* In zeroed memory. The core's time is 0. */
+/* The core's time is 0. */
 int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 {
 	const struct profile *p = &d->profile;
 	const struct ftl_host host = { on_done, on_copy, d };
 	int result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
 
-	return result ? result : d->ftl->ops->mount(d->ftl, 0, ready_ns);
+	if (!result)
+		result = p->ops->mount(d->ftl, 0, ready_ns);
+	if (result)
+		d->ftl = NULL;
+	return result;
 }
 
 static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
@@ -213,9 +217,17 @@ static size_t busy_bytes(const struct slate_dev *d)
 	return ((size_t)slate_dies(d) + slate_channels(d)) * NAND_NSOURCES * sizeof(uint64_t);
 }
 
+void slate_no_ftl_stats(struct ftl_stats *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		s->op[i].lat_min_ns = UINT64_MAX;
+}
+
 static void begin_interval(struct slate_dev *d)
 {
-	d->ftl->ops->reset_stats(d->ftl);
+	if (d->ftl)
+		d->ftl->ops->reset_stats(d->ftl);
 	d->nand->ops->reset_stats(d->nand);
 	free(d->gone);
 	d->gone = NULL;
@@ -224,10 +236,9 @@ static void begin_interval(struct slate_dev *d)
 static void forget_statistics(struct slate_dev *d)
 {
 	begin_interval(d);
-	memset(&d->before, 0, sizeof(d->before));
+	memset(&d->before.nand, 0, sizeof(d->before.nand));
 	memset(d->busy_before, 0, busy_bytes(d));
-	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		d->before.ftl.op[i].lat_min_ns = UINT64_MAX;
+	slate_no_ftl_stats(&d->before.ftl);
 }
 
 static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
@@ -539,7 +550,7 @@ bool slate_has_write_cache(const struct slate_dev *d)
 
 bool slate_trims(const struct slate_dev *d)
 {
-	return d->ftl->ops->durability == FTL_PREFIX;
+	return d->profile.ops->durability == FTL_PREFIX;
 }
 
 const char *slate_profile_name(const struct slate_dev *d)
@@ -564,12 +575,12 @@ const struct nand_geometry *slate_geometry(const struct slate_dev *d)
 
 const char *slate_ftl_name(const struct slate_dev *d)
 {
-	return d->ftl->ops->name;
+	return d->profile.ops->name;
 }
 
 uint64_t slate_map_bytes(const struct slate_dev *d)
 {
-	return d->ftl->ops->map_bytes ? d->ftl->ops->map_bytes(d->ftl) : 0;
+	return d->ftl && d->ftl->ops->map_bytes ? d->ftl->ops->map_bytes(d->ftl) : 0;
 }
 
 void slate_check(const struct slate_dev *d)
@@ -677,7 +688,10 @@ static void add_stats(struct slate_stats *to, const struct slate_stats *from)
 
 static void since_mark(const struct slate_dev *d, struct slate_stats *out)
 {
-	out->ftl = *d->ftl->ops->stats(d->ftl);
+	if (d->ftl)
+		out->ftl = *d->ftl->ops->stats(d->ftl);
+	else
+		slate_no_ftl_stats(&out->ftl);
 	if (d->gone)
 		slate_add_ftl_stats(&out->ftl, d->gone);
 	d->nand->ops->get_stats(d->nand, &out->nand);

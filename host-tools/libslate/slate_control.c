@@ -143,7 +143,8 @@ uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_
 		       uint32_t *result)
 {
 	*result = 0;
-	if (!slate_core_time(d, &now_ns))
+	/* A fault may be why it does not mount. */
+	if (!slate_core_time(d, &now_ns) && o->command != SLATE_FAULT_CLEAR)
 		return refuse(d, o, SLATE_REFUSED, off);
 	switch (o->command) {
 	case SLATE_RESET_COUNTERS:

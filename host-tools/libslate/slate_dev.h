@@ -43,7 +43,7 @@ struct slate_dev {
 	char *path;			/* of the drive file; NULL: none */
 	bool was_there;
 	struct nand *nand;
-	struct ftl *ftl;
+	struct ftl *ftl;		/* NULL: it did not mount; what it is, profile.ops tells */
 	struct ftl_host host;
 	uint64_t skipped_ns;
 	char *settings;
@@ -92,11 +92,13 @@ static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io
 }
 
 /* slate.c */
+/* In memory of zeroes; d->ftl is NULL if it fails. */
 int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
 typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,
 				   unsigned int count);
 void slate_set_hooks(struct slate_dev *d, slate_command_hook done);
 void slate_add_ftl_stats(struct ftl_stats *to, const struct ftl_stats *from);
+void slate_no_ftl_stats(struct ftl_stats *s);
 /* The time for the core; false: the drive has no power. */
 bool slate_core_time(struct slate_dev *d, uint64_t *now_ns);
 /* slate_control.c: the plan of faults as the array's hooks, NULL without entries. */

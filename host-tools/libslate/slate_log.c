@@ -50,7 +50,7 @@ static void copy_text(char *to, size_t room, const char *from)
 
 static size_t knobs_print(const struct slate_dev *d, char *out)
 {
-	const char *const *k = d->ftl->ops->online;
+	const char *const *k = d->profile.ops->online;
 	size_t bytes = 0;
 
 	for (; k && *k; k++) {
@@ -70,8 +70,8 @@ static uint32_t identity_flags(const struct slate_dev *d)
 {
 	return (slate_has_write_cache(d) ? SLATE_ID_WRITE_CACHE : 0) |
 	       (slate_trims(d) ? SLATE_ID_TRIMS : 0) |
-	       (d->ftl->ops->collect ? SLATE_ID_COLLECTS : 0) |
-	       (d->ftl->ops->block ? SLATE_ID_BLOCK_STATES : 0) |
+	       (d->profile.ops->collect ? SLATE_ID_COLLECTS : 0) |
+	       (d->profile.ops->block ? SLATE_ID_BLOCK_STATES : 0) |
 	       (d->path ? SLATE_ID_DRIVE_FILE : 0) | (d->was_there ? SLATE_ID_WAS_THERE : 0) |
 	       (d->profile.ftl.payload ? SLATE_ID_PAYLOAD : 0);
 }
@@ -106,7 +106,7 @@ static void *log_identity(const struct slate_dev *d, uint64_t now_ns, size_t *by
 	l->knobs_bytes = (uint32_t)knobs;
 	l->map_bytes = slate_map_bytes(d);
 	copy_text(l->profile, sizeof(l->profile), d->profile.name);
-	copy_text(l->ftl, sizeof(l->ftl), d->ftl->ops->name);
+	copy_text(l->ftl, sizeof(l->ftl), d->profile.ops->name);
 	memcpy((char *)l + l->settings_at, d->settings, settings);
 	knobs_print(d, (char *)l + l->knobs_at);
 	return l;
@@ -235,7 +235,7 @@ static struct slate_wear_entry wear_of(const struct slate_dev *d, uint32_t b)
 	struct slate_wear_entry e = { .erases = d->nand->ops->erase_count(d->nand, (pbn_t){ b }),
 				      .valid_units = SLATE_NOT_TOLD };
 
-	if (d->ftl->ops->block) {
+	if (d->ftl && d->ftl->ops->block) {
 		struct ftl_block k = d->ftl->ops->block(d->ftl, (pbn_t){ b });
 
 		e.state = (uint8_t)k.state;

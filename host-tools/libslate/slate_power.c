@@ -128,13 +128,13 @@ bool slate_powered(const struct slate_dev *d)
 static int keep_counts(struct slate_dev *d)
 {
 	if (!d->gone) {
-		d->gone = calloc(1, sizeof(*d->gone));
+		d->gone = malloc(sizeof(*d->gone));
 		if (!d->gone)
 			return SSD_E_NOMEM;
-		for (unsigned int i = 0; i < FTL_NOPS; i++)
-			d->gone->op[i].lat_min_ns = UINT64_MAX;
+		slate_no_ftl_stats(d->gone);
 	}
-	slate_add_ftl_stats(d->gone, d->ftl->ops->stats(d->ftl));
+	if (d->ftl)
+		slate_add_ftl_stats(d->gone, d->ftl->ops->stats(d->ftl));
 	return SSD_OK;
 }
 

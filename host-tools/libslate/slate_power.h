@@ -46,6 +46,10 @@ bool slate_powered(const struct slate_dev *d);
  * submitted before the mount has ended begins then. Statistics go on; the mount's own
  * commands are in them. An error: it does not mount, and stays off.
  */
+/*
+ * If flash holds what the FTL cannot mount, the drive stays off, and without an FTL: statistics,
+ * logs and marks go on, without what an FTL would tell. It may be tried again.
+ */
 int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 
 /* Times are the shell's. */

@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "slate_power.h"
+#include "array_impl.h"
+#include "slate_control.h"
+#include "slate_dev.h"
 #include "test.h"
 
 #define UNIT 4096u
@@ -75,18 +77,21 @@ static void write_profile(const char *path)
 
 static char profile[64];
 
-static int open_with(const char *extra, const char *extra2, const char *path, const char *record)
+#define EXTRAS 3u
+
+/* extra: up to EXTRAS settings more, NULL the rest; or NULL. */
+static int open_with(const char *const *extra, const char *path, const char *record)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
-	const char *all[sizeof(shape) / sizeof(*shape) + 3];
+	const char *all[sizeof(shape) / sizeof(*shape) + EXTRAS + 1];
 	struct slate_options o = { .overrides = all, .backing = path, .record = record,
 				   .profile = path ? profile : NULL };
 	size_t n = sizeof(shape) / sizeof(*shape);
 
 	memcpy(all, shape, sizeof(shape));
-	all[n] = extra;
-	all[n + 1] = extra ? extra2 : NULL;
-	all[n + 2] = NULL;
+	for (uint32_t i = 0; extra && i < EXTRAS && extra[i]; i++)
+		all[n++] = extra[i];
+	all[n] = NULL;
 	now = 0;
 	memset(told, 0, sizeof(told));
 	return slate_open(&o, &host, &dev, err);
@@ -94,7 +99,9 @@ static int open_with(const char *extra, const char *extra2, const char *path, co
 
 static void make(const char *extra)
 {
-	if (open_with(extra, NULL, NULL, NULL)) {
+	const char *const one[EXTRAS] = { extra };
+
+	if (open_with(one, NULL, NULL)) {
 		printf("%s\n", err);
 		exit(1);
 	}
@@ -346,7 +353,7 @@ static void plans(void)
 	refused(SLATE_CUT_NOW, 0, "no power already");
 	slate_close(dev);
 
-	SSD_ASSERT(fd >= 0 && !open_with(NULL, NULL, NULL, path));
+	SSD_ASSERT(fd >= 0 && !open_with(NULL, NULL, path));
 	refused(SLATE_CUT_NOW, 0, "a recording cannot tell");
 	SSD_ASSERT(slate_end_record(dev, false));
 	slate_close(dev);
@@ -388,7 +395,7 @@ static void statistics(void)
 
 #define PAGES 100u
 
-static const char *const drives[][2] = {
+static const char *const drives[][EXTRAS] = {
 	{ "ftl.buffer_units=16" }, { "ftl.buffer_units=0" },
 	{ "ftl.buffer_units=16", "ftl.gc_mode=blocking" },
 };
@@ -404,7 +411,7 @@ static void storm(uint64_t seed, uint32_t cuts, const char *path)
 	uint32_t sent[PAGES], worst = 0, before = (uint32_t)failures;
 	uint64_t rng = seed * 2654435761u + 1;
 
-	if (open_with(extra[0], extra[1], path, NULL)) {
+	if (open_with(extra, path, NULL)) {
 		printf("%s\n", err);
 		exit(1);
 	}
@@ -468,6 +475,84 @@ static void storm(uint64_t seed, uint32_t cuts, const char *path)
 static uint32_t storm_cuts = 150;
 static uint64_t only;
 
+/* What a shell may ask of a drive that has no FTL. */
+static void ask_everything(uint64_t written)
+{
+	struct slate_stats *s = malloc(sizeof(*s));
+	struct slate_health health;
+	struct slate_sizes sizes;
+	size_t bytes;
+
+	SSD_ASSERT(s);
+	slate_get_stats(dev, s);
+	EXPECT_EQ(s->ftl.op[FTL_WRITE].ios, written);
+	EXPECT_EQ(s->ftl.op[FTL_TRIM].lat_min_ns, UINT64_MAX);
+	for (uint32_t id = SLATE_LOG_IDENTITY; id < SLATE_LOG_END; id++) {
+		void *log = slate_log(dev, now, id, &bytes);
+
+		EXPECT(log && bytes >= sizeof(struct slate_log_head));
+		free(log);
+	}
+	slate_get_health(dev, &health);
+	EXPECT_EQ(health.power_cycles, 2);
+	slate_get_sizes(dev, &sizes);
+	EXPECT_EQ(sizes.write_granularity, PAGE);
+	EXPECT(!slate_trims(dev));
+	EXPECT_EQ(slate_map_bytes(dev), 0);
+	EXPECT(!strcmp(slate_ftl_name(dev), "nftl"));
+	EXPECT_EQ(slate_inflight(dev), 0);
+	EXPECT_EQ(slate_step(dev, now), FTL_IDLE);
+	submit(2, FTL_WRITE, 3, 8);
+	EXPECT_EQ(told[2], 0);
+	free(s);
+}
+
+static void stay_off(uint64_t written)
+{
+	EXPECT(slate_power_on(dev, ++now, err) != SSD_OK);
+	EXPECT(strstr(err, "does not mount after a power cut"));
+	EXPECT(!slate_powered(dev));
+	ask_everything(written);
+}
+
+/*
+ * Twice the number of the page in its spare area is none, nothing that a drive wrote; then the
+ * FTL does not even begin.
+ */
+static void mount_fails(void)
+{
+	static const char *const through[EXTRAS] = { "ftl.type=nftl", "ftl.unit_bytes=8192", "ftl.buffer_units=0" };
+	static const char label[SLATE_LABEL_BYTES] = "off";
+	struct nand_array *a;
+	uint8_t was;
+
+	EXPECT_EQ(open_with(through, NULL, NULL), SSD_OK);
+	a = nand_array_of(dev->nand);
+	submit(0, FTL_WRITE, 3, 7);
+	run_until(FTL_IDLE);
+	plan(SLATE_CUT_NOW, 0, 0);
+	run_until(now);
+	EXPECT(!slate_powered(dev));
+	was = a->oob[3];
+	for (uint32_t page = 0; page < 256; page++)
+		a->oob[page * a->base.geo.oob_kept + 3] = 0xff;
+	stay_off(1);
+	stay_off(1);
+	dev->profile.ftl.gc_start_blocks += 1000;
+	stay_off(1);
+	dev->profile.ftl.gc_start_blocks -= 1000;
+	EXPECT_EQ(slate_control(dev, now, &(struct slate_order){ .command = SLATE_RESET_COUNTERS },
+				&(uint32_t){ 0 }), SLATE_REFUSED);
+	EXPECT_EQ(slate_control(dev, now, &(struct slate_order){ .command = SLATE_FAULT_CLEAR },
+				&(uint32_t){ 0 }), SLATE_DONE);
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_POINT, label), SSD_OK);
+	for (uint32_t page = 0; page < 256; page++)
+		a->oob[page * a->base.geo.oob_kept + 3] = was;
+	power_on(now);
+	EXPECT_EQ(read_page(3), 7);
+	slate_close(dev);
+}
+
 static void many_cuts(void)
 {
 	char dir[] = "/tmp/slate-power-XXXXXX", path[sizeof(dir) + 8];
@@ -503,6 +588,7 @@ int main(int argc, char **argv)
 	RUN(called_late);
 	RUN(plans);
 	RUN(statistics);
+	RUN(mount_fails);
 	RUN(many_cuts);
 	return test_result();
 }

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The programs that CMake builds for the guest are the same bytes wherever the tree lies.
+
+A guest reads its programs in virtual time: with one byte more in one of them, or another hash,
+a run in another checkout is another run, and an id of 'slate cuts' names another cut.
+"""
+
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import CORE, ROOT
+
+BUILD_SH = (ROOT / "host-tools" / "guest" / "build.sh").read_text(encoding="utf-8")
+PROGRAMS = re.search(r'^OURS="(.*)"$', BUILD_SH, re.M)[1].split() + ["fsyncs"]
+
+
+def readelf(option, path):
+    """What it says."""
+    return subprocess.run(["readelf", option, path], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+class GuestPrograms(unittest.TestCase):
+    """As they go in: stripped."""
+
+    def test_neither_path_nor_build_id(self):
+        self.assertEqual(PROGRAMS, ["slate-load", "slatectl", "fsyncs"])
+        with tempfile.TemporaryDirectory() as folder:
+            for name in PROGRAMS:
+                with self.subTest(name):
+                    plain = Path(folder) / name
+                    subprocess.run(["strip", "-o", plain, CORE / name], timeout=60, check=True)
+                    self.assertFalse(f"{ROOT}/".encode() in plain.read_bytes(), f"{ROOT} is in {name}")
+                    self.assertIn("Displaying notes", readelf("--notes", plain))
+                    self.assertNotIn("Build ID", readelf("--notes", plain), "a hash of its debug information, too")
+
+    def test_what_goes_in_as_it_is_is_stripped(self):
+        sections = readelf("--section-headers", CORE / "fsyncs")
+        self.assertIn(".text", sections)
+        self.assertNotRegex(sections, r"\.(debug_\w+|symtab)\b")
+
+
+if __name__ == "__main__":
+    unittest.main()
