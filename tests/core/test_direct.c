@@ -21,6 +21,7 @@
 #include "direct_rig.h"
 
 #define WHENS 3
+#define SWEPT 40	/* operations; 80 take twice as long, and more */
 #define ODD_DRIVES 150
 #define SPARE_BLOCKS 8	/* of a plane, for faults */
 
@@ -565,7 +566,7 @@ int main(int argc, char **argv)
 			continue;
 		for (uint64_t seed = 1; seed <= 2; seed++)
 			model(s, seed, 3000);
-		sweep(s, 1, 80);
+		sweep(s, 1, SWEPT);
 		for (uint64_t seed = 1; seed <= 2; seed++)
 			faults(s, seed, 40);
 		if (!strcmp(shapes[s].ftl, "dac"))
