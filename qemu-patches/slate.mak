@@ -8,6 +8,8 @@ CONFIG_Q35=y
 
 # the drive's front ends
 CONFIG_NVME_PCI=y
+# images in the guest's memory
+CONFIG_GENERIC_LOADER=y
 CONFIG_VIRTIO_PCI=y
 CONFIG_VIRTIO_BLK=y
 CONFIG_VIRTIO_SCSI=y
