@@ -130,6 +130,14 @@ void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
 
 /* For Identify and the SMART log */
 
+void nand_ssd_shut_down(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_shut_down(s->dev);
+}
+
 void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health)
 {
     BDRVNandSsdState *s = bs->opaque;
