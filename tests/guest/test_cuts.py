@@ -57,6 +57,19 @@ class CutAt(GuestTest):
         self.assertIn(cut["lost-requests"], (0, 1), "dd has one in flight, or is between two")
         self.assertGreater(cut["torn-programs"], 0)
 
+    def test_in_real_time(self):
+        """Whatever the host's speed: the moment is the drive's, and what was synced before it is there."""
+        early = self.cut("--realtime", "--cmd", WRITE, "--cut-at", "1ms").json("run.json")["power_cuts"]
+        self.assertEqual([(cut["cut-ns"], cut["lost-requests"]) for cut in early], [(1_000_000, 0)])
+        result = self.cut("--realtime", "--cmd", WRITE, "--cut-after-commands", "400", "--after-cut", WRITE)
+        cut = result.json("run.json")["power_cuts"][0]
+        self.assertGreater(cut["mount-reads"], 0)
+        synced = [int(n) for n in _SYNCED.findall(result.text("console-1.log"))]
+        self.assertEqual(synced, list(range(1, len(synced) + 1)))
+        self.assertGreater(len(synced), 3)
+        self.assertIn(int(result.text("whole.txt")), (len(synced), len(synced) + 1))
+        self.assert_clean(result.device)
+
     def test_the_guest_was_faster(self):
         result = self.cut("--cmd", HERE / "quiet.sh", "--cut-at", "1000s", code=3)
         self.assertIn("no power cut: the guest had powered off before its moment", result.err)
