@@ -736,3 +736,8 @@ uint64_t nand_array_cuts(const struct nand_array *a)
 {
 	return a->head->cuts;
 }
+
+uint64_t *nand_array_notes(struct nand_array *a)
+{
+	return a->head->note;
+}

@@ -103,6 +103,9 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
 void nand_array_power_on(struct nand_array *a);
 /* Power cuts in the image's life, dead shells among them. */
 uint64_t nand_array_cuts(const struct nand_array *a);
+/* Numbers that an image keeps for whoever owns the array; 0 at first. */
+#define NAND_NOTES 3u
+uint64_t *nand_array_notes(struct nand_array *a);
 /*
  * Time has come so far: what had ended by now_ns has ended, also for an image
  * that is taken up after its shell died. A shell calls it before it tells

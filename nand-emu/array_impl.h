@@ -58,6 +58,7 @@ struct img_head {
 	uint64_t age_ns;		/* device time before this power-on */
 	uint64_t erase_commands;	/* ERASEs that ended, over all blocks */
 	uint64_t cuts;			/* power cuts so far: the seed of the next reopening */
+	uint64_t note[NAND_NOTES];	/* the owner's */
 };
 
 struct img_flight {			/* one command under way */

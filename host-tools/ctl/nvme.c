@@ -60,6 +60,8 @@ static int tell(struct ctl *c, int result, bool ordered)
 	char text[SLATE_WIRE_TEXT_BYTES + 1] = "";
 	unsigned int status = (unsigned int)result & STATUS_MASK;
 
+	if (result < 0 && errno == EINTR && ctl_stopped)
+		return CTL_INTERRUPTED;
 	if (result < 0)
 		return ctl_fail(CTL_FAILED, "%s: %s", c->device, errno == EACCES || errno == EPERM ?
 				"not allowed: be root" : strerror(errno));

@@ -132,7 +132,7 @@ static int cut_when(char ***words, uint32_t *when, uint64_t *n)
 	++*words;
 	if (*when == SLATE_WIRE_CUT_NOW)
 		return 0;
-	if (ctl_number(*when == SLATE_WIRE_CUT_AFTER ? "cut after" : "cut at", **words, 1, UINT64_MAX, n))
+	if (ctl_number(*when == SLATE_WIRE_CUT_AFTER ? "cut after" : "cut at", **words, 1, INT64_MAX, n))
 		return CTL_USAGE;
 	++*words;
 	return 0;

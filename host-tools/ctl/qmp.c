@@ -34,9 +34,10 @@ static json_t *next_object(struct ctl *c, int *result)
 	json_t *o;
 	ssize_t len = getline(&line, &room, c->state);
 
-	*result = CTL_FAILED;
+	*result = len <= 0 && ctl_stopped ? CTL_INTERRUPTED : CTL_FAILED;
 	if (len <= 0) {
-		lost(c, ferror(c->state) && (errno == EAGAIN || errno == EWOULDBLOCK) ? "no answer" : "it was closed");
+		if (*result == CTL_FAILED)
+			lost(c, ferror(c->state) && (errno == EAGAIN || errno == EWOULDBLOCK) ? "no answer" : "it was closed");
 		free(line);
 		return NULL;
 	}
@@ -56,6 +57,8 @@ static int send_object(struct ctl *c, json_t *o)
 	int bad = json_dumpfd(o, c->fd, JSON_COMPACT) || write(c->fd, "\n", 1) != 1;
 
 	json_decref(o);
+	if (bad && ctl_stopped)
+		return CTL_INTERRUPTED;
 	return !bad ? 0 : lost(c, errno == EPIPE || errno == ECONNRESET ? "it was closed" : strerror(errno));
 }
 

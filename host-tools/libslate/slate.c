@@ -116,7 +116,7 @@ static void on_done(void *opaque, struct ftl_io *io)
 	}
 	io->submit_ns -= d->skipped_ns;
 	io->done_ns -= d->skipped_ns;
-	d->media_errors += io->status == SSD_E_UNCORR;
+	d->note[SLATE_NOTE_MEDIA_ERRORS] += io->status == SSD_E_UNCORR;
 	if (d->causes)
 		slate_note_causes(d->causes, io);
 	if (d->record)
@@ -200,6 +200,8 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 
 	d->nand = nand_array_init(d->running.at, d->path ? drive_file_image(&d->file) : d->image.at,
 				  &p->array);
+	d->note = nand_array_notes(nand_array_of(d->nand));
+	slate_note_power_loss(d);
 	slate_set_hooks(d, NULL);
 	if (!d->was_there)
 		plant_bad_blocks(d);
@@ -608,6 +610,8 @@ void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 		record_submit(d->record, now_ns, io);
 	if (SSD_UNLIKELY(d->content) && !(d->machine_stands && io->op == FTL_FLUSH))
 		record_content_submit(d->content, now_ns, io, &d->host);
+	if (SSD_UNLIKELY(!d->note[SLATE_NOTE_IN_USE]) && (io->op == FTL_WRITE || io->op == FTL_TRIM))
+		d->note[SLATE_NOTE_IN_USE] = 1;
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
 }

@@ -41,9 +41,10 @@ const char *slate_why(const struct slate_dev *d);	/* "": nothing was refused yet
 struct slate_health {
 	uint32_t used_percent;		/* mean erases of a page of the endurance; at most 255, 0 without one */
 	uint32_t spare_percent;		/* of the blocks beyond the capacity, those not bad */
-	uint64_t media_errors;		/* I/Os that ended with SSD_E_UNCORR since the drive was opened */
-	uint64_t power_cycles;		/* of its flash, dead shells among them */
-	uint64_t unsafe_shutdowns;	/* power cuts since the drive was opened */
+	/* In the drive's life; a shell's death is a loss of power. */
+	uint64_t media_errors;		/* I/Os that ended with SSD_E_UNCORR */
+	uint64_t power_cycles;
+	uint64_t unsafe_shutdowns;	/* power lost after a write or trim without slate_shut_down() */
 };
 void slate_get_health(const struct slate_dev *d, struct slate_health *out);
 

@@ -36,6 +36,12 @@ struct region {
 	size_t bytes;
 };
 
+enum slate_note {		/* SPEC.md, head of the image */
+	SLATE_NOTE_IN_USE,	/* 1: written to or trimmed since power-on or the last shutdown */
+	SLATE_NOTE_UNSAFE,	/* power losses while it was in use */
+	SLATE_NOTE_MEDIA_ERRORS,
+};
+
 struct slate_dev {
 	struct profile profile;
 	struct region running, image, ftl_mem;	/* image: unless there is a file */
@@ -67,7 +73,7 @@ struct slate_dev {
 	/* slate_log.c, slate_control.c */
 	struct slate_causes *causes;	/* NULL: not kept */
 	uint64_t since_ns;		/* counters were reset by an order */
-	uint64_t media_errors;
+	uint64_t *note;			/* of its life, in the image: enum slate_note */
 	struct fault_plan faults;
 	struct {			/* the last one */
 		uint32_t opcode, command, status, count;
@@ -105,6 +111,7 @@ bool slate_core_time(struct slate_dev *d, uint64_t *now_ns);
 void slate_fault_hooks(const struct slate_dev *d, struct nand_hooks *h);
 /* slate_power.c. fails: the planned moment has come; mount: slate_start_ftl(), its commands counted. */
 void slate_power_fails(struct slate_dev *d);
+void slate_note_power_loss(struct slate_dev *d);
 int slate_mount(struct slate_dev *d, uint64_t *took_ns) SSD_MUST_CHECK;
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
 /* Is the drive with power and mounted at now_ns, with no cut due? */

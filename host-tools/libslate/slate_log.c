@@ -385,8 +385,8 @@ void slate_get_health(const struct slate_dev *d, struct slate_health *out)
 	struct nand_stats s;
 
 	d->nand->ops->get_stats(d->nand, &s);
-	*out = (struct slate_health){ .media_errors = d->media_errors,
-				      .unsafe_shutdowns = d->power.cuts,
+	*out = (struct slate_health){ .media_errors = d->note[SLATE_NOTE_MEDIA_ERRORS],
+				      .unsafe_shutdowns = d->note[SLATE_NOTE_UNSAFE],
 				      .power_cycles = nand_array_cuts(nand_array_of(d->nand)) + 1 };
 	if (endurance) {
 		uint64_t used = s.page_erases * 100 / geo_pages(g) / endurance;

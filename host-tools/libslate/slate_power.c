@@ -101,6 +101,17 @@ int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut
 	return SSD_OK;
 }
 
+void slate_note_power_loss(struct slate_dev *d)
+{
+	d->note[SLATE_NOTE_UNSAFE] += d->note[SLATE_NOTE_IN_USE];
+	d->note[SLATE_NOTE_IN_USE] = 0;
+}
+
+void slate_shut_down(struct slate_dev *d)
+{
+	d->note[SLATE_NOTE_IN_USE] = 0;
+}
+
 void slate_power_fails(struct slate_dev *d)
 {
 	struct nand_array *a = nand_array_of(d->nand);
@@ -114,6 +125,7 @@ void slate_power_fails(struct slate_dev *d)
 	memcpy(d->power.torn, met.begun, sizeof(met.begun));
 	memcpy(d->power.undone, met.waiting, sizeof(met.waiting));
 	nand_array_power_cut(a, at, fxp_hash(d->cut_seed, d->power.cuts));
+	slate_note_power_loss(d);
 	d->power.cut_ns = d->cut_ns;
 	d->power.cuts++;
 	d->power.on = false;

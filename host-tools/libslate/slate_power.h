@@ -41,6 +41,8 @@ struct slate_cut_plan {
 int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,
 		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 bool slate_powered(const struct slate_dev *d);
+/* The host says that it is done: until the next write or trim no loss of power is an unsafe shutdown. */
+void slate_shut_down(struct slate_dev *d);
 /*
  * Power is back at now_ns, at or after the cut: a new FTL mounts from flash. What is
  * submitted before the mount has ended begins then. Statistics go on; the mount's own

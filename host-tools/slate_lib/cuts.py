@@ -70,6 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log", metavar="FILE", help="a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"
     )
+    parser.add_argument(
+        "--stop", action="store_true", help="do no further cuts after one that lost something"
+    )
     parser.add_argument("--id", metavar="SEED:NUMBER", help="do this cut only, and keep no log")
     parser.add_argument("--timeout", metavar="SEC", default="900", help="give up on a boot (default 900)")
     parser.add_argument("--keep", metavar="DIR", help="with --id: leave drive and consoles there")
@@ -315,6 +318,8 @@ def many(args: argparse.Namespace) -> int:
             append(log, line)
             cuts.append(line)
             show(line, count)
+            if args.stop and not line["good"]:
+                break
     print(summary(cuts[:count]), end="")
     return OK if all(cut["good"] for cut in cuts[:count]) else JOB_FAILED
 
@@ -335,6 +340,8 @@ def show(line: dict[str, Any], count: int) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """'slate cuts'."""
+    if args.stop and args.id:
+        raise SlateError("--stop with --id: that is one cut alone", "leave one of them out")
     if args.keep and not args.id:
         raise SlateError("--keep without --id", "name the cut that you want to look at: --id SEED:NUMBER")
     return one(args) if args.id else many(args)

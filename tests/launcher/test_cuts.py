@@ -133,6 +133,7 @@ class Campaigns(unittest.TestCase):
         for words, said in (
             (("--id", "seven"), "not SEED:NUMBER"),
             (("--keep", "x"), "--keep without --id"),
+            (("--id", "1:1", "--stop"), "--stop with --id"),
             (("--count", "0"), "--count 0: out of range"),
             (("--span", "0"), "--span 0: out of range"),
             (("--set", "x"), "not SECTION.KEY=VALUE"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import base64
 import struct
+import tempfile
+from pathlib import Path
 
-from nvme import FLUSH, GET_LOG, IDENTIFY, Nvme
+from nvme import CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, FLUSH, GET_LOG, IDENTIFY, Nvme
 from support import Json, QmpError, drive
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
@@ -367,3 +369,43 @@ class Health(ControlTest):
         self.assertEqual(struct.unpack_from("<Q", smart, 80)[0], 1, "host writes")
         self.assertEqual(struct.unpack_from("<Q", smart, 112)[0], 1, "power cycles")
         self.assertEqual(smart, nvme.get_log(SMART, 512, nsid=1))
+
+    def life(self, path: Path) -> tuple[int, int]:
+        """Of the drive in a file: power cycles, unsafe shutdowns. It runs then."""
+        self.vm = self.machine([{**drive(), "drive-file": str(path)}], "-device", CONTROLLER)
+        self.nvme = Nvme(self.vm)
+        self.nvme.enable()
+        return self.cycles()
+
+    def cycles(self) -> tuple[int, int]:
+        """What the log says."""
+        smart = self.nvme.get_log(SMART, 512, nsid=ANY)
+        return struct.unpack_from("<Q", smart, 112)[0], struct.unpack_from("<Q", smart, 144)[0]
+
+    def test_unsafe_shutdowns_are_counted_over_the_life(self) -> None:
+        """Power lost after a write, without a shutdown of the controller: QEMU killed, or the power cut."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "drive"
+            self.assertEqual(self.life(path), (1, 0))
+            self.nvme.do_write(0, PAGE)
+            self.nvme.set32(CC, CC_ENABLE | CC_SHN_NORMAL)
+            self.vm.step(10**9)
+            self.assertEqual(self.nvme.get32(CSTS) >> 2 & 3, 2, "shutdown complete")
+            self.assertEqual(self.vm.quit(), 0)
+            self.assertEqual(self.life(path), (2, 0), "it was told")
+            self.nvme.do_read(0, 4096)
+            self.vm.kill()
+            self.assertEqual(self.life(path), (3, 0), "it was not written to")
+            self.nvme.do_write(0, PAGE)
+            self.vm.kill()
+            self.assertEqual(self.life(path), (4, 1))
+            self.nvme.do_write(0, PAGE)
+            self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
+            self.vm.settle()
+            self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+            self.nvme = Nvme(self.vm)
+            self.nvme.enable()
+            self.assertEqual(self.cycles(), (5, 2))
+            self.assertEqual(self.vm.quit(), 0)
+            self.assertEqual(self.life(path), (6, 2))
+            self.assertEqual(self.vm.quit(), 0)

@@ -7,6 +7,7 @@ The scenes are those of bare/nvme.c.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import os
 import re
@@ -17,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from support import Json, Machine, MachineTest, drive
+from support import Json, Machine, MachineTest, QmpError, drive
 
 ICOUNT = (
     "-accel",
@@ -138,13 +139,28 @@ class Scenes(BareTest):
         self.assertGreater(software, 0)
         self.assertLess(software, 1000, "instructions between doorbell and completion")
 
+    def play_while_others_plan(self) -> Machine:
+        """Someone outside plans power cuts and takes them back, reads a log, orders: at moments of the host's."""
+        vm = self.start("batches")
+        node, rounds = {"node_name": "ssd0"}, 0
+        with contextlib.suppress(EOFError, OSError, QmpError):  # until the machine has gone
+            while True:
+                vm.qmp("x-nand-ssd-power-cut", **node, at_ns=10**15)
+                vm.qmp("x-nand-ssd-log", **node, id=0xD1, length=32)
+                vm.qmp("x-nand-ssd-control", **node, command=4)  # clear faults: there are none
+                vm.qmp("x-nand-ssd-power-cut", **node, never=True)
+                rounds += 1
+        self.assertEqual(vm.wait(), 1, vm.output() + self.said())
+        self.assertGreater(rounds, 0)
+        return vm
+
     def test_runs_are_equal_beside_other_work(self) -> None:
-        """Twice quiet, twice while both processors are busy."""
+        """Twice quiet, twice while both processors are busy, once while someone asks and plans."""
         runs = []
-        for busy in (0, 0, 3, 3):
+        for busy, play in ((0, None), (0, None), (3, None), (3, None), (0, self.play_while_others_plan)):
             loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
             try:
-                vm = self.play("batches")
+                vm = play() if play else self.play("batches")
             finally:
                 for loop in loops:
                     loop.kill()

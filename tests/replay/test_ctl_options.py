@@ -2,13 +2,17 @@
 """slatectl without a drive: its command line, its manual, and a monitor that misbehaves."""
 
 import base64
+import contextlib
 import json
+import os
 import re
+import signal
 import socket
 import struct
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -194,6 +198,83 @@ class Monitor(unittest.TestCase):
             with self.subTest(words=words):
                 self.serve([])
                 self.assertIn(say, self.ctl(*words, code=2).stderr)
+
+    def test_signal_while_waiting(self):
+        """No answer, and Ctrl-C: the status says it, and there is nothing to complain about."""
+        words = [CTL, "--qmp", self.path, "faults"]
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                self.asked.clear()
+                self.serve([b"", b""])  # the log's command is read, and nothing comes
+                with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                    self.until(lambda: len(self.asked) == 2)
+                    while process.poll() is None:  # between asking and waiting it has no effect
+                        process.send_signal(number)
+                        time.sleep(0.01)
+                    self.assertEqual(process.communicate(timeout=30), (b"", b""))
+                    self.assertEqual(process.returncode, 130)
+
+    def until(self, condition):
+        for _ in range(3000):
+            if condition():
+                return
+            time.sleep(0.01)
+        self.fail("it did not happen")
+
+    def test_output_that_cannot_be_written(self):
+        """A full disk, and a reader that went away."""
+        reader, pipe = os.pipe()
+        os.close(reader)
+        full = os.open("/dev/full", os.O_WRONLY)
+        for words in (("faults",), ("--json", "faults"), ("gc",)):
+            for out in (pipe, full):
+                with self.subTest(words=words, out=out):
+                    log = self.data(head(0xD5, 48)), self.data(struct.pack("<IIII", 0, 32, 32, 0))
+                    self.serve([b'{"return": {"result": 5}}\n'] if words == ("gc",) else log)
+                    done = subprocess.run(
+                        [CTL, "--qmp", self.path, *words], stdout=out, stderr=subprocess.PIPE, timeout=60, check=False
+                    )
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    self.assertEqual(done.stderr, b"slatectl: standard output cannot be written to\n")
+        os.close(pipe)
+        os.close(full)
+
+    def watched(self, at_ns):
+        """The answers to one look: no counters but the moment."""
+        return [self.data(struct.pack("<4sHHQQQ", b"SLOG", 1, 0xD1, 64, at_ns, 0)), self.data(bytes(32))]
+
+    def identity(self):
+        """Of no drive that there is."""
+        body = bytearray(256 - 32)
+        body[96:101], body[160:164] = b"small", b"page"
+        return [self.data(head(0xD0, 256)), self.data(bytes(body))]
+
+    def test_watch_until_the_drive_is_gone(self):
+        self.serve([*self.identity(), *self.watched(10**9), *self.watched(2 * 10**9), *self.watched(3 * 10**9)])
+        done = self.ctl("watch", "--interval", "1", code=1)
+        lines = [line.split() for line in done.stdout.splitlines()]
+        self.assertEqual([line[0] for line in lines], ["drive", "2.000000", "3.000000"])
+        self.assertIn("it was closed", done.stderr)
+
+    def test_watch_on_a_terminal(self):
+        """One table in its place."""
+        ours, theirs = os.openpty()
+        self.serve([*self.identity(), *self.watched(10**9), *self.watched(2 * 10**9), *self.watched(3 * 10**9)])
+        words = [CTL, "--qmp", self.path, "watch", "--interval", "1", "--count", "2"]
+        done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False)
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # the terminal's end
+            while part := os.read(ours, 4096):
+                said += part
+        os.close(ours)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        tables = said.decode().split("\x1b[H\x1b[J")
+        self.assertEqual(tables[0], "")
+        self.assertEqual(len(tables), 3)
+        for table, seconds in zip(tables[1:], (2, 3)):
+            self.assertTrue(table.startswith(f"small (page FTL), {seconds}.000000 s of drive time; the last 1.000 s\r\n"))
+            self.assertTrue(table.endswith("end with Ctrl-C\r\n"))
 
     def test_monitor_that_misbehaves(self):
         size = 48

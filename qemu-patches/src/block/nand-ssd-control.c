@@ -37,24 +37,6 @@ QEMU_BUILD_BUG_ON(NAND_SSD_REFUSED != (int)SLATE_REFUSED);
 
 #define QMP_LOG_BYTES_MAX (16 * MiB)
 
-/*
- * The drive's time. QMP comes at a moment of the host's, and virtual time as
- * seen from the main loop lags behind a running vCPU: so, unlike
- * nand_ssd_update_now(), this takes no such step back for the guest's, and
- * leaves the skew alone. With the lock held.
- */
-static uint64_t nand_ssd_look_at_clock(BDRVNandSsdState *s)
-{
-    int64_t now_ns;
-
-    if (s->thread) {
-        nand_ssd_thread_catch_up(s->thread);
-        return s->now_ns;
-    }
-    now_ns = qemu_clock_get_ns(s->clock) + s->skew_ns;
-    return MAX(now_ns, (int64_t)s->now_ns);
-}
-
 /* Logs */
 
 void nand_ssd_forget_pictures(BDRVNandSsdState *s)
@@ -71,8 +53,9 @@ static void nand_ssd_take_picture(BDRVNandSsdState *s, NandSsdPicture *p,
                                   uint32_t id)
 {
     QEMU_LOCK_GUARD(&s->lock);
+    nand_ssd_update_now(s);
     free(p->data);
-    p->data = slate_log(s->dev, nand_ssd_look_at_clock(s), id, &p->bytes);
+    p->data = slate_log(s->dev, s->now_ns, id, &p->bytes);
 }
 
 ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
@@ -124,7 +107,7 @@ uint32_t nand_ssd_command(BlockDriverState *bs, const NandSsdCommand *c,
 
     *result = 0;
     QEMU_LOCK_GUARD(&s->lock);
-    s->now_ns = nand_ssd_look_at_clock(s);
+    nand_ssd_update_now(s);
     if (c->opcode == NAND_SSD_SET) {
         status = slate_set(s->dev, s->now_ns, c->text);
     } else {
@@ -146,6 +129,14 @@ void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
 }
 
 /* For Identify and the SMART log */
+
+void nand_ssd_shut_down(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    slate_shut_down(s->dev);
+}
 
 void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health)
 {

@@ -163,7 +163,13 @@ void nand_ssd_update_now(BDRVNandSsdState *s)
         return;
     }
     clock_ns = qemu_clock_get_ns(s->clock);
-    /* A guest may be sent back in time, by a debugger for instance. */
+    /*
+     * A guest may be sent back in time, by a debugger for instance. A look from
+     * the main loop, at the monitor's wish, is no step back, although under
+     * icount it does not see what a running vCPU has executed since: each look
+     * of a vCPU brings the count up to date for all, and no call into the drive
+     * was later than such a look. So nobody outside moves the skew.
+     */
     if (clock_ns + s->skew_ns < (int64_t)s->now_ns) {
         s->skew_ns = (int64_t)s->now_ns - clock_ns;
     }

@@ -120,6 +120,8 @@ void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
                      uint32_t command, uint32_t status, const char *why);
 void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health);
 void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes);
+/* The front end was told of a shutdown. */
+void nand_ssd_shut_down(BlockDriverState *bs);
 #else
 static inline ssize_t nand_ssd_read_log(BlockDriverState *bs,
                                         NandSsdReader reader, uint32_t id,
@@ -149,6 +151,10 @@ static inline void nand_ssd_get_health(BlockDriverState *bs,
 
 static inline void nand_ssd_get_sizes(BlockDriverState *bs,
                                       NandSsdSizes *sizes)
+{
+}
+
+static inline void nand_ssd_shut_down(BlockDriverState *bs)
 {
 }
 #endif
