@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
 bench=build/core/tests/bench
+cmake --build build/core --target benches
 echo "== the core: host requests a second, one thread; bytes of metadata"
 "$bench/bench_core" "${REQUESTS:-3000000}"
 echo "== the page FTL alone, closed loop, CPU time: as tests/bench/rand.ini has it, then by copyback"
