@@ -128,6 +128,45 @@ class Interference(test_icount.Interference):
         self.fly("spin").kill()
 
 
+class PowerCuts(RealTime):
+    """The drive's thread finds the cut, with requests in flight; the main loop tells of it."""
+
+    def io(self, vm: Machine, node: str, command: str) -> None:
+        """A request from the monitor; what it said is in QEMU's output."""
+        vm.qmp("human-monitor-command", command_line=f'qemu-io {node} "{command}"')
+
+    def test_one_of_two_drives_under_load(self) -> None:
+        vm = self.fly("spin")
+        vm.qmp("blockdev-add", **{k.replace("-", "_"): v for k, v in drive("ssd1").items()})
+        self.until(lambda: vm.stats()["total"]["write"]["ios"] > 20)
+        vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", after_commands=40)
+        self.io(vm, "ssd1", "write -P 7 0 256k")
+        power = vm.event("NAND_SSD_POWER_CUT")["data"]["power"]
+        self.assertFalse(power["on"])
+        self.assertIn(power["lost-requests"], range(9), "eight are in flight at most")
+        self.io(vm, "ssd0", "read 0 4k")
+        self.io(vm, "ssd1", "read -P 7 0 256k")
+        self.assertIn("read failed: Input/output error", vm.output())
+        self.assertNotIn("verification", vm.output())
+        log = vm.log.read_text(encoding="utf-8")
+        submitted, delivered = (
+            re.findall(rf"nand_ssd_{event} ssd0 id (\d+)", log) for event in ("submit", "deliver")
+        )
+        self.assertEqual(sorted(submitted), sorted(delivered), "none is left behind, none comes twice")
+        done = re.findall(r"nand_ssd_done ssd0 id \d+ done (\d+) latency \d+ status (-?\d+)", log)
+        self.assertEqual(len(done), len(submitted))
+        good = [int(ns) for ns, status in done if status == "0"]
+        self.assertLessEqual(max(good), power["cut-ns"])
+        # Besides: the monitor's, and what came between the cut and the moment the controller heard of it.
+        self.assertGreater(len(done) - len(good), power["lost-requests"])
+        vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        vm.qmp("system_reset")
+        self.until(lambda: self.said().count("flying") == 2)
+        before = vm.stats()["total"]["write"]["ios"]
+        self.until(lambda: vm.stats()["total"]["write"]["ios"] > before + 10)
+        self.assertEqual(vm.quit(), 0)
+
+
 class HotPlug(test_nvme.HotPlug):
     """The guest's side by qtest, whose clock the thread does not need. Programs take 50 ms."""
 
