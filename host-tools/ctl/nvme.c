@@ -14,6 +14,7 @@
 #define STATUS_MASK 0x7ffu	/* type and code, without Do Not Retry and More */
 #define INVALID_OPCODE 0x001u
 #define INVALID_LOG_PAGE 0x109u
+#define PATH_STATUS 3u		/* type: the command did not reach the drive, which was unplugged */
 #define TRANSFER_BYTES 131072u
 
 static int open_device(struct ctl *c)
@@ -67,6 +68,9 @@ static int tell(struct ctl *c, int result, bool ordered)
 				"not allowed: be root" : strerror(errno));
 	if (status == INVALID_OPCODE || (!ordered && (status == INVALID_LOG_PAGE || status == SLATE_INVALID_FIELD)))
 		return ctl_fail(CTL_FAILED, "%s: is no Slate drive (%s): name one with --device", c->device,
+				nvme_status_to_string(result, false));
+	if (status >> 8 == PATH_STATUS)
+		return ctl_fail(CTL_FAILED, "%s: does not answer any more (%s)", c->device,
 				nvme_status_to_string(result, false));
 	if (ordered)
 		ask_why(c, text);

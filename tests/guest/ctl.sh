@@ -48,3 +48,10 @@ ctl watch --interval 5 --count 3 >"$OUT/watch.json" || exit 1
 slatectl watch --interval 5 --count 2 >"$OUT/watch.txt" || exit 1
 refused none 1 --device /dev/null info
 ctl counters >"$OUT/last.json"
+
+# the drive goes while someone watches
+slatectl watch --interval 5 >"$OUT/gone.txt" 2>"$OUT/gone.err" &
+sleep 0.1
+echo 1 >/sys/class/nvme/nvme0/device/remove
+wait $!
+[ $? -eq 1 ] || { echo "gone: another status"; exit 1; }

@@ -105,6 +105,8 @@ class Guest(GuestTest):
             self.assertTrue(5_000_000 <= interval["interval_ns"] < 6_000_000)
         self.assertEqual(len(self.result.text("watch.txt").splitlines()), 3)
         self.said("none", "/dev/null: is no NVMe namespace")
+        self.said("gone", "/dev/nvme0n1: ")  # ENODEV or a path error: the kernel's choice
+        self.assertGreater(len(self.result.text("gone.txt").splitlines()), 10, "it watched until then")
         for name, words in (
             ("info", ("small: page FTL, 256 MiB", "geometry.channels=", "'slatectl set' takes")),
             ("counters", ("small (page FTL)", "WAF", "AEP", "none was broken")),
