@@ -8,7 +8,7 @@
  */
 #include "direct_rig.h"
 
-#define DRIVES 250u
+#define DRIVES 120u
 
 static struct rig r;
 
@@ -108,8 +108,8 @@ static void drives(void)
 	printf("# %u drives, %" PRIu64 " collections, %" PRIu64 " failures, %" PRIu64
 	       " blocks retired\n", made, collections, fails, retired);
 	EXPECT(made > DRIVES / 2);
-	EXPECT(collections > 1000);
-	EXPECT(fails > 50 && retired > 20);
+	EXPECT(collections > 10000);
+	EXPECT(fails > 100 && retired > 100);
 }
 
 /* A page is 1024 + 64 bytes at 1 ns a byte; test by hand, to the nanosecond. */
