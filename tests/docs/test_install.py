@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -32,8 +33,17 @@ def install(destdir, *words, code=0):
     return done.stdout + done.stderr
 
 
-@functools.cache
+_once = threading.Lock()
+
+
 def shared():
+    """As _shared(), of which tests in other threads wait for one."""
+    with _once:
+        return _shared()
+
+
+@functools.cache
+def _shared():
     """Installed once for all tests here; they leave it as it is."""
     folder = Path(tempfile.mkdtemp(prefix="slate-install-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
