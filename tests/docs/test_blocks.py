@@ -28,9 +28,8 @@ _COMMAND = re.compile(r"^(?:    |\t)(?:\$ |make |host-tools/|build/|tests/|apt-g
 
 def copy_tree(to: Path) -> None:
     """What git knows or would know; the build directory by a link."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
-    ).stdout.decode()
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file() and not name.startswith("docs/results/"):
             (to / name).parent.mkdir(parents=True, exist_ok=True)
@@ -135,9 +134,8 @@ class Documents(unittest.TestCase):
         for number, command in enumerate(commands):
             printed = (self.folder / f"out/block/{number}.txt").read_text(encoding="utf-8")
             if command.expected:
-                self.assertTrue(
-                    blocks.matches(command.expected, printed.splitlines(), numbers), f"{where}: # {command.text}\n{printed}"
-                )
+                same = blocks.matches(command.expected, printed.splitlines(), numbers)
+                self.assertTrue(same, f"{where}: # {command.text}\n{printed}")
         shutil.rmtree(self.folder / "out" / "block")
 
 

@@ -23,10 +23,11 @@ def may_hide() -> bool:
     return not subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode
 
 
-def install(destdir, *words, code=0):
+def install(destdir, *words, code=0, **environment):
     """What it says."""
     done = subprocess.run(
-        [INSTALL, "--destdir", destdir, *words], capture_output=True, text=True, timeout=120, check=False
+        [INSTALL, "--destdir", destdir, *words], capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, **environment},
     )
     if done.returncode != code:
         raise AssertionError(f"{done.returncode}: {done.stdout}{done.stderr}")
@@ -106,14 +107,20 @@ class Install(unittest.TestCase):
             path = self.top / name
             self.assertTrue(path.exists(), f"{name} leads nowhere")
             self.assertFalse(path.is_symlink() and os.path.isabs(os.readlink(path)), name)
-            if path.suffix in (".py", ".1", "") and path.stat().st_size < 1 << 20 and b"\x7fELF" != path.read_bytes()[:4]:
+            text = path.suffix in (".py", "") and path.stat().st_size < 1 << 20
+            if text and path.read_bytes()[:4] != b"\x7fELF":
                 self.assertNotIn(str(ROOT).encode() + b"/", path.read_bytes(), name)
 
     def test_manuals(self):
         pages = self.top / "share/man/man1"
         for name in ("slate", "slate-replay", "slate-content", "slate-load", "slatectl"):
-            done = subprocess.run(["man", "-l", "--warnings=all", pages / f"{name}.1.gz"], capture_output=True, text=True,
-                                  check=False, env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"})
+            done = subprocess.run(
+                ["man", "-l", "--warnings=all", pages / f"{name}.1.gz"],
+                capture_output=True,
+                text=True,
+                check=False,
+                env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"},
+            )
             self.assertEqual((done.returncode, done.stderr), (0, ""), name)
             self.assertIn("SYNOPSIS", done.stdout)
 
@@ -153,8 +160,13 @@ class Install(unittest.TestCase):
             mine = Path(folder) / "usr/local/share/man/man1/mine.1"
             mine.parent.mkdir(parents=True)
             mine.write_text("mine")
-            install(folder)
-            install(folder)  # over itself
+            build = Path(folder) / "build"  # without QEMU and the guest
+            build.mkdir()
+            for name in ("core", "venv-install"):
+                (build / name).symlink_to(ROOT / "build" / name)
+            self.assertIn("QEMU and the guest are not built", install(folder, SLATE_BUILD=str(build)))
+            install(folder, SLATE_BUILD=str(build))  # over itself
+            shutil.rmtree(build)
             install(folder, "--uninstall")
             left = [str(path.relative_to(folder)) for path in Path(folder).rglob("*") if not path.is_dir()]
             self.assertEqual(left, ["usr/local/share/man/man1/mine.1"])

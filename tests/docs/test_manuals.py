@@ -41,7 +41,8 @@ class Manuals(unittest.TestCase):
             lines = sections[f"slate {words}"].splitlines()
             for option, value in options.items():
                 value = value.strip("{}").replace(",", "|") if value.startswith("{") else value
-                self.assertTrue(any(f"{option} {value}".strip() in line for line in lines), f"{words}: {option} {value}")
+                shown = f"{option} {value}".strip()
+                self.assertTrue(any(shown in line for line in lines), f"{words}: {shown}")
                 seen += 1
         self.assertGreater(seen, 50)
         self.assertNotIn(".SLATE-", page)

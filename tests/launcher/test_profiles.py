@@ -14,6 +14,7 @@ from unittest import mock
 import support  # noqa: F401  (sets the path)
 from slate_lib import cli, paths, profiles
 
+TOOL = paths.BUILD / "core" / "slate-profile"
 MIB, GIB = 1 << 20, 1 << 30
 
 
