@@ -25,6 +25,8 @@ JOBS    ?=
 COUNT   ?=
 TESTS   ?=
 SUITE   ?=
+PREFIX  ?= /usr/local
+DESTDIR ?=
 TRACE   ?= tests/traces/cloudphysics.trace.gz
 REPLAY  ?= --fold
 
@@ -45,7 +47,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism power-cuts tsan-qemu bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism power-cuts tsan-qemu bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -101,7 +103,7 @@ reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
 
-test: build guest-kernel guest-apps guest-content venv-reproduce ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: build guest-kernel guest-apps guest-content venv-reproduce venv-install ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
@@ -155,6 +157,16 @@ venv: packages ## the launcher's Python packages
 venv-reproduce: packages ## Snakemake and matplotlib, for reproduce-*
 	@$(PHASE) -q venv-reproduce "Snakemake and matplotlib (build/venv-reproduce)" \
 		host-tools/venv.sh venv-reproduce host-tools/reproduce/requirements.txt
+
+install: core venv venv-install ## install what is built, QEMU and guest too: PREFIX=/usr/local DESTDIR=
+	@host-tools/install/install.py --prefix '$(PREFIX)' --destdir '$(DESTDIR)'
+
+uninstall: ## remove what 'make install' put there
+	@host-tools/install/install.py --prefix '$(PREFIX)' --destdir '$(DESTDIR)' --uninstall
+
+venv-install: packages ## what makes completion for shells
+	@$(PHASE) -q venv-install "shtab (build/venv-install)" \
+		host-tools/venv.sh venv-install host-tools/install/requirements.txt
 
 clean: ## remove what builds within a minute; keep QEMU, downloads and out/
 	rm -rf build/core build/test build/log build/venv

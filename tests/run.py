@@ -126,6 +126,14 @@ def suites() -> list[Suite]:
             "{word}",
         ),
         Suite(
+            "docs",
+            "every command of the documentation, 'make install'",
+            [*tap, "tests/docs", "--jobs", str(min(2, os.cpu_count() or 1))],
+            ROOT / "build/venv-install",
+            "python3 tests/tap.py tests/docs --only {test}",
+            "--only={word}",
+        ),
+        Suite(
             "guest",
             "a Linux guest on the drive",
             [*tap, "tests/guest", "--jobs", str(min(4, os.cpu_count() or 1))],

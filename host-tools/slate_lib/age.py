@@ -12,7 +12,7 @@ from . import drivefile, paths
 from .errors import OK, SlateError
 from .options import check_profile, check_settings, number
 
-PROGRAM = paths.BUILD / "core" / "slate-age"
+PROGRAM = "slate-age"
 AGE_EXAMPLES = """\
 examples:
   slate age nand-emu/profiles/default.ini --writes 3x -o aged.slate
@@ -67,7 +67,7 @@ def command_line(args: argparse.Namespace) -> list[str]:
     if writes and not fill:
         raise SlateError("--writes overwrites what --fill filled, and that is nothing", "use --fill 100")
     check_settings(args.set)
-    line = [str(PROGRAM)]
+    line = [str(paths.program(PROGRAM))]
     line += ["--force"] if args.force else []
     line += ["--zeroes"] if args.content == "zero" else []
     return [
@@ -86,10 +86,6 @@ def age(args: argparse.Namespace) -> int:
     line = command_line(args)
     if args.output.startswith("-"):
         raise SlateError(f"-o {args.output}: begins like an option", f"name it ./{args.output}")
-    if not PROGRAM.exists():
-        raise SlateError(
-            f"{paths.short(PROGRAM)} is not there: the core has not been built", "run 'make core'"
-        )
     sys.stdout.flush()
     os.execv(line[0], line)
 

@@ -23,7 +23,7 @@ from typing import Any
 from . import paths, units
 from .errors import MachineError, SlateError
 
-SCRIPTS = paths.ROOT / "host-tools" / "guest" / "apps"
+SCRIPTS = paths.GUEST_TOOLS / "apps"
 FILE_SYSTEMS = ("ext4", "xfs", "f2fs")
 Files = dict[str, bytes]
 Part = dict[str, Any]

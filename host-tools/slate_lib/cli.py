@@ -81,11 +81,7 @@ def parser() -> Parser:
 
 def become(name: str, words: list[str]) -> int:
     """'slate replay' and 'slate content': become the program that does it."""
-    program = paths.BUILD / "core" / name
-    if not program.exists():
-        raise SlateError(
-            f"{paths.short(program)} is not there: the core has not been built", "run 'make core'"
-        )
+    program = paths.program(name)
     sys.stdout.flush()
     os.execv(program, [str(program), *words])
 

@@ -30,7 +30,7 @@ IMAGES_AT = 256 << 20
 IMAGE_ALIGN = 2 << 20
 # In virtual time the tick comes from the HPET, which has timers for so many vCPUs.
 HPET_VCPUS = 6
-sys.path.insert(0, str(paths.ROOT / "host-tools" / "guest"))
+sys.path.insert(0, str(paths.GUEST_TOOLS))
 
 
 @dataclass
@@ -64,7 +64,9 @@ def check_built(kernel: str, apps: bool = False, content_too: bool = False) -> N
                 everything = "make guest-content"
             raise SlateError(
                 f"{paths.short(path)} is not there: the {phase.replace('-', ' ')} has not been built",
-                f"run 'make {phase}', or '{everything}', which builds everything first",
+                paths.make(phase)
+                if paths.INSTALLED
+                else f"run 'make {phase}', or '{everything}', which builds everything first",
             )
 
 

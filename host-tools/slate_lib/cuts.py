@@ -30,8 +30,8 @@ from .errors import JOB_FAILED, OK, MachineError, SlateError
 from .options import RunOptions, check_profile, check_settings, number
 from .powercut import CUT, ENDED, Plan
 
-SCRIPTS = paths.ROOT / "host-tools" / "guest" / "jobs"
-PROGRAM = paths.BUILD / "core" / "fsyncs"
+SCRIPTS = paths.GUEST_TOOLS / "jobs"
+PROGRAM = "fsyncs"
 WORKERS = 3
 EARLIEST_NS = 20_000_000  # after the job's start: the file system is mounted by then
 _DONE = re.compile(rb"^w(\d+) (\d+)\r?\n", re.MULTILINE)
@@ -97,7 +97,7 @@ class Campaign:
             drive=drive,
             script=script,
             script_text=script.read_text(encoding="utf-8"),
-            programs={"fsyncs": PROGRAM.read_bytes()},
+            programs={"fsyncs": paths.program(PROGRAM).read_bytes()},
             environment={key: str(value) for key, value in environment.items()},
         )
 
@@ -157,7 +157,7 @@ def small_root(initrd: Path) -> bytes:
     """The guest's files without those that no cut needs, and unpacked: a boot is a third cheaper."""
     done = subprocess.run(["lz4", "-dc", initrd], capture_output=True, check=False)
     if done.returncode:
-        raise SlateError(f"lz4 can not unpack {paths.short(initrd)}", "run 'make guest'")
+        raise SlateError(f"lz4 can not unpack {paths.short(initrd)}", paths.make("guest"))
     data, kept, at, name = done.stdout, [], 0, ""
     while name != "TRAILER!!!":  # "newc": a head of 110 bytes in hexadecimal, the name, the content
         size, name_size = int(data[at + 54 : at + 62], 16), int(data[at + 94 : at + 102], 16)
@@ -271,8 +271,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
         mem=400 << 20,
     )
     command.check_built(base.kernel)
-    if not PROGRAM.exists():
-        raise SlateError(f"{paths.short(PROGRAM)} is not there", "run 'make core'")
+    paths.program(PROGRAM)
     span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
     return Campaign(base, seed, span, folder, folder / "origin.slate")
 

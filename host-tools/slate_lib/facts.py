@@ -77,7 +77,9 @@ def versions(kernel: str, apps: bool = False) -> dict[str, str]:
 
 
 def describe() -> str:
-    """The clone's own version."""
+    """The clone's own version, or the installed one."""
+    if paths.INSTALLED:
+        return paths.version() or "unknown"
     try:
         done = subprocess.run(
             ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--tags"],
@@ -93,7 +95,7 @@ def describe() -> str:
 
 def repeat_command(options: RunOptions) -> str:
     """A command line that does the same again, in the same clone."""
-    words = ["host-tools/slate", "run"]
+    words = [paths.COMMAND, "run"]
     words += ["--profile", paths.short(options.profile)] if options.profile else []
     words += ["--drive", paths.short(options.drive)] if options.drive else []
     words += ["--ephemeral"] if options.ephemeral else []

@@ -112,7 +112,7 @@ def _check_labels(job: JobFile) -> None:
 
 def guest_fio() -> Path | None:
     """The guest's static fio, if it has been built."""
-    return next(iter(sorted((paths.BUILD / "guest-cache").glob("fio-[0-9]*"))), None)
+    return next(iter(sorted(paths.FIO_CACHE.glob("fio-[0-9]*"))), None)
 
 
 def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:

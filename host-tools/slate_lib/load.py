@@ -11,7 +11,7 @@ from typing import Any
 from . import paths
 from .errors import MachineError, SlateError
 
-SCRIPT = paths.ROOT / "host-tools" / "guest" / "jobs" / "load.sh"
+SCRIPT = paths.GUEST_TOOLS / "jobs" / "load.sh"
 GENERATED = "gen:"
 IN_GUEST = "trace"
 

@@ -1,32 +1,85 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things are: in the clone, and in its build directory."""
+"""Where things are: in a clone and its build directory, or where 'make install' put them.
+
+    clone                    installed, under PREFIX     what
+    host-tools/              lib/slate/                  this package, the guest's scripts
+    build/core/              bin/                        programs that people call
+    build/core/              lib/slate/bin/              programs that 'slate' calls
+    build/qemu/              lib/slate/qemu/             QEMU
+    build/guest/             lib/slate/images/           kernels and images of the guest
+    build/venv/              lib/slate/venv/             Python packages
+    nand-emu/profiles/       share/slate/profiles/       drives
+    fio-jobs/                share/slate/fio-jobs/       jobs
+    out/                     ./out/                      results
+
+Nothing but the file VERSION beside this package tells the two apart, so that an installed
+tree may be moved.
+"""
 
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("SLATE_BUILD") or ROOT / "build")
-OUT = ROOT / "out"
+from .errors import SlateError
+
+TOOLS = Path(__file__).resolve().parents[1]
+INSTALLED = (TOOLS / "VERSION").is_file()
+
+if INSTALLED:
+    ROOT = TOOLS.parents[1]  # PREFIX
+    SHARE = ROOT / "share" / "slate"
+    BUILD = TOOLS
+    PROGRAMS = (ROOT / "bin", TOOLS / "bin")
+    GUEST = TOOLS / "images"
+    PROFILES = SHARE / "profiles"
+    JOBS = SHARE / "fio-jobs"
+    OUT = Path.cwd() / "out"
+    COMMAND = "slate"
+else:
+    ROOT = TOOLS.parent
+    BUILD = Path(os.environ.get("SLATE_BUILD") or ROOT / "build")
+    PROGRAMS = (BUILD / "core",)
+    GUEST = BUILD / "guest"
+    PROFILES = ROOT / "nand-emu" / "profiles"
+    JOBS = ROOT / "fio-jobs"
+    OUT = ROOT / "out"
+    COMMAND = "host-tools/slate"
 
 QEMU = BUILD / "qemu" / "qemu-system-x86_64"
-GUEST = BUILD / "guest"
 KERNELS = {"debian": GUEST / "vmlinux", "small": GUEST / "small" / "vmlinux"}
 APPS_IMAGE = GUEST / "apps.img"
 CONTENT_IMAGE = GUEST / "content.img"
-CONTENT = ROOT / "host-tools" / "guest" / "content"  # workloads of --content
+GUEST_TOOLS = TOOLS / "guest"
+CONTENT = GUEST_TOOLS / "content"  # workloads of --content
+FIO_CACHE = BUILD / "guest-cache"  # the guest's fio, which checks jobs here, too
 VENV = BUILD / "venv"
-PROFILE_TOOL = BUILD / "core" / "slate-profile"
 FIRMWARE = (Path("/usr/share/seabios"), Path("/usr/share/qemu"))
 
-PROFILES = ROOT / "nand-emu" / "profiles"
 DEFAULT_PROFILE = PROFILES / "default.ini"
-DEFAULT_JOB = ROOT / "fio-jobs" / "quick.fio"
+DEFAULT_JOB = JOBS / "quick.fio"
 
 
 def short(path: Path | str) -> str:
     """The path as a person in the clone or in the current directory would type it."""
     full = Path(path).resolve()
-    for base in (Path.cwd(), ROOT):
+    for base in (Path.cwd(),) if INSTALLED else (Path.cwd(), ROOT):
         if full.is_relative_to(base):
             return str(full.relative_to(base))
     return str(full)
+
+
+def version() -> str | None:
+    """Of what was installed; None in a clone, which git knows."""
+    return (TOOLS / "VERSION").read_text(encoding="utf-8").strip() if INSTALLED else None
+
+
+def make(target: str) -> str:
+    """What to do when something is missing that this target of the Makefile builds."""
+    return f"run 'make {target}' in the clone, then 'make install' again" if INSTALLED else f"run 'make {target}'"
+
+
+def program(name: str) -> Path:
+    """A program of the core."""
+    for folder in PROGRAMS:
+        if (folder / name).exists():
+            return folder / name
+    raise SlateError(f"{short(PROGRAMS[-1] / name)} is not there: the core has not been built", make("core"))

@@ -84,10 +84,9 @@ def about(path: Path) -> str:
 
 def derive(path: Path, settings: list[str]) -> dict[str, Any]:
     """All that follows from a profile; a SlateError with the drive's own words if it is invalid."""
-    if not paths.PROFILE_TOOL.exists():
-        raise SlateError(f"{paths.short(paths.PROFILE_TOOL)} is not there", "run 'make core'")
+    tool = paths.program("slate-profile")
     done = subprocess.run(
-        [paths.PROFILE_TOOL, paths.short(path), *settings],
+        [tool, paths.short(path), *settings],
         cwd=paths.ROOT if path.resolve().is_relative_to(paths.ROOT) else None,
         capture_output=True,
         text=True,
@@ -95,7 +94,7 @@ def derive(path: Path, settings: list[str]) -> dict[str, Any]:
         check=False,
     )
     if done.returncode:
-        raise SlateError(done.stderr.strip() or f"{paths.PROFILE_TOOL} ended with {done.returncode}")
+        raise SlateError(done.stderr.strip() or f"{tool} ended with {done.returncode}")
     return {"about": about(path), "path": paths.short(path), **json.loads(done.stdout)}
 
 

@@ -28,7 +28,7 @@ def _import_qmp():
         try:
             import qemu.qmp
         except ImportError:
-            raise SlateError("the Python package qemu.qmp is not there", "run 'make venv'") from None
+            raise SlateError("the Python package qemu.qmp is not there", paths.make("venv")) from None
     return qemu.qmp
 
 

@@ -14,6 +14,7 @@ from unittest import mock
 import support  # noqa: F401  (sets the path)
 from slate_lib import cli, paths, profiles
 
+TOOL = paths.BUILD / "core" / "slate-profile"
 MIB, GIB = 1 << 20, 1 << 30
 
 
@@ -79,7 +80,7 @@ def facts(name, *settings):
     return json.loads(out)
 
 
-@unittest.skipUnless(paths.PROFILE_TOOL.exists(), "build/core/slate-profile is not there: 'make core'")
+@unittest.skipUnless(TOOL.exists(), "build/core/slate-profile is not there: 'make core'")
 class Case(unittest.TestCase):
     """The tool is needed."""
 
@@ -309,7 +310,7 @@ class Documentation(Case):
     """nand-emu/profiles/README.md."""
 
     def test_every_key_with_its_range_and_default(self):
-        done = subprocess.run([paths.PROFILE_TOOL, "--keys"], capture_output=True, text=True, check=True)
+        done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
         said = []
         for line in done.stdout.splitlines():
             key, values, default = line.split("\t")
@@ -329,7 +330,7 @@ class NotBuilt(unittest.TestCase):
     """Without the core."""
 
     def test_it_says_what_to_build(self):
-        with mock.patch.object(paths, "PROFILE_TOOL", Path("/none")):
+        with mock.patch.object(paths, "PROGRAMS", (Path("/none"),)):
             code, _, err = slate("show", "small")
         self.assertEqual(code, 2)
         self.assertIn("make core", err)

@@ -5,11 +5,11 @@ import base64
 import contextlib
 import json
 import os
-import re
 import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -17,6 +17,10 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import manual  # noqa: E402  (the path comes first)
+
 CTL = ROOT / "build" / "core" / "slatectl"
 MANUAL = ROOT / "host-tools" / "ctl" / "slatectl.1"
 
@@ -61,17 +65,8 @@ class Options(unittest.TestCase):
 
     def test_manual(self):
         """The manual and --help have the same options and commands."""
-        done = call("--help")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        told = {
-            re.sub(r"  +.*", "", line.strip()) for line in done.stdout.splitlines() if re.match(r"  (?! )[a-z-]", line)
-        }
-        manual = MANUAL.read_text(encoding="utf-8")
-        written = set()
-        for line in re.findall(r"^\.TP\n(\..*)$", manual, re.M):
-            plain = re.sub(r"\\f.|\"", "", re.sub(r"^\.(BI|B) ", "", line))
-            written.add(re.sub(r"  +", " ", plain).strip())
-        self.assertEqual(told, written)
+        told = manual.entries(manual.help_of(CTL))
+        self.assertEqual(told, manual.written_entries(MANUAL))
         self.assertGreater(len(told), 20)
 
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """slate-load without a device: its command line, its files, its manual."""
 
-import re
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import manual  # noqa: E402  (the path comes first)
+
 LOAD = ROOT / "build" / "core" / "slate-load"
 MANUAL = ROOT / "host-tools" / "load" / "slate-load.1"
 
@@ -72,17 +76,8 @@ class Options(unittest.TestCase):
 
     def test_manual(self):
         """The manual and --help have the same options, and the same arguments for them."""
-        help_text = call("--help")
-        self.assertEqual((help_text.returncode, help_text.stderr), (0, ""))
-        option = re.compile(r"^  (--[a-z-]+)((?: |\[=)\S.*?)?(?:  |$)", re.M)
-        told = {name: (value or "").strip("[]= ") for name, value in option.findall(help_text.stdout)}
-        manual = MANUAL.read_text(encoding="utf-8")
-        written = {}
-        for line in re.findall(r"^\.TP\n(\..*)$", manual, re.M):
-            words = re.match(r'\.(?:B|BI|BR) (--[a-z-]+)(?: "([^"]*)"| \[=\\fI(\w+)\\fR\])?$', line)
-            self.assertIsNotNone(words, line)
-            written[words[1]] = (words[2] or words[3] or "").strip()
-        self.assertEqual(told, written)
+        told = manual.told(manual.help_of(LOAD))
+        self.assertEqual(told, manual.written(MANUAL))
         self.assertGreater(len(told), 20)
 
 

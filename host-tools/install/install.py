@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""install.py [--prefix DIR] [--destdir DIR] [--uninstall] - what 'make install' does.
+
+Copies what a clone has built to PREFIX (slate_lib/paths.py says where); QEMU and the guest
+as far as they are there. What was installed is listed in PREFIX/lib/slate/MANIFEST, and
+--uninstall removes that and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+TOOLS = HERE.parent
+ROOT = TOOLS.parent
+sys.path.insert(0, str(TOOLS))
+
+from slate_lib import facts, paths  # noqa: E402  (the path comes first)
+
+CALLED = ("slate-replay", "slate-content", "slate-load", "slatectl")  # by people
+OWN = ("slate-age", "slate-profile", "fsyncs")  # by slate
+GUEST_SCRIPTS = ("cpio.py", "results.py", "jobs/*", "apps/*", "content/*")
+IMAGES = ("vmlinux", "initrd.lz4", "guest.json", "small/vmlinux", "small/kernel.json", "apps.img",
+          "apps.json", "content.img", "content.json")
+QEMU = ("qemu-system-x86_64", "qemu-img", "qemu-io")
+MANUALS = ("install/slate-replay.1", "install/slate-content.1", "load/slate-load.1", "ctl/slatectl.1")
+DOCS = ("README.md", "CHANGELOG.md", "DESIGN.md", "SPEC.md", "LICENSE", "docs/*.md", "docs/examples/*.c")
+VENV = paths.BUILD / "venv-install"
+MANIFEST = Path("lib/slate/MANIFEST")
+
+
+class Installer:
+    """Copies into PREFIX, and remembers what."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.done: list[str] = []
+
+    def _place(self, name: str) -> Path:
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        self.done.append(name)
+        return path
+
+    def copy(self, source: Path, name: str, mode: int = 0o644) -> None:
+        """A file."""
+        path = self._place(name)
+        shutil.copyfile(source, path)
+        path.chmod(mode)
+
+    def program(self, source: Path, name: str) -> None:
+        """A program, without what only a debugger reads."""
+        self.copy(source, name, 0o755)
+        subprocess.run(["strip", str(self.top / name)], check=True)
+
+    def text(self, content: str | bytes, name: str) -> None:
+        """A file made here."""
+        path = self._place(name)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.chmod(0o644)
+
+    def link(self, target: str, name: str) -> None:
+        """A symbolic link."""
+        self._place(name).symlink_to(target)
+
+
+def made(*command: str) -> str:
+    """What a script of this folder prints."""
+    return subprocess.run(
+        [VENV / "bin" / "python3", HERE / command[0], *command[1:]], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def matching(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+    """Files, in order."""
+    for pattern in patterns:
+        yield from sorted(path for path in folder.glob(pattern) if path.is_file())
+
+
+def programs(to: Installer) -> None:
+    """The launcher, and the core's programs."""
+    to.copy(TOOLS / "slate", "lib/slate/slate", 0o755)
+    to.link("../lib/slate/slate", "bin/slate")
+    to.text(facts.describe() + "\n", "lib/slate/VERSION")
+    for path in matching(TOOLS, ("slate_lib/*.py",)):
+        to.copy(path, f"lib/slate/{path.relative_to(TOOLS)}")
+    for path in matching(TOOLS / "guest", GUEST_SCRIPTS):
+        to.copy(path, f"lib/slate/{path.relative_to(TOOLS)}", path.stat().st_mode & 0o755 | 0o444)
+    for name in CALLED:
+        to.program(paths.program(name), f"bin/{name}")
+    for name in OWN:
+        to.program(paths.program(name), f"lib/slate/bin/{name}")
+
+
+def data(to: Installer) -> None:
+    """Drives, jobs, manuals, completion, documentation."""
+    for path in matching(paths.PROFILES, ("*.ini", "README.md")):
+        to.copy(path, f"share/slate/profiles/{path.name}")
+    for path in matching(paths.JOBS, ("*.fio",)):
+        to.copy(path, f"share/slate/fio-jobs/{path.name}")
+    pages = {"slate.1": made("manual.py")} | {
+        Path(name).name: (TOOLS / name).read_text(encoding="utf-8") for name in MANUALS
+    }
+    for name, page in pages.items():
+        to.text(gzip.compress(page.encode(), mtime=0), f"share/man/man1/{name}.gz")
+    shells = "share/bash-completion/completions"
+    to.text(made("completion.py", "bash"), f"{shells}/slate")
+    to.copy(HERE / "tools.bash", f"{shells}/slatectl")
+    for name in CALLED[:-1]:
+        to.link("slatectl", f"{shells}/{name}")
+    to.text(made("completion.py", "zsh"), "share/zsh/site-functions/_slate")
+    for path in matching(ROOT, DOCS):
+        to.copy(path, f"share/doc/slate/{path.relative_to(ROOT)}")
+
+
+def machine(to: Installer) -> bool:
+    """QEMU, the guest and what talks to them; False: they are not built."""
+    for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
+        for path in matching(site, ("qemu/**/*.py", "qemu/**/py.typed", "qemu_qmp*/*")):
+            to.copy(path, f"lib/slate/venv/lib/{site.parent.name}/site-packages/{path.relative_to(site)}")
+    for name in QEMU:
+        if (paths.QEMU.parent / name).exists():
+            to.program(paths.QEMU.parent / name, f"lib/slate/qemu/{name}")
+    for name in IMAGES:
+        if (paths.GUEST / name).exists():
+            to.copy(paths.GUEST / name, f"lib/slate/images/{name}")
+    for path in matching(paths.FIO_CACHE, ("fio-[0-9]*",)):
+        to.program(path, f"lib/slate/guest-cache/{path.name}")
+    return paths.QEMU.exists() and (paths.GUEST / "initrd.lz4").exists()
+
+
+def uninstall(top: Path) -> None:
+    """Remove what the manifest lists, and folders that are empty then."""
+    manifest = top / MANIFEST
+    if not manifest.exists():
+        raise paths.SlateError(f"{manifest} is not there: nothing of Slate is installed", "is --prefix right?")
+    folders = set()
+    for name in manifest.read_text(encoding="utf-8").splitlines():
+        (top / name).unlink(missing_ok=True)
+        folders.update(parent for parent in (top / name).parents if parent.is_relative_to(top))
+    for folder in sorted(folders - {top}, key=lambda path: len(path.parts), reverse=True):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def install(top: Path) -> None:
+    """All of it; what an earlier one left goes first."""
+    if (top / MANIFEST).exists():
+        uninstall(top)
+    if not VENV.exists():
+        raise paths.SlateError(f"{VENV} is not there", "run 'make install', which makes it")
+    to = Installer(top)
+    programs(to)
+    data(to)
+    whole = machine(to)
+    to.text("\n".join([*to.done, str(MANIFEST)]) + "\n", str(MANIFEST))
+    print(f"installed {len(to.done)} files in {top}")
+    if not whole:
+        print("QEMU and the guest are not built: 'slate run' will not work; 'make build install' has them")
+
+
+def main() -> int:
+    """Returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--prefix", default="/usr/local")
+    parser.add_argument("--destdir", default="")
+    parser.add_argument("--uninstall", action="store_true")
+    args = parser.parse_args()
+    if not os.path.isabs(args.prefix):
+        parser.error(f"PREFIX {args.prefix} must begin with '/'")
+    top = Path(os.path.abspath(args.destdir + args.prefix if args.destdir else args.prefix))
+    try:
+        if args.uninstall:
+            uninstall(top)
+        else:
+            install(top)
+    except subprocess.CalledProcessError as error:
+        print(f"slate: {error}\n{error.stderr or ''}", file=sys.stderr)
+        return 1
+    except paths.SlateError as error:
+        print(f"slate: {error}", file=sys.stderr)
+        return error.code
+    except OSError as error:
+        print(f"slate: can not write in {top}: {error}\n  fix: run as root, or name a PREFIX of yours", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

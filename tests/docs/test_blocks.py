@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every command in the documentation is run, in a copy of the tree (blocks.py has the rules)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(ROOT / "host-tools")]
+
+import blocks  # noqa: E402  (the path comes first)
+from slate_lib import cli  # noqa: E402
+
+QEMU = ROOT / "build" / "qemu" / "qemu-system-x86_64"
+DOCUMENTS = ["README.md", "nand-emu/profiles/README.md", "host-tools/guest/README.md"] + sorted(
+    f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")
+)
+_COMMAND = re.compile(r"^(?:    |\t)(?:\$ |make |host-tools/|build/|tests/|apt-get |git |slate)")
+
+
+def copy_tree(to: Path) -> None:
+    """What git knows or would know; the build directory by a link."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("docs/results/"):
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, to / name, follow_symlinks=False)
+    (to / "build").symlink_to((ROOT / "build").resolve())
+
+
+class Documents(unittest.TestCase):
+    """A test for each document; made below."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="slate-docs-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def shell(self, text: str, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+        """As a person in the clone would type it."""
+        return subprocess.run(
+            ["bash", "-c", text], cwd=self.folder, capture_output=True, text=True, timeout=seconds, check=False,
+            stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "100"},
+        )
+
+    def document(self, name: str) -> None:
+        """All its blocks, in order."""
+        copy_tree(self.folder)
+        for block in blocks.parse(ROOT / name):
+            where = f"{name}:{block.line}"
+            word, _, rest = block.directive.partition(" ")
+            if word == "file":
+                (self.folder / rest).write_text("\n".join(block.body) + "\n", encoding="utf-8")
+            elif word == "part":
+                self.part(where, block, rest)
+            elif block.language == "console":
+                self.console(where, block, word, rest)
+            else:
+                self.assertIn(block.language, blocks.QUIET, f"{where}: console, or one of {blocks.QUIET}")
+
+    def part(self, where: str, block: blocks.Block, rest: str) -> None:
+        """The block is what the source has."""
+        file, _, word = rest.partition(" ")
+        source = (ROOT / file).read_text(encoding="utf-8")
+        if word:
+            source = source.partition(f"/* [{word}] */\n")[2].partition("/* [end] */\n")[0]
+            self.assertEqual("\n".join(block.body) + "\n", source, f"{where}: {file} has something else")
+        else:
+            self.assertIn("\n" + "\n".join(block.body) + "\n", "\n" + source, f"{where}: {file} has something else")
+
+    def console(self, where: str, block: blocks.Block, word: str, rest: str) -> None:
+        """Run it, or what can be checked without."""
+        commands = block.commands()
+        if word == "no:":
+            self.assertGreater(len(rest), 10, f"{where}: a reason")
+            for command in commands:
+                self.unrun(where, command)
+        elif commands[0].guest:
+            self.guest(where, commands, word == "numbers")
+        else:
+            for command in commands:
+                last = command is commands[-1]
+                code = int(rest) if word == "exit" and last else 0
+                self.run_one(where, command, code, word == "numbers", word == "exit" and last)
+
+    def run_one(self, where: str, command: blocks.Command, code: int, numbers: bool, errors: bool) -> None:
+        """A command of the host."""
+        if "slate run" in command.text and not QEMU.exists():
+            self.skipTest("QEMU is not built")
+        done = self.shell(command.text)
+        said = f"{where}: $ {command.text}\n{done.stdout}{done.stderr}"
+        self.assertEqual(done.returncode, code, said)
+        printed = done.stdout + (done.stderr if errors else "")
+        if command.expected:
+            self.assertTrue(blocks.matches(command.expected, printed.splitlines(), numbers), said)
+
+    def unrun(self, where: str, command: blocks.Command) -> None:
+        """What can be checked of a command without running it."""
+        text = command.text.replace("\\\n", " ")
+        if command.guest:
+            done = self.shell(f"bash -n <<'END'\n{text}\nEND")
+        elif text.startswith("make "):
+            done = self.shell(text.replace("make ", "make -n ", 1))
+        elif text.startswith("host-tools/slate ") and text.split()[1] not in ("replay", "content"):
+            words = [word for word in shlex.split(text, comments=True)[1:] if word != "--help"]
+            cli.parser().parse_args(words)  # or SlateError
+            return
+        else:
+            done = self.shell(f"bash -n <<'END'\n{text}\nEND")
+            program = text.split()[0]
+            if "/" in program and not program.startswith("build/"):
+                self.assertTrue((self.folder / program).exists(), f"{where}: there is no {program}")
+        self.assertEqual(done.returncode, 0, f"{where}: {text}\n{done.stdout}{done.stderr}")
+
+    def guest(self, where: str, commands: list[blocks.Command], numbers: bool) -> None:
+        """Commands for a guest: all in one boot."""
+        if not QEMU.exists():
+            self.skipTest("QEMU is not built")
+        lines = ["set -e"]
+        for number, command in enumerate(commands):
+            lines += [f"{{ {command.text}", f"}} > /run/out/{number}.txt"]
+        (self.folder / "block.sh").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        done = self.shell("host-tools/slate run --cmd block.sh --profile nand-emu/profiles/small.ini --out out/block")
+        self.assertEqual(done.returncode, 0, f"{where}: {done.stdout}{done.stderr}")
+        for number, command in enumerate(commands):
+            printed = (self.folder / f"out/block/{number}.txt").read_text(encoding="utf-8")
+            if command.expected:
+                same = blocks.matches(command.expected, printed.splitlines(), numbers)
+                self.assertTrue(same, f"{where}: # {command.text}\n{printed}")
+        shutil.rmtree(self.folder / "out" / "block")
+
+
+def _test_of(name: str):
+    return lambda self: self.document(name)
+
+
+for _name in DOCUMENTS:
+    setattr(Documents, "test_" + re.sub(r"\W", "_", _name.removesuffix(".md")), _test_of(_name))
+
+
+class Rules(unittest.TestCase):
+    """What blocks.py says, and that nothing slips through."""
+
+    def test_matches(self):
+        for expected, printed, numbers, want in (
+            (["a", "b"], ["a", "b"], False, True),
+            (["a", "b"], ["a"], False, False),
+            (["a", "...", "c"], ["a", "c"], False, True),
+            (["a", "...", "c"], ["a", "1", "2", "c"], False, True),
+            (["a", "..."], ["b", "x"], False, False),
+            (["a ... c"], ["a b c"], False, True),
+            (["1,234.5 us"], ["   1,234.5 us"], False, False),
+            (["in 3.5 s, 10 % of 1,200"], ["in 12 s,   9 % of 3"], True, True),
+            (["in 3.5 s"], ["in x s"], True, False),
+            (["in 3.5 s"], ["in 4.5 s"], False, False),
+            (["a+b (c)"], ["a+b (c)"], False, True),
+        ):
+            self.assertEqual(blocks.matches(expected, printed, numbers), want, (expected, printed, numbers))
+
+    def test_commands(self):
+        block = blocks.Block(1, "console", "", ["$ one \\", "    two", "out", "$ cat <<E", "> in", "> E", "in"])
+        found = [(command.text, command.expected) for command in block.commands()]
+        self.assertEqual(found, [("one \\\n    two", ["out"]), ("cat <<E\nin\nE", ["in"])])
+        self.assertRaises(ValueError, blocks.Block(1, "console", "", ["make"]).commands)
+
+    def test_no_command_elsewhere(self):
+        for name in DOCUMENTS:
+            inside = False
+            for number, line in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1):
+                inside ^= line.startswith(("```", "~~~"))
+                if not inside:
+                    self.assertIsNone(_COMMAND.match(line), f"{name}:{number}: a command in no console block: {line}")
+
+    def test_boots(self):
+        """A boot costs seconds: so many in all documents."""
+        boots = 0
+        for name in DOCUMENTS:
+            for block in blocks.parse(ROOT / name):
+                if block.language == "console" and not block.directive.startswith("no:"):
+                    commands = block.commands()
+                    boots += commands[0].guest or sum("slate run" in command.text for command in commands)
+        self.assertLessEqual(boots, 12)
+
+    def test_links(self):
+        """Links between documents lead somewhere."""
+        for name in DOCUMENTS:
+            for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", (ROOT / name).read_text(encoding="utf-8")):
+                if "://" not in target:
+                    self.assertTrue(((ROOT / name).parent / target).exists(), f"{name}: {target}")
+
+
+if __name__ == "__main__":
+    unittest.main()

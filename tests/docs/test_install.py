@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'make install' into a folder: what is there works without the clone."""
+
+import atexit
+import functools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+INSTALL = ROOT / "host-tools" / "install" / "install.py"
+QEMU = ROOT / "build" / "qemu" / "qemu-system-x86_64"
+COMPLETION = "/usr/share/bash-completion/bash_completion"
+
+
+def may_hide() -> bool:
+    """Can this user put an empty folder over the clone?"""
+    return not subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode
+
+
+def install(destdir, *words, code=0, **environment):
+    """What it says."""
+    done = subprocess.run(
+        [INSTALL, "--destdir", destdir, *words], capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, **environment},
+    )
+    if done.returncode != code:
+        raise AssertionError(f"{done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+_once = threading.Lock()
+
+
+def shared():
+    """As _shared(), of which tests in other threads wait for one."""
+    with _once:
+        return _shared()
+
+
+@functools.cache
+def _shared():
+    """Installed once for all tests here; they leave it as it is."""
+    folder = Path(tempfile.mkdtemp(prefix="slate-install-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "work").mkdir()
+    install(folder / "root")
+    return folder
+
+
+class Install(unittest.TestCase):
+    """PREFIX=/usr/local below a folder of its own."""
+
+    def setUp(self):
+        self.folder = shared()
+        self.top = self.folder / "root" / "usr" / "local"
+        self.work = self.folder / "work"
+
+    def call(self, *words, code=0, seconds=60):
+        """An installed program, in a folder elsewhere, and the clone not there."""
+        line = [str(self.top / "bin" / words[0]), *map(str, words[1:])]
+        if may_hide():
+            line = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none "{ROOT}" && exec "$@"', "sh", *line]
+        done = subprocess.run(line, cwd=self.work, capture_output=True, text=True, timeout=seconds, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_profiles(self):
+        self.assertRegex(self.call("slate", "profiles"), r"(?m)^small +320 MiB +256 MiB +page ")
+        self.assertIn("capacity   320 MiB raw", self.call("slate", "profiles", "show", "small"))
+
+    def test_replay(self):
+        profile = self.top / "share/slate/profiles/small.ini"
+        words = ["--profile", profile, "--closed", 4, "--check", "gen:rand4k,foot=8MiB,n=2000,read=500"]
+        by_slate = self.call("slate", "replay", *words)
+        self.assertIn("0 wrong", by_slate)
+        cut = "slate-replay: "  # the host's time comes last
+        self.assertEqual(self.call("slate-replay", *words).partition(cut)[0], by_slate.partition(cut)[0])
+
+    def test_drives(self):
+        profile = self.top / "share/slate/profiles/small.ini"
+        self.call("slate", "age", profile, "--writes", "1x", "--content", "zero", "-o", "a.slate")
+        self.assertIn("a.slate: 320.9 MiB, ", self.call("slate", "drive", "show", "a.slate"))
+
+    def test_other_programs(self):
+        for name in ("slate-content", "slate-load", "slatectl"):
+            self.assertIn(f"usage: {name} ", self.call(name, "--help"))
+        self.assertIn("no such profile: none.ini", self.call("slate", "run", "--profile", "none.ini", code=2))
+
+    @unittest.skipUnless(QEMU.exists(), "QEMU is not built")
+    def test_a_guest(self):
+        job = self.top / "share/slate/fio-jobs/randread-qd1.fio"
+        profile = self.top / "share/slate/profiles/small.ini"
+        self.call("slate", "run", "--job", job, "--profile", profile, seconds=300)
+        run = json.loads((self.work / "out/latest/run.json").read_text(encoding="utf-8"))
+        self.assertEqual(run["versions"]["slate"], (self.top / "lib/slate/VERSION").read_text(encoding="utf-8").strip())
+        self.assertIn("randread-qd1", self.call("slate", "report"))
+
+    def test_no_path_of_the_clone(self):
+        """Nothing that is read at run time names it. (Programs have it in their assertions.)"""
+        for name in (self.top / "lib/slate/MANIFEST").read_text(encoding="utf-8").splitlines():
+            path = self.top / name
+            self.assertTrue(path.exists(), f"{name} leads nowhere")
+            self.assertFalse(path.is_symlink() and os.path.isabs(os.readlink(path)), name)
+            text = path.suffix in (".py", "") and path.stat().st_size < 1 << 20
+            if text and path.read_bytes()[:4] != b"\x7fELF":
+                self.assertNotIn(str(ROOT).encode() + b"/", path.read_bytes(), name)
+
+    def test_manuals(self):
+        pages = self.top / "share/man/man1"
+        for name in ("slate", "slate-replay", "slate-content", "slate-load", "slatectl"):
+            done = subprocess.run(
+                ["man", "-l", "--warnings=all", pages / f"{name}.1.gz"],
+                capture_output=True,
+                text=True,
+                check=False,
+                env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"},
+            )
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+            self.assertIn("SYNOPSIS", done.stdout)
+
+    def complete(self, *words):
+        """What bash offers for the last word."""
+        shells = self.top / "share/bash-completion/completions"
+        script = f"""PATH={self.top}/bin:$PATH; . {COMPLETION}; . {shells}/{words[0]}
+            COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
+            COMP_LINE='{" ".join(words)}'; COMP_POINT=${{#COMP_LINE}}
+            f=$(complete -p {words[0]}); f=${{f#* -F }}; ${{f%% *}} {words[0]} '{words[-1]}' '{words[-2]}'
+            printf '%s\\n' "${{COMPREPLY[@]}}" """
+        done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.stderr, "")
+        return [word.strip() for word in done.stdout.splitlines()]
+
+    @unittest.skipUnless(os.path.exists(COMPLETION), "bash-completion is not installed")
+    def test_completion(self):
+        self.assertEqual(self.complete("slate", "prof"), ["profiles"])
+        self.assertEqual(self.complete("slate", "run", "--prof"), ["--profile"])
+        self.assertEqual(self.complete("slate", "run", "--kernel", ""), ["debian", "small"])
+        self.assertEqual(self.complete("slate", "profiles", "sh"), ["show"])
+        self.assertEqual(self.complete("slate-replay", "--read"), ["--read-back"])
+        self.assertEqual(self.complete("slate-content", "--set"), ["--settings"])
+        self.assertEqual(self.complete("slate-load", "--pass"), ["--passthrough"])
+        self.assertEqual(self.complete("slatectl", "--no"), ["--node"])
+        self.assertEqual(self.complete("slatectl", "cou"), ["counters"])
+        self.assertEqual(self.complete("slatectl", "--qmp", "DESI"), ["DESIGN.md"])
+
+    def test_zsh(self):
+        text = (self.top / "share/zsh/site-functions/_slate").read_text(encoding="utf-8")
+        self.assertTrue(text.startswith("#compdef slate"))
+        self.assertIn("--cut-after-commands", text)
+
+    def test_uninstall(self):
+        """Leaves what was there before; and a second one says that there is nothing."""
+        with tempfile.TemporaryDirectory() as folder:
+            mine = Path(folder) / "usr/local/share/man/man1/mine.1"
+            mine.parent.mkdir(parents=True)
+            mine.write_text("mine")
+            build = Path(folder) / "build"  # without QEMU and the guest
+            build.mkdir()
+            for name in ("core", "venv-install"):
+                (build / name).symlink_to(ROOT / "build" / name)
+            self.assertIn("QEMU and the guest are not built", install(folder, SLATE_BUILD=str(build)))
+            install(folder, SLATE_BUILD=str(build))  # over itself
+            shutil.rmtree(build)
+            install(folder, "--uninstall")
+            left = [str(path.relative_to(folder)) for path in Path(folder).rglob("*") if not path.is_dir()]
+            self.assertEqual(left, ["usr/local/share/man/man1/mine.1"])
+            self.assertFalse((Path(folder) / "usr/local/lib").exists())
+            self.assertIn("nothing of Slate is installed", install(folder, "--uninstall", code=2))
+
+    def test_refused(self):
+        self.assertIn("must begin with '/'", install("/tmp", "--prefix", "here", code=2))
+
+
+if __name__ == "__main__":
+    unittest.main()

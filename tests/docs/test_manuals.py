@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The manuals and --help say the same."""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "host-tools"), str(ROOT / "host-tools" / "install")]
+
+import manual  # noqa: E402  (the path comes first)
+from slate_lib import cli  # noqa: E402
+
+CORE = ROOT / "build" / "core"
+PAGES = ROOT / "host-tools" / "install"
+
+
+class Manuals(unittest.TestCase):
+    """slate-load and slatectl are in tests/replay."""
+
+    def test_programs(self):
+        for name, least in (("slate-replay", 30), ("slate-content", 3)):
+            with self.subTest(name=name):
+                told = manual.told(manual.help_of(CORE / name))
+                self.assertEqual(told, manual.written(PAGES / f"{name}.1"))
+                self.assertGreaterEqual(len(told), least)
+
+    def test_slate(self):
+        """slate.1 is made from the parser: every command's --help has what it has."""
+        page = subprocess.run([PAGES / "manual.py"], capture_output=True, text=True, check=True).stdout
+        plain = page.replace("\\-", "-").replace("\\fB", "").replace("\\fI", "").replace("\\fR", "")
+        sections = dict(part.split('"', 1) for part in plain.partition(".SH FILES")[0].split('.SS "')[1:])
+        seen = 0
+        for words in ("run", "report", "age", "drive show", "cuts", "profiles", "profiles show"):
+            text = subprocess.run(
+                [ROOT / "host-tools/slate", *words.split(), "--help"], capture_output=True, text=True, check=True,
+                env={"COLUMNS": "200", "PATH": "/usr/bin:/bin"},
+            ).stdout
+            options = manual.told(text)
+            lines = sections[f"slate {words}"].splitlines()
+            for option, value in options.items():
+                value = value.strip("{}").replace(",", "|") if value.startswith("{") else value
+                shown = f"{option} {value}".strip()
+                self.assertTrue(any(shown in line for line in lines), f"{words}: {shown}")
+                seen += 1
+        self.assertGreater(seen, 50)
+        self.assertNotIn(".SLATE-", page)
+
+    def test_every_command_has_help(self):
+        """What 'slate --help' lists has a section."""
+        page = subprocess.run([PAGES / "manual.py"], capture_output=True, text=True, check=True).stdout
+        for action in cli.parser()._subparsers._group_actions:
+            for name in action.choices:
+                self.assertIn(f'.SS "slate {name}"', page)
+
+
+if __name__ == "__main__":
+    unittest.main()
