@@ -119,6 +119,8 @@ static void on_done(void *opaque, struct ftl_io *io)
 	d->note[SLATE_NOTE_MEDIA_ERRORS] += io->status == SSD_E_UNCORR;
 	if (d->causes)
 		slate_note_causes(d->causes, io);
+	if (d->series)
+		slate_series_note(d->series, io);
 	if (d->record)
 		record_done(d->record, io);
 	d->host.done(d->host.opaque, io);
@@ -371,7 +373,7 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	d->progress_opaque = o->opaque;
 	d->file.fd = -1;
 	d->power.on = true;
-	d->power.planned_ns = d->cut_ns = UINT64_MAX;
+	d->power.planned_ns = d->cut_ns = d->series_ns = UINT64_MAX;
 	result = load_profile(d, o, err);
 	if (!result)
 		result = need_ftl(&d->profile, err);
@@ -452,6 +454,7 @@ void slate_close(struct slate_dev *d)
 	free(d->busy_before);
 	free(d->settings);
 	free(d->causes);
+	slate_series_free(d);
 	free(d->gone);
 	free(d);
 }
@@ -606,6 +609,8 @@ void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return;
+	if (SSD_UNLIKELY(now_ns >= d->series_ns))
+		slate_series_passed(d, now_ns);
 	if (SSD_UNLIKELY(d->record))
 		record_submit(d->record, now_ns, io);
 	if (SSD_UNLIKELY(d->content) && !(d->machine_stands && io->op == FTL_FLUSH))
@@ -622,6 +627,8 @@ uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
 
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
 		return FTL_IDLE;
+	if (SSD_UNLIKELY(now_ns >= d->series_ns))
+		slate_series_passed(d, now_ns);
 	if (SSD_UNLIKELY(d->record))
 		record_step(d->record, now_ns);
 	nand_array_passed(nand_array_of(d->nand), now_ns + d->skipped_ns);

@@ -150,6 +150,7 @@ uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_
 	case SLATE_RESET_COUNTERS:
 		slate_reset_stats(d);
 		d->since_ns = now_ns;
+		slate_series_restart(d, now_ns);
 		return SLATE_DONE;
 	case SLATE_FORCE_GC:
 		return force_gc(d, now_ns, o, result);

@@ -16,6 +16,12 @@
 /* From here on keep latencies by cause: without it SLATE_LOG_LATENCY has no entries. */
 int slate_keep_causes(struct slate_dev *d) SSD_MUST_CHECK;
 
+/*
+ * From here on keep a time series: without it SLATE_LOG_SERIES has no rows. A row's end is the
+ * first call at or after it, so that a series depends on nothing but the calls' times.
+ */
+int slate_keep_series(struct slate_dev *d, uint64_t now_ns) SSD_MUST_CHECK;
+
 /* A picture of the log, for free(); NULL: there is no such log. */
 void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t *bytes) SSD_MUST_CHECK;
 

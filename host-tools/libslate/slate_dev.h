@@ -5,6 +5,7 @@
  * slate.c        memory, opening and closing, requests, statistics
  * slate_power.c  power cuts, and mounting again
  * slate_log.c, slate_control.c  logs and orders
+ * slate_series.c counters by interval
  */
 #ifndef SLATE_DEV_H
 #define SLATE_DEV_H
@@ -25,6 +26,8 @@ struct slate_bucket {			/* I/Os of like latency, and where their time went */
 struct slate_causes {
 	struct slate_bucket bucket[FTL_NOPS][FTL_HIST_BUCKETS];
 };
+
+struct slate_series;
 
 struct mark {
 	struct slate_mark mark;
@@ -72,6 +75,8 @@ struct slate_dev {
 
 	/* slate_log.c, slate_control.c */
 	struct slate_causes *causes;	/* NULL: not kept */
+	struct slate_series *series;	/* NULL: not kept */
+	uint64_t series_ns;		/* its interval ends then; UINT64_MAX: not kept */
 	uint64_t since_ns;		/* counters were reset by an order */
 	uint64_t *note;			/* of its life, in the image: enum slate_note */
 	struct fault_plan faults;
@@ -109,6 +114,14 @@ void slate_no_ftl_stats(struct ftl_stats *s);
 bool slate_core_time(struct slate_dev *d, uint64_t *now_ns);
 /* slate_control.c: the plan of faults as the array's hooks, NULL without entries. */
 void slate_fault_hooks(const struct slate_dev *d, struct nand_hooks *h);
+/* slate_series.c. passed: series_ns has come, and this call's work is not done yet. */
+void slate_series_passed(struct slate_dev *d, uint64_t now_ns);
+void slate_series_note(struct slate_series *s, const struct ftl_io *io);
+void slate_series_restart(struct slate_dev *d, uint64_t now_ns);
+void slate_series_free(struct slate_dev *d);
+void *slate_log_series(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
+/* slate_log.c. An empty log of `bytes`; what the FTL says of a block. */
+void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes);
 /* slate_power.c. fails: the planned moment has come; mount: slate_start_ftl(), its commands counted. */
 void slate_power_fails(struct slate_dev *d);
 void slate_note_power_loss(struct slate_dev *d);

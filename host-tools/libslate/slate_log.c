@@ -26,7 +26,7 @@ _Static_assert((int)SLATE_FAULT_PROGRAM == FAULT_PROGRAM && (int)SLATE_FAULT_ERA
 _Static_assert(sizeof(struct ftl_breakdown) == SLATE_WIRE_CAUSES * sizeof(uint64_t), "slate_wire.h");
 
 /* A log of `bytes` with its head. */
-static void *new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes)
+void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes)
 {
 	struct slate_log_head *h = calloc(1, bytes);
 
@@ -83,7 +83,7 @@ static void *log_identity(const struct slate_dev *d, uint64_t now_ns, size_t *by
 	struct slate_log_identity *l;
 
 	*bytes = (sizeof(*l) + settings + knobs + 3) / 4 * 4;
-	l = new_log(d, now_ns, SLATE_LOG_IDENTITY, *bytes);
+	l = slate_new_log(d, now_ns, SLATE_LOG_IDENTITY, *bytes);
 	l->capacity_bytes = slate_capacity(d);
 	l->unit_bytes = slate_unit_bytes(d);
 	l->page_bytes = g->page_bytes;
@@ -155,7 +155,7 @@ static void *log_counters(const struct slate_dev *d, uint64_t now_ns, size_t *by
 	slate_get_stats(d, s);
 	*bytes = sizeof(*l) + sizeof(*to) * (FTL_NOPS * SLATE_OP_WORDS + SLATE_FTL_WORDS +
 		 NAND_NSOURCES * SLATE_SOURCE_WORDS + NAND_NRULES + SLATE_NAND_WORDS);
-	l = new_log(d, now_ns, SLATE_LOG_COUNTERS, *bytes);
+	l = slate_new_log(d, now_ns, SLATE_LOG_COUNTERS, *bytes);
 	l->ops = FTL_NOPS;
 	l->op_words = SLATE_OP_WORDS;
 	l->ftl_words = SLATE_FTL_WORDS;
@@ -219,7 +219,7 @@ static void *log_latency(const struct slate_dev *d, uint64_t now_ns, size_t *byt
 	struct slate_log_latency *l;
 
 	*bytes = sizeof(*l) + entries * sizeof(struct slate_latency_entry);
-	l = new_log(d, now_ns, SLATE_LOG_LATENCY, *bytes);
+	l = slate_new_log(d, now_ns, SLATE_LOG_LATENCY, *bytes);
 	l->entries = entries;
 	l->entry_bytes = sizeof(struct slate_latency_entry);
 	l->causes = SLATE_WIRE_CAUSES;
@@ -283,7 +283,7 @@ static void *log_blocks(const struct slate_dev *d, uint64_t now_ns, size_t *byte
 	struct slate_log_blocks *l;
 
 	*bytes = sizeof(*l) + planes * sizeof(*e);
-	l = new_log(d, now_ns, SLATE_LOG_BLOCKS, *bytes);
+	l = slate_new_log(d, now_ns, SLATE_LOG_BLOCKS, *bytes);
 	l->planes = planes;
 	l->entry_bytes = sizeof(*e);
 	l->units_per_block = g->page_bytes / slate_unit_bytes(d) * g->pages_per_block;
@@ -301,7 +301,7 @@ static void *log_wear(const struct slate_dev *d, uint64_t now_ns, size_t *bytes)
 	struct slate_log_wear *l;
 
 	*bytes = sizeof(*l) + blocks * sizeof(*e);
-	l = new_log(d, now_ns, SLATE_LOG_WEAR, *bytes);
+	l = slate_new_log(d, now_ns, SLATE_LOG_WEAR, *bytes);
 	l->blocks = (uint32_t)blocks;
 	l->entry_bytes = sizeof(*e);
 	l->blocks_per_plane = g->blocks_per_plane;
@@ -320,7 +320,7 @@ static void *log_faults(const struct slate_dev *d, uint64_t now_ns, size_t *byte
 	struct slate_log_faults *l;
 
 	*bytes = sizeof(*l) + p->count * sizeof(*e);
-	l = new_log(d, now_ns, SLATE_LOG_FAULTS, *bytes);
+	l = slate_new_log(d, now_ns, SLATE_LOG_FAULTS, *bytes);
 	l->entries = p->count;
 	l->entry_bytes = sizeof(*e);
 	l->room = FAULT_PLAN_MAX - p->count;
@@ -339,7 +339,7 @@ static void *log_error(const struct slate_dev *d, uint64_t now_ns, size_t *bytes
 	struct slate_log_error *l;
 
 	*bytes = sizeof(*l);
-	l = new_log(d, now_ns, SLATE_LOG_ERROR, *bytes);
+	l = slate_new_log(d, now_ns, SLATE_LOG_ERROR, *bytes);
 	l->opcode = d->refusal.opcode;
 	l->command = d->refusal.command;
 	l->status = d->refusal.status;
@@ -358,6 +358,7 @@ void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t 
 		[SLATE_LOG_WEAR - SLATE_LOG_IDENTITY] = log_wear,
 		[SLATE_LOG_FAULTS - SLATE_LOG_IDENTITY] = log_faults,
 		[SLATE_LOG_ERROR - SLATE_LOG_IDENTITY] = log_error,
+		[SLATE_LOG_SERIES - SLATE_LOG_IDENTITY] = slate_log_series,
 	};
 
 	if (id < SLATE_LOG_IDENTITY || id >= SLATE_LOG_END)

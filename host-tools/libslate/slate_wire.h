@@ -26,6 +26,7 @@ enum slate_log_id {
 	SLATE_LOG_WEAR = 0xd4,		/* every block */
 	SLATE_LOG_FAULTS = 0xd5,	/* the fault plan */
 	SLATE_LOG_ERROR = 0xd6,		/* why the last vendor command was refused */
+	SLATE_LOG_SERIES = 0xd7,	/* the same counters by interval */
 	SLATE_LOG_END			/* one behind the last */
 };
 
@@ -241,6 +242,38 @@ struct slate_log_error {		/* 560 bytes */
 	char text[SLATE_WIRE_TEXT_BYTES];	/* NUL-padded: what was wrong, and the fix */
 };
 
+/*
+ * A row of SLATE_LOG_SERIES: what was counted in one interval, as 64-bit words. SLATE_WIRE_OPS
+ * times SLATE_SERIES_OP_COUNTERS (an I/O counts when the drive knows its end), then
+ * SLATE_SERIES_DRIVE_COUNTERS, then for each die and each channel how long the commands that
+ * were given to it occupy it.
+ */
+#define SLATE_SERIES_OP_COUNTERS(X) \
+	X(ios) X(bytes) X(latency_sum_ns) X(latency_max_ns) \
+	X(cell_ns) X(bus_ns) X(host_queue_ns) X(gc_queue_ns) X(buffer_ns) X(map_ns) X(other_ns) X(link_ns)
+#define SLATE_SERIES_DRIVE_COUNTERS(X) \
+	X(host_units) X(gc_units) X(wl_units) X(pad_units) X(meta_units) X(gc_runs) \
+	X(nand_reads) X(nand_programs) X(nand_erases) \
+	X(free_blocks)	/* at the interval's end; ~0: not told */
+
+#define SLATE_SERIES_OP_ID(name) SLATE_SERIES_##name,
+#define SLATE_SERIES_DRIVE_ID(name) SLATE_SERIES_##name,
+enum slate_series_op_counter { SLATE_SERIES_OP_COUNTERS(SLATE_SERIES_OP_ID) SLATE_SERIES_OP_WORDS };
+enum slate_series_drive_counter {
+	SLATE_SERIES_DRIVE_COUNTERS(SLATE_SERIES_DRIVE_ID) SLATE_SERIES_DRIVE_WORDS
+};
+
+#define SLATE_SERIES_ROWS_MAX 512u	/* then pairs are joined, and the interval is twice as long */
+
+struct slate_log_series {		/* 80 bytes, then the rows */
+	struct slate_log_head head;
+	uint64_t interval_ns;
+	uint32_t rows, row_bytes;	/* the last one is of the interval that goes on */
+	uint32_t ops, op_words, drive_words;
+	uint32_t dies, channels;
+	uint32_t reserved[3];
+};
+
 /* ---- vendor admin commands (of a namespace) ------------------------------------------ */
 
 /* Bits 1:0 of an opcode are the direction of its data: 0 none, 1 to the drive. */
@@ -306,6 +339,7 @@ _Static_assert(sizeof(struct slate_log_wear) == 48, "SPEC.md");
 _Static_assert(sizeof(struct slate_fault_entry) == 32, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_faults) == 48, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_error) == 560, "SPEC.md");
+_Static_assert(sizeof(struct slate_log_series) == 80, "SPEC.md");
 #endif
 
 #endif

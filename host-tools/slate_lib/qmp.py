@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The conversation with QEMU.
 
-Nothing is sent while the guest runs in virtual time: the handshake happens
-before the first instruction (QEMU starts stopped), the rest after power-off.
+While the guest runs in virtual time nothing is sent that could reach it: the
+handshake happens before the first instruction (QEMU starts stopped), the rest after
+power-off. What a terminal shows of a run (watch.py) are logs of the drive, and reading
+one changes nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import socket
 import sys
 from typing import Any
@@ -92,6 +95,15 @@ class Monitor:
             if entry.get("node-name") == node and "driver-specific" in entry:
                 return entry["driver-specific"]
         raise MachineError(f"QEMU knows no statistics of node '{node}'", "run 'make qemu' to build it again")
+
+    async def log(self, node: str, log_id: int) -> bytes | None:
+        """A log of the drive (SPEC.md), as it is now; None: this QEMU has none of that number."""
+        try:
+            found = await self._client.execute("x-nand-ssd-log", {"node-name": node, "id": log_id})
+        except self._qmp.ExecuteError:
+            return None
+        data = base64.b64decode(found.get("data", ""))
+        return data or None
 
     async def quit(self) -> None:
         """Tell QEMU to end."""

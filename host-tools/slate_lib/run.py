@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from . import apps, command, device, drivefile, facts, load, paths, powercut, process, qmp, recording
-from . import report, units
+from . import report, series, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .options import RunOptions
 from .rundir import RunDir
@@ -23,6 +23,16 @@ from .watch import POLL_SECONDS, Progress, Watcher
 ANSWER_SECONDS = float(
     os.environ.get("SLATE_ANSWER_SECONDS", 60)
 )  # for the statistics, once the guest is off
+OWN_FILES = (
+    "app.json",
+    "blocks.json",
+    "console.log",
+    "device.json",
+    "report.html",
+    "report.txt",
+    "run.json",
+    "series.json",
+)
 NO_JOB = 127  # the guest's status when there was neither a job nor a script
 
 
@@ -35,6 +45,7 @@ class Run:
         self.phases: dict[str, float] = {}
         self.progress = Progress(sys.stdout, self.started)
         self.raw: dict[str, Any] | None = None
+        self.logs: dict[str, Any] = {}
         self.qemu_version = ""
         self.run_dir = RunDir(options.out, options.name)
         self.watcher = Watcher(
@@ -194,6 +205,7 @@ class Run:
                     "name an earlier one (the guest's phases are shown above)",
                 )
             self.raw = await self._until(asyncio.wait_for(monitor.drive(command.NODE), ANSWER_SECONDS), qemu)
+            self.logs = await self._until(asyncio.wait_for(_logs(monitor), ANSWER_SECONDS), qemu)
             await monitor.quit()
         except TimeoutError:
             if "guest" in self.phases:
@@ -255,6 +267,8 @@ class Run:
         for name, data in files.items():
             self.run_dir.write(name, data)
         self.run_dir.write("device.json", device.text(self.raw))
+        for name, found in self.logs.items():
+            self.run_dir.write(name, series.text(found))
         record = self._record(status)
         told = status == 0 or "load.json" in files
         app = self._app(files) if told and not self.cuts else None
@@ -289,7 +303,7 @@ class Run:
             for name in files
             if name.startswith("/")
             or ".." in name.split("/")
-            or name in ("app.json", "device.json", "run.json", "report.txt", "console.log")
+            or name in OWN_FILES
         ]
         if bad:
             raise MachineError(
@@ -347,6 +361,18 @@ class Run:
             file=sys.stderr,
         )
         return JOB_FAILED
+
+
+async def _logs(monitor: qmp.Monitor) -> dict[str, Any]:
+    """Files from what the drive tells beside its statistics."""
+    found: dict[str, Any] = {}
+    told = await monitor.log(command.NODE, series.SERIES_LOG)
+    if told and (decoded := series.decode_series(told)):
+        found["series.json"] = decoded
+    told = await monitor.log(command.NODE, series.WEAR_LOG)
+    if told:
+        found["blocks.json"] = series.decode_blocks(told)
+    return found
 
 
 def _fio_json(files: dict[str, bytes]) -> dict[str, Any] | None:

@@ -565,8 +565,11 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
         return NULL;
     }
     *ret = nand_ssd_errno(slate_keep_causes(dev));
+    if (*ret == 0) {
+        *ret = nand_ssd_errno(slate_keep_series(dev, 0));
+    }
     if (*ret < 0) {
-        error_setg(errp, "no memory for latencies by cause");
+        error_setg(errp, "no memory for latencies by cause and time");
         slate_close(dev);
         return NULL;
     }

@@ -62,7 +62,7 @@ int nand_ssd_power_on(BlockDriverState *bs, Error **errp);
  * build there is no node to call them with.
  */
 #define NAND_SSD_LOG_FIRST 0xd0
-#define NAND_SSD_LOG_LAST 0xd6
+#define NAND_SSD_LOG_LAST 0xd7
 #define NAND_SSD_SET_WORDS_MAX 128      /* data of Set, 32 bits each */
 
 typedef enum NandSsdReader {            /* each has pictures of its own */

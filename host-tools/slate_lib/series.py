@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The drive's time series and its blocks: from the logs' bytes (SPEC.md) to JSON, and back.
+
+series.json and blocks.json hold nothing of the host: equal runs are equal files.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+SERIES_LOG, WEAR_LOG = 0xD7, 0xD4
+NOT_TOLD = (1 << 64) - 1
+_MAGIC = 0x474F4C53
+_OPS = ("read", "write", "trim", "flush")
+_OP_WORDS = (
+    "ios",
+    "bytes",
+    "latency-sum-ns",
+    "latency-max-ns",
+    "cell-ns",
+    "bus-ns",
+    "host-queue-ns",
+    "gc-queue-ns",
+    "buffer-ns",
+    "map-ns",
+    "other-ns",
+    "link-ns",
+)
+_DRIVE_WORDS = (
+    "host-units",
+    "gc-units",
+    "wl-units",
+    "pad-units",
+    "meta-units",
+    "gc-runs",
+    "nand-reads",
+    "nand-programs",
+    "nand-erases",
+    "free-blocks",
+)
+STATES = "ufoFvb"  # used, free, open, full, victim, bad
+
+Json = dict[str, Any]
+
+
+def _head(log: bytes, log_id: int) -> int:
+    """Checks it; returns since_ns."""
+    magic, version, found, size, _, since = struct.unpack_from("<IHHQQQ", log)
+    if (magic, version, found, size) != (_MAGIC, 1, log_id, len(log)):
+        raise ValueError(f"log 0x{log_id:x}: not what this version of slate can read")
+    return since
+
+
+def decode_series(log: bytes) -> Json | None:
+    """Log 0xd7 by columns; None if the drive keeps none."""
+    begin = _head(log, SERIES_LOG)
+    interval, rows, row_bytes, ops, op_words, drive_words, dies, channels = struct.unpack_from(
+        "<QIIIIIII", log, 32
+    )
+    if not rows:
+        return None
+    words = row_bytes // 8
+    table = [struct.unpack_from(f"<{words}Q", log, 80 + row * row_bytes) for row in range(rows)]
+    columns = list(zip(*table))
+    found: Json = {"schema": "slate-series-1", "begin-ns": begin, "interval-ns": interval, "rows": rows}
+    for number, op in enumerate(_OPS[:ops]):
+        found[op] = {name: list(columns[number * op_words + i]) for i, name in enumerate(_OP_WORDS)}
+    at = ops * op_words
+    found["drive"] = {name: list(columns[at + i]) for i, name in enumerate(_DRIVE_WORDS)}
+    at += drive_words
+    found["dies"] = [list(column) for column in columns[at : at + dies]]
+    found["channels"] = [list(column) for column in columns[at + dies : at + dies + channels]]
+    return found
+
+
+def decode_blocks(log: bytes) -> Json:
+    """Log 0xd4 by columns."""
+    _head(log, WEAR_LOG)
+    blocks, entry_bytes, per_plane = struct.unpack_from("<III", log, 32)
+    entries = [struct.unpack_from("<IIB", log, 48 + i * entry_bytes) for i in range(blocks)]
+    valid = [entry[1] for entry in entries]
+    return {
+        "schema": "slate-blocks-1",
+        "blocks-per-plane": per_plane,
+        "erases": [entry[0] for entry in entries],
+        "valid-units": None if 0xFFFFFFFF in valid else valid,
+        "states": "".join(STATES[min(entry[2], 5)] for entry in entries),
+    }
+
+
+def text(found: Json) -> str:
+    """The file's content: a column a line."""
+
+    def lines(value: Any, indent: str) -> str:
+        if isinstance(value, dict):
+            inner = ",\n".join(
+                f"{indent} {json.dumps(key)}: {lines(value[key], indent + ' ')}" for key in value
+            )
+            return f"{{\n{inner}\n{indent}}}"
+        if isinstance(value, list) and value and isinstance(value[0], list):
+            inner = ",\n".join(f"{indent} {json.dumps(row, separators=(',', ':'))}" for row in value)
+            return f"[\n{inner}\n{indent}]"
+        return json.dumps(value, separators=(",", ":"))
+
+    return lines(found, "") + "\n"
+
+
+@dataclass
+class Part:
+    """Rows of a series; times in ns of the drive's clock."""
+
+    series: Series
+    first: int
+    last: int  # one behind
+
+    def column(self, group: str, name: str) -> list[int]:
+        """Numbers of these rows."""
+        return self.series.raw[group][name][self.first : self.last]
+
+    def edges(self) -> list[float]:
+        """Begin of each row, and the last one's end; seconds."""
+        return [self.series.edge(row) / 1e9 for row in range(self.first, self.last + 1)]
+
+    def seconds(self) -> list[float]:
+        """How long each row is."""
+        edges = self.edges()
+        return [max(b - a, 1e-9) for a, b in zip(edges, edges[1:])]
+
+
+class Series:
+    """series.json."""
+
+    def __init__(self, raw: Json, end_ns: int):
+        self.raw = raw
+        self.rows: int = raw["rows"]
+        self.begin_ns: int = raw["begin-ns"]
+        self.interval_ns: int = raw["interval-ns"]
+        last_ns = self.begin_ns + (self.rows - 1) * self.interval_ns
+        # The row that went on is drawn with at least a tenth of an interval.
+        self.end_ns = max(min(end_ns, last_ns + self.interval_ns), last_ns + self.interval_ns // 10)
+
+    def edge(self, row: int) -> int:
+        """Where a row begins."""
+        return min(self.begin_ns + row * self.interval_ns, self.end_ns)
+
+    def part(self, begin_ns: int | None = None, end_ns: int | None = None) -> Part:
+        """The rows that a time touches."""
+        first, last = 0, self.rows
+        if begin_ns is not None:
+            first = min(max(begin_ns - self.begin_ns, 0) // self.interval_ns, self.rows - 1)
+        if end_ns is not None:
+            last = min(-(-max(end_ns - self.begin_ns, 0) // self.interval_ns), self.rows)
+        return Part(self, first, max(last, first + 1))
+
+    def busy(self, what: str) -> list[list[float]]:
+        """Shares of each row in which each die, or channel, was busy.
+
+        A command's time is counted whole when it is given; what goes beyond its row is
+        carried over to the next ones.
+        """
+        lengths = [self.edge(row + 1) - self.edge(row) for row in range(self.rows)]
+        found = []
+        for column in self.raw[what]:
+            carried, shares = 0, []
+            for busy, length in zip(column, lengths):
+                carried += busy
+                now = min(carried, length)
+                carried -= now
+                shares.append(now / length if length else 0.0)
+            found.append(shares)
+        return found
