@@ -47,16 +47,13 @@ source=$cache/kunit-$kernel_version
 fetch_headers()
 {
 	local package
-	[ -d "$apt_state/lists" ] || update_lists
 	for package in $HEADER_PACKAGES; do
 		compgen -G "$cache/${package}_${kernel_version//:/%3a}_*.deb" >/dev/null && continue
-		fetch_package "$package" "$kernel_version" ||
-			{ update_lists && fetch_package "$package" "$kernel_version"; } ||
-			{
-				echo "the archive has no $package $kernel_version any more, and other headers do not fit"
-				echo "the guest's kernel: run host-tools/guest/build.sh --update, which takes the newest of both"
-				return 1
-			}
+		fetch_anew "$package" "$kernel_version" || {
+			echo "the archive has no $package $kernel_version any more, and other headers do not fit the"
+			echo "guest's kernel: run host-tools/guest/build.sh --update, which takes the newest of both"
+			return 1
+		}
 	done
 }
 
@@ -86,16 +83,12 @@ fi
 
 # ---- KUnit ----------------------------------------------------------------------
 
-# Other versions of a series would do, but the headers' own is in reach when they are.
 fetch_source()
 {
-	[ -d "$apt_state/lists" ] || update_lists
-	fetch_package "$source_package" "$kernel_version" ||
-		{ update_lists && fetch_package "$source_package" "$kernel_version"; } ||
-		{
-			echo "the archive has no $source_package $kernel_version any more: run host-tools/guest/build.sh --update"
-			return 1
-		}
+	fetch_anew "$source_package" "$kernel_version" || {
+		echo "the archive has no $source_package $kernel_version any more: run host-tools/guest/build.sh --update"
+		return 1
+	}
 }
 
 # Two edits for a kernel that was configured without KUnit: a task has no pointer to its

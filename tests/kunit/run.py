@@ -35,6 +35,8 @@ KEEP = paths.BUILD / "test" / "kunit"
 PROFILE = paths.PROFILES / "small.ini"
 BLK = ["blk", "blk-fault", "blk-lost", "blk-healed", "blk-before-cut"]
 LIMIT_S = 900.0
+LOST_READS = 15  # bios that end with a medium error in blk.c's suite blk-lost
+TRIES = 6  # of each, by Linux's NVMe driver (nvme_core.max_retries is 5)
 
 
 def programs() -> list[str]:
@@ -90,13 +92,10 @@ def core(only: str) -> list[ktap.Case]:
     return ktap.parse(log, [f"core-{name}" for name in names])
 
 
-def counted(name: str, files: dict[str, bytes], file: str, path: tuple[str, ...], want: range) -> ktap.Case:
-    """A case: what a counter of the drive says."""
-    value = json.loads(files[file])
-    for key in path:
-        value = value[key]
-    passed = value in want
-    return ktap.Case(name, passed, said=[f"{'.'.join(path)} = {value}, expected {want.start} to {want.stop - 1}"])
+def counted(name: str, counters: bytes, key: str, want: int) -> ktap.Case:
+    """A case: what the drive says of its array."""
+    value = json.loads(counters)["nand"][key]
+    return ktap.Case(name, value == want, said=[f"{key} = {value}, expected {want}"])
 
 
 def blk() -> list[ktap.Case]:
@@ -104,8 +103,8 @@ def blk() -> list[ktap.Case]:
     drive = KEEP / "drive.slate"
     log, files = guest(["blk"], "slate_blk_kunit", drive)
     cases = ktap.parse(log, BLK)
-    cases.append(counted("blk-fault.the_drive_counted_it", files, "fault.json", ("nand", "program-fails"), range(1, 2)))
-    cases.append(counted("blk-lost.the_drive_counted_them", files, "lost.json", ("nand", "uncorrectable"), range(8, 40)))
+    cases.append(counted("blk-fault.the_drive_counted_it", files["fault.json"], "program_fails", 1))
+    cases.append(counted("blk-lost.the_drive_counted_them", files["lost.json"], "uncorrectable", LOST_READS * TRIES))
     log, _ = guest(["after-cut"], "slate_blk_kunit", drive)
     drive.unlink()
     return cases + ktap.parse(log, ["blk-after-cut"])
