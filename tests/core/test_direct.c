@@ -21,6 +21,7 @@
 #include "direct_rig.h"
 
 #define WHENS 3
+#define MODEL_OPS 3000
 #define SWEPT 40	/* operations; 80 take twice as long, and more */
 #define ODD_DRIVES 150
 #define SPARE_BLOCKS 8	/* of a plane, for faults */
@@ -175,9 +176,11 @@ static void model(uint32_t shape, uint64_t seed, uint32_t ops)
 	first.ta.n->ops->get_stats(first.ta.n, &ns);
 	SSD_ASSERT(!ns.uncorrectable);
 	account(&first, "sectors read right", first.reads_checked);
-	SSD_ASSERT(first.ops->stats(first.f)->gc_runs > 0);
-	SSD_ASSERT(!shapes[shape].pen || !shapes[shape].tolerance ||	/* 0: every plan is the block */
-		   first.ops->stats(first.f)->mmerges > 0);
+	if (ops >= MODEL_OPS) {		/* in so many it must have happened */
+		SSD_ASSERT(first.ops->stats(first.f)->gc_runs > 0);
+		SSD_ASSERT(!shapes[shape].pen || !shapes[shape].tolerance ||	/* 0: every plan is the block */
+			   first.ops->stats(first.f)->mmerges > 0);
+	}
 	rig_free(&first);
 }
 
@@ -561,10 +564,10 @@ static void shape_cases(uint32_t s)
 {
 	const char *name = shapes[s].name;
 
-	for (uint64_t seed = 1; seed <= 2; seed++)
-		RUN_AS(name_of("model", name, seed), model(s, seed, 3000));
+	for (uint64_t seed = 1; seed <= test_times(2); seed++)
+		RUN_AS(name_of("model", name, seed), model(s, seed, test_times(MODEL_OPS)));
 	RUN_AS(name_of("cuts", name, 1), sweep(s, 1, test_times(SWEPT)));
-	for (uint64_t seed = 1; seed <= 2; seed++)
+	for (uint64_t seed = 1; seed <= test_times(2); seed++)
 		RUN_AS(name_of("faults", name, seed), faults(s, seed, test_times(40)));
 	if (!strcmp(shapes[s].ftl, "dac"))
 		RUN_AS(name_of("hasty", name, 1), hasty(s, 1, test_times(150)));
@@ -590,6 +593,8 @@ static void everything_was_reached(void)
 {
 	printf("# %" PRIu64 " cuts; between failures %" PRIu64 " merges, %" PRIu64 " M-Merges\n", cuts,
 	       sum_merges, sum_mmerges);
+	if (test_times(SWEPT) < SWEPT)
+		return;			/* too little has been done */
 	EXPECT(sum_merges && sum_mmerges);
 	EXPECT(sum_program_fails && sum_erase_fails && sum_refused);
 }
