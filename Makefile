@@ -47,7 +47,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism power-cuts tsan-qemu bench build packages core qemu guest guest-kernel guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism power-cuts tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -103,11 +103,14 @@ reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
 
-test: build guest-kernel guest-apps guest-content venv-reproduce venv-install ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: build guest-kernel guest-kunit guest-apps guest-content venv-reproduce venv-install ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') core
+
+kunit: core qemu guest guest-kunit venv ## the core's tests in a guest's kernel, and the drive through its block layer, under KUnit
+	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') kunit
 
 fuzz: core ## ten minutes of random calls, steered by coverage, against the model of nand.h
 	@tests/fuzz/run.sh 600
@@ -144,6 +147,9 @@ guest: core ## the guest's kernel and initramfs
 
 guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, once)
 	@$(PHASE) kernel "the small guest kernel (--kernel small)" host-tools/guest/kernel.sh
+
+guest-kunit: guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)
+	@$(PHASE) kunit "KUnit and its suites, for the guest's kernel" host-tools/guest/kunit.sh
 
 guest-content: guest-apps ## what the content workloads work on, for --content (two minutes, once)
 	@$(PHASE) content "what the content workloads work on" host-tools/guest/content.sh

@@ -220,7 +220,7 @@ static bool is_idle(const struct page_ftl *f)
 }
 
 /* What idleness lets begin; returns the time of the next call. */
-static __attribute__((noinline)) uint64_t mind_idle(struct page_ftl *f, uint64_t now_ns)
+static __attribute__((__noinline__)) uint64_t mind_idle(struct page_ftl *f, uint64_t now_ns)
 {
 	uint64_t next;
 

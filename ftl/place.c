@@ -41,7 +41,7 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 }
 
 /* The slot that takes the next page, or NONE. */
-static __attribute__((noinline)) uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
+static __attribute__((__noinline__)) uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
 	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->hold_gc,

@@ -385,7 +385,7 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 }
 
 /* Whatever plain.c does not execute. */
-static __attribute__((noinline)) void submit_any(struct nand_array *a, uint64_t now_ns,
+static __attribute__((__noinline__)) void submit_any(struct nand_array *a, uint64_t now_ns,
 						 struct nand_cmd *c, unsigned int count)
 {
 	struct place at[NAND_GROUP_MAX];

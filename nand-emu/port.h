@@ -9,23 +9,33 @@
 #define SLATE_PORT_H
 
 #ifdef __KERNEL__
-#include <linux/bug.h>
+#include <linux/limits.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#define SSD_ASSERT(x) BUG_ON(!(x))
+#define UINT8_MAX U8_MAX
+#define UINT16_MAX U16_MAX
+#define UINT32_MAX U32_MAX
+#define UINT64_MAX U64_MAX
+#define INT32_MAX S32_MAX
+#define INT64_MAX S64_MAX
 #else
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* Always on, NDEBUG or not: it states what the caller promised. */
-_Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
-#define SSD_ASSERT(x) ((x) ? (void)0 : ssd_assert_failed(#x, __FILE__, __LINE__))
 #endif
 
 /*
- * The hash engine of a controller: MD5. In user space port_md5.c (libgcrypt); a kernel
- * module wraps crypto_shash_digest() of "md5" in it.
+ * Always on, NDEBUG or not: it states what the caller promised. In user space
+ * port_user.c; in a kernel the module's own (tests/kunit/libc.c ends the test).
+ */
+_Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
+#define SSD_ASSERT(x) ((x) ? (void)0 : ssd_assert_failed(#x, __FILE__, __LINE__))
+
+/*
+ * The hash engine of a controller: MD5. In user space port_md5.c (libgcrypt), in a
+ * kernel port_kernel.c (its crypto library).
  */
 void ssd_md5(const void *data, size_t len, uint8_t out[16]);
 

@@ -134,6 +134,14 @@ def suites() -> list[Suite]:
             "--only={word}",
         ),
         Suite(
+            "kunit",
+            "the core and the drive, in a Linux kernel",
+            [sys.executable, "tests/kunit/run.py"],
+            ROOT / "build/kunit/release",
+            "python3 tests/kunit/run.py --only {test}",
+            "--only={word}",
+        ),
+        Suite(
             "guest",
             "a Linux guest on the drive",
             [*tap, "tests/guest", "--jobs", str(min(4, os.cpu_count() or 1))],

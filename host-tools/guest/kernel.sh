@@ -159,13 +159,6 @@ choose_source()
 	fi
 }
 
-fetch_source()
-{
-	# lists that are older than the archive name files that are gone
-	fetch_package "$source_package" "$source_version" ||
-		{ update_lists && fetch_package "$source_package" "$source_version"; }
-}
-
 unpack_source()
 {
 	local pattern words=()
@@ -235,7 +228,7 @@ if ! cached "$source_version"; then
 		need_space $MIN_FREE_MB
 		deb=$cache/${source_package}_${source_version//:/%3a}_all.deb
 		[ -e "$deb" ] ||
-			phase kernel-source-fetch "fetching $source_package $source_version, 140 MB" fetch_source
+			phase kernel-source-fetch "fetching $source_package $source_version, 140 MB" fetch_anew "$source_package" "$source_version"
 		phase kernel-source-unpack "unpacking it" unpack_source
 		phase kernel-config "configuring" configure
 		minutes=$(((CPU_SECONDS / $(nproc) + 59) / 60))

@@ -179,6 +179,13 @@ fetch_package() # PACKAGE VERSION
 	mv ./*.deb "$cache/"
 }
 
+# The same; lists that are older than the archive name files that are gone.
+fetch_anew() # PACKAGE VERSION
+{
+	[ -d "$apt_state/lists" ] || update_lists
+	fetch_package "$1" "$2" || { update_lists && fetch_package "$1" "$2"; }
+}
+
 # ---- options ------------------------------------------------------------------
 
 update='' force=''

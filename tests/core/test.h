@@ -2,6 +2,12 @@
 /*
  * test.h - the little that the core's tests share: named cases, exact
  * comparison, a seeded generator, and an array built from numbers.
+ *
+ * A test is a program whose main() runs its cases one after the other. It has two shells: a
+ * process that prints TAP, and a suite of KUnit in a Linux kernel (tests/kunit), where
+ * main() is called once to hear which cases there are and then once for each of them. So
+ * main() does nothing with the drive but in RUN and RUN_AS, and what it does besides may
+ * happen again.
  */
 #ifndef SLATE_TEST_H
 #define SLATE_TEST_H
@@ -9,6 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "array.h"
 #include "nand_geom.h"
@@ -34,16 +41,62 @@ __attribute__((weak)) int failures;
 		}                                                                          \
 	} while (0)
 
-#define RUN(fn)                                                                            \
+#ifdef __KERNEL__
+/* tests/kunit/core.c. True: it is this case's turn. */
+bool test_begins(const char *name);
+void test_ends(const char *name, int new_failures);
+/* So much of what a process does, for the kernel's processor is an emulated one. */
+uint32_t test_times(uint32_t n);
+#else
+#define TEST_FLOAT	/* there are floating point numbers */
+
+static inline bool test_begins(const char *name)
+{
+	(void)name;
+	return true;
+}
+
+static inline void test_ends(const char *name, int new_failures)
+{
+	printf("%s %s\n", new_failures ? "not ok" : "ok", name);
+	fflush(stdout);
+}
+
+static inline uint32_t test_times(uint32_t n)
+{
+	return n;
+}
+#endif
+
+#define RUN_AS(name, call)                                                                 \
 	do {                                                                               \
+		const char *name_ = (name);                                                \
 		int before_ = failures;                                                    \
-		fn();                                                                      \
-		printf("%s %s\n", failures == before_ ? "ok" : "not ok", #fn);             \
+		if (test_begins(name_)) {                                                  \
+			call;                                                              \
+			test_ends(name_, failures - before_);                              \
+		}                                                                          \
 	} while (0)
+
+#define RUN(fn) RUN_AS(#fn, fn())
 
 static inline int test_result(void)
 {
 	return failures ? 1 : 0;
+}
+
+/* CPU time of this program, for rates. */
+static inline uint64_t test_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t test_per_second(uint64_t count, uint64_t ns)
+{
+	return count * 1000000 / (ns / 1000 + 1);
 }
 
 /* xorshift64* (Vigna 2016): equal seeds give equal tests everywhere. */

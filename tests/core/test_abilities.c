@@ -3,9 +3,11 @@
  * What devices may have beyond read, program and erase: each rule at its edge
  * and one step past it, and times computed by hand.
  */
-#include <math.h>
-
 #include "test.h"
+
+#ifdef TEST_FLOAT
+#include <math.h>
+#endif
 
 #define CMD 100u
 #define READ 50000u
@@ -544,7 +546,7 @@ static void raw_errors_follow_the_formula(void)
 	for (uint32_t p = 0; p < 2048; p++)
 		fresh += read_back(0, p).raw_bits;
 	/* 32768 bits * (1.48e-3 + 3.9e-10 + some 6e-7) = 48.5 a page */
-	EXPECT(fresh > 2048 * 47.5 && fresh < 2048 * 49.5);
+	EXPECT(fresh > 1024 * 95 && fresh < 1024 * 99);
 	nand_array_age(t.a, 1000ull * 3600 * 1000000000);	/* 6.28e-5 * 1000^0.54 = 2.62e-3 */
 	for (uint32_t p = 0; p < 2048; p++)
 		old += read_back(0, p).raw_bits;
@@ -552,6 +554,7 @@ static void raw_errors_follow_the_formula(void)
 	test_array_free(&t);
 }
 
+#ifdef TEST_FLOAT
 /* Table of the paper, in floating point; 32768 bits a page. */
 static double expected_errors(double cycles, double hours, double reads)
 {
@@ -605,6 +608,7 @@ static void each_term_of_the_formula(void)
 	close_to(mean_errors(1024), expected_errors(1501, 0, 0.5));
 	test_array_free(&t);
 }
+#endif
 
 /* More than every bit wrong stays every bit wrong, whatever the terms add up to. */
 static void errors_saturate(void)
@@ -758,7 +762,9 @@ int main(void)
 	RUN(page_type_times);
 	RUN(pages_of_one_byte);
 	RUN(raw_errors_follow_the_formula);
+#ifdef TEST_FLOAT
 	RUN(each_term_of_the_formula);
+#endif
 	RUN(errors_saturate);
 	RUN(an_erase_forgets_what_travelled);
 	RUN(errors_are_corrected_retried_or_too_many);

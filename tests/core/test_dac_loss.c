@@ -576,12 +576,12 @@ static void unreadable_pages(enum ftl_reduction reduction, uint64_t seed)
 
 static void pages_that_cannot_be_read(void)
 {
-	for (uint64_t seed = 1; seed <= 3; seed++)
+	for (uint64_t seed = 1; seed <= test_times(3); seed++)
 		for (unsigned int k = 0; k < FTL_NREDUCTIONS; k++)
 			unreadable_pages((enum ftl_reduction)k, seed);
 	printf("# %" PRIu64 " reads of unreadable pages, %" PRIu64 " reads of the host's failed\n", medium_reads,
 	       medium_lost);
-	EXPECT(medium_reads > 300 && medium_lost > 150);
+	EXPECT(medium_reads > 100 * test_times(3) && medium_lost > 50 * test_times(3));
 }
 
 int main(int argc, char **argv)

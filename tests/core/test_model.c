@@ -326,9 +326,8 @@ static void run(uint32_t vi, uint32_t mi, uint64_t seed, uint64_t ops)
 		SSD_ASSERT(ns.violations[i] == 0);
 	if (modes[mi].moves && ops >= 3000)
 		SSD_ASSERT(w->f->ops->stats(w->f)->wl_runs && w->f->ops->stats(w->f)->relocations);
-	printf("ok %s/%s %" PRIu64 " ops, %" PRIu64 " sectors read right, %" PRIu64 " erases, "
-	       "%" PRIu64 " units moved\n", variants[vi].name, modes[mi].name, ops, w->reads_checked,
-	       ns.ops[NAND_ERASE][NAND_SRC_GC], w->f->ops->stats(w->f)->gc_units);
+	printf("# %" PRIu64 " ops, %" PRIu64 " sectors read right, %" PRIu64 " erases, %" PRIu64 " units moved\n",
+	       ops, w->reads_checked, ns.ops[NAND_ERASE][NAND_SRC_GC], w->f->ops->stats(w->f)->gc_units);
 	words_only_free(&w->only);
 	test_array_free(&w->ta);
 	free(w->mem);
@@ -336,6 +335,14 @@ static void run(uint32_t vi, uint32_t mi, uint64_t seed, uint64_t ops)
 	free(w->settled);
 	free(w->zero);
 	free(w);
+}
+
+static const char *name_of(uint32_t vi, uint32_t mi)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "%s/%s", variants[vi].name, modes[mi].name);
+	return name;
 }
 
 int main(int argc, char **argv)
@@ -352,6 +359,6 @@ int main(int argc, char **argv)
 		ops = strtoull(argv[2], NULL, 10);
 	for (v = 0; v < sizeof(variants) / sizeof(variants[0]); v++)
 		for (m = 0; m < sizeof(modes) / sizeof(modes[0]); m++)
-			run(v, m, 1, ops);
-	return 0;
+			RUN_AS(name_of(v, m), run(v, m, 1, ops));
+	return test_result();
 }

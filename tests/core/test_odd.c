@@ -16,7 +16,6 @@
  */
 #include <signal.h>
 #include <stdarg.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "odd.h"
@@ -208,20 +207,11 @@ static void run_case(struct odd *o, const char *flags, uint64_t seed, uint32_t c
 
 /* ---- the table ------------------------------------------------------------ */
 
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void run_combination(const struct combination *c, uint32_t seeds, uint64_t *sum)
 {
 	uint64_t event[ODD_NEVENTS] = { 0 };
-	double begin = cpu_seconds();
+	uint64_t began_ns = test_cpu_ns();
 	uint32_t drives = 0;
-	int before = failures;
 
 	for (uint64_t seed = 1; seed <= seeds; seed++) {
 		drives++;
@@ -236,12 +226,11 @@ static void run_combination(const struct combination *c, uint32_t seeds, uint64_
 		}
 		sum[i] += event[i];
 	}
-	printf("%s %s (%s): %u drives", failures == before ? "ok" : "not ok", c->name, c->flags, drives);
+	printf("# (%s): %u drives", c->flags, drives);
 	for (int i = 0; i < ODD_NEVENTS; i++)
 		if (event[i])
 			printf(", %" PRIu64 " %s", event[i], event_name[i]);
-	printf(" (%.1f s)\n", cpu_seconds() - begin);
-	fflush(stdout);
+	printf(" (%" PRIu64 " ms)\n", (test_cpu_ns() - began_ns) / 1000000);
 }
 
 static bool run_id(const char *text)
@@ -261,17 +250,18 @@ static bool run_id(const char *text)
 static void run_table(uint32_t seeds)
 {
 	uint64_t sum[ODD_NEVENTS] = { 0 };
-	double begin = cpu_seconds(), s;
+	uint64_t began_ns = test_cpu_ns();
 
 	for (size_t i = 0; i < sizeof(combinations) / sizeof(combinations[0]); i++)
-		run_combination(&combinations[i], seeds ? seeds : combinations[i].seeds, sum);
+		RUN_AS(combinations[i].name,
+		       run_combination(&combinations[i], seeds ? seeds : combinations[i].seeds, sum));
 	for (size_t i = 0; i < sizeof(rare) / sizeof(rare[0]); i++) {
-		EXPECT(run_id(rare[i]));
+		RUN_AS(rare[i], EXPECT(run_id(rare[i])));
 		sum[ODD_CUTS] += the_odd.event[ODD_CUTS];
 	}
-	s = cpu_seconds() - begin;
-	printf("# all combinations and %zu rare cases: %" PRIu64 " cuts, %.0f cuts/s of CPU time\n",
-	       sizeof(rare) / sizeof(rare[0]), sum[ODD_CUTS], (double)sum[ODD_CUTS] / s);
+	printf("# all combinations and %zu rare cases: %" PRIu64 " cuts, %" PRIu64 " cuts/s of CPU time\n",
+	       sizeof(rare) / sizeof(rare[0]), sum[ODD_CUTS],
+	       test_per_second(sum[ODD_CUTS], test_cpu_ns() - began_ns));
 }
 
 static int replay(const char *text)

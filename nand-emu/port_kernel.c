@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* port_kernel.c - port.h in a Linux kernel: the hash engine, by the crypto library; and libgcc's popcount */
+#include <linux/bitops.h>
+#include <linux/err.h>
+
+#include <crypto/hash.h>
+
+#include "port.h"
+
+/* Allocated with the first hash and kept: may sleep. */
+static struct crypto_shash *engine(void)
+{
+	static struct crypto_shash *md5;
+
+	if (!md5) {
+		md5 = crypto_alloc_shash("md5", 0, 0);
+		SSD_ASSERT(!IS_ERR(md5));
+	}
+	return md5;
+}
+
+void ssd_md5(const void *data, size_t len, uint8_t out[16])
+{
+	SSD_ASSERT(len <= UINT32_MAX);
+	SSD_ASSERT(!crypto_shash_tfm_digest(engine(), data, (unsigned int)len, out));
+}
+
+/* What gcc calls for __builtin_popcountll() where the processor may lack the instruction. */
+int __popcountdi2(int64_t x);
+
+int __popcountdi2(int64_t x)
+{
+	return (int)hweight64((uint64_t)x);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* core.h - what core.c (cases) and libc.c (the C library of the tests) know of each other */
+#ifndef SLATE_KUNIT_CORE_H
+#define SLATE_KUNIT_CORE_H
+
+#include <kunit/test.h>
+
+/* The case that runs; NULL while the cases are being listed. One at a time. */
+extern struct kunit *core_case;
+void __noreturn core_case_ends(int status);	/* as failed, where it is */
+void libc_begin(void);			/* before a case: nothing is said, no handler is set */
+void libc_end(void);			/* after it: say the rest of its last line */
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * programs.h - the core's tests that run in a kernel: test_NAME.c, the words of its command
+ * line, and those of its cases that are skipped there, for they take seconds even in a
+ * process. Each is a suite core-NAME. With "-n" a test does less than in a process, and
+ * where it asks test_times() it does `percent` % (a parameter of the module; from 100 on
+ * nothing is skipped): the processor is an emulated one. docs/kunit.md says which tests are
+ * not here, and why.
+ */
+PROGRAM(rules, "", "")
+PROGRAM(fault, "", "either_erase_of_a_pair_may_fail")
+PROGRAM(timing, "", "planes_take_turns_in_gc")
+PROGRAM(subpage, "", "")
+PROGRAM(level, "", "")
+PROGRAM(model, "-n 100", "")
+PROGRAM(cut, "-n 6", "")
+PROGRAM(papers, "", "")
+PROGRAM(abilities, "", "blocks_wear_out")
+PROGRAM(fxp, "", "")
+PROGRAM(link, "", "")
+PROGRAM(power_cycles, "", "")
+PROGRAM(pairs, "", "")
+PROGRAM(rps, "", "")
+PROGRAM(pen_plan, "-n 30", "")
+PROGRAM(xmatch, "-n 10", "")
+PROGRAM(fpstore, "-n 3", "")
+PROGRAM(storm, "-n 700", "")
+PROGRAM(dac, "", "the_worst_case_fits")
+PROGRAM(dac_loss, "", "torn_erases pages_that_cannot_be_read")
+PROGRAM(dac_flex, "", "")
+PROGRAM(direct, "", "")
+PROGRAM(superblock, "", "disturbance odd_drives")
+PROGRAM(nftl, "", "")

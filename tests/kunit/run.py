@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The suites of KUnit in the guest: boot it with the modules, read the log, print TAP.
+
+tests/kunit/run.py [--only WORD]
+
+Two guests at a time: the core's tests in one; in the other the block layer's, a power
+cut, and a second boot on the drive that it leaves. Logs are kept in build/test/kunit/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT / "host-tools"), str(ROOT / "host-tools" / "guest"), str(HERE)]
+
+import ktap  # noqa: E402  (the path comes first)
+import results  # noqa: E402  (host-tools/guest)
+from slate_lib import command, paths  # noqa: E402
+from slate_lib.boot import boot  # noqa: E402
+from slate_lib.errors import SlateError  # noqa: E402
+from slate_lib.options import RunOptions  # noqa: E402
+
+MODULES = paths.BUILD / "kunit"
+KEEP = paths.BUILD / "test" / "kunit"
+PROFILE = paths.PROFILES / "small.ini"
+BLK = ["blk", "blk-fault", "blk-lost", "blk-healed", "blk-before-cut"]
+LIMIT_S = 900.0
+LOST_READS = 15  # bios that end with a medium error in blk.c's suite blk-lost
+TRIES = 6  # of each, by Linux's NVMe driver (nvme_core.max_retries is 5)
+
+
+def programs() -> list[str]:
+    """The core's tests that run in the kernel."""
+    return re.findall(r"^PROGRAM\((\w+),", (HERE / "programs.h").read_text(encoding="utf-8"), re.M)
+
+
+def check_built() -> None:
+    """The guest, and modules that are for its kernel."""
+    command.check_built("debian")
+    release = MODULES / "release"
+    if not release.exists():
+        raise SlateError(f"{paths.short(MODULES)} has no modules", "run 'make kunit'")
+    wanted = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))["kernel"]
+    got = release.read_text(encoding="utf-8").strip()
+    if wanted != got:
+        raise SlateError(f"the modules are for kernel {got}, and the guest boots {wanted}", "run 'make kunit'")
+
+
+def guest(what: list[str], module: str, drive: Path | None) -> tuple[str, dict[str, bytes]]:
+    """Boot guest.sh: the kernel's log, and the files it left."""
+    folder = KEEP / "-".join(what)
+    folder.mkdir(parents=True)
+    script = HERE / "guest.sh"
+    options = RunOptions(
+        profile=PROFILE if not (drive and drive.exists()) else None,
+        drive=drive,
+        fill=100 if drive and not drive.exists() else None,
+        script=script,
+        script_text=script.read_text(encoding="utf-8"),
+        script_args=what,
+        programs={f"{name}.ko": (MODULES / f"{name}.ko").read_bytes() for name in ("kunit", module)},
+        kernel_args=["log_buf_len=2M"],
+        timeout=LIMIT_S,
+    )
+    end = boot(options, folder)
+    try:
+        files, status = results.parse_results(end.results)
+    except ValueError as error:
+        raise SlateError(f"{error}{end.last_words()}", f"look at {folder}/console") from None
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    if status:
+        raise SlateError(f"guest.sh {' '.join(what)} ended with status {status}{end.last_words()}", f"look at {folder}")
+    (folder / "initrd").unlink()
+    return files["dmesg.txt"].decode(errors="replace"), files
+
+
+def core(only: str) -> list[ktap.Case]:
+    """The core's tests."""
+    names = [only] if only else programs()
+    log, _ = guest(["core", only] if only else ["core"], "slate_core_kunit", None)
+    return ktap.parse(log, [f"core-{name}" for name in names])
+
+
+def counted(name: str, counters: bytes, key: str, want: int) -> ktap.Case:
+    """A case: what the drive says of its array."""
+    value = json.loads(counters)["nand"][key]
+    return ktap.Case(name, value == want, said=[f"{key} = {value}, expected {want}"])
+
+
+def blk() -> list[ktap.Case]:
+    """The block layer's, and what is left after a power cut."""
+    drive = KEEP / "drive.slate"
+    log, files = guest(["blk"], "slate_blk_kunit", drive)
+    cases = ktap.parse(log, BLK)
+    cases.append(counted("blk-fault.the_drive_counted_it", files["fault.json"], "program_fails", 1))
+    cases.append(counted("blk-lost.the_drive_counted_them", files["lost.json"], "uncorrectable", LOST_READS * TRIES))
+    log, _ = guest(["after-cut"], "slate_blk_kunit", drive)
+    drive.unlink()
+    return cases + ktap.parse(log, ["blk-after-cut"])
+
+
+def tried(run: object, *args: str) -> list[ktap.Case]:
+    """Its cases; a guest that could not be run is a case that failed."""
+    try:
+        return run(*args)  # type: ignore[operator]
+    except (SlateError, KeyError, json.JSONDecodeError) as error:
+        return [ktap.Case(f"{run.__name__}: the guest", False, said=str(error).splitlines())]  # type: ignore[attr-defined]
+
+
+def say(cases: list[ktap.Case], first: int) -> None:
+    """Lines of TAP. Times are the guest's."""
+    for number, case in enumerate(cases, first):
+        skip = f" # SKIP {case.skipped}" if case.skipped else ""
+        print(f"{'ok' if case.passed else 'not ok'} {number} - {case.name}{skip} # time={case.seconds:.2f}")
+        if not case.passed:
+            print("".join(f"# {line}\n" for line in case.said), end="")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Returns 1 if a case failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", metavar="WORD", help="only cases whose name has WORD")
+    word = parser.parse_args().only.lower()
+    try:
+        check_built()
+    except SlateError as error:
+        print(error, file=sys.stderr)
+        return 1
+    shutil.rmtree(KEEP, ignore_errors=True)
+    suite = word.partition(".")[0]
+    program = suite.removeprefix("core-") if suite.removeprefix("core-") in programs() else ""
+    jobs = [(blk,)] * (not suite.startswith("core-")) + [(core, program)] * (not suite.startswith("blk"))
+    number, good = 1, True
+    with ThreadPoolExecutor(2) as pool:
+        for cases in pool.map(lambda job: tried(*job), jobs):
+            wanted = [case for case in cases if word in case.name.lower() or not case.passed]
+            say(wanted, number)
+            number += len(wanted)
+            good &= all(case.passed for case in wanted)
+    print(f"1..{number - 1}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tests/kunit/ktap.py: what a kernel's log says of its suites, and what it must not hide."""
+
+import importlib.util
+import sys
+import unittest
+
+from support import ROOT
+
+_SPEC = importlib.util.spec_from_file_location("ktap", ROOT / "tests" / "kunit" / "ktap.py")
+ktap = importlib.util.module_from_spec(_SPEC)
+sys.modules["ktap"] = ktap
+_SPEC.loader.exec_module(ktap)
+
+GOOD = """
+[    0.9] nvme nvme0: 1/0/0 default/read/poll queues
+[    1.000000]     KTAP version 1
+[    1.000000]     # Subtest: core-rules
+[    1.000000]     1..3
+[    1.500000]     ok 1 data_and_oob_come_back
+[    1.500000]     # r0: a word
+[    1.750000]     ok 2 r0 # SKIP it is long
+[    2.000000]     # r1: EXPECTATION FAILED at core.c:1
+[    2.000000]     not ok 3 r1
+[    2.000000] # core-rules: pass:1 fail:1 skip:1 total:3
+[    2.000000] not ok 1 core-rules
+"""
+
+
+def log(*lines):
+    """A suite 'a' with these lines in it."""
+    return "\n".join(["    # Subtest: a", *lines])
+
+
+class Ktap(unittest.TestCase):
+    """Logs, whole and not."""
+
+    def cases(self, text, *suites):
+        return [(case.name, case.passed) for case in ktap.parse(text, list(suites))]
+
+    def test_a_suite(self):
+        cases = ktap.parse(GOOD, ["core-rules"])
+        self.assertEqual(
+            [(c.name, c.passed, c.skipped, c.seconds) for c in cases],
+            [
+                ("core-rules.data_and_oob_come_back", True, "", 0.5),
+                ("core-rules.r0", True, "it is long", 0.25),
+                ("core-rules.r1", False, "", 0.25),
+            ],
+        )
+        self.assertEqual(cases[2].said, ["# r1: EXPECTATION FAILED at core.c:1"])
+
+    def test_parameters(self):
+        text = log(
+            "    1..1", "        # Subtest: case", "        1..2", "        ok 1 one", "        not ok 2 two",
+            "    not ok 1 case", "not ok 1 a",
+        )  # fmt: skip
+        self.assertEqual(self.cases(text, "a"), [("a.case.one", True), ("a.case.two", False)])
+
+    def test_a_case_that_never_came(self):
+        self.assertEqual(
+            self.cases(log("    1..2", "    ok 1 x", "ok 1 a"), "a"), [("a.x", True), ("a: its plan", False)]
+        )
+
+    def test_no_plan(self):
+        self.assertEqual(self.cases(log("    ok 1 x", "ok 1 a"), "a"), [("a.x", True), ("a: its plan", False)])
+
+    def test_a_suite_without_an_end(self):
+        self.assertEqual(self.cases(log("    1..1", "    ok 1 x"), "a"), [("a.x", True), ("a: its end", False)])
+        both = log("    1..1", "    ok 1 x") + "\n    # Subtest: b\n    1..1\n    ok 1 y\nok 2 b\n"
+        self.assertEqual(self.cases(both, "a", "b"), [("a.x", True), ("a: its end", False), ("b.y", True)])
+
+    def test_a_suite_that_never_began(self):
+        text = log("    1..1", "    ok 1 x", "ok 1 a")
+        self.assertEqual(self.cases(text, "a", "b"), [("a.x", True), ("b: as a whole", False)])
+        self.assertEqual(self.cases("", "a"), [("a: as a whole", False)])
+
+    def test_a_suite_at_odds_with_its_cases(self):
+        self.assertEqual(
+            self.cases(log("    1..1", "    not ok 1 x", "ok 1 a"), "a"), [("a.x", False), ("a: as a whole", False)]
+        )
+        self.assertEqual(
+            self.cases(log("    1..1", "    ok 1 x", "not ok 1 a"), "a"), [("a.x", True), ("a: as a whole", False)]
+        )
+
+    def test_results_out_of_order(self):
+        self.assertEqual(
+            self.cases(log("    1..2", "    ok 1 x", "    ok 3 y", "ok 1 a"), "a"),
+            [("a.x", True), ("a.result 3", False), ("a.y", True)],
+        )
+
+    def test_the_kernel_stumbles(self):
+        text = log("    1..2", "BUG: kernel NULL pointer dereference", "    ok 1 x", "    ok 2 y", "ok 1 a")
+        self.assertEqual(self.cases(text, "a"), [("a.x", False), ("a.y", True)])
+        text = log("    1..1", "    ok 1 x", "ok 1 a", "WARNING: CPU: 0 PID: 1 at x.c")
+        self.assertEqual(self.cases(text, "a"), [("a.x", True), ("the kernel", False)])
+
+
+if __name__ == "__main__":
+    unittest.main()
