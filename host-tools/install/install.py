@@ -35,6 +35,7 @@ QEMU = ("qemu-system-x86_64", "qemu-img", "qemu-io")
 MANUALS = ("install/slate-replay.1", "install/slate-content.1", "load/slate-load.1", "ctl/slatectl.1")
 DOCS = ("README.md", "CHANGELOG.md", "DESIGN.md", "SPEC.md", "LICENSE", "docs/*.md", "docs/examples/*.c")
 VENV = paths.BUILD / "venv-install"
+BUILDERS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-")  # not for us
 MANIFEST = Path("lib/slate/MANIFEST")
 
 
@@ -84,7 +85,8 @@ def made(*command: str) -> str:
 def matching(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
     """Files, in order."""
     for pattern in patterns:
-        yield from sorted(path for path in folder.glob(pattern) if path.is_file())
+        found = (path for path in folder.glob(pattern) if path.is_file())
+        yield from sorted(path for path in found if "__pycache__" not in path.parts)
 
 
 def programs(to: Installer) -> None:
@@ -92,7 +94,7 @@ def programs(to: Installer) -> None:
     to.copy(TOOLS / "slate", "lib/slate/slate", 0o755)
     to.link("../lib/slate/slate", "bin/slate")
     to.text(facts.describe() + "\n", "lib/slate/VERSION")
-    for path in matching(TOOLS, ("slate_lib/*.py",)):
+    for path in matching(TOOLS, ("slate_lib/**/*",)):
         to.copy(path, f"lib/slate/{path.relative_to(TOOLS)}")
     for path in matching(TOOLS / "guest", GUEST_SCRIPTS):
         to.copy(path, f"lib/slate/{path.relative_to(TOOLS)}", path.stat().st_mode & 0o755 | 0o444)
@@ -126,7 +128,9 @@ def data(to: Installer) -> None:
 def machine(to: Installer) -> bool:
     """QEMU, the guest and what talks to them; False: they are not built."""
     for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
-        for path in matching(site, ("qemu/**/*.py", "qemu/**/py.typed", "qemu_qmp*/*")):
+        for path in matching(site, ("**/*",)):
+            if path.relative_to(site).parts[0].startswith(BUILDERS):
+                continue
             to.copy(path, f"lib/slate/venv/lib/{site.parent.name}/site-packages/{path.relative_to(site)}")
     for name in QEMU:
         if (paths.QEMU.parent / name).exists():
