@@ -495,46 +495,79 @@ static struct kunit_case healed[] = { KUNIT_CASE(nothing_is_lost), {} };
 
 /* ---- blk-before-cut, blk-after-cut -------------------------------------------------------------- */
 
-#define FLUSHED 0u		/* sectors: written and flushed; */
-#define FUA 128u		/* written with FUA; */
-#define NEITHER 256u		/* written, and then the power goes */
-#define EACH 128u
+#define PIECE (2 * UNIT)	/* sectors of each write: slot 0, 5, 10, ... of the window */
+#define SLOTS (WINDOW / PIECE)
+#define WRITES_MAX 4000u	/* the cut comes long before */
 
-static void what_will_be_cut(struct kunit *test)
+static u32 slot_of(u64 write)
 {
-	for (u32 at = 0; at < EACH; at += 16)
-		KUNIT_ASSERT_EQ(test, write_at(FLUSHED + at, 16, 0), 0);
-	KUNIT_ASSERT_EQ(test, blkdev_issue_flush(bdev), 0);
-	for (u32 at = 0; at < EACH; at += 16)
-		KUNIT_ASSERT_EQ(test, write_at(FUA + at, 16, REQ_FUA), 0);
-	for (u32 at = 0; at < EACH; at += 16)
-		KUNIT_ASSERT_EQ(test, write_at(NEITHER + at, 16, 0), 0);
+	return (u32)(write * 5 % SLOTS);
 }
 
-static struct kunit_case before_cut[] = { KUNIT_CASE(what_will_be_cut), {} };
-
-/* Versions as begin() and what_will_be_cut() gave them. */
-static void what_was_flushed_is_there(struct kunit *test)
+/*
+ * Write after write, each eighth with FUA or followed by a flush, until the power goes. The
+ * numbers of the last write that was durable and of the last one at all go into the log.
+ */
+static void writing_until_the_power_goes(struct kunit *test)
 {
-	u64 first = WINDOW / BIO_MAX + 1, old = 0;
-	u32 other = 0;
+	u64 durable = 0;
+	int err = 0;
 
-	for (u32 i = 0; i < 2 * EACH; i++)
-		shadow[i] = first + i / 16;
-	KUNIT_EXPECT_EQ(test, wrong_in(0, 2 * EACH), 0);
-	KUNIT_ASSERT_EQ(test, transfer(REQ_OP_READ, BASE + NEITHER, EACH, in), 0);
-	for (u32 i = 0; i < EACH; i++) {	/* new, or what begin() wrote and a later flush kept */
-		u32 at = NEITHER + i;
-		bool was = is_stamped(in + i * 512, BASE + at, 1 + at / BIO_MAX);
+	version = 0;
+	while (!err && version < WRITES_MAX) {
+		bool eighth = version % 8 == 7, fua = version % 16 == 15;
 
-		old += was;
-		other += !was && !is_stamped(in + i * 512, BASE + at, first + at / 16);
+		err = write_at(slot_of(version + 1) * PIECE, PIECE, 0);
+		if (!err && eighth && !fua)
+			err = blkdev_issue_flush(bdev);
+		if (!err && eighth && fua)		/* of itself alone, so the flush comes first */
+			err = write_at(slot_of(version + 1) * PIECE, PIECE, REQ_PREFLUSH | REQ_FUA);
+		if (!err && eighth)
+			durable = version;
 	}
-	KUNIT_EXPECT_EQ(test, other, 0);
-	kunit_info(test, "%llu of %u sectors that were not flushed are the old ones\n", old, EACH);
+	KUNIT_EXPECT_NE(test, err, 0);
+	KUNIT_EXPECT_GT(test, durable, SLOTS);
+	kunit_info(test, "durable=%llu written=%llu\n", durable, version);
 }
 
-static struct kunit_case after_cut[] = { KUNIT_CASE(what_was_flushed_is_there), {} };
+static struct kunit_case before_cut[] = { KUNIT_CASE(writing_until_the_power_goes), {} };
+
+static ulong durable;
+module_param(durable, ulong, 0444);
+static ulong written;
+module_param(written, ulong, 0444);
+MODULE_PARM_DESC(written, "what blk-before-cut said, for blk-after-cut");
+
+/* The last of the first `most` writes that went to this slot. */
+static u64 last_to(u32 slot, u64 most)
+{
+	while (most && slot_of(most) != slot)
+		most--;
+	return most;
+}
+
+/* Each unit is whole, of its slot, and no older than the last durable write to it. */
+static void what_was_durable_is_there(struct kunit *test)
+{
+	u32 newer = 0;
+
+	KUNIT_ASSERT_GT(test, durable, SLOTS);
+	for (u32 slot = 0; slot < SLOTS; slot++) {
+		KUNIT_ASSERT_EQ(test, transfer(REQ_OP_READ, BASE + slot * PIECE, PIECE, in), 0);
+		for (u32 i = 0; i < PIECE; i++) {
+			u64 got = *(u64 *)(in + i / UNIT * UNIT * 512), least = last_to(slot, durable);
+
+			KUNIT_ASSERT_TRUE(test, is_stamped(in + i * 512, BASE + slot * PIECE + i, got));
+			KUNIT_ASSERT_EQ(test, slot_of(got), slot);
+			KUNIT_ASSERT_GE(test, got, least);
+			KUNIT_ASSERT_LE(test, got, written);
+			newer += got > least;
+		}
+	}
+	kunit_info(test, "%u sectors are newer than they must be\n", newer);
+}
+
+static struct kunit_case after_cut[] = { KUNIT_CASE(what_was_durable_is_there), {} };
 
 /* ---- the module ----------------------------------------------------------------------------------- */
 
