@@ -80,7 +80,8 @@ def guest(what: list[str], module: str, drive: Path | None) -> tuple[str, dict[s
     for name, data in files.items():
         (folder / name).write_bytes(data)
     if status:
-        raise SlateError(f"guest.sh {' '.join(what)} ended with status {status}{end.last_words()}", f"look at {folder}")
+        said = f"guest.sh {' '.join(what)} ended with status {status}{end.last_words()}"
+        raise SlateError(said, f"look at {folder}")
     (folder / "initrd").unlink()
     return files["dmesg.txt"].decode(errors="replace"), files
 
@@ -103,8 +104,9 @@ def blk() -> list[ktap.Case]:
     drive = KEEP / "drive.slate"
     log, files = guest(["blk"], "slate_blk_kunit", drive)
     cases = ktap.parse(log, BLK)
-    cases.append(counted("blk-fault.the_drive_counted_it", files["fault.json"], "program_fails", 1))
-    cases.append(counted("blk-lost.the_drive_counted_them", files["lost.json"], "uncorrectable", LOST_READS * TRIES))
+    fails, lost = files["fault.json"], files["lost.json"]
+    cases.append(counted("blk-fault.the_drive_counted_it", fails, "program_fails", 1))
+    cases.append(counted("blk-lost.the_drive_counted_them", lost, "uncorrectable", LOST_READS * TRIES))
     said = re.search(r"durable=(\d+) written=(\d+)", log)
     if not said:
         return cases
@@ -118,7 +120,8 @@ def tried(run: object, *args: str) -> list[ktap.Case]:
     try:
         return run(*args)  # type: ignore[operator]
     except (SlateError, KeyError, json.JSONDecodeError) as error:
-        return [ktap.Case(f"{run.__name__}: the guest", False, said=str(error).splitlines())]  # type: ignore[attr-defined]
+        name = getattr(run, "__name__", "?")
+        return [ktap.Case(f"{name}: the guest", False, said=str(error).splitlines())]
 
 
 def say(cases: list[ktap.Case], first: int) -> None:
