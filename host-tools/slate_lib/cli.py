@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import age, cuts, options, paths, profiles, report
+from . import age, cuts, options, paths, profiles, report, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 EXAMPLES = """\
@@ -26,6 +26,8 @@ examples:
   slate content a.content                                what is in the trace
   slate cuts --count 100 --seed 1                        power cuts under ext4: is what was fsynced there?
   slate report out/latest                                the report again
+  slate report out/latest --html                         the same as a page, with charts
+  slate compare out/quick-001 out/quick-002              runs side by side
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
 """
@@ -54,8 +56,18 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_run_arguments(run)
-    again = commands.add_parser("report", help="print the report of a run again")
+    again = commands.add_parser("report", help="print the report of a run again, or write it as a page")
     again.add_argument("dir", nargs="?", metavar="DIR", default=None, help="default: out/latest")
+    again.add_argument(
+        "--html",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="write a page with charts, that needs nothing but itself (default: DIR/report.html)",
+    )
+    side = commands.add_parser("compare", help="runs side by side")
+    side.add_argument("dirs", nargs="+", metavar="DIR", help="two or more runs; others are told by the first")
+    side.add_argument("--html", metavar="FILE", help="write a page, too: the table, and CDFs over each other")
     make = commands.add_parser(
         "age",
         help="make a filled and aged drive file",
@@ -86,6 +98,17 @@ def become(name: str, words: list[str]) -> int:
     os.execv(program, [str(program), *words])
 
 
+def _report(args: argparse.Namespace) -> int:
+    """'slate report': text, or a page."""
+    folder = Path(args.dir) if args.dir else None
+    if args.html is None:
+        return report.print_again(folder)
+    from . import htmlreport  # charts take their time to load
+
+    run = runfiles.load(folder or paths.OUT / "latest")
+    return htmlreport.report(run, Path(args.html) if args.html else None)
+
+
 def main(argv: list[str]) -> int:
     """Returns the exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -98,7 +121,11 @@ def main(argv: list[str]) -> int:
             parser().print_help()
             return USAGE
         if args.command == "report":
-            return report.print_again(Path(args.dir) if args.dir else None)
+            return _report(args)
+        if args.command == "compare":
+            from . import compare
+
+            return compare.run([Path(name) for name in args.dirs], Path(args.html) if args.html else None)
         if args.command == "age":
             return age.age(args)
         if args.command == "drive":

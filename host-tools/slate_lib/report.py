@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import paths, rows, units, warn
+from . import paths, rows, runfiles, units, warn
 from .account import LATE_US, NAND_OPS, SOURCES, Device, raf, raf_parts, waf
-from .errors import OK, SlateError
+from .errors import OK
 from .rows import Row
 
 WIDTH = 100
@@ -63,6 +62,7 @@ class Report:
         self.record = record
         self.rows = rows.build(raw_device, fio)
         self._lines: list[str] = []
+        self._pairs: list[tuple[str, str]] = []
         self._color = False
 
     def text(self, color: bool = False) -> str:
@@ -79,12 +79,23 @@ class Report:
         self._notes()
         return "\n".join(line.rstrip() for line in self._lines) + "\n"
 
+    def drive_lines(self) -> list[tuple[str, str]]:
+        """What is told of the whole drive, as (name, text)."""
+        self._color, self._lines, self._pairs = False, [], []
+        self._drive()
+        return self._pairs
+
+    def alarms(self) -> list[str]:
+        """What a reader must know before he believes a figure."""
+        return warn.warnings(self.device, self.fio, self.rows)
+
     # ---- pieces
 
     def _add(self, line: str = "", style: str = "") -> None:
         self._lines.append(f"{style}{line}{PLAIN}" if style and self._color else line)
 
-    def _head(self) -> None:
+    def title(self) -> tuple[str, list[str]]:
+        """What ran on which drive; facts about it."""
         settings = self.record["settings"]
         what = settings.get("app") or settings.get("job") or settings.get("script") or "shell"
         drive = settings.get("drive") or {}
@@ -101,6 +112,10 @@ class Report:
         ]
         if settings.get("set"):
             facts.insert(1, f"{len(settings['set'])} override{'s' * (len(settings['set']) > 1)}")
+        return left, facts
+
+    def _head(self) -> None:
+        left, facts = self.title()
         right = " · ".join(facts)
         self._add(f"{left}{right:>{max(WIDTH - len(left), len(right) + 2)}}", BOLD)
         self._add(RULE, DIM)
@@ -244,6 +259,7 @@ class Report:
         self._nand()
 
     def _pair(self, name: str, text: str) -> None:
+        self._pairs.append((name, text))
         label = f"{BOLD}{name:<10}{PLAIN}" if self._color else f"{name:<10}"
         self._lines.append(label + text)
 
@@ -349,7 +365,7 @@ class Report:
                 self._pair(name, ", ".join(told))
 
     def _notes(self) -> None:
-        alarms = warn.warnings(self.device, self.fio, self.rows)
+        alarms = self.alarms()
         if alarms:
             self._add()
         for text in alarms:
@@ -357,6 +373,13 @@ class Report:
             self._add(f" ! {first}", YELLOW)
             for line in rest:
                 self._add(f"   {line}", YELLOW)
+        self._add()
+        for text in self.notes():
+            for index, line in enumerate(_wrap(text, WIDTH - 2)):
+                self._add(("  " if index else "· ") + line, DIM)
+
+    def notes(self) -> list[str]:
+        """How the figures are to be read."""
         notes = []
         for row in self.rows:
             notes += [f"{row.job}: {note}" for note in row.notes]
@@ -370,10 +393,7 @@ class Report:
             "behind GC; dies, bus: share of the job's time they were busy; the drive's percentiles are upper "
             "bounds (≤ 6.25 %)"
         )
-        self._add()
-        for text in dict.fromkeys(notes):
-            for index, line in enumerate(_wrap(text, WIDTH - 2)):
-                self._add(("  " if index else "· ") + line, DIM)
+        return list(dict.fromkeys(notes))
 
 
 def _sum(parts: Iterable[tuple[str, str]]) -> str:
@@ -396,19 +416,6 @@ def _wrap(text: str, width: int) -> list[str]:
 
 def print_again(folder: Path | None) -> int:
     """'slate report DIR'."""
-    folder = folder or paths.OUT / "latest"
-    files = {}
-    for name in ("device.json", "run.json", "fio.json", "app.json"):
-        try:
-            files[name] = json.loads((folder / name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            if name not in ("fio.json", "app.json"):
-                raise SlateError(
-                    f"{folder} holds no finished run: {name} is not there",
-                    "name a directory that 'slate run' wrote (default: out/latest)",
-                ) from None
-        except (OSError, ValueError) as error:
-            raise SlateError(f"can not read {folder / name}: {error}", "run again") from None
-    shown = Report(files["device.json"], files.get("fio.json"), files["run.json"], files.get("app.json"))
-    print(shown.text(color=sys.stdout.isatty()), end="")
+    found = runfiles.load(folder or paths.OUT / "latest")
+    print(Report(found.device, found.fio, found.record, found.app).text(color=sys.stdout.isatty()), end="")
     return OK

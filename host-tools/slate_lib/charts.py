@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts as SVG for a page: by matplotlib, in the page's colours, the same bytes each time.
+
+matplotlib knows fixed colours only. So it is given ones that nobody uses, and the SVG gets
+the page's CSS variables in their places (page.py has their values, light and dark). Text
+stays text, in the page's font. Ids get the chart's number, since they share a page.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from . import paths
+from .errors import SlateError
+
+INK, GRID = "#000001", "#000002"
+COLORS = tuple(f"#0000a{n}" for n in range(8))
+_VARIABLES = {INK: "--ink", GRID: "--grid"} | {color: f"--c{n}" for n, color in enumerate(COLORS)}
+WIDTH, HEIGHT = 4.4, 2.9  # inches; one column of a telephone
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "slate",
+    "font.size": 9.5,
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9.5,
+    "legend.fontsize": 8.5,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "text.color": INK,
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": INK,
+    "xtick.color": GRID,
+    "ytick.color": GRID,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "grid.color": GRID,
+    "grid.linewidth": 0.5,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "image.interpolation": "none",
+    "figure.constrained_layout.use": True,
+}
+
+
+def _matplotlib() -> Any:
+    """From this Python or from the clone's own environment."""
+    try:
+        import matplotlib
+    except ImportError:
+        for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
+            sys.path.append(str(site))
+        try:
+            import matplotlib
+        except ImportError:
+            raise SlateError("the Python package matplotlib is not there", "run 'make venv'") from None
+    matplotlib.use("svg")
+    return matplotlib
+
+
+class Charts:
+    """Makes the charts of one page."""
+
+    def __init__(self) -> None:
+        self._lib = _matplotlib()
+        self._count = 0
+
+    @contextmanager
+    def figure(
+        self, out: list[str], what: str, rows: int = 1, height: float = HEIGHT, **more: Any
+    ) -> Iterator[Any]:
+        """Axes to draw on; the SVG is appended to out. what: for those who can not see it."""
+        import matplotlib.pyplot as plt
+
+        with self._lib.rc_context(_STYLE):
+            figure, axes = plt.subplots(rows, 1, figsize=(WIDTH, height), **more)
+            try:
+                yield axes
+                raw = io.StringIO()
+                figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": None})
+            finally:
+                plt.close(figure)
+        self._count += 1
+        out.append(_for_page(raw.getvalue(), self._count, what))
+
+
+def _for_page(svg: str, number: int, what: str) -> str:
+    """Only the element, in the page's colours and font, with ids of its own."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
+    for color, variable in _VARIABLES.items():
+        svg = svg.replace(color, f"var({variable})")
+    svg = re.sub(r"font: ([0-9.]+)px [^;\"]*", r"font-size: \1px; font-family: inherit", svg)
+    svg = re.sub(r'\bid="', f'id="c{number}-', svg)
+    svg = re.sub(r'(href=")#', rf"\1#c{number}-", svg)
+    svg = svg.replace("url(#", f"url(#c{number}-")
+    head = re.compile(r'<svg [^>]*viewBox="([^"]*)"[^>]*>')
+    text = what.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return head.sub(
+        rf'<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="\1" role="img" aria-label="{text}">',
+        svg,
+        count=1,
+    )
+
+
+# ---- axes
+
+
+def log_us(axis: Any) -> None:
+    """A logarithmic axis of µs whose ticks are plain numbers with a unit."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(numticks=8))
+    axis.set_major_formatter(FuncFormatter(lambda us, _: duration(us * 1000)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def duration(ns: float) -> str:
+    """'100 µs', '10 ms', '2 s'."""
+    for size, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if ns >= size * 0.999:
+            return f"{ns / size:g} {name}"
+    return f"{ns:g} ns"
+
+
+def legend(axes: Any, columns: int = 3) -> None:
+    """Above the axes, where no line can be."""
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        axes.legend(
+            handles,
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            ncols=columns,
+            borderaxespad=0.1,
+            handlelength=1.3,
+            columnspacing=1.0,
+        )
+
+
+def steps(axes: Any, edges: Sequence[float], values: Sequence[float], **style: Any) -> None:
+    """A value for each interval."""
+    axes.stairs(values, edges, baseline=None, **style)

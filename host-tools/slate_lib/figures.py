@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures of a run's page. Each returns SVGs with a title; none computes what a table says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from . import charts
+from .account import PARTS, OpAccount, bucket_last
+from .charts import COLORS, INK, Charts
+from .rows import Row
+from .series import Part, Series
+
+OP_COLORS = {"read": COLORS[0], "write": COLORS[1], "trim": COLORS[2], "flush": COLORS[3]}
+CAUSES = (
+    ("host-units", "host", COLORS[0]),
+    ("gc-units", "GC", COLORS[1]),
+    ("wl-units", "wear levelling", COLORS[3]),
+    ("pad-units", "padding", COLORS[7]),
+    ("meta-units", "metadata", COLORS[4]),
+)
+PART_STYLE = {
+    "path": ("guest's path", COLORS[7]),
+    "cell": ("cell", COLORS[0]),
+    "bus": ("bus", COLORS[5]),
+    "host-queue": ("behind host", COLORS[4]),
+    "gc-queue": ("behind GC", COLORS[1]),
+    "buffer": ("buffer", COLORS[2]),
+    "map": ("map", COLORS[6]),
+    "other": ("other", COLORS[3]),
+    "link": ("link", INK),
+}
+MAX_BARS = 14
+MIN_ROWS = 4  # of a time line that says something
+
+
+@dataclass
+class Span:
+    """A job's time on the drive's clock."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+
+
+def spans(rows: Iterable[Row]) -> list[Span]:
+    """Of the jobs that left marks, in order."""
+    found: dict[str, Span] = {}
+    for row in rows:
+        if row.account and row.account.end_ns > row.account.begin_ns:
+            found.setdefault(row.job, Span(row.job, row.account.begin_ns, row.account.end_ns))
+    return list(found.values())
+
+
+# ---- latency
+
+
+def cdf(op: OpAccount) -> tuple[list[float], list[float]]:
+    """Latencies in µs, each with the share of I/Os up to it, as the drive's histogram has them."""
+    total, seen = sum(op.histogram.values()), 0
+    first = min(op.histogram)
+    xs, ys = [max(first, 1) / 1000], [0.0]
+    for floor in sorted(op.histogram):
+        seen += op.histogram[floor]
+        xs.append(max(min(bucket_last(floor), op.latency_max_ns), 1) / 1000)
+        ys.append(seen / total)
+    return xs, ys
+
+
+def guest_points(fio: dict[str, Any] | None, job: str, op: str) -> tuple[list[float], list[float]]:
+    """fio's percentiles as a CDF; of the first clone."""
+    section = {"flush": "sync"}.get(op, op)
+    for found in (fio or {}).get("jobs", ()):
+        data = found.get(section, {})
+        points = data.get("lat_ns", {}).get("percentile") or data.get("clat_ns", {}).get("percentile")
+        if found["jobname"] == job and points:
+            pairs = sorted((float(share) / 100, ns / 1000) for share, ns in points.items())
+            return [ns for _, ns in pairs], [share for share, _ in pairs]
+    return [], []
+
+
+def latency(made: Charts, job: str, rows: list[Row], fio: dict[str, Any] | None) -> list[str]:
+    """A job's latency CDF: the drive's, and the guest's."""
+    out: list[str] = []
+    lines: list[tuple[list[float], list[float], dict[str, Any]]] = []
+    clones = any(row.guest and row.guest.clones > 1 for row in rows)
+    for row in rows:
+        color = OP_COLORS[row.op]
+        if row.drive and row.drive.histogram:
+            lines.append((*cdf(row.drive), {"color": color, "label": f"{row.op}, drive"}))
+        points = ([], []) if clones else guest_points(fio, job, row.op)
+        if points[0]:
+            lines.append(
+                (*points, {"color": color, "label": f"{row.op}, guest", "linestyle": "--", "marker": ".", "ms": 3})
+            )
+    if not lines:
+        return out
+    with made.figure(out, f"Latency of {job}: share of I/Os by latency") as axes:
+        draw_cdf(axes, lines)
+    return out
+
+
+def draw_cdf(axes: Any, lines: list[tuple[list[float], list[float], dict[str, Any]]], columns: int = 2) -> None:
+    """Lines of a CDF, on an axis of shares in percent."""
+    from matplotlib.ticker import PercentFormatter
+
+    for xs, ys, style in lines:
+        axes.plot(xs, ys, **{"drawstyle": "default" if "marker" in style else "steps-pre", **style})
+    axes.set_xscale("log")
+    low, high = min(min(xs) for xs, *_ in lines), max(max(xs) for xs, *_ in lines)
+    if high < 4 * low:  # a log axis without a tick says nothing
+        low, high = low / 2, high * 2
+    axes.set_xlim(low * 0.9, high * 1.1)
+    axes.set_ylim(0, 1.02)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+    charts.log_us(axes.xaxis)
+    charts.legend(axes, columns)
+
+
+# ---- time
+
+
+def time_line(made: Charts, span: Span, series: Series) -> list[str]:
+    """A job's IOPS and latencies over its time, by the drive."""
+    part = series.part(span.begin_ns, span.end_ns)
+    out: list[str] = []
+    ops = [op for op in OP_COLORS if op != "flush" and any(part.column(op, "ios"))]
+    if part.last - part.first < MIN_ROWS or not ops:
+        return out
+    with made.figure(out, f"IOPS and latency of {span.name} over time", 2, 3.7, sharex=True) as (above, below):
+        for op in ops:
+            ios, total = part.column(op, "ios"), part.column(op, "latency-sum-ns")
+            rate = [count / seconds for count, seconds in zip(ios, part.seconds())]
+            mean = [ns / count / 1000 if count else float("nan") for ns, count in zip(total, ios)]
+            most = [ns / 1000 or float("nan") for ns in part.column(op, "latency-max-ns")]
+            charts.steps(above, part.edges(), rate, color=OP_COLORS[op], label=op)
+            charts.steps(below, part.edges(), mean, color=OP_COLORS[op], label="mean")
+            charts.steps(below, part.edges(), most, color=OP_COLORS[op], linestyle=":", label="longest")
+        above.set_ylim(bottom=0)
+        above.set_ylabel("IOPS")
+        _thousands(above.yaxis)
+        charts.legend(above)
+        below.set_yscale("log")
+        charts.log_us(below.yaxis)
+        below.set_ylabel("mean, ··· longest")
+        _seconds(below, part)
+    return out
+
+
+def programmed(made: Charts, series: Series, unit_bytes: int, jobs: list[Span]) -> list[str]:
+    """What was programmed, by cause, and free blocks."""
+    part = series.part()
+    out: list[str] = []
+    told = [cause for cause in CAUSES if any(part.column("drive", cause[0]))]
+    free = part.column("drive", "free-blocks")
+    known = not any(value >= 1 << 63 for value in free)
+    if part.last < MIN_ROWS or not (told or known):
+        return out
+    with made.figure(
+        out, "Programmed by cause, and free blocks, over time", 1 + known, 3.7 if known else 2.9, sharex=True
+    ) as axes:
+        above = axes[0] if known else axes
+        base = [0.0] * len(free)
+        for key, name, color in told:
+            added = [
+                units * unit_bytes / (1 << 20) / seconds
+                for units, seconds in zip(part.column("drive", key), part.seconds())
+            ]
+            top = [a + b for a, b in zip(base, added)]
+            above.stairs(top, part.edges(), baseline=base, fill=True, color=color, linewidth=0, label=name)
+            base = top
+        above.set_ylim(bottom=0)
+        above.set_ylabel("MiB/s")
+        charts.legend(above)
+        last = above
+        if known:
+            last = axes[1]
+            charts.steps(last, part.edges(), free, color=COLORS[2])
+            last.set_ylabel("free blocks")
+            last.set_ylim(0, max(*free, 1) * 1.08)
+        for one in (above, last) if known else (above,):
+            _job_lines(one, jobs)
+        _seconds(last, part)
+    return out
+
+
+def busy_map(made: Charts, series: Series, what: str, name: str) -> list[str]:
+    """Each die's, or channel's, share of busy time, over time."""
+    shares = series.busy(what)
+    out: list[str] = []
+    if series.rows < MIN_ROWS or not shares:
+        return out
+    height = min(2.0 + 0.09 * len(shares), 5.0)
+    with made.figure(out, f"How busy each {name} was over time", 1, height) as axes:
+        picture = axes.imshow(
+            shares,
+            aspect="auto",
+            cmap="viridis",
+            vmin=0,
+            vmax=1,
+            extent=(series.begin_ns / 1e9, series.end_ns / 1e9, len(shares) - 0.5, -0.5),
+        )
+        axes.grid(False)
+        axes.set_ylabel(name)
+        axes.yaxis.get_major_locator().set_params(integer=True)
+        _seconds(axes, series.part())
+        _scale(picture, axes, percent=True)
+    return out
+
+
+def _job_lines(axes: Any, jobs: list[Span]) -> None:
+    for span in jobs:
+        axes.axvline(span.begin_ns / 1e9, color=INK, linewidth=0.7, linestyle=(0, (2, 3)))
+
+
+def _seconds(axes: Any, part: Part) -> None:
+    edges = part.edges()
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_xlabel("drive's time, s")
+
+
+def _thousands(axis: Any) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"))
+
+
+def _scale(picture: Any, axes: Any, percent: bool = False) -> None:
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    bar = axes.figure.colorbar(picture, ax=axes, pad=0.02, aspect=25)
+    bar.outline.set_visible(False)
+    if percent:
+        bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+    else:
+        bar.ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+
+
+# ---- where the time went
+
+
+def where(made: Charts, rows: list[Row]) -> list[str]:
+    """The mean latency of each job, taken apart."""
+    shown = [row for row in rows if row.drive and row.drive.ios][:MAX_BARS]
+    out: list[str] = []
+    if not shown:
+        return out
+    bars = [_parts(row) for row in shown]
+    longest = max(sum(bar.values()) for bar in bars) or 1.0
+    used = [part for part in PART_STYLE if any(bar.get(part, 0) > 0.002 * longest for bar in bars)]
+    names = [f"{row.job[:16]}\n{row.op}" for row in shown]
+    with made.figure(out, "Mean latency by cause", 1, 1.5 + 0.42 * len(shown)) as axes:
+        left = [0.0] * len(shown)
+        for part in used:
+            label, color = PART_STYLE[part]
+            widths = [bar.get(part, 0.0) for bar in bars]
+            axes.barh(range(len(shown)), widths, left=left, color=color, label=label, height=0.66)
+            left = [a + b for a, b in zip(left, widths)]
+        axes.set_yticks(range(len(shown)), names)
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.set_xlabel("µs")
+        axes.grid(False, axis="y")
+        charts.legend(axes, 3)
+    return out
+
+
+def _parts(row: Row) -> dict[str, float]:
+    """µs by part."""
+    assert row.drive
+    found = {part: row.drive.mean_part_ns(part) / 1000 for part in PARTS}
+    return found | {"path": max(row.path_ns() or 0, 0) / 1000}
+
+
+def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]:
+    """How long I/Os spent in each part, for each second of the drive's time: by that, how many wait there."""
+    part = series.part()
+    out: list[str] = []
+    if part.last < MIN_ROWS:
+        return out
+    with made.figure(out, "I/Os inside the drive by what they wait for, over time") as axes:
+        base = [0.0] * (part.last - part.first)
+        for key in PARTS:
+            spent = [sum(ns) for ns in zip(*(part.column(op, f"{key}-ns") for op in OP_COLORS))]
+            added = [ns / 1e9 / seconds for ns, seconds in zip(spent, part.seconds())]
+            if not any(value > 0.002 for value in added):
+                continue
+            label, color = PART_STYLE[key]
+            top = [a + b for a, b in zip(base, added)]
+            axes.stairs(top, part.edges(), baseline=base, fill=True, color=color, linewidth=0, label=label)
+            base = top
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("I/Os")
+        _job_lines(axes, jobs)
+        _seconds(axes, part)
+        charts.legend(axes, 3)
+    return out
+
+
+# ---- wear
+
+
+def wear(made: Charts, blocks: dict[str, Any], key: str, what: str) -> list[str]:
+    """A number of each block, a plane a row."""
+    values, per_plane = blocks[key], blocks["blocks-per-plane"]
+    out: list[str] = []
+    if not values:
+        return out
+    bad = [state == "b" for state in blocks["states"]]
+    planes = [
+        [float("nan") if bad[at] else values[at] for at in range(plane, plane + per_plane)]
+        for plane in range(0, len(values), per_plane)
+    ]
+    good = [value for value, is_bad in zip(values, bad) if not is_bad] or [0]
+    with made.figure(out, f"{what} of each block", 1, min(2.0 + 0.09 * len(planes), 5.0)) as axes:
+        picture = axes.imshow(
+            planes,
+            aspect="auto",
+            cmap="viridis",
+            vmin=min(0, *good),
+            vmax=max(1, *good),
+            extent=(-0.5, per_plane - 0.5, len(planes) - 0.5, -0.5),
+        )
+        axes.grid(False)
+        axes.set_xlabel("block of the plane")
+        axes.set_ylabel("plane")
+        axes.yaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        _scale(picture, axes)
+    return out
+
+

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate report --html': a run as one page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from . import figures, page, paths, rows, units
+from .account import PARTS
+from .charts import Charts
+from .errors import OK, SlateError
+from .page import Table
+from .report import PART_COLUMNS, Report
+from .rows import Row
+from .runfiles import RunFiles
+
+Cell = str | tuple[str, float | None]
+
+
+def us(ns: float | None) -> Cell:
+    """A latency."""
+    return (units.us(ns), ns)
+
+
+def latency_table(shown: Report) -> Table:
+    """What the guest saw, and the drive."""
+    table = Table("latency", ("job", "", "by", "I/Os", "IOPS", "MiB/s", "mean, µs", "p50", "p99", "p99.9", "max"))
+    before = None
+    for row in shown.rows:
+        name, new = (row.job, True) if row.job != before else ("", False)
+        before = row.job
+        if guest := row.guest:
+            figures_: list[Cell] = [us(ns) for ns in (guest.mean_ns, guest.p50, guest.p99, guest.p999, guest.max_ns)]
+            rate: list[Cell] = [
+                (units.count(guest.ios), guest.ios),
+                (units.rate(guest.iops), guest.iops),
+                (f"{guest.bytes_per_s / (1 << 20):,.1f}", guest.bytes_per_s),
+            ]
+            table.add(name, [row.op, "guest", *rate, *figures_], new)
+            name, new = "", False
+        if drive := row.drive:
+            points = [drive.percentile_ns(permille) for permille in (500, 990, 999)]
+            table.add(
+                name,
+                [
+                    row.op,
+                    "drive",
+                    (units.count(drive.ios), drive.ios),
+                    "",
+                    "",
+                    us(drive.mean_ns()),
+                    *(us(ns) for ns in points),
+                    us(drive.latency_max_ns),
+                ],
+                new,
+            )
+    return table
+
+
+def parts_table(shown: Report) -> Table:
+    """The guest's mean taken apart."""
+    heads = {key: title for key, title, _ in PART_COLUMNS}
+    parts = [part for part in PARTS if part != "link" or shown.device.total.op["read"].parts_ns["link"]]
+    table = Table("parts", ("job", "", "guest, µs", "path", *(heads[part] for part in parts), "dies", "bus"))
+    before = None
+    for row in shown.rows:
+        if not row.drive:
+            continue
+        table.add(row.job if row.job != before else "", _part_cells(shown, row, parts), row.job != before)
+        before = row.job
+    return table
+
+
+def _part_cells(shown: Report, row: Row, parts: list[str]) -> list[Cell]:
+    assert row.drive
+    busy: list[Cell] = [
+        "-" if share is None else (f"{100 * share:.0f} %", share) for share in rows.busy(shown.device, row)
+    ]
+    return [
+        row.op,
+        us(row.guest.mean_ns) if row.guest else "-",
+        us(row.path_ns()),
+        *(us(row.drive.mean_part_ns(part)) for part in parts),
+        *busy,
+    ]
+
+
+def drive_table(shown: Report) -> Table:
+    """The whole run, in words."""
+    table = Table("drive", (), words=True)
+    for name, told in shown.drive_lines():
+        table.add(name, [told])
+    return table
+
+
+def app_table(shown: Report) -> Table:
+    """What the application said of itself."""
+    assert shown.app
+    table = Table("application", ("application", "operations", "per s", "mean, µs", "p50", "p99", "max"))
+    for part in shown.app["parts"]:
+        rate = part["operations"] / part["seconds"] if part["seconds"] else 0
+        table.add(
+            part["name"],
+            [
+                (units.count(part["operations"]), part["operations"]),
+                (units.rate(rate), rate),
+                *(us(part["latency_ns"][key]) for key in ("mean", "p50", "p99", "max")),
+            ],
+        )
+    return table
+
+
+def _job_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
+    found = []
+    spans = {span.name: span for span in figures.spans(shown.rows)}
+    for job in dict.fromkeys(row.job for row in shown.rows):
+        mine = [row for row in shown.rows if row.job == job]
+        for svg in figures.latency(made, job, mine, run.fio):
+            found.append(page.figure(svg, job, "share of I/Os up to a latency"))
+        if job in spans and run.series:
+            for svg in figures.time_line(made, spans[job], run.series):
+                found.append(page.figure(svg, job, "over time, by the drive"))
+    return found
+
+
+def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
+    if not run.series:
+        return []
+    jobs = figures.spans(shown.rows)
+    wanted = (
+        ("Programmed, and free blocks", "by cause; a dotted line: a job begins",
+         figures.programmed(made, run.series, shown.device.unit_bytes, jobs)),
+        ("Inside the drive", "I/Os at a time, by what they wait for",
+         figures.where_over_time(made, run.series, jobs)),
+        ("Dies", "share of the time busy", figures.busy_map(made, run.series, "dies", "die")),
+        ("Channels", "share of the time busy", figures.busy_map(made, run.series, "channels", "channel")),
+    )
+    return [page.figure(svg, title, about) for title, about, svgs in wanted for svg in svgs]
+
+
+def _wear_charts(made: Charts, run: RunFiles) -> list[str]:
+    if not run.blocks:
+        return []
+    found = [
+        page.figure(svg, "Erases", "of each block, at the end; white: bad blocks")
+        for svg in figures.wear(made, run.blocks, "erases", "Erases")
+    ]
+    if run.blocks["valid-units"]:
+        found += [
+            page.figure(svg, "Valid mapping units", "of each block, at the end")
+            for svg in figures.wear(made, run.blocks, "valid-units", "Valid units")
+        ]
+    return found
+
+
+def render(run: RunFiles) -> str:
+    """The page of a run."""
+    shown = Report(run.device, run.fio, run.record, run.app)
+    made = Charts()
+    left, facts = shown.title()
+    parts = [f"<h1>{page.text(left)}</h1>", f'<p class="facts">{page.text(" · ".join(facts))}</p>']
+    parts += [f'<p class="alarm">{page.text(alarm)}</p>' for alarm in shown.alarms()]
+    if shown.app:
+        parts += [page.heading("Application"), app_table(shown).html()]
+    if shown.rows:
+        parts += [
+            page.heading("Latency", "what the guest saw, and what the drive says of the same I/Os"),
+            latency_table(shown).html(),
+            page.charts(_job_charts(made, shown, run)),
+        ]
+    if any(row.drive for row in shown.rows):
+        parts += [
+            page.heading("Where the time went", "the guest's mean, taken apart; µs"),
+            parts_table(shown).html(),
+            page.charts([page.figure(svg, "Mean latency by cause") for svg in figures.where(made, shown.rows)]),
+        ]
+    parts += [page.heading("The drive", "the whole run, boot included"), drive_table(shown).html()]
+    over_time = _time_charts(made, shown, run)
+    if over_time:
+        parts += [page.heading("Over time"), page.charts(over_time)]
+    wear = _wear_charts(made, run)
+    if wear:
+        parts += [page.heading("Blocks", "a plane a row"), page.charts(wear)]
+    parts.append(page.notes(_notes(shown, run)))
+    return page.page(f"{left} - Slate", parts)
+
+
+def _notes(shown: Report, run: RunFiles) -> list[str]:
+    found = list(shown.notes())
+    if run.series:
+        found.append(
+            f"over time: an interval is {run.series.interval_ns / 1e6:g} ms; an I/O counts when the drive knows "
+            "its end; the time of a flash command that goes beyond its interval is carried over to the next"
+        )
+    else:
+        found.append("there is no time line: this run has no series.json (it is older, or was made by another QEMU)")
+    return found
+
+
+def write(path: Path, text: str) -> None:
+    """The file, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise SlateError(
+            f"can not write {paths.short(path)}: {(error.strerror or str(error)).lower()}",
+            "name a file in a directory that is there and may be written to: --html FILE",
+        ) from None
+    print(f"slate: wrote {paths.short(path)}")
+
+
+def report(run: RunFiles, path: Path | None) -> int:
+    """'slate report DIR --html [FILE]'."""
+    write(path or run.path / "report.html", render(run))
+    return OK
