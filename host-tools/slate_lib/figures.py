@@ -242,14 +242,15 @@ def _scale(picture: Any, axes: Any, percent: bool = False) -> None:
 
 
 def where(made: Charts, rows: list[Row]) -> list[str]:
-    """The mean latency of each job, taken apart."""
+    """The mean latency of each job, taken apart: shares, for reads and writes lie far apart."""
+    from matplotlib.ticker import PercentFormatter
+
     shown = [row for row in rows if row.drive and row.drive.ios][:MAX_BARS]
     out: list[str] = []
     if not shown:
         return out
-    bars = [_parts(row) for row in shown]
-    longest = max(sum(bar.values()) for bar in bars) or 1.0
-    used = [part for part in PART_STYLE if any(bar.get(part, 0) > 0.002 * longest for bar in bars)]
+    bars = [_shares(row) for row in shown]
+    used = [part for part in PART_STYLE if any(bar[part] > 0.002 for bar in bars)]
     names = [f"{row.job[:16]}\n{row.op}" for row in shown]
     with made.figure(out, "Mean latency by cause", 1, 1.5 + 0.42 * len(shown)) as axes:
         left = [0.0] * len(shown)
@@ -260,17 +261,19 @@ def where(made: Charts, rows: list[Row]) -> list[str]:
             left = [a + b for a, b in zip(left, widths)]
         axes.set_yticks(range(len(shown)), names)
         axes.set_ylim(len(shown) - 0.5, -0.5)
-        axes.set_xlabel("µs")
+        axes.set_xlim(0, 1)
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
         axes.grid(False, axis="y")
         charts.legend(axes, 3)
     return out
 
 
-def _parts(row: Row) -> dict[str, float]:
-    """µs by part."""
+def _shares(row: Row) -> dict[str, float]:
+    """Of the mean, by part."""
     assert row.drive
-    found = {part: row.drive.mean_part_ns(part) / 1000 for part in PARTS}
-    return found | {"path": max(row.path_ns() or 0, 0) / 1000}
+    found = {part: row.drive.mean_part_ns(part) for part in PARTS} | {"path": max(row.path_ns() or 0, 0)}
+    total = sum(found.values()) or 1.0
+    return {part: ns / total for part, ns in found.items()}
 
 
 def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]:
@@ -281,11 +284,14 @@ def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]
         return out
     with made.figure(out, "I/Os inside the drive by what they wait for, over time") as axes:
         base = [0.0] * (part.last - part.first)
+        spent = {
+            key: [sum(ns) for ns in zip(*(part.column(op, f"{key}-ns") for op in OP_COLORS))] for key in PARTS
+        }
+        worth = 0.005 * sum(map(sum, spent.values()))
         for key in PARTS:
-            spent = [sum(ns) for ns in zip(*(part.column(op, f"{key}-ns") for op in OP_COLORS))]
-            added = [ns / 1e9 / seconds for ns, seconds in zip(spent, part.seconds())]
-            if not any(value > 0.002 for value in added):
+            if sum(spent[key]) <= worth:
                 continue
+            added = [ns / 1e9 / seconds for ns, seconds in zip(spent[key], part.seconds())]
             label, color = PART_STYLE[key]
             top = [a + b for a, b in zip(base, added)]
             axes.stairs(top, part.edges(), baseline=base, fill=True, color=color, linewidth=0, label=label)

@@ -173,7 +173,7 @@ def render(run: RunFiles) -> str:
         parts += [
             page.heading("Where the time went", "the guest's mean, taken apart; µs"),
             parts_table(shown).html(),
-            page.charts([page.figure(svg, "Mean latency by cause") for svg in figures.where(made, shown.rows)]),
+            page.charts([page.figure(svg, "Mean latency by cause", "shares") for svg in figures.where(made, shown.rows)]),
         ]
     parts += [page.heading("The drive", "the whole run, boot included"), drive_table(shown).html()]
     over_time = _time_charts(made, shown, run)

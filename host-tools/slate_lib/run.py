@@ -16,6 +16,7 @@ from typing import Any
 from . import apps, command, device, drivefile, facts, load, paths, powercut, process, qmp, recording
 from . import report, series, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
+from .live import Live
 from .options import RunOptions
 from .rundir import RunDir
 from .watch import POLL_SECONDS, Progress, Watcher
@@ -179,7 +180,10 @@ class Run:
             self.watcher.guest_began = time.monotonic()
             if not self.options.shell:
                 self.progress.line("qemu", f"started, drive {self._prepared()}", self.phases["start"])
-            reason = await self._until(monitor.shutdown(), qemu)
+            live = Live(monitor) if self.progress.live else None
+            reason = await self._until(monitor.shutdown(), qemu, live)
+            if live:
+                await live.stop()
             self._mark("guest")
             self.watcher.poll(None)
             power = await monitor.power(command.NODE) if self.options.cuts else {}
@@ -234,7 +238,7 @@ class Run:
         aged = f" and aged {options.age:g}x" if options.age else ""
         return f"filled to {options.fill or 0:g} %{aged}"
 
-    async def _until(self, waiting: Any, qemu: process.Qemu) -> Any:
+    async def _until(self, waiting: Any, qemu: process.Qemu, live: Live | None = None) -> Any:
         """Await something while watching the guest and the process."""
         task = asyncio.ensure_future(waiting)
         watch = not self.options.shell
@@ -248,6 +252,7 @@ class Run:
                         raise ConnectionResetError("QEMU is gone")
                 looks += 1
                 if watch and "start" in self.phases and "guest" not in self.phases:
+                    self.watcher.live = live.poll() if live else ""
                     busy = not self.options.realtime and looks % 20 == 0
                     self.watcher.poll(qemu.cpu_seconds() if busy else self.watcher.cpu)
                 if looks % 20 == 0:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -46,7 +47,8 @@ class Progress:
     def now(self, text: str) -> None:
         """What goes on; overwritten by what comes next."""
         if self.live:
-            self.stream.write(f"\r\033[K{text}")
+            room = shutil.get_terminal_size().columns - 1  # a line that wraps can not be overwritten
+            self.stream.write(f"\r\033[K{text[:room]}")
             self.stream.flush()
             self._shown = True
 
@@ -68,6 +70,7 @@ class Watcher:
         self.wall: dict[str, float] = {}  # name -> host seconds since the start
         self.guest_began = self.progress.started
         self.job_rc: int | None = None
+        self.live = ""  # what else a terminal shows
         self._tail = b""
         self._position = 0
         self._sizes = (0, 0)
@@ -163,4 +166,4 @@ class Watcher:
         doing = {0: "booting", 1: "starting the job", 2: "running the job", 3: "sending results"}.get(
             sum(not name.startswith("app-") for name in self.phases), "powering off"
         )
-        self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s")
+        self.progress.now(f"guest     {doing} ... {now - self.progress.started:.0f} s{self.live}")

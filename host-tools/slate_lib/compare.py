@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate compare': runs side by side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import figures, htmlreport, page, paths, runfiles, units
+from .account import waf
+from .charts import COLORS, Charts
+from .errors import OK, SlateError
+from .page import Table
+from .report import BOLD, DIM, PLAIN, Report
+from .rows import Row
+from .runfiles import RunFiles
+
+NAME, WIDTH = 26, 19  # of the columns of the text
+Words = Callable[[float | None], str]
+
+
+@dataclass
+class Line:
+    """A figure of every run; None where a run has none."""
+
+    what: str
+    words: Words
+    values: list[float | None]
+
+
+@dataclass
+class Group:
+    """Figures of one kind of I/O of one job, or of the whole run."""
+
+    name: str
+    lines: list[Line]
+
+
+def _digits(form: str) -> Words:
+    return lambda value: "-" if value is None else format(value, form)
+
+
+def _whole(value: float | None) -> str:
+    return "-" if value is None else units.count(value)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def _rate(value: float | None) -> str:
+    return "-" if value is None else units.rate(value)
+
+
+# Figures of a job: what, how it is worded, from a row.
+_JOB: tuple[tuple[str, Words, Callable[[Row], float | None]], ...] = (
+    ("IOPS", _rate, lambda row: row.guest.iops if row.guest else None),
+    ("guest mean, µs", units.us, lambda row: row.guest.mean_ns if row.guest else None),
+    ("guest p50", units.us, lambda row: row.guest.p50 if row.guest else None),
+    ("guest p99", units.us, lambda row: row.guest.p99 if row.guest else None),
+    ("guest p99.9", units.us, lambda row: row.guest.p999 if row.guest else None),
+    ("guest max", units.us, lambda row: row.guest.max_ns if row.guest else None),
+    ("drive mean, µs", units.us, lambda row: row.drive.mean_ns() if row.drive else None),
+    ("drive p99", units.us, lambda row: row.drive.percentile_ns(990) if row.drive else None),
+    ("behind host", units.us, lambda row: row.drive.mean_part_ns("host-queue") if row.drive else None),
+    ("behind GC", units.us, lambda row: row.drive.mean_part_ns("gc-queue") if row.drive else None),
+)
+
+
+def _waf(shown: Report) -> float | None:
+    found = waf(shown.device.total, shown.device.unit_bytes)
+    return found["total"] if found else None
+
+
+def _busy(shown: Report, what: str) -> float | None:
+    found = shown.device.busy(what)
+    return found.mean if found else None
+
+
+_RUN: tuple[tuple[str, Words, Callable[[Report], float | None]], ...] = (
+    ("read, MiB", _digits(",.1f"), lambda shown: shown.device.total.op["read"].bytes / (1 << 20)),
+    ("written, MiB", _digits(",.1f"), lambda shown: shown.device.total.op["write"].bytes / (1 << 20)),
+    ("WAF", _digits(".3f"), _waf),
+    ("GC runs", _whole, lambda shown: shown.device.total.ftl.get("gc-runs", 0)),
+    ("blocks erased", _whole, lambda shown: shown.device.total.nand_total("erases")),
+    ("dies busy", _share, lambda shown: _busy(shown, "dies")),
+    ("channels busy", _share, lambda shown: _busy(shown, "channels")),
+)
+
+
+class Comparison:
+    """Runs, and what is told of them."""
+
+    def __init__(self, runs: list[RunFiles]):
+        self.runs = runs
+        self.shown = [Report(run.device, run.fio, run.record, run.app) for run in runs]
+        self.names = _names(runs)
+        self.groups = [*self._jobs(), self._whole()]
+        self.differs = list(self._settings())
+
+    def rows(self, key: tuple[str, str]) -> list[Row | None]:
+        """A job's reads, say, in every run."""
+        return [next((row for row in shown.rows if (row.job, row.op) == key), None) for shown in self.shown]
+
+    def keys(self) -> list[tuple[str, str]]:
+        """Jobs and kinds of I/O, in the order of the runs."""
+        return list(dict.fromkeys((row.job, row.op) for shown in self.shown for row in shown.rows))
+
+    def _jobs(self) -> Iterator[Group]:
+        for key in self.keys():
+            rows = self.rows(key)
+            lines = [Line(what, words, [get(row) if row else None for row in rows]) for what, words, get in _JOB]
+            lines = [line for line in lines if any(value for value in line.values)]
+            yield Group(" ".join(key), lines)
+
+    def _whole(self) -> Group:
+        return Group(
+            "whole run", [Line(what, words, [get(shown) for shown in self.shown]) for what, words, get in _RUN]
+        )
+
+    def _settings(self) -> Iterator[tuple[str, list[str]]]:
+        """What was not the same: of the drive, then of the run."""
+        tables = [shown.device.settings for shown in self.shown]
+        for key in sorted(set().union(*tables)):
+            values = [table.get(key, "-") for table in tables]
+            if len(set(values)) > 1:
+                yield key, values
+        for key in ("profile", "job", "script", "app", "content", "load", "seed", "smp", "age", "fill_percent",
+                    "kernel", "virtual_time"):
+            values = [str(run.record["settings"].get(key, "-")) for run in self.runs]
+            if len(set(values)) > 1:
+                yield key, values
+
+
+def _names(runs: list[RunFiles]) -> list[str]:
+    """The folders', as short as they still differ."""
+    names = [run.name for run in runs]
+    if len(set(names)) < len(names):
+        names = [paths.short(run.path) for run in runs]
+    return names
+
+
+def _ratio(line: Line, number: int) -> str:
+    first, value = line.values[0], line.values[number]
+    if not number or not first or value is None or value == first:
+        return ""
+    ratio = value / first
+    return f" ({ratio:.2f}x)" if ratio < 100 else f" ({ratio:.0f}x)"
+
+
+def text(found: Comparison, color: bool) -> str:
+    """For a terminal."""
+    bold, dim, plain = (BOLD, DIM, PLAIN) if color else ("", "", "")
+    width = max(WIDTH, *(len(name) + 2 for name in found.names))
+    lines = [bold + f"{'':<{NAME}}" + "".join(f"{name:>{width}}" for name in found.names) + plain]
+    for group in found.groups:
+        lines.append(bold + group.name + plain)
+        for line in group.lines:
+            cells = [f"{line.words(value)}{_ratio(line, i)}" for i, value in enumerate(line.values)]
+            lines.append(f"  {line.what:<{NAME - 2}}" + "".join(f"{cell:>{width}}" for cell in cells))
+    lines.append(bold + "what differs" + plain)
+    for key, values in found.differs:
+        short = [value if len(value) < width else "…" + value[-width + 3 :] for value in values]
+        lines.append(f"  {key:<{NAME - 2}}" + "".join(f"{value:>{width}}" for value in short))
+    if not found.differs:
+        lines.append("  nothing that a run records: not a setting, not the job, not the seed")
+    lines.append(f"{dim}(…x): of the first run's{plain}")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def render(found: Comparison) -> str:
+    """The page."""
+    title = f"{len(found.runs)} runs side by side"
+    parts = [f"<h1>{title}</h1>", f'<p class="facts">{page.text(" · ".join(found.names))}</p>']
+    parts += [page.heading("Latency", "share of I/Os up to a latency, by the drive"), page.charts(_charts(found))]
+    table = Table("compare", ("", *found.names))
+    for group in found.groups:
+        table.add(group.name, [""] * len(found.names), new=True)
+        for line in group.lines:
+            table.add(
+                "\u2003" + line.what,
+                [(f"{line.words(value)}{_ratio(line, i)}", value) for i, value in enumerate(line.values)],
+            )
+    parts += [page.heading("Figures", "(…x): of the first run's"), table.html()]
+    differs = Table("differs", ("", *found.names))
+    for key, values in found.differs:
+        differs.add(key, values)
+    parts += [
+        page.heading("What differs"),
+        differs.html() if found.differs else "<p>Nothing that a run records.</p>",
+    ]
+    return page.page(f"{title} - Slate", parts)
+
+
+def _charts(found: Comparison) -> list[str]:
+    made, out = Charts(), []
+    for key in found.keys():
+        lines = []
+        for number, row in enumerate(found.rows(key)):
+            if row and row.drive and row.drive.histogram:
+                style = {
+                    "color": COLORS[number % len(COLORS)],
+                    "linestyle": ("-", "--", ":")[number // len(COLORS) % 3],
+                    "label": found.names[number],
+                }
+                lines.append((*figures.cdf(row.drive), style))
+        if not lines:
+            continue
+        svgs: list[str] = []
+        with made.figure(svgs, f"Latency of {' '.join(key)} in each run") as axes:
+            figures.draw_cdf(axes, lines)
+        out += [page.figure(svg, " ".join(key)) for svg in svgs]
+    return out
+
+
+def run(folders: list[Path], target: Path | None) -> int:
+    """'slate compare A B ...'."""
+    if len(folders) < 2:
+        raise SlateError("one run alone can not be compared", "name two or more: slate compare DIR DIR ...")
+    found = Comparison([runfiles.load(folder) for folder in folders])
+    print(text(found, sys.stdout.isatty()), end="")
+    if target:
+        htmlreport.write(target, render(found))
+    return OK

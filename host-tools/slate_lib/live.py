@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a terminal shows of a run that goes on: read from the drive's counters (SPEC.md).
+
+Reading a log takes no virtual time and changes nothing in the machine, so that the
+run's results are the same with and without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import time
+from dataclasses import dataclass
+
+from . import command, qmp, units
+
+COUNTERS_LOG, IDENTITY_LOG = 0xD1, 0xD0
+PERIOD_SECONDS = 1.0
+# Places of counters in their groups: slate_wire.h
+_IOS, _BYTES = 0, 1
+_WRITE = 1
+_HOST_UNITS, _META_UNITS, _PAD_UNITS, _GC_RUNS, _GC_UNITS, _WL_UNITS = 8, 9, 10, 11, 12, 17
+
+
+@dataclass
+class Counters:
+    """Log 0xd1, as far as it is shown."""
+
+    at_ns: int
+    ios: int
+    written: int
+    programmed: int  # units
+    gc_runs: int
+
+
+def decode(log: bytes) -> Counters:
+    """From the log's bytes."""
+    at_ns = struct.unpack_from("<Q", log, 16)[0]
+    ops, op_words, ftl_words = struct.unpack_from("<III", log, 32)
+    words = struct.unpack_from(f"<{ops * op_words + ftl_words}Q", log, 64)
+    ftl = words[ops * op_words :]
+    return Counters(
+        at_ns,
+        sum(words[op * op_words + _IOS] for op in range(ops)),
+        words[_WRITE * op_words + _BYTES],
+        sum(ftl[i] for i in (_HOST_UNITS, _META_UNITS, _PAD_UNITS, _GC_UNITS, _WL_UNITS)),
+        ftl[_GC_RUNS],
+    )
+
+
+def words(before: Counters | None, now: Counters, unit_bytes: int, wall_seconds: float) -> str:
+    """A line about it. wall_seconds: since `before`."""
+    text = f" · {now.at_ns / 1e9:.2f} s virtual"
+    passed = now.at_ns - before.at_ns if before else 0
+    if before and passed > 0 and wall_seconds > 0:
+        text += f" ({passed / 1e9 / wall_seconds:.2g}x)"
+        text += f" · {units.rate((now.ios - before.ios) / passed * 1e9)} IOPS"
+    if now.written:
+        text += f" · WAF {now.programmed * unit_bytes / now.written:.2f}"
+    if now.gc_runs:
+        text += f" · GC {units.count(now.gc_runs)} runs"
+    return text
+
+
+class Live:
+    """Asks now and then; never waits, and never fails."""
+
+    def __init__(self, monitor: qmp.Monitor):
+        self._monitor = monitor
+        self._task: asyncio.Task[bytes | None] | None = None
+        self._asked = 0.0
+        self._unit = 0
+        self._before: tuple[Counters, float] | None = None
+        self.text = ""
+
+    def poll(self) -> str:
+        """What was seen last."""
+        now = time.monotonic()
+        if self._task and self._task.done():
+            self._take(self._task)
+            self._task = None
+        if not self._task and now - self._asked >= PERIOD_SECONDS:
+            self._asked = now
+            log = COUNTERS_LOG if self._unit else IDENTITY_LOG
+            self._task = asyncio.ensure_future(self._monitor.log(command.NODE, log))
+        return self.text
+
+    def _take(self, task: asyncio.Task[bytes | None]) -> None:
+        log = None if task.cancelled() or task.exception() else task.result()
+        if not log:
+            return
+        if not self._unit:
+            self._unit = struct.unpack_from("<I", log, 40)[0]
+            self._asked = 0.0
+            return
+        counters = decode(log)
+        before, when = self._before or (None, self._asked)
+        self.text = words(before, counters, self._unit, self._asked - when)
+        self._before = (counters, self._asked)
+
+    async def stop(self) -> None:
+        """Nothing is under way any more."""
+        if self._task:
+            await asyncio.wait((self._task,), timeout=5)
+            if self._task.done():
+                self._take(self._task)
+            else:
+                self._task.cancel()
+            self._task = None
