@@ -67,8 +67,8 @@ run: build $(SMALL) ## build what is missing, boot a guest on the drive, run JOB
 shell: build $(SMALL) ## an interactive guest on the drive
 	@host-tools/slate run --shell $(RUN_ARGS)
 
-report: ## print the last run's report again
-	@host-tools/slate report
+report: ## print the last run's report again; HTML=FILE: write it as a page with charts
+	@host-tools/slate report $(if $(HTML),--html '$(HTML)')
 
 replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=FILE REPLAY='options'
 	@$(CORE)/slate-replay --profile '$(or $(PROFILE),nand-emu/profiles/default.ini)' $(REPLAY) $(foreach t,$(TRACE),'$(t)')

@@ -119,10 +119,13 @@ def _for_page(svg: str, number: int, what: str) -> str:
 
 
 def log_us(axis: Any) -> None:
-    """A logarithmic axis of µs whose ticks are plain numbers with a unit."""
+    """A logarithmic axis of µs whose ticks are plain numbers with a unit; after all is drawn."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axis.set_major_locator(LogLocator(numticks=8))
+    low, high = sorted(axis.get_view_interval())
+    if high < 4 * low:  # no tick might be in it
+        axis.set_view_interval(low / 2, high * 2, ignore=True)
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 40 * low else (1,), numticks=8))
     axis.set_major_formatter(FuncFormatter(lambda us, _: duration(us * 1000)))
     axis.set_minor_formatter(NullFormatter())
 

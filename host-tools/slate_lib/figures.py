@@ -110,8 +110,6 @@ def draw_cdf(axes: Any, lines: list[tuple[list[float], list[float], dict[str, An
         axes.plot(xs, ys, **{"drawstyle": "default" if "marker" in style else "steps-pre", **style})
     axes.set_xscale("log")
     low, high = min(min(xs) for xs, *_ in lines), max(max(xs) for xs, *_ in lines)
-    if high < 4 * low:  # a log axis without a tick says nothing
-        low, high = low / 2, high * 2
     axes.set_xlim(low * 0.9, high * 1.1)
     axes.set_ylim(0, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))

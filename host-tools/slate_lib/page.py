@@ -42,7 +42,7 @@ figcaption b { color: var(--ink); }
 svg { display: block; width: 100%; height: auto; font-family: inherit; }
 svg image { image-rendering: pixelated; }
 @media print {
-  :root { --paper: #fff; --ink: #000; --dim: #444; --grid: #999; --line: #ccc; --c0: #0072b2; --c1: #d55e00;
+  :root { --paper: #fff; --ink: #000; --dim: #444; --grid: #c4c8cc; --line: #ccc; --c0: #0072b2; --c1: #d55e00;
     --c2: #009e73; --c3: #c23b78; --c4: #b58900; --c5: #3aa0da; --c6: #7a52a8; --c7: #7f8890;
     --alarm: #6a3a00; --alarm-paper: #fff; }
   body { padding: 0; font-size: 10pt; max-width: none; }

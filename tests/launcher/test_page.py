@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report's page: what it says is what the files say, and a browser finds nothing wrong with it.
+
+golden/ is a run of tests/guest/determinism.fio on small.ini, aged once.
+"""
+
+import contextlib
+import functools
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+
+from support import ROOT
+from slate_lib import cli, compare, figures, htmlreport, live, report, rows, runfiles, series
+from slate_lib.charts import Charts
+from slate_lib.errors import SlateError
+
+GOLDEN = Path(__file__).parent / "golden"
+CHROMIUM = shutil.which("chromium")
+
+
+def raw(name):
+    return json.loads((GOLDEN / name).read_text())
+
+
+@functools.cache
+def page_of_golden():
+    """It takes some seconds."""
+    return htmlreport.render(runfiles.load(GOLDEN))
+
+
+class Tables(HTMLParser):
+    """Cells of each table: (text, number behind it)."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.row, self.cell, self.tags = {}, [], None, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append((tag, attrs))
+        if tag == "table":
+            self.row = self.tables.setdefault(attrs["id"], [])
+        elif tag == "tr":
+            self.row.append([])
+        elif tag == "td":
+            self.cell = ["", attrs.get("data-v")]
+            self.row[-1].append(self.cell)
+
+    def handle_data(self, data):
+        if self.cell:
+            self.cell[0] += data
+
+    def handle_endtag(self, tag):
+        if tag == "td":
+            self.cell = None
+
+
+def browse(text):
+    """The page in Chromium: what it said, and URLs it asked for, but for what it asks for itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, log = Path(folder) / "report.html", Path(folder) / "net.json"
+        path.write_text(text)
+        done = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             "--disable-component-update", "--no-first-run", "--enable-logging=stderr", "--dump-dom",
+             "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/profile",
+             f"--log-net-log={log}", "--window-size=390,800", path.as_uri()],
+            capture_output=True, text=True, timeout=120, check=True,
+        )
+        asked = set(re.findall(r'"url":"(https?://[^"]*)"', log.read_text()))
+    return done, {url for url in asked if not re.search(r"//[^/]*(google|gvt1)[^/]*/", url)}
+
+
+class Page(unittest.TestCase):
+    """slate report --html."""
+
+    def setUp(self):
+        self.run_ = runfiles.load(GOLDEN)
+        self.text = page_of_golden()
+        self.tables = Tables(self.text).tables
+
+    def test_latencies_are_fios_and_the_drives(self):
+        table = [row for row in self.tables["latency"] if row]
+        shown = {}
+        job = ""
+        for name, kind, by, *cells in table:
+            job = name[0] or job
+            shown[job, kind[0], by[0]] = [float(value) if value else None for _, value in cells]
+        for found in raw("fio.json")["jobs"]:
+            for kind in ("read", "write"):
+                data = found[kind]
+                if not data["total_ios"]:
+                    continue
+                self.assertEqual(
+                    shown[found["jobname"], kind, "guest"][:4],
+                    [data["total_ios"], data["iops"], data["bw_bytes"], data["lat_ns"]["mean"]],
+                )
+                self.assertEqual(shown[found["jobname"], kind, "guest"][7], data["lat_ns"]["max"])
+        marks = raw("device.json")["marks"]
+        psync = next(m for m in marks if m["label"] == "psync" and m["kind"] == "end")["account"]["read"]
+        self.assertEqual(shown["psync", "read", "drive"][0], psync["ios"])
+        self.assertEqual(shown["psync", "read", "drive"][3], psync["latency-sum-ns"] / psync["ios"])
+        self.assertEqual(shown["psync", "read", "drive"][7], psync["latency-max-ns"])
+
+    def test_the_parts_add_up_to_the_guests_mean(self):
+        seen = 0
+        for row in self.tables["parts"]:
+            if not row or row[3][1] in (None, "None"):
+                continue
+            guest, *parts = [float(cell[1]) for cell in row[2:11]]
+            self.assertAlmostEqual(guest, sum(parts), places=3)
+            seen += 1
+        self.assertGreaterEqual(seen, 1)
+
+    def test_the_drives_lines_are_the_text_reports(self):
+        text = report.Report(self.run_.device, self.run_.fio, self.run_.record).text()
+        for name, told in [[cell[0] for cell in row] for row in self.tables["drive"]]:
+            self.assertIn(f"{name:<10}{told}".rstrip(), text)
+
+    def test_what_is_drawn(self):
+        labels = [attrs["aria-label"] for tag, attrs in Tables(self.text).tags if tag == "svg"]
+        for start in ("Latency of deep", "IOPS and latency of deep", "Mean latency", "Programmed", "I/Os inside",
+                      "How busy each die", "How busy each channel", "Erases of each", "Valid units"):
+            self.assertTrue(any(label.startswith(start) for label in labels), start)
+        ids = [attrs["id"] for tag, attrs in Tables(self.text).tags if "id" in attrs]
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_nothing_is_fetched_or_run(self):
+        for tag, attrs in Tables(self.text).tags:
+            self.assertNotIn(tag, ("script", "iframe", "object"))
+            for key in ("src", "href", "xlink:href"):
+                self.assertRegex(attrs.get(key, "#"), "^(#|data:)")
+        self.assertNotRegex(self.text, r"url\((?!#)|@import|#00000[12]|#0000a\d")
+
+    def test_a_chart_is_the_same_bytes_each_time(self):
+        one = figures.wear(Charts(), self.run_.blocks, "erases", "Erases")
+        self.assertEqual(one, figures.wear(Charts(), self.run_.blocks, "erases", "Erases"))
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not there")
+    def test_a_browser_has_nothing_to_say(self):
+        done, asked = browse(self.text)
+        self.assertEqual([line for line in done.stderr.splitlines() if "CONSOLE" in line], [])
+        self.assertEqual(Tables(done.stdout).tables, self.tables)
+        self.assertEqual(asked, set())
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not there")
+    def test_a_browser_would_say_so(self):
+        """That the test above can fail."""
+        done, asked = browse('<script>console.error("x")</script><img src="http://slate.invalid/a.png">')
+        self.assertIn("CONSOLE", done.stderr)
+        self.assertEqual(asked, {"http://slate.invalid/a.png"})
+
+    def test_a_name_is_no_html(self):
+        run = runfiles.load(GOLDEN)
+        run.record["settings"]["job"] = "<script>alert(1)</script>&.fio"
+        run.series = run.blocks = None
+        run.fio, run.device = None, {**run.device, "marks": []}
+        text = htmlreport.render(run)
+        self.assertNotIn("<script", text)
+        self.assertIn("no series.json", text)
+
+
+class Series(unittest.TestCase):
+    """series.json and what is made of it."""
+
+    def test_rows_add_up_to_the_account(self):
+        found, total = raw("series.json"), raw("device.json")
+        for op in ("read", "write", "trim", "flush"):
+            self.assertEqual(sum(found[op]["ios"]), total["total"][op]["ios"], op)
+            self.assertEqual(sum(found[op]["latency-sum-ns"]), total["total"][op]["latency-sum-ns"], op)
+        for key in ("gc-runs", "gc-units", "host-units", "pad-units"):
+            self.assertEqual(sum(found["drive"][key]), total["total"]["ftl"][key], key)
+        self.assertEqual([sum(die) for die in found["dies"]], [sum(die.values()) for die in total["dies"]])
+        self.assertEqual(sum(raw("blocks.json")["erases"]), total["total"]["nand"]["erase-count-sum"])
+
+    def test_text_is_json(self):
+        found = raw("series.json")
+        self.assertEqual(series.text(found), (GOLDEN / "series.json").read_text())
+
+    def test_the_log_by_columns(self):
+        import struct
+
+        words = list(range(48)) + list(range(100, 110)) + [7, 8, 9]
+        rows_ = struct.pack("<61Q", *words) * 2
+        head = struct.pack("<IHHQQQQIIIIIII12x", 0x474F4C53, 1, 0xD7, 80 + len(rows_), 5, 3, 1000, 2, 488, 4, 12,
+                           10, 2, 1)
+        found = series.decode_series(head + rows_)
+        self.assertEqual((found["begin-ns"], found["interval-ns"], found["rows"]), (3, 1000, 2))
+        self.assertEqual(found["write"]["latency-max-ns"], [15, 15])
+        self.assertEqual(found["drive"]["free-blocks"], [109, 109])
+        self.assertEqual((found["dies"], found["channels"]), ([[7, 7], [8, 8]], [[9, 9]]))
+        with self.assertRaises(ValueError):
+            series.decode_series(head[:-1] + rows_)
+
+    def test_busy_time_is_carried_over(self):
+        found = series.Series(
+            {"rows": 4, "begin-ns": 0, "interval-ns": 100, "dies": [[250, 0, 0, 30]], "channels": []}, 400
+        )
+        self.assertEqual(found.busy("dies"), [[1.0, 1.0, 0.5, 0.3]])
+
+    def test_a_part_of_it(self):
+        found = series.Series({"rows": 5, "begin-ns": 0, "interval-ns": 100, "a": {"b": [0, 1, 2, 3, 4]}}, 450)
+        self.assertEqual(found.part(150, 300).column("a", "b"), [1, 2])
+        self.assertEqual(found.part(420, 9999).column("a", "b"), [4])
+        self.assertEqual(found.edge(5), 450)
+
+
+class Live(unittest.TestCase):
+    """The line that a terminal shows."""
+
+    def test_from_counters(self):
+        before = live.Counters(1_000_000_000, 100, 4096, 1, 0)
+        now = live.Counters(1_500_000_000, 1100, 8192, 6, 3)
+        self.assertEqual(live.words(None, before, 4096, 0), " · 1.00 s virtual · WAF 1.00")
+        self.assertEqual(
+            live.words(before, now, 4096, 2.0), " · 1.50 s virtual (0.25x) · 2,000 IOPS · WAF 3.00 · GC 3 runs"
+        )
+
+    def test_places_of_counters(self):
+        """The numbers of live.py are those of slate_wire.h."""
+        wire = (ROOT / "host-tools/libslate/slate_wire.h").read_text()
+        names = re.findall(r"X\((\w+),", wire.partition("#define SLATE_FTL_COUNTERS(X)")[2].partition("#define")[0])
+        for name in ("host_units", "meta_units", "pad_units", "gc_runs", "gc_units", "wl_units"):
+            self.assertEqual(names.index(name), getattr(live, f"_{name.upper()}"))
+        for known, macro in ((series._OP_WORDS, "OP"), (series._DRIVE_WORDS, "DRIVE")):
+            part = wire.partition(f"#define SLATE_SERIES_{macro}_COUNTERS(X)")[2].partition("\n#define")[0]
+            self.assertEqual([name.replace("_", "-") for name in re.findall(r"X\((\w+)\)", part)], list(known))
+
+
+class Compare(unittest.TestCase):
+    """slate compare."""
+
+    def test_figures_and_ratios(self):
+        other = runfiles.load(GOLDEN)
+        other.device = json.loads(json.dumps(other.device))
+        other.device["total"]["ftl"]["gc-runs"] *= 2
+        other.record["settings"]["seed"] = 7
+        found = compare.Comparison([runfiles.load(GOLDEN), other])
+        line = next(line for line in found.groups[-1].lines if line.what == "GC runs")
+        runs = raw("device.json")["total"]["ftl"]["gc-runs"]
+        self.assertEqual(line.values, [runs, 2 * runs])
+        text = compare.text(found, False)
+        self.assertRegex(text, rf"GC runs +{runs} +{2 * runs} \(2\.00x\)")
+        self.assertEqual(found.differs, [("seed", ["1", "7"])])
+        table = Tables(compare.render(found)).tables["compare"]
+        cells = next(row for row in table if row and row[0][0].strip() == "GC runs")
+        self.assertEqual([float(cell[1]) for cell in cells[1:]], [runs, 2 * runs])
+
+    def test_a_cdf_ends_at_all(self):
+        row = next(row for row in rows.build(raw("device.json"), raw("fio.json")) if row.drive)
+        xs, ys = figures.cdf(row.drive)
+        self.assertEqual((ys[0], ys[-1], xs[-1]), (0.0, 1.0, row.drive.latency_max_ns / 1000))
+        self.assertEqual((xs, ys), (sorted(xs), sorted(ys)))
+
+
+class BadInput(unittest.TestCase):
+    """What, and the fix."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name) / "run"
+        shutil.copytree(GOLDEN, self.folder)
+
+    def refused(self, *words):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+            with self.assertRaises(SlateError) as caught:
+                if words[0] == "report":
+                    runfiles.load(Path(words[1]))
+                else:
+                    compare.run([Path(word) for word in words[1:]], None)
+        return str(caught.exception)
+
+    def test_no_such_run(self):
+        self.assertIn("nowhere is not there", self.refused("report", self.folder / "nowhere"))
+        self.assertIn("is a file", self.refused("report", self.folder / "device.json"))
+
+    def test_a_run_that_failed(self):
+        (self.folder / "device.json").unlink()
+        (self.folder / "console.log").write_text("")
+        self.assertIn("that run failed", self.refused("report", self.folder))
+
+    def test_half_a_file(self):
+        path = self.folder / "series.json"
+        path.write_text(path.read_text()[:1000])
+        self.assertIn("series.json: it is cut short", self.refused("report", self.folder))
+        (self.folder / "series.json").write_text("{}")
+        self.assertIn("has no 'interval-ns'", self.refused("report", self.folder))
+        (self.folder / "device.json").write_text("[]")
+        self.assertIn("has no 'capacity'", self.refused("report", self.folder))
+
+    def test_one_run_alone(self):
+        self.assertIn("two or more", self.refused("compare", self.folder))
+
+    def test_where_nothing_can_be_written(self):
+        with self.assertRaises(SlateError) as caught:
+            htmlreport.write(self.folder / "no" / "x.html", "")
+        self.assertIn("no such file", str(caught.exception))
+
+    def test_exit_codes(self):
+        for words in (["report", "/nonexistent"], ["compare", "/nonexistent"], ["report", "/nonexistent", "--html"]):
+            with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+                saved = sys.stdout, sys.stderr
+                sys.stdout = io.TextIOWrapper(io.BytesIO())
+                sys.stderr = io.TextIOWrapper(io.BytesIO())
+                try:
+                    self.assertEqual(cli.main(words), 2)
+                finally:
+                    sys.stdout, sys.stderr = saved
+
+
+if __name__ == "__main__":
+    unittest.main()
