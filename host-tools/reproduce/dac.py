@@ -16,7 +16,8 @@ from spread import each
 BY_DAC = {("best", "DAC / Dedup+Comp"): -30.0, ("average", "DAC / Dedup+Comp"): -15.0}
 BLOCKS = 16384  # of a chip: section 5.5.1
 FTLS = {"dedup": "Dedup", "comp": "Comp", "dedup+comp": "Dedup+Comp", "dac": "DAC", "unlimited": "DAC, unlimited"}
-# 4 KiB blocks that a recording writes ('slate content'), of which a share of fingerprints is taken
+# 4 KiB blocks that a recording writes ('slate content'), of which a share of fingerprints is taken; within
+# 0.2 %, for a recording made with other packages or another boot has a few more or fewer
 WRITTEN = {"pc": 70484, "synth": 24117, "web": 153979, "iot": 57287, "web-head": 2085, "iot-head": 927}
 NAMES = ("pc", "synth", "web", "iot")
 PRINTS = (20, 100, 300)  # permille of a trace's fingerprints; the text has 5
