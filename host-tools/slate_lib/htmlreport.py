@@ -25,22 +25,24 @@ def us(ns: float | None) -> Cell:
 
 def latency_table(shown: Report) -> Table:
     """What the guest saw, and the drive."""
-    table = Table("latency", ("job", "", "by", "I/Os", "IOPS", "MiB/s", "mean, µs", "p50", "p99", "p99.9", "max"))
+    heads = ("job", "", "by", "I/Os", "IOPS", "MiB/s", "mean, µs", "p50", "p99", "p99.9", "max")
+    table = Table("latency", heads)
     before = None
     for row in shown.rows:
         name, new = (row.job, True) if row.job != before else ("", False)
         before = row.job
         if guest := row.guest:
-            figures_: list[Cell] = [us(ns) for ns in (guest.mean_ns, guest.p50, guest.p99, guest.p999, guest.max_ns)]
+            points = (guest.mean_ns, guest.p50, guest.p99, guest.p999, guest.max_ns)
+            latencies: list[Cell] = [us(ns) for ns in points]
             rate: list[Cell] = [
                 (units.count(guest.ios), guest.ios),
                 (units.rate(guest.iops), guest.iops),
                 (f"{guest.bytes_per_s / (1 << 20):,.1f}", guest.bytes_per_s),
             ]
-            table.add(name, [row.op, "guest", *rate, *figures_], new)
+            table.add(name, [row.op, "guest", *rate, *latencies], new)
             name, new = "", False
         if drive := row.drive:
-            points = [drive.percentile_ns(permille) for permille in (500, 990, 999)]
+            shares = [drive.percentile_ns(permille) for permille in (500, 990, 999)]
             table.add(
                 name,
                 [
@@ -50,7 +52,7 @@ def latency_table(shown: Report) -> Table:
                     "",
                     "",
                     us(drive.mean_ns()),
-                    *(us(ns) for ns in points),
+                    *(us(ns) for ns in shares),
                     us(drive.latency_max_ns),
                 ],
                 new,
@@ -170,10 +172,11 @@ def render(run: RunFiles) -> str:
             page.charts(_job_charts(made, shown, run)),
         ]
     if any(row.drive for row in shown.rows):
+        bars = [page.figure(svg, "Mean latency by cause", "shares") for svg in figures.where(made, shown.rows)]
         parts += [
             page.heading("Where the time went", "the guest's mean, taken apart; µs"),
             parts_table(shown).html(),
-            page.charts([page.figure(svg, "Mean latency by cause", "shares") for svg in figures.where(made, shown.rows)]),
+            page.charts(bars),
         ]
     parts += [page.heading("The drive", "the whole run, boot included"), drive_table(shown).html()]
     over_time = _time_charts(made, shown, run)

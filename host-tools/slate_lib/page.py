@@ -36,7 +36,8 @@ th { color: var(--dim); font-weight: 600; vertical-align: bottom; }
 th:first-child, td.name { text-align: left; }
 tr.new td { border-top: 1px solid var(--grid); }
 table.words td { text-align: left; white-space: normal; vertical-align: top; }
-.charts { margin-top: 1.1rem; display: grid; gap: .8rem 1.4rem; grid-template-columns: repeat(auto-fill, minmax(min(21rem, 100%), 1fr)); }
+.charts { margin-top: 1.1rem; display: grid; gap: .8rem 1.4rem;
+  grid-template-columns: repeat(auto-fill, minmax(min(21rem, 100%), 1fr)); }
 figure { margin: 0; max-width: 38rem; break-inside: avoid; min-width: 0; }
 figcaption b { color: var(--ink); }
 svg { display: block; width: 100%; height: auto; font-family: inherit; }

@@ -137,11 +137,11 @@ static void nobody_sees_who_looks(void)
 			first = series;
 			series = NULL;
 		}
+		slate_close(dev);
 	}
 	EXPECT_EQ(series->rows, first->rows);
 	EXPECT(!memcmp(series + 1, first + 1, (size_t)series->rows * series->row_bytes));
 	free(first);
-	slate_close(dev);
 }
 
 static void rows_are_joined(void)
