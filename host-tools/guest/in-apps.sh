@@ -13,7 +13,7 @@
 #   in-apps --umount            write everything out, and unmount it
 #   in-apps --remount           --umount, --mount: nothing of it is cached after that
 #
-# The image, /dev/pmem0, is read-only; what programs write outside /mnt/ssd goes to
+# The image, /dev/pmem0 (/apps.img with the small kernel), is read-only; what programs write outside /mnt/ssd goes to
 # memory. Inside, /job and $OUT are what they are outside. The first call mounts it.
 
 root=/run/apps
@@ -34,9 +34,15 @@ mount_image()
 	for m in nd_e820 nd_pmem squashfs overlay; do
 		modprobe "$m" 2>/dev/null
 	done
-	[ -e /dev/pmem0 ] || die "no image of applications here: boot with 'slate run --apps'"
+	if [ -e /dev/pmem0 ]; then
+		image=/dev/pmem0 how=ro
+	elif [ -e /apps.img ]; then
+		image=/apps.img how=loop,ro
+	else
+		die "no image of applications here: boot with 'slate run --apps'"
+	fi
 	mkdir -p $root /run/apps.ro /run/apps.rw
-	mount -t squashfs -o ro /dev/pmem0 /run/apps.ro || die "can not mount /dev/pmem0"
+	mount -t squashfs -o $how $image /run/apps.ro || die "can not mount $image"
 	mount -t tmpfs apps /run/apps.rw || die "no tmpfs"
 	mkdir /run/apps.rw/upper /run/apps.rw/work
 	mount -t overlay -o lowerdir=/run/apps.ro,upperdir=/run/apps.rw/upper,workdir=/run/apps.rw/work \

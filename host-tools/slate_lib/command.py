@@ -138,23 +138,30 @@ class Image:
         return ["-device", "loader," + keyval(**where)]
 
 
+def image_files(options: RunOptions) -> list[Path]:
+    """Of applications, and of what content workloads work on."""
+    wanted = ((paths.APPS_IMAGE, options.apps), (paths.CONTENT_IMAGE, options.content))
+    return [path for path, here in wanted if here]
+
+
 def images(options: RunOptions) -> list[Image]:
-    """Of applications, and of what content workloads work on: pmem0 and pmem1."""
+    """In memory: pmem0 and pmem1. The small kernel does not come to drive them."""
     found, start = [], IMAGES_AT
-    for path, wanted in ((paths.APPS_IMAGE, options.apps), (paths.CONTENT_IMAGE, options.content)):
-        if wanted:
-            size = -(-path.stat().st_size // IMAGE_ALIGN) * IMAGE_ALIGN
-            found.append(Image(path, start, size))
-            start += size
+    for path in image_files(options) if options.kernel != "small" else []:
+        size = -(-path.stat().st_size // IMAGE_ALIGN) * IMAGE_ALIGN
+        found.append(Image(path, start, size))
+        start += size
     return found
 
 
 def write_initrd(options: RunOptions, path: Path) -> None:
-    """The job's archive, and the guest's: the kernel unpacks both."""
+    """The job's archive, and the guest's: the kernel unpacks both. For the small kernel, the images', too."""
     import cpio  # host-tools/guest
 
     with open(path, "wb") as out:
         out.write(cpio.newc(job_entries(options)))
+        for image in image_files(options) if options.kernel == "small" else []:
+            out.write(cpio.newc([(image.name, 0o100444, image.read_bytes())]))
         out.write((options.root or paths.GUEST / "initrd.lz4").read_bytes())
 
 

@@ -98,6 +98,20 @@ class Arguments(test_options.Case):
         )
         self.assertEqual(command.images(self.parse()), [])
 
+    def test_images_of_the_small_kernel(self):
+        """They are in its initramfs, for it finds none in memory."""
+        image, root = self.folder / "apps.img", self.folder / "initrd.lz4"
+        image.write_bytes(b"an image")
+        root.write_bytes(b"the guest's")
+        some = self.parse("--app", "kv", "--kernel", "small", job=False)
+        with mock.patch.multiple(paths, APPS_IMAGE=image, GUEST=self.folder):
+            self.assertEqual(command.images(some), [])
+            command.write_initrd(some, self.folder / "initrd")
+        data = (self.folder / "initrd").read_bytes()
+        self.assertIn(b"apps.img\0", data)
+        self.assertIn(b"an image", data)
+        self.assertTrue(data.endswith(b"the guest's"))
+
     def test_refused(self):
         names = ", ".join(apps.APPS)
         self.refused("--app", "mysql", words=("--app mysql", names), job=False)
