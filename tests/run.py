@@ -110,10 +110,10 @@ def suites() -> list[Suite]:
         ),
         Suite(
             "fuzz",
-            "the NAND array, the trace readers, a minute",
-            ["tests/fuzz/run.sh", "60"],
+            "the NAND array, the trace readers, half a minute",
+            ["tests/fuzz/run.sh", "30"],
             ROOT / "tests/fuzz/run.sh",
-            "tests/fuzz/run.sh 60",
+            "tests/fuzz/run.sh 30",
             "{word}",
             limit_s=600,
         ),
