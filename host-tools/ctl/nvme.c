@@ -16,6 +16,7 @@
 #define INVALID_LOG_PAGE 0x109u
 #define PATH_STATUS 3u		/* type: the command did not reach the drive, which was unplugged */
 #define TRANSFER_BYTES 131072u
+#define CUT_TIMEOUT_MS 1000u
 
 static int open_device(struct ctl *c)
 {
@@ -94,12 +95,22 @@ static int read_log(struct ctl *c, uint32_t id, uint64_t at, void *buf, size_t l
 	return result ? tell(c, result, false) : 0;
 }
 
+/* The kernel gave the command up: the drive does not answer any more. */
+static bool given_up(int result)
+{
+	return result < 0 ? (errno == EINTR && !ctl_stopped) || errno == ENODEV || errno == EIO :
+	       ((unsigned int)result & STATUS_MASK) >> 8 == PATH_STATUS;
+}
+
+/* A drive without power does not answer the command that took it: the kernel waits CUT_TIMEOUT_MS for it. */
 static int control(struct ctl *c, uint32_t command, const uint32_t args[3], uint32_t *answer)
 {
+	bool last = command == SLATE_POWER_CUT && (args[0] & 0xff) == SLATE_WIRE_CUT_NOW;
 	int result = nvme_admin_passthru(c->fd, SLATE_ADM_CONTROL, 0, 0, c->nsid, 0, 0, 0, 0, command, args[0],
-					 args[1], args[2], 0, NULL, 0, NULL, NVME_DEFAULT_IOCTL_TIMEOUT, answer);
+					 args[1], args[2], 0, NULL, 0, NULL,
+					 last ? CUT_TIMEOUT_MS : NVME_DEFAULT_IOCTL_TIMEOUT, answer);
 
-	return result ? tell(c, result, true) : 0;
+	return !result || (last && given_up(result)) ? 0 : tell(c, result, true);
 }
 
 static int set(struct ctl *c, const char *text)

@@ -16,6 +16,8 @@ GIT_HASH = "8250209b35dd7aaed9215af11b8b8dc101802aac"
 class Applications(GuestTest):
     """Few operations each; what they say of themselves, and what the drive says."""
 
+    kernel = "debian"
+
     def app(self, name, *words, **parameters):
         """A run: its figures by part, its drive."""
         args = [word for key, value in parameters.items() for word in ("--app-arg", f"{key}={value}")]

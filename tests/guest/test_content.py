@@ -123,6 +123,8 @@ class Content(GuestTest):
 class Workloads(GuestTest):
     """slate run --content: short ones, and the trace of one twice."""
 
+    kernel = "debian"
+
     def test_refusals(self):
         self.refused("--content", "none", words=("--content none", "iot, pc, synth, web"))
         self.refused("--content", "iot", "--cmd", "x", words=("--content and --cmd exclude",))

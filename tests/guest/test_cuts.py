@@ -57,6 +57,15 @@ class CutAt(GuestTest):
         self.assertIn(cut["lost-requests"], (0, 1), "dd has one in flight, or is between two")
         self.assertGreater(cut["torn-programs"], 0)
 
+    def test_slatectl_in_the_guest_takes_the_power_itself(self):
+        """A drive without power answers nobody: the command ends well, after the second that it waits."""
+        result = self.cut("--cmd", HERE / "cut-now.sh")
+        status, seconds = map(int, result.text("cut.txt").split())
+        self.assertEqual(status, 0, result.text("said.txt"))
+        self.assertLess(seconds, 5, result.text("kernel.txt"))
+        self.assertRegex(result.text("said.txt"), r"^slatectl: /dev/nvme0n1: .*\n$")
+        self.assertEqual(len(result.json("run.json")["power_cuts"]), 1)
+
     def test_in_real_time(self):
         """Whatever the host's speed: the moment is the drive's, and what was synced before it is there."""
         early = self.cut("--realtime", "--cmd", WRITE, "--cut-at", "1ms").json("run.json")["power_cuts"]

@@ -11,6 +11,8 @@ from support import HERE, JOBS, ROOT, SCRIPTS, GuestTest
 class Quick(GuestTest):
     """The first thing that anyone runs."""
 
+    kernel = "debian"
+
     def test_quick(self):
         result = self.slate("--job", JOBS / "quick.fio")
         jobs = [job["jobname"] for job in result.json("fio.json")["jobs"]]
@@ -140,6 +142,8 @@ class Verify(GuestTest):
 class Profiles(GuestTest):
     """Each shipped drive's small sister runs in the guest, and keeps what it is given."""
 
+    kernel = "debian"
+
     def check(self, name):
         profile = ROOT / "nand-emu" / "profiles" / f"{name}-small.ini"
         result = self.slate(
@@ -180,6 +184,8 @@ class Profiles(GuestTest):
 
 class FileSystems(GuestTest):
     """mkfs, copy, fsck, remount, compare, trim."""
+
+    kernel = "debian"
 
     def life(self, fs):
         result = self.slate("--cmd", SCRIPTS / "fs-test.sh", "--cmd-arg", fs, seconds=600)
@@ -239,6 +245,8 @@ class SmallKernel(GuestTest):
 
 class Commands(GuestTest):
     """Flush, trim and the rest of NVMe."""
+
+    kernel = "debian"
 
     def test_nvme_smoke(self):
         self.assertNotIn("FAIL", self.slate("--cmd", SCRIPTS / "nvme-smoke.sh").text("nvme-smoke.txt"))

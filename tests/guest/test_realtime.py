@@ -15,6 +15,8 @@ IOTHREAD = (
 class RealTime(GuestTest):
     """--realtime."""
 
+    kernel = "debian"
+
     def assert_late(self, device, requests):
         """Lateness was counted for so many requests at least, once in each place."""
         late, posted = device.late(), device.late("posted")
