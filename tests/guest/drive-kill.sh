@@ -7,7 +7,7 @@
 mnt=/run/mnt
 dev=/dev/nvme0n1
 done=$1
-modprobe ext4
+grep -q ext4 /proc/filesystems || modprobe ext4
 
 text() # N
 {

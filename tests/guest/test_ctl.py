@@ -14,6 +14,8 @@ CTL = ROOT / "build" / "core" / "slatectl"
 class Guest(GuestTest):
     """One boot; every command, and what the drive counted meanwhile."""
 
+    kernel = "debian"
+
     def test_all(self):
         self.result = self.slate("--cmd", HERE / "ctl.sh")
         for check in (self.info, self.reads, self.gc, self.settings, self.faults, self.others, self.counters):
