@@ -61,12 +61,12 @@ static int check_bad(const struct load *l)
 
 	trace_get_counts(l->trace, &c);
 	if ((unsigned __int128)l->bad * 1000 <=
-	    (unsigned __int128)l->o.max_bad_permille * (c.rows + c.other_devices + l->bad))
+	    (unsigned __int128)l->o.rows.max_bad_permille * (c.rows + c.other_devices + l->bad))
 		return 0;
 	return load_fail(LOAD_USAGE, "trace %s: %" PRIu64 " of %" PRIu64 " rows are bad (the first are above) and "
 			 "--max-bad allows %" PRIu64 " of 1000: repair them, name the right --format, or allow more",
 			 trace_name(l->trace), l->bad, c.rows + c.other_devices + l->bad,
-			 l->o.max_bad_permille);
+			 l->o.rows.max_bad_permille);
 }
 
 /* When it is due, by our clock: the trace's gaps, faster or slower, and never backwards. */
@@ -82,7 +82,7 @@ static void set_due(struct load *l, struct reader *r)
 		l->backwards++;
 		r->row.at_ns = r->origin_ns;
 	}
-	gap = (unsigned __int128)(r->row.at_ns - r->origin_ns) * LOAD_SPEED_ONE / l->o.speed;
+	gap = (unsigned __int128)(r->row.at_ns - r->origin_ns) * TRACE_SPEED_ONE / l->o.speed;
 	r->row.at_ns = r->pass_ns + (gap < NEVER / 4 ? (uint64_t)gap : NEVER / 4);
 	if (r->row.at_ns < r->last_ns) {
 		l->backwards++;
@@ -143,7 +143,7 @@ static int fetch(struct load *l, struct reader *r)
 		if (result < 0)
 			return load_stopped ? -LOAD_INTERRUPTED :
 			       -load_fail(LOAD_FAILED, "%s", trace_error(l->trace));
-		if (!l->o.max_bad_permille && l->bad && check_bad(l))
+		if (!l->o.rows.max_bad_permille && l->bad && check_bad(l))
 			return -LOAD_USAGE;
 		if (!result) {
 			if (check_bad(l))

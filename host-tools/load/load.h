@@ -20,8 +20,8 @@
 #include <stdio.h>
 
 #include "hist.h"
-#include "place.h"
 #include "trace.h"
+#include "words.h"
 
 #define LOAD_FAILED 1
 #define LOAD_USAGE 2
@@ -29,7 +29,6 @@
 #define LOAD_DEPTH_MAX 4096u
 #define LOAD_RING_MAX 32768u		/* the kernel's */
 #define LOAD_BAD_SHOWN 5u
-#define LOAD_SPEED_ONE 1000000u
 #define LOAD_NOPS 4u			/* TRACE_READ .. TRACE_FLUSH */
 #define LOAD_SECTOR 512u
 
@@ -38,15 +37,12 @@ struct load_options {
 	const char *json, *log;		/* NULL: none; json "-": stdout */
 	bool open, writes, passthrough;	/* at the trace's times; may write; not the block device */
 	uint32_t depth;			/* requests in flight, at most */
-	uint64_t speed;			/* times LOAD_SPEED_ONE */
+	uint64_t speed;			/* times TRACE_SPEED_ONE */
 	uint64_t repeat, limit;		/* limit 0: none */
 	uint64_t late_ns;		/* later than this is late */
 	uint64_t late_permille;		/* so many may be */
 	uint64_t max_bytes;		/* of a read or write */
-	uint64_t max_bad_permille;
-	uint64_t scale_bytes;
-	enum trace_beyond beyond;
-	struct trace_options format;
+	struct trace_choice rows;
 };
 
 struct load_device {

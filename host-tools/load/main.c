@@ -46,9 +46,9 @@ static int open_trace(struct load *l)
 {
 	char err[TRACE_ERR_BYTES];
 
-	l->o.format.bad = on_bad;
-	l->o.format.opaque = l;
-	if (trace_open(&l->trace, l->o.trace, &l->o.format, err))
+	l->o.rows.options.bad = on_bad;
+	l->o.rows.options.opaque = l;
+	if (trace_open(&l->trace, l->o.trace, &l->o.rows.options, err))
 		return load_fail(LOAD_USAGE, "%s", err);
 	return 0;
 }
@@ -62,11 +62,11 @@ static int open_all(struct load *l)
 		result = device_open(l);
 	if (result)
 		return result;
-	trace_place_init(&l->place, l->o.beyond, l->dev.capacity / l->dev.block_bytes * l->dev.block_bytes,
+	trace_place_init(&l->place, l->o.rows.beyond, l->dev.capacity / l->dev.block_bytes * l->dev.block_bytes,
 			 l->dev.block_bytes, l->dev.block_bytes);
-	l->extent = l->o.scale_bytes;
-	if (l->o.beyond == TRACE_BEYOND_SCALE && !l->extent &&
-	    trace_find_extent(l->trace, &l->o.format, &load_stopped, &l->extent, err))
+	l->extent = l->o.rows.scale_bytes;
+	if (l->o.rows.beyond == TRACE_BEYOND_SCALE && !l->extent &&
+	    trace_find_extent(l->trace, &l->o.rows.options, &load_stopped, &l->extent, err))
 		return load_fail(LOAD_USAGE, "%s", err);
 	if (l->o.log)
 		result = latlog_open(l);
@@ -132,8 +132,8 @@ static int finish(struct load *l, int result)
 int main(int argc, char **argv)
 {
 	static struct load l = {
-		.o = { .speed = LOAD_SPEED_ONE, .repeat = 1, .late_ns = 1000000, .late_permille = 10,
-		       .max_bytes = 1u << 20, .format.device = TRACE_ANY_DEVICE },
+		.o = { .speed = TRACE_SPEED_ONE, .repeat = 1, .late_ns = 1000000, .late_permille = 10,
+		       .max_bytes = 1u << 20, .rows.options.device = TRACE_ANY_DEVICE },
 		.dev = { .fd = -1, .guard_fd = -1 },
 	};
 	int result = load_options_parse(&l.o, argc, argv);

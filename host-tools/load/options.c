@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include "load.h"
-#include "words.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -53,8 +52,7 @@ static const char help[] =
 
 enum {
 	OPT_PASSTHROUGH = 256, OPT_CLOSED, OPT_OPEN, OPT_SPEED, OPT_DEPTH, OPT_LATE, OPT_MAX_LATE, OPT_REPEAT, OPT_LIMIT,
-	OPT_WRITE, OPT_MAX_REQUEST, OPT_FORMAT, OPT_DEVICE, OPT_BLK_ACTION, OPT_MAX_BAD, OPT_FOLD, OPT_SCALE,
-	OPT_LOG, OPT_SHOW, OPT_JSON, OPT_HELP
+	OPT_WRITE, OPT_MAX_REQUEST, OPT_LOG, OPT_SHOW, OPT_JSON, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -69,12 +67,7 @@ static const struct option long_options[] = {
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "write", no_argument, NULL, OPT_WRITE },
 	{ "max-request", required_argument, NULL, OPT_MAX_REQUEST },
-	{ "format", required_argument, NULL, OPT_FORMAT },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "blk-action", required_argument, NULL, OPT_BLK_ACTION },
-	{ "max-bad", required_argument, NULL, OPT_MAX_BAD },
-	{ "fold", no_argument, NULL, OPT_FOLD },
-	{ "scale", optional_argument, NULL, OPT_SCALE },
+	TRACE_LONG_OPTIONS,
 	{ "log", required_argument, NULL, OPT_LOG },
 	{ "show", required_argument, NULL, OPT_SHOW },
 	{ "json", required_argument, NULL, OPT_JSON },
@@ -90,106 +83,52 @@ static const char *option_name(int c)
 	return "?";
 }
 
-static int get_number(int c, const char *text, uint64_t low, uint64_t high, uint64_t *out)
+static bool take_option(struct load_options *o, int c, const char *text, char err[TRACE_ERR_BYTES])
 {
-	if (trace_parse_number(text, low, high, out))
-		return 0;
-	return load_fail(LOAD_USAGE, "--%s %s: is no whole number %" PRIu64 " .. %" PRIu64 ": give one",
-			 option_name(c), text, low, high);
-}
-
-static int get_size(int c, const char *text, uint64_t low, uint64_t high, uint64_t *out)
-{
-	if (trace_parse_size(text, out) && *out >= low && *out <= high)
-		return 0;
-	return load_fail(LOAD_USAGE, "--%s %s: is no size %" PRIu64 " .. %" PRIu64 " such as 256KiB: give one",
-			 option_name(c), text, low, high);
-}
-
-static int get_depth(int c, const char *text, struct load_options *o)
-{
-	uint64_t v = 0;
-	int result = get_number(c, text, 1, LOAD_DEPTH_MAX, &v);
-
-	o->depth = (uint32_t)v;
-	return result;
-}
-
-static int take_trace_option(struct load_options *o, int c, const char *text)
-{
-	switch (c) {
-	case OPT_FORMAT:
-		if (trace_parse_format(text, &o->format.format))
-			return 0;
-		return load_fail(LOAD_USAGE, "--format %s: is none of native, msr, ssdsim, blkparse, fio, content: "
-				 "give one of them", text);
-	case OPT_DEVICE:
-		if (trace_parse_device(text, &o->format.device))
-			return 0;
-		return load_fail(LOAD_USAGE, "--device %s: is neither a number 0 .. 4294967295 nor MAJOR,MINOR: "
-				 "give one", text);
-	case OPT_BLK_ACTION:
-		o->format.action = *text;
-		return strlen(text) == 1 ? 0 :
-		       load_fail(LOAD_USAGE, "--blk-action %s: is not one letter: give one such as Q, D or C", text);
-	case OPT_MAX_BAD:
-		return get_number(c, text, 0, 1000, &o->max_bad_permille);
-	case OPT_FOLD:
-		o->beyond = TRACE_BEYOND_FOLD;
-		return 0;
-	case OPT_SCALE:
-		o->beyond = TRACE_BEYOND_SCALE;
-		return text ? get_size(c, text, 1, TRACE_BYTES_MAX, &o->scale_bytes) : 0;
-	}
-	return LOAD_USAGE;
-}
-
-static int take_option(struct load_options *o, int c, const char *text)
-{
-	int result;
+	const char *name = option_name(c);
+	uint64_t depth = 0;
+	bool good;
 
 	switch (c) {
 	case OPT_CLOSED:
 	case OPT_DEPTH:
-		return get_depth(c, text, o);
+		good = trace_take_number(name, text, 1, LOAD_DEPTH_MAX, &depth, err);
+		o->depth = (uint32_t)depth;
+		return good;
 	case OPT_PASSTHROUGH:
 		o->passthrough = true;
-		return 0;
+		return true;
 	case OPT_OPEN:
 		o->open = true;
-		return 0;
+		return true;
 	case OPT_WRITE:
 		o->writes = true;
-		return 0;
+		return true;
 	case OPT_SPEED:
-		if (trace_parse_decimal(text, &o->speed) && o->speed >= LOAD_SPEED_ONE / 1000 &&
-		    o->speed <= 1000000ull * LOAD_SPEED_ONE)
-			return 0;
-		return load_fail(LOAD_USAGE, "--speed %s: is no decimal 0.001 .. 1000000, of at most six places: "
-				 "give one", text);
+		return trace_take_speed(name, text, &o->speed, err);
 	case OPT_LATE:
-		result = get_number(c, text, 1, 1000000000, &o->late_ns);
+		good = trace_take_number(name, text, 1, 1000000000, &o->late_ns, err);
 		o->late_ns *= 1000;
-		return result;
+		return good;
 	case OPT_MAX_LATE:
-		return get_number(c, text, 0, 1000, &o->late_permille);
+		return trace_take_number(name, text, 0, 1000, &o->late_permille, err);
 	case OPT_REPEAT:
-		return get_number(c, text, 1, 1000000000, &o->repeat);
+		return trace_take_number(name, text, 1, 1000000000, &o->repeat, err);
 	case OPT_LIMIT:
-		return get_number(c, text, 1, UINT64_MAX, &o->limit);
+		return trace_take_number(name, text, 1, UINT64_MAX, &o->limit, err);
 	case OPT_MAX_REQUEST:
-		return get_size(c, text, LOAD_SECTOR, (uint64_t)1 << 30, &o->max_bytes);
+		return trace_take_size(name, text, LOAD_SECTOR, (uint64_t)1 << 30, &o->max_bytes, err);
 	case OPT_LOG:
 		o->log = text;
-		return 0;
+		return true;
 	case OPT_SHOW:
 		o->show = text;
-		return 0;
+		return true;
 	case OPT_JSON:
 		o->json = text;
-		return 0;
+		return true;
 	}
-	return take_trace_option(o, c, text);
+	return trace_take_option(&o->rows, (enum trace_option)c, text, err);
 }
 
 static int check_options(const struct load_options *o, const bool *seen)
@@ -216,10 +155,11 @@ static int check_options(const struct load_options *o, const bool *seen)
 int load_options_parse(struct load_options *o, int argc, char **argv)
 {
 	bool seen[OPT_HELP - 256 + 1] = { false };
-	int c, result = 0;
+	char err[TRACE_ERR_BYTES];
+	int c;
 
 	opterr = 0;
-	while (!result && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (c == OPT_HELP) {
 			fputs(help, stdout);
 			exit(0);
@@ -227,11 +167,11 @@ int load_options_parse(struct load_options *o, int argc, char **argv)
 		if (c == '?')
 			return load_fail(LOAD_USAGE, "%s: there is no such option, or its value is missing or too "
 					 "much: see --help", argv[optind - 1]);
-		seen[c - 256] = true;
-		result = take_option(o, c, optarg);
+		if (c < TRACE_OPT)
+			seen[c - 256] = true;
+		if (!take_option(o, c, optarg, err))
+			return load_fail(LOAD_USAGE, "%s", err);
 	}
-	if (result)
-		return result;
 	if (argc - optind > 2)
 		return load_fail(LOAD_USAGE, "%s: one DEVICE and one TRACE: leave it out", argv[optind + 2]);
 	if (!o->depth)

@@ -109,7 +109,7 @@ static json_t *make_json(const struct load *l)
 	json_object_set_new(o, "block_bytes", count(l->dev.block_bytes));
 	json_object_set_new(o, "loop", json_string(l->o.open ? "open" : "closed"));
 	json_object_set_new(o, "depth", count(l->o.depth));
-	json_object_set_new(o, "speed", json_real((double)l->o.speed / LOAD_SPEED_ONE));
+	json_object_set_new(o, "speed", json_real((double)l->o.speed / TRACE_SPEED_ONE));
 	json_object_set_new(t, "name", json_string(trace_name(l->trace)));
 	json_object_set_new(t, "format", json_string(trace_format_names[trace_format(l->trace)]));
 	if (trace_sha256(l->trace, sha256))

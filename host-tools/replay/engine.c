@@ -160,17 +160,17 @@ static int check_bad(struct replay *r, struct stream *s, bool at_end)
 {
 	struct trace_counts c;
 
-	if (!s->bad || (!at_end && (r->o.max_bad_permille || s->bad <= REPLAY_BAD_SHOWN)))
+	if (!s->bad || (!at_end && (r->o.rows.max_bad_permille || s->bad <= REPLAY_BAD_SHOWN)))
 		return 0;
 	trace_get_counts(s->trace, &c);
 	if ((unsigned __int128)s->bad * 1000 <=
-	    (unsigned __int128)r->o.max_bad_permille * (c.rows + c.other_devices + s->bad))
+	    (unsigned __int128)r->o.rows.max_bad_permille * (c.rows + c.other_devices + s->bad))
 		return 0;
 	return -replay_fail(REPLAY_FAILED, "trace %s: %llu of %llu rows%s are bad (the first are above) "
 			    "and --max-bad allows %llu of 1000: repair them, name the right --format, or allow "
 			    "more", trace_name(s->trace), (unsigned long long)s->bad,
 			    (unsigned long long)(c.rows + c.other_devices + s->bad), at_end ? "" : " so far",
-			    (unsigned long long)r->o.max_bad_permille);
+			    (unsigned long long)r->o.rows.max_bad_permille);
 }
 
 /* The replay's time of a row, REPLAY_NS_MAX at most. */
@@ -183,8 +183,8 @@ static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 		s->origin_ns = at_ns;
 	}
 	t = at_ns > s->origin_ns ? at_ns - s->origin_ns : 0;
-	if (r->o.speed != REPLAY_SPEED_ONE)
-		t = t * REPLAY_SPEED_ONE / r->o.speed;
+	if (r->o.speed != TRACE_SPEED_ONE)
+		t = t * TRACE_SPEED_ONE / r->o.speed;
 	t += s->pass_ns;
 	t = t < REPLAY_NS_MAX ? t : REPLAY_NS_MAX;
 	if (t < s->last_ns || at_ns < s->origin_ns) {
@@ -504,7 +504,7 @@ static int begin(struct replay *r)
 
 		if (!s->has_row)
 			continue;
-		first_ns = (unsigned __int128)(s->origin_ns - origin) * REPLAY_SPEED_ONE / r->o.speed +
+		first_ns = (unsigned __int128)(s->origin_ns - origin) * TRACE_SPEED_ONE / r->o.speed +
 			   s->row.at_ns;
 		if (r->o.loop == REPLAY_OPEN && first_ns >= REPLAY_NS_MAX)
 			return -too_late(s);

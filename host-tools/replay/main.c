@@ -66,7 +66,7 @@ static int open_traces(struct replay *r)
 
 	for (unsigned int i = 0; i < r->o.names; i++) {
 		struct stream *s = &r->stream[i];
-		struct trace_options o = r->o.trace;
+		struct trace_options o = r->o.rows.options;
 
 		o.bad = on_bad;
 		o.opaque = s;
@@ -160,7 +160,7 @@ static int open_drive(struct replay *r)
 		return replay_fail(REPLAY_USAGE, "%s", err);
 	r->capacity = slate_capacity(r->dev);
 	r->unit_bytes = slate_unit_bytes(r->dev);
-	trace_place_init(&r->place, r->o.beyond, r->capacity, r->unit_bytes,
+	trace_place_init(&r->place, r->o.rows.beyond, r->capacity, r->unit_bytes,
 			 r->o.align_units ? r->unit_bytes : FTL_SECTOR_BYTES);
 	return 0;
 }
@@ -190,7 +190,7 @@ static int open_all(struct replay *r)
 		result = open_traces(r);
 	if (!result)
 		result = open_drive(r);
-	for (unsigned int i = 0; !result && i < r->streams && r->o.beyond == TRACE_BEYOND_SCALE; i++)
+	for (unsigned int i = 0; !result && i < r->streams && r->o.rows.beyond == TRACE_BEYOND_SCALE; i++)
 		result = place_find_extent(r, &r->stream[i]);
 	if (!result && r->o.check) {
 		r->verify = verify_open(r, !slate_was_there(r->dev));
@@ -304,8 +304,8 @@ static void catch_signals(void)
 int main(int argc, char **argv)
 {
 	static struct replay r = {
-		.o = { .qd = 1, .speed = REPLAY_SPEED_ONE, .repeat = 1, .check_every = REPLAY_CHECK_EVERY,
-		       .trace.device = TRACE_ANY_DEVICE },
+		.o = { .qd = 1, .speed = TRACE_SPEED_ONE, .repeat = 1, .check_every = REPLAY_CHECK_EVERY,
+		       .rows.options.device = TRACE_ANY_DEVICE },
 	};
 	int result = replay_options_parse(&r.o, argc, argv), recorded = 0;
 

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include "replay.h"
-#include "words.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -64,8 +63,7 @@ static const char help[] =
 
 enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
-	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_FORMAT,
-	OPT_DEVICE, OPT_BLK_ACTION, OPT_MAX_BAD, OPT_FOLD, OPT_SCALE, OPT_ALIGN, OPT_JSON, OPT_CSV,
+	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_ALIGN, OPT_JSON, OPT_CSV,
 	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH,
 	OPT_HELP
 };
@@ -87,12 +85,7 @@ static const struct option long_options[] = {
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "recorded", no_argument, NULL, OPT_RECORDED },
-	{ "format", required_argument, NULL, OPT_FORMAT },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "blk-action", required_argument, NULL, OPT_BLK_ACTION },
-	{ "max-bad", required_argument, NULL, OPT_MAX_BAD },
-	{ "fold", no_argument, NULL, OPT_FOLD },
-	{ "scale", optional_argument, NULL, OPT_SCALE },
+	TRACE_LONG_OPTIONS,
 	{ "align", required_argument, NULL, OPT_ALIGN },
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "csv", required_argument, NULL, OPT_CSV },
@@ -116,35 +109,16 @@ static const char *option_name(int c)
 
 static int get_number(int c, const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
-	if (trace_parse_number(text, low, high, out))
-		return 0;
-	return replay_fail(REPLAY_USAGE, "--%s %s: is no whole number %" PRIu64 " .. %" PRIu64 ": give one",
-			   option_name(c), text, low, high);
+	char err[TRACE_ERR_BYTES];
+
+	return trace_take_number(option_name(c), text, low, high, out, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
 }
 
-static int get_speed(const char *text, uint64_t *out)
+static int get_speed(int c, const char *text, uint64_t *out)
 {
-	if (trace_parse_decimal(text, out) && *out >= REPLAY_SPEED_ONE / 1000 &&
-	    *out <= 1000000ull * REPLAY_SPEED_ONE)
-		return 0;
-	return replay_fail(REPLAY_USAGE, "--speed %s: is no decimal 0.001 .. 1000000, of at most six "
-			   "places: give one", text);
-}
+	char err[TRACE_ERR_BYTES];
 
-static int get_device(const char *text, uint64_t *out)
-{
-	if (trace_parse_device(text, out))
-		return 0;
-	return replay_fail(REPLAY_USAGE, "--device %s: is neither a whole number 0 .. 4294967295 nor MAJOR,MINOR "
-			   "(0 .. 4095 and 0 .. 1048575): give one", text);
-}
-
-static int get_format(const char *text, enum trace_format *out)
-{
-	if (trace_parse_format(text, out))
-		return 0;
-	return replay_fail(REPLAY_USAGE, "--format %s: is none of native, msr, ssdsim, blkparse, fio, content: "
-			   "give one of them", text);
+	return trace_take_speed(option_name(c), text, out, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
 }
 
 static int add_set(struct replay_options *o, const char *text)
@@ -194,9 +168,6 @@ static int take_flag(struct replay_options *o, int c)
 	case OPT_RECORDED:
 		o->loop = REPLAY_RECORDED;
 		return 0;
-	case OPT_FOLD:
-		o->beyond = TRACE_BEYOND_FOLD;
-		return 0;
 	case OPT_READ_BACK:
 		o->read_back = true;
 		return 0;
@@ -209,31 +180,9 @@ static int take_flag(struct replay_options *o, int c)
 
 static int take_trace_option(struct replay_options *o, int c, const char *text)
 {
-	switch (c) {
-	case OPT_FORMAT:
-		return get_format(text, &o->trace.format);
-	case OPT_DEVICE:
-		return get_device(text, &o->trace.device);
-	case OPT_BLK_ACTION:
-		if (strlen(text) != 1)
-			return replay_fail(REPLAY_USAGE, "--blk-action %s: is not one letter: give one such as "
-					   "Q, D or C", text);
-		o->trace.action = *text;
-		return 0;
-	case OPT_MAX_BAD:
-		return get_number(c, text, 0, 1000, &o->max_bad_permille);
-	case OPT_SCALE:
-		o->beyond = TRACE_BEYOND_SCALE;
-		if (text && (!trace_parse_size(text, &o->scale_bytes) || !o->scale_bytes))
-			return replay_fail(REPLAY_USAGE, "--scale=%s: is no size such as 200GiB: give one",
-					   text);
-		return 0;
-	case OPT_ALIGN:
-		o->align_units = !strcmp(text, "unit");
-		return o->align_units || !strcmp(text, "sector") ? 0 :
-		       replay_fail(REPLAY_USAGE, "--align %s: is neither sector nor unit: give one", text);
-	}
-	return REPLAY_USAGE;
+	char err[TRACE_ERR_BYTES];
+
+	return trace_take_option(&o->rows, (enum trace_option)c, text, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
 }
 
 static int take_option(struct replay_options *o, int c, const char *text)
@@ -260,7 +209,7 @@ static int take_option(struct replay_options *o, int c, const char *text)
 		o->qd = (uint32_t)v;
 		return result;
 	case OPT_SPEED:
-		return get_speed(text, &o->speed);
+		return get_speed(c, text, &o->speed);
 	case OPT_REPEAT:
 		return get_number(c, text, 1, 1000000000, &o->repeat);
 	case OPT_LIMIT:
@@ -283,12 +232,15 @@ static int take_option(struct replay_options *o, int c, const char *text)
 		result = get_number(c, text, 1, 1000000000, &v);
 		o->interval_ns = v * 1000000;
 		return result;
+	case OPT_ALIGN:
+		o->align_units = !strcmp(text, "unit");
+		return o->align_units || !strcmp(text, "sector") ? 0 :
+		       replay_fail(REPLAY_USAGE, "--align %s: is neither sector nor unit: give one", text);
 	case OPT_CHECK:
 		o->check = true;
 		return text ? get_number(c, text, 1, UINT64_MAX, &o->check_every) : 0;
 	}
-	return text ? take_trace_option(o, c, text) :
-	       c == OPT_SCALE ? take_trace_option(o, c, NULL) : take_flag(o, c);
+	return c >= TRACE_OPT ? take_trace_option(o, c, text) : take_flag(o, c);
 }
 
 static bool same_file(const char *a, const char *b)
@@ -316,7 +268,7 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 	else if (o->ephemeral && !o->drive)
 		why = "--ephemeral without --drive: name the drive file";
 	else if (o->loop == REPLAY_RECORDED && (o->names != 1 || o->repeat != 1 || o->limit ||
-						o->warmup || o->beyond != TRACE_BEYOND_ERROR ||
+						o->warmup || o->rows.beyond != TRACE_BEYOND_ERROR ||
 						o->align_units || o->no_flush))
 		why = "--recorded takes one trace as it is, and compares all of it: leave --repeat, --limit, "
 		      "--warmup, --no-flush, --fold, --scale and --align out";

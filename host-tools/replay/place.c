@@ -21,10 +21,10 @@ int place_find_extent(struct replay *r, struct stream *s)
 {
 	char err[TRACE_ERR_BYTES];
 
-	s->extent = r->o.scale_bytes;
+	s->extent = r->o.rows.scale_bytes;
 	if (s->extent)
 		return 0;
-	if (trace_find_extent(s->trace, &r->o.trace, &replay_stopped, &s->extent, err))
+	if (trace_find_extent(s->trace, &r->o.rows.options, &replay_stopped, &s->extent, err))
 		return replay_fail(REPLAY_USAGE, "%s", err);
 	return 0;
 }

@@ -20,9 +20,9 @@
 #include <stdio.h>
 
 #include "hist.h"
-#include "place.h"
 #include "slate.h"
 #include "trace.h"
+#include "words.h"
 
 #define REPLAY_FAILED 1
 #define REPLAY_USAGE 2
@@ -32,7 +32,6 @@
 #define REPLAY_BAD_SHOWN 5u
 #define REPLAY_NEVER UINT64_MAX
 #define REPLAY_NS_MAX ((uint64_t)1 << 62)	/* of arrivals: the drive's clock must not come round */
-#define REPLAY_SPEED_ONE 1000000u
 #define REPLAY_CHECK_EVERY 100000u	/* FTL_OPS.check() costs O(pages) */
 
 enum replay_loop { REPLAY_CLOSED, REPLAY_OPEN, REPLAY_RECORDED };
@@ -46,15 +45,12 @@ struct replay_options {
 	bool read_back, ephemeral, align_units, common_clock, think, no_flush, wall, check,
 	     user_payload;
 	enum replay_loop loop;
-	enum trace_beyond beyond;
-	uint64_t scale_bytes;		/* extent of the trace; 0: look for it */
 	uint32_t qd;			/* of each stream, closed loop */
-	uint64_t speed;			/* times REPLAY_SPEED_ONE */
+	uint64_t speed;			/* times TRACE_SPEED_ONE */
 	uint64_t repeat, limit, warmup;	/* limit 0: none */
 	uint64_t interval_ns;		/* 0: no time series */
 	uint64_t check_every;
-	uint64_t max_bad_permille;
-	struct trace_options trace;
+	struct trace_choice rows;
 };
 
 struct stream {

@@ -109,7 +109,7 @@ static void put_options(const struct replay *r, json_t *root)
 	put(o, "repeat", r->o.repeat);
 	put(o, "limit", r->o.limit);
 	put(o, "warmup", r->o.warmup);
-	put_text(o, "beyond", beyonds[r->o.beyond]);
+	put_text(o, "beyond", beyonds[r->o.rows.beyond]);
 	put(o, "align_bytes", r->place.grain_bytes);
 	json_object_set_new(o, "common_clock", json_boolean(r->o.common_clock));
 	json_object_set_new(o, "think", json_boolean(r->o.think));

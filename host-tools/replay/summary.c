@@ -114,7 +114,7 @@ void summary_print(struct replay *r)
 	if (r->o.loop == REPLAY_CLOSED)
 		printf("closed loop, queue depth %u a stream%s", r->o.qd, r->o.think ? ", with think times" : "");
 	else if (r->o.loop == REPLAY_OPEN)
-		printf("open loop, speed %g", (double)r->o.speed / REPLAY_SPEED_ONE);
+		printf("open loop, speed %g", (double)r->o.speed / TRACE_SPEED_ONE);
 	else
 		printf("a recording's own times");
 	if (strstr(slate_settings(r->dev), "ftl.payload=no\n"))

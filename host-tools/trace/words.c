@@ -2,11 +2,14 @@
 /* words.c - see words.h. */
 #include "words.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool trace_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+/* Digits alone, at most 18. */
+static bool parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
 
@@ -14,9 +17,10 @@ bool trace_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t 
 	return *text >= '0' && *text <= '9' && !*end && strlen(text) <= 18 && *out >= low && *out <= high;
 }
 
-bool trace_parse_decimal(const char *text, uint64_t *out)
+/* Of up to six places, times TRACE_SPEED_ONE; below 10 million. */
+static bool parse_decimal(const char *text, uint64_t *out)
 {
-	uint64_t whole = 0, part = 0, scale = TRACE_DECIMAL_ONE;
+	uint64_t whole = 0, part = 0, scale = TRACE_SPEED_ONE;
 	const char *s = text;
 
 	for (; *s >= '0' && *s <= '9' && whole <= 1000000; s++)
@@ -26,32 +30,98 @@ bool trace_parse_decimal(const char *text, uint64_t *out)
 			part = part * 10 + (uint64_t)(*s - '0');
 			scale /= 10;
 		}
-	*out = whole * TRACE_DECIMAL_ONE + part * scale;
+	*out = whole * TRACE_SPEED_ONE + part * scale;
 	return !*s && s != text;
 }
 
-bool trace_parse_device(const char *text, uint64_t *out)
+/* "N" or "MAJOR,MINOR": as in trace_row.device. */
+static bool parse_device(const char *text, uint64_t *out)
 {
 	const char *comma = strchr(text, ',');
 	uint64_t minor = 0;
 	char major[16];
 
 	if (!comma || comma - text >= (long)sizeof(major))
-		return trace_parse_number(text, 0, UINT32_MAX, out);
+		return parse_number(text, 0, UINT32_MAX, out);
 	snprintf(major, sizeof(major), "%.*s", (int)(comma - text), text);
-	if (!trace_parse_number(major, 0, 4095, out) || !trace_parse_number(comma + 1, 0, 1048575, &minor))
+	if (!parse_number(major, 0, 4095, out) || !parse_number(comma + 1, 0, 1048575, &minor))
 		return false;
 	*out = *out << 20 | minor;
 	return true;
 }
 
-bool trace_parse_format(const char *text, enum trace_format *out)
+static bool parse_format(const char *text, enum trace_format *out)
 {
 	for (unsigned int f = TRACE_NATIVE; f < TRACE_GENERATED; f++) {
 		if (strcmp(text, trace_format_names[f]))
 			continue;
 		*out = (enum trace_format)f;
 		return true;
+	}
+	return false;
+}
+
+static bool refuse(char err[TRACE_ERR_BYTES], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static bool refuse(char err[TRACE_ERR_BYTES], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, TRACE_ERR_BYTES, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+bool trace_take_number(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *out,
+		       char err[TRACE_ERR_BYTES])
+{
+	return parse_number(text, low, high, out) ||
+	       refuse(err, "--%s %s: is no whole number %" PRIu64 " .. %" PRIu64 ": give one", name, text, low, high);
+}
+
+bool trace_take_size(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *out,
+		     char err[TRACE_ERR_BYTES])
+{
+	return (trace_parse_size(text, out) && *out >= low && *out <= high) ||
+	       refuse(err, "--%s %s: is no size %" PRIu64 " .. %" PRIu64 " such as 256KiB: give one", name, text, low,
+		      high);
+}
+
+bool trace_take_speed(const char *name, const char *text, uint64_t *out, char err[TRACE_ERR_BYTES])
+{
+	return (parse_decimal(text, out) && *out >= TRACE_SPEED_ONE / 1000 &&
+		*out <= (uint64_t)1000000 * TRACE_SPEED_ONE) ||
+	       refuse(err, "--%s %s: is no decimal 0.001 .. 1000000, of at most six places: give one", name, text);
+}
+
+bool trace_take_option(struct trace_choice *c, enum trace_option option, const char *text,
+		       char err[TRACE_ERR_BYTES])
+{
+	switch (option) {
+	case TRACE_OPT_FORMAT:
+		return parse_format(text, &c->options.format) ||
+		       refuse(err, "--format %s: is none of native, msr, ssdsim, blkparse, fio, content: give one of them",
+			      text);
+	case TRACE_OPT_DEVICE:
+		return parse_device(text, &c->options.device) ||
+		       refuse(err, "--device %s: is neither a whole number 0 .. 4294967295 nor MAJOR,MINOR (0 .. 4095 and "
+			      "0 .. 1048575): give one", text);
+	case TRACE_OPT_ACTION:
+		c->options.action = *text;
+		return strlen(text) == 1 ||
+		       refuse(err, "--blk-action %s: is not one letter: give one such as Q, D or C", text);
+	case TRACE_OPT_MAX_BAD:
+		return trace_take_number("max-bad", text, 0, 1000, &c->max_bad_permille, err);
+	case TRACE_OPT_FOLD:
+		c->beyond = TRACE_BEYOND_FOLD;
+		return true;
+	case TRACE_OPT_SCALE:
+		c->beyond = TRACE_BEYOND_SCALE;
+		return !text || (trace_parse_size(text, &c->scale_bytes) && c->scale_bytes) ||
+		       refuse(err, "--scale=%s: is no size such as 200GiB: give one", text);
+	case TRACE_OPT_END:
+		break;
 	}
 	return false;
 }

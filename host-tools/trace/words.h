@@ -1,22 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * words.h - values of command lines of the programs that replay traces. Each is false
- * when the text is something else; *out is undefined then.
+ * words.h - what the command lines of the programs that replay traces have in common: the
+ * options that choose a trace's rows and place them, and values of other options.
+ *
+ * A function is false when the text is something else: err then names the option (`name`,
+ * without dashes) and says what would be right; *out is undefined.
  */
 #ifndef SLATE_TRACE_WORDS_H
 #define SLATE_TRACE_WORDS_H
 
-#include "trace.h"
+#include "place.h"
 
-#define TRACE_DECIMAL_ONE 1000000u
+#include <getopt.h>
 
-/* Digits alone, at most 18, low .. high. */
-bool trace_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out);
-/* A decimal of up to six places, times TRACE_DECIMAL_ONE; below 10 million. */
-bool trace_parse_decimal(const char *text, uint64_t *out);
-/* "N" or "MAJOR,MINOR": as in trace_row.device. */
-bool trace_parse_device(const char *text, uint64_t *out);
-/* A name of a file's format. */
-bool trace_parse_format(const char *text, enum trace_format *out);
+#define TRACE_SPEED_ONE 1000000u	/* "1": speeds have up to six places */
+
+/* Digits alone, at most 18. */
+bool trace_take_number(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *out,
+		       char err[TRACE_ERR_BYTES]);
+bool trace_take_size(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *out,
+		     char err[TRACE_ERR_BYTES]);
+/* A decimal 0.001 .. 1000000, times TRACE_SPEED_ONE. */
+bool trace_take_speed(const char *name, const char *text, uint64_t *out, char err[TRACE_ERR_BYTES]);
+
+/* Which rows of a trace, and where on the drive. */
+struct trace_choice {
+	struct trace_options options;
+	uint64_t max_bad_permille;	/* so many rows may be bad */
+	enum trace_beyond beyond;
+	uint64_t scale_bytes;		/* SCALE: extent of the trace; 0: look for it */
+};
+
+/* The options for it: from TRACE_OPT on, so others end below. */
+enum trace_option {
+	TRACE_OPT = 512,
+	TRACE_OPT_FORMAT = TRACE_OPT, TRACE_OPT_DEVICE, TRACE_OPT_ACTION, TRACE_OPT_MAX_BAD, TRACE_OPT_FOLD,
+	TRACE_OPT_SCALE, TRACE_OPT_END
+};
+
+#define TRACE_LONG_OPTIONS \
+	{ "format", required_argument, NULL, TRACE_OPT_FORMAT }, \
+	{ "device", required_argument, NULL, TRACE_OPT_DEVICE }, \
+	{ "blk-action", required_argument, NULL, TRACE_OPT_ACTION }, \
+	{ "max-bad", required_argument, NULL, TRACE_OPT_MAX_BAD }, \
+	{ "fold", no_argument, NULL, TRACE_OPT_FOLD }, \
+	{ "scale", optional_argument, NULL, TRACE_OPT_SCALE }
+
+/* text: NULL where an option goes without. */
+bool trace_take_option(struct trace_choice *c, enum trace_option option, const char *text,
+		       char err[TRACE_ERR_BYTES]);
 
 #endif

@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 QEMU = Path(os.environ.get("QEMU_BUILD", ROOT / "build" / "qemu")).resolve()
 SMALL = Path(os.environ.get("SLATE_PROFILE", ROOT / "nand-emu" / "profiles" / "small.ini"))
 FIRMWARE = ("/usr/share/seabios", "/usr/share/qemu")
-TIMEOUT = ("timeout", "-k", "5", "60")
+PATIENCE = int(os.environ.get("QEMU_PATIENCE", "60"))  # seconds for one QEMU; more where it is instrumented
+TIMEOUT = ("timeout", "-k", "5", str(PATIENCE))
 
 Json = dict[str, Any]
 
@@ -236,7 +237,7 @@ class Machine:
 
     def wait(self) -> int:
         """Wait for the process; its exit status."""
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
     def quit(self) -> int:
         """Ask QEMU to go; its exit status."""
@@ -247,7 +248,7 @@ class Machine:
         """SIGKILL to QEMU itself, as it is."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         os.kill(int(children.read_text(encoding="ascii")), signal.SIGKILL)
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
 
     def close(self) -> None:
         """End it, however it is."""

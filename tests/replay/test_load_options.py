@@ -61,7 +61,7 @@ class Options(unittest.TestCase):
             (("--device", "1,x", device, trace), "--device 1,x"),
             (("--blk-action", "QQ", device, trace), "--blk-action QQ"),
             (("--max-bad", "x", device, trace), "--max-bad x"),
-            (("--scale=0", device, trace), "--scale 0"),
+            (("--scale=0", device, trace), "--scale=0"),
             (("--log", "a", "--json", "a", device, trace), "--log and --json name one file"),
             (("--show", "a", device, trace), "leave DEVICE and TRACE out"),
             ((device, trace), "/dev/null: a character device, but not one of an NVMe namespace"),
