@@ -110,7 +110,7 @@ if [ "${1:-tools}" = system ]; then
 	for name in "${programs[@]}"; do ln -sf "$obj/$name" "$obj/programs/"; done
 	QEMU_TSAN=1 QEMU_PATIENCE=600 QEMU_BUILD=$obj/programs "$root/tests/qemu/run.sh" test_thread >"$reports/tests.log" ||
 		failed="; tests failed, see $reports/tests.log"
-	[ -n "$failed" ] || ended
+	if [ -z "$failed" ]; then ended; else echo; fi
 fi
 
 found=$(cat "$reports"/report.* 2>/dev/null | grep -c '^WARNING: ThreadSanitizer' || true)
