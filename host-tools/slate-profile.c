@@ -265,16 +265,23 @@ static const char *not_safe(void)
 	return why ? why : "";
 }
 
+static const char usage[] =
+"usage: slate-profile FILE [section.key=value ...]    the drive of a profile, as JSON\n"
+"       slate-profile --keys                          every key that a profile may have\n"
+"For people there is 'slate profiles'.";
+
 int main(int argc, char **argv)
 {
 	char err[SLATE_ERR_BYTES];
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: slate-profile FILE [section.key=value ...], or --keys\n");
+	if (argc == 2 && !strcmp(argv[1], "--keys"))
+		return print_keys();
+	if (argc == 2 && !strcmp(argv[1], "--help"))
+		return printf("%s\n", usage) < 0;
+	if (argc < 2 || argv[1][0] == '-') {
+		fprintf(stderr, "slate-profile: %s%s%s\n", argc < 2 ? "" : argv[1], argc < 2 ? "" : ": ", usage);
 		return 2;
 	}
-	if (!strcmp(argv[1], "--keys"))
-		return print_keys();
 	if (profile_load(&p, argv[1], (const char *const *)argv + 2, err)) {
 		fprintf(stderr, "%s\n", err);
 		return 2;

@@ -85,6 +85,21 @@ class Case(unittest.TestCase):
     """The tool is needed."""
 
 
+class Tool(Case):
+    """What 'slate profiles' calls, called by hand."""
+
+    def test_words(self):
+        for words, code, say in (
+            (("--help",), 0, "usage: slate-profile FILE"),
+            ((), 2, "slate-profile: usage: slate-profile FILE"),
+            (("--frobnicate",), 2, "slate-profile: --frobnicate: usage"),
+        ):
+            done = subprocess.run([TOOL, *words], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, code)
+            self.assertTrue((done.stderr if code else done.stdout).startswith(say), done)
+            self.assertEqual(done.stdout if code else done.stderr, "")
+
+
 class Listing(Case):
     """All of them."""
 
