@@ -53,6 +53,8 @@ BY_PAGES = {("nftl" if p == 576 else f"nftl-{p}"): f"{p} pages" for _, p in BLOC
 BY_LEVEL = {("pen" if n == 6 else f"pen-L{n}"): f"L = {n}" for n in LEVELS}
 BY_MERGES = {("pen" if w == 16 else f"pen-W{w}"): f"W = {w}" for w in MERGES}
 BY_LOSS = {(f"pbe-{x}" if x else "pen-nodisturb"): f"{x / 10:g} % less" for x in CAPACITY_LOST}
+BY_SPARE = {f"pbe-{x}": (f"pen-spare-{x}", f"{x / 10:g} % less") for x in CAPACITY_LOST[1:]}
+BY_SUPER_MERGES = {("sb45-pen" if w == 16 else f"sb45-pen-W{w}"): f"W = {w}" for w in MERGES}
 SUPER = {f"sb{m}{n}-pen": (f"sb{m}{n}", f"{m}:{n}") for m, n in SUPERBLOCKS}
 FIXED = ("hm_0", "prn_1", "proj_1", "stg_1")  # of the sensitivity runs and the combinations
 ASSUMED = (  # key of workloads.toml's [assumed], and what else it might be
@@ -170,6 +172,15 @@ def pen_sensitivity() -> list[Figure]:
                ("nftl", "pen"), volumes("hm_0", "prn_1") + varied,
                together(pen_against_nftl(measures.write_us, change), absolute(measures.wa, {"nftl": "NFTL, WA"}, "pages/page")), OURS),
         *stripes(),
+        Figure("spare", "Write amplification of PBE against PEN when PEN exports no more than PBE does",
+               (*BY_SPARE, *(base for base, _ in BY_SPARE.values())), volumes(*SWEPT),
+               together(*(relative(measures.wa, base, {pbe: label}, change, {("average", "16.5 % less"): 88.0})
+                          for pbe, (base, label) in BY_SPARE.items())), OURS),
+        *(Figure(f"super-{name}", f"{what} of PEN on Superblock 4:5 by W, against Superblock 4:5",
+                 ("sb45", *BY_SUPER_MERGES), volumes(*SWEPT),
+                 relative(measure, "sb45", BY_SUPER_MERGES, times), OURS)
+          for name, what, measure in (("write", "Write latency", measures.write_us), ("aep", "AEP", measures.aep),
+                                      ("vep", "VEP", measures.vep))),
         Figure("search", "Write latency of PEN against NFTL when spare areas need not be searched",
                ("nftl-nosearch", "pen-nosearch"), volumes(*FIXED),
                relative(measures.write_us, "nftl-nosearch", search, change), OURS),

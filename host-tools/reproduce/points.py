@@ -123,10 +123,14 @@ class Pen:
             raise StudyError(f"scale {scale} does not divide PEN's 1888 blocks per plane: take 8, 16, 32 or 59")
         self.scale = scale
 
+    def blocks(self, blocks: int, lost: int) -> int:
+        """Of a plane, to the nearest."""
+        return math.floor(blocks / self.scale * (1000 - lost) / 1000 + 0.5)
+
     def config(self, name: str, *sets: str, blocks: int = 1888, pages: int = 576, levels: int = 6,
                lost: int = 0, stripe: int | None = None, args: tuple[str, ...] = ("--open",)) -> Config:  # fmt: skip
         """One of them; lost: permille of the blocks that are not there."""
-        here = math.floor(blocks / self.scale * (1000 - lost) / 1000 + 0.5)
+        here = self.blocks(blocks, lost)
         start = free_blocks(here, 8)  # a U-block, or host data, only while more than these are free
         drive = (
             f"geometry.blocks_per_plane={here}",
@@ -141,6 +145,10 @@ class Pen:
             "ftl.gc_urgent_blocks=2",
         )
         return Config(name, "pen", drive + sets, args + FILL)
+
+    def exported_mib(self, lost: int) -> int:
+        """Of the drive that has lost so many permille of its blocks: 64 planes, over-provisioning of 10 %."""
+        return self.blocks(1888, lost) * 64 * 576 * 16 // 1024 * 10 // 11
 
     def nftl(self, name: str = "nftl", *sets: str, **how) -> Config:
         """The baseline."""
@@ -175,11 +183,13 @@ class Pen:
         made += [self.pen(f"pen-L{levels}", levels=levels) for levels in LEVELS[:-1]]
         made += [self.pen(f"pen-W{w}", f"ftl.pen_merges_max={w}") for w in MERGES if w != 16]
         made += [self.pen(f"pbe-{x}", "reliability.disturb_tolerance=off", lost=x) for x in CAPACITY_LOST[1:]]
+        made += [self.pen(f"pen-spare-{x}", f"ftl.capacity_mib={self.exported_mib(x)}") for x in CAPACITY_LOST[1:]]
         for m, n in SUPERBLOCKS:
             made += [
                 self.superblock(f"sb{m}{n}", m, n, "ftl.pen=no"),
                 self.superblock(f"sb{m}{n}-pen", m, n, "ftl.pen=yes"),
             ]
+        made += [self.superblock(f"sb45-pen-W{w}", 4, 5, "ftl.pen=yes", f"ftl.pen_merges_max={w}") for w in MERGES if w != 16]
         pair = "geometry.erase_group_max=2", "ftl.parallel_erase=yes"
         made += [
             self.superblock("page", 0, 0, "ftl.pen=no", stripe=1),
