@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from collections.abc import Iterable
 
+from . import units
+
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
 PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link")
@@ -25,6 +27,26 @@ LATE_US = (1, 10, 100)
 SUB_BUCKETS = 16  # of the latency histogram, in each octave
 
 Json = dict[str, Any]
+
+# An ACCOUNT as QEMU prints it, for shape.check().
+_OP = {
+    "ios": int,
+    "bytes": int,
+    "errors?": int,
+    "latency-sum-ns": int,
+    "latency-max-ns": int,
+    "histogram?": [{"floor-ns": int, "count": int}],
+    **{f"{part}-ns?": int for part in PARTS},
+}
+ACCOUNT = {
+    **{f"{op}?": _OP for op in OPS},
+    "ftl?": {"*": int},
+    "nand?": {
+        "by-source?": ([{"source": str, "*": (int, str)}], {"*": {"*": (int, str)}}),
+        "violations?": ([(int, {"kind?": (int, str), "count": int})], {"*": (int, {"count": int})}),
+        "*": object,
+    },
+}
 
 
 def label_of(section: str) -> str:
@@ -189,7 +211,7 @@ class Device:
     @property
     def unit_bytes(self) -> int:
         """The mapping unit."""
-        return int(self.settings.get("ftl.unit_bytes", 4096))
+        return units.whole(self.settings.get("ftl.unit_bytes", "")) or 4096
 
     def late(self, where: str = "delivered") -> Late | None:
         """How late completions were "posted", or "delivered"; None: virtual time, or nothing was counted."""
@@ -203,8 +225,8 @@ class Device:
     def setting(self, key: str) -> int | None:
         """A whole number of the profile, by its key alone."""
         for name, value in self.settings.items():
-            if name.rpartition(".")[2] == key and value.isdigit():
-                return int(value)
+            if name.rpartition(".")[2] == key:
+                return units.whole(value)
         return None
 
     def dies(self) -> int | None:
@@ -225,7 +247,7 @@ class Device:
     def erases_per_page(self) -> tuple[float, float] | None:
         """AEP and VEP: mean and variance of the erases that a page has seen."""
         pages, nand = self.pages(), self.total.nand
-        if not pages or "page-erases" not in nand:
+        if not pages or not {"page-erases", "page-erases-sq"} <= nand.keys():
             return None
         mean = nand["page-erases"] / pages
         return mean, nand["page-erases-sq"] / pages - mean * mean

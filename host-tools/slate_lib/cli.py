@@ -109,8 +109,8 @@ def _report(args: argparse.Namespace) -> int:
     return htmlreport.report(run, Path(args.html) if args.html else None)
 
 
-def main(argv: list[str]) -> int:
-    """Returns the exit code."""
+def _main(argv: list[str]) -> int:
+    """Run a command."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")
     try:
@@ -144,6 +144,25 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         print("\nslate: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def _say_no_more() -> None:
+    """What is still to be printed goes nowhere; Python would try again, and complain, when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def main(argv: list[str]) -> int:
+    """Returns the exit code."""
+    try:
+        code = _main(argv)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
-        sys.stderr.close()
+        _say_no_more()
         return OK
+    except OSError as error:
+        _say_no_more()
+        where = error.filename if isinstance(error.filename, str) else "standard output"
+        print(f"slate: {where}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print("  fix: look at its free space, owner and permissions", file=sys.stderr)
+        return USAGE

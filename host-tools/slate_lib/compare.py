@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import figures, htmlreport, page, paths, runfiles, units
+from . import charts, figures, htmlreport, page, paths, runfiles, shape, units
 from .account import waf
 from .charts import COLORS, Charts
 from .errors import OK, SlateError
@@ -139,7 +139,7 @@ def _names(runs: list[RunFiles]) -> list[str]:
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         names = [paths.short(run.path) for run in runs]
-    return names
+    return [shape.clean(name) for name in names]
 
 
 def _ratio(line: Line, number: int) -> str:
@@ -203,7 +203,7 @@ def _charts(found: Comparison) -> list[str]:
                 style = {
                     "color": COLORS[number % len(COLORS)],
                     "linestyle": ("-", "--", ":")[number // len(COLORS) % 3],
-                    "label": found.names[number],
+                    "label": charts.label(found.names[number]),
                 }
                 lines.append((*figures.cdf(row.drive), style))
         if not lines:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +77,8 @@ def guest_points(fio: dict[str, Any] | None, job: str, op: str) -> tuple[list[fl
         data = found.get(section, {})
         points = data.get("lat_ns", {}).get("percentile") or data.get("clat_ns", {}).get("percentile")
         if found["jobname"] == job and points:
-            pairs = sorted((float(share) / 100, ns / 1000) for share, ns in points.items())
+            numbers = (share for share in points if re.fullmatch(r"\d+\.\d+", share))
+            pairs = sorted((float(share) / 100, points[share] / 1000) for share in numbers)
             return [ns for _, ns in pairs], [share for share, _ in pairs]
     return [], []
 

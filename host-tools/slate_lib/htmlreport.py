@@ -203,16 +203,21 @@ def _notes(shown: Report, run: RunFiles) -> list[str]:
 
 def write(path: Path, text: str) -> None:
     """The file, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp")
+    target = Path(os.path.realpath(path))
+    plain = target.is_file() or not target.exists()  # no pipe or device, which must stay what it is
+    temporary = target.with_name(f".{target.name}.tmp") if plain else target
     try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+        if plain:
+            os.replace(temporary, target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise SlateError(
             f"can not write {paths.short(path)}: {(error.strerror or str(error)).lower()}",
             "name a file in a directory that is there and may be written to: --html FILE",
         ) from None
+    finally:
+        if plain:
+            temporary.unlink(missing_ok=True)
     print(f"slate: wrote {paths.short(path)}")
 
 

@@ -125,9 +125,10 @@ class Report:
         if drive and not drive["made_by_this_run"]:
             return "drive file, ephemeral" if drive["ephemeral"] else "drive file"
         fill, age = settings.get("fill_percent"), settings.get("age")
-        overrides = dict(line.split("=", 1) for line in settings.get("set", []))
-        permille = overrides.get("precondition.fill_permille")
-        fill = float(permille) / 10 if permille else fill
+        for line in settings.get("set", []):
+            name, _, value = line.partition("=")
+            if name == "precondition.fill_permille" and units.whole(value) is not None:
+                fill = int(value) / 10
         if fill is None:
             return "filled as the profile says"
         text = f"filled {fill:g} %" if fill else "EMPTY"

@@ -3,26 +3,61 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import paths
+from . import fioresult, paths, series, shape
+from .account import ACCOUNT, LATE_US
 from .errors import SlateError
 from .series import Series
 
 Json = dict[str, Any]
 _NEEDED = ("device.json", "run.json")
-# For each file: what must be there, so that a file of something else is told from a run's.
+_LATE = {"requests?": int, "sum-ns": int, "max-ns": int, **{f"late-{us}us": int for us in LATE_US}}
+_TEXT = (str, None)
+# What a report takes from each file.
 _FILES = {
-    "device.json": ("capacity", "total"),
-    "run.json": ("settings",),
-    "fio.json": ("jobs",),
-    "app.json": ("parts",),
-    "series.json": ("interval-ns", "rows", "dies"),
-    "blocks.json": ("erases", "blocks-per-plane"),
+    "device.json": {
+        "capacity": int,
+        "total": ACCOUNT,
+        "profile?": str,
+        "at-ns?": int,
+        "settings?": (str, [str]),
+        "marks?": [{"kind": str, "label": str, "at-ns": int, "account": ACCOUNT}],
+        "dies?": [{"*": int}],
+        "channels?": [{"*": int}],
+        "real-time?": {"delivered?": _LATE, "posted?": _LATE},
+    },
+    "run.json": {
+        "settings": {
+            "profile": _TEXT,
+            "smp": int,
+            "seed": int,
+            "virtual_time": bool,
+            "set?": [str],
+            "fill_percent?": (float, None),
+            "age?": (float, None),
+            "drive?": ({"path": str, "ephemeral": bool, "made_by_this_run": bool}, None),
+            **{f"{key}?": _TEXT for key in ("app", "job", "script", "content", "load", "kernel")},
+        },
+    },
+    "fio.json": fioresult.SHAPE,
+    "app.json": {
+        "parts": [
+            {
+                "name": str,
+                "operations": float,
+                "seconds": float,
+                "latency_ns": dict.fromkeys(("mean", "p50", "p99", "max"), (float, None)),
+            }
+        ],
+        "parameters": {"*": object},
+    },
+    "series.json": series.SERIES,
+    "blocks.json": series.BLOCKS,
 }
+_WHOLE = {"series.json": series.check_rows, "blocks.json": series.check_blocks}
 
 
 @dataclass
@@ -71,7 +106,7 @@ def load(folder: Path) -> RunFiles:
 def _read(folder: Path, name: str) -> Json | None:
     path = folder / name
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = shape.read(path)
     except FileNotFoundError:
         if name not in _NEEDED:
             return None
@@ -91,11 +126,12 @@ def _read(folder: Path, name: str) -> Json | None:
             f"can not read {paths.short(path)}: {(error.strerror or str(error)).lower()}",
             "check its owner and permissions",
         ) from None
-    lacking = [key for key in _FILES[name] if not isinstance(found, dict) or key not in found]
-    if lacking:
+    try:
+        shape.check(found, _FILES[name])
+        if name in _WHOLE:
+            _WHOLE[name](found)
+    except shape.Misfit as error:
         if name == "fio.json":
             return None  # a script may write what it likes
-        raise SlateError(
-            f"{paths.short(path)} is not what 'slate run' writes: it has no '{lacking[0]}'", "run again"
-        )
+        raise SlateError(f"{paths.short(path)} is not what 'slate run' writes: {error}", "run again") from None
     return found
