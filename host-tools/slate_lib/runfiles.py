@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import fioresult, paths, series, shape
+from . import fioresult, paths, replayfile, series, shape
 from .account import ACCOUNT, LATE_US
 from .errors import SlateError
 from .series import Series
@@ -15,7 +15,7 @@ from .series import Series
 Json = dict[str, Any]
 _NEEDED = ("device.json", "run.json")
 _LATE = {"requests?": int, "sum-ns": int, "max-ns": int, **{f"late-{us}us": int for us in LATE_US}}
-_TEXT = (str, None)
+_TEXT = (None, str)
 # What a report takes from each file.
 _FILES = {
     "device.json": {
@@ -36,9 +36,9 @@ _FILES = {
             "seed": int,
             "virtual_time": bool,
             "set?": [str],
-            "fill_percent?": (float, None),
-            "age?": (float, None),
-            "drive?": ({"path": str, "ephemeral": bool, "made_by_this_run": bool}, None),
+            "fill_percent?": (None, float),
+            "age?": (None, float),
+            "drive?": (None, {"path": str, "ephemeral": bool, "made_by_this_run": bool}),
             **{f"{key}?": _TEXT for key in ("app", "job", "script", "content", "load", "kernel")},
         },
     },
@@ -49,7 +49,7 @@ _FILES = {
                 "name": str,
                 "operations": float,
                 "seconds": float,
-                "latency_ns": dict.fromkeys(("mean", "p50", "p99", "max"), (float, None)),
+                "latency_ns": dict.fromkeys(("mean", "p50", "p99", "max"), (None, float)),
             }
         ],
         "parameters": {"*": object},
@@ -71,23 +71,23 @@ class RunFiles:
     app: Json | None
     series: Series | None
     blocks: Json | None
+    replay: Json | None = None  # the JSON itself; device, record and series are made from it
 
     @property
     def name(self) -> str:
-        """The folder's."""
-        return self.path.resolve().name
+        """The folder's; a replay's file's."""
+        return self.path.stem if self.replay else self.path.resolve().name
 
 
 def load(folder: Path) -> RunFiles:
-    """Read a folder that 'slate run' wrote."""
+    """Read a folder that 'slate run' wrote, or the JSON of slate-replay."""
     if not folder.exists():
         raise SlateError(
-            f"{paths.short(folder)} is not there", "name a directory that 'slate run' wrote: ls out"
+            f"{paths.short(folder)} is not there",
+            "name a directory that 'slate run' wrote (ls out), or what slate-replay wrote with --json",
         )
     if not folder.is_dir():
-        raise SlateError(
-            f"{paths.short(folder)} is a file", "name the directory of a run, not a file in it"
-        )
+        return _replay(folder)
     found = {name: _read(folder, name) for name in _FILES}
     device = found["device.json"]
     assert device and found["run.json"]
@@ -103,10 +103,49 @@ def load(folder: Path) -> RunFiles:
     )
 
 
+def _replay(path: Path) -> RunFiles:
+    """A file, which must be a replay's."""
+    try:
+        raw = replayfile.checked(_parsed(path))
+        rows = replayfile.series(raw)
+    except shape.Misfit as error:
+        raise SlateError(
+            f"{paths.short(path)} is not what slate-replay writes with --json: {error}",
+            "name that, or the directory of a run (not a file in it)",
+        ) from None
+    return RunFiles(
+        path,
+        replayfile.device(raw),
+        replayfile.record(raw),
+        None,
+        None,
+        Series(rows, raw["time"]["idle_ns"]) if rows else None,
+        None,
+        raw,
+    )
+
+
+def _parsed(path: Path) -> Any:
+    """JSON; FileNotFoundError."""
+    try:
+        return shape.read(path)
+    except FileNotFoundError:
+        raise
+    except ValueError as error:
+        raise SlateError(
+            f"can not read {paths.short(path)}: it is cut short or no JSON ({error})", "run again"
+        ) from None
+    except OSError as error:
+        raise SlateError(
+            f"can not read {paths.short(path)}: {(error.strerror or str(error)).lower()}",
+            "check its owner and permissions",
+        ) from None
+
+
 def _read(folder: Path, name: str) -> Json | None:
     path = folder / name
     try:
-        found = shape.read(path)
+        found = _parsed(path)
     except FileNotFoundError:
         if name not in _NEEDED:
             return None
@@ -116,15 +155,6 @@ def _read(folder: Path, name: str) -> Json | None:
             f"that run failed: look at {paths.short(folder)}/console.log, then run it again"
             if failed
             else "name a directory that 'slate run' wrote (default: out/latest)",
-        ) from None
-    except ValueError as error:
-        raise SlateError(
-            f"can not read {paths.short(path)}: it is cut short or no JSON ({error})", "run again"
-        ) from None
-    except OSError as error:
-        raise SlateError(
-            f"can not read {paths.short(path)}: {(error.strerror or str(error)).lower()}",
-            "check its owner and permissions",
         ) from None
     try:
         shape.check(found, _FILES[name])

@@ -15,6 +15,7 @@ from .shape import Misfit
 
 SERIES_LOG, WEAR_LOG = 0xD7, 0xD4
 NOT_TOLD = (1 << 64) - 1
+ROWS_MAX = 512
 _MAGIC = 0x474F4C53
 _OPS = ("read", "write", "trim", "flush")
 _OP_WORDS = (
@@ -173,6 +174,10 @@ class Series:
         last_ns = self.begin_ns + (self.rows - 1) * self.interval_ns
         # The row that went on is drawn with at least a tenth of an interval.
         self.end_ns = max(min(end_ns, last_ns + self.interval_ns), last_ns + self.interval_ns // 10)
+
+    def has(self, group: str, name: str) -> bool:
+        """There is such a column. Replays without --timeline lack some."""
+        return name in self.raw[group]
 
     def edge(self, row: int) -> int:
         """Where a row begins."""

@@ -17,10 +17,10 @@ import tempfile
 import unittest
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from html.parser import HTMLParser
 from pathlib import Path
 
 from support import ROOT
+from pages import CHROMIUM, Tables, browse
 from slate_lib import cli, compare, figures, htmlreport, live, report, rows, runfiles, series
 from slate_lib import run as slate_run
 from slate_lib.account import label_of
@@ -28,7 +28,6 @@ from slate_lib.charts import Charts
 from slate_lib.errors import SlateError
 
 GOLDEN = Path(__file__).parent / "golden"
-CHROMIUM = shutil.which("chromium")
 
 
 def raw(name):
@@ -39,50 +38,6 @@ def raw(name):
 def page_of_golden():
     """It takes some seconds."""
     return htmlreport.render(runfiles.load(GOLDEN))
-
-
-class Tables(HTMLParser):
-    """Cells of each table: (text, number behind it)."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tables, self.row, self.cell, self.tags = {}, [], None, []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        self.tags.append((tag, attrs))
-        if tag == "table":
-            self.row = self.tables.setdefault(attrs["id"], [])
-        elif tag == "tr":
-            self.row.append([])
-        elif tag == "td":
-            self.cell = ["", attrs.get("data-v")]
-            self.row[-1].append(self.cell)
-
-    def handle_data(self, data):
-        if self.cell:
-            self.cell[0] += data
-
-    def handle_endtag(self, tag):
-        if tag == "td":
-            self.cell = None
-
-
-def browse(text):
-    """The page in Chromium: what it said, and URLs it asked for, but for what it asks for itself."""
-    with tempfile.TemporaryDirectory() as folder:
-        path, log = Path(folder) / "report.html", Path(folder) / "net.json"
-        path.write_text(text)
-        done = subprocess.run(
-            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-             "--disable-component-update", "--no-first-run", "--enable-logging=stderr", "--dump-dom",
-             "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/profile",
-             f"--log-net-log={log}", "--window-size=390,800", path.as_uri()],
-            capture_output=True, text=True, timeout=120, check=True,
-        )
-        asked = set(re.findall(r'"url":"(https?://[^"]*)"', log.read_text()))
-    return done, {url for url in asked if not re.search(r"//[^/]*(google|gvt1)[^/]*/", url)}
 
 
 class Page(unittest.TestCase):
@@ -180,10 +135,10 @@ class Page(unittest.TestCase):
             with self.subTest(name=name), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 found = Tables(htmlreport.render(self.of_a_job(name)))
-                self.assertEqual([tag for tag, _ in found.tags if tag == "b"], ["b"] * 2)
+                self.assertEqual([tag for tag, _ in found.tags if tag == "b"], ["b"] * 4)
                 self.assertEqual(found.tables["latency"][1][0][0], name)
                 labels = [attrs["aria-label"] for tag, attrs in found.tags if tag == "svg"]
-                self.assertEqual(labels, [f"Latency of {name}: share of I/Os by latency", "Mean latency by cause"])
+                self.assertEqual(labels[:2], [f"Latency of {name}: share of I/Os by latency", "Mean latency by cause"])
 
     def test_a_name_is_no_html(self):
         run = runfiles.load(GOLDEN)
@@ -324,7 +279,7 @@ class BadInput(unittest.TestCase):
 
     def test_no_such_run(self):
         self.assertIn("nowhere is not there", self.refused("report", self.folder / "nowhere"))
-        self.assertIn("is a file", self.refused("report", self.folder / "device.json"))
+        self.assertIn("not a file in it", self.refused("report", self.folder / "device.json"))
 
     def test_a_run_that_failed(self):
         (self.folder / "device.json").unlink()
@@ -360,7 +315,7 @@ class BadInput(unittest.TestCase):
             ("device.json", ("marks", 1, "account"), {"read": {}}, "it has no 'marks[1].account.read.ios'"),
             ("device.json", ("dies",), {}, "'dies' is no list"),
             ("run.json", ("settings",), None, "'settings' is no object"),
-            ("run.json", ("settings", "age"), "1", "'settings.age' is not null"),
+            ("run.json", ("settings", "age"), "1", "'settings.age' is not a number"),
             ("run.json", ("settings", "virtual_time"), 1, "'settings.virtual_time' is not true or false"),
             ("series.json", ("read", "ios"), [1], "its columns do not have 420 rows each"),
             ("series.json", ("dies", 0, 0), 0.5, "'dies[0][0]' is not a whole number"),
