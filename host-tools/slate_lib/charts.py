@@ -68,7 +68,7 @@ def _matplotlib() -> Any:
         try:
             import matplotlib
         except ImportError:
-            raise SlateError("the Python package matplotlib is not there", "run 'make venv'") from None
+            raise SlateError("the Python package matplotlib is not there", paths.make("venv")) from None
     matplotlib.use("svg")
     return matplotlib
 
