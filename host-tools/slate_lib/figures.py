@@ -11,6 +11,7 @@ from typing import Any
 from . import charts
 from .account import PARTS, Device, OpAccount
 from .charts import COLORS, INK, Charts
+from .fiolog import OverTime
 from .rows import Row
 from .series import NOT_TOLD, Part, Series
 
@@ -149,6 +150,23 @@ def time_line(made: Charts, span: Span, series: Series) -> list[str]:
         charts.log_us(below.yaxis)
         below.set_ylabel("mean, ··· longest")
         _seconds(below, part)
+    return out
+
+
+def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
+    """The guest's latency over a job's time: median, 99 % and the longest of each interval."""
+    out: list[str] = []
+    with made.figure(out, f"Percentiles of {job} over time, as the guest saw them") as axes:
+        for one in lines:
+            for permille, style in ((500, "-"), (990, "--"), (1000, ":")):
+                values = [float("nan") if ns is None else max(ns, 1) / 1000 for ns in one.points[permille]]
+                label = f"{one.op} {'max' if permille == 1000 else f'p{permille // 10}'}"
+                charts.steps(axes, one.edges(), values, color=OP_COLORS[one.op], linestyle=style, label=label)
+        axes.set_yscale("log")
+        charts.log_us(axes.yaxis)
+        axes.set_xlim(0, max(one.edges()[-1] for one in lines))
+        axes.set_xlabel("job's time, s")
+        charts.legend(axes)
     return out
 
 

@@ -21,7 +21,16 @@ _SIDE = {
 }
 # What is read here of fio's JSON, for shape.check().
 SHAPE = {
-    "jobs": [{"jobname": str, "error?": int, "total_err?": int, **{f"{name}?": _SIDE for name, _ in SECTIONS}}]
+    "global options?": {"*": str},
+    "jobs": [
+        {
+            "jobname": str,
+            "error?": int,
+            "total_err?": int,
+            "job options?": {"*": str},
+            **{f"{name}?": _SIDE for name, _ in SECTIONS},
+        }
+    ],
 }
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import figures, page, paths, reports, rows, units
+from . import figures, fiolog, page, paths, reports, rows, units
 from .account import PARTS
 from .charts import Charts
 from .errors import OK, SlateError
@@ -124,6 +124,7 @@ def app_table(shown: Report) -> Table:
 def _job_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
     found = []
     spans = {span.name: span for span in figures.spans(shown.rows)}
+    logged = {} if run.replay else fiolog.of(run.path, run.fio)
     for job in dict.fromkeys(row.job for row in shown.rows):
         mine = [row for row in shown.rows if row.job == job]
         for svg in figures.latency(made, job, mine, run.fio):
@@ -131,6 +132,9 @@ def _job_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
         if job in spans and run.series:
             for svg in figures.time_line(made, spans[job], run.series):
                 found.append(page.figure(svg, job, "over time, by the drive"))
+        if job in logged:
+            for svg in figures.percentiles(made, job, logged[job]):
+                found.append(page.figure(svg, job, "percentiles over time, by the guest"))
     return found
 
 
