@@ -28,7 +28,7 @@ examples:
   slate report out/latest                                the report again
   slate report out/latest --html                         the same as a page, with charts
   slate report replay.json                               the report of a replay
-  slate compare out/quick-001 out/quick-002              runs side by side
+  slate compare out/quick-default-001 out/quick-default-002              runs side by side
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
 """
