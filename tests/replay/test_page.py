@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """slate report and slate compare of replays: what they say is what the JSON says."""
 
-import contextlib
 import functools
-import io
 import json
 import subprocess
 import sys
@@ -16,7 +14,7 @@ from support import RAND, REPLAY, ROOT, TINY, Case
 sys.path[:0] = [str(ROOT / "host-tools"), str(ROOT / "tests")]
 
 from pages import CHROMIUM, Tables, browse  # noqa: E402  (the path comes first)
-from slate_lib import cli, compare, htmlreport, reports, runfiles  # noqa: E402
+from slate_lib import compare, htmlreport, reports, runfiles  # noqa: E402
 from slate_lib.errors import SlateError  # noqa: E402
 
 PROFILES = ROOT / "nand-emu" / "profiles"
@@ -49,6 +47,11 @@ class Replays(Case):
         path = self.folder / name
         path.write_text(text)
         return path
+
+    def slate(self, *words):
+        """The launcher."""
+        line = [ROOT / "host-tools" / "slate", *words]
+        return subprocess.run(list(map(str, line)), capture_output=True, text=True, check=False, timeout=120)
 
     def text(self, raw):
         """The report of it."""
@@ -131,11 +134,12 @@ class Page(Replays):
     def test_where_it_goes(self):
         """Beside the JSON; and never over one."""
         path = self.file(json.dumps(self.raw))
-        with contextlib.redirect_stdout(io.StringIO()):
-            htmlreport.report(runfiles.load(path), None)
+        done = self.slate("report", path, "--html")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual((self.folder / "replay.html").read_text(), self.html)
-        with self.assertRaisesRegex(SlateError, "replay.json is there, and is no page"):
-            htmlreport.report(runfiles.load(path), path)
+        done = self.slate("report", path, "--html", path)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("replay.json is there, and is no page", done.stderr)
         self.assertEqual(json.loads(path.read_text()), self.raw)
 
 
@@ -277,10 +281,14 @@ class BadFiles(Replays):
         self.assertEqual(series.raw["write"]["latency-max-ns"][-1], rows[0]["write"]["latency_max_ns"])
 
     def test_by_the_command(self):
-        errors = io.TextIOWrapper(io.BytesIO())
-        with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
-            self.assertEqual(cli.main(["report", str(TINY)]), 2)
-            self.assertEqual(cli.main(["report", str(self.file(json.dumps(self.raw)))]), 0)
+        done = self.slate("report", TINY)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "^slate: can not read .*tiny.ini: it is cut short or no JSON")
+        path = self.file(json.dumps(self.raw))
+        for words in (("report", path), ("compare", path, path)):
+            done = self.slate(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("replay", done.stdout)
 
 
 if __name__ == "__main__":
