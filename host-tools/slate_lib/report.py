@@ -218,16 +218,15 @@ class Report:
     def _part_line(self, row: Row, name: str) -> None:
         drive = row.drive
         assert drive
-        guest = units.us(row.guest.mean_ns) if row.guest else "-" if self.GUEST else units.us(drive.mean_ns())
-        path = row.path_ns()
+        whole = units.us(row.guest.mean_ns if row.guest else None if self.GUEST else drive.mean_ns())
+        path_ns = row.path_ns()
+        path = "" if not self.GUEST else "-" if path_ns is None else _part(path_ns)
         parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self._columns())
         busy = "".join(
             f"{'-' if share is None else f'{100 * share:.0f}%':>{width}}"
             for share, width in zip(rows.busy(self.device, row), (5, 5))
         )
-        self._add(
-            f"{name[:16]:<16} {row.op:<5}{guest:>7}   {'' if not self.GUEST else '-' if path is None else _part(path):>6}  {parts}{busy}"
-        )
+        self._add(f"{name[:16]:<16} {row.op:<5}{whole:>7}   {path:>6}  {parts}{busy}")
 
     def _drive(self) -> None:
         total = self.device.total

@@ -34,7 +34,8 @@ class Patches(unittest.TestCase):
                 shutil.copy(PATCHES / "build.sh", script)
                 done = subprocess.run(["bash", script], capture_output=True, text=True, check=False, timeout=60)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
-                self.assertIn(f"QEMU can not be built in a path with blanks or colons: {folder}/{name}/build", done.stderr)
+                said = f"QEMU can not be built in a path with blanks or colons: {folder}/{name}/build"
+                self.assertIn(said, done.stderr)
                 self.assertEqual(sorted(os.listdir(script.parents[1])), ["qemu-patches"])
 
     def test_every_patch_has_a_message(self) -> None:

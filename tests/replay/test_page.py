@@ -148,7 +148,8 @@ class Text(Replays):
 
     def test_the_same_waf_for_every_ftl(self):
         """What is programmed by cause adds up to the pages that were programmed."""
-        for name in ("small", "pen-small", "superblock-small", "rps-small", "dac-small", "dac-flex-small", "ippbe-small"):
+        kinds = ("", "pen-", "superblock-", "rps-", "dac-", "dac-flex-", "ippbe-")
+        for name in (f"{kind}small" for kind in kinds):
             with self.subTest(name=name):
                 words = ("--closed", 8, "--fill", 1000, "gen:rand4k,foot=60M,n=4000,content=text")
                 path = self.file(made(PROFILES / f"{name}.ini", *words))
