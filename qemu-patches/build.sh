@@ -63,6 +63,11 @@ die() {
 	exit 1
 }
 
+case $build in
+*[[:space:]:]*)
+	die "QEMU can not be built in a path with blanks or colons: $build" "Clone to another." ;;
+esac
+
 # The first terminal at hand, for progress; nothing when there is none.
 tty=
 if [ -t 1 ]; then

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from slate_lib import cli  # noqa: E402  (the path comes first)
 from manual import commands  # noqa: E402
 
-FILES = ("FILE", "SCRIPT", "PROFILE", "SOCKET", "TRACE")
+FILES = ("FILE", "SCRIPT", "PROFILE", "SOCKET", "TRACE", "RUN")
 FOLDERS = ("DIR",)
 
 

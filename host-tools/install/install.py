@@ -10,6 +10,7 @@ as far as they are there. What was installed is listed in PREFIX/lib/slate/MANIF
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import gzip
 import os
 import shutil
@@ -36,6 +37,16 @@ MANUALS = ("install/slate-replay.1", "install/slate-content.1", "load/slate-load
 DOCS = ("README.md", "CHANGELOG.md", "DESIGN.md", "SPEC.md", "LICENSE", "docs/*.md", "docs/examples/*.c")
 VENV = paths.BUILD / "venv-install"
 BUILDERS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-")  # not for us
+# Of matplotlib and what it needs: nothing that 'slate report --html' loads. fnmatch; '*' goes over '/'.
+NOT_LOADED = (
+    "*/tests/*", "*.pyi", "*.pxd", "*.pyx", "*.h", "*.a", "*.c",
+    "numpy/f2py/*", "numpy/distutils/*", "numpy/random/*",
+    "matplotlib/mpl-data/sample_data/*", "matplotlib/mpl-data/images/*", "matplotlib/mpl-data/fonts/afm/*",
+    "matplotlib/mpl-data/fonts/pdfcorefonts/*", "matplotlib/backends/web_backend/*",
+    "fontTools/*", "PIL/_avif*", "pillow.libs/libavif*", "tzdata*",
+)  # fmt: skip
+LOADED = ("fontTools/__init__.py", "fontTools/agl.py", "fontTools/misc/__init__.py",
+          "fontTools/misc/loggingTools.py", "fontTools/misc/textTools.py")  # of these, though
 MANIFEST = Path("lib/slate/MANIFEST")
 
 
@@ -125,13 +136,25 @@ def data(to: Installer) -> None:
         to.copy(path, f"share/doc/slate/{path.relative_to(ROOT)}")
 
 
-def machine(to: Installer) -> bool:
-    """QEMU, the guest and what talks to them; False: they are not built."""
+def wanted(name: str) -> bool:
+    """A file of the environment that an installed command loads."""
+    if name.startswith(BUILDERS):
+        return False
+    return name in LOADED or not any(fnmatch.fnmatchcase(name, pattern) for pattern in NOT_LOADED)
+
+
+def environment(to: Installer) -> None:
+    """Python packages: qemu.qmp for 'slate run', matplotlib for 'slate report --html'."""
     for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
         for path in matching(site, ("**/*",)):
-            if path.relative_to(site).parts[0].startswith(BUILDERS):
-                continue
-            to.copy(path, f"lib/slate/venv/lib/{site.parent.name}/site-packages/{path.relative_to(site)}")
+            name = str(path.relative_to(site))
+            if wanted(name):
+                to.copy(path, f"lib/slate/venv/lib/{site.parent.name}/site-packages/{name}")
+
+
+def machine(to: Installer) -> bool:
+    """QEMU, the guest and what talks to them; False: they are not built."""
+    environment(to)
     for name in QEMU:
         if (paths.QEMU.parent / name).exists():
             to.program(paths.QEMU.parent / name, f"lib/slate/qemu/{name}")

@@ -6,9 +6,12 @@
  * warm-up's last request completes; the drive's own statistics are set to 0 then.
  * The time series has a row for each interval in which something happened;
  * boundaries are multiples of the interval after since_ns. What the drive counts
- * falls to the interval in which it was told to do it.
+ * falls to the interval in which it was told to do it. The timeline is the drive's own
+ * series (slate_series.c).
  */
 #include "replay.h"
+
+#include "slate_control.h"
 
 #include <stdlib.h>
 
@@ -21,11 +24,22 @@ static void begin_interval(struct replay *r, uint64_t at_ns)
 	slate_get_stats(r->dev, a->at_begin);
 }
 
+static void begin_timeline(struct replay *r, uint64_t now_ns)
+{
+	const struct slate_order restart = { .command = SLATE_RESET_COUNTERS };
+	uint32_t unused;
+
+	SSD_ASSERT(slate_keep_series(r->dev, now_ns) == SSD_OK);
+	SSD_ASSERT(slate_control(r->dev, now_ns, &restart, &unused) == SLATE_DONE);
+}
+
 void account_begin(struct replay *r, uint64_t now_ns)
 {
 	struct account *a = &r->account;
 
 	slate_reset_stats(r->dev);
+	if (r->o.timeline)
+		begin_timeline(r, now_ns);
 	a->since_ns = a->last_ns = now_ns;
 	a->completed = 0;
 	a->rows = 0;
@@ -127,4 +141,10 @@ void account_end(struct replay *r)
 	a->idle_ns = r->now_ns > a->last_ns ? r->now_ns : a->last_ns;
 	if (a->interval_ns)
 		end_interval(r);
+	if (r->o.timeline) {
+		size_t bytes;
+
+		a->timeline = slate_log(r->dev, a->idle_ns, SLATE_LOG_SERIES, &bytes);
+		SSD_ASSERT(a->timeline);
+	}
 }

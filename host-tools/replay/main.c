@@ -282,6 +282,7 @@ static void close_all(struct replay *r)
 		trace_close(r->stream[i].trace);
 	free(r->account.at_begin);
 	free(r->account.row);
+	free(r->account.timeline);
 }
 
 static void on_signal(int number)

@@ -51,6 +51,7 @@ static const char help[] =
 "  --json FILE|-          everything (docs/replay.md)\n"
 "  --csv FILE             a line for each request\n"
 "  --interval MS          a time series in the JSON\n"
+"  --timeline             what 'slate report --html' draws over time, in the JSON\n"
 "  --check[=N]            verify content, and the FTL's invariants every N requests\n"
 "                         (default 100000); sets ftl.payload=yes\n"
 "  --read-back            with --check: at the end read all that was written once more,\n"
@@ -64,7 +65,7 @@ static const char help[] =
 enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_ALIGN, OPT_JSON, OPT_CSV,
-	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH,
+	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH, OPT_TIMELINE,
 	OPT_HELP
 };
 
@@ -90,6 +91,7 @@ static const struct option long_options[] = {
 	{ "json", required_argument, NULL, OPT_JSON },
 	{ "csv", required_argument, NULL, OPT_CSV },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "timeline", no_argument, NULL, OPT_TIMELINE },
 	{ "check", optional_argument, NULL, OPT_CHECK },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "record-content", required_argument, NULL, OPT_RECORD_CONTENT },
@@ -170,6 +172,9 @@ static int take_flag(struct replay_options *o, int c)
 		return 0;
 	case OPT_READ_BACK:
 		o->read_back = true;
+		return 0;
+	case OPT_TIMELINE:
+		o->timeline = true;
 		return 0;
 	case OPT_WALL:
 		o->wall = true;

@@ -43,7 +43,7 @@ struct replay_options {
 	const char *name[REPLAY_STREAMS_MAX];	/* traces */
 	unsigned int names;
 	bool read_back, ephemeral, align_units, common_clock, think, no_flush, wall, check,
-	     user_payload;
+	     timeline, user_payload;
 	enum replay_loop loop;
 	uint32_t qd;			/* of each stream, closed loop */
 	uint64_t speed;			/* times TRACE_SPEED_ONE */
@@ -107,6 +107,7 @@ struct account {
 	struct slate_stats *at_begin;	/* of the interval */
 	struct interval *row;
 	size_t rows, room;
+	struct slate_log_series *timeline;	/* NULL: not asked for, or not over yet */
 };
 
 struct verify;

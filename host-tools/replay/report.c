@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "replay.h"
+#include "slate_wire.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define SCHEMA "slate-replay-1"
+#define NAME_OF(name) #name,
 
 static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", "backup" };
 static const char *const nand_ops[NAND_NOPS] = { "read", "program", "erase", "copyback" };
@@ -498,6 +500,70 @@ static void put_series(const struct replay *r, json_t *root)
 	json_object_set_new(o, "rows", list);
 }
 
+/* ---- the timeline: the log's rows by columns ------------------------------------------ */
+
+static const char *const op_words[] = { SLATE_SERIES_OP_COUNTERS(NAME_OF) };
+static const char *const drive_words[] = { SLATE_SERIES_DRIVE_COUNTERS(NAME_OF) };
+
+/* A word of every row; null: the drive does not tell it. */
+static json_t *column(const struct slate_log_series *l, uint32_t word)
+{
+	const uint64_t *rows = (const uint64_t *)(const void *)(l + 1);
+	uint32_t row_words = l->row_bytes / (uint32_t)sizeof(*rows);
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < l->rows; i++) {
+		uint64_t v = rows[(size_t)i * row_words + word];
+
+		if (v == UINT64_MAX) {
+			json_decref(list);
+			return json_null();
+		}
+		json_array_append_new(list, json_integer((json_int_t)v));
+	}
+	return list;
+}
+
+static void put_columns(json_t *o, const struct slate_log_series *l, uint32_t word,
+			const char *const *names, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		json_object_set_new(o, names[i], column(l, word + i));
+}
+
+static void put_columns_list(json_t *o, const char *key, const struct slate_log_series *l,
+			     uint32_t word, uint32_t count)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(list, column(l, word + i));
+	json_object_set_new(o, key, list);
+}
+
+static void put_timeline(const struct replay *r, json_t *root)
+{
+	const struct slate_log_series *l = r->account.timeline;
+	uint32_t at;
+	json_t *o;
+
+	if (!l) {
+		json_object_set_new(root, "timeline", json_null());
+		return;
+	}
+	o = sub(root, "timeline");
+	put(o, "begin_ns", l->head.since_ns);
+	put(o, "interval_ns", l->interval_ns);
+	put(o, "rows", l->rows);
+	for (unsigned int op = 0; op < FTL_NOPS; op++)
+		put_columns(sub(o, replay_op_name(op)), l, op * l->op_words, op_words, l->op_words);
+	at = l->ops * l->op_words;
+	put_columns(sub(o, "drive"), l, at, drive_words, l->drive_words);
+	at += l->drive_words;
+	put_columns_list(o, "dies", l, at, l->dies);
+	put_columns_list(o, "channels", l, at + l->dies, l->channels);
+}
+
 static void put_wall(const struct replay *r, json_t *root, double wall_s)
 {
 	struct rusage u;
@@ -549,6 +615,7 @@ static json_t *build(struct replay *r, double wall_s)
 	put_check(r, root);
 	put_recorded(r, root);
 	put_series(r, root);
+	put_timeline(r, root);
 	put_settings(r, root);
 	if (r->o.wall)
 		put_wall(r, root, wall_s);

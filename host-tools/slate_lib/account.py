@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from collections.abc import Iterable
 
+from . import units
+
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
 PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link")
@@ -26,17 +28,37 @@ SUB_BUCKETS = 16  # of the latency histogram, in each octave
 
 Json = dict[str, Any]
 
+# An ACCOUNT as QEMU prints it, for shape.check().
+_OP = {
+    "ios": int,
+    "bytes": int,
+    "errors?": int,
+    "latency-sum-ns": int,
+    "latency-max-ns": int,
+    "histogram?": [{"floor-ns": int, "count": int}],
+    **{f"{part}-ns?": int for part in PARTS},
+}
+ACCOUNT = {
+    **{f"{op}?": _OP for op in OPS},
+    "ftl?": {"*": int},
+    "nand?": {
+        "by-source?": ([{"source": str, "*": (int, str)}], {"*": {"*": (int, str)}}),
+        "violations?": ([(int, {"kind?": (int, str), "count": int})], {"*": (int, {"count": int})}),
+        "*": object,
+    },
+}
+
 
 def label_of(section: str) -> str:
     """The mark's label for a section of a job file."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", section)[:LABEL_BYTES]
 
 
-def bucket_last(floor_ns: int) -> int:
+def bucket_last(floor_ns: int, sub_buckets: int = SUB_BUCKETS) -> int:
     """The largest value of the histogram bucket that begins at floor_ns."""
-    if floor_ns < SUB_BUCKETS:
+    if floor_ns < sub_buckets:
         return floor_ns
-    return floor_ns + (1 << (floor_ns.bit_length() - 5)) - 1
+    return floor_ns + (1 << (floor_ns.bit_length() - sub_buckets.bit_length())) - 1
 
 
 @dataclass
@@ -50,6 +72,8 @@ class OpAccount:
     latency_max_ns: int = 0
     parts_ns: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
     histogram: dict[int, int] = field(default_factory=dict)
+    sub_buckets: int = SUB_BUCKETS
+    no_end_ns: int = 1 << 64  # the bucket that begins here has no end
 
     def add(self, raw: Json) -> None:
         """Add an interval, as QEMU printed it."""
@@ -60,9 +84,12 @@ class OpAccount:
         self.latency_max_ns = max(self.latency_max_ns, raw["latency-max-ns"] if raw["ios"] else 0)
         for part in PARTS:
             self.parts_ns[part] += raw.get(f"{part}-ns", 0)  # a run of before may lack the link's
+        self.sub_buckets = raw.get("sub-buckets", self.sub_buckets)
+        self.no_end_ns = raw.get("no-end-ns", self.no_end_ns)
         for bucket in raw.get("histogram", ()):
-            floor = bucket["floor-ns"]
-            self.histogram[floor] = self.histogram.get(floor, 0) + bucket["count"]
+            if bucket["count"]:
+                floor = bucket["floor-ns"]
+                self.histogram[floor] = self.histogram.get(floor, 0) + bucket["count"]
 
     def mean_ns(self) -> float | None:
         """Mean latency; None without I/O."""
@@ -71,6 +98,11 @@ class OpAccount:
     def mean_part_ns(self, part: str) -> float:
         """Mean of one part of the latency."""
         return self.parts_ns[part] / self.ios if self.ios else 0.0
+
+    def last_ns(self, floor_ns: int) -> int:
+        """The largest latency that may be in a bucket."""
+        last = bucket_last(floor_ns, self.sub_buckets) if floor_ns < self.no_end_ns else self.latency_max_ns
+        return min(last, self.latency_max_ns)
 
     def percentile_ns(self, permille: float) -> int | None:
         """The nearest-rank percentile, as the last value of its bucket."""
@@ -82,7 +114,7 @@ class OpAccount:
         for floor in sorted(self.histogram):
             seen += self.histogram[floor]
             if seen >= rank:
-                return min(bucket_last(floor), self.latency_max_ns)
+                return self.last_ns(floor)
         return self.latency_max_ns
 
 
@@ -189,7 +221,11 @@ class Device:
     @property
     def unit_bytes(self) -> int:
         """The mapping unit."""
-        return int(self.settings.get("ftl.unit_bytes", 4096))
+        return units.whole(self.settings.get("ftl.unit_bytes", "")) or 4096
+
+    def waf(self) -> dict[str, float] | None:
+        """Of the whole run."""
+        return waf(self.total, self.unit_bytes, self.setting("page_bytes") or 0)
 
     def late(self, where: str = "delivered") -> Late | None:
         """How late completions were "posted", or "delivered"; None: virtual time, or nothing was counted."""
@@ -203,8 +239,8 @@ class Device:
     def setting(self, key: str) -> int | None:
         """A whole number of the profile, by its key alone."""
         for name, value in self.settings.items():
-            if name.rpartition(".")[2] == key and value.isdigit():
-                return int(value)
+            if name.rpartition(".")[2] == key:
+                return units.whole(value)
         return None
 
     def dies(self) -> int | None:
@@ -225,7 +261,7 @@ class Device:
     def erases_per_page(self) -> tuple[float, float] | None:
         """AEP and VEP: mean and variance of the erases that a page has seen."""
         pages, nand = self.pages(), self.total.nand
-        if not pages or "page-erases" not in nand:
+        if not pages or not {"page-erases", "page-erases-sq"} <= nand.keys():
             return None
         mean = nand["page-erases"] / pages
         return mean, nand["page-erases-sq"] / pages - mean * mean
@@ -306,12 +342,13 @@ def raf_parts(account: Account) -> dict[str, float]:
     return {name: moved / asked for name, moved in parts.items()}
 
 
-def waf(account: Account, unit_bytes: int) -> dict[str, float] | None:
-    """Write amplification and its parts: units programmed for X / units the host wrote."""
+def waf(account: Account, unit_bytes: int, page_bytes: int = 0) -> dict[str, float] | None:
+    """Write amplification and its parts: units programmed for X, and pages of parity / what the host wrote."""
     written = account.op["write"].bytes / unit_bytes
     if not written:
         return None
     causes = ("host", "gc", "wl", "pad", "meta")
     parts = {name: account.ftl.get(f"{name}-units", 0) / written for name in causes}
+    parts["parity"] = account.sources.get("backup", {}).get("programs", 0) * page_bytes / account.op["write"].bytes
     parts["total"] = sum(parts.values())
     return parts

@@ -8,9 +8,11 @@ stays text, in the page's font. Ids get the chart's number, since they share a p
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +24,7 @@ INK, GRID = "#000001", "#000002"
 COLORS = tuple(f"#0000a{n}" for n in range(8))
 _VARIABLES = {INK: "--ink", GRID: "--grid"} | {color: f"--c{n}" for n, color in enumerate(COLORS)}
 WIDTH, HEIGHT = 4.4, 2.9  # inches; one column of a telephone
+LABEL = 48  # characters of a line's name that are shown
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "slate",
@@ -51,6 +54,7 @@ _STYLE = {
     "lines.linewidth": 1.4,
     "image.interpolation": "none",
     "figure.constrained_layout.use": True,
+    "text.parse_math": False,  # a job may be called $x
 }
 
 
@@ -64,7 +68,7 @@ def _matplotlib() -> Any:
         try:
             import matplotlib
         except ImportError:
-            raise SlateError("the Python package matplotlib is not there", "run 'make venv'") from None
+            raise SlateError("the Python package matplotlib is not there", paths.make("venv")) from None
     matplotlib.use("svg")
     return matplotlib
 
@@ -83,7 +87,8 @@ class Charts:
         """Axes to draw on; the SVG is appended to out. what: for those who can not see it."""
         import matplotlib.pyplot as plt
 
-        with self._lib.rc_context(_STYLE):
+        with self._lib.rc_context(_STYLE), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph ")  # a name in another script: the page's font has it
             figure, axes = plt.subplots(rows, 1, figsize=(WIDTH, height), **more)
             try:
                 yield axes
@@ -107,12 +112,8 @@ def _for_page(svg: str, number: int, what: str) -> str:
     svg = re.sub(r'(href=")#', rf"\1#c{number}-", svg)
     svg = svg.replace("url(#", f"url(#c{number}-")
     head = re.compile(r'<svg [^>]*viewBox="([^"]*)"[^>]*>')
-    text = what.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    return head.sub(
-        rf'<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="\1" role="img" aria-label="{text}">',
-        svg,
-        count=1,
-    )
+    tag = f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="%s" role="img" aria-label="{html.escape(what)}">'
+    return head.sub(lambda found: tag.replace("%s", found[1], 1), svg, count=1)
 
 
 # ---- axes
@@ -130,6 +131,11 @@ def log_us(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def label(name: str) -> str:
+    """For a line that a person has named: matplotlib leaves '_x' out of legends."""
+    return f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
+
+
 def duration(ns: float) -> str:
     """'100 µs', '10 ms', '2 s'."""
     for size, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
@@ -141,6 +147,7 @@ def duration(ns: float) -> str:
 def legend(axes: Any, columns: int = 3) -> None:
     """Above the axes, where no line can be."""
     handles, labels = axes.get_legend_handles_labels()
+    labels = [label if len(label) <= LABEL else f"{label[: LABEL - 1]}…" for label in labels]
     if labels:
         axes.legend(
             handles,

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import age, cuts, options, paths, profiles, report, runfiles
+from . import age, cuts, options, paths, profiles, reports, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 EXAMPLES = """\
@@ -27,7 +27,8 @@ examples:
   slate cuts --count 100 --seed 1                        power cuts under ext4: is what was fsynced there?
   slate report out/latest                                the report again
   slate report out/latest --html                         the same as a page, with charts
-  slate compare out/quick-001 out/quick-002              runs side by side
+  slate report replay.json                               the report of a replay
+  slate compare out/quick-default-001 out/quick-default-002              runs side by side
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
 """
@@ -56,17 +57,22 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_run_arguments(run)
-    again = commands.add_parser("report", help="print the report of a run again, or write it as a page")
-    again.add_argument("dir", nargs="?", metavar="DIR", default=None, help="default: out/latest")
+    again = commands.add_parser("report", help="print the report of a run or a replay again, or write it as a page")
+    again.add_argument(
+        "run", nargs="?", metavar="RUN", default=None,
+        help="a directory that 'slate run' wrote, or the JSON of slate-replay (default: out/latest)",
+    )
     again.add_argument(
         "--html",
         nargs="?",
         const="",
         metavar="FILE",
-        help="write a page with charts, that needs nothing but itself (default: DIR/report.html)",
+        help="write a page with charts, that needs nothing but itself (default: DIR/report.html, and for a replay "
+        "beside its JSON)",
     )
-    side = commands.add_parser("compare", help="runs side by side")
-    side.add_argument("dirs", nargs="+", metavar="DIR", help="two or more runs; others are told by the first")
+    side = commands.add_parser("compare", help="runs and replays side by side")
+    side.add_argument("runs", nargs="+", metavar="RUN", help="two or more, as for 'slate report'; the first is what "
+                      "others are measured by")
     side.add_argument("--html", metavar="FILE", help="write a page, too: the table, and CDFs over each other")
     make = commands.add_parser(
         "age",
@@ -100,17 +106,17 @@ def become(name: str, words: list[str]) -> int:
 
 def _report(args: argparse.Namespace) -> int:
     """'slate report': text, or a page."""
-    folder = Path(args.dir) if args.dir else None
+    wanted = Path(args.run) if args.run else None
     if args.html is None:
-        return report.print_again(folder)
+        return reports.print_again(wanted)
     from . import htmlreport  # charts take their time to load
 
-    run = runfiles.load(folder or paths.OUT / "latest")
+    run = runfiles.load(wanted or paths.OUT / "latest")
     return htmlreport.report(run, Path(args.html) if args.html else None)
 
 
-def main(argv: list[str]) -> int:
-    """Returns the exit code."""
+def _main(argv: list[str]) -> int:
+    """Run a command."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")
     try:
@@ -125,7 +131,7 @@ def main(argv: list[str]) -> int:
         if args.command == "compare":
             from . import compare
 
-            return compare.run([Path(name) for name in args.dirs], Path(args.html) if args.html else None)
+            return compare.run([Path(name) for name in args.runs], Path(args.html) if args.html else None)
         if args.command == "age":
             return age.age(args)
         if args.command == "drive":
@@ -144,6 +150,25 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         print("\nslate: interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def _say_no_more() -> None:
+    """What is still to be printed goes nowhere; Python would try again, and complain, when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def main(argv: list[str]) -> int:
+    """Returns the exit code."""
+    try:
+        code = _main(argv)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
-        sys.stderr.close()
+        _say_no_more()
         return OK
+    except OSError as error:
+        _say_no_more()
+        where = error.filename if isinstance(error.filename, str) else "standard output"
+        print(f"slate: {where}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print("  fix: look at its free space, owner and permissions", file=sys.stderr)
+        return USAGE

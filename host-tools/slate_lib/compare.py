@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate compare': runs side by side."""
+"""'slate compare': runs and replays side by side."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import figures, htmlreport, page, paths, runfiles, units
-from .account import waf
+from . import charts, figures, htmlreport, page, paths, replayfile, reports, rows, runfiles, shape, units
 from .charts import COLORS, Charts
 from .errors import OK, SlateError
 from .page import Table
@@ -56,7 +55,7 @@ def _rate(value: float | None) -> str:
 
 # Figures of a job: what, how it is worded, from a row.
 _JOB: tuple[tuple[str, Words, Callable[[Row], float | None]], ...] = (
-    ("IOPS", _rate, lambda row: row.guest.iops if row.guest else None),
+    ("IOPS", _rate, lambda row: row.guest.iops if row.guest else row.rate.iops if row.rate else None),
     ("guest mean, µs", units.us, lambda row: row.guest.mean_ns if row.guest else None),
     ("guest p50", units.us, lambda row: row.guest.p50 if row.guest else None),
     ("guest p99", units.us, lambda row: row.guest.p99 if row.guest else None),
@@ -70,7 +69,7 @@ _JOB: tuple[tuple[str, Words, Callable[[Row], float | None]], ...] = (
 
 
 def _waf(shown: Report) -> float | None:
-    found = waf(shown.device.total, shown.device.unit_bytes)
+    found = shown.device.waf()
     return found["total"] if found else None
 
 
@@ -95,23 +94,31 @@ class Comparison:
 
     def __init__(self, runs: list[RunFiles]):
         self.runs = runs
-        self.shown = [Report(run.device, run.fio, run.record, run.app) for run in runs]
+        self.shown = [reports.of(run) for run in runs]
+        self.replays = any(run.replay for run in runs)
+        self.table = [self._rows_of(shown) for shown in self.shown]
         self.names = _names(runs)
         self.groups = [*self._jobs(), self._whole()]
         self.differs = list(self._settings())
 
     def rows(self, key: tuple[str, str]) -> list[Row | None]:
         """A job's reads, say, in every run."""
-        return [next((row for row in shown.rows if (row.job, row.op) == key), None) for shown in self.shown]
+        return [next((row for row in rows if (row.job, row.op) == key), None) for rows in self.table]
 
     def keys(self) -> list[tuple[str, str]]:
         """Jobs and kinds of I/O, in the order of the runs."""
-        return list(dict.fromkeys((row.job, row.op) for shown in self.shown for row in shown.rows))
+        return list(dict.fromkeys((row.job, row.op) for rows in self.table for row in rows))
+
+    def _rows_of(self, shown: Report) -> list[Row]:
+        """What a replay is compared with: a guest's jobs, and all of its I/O by the drive."""
+        if self.replays and all(row.job != rows.WHOLE_RUN for row in shown.rows):
+            return shown.rows + rows.whole_run(shown.device)
+        return shown.rows
 
     def _jobs(self) -> Iterator[Group]:
         for key in self.keys():
-            rows = self.rows(key)
-            lines = [Line(what, words, [get(row) if row else None for row in rows]) for what, words, get in _JOB]
+            found = self.rows(key)
+            lines = [Line(what, words, [get(row) if row else None for row in found]) for what, words, get in _JOB]
             lines = [line for line in lines if any(value for value in line.values)]
             yield Group(" ".join(key), lines)
 
@@ -128,7 +135,7 @@ class Comparison:
             if len(set(values)) > 1:
                 yield key, values
         for key in ("profile", "job", "script", "app", "content", "load", "seed", "smp", "age", "fill_percent",
-                    "kernel", "virtual_time"):
+                    "kernel", "virtual_time", *(replayfile.ASKED if self.replays else ())):
             values = [str(run.record["settings"].get(key, "-")) for run in self.runs]
             if len(set(values)) > 1:
                 yield key, values
@@ -139,7 +146,7 @@ def _names(runs: list[RunFiles]) -> list[str]:
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         names = [paths.short(run.path) for run in runs]
-    return names
+    return [shape.clean(name) for name in names]
 
 
 def _ratio(line: Line, number: int) -> str:
@@ -203,7 +210,7 @@ def _charts(found: Comparison) -> list[str]:
                 style = {
                     "color": COLORS[number % len(COLORS)],
                     "linestyle": ("-", "--", ":")[number // len(COLORS) % 3],
-                    "label": found.names[number],
+                    "label": charts.label(found.names[number]),
                 }
                 lines.append((*figures.cdf(row.drive), style))
         if not lines:

@@ -270,9 +270,9 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
         timeout=number("timeout", args.timeout, 1, 1e7, float),
         mem=400 << 20,
     )
+    span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
     command.check_built(base.kernel)
     paths.program(PROGRAM)
-    span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
     return Campaign(base, seed, span, folder, folder / "origin.slate")
 
 

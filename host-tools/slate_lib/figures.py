@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from . import charts
-from .account import PARTS, OpAccount, bucket_last
+from .account import PARTS, Device, OpAccount
 from .charts import COLORS, INK, Charts
+from .fiolog import OverTime
 from .rows import Row
-from .series import Part, Series
+from .series import NOT_TOLD, Part, Series
 
 OP_COLORS = {"read": COLORS[0], "write": COLORS[1], "trim": COLORS[2], "flush": COLORS[3]}
 CAUSES = (
@@ -32,6 +34,9 @@ PART_STYLE = {
     "other": ("other", COLORS[3]),
     "link": ("link", INK),
 }
+SOURCE_COLORS = {
+    "host": COLORS[0], "gc": COLORS[1], "wl": COLORS[3], "meta": COLORS[4], "backup": COLORS[7],
+}  # fmt: skip
 MAX_BARS = 14
 MIN_ROWS = 4  # of a time line that says something
 
@@ -64,7 +69,7 @@ def cdf(op: OpAccount) -> tuple[list[float], list[float]]:
     xs, ys = [max(first, 1) / 1000], [0.0]
     for floor in sorted(op.histogram):
         seen += op.histogram[floor]
-        xs.append(max(min(bucket_last(floor), op.latency_max_ns), 1) / 1000)
+        xs.append(max(op.last_ns(floor), 1) / 1000)
         ys.append(seen / total)
     return xs, ys
 
@@ -76,7 +81,8 @@ def guest_points(fio: dict[str, Any] | None, job: str, op: str) -> tuple[list[fl
         data = found.get(section, {})
         points = data.get("lat_ns", {}).get("percentile") or data.get("clat_ns", {}).get("percentile")
         if found["jobname"] == job and points:
-            pairs = sorted((float(share) / 100, ns / 1000) for share, ns in points.items())
+            numbers = (share for share in points if re.fullmatch(r"\d+\.\d+", share))
+            pairs = sorted((float(share) / 100, points[share] / 1000) for share in numbers)
             return [ns for _, ns in pairs], [share for share, _ in pairs]
     return [], []
 
@@ -147,25 +153,73 @@ def time_line(made: Charts, span: Span, series: Series) -> list[str]:
     return out
 
 
-def programmed(made: Charts, series: Series, unit_bytes: int, jobs: list[Span]) -> list[str]:
+def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
+    """The guest's latency over a job's time: median, 99 % and the longest of each interval."""
+    out: list[str] = []
+    with made.figure(out, f"Percentiles of {job} over time, as the guest saw them") as axes:
+        for one in lines:
+            for permille, style in ((500, "-"), (990, "--"), (1000, ":")):
+                values = [float("nan") if ns is None else max(ns, 1) / 1000 for ns in one.points[permille]]
+                label = f"{one.op} {'max' if permille == 1000 else f'p{permille // 10}'}"
+                charts.steps(axes, one.edges(), values, color=OP_COLORS[one.op], linestyle=style, label=label)
+        axes.set_yscale("log")
+        charts.log_us(axes.yaxis)
+        axes.set_xlim(0, max(one.edges()[-1] for one in lines))
+        axes.set_xlabel("job's time, s")
+        charts.legend(axes)
+    return out
+
+
+def causes(series: Series, device: Device) -> list[tuple[str, str, list[float]]]:
+    """What was programmed in each row, as far as its causes are told: (name, colour, bytes)."""
+    part, unit = series.part(), device.unit_bytes
+    if series.has("drive", "host-units"):
+        found = [(name, color, part.column("drive", key)) for key, name, color in CAUSES]
+    else:  # of --interval
+        moved = part.column("drive", "gc-units")
+        per_page = (device.setting("page_bytes") or unit) / unit
+        pages = part.column("drive", "nand-programs")
+        rest = [max(count * per_page - units, 0) for count, units in zip(pages, moved)]
+        found = [("all but GC", COLORS[0], rest), ("GC", COLORS[1], moved)]
+    return [(name, color, [count * unit for count in column]) for name, color, column in found if any(column)]
+
+
+def amplification(made: Charts, series: Series, device: Device, jobs: list[Span]) -> list[str]:
+    """Programmed over written, in each row."""
+    part = series.part()
+    written = part.column("write", "bytes")
+    out: list[str] = []
+    if part.last < MIN_ROWS or not any(written):
+        return out
+    programmed_bytes = [sum(column) for column in zip(*(column for *_, column in causes(series, device)))]
+    if not programmed_bytes:
+        return out
+    ratio = [a / b if b else float("nan") for a, b in zip(programmed_bytes, written)]
+    with made.figure(out, "Write amplification over time") as axes:
+        charts.steps(axes, part.edges(), ratio, color=COLORS[1])
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("WAF")
+        _job_lines(axes, jobs)
+        _seconds(axes, part)
+    return out
+
+
+def programmed(made: Charts, series: Series, device: Device, jobs: list[Span]) -> list[str]:
     """What was programmed, by cause, and free blocks."""
     part = series.part()
     out: list[str] = []
-    told = [cause for cause in CAUSES if any(part.column("drive", cause[0]))]
-    free = part.column("drive", "free-blocks")
-    known = not any(value >= 1 << 63 for value in free)
+    told = causes(series, device)
+    free = part.column("drive", "free-blocks") if series.has("drive", "free-blocks") else [NOT_TOLD]
+    known = NOT_TOLD not in free
     if part.last < MIN_ROWS or not (told or known):
         return out
     with made.figure(
         out, "Programmed by cause, and free blocks, over time", 1 + known, 3.7 if known else 2.9, sharex=True
     ) as axes:
         above = axes[0] if known else axes
-        base = [0.0] * len(free)
-        for key, name, color in told:
-            added = [
-                units * unit_bytes / (1 << 20) / seconds
-                for units, seconds in zip(part.column("drive", key), part.seconds())
-            ]
+        base = [0.0] * series.rows
+        for name, color, column in told:
+            added = [count / (1 << 20) / seconds for count, seconds in zip(column, part.seconds())]
             top = [a + b for a, b in zip(base, added)]
             above.stairs(top, part.edges(), baseline=base, fill=True, color=color, linewidth=0, label=name)
             base = top
@@ -205,6 +259,33 @@ def busy_map(made: Charts, series: Series, what: str, name: str) -> list[str]:
         axes.yaxis.get_major_locator().set_params(integer=True)
         _seconds(axes, series.part())
         _scale(picture, axes, percent=True)
+    return out
+
+
+def busy_bars(made: Charts, device: Device, what: str, name: str) -> list[str]:
+    """Each die's, or channel's, share of busy time in the whole run, by cause."""
+    from matplotlib.ticker import PercentFormatter
+
+    each = device.raw.get(what, [])
+    out: list[str] = []
+    if not each or not device.at_ns:
+        return out
+    with made.figure(out, f"How busy each {name} was, by cause") as axes:
+        base = [0.0] * len(each)
+        for source, color in SOURCE_COLORS.items():
+            added = [one.get(source, 0) / device.at_ns for one in each]
+            if not any(added):
+                continue
+            top = [a + b for a, b in zip(base, added)]
+            edges = [at - 0.5 for at in range(len(each) + 1)]
+            axes.stairs(top, edges, baseline=base, fill=True, color=color, linewidth=0, label=source)
+            base = top
+        axes.set_xlim(-0.5, len(each) - 0.5)
+        axes.set_ylim(0, 1)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set_xlabel(name)
+        charts.legend(axes)
     return out
 
 
@@ -278,7 +359,7 @@ def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]
     """How long I/Os spent in each part, for each second of the drive's time: by that, how many wait there."""
     part = series.part()
     out: list[str] = []
-    if part.last < MIN_ROWS:
+    if part.last < MIN_ROWS or not series.has("read", "cell-ns"):
         return out
     with made.figure(out, "I/Os inside the drive by what they wait for, over time") as axes:
         base = [0.0] * (part.last - part.first)

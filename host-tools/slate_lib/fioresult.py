@@ -3,12 +3,35 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
 PERCENTILES = ("50", "99", "99.9")
+SECTIONS = (("read", "read"), ("write", "write"), ("trim", "trim"), ("sync", "flush"))  # fio's name, the drive's
+_SIDE = {
+    "total_ios?": int,
+    "iops?": float,
+    "bw_bytes?": float,
+    "runtime?": float,
+    "lat_ns?": {"mean": float, "max": float, "percentile?": {"*": float}},
+    "clat_ns?": {"percentile?": {"*": float}},
+}
+# What is read here of fio's JSON, for shape.check().
+SHAPE = {
+    "global options?": {"*": str},
+    "jobs": [
+        {
+            "jobname": str,
+            "error?": int,
+            "total_err?": int,
+            "job options?": {"*": str},
+            **{f"{name}?": _SIDE for name, _ in SECTIONS},
+        }
+    ],
+}
 
 
 @dataclass
@@ -58,7 +81,7 @@ def rows(fio: Json | None) -> list[GuestRow]:
     """A row for every job and kind of I/O that it did."""
     found: dict[tuple[str, str], GuestRow] = {}
     for job in (fio or {}).get("jobs", ()):
-        for section, op in (("read", "read"), ("write", "write"), ("trim", "trim"), ("sync", "flush")):
+        for section, op in SECTIONS:
             row = _row(job, section, op)
             if not row:
                 continue
@@ -109,9 +132,9 @@ def errors(fio: Json | None) -> list[str]:
     found = []
     for job in (fio or {}).get("jobs", ()):
         if job.get("error"):
-            found.append(
-                f"fio: job {job['jobname']} ended with error {job['error']} ({os.strerror(job['error'])})"
-            )
+            known = job["error"] in errno.errorcode
+            what = f" ({os.strerror(job['error'])})" if known else ""
+            found.append(f"fio: job {job['jobname']} ended with error {job['error']}{what}")
         if job.get("total_err"):
             found.append(f"fio: job {job['jobname']} saw {job['total_err']} I/O errors")
     return list(dict.fromkeys(found))

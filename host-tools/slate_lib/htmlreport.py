@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import figures, page, paths, rows, units
+from . import figures, fiolog, page, paths, reports, rows, units
 from .account import PARTS
 from .charts import Charts
 from .errors import OK, SlateError
@@ -49,8 +49,7 @@ def latency_table(shown: Report) -> Table:
                     row.op,
                     "drive",
                     (units.count(drive.ios), drive.ios),
-                    "",
-                    "",
+                    *_rate(row),
                     us(drive.mean_ns()),
                     *(us(ns) for ns in shares),
                     us(drive.latency_max_ns),
@@ -60,11 +59,20 @@ def latency_table(shown: Report) -> Table:
     return table
 
 
+def _rate(row: Row) -> list[Cell]:
+    """IOPS and MiB/s by the drive, where no guest tells."""
+    if not row.rate:
+        return ["", ""]
+    rate = row.rate
+    return [(units.rate(rate.iops), rate.iops), (f"{rate.bytes_per_s / (1 << 20):,.1f}", rate.bytes_per_s)]
+
+
 def parts_table(shown: Report) -> Table:
-    """The guest's mean taken apart."""
+    """The guest's mean, or without one the drive's, taken apart."""
     heads = {key: title for key, title, _ in PART_COLUMNS}
     parts = [part for part in PARTS if part != "link" or shown.device.total.op["read"].parts_ns["link"]]
-    table = Table("parts", ("job", "", "guest, µs", "path", *(heads[part] for part in parts), "dies", "bus"))
+    whole = ("guest, µs", "path") if shown.GUEST else ("drive, µs",)
+    table = Table("parts", ("job", "", *whole, *(heads[part] for part in parts), "dies", "bus"))
     before = None
     for row in shown.rows:
         if not row.drive:
@@ -79,10 +87,10 @@ def _part_cells(shown: Report, row: Row, parts: list[str]) -> list[Cell]:
     busy: list[Cell] = [
         "-" if share is None else (f"{100 * share:.0f} %", share) for share in rows.busy(shown.device, row)
     ]
+    whole = [us(row.guest.mean_ns) if row.guest else "-", us(row.path_ns())]
     return [
         row.op,
-        us(row.guest.mean_ns) if row.guest else "-",
-        us(row.path_ns()),
+        *(whole if shown.GUEST else [us(row.drive.mean_ns())]),
         *(us(row.drive.mean_part_ns(part)) for part in parts),
         *busy,
     ]
@@ -116,6 +124,7 @@ def app_table(shown: Report) -> Table:
 def _job_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
     found = []
     spans = {span.name: span for span in figures.spans(shown.rows)}
+    logged = {} if run.replay else fiolog.of(run.path, run.fio)
     for job in dict.fromkeys(row.job for row in shown.rows):
         mine = [row for row in shown.rows if row.job == job]
         for svg in figures.latency(made, job, mine, run.fio):
@@ -123,22 +132,39 @@ def _job_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
         if job in spans and run.series:
             for svg in figures.time_line(made, spans[job], run.series):
                 found.append(page.figure(svg, job, "over time, by the drive"))
+        if job in logged:
+            for svg in figures.percentiles(made, job, logged[job]):
+                found.append(page.figure(svg, job, "percentiles over time, by the guest"))
     return found
 
 
 def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
     if not run.series:
         return []
-    jobs = figures.spans(shown.rows)
+    jobs = figures.spans(shown.rows) if shown.GUEST else []
+    line = "; a dotted line: a job begins" if jobs else ""
     wanted = (
-        ("Programmed, and free blocks", "by cause; a dotted line: a job begins",
-         figures.programmed(made, run.series, shown.device.unit_bytes, jobs)),
+        ("Programmed, and free blocks", f"by cause{line}",
+         figures.programmed(made, run.series, shown.device, jobs)),
+        ("WAF", f"programmed / written by the host, in each interval{line}",
+         figures.amplification(made, run.series, shown.device, jobs)),
         ("Inside the drive", "I/Os at a time, by what they wait for",
          figures.where_over_time(made, run.series, jobs)),
         ("Dies", "share of the time busy", figures.busy_map(made, run.series, "dies", "die")),
         ("Channels", "share of the time busy", figures.busy_map(made, run.series, "channels", "channel")),
     )
     return [page.figure(svg, title, about) for title, about, svgs in wanted for svg in svgs]
+
+
+def _busy_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
+    """Where there is no picture of them over time."""
+    if run.series and run.series.raw["dies"]:
+        return []
+    return [
+        page.figure(svg, f"{name}s", "share of the time busy, by cause")
+        for what, name in (("dies", "Die"), ("channels", "Channel"))
+        for svg in figures.busy_bars(made, shown.device, what, name.lower())
+    ]
 
 
 def _wear_charts(made: Charts, run: RunFiles) -> list[str]:
@@ -158,7 +184,7 @@ def _wear_charts(made: Charts, run: RunFiles) -> list[str]:
 
 def render(run: RunFiles) -> str:
     """The page of a run."""
-    shown = Report(run.device, run.fio, run.record, run.app)
+    shown = reports.of(run)
     made = Charts()
     left, facts = shown.title()
     parts = [f"<h1>{page.text(left)}</h1>", f'<p class="facts">{page.text(" · ".join(facts))}</p>']
@@ -167,18 +193,27 @@ def render(run: RunFiles) -> str:
         parts += [page.heading("Application"), app_table(shown).html()]
     if shown.rows:
         parts += [
-            page.heading("Latency", "what the guest saw, and what the drive says of the same I/Os"),
+            page.heading(
+                "Latency",
+                "what the guest saw, and what the drive says of the same I/Os"
+                if shown.GUEST
+                else "from the arrival at the drive to the completion",
+            ),
             latency_table(shown).html(),
             page.charts(_job_charts(made, shown, run)),
         ]
     if any(row.drive for row in shown.rows):
         bars = [page.figure(svg, "Mean latency by cause", "shares") for svg in figures.where(made, shown.rows)]
         parts += [
-            page.heading("Where the time went", "the guest's mean, taken apart; µs"),
+            page.heading("Where the time went", f"{shown.PARTS_OF}, taken apart; µs"),
             parts_table(shown).html(),
             page.charts(bars),
         ]
-    parts += [page.heading("The drive", "the whole run, boot included"), drive_table(shown).html()]
+    parts += [
+        page.heading("The drive", shown.SCOPE),
+        drive_table(shown).html(),
+        page.charts(_busy_charts(made, shown, run)),
+    ]
     over_time = _time_charts(made, shown, run)
     if over_time:
         parts += [page.heading("Over time"), page.charts(over_time)]
@@ -196,27 +231,43 @@ def _notes(shown: Report, run: RunFiles) -> list[str]:
             f"over time: an interval is {run.series.interval_ns / 1e6:g} ms; an I/O counts when the drive knows "
             "its end; the time of a flash command that goes beyond its interval is carried over to the next"
         )
-    else:
+    if run.replay and not run.replay.get("timeline"):
+        found.append("for free blocks, causes, dies and channels over time, replay with --timeline")
+    elif not run.series:
         found.append("there is no time line: this run has no series.json (it is older, or was made by another QEMU)")
     return found
 
 
+def _is_page(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(page.BEGIN)) == page.BEGIN.encode()
+
+
 def write(path: Path, text: str) -> None:
     """The file, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp")
+    target = Path(os.path.realpath(path))
+    if target.is_file() and target.stat().st_size and not _is_page(target):
+        raise SlateError(
+            f"{paths.short(path)} is there, and is no page", "name the run first: slate report RUN --html FILE"
+        )
+    plain = target.is_file() or not target.exists()  # no pipe or device, which must stay what it is
+    temporary = target.with_name(f".{target.name}.tmp") if plain else target
     try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+        if plain:
+            os.replace(temporary, target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise SlateError(
             f"can not write {paths.short(path)}: {(error.strerror or str(error)).lower()}",
             "name a file in a directory that is there and may be written to: --html FILE",
         ) from None
+    finally:
+        if plain:
+            temporary.unlink(missing_ok=True)
     print(f"slate: wrote {paths.short(path)}")
 
 
 def report(run: RunFiles, path: Path | None) -> int:
-    """'slate report DIR --html [FILE]'."""
-    write(path or run.path / "report.html", render(run))
+    """'slate report RUN --html [FILE]'."""
+    write(path or (run.path.with_suffix(".html") if run.replay else run.path / "report.html"), render(run))
     return OK

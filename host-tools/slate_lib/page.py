@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 # Nothing may be fetched, and nothing may run, whatever a job's name is.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
+BEGIN = "<!DOCTYPE html>"
 _CSS = """\
 :root { color-scheme: light dark;
   --paper: #ffffff; --ink: #1c2024; --dim: #5c656e; --grid: #b9c0c7; --line: #e1e5e9;
@@ -36,6 +37,7 @@ th { color: var(--dim); font-weight: 600; vertical-align: bottom; }
 th:first-child, td.name { text-align: left; }
 tr.new td { border-top: 1px solid var(--grid); }
 table.words td { text-align: left; white-space: normal; vertical-align: top; }
+table.words td + td { overflow-wrap: anywhere; }
 .charts { margin-top: 1.1rem; display: grid; gap: .8rem 1.4rem;
   grid-template-columns: repeat(auto-fill, minmax(min(21rem, 100%), 1fr)); }
 figure { margin: 0; max-width: 38rem; break-inside: avoid; min-width: 0; }
@@ -67,7 +69,7 @@ def page(title: str, parts: Iterable[str]) -> str:
     """The whole file."""
     body = "\n".join(parts)
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'{BEGIN}\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import paths, rows, runfiles, units, warn
-from .account import LATE_US, NAND_OPS, SOURCES, Device, raf, raf_parts, waf
-from .errors import OK
+from . import rows, units, warn
+from .account import LATE_US, NAND_OPS, SOURCES, Device, raf, raf_parts
 from .rows import Row
 
 WIDTH = 100
@@ -48,6 +46,10 @@ PART_COLUMNS = (
 
 class Report:
     """The text of one run's report."""
+
+    GUEST = True  # there was one
+    SCOPE = "the whole run, boot included"
+    PARTS_OF = "the guest's mean"
 
     def __init__(
         self,
@@ -125,9 +127,10 @@ class Report:
         if drive and not drive["made_by_this_run"]:
             return "drive file, ephemeral" if drive["ephemeral"] else "drive file"
         fill, age = settings.get("fill_percent"), settings.get("age")
-        overrides = dict(line.split("=", 1) for line in settings.get("set", []))
-        permille = overrides.get("precondition.fill_permille")
-        fill = float(permille) / 10 if permille else fill
+        for line in settings.get("set", []):
+            name, _, value = line.partition("=")
+            if name == "precondition.fill_permille" and units.whole(value) is not None:
+                fill = int(value) / 10
         if fill is None:
             return "filled as the profile says"
         text = f"filled {fill:g} %" if fill else "EMPTY"
@@ -182,8 +185,10 @@ class Report:
         drive = row.drive
         assert drive
         figures = [drive.percentile_ns(permille) for permille in (500, 990, 999)] + [drive.latency_max_ns]
-        label = f"{name[:16]:<16} {row.op:<5}" if name else " " * 22
+        label = " " * 22 if row.guest else f"{name[:16]:<16} {row.op:<5}"
         what = f"{units.count(drive.ios) + ' I/Os' if not row.guest else '':>20}"
+        if row.rate:
+            what = f"{units.rate(row.rate.iops):>10}{row.rate.bytes_per_s / (1 << 20):>10,.1f}"
         self._add(
             f"{label}{what}{units.us(drive.mean_ns()):>11}"
             + "".join(f"{units.us(value):>10}" for value in figures)
@@ -202,7 +207,8 @@ class Report:
             return
         self._add()
         heading = "".join(f"{title:>{width}}" for _, title, width in self._columns())
-        self._add(f"{'mean, µs':<22}{'guest':>7} = {'path':>6} +{heading}{'dies':>5}{'bus':>5}", BOLD)
+        sum_of = f"{'guest':>7} = {'path':>6} +" if self.GUEST else f"{'drive':>7} = {'':>6}  "
+        self._add(f"{'mean, µs':<22}{sum_of}{heading}{'dies':>5}{'bus':>5}", BOLD)
         before = None
         for row in shown:
             name = row.job if row.job != before else ""
@@ -212,37 +218,37 @@ class Report:
     def _part_line(self, row: Row, name: str) -> None:
         drive = row.drive
         assert drive
-        guest = units.us(row.guest.mean_ns) if row.guest else "-"
-        path = row.path_ns()
+        whole = units.us(row.guest.mean_ns if row.guest else None if self.GUEST else drive.mean_ns())
+        path_ns = row.path_ns()
+        path = "" if not self.GUEST else "-" if path_ns is None else _part(path_ns)
         parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self._columns())
         busy = "".join(
             f"{'-' if share is None else f'{100 * share:.0f}%':>{width}}"
             for share, width in zip(rows.busy(self.device, row), (5, 5))
         )
-        self._add(
-            f"{name[:16]:<16} {row.op:<5}{guest:>7}   {'-' if path is None else _part(path):>6}  {parts}{busy}"
-        )
+        self._add(f"{name[:16]:<16} {row.op:<5}{whole:>7}   {path:>6}  {parts}{busy}")
 
     def _drive(self) -> None:
         total = self.device.total
         ftl = total.ftl
         self._add()
         written, read = total.op["write"].bytes, total.op["read"].bytes
-        amplification = waf(total, self.device.unit_bytes)
+        amplification = self.device.waf()
         line = f"read {units.size(read)}, wrote {units.size(written)}"
         if total.op["trim"].bytes:
             line += f", trimmed {units.size(total.op['trim'].bytes)}"
         if total.op["flush"].ios:
             line += f", {units.count(total.op['flush'].ios)} flushes"
-        self._pair("drive", line + "  (the whole run, boot included)")
+        self._pair("drive", f"{line}  ({self.SCOPE})")
         self._late()
         if amplification:
             levelling = f"wear levelling {amplification['wl']:.3f} + " if amplification["wl"] else ""
+            parity = f" + parity {amplification['parity']:.3f}" if amplification["parity"] else ""
             self._pair(
                 "WAF",
                 f"{amplification['total']:.3f} = host {amplification['host']:.3f} + GC "
                 f"{amplification['gc']:.3f} + {levelling}padding {amplification['pad']:.3f} + metadata "
-                f"{amplification['meta']:.3f}   (programmed / written by the host)",
+                f"{amplification['meta']:.3f}{parity}   (programmed / written by the host)",
             )
         runs, moved = ftl.get("gc-runs", 0), ftl.get("gc-units", 0)
         kinds = [("merges", "merges"), ("mmerges", "M-Merges"), ("second-victims", "second victims")]
@@ -412,10 +418,3 @@ def _part(ns: float) -> str:
 
 def _wrap(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width) or [""]
-
-
-def print_again(folder: Path | None) -> int:
-    """'slate report DIR'."""
-    found = runfiles.load(folder or paths.OUT / "latest")
-    print(Report(found.device, found.fio, found.record, found.app).text(color=sys.stdout.isatty()), end="")
-    return OK

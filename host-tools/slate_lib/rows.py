@@ -14,6 +14,14 @@ WHOLE_RUN = "whole run"
 
 
 @dataclass
+class Rate:
+    """How fast it went, where no guest tells."""
+
+    iops: float
+    bytes_per_s: float
+
+
+@dataclass
 class Row:
     """A job's reads, writes, trims or flushes. guest or drive may not know them."""
 
@@ -23,6 +31,7 @@ class Row:
     drive: OpAccount | None
     account: JobAccount | None
     notes: list[str] = field(default_factory=list)
+    rate: Rate | None = None
 
     @property
     def same_ios(self) -> bool:
@@ -52,7 +61,7 @@ def build(raw_device: dict[str, Any], fio: dict[str, Any] | None) -> list[Row]:
         account = device.job(section) or _only(device, sections)
         found += _job_rows(section, [row for row in guest if row.job == section], account)
     if not found:
-        found = _drive_rows(WHOLE_RUN, JobAccount(device.total, 0, 0, []))
+        found = whole_run(device)
     return found
 
 
@@ -61,6 +70,11 @@ def _only(device: Device, sections: list[str]) -> JobAccount | None:
     if len(sections) == 1 and not device.marks:
         return JobAccount(device.total, 0, 0, ["boot"])
     return None
+
+
+def whole_run(device: Device, begin_ns: int = 0, end_ns: int = 0) -> list[Row]:
+    """All that the drive counted."""
+    return _drive_rows(WHOLE_RUN, JobAccount(device.total, begin_ns, end_ns, []))
 
 
 def _drive_rows(name: str, account: JobAccount | None) -> list[Row]:

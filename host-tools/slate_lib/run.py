@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from . import apps, command, device, drivefile, facts, load, paths, powercut, process, qmp, recording
-from . import report, series, units
+from . import fioresult, report, series, shape, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .live import Live
 from .options import RunOptions
@@ -382,9 +382,11 @@ async def _logs(monitor: qmp.Monitor) -> dict[str, Any]:
 
 def _fio_json(files: dict[str, bytes]) -> dict[str, Any] | None:
     try:
-        return json.loads(files["fio.json"])
+        found = shape.parse(files["fio.json"])
+        shape.check(found, fioresult.SHAPE)
+        return found
     except (KeyError, ValueError):
-        return None
+        return None  # a script may write what it likes
 
 
 def dry_run(options: RunOptions) -> int:

@@ -3,26 +3,61 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import paths
+from . import fioresult, paths, replayfile, series, shape
+from .account import ACCOUNT, LATE_US
 from .errors import SlateError
 from .series import Series
 
 Json = dict[str, Any]
 _NEEDED = ("device.json", "run.json")
-# For each file: what must be there, so that a file of something else is told from a run's.
+_LATE = {"requests?": int, "sum-ns": int, "max-ns": int, **{f"late-{us}us": int for us in LATE_US}}
+_TEXT = (None, str)
+# What a report takes from each file.
 _FILES = {
-    "device.json": ("capacity", "total"),
-    "run.json": ("settings",),
-    "fio.json": ("jobs",),
-    "app.json": ("parts",),
-    "series.json": ("interval-ns", "rows", "dies"),
-    "blocks.json": ("erases", "blocks-per-plane"),
+    "device.json": {
+        "capacity": int,
+        "total": ACCOUNT,
+        "profile?": str,
+        "at-ns?": int,
+        "settings?": (str, [str]),
+        "marks?": [{"kind": str, "label": str, "at-ns": int, "account": ACCOUNT}],
+        "dies?": [{"*": int}],
+        "channels?": [{"*": int}],
+        "real-time?": {"delivered?": _LATE, "posted?": _LATE},
+    },
+    "run.json": {
+        "settings": {
+            "profile": _TEXT,
+            "smp": int,
+            "seed": int,
+            "virtual_time": bool,
+            "set?": [str],
+            "fill_percent?": (None, float),
+            "age?": (None, float),
+            "drive?": (None, {"path": str, "ephemeral": bool, "made_by_this_run": bool}),
+            **{f"{key}?": _TEXT for key in ("app", "job", "script", "content", "load", "kernel")},
+        },
+    },
+    "fio.json": fioresult.SHAPE,
+    "app.json": {
+        "parts": [
+            {
+                "name": str,
+                "operations": float,
+                "seconds": float,
+                "latency_ns": dict.fromkeys(("mean", "p50", "p99", "max"), (None, float)),
+            }
+        ],
+        "parameters": {"*": object},
+    },
+    "series.json": series.SERIES,
+    "blocks.json": series.BLOCKS,
 }
+_WHOLE = {"series.json": series.check_rows, "blocks.json": series.check_blocks}
 
 
 @dataclass
@@ -36,23 +71,23 @@ class RunFiles:
     app: Json | None
     series: Series | None
     blocks: Json | None
+    replay: Json | None = None  # the JSON itself; device, record and series are made from it
 
     @property
     def name(self) -> str:
-        """The folder's."""
-        return self.path.resolve().name
+        """The folder's; a replay's file's."""
+        return self.path.stem if self.replay else self.path.resolve().name
 
 
 def load(folder: Path) -> RunFiles:
-    """Read a folder that 'slate run' wrote."""
+    """Read a folder that 'slate run' wrote, or the JSON of slate-replay."""
     if not folder.exists():
         raise SlateError(
-            f"{paths.short(folder)} is not there", "name a directory that 'slate run' wrote: ls out"
+            f"{paths.short(folder)} is not there",
+            "name a directory that 'slate run' wrote (ls out), or what slate-replay wrote with --json",
         )
     if not folder.is_dir():
-        raise SlateError(
-            f"{paths.short(folder)} is a file", "name the directory of a run, not a file in it"
-        )
+        return _replay(folder)
     found = {name: _read(folder, name) for name in _FILES}
     device = found["device.json"]
     assert device and found["run.json"]
@@ -68,10 +103,49 @@ def load(folder: Path) -> RunFiles:
     )
 
 
+def _replay(path: Path) -> RunFiles:
+    """A file, which must be a replay's."""
+    try:
+        raw = replayfile.checked(_parsed(path))
+        rows = replayfile.series(raw)
+    except shape.Misfit as error:
+        raise SlateError(
+            f"{paths.short(path)} is not what slate-replay writes with --json: {error}",
+            "name that, or the directory of a run (not a file in it)",
+        ) from None
+    return RunFiles(
+        path,
+        replayfile.device(raw),
+        replayfile.record(raw),
+        None,
+        None,
+        Series(rows, raw["time"]["idle_ns"]) if rows else None,
+        None,
+        raw,
+    )
+
+
+def _parsed(path: Path) -> Any:
+    """JSON; FileNotFoundError."""
+    try:
+        return shape.read(path)
+    except FileNotFoundError:
+        raise
+    except ValueError as error:
+        raise SlateError(
+            f"can not read {paths.short(path)}: it is cut short or no JSON ({error})", "run again"
+        ) from None
+    except OSError as error:
+        raise SlateError(
+            f"can not read {paths.short(path)}: {(error.strerror or str(error)).lower()}",
+            "check its owner and permissions",
+        ) from None
+
+
 def _read(folder: Path, name: str) -> Json | None:
     path = folder / name
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = _parsed(path)
     except FileNotFoundError:
         if name not in _NEEDED:
             return None
@@ -82,20 +156,12 @@ def _read(folder: Path, name: str) -> Json | None:
             if failed
             else "name a directory that 'slate run' wrote (default: out/latest)",
         ) from None
-    except ValueError as error:
-        raise SlateError(
-            f"can not read {paths.short(path)}: it is cut short or no JSON ({error})", "run again"
-        ) from None
-    except OSError as error:
-        raise SlateError(
-            f"can not read {paths.short(path)}: {(error.strerror or str(error)).lower()}",
-            "check its owner and permissions",
-        ) from None
-    lacking = [key for key in _FILES[name] if not isinstance(found, dict) or key not in found]
-    if lacking:
+    try:
+        shape.check(found, _FILES[name])
+        if name in _WHOLE:
+            _WHOLE[name](found)
+    except shape.Misfit as error:
         if name == "fio.json":
             return None  # a script may write what it likes
-        raise SlateError(
-            f"{paths.short(path)} is not what 'slate run' writes: it has no '{lacking[0]}'", "run again"
-        )
+        raise SlateError(f"{paths.short(path)} is not what 'slate run' writes: {error}", "run again") from None
     return found

@@ -11,8 +11,11 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from .shape import Misfit
+
 SERIES_LOG, WEAR_LOG = 0xD7, 0xD4
 NOT_TOLD = (1 << 64) - 1
+ROWS_MAX = 512
 _MAGIC = 0x474F4C53
 _OPS = ("read", "write", "trim", "flush")
 _OP_WORDS = (
@@ -43,7 +46,37 @@ _DRIVE_WORDS = (
 )
 STATES = "ufoFvb"  # used, free, open, full, victim, bad
 
+# What both files hold, for shape.check().
+_COLUMN = [int]
+SERIES = {
+    "interval-ns": int,
+    "begin-ns": int,
+    "rows": int,
+    **{op: {word: _COLUMN for word in _OP_WORDS} for op in _OPS},
+    "drive": {word: _COLUMN for word in _DRIVE_WORDS},
+    "dies": [_COLUMN],
+    "channels": [_COLUMN],
+}
+BLOCKS = {"blocks-per-plane": int, "erases": _COLUMN, "valid-units": _COLUMN, "states": str}
+
 Json = dict[str, Any]
+
+
+def check_rows(raw: Json) -> None:
+    """Misfit, unless a series' columns have all its rows."""
+    columns = [*raw["dies"], *raw["channels"]]
+    for group in (*_OPS, "drive"):
+        columns += raw[group].values()
+    if not raw["rows"] or not raw["interval-ns"] or any(len(column) != raw["rows"] for column in columns):
+        raise Misfit(f"its columns do not have {raw['rows']} rows each")
+
+
+def check_blocks(raw: Json) -> None:
+    """Misfit, unless all is told of every block."""
+    blocks, per_plane = len(raw["erases"]), raw["blocks-per-plane"]
+    told = {len(raw["states"]), len(raw["valid-units"]) or blocks}
+    if not per_plane or blocks % per_plane or told != {blocks}:
+        raise Misfit(f"it does not tell the same of all its {blocks} blocks")
 
 
 def _head(log: bytes, log_id: int) -> int:
@@ -141,6 +174,10 @@ class Series:
         last_ns = self.begin_ns + (self.rows - 1) * self.interval_ns
         # The row that went on is drawn with at least a tenth of an interval.
         self.end_ns = max(min(end_ns, last_ns + self.interval_ns), last_ns + self.interval_ns // 10)
+
+    def has(self, group: str, name: str) -> bool:
+        """There is such a column. Replays without --timeline lack some."""
+        return name in self.raw[group]
 
     def edge(self, row: int) -> int:
         """Where a row begins."""

@@ -14,6 +14,11 @@ def parse_size(text: str) -> int:
     return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[match[2].lower()]
 
 
+def whole(text: str) -> int | None:
+    """'42' is 42; None: it is no whole number, or one that no setting has."""
+    return int(text) if re.fullmatch("[0-9]{1,19}", text) else None
+
+
 def size(count: int) -> str:
     """'4 KiB', '1.5 GiB', '700 B'."""
     for shift, name in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):

@@ -18,9 +18,12 @@ def warnings(device: Device, fio: dict[str, Any] | None, rows: list[Row]) -> lis
         for job in fioresult.idle(fio)
     ]
     found += _unwritten(device, rows)
-    found += _media(device.total)
-    found += _drive_errors(device.total)
-    return found
+    return found + of_the_drive(device.total)
+
+
+def of_the_drive(total: Account) -> list[str]:
+    """What failed, whoever asked for it."""
+    return _media(total) + _drive_errors(total)
 
 
 def _unwritten(device: Device, rows: list[Row]) -> list[str]:

@@ -15,7 +15,7 @@ from .errors import MachineError
 POLL_SECONDS = 0.05
 STUCK_SECONDS = 60  # virtual time never idles: no processor time means a deadlock
 PANIC_SECONDS = 2  # for the rest of a panic's text
-_PHASE = re.compile(rb"^SLATE-PHASE (\S+)(?: rc=(\d+))? ([0-9.]+)\s*$")
+_PHASE = re.compile(rb"^SLATE-PHASE ([!-~]+)(?: rc=(\d{1,9}))? (\d{1,15}(?:\.\d+)?)\s*$")
 _PANIC = re.compile(rb"Kernel panic|end Kernel panic|Attempted to kill init")
 _LABELS = {
     "boot-done": "booted",

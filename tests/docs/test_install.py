@@ -5,6 +5,7 @@ import atexit
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -86,6 +87,26 @@ class Install(unittest.TestCase):
         profile = self.top / "share/slate/profiles/small.ini"
         self.call("slate", "age", profile, "--writes", "1x", "--content", "zero", "-o", "a.slate")
         self.assertIn("a.slate: 320.9 MiB, ", self.call("slate", "drive", "show", "a.slate"))
+
+    def test_a_page(self):
+        """The same as the clone's, byte for byte, from what is installed of matplotlib."""
+        golden = ROOT / "tests" / "launcher" / "golden"
+        done = subprocess.run(
+            [ROOT / "host-tools/slate", "report", golden, "--html", self.work / "ours.html"],
+            capture_output=True, text=True, timeout=120, check=True,
+        )
+        self.assertEqual(done.stderr, "")
+        shutil.copytree(golden, self.work / "golden")
+        self.assertEqual(self.call("slate", "report", "golden", "--html"), "slate: wrote golden/report.html\n")
+        self.assertEqual((self.work / "golden/report.html").read_bytes(), (self.work / "ours.html").read_bytes())
+
+    def test_what_is_left_out(self):
+        """Of Python packages: tests, sources, what no command loads."""
+        venv = self.top / "lib/slate/venv"
+        left_out = re.compile(r"/(tests|__pycache__|f2py|sample_data)/|\.(pyi|pxd|h|a)$")
+        files = [path for path in venv.rglob("*") if path.is_file()]
+        self.assertEqual([path for path in files if left_out.search(str(path))], [])
+        self.assertLess(sum(path.stat().st_size for path in files), 92_000_000)
 
     def test_other_programs(self):
         for name in ("slate-content", "slate-load", "slatectl"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "host-tools"))
+sys.path[:0] = [str(ROOT / "host-tools"), str(ROOT / "tests")]
 
 PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link")
 

@@ -1,16 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tests/kunit/ktap.py: what a kernel's log says of its suites, and what it must not hide."""
 
+import contextlib
 import importlib.util
+import io
+import json
+import shutil
 import sys
+import tempfile
 import unittest
+from pathlib import Path
+from unittest import mock
 
 from support import ROOT
 
-_SPEC = importlib.util.spec_from_file_location("ktap", ROOT / "tests" / "kunit" / "ktap.py")
-ktap = importlib.util.module_from_spec(_SPEC)
-sys.modules["ktap"] = ktap
-_SPEC.loader.exec_module(ktap)
+
+def of_kunit(name):
+    """A module of tests/kunit."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / "kunit" / f"{name.removeprefix('kunit_')}.py")
+    found = importlib.util.module_from_spec(spec)
+    sys.modules[name] = found
+    spec.loader.exec_module(found)
+    return found
+
+
+ktap = of_kunit("ktap")
+kunit = of_kunit("kunit_run")
 
 GOOD = """
 [    0.9] nvme nvme0: 1/0/0 default/read/poll queues
@@ -94,6 +109,47 @@ class Ktap(unittest.TestCase):
         self.assertEqual(self.cases(text, "a"), [("a.x", False), ("a.y", True)])
         text = log("    1..1", "    ok 1 x", "ok 1 a", "WARNING: CPU: 0 PID: 1 at x.c")
         self.assertEqual(self.cases(text, "a"), [("a.x", True), ("the kernel", False)])
+
+
+def suites(*names):
+    """A log in which each has one case."""
+    return "".join(f"    # Subtest: {name}\n    1..1\n    ok 1 x\nok 1 {name}\n" for name in names)
+
+
+class Runner(unittest.TestCase):
+    """tests/kunit/run.py, with logs that no guest wrote."""
+
+    def blk(self, said):
+        """Its cases that failed."""
+        files = {
+            "fault.json": b'{"nand": {"program_fails": 1}}',
+            "lost.json": json.dumps({"nand": {"uncorrectable": kunit.LOST_READS * kunit.TRIES}}).encode(),
+        }
+
+        def guest(what, _module, drive):
+            self.booted.append(what)
+            drive.touch()
+            return (suites(*kunit.BLK) + said if what == ["blk"] else suites("blk-after-cut")), files
+
+        self.booted = []
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch.object(kunit, "guest", guest), mock.patch.object(kunit, "KEEP", Path(folder)):
+                return [case.name for case in kunit.blk() if not case.passed]
+
+    def test_after_a_cut(self):
+        self.assertEqual(self.blk("# x: durable=3 written=5\n"), [])
+        self.assertEqual(self.booted, [["blk"], ["after-cut", "3", "5"]])
+
+    def test_a_log_that_does_not_say_what_to_look_for(self):
+        self.assertEqual(self.blk(""), ["blk-after-cut: as a whole"])
+
+    def test_no_case_of_that_name(self):
+        errors = io.StringIO()
+        with mock.patch.object(kunit, "check_built"), mock.patch.object(kunit, "tried", lambda *_: []):
+            with mock.patch.object(sys, "argv", ["run.py", "--only", "nosuch"]), contextlib.redirect_stderr(errors):
+                with contextlib.redirect_stdout(io.StringIO()), mock.patch.object(shutil, "rmtree"):
+                    self.assertEqual(kunit.main(), 1)
+        self.assertIn("no case has 'nosuch' in its name", errors.getvalue())
 
 
 if __name__ == "__main__":

@@ -8,22 +8,26 @@ import contextlib
 import functools
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
-from html.parser import HTMLParser
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from support import ROOT
+from pages import CHROMIUM, Tables, browse
 from slate_lib import cli, compare, figures, htmlreport, live, report, rows, runfiles, series
+from slate_lib import run as slate_run
+from slate_lib.account import label_of
 from slate_lib.charts import Charts
 from slate_lib.errors import SlateError
 
 GOLDEN = Path(__file__).parent / "golden"
-CHROMIUM = shutil.which("chromium")
 
 
 def raw(name):
@@ -34,50 +38,6 @@ def raw(name):
 def page_of_golden():
     """It takes some seconds."""
     return htmlreport.render(runfiles.load(GOLDEN))
-
-
-class Tables(HTMLParser):
-    """Cells of each table: (text, number behind it)."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tables, self.row, self.cell, self.tags = {}, [], None, []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        self.tags.append((tag, attrs))
-        if tag == "table":
-            self.row = self.tables.setdefault(attrs["id"], [])
-        elif tag == "tr":
-            self.row.append([])
-        elif tag == "td":
-            self.cell = ["", attrs.get("data-v")]
-            self.row[-1].append(self.cell)
-
-    def handle_data(self, data):
-        if self.cell:
-            self.cell[0] += data
-
-    def handle_endtag(self, tag):
-        if tag == "td":
-            self.cell = None
-
-
-def browse(text):
-    """The page in Chromium: what it said, and URLs it asked for, but for what it asks for itself."""
-    with tempfile.TemporaryDirectory() as folder:
-        path, log = Path(folder) / "report.html", Path(folder) / "net.json"
-        path.write_text(text)
-        done = subprocess.run(
-            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-             "--disable-component-update", "--no-first-run", "--enable-logging=stderr", "--dump-dom",
-             "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/profile",
-             f"--log-net-log={log}", "--window-size=390,800", path.as_uri()],
-            capture_output=True, text=True, timeout=120, check=True,
-        )
-        asked = set(re.findall(r'"url":"(https?://[^"]*)"', log.read_text()))
-    return done, {url for url in asked if not re.search(r"//[^/]*(google|gvt1)[^/]*/", url)}
 
 
 class Page(unittest.TestCase):
@@ -158,6 +118,27 @@ class Page(unittest.TestCase):
         done, asked = browse('<script>console.error("x")</script><img src="http://slate.invalid/a.png">')
         self.assertIn("CONSOLE", done.stderr)
         self.assertEqual(asked, {"http://slate.invalid/a.png"})
+
+    def of_a_job(self, name):
+        """A run of one job of that name."""
+        run = runfiles.load(GOLDEN)
+        run.series = run.blocks = None
+        run.fio = {"jobs": [{**run.fio["jobs"][0], "jobname": name}]}
+        label = label_of(raw("fio.json")["jobs"][0]["jobname"])
+        marks = [{**mark, "label": label_of(name)} for mark in run.device["marks"] if mark["label"] == label]
+        run.device = {**run.device, "marks": marks}
+        return run
+
+    def test_any_name_of_a_job(self):
+        """What regular expressions, formulas, legends and fonts make of names."""
+        for name in ("a\\d\\1", "$x", "$\\bad{$", "_x", "\u6e2c\u8a66", "<b>&\"'", "x" * 300, ""):
+            with self.subTest(name=name), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                found = Tables(htmlreport.render(self.of_a_job(name)))
+                self.assertEqual([tag for tag, _ in found.tags if tag == "b"], ["b"] * 4)
+                self.assertEqual(found.tables["latency"][1][0][0], name)
+                labels = [attrs["aria-label"] for tag, attrs in found.tags if tag == "svg"]
+                self.assertEqual(labels[:2], [f"Latency of {name}: share of I/Os by latency", "Mean latency by cause"])
 
     def test_a_name_is_no_html(self):
         run = runfiles.load(GOLDEN)
@@ -255,6 +236,22 @@ class Compare(unittest.TestCase):
         cells = next(row for row in table if row and row[0][0].strip() == "GC runs")
         self.assertEqual([float(cell[1]) for cell in cells[1:]], [runs, 2 * runs])
 
+    def test_any_name_of_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            names = ["_one", "$two", "x" * 200, os.fsdecode(b"\xff")]
+            for name in names:
+                shutil.copytree(GOLDEN, Path(folder) / name)
+            page = Path(folder) / "page.html"
+            runs = [Path(folder) / name for name in names]
+            with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), errors="replace")):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    compare.run(runs, page)
+            text = page.read_text(encoding="utf-8")
+        long = "x" * 47 + "\N{HORIZONTAL ELLIPSIS}"
+        for legend in ("\N{ZERO WIDTH SPACE}_one", "$two", long, "\N{REPLACEMENT CHARACTER}"):
+            self.assertIn(f">{legend}</text>", text)
+
     def test_a_cdf_ends_at_all(self):
         row = next(row for row in rows.build(raw("device.json"), raw("fio.json")) if row.drive)
         xs, ys = figures.cdf(row.drive)
@@ -283,7 +280,7 @@ class BadInput(unittest.TestCase):
 
     def test_no_such_run(self):
         self.assertIn("nowhere is not there", self.refused("report", self.folder / "nowhere"))
-        self.assertIn("is a file", self.refused("report", self.folder / "device.json"))
+        self.assertIn("not a file in it", self.refused("report", self.folder / "device.json"))
 
     def test_a_run_that_failed(self):
         (self.folder / "device.json").unlink()
@@ -297,7 +294,78 @@ class BadInput(unittest.TestCase):
         (self.folder / "series.json").write_text("{}")
         self.assertIn("has no 'interval-ns'", self.refused("report", self.folder))
         (self.folder / "device.json").write_text("[]")
-        self.assertIn("has no 'capacity'", self.refused("report", self.folder))
+        self.assertIn("it is no object", self.refused("report", self.folder))
+
+    def change(self, name, *where, to):
+        """Another value in a file of the run."""
+        path = self.folder / name
+        whole = inner = json.loads(path.read_text())
+        for key in where[:-1]:
+            inner = inner[key]
+        inner[where[-1]] = to
+        path.write_text(json.dumps(whole))
+
+    def test_what_does_not_fit(self):
+        for name, where, to, said in (
+            ("device.json", ("total", "read", "ios"), None, "'total.read.ios' is not a whole number"),
+            ("device.json", ("total", "read", "ios"), -1, "'total.read.ios' is not a whole number"),
+            ("device.json", ("total", "read", "ios"), True, "'total.read.ios' is not a whole number"),
+            ("device.json", ("total", "read", "ios"), 1 << 64, "a number is out of range"),
+            ("device.json", ("total", "read", "ios"), float("nan"), "NaN is no number"),
+            ("device.json", ("marks", 1, "label"), [], "'marks[1].label' is not text"),
+            ("device.json", ("marks", 1, "account"), {"read": {}}, "it has no 'marks[1].account.read.ios'"),
+            ("device.json", ("dies",), {}, "'dies' is no list"),
+            ("run.json", ("settings",), None, "'settings' is no object"),
+            ("run.json", ("settings", "age"), "1", "'settings.age' is not a number"),
+            ("run.json", ("settings", "virtual_time"), 1, "'settings.virtual_time' is not true or false"),
+            ("series.json", ("read", "ios"), [1], "its columns do not have 420 rows each"),
+            ("series.json", ("dies", 0, 0), 0.5, "'dies[0][0]' is not a whole number"),
+            ("blocks.json", ("states",), "f", "it does not tell the same of all its 320 blocks"),
+            ("blocks.json", ("blocks-per-plane",), 0, "it does not tell the same of all"),
+        ):
+            with self.subTest(name=name, where=where, to=to):
+                shutil.copy(GOLDEN / name, self.folder / name)
+                self.change(name, *where, to=to)
+                said_now = self.refused("report", self.folder)
+                self.assertIn(f"{name}", said_now)
+                self.assertIn(said, said_now)
+                shutil.copy(GOLDEN / name, self.folder / name)
+
+    def test_what_is_odd_and_does_fit(self):
+        """A report comes of it."""
+        for name, where, to in (
+            ("device.json", ("settings",), "ftl.unit_bytes=0\ngeometry.channels=\u00b2"),
+            ("device.json", ("settings",), "geometry.channels=" + "9" * 5000),
+            ("device.json", ("total", "read", "histogram"), []),
+            ("device.json", ("total", "nand", "page-erases-sq"), None),
+            ("fio.json", ("jobs", 0, "error"), 1 << 63),
+            ("fio.json", ("jobs", 0, "read", "clat_ns", "percentile"), {"most": 1.0, "50.000000": 2}),
+            ("run.json", ("settings", "set"), ["precondition.fill_permille=all", "="]),
+        ):
+            with self.subTest(name=name, where=where):
+                shutil.copytree(GOLDEN, self.folder, dirs_exist_ok=True)
+                self.change(name, *where, to=to)
+                run = runfiles.load(self.folder)
+                self.assertIn("determinism.fio", report.Report(run.device, run.fio, run.record).text())
+                for job in raw("fio.json")["jobs"]:
+                    figures.guest_points(run.fio, job["jobname"], "read")
+
+    def test_nothing_steers_the_terminal(self):
+        self.change("fio.json", "jobs", 0, "jobname", to="a\033[2J\udc80")
+        run = runfiles.load(self.folder)
+        text = report.Report(run.device, run.fio, run.record).text()
+        self.assertIn("a\N{REPLACEMENT CHARACTER}[2J\N{REPLACEMENT CHARACTER}", text)
+        self.assertNotIn("\033", text)
+
+    def test_nested_too_deep(self):
+        (self.folder / "fio.json").write_text("[" * 200000)
+        self.assertIn("nested too deep", self.refused("report", self.folder))
+
+    def test_a_script_wrote_its_own_fio_json(self):
+        for text in (b'{"jobs": 3}', b'{"jobs": [{"jobname": 1}]}', b"[", b"\xff", b"[" * 200000):
+            self.assertIsNone(slate_run._fio_json({"fio.json": text}))
+        self.assertEqual(slate_run._fio_json({"fio.json": b'{"jobs": []}'}), {"jobs": []})
+        self.assertIsNone(slate_run._fio_json({}))
 
     def test_one_run_alone(self):
         self.assertIn("two or more", self.refused("compare", self.folder))
@@ -306,6 +374,35 @@ class BadInput(unittest.TestCase):
         with self.assertRaises(SlateError) as caught:
             htmlreport.write(self.folder / "no" / "x.html", "")
         self.assertIn("no such file", str(caught.exception))
+
+    def test_a_page_into_a_pipe(self):
+        """And not in its place; the same for what a link leads to."""
+        pipe, link = self.folder / "pipe", self.folder / "link"
+        os.mkfifo(pipe)
+        link.symlink_to("page.html")
+        with contextlib.redirect_stdout(io.StringIO()), ThreadPoolExecutor(1) as pool:
+            got = pool.submit(pipe.read_text)
+            htmlreport.write(pipe, "a page")
+            self.assertEqual(got.result(10), "a page")
+            htmlreport.write(link, "another")
+        self.assertTrue(pipe.is_fifo())
+        self.assertTrue(link.is_symlink())
+        self.assertEqual((self.folder / "page.html").read_text(), "another")
+
+    def test_where_standard_output_goes(self):
+        """Full: an error. Closed: what was wanted has been read."""
+        line = [ROOT / "host-tools/slate", "report", GOLDEN]
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(
+            done.stderr,
+            "slate: standard output: no space left on device\n  fix: look at its free space, owner and permissions\n",
+        )
+        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+            started.stdout.close()
+            self.assertEqual(started.stderr.read(), "")
+        self.assertEqual(started.returncode, 0)
 
     def test_exit_codes(self):
         for words in (["report", "/nonexistent"], ["compare", "/nonexistent"], ["report", "/nonexistent", "--html"]):

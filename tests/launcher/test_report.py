@@ -10,7 +10,8 @@ from support import account, busy, device, fio, mark, op, record
 from slate_lib import device as device_file
 from slate_lib import fioresult, rows
 from slate_lib.errors import SlateError
-from slate_lib.report import WIDTH, Report, print_again
+from slate_lib.report import WIDTH, Report
+from slate_lib.reports import print_again
 
 
 def one_job(guest_mean=97000.0, ios=4, section="read", ftl=None, nand=None, **more):

@@ -2,6 +2,7 @@
 """'slate run' from outside, on a stand-in for QEMU."""
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import unittest
 from pathlib import Path
 
 from support import ROOT
+from slate_lib import watch
 
 SLATE = ROOT / "host-tools" / "slate"
 JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
@@ -296,6 +298,24 @@ class Signals(RunTest):
 
     def test_kill(self):
         self.interrupted(signal.SIGKILL, -9)
+
+
+class Console(unittest.TestCase):
+    """What a guest says of its phases, and what only looks like it."""
+
+    def test_lines(self):
+        with tempfile.TemporaryDirectory() as folder:
+            console = Path(folder) / "console.log"
+            console.write_bytes(
+                b"SLATE-PHASE boot-done 1.25\r\nSLATE-PHASE x 1.2.3\nSLATE-PHASE y .\nSLATE-PHASE \xff 1\n"
+                b"SLATE-PHASE z 1" + b"0" * 400 + b"\nSLATE-PHASE job-end rc=" + b"9" * 5000 + b" 2\n"
+                b"SLATE-PHASE job-start 1.26\n"
+            )
+            progress = watch.Progress(io.StringIO(), 0.0)
+            watcher = watch.Watcher(console, Path(folder) / "results", 1e9, progress, False)
+            watcher.poll(None)
+        self.assertEqual(watcher.phases, {"boot-done": 1.25, "job-start": 1.26})
+        self.assertIsNone(watcher.job_rc)
 
 
 if __name__ == "__main__":

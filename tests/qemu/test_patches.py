@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -21,6 +24,19 @@ class Patches(unittest.TestCase):
         self.assertEqual(
             [x for x in lines if x and not x.startswith("#")], sorted(p.name for p in PATCHES.glob("*.patch"))
         )
+
+    def test_a_path_that_qemu_can_not_be_built_in(self) -> None:
+        """Said at once: its own configure says so after the source has been fetched and unpacked."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("a b", "a:b"):
+                script = Path(folder) / name / "qemu-patches" / "build.sh"
+                script.parent.mkdir(parents=True)
+                shutil.copy(PATCHES / "build.sh", script)
+                done = subprocess.run(["bash", script], capture_output=True, text=True, check=False, timeout=60)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                said = f"QEMU can not be built in a path with blanks or colons: {folder}/{name}/build"
+                self.assertIn(said, done.stderr)
+                self.assertEqual(sorted(os.listdir(script.parents[1])), ["qemu-patches"])
 
     def test_every_patch_has_a_message(self) -> None:
         for patch in PATCHES.glob("*.patch"):

@@ -99,6 +99,7 @@ SCHEMA = {
     "check": {n: int for n in ("invariant_checks", "sectors", "unknown", "wrong")},
     "recorded": type(None),
     "series": {"interval_ns": int, "rows": list},
+    "timeline": type(None),
     "settings": [str],
 }
 EVERY_OP = (
@@ -282,6 +283,47 @@ class Report(Case):
         self.assertNotIn("write", last)
         self.assertEqual([row["nand_programs"] for row in series["rows"]], [5, 3, 0])
         self.assertEqual(last["nand_reads"], 1)
+
+    def test_timeline(self):
+        """Rows of 1 ms: the writes; a trim, whose note is a page, a flush, a read; nothing; a read."""
+        trace = self.native(
+            *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(5)),
+            "1000000 0 trim 0 4096",
+            "1100000 0 flush",
+            "1200000 0 read 4096 4096",
+            "3500000 0 read 8192 4096",
+        )
+        found = self.json("--open", "--timeline", trace)["timeline"]
+        self.assertEqual((found["begin_ns"], found["interval_ns"], found["rows"]), (0, 1000000, 4))
+        self.assertEqual(found["write"]["ios"], [5, 0, 0, 0])
+        self.assertEqual(found["write"]["latency_sum_ns"], [5 * WRITE, 0, 0, 0])
+        self.assertEqual(found["write"]["latency_max_ns"], [WRITE, 0, 0, 0])
+        self.assertEqual(found["read"]["ios"], [0, 1, 0, 1])
+        self.assertEqual(found["read"]["cell_ns"], [0, 10000, 0, 10000])
+        self.assertEqual(found["read"]["bus_ns"], [0, 4096, 0, 4096])
+        self.assertEqual((found["trim"]["ios"], found["flush"]["ios"]), ([0, 1, 0, 0], [0, 1, 0, 0]))
+        drive = found["drive"]
+        self.assertEqual((drive["host_units"], drive["nand_programs"]), ([5, 0, 0, 0], [5, 1, 0, 0]))
+        self.assertEqual(drive["meta_units"], [0, 1, 0, 0])
+        self.assertEqual((drive["nand_reads"], drive["nand_erases"]), ([0, 1, 0, 1], [0] * 4))
+        self.assertEqual(drive["free_blocks"], [126] * 4)
+        self.assertEqual([sum(row) for row in zip(*found["dies"])], [5 * WRITE, WRITE + READ, 0, READ])
+        self.assertEqual([sum(row) for row in zip(*found["channels"])], [5 * 4096, 2 * 4096, 0, 4096])
+
+    def test_timeline_after_the_warm_up(self):
+        """It has what the figures have, and they are what they are without it; --read-back counts nowhere."""
+        words = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--warmup", 1500, "--fill", 1000)
+        plain, found = self.json(*words), self.json(*words, "--timeline", "--check", "--read-back")
+        self.assertIsNone(plain["timeline"])
+        line = found.pop("timeline")
+        self.assertEqual(line["begin_ns"], found["time"]["begin_ns"])
+        self.assertLessEqual(line["rows"], 512)
+        self.assertEqual(sum(line["drive"]["gc_runs"]), found["gc"]["calls"])
+        self.assertEqual(sum(line["drive"]["host_units"]), found["ftl_counts"]["host_units"])
+        self.assertEqual(sum(line["drive"]["nand_reads"]), sum(found["nand"]["ops"]["read"].values()))
+        self.assertEqual([sum(die) for die in line["dies"]], [sum(die["ns"].values()) for die in found["busy"]["dies"]])
+        for key in ("host", "gc", "time", "busy", "ftl_counts", "nand"):
+            self.assertEqual(found[key], plain[key], key)
 
     def test_csv(self):
         rows = self.rows("--open", self.native(*EVERY_OP))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Latencies of a guest's I/Os one by one, where its job file asked fio for them (write_lat_log).
+
+The drive's own series has sums and maxima; percentiles over time come from these files alone.
+A file belongs to a job by fio's rule: NAME_lat.N.log is of the N-th thread. Left out: with
+group_reporting, where nothing says which thread is whose, and with log_avg_msec, where a line
+is a mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import paths
+from .errors import SlateError
+
+Json = dict[str, Any]
+OPS = ("read", "write", "trim")  # by fio's number
+SHARES = (500, 990)  # permille; and the longest
+INTERVALS = 120  # at most
+WORTH = 200  # I/Os of an interval, on the average, that make a percentile
+
+
+@dataclass
+class OverTime:
+    """Of a kind of I/O of a job; times in ms since it began."""
+
+    op: str
+    interval_ms: int
+    points: dict[int, list[int | None]]  # by permille (1000: the longest): ns of each interval; None: no I/O
+
+    def edges(self) -> list[float]:
+        """Begin of each interval, and the last one's end; seconds."""
+        return [at * self.interval_ms / 1000 for at in range(len(self.points[1000]) + 1)]
+
+
+def names(fio: Json | None) -> dict[str, str]:
+    """The file of each job that has one."""
+    found = {}
+    common = (fio or {}).get("global options", {})
+    for number, job in enumerate((fio or {}).get("jobs", ()), 1):
+        options = {**common, **job.get("job options", {})}
+        if "group_reporting" in options:
+            return {}
+        name = options.get("write_lat_log")
+        if name and "log_avg_msec" not in options and Path(name).name == name:
+            found.setdefault(job["jobname"], f"{name}_lat.{number}.log")
+    return found
+
+
+def read(path: Path) -> dict[str, list[tuple[int, int]]]:
+    """(ms, ns) of each I/O, by operation."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                words = line.split(",")
+                ms, ns, op = int(words[0]), int(words[1]), int(words[2])
+                if not (0 <= ms < 1 << 40 and 0 <= ns < 1 << 62 and 0 <= op < len(OPS)):
+                    raise ValueError
+                found.setdefault(OPS[op], []).append((ms, ns))
+    except (ValueError, IndexError):
+        raise SlateError(
+            f"{paths.short(path)}, line {number}: not what fio writes with write_lat_log", "run again, or remove it"
+        ) from None
+    return found
+
+
+def over_time(op: str, ios: list[tuple[int, int]]) -> OverTime | None:
+    """Percentiles by interval; None: too few I/Os."""
+    last_ms = max(ms for ms, _ in ios)
+    count = min(INTERVALS, len(ios) // WORTH, last_ms + 1)
+    if count < 2:
+        return None
+    interval_ms = -(-(last_ms + 1) // count)
+    rows: list[list[int]] = [[] for _ in range(last_ms // interval_ms + 1)]
+    for ms, ns in ios:
+        rows[ms // interval_ms].append(ns)
+    for row in rows:
+        row.sort()
+    points = {
+        permille: [row[max(-(-len(row) * permille // 1000), 1) - 1] if row else None for row in rows]
+        for permille in (*SHARES, 1000)
+    }
+    return OverTime(op, interval_ms, points)
+
+
+def of(folder: Path, fio: Json | None) -> dict[str, list[OverTime]]:
+    """Of each job of a run."""
+    found = {}
+    for job, name in names(fio).items():
+        try:
+            lines = read(folder / name)
+        except OSError:
+            continue  # fio left none
+        made = [over_time(op, lines[op]) for op in OPS if op in lines]
+        found[job] = [one for one in made if one]
+    return {job: lines for job, lines in found.items() if lines}

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report of a replay: no guest, the drive's latencies alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from . import replayfile, rows, units, warn
+from .report import Report
+from .rows import Rate
+
+Json = dict[str, Any]
+MANY_TRACES = 2
+# Of a trace: what is told when it is not 0.
+_TOLD = (
+    ("bad", "bad rows"),
+    ("other_devices", "rows of other devices"),
+    ("backwards", "out of order (taken at the time of the row before)"),
+    ("zero_size", "of no bytes left out"),
+    ("aligned", "widened to whole sectors or units"),
+    ("folded", "folded"),
+    ("scaled", "scaled"),
+    ("moved", "moved down from across the end"),
+)
+_BEYOND = {"fold": ", folded", "scale": ", scaled"}
+
+
+class ReplayReport(Report):
+    """Of the JSON of slate-replay."""
+
+    GUEST = False
+    PARTS_OF = "the mean"
+
+    def __init__(self, raw: Json):
+        self.raw = raw
+        super().__init__(replayfile.device(raw), None, replayfile.record(raw))
+        time = raw["time"]
+        self.SCOPE = "after the warm-up" if time["begin_ns"] else "the whole replay"
+        self.rows = rows.whole_run(self.device, time["begin_ns"], time["idle_ns"])
+        for row in self.rows:
+            found = raw["host"][row.op]
+            if found["iops"] is not None:
+                row.rate = Rate(found["iops"], found["bytes_per_s"] or 0.0)
+
+    def title(self) -> tuple[str, list[str]]:
+        """Which traces on which drive; facts about it."""
+        names = [Path(one["name"]).name for one in self.raw["inputs"]]
+        what = " + ".join(names) if len(names) <= MANY_TRACES else f"{len(names)} traces"
+        return f"{what} on {self.raw['drive']}", [
+            units.size(self.device.capacity),
+            f"{self.raw['ftl']} FTL",
+            self._fill(),
+            self._loop() + _BEYOND.get(self.raw["replay"]["beyond"], ""),
+        ]
+
+    def _fill(self) -> str:
+        fill, age = (self.device.setting(f"{key}_permille") or 0 for key in ("fill", "age"))
+        text = f"filled {fill / 10:g} %" if fill else "not filled"
+        return text + (f", aged {age / 1000:g}x" if age else "")
+
+    def _loop(self) -> str:
+        how = self.raw["replay"]
+        if how["loop"] == "closed":
+            return f"closed loop, QD {how['qd']}" + (", with think times" if how["think"] else "")
+        return f"open loop, speed {how['speed_millionths'] / 1e6:g}" if how["loop"] == "open" else "a recording's times"
+
+    def _drive(self) -> None:
+        self._add()
+        for one in self.raw["inputs"]:
+            told = [f"{units.count(one[key])} {what}" for key, what in _TOLD if one[key]]
+            line = f"{one['name']}: {one['format']}, {units.count(one['requests'])} requests"
+            self._pair("trace", ", ".join([line, *told]))
+        asked, time = self.raw["requests"], self.raw["time"]
+        self._pair(
+            "replay",
+            f"{units.count(asked['counted'])} requests in {(time['end_ns'] - time['begin_ns']) / 1e9:.6f} s "
+            f"({self.SCOPE}), deepest queue {asked['deepest_queue']}",
+        )
+        if self.raw["check"]:
+            found = self.raw["check"]
+            self._pair(
+                "check",
+                f"{units.count(found['sectors'])} sectors read, {units.count(found['wrong'])} wrong, "
+                f"{units.count(found['unknown'])} of unknown content",
+            )
+        super()._drive()
+
+    def alarms(self) -> list[str]:
+        """What a reader must know before he believes a figure."""
+        found = []
+        if (checked := self.raw["check"]) and checked["wrong"]:
+            found.append(f"{units.count(checked['wrong'])} sectors read were wrong: the FTL lost or mixed up data")
+        recorded = self.raw["recorded"]
+        if recorded and (recorded["differed"] or not recorded["commands_equal"]):
+            found.append(
+                f"{units.count(recorded['differed'])} of {units.count(recorded['compared'])} answers differ from the "
+                "recording's, or the array's commands do"
+            )
+        if self.raw["nand"]["violations"]:
+            found.append(
+                f"the FTL broke NAND rules {self.raw['nand']['violations']} times: this is a bug in Slate; the "
+                "figures are void"
+            )
+        touched = self.device.total.ftl["unwritten-units"]
+        if touched:
+            found.append(
+                f"reads found {units.count(touched)} units of {units.size(self.device.unit_bytes)} that were never "
+                "written or were trimmed: these cost only a look-up. Fill the drive first (--fill 1000)."
+            )
+        return found + warn.of_the_drive(self.device.total)
+
+    def notes(self) -> list[str]:
+        """How the figures are to be read."""
+        return [
+            "a replay has no guest: latencies are from the arrival at the drive to the completion; host-q, GC-q: "
+            "waiting behind other host I/O, behind GC; dies, bus: share of the time they were busy; percentiles are "
+            "upper bounds (≤ 0.1 %)"
+        ]

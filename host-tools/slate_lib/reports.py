@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate report': the report of a run, or of a replay."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from . import paths, runfiles
+from .errors import OK
+from .replayreport import ReplayReport
+from .report import Report
+from .runfiles import RunFiles
+
+
+def of(run: RunFiles) -> Report:
+    """What is told of it."""
+    return ReplayReport(run.replay) if run.replay else Report(run.device, run.fio, run.record, run.app)
+
+
+def print_again(path: Path | None) -> int:
+    """'slate report DIR', 'slate report FILE'."""
+    print(of(runfiles.load(path or paths.OUT / "latest")).text(color=sys.stdout.isatty()), end="")
+    return OK

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A page of 'slate report --html' as a reader has it: its tables, and a browser's opinion."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+CHROMIUM = shutil.which("chromium")
+
+
+class Tables(HTMLParser):
+    """Cells of each table: (text, number behind it)."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.row, self.cell, self.tags = {}, [], None, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append((tag, attrs))
+        if tag == "table":
+            self.row = self.tables.setdefault(attrs["id"], [])
+        elif tag == "tr":
+            self.row.append([])
+        elif tag == "td":
+            self.cell = ["", attrs.get("data-v")]
+            self.row[-1].append(self.cell)
+
+    def handle_data(self, data):
+        if self.cell:
+            self.cell[0] += data
+
+    def handle_endtag(self, tag):
+        if tag == "td":
+            self.cell = None
+
+
+def browse(text):
+    """The page in Chromium: what it said, and URLs it asked for, but for what it asks for itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, log = Path(folder) / "report.html", Path(folder) / "net.json"
+        path.write_text(text)
+        done = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             "--disable-component-update", "--no-first-run", "--enable-logging=stderr", "--dump-dom",
+             "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/profile",
+             f"--log-net-log={log}", "--window-size=390,800", path.as_uri()],
+            capture_output=True, text=True, timeout=120, check=True,
+        )
+        asked = set(re.findall(r'"url":"(https?://[^"]*)"', log.read_text()))
+    return done, {url for url in asked if not re.search(r"//[^/]*(google|gvt1)[^/]*/", url)}
