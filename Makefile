@@ -67,7 +67,7 @@ run: build $(SMALL) ## build what is missing, boot a guest on the drive, run JOB
 shell: build $(SMALL) ## an interactive guest on the drive
 	@host-tools/slate run --shell $(RUN_ARGS)
 
-report: ## print the last run's report again; HTML=FILE: write it as a page with charts
+report: ## the last run's report again, and as a page with charts; HTML=FILE: the page alone, there
 	@host-tools/slate report $(if $(HTML),--html '$(HTML)')
 
 replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=FILE REPLAY='options'

@@ -25,8 +25,7 @@ examples:
   slate run --content web --record-content a.content     real content on ext4, and a trace of it
   slate content a.content                                what is in the trace
   slate cuts --count 100 --seed 1                        power cuts under ext4: is what was fsynced there?
-  slate report out/latest                                the report again
-  slate report out/latest --html                         the same as a page, with charts
+  slate report out/latest                                the report again, and as a page with charts
   slate report replay.json                               the report of a replay
   slate compare out/quick-default-001 out/quick-default-002              runs side by side
   slate profiles                                         the drives that are there
@@ -57,19 +56,21 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_run_arguments(run)
-    again = commands.add_parser("report", help="print the report of a run or a replay again, or write it as a page")
+    again = commands.add_parser("report", help="print the report of a run or a replay again, and write it as a page")
     again.add_argument(
         "run", nargs="?", metavar="RUN", default=None,
         help="a directory that 'slate run' wrote, or the JSON of slate-replay (default: out/latest)",
     )
-    again.add_argument(
+    form = again.add_mutually_exclusive_group()
+    form.add_argument(
         "--html",
         nargs="?",
         const="",
         metavar="FILE",
-        help="write a page with charts, that needs nothing but itself (default: DIR/report.html, and for a replay "
+        help="only the page with charts, that needs nothing but itself (default: DIR/report.html, and for a replay "
         "beside its JSON)",
     )
+    form.add_argument("--text", action="store_true", help="only the text (the page takes some seconds)")
     side = commands.add_parser("compare", help="runs and replays side by side")
     side.add_argument("runs", nargs="+", metavar="RUN", help="two or more, as for 'slate report'; the first is what "
                       "others are measured by")
@@ -105,10 +106,13 @@ def become(name: str, words: list[str]) -> int:
 
 
 def _report(args: argparse.Namespace) -> int:
-    """'slate report': text, or a page."""
+    """'slate report': text and a page, or one of them."""
     wanted = Path(args.run) if args.run else None
     if args.html is None:
-        return reports.print_again(wanted)
+        status = reports.print_again(wanted)
+        if args.text or status:
+            return status
+        sys.stdout.flush()
     from . import htmlreport  # charts take their time to load
 
     run = runfiles.load(wanted or paths.OUT / "latest")

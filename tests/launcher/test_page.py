@@ -391,7 +391,7 @@ class BadInput(unittest.TestCase):
 
     def test_where_standard_output_goes(self):
         """Full: an error. Closed: what was wanted has been read."""
-        line = [ROOT / "host-tools/slate", "report", GOLDEN]
+        line = [ROOT / "host-tools/slate", "report", "--text", GOLDEN]
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 2)

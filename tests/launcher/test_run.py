@@ -96,7 +96,7 @@ class Good(RunTest):
         self.assertEqual(set(record["sha256"]), {"profile", "job", "qemu", "vmlinux", "initrd"})
         self.assertEqual(record["guest_seconds"]["output-sent"], 2.6)
         self.assertIn("--seed 1", record["repeat"])
-        again = subprocess.run([SLATE, "report", self.out], capture_output=True, text=True, check=True)
+        again = subprocess.run([SLATE, "report", "--text", self.out], capture_output=True, text=True, check=True)
         self.assertEqual(again.stdout, (self.out / "report.txt").read_text(encoding="utf-8"))
 
     def test_recordings(self):
