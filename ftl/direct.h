@@ -432,4 +432,21 @@ void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
 /* Fulfil the plane's order; false: there is nothing to win. */
 bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
+/* Of a scheme's ftl_ops what is the same for each; its own are name, validate, footprint, init and online. */
+#define DIRECT_OPS_COMMON \
+	.durability = FTL_WRITE_THROUGH, \
+	.not_safe = direct_not_safe, \
+	.oob_bytes = direct_oob_bytes, \
+	.mount = direct_mount, \
+	.submit = direct_submit, \
+	.step = direct_step, \
+	.check = direct_check, \
+	.stats = direct_stats, \
+	.reset_stats = direct_reset_stats, \
+	.map_bytes = direct_map_bytes, \
+	.inflight = direct_inflight, \
+	.collect = direct_collect, \
+	.reconfigure = direct_reconfigure, \
+	.block = direct_block_info
+
 #endif

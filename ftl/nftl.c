@@ -490,22 +490,9 @@ static const char *const online[] = {
 
 const struct ftl_ops nftl_ops = {
 	.name = "nftl",
-	.durability = FTL_WRITE_THROUGH,
-	.not_safe = direct_not_safe,
-	.oob_bytes = direct_oob_bytes,
 	.validate = nftl_validate,
 	.footprint = nftl_footprint,
 	.init = nftl_init,
-	.mount = direct_mount,
-	.submit = direct_submit,
-	.step = direct_step,
-	.check = direct_check,
-	.stats = direct_stats,
-	.reset_stats = direct_reset_stats,
-	.map_bytes = direct_map_bytes,
-	.inflight = direct_inflight,
-	.collect = direct_collect,
 	.online = online,
-	.reconfigure = direct_reconfigure,
-	.block = direct_block_info,
+	DIRECT_OPS_COMMON,
 };

@@ -339,11 +339,7 @@ static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct na
 
 const struct ftl_ops log_ftl_ops = {
 	.name = "log",
-	.durability = FTL_WRITE_THROUGH,
-	.not_safe = direct_not_safe, .oob_bytes = direct_oob_bytes,
 	.validate = validate, .footprint = footprint, .init = init_ftl,
-	.mount = direct_mount, .submit = direct_submit, .step = direct_step,
-	.check = direct_check, .stats = direct_stats, .reset_stats = direct_reset_stats,
-	.map_bytes = direct_map_bytes, .inflight = direct_inflight, .block = direct_block_info,
+	DIRECT_OPS_COMMON,
 };
 /* [end] */
