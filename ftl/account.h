@@ -54,7 +54,7 @@ static inline bool ftl_account_part(struct ftl_io *io, uint64_t done_ns,
 		io->status = status;
 	if (done_ns >= io->done_ns) {
 		io->done_ns = done_ns;
-		io->where = *where;
+		ftl_breakdown_set(&io->where, where);
 	}
 	return --io->pending == 0;
 }

@@ -162,7 +162,7 @@ static int check_bad(struct replay *r, struct stream *s, bool at_end)
 
 	if (!s->bad || (!at_end && (r->o.rows.max_bad_permille || s->bad <= REPLAY_BAD_SHOWN)))
 		return 0;
-	trace_get_counts(s->trace, &c);
+	rows_counts(s, &c);
 	if ((unsigned __int128)s->bad * 1000 <=
 	    (unsigned __int128)r->o.rows.max_bad_permille * (c.rows + c.other_devices + s->bad))
 		return 0;
@@ -208,12 +208,12 @@ static int next_pass(struct replay *r, struct stream *s)
 	int result = check_bad(r, s, true);
 	struct trace_counts c;
 
-	trace_get_counts(s->trace, &c);
+	rows_counts(s, &c);
 	if (result || !s->passes_left || !c.rows)
 		return result;
 	s->passes_left--;
 	s->pass_ns = s->last_ns;
-	if (trace_rewind(s->trace))
+	if (rows_rewind(s))
 		return -replay_fail(REPLAY_USAGE, "%s", trace_error(s->trace));
 	return 1;
 }
@@ -234,7 +234,7 @@ int stream_fetch(struct replay *r, struct stream *s)
 
 	s->has_row = false;
 	for (;;) {
-		result = trace_next(s->trace, row);
+		result = rows_next(s, row);
 		if (SSD_UNLIKELY(s->bad) && result > 0)
 			if (check_bad(r, s, false))
 				return -REPLAY_FAILED;
@@ -440,7 +440,7 @@ static uint64_t share_done(const struct replay *r)
 		const struct stream *s = &r->stream[i];
 		uint64_t done, all, pass = r->o.repeat - 1 - s->passes_left;
 
-		trace_progress(s->trace, &done, &all);
+		rows_progress(s, &done, &all);
 		if (!all)
 			return 0;
 		sum += (pass * 100000 + done * 100000 / all) / r->o.repeat;
@@ -492,6 +492,7 @@ static int begin(struct replay *r)
 	int result;
 
 	for (unsigned int i = 0; i < r->streams; i++) {
+		rows_begin(r, &r->stream[i]);
 		result = stream_fetch(r, &r->stream[i]);
 		if (result < 0)
 			return -result;

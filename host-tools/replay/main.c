@@ -278,8 +278,10 @@ static void close_all(struct replay *r)
 	slate_close(r->dev);
 	engine_close(r);
 	verify_close(r->verify);
-	for (unsigned int i = 0; i < r->streams; i++)
+	for (unsigned int i = 0; i < r->streams; i++) {
+		rows_end(&r->stream[i]);
 		trace_close(r->stream[i].trace);
+	}
 	free(r->account.at_begin);
 	free(r->account.row);
 	free(r->account.timeline);

@@ -5,6 +5,7 @@
  *   main.c      opens the drive and the traces; exit codes
  *   options.c   the command line
  *   engine.c    the loop: virtual time, streams, requests in flight
+ *   rows.c      a stream's rows, kept for the passes that follow
  *   recorded.c  the other loop: a recording's own calls, compared
  *   place.c     ../trace/place.c, with the replay's messages
  *   verify.c    --check: what each sector must hold
@@ -53,8 +54,17 @@ struct replay_options {
 	struct trace_choice rows;
 };
 
+struct kept_rows {
+	struct trace_row *row;		/* of the first pass */
+	size_t count, room;
+	size_t at;			/* handed out in this pass */
+	uint64_t passes;		/* of these rows, that are over */
+	bool keeping, complete;
+};
+
 struct stream {
 	struct trace *trace;
+	struct kept_rows kept;
 	unsigned int number;
 	struct trace_row row;		/* the next one, placed; arrival in at_ns by the replay's clock */
 	bool has_row;
@@ -163,6 +173,14 @@ void engine_deliver(struct replay *r, struct request *q);
 struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream);
 void engine_release(struct replay *r, struct request *q);
 void engine_progress(struct replay *r);
+
+/* rows.c */
+void rows_begin(const struct replay *r, struct stream *s);
+int rows_next(struct stream *s, struct trace_row *row);		/* as trace_next(), */
+int rows_rewind(struct stream *s);				/* trace_rewind(), */
+void rows_counts(const struct stream *s, struct trace_counts *out);	/* trace_get_counts(), */
+void rows_progress(const struct stream *s, uint64_t *done, uint64_t *all);	/* trace_progress() */
+void rows_end(struct stream *s);
 
 /* recorded.c */
 int recorded_run(struct replay *r);

@@ -141,7 +141,7 @@ static json_t *input(struct stream *s)
 	char sha256[TRACE_SHA256_CHARS];
 	struct trace_counts c;
 
-	trace_get_counts(s->trace, &c);
+	rows_counts(s, &c);
 	put_text(o, "name", trace_name(s->trace));
 	put_text(o, "format", trace_format_names[trace_format(s->trace)]);
 	json_object_set_new(o, "sha256",

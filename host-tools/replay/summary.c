@@ -24,7 +24,7 @@ static void print_input(const struct stream *s)
 	const struct trace_placed *p = &s->placed;
 	struct trace_counts c;
 
-	trace_get_counts(s->trace, &c);
+	rows_counts(s, &c);
 	printf("%s: %s, %" PRIu64 " rows, %" PRIu64 " requests", trace_name(s->trace),
 	       trace_format_names[trace_format(s->trace)], c.rows, s->requests);
 	if (c.bad)

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * rows.c - a stream's rows, pass by pass.
+ *
+ * With --repeat the first pass keeps what the trace hands out, as long as it is rows alone
+ * (nothing bad, which each pass reports; no comments; no rows of other devices; no content) and
+ * not too many; the later passes have the same rows without unpacking and parsing the file
+ * again. The trace is rewound once nevertheless: what cannot be read twice (standard input)
+ * says so either way.
+ *
+ * What the passes count is the same, too: a row's line says how many lines were read, and each
+ * of them was a row.
+ */
+#include "replay.h"
+
+#include <stdlib.h>
+
+#define KEPT_MAX ((size_t)1 << 20)	/* rows: 56 MiB */
+
+static void forget(struct kept_rows *k)
+{
+	free(k->row);
+	k->row = NULL;
+	k->count = k->room = 0;
+	k->keeping = false;
+}
+
+/* The row that the trace has just handed out. */
+static void keep(struct kept_rows *k, const struct trace_row *row)
+{
+	if (k->count == k->room) {
+		size_t room = k->room ? 2 * k->room : 4096;
+		struct trace_row *more = k->count < KEPT_MAX ?
+			realloc(k->row, room * sizeof(*more)) : NULL;
+
+		if (!more) {
+			forget(k);
+			return;
+		}
+		k->row = more;
+		k->room = room;
+	}
+	k->row[k->count++] = *row;
+}
+
+void rows_begin(const struct replay *r, struct stream *s)
+{
+	s->kept.keeping = r->o.repeat > 1 && trace_format(s->trace) != TRACE_GENERATED &&
+			  !trace_has_content(s->trace);
+}
+
+int rows_next(struct stream *s, struct trace_row *row)
+{
+	struct kept_rows *k = &s->kept;
+	int result;
+
+	if (k->complete) {
+		if (k->at == k->count)
+			return 0;
+		*row = k->row[k->at++];
+		return 1;
+	}
+	result = trace_next(s->trace, row);
+	if (k->keeping && result > 0)
+		keep(k, row);
+	return result;
+}
+
+int rows_rewind(struct stream *s)
+{
+	struct kept_rows *k = &s->kept;
+	struct trace_counts c;
+
+	if (k->complete) {
+		k->passes++;
+		k->at = 0;
+		return 0;
+	}
+	trace_get_counts(s->trace, &c);
+	if (trace_rewind(s->trace))
+		return -1;
+	if (k->keeping && !c.bad && !c.other && !c.other_devices)
+		k->complete = true;
+	else
+		forget(k);
+	return 0;
+}
+
+void rows_counts(const struct stream *s, struct trace_counts *out)
+{
+	const struct kept_rows *k = &s->kept;
+
+	trace_get_counts(s->trace, out);
+	if (!k->complete || !k->count)
+		return;
+	out->rows += k->passes * k->count + k->at;
+	out->lines += k->passes * k->row[k->count - 1].line + (k->at ? k->row[k->at - 1].line : 0);
+}
+
+void rows_progress(const struct stream *s, uint64_t *done, uint64_t *all)
+{
+	const struct kept_rows *k = &s->kept;
+
+	if (k->complete) {
+		*done = k->at;
+		*all = k->count;
+	} else {
+		trace_progress(s->trace, done, all);
+	}
+}
+
+void rows_end(struct stream *s)
+{
+	forget(&s->kept);
+}
