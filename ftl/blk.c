@@ -168,19 +168,6 @@ void blk_move_bucket(struct blk_table *t, uint32_t b, uint32_t valid)
 		pl->low = valid;
 }
 
-void blk_prefetch_links(const struct blk_table *t, uint32_t b)
-{
-	const struct blk *k = &t->blk[b];
-	uint32_t beside;
-
-	if (k->state != BLK_FULL || !k->valid)
-		return;
-	beside = plane_of(t, b)->bucket[k->valid - 1];
-	SSD_PREFETCH(&t->blk[k->prev != BLK_NONE ? k->prev : b]);
-	SSD_PREFETCH(&t->blk[k->next != BLK_NONE ? k->next : b]);
-	SSD_PREFETCH(&t->blk[beside != BLK_NONE ? beside : b]);
-}
-
 static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
 {
 	struct blk_plane *pl = &t->plane[plane];

@@ -109,8 +109,6 @@ void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
 void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
 void blk_move_bucket(struct blk_table *t, uint32_t b, uint32_t valid);	/* of a FULL block */
-/* What blk_valid_sub() of a block in the cache will need besides. */
-void blk_prefetch_links(const struct blk_table *t, uint32_t b);
 void blk_check(const struct blk_table *t);
 
 static inline void blk_valid_add(struct blk_table *t, uint32_t b)

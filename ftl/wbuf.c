@@ -45,6 +45,10 @@ void wbuf_init(struct page_ftl *f)
 {
 	for (uint32_t i = 0; i <= f->hash_mask; i++)
 		f->hash[i] = NONE;
+	for (uint32_t i = 0; i <= f->by_seq_mask; i++)
+		f->by_seq[i] = 0;
+	for (uint32_t i = 0; i < f->wpages * f->upp; i++)
+		f->slot[i].lpn = 0;
 	f->wfree = NONE;
 	for (uint32_t i = f->wpages; i-- > 0;) {
 		f->wpage[i].state = W_FREE;
