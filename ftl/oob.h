@@ -49,13 +49,10 @@ struct oob_head {
 	enum oob_kind kind;
 };
 
-/* Written out, so that the compiler makes one or two stores of it. */
+/* Machines are little-endian, as the array's image wants them: one or two stores. */
 static inline void oob_put4(uint8_t *p, uint32_t v)
 {
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)(v >> 16);
-	p[3] = (uint8_t)(v >> 24);
+	memcpy(p, &v, 4);
 }
 
 static inline void oob_put5(uint8_t *p, uint64_t v)

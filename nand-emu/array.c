@@ -543,7 +543,7 @@ void nand_array_power_on(struct nand_array *a)
 		a->die[i].ready_ns = 0;
 	}
 	for (uint32_t i = 0; i < g->channels; i++)
-		a->bus[i].count = 0;
+		bus_clear(&a->bus[i]);
 	a->head->age_ns += a->head->now_ns;
 	image_order();			/* killed here, time counts twice rather than never */
 	a->head->now_ns = 0;

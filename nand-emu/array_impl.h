@@ -169,7 +169,7 @@ static inline struct place place_of(const struct nand_array *a, uint32_t ppn)
 
 static inline uint32_t page_type(const struct nand_array *a, uint32_t page)
 {
-	return a->by_types.m ? page - fxp_quotient(a->by_types, page) * a->by_types.d : 0;
+	return a->by_types.d > 1 ? page - fxp_quotient(a->by_types, page) * a->by_types.d : 0;
 }
 
 static inline struct img_flight *flights_of(const struct nand_array *a, uint32_t die)

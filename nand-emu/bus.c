@@ -39,5 +39,6 @@ uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, 
 	memmove(b->book + i + 1, b->book + i, (b->count - i) * sizeof(*b->book));
 	b->book[i] = (struct bus_booking){ at, at + len_ns, source };
 	b->count++;
+	b->last_ns = b->book[b->count - 1].end_ns;
 	return at;
 }

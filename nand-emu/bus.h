@@ -32,12 +32,20 @@ struct bus_booking {
 
 struct bus {
 	struct bus_booking *book;	/* the window's first */
+	uint64_t last_ns;		/* when its last ends; it may be over, and dropped */
 	uint32_t count;
 	uint32_t max;
 	struct bus_booking *room;	/* BUS_ROOM(max) */
 };
 
 #define BUS_ROOM(max) (2u * (max))
+
+static inline void bus_clear(struct bus *b)
+{
+	b->book = b->room;
+	b->count = 0;
+	b->last_ns = 0;
+}
 
 /* Time that transfers waited behind bookings of host I/O and of anything else. */
 struct bus_waits {
@@ -55,17 +63,20 @@ static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earlies
 				uint64_t len_ns, enum nand_source source,
 				struct bus_waits *waits)
 {
+	struct bus_booking *next;
+	bool over;
+
 	if (!len_ns)
 		return earliest_ns;
-	if (!b->count || b->book[b->count - 1].end_ns <= now_ns) {	/* all have ended */
-		b->book = b->room;
-		b->book[0] = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, source };
-		b->count = 1;
-		return earliest_ns;
-	}
-	if (b->book[b->count - 1].end_ns <= earliest_ns && b->count < b->max &&
-	    b->book + b->count < b->room + BUS_ROOM(b->max)) {
-		b->book[b->count++] = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, source };
+	over = b->last_ns <= now_ns;			/* all have ended: a choice, not a guess */
+	b->book = over ? b->room : b->book;
+	b->count = over ? 0 : b->count;
+	next = b->book + b->count;
+	if (SSD_LIKELY(b->last_ns <= earliest_ns) && b->count < b->max &&
+	    next < b->room + BUS_ROOM(b->max)) {
+		*next = (struct bus_booking){ earliest_ns, earliest_ns + len_ns, source };
+		b->last_ns = earliest_ns + len_ns;
+		b->count++;
 		return earliest_ns;
 	}
 	return bus_book_between(b, now_ns, earliest_ns, len_ns, source, waits);

@@ -14,20 +14,24 @@
 
 __extension__ typedef unsigned __int128 fxp_wide;
 
-/* Division by a number known early: exact for every 32-bit n and d >= 1. */
+/*
+ * Division by a number known early: exact for every 32-bit n and d >= 1, without a branch. With
+ * n = qd + r and m = (2^64 - 1 - e) / d, e < d, m(n + 1) / 2^64 is (n + 1) / d less at most
+ * 2^-32, and more than 0: so it lies in [q, q + 1), as 1 / d > 2^-32.
+ */
 struct fxp_div {
-	uint64_t m;		/* ceil(2^64 / d); 0: d is 1 */
+	uint64_t m;		/* floor((2^64 - 1) / d) */
 	uint32_t d;
 };
 
 static inline struct fxp_div fxp_div_by(uint32_t d)
 {
-	return (struct fxp_div){ d > 1 ? UINT64_MAX / d + 1 : 0, d };
+	return (struct fxp_div){ UINT64_MAX / d, d };
 }
 
 static inline uint32_t fxp_quotient(struct fxp_div by, uint32_t n)
 {
-	return by.m ? (uint32_t)((fxp_wide)by.m * n >> 64) : n;
+	return (uint32_t)((fxp_wide)by.m * ((uint64_t)n + 1) >> 64);
 }
 
 /* log2(x) in Q16; x >= 1. */

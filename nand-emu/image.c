@@ -177,8 +177,8 @@ static void lay_out_memory(struct nand_array *a, struct ssd_arena *m,
 	if (!m->base)
 		return;
 	for (uint32_t i = 0; i < g->channels; i++) {
-		a->bus[i].room = a->bus[i].book = book + (size_t)i * BUS_ROOM(per_channel);
-		a->bus[i].count = 0;
+		a->bus[i].room = book + (size_t)i * BUS_ROOM(per_channel);
+		bus_clear(&a->bus[i]);
 		a->bus[i].max = per_channel;
 	}
 	for (uint32_t i = 0; c->payload && i < geo_planes(g); i++)
@@ -358,6 +358,7 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 	memcpy(dst->die_busy, src->die_busy, geo_dies(g) * sizeof(*dst->die_busy));
 	for (uint32_t i = 0; i < g->channels; i++) {
 		dst->bus[i].count = src->bus[i].count;
+		dst->bus[i].last_ns = src->bus[i].last_ns;
 		dst->bus[i].book = dst->bus[i].room;
 		memcpy(dst->bus[i].book, src->bus[i].book,
 		       src->bus[i].count * sizeof(*src->bus[i].book));

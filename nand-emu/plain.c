@@ -42,7 +42,7 @@ static inline void move_oob(void *to, const void *from, uint32_t bytes)
 
 static inline uint32_t type_of(const struct nand_array *a, uint32_t ppn)
 {
-	return a->by_types.m ? page_type(a, ppn % a->by_block_pages.d) : 0;
+	return a->by_types.d > 1 ? page_type(a, ppn % a->by_block_pages.d) : 0;
 }
 
 /* waits: for others, and the group's own time on the bus. */
@@ -123,27 +123,32 @@ static bool plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c
 
 /* ---- programs --------------------------------------------------------------- */
 
-/* Planes of one die, each once (R6), and each page may be programmed (R0 to R3, R9). */
-static bool allowed(const struct nand_array *a, const struct nand_cmd *c, unsigned int count,
-		    uint32_t die, uint32_t block[NAND_PLANES_MAX])
+/* May the page be programmed (R1, R2, R3, R9)? Its block is given. Bits again: one answer. */
+static inline bool page_allowed(const struct nand_array *a, uint32_t ppn, uint32_t block)
 {
-	uint32_t planes = 0;
+	const struct img_pb *pb = &a->pb[block];
+
+	return !((a->block[block] & BLOCK_BAD) | (pb->flags & PB_TORN) |
+		 (cell_get(a, ppn) != CELL_ERASED) | (ppn - block * a->by_block_pages.d < pb->next));
+}
+
+/* Pages of one die that exist (R0), on planes of their own (R6); and each may be programmed. */
+static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c, unsigned int count,
+			   uint32_t die, uint32_t block[NAND_PLANES_MAX])
+{
+	uint32_t first = die * a->by_die_pages.d, planes = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		uint32_t ppn = c[i].ppn.v, b = fxp_quotient(a->by_block_pages, ppn), bit;
+		uint32_t ppn = c[i].ppn.v, bit;
 
 		if (c[i].op != NAND_PROGRAM || (uint32_t)c[i].source >= NAND_NSOURCES ||
-		    ppn >= a->pages || fxp_quotient(a->by_die_pages, ppn) != die)
+		    ppn - first >= a->by_die_pages.d)
 			return false;
-		if (a->block[b] & BLOCK_BAD || a->pb[b].flags & PB_TORN ||
-		    cell_get(a, ppn) != CELL_ERASED ||
-		    ppn - b * a->by_block_pages.d < a->pb[b].next)
-			return false;
-		bit = 1u << (fxp_quotient(a->by_plane_blocks, b) & 31u);
-		if (planes & bit)
+		block[i] = fxp_quotient(a->by_block_pages, ppn);
+		bit = 1u << (fxp_quotient(a->by_plane_blocks, block[i]) & 31u);
+		if (planes & bit || !page_allowed(a, ppn, block[i]))
 			return false;
 		planes |= bit;
-		block[i] = b;
 	}
 	return true;
 }
