@@ -33,6 +33,7 @@ void blk_init(struct blk_table *t)
 		struct blk_plane *pl = &t->plane[p];
 
 		pl->free_head = pl->free_tail = pl->retire_head = BLK_NONE;
+		pl->changed_first = pl->changed_last = BLK_NONE;
 		pl->free_count = 0;
 		pl->low = 0;
 		for (uint32_t v = 0; v <= t->units_per_block; v++)
@@ -47,40 +48,90 @@ static inline struct blk_plane *plane_of(const struct blk_table *t, uint32_t b)
 	return &t->plane[fxp_quotient(t->by_plane_blocks, b)];
 }
 
-static inline void list_push(struct blk_table *t, uint32_t *head, uint32_t b)
+/* Which end of a list a block stands at nobody can guess: places are chosen, not branched to. */
+static inline void list_push(const struct blk_table *t, uint32_t *head, uint32_t b)
 {
+	uint32_t next = *head, nobody;
+
 	t->blk[b].prev = BLK_NONE;
-	t->blk[b].next = *head;
-	if (*head != BLK_NONE)
-		t->blk[*head].prev = b;
+	t->blk[b].next = next;
+	*(next != BLK_NONE ? &t->blk[next].prev : &nobody) = b;
 	*head = b;
 }
 
-static inline void list_remove(struct blk_table *t, uint32_t *head, uint32_t b)
+static inline void list_remove(const struct blk_table *t, uint32_t *head, uint32_t b)
+{
+	uint32_t prev = t->blk[b].prev, next = t->blk[b].next, nobody;
+
+	*(prev != BLK_NONE ? &t->blk[prev].next : head) = next;
+	*(next != BLK_NONE ? &t->blk[next].prev : &nobody) = prev;
+}
+
+/* ---- FULL blocks: changed ones, buckets ------------------------------------ */
+
+static void append_changed(struct blk_table *t, struct blk_plane *pl, uint32_t b)
 {
 	struct blk *k = &t->blk[b];
 
-	if (k->prev != BLK_NONE)
-		t->blk[k->prev].next = k->next;
-	else
-		*head = k->next;
-	if (k->next != BLK_NONE)
-		t->blk[k->next].prev = k->prev;
+	k->changed = k->newest = true;
+	k->prev = pl->changed_last;
+	k->next = BLK_NONE;
+	if (pl->changed_last == BLK_NONE) {
+		pl->changed_first = b;
+	} else {
+		t->blk[pl->changed_last].next = b;
+		t->blk[pl->changed_last].newest = false;
+	}
+	pl->changed_last = b;
 }
 
-static void bucket_put(struct blk_table *t, uint32_t b)
+static void unlink_changed(struct blk_table *t, struct blk_plane *pl, uint32_t b)
+{
+	struct blk *k = &t->blk[b];
+
+	list_remove(t, &pl->changed_first, b);
+	if (k->newest) {
+		pl->changed_last = k->prev;
+		if (k->prev != BLK_NONE)
+			t->blk[k->prev].newest = true;
+	}
+	k->changed = k->newest = false;
+}
+
+/* Off its list. */
+static void unlink_full(struct blk_table *t, uint32_t b)
 {
 	struct blk_plane *pl = plane_of(t, b);
-	uint32_t v = t->blk[b].valid;
 
-	list_push(t, &pl->bucket[v], b);
-	if (v < pl->low)
-		pl->low = v;
+	if (t->blk[b].changed)
+		unlink_changed(t, pl, b);
+	else
+		list_remove(t, &pl->bucket[t->blk[b].valid], b);
 }
 
-static void bucket_remove(struct blk_table *t, uint32_t b)
+void blk_change(struct blk_table *t, uint32_t b, uint32_t valid)
 {
-	list_remove(t, &plane_of(t, b)->bucket[t->blk[b].valid], b);
+	unlink_full(t, b);
+	t->blk[b].valid = valid;
+	append_changed(t, plane_of(t, b), b);
+}
+
+/* Put what has changed into the buckets. */
+static void sort_changed(const struct blk_table *t, struct blk_plane *pl)
+{
+	uint32_t b = pl->changed_first;
+
+	while (b != BLK_NONE) {
+		struct blk *k = &t->blk[b];
+		uint32_t next = k->next;
+
+		k->changed = k->newest = false;
+		list_push(t, &pl->bucket[k->valid], b);
+		if (k->valid < pl->low)
+			pl->low = k->valid;
+		b = next;
+	}
+	pl->changed_first = pl->changed_last = BLK_NONE;
 }
 
 uint32_t blk_take_free(struct blk_table *t, uint32_t plane)
@@ -133,13 +184,13 @@ void blk_close(struct blk_table *t, uint32_t b)
 {
 	SSD_ASSERT(t->blk[b].state == BLK_OPEN || t->blk[b].state == BLK_VICTIM);
 	t->blk[b].state = BLK_FULL;
-	bucket_put(t, b);
+	append_changed(t, plane_of(t, b), b);
 }
 
 void blk_take(struct blk_table *t, uint32_t b)
 {
 	if (t->blk[b].state == BLK_FULL) {
-		bucket_remove(t, b);
+		unlink_full(t, b);
 	} else {
 		SSD_ASSERT(t->blk[b].state == BLK_RETIRE);
 		list_remove(t, &plane_of(t, b)->retire_head, b);
@@ -150,22 +201,11 @@ void blk_take(struct blk_table *t, uint32_t b)
 void blk_retire(struct blk_table *t, uint32_t b)
 {
 	if (t->blk[b].state == BLK_FULL)
-		bucket_remove(t, b);
+		unlink_full(t, b);
 	else
 		SSD_ASSERT(t->blk[b].state == BLK_OPEN);
 	t->blk[b].state = BLK_RETIRE;
 	list_push(t, &plane_of(t, b)->retire_head, b);
-}
-
-void blk_move_bucket(struct blk_table *t, uint32_t b, uint32_t valid)
-{
-	struct blk_plane *pl = plane_of(t, b);
-
-	list_remove(t, &pl->bucket[t->blk[b].valid], b);
-	t->blk[b].valid = valid;
-	list_push(t, &pl->bucket[valid], b);
-	if (valid < pl->low)
-		pl->low = valid;
 }
 
 static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
@@ -173,6 +213,7 @@ static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t 
 	struct blk_plane *pl = &t->plane[plane];
 	uint32_t most = t->units_per_block - units_per_page;	/* frees a page at least */
 
+	sort_changed(t, pl);
 	while (pl->low < t->units_per_block && pl->bucket[pl->low] == BLK_NONE)
 		pl->low++;	/* a cache, so that the search is O(1) on average */
 	for (uint32_t v = pl->low; v <= most; v++)
@@ -198,10 +239,23 @@ void blk_check(const struct blk_table *t)
 		for (uint32_t v = 0; v <= t->units_per_block; v++)
 			for (uint32_t b = pl->bucket[v]; b != BLK_NONE; b = t->blk[b].next) {
 				SSD_ASSERT(t->blk[b].state == BLK_FULL);	/* K2 */
-				SSD_ASSERT(t->blk[b].valid == v);		/* K2 */
+				SSD_ASSERT(t->blk[b].valid == v && !t->blk[b].changed);	/* K2 */
 				SSD_ASSERT(v >= pl->low);			/* K3 */
 				on_lists++;
 			}
+	}
+	for (uint32_t p = 0; p < geo_planes(t->geo); p++) {
+		const struct blk_plane *pl = &t->plane[p];
+		uint32_t before = BLK_NONE;
+
+		for (uint32_t b = pl->changed_first; b != BLK_NONE; before = b, b = t->blk[b].next) {
+			const struct blk *k = &t->blk[b];
+
+			SSD_ASSERT(k->state == BLK_FULL && k->changed);		/* K2 */
+			SSD_ASSERT(k->prev == before && k->newest == (b == pl->changed_last));
+			on_lists++;
+		}
+		SSD_ASSERT(pl->changed_last == before);
 	}
 	for (uint64_t b = 0; b < geo_blocks(t->geo); b++)
 		full += t->blk[b].state == BLK_FULL;

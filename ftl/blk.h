@@ -5,7 +5,8 @@
  *
  *   FREE     on its plane's free list, first in, first out
  *   OPEN     a write frontier (host or GC) of its plane, or a backup block (front.h)
- *   FULL     closed; on its plane's bucket list for its number of valid units
+ *   FULL     closed; on its plane's bucket list for its number of valid units, or, while that
+ *            has changed since the lists were last asked, on its plane's list of changed blocks
  *   RETIRE   as FULL, but a program failed: collected next, then BAD
  *   VICTIM   being collected
  *   BAD      never used again
@@ -13,9 +14,17 @@
  * FREE -> OPEN (blk_take_free) -> FULL (blk_close) -> VICTIM (blk_take) ->
  * FREE (blk_put_free); OPEN or FULL -> RETIRE (blk_retire) -> VICTIM -> BAD.
  *
+ * A run of writes takes units from the same few blocks again and again, and each bucket has
+ * neighbours that are in no cache. So a FULL block that changes goes to the end of the list of
+ * changed blocks, where the next change finds it, mostly as the last; before the buckets are
+ * asked, the list is put into them in its order. Of equals the last to get there is first then,
+ * as if each change had moved its block at once: a block gets to its bucket with its last
+ * change, and these are in the list's order.
+ *
  * Invariants (blk_check):
  *   K1  free_count counts the free list, and only FREE blocks are on it;
- *   K2  a FULL block is on the bucket list of its valid count, nobody else is;
+ *   K2  a FULL block is on the bucket list of its valid count or, `changed`, on the list of
+ *       changed blocks, `newest` if it is the last of it; nobody else is on either;
  *   K3  no bucket below `low` of a plane has a block.
  */
 #ifndef SLATE_BLK_H
@@ -50,6 +59,8 @@ struct blk {			/* a cache line: most accesses are to a block at random */
 	uint64_t backup : 2;	/* enum blk_backup */
 	uint64_t torn : 1;	/* mount: its last page cannot be read, */
 	uint64_t hurt : 1;	/* or any */
+	uint64_t changed : 1;	/* K2 */
+	uint64_t newest : 1;
 };
 
 enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED };
@@ -59,6 +70,7 @@ _Static_assert(sizeof(struct blk) == 64, "struct blk is a cache line");
 struct blk_plane {
 	uint32_t free_head, free_tail, free_count;
 	uint32_t retire_head;
+	uint32_t changed_first, changed_last;
 	uint32_t low;		/* K3 */
 	uint32_t *bucket;	/* heads, by valid units */
 };
@@ -108,7 +120,8 @@ void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: t
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
 void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
-void blk_move_bucket(struct blk_table *t, uint32_t b, uint32_t valid);	/* of a FULL block */
+/* A FULL block that is not the newest of the changed ones has so many valid units now. */
+void blk_change(struct blk_table *t, uint32_t b, uint32_t valid);
 void blk_check(const struct blk_table *t);
 
 static inline void blk_valid_add(struct blk_table *t, uint32_t b)
@@ -116,8 +129,8 @@ static inline void blk_valid_add(struct blk_table *t, uint32_t b)
 	struct blk *k = &t->blk[b];
 
 	SSD_ASSERT(k->valid < t->units_per_block);
-	if (k->state == BLK_FULL)
-		blk_move_bucket(t, b, k->valid + 1);
+	if (k->state == BLK_FULL && !k->newest)
+		blk_change(t, b, k->valid + 1);
 	else
 		k->valid++;
 }
@@ -127,8 +140,8 @@ static inline void blk_valid_sub(struct blk_table *t, uint32_t b)
 	struct blk *k = &t->blk[b];
 
 	SSD_ASSERT(k->valid > 0);
-	if (k->state == BLK_FULL)
-		blk_move_bucket(t, b, k->valid - 1);
+	if (k->state == BLK_FULL && !k->newest)
+		blk_change(t, b, k->valid - 1);
 	else
 		k->valid--;
 }

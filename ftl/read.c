@@ -63,10 +63,7 @@ static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_
 
 	f->uread[r].gc_mark = gc_clock(d, now_ns);
 	f->uread[r].next = NONE;
-	if (d->first == NONE)
-		d->first = r;
-	else
-		f->uread[d->last].next = r;
+	*(d->first == NONE ? &d->first : &f->uread[d->last].next) = r;
 	d->last = r;
 }
 
@@ -115,6 +112,12 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 
 	w.host_queue_ns = waited - w.gc_queue_ns;
 	part_done(f, io, now_ns + w.buffer_ns + front_ns(f), &w, status);
+}
+
+/* The commonest: the unit is on flash, and nothing of it in the buffer. */
+static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
+{
+	return wbuf_find(f, lpn) == NONE && f->l2p[lpn] != NONE && !is_trimmed(f, lpn);
 }
 
 /* Can the unit be answered without flash? If so, do. */
@@ -186,35 +189,60 @@ static inline void start_all(struct page_ftl *f, uint64_t now_ns, const struct s
 	}
 }
 
+/* Queue a unit for its die; false: the pool is empty. */
+static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
+			      uint32_t from, uint32_t bytes, struct starters *idle)
+{
+	uint32_t die = upn_die(f, f->l2p[lpn] & ~OOB_LOST), r;
+	struct uread *u;
+
+	if (!spare_for_host(f))
+		return false;
+	io->pending++;
+	r = uread_get(f);
+	u = &f->uread[r];
+	u->io = io;
+	u->slot = NONE;
+	u->lpn = lpn;
+	u->from = from;
+	u->bytes = bytes;
+	u->at = io->at;
+	u->gc_ns = 0;
+	uread_queue(f, now_ns, r, die);
+	start_later(f, idle, die);
+	return true;
+}
+
+/* The same of any unit, which may be answered without flash. */
+static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
+		       uint32_t from, uint32_t bytes, struct starters *idle)
+{
+	const struct uread want = { .io = io, .slot = NONE, .lpn = lpn, .from = from,
+				    .bytes = bytes, .at = io->at, .next = NONE };
+
+	io->pending++;
+	if (serve_without_flash(f, now_ns, &want))
+		return true;
+	io->pending--;
+	return queue_unit(f, now_ns, io, lpn, from, bytes, idle);
+}
+
 /* Queue units from io->at on; false: the pool is empty. */
 static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct starters idle = { NONE, NONE };
 
 	while (io->at < io->bytes) {
-		uint64_t byte = io->offset + io->at;
-		struct uread want = { .io = io, .slot = NONE, .at = io->at, .next = NONE };
-		uint32_t r;
+		uint64_t byte = io->offset + io->at, rest = io->bytes - io->at;
+		uint32_t lpn = byte_lpn(f, byte);
+		uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->c.unit_bytes);
+		uint32_t bytes = f->c.unit_bytes - from;
 
-		want.lpn = byte_lpn(f, byte);
-		want.from = (uint32_t)(byte - (uint64_t)want.lpn * f->c.unit_bytes);
-		want.bytes = f->c.unit_bytes - want.from;
-		if (want.bytes > io->bytes - io->at)
-			want.bytes = (uint32_t)(io->bytes - io->at);
-		io->pending++;
-		if (!serve_without_flash(f, now_ns, &want)) {
-			uint32_t die = upn_die(f, f->l2p[want.lpn] & ~OOB_LOST);
-
-			if (!spare_for_host(f)) {
-				io->pending--;
-				break;
-			}
-			r = uread_get(f);
-			f->uread[r] = want;
-			uread_queue(f, now_ns, r, die);
-			start_later(f, &idle, die);
-		}
-		io->at += want.bytes;
+		bytes = bytes < rest ? bytes : (uint32_t)rest;
+		if (!(only_on_flash(f, lpn) ? queue_unit(f, now_ns, io, lpn, from, bytes, &idle) :
+					      serve_unit(f, now_ns, io, lpn, from, bytes, &idle)))
+			break;
+		io->at += bytes;
 	}
 	start_all(f, now_ns, &idle);
 	return io->at == io->bytes;
@@ -308,7 +336,7 @@ static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, ui
 	struct uread *u = &f->uread[r];
 	uint32_t upn = f->l2p[u->lpn];
 
-	if (u->io && serve_without_flash(f, now_ns, u)) {
+	if (u->io && !only_on_flash(f, u->lpn) && serve_without_flash(f, now_ns, u)) {
 		uread_put(f, r);
 		return NONE;
 	}
@@ -370,9 +398,9 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 		base_arrived(f, u->slot, unit, lost);
 		return;
 	}
-	if (!lost) {
-		slot = wbuf_find(f, u->lpn);
-		if (slot != NONE && unit)
+	if (!lost && f->c.payload) {
+		slot = unit ? wbuf_find(f, u->lpn) : NONE;
+		if (slot != NONE)
 			unit = overlay(f, slot, unit);
 		give(f, u, unit);
 	}
@@ -394,7 +422,7 @@ static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t pa
 {
 	uint32_t at = f->l2p[u->lpn];
 
-	if (at == NONE || (at & ~OOB_LOST) / f->upp != page)
+	if (at == NONE || fxp_quotient(f->by_upp, at & ~OOB_LOST) != page)
 		return false;
 	return !u->io || (!is_trimmed(f, u->lpn) && wbuf_find(f, u->lpn) == NONE);
 }
