@@ -462,6 +462,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.upp : 0, OOB_UNIT_BYTES);
 	at.trimmed = ssd_carve(m, ((uint64_t)at.lpns + 7) / 8, 1);
 	at.slot = ssd_carve(m, (size_t)at.wpages * at.upp, sizeof(*at.slot));
+	at.wtrim = ssd_carve(m, (size_t)at.wpages * at.upp, sizeof(*at.wtrim));
 	at.wpage = ssd_carve(m, at.wpages, sizeof(*at.wpage));
 	at.wdata = ssd_carve(m, at.wpages, g->page_bytes);
 	at.hash = ssd_carve(m, (size_t)at.hash_mask + 1, sizeof(*at.hash));

@@ -53,19 +53,22 @@ struct wslot {
 	uint32_t hash_next;	/* slot number */
 	bool hashed;		/* the newest version of its LPN */
 	bool lost;		/* its base could not be read */
-	uint32_t trim_from, trim_to;	/* bitmap units: LPNs trimmed by this slot */
+};
+
+struct wtrim {			/* LPNs trimmed by a slot that is a bitmap unit; from NONE: none */
+	uint32_t from, to;
 };
 
 enum wpage_state { W_FREE, W_OPEN, W_QUEUED, W_FLIGHT };
 
-struct wpage {
+struct wpage {			/* two to a cache line */
 	uint64_t seq;
 	uint64_t mark;		/* W_FLIGHT: what it carries */
 	uint32_t next;		/* free list, or the queue in log order */
-	uint32_t used;		/* slots */
-	uint32_t bases;		/* slots whose base read is outstanding */
 	uint32_t ppn;		/* W_FLIGHT */
-	enum wpage_state state;
+	uint16_t used;		/* slots */
+	uint16_t bases;		/* slots whose base read is outstanding */
+	uint8_t state;		/* enum wpage_state */
 };
 
 /* ---- reads ---- */
@@ -201,6 +204,7 @@ struct page_ftl {
 
 	/* write buffer */
 	struct wslot *slot;
+	struct wtrim *wtrim;		/* of each slot */
 	struct wpage *wpage;
 	uint8_t *wdata;
 	uint32_t wpages, wfree, wfree_count;
@@ -465,9 +469,12 @@ void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_co
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
 /* wbuf.c */
+/* The heads of sixteen LPNs in a row are a line of a cache: runs are written and read. */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
-	return &f->hash[(lpn * 0x9e3779b1u >> 7) & f->hash_mask];
+	uint32_t line = (lpn >> 4) * 0x9e3779b1u >> 7;
+
+	return &f->hash[(line << 4 | (lpn & 15)) & f->hash_mask];
 }
 
 /* The newest slot or NONE. */

@@ -281,13 +281,13 @@ static void note_stall(struct page_ftl *f, uint64_t now_ns, bool stalled)
 
 static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
 {
-	const struct wslot *s = &f->slot[slot];
-	uint32_t base = (s->lpn - f->lpns) * lpns_per_map(f);
+	const struct wtrim *t = &f->wtrim[slot];
+	uint32_t base = (f->slot[slot].lpn - f->lpns) * lpns_per_map(f);
 	const uint8_t *bits = slot_data(f, slot);
 
-	if (s->trim_from == NONE)
+	if (t->from == NONE)
 		return;
-	for (uint32_t lpn = s->trim_from; lpn < s->trim_to; lpn++)
+	for (uint32_t lpn = t->from; lpn < t->to; lpn++)
 		if (bit_get(bits, lpn - base))
 			unit_unmap(f, lpn, seq);
 }

@@ -48,7 +48,7 @@ void wbuf_init(struct page_ftl *f)
 	for (uint32_t i = 0; i <= f->by_seq_mask; i++)
 		f->by_seq[i] = 0;
 	for (uint32_t i = 0; i < f->wpages * f->upp; i++)
-		f->slot[i].lpn = 0;
+		f->slot[i] = (struct wslot){ 0 };
 	f->wfree = NONE;
 	for (uint32_t i = f->wpages; i-- > 0;) {
 		f->wpage[i].state = W_FREE;
@@ -119,7 +119,7 @@ static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t old)
 	if (old != NONE)
 		hash_remove(f, old);
 	s = f->tail * f->upp + f->wpage[f->tail].used++;
-	f->slot[s] = (struct wslot){ .lpn = lpn, .trim_from = NONE };
+	f->slot[s] = (struct wslot){ .lpn = lpn };
 	hash_insert(f, s);
 	return s;
 }
@@ -235,6 +235,7 @@ uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn)
 		if (s == NONE)
 			return NONE;
 		f->slot[s].have = f->sectors_mask;
+		f->wtrim[s] = (struct wtrim){ NONE, 0 };
 	}
 	return s;
 }
@@ -271,6 +272,7 @@ void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to)
 static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 {
 	uint32_t map = from / lpns_per_map(f), s;
+	struct wtrim *t;
 
 	if (!anything_there(f, from, to))
 		return true;
@@ -281,14 +283,11 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 	for (uint32_t lpn = from; lpn < to; lpn++)
 		trim_set(f, lpn);
 	wbuf_trim_bits(f, map, slot_data(f, s));
-	if (f->slot[s].trim_from == NONE) {
-		f->slot[s].trim_from = from;
-		f->slot[s].trim_to = to;
-	}
-	if (from < f->slot[s].trim_from)
-		f->slot[s].trim_from = from;
-	if (to > f->slot[s].trim_to)
-		f->slot[s].trim_to = to;
+	t = &f->wtrim[s];
+	if (t->from == NONE || from < t->from)
+		t->from = from;
+	if (to > t->to)
+		t->to = to;
 	f->stats.trimmed_units += to - from;
 	return true;
 }
