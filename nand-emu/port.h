@@ -43,6 +43,7 @@ void ssd_md5(const void *data, size_t len, uint8_t out[16]);
 #define SSD_PREFETCH(p) __builtin_prefetch(p)	/* a hint, never a fault */
 #define SSD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SSD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SSD_EITHER(x) __builtin_expect_with_probability(!!(x), 1, 0.5)	/* choose, do not branch */
 
 #define ssd_container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
