@@ -39,7 +39,7 @@ void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_
 	struct die *d = &f->die[die];
 
 	SSD_ASSERT(d->op == DIE_IDLE && until_ns > f->now_ns);
-	d->op = op;
+	d->op = (uint8_t)op;
 	d->ready_ns = until_ns;
 	if (op == DIE_GC)
 		d->gc_ns += until_ns - f->now_ns;
@@ -54,7 +54,7 @@ void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_
 static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
-	enum die_op op = d->op;
+	enum die_op op = (enum die_op)d->op;
 
 	d->op = DIE_IDLE;
 	f->stall_noted = false;
@@ -69,7 +69,7 @@ static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		durable_process(f, now_ns, d);
 		break;
 	case DIE_ERASE_FRONTIER:
-		frontier_erased(f, d->plane, d->status[0]);
+		frontier_erased(f, d->plane, (enum nand_status)d->status[0]);
 		break;
 	case DIE_BACKUP:
 		backup_ended(f, d);

@@ -88,10 +88,11 @@ struct uread {			/* one unit wanted from flash */
 
 enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC };
 
-struct die {
-	uint64_t ready_ns;
+struct die {			/* two cache lines: its address is a shift */
+	_Alignas(64) uint64_t ready_ns;
 	uint64_t gc_ns;		/* time given to GC so far, the running command included */
-	enum die_op op;
+	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
+	uint8_t op;		/* enum die_op */
 	bool gc_turn;		/* sliced mode: GC goes next */
 	uint32_t gc_credit;	/* page copies left in this turn */
 	uint32_t first, last;	/* queue of ureads */
@@ -100,8 +101,7 @@ struct die {
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: pages under way */
 	uint32_t page[MAX_PLANES];
-	enum nand_status status[MAX_PLANES];
-	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
+	uint8_t status[MAX_PLANES];	/* enum nand_status */
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER, DIE_BACKUP (page[0]: its page) */
 	uint32_t plane_turn;	/* host programs begin with this plane of the die */
 	uint32_t gc_plane;	/* GC with this one, until its victim is done */
@@ -469,12 +469,10 @@ void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_co
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
 /* wbuf.c */
-/* The heads of sixteen LPNs in a row are a line of a cache: runs are written and read. */
+/* LPNs in a row share lines of a cache, for runs are written and read; far ones are scattered. */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
-	uint32_t line = (lpn >> 4) * 0x9e3779b1u >> 7;
-
-	return &f->hash[(line << 4 | (lpn & 15)) & f->hash_mask];
+	return &f->hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->hash_mask];
 }
 
 /* The newest slot or NONE. */
@@ -517,7 +515,7 @@ static inline enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint3
 				      enum frontier which, uint32_t *slot)
 {
 	*slot = which;
-	if (SSD_LIKELY(f->fr.plain && front_left(&f->fr, f->fr.plane[plane].open[which])))
+	if (SSD_LIKELY(f->fr.plain && f->fr.plane[plane].open[which] != BLK_NONE))
 		return ROOM_READY;
 	return frontier_room_now(f, now_ns, plane, which, slot);
 }

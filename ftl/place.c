@@ -60,8 +60,7 @@ static __attribute__((__noinline__)) uint32_t ask_policy(const struct page_ftl *
 static inline bool has_room(struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	if (SSD_LIKELY(f->fr.plain))
-		return front_left(&f->fr, f->fr.plane[plane].open[which]) ||
-		       may_open(f, plane, which);
+		return f->fr.plane[plane].open[which] != BLK_NONE || may_open(f, plane, which);
 	if (f->bt.plane[plane].free_count < f->urgent_blocks)
 		gc_wake(f, plane);	/* P3: has it? */
 	return ask_policy(f, plane, which) != NONE;
@@ -78,7 +77,7 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 	nand_submit(f->n, now_ns, &c, 1);
 	SSD_ASSERT(c.status != NAND_VIOLATION);
 	f->die[die].plane = plane;
-	f->die[die].status[0] = c.status;
+	f->die[die].status[0] = (uint8_t)c.status;
 	die_start(f, die, DIE_ERASE_FRONTIER, c.done_ns);
 }
 
@@ -124,7 +123,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	nand_submit(f->n, now_ns, &c, 1);
 	SSD_ASSERT(c.status != NAND_VIOLATION);
 	f->die[die].plane = plane;
-	f->die[die].status[0] = c.status;
+	f->die[die].status[0] = (uint8_t)c.status;
 	f->die[die].page[0] = c.ppn.v;
 	f->stats.backup_pages++;
 	die_start(f, die, DIE_BACKUP, c.done_ns);
@@ -524,7 +523,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
-		d->status[i] = c[i].status;
+		d->status[i] = (uint8_t)c[i].status;
 	}
 	d->cell_ns = c[count - 1].cell_ns;
 	d->bus_ns = c[count - 1].bus_ns;
