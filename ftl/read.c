@@ -500,7 +500,10 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	if (upn == NONE)
 		return false;
 	nand_fill_read(&c, NAND_SRC_HOST, fxp_quotient(f->by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, NULL);
-	take_along(f, d, r, c.ppn.v);
+	if (f->upp > 1 || !f->uread[r].io)	/* else an I/O has no other unit in the page */
+		take_along(f, d, r, c.ppn.v);
+	else
+		f->uread[r].next = NONE;
 	if (f->host_words)
 		c.ecc_words = words_of(f, r);
 	if (!f->uread[r].io)
