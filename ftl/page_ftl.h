@@ -328,6 +328,21 @@ static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t fr
 	return rest ? w * 64 + (uint32_t)__builtin_ctzll(rest) : bits;
 }
 
+/* The same, and if there is none, the first of those before; one word without a branch. */
+static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint32_t from)
+{
+	uint64_t rest;
+	uint32_t at;
+
+	if (bits <= 64) {
+		rest = map[0] >> from << from;
+		rest = rest ? rest : map[0];
+		return rest ? (uint32_t)__builtin_ctzll(rest) : bits;
+	}
+	at = word_next(map, bits, from);
+	return at < bits ? at : word_next(map, bits, 0);
+}
+
 static inline uint64_t next_due_ns(const struct page_ftl *f)
 {
 	return die_due_first_ns(&f->ends);
@@ -418,14 +433,19 @@ static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 	f->mapped--;
 }
 
-/* lpn may carry OOB_LOST. */
-static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq)
+/* lpn may carry OOB_LOST. upn lies in block b. */
+static inline void unit_map_in(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq)
 {
 	unit_unmap(f, lpn & ~OOB_LOST, seq);
 	f->l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
 	f->mapped++;
 	bit_set(f->valid, upn);
-	blk_valid_add(&f->bt, upn_block(f, upn));
+	blk_valid_add(&f->bt, b);
+}
+
+static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint64_t seq)
+{
+	unit_map_in(f, lpn, upn, upn_block(f, upn), seq);
 }
 
 /* ---- between the files ---- */

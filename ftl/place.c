@@ -259,8 +259,17 @@ static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 /* The die for the head of the queue, or NONE. */
 static uint32_t pick_die(struct page_ftl *f)
 {
-	uint32_t from = f->stripe_at, die = pick_between(f, from, f->dies);
+	uint32_t from = f->stripe_at, die;
+	uint32_t at = word_next_around(f->idle_stripe, f->dies, from);
 
+	if (at == f->dies)
+		return NONE;
+	die = f->stripe[at];
+	if (SSD_LIKELY(f->fr.plain && !gc_holds_die(f, die) && die_has_room(f, die))) {
+		f->stripe_at = at;
+		return die;
+	}
+	die = pick_between(f, from, f->dies);
 	return die != NONE ? die : pick_between(f, 0, from);
 }
 
@@ -318,10 +327,10 @@ static inline __attribute__((__always_inline__)) void prefetch_ahead(const struc
 }
 
 static inline void map_slot(struct page_ftl *f, const struct wpage *p, uint32_t i, uint32_t upn,
-			    const struct wslot *s, bool again)
+			    uint32_t b, const struct wslot *s, bool again)
 {
 	if (!again || (f->l2p[s->lpn] & ~OOB_LOST) == p->ppn * f->upp + i)
-		unit_map(f, s->lpn | (s->lost ? OOB_LOST : 0), upn, p->seq);
+		unit_map_in(f, s->lpn | (s->lost ? OOB_LOST : 0), upn, b, p->seq);
 }
 
 /* Bitmap units take effect after all units of their page are mapped. */
@@ -340,14 +349,15 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 	struct wpage *p = &f->wpage[w];
 	bool again = p->seq <= f->bt.issued;	/* after a failed program */
 	struct oob_head h = { .order = p->seq, .mark = f->bt.stable, .kind = OOB_HOST };
-	struct blk *b = &f->bt.blk[fxp_quotient(f->by_block_pages, ppn)];
+	uint32_t block = fxp_quotient(f->by_block_pages, ppn);
+	struct blk *b = &f->bt.blk[block];
 	const struct wslot *s = &f->slot[w * f->upp];
 	uint32_t hidden = 0;
 
 	prefetch_ahead(f, p->seq);
 	oob_put_head(oob, &h);
 	for (uint32_t i = 0; i < p->used; i++, s++) {
-		map_slot(f, p, i, ppn * f->upp + i, s, again);
+		map_slot(f, p, i, ppn * f->upp + i, block, s, again);
 		hidden += s->lpn >= f->lpns;
 		oob_put_unit(oob, i, s->lpn | (s->lost ? OOB_LOST : 0), p->seq);
 		if (f->p2l)

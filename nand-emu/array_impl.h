@@ -120,7 +120,7 @@ struct nand_array {
 	uint64_t page_bus_bytes;	/* a whole page on the bus, */
 	uint64_t page_bus_ns;		/* and its time */
 	struct fxp_div by_block_pages, by_plane_blocks, by_planes, by_channel_dies, by_types,
-		by_pb_pages, by_die_pages;
+		by_pb_pages, by_die_pages, by_channel_pages;
 
 	struct img_head *head;		/* image */
 	struct img_die *die;

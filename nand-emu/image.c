@@ -220,6 +220,7 @@ static void derive(struct nand_array *a, const struct nand_geometry *g)
 	a->by_types = fxp_div_by(g->bits_per_cell);
 	a->by_pb_pages = fxp_div_by(a->pb_pages);
 	a->by_die_pages = fxp_div_by(g->pages_per_block * g->blocks_per_plane * g->planes_per_die);
+	a->by_channel_pages = fxp_div_by(a->by_die_pages.d * geo_dies_per_channel(g));
 }
 
 void image_attach(struct nand_array *a, void *mem, void *image)

@@ -79,7 +79,7 @@ static void read_page(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
 {
 	const struct nand_timing *t = &a->c.timing;
 	uint64_t cell_ns = t->read_ns[type_of(a, c->ppn.v)], own_ns = t->cmd_ns + a->page_bus_ns, at;
-	uint32_t channel = fxp_quotient(a->by_channel_dies, die), kept = a->base.geo.oob_kept;
+	uint32_t channel = fxp_quotient(a->by_channel_pages, c->ppn.v), kept = a->base.geo.oob_kept;
 	struct bus *bus = &a->bus[channel];
 	struct bus_waits w = { 0, 0 };
 
@@ -202,7 +202,7 @@ static bool plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd
 	if (count > NAND_PLANES_MAX || c->ppn.v >= a->pages || !die_free(&a->die[die], now_ns) ||
 	    !allowed(a, c, count, die, block))
 		return false;
-	channel = fxp_quotient(a->by_channel_dies, die);
+	channel = fxp_quotient(a->by_channel_pages, c->ppn.v);
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t type = type_of(a, c[i].ppn.v);
 		uint64_t one = t->program_ns[type] + (uint64_t)type * t->lower_read_ns;
