@@ -55,7 +55,7 @@ static inline void list_push(const struct blk_table *t, uint32_t *head, uint32_t
 
 	t->blk[b].prev = BLK_NONE;
 	t->blk[b].next = next;
-	*(next != BLK_NONE ? &t->blk[next].prev : &nobody) = b;
+	*(SSD_EITHER(next != BLK_NONE) ? &t->blk[next].prev : &nobody) = b;
 	*head = b;
 }
 
@@ -63,8 +63,8 @@ static inline void list_remove(const struct blk_table *t, uint32_t *head, uint32
 {
 	uint32_t prev = t->blk[b].prev, next = t->blk[b].next, nobody;
 
-	*(prev != BLK_NONE ? &t->blk[prev].next : head) = next;
-	*(next != BLK_NONE ? &t->blk[next].prev : &nobody) = prev;
+	*(SSD_EITHER(prev != BLK_NONE) ? &t->blk[prev].next : head) = next;
+	*(SSD_EITHER(next != BLK_NONE) ? &t->blk[next].prev : &nobody) = prev;
 }
 
 /* ---- FULL blocks: changed ones, buckets ------------------------------------ */

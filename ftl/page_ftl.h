@@ -336,7 +336,7 @@ static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint
 
 	if (bits <= 64) {
 		rest = map[0] >> from << from;
-		rest = rest ? rest : map[0];
+		rest = SSD_EITHER(rest) ? rest : map[0];
 		return rest ? (uint32_t)__builtin_ctzll(rest) : bits;
 	}
 	at = word_next(map, bits, from);

@@ -63,7 +63,7 @@ static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_
 
 	f->uread[r].gc_mark = gc_clock(d, now_ns);
 	f->uread[r].next = NONE;
-	*(d->first == NONE ? &d->first : &f->uread[d->last].next) = r;
+	*(SSD_EITHER(d->first == NONE) ? &d->first : &f->uread[d->last].next) = r;
 	d->last = r;
 }
 
@@ -302,8 +302,8 @@ static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit,
 
 	if (lost && s->have != f->sectors_mask)
 		s->lost = true;
-	for (uint32_t i = 0; i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
-		if (unit && !lost && !(s->have >> i & 1))
+	for (uint32_t i = 0; unit && !lost && i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
+		if (!(s->have >> i & 1))
 			memcpy(slot_data(f, slot) + i * FTL_SECTOR_BYTES,
 			       unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
 	s->have = f->sectors_mask;

@@ -79,10 +79,7 @@ static bool open_page(struct page_ftl *f)
 	f->wfree = p->next;
 	f->wfree_count--;
 	*p = (struct wpage){ .seq = f->next_seq++, .next = NONE, .state = W_OPEN };
-	if (f->queue_first == NONE)
-		f->queue_first = w;
-	else
-		f->wpage[f->queue_last].next = w;
+	*(SSD_EITHER(f->queue_first == NONE) ? &f->queue_first : &f->wpage[f->queue_last].next) = w;
 	f->queue_last = w;
 	f->tail = w;
 	f->by_seq[p->seq & f->by_seq_mask] = w;

@@ -68,7 +68,7 @@ static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earlies
 
 	if (!len_ns)
 		return earliest_ns;
-	over = b->last_ns <= now_ns;			/* all have ended: a choice, not a guess */
+	over = SSD_EITHER(b->last_ns <= now_ns);	/* all have ended */
 	b->book = over ? b->room : b->book;
 	b->count = over ? 0 : b->count;
 	next = b->book + b->count;
