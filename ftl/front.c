@@ -614,6 +614,7 @@ static uint32_t check_plane(const struct front *fr, uint32_t plane, int64_t *quo
 		if (b == BLK_NONE || (fr->sequence == SEQ_TWO_PHASE && i == FRONT_SLOW))
 			continue;
 		check_block(fr, plane, b, quota);
+		SSD_ASSERT(!fr->plain || fr->bt->blk[b].next_page < fr->g->pages_per_block);	/* F5 */
 		open++;
 	}
 	for (uint32_t b = p->open[FRONT_SLOW]; fr->sequence == SEQ_TWO_PHASE && b != BLK_NONE;

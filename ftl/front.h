@@ -47,7 +47,8 @@
  *   F2  live of a backup block is the number of blocks whose parity lies in it;
  *   F3  a block of which an MSB page may be taken next, whose group is complete, has a
  *       parity page, or its plane owes it;
- *   F4  quota = its start - LSB pages + MSB pages of the open blocks.
+ *   F4  quota = its start - LSB pages + MSB pages of the open blocks;
+ *   F5  ascending, an open block has a page left.
  *
  * Cost: a page of parity in hand for each slot that takes LSB pages; O(1) a page.
  */

@@ -152,6 +152,21 @@ class Loops(Case):
         )
         self.assertEqual(self.json("--repeat", 3, trace)["requests"]["completed"], 6)
 
+    def test_repeat_of_rows_alone(self):
+        """A trace of nothing but rows is parsed once; one with a row of another device, each time."""
+        rows = ["5000 0 0 8 0\n", "7000 0 8 8 0\n", "9000 0 0 8 1\n"]
+        alone, beside = self.file("alone", "".join(rows)), self.file("beside", "".join([*rows, "9500 7 0 8 1\n"]))
+        want = [start + at for start in (0, 4000, 8000) for at in (0, 2000, 4000)]
+        for trace, words, lines in ((alone, (), 9), (beside, ("--device", 0), 12)):
+            with self.subTest(trace=trace.name):
+                self.assertEqual([t for t, _ in self.times("--open", "--repeat", 3, *words, trace)], want)
+                found = self.json("--open", "--repeat", 3, *words, trace)["inputs"][0]
+                self.assertEqual((found["lines"], found["rows"], found["requests"]), (lines, 9, 9))
+        found = self.json("--repeat", 3, "--limit", 7, alone)["inputs"][0]
+        self.assertEqual((found["lines"], found["rows"], found["requests"]), (7, 7, 7))
+        done = self.call("--profile", TINY, "--repeat", 2, "-", input="".join(rows), code=2)
+        self.assertIn("only once", done.stderr)
+
     def test_the_parts_add_up_behind_a_warmup(self):
         # Some requests have their answer before the warm-up ends and are delivered behind it.
         found = self.json("gen:rand4k,foot=1M,n=3000,read=500", "--closed", 32, "--warmup", 1000)["host"]
