@@ -88,8 +88,8 @@ struct uread {			/* one unit wanted from flash */
 
 enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC };
 
-struct die {			/* two cache lines: its address is a shift */
-	_Alignas(64) uint64_t ready_ns;
+struct die {			/* 128 bytes: where one lies is a shift */
+	uint64_t ready_ns;
 	uint64_t gc_ns;		/* time given to GC so far, the running command included */
 	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
 	uint8_t op;		/* enum die_op */
@@ -106,7 +106,10 @@ struct die {			/* two cache lines: its address is a shift */
 	uint32_t plane_turn;	/* host programs begin with this plane of the die */
 	uint32_t gc_plane;	/* GC with this one, until its victim is done */
 	uint32_t stripe_at;	/* its place in the stripe */
+	uint64_t unused;
 };
+
+_Static_assert(sizeof(struct die) == 128, "struct die is two cache lines");
 
 enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_COPYBACK, GC_CARRIER, GC_ERASE };
 
