@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "slate.h"
+#include "slate_power.h"
 
 #define FAILED 1
 #define USAGE 2
@@ -211,6 +212,7 @@ static int make(struct age *a, const char *const *overrides)
 	if (result)
 		return fail(result == SSD_E_NOSPC ? FAILED : USAGE, "%s", err);
 	capacity = slate_capacity(d);
+	slate_shut_down(d);
 	slate_close(d);
 	result = publish(a);
 	if (!result && !stat(a->file, &st))

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "replay.h"
+#include "slate_power.h"
 
 int replay_fail(int status, const char *fmt, ...)
 {
@@ -330,6 +331,7 @@ int main(int argc, char **argv)
 		fputs("slate-replay: interrupted; nothing is left behind\n", stderr);
 	} else if (!result || r.differed || r.ops_differ) {	/* a difference is a result, too */
 		recorded = result;
+		slate_shut_down(r.dev);
 		result = report(&r, replay_clock_s() - r.begin_s);
 		result = result ? result : recorded;
 	}

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import base64
 import struct
+import subprocess
 import tempfile
 from pathlib import Path
 
 from nvme import CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, FLUSH, GET_LOG, IDENTIFY, Nvme
-from support import Json, QmpError, drive
+from support import ROOT, SMALL, Json, QmpError, drive
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
+REPLAY = ROOT / "build" / "core" / "slate-replay"
 IDENTITY, COUNTERS, LATENCY, BLOCKS, WEAR, FAULTS, ERROR = range(0xD0, 0xD7)
 SMART, EFFECTS = 0x02, 0x05
 RESET, FORCE_GC, FAULT_ADD, FAULT_CLEAR, POWER_CUT, CANCEL = range(1, 7)
@@ -381,6 +383,17 @@ class Health(ControlTest):
         """What the log says."""
         smart = self.nvme.get_log(SMART, 512, nsid=ANY)
         return struct.unpack_from("<Q", smart, 112)[0], struct.unpack_from("<Q", smart, 144)[0]
+
+    def test_tools_shut_a_drive_down(self) -> None:
+        """slate-replay, when it has come to the end, says so to the drive, as a host does."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "drive"
+            words = ["--profile", SMALL, "--drive", path, "--closed", "4"]
+            trace = "gen:rand4k,foot=64MiB,n=1000"
+            for _ in range(2):
+                subprocess.run([REPLAY, *words, trace], check=True, capture_output=True)
+            self.assertEqual(self.life(path), (3, 0))
+            self.assertEqual(self.vm.quit(), 0)
 
     def test_unsafe_shutdowns_are_counted_over_the_life(self) -> None:
         """Power lost after a write, without a shutdown of the controller: QEMU killed, or the power cut."""
