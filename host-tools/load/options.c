@@ -51,8 +51,8 @@ static const char help[] =
 "Exit status: 0; 1 requests failed, or it fell short; 2 bad input; 130 interrupted.\n";
 
 enum {
-	OPT_PASSTHROUGH = 256, OPT_CLOSED, OPT_OPEN, OPT_SPEED, OPT_DEPTH, OPT_LATE, OPT_MAX_LATE, OPT_REPEAT, OPT_LIMIT,
-	OPT_WRITE, OPT_MAX_REQUEST, OPT_LOG, OPT_SHOW, OPT_JSON, OPT_HELP
+	OPT_PASSTHROUGH = 256, OPT_CLOSED, OPT_OPEN, OPT_SPEED, OPT_DEPTH, OPT_LATE, OPT_MAX_LATE, OPT_REPEAT,
+	OPT_LIMIT, OPT_WRITE, OPT_MAX_REQUEST, OPT_LOG, OPT_SHOW, OPT_JSON, OPT_HELP
 };
 
 static const struct option long_options[] = {

@@ -259,7 +259,7 @@ def write(path: Path, text: str) -> None:
     except OSError as error:
         raise SlateError(
             f"can not write {paths.short(path)}: {(error.strerror or str(error)).lower()}",
-            "name a file in a directory that is there and may be written to: --html FILE",
+            "name a file in a directory that is there and may be written to: --html FILE; or --text, without a page",
         ) from None
     finally:
         if plain:
