@@ -45,18 +45,31 @@ static inline void ftl_account(struct ftl_stats *all, struct link_way link[2],
 
 /*
  * A part of an I/O of several has ended. The latest decides when it is done and where
- * the time went, the first error what it says. True: it was the last part.
+ * the time went, the first error what it says. ftl_part_decides(): io->where is the caller's to
+ * set; ftl_part_over(): it was the last part.
  */
-static inline bool ftl_account_part(struct ftl_io *io, uint64_t done_ns,
-				    const struct ftl_breakdown *where, enum ssd_err status)
+static inline bool ftl_part_decides(struct ftl_io *io, uint64_t done_ns)
+{
+	if (done_ns < io->done_ns)
+		return false;
+	io->done_ns = done_ns;
+	return true;
+}
+
+static inline bool ftl_part_over(struct ftl_io *io, enum ssd_err status)
 {
 	if (status != SSD_OK && io->status == SSD_OK)
 		io->status = status;
-	if (done_ns >= io->done_ns) {
-		io->done_ns = done_ns;
-		ftl_breakdown_set(&io->where, where);
-	}
 	return --io->pending == 0;
+}
+
+/* Both. */
+static inline bool ftl_account_part(struct ftl_io *io, uint64_t done_ns,
+				    const struct ftl_breakdown *where, enum ssd_err status)
+{
+	if (ftl_part_decides(io, done_ns))
+		ftl_breakdown_set(&io->where, where);
+	return ftl_part_over(io, status);
 }
 
 #endif

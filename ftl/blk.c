@@ -55,7 +55,7 @@ static inline void list_push(const struct blk_table *t, uint32_t *head, uint32_t
 
 	t->blk[b].prev = BLK_NONE;
 	t->blk[b].next = next;
-	*(SSD_EITHER(next != BLK_NONE) ? &t->blk[next].prev : &nobody) = b;
+	*(uint32_t *)SSD_PICK_PTR(next != BLK_NONE, &t->blk[next].prev, &nobody) = b;
 	*head = b;
 }
 
@@ -63,8 +63,8 @@ static inline void list_remove(const struct blk_table *t, uint32_t *head, uint32
 {
 	uint32_t prev = t->blk[b].prev, next = t->blk[b].next, nobody;
 
-	*(SSD_EITHER(prev != BLK_NONE) ? &t->blk[prev].next : head) = next;
-	*(SSD_EITHER(next != BLK_NONE) ? &t->blk[next].prev : &nobody) = prev;
+	*(uint32_t *)SSD_PICK_PTR(prev != BLK_NONE, &t->blk[prev].next, head) = next;
+	*(uint32_t *)SSD_PICK_PTR(next != BLK_NONE, &t->blk[next].prev, &nobody) = prev;
 }
 
 /* ---- FULL blocks: changed ones, buckets ------------------------------------ */
@@ -85,28 +85,19 @@ static void append_changed(struct blk_table *t, struct blk_plane *pl, uint32_t b
 	pl->changed_last = b;
 }
 
-static void unlink_changed(struct blk_table *t, struct blk_plane *pl, uint32_t b)
+/* Off its list. Which one that is nobody can guess either. */
+static void unlink_full(struct blk_table *t, uint32_t b)
 {
+	struct blk_plane *pl = plane_of(t, b);
 	struct blk *k = &t->blk[b];
 
-	list_remove(t, &pl->changed_first, b);
-	if (k->newest) {
+	list_remove(t, SSD_PICK_PTR(k->changed, &pl->changed_first, &pl->bucket[k->valid]), b);
+	if (SSD_UNLIKELY(k->newest)) {
 		pl->changed_last = k->prev;
 		if (k->prev != BLK_NONE)
 			t->blk[k->prev].newest = true;
 	}
 	k->changed = k->newest = false;
-}
-
-/* Off its list. */
-static void unlink_full(struct blk_table *t, uint32_t b)
-{
-	struct blk_plane *pl = plane_of(t, b);
-
-	if (t->blk[b].changed)
-		unlink_changed(t, pl, b);
-	else
-		list_remove(t, &pl->bucket[t->blk[b].valid], b);
 }
 
 void blk_change(struct blk_table *t, uint32_t b, uint32_t valid)

@@ -2,12 +2,16 @@
 /*
  * die_due.h - busy dies by the end of their command, then by number.
  *
- * A tree of minima over the dies' own times: ns[1] is the earliest and die[1] whose it is;
- * ns[i], die[i] are those of the earlier of 2i and 2i + 1, and ns[leaves + die] is the die's own,
- * DIE_IDLE_NS while it is idle. To change one takes log2(leaves) steps; who is first is known at
- * once, which counts, for all that a moment brings waits for it. The number of steps depends on
- * nothing, and no step has a branch that a processor could guess wrong (of a heap's two or
- * three a command, half are: that made it three times as dear).
+ * A tree of minima over the dies' own keys: key[1] is the least, key[i] the lesser of key[2i] and
+ * key[2i + 1], and key[leaves + die] the die's own. A key is the end of the command, in ns since
+ * `epoch_ns`, and the die's number in its lowest 16 bits; an idle die's is DIE_IDLE_NS. To change
+ * one takes log2(leaves) steps; who is first is known at once, which counts, for all that a moment
+ * brings waits for it. The number of steps depends on nothing, and no step has a branch that
+ * a processor could guess wrong (of a heap's two or three a command, half are: that made it three
+ * times as dear).
+ *
+ * 48 bits of ns are three days. A command that ends later than that moves the epoch, to a day
+ * and a half before.
  */
 #ifndef SLATE_DIE_DUE_H
 #define SLATE_DIE_DUE_H
@@ -15,68 +19,79 @@
 #include "port.h"
 
 #define DIE_IDLE_NS (~(uint64_t)0)
+#define DIE_DUE_BITS 16u
+#define DIE_DUE_RANGE_NS ((uint64_t)1 << (64 - DIE_DUE_BITS))
 
 struct die_due {
-	uint64_t *ns;		/* 2 * leaves */
-	uint32_t *die;
-	uint32_t leaves;	/* a power of two */
+	uint64_t *key;		/* 2 * leaves */
+	uint64_t first_ns;	/* of key[1]; DIE_IDLE_NS: no die is busy */
+	uint64_t epoch_ns;
+	uint32_t leaves;	/* a power of two, 2^16 at most */
 	uint32_t busy;
 };
 
 static inline void die_due_lay_out(struct die_due *t, struct ssd_arena *m, uint32_t dies)
 {
+	SSD_ASSERT(dies <= 1u << DIE_DUE_BITS);
 	t->leaves = 1;
 	while (t->leaves < dies)
 		t->leaves *= 2;
-	t->ns = ssd_carve(m, (size_t)t->leaves * 2, sizeof(*t->ns));
-	t->die = ssd_carve(m, (size_t)t->leaves * 2, sizeof(*t->die));
+	t->key = ssd_carve(m, (size_t)t->leaves * 2, sizeof(*t->key));
 }
 
 static inline void die_due_init(struct die_due *t)
 {
-	for (uint32_t i = 0; i < 2 * t->leaves; i++) {
-		t->ns[i] = DIE_IDLE_NS;
-		t->die[i] = i < t->leaves ? 0 : i - t->leaves;
-	}
+	for (uint32_t i = 0; i < 2 * t->leaves; i++)
+		t->key[i] = DIE_IDLE_NS;
+	t->first_ns = DIE_IDLE_NS;
+	t->epoch_ns = 0;
 	t->busy = 0;
 }
 
 static inline uint64_t die_due_first_ns(const struct die_due *t)
 {
-	return t->ns[1];
+	return t->first_ns;
 }
 
-/* ns is not 0. */
-static inline void die_due_set(struct die_due *t, uint32_t die, uint64_t ns)
+static inline void die_due_set(struct die_due *t, uint32_t die, uint64_t key)
 {
-	uint64_t *time = t->ns, i = (uint64_t)t->leaves + die;
-	uint32_t *who = t->die;
+	uint64_t *at = t->key;
 
-	for (; i > 1; i >>= 1) {
-		uint64_t beside_ns = time[i ^ 1];
-		uint32_t beside = who[i ^ 1];
-		bool earlier = SSD_EITHER(beside_ns <= ns + (i & 1) - 1);	/* of equals the left one */
+	for (uint64_t i = (uint64_t)t->leaves + die; i > 1; i >>= 1) {
+		uint64_t beside = at[i ^ 1];
 
-		time[i] = ns;
-		who[i] = die;
-		ns = earlier ? beside_ns : ns;
-		die = earlier ? beside : die;
+		at[i] = key;
+		key = beside < key ? beside : key;
 	}
-	time[1] = ns;
-	who[1] = die;
+	at[1] = key;
+	t->first_ns = (t->epoch_ns + (key >> DIE_DUE_BITS)) | -(uint64_t)(key == DIE_IDLE_NS);
 }
 
-/* An idle die is busy until ns. */
+/* To half of the keys' range before ns: all that is busy ends later, and so will all that begins. */
+static SSD_SELDOM void die_due_move_epoch(struct die_due *t, uint64_t ns)
+{
+	uint64_t to_ns = ns - DIE_DUE_RANGE_NS / 2;
+
+	SSD_ASSERT(ns > t->epoch_ns && t->first_ns >= to_ns);
+	for (uint32_t i = 1; i < 2 * t->leaves; i++)
+		if (t->key[i] != DIE_IDLE_NS)
+			t->key[i] -= (to_ns - t->epoch_ns) << DIE_DUE_BITS;
+	t->epoch_ns = to_ns;
+}
+
+/* An idle die is busy until ns. No command takes longer than a day. */
 static inline void die_due_start(struct die_due *t, uint32_t die, uint64_t ns)
 {
-	die_due_set(t, die, ns);
+	if (SSD_UNLIKELY(ns - t->epoch_ns >= DIE_DUE_RANGE_NS))
+		die_due_move_epoch(t, ns);
+	die_due_set(t, die, (ns - t->epoch_ns) << DIE_DUE_BITS | die);
 	t->busy++;
 }
 
 /* The first of the busy dies, idle from now on. */
 static inline uint32_t die_due_end(struct die_due *t)
 {
-	uint32_t die = t->die[1];
+	uint32_t die = t->key[1] & ((1u << DIE_DUE_BITS) - 1);
 
 	die_due_set(t, die, DIE_IDLE_NS);
 	t->busy--;

@@ -32,26 +32,9 @@ static void fail_now(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, enu
 	ftl_finish(f, io, now_ns, why);
 }
 
-/* ---- dies ---------------------------------------------------------------- */
-
-void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
-{
-	struct die *d = &f->die[die];
-
-	SSD_ASSERT(d->op == DIE_IDLE && until_ns > f->now_ns);
-	d->op = (uint8_t)op;
-	d->ready_ns = until_ns;
-	if (op == DIE_GC)
-		d->gc_ns += until_ns - f->now_ns;
-	f->stall_noted = false;
-	die_due_start(&f->ends, die, until_ns);
-	word_clear(f->idle, die);
-	word_clear(f->idle_stripe, d->stripe_at);
-}
-
 /* ---- the pump ----------------------------------------------------------- */
 
-static void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
 	enum die_op op = (enum die_op)d->op;
@@ -101,7 +84,7 @@ static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	return false;
 }
 
-static void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
 	bool gc_first = f->c.gc_mode == FTL_GC_BLOCKING || d->gc_turn;
@@ -141,7 +124,7 @@ static struct ftl_io *take_all(struct ftl_io **first)
 }
 
 /* Pages wait, no die is busy, nothing can be collected: the drive is full. */
-static void give_up(struct page_ftl *f, uint64_t now_ns)
+static SSD_SELDOM void give_up(struct page_ftl *f, uint64_t now_ns)
 {
 	struct ftl_io *lists[3] = { take_all(&f->line_first), take_all(&f->durable_first),
 				    take_all(&f->sent_first) };
@@ -156,40 +139,70 @@ static void give_up(struct page_ftl *f, uint64_t now_ns)
 		}
 }
 
-/*
- * What can begin at now_ns. Afterwards nothing can until a command ends or an I/O comes;
- * but after a kick the reason why the queue's head waits may be another one (note_stall).
- */
-static void begin_all(struct page_ftl *f, uint64_t now_ns)
+/* Idle dies got something to do, or ureads are short. */
+static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 {
-	f->stirred = false;
-	place_pages(f, now_ns);
 	for (;;) {
 		f->stirred |= f->kick;
 		while (f->kick)
 			dispatch_idle(f, now_ns);
 		if (!f->reads_first || !read_resume(f, now_ns))
-			break;	/* a uread may come back without a command */
+			return;	/* a uread may come back without a command */
 		f->kick = true;
 	}
-	if (!f->ends.busy && f->queue_first != NONE && page_ready(f, f->queue_first) && !f->full)
+}
+
+/*
+ * What can begin at now_ns. Afterwards nothing can until a command ends or an I/O comes;
+ * but after a kick the reason why the queue's head waits may be another one (note_stall).
+ */
+static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
+{
+	f->stirred = false;
+	place_pages(f, now_ns);
+	if (f->kick || f->reads_first)
+		begin_kicked(f, now_ns);
+	if (SSD_UNLIKELY(!f->ends.busy) && f->queue_first != NONE && page_ready(f, f->queue_first) &&
+	    !f->full)
 		give_up(f, now_ns);
 }
 
-static void end_due(struct page_ftl *f, uint64_t now_ns)
+/* The I/Os that may have waited for what has just ended. */
+static inline void let_in(struct page_ftl *f, uint64_t now_ns)
 {
-	uint32_t due = 0;
-
-	while (next_due_ns(f) <= now_ns) {
-		f->due[due++] = die_due_end(&f->ends);
-		die_complete(f, now_ns, f->due[due - 1]);
-	}
 	if (f->line_first && f->wfree != NONE)	/* its head waits for a buffer page */
 		line_process(f, now_ns);
 	if (f->reads_first)
 		read_resume(f, now_ns);
+}
+
+/* The first has ended, and there are more. */
+static SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t first)
+{
+	uint32_t due = 0;
+
+	f->due[due++] = first;
+	do {
+		f->due[due++] = die_due_end(&f->ends);
+		die_complete(f, now_ns, f->due[due - 1]);
+	} while (next_due_ns(f) <= now_ns);
+	let_in(f, now_ns);
 	for (uint32_t i = 0; i < due; i++)
 		die_dispatch(f, now_ns, f->due[i]);
+}
+
+/* Is it one die, or are there more? To ask once is one wrong guess less. */
+static void end_due(struct page_ftl *f, uint64_t now_ns)
+{
+	uint32_t die = die_due_end(&f->ends);
+
+	die_complete(f, now_ns, die);
+	if (next_due_ns(f) <= now_ns) {
+		end_several(f, now_ns, die);
+	} else {
+		let_in(f, now_ns);
+		die_dispatch(f, now_ns, die);
+	}
 }
 
 /* Everything that is due at now_ns, and everything that follows from it. */
@@ -220,7 +233,7 @@ static bool is_idle(const struct page_ftl *f)
 }
 
 /* What idleness lets begin; returns the time of the next call. */
-static __attribute__((__noinline__)) uint64_t mind_idle(struct page_ftl *f, uint64_t now_ns)
+static SSD_APART uint64_t mind_idle(struct page_ftl *f, uint64_t now_ns)
 {
 	uint64_t next;
 
@@ -467,6 +480,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.wdata = ssd_carve(m, at.wpages, g->page_bytes);
 	at.hash = ssd_carve(m, (size_t)at.hash_mask + 1, sizeof(*at.hash));
 	at.by_seq = ssd_carve(m, (size_t)at.by_seq_mask + 1, sizeof(*at.by_seq));
+	at.ended = ssd_carve(m, word_count(at.ring_mask + 1), sizeof(*at.ended));
 	at.ring = ssd_carve(m, (size_t)at.ring_mask + 1, sizeof(*at.ring));
 	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.planes, sizeof(*at.plane));

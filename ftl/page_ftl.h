@@ -220,7 +220,8 @@ struct page_ftl {
 	uint64_t log_goes_on;		/* level.c: page that lets copies settle, while not issued */
 
 	/* order and durability */
-	uint64_t *ring;			/* ring[s & mask] == s: page s is programmed */
+	uint64_t *ended;		/* a bit for each s & ring_mask, s > stable: page s is programmed */
+	uint64_t *ring;			/* mount: ring[s & mask] is the last such s that was found */
 	uint32_t ring_mask;
 	uint32_t ahead_max;		/* P1: the sequence being issued, beyond stable */
 	struct ftl_io *line_first, *line_last;		/* waiting for buffer room */
@@ -339,7 +340,7 @@ static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint
 
 	if (bits <= 64) {
 		rest = map[0] >> from << from;
-		rest = SSD_EITHER(rest) ? rest : map[0];
+		rest = ssd_pick(rest, rest, map[0]);
 		return rest ? (uint32_t)__builtin_ctzll(rest) : bits;
 	}
 	at = word_next(map, bits, from);
@@ -455,7 +456,6 @@ static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint
 
 /* page_ftl.c */
 void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
-void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns);
 
 int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, const char **why) SSD_MUST_CHECK;
@@ -491,6 +491,22 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
+/* An idle die is busy until then. */
+static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
+{
+	struct die *d = &f->die[die];
+
+	SSD_ASSERT(d->op == DIE_IDLE && until_ns > f->now_ns);
+	d->op = (uint8_t)op;
+	d->ready_ns = until_ns;
+	if (op == DIE_GC)
+		d->gc_ns += until_ns - f->now_ns;
+	f->stall_noted = false;
+	die_due_start(&f->ends, die, until_ns);
+	word_clear(f->idle, die);
+	word_clear(f->idle_stripe, d->stripe_at);
+}
+
 /* wbuf.c */
 /* LPNs in a row share lines of a cache, for runs are written and read; far ones are scattered. */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
@@ -511,7 +527,15 @@ static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
 void wbuf_init(struct page_ftl *f);
 uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* complete; NONE: no room */
 void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to);	/* as they are now */
-void wbuf_seal(struct page_ftl *f);
+/* The open page takes no more. */
+static inline void wbuf_seal(struct page_ftl *f)
+{
+	if (f->tail == NONE)
+		return;
+	f->wpage[f->tail].state = W_QUEUED;
+	f->tail = NONE;
+}
+
 bool wbuf_next_page(struct page_ftl *f);	/* the open page goes, or an empty one; false: no room */
 void wbuf_release(struct page_ftl *f, uint32_t wpage);
 void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
@@ -565,12 +589,19 @@ static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 	return !p->bases && (p->state == W_QUEUED || p->used == f->upp);
 }
 
+/* Is there a page to be issued, and may it be? */
+static inline bool next_ready(const struct page_ftl *f)
+{
+	return f->queue_first != NONE && page_ready(f, f->queue_first) &&
+	       f->wpage[f->queue_first].seq - f->bt.stable <= f->ahead_max;	/* P1 */
+}
+
 void place_pages_now(struct page_ftl *f, uint64_t now_ns);
 
 /* Issue what can be; nothing can while all dies are as busy as they were. */
 static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
 {
-	if (!f->stall_noted || f->ends.busy < f->dies)
+	if ((!f->stall_noted || f->ends.busy < f->dies) && (f->stalled_by_gc || next_ready(f)))
 		place_pages_now(f, now_ns);
 }
 
@@ -578,7 +609,16 @@ void place_complete(struct page_ftl *f, struct die *d);
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);
 void sent_wait(struct page_ftl *f, struct ftl_io *io);
-void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last);
+void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last);
+
+/* What waits for `stable`; last: the die whose program has moved it. */
+static inline void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last)
+{
+	if (f->durable_first && f->durable_first->seq <= f->bt.stable)
+		durable_end(f, now_ns, last);
+	f->kick |= last && f->gc_active;	/* GC may have waited for it */
+}
+
 void block_failed(struct page_ftl *f, uint32_t b);
 void block_lost(struct page_ftl *f, uint32_t b);
 void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark);

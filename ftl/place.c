@@ -41,7 +41,7 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 }
 
 /* The slot that takes the next page, or NONE. */
-static __attribute__((__noinline__)) uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
+static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
 	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->hold_gc,
@@ -312,7 +312,7 @@ static inline const struct wslot *slots_ahead(const struct page_ftl *f, uint64_t
 	return &f->slot[f->by_seq[seq & f->by_seq_mask] * f->upp];
 }
 
-static inline __attribute__((__always_inline__)) void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
+static SSD_ALWAYS void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
 {
 	const struct wslot *later = slots_ahead(f, seq + 12), *soon = slots_ahead(f, seq + 6);
 
@@ -334,13 +334,20 @@ static inline void map_slot(struct page_ftl *f, const struct wpage *p, uint32_t 
 }
 
 /* Bitmap units take effect after all units of their page are mapped. */
-static void apply_trims_of(struct page_ftl *f, uint32_t w)
+static SSD_APART void apply_trims_of(struct page_ftl *f, uint32_t w)
 {
 	const struct wpage *p = &f->wpage[w];
 
 	for (uint32_t i = 0; i < p->used; i++)
 		if (f->slot[w * f->upp + i].lpn >= f->lpns)
 			apply_trims(f, w * f->upp + i, p->seq);
+}
+
+static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oob)
+{
+	for (uint32_t i = p->used; i < f->upp; i++)
+		oob_put_unit(oob, i, OOB_NO_LPN, p->seq);
+	f->stats.pad_units += f->upp - p->used;
 }
 
 /* The page is about to be programmed at ppn: OOB, map, counters. True: it has hidden units. */
@@ -363,13 +370,14 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 		if (f->p2l)
 			oob_copy_unit(p2l_of(f, ppn * f->upp + i), oob, i);
 	}
-	for (uint32_t i = p->used; i < f->upp; i++)
-		oob_put_unit(oob, i, OOB_NO_LPN, p->seq);
 	f->stats.host_units += p->used - hidden;
-	f->stats.meta_units += hidden;
-	f->stats.pad_units += f->upp - p->used;
-	if (hidden && !again)
-		apply_trims_of(f, w);
+	if (SSD_UNLIKELY(p->used < f->upp))
+		pad(f, p, oob);
+	if (SSD_UNLIKELY(hidden)) {
+		f->stats.meta_units += hidden;
+		if (!again)
+			apply_trims_of(f, w);
+	}
 	if (p->seq > b->last_order)
 		b->last_order = p->seq;
 	if (!again)
@@ -389,12 +397,6 @@ static inline void queue_pop(struct page_ftl *f)
 		f->queue_last = NONE;
 	if (f->tail == w)
 		f->tail = NONE;
-}
-
-static inline bool next_ready(const struct page_ftl *f)
-{
-	return f->queue_first != NONE && page_ready(f, f->queue_first) &&
-	       f->wpage[f->queue_first].seq - f->bt.stable <= f->ahead_max;	/* P1 */
 }
 
 /* ---- SSDSim's accounting: a write ends with its transfers ----------------- */
@@ -490,7 +492,7 @@ static bool joins(const struct page_ftl *f, uint32_t plane, uint32_t ppn)
 	       (!f->fr.word_lines || !(ppn & 1));
 }
 
-/* Fill the planes of an idle die with pages from the head of the queue. */
+/* Fill the planes of an idle die with pages from the head of the queue, which is ready. */
 static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
@@ -499,7 +501,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	uint64_t issued = f->bt.issued;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < planes && count < most && next_ready(f); i++) {
+	for (uint32_t i = 0; i < planes && count < most && (!i || next_ready(f)); i++) {
 		uint32_t turn = d->plane_turn + i;
 		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
 		uint32_t w = f->queue_first;
@@ -576,15 +578,33 @@ static void queue_again(struct page_ftl *f, uint32_t w)
 		f->queue_last = w;
 }
 
+/*
+ * Move `stable` over what has ended behind it, a word of bits at a time: how many pages a
+ * program that filled a hole lets go nobody can guess.
+ */
+static inline void settle_prefix(struct page_ftl *f)
+{
+	uint32_t bit;
+
+	do {
+		uint64_t *word, ones;
+
+		bit = (uint32_t)(f->bt.stable + 1) & f->ring_mask;
+		word = &f->ended[bit >> 6];
+		bit &= 63;
+		ones = *word >> bit;
+		f->bt.stable += (uint32_t)__builtin_ctzll(~ones | (uint64_t)1 << 63) + !~ones;
+		*word = (ones & (ones + 1)) << bit;	/* below it there were none */
+		bit = (uint32_t)(f->bt.stable + 1) & 63;
+	} while (SSD_UNLIKELY(!bit && f->ended[((f->bt.stable + 1) & f->ring_mask) >> 6] & 1));
+}
+
 static void page_done(struct page_ftl *f, uint32_t w)
 {
 	struct wpage *p = &f->wpage[w];
 
 	carrier_offer(f, fxp_quotient(f->by_block_pages, p->ppn), p->mark);
-	f->ring[p->seq & f->ring_mask] = p->seq;
-	while (f->bt.stable < f->bt.issued &&
-	       f->ring[(f->bt.stable + 1) & f->ring_mask] == f->bt.stable + 1)
-		f->bt.stable++;
+	word_set(f->ended, (uint32_t)p->seq & f->ring_mask);
 	wbuf_release(f, w);
 }
 
@@ -600,6 +620,7 @@ void place_complete(struct page_ftl *f, struct die *d)
 		block_failed(f, fxp_quotient(f->by_block_pages, f->wpage[w].ppn));
 		queue_again(f, w);
 	}
+	settle_prefix(f);
 }
 
 /* ---- durability --------------------------------------------------------- */
@@ -635,7 +656,7 @@ static void finish_durable(struct page_ftl *f, uint64_t now_ns, struct ftl_io *i
 	ftl_finish(f, io, now_ns + w->buffer_ns + front_ns(f), SSD_OK);
 }
 
-void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last)
+void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last)
 {
 	while (f->durable_first && f->durable_first->seq <= f->bt.stable) {
 		struct ftl_io *io = f->durable_first;
@@ -643,5 +664,4 @@ void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last
 		f->durable_first = io->next;
 		finish_durable(f, now_ns, io, last);
 	}
-	f->kick |= last && f->gc_active;	/* GC may have waited for stable */
 }

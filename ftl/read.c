@@ -63,7 +63,7 @@ static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_
 
 	f->uread[r].gc_mark = gc_clock(d, now_ns);
 	f->uread[r].next = NONE;
-	*(SSD_EITHER(d->first == NONE) ? &d->first : &f->uread[d->last].next) = r;
+	*(uint32_t *)SSD_PICK_PTR(d->first == NONE, &d->first, &f->uread[d->last].next) = r;
 	d->last = r;
 }
 
@@ -168,7 +168,7 @@ struct starters {
 
 static inline void start_later(struct page_ftl *f, struct starters *s, uint32_t die)
 {
-	if (f->die[die].op != DIE_IDLE || f->die[die].start_next != NONE)
+	if ((f->die[die].op != DIE_IDLE) | (f->die[die].start_next != NONE))
 		return;
 	if (s->first == NONE)
 		s->first = die;
@@ -231,11 +231,12 @@ static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, u
 static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct starters idle = { NONE, NONE };
+	uint64_t byte = io->offset + io->at;
+	uint32_t lpn = byte_lpn(f, byte);
+	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->c.unit_bytes);
 
-	while (io->at < io->bytes) {
-		uint64_t byte = io->offset + io->at, rest = io->bytes - io->at;
-		uint32_t lpn = byte_lpn(f, byte);
-		uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->c.unit_bytes);
+	for (; io->at < io->bytes; lpn++, from = 0) {
+		uint64_t rest = io->bytes - io->at;
 		uint32_t bytes = f->c.unit_bytes - from;
 
 		bytes = bytes < rest ? bytes : (uint32_t)rest;
@@ -372,6 +373,24 @@ static const uint8_t *issued_from_buffer(const struct page_ftl *f, uint32_t lpn,
 	return NULL;
 }
 
+static inline void set_where(const struct page_ftl *f, const struct die *d, const struct uread *u,
+			     const struct nand_cmd *c)
+{
+	struct ftl_breakdown *w = &u->io->where;
+	uint64_t queued = c->start_ns - u->io->submit_ns;
+	uint64_t gc = u->gc_ns + gc_clock(d, c->start_ns) - u->gc_mark;
+
+	gc = (gc < queued ? gc : queued) + c->wait_gc_ns;
+	*w = (struct ftl_breakdown){
+		.cell_ns = c->cell_ns,
+		.bus_ns = c->bus_ns,
+		.host_queue_ns = queued + c->wait_gc_ns - gc + c->wait_host_ns,
+		.gc_queue_ns = gc,
+		.map_ns = f->c.map_ns,
+		.other_ns = f->c.overhead_ns,
+	};
+}
+
 static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_t upn,
 		    const struct nand_cmd *c)
 {
@@ -379,10 +398,6 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 	const uint8_t *page = c->page;
 	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->upp * f->c.unit_bytes : NULL;
 	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED || (upn & OOB_LOST);
-	struct ftl_breakdown w = { .cell_ns = c->cell_ns, .bus_ns = c->bus_ns,
-				   .map_ns = f->c.map_ns, .other_ns = f->c.overhead_ns };
-	uint64_t queued = c->start_ns - (u->io ? u->io->submit_ns : c->start_ns);
-	uint64_t gc = u->gc_ns + gc_clock(d, c->start_ns) - u->gc_mark;
 	uint32_t slot;
 
 	SSD_ASSERT(c->status != NAND_VIOLATION);
@@ -404,9 +419,10 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 			unit = overlay(f, slot, unit);
 		give(f, u, unit);
 	}
-	w.gc_queue_ns = (gc < queued ? gc : queued) + c->wait_gc_ns;
-	w.host_queue_ns = queued + c->wait_gc_ns - w.gc_queue_ns + c->wait_host_ns;
-	part_done(f, u->io, c->done_ns + front_ns(f), &w, lost ? SSD_E_UNCORR : SSD_OK);
+	if (ftl_part_decides(u->io, c->done_ns + front_ns(f)))
+		set_where(f, d, u, c);
+	if (ftl_part_over(u->io, lost ? SSD_E_UNCORR : SSD_OK))
+		ftl_finish(f, u->io, u->io->done_ns, u->io->status);
 }
 
 static uint32_t queue_pop(struct page_ftl *f, struct die *d)

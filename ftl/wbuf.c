@@ -32,15 +32,6 @@ static inline void hash_remove(struct page_ftl *f, uint32_t slot)
 	f->slot[slot].hashed = false;
 }
 
-static inline void hash_insert(struct page_ftl *f, uint32_t slot)
-{
-	uint32_t *head = wbuf_hash_head(f, f->slot[slot].lpn);
-
-	f->slot[slot].hash_next = *head;
-	f->slot[slot].hashed = true;
-	*head = slot;
-}
-
 void wbuf_init(struct page_ftl *f)
 {
 	for (uint32_t i = 0; i <= f->hash_mask; i++)
@@ -59,14 +50,6 @@ void wbuf_init(struct page_ftl *f)
 	f->queue_first = f->queue_last = f->tail = NONE;
 }
 
-void wbuf_seal(struct page_ftl *f)
-{
-	if (f->tail == NONE)
-		return;
-	f->wpage[f->tail].state = W_QUEUED;
-	f->tail = NONE;
-}
-
 static bool open_page(struct page_ftl *f)
 {
 	uint32_t w = f->wfree;
@@ -79,7 +62,8 @@ static bool open_page(struct page_ftl *f)
 	f->wfree = p->next;
 	f->wfree_count--;
 	*p = (struct wpage){ .seq = f->next_seq++, .next = NONE, .state = W_OPEN };
-	*(SSD_EITHER(f->queue_first == NONE) ? &f->queue_first : &f->wpage[f->queue_last].next) = w;
+	*(uint32_t *)SSD_PICK_PTR(f->queue_first == NONE, &f->queue_first,
+				  &f->wpage[f->queue_last].next) = w;
 	f->queue_last = w;
 	f->tail = w;
 	f->by_seq[p->seq & f->by_seq_mask] = w;
@@ -108,7 +92,7 @@ void wbuf_release(struct page_ftl *f, uint32_t w)
 /* old: wbuf_find(lpn). */
 static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t old)
 {
-	uint32_t s;
+	uint32_t s, *head;
 
 	if (f->tail == NONE || f->wpage[f->tail].used == f->upp)
 		if (!open_page(f))
@@ -116,8 +100,9 @@ static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t old)
 	if (old != NONE)
 		hash_remove(f, old);
 	s = f->tail * f->upp + f->wpage[f->tail].used++;
-	f->slot[s] = (struct wslot){ .lpn = lpn };
-	hash_insert(f, s);
+	head = wbuf_hash_head(f, lpn);
+	f->slot[s] = (struct wslot){ .lpn = lpn, .hash_next = *head, .hashed = true };
+	*head = s;
 	return s;
 }
 
@@ -201,10 +186,11 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 /* As much of it as finds room; true: all. */
 static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	while (io->at < io->bytes) {
-		uint64_t byte = io->offset + io->at;
-		uint32_t lpn = byte_lpn(f, byte);
-		uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->c.unit_bytes);
+	uint64_t byte = io->offset + io->at;
+	uint32_t lpn = byte_lpn(f, byte);
+	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->c.unit_bytes);
+
+	for (; io->at < io->bytes; lpn++, from = 0) {
 		uint32_t bytes = f->c.unit_bytes - from;
 
 		if (bytes > io->bytes - io->at)

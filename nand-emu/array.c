@@ -385,8 +385,8 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 }
 
 /* Whatever plain.c does not execute. */
-static __attribute__((__noinline__)) void submit_any(struct nand_array *a, uint64_t now_ns,
-						 struct nand_cmd *c, unsigned int count)
+SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
+				unsigned int count)
 {
 	struct place at[NAND_GROUP_MAX];
 	enum nand_rule r = a->powered ? NAND_NRULES : NAND_R8;
@@ -423,9 +423,12 @@ static void array_submit(struct nand *n, uint64_t now_ns, struct nand_cmd *c, un
 	SSD_ASSERT(count >= 1 && count <= NAND_GROUP_MAX);
 	SSD_ASSERT(now_ns >= a->head->now_ns);	/* A4 */
 	a->head->now_ns = now_ns;
-	if (SSD_LIKELY(a->plain) && plain_submit(a, now_ns, c, count))
-		return;
-	submit_any(a, now_ns, c, count);
+	if (SSD_LIKELY(a->plain) && c->op == NAND_READ && count == 1)
+		plain_read(a, now_ns, c);
+	else if (SSD_LIKELY(a->plain) && c->op == NAND_PROGRAM)
+		plain_program(a, now_ns, c, count);
+	else
+		array_submit_any(a, now_ns, c, count);
 }
 
 /* ---- power -------------------------------------------------------------- */
@@ -577,6 +580,7 @@ static bool array_is_bad(const struct nand *n, pbn_t b)
 static void array_mark_bad(struct nand *n, pbn_t b)
 {
 	array_of(n)->block[b.v] |= BLOCK_BAD;
+	array_of(n)->bads = true;
 }
 
 /* Does the erase f, which has not settled, count for the smallest PB s? */
@@ -712,6 +716,7 @@ struct nand *nand_array_init(void *mem, void *image, const struct nand_array_con
 	a->base.geo = c->geo;
 	a->c = *c;
 	image_attach(a, mem, image);
+	a->bads = false;
 	if (a->head->used) {
 		image_count(a);
 		nand_array_power_cut(a, a->head->now_ns, a->head->cuts);

@@ -109,6 +109,7 @@ struct nand_array {
 	struct nand_stats stats;
 	bool powered;
 	bool plain;			/* plain_possible(), as things are */
+	bool bads;			/* some block is BLOCK_BAD */
 
 	uint32_t pages;			/* derived: all of them, */
 	uint32_t pb_pages;		/* of a smallest PB, */
@@ -277,11 +278,14 @@ uint64_t user_bytes_read(const struct nand_array *a, const struct nand_cmd *c);	
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
 
 /*
- * plain.c. Two ways to say what array.c says: is it an array of which plain.c knows all? Of
- * such: was the call executed? If not, nothing has changed.
+ * plain.c. Is it an array of which plain.c knows all? Of such: execute the call, or pass it on to
+ * array_submit_any().
  */
 bool plain_possible(const struct nand_array *a);
-bool plain_submit(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
+void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c);	/* one page */
+void plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
+/* array.c: any call. */
+void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
 /* array.c: energy of a command that took effect; only if the profile has any. */
 void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type);
 
@@ -309,7 +313,7 @@ bool wear_fails(const struct nand_array *a, uint32_t block, uint32_t erases, enu
 
 /* image.c */
 void image_attach(struct nand_array *a, void *mem, void *image);
-/* Recount what statistics keep as levels. */
+/* Recount what statistics keep as levels, and whether there are bad blocks. */
 void image_count(struct nand_array *a);
 
 #endif

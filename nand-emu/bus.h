@@ -38,6 +38,7 @@ struct bus {
 	struct bus_booking *room;	/* BUS_ROOM(max) */
 };
 
+#define BUS_SPARE 4u		/* behind the room: looked at, never used */
 #define BUS_ROOM(max) (2u * (max))
 
 static inline void bus_clear(struct bus *b)
@@ -57,20 +58,21 @@ uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, 
 			  enum nand_source source, struct bus_waits *waits);
 
 /*
- * Book len_ns at or after earliest_ns >= now_ns, which never decreases. Returns the start and adds the time spent waiting to *waits.
+ * Book len_ns at or after earliest_ns >= now_ns, which never decreases. Returns the start and adds
+ * the time spent waiting to *waits.
  */
 static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earliest_ns,
 				uint64_t len_ns, enum nand_source source,
 				struct bus_waits *waits)
 {
 	struct bus_booking *next;
-	bool over;
 
 	if (!len_ns)
 		return earliest_ns;
-	over = SSD_EITHER(b->last_ns <= now_ns);	/* all have ended */
-	b->book = over ? b->room : b->book;
-	b->count = over ? 0 : b->count;
+	if (b->last_ns <= now_ns) {	/* all have ended */
+		b->book = b->room;
+		b->count = 0;
+	}
 	next = b->book + b->count;
 	if (SSD_LIKELY(b->last_ns <= earliest_ns) && b->count < b->max &&
 	    next < b->room + BUS_ROOM(b->max)) {

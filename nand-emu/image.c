@@ -173,7 +173,7 @@ static void lay_out_memory(struct nand_array *a, struct ssd_arena *m,
 	a->die_busy = ssd_carve(m, geo_dies(g), sizeof(*a->die_busy));
 	a->reg_fill = ssd_carve(m, c->payload ? geo_planes(g) : 0, sizeof(*a->reg_fill));
 	a->reg = ssd_carve(m, c->payload ? geo_planes(g) : 0, g->page_bytes);
-	book = ssd_carve(m, (size_t)g->channels * BUS_ROOM(per_channel), sizeof(*book));
+	book = ssd_carve(m, (size_t)g->channels * BUS_ROOM(per_channel) + BUS_SPARE, sizeof(*book));
 	if (!m->base)
 		return;
 	for (uint32_t i = 0; i < g->channels; i++) {
@@ -321,6 +321,9 @@ void image_count(struct nand_array *a)
 		a->stats.programmed_pages += bits_set((uint32_t)word) + bits_set((uint32_t)(word >> 32));
 	}
 	a->stats.erase_count_sum = a->head->erase_commands;
+	a->bads = false;
+	for (uint64_t b = 0; b < geo_blocks(&a->base.geo); b++)
+		a->bads |= a->block[b] & BLOCK_BAD;
 }
 
 /* The tables, without the room between them. */
@@ -353,6 +356,7 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 		   nand_array_image_bytes(&src->c));
 	dst->stats = src->stats;
 	dst->powered = src->powered;
+	dst->bads = src->bads;
 	dst->plain = plain_possible(dst);
 	copy_tables(dst, src);
 	memcpy(dst->bus_busy, src->bus_busy, g->channels * sizeof(*dst->bus_busy));

@@ -45,13 +45,9 @@ static inline uint32_t type_of(const struct nand_array *a, uint32_t ppn)
 	return a->by_types.d > 1 ? page_type(a, ppn % a->by_block_pages.d) : 0;
 }
 
-/* waits: for others, and the group's own time on the bus. */
-static inline void put_result(struct nand_array *a, struct nand_cmd *c, uint32_t channel,
-			      uint64_t now_ns, uint64_t cell_ns, uint64_t own_ns,
-			      const struct bus_waits *waits)
+static inline void put_result(struct nand_array *a, struct nand_cmd *c, uint64_t now_ns,
+			      uint64_t cell_ns, uint64_t own_ns, struct bus_waits waits)
 {
-	bool host = c->source == NAND_SRC_HOST;
-
 	c->status = NAND_OK;
 	c->page = NULL;
 	c->raw_bits = 0;
@@ -60,22 +56,15 @@ static inline void put_result(struct nand_array *a, struct nand_cmd *c, uint32_t
 	c->start_ns = now_ns;
 	c->cell_ns = cell_ns;
 	c->bus_ns = own_ns;
-	c->wait_host_ns = waits->host_ns - (host ? own_ns : 0);
-	c->wait_gc_ns = waits->gc_ns - (host ? 0 : own_ns);
-	a->bus_busy[channel].ns[c->source] += own_ns;
-	a->stats.ops[c->op][c->source]++;
+	c->wait_host_ns = waits.host_ns;
+	c->wait_gc_ns = waits.gc_ns;
 	if (SSD_UNLIKELY(a->energy))
 		count_energy(a, c, type_of(a, c->ppn.v));
 }
 
-static inline void add_own(struct bus_waits *w, const struct nand_cmd *c, uint64_t own_ns)
-{
-	*(c->source == NAND_SRC_HOST ? &w->host_ns : &w->gc_ns) += own_ns;
-}
-
 /* ---- reads ------------------------------------------------------------------ */
 
-static void read_page(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, uint32_t die)
+static inline void read_page(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, uint32_t die)
 {
 	const struct nand_timing *t = &a->c.timing;
 	uint64_t cell_ns = t->read_ns[type_of(a, c->ppn.v)], own_ns = t->cmd_ns + a->page_bus_ns, at;
@@ -85,9 +74,10 @@ static void read_page(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
 
 	at = bus_book(bus, now_ns, now_ns, t->cmd_ns, c->source, &w) + t->cmd_ns;
 	at = bus_book(bus, now_ns, at + cell_ns, a->page_bus_ns, c->source, &w);
-	add_own(&w, c, own_ns);
 	c->done_ns = at + a->page_bus_ns;
-	put_result(a, c, channel, now_ns, cell_ns, own_ns, &w);
+	put_result(a, c, now_ns, cell_ns, own_ns, w);
+	a->bus_busy[channel].ns[c->source] += own_ns;
+	a->stats.ops[NAND_READ][c->source]++;
 	a->die[die].count = 0;
 	a->die[die].ready_ns = c->done_ns;
 	a->die_busy[die].ns[c->source] += c->done_ns - now_ns;
@@ -106,19 +96,26 @@ static void read_page(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
 	}
 }
 
-static bool plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c)
+static inline bool read_allowed(const struct nand_array *a, uint64_t now_ns,
+				const struct nand_cmd *c, uint32_t die)
 {
-	uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v);
 	enum cell k;
 
 	if (c->ppn.v >= a->pages || (uint32_t)c->source >= NAND_NSOURCES ||
 	    c->ecc_words != NAND_WHOLE_PAGE || !die_free(&a->die[die], now_ns))
 		return false;
 	k = cell_get(a, c->ppn.v);
-	if (k != CELL_GOOD && k != CELL_FILL)
-		return false;
-	read_page(a, now_ns, c, die);
-	return true;
+	return k == CELL_GOOD || k == CELL_FILL;
+}
+
+void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c)
+{
+	uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v);
+
+	if (SSD_LIKELY(read_allowed(a, now_ns, c, die)))
+		read_page(a, now_ns, c, die);
+	else
+		array_submit_any(a, now_ns, c, 1);
 }
 
 /* ---- programs --------------------------------------------------------------- */
@@ -128,20 +125,27 @@ static inline bool page_allowed(const struct nand_array *a, uint32_t ppn, uint32
 {
 	const struct img_pb *pb = &a->pb[block];
 
-	return !((a->block[block] & BLOCK_BAD) | (pb->flags & PB_TORN) |
-		 (cell_get(a, ppn) != CELL_ERASED) | (ppn - block * a->by_block_pages.d < pb->next));
+	if (a->bads && a->block[block] & BLOCK_BAD)
+		return false;
+	return !((pb->flags & PB_TORN) | (cell_get(a, ppn) != CELL_ERASED) |
+		 (ppn - block * a->by_block_pages.d < pb->next));
 }
 
-/* Pages of one die that exist (R0), on planes of their own (R6); and each may be programmed. */
+/*
+ * Pages of one die that exist (R0), on planes of their own (R6), for one cause; and each may be
+ * programmed.
+ */
 static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c, unsigned int count,
 			   uint32_t die, uint32_t block[NAND_PLANES_MAX])
 {
 	uint32_t first = die * a->by_die_pages.d, planes = 0;
 
+	if ((uint32_t)c->source >= NAND_NSOURCES)
+		return false;
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t ppn = c[i].ppn.v, bit;
 
-		if (c[i].op != NAND_PROGRAM || (uint32_t)c[i].source >= NAND_NSOURCES ||
+		if (c[i].op != NAND_PROGRAM || c[i].source != c->source ||
 		    ppn - first >= a->by_die_pages.d)
 			return false;
 		block[i] = fxp_quotient(a->by_block_pages, ppn);
@@ -178,7 +182,8 @@ static inline void program_page(struct nand_array *a, const struct nand_cmd *c, 
 	uint8_t *oob = a->oob + (size_t)ppn * kept;
 
 	SSD_PREFETCH(oob + 64);		/* of the pages that are likely to be next */
-	a->stats.lower_reads += type_of(a, ppn);
+	if (a->by_types.d > 1)
+		a->stats.lower_reads += type_of(a, ppn);
 	a->pb[block].next = ppn - block * a->by_block_pages.d + 1;
 	if (c->oob)
 		move_oob(oob, c->oob, kept);
@@ -190,40 +195,69 @@ static inline void program_page(struct nand_array *a, const struct nand_cmd *c, 
 		page_mark(a, ppn, CELL_GOOD);
 }
 
-static bool plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
-			  unsigned int count)
+/*
+ * The transfers of a group, one behind the other; returns the end of the last. Each page waits for
+ * the others. Where nothing else is booked they are one booking: to those that wait behind it that
+ * makes no difference.
+ */
+static inline uint64_t send_pages(struct bus *bus, uint64_t now_ns, uint64_t own_ns,
+				  unsigned int count, enum nand_source source, struct bus_waits *w)
+{
+	uint64_t at = now_ns;
+
+	*(source == NAND_SRC_HOST ? &w->host_ns : &w->gc_ns) += (count - 1) * own_ns;
+	if (SSD_LIKELY(bus->last_ns <= now_ns))
+		return bus_book(bus, now_ns, now_ns, count * own_ns, source, w) + count * own_ns;
+	for (unsigned int i = 0; i < count; i++)
+		at = bus_book(bus, now_ns, at, own_ns, source, w) + own_ns;
+	return at;
+}
+
+static inline uint64_t longest_program_ns(const struct nand_array *a, const struct nand_cmd *c,
+					  unsigned int count)
 {
 	const struct nand_timing *t = &a->c.timing;
-	uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v), channel;
-	uint64_t cell_ns = 0, own_ns = t->cmd_ns + a->page_bus_ns, at = now_ns;
-	uint32_t block[NAND_PLANES_MAX];
-	struct bus_waits w = { 0, 0 };
+	uint64_t longest = t->program_ns[0];
 
-	if (count > NAND_PLANES_MAX || c->ppn.v >= a->pages || !die_free(&a->die[die], now_ns) ||
-	    !allowed(a, c, count, die, block))
-		return false;
-	channel = fxp_quotient(a->by_channel_pages, c->ppn.v);
+	if (a->by_types.d == 1)
+		return longest;
+	longest = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t type = type_of(a, c[i].ppn.v);
 		uint64_t one = t->program_ns[type] + (uint64_t)type * t->lower_read_ns;
 
-		cell_ns = one > cell_ns ? one : cell_ns;
-		at = bus_book(&a->bus[channel], now_ns, at, own_ns, c[i].source, &w) + own_ns;
-		add_own(&w, &c[i], own_ns);
+		longest = one > longest ? one : longest;
 	}
-	take_off(a, &a->die[die], flights_of(a, die), c, count, block, at, at + cell_ns);
-	a->die_busy[die].ns[c->source] += at + cell_ns - now_ns;
-	for (unsigned int i = 0; i < count; i++) {
-		c[i].done_ns = at + cell_ns;
-		put_result(a, &c[i], channel, now_ns, cell_ns, own_ns, &w);
-		program_page(a, &c[i], block[i]);
-	}
-	return true;
+	return longest;
 }
 
-bool plain_submit(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
+static inline void program_pages(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
+				 unsigned int count, uint32_t die, const uint32_t *block)
 {
-	if (c->op == NAND_READ && count == 1)
-		return plain_read(a, now_ns, c);
-	return c->op == NAND_PROGRAM && plain_program(a, now_ns, c, count);
+	uint64_t own_ns = a->c.timing.cmd_ns + a->page_bus_ns, at;
+	uint64_t cell_ns = longest_program_ns(a, c, count);
+	uint32_t channel = fxp_quotient(a->by_channel_pages, c->ppn.v);
+	struct bus_waits w = { 0, 0 };
+
+	at = send_pages(&a->bus[channel], now_ns, own_ns, count, c->source, &w);
+	take_off(a, &a->die[die], flights_of(a, die), c, count, block, at, at + cell_ns);
+	a->die_busy[die].ns[c->source] += at + cell_ns - now_ns;
+	a->bus_busy[channel].ns[c->source] += count * own_ns;
+	a->stats.ops[NAND_PROGRAM][c->source] += count;
+	for (unsigned int i = 0; i < count; i++) {
+		c[i].done_ns = at + cell_ns;
+		put_result(a, &c[i], now_ns, cell_ns, own_ns, w);
+		program_page(a, &c[i], block[i]);
+	}
+}
+
+void plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
+{
+	uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v), block[NAND_PLANES_MAX];
+
+	if (SSD_LIKELY(count <= NAND_PLANES_MAX && c->ppn.v < a->pages &&
+		       die_free(&a->die[die], now_ns) && allowed(a, c, count, die, block)))
+		program_pages(a, now_ns, c, count, die, block);
+	else
+		array_submit_any(a, now_ns, c, count);
 }

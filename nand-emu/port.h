@@ -40,10 +40,27 @@ _Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
 void ssd_md5(const void *data, size_t len, uint8_t out[16]);
 
 #define SSD_MUST_CHECK __attribute__((warn_unused_result))
+/*
+ * What happens so seldom that its registers and its code are better kept out of what happens
+ * all the time.
+ */
+#define SSD_SELDOM __attribute__((__noinline__, __cold__))
+#define SSD_APART __attribute__((__noinline__))		/* often, but not all the time */
+#define SSD_ALWAYS inline __attribute__((__always_inline__))
 #define SSD_PREFETCH(p) __builtin_prefetch(p)	/* a hint, never a fault */
 #define SSD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SSD_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define SSD_EITHER(x) __builtin_expect_with_probability(!!(x), 1, 0.5)	/* choose, do not branch */
+
+/*
+ * One of two, by arithmetic: for what nobody can guess. Of `c ? a : b` compilers make a branch when
+ * they like, and a wrong guess costs a processor some thirty cycles.
+ */
+static inline uint64_t ssd_pick(bool first, uint64_t a, uint64_t b)
+{
+	return b ^ ((a ^ b) & -(uint64_t)first);
+}
+
+#define SSD_PICK_PTR(first, a, b) ((void *)(uintptr_t)ssd_pick(first, (uintptr_t)(a), (uintptr_t)(b)))
 
 #define ssd_container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))

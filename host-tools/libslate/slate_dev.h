@@ -115,7 +115,7 @@ bool slate_core_time(struct slate_dev *d, uint64_t *now_ns);
 /* slate_control.c: the plan of faults as the array's hooks, NULL without entries. */
 void slate_fault_hooks(const struct slate_dev *d, struct nand_hooks *h);
 /* slate_series.c. passed: series_ns has come, and this call's work is not done yet. */
-void slate_series_passed(struct slate_dev *d, uint64_t now_ns);
+void slate_series_passed(struct slate_dev *d, uint64_t now_ns) SSD_SELDOM;
 void slate_series_note(struct slate_series *s, const struct ftl_io *io);
 void slate_series_restart(struct slate_dev *d, uint64_t now_ns);
 void slate_series_free(struct slate_dev *d);
@@ -123,7 +123,7 @@ void *slate_log_series(const struct slate_dev *d, uint64_t now_ns, size_t *bytes
 /* slate_log.c. An empty log of `bytes`; what the FTL says of a block. */
 void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes);
 /* slate_power.c. fails: the planned moment has come; mount: slate_start_ftl(), its commands counted. */
-void slate_power_fails(struct slate_dev *d);
+void slate_power_fails(struct slate_dev *d) SSD_SELDOM;
 void slate_note_power_loss(struct slate_dev *d);
 int slate_mount(struct slate_dev *d, uint64_t *took_ns) SSD_MUST_CHECK;
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);

@@ -21,10 +21,10 @@ static uint32_t first_busy(const uint64_t *ends, uint32_t dies)
 	return first;
 }
 
-/* Times of few values, so that many are equal. */
-static void some_dies(uint32_t dies, uint64_t seed)
+/* Ends of few values, so that many are equal, up to nine times unit_ns from now. */
+static void some_dies(uint32_t dies, uint64_t unit_ns, uint64_t seed)
 {
-	uint64_t ends[DIES_MAX], s = seed;
+	uint64_t ends[DIES_MAX], s = seed, now_ns = 0;
 	struct ssd_arena size = { NULL, 0 }, at = { NULL, 0 };
 	struct die_due t;
 	uint32_t busy = 0;
@@ -43,10 +43,11 @@ static void some_dies(uint32_t dies, uint64_t seed)
 		EXPECT_EQ(die_due_first_ns(&t), ends[first]);
 		EXPECT_EQ(t.busy, busy);
 		if (ends[die] == DIE_IDLE_NS) {
-			ends[die] = 1 + (rnd(&s) >> 32) % 9;
+			ends[die] = now_ns + (1 + (rnd(&s) >> 32) % 9) * unit_ns;
 			die_due_start(&t, die, ends[die]);
 			busy++;
 		} else {
+			now_ns = ends[first];
 			EXPECT_EQ(die_due_end(&t), first);
 			ends[first] = DIE_IDLE_NS;
 			busy--;
@@ -55,13 +56,17 @@ static void some_dies(uint32_t dies, uint64_t seed)
 	free(mem);
 }
 
-/* By time, then by number; numbers of dies that are powers of two, and are not. */
+/*
+ * By time, then by number; numbers of dies that are powers of two, and are not; seconds, and
+ * years of virtual time.
+ */
 static void dies_end_in_order(void)
 {
 	static const uint32_t dies[] = { 1, 2, 3, 16, 17, DIES_MAX };
 
 	for (uint32_t i = 0; i < sizeof(dies) / sizeof(*dies); i++)
-		some_dies(dies[i], i + 1);
+		for (uint64_t unit_ns = 1; unit_ns < UINT64_MAX / 1000000; unit_ns *= 60)
+			some_dies(dies[i], unit_ns, i + 1);
 }
 
 /* ---- blocks ----------------------------------------------------------------- */
