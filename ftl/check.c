@@ -162,6 +162,18 @@ static void check_dies(const struct page_ftl *f)
 	SSD_ASSERT(busy || !f->ios || f->full);					/* C9 */
 }
 
+/* Of the pages issued behind `stable`, each is under way, to be issued again, or noted as ended. */
+static void check_ended(const struct page_ftl *f)
+{
+	uint64_t ended = 0, open = 0;
+
+	for (uint32_t i = 0; i < word_count(f->ring_mask + 1); i++)
+		ended += (uint32_t)__builtin_popcountll(f->ended[i]);
+	for (uint32_t w = 0; w < f->wpages; w++)
+		open += f->wpage[w].state != W_FREE && f->wpage[w].seq <= f->bt.issued;
+	SSD_ASSERT(ended + open == f->bt.issued - f->bt.stable);		/* C6 */
+}
+
 void page_ftl_check(const struct ftl *base)
 {
 	const struct page_ftl *f = page_ftl_of((struct ftl *)(uintptr_t)base);
@@ -172,6 +184,7 @@ void page_ftl_check(const struct ftl *base)
 	check_relocations(f);
 	check_buffer(f);
 	check_dies(f);
+	check_ended(f);
 	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->next_seq);	/* C6 */
 	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->ring_mask);		/* C6 */
 }

@@ -9,7 +9,7 @@
  * issued again, with the same sequence, to another block.
  *
  * Invariants:
- *   P1  issued - stable < ring size, so ring[] knows every finished page past
+ *   P1  issued - stable < ring size, so ended[] knows every finished page past
  *       stable, and fits the OOB's mark;
  *   P2  stable <= issued < next_seq;
  *   P3  a host frontier takes a free block only while more than
@@ -594,7 +594,7 @@ static inline void settle_prefix(struct page_ftl *f)
 		bit &= 63;
 		ones = *word >> bit;
 		f->bt.stable += (uint32_t)__builtin_ctzll(~ones | (uint64_t)1 << 63) + !~ones;
-		*word = (ones & (ones + 1)) << bit;	/* below it there were none */
+		*word ^= (ones & ~(ones + 1)) << bit;	/* below it may be the ring's end */
 		bit = (uint32_t)(f->bt.stable + 1) & 63;
 	} while (SSD_UNLIKELY(!bit && f->ended[((f->bt.stable + 1) & f->ring_mask) >> 6] & 1));
 }

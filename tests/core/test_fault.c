@@ -227,6 +227,42 @@ static void a_drive_that_cannot_program_says_so(void)
 	unmake();
 }
 
+/*
+ * A page fails again and again while the other die goes on: all that ends behind it counts
+ * when it is programmed at last, wherever the page lies in the ring of those that have ended.
+ */
+static uint64_t failing_page;
+static uint32_t failures_left;
+
+static enum nand_status fail_page(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op != NAND_PROGRAM || c->source != NAND_SRC_HOST || !failures_left ||
+	    oob_get_head(c->oob).order != failing_page)
+		return NAND_OK;
+	failures_left--;
+	return NAND_PROG_FAIL;
+}
+
+static void others_pass_a_page_that_fails_for_long(void)
+{
+	struct nand_hooks h = { .fault = fail_page };
+
+	blocks = 150;
+	for (failing_page = 64; failing_page <= 128; failing_page++) {
+		make(the_seed, 8);
+		nand_array_set_hooks(t.a, &h);
+		failures_left = 100;
+		for (uint32_t i = 0; i < 500; i++)
+			EXPECT_EQ(write_unit(i % UNITS), SSD_OK);
+		EXPECT_EQ(failures_left, 0);
+		EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
+		check_all();
+		unmake();
+	}
+	blocks = 24;
+}
+
 /* GC's program fails: who reads the unit before it is programmed again still gets it. */
 static uint32_t gc_programs, failing_gc_program;
 static bool gc_program_failed;
@@ -556,6 +592,7 @@ int main(int argc, char **argv)
 	RUN(a_worn_out_drive_turns_read_only);
 	RUN(a_drive_that_cannot_erase_says_so);
 	RUN(a_drive_that_cannot_program_says_so);
+	RUN(others_pass_a_page_that_fails_for_long);
 	RUN(reads_survive_a_failing_gc_program);
 	RUN(either_erase_of_a_pair_may_fail);
 	RUN(an_uncorrectable_page_stays_an_error);
