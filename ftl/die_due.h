@@ -79,7 +79,7 @@ static SSD_SELDOM void die_due_move_epoch(struct die_due *t, uint64_t ns)
 	t->epoch_ns = to_ns;
 }
 
-/* An idle die is busy until ns. No command takes longer than a day. */
+/* An idle die is busy until ns. No command takes a day (nand.h). */
 static inline void die_due_start(struct die_due *t, uint32_t die, uint64_t ns)
 {
 	if (SSD_UNLIKELY(ns - t->epoch_ns >= DIE_DUE_RANGE_NS))

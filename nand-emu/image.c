@@ -6,6 +6,7 @@
 #include "array_impl.h"
 
 #define PART_BYTES 4096u		/* parts of the image begin at multiples of this */
+#define QUEUE_MAX_NS ((uint64_t)43200 * 1000000000)	/* so that no command takes a day (nand.h) */
 
 static bool within(uint32_t v, uint32_t low, uint32_t high)
 {
@@ -57,6 +58,28 @@ static const char *ability_fault(const struct nand_geometry *g)
 	return NULL;
 }
 
+static uint32_t group_max(const struct nand_geometry *g)
+{
+	uint32_t each = g->erase_group_max;
+
+	if (g->one_shot && g->bits_per_cell > each)
+		each = g->bits_per_cell;
+	return g->planes_per_die * each;
+}
+
+/* Of a channel: how long at most its dies hold it, when each has got a group of commands. */
+static uint64_t longest_queue_ns(const struct nand_array_config *c)
+{
+	const struct nand_timing *t = &c->timing;
+	uint64_t bytes = (uint64_t)c->geo.page_bytes + (t->oob_off_bus ? 0 : c->geo.oob_bytes), cell = 0;
+	uint64_t page_ns = t->cmd_ns + (bytes * t->bus_ps_per_byte + 999) / 1000;
+
+	for (uint32_t i = 0; t->gc_holds_bus && i < c->geo.bits_per_cell; i++)
+		cell += t->read_ns[i] + (uint64_t)t->program_ns[i] + (uint64_t)i * t->lower_read_ns +
+			(uint64_t)c->physics.retries_max * t->retry_ns;
+	return geo_dies_per_channel(&c->geo) * (group_max(&c->geo) * page_ns + cell);
+}
+
 static const char *time_fault(const struct nand_array_config *c)
 {
 	const struct nand_timing *t = &c->timing;
@@ -73,6 +96,9 @@ static const char *time_fault(const struct nand_array_config *c)
 		return "suspend_ns without suspends_max: say how often a group may be suspended";
 	if (t->suspend_ns && t->gc_holds_bus)
 		return "suspend_ns must be 0 if GC holds the bus (ftl.accounting = ssdsim)";
+	if (longest_queue_ns(c) > QUEUE_MAX_NS)
+		return "bus_ps_per_byte is too much: the dies of a channel would wait half a day for each "
+		       "other; use a faster bus, fewer dies a channel or smaller pages";
 	return NULL;
 }
 
@@ -108,15 +134,6 @@ int nand_array_validate(const struct nand_array_config *c, const char **why)
 static size_t cell_bytes(const struct nand_geometry *g)
 {
 	return (geo_pages(g) + 31) / 32 * 8;	/* whole words, for wiping */
-}
-
-static uint32_t group_max(const struct nand_geometry *g)
-{
-	uint32_t each = g->erase_group_max;
-
-	if (g->one_shot && g->bits_per_cell > each)
-		each = g->bits_per_cell;
-	return g->planes_per_die * each;
 }
 
 static void *part(struct ssd_arena *m, uint64_t count, size_t size)

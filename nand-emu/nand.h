@@ -286,7 +286,7 @@ struct nand_cmd {
 	uint32_t raw_bits;		/* out, READ: raw errors of the worst word read */
 	uint32_t retries;		/* out, READ */
 	uint64_t start_ns;		/* out: the die began (always now_ns) */
-	uint64_t done_ns;		/* out: always > now_ns */
+	uint64_t done_ns;		/* out: always > now_ns, and less than a day later */
 	uint64_t cell_ns;		/* out: these four add up to done_ns - start_ns */
 	uint64_t bus_ns;		/* out: own command cycles and transfers */
 	uint64_t wait_host_ns;		/* out: waiting for the bus, held by host I/O */

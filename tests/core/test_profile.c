@@ -321,6 +321,8 @@ static void refused(const char *words, const char *says)
 #define TLC "geometry.bits_per_cell=3 geometry.pages_per_block=96 "
 #define MLC "geometry.bits_per_cell=2 "
 #define NONE "ftl.type=none "
+#define SLOW_BUS NONE "geometry.chips_per_channel=64 geometry.dies_per_chip=16 geometry.page_bytes=65536 " \
+	"geometry.planes_per_die=1 geometry.oob_bytes=13312 ftl.payload=no "
 
 /* Of GC, as papers have it: what they need of the array, and what the array is told. */
 static void gc_keys(void)
@@ -526,6 +528,11 @@ static void single_numbers(void)
 		"override: reliability.wear_shape = '0': must be a whole number, 1 .. 64");
 	refused("timing.suspend_ns=1", "override: timing.suspend_ns = 1: suspend_ns without suspends_max: "
 		"say how often a group may be suspended");
+	/* 64 * 16 dies a channel, a page each: 43,196 s and 43,277 s, of 43,200 that they may take. */
+	accepted(SLOW_BUS "timing.bus_ps_per_byte=535000000");
+	refused(SLOW_BUS "timing.bus_ps_per_byte=536000000", "override: timing.bus_ps_per_byte = "
+		"536000000: bus_ps_per_byte is too much: the dies of a channel would wait half a day "
+		"for each other; use a faster bus, fewer dies a channel or smaller pages");
 	refused("reliability.ecc_bits=8 reliability.relocate_bits=9", "override: "
 		"reliability.relocate_bits = 9: must be at most reliability.ecc_bits, 8: what has more "
 		"errors is lost");
