@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import measures
-from compare import Rows, absolute, breakdown, change, lower, relative, times, together
+from compare import Rows, absolute, breakdown, change, lower, of_traces, relative, times, together
 from points import (
     ACCOUNTINGS, BLOCK_SIZES, CAPACITY_LOST, LEVELS, MERGES, SECOND_DEFAULT, SECOND_PAGES, STRIPES,
     SUPERBLOCKS, TABLE2, Trace,
@@ -221,6 +221,7 @@ IPPBE_PUBLISHED = (  # figure, quantity, measure, best, average: sections 5.1 to
     ("fig11", "Mean read response", measures.read_us, -47.0, -16.5),
     ("fig12", "Energy of GC", measures.gc_energy_uj, -44.1, -19.3),
 )
+BURSTS = (1, 6, 32)  # requests that arrive together: assumed of the stand-ins; 6 is workloads.toml's
 BY_THRESHOLD = {("ippbe" if n == SECOND_DEFAULT else f"ippbe-{n}"): f"threshold {n}" for n in SECOND_PAGES}
 
 
@@ -249,8 +250,28 @@ def ippbe(_: int) -> list[Figure]:
         names = (f"greedy-{other}", f"ippbe-{other}")
         rows = together(*(relative(m, names[0], {names[1]: label}, change) for _, label, m, _, _ in IPPBE_PUBLISHED))
         made.append(Figure(other, f"All quantities, IPPBE against greedy, {what}", names, every, rows, OURS))
+    return made + bursts()
+
+
+def bursts() -> list[Figure]:
+    """Figures 10 and 11 when the stand-ins' requests arrive in other bursts, or each alone."""
+    traces = {n: tuple(Trace(name, () if n == 6 else (("burst", n),)) for name in IPPBE_TRACES) for n in BURSTS}
+    made = []
+    for name, what, measure, _, average in IPPBE_PUBLISHED:
+        if name in ("fig10", "fig11"):
+            known = {("average", f"bursts of {n}"): average for n in BURSTS}
+            rows = together(
+                *(
+                    of_traces(some, relative(measure, "greedy", {"ippbe": f"bursts of {n}"}, change, known))
+                    for n, some in traces.items()
+                )
+            )
+            made.append(Figure(f"bursts-{what.split()[1]}", f"{what}, IPPBE against greedy, by requests that arrive together",
+                               ("greedy", "ippbe"), sum(traces.values(), ()), rows))  # fmt: skip
     return made
 
+
+OF_STAND_INS = ("assumed", "bursts-write", "bursts-read")  # studies of what is assumed of stand-ins
 
 IPPBE_QUICK = ("hm_0", "src1_2", "stg_0-1M")
 IPPBE_QUICK_FIGURES = tuple(name for name, *_ in IPPBE_PUBLISHED)
