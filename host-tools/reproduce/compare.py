@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import measures
+from points import Trace
 
 
 @dataclass
@@ -174,6 +175,16 @@ def over_seeds(trace: str, several: list[Row]) -> Row:
     first, values = several[0], [row.ours for row in several if row.ours is not None]
     span = (min(values), max(values)) if len(several) > 1 else (None, None)
     return Row(trace, first.what, first.unit, mean(values), first.paper, *span)
+
+
+def of_traces(some: tuple[Trace, ...], inner: Rows) -> Rows:
+    """Those alone."""
+    tags = {trace.tag for trace in some}
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        return inner(results, tuple(trace for trace in traces if trace in tags), accounting)
+
+    return rows
 
 
 def together(*several: Rows) -> Rows:

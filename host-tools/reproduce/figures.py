@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import measures
-from compare import Rows, absolute, breakdown, change, lower, relative, times, together
+from compare import Rows, absolute, breakdown, change, lower, of_traces, relative, times, together
 from points import (
-    ACCOUNTINGS, BLOCK_SIZES, CAPACITY_LOST, LEVELS, MERGES, SECOND_DEFAULT, SECOND_PAGES, STRIPES,
+    ACCOUNTINGS, BLOCK_SIZES, CAPACITY_LOST, DEPTHS, LEVELS, MERGES, SECOND_DEFAULT, SECOND_PAGES, STRIPES,
     SUPERBLOCKS, TABLE2, Trace,
 )  # fmt: skip
 
@@ -56,6 +56,7 @@ BY_LOSS = {(f"pbe-{x}" if x else "pen-nodisturb"): f"{x / 10:g} % less" for x in
 BY_SPARE = {f"pbe-{x}": (f"pen-spare-{x}", f"{x / 10:g} % less") for x in CAPACITY_LOST[1:]}
 BY_SUPER_MERGES = {("sb45-pen" if w == 16 else f"sb45-pen-W{w}"): f"W = {w}" for w in MERGES}
 SUPER = {f"sb{m}{n}-pen": (f"sb{m}{n}", f"{m}:{n}") for m, n in SUPERBLOCKS}
+BY_DEPTH = {f"pen-closed{x}": (f"nftl-closed{x}", f"{n} in flight") for n in DEPTHS for x in ("" if n == 8 else f"-{n}",)}
 FIXED = ("hm_0", "prn_1", "proj_1", "stg_1")  # of the sensitivity runs and the combinations
 ASSUMED = (  # key of workloads.toml's [assumed], and what else it might be
     ("beta", (0.25, 0.9)),
@@ -87,9 +88,9 @@ def pen(scale: int) -> list[Figure]:
     merges = {("prn_1", "576 pages"): 140000.0}
     return [
         Figure("fig03a", "Write latency by cause, NFTL by block size, high write-intensive",
-               tuple(BY_PAGES), volumes(*HIGH), breakdown(BY_PAGES, shares), OURS, picture="stack"),
+               tuple(BY_PAGES), volumes(*HIGH), breakdown(BY_PAGES, shares), picture="stack"),
         Figure("fig03b", "Write latency by cause, NFTL by block size, low write-intensive",
-               tuple(BY_PAGES), volumes(*LOW), breakdown(BY_PAGES, {}), OURS, picture="stack"),
+               tuple(BY_PAGES), volumes(*LOW), breakdown(BY_PAGES, {}), picture="stack"),
         Figure("fig04", f"GC calls, NFTL by block size, times {scale} as of the full size",
                tuple(BY_PAGES), every, absolute(measures.gc_calls, BY_PAGES, "calls", merges, True), OURS,
                "The text has one number: over 140,000 merges for prn_1."),
@@ -99,10 +100,10 @@ def pen(scale: int) -> list[Figure]:
                pair, every, pen_against_nftl(measures.write_us, change, -44.3)),
         Figure("fig12b", "IOPS of PEN against NFTL, eight requests in flight",
                ("nftl-closed", "pen-closed"), every,
-               relative(measures.iops, "nftl-closed", {"pen-closed": "PEN"}, times, {("average", "PEN"): 1.43}), OURS),
+               relative(measures.iops, "nftl-closed", {"pen-closed": "PEN"}, times, {("average", "PEN"): 1.43})),
         Figure("fig12c", "Write latency of NFTL and GFTL against PEN",
                ("pen", "nftl", "gftl"), every,
-               relative(measures.write_us, "pen", {"nftl": "NFTL", "gftl": "GFTL"}, times), OURS),
+               relative(measures.write_us, "pen", {"nftl": "NFTL", "gftl": "GFTL"}, times)),
         Figure("fig13a", "Write amplification: how many times lower with PEN than with NFTL",
                pair, every, pen_against_nftl(measures.wa, lower, 2.67), OURS),
         Figure("fig13b", "Mean erases of a page (AEP), PEN against NFTL",
@@ -116,7 +117,7 @@ def pen(scale: int) -> list[Figure]:
         Figure("fig14c", "VEP of PEN by W, against W = 16",
                tuple(BY_MERGES), volumes(*SWEPT), relative(measures.vep, "pen", BY_MERGES, times), OURS),
         Figure("fig15a", "Write latency of PEN with program disturbance against without",
-               ("pen-nodisturb", "pen"), every, relative(measures.write_us, "pen-nodisturb", {"pen": "with"}, change), OURS),
+               ("pen-nodisturb", "pen"), every, relative(measures.write_us, "pen-nodisturb", {"pen": "with"}, change)),
         Figure("fig15b", "Write latency over time, mean of every minute",
                ("nftl-series", "pen-series"), volumes("proj_1"),
                absolute(measures.write_us, {"nftl-series": "NFTL", "pen-series": "PEN"}, "us"), OURS, picture="series"),
@@ -172,6 +173,10 @@ def pen_sensitivity() -> list[Figure]:
                ("nftl", "pen"), volumes("hm_0", "prn_1") + varied,
                together(pen_against_nftl(measures.write_us, change), absolute(measures.wa, {"nftl": "NFTL, WA"}, "pages/page")), OURS),
         *stripes(),
+        Figure("depth", "IOPS of PEN against NFTL by requests in flight",
+               (*BY_DEPTH, *(base for base, _ in BY_DEPTH.values())), volumes(*FIXED),
+               together(*(relative(measures.iops, base, {pen_name: label}, times, {("average", label): 1.43})
+                          for pen_name, (base, label) in BY_DEPTH.items()))),
         Figure("spare", "Write amplification of PBE against PEN when PEN exports no more than PBE does",
                (*BY_SPARE, *(base for base, _ in BY_SPARE.values())), volumes(*SWEPT),
                together(*(relative(measures.wa, base, {pbe: label}, change, {("average", "16.5 % less"): 88.0})
@@ -221,6 +226,7 @@ IPPBE_PUBLISHED = (  # figure, quantity, measure, best, average: sections 5.1 to
     ("fig11", "Mean read response", measures.read_us, -47.0, -16.5),
     ("fig12", "Energy of GC", measures.gc_energy_uj, -44.1, -19.3),
 )
+BURSTS = (1, 6, 32)  # requests that arrive together: assumed of the stand-ins; 6 is workloads.toml's
 BY_THRESHOLD = {("ippbe" if n == SECOND_DEFAULT else f"ippbe-{n}"): f"threshold {n}" for n in SECOND_PAGES}
 
 
@@ -249,8 +255,28 @@ def ippbe(_: int) -> list[Figure]:
         names = (f"greedy-{other}", f"ippbe-{other}")
         rows = together(*(relative(m, names[0], {names[1]: label}, change) for _, label, m, _, _ in IPPBE_PUBLISHED))
         made.append(Figure(other, f"All quantities, IPPBE against greedy, {what}", names, every, rows, OURS))
+    return made + bursts()
+
+
+def bursts() -> list[Figure]:
+    """Figures 10 and 11 when the stand-ins' requests arrive in other bursts, or each alone."""
+    traces = {n: tuple(Trace(name, () if n == 6 else (("burst", n),)) for name in IPPBE_TRACES) for n in BURSTS}
+    made = []
+    for name, what, measure, _, average in IPPBE_PUBLISHED:
+        if name in ("fig10", "fig11"):
+            known = {("average", f"bursts of {n}"): average for n in BURSTS}
+            rows = together(
+                *(
+                    of_traces(some, relative(measure, "greedy", {"ippbe": f"bursts of {n}"}, change, known))
+                    for n, some in traces.items()
+                )
+            )
+            made.append(Figure(f"bursts-{what.split()[1]}", f"{what}, IPPBE against greedy, by requests that arrive together",
+                               ("greedy", "ippbe"), sum(traces.values(), ()), rows))  # fmt: skip
     return made
 
+
+OF_STAND_INS = ("assumed", "bursts-write", "bursts-read")  # studies of what is assumed of stand-ins
 
 IPPBE_QUICK = ("hm_0", "src1_2", "stg_0-1M")
 IPPBE_QUICK_FIGURES = tuple(name for name, *_ in IPPBE_PUBLISHED)

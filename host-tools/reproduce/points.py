@@ -112,6 +112,7 @@ SUPERBLOCKS = ((4, 5), (4, 8))
 # consecutive pages to a block, so: all of a block; the sweep has SSDSim's page each.
 STRIPES = (1, 72, 576)
 CLOSED = ("--closed", "8")
+DEPTHS = (1, 8, 32)  # requests in flight; the text does not say
 FILL = ("--fill", "950", "--fold")
 
 
@@ -170,6 +171,8 @@ class Pen:
             self.pen(),
             self.nftl("nftl-closed", args=CLOSED),
             self.pen("pen-closed", args=CLOSED),
+            *(self.nftl(f"nftl-closed-{n}", args=("--closed", str(n))) for n in DEPTHS if n != 8),
+            *(self.pen(f"pen-closed-{n}", args=("--closed", str(n))) for n in DEPTHS if n != 8),
             *(self.nftl(f"nftl-S{n}", stripe=n) for n in STRIPES[:-1]),
             *(self.pen(f"pen-S{n}", stripe=n) for n in STRIPES[:-1]),
             self.nftl("nftl-nosearch", "ftl.spare_search=no"),

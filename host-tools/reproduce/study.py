@@ -87,7 +87,7 @@ class Study:
             made = [
                 dataclasses.replace(f, traces=tuple(dict.fromkeys(Trace(t.volume.removesuffix("-1M")) for t in f.traces)))
                 for f in made
-                if f.name != "assumed"
+                if f.name not in figures.OF_STAND_INS
             ]  # fmt: skip
         return made
 

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import tempfile
+import tomllib
 import unittest
 from contextlib import redirect_stderr
 from pathlib import Path
@@ -284,6 +285,12 @@ class Rows(unittest.TestCase):
         for row in compare.seeded(inner, min)(self.results, ("a", "b"), "device"):
             self.assertEqual((row.low, row.high), (None, None))
 
+    def test_of_traces(self):
+        """Averages are of the traces that are named, whichever others a figure has."""
+        inner = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change)
+        made = self.rows(compare.of_traces((points.Trace("b"), points.Trace("c", (("burst", 1),))), inner))
+        self.assertEqual([row[:4] for row in made], [("b", "New", "%", -10), ("average", "New", "%", -10)])
+
     def test_nothing_was_run(self):
         self.assertEqual(self.rows(compare.relative(measures.write_us, "other", {"new": "New"}, compare.change)), [])
 
@@ -322,6 +329,20 @@ class Studies(unittest.TestCase):
         self.assertLessEqual(
             {"fig28", "table5-share", "table5-dac", "table5-normal", "fig29"}, {f.name for f in dac.dac(256)}
         )
+
+    def test_bursts_are_the_stand_ins(self):
+        """Those of figures 10 and 11 are among them; of originals nothing is assumed, so there is no such study."""
+        every = {figure.name: figure for figure in figures.ippbe(8)}
+        for name, as_published in (("bursts-write", "fig10"), ("bursts-read", "fig11")):
+            self.assertLessEqual(set(every[as_published].traces), set(every[name].traces))
+            self.assertEqual({dict(trace.settings).get("burst") for trace in every[name].traces}, {1, None, 32})
+        with open(support.REPRODUCE / "workloads.toml", "rb") as source:
+            self.assertEqual(tomllib.load(source)["assumed"]["burst"], figures.BURSTS[1])
+        with tempfile.TemporaryDirectory() as folder:
+            for trace in every["fig10"].traces:
+                (Path(folder) / f"{trace.volume.removesuffix('-1M')}.csv").touch()
+            names = {figure.name for figure in study.of("ippbe", False, None, folder).figures()}
+        self.assertEqual(set(every) - names, {"bursts-write", "bursts-read"})
 
     def test_scale_that_does_not_divide(self):
         with self.assertRaisesRegex(points.StudyError, "scale 7 does not divide PEN's 1888"):
