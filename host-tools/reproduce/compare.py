@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import measures
 from points import Trace
@@ -178,11 +178,12 @@ def over_seeds(trace: str, several: list[Row]) -> Row:
 
 
 def of_traces(some: tuple[Trace, ...], inner: Rows) -> Rows:
-    """Those alone."""
-    tags = {trace.tag for trace in some}
+    """Those alone, called by their volumes."""
+    volumes = {trace.tag: trace.volume for trace in some}
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
-        return inner(results, tuple(trace for trace in traces if trace in tags), accounting)
+        found = inner(results, tuple(trace for trace in traces if trace in volumes), accounting)
+        return [replace(row, trace=volumes.get(row.trace, row.trace)) for row in found]
 
     return rows
 
