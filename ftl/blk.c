@@ -51,20 +51,21 @@ static inline struct blk_plane *plane_of(const struct blk_table *t, uint32_t b)
 /* Which end of a list a block stands at nobody can guess: places are chosen, not branched to. */
 static inline void list_push(const struct blk_table *t, uint32_t *head, uint32_t b)
 {
-	uint32_t next = *head, nobody;
+	uint32_t next = *head;
 
+	t->blk[ssd_pick(next != BLK_NONE, next, b)].prev = b;
 	t->blk[b].prev = BLK_NONE;
 	t->blk[b].next = next;
-	*(uint32_t *)SSD_PICK_PTR(next != BLK_NONE, &t->blk[next].prev, &nobody) = b;
 	*head = b;
 }
 
 static inline void list_remove(const struct blk_table *t, uint32_t *head, uint32_t b)
 {
-	uint32_t prev = t->blk[b].prev, next = t->blk[b].next, nobody;
+	uint32_t prev = t->blk[b].prev, next = t->blk[b].next;
 
-	*(uint32_t *)SSD_PICK_PTR(prev != BLK_NONE, &t->blk[prev].next, head) = next;
-	*(uint32_t *)SSD_PICK_PTR(next != BLK_NONE, &t->blk[next].prev, &nobody) = prev;
+	*head = (uint32_t)ssd_pick(prev == BLK_NONE, next, *head);
+	t->blk[ssd_pick(prev != BLK_NONE, prev, b)].next = next;	/* its own: no matter */
+	t->blk[ssd_pick(next != BLK_NONE, next, b)].prev = prev;
 }
 
 /* ---- FULL blocks: changed ones, buckets ------------------------------------ */

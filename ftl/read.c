@@ -62,8 +62,9 @@ static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_
 	struct die *d = &f->die[die];
 
 	f->uread[r].gc_mark = gc_clock(d, now_ns);
+	f->uread[ssd_pick(d->first == NONE, r, d->last)].next = r;
 	f->uread[r].next = NONE;
-	*(uint32_t *)SSD_PICK_PTR(d->first == NONE, &d->first, &f->uread[d->last].next) = r;
+	d->first = (uint32_t)ssd_pick(d->first == NONE, r, d->first);
 	d->last = r;
 }
 

@@ -61,9 +61,9 @@ static bool open_page(struct page_ftl *f)
 	p = &f->wpage[w];
 	f->wfree = p->next;
 	f->wfree_count--;
+	f->wpage[ssd_pick(f->queue_first == NONE, w, f->queue_last)].next = w;
+	f->queue_first = (uint32_t)ssd_pick(f->queue_first == NONE, w, f->queue_first);
 	*p = (struct wpage){ .seq = f->next_seq++, .next = NONE, .state = W_OPEN };
-	*(uint32_t *)SSD_PICK_PTR(f->queue_first == NONE, &f->queue_first,
-				  &f->wpage[f->queue_last].next) = w;
 	f->queue_last = w;
 	f->tail = w;
 	f->by_seq[p->seq & f->by_seq_mask] = w;
