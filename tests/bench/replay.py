@@ -12,15 +12,26 @@ its first victims differs with the drive's size, and with it WAF: hence the cost
 a NAND program. Machines are shared and noisy: the best
 of --runs counts, and the ratios are worth more than the figures.
 
-usage: replay.py [--runs N] [--sizes GIB,...] [--requests N]
+Another simulator runs the same requests in turn with this one if one says how:
+--beside NAME=COMMAND (of `make bench`: BESIDE=NAME=COMMAND). The command is a shell's; {trace} in it
+is a file of the workload in SSDSim's columns (arrival in ns, device, first sector, sectors, 1 for
+a read), --gap ns from one request to the next. Its CPU time counts from its start to its end; a
+command that fails has figures of 0. Whether its drive is rand.ini's is the caller's to see to.
+
+usage: replay.py [--runs N] [--sizes GIB,...] [--requests N] [--beside NAME=COMMAND]... [--gap NS]
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import os
+import random
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +39,10 @@ ROOT = Path(__file__).resolve().parents[2]
 REPLAY = ROOT / "build" / "core" / "slate-replay"
 PROFILE = ROOT / "tests" / "bench" / "rand.ini"
 TRACE = ROOT / "tests" / "traces" / "cloudphysics.trace.gz"
+FOOT_MIB = 3400
 WORKLOADS = {
-    "rand3M": (["gen:rand4k,foot=3400MiB,n=3000000"], 3_000_000),
-    "fill1M": (["gen:rand4k,foot=3400MiB,n=1000000,fill=128KiB"], 2_000_000),
+    "rand3M": ([f"gen:rand4k,foot={FOOT_MIB}MiB,n=3000000"], 3_000_000),
+    "fill1M": ([f"gen:rand4k,foot={FOOT_MIB}MiB,n=1000000,fill=128KiB"], 2_000_000),
     "real8": ([str(TRACE), "--repeat", "8", "--fold"], 1_500_000),
 }
 BLOCKS_PER_GIB = 8  # of a plane: 32 planes, 256 pages of 16 KiB a block
@@ -57,6 +69,60 @@ def best(runs: int, *words: str) -> dict[str, Any]:
 def rate(one: dict[str, Any]) -> float:
     """Requests a second of CPU time."""
     return one["requests"]["completed"] / one["wall"]["cpu_seconds"]
+
+
+def requests_of(name: str) -> Iterator[tuple[int, int, int]]:
+    """First sector, sectors, 1 for a read: what the workload is made of."""
+    if name == "real8":
+        for _ in range(8):
+            with gzip.open(TRACE, "rt") as rows:
+                for row in rows:
+                    columns = row.split()
+                    yield int(columns[2]), int(columns[3]), int(columns[4])
+        return
+    if name == "fill1M":
+        yield from ((sector, 256, 0) for sector in range(0, FOOT_MIB * 2048, 256))
+    dice = random.Random(1)
+    for _ in range(3_000_000 if name == "rand3M" else 1_000_000):
+        yield dice.randrange(FOOT_MIB * 256) * 8, 8, 0
+
+
+def write_trace(name: str, path: Path, gap_ns: int) -> int:
+    """In SSDSim's columns; how many requests it has."""
+    count = 0
+    with path.open("w", encoding="ascii") as out:
+        for count, (sector, sectors, read) in enumerate(requests_of(name), 1):
+            out.write(f"{count * gap_ns} 0 {sector} {sectors} {read}\n")
+    return count
+
+
+def peer_rate(command: str, trace: Path, count: int) -> float:
+    """Requests a second of CPU time of another simulator; 0: it failed."""
+    before = os.times()
+    done = subprocess.run(
+        command.replace("{trace}", str(trace)), shell=True, stdout=subprocess.DEVNULL, check=False
+    )
+    after = os.times()
+    took = after.children_user + after.children_system - before.children_user - before.children_system
+    return count / took if done.returncode == 0 and took > 0 else 0
+
+
+def beside(peers: list[str], runs: int, gap_ns: int) -> None:
+    """Others on the same requests, in turn with ours."""
+    print(f"{'beside':<8}{'':<16}{'requests':>10}{'requests/s':>12}{'ours':>12}{'ratio':>8}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (words, _) in WORKLOADS.items():
+            trace = Path(folder) / name
+            count = write_trace(name, trace, gap_ns)
+            for peer in peers:
+                label, _, command = peer.partition("=")
+                theirs, ours = [], []
+                for _ in range(runs):
+                    ours.append(rate(replay(*words)))
+                    theirs.append(peer_rate(command, trace, count))
+                ratio = max(ours) / max(theirs) if max(theirs) else 0
+                print(f"{name:<8}{label:<16}{count:>10,}{max(theirs):>12,.0f}{max(ours):>12,.0f}{ratio:>8.1f}", flush=True)
+            trace.unlink()
 
 
 def workloads(runs: int) -> None:
@@ -114,11 +180,18 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--sizes", default="16,64,256,1024")
     parser.add_argument("--requests", type=int, default=1_000_000, help="of each size")
+    parser.add_argument("--beside", action="append", default=[], metavar="NAME=COMMAND", help="another simulator")
+    parser.add_argument("--gap", type=int, default=500_000, metavar="NS", help="between a peer's requests")
     args = parser.parse_args()
+    if any("=" not in peer or "{trace}" not in peer for peer in args.beside):
+        parser.error("--beside takes NAME=COMMAND, and {trace} in the command: --beside 'ssdsim=./ssd {trace}'")
     if not REPLAY.exists():
         sys.exit("replay.py: build/core/slate-replay is not there: run 'make core'")
     workloads(args.runs)
     print()
+    if args.beside:
+        beside(args.beside, args.runs, args.gap)
+        print()
     growth([int(word) for word in args.sizes.split(",") if word], args.requests, 1)
 
 
