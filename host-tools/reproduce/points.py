@@ -113,6 +113,7 @@ SUPERBLOCKS = ((4, 5), (4, 8))
 STRIPES = (1, 72, 576)
 CLOSED = ("--closed", "8")
 DEPTHS = (1, 8, 32)  # requests in flight; the text does not say
+SLICES = (1, 4, 16, 64)  # copies of one turn of GFTL, which the text does not have
 FILL = ("--fill", "950", "--fold")
 
 
@@ -166,6 +167,7 @@ class Pen:
 
     def all(self) -> dict[str, Config]:
         """By name."""
+        sliced = "ftl.gc_mode=sliced", f"ftl.gc_urgent_blocks={free_blocks(1888 // self.scale, 8) - 1}"
         made = [
             self.nftl(),
             self.pen(),
@@ -177,7 +179,8 @@ class Pen:
             *(self.pen(f"pen-S{n}", stripe=n) for n in STRIPES[:-1]),
             self.nftl("nftl-nosearch", "ftl.spare_search=no"),
             self.pen("pen-nosearch", "ftl.spare_search=no"),
-            self.nftl("gftl", "ftl.gc_mode=sliced", f"ftl.gc_urgent_blocks={free_blocks(1888 // self.scale, 8) - 1}"),
+            self.nftl("gftl", *sliced),
+            *(self.nftl(f"gftl-{n}", *sliced, f"ftl.gc_slice_pages={n}") for n in SLICES if n != 4),
             self.pen("pen-nodisturb", "reliability.disturb_tolerance=off"),
             self.nftl("nftl-series", args=("--open", "--interval", "60000")),
             self.pen("pen-series", args=("--open", "--interval", "60000")),

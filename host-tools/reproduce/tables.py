@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import measures  # noqa: E402
 import pictures  # noqa: E402
 import study as studies  # noqa: E402
 from compare import Results, Row  # noqa: E402
@@ -57,6 +58,18 @@ def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
     for accounting, some in rows.items():
         for row in some:
             lines.append(cells(accounting, row, names) + ((number(row.low), number(row.high)) if spans else ()))
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue()
+
+
+def series_csv(figure: Figure, results: Results) -> str:
+    """The curves of a figure over time: ms of each minute, empty where nothing was written."""
+    curves = [dict(measures.series(results.found[figure.traces[0].tag, config, figure.accountings[0]]))
+              for config in figure.configs]  # fmt: skip
+    lines: list[list[str]] = [["minute", *(config.removesuffix("-series") for config in figure.configs)]]
+    for at in sorted(set().union(*curves)):
+        lines.append([f"{at / 60:g}", *(number(curve[at] / 1000) if at in curve else "" for curve in curves)])
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(lines)
     return out.getvalue()
@@ -109,6 +122,7 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
     path = out / f"{figure.name}.svg"
     if figure.picture == "series":
         pictures.over_time(figure, results, names, path)
+        (out / f"{figure.name}-series.csv").write_text(series_csv(figure, results), encoding="utf-8")
     elif figure.picture == "cdf":
         pictures.cdf(figure, results, names, path)
     elif figure.picture == "stack":
@@ -119,6 +133,8 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
     text = [f"## {title}", "", f"![{title}]({figure.name}.svg)", ""]
     if figure.note:
         text += [figure.note, ""]
+    if figure.picture == "series":
+        text += [f"The curves: [{figure.name}-series.csv]({figure.name}-series.csv).", ""]
     summary = [line for line in table if line.startswith("| **")] or [
         line for line in table[2:] if NOT_PUBLISHED not in line
     ]
