@@ -91,8 +91,9 @@ static void unlink_full(struct blk_table *t, uint32_t b)
 {
 	struct blk_plane *pl = plane_of(t, b);
 	struct blk *k = &t->blk[b];
+	uint32_t *head[2] = { &pl->bucket[k->valid], &pl->changed_first };
 
-	list_remove(t, SSD_PICK_PTR(k->changed, &pl->changed_first, &pl->bucket[k->valid]), b);
+	list_remove(t, head[k->changed], b);
 	if (SSD_UNLIKELY(k->newest)) {
 		pl->changed_last = k->prev;
 		if (k->prev != BLK_NONE)

@@ -60,8 +60,6 @@ static inline uint64_t ssd_pick(bool first, uint64_t a, uint64_t b)
 	return b ^ ((a ^ b) & -(uint64_t)first);
 }
 
-#define SSD_PICK_PTR(first, a, b) ((void *)(uintptr_t)ssd_pick(first, (uintptr_t)(a), (uintptr_t)(b)))
-
 #define ssd_container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
