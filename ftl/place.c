@@ -343,6 +343,7 @@ static SSD_APART void apply_trims_of(struct page_ftl *f, uint32_t w)
 			apply_trims(f, w * f->upp + i, p->seq);
 }
 
+/* What is left of the page holds nothing. */
 static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oob)
 {
 	for (uint32_t i = p->used; i < f->upp; i++)
