@@ -37,6 +37,22 @@ QEMU_BUILD_BUG_ON(NAND_SSD_REFUSED != (int)SLATE_REFUSED);
 
 #define QMP_LOG_BYTES_MAX (16 * MiB)
 
+/* Option guest-control */
+
+bool nand_ssd_guest_sees(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    return s->guest_control != NAND_SSD_GUEST_CONTROL_OFF;
+}
+
+bool nand_ssd_guest_orders(BlockDriverState *bs)
+{
+    BDRVNandSsdState *s = bs->opaque;
+
+    return s->guest_control == NAND_SSD_GUEST_CONTROL_ON;
+}
+
 /* Logs */
 
 void nand_ssd_forget_pictures(BDRVNandSsdState *s)
@@ -65,7 +81,9 @@ ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
     BDRVNandSsdState *s = bs->opaque;
     NandSsdPicture *p;
 
-    if (id < NAND_SSD_LOG_FIRST || id > NAND_SSD_LOG_LAST) {
+    *log_bytes = 0;
+    if (id < NAND_SSD_LOG_FIRST || id > NAND_SSD_LOG_LAST ||
+        (reader == NAND_SSD_GUEST && !nand_ssd_guest_sees(bs))) {
         return -ENOENT;
     }
     p = &s->picture[reader][id - NAND_SSD_LOG_FIRST];

@@ -57,6 +57,10 @@ typedef struct BDRVNandSsdState {
     int64_t skew_ns;                /* drive's clock - clock */
     QEMUTimer *timer;               /* main loop's list */
     QEMUTimer *guard;               /* main AioContext's list */
+    QEMUTimer *row_timer;           /* ends a row of the series; NULL: none */
+    int64_t row_at_ns;              /* it is armed for then, on clock */
+    uint32_t processors;            /* of the guest; 0: not known */
+    uint64_t *mark_busy_ns;         /* of each of them, by mark */
     QEMUBH *bh;                     /* delivers what was finished at once */
     NandSsdThread *thread;          /* or: does all that, and NULL are those */
 
@@ -72,6 +76,7 @@ typedef struct BDRVNandSsdState {
 
     NandSsdPicture picture[NAND_SSD_READERS][NAND_SSD_LOGS];
 
+    NandSsdGuestControl guest_control;
     bool read_only_file;            /* ephemeral because opened read-only */
     VMChangeStateEntry *vm_state;   /* NULL outside a VM */
     bool vm_stopped;

@@ -113,8 +113,11 @@ int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
         error_setg(errp, "Drive '%s': %s", bdrv_get_node_name(bs), why);
         return -EINVAL;
     }
-    s->cut_then = then;
-    s->cut_opaque = opaque;
+    if (cut->when != NAND_SSD_CUT_NEVER) {
+        /* A plan that is cancelled leaves a cut that was not reported yet. */
+        s->cut_then = then;
+        s->cut_opaque = opaque;
+    }
     deadline_ns = slate_step(s->dev, s->now_ns);
     nand_ssd_check_power(s);
     nand_ssd_arm(s, s->off ? s->now_ns : deadline_ns);

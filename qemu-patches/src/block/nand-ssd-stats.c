@@ -10,11 +10,25 @@
 #include "qemu/osdep.h"
 #include "qapi/qapi-types-block-core.h"
 #include "qemu/lockable.h"
+#include "system/cpu-timers.h"
 
 #include "nand-ssd-int.h"
 
-static NandSsdOpStats *nand_ssd_op_stats(const struct ftl_op_stats *from)
+static void nand_ssd_add_bucket(void *opaque, uint64_t floor_ns, uint64_t ios)
 {
+    NandSsdBucketList ***tail = opaque;
+    NandSsdBucket *bucket = g_new0(NandSsdBucket, 1);
+
+    bucket->floor_ns = floor_ns;
+    bucket->count = ios;
+    QAPI_LIST_APPEND(*tail, bucket);
+}
+
+static NandSsdOpStats *nand_ssd_op_stats(const struct slate_dev *dev,
+                                         const struct slate_stats *stats,
+                                         uint32_t mark, enum ftl_op op)
+{
+    const struct ftl_op_stats *from = &stats->ftl.op[op];
     NandSsdOpStats *to = g_new0(NandSsdOpStats, 1);
     NandSsdBucketList **tail = &to->histogram;
 
@@ -33,15 +47,8 @@ static NandSsdOpStats *nand_ssd_op_stats(const struct ftl_op_stats *from)
     to->other_ns = from->where.other_ns;
     to->link_ns = from->where.link_ns;
 
-    for (uint32_t i = 0; i < FTL_HIST_BUCKETS; i++) {
-        if (from->hist[i]) {
-            NandSsdBucket *bucket = g_new0(NandSsdBucket, 1);
-
-            bucket->floor_ns = ftl_hist_floor(i);
-            bucket->count = from->hist[i];
-            QAPI_LIST_APPEND(tail, bucket);
-        }
-    }
+    to->sub_buckets = SLATE_BUCKETS_AN_OCTAVE;
+    slate_each_bucket(dev, mark, op, nand_ssd_add_bucket, &tail);
     return to;
 }
 
@@ -174,17 +181,31 @@ static NandSsdBusyList *nand_ssd_busy_list(const struct slate_dev *dev,
     return list;
 }
 
-static NandSsdAccount *nand_ssd_account(const struct slate_stats *from)
+/* mark: the one that ends the interval, or SLATE_NO_MARK. */
+static NandSsdAccount *nand_ssd_account(const struct slate_dev *dev,
+                                        const struct slate_stats *from,
+                                        uint32_t mark)
 {
     NandSsdAccount *to = g_new0(NandSsdAccount, 1);
 
-    to->read = nand_ssd_op_stats(&from->ftl.op[FTL_READ]);
-    to->write = nand_ssd_op_stats(&from->ftl.op[FTL_WRITE]);
-    to->trim = nand_ssd_op_stats(&from->ftl.op[FTL_TRIM]);
-    to->flush = nand_ssd_op_stats(&from->ftl.op[FTL_FLUSH]);
+    to->read = nand_ssd_op_stats(dev, from, mark, FTL_READ);
+    to->write = nand_ssd_op_stats(dev, from, mark, FTL_WRITE);
+    to->trim = nand_ssd_op_stats(dev, from, mark, FTL_TRIM);
+    to->flush = nand_ssd_op_stats(dev, from, mark, FTL_FLUSH);
     to->ftl = nand_ssd_ftl_stats(&from->ftl);
     to->nand = nand_ssd_nand_stats(&from->nand);
     return to;
+}
+
+static uint64List *nand_ssd_uint64_list(const uint64_t *from, uint32_t count)
+{
+    uint64List *list = NULL;
+    uint64List **tail = &list;
+
+    for (uint32_t i = 0; i < count; i++) {
+        QAPI_LIST_APPEND(tail, from[i]);
+    }
+    return list;
 }
 
 static NandSsdMark *nand_ssd_mark(const BDRVNandSsdState *s, uint32_t i)
@@ -202,9 +223,15 @@ static NandSsdMark *nand_ssd_mark(const BDRVNandSsdState *s, uint32_t i)
     to->kind = (NandSsdMarkKind)mark.kind;
     to->label = g_strdup(mark.label);
     to->at_ns = mark.at_ns;
-    to->account = nand_ssd_account(stats);
+    to->account = nand_ssd_account(dev, stats, i);
     if (s->thread) {
         to->real_time = nand_ssd_thread_mark_stats(s->thread, i);
+    }
+    if (s->processors) {
+        to->has_processors = true;
+        to->processors = nand_ssd_uint64_list(s->mark_busy_ns +
+                                              (size_t)s->processors * i,
+                                              s->processors);
     }
     return to;
 }
@@ -238,13 +265,20 @@ BlockStatsSpecific *nand_ssd_get_specific_stats(BlockDriverState *bs)
     to->profile = g_strdup(slate_profile_name(s->dev));
     to->settings = nand_ssd_lines(slate_settings(s->dev));
     to->capacity = slate_capacity(s->dev);
-    to->total = nand_ssd_account(stats);
+    to->total = nand_ssd_account(s->dev, stats, SLATE_NO_MARK);
     /* Not now_ns: the flush when a machine stops comes at the host's time. */
     to->at_ns = s->worked_ns;
     to->dies = nand_ssd_busy_list(s->dev, slate_dies(s->dev),
                                   slate_die_busy_ns);
     to->channels = nand_ssd_busy_list(s->dev, slate_channels(s->dev),
                                       slate_bus_busy_ns);
+    if (s->processors) {
+        g_autofree uint64_t *busy_ns = g_new0(uint64_t, s->processors);
+
+        icount_busy(busy_ns, s->processors);
+        to->has_processors = true;
+        to->processors = nand_ssd_uint64_list(busy_ns, s->processors);
+    }
     for (uint32_t i = 0; i < slate_mark_count(s->dev); i++) {
         QAPI_LIST_APPEND(tail, nand_ssd_mark(s, i));
     }

@@ -65,6 +65,7 @@
 #include "qapi/qobject-input-visitor.h"
 #include "qobject/qdict.h"
 #include "qemu/cutils.h"
+#include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
 #include "qemu/timer.h"
@@ -74,6 +75,7 @@
 #include "block/nand-ssd.h"
 #include "block/qdict.h"
 #include "migration/blocker.h"
+#include "system/cpu-timers.h"
 #include "system/runstate.h"
 #include "trace.h"
 
@@ -170,6 +172,14 @@ void nand_ssd_update_now(BDRVNandSsdState *s)
      * of a vCPU brings the count up to date for all, and no call into the drive
      * was later than such a look. So nobody outside moves the skew.
      */
+    if (icount_enabled() == ICOUNT_RATE) {
+        /*
+         * The clock of a vCPU, from which a controller may be reset, can be a
+         * quantum ahead of the timers that run next.
+         */
+        s->now_ns = MAX((int64_t)s->now_ns, clock_ns + s->skew_ns);
+        return;
+    }
     if (clock_ns + s->skew_ns < (int64_t)s->now_ns) {
         s->skew_ns = (int64_t)s->now_ns - clock_ns;
     }
@@ -232,12 +242,31 @@ static void nand_ssd_arm_guard(BDRVNandSsdState *s)
     }
 }
 
+/*
+ * Busy times of the guest's processors are read when a row ends, which must not
+ * wait for the next request. An external timer does not end idle time. When a
+ * row's end has passed, the drive's next step ends it: while the drive is off or
+ * the machine stands there is none, and a timer would expire for ever.
+ */
+static void nand_ssd_arm_row(BDRVNandSsdState *s)
+{
+    uint64_t end_ns = slate_series_end_ns(s->dev);
+    int64_t at_ns = (int64_t)end_ns - s->skew_ns;
+
+    if (s->row_timer && end_ns != UINT64_MAX && end_ns > s->now_ns &&
+        at_ns != s->row_at_ns) {
+        s->row_at_ns = at_ns;
+        timer_mod_ns(s->row_timer, at_ns);
+    }
+}
+
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns)
 {
     if (s->thread) {
         nand_ssd_thread_arm(s->thread, deadline_ns);
         return;
     }
+    nand_ssd_arm_row(s);
     deadline_ns = nand_ssd_next_ns(s, deadline_ns);
     if (deadline_ns == FTL_IDLE) {
         timer_del(s->timer);
@@ -343,17 +372,62 @@ static void nand_ssd_finish_soon(BDRVNandSsdState *s)
     }
 }
 
+/* The row's end or the clock may have moved, so the drive looks again. */
+static void nand_ssd_row_timer_cb(void *opaque)
+{
+    BDRVNandSsdState *s = opaque;
+
+    WITH_QEMU_LOCK_GUARD(&s->lock) {
+        s->row_at_ns = 0;
+    }
+    nand_ssd_run(s, false);
+}
+
+static void nand_ssd_processors_busy(void *opaque, uint64_t *busy_ns)
+{
+    BDRVNandSsdState *s = opaque;
+
+    icount_busy(busy_ns, s->processors);
+}
+
+/* Called after the drive was opened, because there are no vCPUs before. */
+static void nand_ssd_find_processors(BDRVNandSsdState *s)
+{
+    uint32_t count = icount_busy(NULL, 0);
+
+    if (!count || s->processors || s->thread) {
+        return;
+    }
+    s->processors = count;
+    s->mark_busy_ns = g_new0(uint64_t, (size_t)count * SLATE_MARKS_MAX);
+    nand_ssd_update_now(s);
+    if (slate_set_processors(s->dev, s->now_ns, count,
+                             nand_ssd_processors_busy, s) != SSD_OK) {
+        warn_report("no memory for a time series of the drive");
+    }
+    s->row_timer = timer_new_full(NULL, s->clock, SCALE_NS,
+                                  QEMU_TIMER_ATTR_EXTERNAL,
+                                  nand_ssd_row_timer_cb, s);
+    nand_ssd_arm_row(s);
+}
+
 static void nand_ssd_vm_state_cb(void *opaque, bool running, RunState state)
 {
     BDRVNandSsdState *s = opaque;
 
     QEMU_LOCK_GUARD(&s->lock);
+    if (running) {
+        nand_ssd_find_processors(s);
+    }
     s->vm_stopped = !running;
     if (s->thread) {
         nand_ssd_thread_set_stands(s->thread, s->vm_stopped);
     }
     slate_machine_stands(s->dev, s->vm_stopped);
     nand_ssd_finish_soon(s);
+    if (running) {
+        nand_ssd_arm_row(s);
+    }
 }
 
 static void nand_ssd_drain_begin(BlockDriverState *bs)
@@ -479,7 +553,7 @@ nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
     const NandSsdMarkRequest *mark = buf;
     int ret;
 
-    if (request != NAND_SSD_IOCTL_MARK) {
+    if (request != NAND_SSD_IOCTL_MARK || !nand_ssd_guest_sees(bs)) {
         return -ENOTSUP;
     }
     if (mark->kind > SLATE_MARK_END) {
@@ -492,6 +566,10 @@ nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
                                     mark->label));
     if (!ret && s->thread) {
         nand_ssd_thread_mark(s->thread, slate_mark_count(s->dev) - 1);
+    }
+    if (!ret && s->processors) {
+        icount_busy(s->mark_busy_ns + (size_t)s->processors *
+                    (slate_mark_count(s->dev) - 1), s->processors);
     }
     return ret;
 }
@@ -595,6 +673,7 @@ static void nand_ssd_start_timers(BDRVNandSsdState *s)
 
 static void nand_ssd_stop_timers(BDRVNandSsdState *s)
 {
+    timer_free(s->row_timer);
     timer_free(s->guard);
     timer_free(s->timer);
     qemu_bh_delete(s->bh);
@@ -607,6 +686,7 @@ static void nand_ssd_end(BDRVNandSsdState *s)
         qemu_del_vm_change_state_handler(s->vm_state);
     }
     slate_close(s->dev);
+    g_free(s->mark_busy_ns);
     nand_ssd_forget_pictures(s);
     qemu_mutex_destroy(&s->lock);
     migrate_del_blocker(&s->migration_blocker);
@@ -633,6 +713,8 @@ static int GRAPH_UNLOCKED nand_ssd_open(BlockDriverState *bs, QDict *options,
     }
 
     s->bs = bs;
+    s->guest_control = opts->has_guest_control ? opts->guest_control :
+                       NAND_SSD_GUEST_CONTROL_LOGS;
     s->read_only_file = opts->drive_file && !opts->ephemeral &&
                         !(flags & BDRV_O_RDWR);
     QTAILQ_INIT(&s->done);
@@ -740,6 +822,7 @@ static const char *const nand_ssd_strong_runtime_opts[] = {
     "record-content",
     "thread",
     "spin-ns",
+    "guest-control",
     NULL
 };
 

@@ -107,6 +107,13 @@ typedef struct NandSsdSizes {           /* bytes */
 
 #ifdef CONFIG_SLATE
 /*
+ * Option guest-control: may a guest read logs and mark moments, and may it give
+ * orders? The front end calls these; QMP has no such limits.
+ */
+bool nand_ssd_guest_sees(BlockDriverState *bs);
+bool nand_ssd_guest_orders(BlockDriverState *bs);
+
+/*
  * Up to len bytes from offset on, of a new picture at offset 0. Returns how many;
  * -ENOENT: there is no such log; -EINVAL: it ends before offset.
  */
@@ -123,6 +130,16 @@ void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes);
 /* The front end was told of a shutdown. */
 void nand_ssd_shut_down(BlockDriverState *bs);
 #else
+static inline bool nand_ssd_guest_sees(BlockDriverState *bs)
+{
+    return false;
+}
+
+static inline bool nand_ssd_guest_orders(BlockDriverState *bs)
+{
+    return false;
+}
+
 static inline ssize_t nand_ssd_read_log(BlockDriverState *bs,
                                         NandSsdReader reader, uint32_t id,
                                         uint64_t offset, void *buf, size_t len,
