@@ -40,7 +40,6 @@ static inline void ftl_account(struct ftl_stats *all, struct link_way link[2],
 	if (ns > s->lat_max_ns)
 		s->lat_max_ns = ns;
 	ftl_breakdown_add(&s->where, &io->where);
-	s->hist[ftl_hist_bucket(ns)]++;
 }
 
 /*

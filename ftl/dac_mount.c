@@ -65,8 +65,7 @@ static int survey_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *r
 		return SSD_OK;
 	}
 	if (dac_is_parity(d, d->oob)) {
-		front_note_parity(&d->fr, c.ppn.v, d->oob);
-		return SSD_OK;
+		return front_note_parity(&d->fr, c.ppn.v, d->oob) ? SSD_OK : SSD_E_CORRUPT;
 	}
 	if (!dac_get_oob(d->oob, &o) || (o.collected != DAC_NONE && o.collected >= geo_blocks(d->g)))
 		return SSD_E_CORRUPT;
@@ -303,6 +302,8 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 		d->seq += NUMBERS_LEFT;
 		d->serial += NUMBERS_LEFT;
 	}
+	if (d->seq > OOB_SEQ_LAST || d->serial > OOB_SEQ_LAST)	/* no drive has written so much */
+		return SSD_E_CORRUPT;
 	d->gone = d->objects - 1;	/* an id that is never stored */
 	d->obj[d->gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
 					    .cached = DAC_NONE, .kind = DAC_LOST };

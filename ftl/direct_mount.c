@@ -140,6 +140,8 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	skip_bad(d);
 	err = survey(d);
 	d->seq += oob_numbers_left(d->mount_unreadable);
+	if (d->seq > OOB_SEQ_LAST)	/* no drive has programmed so many pages */
+		err = SSD_E_CORRUPT;
 	for (uint32_t p = 0; p < d->planes && !err; p++) {
 		err = d->scheme->mount_plane(d, p);
 		if (d->plane[p].good_blocks < d->needed)

@@ -515,24 +515,35 @@ struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob)
 				      .lost = p[12] | (uint32_t)p[13] << 8 };
 }
 
-void front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob)
+static bool sound_parity(const struct front *fr, uint32_t ppn, const struct front_parity *p)
+{
+	return p->seq <= OOB_SEQ_LAST && p->block < geo_blocks(fr->g) && p->lost <= fr->group &&
+	       p->first < fr->word_lines && p->first == front_group_of(fr, p->first) &&
+	       geo_plane_of(fr->g, (pbn_t){ p->block }) ==
+	       geo_plane_of(fr->g, (pbn_t){ ppn / fr->g->pages_per_block });
+}
+
+bool front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob)
 {
 	struct front_parity p;
 	struct blk *k;
 
 	fr->bt->blk[ppn / fr->g->pages_per_block].backup = BLK_BACKUP_FULL;
 	if (!fr->group)
-		return;
+		return false;
 	p = front_get_parity(fr, oob);
+	if (!sound_parity(fr, ppn, &p))
+		return false;
 	if (p.seq > fr->backup_seq)
 		fr->backup_seq = p.seq;
-	if (p.block >= geo_blocks(fr->g) || p.erases != fr->n->ops->erase_count(fr->n, (pbn_t){ p.block }))
-		return;
+	if (p.erases != fr->n->ops->erase_count(fr->n, (pbn_t){ p.block }))
+		return true;
 	k = &fr->bt->blk[p.block];
 	if (k->parity && p.seq < k->parity_seq)
-		return;
+		return true;
 	k->parity = ppn + 1;
 	k->parity_seq = p.seq;
+	return true;
 }
 
 void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob)

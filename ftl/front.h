@@ -220,8 +220,11 @@ void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn)
 void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
 void front_void(struct front *fr, uint32_t b);	/* the parity page of block b */
 struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob);
-/* Mount: there is a parity page; if it is the last of its block's present life, that has it now. */
-void front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob);
+/*
+ * Mount found a parity page: the block has it, if it is the last one of the block's present life.
+ * False: its spare area has numbers that front_backup() cannot have written.
+ */
+bool front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob) SSD_MUST_CHECK;
 /* A rebuilt page's spare area: the XOR of the group's, as the parity page keeps it. */
 void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob);
 

@@ -56,14 +56,6 @@ static inline uint64_t ftl_breakdown_sum(const struct ftl_breakdown *w)
 	       w->map_ns + w->other_ns + w->link_ns;
 }
 
-/*
- * Latency histogram: exact below 16 ns, then 16 buckets an octave (a bucket is
- * at most 1/16 = 6.25 % wide), up to 2^40 ns (18 minutes); the last bucket takes
- * what is above.
- */
-#define FTL_HIST_SUB_BITS 4u
-#define FTL_HIST_BUCKETS ((40u - FTL_HIST_SUB_BITS + 1u) << FTL_HIST_SUB_BITS)
-
 struct ftl_op_stats {
 	uint64_t ios;
 	uint64_t bytes;
@@ -71,8 +63,7 @@ struct ftl_op_stats {
 	uint64_t lat_sum_ns;
 	uint64_t lat_min_ns;	/* ~0 when ios == 0 */
 	uint64_t lat_max_ns;
-	struct ftl_breakdown where;		/* sums */
-	uint64_t hist[FTL_HIST_BUCKETS];	/* of done_ns - submit_ns */
+	struct ftl_breakdown where;	/* sums */
 };
 
 struct ftl_stats {
@@ -115,27 +106,5 @@ struct ftl_stats {
 	uint64_t refused_references;	/* units stored alone for want of room (DESIGN.md) */
 	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */
 };
-
-static inline uint32_t ftl_hist_bucket(uint64_t ns)
-{
-	uint32_t msb, shift;
-
-	if (ns < (1u << FTL_HIST_SUB_BITS))
-		return (uint32_t)ns;
-	msb = 63u - (uint32_t)__builtin_clzll(ns);
-	if (msb >= 40u)
-		return FTL_HIST_BUCKETS - 1u;
-	shift = msb - FTL_HIST_SUB_BITS;
-	return ((shift + 1u) << FTL_HIST_SUB_BITS) + (uint32_t)((ns >> shift) & 15u);
-}
-
-/* The smallest value of a bucket. */
-static inline uint64_t ftl_hist_floor(uint32_t bucket)
-{
-	uint32_t octave = bucket >> FTL_HIST_SUB_BITS;
-	uint64_t sub = bucket & 15u;
-
-	return octave ? (16u + sub) << (octave - 1u) : sub;
-}
 
 #endif

@@ -128,6 +128,27 @@ static void for_each_page(struct survey *s, page_fn *fn)
 
 /* ---- 1, 2: survey and end ------------------------------------------------ */
 
+/*
+ * Can the FTL have written this? ECC covers the spare area, so only a drive file that was
+ * damaged or made by others has anything else. Every number of a spare area is checked here.
+ */
+static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const uint8_t *oob)
+{
+	if (h->kind == OOB_PARITY)
+		return f->fr.group > 0;
+	if (h->kind > OOB_PARITY || h->mark > h->order)
+		return false;
+	for (uint32_t i = 0; i < f->upp; i++) {
+		uint32_t tag = oob_get_lpn(oob, i);
+
+		if (tag == OOB_NO_LPN)
+			continue;
+		if ((tag & ~OOB_LOST) >= f->all_lpns || oob_get_seq(oob, i) > h->order)
+			return false;
+	}
+	return true;
+}
+
 static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 {
 	struct page_ftl *f = s->f;
@@ -135,6 +156,10 @@ static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 	struct oob_head h = oob_get_head(oob);
 	uint64_t *seen = &f->ring[h.order & f->ring_mask];
 
+	if (!sound_oob(f, &h, oob)) {
+		s->contradiction = true;
+		return;
+	}
 	if (h.kind == OOB_PARITY) {	/* not of the log */
 		rescue_note_parity(s, ppn, oob);
 		return;
@@ -250,7 +275,7 @@ static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 		uint32_t tag = oob_get_lpn(oob, i), lpn = tag & ~OOB_LOST;
 		uint32_t upn = ppn * f->upp + i;
 
-		if (tag == OOB_NO_LPN || lpn >= f->all_lpns)
+		if (tag == OOB_NO_LPN)
 			continue;
 		if (!supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
 			continue;
@@ -306,7 +331,8 @@ static int apply_maps(struct survey *s)
 
 /* ---- 5: blocks ----------------------------------------------------------- */
 
-static void count_valid(struct page_ftl *f)
+/* SSD_E_CORRUPT: a block of parity pages has mapped pages, too. */
+static int count_valid(struct page_ftl *f)
 {
 	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++) {
 		uint32_t upn = f->l2p[lpn] & ~OOB_LOST;
@@ -315,8 +341,11 @@ static void count_valid(struct page_ftl *f)
 			continue;
 		bit_set(f->valid, upn);
 		f->bt.blk[upn_block(f, upn)].valid++;
+		if (f->bt.blk[upn_block(f, upn)].backup)
+			return SSD_E_CORRUPT;
 		f->mapped++;
 	}
+	return SSD_OK;
 }
 
 /* The plane's frontier of a kind is the last written of those that qualify. */
@@ -477,7 +506,7 @@ static int find(struct survey *s)
 	for (uint32_t i = 0; i < f->lost_count; i++)
 		survey_page(s, f->lost[i].ppn, rebuilt(f, f->lost[i].ppn) + f->g->page_bytes);
 	if (!err)
-		err = load_dead_list(s);
+		err = s->contradiction ? SSD_E_CORRUPT : load_dead_list(s);
 	if (err)
 		return err;
 	find_end(s);
@@ -488,7 +517,9 @@ static int find(struct survey *s)
 		return err;
 	if (f->fr.group)
 		rescue_keep_dead(s);
-	count_valid(f);
+	err = count_valid(f);
+	if (err)
+		return err;
 	sort_blocks(s);
 	return SSD_OK;
 }

@@ -18,6 +18,7 @@ struct survey {
 	bool anything;			/* some page is not erased */
 	bool purge;			/* blocks with dead pages are not written on */
 	bool read_only;			/* nothing is written or erased */
+	bool contradiction;		/* OOB that this FTL cannot have written: sound_oob() */
 };
 
 static inline bool readable(enum nand_status st)

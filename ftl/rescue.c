@@ -55,7 +55,7 @@ static uint32_t lsb_page(const struct page_ftl *f, uint32_t b, uint32_t word_lin
 
 void rescue_note_parity(struct survey *s, uint32_t ppn, const uint8_t *oob)
 {
-	front_note_parity(&s->f->fr, ppn, oob);
+	s->contradiction |= !front_note_parity(&s->f->fr, ppn, oob);
 }
 
 /* ---- rebuild ---------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include <jansson.h>
 #include <zstd.h>
 
+#include "closest.h"
 #include "trace.h"
 
 #define PAGE_MAX 65536u
@@ -193,6 +194,7 @@ int main(int argc, char **argv)
 	bool json = false, settings = false;
 	uint64_t page = 4096;
 	json_t *list = NULL;
+	char why[192];
 	int c, result = 0;
 
 	opterr = 0;
@@ -202,8 +204,7 @@ int main(int argc, char **argv)
 			return 0;
 		}
 		if (c == '?')
-			return fail("%s: there is no such option, or its value is missing or too much: see --help",
-				    argv[optind - 1]);
+			return fail("%s", closest_complaint(options, argv[optind - 1], why));
 		if (c == 'p' && (!trace_parse_size(optarg, &page) || page < 512 || page > PAGE_MAX ||
 				 page & (page - 1)))
 			return fail("--page %s: is no power of two from 512 to 64k: give one", optarg);

@@ -30,12 +30,22 @@ static uint64_t mix(uint64_t *state)
 
 /* ---- refusal -------------------------------------------------------------- */
 
+/* Do a file's cells contradict its OOB? See array.h. */
+static bool contradicted(const struct nand_array *a, enum nand_rule r, const struct nand_cmd *c)
+{
+	return a->from_outside && (r == NAND_R1 || r == NAND_R2 || r == NAND_R9) &&
+	       (c->op == NAND_PROGRAM || c->op == NAND_COPYBACK);
+}
+
 static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 		   struct nand_cmd *c, unsigned int count)
 {
+	bool fails = contradicted(a, r, c);
+
 	a->stats.violations[r]++;
+	a->stats.program_fails += fails ? count : 0;
 	for (unsigned int i = 0; i < count; i++) {
-		c[i].status = NAND_VIOLATION;
+		c[i].status = fails ? NAND_PROG_FAIL : NAND_VIOLATION;
 		c[i].page = NULL;
 		c[i].raw_bits = 0;
 		c[i].retries = 0;
@@ -708,6 +718,14 @@ static const struct nand_ops array_ops = {
 
 struct nand *nand_array_init(void *mem, void *image, const struct nand_array_config *c)
 {
+	const struct nand_hooks none = { .opaque = NULL };
+
+	return nand_array_take_up(mem, image, c, &none);
+}
+
+struct nand *nand_array_take_up(void *mem, void *image, const struct nand_array_config *c,
+				const struct nand_hooks *h)
+{
 	struct nand_array *a = mem;
 	const char *why;
 
@@ -715,6 +733,7 @@ struct nand *nand_array_init(void *mem, void *image, const struct nand_array_con
 	a->base.ops = &array_ops;
 	a->base.geo = c->geo;
 	a->c = *c;
+	a->hooks = *h;
 	image_attach(a, mem, image);
 	a->bads = false;
 	if (a->head->used) {
@@ -722,8 +741,14 @@ struct nand *nand_array_init(void *mem, void *image, const struct nand_array_con
 		nand_array_power_cut(a, a->head->now_ns, a->head->cuts);
 	}
 	nand_array_power_on(a);
-	a->head->used = 1;
+	if (!a->head->used)		/* a hook may have set 2 (pages missing): SPEC.md */
+		a->head->used = 1;
 	return &a->base;
+}
+
+void nand_array_from_outside(struct nand_array *a)
+{
+	a->from_outside = true;
 }
 
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h)

@@ -56,6 +56,11 @@ struct nand_hooks {
 	void (*done)(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds,
 		     unsigned int count);
 	/*
+	 * Called before a page's content is stored at this offset of the image, for an owner
+	 * that has to find memory first.
+	 */
+	void (*reserve)(void *opaque, uint64_t offset);
+	/*
 	 * bytes bytes of the image from offset on hold nothing any more (pages
 	 * of an erased block): the owner may give their memory back. They need
 	 * not read as zeroes afterwards.
@@ -71,10 +76,13 @@ size_t nand_array_image_bytes(const struct nand_array_config *c);
 /* Of the image, the bytes before the payload: what is used in any case. */
 size_t nand_array_table_bytes(const struct nand_array_config *c);
 /*
- * SSD_E_CORRUPT if an image of that config cannot have been left by an array: a
- * shell asks before it takes up one from a file. Content is not judged.
+ * SSD_E_CORRUPT if an image of that config cannot have been left by an array, with
+ * *why naming the table and what is wrong. A shell calls it before it takes up an image
+ * from a file. It checks every number of the tables; the FTL checks what it wrote itself
+ * (OOB, pages).
  */
-int nand_array_check_image(const struct nand_array_config *c, const void *image) SSD_MUST_CHECK;
+int nand_array_check_image(const struct nand_array_config *c, const void *image,
+			   const char **why) SSD_MUST_CHECK;
 /*
  * mem: footprint() zeroed bytes; image: image_bytes() bytes, zeroed or left by an
  * array of the same config (geometry and payload; timing may differ), which
@@ -82,7 +90,17 @@ int nand_array_check_image(const struct nand_array_config *c, const void *image)
  * was told. The array comes up powered, at time 0.
  */
 struct nand *nand_array_init(void *mem, void *image, const struct nand_array_config *c);
+/* The same with hooks from the beginning, because that power cut may store pages, too. */
+struct nand *nand_array_take_up(void *mem, void *image, const struct nand_array_config *c,
+				const struct nand_hooks *h);
 struct nand_array *nand_array_of(struct nand *n);
+/*
+ * The image came from a file, which others may have written. Its OOB may contradict its
+ * cells, and an FTL that relies on the OOB then programs pages that cannot be
+ * programmed. From here on such a program (R1, R2, R9) fails as a page fails, with
+ * NAND_PROG_FAIL, and counts as a violation, too.
+ */
+void nand_array_from_outside(struct nand_array *a);
 
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
 const struct nand_hooks *nand_array_hooks(const struct nand_array *a);

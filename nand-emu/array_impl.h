@@ -10,6 +10,7 @@
  *   cells.c    what a page holds: state, OOB, payload, disturbance
  *   physics.c  raw errors and wear
  *   image.c    where everything lies in memory; validation; copying
+ *   image_check.c  can this image be what an array left?
  *
  * Dependencies: array.c on all others, rules.c on order.c, plain.c on cells.c and bus.c.
  *
@@ -110,6 +111,7 @@ struct nand_array {
 	bool powered;
 	bool plain;			/* plain_possible(), as things are */
 	bool bads;			/* some block is BLOCK_BAD */
+	bool from_outside;		/* nand_array_from_outside() */
 
 	uint32_t pages;			/* derived: all of them, */
 	uint32_t pb_pages;		/* of a smallest PB, */
@@ -311,7 +313,8 @@ void disturb_neighbours(struct nand_array *a, const struct place *p, uint32_t pl
 void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c, uint32_t flips);
 bool wear_fails(const struct nand_array *a, uint32_t block, uint32_t erases, enum nand_op op);
 
-/* image.c */
+/* image.c. image_look() gives the tables alone, for reading; it writes nothing to the image. */
+void image_look(struct nand_array *a, const struct nand_array_config *c, const void *image);
 void image_attach(struct nand_array *a, void *mem, void *image);
 /* Recount what statistics keep as levels, and whether there are bad blocks. */
 void image_count(struct nand_array *a);

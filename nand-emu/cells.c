@@ -12,6 +12,13 @@ static uint8_t *payload_at(const struct nand_array *a, uint32_t ppn)
 	return a->payload + (size_t)ppn * a->base.geo.page_bytes;
 }
 
+/* Before a page's content is stored. */
+static void reserve(const struct nand_array *a, uint32_t ppn)
+{
+	if (SSD_UNLIKELY(a->hooks.reserve != NULL))
+		a->hooks.reserve(a->hooks.opaque, (uint64_t)(payload_at(a, ppn) - (uint8_t *)a->head));
+}
+
 static bool one_byte(const uint8_t *data, uint32_t n)
 {
 	return data[0] == data[1] && !memcmp(data, data + 1, n - 1);
@@ -26,6 +33,7 @@ void page_store(struct nand_array *a, uint32_t ppn, const void *data)
 		a->fill[ppn] = data ? *(const uint8_t *)data : 0;
 		to = CELL_FILL;
 	} else {
+		reserve(a, ppn);
 		memcpy(payload_at(a, ppn), data, a->base.geo.page_bytes);
 	}
 	image_order();
@@ -38,8 +46,10 @@ void page_copy(struct nand_array *a, uint32_t to, uint32_t from)
 
 	if (a->payload) {
 		a->fill[to] = a->fill[from];
-		if (was != CELL_FILL)
+		if (was != CELL_FILL) {
+			reserve(a, to);
 			memcpy(payload_at(a, to), payload_at(a, from), a->base.geo.page_bytes);
+		}
 		image_order();
 	}
 	page_mark(a, to, was);
@@ -68,6 +78,7 @@ static void flip_bits(struct nand_array *a, uint32_t ppn, enum cell was)
 	uint8_t *data = payload_at(a, ppn);
 	uint32_t bits = a->base.geo.page_bytes * 8, flips = 8 + a->c.physics.ecc_bits;
 
+	reserve(a, ppn);
 	if (was == CELL_FILL)
 		memset(data, a->fill[ppn], a->base.geo.page_bytes);
 	for (uint32_t i = 0; i < flips; i++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * image.c - where an array's state lies in memory, what a configuration may be,
- * and copying. The layout is part of the file format (SPEC.md).
+ * and copying. The layout is part of the file format (SPEC.md). image_check.c checks
+ * an image from outside.
  */
 #include "array_impl.h"
 
@@ -240,6 +241,17 @@ static void derive(struct nand_array *a, const struct nand_geometry *g)
 	a->by_channel_pages = fxp_div_by(a->by_die_pages.d * geo_dies_per_channel(g));
 }
 
+void image_look(struct nand_array *a, const struct nand_array_config *c, const void *image)
+{
+	struct ssd_arena m = { (char *)(uintptr_t)image, 0 };
+
+	memset(a, 0, sizeof(*a));
+	a->c = *c;
+	a->base.geo = c->geo;
+	derive(a, &c->geo);
+	lay_out_tables(a, &m, c);
+}
+
 void image_attach(struct nand_array *a, void *mem, void *image)
 {
 	const struct nand_array_config *c = &a->c;
@@ -253,68 +265,6 @@ void image_attach(struct nand_array *a, void *mem, void *image)
 	if (!c->physics.rber_on || !c->geo.copyback)
 		a->carried = NULL;
 	a->payload = c->payload ? (uint8_t *)image + i.used : NULL;
-}
-
-static bool sound_die(const struct nand_array *a, uint32_t die)
-{
-	const struct img_die *d = &a->die[die];
-	const struct img_flight *f = flights_of(a, die);
-
-	if (d->count > a->group_max || (d->count && (d->op >= NAND_NOPS || d->op == NAND_READ)))
-		return false;
-	for (uint32_t i = 0; i < d->count; i++) {
-		struct place p = place_of(a, f[i].ppn < a->pages ? f[i].ppn : 0);
-
-		if (f[i].ppn >= a->pages || p.die != die || f[i].failed > 1)
-			return false;
-		if (d->op == NAND_ERASE ? !f[i].pb || f[i].pb >= 2 * a->pbs || p.page :
-					  f[i].prev_next > a->pb_pages || f[i].pb > 0xffff)
-			return false;
-	}
-	return true;
-}
-
-static bool sound_pb(const struct nand_array *a, uint32_t s)
-{
-	const struct img_pb *b = &a->pb[s];
-	uint32_t edges = PB_EDGE_BELOW | PB_EDGE_ABOVE, k = s & (a->pbs - 1);
-
-	if (b->flags & ~(edges | PB_TORN) || (b->flags & PB_EDGE_BELOW && !k) ||
-	    (b->flags & PB_EDGE_ABOVE && k == a->pbs - 1))
-		return false;
-	if (a->c.geo.order == NAND_ORDER_NONE || a->c.geo.order == NAND_ORDER_ASCENDING)
-		return b->next <= a->pb_pages;
-	for (uint32_t t = 0; t < NAND_TYPES_MAX; t++)
-		if (b->wl[t] > (t < a->c.geo.bits_per_cell ? a->pb_pages / a->c.geo.bits_per_cell : 0))
-			return false;
-	return true;
-}
-
-int nand_array_check_image(const struct nand_array_config *c, const void *image)
-{
-	struct nand_array a;
-	struct ssd_arena m = { (char *)(uintptr_t)image, 0 };
-	uint64_t pbs = geo_blocks(&c->geo) << c->geo.pb_levels;
-
-	memset(&a, 0, sizeof(a));
-	a.c = *c;
-	a.base.geo = c->geo;
-	derive(&a, &c->geo);
-	lay_out_tables(&a, &m, c);
-	if (!a.head->used)
-		return SSD_OK;
-	if (a.head->used != 1)
-		return SSD_E_CORRUPT;
-	for (uint32_t i = 0; i < geo_dies(&c->geo); i++)
-		if (!sound_die(&a, i))
-			return SSD_E_CORRUPT;
-	for (uint64_t b = 0; b < geo_blocks(&c->geo); b++)
-		if (a.block[b] & ~BLOCK_BAD)
-			return SSD_E_CORRUPT;
-	for (uint64_t s = 0; s < pbs; s++)
-		if (!sound_pb(&a, (uint32_t)s))
-			return SSD_E_CORRUPT;
-	return SSD_OK;
 }
 
 void image_count(struct nand_array *a)

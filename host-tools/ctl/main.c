@@ -6,6 +6,7 @@
  * Exit status: 0; 1 the drive refused or cannot be reached; 2 bad input; 130 interrupted.
  */
 #define _GNU_SOURCE
+#include "closest.h"
 #include "ctl.h"
 
 #include <getopt.h>
@@ -124,6 +125,7 @@ static int parse(struct ctl *c, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
 	};
 	bool device = false, node = false;
+	char why[192];
 	int o;
 
 	opterr = 0;
@@ -147,8 +149,7 @@ static int parse(struct ctl *c, int argc, char **argv)
 			fputs(help, stdout);
 			exit(0);
 		default:
-			return ctl_fail(CTL_USAGE, "%s: there is no such option, or its value is missing or too much: "
-					"see --help", argv[optind - 1]);
+			return ctl_fail(CTL_USAGE, "%s", closest_complaint(options, argv[optind - 1], why));
 		}
 	}
 	if (device && c->socket)
@@ -157,6 +158,16 @@ static int parse(struct ctl *c, int argc, char **argv)
 		return ctl_fail(CTL_USAGE, "--node is for --qmp: give that too");
 	c->ops = c->socket ? &ctl_qmp : &ctl_nvme;
 	return 0;
+}
+
+static int no_command(const char *word)
+{
+	struct closest c = { .word = word };
+
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		closest_see(&c, commands[i].name);
+	return c.best ? ctl_fail(CTL_USAGE, "%s: there is no such command; did you mean %s?", word, c.best) :
+			ctl_fail(CTL_USAGE, "%s: there is no such command: see --help", word);
 }
 
 static int run(struct ctl *c, char **words)
@@ -169,7 +180,11 @@ static int run(struct ctl *c, char **words)
 	for (i = 0; i < NCOMMANDS && strcmp(words[0], commands[i].name); i++)
 		;
 	if (i == NCOMMANDS)
-		return ctl_fail(CTL_USAGE, "%s: there is no such command: see --help", words[0]);
+		return no_command(words[0]);
+	for (size_t w = 1; words[w] && !commands[i].words; w++)
+		if (!strncmp(words[w], "--", 2))
+			return ctl_fail(CTL_USAGE, "%s: '%s' is too much here: options stand before the command, as in "
+					"'slatectl %s %s'", words[0], words[w], words[w], words[0]);
 	if (words[1] && !commands[i].words)
 		return ctl_fail(CTL_USAGE, "%s: '%s' is too much: leave it out", words[0], words[1]);
 	result = c->ops->open(c);

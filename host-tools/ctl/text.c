@@ -140,12 +140,38 @@ int text_counters(struct ctl *c, char **words)
 	return end_of_text();
 }
 
+/* Buckets of the log that are shown in one line: 16 lines an octave. */
+struct latency_line {
+	uint64_t op, from_ns, ios, cause_ns[SLATE_WIRE_CAUSES];
+};
+
+static uint64_t line_floor(uint64_t ns)
+{
+	unsigned int shift = 0;
+
+	while (ns >> shift >> 5)
+		shift++;
+	return ns >> shift << shift;
+}
+
+static void print_latency(const struct latency_line *l, bool first)
+{
+	if (!l->ios)
+		return;
+	printf("%-6s %12.3f %10" PRIu64 " %18s",
+	       !first ? "" : l->op < SLATE_WIRE_OPS ? ctl_op_names[l->op] : "?", (double)l->from_ns / 1e3, l->ios, "");
+	for (unsigned int k = 0; k < SLATE_WIRE_CAUSES; k++)
+		printf(" %10.3f", (double)l->cause_ns[k] / (double)l->ios / 1e3);
+	putchar('\n');
+}
+
 int text_latency(struct ctl *c, char **words)
 {
 	struct ctl_log log;
 	struct ctl_entries e;
 	int result = ctl_entries(c, SLATE_LOG_LATENCY, sizeof(struct slate_latency_entry), &log, &e);
-	uint64_t was = UINT64_MAX;
+	struct latency_line line = { .op = UINT64_MAX };
+	bool first = true;
 
 	(void)words;
 	if (result)
@@ -156,15 +182,18 @@ int text_latency(struct ctl *c, char **words)
 	putchar('\n');
 	for (uint32_t i = 0; i < e.count; i++) {
 		const unsigned char *at = e.at + (size_t)i * e.bytes;
-		uint64_t op = ctl_get(at, 4), ios = ctl_get(at + 24, 8);
+		uint64_t op = ctl_get(at, 4), from_ns = line_floor(ctl_get(at + 8, 8));
 
-		printf("%-6s %12.3f %10" PRIu64 " %18s", op == was ? "" : op < SLATE_WIRE_OPS ? ctl_op_names[op] : "?",
-		       (double)ctl_get(at + 8, 8) / 1e3, ios, "");
+		if (op != line.op || from_ns != line.from_ns) {
+			print_latency(&line, first);
+			first = op != line.op;
+			line = (struct latency_line){ .op = op, .from_ns = from_ns };
+		}
+		line.ios += ctl_get(at + 24, 8);
 		for (uint32_t k = 0; k < SLATE_WIRE_CAUSES && k < e.word; k++)
-			printf(" %10.3f", ios ? (double)ctl_get(at + 32 + 8 * (size_t)k, 8) / (double)ios / 1e3 : 0);
-		putchar('\n');
-		was = op;
+			line.cause_ns[k] += ctl_get(at + 32 + 8 * (size_t)k, 8);
 	}
+	print_latency(&line, first);
 	ctl_free(&log);
 	return end_of_text();
 }

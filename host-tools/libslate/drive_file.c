@@ -280,11 +280,22 @@ static int map_file(struct drive_file *f, const char *path, uint64_t bytes, char
 	return SSD_OK;
 }
 
+static int get_room(struct drive_file *f, const char *path, const struct profile *p, char *err)
+{
+	int why = drive_file_room_init(f, p);
+
+	if (!why)
+		return SSD_OK;
+	return fail(err, SSD_E_NOSPC, "drive file %s: its tables need %llu KiB: %s; free some, or use "
+		    "another disk", path, (unsigned long long)(f->payload_at + 1023) >> 10, strerror(why));
+}
+
 static int try_open(struct drive_file *f, const char *path, const struct profile *p,
 		    const char *settings, char *err)
 {
 	struct head h;
 	uint64_t bytes = DRIVE_FILE_HEAD_BYTES + nand_array_image_bytes(&p->array);
+	const char *why;
 	int result = open_and_lock(f, path, err);
 
 	if (!result && !f->fresh)
@@ -295,9 +306,11 @@ static int try_open(struct drive_file *f, const char *path, const struct profile
 		result = check_room(f, path, p, bytes, err);
 	if (!result)
 		result = map_file(f, path, bytes, err);
-	if (!result && !f->fresh && nand_array_check_image(&p->array, drive_file_image(f)))
-		result = fail(err, SSD_E_CORRUPT, "%s: what it holds contradicts itself, its head is sound: "
-			      "restore it from a copy", path);
+	if (!result)
+		result = get_room(f, path, p, err);
+	if (!result && !f->fresh && nand_array_check_image(&p->array, drive_file_image(f), &why))
+		result = fail(err, SSD_E_CORRUPT, "drive file %s: what it holds contradicts itself: %s; "
+			      "restore it from a copy", path, why);
 	if (!result && f->fresh) {
 		struct head *to = f->map;
 
@@ -326,11 +339,12 @@ void *drive_file_image(const struct drive_file *f)
 	return (char *)f->map + DRIVE_FILE_HEAD_BYTES;
 }
 
-void drive_file_discard(const struct drive_file *f, uint64_t offset, uint64_t bytes)
+void drive_file_discard(struct drive_file *f, uint64_t offset, uint64_t bytes)
 {
 	uint64_t page = 4096, from = (DRIVE_FILE_HEAD_BYTES + offset + page - 1) / page * page;
 	uint64_t to = (DRIVE_FILE_HEAD_BYTES + offset + bytes) / page * page;
 
+	drive_file_unreserve(f, offset, bytes);
 	/*
 	 * Not while the drive is being made: most of what is punched would be
 	 * written again. A file system that cannot punch holes keeps the bytes: no harm.
@@ -359,6 +373,7 @@ void drive_file_close(struct drive_file *f, const char *path)
 {
 	if (f->fd < 0)
 		return;
+	drive_file_room_close(f, path);
 	if (f->fresh && f->created)
 		unlink(path);
 	else if (f->fresh)

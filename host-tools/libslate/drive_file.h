@@ -23,6 +23,15 @@ struct drive_file {
 	bool fresh;		/* blank: to be made by this open */
 	bool created;		/* there was no such file before */
 	bool ephemeral;
+	/* drive_room.c */
+	bool rooms;		/* stores to the payload may need room that is not there */
+	bool tight;		/* the disk had too little when it was last asked */
+	uint32_t asked;		/* writes since the disk was last asked */
+	uint64_t payload_at, page_bytes, pb_bytes;
+	uint64_t margin;	/* bytes that accepted writes may need */
+	uint8_t *backed;	/* one bit per smallest PB: set when its disk space is allocated */
+	struct aside *aside;	/* pages that are not in the file */
+	size_t aside_count;
 };
 
 /*
@@ -41,8 +50,18 @@ int drive_file_open(struct drive_file *f, const char *path, bool ephemeral,
 		    const struct profile *p, const char *settings,
 		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 void *drive_file_image(const struct drive_file *f);
+/* drive_room.c. 0, or errno: there is no room for the tables, or no memory. The file is mapped. */
+int drive_file_room_init(struct drive_file *f, const struct profile *p) SSD_MUST_CHECK;
+/* A page is about to be stored at this offset of the image: find room for it, or memory. */
+void drive_file_reserve(struct drive_file *f, uint64_t offset);
+void drive_file_unreserve(struct drive_file *f, uint64_t offset, uint64_t bytes);
+/* May the host write? */
+bool drive_file_has_room(struct drive_file *f);
+/* Is all that the drive holds in its file? */
+bool drive_file_is_whole(struct drive_file *f);
+void drive_file_room_close(struct drive_file *f, const char *path);
 /* Give bytes of the image back to the file system. */
-void drive_file_discard(const struct drive_file *f, uint64_t offset, uint64_t bytes);
+void drive_file_discard(struct drive_file *f, uint64_t offset, uint64_t bytes);
 /* A fresh drive is complete (filled, aged): from here it may be opened again. */
 void drive_file_complete(struct drive_file *f);
 /* Unmap and unlock; a fresh file that is not complete is removed, or empty again. */

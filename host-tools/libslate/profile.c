@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "closest.h"
 #include "oob.h"
 
 #define VALUE_BYTES 128		/* a value's text: nine numbers of ten digits and commas */
@@ -82,16 +83,23 @@ static void complain_of(struct parse *s, const struct profile_key *k, const char
 
 static void unknown_key(struct parse *s, int from, const char *section, const char *name)
 {
-	char known[320] = "", place[256];
+	char known[320] = "", place[256], meant[96] = "";
+	struct closest near = { .word = name };
 	size_t used = 0;
 
-	for (size_t i = 0; i < profile_key_count; i++)
-		if (!strcmp(profile_keys[i].section, section) && used < sizeof(known) - 32)
+	for (size_t i = 0; i < profile_key_count; i++) {
+		if (strcmp(profile_keys[i].section, section))
+			continue;
+		closest_see(&near, profile_keys[i].name);
+		if (used < sizeof(known) - 32)
 			used += (size_t)snprintf(known + used, sizeof(known) - used, " %s",
 						 profile_keys[i].name);
+	}
+	if (near.best)
+		snprintf(meant, sizeof(meant), "did you mean %s.%s? ", section, near.best);
 	if (*known)
-		complain(s, "%s: no such key: %s.%s; [%s] has:%s", where(s, from, place), section,
-			 name, section, known);
+		complain(s, "%s: no such key: %s.%s; %s[%s] has:%s", where(s, from, place), section,
+			 name, meant, section, known);
 	else
 		complain(s, "%s: no such section: [%s] (key %s); there are drive, geometry, timing, "
 			 "energy, link, ftl, reliability, precondition, memory",
@@ -376,6 +384,27 @@ static uint64_t count_pages(struct parse *s)
 	return pages;
 }
 
+/*
+ * The exported size is given by capacity_mib or by op_permille. Of a file and an override the
+ * override counts; both in one place contradict each other, unless op_permille is the default,
+ * as a drive's printed settings have it. A drive file keeps both.
+ */
+static void choose_capacity(struct parse *s, bool kept)
+{
+	const struct profile_key *op = profile_key_find("ftl", "op_permille");
+	const struct profile_key *size = profile_key_find("ftl", "capacity_mib");
+	int from_op = s->from[op - profile_keys], from_size = s->from[size - profile_keys];
+	bool is_default = s->p->op_permille == strtoull(op->fallback, NULL, 10);
+
+	if (kept || !s->p->capacity_mib || from_op == FROM_DEFAULT)
+		return;
+	if (from_op == FROM_OVERRIDE && from_size > 0)
+		s->p->capacity_mib = 0;
+	else if (!is_default && (from_size > 0) == (from_op > 0))
+		complain_of(s, op, "ftl.capacity_mib = %llu gives the exported size already: leave one of the two "
+			    "out", (unsigned long long)s->p->capacity_mib);
+}
+
 static void derive_capacity(struct parse *s, uint64_t raw)
 {
 	struct profile *p = s->p;
@@ -463,6 +492,9 @@ int profile_load(struct profile *p, const char *path, const char *const *overrid
 		defaults(&s);
 	if (!s.result) {
 		name_after_file(p, s.path);
+		choose_capacity(&s, !path);
+	}
+	if (!s.result) {
 		derive(&s);
 	}
 	return s.result;

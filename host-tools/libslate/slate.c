@@ -6,9 +6,9 @@
  * what the shell must not see of it. Every time that crosses this file is
  * shifted by it.
  *
- * Statistics are kept in two parts: what the core has counted since the last
- * mark, and `before`, the sum of all earlier intervals. So the maxima of an
- * interval are its own.
+ * A drive that was in a file is not trusted. What can be checked was checked when it was opened;
+ * if an assertion of the core fails all the same, the drive loses its power for good, as in
+ * slate_power.h, and the program goes on.
  */
 #define _GNU_SOURCE
 #include "slate.h"
@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include "nand_geom.h"
+#include "port_user.h"
 #include "record.h"
 #include "record_content.h"
 #include "slate_dev.h"
@@ -116,6 +117,9 @@ static void on_done(void *opaque, struct ftl_io *io)
 	}
 	io->submit_ns -= d->skipped_ns;
 	io->done_ns -= d->skipped_ns;
+	if (SSD_UNLIKELY(d->file.aside_count) && io->op != FTL_READ && io->status == SSD_OK &&
+	    !drive_file_is_whole(&d->file))
+		io->status = SSD_E_NOSPC;	/* a page is not in the file */
 	d->note[SLATE_NOTE_MEDIA_ERRORS] += io->status == SSD_E_UNCORR;
 	if (d->causes)
 		slate_note_causes(d->causes, io);
@@ -172,13 +176,56 @@ static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 	drive_file_discard(&d->file, offset, bytes);
 }
 
-void slate_set_hooks(struct slate_dev *d, slate_command_hook done)
+static void on_reserve(void *opaque, uint64_t offset)
 {
-	struct nand_hooks hooks = { .opaque = d, .done = done,
-				    .discard = d->path ? on_discard : NULL };
+	struct slate_dev *d = opaque;
+
+	drive_file_reserve(&d->file, offset);
+}
+
+static struct nand_hooks hooks_of(struct slate_dev *d, slate_command_hook done)
+{
+	struct nand_hooks hooks = { .opaque = d, .done = done, .discard = d->path ? on_discard : NULL,
+				    .reserve = d->file.rooms ? on_reserve : NULL };
 
 	slate_fault_hooks(d, &hooks);
+	return hooks;
+}
+
+void slate_set_hooks(struct slate_dev *d, slate_command_hook done)
+{
+	const struct nand_hooks hooks = hooks_of(d, done);
+
 	nand_array_set_hooks(nand_array_of(d->nand), &hooks);
+}
+
+bool slate_guarded(void (*call)(void *), void *arg)
+{
+	struct ssd_guard guard;
+
+	if (setjmp(guard.back))
+		return false;
+	ssd_guard = &guard;
+	call(arg);
+	ssd_guard = NULL;
+	return true;
+}
+
+/* One call of the shell, and its result. */
+struct call {
+	struct slate_dev *d;
+	uint64_t now_ns;
+	struct ftl_io *io;
+	uint64_t ns;
+	int result;
+};
+
+static void mount(void *arg)
+{
+	struct call *c = arg;
+	struct slate_dev *d = c->d;
+
+	c->result = d->ftl->ops->mount(d->ftl, 0, &c->ns);
 }
 
 /* The core's time is 0. */
@@ -186,10 +233,16 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 {
 	const struct profile *p = &d->profile;
 	const struct ftl_host host = { on_done, on_copy, d };
+	struct call c = { .d = d };
 	int result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
 
+	if (!result && !d->was_there)
+		mount(&c);
+	else if (!result && !slate_guarded(mount, &c))
+		c.result = SSD_E_CORRUPT;
 	if (!result)
-		result = p->ops->mount(d->ftl, 0, ready_ns);
+		result = c.result;
+	*ready_ns = c.ns;
 	if (result)
 		d->ftl = NULL;
 	return result;
@@ -197,15 +250,17 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 
 static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 {
+	const struct nand_hooks hooks = hooks_of(d, NULL);
 	const struct profile *p = &d->profile;
 	int result;
 
-	d->nand = nand_array_init(d->running.at, d->path ? drive_file_image(&d->file) : d->image.at,
-				  &p->array);
+	d->nand = nand_array_take_up(d->running.at, d->path ? drive_file_image(&d->file) : d->image.at,
+				     &p->array, &hooks);
 	d->note = nand_array_notes(nand_array_of(d->nand));
 	slate_note_power_loss(d);
-	slate_set_hooks(d, NULL);
-	if (!d->was_there)
+	if (d->was_there)
+		nand_array_from_outside(nand_array_of(d->nand));
+	else
 		plant_bad_blocks(d);
 	result = slate_mount(d, &d->skipped_ns);
 	if (!result && d->was_there)
@@ -214,35 +269,6 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: the drive does not mount: %s", p->name,
 			 ssd_strerror(result));
 	return result;
-}
-
-static size_t busy_bytes(const struct slate_dev *d)
-{
-	return ((size_t)slate_dies(d) + slate_channels(d)) * NAND_NSOURCES * sizeof(uint64_t);
-}
-
-void slate_no_ftl_stats(struct ftl_stats *s)
-{
-	memset(s, 0, sizeof(*s));
-	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		s->op[i].lat_min_ns = UINT64_MAX;
-}
-
-static void begin_interval(struct slate_dev *d)
-{
-	if (d->ftl)
-		d->ftl->ops->reset_stats(d->ftl);
-	d->nand->ops->reset_stats(d->nand);
-	free(d->gone);
-	d->gone = NULL;
-}
-
-static void forget_statistics(struct slate_dev *d)
-{
-	begin_interval(d);
-	memset(&d->before.nand, 0, sizeof(d->before.nand));
-	memset(d->busy_before, 0, busy_bytes(d));
-	slate_no_ftl_stats(&d->before.ftl);
 }
 
 static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
@@ -335,7 +361,10 @@ static int precondition(struct slate_dev *d, char *err)
 	}
 	result = slate_precondition(d, (uint32_t)p->fill_permille, (uint32_t)p->age_permille,
 				    p->precondition_seed);
-	if (result)
+	if (result == SSD_E_NOSPC && !drive_file_has_room(&d->file))
+		snprintf(err, SLATE_ERR_BYTES, "drive file %s: the disk is full: free some, or use another "
+			 "disk", d->path);
+	else if (result)
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: preconditioning failed: %s", p->name,
 			 ssd_strerror(result));
 	return result;
@@ -347,7 +376,7 @@ static int get_settings(struct slate_dev *d, char *err)
 
 	d->marks = calloc(SLATE_MARKS_MAX, sizeof(*d->marks));
 	d->settings = malloc(len);
-	d->busy_before = calloc(1, busy_bytes(d));
+	d->busy_before = calloc(1, slate_busy_bytes(d));
 	if (!d->marks || !d->settings || !d->busy_before) {
 		snprintf(err, SLATE_ERR_BYTES, "no memory for a drive's statistics");
 		return SSD_E_NOMEM;
@@ -386,11 +415,11 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	if (!result)
 		result = start_core(d, err);
 	if (!result) {
-		forget_statistics(d);
+		slate_forget_statistics(d);
 		result = check_bad_blocks(d, err);
 	}
 	if (!result) {
-		forget_statistics(d);
+		slate_forget_statistics(d);
 		result = precondition(d, err);
 	}
 	if (!result && o->record) {
@@ -450,6 +479,7 @@ void slate_close(struct slate_dev *d)
 	unmap_region(&d->ftl_mem);
 	drive_file_close(&d->file, d->path);
 	free(d->path);
+	slate_forget_marks(d);
 	free(d->marks);
 	free(d->busy_before);
 	free(d->settings);
@@ -465,6 +495,8 @@ static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io)
 {
 	struct ftl_io mine = io;
 
+	if (io.op == FTL_WRITE && !drive_file_has_room(&d->file))
+		return SSD_E_NOSPC;
 	d->own_io = &mine;
 	d->own_done = false;
 	d->own_version++;
@@ -527,7 +559,7 @@ int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age
 	if (!result)
 		result = own_flush(d, &now_ns);
 	d->skipped_ns = now_ns;
-	forget_statistics(d);
+	slate_forget_statistics(d);
 	return result;
 }
 
@@ -605,9 +637,24 @@ bool slate_core_time(struct slate_dev *d, uint64_t *now_ns)
 	return d->power.on;
 }
 
-void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+/* The drive file's disk has no room for it: the request fails before it reaches the FTL. */
+static bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+{
+	if (io->op == FTL_READ ||
+	    (io->op == FTL_WRITE ? drive_file_has_room(&d->file) : drive_file_is_whole(&d->file)))
+		return false;
+	io->submit_ns = io->done_ns = now_ns;
+	io->status = SSD_E_NOSPC;
+	memset(&io->where, 0, sizeof(io->where));
+	d->host.done(d->host.opaque, io);
+	return true;
+}
+
+static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (SSD_UNLIKELY(!slate_core_time(d, &now_ns)))
+		return;
+	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
 		return;
 	if (SSD_UNLIKELY(now_ns >= d->series_ns))
 		slate_series_passed(d, now_ns);
@@ -621,7 +668,7 @@ void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 	d->ftl->ops->submit(d->ftl, now_ns + d->skipped_ns, io);
 }
 
-uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
+static uint64_t step(struct slate_dev *d, uint64_t now_ns)
 {
 	uint64_t next;
 
@@ -638,180 +685,60 @@ uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
 	return next < d->cut_ns ? next : d->cut_ns;
 }
 
+static void guarded_submit(void *arg)
+{
+	struct call *c = arg;
+
+	submit(c->d, c->now_ns, c->io);
+}
+
+static void guarded_step(void *arg)
+{
+	struct call *c = arg;
+
+	c->ns = step(c->d, c->now_ns);
+}
+
+/* An assertion failed. */
+static void breaks(struct slate_dev *d, uint64_t now_ns)
+{
+	fprintf(stderr, "slate: drive file %s: what it holds contradicts itself: the drive is off; restore "
+		"it from a copy\n", d->path);
+	d->broken = true;
+	slate_note_power_loss(d);
+	d->power.lost_ios = d->ftl->ops->inflight(d->ftl);
+	memset(d->power.torn, 0, sizeof(d->power.torn));
+	memset(d->power.undone, 0, sizeof(d->power.undone));
+	d->power.cut_ns = now_ns;
+	d->power.cuts++;
+	d->power.on = d->power.planned = false;
+	d->power.planned_ns = d->cut_ns = UINT64_MAX;
+	d->commands_left = 0;
+}
+
+void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
+{
+	struct call c = { .d = d, .now_ns = now_ns, .io = io };
+
+	if (SSD_LIKELY(!d->was_there))
+		submit(d, now_ns, io);
+	else if (!slate_guarded(guarded_submit, &c))
+		breaks(d, now_ns);
+}
+
+uint64_t slate_step(struct slate_dev *d, uint64_t now_ns)
+{
+	struct call c = { .d = d, .now_ns = now_ns };
+
+	if (SSD_LIKELY(!d->was_there))
+		return step(d, now_ns);
+	if (slate_guarded(guarded_step, &c))
+		return c.ns;
+	breaks(d, now_ns);
+	return FTL_IDLE;
+}
+
 uint32_t slate_inflight(const struct slate_dev *d)
 {
 	return d->power.on ? d->ftl->ops->inflight(d->ftl) : 0;
-}
-
-/* ---- statistics --------------------------------------------------------- */
-
-static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
-{
-	to->ios += from->ios;
-	to->bytes += from->bytes;
-	to->errors += from->errors;
-	to->lat_sum_ns += from->lat_sum_ns;
-	if (from->lat_min_ns < to->lat_min_ns)
-		to->lat_min_ns = from->lat_min_ns;
-	if (from->lat_max_ns > to->lat_max_ns)
-		to->lat_max_ns = from->lat_max_ns;
-	to->where.cell_ns += from->where.cell_ns;
-	to->where.bus_ns += from->where.bus_ns;
-	to->where.host_queue_ns += from->where.host_queue_ns;
-	to->where.gc_queue_ns += from->where.gc_queue_ns;
-	to->where.buffer_ns += from->where.buffer_ns;
-	to->where.map_ns += from->where.map_ns;
-	to->where.other_ns += from->where.other_ns;
-	to->where.link_ns += from->where.link_ns;
-	for (unsigned int i = 0; i < FTL_HIST_BUCKETS; i++)
-		to->hist[i] += from->hist[i];
-}
-
-/* The counters behind op[] are uint64_t one after another. */
-static void add_counters(uint64_t *to, const uint64_t *from, size_t bytes)
-{
-	for (size_t i = 0; i < bytes / sizeof(*to); i++)
-		to[i] += from[i];
-}
-
-void slate_add_ftl_stats(struct ftl_stats *to, const struct ftl_stats *from)
-{
-	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		add_op(&to->op[i], &from->op[i]);
-	add_counters((uint64_t *)(void *)to + sizeof(to->op) / 8,
-		     (const uint64_t *)(const void *)from + sizeof(to->op) / 8,
-		     sizeof(*to) - sizeof(to->op));
-}
-
-static void add_stats(struct slate_stats *to, const struct slate_stats *from)
-{
-	struct nand_stats levels = from->nand;
-
-	slate_add_ftl_stats(&to->ftl, &from->ftl);
-	add_counters((uint64_t *)(void *)&to->nand, (const uint64_t *)(const void *)&from->nand,
-		     sizeof(to->nand));
-	to->nand.programmed_pages = levels.programmed_pages;
-	to->nand.erase_count_max = levels.erase_count_max;
-	to->nand.erase_count_sum = levels.erase_count_sum;
-	to->nand.page_erases = levels.page_erases;
-	to->nand.page_erases_sq = levels.page_erases_sq;
-}
-
-static void since_mark(const struct slate_dev *d, struct slate_stats *out)
-{
-	if (d->ftl)
-		out->ftl = *d->ftl->ops->stats(d->ftl);
-	else
-		slate_no_ftl_stats(&out->ftl);
-	if (d->gone)
-		slate_add_ftl_stats(&out->ftl, d->gone);
-	d->nand->ops->get_stats(d->nand, &out->nand);
-}
-
-void slate_get_stats(const struct slate_dev *d, struct slate_stats *out)
-{
-	struct slate_stats *now = malloc(sizeof(*now));
-
-	SSD_ASSERT(now);
-	since_mark(d, now);
-	*out = d->before;
-	add_stats(out, now);
-	free(now);
-}
-
-/* A recording's end has all of its commands. */
-static void keep_for_record(struct slate_dev *d)
-{
-	struct slate_stats *now = malloc(sizeof(*now));
-
-	SSD_ASSERT(now);
-	slate_get_stats(d, now);
-	for (unsigned int op = 0; op < NAND_NOPS; op++)
-		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
-			d->record_before[op][s] += now->nand.ops[op][s];
-	free(now);
-}
-
-void slate_reset_stats(struct slate_dev *d)
-{
-	if (d->record)
-		keep_for_record(d);
-	forget_statistics(d);
-	if (d->causes)
-		memset(d->causes, 0, sizeof(*d->causes));
-	d->mark_count = 0;
-}
-
-uint32_t slate_dies(const struct slate_dev *d)
-{
-	return (uint32_t)geo_dies(&d->profile.array.geo);
-}
-
-uint32_t slate_channels(const struct slate_dev *d)
-{
-	return d->profile.array.geo.channels;
-}
-
-/* i: as in busy_before. */
-static uint64_t busy_since_mark(const struct slate_dev *d, uint32_t i)
-{
-	const struct nand_array *a = nand_array_of(d->nand);
-	uint32_t at = i / NAND_NSOURCES, dies = slate_dies(d);
-	enum nand_source s = (enum nand_source)(i % NAND_NSOURCES);
-
-	return at < dies ? nand_array_die_busy_ns(a, at, s) : nand_array_bus_busy_ns(a, at - dies, s);
-}
-
-static uint64_t busy_ns(const struct slate_dev *d, uint32_t at, enum nand_source s)
-{
-	uint32_t i = at * NAND_NSOURCES + (uint32_t)s;
-
-	return d->busy_before[i] + busy_since_mark(d, i);
-}
-
-uint64_t slate_die_busy_ns(const struct slate_dev *d, uint32_t die, enum nand_source s)
-{
-	SSD_ASSERT(die < slate_dies(d));
-	return busy_ns(d, die, s);
-}
-
-uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nand_source s)
-{
-	SSD_ASSERT(channel < slate_channels(d));
-	return busy_ns(d, slate_dies(d) + channel, s);
-}
-
-int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
-	       const char label[SLATE_LABEL_BYTES])
-{
-	struct mark *m;
-
-	if (d->mark_count == SLATE_MARKS_MAX)
-		return SSD_E_NOSPC;
-	m = &d->marks[d->mark_count++];
-	m->mark.kind = kind;
-	m->mark.at_ns = now_ns;
-	memcpy(m->mark.label, label, SLATE_LABEL_BYTES);
-	m->mark.label[SLATE_LABEL_BYTES] = 0;
-	if (d->record)
-		record_mark(d->record, now_ns, &m->mark);
-	since_mark(d, &m->interval);
-	add_stats(&d->before, &m->interval);
-	for (uint32_t i = 0; i < busy_bytes(d) / sizeof(uint64_t); i++)
-		d->busy_before[i] += busy_since_mark(d, i);
-	begin_interval(d);
-	return SSD_OK;
-}
-
-uint32_t slate_mark_count(const struct slate_dev *d)
-{
-	return d->mark_count;
-}
-
-void slate_get_mark(const struct slate_dev *d, uint32_t i, struct slate_mark *mark,
-		    struct slate_stats *interval)
-{
-	SSD_ASSERT(i < d->mark_count);
-	*mark = d->marks[i].mark;
-	*interval = d->marks[i].interval;
 }

@@ -124,4 +124,16 @@ uint32_t slate_mark_count(const struct slate_dev *d);
 void slate_get_mark(const struct slate_dev *d, uint32_t i, struct slate_mark *mark,
 		    struct slate_stats *interval);
 
+/*
+ * The histogram of an operation's latencies, as far as slate_keep_causes() asked for it:
+ * each bucket that has I/Os, in ascending order. mark: the one that ends the interval, or
+ * SLATE_NO_MARK: all since the counters were reset. Values below 2 * SLATE_BUCKETS_AN_OCTAVE have
+ * a bucket each.
+ */
+#define SLATE_NO_MARK UINT32_MAX
+#define SLATE_BUCKETS_AN_OCTAVE 1024u
+typedef void slate_bucket_fn(void *opaque, uint64_t floor_ns, uint64_t ios);
+void slate_each_bucket(const struct slate_dev *d, uint32_t mark, enum ftl_op op, slate_bucket_fn *fn,
+		       void *opaque);
+
 #endif

@@ -21,6 +21,17 @@ int slate_keep_causes(struct slate_dev *d) SSD_MUST_CHECK;
  * first call at or after it, so that a series depends on nothing but the calls' times.
  */
 int slate_keep_series(struct slate_dev *d, uint64_t now_ns) SSD_MUST_CHECK;
+/* The end of the current row; UINT64_MAX: no series is kept. */
+uint64_t slate_series_end_ns(const struct slate_dev *d);
+
+/*
+ * Begin the series anew, with a column for each of the host's processors. At a row's end
+ * busy_ns(opaque, ns) stores in ns[0 .. count - 1] how long each was busy since a fixed moment,
+ * in ns. It is called from slate_submit(), slate_step() and slate_log(); for exact rows, call
+ * slate_step() at slate_series_end_ns(). Returns SSD_OK or SSD_E_NOMEM (no series is kept then).
+ */
+int slate_set_processors(struct slate_dev *d, uint64_t now_ns, uint32_t count,
+			 void (*busy_ns)(void *opaque, uint64_t *ns), void *opaque) SSD_MUST_CHECK;
 
 /* A picture of the log, for free(); NULL: there is no such log. */
 void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t *bytes) SSD_MUST_CHECK;

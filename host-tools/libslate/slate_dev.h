@@ -2,9 +2,11 @@
 /*
  * slate_dev.h - a drive from within: what the files of libslate share.
  *
- * slate.c        memory, opening and closing, requests, statistics
+ * slate.c        memory, opening and closing, requests
  * slate_power.c  power cuts, and mounting again
+ * slate_stats.c  statistics, marks
  * slate_log.c, slate_control.c  logs and orders
+ * slate_latency.c  histograms of latencies, of the whole time and by mark
  * slate_series.c counters by interval
  */
 #ifndef SLATE_DEV_H
@@ -13,6 +15,7 @@
 #include "array.h"
 #include "drive_file.h"
 #include "fault_plan.h"
+#include "hist.h"
 #include "profile.h"
 #include "slate.h"
 #include "slate_power.h"
@@ -23,8 +26,16 @@ struct slate_bucket {			/* I/Os of like latency, and where their time went */
 	struct ftl_breakdown where;
 };
 
+/* It comes from one calloc(), so those of its memory pages that no I/O fell into take no memory. */
 struct slate_causes {
-	struct slate_bucket bucket[FTL_NOPS][FTL_HIST_BUCKETS];
+	struct slate_bucket bucket[FTL_NOPS][HIST_BUCKETS];
+	uint64_t marked[FTL_NOPS][HIST_BUCKETS];	/* ios of each bucket at the last mark */
+	uint32_t begin[FTL_NOPS], end[FTL_NOPS];	/* no I/O fell into buckets outside */
+};
+
+struct slate_hist_bucket {		/* of a mark's interval */
+	uint64_t ios;
+	uint32_t op, bucket;
 };
 
 struct slate_series;
@@ -32,6 +43,8 @@ struct slate_series;
 struct mark {
 	struct slate_mark mark;
 	struct slate_stats interval;
+	struct slate_hist_bucket *hist;	/* by op, then bucket; NULL: no I/O, or not kept */
+	uint32_t buckets;
 };
 
 struct region {
@@ -51,6 +64,7 @@ struct slate_dev {
 	struct drive_file file;
 	char *path;			/* of the drive file; NULL: none */
 	bool was_there;
+	bool broken;			/* slate_guarded() */
 	struct nand *nand;
 	struct ftl *ftl;		/* NULL: it did not mount; what it is, profile.ops tells */
 	struct ftl_host host;
@@ -77,6 +91,9 @@ struct slate_dev {
 	struct slate_causes *causes;	/* NULL: not kept */
 	struct slate_series *series;	/* NULL: not kept */
 	uint64_t series_ns;		/* its interval ends then; UINT64_MAX: not kept */
+	uint32_t processors;		/* of the host; 0: not known */
+	void (*processors_busy_ns)(void *opaque, uint64_t *ns);
+	void *processors_opaque;
 	uint64_t since_ns;		/* counters were reset by an order */
 	uint64_t *note;			/* of its life, in the image: enum slate_note */
 	struct fault_plan faults;
@@ -96,21 +113,33 @@ struct slate_dev {
 
 static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io *io)
 {
-	struct slate_bucket *b = &c->bucket[io->op][ftl_hist_bucket(io->done_ns - io->submit_ns)];
+	uint32_t at = hist_bucket(io->done_ns - io->submit_ns);
+	struct slate_bucket *b = &c->bucket[io->op][at];
 
+	if (at < c->begin[io->op])
+		c->begin[io->op] = at;
+	if (at >= c->end[io->op])
+		c->end[io->op] = at + 1;
 	b->ios++;
 	ftl_breakdown_add(&b->where, &io->where);
 }
 
-/* slate.c */
+/*
+ * slate.c. Call the core of a drive from a file, which others may have written. A failed assertion
+ * does not end the program: it returns false, and the FTL must not be called again.
+ */
+bool slate_guarded(void (*call)(void *), void *arg);
 /* In memory of zeroes; d->ftl is NULL if it fails. */
 int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
 typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,
 				   unsigned int count);
 void slate_set_hooks(struct slate_dev *d, slate_command_hook done);
+/* slate_stats.c */
+size_t slate_busy_bytes(const struct slate_dev *d);	/* of busy_before */
+void slate_forget_statistics(struct slate_dev *d);
 void slate_add_ftl_stats(struct ftl_stats *to, const struct ftl_stats *from);
 void slate_no_ftl_stats(struct ftl_stats *s);
-/* The time for the core; false: the drive has no power. */
+/* slate.c. The time for the core; false: the drive has no power. */
 bool slate_core_time(struct slate_dev *d, uint64_t *now_ns);
 /* slate_control.c: the plan of faults as the array's hooks, NULL without entries. */
 void slate_fault_hooks(const struct slate_dev *d, struct nand_hooks *h);
@@ -120,6 +149,11 @@ void slate_series_note(struct slate_series *s, const struct ftl_io *io);
 void slate_series_restart(struct slate_dev *d, uint64_t now_ns);
 void slate_series_free(struct slate_dev *d);
 void *slate_log_series(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
+/* slate_latency.c. mark: the interval that ends now. */
+void slate_causes_mark(struct slate_causes *c, struct mark *m);
+void slate_causes_restart(struct slate_dev *d);
+void slate_forget_marks(struct slate_dev *d);
+void *slate_log_latency(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
 /* slate_log.c. An empty log of `bytes`; what the FTL says of a block. */
 void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes);
 /* slate_power.c. fails: the planned moment has come; mount: slate_start_ftl(), its commands counted. */

@@ -177,57 +177,6 @@ static void *log_counters(const struct slate_dev *d, uint64_t now_ns, size_t *by
 	return l;
 }
 
-/* ---- latency -------------------------------------------------------------- */
-
-int slate_keep_causes(struct slate_dev *d)
-{
-	if (!d->causes)
-		d->causes = calloc(1, sizeof(*d->causes));
-	return d->causes ? SSD_OK : SSD_E_NOMEM;
-}
-
-static uint32_t buckets_used(const struct slate_causes *c)
-{
-	uint32_t n = 0;
-
-	for (unsigned int op = 0; op < FTL_NOPS; op++)
-		for (uint32_t i = 0; i < FTL_HIST_BUCKETS; i++)
-			n += c->bucket[op][i].ios > 0;
-	return n;
-}
-
-static void put_buckets(struct slate_latency_entry *to, const struct slate_causes *c)
-{
-	for (uint32_t at = 0; at < FTL_NOPS * FTL_HIST_BUCKETS; at++) {
-		uint32_t op = at / FTL_HIST_BUCKETS, i = at % FTL_HIST_BUCKETS;
-		const struct slate_bucket *b = &c->bucket[op][i];
-
-		if (!b->ios)
-			continue;
-		to->op = op;
-		to->from_ns = ftl_hist_floor(i);
-		to->below_ns = i + 1 < FTL_HIST_BUCKETS ? ftl_hist_floor(i + 1) : UINT64_MAX;
-		to->ios = b->ios;
-		memcpy(to->cause_ns, &b->where, sizeof(to->cause_ns));
-		to++;
-	}
-}
-
-static void *log_latency(const struct slate_dev *d, uint64_t now_ns, size_t *bytes)
-{
-	uint32_t entries = d->causes ? buckets_used(d->causes) : 0;
-	struct slate_log_latency *l;
-
-	*bytes = sizeof(*l) + entries * sizeof(struct slate_latency_entry);
-	l = slate_new_log(d, now_ns, SLATE_LOG_LATENCY, *bytes);
-	l->entries = entries;
-	l->entry_bytes = sizeof(struct slate_latency_entry);
-	l->causes = SLATE_WIRE_CAUSES;
-	if (entries)
-		put_buckets((struct slate_latency_entry *)(void *)(l + 1), d->causes);
-	return l;
-}
-
 /* ---- blocks ---------------------------------------------------------------- */
 
 static struct slate_wear_entry wear_of(const struct slate_dev *d, uint32_t b)
@@ -353,7 +302,7 @@ void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t 
 	static void *(*const make[])(const struct slate_dev *, uint64_t, size_t *) = {
 		[SLATE_LOG_IDENTITY - SLATE_LOG_IDENTITY] = log_identity,
 		[SLATE_LOG_COUNTERS - SLATE_LOG_IDENTITY] = log_counters,
-		[SLATE_LOG_LATENCY - SLATE_LOG_IDENTITY] = log_latency,
+		[SLATE_LOG_LATENCY - SLATE_LOG_IDENTITY] = slate_log_latency,
 		[SLATE_LOG_BLOCKS - SLATE_LOG_IDENTITY] = log_blocks,
 		[SLATE_LOG_WEAR - SLATE_LOG_IDENTITY] = log_wear,
 		[SLATE_LOG_FAULTS - SLATE_LOG_IDENTITY] = log_faults,

@@ -69,6 +69,12 @@ static int check_plan(const struct slate_dev *d, uint64_t now_ns, const struct s
 		return refuse(err, "a recording cannot tell of it; open the drive without one");
 	if (plan->when == SLATE_CUT_AFTER_COMMANDS && !plan->value)
 		return refuse(err, "after 0 commands; say 1 or more, or now");
+	if (plan->when == SLATE_CUT_AT_NS && plan->value > SLATE_CUT_NS_MAX) {
+		snprintf(err, SLATE_ERR_BYTES, "a power cut: at %llu ns, and the latest moment is %llu ns; name "
+			 "an earlier one", (unsigned long long)plan->value,
+			 (unsigned long long)SLATE_CUT_NS_MAX);
+		return SSD_E_INVAL;
+	}
 	if (plan->when == SLATE_CUT_AT_NS && plan->value < now_ns) {
 		snprintf(err, SLATE_ERR_BYTES, "a power cut: at %llu ns, and the drive's clock is at %llu "
 			 "ns already; name a later moment", (unsigned long long)plan->value,
@@ -188,6 +194,11 @@ int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTE
 	int result;
 
 	SSD_ASSERT(!d->power.on && now_ns >= d->power.cut_ns);
+	if (d->broken) {
+		snprintf(err, SLATE_ERR_BYTES, "drive file %s: what it holds contradicts itself: the drive "
+			 "stays off; restore it from a copy", d->path);
+		return SSD_E_CORRUPT;
+	}
 	result = keep_counts(d);
 	if (!result) {
 		madvise(d->ftl_mem.at, d->ftl_mem.bytes, MADV_DONTNEED);	/* zeroes again */

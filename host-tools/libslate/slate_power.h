@@ -15,6 +15,9 @@
  * drive had not told it never will, and those it told with a later done_ns the shell has
  * to disown. Whether a lost write is there afterwards is for the FTL's durability to say.
  *
+ * If the content of a drive file turns out to contradict itself, the drive loses its power in
+ * slate_submit() or slate_step(), and does not get it back.
+ *
  * Off: what is submitted is lost, slate_step() says FTL_IDLE, nothing is in flight.
  *
  * A mount is not cut: a moment that falls into one is moved to its end.
@@ -36,6 +39,9 @@ struct slate_cut_plan {
 	uint64_t value;
 	uint64_t seed;			/* with the number of cuts before: what torn cells hold */
 };
+
+/* The latest moment that may be planned, 36 years: a shell may add to it in signed nanoseconds. */
+#define SLATE_CUT_NS_MAX (UINT64_C(1) << 60)
 
 /* A plan replaces the one before. SSD_E_INVAL, with a sentence: no such moment to come. */
 int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,

@@ -106,6 +106,9 @@ static void count(const struct slate_dev *d, struct slate_series *s, uint64_t *w
 		to = put_op(to, &s->stats.ftl.op[op]);
 	to = put_drive(d, to, &s->stats);
 	to = put_busy(d, to);
+	if (d->processors)
+		d->processors_busy_ns(d->processors_opaque, to);
+	to += d->processors;
 	SSD_ASSERT(to == words + s->words);
 }
 
@@ -184,7 +187,7 @@ void slate_series_restart(struct slate_dev *d, uint64_t now_ns)
 
 int slate_keep_series(struct slate_dev *d, uint64_t now_ns)
 {
-	uint32_t words = BUSY_AT + slate_dies(d) + slate_channels(d);
+	uint32_t words = BUSY_AT + slate_dies(d) + slate_channels(d) + d->processors;
 	struct slate_series *s;
 
 	if (d->series)
@@ -198,6 +201,21 @@ int slate_keep_series(struct slate_dev *d, uint64_t now_ns)
 	d->series = s;
 	slate_series_restart(d, now_ns);
 	return SSD_OK;
+}
+
+int slate_set_processors(struct slate_dev *d, uint64_t now_ns, uint32_t count,
+			 void (*busy_ns)(void *opaque, uint64_t *ns), void *opaque)
+{
+	slate_series_free(d);
+	d->processors = count;
+	d->processors_busy_ns = busy_ns;
+	d->processors_opaque = opaque;
+	return slate_keep_series(d, now_ns);
+}
+
+uint64_t slate_series_end_ns(const struct slate_dev *d)
+{
+	return d->series_ns;
 }
 
 void slate_series_free(struct slate_dev *d)
@@ -223,6 +241,7 @@ void *slate_log_series(const struct slate_dev *d, uint64_t now_ns, size_t *bytes
 	l->drive_words = SLATE_SERIES_DRIVE_WORDS;
 	l->dies = slate_dies(d);
 	l->channels = slate_channels(d);
+	l->processors = d->processors;
 	if (s) {
 		uint64_t *to = (uint64_t *)(void *)(l + 1);
 

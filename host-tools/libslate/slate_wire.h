@@ -246,7 +246,7 @@ struct slate_log_error {		/* 560 bytes */
  * A row of SLATE_LOG_SERIES: what was counted in one interval, as 64-bit words. SLATE_WIRE_OPS
  * times SLATE_SERIES_OP_COUNTERS (an I/O counts when the drive knows its end), then
  * SLATE_SERIES_DRIVE_COUNTERS, then for each die and each channel how long the commands that
- * were given to it occupy it.
+ * were given to it occupy it, then for each of the host's processors how long it was busy.
  */
 #define SLATE_SERIES_OP_COUNTERS(X) \
 	X(ios) X(bytes) X(latency_sum_ns) X(latency_max_ns) \
@@ -271,7 +271,8 @@ struct slate_log_series {		/* 80 bytes, then the rows */
 	uint32_t rows, row_bytes;	/* the last one is of the interval that goes on */
 	uint32_t ops, op_words, drive_words;
 	uint32_t dies, channels;
-	uint32_t reserved[3];
+	uint32_t processors;		/* 0: not known */
+	uint32_t reserved[2];
 };
 
 /* ---- vendor admin commands (of a namespace) ------------------------------------------ */

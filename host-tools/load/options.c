@@ -4,6 +4,7 @@
  * told with its option, and what would be right.
  */
 #define _GNU_SOURCE
+#include "closest.h"
 #include "load.h"
 
 #include <getopt.h>
@@ -18,7 +19,7 @@ static const char help[] =
 "Replay a trace on a block device with io_uring (fixed buffers, a registered file), and\n"
 "tell the latency of every request. DEVICE is a block device, or the character device of\n"
 "an NVMe namespace (/dev/ng0n1): then each request is NVMe passthrough commands. TRACE\n"
-"is a file (msr, ssdsim, blkparse, fio, native or content; plain, .gz or .zst), - for\n"
+"is a file (msr, ssdsim, disksim, blkparse, fio, native or content; plain, .gz or .zst), - for\n"
 "standard input, or a generator: gen:rand4k,foot=1GiB,n=100000[,seed=1][,read=PERMILLE]\n"
 "[,fill=128KiB][,gap=NS][,content=zero|random|text|similar], gen:seq128k,foot=1GiB.\n"
 "\n"
@@ -155,7 +156,7 @@ static int check_options(const struct load_options *o, const bool *seen)
 int load_options_parse(struct load_options *o, int argc, char **argv)
 {
 	bool seen[OPT_HELP - 256 + 1] = { false };
-	char err[TRACE_ERR_BYTES];
+	char err[TRACE_ERR_BYTES], why[192];
 	int c;
 
 	opterr = 0;
@@ -165,8 +166,7 @@ int load_options_parse(struct load_options *o, int argc, char **argv)
 			exit(0);
 		}
 		if (c == '?')
-			return load_fail(LOAD_USAGE, "%s: there is no such option, or its value is missing or too "
-					 "much: see --help", argv[optind - 1]);
+			return load_fail(LOAD_USAGE, "%s", closest_complaint(long_options, argv[optind - 1], why));
 		if (c < TRACE_OPT)
 			seen[c - 256] = true;
 		if (!take_option(o, c, optarg, err))

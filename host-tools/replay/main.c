@@ -217,6 +217,22 @@ static void tell_wall(const struct replay *r, double wall_s)
 		u.ru_maxrss >> 10);
 }
 
+/* Such reads cost only a look-up, so their latencies say nothing about a drive with data. */
+static void tell_unwritten(const struct replay *r)
+{
+	struct slate_stats *s = malloc(sizeof(*s));
+	uint64_t reads, unwritten;
+
+	SSD_ASSERT(s);
+	slate_get_stats(r->dev, s);
+	reads = s->ftl.op[FTL_READ].ios;
+	unwritten = s->ftl.unwritten_reads;
+	free(s);
+	if (unwritten)
+		fprintf(stderr, "slate-replay: note: %" PRIu64 " of %" PRIu64 " reads found only sectors that were "
+			"never written, and took no flash read: --fill 100 writes the drive first\n", unwritten, reads);
+}
+
 static void tell_notes(const struct replay *r)
 {
 	uint64_t errors = 0;
@@ -225,6 +241,7 @@ static void tell_notes(const struct replay *r)
 		if (trace_many_devices(r->stream[i].trace))
 			fprintf(stderr, "slate-replay: note: %s has requests of several devices, and all went to "
 				"one drive: --device chooses one\n", trace_name(r->stream[i].trace));
+	tell_unwritten(r);
 	for (unsigned int op = 0; op < FTL_NOPS; op++)
 		errors += r->account.errors[op];
 	if (errors)

@@ -6,7 +6,8 @@
 #define _GNU_SOURCE
 #include "replay.h"
 
-#include <getopt.h>
+#include "closest.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static const char help[] =
 "usage: slate-replay --profile FILE [option ...] TRACE ...\n"
 "\n"
 "Replay traces on an emulated SSD in virtual time. TRACE is a file (msr, ssdsim,\n"
-"blkparse, fio, native or content; plain, .gz or .zst), - for standard input, or a generator:\n"
+"disksim, blkparse, fio, native or content; plain, .gz or .zst), - for standard input, or a generator:\n"
 "gen:rand4k,foot=3400MiB,n=3000000[,seed=1][,read=PERMILLE][,fill=128KiB][,gap=NS]\n"
 "[,content=zero|random|text|similar],\n"
 "gen:seq128k,foot=1GiB. Several traces are several streams.\n"
@@ -25,8 +26,8 @@ static const char help[] =
 "  --set SECTION.KEY=V    override a value of the profile; repeatable\n"
 "  --drive FILE           a drive file; made if it is not there\n"
 "  --ephemeral            start from the drive file and leave it as it is\n"
-"  --fill PERMILLE        first write so much of the drive in order, at once\n"
-"  --age PERMILLE         then overwrite so much of it in random units (1000: once)\n"
+"  --fill PCT             first write this much of the drive in order, at once (0 .. 100)\n"
+"  --age X                then overwrite X times its capacity in random units (0 .. 100)\n"
 "how\n"
 "  --closed QD            so many requests in flight of each stream (default: 1)\n"
 "  --think                ... keep the gaps between the trace's times as think times\n"
@@ -137,13 +138,15 @@ static int add_set(struct replay_options *o, const char *text)
 	return 0;
 }
 
-static int add_precondition(struct replay_options *o, int c, const char *text, uint64_t high)
+/* --fill is in per cent, --age in times the capacity; the profile's keys are in permille. */
+static int add_precondition(struct replay_options *o, int c, const char *text, unsigned int places)
 {
+	char err[TRACE_ERR_BYTES];
 	uint64_t v;
 	char *set;
 
-	if (get_number(c, text, 0, high, &v))
-		return REPLAY_USAGE;
+	if (!trace_take_share(option_name(c), text, places, 100, &v, err))
+		return replay_fail(REPLAY_USAGE, "%s", err);
 	if (asprintf(&set, "precondition.%s_permille=%" PRIu64, option_name(c), v) < 0)
 		return replay_fail(REPLAY_FAILED, "no memory");
 	return add_set(o, set);
@@ -205,9 +208,9 @@ static int take_option(struct replay_options *o, int c, const char *text)
 		o->drive = text;
 		return 0;
 	case OPT_FILL:
-		return add_precondition(o, c, text, 1000);
+		return add_precondition(o, c, text, 1);
 	case OPT_AGE:
-		return add_precondition(o, c, text, 100000);
+		return add_precondition(o, c, text, 3);
 	case OPT_CLOSED:
 		result = get_number(c, text, 1, 65536, &v);
 		o->loop = REPLAY_CLOSED;
@@ -297,6 +300,7 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 int replay_options_parse(struct replay_options *o, int argc, char **argv)
 {
 	unsigned int loops = 0;
+	char why[192];
 	bool speed = false;
 	int c, result = 0;
 
@@ -307,8 +311,8 @@ int replay_options_parse(struct replay_options *o, int argc, char **argv)
 			exit(0);
 		}
 		if (c == '?')
-			return replay_fail(REPLAY_USAGE, "%s: there is no such option, or its value is missing "
-					   "or too much: see --help", argv[optind - 1]);
+			return replay_fail(REPLAY_USAGE, "%s",
+					   closest_complaint(long_options, argv[optind - 1], why));
 		loops += c == OPT_OPEN || c == OPT_CLOSED || c == OPT_RECORDED;
 		speed = speed || c == OPT_SPEED;
 		result = take_option(o, c, optarg);

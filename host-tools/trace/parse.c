@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* parse.c - the formats of fixed columns: msr and ssdsim. See trace.h for their sources. */
+/* parse.c - the formats of fixed columns: msr, ssdsim and disksim. See trace.h for their sources. */
 #include "parse.h"
 
 #define SECTOR_BYTES 512u
@@ -108,5 +108,36 @@ enum line_kind parse_ssdsim(struct parse *p, const char *s, const char *end, str
 	row->op = op ? TRACE_READ : TRACE_WRITE;
 	row->offset = lba * SECTOR_BYTES;
 	row->bytes = sectors * SECTOR_BYTES;
+	return LINE_ROW;
+}
+
+/* ---- DiskSim ------------------------------------------------------------------ */
+
+enum line_kind parse_disksim(struct parse *p, const char *s, const char *end, struct trace_row *row,
+			     const char **why)
+{
+	uint64_t block, blocks, flags;
+
+	(void)p;
+	s = skip_blanks(s, end);
+	if (!take_millionths(&s, end, &row->at_ns)) {
+		*why = "ARRIVAL_MS (column 1) is no decimal of milliseconds, such as 1.25";
+		return LINE_BAD;
+	}
+	if (!take_column(&s, end, &row->device) || !take_column(&s, end, &block) || !take_column(&s, end, &blocks)) {
+		*why = "whole numbers are expected behind the time: DEVICE BLOCK BLOCKS";
+		return LINE_BAD;
+	}
+	if (!take_last_hex(s, end, &flags)) {
+		*why = "FLAGS (column 5) is no hexadecimal number, or more columns follow";
+		return LINE_BAD;
+	}
+	if (block > SECTORS_MAX || blocks > SECTORS_MAX) {
+		*why = "BLOCK or BLOCKS (columns 3 and 4) is beyond 4 EiB";
+		return LINE_BAD;
+	}
+	row->op = flags & 1 ? TRACE_READ : TRACE_WRITE;
+	row->offset = block * SECTOR_BYTES;
+	row->bytes = blocks * SECTOR_BYTES;
 	return LINE_ROW;
 }

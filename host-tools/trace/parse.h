@@ -42,7 +42,7 @@ struct parse {
 typedef enum line_kind parse_line(struct parse *p, const char *s, const char *end,
 				  struct trace_row *row, const char **why);
 
-parse_line parse_native, parse_msr, parse_ssdsim, parse_blkparse, parse_fio;
+parse_line parse_native, parse_msr, parse_ssdsim, parse_disksim, parse_blkparse, parse_fio;
 
 /* ---- pieces of a line ------------------------------------------------------ */
 
@@ -84,6 +84,41 @@ static inline bool take_column(const char **s, const char *end, uint64_t *out)
 		return false;
 	*s = after;
 	return true;
+}
+
+/* Take a decimal such as "1.25" and the blanks behind it: times 10^6, further places cut off. The
+ * point is required. */
+static inline bool take_millionths(const char **s, const char *end, uint64_t *out)
+{
+	uint64_t part = 0, scale = 1000000;
+
+	if (!take_u64(s, end, out) || *out > UINT64_MAX / 2000000 || *s == end || **s != '.')
+		return false;
+	for ((*s)++; *s < end && (unsigned char)(**s - '0') < 10; (*s)++) {
+		scale /= 10;
+		part += scale * (unsigned char)(**s - '0');
+	}
+	*out = *out * 1000000 + part;
+	if (*s < end && **s != ' ' && **s != '\t')
+		return false;
+	*s = skip_blanks(*s, end);
+	return true;
+}
+
+/* Hexadecimal digits to the end of the line. */
+static inline bool take_last_hex(const char *s, const char *end, uint64_t *out)
+{
+	const char *begin = s;
+
+	for (*out = 0; s < end && *s != ' ' && *s != '\t'; s++) {
+		unsigned int c = (unsigned char)*s | 0x20u;
+		unsigned int digit = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
+
+		if (digit > 15 || *out >> 60)
+			return false;
+		*out = *out << 4 | digit;
+	}
+	return s != begin && skip_blanks(s, end) == end;
 }
 
 /* The word at *s, which moves behind it and its blanks; its length, 0 at the end. */

@@ -21,11 +21,12 @@
 #define LINE_MAX_BYTES 4096u
 
 const char *const trace_format_names[TRACE_NFORMATS + 1] = {
-	"auto", "native", "msr", "ssdsim", "blkparse", "fio", "content", "generated", NULL
+	"auto", "native", "msr", "ssdsim", "disksim", "blkparse", "fio", "content", "generated", NULL
 };
 
 static parse_line *const parsers[TRACE_NFORMATS] = {
 	[TRACE_NATIVE] = parse_native, [TRACE_MSR] = parse_msr, [TRACE_SSDSIM] = parse_ssdsim,
+	[TRACE_DISKSIM] = parse_disksim,
 	[TRACE_BLKPARSE] = parse_blkparse, [TRACE_FIO] = parse_fio,
 };
 
@@ -227,6 +228,15 @@ static bool looks_like_ssdsim(const char *s, const char *end)
 	return true;
 }
 
+static bool looks_like_disksim(const char *s, const char *end)
+{
+	uint64_t v;
+
+	s = skip_blanks(s, end);
+	return take_millionths(&s, end, &v) && take_column(&s, end, &v) && take_column(&s, end, &v) &&
+	       take_column(&s, end, &v) && take_last_hex(s, end, &v);
+}
+
 static bool looks_like_blkparse(const char *s, const char *end)
 {
 	uint64_t v;
@@ -257,6 +267,8 @@ static enum trace_format tell_format(const char *s, const char *end)
 		return TRACE_BLKPARSE;
 	if (looks_like_ssdsim(s, end))
 		return TRACE_SSDSIM;
+	if (looks_like_disksim(s, end))
+		return TRACE_DISKSIM;
 	if (looks_like_msr(s, end))
 		return TRACE_MSR;
 	return TRACE_AUTO;
@@ -278,7 +290,7 @@ static int find_format(struct trace *t)
 	t->format = t->o.format ? t->o.format : tell_format(s, end);
 	if (t->format == TRACE_AUTO || t->format == TRACE_GENERATED) {
 		snprintf(t->err, sizeof(t->err), "trace %s: %s: name its format with --format (native, msr, "
-			 "ssdsim, blkparse, fio or content)", t->name,
+			 "ssdsim, disksim, blkparse, fio or content)", t->name,
 			 t->in.end ? "the first line is of no known format" : "is empty");
 		return -1;
 	}

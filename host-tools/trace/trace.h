@@ -15,6 +15,9 @@
  *             times in 100 ns, sizes in bytes
  *   ssdsim    ARRIVAL_NS DEVICE LBA SECTORS OP, sectors of 512 bytes, op 1 a read
  *             and 0 a write; a sixth column (content hashes) is not used
+ *   disksim   DiskSim's ASCII (Bucy et al., CMU-PDL-08-101): ARRIVAL_MS DEVICE BLOCK BLOCKS
+ *             FLAGS, a decimal of milliseconds, blocks of 512 bytes, flags in hexadecimal, of
+ *             which bit 0 is a read
  *   blkparse  blkparse's default text: MAJ,MIN CPU SEQ S.NS PID ACTION RWBS SECTOR + N;
  *             one ACTION counts (default Q), everything else is passed over
  *   fio       fio's iolog, version 2 (no times but 'wait') or 3 (times in us)
@@ -50,7 +53,7 @@
 #define TRACE_BYTES_MAX ((uint64_t)1 << 62)	/* end of a request */
 
 enum trace_format {
-	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_BLKPARSE, TRACE_FIO,
+	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_DISKSIM, TRACE_BLKPARSE, TRACE_FIO,
 	TRACE_CONTENT, TRACE_GENERATED,
 	TRACE_NFORMATS
 };

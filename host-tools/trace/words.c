@@ -95,13 +95,27 @@ bool trace_take_speed(const char *name, const char *text, uint64_t *out, char er
 	       refuse(err, "--%s %s: is no decimal 0.001 .. 1000000, of at most six places: give one", name, text);
 }
 
+bool trace_take_share(const char *name, const char *text, unsigned int places, uint64_t high, uint64_t *out,
+		      char err[TRACE_ERR_BYTES])
+{
+	uint64_t unit = TRACE_SPEED_ONE;
+
+	for (unsigned int i = 0; i < places; i++)
+		unit /= 10;
+	if (!parse_decimal(text, out) || *out > high * TRACE_SPEED_ONE || *out % unit)
+		return refuse(err, "--%s %s: is no decimal 0 .. %" PRIu64 " of at most %u place%s: give one", name, text,
+			      high, places, places == 1 ? "" : "s");
+	*out /= unit;
+	return true;
+}
+
 bool trace_take_option(struct trace_choice *c, enum trace_option option, const char *text,
 		       char err[TRACE_ERR_BYTES])
 {
 	switch (option) {
 	case TRACE_OPT_FORMAT:
 		return parse_format(text, &c->options.format) ||
-		       refuse(err, "--format %s: is none of native, msr, ssdsim, blkparse, fio, content: "
+		       refuse(err, "--format %s: is none of native, msr, ssdsim, disksim, blkparse, fio, content: "
 			      "give one of them", text);
 	case TRACE_OPT_DEVICE:
 		return parse_device(text, &c->options.device) ||

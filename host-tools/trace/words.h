@@ -23,6 +23,10 @@ bool trace_take_size(const char *name, const char *text, uint64_t low, uint64_t 
 /* A decimal 0.001 .. 1000000, times TRACE_SPEED_ONE. */
 bool trace_take_speed(const char *name, const char *text, uint64_t *out, char err[TRACE_ERR_BYTES]);
 
+/* Parses a decimal from 0 to high with at most `places` decimals; stores it times 10^places. */
+bool trace_take_share(const char *name, const char *text, unsigned int places, uint64_t high, uint64_t *out,
+		      char err[TRACE_ERR_BYTES]);
+
 /* Which rows of a trace, and where on the drive. */
 struct trace_choice {
 	struct trace_options options;

@@ -396,13 +396,14 @@ static void killed(unsigned int i, bool done)
 {
 	static struct world once;
 	char why[80] = "";
+	const char *refused;
 	struct nand *n;
 	bool good;
 
 	memcpy(copy, last, image_bytes);
-	good = nand_array_check_image(&c, copy) == SSD_OK;
+	good = nand_array_check_image(&c, copy, &refused) == SSD_OK;
 	if (!good) {
-		strcpy(why, "an image that is refused");
+		strncpy(why, refused, sizeof(why) - 1);
 	} else {
 		n = take_up();
 		good = fits(n, done ? NULL : &script[i - 1].w, &script[i].w, why) &&

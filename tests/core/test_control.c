@@ -772,6 +772,65 @@ static void latency_has_its_causes(void)
 	slate_close(dev);
 }
 
+struct seen_buckets {
+	uint32_t count;
+	uint64_t ios, floor_ns[4];
+};
+
+static void see_bucket(void *opaque, uint64_t floor_ns, uint64_t ios)
+{
+	struct seen_buckets *s = opaque;
+
+	if (s->count < 4)
+		s->floor_ns[s->count] = floor_ns;
+	s->count++;
+	s->ios += ios;
+}
+
+static struct seen_buckets buckets_of(uint32_t mark, enum ftl_op op)
+{
+	struct seen_buckets s = { 0 };
+
+	slate_each_bucket(dev, mark, op, see_bucket, &s);
+	return s;
+}
+
+/* 1,024 buckets an octave: a read of 55,460 ns is in one that is 32 ns wide. */
+static void histograms_of_marks_add_up(void)
+{
+	static const char label[SLATE_LABEL_BYTES] = "a job";
+	const uint64_t read_ns = READ + 200 + 1000;
+	struct seen_buckets all, first, second;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	make_stale();
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_BEGIN, label), SSD_OK);
+	EXPECT(reads_right(4));
+	EXPECT(reads_right(4));
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_END, label), SSD_OK);
+	EXPECT_EQ(buckets_of(0, FTL_READ).count, 0);
+	EXPECT_EQ(buckets_of(0, FTL_WRITE).ios, 8);
+	first = buckets_of(1, FTL_READ);
+	EXPECT_EQ(first.count, 1);
+	EXPECT_EQ(first.ios, 2);
+	EXPECT_EQ(first.floor_ns[0], read_ns / 32 * 32);
+	EXPECT_EQ(buckets_of(1, FTL_WRITE).count, 0);
+	EXPECT(reads_right(4));
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_POINT, label), SSD_OK);
+	second = buckets_of(2, FTL_READ);
+	EXPECT_EQ(second.ios, 1);
+	all = buckets_of(SLATE_NO_MARK, FTL_READ);
+	EXPECT_EQ(all.count, 1);
+	EXPECT_EQ(all.ios, 3);
+	slate_reset_stats(dev);
+	EXPECT_EQ(buckets_of(SLATE_NO_MARK, FTL_READ).count, 0);
+	EXPECT_EQ(buckets_of(SLATE_NO_MARK, FTL_WRITE).count, 0);
+	EXPECT(reads_right(4));
+	EXPECT_EQ(buckets_of(SLATE_NO_MARK, FTL_READ).ios, 1);
+	slate_close(dev);
+}
+
 static void blocks_and_wear(void)
 {
 	struct slate_plane_entry *e;
@@ -901,6 +960,7 @@ int main(int argc, char **argv)
 	RUN(counters_are_those_of_the_drive);
 	RUN(a_reset_counts_from_here);
 	RUN(latency_has_its_causes);
+	RUN(histograms_of_marks_add_up);
 	RUN(blocks_and_wear);
 	RUN(identity_and_errors);
 	RUN(health);

@@ -191,6 +191,13 @@ static void an_ephemeral_drive_leaves_the_file_alone(void)
 		EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
 		slate_close(dev);
 	}
+	EXPECT_EQ(open_it(NULL, true, NULL), 0);
+	for (uint32_t k = 2; k < 6; k++)	/* GC erases, and gives back */
+		for (uint32_t i = 0; i < UNITS; i++) {
+			content(i, k, page);
+			EXPECT_EQ(io(FTL_WRITE, i, 1), 0);
+		}
+	slate_close(dev);
 	EXPECT_EQ(file_hash(), before);
 }
 

@@ -338,6 +338,12 @@ static void plans(void)
 	run_until(500);
 	refused(SLATE_CUT_AT_NS, 499, "at 499 ns, and the drive's clock is at 500 ns already");
 	refused(SLATE_CUT_AFTER_COMMANDS, 0, "after 0 commands");
+	refused(SLATE_CUT_AT_NS, SLATE_CUT_NS_MAX + 1, "the latest moment is 1152921504606846976 ns");
+	refused(SLATE_CUT_AT_NS, UINT64_C(1) << 63, "the latest moment");
+	refused(SLATE_CUT_AT_NS, UINT64_MAX, "the latest moment");
+	plan(SLATE_CUT_AT_NS, SLATE_CUT_NS_MAX, 0);
+	EXPECT_EQ(slate_step(dev, now), SLATE_CUT_NS_MAX);
+	plan(SLATE_CUT_NEVER, 0, 0);
 	EXPECT(!power().planned);
 	plan(SLATE_CUT_AT_NS, 600, 0);		/* the later plan counts, */
 	plan(SLATE_CUT_AT_NS, 700, 0);
@@ -359,6 +365,30 @@ static void plans(void)
 	slate_close(dev);
 	close(fd);
 	unlink(path);
+}
+
+/* A cut planned during a mount takes effect when the mount ends; orders succeed until then. */
+static void orders_while_mounting(void)
+{
+	const struct slate_order collect = { .command = SLATE_FORCE_GC };
+	uint32_t planes;
+
+	make("ftl.buffer_units=0");
+	submit(0, FTL_WRITE, 0, 1);
+	run_until(BUS_NS + PROGRAM_NS);
+	plan(SLATE_CUT_NOW, 0, 0);
+	run_until(FTL_IDLE);
+	power_on(now);
+	EXPECT(power().ready_ns > now);
+	plan(SLATE_CUT_NOW, 0, 0);
+	EXPECT_EQ(power().planned_ns, power().ready_ns);
+	EXPECT_EQ(slate_set(dev, now, "ftl.gc_slice_pages=8"), SLATE_DONE);
+	EXPECT_EQ(slate_control(dev, now, &collect, &planes), SLATE_DONE);
+	EXPECT(slate_powered(dev));
+	run_until(FTL_IDLE);
+	EXPECT_EQ(power().cut_ns, power().ready_ns);
+	EXPECT(!slate_powered(dev));
+	slate_close(dev);
 }
 
 /* Counters go on over a cut, and a mark's interval has both sides of it. */
@@ -587,6 +617,7 @@ int main(int argc, char **argv)
 	RUN(off);
 	RUN(called_late);
 	RUN(plans);
+	RUN(orders_while_mounting);
 	RUN(statistics);
 	RUN(mount_fails);
 	RUN(many_cuts);

@@ -249,6 +249,8 @@ static void bad_overrides_are_named(void)
 
 	expect_error(small, "ftl.gc_mode=often", "ftl.gc_mode = 'often': must be blocking or sliced");
 	expect_error(small, "ftl.nothing=1", "no such key: ftl.nothing; [ftl] has: type unit_bytes");
+	expect_error(small, "ftl.opp=1", "no such key: ftl.opp; did you mean ftl.op_permille? [ftl] has: type");
+	expect_error(small, "ftl.bufer_units=1", "did you mean ftl.buffer_units? ");
 	expect_error(small, "nothing.ftl=1", "no such section: [nothing]");
 	expect_error(small, "gc_mode", "write it as section.key=value");
 	expect_error(small, "timing.read_ns=0", "timing.read_ns = '0': must be a whole number, 1 ..");
@@ -260,6 +262,23 @@ static void bad_overrides_are_named(void)
 	expect_error(small, "ftl.gc_urgent_blocks=5", "gc_urgent_blocks must be");
 	expect_error(small, "ftl.buffer_units=7", "buffer_units must be 0 or hold");
 	expect_error("nand-emu/profiles/none.ini", NULL, "none.ini: No such file or directory");
+}
+
+/* small.ini: 320 MiB raw, capacity_mib = 256. The later of the two keys counts. */
+static void over_provisioning_beats_a_files_capacity(void)
+{
+	static const char *const both[] = { "ftl.capacity_mib=200", "ftl.op_permille=600", NULL };
+	const char *small = "nand-emu/profiles/small.ini";
+
+	EXPECT_EQ(load(small, "ftl.op_permille=600"), SSD_OK);
+	EXPECT_EQ(p.ftl.capacity_bytes, 200u << 20);
+	EXPECT_EQ(p.capacity_mib, 0);
+	EXPECT_EQ(load(small, "ftl.capacity_mib=200"), SSD_OK);
+	EXPECT_EQ(p.ftl.capacity_bytes, 200u << 20);
+	EXPECT_EQ(load("nand-emu/profiles/default.ini", "ftl.capacity_mib=200"), SSD_OK);
+	EXPECT_EQ(p.ftl.capacity_bytes, 200u << 20);
+	EXPECT_EQ(profile_load(&p, small, both, err), SSD_E_INVAL);
+	EXPECT(strstr(err, "override: ftl.op_permille = 600: ftl.capacity_mib = 200 gives the exported size already"));
 }
 
 static void expect_file_error(const char *text, const char *says)
@@ -771,6 +790,7 @@ int main(void)
 	RUN(small_dac_runs);
 	RUN(overrides_win);
 	RUN(bad_overrides_are_named);
+	RUN(over_provisioning_beats_a_files_capacity);
 	RUN(bad_files_are_named);
 	RUN(gc_keys);
 	RUN(geometry_keys);

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run.sh SECONDS [WORD] - fuzz the array against its model (fuzz_nand.c) for so long,
-# and the trace readers (fuzz_trace.c) and XMatchPRO (fuzz_xmatch.c) for a sixth of it,
-# each with all that earlier runs found in build/fuzz, and print TAP. FUZZ_JOBS=2:
-# as many processes at once. Needs clang with libFuzzer, and skips without.
+# and drive files (fuzz_drive.c), the trace readers (fuzz_trace.c) and XMatchPRO
+# (fuzz_xmatch.c) for a sixth of that time each. All begin with what earlier runs found, in
+# build/fuzz. Print TAP. FUZZ_JOBS=2: two processes at once. Needs clang with libFuzzer, and skips without.
 # WORD: only tests whose name has it.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
@@ -32,6 +32,18 @@ fail() { # NAME LOG
 
 seed_fuzz_nand() { # CORPUS
 	$core/tests/core/test_storm -w "$1" >/dev/null
+}
+
+# Write each drive (of 12) as it is, and with one change of each table (of 13).
+seed_fuzz_drive() { # CORPUS
+	local drive table
+	for ((drive = 0; drive < 12; drive++)); do
+		printf '%b' "\\x$(printf %02x $drive)\1\17" >"$1/drive-$drive"
+		for ((table = 0; table < 13; table++)); do
+			printf '%b' "\\x$(printf %02x $drive)\1\17\\x$(printf %02x $table)\22\7\0\4\0\3\0\1\0\0\0" \
+				>"$1/drive-$drive-$table"
+		done
+	done
 }
 
 # Two bytes in front: the format (0: told), and the device (any).
@@ -72,6 +84,7 @@ seed_fuzz_xmatch() { # CORPUS
 }
 
 again_fuzz_nand() { echo "$core/tests/core/test_storm -f"; }
+again_fuzz_drive() { echo "$core/tests/fuzz/fuzz_drive_bin"; }
 again_fuzz_trace() { echo "$core/tests/fuzz/fuzz_trace_bin"; }
 again_fuzz_xmatch() { echo "$core/tests/fuzz/fuzz_xmatch_bin"; }
 
@@ -115,6 +128,7 @@ echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && 
 	why="$clang has no libFuzzer (libclang-rt is missing)"
 if [ -n "$why" ]; then
 	skip fuzz_nand "$why"
+	skip fuzz_drive "$why"
 	skip fuzz_trace "$why"
 	skip fuzz_xmatch "$why"
 	exit 0
@@ -122,6 +136,7 @@ fi
 # a small quarantine: each input is an array of its own, made and freed
 export ASAN_OPTIONS="quarantine_size_mb=8:${ASAN_OPTIONS:-}"
 fuzz fuzz_nand "$seconds" 2048 fuzz_nand test_storm
+fuzz fuzz_drive $((seconds / 6 + 1)) 400 fuzz_drive
 fuzz fuzz_trace $((seconds / 6 + 1)) 4096 fuzz_trace
 fuzz fuzz_xmatch $((seconds / 6 + 1)) 4096 fuzz_xmatch
 exit $failed

@@ -10,9 +10,8 @@
  *
  * All of it is done by one thread at a time, and the module's loading ends with it.
  *
- * Stack. A kernel thread has 16 KiB; struct ftl_stats alone, of which the core keeps a copy
- * on the stack in three places (lay_out() twice, begin_anew()), has more. So main() runs on
- * a stack of its own, from vmalloc() with its guard pages. What ends a case early,
+ * Stack. A kernel thread has 16 KiB, and the tests keep models of a drive on theirs. So
+ * main() runs on a stack of its own, from vmalloc() with its guard pages. What ends a case early,
  * core_case_ends(), leaves that stack at once: the next case begins at its top.
  */
 #include <linux/module.h>

@@ -124,7 +124,7 @@ class Bytes(Case):
         self.assertEqual((self.folder / "a").read_bytes(), (self.folder / "b").read_bytes())
         data = random.Random(1).randbytes(2 << 20)
         big = self.file("big", make([write(0, 1024, data), Request(0, READ, 0, 4 << 20)]))
-        self.assertEqual(self.json(big, "--check", "--fill", 1000)["check"]["wrong"], 0)
+        self.assertEqual(self.json(big, "--check", "--fill", 100)["check"]["wrong"], 0)
 
 
 def small_files():
@@ -308,7 +308,7 @@ class Check(Case):
         self.assertIn("8 of 1792 sectors read were wrong", done.stderr)
         more = ("--closed", 4, "--check", trace)
         self.assertEqual(self.json(*more), self.json(*more, "--read-back"))
-        tags = self.call("--profile", TINY, "--check", "--read-back", "gen:rand4k,foot=6M,n=2000", "--fill", 500)
+        tags = self.call("--profile", TINY, "--check", "--read-back", "gen:rand4k,foot=6M,n=2000", "--fill", 50)
         self.assertIn("read back: 12288 sectors, 0 wrong", tags.stderr)
         self.refused("--profile", TINY, "--read-back", trace, words=("--read-back is for --check",))
 

@@ -14,6 +14,7 @@ MSR = (
     "128166372003061639,usr,0,Write,0,4096,13\n"
     "128166372003061649,usr,1,write,512,512,13\n"
 )
+DISKSIM = "7.25 0 8 16 1\n  8.250001999 0 0 8 0\n9.750000 3 1 1 8000001\n"
 SSDSIM = "0 0 8 16 1\n1000 0 0 8 0\n2000 3 1 1 0 00ff00ff\n"
 BLKPARSE = """\
   8,16   5        1     0.000000000 18615  A   R 8 + 16 <- (8,17) 0
@@ -59,6 +60,17 @@ class Formats(Case):
             [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in rows],
             [("read", 4096, 8192, 0), ("write", 0, 4096, 1000), ("write", 512, 512, 2000)],
         )
+
+    def test_disksim(self):
+        """Milliseconds to the nanosecond; bit 0 of the flags is a read, whatever else they say."""
+        path = self.file("a", DISKSIM)
+        self.assertEqual(
+            [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in self.rows(path, "--open")],
+            [("read", 4096, 8192, 0), ("write", 0, 4096, 1_000_001), ("read", 512, 512, 2_500_000)],
+        )
+        self.assertEqual(self.json(path)["inputs"][0]["format"], "disksim")
+        self.assertEqual(self.json(path, "--device", "3")["inputs"][0]["rows"], 1)
+        self.assertEqual(len(self.requests(path, "--format", "disksim")), 3)
 
     def test_blkparse(self):
         path = self.file("a", BLKPARSE)
@@ -263,6 +275,13 @@ class Bad(Case):
             ("ssdsim", SSDSIM, "1 2 3 4 2", "OP (column 5)"),
             ("ssdsim", SSDSIM, "1 2 3 4 1 a b", "more than 6"),
             ("ssdsim", SSDSIM, "1 2 99999999999999999 4 1", "beyond 4 EiB"),
+            ("disksim", DISKSIM, "10 0 8 8 1", "ARRIVAL_MS"),
+            ("disksim", DISKSIM, "1.x 0 8 8 1", "ARRIVAL_MS"),
+            ("disksim", DISKSIM, "99999999999999999.0 0 8 8 1", "ARRIVAL_MS"),
+            ("disksim", DISKSIM, "1.5 0 8 -8 1", "DEVICE BLOCK BLOCKS"),
+            ("disksim", DISKSIM, "1.5 0 8 8 g", "FLAGS (column 5)"),
+            ("disksim", DISKSIM, "1.5 0 8 8 1 1", "FLAGS (column 5)"),
+            ("disksim", DISKSIM, "1.5 0 99999999999999999 8 1", "beyond 4 EiB"),
             ("blkparse", BLK_EVENTS, "8,16 5 2 zero 18615 Q R 8 + 16 [java]", "an event begins"),
             ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 Q X 8 + 16 [java]", "RWBS"),
             ("blkparse", BLK_EVENTS, "8,16 5 2 0.1 18615 Q R 8 - 16 [java]", "SECTOR + COUNT"),

@@ -39,6 +39,7 @@ class Options(unittest.TestCase):
             ((device,), "name a DEVICE and a TRACE"),
             ((device, trace, "more"), "more: one DEVICE"),
             (("--frobnicate", device, trace), "--frobnicate: there is no such option"),
+            (("--clsoed=8", device, trace), "--clsoed=8: there is no such option; did you mean --closed?"),
             (("--closed",), "--closed"),
             (("--closed", "0", device, trace), "--closed 0: is no whole number 1 .. 4096"),
             (("--closed", "5000", device, trace), "--closed 5000"),

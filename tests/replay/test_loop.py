@@ -115,7 +115,7 @@ class Loops(Case):
 
     def test_a_read_waits_for_a_write_of_its_die(self):
         self.assertEqual(
-            self.times("--open", "--fill", 1000, self.native("0 0 write 0 4096", "50000 0 read 8192 4096"))[
+            self.times("--open", "--fill", 100, self.native("0 0 write 0 4096", "50000 0 read 8192 4096"))[
                 0
             ],
             (0, WRITE),
@@ -124,7 +124,7 @@ class Loops(Case):
         rows = self.rows(
             "--open",
             "--fill",
-            1000,
+            100,
             self.native("0 0 write 0 4096", "50000 0 read 8192 4096", "50000 0 read 4096 4096"),
         )
         self.assertEqual(sorted(row["latency_ns"] for row in rows[1:]), [READ, WRITE - 50000 + READ])
@@ -143,6 +143,24 @@ class Loops(Case):
         self.assertEqual(self.rows("--open", self.file("a", f"0 0 0 8 0\n{far - 1} 0 0 8 0\n"))[1]["submit_ns"], far - 1)
         early, late = self.file("b", "0 0 0 8 0\n"), self.file("c", f"{far} 0 0 8 0\n")
         self.refused("--profile", TINY, "--open", "--common-clock", early, late, words=("c, line 1:", "146 years"))
+
+    def test_fill_and_age_are_per_cent_and_times(self):
+        """As in 'slate run'; the settings are in permille. A finer number is refused, not rounded."""
+        found = self.json("--fill", "12.5", "--age", "0.125", "gen:rand4k,foot=1M,n=4")["settings"]
+        self.assertEqual(
+            [line for line in found if "_permille" in line and line.startswith("precondition.")],
+            ["precondition.fill_permille=125", "precondition.age_permille=125"],
+        )
+        for option, value in (("--fill", "1000"), ("--fill", "12.55"), ("--fill", "-1"), ("--age", "0.1255"),
+                              ("--age", "101"), ("--age", "x")):
+            self.refused("--profile", TINY, option, value, "gen:rand4k,foot=1M,n=4",
+                         words=(f"{option} {value}: is no decimal 0 .. 100 of at most",))
+
+    def test_reads_of_what_was_never_written_are_told(self):
+        said = self.call("--profile", TINY, "gen:rand4k,foot=1M,n=100,read=1000").stderr
+        self.assertIn("note: 100 of 100 reads found only sectors that were never written", said)
+        said = self.call("--profile", TINY, "--fill", 100, "gen:rand4k,foot=1M,n=100,read=1000").stderr
+        self.assertNotIn("never written", said)
 
     def test_repeat(self):
         trace = self.native("1000 0 write 0 4096", "501000 0 write 4096 4096")

@@ -19,7 +19,7 @@ from slate_lib.errors import SlateError  # noqa: E402
 
 PROFILES = ROOT / "nand-emu" / "profiles"
 GOLDEN = ROOT / "tests" / "launcher" / "golden"
-WORDS = ("--closed", 8, "--fill", 1000, "--age", 1000, "gen:rand4k,foot=100M,n=6000,read=300")
+WORDS = ("--closed", 8, "--fill", 100, "--age", 1, "gen:rand4k,foot=100M,n=6000,read=300")
 
 
 @functools.cache
@@ -151,7 +151,7 @@ class Text(Replays):
         kinds = ("", "pen-", "superblock-", "rps-", "dac-", "dac-flex-", "ippbe-")
         for name in (f"{kind}small" for kind in kinds):
             with self.subTest(name=name):
-                words = ("--closed", 8, "--fill", 1000, "gen:rand4k,foot=60M,n=4000,content=text")
+                words = ("--closed", 8, "--fill", 100, "gen:rand4k,foot=60M,n=4000,content=text")
                 path = self.file(made(PROFILES / f"{name}.ini", *words))
                 shown = reports.of(runfiles.load(path))
                 raw = json.loads(path.read_text())

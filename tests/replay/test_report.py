@@ -241,8 +241,8 @@ class Report(Case):
         """99 reads of an idle drive, one behind a write."""
         lines = [f"{i * 1000000} 0 read 8192 4096" for i in range(1, 100)]
         trace = self.native("0 0 write 0 4096", "4096 0 read 0 512", *lines)
-        rows = self.rows("--open", "--fill", 1000, trace)
-        found = self.json("--open", "--fill", 1000, trace)["host"]["read"]["latency"]
+        rows = self.rows("--open", "--fill", 100, trace)
+        found = self.json("--open", "--fill", 100, trace)["host"]["read"]["latency"]
         seen = sorted(row["latency_ns"] for row in rows if row["op"] == "read")
         self.assertEqual((found["min_ns"], found["max_ns"]), (seen[0], seen[-1]))
         self.assertEqual(found["sum_ns"], sum(seen))
@@ -252,7 +252,7 @@ class Report(Case):
 
     def test_gc(self):
         """A drive overwritten four times: every figure from the array's own counts."""
-        found = self.json("gen:rand4k,foot=6M,n=6144", "--fill", 1000)
+        found = self.json("gen:rand4k,foot=6M,n=6144", "--fill", 100)
         programs = sum(found["nand"]["ops"]["program"].values())
         self.assertAlmostEqual(found["waf"], programs / 6144, places=9)
         self.assertGreater(found["waf"], 1)
@@ -312,7 +312,7 @@ class Report(Case):
 
     def test_timeline_after_the_warm_up(self):
         """It has what the figures have, and they are what they are without it; --read-back counts nowhere."""
-        words = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--warmup", 1500, "--fill", 1000)
+        words = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--warmup", 1500, "--fill", 100)
         plain, found = self.json(*words), self.json(*words, "--timeline", "--check", "--read-back")
         self.assertIsNone(plain["timeline"])
         line = found.pop("timeline")
@@ -341,7 +341,7 @@ class Report(Case):
             "--interval",
             5,
             "--fill",
-            1000,
+            100,
             "--check",
         )
         texts = []
@@ -356,7 +356,7 @@ class Report(Case):
 
     def test_payload(self):
         """Whether the drive keeps data does not change a single time."""
-        args = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--fill", 1000)
+        args = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--fill", 100)
         self.assertEqual(self.rows(*args), self.rows(*args, "--set", "ftl.payload=yes"))
         self.assertIn("keeps no data", self.call("--profile", TINY, *args).stdout)
         self.assertNotIn(
@@ -401,7 +401,7 @@ class Check(Case):
         for how in (("--closed", "16"), ("--open",)):
             for buffer in (0, 64):
                 found = self.json(
-                    *how, "--check", "--set", f"ftl.buffer_units={buffer}", "--fill", 500, trace
+                    *how, "--check", "--set", f"ftl.buffer_units={buffer}", "--fill", 50, trace
                 )
                 self.assertEqual(found["check"]["wrong"], 0)
                 self.assertGreater(found["check"]["sectors"], 20000)
@@ -430,7 +430,7 @@ class Recorded(Case):
         super().setUp()
         self.recording = self.folder / "recording.txt"
         self.first = self.json(
-            "gen:rand4k,foot=6M,n=3000,read=300", "--closed", 5, "--fill", 1000, "--set", "ftl.buffer_units=16",
+            "gen:rand4k,foot=6M,n=3000,read=300", "--closed", 5, "--fill", 100, "--set", "ftl.buffer_units=16",
             "--record", self.recording,
         )  # fmt: skip
 
@@ -446,7 +446,7 @@ class Recorded(Case):
 
     def test_from_the_arrival_times_alone(self):
         self.assertEqual(
-            self.json("--open", "--fill", 1000, "--set", "ftl.buffer_units=16", self.recording)["host"],
+            self.json("--open", "--fill", 100, "--set", "ftl.buffer_units=16", self.recording)["host"],
             self.first["host"],
         )
 

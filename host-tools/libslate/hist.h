@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hist.h - latency histogram of three significant digits, as HdrHistogram's (Tene):
- * exact below 2048 ns, then 1024 buckets an octave, each at most 1/1024 wide.
+ * exact below 2048 ns, then 1024 buckets an octave, each at most 1/1024 wide. The drive,
+ * slate-replay and slate-load count in these buckets; the guest's fio is built with them.
  */
-#ifndef SLATE_REPLAY_HIST_H
-#define SLATE_REPLAY_HIST_H
+#ifndef SLATE_HIST_H
+#define SLATE_HIST_H
 
 #include <stdint.h>
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * closest.h - the name that was probably meant by an unknown one, for messages.
+ */
+#ifndef SLATE_CLOSEST_H
+#define SLATE_CLOSEST_H
+
+#include <getopt.h>
+
+struct closest {
+	const char *word, *best;	/* best: NULL, nothing is near */
+	unsigned int distance;
+};
+
+/*
+ * Compare with one more name. A name is near if at most one letter and a quarter of the word
+ * differ, or if the word leaves letters of it out.
+ */
+void closest_see(struct closest *c, const char *name);
+/*
+ * A sentence about the option that getopt_long() just refused with '?': `word` is
+ * argv[optind - 1].
+ */
+const char *closest_complaint(const struct option *options, const char *word, char out[192]);
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * slate_stats.c - a drive's statistics and marks. See slate.h.
+ *
+ * They are kept in two parts: what the core has counted since the last
+ * mark, and `before`, the sum of all earlier intervals. So the maxima of an
+ * interval are its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nand_geom.h"
+#include "record.h"
+#include "slate_dev.h"
+
+size_t slate_busy_bytes(const struct slate_dev *d)
+{
+	return ((size_t)slate_dies(d) + slate_channels(d)) * NAND_NSOURCES * sizeof(uint64_t);
+}
+
+void slate_no_ftl_stats(struct ftl_stats *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		s->op[i].lat_min_ns = UINT64_MAX;
+}
+
+static void begin_interval(struct slate_dev *d)
+{
+	if (d->ftl)
+		d->ftl->ops->reset_stats(d->ftl);
+	d->nand->ops->reset_stats(d->nand);
+	free(d->gone);
+	d->gone = NULL;
+}
+
+void slate_forget_statistics(struct slate_dev *d)
+{
+	begin_interval(d);
+	memset(&d->before.nand, 0, sizeof(d->before.nand));
+	memset(d->busy_before, 0, slate_busy_bytes(d));
+	slate_no_ftl_stats(&d->before.ftl);
+}
+
+static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
+{
+	to->ios += from->ios;
+	to->bytes += from->bytes;
+	to->errors += from->errors;
+	to->lat_sum_ns += from->lat_sum_ns;
+	if (from->lat_min_ns < to->lat_min_ns)
+		to->lat_min_ns = from->lat_min_ns;
+	if (from->lat_max_ns > to->lat_max_ns)
+		to->lat_max_ns = from->lat_max_ns;
+	to->where.cell_ns += from->where.cell_ns;
+	to->where.bus_ns += from->where.bus_ns;
+	to->where.host_queue_ns += from->where.host_queue_ns;
+	to->where.gc_queue_ns += from->where.gc_queue_ns;
+	to->where.buffer_ns += from->where.buffer_ns;
+	to->where.map_ns += from->where.map_ns;
+	to->where.other_ns += from->where.other_ns;
+	to->where.link_ns += from->where.link_ns;
+}
+
+/* The counters behind op[] are uint64_t one after another. */
+static void add_counters(uint64_t *to, const uint64_t *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
+void slate_add_ftl_stats(struct ftl_stats *to, const struct ftl_stats *from)
+{
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		add_op(&to->op[i], &from->op[i]);
+	add_counters((uint64_t *)(void *)to + sizeof(to->op) / 8,
+		     (const uint64_t *)(const void *)from + sizeof(to->op) / 8,
+		     sizeof(*to) - sizeof(to->op));
+}
+
+static void add_stats(struct slate_stats *to, const struct slate_stats *from)
+{
+	struct nand_stats levels = from->nand;
+
+	slate_add_ftl_stats(&to->ftl, &from->ftl);
+	add_counters((uint64_t *)(void *)&to->nand, (const uint64_t *)(const void *)&from->nand,
+		     sizeof(to->nand));
+	to->nand.programmed_pages = levels.programmed_pages;
+	to->nand.erase_count_max = levels.erase_count_max;
+	to->nand.erase_count_sum = levels.erase_count_sum;
+	to->nand.page_erases = levels.page_erases;
+	to->nand.page_erases_sq = levels.page_erases_sq;
+}
+
+static void since_mark(const struct slate_dev *d, struct slate_stats *out)
+{
+	if (d->ftl)
+		out->ftl = *d->ftl->ops->stats(d->ftl);
+	else
+		slate_no_ftl_stats(&out->ftl);
+	if (d->gone)
+		slate_add_ftl_stats(&out->ftl, d->gone);
+	d->nand->ops->get_stats(d->nand, &out->nand);
+}
+
+void slate_get_stats(const struct slate_dev *d, struct slate_stats *out)
+{
+	struct slate_stats *now = malloc(sizeof(*now));
+
+	SSD_ASSERT(now);
+	since_mark(d, now);
+	*out = d->before;
+	add_stats(out, now);
+	free(now);
+}
+
+/* A recording's end has all of its commands. */
+static void keep_for_record(struct slate_dev *d)
+{
+	struct slate_stats *now = malloc(sizeof(*now));
+
+	SSD_ASSERT(now);
+	slate_get_stats(d, now);
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
+		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+			d->record_before[op][s] += now->nand.ops[op][s];
+	free(now);
+}
+
+void slate_reset_stats(struct slate_dev *d)
+{
+	if (d->record)
+		keep_for_record(d);
+	slate_forget_statistics(d);
+	slate_causes_restart(d);
+	slate_forget_marks(d);
+}
+
+uint32_t slate_dies(const struct slate_dev *d)
+{
+	return (uint32_t)geo_dies(&d->profile.array.geo);
+}
+
+uint32_t slate_channels(const struct slate_dev *d)
+{
+	return d->profile.array.geo.channels;
+}
+
+/* i: as in busy_before. */
+static uint64_t busy_since_mark(const struct slate_dev *d, uint32_t i)
+{
+	const struct nand_array *a = nand_array_of(d->nand);
+	uint32_t at = i / NAND_NSOURCES, dies = slate_dies(d);
+	enum nand_source s = (enum nand_source)(i % NAND_NSOURCES);
+
+	return at < dies ? nand_array_die_busy_ns(a, at, s) : nand_array_bus_busy_ns(a, at - dies, s);
+}
+
+static uint64_t busy_ns(const struct slate_dev *d, uint32_t at, enum nand_source s)
+{
+	uint32_t i = at * NAND_NSOURCES + (uint32_t)s;
+
+	return d->busy_before[i] + busy_since_mark(d, i);
+}
+
+uint64_t slate_die_busy_ns(const struct slate_dev *d, uint32_t die, enum nand_source s)
+{
+	SSD_ASSERT(die < slate_dies(d));
+	return busy_ns(d, die, s);
+}
+
+uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nand_source s)
+{
+	SSD_ASSERT(channel < slate_channels(d));
+	return busy_ns(d, slate_dies(d) + channel, s);
+}
+
+int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
+	       const char label[SLATE_LABEL_BYTES])
+{
+	struct mark *m;
+
+	if (d->mark_count == SLATE_MARKS_MAX)
+		return SSD_E_NOSPC;
+	m = &d->marks[d->mark_count++];
+	m->mark.kind = kind;
+	m->mark.at_ns = now_ns;
+	memcpy(m->mark.label, label, SLATE_LABEL_BYTES);
+	m->mark.label[SLATE_LABEL_BYTES] = 0;
+	if (d->record)
+		record_mark(d->record, now_ns, &m->mark);
+	if (d->causes)
+		slate_causes_mark(d->causes, m);
+	since_mark(d, &m->interval);
+	add_stats(&d->before, &m->interval);
+	for (uint32_t i = 0; i < slate_busy_bytes(d) / sizeof(uint64_t); i++)
+		d->busy_before[i] += busy_since_mark(d, i);
+	begin_interval(d);
+	return SSD_OK;
+}
+
+uint32_t slate_mark_count(const struct slate_dev *d)
+{
+	return d->mark_count;
+}
+
+void slate_get_mark(const struct slate_dev *d, uint32_t i, struct slate_mark *mark,
+		    struct slate_stats *interval)
+{
+	SSD_ASSERT(i < d->mark_count);
+	*mark = d->marks[i].mark;
+	*interval = d->marks[i].interval;
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Drive files in which numbers are wrong. Each is refused with a sentence that names what is
+ * wrong, and stays as it was; or it opens, all of it can be read, and what the host wrote
+ * is there. No number ends the program.
+ *
+ * tests/fuzz/fuzz_drive.c tries numbers at random.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array_impl.h"
+#include "drive_file.h"
+#include "slate.h"
+#include "slate_power.h"
+#include "test.h"
+
+#define UNIT 4096u
+#define UNITS 768u
+
+static const char shape[] =
+	"[geometry]\nchannels=2\nchips_per_channel=1\ndies_per_chip=1\nplanes_per_die=2\n"
+	"blocks_per_plane=24\npages_per_block=16\npage_bytes=4096\noob_bytes=256\n"
+	"[timing]\nread_ns=50000\nprogram_ns=200000\nerase_ns=1000000\nbus_ps_per_byte=1000\n"
+	"[ftl]\ncapacity_mib=3\ngc_stop_blocks=5\n";
+
+static const struct kind {
+	const char *name;
+	uint32_t seq_at;		/* of the OOB: a sequence of 5 bytes */
+	bool refuses_last;		/* the highest sequence; otherwise it is read-only */
+	const char *more[9];
+} kinds[] = {
+	{ "page", 0, false, { "ftl.type=page", "ftl.buffer_units=16" } },
+	{ "parity", 0, false, { "ftl.type=parity", "ftl.buffer_units=16", "geometry.order=fps",
+				"geometry.bits_per_cell=2" } },
+	{ "rtf", 0, false, { "ftl.type=rtf", "ftl.buffer_units=16", "geometry.order=fps",
+			     "geometry.bits_per_cell=2", "ftl.active_blocks=2" } },
+	{ "flex", 0, false, { "ftl.type=flex", "ftl.buffer_units=16", "geometry.order=rps",
+			      "geometry.bits_per_cell=2" } },
+	{ "nftl", 4, true, { "ftl.type=nftl", "ftl.buffer_units=0", "geometry.order=none",
+			     "ftl.gc_start_blocks=2", "ftl.gc_stop_blocks=2", "ftl.gc_urgent_blocks=1" } },
+	{ "superblock", 4, true, { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
+				   "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6" } },
+	{ "dac", 1, true, { "ftl.type=dac", "ftl.buffer_units=16" } },
+};
+
+#define NKINDS (sizeof(kinds) / sizeof(*kinds))
+enum { PAGE, PARITY, RTF, FLEX, NFTL, SUPERBLOCK, DAC };
+
+static char dir[] = "/tmp/slate-damage-XXXXXX", path[64], ini[64];
+static struct slate_dev *dev;
+static uint32_t version[UNITS];
+static uint8_t page[UNIT];
+static char err[SLATE_ERR_BYTES];
+static uint64_t now;
+static bool finished, assert_in_copy;
+
+/* ---- a drive ------------------------------------------------------------------- */
+
+static void content(uint32_t unit, uint32_t v)
+{
+	uint64_t s = ((uint64_t)v << 32 | unit) + 1;
+
+	for (uint32_t i = 0; i < UNIT / 8; i++) {
+		uint64_t w = v ? rnd(&s) : 0;
+
+		memcpy(page + 8 * i, &w, 8);
+	}
+}
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque, (void)io;
+	finished = true;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	(void)opaque;
+	SSD_ASSERT(!assert_in_copy);
+	if (io->op == FTL_WRITE)
+		memcpy(buf, page + at, len);
+	else if (buf)
+		memcpy(page + at, buf, len);
+	else
+		memset(page + at, 0, len);
+}
+
+static int open_drive(const char *from, bool ephemeral, const char *const *more)
+{
+	const struct ftl_host host = { on_done, on_copy, NULL };
+	struct slate_options o = { .profile = from, .overrides = more, .backing = path,
+				   .ephemeral = ephemeral };
+
+	now = 0;
+	*err = 0;
+	return slate_open(&o, &host, &dev, err);
+}
+
+static int io(enum ftl_op op, uint32_t unit)
+{
+	struct ftl_io i = { .op = op, .offset = (uint64_t)unit * UNIT, .bytes = op == FTL_FLUSH ? 0 : UNIT };
+
+	finished = false;
+	slate_submit(dev, now, &i);
+	while (!finished) {
+		uint64_t next = slate_step(dev, now);
+
+		if (finished)
+			break;
+		if (next == FTL_IDLE) {
+			printf("a request never ends\n");
+			exit(1);
+		}
+		now = next;
+	}
+	if (i.done_ns > now)
+		now = i.done_ns;
+	return i.status;
+}
+
+static int write_unit(uint32_t unit, uint32_t v)
+{
+	int status;
+
+	content(unit, v);
+	status = io(FTL_WRITE, unit);
+	if (status == SSD_OK)
+		version[unit] = v;
+	return status;
+}
+
+static void all_is_there(void)
+{
+	uint8_t is[UNIT];
+
+	for (uint32_t u = 0; u < UNITS; u++) {
+		EXPECT_EQ(io(FTL_READ, u), SSD_OK);
+		memcpy(is, page, UNIT);
+		content(u, version[u]);
+		EXPECT(!memcmp(is, page, UNIT));
+	}
+}
+
+static void opens(void)
+{
+	if (!open_drive(NULL, false, NULL))
+		return;
+	printf("is refused: %s\n", err);
+	exit(1);
+}
+
+static void make_drive(size_t kind)
+{
+	uint64_t s = kind + 1;
+
+	unlink(path);
+	memset(version, 0, sizeof(version));
+	if (open_drive(ini, false, kinds[kind].more)) {
+		printf("%s\n", err);
+		exit(1);
+	}
+	for (uint32_t i = 0; i < 1500; i++)
+		EXPECT_EQ(write_unit((uint32_t)(rnd(&s) % UNITS), i + 1), SSD_OK);
+	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
+	slate_close(dev);
+}
+
+/* ---- its file -------------------------------------------------------------------- */
+
+static uint8_t *map;
+static size_t map_bytes;
+static struct nand_array is;
+
+static void look(size_t kind)
+{
+	struct profile p;
+	struct stat st;
+	int fd = open(path, O_RDWR);
+
+	EXPECT_EQ(profile_load(&p, ini, kinds[kind].more, err), 0);
+	EXPECT_EQ(fstat(fd, &st), 0);
+	map_bytes = (size_t)st.st_size;
+	map = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	image_look(&is, &p.array, map + DRIVE_FILE_HEAD_BYTES);
+}
+
+static uint64_t hash(void)
+{
+	uint64_t h = 0xcbf29ce484222325u, w;
+
+	for (size_t i = 0; i + 8 <= map_bytes; i += 8) {
+		memcpy(&w, map + i, 8);
+		h = (h ^ w) * 0x100000001b3u;
+	}
+	return h;
+}
+
+static void expect_refusal(const char *says)
+{
+	for (int ephemeral = 0; ephemeral < 2; ephemeral++) {
+		if (!open_drive(NULL, ephemeral, NULL)) {
+			printf("opened, expected: %s\n", says);
+			failures++;
+			slate_close(dev);
+			continue;
+		}
+		if (!strstr(err, says)) {
+			printf("said: %s\nexpected: %s\n", err, says);
+			failures++;
+		}
+	}
+}
+
+/* The file must be as it was. */
+static void refused(const char *says)
+{
+	uint64_t before = hash();
+
+	expect_refusal(says);
+	EXPECT_EQ(hash(), before);
+}
+
+/* The FTL must refuse it: the array has had its power cut by then. */
+static void does_not_mount(void)
+{
+	expect_refusal("metadata contradicts itself");
+}
+
+/* Make one number wrong, then put it right again. */
+#define WRONG_THEN(what, value, check)                                                     \
+	do {                                                                               \
+		__typeof__(what) kept_ = (what);                                           \
+		(what) = (value);                                                          \
+		check;                                                                     \
+		(what) = kept_;                                                            \
+	} while (0)
+#define WRONG(what, value, says) WRONG_THEN(what, value, refused(says))
+
+static uint32_t first_page(bool programmed)
+{
+	for (uint32_t p = 0; p < is.pages; p++)
+		if ((cell_get(&is, p) != CELL_ERASED) == programmed && !(is.pb[place_of(&is, p).pb].flags & PB_TORN))
+			return p;
+	return 0;
+}
+
+/* ---- the array's tables ------------------------------------------------------------ */
+
+static void the_head_is_checked(void)
+{
+	make_drive(PAGE);
+	look(PAGE);
+	WRONG(is.head->used, 0, "the image's head says that it is not in use");
+	WRONG(is.head->used, 2, "its process ended while the disk was full");
+	WRONG(is.head->used, 3, "the image's head says that it is not in use");
+	WRONG(is.head->now_ns, ~0ull, "has a time of more than 146 years");
+	WRONG(is.head->age_ns, ~0ull, "has a time of more than 146 years");
+	WRONG(is.head->cuts, ~0ull, "more erases or power cuts than there can be");
+	WRONG(is.head->erase_commands, 1ull << 63, "more erases or power cuts than there can be");
+	opens();
+	all_is_there();
+	slate_close(dev);
+	munmap(map, map_bytes);
+}
+
+/* An image that says that it is blank, with an erase in flight far behind its end. */
+static void flights_are_checked(void)
+{
+	struct img_die die;
+	struct img_flight flight;
+	uint64_t now_ns;
+
+	make_drive(PAGE);
+	look(PAGE);
+	die = is.die[0];
+	flight = is.flight[0];
+	is.die[0] = (struct img_die){ .op = NAND_ERASE, .count = 1 };
+	is.flight[0] = (struct img_flight){ .ppn = 0xfffffff0u, .pb = 1 };
+	WRONG(is.head->used, 0, "not in use");
+	refused("a command in flight is not of its die");
+	is.flight[0] = (struct img_flight){ .ppn = is.pages / 2, .pb = 1 };	/* the other die's */
+	refused("a command in flight is not of its die");
+	is.flight[0] = (struct img_flight){ .ppn = 0, .pb = 0 };
+	refused("an erase in flight is of no partial block");
+	is.flight[0] = (struct img_flight){ .ppn = 1, .pb = 1 };
+	refused("an erase in flight is of no partial block");
+	is.die[0] = (struct img_die){ .op = NAND_PROGRAM, .count = is.group_max + 1 };
+	refused("more commands in flight than it can have");
+	is.die[0] = (struct img_die){ .op = NAND_READ, .count = 1 };
+	refused("more commands in flight than it can have");
+	is.die[0] = (struct img_die){ .op = 77 };
+	refused("a die's operation or its source is unknown");
+	is.die[0] = (struct img_die){ .source = NAND_NSOURCES };
+	refused("a die's operation or its source is unknown");
+	is.die[0] = (struct img_die){ .op = NAND_PROGRAM, .count = 1, .ready_ns = ~0ull };
+	is.flight[0] = (struct img_flight){ .ppn = first_page(false), .prev_next = 16 };
+	refused("a program in flight is not the next of its block");
+	is.flight[0].prev_next = 0;
+	now_ns = is.head->now_ns;
+	is.head->now_ns = 1;
+	refused("a program in flight has begun and changed nothing");
+	is.head->now_ns = now_ns;
+	is.die[0] = die;
+	is.flight[0] = flight;
+	opens();
+	all_is_there();
+	slate_close(dev);
+	munmap(map, map_bytes);
+}
+
+static void blocks_are_checked(void)
+{
+	struct img_pb *b;
+
+	for (size_t k = 0; k < NKINDS; k++) {
+		bool by_types = k == PARITY || k == RTF || k == FLEX;
+
+		make_drive(k);
+		look(k);
+		b = &is.pb[place_of(&is, first_page(true)).pb];
+		WRONG(is.block[0], 2, "a block has flags that it cannot have");
+		WRONG(b->flags, 8, "a partial block has flags that it cannot have");
+		WRONG(b->flags, PB_EDGE_ABOVE, "a partial block has flags that it cannot have");
+		WRONG(b->erases, 0xffffffffu, "erased more often than it can be");
+		WRONG(b->next, 17, by_types ? "more programmed pages than it has pages" : "more programmed");
+		WRONG(b->next, 0, "programmed pages are not those that it counts");
+		b = &is.pb[place_of(&is, first_page(false)).pb];
+		WRONG(b->next, by_types ? 8 : 16, "programmed pages are not those that it counts");
+		opens();
+		all_is_there();
+		slate_close(dev);
+		munmap(map, map_bytes);
+	}
+}
+
+/* ---- what the cells hold contradicts them -------------------------------------------- */
+
+/*
+ * Every block says that an erase of it was cut short, and yet holds what is mapped. Nothing
+ * can be programmed there: the first write to a block fails, and it is given up. What was
+ * written before can be read all the same.
+ */
+static void torn_blocks_that_hold_data(void)
+{
+	for (size_t k = 0; k < NKINDS; k++) {
+		make_drive(k);
+		look(k);
+		for (uint32_t s = 0; s < geo_blocks(&is.c.geo); s++)
+			is.pb[s].flags |= PB_TORN;
+		munmap(map, map_bytes);
+		opens();
+		all_is_there();
+		for (uint32_t u = 0; u < UNITS; u += 3)
+			(void)write_unit(u, 9999);
+		all_is_there();
+		slate_close(dev);
+	}
+}
+
+/* ---- what FTLs wrote -------------------------------------------------------------------- */
+
+/* The largest 40-bit sequence number: the FTL cannot program another page after it. */
+static void the_last_sequence(void)
+{
+	for (size_t k = 0; k < NKINDS; k++) {
+		make_drive(k);
+		look(k);
+		memset(is.oob + first_page(true) * is.c.geo.oob_kept + kinds[k].seq_at, 0xff, 5);
+		if (kinds[k].refuses_last) {
+			does_not_mount();
+		} else {
+			opens();
+			EXPECT_EQ(write_unit(0, 9999), SSD_E_WORNOUT);
+			slate_close(dev);
+		}
+		munmap(map, map_bytes);
+	}
+}
+
+static void spare_areas_are_checked(void)
+{
+	uint8_t *oob;
+
+	make_drive(PAGE);
+	look(PAGE);
+	oob = is.oob + first_page(true) * is.c.geo.oob_kept;
+	WRONG_THEN(oob[6], 0xc0, does_not_mount());	/* kind 3 */
+	WRONG_THEN(oob[6], 0x80, does_not_mount());	/* a parity page */
+	WRONG_THEN(oob[6], 0x3f, does_not_mount());	/* a mark below 0 */
+	WRONG_THEN(oob[10], 0x7f, does_not_mount());	/* LPN */
+	WRONG_THEN(oob[15], 0xff, does_not_mount());	/* a version from the future */
+	opens();
+	all_is_there();
+	slate_close(dev);
+	munmap(map, map_bytes);
+}
+
+/* kind is in bits 6 and 7 of byte 6; block, erases, first, lost from byte 23 on. */
+static void parity_pages_are_checked(void)
+{
+	for (size_t k = PARITY; k <= FLEX; k++) {
+		uint8_t *oob = NULL;
+
+		make_drive(k);
+		look(k);
+		for (uint32_t p = 0; p < is.pages; p++)
+			if (cell_get(&is, p) != CELL_ERASED && is.oob[p * is.c.geo.oob_kept + 6] >> 6 == 2)
+				oob = is.oob + p * is.c.geo.oob_kept;
+		EXPECT(oob != NULL);
+		WRONG_THEN(oob[26], 0x7f, does_not_mount());	/* block */
+		WRONG_THEN(oob[31], 0x7f, does_not_mount());	/* word line */
+		WRONG_THEN(oob[36], 0x7f, does_not_mount());	/* pages that are lost */
+		WRONG_THEN(oob[4], 0xff, does_not_mount());	/* its number */
+		memcpy(is.oob + first_page(true) * is.c.geo.oob_kept, oob, is.c.geo.oob_kept);
+		does_not_mount();		/* among pages of the log */
+		munmap(map, map_bytes);
+	}
+}
+
+/* An assertion on a drive from a file ends the drive; the process goes on. */
+static void an_assertion_ends_the_drive(void)
+{
+	struct ftl_io i = { .op = FTL_WRITE, .bytes = UNIT };
+	struct slate_power power;
+
+	for (size_t k = 0; k < NKINDS; k++) {
+		make_drive(k);
+		opens();
+		assert_in_copy = true;
+		finished = false;
+		slate_submit(dev, now, &i);
+		for (uint64_t next = slate_step(dev, now); slate_powered(dev); next = slate_step(dev, now))
+			now = next;
+		assert_in_copy = false;
+		EXPECT(!finished);
+		EXPECT_EQ(slate_step(dev, now), FTL_IDLE);
+		EXPECT_EQ(slate_inflight(dev), 0);
+		slate_get_power(dev, &power);
+		EXPECT_EQ(power.cuts, 1);
+		EXPECT_EQ(power.cut_ns, now);
+		EXPECT_EQ(power.lost_ios, 1);
+		EXPECT_EQ(slate_power_on(dev, now, err), SSD_E_CORRUPT);
+		EXPECT(strstr(err, "the drive stays off") != NULL);
+		slate_close(dev);
+		opens();
+		all_is_there();
+		slate_close(dev);
+	}
+}
+
+int main(void)
+{
+	FILE *out;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof(path), "%s/drive.slate", dir);
+	snprintf(ini, sizeof(ini), "%s/p.ini", dir);
+	out = fopen(ini, "w");
+	fputs(shape, out);
+	fclose(out);
+	RUN(the_head_is_checked);
+	RUN(flights_are_checked);
+	RUN(blocks_are_checked);
+	RUN(torn_blocks_that_hold_data);
+	RUN(the_last_sequence);
+	RUN(spare_areas_are_checked);
+	RUN(parity_pages_are_checked);
+	RUN(an_assertion_ends_the_drive);
+	unlink(path);
+	unlink(ini);
+	rmdir(dir);
+	return test_result();
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fuzz_drive.c - drive files in which some numbers are wrong.
+ *
+ * For each FTL a small drive is made once, used and left with commands in flight. An input
+ * names one of them, the seed of the work to come, and changes: a table of the file (SPEC.md),
+ * a row, a column, a width, a value, and of how many rows. The head's CRC is made right again.
+ * The drive is then opened. It is refused with a sentence, or every invariant holds and it
+ * takes reads, writes, trims, flushes, orders, a power cut and another mount. A failed
+ * assertion, an access out of bounds and an I/O that never ends are faults.
+ *
+ * Input: 1 drive, 1 seed, 1 flags; then for each change 1 table, 1 how, 2 row, 2 column,
+ * 2 other row, 4 value. SLATE_FUZZ_DRIVE=NAME: only drives whose names begin so.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "array_impl.h"
+#include "drive_file.h"
+#include "port_user.h"
+#include "slate.h"
+#include "slate_control.h"
+#include "slate_power.h"
+
+#define UNIT 1024u
+#define CHANGE_BYTES 12u
+#define STEPS_MAX 400000u
+#define PROFILE "[geometry]\nchannels=2\nchips_per_channel=1\ndies_per_chip=1\nplanes_per_die=2\n" \
+	"blocks_per_plane=24\npages_per_block=16\npage_bytes=1024\noob_bytes=256\n" \
+	"[timing]\nread_ns=50000\nprogram_ns=200000\nerase_ns=1000000\nbus_ps_per_byte=1000\n" \
+	"[ftl]\ncapacity_mib=1\nunit_bytes=1024\n"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct kind {
+	const char *name;
+	const char *more[24];		/* overrides */
+} kinds[] = {
+	{ "page", { "ftl.type=page", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5" } },
+	{ "page-2", { "ftl.type=page", "ftl.buffer_units=0", "geometry.page_bytes=2048",
+		      "geometry.blocks_per_plane=16", "geometry.pb_levels=2", "geometry.order=none",
+		      "ftl.gc_mode=blocking", "reliability.rber=powerlaw", "reliability.eps=1e-9",
+		      "reliability.alpha=1e-12", "reliability.k=1", "reliability.beta=1e-12",
+		      "reliability.m=1", "reliability.n=1", "reliability.gamma=1e-12",
+		      "reliability.p=1", "reliability.q=1", "reliability.ecc_bits=40", "geometry.copyback=yes",
+		      "ftl.gc_copyback=yes", "reliability.disturb_tolerance=3" } },
+	{ "page-ippbe", { "ftl.type=page", "ftl.buffer_units=16", "ftl.parallel_erase=yes",
+			  "geometry.erase_group_max=2", "ftl.wl_threshold=4" } },
+	{ "parity", { "ftl.type=parity", "ftl.buffer_units=16", "geometry.order=fps",
+		      "geometry.bits_per_cell=2", "geometry.paired_loss=yes" } },
+	{ "rtf", { "ftl.type=rtf", "ftl.buffer_units=16", "geometry.order=fps",
+		   "geometry.bits_per_cell=2", "geometry.paired_loss=yes", "ftl.active_blocks=2" } },
+	{ "flex", { "ftl.type=flex", "ftl.buffer_units=16", "geometry.order=rps",
+		    "geometry.bits_per_cell=2", "geometry.paired_loss=yes" } },
+	{ "nftl", { "ftl.type=nftl", "ftl.buffer_units=0", "geometry.order=none",
+		    "ftl.gc_start_blocks=2", "ftl.gc_stop_blocks=2", "ftl.gc_urgent_blocks=1" } },
+	{ "nftl-pen", { "ftl.type=nftl", "ftl.buffer_units=0", "geometry.order=none", "ftl.pen=yes",
+			"geometry.pb_levels=3", "ftl.pen_merges_max=4", "ftl.gc_mode=blocking",
+			"ftl.gc_start_blocks=2", "ftl.gc_stop_blocks=2", "ftl.gc_urgent_blocks=1",
+			"reliability.disturb_tolerance=1" } },
+	{ "superblock", { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
+			  "ftl.superblock_blocks=4", "ftl.superblock_max_blocks=6" } },
+	{ "superblock-pages", { "ftl.type=superblock", "ftl.buffer_units=0", "geometry.order=none",
+				"geometry.pb_levels=2", "ftl.superblock_blocks=0",
+				"ftl.superblock_max_blocks=0" } },
+	{ "dac", { "ftl.type=dac", "ftl.buffer_units=16", "ftl.reduction=dac" } },
+	{ "dac-flex", { "ftl.type=dac", "ftl.buffer_units=16", "ftl.reduction=dac",
+			"ftl.frontiers=flex", "geometry.order=rps", "geometry.bits_per_cell=2",
+			"geometry.paired_loss=yes" } },
+};
+
+#define NKINDS (sizeof(kinds) / sizeof(*kinds))
+
+static struct base {
+	uint8_t *file;			/* as it was left; NULL: not made yet */
+	size_t bytes;
+	uint32_t *programmed, count;	/* pages that are not erased */
+	struct nand_array_config config;
+} bases[NKINDS];
+
+static int fd = -1;
+static char path[64];
+static uint8_t running[1 << 20];	/* where image_attach() writes what is not the image */
+
+/* In place of port_user.c: a failed assertion is a fault here, while libslate would go on. */
+_Thread_local struct ssd_guard *ssd_guard;
+
+_Noreturn void ssd_assert_failed(const char *expr, const char *file, int line)
+{
+	fprintf(stderr, "slate: %s:%d: assertion failed: %s\n", file, line, expr);
+	abort();
+}
+
+/* ---- a host ------------------------------------------------------------------- */
+
+static struct slate_dev *dev;
+static uint64_t now_ns, dice;
+static uint32_t pending;
+static uint8_t sink;
+
+static uint64_t roll(void)		/* splitmix64 */
+{
+	uint64_t z = (dice += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque, (void)io;
+	pending--;
+}
+
+/* Some contents are alike, because DAC needs that. */
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	uint8_t *b = buf;
+	uint64_t like = roll();
+
+	(void)opaque, (void)at;
+	for (size_t i = 0; i < len; i++) {
+		if (io->op == FTL_READ)
+			sink = b ? sink ^ b[i] : sink;
+		else if (like & 1)
+			b[i] = (uint8_t)((i * 7 + (i >> 8)) ^ (i % 64 == 3 ? like >> 8 : 0));
+		else
+			b[i] = (uint8_t)(like & 2 ? like >> (i % 57) : like >> 3);
+	}
+}
+
+static const struct ftl_host host = { on_done, on_copy, NULL };
+
+__attribute__((noreturn)) static void fault(const char *what)
+{
+	fprintf(stderr, "fuzz_drive: %s\n", what);
+	abort();
+}
+
+/* False: the power is off. */
+static bool wait_for(uint32_t count)
+{
+	uint64_t next = slate_step(dev, now_ns);
+
+	for (uint32_t steps = 0; pending > count; steps++) {
+		if (!slate_powered(dev)) {
+			pending = 0;
+			return false;
+		}
+		if (next == FTL_IDLE || steps == STEPS_MAX)
+			fault("an I/O never ends");
+		now_ns = next > now_ns ? next : now_ns + 1;
+		next = slate_step(dev, now_ns);
+	}
+	return true;
+}
+
+static bool one_io(struct ftl_io *io)
+{
+	uint64_t capacity = slate_capacity(dev), sectors = capacity / 512, most = 4 * UNIT;
+	uint64_t r = roll() % 100;
+
+	*io = (struct ftl_io){ .op = r < 60 ? FTL_WRITE : r < 80 ? FTL_READ : r < 92 ? FTL_TRIM : FTL_FLUSH };
+	io->offset = roll() % sectors * 512;
+	io->bytes = (1 + roll() % (most / 512)) * 512;
+	if (roll() % 2) {
+		io->offset = io->offset / UNIT * UNIT;
+		io->bytes = (io->bytes + UNIT - 1) / UNIT * UNIT;
+	}
+	if (io->bytes > capacity - io->offset)
+		io->bytes = capacity - io->offset;
+	io->fua = io->op == FTL_WRITE && roll() % 16 == 0;
+	pending++;
+	slate_submit(dev, now_ns, io);
+	return slate_powered(dev);
+}
+
+/* Up to 4 requests at once; false: the power went. */
+static bool work(uint32_t count)
+{
+	struct ftl_io io[4];
+
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t k = 0; k < 4; k++)
+			if (!one_io(&io[k])) {
+				pending = 0;
+				return false;
+			}
+		if (!wait_for(0))
+			return false;
+	}
+	return true;
+}
+
+static bool read_all(void)
+{
+	for (uint64_t at = 0, most = slate_capacity(dev); at < most; at += 64 * UNIT) {
+		struct ftl_io io = { .op = FTL_READ, .offset = at, .bytes = 64 * UNIT };
+
+		pending++;
+		slate_submit(dev, now_ns, &io);
+		if (!wait_for(0))
+			return false;
+	}
+	return true;
+}
+
+static void read_logs(void)
+{
+	for (uint32_t id = 0xd0; id < 0xd8; id++) {
+		size_t bytes;
+		void *log = slate_log(dev, now_ns, id, &bytes);
+
+		free(log);
+	}
+}
+
+/* ---- drives to begin with ------------------------------------------------------- */
+
+static int open_drive(const char *profile, const char *const *more, bool ephemeral, char *err)
+{
+	struct slate_options o = { .profile = profile, .overrides = more, .backing = path,
+				   .ephemeral = ephemeral };
+
+	now_ns = 0;
+	pending = 0;
+	return slate_open(&o, &host, &dev, err);
+}
+
+static void find_programmed(struct base *b)
+{
+	struct nand_array a = { .c = b->config };
+
+	b->programmed = calloc(geo_pages(&b->config.geo), sizeof(*b->programmed));
+	a.base.geo = b->config.geo;
+	if (nand_array_footprint(&b->config) > sizeof(running))
+		fault("an array needs more memory");
+	image_attach(&a, running, b->file + DRIVE_FILE_HEAD_BYTES);
+	for (uint32_t p = 0; p < geo_pages(&b->config.geo); p++)
+		if (cell_get(&a, p) != CELL_ERASED)
+			b->programmed[b->count++] = p;
+}
+
+static void make_base(size_t i)
+{
+	static struct ftl_io left[8];
+	char profile[32], err[SLATE_ERR_BYTES];
+	struct base *b = &bases[i];
+	struct profile p;
+	int ini = memfd_create("profile", 0);
+
+	snprintf(profile, sizeof(profile), "/proc/self/fd/%d", ini);
+	dprintf(ini, "%s", PROFILE);
+	if (ftruncate(fd, 0) || open_drive(profile, kinds[i].more, false, err) ||
+	    profile_load(&p, profile, kinds[i].more, err))
+		fault(err);
+	dice = i;
+	work(900);
+	for (uint32_t k = 0; k < 8; k++)
+		one_io(&left[k]);
+	for (uint32_t k = 0; k < 5; k++)
+		now_ns = slate_step(dev, now_ns);
+	b->bytes = (size_t)lseek(fd, 0, SEEK_END);
+	b->file = malloc(b->bytes);
+	if (pread(fd, b->file, b->bytes, 0) != (ssize_t)b->bytes)
+		fault("a drive cannot be read");
+	b->config = p.array;
+	slate_close(dev);
+	close(ini);
+	find_programmed(b);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
+	if (fd < 0)
+		fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	if (fd < 0)
+		fault("neither /dev/shm nor /tmp takes a file");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return 0;
+}
+
+/* ---- changes ------------------------------------------------------------------------ */
+
+struct table {
+	uint8_t *at;
+	uint32_t rows, bytes;
+	bool of_pages;		/* programmed ones */
+};
+
+#define TABLES 13
+
+static struct table table_of(const struct base *b, uint8_t *file, uint32_t which)
+{
+	struct nand_array a = { .c = b->config };
+	const struct nand_geometry *g = &b->config.geo;
+	uint32_t pbs = (uint32_t)geo_blocks(g) << g->pb_levels, dies = (uint32_t)geo_dies(g);
+
+	a.base.geo = *g;
+	image_attach(&a, running, file + DRIVE_FILE_HEAD_BYTES);
+	const struct table all[TABLES] = {
+		{ (uint8_t *)a.head, 1, sizeof(*a.head), false },
+		{ (uint8_t *)a.die, dies, sizeof(*a.die), false },
+		{ (uint8_t *)a.flight, dies * a.group_max, sizeof(*a.flight), false },
+		{ (uint8_t *)a.block, (uint32_t)geo_blocks(g), 4, false },
+		{ (uint8_t *)a.pb, pbs, sizeof(*a.pb), false },
+		{ a.oob, (uint32_t)geo_pages(g), g->oob_kept, true },
+		{ a.fill, (uint32_t)geo_pages(g), 1, true },
+		{ a.payload, (uint32_t)geo_pages(g), g->page_bytes, true },
+		{ a.oob, (uint32_t)geo_pages(g), g->oob_kept, true },
+		{ a.cells, (uint32_t)geo_pages(g) / 4, 1, false },
+		{ a.age ? (uint8_t *)a.age : (uint8_t *)a.pb, pbs, 16, false },
+		{ a.carried ? a.carried : a.fill, (uint32_t)geo_pages(g), 1, true },
+		{ file + 24, 1, 3000, false },	/* fields and settings */
+	};
+
+	return all[which % TABLES];
+}
+
+/* New bytes of a field, made of its own and those of another row. */
+static void change_field(uint8_t *to, const uint8_t *other, uint32_t width, uint32_t how, uint32_t value)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, to, width);
+	switch (how & 7) {
+	case 0: v = value; break;
+	case 1: v += (uint64_t)(int64_t)(int32_t)value; break;
+	case 2: v = ~(uint64_t)0; break;
+	case 3: v = 0; break;
+	case 4: memcpy(&v, other, width); break;
+	case 5: v ^= (uint64_t)1 << (value & 63) % (8 * width); break;
+	case 6: memcpy(&v, other, width); v += (uint64_t)(int64_t)(int8_t)value; break;
+	case 7: v = (uint64_t)value << (value & 31); break;
+	}
+	memcpy(to, &v, width);
+}
+
+static void change(const struct base *b, uint8_t *file, const uint8_t *c)
+{
+	static const uint8_t widths[] = { 1, 2, 4, 5, 8, 4, 1, 8 };
+	struct table t = table_of(b, file, c[0]);
+	uint32_t how = c[1], row = c[2] | c[3] << 8u, column = c[4] | c[5] << 8u, rows = 1;
+	uint32_t other = c[6] | c[7] << 8u, value, width = widths[how >> 3 & 7];
+
+	memcpy(&value, c + 8, 4);
+	column %= t.bytes;
+	if (width > t.bytes - column)
+		width = t.bytes - column;
+	if (how >= 192)		/* many rows, or a whole row */
+		rows = 1 + (other & 1023);
+	for (uint32_t i = 0; i < rows; i++) {
+		uint32_t r = (row + i) % (t.of_pages ? b->count : t.rows);
+		uint32_t o = (other + i) % (t.of_pages ? b->count : t.rows);
+
+		r = t.of_pages ? b->programmed[r] : r;
+		o = t.of_pages ? b->programmed[o] : o;
+		if (how >> 6 == 2)	/* all that the other one has */
+			memmove(t.at + (size_t)r * t.bytes, t.at + (size_t)o * t.bytes, t.bytes);
+		else
+			change_field(t.at + (size_t)r * t.bytes + column,
+				     t.at + (size_t)o * t.bytes + column, width, how, value);
+	}
+}
+
+static bool chosen(size_t i)
+{
+	const char *only = getenv("SLATE_FUZZ_DRIVE");
+
+	return !only || !strncmp(kinds[i].name, only, strlen(only));
+}
+
+static void use(uint8_t flags)
+{
+	struct slate_order collect = { .command = SLATE_FORCE_GC, .arg = { flags >> 4 } };
+	struct slate_cut_plan cut = { .when = SLATE_CUT_NOW, .seed = flags };
+	char err[SLATE_ERR_BYTES];
+	uint32_t result;
+
+	slate_check(dev);
+	read_logs();
+	if (flags & 2)
+		read_all();
+	work(8);
+	if (flags & 4)
+		(void)!slate_control(dev, now_ns, &collect, &result);
+	work(flags & 8 ? 24 : 4);
+	slate_check(dev);
+	read_logs();
+	if (slate_power_cut(dev, now_ns, &cut, err))
+		fault(err);
+	now_ns++;
+	(void)slate_step(dev, now_ns);
+	if (slate_powered(dev))
+		fault("the power is on after a cut");
+	pending = 0;
+	if (slate_power_on(dev, now_ns, err))
+		return;
+	work(4);
+	slate_check(dev);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t i = size ? data[0] % NKINDS : 0;
+	char err[SLATE_ERR_BYTES] = "";
+	struct base *b = &bases[i];
+	uint8_t *file;
+	uint32_t crc;
+
+	if (size < 3 || !chosen(i))
+		return -1;
+	if (!b->file)
+		make_base(i);
+	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)b->bytes) ||
+	    pwrite(fd, b->file, b->bytes, 0) != (ssize_t)b->bytes)
+		fault("a drive cannot be written");
+	file = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	for (size_t at = 3; at + CHANGE_BYTES <= size; at += CHANGE_BYTES)
+		change(b, file, data + at);
+	crc = (uint32_t)crc32(0, file, DRIVE_FILE_HEAD_BYTES - 4);
+	memcpy(file + DRIVE_FILE_HEAD_BYTES - 4, &crc, 4);
+	munmap(file, b->bytes);
+	dice = data[1];
+	if (open_drive(NULL, NULL, data[2] & 1, err)) {
+		if (!*err)
+			fault("a drive is refused without a sentence");
+		return 0;
+	}
+	use(data[2]);
+	slate_close(dev);
+	return 0;
+}
