@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # kernel.sh: make the small guest kernel, build/guest/small/{vmlinux,kernel.json},
-# for 'slate run --kernel small'.
+# for 'slate run --kernel small'. With --smp: build/guest/small-smp, for several
+# processors.
 #
 # It is compiled from the Debian archive's linux-source package, of the version that
 # the packaged kernel has (build/guest-cache/versions) or, where the archive has that
@@ -20,8 +21,7 @@ package_list=$here/../packages.d/kernel.txt
 # shellcheck source=host-tools/guest/lib.sh
 . "$here/lib.sh"
 config=$here/kernel.config
-small=$out/small
-stamp=$small/.stamp
+variant=small
 caches=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 user_cache=${caches:+$caches/slate}
 
@@ -35,8 +35,9 @@ LEAVE_OUT="*/arch/[!x]*/*.[chS] */arch/*/boot/dts/* */drivers/gpu/*.[ch] */drive
 
 case ${1:-} in
 '') ;;
+--smp) variant=small-smp ;;
 -h | --help)
-	sed -n '4,15s/^# \{0,1\}//p' "$0"
+	sed -n '4,16s/^# \{0,1\}//p' "$0"
 	exit 0
 	;;
 *)
@@ -44,6 +45,23 @@ case ${1:-} in
 	exit 2
 	;;
 esac
+
+small=$out/$variant
+stamp=$small/.stamp
+
+# With SMP comes load tracking, so an I/O costs more now and then: one processor does without.
+smp_config()
+{
+	sed -e '/^# One processor, no preemption/,/^# decay/c# Up to 16 processors, no preemption.' \
+		-e 's/^CONFIG_SMP=n$/CONFIG_SMP=y\nCONFIG_NR_CPUS=16\nCONFIG_SCHED_MC=n/' "$here/kernel.config"
+}
+
+if [ "$variant" = small-smp ]; then
+	mkdir -p "$cache"
+	config=$cache/kernel-smp.config
+	smp_config >"$config.$$"
+	mv "$config.$$" "$config"
+fi
 
 # ---- is there anything to do? ----------------------------------------------
 

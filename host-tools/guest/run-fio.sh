@@ -85,7 +85,9 @@ run() # JOBFILE JSON
 	# In $OUT, where a job's logs (write_lat_log=NAME and the like) belong; what
 	# exec_prerun prints lands there too, and is nothing unless it failed.
 	cd "$OUT" || return 1
-	fio --output-format=json --eta=never --output="$2" "$1" >>"$OUT/fio.log" 2>&1
+	# Percentiles of the whole latency (lat), as mean and maximum are; json+ has the histogram.
+	# A job file may set these options itself.
+	fio --lat_percentiles=1 --clat_percentiles=0 --output-format=json+ --eta=never --output="$2" "$1" >>"$OUT/fio.log" 2>&1
 	status=$?
 	find . -maxdepth 1 -name '*.p*run.txt' -size 0 -exec rm {} +
 	clean_json "$2"

@@ -30,7 +30,8 @@ from slate_lib import facts, paths  # noqa: E402  (the path comes first)
 CALLED = ("slate-replay", "slate-content", "slate-load", "slatectl")  # by people
 OWN = ("slate-age", "slate-profile", "fsyncs")  # by slate
 GUEST_SCRIPTS = ("cpio.py", "results.py", "jobs/*", "apps/*", "content/*")
-IMAGES = ("vmlinux", "initrd.lz4", "guest.json", "small/vmlinux", "small/kernel.json", "apps.img",
+IMAGES = ("vmlinux", "initrd.lz4", "guest.json", "small/vmlinux", "small/kernel.json", "small-smp/vmlinux",
+          "small-smp/kernel.json", "apps.img",
           "apps.json", "content.img", "content.json")
 QEMU = ("qemu-system-x86_64", "qemu-img", "qemu-io")
 MANUALS = ("install/slate-replay.1", "install/slate-content.1", "load/slate-load.1", "ctl/slatectl.1")

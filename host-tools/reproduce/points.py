@@ -114,7 +114,7 @@ STRIPES = (1, 72, 576)
 CLOSED = ("--closed", "8")
 DEPTHS = (1, 8, 32)  # requests in flight; the text does not say
 SLICES = (1, 4, 16, 64)  # copies of one turn of GFTL, which the text does not have
-FILL = ("--fill", "950", "--fold")
+FILL = ("--fill", "95", "--fold")
 
 
 class Pen:
@@ -256,6 +256,6 @@ class Ippbe:
         """By name."""
         made = [self.greedy(), self.pair()]
         made += [self.pair(f"ippbe-{n}", n) for n in SECOND_PAGES if n != SECOND_DEFAULT]
-        for other, how in (("filled", {"args": ("--fill", "950")}), ("dynamic", {"ftl": ("ftl.type=page",)})):
+        for other, how in (("filled", {"args": ("--fill", "95")}), ("dynamic", {"ftl": ("ftl.type=page",)})):
             made += [self.greedy(f"greedy-{other}", **how), self.pair(f"ippbe-{other}", **how)]
         return {config.name: config for config in made}

@@ -14,8 +14,10 @@ from __future__ import annotations
 import argparse
 import fcntl
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TextIO
 
 sys.dont_write_bytecode = True
@@ -25,12 +27,19 @@ from points import StudyError  # noqa: E402
 
 SNAKEMAKE = studies.ROOT / "build/venv-reproduce/bin/snakemake"
 REPLAY = studies.ROOT / "build/core/slate-replay"
+CLEAR = "\r\033[K"
+_STEPS = re.compile(r"^(\d+) of (\d+) steps \((\d+)%\) done")
+
+
+def tables(study: studies.Study, args: argparse.Namespace) -> str:
+    """The folder of the tables."""
+    usual = not study.quick and not study.originals and study.scale == study.kind.scale
+    return args.out or (f"docs/results/{study.name}" if usual else f"{study.folder}/results")
 
 
 def command(study: studies.Study, args: argparse.Namespace) -> list[str]:
     """Snakemake's."""
-    usual = not study.quick and not study.originals and study.scale == study.kind.scale
-    out = args.out or (f"docs/results/{study.name}" if usual else f"{study.folder}/results")
+    out = tables(study, args)
     made = [
         str(SNAKEMAKE), "--snakefile", "host-tools/reproduce/Snakefile", "--directory", str(studies.ROOT),
         "--scheduler", "greedy", "--rerun-incomplete", "--keep-going", "--quiet", "rules",
@@ -48,6 +57,31 @@ def command(study: studies.Study, args: argparse.Namespace) -> list[str]:
         "--config", f"study={study.name}", f"quick={int(study.quick)}", f"scale={study.scale}",
         f"originals={study.originals.resolve() if study.originals else ''}", f"out={out}",
     ]  # fmt: skip
+
+
+def run(line: list[str], log_path: Path) -> int:
+    """Run Snakemake. Show its progress, keep its output in a log, and show the log's end if it fails."""
+    log_path.parent.mkdir(parents=True, exist_ok=True)
+    terminal, shown = sys.stderr.isatty(), -1
+    with open(log_path, "w+", encoding="utf-8", errors="replace") as log:
+        done = subprocess.Popen(
+            line, cwd=studies.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+        assert done.stdout
+        for said in done.stdout:
+            log.write(said)
+            match = _STEPS.search(said)
+            if match and (terminal or int(match[3]) // 10 > shown):
+                shown = int(match[3]) // 10
+                print(f"{CLEAR if terminal else ''}reproduce  {match[1]} of {match[2]} steps, {match[3]} %",
+                      end="" if terminal else "\n", file=sys.stderr, flush=True)
+        status = done.wait()
+        print(CLEAR if terminal else "", end="", file=sys.stderr)
+        if status:
+            log.seek(0)
+            print("".join("  | " + said for said in log.readlines()[-30:]), end="", file=sys.stderr)
+            print(f"reproduce.py: snakemake ended with status {status}: all it said is in {log_path}", file=sys.stderr)
+    return status
 
 
 def alone() -> TextIO:
@@ -90,7 +124,12 @@ def main(argv: list[str]) -> int:
         print(f"reproduce.py: {error}", file=sys.stderr)
         return 2
     with lock:
-        return subprocess.run(command(study, args), cwd=studies.ROOT, check=False).returncode
+        if args.dry_run:
+            return subprocess.run(command(study, args), cwd=studies.ROOT, check=False).returncode
+        status = run(command(study, args), studies.ROOT / study.folder / "snakemake.log")
+    if not status:
+        print(f"reproduce  the tables are in {tables(study, args)}/README.md")
+    return status
 
 
 if __name__ == "__main__":

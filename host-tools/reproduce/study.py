@@ -114,7 +114,7 @@ class Study:
         """A mix: on a full drive, after its warm-up. An original at scale N: its first N-th, if N is not 1."""
         if self.kind.mixes:
             warm = mix.not_counted(mix.mix_of(trace.volume, dict(trace.settings)), self.scale)
-            return ("--fill", "1000", *(("--warmup", str(warm)) if warm else ()))
+            return ("--fill", "100", *(("--warmup", str(warm)) if warm else ()))
         if not self.originals or self.scale == 1:
             return ()
         requests = points.REQUESTS_M.get(trace.volume, 1.0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from collections.abc import Iterable
 
 from . import units
@@ -24,7 +24,11 @@ NAND_OPS = ("read", "program", "erase", "copyback")
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq")
 LABEL_BYTES = 16
 LATE_US = (1, 10, 100)
-SUB_BUCKETS = 16  # of the latency histogram, in each octave
+SUB_BUCKETS = 1024  # of a latency histogram in each octave: hist.h, and the guest's fio
+OLD_SUB_BUCKETS = 16  # of an older drive, whose statistics do not give it
+NO_END_NS = 2047 << 37  # hist.h: the last bucket begins here
+PERCENTILES = {500: "p50", 990: "p99", 999: "p99.9", 999.9: "p99.99"}  # those that are shown, by permille
+ENOUGH = {999.9: 10_000}  # I/Os; with fewer the percentile would be the maximum under another name
 
 Json = dict[str, Any]
 
@@ -36,6 +40,7 @@ _OP = {
     "latency-sum-ns": int,
     "latency-max-ns": int,
     "histogram?": [{"floor-ns": int, "count": int}],
+    "sub-buckets?": int,
     **{f"{part}-ns?": int for part in PARTS},
 }
 ACCOUNT = {
@@ -54,11 +59,26 @@ def label_of(section: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "_", section)[:LABEL_BYTES]
 
 
+def bucket_floor(ns: int, sub_buckets: int = SUB_BUCKETS) -> int:
+    """The smallest value of the histogram bucket that ns is in."""
+    shift = max(ns.bit_length() - sub_buckets.bit_length(), 0)
+    return ns >> shift << shift
+
+
 def bucket_last(floor_ns: int, sub_buckets: int = SUB_BUCKETS) -> int:
     """The largest value of the histogram bucket that begins at floor_ns."""
     if floor_ns < sub_buckets:
         return floor_ns
     return floor_ns + (1 << (floor_ns.bit_length() - sub_buckets.bit_length())) - 1
+
+
+class Percentiles(Protocol):
+    """The drive's or the guest's figures of one kind of I/O."""
+
+    ios: int
+
+    def percentile_ns(self, permille: float) -> float | None:
+        """The nearest-rank percentile."""
 
 
 @dataclass
@@ -73,7 +93,6 @@ class OpAccount:
     parts_ns: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
     histogram: dict[int, int] = field(default_factory=dict)
     sub_buckets: int = SUB_BUCKETS
-    no_end_ns: int = 1 << 64  # the bucket that begins here has no end
 
     def add(self, raw: Json) -> None:
         """Add an interval, as QEMU printed it."""
@@ -84,8 +103,7 @@ class OpAccount:
         self.latency_max_ns = max(self.latency_max_ns, raw["latency-max-ns"] if raw["ios"] else 0)
         for part in PARTS:
             self.parts_ns[part] += raw.get(f"{part}-ns", 0)  # a run of before may lack the link's
-        self.sub_buckets = raw.get("sub-buckets", self.sub_buckets)
-        self.no_end_ns = raw.get("no-end-ns", self.no_end_ns)
+        self.sub_buckets = raw.get("sub-buckets", OLD_SUB_BUCKETS)
         for bucket in raw.get("histogram", ()):
             if bucket["count"]:
                 floor = bucket["floor-ns"]
@@ -101,11 +119,11 @@ class OpAccount:
 
     def last_ns(self, floor_ns: int) -> int:
         """The largest latency that may be in a bucket."""
-        last = bucket_last(floor_ns, self.sub_buckets) if floor_ns < self.no_end_ns else self.latency_max_ns
+        last = bucket_last(floor_ns, self.sub_buckets) if floor_ns < NO_END_NS else self.latency_max_ns
         return min(last, self.latency_max_ns)
 
     def percentile_ns(self, permille: float) -> int | None:
-        """The nearest-rank percentile, as the last value of its bucket."""
+        """The nearest-rank percentile, as the last value of its bucket: at most the maximum."""
         total = sum(self.histogram.values())
         if not total:
             return None
@@ -116,6 +134,11 @@ class OpAccount:
             if seen >= rank:
                 return self.last_ns(floor)
         return self.latency_max_ns
+
+
+def points_ns(side: Percentiles) -> list[float | None]:
+    """The PERCENTILES of a side; None: not known, or of too few I/Os."""
+    return [side.percentile_ns(share) if side.ios >= ENOUGH.get(share, 1) else None for share in PERCENTILES]
 
 
 class Account:
@@ -204,6 +227,7 @@ class JobAccount:
     begin_ns: int
     end_ns: int
     shared: list[str]  # labels of other jobs that ran in the same time
+    processors: list[int] = field(default_factory=list)  # for how long each vCPU executed; []: not known
 
 
 class Device:
@@ -301,7 +325,17 @@ class Device:
             begin_ns=self.marks[first]["at-ns"],
             end_ns=self.marks[last]["at-ns"],
             shared=self._others(label, first, last),
+            processors=self._executed(first, last),
         )
+
+    def _executed(self, first: int, last: int) -> list[int]:
+        """Between two marks, for how long each vCPU executed; []: not known."""
+        before, after = (self.marks[at].get("processors", []) for at in (first, last))
+        return [ns - was for was, ns in zip(before, after)]
+
+    def processors(self) -> list[float]:
+        """Shares of the whole run in which each vCPU executed; []: not known."""
+        return [ns / self.at_ns for ns in self.raw.get("processors", [])] if self.at_ns else []
 
     def _others(self, label: str, first: int, last: int) -> list[str]:
         """Jobs, other than label, that were running at some time between two marks."""

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from . import drivefile, paths
 from .errors import OK, SlateError
-from .options import check_profile, check_settings, number
+from .options import check_profile, check_settings, number, share
 
 PROGRAM = "slate-age"
 AGE_EXAMPLES = """\
 examples:
-  slate age nand-emu/profiles/default.ini --writes 3x -o aged.slate
+  slate age default --writes 3x -o aged.slate
   slate run --drive aged.slate --ephemeral        as often as you like, from the same state
   slate run --drive aged.slate                    goes on where the run before stopped
 """
@@ -23,7 +23,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate age'."""
-    parser.add_argument("profile", metavar="PROFILE", help="the drive's profile, an .ini file")
+    parser.add_argument("profile", metavar="PROFILE", help="the drive's profile: a name that 'slate profiles' lists, or an .ini file")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the drive file to make")
     parser.add_argument(
         "--writes",
@@ -60,9 +60,9 @@ def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type) -> 
 
 def command_line(args: argparse.Namespace) -> list[str]:
     """What makes the drive."""
-    profile = check_profile(Path(args.profile))
-    writes = number("writes", args.writes.removesuffix("x"), 0, 100, float)
-    fill = number("fill", args.fill, 0, 100, float)
+    profile = check_profile(args.profile)
+    writes = share("writes", args.writes.removesuffix("x"), 100, 3)
+    fill = share("fill", args.fill, 100, 1)
     seed = number("seed", args.seed, 0, 2**31 - 1)
     if writes and not fill:
         raise SlateError("--writes overwrites what --fill filled, and that is nothing", "use --fill 100")

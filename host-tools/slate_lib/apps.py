@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import paths, units
+from . import names, paths, units
 from .errors import MachineError, SlateError
 
 SCRIPTS = paths.GUEST_TOOLS / "apps"
@@ -89,7 +89,7 @@ class App:
             name, equals, value = word.partition("=")
             if not equals or name not in known:
                 raise SlateError(
-                    f"--app-arg {word}: {self.name} has no such parameter",
+                    f"--app-arg {word}: {self.name} has no such parameter{names.nearest(name, known)}",
                     "there are: " + ", ".join(f"{key}={one.default}" for key, one in known.items()),
                 )
             given[name] = value
@@ -99,7 +99,7 @@ class App:
 def find(name: str) -> App:
     """By name."""
     if name not in APPS:
-        raise SlateError(f"--app {name}: no such application", f"there are: {', '.join(APPS)}")
+        raise SlateError(f"--app {name}: no such application{names.nearest(name, APPS)}", f"there are: {', '.join(APPS)}")
     return APPS[name]
 
 

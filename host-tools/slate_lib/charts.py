@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import html
 import io
+import logging
 import re
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +21,8 @@ from typing import Any
 
 from . import paths
 from .errors import SlateError
+from .svg import compact, csv, with_tips
+from .watch import Progress
 
 INK, GRID = "#000001", "#000002"
 COLORS = tuple(f"#0000a{n}" for n in range(8))
@@ -60,6 +64,7 @@ _STYLE = {
 
 def _matplotlib() -> Any:
     """From this Python or from the clone's own environment."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no warning if its cache directory can not be written
     try:
         import matplotlib
     except ImportError:
@@ -73,12 +78,22 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
+class Chart(str):
+    """An SVG, and what it is drawn from."""
+
+    csv = ""
+
+
 class Charts:
     """Makes the charts of one page."""
 
     def __init__(self) -> None:
+        self._progress = Progress(sys.stderr, time.monotonic())
+        self._progress.now("page      loading matplotlib")
         self._lib = _matplotlib()
+        self._progress.clear()
         self._count = 0
+        self._tips: dict[str, str] = {}
 
     @contextmanager
     def figure(
@@ -87,6 +102,7 @@ class Charts:
         """Axes to draw on; the SVG is appended to out. what: for those who can not see it."""
         import matplotlib.pyplot as plt
 
+        self._progress.now(f"page      chart {self._count + 1}: {what}")
         with self._lib.rc_context(_STYLE), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph ")  # a name in another script: the page's font has it
             figure, axes = plt.subplots(rows, 1, figsize=(WIDTH, height), **more)
@@ -96,24 +112,39 @@ class Charts:
                 figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": None})
             finally:
                 plt.close(figure)
+                self._progress.clear()
         self._count += 1
-        out.append(_for_page(raw.getvalue(), self._count, what))
+        every = figure.axes
+        last = every[rows - 1]  # the axes after it are scales of colours
+        made = Chart(_for_page(raw.getvalue(), self._count, what, self._tips))
+        made.csv = csv(every[:rows], getattr(last, "slate_x", "") or last.get_xlabel() or "x")
+        self._tips = {}
+        out.append(made)
+
+    def tip(self, artist: Any, told: str) -> None:
+        """What a line or an area of the figure in hand shows under a pointer."""
+        name = f"tip{len(self._tips)}"
+        artist.set_gid(name)
+        self._tips[name] = told
 
 
-def _for_page(svg: str, number: int, what: str) -> str:
+def _for_page(svg: str, number: int, what: str, tips: dict[str, str]) -> str:
     """Only the element, in the page's colours and font, with ids of its own."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
     for color, variable in _VARIABLES.items():
         svg = svg.replace(color, f"var({variable})")
-    svg = re.sub(r"font: ([0-9.]+)px [^;\"]*", r"font-size: \1px; font-family: inherit", svg)
+    svg = re.sub(r"font: ([0-9.]+)px [^;\"]*", r"font-size: \1px", svg)
+    svg = re.sub(r" ?font-family: [^;\"]*;?", "", svg)
+    svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     svg = re.sub(r'\bid="', f'id="c{number}-', svg)
     svg = re.sub(r'(href=")#', rf"\1#c{number}-", svg)
     svg = svg.replace("url(#", f"url(#c{number}-")
     head = re.compile(r'<svg [^>]*viewBox="([^"]*)"[^>]*>')
     tag = f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="%s" role="img" aria-label="{html.escape(what)}">'
-    return head.sub(lambda found: tag.replace("%s", found[1], 1), svg, count=1)
+    svg = head.sub(lambda found: tag.replace("%s", found[1], 1), svg, count=1)
+    return with_tips(compact(svg), number, tips)
 
 
 # ---- axes
@@ -161,6 +192,6 @@ def legend(axes: Any, columns: int = 3) -> None:
         )
 
 
-def steps(axes: Any, edges: Sequence[float], values: Sequence[float], **style: Any) -> None:
-    """A value for each interval."""
-    axes.stairs(values, edges, baseline=None, **style)
+def steps(axes: Any, edges: Sequence[float], values: Sequence[float], column: str = "", **style: Any) -> None:
+    """A value for each interval; column: its name in the CSV, if the legend's does not do."""
+    axes.stairs(values, edges, baseline=None, **style).slate_column = column

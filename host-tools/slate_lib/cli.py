@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
 
-from . import age, cuts, options, paths, profiles, reports, runfiles
+from . import age, calibrate, cuts, names, options, paths, profiles, reports, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
+_CHOICE = re.compile(r"^argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)$")
+_WORD = re.compile(r"'([^']*)'")
 EXAMPLES = """\
 examples:
-  slate run                                              fio-jobs/quick.fio on the default drive
+  slate run                                              the job quick on the default drive
+  slate run --job mixed-gc --profile small               others by name: 'slate jobs', 'slate profiles'
   slate run --job my.fio --profile my.ini --out results  your own
   slate run --set ftl.buffer_units=0 --age 2             another drive, worn in
   slate run --cmd script.sh                              a script in the guest instead of fio
@@ -28,16 +32,47 @@ examples:
   slate report out/latest                                the report again, and as a page with charts
   slate report replay.json                               the report of a replay
   slate compare out/quick-default-001 out/quick-default-002              runs side by side
+  slate calibrate fio.json                               the --cpu-rate of the server that wrote it
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
 """
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors in the house's form: what, then the fix."""
+    """Errors in the house's form: what, what was probably meant, then the fix."""
 
     def error(self, message: str):
+        choice = _CHOICE.search(message)
+        if choice:
+            known = _WORD.findall(choice[3])
+            message = f"{choice[1]}: there is no {choice[2]}{names.nearest(choice[2], known)}"
+            raise SlateError(message, f"use one of: {', '.join(known)}; see '{self.prog} --help'")
         raise SlateError(message, f"see '{self.prog} --help'")
+
+    def unknown(self, words: list[str]) -> None:
+        """Report the first of the arguments that no option takes."""
+        option = words[0].partition("=")[0]
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        what = "there is no such option" if option.startswith("-") else "nothing takes this argument"
+        self.error(f"{words[0]}: {what}" + (names.nearest(option, known) if option.startswith("-") else ""))
+
+
+def _add_report(again: argparse.ArgumentParser) -> None:
+    """The arguments of 'slate report'."""
+    again.add_argument(
+        "run", nargs="?", metavar="RUN", default=None,
+        help="a directory that 'slate run' wrote, or the JSON of slate-replay (default: out/latest)",
+    )
+    form = again.add_mutually_exclusive_group()
+    form.add_argument(
+        "--html",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="only the page with charts, that needs nothing but itself (default: DIR/report.html, and for a replay "
+        "beside its JSON)",
+    )
+    form.add_argument("--text", action="store_true", help="only the text (the page takes some seconds)")
 
 
 def parser() -> Parser:
@@ -56,21 +91,9 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_run_arguments(run)
-    again = commands.add_parser("report", help="print the report of a run or a replay again, and write it as a page")
-    again.add_argument(
-        "run", nargs="?", metavar="RUN", default=None,
-        help="a directory that 'slate run' wrote, or the JSON of slate-replay (default: out/latest)",
-    )
-    form = again.add_mutually_exclusive_group()
-    form.add_argument(
-        "--html",
-        nargs="?",
-        const="",
-        metavar="FILE",
-        help="only the page with charts, that needs nothing but itself (default: DIR/report.html, and for a replay "
-        "beside its JSON)",
-    )
-    form.add_argument("--text", action="store_true", help="only the text (the page takes some seconds)")
+    _add_report(commands.add_parser(
+        "report", help="print the report of a run or a replay again, and write it as a page"
+    ))
     side = commands.add_parser("compare", help="runs and replays side by side")
     side.add_argument("runs", nargs="+", metavar="RUN", help="two or more, as for 'slate report'; the first is what "
                       "others are measured by")
@@ -93,9 +116,29 @@ def parser() -> Parser:
     )
     commands.add_parser("replay", help="drive the SSD from traces, without a guest (slate-replay)")
     commands.add_parser("content", help="tell what a content trace holds (slate-content)")
+    calibrate.add_arguments(
+        commands.add_parser(
+            "calibrate",
+            help="tell the --cpu-rate of a server's processors, from a fio job that it ran",
+            epilog=calibrate.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    names.add_jobs_arguments(commands.add_parser("jobs", help="list the fio jobs that are there; show one"))
     drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
     profiles.add_arguments(drives)
     return top
+
+
+def _parser_of(argv: list[str]) -> Parser:
+    """The parser of the command that is named, or of its verb."""
+    found = parser()
+    for word in argv:
+        for action in found._actions:  # noqa: SLF001 (argparse offers no other way)
+            if isinstance(action.choices, dict) and word in action.choices:
+                found = action.choices[word]
+                break
+    return found
 
 
 def become(name: str, words: list[str]) -> int:
@@ -125,8 +168,11 @@ def _main(argv: list[str]) -> int:
         stream.reconfigure(errors="replace")
     try:
         if argv[:1] in (["replay"], ["content"]):  # their options are the programs' own
-            return become(f"slate-{argv[0]}", argv[1:])
-        args = parser().parse_args(argv)
+            words = names.replay_words(argv[1:]) if argv[0] == "replay" else argv[1:]
+            return become(f"slate-{argv[0]}", words)
+        args, unknown = parser().parse_known_args(argv)
+        if unknown:
+            _parser_of(argv).unknown(unknown)
         if args.command is None:
             parser().print_help()
             return USAGE
@@ -142,8 +188,12 @@ def _main(argv: list[str]) -> int:
             return age.drive(args)
         if args.command == "cuts":
             return cuts.run(args)
+        if args.command == "calibrate":
+            return calibrate.run_command(args)
         if args.command == "profiles":
             return profiles.run(args)
+        if args.command == "jobs":
+            return names.jobs(args)
         from . import run
 
         return run.run(options.from_arguments(args))

@@ -6,9 +6,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from . import charts, figures, htmlreport, page, paths, replayfile, reports, rows, runfiles, shape, units
+from .account import PERCENTILES, points_ns
 from .charts import COLORS, Charts
 from .errors import OK, SlateError
 from .page import Table
@@ -17,7 +20,7 @@ from .rows import Row
 from .runfiles import RunFiles
 
 NAME, WIDTH = 26, 19  # of the columns of the text
-Words = Callable[[float | None], str]
+Words = Callable[[Any], str]
 
 
 @dataclass
@@ -26,7 +29,7 @@ class Line:
 
     what: str
     words: Words
-    values: list[float | None]
+    values: list[float | str | None]
 
 
 @dataclass
@@ -53,16 +56,25 @@ def _rate(value: float | None) -> str:
     return "-" if value is None else units.rate(value)
 
 
+def _percentiles(side: str) -> list[tuple[str, Words, Callable[[Row], float | None]]]:
+    """The lines with the percentiles of the guest or of the drive."""
+
+    def of(row: Row, number: int) -> float | None:
+        found = row.guest if side == "guest" else row.drive
+        return points_ns(found)[number] if found else None
+
+    return [(f"{side} {name}", units.us, partial(of, number=i)) for i, name in enumerate(PERCENTILES.values())]
+
+
 # Figures of a job: what, how it is worded, from a row.
 _JOB: tuple[tuple[str, Words, Callable[[Row], float | None]], ...] = (
     ("IOPS", _rate, lambda row: row.guest.iops if row.guest else row.rate.iops if row.rate else None),
     ("guest mean, µs", units.us, lambda row: row.guest.mean_ns if row.guest else None),
-    ("guest p50", units.us, lambda row: row.guest.p50 if row.guest else None),
-    ("guest p99", units.us, lambda row: row.guest.p99 if row.guest else None),
-    ("guest p99.9", units.us, lambda row: row.guest.p999 if row.guest else None),
+    *_percentiles("guest"),
     ("guest max", units.us, lambda row: row.guest.max_ns if row.guest else None),
     ("drive mean, µs", units.us, lambda row: row.drive.mean_ns() if row.drive else None),
-    ("drive p99", units.us, lambda row: row.drive.percentile_ns(990) if row.drive else None),
+    *_percentiles("drive"),
+    ("drive max", units.us, lambda row: row.drive.latency_max_ns if row.drive else None),
     ("behind host", units.us, lambda row: row.drive.mean_part_ns("host-queue") if row.drive else None),
     ("behind GC", units.us, lambda row: row.drive.mean_part_ns("gc-queue") if row.drive else None),
 )
@@ -109,6 +121,11 @@ class Comparison:
         """Jobs and kinds of I/O, in the order of the runs."""
         return list(dict.fromkeys((row.job, row.op) for rows in self.table for row in rows))
 
+    def remark(self) -> str:
+        """Why only the whole runs are compared; empty if jobs are."""
+        told = [sum(row is not None for row in self.rows(key)) for key in self.keys()]
+        return "" if any(count > 1 for count in told) else "no job is in two of the runs: only the whole runs compare"
+
     def _rows_of(self, shown: Report) -> list[Row]:
         """What a replay is compared with: a guest's jobs, and all of its I/O by the drive."""
         if self.replays and all(row.job != rows.WHOLE_RUN for row in shown.rows):
@@ -119,6 +136,11 @@ class Comparison:
         for key in self.keys():
             found = self.rows(key)
             lines = [Line(what, words, [get(row) if row else None for row in found]) for what, words, get in _JOB]
+            limits = [shown.limits.get(key[0]) for shown in self.shown]
+            lines += [
+                Line("vCPU busy", _share, [limit.use.processor() if limit else None for limit in limits]),
+                Line("limit", lambda name: name or "-", [limit.name if limit else None for limit in limits]),
+            ]
             lines = [line for line in lines if any(value for value in line.values)]
             yield Group(" ".join(key), lines)
 
@@ -134,8 +156,8 @@ class Comparison:
             values = [table.get(key, "-") for table in tables]
             if len(set(values)) > 1:
                 yield key, values
-        for key in ("profile", "job", "script", "app", "content", "load", "seed", "smp", "age", "fill_percent",
-                    "kernel", "virtual_time", *(replayfile.ASKED if self.replays else ())):
+        for key in ("profile", "job", "script", "app", "content", "load", "seed", "smp", "cpu_rate", "age",
+                    "fill_percent", "kernel", "virtual_time", *(replayfile.ASKED if self.replays else ())):
             values = [str(run.record["settings"].get(key, "-")) for run in self.runs]
             if len(set(values)) > 1:
                 yield key, values
@@ -151,7 +173,9 @@ def _names(runs: list[RunFiles]) -> list[str]:
 
 def _ratio(line: Line, number: int) -> str:
     first, value = line.values[0], line.values[number]
-    if not number or not first or value is None or value == first:
+    if not number or not isinstance(first, (int, float)) or not isinstance(value, (int, float)):
+        return ""
+    if not first or value == first:
         return ""
     ratio = value / first
     return f" ({ratio:.2f}x)" if ratio < 100 else f" ({ratio:.0f}x)"
@@ -173,6 +197,7 @@ def text(found: Comparison, color: bool) -> str:
         lines.append(f"  {key:<{NAME - 2}}" + "".join(f"{value:>{width}}" for value in short))
     if not found.differs:
         lines.append("  nothing that a run records: not a setting, not the job, not the seed")
+    lines += [found.remark()] if found.remark() else []
     lines.append(f"{dim}(…x): of the first run's{plain}")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -188,9 +213,12 @@ def render(found: Comparison) -> str:
         for line in group.lines:
             table.add(
                 "\u2003" + line.what,
-                [(f"{line.words(value)}{_ratio(line, i)}", value) for i, value in enumerate(line.values)],
+                [
+                    (f"{line.words(value)}{_ratio(line, i)}", None if isinstance(value, str) else value)
+                    for i, value in enumerate(line.values)
+                ],
             )
-    parts += [page.heading("Figures", "(…x): of the first run's"), table.html()]
+    parts += [page.heading("Figures", found.remark() or "(…x): of the first run's"), table.html()]
     differs = Table("differs", ("", *found.names))
     for key, values in found.differs:
         differs.add(key, values)
@@ -211,13 +239,14 @@ def _charts(found: Comparison) -> list[str]:
                     "color": COLORS[number % len(COLORS)],
                     "linestyle": ("-", "--", ":")[number // len(COLORS) % 3],
                     "label": charts.label(found.names[number]),
+                    "of": row.drive,
                 }
                 lines.append((*figures.cdf(row.drive), style))
         if not lines:
             continue
         svgs: list[str] = []
         with made.figure(svgs, f"Latency of {' '.join(key)} in each run") as axes:
-            figures.draw_cdf(axes, lines)
+            figures.draw_cdf(made, axes, lines)
         out += [page.figure(svg, " ".join(key)) for svg in svgs]
     return out
 

@@ -27,7 +27,7 @@ from typing import Any
 from . import command, paths
 from .boot import Boot, boot
 from .errors import JOB_FAILED, OK, MachineError, SlateError
-from .options import RunOptions, check_profile, check_settings, number
+from .options import RunOptions, check_profile, check_settings, number, share
 from .powercut import CUT, ENDED, Plan
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
@@ -36,13 +36,14 @@ WORKERS = 3
 EARLIEST_NS = 20_000_000  # after the job's start: the file system is mounted by then
 _DONE = re.compile(rb"^w(\d+) (\d+)\r?\n", re.MULTILINE)
 _JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
-_UNUSED = re.compile(r"usr/lib/modules/.|usr/bin/(fio|nvme|slate-mark|.*xfs.*|.*f2fs.*|blktrace)$")
+_UNUSED_PROGRAMS = re.compile(r"usr/bin/(fio|nvme|slate-mark|.*xfs.*|.*f2fs.*|blktrace)$")
+_UNUSED = re.compile(rf"usr/lib/modules/.|{_UNUSED_PROGRAMS.pattern}")
 _ID = re.compile(r"(\d+):(\d+)")
 
 EXAMPLES = """\
 examples:
   slate cuts --count 100 --seed 1                    a hundred cuts of the default drive for this
-  slate cuts --profile nand-emu/profiles/rps-small.ini
+  slate cuts --profile rps-small
   slate cuts --id 1:17                               one of them again
 """
 
@@ -51,8 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate cuts'."""
     parser.add_argument("--count", metavar="N", default="100", help="so many cuts (default 100)")
     parser.add_argument("--seed", metavar="N", default="1", help="of the work and the moments (default 1)")
+    parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
     parser.add_argument(
-        "--profile", metavar="FILE", help="the drive (default: nand-emu/profiles/small.ini)"
+        "--kernel",
+        choices=tuple(paths.KERNELS),
+        default="small",
+        help="small (default; boots in half the time, 'make guest-kernel' builds it) or debian; an id names another "
+        "cut with another kernel",
     )
     parser.add_argument(
         "--set",
@@ -96,15 +102,19 @@ class Campaign:
             self.base,
             drive=drive,
             script=script,
-            script_text=script.read_text(encoding="utf-8"),
+            script_text=self._modules() + script.read_text(encoding="utf-8"),
             programs={"fsyncs": paths.program(PROGRAM).read_bytes()},
             environment={key: str(value) for key, value in environment.items()},
         )
 
+    def _modules(self) -> str:
+        """Load ext4, which the small kernel has built in."""
+        return "#!/bin/sh\nmodprobe ext4\n" if self.base.kernel == "debian" else ""
+
     def prepare(self) -> None:
         """Make the drive that every cut begins with."""
         self.base.root = self.folder / "root"
-        self.base.root.write_bytes(small_root((paths.GUEST / "initrd.lz4")))
+        self.base.root.write_bytes(small_root(paths.GUEST / "initrd.lz4", self.base.kernel))
         found = boot(self.options("make", self.origin), self.folder)
         status, _ = results_of(found, "while the file system was made")
         start = _JOB_START.search(found.console)
@@ -153,8 +163,9 @@ class Campaign:
         }
 
 
-def small_root(initrd: Path) -> bytes:
+def small_root(initrd: Path, kernel: str) -> bytes:
     """The guest's files without those that no cut needs, and unpacked: a boot is a third cheaper."""
+    unused = _UNUSED if kernel == "small" else _UNUSED_PROGRAMS
     done = subprocess.run(["lz4", "-dc", initrd], capture_output=True, check=False)
     if done.returncode:
         raise SlateError(f"lz4 can not unpack {paths.short(initrd)}", paths.make("guest"))
@@ -164,7 +175,7 @@ def small_root(initrd: Path) -> bytes:
         name = data[at + 110 : at + 109 + name_size].decode()
         content = at + (110 + name_size + 3 & ~3)
         end = content + (size + 3 & ~3)
-        if not _UNUSED.match(name):
+        if not unused.match(name):
             kept.append(data[at:end])
         at = end
     return b"".join(kept)
@@ -214,6 +225,7 @@ def header(campaign: Campaign) -> dict[str, Any]:
         "age": campaign.base.age,
         "seed": campaign.seed,
         "span_ns": campaign.span_ns,
+        **({"kernel": campaign.base.kernel} if campaign.base.kernel != "small" else {}),
     }
 
 
@@ -262,15 +274,19 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
     check_settings(args.set)
     seed = int(number("seed", args.seed, 0, 2**31 - 1))
     base = RunOptions(
-        profile=check_profile(Path(args.profile or paths.PROFILES / "small.ini")),
-        kernel="small",
+        profile=check_profile(args.profile or "small"),
+        kernel=args.kernel,
         fill=100,
-        age=number("age", args.age, 0, 1000, float),
+        age=share("age", args.age, 1000, 3),
         settings=args.set,
         timeout=number("timeout", args.timeout, 1, 1e7, float),
         mem=400 << 20,
     )
     span = round(number("span", args.span, 0.001, 1000, float) * 1e9)
+    if args.kernel == "small" and not paths.KERNELS["small"].exists():
+        raise SlateError(
+            "the small kernel has not been built", f"{paths.make('guest-kernel')}, or use --kernel debian"
+        )
     command.check_built(base.kernel)
     paths.program(PROGRAM)
     return Campaign(base, seed, span, folder, folder / "origin.slate")

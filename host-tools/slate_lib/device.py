@@ -8,7 +8,10 @@ order that depends on anything but the content.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+
+_BUCKET = re.compile(r'\{\s+"count": (\d+),\s+"floor-ns": (\d+)\s+\}')
 
 
 def canonical(raw: dict[str, Any]) -> dict[str, Any]:
@@ -21,5 +24,6 @@ def canonical(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def text(raw: dict[str, Any]) -> str:
-    """The file's content."""
-    return json.dumps(canonical(raw), sort_keys=True, indent=1) + "\n"
+    """The file's content; a bucket of a histogram is a line."""
+    lines = json.dumps(canonical(raw), sort_keys=True, indent=1)
+    return _BUCKET.sub(r'{"count": \1, "floor-ns": \2}', lines) + "\n"

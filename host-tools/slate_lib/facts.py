@@ -25,7 +25,7 @@ def checksums(options: RunOptions) -> dict[str, str]:
     """Of everything that goes into a run."""
     inputs = {
         "qemu": paths.QEMU,
-        "vmlinux": paths.KERNELS[options.kernel],
+        "vmlinux": paths.kernel(options.kernel, options.smp),
         "initrd": paths.GUEST / "initrd.lz4",
     }
     if options.apps:
@@ -59,14 +59,14 @@ def drive_file(options: RunOptions) -> dict[str, Any] | None:
     }
 
 
-def versions(kernel: str, apps: bool = False) -> dict[str, str]:
+def versions(kernel: str, apps: bool = False, vcpus: int = 1) -> dict[str, str]:
     """Of what ran; kernel: which. The image of applications goes by its checksum."""
     found = {"slate": describe(), "python": platform.python_version()}
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
         found |= {"kernel": str(guest["kernel"]), "fio": str(guest["fio"])}
         if kernel == "small":
-            small = json.loads(paths.KERNELS[kernel].with_name("kernel.json").read_text(encoding="utf-8"))
+            small = json.loads(paths.kernel(kernel, vcpus).with_name("kernel.json").read_text(encoding="utf-8"))
             found["kernel"] = str(small["kernel"])
         if apps:
             image = json.loads(paths.APPS_IMAGE.with_suffix(".json").read_text(encoding="utf-8"))
@@ -127,6 +127,8 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--apps"] if options.apps and not (options.app or options.content) else []
     words += options.cuts.words() if options.cuts else []
     words += ["--realtime"] if options.realtime else []
+    if not options.realtime:
+        words += ["--cpu-rate", options.cpu_rate, "--cpu-quantum", str(options.cpu_quantum)]
     words += ["--spin-ns", str(options.spin_ns)] if options.spin_ns is not None else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
     for name, values in (
@@ -159,9 +161,12 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "mem_bytes": options.mem,
         "seed": options.seed,
         "virtual_time": not options.realtime,
+        "cpu_rate": None if options.realtime else options.cpu_rate,
+        "cpu_quantum_ns": None if options.realtime else options.cpu_quantum,
         "spin_ns": options.spin_ns,
         "accel": options.accel,
         "frontend": options.frontend,
+        "guest_control": options.guest_control,
         "fill_percent": options.fill,
         "age": options.age,
         "precondition": options.precondition,

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import charts
-from .account import PARTS, Device, OpAccount
+from . import charts, units
+from .account import PARTS, PERCENTILES, Device, OpAccount, points_ns
 from .charts import COLORS, INK, Charts
 from .fiolog import OverTime
 from .rows import Row
@@ -38,6 +39,9 @@ SOURCE_COLORS = {
     "host": COLORS[0], "gc": COLORS[1], "wl": COLORS[3], "meta": COLORS[4], "backup": COLORS[7],
 }  # fmt: skip
 MAX_BARS = 14
+MAX_TIPS = 40
+TALL = 3.7  # inches: the charts of a job
+CDF_STEP = 1.004  # nearer latencies become one point of a line: less than a pixel
 MIN_ROWS = 4  # of a time line that says something
 
 
@@ -63,14 +67,16 @@ def spans(rows: Iterable[Row]) -> list[Span]:
 
 
 def cdf(op: OpAccount) -> tuple[list[float], list[float]]:
-    """Latencies in µs, each with the share of I/Os up to it, as the drive's histogram has them."""
+    """Latencies in µs, each with the share of I/Os that were slower, as a histogram has them."""
     total, seen = sum(op.histogram.values()), 0
     first = min(op.histogram)
-    xs, ys = [max(first, 1) / 1000], [0.0]
+    xs, ys = [max(first, 1) / 1000], [1.0]
     for floor in sorted(op.histogram):
         seen += op.histogram[floor]
-        xs.append(max(op.last_ns(floor), 1) / 1000)
-        ys.append(seen / total)
+        us, slower = max(op.last_ns(floor), 1) / 1000, (total - seen) / total
+        if seen == total or us > xs[-1] * CDF_STEP or slower < ys[-1] / CDF_STEP**4:
+            xs.append(us)
+            ys.append(slower)
     return xs, ys
 
 
@@ -83,7 +89,7 @@ def guest_points(fio: dict[str, Any] | None, job: str, op: str) -> tuple[list[fl
         if found["jobname"] == job and points:
             numbers = (share for share in points if re.fullmatch(r"\d+\.\d+", share))
             pairs = sorted((float(share) / 100, points[share] / 1000) for share in numbers)
-            return [ns for _, ns in pairs], [share for share, _ in pairs]
+            return [ns for _, ns in pairs], [1 - share for share, _ in pairs]
     return [], []
 
 
@@ -95,30 +101,48 @@ def latency(made: Charts, job: str, rows: list[Row], fio: dict[str, Any] | None)
     for row in rows:
         color = OP_COLORS[row.op]
         if row.drive and row.drive.histogram:
-            lines.append((*cdf(row.drive), {"color": color, "label": f"{row.op}, drive"}))
+            lines.append((*cdf(row.drive), {"color": color, "label": f"{row.op}, drive", "of": row.drive}))
+        style = {"color": color, "label": f"{row.op}, guest", "linestyle": "--"}
+        if row.guest and row.guest.histogram:
+            lines.append((*cdf(row.guest.histogram), {**style, "of": row.guest.histogram}))
+            continue
         points = ([], []) if clones else guest_points(fio, job, row.op)
         if points[0]:
-            lines.append(
-                (*points, {"color": color, "label": f"{row.op}, guest", "linestyle": "--", "marker": ".", "ms": 3})
-            )
+            lines.append((*points, {**style, "marker": ".", "ms": 3}))
     if not lines:
         return out
-    with made.figure(out, f"Latency of {job}: share of I/Os by latency") as axes:
-        draw_cdf(axes, lines)
+    with made.figure(out, f"Latency of {job}: share of I/Os by latency", 1, TALL) as axes:
+        draw_cdf(made, axes, lines)
     return out
 
 
-def draw_cdf(axes: Any, lines: list[tuple[list[float], list[float], dict[str, Any]]], columns: int = 2) -> None:
-    """Lines of a CDF, on an axis of shares in percent."""
-    from matplotlib.ticker import PercentFormatter
+def _said(op: OpAccount | None) -> str:
+    """Percentiles of a line."""
+    if not op:
+        return ""
+    told = [f"{name} {units.us(ns)}" for name, ns in zip(PERCENTILES.values(), points_ns(op)) if ns is not None]
+    return ": " + ", ".join([*told, f"longest {units.us(op.latency_max_ns)} µs"])
 
+
+def draw_cdf(made: Charts, axes: Any, lines: list[tuple[list[float], list[float], dict[str, Any]]], columns: int = 2) -> None:
+    """Lines of a CDF, on an axis of nines: as far from 90 % to 99 % as from there to 99.9 %."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    least = min((y for _, ys, _ in lines for y in ys if y > 0), default=1.0)
+    nines = max(-math.log10(least) + 0.3, 1.0)
     for xs, ys, style in lines:
-        axes.plot(xs, ys, **{"drawstyle": "default" if "marker" in style else "steps-pre", **style})
+        shown = [min(-math.log10(y), nines) if y > 0 else nines for y in ys]
+        drawn = {"drawstyle": "default" if "marker" in style else "steps-post", **style}
+        told = style["label"] + _said(drawn.pop("of", None))
+        made.tip(axes.plot(xs, shown, **drawn)[0], told)
+    axes.slate_x, axes.slate_value = "us", lambda at: 1 - 10**-at if at < nines else 1.0
     axes.set_xscale("log")
     low, high = min(min(xs) for xs, *_ in lines), max(max(xs) for xs, *_ in lines)
     axes.set_xlim(low * 0.9, high * 1.1)
-    axes.set_ylim(0, 1.02)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+    axes.set_ylim(0, nines)
+    ticks = [0, -math.log10(0.5), *range(1, int(nines) + 1)]
+    axes.yaxis.set_major_locator(FixedLocator(ticks))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda at, _: f"{100 * (1 - 10**-at):.10g} %"))
     charts.log_us(axes.xaxis)
     charts.legend(axes, columns)
 
@@ -133,15 +157,16 @@ def time_line(made: Charts, span: Span, series: Series) -> list[str]:
     ops = [op for op in OP_COLORS if op != "flush" and any(part.column(op, "ios"))]
     if part.last - part.first < MIN_ROWS or not ops:
         return out
-    with made.figure(out, f"IOPS and latency of {span.name} over time", 2, 3.7, sharex=True) as (above, below):
+    with made.figure(out, f"IOPS and latency of {span.name} over time", 2, TALL, sharex=True) as (above, below):
         for op in ops:
             ios, total = part.column(op, "ios"), part.column(op, "latency-sum-ns")
             rate = [count / seconds for count, seconds in zip(ios, part.seconds())]
             mean = [ns / count / 1000 if count else float("nan") for ns, count in zip(total, ios)]
             most = [ns / 1000 or float("nan") for ns in part.column(op, "latency-max-ns")]
             charts.steps(above, part.edges(), rate, color=OP_COLORS[op], label=op)
-            charts.steps(below, part.edges(), mean, color=OP_COLORS[op], label="mean")
-            charts.steps(below, part.edges(), most, color=OP_COLORS[op], linestyle=":", label="longest")
+            charts.steps(below, part.edges(), mean, f"{op} mean, us", color=OP_COLORS[op], label="mean")
+            charts.steps(below, part.edges(), most, f"{op} longest, us", color=OP_COLORS[op], linestyle=":", label="longest")
+            _interval_tips(made, (above, below), part, op, list(zip(rate, mean, most)))
         above.set_ylim(bottom=0)
         above.set_ylabel("IOPS")
         _thousands(above.yaxis)
@@ -153,10 +178,24 @@ def time_line(made: Charts, span: Span, series: Series) -> list[str]:
     return out
 
 
+def _interval_tips(
+    made: Charts, both: tuple[Any, Any], part: Part, op: str, figures: list[tuple[float, float, float]]
+) -> None:
+    """Tips for the intervals of one kind of I/O; many intervals would be too small to point at."""
+    edges = part.edges()
+    if len(figures) > MAX_TIPS:
+        return
+    for begin, end, (rate, mean, most) in zip(edges, edges[1:], figures):
+        if rate:
+            told = f"{begin:.3f} s: {op} {units.rate(rate)} IOPS, mean {units.us(mean * 1000)}, longest {units.us(most * 1000)} µs"
+            for axes in both:
+                made.tip(axes.axvspan(begin, end, alpha=0, linewidth=0), told)
+
+
 def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
     """The guest's latency over a job's time: median, 99 % and the longest of each interval."""
     out: list[str] = []
-    with made.figure(out, f"Percentiles of {job} over time, as the guest saw them") as axes:
+    with made.figure(out, f"Percentiles of {job} over time, as the guest saw them", 1, TALL) as axes:
         for one in lines:
             for permille, style in ((500, "-"), (990, "--"), (1000, ":")):
                 values = [float("nan") if ns is None else max(ns, 1) / 1000 for ns in one.points[permille]]
@@ -239,7 +278,7 @@ def programmed(made: Charts, series: Series, device: Device, jobs: list[Span]) -
 
 
 def busy_map(made: Charts, series: Series, what: str, name: str) -> list[str]:
-    """Each die's, or channel's, share of busy time, over time."""
+    """Each die's, channel's or vCPU's share of busy time, over time."""
     shares = series.busy(what)
     out: list[str] = []
     if series.rows < MIN_ROWS or not shares:
@@ -336,7 +375,9 @@ def where(made: Charts, rows: list[Row]) -> list[str]:
         for part in used:
             label, color = PART_STYLE[part]
             widths = [bar.get(part, 0.0) for bar in bars]
-            axes.barh(range(len(shown)), widths, left=left, color=color, label=label, height=0.66)
+            drawn = axes.barh(range(len(shown)), widths, left=left, color=color, label=label, height=0.66)
+            for row, patch, width in zip(shown, drawn, widths):
+                made.tip(patch, f"{row.job} {row.op}: {label} {100 * width:.1f} %, {units.us(_part_ns(row, part))} µs")
             left = [a + b for a, b in zip(left, widths)]
         axes.set_yticks(range(len(shown)), names)
         axes.set_ylim(len(shown) - 0.5, -0.5)
@@ -347,10 +388,14 @@ def where(made: Charts, rows: list[Row]) -> list[str]:
     return out
 
 
+def _part_ns(row: Row, part: str) -> float:
+    assert row.drive
+    return max(row.path_ns() or 0, 0) if part == "path" else row.drive.mean_part_ns(part)
+
+
 def _shares(row: Row) -> dict[str, float]:
     """Of the mean, by part."""
-    assert row.drive
-    found = {part: row.drive.mean_part_ns(part) for part in PARTS} | {"path": max(row.path_ns() or 0, 0)}
+    found = {part: _part_ns(row, part) for part in (*PARTS, "path")}
     total = sum(found.values()) or 1.0
     return {part: ns / total for part, ns in found.items()}
 

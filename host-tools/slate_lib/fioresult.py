@@ -8,16 +8,18 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from .account import PERCENTILES, OpAccount, bucket_floor
+
 Json = dict[str, Any]
-PERCENTILES = ("50", "99", "99.9")
 SECTIONS = (("read", "read"), ("write", "write"), ("trim", "trim"), ("sync", "flush"))  # fio's name, the drive's
+_LATENCY = {"mean?": float, "max?": float, "N?": int, "percentile?": {"*": float}, "bins?": {"*": int}}
 _SIDE = {
     "total_ios?": int,
     "iops?": float,
     "bw_bytes?": float,
     "runtime?": float,
-    "lat_ns?": {"mean": float, "max": float, "percentile?": {"*": float}},
-    "clat_ns?": {"percentile?": {"*": float}},
+    "lat_ns?": {**_LATENCY, "mean": float, "max": float},
+    "clat_ns?": _LATENCY,
 }
 # What is read here of fio's JSON, for shape.check().
 SHAPE = {
@@ -27,6 +29,7 @@ SHAPE = {
             "jobname": str,
             "error?": int,
             "total_err?": int,
+            "job_runtime?": float,
             "job options?": {"*": str},
             **{f"{name}?": _SIDE for name, _ in SECTIONS},
         }
@@ -36,7 +39,7 @@ SHAPE = {
 
 @dataclass
 class GuestRow:
-    """One kind of I/O of one job, all its clones together."""
+    """One kind of I/O of one job, all its clones together. All latencies are of one kind."""
 
     job: str
     op: str  # as the drive names it: read, write, trim, flush
@@ -45,24 +48,17 @@ class GuestRow:
     bytes_per_s: float
     mean_ns: float
     max_ns: int
-    percentiles_ns: dict[str, float]  # of the worst clone, when there are several
-    which: str  # latency that the percentiles are of: lat or clat
+    percentiles_ns: dict[float, float]  # by permille, as fio gave them; with several clones, of the worst
+    histogram: OpAccount | None  # from which percentiles are taken; None: fio wrote none
+    which: str  # lat: from submission to completion; clat: from the end of the submission
     clones: int = 1
 
-    @property
-    def p50(self) -> float | None:
-        """Median."""
-        return self.percentiles_ns.get("50")
-
-    @property
-    def p99(self) -> float | None:
-        """99th percentile."""
-        return self.percentiles_ns.get("99")
-
-    @property
-    def p999(self) -> float | None:
-        """99.9th percentile."""
-        return self.percentiles_ns.get("99.9")
+    def percentile_ns(self, permille: float) -> float | None:
+        """The nearest-rank percentile, at most the maximum; None: not known."""
+        if self.histogram:
+            return self.histogram.percentile_ns(permille)
+        found = self.percentiles_ns.get(permille)
+        return None if found is None else min(found, self.max_ns)
 
     def join(self, other: GuestRow) -> None:
         """Add a clone."""
@@ -74,6 +70,12 @@ class GuestRow:
         self.max_ns = max(self.max_ns, other.max_ns)
         for key, value in other.percentiles_ns.items():
             self.percentiles_ns[key] = max(value, self.percentiles_ns.get(key, 0))
+        if self.histogram and other.histogram:
+            self.histogram.latency_max_ns = self.max_ns
+            for floor, count in other.histogram.histogram.items():
+                self.histogram.histogram[floor] = self.histogram.histogram.get(floor, 0) + count
+        else:
+            self.histogram = None
         self.clones += other.clones
 
 
@@ -95,25 +97,57 @@ def rows(fio: Json | None) -> list[GuestRow]:
 def _row(job: Json, section: str, op: str) -> GuestRow | None:
     data = job.get(section, {})
     ios = data.get("total_ios", 0)
+    if section == "sync":  # fio counts fsync alone there; fdatasync has a latency, too
+        ios = max(ios, data.get("lat_ns", {}).get("N", 0))
     if not ios or "lat_ns" not in data:
         return None
-    lat = data["lat_ns"]
-    which, source = ("lat", lat) if "percentile" in lat else ("clat", data.get("clat_ns", {}))
-    points = source.get("percentile", {})
-    seconds = data.get("runtime", 0) / 1000
+    which, latency = _latency(data)
+    points = latency.get("percentile", {})
+    seconds = data.get("runtime", 0) / 1000 or _seconds(job)
     return GuestRow(
         job=job["jobname"],
         op=op,
         ios=ios,
         iops=data.get("iops", ios / seconds if seconds else 0.0),
         bytes_per_s=data.get("bw_bytes", 0),
-        mean_ns=lat["mean"],
-        max_ns=lat["max"],
+        mean_ns=latency["mean"],
+        max_ns=latency["max"],
         which=which,
+        histogram=_histogram(latency),
         percentiles_ns={
-            key: points[f"{float(key):.6f}"] for key in PERCENTILES if f"{float(key):.6f}" in points
+            permille: points[f"{permille / 10:.6f}"]
+            for permille in PERCENTILES
+            if f"{permille / 10:.6f}" in points
         },
     )
+
+
+def _latency(data: Json) -> tuple[str, Json]:
+    """The latency that has percentiles: lat, unless the job file or an older run has those of clat alone."""
+    lat, clat = data["lat_ns"], data.get("clat_ns", {})
+    if "percentile" not in lat and "percentile" in clat and {"mean", "max"} <= clat.keys():
+        return "clat", clat
+    return "lat", lat
+
+
+def _seconds(job: Json) -> float:
+    """How long the job ran; used for flushes, for which fio gives no time."""
+    times = [job.get(section, {}).get("runtime", 0) for section, _ in SECTIONS]
+    return (max(times) or job.get("job_runtime", 0)) / 1000
+
+
+def _histogram(latency: Json) -> OpAccount | None:
+    """fio's bins as buckets; a value in a bin is its name."""
+    bins = latency.get("bins")
+    if not bins:
+        return None
+    found = OpAccount(ios=sum(bins.values()), latency_max_ns=int(latency["max"]))
+    for value, count in bins.items():
+        if not value.isdecimal():
+            return None
+        floor = bucket_floor(int(value))
+        found.histogram[floor] = found.histogram.get(floor, 0) + count
+    return found
 
 
 def sections(fio: Json | None) -> list[str]:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from . import figures, fiolog, page, paths, reports, rows, units
-from .account import PARTS
+from .account import PARTS, PERCENTILES, points_ns
 from .charts import Charts
 from .errors import OK, SlateError
 from .page import Table
@@ -25,14 +25,14 @@ def us(ns: float | None) -> Cell:
 
 def latency_table(shown: Report) -> Table:
     """What the guest saw, and the drive."""
-    heads = ("job", "", "by", "I/Os", "IOPS", "MiB/s", "mean, µs", "p50", "p99", "p99.9", "max")
+    heads = ("job", "", "by", "I/Os", "IOPS", "MiB/s", "mean, µs", *PERCENTILES.values(), "max")
     table = Table("latency", heads)
     before = None
     for row in shown.rows:
         name, new = (row.job, True) if row.job != before else ("", False)
         before = row.job
         if guest := row.guest:
-            points = (guest.mean_ns, guest.p50, guest.p99, guest.p999, guest.max_ns)
+            points = [guest.mean_ns, *points_ns(guest), guest.max_ns]
             latencies: list[Cell] = [us(ns) for ns in points]
             rate: list[Cell] = [
                 (units.count(guest.ios), guest.ios),
@@ -42,7 +42,7 @@ def latency_table(shown: Report) -> Table:
             table.add(name, [row.op, "guest", *rate, *latencies], new)
             name, new = "", False
         if drive := row.drive:
-            shares = [drive.percentile_ns(permille) for permille in (500, 990, 999)]
+            shares = points_ns(drive)
             table.add(
                 name,
                 [
@@ -72,7 +72,7 @@ def parts_table(shown: Report) -> Table:
     heads = {key: title for key, title, _ in PART_COLUMNS}
     parts = [part for part in PARTS if part != "link" or shown.device.total.op["read"].parts_ns["link"]]
     whole = ("guest, µs", "path") if shown.GUEST else ("drive, µs",)
-    table = Table("parts", ("job", "", *whole, *(heads[part] for part in parts), "dies", "bus"))
+    table = Table("parts", ("job", "", *whole, *(heads[part] for part in parts), *shown.busy_columns()))
     before = None
     for row in shown.rows:
         if not row.drive:
@@ -85,7 +85,7 @@ def parts_table(shown: Report) -> Table:
 def _part_cells(shown: Report, row: Row, parts: list[str]) -> list[Cell]:
     assert row.drive
     busy: list[Cell] = [
-        "-" if share is None else (f"{100 * share:.0f} %", share) for share in rows.busy(shown.device, row)
+        "-" if share is None else (f"{100 * share:.0f} %", share) for share in shown.busy_shares(row)
     ]
     whole = [us(row.guest.mean_ns) if row.guest else "-", us(row.path_ns())]
     return [
@@ -94,6 +94,24 @@ def _part_cells(shown: Report, row: Row, parts: list[str]) -> list[Cell]:
         *(us(row.drive.mean_part_ns(part)) for part in parts),
         *busy,
     ]
+
+
+def limits_table(shown: Report) -> Table:
+    """What limited each job."""
+    table = Table("limits", ("job", "limit", "depth", "in flight: guest", "drive", "busiest vCPU", ""))
+    for job, limit in shown.limits.items():
+        cpu = limit.use.processor()
+        table.add(
+            job,
+            [
+                limit.name,
+                ("-" if limit.depth is None else str(limit.depth), limit.depth),
+                *((units.in_flight(number), number) for number in (limit.guest, limit.drive)),
+                "-" if cpu is None else (f"{100 * cpu:.0f} %", cpu),
+                limit.why,
+            ],
+        )
+    return table
 
 
 def drive_table(shown: Report) -> Table:
@@ -121,21 +139,21 @@ def app_table(shown: Report) -> Table:
     return table
 
 
-def _job_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
+def _job_cards(made: Charts, shown: Report, run: RunFiles) -> list[str]:
+    """A card a job: all of its charts."""
     found = []
     spans = {span.name: span for span in figures.spans(shown.rows)}
     logged = {} if run.replay else fiolog.of(run.path, run.fio)
     for job in dict.fromkeys(row.job for row in shown.rows):
         mine = [row for row in shown.rows if row.job == job]
-        for svg in figures.latency(made, job, mine, run.fio):
-            found.append(page.figure(svg, job, "share of I/Os up to a latency"))
+        drawn = [(svg, "Share of I/Os up to a latency") for svg in figures.latency(made, job, mine, run.fio)]
         if job in spans and run.series:
-            for svg in figures.time_line(made, spans[job], run.series):
-                found.append(page.figure(svg, job, "over time, by the drive"))
+            drawn += [(svg, "Over time, by the drive") for svg in figures.time_line(made, spans[job], run.series)]
         if job in logged:
-            for svg in figures.percentiles(made, job, logged[job]):
-                found.append(page.figure(svg, job, "percentiles over time, by the guest"))
-    return found
+            drawn += [(svg, "Percentiles over time, by the guest")
+                      for svg in figures.percentiles(made, job, logged[job])]
+        found.append(page.card(job, [page.figure(svg, "", about, job) for svg, about in drawn], len(found)))
+    return [one for one in found if one]
 
 
 def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
@@ -152,6 +170,8 @@ def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
          figures.where_over_time(made, run.series, jobs)),
         ("Dies", "share of the time busy", figures.busy_map(made, run.series, "dies", "die")),
         ("Channels", "share of the time busy", figures.busy_map(made, run.series, "channels", "channel")),
+        ("Guest's processors", "share of the time busy",
+         figures.busy_map(made, run.series, "processors", "processor")),
     )
     return [page.figure(svg, title, about) for title, about, svgs in wanted for svg in svgs]
 
@@ -200,7 +220,7 @@ def render(run: RunFiles) -> str:
                 else "from the arrival at the drive to the completion",
             ),
             latency_table(shown).html(),
-            page.charts(_job_charts(made, shown, run)),
+            page.cards(_job_cards(made, shown, run)),
         ]
     if any(row.drive for row in shown.rows):
         bars = [page.figure(svg, "Mean latency by cause", "shares") for svg in figures.where(made, shown.rows)]
@@ -209,6 +229,8 @@ def render(run: RunFiles) -> str:
             parts_table(shown).html(),
             page.charts(bars),
         ]
+    if shown.limits:
+        parts += [page.heading("What limited each job"), limits_table(shown).html()]
     parts += [
         page.heading("The drive", shown.SCOPE),
         drive_table(shown).html(),
@@ -221,6 +243,7 @@ def render(run: RunFiles) -> str:
     if wear:
         parts += [page.heading("Blocks", "a plane a row"), page.charts(wear)]
     parts.append(page.notes(_notes(shown, run)))
+    parts.insert(2, page.contents(parts))
     return page.page(f"{left} - Slate", parts)
 
 

@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import account, paths
+from . import account, jobcheck, names, paths
 from .errors import SlateError
 
 # What a job file may use without being told, as run-fio in the guest has it.
@@ -71,6 +71,7 @@ def available(path: Path) -> str:
 def load(path: Path, environment: dict[str, str]) -> JobFile:
     """Read and check a job file; environment: what it may use as ${NAME}."""
     job = JobFile(path, read(path))
+    jobcheck.sections(path, job.text)
     for number, line in enumerate(job.text.splitlines(), 1):
         if match := _HINT_LINE.match(line):
             _add_hints(job, match[1], number)
@@ -80,11 +81,16 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
     if not job.sections:
         raise SlateError(
             f"{path} has no job: it needs a section such as [randread] beside [global]",
-            "see fio-jobs/quick.fio for an example",
+            "'slate jobs show quick' prints an example",
         )
     _check_labels(job)
     _ask_fio(job, environment)
     return job
+
+
+def check_on_drive(job: JobFile, environment: dict[str, str], capacity: int | None) -> None:
+    """Raise a SlateError unless the jobs can do their I/O on this drive. capacity: in bytes; None: not known."""
+    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), capacity)
 
 
 def _add_hints(job: JobFile, text: str, number: int) -> None:
@@ -92,7 +98,7 @@ def _add_hints(job: JobFile, text: str, number: int) -> None:
         key, equals, value = word.partition("=")
         if not equals or key not in HINTS:
             raise SlateError(
-                f"{job.path}, line {number}: '{word}' is not a hint",
+                f"{job.path}, line {number}: '{word}' is not a hint{names.nearest(key, HINTS)}",
                 f"write '# slate: KEY=VALUE ...' with KEY one of {', '.join(HINTS)}",
             )
         job.hints[key] = value
@@ -112,7 +118,18 @@ def _check_labels(job: JobFile) -> None:
 
 def guest_fio() -> Path | None:
     """The guest's static fio, if it has been built."""
-    return next(iter(sorted(paths.FIO_CACHE.glob("fio-[0-9]*"))), None)
+    built = paths.FIO_CACHE.glob("fio-[0-9]*")
+    return max(built, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def _engines() -> list[str]:
+    """The engines of the guest's fio; empty if there is no fio to ask."""
+    fio = guest_fio()
+    try:
+        done = subprocess.run([fio, "--enghelp"], capture_output=True, text=True, timeout=20, check=True) if fio else None
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [line.strip() for line in done.stdout.splitlines() if line.startswith("\t")] if done else []
 
 
 def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:

@@ -10,13 +10,14 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import apps, content, drivefile, jobfile, load, paths, powercut, units
+from . import apps, content, drivefile, jobfile, load, names, paths, powercut, processors, units
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
-SMP_MAX = 64
+SMP_MAX = 16
+SMP_MAX_REALTIME = 64
 
 
 @dataclass
@@ -46,6 +47,8 @@ class RunOptions:
     out: Path | None = None
     kernel: str = "debian"
     smp: int = 1
+    cpu_rate: str = processors.RATE  # 10^9 instructions a second of virtual time
+    cpu_quantum: int = processors.QUANTUM_NS
     mem: int = 1 << 30
     seed: int = 1
     realtime: bool = False
@@ -84,6 +87,13 @@ class RunOptions:
         assert path
         return path
 
+    @property
+    def guest_control(self) -> str:
+        """guest-control: marks need only logs, and programs of the user's may steer the drive."""
+        ours = self.app or self.content or self.load
+        own = self.shell or (self.script and not ours) or (self.cuts and self.cuts.script)
+        return "on" if own or (self.job and "exec_" in self.job.text) else "logs"
+
     def overrides(self) -> list[str]:
         """'section.key=value' for the drive: the user's own come last."""
         if self.drive_kept:
@@ -105,8 +115,8 @@ class RunOptions:
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate run'."""
     what = parser.add_argument_group("what to run")
-    what.add_argument("--profile", metavar="FILE", help="the drive (default: nand-emu/profiles/default.ini)")
-    what.add_argument("--job", metavar="FILE", help="a fio job file (default: fio-jobs/quick.fio)")
+    what.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: default; 'slate profiles' lists names)")
+    what.add_argument("--job", metavar="NAME|FILE", help="a fio job file (default: quick; 'slate jobs' lists names)")
     what.add_argument("--cmd", metavar="SCRIPT", help="run a shell script in the guest instead of fio")
     what.add_argument(
         "--cmd-arg",
@@ -209,10 +219,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     guest.add_argument(
         "--kernel",
         choices=tuple(paths.KERNELS),
-        help="debian (default), or small: one processor, and nearly every I/O costs the same number of "
+        help="debian (default), or small: nearly every I/O costs the same number of "
         "instructions ('make guest-kernel' builds it)",
     )
-    guest.add_argument("--smp", metavar="N", help="processors (default 1)")
+    guest.add_argument("--smp", metavar="N", help=f"processors, 1 to {SMP_MAX} (default 1)")
+    processors.add_arguments(guest)
     guest.add_argument("--mem", metavar="SIZE", help="memory (default 1G)")
     guest.add_argument("--seed", metavar="N", default="1", help="of everything random (default 1)")
     guest.add_argument(
@@ -277,6 +288,14 @@ def number(name: str, text: str, low: float, high: float, kind: type = int) -> f
     return value
 
 
+def share(name: str, text: str, high: float, places: int) -> float:
+    """A number that the drive's settings count in steps of 10^-places; finer ones are not rounded."""
+    value = number(name, text, 0, high, float)
+    if abs(value - round(value, places)) > 1e-9:
+        raise SlateError(f"--{name} {text}: finer than {10.0**-places:g}", f"give at most {places} decimal place(s)")
+    return value
+
+
 def _memory(text: str) -> int:
     try:
         value = units.parse_size(text)
@@ -305,12 +324,11 @@ def memory_available() -> int | None:
     return None
 
 
-def check_profile(path: Path) -> Path:
-    """A profile that can be read; what is in it, the drive judges."""
-    if not path.exists():
-        raise SlateError(f"no such profile: {path}", jobfile.available(path.with_suffix(".ini")))
+def check_profile(word: str) -> Path:
+    """A profile that can be read, by name or path; the drive checks its content."""
+    path = names.find(word, names.PROFILE)
     if not path.is_file():
-        raise SlateError(f"{path} is not a file", "name a profile such as nand-emu/profiles/default.ini")
+        raise SlateError(f"{path} is not a file", "name a profile: 'slate profiles' lists those that are there")
     if not os.access(path, os.R_OK):
         raise SlateError(f"can not read the profile {path}: permission denied", f"chmod a+r {path}")
     return path
@@ -331,8 +349,8 @@ def _drive_options(args: argparse.Namespace) -> RunOptions:
     if args.ephemeral and not args.drive:
         raise SlateError("--ephemeral without --drive", "name the drive file with --drive")
     if not args.drive:
-        return RunOptions(profile=check_profile(Path(args.profile or paths.DEFAULT_PROFILE)))
-    profile = check_profile(Path(args.profile)) if args.profile else None
+        return RunOptions(profile=check_profile(args.profile or str(paths.DEFAULT_PROFILE)))
+    profile = check_profile(args.profile) if args.profile else None
     options = RunOptions(profile=profile, drive=Path(args.drive), ephemeral=args.ephemeral)
     assert options.drive
     if options.drive.exists() and not options.drive.is_file():
@@ -353,6 +371,22 @@ def _drive_options(args: argparse.Namespace) -> RunOptions:
             f"--drive {args.drive}: there is no directory {options.drive.parent}", "make it first"
         )
     return options
+
+
+def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) -> None:
+    """Set the number of processors, and in virtual time their rate and quantum."""
+    assert smp is not None
+    options.smp = int(number("smp", smp, 1, SMP_MAX_REALTIME if options.realtime else SMP_MAX))
+    if options.realtime:
+        processors.check_real_time(args)
+        return
+    options.cpu_rate = processors.rate(processors.RATE if args.cpu_rate is None else args.cpu_rate)
+    settings = None
+    if options.drive_kept:
+        settings = dict(line.split("=", 1) for line in options.drive_kept.settings + options.settings)
+    elif options.profile:
+        settings = processors.profile_settings(options.profile, options.settings)
+    options.cpu_quantum = processors.quantum(args.cpu_quantum, settings)
 
 
 def _check_no_preconditioning(args: argparse.Namespace) -> None:
@@ -384,7 +418,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         options.script = Path(args.cmd)
         options.script_text = jobfile.read(options.script)
     elif args.job or not (args.shell or args.app):
-        options.job = jobfile.load(Path(args.job or paths.DEFAULT_JOB), options.environment)
+        options.job = jobfile.load(names.find(args.job or str(paths.DEFAULT_JOB), names.JOB), options.environment)
     options.script_args = args.cmd_arg
     _check_script_args(options)
     hints = options.job.hints if options.job else {}
@@ -393,12 +427,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         given = getattr(args, name)
         return given if given is not None else hints.get(name, default)
 
-    options.smp = int(number("smp", asked("smp", "1"), 1, SMP_MAX))
     options.kernel = _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
-    if options.kernel == "small" and options.smp > 1:
-        raise SlateError(
-            f"--smp {options.smp}: the small kernel runs one processor", "use --kernel debian, or --smp 1"
-        )
     options.mem = _memory(asked("mem", "1G"))
     if options.apps and options.mem < APPS_MEM_MIN:
         raise SlateError(
@@ -419,8 +448,8 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         in_profile = _profile_preconditions(options.profile)
         fill = asked("fill", None if "fill_permille" in in_profile else "100")
         age = asked("age", None if "age_permille" in in_profile else "0")
-        options.fill = None if fill is None else number("fill", fill, 0, 100, float)
-        options.age = None if age is None else number("age", age, 0, 1000, float)
+        options.fill = None if fill is None else share("fill", fill, 100, 1)
+        options.age = None if age is None else share("age", age, 1000, 3)
     options.accel = args.accel or "tcg"
     options.realtime = args.realtime or options.accel == "kvm"
     if args.spin_ns is not None:
@@ -434,6 +463,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         _check_kvm()
     check_settings(args.set)
     options.settings = args.set
+    _processors(options, args, asked("smp", "1"))
     options.record = _record("--record", args.record)
     options.record_content = _record("--record-content", args.record_content)
     if options.record and options.record == options.record_content:

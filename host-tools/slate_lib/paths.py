@@ -77,6 +77,12 @@ def make(target: str) -> str:
     return f"run 'make {target}' in the clone, then 'make install' again" if INSTALLED else f"run 'make {target}'"
 
 
+def kernel(name: str, vcpus: int = 1) -> Path:
+    """The guest's kernel; the small one has a variant for several processors."""
+    small_smp = GUEST / "small-smp" / "vmlinux"
+    return small_smp if name == "small" and vcpus > 1 else KERNELS[name]
+
+
 def program(name: str) -> Path:
     """A program of the core."""
     for folder in PROGRAMS:

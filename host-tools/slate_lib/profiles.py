@@ -65,17 +65,6 @@ def run(args: argparse.Namespace) -> int:
 # ---- finding and reading
 
 
-def find(name: str) -> Path:
-    """A shipped profile by its name, or any by its path."""
-    shipped = paths.PROFILES / f"{name}.ini"
-    if "/" not in name and shipped.is_file():
-        return shipped
-    path = Path(name)
-    if not path.exists() and "/" not in name:
-        raise SlateError(f"no such profile: {name}", "'slate profiles' lists those that are there")
-    return options.check_profile(path)
-
-
 def about(path: Path) -> str:
     """What the file's first line says of it."""
     match = _ABOUT.search(path.read_text(encoding="utf-8", errors="replace"))
@@ -146,7 +135,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 def show(name: str, settings: list[str], as_json: bool) -> int:
     """Settings and derived values."""
     options.check_settings(settings)
-    facts = derive(find(name), settings)
+    facts = derive(options.check_profile(name), settings)
     print(json.dumps(facts, indent=1) if as_json else Sheet(facts).text(), end="\n" if as_json else "")
     return OK
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .account import NAND_OPS, OPS, PARTS, SOURCES
+from .account import NAND_OPS, OPS, PARTS, SOURCES, SUB_BUCKETS
 from .series import NOT_TOLD, ROWS_MAX, SERIES, check_rows
 from .shape import Misfit, check
 
 Json = dict[str, Any]
 
 SCHEMA = "slate-replay-1"
-SUB_BUCKETS = 1024  # of its histograms, in each octave
-NO_END_NS = 1 << 48  # the last bucket's begin
 
 _BY_SOURCE = dict.fromkeys(SOURCES, int)
 _RATIO = (None, float)
@@ -115,7 +113,6 @@ def _op(raw: Json) -> Json:
         "latency-max-ns": latency["max_ns"],
         "histogram": [{"floor-ns": floor, "count": count} for floor, count in latency["histogram"]],
         "sub-buckets": SUB_BUCKETS,
-        "no-end-ns": NO_END_NS,
         **{f"{part}-ns": raw["where_ns"][part.replace("-", "_")] for part in PARTS},
     }
 

@@ -106,7 +106,7 @@ class ReplayReport(Report):
         if touched:
             found.append(
                 f"reads found {units.count(touched)} units of {units.size(self.device.unit_bytes)} that were never "
-                "written or were trimmed: these cost only a look-up. Fill the drive first (--fill 1000)."
+                "written or were trimmed: these cost only a look-up. Fill the drive first (--fill 100)."
             )
         return found + warn.of_the_drive(self.device.total)
 

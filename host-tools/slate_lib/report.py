@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import rows, units, warn
-from .account import LATE_US, NAND_OPS, SOURCES, Device, raf, raf_parts
+from . import limits, rows, units, warn
+from .account import LATE_US, NAND_OPS, PERCENTILES, SOURCES, SUB_BUCKETS, Device, points_ns, raf, raf_parts
 from .rows import Row
+from .series import Series
 
 WIDTH = 100
 RULE = "─" * WIDTH
@@ -21,7 +22,6 @@ MEDIA = (
     ("corrected", "reads with many errors"),
     ("retries", "retries"),
     ("uncorrectable", "uncorrectable"),
-    ("disturb-lost", "pages lost to disturbance"),
     ("paired-lost", "pages lost with a torn upper page"),
 )
 ABILITIES = (
@@ -30,15 +30,17 @@ ABILITIES = (
     ("subpage-reads", "sub-page reads"),
     ("lower-reads", "reads of lower pages"),
     ("suspends", "suspensions"),
+    # PEN may disturb pages that hold nothing valid; a lost valid page is a media error above
+    ("disturb-lost", "pages disturbed past reading"),
 )
 # Heading and width of each part of the latency, in the order of account.PARTS.
 PART_COLUMNS = (
-    ("cell", "cell", 7),
-    ("bus", "bus", 7),
-    ("host-queue", "host-q", 8),
-    ("gc-queue", "GC-q", 8),
-    ("buffer", "buffer", 8),
-    ("map", "map", 6),
+    ("cell", "cell", 6),
+    ("bus", "bus", 6),
+    ("host-queue", "host-q", 7),
+    ("gc-queue", "GC-q", 7),
+    ("buffer", "buffer", 7),
+    ("map", "map", 5),
     ("other", "other", 6),
     ("link", "link", 7),
 )
@@ -57,12 +59,14 @@ class Report:
         fio: dict[str, Any] | None,
         record: dict[str, Any],
         app: dict[str, Any] | None = None,
+        series: Series | None = None,
     ):
         self.device = Device(raw_device)
         self.fio = fio
         self.app = app
         self.record = record
         self.rows = rows.build(raw_device, fio)
+        self.limits = limits.of(self.device, fio, self.rows, series) if self.GUEST else {}
         self._lines: list[str] = []
         self._pairs: list[tuple[str, str]] = []
         self._color = False
@@ -77,6 +81,7 @@ class Report:
         if any(row.guest or row.drive for row in self.rows):
             self._latencies()
             self._parts()
+            self._limits()
         self._drive()
         self._notes()
         return "\n".join(line.rstrip() for line in self._lines) + "\n"
@@ -89,7 +94,7 @@ class Report:
 
     def alarms(self) -> list[str]:
         """What a reader must know before he believes a figure."""
-        return warn.warnings(self.device, self.fio, self.rows)
+        return [*warn.warnings(self.device, self.fio, self.rows), *limits.alarms(self.limits)]
 
     # ---- pieces
 
@@ -108,7 +113,9 @@ class Report:
         facts = [
             units.size(self.device.capacity),
             self._filled(settings),
-            f"{settings['smp']} vCPU" + (", small kernel" if settings.get("kernel") == "small" else ""),
+            f"{settings['smp']} vCPU"
+            + (f" at {settings['cpu_rate']} GIPS" if settings.get("cpu_rate") else "")
+            + (", small kernel" if settings.get("kernel") == "small" else ""),
             "virtual time" if settings["virtual_time"] else "real time",
             f"seed {settings['seed']}",
         ]
@@ -157,8 +164,8 @@ class Report:
 
     def _latencies(self) -> None:
         self._add(
-            f"{'latency, µs':<22}{'IOPS':>10}{'MiB/s':>10}{'mean':>11}{'p50':>10}{'p99':>10}"
-            f"{'p99.9':>10}{'max':>10}",
+            f"{'latency, µs':<22}{'IOPS':>9}{'MiB/s':>8}{'mean':>9}"
+            + "".join(f"{name:>9}" for name in (*PERCENTILES.values(), "max")),
             BOLD,
         )
         before = None
@@ -173,26 +180,23 @@ class Report:
     def _guest_line(self, row: Row, name: str) -> None:
         guest = row.guest
         assert guest
-        figures = (guest.mean_ns, guest.p50, guest.p99, guest.p999, guest.max_ns)
+        figures = [guest.mean_ns, *points_ns(guest), guest.max_ns]
         self._add(
-            f"{name[:16]:<16} {row.op:<5}{units.rate(guest.iops):>10}{guest.bytes_per_s / (1 << 20):>10,.1f}"
-            f"{units.us(figures[0]):>11}"
-            + "".join(f"{units.us(value):>10}" for value in figures[1:])
+            f"{name[:16]:<16} {row.op:<5}{units.rate(guest.iops):>9}{guest.bytes_per_s / (1 << 20):>8,.1f}"
+            + "".join(f"{units.us(value):>9}" for value in figures)
             + "  guest"
         )
 
     def _drive_line(self, row: Row, name: str) -> None:
         drive = row.drive
         assert drive
-        figures = [drive.percentile_ns(permille) for permille in (500, 990, 999)] + [drive.latency_max_ns]
+        figures = [drive.mean_ns(), *points_ns(drive), drive.latency_max_ns]
         label = " " * 22 if row.guest else f"{name[:16]:<16} {row.op:<5}"
-        what = f"{units.count(drive.ios) + ' I/Os' if not row.guest else '':>20}"
+        what = f"{units.count(drive.ios) + ' I/Os' if not row.guest else '':>17}"
         if row.rate:
-            what = f"{units.rate(row.rate.iops):>10}{row.rate.bytes_per_s / (1 << 20):>10,.1f}"
+            what = f"{units.rate(row.rate.iops):>9}{row.rate.bytes_per_s / (1 << 20):>8,.1f}"
         self._add(
-            f"{label}{what}{units.us(drive.mean_ns()):>11}"
-            + "".join(f"{units.us(value):>10}" for value in figures)
-            + "  drive",
+            f"{label}{what}" + "".join(f"{units.us(value):>9}" for value in figures) + "  drive",
             DIM if row.guest else "",
         )
 
@@ -208,7 +212,8 @@ class Report:
         self._add()
         heading = "".join(f"{title:>{width}}" for _, title, width in self._columns())
         sum_of = f"{'guest':>7} = {'path':>6} +" if self.GUEST else f"{'drive':>7} = {'':>6}  "
-        self._add(f"{'mean, µs':<22}{sum_of}{heading}{'dies':>5}{'bus':>5}", BOLD)
+        busy = "".join(f"{name:>5}" for name in self.busy_columns())
+        self._add(f"{'mean, µs':<22}{sum_of}{heading}{busy}", BOLD)
         before = None
         for row in shown:
             name = row.job if row.job != before else ""
@@ -223,10 +228,30 @@ class Report:
         path = "" if not self.GUEST else "-" if path_ns is None else _part(path_ns)
         parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self._columns())
         busy = "".join(
-            f"{'-' if share is None else f'{100 * share:.0f}%':>{width}}"
-            for share, width in zip(rows.busy(self.device, row), (5, 5))
+            f"{'-' if share is None else f'{100 * share:.0f}%':>5}" for share in self.busy_shares(row)
         )
         self._add(f"{name[:16]:<16} {row.op:<5}{whole:>7}   {path:>6}  {parts}{busy}")
+
+    def busy_columns(self) -> tuple[str, ...]:
+        """What the table of parts says was busy; processors only if they are known."""
+        return ("dies", "bus", "cpu") if self.device.processors() else ("dies", "bus")
+
+    def busy_shares(self, row: Row) -> tuple[float | None, ...]:
+        """Shares of the row's time, for each of busy_columns()."""
+        limit = self.limits.get(row.job)
+        shares = (*rows.busy(self.device, row), limit.use.processor() if limit else None)
+        return shares[: len(self.busy_columns())]
+
+    def _limits(self) -> None:
+        """What limited each job, in a line."""
+        if not self.limits:
+            return
+        self._add()
+        self._add(f"{'limits':<17}{'limit':<11}{'depth':>6}{'guest':>7}{'drive':>7}", BOLD)
+        for job, limit in self.limits.items():
+            depth = "-" if limit.depth is None else str(limit.depth)
+            flight = "".join(f"{units.in_flight(number):>7}" for number in (limit.guest, limit.drive))
+            self._add(f"{job[:16]:<16} {limit.name:<11}{depth:>6}{flight}  {limit.why}")
 
     def _drive(self) -> None:
         total = self.device.total
@@ -262,7 +287,16 @@ class Report:
         self._reduction(ftl)
         self._wear()
         self._sources()
+        self._processors()
         self._nand()
+
+    def _processors(self) -> None:
+        """How busy each of the guest's processors was."""
+        each = self.device.processors()
+        if each:
+            rate = self.record["settings"].get("cpu_rate")
+            told = ", ".join(f"{100 * share:.1f}" for share in each)
+            self._pair("vCPUs", f"{told} % busy" + (f", each at {rate} GIPS" if rate else ""))
 
     def _pair(self, name: str, text: str) -> None:
         self._pairs.append((name, text))
@@ -389,16 +423,24 @@ class Report:
         notes = []
         for row in self.rows:
             notes += [f"{row.job}: {note}" for note in row.notes]
-        which = sorted({row.guest.which for row in self.rows if row.guest and row.guest.percentiles_ns})
-        if which == ["clat"]:
+        later = [row.job for row in self.rows if row.guest and row.guest.which == "clat"]
+        if later:
             notes.append(
-                "guest: mean and max from submission (lat), percentiles from completion (clat), as fio has them"
+                f"guest: the latencies of {', '.join(dict.fromkeys(later))} begin at the end of the submission "
+                "(fio's clat), for there are no percentiles of lat"
             )
+        width = 100 / min((row.drive.sub_buckets for row in self.rows if row.drive), default=SUB_BUCKETS)
         notes.append(
             "path = guest - drive: the guest's kernel and fio; host-q, GC-q: waiting behind other host I/O, "
-            "behind GC; dies, bus: share of the job's time they were busy; the drive's percentiles are upper "
-            "bounds (≤ 6.25 %)"
+            f"behind GC; {', '.join(self.busy_columns())}: share of the job's time they were busy"
+            f"{' (the busiest vCPU)' if self.device.processors() else ''}; percentiles are upper bounds, at most "
+            f"{width:.2g} % above the exact ones"
         )
+        if self.limits:
+            notes.append(
+                f"limits: what was busy for {100 * limits.BUSY:.0f} % of the job's time or more, or else its depth; "
+                "depth: I/Os in flight that the job allows; guest, drive: that were, on average (rate x mean latency)"
+            )
         return list(dict.fromkeys(notes))
 
 
@@ -417,4 +459,4 @@ def _part(ns: float) -> str:
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width) or [""]
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]

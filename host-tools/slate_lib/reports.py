@@ -15,7 +15,7 @@ from .runfiles import RunFiles
 
 def of(run: RunFiles) -> Report:
     """What is told of it."""
-    return ReplayReport(run.replay) if run.replay else Report(run.device, run.fio, run.record, run.app)
+    return ReplayReport(run.replay) if run.replay else Report(run.device, run.fio, run.record, run.app, run.series)
 
 
 def print_again(path: Path | None) -> int:

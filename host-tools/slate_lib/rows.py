@@ -111,7 +111,7 @@ def _annotate(row: Row) -> None:
             f"{row.op}: fio counted {row.guest.ios:,} I/Os, the drive {row.drive.ios:,} "
             "(split, merged, cached or made by the kernel), so their means do not compare"
         )
-    if row.guest and row.guest.clones > 1 and row.guest.percentiles_ns:
+    if row.guest and row.guest.clones > 1 and row.guest.percentiles_ns and not row.guest.histogram:
         row.notes.append(
             f"{row.op}: percentiles are the worst of {row.guest.clones} clones' "
             "(group_reporting=1 gives their common ones)"

@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from . import apps, command, device, drivefile, facts, load, paths, powercut, process, qmp, recording
-from . import fioresult, report, series, shape, units
+from . import fioresult, jobfile, profiles, report, series, shape, units
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .live import Live
 from .options import RunOptions
@@ -238,6 +238,12 @@ class Run:
         aged = f" and aged {options.age:g}x" if options.age else ""
         return f"filled to {options.fill or 0:g} %{aged}"
 
+    def _tell_start(self) -> None:
+        """QEMU answers when the drive is filled and aged."""
+        seconds = time.monotonic() - self.started
+        if seconds > 1:
+            self.progress.now(f"qemu      starting, drive {self._prepared()}: {seconds:.0f} s so far")
+
     async def _until(self, waiting: Any, qemu: process.Qemu, live: Live | None = None) -> Any:
         """Await something while watching the guest and the process."""
         task = asyncio.ensure_future(waiting)
@@ -251,6 +257,8 @@ class Run:
                     if not task.done():
                         raise ConnectionResetError("QEMU is gone")
                 looks += 1
+                if watch and "start" not in self.phases and looks % 4 == 0:
+                    self._tell_start()
                 if watch and "start" in self.phases and "guest" not in self.phases:
                     self.watcher.live = live.poll() if live else ""
                     busy = not self.options.realtime and looks % 20 == 0
@@ -277,7 +285,14 @@ class Run:
         record = self._record(status)
         told = status == 0 or "load.json" in files
         app = self._app(files) if told and not self.cuts else None
-        shown = report.Report(device.canonical(self.raw), _fio_json(files), record, app)
+        rows = self.logs.get("series.json")
+        shown = report.Report(
+            device.canonical(self.raw),
+            _fio_json(files),
+            record,
+            app,
+            series.Series(rows, self.raw.get("at-ns", 0)) if rows else None,
+        )
         cuts = powercut.text(self.cuts)
         plain = cuts + shown.text()
         self.run_dir.write("report.txt", plain)
@@ -337,7 +352,7 @@ class Run:
             "job_status": status,
             **({"power_cuts": self.cuts} if self.cuts else {}),
             "settings": facts.settings(self.options),
-            "versions": {**facts.versions(self.options.kernel, self.options.apps), "qemu": self.qemu_version},
+            "versions": {**facts.versions(self.options.kernel, self.options.apps, self.options.smp), "qemu": self.qemu_version},
             "sha256": self.sums.result(),
             "qemu_command": self.line,
             "guest_seconds": self.watcher.phases,
@@ -397,11 +412,25 @@ def dry_run(options: RunOptions) -> int:
     return OK
 
 
+def check_job(options: RunOptions) -> None:
+    """Check the job before a boot, as far as possible: --qemu-arg may add devices that are unknown here."""
+    if not options.job or options.qemu_args:
+        return
+    capacity = None
+    try:
+        if options.profile and not options.drive_kept:
+            capacity = profiles.derive(options.profile, options.overrides())["exported_bytes"]
+    except SlateError:
+        pass  # opening the drive reports what is wrong with its profile
+    jobfile.check_on_drive(options.job, options.environment, capacity)
+
+
 def run(options: RunOptions) -> int:
     """'slate run'."""
+    check_job(options)
     if options.dry_run:
         return dry_run(options)
-    command.check_built(options.kernel, options.apps, options.content is not None)
+    command.check_built(options.kernel, options.apps, options.content is not None, options.smp)
     if command.firmware_missing():
         raise SlateError(
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
@@ -415,7 +444,8 @@ def run(options: RunOptions) -> int:
     print(
         f"{'slate':<9} {say} on {paths.short(options.drive_path)}, "
         f"{'small kernel, ' if options.kernel == 'small' else ''}"
-        f"{options.smp} vCPU, {units.size(options.mem)}, seed {options.seed}, "
+        f"{options.smp} vCPU{'' if options.realtime else f' at {options.cpu_rate} GIPS'}, "
+        f"{units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"
     )
     if options.shell:

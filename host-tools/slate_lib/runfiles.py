@@ -24,9 +24,10 @@ _FILES = {
         "profile?": str,
         "at-ns?": int,
         "settings?": (str, [str]),
-        "marks?": [{"kind": str, "label": str, "at-ns": int, "account": ACCOUNT}],
+        "marks?": [{"kind": str, "label": str, "at-ns": int, "account": ACCOUNT, "processors?": [int]}],
         "dies?": [{"*": int}],
         "channels?": [{"*": int}],
+        "processors?": [int],
         "real-time?": {"delivered?": _LATE, "posted?": _LATE},
     },
     "run.json": {
@@ -35,6 +36,7 @@ _FILES = {
             "smp": int,
             "seed": int,
             "virtual_time": bool,
+            "cpu_rate?": _TEXT,
             "set?": [str],
             "fill_percent?": (None, float),
             "age?": (None, float),
@@ -106,7 +108,7 @@ def load(folder: Path) -> RunFiles:
 def _replay(path: Path) -> RunFiles:
     """A file, which must be a replay's."""
     try:
-        raw = replayfile.checked(_parsed(path))
+        raw = replayfile.checked(_parsed(path, "name the JSON of slate-replay, or the directory of a run"))
         rows = replayfile.series(raw)
     except shape.Misfit as error:
         raise SlateError(
@@ -125,7 +127,7 @@ def _replay(path: Path) -> RunFiles:
     )
 
 
-def _parsed(path: Path) -> Any:
+def _parsed(path: Path, fix: str = "run again") -> Any:
     """JSON; FileNotFoundError."""
     try:
         return shape.read(path)
@@ -133,7 +135,7 @@ def _parsed(path: Path) -> Any:
         raise
     except ValueError as error:
         raise SlateError(
-            f"can not read {paths.short(path)}: it is cut short or no JSON ({error})", "run again"
+            f"can not read {paths.short(path)}: it is cut short or no JSON ({error})", fix
         ) from None
     except OSError as error:
         raise SlateError(

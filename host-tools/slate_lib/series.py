@@ -56,6 +56,7 @@ SERIES = {
     "drive": {word: _COLUMN for word in _DRIVE_WORDS},
     "dies": [_COLUMN],
     "channels": [_COLUMN],
+    "processors?": [_COLUMN],
 }
 BLOCKS = {"blocks-per-plane": int, "erases": _COLUMN, "valid-units": _COLUMN, "states": str}
 
@@ -64,7 +65,7 @@ Json = dict[str, Any]
 
 def check_rows(raw: Json) -> None:
     """Misfit, unless a series' columns have all its rows."""
-    columns = [*raw["dies"], *raw["channels"]]
+    columns = [*raw["dies"], *raw["channels"], *raw.get("processors", ())]
     for group in (*_OPS, "drive"):
         columns += raw[group].values()
     if not raw["rows"] or not raw["interval-ns"] or any(len(column) != raw["rows"] for column in columns):
@@ -90,8 +91,8 @@ def _head(log: bytes, log_id: int) -> int:
 def decode_series(log: bytes) -> Json | None:
     """Log 0xd7 by columns; None if the drive keeps none."""
     begin = _head(log, SERIES_LOG)
-    interval, rows, row_bytes, ops, op_words, drive_words, dies, channels = struct.unpack_from(
-        "<QIIIIIII", log, 32
+    interval, rows, row_bytes, ops, op_words, drive_words, dies, channels, processors = struct.unpack_from(
+        "<QIIIIIIII", log, 32
     )
     if not rows:
         return None
@@ -105,7 +106,11 @@ def decode_series(log: bytes) -> Json | None:
     found["drive"] = {name: list(columns[at + i]) for i, name in enumerate(_DRIVE_WORDS)}
     at += drive_words
     found["dies"] = [list(column) for column in columns[at : at + dies]]
-    found["channels"] = [list(column) for column in columns[at + dies : at + dies + channels]]
+    at += dies
+    found["channels"] = [list(column) for column in columns[at : at + channels]]
+    if processors:
+        at += channels
+        found["processors"] = [list(column) for column in columns[at : at + processors]]
     return found
 
 
@@ -193,14 +198,14 @@ class Series:
         return Part(self, first, max(last, first + 1))
 
     def busy(self, what: str) -> list[list[float]]:
-        """Shares of each row in which each die, or channel, was busy.
+        """Shares of each row in which each die, channel or vCPU was busy; []: not known.
 
         A command's time is counted whole when it is given; what goes beyond its row is
         carried over to the next ones.
         """
         lengths = [self.edge(row + 1) - self.edge(row) for row in range(self.rows)]
         found = []
-        for column in self.raw[what]:
+        for column in self.raw.get(what, ()):
             carried, shares = 0, []
             for busy, length in zip(column, lengths):
                 carried += busy

@@ -50,6 +50,13 @@ def energy(nj: float) -> str:
     return f"{nj:.0f} nJ"
 
 
+def in_flight(number: float | None) -> str:
+    """I/Os at a time: '0.98', '31.8', '1,024'; '-' if not known."""
+    if number is None:
+        return "-"
+    return f"{number:.2f}" if number < 10 else f"{number:.1f}" if number < 1000 else f"{number:,.0f}"
+
+
 def count(value: float) -> str:
     """An integer with thousands apart."""
     return f"{value:,.0f}"

@@ -39,7 +39,7 @@ class Progress:
 
     def line(self, name: str, text: str, seconds: float | None = None) -> None:
         """A finished phase, laid out as the build's phases are."""
-        self._clear()
+        self.clear()
         took = f" {seconds:7.1f} s" if seconds is not None else ""
         self.stream.write(f"{name:<9} {text:<62}{took}".rstrip() + "\n")
         self.stream.flush()
@@ -52,9 +52,11 @@ class Progress:
             self.stream.flush()
             self._shown = True
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Remove the line of progress."""
         if self._shown:
             self.stream.write("\r\033[K")
+            self.stream.flush()
             self._shown = False
 
 

@@ -4,22 +4,25 @@
 import unittest
 
 from support import account, busy, device, mark, op
-from slate_lib.account import Account, Device, bucket_last, label_of, raf, raf_parts, waf
+from slate_lib.account import Account, Device, bucket_floor, bucket_last, label_of, points_ns, raf, raf_parts, waf
 
 
 class Buckets(unittest.TestCase):
-    """The histogram of ftl_stats.h."""
+    """The histogram of hist.h, and the one of older drives."""
 
-    def test_exact_below_16(self):
-        self.assertEqual([bucket_last(v) for v in (0, 1, 15)], [0, 1, 15])
-
-    def test_first_octave_is_exact_too(self):
-        self.assertEqual([bucket_last(v) for v in (16, 31)], [16, 31])
+    def test_exact_below_2048(self):
+        self.assertEqual([bucket_last(v) for v in (0, 1, 1023, 1024, 2047)], [0, 1, 1023, 1024, 2047])
+        self.assertEqual([bucket_floor(v) for v in (0, 1, 1023, 1024, 2047)], [0, 1, 1023, 1024, 2047])
 
     def test_a_bucket_ends_before_the_next(self):
-        self.assertEqual(bucket_last(32), 33)
-        self.assertEqual(bucket_last(65536), 65536 + 4096 - 1)
-        self.assertEqual(bucket_last(126976), 131071)
+        self.assertEqual([bucket_last(v) for v in (2048, 2050)], [2049, 2051])
+        self.assertEqual(bucket_last(65536), 65536 + 64 - 1)
+        self.assertEqual([bucket_floor(v) for v in (65536, 65599, 65600)], [65536, 65536, 65600])
+
+    def test_16_an_octave(self):
+        self.assertEqual([bucket_last(v, 16) for v in (0, 15, 16, 31, 32)], [0, 15, 16, 31, 33])
+        self.assertEqual(bucket_last(65536, 16), 65536 + 4096 - 1)
+        self.assertEqual(bucket_last(126976, 16), 131071)
 
 
 class Percentiles(unittest.TestCase):
@@ -48,6 +51,15 @@ class Percentiles(unittest.TestCase):
 
     def test_bucket_end_below_the_maximum(self):
         self.assertEqual(self.one([65536, 131072]).percentile_ns(500), 69631)
+
+
+    def test_three_digits(self):
+        raw = op([65536, 131072]) | {"sub-buckets": 1024}
+        self.assertEqual(Account([account(read=raw)]).op["read"].percentile_ns(500), 65599)
+
+    def test_the_last_9999th_needs_enough(self):
+        self.assertEqual(points_ns(self.one([1] * 9998 + [9])), [1, 1, 1, None])
+        self.assertEqual(points_ns(self.one([1] * 9999 + [9])), [1, 1, 1, 1])
 
 
 class Sums(unittest.TestCase):

@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import support
 from support import ROOT
@@ -148,6 +149,31 @@ class Campaigns(unittest.TestCase):
             )
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)
+
+
+class Kernel(unittest.TestCase):
+    """--kernel of 'slate cuts'."""
+
+    def campaign(self, *words, built=True):
+        args = cli.parser().parse_args(["cuts", *words])
+        with tempfile.NamedTemporaryFile() as kernel, mock.patch.object(cuts.command, "check_built"), mock.patch.object(
+            cuts.paths, "program"
+        ), mock.patch.dict(cuts.paths.KERNELS, {"small": Path(kernel.name if built else "/none")}):
+            return cuts.campaign_of(args, Path("/none"))
+
+    def test_it_is_the_small_one(self):
+        self.assertEqual(self.campaign().base.kernel, "small")
+        self.assertNotIn("kernel", cuts.header(self.campaign()))
+
+    def test_debian_needs_a_module(self):
+        found = self.campaign("--kernel", "debian", built=False)
+        self.assertEqual((found.base.kernel, cuts.header(found)["kernel"]), ("debian", "debian"))
+        self.assertIn("modprobe ext4\n", found._modules())
+
+    def test_what_to_do_without_the_small_one(self):
+        with self.assertRaises(SlateError) as caught:
+            self.campaign(built=False)
+        self.assertIn("make guest-kernel', or use --kernel debian", str(caught.exception))
 
 
 if __name__ == "__main__":

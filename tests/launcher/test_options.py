@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import support
-from slate_lib import cli, command, facts, jobfile, options, units
+from slate_lib import cli, command, facts, jobfile, options, paths, processors, units
 from slate_lib.errors import USAGE, SlateError
 
 JOB = "[global]\nfilename=/dev/nvme0n1\n[a]\nrw=read\n[b]\nrw=write\n"
@@ -68,8 +68,43 @@ class Arguments(Case):
         self.assertIn("precondition.fill_permille=100", self.parse("--fill", "10").overrides())
 
     def test_smp(self):
-        for bad in ("0", "65", "two", "1.5", "-1"):
-            self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 64"])
+        for bad in ("0", "17", "two", "1.5", "-1"):
+            self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 16"])
+        self.assertEqual(self.parse("--realtime", "--smp", "64").smp, 64)
+        self.refused("--realtime", "--smp=65", words=["--smp", "65", "1 to 64"])
+
+    def icount(self, *args, job=True):
+        """QEMU's -icount argument."""
+        line = command.build(self.parse(*args, job=job), command.Files(Path("i"), Path("c"), Path("r")))
+        return line[line.index("-icount") + 1] if "-icount" in line else None
+
+    def test_cpu_rate(self):
+        self.assertEqual(self.icount(), "rate=4,quantum=1000,sleep=off")
+        for good, told in (("0.1", "0.1"), ("3.20", "3.2"), ("32", "32"), ("08.000", "8"), ("31.999", "31.999")):
+            self.assertEqual(self.icount("--cpu-rate", good), f"rate={told},quantum=1000,sleep=off")
+        for bad in ("0", "0.099", "32.001", "33"):
+            self.refused("--cpu-rate", bad, words=[f"--cpu-rate {bad}: out of range", "0.1 to 32"])
+        for bad in ("-1", "3.2001", "four", "1e1", "", "1,5", "٣"):
+            self.refused(f"--cpu-rate={bad}", words=[f"--cpu-rate {bad}: not a rate", "at most three decimals"])
+
+    def test_cpu_quantum(self):
+        self.assertEqual(self.icount("--cpu-quantum", "1"), "rate=4,quantum=1,sleep=off")
+        settings = {"ftl.overhead_ns": "700", "ftl.map_ns": "50"}
+        for settings, most, default in (({}, 100, 100), (settings, 750, 750), ({"ftl.map_ns": "5000"}, 5000, 1000)):
+            self.assertEqual(processors.quantum(None, settings), default)
+            self.assertEqual(processors.quantum(str(most), settings), most)
+            with self.assertRaisesRegex(SlateError, f"longer than the drive's shortest command .* {most} ns"):
+                processors.quantum(str(most + 1), settings)
+        for bad in ("0", "-1", "1.5", "many"):
+            self.refused(f"--cpu-quantum={bad}", words=[f"--cpu-quantum {bad}: not a whole number of ns"])
+
+    def test_no_rate_in_real_time(self):
+        self.assertIsNone(self.icount("--realtime"))
+        self.refused("--realtime", "--cpu-rate=4", words=["--cpu-rate", "as fast as the host's", "--realtime"])
+        self.refused("--realtime", "--cpu-quantum=4", words=["--cpu-quantum", "as fast as the host's"])
+
+    def test_a_shell_lets_the_hosts_time_pass(self):
+        self.assertEqual(self.icount("--shell", job=False), "rate=4,quantum=1000,sleep=on")
 
     def test_spin_ns(self):
         some = self.parse("--realtime", "--spin-ns", "5000")
@@ -79,17 +114,37 @@ class Arguments(Case):
         self.refused("--spin-ns=5000", words=["--spin-ns 5000", "--realtime"])
         self.refused("--realtime", "--spin-ns=-1", words=["--spin-ns", "-1", "0 to 1e+09"])
 
+    def test_a_share_is_not_rounded(self):
+        self.refused("--fill", "12.34", words=["--fill 12.34: finer than 0.1", "1 decimal place"])
+        self.refused("--age", "0.0005", words=["--age 0.0005: finer than 0.001"])
+
+    def test_guest_control(self):
+        """The marks of a job need no orders; what a user brings may steer the drive."""
+        script = self.write("own.sh", "true\n")
+        steering = self.write("steer.fio", JOB + "exec_prerun=slatectl gc\n")
+        line = ["run", "--profile", self.profile]
+        for words, wanted in (
+            (["--job", self.job], "logs"),
+            (["--job", steering], "on"),
+            (["--cmd", script], "on"),
+            (["--shell"], "on"),
+            (["--load", "gen:rand4k,n=1"], "logs"),
+            (["--job", self.job, "--cut-at", "1s", "--after-cut", script], "on"),
+        ):
+            some = options.from_arguments(cli.parser().parse_args([str(x) for x in [*line, *words]]))
+            self.assertEqual(facts.settings(some)["guest_control"], wanted, words)
+            self.assertEqual("guest-control=on" in command.blockdev(some).split(","), wanted == "on", words)
+
     def test_kernel(self):
         self.assertEqual(self.parse().kernel, "debian")
         self.assertEqual(self.parse("--kernel", "small").kernel, "small")
         self.refused("--kernel", "tiny", words=["tiny", "debian"])
-        self.refused(
-            "--kernel", "small", "--smp", "2", words=["--smp 2", "runs one processor", "--kernel debian"]
-        )
+        self.assertEqual(paths.kernel("small", 1).parent.name, "small")
+        self.assertEqual(paths.kernel("small", 2).parent.name, "small-smp")
+        self.assertEqual(paths.kernel("debian", 2), paths.kernel("debian", 1))
         self.job = self.write("some.fio", "# slate: kernel=small\n" + JOB)
         self.assertEqual(self.parse().kernel, "small")
         self.assertEqual(self.parse("--kernel", "debian", "--smp", "2").kernel, "debian")
-        self.refused("--smp", "2", words=["--kernel debian"])
         self.job = self.write("some.fio", "# slate: kernel=tiny\n" + JOB)
         self.refused(words=["kernel=tiny", "debian, small"])
 

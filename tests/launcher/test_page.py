@@ -5,6 +5,7 @@ golden/ is a run of tests/guest/determinism.fio on small.ini, aged once.
 """
 
 import contextlib
+import csv
 import functools
 import io
 import json
@@ -14,14 +15,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import urllib.parse
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 from support import ROOT
 from pages import CHROMIUM, Tables, browse
-from slate_lib import cli, compare, figures, htmlreport, live, report, rows, runfiles, series
+from slate_lib import cli, compare, figures, htmlreport, live, options, report, rows, runfiles, series, units, watch
 from slate_lib import run as slate_run
 from slate_lib.account import label_of
 from slate_lib.charts import Charts
@@ -64,12 +68,12 @@ class Page(unittest.TestCase):
                     shown[found["jobname"], kind, "guest"][:4],
                     [data["total_ios"], data["iops"], data["bw_bytes"], data["lat_ns"]["mean"]],
                 )
-                self.assertEqual(shown[found["jobname"], kind, "guest"][7], data["lat_ns"]["max"])
+                self.assertEqual(shown[found["jobname"], kind, "guest"][8], data["lat_ns"]["max"])
         marks = raw("device.json")["marks"]
         psync = next(m for m in marks if m["label"] == "psync" and m["kind"] == "end")["account"]["read"]
         self.assertEqual(shown["psync", "read", "drive"][0], psync["ios"])
         self.assertEqual(shown["psync", "read", "drive"][3], psync["latency-sum-ns"] / psync["ios"])
-        self.assertEqual(shown["psync", "read", "drive"][7], psync["latency-max-ns"])
+        self.assertEqual(shown["psync", "read", "drive"][8], psync["latency-max-ns"])
 
     def test_the_parts_add_up_to_the_guests_mean(self):
         seen = 0
@@ -86,10 +90,38 @@ class Page(unittest.TestCase):
         for name, told in [[cell[0] for cell in row] for row in self.tables["drive"]]:
             self.assertIn(f"{name:<10}{told}".rstrip(), text)
 
+    def test_what_limited_each_job(self):
+        """test_limits.py computes these by hand."""
+        told = {row[0][0]: row for row in self.tables["limits"] if row}
+        cells = {job: (row[1][0], row[2][1], row[5][0], row[6][0]) for job, row in told.items()}
+        self.assertEqual(
+            cells,
+            {
+                "psync": ("depth", "1", "20 %", "latency 72 % cell; busiest die 46 % busy"),
+                "deep": ("die", "32", "50 %", "dies 100 % busy"),
+                "beside": ("die", "1", "30 %", "dies 99 % busy"),
+            },
+        )
+        self.assertAlmostEqual(float(told["psync"][4][1]), 36_774_000 / 43_809_112, places=12)
+        parts = [row for row in self.tables["parts"] if row]
+        self.assertEqual([row[-1][0] for row in parts], ["20 %", *["50 %"] * 3, *["30 %"] * 3])
+
+    def test_a_run_without_processors_has_a_page(self):
+        """Older runs, and runs in real time."""
+        run = runfiles.load(GOLDEN)
+        del run.device["processors"], run.series.raw["processors"]
+        for mark in run.device["marks"]:
+            del mark["processors"]
+        found = Tables(htmlreport.render(run))
+        labels = [attrs["aria-label"] for tag, attrs in found.tags if tag == "svg"]
+        self.assertTrue(any(label.startswith("How busy each channel") for label in labels))
+        self.assertFalse(any("processor" in label for label in labels))
+        self.assertEqual(next(row for row in found.tables["limits"] if row and row[0][0] == "psync")[5][0], "-")
+
     def test_what_is_drawn(self):
         labels = [attrs["aria-label"] for tag, attrs in Tables(self.text).tags if tag == "svg"]
         for start in ("Latency of deep", "IOPS and latency of deep", "Mean latency", "Programmed", "I/Os inside",
-                      "How busy each die", "How busy each channel", "Erases of each", "Valid units"):
+                      "How busy each die", "How busy each channel", "How busy each processor", "Erases of each", "Valid units"):
             self.assertTrue(any(label.startswith(start) for label in labels), start)
         ids = [attrs["id"] for tag, attrs in Tables(self.text).tags if "id" in attrs]
         self.assertEqual(len(ids), len(set(ids)))
@@ -135,10 +167,62 @@ class Page(unittest.TestCase):
             with self.subTest(name=name), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 found = Tables(htmlreport.render(self.of_a_job(name)))
-                self.assertEqual([tag for tag, _ in found.tags if tag == "b"], ["b"] * 4)
+                self.assertEqual([tag for tag, _ in found.tags if tag == "b"], ["b"] * 3)
                 self.assertEqual(found.tables["latency"][1][0][0], name)
                 labels = [attrs["aria-label"] for tag, attrs in found.tags if tag == "svg"]
                 self.assertEqual(labels[:2], [f"Latency of {name}: share of I/Os by latency", "Mean latency by cause"])
+
+    def test_contents_lead_to_every_heading(self):
+        tags = Tables(self.text).tags
+        ids = [attrs["id"] for _, attrs in tags if "id" in attrs]
+        self.assertEqual(len(ids), len(set(ids)), "no id twice")
+        heads = [attrs["id"] for tag, attrs in tags if tag in ("h2", "h3")]
+        links = [attrs["href"] for tag, attrs in tags if tag == "a" and "download" not in attrs]
+        self.assertEqual(links, [f"#{head}" for head in heads])
+        jobs = [job["jobname"] for job in raw("fio.json")["jobs"]]
+        self.assertEqual(re.findall(r'<h3 id="[^"]*">([^<]*)</h3>', self.text), jobs)
+
+    def test_a_jobs_charts_are_in_one_card(self):
+        cards = self.text.split('<section class="card">')[1:]
+        for job, card in zip(("psync", "deep", "beside"), cards):
+            drawn = [found for found in re.findall(r'aria-label="([^"]*)"', card.partition("</section>")[0])]
+            self.assertEqual(
+                drawn, [f"Latency of {job}: share of I/Os by latency", f"IOPS and latency of {job} over time"]
+            )
+
+    def data(self, file):
+        """The CSV beside a chart: tables of rows."""
+        (link,) = re.findall(rf'download="{file}\.csv" href="data:text/csv,([^"]*)"', self.text)
+        return [list(csv.reader(table.splitlines())) for table in urllib.parse.unquote(link).split("\n\n")]
+
+    def test_every_chart_has_its_data(self):
+        self.assertEqual(self.text.count('class="csv"'), self.text.count("<svg "))
+        drive, guest = self.data("psync-Share-of-I-Os-up-to-a-latency")
+        self.assertEqual((drive[0], guest[0]), (["us", "read, drive"], ["us", "read, guest"]))
+        found = next(job for job in raw("fio.json")["jobs"] if job["jobname"] == "psync")["read"]["lat_ns"]
+        self.assertEqual((float(guest[-1][0]), float(guest[-1][1])), (float(f"{found['max'] / 1000:.5g}"), 1.0))
+        (rows,) = self.data("psync-Over-time-by-the-drive")
+        self.assertEqual(rows[0], ["drive's time, s", "read IOPS", "read mean, us", "read longest, us"])
+        seconds = raw("series.json")["interval-ns"] / 1e9
+        self.assertEqual(round(sum(float(row[1]) for row in rows[1:]) * seconds), found["N"])
+
+    def test_tips(self):
+        told = re.findall(r"<title>([^<]*)</title>", self.text)
+        psync = next(row for row in rows.build(raw("device.json"), raw("fio.json")) if row.job == "psync")
+        shown = units.us(psync.guest.percentile_ns(990))
+        self.assertTrue(any(words.startswith("read, guest: p50 ") and f"p99 {shown}," in words for words in told))
+        self.assertTrue(any(re.fullmatch(r"psync read: cell \d+\.\d %, 99\.0 µs", words) for words in told), told)
+        self.assertRegex("\n".join(told), r"\d\.\d{3} s: read [\d,]+ IOPS, mean 122\.6, longest 122\.6 µs")
+
+    def test_a_narrow_screen_has_the_heads(self):
+        """Where the head of a table is not shown, each number says what it is; paper is narrow, and has heads."""
+        self.assertEqual(re.findall(r"@media ([^{]*max-width[^{]*) {", self.text), ["screen and (max-width: 46rem)"])
+        for tag, attrs in Tables(self.text).tags:
+            if tag == "td" and "data-v" in attrs:
+                self.assertTrue(attrs["data-h"])
+
+    def test_it_is_small(self):
+        self.assertLess(len(self.text.encode()), 400_000)
 
     def test_a_name_is_no_html(self):
         run = runfiles.load(GOLDEN)
@@ -217,6 +301,49 @@ class Live(unittest.TestCase):
             self.assertEqual([name.replace("_", "-") for name in re.findall(r"X\((\w+)\)", part)], list(known))
 
 
+class Terminal(io.StringIO):
+    """A stream on which progress is shown."""
+
+    def isatty(self):
+        return True
+
+
+class Shown(unittest.TestCase):
+    """What is going on, on a terminal alone."""
+
+    def draw(self, stream):
+        with mock.patch.object(sys, "stderr", stream):
+            with Charts().figure([], "Latency of x") as axes:
+                axes.plot([1, 2])
+        return stream.getvalue()
+
+    def test_charts(self):
+        self.assertEqual(self.draw(io.StringIO()), "")
+        self.assertEqual(
+            self.draw(Terminal()),
+            "\r\033[Kpage      loading matplotlib\r\033[K"
+            "\r\033[Kpage      chart 1: Latency of x\r\033[K",
+        )
+
+    def test_a_cache_that_can_not_be_written(self):
+        """As for another user: matplotlib makes a cache elsewhere, without a message."""
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [ROOT / "host-tools/slate", "report", GOLDEN, "--html", f"{folder}/a.html"],
+                capture_output=True, text=True, check=False, env={**os.environ, "MPLCONFIGDIR": "/proc/none"},
+            )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_drive_that_is_being_filled(self):
+        run = slate_run.Run.__new__(slate_run.Run)
+        run.options = options.RunOptions(profile=Path("small.ini"), fill=100.0, age=2.0)
+        for seconds, shown in ((0.5, ""), (5.2, "\r\033[Kqemu      starting, drive filled to 100 % and aged 2x: 5 s so far")):
+            run.started = time.monotonic() - seconds
+            run.progress = watch.Progress(Terminal(), run.started)
+            run._tell_start()
+            self.assertEqual(run.progress.stream.getvalue(), shown)
+
+
 class Compare(unittest.TestCase):
     """slate compare."""
 
@@ -235,6 +362,33 @@ class Compare(unittest.TestCase):
         table = Tables(compare.render(found)).tables["compare"]
         cells = next(row for row in table if row and row[0][0].strip() == "GC runs")
         self.assertEqual([float(cell[1]) for cell in cells[1:]], [runs, 2 * runs])
+
+    def test_what_limited_each(self):
+        """psync on a processor that was busy for twice as long."""
+        other = runfiles.load(GOLDEN)
+        at = {("psync", "end"): 797_523_644}
+        for mark in other.device["marks"]:
+            mark["processors"] = [at.get((mark["label"], mark["kind"]), mark["processors"][0])]
+        other.record["settings"]["cpu_rate"] = "2"
+        found = compare.Comparison([runfiles.load(GOLDEN), other])
+        lines = {(group.name, line.what): line.values for group in found.groups for line in group.lines}
+        self.assertEqual([round(share, 7) for share in lines["psync read", "vCPU busy"]], [0.2, 0.4])
+        self.assertEqual(lines["deep write", "limit"], ["die", "die"])
+        self.assertEqual(found.differs, [("cpu_rate", ["4", "2"])])
+        text = compare.text(found, False)
+        self.assertRegex(text, r"vCPU busy +20\.0 % +40\.0 % \(2\.00x\)\n  limit +depth +depth\n")
+        cells = [row for row in Tables(compare.render(found)).tables["compare"] if row and row[0][0].strip() == "limit"]
+        self.assertEqual([cell[0] for cell in cells[0][1:]], ["depth", "depth"])
+
+    def test_runs_without_a_common_job(self):
+        one, other = runfiles.load(GOLDEN), runfiles.load(GOLDEN)
+        said = "no job is in two of the runs: only the whole runs compare"
+        self.assertNotIn(said, compare.text(compare.Comparison([one, other]), False))
+        other.fio = {"jobs": [{**job, "jobname": f"x-{job['jobname']}"} for job in other.fio["jobs"]]}
+        other.device = {**other.device, "marks": []}
+        found = compare.Comparison([one, other])
+        self.assertIn(f"\n{said}\n", compare.text(found, False))
+        self.assertIn(said, compare.render(found))
 
     def test_any_name_of_a_folder(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -255,8 +409,8 @@ class Compare(unittest.TestCase):
     def test_a_cdf_ends_at_all(self):
         row = next(row for row in rows.build(raw("device.json"), raw("fio.json")) if row.drive)
         xs, ys = figures.cdf(row.drive)
-        self.assertEqual((ys[0], ys[-1], xs[-1]), (0.0, 1.0, row.drive.latency_max_ns / 1000))
-        self.assertEqual((xs, ys), (sorted(xs), sorted(ys)))
+        self.assertEqual((ys[0], ys[-1], xs[-1]), (1.0, 0.0, row.drive.latency_max_ns / 1000))
+        self.assertEqual((xs, ys), (sorted(xs), sorted(ys, reverse=True)))
 
 
 class BadInput(unittest.TestCase):
@@ -318,7 +472,7 @@ class BadInput(unittest.TestCase):
             ("run.json", ("settings",), None, "'settings' is no object"),
             ("run.json", ("settings", "age"), "1", "'settings.age' is not a number"),
             ("run.json", ("settings", "virtual_time"), 1, "'settings.virtual_time' is not true or false"),
-            ("series.json", ("read", "ios"), [1], "its columns do not have 420 rows each"),
+            ("series.json", ("read", "ios"), [1], "its columns do not have 449 rows each"),
             ("series.json", ("dies", 0, 0), 0.5, "'dies[0][0]' is not a whole number"),
             ("blocks.json", ("states",), "f", "it does not tell the same of all its 320 blocks"),
             ("blocks.json", ("blocks-per-plane",), 0, "it does not tell the same of all"),

@@ -308,7 +308,7 @@ class Showing(Case):
             (("show", "spread", "--set", "x"), ["--set x", "SECTION.KEY=VALUE"]),
             (("show", "spread", "--set", "timing.read_ns=0"), ["override: timing.read_ns = '0': must be"]),
             (("show",), ["NAME"]),
-            (("list",), ["invalid choice: 'list'"]),
+            (("list",), ["there is no list"]),
         ):
             code, out, err = slate(*args)
             self.assertEqual((code, out), (2, ""), args)

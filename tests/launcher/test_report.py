@@ -69,10 +69,41 @@ class Rows(unittest.TestCase):
         self.assertEqual((row.op, row.path_ns()), ("flush", 70000 - 65536))
 
     def test_lat_percentiles_are_preferred(self):
-        result = {"jobs": [fio("job-a", "read", 1, 10.0)]}
+        result = {"jobs": [fio("job-a", "read", 1, 100.0)]}
         result["jobs"][0]["read"]["lat_ns"]["percentile"] = {"50.000000": 99}
         (row,) = fioresult.rows(result)
-        self.assertEqual((row.which, row.p50, row.p99), ("lat", 99, None))
+        self.assertEqual((row.which, row.percentile_ns(500), row.percentile_ns(990)), ("lat", 99, None))
+
+    def test_one_kind_of_latency(self):
+        """With percentiles of clat alone, mean and maximum are those of clat, too."""
+        result = {"jobs": [fio("job-a", "read", 1, 50.0)]}
+        result["jobs"][0]["read"]["lat_ns"] |= {"mean": 60.0, "max": 61}
+        (row,) = fioresult.rows(result)
+        self.assertEqual((row.which, row.mean_ns, row.max_ns, row.percentile_ns(990)), ("clat", 50.0, 50, 22))
+
+    def test_no_percentile_above_the_maximum(self):
+        """fio names a bucket by its middle, which may be above the one value in it."""
+        result = {"jobs": [fio("job-a", "read", 1, 147_708.0)]}
+        result["jobs"][0]["read"]["clat_ns"]["percentile"] = {"99.900000": 148_480}
+        self.assertEqual(fioresult.rows(result)[0].percentile_ns(999), 147_708)
+
+    def test_percentiles_of_all_clones(self):
+        """9 I/Os of 2,048 ns and one of 5,000: buckets of 2 and of 4 ns, named by their middles."""
+        result = {"jobs": [fio("job-a", "read", 5, 2048.0), fio("job-a", "read", 5, 2638.4, 5000)]}
+        for job, bins in zip(result["jobs"], ({"2049": 5}, {"2049": 4, "5002": 1})):
+            job["read"]["lat_ns"] |= {"bins": bins, "percentile": {"50.000000": 1}}
+        (row,) = fioresult.rows(result)
+        self.assertEqual((row.clones, row.histogram.histogram), (2, {2048: 9, 5000: 1}))
+        self.assertEqual([row.percentile_ns(share) for share in (500, 900, 901)], [2049, 2049, 5000])
+
+    def test_flushes_have_a_rate(self):
+        """fio gives their number and the time of the job's other I/O: 17 in 0.5 s."""
+        result = {"jobs": [fio("job-a", "write", 1, 10.0)]}
+        result["jobs"][0]["write"]["runtime"] = 500
+        result["jobs"][0]["sync"] = {"total_ios": 17, "lat_ns": {"mean": 10.0, "max": 10}}
+        self.assertEqual([(row.op, row.iops) for row in fioresult.rows(result)], [("write", 1000.0), ("flush", 34.0)])
+        result["jobs"][0]["sync"] = {"total_ios": 0, "lat_ns": {"mean": 10.0, "max": 10, "N": 16}}  # fdatasync
+        self.assertEqual([(row.ios, row.iops) for row in fioresult.rows(result)], [(1, 1000.0), (16, 32.0)])
 
 
 class Text(unittest.TestCase):
@@ -83,8 +114,8 @@ class Text(unittest.TestCase):
 
     def test_lines(self):
         text = self.text(*one_job())
-        self.assertRegex(text, r"job-a +read +1,000 +3\.9 +97\.0 +0\.01 +0\.02 +0\.03 +97\.0 +guest")
-        self.assertRegex(text, r"\n +65\.5 +65\.5 +65\.5 +65\.5 +65\.5 +drive")
+        self.assertRegex(text, r"job-a +read +1,000 +3\.9 +97\.0 +0\.01 +0\.02 +0\.03 +- +97\.0 +guest")
+        self.assertRegex(text, r"\n +65\.5 +65\.5 +65\.5 +65\.5 +- +65\.5 +drive")
         self.assertRegex(text, r"job-a +read +97\.0 +31\.5 +50\.0 +15\.0 +0 +0 +0 +0\.54 +0 ")
 
     def test_fits_the_screen(self):
@@ -159,6 +190,7 @@ class Text(unittest.TestCase):
                 "corrected": 2,
                 "retries": 3,
                 "suspends": 1,
+                "disturb-lost": 1710,
             }
         )
         dev |= {
@@ -175,7 +207,7 @@ class Text(unittest.TestCase):
                 "RAF       4.500   (bytes that left the flash / read by the host)",
                 "energy    3.1 mJ = host 3.1 mJ + GC 900 nJ   (read 2.5 mJ, program 600.0 µJ, copyback 900 nJ)",
                 "media     2 reads with many errors, 3 retries",
-                "also      1 suspensions",
+                "also      1 suspensions, 1,710 pages disturbed past reading",
             ],
         )
 
@@ -242,6 +274,9 @@ class Files(unittest.TestCase):
         self.assertNotIn("/some/where", text)
         self.assertEqual(json.loads(text)["profile"], "small.ini")
         self.assertEqual(text, json.dumps(json.loads(text), sort_keys=True, indent=1) + "\n")
+        text = device_file.text(device(account(read=op([5, 5, 7]))))
+        self.assertEqual(json.loads(text)["total"], account(read=op([5, 5, 7])))
+        self.assertRegex(text, r'\n +\{"count": 2, "floor-ns": 5\},\n +\{"count": 1, "floor-ns": 7\}\n')
 
     def test_again_needs_a_run(self):
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(SlateError) as caught:

@@ -128,7 +128,7 @@ class Good(RunTest):
         )
         code, out, err = self.slate("--kernel", "small", "--kernel-arg=a=b")
         self.assertEqual((code, err), (0, ""))
-        self.assertIn("1 vCPU, small kernel", out)
+        self.assertIn("1 vCPU at 4 GIPS, small kernel", out)
         record = json.loads((self.out / "run.json").read_text(encoding="utf-8"))
         self.assertEqual(record["sha256"]["vmlinux"], hashlib.sha256(b"small").hexdigest())
         self.assertEqual(record["versions"]["kernel"], "6.1-fake")
@@ -152,7 +152,7 @@ class Good(RunTest):
         code, out, _ = self.slate("--dry-run", "--set", "ftl.x=1,2", "--age", "0.5")
         self.assertEqual(code, 0)
         self.assertFalse(self.out.exists())
-        self.assertIn("-icount shift=0,sleep=off", out)
+        self.assertIn("-icount rate=4,quantum=1000,sleep=off", out)
         self.assertIn("set.0=precondition.fill_permille=1000,set.1=precondition.age_permille=500", out)
         self.assertIn("=ftl.x=1,,2", out)
 

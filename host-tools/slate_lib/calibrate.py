@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate calibrate': the rate of the guest's processors that makes them as fast as a server's.
+
+The server runs fio-jobs/calibrate.fio on null_blk, whose reads complete inline: the mean latency
+is the time in which its processor executes fio's, the kernel's and null_blk's instructions for
+a 4 KiB read. The guest runs the same job at a known rate R0. Instructions of a read are about
+as many on both, so the server's rate is R0 x guest's mean / server's mean.
+
+The packaged kernel is used, because it is configured like a server's; the rate then holds for
+both kernels. Between rates, the guest's mean times the rate differs by 0.1 %, because timer
+interrupts come by time: the result has two decimals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from . import fioresult, options, paths, processors, run, shape, units
+from .errors import INTERRUPTED, MACHINE_FAILED, OK, MachineError, SlateError
+
+JOB = paths.JOBS / "calibrate.fio"
+NAME = "calibrate"
+GUEST_IOS = 20_000
+LEAST_IOS = 10_000
+# An I/O that sleeps switches to another task; those that complete inline do not.
+SWITCHES_PER_IO = 0.1
+EXAMPLES = """\
+on the server, as root:
+  modprobe null_blk queue_mode=2 irqmode=0
+  echo none >/sys/block/nullb0/queue/scheduler
+  fio --output-format=json --output=fio.json calibrate.fio      fio-jobs/calibrate.fio of the clone
+then here:
+  slate calibrate fio.json
+"""
+_AGAIN = f"run fio-jobs/{JOB.name} as it is on the server: fio --output-format=json --output=fio.json {JOB.name}"
+_NULL_BLK = "modprobe -r null_blk; modprobe null_blk queue_mode=2 irqmode=0; then run the job again"
+# What fio must have been asked for; (option, what it must be, what fio takes if it is not given).
+_ASKED = (
+    ("ioengine", "psync", "psync"),
+    ("rw", "randread", "read"),
+    ("direct", "1", "0"),
+    ("iodepth", "1", "1"),
+    ("numjobs", "1", "1"),
+    ("clocksource", "clock_gettime", "cpu"),
+)
+_SCRIPT = """\
+modprobe null_blk queue_mode=2 irqmode=0 || exit 1
+echo none >/sys/block/nullb0/queue/scheduler
+cat >/tmp/{name} <<'END'
+{job}
+END
+cd "$OUT" && exec fio --output-format=json --eta=never --output=fio.json /tmp/{name}
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of 'slate calibrate'."""
+    parser.add_argument("result", metavar="FIO.JSON", help="what fio wrote on the server for fio-jobs/calibrate.fio")
+
+
+# ---- the server's result
+
+
+def read(path: Path) -> float:
+    """The mean latency in ns of fio's result; a SlateError says why it is no good."""
+    try:
+        found = shape.read(path)
+        shape.check(found, fioresult.SHAPE)
+    except OSError as error:
+        raise SlateError(
+            f"can not read {path}: {(error.strerror or str(error)).lower()}", "name the fio.json of the server"
+        ) from None
+    except ValueError as error:  # and Misfit
+        raise SlateError(f"{path} is not what fio writes with --output-format=json: {error}", _AGAIN) from None
+    return _checked(path, found)
+
+
+def _checked(path: Path, fio: dict[str, Any]) -> float:
+    names = fioresult.sections(fio)
+    if names != [NAME] or len(fio["jobs"]) != 1:
+        told = ", ".join(names) or "none"
+        raise SlateError(f"{path}: it holds other jobs than one [{NAME}]: {told}", _AGAIN)
+    job = fio["jobs"][0]
+    _check_options(path, {**fio.get("global options", {}), **job.get("job options", {})})
+    if errors := fioresult.errors(fio):
+        raise SlateError(f"{path}: {errors[0]}", "correct that on the server, then run the job again")
+    rows = fioresult.rows(fio)
+    if [row.op for row in rows] != ["read"] or rows[0].ios < LEAST_IOS:
+        ios = rows[0].ios if rows else 0
+        raise SlateError(
+            f"{path}: {units.count(ios)} reads are too few for a mean", f"{_AGAIN} (at least {units.count(LEAST_IOS)})"
+        )
+    switches = job.get("ctx", 0)
+    if isinstance(switches, int) and switches > SWITCHES_PER_IO * rows[0].ios:
+        raise SlateError(
+            f"{path}: {units.count(switches)} context switches in {units.count(rows[0].ios)} reads: null_blk did not "
+            "complete them inline",
+            _NULL_BLK,
+        )
+    if rows[0].mean_ns <= 0:
+        raise SlateError(f"{path}: the mean latency (lat_ns) is 0", _AGAIN)
+    return rows[0].mean_ns
+
+
+def _check_options(path: Path, told: dict[str, str]) -> None:
+    """The job's, which must be those of the shipped job."""
+    for key, wanted, default in _ASKED:
+        if (value := told.get(key, default)) != wanted:
+            raise SlateError(f"{path}: it is of a job with {key}={value}, not {key}={wanted}", _AGAIN)
+    size = told.get("bs", "4096")
+    try:
+        same = units.parse_size(size) == 4096
+    except ValueError:
+        same = False
+    if not same:
+        raise SlateError(f"{path}: it is of a job with bs={size}, not bs=4k", _AGAIN)
+    device = told.get("filename", "no device")
+    if not re.fullmatch(r"/dev/nullb\d+", device):
+        raise SlateError(
+            f"{path}: it was run on {device}, not on null_blk (/dev/nullb0), so its latency is not the processor's",
+            _NULL_BLK,
+        )
+    for key in ("rate", "rate_iops", "thinktime"):
+        if told.get(key, "0") != "0":
+            raise SlateError(f"{path}: it is of a job with {key}={told[key]}", _AGAIN)
+
+
+# ---- the guest's
+
+
+def script(text: str) -> str:
+    """The job for the guest, with as many I/Os as it does in some seconds of the host's time."""
+    job, found = re.subn(r"^number_ios=\d+$", f"number_ios={GUEST_IOS}", text, flags=re.M)
+    if found != 1:
+        raise SlateError(f"{paths.short(JOB)} has no line number_ios=N", "restore the file from the clone")
+    return _SCRIPT.format(name=JOB.name, job=job)
+
+
+def guest(rate: str) -> float:
+    """The mean latency in ns that the guest has at a rate."""
+    with tempfile.TemporaryDirectory(prefix="slate-calibrate-") as folder:
+        job, out = Path(folder) / "calibrate.sh", Path(folder) / "run"
+        job.write_text(script(JOB.read_text(encoding="utf-8")), encoding="utf-8")
+        parser = argparse.ArgumentParser()
+        options.add_run_arguments(parser)
+        words = ["--cmd", str(job), "--out", str(out), "--profile", str(paths.PROFILES / "small.ini")]
+        args = parser.parse_args([*words, "--fill", "0", "--cpu-rate", rate])
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            status = run.run(options.from_arguments(args))
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
+        if status:
+            raise MachineError(f"the guest's job failed (status {status})", "look at what is told above")
+        try:
+            return read(out / "fio.json")
+        except SlateError as error:  # no fault of the server's
+            raise SlateError(f"the guest's result is no good: {error.message}", code=MACHINE_FAILED) from None
+
+
+# ---- the answer
+
+
+def rate_of(server_ns: float, guest_ns: float, guest_rate: str) -> str:
+    """The server's rate; refused if --cpu-rate does not take it."""
+    found = Fraction(guest_rate) * Fraction(guest_ns) / Fraction(server_ns)
+    if not processors.RATE_MIN <= found <= processors.RATE_MAX:
+        raise SlateError(
+            f"the server's mean of {server_ns:,.0f} ns, where the guest has {guest_ns:,.0f} ns at {guest_rate} GIPS, "
+            f"is a rate of {float(found):.3g}: --cpu-rate takes {float(processors.RATE_MIN):g} to "
+            f"{float(processors.RATE_MAX):g}",
+            "look whether the server was busy or its null_blk has other parameters (queue_mode=2 irqmode=0, no "
+            "memory_backed, no completion_nsec), and run the job again",
+        )
+    return processors.rate(f"{float(found):.2f}")
+
+
+def run_command(args: argparse.Namespace) -> int:
+    """'slate calibrate'."""
+    server_ns = read(Path(args.result))
+    print(f"server    {server_ns:,.1f} ns: the mean of 4 KiB reads on null_blk", flush=True)
+    guest_rate = processors.RATE
+    guest_ns = guest(guest_rate)
+    rate = rate_of(server_ns, guest_ns, guest_rate)
+    instructions = guest_ns * float(guest_rate)
+    print(f"guest     {guest_ns:,.1f} ns at {guest_rate} GIPS: {instructions:,.0f} instructions in each")
+    print(f"rate      {rate} = {guest_rate} x {guest_ns:,.1f} / {server_ns:,.1f}: slate run --cpu-rate {rate}")
+    return OK

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks of a job that fio's parser accepts, but that would fail or miss the drive after a boot.
+
+A job must do its I/O on the drive: its files, its place on the drive and its engine are looked
+at. A job that prepares its files itself (exec_prerun), or whose files a trace names
+(read_iolog), may name any. Sections are read as fio reads them: what [global] says holds for
+the jobs behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from . import names, units
+from .errors import SlateError
+
+_HEAD = re.compile(r"^\[(.+)\]")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_COLON = re.compile(r"(?<!\\):")
+# Devices of a machine; the drive's in the guest are nvme0n1, its partitions, ng0n1 and vda.
+_DISK = re.compile(r"/dev/(sd|hd|vd|xvd|mmcblk|nvme|ng|md|dm-|mapper/)")
+_DRIVE = re.compile(r"/dev/(nvme0n1|vda)(p?\d+)?|/dev/ng0n1")
+_NO_FILES = {"null", "cpuio", "net", "netsplice", "exec"}
+_OWN_FILES = ("exec_prerun", "read_iolog")
+
+
+@dataclass
+class Section:
+    """A job, with what [global] says for it."""
+
+    name: str
+    line: int
+    options: dict[str, str]
+
+
+def sections(path: object, text: str) -> list[Section]:
+    """All jobs. Raises a SlateError for a section head without ']'."""
+    common: dict[str, str] = {}
+    found: list[Section] = []
+    current = common
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line[0] in "#;":
+            continue
+        if line[0] == "[":
+            head = _HEAD.match(line)
+            if not head:
+                raise SlateError(f"{path}, line {number}: '{line[:40]}' begins a section and has no ']'",
+                                 "write it as [NAME]")
+            if head[1] == "global":
+                current = common
+            else:
+                found.append(Section(head[1], number, dict(common)))
+                current = found[-1].options
+        else:
+            key, _, value = line.partition("=")
+            current[key.strip()] = value.strip()
+    return found
+
+
+def check(path: object, text: str, environment: dict[str, str], engines: Iterable[str], capacity: int | None) -> None:
+    """Raise a SlateError with the line of the first job that can not do its I/O on the drive."""
+    if re.search(r"^\s*include\s", text, re.MULTILINE):
+        return  # parts of the job are in another file
+    known = set(engines)
+    for section in sections(path, text):
+        options = {
+            key: _VARIABLE.sub(lambda found: environment.get(found[1], ""), value)
+            for key, value in section.options.items()
+        }
+        where = f"{path}, line {section.line}: the job [{section.name}]"
+        engine = options.get("ioengine", "psync").partition(",")[0]
+        _check_engine(where, engine, known)
+        if engine not in _NO_FILES and not any(key in options for key in _OWN_FILES):
+            _check_files(where, options)
+        if capacity:
+            _check_place(where, options, capacity)
+
+
+def _check_engine(where: str, engine: str, known: set[str]) -> None:
+    if known and engine not in known and not engine.startswith("external"):
+        raise SlateError(
+            f"{where}: the guest's fio has no ioengine={engine}{names.nearest(engine, sorted(known))}",
+            f"use one of: {', '.join(sorted(known))}",
+        )
+
+
+def _check_files(where: str, options: dict[str, str]) -> None:
+    if "filename" not in options:
+        if "directory" in options or "opendir" in options or "filename_format" in options:
+            return
+        raise SlateError(f"{where} names no file, so it would not touch the drive", "add filename=/dev/nvme0n1")
+    for file in (name.replace("\\:", ":") for name in _COLON.split(options["filename"])):
+        if _DISK.match(file) and not _DRIVE.fullmatch(file):
+            raise SlateError(f"{where}: filename={file} is not the drive", "in the guest it is /dev/nvme0n1")
+        if not file.startswith("/dev/") and "directory" not in options:
+            raise SlateError(
+                f"{where}: filename={file} is a file in the guest's memory, not on the drive",
+                "use filename=/dev/nvme0n1; or make a file system in exec_prerun, or in a script (--cmd)",
+            )
+
+
+def _check_place(where: str, options: dict[str, str], capacity: int) -> None:
+    offset = _bytes(options.get("offset", "0"), capacity)
+    block = _bytes(options.get("bs", "4k").split(",")[0], capacity)
+    if offset is not None and offset >= capacity:
+        raise SlateError(
+            f"{where}: offset={options['offset']} is beyond the drive's end, {units.size(capacity)}",
+            "use a smaller offset, or a larger drive",
+        )
+    if block is not None and block > capacity - (offset or 0):
+        raise SlateError(
+            f"{where}: bs={options.get('bs', '4k')} does not fit on the drive, {units.size(capacity)}",
+            "use a smaller bs or offset, or a larger drive",
+        )
+
+
+def _bytes(text: str, capacity: int) -> int | None:
+    """fio's size, or its share of the drive; None: another form, which fio parses."""
+    share = re.fullmatch(r"(\d{1,3})%", text)
+    if share:
+        return capacity * int(share[1]) // 100
+    try:
+        return units.parse_size(text)
+    except ValueError:
+        return None

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Find profiles and jobs by name or by path, and suggest a name for a word that is neither.
+
+A name is that of a shipped file, with or without its suffix. A word with a '/' is a path; a
+file in the current directory comes before a shipped one of the same whole name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from . import paths
+from .errors import OK, SlateError
+
+PROFILE, JOB = ".ini", ".fio"
+_KINDS = {PROFILE: ("profile", "profiles", paths.PROFILES), JOB: ("job", "jobs", paths.JOBS)}
+_ABOUT = re.compile(r"^# (?!SPDX)\S+: (.*(?:\n# .+)*)", re.MULTILINE)
+_SENTENCE = re.compile(r"(.+?)\.(?:\s|$)")
+
+
+def shipped(suffix: str) -> list[str]:
+    """The names of the shipped files."""
+    return sorted(path.stem for path in _KINDS[suffix][2].glob(f"*{suffix}"))
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """The words "; did you mean X?", or nothing."""
+    names = list(words)
+    found = difflib.get_close_matches(word, names, 1, 0.6) or [name for name in names if name.startswith(word)][:1]
+    return f"; did you mean {found[0]}?" if found and word else ""
+
+
+def find(word: str, suffix: str) -> Path:
+    """The file that is meant. Raises a SlateError that lists the names, if there is none."""
+    kind, command, folder = _KINDS[suffix]
+    path = Path(word)
+    own = folder / f"{word.removesuffix(suffix)}{suffix}"
+    if "/" not in word and not (word.endswith(suffix) and path.exists()) and own.is_file():
+        return own
+    if path.exists() or not word:
+        return path
+    if "/" in word:
+        beside = sorted(one.name for one in path.parent.glob(f"*{suffix}"))
+        there = f"in {paths.short(path.parent)}/ there are: {', '.join(beside[:8])}" if beside else "name a file"
+        raise SlateError(
+            f"no such {kind}: {path}{nearest(path.name, beside)}", f"{there}; 'slate {command}' lists what has a name"
+        )
+    raise SlateError(
+        f"no such {kind}: {word}{nearest(word.removesuffix(suffix), shipped(suffix))}",
+        f"'slate {command}' lists those that are there; a file of your own: its path",
+    )
+
+
+def replay_words(words: list[str]) -> list[str]:
+    """The arguments of slate-replay, which takes paths only."""
+    found = list(words)
+    for at, word in enumerate(words):
+        if word == "--":
+            break
+        if word.startswith("--profile="):
+            found[at] = f"--profile={find(word.partition('=')[2], PROFILE)}"
+        elif at and words[at - 1] == "--profile":
+            found[at] = str(find(word, PROFILE))
+    return found
+
+
+# ---- 'slate jobs'
+
+
+def add_jobs_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of 'slate jobs'."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
+    show = actions.add_parser("show", help="print a job file")
+    show.add_argument("job", metavar="NAME", help="a shipped job's name, or a path")
+
+
+def about(text: str) -> str:
+    """What a job file's head says of it: the first sentence."""
+    match = _ABOUT.search(text)
+    if not match:
+        return ""
+    words = " ".join(match[1].replace("\n#", " ").split())
+    sentence = _SENTENCE.match(words)
+    return sentence[1] if sentence else words
+
+
+def jobs(args: argparse.Namespace) -> int:
+    """'slate jobs': print the list of jobs, or one job file."""
+    if args.action == "show":
+        path = find(args.job, JOB)
+        try:
+            print(path.read_text(encoding="utf-8", errors="replace"), end="")
+        except OSError as error:
+            raise SlateError(f"can not read {path}: {(error.strerror or str(error)).lower()}", "name a job file") from None
+        return OK
+    width = max(len(name) for name in [*shipped(JOB), "job"])
+    print(f"{'job':<{width}}  what it is")
+    for name in shipped(JOB):
+        print(f"{name:<{width}}  {about((paths.JOBS / f'{name}{JOB}').read_text(encoding='utf-8'))}")
+    return OK

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest's processors in virtual time: their rate, and how far their clocks may differ.
+
+A processor executes a fixed number of instructions in each ns of its clock. The clocks of busy
+processors differ by a quantum at most (DESIGN.md, "The guest's processors"). The drive's
+shortest command must take a quantum at least: its completion is then set that far ahead, and
+finds all processors at its time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+from . import paths
+from .errors import SlateError
+
+RATE = "4"
+RATE_MIN, RATE_MAX = Fraction(1, 10), Fraction(32)
+QUANTUM_NS = 1000
+# The largest quantum of a drive whose shortest command takes less: completions may be this late.
+QUANTUM_LEAST_NS = 100
+_RATE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
+_SHORTEST = ("ftl.overhead_ns", "ftl.map_ns")
+
+
+def add_arguments(group: argparse._ArgumentGroup) -> None:
+    """The arguments of 'slate run'."""
+    group.add_argument(
+        "--cpu-rate",
+        metavar="R",
+        help="what each processor executes, in 10^9 instructions a second of virtual time: 0.1 to 32, "
+        f"such as 3.2 (default {RATE}; docs/time.md says how to set it for a given server)",
+    )
+    group.add_argument(
+        "--cpu-quantum",
+        metavar="NS",
+        help="by how much the clocks of two busy processors may differ; at most the time of the drive's "
+        f"shortest command (default {QUANTUM_NS}, or that time if it is less)",
+    )
+
+
+def rate(text: str) -> str:
+    """A rate, checked, in its shortest form."""
+    span = "give 10^9 instructions a second: 0.1 to 32, with at most three decimals"
+    if not _RATE.fullmatch(text):
+        raise SlateError(f"--cpu-rate {text}: not a rate", span)
+    if not RATE_MIN <= Fraction(text) <= RATE_MAX:
+        raise SlateError(f"--cpu-rate {text}: out of range", span)
+    whole, _, decimals = text.partition(".")
+    decimals = decimals.rstrip("0")
+    return f"{int(whole)}.{decimals}" if decimals else str(int(whole))
+
+
+def check_real_time(args: argparse.Namespace) -> None:
+    """Refuse rates in real time, where processors run by the host's clock."""
+    for name in ("cpu_rate", "cpu_quantum"):
+        if getattr(args, name) is not None:
+            raise SlateError(
+                f"--{name.replace('_', '-')}: in real time the guest's processors are as fast as the host's",
+                "leave it out, or leave out --realtime and --accel kvm",
+            )
+
+
+def shortest_ns(settings: dict[str, str]) -> int:
+    """How long the drive's shortest command takes, by its settings: a read that finds nothing."""
+    return sum(int(settings.get(key, 0)) for key in _SHORTEST)
+
+
+def profile_settings(profile: Path, overrides: list[str]) -> dict[str, str] | None:
+    """All settings of a profile; None if it is not valid or nothing is built (reported elsewhere)."""
+    try:
+        program = paths.program("slate-profile")
+        done = subprocess.run([program, str(profile), *overrides], capture_output=True, text=True, check=False)
+    except (SlateError, OSError):
+        return None
+    if done.returncode:
+        return None
+    settings: dict[str, str] = json.loads(done.stdout)["settings"]
+    return settings
+
+
+def quantum(text: str | None, settings: dict[str, str] | None) -> int:
+    """A quantum, checked against the drive's shortest command."""
+    most = max(QUANTUM_LEAST_NS, QUANTUM_NS if settings is None else shortest_ns(settings))
+    if text is None:
+        return min(QUANTUM_NS, most)
+    if not text.isascii() or not text.isdigit() or not int(text):
+        raise SlateError(f"--cpu-quantum {text}: not a whole number of ns", f"give 1 to {most}")
+    if int(text) > most:
+        raise SlateError(
+            f"--cpu-quantum {text}: longer than the drive's shortest command ({' + '.join(_SHORTEST)} = "
+            f"{most} ns), whose completion would be late",
+            f"give 1 to {most}",
+        )
+    return int(text)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of profiles and jobs, in a clone and installed; what a wrong word was meant to be."""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from support import ROOT
+from slate_lib import cli, jobcheck, names, paths
+from slate_lib.errors import USAGE, SlateError
+
+SLATE = ROOT / "host-tools" / "slate"
+ENGINES = ("psync", "libaio", "io_uring", "null")
+
+
+def said(*words):
+    """The exit code of a command line, and its errors."""
+    errors = io.StringIO()
+    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+        with mock.patch.object(sys.stdout, "reconfigure", create=True), mock.patch.object(
+            sys.stderr, "reconfigure", create=True
+        ):
+            code = cli.main(list(words))
+    return code, errors.getvalue()
+
+
+class Find(unittest.TestCase):
+    """By name, by whole name, by path."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        self.folder = Path(holder.name)
+        os.chdir(self.folder)
+
+    def test_shipped(self):
+        for word in ("small", "small.ini"):
+            self.assertEqual(names.find(word, names.PROFILE), paths.PROFILES / "small.ini")
+        self.assertEqual(names.find("quick", names.JOB), paths.JOBS / "quick.fio")
+        self.assertIn("default", names.shipped(names.PROFILE))
+
+    def test_a_file_of_ones_own(self):
+        own = self.folder / "small.ini"
+        own.touch()
+        self.assertEqual(names.find("small.ini", names.PROFILE), Path("small.ini"))
+        self.assertEqual(names.find("./small.ini", names.PROFILE), Path("./small.ini"))
+        self.assertEqual(names.find("small", names.PROFILE), paths.PROFILES / "small.ini")
+        (self.folder / "mine").touch()
+        self.assertEqual(names.find("mine", names.PROFILE), Path("mine"))
+
+    def test_no_such(self):
+        for word, kind, what in (
+            ("smal", names.PROFILE, "no such profile: smal; did you mean small?"),
+            ("quikc.fio", names.JOB, "no such job: quikc.fio; did you mean quick?"),
+            ("./x/none.ini", names.PROFILE, "no such profile: x/none.ini\n"),
+        ):
+            with self.assertRaises(SlateError) as caught:
+                names.find(word, kind)
+            self.assertIn(what, str(caught.exception))
+
+    def test_replay_gets_a_path(self):
+        small = str(paths.PROFILES / "small.ini")
+        self.assertEqual(names.replay_words(["--profile", "small", "t"]), ["--profile", small, "t"])
+        self.assertEqual(names.replay_words(["--profile=small"]), [f"--profile={small}"])
+        self.assertEqual(names.replay_words(["--", "--profile=small"]), ["--", "--profile=small"])
+
+    def test_programs_take_names(self):
+        """Whole commands, from another directory."""
+        done = subprocess.run(
+            [SLATE, "replay", "--profile", "small", "--json", "-", "--fill", "12.5", "--age", "0.5",
+             "gen:rand4k,foot=1M,n=10"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"precondition.fill_permille=125"', done.stdout.replace("\\/", "/"))
+        done = subprocess.run([SLATE, "run", "--profile", "small", "--job", "quick", "--dry-run"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("small.ini", done.stdout)
+
+
+class DidYouMean(unittest.TestCase):
+    """Options, commands, choices."""
+
+    def test_said(self):
+        for words, what in (
+            (("run", "--jbo", "x"), "slate: --jbo: there is no such option; did you mean --job?\n  fix: see 'slate run --help'"),
+            (("run", "--profle=x"), "--profle=x: there is no such option; did you mean --profile?"),
+            (("rnu",), "there is no rnu; did you mean run?\n  fix: use one of: run, report, "),
+            (("run", "--kernel", "smal"), "--kernel: there is no smal; did you mean small?"),
+            (("profiles", "shwo"), "did you mean show?\n  fix: use one of: show; see 'slate profiles --help'"),
+            (("run", "extra"), "extra: nothing takes this argument\n  fix: see 'slate run --help'"),
+            (("run", "--app", "pgbnch"), "no such application; did you mean pgbench?"),
+        ):
+            with self.subTest(words=words):
+                code, errors = said(*words)
+                self.assertEqual(code, USAGE)
+                self.assertIn(what, errors)
+
+    def test_jobs_are_listed(self):
+        done = subprocess.run([SLATE, "jobs"], capture_output=True, text=True, check=True)
+        listed = {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
+        self.assertEqual(list(listed), names.shipped(names.JOB))
+        self.assertIn("the six numbers of a data sheet", listed["quick"])
+        for line in listed.values():
+            self.assertGreater(len(line.split()), 2, line)
+        shown = subprocess.run([SLATE, "jobs", "show", "quick"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(shown, (paths.JOBS / "quick.fio").read_text(encoding="utf-8"))
+
+    def test_an_interrupt_while_python_starts(self):
+        done = subprocess.run(
+            [sys.executable, "-c",
+             "import sys, runpy\nclass Stop:\n def find_spec(self, name, *rest):\n"
+             "  if name == 'slate_lib.cli': raise KeyboardInterrupt\n"
+             f"sys.meta_path.insert(0, Stop())\nrunpy.run_path({str(SLATE)!r}, run_name='__main__')"],
+            capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (130, "\nslate: interrupted\n"))
+
+
+class Jobs(unittest.TestCase):
+    """What is refused before a boot."""
+
+    def check(self, text, capacity=256 << 20):
+        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, capacity)
+
+    def test_refused(self):
+        for text, what in (
+            ("[a]\nrw=read\n", "my.fio, line 1: the job [a] names no file"),
+            ("[a]\nfilename=/dev/sdb\n", "filename=/dev/sdb is not the drive\n  fix: in the guest it is /dev/nvme0n1"),
+            ("[a]\nfilename=/dev/nvme0n1:/dev/nvme1n1\n", "filename=/dev/nvme1n1 is not the drive"),
+            ("[a]\nfilename=x.dat\n", "filename=x.dat is a file in the guest's memory"),
+            ("[global]\nfilename=/dev/nvme0n1\n\n[a]\n[b]\nioengine=io_urin\n",
+             "line 5: the job [b]: the guest's fio has no ioengine=io_urin; did you mean io_uring?"),
+            ("[a]\nfilename=/dev/nvme0n1\noffset=256m\n", "offset=256m is beyond the drive's end, 256 MiB"),
+            ("[a]\nfilename=/dev/nvme0n1\noffset=100%\n", "offset=100% is beyond"),
+            ("[a]\nfilename=/dev/nvme0n1\nbs=1g\n", "bs=1g does not fit on the drive, 256 MiB"),
+            ("[x]\nfilename=/dev/nvme0n1\n[a\n", "my.fio, line 3: '[a' begins a section and has no ']'"),
+        ):
+            with self.subTest(text=text), self.assertRaises(SlateError) as caught:
+                self.check(text)
+            self.assertIn(what, str(caught.exception))
+
+    def test_accepted(self):
+        for text in (
+            "[global]\nfilename=${SLATE_DEV}\n[a]\nrw=read\noffset=50%\nbs=4k,64k\n",
+            "[a]\nioengine=null\nsize=1m\n",
+            "[a]\nfilename=/mnt/x\nexec_prerun=mount\n",
+            "[a]\nread_iolog=trace\n",
+            "[a]\nfilename=/dev/nvme0n1p1\n[b]\nfilename=/dev/ng0n1\n[c]\nfilename=/dev/vda\n",
+            "[a]\ninclude other.fio\n",
+            "[a]\ndirectory=/mnt\nsize=1m\n",
+        ):
+            with self.subTest(text=text):
+                self.check(text)
+
+    def test_every_shipped_job(self):
+        variables = {"SLATE_DEV": "/dev/nvme0n1", "SIZE": "100%", "LOOPS": "1", "RUNTIME": "1", "IOS": "0"}
+        for path in paths.JOBS.glob("*.fio"):
+            jobcheck.check(path, path.read_text(encoding="utf-8"), variables, (), 256 << 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
