@@ -162,7 +162,7 @@ def growth(sizes: list[int], requests: int, runs: int) -> None:
         }
         words = [word for key, value in sets.items() for word in ("--set", f"{key}={value}")]
         one = best(
-            runs, *words, "--fill", "1000", "--age", "150", f"gen:rand16k,foot={capacity}MiB,n={requests}"
+            runs, *words, "--fill", "100", "--age", "0.15", f"gen:rand16k,foot={capacity}MiB,n={requests}"
         )
         ns = 1e9 / rate(one)
         program = 1e9 * one["wall"]["cpu_seconds"] / sum(one["nand"]["ops"]["program"].values())

@@ -23,3 +23,5 @@ echo "== the drive in QEMU: wall time against null-co, the same icount job"
 python3 tests/bench/null_ratio.py "${PAIRS:-3}"
 echo "== the drive in real time: IOPS beside null-co, lateness"
 python3 tests/bench/realtime.py "${PAIRS:-3}"
+echo "== the guest's processors: what they can ask of a fast drive, and what they cost"
+python3 tests/bench/processors.py

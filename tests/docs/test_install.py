@@ -75,17 +75,23 @@ class Install(unittest.TestCase):
         self.assertRegex(self.call("slate", "profiles"), r"(?m)^small +320 MiB +256 MiB +page ")
         self.assertIn("capacity   320 MiB raw", self.call("slate", "profiles", "show", "small"))
 
+    def test_jobs(self):
+        self.assertRegex(self.call("slate", "jobs"), r"(?m)^quick +the six numbers of a data sheet")
+        job = (self.top / "share/slate/fio-jobs/quick.fio").read_text(encoding="utf-8")
+        self.assertEqual(self.call("slate", "jobs", "show", "quick"), job)
+
     def test_replay(self):
+        """'slate replay' takes names, slate-replay only paths."""
         profile = self.top / "share/slate/profiles/small.ini"
-        words = ["--profile", profile, "--closed", 4, "--check", "gen:rand4k,foot=8MiB,n=2000,read=500"]
-        by_slate = self.call("slate", "replay", *words)
+        words = ["--closed", 4, "--check", "gen:rand4k,foot=8MiB,n=2000,read=500"]
+        by_slate = self.call("slate", "replay", "--profile", "small", *words)
         self.assertIn("0 wrong", by_slate)
         cut = "slate-replay: "  # the host's time comes last
-        self.assertEqual(self.call("slate-replay", *words).partition(cut)[0], by_slate.partition(cut)[0])
+        ours = self.call("slate-replay", "--profile", profile, *words)
+        self.assertEqual(ours.partition(cut)[0], by_slate.partition(cut)[0])
 
     def test_drives(self):
-        profile = self.top / "share/slate/profiles/small.ini"
-        self.call("slate", "age", profile, "--writes", "1x", "--content", "zero", "-o", "a.slate")
+        self.call("slate", "age", "small", "--writes", "1x", "--content", "zero", "-o", "a.slate")
         self.assertIn("a.slate: 320.9 MiB, ", self.call("slate", "drive", "show", "a.slate"))
 
     def test_a_page(self):
@@ -115,9 +121,7 @@ class Install(unittest.TestCase):
 
     @unittest.skipUnless(QEMU.exists(), "QEMU is not built")
     def test_a_guest(self):
-        job = self.top / "share/slate/fio-jobs/randread-qd1.fio"
-        profile = self.top / "share/slate/profiles/small.ini"
-        self.call("slate", "run", "--job", job, "--profile", profile, seconds=300)
+        self.call("slate", "run", "--job", "randread-qd1", "--profile", "small", seconds=300)
         run = json.loads((self.work / "out/latest/run.json").read_text(encoding="utf-8"))
         self.assertEqual(run["versions"]["slate"], (self.top / "lib/slate/VERSION").read_text(encoding="utf-8").strip())
         self.assertIn("randread-qd1", self.call("slate", "report"))

@@ -32,7 +32,7 @@ class Manuals(unittest.TestCase):
         plain = page.replace("\\-", "-").replace("\\fB", "").replace("\\fI", "").replace("\\fR", "")
         sections = dict(part.split('"', 1) for part in plain.partition(".SH FILES")[0].split('.SS "')[1:])
         seen = 0
-        for words in ("run", "report", "compare", "age", "drive show", "cuts", "profiles", "profiles show"):
+        for words in ("run", "report", "compare", "age", "drive show", "cuts", "jobs show", "profiles", "profiles show"):
             text = subprocess.run(
                 [ROOT / "host-tools/slate", *words.split(), "--help"], capture_output=True, text=True, check=True,
                 env={"COLUMNS": "200", "PATH": "/usr/bin:/bin"},

@@ -39,6 +39,7 @@ refused set-none 1 set ftl.bogus=1
 slatectl fault program 3 && writes 16 2 && blockdev --flushbufs $dev && ctl faults >"$OUT/program.json" || exit 1
 slatectl fault clear && ctl faults >"$OUT/clear.json" || exit 1
 refused flip 1 fault flip 4294967295 1
+sleep 1	# GC empties the block whose program failed, and gives it up
 ctl wear >"$OUT/wear.json" || exit 1
 
 # the same bytes for nvme-cli

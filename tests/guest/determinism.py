@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Equal inputs, equal results, byte for byte, whatever the host is doing.
 
-    determinism.py [--runs 20] [--job FILE]
+    determinism.py [--runs 20] [--vcpus 1,2,4,8] [--record]
 
-Half of the runs have one vCPU and half have two; half of each run beside busy
-loops on every processor. Each run is in a directory of its own.
+So many runs with each number of vCPUs, half of them beside busy loops on every
+processor, each in a directory of its own. The first of each is also compared with
+checksums.json, which has those of another machine; --record writes that file.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import json
 import os
 import pty
 import shutil
@@ -25,9 +27,13 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support import JOBS, RESULTS, SLATE, SMALL  # noqa: E402
+from support import HERE, RESULTS, SLATE, SMALL  # noqa: E402
 
-FILES = ("fio.json", "device.json", "series.json", "blocks.json", "console.log")
+FILES = ("raw.json", "fs.json", "facts.txt", "device.json", "series.json", "blocks.json", "console.log")
+CHECKSUMS = HERE / "checksums.json"
+VCPUS = (1, 2, 4, 8)
+# What the results depend on: if one of these differs, checksums can not be compared.
+KEYS = ("vmlinux", "initrd")
 
 
 @contextlib.contextmanager
@@ -61,56 +67,87 @@ def on_a_terminal(command: list[object]) -> tuple[int, str]:
     return process.returncode, said.decode(errors="replace")
 
 
-def one(folder: Path, smp: int, loaded: bool, job: Path) -> dict[str, str]:
+def one(folder: Path, smp: int, loaded: bool) -> dict[str, str]:
     """A run; digests of its files. On a loaded host somebody watches it, too."""
     shutil.rmtree(folder, ignore_errors=True)
-    command = [SLATE, "run", "--profile", SMALL, "--job", job, "--smp", str(smp), "--out", folder]
+    command = [SLATE, "run", "--profile", SMALL, "--cmd", HERE / "determinism.sh", "--smp", str(smp)]
+    command += ["--age", "1", "--out", folder]
     if loaded:
         with hogs(True):
             status, said = on_a_terminal(command)
         if not status and " s virtual" not in said:
             raise RuntimeError(f"slate run showed no live figures:\n{said}")
     else:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
         status, said = done.returncode, done.stdout + done.stderr
     if status:
         raise RuntimeError(f"slate run failed ({status}):\n{said}")
     return digests(folder)
 
 
-def compare(
-    folder: Path, runs: int, job: Path, vcpus: tuple[int, ...] = (1, 2), say=lambda text: None
-) -> dict[int, list[dict[str, str]]]:
-    """All runs; digests by number of vCPUs."""
-    found: dict[int, list[dict[str, str]]] = {smp: [] for smp in vcpus}
+def compare(folder: Path, runs: int, smp: int, say=lambda text: None) -> list[dict[str, str]]:
+    """Run it this many times, half of them on a busy host."""
+    found: list[dict[str, str]] = []
     for number in range(runs):
-        smp, loaded = vcpus[number % len(vcpus)], number // len(vcpus) % 2 == 1
-        began = time.monotonic()
-        result = one(folder / f"{'deep/er/' if number % 3 else ''}run{number}", smp, loaded, job)
-        found[smp].append(result)
-        same = all(result == other for other in found[smp])
+        loaded, began = number % 2 == 1, time.monotonic()
+        found.append(one(folder / f"{'deep/er/' if number % 3 else ''}smp{smp}-run{number}", smp, loaded))
         say(
             f"run {number + 1:2}/{runs}  {smp} vCPU  {'busy' if loaded else 'idle'} host  "
-            f"{time.monotonic() - began:5.1f} s  {'equal' if same else 'DIFFERENT'}"
+            f"{time.monotonic() - began:5.1f} s  {'equal' if found[-1] == found[0] else 'DIFFERENT'}"
         )
     return found
+
+
+def made_of(folder: Path) -> dict[str, str]:
+    """Versions and checksums of what the first run was made of."""
+    run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    versions = {name: run["versions"][name] for name in ("kernel", "fio")}
+    profile = hashlib.sha256(SMALL.read_bytes()).hexdigest()
+    return versions | {name: run["sha256"][name] for name in KEYS} | {"profile": profile}
+
+
+def other_machine(made: dict[str, str], smp: int) -> dict[str, str] | str:
+    """Digests of a run elsewhere; or why there is nothing to compare with."""
+    kept = json.loads(CHECKSUMS.read_text(encoding="utf-8"))
+    differs = [name for name in made if kept["made_of"].get(name) != made[name]]
+    if differs:
+        return f"{CHECKSUMS.name} has runs of another {', '.join(differs)}: determinism.py --record makes it anew"
+    return kept["runs"][str(smp)]
 
 
 def main() -> int:
     """Returns 1 if any run differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--job", type=Path, default=JOBS / "quick.fio")
+    parser.add_argument("--vcpus", default=",".join(map(str, VCPUS)))
+    parser.add_argument("--record", action="store_true")
     args = parser.parse_args()
-    found = compare(RESULTS / "determinism", args.runs, args.job, say=lambda text: print(text, flush=True))
-    equal = 0
-    for smp, results in found.items():
+    folder = RESULTS / "determinism"
+    equal = total = 0
+    kept: dict[str, object] = {}
+    first = folder / "none"
+    for smp in map(int, args.vcpus.split(",")):
+        results = compare(folder, args.runs, smp, lambda text: print(text, flush=True))
         for name in FILES:
             kinds = {result[name] for result in results}
             print(f"{smp} vCPU  {name:<12} {len(results)} runs, {len(kinds)} distinct")
         equal += sum(result == results[0] for result in results)
-    print(f"{equal} of {args.runs} equal")
-    return 0 if equal == args.runs else 1
+        total += len(results)
+        first = folder / f"smp{smp}-run0"
+        kept[str(smp)] = results[0]
+        elsewhere = other_machine(made_of(first), smp)
+        if not args.record:
+            print(f"{smp} vCPU  {elsewhere if isinstance(elsewhere, str) else _verdict(elsewhere == results[0])}")
+            equal -= not isinstance(elsewhere, str) and elsewhere != results[0]
+    print(f"{equal} of {total} equal")
+    if args.record and equal == total:
+        text = json.dumps({"made_of": made_of(first), "runs": kept}, indent=1)
+        CHECKSUMS.write_text(text + "\n", encoding="utf-8")
+    return 0 if equal == total else 1
+
+
+def _verdict(equal: bool) -> str:
+    return f"as in {CHECKSUMS.name}" if equal else f"DIFFERENT from {CHECKSUMS.name}"
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ class Content(GuestTest):
             self.assertEqual(plain.text(name), recorded.text(name), name)
         # Every request is in it, and its times alone give the drive's account.
         seen = recorded.json("device.json")["total"]
-        again = self.replay(trace, "small", "--open", "--check", "--fill", 1000)
+        again = self.replay(trace, "small", "--open", "--check", "--fill", 100)
         for op in ("read", "write", "trim"):
             for key, name in (("ios", "ios"), ("bytes", "bytes")):
                 self.assertEqual(again["host"][op][key], seen[op][name], f"{op} {key}")

@@ -65,8 +65,8 @@ class Quick(GuestTest):
         self.refused("--job", job, code=1, words=("nodrive.fio", "failed in the guest with status", "fix:"))
 
     def test_job_that_does_nothing_warns(self):
-        job = self.folder / "beyond.fio"
-        job.write_text("[beyond]\nfilename=/dev/nvme0n1\nrw=read\noffset=1t\nsize=4k\n", encoding="utf-8")
+        job = self.folder / "idle.fio"
+        job.write_text("[idle]\nfilename=/dev/nvme0n1\nrw=read\nsize=4k\ncreate_only=1\n", encoding="utf-8")
         self.assertIn("did no I/O", self.slate("--job", job).out)
 
 

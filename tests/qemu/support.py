@@ -30,8 +30,8 @@ Json = dict[str, Any]
 
 
 def drive(node: str = "ssd0", **settings: object) -> Json:
-    """Options of a nand-ssd node; settings as section__key=value."""
-    options: Json = {"driver": "nand-ssd", "node-name": node, "profile": str(SMALL)}
+    """Options of a nand-ssd node that its guest may steer; settings as section__key=value."""
+    options: Json = {"driver": "nand-ssd", "node-name": node, "profile": str(SMALL), "guest-control": "on"}
     if settings:
         options["set"] = [f"{key.replace('__', '.')}={value}" for key, value in settings.items()]
     return options
@@ -118,7 +118,13 @@ class QmpError(Exception):
 class Machine:
     """A QEMU process; its trace of the drive in .trace()."""
 
-    def __init__(self, blockdevs: list[Json], *args: str, accel: tuple[str, ...] = ("-accel", "qtest")):
+    def __init__(
+        self,
+        blockdevs: list[Json],
+        *args: str,
+        accel: tuple[str, ...] = ("-accel", "qtest"),
+        trace: bool = True,
+    ):
         self.folder = Path(tempfile.mkdtemp(prefix="slate-qemu-"))
         self.events: list[Json] = []
         self.qmp_line = Monitor(self.folder / "qmp")
@@ -129,7 +135,7 @@ class Machine:
         for path in FIRMWARE:
             line += ["-L", path]
         line += ["-nodefaults", "-display", "none", "-no-user-config", "-qmp", f"unix:{self.qmp_line.path}"]
-        line += ["-trace", "nand_ssd_*", "-D", str(self.log)]
+        line += [*(("-trace", "nand_ssd_*") if trace else ()), "-D", str(self.log)]
         if self.qtest:
             line += ["-qtest", f"unix:{self.qtest.path}", "-qtest-log", "/dev/null"]
         for options in blockdevs:

@@ -118,7 +118,7 @@ class Logs(ControlTest):
         entry = struct.unpack_from("<IIQQQ8Q", log, 48)
         self.assertEqual((entry[0], entry[4]), (0, 3))
         self.assertEqual(entry[5:], (0, 0, 0, 0, 0, 3 * 200, 3 * 1000, 0))
-        self.assertEqual(entry[2:4], (1152, 1216))  # 16 buckets between 1024 and 2048
+        self.assertEqual(entry[2:4], (1200, 1201))  # below 2048 each ns is a bucket
 
     def test_blocks_and_wear(self) -> None:
         nvme = self.start()

@@ -241,14 +241,36 @@ class Bad(Case):
         self.assertIn("ephemeral", self.said(file_opts(self.file, ephemeral="perhaps")))
         self.assertIn("backing", self.said(f"driver=nand-ssd,backing={self.file}"))
 
-    def test_disk_too_small(self) -> None:
+    def disk(self, size: str) -> Path:
+        """A file system of that size."""
         disk = self.folder / "disk"
         disk.mkdir()
         if subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], capture_output=True, check=False
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True, check=False
         ).returncode:
-            self.skipTest("can not mount here")
+            self.skipTest("can not mount here: run the test as root")
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        return disk
+
+    def test_disk_fills_up(self) -> None:
+        """Writes fail while the disk is full, and go on when there is room."""
+        disk, data, out = self.disk("32m"), self.folder / "data", self.folder / "out"
+        data.write_bytes(random.Random(1).randbytes(1 << 20))
+        writes = [f"-c write -s {data} {i}M 1M".split(maxsplit=1) for i in range(24)]
+        opts = file_opts(disk / "a", profile=True) + ",set.0=memory.overcommit=yes"
+        said = tool("qemu-io", "--image-opts", opts, *sum(writes, []), "-c", "flush", code=None)
+        done = said.count("wrote 1048576/1048576")
+        self.assertIn("write failed: No space left on device", said)
+        self.assertEqual(said.count("write failed: No space left on device"), 24 - done, said)
+        self.assertGreaterEqual(done, 2)
+        subprocess.run(["mount", "-o", "remount,size=300m", disk], check=True)
+        qemu_io(f"write -s {data} {done}M 1M", "flush", opts=file_opts(disk / "a"))
+        tool("qemu-img", "convert", "--image-opts", file_opts(disk / "a"), "-O", "raw", str(out))
+        with out.open("rb") as raw:
+            self.assertEqual(raw.read((done + 1) << 20), data.read_bytes() * (done + 1))
+
+    def test_disk_too_small(self) -> None:
+        disk = self.disk("4m")
         said = self.said(file_opts(disk / "a", profile=True))
         self.assertRegex(said, r"disk/a: may grow to \d+ KiB and the disk has room for \d+ KiB")
         self.assertEqual(list(disk.iterdir()), [])

@@ -370,8 +370,8 @@ class Studies(unittest.TestCase):
         # 8 GiB / 8; its warm-up: 2^30 / 4096 writes
         self.assertIn("ftl.capacity_mib=1024", point.sets)
         self.assertIn("geometry.blocks_per_plane=64", point.sets)
-        self.assertEqual(point.args, ("--closed", "8", "--fill", "1000", "--warmup", "262144"))
-        self.assertEqual(made["kv/page.device"].args, ("--closed", "8", "--fill", "1000"))
+        self.assertEqual(point.args, ("--closed", "8", "--fill", "100", "--warmup", "262144"))
+        self.assertEqual(made["kv/page.device"].args, ("--closed", "8", "--fill", "100"))
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaisesRegex(points.StudyError, "rps's traces were never published: leave TRACES out"):
                 study.of("rps", False, None, folder)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The workflow: quick studies with exact numbers, killed and resumed, on originals."""
 
+import contextlib
+import io
 import os
 import shutil
 import signal
@@ -12,6 +14,7 @@ import unittest
 from pathlib import Path
 
 import quick
+import reproduce as reproduce_program
 import standin
 import study
 import support
@@ -34,6 +37,7 @@ class Quick(unittest.TestCase):
         out = f"build/reproduce/test-{name}"
         done = quick.run(name, out)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        self.assertEqual(done.stdout, f"reproduce  the tables are in {out}/README.md\n")
         have, want = quick.rows(support.ROOT / out), quick.expected(name).read_text(encoding="utf-8")
         self.assertEqual(have, want, f"if that is meant: python3 tests/reproduce/quick.py {name}")
         self.assertTrue((support.ROOT / out / "README.md").exists())
@@ -64,6 +68,17 @@ class Runs(unittest.TestCase):
             done = reproduce(name, "--dry-run")
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_what_is_shown(self):
+        """Steps by tens of per cent, and the end of a log of what failed."""
+        said = "import sys; [print(f'{n} of 20 steps ({5 * n}%) done') for n in (1, 2, 3, 4)]; print('why'); sys.exit(3)"
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as shown:
+            log = Path(folder) / "made" / "snakemake.log"
+            self.assertEqual(reproduce_program.run([sys.executable, "-c", said], log), 3)
+            self.assertEqual(len(log.read_text(encoding="utf-8").splitlines()), 5)
+        lines = shown.getvalue().splitlines()
+        self.assertEqual(lines[:3], [f"reproduce  {n} of 20 steps, {5 * n} %" for n in (1, 2, 4)])
+        self.assertEqual(lines[-2:], ["  | why", f"reproduce.py: snakemake ended with status 3: all it said is in {log}"])
+
     def test_killed_and_resumed(self):
         made = study.of("ippbe", True, 64, None)
         folder = support.ROOT / made.folder
@@ -93,7 +108,8 @@ class Runs(unittest.TestCase):
         shutil.rmtree(folder)
         self.assertEqual(reproduce("ippbe", "--quick", *SMALL).returncode, 0)
         self.assertEqual(quick.rows(support.ROOT / out), resumed)
-        self.assertIn("Nothing to be done", reproduce("ippbe", "--quick", *SMALL).stderr)
+        self.assertEqual(reproduce("ippbe", "--quick", *SMALL).returncode, 0)
+        self.assertIn("Nothing to be done", (folder / "snakemake.log").read_text(encoding="utf-8"))
 
     def test_originals(self):
         with tempfile.TemporaryDirectory() as folder:

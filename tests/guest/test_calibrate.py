@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""slate calibrate: a guest of a known rate is the server, and that rate must come out."""
+
+import subprocess
+import unittest
+
+from support import JOBS, SLATE, GuestTest
+from slate_lib import calibrate
+
+
+class Calibrate(GuestTest):
+    """The shipped job on null_blk."""
+
+    kernel = "debian"  # has null_blk
+
+    def test_the_guests_own_rate(self):
+        script = self.folder / "calibrate.sh"
+        script.write_text(calibrate.script((JOBS / "calibrate.fio").read_text()))
+        for rate in ("2", "3.2"):
+            server = self.slate("--cmd", script, "--fill", "0", "--cpu-rate", rate)
+            line = [SLATE, "calibrate", server.folder / "fio.json"]
+            done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertRegex(done.stdout, rf"\nrate      {rate} = 4 x .*: slate run --cpu-rate {rate}\n$")
+            # An I/O on null_blk is some thousands of instructions: the guest's at 4 GIPS.
+            self.assertRegex(done.stdout, r"\nguest     1,\d\d\d\.\d ns at 4 GIPS: 4,\d\d\d instructions in each\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * smp.c - a program for the bare machine with two processors: what one sees of the other, and
+ * when interrupts come.
+ *
+ * Its command line names the scene. Processor 0 plays it with processor 1, which it starts by INIT
+ * and SIPI. Differences of time are printed as signed numbers of ns, one a line. A comment at each
+ * measurement counts the instructions from one RDTSC (left out) to the next (counted); the test
+ * computes the expected time from it.
+ */
+#include "machine.h"
+
+#define ROUNDS 400u
+#define TRAMPOLINE 0x8000u
+#define VECTOR 0x40u
+#define WAIT_NS 20000u
+
+enum { LAPIC = 0xfee00000, LAPIC_EOI = 0xb0, LAPIC_SPURIOUS = 0xf0, LAPIC_ICR = 0x300, LAPIC_ICR_TO = 0x310,
+       LAPIC_TIMER = 0x320, LAPIC_COUNT = 0x380, LAPIC_DIVIDE = 0x3e0 };
+
+struct gate { uint16_t low, selector; uint8_t zero, type; uint16_t high; } __attribute__((packed));
+
+static struct gate idt[256];
+volatile uint32_t handled_ns;			/* written by the handler */
+static volatile uint32_t word;			/* one writes it, the other reads it */
+static volatile bool up, ready, go;
+static void (*volatile task)(void);
+static int32_t found[ROUNDS];
+
+static volatile uint32_t *lapic(uint32_t reg) { return (volatile uint32_t *)(LAPIC + reg); }
+static void compiler_barrier(void) { __asm__ volatile("" : : : "memory"); }
+
+static void wait_ns(uint32_t ns)
+{
+	uint32_t begin = now_ns();
+
+	while (now_ns() - begin < ns)
+		;
+}
+
+static void print_signed(int32_t v)
+{
+	print_number(v < 0 ? "less" : "more", v < 0 ? (uint32_t)-v : (uint32_t)v);
+}
+
+static void print_found(void)
+{
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		print_signed(found[i]);
+}
+
+/* PUSH, PUSH, RDTSC: 3 instructions from the interrupt to its time. */
+__asm__(".text\n"
+	"bare_handler:\n"
+	"	pushl %eax\n"
+	"	pushl %edx\n"
+	"	rdtsc\n"
+	"	movl %eax, handled_ns\n"
+	"	movl $0, 0xfee000b0\n"		/* EOI */
+	"	popl %edx\n"
+	"	popl %eax\n"
+	"	iretl\n");
+extern char bare_handler[];
+
+static void init_processor(void)
+{
+	struct { uint16_t limit; uint32_t base; } __attribute__((packed)) at = { sizeof(idt) - 1, (uint32_t)idt };
+
+	__asm__ volatile("lidt %0" : : "m"(at));
+	*lapic(LAPIC_SPURIOUS) = 0x1ff;		/* on */
+	*lapic(LAPIC_DIVIDE) = 0xb;		/* by 1 */
+	*lapic(LAPIC_TIMER) = VECTOR;		/* once */
+}
+
+/* ---- processor 1 ---- */
+
+__attribute__((used)) _Noreturn void second_main(void)
+{
+	init_processor();
+	up = true;
+	for (;;) {
+		while (!task)
+			;
+		task();
+		task = NULL;
+	}
+}
+
+__asm__(".text\n"
+	".code16\n"
+	"trampoline:\n"
+	"	cli\n"
+	"	xorw %ax, %ax\n"
+	"	movw %ax, %ds\n"
+	"	lgdtl 0x8000 + (trampoline_gdt_at - trampoline)\n"
+	"	movl %cr0, %eax\n"
+	"	orl $1, %eax\n"
+	"	movl %eax, %cr0\n"
+	"	ljmpl $8, $trampoline_32\n"
+	"trampoline_gdt_at:\n"
+	"	.word 23\n"
+	"	.long bare_gdt\n"
+	"trampoline_end:\n"
+	".code32\n"
+	"trampoline_32:\n"
+	"	movw $16, %ax\n"
+	"	movw %ax, %ds\n"
+	"	movw %ax, %es\n"
+	"	movw %ax, %ss\n"
+	"	movl $second_stack_top, %esp\n"
+	"	cld\n"
+	"	call second_main\n"
+	".balign 8\n"
+	"bare_gdt:\n"
+	"	.quad 0, 0x00cf9a000000ffff, 0x00cf92000000ffff\n"
+	"bare_gdt_at:\n"
+	"	.word 23\n"
+	"	.long bare_gdt\n"
+	".bss\n"
+	".balign 16\n"
+	"	.skip 4096\n"
+	"second_stack_top:\n"
+	".text\n");
+extern char trampoline[], trampoline_end[];
+
+static void start_second(void)
+{
+	volatile char *to = (volatile char *)TRAMPOLINE;
+
+	for (uint32_t i = 0; i < (uint32_t)(trampoline_end - trampoline); i++)
+		to[i] = trampoline[i];
+	*lapic(LAPIC_ICR_TO) = 1u << 24;
+	*lapic(LAPIC_ICR) = 0x4500;		/* INIT */
+	wait_ns(10000);
+	*lapic(LAPIC_ICR) = 0x4600 | TRAMPOLINE >> 12;
+	while (!up)
+		;
+}
+
+static void give(void (*what)(void))
+{
+	ready = go = false;
+	task = what;
+	while (!ready)
+		;
+}
+
+static void finish(void)
+{
+	go = true;
+	while (task)
+		;
+}
+
+/* Asleep until an interrupt, again and again. */
+static void sleeper(void)
+{
+	ready = true;
+	while (!go)
+		__asm__ volatile("sti; hlt; cli");
+}
+
+/* Stays busy with interrupts enabled until the scene ends. */
+static void spinner(void)
+{
+	__asm__ volatile("sti");
+	ready = true;
+	while (!go)
+		compiler_barrier();
+	__asm__ volatile("cli");
+}
+
+/* ---- processor 0: scenes ---- */
+
+/* MOV to the ICR, then PUSH, PUSH, RDTSC there: 4 instructions. */
+static uint32_t send_interrupt(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc; movl %2, (%3)" : "=&a"(low), "=&d"(high)
+			 : "r"(0x4000 | VECTOR), "r"(lapic(LAPIC_ICR)) : "memory");
+	return low;
+}
+
+static void interrupts(void (*who)(void))
+{
+	give(who);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t sent_ns;
+
+		wait_ns(WAIT_NS + i * 7);
+		sent_ns = send_interrupt();
+		wait_ns(WAIT_NS);
+		found[i] = (int32_t)(handled_ns - sent_ns);
+	}
+	go = true;
+	send_interrupt();			/* the sleeper's last */
+	finish();
+	print_found();
+}
+
+static void scene_idle(void) { interrupts(sleeper); }
+static void scene_busy(void) { interrupts(spinner); }
+
+/* A timer of its own: MOV to its count, then after so many ns PUSH, PUSH, RDTSC: 4 instructions, with the time. */
+static void timers(void)
+{
+	__asm__ volatile("sti");
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t low, high, ns = 3000 + i * 11;
+
+		__asm__ volatile("rdtsc; movl %2, (%3)" : "=&a"(low), "=&d"(high)
+				 : "r"(ns), "r"(lapic(LAPIC_COUNT)) : "memory");
+		wait_ns(WAIT_NS);
+		found[i] = (int32_t)(handled_ns - low - ns);
+	}
+	__asm__ volatile("cli");
+}
+
+static void timer_task(void)
+{
+	ready = true;
+	timers();
+	go = true;
+}
+
+/* While the other one is busy, too. */
+static void scene_timer(void)
+{
+	give(timer_task);
+	while (!go)
+		compiler_barrier();
+	finish();
+	print_found();
+}
+
+/* Takes the time of each new word: MOV, CMP, JE, RDTSC and less than one more round of three. */
+static void watcher(void)
+{
+	uint32_t last = word;
+
+	ready = true;
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t low, high, value;
+
+		__asm__ volatile("1: movl %4, %2; cmpl %3, %2; je 1b; rdtsc" : "=&a"(low), "=&d"(high), "=&r"(value)
+				 : "r"(last), "m"(word) : "memory");
+		found[i] = (int32_t)(low - value);
+		last = value;
+	}
+}
+
+static void scene_store(void)
+{
+	give(watcher);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t low, high;
+
+		wait_ns(WAIT_NS + i * 7);
+		__asm__ volatile("rdtsc; movl %%eax, %2" : "=&a"(low), "=&d"(high), "=m"(word) : : "memory");
+	}
+	finish();
+	print_found();
+}
+
+/* RDTSC, RDTSC: 1 instruction. RDTSC, PAUSE, RDTSC: a pause and 1 instruction. */
+static void scene_clock(void)
+{
+	uint32_t first, second, third, high;
+
+	__asm__ volatile("rdtsc; movl %%eax, %0; rdtsc; movl %%eax, %1; pause; rdtsc"
+			 : "=&r"(first), "=&r"(second), "=&a"(third), "=&d"(high));
+	print_signed((int32_t)(second - first));	/* MOV, RDTSC */
+	print_signed((int32_t)(third - second));	/* MOV, PAUSE, RDTSC */
+}
+
+/* Nothing to do for a third of a second. */
+static void scene_sleep(void)
+{
+	*lapic(LAPIC_COUNT) = 333000000;
+	__asm__ volatile("sti; hlt; cli");
+}
+
+/*
+ * Asleep until a key comes: COM1's FIFO is not full to its trigger, so the interrupt comes by a
+ * timer of virtual time, through the I/O APIC alone.
+ */
+static void scene_key(void)
+{
+	enum { COM1 = 0x3f8, LAPIC_LINT0 = 0x350, MASKED = 1 << 16, IRQ = 4 };
+	volatile uint32_t *ioapic = (volatile uint32_t *)0xfec00000;
+
+	out8(0x21, 0xff);
+	out8(0xa1, 0xff);
+	*lapic(LAPIC_LINT0) = MASKED;
+	ioapic[0] = 0x11 + 2 * IRQ;
+	ioapic[4] = 0;
+	ioapic[0] = 0x10 + 2 * IRQ;
+	ioapic[4] = VECTOR;
+	out8(COM1 + 2, 0xc7);			/* FIFO on, trigger 14 */
+	out8(COM1 + 4, 8);			/* OUT2: interrupts */
+	out8(COM1 + 1, 1);			/* of received bytes */
+	handled_ns = 0;
+	print("ready\n");
+	while (!handled_ns)
+		__asm__ volatile("sti; hlt; cli" : : : "memory");
+}
+
+__attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
+{
+	const char *scene = (const char *)(uint32_t)info->command_line;
+	/* The first four are of two processors. */
+	static const struct { const char *name; void (*play)(void); } scenes[] = {
+		{ "idle", scene_idle }, { "busy", scene_busy }, { "timer", scene_timer },
+		{ "store", scene_store }, { "clock", scene_clock }, { "sleep", scene_sleep },
+		{ "key", scene_key },
+	};
+	__asm__ volatile("lgdt bare_gdt_at; ljmpl $8, $1f; 1: movl $16, %%eax; movw %%ax, %%ds; movw %%ax, %%es; "
+			 "movw %%ax, %%ss" : : : "eax", "memory");
+	for (uint32_t i = 0; i < 256; i++)
+		idt[i] = (struct gate){ (uint16_t)(uint32_t)bare_handler, 8, 0, 0x8e,
+					(uint16_t)((uint32_t)bare_handler >> 16) };
+	init_processor();
+	for (uint32_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+		if (is(scene, scenes[i].name)) {
+			if (i < 4)
+				start_second();
+			scenes[i].play();
+			stop("done");
+		}
+	}
+	stop("FAILED no such scene");
+}

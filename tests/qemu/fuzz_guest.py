@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Do what a guest may do to a controller on a nand-ssd, at random: QEMU must neither end nor hang.
+
+    fuzz_guest.py [--commands N] [--seed N] [--thread] [DRIVE ...]    sequences until N commands were sent
+    fuzz_guest.py ID ...                                     sequences again, by the ids of failures
+
+A sequence has a QEMU of its own and an id, DRIVE:CLOCK:SEED, from which all that is sent follows. With
+CLOCK "stepped" time passes when the sequence says so; with "thread" the drive runs by the host's clock. After each round of commands the
+controller is reset, if need be with power on again, and has to store a page and give it back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from nvme import ADMIN_SQ, BAR, CC, CSTS, DEPTH, IO_CQ, IO_SQ, READ, WRITE, Nvme, Queue
+from support import Json, Machine, QmpError
+
+PROFILES = Path(__file__).resolve().parents[2] / "nand-emu" / "profiles"
+CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
+ROUND, ROUNDS = 60, 8  # commands of a round, rounds of a sequence
+RAM = 64 << 20
+GEOMETRY = ("channels=2", "chips_per_channel=1", "dies_per_chip=1", "pages_per_block=16")
+DRIVES = {
+    "page": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=16", "geometry.blocks_per_plane=20"),
+    "ippbe": ("ippbe-small.ini", "ftl.op_permille=700", "ftl.buffer_units=16", "geometry.blocks_per_plane=24",
+              "ftl.gc_start_blocks=5", "ftl.gc_stop_blocks=6"),
+    "flex": ("rps-small.ini", "ftl.op_permille=900", "ftl.buffer_units=16", "geometry.blocks_per_plane=20"),
+    "dac": ("dac-small.ini", "ftl.op_permille=700", "ftl.buffer_units=16", "geometry.blocks_per_plane=20"),
+}
+NUMBERS = (0, 1, 2, 3, 7, 8, 15, 63, 64, 255, 4095, 4096, 65535, 1 << 20, 1 << 31, (1 << 32) - 1)
+IO_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0C, 0x0D, 0x12, 0x19, 0x79, 0x7A, 0x7D)
+ADMIN_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x0D, 0x10, 0x11, 0x14, 0x15, 0x19,
+                 0x1A, 0x1C, 0x7C, 0x80, 0x81, 0x82, 0x84, 0x86, 0xC0, 0xC1, 0xC4)
+REGISTERS = (0x00, 0x0C, 0x10, CC, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x50, 0x58, 0xE00, 0xE04, 0xE14)
+WORN = (0x081, 0x120)  # Capacity Exceeded, Namespace is Write Protected
+
+
+class Broken(Exception):
+    """QEMU runs, but the controller does not do what it has to."""
+
+
+class Sequence:
+    """One QEMU and what is done to it."""
+
+    def __init__(self, name: str):
+        drive, clock, _ = name.split(":")
+        self.name, self.threaded = name, clock == "thread"
+        self.rng = random.Random(name)
+        profile, *settings = DRIVES[drive]
+        options: Json = {"driver": "nand-ssd", "node-name": "ssd0", "profile": str(PROFILES / profile)}
+        options["set"] = [f"geometry.{key}" for key in GEOMETRY] + settings
+        options["guest-control"] = "on"
+        if self.threaded:
+            options["thread"] = "on"
+        self.vm = Machine([options], "-device", CONTROLLER, trace=False)
+        self.sent = 0
+
+    # ---- values ----
+
+    def number(self, bits: int = 32) -> int:
+        """A number that means something in some field, or any number."""
+        if self.rng.random() < 0.8:
+            return self.rng.choice(NUMBERS) & ((1 << bits) - 1)
+        return self.rng.randrange(1 << bits)
+
+    def address(self) -> int:
+        """An address: mostly of memory, else of queues, the controller's registers, or nothing."""
+        r = self.rng.random()
+        if r < 0.7:
+            return 0x200000 + 0x1000 * self.rng.randrange(512)
+        if r < 0.8:
+            return self.rng.choice((ADMIN_SQ, IO_SQ, IO_CQ, BAR, BAR + 0x1000, RAM - 4096, RAM, 0, 0xFEE00000))
+        return self.rng.choice((1, 0x200001, 0x2007FC, 1 << 40, (1 << 64) - 4096, self.rng.randrange(1 << 64)))
+
+    def nsid(self) -> int:
+        """A namespace: mostly the one that exists."""
+        return self.rng.choice((1, 1, 1, 1, 1, 0, 2, 0xFFFFFFFF))
+
+    def command(self, opcodes: tuple[int, ...], blocks: int) -> bytes:
+        """64 bytes of a command."""
+        rng, words = self.rng, [0] * 16
+        opcode = rng.choice(opcodes) if rng.random() < 0.97 else rng.randrange(256)
+        flags = rng.choice((0, 0, 0, 0, 0x40, 0x80, 0xC0, 1))
+        words[0] = opcode | flags << 8 | rng.randrange(1 << 16) << 16
+        words[1] = self.nsid()
+        words[4:10] = struct.unpack("<6I", struct.pack("<3Q", *(self.address() for _ in range(3))))
+        if flags & 0xC0:  # the data pointer is an SGL descriptor
+            words[8] = self.number()
+            words[9] = rng.choice((0, 0x02, 0x03, 0x04, 0x0F, rng.randrange(256))) << 28 & 0xFFFFFFFF
+        words[10:16] = (self.number() for _ in range(6))
+        if rng.random() < 0.7:
+            self.make_sense(opcode, words, blocks)
+        return struct.pack("<16I", *words)
+
+    def make_sense(self, opcode: int, words: list[int], blocks: int) -> None:
+        """Choose fields that get past the first check."""
+        rng = self.rng
+        if opcodes_of(opcode):
+            words[10:13] = rng.randrange(blocks), 0, rng.choice((0, 7, 7, 15, 63)) | rng.choice((0, 0, 1 << 30, 1 << 25))
+        elif opcode == 0x09 or opcode == 0x0A:
+            words[10] = rng.choice((1, 2, 4, 5, 6, 7, 8, 9, 0x0A, 0x0B, 0x0E, 0x10, 0x16, 0x19, 0x1D, 0x1E))
+        elif opcode == 0x02:
+            words[10] = rng.choice((1, 2, 3, 4, 5, 9, 0x20, *range(0xCF, 0xD9))) | self.number(10) << 16
+            words[11:14] = rng.choice((0, 1 << 16)), rng.choice((0, 4, 64, 4096, 0xFFFFFFFC)), rng.choice((0, 0, 0, 1))
+        elif opcode in (0x00, 0x04):
+            words[10] = rng.choice((0, 1, 2, 64, 65))
+        elif opcode in (0x01, 0x05):
+            words[10] = rng.choice((1, 2, 3)) | rng.choice((1, 31, 0, 0xFFFF)) << 16
+            words[11] = rng.choice((1, 3, 1 | 1 << 16, 1 | 2 << 16, 3 | 40 << 16, 0))
+        elif opcode == 0xC4:
+            words[12] = rng.choice((1, 2, 3, 3, 3, 4, 5, 6))
+            if words[12] == 3:
+                words[13] = rng.choice((1, 2, 3)) | rng.choice((0, 1, 8, 100)) << 16
+                words[15] = rng.choice((0, 1, 0xFFFFFFFF))
+            elif words[12] == 5:  # a reset of the machine has its own test
+                words[13] = rng.choice((0, 1, 2))
+                words[14:16] = rng.choice(((1, 0), (20, 0), (0, 1), (0, 100), (0, 0x80000000)))
+
+    # ---- what is done ----
+
+    def queue_round(self, queue: Queue, opcodes: tuple[int, ...], blocks: int) -> None:
+        """Submit some commands at once."""
+        count = self.rng.choice((1, 1, 4, 12))
+        for _ in range(count):
+            self.vm.write(queue.sq + 64 * queue.tail, self.command(opcodes, blocks))
+            queue.tail = (queue.tail + 1) % DEPTH
+        self.sent += count
+        self.nvme.set32(0x1000 + 8 * queue.qid, queue.tail)
+        queue.drain()
+
+    def lists(self) -> None:
+        """Write PRP lists, SGL segments, ranges and settings into the memory that commands point to."""
+        rng = self.rng
+        at = 0x200000 + 0x1000 * rng.randrange(512)
+        kind = rng.randrange(4)
+        if kind == 0:
+            data = struct.pack("<32Q", *(self.address() for _ in range(32)))
+        elif kind == 1:
+            data = b"".join(
+                struct.pack("<QI3xB", self.address(), self.number(), rng.choice((0, 0x10, 0x20, 0x30, 0x40, 0xF0)))
+                for _ in range(16)
+            )
+        elif kind == 2:
+            data = b"".join(struct.pack("<IIQ", 0, self.number(), self.number(64)) for _ in range(16))
+        else:
+            name = rng.choice(("ftl.gc_slice_pages", "ftl.gc_start_blocks", "ftl.gc_mode", "ftl.type", "x", ""))
+            data = f"{name}={rng.choice(('0', '1', '8', '99999999999', '-1', 'sliced', '9' * 99))}".encode()
+            data = data.ljust(rng.choice((128, 512)), b"\0")
+        self.vm.write(at, data)
+
+    def registers(self) -> None:
+        """Write registers, doorbells and MSI-X, or reset the function."""
+        rng = self.rng
+        kind = rng.randrange(9)
+        if kind < 4:
+            self.nvme.set32(0x1000 + 4 * rng.randrange(8), self.number())
+        elif kind < 6:
+            self.nvme.set32(rng.choice(REGISTERS), self.number())
+        elif kind == 6:
+            self.nvme.get32(rng.choice((*REGISTERS, 0x1000, 0x1FFC, 0x3FFC)) & ~3)
+        elif kind == 7:
+            at = self.nvme.capability(0x11)  # MSI-X: on or off
+            self.nvme.config_write(at, self.nvme.config(at) ^ 1 << 31)
+        else:
+            at = self.nvme.capability(0x10) + 8
+            self.nvme.config_write(at, self.nvme.config(at) | 1 << 15)
+
+    def pass_time(self) -> None:
+        """Let a little time pass."""
+        if self.threaded:
+            time.sleep(0.0005)
+            self.vm.settle()
+        else:
+            self.vm.step(self.rng.choice((1, 100, 10000, 300000, 5000000)))
+
+    def round(self, blocks: int) -> None:
+        """Do one round, up to the next reset."""
+        until = self.sent + ROUND
+        while self.sent < until:
+            r = self.rng.random()
+            if r < 0.55:
+                self.queue_round(self.nvme.io, IO_OPCODES, blocks)
+            elif r < 0.8:
+                self.queue_round(self.nvme.admin, ADMIN_OPCODES, blocks)
+            elif r < 0.88:
+                self.lists()
+            elif r < 0.9:
+                self.registers()
+            else:
+                self.pass_time()
+
+    # ---- it lives ----
+
+    def power(self) -> Json:
+        """The drive's power, by QMP."""
+        return self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+
+    def revive(self) -> None:
+        """Cancel plans and faults, put the power on, and reset the controller."""
+        vm = self.vm
+        with contextlib.suppress(QmpError):
+            vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", never=True)
+        vm.settle()
+        vm.qmp("x-nand-ssd-control", node_name="ssd0", command=4)
+        if not self.power()["on"]:
+            vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        power = self.power()
+        if not self.threaded:
+            vm.step(max(1, power.get("ready-ns", 0) - power.get("on-ns", 0)))
+        self.nvme = Nvme(vm)
+        self.nvme.set32(CC, 0)
+        if self.nvme.get32(CSTS) & 1:
+            raise Broken("CC.EN = 0, and the controller is ready")
+        self.nvme.enable()
+
+    def complete(self, queue: Queue) -> int:
+        """The status of the next command."""
+        for _ in range(2000):
+            completion = queue.poll()
+            if completion:
+                return completion.code
+            if self.threaded:
+                time.sleep(0.001)
+                self.vm.settle()
+            else:
+                self.vm.step(1000000)
+        raise Broken("a command does not complete")
+
+    def store(self, blocks: int) -> None:
+        """Write a page, and read it back."""
+        nvme, lba = self.nvme, self.rng.randrange(blocks // 8) * 8
+        data = self.rng.randbytes(4096)
+        nvme.start(WRITE, lba * 512, data=data)
+        nvme.io.ring()
+        status = self.complete(nvme.io)
+        if status in WORN:
+            return
+        at = nvme.start(READ, lba * 512, 4096)
+        nvme.io.ring()
+        if status or self.complete(nvme.io) or self.vm.read(at, 4096) != data:
+            raise Broken(f"write: status {status:#x}; it does not read back")
+
+    def attach(self) -> int:
+        """Attach the namespace, which may have been detached or formatted; how many blocks it has."""
+        nvme = self.nvme
+        nvme.do_admin(0x06, prp1=0x200000, dwords={10: 1})
+        controller = struct.unpack_from("<H", self.vm.read(0x200000 + 78, 2))[0]
+        self.vm.write(0x200000, struct.pack("<HH", 1, controller).ljust(4096, b"\0"))
+        nvme.admin.put(0x15, 1, 0x200000, dwords={10: 0})
+        nvme.admin.ring()
+        nvme.admin.poll()
+        nvme.do_admin(0x06, nsid=1, prp1=0x200000, dwords={10: 0})
+        if self.vm.read(0x200000 + 26, 1) != b"\0":
+            nvme.admin.put(0x80, 1)
+            nvme.admin.ring()
+            self.complete(nvme.admin)
+            nvme.do_admin(0x06, nsid=1, prp1=0x200000, dwords={10: 0})
+        return int(struct.unpack("<Q", self.vm.read(0x200000, 8))[0])
+
+    def run(self) -> int:
+        """Play the sequence; how many commands it sent."""
+        try:
+            for _ in range(ROUNDS):
+                self.revive()
+                blocks = self.attach()
+                self.store(blocks)
+                self.round(blocks)
+            self.revive()
+            self.store(self.attach())
+            broken = self.vm.stats()["total"]["nand"]["violations"]
+            if any(broken):
+                raise Broken(f"flash rules were broken: {broken}")
+            if self.vm.quit():
+                raise Broken("an exit status")
+            return self.sent
+        except (AssertionError, EOFError, OSError, QmpError) as error:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.vm.process.wait(1)
+            end = f"QEMU: {self.vm.process.returncode}, after {self.sent} commands"
+            raise Broken(f"{type(error).__name__}: {error}\n{end}\n{self.vm.output()[-2000:]}") from error
+        finally:
+            self.vm.close()
+
+
+def opcodes_of(opcode: int) -> bool:
+    """Does the command name blocks?"""
+    return opcode in (0x01, 0x02, 0x04, 0x05, 0x08, 0x0C, 0x7D) and opcode < 0x0D
+
+
+def play(name: str) -> int:
+    """Play a sequence; if it fails, print how to play it again."""
+    try:
+        return Sequence(name).run()
+    except Broken as broken:
+        raise Broken(f"{broken}\nagain: tests/qemu/fuzz_guest.py {name}") from broken
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("what", nargs="*", metavar="DRIVE|ID", help=f"drives: {', '.join(DRIVES)}")
+    parser.add_argument("--commands", type=int, default=1000000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--thread", action="store_true")
+    args = parser.parse_args()
+    ids = [what for what in args.what if ":" in what]
+    for name in ids:
+        print(name, play(name), flush=True)
+    drives = [what for what in args.what if ":" not in what] or list(DRIVES)
+    sent, failed, seed, began = 0, 0, args.seed, time.monotonic()
+    while not ids and sent < args.commands:
+        for drive in drives:
+            name = f"{drive}:{'thread' if args.thread else 'stepped'}:{seed}"
+            try:
+                sent += play(name)
+            except Broken as broken:
+                failed += 1
+                print(broken, flush=True)
+        if seed % 10 == 0:
+            print(f"seed {seed}: {sent} commands, {failed} failed, {time.monotonic() - began:.0f} s", flush=True)
+        seed += 1
+    print(f"{sent} commands, {failed} sequences failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Processors that execute at a rate, side by side: what is exact, and how inexact the rest is.
+
+The scenes are those of bare/smp.c, which counts the instructions of each measurement.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+from fractions import Fraction
+from pathlib import Path
+
+from support import FIRMWARE, QEMU, SMALL, TIMEOUT, MachineTest, QmpError
+from test_icount import program
+
+ROUNDS = 400
+_NUMBER = re.compile(r"^(more|less) (\d+)$", re.MULTILINE)
+
+
+def icount(**settings: object) -> tuple[str, ...]:
+    """The arguments for QEMU."""
+    words = {"sleep": "off", **settings}
+    return ("-accel", "tcg", "-icount", ",".join(f"{key}={value}" for key, value in words.items()))
+
+
+def play(scene: str, *more: str, vcpus: int = 2, **settings: object) -> list[int]:
+    """Play a scene to its end; return the numbers that it printed."""
+    with tempfile.TemporaryDirectory(prefix="slate-smp-") as folder:
+        console = Path(folder) / "console"
+        line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *icount(**settings), "-M", "q35", "-m", "64"]
+        for path in FIRMWARE:
+            line += ["-L", path]
+        line += ["-smp", str(vcpus), "-cpu", "max,-monitor", "-nodefaults", "-display", "none", "-seed", "1"]
+        line += ["-debugcon", f"file:{console}", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
+        line += ["-kernel", str(program("smp")), "-append", scene, *more]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        said = console.read_text(encoding="utf-8", errors="replace")
+        if done.returncode != 1 or not said.endswith("done\n"):
+            raise AssertionError(f"{scene} {settings}: exit status {done.returncode}\n{done.stderr}{said}")
+    return [int(number) * (-1 if sign == "less" else 1) for sign, number in _NUMBER.findall(said)]
+
+
+class Clock(unittest.TestCase):
+    """One processor's own clock."""
+
+    def test_an_instruction_takes_what_the_rate_says(self) -> None:
+        """Two instructions (MOV, RDTSC); then MOV, a PAUSE of 40 ns, RDTSC."""
+        for rate, two, pause in (("1", 2, 42), ("0.1", 20, 60), ("0.25", 8, 48), ("0.5", 4, 44)):
+            with self.subTest(rate=rate):
+                self.assertEqual(play("clock", vcpus=1, rate=rate), [two, pause])
+
+    def test_at_a_higher_rate_a_ns_has_several(self) -> None:
+        """The clock is rounded down: two instructions are the last or the next but one ns."""
+        for rate in ("2", "3.2", "4", "31.999", "32"):
+            with self.subTest(rate=rate):
+                two, pause = play("clock", vcpus=1, rate=rate)
+                exact = Fraction(2) / Fraction(rate)
+                self.assertLess(abs(two - exact), 1)
+                self.assertLess(abs(pause - 40 - exact), 2)
+
+    def test_sleep_lets_the_hosts_time_pass(self) -> None:
+        began = time.monotonic()
+        play("sleep", vcpus=1, rate=4, sleep="on")
+        self.assertGreater(time.monotonic() - began, 0.3, "a third of a second, less 20 ms")
+
+
+class Exact(unittest.TestCase):
+    """Times that do not depend on the quantum."""
+
+    def test_an_idle_processor_is_interrupted_at_the_senders_time(self) -> None:
+        """Four instructions after the sender looked at its clock."""
+        for rate, ns in (("1", 4), ("0.1", 40)):
+            for quantum in (1, 500, 5000):
+                with self.subTest(rate=rate, quantum=quantum):
+                    self.assertEqual(play("idle", rate=rate, quantum=quantum), [ns] * ROUNDS)
+
+    def test_a_timer_finds_a_busy_processor_at_its_time(self) -> None:
+        """Four instructions; and QEMU's APIC counts one ns more than it was told."""
+        for quantum in (1, 500, 2000):
+            with self.subTest(quantum=quantum):
+                self.assertEqual(play("timer", rate=1, quantum=quantum), [5] * ROUNDS)
+
+
+class Quantum(unittest.TestCase):
+    """What busy processors see of each other comes at most a quantum too early or too late."""
+
+    # An interrupt takes four instructions; a store is seen in rounds of three and one more.
+    COST_NS = {"busy": 4, "store": 7}
+
+    def spread(self, scene: str, quantum: int) -> int:
+        """Play a scene; return the largest deviation, which the quantum must bound."""
+        found = play(scene, rate=1, quantum=quantum)
+        self.assertEqual(len(found), ROUNDS)
+        self.assertGreaterEqual(min(found), -quantum)
+        self.assertLessEqual(max(found), quantum + self.COST_NS[scene])
+        return max(abs(ns) for ns in found)
+
+    def test_the_quantum_bounds_an_interrupt_to_a_busy_processor(self) -> None:
+        for quantum in (1, 100, 500, 2000):
+            with self.subTest(quantum=quantum):
+                self.spread("busy", quantum)
+
+    def test_the_quantum_bounds_a_store(self) -> None:
+        for quantum in (1, 100, 500, 2000):
+            with self.subTest(quantum=quantum):
+                self.spread("store", quantum)
+
+    def test_the_bound_is_not_an_empty_one(self) -> None:
+        """With a larger quantum some deviation exceeds half of it."""
+        for scene in self.COST_NS:
+            self.assertGreater(self.spread(scene, 2000), 1000)
+
+    def test_equal_runs_are_equal(self) -> None:
+        for scene in ("busy", "store"):
+            first = play(scene, rate="3.2")
+            loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(3)]
+            try:
+                self.assertEqual(play(scene, rate="3.2"), first)
+            finally:
+                for loop in loops:
+                    loop.kill()
+                    loop.wait()
+
+
+class Outside(unittest.TestCase):
+    """What reaches a machine from outside."""
+
+    def start(self, folder: Path, *more: str) -> subprocess.Popen[bytes]:
+        """QEMU with sleep=off."""
+        line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *icount(rate=4), "-M", "q35", "-m", "64"]
+        for path in FIRMWARE:
+            line += ["-L", path]
+        line += ["-cpu", "max,-monitor", "-nodefaults", "-display", "none", *more]
+        process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        return process
+
+    def connect(self, path: Path) -> socket.socket:
+        """To a socket that QEMU makes."""
+        line = socket.socket(socket.AF_UNIX)
+        self.addCleanup(line.close)
+        line.settimeout(30)
+        for _ in range(1000):
+            try:
+                line.connect(str(path))
+                return line
+            except OSError:
+                time.sleep(0.02)
+        self.fail(f"QEMU does not listen at {path}")
+
+    def test_a_key_reaches_an_idle_guest(self) -> None:
+        """By a timer that the main loop sets behind the drive's, which ends no idle time."""
+        for drive in (False, True):
+            with self.subTest(drive=drive), tempfile.TemporaryDirectory(prefix="slate-key-") as name:
+                folder, said = Path(name), ""
+                more = ["-blockdev", f"driver=nand-ssd,node-name=d,profile={SMALL}", "-device", "nvme,drive=d"]
+                process = self.start(
+                    folder, "-kernel", str(program("smp")), "-append", "key", "-debugcon", "file:said",
+                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
+                    "-chardev", "socket,id=com,path=com,server=on,wait=off", "-serial", "chardev:com",
+                    *(more if drive else ()),
+                )  # fmt: skip
+                line = self.connect(folder / "com")
+                while "ready" not in said and process.poll() is None:
+                    time.sleep(0.02)
+                    said = (folder / "said").read_text(errors="replace") if (folder / "said").exists() else ""
+                time.sleep(0.3)  # until it is asleep
+                line.sendall(b"x")
+                self.assertEqual(process.wait(), 1)
+                self.assertTrue((folder / "said").read_text(errors="replace").endswith("done\n"))
+
+    def test_a_debugger_steps_one_of_two_vcpus(self) -> None:
+        """While the other one stays stopped."""
+        with tempfile.TemporaryDirectory(prefix="slate-gdb-") as name:
+            folder = Path(name)
+            self.start(folder, "-smp", "2", "-S", "-chardev", "socket,id=g,path=g,server=on,wait=off", "-gdb", "chardev:g")
+            line = self.connect(folder / "g")
+            for words in ("qSupported:multiprocess+;vContSupported+", "?", *["vCont;s:p1.1"] * 3):
+                line.sendall(f"${words}#{sum(words.encode()) & 255:02x}".encode())
+                answer = b""
+                while not re.search(rb"\$.*#..", answer):
+                    answer += line.recv(4096)
+                line.sendall(b"+")
+                self.assertIn(b"multiprocess+" if words[0] == "q" else b"$T05thread:p01.01;", answer)
+
+
+class Refused(MachineTest):
+    """Options that are invalid, and functions that this mode does not have."""
+
+    def test_options(self) -> None:
+        rate = "give the instructions in a ns, 0.1 to 32, with at most 3 decimals"
+        quantum = "give a whole number of ns, 1 to 1000000"
+        for words, said in (
+            *((f"rate={bad}", f"rate={bad}: {rate}") for bad in ("0", "0.09", "-1", "3.2001", "33", "4x", "1.2.3", "inf")),
+            *((f"rate=4,quantum={bad}", f"quantum={bad}: {quantum}") for bad in ("0", "-1", "1000001", "many")),
+            ("quantum=500", "quantum goes with rate: give rate=R too"),
+            ("rate=4,shift=0", "rate and shift exclude each other: leave one out"),
+            ("rate=4,align=on", "rate and align exclude each other: leave one out"),
+            ("rate=4,rr=record,rrfile=/dev/null", "rate and rr exclude each other: leave one out"),
+        ):
+            with self.subTest(words):
+                line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), "-M", "none", "-display", "none", "-icount", words]
+                done = subprocess.run(line, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(said, done.stderr)
+
+    def test_a_machine_is_not_saved(self) -> None:
+        vm = self.machine([], "-S", accel=icount(rate="4"))
+        with self.assertRaisesRegex(QmpError, "-icount rate=4: the clocks of the vCPUs are not part of a snapshot"):
+            vm.qmp("migrate", uri="exec:cat")
+        self.assertEqual(vm.quit(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Controllers and drives that are removed while they work; machine states that cannot be saved."""
+
+from __future__ import annotations
+
+import unittest
+
+import test_nvme
+from nvme import FUA, READ, WRITE, Nvme
+from support import MachineTest, QmpError, drive
+
+PAGE = bytes(range(256)) * 16
+
+
+class Removal(test_nvme.HotPlug):
+    """The controller is in a slot."""
+
+    def fly(self) -> Nvme:
+        """Eight writes in flight."""
+        nvme = self.start_below_port()
+        self.express = self.port.capability(0x10)
+        self.port.config_write(self.express + 0x18, 0x0100)  # power on, indicator on
+        for i in range(8):
+            nvme.start(WRITE, i * 4096, data=PAGE, flags=FUA)
+        nvme.io.ring()
+        self.assertEqual(self.in_flight(), 8)
+        return nvme
+
+    def slot_off(self) -> None:
+        """What a guest does: indicator and power off."""
+        self.port.config_write(self.express + 0x18, 0x0700)
+        self.vm.event("DEVICE_DELETED")
+
+    def drive_is_whole(self) -> None:
+        """What was in flight has been written; the drive goes when it is told to."""
+        self.assertEqual(self.in_flight(), 0)
+        for i in range(8):
+            self.vm.qmp("human-monitor-command", command_line=f'qemu-io ssd0 "read -P 255 {i * 4096 + 4095} 1"')
+        self.assertEqual(self.vm.output().count("read 1/1 bytes"), 8)
+        self.assertNotIn("verification failed", self.vm.output())
+        self.vm.qmp("blockdev-del", node_name="ssd0")
+        with self.assertRaisesRegex(QmpError, "ssd0"):
+            self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
+        self.vm.step(10**10)
+        self.assertEqual(self.vm.quit(), 0)
+
+    def test_slot_off_unasked(self) -> None:
+        """Without a device_del before it."""
+        self.fly()
+        self.slot_off()
+        self.drive_is_whole()
+
+    def test_asked_twice(self) -> None:
+        self.fly()
+        self.vm.qmp("device_del", id="nvme0")
+        with self.assertRaisesRegex(QmpError, "already in the process of unplug"):
+            self.vm.qmp("device_del", id="nvme0")
+        self.slot_off()
+        self.drive_is_whole()
+
+    def test_with_a_power_cut_planned(self) -> None:
+        """The drive loses its power when the controller has gone; or it goes first itself."""
+        for step in (0, 10**9):
+            self.fly()
+            self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", at_ns=10**9)
+            self.slot_off()
+            self.vm.step(step + 1)
+            self.assertEqual(self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")["on"], not step)
+            self.vm.qmp("blockdev-del", node_name="ssd0")
+            self.vm.step(10**10)
+            self.assertEqual(self.vm.quit(), 0)
+
+    def test_without_power(self) -> None:
+        """A controller on a drive that is off can go."""
+        self.fly()
+        self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
+        self.vm.step(1000)
+        self.slot_off()
+        self.vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
+        self.vm.step(10**9)
+        self.vm.qmp("blockdev-del", node_name="ssd0")
+        self.assertEqual(self.vm.quit(), 0)
+
+    def test_another_controller_takes_the_drive(self) -> None:
+        self.fly()
+        self.slot_off()
+        self.port.config_write(self.express + 0x18, 0x0100)
+        self.vm.qmp("device_add", driver="nvme", id="nvme1", drive="ssd0", bus="port0")
+        nvme = Nvme(self.vm, bus=1, slot=0)
+        nvme.enable()
+        self.assertEqual(nvme.do_read(28672, 4096), PAGE)
+        self.assertEqual(self.vm.quit(), 0)
+
+    def test_a_drive_in_use_stays(self) -> None:
+        nvme = self.fly()
+        with self.assertRaisesRegex(QmpError, "ssd0 is in use"):
+            self.vm.qmp("blockdev-del", node_name="ssd0")
+        for _ in range(8):
+            self.assertEqual(nvme.wait(nvme.io).code, 0)
+        nvme.start(READ, 0, 4096)
+        self.assertEqual(nvme.finish().code, 0)
+
+
+class States(MachineTest):
+    """The drive lives in its process: its state is neither saved nor sent."""
+
+    def test_snapshots_and_migration(self) -> None:
+        for device, why in (
+            ("nvme,drive=ssd0", "State blocked by non-migratable device .*nvme"),
+            ("virtio-blk-pci,drive=ssd0", "The drive 'ssd0' lives in this process and can not be migrated"),
+        ):
+            vm = self.machine([drive()], "-device", device)
+            self.assertRegex(vm.qmp("human-monitor-command", command_line="savevm x"), why)
+            with self.assertRaisesRegex(QmpError, why):
+                vm.qmp("migrate", uri="exec:cat >/dev/null")
+            self.assertEqual(vm.quit(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
