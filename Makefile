@@ -47,7 +47,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz determinism power-cuts tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz fuzz-guest determinism power-cuts tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -70,8 +70,8 @@ shell: build $(SMALL) ## an interactive guest on the drive
 report: ## the last run's report again, and as a page with charts; HTML=FILE: the page alone, there
 	@host-tools/slate report $(if $(HTML),--html '$(HTML)')
 
-replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=FILE REPLAY='options'
-	@$(CORE)/slate-replay --profile '$(or $(PROFILE),nand-emu/profiles/default.ini)' $(REPLAY) $(foreach t,$(TRACE),'$(t)')
+replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=NAME REPLAY='options'
+	@host-tools/slate replay --profile '$(or $(PROFILE),default)' $(REPLAY) $(foreach t,$(TRACE),'$(t)')
 
 reproduce-pen: core venv-reproduce ## PEN's figures (docs/reproduce.md); TRACES=DIR SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
 	@host-tools/reproduce/reproduce.py pen $(REPRODUCE_ARGS)
@@ -115,7 +115,11 @@ kunit: core qemu guest guest-kunit venv ## the core's tests in a guest's kernel,
 fuzz: core ## ten minutes of random calls, steered by coverage, against the model of nand.h
 	@tests/fuzz/run.sh 600
 
-determinism: build ## 20 runs under varying host load must be equal, byte for byte
+fuzz-guest: qemu ## COUNT random commands of a guest to its controller (a million), and again with the drive in a thread; SEED
+	@python3 tests/qemu/fuzz_guest.py --commands $(or $(COUNT),1000000) --seed $(or $(SEED),1)
+	@python3 tests/qemu/fuzz_guest.py --commands $(or $(COUNT),1000000) --seed $(or $(SEED),1) --thread
+
+determinism: build ## 20 runs with 1, 2, 4 and 8 vCPUs each, on an idle and a busy host, must be equal
 	@python3 tests/guest/determinism.py --runs 20
 
 power-cuts: build guest-kernel ## COUNT power cuts under ext4 (100), at nanoseconds of SEED's; PROFILE=FILE SET='...'; goes on where it stopped
@@ -147,6 +151,7 @@ guest: core ## the guest's kernel and initramfs
 
 guest-kernel: guest ## the small guest kernel, for KERNEL=small (some minutes, once)
 	@$(PHASE) kernel "the small guest kernel (--kernel small)" host-tools/guest/kernel.sh
+	@$(PHASE) kernel-smp "the same for several processors" host-tools/guest/kernel.sh --smp
 
 guest-kunit: guest ## KUnit and its suites as modules for the guest's kernel (a minute, once)
 	@$(PHASE) kunit "KUnit and its suites, for the guest's kernel" host-tools/guest/kunit.sh
