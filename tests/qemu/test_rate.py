@@ -176,18 +176,24 @@ class Outside(unittest.TestCase):
                 self.assertTrue((folder / "said").read_text(errors="replace").endswith("done\n"))
 
     def test_a_debugger_steps_one_of_two_vcpus(self) -> None:
-        """While the other one stays stopped."""
+        """While the other one stays stopped; and each step begins as soon as the last one is reported."""
         with tempfile.TemporaryDirectory(prefix="slate-gdb-") as name:
             folder = Path(name)
             self.start(folder, "-smp", "2", "-S", "-chardev", "socket,id=g,path=g,server=on,wait=off", "-gdb", "chardev:g")
             line = self.connect(folder / "g")
-            for words in ("qSupported:multiprocess+;vContSupported+", "?", *["vCont;s:p1.1"] * 3):
+
+            def ask(words: str, answer: bytes) -> None:
                 line.sendall(f"${words}#{sum(words.encode()) & 255:02x}".encode())
-                answer = b""
-                while not re.search(rb"\$.*#..", answer):
-                    answer += line.recv(4096)
+                said = b""
+                while not re.search(rb"\$.*#..", said):
+                    said += line.recv(4096)
                 line.sendall(b"+")
-                self.assertIn(b"multiprocess+" if words[0] == "q" else b"$T05thread:p01.01;", answer)
+                self.assertIn(answer, said)
+
+            ask("qSupported:multiprocess+;vContSupported+", b"multiprocess+")
+            ask("?", b"$T05thread:p01.01;")
+            for _ in range(200):
+                ask("vCont;s:p1.1", b"$T05thread:p01.01;")
 
 
 class Refused(MachineTest):
