@@ -7,6 +7,7 @@ The scenes are those of bare/smp.c, which counts the instructions of each measur
 from __future__ import annotations
 
 import re
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -15,7 +16,7 @@ import unittest
 from fractions import Fraction
 from pathlib import Path
 
-from support import FIRMWARE, QEMU, SMALL, TIMEOUT, MachineTest, QmpError
+from support import FIRMWARE, QEMU, SMALL, TIMEOUT, Machine, MachineTest, QmpError
 from test_icount import program
 
 ROUNDS = 400
@@ -84,6 +85,29 @@ class Exact(unittest.TestCase):
         for quantum in (1, 500, 2000):
             with self.subTest(quantum=quantum):
                 self.assertEqual(play("timer", rate=1, quantum=quantum), [5] * ROUNDS)
+
+
+    def test_init_of_a_busy_processor_leaves_its_clock_right(self) -> None:
+        """It starts 20 instructions after the sender looked at its clock, 400 times."""
+        for quantum in (1, 500, 2000):
+            with self.subTest(quantum=quantum):
+                self.assertEqual(play("init", rate=1, quantum=quantum), [20] * ROUNDS)
+
+    def test_a_timer_for_another_processor(self) -> None:
+        """Exact if it is set a quantum ahead; else late by at most what is missing to a quantum.
+
+        The HPET counts 10 ns at a time, and the time between reading and setting it is less than that.
+        """
+        for quantum in (1, 500, 1000, 2000):
+            late = play("hpet", rate=1, quantum=quantum)
+            self.assertEqual(len(late), ROUNDS)
+            for round_, ns in enumerate(late[1:], 1):
+                missing_ns = quantum - (100 + 10 * round_) + 20
+                with self.subTest(quantum=quantum, round=round_):
+                    self.assertGreaterEqual(ns, 0)
+                    self.assertLessEqual(ns, max(missing_ns, 0))
+            if quantum >= 500:
+                self.assertGreater(max(late), quantum // 4, "the bound is not an empty one")
 
 
 class Quantum(unittest.TestCase):
@@ -194,6 +218,61 @@ class Outside(unittest.TestCase):
             ask("?", b"$T05thread:p01.01;")
             for _ in range(200):
                 ask("vCont;s:p1.1", b"$T05thread:p01.01;")
+
+
+class Monitor(MachineTest):
+    """A machine that QMP stops, resets and extends while it runs."""
+
+    def run_scene(self, scene: str, *more: str, **settings: object) -> tuple[Machine, Path]:
+        """The machine, and the file that its words go to."""
+        folder = Path(tempfile.mkdtemp(prefix="slate-scene-"))
+        self.addCleanup(shutil.rmtree, folder)
+        said = folder / "said"
+        vm = self.machine(
+            [], "-kernel", str(program("smp")), "-append", scene, "-debugcon", f"file:{said}", *more,
+            accel=icount(rate=4, **settings), trace=False,
+        )  # fmt: skip
+        return vm, said
+
+    def grows(self, said: Path) -> None:
+        """Wait until the guest has said more."""
+        before = said.stat().st_size if said.exists() else 0
+        for _ in range(1000):
+            if said.exists() and said.stat().st_size > before:
+                return
+            time.sleep(0.02)
+        self.fail(f"nothing after {before} bytes")
+
+    def test_stop_and_continue_reset_and_a_further_processor(self) -> None:
+        """With idle time that is skipped, and with idle time that the host waits for."""
+        for sleep in ("off", "on"):
+            with self.subTest(sleep=sleep):
+                vm, said = self.run_scene("ticks", "-smp", "1,maxcpus=3", sleep=sleep)
+                for _ in range(5):
+                    self.grows(said)
+                    vm.qmp("stop")
+                    size = said.stat().st_size
+                    time.sleep(0.05)
+                    self.assertEqual(said.stat().st_size, size, "it is stopped")
+                    vm.qmp("cont")
+                for cpu in range(3):
+                    self.grows(said)
+                    vm.qmp("system_reset")
+                    vm.event("RESET")
+                    if cpu:
+                        free = [c for c in vm.qmp("query-hotpluggable-cpus") if "qom-path" not in c]
+                        vm.qmp("device_add", driver=free[0]["type"], id=f"c{cpu}", **free[0]["props"])
+                self.grows(said)
+                self.assertEqual(len(vm.qmp("query-cpus-fast")), 3)
+                self.assertEqual(vm.quit(), 0)
+
+    def test_a_guest_of_timers_alone_leaves_the_monitor_its_turn(self) -> None:
+        """Its processor wakes every 100 ns; between timers alone no slice lets the BQL go."""
+        vm, said = self.run_scene("wakes")
+        self.grows(said)
+        for _ in range(50):
+            self.assertTrue(vm.qmp("query-status")["running"])
+        self.assertEqual(vm.quit(), 0)
 
 
 class Refused(MachineTest):

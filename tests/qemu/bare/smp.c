@@ -23,6 +23,7 @@ struct gate { uint16_t low, selector; uint8_t zero, type; uint16_t high; } __att
 static struct gate idt[256];
 volatile uint32_t handled_ns;			/* written by the handler */
 static volatile uint32_t word;			/* one writes it, the other reads it */
+static volatile uint32_t started_ns;		/* when processor 1 began to execute C */
 static volatile bool up, ready, go;
 static void (*volatile task)(void);
 static int32_t found[ROUNDS];
@@ -76,6 +77,7 @@ static void init_processor(void)
 
 __attribute__((used)) _Noreturn void second_main(void)
 {
+	started_ns = now_ns();
 	init_processor();
 	up = true;
 	for (;;) {
@@ -123,18 +125,30 @@ __asm__(".text\n"
 	".text\n");
 extern char trampoline[], trampoline_end[];
 
+/* Returns the time when it sent the SIPI. */
+static uint32_t init_second(void)
+{
+	uint32_t sent_ns;
+
+	task = NULL;
+	up = false;
+	*lapic(LAPIC_ICR_TO) = 1u << 24;
+	*lapic(LAPIC_ICR) = 0x4500;		/* INIT */
+	wait_ns(10000);
+	sent_ns = now_ns();
+	*lapic(LAPIC_ICR) = 0x4600 | TRAMPOLINE >> 12;
+	while (!up)
+		;
+	return sent_ns;
+}
+
 static void start_second(void)
 {
 	volatile char *to = (volatile char *)TRAMPOLINE;
 
 	for (uint32_t i = 0; i < (uint32_t)(trampoline_end - trampoline); i++)
 		to[i] = trampoline[i];
-	*lapic(LAPIC_ICR_TO) = 1u << 24;
-	*lapic(LAPIC_ICR) = 0x4500;		/* INIT */
-	wait_ns(10000);
-	*lapic(LAPIC_ICR) = 0x4600 | TRAMPOLINE >> 12;
-	while (!up)
-		;
+	init_second();
 }
 
 static void give(void (*what)(void))
@@ -263,6 +277,79 @@ static void scene_store(void)
 	print_found();
 }
 
+/*
+ * INIT for a busy processor, and its start: 20 instructions from the RDTSC before the SIPI (left
+ * out) to that of second_main() (counted): MOV, MOV to the ICR; 8 of trampoline; 7 of trampoline_32;
+ * SUB, LFENCE, RDTSC.
+ */
+static void scene_init(void)
+{
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t sent_ns;
+
+		give(spinner);
+		wait_ns(WAIT_NS + i * 7);
+		sent_ns = init_second();
+		found[i] = (int32_t)(started_ns - sent_ns);
+	}
+	print_found();
+}
+
+/*
+ * A timer of the HPET, which processor 0 sets and which interrupts processor 1, busy. The HPET
+ * counts 10 ns at a time. Prints how late the interrupt comes after the comparator's time, beside
+ * that of the first round, which is set far ahead; ahead_ns goes up with the rounds.
+ */
+static void scene_hpet(void)
+{
+	enum { CONFIG = 0x10, COUNTER = 0xf0, TIMER = 0x100, COMPARATOR = 0x108, ENABLE = 1, INTERRUPT = 4,
+	       ROUTE = 9, LINE = 20, PERIOD_NS = 10, STEP_NS = 10 };
+	volatile uint32_t *hpet = (volatile uint32_t *)0xfed00000, *ioapic = (volatile uint32_t *)0xfec00000;
+	int32_t first = 0;
+
+	ioapic[0] = 0x11 + 2 * LINE;
+	ioapic[4] = 1u << 24;			/* to processor 1 */
+	ioapic[0] = 0x10 + 2 * LINE;
+	ioapic[4] = VECTOR;
+	hpet[CONFIG / 4] = ENABLE;
+	give(spinner);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t ahead_ns = i ? 100 + i * STEP_NS : WAIT_NS, at;
+
+		wait_ns(WAIT_NS + i * 37);	/* at another place of a turn each time */
+		hpet[TIMER / 4] = LINE << ROUTE | INTERRUPT | 1u << 8;	/* 32 bits */
+		at = hpet[COUNTER / 4] + ahead_ns / PERIOD_NS;
+		hpet[COMPARATOR / 4] = at;
+		wait_ns(2 * WAIT_NS);
+		found[i] = (int32_t)(handled_ns - at * PERIOD_NS);
+		if (!i)
+			first = found[0];
+		found[i] -= first;
+	}
+	finish();
+	print_found();
+}
+
+/* Wakes by its timer every 10 ms and says so, for ever. */
+static void scene_ticks(void)
+{
+	for (;;) {
+		*lapic(LAPIC_COUNT) = 10000000;
+		__asm__ volatile("sti; hlt; cli");
+		print("tick\n");
+	}
+}
+
+/* Wakes every 100 ns, for ever. */
+static void scene_wakes(void)
+{
+	print("ready\n");
+	for (;;) {
+		*lapic(LAPIC_COUNT) = 100;
+		__asm__ volatile("sti; hlt; cli");
+	}
+}
+
 /* RDTSC, RDTSC: 1 instruction. RDTSC, PAUSE, RDTSC: a pause and 1 instruction. */
 static void scene_clock(void)
 {
@@ -309,11 +396,11 @@ static void scene_key(void)
 __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 {
 	const char *scene = (const char *)(uint32_t)info->command_line;
-	/* The first four are of two processors. */
-	static const struct { const char *name; void (*play)(void); } scenes[] = {
-		{ "idle", scene_idle }, { "busy", scene_busy }, { "timer", scene_timer },
-		{ "store", scene_store }, { "clock", scene_clock }, { "sleep", scene_sleep },
-		{ "key", scene_key },
+	static const struct { const char *name; void (*play)(void); bool two; } scenes[] = {
+		{ "idle", scene_idle, true }, { "busy", scene_busy, true }, { "timer", scene_timer, true },
+		{ "store", scene_store, true }, { "init", scene_init, true }, { "hpet", scene_hpet, true },
+		{ "clock", scene_clock, false }, { "sleep", scene_sleep, false }, { "key", scene_key, false },
+		{ "ticks", scene_ticks, false }, { "wakes", scene_wakes, false },
 	};
 	__asm__ volatile("lgdt bare_gdt_at; ljmpl $8, $1f; 1: movl $16, %%eax; movw %%ax, %%ds; movw %%ax, %%es; "
 			 "movw %%ax, %%ss" : : : "eax", "memory");
@@ -323,7 +410,7 @@ __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 	init_processor();
 	for (uint32_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
 		if (is(scene, scenes[i].name)) {
-			if (i < 4)
+			if (scenes[i].two)
 				start_second();
 			scenes[i].play();
 			stop("done");
