@@ -14,7 +14,8 @@
  *   unlink   a file, then fsync of the directory
  *
  * and at times dirties a file "noise", which is never synced. When operation n has ended,
- * it writes "wN n\n" to REPORT.
+ * it writes "wN n T\n" to REPORT; T is the time-stamp counter then, in virtual time the
+ * drive's clock in ns.
  *
  * check does the same operations in memory, the first DONE of each worker, and
  * compares: every file with its content, and no others. The next operation was
@@ -239,7 +240,7 @@ static void work(const char *dir, uint64_t seed, int worker, const char *report)
 {
 	int out = open(report, O_WRONLY | O_NOCTTY);
 	struct model m;
-	char line[32];
+	char line[64];
 
 	if (out < 0)
 		die(report);
@@ -254,7 +255,7 @@ static void work(const char *dir, uint64_t seed, int worker, const char *report)
 
 		perform(&op);
 		apply(&m, &op);
-		len = sprintf(line, "w%d %u\n", worker, n);
+		len = sprintf(line, "w%d %u %llu\n", worker, n, __builtin_ia32_rdtsc());
 		if (write(out, line, (size_t)len) != len)
 			die("report");
 	}

@@ -660,7 +660,7 @@ static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 		slate_series_passed(d, now_ns);
 	if (SSD_UNLIKELY(d->record))
 		record_submit(d->record, now_ns, io);
-	if (SSD_UNLIKELY(d->content) && !(d->machine_stands && io->op == FTL_FLUSH))
+	if (SSD_UNLIKELY(d->content) && !d->power.cuts && !(d->machine_stands && io->op == FTL_FLUSH))
 		record_content_submit(d->content, now_ns, io, &d->host);
 	if (SSD_UNLIKELY(!d->note[SLATE_NOTE_IN_USE]) && (io->op == FTL_WRITE || io->op == FTL_TRIM))
 		d->note[SLATE_NOTE_IN_USE] = 1;

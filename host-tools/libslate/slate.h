@@ -37,8 +37,8 @@ struct slate_mark {
  * (slate_open() says SSD_E_POWER, and a new drive file is removed). record: path
  * of a file that gets every call into the drive from here on, see docs/replay.md;
  * NULL: none. record_content: path of a file that gets every request and what is
- * written, see docs/content-trace.md; NULL: none. profile and backing NULL: the
- * overrides say everything.
+ * written, up to the drive's first power cut, see docs/content-trace.md; NULL: none.
+ * profile and backing NULL: the overrides say everything.
  */
 struct slate_options {
 	const char *profile;

@@ -65,7 +65,7 @@ static int check_plan(const struct slate_dev *d, uint64_t now_ns, const struct s
 {
 	if (!d->power.on)
 		return refuse(err, "the drive has no power already; switch it on first");
-	if (d->record || d->content)
+	if (d->record)
 		return refuse(err, "a recording cannot tell of it; open the drive without one");
 	if (plan->when == SLATE_CUT_AFTER_COMMANDS && !plan->value)
 		return refuse(err, "after 0 commands; say 1 or more, or now");

@@ -25,6 +25,8 @@
  */
 #include "replay.h"
 
+#include "slate_power.h"
+
 #include <stdlib.h>
 
 _Static_assert(FTL_IDLE == REPLAY_NEVER, "a deadline that never comes");
@@ -180,7 +182,7 @@ static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 
 	if (!s->has_origin) {
 		s->has_origin = true;
-		s->origin_ns = at_ns;
+		s->origin_ns = r->o.cut ? 0 : at_ns;
 	}
 	t = at_ns > s->origin_ns ? at_ns - s->origin_ns : 0;
 	if (r->o.speed != TRACE_SPEED_ONE)
@@ -477,6 +479,12 @@ static uint64_t earliest(const struct engine *e, uint64_t deadline_ns)
 	return deadline_ns < next ? deadline_ns : next;
 }
 
+/* The cut came: what was in flight is lost, and nothing comes any more. */
+static bool is_cut(const struct replay *r)
+{
+	return r->o.cut && !slate_powered(r->dev);
+}
+
 /* Nothing is in flight. */
 static bool over(const struct replay *r)
 {
@@ -561,12 +569,14 @@ int engine_run(struct replay *r)
 
 	if (result)
 		return result;
+	if (r->o.cut)	/* which may come before the first request */
+		deadline_ns = slate_step(r->dev, 0);
 	for (fed = feed(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
 		uint64_t next_ns;
 
 		if (fed)
 			deadline_ns = slate_step(r->dev, r->now_ns);
-		if (!e->inflight && over(r))
+		if ((!e->inflight && over(r)) || is_cut(r))
 			break;
 		if (replay_stopped)
 			return REPLAY_INTERRUPTED;
@@ -576,6 +586,12 @@ int engine_run(struct replay *r)
 	}
 	if (fed < 0)
 		return -fed;
+	if (is_cut(r)) {
+		deliver(r);
+		r->lost = e->inflight;
+		account_end(r);
+		return 0;
+	}
 	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* left before their ends */
 		if (check_bad(r, &r->stream[i], true))
 			return REPLAY_FAILED;

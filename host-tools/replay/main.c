@@ -124,6 +124,15 @@ static bool payload_refused(const struct replay_options *o)
 	return false;
 }
 
+static int plan_cut(struct replay *r, char err[SLATE_ERR_BYTES])
+{
+	const struct slate_cut_plan plan = {
+		.when = SLATE_CUT_AT_NS, .value = r->o.cut_ns, .seed = r->o.cut_seed,
+	};
+
+	return slate_power_cut(r->dev, 0, &plan, err);
+}
+
 static int open_drive(struct replay *r)
 {
 	const struct ftl_host host = { engine_done, engine_copy, r };
@@ -150,6 +159,8 @@ static int open_drive(struct replay *r)
 	if (result)
 		return result;
 	result = slate_open(&o, &host, &r->dev, err);
+	if (!result && r->o.cut)
+		result = plan_cut(r, err);
 	if (r->terminal)
 		fputs("\r\033[K", stderr);
 	if (replay_stopped)
@@ -348,7 +359,8 @@ int main(int argc, char **argv)
 		fputs("slate-replay: interrupted; nothing is left behind\n", stderr);
 	} else if (!result || r.differed || r.ops_differ) {	/* a difference is a result, too */
 		recorded = result;
-		slate_shut_down(r.dev);
+		if (!r.o.cut)
+			slate_shut_down(r.dev);
 		result = report(&r, replay_clock_s() - r.begin_s);
 		result = result ? result : recorded;
 	}

@@ -7,6 +7,7 @@
 #include "replay.h"
 
 #include "closest.h"
+#include "slate_power.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,6 +41,9 @@ static const char help[] =
 "  --warmup N             count from the completion of request N on\n"
 "  --recorded             TRACE is a recording of 'slate run --record' or --record: make the\n"
 "                         same calls at the same times, and compare every answer\n"
+"  --cut-at NS            with --open and --drive: the drive loses its power at this ns of its own\n"
+"                         clock, which is the trace's; the file is left as the cut leaves it\n"
+"  --cut-seed N           what torn cells hold (default 0)\n"
 "the trace\n"
 "  --format NAME          instead of telling it from the first line\n"
 "  --device N | MAJ,MIN   rows of this device alone\n"
@@ -67,7 +71,7 @@ enum {
 	OPT_PROFILE = 256, OPT_SET, OPT_DRIVE, OPT_EPHEMERAL, OPT_FILL, OPT_AGE, OPT_CLOSED, OPT_THINK, OPT_OPEN,
 	OPT_SPEED, OPT_COMMON_CLOCK, OPT_REPEAT, OPT_LIMIT, OPT_WARMUP, OPT_RECORDED, OPT_ALIGN, OPT_JSON, OPT_CSV,
 	OPT_INTERVAL, OPT_CHECK, OPT_RECORD, OPT_RECORD_CONTENT, OPT_READ_BACK, OPT_WALL, OPT_NO_FLUSH, OPT_TIMELINE,
-	OPT_HELP
+	OPT_CUT_AT, OPT_CUT_SEED, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -87,6 +91,8 @@ static const struct option long_options[] = {
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "recorded", no_argument, NULL, OPT_RECORDED },
+	{ "cut-at", required_argument, NULL, OPT_CUT_AT },
+	{ "cut-seed", required_argument, NULL, OPT_CUT_SEED },
 	TRACE_LONG_OPTIONS,
 	{ "align", required_argument, NULL, OPT_ALIGN },
 	{ "json", required_argument, NULL, OPT_JSON },
@@ -240,6 +246,11 @@ static int take_option(struct replay_options *o, int c, const char *text)
 		result = get_number(c, text, 1, 1000000000, &v);
 		o->interval_ns = v * 1000000;
 		return result;
+	case OPT_CUT_AT:
+		o->cut = true;
+		return get_number(c, text, 0, SLATE_CUT_NS_MAX, &o->cut_ns);
+	case OPT_CUT_SEED:
+		return get_number(c, text, 0, UINT64_MAX, &o->cut_seed);
 	case OPT_ALIGN:
 		o->align_units = !strcmp(text, "unit");
 		return o->align_units || !strcmp(text, "sector") ? 0 :
@@ -273,6 +284,12 @@ static int check_options(const struct replay_options *o, unsigned int seen_loops
 		why = "--common-clock is for --open: give that too";
 	else if (!o->profile && !o->drive && o->loop != REPLAY_RECORDED)
 		why = "neither --profile nor --drive: say which drive";
+	else if (o->cut && (o->loop != REPLAY_OPEN || !o->drive || o->ephemeral || o->names != 1 || o->repeat != 1 ||
+			    o->common_clock || o->check))
+		why = "--cut-at goes with --open, --drive and one trace: give these, and leave --ephemeral, --repeat, "
+		      "--common-clock and --check out";
+	else if (o->cut_seed && !o->cut)
+		why = "--cut-seed is for --cut-at: give that too";
 	else if (o->ephemeral && !o->drive)
 		why = "--ephemeral without --drive: name the drive file";
 	else if (o->loop == REPLAY_RECORDED && (o->names != 1 || o->repeat != 1 || o->limit ||

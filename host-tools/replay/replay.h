@@ -51,6 +51,8 @@ struct replay_options {
 	uint64_t repeat, limit, warmup;	/* limit 0: none */
 	uint64_t interval_ns;		/* 0: no time series */
 	uint64_t check_every;
+	bool cut;			/* the drive's power, at cut_ns of its clock */
+	uint64_t cut_ns, cut_seed;
 	struct trace_choice rows;
 };
 
@@ -136,6 +138,7 @@ struct replay {
 	uint64_t now_ns, submitted, completed;
 	uint64_t deepest;		/* most requests in flight */
 	uint64_t invariant_checks;
+	uint64_t lost;			/* requests in flight at the cut */
 	bool warm;			/* the warm-up is over */
 	bool has_content;		/* a trace says what writes hold */
 	bool terminal;

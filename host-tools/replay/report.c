@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "replay.h"
+#include "slate_power.h"
 #include "slate_wire.h"
 
 #include <errno.h>
@@ -446,6 +447,24 @@ static void put_check(const struct replay *r, json_t *root)
 	put(o, "wrong", v.wrong);
 }
 
+/* As QMP's x-nand-ssd-power-query has it. */
+static void put_cut(const struct replay *r, json_t *root)
+{
+	struct slate_power p;
+	json_t *o;
+
+	if (!r->o.cut) {
+		json_object_set_new(root, "power", json_null());
+		return;
+	}
+	o = sub(root, "power");
+	slate_get_power(r->dev, &p);
+	put(o, "cut-ns", p.cut_ns);
+	put(o, "lost-requests", r->lost);
+	put(o, "torn-programs", (uint64_t)p.torn[NAND_PROGRAM] + p.torn[NAND_COPYBACK]);
+	put(o, "torn-erases", p.torn[NAND_ERASE]);
+}
+
 static void put_recorded(const struct replay *r, json_t *root)
 {
 	json_t *o;
@@ -614,6 +633,7 @@ static json_t *build(struct replay *r, double wall_s)
 			    json_integer((json_int_t)slate_map_bytes(r->dev)) : json_null());
 	put_check(r, root);
 	put_recorded(r, root);
+	put_cut(r, root);
 	put_series(r, root);
 	put_timeline(r, root);
 	put_settings(r, root);

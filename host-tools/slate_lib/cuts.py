@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """'slate cuts': power cuts under a file system, one after another, and what was there afterwards.
 
-Each cut is a drive's life of its own, and a function of the profile, the seed and its number
-alone: an aged drive with an empty ext4; fsync-heavy work; the cut, at a nanosecond of the
-drive's clock; another boot, that replays the journal, runs fsck, and looks for everything
-that was fsynced. Its id, SEED:NUMBER, replays it.
+Cuts come in groups of GROUP. A group is one guest: an aged drive with an empty ext4, and
+fsync-heavy work, recorded with its content up to the group's latest cut, which QEMU makes.
+Each cut is then made on a copy of that first drive by slate-replay, which replays the recording
+up to the cut's nanosecond of the drive's clock; for the latest cut the two files must be equal,
+byte for byte. Then a guest mounts the drives, BATCH in a boot: it replays the journal, runs
+fsck, and looks for everything that was fsynced before the cut. A cut is a function of the
+profile, the seed and its number alone. Its id, SEED:NUMBER, replays it.
 
 The log has a line of JSON for each cut. A run that was stopped goes on after the last one.
 """
@@ -21,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +37,10 @@ from .powercut import CUT, ENDED, Plan
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
 PROGRAM = "fsyncs"
 WORKERS = 3
+GROUP = 32
+BATCH = 16
 EARLIEST_NS = 20_000_000  # after the job's start: the file system is mounted by then
-_DONE = re.compile(rb"^w(\d+) (\d+)\r?\n", re.MULTILINE)
+_DONE = re.compile(rb"^w(\d+) (\d+) (\d+)\r?\n", re.MULTILINE)
 _JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
 _UNUSED_PROGRAMS = re.compile(r"usr/bin/(fio|nvme|slate-mark|.*xfs.*|.*f2fs.*|blktrace)$")
 _UNUSED = re.compile(rf"usr/lib/modules/.|{_UNUSED_PROGRAMS.pattern}")
@@ -84,6 +90,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keep", metavar="DIR", help="with --id: leave drive and consoles there")
 
 
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """A cut: its id, and when."""
+
+    id: str
+    plan: Plan
+
+    def line(self, power: dict[str, Any], operations: int, said: str, seconds: float) -> dict[str, Any]:
+        """Of the log."""
+        good = said.endswith("status 0\n")
+        return {
+            "id": self.id,
+            "good": good,
+            "cut_ns": power["cut-ns"],
+            "operations": operations,
+            "lost_requests": power["lost-requests"],
+            "torn_programs": power["torn-programs"],
+            "torn_erases": power["torn-erases"],
+            "gc_runs": power["gc-runs"],
+            "said": "" if good else said[-2000:],
+            "seconds": round(seconds, 1),
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What a guest did: its seed, its requests, and what it told."""
+
+    seed: int
+    trace: Path
+    report: bytes
+
+
 @dataclasses.dataclass
 class Campaign:
     """What all cuts have in common."""
@@ -116,51 +155,94 @@ class Campaign:
         self.base.root = self.folder / "root"
         self.base.root.write_bytes(small_root(paths.GUEST / "initrd.lz4", self.base.kernel))
         found = boot(self.options("make", self.origin), self.folder)
-        status, _ = results_of(found, "while the file system was made")
+        files_of(found, "while the file system was made")
         start = _JOB_START.search(found.console)
-        if status or not start:
+        if not start:
             raise MachineError(f"no file system could be made{found.last_words()}")
         self.job_start_ns = round(float(start[1]) * 1e9)
 
-    def cut(self, index: int) -> dict[str, Any]:
-        """Number index: its line of the log."""
-        began = time.monotonic()
-        chance = random.Random(f"slate cuts {self.seed}:{index}")
-        plan = Plan(
-            at_ns=self.job_start_ns + EARLIEST_NS + chance.randrange(self.span_ns),
-            seed=chance.randrange(1 << 32),
-        )
-        work_seed = chance.randrange(1 << 31)
-        drive = self.folder / "cut.slate"
+    def moments(self, group: int) -> list[Moment]:
+        """Of a group, by number."""
+        found = []
+        for index in range(group * GROUP, (group + 1) * GROUP):
+            chance = random.Random(f"slate cuts {self.seed}:{index}")
+            at_ns = self.job_start_ns + EARLIEST_NS + chance.randrange(self.span_ns)
+            found.append(Moment(f"{self.seed}:{index}", Plan(at_ns=at_ns, seed=chance.randrange(1 << 32))))
+        return found
+
+    def group(self, number: int, indices: range) -> Iterator[dict[str, Any]]:
+        """The log's lines of some cuts of a group."""
+        moments = self.moments(number)
+        work = self.work(number, max(moments, key=lambda moment: moment.plan.at_ns))
+        wanted = [moments[index - number * GROUP] for index in indices]
+        for at in range(0, len(wanted), BATCH):
+            yield from self.batch(work, wanted[at : at + BATCH])
+
+    def lines(self, begin: int, end: int) -> Iterator[dict[str, Any]]:
+        """The log's lines of these cuts."""
+        for number in range(begin // GROUP, (end + GROUP - 1) // GROUP):
+            first = number * GROUP
+            yield from self.group(number, range(max(begin, first), min(end, first + GROUP)))
+
+    def work(self, group: int, last: Moment) -> Work:
+        """The guest whose work the cuts of a group interrupt, up to the last of them."""
+        seed = random.Random(f"slate cuts {self.seed} group {group}").randrange(1 << 31)
+        trace, drive = self.folder / "work.content", self.folder / "work.slate"
+        trace.unlink(missing_ok=True)
         copy_sparse(self.origin, drive)
-        first = boot(
-            self.options("work", drive, CUTS_SEED=work_seed, CUTS_WORKERS=WORKERS), self.folder, plan
-        )
+        options = self.options("work", drive, CUTS_SEED=seed, CUTS_WORKERS=WORKERS)
+        found = boot(dataclasses.replace(options, record_content=trace), self.folder, last.plan)
         keep_console(self.folder, "work")
-        if first.reason != CUT:
+        if found.reason != CUT:
             raise MachineError(
-                f"cut {self.seed}:{index}: the guest ended by itself before it (reason: {first.reason})"
-                f"{first.last_words()}"
+                f"cut {last.id}: the guest ended by itself before it (reason: {found.reason}){found.last_words()}"
             )
-        done = durable(first.results)
-        second = boot(
-            self.options("check", drive, CUTS_SEED=work_seed, CUTS_DONE=" ".join(map(str, done))),
-            self.folder,
-        )
+        work = Work(seed, trace, found.results)
+        copy, power = self.replay(work, last, "last")
+        keys = ("cut-ns", "lost-requests", "torn-programs", "torn-erases")
+        if any(power[key] != found.power[key] for key in keys) or not same_bytes(copy, drive):
+            raise MachineError(
+                f"cut {last.id}: the drive in QEMU and the replay of its recording differ: "
+                f"{[found.power[key] for key in keys]}, {[power[key] for key in keys]} {keys}",
+                f"report it; {paths.short(self.folder)} has both drives if --keep is given",
+            )
+        return work
+
+    def replay(self, work: Work, moment: Moment, name: str) -> tuple[Path, dict[str, Any]]:
+        """A copy of the first drive, cut; and how."""
+        drive = self.folder / f"{name}.slate"
+        copy_sparse(self.origin, drive)
+        done = subprocess.run(
+            [paths.program("slate-replay"), "--drive", drive, "--open", "--cut-at", str(moment.plan.at_ns),
+             "--cut-seed", str(moment.plan.seed), "--json", "-", work.trace],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise MachineError(f"cut {moment.id}: slate-replay failed: {done.stderr.strip()}")
+        report = json.loads(done.stdout)
+        return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
+
+    def batch(self, work: Work, moments: list[Moment]) -> list[dict[str, Any]]:
+        """Some cuts, looked at by one guest."""
+        began = time.monotonic()
+        cuts = [self.replay(work, moment, f"cut{at}") for at, moment in enumerate(moments)]
+        durables = [durable(work.report, moment.plan.at_ns) for moment in moments]
+        options = self.options(
+            "check", cuts[0][0], CUTS_SEED=work.seed,
+            CUTS_DONE=" ".join(",".join(map(str, done)) for done in durables),
+        )  # fmt: skip
+        options.qemu_args = []
+        for at, (drive, _) in enumerate(cuts[1:], 2):
+            node = command.keyval(**{"driver": "nand-ssd", "node-name": f"ssd{at}", "drive-file": str(drive)})
+            options.qemu_args += ["-blockdev", node, "-device", f"nvme-ns,drive=ssd{at},nsid={at}"]
+        found = boot(options, self.folder)
         keep_console(self.folder, "check")
-        status, said = results_of(second, f"in the check of cut {self.seed}:{index}")
-        return {
-            "id": f"{self.seed}:{index}",
-            "good": status == 0,
-            "cut_ns": first.power["cut-ns"],
-            "operations": sum(done),
-            "lost_requests": first.power["lost-requests"],
-            "torn_programs": first.power["torn-programs"],
-            "torn_erases": first.power["torn-erases"],
-            "gc_runs": first.drive["total"]["ftl"]["gc-runs"],
-            "said": "" if status == 0 else said[-2000:],
-            "seconds": round(time.monotonic() - began, 1),
-        }
+        files = files_of(found, f"in the check of cut {moments[0].id}")
+        seconds = (time.monotonic() - began) / len(moments)
+        return [
+            moment.line(power, sum(done), files.get(f"check-{at}.txt", "the guest did not look at it"), seconds)
+            for at, (moment, (_, power), done) in enumerate(zip(moments, cuts, durables), 1)
+        ]
 
 
 def small_root(initrd: Path, kernel: str) -> bytes:
@@ -192,16 +274,22 @@ def copy_sparse(source: Path, target: Path) -> None:
     subprocess.run(["cp", "--sparse=always", "--reflink=auto", source, target], check=True)
 
 
-def durable(report: bytes) -> list[int]:
-    """Of each worker, the last operation of which it had told. Half a line does not count."""
+def same_bytes(one: Path, other: Path) -> bool:
+    """Two files."""
+    return not subprocess.run(["cmp", "-s", one, other], check=False).returncode
+
+
+def durable(report: bytes, at_ns: int) -> list[int]:
+    """Of each worker, the last operation that had ended by then. Half a line does not count."""
     done = [0] * WORKERS
     for match in _DONE.finditer(report):
-        done[int(match[1])] = int(match[2])
+        if int(match[3]) <= at_ns:
+            done[int(match[1])] = int(match[2])
     return done
 
 
-def results_of(found: Boot, when: str) -> tuple[int, str]:
-    """The guest's status, and what it wrote to check.txt."""
+def files_of(found: Boot, when: str) -> dict[str, str]:
+    """What a guest sent at its end. Its script must have ended well."""
     import results  # host-tools/guest
 
     if found.reason != ENDED:
@@ -210,7 +298,9 @@ def results_of(found: Boot, when: str) -> tuple[int, str]:
         files, status = results.parse_results(found.results)
     except ValueError as error:
         raise MachineError(f"{error}, {when}{found.last_words()}") from None
-    return status, files.get("check.txt", b"").decode(errors="replace")
+    if status:
+        raise MachineError(f"the guest's script failed with status {status} {when}{found.last_words()}")
+    return {name: content.decode(errors="replace") for name, content in files.items()}
 
 
 # ---- the log
@@ -219,7 +309,7 @@ def results_of(found: Boot, when: str) -> tuple[int, str]:
 def header(campaign: Campaign) -> dict[str, Any]:
     """What a log's cuts have in common: another log does not go on."""
     return {
-        "slate_cuts": 1,
+        "slate_cuts": 2,
         "profile": paths.short(campaign.base.profile or ""),
         "settings": campaign.base.settings,
         "age": campaign.base.age,
@@ -303,7 +393,8 @@ def one(args: argparse.Namespace) -> int:
     try:
         campaign = campaign_of(args, folder)
         campaign.prepare()
-        line = campaign.cut(int(match[2]))
+        index = int(match[2])
+        (line,) = campaign.group(index // GROUP, range(index, index + 1))
     finally:
         if not args.keep:
             shutil.rmtree(folder, ignore_errors=True)
@@ -328,8 +419,7 @@ def many(args: argparse.Namespace) -> int:
             print(f"cuts      {len(cuts)} are in {paths.short(log)} already")
         if len(cuts) < count:
             campaign.prepare()
-        for index in range(len(cuts), count):
-            line = campaign.cut(index)
+        for line in campaign.lines(len(cuts), count):
             append(log, line)
             cuts.append(line)
             show(line, count)

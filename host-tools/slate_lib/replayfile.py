@@ -72,6 +72,7 @@ SHAPE = {
     "busy": {"dies": _BUSY, "channels": _BUSY},
     "check": (None, {"sectors": int, "wrong": int, "unknown": int}),
     "recorded": (None, {"compared": int, "differed": int, "commands_equal": bool}),
+    "power": (None, {"cut-ns": int, "lost-requests": int, "torn-programs": int, "torn-erases": int}),
     "series": (
         None,
         {

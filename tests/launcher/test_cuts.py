@@ -108,8 +108,19 @@ class Campaigns(unittest.TestCase):
     """'slate cuts': its log, and the guest's report."""
 
     def test_report(self):
-        self.assertEqual(cuts.durable(b"w0 1\r\nw1 1\nw0 2\r\nw2 1\r\nw0 3"), [2, 1, 1])
-        self.assertEqual(cuts.durable(b""), [0, 0, 0])
+        said = b"w0 1 10\r\nw1 1 20\nw0 2 30\r\nw2 1 40\r\nw0 3 50"
+        self.assertEqual(cuts.durable(said, 100), [2, 1, 1])
+        self.assertEqual(cuts.durable(said, 30), [2, 1, 0])
+        self.assertEqual(cuts.durable(said, 29), [1, 1, 0])
+        self.assertEqual(cuts.durable(b"", 100), [0, 0, 0])
+
+    def test_a_lost_change_is_told(self):
+        moment = cuts.Moment("1:2", Plan(at_ns=5))
+        power = {"cut-ns": 5, "lost-requests": 0, "torn-programs": 0, "torn-erases": 0, "gc-runs": 0}
+        self.assertTrue(moment.line(power, 3, "e2fsck\nstatus 0\n", 1)["good"])
+        for said in ("worker 0: f1: is not there, and was synced\nstatus 1\n", "status 0", "", "does not mount\nstatus 1\n"):
+            line = moment.line(power, 3, said, 1)
+            self.assertEqual((line["good"], line["said"]), (False, said))
 
     def test_log(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -37,6 +37,58 @@ SOME = [
 ]
 
 
+class Cut(Case):
+    """--cut-at: what had been submitted, and was in flight, at a time of the drive's clock."""
+
+    def cut(self, at_ns, *more):
+        drive = self.folder / "d.slate"
+        drive.unlink(missing_ok=True)
+        return self.json("--drive", drive, "--open", "--cut-at", at_ns, *more, self.trace), drive
+
+    def setUp(self):
+        super().setUp()
+        self.trace = self.file("some.content", make(SOME))
+
+    def test_times(self):
+        """The first write ends 104,096 ns after it came, at 5; the trim's own program begins at 1,900,000."""
+        for at_ns, submitted, lost, torn in (
+            (0, 0, 0, 0),
+            (4, 0, 0, 0),
+            (6, 2, 2, 0),
+            (1500, 3, 3, 0),
+            (5 + 104_096 - 1, 5, 5, 2),  # on two dies
+            (5 + 104_096, 5, 4, 0),
+            (1_000_000, 6, 0, 0),
+            (1_900_000 + 104_095, 7, 1, 1),
+            (10**9, 8, 0, 0),
+        ):
+            with self.subTest(at_ns=at_ns):
+                report, _ = self.cut(at_ns)
+                self.assertEqual(report["power"]["cut-ns"], at_ns)
+                self.assertEqual(report["requests"]["submitted"], submitted)
+                self.assertEqual(report["power"]["lost-requests"], lost)
+                self.assertEqual(report["power"]["torn-programs"], torn)
+
+    def test_the_file(self):
+        """Equal cuts leave equal files, with what was durable."""
+        look = self.file("look.content", make([Request(0, READ, 0, 4096)]))
+        for at_ns, lost, torn in ((500_000, 0, 0), (50_000, 5, 2)):
+            report, drive = self.cut(at_ns)
+            self.assertEqual((report["power"]["lost-requests"], report["power"]["torn-programs"]), (lost, torn))
+            first = hashlib.sha256(drive.read_bytes()).hexdigest()
+            reads = json.loads(self.call("--drive", drive, "--ephemeral", "--json", "-", look).stdout)["nand"]["ops"]["read"]["host"]
+            self.assertEqual(reads, 1 if not lost else 0)
+            again = self.cut(at_ns)[1].read_bytes()
+            self.assertEqual(hashlib.sha256(again).hexdigest(), first)
+
+    def test_refused(self):
+        for words in ((), ("--open",), ("--open", "--drive", "d", "--ephemeral"), ("--open", "--drive", "d", "--repeat", "2")):
+            said = self.call("--profile", TINY, "--cut-at", "5", *words, self.trace, code=2).stderr
+            self.assertIn("--cut-at goes with --open, --drive and one trace", said)
+        self.assertIn("--cut-seed is for --cut-at", self.call("--profile", TINY, "--cut-seed", "1", self.trace, code=2).stderr)
+        self.assertIn("--cut-at", self.call("--profile", TINY, "--open", "--drive", "d", "--cut-at", "x", self.trace, code=2).stderr)
+
+
 class Bytes(Case):
     """Reader and writer against a second pair, in Python."""
 
