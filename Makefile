@@ -24,6 +24,7 @@ EXECUTOR ?=
 JOBS    ?=
 COUNT   ?=
 TESTS   ?=
+HOURS   ?=
 SUITE   ?=
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -47,7 +48,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz fuzz-guest determinism power-cuts tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz fuzz-guest determinism power-cuts soak tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -125,6 +126,9 @@ determinism: build ## 20 runs with 1, 2, 4 and 8 vCPUs each, on an idle and a bu
 power-cuts: build guest-kernel ## COUNT power cuts under ext4 (100), at nanoseconds of SEED's; PROFILE=FILE SET='...'; goes on where it stopped
 	@host-tools/slate cuts $(if $(COUNT),--count '$(COUNT)') $(if $(SEED),--seed '$(SEED)') \
 		$(if $(PROFILE),--profile '$(PROFILE)') $(foreach s,$(SET),--set '$(s)')
+
+soak: build guest-kernel ## HOURS (1) of random work, cuts, resets, bad blocks and wear on every FTL; SEED; goes on where it stopped
+	@python3 tests/soak/soak.py --hours $(or $(HOURS),1) $(if $(SEED),--seed '$(SEED)')
 
 tsan-qemu: qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)
 	@qemu-patches/tsan.sh

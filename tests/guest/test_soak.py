@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Some cases of 'make soak', and that a case can fail."""
+
+import importlib.util
+import json
+import shutil
+import sys
+import unittest
+from collections import Counter
+from pathlib import Path
+
+from support import ROOT, GuestTest
+
+SPEC = importlib.util.spec_from_file_location("soak", ROOT / "tests" / "soak" / "soak.py")
+soak = importlib.util.module_from_spec(SPEC)
+sys.modules["soak"] = soak
+SPEC.loader.exec_module(soak)
+
+
+class Cases(unittest.TestCase):
+    """What a seed chooses."""
+
+    def test_every_drive_and_kind_and_step(self):
+        cases = [soak.case(1, number) for number in range(1000)]
+        self.assertEqual(soak.case(1, 17), cases[17])
+        kinds = Counter((one.drive, one.settings, one.kind) for one in cases)
+        self.assertEqual(len(kinds), 3 * len(soak.DRIVES))
+        self.assertEqual({step for one in cases for step in one.steps}, set(soak.STEPS))
+        script = (ROOT / "tests" / "soak" / "soak.sh").read_text(encoding="utf-8")
+        for step in set(soak.STEPS):
+            self.assertIn(f"\nstep_{step}()\n", script)
+
+
+class Guests(GuestTest):
+    """A few of them."""
+
+    def test_two_cases(self):
+        """Resets and blocks that go bad, on the drive itself and on a file system."""
+        for number in (0, 1):
+            line = soak.do(soak.case(1, number))
+            self.assertTrue(line["good"], line)
+            self.assertEqual(line["kind"], "guest")
+            self.assertEqual(line["bad_blocks"], 2)
+
+    def test_a_case_fails(self):
+        """A step that does not exist, and data that another one overwrites."""
+        one = soak.case(1, 0)
+        for steps, last in (("write nosuch", "2 nosuch 127"), ("write overwrite look", "3 look 1")):
+            one.words = ["--env", "SEED=1", "--env", "FS=raw", "--env", f"STEPS={steps}", "--fill", "0"]
+            line = soak.do(one)
+            self.assertFalse(line["good"])
+            self.addCleanup(shutil.rmtree, line["files"])
+            said = Path(line["files"]) / "out" / "soak.txt"
+            self.assertEqual(said.read_text(encoding="utf-8").splitlines()[-1], last, json.dumps(line))

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Long random work on every FTL: nothing is lost, and nothing is refused without a reason.
+
+    soak.py [--hours H | --count N] [--seed S] [--log FILE]
+    soak.py --id S:N                        one case again
+
+Case N of a seed is a function of both. It is one of
+
+    guest  a guest's steps (soak.sh) on the drive or on a file system, in virtual or in real
+           time: fio verify with trims and flushes, resets under load, blocks that go bad,
+           settings that change
+    cuts   four power cuts under ext4 (slate cuts)
+    wear   slate-replay --check until a drive with few erases of endurance is read-only, and
+           everything read back
+
+The log has a line of JSON for each case; --hours and --count go on after its last one. A case
+that fails leaves its files, and its line names the command that repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+SLATE = ROOT / "host-tools" / "slate"
+REPLAY = ROOT / "build" / "core" / "slate-replay"
+PROFILES = ROOT / "nand-emu" / "profiles"
+SCRIPT = Path(__file__).resolve().parent / "soak.sh"
+LIMIT_S = 1800
+
+# Every FTL, and the page FTL's policies and kinds of flash: (profile, settings).
+DRIVES = (
+    ("small", ()),
+    ("tlc-small", ()),
+    ("qlc-small", ()),
+    ("znand-small", ()),
+    ("spread-small", ()),
+    ("ippbe-small", ()),
+    ("rps-small", ()),
+    ("rps-small", ("ftl.type=parity",)),
+    ("rps-small", ("ftl.type=rtf",)),
+    ("pen-small", ()),
+    ("superblock-small", ()),
+    ("dac-small", ()),
+    ("dac-flex-small", ()),
+)
+STEPS = ("write", "write", "look", "mix", "mix", "trim", "reset", "bad", "set", "again")
+
+
+@dataclasses.dataclass
+class Case:
+    """What is done, as commands."""
+
+    id: str
+    kind: str
+    drive: str
+    settings: tuple[str, ...]
+    words: list[str]
+    steps: tuple[str, ...] = ()
+
+    def sets(self) -> list[str]:
+        """Options of all programs."""
+        return [word for setting in self.settings for word in ("--set", setting)]
+
+
+def case(seed: int, number: int) -> Case:
+    """Number N of a seed."""
+    chance = random.Random(f"slate soak {seed}:{number}")
+    kind = chance.choices(("guest", "cuts", "wear"), (6, 3, 1))[0]
+    drive, settings = DRIVES[chance.randrange(len(DRIVES))]
+    found = Case(f"{seed}:{number}", kind, drive, settings, [])
+    own = str(chance.randrange(1, 1 << 30))
+    if kind == "cuts":
+        span = "10" if drive in ("pen-small", "superblock-small") else "1"
+        found.words = ["--count", "4", "--seed", own, "--span", span, "--age", chance.choice(("0", "1"))]
+    elif kind == "wear":
+        found.words = [f"gen:rand4k,foot={chance.randrange(40, 120)}MiB,n=4000000,seed={own}"]
+    else:
+        found.steps = ("write", *chance.choices(STEPS, k=8))
+        realtime = chance.random() < 0.25
+        found.words = ["--env", f"SEED={own}", "--env", f"FS={chance.choice(('raw', 'ext4', 'xfs', 'f2fs'))}"]
+        found.words += ["--env", f"STEPS={' '.join(found.steps)}", "--fill", chance.choice(("0", "90"))]
+        found.words += ["--realtime"] if realtime else ["--smp", chance.choice(("1", "2", "4"))]
+    return found
+
+
+def run(line: list[Any]) -> tuple[int, str]:
+    """Status and both channels; a program that hangs ends with 124."""
+    done = subprocess.run(
+        ["timeout", "-k", "5", str(LIMIT_S), *map(str, line)], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def guest(one: Case, folder: Path) -> dict[str, Any]:
+    """A guest's steps."""
+    status, said = run(
+        [SLATE, "run", "--profile", one.drive, *one.sets(), "--kernel", "small", "--cmd", SCRIPT, "--timeout", "1500",
+         "--out", folder / "out", *one.words]
+    )  # fmt: skip
+    found: dict[str, Any] = {"good": status == 0, "said": "" if not status else said[-1500:]}
+    for name in ("soak.txt", "said.txt", "kernel.txt"):
+        path = folder / "out" / name
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        if name == "soak.txt":
+            found["resets"] = len(re.findall(r"^\d+ reset 0$", text, re.MULTILINE))
+            found["bad_blocks"] = 2 * len(re.findall(r"^\d+ bad 0$", text, re.MULTILINE))
+        elif name == "kernel.txt":
+            found["good"] &= not text
+        if text and (not found["good"] or name == "kernel.txt"):
+            found["said"] += f"\n{name}: {text[-1000:]}"
+    device = folder / "out" / "device.json"
+    if device.exists():
+        total = json.loads(device.read_text(encoding="utf-8"))["total"]
+        found["gc_runs"] = total["ftl"]["gc-runs"]
+        if any(total["nand"]["violations"]) or total["nand"]["uncorrectable"]:
+            found |= {"good": False, "said": f"{found['said']}\nflash rules were broken, or pages were lost"}
+    return found
+
+
+def cuts(one: Case, folder: Path) -> dict[str, Any]:
+    """Power cuts."""
+    log = folder / "cuts.jsonl"
+    status, said = run([SLATE, "cuts", "--profile", one.drive, *one.sets(), "--log", log, *one.words])
+    lines = log.read_text(encoding="utf-8").splitlines()[1:] if log.exists() else []
+    return {"good": status == 0 and len(lines) == 4, "cuts": len(lines), "said": said[-1500:] if status else ""}
+
+
+def wear(one: Case, folder: Path) -> dict[str, Any]:
+    """A drive that wears out."""
+    status, said = run(
+        [REPLAY, "--profile", PROFILES / f"{one.drive}.ini", *one.sets(), "--set", "reliability.endurance=12", "--check",
+         "--read-back", "--limit", "600000", "--closed", "16", *one.words]
+    )  # fmt: skip
+    failed = re.search(r"the drive failed (\d+) requests", said)
+    good = status == 0 and ", 0 wrong" in said
+    return {"good": good, "worn_out": bool(failed), "said": "" if good else said[-1500:]}
+
+
+def do(one: Case) -> dict[str, Any]:
+    """The case's line of the log."""
+    folder, began = Path(tempfile.mkdtemp(prefix="slate-soak-")), time.monotonic()
+    found = {"guest": guest, "cuts": cuts, "wear": wear}[one.kind](one, folder)
+    line = {"id": one.id, "kind": one.kind, "drive": one.drive, "settings": list(one.settings), **found}
+    line["seconds"] = round(time.monotonic() - began, 1)
+    if found["good"]:
+        shutil.rmtree(folder)
+    else:
+        line["files"] = str(folder)
+    return line
+
+
+def show(line: dict[str, Any]) -> None:
+    """A line for a person."""
+    more = "  ".join(f"{line[key]} {key}" for key in ("resets", "bad_blocks", "cuts") if line.get(key))
+    name = " ".join([line["drive"], *line["settings"]])
+    print(f"soak      {line['id']:<8} {line['kind']:<6} {name:<28} {line['seconds']:6.1f} s  "
+          f"{'good' if line['good'] else 'FAILED'}  {more}", flush=True)  # fmt: skip
+    if not line["good"]:
+        print(f"  | {line['said'].strip()}\n  again: tests/soak/soak.py --id {line['id']}   files: {line['files']}"
+              .replace("\n", "\n  | "), flush=True)  # fmt: skip
+
+
+def summary(lines: list[dict[str, Any]]) -> str:
+    """What each drive has behind it."""
+    rows = ["drive                        cases  hours  resets  bad blocks   cuts  worn out  failed"]
+    names = sorted({" ".join([line["drive"], *line["settings"]]) for line in lines})
+    for name in names:
+        of = [line for line in lines if " ".join([line["drive"], *line["settings"]]) == name]
+        total = {key: sum(int(line.get(key, 0)) for line in of) for key in ("resets", "bad_blocks", "cuts", "worn_out")}
+        rows.append(
+            f"{name:<28} {len(of):5} {sum(line['seconds'] for line in of) / 3600:6.2f} {total['resets']:7} "
+            f"{total['bad_blocks']:11} {total['cuts']:6} {total['worn_out']:9} {sum(not line['good'] for line in of):7}"
+        )
+    return "\n".join(rows)
+
+
+def main() -> int:
+    """Returns 1 if a case failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hours", type=float)
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--id")
+    args = parser.parse_args()
+    if args.id:
+        match = re.fullmatch(r"(\d+):(\d+)", args.id)
+        if not match:
+            parser.error(f"--id {args.id}: give SEED:NUMBER, such as 1:17")
+        line = do(case(int(match[1]), int(match[2])))
+        show(line)
+        return 0 if line["good"] else 1
+    log = args.log or ROOT / "out" / f"soak-{args.seed}.jsonl"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.loads(text) for text in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+    end = time.monotonic() + 3600 * (args.hours or 1e9)
+    began = len(lines)
+    while time.monotonic() < end and len(lines) < (args.count or 1 << 30):
+        lines.append(do(case(args.seed, len(lines))))
+        show(lines[-1])
+        with open(log, "a", encoding="utf-8") as file:
+            file.write(json.dumps(lines[-1]) + "\n")
+    print(summary(lines))
+    return 0 if all(line["good"] for line in lines[began:]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# soak.sh - in the guest (slate run --cmd): the steps that STEPS names, on the drive itself (FS=raw)
+# or on a file system, with SEED. soak.txt gets a line for each step. The first step that fails ends
+# it with status 1.
+#
+#   write     fio writes a region and verifies it; the region stays, for look
+#   look      every region that was written is verified again
+#   mix       reads, writes, trims and flushes of several processes beside each other
+#   trim      the youngest region is trimmed, or its files are deleted and fstrim runs
+#   reset     a controller reset under load
+#   bad       a program and an erase fail, so blocks are given up
+#   set       settings of the FTL change
+#   again     the file system is unmounted, checked and mounted
+dev=/dev/nvme0n1 mnt=/run/mnt number=0 regions=
+region_kib=$((8 * 1024))
+mkdir -p $mnt
+
+random() # BELOW: of SEED and the step's number
+{
+	awk -v seed="$SEED$number$1" -v below="$1" 'BEGIN { srand(seed); print int(rand() * below) }'
+}
+
+target() # REGION: where fio writes it
+{
+	if [ "$FS" = raw ]; then
+		echo "--filename=$dev --offset=$(($1 * region_kib))k --size=${region_kib}k --direct=1 --allow_file_create=0"
+	else
+		echo "--directory=$mnt/r$1 --nrfiles=4 --size=${region_kib}k --fallocate=none"
+	fi
+}
+
+verify() # REGION SEED MORE...
+{
+	region=$1 seed=$2
+	shift 2
+	engine=io_uring size="--bsrange=4k-64k --blockalign=4k"
+	[ $((seed % 3)) -eq 0 ] && engine=libaio size="--bs=4k"
+	[ $((seed % 3)) -eq 1 ] && engine=psync size="--bs=16k"
+	# shellcheck disable=SC2046,SC2086 # options
+	fio --name="r$region" $(target "$region") --rw=randwrite $size --ioengine=$engine --iodepth=16 \
+		--randseed="$seed" --verify=crc32c --verify_fatal=1 --verify_state_save=0 --fsync=64 "$@"
+}
+
+step_write()
+{
+	region=$number
+	[ "$FS" = raw ] || mkdir $mnt/r$region || return 1
+	verify $region $((SEED + number)) || return 1
+	regions="$regions $region:$((SEED + number))"
+}
+
+step_look()
+{
+	[ "$FS" = raw ] || echo 3 >/proc/sys/vm/drop_caches
+	for at in $regions; do
+		verify "${at%:*}" "${at#*:}" --verify_only || return 1
+	done
+}
+
+step_mix()
+{
+	where="--filename=$dev --offset=75% --size=16M --direct=1 --allow_file_create=0"
+	more="--name=trims --rw=randtrim --bs=64k --number_ios=60"
+	[ "$FS" = raw ] || where="--filename=$mnt/mix --size=12M" more=
+	# shellcheck disable=SC2086 # options
+	fio $where --randseed=$((SEED + number)) --norandommap --ioengine=libaio --iodepth=8 \
+		--name=random --rw=randrw --bs=4k --number_ios=1500 --fsync=32 \
+		--name=sync --rw=randwrite --bs=2k --number_ios=200 --sync=1 --ioengine=psync $more
+}
+
+step_trim()
+{
+	[ -n "$regions" ] || return 0
+	last=${regions##* } regions=${regions% *}
+	if [ "$FS" = raw ]; then
+		blkdiscard -o $((${last%:*} * region_kib * 1024)) -l $((region_kib * 1024)) $dev
+	else
+		rm -r "$mnt/r${last%:*}" && fstrim $mnt
+	fi
+}
+
+step_overwrite()	# of no case: look has to find it
+{
+	dd if=/dev/zero of=$dev bs=4k count=1 seek=$((region_kib / 4)) conv=fsync oflag=direct
+}
+
+step_reset()
+{
+	step_mix >/dev/null 2>&1 &
+	load=$!
+	sleep 0.0$((1 + $(random 8)))
+	nvme reset /dev/nvme0 || return 1
+	wait $load
+}
+
+step_bad()
+{
+	slatectl fault program $((1 + $(random 200))) && slatectl fault erase $((1 + $(random 4))) && step_mix
+}
+
+step_set()
+{
+	slatectl set ftl.gc_slice_pages=$((1 + $(random 16))) >/dev/null 2>&1 || true	# not every FTL has it
+	slatectl gc >/dev/null 2>&1 || true
+}
+
+step_again()
+{
+	[ "$FS" = raw ] && return 0
+	umount $mnt || return 1
+	check && attach
+}
+
+check()
+{
+	case $FS in
+	ext4) e2fsck -f -n $dev ;;
+	xfs) xfs_repair -n $dev ;;
+	f2fs) fsck.f2fs --dry-run $dev ;;
+	esac
+}
+
+attach()
+{
+	mount -t "$FS" $dev $mnt
+}
+
+make()
+{
+	case $FS in
+	raw) return 0 ;;
+	ext4) mkfs.ext4 -q -F $dev ;;
+	xfs) mkfs.xfs -q -f $dev ;;
+	f2fs) mkfs.f2fs -q -f $dev ;;
+	esac && { modprobe "$FS" 2>/dev/null || true; } && attach
+}
+
+run()
+{
+	make || return 1
+	for step in $STEPS; do
+		number=$((number + 1))
+		"step_$step" >"$OUT/last.txt" 2>&1
+		status=$?
+		echo "$number $step $status" >>"$OUT/soak.txt"
+		[ $status -eq 0 ] || return 1
+	done
+	number=$((number + 1))
+	step_look >"$OUT/last.txt" 2>&1 && step_again >>"$OUT/last.txt" 2>&1
+}
+
+run
+status=$?
+dmesg | grep -aiE 'timeout|i/o error|corrupt|call trace|bug:|EXT4-fs error|XFS.*(error|shutdown)' >"$OUT/kernel.txt"
+tail -n 20 "$OUT/last.txt" >"$OUT/said.txt"
+exit $status
