@@ -132,7 +132,7 @@ make()
 	case $FS in
 	raw) return 0 ;;
 	ext4) mkfs.ext4 -q -F $dev ;;
-	xfs) mkfs.xfs -q -f $dev ;;
+	xfs) mkfs.xfs -q -f --unsupported $dev ;;	# smaller than 300 MB
 	f2fs) mkfs.f2fs -q -f $dev ;;
 	esac && { modprobe "$FS" 2>/dev/null || true; } && attach
 }
