@@ -28,11 +28,12 @@ chosen=$cache/apps-versions
 debs=$cache/apps-debs
 
 # What is asked for; dependencies are added.
-PACKAGES="sysbench postgresql-15 sqlite3 rocksdb-tools git gcc libc6-dev make patch dpkg tar
+PACKAGES="stress-ng dbench bonnie++ fsmark sysbench postgresql-15 sqlite3 rocksdb-tools git gcc libc6-dev make patch dpkg tar
 python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk"
-# Dependencies that nothing here runs: PostgreSQL's JIT (off), maintainer scripts and their
+# Dependencies that nothing here runs: PostgreSQL's JIT (off), what stress-ng draws with, maintainer scripts and their
 # tools, sanitizers, Perl's library (git's and PostgreSQL's core programs are C).
-LEAVE_OUT="libllvm14 libz3-4 locales libc-l10n perl perl-modules-5.36 libperl5.36 usrmerge
+LEAVE_OUT="libegl-mesa0 libgl1-mesa-dri libllvm15 libsensors5 libsensors-config libdrm-amdgpu1
+libdrm-intel1 libdrm-nouveau2 libdrm-radeon1 libpciaccess0 libllvm14 libz3-4 locales libc-l10n perl perl-modules-5.36 libperl5.36 usrmerge
 init-system-helpers sysvinit-utils lsb-base debconf adduser passwd ucf ssl-cert openssl
 postgresql-common postgresql-client-common libjson-perl libnumber-compare-perl
 libtext-glob-perl libfile-find-rule-perl liberror-perl sensible-utils netbase

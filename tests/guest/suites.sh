@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# suites.sh - in the guest with the image of applications: suites that others wrote (stress-ng's
+# stressors of file systems with --verify, dbench, bonnie++, fs_mark), on FS. suites.txt gets a
+# line 'SUITE STATUS' for each; fsck.txt what the file system's checker said afterwards.
+say() # NAME COMMAND...
+{
+	name=$1
+	shift
+	"$@" >"$OUT/$name.txt" 2>&1
+	echo "$name $?" >>"$OUT/suites.txt"
+}
+
+stress() # STRESSOR
+{
+	say "stress-ng-$1" in-apps stress-ng --temp-path /mnt/ssd --seed 1 --verify --"$1" 2 --"$1"-ops "$OPS" \
+		--timeout 1s --hdd-bytes 4m --iomix-bytes 4m --seek-size 2m --fallocate-bytes 4m --sync-file-bytes 4m
+}
+
+in-apps --mkfs "$FS" || exit 1
+for stressor in aio dentry dir fallocate fpunch hdd iomix link rename seek symlink sync-file xattr; do
+	stress $stressor
+done
+say dbench in-apps dbench --loadfile=/usr/share/dbench/client.txt --directory=/mnt/ssd --timelimit=1 2
+say bonnie in-apps bonnie++ -d /mnt/ssd -s 8M:4k -r 0 -n 1:4096:512:2 -u root -q
+say fs_mark in-apps fs_mark -d /mnt/ssd/fs_mark -n 200 -s 6000 -S 1 -t 2
+in-apps --umount || exit 1
+case $FS in
+ext4) e2fsck -f -n "$SLATE_DEV" ;;
+xfs) xfs_repair -n "$SLATE_DEV" ;;
+f2fs) fsck.f2fs --dry-run "$SLATE_DEV" ;;
+esac >"$OUT/fsck.txt" 2>&1
+echo "fsck $?" >>"$OUT/suites.txt"
+exit 0
