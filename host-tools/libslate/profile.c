@@ -83,7 +83,7 @@ static void complain_of(struct parse *s, const struct profile_key *k, const char
 
 static void unknown_key(struct parse *s, int from, const char *section, const char *name)
 {
-	char known[320] = "", place[256], meant[96] = "";
+	char known[320] = "", place[256], meant[96] = "", elsewhere[160];
 	struct closest near = { .word = name };
 	size_t used = 0;
 
@@ -102,8 +102,9 @@ static void unknown_key(struct parse *s, int from, const char *section, const ch
 			 name, meant, section, known);
 	else
 		complain(s, "%s: no such section: [%s] (key %s); there are drive, geometry, timing, "
-			 "energy, link, ftl, reliability, precondition, memory",
-			 where(s, from, place), section, name);
+			 "energy, link, ftl, reliability, precondition, memory%s",
+			 where(s, from, place), section, name,
+			 profile_key_meant(name, elsewhere, sizeof(elsewhere)));
 }
 
 static void set_key(struct parse *s, int from, const char *section, const char *name,
@@ -200,7 +201,14 @@ static void read_override(struct parse *s, const char *text)
 {
 	char section[64], name[64];
 	const char *eq = strchr(text, '='), *dot = strchr(text, '.');
+	char meant[160];
 
+	if (eq && eq > text && eq - text < 64 && (!dot || dot > eq)) {
+		snprintf(name, sizeof(name), "%.*s", (int)(eq - text), text);
+		complain(s, "override '%.200s': has no section; write it as section.key=value%s", text,
+			 profile_key_meant(name, meant, sizeof(meant)));
+		return;
+	}
 	if (!eq || !dot || dot > eq || dot == text || dot - text >= 64 || eq - dot > 64) {
 		complain(s, "override '%.200s': write it as section.key=value, "
 			 "for instance ftl.gc_mode=blocking", text);

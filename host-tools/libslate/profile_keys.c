@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "blk.h"
+#include "closest.h"
 
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const off_powerlaw[] = { "off", "powerlaw", NULL };
@@ -192,6 +193,24 @@ const struct profile_key *profile_key_find(const char *section, const char *name
 		if (!strcmp(profile_keys[i].section, section) && !strcmp(profile_keys[i].name, name))
 			return &profile_keys[i];
 	return NULL;
+}
+
+const char *profile_key_meant(const char *name, char *out, size_t room)
+{
+	struct closest near = { .word = name };
+	size_t used = 0;
+
+	for (size_t i = 0; i < profile_key_count && *name; i++)
+		closest_see(&near, profile_keys[i].name);
+	*out = '\0';
+	for (size_t i = 0; i < profile_key_count && near.best; i++)
+		if (!strcmp(profile_keys[i].name, near.best) && used < room)
+			used += (size_t)snprintf(out + used, room - used, "%s%s.%s",
+						 used ? " or " : "; did you mean ",
+						 profile_keys[i].section, near.best);
+	if (used && used < room)
+		snprintf(out + used, room - used, "?");
+	return out;
 }
 
 static unsigned int list_max(const struct profile_key *k)

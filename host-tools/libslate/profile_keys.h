@@ -39,6 +39,12 @@ extern const size_t profile_key_count;
 /* NULL if there is none. */
 const struct profile_key *profile_key_find(const char *section, const char *name);
 /*
+ * For a message about a key that no section, or the wrong one, was given with: writes
+ * "; did you mean ftl.buffer_units?", or "" if no key has a name near this one. Keys of this
+ * very name come first, in all sections that have one. Returns out.
+ */
+const char *profile_key_meant(const char *name, char *out, size_t room);
+/*
  * Returns the number of values in text (lists; else 1), or 0 with what the
  * value must be in why.
  */

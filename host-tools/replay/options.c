@@ -7,6 +7,7 @@
 #include "replay.h"
 
 #include "closest.h"
+#include "profile_keys.h"
 #include "slate_power.h"
 
 #include <inttypes.h>
@@ -133,9 +134,13 @@ static int get_speed(int c, const char *text, uint64_t *out)
 static int add_set(struct replay_options *o, const char *text)
 {
 	const char *equals = strchr(text, '=');
+	char name[64], meant[160];
 
-	if (!equals || !memchr(text, '.', (size_t)(equals - text)))
-		return replay_fail(REPLAY_USAGE, "--set %s: is not SECTION.KEY=VALUE: give such a one", text);
+	if (!equals || !memchr(text, '.', (size_t)(equals - text))) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "="), text);
+		return replay_fail(REPLAY_USAGE, "--set %s: is not SECTION.KEY=VALUE%s", text,
+				   profile_key_meant(name, meant, sizeof(meant)));
+	}
 	if (o->sets == REPLAY_SETS_MAX)
 		return replay_fail(REPLAY_USAGE, "--set: more than %u of them: write a profile",
 				   REPLAY_SETS_MAX);

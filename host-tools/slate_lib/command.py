@@ -20,7 +20,7 @@ from .options import RunOptions
 
 NODE = "ssd0"
 GUEST_CONTROL = "logs"  # the default of a nand-ssd
-# What a boot can do without; host-tools/guest/README.md has the figures.
+# What a boot can do without; host-tools/guest/README.md says why.
 BOOT_FAST = ("cryptomgr.notests", "no_timer_check", "init_on_alloc=0", "rodata=off", "tsc=reliable")
 # The small kernel's tick runs through: stopping and starting it would cost an I/O now
 # more, now less.

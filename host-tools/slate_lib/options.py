@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import argparse
 import configparser
+import difflib
 import os
 import re
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -515,7 +517,28 @@ def check_settings(lines: list[str]) -> None:
     """Overrides, as far as their form goes; the rest the drive knows."""
     for line in lines:
         if not _SETTING.fullmatch(line):
-            raise SlateError(f"--set {line}: not SECTION.KEY=VALUE", "for instance --set ftl.buffer_units=0")
+            raise SlateError(
+                f"--set {line}: not SECTION.KEY=VALUE{_key_meant(line)}", "for instance --set ftl.buffer_units=0"
+            )
+
+
+def _key_meant(line: str) -> str:
+    """The words "; did you mean ftl.buffer_units?" for a key without its section, or nothing."""
+    name, equals, value = line.partition("=")
+    if not equals or not value.strip() or "." in name:
+        return ""
+    try:
+        listed = subprocess.run(
+            [paths.program("slate-profile"), "--keys"], capture_output=True, text=True, check=False
+        ).stdout
+    except (SlateError, OSError):
+        return ""
+    keys = [row.partition("\t")[0] for row in listed.splitlines()]
+    by_name: dict[str, list[str]] = {}
+    for key in keys:
+        by_name.setdefault(key.partition(".")[2], []).append(key)
+    near = [name] if name in by_name else difflib.get_close_matches(name, by_name, 1, 0.6)
+    return f"; did you mean {' or '.join(by_name[near[0]])}?" if near else ""
 
 
 def _kernel_args(words: list[str]) -> list[str]:

@@ -16,6 +16,10 @@ from .errors import MachineError, SlateError
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 _PREFIX = re.compile(r"^\S*qemu-system-\S+: ")
+KVM_FIX = (
+    "run again without --accel kvm; virtual time and --realtime do not need KVM. Inside a virtual "
+    "machine KVM often fails although /dev/kvm can be opened"
+)
 _BAD_DRIVE = re.compile(r"-(blockdev|device) ")
 
 
@@ -98,6 +102,8 @@ class Qemu:
         how = f"exit status {status}" if status >= 0 else f"signal {-status} ({signal.Signals(-status).name})"
         tail = "".join("\n  | " + line for line in said[-12:]) or " and said nothing"
         fix = "if its own words above do not help, run again with --keep --verbose"
+        if "kvm" in self.line[:3]:
+            fix = KVM_FIX
         if -status == signal.SIGKILL:
             fix = "was it the kernel, out of memory ('dmesg | tail')? use a smaller --mem or drive"
         if -status == signal.SIGBUS:

@@ -49,15 +49,18 @@ class Run:
         self.logs: dict[str, Any] = {}
         self.qemu_version = ""
         self.run_dir = RunDir(options.out, options.name)
-        self.watcher = Watcher(
-            self.run_dir.console, self.run_dir.results, options.timeout, self.progress, options.verbose
-        )
+        self.watcher = self._new_watcher()
         self.recordings = recording.Recordings(options)
         self.line: list[str] = []
         self.cuts: list[dict[str, Any]] = []  # what each power cut met
         self.ended_by_cut = False
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
+
+    def _new_watcher(self) -> Watcher:
+        options, folder = self.options, self.run_dir
+        kvm = options.accel == "kvm"
+        return Watcher(folder.console, folder.results, options.timeout, self.progress, options.verbose, kvm)
 
     # ---- the flow
 
@@ -97,13 +100,7 @@ class Run:
         self.run_dir.console.replace(self.run_dir.console.with_name(f"console-{number}.log"))
         self.run_dir.results.unlink(missing_ok=True)
         self.phases = {f"{name}-{number}" if "-" not in name else name: t for name, t in self.phases.items()}
-        self.watcher = Watcher(
-            self.run_dir.console,
-            self.run_dir.results,
-            self.options.timeout,
-            self.progress,
-            self.options.verbose,
-        )
+        self.watcher = self._new_watcher()
         self.raw, self.ended_by_cut = None, False
 
     def _mark(self, phase: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from .errors import MachineError
+from .process import KVM_FIX
 
 POLL_SECONDS = 0.05
 STUCK_SECONDS = 60  # virtual time never idles: no processor time means a deadlock
@@ -63,11 +64,14 @@ class Progress:
 class Watcher:
     """Reads the console as it grows; raises MachineError when the guest is beyond hope."""
 
-    def __init__(self, console: Path, results: Path, timeout: float, progress: Progress, verbose: bool):
+    def __init__(
+        self, console: Path, results: Path, timeout: float, progress: Progress, verbose: bool, kvm: bool = False
+    ):
         self.console, self.results = console, results
         self.timeout = timeout
         self.progress = progress
         self.verbose = verbose
+        self.kvm = kvm
         self.phases: dict[str, float] = {}  # name -> guest seconds
         self.wall: dict[str, float] = {}  # name -> host seconds since the start
         self.guest_began = self.progress.started
@@ -95,7 +99,9 @@ class Watcher:
         if now - self._alive > self.timeout:
             raise MachineError(
                 f"the guest showed no sign of life for {self.timeout:g} s{self.last_words()}",
-                "if the job is only long, raise --timeout; "
+                KVM_FIX
+                if self.kvm and not self.phases
+                else "if the job is only long, raise --timeout; "
                 "else look at the console with --verbose, or enter the guest with --shell",
             )
         self._check_processor(cpu_seconds, now)

@@ -252,6 +252,12 @@ static void bad_overrides_are_named(void)
 	expect_error(small, "ftl.opp=1", "no such key: ftl.opp; did you mean ftl.op_permille? [ftl] has: type");
 	expect_error(small, "ftl.bufer_units=1", "did you mean ftl.buffer_units? ");
 	expect_error(small, "nothing.ftl=1", "no such section: [nothing]");
+	expect_error(small, "page.buffer_units=1", "memory; did you mean ftl.buffer_units?");
+	expect_error(small, "buffer_units=1",
+		     "'buffer_units=1': has no section; write it as section.key=value; did you mean ftl.buffer_units?");
+	expect_error(small, "bufer_units=1", "; did you mean ftl.buffer_units?");
+	expect_error(small, "seed=1", "; did you mean reliability.seed or precondition.seed?");
+	expect_error(small, "nothing=1", "has no section; write it as section.key=value");
 	expect_error(small, "gc_mode", "write it as section.key=value");
 	expect_error(small, "timing.read_ns=0", "timing.read_ns = '0': must be a whole number, 1 ..");
 	expect_error(small, "timing.read_ns=-5", "timing.read_ns = '-5'");

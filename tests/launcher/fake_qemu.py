@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A stand-in for QEMU: speaks QMP, prints a guest's console, sends results.
 
-FAKE says what goes wrong: refuse, die, panic, hang, garbage, failed-job, spam,
+FAKE says what goes wrong: refuse, no-boot, die, panic, hang, garbage, failed-job, spam,
 die-late (after power-off), mute (no statistics), full (no room for recordings).
 """
 
@@ -103,6 +103,8 @@ def main() -> None:
     )
     qmp.serve("cont")
     console = open(chardev("con")["path"], "wb", buffering=0)
+    if fake == "no-boot":
+        time.sleep(60)
     console.write(b"SLATE-PHASE boot-done 1.25\r\n")
     if fake == "die":
         print("qemu-system-x86_64: the sky fell", file=sys.stderr)

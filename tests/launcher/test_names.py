@@ -95,6 +95,10 @@ class DidYouMean(unittest.TestCase):
             (("run", "--kernel", "smal"), "--kernel: there is no smal; did you mean small?"),
             (("profiles", "shwo"), "did you mean show?\n  fix: use one of: show; see 'slate profiles --help'"),
             (("run", "extra"), "extra: nothing takes this argument\n  fix: see 'slate run --help'"),
+            (("run", "--set", "buffer_units=0"), "not SECTION.KEY=VALUE; did you mean ftl.buffer_units?\n  fix: "),
+            (("run", "--set", "seed=2"), "did you mean reliability.seed or precondition.seed?\n"),
+            (("profiles", "show", "small", "--set", "bufer_units=0"), "; did you mean ftl.buffer_units?\n"),
+            (("run", "--set", "buffer_units"), "not SECTION.KEY=VALUE\n"),
             (("run", "--app", "pgbnch"), "no such application; did you mean pgbench?"),
         ):
             with self.subTest(words=words):

@@ -185,6 +185,14 @@ class Bad(RunTest):
         self.assertTrue((self.out / "console.log").exists())
         self.assertFalse((self.out / "run.json").exists())
 
+    @unittest.skipUnless(os.access("/dev/kvm", os.R_OK | os.W_OK), "/dev/kvm can not be opened")
+    def test_kvm_that_does_not_work(self):
+        kvm = ("--accel", "kvm")
+        self.failure(3, "SIGABRT", "the sky fell", "fix: run again without --accel kvm", args=kvm, fake="die")
+        self.out = self.folder / "second"
+        said = ("no sign of life for 2 s; its console is empty", "fix: run again without --accel kvm")
+        self.failure(3, *said, args=(*kvm, "--timeout", "2"), fake="no-boot")
+
     def test_qemu_dies_after_power_off(self):
         self.failure(3, "SIGABRT", fake="die-late")
 

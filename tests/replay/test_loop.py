@@ -218,7 +218,7 @@ class Loops(Case):
             (("--repeat", "x", "x"), "--repeat x"),
             (("--nonsense", "x"), "--nonsense"),
             (("--ephemeral", "x"), "--drive"),
-            (("--set", "channels=1", "x"), "SECTION.KEY=VALUE"),
+            (("--set", "channels=1", "x"), "is not SECTION.KEY=VALUE; did you mean geometry.channels?"),
             (("--check", "--set", "ftl.payload=no", "gen:rand4k,foot=1M,n=1"), "ftl.payload=yes"),
             (("--device", "1,x", "x"), "--device"),
             (("--blk-action", "QQ", "x"), "one letter"),
