@@ -347,6 +347,7 @@ static void put_nand(json_t *root, const struct slate_stats *st)
 	put(o, "disturbs", n->disturbs);
 	put(o, "disturb_lost", n->disturb_lost);
 	put(o, "programmed_pages", n->programmed_pages);
+	put(o, "damaged", n->damaged);
 	put(o, "violations", violations);
 }
 
