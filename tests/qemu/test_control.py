@@ -107,7 +107,7 @@ class Logs(ControlTest):
         self.assertEqual(groups["ftl"][3], total["ftl"]["buffer-hit-units"])
         self.assertEqual(groups["source"][1], total["nand"]["by-source"]["host"]["programs"])
         self.assertEqual(groups["rules"], total["nand"]["violations"])
-        self.assertEqual(groups["nand"][-5], total["nand"]["programmed-pages"])
+        self.assertEqual(groups["nand"][-6], total["nand"]["programmed-pages"])
 
     def test_latency(self) -> None:
         nvme = self.start()
