@@ -420,6 +420,7 @@ SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct na
 
 		for (unsigned int i = 0; i < count; i++)
 			at[i] = place_of(a, c[i].ppn.v);
+		/* cppcheck-suppress uninitvar ; count is at least 1 (array_submit) */
 		d = &a->die[at[0].die];
 		if (d->count && d->ready_ns <= now_ns)	/* what has ended becomes final */
 			settle(a, at[0].die);

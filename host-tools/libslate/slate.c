@@ -512,6 +512,7 @@ static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io)
 
 	if (io.op == FTL_WRITE && !drive_file_has_room(&d->file))
 		return SSD_E_NOSPC;
+	/* cppcheck-suppress autoVariables ; it is NULL again before this returns */
 	d->own_io = &mine;
 	d->own_done = false;
 	d->own_version++;

@@ -658,12 +658,11 @@ static int write_file(json_t *root, const char *path)
 {
 	struct stat st;
 	bool own = stat(path, &st) || S_ISREG(st.st_mode), bad;
-	char *target;
+	char *target = NULL;
+	int len = asprintf(&target, own ? "%s.part" : "%s", path);
 	FILE *out;
 
-	if (asprintf(&target, own ? "%s.part" : "%s", path) < 0)
-		target = NULL;
-	SSD_ASSERT(target);
+	SSD_ASSERT(len > 0);
 	out = fopen(target, "we");
 	bad = !out || dump(root, out);
 	if (out)
