@@ -25,7 +25,10 @@ each() { printf '%s\0' "${files[@]}" | xargs -0 -P "$jobs" -n 1 "$@" "${flags[@]
 look() { # TOOL
 	case $1 in
 	gcc) each gcc -O1 -fanalyzer -Werror -Wno-error=cpp -S -o /dev/null ;;
-	clang) each clang-14 --analyze -Werror -Xclang -analyzer-output=text -o /dev/null ;;
+	clang) # the limit, an eighth of the default, makes it six times as fast
+		each clang-14 --analyze -Werror -Xclang -analyzer-config -Xclang max-nodes=30000 \
+			-Xclang -analyzer-output=text -o /dev/null
+		;;
 	cppcheck)
 		cppcheck -q -j "$jobs" --std=c11 --enable=warning,portability,performance --inline-suppr \
 			--suppress=missingIncludeSystem -U__KERNEL__ '-D__attribute__(x)=' --error-exitcode=1 "${dirs[@]}" "${files[@]}" >"$found" 2>&1
