@@ -48,7 +48,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast fuzz fuzz-guest determinism power-cuts soak tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast analyse fuzz fuzz-guest determinism power-cuts soak tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -109,6 +109,10 @@ test: build guest-kernel guest-kunit guest-apps guest-content venv-reproduce ven
 
 check-fast: core ## the core's tests only
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') core
+
+analyse: core ## gcc -fanalyzer, clang --analyze and cppcheck over the C code; a finding that is not explained in place fails
+	@$(PHASE) -q packages-analyse "what make analyse needs" host-tools/install-packages.sh host-tools/packages.d/base.txt host-tools/packages.d/analyse.txt
+	@tests/analyse.sh
 
 kunit: core qemu guest guest-kunit venv ## the core's tests in a guest's kernel, and the drive through its block layer, under KUnit
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') kunit

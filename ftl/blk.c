@@ -11,6 +11,7 @@ size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_g
 	uint32_t *bucket = ssd_carve(m, (size_t)planes * buckets, sizeof(*bucket));
 
 	if (t) {
+		SSD_ASSERT(plane && bucket);	/* with a table there is memory, too */
 		t->geo = g;
 		t->units_per_block = buckets - 1;
 		t->by_plane_blocks = fxp_div_by(g->blocks_per_plane);

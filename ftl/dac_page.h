@@ -170,7 +170,7 @@ static inline bool dac_fill_fits(const struct dac_fill *f, const struct dac_entr
 
 static inline void dac_fill_add(struct dac_fill *f, const struct dac_entry *e, const void *content)
 {
-	SSD_ASSERT(dac_fill_fits(f, e));
+	SSD_ASSERT(f->data && dac_fill_fits(f, e));
 	f->content -= e->len;
 	if (content)
 		memcpy(f->data + f->content, content, e->len);

@@ -84,7 +84,7 @@ static int survey_page(struct direct *d, uint32_t block, uint32_t in_block)
 	if (s == NAND_ERASED)
 		return SSD_OK;
 	d->mount_found = true;
-	if (s == NAND_UNCORR) {
+	if (s != NAND_OK && s != NAND_CORRECTED) {
 		d->mount_unreadable++;
 		d->scheme->mount_page(d, block, in_block, NULL);
 		return SSD_OK;

@@ -261,6 +261,7 @@ static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
 	uint32_t per = f->g->pages_per_block, urgent = f->urgent_blocks;
 	uint64_t pages = open == BLK_NONE ? 0 : per - f->bt.blk[open].next_page;
 
+	SSD_ASSERT(f->upp);
 	if (free > urgent)
 		pages += (uint64_t)(free - urgent) * per;
 	return pages > (units + f->upp - 1) / f->upp;

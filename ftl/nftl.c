@@ -392,6 +392,7 @@ static void make_model(struct direct *d)
 
 	m->levels = d->g->pb_levels;
 	m->tolerance = d->c.disturb_tolerance;
+	SSD_ASSERT(d->g->bits_per_cell);
 	for (uint32_t type = 0; type < d->g->bits_per_cell; type++)
 		m->copy_cost += t->read_ns[type] + t->program_ns[type];
 	m->copy_cost = m->copy_cost / d->g->bits_per_cell + 2 * transfer;

@@ -556,6 +556,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 		return SSD_E_INVAL;
 	if (len < ops->footprint(c, &n->geo))
 		return SSD_E_NOMEM;
+	SSD_ASSERT(f);
 	SSD_ASSERT(n->geo.oob_kept == front_oob_bytes(policy, n->geo.page_bytes / c->unit_bytes));
 	lay_out(f, &m, policy, c, &n->geo);
 	f->c = *c;

@@ -453,8 +453,10 @@ static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t 
 		mount_fill_dead_list(f, slot_data(f, slot));
 	else if (lpn >= f->lpns)	/* as the bits are now: the new version is later than all */
 		wbuf_trim_bits(f, lpn - f->lpns, slot_data(f, slot));
-	else
+	else {
+		SSD_ASSERT(unit);	/* only the dead list comes without */
 		memcpy(slot_data(f, slot), unit, f->c.unit_bytes);
+	}
 }
 
 static int again(struct survey *s, uint32_t tag, const uint8_t *unit)

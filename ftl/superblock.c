@@ -135,6 +135,7 @@ static uint64_t copy_cost(const struct ftl_config *c, const struct nand_geometry
 	const struct nand_timing *t = &c->timing;
 	uint64_t bytes = g->page_bytes + (t->oob_off_bus ? 0 : g->oob_bytes), sum = 0;
 
+	SSD_ASSERT(g->bits_per_cell);
 	for (uint32_t i = 0; i < g->bits_per_cell; i++)
 		sum += t->read_ns[i] + t->program_ns[i];
 	sum = sum / g->bits_per_cell + t->cmd_ns;

@@ -107,6 +107,7 @@ static void print_settings(void)
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		char *eq = strchr(line, '=');
 
+		SSD_ASSERT(eq);		/* profile_print() prints key=value */
 		*eq = 0;
 		printf("%s\n    ", comma);
 		print_string(line);

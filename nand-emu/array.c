@@ -103,10 +103,21 @@ static bool readable(enum cell k)
 	return k == CELL_GOOD || k == CELL_FILL;
 }
 
+/* A page of which something else than the array changed a byte is as good as lost. */
+static enum cell state_found(struct nand_array *a, const struct nand_cmd *c)
+{
+	enum cell k = cell_get(a, c->ppn.v);
+
+	if (!a->sum || !readable(k) || page_matches(a, c->ppn.v, c->ecc_words != NAND_OOB_ONLY))
+		return k;
+	a->stats.damaged++;
+	return CELL_LOST;
+}
+
 /* Before its times are known: retries are part of them. */
 static void look_at_cells(struct nand_array *a, const struct place *p, struct nand_cmd *c)
 {
-	enum cell k = cell_get(a, p->ppn);
+	enum cell k = state_found(a, c);
 
 	c->page = NULL;
 	c->raw_bits = 0;
@@ -192,7 +203,7 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 	if (c->op == NAND_COPYBACK && a->carried)
 		carry_errors(a, c);
 	if (c->op == NAND_COPYBACK)
-		page_copy(a, c->ppn.v, c->from.v);
+		page_copy(a, c->ppn.v, c->from.v, !c->oob);
 	else if (a->payload)
 		page_store(a, c->ppn.v, c->data);
 	else
@@ -409,6 +420,7 @@ SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct na
 
 		for (unsigned int i = 0; i < count; i++)
 			at[i] = place_of(a, c[i].ppn.v);
+		/* cppcheck-suppress uninitvar ; count is at least 1 (array_submit) */
 		d = &a->die[at[0].die];
 		if (d->count && d->ready_ns <= now_ns)	/* what has ended becomes final */
 			settle(a, at[0].die);
@@ -669,6 +681,7 @@ static void array_reset_stats(struct nand *n)
 	a->stats.erase_count_sum = kept.erase_count_sum;
 	a->stats.page_erases = kept.page_erases;
 	a->stats.page_erases_sq = kept.page_erases_sq;
+	a->stats.damaged = kept.damaged;
 }
 
 static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **data,
@@ -686,7 +699,7 @@ static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **d
 		return NAND_ERASED;
 	if (data && k == CELL_LOST && a->payload)
 		*data = a->payload + (size_t)p.v * n->geo.page_bytes;
-	if (k == CELL_LOST)
+	if (k == CELL_LOST || (a->sum && !page_matches(a, p.v, data != NULL)))
 		return NAND_UNCORR;
 	if (oob)
 		*oob = a->oob + (size_t)p.v * n->geo.oob_kept;

@@ -13,11 +13,11 @@
  *
  * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this
  * order: head, dies, flights, blocks, smallest PBs, (with errors) their ages and
- * (with copyback) errors that travelled, page states, OOB; with payload: a byte per page, and then the pages at their physical place, which a sparse
- * file or lazily mapped memory spends room on only when they are programmed
- * with something else than one repeated byte.
+ * (with copyback) errors that travelled, page states, OOB; with payload: a byte per page, with sums the
+ * checksums, and then the pages at their physical place, which a sparse file or lazily mapped memory
+ * spends room on only when they are programmed with something else than one repeated byte.
  *
- * Footprint: a page takes 2 bits and oob_kept bytes (+ 1 with payload, + 1 with
+ * Footprint: a page takes 2 bits and oob_kept bytes (+ 1 with payload, + 8 with sums, + 1 with
  * copyback and errors); a smallest PB 16 bytes, with errors 32; a block 4.
  */
 #ifndef SLATE_ARRAY_H
@@ -32,7 +32,8 @@ struct nand_array_config {
 	struct nand_timing timing;
 	struct nand_energy energy;
 	struct nand_physics physics;
-	bool payload;			/* keep the pages' content */
+	bool payload;			/* keep the pages' content, */
+	bool sums;			/* and checksums of it and of the OOB (cells.c) */
 };
 
 /* What the array tells and asks its owner. Any pointer may be NULL. */
@@ -85,7 +86,7 @@ int nand_array_check_image(const struct nand_array_config *c, const void *image,
 			   const char **why) SSD_MUST_CHECK;
 /*
  * mem: footprint() zeroed bytes; image: image_bytes() bytes, zeroed or left by an
- * array of the same config (geometry and payload; timing may differ), which
+ * array of the same config (geometry, payload and sums; timing may differ), which
  * then had its power cut at the last time that submit() or nand_array_passed()
  * was told. The array comes up powered, at time 0.
  */

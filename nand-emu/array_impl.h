@@ -24,7 +24,8 @@
  *       ERASED, unless it is torn; FPS, RPS: pages of type t on word lines at
  *       or after wl[t];
  *   A2  with payload, a GOOD page's content is at its physical place; a FILL
- *       page is page_bytes times its byte in fill[];
+ *       page is page_bytes times its byte in fill[]; with sums, both of a GOOD or FILL
+ *       page's checksums are right, unless something else changed the image;
  *   A3  programmed_pages == pages that are not ERASED;
  *   A4  now_ns never decreases;
  *   A5  what a program or erase that has not ended did can be undone from the
@@ -95,6 +96,11 @@ struct img_age {			/* of a smallest PB, with errors on */
 	uint64_t reads;
 };
 
+struct img_sum {			/* of a page that is GOOD or FILL: CRC-32C, xor sum_place() */
+	uint32_t oob;			/* of oob_kept bytes, */
+	uint32_t content;		/* GOOD: of page_bytes bytes, FILL: of its byte in fill[] */
+};
+
 #define BLOCK_BAD 1u
 
 /* ---- the running array ------------------------------------------------------ */
@@ -135,6 +141,7 @@ struct nand_array {
 	uint8_t *cells;			/* enum cell, two bits a page */
 	uint8_t *oob;
 	uint8_t *fill;			/* with payload: a FILL page's byte */
+	struct img_sum *sum;		/* NULL: none */
 	uint8_t *payload;		/* NULL: none */
 
 	struct bus *bus;		/* of each channel */
@@ -292,10 +299,18 @@ void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
 void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type);
 
 /* cells.c */
-/* With payload; without, page_mark() is all. */
+/* With payload; without, page_mark() is all. Its OOB is in place. */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data);
 const void *page_content(struct nand_array *a, const struct place *p);
-void page_copy(struct nand_array *a, uint32_t to, uint32_t from);
+/* oob_too: of the page `from`, whose checksum comes along; else it is new. */
+void page_copy(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too);
+/*
+ * With sums, of a page that is GOOD or FILL: does its OOB match its checksum, and, if asked,
+ * its content?
+ */
+bool page_matches(const struct nand_array *a, uint32_t ppn, bool content);
+/* Make the checksums of a page in state k right. */
+void page_seal(struct nand_array *a, uint32_t ppn, enum cell k);
 /* Data gone: bits flip, and reads say so. */
 void page_lose(struct nand_array *a, uint32_t ppn);
 /* Empty n pages from ppn on; what they held is given back. */

@@ -24,6 +24,57 @@ static bool one_byte(const uint8_t *data, uint32_t n)
 	return data[0] == data[1] && !memcmp(data, data + 1, n - 1);
 }
 
+/* ---- checksums ---------------------------------------------------------------- */
+
+/*
+ * A page has two, because a mount reads the OOB of all pages and the content of none. A page that is
+ * LOST reads as an error anyway, and an ERASED one holds nothing: theirs mean nothing. What flash
+ * does to cells (bit flips, raw errors) is modelled apart from them and changes no checksum.
+ */
+
+/* Its place is part of a checksum, so that the content of another page does not match. */
+static uint32_t sum_place(uint32_t ppn)
+{
+	return ppn * 0x9e3779b1u;
+}
+
+static uint32_t sum_of_oob(const struct nand_array *a, uint32_t ppn)
+{
+	uint32_t kept = a->base.geo.oob_kept;
+
+	return ssd_crc32c(a->oob + (size_t)ppn * kept, kept) ^ sum_place(ppn);
+}
+
+static uint32_t sum_of_content(const struct nand_array *a, uint32_t ppn, enum cell k)
+{
+	if (k == CELL_FILL)
+		return ssd_crc32c(&a->fill[ppn], 1) ^ sum_place(ppn);
+	return ssd_crc32c(payload_at(a, ppn), a->base.geo.page_bytes) ^ sum_place(ppn);
+}
+
+void page_seal(struct nand_array *a, uint32_t ppn, enum cell k)
+{
+	a->sum[ppn].oob = sum_of_oob(a, ppn);
+	a->sum[ppn].content = sum_of_content(a, ppn, k);
+}
+
+bool page_matches(const struct nand_array *a, uint32_t ppn, bool content)
+{
+	return a->sum[ppn].oob == sum_of_oob(a, ppn) &&
+	       (!content || a->sum[ppn].content == sum_of_content(a, ppn, cell_get(a, ppn)));
+}
+
+/* Not computed anew: what was damaged stays damaged. */
+static void move_sums(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too)
+{
+	uint32_t move = sum_place(to) ^ sum_place(from);
+
+	a->sum[to].oob = oob_too ? a->sum[from].oob ^ move : sum_of_oob(a, to);
+	a->sum[to].content = a->sum[from].content ^ move;
+}
+
+/* ---- content ------------------------------------------------------------------ */
+
 /* Content first, then the state that makes it valid. */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data)
 {
@@ -36,11 +87,13 @@ void page_store(struct nand_array *a, uint32_t ppn, const void *data)
 		reserve(a, ppn);
 		memcpy(payload_at(a, ppn), data, a->base.geo.page_bytes);
 	}
+	if (a->sum)
+		page_seal(a, ppn, to);
 	image_order();
 	page_mark(a, ppn, to);
 }
 
-void page_copy(struct nand_array *a, uint32_t to, uint32_t from)
+void page_copy(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too)
 {
 	enum cell was = cell_get(a, from);
 
@@ -50,6 +103,8 @@ void page_copy(struct nand_array *a, uint32_t to, uint32_t from)
 			reserve(a, to);
 			memcpy(payload_at(a, to), payload_at(a, from), a->base.geo.page_bytes);
 		}
+		if (a->sum)
+			move_sums(a, to, from, oob_too);
 		image_order();
 	}
 	page_mark(a, to, was);

@@ -161,6 +161,7 @@ static void lay_out_tables(struct nand_array *a, struct ssd_arena *m,
 	a->cells = part(m, cell_bytes(g), 1);
 	a->oob = part(m, geo_pages(g), g->oob_kept);
 	a->fill = part(m, c->payload ? geo_pages(g) : 0, 1);
+	a->sum = part(m, c->payload && c->sums ? geo_pages(g) : 0, sizeof(*a->sum));
 	part(m, 0, 1);
 }
 
@@ -264,6 +265,8 @@ void image_attach(struct nand_array *a, void *mem, void *image)
 		a->age = NULL;
 	if (!c->physics.rber_on || !c->geo.copyback)
 		a->carried = NULL;
+	if (!c->payload || !c->sums)
+		a->sum = NULL;
 	a->payload = c->payload ? (uint8_t *)image + i.used : NULL;
 }
 
@@ -312,6 +315,8 @@ static void copy_tables(struct nand_array *dst, const struct nand_array *src)
 	memcpy(dst->oob, src->oob, pages * g->oob_kept);
 	if (src->payload)
 		memcpy(dst->fill, src->fill, pages);
+	if (src->sum)
+		memcpy(dst->sum, src->sum, pages * sizeof(*dst->sum));
 }
 
 void nand_array_copy(struct nand_array *dst, const struct nand_array *src)

@@ -326,6 +326,8 @@ struct nand_stats {
 	/* Erases per page: AEP = page_erases / pages, VEP = page_erases_sq / pages - AEP^2. */
 	uint64_t page_erases;		/* sum over all pages, */
 	uint64_t page_erases_sq;	/* and of the squares */
+	/* Reads of pages whose checksum is wrong, since init: the drive's file was damaged. */
+	uint64_t damaged;
 };
 
 struct nand;

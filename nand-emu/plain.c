@@ -105,7 +105,9 @@ static inline bool read_allowed(const struct nand_array *a, uint64_t now_ns,
 	    c->ecc_words != NAND_WHOLE_PAGE || !die_free(&a->die[die], now_ns))
 		return false;
 	k = cell_get(a, c->ppn.v);
-	return k == CELL_GOOD || k == CELL_FILL;
+	if (k != CELL_GOOD && k != CELL_FILL)
+		return false;
+	return SSD_LIKELY(!a->sum) || page_matches(a, c->ppn.v, true);
 }
 
 void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c)

@@ -9,6 +9,7 @@
 #include "closest.h"
 #include "ctl.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -175,6 +176,7 @@ static int run(struct ctl *c, char **words)
 	size_t i;
 	int result;
 
+	assert(c->ops);		/* parse() chose them */
 	if (!words[0])
 		return ctl_fail(CTL_USAGE, "no COMMAND: give one, or see --help");
 	for (i = 0; i < NCOMMANDS && strcmp(words[0], commands[i].name); i++)

@@ -134,6 +134,9 @@ int text_counters(struct ctl *c, char **words)
 	       " programs and %" PRIu64 " erases failed, %" PRIu64 " blocks retired\n", a[SLATE_NAND_uncorrectable],
 	       a[SLATE_NAND_corrected], a[SLATE_NAND_retries], a[SLATE_NAND_program_fails],
 	       a[SLATE_NAND_erase_fails], f[SLATE_FTL_retired_blocks]);
+	if (a[SLATE_NAND_damaged])
+		printf("drive file %" PRIu64 " reads of pages that do not match their checksums: it is damaged\n",
+		       a[SLATE_NAND_damaged]);
 	printf("unwritten  %" PRIu64 " reads of %" PRIu64 " units that were never written\n",
 	       f[SLATE_FTL_unwritten_reads], f[SLATE_FTL_unwritten_units]);
 	print_violations(&n, &d);

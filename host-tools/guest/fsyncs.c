@@ -296,10 +296,12 @@ static bool between(const struct file *before, const struct file *after, ssize_t
 {
 	if (got != (ssize_t)before->bytes && got != (ssize_t)after->bytes)
 		return false;
-	for (ssize_t i = 0; i < got; i++)
-		if (scratch[i] != after->data[i] && (i < (ssize_t)before->bytes ? scratch[i] != before->data[i] :
-						     scratch[i] != 0))
+	for (ssize_t i = 0; i < got; i++) {
+		uint8_t was = i < (ssize_t)before->bytes ? before->data[i] : 0;
+
+		if (scratch[i] != after->data[i] && scratch[i] != was)
 			return false;
+	}
 	return true;
 }
 
@@ -367,6 +369,12 @@ static void copy(struct model *to, const struct model *from)
 	}
 }
 
+static void drop(struct model *m)
+{
+	for (int i = 0; i < NAMES; i++)
+		free(m->file[i].data);
+}
+
 static void check(const char *dir, uint64_t seed, int worker, unsigned long done)
 {
 	struct model before, after;
@@ -382,6 +390,7 @@ static void check(const char *dir, uint64_t seed, int worker, unsigned long done
 	if (chdir(path)) {
 		if (done)
 			complain(worker, path, "is not there");
+		drop(&before);
 		return;
 	}
 	copy(&after, &before);
@@ -392,6 +401,8 @@ static void check(const char *dir, uint64_t seed, int worker, unsigned long done
 	if (op.kind == RENAME)
 		check_rename(worker, &before, &op);
 	check_others(worker);
+	drop(&before);
+	drop(&after);
 	if (chdir("/"))
 		die("/");
 }

@@ -147,7 +147,7 @@ lay_out()
 	ln -sf "$repo/tests/kunit/blk.c" "$tree/slate_blk_kunit.c"
 	link "$repo"/ftl/*.c "$tree/ftl"
 	link "$repo"/nand-emu/*.c "$tree/nand-emu"
-	rm -f "$tree"/nand-emu/port_{md5,user}.c
+	rm -f "$tree"/nand-emu/port_{crc,md5,user}.c
 	link "$repo"/tests/core/*.c "$tree/tests"
 	link "$source"/*.[ch] "$tree/kunit"
 	mkdir -p "$tree/include"

@@ -4,7 +4,7 @@
  *
  * Creating a drive writes the head last: until drive_file_complete() the magic
  * is missing, and a file without it is refused (or, when this process made it,
- * removed).
+ * removed). The head is there twice, and nothing changes either later.
  */
 #define _GNU_SOURCE
 #include "drive_file.h"
@@ -25,7 +25,7 @@
 extern const struct ftl_ops superblock_ftl_ops;
 
 static const char magic[8] = "SLATE\r\n\x1a";
-#define VERSION 1u
+#define VERSION 2u
 #define SETTINGS_AT 1024u
 #define SETTINGS_BYTES (DRIVE_FILE_HEAD_BYTES - SETTINGS_AT - 4)
 #define FIELDS 25u
@@ -111,6 +111,11 @@ static int fail(char *err, int result, const char *fmt, ...)
 	return result;
 }
 
+static bool sound(const struct head *h)
+{
+	return !memcmp(h->magic, magic, sizeof(magic)) && head_crc(h) == h->crc;
+}
+
 /* Is it a whole, sound drive file? */
 static int check_head(const char *path, int fd, const struct head *h, char *err)
 {
@@ -123,24 +128,58 @@ static int check_head(const char *path, int fd, const struct head *h, char *err)
 		return fail(err, SSD_E_NOFORMAT, "%s: has format %u, this program reads %u: make the "
 			    "drive anew", path, h->version, VERSION);
 	if (head_crc(h) != h->crc)
-		return fail(err, SSD_E_CORRUPT, "%s: its head is damaged (checksum): restore it from a "
-			    "copy", path);
-	if (fstat(fd, &st) || (uint64_t)st.st_size != DRIVE_FILE_HEAD_BYTES + h->image_bytes)
+		return fail(err, SSD_E_CORRUPT, "%s: its head and the copy of it are damaged (checksum): "
+			    "restore it from a copy", path);
+	if (fstat(fd, &st) || (uint64_t)st.st_size != DRIVE_FILE_IMAGE_AT + h->image_bytes)
 		return fail(err, SSD_E_CORRUPT, "%s: has %lld bytes instead of %llu: it was cut or "
 			    "grew; restore it from a copy", path, (long long)st.st_size,
-			    (unsigned long long)(DRIVE_FILE_HEAD_BYTES + h->image_bytes));
+			    (unsigned long long)(DRIVE_FILE_IMAGE_AT + h->image_bytes));
 	return SSD_OK;
 }
 
-static int read_head(const char *path, int fd, struct head *h, char *err)
-{
-	ssize_t got = pread(fd, h, sizeof(*h), 0);
+enum { HEAD, COPY, HEADS };
 
-	if (got < 0)
-		return fail(err, SSD_E_INVAL, "%s: cannot be read: %s", path, strerror(errno));
-	if ((size_t)got < sizeof(*h))
-		memset((char *)h + got, 0, sizeof(*h) - (size_t)got);
+/* Zeroes where the file is too short, or cannot be read; then errno says why, else it is 0. */
+static void read_one(int fd, struct head *h, uint32_t which)
+{
+	ssize_t got;
+
+	errno = 0;
+	got = pread(fd, h, sizeof(*h), (off_t)which * DRIVE_FILE_HEAD_BYTES);
+	if (got < (ssize_t)sizeof(*h))
+		memset((char *)h + (got < 0 ? 0 : got), 0, sizeof(*h) - (size_t)(got < 0 ? 0 : got));
+}
+
+/* The head, or else its copy. damaged: which of the two is, HEADS: neither. NULL: do not ask. */
+static int read_head(const char *path, int fd, struct head *h, uint32_t *damaged, char *err)
+{
+	struct head copy;
+	int why;
+
+	read_one(fd, h, HEAD);
+	why = errno;
+	read_one(fd, &copy, COPY);
+	if (damaged)
+		*damaged = !sound(h) ? HEAD : sound(&copy) && !memcmp(h, &copy, sizeof(copy)) ? HEADS : COPY;
+	if (!sound(h) && sound(&copy))
+		*h = copy;
+	else if (why)
+		return fail(err, SSD_E_INVAL, "%s: cannot be read: %s", path, strerror(why));
 	return check_head(path, fd, h, err);
+}
+
+/* The file has been opened by the one head: write the other anew, unless it must stay as it is. */
+static void mend_head(const struct drive_file *f, const char *path, const struct head *h, uint32_t damaged)
+{
+	if (damaged == HEADS)
+		return;
+	fprintf(stderr, "slate: drive file %s: %s; %s. Check the disk, and keep a copy of the file\n", path,
+		damaged == HEAD ? "its head is damaged (checksum), and the copy of the head is used instead" :
+		"the copy of its head is damaged (checksum)",
+		f->ephemeral ? "it is left as it is, because the file is opened as ephemeral" :
+		"the damaged one has been written anew from the other");
+	if (!f->ephemeral)
+		memcpy((char *)f->map + (size_t)damaged * DRIVE_FILE_HEAD_BYTES, h, sizeof(*h));
 }
 
 int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES])
@@ -153,7 +192,7 @@ int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES]
 	if (fd < 0)
 		return fail(err, SSD_E_INVAL, "%s: %s; give a profile too to make a new drive", path,
 			    strerror(errno));
-	result = read_head(path, fd, &h, err);
+	result = read_head(path, fd, &h, NULL, err);
 	close(fd);
 	if (result)
 		return result;
@@ -294,12 +333,13 @@ static int try_open(struct drive_file *f, const char *path, const struct profile
 		    const char *settings, char *err)
 {
 	struct head h;
-	uint64_t bytes = DRIVE_FILE_HEAD_BYTES + nand_array_image_bytes(&p->array);
+	uint32_t damaged = HEADS;
+	uint64_t bytes = DRIVE_FILE_IMAGE_AT + nand_array_image_bytes(&p->array);
 	const char *why;
 	int result = open_and_lock(f, path, err);
 
 	if (!result && !f->fresh)
-		result = read_head(path, f->fd, &h, err);
+		result = read_head(path, f->fd, &h, &damaged, err);
 	if (!result && !f->fresh)
 		result = match(path, &h, p, err);
 	if (!result)
@@ -311,6 +351,8 @@ static int try_open(struct drive_file *f, const char *path, const struct profile
 	if (!result && !f->fresh && nand_array_check_image(&p->array, drive_file_image(f), &why))
 		result = fail(err, SSD_E_CORRUPT, "drive file %s: what it holds contradicts itself: %s; "
 			      "restore it from a copy", path, why);
+	if (!result && !f->fresh)
+		mend_head(f, path, &h, damaged);
 	if (!result && f->fresh) {
 		struct head *to = f->map;
 
@@ -336,13 +378,13 @@ int drive_file_open(struct drive_file *f, const char *path, bool ephemeral,
 
 void *drive_file_image(const struct drive_file *f)
 {
-	return (char *)f->map + DRIVE_FILE_HEAD_BYTES;
+	return (char *)f->map + DRIVE_FILE_IMAGE_AT;
 }
 
 void drive_file_discard(struct drive_file *f, uint64_t offset, uint64_t bytes)
 {
-	uint64_t page = 4096, from = (DRIVE_FILE_HEAD_BYTES + offset + page - 1) / page * page;
-	uint64_t to = (DRIVE_FILE_HEAD_BYTES + offset + bytes) / page * page;
+	uint64_t page = 4096, from = (DRIVE_FILE_IMAGE_AT + offset + page - 1) / page * page;
+	uint64_t to = (DRIVE_FILE_IMAGE_AT + offset + bytes) / page * page;
 
 	drive_file_unreserve(f, offset, bytes);
 	/*
@@ -363,7 +405,8 @@ void drive_file_complete(struct drive_file *f)
 		return;
 	whole = *h;
 	memcpy(whole.magic, magic, sizeof(magic));
-	h->crc = head_crc(&whole);
+	whole.crc = h->crc = head_crc(&whole);
+	h[COPY] = whole;
 	__asm__ volatile("" ::: "memory");	/* the magic last: it says that all is there */
 	memcpy(h->magic, magic, sizeof(magic));
 	f->fresh = false;

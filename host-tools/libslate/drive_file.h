@@ -3,7 +3,7 @@
  * drive_file.h - a drive that is a file: its head, and the mapping. The format is
  * in SPEC.md.
  *
- * The file is the array's image behind a head, sparse, mapped shared: what the
+ * The file is the array's image behind a head and its copy, sparse, mapped shared: what the
  * array writes is in the page cache at once, so that a process killed at any
  * instruction leaves what it had done. It is locked while it is open: one
  * writer, or any number of ephemeral readers, which see it copy-on-write.
@@ -15,10 +15,11 @@
 #include "slate.h"
 
 #define DRIVE_FILE_HEAD_BYTES 16384u
+#define DRIVE_FILE_IMAGE_AT (2 * DRIVE_FILE_HEAD_BYTES)	/* behind the head and its copy */
 
 struct drive_file {
 	int fd;			/* -1: none */
-	void *map;		/* the head; the image follows */
+	void *map;		/* the head and its copy; the image follows */
 	size_t bytes;
 	bool fresh;		/* blank: to be made by this open */
 	bool created;		/* there was no such file before */
@@ -35,7 +36,7 @@ struct drive_file {
 };
 
 /*
- * The settings of the drive in a file, as a NULL-terminated list of
+ * The settings of the drive in a file (from the copy of its head, if that is damaged), as a NULL-terminated list of
  * "section.key=value" for profile_load(), to be freed with free(). The file is
  * not locked.
  */
@@ -44,7 +45,9 @@ int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES]
  * Map the drive of profile p in path; a file that does not exist (or is empty) becomes a
  * blank drive, unless it would be ephemeral. settings: what profile_print() says.
  * An existing file must have p's geometry. Afterwards the image is at
- * drive_file_image(). On failure nothing stays open, and the file is as it was.
+ * drive_file_image(). If one of its two heads is damaged, it opens by the other, and says so on
+ * stderr; unless ephemeral, the damaged one is written anew. On failure nothing stays open, and the
+ * file is as it was.
  */
 int drive_file_open(struct drive_file *f, const char *path, bool ephemeral,
 		    const struct profile *p, const char *settings,

@@ -96,7 +96,7 @@ int drive_file_room_init(struct drive_file *f, const struct profile *p)
 	struct statfs fs;
 
 	f->rooms = !f->ephemeral || (!fstatfs(f->fd, &fs) && (uint64_t)fs.f_type == TMPFS_MAGIC);
-	f->payload_at = DRIVE_FILE_HEAD_BYTES + nand_array_table_bytes(&p->array);
+	f->payload_at = DRIVE_FILE_IMAGE_AT + nand_array_table_bytes(&p->array);
 	if (!p->array.payload || !f->rooms) {
 		f->rooms = false;
 		return f->ephemeral ? 0 : allocate(f, 0, f->payload_at);
@@ -181,7 +181,7 @@ static void reserve_page(struct drive_file *f, uint64_t offset, uint64_t bytes)
 
 void drive_file_reserve(struct drive_file *f, uint64_t offset)
 {
-	uint64_t at = DRIVE_FILE_HEAD_BYTES + offset, pb = (at - f->payload_at) / f->pb_bytes;
+	uint64_t at = DRIVE_FILE_IMAGE_AT + offset, pb = (at - f->payload_at) / f->pb_bytes;
 	uint64_t from = (f->payload_at + pb * f->pb_bytes) / HOST_PAGE * HOST_PAGE;
 	uint64_t to = f->payload_at + (pb + 1) * f->pb_bytes;
 	int why = ENOSPC;
@@ -202,7 +202,7 @@ void drive_file_reserve(struct drive_file *f, uint64_t offset)
 
 void drive_file_unreserve(struct drive_file *f, uint64_t offset, uint64_t bytes)
 {
-	uint64_t first = DRIVE_FILE_HEAD_BYTES + offset - f->payload_at;
+	uint64_t first = DRIVE_FILE_IMAGE_AT + offset - f->payload_at;
 
 	if (!f->rooms)
 		return;

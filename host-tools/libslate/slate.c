@@ -248,6 +248,18 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 	return result;
 }
 
+/* Reads are told of by their errors and by the counter; what a mount could not read, by this alone. */
+static void tell_damage(const struct slate_dev *d)
+{
+	struct nand_stats s;
+
+	d->nand->ops->get_stats(d->nand, &s);
+	if (s.damaged)
+		fprintf(stderr, "slate: drive file %s: %llu reads of its mount met a page that does not match its "
+			"checksum: the file was damaged, and data of these pages is lost, or older; restore the "
+			"file from a copy\n", d->path, (unsigned long long)s.damaged);
+}
+
 static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 {
 	const struct nand_hooks hooks = hooks_of(d, NULL);
@@ -263,8 +275,10 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	else
 		plant_bad_blocks(d);
 	result = slate_mount(d, &d->skipped_ns);
-	if (!result && d->was_there)
+	if (!result && d->was_there) {
 		slate_note_mount(d, 0, d->skipped_ns);
+		tell_damage(d);
+	}
 	if (result)
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: the drive does not mount: %s", p->name,
 			 ssd_strerror(result));
@@ -404,6 +418,7 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	d->power.on = true;
 	d->power.planned_ns = d->cut_ns = d->series_ns = UINT64_MAX;
 	result = load_profile(d, o, err);
+	d->profile.array.sums = o->backing && d->profile.array.payload;
 	if (!result)
 		result = need_ftl(&d->profile, err);
 	if (!result)
@@ -497,6 +512,7 @@ static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io)
 
 	if (io.op == FTL_WRITE && !drive_file_has_room(&d->file))
 		return SSD_E_NOSPC;
+	/* cppcheck-suppress autoVariables ; it is NULL again before this returns */
 	d->own_io = &mine;
 	d->own_done = false;
 	d->own_version++;

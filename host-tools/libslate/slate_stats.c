@@ -90,6 +90,7 @@ static void add_stats(struct slate_stats *to, const struct slate_stats *from)
 	to->nand.erase_count_sum = levels.erase_count_sum;
 	to->nand.page_erases = levels.page_erases;
 	to->nand.page_erases_sq = levels.page_erases_sq;
+	to->nand.damaged = levels.damaged;
 }
 
 static void since_mark(const struct slate_dev *d, struct slate_stats *out)

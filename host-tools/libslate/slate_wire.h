@@ -121,7 +121,7 @@ struct slate_log_identity {		/* 256 bytes, then settings, then knobs */
 	X(suspends, suspends) X(disturbs, disturbs) X(disturb_lost, disturb_lost) \
 	X(paired_lost, paired_lost) X(programmed_pages, programmed_pages) \
 	X(erase_count_max, erase_count_max) X(erase_count_sum, erase_count_sum) \
-	X(page_erases, page_erases) X(page_erases_sq, page_erases_sq)
+	X(page_erases, page_erases) X(page_erases_sq, page_erases_sq) X(damaged, damaged)
 
 #define SLATE_OP_ID(name, field) SLATE_OP_##name,
 #define SLATE_FTL_ID(name, field) SLATE_FTL_##name,

@@ -10,6 +10,7 @@
  */
 #include "load.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -125,6 +126,7 @@ void command_prepare(struct load *l, struct slot *s)
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&l->ring);
 		uint64_t left = s->row.bytes - at;
 
+		assert(sqe);		/* the ring has an entry for each part of each slot */
 		if (l->dev.passthrough)
 			prepare_nvme(l, s, sqe, at, left < part ? left : part);
 		else

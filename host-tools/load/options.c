@@ -167,7 +167,7 @@ int load_options_parse(struct load_options *o, int argc, char **argv)
 		}
 		if (c == '?')
 			return load_fail(LOAD_USAGE, "%s", closest_complaint(long_options, argv[optind - 1], why));
-		if (c < TRACE_OPT)
+		if (c >= 256 && c < OPT_HELP)
 			seen[c - 256] = true;
 		if (!take_option(o, c, optarg, err))
 			return load_fail(LOAD_USAGE, "%s", err);

@@ -347,6 +347,7 @@ static void put_nand(json_t *root, const struct slate_stats *st)
 	put(o, "disturbs", n->disturbs);
 	put(o, "disturb_lost", n->disturb_lost);
 	put(o, "programmed_pages", n->programmed_pages);
+	put(o, "damaged", n->damaged);
 	put(o, "violations", violations);
 }
 
@@ -657,12 +658,11 @@ static int write_file(json_t *root, const char *path)
 {
 	struct stat st;
 	bool own = stat(path, &st) || S_ISREG(st.st_mode), bad;
-	char *target;
+	char *target = NULL;
+	int len = asprintf(&target, own ? "%s.part" : "%s", path);
 	FILE *out;
 
-	if (asprintf(&target, own ? "%s.part" : "%s", path) < 0)
-		target = NULL;
-	SSD_ASSERT(target);
+	SSD_ASSERT(len > 0);
 	out = fopen(target, "we");
 	bad = !out || dump(root, out);
 	if (out)

@@ -245,6 +245,7 @@ void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *b
 
 		if (q->op == FTL_WRITE) {
 			content_of(q, first + i, words);
+			SSD_ASSERT(bytes);	/* only a read may do without */
 			memcpy(bytes, words, sizeof(words));
 		} else {
 			memcpy(words, bytes ? (const void *)bytes : zeroes, sizeof(words));

@@ -21,7 +21,7 @@ PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "lin
 SOURCES = ("host", "gc", "wl", "meta", "backup")
 NAND_OPS = ("read", "program", "erase", "copyback")
 # What the array holds at the end of an interval; all else is counted within it.
-LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq")
+LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq", "damaged")
 LABEL_BYTES = 16
 LATE_US = (1, 10, 100)
 SUB_BUCKETS = 1024  # of a latency histogram in each octave: hist.h, and the guest's fio

@@ -15,8 +15,9 @@ from . import units
 from .errors import SlateError
 
 MAGIC = b"SLATE\r\n\x1a"
-VERSION = 1
+VERSION = 2
 HEAD_BYTES = 16384
+IMAGE_AT = 2 * HEAD_BYTES  # behind the head and its copy
 SETTINGS_AT = 1024
 _CHUNK = 1 << 20
 _SHAPE = (
@@ -49,9 +50,9 @@ class DriveFile:
         return self.image_bytes - (payload if self.value("ftl.payload") == "yes" else 0)
 
     def sha256_of_tables(self) -> str:
-        """Of the head and the tables: every write leaves a trace in them."""
+        """Of the heads and the tables: every write leaves a trace in them."""
         digest = hashlib.sha256()
-        left = HEAD_BYTES + self.table_bytes
+        left = IMAGE_AT + self.table_bytes
         with open(self.path, "rb") as file:
             while left and (data := file.read(min(left, _CHUNK))):
                 digest.update(data)
@@ -63,7 +64,7 @@ class DriveFile:
         status = os.stat(self.path)
         lines = [
             f"{self.path}: {units.size(status.st_size)}, of which {units.size(status.st_blocks * 512)} on disk",
-            f"format {VERSION}: head {units.size(HEAD_BYTES)}, tables {units.size(self.table_bytes)}, "
+            f"format {VERSION}: head and copy {units.size(IMAGE_AT)}, tables {units.size(self.table_bytes)}, "
             f"pages {units.size(self.image_bytes - self.table_bytes)}",
             *self.settings,
         ]
@@ -79,16 +80,22 @@ def unfinished(path: Path) -> bool:
         return False
 
 
+def _sound(head: bytes) -> bool:
+    return head.startswith(MAGIC) and zlib.crc32(head[:-4]) == struct.unpack_from("<I", head, HEAD_BYTES - 4)[0]
+
+
 def read(path: Path) -> DriveFile:
-    """The head, checked as libslate checks it."""
+    """The head, or its copy if the head is damaged, checked as libslate checks it."""
     try:
         with open(path, "rb") as file:
-            head = file.read(HEAD_BYTES)
+            head, copy = (file.read(HEAD_BYTES) for _ in range(2))
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
         raise SlateError(
             f"{path}: {(error.strerror or str(error)).lower()}", "name a file that 'slate age' made"
         ) from None
+    if len(copy) == HEAD_BYTES and not _sound(head) and _sound(copy):
+        head = copy
     if not head.startswith(MAGIC) or len(head) < HEAD_BYTES:
         raise SlateError(
             f"{path}: is no drive file (or its making was interrupted)", "name another, or delete it"
@@ -96,11 +103,11 @@ def read(path: Path) -> DriveFile:
     version, _, image_bytes = struct.unpack_from("<IIQ", head, len(MAGIC))
     if version != VERSION:
         raise SlateError(f"{path}: has format {version}, this program reads {VERSION}", "make the drive anew")
-    if zlib.crc32(head[:-4]) != struct.unpack_from("<I", head, HEAD_BYTES - 4)[0]:
-        raise SlateError(f"{path}: its head is damaged (checksum)", "restore it from a copy")
-    if size != HEAD_BYTES + image_bytes:
+    if not _sound(head):
+        raise SlateError(f"{path}: its head and the copy of it are damaged (checksum)", "restore it from a copy")
+    if size != IMAGE_AT + image_bytes:
         raise SlateError(
-            f"{path}: has {size} bytes instead of {HEAD_BYTES + image_bytes}: it was cut or grew",
+            f"{path}: has {size} bytes instead of {IMAGE_AT + image_bytes}: it was cut or grew",
             "restore it from a copy",
         )
     text = head[SETTINGS_AT : HEAD_BYTES - 4].split(b"\0", 1)[0].decode(errors="replace")

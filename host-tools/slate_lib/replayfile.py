@@ -137,6 +137,7 @@ def device(raw: Json) -> Json:
     ftl = {name: raw[section][key] for section, keys in _FTL.items() for key, name in keys.items()}
     ftl |= {dashed(key): raw["reduction"][key] for key in _REDUCTION if raw["reduction"]}
     nand = {dashed(key): raw["nand"][key] for key in _NAND} | {dashed(key): raw["wear"][key] for key in _WEAR}
+    nand["damaged"] = raw["nand"].get("damaged", 0)  # results of before there was the counter
     return {
         "capacity": raw["capacity_bytes"],
         "profile": raw["drive"],

@@ -23,6 +23,7 @@ MEDIA = (
     ("retries", "retries"),
     ("uncorrectable", "uncorrectable"),
     ("paired-lost", "pages lost with a torn upper page"),
+    ("damaged", "reads of damaged pages of the drive file"),
 )
 ABILITIES = (
     ("partial-erases", "partial erases"),

@@ -64,6 +64,11 @@ def _media(total: Account) -> list[str]:
     found = []
     for key, what in (
         ("uncorrectable", "reads were uncorrectable"),
+        (
+            "damaged",
+            "reads since the drive was opened met pages that do not match their checksums: the drive "
+            "file was damaged; restore it from a copy",
+        ),
         ("program-fails", "page programs failed"),
         ("erase-fails", "block erases failed"),
     ):

@@ -126,7 +126,7 @@ static const char *stat_name(size_t i)
 	NAME(user_read_bytes) NAME(lower_reads) NAME(suspends)
 	NAME(disturbs) NAME(disturb_lost) NAME(paired_lost) NAME(corrected) NAME(retries)
 	NAME(programmed_pages) NAME(erase_count_max) NAME(erase_count_sum) NAME(page_erases)
-	NAME(page_erases_sq)
+	NAME(page_erases_sq) NAME(damaged)
 #undef NAME
 	return "stats ?";
 }

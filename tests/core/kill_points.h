@@ -117,7 +117,7 @@ static void config(uint32_t dies, uint32_t planes, uint32_t bits)
 	c.timing.suspends_max = 2;
 	c.physics.seed = 1;
 	c.physics.disturb_tolerance = 1;
-	c.payload = true;
+	c.payload = c.sums = true;
 }
 
 static void *shared(size_t bytes)

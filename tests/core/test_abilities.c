@@ -251,6 +251,38 @@ static void r10_copyback(void)
 }
 
 /* Lost data stay lost. */
+/* Something changes a page's byte behind the array's back; checksums are not computed anew. */
+static void damage_travels_with_a_copyback(void)
+{
+	struct nand_array_config c = plain();
+	struct nand_stats st;
+	struct nand_cmd b, r;
+
+	c.geo.copyback = c.sums = true;
+	start(&c);
+	memset(data, 0xa5, sizeof(data));
+	data[7] = 1;
+	EXPECT_EQ(run(cmd(NAND_PROGRAM, 0, 0)), NAND_OK);
+	EXPECT_EQ(run(cmd(NAND_READ, 0, 0)), NAND_OK);
+	((uint8_t *)t.image)[nand_array_table_bytes(&c) + 4095] ^= 1;	/* of page 0 */
+	b = cmd(NAND_COPYBACK, 7, 0);
+	b.from = geo_ppn(&c.geo, (pbn_t){ 0 }, 0);
+	EXPECT_EQ(run(b), NAND_OK);
+	r = cmd(NAND_READ, 7, 0);
+	EXPECT_EQ(submit(&r, 1), NAND_UNCORR);
+	EXPECT(!r.page);
+	EXPECT_EQ(r.done_ns - now, CMD + READ + XFER);		/* as every read */
+	now = r.done_ns;
+	((uint8_t *)t.image)[nand_array_table_bytes(&c) + 4095] ^= 1;
+	EXPECT_EQ(run(cmd(NAND_READ, 0, 0)), NAND_OK);
+	r.ecc_words = NAND_OOB_ONLY;
+	EXPECT_EQ(run(r), NAND_OK);				/* it has a checksum of its own */
+	t.n->ops->get_stats(t.n, &st);
+	EXPECT_EQ(st.damaged, 1);
+	EXPECT_EQ(st.uncorrectable, 1);
+	test_array_free(&t);
+}
+
 static void a_copyback_of_nothing_readable(void)
 {
 	struct nand_array_config c = plain();
@@ -752,6 +784,7 @@ int main(void)
 	RUN(r7_sub_pages);
 	RUN(r9_torn_partial_block);
 	RUN(r10_copyback);
+	RUN(damage_travels_with_a_copyback);
 	RUN(a_copyback_of_nothing_readable);
 	RUN(r11_one_shot);
 	RUN(a_read_suspends_an_erase);

@@ -2,7 +2,8 @@
 /*
  * Drive files in which numbers are wrong. Each is refused with a sentence that names what is
  * wrong, and stays as it was; or it opens, all of it can be read, and what the host wrote
- * is there. No number ends the program.
+ * is there. No number ends the program. A byte of a page, of its spare area or of their checksums
+ * is an error of the reads that meet it.
  *
  * tests/fuzz/fuzz_drive.c tries numbers at random.
  */
@@ -14,12 +15,12 @@
 
 #include "array_impl.h"
 #include "drive_file.h"
-#include "slate.h"
+#include "slate_control.h"
 #include "slate_power.h"
-#include "test.h"
 
 #define UNIT 4096u
 #define UNITS 768u
+#include "file_host.h"
 
 static const char shape[] =
 	"[geometry]\nchannels=2\nchips_per_channel=1\ndies_per_chip=1\nplanes_per_die=2\n"
@@ -51,103 +52,10 @@ static const struct kind {
 enum { PAGE, PARITY, RTF, FLEX, NFTL, SUPERBLOCK, DAC };
 
 static char dir[] = "/tmp/slate-damage-XXXXXX", path[64], ini[64];
-static struct slate_dev *dev;
-static uint32_t version[UNITS];
-static uint8_t page[UNIT];
-static char err[SLATE_ERR_BYTES];
-static uint64_t now;
-static bool finished, assert_in_copy;
-
-/* ---- a drive ------------------------------------------------------------------- */
-
-static void content(uint32_t unit, uint32_t v)
-{
-	uint64_t s = ((uint64_t)v << 32 | unit) + 1;
-
-	for (uint32_t i = 0; i < UNIT / 8; i++) {
-		uint64_t w = v ? rnd(&s) : 0;
-
-		memcpy(page + 8 * i, &w, 8);
-	}
-}
-
-static void on_done(void *opaque, struct ftl_io *io)
-{
-	(void)opaque, (void)io;
-	finished = true;
-}
-
-static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
-{
-	(void)opaque;
-	SSD_ASSERT(!assert_in_copy);
-	if (io->op == FTL_WRITE)
-		memcpy(buf, page + at, len);
-	else if (buf)
-		memcpy(page + at, buf, len);
-	else
-		memset(page + at, 0, len);
-}
-
-static int open_drive(const char *from, bool ephemeral, const char *const *more)
-{
-	const struct ftl_host host = { on_done, on_copy, NULL };
-	struct slate_options o = { .profile = from, .overrides = more, .backing = path,
-				   .ephemeral = ephemeral };
-
-	now = 0;
-	*err = 0;
-	return slate_open(&o, &host, &dev, err);
-}
-
-static int io(enum ftl_op op, uint32_t unit)
-{
-	struct ftl_io i = { .op = op, .offset = (uint64_t)unit * UNIT, .bytes = op == FTL_FLUSH ? 0 : UNIT };
-
-	finished = false;
-	slate_submit(dev, now, &i);
-	while (!finished) {
-		uint64_t next = slate_step(dev, now);
-
-		if (finished)
-			break;
-		if (next == FTL_IDLE) {
-			printf("a request never ends\n");
-			exit(1);
-		}
-		now = next;
-	}
-	if (i.done_ns > now)
-		now = i.done_ns;
-	return i.status;
-}
-
-static int write_unit(uint32_t unit, uint32_t v)
-{
-	int status;
-
-	content(unit, v);
-	status = io(FTL_WRITE, unit);
-	if (status == SSD_OK)
-		version[unit] = v;
-	return status;
-}
-
-static void all_is_there(void)
-{
-	uint8_t is[UNIT];
-
-	for (uint32_t u = 0; u < UNITS; u++) {
-		EXPECT_EQ(io(FTL_READ, u), SSD_OK);
-		memcpy(is, page, UNIT);
-		content(u, version[u]);
-		EXPECT(!memcmp(is, page, UNIT));
-	}
-}
 
 static void opens(void)
 {
-	if (!open_drive(NULL, false, NULL))
+	if (!open_drive(path, NULL, false, NULL))
 		return;
 	printf("is refused: %s\n", err);
 	exit(1);
@@ -158,8 +66,8 @@ static void make_drive(size_t kind)
 	uint64_t s = kind + 1;
 
 	unlink(path);
-	memset(version, 0, sizeof(version));
-	if (open_drive(ini, false, kinds[kind].more)) {
+	memset(written, 0, sizeof(written));
+	if (open_drive(path, ini, false, kinds[kind].more)) {
 		printf("%s\n", err);
 		exit(1);
 	}
@@ -186,7 +94,17 @@ static void look(size_t kind)
 	map_bytes = (size_t)st.st_size;
 	map = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	image_look(&is, &p.array, map + DRIVE_FILE_HEAD_BYTES);
+	p.array.sums = true;
+	image_look(&is, &p.array, map + DRIVE_FILE_IMAGE_AT);
+	is.payload = map + DRIVE_FILE_IMAGE_AT + nand_array_table_bytes(&p.array);
+}
+
+/* Make the checksums of all pages right: as if the array had written what they hold now. */
+static void seal(void)
+{
+	for (uint32_t p = 0; p < is.pages; p++)
+		if (cell_get(&is, p) == CELL_GOOD || cell_get(&is, p) == CELL_FILL)
+			page_seal(&is, p, cell_get(&is, p));
 }
 
 static uint64_t hash(void)
@@ -203,7 +121,7 @@ static uint64_t hash(void)
 static void expect_refusal(const char *says)
 {
 	for (int ephemeral = 0; ephemeral < 2; ephemeral++) {
-		if (!open_drive(NULL, ephemeral, NULL)) {
+		if (!open_drive(path, NULL, ephemeral, NULL)) {
 			printf("opened, expected: %s\n", says);
 			failures++;
 			slate_close(dev);
@@ -236,8 +154,10 @@ static void does_not_mount(void)
 	do {                                                                               \
 		__typeof__(what) kept_ = (what);                                           \
 		(what) = (value);                                                          \
+		seal();                                                                    \
 		check;                                                                     \
 		(what) = kept_;                                                            \
+		seal();                                                                    \
 	} while (0)
 #define WRONG(what, value, says) WRONG_THEN(what, value, refused(says))
 
@@ -263,7 +183,7 @@ static void the_head_is_checked(void)
 	WRONG(is.head->cuts, ~0ull, "more erases or power cuts than there can be");
 	WRONG(is.head->erase_commands, 1ull << 63, "more erases or power cuts than there can be");
 	opens();
-	all_is_there();
+	all_is_there(UNITS);
 	slate_close(dev);
 	munmap(map, map_bytes);
 }
@@ -308,7 +228,7 @@ static void flights_are_checked(void)
 	is.die[0] = die;
 	is.flight[0] = flight;
 	opens();
-	all_is_there();
+	all_is_there(UNITS);
 	slate_close(dev);
 	munmap(map, map_bytes);
 }
@@ -332,7 +252,7 @@ static void blocks_are_checked(void)
 		b = &is.pb[place_of(&is, first_page(false)).pb];
 		WRONG(b->next, by_types ? 8 : 16, "programmed pages are not those that it counts");
 		opens();
-		all_is_there();
+		all_is_there(UNITS);
 		slate_close(dev);
 		munmap(map, map_bytes);
 	}
@@ -354,10 +274,10 @@ static void torn_blocks_that_hold_data(void)
 			is.pb[s].flags |= PB_TORN;
 		munmap(map, map_bytes);
 		opens();
-		all_is_there();
+		all_is_there(UNITS);
 		for (uint32_t u = 0; u < UNITS; u += 3)
 			(void)write_unit(u, 9999);
-		all_is_there();
+		all_is_there(UNITS);
 		slate_close(dev);
 	}
 }
@@ -371,6 +291,7 @@ static void the_last_sequence(void)
 		make_drive(k);
 		look(k);
 		memset(is.oob + first_page(true) * is.c.geo.oob_kept + kinds[k].seq_at, 0xff, 5);
+		seal();
 		if (kinds[k].refuses_last) {
 			does_not_mount();
 		} else {
@@ -395,7 +316,7 @@ static void spare_areas_are_checked(void)
 	WRONG_THEN(oob[10], 0x7f, does_not_mount());	/* LPN */
 	WRONG_THEN(oob[15], 0xff, does_not_mount());	/* a version from the future */
 	opens();
-	all_is_there();
+	all_is_there(UNITS);
 	slate_close(dev);
 	munmap(map, map_bytes);
 }
@@ -417,9 +338,253 @@ static void parity_pages_are_checked(void)
 		WRONG_THEN(oob[36], 0x7f, does_not_mount());	/* pages that are lost */
 		WRONG_THEN(oob[4], 0xff, does_not_mount());	/* its number */
 		memcpy(is.oob + first_page(true) * is.c.geo.oob_kept, oob, is.c.geo.oob_kept);
+		seal();
 		does_not_mount();		/* among pages of the log */
 		munmap(map, map_bytes);
 	}
+}
+
+/* ---- bytes of pages, of their spare areas and of the checksums -------------------------------- */
+
+static char *said;			/* on stderr, since listen() */
+static int heard = -1, was = -1;
+
+static void listen(void)
+{
+	heard = memfd_create("stderr", 0);
+	was = dup(2);
+	dup2(heard, 2);
+}
+
+static void hear(void)
+{
+	off_t len;
+
+	fflush(stderr);
+	dup2(was, 2);
+	close(was);
+	len = lseek(heard, 0, SEEK_END);
+	free(said);
+	said = calloc(1, (size_t)len + 1);
+	EXPECT_EQ(pread(heard, said, (size_t)len, 0), len);
+	close(heard);
+}
+
+/* Opens the drive, and says what it said. */
+static void opens_saying(const char *words)
+{
+	listen();
+	opens();
+	hear();
+	if (!words == !*said && (!words || strstr(said, words)))
+		return;
+	printf("said: %s\nexpected: %s\n", said, words ? words : "nothing");
+	failures++;
+}
+
+static uint64_t damaged(void)
+{
+	struct slate_stats st;
+
+	slate_get_stats(dev, &st);
+	return st.nand.damaged;
+}
+
+/* The pages, in order, that hold a unit's last version: stale ones of before GC, too. */
+static uint32_t pages_of(uint32_t unit, uint32_t *ppn, uint32_t most)
+{
+	uint32_t n = 0;
+
+	content(unit, written[unit]);
+	for (uint32_t p = 0; p < is.pages && n < most; p++)
+		if (cell_get(&is, p) == CELL_GOOD && !memcmp(is.payload + (size_t)p * UNIT, page, UNIT))
+			ppn[n++] = p;
+	return n;
+}
+
+enum what { DATA, CONTENT_SUM, OOB, OOB_SUM, WHATS };
+
+static uint8_t *byte_of(enum what what, uint32_t ppn)
+{
+	switch (what) {
+	case DATA:	  return is.payload + (size_t)ppn * UNIT + ppn * 37 % UNIT;
+	case CONTENT_SUM: return (uint8_t *)&is.sum[ppn].content + ppn % 4;
+	case OOB:	  return is.oob + (size_t)ppn * is.c.geo.oob_kept + ppn % 10;
+	case OOB_SUM:	  return (uint8_t *)&is.sum[ppn].oob + ppn % 4;
+	case WHATS:	  break;
+	}
+	return NULL;
+}
+
+static uint32_t hit;			/* unit */
+
+/* Flip a bit of each page that has the content of unit `hit`; how many they are. */
+static uint32_t damage_unit(size_t kind, enum what what)
+{
+	uint32_t ppn[8], n;
+
+	make_drive(kind);
+	look(kind);
+	for (hit = 100; !written[hit]; hit++)
+		;
+	n = pages_of(hit, ppn, 8);
+	EXPECT(n >= 1);
+	for (uint32_t i = 0; i < n; i++)
+		*byte_of(what, ppn[i]) ^= (uint8_t)(1u << ppn[i] % 8);
+	munmap(map, map_bytes);
+	return n;
+}
+
+static void others_are_there(void)
+{
+	for (uint32_t u = 0; u < UNITS; u++)
+		if (u != hit)
+			EXPECT(holds(u, written[u]));
+}
+
+/*
+ * The unit cannot be read, and nothing else is lost; written again it is whole, now and later. DAC's
+ * mount reads the content of pages: a_damaged_page_is_told().
+ */
+static void damaged_content_is_an_error(void)
+{
+	struct slate_health h;
+
+	for (size_t k = 0; k < DAC; k++)
+		for (enum what what = DATA; what <= CONTENT_SUM; what++) {
+			damage_unit(k, what);
+			opens_saying(NULL);
+			EXPECT_EQ(damaged(), 0);
+			EXPECT_EQ(io(FTL_READ, hit), SSD_E_UNCORR);
+			EXPECT_EQ(damaged(), 1);
+			slate_get_health(dev, &h);
+			EXPECT_EQ(h.media_errors, 1);
+			slate_reset_stats(dev);
+			EXPECT_EQ(damaged(), 1);
+			others_are_there();
+			EXPECT_EQ(damaged(), 1);
+			EXPECT_EQ(write_unit(hit, 9999), SSD_OK);
+			all_is_there(UNITS);
+			EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
+			slate_close(dev);
+			opens();
+			all_is_there(UNITS);
+			slate_close(dev);
+		}
+}
+
+/* Where the mount cannot read the page, the unit is lost, or has an older version; it says so. */
+static void a_damaged_page_is_told(void)
+{
+	for (size_t k = 0; k < NKINDS; k++)
+		for (enum what what = k == DAC ? DATA : OOB; what <= OOB_SUM; what++) {
+			uint32_t n = damage_unit(k, what);
+
+			opens_saying("a page that does not match its checksum");
+			EXPECT(damaged() >= n);
+			others_are_there();
+			EXPECT_EQ(write_unit(hit, 9999), SSD_OK);
+			all_is_there(UNITS);
+			slate_close(dev);
+		}
+}
+
+/* A page's bytes at the place of another, with their checksums. */
+static void a_page_at_another_place(void)
+{
+	uint32_t from, to;
+
+	make_drive(PAGE);
+	look(PAGE);
+	EXPECT_EQ(pages_of(hit, &to, 1), 1);
+	EXPECT_EQ(pages_of(hit + 1, &from, 1), 1);
+	memcpy(is.payload + (size_t)to * UNIT, is.payload + (size_t)from * UNIT, UNIT);
+	is.sum[to].content = is.sum[from].content;
+	munmap(map, map_bytes);
+	opens();
+	EXPECT_EQ(io(FTL_READ, hit), SSD_E_UNCORR);
+	EXPECT(holds(hit + 1, written[hit + 1]));
+	slate_close(dev);
+}
+
+/* A page of one repeated byte has only that byte in the file. */
+static void a_damaged_byte_of_a_filled_page(void)
+{
+	uint32_t hits = 0;
+
+	make_drive(PAGE);
+	opens();
+	memset(page, 0x5a, UNIT);
+	EXPECT_EQ(io(FTL_WRITE, hit), SSD_OK);
+	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
+	slate_close(dev);
+	look(PAGE);
+	for (uint32_t p = 0; p < is.pages; p++)
+		if (cell_get(&is, p) == CELL_FILL && is.fill[p] == 0x5a) {
+			is.fill[p] ^= 1;
+			hits++;
+		}
+	EXPECT_EQ(hits, 1);
+	munmap(map, map_bytes);
+	opens();
+	EXPECT_EQ(io(FTL_READ, hit), SSD_E_UNCORR);
+	EXPECT_EQ(damaged(), 1);
+	slate_close(dev);
+}
+
+/* Of a drive without payload, or not in a file, nothing is kept. */
+static void checksums_are_of_files_with_payload(void)
+{
+	struct profile p;
+	size_t bytes;
+
+	EXPECT_EQ(profile_load(&p, ini, NULL, err), 0);
+	bytes = nand_array_image_bytes(&p.array);
+	p.array.sums = true;
+	EXPECT_EQ(nand_array_image_bytes(&p.array), bytes + 8 * geo_pages(&p.array.geo));
+	p.array.payload = p.array.sums = false;
+	bytes = nand_array_image_bytes(&p.array);
+	p.array.sums = true;
+	EXPECT_EQ(nand_array_image_bytes(&p.array), bytes);
+	EXPECT_EQ(ssd_crc32c("123456789", 9), 0xe3069283u);
+}
+
+/* ---- the head and its copy --------------------------------------------------------------------- */
+
+static void a_damaged_head(void)
+{
+	static const uint32_t places[] = { 0, 8, 30, 2000, DRIVE_FILE_HEAD_BYTES - 1 };
+
+	make_drive(PAGE);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		for (uint32_t which = 0; which < 2; which++) {
+			const char *words = which ? "the copy of its head is damaged" :
+					    "its head is damaged (checksum), and the copy of the head is used instead";
+			uint64_t before;
+
+			look(PAGE);
+			map[which * DRIVE_FILE_HEAD_BYTES + places[i]] ^= 4;
+			before = hash();
+			listen();
+			EXPECT_EQ(open_drive(path, NULL, true, NULL), SSD_OK);
+			slate_close(dev);
+			hear();
+			EXPECT(strstr(said, words) && strstr(said, "left as it is"));
+			EXPECT_EQ(hash(), before);
+			opens_saying(words);
+			EXPECT(strstr(said, "written anew"));
+			all_is_there(UNITS);
+			slate_close(dev);
+			EXPECT(!memcmp(map, map + DRIVE_FILE_HEAD_BYTES, DRIVE_FILE_HEAD_BYTES));
+			munmap(map, map_bytes);
+			opens_saying(NULL);
+			slate_close(dev);
+		}
+	look(PAGE);
+	map[100] ^= 1;
+	map[DRIVE_FILE_HEAD_BYTES + 100] ^= 1;
+	refused("its head and the copy of it are damaged");
+	munmap(map, map_bytes);
 }
 
 /* An assertion on a drive from a file ends the drive; the process goes on. */
@@ -448,7 +613,7 @@ static void an_assertion_ends_the_drive(void)
 		EXPECT(strstr(err, "the drive stays off") != NULL);
 		slate_close(dev);
 		opens();
-		all_is_there();
+		all_is_there(UNITS);
 		slate_close(dev);
 	}
 }
@@ -472,6 +637,12 @@ int main(void)
 	RUN(the_last_sequence);
 	RUN(spare_areas_are_checked);
 	RUN(parity_pages_are_checked);
+	RUN(damaged_content_is_an_error);
+	RUN(a_damaged_page_is_told);
+	RUN(a_page_at_another_place);
+	RUN(a_damaged_byte_of_a_filled_page);
+	RUN(checksums_are_of_files_with_payload);
+	RUN(a_damaged_head);
 	RUN(an_assertion_ends_the_drive);
 	unlink(path);
 	unlink(ini);

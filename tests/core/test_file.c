@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #include "drive_file.h"
-#include "slate.h"
-#include "test.h"
 
 #define UNIT 4096u
 #define UNITS 1200u		/* of the drive, those the test uses */
+#define HEAD 16384		/* bytes of the head, and of its copy */
+#include "file_host.h"
 
 static const char *const shape[] = {
 	"geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
@@ -37,65 +37,6 @@ static const char *const shape[] = {
 };
 
 static char dir[] = "/tmp/slate-file-XXXXXX", path[sizeof(dir) + 16], profile[sizeof(dir) + 16];
-static uint8_t page[UNIT * 8];
-static bool finished;
-static int last_status;
-
-static void on_done(void *opaque, struct ftl_io *io)
-{
-	(void)opaque;
-	finished = true;
-	last_status = io->status;
-}
-
-static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
-{
-	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(buf, page + at, len);
-	else if (buf)
-		memcpy(page + at, buf, len);
-	else
-		memset(page + at, 0, len);
-}
-
-static const struct ftl_host host = { on_done, on_copy, NULL };
-static struct slate_dev *dev;
-static uint64_t now;
-static char err[SLATE_ERR_BYTES];
-
-static int open_it(const char *from, bool ephemeral, const char *const *overrides)
-{
-	struct slate_options o = { .profile = from, .overrides = overrides, .backing = path,
-				   .ephemeral = ephemeral };
-
-	now = 0;
-	*err = 0;
-	return slate_open(&o, &host, &dev, err);
-}
-
-static int io(enum ftl_op op, uint32_t unit, uint32_t count)
-{
-	struct ftl_io i = { .op = op, .offset = (uint64_t)unit * UNIT, .bytes = (uint64_t)count * UNIT };
-
-	finished = false;
-	slate_submit(dev, now, &i);
-	while (!finished) {
-		uint64_t next = slate_step(dev, now);
-
-		if (finished)
-			break;
-		if (next == FTL_IDLE) {
-			printf("a request never ends\n");
-			exit(1);
-		}
-		now = next;
-	}
-	if (i.done_ns > now)
-		now = i.done_ns;
-	return last_status;
-}
-
 static void write_profile(void)
 {
 	const char *section = "";
@@ -113,7 +54,7 @@ static void write_profile(void)
 }
 
 /* Version v of a unit: every word says which and where. */
-static void content(uint32_t unit, uint32_t v, uint8_t *to)
+static void stamp(uint32_t unit, uint32_t v, uint8_t *to)
 {
 	uint32_t *w = (uint32_t *)(void *)to;
 
@@ -159,21 +100,21 @@ static uint64_t disk_bytes(void)
 static void what_was_written_is_there_again(void)
 {
 	unlink(path);
-	if (open_it(profile, false, NULL)) {
+	if (open_drive(path, profile, false, NULL)) {
 		printf("%s\n", err);
 		exit(1);
 	}
 	EXPECT(!slate_was_there(dev));
-	content(7, 1, page);
-	EXPECT_EQ(io(FTL_WRITE, 7, 1), 0);
-	EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+	stamp(7, 1, page);
+	EXPECT_EQ(io(FTL_WRITE, 7), 0);
+	EXPECT_EQ(io(FTL_FLUSH, 0), 0);
 	slate_close(dev);
-	EXPECT_EQ(open_it(NULL, false, NULL), 0);	/* its own settings */
+	EXPECT_EQ(open_drive(path, NULL, false, NULL), 0);	/* its own settings */
 	EXPECT(slate_was_there(dev));
 	EXPECT(!strcmp(slate_profile_name(dev), "file test"));
-	EXPECT_EQ(io(FTL_READ, 7, 1), 0);
+	EXPECT_EQ(io(FTL_READ, 7), 0);
 	EXPECT_EQ(version(7, page), 1);
-	EXPECT_EQ(io(FTL_READ, 8, 1), 0);
+	EXPECT_EQ(io(FTL_READ, 8), 0);
 	EXPECT_EQ(version(8, page), 0);
 	slate_close(dev);
 }
@@ -183,19 +124,19 @@ static void an_ephemeral_drive_leaves_the_file_alone(void)
 	uint64_t before = file_hash();
 
 	for (uint32_t round = 0; round < 2; round++) {
-		EXPECT_EQ(open_it(NULL, true, NULL), 0);
-		EXPECT_EQ(io(FTL_READ, 7, 1), 0);
+		EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);
+		EXPECT_EQ(io(FTL_READ, 7), 0);
 		EXPECT_EQ(version(7, page), 1);
-		content(7, 2, page);
-		EXPECT_EQ(io(FTL_WRITE, 7, 1), 0);
-		EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+		stamp(7, 2, page);
+		EXPECT_EQ(io(FTL_WRITE, 7), 0);
+		EXPECT_EQ(io(FTL_FLUSH, 0), 0);
 		slate_close(dev);
 	}
-	EXPECT_EQ(open_it(NULL, true, NULL), 0);
+	EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);
 	for (uint32_t k = 2; k < 6; k++)	/* GC erases, and gives back */
 		for (uint32_t i = 0; i < UNITS; i++) {
-			content(i, k, page);
-			EXPECT_EQ(io(FTL_WRITE, i, 1), 0);
+			stamp(i, k, page);
+			EXPECT_EQ(io(FTL_WRITE, i), 0);
 		}
 	slate_close(dev);
 	EXPECT_EQ(file_hash(), before);
@@ -205,7 +146,7 @@ static void timing_may_differ(void)
 {
 	const char *const slow[] = { "timing.read_ns=60000", NULL };
 
-	EXPECT_EQ(open_it(profile, true, slow), 0);
+	EXPECT_EQ(open_drive(path, profile, true, slow), 0);
 	slate_close(dev);
 }
 
@@ -214,7 +155,7 @@ static void refused(const char *from, bool ephemeral, const char *const *overrid
 {
 	uint64_t before = file_hash();
 
-	if (!open_it(from, ephemeral, overrides)) {
+	if (!open_drive(path, from, ephemeral, overrides)) {
 		printf("opened, expected: %s\n", says);
 		failures++;
 		slate_close(dev);
@@ -250,17 +191,17 @@ static void superblocks_keep_their_size(void)
 					"ftl.stripe_pages=2", NULL };
 
 	unlink(path);
-	EXPECT_EQ(open_it(profile, false, made), 0);
+	EXPECT_EQ(open_drive(path, profile, false, made), 0);
 	memset(page, 0x5a, UNIT);
-	EXPECT_EQ(io(FTL_WRITE, 7, 1), 0);
+	EXPECT_EQ(io(FTL_WRITE, 7), 0);
 	slate_close(dev);
 	refused(profile, false, other, "was made with ftl.superblock_blocks = 2, profile file test says 1");
 	refused(profile, false, more, "was made with ftl.superblock_max_blocks = 3");
 	refused(profile, false, striped, "was made with ftl.stripe_pages (0 is as 1) = 0");
 	refused(profile, false, NULL, "was made with geometry.oob_kept = 10");
-	EXPECT_EQ(open_it(profile, false, made), 0);
+	EXPECT_EQ(open_drive(path, profile, false, made), 0);
 	memset(page, 0, UNIT);
-	EXPECT_EQ(io(FTL_READ, 7, 1), 0);
+	EXPECT_EQ(io(FTL_READ, 7), 0);
 	EXPECT_EQ(page[0], 0x5a);
 	EXPECT_EQ(page[UNIT - 1], 0x5a);
 	slate_close(dev);
@@ -271,16 +212,16 @@ static void two_users_are_refused(void)
 {
 	struct slate_dev *first;
 
-	EXPECT_EQ(open_it(NULL, false, NULL), 0);
+	EXPECT_EQ(open_drive(path, NULL, false, NULL), 0);
 	first = dev;
-	if (!open_it(NULL, false, NULL) || !strstr(err, "another program has it open"))
+	if (!open_drive(path, NULL, false, NULL) || !strstr(err, "another program has it open"))
 		failures++;
-	if (!open_it(NULL, true, NULL) || !strstr(err, "another program has it open"))
+	if (!open_drive(path, NULL, true, NULL) || !strstr(err, "another program has it open"))
 		failures++;
 	slate_close(first);
-	EXPECT_EQ(open_it(NULL, true, NULL), 0);	/* many readers */
+	EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);	/* many readers */
 	first = dev;
-	EXPECT_EQ(open_it(NULL, true, NULL), 0);
+	EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);
 	slate_close(dev);
 	slate_close(first);
 }
@@ -301,22 +242,24 @@ static void damage_is_refused(void)
 	struct stat st;
 
 	patch(0, 1);
+	patch(HEAD, 1);
 	refused(NULL, false, NULL, "is no drive file");
 	refused(profile, false, NULL, "is no drive file");
 	patch(0, 1);
 	patch(40, 4);
-	refused(NULL, false, NULL, "its head is damaged");
+	refused(NULL, false, NULL, "its head and the copy of it are damaged");
+	patch(HEAD, 1);
 	patch(40, 4);
 	EXPECT_EQ(stat(path, &st), 0);
 	EXPECT_EQ(truncate(path, st.st_size - 1), 0);
 	refused(NULL, false, NULL, "it was cut or grew");
 	EXPECT_EQ(truncate(path, 100), 0);
-	refused(profile, false, NULL, "its head is damaged");
+	refused(profile, false, NULL, "its head and the copy of it are damaged");
 	EXPECT_EQ(unlink(path), 0);
 	refused(NULL, false, NULL, "No such file or directory; give a profile too");
 	refused(profile, true, NULL, "No such file or directory");
 	EXPECT_EQ(mkdir(path, 0700), 0);
-	EXPECT(open_it(profile, false, NULL) != 0);
+	EXPECT(open_drive(path, profile, false, NULL) != 0);
 	EXPECT_EQ(rmdir(path), 0);
 }
 
@@ -326,26 +269,26 @@ static void the_file_is_sparse(void)
 	uint64_t blank, filled;
 
 	unlink(path);
-	EXPECT_EQ(open_it(profile, false, NULL), 0);
+	EXPECT_EQ(open_drive(path, profile, false, NULL), 0);
 	blank = disk_bytes();
 	memset(page, 0xee, UNIT);
 	for (uint32_t i = 0; i < 600; i++)
-		EXPECT_EQ(io(FTL_WRITE, i, 1), 0);
-	EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+		EXPECT_EQ(io(FTL_WRITE, i), 0);
+	EXPECT_EQ(io(FTL_FLUSH, 0), 0);
 	EXPECT(disk_bytes() - blank < 64 << 10);
 	for (uint32_t i = 0; i < 600; i++) {
-		content(i, 1, page);
-		EXPECT_EQ(io(FTL_WRITE, i, 1), 0);
+		stamp(i, 1, page);
+		EXPECT_EQ(io(FTL_WRITE, i), 0);
 	}
-	EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+	EXPECT_EQ(io(FTL_FLUSH, 0), 0);
 	filled = disk_bytes();
 	EXPECT(filled - blank >= 600 * UNIT && filled - blank < 600 * UNIT + (256 << 10));
 	for (uint32_t k = 0; k < 6; k++)	/* GC comes by, and erases */
 		for (uint32_t i = 0; i < UNITS; i++) {
 			memset(page, (int)k, UNIT);
-			EXPECT_EQ(io(FTL_WRITE, i, 1), 0);
+			EXPECT_EQ(io(FTL_WRITE, i), 0);
 		}
-	EXPECT_EQ(io(FTL_FLUSH, 0, 0), 0);
+	EXPECT_EQ(io(FTL_FLUSH, 0), 0);
 	EXPECT(disk_bytes() - blank < 600 * UNIT / 4);
 	slate_close(dev);
 }
@@ -367,13 +310,13 @@ static void an_idle_drive_ages(void)
 
 		unlink(path);
 		o[last] = idle[i];
-		if (open_it(profile, false, o)) {
+		if (open_drive(path, profile, false, o)) {
 			printf("%s\n", err);
 			failures++;
 			return;
 		}
 		for (uint32_t u = 0; u < UNITS; u++)
-			lost += io(FTL_READ, u, 1) == SSD_E_UNCORR;
+			lost += io(FTL_READ, u) == SSD_E_UNCORR;
 		EXPECT(i ? lost > UNITS * 9 / 10 : !lost);	/* 65536 bits * 1.7e-3 = 110 errors */
 		slate_close(dev);
 	}
@@ -388,11 +331,11 @@ struct shared {			/* what the child says, in memory that outlives it */
 
 static void child(struct shared *s, uint64_t seed)
 {
-	uint32_t written[UNITS];
+	uint32_t tried[UNITS];
 
-	if (open_it(NULL, false, NULL))
+	if (open_drive(path, NULL, false, NULL))
 		_exit(3);
-	memcpy(written, (const void *)s->submitted, sizeof(written));
+	memcpy(tried, (const void *)s->submitted, sizeof(tried));
 	s->ready = 1;
 	for (;;) {
 		uint32_t n = (uint32_t)(rnd(&seed) % 24) + 1;
@@ -400,29 +343,30 @@ static void child(struct shared *s, uint64_t seed)
 		for (uint32_t k = 0; k < n; k++) {
 			uint32_t u = (uint32_t)(rnd(&seed) % UNITS);
 
-			content(u, ++written[u], page);
-			s->submitted[u] = written[u];
-			if (io(FTL_WRITE, u, 1))
+			stamp(u, ++tried[u], page);
+			s->submitted[u] = tried[u];
+			if (io(FTL_WRITE, u))
 				_exit(4);
 		}
-		if (io(FTL_FLUSH, 0, 0))
+		if (io(FTL_FLUSH, 0))
 			_exit(5);
 		for (uint32_t u = 0; u < UNITS; u++)
-			s->flushed[u] = written[u];
+			s->flushed[u] = tried[u];
 	}
 }
 
 static bool check_drive(struct shared *s, uint64_t id)
 {
-	if (open_it(NULL, false, NULL)) {
+	if (open_drive(path, NULL, false, NULL)) {
 		printf("kill %" PRIu64 ": %s\n", id, err);
 		return false;
 	}
 	for (uint32_t u = 0; u < UNITS; u++) {
+		int status = io(FTL_READ, u);
 		uint32_t v;
 
-		if (io(FTL_READ, u, 1)) {
-			printf("kill %" PRIu64 ": unit %u: a read fails (%d)\n", id, u, last_status);
+		if (status) {
+			printf("kill %" PRIu64 ": unit %u: a read fails (%d)\n", id, u, status);
 			return false;
 		}
 		v = version(u, page);
@@ -434,7 +378,7 @@ static bool check_drive(struct shared *s, uint64_t id)
 		s->submitted[u] = v;	/* what is there now stays */
 		s->flushed[u] = v;
 	}
-	io(FTL_FLUSH, 0, 0);
+	io(FTL_FLUSH, 0);
 	slate_close(dev);
 	return true;
 }
@@ -469,7 +413,7 @@ static void killed(uint64_t from, uint64_t kills)
 	uint64_t i;
 
 	unlink(path);
-	if (open_it(profile, false, NULL)) {
+	if (open_drive(path, profile, false, NULL)) {
 		printf("not ok killed: %s\n", err);
 		failures++;
 		return;

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "drive_file.h"
-#include "slate.h"
-#include "test.h"
 
 #define UNIT 4096u
 #define UNITS 2048u		/* 8 MiB */
+#include "file_host.h"
+
 #define DISK (6u << 20)
 
 static const char shape[] =
@@ -32,90 +32,6 @@ static const char *const overcommit[] = { "memory.overcommit=yes", NULL };
 static const char *const small[] = { "geometry.blocks_per_plane=32", "ftl.capacity_mib=2", NULL };
 
 static char dir[] = "/tmp/slate-full-XXXXXX", path[64], ballast[64], ini[64], copy[64];
-static uint32_t written[UNITS];		/* version that a completed write put there */
-static uint8_t page[UNIT];
-static struct slate_dev *dev;
-static char err[SLATE_ERR_BYTES];
-static uint64_t now;
-static bool finished;
-
-static void content(uint32_t unit, uint32_t version)
-{
-	uint64_t s = ((uint64_t)unit << 32 | version) + 1;
-
-	for (uint32_t i = 0; i < UNIT / 8; i++) {
-		uint64_t v = version ? rnd(&s) : 0;
-
-		memcpy(page + 8 * i, &v, 8);
-	}
-}
-
-static void on_done(void *opaque, struct ftl_io *io)
-{
-	(void)opaque, (void)io;
-	finished = true;
-}
-
-static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
-{
-	(void)opaque;
-	if (io->op == FTL_WRITE)
-		memcpy(buf, page + at, len);
-	else if (buf)
-		memcpy(page + at, buf, len);
-	else
-		memset(page + at, 0, len);
-}
-
-static const struct ftl_host host = { on_done, on_copy, NULL };
-
-static int open_drive(const char *name, const char *from, bool ephemeral, const char *const *more)
-{
-	struct slate_options o = { .profile = from, .backing = name, .ephemeral = ephemeral,
-				   .overrides = more };
-
-	now = 0;
-	*err = 0;
-	return slate_open(&o, &host, &dev, err);
-}
-
-static void finish(void)
-{
-	while (!finished) {
-		uint64_t next = slate_step(dev, now);
-
-		if (finished)
-			break;
-		if (next == FTL_IDLE) {
-			printf("a request never ends\n");
-			exit(1);
-		}
-		now = next;
-	}
-}
-
-static int io(enum ftl_op op, uint32_t unit)
-{
-	struct ftl_io i = { .op = op, .offset = (uint64_t)unit * UNIT, .bytes = op == FTL_FLUSH ? 0 : UNIT };
-
-	finished = false;
-	slate_submit(dev, now, &i);
-	finish();
-	if (i.done_ns > now)
-		now = i.done_ns;
-	return i.status;
-}
-
-static int write_unit(uint32_t unit, uint32_t version)
-{
-	int status;
-
-	content(unit, version);
-	status = io(FTL_WRITE, unit);
-	if (status == SSD_OK)
-		written[unit] = version;
-	return status;
-}
 
 /* Units from `first` on, as many as can be written. */
 static uint32_t write_until_full(uint32_t first, uint32_t version)
@@ -125,18 +41,6 @@ static uint32_t write_until_full(uint32_t first, uint32_t version)
 	while (first + n < UNITS && write_unit(first + n, version) == SSD_OK)
 		n++;
 	return n;
-}
-
-static void all_is_there(uint32_t units)
-{
-	uint8_t is[UNIT];
-
-	for (uint32_t u = 0; u < units; u++) {
-		EXPECT_EQ(io(FTL_READ, u), SSD_OK);
-		memcpy(is, page, UNIT);
-		content(u, written[u]);
-		EXPECT(!memcmp(is, page, UNIT));
-	}
 }
 
 /* All but `left` bytes of the disk. */

@@ -4,7 +4,8 @@
  *
  * For each FTL a small drive is made once, used and left with commands in flight. An input
  * names one of them, the seed of the work to come, and changes: a table of the file (SPEC.md),
- * a row, a column, a width, a value, and of how many rows. The head's CRC is made right again.
+ * a row, a column, a width, a value, and of how many rows. The head's CRC and its copy are made right again, and the
+ * checksums of pages, unless a change is of the checksums or of the second table of spare areas.
  * The drive is then opened. It is refused with a sentence, or every invariant holds and it
  * takes reads, writes, trims, flushes, orders, a power cut and another mount. A failed
  * assertion, an access out of bounds and an I/O that never ends are faults.
@@ -242,7 +243,7 @@ static void find_programmed(struct base *b)
 	a.base.geo = b->config.geo;
 	if (nand_array_footprint(&b->config) > sizeof(running))
 		fault("an array needs more memory");
-	image_attach(&a, running, b->file + DRIVE_FILE_HEAD_BYTES);
+	image_attach(&a, running, b->file + DRIVE_FILE_IMAGE_AT);
 	for (uint32_t p = 0; p < geo_pages(&b->config.geo); p++)
 		if (cell_get(&a, p) != CELL_ERASED)
 			b->programmed[b->count++] = p;
@@ -272,6 +273,7 @@ static void make_base(size_t i)
 	if (pread(fd, b->file, b->bytes, 0) != (ssize_t)b->bytes)
 		fault("a drive cannot be read");
 	b->config = p.array;
+	b->config.sums = true;
 	slate_close(dev);
 	close(ini);
 	find_programmed(b);
@@ -297,7 +299,9 @@ struct table {
 	bool of_pages;		/* programmed ones */
 };
 
-#define TABLES 13
+#define TABLES 14
+#define NOT_SEALED 8		/* OOB again: the FTL meets pages that it cannot read */
+#define SUMS 13
 
 static struct table table_of(const struct base *b, uint8_t *file, uint32_t which)
 {
@@ -306,7 +310,7 @@ static struct table table_of(const struct base *b, uint8_t *file, uint32_t which
 	uint32_t pbs = (uint32_t)geo_blocks(g) << g->pb_levels, dies = (uint32_t)geo_dies(g);
 
 	a.base.geo = *g;
-	image_attach(&a, running, file + DRIVE_FILE_HEAD_BYTES);
+	image_attach(&a, running, file + DRIVE_FILE_IMAGE_AT);
 	const struct table all[TABLES] = {
 		{ (uint8_t *)a.head, 1, sizeof(*a.head), false },
 		{ (uint8_t *)a.die, dies, sizeof(*a.die), false },
@@ -321,6 +325,7 @@ static struct table table_of(const struct base *b, uint8_t *file, uint32_t which
 		{ a.age ? (uint8_t *)a.age : (uint8_t *)a.pb, pbs, 16, false },
 		{ a.carried ? a.carried : a.fill, (uint32_t)geo_pages(g), 1, true },
 		{ file + 24, 1, 3000, false },	/* fields and settings */
+		{ (uint8_t *)a.sum, (uint32_t)geo_pages(g), sizeof(*a.sum), true },
 	};
 
 	return all[which % TABLES];
@@ -372,6 +377,17 @@ static void change(const struct base *b, uint8_t *file, const uint8_t *c)
 	}
 }
 
+static void seal(const struct base *b, uint8_t *file)
+{
+	struct nand_array a = { .c = b->config };
+
+	a.base.geo = b->config.geo;
+	image_attach(&a, running, file + DRIVE_FILE_IMAGE_AT);
+	for (uint32_t p = 0; p < a.pages; p++)
+		if (cell_get(&a, p) == CELL_GOOD || cell_get(&a, p) == CELL_FILL)
+			page_seal(&a, p, cell_get(&a, p));
+}
+
 static bool chosen(size_t i)
 {
 	const char *only = getenv("SLATE_FUZZ_DRIVE");
@@ -416,6 +432,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct base *b = &bases[i];
 	uint8_t *file;
 	uint32_t crc;
+	bool sealed = true;
 
 	if (size < 3 || !chosen(i))
 		return -1;
@@ -425,10 +442,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    pwrite(fd, b->file, b->bytes, 0) != (ssize_t)b->bytes)
 		fault("a drive cannot be written");
 	file = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	for (size_t at = 3; at + CHANGE_BYTES <= size; at += CHANGE_BYTES)
+	for (size_t at = 3; at + CHANGE_BYTES <= size; at += CHANGE_BYTES) {
 		change(b, file, data + at);
+		sealed = sealed && data[at] % TABLES != NOT_SEALED && data[at] % TABLES != SUMS;
+	}
+	if (sealed)
+		seal(b, file);
 	crc = (uint32_t)crc32(0, file, DRIVE_FILE_HEAD_BYTES - 4);
 	memcpy(file + DRIVE_FILE_HEAD_BYTES - 4, &crc, 4);
+	memcpy(file + DRIVE_FILE_HEAD_BYTES, file, DRIVE_FILE_HEAD_BYTES);
 	munmap(file, b->bytes);
 	dice = data[1];
 	if (open_drive(NULL, NULL, data[2] & 1, err)) {

@@ -29,4 +29,4 @@ nvme get-log $ns --namespace-id=1 --log-id=0xd6 --log-len=560 --raw-binary >"$OU
 # force GC, then count anew
 nvme admin-passthru $ctrl --opcode=0xc4 --namespace-id=1 --cdw12=2 >"$OUT/gc.txt" 2>&1 || exit 1
 nvme admin-passthru $ctrl --opcode=0xc4 --namespace-id=1 --cdw12=1 >"$OUT/reset.txt" 2>&1 || exit 1
-nvme get-log $ns --namespace-id=1 --log-id=0xd1 --log-len=1528 --raw-binary >"$OUT/after.bin" || exit 1
+nvme get-log $ns --namespace-id=1 --log-id=0xd1 --log-len=1536 --raw-binary >"$OUT/after.bin" || exit 1

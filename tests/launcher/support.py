@@ -84,6 +84,7 @@ def busy(**by_source: int) -> dict[str, int]:
 
 
 HEAD_BYTES = 16384
+IMAGE_AT = 2 * HEAD_BYTES
 # 2 dies of 4 blocks of 2 pages of 512 bytes, and tables of 8192 bytes
 DRIVE_SETTINGS = (
     "drive.name=tiny\ngeometry.channels=1\ngeometry.chips_per_channel=1\ngeometry.dies_per_chip=2\n"
@@ -93,13 +94,14 @@ DRIVE_SETTINGS = (
 
 
 def drive_file(
-    path: Path, version: int = 1, image_bytes: int = 16384, magic: bytes = b"SLATE\r\n\x1a"
+    path: Path, version: int = 2, image_bytes: int = 16384, magic: bytes = b"SLATE\r\n\x1a"
 ) -> Path:
     """A drive file as SPEC.md has it: 8 KiB of tables, 8 KiB of pages."""
     head = magic + struct.pack("<IIQ", version, HEAD_BYTES, image_bytes)
     head = head.ljust(1024, b"\0") + DRIVE_SETTINGS.encode()
     head = head.ljust(HEAD_BYTES - 4, b"\0")
-    path.write_bytes(head + struct.pack("<I", zlib.crc32(head)) + b"T" * 8192 + b"P" * 8192)
+    head += struct.pack("<I", zlib.crc32(head))
+    path.write_bytes(2 * head + b"T" * 8192 + b"P" * 8192)
     return path
 
 

@@ -21,6 +21,16 @@ SMALL = ROOT / "nand-emu" / "profiles" / "small.ini"
 TINY = ["--set", "geometry.blocks_per_plane=16", "--set", "ftl.capacity_mib=40"]
 
 
+def crc32c(data):
+    """Castagnoli's, bit by bit."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
 class Case(unittest.TestCase):
     """A folder for drives."""
 
@@ -49,13 +59,13 @@ class Show(Case):
         kept = drivefile.read(path)
         self.assertEqual((kept.image_bytes, kept.table_bytes, len(kept.settings)), (16384, 8192, 10))
         self.assertEqual(
-            kept.sha256_of_tables(), hashlib.sha256(path.read_bytes()[: 16384 + 8192]).hexdigest()
+            kept.sha256_of_tables(), hashlib.sha256(path.read_bytes()[: 32768 + 8192]).hexdigest()
         )
         self.assertEqual(
             self.slate("drive", "show", "a.slate").splitlines(),
             [
-                "a.slate: 32 KiB, of which 32 KiB on disk",
-                "format 1: head 16 KiB, tables 8 KiB, pages 8 KiB",
+                "a.slate: 48 KiB, of which 48 KiB on disk",
+                "format 2: head and copy 32 KiB, tables 8 KiB, pages 8 KiB",
                 *support.DRIVE_SETTINGS.splitlines(),
             ],
         )
@@ -67,7 +77,16 @@ class Show(Case):
         self.assertIn("x: is no drive file", self.slate("drive", "show", "x", code=2))
         path = support.drive_file(self.folder / "a.slate")
         path.write_bytes(path.read_bytes().replace(b"drive.name=tiny", b"drive.name=torn"))
-        self.assertIn("head is damaged", self.slate("drive", "show", "a.slate", code=2))
+        self.assertIn(
+            "its head and the copy of it are damaged", self.slate("drive", "show", "a.slate", code=2)
+        )
+
+    def test_the_copy_of_the_head(self):
+        path = support.drive_file(self.folder / "a.slate")
+        whole = path.read_bytes()
+        for damaged in (0, 9, 2000, 16384, 18000):
+            path.write_bytes(whole[:damaged] + b"?" + whole[damaged + 1 :])
+            self.assertEqual(drivefile.read(path).settings, support.DRIVE_SETTINGS.splitlines())
 
     def test_unfinished(self):
         path = self.folder / "a"
@@ -122,12 +141,14 @@ class Age(Case):
             ("cells", pages // 32, 8),
             ("oob", pages, oob_kept),
             ("fill", pages, 1),
+            ("sums", pages, 8),
             ("pages", pages, 16384),
         ):
             at = -(-(at + size) // 4096) * 4096
             size = count * each
-            parts[name] = data[16384 + at : 16384 + at + size]
-        self.assertEqual(16384 + at + size, len(data), said)
+            parts[name] = data[32768 + at : 32768 + at + size]
+        self.assertEqual(32768 + at + size, len(data), said)
+        self.assertEqual(data[:16384], data[16384:32768])
         self.assertEqual(drivefile.read(self.folder / "a").table_bytes, at)
         used, now_ns, age_ns, erase_commands, cuts = struct.unpack("<5Q", parts["head"])
         self.assertEqual((used, age_ns, cuts), (1, 0, 0))
@@ -142,6 +163,15 @@ class Age(Case):
         )
         lpns = set()
         for page, state in enumerate(states):
+            if state == 1 and page % 397 == 0:
+                place = page * 0x9E3779B1 & 0xFFFFFFFF
+                self.assertEqual(
+                    struct.unpack_from("<II", parts["sums"], 8 * page),
+                    (
+                        crc32c(parts["oob"][43 * page : 43 * page + 43]) ^ place,
+                        crc32c(parts["pages"][16384 * page : 16384 * page + 16384]) ^ place,
+                    ),
+                )
             if state:
                 oob = parts["oob"][43 * page : 43 * page + 43]
                 lpns |= set(struct.unpack_from("<I", oob, 7 + 9 * unit)[0] for unit in range(4))
@@ -154,7 +184,7 @@ class Age(Case):
         self.assertEqual(len({status.st_size for status in sizes.values()}), 1)
         disk = {name: status.st_blocks * 512 for name, status in sizes.items()}
         kept = drivefile.read(self.folder / "random25")
-        least = 16384 + kept.table_bytes + 4096  # a block for the file system's own list of extents
+        least = 32768 + kept.table_bytes + 4096  # a block for the file system's own list of extents
         self.assertLessEqual(disk["zero100"], least)
         self.assertLessEqual(disk["random0"], least)
         self.assertGreaterEqual(disk["random25"], 10 << 20)

@@ -337,8 +337,8 @@ class Arguments(Case):
     def test_drive_that_is_none(self):
         for more, word in (
             ({"magic": b"MAGIC\r\n\x1a"}, "is no drive file"),
-            ({"version": 2}, "has format 2, this program reads 1"),
-            ({"image_bytes": 16385}, "has 32768 bytes instead of 32769"),
+            ({"version": 1}, "has format 1, this program reads 2"),
+            ({"image_bytes": 16385}, "has 49152 bytes instead of 49153"),
         ):
             with self.assertRaises(SlateError) as caught:
                 self.drive(**more)

@@ -248,6 +248,11 @@ class Text(unittest.TestCase):
         dev, result = one_job(ftl={"unwritten-reads": 4, "unwritten-units": 4})
         self.assertIn("real data would cost 54.2 µs", " ".join(self.text(dev, result).split()))
 
+    def test_damage_of_the_drive_file_warns(self):
+        text = self.text(*one_job(nand={"uncorrectable": 2, "damaged": 2}))
+        self.assertIn("2 uncorrectable, 2 reads of damaged pages of the drive file", text)
+        self.assertIn("media: 2 reads since the drive was opened met pages that do not match", text)
+
     def test_fio_errors_and_violations_warn(self):
         text = self.text(*one_job(nand={"violations": [0, 2]}, error=84))
         self.assertIn("ended with error 84", text)

@@ -22,7 +22,7 @@ ANY = 0xFFFFFFFF
 REFUSED, UNSUPPORTED, NO_ROOM = 0x1C0, 0x1C1, 0x1C2
 INVALID_OPCODE, INVALID_FIELD, INVALID_NSID = 0x001, 0x002, 0x00B
 BAD_NAMESPACES = ((0, INVALID_NSID), (ANY, INVALID_NSID), (2, INVALID_FIELD), (1 << 20, INVALID_NSID))
-OP_WORDS, FTL_WORDS, SOURCE_WORDS, RULES, NAND_WORDS = 14, 41, 11, 12, 19
+OP_WORDS, FTL_WORDS, SOURCE_WORDS, RULES, NAND_WORDS = 14, 41, 11, 12, 20
 
 
 def counters(log: bytes) -> dict[str, list[int]]:
@@ -107,7 +107,7 @@ class Logs(ControlTest):
         self.assertEqual(groups["ftl"][3], total["ftl"]["buffer-hit-units"])
         self.assertEqual(groups["source"][1], total["nand"]["by-source"]["host"]["programs"])
         self.assertEqual(groups["rules"], total["nand"]["violations"])
-        self.assertEqual(groups["nand"][-5], total["nand"]["programmed-pages"])
+        self.assertEqual(groups["nand"][-6], total["nand"]["programmed-pages"])
 
     def test_latency(self) -> None:
         nvme = self.start()

@@ -14,7 +14,7 @@ import time
 import unittest
 from pathlib import Path
 
-from nvme import FLUSH, FUA, WRITE, Nvme
+from nvme import FLUSH, FUA, READ, WRITE, Nvme
 from support import (
     QEMU,
     SMALL,
@@ -274,6 +274,55 @@ class Bad(Case):
         said = self.said(file_opts(disk / "a", profile=True))
         self.assertRegex(said, r"disk/a: may grow to \d+ KiB and the disk has room for \d+ KiB")
         self.assertEqual(list(disk.iterdir()), [])
+
+
+class Damage(Case):
+    """Bytes of the file that something else changed."""
+
+    def flip(self, at: int) -> None:
+        """One bit."""
+        with self.file.open("r+b") as file:
+            file.seek(at)
+            byte = file.read(1)[0]
+            file.seek(at)
+            file.write(bytes([byte ^ 1]))
+
+    def test_a_page_is_a_media_error_until_it_is_written(self) -> None:
+        data = self.folder / "data"
+        data.write_bytes(random.Random(3).randbytes(SPAN))
+        self.make(f"write -s {data} 0 64k", "flush")
+        self.flip(self.file.read_bytes().index(data.read_bytes()[:UNIT]) + 100)
+        vm = self.machine([self.options()], "-device", CONTROLLER)
+        nvme = Nvme(vm)
+        nvme.enable()
+        self.assertEqual(vm.stats()["total"]["nand"]["damaged"], 0)
+        nvme.start(READ, 0, UNIT)
+        self.assertEqual(nvme.finish().code, 0x281)  # Unrecovered Read Error
+        nand = vm.stats()["total"]["nand"]
+        self.assertEqual((nand["damaged"], nand["uncorrectable"]), (1, 1))
+        self.assertEqual(nvme.do_read(SPAN // 2, UNIT), data.read_bytes()[SPAN // 2 :][:UNIT])
+        self.assertEqual(nvme.do_write(0, bytes(range(256)) * 16).code, 0)
+        nvme.start(FLUSH)
+        self.assertEqual(nvme.finish().code, 0)
+        self.assertEqual(nvme.do_read(0, UNIT), bytes(range(256)) * 16)
+        self.assertEqual(vm.quit(), 0)
+
+    def test_the_head_and_its_copy(self) -> None:
+        self.make("write -P 5 0 4k", "flush")
+        for at, words in ((100, "its head is damaged"), (16484, "the copy of its head is damaged")):
+            self.flip(at)
+            for _ in range(2):
+                said = tool("qemu-io", "--image-opts", file_opts(self.file, ephemeral="on"), "-c", "read -P 5 0 4k")
+                self.assertIn(f"slate: drive file {self.file}: {words}", said)
+                self.assertIn("read 4096/4096", said)
+            said = tool("qemu-io", "--image-opts", file_opts(self.file), "-c", "length")
+            self.assertIn("written anew", said)
+            said = tool("qemu-io", "--image-opts", file_opts(self.file), "-c", "read -P 5 0 4k")
+            self.assertNotIn("damaged", said)
+        self.flip(100)
+        self.flip(16484)
+        said = tool("qemu-io", "--image-opts", file_opts(self.file), "-c", "quit", code=1)
+        self.assertIn("its head and the copy of it are damaged", said)
 
 
 class Machines(Case):

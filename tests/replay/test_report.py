@@ -82,7 +82,7 @@ SCHEMA = {
     "nand": {"ops": OPS, "user_read_bytes": BY_SOURCE}
     | {
         n: int for n in """read_bytes partial_erases parallel_erases subpage_reads suspends corrected retries
-        uncorrectable program_fails erase_fails disturbs disturb_lost programmed_pages violations""".split()
+        uncorrectable program_fails erase_fails disturbs disturb_lost programmed_pages damaged violations""".split()
     },
     "ftl_counts": {
         n: int for n in """host_units meta_units pad_units coalesced_units buffer_hit_units unwritten_units

@@ -155,6 +155,7 @@ static NandSsdNandStats *nand_ssd_nand_stats(const struct nand_stats *from)
     to->erase_count_sum = from->erase_count_sum;
     to->page_erases = from->page_erases;
     to->page_erases_sq = from->page_erases_sq;
+    to->damaged = from->damaged;
     return to;
 }
 

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * file_host.h - a host of a drive in a file, one request at a time, for tests of drive files.
+ * Before it is included: UNIT, the drive's, and UNITS, those that the test uses.
+ */
+#ifndef SLATE_FILE_HOST_H
+#define SLATE_FILE_HOST_H
+
+#include "slate.h"
+#include "test.h"
+
+static struct slate_dev *dev;
+static uint8_t page[8 * UNIT];		/* of the request, at most 8 units */
+static uint32_t written[UNITS];		/* version that a completed write_unit() put there */
+static char err[SLATE_ERR_BYTES];
+static uint64_t now;
+static bool finished;
+static bool assert_in_copy;		/* an assertion in the host's callback fails */
+
+static inline void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque, (void)io;
+	finished = true;
+}
+
+static inline void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	(void)opaque;
+	SSD_ASSERT(!assert_in_copy);
+	if (io->op == FTL_WRITE)
+		memcpy(buf, page + at, len);
+	else if (buf)
+		memcpy(page + at, buf, len);
+	else
+		memset(page + at, 0, len);
+}
+
+static inline int open_drive(const char *path, const char *profile, bool ephemeral, const char *const *more)
+{
+	const struct ftl_host host = { on_done, on_copy, NULL };
+	struct slate_options o = { .profile = profile, .overrides = more, .backing = path,
+				   .ephemeral = ephemeral };
+
+	now = 0;
+	*err = 0;
+	return slate_open(&o, &host, &dev, err);
+}
+
+static inline int request(enum ftl_op op, uint32_t unit, uint32_t count)
+{
+	struct ftl_io i = { .op = op, .offset = (uint64_t)unit * UNIT, .bytes = (uint64_t)count * UNIT };
+
+	finished = false;
+	slate_submit(dev, now, &i);
+	while (!finished) {
+		uint64_t next = slate_step(dev, now);
+
+		if (finished)
+			break;
+		if (next == FTL_IDLE) {
+			printf("a request never ends\n");
+			exit(1);
+		}
+		now = next;
+	}
+	if (i.done_ns > now)
+		now = i.done_ns;
+	return i.status;
+}
+
+static inline int io(enum ftl_op op, uint32_t unit)
+{
+	return request(op, unit, op != FTL_FLUSH);
+}
+
+/* Version 0: never written. */
+static inline void content(uint32_t unit, uint32_t version)
+{
+	uint64_t s = ((uint64_t)unit << 32 | version) + 1;
+
+	for (uint32_t i = 0; i < UNIT / 8; i++) {
+		uint64_t v = version ? rnd(&s) : 0;
+
+		memcpy(page + 8 * i, &v, 8);
+	}
+}
+
+static inline int write_unit(uint32_t unit, uint32_t version)
+{
+	int status;
+
+	content(unit, version);
+	status = io(FTL_WRITE, unit);
+	if (status == SSD_OK)
+		written[unit] = version;
+	return status;
+}
+
+/* Does the unit hold that version? */
+static inline bool holds(uint32_t unit, uint32_t version)
+{
+	uint8_t is[UNIT];
+
+	if (io(FTL_READ, unit) != SSD_OK)
+		return false;
+	memcpy(is, page, UNIT);
+	content(unit, version);
+	return !memcmp(is, page, UNIT);
+}
+
+static inline void all_is_there(uint32_t units)
+{
+	for (uint32_t u = 0; u < units; u++)
+		EXPECT(holds(u, written[u]));
+}
+
+#endif
