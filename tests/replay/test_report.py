@@ -98,6 +98,7 @@ SCHEMA = {
     "map_bytes": int,
     "check": {n: int for n in ("invariant_checks", "sectors", "unknown", "wrong")},
     "recorded": type(None),
+    "power": type(None),
     "series": {"interval_ns": int, "rows": list},
     "timeline": type(None),
     "settings": [str],
