@@ -19,7 +19,7 @@ _PREFIX = re.compile(r"^\S*qemu-system-\S+: ")
 _BAD_DRIVE = re.compile(r"-(blockdev|device) ")
 
 
-def _die_with(parent: int):
+def die_with(parent: int):
     """For the child, before exec: the kernel kills it when its parent ends, however that ends."""
 
     def prepare() -> None:
@@ -45,7 +45,7 @@ class Qemu:
                     stderr=stderr,
                     pass_fds=pass_fds,
                     process_group=None if foreground else 0,
-                    preexec_fn=_die_with(os.getpid()),
+                    preexec_fn=die_with(os.getpid()),
                 )
             except OSError as error:
                 raise MachineError(
