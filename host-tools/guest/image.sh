@@ -26,7 +26,7 @@ qemu_img=$repo/build/qemu/qemu-img
 PACKAGES="linux-image-amd64 systemd-sysv udev dbus kmod openssh-server cloud-init sudo
 iproute2 netbase e2fsprogs xfsprogs login procps"
 # Documents, and drivers of hardware that QEMU does not emulate.
-LEAVE_OUT="/usr/share/doc/* /usr/share/man/* /usr/share/locale/* /usr/share/info/*
+LEAVE_OUT="/usr/share/doc/*/* /usr/share/man/*/* /usr/share/locale/*/* /usr/share/info/*
 /lib/modules/*/kernel/sound/* /lib/modules/*/kernel/drivers/gpu/*
 /lib/modules/*/kernel/drivers/media/* /lib/modules/*/kernel/drivers/net/wireless/*
 /lib/modules/*/kernel/drivers/net/ethernet/* /lib/modules/*/kernel/drivers/infiniband/*

@@ -8,9 +8,12 @@ command line of them, and ownrun.py boots it. docs/guests.md is the user's descr
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
+import os
 import shutil
 import socket
+import struct
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +30,7 @@ APPEND = "console=ttyS0"
 USER = "slate"  # made by cloud-init
 SECTOR = 512
 LOOPBACK = "127.0.0.1"
+F_OFD_GETLK = 36  # Python 3.11 has no name for it
 # First bytes of formats that this QEMU does not open. It would take them for raw images.
 FOREIGN = {
     b"KDMV": "VMDK",
@@ -261,7 +265,7 @@ def _readable(option: str, name: str) -> Path:
 
 
 def examine(image: Path, bootable: bool) -> tuple[str, int]:
-    """The image's format and size. qemu-img finds the format, missing backing files, and other users."""
+    """The image's format and size. qemu-img finds the format and missing backing files."""
     with open(image, "rb") as file:
         head = file.read(SECTOR)
     for magic, name in FOREIGN.items():
@@ -270,6 +274,11 @@ def examine(image: Path, bootable: bool) -> tuple[str, int]:
                 f"--image {image}: is in the format {name}, which Slate's QEMU does not open",
                 f"unpack it, or convert it to qcow2 (Debian's qemu-utils): qemu-img convert -O qcow2 {image} NEW.qcow2",
             )
+    if _is_locked(image):
+        raise SlateError(
+            f"--image {image}: another program has it open, such as another guest",
+            "end it, or give each guest a file of its own: qemu-img create -f qcow2 -F FORMAT -b IMAGE NEW.qcow2",
+        )
     info = _ask_qemu_img(image)
     found, size = info["format"], info["virtual-size"]
     if found not in ("qcow2", "raw"):
@@ -282,6 +291,24 @@ def examine(image: Path, bootable: bool) -> tuple[str, int]:
     return found, size
 
 
+def _is_locked(image: Path) -> bool:
+    """Has a QEMU the image open to write, or does it forbid others to? QEMU locks again when it boots.
+
+    QEMU locks the byte 100 + N of a file for the permission N that it takes, and 200 + N for one
+    that it does not share; 1 is writing.
+    """
+    with open(image, "rb") as file:
+        for byte in (101, 201):
+            asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+            try:
+                told = fcntl.fcntl(file, F_OFD_GETLK, asked)
+            except OSError:
+                return False  # a file system without locks
+            if struct.unpack("hhqqi4x", told)[0] != fcntl.F_UNLCK:
+                return True
+    return False
+
+
 def _ask_qemu_img(image: Path) -> dict[str, Any]:
     words = [str(paths.QEMU.with_name("qemu-img")), "info", "--output=json", "--backing-chain", str(image.resolve())]
     try:
@@ -289,11 +316,6 @@ def _ask_qemu_img(image: Path) -> dict[str, Any]:
     except OSError:
         raise SlateError(f"{paths.short(words[0])} is not there", paths.make("qemu")) from None
     said = done.stderr.strip().removeprefix("qemu-img: ")
-    if done.returncode and "lock" in said:
-        raise SlateError(
-            f"--image {image}: another program has it open",
-            "end the other guest, or give each its own: qemu-img create -f qcow2 -F FORMAT -b IMAGE NEW.qcow2",
-        )
     if done.returncode:
         raise SlateError(f"--image {image}: {said.splitlines()[0] if said else 'can not be opened'}", "name another")
     return json.loads(done.stdout)[0]

@@ -79,9 +79,11 @@ class Images(OwnCase):
         guest += ["-L", "/usr/share/seabios", "-L", "/usr/share/qemu"]
         guest += ["-drive", f"if=none,id=a,format=raw,file={self.image}", "-device", "virtio-blk-pci,drive=a"]
         with subprocess.Popen(guest, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-            other.stdout.read(4)  # the monitor greets when the devices are there
-            self.refuse("--image", self.image, words=("another program has it open", "qemu-img create"))
-            other.communicate(b"quit\n", timeout=60)
+            try:
+                other.stdout.read(4)  # the monitor greets when the devices are there
+                self.refuse("--image", self.image, words=("another program has it open", "qemu-img create"))
+            finally:
+                other.kill()
         self.own("--image", self.image)
 
     def test_backing_file_is_gone(self):
