@@ -26,7 +26,7 @@ qemu_img=$repo/build/qemu/qemu-img
 PACKAGES="linux-image-amd64 systemd-sysv udev dbus kmod openssh-server cloud-init sudo
 iproute2 netbase e2fsprogs xfsprogs login procps"
 # Documents, and drivers of hardware that QEMU does not emulate.
-LEAVE_OUT="/usr/share/doc/*/* /usr/share/man/*/* /usr/share/locale/*/* /usr/share/info/*
+LEAVE_OUT="/usr/share/doc/* /usr/share/man/* /usr/share/locale/* /usr/share/info/*
 /lib/modules/*/kernel/sound/* /lib/modules/*/kernel/drivers/gpu/*
 /lib/modules/*/kernel/drivers/media/* /lib/modules/*/kernel/drivers/net/wireless/*
 /lib/modules/*/kernel/drivers/net/ethernet/* /lib/modules/*/kernel/drivers/infiniband/*
@@ -87,10 +87,12 @@ find_fio() { find "$cache" -maxdepth 1 -name 'fio-*-*' -type f -perm -u+x | LC_A
 bootstrap()
 {
 	local options=(--variant=minbase --aptopt='Acquire::Languages "none"') sources=() path
+	set -f # patterns are dpkg's
 	for path in $LEAVE_OUT; do
 		options+=("--dpkgopt=path-exclude=$path")
 	done
 	options+=("--dpkgopt=path-include=$KEEP")
+	set +f
 	[ -e "$apt_state/sources.list" ] || derive_sources
 	for path in "$apt_state/sources.list" "$apt_state"/sources.list.d/*; do
 		[ -s "$path" ] || continue

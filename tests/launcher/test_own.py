@@ -80,7 +80,10 @@ class Images(OwnCase):
         guest += ["-drive", f"if=none,id=a,format=raw,file={self.image}", "-device", "virtio-blk-pci,drive=a"]
         with subprocess.Popen(guest, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
             try:
-                other.stdout.read(4)  # the monitor greets when the devices are there
+                other.stdin.write(b"info status\n")
+                other.stdin.flush()
+                while b"VM status" not in other.stdout.readline():  # it answers when the devices are there
+                    pass
                 self.refuse("--image", self.image, words=("another program has it open", "qemu-img create"))
             finally:
                 other.kill()
