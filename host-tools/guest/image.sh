@@ -101,7 +101,7 @@ bootstrap()
 	done
 	# shellcheck disable=SC2086 # one word per package
 	mmdebstrap "${options[@]}" --include="$(echo $PACKAGES | tr ' ' ',')" \
-		--essential-hook="$0 --before \"\$1\"" --customize-hook="$0 --after \"\$1\"" \
+		--essential-hook="$here/image.sh --before \"\$1\"" --customize-hook="$here/image.sh --after \"\$1\"" \
 		--format=tar '' "$work/root.tar" "${sources[@]}"
 }
 
