@@ -70,7 +70,7 @@ after_configure() # ROOT
 		terminal_output serial
 		set timeout=0
 		menuentry Debian {
-			linux /vmlinuz root=LABEL=root ro quiet console=ttyS0 fsck.mode=skip intel_iommu=on
+			linux /vmlinuz root=LABEL=root ro quiet console=ttyS0 fsck.mode=skip
 			initrd /initrd.img
 		}
 	EOF

@@ -22,6 +22,7 @@ from .run import Run
 from .watch import PANIC_SECONDS, Watcher
 
 LOOK_SECONDS = 0.25
+ANSWER_SECONDS = 10  # for the greeting; a connection that the guest does not take yet is refused
 BANNER = b"SSH-"
 PROMPT = b"login:"
 
@@ -78,12 +79,12 @@ class Life:
 
     async def _answers(self) -> bool:
         """Does SSH greet? QEMU takes the connection even if the guest does not."""
-        writer = None
-        with contextlib.suppress(OSError, TimeoutError):
+        with contextlib.suppress(OSError, TimeoutError, EOFError):
             reader, writer = await asyncio.open_connection(LOOPBACK, self.own.ssh_port)
-            return await asyncio.wait_for(reader.readexactly(len(BANNER)), 2) == BANNER
-        if writer:
-            writer.close()
+            try:
+                return await asyncio.wait_for(reader.readexactly(len(BANNER)), ANSWER_SECONDS) == BANNER
+            finally:
+                writer.close()
         return False
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -31,6 +33,7 @@ class Running:
             errors="replace",
         )
         self.text = ""
+        self.sockets = tempfile.mkdtemp(prefix="ssh-")  # one connection for all scripts; its path must be short
         self.ready = threading.Event()
         self.ssh_words: list[str] = []
         self.reader = threading.Thread(target=self._read, daemon=True)
@@ -48,7 +51,8 @@ class Running:
 
     def ssh(self, script: str, seconds: float = 120) -> str:
         """What a script of the guest's root prints."""
-        words = [*self.ssh_words, "-o", "LogLevel=ERROR", "sudo", "sh", "-e"]
+        shared = ["-o", "ControlMaster=auto", "-o", f"ControlPath={self.sockets}/%C", "-o", "ControlPersist=20"]
+        words = [*self.ssh_words, *shared, "-o", "LogLevel=ERROR", "sudo", "sh", "-e"]
         done = subprocess.run(words, input=script, capture_output=True, text=True, timeout=seconds, check=False)
         if done.returncode:
             raise AssertionError(f"{script}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
@@ -68,6 +72,7 @@ class Running:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
             self.process.kill()
+        shutil.rmtree(self.sockets, ignore_errors=True)
 
 
 class OwnGuest(GuestTest):
