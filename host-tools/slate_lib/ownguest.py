@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import paths, profiles, units
+from . import names, paths, profiles, units
 from .errors import SlateError
 
 if TYPE_CHECKING:
@@ -234,6 +234,11 @@ def check_drive(own: OwnGuest, options: RunOptions) -> None:
 
 def _kernel(own: OwnGuest, args: argparse.Namespace) -> None:
     if args.kernel is not None and args.kernel not in paths.KERNELS:
+        if "/" not in args.kernel and not Path(args.kernel).exists():
+            raise SlateError(
+                f"--kernel: there is no {args.kernel}{names.nearest(args.kernel, paths.KERNELS)}",
+                f"use one of: {', '.join(paths.KERNELS)}; or the file of a kernel of your own",
+            )
         own.kernel = _readable("kernel", args.kernel)
     elif args.kernel is not None:
         raise SlateError(
@@ -253,8 +258,7 @@ def _readable(option: str, name: str) -> Path:
     path = Path(name)
     if not path.is_file():
         what = "is not a file" if path.exists() else "no such file"
-        more = f" (or one of the names {', '.join(paths.KERNELS)})" if option == "kernel" else ""
-        raise SlateError(f"--{option} {name}: {what}", f"name a file{more}")
+        raise SlateError(f"--{option} {name}: {what}", "name a file")
     try:
         with open(path, "rb"):
             return path

@@ -109,7 +109,8 @@ class Refusals(OwnCase):
             self.refuse(*word, words=(f"{word[0]} is for a guest of your own", "--image FILE"))
 
     def test_kernels(self):
-        self.refuse("--kernel", "smal", words=("--kernel smal: no such file", "debian, small"))
+        self.refuse("--kernel", "smal", words=("--kernel: there is no smal", "did you mean small", "debian, small"))
+        self.refuse("--kernel", "/none/vmlinuz", words=("--kernel /none/vmlinuz: no such file",))
         self.refuse("--image", self.image, "--kernel", "small", words=("boots Slate's own guest only",))
         self.refuse("--image", self.image, "--initrd", self.key, words=("--initrd without --kernel FILE",))
 
