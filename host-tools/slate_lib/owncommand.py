@@ -72,7 +72,8 @@ def _disks(own: OwnGuest) -> list[str]:
         first = {} if own.kernel else {"bootindex": "0"}
         line += ["-device", "virtio-blk-pci," + keyval(drive="image", **first)]
     if own.key:
-        file = {"node-name": "seed", "read-only": "on", "file.driver": "file", "file.filename": str(seed.path(own).resolve())}
+        where = str(seed.path(own).resolve())
+        file = {"node-name": "seed", "read-only": "on", "file.driver": "file", "file.filename": where}
         line += ["-blockdev", keyval(driver="raw", **file), "-device", "virtio-blk-pci,drive=seed"]
     return line
 

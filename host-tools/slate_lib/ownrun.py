@@ -178,7 +178,9 @@ def show(options: RunOptions) -> int:
     if own.print_libvirt:
         print(owncommand.libvirt(options), end="")
         return OK
-    boot = dataclasses.replace(options, drive=drive, settings=[], profile=None, fill=None, age=None) if drive else options
+    boot = options
+    if drive:  # it has its settings in itself
+        boot = dataclasses.replace(options, drive=drive, settings=[], profile=None, fill=None, age=None)
     files = command.Files(Path(), Path(), Path())
     print(owncommand.text(options, boot, files, drive), end="")
     return OK

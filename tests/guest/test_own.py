@@ -154,8 +154,9 @@ class Debian(OwnGuest):
 
     def test_boot_from_ssd(self) -> None:
         drive = self.folder / "ssd.slate"
-        guest, out = self.start("--image", IMAGE, "--boot-from-ssd", "--drive", drive, profile="default")
+        guest, out = self.start("--image", IMAGE, "--boot-from-ssd", "--drive", drive, "--net", "e1000e", profile="default")
         self.assertEqual(guest.ssh("findmnt -no SOURCE /; ls /dev/vda"), "/dev/nvme0n1p1\n/dev/vda\n")
+        self.assertIn("e1000e", guest.ssh("readlink /sys/class/net/e*/device/driver"))
         self.assertEqual(guest.power_off(), 0, guest.text)
         self.assertGreater(self.device(out)["total"]["read"]["bytes"], 50 * MIB)
         drive.unlink()
