@@ -48,7 +48,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast analyse fuzz fuzz-guest determinism power-cuts soak tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast analyse fuzz fuzz-guest determinism power-cuts soak tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -104,7 +104,7 @@ reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
 
-test: build guest-kernel guest-kunit guest-apps guest-content venv-reproduce venv-install ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: build guest-kernel guest-kunit guest-apps guest-content guest-image venv-reproduce venv-install ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
@@ -169,6 +169,9 @@ guest-content: guest-apps ## what the content workloads work on, for --content (
 
 guest-apps: guest ## the image of applications, for --app and --apps (a minute or two, once)
 	@$(PHASE) apps "the image of applications" host-tools/guest/apps.sh
+
+guest-image: qemu guest ## a Debian as a disk image, build/image/debian.qcow2, for --image (some minutes, once)
+	@$(PHASE) image "a Debian as a disk image, from packages" host-tools/guest/image.sh
 
 venv: packages ## the launcher's Python packages
 	@$(PHASE) -q venv "the launcher's Python packages (build/venv)" host-tools/venv.sh

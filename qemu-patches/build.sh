@@ -44,6 +44,7 @@ flags=(
 	--enable-fdt=system --enable-slate
 	--enable-linux-aio --enable-linux-io-uring
 	--enable-virtfs --enable-attr --enable-cap-ng
+	--enable-slirp --enable-fuse --enable-vhost-user --enable-vhost-user-blk-server
 	--enable-trace-backends=log
 	--disable-user --disable-docs --disable-install-blobs --disable-download
 )

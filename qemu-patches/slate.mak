@@ -24,3 +24,9 @@ CONFIG_ISA_DEBUG=y
 CONFIG_VIRTIO_SERIAL=y
 CONFIG_VIRTIO_RNG=y
 CONFIG_HPET=y
+
+# disk images of the user's: network, a shared folder, an IOMMU for VFIO in the guest
+CONFIG_E1000E_PCI_EXPRESS=y
+CONFIG_VIRTIO_NET=y
+CONFIG_VIRTIO_9P=y
+CONFIG_VTD=y

@@ -14,7 +14,7 @@ import shtab
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from slate_lib import cli  # noqa: E402  (the path comes first)
+from slate_lib import cli, paths  # noqa: E402  (the path comes first)
 from manual import commands  # noqa: E402
 
 FILES = ("FILE", "SCRIPT", "PROFILE", "SOCKET", "TRACE", "RUN")
@@ -28,6 +28,8 @@ def mark(parser: argparse.ArgumentParser) -> None:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.metavar in FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+        elif action.dest == "kernel":
+            action.choices = tuple(paths.KERNELS)  # a file's name is typed
 
 
 def main() -> int:

@@ -33,7 +33,7 @@ GUEST_SCRIPTS = ("cpio.py", "results.py", "jobs/*", "apps/*", "content/*")
 IMAGES = ("vmlinux", "initrd.lz4", "guest.json", "small/vmlinux", "small/kernel.json", "small-smp/vmlinux",
           "small-smp/kernel.json", "apps.img",
           "apps.json", "content.img", "content.json")
-QEMU = ("qemu-system-x86_64", "qemu-img", "qemu-io")
+QEMU = ("qemu-system-x86_64", "qemu-img", "qemu-io", "qemu-nbd", "qemu-storage-daemon")
 MANUALS = ("install/slate-replay.1", "install/slate-content.1", "load/slate-load.1", "ctl/slatectl.1")
 DOCS = ("README.md", "CHANGELOG.md", "DESIGN.md", "SPEC.md", "LICENSE", "docs/*.md", "docs/examples/*.c")
 VENV = paths.BUILD / "venv-install"

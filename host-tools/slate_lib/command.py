@@ -73,6 +73,12 @@ def check_built(kernel: str, apps: bool = False, content_too: bool = False, vcpu
             )
 
 
+def check_qemu() -> None:
+    """A guest of the user's own needs nothing else of the build."""
+    if not paths.QEMU.exists():
+        raise SlateError(f"{paths.short(paths.QEMU)} is not there: QEMU has not been built", paths.make("qemu"))
+
+
 def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
     """The files of the job, for its cpio archive."""
     text, script = 0o100644, 0o100755
@@ -217,8 +223,8 @@ def blockdev(options: RunOptions) -> str:
     return keyval(**pairs)
 
 
-def build(options: RunOptions, files: Files) -> list[str]:
-    """The whole command line."""
+def machine_words(options: RunOptions) -> list[str]:
+    """QEMU, its clock, and the machine."""
     line = [str(paths.QEMU), "-accel", options.accel]
     if not options.realtime:
         sleep = "on" if options.shell else "off"
@@ -226,7 +232,20 @@ def build(options: RunOptions, files: Files) -> list[str]:
         line += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
     cpu = "host" if options.accel == "kvm" else "max" if options.realtime else VIRTUAL_CPU
     line += ["-seed", str(options.seed), "-M", "q35", "-cpu", cpu]
-    line += ["-m", f"{options.mem >> 20}M", "-smp", str(options.smp)]
+    return line + ["-m", f"{options.mem >> 20}M", "-smp", str(options.smp)]
+
+
+def qmp_words(options: RunOptions) -> list[str]:
+    """A monitor for others."""
+    if not options.qmp:
+        return []
+    where = keyval(path=str(options.qmp.resolve()), server="on", wait="off")
+    return ["-chardev", f"socket,id=others,{where}", "-mon", "chardev=others,mode=control"]
+
+
+def build(options: RunOptions, files: Files) -> list[str]:
+    """The whole command line."""
+    line = machine_words(options)
     line += "-nodefaults -display none -vga none -no-shutdown".split()
     if not (options.cuts and options.cuts.then == "reset"):
         line.append("-no-reboot")
@@ -241,10 +260,7 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line += _consoles(options, files)
     if files.qmp_fd >= 0:
         line += ["-chardev", f"socket,id=qmp,fd={files.qmp_fd}", "-mon", "chardev=qmp,mode=control"]
-    if options.qmp:
-        where = keyval(path=str(options.qmp.resolve()), server="on", wait="off")
-        line += ["-chardev", f"socket,id=others,{where}", "-mon", "chardev=others,mode=control"]
-    return line + options.qemu_args
+    return line + qmp_words(options) + options.qemu_args
 
 
 def _consoles(options: RunOptions, files: Files) -> list[str]:

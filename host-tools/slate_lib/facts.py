@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from . import load, paths
+from . import load, ownguest, paths
 from .options import RunOptions
 
 
@@ -23,11 +23,12 @@ def sha256(path: Path) -> str:
 
 def checksums(options: RunOptions) -> dict[str, str]:
     """Of everything that goes into a run."""
-    inputs = {
-        "qemu": paths.QEMU,
-        "vmlinux": paths.kernel(options.kernel, options.smp),
-        "initrd": paths.GUEST / "initrd.lz4",
-    }
+    inputs = {"qemu": paths.QEMU}
+    own = options.own
+    if own:  # the image changes while it runs
+        inputs |= {name: path for name, path in (("vmlinux", own.kernel), ("initrd", own.initrd)) if path}
+    else:
+        inputs |= {"vmlinux": paths.kernel(options.kernel, options.smp), "initrd": paths.GUEST / "initrd.lz4"}
     if options.apps:
         inputs["apps"] = paths.APPS_IMAGE
     if options.content:
@@ -114,7 +115,7 @@ def repeat_command(options: RunOptions) -> str:
     for word in [] if options.content else options.script_args:
         words += [f"--cmd-arg={word}"]
     words += [f"--env={name}={value}" for name, value in options.environment.items()]
-    words += ["--kernel", options.kernel]
+    words += ownguest.words(options.own) if options.own else ["--kernel", options.kernel]
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
     for name, value in (("fill", options.fill), ("age", options.age)):
         if value is not None:
@@ -122,7 +123,7 @@ def repeat_command(options: RunOptions) -> str:
     words += [] if options.drive_kept else ["--precondition", options.precondition]
     words += ["--frontend", options.frontend]
     words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
-    words += ["--shell"] if options.shell else []
+    words += ["--shell"] if options.shell and not options.own else []
     words += ["--content", options.content] if options.content else []
     words += ["--apps"] if options.apps and not (options.app or options.content) else []
     words += options.cuts.words() if options.cuts else []
@@ -155,7 +156,8 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "load_args": options.load_args,
         "app": options.app.name if options.app else None,
         "app_parameters": options.app_values,
-        "kernel": options.kernel,
+        **({"own_guest": shlex.join(ownguest.words(options.own))} if options.own else {}),
+        "kernel": str(options.own.kernel or "") if options.own else options.kernel,
         "kernel_args": options.kernel_args,
         "smp": options.smp,
         "mem_bytes": options.mem,

@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import apps, content, drivefile, jobfile, load, names, paths, powercut, processors, units
+from . import apps, content, drivefile, jobfile, load, names, ownguest, paths, powercut, processors, units
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
@@ -42,6 +42,7 @@ class RunOptions:
     shell: bool = False
     app: apps.App | None = None
     app_values: dict[str, str] = field(default_factory=dict)
+    own: ownguest.OwnGuest | None = None  # a guest of the user's; None: Slate's
     apps: bool = False  # the image of applications is in the guest
     content: str | None = None  # a content workload: its name
     load: str | None = None  # slate-load: a trace's file, or a generator
@@ -80,6 +81,7 @@ class RunOptions:
         """For the run's directory."""
         script = "load" if self.load else self.content or (self.script.stem if self.script else "shell")
         what = self.app.name if self.app else self.job.name if self.job else script
+        what = self.own.name if self.own else what
         return f"{what}-{self.drive_path.stem}"
 
     @property
@@ -220,9 +222,9 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     guest = parser.add_argument_group("the guest")
     guest.add_argument(
         "--kernel",
-        choices=tuple(paths.KERNELS),
+        metavar="NAME|FILE",
         help="debian (default), or small: nearly every I/O costs the same number of "
-        "instructions ('make guest-kernel' builds it)",
+        "instructions ('make guest-kernel' builds it); or the file of a kernel of your own",
     )
     guest.add_argument("--smp", metavar="N", help=f"processors, 1 to {SMP_MAX} (default 1)")
     processors.add_arguments(guest)
@@ -262,6 +264,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="one more argument for QEMU, as --qemu-arg=-X; repeatable",
     )
+    ownguest.add_arguments(parser)
     how = parser.add_argument_group("how")
     how.add_argument(
         "--timeout",
@@ -409,8 +412,9 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
     if len(what) > 1:
         raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
+    own = ownguest.from_arguments(args)
     options = _drive_options(args)
-    options.shell = args.shell
+    options.own, options.shell = own, args.shell or own is not None
     options.apps = args.apps
     options.content = args.content
     options.load, options.load_args = args.load, args.load_arg
@@ -419,7 +423,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     if args.cmd:
         options.script = Path(args.cmd)
         options.script_text = jobfile.read(options.script)
-    elif args.job or not (args.shell or args.app):
+    elif args.job or not (options.shell or args.app):
         options.job = jobfile.load(names.find(args.job or str(paths.DEFAULT_JOB), names.JOB), options.environment)
     options.script_args = args.cmd_arg
     _check_script_args(options)
@@ -429,7 +433,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         given = getattr(args, name)
         return given if given is not None else hints.get(name, default)
 
-    options.kernel = _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
+    options.kernel = "debian" if own else _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
     options.mem = _memory(asked("mem", "1G"))
     if options.apps and options.mem < APPS_MEM_MIN:
         raise SlateError(
@@ -448,6 +452,9 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     if not options.drive_kept:
         assert options.profile
         in_profile = _profile_preconditions(options.profile)
+        if own and own.from_ssd:
+            ownguest.check_no_preconditioning(args)
+            in_profile, hints = set(), {"fill": "0", "age": "0"}
         fill = asked("fill", None if "fill_permille" in in_profile else "100")
         age = asked("age", None if "age_permille" in in_profile else "0")
         options.fill = None if fill is None else share("fill", fill, 100, 1)
@@ -466,6 +473,9 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     check_settings(args.set)
     options.settings = args.set
     _processors(options, args, asked("smp", "1"))
+    if own:
+        ownguest.set_network(own, args, options.realtime)
+        ownguest.check_drive(own, options)
     options.record = _record("--record", args.record)
     options.record_content = _record("--record-content", args.record_content)
     if options.record and options.record == options.record_content:

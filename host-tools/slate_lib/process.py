@@ -23,7 +23,7 @@ KVM_FIX = (
 _BAD_DRIVE = re.compile(r"-(blockdev|device) ")
 
 
-def _die_with(parent: int):
+def die_with(parent: int):
     """For the child, before exec: the kernel kills it when its parent ends, however that ends."""
 
     def prepare() -> None:
@@ -49,7 +49,7 @@ class Qemu:
                     stderr=stderr,
                     pass_fds=pass_fds,
                     process_group=None if foreground else 0,
-                    preexec_fn=_die_with(os.getpid()),
+                    preexec_fn=die_with(os.getpid()),
                 )
             except OSError as error:
                 raise MachineError(

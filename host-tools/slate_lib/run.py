@@ -148,7 +148,7 @@ class Run:
             files = command.Files(
                 self.run_dir.initrd, self.run_dir.console, self.run_dir.results, monitor.theirs.fileno()
             )
-            self.line = command.build(options, files)
+            self.line = self._line(options, files)
             qemu = process.Qemu(
                 self.line + ["-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell
             )
@@ -163,6 +163,9 @@ class Run:
             if qemu:
                 qemu.kill()
             await asyncio.shield(monitor.close())
+
+    def _line(self, options: RunOptions, files: command.Files) -> list[str]:
+        return command.build(options, files)
 
     async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu, plan: powercut.Plan | None) -> None:
         try:
@@ -425,9 +428,16 @@ def check_job(options: RunOptions) -> None:
 def run(options: RunOptions) -> int:
     """'slate run'."""
     check_job(options)
+    if options.own and (options.dry_run or options.own.print_libvirt):
+        from . import ownrun
+
+        return ownrun.show(options)
     if options.dry_run:
         return dry_run(options)
-    command.check_built(options.kernel, options.apps, options.content is not None, options.smp)
+    if options.own:
+        command.check_qemu()
+    else:
+        command.check_built(options.kernel, options.apps, options.content is not None, options.smp)
     if command.firmware_missing():
         raise SlateError(
             "the PC's firmware (bios-256k.bin) is not there", "run host-tools/install-packages.sh"
@@ -438,6 +448,8 @@ def run(options: RunOptions) -> int:
         say = f"content {options.content}"
     if options.load:
         say = f"slate-load {options.load}"
+    if options.own:
+        say = f"a guest of your own, {options.own.name},"
     print(
         f"{'slate':<9} {say} on {paths.short(options.drive_path)}, "
         f"{'small kernel, ' if options.kernel == 'small' else ''}"
@@ -445,10 +457,16 @@ def run(options: RunOptions) -> int:
         f"{units.size(options.mem)}, seed {options.seed}, "
         f"{'the host’s time' if options.realtime else 'virtual time'}"
     )
-    if options.shell:
+    if options.own:
+        print("          its console is here; the guest powers off by itself, Ctrl-A x ends QEMU")
+    elif options.shell:
         print(
             "          a shell on /dev/ttyS0; leave it with 'exit' (powers off, prints the report), "
             "end QEMU with Ctrl-A x"
         )
     sys.stdout.flush()
+    if options.own:
+        from . import ownrun
+
+        return ownrun.OwnRun(options).execute()
     return Run(options).execute()

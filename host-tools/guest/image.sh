@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# image.sh [--update] [--force]: make a small Debian as a disk image, build/image/debian.qcow2,
+# for 'slate run --image' (docs/guests.md). The tests boot it.
+#
+#   --update   with packages as new as the archive's; otherwise an image that is there stays
+#   --force    make the image again even if nothing changed
+#
+# mmdebstrap installs PACKAGES below from the archive this machine already uses. The disk has
+# one ext4 partition and GRUB in front of it, which is written there without mounting
+# anything: the boot sector loads what follows it.
+#
+# The kernel is Debian's, with fewer modules; cloud-init reads a seed for its user and key.
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+who=image
+package_list=$here/../packages.d/image.txt
+# shellcheck source=host-tools/guest/lib.sh
+. "$here/lib.sh"
+out=$repo/build/image
+stamp=$out/.stamp
+qemu_img=$repo/build/qemu/qemu-img
+
+PACKAGES="linux-image-amd64 systemd-sysv udev dbus kmod openssh-server cloud-init sudo
+iproute2 netbase e2fsprogs xfsprogs login procps"
+# Documents, and drivers of hardware that QEMU does not emulate.
+LEAVE_OUT="/usr/share/doc/* /usr/share/man/* /usr/share/locale/* /usr/share/info/*
+/lib/modules/*/kernel/sound/* /lib/modules/*/kernel/drivers/gpu/*
+/lib/modules/*/kernel/drivers/media/* /lib/modules/*/kernel/drivers/net/wireless/*
+/lib/modules/*/kernel/drivers/net/ethernet/* /lib/modules/*/kernel/drivers/infiniband/*
+/lib/modules/*/kernel/drivers/iio/* /lib/modules/*/kernel/drivers/staging/*
+/lib/modules/*/kernel/drivers/usb/* /lib/modules/*/kernel/drivers/hwmon/*"
+KEEP="/lib/modules/*/kernel/drivers/net/ethernet/intel/e1000e/*"
+IN_INITRD="virtio_pci virtio_blk nvme ext4"
+SIZE_MB=1200
+FIRST_SECTOR=2048
+MIN_FREE_MB=3000
+
+# ---- the root -----------------------------------------------------------------
+
+# Before the packages are configured: what the initramfs holds. MODULES=list leaves out what is not named.
+before_configure() # ROOT
+{
+	mkdir -p "$1"/etc/initramfs-tools/{conf.d,hooks}
+	echo 'MODULES=list' >"$1/etc/initramfs-tools/conf.d/slate"
+	printf '#!/bin/sh\n[ "$1" = prereqs ] && exit 0\n. /usr/share/initramfs-tools/hook-functions\nmanual_add_modules %s\n' \
+		"$IN_INITRD" >"$1/etc/initramfs-tools/hooks/slate"
+	chmod 755 "$1/etc/initramfs-tools/hooks/slate"
+}
+
+after_configure() # ROOT
+{
+	printf '%s\n' 'LABEL=root / ext4 defaults 0 0' >"$1/etc/fstab"
+	echo slate >"$1/etc/hostname"
+	mkdir -p "$1/etc/systemd/network" "$1/boot/grub" "$1/mnt/ssd"
+	printf '%s\n' '[Match]' 'Type=ether' '[Network]' 'DHCP=yes' >"$1/etc/systemd/network/80-dhcp.network"
+	cat >"$1/etc/cloud/cloud.cfg.d/99-slate.cfg" <<-'EOF'
+		datasource_list: [NoCloud, None]
+		network: {config: disabled}
+		cloud_init_modules: [users-groups, ssh]
+		cloud_config_modules: []
+		cloud_final_modules: []
+		ssh_deletekeys: false
+	EOF
+	cat >"$1/boot/grub/grub.cfg" <<-'EOF'
+		serial --unit=0 --speed=115200
+		terminal_input serial
+		terminal_output serial
+		set timeout=0
+		menuentry Debian {
+			linux /vmlinuz root=LABEL=root ro quiet console=ttyS0 fsck.mode=skip
+			initrd /initrd.img
+		}
+	EOF
+	cp "$(find_fio)" "$1/usr/local/bin/fio"
+	chroot "$1" systemctl -q enable systemd-networkd
+	# not for a guest that lives for minutes; the later stages of cloud-init have no modules
+	chroot "$1" systemctl -q mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
+		e2scrub_all.timer e2scrub_reap.service fstrim.timer systemd-binfmt.service \
+		cloud-config.service cloud-final.service
+	rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*
+}
+
+# The static one that Slate's own guest has: Debian's drags in 92 MB of libraries.
+find_fio() { find "$cache" -maxdepth 1 -name 'fio-*-*' -type f -perm -u+x | LC_ALL=C sort | tail -n 1; }
+
+bootstrap()
+{
+	local options=(--variant=minbase --aptopt='Acquire::Languages "none"') sources=() path
+	set -f # patterns are dpkg's
+	for path in $LEAVE_OUT; do
+		options+=("--dpkgopt=path-exclude=$path")
+	done
+	options+=("--dpkgopt=path-include=$KEEP")
+	set +f
+	[ -e "$apt_state/sources.list" ] || derive_sources
+	for path in "$apt_state/sources.list" "$apt_state"/sources.list.d/*; do
+		[ -s "$path" ] || continue
+		sources+=("$work/${path##*/}")
+		sed 's/^Types:.*/Types: deb/; /^deb-src/d' "$path" >"${sources[-1]}"
+	done
+	# shellcheck disable=SC2086 # one word per package
+	mmdebstrap "${options[@]}" --include="$(echo $PACKAGES | tr ' ' ',')" \
+		--essential-hook="$here/image.sh --before \"\$1\"" --customize-hook="$here/image.sh --after \"\$1\"" \
+		--format=tar '' "$work/root.tar" "${sources[@]}"
+}
+
+# ---- the disk -----------------------------------------------------------------
+
+# Owners and devices of the tree are root's; fakeroot stands in for it.
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then "$@"; else fakeroot "$@"; fi
+}
+
+make_disk()
+{
+	local disk=$work/disk.raw
+	truncate -s "${SIZE_MB}M" "$disk"
+	echo "start=$FIRST_SECTOR, type=83, bootable" | sfdisk -q "$disk"
+	mkdir "$work/root"
+	# shellcheck disable=SC2016 # for the inner shell
+	as_root bash -ec '
+		tar -C "$1/root" --numeric-owner -xf "$1/root.tar"
+		mke2fs -q -t ext4 -L root -O ^metadata_csum_seed -d "$1/root" -E "offset=$(($2 * 512)),lazy_itable_init=1" \
+			"$1/disk.raw" "$(($3 * 1024 - $2 / 2))k"' make_disk "$work" "$FIRST_SECTOR" "$SIZE_MB"
+	grub-mkimage -O i386-pc -p '(hd0,msdos1)/boot/grub' -o "$work/core.img" \
+		biosdisk part_msdos ext2 normal linux configfile serial terminal
+	dd if=/usr/lib/grub/i386-pc/boot.img of="$disk" bs=440 count=1 conv=notrunc status=none
+	dd if="$work/core.img" of="$disk" bs=512 seek=1 conv=notrunc status=none
+	"$qemu_img" convert -f raw -O qcow2 "$disk" "$work/debian.qcow2"
+	# for --kernel FILE
+	tar -C "$work" --wildcards -xf "$work/root.tar" './boot/vmlinuz-*' './boot/initrd.img-*'
+	mv "$work"/boot/vmlinuz-* "$work/vmlinuz"
+	mv "$work"/boot/initrd.img-* "$work/initrd.img"
+}
+
+image_stamp() { { cat "$here/image.sh"; (cd "$out" && stat -c '%n %s' vmlinuz initrd.img); } 2>/dev/null | sha256sum; }
+
+# ---- all of it ----------------------------------------------------------------
+
+case ${1:-} in # mmdebstrap calls these back
+--before) before_configure "$2"; exit ;;
+--after) after_configure "$2"; exit ;;
+esac
+read_options "$@"
+mkdir -p "$out"
+[ -x "$qemu_img" ] || die "build/qemu/qemu-img is not there: run 'make qemu'"
+[ -n "$(find_fio)" ] || die "the guest's fio is not there: run 'make guest'"
+[ -e "$out/debian.qcow2" ] || force=1
+begin_image $MIN_FREE_MB
+phase image-root "installing Debian's packages" bootstrap
+phase image-disk "making the disk" make_disk
+rm -f "$stamp"
+mv "$work/debian.qcow2" "$work/vmlinuz" "$work/initrd.img" "$out/"
+image_stamp >"$stamp"
+say "build/image/debian.qcow2: $(du -m "$out/debian.qcow2" | cut -f1) MB"

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest of the user's own: a disk image or a kernel, and what it gets beside the drive.
+
+This module holds the options and checks them before the boot; owncommand.py makes QEMU's
+command line of them, and ownrun.py boots it. docs/guests.md is the user's description.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import names, paths, profiles, units
+from .errors import SlateError
+
+if TYPE_CHECKING:
+    from .options import RunOptions
+
+NICS = {"virtio": "virtio-net-pci", "e1000e": "e1000e"}
+APPEND = "console=ttyS0"
+USER = "slate"  # made by cloud-init
+SECTOR = 512
+LOOPBACK = "127.0.0.1"
+F_OFD_GETLK = 36  # Python 3.11 has no name for it
+# First bytes of formats that this QEMU does not open. It would take them for raw images.
+FOREIGN = {
+    b"KDMV": "VMDK",
+    b"COWD": "VMDK",
+    b"# Disk DescriptorFile": "VMDK",
+    b"<<< ": "VDI",
+    b"conectix": "VPC",
+    b"vhdxfile": "VHDX",
+    b"QED\0": "QED",
+    b"WithoutFreeSpace": "Parallels",
+    b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\3\4": "zip",
+    b"BZh": "bzip2",
+}
+# Options of 'slate run' that only work with a guest of one's own, and those that never do.
+ONLY_OWN = ("initrd", "append", "net", "ssh_port", "ssh_key", "share", "iommu", "print_libvirt")
+NEVER_OWN = (
+    *("job", "cmd", "cmd_arg", "app", "app_arg", "load", "load_arg", "env", "shell", "content", "apps"),
+    *("cut_at", "cut_after_commands", "kernel_arg", "verbose"),
+)
+
+
+@dataclass
+class OwnGuest:
+    """What was asked for, checked."""
+
+    image: Path | None = None
+    image_format: str = ""
+    image_bytes: int = 0
+    from_ssd: bool = False
+    kernel: Path | None = None
+    initrd: Path | None = None
+    append: str = APPEND
+    nic: str | None = None  # None: no network
+    ssh_port: int | None = None
+    key: Path | None = None
+    key_text: str = ""
+    share: Path | None = None
+    iommu: bool = False
+    print_libvirt: bool = False
+
+    @property
+    def name(self) -> str:
+        """For messages, and for the run's directory."""
+        path = self.image or self.kernel
+        return path.stem if path else "ssd"
+
+    def ssh_words(self) -> list[str]:
+        """A command that logs in. The key of a host that is made anew each time is not kept."""
+        private = self.key.with_suffix("") if self.key and self.key.suffix == ".pub" else None
+        words = ["ssh", "-p", str(self.ssh_port)]
+        words += ["-i", str(private)] if private and private.exists() else []
+        words += ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]
+        return [*words, f"{USER if self.key else 'USER'}@{LOOPBACK}"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """A group of 'slate run'; --kernel is with the other options of the guest."""
+    own = parser.add_argument_group("a guest of your own (docs/guests.md)")
+    own.add_argument("--image", metavar="FILE", help="boot a disk image (qcow2 or raw) from a virtio disk")
+    own.add_argument(
+        "--boot-from-ssd",
+        action="store_true",
+        help="boot from the emulated SSD: from what --drive FILE holds, or from the content of --image, which is "
+        "copied there first",
+    )
+    own.add_argument("--initrd", metavar="FILE", help="the initramfs of --kernel FILE")
+    own.add_argument("--append", metavar="TEXT", help=f"the command line of --kernel FILE (default: {APPEND})")
+    own.add_argument(
+        "--net",
+        nargs="?",
+        const="virtio",
+        choices=(*NICS, "none"),
+        help="a network card, and a network behind the host's address (default: virtio with --realtime; none in "
+        "virtual time, because the host times the packets and runs would differ)",
+    )
+    own.add_argument(
+        "--ssh-port",
+        metavar="N",
+        help=f"the port on {LOOPBACK} that leads to the guest's port 22 (default: a free one, which is printed)",
+    )
+    own.add_argument(
+        "--ssh-key",
+        metavar="FILE",
+        help=f"let cloud-init in the image make the user '{USER}', who logs in with this public key",
+    )
+    own.add_argument("--share", metavar="DIR", help="let the guest mount this folder: 9p, tag 'share'")
+    own.add_argument(
+        "--iommu", action="store_true", help="an IOMMU (intel-iommu), so that VFIO and SPDK work in the guest"
+    )
+    own.add_argument(
+        "--print-libvirt", action="store_true", help="print the guest as a domain for 'virsh define', and end"
+    )
+
+
+def words(own: OwnGuest) -> list[str]:
+    """The options again, for run.json."""
+    found = []
+    for name, path in (
+        ("--image", own.image),
+        ("--kernel", own.kernel),
+        ("--initrd", own.initrd),
+        ("--ssh-key", own.key),
+        ("--share", own.share),
+    ):
+        found += [name, paths.short(path)] if path else []
+    found += ["--append", own.append] if own.kernel else []
+    found += ["--net", next((name for name, nic in NICS.items() if nic == own.nic), "none")]
+    found += ["--boot-from-ssd"] if own.from_ssd else []
+    return found + (["--iommu"] if own.iommu else [])
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def is_asked(args: argparse.Namespace) -> bool:
+    """Is it a guest of one's own? A --kernel with a '/' or of a file is one; others are names."""
+    kernel = args.kernel is not None and args.kernel not in paths.KERNELS
+    return bool(args.image or args.boot_from_ssd or kernel)
+
+
+def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
+    """Check what can be checked without the drive; None: the guest is Slate's."""
+    if not is_asked(args):
+        given = [_option(name) for name in ONLY_OWN if getattr(args, name)]
+        if given:
+            raise SlateError(
+                f"{given[0]} is for a guest of your own", "add --image FILE, --kernel FILE or --boot-from-ssd"
+            )
+        return None
+    own = OwnGuest(from_ssd=args.boot_from_ssd, iommu=args.iommu, print_libvirt=args.print_libvirt)
+    _kernel(own, args)
+    for name in NEVER_OWN:
+        if getattr(args, name, None):
+            raise SlateError(
+                f"{_option(name)}: works in Slate's own guest only",
+                "leave it out, and log in to the guest to run something there (docs/guests.md)",
+            )
+    if args.precondition == "device":
+        raise SlateError("--precondition device: works in Slate's own guest only", "use --precondition instant")
+    if args.image:
+        own.image = _readable("image", args.image)
+        own.image_format, own.image_bytes = examine(own.image, bootable=own.kernel is None)
+    if own.from_ssd and not own.image and not (args.drive and Path(args.drive).exists()):
+        raise SlateError(
+            "--boot-from-ssd: the drive holds no system",
+            "add --image FILE, whose content is copied there, or --drive FILE that holds one",
+        )
+    if own.from_ssd and own.image and args.drive and Path(args.drive).exists():
+        raise SlateError(
+            f"--image with --boot-from-ssd: {args.drive} holds a drive already",
+            "leave --image out to boot what it holds, or name a new file with --drive",
+        )
+    if args.share:
+        own.share = Path(args.share)
+        if not own.share.is_dir():
+            raise SlateError(f"--share {args.share}: there is no such folder", "name one that is there")
+    return own
+
+
+def set_network(own: OwnGuest, args: argparse.Namespace, realtime: bool) -> None:
+    """The card, the port and the key. In virtual time there is a network only if it is asked for."""
+    wanted = args.net or ("virtio" if realtime else "none")
+    own.nic = NICS.get(wanted)
+    if args.ssh_port is not None and not own.nic:
+        raise SlateError(
+            f"--ssh-port {args.ssh_port}: this guest has no network",
+            "add --realtime, or --net (in virtual time two runs are then no longer equal)",
+        )
+    if own.nic:
+        own.ssh_port = _port(args.ssh_port)
+    if args.ssh_key:
+        own.key = _readable("ssh-key", args.ssh_key)
+        own.key_text = _public_key(own.key)
+
+
+def check_no_preconditioning(args: argparse.Namespace) -> None:
+    """--boot-from-ssd: the drive holds the image and nothing else."""
+    asked = [_option(name) for name in ("fill", "age") if getattr(args, name) not in (None, "0")]
+    if asked:
+        raise SlateError(f"{asked[0]} with --boot-from-ssd: the drive holds the image alone", "leave it out")
+
+
+def check_drive(own: OwnGuest, options: RunOptions) -> None:
+    """With --boot-from-ssd: the image fits, and nothing else is asked to be on the drive."""
+    if not (own.from_ssd and own.image):
+        return
+    if options.frontend != "nvme":
+        raise SlateError("--boot-from-ssd with --frontend virtio-blk", "use --frontend nvme")
+    assert options.profile
+    room = profiles.derive(options.profile, options.overrides())["exported_bytes"]
+    if own.image_bytes > room:
+        raise SlateError(
+            f"--image {own.image}: has {units.size(own.image_bytes)}, and the drive {units.size(room)}",
+            "use a larger drive, such as --set geometry.blocks_per_plane=N with a larger N",
+        )
+
+
+def _kernel(own: OwnGuest, args: argparse.Namespace) -> None:
+    if args.kernel is not None and args.kernel not in paths.KERNELS:
+        if "/" not in args.kernel and not Path(args.kernel).exists():
+            raise SlateError(
+                f"--kernel: there is no {args.kernel}{names.nearest(args.kernel, paths.KERNELS)}",
+                f"use one of: {', '.join(paths.KERNELS)}; or the file of a kernel of your own",
+            )
+        own.kernel = _readable("kernel", args.kernel)
+    elif args.kernel is not None:
+        raise SlateError(
+            f"--kernel {args.kernel}: this kernel boots Slate's own guest only",
+            "name the file of a kernel, or leave --kernel out to boot what the image holds",
+        )
+    for name in ("initrd", "append"):
+        if getattr(args, name) and not own.kernel:
+            raise SlateError(f"--{name} without --kernel FILE", "name the kernel's file with --kernel")
+    if args.initrd:
+        own.initrd = _readable("initrd", args.initrd)
+    if args.append is not None:
+        own.append = args.append
+
+
+def _readable(option: str, name: str) -> Path:
+    path = Path(name)
+    if not path.is_file():
+        what = "is not a file" if path.exists() else "no such file"
+        raise SlateError(f"--{option} {name}: {what}", "name a file")
+    try:
+        with open(path, "rb"):
+            return path
+    except OSError as error:
+        raise SlateError(
+            f"--{option} {name}: {(error.strerror or str(error)).lower()}", "check its owner and permissions"
+        ) from None
+
+
+def examine(image: Path, bootable: bool) -> tuple[str, int]:
+    """The image's format and size. qemu-img finds the format and missing backing files."""
+    with open(image, "rb") as file:
+        head = file.read(SECTOR)
+    for magic, name in FOREIGN.items():
+        if head.startswith(magic):
+            raise SlateError(
+                f"--image {image}: is in the format {name}, which Slate's QEMU does not open",
+                f"unpack it, or convert it to qcow2 (Debian's qemu-utils): qemu-img convert -O qcow2 {image} NEW.qcow2",
+            )
+    if _is_locked(image):
+        raise SlateError(
+            f"--image {image}: another program has it open, such as another guest",
+            "end it, or give each guest a file of its own: qemu-img create -f qcow2 -F FORMAT -b IMAGE NEW.qcow2",
+        )
+    info = _ask_qemu_img(image)
+    found, size = info["format"], info["virtual-size"]
+    if found not in ("qcow2", "raw"):
+        raise SlateError(f"--image {image}: is in the format {found}", "name a qcow2 or raw image")
+    if found == "raw" and bootable and (len(head) < SECTOR or head[-2:] != b"\x55\xaa"):
+        raise SlateError(
+            f"--image {image}: is no qcow2 file, and as a raw image it has no boot sector",
+            "name the image of a whole disk; a file system alone boots with --kernel FILE and --append root=/dev/vda",
+        )
+    return found, size
+
+
+def _is_locked(image: Path) -> bool:
+    """Has a QEMU the image open to write, or does it forbid others to? QEMU locks again when it boots.
+
+    QEMU locks the byte 100 + N of a file for the permission N that it takes, and 200 + N for one
+    that it does not share; 1 is writing.
+    """
+    with open(image, "rb") as file:
+        for byte in (101, 201):
+            asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+            try:
+                told = fcntl.fcntl(file, F_OFD_GETLK, asked)
+            except OSError:
+                return False  # a file system without locks
+            if struct.unpack("hhqqi4x", told)[0] != fcntl.F_UNLCK:
+                return True
+    return False
+
+
+def _ask_qemu_img(image: Path) -> dict[str, Any]:
+    words = [str(paths.QEMU.with_name("qemu-img")), "info", "--output=json", "--backing-chain", str(image.resolve())]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    except OSError:
+        raise SlateError(f"{paths.short(words[0])} is not there", paths.make("qemu")) from None
+    said = done.stderr.strip().removeprefix("qemu-img: ")
+    if done.returncode:
+        raise SlateError(f"--image {image}: {said.splitlines()[0] if said else 'can not be opened'}", "name another")
+    return json.loads(done.stdout)[0]
+
+
+def _port(given: str | None) -> int:
+    """The port that was asked for, if it is free; else a free one."""
+    from .options import number
+
+    port = 0 if given is None else int(number("ssh-port", given, 1, 65535))
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind((LOOPBACK, port))
+            return one.getsockname()[1]
+        except OSError as error:
+            raise SlateError(
+                f"--ssh-port {port}: {(error.strerror or str(error)).lower()} on {LOOPBACK}",
+                "give another one, or leave it out: then a free one is found",
+            ) from None
+
+
+def _public_key(path: Path) -> str:
+    """One line. Of a private key's file the '.pub' beside it is meant."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if "PRIVATE KEY" in text:
+        raise SlateError(f"--ssh-key {path}: is a private key", f"name the public one, {path}.pub")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if len(lines) != 1 or not lines[0].startswith(("ssh-", "ecdsa-", "sk-")):
+        raise SlateError(
+            f"--ssh-key {path}: is no public key of SSH", "make one: ssh-keygen -t ed25519 -N '' -f KEY, then KEY.pub"
+        )
+    return lines[0]
+
+
+def need(program: str, package: str) -> str:
+    """The path of a program of Debian's."""
+    found = shutil.which(program)
+    if not found:
+        raise SlateError(f"{program} is not installed", f"apt-get install {package}")
+    return found
