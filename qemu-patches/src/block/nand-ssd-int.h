@@ -7,6 +7,7 @@
  * nand-ssd-thread.c   the drive in a thread of its own, in real time
  * nand-ssd-power.c    power cuts, and mounting again
  * nand-ssd-control.c  logs and vendor commands
+ * nand-ssd-processors.c  how busy the guest's processors are
  */
 #ifndef BLOCK_NAND_SSD_INT_H
 #define BLOCK_NAND_SSD_INT_H
@@ -87,6 +88,7 @@ typedef struct BDRVNandSsdState {
 /* nand-ssd.c; with the lock held */
 void nand_ssd_update_now(BDRVNandSsdState *s);
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);
+void nand_ssd_run(BDRVNandSsdState *s, bool skip);      /* takes the lock */
 void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req);
 bool nand_ssd_time_stands(BDRVNandSsdState *s);
 BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs);
@@ -99,6 +101,11 @@ void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
 
 /* nand-ssd-control.c */
 void nand_ssd_forget_pictures(BDRVNandSsdState *s);
+
+/* nand-ssd-processors.c */
+void nand_ssd_find_processors(BDRVNandSsdState *s);
+void nand_ssd_arm_row(BDRVNandSsdState *s);
+void nand_ssd_mark_processors(BDRVNandSsdState *s);
 
 /* nand-ssd.c: for the thread, with s->lock held */
 bool nand_ssd_busy(BDRVNandSsdState *s);
