@@ -620,16 +620,12 @@ static void an_assertion_ends_the_drive(void)
 
 int main(void)
 {
-	FILE *out;
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(path, sizeof(path), "%s/drive.slate", dir);
 	snprintf(ini, sizeof(ini), "%s/p.ini", dir);
-	out = fopen(ini, "w");
-	fputs(shape, out);
-	fclose(out);
+	write_text(ini, shape);
 	RUN(the_head_is_checked);
 	RUN(flights_are_checked);
 	RUN(blocks_are_checked);
