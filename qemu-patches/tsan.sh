@@ -30,7 +30,8 @@ cc=${TSAN_CC:-$(command -v clang || command -v clang-14 || echo gcc)}
 src=$build/qemu-src core=$build/core-tsan obj=$build/qemu-tsan reports=$build/log/tsan
 programs=(qemu-io qemu-img qemu-nbd)
 flags=(--without-default-features --enable-tools --enable-slate --enable-tsan --disable-user --disable-docs
-	--enable-trace-backends=log --disable-download --disable-werror --disable-install-blobs)
+	--enable-trace-backends=log --disable-download --disable-werror --disable-install-blobs
+	--firmwarepath=/usr/share/seabios:/usr/share/qemu)
 
 case ${1:-tools} in
 tools) flags+=(--disable-system) ;;

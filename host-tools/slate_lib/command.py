@@ -249,8 +249,6 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line += "-nodefaults -display none -vga none -no-shutdown".split()
     if not (options.cuts and options.cuts.then == "reset"):
         line.append("-no-reboot")
-    for folder in paths.FIRMWARE:
-        line += ["-L", str(folder)]
     line += ["-kernel", str(paths.kernel(options.kernel, options.smp)), "-initrd", str(files.initrd)]
     line += ["-append", append_line(options), "-blockdev", blockdev(options)]
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"

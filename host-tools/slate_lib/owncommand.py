@@ -32,8 +32,6 @@ def build(options: RunOptions, files: command.Files) -> list[str]:
     own = own_of(options)
     line = [*command.machine_words(options), "-machine", "graphics=off"]  # firmware and GRUB: on the serial line
     line += ["-nodefaults", "-display", "none", "-vga", "none"]
-    for folder in paths.FIRMWARE:
-        line += ["-L", str(folder)]
     line += iommu_words(own)  # before the devices that it is to translate for
     line += kernel_words(own)
     line += _disks(own)
@@ -123,14 +121,10 @@ def libvirt(options: RunOptions) -> str:
     _child(domain, "on_poweroff", "destroy")
     _devices(domain, options)
     more = _child(domain, f"{{{QEMU_XML}}}commandline")
-    for word in [*_firmware(), *drive_words(options), *network_words(own), *options.qemu_args]:
+    for word in [*drive_words(options), *network_words(own), *options.qemu_args]:
         _child(more, f"{{{QEMU_XML}}}arg", value=word)
     xml.indent(domain)
     return xml.tostring(domain, encoding="unicode") + "\n"
-
-
-def _firmware() -> list[str]:
-    return [word for folder in paths.FIRMWARE for word in ("-L", str(folder))]
 
 
 def _os(domain: xml.Element, own: OwnGuest) -> None:

@@ -76,7 +76,6 @@ class Images(OwnCase):
 
     def test_in_use(self):
         guest = [str(paths.QEMU), "-M", "q35", "-S", "-nodefaults", "-display", "none", "-monitor", "stdio"]
-        guest += ["-L", "/usr/share/seabios", "-L", "/usr/share/qemu"]
         guest += ["-drive", f"if=none,id=a,format=raw,file={self.image}", "-device", "virtio-blk-pci,drive=a"]
         with subprocess.Popen(guest, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
             try:

@@ -16,7 +16,7 @@ import unittest
 from fractions import Fraction
 from pathlib import Path
 
-from support import FIRMWARE, QEMU, SMALL, TIMEOUT, Machine, MachineTest, QmpError
+from support import QEMU, SMALL, TIMEOUT, Machine, MachineTest, QmpError
 from test_icount import program
 
 ROUNDS = 400
@@ -34,8 +34,6 @@ def play(scene: str, *more: str, vcpus: int = 2, **settings: object) -> list[int
     with tempfile.TemporaryDirectory(prefix="slate-smp-") as folder:
         console = Path(folder) / "console"
         line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *icount(**settings), "-M", "q35", "-m", "64"]
-        for path in FIRMWARE:
-            line += ["-L", path]
         line += ["-smp", str(vcpus), "-cpu", "max,-monitor", "-nodefaults", "-display", "none", "-seed", "1"]
         line += ["-debugcon", f"file:{console}", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
         line += ["-kernel", str(program("smp")), "-append", scene, *more]
@@ -157,8 +155,6 @@ class Outside(unittest.TestCase):
     def start(self, folder: Path, *more: str) -> subprocess.Popen[bytes]:
         """QEMU with sleep=off."""
         line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *icount(rate=4), "-M", "q35", "-m", "64"]
-        for path in FIRMWARE:
-            line += ["-L", path]
         line += ["-cpu", "max,-monitor", "-nodefaults", "-display", "none", *more]
         process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
         self.addCleanup(process.wait)
