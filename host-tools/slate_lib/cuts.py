@@ -303,7 +303,7 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
     return {name: content.decode(errors="replace") for name, content in files.items()}
 
 
-# ---- the log
+# ---- the campaign's log file, one line for each cut
 
 
 def header(campaign: Campaign) -> dict[str, Any]:
@@ -353,6 +353,8 @@ def summary(cuts: list[dict[str, Any]]) -> str:
         f"fsynced\n({total['operations']} durable operations before them; {total['lost_requests']} requests "
         f"in flight, {total['torn_programs']} programs torn)\n"
     )
+    if cuts and not total["operations"]:
+        text += "They show little: no cut came after the first fsync. Give more time to the work: --span SEC.\n"
     return text + (f"not so: {', '.join(bad)}\n" if bad else "")
 
 
@@ -405,7 +407,7 @@ def one(args: argparse.Namespace) -> int:
 
 
 def many(args: argparse.Namespace) -> int:
-    """All of them, after those that the log has."""
+    """Make the campaign's cuts, except those that are in its log already."""
     count = int(number("count", args.count, 1, 10**6))
     with tempfile.TemporaryDirectory(prefix="slate-cuts-") as folder:
         campaign = campaign_of(args, Path(folder))

@@ -49,7 +49,7 @@ def build(options: RunOptions, files: command.Files) -> list[str]:
 
 
 def iommu_words(own: OwnGuest) -> list[str]:
-    """caching-mode: the emulated device sees what the guest maps."""
+    """An IOMMU, if asked for. With caching-mode the emulated device sees what the guest maps."""
     return ["-device", "intel-iommu,intremap=on,caching-mode=on"] if own.iommu else []
 
 

@@ -58,16 +58,16 @@ typedef struct BDRVNandSsdState {
     int64_t skew_ns;                /* drive's clock - clock */
     QEMUTimer *timer;               /* main loop's list */
     QEMUTimer *guard;               /* main AioContext's list */
-    QEMUTimer *row_timer;           /* ends a row of the series; NULL: none */
-    int64_t row_at_ns;              /* it is armed for then, on clock */
+    QEMUTimer *row_timer;           /* fires when a row of the series ends */
+    int64_t row_at_ns;              /* row_timer's time on clock; 0: idle */
     uint32_t processors;            /* of the guest; 0: not known */
-    uint64_t *mark_busy_ns;         /* of each of them, by mark */
+    uint64_t *mark_busy_ns;         /* busy time: [mark * processors + i] */
     QEMUBH *bh;                     /* delivers what was finished at once */
-    NandSsdThread *thread;          /* or: does all that, and NULL are those */
+    NandSsdThread *thread;          /* real time: replaces timers and bh */
 
     NandSsdRequests submitted;      /* the drive has them */
-    bool off;                       /* all that a power cut takes is lost */
-    bool off_news;                  /* and nobody has been told yet */
+    bool off;                       /* power is off; what it took is lost */
+    bool off_news;                  /* `power` is still to be notified */
     uint32_t lost;                  /* requests of the last cut */
     NotifierList power;
     NandSsdCutFunc *cut_then;

@@ -166,11 +166,11 @@ void nand_ssd_update_now(BDRVNandSsdState *s)
     }
     clock_ns = qemu_clock_get_ns(s->clock);
     /*
-     * A guest may be sent back in time, by a debugger for instance. A look from
-     * the main loop, at the monitor's wish, is no step back, although under
-     * icount it does not see what a running vCPU has executed since: each look
-     * of a vCPU brings the count up to date for all, and no call into the drive
-     * was later than such a look. So nobody outside moves the skew.
+     * The clock may go back, for instance when a debugger steps the guest back;
+     * the skew then makes up for it. A monitor command cannot change the skew:
+     * under icount the main loop may miss instructions that a vCPU has executed
+     * since the vCPU last read the clock, but every call into the drive was at
+     * such a reading or before.
      */
     if (icount_enabled() == ICOUNT_RATE) {
         /*
