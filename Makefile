@@ -26,6 +26,8 @@ COUNT   ?=
 TESTS   ?=
 HOURS   ?=
 SUITE   ?=
+DIR     ?=
+SUITES  ?=
 PREFIX  ?= /usr/local
 DESTDIR ?=
 TRACE   ?= tests/traces/cloudphysics.trace.gz
@@ -48,7 +50,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast analyse fuzz fuzz-guest determinism power-cuts soak tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -133,6 +135,10 @@ power-cuts: build guest-kernel ## COUNT power cuts under ext4 (100), at nanoseco
 
 soak: build guest-kernel ## HOURS (1) of random work, cuts, resets, bad blocks and wear on every FTL; SEED; goes on where it stopped
 	@python3 tests/soak/soak.py --hours $(or $(HOURS),1) $(if $(SEED),--seed '$(SEED)')
+
+suites: ## blktests or xfstests from your built checkout DIR, in the Debian guest; TESTS='words of ./check' PROFILE SET SUITES='--beside-raw ...'
+	@python3 tests/suites/suites.py '$(DIR)' $(if $(TESTS),--tests='$(TESTS)') $(if $(PROFILE),--profile '$(PROFILE)') \
+		$(foreach s,$(SET),--set '$(s)') $(if $(OUT),--out '$(OUT)') $(SUITES)
 
 tsan-qemu: qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)
 	@qemu-patches/tsan.sh

@@ -165,6 +165,13 @@ candidate() # PACKAGE
 	apt-cache "${apt_options[@]}" policy "$1" | awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
 
+# The newest version of a source package that the lists offer.
+source_version() # SOURCE
+{
+	apt-cache "${apt_options[@]}" showsrc --only-source "$1" | awk '$1 == "Version:" { print $2 }' |
+		sort -V | tail -n 1
+}
+
 # Every version of a package that the lists offer, newest first.
 offered() # PACKAGE
 {

@@ -226,7 +226,7 @@ class Monitor(MachineTest):
         said = folder / "said"
         vm = self.machine(
             [], "-kernel", str(program("smp")), "-append", scene, "-debugcon", f"file:{said}", *more,
-            accel=icount(rate=4, **settings), trace=False,
+            accel=icount(**{"rate": 4, **settings}), trace=False,
         )  # fmt: skip
         return vm, said
 
@@ -261,6 +261,21 @@ class Monitor(MachineTest):
                 self.grows(said)
                 self.assertEqual(len(vm.qmp("query-cpus-fast")), 3)
                 self.assertEqual(vm.quit(), 0)
+
+    def test_an_interrupt_from_outside_wakes_all_within_a_quantum(self) -> None:
+        """One processor's clock is 0.9 s ahead of the last event and of the host when both sleep."""
+        quantum = 1000
+        vm, said = self.run_scene("nmi", "-smp", "2", "-machine", "pit=off", rate="0.1", sleep="on", quantum=quantum)
+        while "asleep" not in (said.read_text() if said.exists() else ""):
+            time.sleep(0.01)
+        vm.qmp("inject-nmi")
+        while "done" not in said.read_text():
+            self.assertIsNone(vm.process.poll(), "QEMU has ended")
+            time.sleep(0.01)
+        [(sign, number)] = _NUMBER.findall(said.read_text())
+        # Both execute the same 20 instructions or fewer, of 10 ns, until they look at their clocks.
+        self.assertLessEqual(int(number), quantum + 200, sign)
+        self.assertEqual(vm.quit(), 0)
 
     def test_a_guest_of_timers_alone_leaves_the_monitor_its_turn(self) -> None:
         """Its processor wakes every 100 ns; between timers alone no slice lets the BQL go."""
