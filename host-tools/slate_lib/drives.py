@@ -31,8 +31,7 @@ _ALONE = {
     "app": "an application's script uses one drive: give --profile once, or a script of your own with --apps --cmd",
     "content": "give --profile once",
     "load": "a trace is replayed on one drive: give --profile once",
-    "image": "give --profile once, or add drives with --qemu-arg (docs/guests.md)",
-    "boot_from_ssd": "give --profile once",
+    "boot_from_ssd": "give --profile once, or boot from a virtio disk with --image alone",
     "cut_after_commands": "it counts the commands of one drive: use --cut-at",
 }
 
@@ -162,8 +161,6 @@ def check_run(options: RunOptions) -> None:
     count = len(options.drives)
     if count == 1:
         return
-    if options.own:
-        raise SlateError(f"--kernel FILE does not go with {count} drives", "give --profile once")
     if options.precondition == "device":
         raise SlateError(
             f"--precondition device does not go with {count} drives", "use --precondition instant, or fill by a job"

@@ -175,6 +175,9 @@ class DrivesReport(Report):
         found.append(("WAF", [f"{done / asked:.3f}" if asked else "-" for done, asked in pairs]))
         found.append(("GC runs", _sums([device.total.ftl.get("gc-runs", 0) for device in devices], units.count)))
         found.append(("erases", _sums([device.total.nand_total("erases") for device in devices], units.count)))
+        late = [device.late() for device in devices]
+        if any(late):
+            found.append(("late mean, µs", [*("-" if one is None else units.us(one.mean_ns) for one in late), ""]))
         found.append(("dies busy", [*(_busy(device) for device in devices), ""]))
         return found
 

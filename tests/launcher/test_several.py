@@ -15,7 +15,7 @@ from pathlib import Path
 import support
 import test_options
 import test_run
-from slate_lib import account, command, drivesreport, facts, live, powercut, reports, runfiles
+from slate_lib import account, command, drivesreport, facts, live, owncommand, powercut, reports, runfiles
 from slate_lib.errors import SlateError
 
 
@@ -129,15 +129,20 @@ class Options(test_options.Case):
             (("--app", "kv"), "--app does not go with 2 drives"),
             (("--content", "web"), "--content does not go with 2 drives"),
             (("--load", "gen:random"), "--load does not go with 2 drives"),
-            (("--image", self.job), "--image does not go with 2 drives"),
             (("--boot-from-ssd",), "--boot-from-ssd does not go with 2 drives"),
             (("--cut-after-commands", "5"), "--cut-after-commands does not go with 2 drives"),
-            (("--kernel", self.job), "--kernel FILE does not go with 2 drives"),
             (("--precondition", "device", "--job", self.job), "--precondition device does not go with 2 drives"),
             (("--frontend", "virtio-blk"), "--frontend virtio-blk does not go with 2 drives"),
         ):
             with self.subTest(words=words):
                 self.refused(*self.two, *words, words=[what], job=False)
+
+    def test_a_guest_of_ones_own(self):
+        some = self.parse(*self.two, "--kernel", self.job, "--frontend", "nvme", job=False)
+        words = owncommand.drive_words(some)
+        self.assertEqual(words[0::2], ["-blockdev", "-device"] * 2)
+        self.assertEqual(words[3::4], ["nvme,serial=slate,drive=ssd0", "nvme,serial=slate1,drive=ssd1"])
+        self.assertEqual([words[1::4]], [self.blockdevs(some)])
 
     def test_power_cuts(self):
         all_of_them = self.parse(*self.two, "--cut-at", "1s")
