@@ -180,11 +180,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     drive.add_argument(
         "--set",
-        metavar="[N:]SECTION.KEY=VALUE",
+        metavar="SECTION.KEY=VALUE",
         action="append",
         default=[],
-        help="override a value of the profile; repeatable, the last one of a key counts; with N: of the drive nvmeN "
-        "only, not of all",
+        help="override a value of the profile; repeatable, the last one of a key counts; of several drives, "
+        "N:SECTION.KEY=VALUE is of nvmeN only",
     )
     drive.add_argument(
         "--fill",
