@@ -13,13 +13,16 @@
 # script has run. Same versions, same bytes: order, owner and times are fixed.
 #
 # For the suites of tests/guest it also has, of source packages, fsstress (e2fsprogs) and
-# nvme-cli's tests, and the packaged kernel's module of btrfs, which the initramfs does not have.
+# nvme-cli's tests.
 #
 # Nothing changed: returns at once. An interrupted run leaves either the old image or
 # the new one. What is kept, in build/guest-cache:
 #   apps-versions-HASH   name and version of every package in use ("src" before those of a
 #                        source), for this list of packages and this kernel
 #   apps-debs/           as downloaded
+#
+# MODULES of the guest's kernel (build.sh unpacked it) are in the image, too: md, device mapper
+# and Btrfs, which the guest's initramfs does without.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -29,11 +32,14 @@ package_list=$here/../packages.d/apps.txt
 . "$here/lib.sh"
 stamp=$out/.apps-stamp
 debs=$cache/apps-debs
+also=$cache/versions # of the kernel
 
 # What is asked for; dependencies are added.
 PACKAGES="stress-ng dbench bonnie++ fsmark sysbench postgresql-15 sqlite3 rocksdb-tools git gcc libc6-dev make patch dpkg tar
-python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk btrfs-progs nvme-cli"
+python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk
+mdadm lvm2 dmsetup btrfs-progs kmod nvme-cli"
 SOURCES="e2fsprogs nvme-cli"
+MODULES="md_mod linear raid0 raid1 raid10 raid456 dm_mod btrfs"
 # Dependencies that nothing here runs: PostgreSQL's JIT (off), what stress-ng draws with, maintainer scripts and their
 # tools, sanitizers, Perl's library (git's and PostgreSQL's core programs are C).
 LEAVE_OUT="libegl-mesa0 libgl1-mesa-dri libllvm15 libsensors5 libsensors-config libdrm-amdgpu1
@@ -42,7 +48,7 @@ init-system-helpers sysvinit-utils lsb-base debconf adduser passwd ucf ssl-cert 
 postgresql-common postgresql-client-common libjson-perl libnumber-compare-perl
 libtext-glob-perl libfile-find-rule-perl liberror-perl sensible-utils netbase
 uuid-runtime libpam-modules libpam-modules-bin libasan8 liblsan0 libtsan2 libubsan1 libitm1 libquadmath0
-libgprofng0 libtirpc-dev libnsl-dev rpcsvc-proto git-man"
+libgprofng0 libtirpc-dev libnsl-dev rpcsvc-proto git-man udev dmeventd"
 # Files that no program here opens: documents, network transports, link-time optimisation.
 PRUNE="usr/share/doc usr/share/man usr/share/info usr/share/locale usr/share/lintian
 usr/share/bug usr/share/zoneinfo/right usr/share/zoneinfo/posix usr/share/gitweb var/lib/gitweb
@@ -197,36 +203,35 @@ add_suites()
 	cp "$work"/nvme-cli/tests/{*.py,config.json} "$tests/"
 }
 
-# usr/lib/slate/btrfs/NN-NAME.ko, of the packaged kernel, in the order in which they load.
+# Where depmod and modprobe look for them.
 add_modules()
 {
-	local kernel='' kernel_version='' release number=10 file to=$work/root/usr/lib/slate/btrfs
+	local kernel='' kernel_version='' release file from=$work/kernel
 	# shellcheck source=/dev/null
 	. "$cache/versions"
 	file=$cache/${kernel}_${kernel_version//:/%3a}_amd64.deb
-	[ -e "$file" ] || fetch_package "$kernel" "$kernel_version"
-	mkdir -p "$work/kernel" "$to"
-	dpkg-deb --fsys-tarfile "$file" | tar -x -C "$work/kernel" --wildcards \
-		'*/modules.builtin*' '*/modules.order' '*/kernel/lib/*' '*/kernel/crypto/*' '*/kernel/fs/btrfs/*'
-	[ -d "$work/kernel/lib/modules" ] || ln -s usr/lib "$work/kernel/lib"
-	release=$(ls "$work/kernel/lib/modules")
-	depmod -b "$work/kernel" "$release"
-	modprobe -d "$work/kernel" -S "$release" --show-depends btrfs >"$work/modules"
-	while read -r file; do
-		cp "$file" "$to/$number-${file##*/}"
-		number=$((number + 1))
-	done < <(awk '$1 == "insmod" { print $2 }' "$work/modules")
-	ls "$to"/*-btrfs.ko
+	[ -e "$file" ] || fetch_anew "$kernel" "$kernel_version"
+	dpkg -x "$file" "$from"
+	[ -d "$from/lib/modules" ] || ln -s usr/lib "$from/lib"
+	release=$(ls "$from/lib/modules")
+	depmod -b "$from" "$release"
+	for file in $MODULES; do
+		modprobe -d "$from" -S "$release" --show-depends "$file" || return 1
+	done | awk '$1 == "insmod" { print $2 }' | sort -u | while read -r file; do
+		install -D -m 644 "$file" "$work/root/usr/lib/modules/$release/${file#*/lib/modules/*/}" || return 1
+	done
+	cp "$from/lib/modules/$release"/modules.{builtin,builtin.modinfo,order} "$work/root/usr/lib/modules/$release/"
+	depmod -b "$work/root" "$release"
+	rm -rf "$from"
 }
 
 # Every program that the jobs run must find its libraries inside.
 check_tree()
 {
-	local name program loader=$work/root/usr/lib64/ld-linux-x86-64.so.2 bad=0
-	for name in sysbench postgres initdb pgbench psql sqlite3 db_bench git gcc make patch dpkg \
-		tar python3.11 awk dash nvme btrfs mkfs.btrfs; do
-		program=$work/root/usr/bin/$name
-		[ -e "$program" ] || program=$work/root/usr/sbin/$name
+	local program loader=$work/root/usr/lib64/ld-linux-x86-64.so.2 bad=0
+	for program in bin/{sysbench,postgres,initdb,pgbench,psql,sqlite3,db_bench,git,gcc,make,patch,dpkg} \
+		bin/{tar,python3.11,awk,dash,btrfs,kmod} sbin/{mdadm,lvm,dmsetup,nvme}; do
+		program=$work/root/usr/$program
 		[ -e "$program" ] || { echo "not in the image: ${program#"$work/root"}"; bad=1; continue; }
 		"$loader" --library-path "$work/root/usr/lib/x86_64-linux-gnu" --list "$program" >"$work/ldd" 2>&1 || bad=1
 		! grep -F -e 'not found' -e 'cannot open shared' "$work/ldd" || { echo "  ... of $program"; bad=1; }
@@ -236,7 +241,16 @@ check_tree()
 
 # ---- all of it --------------------------------------------------------------------
 
-if [ -n "$update" ] || [ ! -e "$chosen" ]; then
+# A list of before PACKAGES had all that it has now is made anew.
+is_listed()
+{
+	local name
+	for name in $PACKAGES; do
+		grep -q "^$name " "$chosen" || return 1
+	done
+}
+
+if [ -n "$update" ] || [ ! -e "$chosen" ] || ! is_listed; then
 	phase apps-versions "looking up packages" choose_versions
 fi
 mapfile -t wanted < <(missing_packages)
@@ -247,7 +261,7 @@ done
 forget_old
 phase apps-unpack "unpacking $(chosen_debs | wc -l) packages" unpack
 phase apps-suites "building fsstress, and nvme-cli's tests" add_suites
-phase apps-modules "the module of btrfs" add_modules
+phase apps-modules "adding modules of the kernel" add_modules
 phase apps-check "checking their libraries" check_tree
 phase apps-pack "making the image" pack_image
 finish_image

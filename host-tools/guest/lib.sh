@@ -219,13 +219,13 @@ read_options() # WORD...
 
 # ---- images: apps.img, content.img --------------------------------------------
 # For apps.sh and content.sh: $who.img and $who.json in $out, made by $who.sh of what
-# $chosen lists, with $stamp.
+# $chosen lists, with $stamp; $also is a further file that it depends on.
 
 # Everything the image is made of, and the products, as one hash.
 image_stamp()
 {
 	{
-		cat "$here/${0##*/}" "${chosen:?}"
+		cat "$here/${0##*/}" "${chosen:?}" ${also:+"$also"}
 		(cd "$out" && stat -c '%n %s %Y' "$who.img" "$who.json")
 	} 2>/dev/null | sha256sum
 }

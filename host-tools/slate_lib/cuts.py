@@ -30,8 +30,9 @@ from typing import Any
 
 from . import command, paths
 from .boot import Boot, boot
+from .drives import check_profile
 from .errors import JOB_FAILED, OK, MachineError, SlateError
-from .options import RunOptions, check_profile, check_settings, number, share
+from .options import RunOptions, check_settings, number, share
 from .powercut import CUT, ENDED, Plan
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"

@@ -77,11 +77,15 @@ def _disks(own: OwnGuest) -> list[str]:
 
 
 def drive_words(options: RunOptions) -> list[str]:
-    """Slate's drive."""
+    """Slate's drives."""
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     first = {"bootindex": "0"} if own_of(options).from_ssd and not own_of(options).kernel else {}
-    device = keyval(driver=front, serial="slate", drive=command.NODE, **first).removeprefix("driver=")
-    return ["-blockdev", command.blockdev(options), "-device", device]
+    line = []
+    for drive in options.drives:
+        device = keyval(driver=front, serial=drive.serial, drive=drive.node, **first).removeprefix("driver=")
+        line += ["-blockdev", command.blockdev(options, drive), "-device", device]
+        first = {}
+    return line
 
 
 def network_words(own: OwnGuest) -> list[str]:

@@ -126,6 +126,8 @@ class Install(unittest.TestCase):
         run = json.loads((self.work / "out/latest/run.json").read_text(encoding="utf-8"))
         self.assertEqual(run["versions"]["slate"], (self.top / "lib/slate/VERSION").read_text(encoding="utf-8").strip())
         self.assertIn("randread-qd1", self.call("slate", "report"))
+        self.call("slate", "run", "--job", "two-drives", "--profile", "small", "--profile", "small", seconds=300)
+        self.assertIn("second-read", self.call("slate", "report", "--text", "out/latest/nvme1"))
 
     def test_no_path_of_the_clone(self):
         """Nothing that is read at run time names it. (Programs have it in their assertions.)"""

@@ -23,11 +23,7 @@ stress() # STRESSOR
 # Its modules and programs are in the image of applications.
 make_btrfs()
 {
-	in-apps true
-	for module in /run/apps/usr/lib/slate/btrfs/*.ko; do
-		insmod "$module" 2>/dev/null # one that is there already is refused
-	done
-	in-apps mkfs.btrfs -q -f -K "$SLATE_DEV" && in-apps --mount btrfs
+	in-apps modprobe btrfs && in-apps mkfs.btrfs -q -f -K "$SLATE_DEV" && in-apps --mount btrfs
 }
 
 checksums() # FILE
