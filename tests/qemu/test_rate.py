@@ -29,11 +29,13 @@ def icount(**settings: object) -> tuple[str, ...]:
     return ("-accel", "tcg", "-icount", ",".join(f"{key}={value}" for key, value in words.items()))
 
 
-def play(scene: str, *more: str, vcpus: int = 2, **settings: object) -> list[int]:
-    """Play a scene to its end; return the numbers that it printed."""
+def play(
+    scene: str, *more: str, vcpus: int = 2, accel: tuple[str, ...] | None = None, **settings: object
+) -> list[int]:  # fmt: skip
+    """Play a scene to its end, at a rate unless ACCEL says otherwise; return the numbers that it printed."""
     with tempfile.TemporaryDirectory(prefix="slate-smp-") as folder:
         console = Path(folder) / "console"
-        line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *icount(**settings), "-M", "q35", "-m", "64"]
+        line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *(accel or icount(**settings)), "-M", "q35", "-m", "64"]
         line += ["-smp", str(vcpus), "-cpu", "max,-monitor", "-nodefaults", "-display", "none", "-seed", "1"]
         line += ["-debugcon", f"file:{console}", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
         line += ["-kernel", str(program("smp")), "-append", scene, *more]
@@ -214,6 +216,19 @@ class Outside(unittest.TestCase):
             ask("?", b"$T05thread:p01.01;")
             for _ in range(200):
                 ask("vCont;s:p1.1", b"$T05thread:p01.01;")
+
+
+class RealTime(unittest.TestCase):
+    """Several vCPUs in threads of their own, as QEMU has them without a rate."""
+
+    def test_a_mapping_changes_while_another_vcpu_reads(self) -> None:
+        """The read sees the mapping that its TLB entry belongs to, as long as that is in use."""
+        devices = [word for i in range(6) for word in ("-device", f"nvme,serial=s{i}")]
+        self.assertEqual(play("maps", *devices, accel=("-accel", "tcg,thread=multi")), [6, 0])
+
+    def test_the_same_at_a_rate(self) -> None:
+        devices = [word for i in range(6) for word in ("-device", f"nvme,serial=s{i}")]
+        self.assertEqual(play("maps", *devices, rate=4), [6, 0])
 
 
 class Monitor(MachineTest):
