@@ -19,8 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from . import paths
-from .errors import SlateError
+from . import packages
 from .svg import compact, csv, with_tips
 from .watch import Progress
 
@@ -63,17 +62,9 @@ _STYLE = {
 
 
 def _matplotlib() -> Any:
-    """Import matplotlib from this Python's packages, or else from the clone's environment."""
+    """It is loaded when it is needed: it takes a second."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no warning if its cache directory can not be written
-    try:
-        import matplotlib
-    except ImportError:
-        for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
-            sys.path.append(str(site))
-        try:
-            import matplotlib
-        except ImportError:
-            raise SlateError("the Python package matplotlib is not there", paths.make("venv")) from None
+    matplotlib = packages.load("matplotlib")
     matplotlib.use("svg")
     return matplotlib
 

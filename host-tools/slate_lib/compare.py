@@ -14,7 +14,7 @@ from . import charts, figures, htmlreport, page, paths, replayfile, reports, row
 from .account import PERCENTILES, points_ns
 from .charts import COLORS, Charts
 from .errors import OK, SlateError
-from .page import Table
+from .page import Figure, Section, Sentence, Table
 from .report import BOLD, DIM, PLAIN, Report
 from .rows import Row
 from .runfiles import RunFiles
@@ -205,8 +205,6 @@ def text(found: Comparison, color: bool) -> str:
 def render(found: Comparison) -> str:
     """The page."""
     title = f"{len(found.runs)} runs side by side"
-    parts = [f"<h1>{title}</h1>", f'<p class="facts">{page.text(" · ".join(found.names))}</p>']
-    parts += [page.heading("Latency", "share of I/Os up to a latency, by the drive"), page.charts(_charts(found))]
     table = Table("compare", ("", *found.names))
     for group in found.groups:
         table.add(group.name, [""] * len(found.names), new=True)
@@ -218,18 +216,18 @@ def render(found: Comparison) -> str:
                     for i, value in enumerate(line.values)
                 ],
             )
-    parts += [page.heading("Figures", found.remark() or "(…x): of the first run's"), table.html()]
     differs = Table("differs", ("", *found.names))
     for key, values in found.differs:
         differs.add(key, values)
-    parts += [
-        page.heading("What differs"),
-        differs.html() if found.differs else "<p>Nothing that a run records.</p>",
+    sections = [
+        Section("Latency", "share of I/Os up to a latency, by the drive", [page.Charts(_charts(found))]),
+        Section("Figures", found.remark() or "(…x): of the first run's", [table]),
+        Section("What differs", blocks=[differs if found.differs else Sentence("Nothing that a run records.")]),
     ]
-    return page.page(f"{title} - Slate", parts)
+    return page.render(title, found.names, sections)
 
 
-def _charts(found: Comparison) -> list[str]:
+def _charts(found: Comparison) -> list[Figure]:
     made, out = Charts(), []
     for key in found.keys():
         lines = []
@@ -247,7 +245,7 @@ def _charts(found: Comparison) -> list[str]:
         svgs: list[str] = []
         with made.figure(svgs, f"Latency of {' '.join(key)} in each run") as axes:
             figures.draw_cdf(made, axes, lines)
-        out += [page.figure(svg, " ".join(key)) for svg in svgs]
+        out += [Figure(svg, " ".join(key)) for svg in svgs]
     return out
 
 

@@ -10,7 +10,7 @@ from . import figures, fiolog, page, paths, reports, rows, units
 from .account import PARTS, PERCENTILES, points_ns
 from .charts import Charts
 from .errors import OK, SlateError
-from .page import Table
+from .page import Card, Cards, Figure, Section, Table
 from .report import PART_COLUMNS, Report
 from .rows import Row
 from .runfiles import RunFiles
@@ -139,7 +139,7 @@ def app_table(shown: Report) -> Table:
     return table
 
 
-def _job_cards(made: Charts, shown: Report, run: RunFiles) -> list[str]:
+def _job_cards(made: Charts, shown: Report, run: RunFiles) -> Cards:
     """A card a job: all of its charts."""
     found = []
     spans = {span.name: span for span in figures.spans(shown.rows)}
@@ -152,11 +152,12 @@ def _job_cards(made: Charts, shown: Report, run: RunFiles) -> list[str]:
         if job in logged:
             drawn += [(svg, "Percentiles over time, by the guest")
                       for svg in figures.percentiles(made, job, logged[job])]
-        found.append(page.card(job, [page.figure(svg, "", about, job) for svg, about in drawn], len(found)))
-    return [one for one in found if one]
+        if drawn:
+            found.append(Card(job, [Figure(svg, "", about, job) for svg, about in drawn]))
+    return Cards(found)
 
 
-def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
+def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[Figure]:
     if not run.series:
         return []
     jobs = figures.spans(shown.rows) if shown.GUEST else []
@@ -173,30 +174,30 @@ def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
         ("Guest's processors", "share of the time busy",
          figures.busy_map(made, run.series, "processors", "processor")),
     )
-    return [page.figure(svg, title, about) for title, about, svgs in wanted for svg in svgs]
+    return [Figure(svg, title, about) for title, about, svgs in wanted for svg in svgs]
 
 
-def _busy_charts(made: Charts, shown: Report, run: RunFiles) -> list[str]:
+def _busy_charts(made: Charts, shown: Report, run: RunFiles) -> list[Figure]:
     """Where there is no picture of them over time."""
     if run.series and run.series.raw["dies"]:
         return []
     return [
-        page.figure(svg, f"{name}s", "share of the time busy, by cause")
+        Figure(svg, f"{name}s", "share of the time busy, by cause")
         for what, name in (("dies", "Die"), ("channels", "Channel"))
         for svg in figures.busy_bars(made, shown.device, what, name.lower())
     ]
 
 
-def _wear_charts(made: Charts, run: RunFiles) -> list[str]:
+def _wear_charts(made: Charts, run: RunFiles) -> list[Figure]:
     if not run.blocks:
         return []
     found = [
-        page.figure(svg, "Erases", "of each block, at the end; white: bad blocks")
+        Figure(svg, "Erases", "of each block, at the end; white: bad blocks")
         for svg in figures.wear(made, run.blocks, "erases", "Erases")
     ]
     if run.blocks["valid-units"]:
         found += [
-            page.figure(svg, "Valid mapping units", "of each block, at the end")
+            Figure(svg, "Valid mapping units", "of each block, at the end")
             for svg in figures.wear(made, run.blocks, "valid-units", "Valid units")
         ]
     return found
@@ -206,45 +207,30 @@ def render(run: RunFiles) -> str:
     """The page of a run."""
     shown = reports.of(run)
     made = Charts()
-    left, facts = shown.title()
-    parts = [f"<h1>{page.text(left)}</h1>", f'<p class="facts">{page.text(" · ".join(facts))}</p>']
-    parts += [f'<p class="alarm">{page.text(alarm)}</p>' for alarm in shown.alarms()]
+    title, facts = shown.title()
+    sections = []
     if shown.app:
-        parts += [page.heading("Application"), app_table(shown).html()]
+        sections.append(Section("Application", blocks=[app_table(shown)]))
     if shown.rows:
-        parts += [
-            page.heading(
-                "Latency",
-                "what the guest saw, and what the drive says of the same I/Os"
-                if shown.GUEST
-                else "from the arrival at the drive to the completion",
-            ),
-            latency_table(shown).html(),
-            page.cards(_job_cards(made, shown, run)),
-        ]
+        about = (
+            "what the guest saw, and what the drive says of the same I/Os"
+            if shown.GUEST
+            else "from the arrival at the drive to the completion"
+        )
+        sections.append(Section("Latency", about, [latency_table(shown), _job_cards(made, shown, run)]))
     if any(row.drive for row in shown.rows):
-        bars = [page.figure(svg, "Mean latency by cause", "shares") for svg in figures.where(made, shown.rows)]
-        parts += [
-            page.heading("Where the time went", f"{shown.PARTS_OF}, taken apart; µs"),
-            parts_table(shown).html(),
-            page.charts(bars),
-        ]
+        bars = [Figure(svg, "Mean latency by cause", "shares") for svg in figures.where(made, shown.rows)]
+        about = f"{shown.PARTS_OF}, taken apart; µs"
+        sections.append(Section("Where the time went", about, [parts_table(shown), page.Charts(bars)]))
     if shown.limits:
-        parts += [page.heading("What limited each job"), limits_table(shown).html()]
-    parts += [
-        page.heading("The drive", shown.SCOPE),
-        drive_table(shown).html(),
-        page.charts(_busy_charts(made, shown, run)),
-    ]
-    over_time = _time_charts(made, shown, run)
-    if over_time:
-        parts += [page.heading("Over time"), page.charts(over_time)]
-    wear = _wear_charts(made, run)
-    if wear:
-        parts += [page.heading("Blocks", "a plane a row"), page.charts(wear)]
-    parts.append(page.notes(_notes(shown, run)))
-    parts.insert(2, page.contents(parts))
-    return page.page(f"{left} - Slate", parts)
+        sections.append(Section("What limited each job", blocks=[limits_table(shown)]))
+    busy = page.Charts(_busy_charts(made, shown, run))
+    sections.append(Section("The drive", shown.SCOPE, [drive_table(shown), busy]))
+    if over_time := _time_charts(made, shown, run):
+        sections.append(Section("Over time", blocks=[page.Charts(over_time)]))
+    if wear := _wear_charts(made, run):
+        sections.append(Section("Blocks", "a plane a row", [page.Charts(wear)]))
+    return page.render(title, facts, sections, list(shown.alarms()), _notes(shown, run))
 
 
 def _notes(shown: Report, run: RunFiles) -> list[str]:

@@ -11,7 +11,6 @@ import html
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
-from urllib.parse import quote
 
 _PATH = re.compile(r' d="([^"]*)"')
 _POINT = re.compile(r"([ML]) (-?[0-9.e-]+) (-?[0-9.e-]+)")
@@ -147,11 +146,3 @@ def csv(every: list[Any], x_name: str) -> str:
         rows = (",".join(f"{cell:.5g}" for cell in row) for row in zip(xs, *(ys for _, ys in columns)))
         made.append("\n".join([head, *rows]) + "\n")
     return "\n".join([*made, *_bars(every), *_pictures(every)])
-
-
-def link(text: str, name: str) -> str:
-    """A link that holds the data itself; empty without data."""
-    if not text:
-        return ""
-    file = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") + ".csv"
-    return f'<a class="csv" download="{file}" href="data:text/csv,{quote(text, safe=",.-")}">CSV</a>'

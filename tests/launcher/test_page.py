@@ -25,10 +25,10 @@ from unittest import mock
 
 from support import ROOT
 from pages import CHROMIUM, Tables, browse
-from slate_lib import cli, compare, figures, htmlreport, live, options, report, rows, runfiles, series, units, watch
+from slate_lib import cli, compare, figures, htmlreport, live, options, page, report, rows, runfiles, series, units, watch
 from slate_lib import run as slate_run
 from slate_lib.account import label_of
-from slate_lib.charts import Charts
+from slate_lib.charts import Chart, Charts
 from slate_lib.errors import SlateError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -42,6 +42,34 @@ def raw(name):
 def page_of_golden():
     """It takes some seconds."""
     return htmlreport.render(runfiles.load(GOLDEN))
+
+
+class Markup(unittest.TestCase):
+    """What a name has of markup is text on the page."""
+
+    NAME = "<script>x</script>\"'&"
+
+    def rendered(self, **more):
+        table = page.Table(self.NAME, ("", self.NAME))
+        table.add(self.NAME, [(self.NAME, 1.5), self.NAME])
+        chart = Chart("<svg></svg>")
+        chart.csv = self.NAME
+        figure = page.Figure(chart, self.NAME, self.NAME, self.NAME)
+        blocks = [table, page.Charts([figure]), page.Cards(2 * [page.Card(self.NAME, [figure])]), page.Sentence(self.NAME)]
+        sections = [page.Section(self.NAME, self.NAME, blocks)]
+        return page.render(self.NAME, [self.NAME], sections, **{"alarms": [self.NAME], "notes": [self.NAME], **more})
+
+    def test_every_place_is_escaped(self):
+        text = self.rendered()
+        self.assertNotIn("<script", text)
+        self.assertEqual(text.count("<svg></svg>"), 3)
+        # title, h1, facts; h2, about; nav: section, two cards; table: id, head, name, two cells and one's head;
+        # three figures: title, about; two cards; sentence; alarm, note. Data and file of a figure have no markup.
+        self.assertEqual(text.count("&lt;script&gt;x&lt;/script&gt;&#34;&#39;&amp;"), 3 + 2 + 3 + 6 + 6 + 2 + 1 + 2)
+
+    def test_nothing_is_blank_by_mistake(self):
+        with self.assertRaisesRegex(Exception, "has no attribute"):
+            page.render("a", [], [page.Section("b", blocks=[mock.Mock(kind="table", spec=["kind"])])])
 
 
 class Page(unittest.TestCase):

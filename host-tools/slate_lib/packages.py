@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Python packages that some commands need: of this Python, or else of the clone's environment."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from . import paths
+from .errors import SlateError
+
+
+def load(name: str) -> Any:
+    """Import it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
+            if str(site) not in sys.path:
+                sys.path.append(str(site))
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            raise SlateError(f"the Python package {name} is not there", paths.make("venv")) from None
