@@ -27,6 +27,8 @@ TESTS   ?=
 HOURS   ?=
 MINUTES ?=
 SUITE   ?=
+DIR     ?=
+SUITES  ?=
 PREFIX  ?= /usr/local
 DESTDIR ?=
 TRACE   ?= tests/traces/cloudphysics.trace.gz
@@ -49,7 +51,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast analyse fuzz fuzz-guest determinism power-cuts soak fuzz-qemu asan tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -141,6 +143,10 @@ fuzz-qemu: qemu ## MINUTES (10) of a guest's accesses to its controller, steered
 asan: qemu ## the suites of slate-replay and of QEMU under ASan, LSan and UBSan (long)
 	@tests/asan.sh replay
 	@tests/asan.sh qemu
+
+suites: ## blktests or xfstests from your built checkout DIR, in the Debian guest; TESTS='words of ./check' PROFILE SET SUITES='--beside-raw ...'
+	@python3 tests/suites/suites.py '$(DIR)' $(if $(TESTS),--tests='$(TESTS)') $(if $(PROFILE),--profile '$(PROFILE)') \
+		$(foreach s,$(SET),--set '$(s)') $(if $(OUT),--out '$(OUT)') $(SUITES)
 
 tsan-qemu: qemu ## QEMU's tools under ThreadSanitizer, to look at the drive's thread (long)
 	@qemu-patches/tsan.sh

@@ -110,7 +110,7 @@ struct dac_unit {
 	uint64_t known;			/* MERGE: sectors from the host, a bit each */
 	struct ftl_io *io;		/* MERGE: waits for it */
 	uint8_t *data;			/* the unit */
-	uint8_t *ref_data;		/* content of ref, when it was fetched; of d->fetched */
+	uint8_t *ref_data;		/* ref's content, if read from flash; of d->fetched */
 	uint32_t lpn;
 	uint32_t next, hash_next;	/* queue or free list; chain of its bucket, newest first */
 	uint32_t obj;			/* from HASHING (without fingerprints: PACKING) on */
@@ -419,9 +419,9 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x);
 void dac_rescue_complete(struct dac *d, struct dac_die *x);
 /* Mount: what of a page's spare area says that it is a parity page. */
 bool dac_is_parity(const struct dac *d, const uint8_t *oob);
-/* Mount: give the entries of pages that a torn program took along to dac_mount_entries(), */
+/* Mount: rebuild pages that a torn program destroyed; their entries go to dac_mount_entries(). */
 int dac_rebuild(struct dac *d, uint64_t *ready_ns) SSD_MUST_CHECK;
-/* and keep those of them in which something lives. */
+/* Mount: keep the rebuilt pages with live entries in memory. */
 void dac_keep_rebuilt(struct dac *d, uint64_t *ready_ns);
 
 /* ---- dac_mount.c ---------------------------------------------------------------------- */

@@ -313,7 +313,7 @@ static bool place_packed(struct dac *d, uint32_t unit)
 	return true;
 }
 
-/* Pages that will make room in the buffer. */
+/* Is a closed page on its way to flash? When it is programmed, the buffer has room. */
 static bool on_the_way(const struct dac *d)
 {
 	for (uint32_t i = 0; i < d->slots; i++)

@@ -538,7 +538,7 @@ void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die)
 	SSD_ASSERT(!"an idle die ended a command");
 }
 
-/* One command, or what needs none, for an idle die; false: nothing to do. */
+/* Take an idle die's next step, which may need no command. Returns false if there is none. */
 static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];

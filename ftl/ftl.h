@@ -109,7 +109,7 @@ enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
 /* flex: which pages of the shared blocks take them, idle times apart. */
 enum ftl_gc_pages {
 	FTL_GC_SLOW,		/* MSB */
-	FTL_GC_FAST,		/* LSB, with free blocks to spare */
+	FTL_GC_FAST,		/* LSB, while free blocks are above the reserve */
 	FTL_GC_AS_HOST,		/* as the host's: by utilisation and quota */
 };
 

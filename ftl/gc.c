@@ -285,7 +285,7 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	g->second_waits = true;
 }
 
-/* The victim's pages are copied: those of the second are next. */
+/* The first victim's pages are copied: exchange the victims. False: there is no second one. */
 static bool turn_to_second(struct gc *g)
 {
 	uint32_t first = g->victim;

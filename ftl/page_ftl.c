@@ -176,7 +176,7 @@ static inline void let_in(struct page_ftl *f, uint64_t now_ns)
 		read_resume(f, now_ns);
 }
 
-/* The first has ended, and there are more. */
+/* Several dies end now, `first` already has: end the others, then give each its next command. */
 static SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t first)
 {
 	uint32_t due = 0;

@@ -156,7 +156,7 @@ struct plane {
 
 struct dead_range {
 	uint64_t after, before;	/* sequences after < s < before are dead */
-	uint32_t pages;		/* mount: of them, still on flash */
+	uint32_t pages;		/* pages on flash with such sequences, counted by mount */
 };
 
 struct lost_page {

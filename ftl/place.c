@@ -81,7 +81,7 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 	die_start(f, die, DIE_ERASE_FRONTIER, c.done_ns);
 }
 
-/* The free list's first block into the slot, if it need not be erased first. */
+/* Open the free list's first block in the slot, or begin to erase it if that is needed first. */
 static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 			       enum frontier which, uint32_t slot)
 {

@@ -21,7 +21,7 @@ static uint32_t groups_of(const struct ftl_config *c, const struct nand_geometry
 	return each ? (pages + each - 1) / each : 1;
 }
 
-/* GC's target (page mapping: and the write frontier), and the reserve. */
+/* Of a plane: for data, GC's target and the reserve; with page mapping also the write frontier. */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t pages = direct_plane_pages(c, g);

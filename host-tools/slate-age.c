@@ -5,10 +5,9 @@
  *
  *   slate-age [--force] [--zeroes] PROFILE FILE [section.key=value ...]
  *
- * The drive is made as FILE.part and gets its name when it is whole and on disk,
- * so that FILE is never half a drive. Signals and a full disk (which the kernel
- * tells a mapped file by SIGBUS) remove FILE.part; after a kill -9 it stays, and
- * the next call removes it.
+ * The drive is made as FILE.part and renamed to FILE when it is complete and on disk.
+ * A signal removes FILE.part, and so does a full disk (SIGBUS, since the file is mapped).
+ * After a kill -9 it stays until the next call removes it.
  *
  * Exit status: 0; 1 the drive could not be made; 2 bad input; 130 interrupted.
  */
@@ -114,7 +113,7 @@ static bool on_progress(void *opaque, uint64_t done, uint64_t all)
 
 /* ---- the file --------------------------------------------------------------- */
 
-/* A .part that nobody works on was left by a kill. */
+/* Remove FILE.part if no process has it locked: a killed one left it. */
 static int remove_old_part(void)
 {
 	int fd = open(part, O_RDWR | O_CLOEXEC);

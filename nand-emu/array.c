@@ -676,12 +676,7 @@ static void array_reset_stats(struct nand *n)
 	memset(&a->stats, 0, sizeof(a->stats));
 	memset(a->die_busy, 0, geo_dies(&n->geo) * sizeof(*a->die_busy));
 	memset(a->bus_busy, 0, n->geo.channels * sizeof(*a->bus_busy));
-	a->stats.programmed_pages = kept.programmed_pages;
-	a->stats.erase_count_max = kept.erase_count_max;
-	a->stats.erase_count_sum = kept.erase_count_sum;
-	a->stats.page_erases = kept.page_erases;
-	a->stats.page_erases_sq = kept.page_erases_sq;
-	a->stats.damaged = kept.damaged;
+	nand_copy_levels(&a->stats, &kept);
 }
 
 static enum nand_status array_peek(const struct nand *n, ppn_t p, const void **data,

@@ -126,8 +126,8 @@ struct nand_array {
 	uint32_t all_words;		/* a bit for each of them, */
 	bool energy;			/* any of the profile's energies is not 0, */
 	uint32_t group_max;		/* flights of a die, */
-	uint64_t page_bus_bytes;	/* a whole page on the bus, */
-	uint64_t page_bus_ns;		/* and its time */
+	uint64_t page_bus_bytes;	/* bytes of a whole page's transfer, */
+	uint64_t page_bus_ns;		/* and the time of it */
 	struct fxp_div by_block_pages, by_plane_blocks, by_planes, by_channel_dies, by_types,
 		by_pb_pages, by_die_pages, by_channel_pages;
 
@@ -299,7 +299,7 @@ void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
 void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type);
 
 /* cells.c */
-/* With payload; without, page_mark() is all. Its OOB is in place. */
+/* Store a page's content; its OOB is already stored. Without payload, call only page_mark(). */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data);
 const void *page_content(struct nand_array *a, const struct place *p);
 /* oob_too: of the page `from`, whose checksum comes along; else it is new. */

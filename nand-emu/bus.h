@@ -53,7 +53,7 @@ struct bus_waits {
 	uint64_t host_ns, gc_ns;
 };
 
-/* The same, where the new one need not be the last, or there is no room behind the window. */
+/* bus_book() if the booking may not be the last, or if the window must move first. */
 uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
 			  enum nand_source source, struct bus_waits *waits);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cells.c - what pages hold, and what happens to it. Does not know time, dies or
- * rules.
+ * cells.c - the state, OOB, content and checksums of pages, and how commands change them.
+ * Does not know time, dies or rules.
  */
 #include "array_impl.h"
 
@@ -12,7 +12,7 @@ static uint8_t *payload_at(const struct nand_array *a, uint32_t ppn)
 	return a->payload + (size_t)ppn * a->base.geo.page_bytes;
 }
 
-/* Before a page's content is stored. */
+/* Ask the shell for disk space before a page's content is stored. */
 static void reserve(const struct nand_array *a, uint32_t ppn)
 {
 	if (SSD_UNLIKELY(a->hooks.reserve != NULL))
@@ -64,7 +64,7 @@ bool page_matches(const struct nand_array *a, uint32_t ppn, bool content)
 	       (!content || a->sum[ppn].content == sum_of_content(a, ppn, cell_get(a, ppn)));
 }
 
-/* Not computed anew: what was damaged stays damaged. */
+/* Move the checksums instead of computing them: a copy of damaged data must not become valid. */
 static void move_sums(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too)
 {
 	uint32_t move = sum_place(to) ^ sum_place(from);

@@ -129,7 +129,7 @@ static bool sound_counters(const struct nand_array *a, uint32_t s)
 	return true;
 }
 
-/* What `next` of smallest PB s would be once its flights are undone. */
+/* The value of `next` of smallest PB s after a power cut has undone the programs in flight. */
 static uint32_t lowest_next(const struct nand_array *a, uint32_t s)
 {
 	struct place p = place_of(a, s * a->pb_pages);

@@ -357,6 +357,17 @@ struct nand {
 	struct nand_geometry geo;
 };
 
+/* The statistics that describe the array as it is. The others count and can be reset. */
+static inline void nand_copy_levels(struct nand_stats *to, const struct nand_stats *from)
+{
+	to->programmed_pages = from->programmed_pages;
+	to->erase_count_max = from->erase_count_max;
+	to->erase_count_sum = from->erase_count_sum;
+	to->page_erases = from->page_erases;
+	to->page_erases_sq = from->page_erases_sq;
+	to->damaged = from->damaged;
+}
+
 /*
  * Inputs alone, field by field: an initialiser would clear the outputs too, for which
  * compilers take an instruction (rep stos) that costs as much as half the command.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* port_kernel.c - port.h in a Linux kernel: the hash engine, by the crypto library; CRC-32C, libgcc's popcount */
+/*
+ * port_kernel.c - what port.h leaves to the environment, in a Linux kernel: MD5 by the kernel's
+ * crypto library, CRC-32C, and the popcount function that gcc's code calls.
+ */
 #include <linux/bitops.h>
 #include <linux/err.h>
 
@@ -7,7 +10,7 @@
 
 #include "port.h"
 
-/* Allocated with the first hash and kept: may sleep. */
+/* Allocates MD5 at the first call, which may sleep, and never frees it. */
 static struct crypto_shash *engine(void)
 {
 	static struct crypto_shash *md5;

@@ -47,6 +47,7 @@ flags=(
 	--enable-slirp --enable-fuse --enable-vhost-user --enable-vhost-user-blk-server
 	--enable-trace-backends=log
 	--disable-user --disable-docs --disable-install-blobs --disable-download
+	--firmwarepath=/usr/share/seabios:/usr/share/qemu
 )
 cc=${CC:-gcc}
 if command -v ccache >/dev/null; then

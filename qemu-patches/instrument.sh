@@ -44,7 +44,7 @@ instrument_configure() { # NAME CC CONFIGURE-FLAG...
 	mkdir -p "$obj"
 	(cd "$obj" && "$src/configure" --python="$build/venv-qemu/bin/python3" --cc="${cc# }" --without-default-features \
 		--enable-slate --disable-user --disable-docs --enable-trace-backends=log --disable-download --disable-werror \
-		--disable-install-blobs "$@" >configure.log) || { tail -n 20 "$obj/configure.log" >&2; exit 1; }
+		--disable-install-blobs --firmwarepath=/usr/share/seabios:/usr/share/qemu "$@" >configure.log) || { tail -n 20 "$obj/configure.log" >&2; exit 1; }
 }
 
 # The board and the devices of the emulator that users have.

@@ -95,7 +95,7 @@ static int read_log(struct ctl *c, uint32_t id, uint64_t at, void *buf, size_t l
 	return result ? tell(c, result, false) : 0;
 }
 
-/* The kernel gave the command up: the drive does not answer any more. */
+/* Did the kernel abort the command, because the drive does not answer? */
 static bool given_up(int result)
 {
 	return result < 0 ? (errno == EINTR && !ctl_stopped) || errno == ENODEV || errno == EIO :

@@ -12,10 +12,17 @@
 # this machine already uses (see lib.sh), unpacked but not configured: no maintainer
 # script has run. Same versions, same bytes: order, owner and times are fixed.
 #
+# For the suites of tests/guest it also has, of source packages, fsstress (e2fsprogs) and
+# nvme-cli's tests.
+#
 # Nothing changed: returns at once. An interrupted run leaves either the old image or
 # the new one. What is kept, in build/guest-cache:
-#   apps-versions   name and version of every package in use
-#   apps-debs/      as downloaded
+#   apps-versions-HASH   name and version of every package in use ("src" before those of a
+#                        source), for this list of packages and this kernel
+#   apps-debs/           as downloaded
+#
+# MODULES of the guest's kernel (build.sh unpacked it) are in the image, too: md, device mapper
+# and Btrfs, which the guest's initramfs does without.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "$0")")
@@ -24,12 +31,15 @@ package_list=$here/../packages.d/apps.txt
 # shellcheck source=host-tools/guest/lib.sh
 . "$here/lib.sh"
 stamp=$out/.apps-stamp
-chosen=$cache/apps-versions
 debs=$cache/apps-debs
+also=$cache/versions # of the kernel
 
 # What is asked for; dependencies are added.
 PACKAGES="stress-ng dbench bonnie++ fsmark sysbench postgresql-15 sqlite3 rocksdb-tools git gcc libc6-dev make patch dpkg tar
-python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk"
+python3-minimal libpython3-stdlib dash coreutils sed grep findutils gzip diffutils mawk
+mdadm lvm2 dmsetup btrfs-progs kmod nvme-cli"
+SOURCES="e2fsprogs nvme-cli"
+MODULES="md_mod linear raid0 raid1 raid10 raid456 dm_mod btrfs"
 # Dependencies that nothing here runs: PostgreSQL's JIT (off), what stress-ng draws with, maintainer scripts and their
 # tools, sanitizers, Perl's library (git's and PostgreSQL's core programs are C).
 LEAVE_OUT="libegl-mesa0 libgl1-mesa-dri libllvm15 libsensors5 libsensors-config libdrm-amdgpu1
@@ -37,8 +47,8 @@ libdrm-intel1 libdrm-nouveau2 libdrm-radeon1 libpciaccess0 libllvm14 libz3-4 loc
 init-system-helpers sysvinit-utils lsb-base debconf adduser passwd ucf ssl-cert openssl
 postgresql-common postgresql-client-common libjson-perl libnumber-compare-perl
 libtext-glob-perl libfile-find-rule-perl liberror-perl sensible-utils netbase
-libpam-modules libpam-modules-bin libasan8 liblsan0 libtsan2 libubsan1 libitm1 libquadmath0
-libgprofng0 libtirpc-dev libnsl-dev rpcsvc-proto git-man"
+uuid-runtime libpam-modules libpam-modules-bin libasan8 liblsan0 libtsan2 libubsan1 libitm1 libquadmath0
+libgprofng0 libtirpc-dev libnsl-dev rpcsvc-proto git-man udev dmeventd"
 # Files that no program here opens: documents, network transports, link-time optimisation.
 PRUNE="usr/share/doc usr/share/man usr/share/info usr/share/locale usr/share/lintian
 usr/share/bug usr/share/zoneinfo/right usr/share/zoneinfo/posix usr/share/gitweb var/lib/gitweb
@@ -53,6 +63,9 @@ usr/lib/git-core/git-daemon usr/lib/git-core/git-shell"
 MIN_FREE_MB=1200
 
 read_options "$@"
+[ -e "$cache/versions" ] || die "no kernel version has been chosen yet: run 'make guest'"
+# shellcheck disable=SC2086 # one word per package
+chosen=$cache/apps-versions-$(echo $PACKAGES $SOURCES $LEAVE_OUT "$(grep '^kernel' "$cache/versions")" | key)
 begin_image $MIN_FREE_MB
 
 # ---- versions -----------------------------------------------------------------
@@ -68,6 +81,7 @@ resolve()
 
 choose_versions()
 {
+	local name version
 	[ -z "$update" ] && [ -d "$apt_state/lists" ] || update_lists
 	# lists of long ago may name what is gone: fresh ones, then
 	resolve >"$work/plan" || { update_lists && resolve >"$work/plan"; }
@@ -79,8 +93,18 @@ choose_versions()
 		echo "the resolver found only $(wc -l <"$work/apps-versions") packages"
 		return 1
 	}
+	for name in $SOURCES; do
+		version=$(source_version "$name")
+		[ -n "$version" ] || { echo "the package lists offer no source of $name"; return 1; }
+		echo "src $name $version"
+	done >>"$work/apps-versions"
+	rm -f "$cache"/apps-versions*
 	mv "$work/apps-versions" "$chosen"
 }
+
+chosen_debs() { grep -v '^src ' "$chosen"; }
+source_of() { awk -v name="$1" '$1 == "src" && $2 == name { print $3 }' "$chosen"; } # NAME: its version
+dsc_of() { echo "$debs/$1_$(source_of "$1" | sed 's/^[0-9]*://').dsc"; }           # NAME: its file
 
 # ---- packages -------------------------------------------------------------------
 
@@ -97,7 +121,7 @@ missing_packages()
 	local name version
 	while read -r name version; do
 		[ -n "$(deb_of "$name" "$version")" ] || echo "$name=$version"
-	done <"$chosen"
+	done < <(chosen_debs)
 }
 
 fetch() # NAME=VERSION...
@@ -108,13 +132,23 @@ fetch() # NAME=VERSION...
 	mv ./*.deb "$debs/"
 }
 
+# The .dsc last: its presence says that all are there.
+fetch_source() # NAME
+{
+	mkdir -p "$debs" "$work/source"
+	cd "$work/source"
+	apt-get "${apt_options[@]}" source --download-only "$1=$(source_of "$1")"
+	find . -type f ! -name '*.dsc' -exec mv {} "$debs/" \;
+	mv ./*.dsc "$debs/"
+}
+
 # Of versions that are no longer in use.
 forget_old()
 {
 	local file name version
 	while read -r name version; do
 		deb_of "$name" "$version"
-	done <"$chosen" | sort >"$work/used"
+	done < <(chosen_debs) | sort >"$work/used"
 	find "$debs" -name '*.deb' | sort | comm -23 - "$work/used" | while read -r file; do
 		rm -f "$file"
 	done
@@ -146,7 +180,7 @@ unpack()
 	while read -r name version; do
 		dpkg-deb --fsys-tarfile "$(deb_of "$name" "$version")" |
 			tar -x -C "$root" --keep-directory-symlink --no-same-owner --no-same-permissions || return 1
-	done <"$chosen"
+	done < <(chosen_debs)
 	for path in $PRUNE; do
 		rm -rf "${root:?}/$path"
 	done
@@ -157,13 +191,47 @@ unpack()
 	done
 }
 
+# Programs and tests of source packages, as they are there.
+add_suites()
+{
+	local tests=$work/root/usr/share/nvme-cli/tests
+	dpkg-source --no-check -x "$(dsc_of e2fsprogs)" "$work/e2fsprogs"
+	gcc -O2 -w -static -s -Wl,--build-id=none -ffile-prefix-map="$work"=. \
+		-o "$work/root/usr/bin/fsstress" "$work/e2fsprogs/contrib/fsstress.c"
+	dpkg-source --no-check -x "$(dsc_of nvme-cli)" "$work/nvme-cli"
+	mkdir -p "$tests"
+	cp "$work"/nvme-cli/tests/{*.py,config.json} "$tests/"
+}
+
+# Where depmod and modprobe look for them.
+add_modules()
+{
+	local kernel='' kernel_version='' release file from=$work/kernel
+	# shellcheck source=/dev/null
+	. "$cache/versions"
+	file=$cache/${kernel}_${kernel_version//:/%3a}_amd64.deb
+	[ -e "$file" ] || fetch_anew "$kernel" "$kernel_version"
+	dpkg -x "$file" "$from"
+	[ -d "$from/lib/modules" ] || ln -s usr/lib "$from/lib"
+	release=$(ls "$from/lib/modules")
+	depmod -b "$from" "$release"
+	for file in $MODULES; do
+		modprobe -d "$from" -S "$release" --show-depends "$file" || return 1
+	done | awk '$1 == "insmod" { print $2 }' | sort -u | while read -r file; do
+		install -D -m 644 "$file" "$work/root/usr/lib/modules/$release/${file#*/lib/modules/*/}" || return 1
+	done
+	cp "$from/lib/modules/$release"/modules.{builtin,builtin.modinfo,order} "$work/root/usr/lib/modules/$release/"
+	depmod -b "$work/root" "$release"
+	rm -rf "$from"
+}
+
 # Every program that the jobs run must find its libraries inside.
 check_tree()
 {
 	local program loader=$work/root/usr/lib64/ld-linux-x86-64.so.2 bad=0
-	for program in sysbench postgres initdb pgbench psql sqlite3 db_bench git gcc make patch dpkg \
-		tar python3.11 awk dash; do
-		program=$work/root/usr/bin/$program
+	for program in bin/{sysbench,postgres,initdb,pgbench,psql,sqlite3,db_bench,git,gcc,make,patch,dpkg} \
+		bin/{tar,python3.11,awk,dash,btrfs,kmod} sbin/{mdadm,lvm,dmsetup,nvme}; do
+		program=$work/root/usr/$program
 		[ -e "$program" ] || { echo "not in the image: ${program#"$work/root"}"; bad=1; continue; }
 		"$loader" --library-path "$work/root/usr/lib/x86_64-linux-gnu" --list "$program" >"$work/ldd" 2>&1 || bad=1
 		! grep -F -e 'not found' -e 'cannot open shared' "$work/ldd" || { echo "  ... of $program"; bad=1; }
@@ -173,13 +241,27 @@ check_tree()
 
 # ---- all of it --------------------------------------------------------------------
 
-if [ -n "$update" ] || [ ! -e "$chosen" ]; then
+# A list of before PACKAGES had all that it has now is made anew.
+is_listed()
+{
+	local name
+	for name in $PACKAGES; do
+		grep -q "^$name " "$chosen" || return 1
+	done
+}
+
+if [ -n "$update" ] || [ ! -e "$chosen" ] || ! is_listed; then
 	phase apps-versions "looking up packages" choose_versions
 fi
 mapfile -t wanted < <(missing_packages)
 [ ${#wanted[@]} -eq 0 ] || phase apps-fetch "fetching ${#wanted[@]} packages" fetch "${wanted[@]}"
+for source in $SOURCES; do
+	[ -e "$(dsc_of "$source")" ] || phase "apps-fetch-$source" "fetching the source of $source" fetch_source "$source"
+done
 forget_old
-phase apps-unpack "unpacking $(wc -l <"$chosen") packages" unpack
+phase apps-unpack "unpacking $(chosen_debs | wc -l) packages" unpack
+phase apps-suites "building fsstress, and nvme-cli's tests" add_suites
+phase apps-modules "adding modules of the kernel" add_modules
 phase apps-check "checking their libraries" check_tree
 phase apps-pack "making the image" pack_image
 finish_image

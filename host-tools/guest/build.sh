@@ -35,7 +35,7 @@ fstrim lsblk blockdev blktrace blkparse dd sync sha256sum md5sum dash"
 # Kernel modules, their dependencies are added.
 MODULES="nvme ext4 xfs f2fs crc32c_generic crc32c_intel crc32_generic loop
 virtio_pci virtio_blk virtio_scsi virtio_console sd_mod 9p 9pnet_virtio squashfs overlay nd_e820 nd_pmem null_blk"
-SCRIPTS="build.sh lib.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh in-apps.sh slate-mark.c"
+SCRIPTS="build.sh lib.sh build-fio.sh mkroot.py cpio.py extract-vmlinux.py init run-fio.sh in-apps.sh slate-mark.c slate-mark.h"
 # Our own programs for the guest, which CMake builds.
 OURS="slate-load slatectl"
 MIN_FREE_MB=1000

@@ -39,14 +39,6 @@ begin_image $MIN_FREE_MB
 
 # ---- versions -----------------------------------------------------------------
 
-source_version() # SOURCE
-{
-	apt-cache "${apt_options[@]}" showsrc --only-source "$1" | awk '$1 == "Version:" { print $2 }' |
-		while read -r v; do
-			echo "$v"
-		done | sort -V | tail -n 1
-}
-
 choose_versions()
 {
 	local name version

@@ -25,6 +25,9 @@ qemu_img=$repo/build/qemu/qemu-img
 
 PACKAGES="linux-image-amd64 systemd-sysv udev dbus kmod openssh-server cloud-init sudo
 iproute2 netbase e2fsprogs xfsprogs login procps"
+# What blktests and xfstests run ('make suites', docs/suites.md).
+FOR_SUITES="acl attr bc bsdextrautils btrfs-progs dmsetup f2fs-tools fdisk file gawk libaio1 libcap2-bin libgdbm-compat4
+liburing2 nvme-cli pciutils perl psmisc quota uuid-runtime xfsdump"
 # Documents, and drivers of hardware that QEMU does not emulate.
 LEAVE_OUT="/usr/share/doc/* /usr/share/man/* /usr/share/locale/* /usr/share/info/*
 /lib/modules/*/kernel/sound/* /lib/modules/*/kernel/drivers/gpu/*
@@ -34,7 +37,7 @@ LEAVE_OUT="/usr/share/doc/* /usr/share/man/* /usr/share/locale/* /usr/share/info
 /lib/modules/*/kernel/drivers/usb/* /lib/modules/*/kernel/drivers/hwmon/*"
 KEEP="/lib/modules/*/kernel/drivers/net/ethernet/intel/e1000e/*"
 IN_INITRD="virtio_pci virtio_blk nvme ext4"
-SIZE_MB=1200
+SIZE_MB=2000
 FIRST_SECTOR=2048
 MIN_FREE_MB=3000
 
@@ -102,7 +105,7 @@ bootstrap()
 		sed 's/^Types:.*/Types: deb/; /^deb-src/d' "$path" >"${sources[-1]}"
 	done
 	# shellcheck disable=SC2086 # one word per package
-	mmdebstrap "${options[@]}" --include="$(echo $PACKAGES | tr ' ' ',')" \
+	mmdebstrap "${options[@]}" --include="$(echo $PACKAGES $FOR_SUITES | tr ' ' ',')" \
 		--essential-hook="$here/image.sh --before \"\$1\"" --customize-hook="$here/image.sh --after \"\$1\"" \
 		--format=tar '' "$work/root.tar" "${sources[@]}"
 }

@@ -165,6 +165,13 @@ candidate() # PACKAGE
 	apt-cache "${apt_options[@]}" policy "$1" | awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
 
+# The newest version of a source package that the lists offer.
+source_version() # SOURCE
+{
+	apt-cache "${apt_options[@]}" showsrc --only-source "$1" | awk '$1 == "Version:" { print $2 }' |
+		sort -V | tail -n 1
+}
+
 # Every version of a package that the lists offer, newest first.
 offered() # PACKAGE
 {
@@ -212,13 +219,13 @@ read_options() # WORD...
 
 # ---- images: apps.img, content.img --------------------------------------------
 # For apps.sh and content.sh: $who.img and $who.json in $out, made by $who.sh of what
-# $chosen lists, with $stamp.
+# $chosen lists, with $stamp; $also is a further file that it depends on.
 
 # Everything the image is made of, and the products, as one hash.
 image_stamp()
 {
 	{
-		cat "$here/${0##*/}" "${chosen:?}"
+		cat "$here/${0##*/}" "${chosen:?}" ${also:+"$also"}
 		(cd "$out" && stat -c '%n %s %Y' "$who.img" "$who.json")
 	} 2>/dev/null | sha256sum
 }

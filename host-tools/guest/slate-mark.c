@@ -2,11 +2,8 @@
 /*
  * slate-mark KIND LABEL: tell the drive that something begins or ends now.
  *
- * One vendor admin command (opcode 0xC0) to /dev/nvme0, after which the drive
- * can cut its accounts:
- *
- *	NSID 1, CDW10 = kind, CDW12..15 = label as 16 bytes of ASCII, zero
- *	padded, first byte in the least significant byte of CDW12
+ * One vendor admin command (slate-mark.h) to /dev/nvme0. A guest with several
+ * drives has slate-marks under this name.
  *
  * A separate program rather than nvme-cli because fio runs it between jobs: it
  * is static, makes a handful of system calls and is over in 0.1 ms of guest
@@ -26,8 +23,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MARK_OPCODE 0xC0
-#define LABEL_BYTES 16
+#include "slate-mark.h"
 
 /* Its existence says that the console line has been printed. */
 static const char told_path[] = "/run/slate-mark.told";
@@ -44,23 +40,6 @@ static void tell_once(const char *why)
 		return;
 	dprintf(fd, "slate-mark: %s; marks have no effect\n", why);
 	close(fd);
-}
-
-static int parse_kind(const char *word)
-{
-	static const char *const kinds[] = { "point", "begin", "end" };
-
-	for (int i = 0; i < 3; i++)
-		if (!strcmp(word, kinds[i]))
-			return i;
-	return -1;
-}
-
-static uint32_t label_dword(const char *label, int index)
-{
-	const unsigned char *b = (const unsigned char *)label + 4 * index;
-
-	return b[0] | b[1] << 8 | b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
 int main(int argc, char **argv)

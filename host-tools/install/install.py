@@ -28,8 +28,8 @@ sys.path.insert(0, str(TOOLS))
 from slate_lib import facts, paths  # noqa: E402  (the path comes first)
 
 CALLED = ("slate-replay", "slate-content", "slate-load", "slatectl")  # by people
-OWN = ("slate-age", "slate-profile", "fsyncs")  # by slate
-GUEST_SCRIPTS = ("cpio.py", "results.py", "jobs/*", "apps/*", "content/*")
+OWN = ("slate-age", "slate-profile", "fsyncs", "slate-marks")  # by slate
+GUEST_SCRIPTS = ("cpio.py", "results.py", "drives.sh", "jobs/*", "apps/*", "content/*")
 IMAGES = ("vmlinux", "initrd.lz4", "guest.json", "small/vmlinux", "small/kernel.json", "small-smp/vmlinux",
           "small-smp/kernel.json", "apps.img",
           "apps.json", "content.img", "content.json")

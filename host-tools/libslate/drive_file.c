@@ -168,7 +168,7 @@ static int read_head(const char *path, int fd, struct head *h, uint32_t *damaged
 	return check_head(path, fd, h, err);
 }
 
-/* The file has been opened by the one head: write the other anew, unless it must stay as it is. */
+/* Report a damaged head or copy and rewrite it from the other one; an ephemeral file stays as it is. */
 static void mend_head(const struct drive_file *f, const char *path, const struct head *h, uint32_t damaged)
 {
 	if (damaged == HEADS)

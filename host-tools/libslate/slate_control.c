@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slate_control.c - orders to a drive: what they mean, which are refused, and why.
+ * slate_control.c - orders to a drive: carries them out, or refuses them with a reason.
  *
- * A knob is set as if the drive were opened with it: all settings in force and the new
- * one go through profile_load(), which words what is wrong. What may move at all the FTL
- * says (ftl_ops.online).
+ * A knob is set as if the drive were opened with it: profile_load() checks all settings in
+ * force with the new one, and makes the error message. ftl_ops.online lists the knobs that
+ * the FTL can change while it runs.
  */
 #include "slate_control.h"
 

@@ -105,7 +105,7 @@ void slate_each_bucket(const struct slate_dev *d, uint32_t mark, enum ftl_op op,
 				fn(opaque, hist_floor(i), c->bucket[op][i].ios);
 }
 
-/* ---- the log ------------------------------------------------------------- */
+/* ---- SLATE_LOG_LATENCY --------------------------------------------------- */
 
 static uint32_t buckets_used(const struct slate_causes *c)
 {

@@ -85,12 +85,7 @@ static void add_stats(struct slate_stats *to, const struct slate_stats *from)
 	slate_add_ftl_stats(&to->ftl, &from->ftl);
 	add_counters((uint64_t *)(void *)&to->nand, (const uint64_t *)(const void *)&from->nand,
 		     sizeof(to->nand));
-	to->nand.programmed_pages = levels.programmed_pages;
-	to->nand.erase_count_max = levels.erase_count_max;
-	to->nand.erase_count_sum = levels.erase_count_sum;
-	to->nand.page_erases = levels.page_erases;
-	to->nand.page_erases_sq = levels.page_erases_sq;
-	to->nand.damaged = levels.damaged;
+	nand_copy_levels(&to->nand, &levels);
 }
 
 static void since_mark(const struct slate_dev *d, struct slate_stats *out)

@@ -137,7 +137,7 @@ enum slate_wire_op { SLATE_WIRE_READ, SLATE_WIRE_WRITE, SLATE_WIRE_TRIM, SLATE_W
 #define SLATE_WIRE_RULES 12u		/* R0 .. R11 of nand.h */
 #define SLATE_WIRE_CAUSES 8u		/* cell_ns .. link_ns, as in SLATE_OP_COUNTERS */
 
-struct slate_log_counters {		/* 64 bytes, then the groups, each 64 bits */
+struct slate_log_counters {		/* 64 bytes; then the groups, of 64-bit numbers */
 	struct slate_log_head head;
 	uint32_t ops, op_words;		/* group 1: ops times op_words */
 	uint32_t ftl_words;		/* group 2 */
@@ -175,7 +175,7 @@ enum slate_block_state {
 #define SLATE_NOT_TOLD 0xffffffffu	/* valid_units */
 
 struct slate_plane_entry {		/* 72 bytes */
-	uint32_t channel, chip, die, plane;	/* each counted within the one before */
+	uint32_t channel, chip, die, plane;	/* each numbered within the one before */
 	uint32_t blocks;
 	uint32_t state[SLATE_BLOCK_STATES];	/* how many blocks are in each */
 	uint32_t erases_min, erases_max;	/* of a block's most erased smallest PB; bad ones left out */

@@ -227,7 +227,7 @@ bool shadow_allows(const struct shadow *s, uint64_t sector, uint32_t newest, uin
 void shadow_read_begins(struct shadow *s, struct request *q);
 void shadow_read_ends(struct shadow *s, struct request *q);
 
-/* csv.c: NULL (explained), 0 or an exit code (explained). */
+/* csv.c; after an error message csv_open() returns NULL, csv_close() an exit code (else 0). */
 struct csv *csv_open(const char *path);
 void csv_row(struct csv *c, const struct request *q);
 int csv_close(struct csv *c, bool keep);

@@ -78,7 +78,7 @@ void shadow_close(struct shadow *s)
 	free(s);
 }
 
-/* Not against malice: of two sectors that differ anywhere, by a fault, 2^-64 are equal. */
+/* A faulty sector passes with probability 2^-64. The hash gives no protection against intent. */
 uint64_t shadow_hash(const void *sector)
 {
 	uint64_t h = 0x9e3779b97f4a7c15u, word;

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from . import drivefile, paths
+from .drives import check_profile
 from .errors import OK, SlateError
-from .options import check_profile, check_settings, number, share
+from .options import check_settings, number, share
 
 PROGRAM = "slate-age"
 AGE_EXAMPLES = """\

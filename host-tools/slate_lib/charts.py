@@ -63,7 +63,7 @@ _STYLE = {
 
 
 def _matplotlib() -> Any:
-    """From this Python or from the clone's own environment."""
+    """Import matplotlib from this Python's packages, or else from the clone's environment."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no warning if its cache directory can not be written
     try:
         import matplotlib

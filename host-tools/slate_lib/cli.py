@@ -20,6 +20,7 @@ examples:
   slate run --job mixed-gc --profile small               others by name: 'slate jobs', 'slate profiles'
   slate run --job my.fio --profile my.ini --out results  your own
   slate run --set ftl.buffer_units=0 --age 2             another drive, worn in
+  slate run --profile small --profile small --job two-drives             two drives in one guest
   slate run --cmd script.sh                              a script in the guest instead of fio
   slate run --app pgbench --profile my.ini               PostgreSQL on ext4 on the drive
   slate run --shell                                      look around yourself
@@ -158,7 +159,10 @@ def _report(args: argparse.Namespace) -> int:
         sys.stdout.flush()
     from . import htmlreport  # charts take their time to load
 
-    run = runfiles.load(wanted or paths.OUT / "latest")
+    where = wanted or paths.OUT / "latest"
+    if not args.html and (each := runfiles.drives(where)):  # a page for each drive
+        return max(htmlreport.report(runfiles.load(one), None) for one in each)
+    run = runfiles.load(where)
     return htmlreport.report(run, Path(args.html) if args.html else None)
 
 

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import apps, content, load, paths
+from .drives import Drive
 from .errors import SlateError
 from .options import RunOptions
 
-NODE = "ssd0"
+NODE = "ssd0"  # the first drive's
+MARKS = "slate-marks"  # slate-mark of a guest with several drives
 GUEST_CONTROL = "logs"  # the default of a nand-ssd
 # What a boot can do without; host-tools/guest/README.md says why.
 BOOT_FAST = ("cryptomgr.notests", "no_timer_check", "init_on_alloc=0", "rodata=off", "tsc=reliable")
@@ -82,11 +84,19 @@ def check_qemu() -> None:
 def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
     """The files of the job, for its cpio archive."""
     text, script = 0o100644, 0o100755
+    entries: list[tuple[str, int, bytes]] = []
     environment = [f"SLATE_DEV={options.device}", f"SLATE_SEED={options.seed}"] + [
         f"{name}={shlex.quote(value)}" for name, value in options.environment.items()
     ]
     environment += [f"APP_{name.upper()}={shlex.quote(value)}" for name, value in options.app_values.items()]
-    entries = [("job/env", text, "".join(line + "\n" for line in environment).encode())]
+    if options.more:
+        devices = " ".join(f"/dev/{drive.label}n1" for drive in options.drives)
+        environment += [f"SLATE_DEVS='{devices}'", ". ./drives.sh"]
+        entries += [
+            ("job/drives.sh", text, paths.DRIVES_SCRIPT.read_bytes()),
+            ("job/slate-mark", script, paths.program(MARKS).read_bytes()),
+        ]
+    entries.append(("job/env", text, "".join(line + "\n" for line in environment).encode()))
     if options.job:
         job = options.job.text.replace("/dev/nvme0n1", options.device)
         entries.append(("job/job.fio", text, job.encode()))
@@ -202,24 +212,25 @@ def keyval(**pairs: str) -> str:
     return ",".join(f"{key}={str(value).replace(',', ',,')}" for key, value in pairs.items())
 
 
-def blockdev(options: RunOptions) -> str:
-    """The drive."""
-    pairs = {"driver": "nand-ssd", "node-name": NODE}
-    if options.profile:
-        pairs["profile"] = str(options.profile.resolve())
-    if options.drive:
-        pairs["drive-file"] = str(options.drive.resolve())
-    if options.ephemeral:
+def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
+    """A drive; the first one, if none is named."""
+    drive = drive or options
+    pairs = {"driver": "nand-ssd", "node-name": drive.node}
+    if drive.profile:
+        pairs["profile"] = str(drive.profile.resolve())
+    if drive.drive:
+        pairs["drive-file"] = str(drive.drive.resolve())
+    if drive.ephemeral:
         pairs["ephemeral"] = "on"
-    if options.record:
-        pairs["record"] = str(options.record.resolve())
-    if options.record_content:
-        pairs["record-content"] = str(options.record_content.resolve())
+    if drive.record:
+        pairs["record"] = str(drive.record.resolve())
+    if drive.record_content:
+        pairs["record-content"] = str(drive.record_content.resolve())
     if options.spin_ns is not None:
         pairs["spin-ns"] = str(options.spin_ns)
     if options.guest_control != GUEST_CONTROL:
         pairs["guest-control"] = options.guest_control
-    pairs |= {f"set.{i}": line for i, line in enumerate(options.overrides())}
+    pairs |= {f"set.{i}": line for i, line in enumerate(drive.overrides())}
     return keyval(**pairs)
 
 
@@ -249,12 +260,12 @@ def build(options: RunOptions, files: Files) -> list[str]:
     line += "-nodefaults -display none -vga none -no-shutdown".split()
     if not (options.cuts and options.cuts.then == "reset"):
         line.append("-no-reboot")
-    for folder in paths.FIRMWARE:
-        line += ["-L", str(folder)]
     line += ["-kernel", str(paths.kernel(options.kernel, options.smp)), "-initrd", str(files.initrd)]
-    line += ["-append", append_line(options), "-blockdev", blockdev(options)]
+    line += ["-append", append_line(options)]
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
-    line += ["-device", keyval(driver=front, serial="slate", drive=NODE).removeprefix("driver=")]
+    for drive in options.drives:
+        device = keyval(driver=front, serial=drive.serial, drive=drive.node).removeprefix("driver=")
+        line += ["-blockdev", blockdev(options, drive), "-device", device]
     for image in images(options):
         line += image.words
     line += _consoles(options, files)

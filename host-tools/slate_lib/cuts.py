@@ -30,8 +30,9 @@ from typing import Any
 
 from . import command, paths
 from .boot import Boot, boot
+from .drives import check_profile
 from .errors import JOB_FAILED, OK, MachineError, SlateError
-from .options import RunOptions, check_profile, check_settings, number, share
+from .options import RunOptions, check_settings, number, share
 from .powercut import CUT, ENDED, Plan
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
@@ -303,7 +304,7 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
     return {name: content.decode(errors="replace") for name, content in files.items()}
 
 
-# ---- the log
+# ---- the campaign's log file, one line for each cut
 
 
 def header(campaign: Campaign) -> dict[str, Any]:
@@ -353,6 +354,8 @@ def summary(cuts: list[dict[str, Any]]) -> str:
         f"fsynced\n({total['operations']} durable operations before them; {total['lost_requests']} requests "
         f"in flight, {total['torn_programs']} programs torn)\n"
     )
+    if cuts and not total["operations"]:
+        text += "They show little: no cut came after the first fsync. Give more time to the work: --span SEC.\n"
     return text + (f"not so: {', '.join(bad)}\n" if bad else "")
 
 
@@ -405,7 +408,7 @@ def one(args: argparse.Namespace) -> int:
 
 
 def many(args: argparse.Namespace) -> int:
-    """All of them, after those that the log has."""
+    """Make the campaign's cuts, except those that are in its log already."""
     count = int(number("count", args.count, 1, 10**6))
     with tempfile.TemporaryDirectory(prefix="slate-cuts-") as folder:
         campaign = campaign_of(args, Path(folder))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import load, ownguest, paths
+from .drives import Drive
 from .options import RunOptions
 
 
@@ -39,22 +40,29 @@ def checksums(options: RunOptions) -> dict[str, str]:
         inputs["script"] = options.script
     if options.cuts and options.cuts.script:
         inputs["after-cut"] = options.cuts.script
-    if options.profile:
-        inputs["profile"] = options.profile
+    for drive in options.drives:
+        if drive.profile:
+            inputs["profile" + _of(drive)] = drive.profile
     sums = {name: sha256(path) for name, path in inputs.items()}
-    if options.drive_kept and options.ephemeral:
-        sums["drive-tables"] = options.drive_kept.sha256_of_tables()
+    for drive in options.drives:
+        if drive.drive_kept and drive.ephemeral:
+            sums["drive-tables" + _of(drive)] = drive.drive_kept.sha256_of_tables()
     return sums
 
 
-def drive_file(options: RunOptions) -> dict[str, Any] | None:
+def _of(drive: Drive) -> str:
+    """What the names of a further drive's facts end with."""
+    return f"-{drive.label}" if drive.number else ""
+
+
+def drive_file(drive: Drive) -> dict[str, Any] | None:
     """The drive file, as it was before the run."""
-    if not options.drive:
+    if not drive.drive:
         return None
-    kept = options.drive_kept
+    kept = drive.drive_kept
     return {
-        "path": paths.short(options.drive),
-        "ephemeral": options.ephemeral,
+        "path": paths.short(drive.drive),
+        "ephemeral": drive.ephemeral,
         "made_by_this_run": not kept,
         "settings": kept.settings if kept else None,
     }
@@ -97,11 +105,13 @@ def describe() -> str:
 def repeat_command(options: RunOptions) -> str:
     """A command line that does the same again, in the same clone."""
     words = [paths.COMMAND, "run"]
-    words += ["--profile", paths.short(options.profile)] if options.profile else []
-    words += ["--drive", paths.short(options.drive)] if options.drive else []
+    for drive in options.drives:
+        words += ["--profile", paths.short(drive.profile)] if drive.profile else []
+        words += ["--drive", paths.short(drive.drive)] if drive.drive else []
     words += ["--ephemeral"] if options.ephemeral else []
-    words += ["--record", paths.short(options.record)] if options.record else []
-    words += ["--record-content", paths.short(options.record_content)] if options.record_content else []
+    for drive in options.drives:
+        words += ["--record", paths.short(drive.record)] if drive.record else []
+        words += ["--record-content", paths.short(drive.record_content)] if drive.record_content else []
     if options.job:
         words += ["--job", paths.short(options.job.path)]
     if options.app:
@@ -117,9 +127,11 @@ def repeat_command(options: RunOptions) -> str:
     words += [f"--env={name}={value}" for name, value in options.environment.items()]
     words += ownguest.words(options.own) if options.own else ["--kernel", options.kernel]
     words += ["--smp", str(options.smp), "--mem", f"{options.mem >> 20}M", "--seed", str(options.seed)]
-    for name, value in (("fill", options.fill), ("age", options.age)):
-        if value is not None:
-            words += [f"--{name}", f"{value:g}"]
+    new = [drive for drive in options.drives if not drive.drive_kept] or [options]
+    for name in ("fill", "age"):  # one value for all, or each profile's own
+        values = {getattr(drive, name) for drive in new}
+        if len(values) == 1 and None not in values:
+            words += [f"--{name}", f"{values.pop():g}"]
     words += [] if options.drive_kept else ["--precondition", options.precondition]
     words += ["--frontend", options.frontend]
     words += ["--qmp", paths.short(options.qmp)] if options.qmp else []
@@ -132,8 +144,10 @@ def repeat_command(options: RunOptions) -> str:
         words += ["--cpu-rate", options.cpu_rate, "--cpu-quantum", str(options.cpu_quantum)]
     words += ["--spin-ns", str(options.spin_ns)] if options.spin_ns is not None else []
     words += ["--accel", options.accel] if options.accel != "tcg" else []
+    several = len(options.drives) > 1
+    settings_ = [f"{drive.number}:{line}" if several else line for drive in options.drives for line in drive.settings]
     for name, values in (
-        ("set", options.settings),
+        ("set", settings_),
         ("kernel-arg", options.kernel_args),
         ("qemu-arg", options.qemu_args),
     ):
@@ -174,4 +188,17 @@ def settings(options: RunOptions) -> dict[str, Any]:
         "precondition": options.precondition,
         "set": options.settings,
         "qemu_args": options.qemu_args,
+        **({"drives": [_drive(drive) for drive in options.drives]} if options.more else {}),
+    }
+
+
+def _drive(drive: Drive) -> dict[str, Any]:
+    """One of several, in the words of settings()."""
+    return {
+        "drive_name": drive.label,
+        "profile": paths.short(drive.profile) if drive.profile else None,
+        "drive": drive_file(drive),
+        "fill_percent": drive.fill,
+        "age": drive.age,
+        "set": drive.settings,
     }

@@ -19,9 +19,9 @@ from .errors import SlateError
 _HEAD = re.compile(r"^\[(.+)\]")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _COLON = re.compile(r"(?<!\\):")
-# Devices of a machine; the drive's in the guest are nvme0n1, its partitions, ng0n1 and vda.
+# Devices of a machine; a drive's in the guest are nvme0n1, its partitions, ng0n1 and vda.
 _DISK = re.compile(r"/dev/(sd|hd|vd|xvd|mmcblk|nvme|ng|md|dm-|mapper/)")
-_DRIVE = re.compile(r"/dev/(nvme0n1|vda)(p?\d+)?|/dev/ng0n1")
+_DRIVE = re.compile(r"/dev/(?:nvme(\d+)n1|vda)(?:p?\d+)?|/dev/ng(\d+)n1")
 _NO_FILES = {"null", "cpuio", "net", "netsplice", "exec"}
 _OWN_FILES = ("exec_prerun", "read_iolog")
 
@@ -60,8 +60,10 @@ def sections(path: object, text: str) -> list[Section]:
     return found
 
 
-def check(path: object, text: str, environment: dict[str, str], engines: Iterable[str], capacity: int | None) -> None:
-    """Raise a SlateError with the line of the first job that can not do its I/O on the drive."""
+def check(
+    path: object, text: str, environment: dict[str, str], engines: Iterable[str], capacities: list[int | None]
+) -> None:
+    """Raise a SlateError with the line of the first job that can not do its I/O on the drives."""
     if re.search(r"^\s*include\s", text, re.MULTILINE):
         return  # parts of the job are in another file
     known = set(engines)
@@ -74,8 +76,9 @@ def check(path: object, text: str, environment: dict[str, str], engines: Iterabl
         engine = options.get("ioengine", "psync").partition(",")[0]
         _check_engine(where, engine, known)
         if engine not in _NO_FILES and not any(key in options for key in _OWN_FILES):
-            _check_files(where, options)
-        if capacity:
+            _check_files(where, options, len(capacities))
+        room = [capacities[number] for number in _drives_of(options) if number < len(capacities)]
+        if room and (capacity := min(one or 0 for one in room)):
             _check_place(where, options, capacity)
 
 
@@ -87,13 +90,36 @@ def _check_engine(where: str, engine: str, known: set[str]) -> None:
         )
 
 
-def _check_files(where: str, options: dict[str, str]) -> None:
+def _files(options: dict[str, str]) -> list[str]:
+    return [name.replace("\\:", ":") for name in _COLON.split(options.get("filename", ""))]
+
+
+def _number(file: str) -> int | None:
+    """Of the drive; None: it is none of the guest's."""
+    match = _DRIVE.fullmatch(file)
+    return int(match[1] or match[2] or 0) if match else None
+
+
+def _drives_of(options: dict[str, str]) -> list[int]:
+    """Numbers of the drives that a job names; the first one's, if it names none."""
+    found = [number for file in _files(options) if (number := _number(file)) is not None]
+    return found or [0]
+
+
+def _check_files(where: str, options: dict[str, str], drives: int) -> None:
     if "filename" not in options:
         if "directory" in options or "opendir" in options or "filename_format" in options:
             return
         raise SlateError(f"{where} names no file, so it would not touch the drive", "add filename=/dev/nvme0n1")
-    for file in (name.replace("\\:", ":") for name in _COLON.split(options["filename"])):
-        if _DISK.match(file) and not _DRIVE.fullmatch(file):
+    for file in _files(options):
+        number = _number(file)
+        if number is not None and number >= drives:
+            here = "one drive, /dev/nvme0n1" if drives == 1 else f"{drives} drives, to /dev/nvme{drives - 1}n1"
+            raise SlateError(
+                f"{where}: filename={file}, and this run has {here}",
+                f"give --profile {number + 1} times, once for each drive; or change the job",
+            )
+        if _DISK.match(file) and number is None:
             raise SlateError(f"{where}: filename={file} is not the drive", "in the guest it is /dev/nvme0n1")
         if not file.startswith("/dev/") and "directory" not in options:
             raise SlateError(

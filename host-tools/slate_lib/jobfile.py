@@ -88,9 +88,9 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
     return job
 
 
-def check_on_drive(job: JobFile, environment: dict[str, str], capacity: int | None) -> None:
-    """Raise a SlateError unless the jobs can do their I/O on this drive. capacity: in bytes; None: not known."""
-    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), capacity)
+def check_on_drives(job: JobFile, environment: dict[str, str], capacities: list[int | None]) -> None:
+    """Raise a SlateError unless the jobs can do their I/O on these drives. In bytes; None: not known."""
+    jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), capacities)
 
 
 def _add_hints(job: JobFile, text: str, number: int) -> None:

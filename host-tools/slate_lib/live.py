@@ -12,7 +12,7 @@ import struct
 import time
 from dataclasses import dataclass
 
-from . import command, qmp, units
+from . import qmp, units
 
 COUNTERS_LOG, IDENTITY_LOG = 0xD1, 0xD0
 PERIOD_SECONDS = 1.0
@@ -62,14 +62,28 @@ def words(before: Counters | None, now: Counters, unit_bytes: int, wall_seconds:
     return text
 
 
-class Live:
-    """Asks now and then; never waits, and never fails."""
+def together(each: list[Counters], unit_bytes: list[int]) -> tuple[Counters, int]:
+    """The sums of several drives, with the programmed units of 1 byte; one drive's as they are. And the unit."""
+    if len(each) == 1:
+        return each[0], unit_bytes[0]
+    found = Counters(max(one.at_ns for one in each), 0, 0, 0, 0)
+    for one, unit in zip(each, unit_bytes):
+        found.ios += one.ios
+        found.written += one.written
+        found.programmed += one.programmed * unit
+        found.gc_runs += one.gc_runs
+    return found, 1
 
-    def __init__(self, monitor: qmp.Monitor):
+
+class Live:
+    """Asks all drives now and then; never waits, and never fails."""
+
+    def __init__(self, monitor: qmp.Monitor, nodes: list[str]):
         self._monitor = monitor
-        self._task: asyncio.Task[bytes | None] | None = None
+        self._nodes = nodes
+        self._task: asyncio.Task[list[bytes | None]] | None = None
         self._asked = 0.0
-        self._unit = 0
+        self._units: list[int] = []
         self._before: tuple[Counters, float] | None = None
         self.text = ""
 
@@ -81,21 +95,24 @@ class Live:
             self._task = None
         if not self._task and now - self._asked >= PERIOD_SECONDS:
             self._asked = now
-            log = COUNTERS_LOG if self._unit else IDENTITY_LOG
-            self._task = asyncio.ensure_future(self._monitor.log(command.NODE, log))
+            self._task = asyncio.ensure_future(self._ask(COUNTERS_LOG if self._units else IDENTITY_LOG))
         return self.text
 
-    def _take(self, task: asyncio.Task[bytes | None]) -> None:
-        log = None if task.cancelled() or task.exception() else task.result()
-        if not log:
+    async def _ask(self, log: int) -> list[bytes | None]:
+        return [await self._monitor.log(node, log) for node in self._nodes]
+
+    def _take(self, task: asyncio.Task[list[bytes | None]]) -> None:
+        found = [] if task.cancelled() or task.exception() else task.result()
+        logs = [log for log in found if log]
+        if len(logs) < len(self._nodes):
             return
-        if not self._unit:
-            self._unit = struct.unpack_from("<I", log, 40)[0]
+        if not self._units:
+            self._units = [struct.unpack_from("<I", log, 40)[0] for log in logs]
             self._asked = 0.0
             return
-        counters = decode(log)
+        counters, unit = together([decode(log) for log in logs], self._units)
         before, when = self._before or (None, self._asked)
-        self.text = words(before, counters, self._unit, self._asked - when)
+        self.text = words(before, counters, unit, self._asked - when)
         self._before = (counters, self._asked)
 
     async def stop(self) -> None:

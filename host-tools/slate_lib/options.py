@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import argparse
-import configparser
 import difflib
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import apps, content, drivefile, jobfile, load, names, ownguest, paths, powercut, processors, units
+from . import apps, content, drives, jobfile, load, names, ownguest, paths, powercut, processors, units
+from .drives import Drive
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
@@ -23,15 +24,10 @@ SMP_MAX_REALTIME = 64
 
 
 @dataclass
-class RunOptions:
-    """One run."""
+class RunOptions(Drive):
+    """One run. What it has from Drive is of its first drive."""
 
-    profile: Path | None  # None: the settings kept in the drive file
-    drive: Path | None = None  # the drive file; None: the drive lives in memory
-    drive_kept: drivefile.DriveFile | None = None  # there was a drive in it
-    ephemeral: bool = False
-    record: Path | None = None  # every call into the drive, for slate-replay
-    record_content: Path | None = None  # every request, and what is written
+    more: list[Drive] = field(default_factory=list)  # the others
     job: jobfile.JobFile | None = None
     script: Path | None = None
     script_text: str = ""
@@ -53,15 +49,10 @@ class RunOptions:
     cpu_rate: str = processors.RATE  # 10^9 instructions a second of virtual time
     cpu_quantum: int = processors.QUANTUM_NS
     mem: int = 1 << 30
-    seed: int = 1
     realtime: bool = False
     spin_ns: int | None = None  # None: as the drive does by itself
     accel: str = "tcg"
     frontend: str = "nvme"
-    fill: float | None = None  # percent; None: as the profile says
-    age: float | None = None  # times the capacity
-    precondition: str = "instant"
-    settings: list[str] = field(default_factory=list)
     qmp: Path | None = None  # a socket for slatectl
     cuts: powercut.Cuts | None = None
     qemu_args: list[str] = field(default_factory=list)
@@ -72,8 +63,13 @@ class RunOptions:
     dry_run: bool = False
 
     @property
+    def drives(self) -> list[Drive]:
+        """All of them, in the guest's order."""
+        return [self, *self.more]
+
+    @property
     def device(self) -> str:
-        """The drive in the guest."""
+        """The first drive in the guest."""
         return "/dev/nvme0n1" if self.frontend == "nvme" else "/dev/vda"
 
     @property
@@ -82,14 +78,8 @@ class RunOptions:
         script = "load" if self.load else self.content or (self.script.stem if self.script else "shell")
         what = self.app.name if self.app else self.job.name if self.job else script
         what = self.own.name if self.own else what
-        return f"{what}-{self.drive_path.stem}"
-
-    @property
-    def drive_path(self) -> Path:
-        """What the drive is called after: its file, or its profile."""
-        path = self.drive or self.profile
-        assert path
-        return path
+        stems = list(dict.fromkeys(drive.drive_path.stem for drive in self.drives))
+        return "-".join([what, *stems])
 
     @property
     def guest_control(self) -> str:
@@ -98,28 +88,17 @@ class RunOptions:
         own = self.shell or (self.script and not ours) or (self.cuts and self.cuts.script)
         return "on" if own or (self.job and "exec_" in self.job.text) else "logs"
 
-    def overrides(self) -> list[str]:
-        """'section.key=value' for the drive: the user's own come last."""
-        if self.drive_kept:
-            return self.settings
-        instant = []
-        if self.precondition == "instant":
-            if self.fill is not None:
-                instant.append(f"precondition.fill_permille={round(self.fill * 10)}")
-            if self.age is not None:
-                instant.append(f"precondition.age_permille={round(self.age * 1000)}")
-            if self.fill or self.age:
-                instant.append(f"precondition.seed={self.seed}")
-        else:
-            instant = ["precondition.fill_permille=0", "precondition.age_permille=0"]
-        own = {line.partition("=")[0] for line in self.settings}
-        return [line for line in instant if line.partition("=")[0] not in own] + self.settings
-
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate run'."""
     what = parser.add_argument_group("what to run")
-    what.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: default; 'slate profiles' lists names)")
+    what.add_argument(
+        "--profile",
+        metavar="NAME|FILE",
+        action="append",
+        help="the drive (default: default; 'slate profiles' lists names); once more for each further drive: "
+        "/dev/nvme1n1 and so on (docs/running.md)",
+    )
     what.add_argument("--job", metavar="NAME|FILE", help="a fio job file (default: quick; 'slate jobs' lists names)")
     what.add_argument("--cmd", metavar="SCRIPT", help="run a shell script in the guest instead of fio")
     what.add_argument(
@@ -180,7 +159,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     drive.add_argument(
         "--drive",
         metavar="FILE",
-        help="a drive file: made if it is not there (with --profile), else taken as it is",
+        action="append",
+        help="a drive file: made if it is not there (with --profile), else taken as it is; of several drives, one each",
     )
     drive.add_argument(
         "--ephemeral", action="store_true", help="start from the drive file and leave it as it is"
@@ -188,11 +168,13 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     drive.add_argument(
         "--record",
         metavar="FILE",
+        action="append",
         help="write every request, with the drive's own times, to FILE: a trace for 'slate replay --recorded'",
     )
     drive.add_argument(
         "--record-content",
         metavar="FILE",
+        action="append",
         help="write every request, and the data of every write, to FILE: a trace for 'slate replay' "
         "(docs/content-trace.md)",
     )
@@ -201,7 +183,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECTION.KEY=VALUE",
         action="append",
         default=[],
-        help="override a value of the profile; repeatable, the last one of a key counts",
+        help="override a value of the profile; repeatable, the last one of a key counts; of several drives, "
+        "N:SECTION.KEY=VALUE is of nvmeN only",
     )
     drive.add_argument(
         "--fill",
@@ -329,55 +312,6 @@ def memory_available() -> int | None:
     return None
 
 
-def check_profile(word: str) -> Path:
-    """A profile that can be read, by name or path; the drive checks its content."""
-    path = names.find(word, names.PROFILE)
-    if not path.is_file():
-        raise SlateError(f"{path} is not a file", "name a profile: 'slate profiles' lists those that are there")
-    if not os.access(path, os.R_OK):
-        raise SlateError(f"can not read the profile {path}: permission denied", f"chmod a+r {path}")
-    return path
-
-
-def _profile_preconditions(path: Path) -> set[str]:
-    """Keys that the profile sets in [precondition]."""
-    parser = configparser.ConfigParser(strict=False, interpolation=None, inline_comment_prefixes=(";", "#"))
-    try:
-        parser.read(path, encoding="utf-8")
-        return set(parser["precondition"]) if "precondition" in parser else set()
-    except (configparser.Error, UnicodeDecodeError):
-        return set()  # the drive will say what is wrong
-
-
-def _drive_options(args: argparse.Namespace) -> RunOptions:
-    """The drive: a profile, a drive file, or both."""
-    if args.ephemeral and not args.drive:
-        raise SlateError("--ephemeral without --drive", "name the drive file with --drive")
-    if not args.drive:
-        return RunOptions(profile=check_profile(args.profile or str(paths.DEFAULT_PROFILE)))
-    profile = check_profile(args.profile) if args.profile else None
-    options = RunOptions(profile=profile, drive=Path(args.drive), ephemeral=args.ephemeral)
-    assert options.drive
-    if options.drive.exists() and not options.drive.is_file():
-        raise SlateError(f"--drive {args.drive}: is not a plain file", "name one")
-    if options.drive.exists() and options.drive.stat().st_size:
-        options.drive_kept = drivefile.read(options.drive)
-        _check_no_preconditioning(args)
-    elif args.ephemeral:
-        raise SlateError(
-            f"--drive {args.drive}: is not there", "make it with 'slate age', or leave --ephemeral out"
-        )
-    elif not profile:
-        raise SlateError(
-            f"--drive {args.drive}: is not there", "give --profile too, to make it; or see 'slate age --help'"
-        )
-    elif not options.drive.parent.is_dir():
-        raise SlateError(
-            f"--drive {args.drive}: there is no directory {options.drive.parent}", "make it first"
-        )
-    return options
-
-
 def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) -> None:
     """Set the number of processors, and in virtual time their rate and quantum."""
     assert smp is not None
@@ -386,34 +320,29 @@ def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) 
         processors.check_real_time(args)
         return
     options.cpu_rate = processors.rate(processors.RATE if args.cpu_rate is None else args.cpu_rate)
-    settings = None
-    if options.drive_kept:
-        settings = dict(line.split("=", 1) for line in options.drive_kept.settings + options.settings)
-    elif options.profile:
-        settings = processors.profile_settings(options.profile, options.settings)
-    options.cpu_quantum = processors.quantum(args.cpu_quantum, settings)
-
-
-def _check_no_preconditioning(args: argparse.Namespace) -> None:
-    """A drive that is there is taken as it is."""
-    asked = [f"--{name}" for name in ("fill", "age", "precondition") if getattr(args, name) is not None]
-    asked += [f"--set {line}" for line in args.set if line.startswith("precondition.")]
-    if asked:
-        raise SlateError(
-            f"{asked[0]}: {args.drive} holds a drive already, and is taken as it is",
-            "leave it out; 'slate age' makes a drive that is filled and aged otherwise",
-        )
+    quanta = []
+    for drive in options.drives:
+        settings = None
+        if drive.drive_kept:
+            settings = dict(line.split("=", 1) for line in drive.drive_kept.settings + drive.settings)
+        elif drive.profile:
+            settings = processors.profile_settings(drive.profile, drive.settings)
+        quanta.append(processors.quantum(args.cpu_quantum, settings))
+    options.cpu_quantum = min(quanta)
 
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
     """Check the arguments, fill in what they leave open."""
+    drives.prepare(args)
     load.prepare(args)
     content.prepare(args)
     what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
     if len(what) > 1:
         raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
     own = ownguest.from_arguments(args)
-    options = _drive_options(args)
+    check_settings([drives.without_address(line) for line in args.set])
+    options = RunOptions(**vars(drives.first(args)))
+    options.more = drives.others(args)
     options.own, options.shell = own, args.shell or own is not None
     options.apps = args.apps
     options.content = args.content
@@ -442,23 +371,20 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         )
     options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
     options.timeout = number("timeout", asked("timeout", "600"), 1, 1e7, float)
-    options.precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
-    if options.precondition == "device" and not options.job:
+    precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
+    if precondition == "device" and not options.job:
         raise SlateError(
             "--precondition device works with fio jobs only",
             "use --precondition instant, or write to the drive in the script",
         )
     options.frontend = _choice("frontend", asked("frontend", "nvme"), ("nvme", "virtio-blk"))
-    if not options.drive_kept:
-        assert options.profile
-        in_profile = _profile_preconditions(options.profile)
-        if own and own.from_ssd:
-            ownguest.check_no_preconditioning(args)
-            in_profile, hints = set(), {"fill": "0", "age": "0"}
-        fill = asked("fill", None if "fill_permille" in in_profile else "100")
-        age = asked("age", None if "age_permille" in in_profile else "0")
-        options.fill = None if fill is None else share("fill", fill, 100, 1)
-        options.age = None if age is None else share("age", age, 1000, 3)
+    if own and own.from_ssd and not options.drive_kept:
+        ownguest.check_no_preconditioning(args)
+    for drive in options.drives:
+        drive.seed, drive.precondition = options.seed, precondition
+        if not drive.drive_kept:
+            _fill_and_age(drive, asked, bool(own and own.from_ssd))
+    drives.check_run(options)
     options.accel = args.accel or "tcg"
     options.realtime = args.realtime or options.accel == "kvm"
     if args.spin_ns is not None:
@@ -470,23 +396,44 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         options.spin_ns = int(number("spin-ns", args.spin_ns, 0, 1_000_000_000))
     if options.accel == "kvm":
         _check_kvm()
-    check_settings(args.set)
-    options.settings = args.set
     _processors(options, args, asked("smp", "1"))
     if own:
         ownguest.set_network(own, args, options.realtime)
         ownguest.check_drive(own, options)
-    options.record = _record("--record", args.record)
-    options.record_content = _record("--record-content", args.record_content)
-    if options.record and options.record == options.record_content:
-        raise SlateError("--record and --record-content name one file", "name two")
+    _records(options, args)
     options.qmp = _socket(args.qmp)
-    options.cuts = powercut.from_arguments(args, options.seed)
+    options.cuts = powercut.from_arguments(args, options.seed, len(options.drives))
     options.qemu_args = args.qemu_arg
     options.kernel_args = _kernel_args(args.kernel_arg)
     options.out = Path(args.out) if args.out else None
     options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
     return options
+
+
+def _fill_and_age(drive: Drive, asked: Callable[..., str | None], empty: bool) -> None:
+    """What is on a new drive: as the command line, the job file or its profile says. empty: nothing."""
+    assert drive.profile
+    if empty:
+        drive.fill = drive.age = 0.0
+        return
+    in_profile = drives.profile_preconditions(drive.profile)
+    fill = asked("fill", None if "fill_permille" in in_profile else "100")
+    age = asked("age", None if "age_permille" in in_profile else "0")
+    drive.fill = None if fill is None else share("fill", fill, 100, 1)
+    drive.age = None if age is None else share("age", age, 1000, 3)
+
+
+def _records(options: RunOptions, args: argparse.Namespace) -> None:
+    """Where recordings of each drive go."""
+    for drive, *names_ in zip(
+        options.drives, [args.record, *args.more_record], [args.record_content, *args.more_record_content]
+    ):
+        drive.record, drive.record_content = (
+            _record(option, name) for option, name in zip(("--record", "--record-content"), names_)
+        )
+    files = [path.resolve() for drive in options.drives for path in (drive.record, drive.record_content) if path]
+    if len(set(files)) < len(files):
+        raise SlateError("two recordings (--record, --record-content) name one file", "name two files")
 
 
 def _app(options: RunOptions, args: argparse.Namespace) -> None:

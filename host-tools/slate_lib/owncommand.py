@@ -32,8 +32,6 @@ def build(options: RunOptions, files: command.Files) -> list[str]:
     own = own_of(options)
     line = [*command.machine_words(options), "-machine", "graphics=off"]  # firmware and GRUB: on the serial line
     line += ["-nodefaults", "-display", "none", "-vga", "none"]
-    for folder in paths.FIRMWARE:
-        line += ["-L", str(folder)]
     line += iommu_words(own)  # before the devices that it is to translate for
     line += kernel_words(own)
     line += _disks(own)
@@ -51,7 +49,7 @@ def build(options: RunOptions, files: command.Files) -> list[str]:
 
 
 def iommu_words(own: OwnGuest) -> list[str]:
-    """caching-mode: the emulated device sees what the guest maps."""
+    """An IOMMU, if asked for. With caching-mode the emulated device sees what the guest maps."""
     return ["-device", "intel-iommu,intremap=on,caching-mode=on"] if own.iommu else []
 
 
@@ -79,11 +77,15 @@ def _disks(own: OwnGuest) -> list[str]:
 
 
 def drive_words(options: RunOptions) -> list[str]:
-    """Slate's drive."""
+    """Slate's drives."""
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     first = {"bootindex": "0"} if own_of(options).from_ssd and not own_of(options).kernel else {}
-    device = keyval(driver=front, serial="slate", drive=command.NODE, **first).removeprefix("driver=")
-    return ["-blockdev", command.blockdev(options), "-device", device]
+    line = []
+    for drive in options.drives:
+        device = keyval(driver=front, serial=drive.serial, drive=drive.node, **first).removeprefix("driver=")
+        line += ["-blockdev", command.blockdev(options, drive), "-device", device]
+        first = {}
+    return line
 
 
 def network_words(own: OwnGuest) -> list[str]:
@@ -123,14 +125,10 @@ def libvirt(options: RunOptions) -> str:
     _child(domain, "on_poweroff", "destroy")
     _devices(domain, options)
     more = _child(domain, f"{{{QEMU_XML}}}commandline")
-    for word in [*_firmware(), *drive_words(options), *network_words(own), *options.qemu_args]:
+    for word in [*drive_words(options), *network_words(own), *options.qemu_args]:
         _child(more, f"{{{QEMU_XML}}}arg", value=word)
     xml.indent(domain)
     return xml.tostring(domain, encoding="unicode") + "\n"
-
-
-def _firmware() -> list[str]:
-    return [word for folder in paths.FIRMWARE for word in ("-L", str(folder))]
 
 
 def _os(domain: xml.Element, own: OwnGuest) -> None:

@@ -49,6 +49,7 @@ KERNELS = {"debian": GUEST / "vmlinux", "small": GUEST / "small" / "vmlinux"}
 APPS_IMAGE = GUEST / "apps.img"
 CONTENT_IMAGE = GUEST / "content.img"
 GUEST_TOOLS = TOOLS / "guest"
+DRIVES_SCRIPT = GUEST_TOOLS / "drives.sh"  # of a guest with several drives
 CONTENT = GUEST_TOOLS / "content"  # workloads of --content
 FIO_CACHE = BUILD / "guest-cache"  # the guest's fio, which checks jobs here, too
 VENV = BUILD / "venv"

@@ -3,7 +3,8 @@
 
 A run with cuts is a list of boots: the job's, which the first cut ends, and, with
 --after-cut, another one after each cut. With 'off' each boot is a QEMU of its own, and
-the drive passes from one to the next as a file.
+the drive passes from one to the next as a file. Of several drives all lose their power at
+the same nanosecond, or one does (--cut-drive) and vanishes, while the guest goes on.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from . import jobfile, paths
 from .errors import SlateError
 
 if TYPE_CHECKING:
+    from .drives import Drive
     from .options import RunOptions
 
 THEN = {"off": "shutdown", "vanish": "vanish", "reset": "reset"}
@@ -55,6 +57,7 @@ class Cuts:
     then: str
     script: Path | None = None
     script_text: str = ""
+    drive: int | None = None  # the number of the one that loses its power; None: all of them
 
     def words(self) -> list[str]:
         """The options again."""
@@ -64,6 +67,7 @@ class Cuts:
         else:
             words = ["--cut-at", ",".join(f"{plan.at_ns}ns" for plan in self.plans)]
         words += ["--cut-seed", str(first.seed), "--cut-then", self.then]
+        words += [] if self.drive is None else ["--cut-drive", str(self.drive)]
         return words + (["--after-cut", paths.short(self.script)] if self.script else [])
 
 
@@ -89,6 +93,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "on without it; reset: the machine is reset, and runs its job again from the start",
     )
     cut.add_argument(
+        "--cut-drive",
+        metavar="N",
+        help="of several drives, cut the power of nvmeN alone, which vanishes (without this: of all, at once)",
+    )
+    cut.add_argument(
         "--after-cut",
         metavar="SCRIPT",
         help="boot again on the drive as the cut left it, and run SCRIPT in the guest",
@@ -107,12 +116,12 @@ def parse_time(text: str) -> int:
     return int(match[1]) * 10**digits + int(fraction.ljust(digits, "0") or 0)
 
 
-def from_arguments(args: argparse.Namespace, seed: int) -> Cuts | None:
+def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts | None:
     """Check them; None: no cut."""
     from .options import number
 
     if not args.cut_at and args.cut_after_commands is None:
-        for name in ("cut_seed", "cut_then", "after_cut"):
+        for name in ("cut_seed", "cut_then", "cut_drive", "after_cut"):
             if getattr(args, name) is not None:
                 option = "--" + name.replace("_", "-")
                 raise SlateError(f"{option} without a cut", "say when, with --cut-at or --cut-after-commands")
@@ -124,7 +133,8 @@ def from_arguments(args: argparse.Namespace, seed: int) -> Cuts | None:
             raise SlateError(
                 f"--{name.replace('_', '-')} does not go with a power cut", "leave one of them out"
             )
-    then = args.cut_then or "off"
+    drive = _drive(args, drives)
+    then = args.cut_then or ("off" if drive is None else "vanish")
     if args.cut_seed is not None:
         seed = int(number("cut-seed", args.cut_seed, 0, 2**63 - 1))
     if args.cut_at:
@@ -143,7 +153,29 @@ def from_arguments(args: argparse.Namespace, seed: int) -> Cuts | None:
     if args.ephemeral and args.after_cut:
         raise SlateError("--after-cut with --ephemeral: nothing of the drive is kept", "leave --ephemeral out")
     script = Path(args.after_cut) if args.after_cut else None
-    return Cuts(tuple(plans), then, script, jobfile.read(script) if script else "")
+    return Cuts(tuple(plans), then, script, jobfile.read(script) if script else "", drive)
+
+
+def _drive(args: argparse.Namespace, drives: int) -> int | None:
+    """Which of several drives loses its power; None: all of them, and the machine."""
+    from .options import number
+
+    if drives == 1:
+        if args.cut_drive is not None:
+            raise SlateError(f"--cut-drive {args.cut_drive}: this run has one drive", "leave it out")
+        return None
+    then = args.cut_then
+    if args.cut_drive is None:
+        if then in ("vanish", "reset"):
+            one = "say which one vanishes, with --cut-drive N" if then == "vanish" else "use --cut-then off"
+            raise SlateError(f"--cut-then {then} does not go with the power of all {drives} drives", one)
+        return None
+    if then not in (None, "vanish"):
+        raise SlateError(
+            f"--cut-drive {args.cut_drive} with --cut-then {then}: the machine goes on when one drive loses its power",
+            "use --cut-then vanish, or leave --cut-drive out: then all drives lose it",
+        )
+    return int(number("cut-drive", args.cut_drive, 0, drives - 1))
 
 
 def boots(options: RunOptions) -> list[tuple[RunOptions, Plan | None]]:
@@ -167,6 +199,14 @@ def boots(options: RunOptions) -> list[tuple[RunOptions, Plan | None]]:
     return found
 
 
+def drives_of(options: RunOptions) -> list[Drive]:
+    """Those whose power is cut."""
+    if not options.cuts:
+        return []
+    one = options.cuts.drive
+    return options.drives if one is None else [options.drives[one]]
+
+
 def add_mount(cut: dict[str, Any], power: dict[str, Any]) -> None:
     """The next boot knows what it cost to mount what the cut left."""
     if power.get("mounts"):
@@ -178,8 +218,9 @@ def text(cuts: list[dict[str, Any]]) -> str:
     """For the report: what was in flight, and what mounting cost."""
     lines = []
     for number, power in enumerate(cuts, 1):
+        of = f" of {power['drive']}" if "drive" in power else ""
         lines.append(
-            f"power cut {number}  at {power['cut-ns'] / 1e6:.6f} ms: {power['lost-requests']} requests in flight, "
+            f"power cut {number}{of}  at {power['cut-ns'] / 1e6:.6f} ms: {power['lost-requests']} requests in flight, "
             f"{power['torn-programs']} programs and {power['torn-erases']} erases torn, "
             f"{power['undone']} commands not begun"
         )

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import options, paths, units
+from . import drives, options, paths, units
 from .errors import OK, SlateError
 
 INVALID = 1  # 'slate profiles': one of them is
@@ -135,7 +135,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 def show(name: str, settings: list[str], as_json: bool) -> int:
     """Settings and derived values."""
     options.check_settings(settings)
-    facts = derive(options.check_profile(name), settings)
+    facts = derive(drives.check_profile(name), settings)
     print(json.dumps(facts, indent=1) if as_json else Sheet(facts).text(), end="\n" if as_json else "")
     return OK
 

@@ -13,14 +13,15 @@ class Recordings:
     """Of one run. QEMU makes FILE.part, and renames it when it closes the drive."""
 
     def __init__(self, options: RunOptions):
-        self.files = {"--record": options.record, "--record-content": options.record_content}
-        self.before = {option: _identity(path) for option, path in self.files.items() if path}
+        named = ((drive.record, drive.record_content) for drive in options.drives)
+        self.files = [
+            (option, path) for pair in named for option, path in zip(("--record", "--record-content"), pair) if path
+        ]
+        self.before = [_identity(path) for _, path in self.files]
 
     def check(self, said: list[str]) -> None:
         """QEMU has ended: is there a new file? said: its own words."""
-        for option, was in self.before.items():
-            path = self.files[option]
-            assert path
+        for (option, path), was in zip(self.files, self.before):
             if _identity(path) == was:
                 why = next((line for line in said if str(path.resolve()) in line), "QEMU does not say why")
                 raise MachineError(
@@ -30,9 +31,8 @@ class Recordings:
 
     def drop_unfinished(self) -> None:
         """The run came to nothing: a piece of a recording is worth nothing."""
-        for path in self.files.values():
-            if path:
-                path.with_name(path.name + ".part").unlink(missing_ok=True)
+        for _, path in self.files:
+            path.with_name(path.name + ".part").unlink(missing_ok=True)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -111,6 +111,7 @@ class Report:
         if settings.get("load"):
             name = f"slate-load {Path(settings['load']).name}"
         left = f"{name} on {Path(drive.get('path') or settings['profile']).name}"
+        left += f" ({settings['drive_name']})" if settings.get("drive_name") else ""
         facts = [
             units.size(self.device.capacity),
             self._filled(settings),

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from . import paths, runfiles
+from .drivesreport import DrivesReport
 from .errors import OK
 from .replayreport import ReplayReport
 from .report import Report
@@ -20,5 +21,11 @@ def of(run: RunFiles) -> Report:
 
 def print_again(path: Path | None) -> int:
     """'slate report DIR', 'slate report FILE'."""
-    print(of(runfiles.load(path or paths.OUT / "latest")).text(color=sys.stdout.isatty()), end="")
+    where = path or paths.OUT / "latest"
+    if runfiles.drives(where):
+        each, record, fio = runfiles.together(where)
+        shown: Report = DrivesReport([of(one) for one in each], fio, record)
+    else:
+        shown = of(runfiles.load(where))
+    print(shown.text(color=sys.stdout.isatty()), end="")
     return OK

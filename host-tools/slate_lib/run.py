@@ -13,8 +13,9 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from . import apps, command, device, drivefile, facts, load, paths, powercut, process, qmp, recording
+from . import apps, command, device, drivefile, drivesreport, facts, load, paths, powercut, process, qmp, recording
 from . import fioresult, jobfile, profiles, report, series, shape, units
+from .drives import Drive
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .live import Live
 from .options import RunOptions
@@ -37,6 +38,15 @@ OWN_FILES = (
 NO_JOB = 127  # the guest's status when there was neither a job nor a script
 
 
+@dataclasses.dataclass
+class Told:
+    """What a drive said of the run."""
+
+    drive: Drive
+    raw: dict[str, Any]  # its statistics
+    logs: dict[str, Any]  # further files, by name
+
+
 class Run:
     """The state of one run, from the checks to the report."""
 
@@ -45,14 +55,14 @@ class Run:
         self.started = time.monotonic()
         self.phases: dict[str, float] = {}
         self.progress = Progress(sys.stdout, self.started)
-        self.raw: dict[str, Any] | None = None
-        self.logs: dict[str, Any] = {}
+        self.told: list[Told] = []  # by each drive, once the guest is off
         self.qemu_version = ""
         self.run_dir = RunDir(options.out, options.name)
         self.watcher = self._new_watcher()
         self.recordings = recording.Recordings(options)
         self.line: list[str] = []
         self.cuts: list[dict[str, Any]] = []  # what each power cut met
+        self.unmounted: dict[int, dict[str, Any]] = {}  # the last cut of each drive
         self.ended_by_cut = False
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
@@ -85,8 +95,8 @@ class Run:
     def _boots(self) -> None:
         """All of them; one, where no power is cut."""
         boots = powercut.boots(self.options)
-        if len(boots) > 1 and not self.options.drive:
-            boots = [(dataclasses.replace(options, drive=self.run_dir.drive), plan) for options, plan in boots]
+        if len(boots) > 1:
+            boots = [(self._with_files(options), plan) for options, plan in boots]
         for number, (options, plan) in enumerate(boots):
             if number:
                 self._next_boot(number)
@@ -95,13 +105,21 @@ class Run:
             self._mark("prepare")
             asyncio.run(self._machine(options, plan))
 
+    def _with_files(self, options: RunOptions) -> RunOptions:
+        """Every drive in a file, by which it passes to the next boot."""
+        more = [
+            dataclasses.replace(drive, drive=drive.drive or self.run_dir.drive_of(drive.number))
+            for drive in options.more
+        ]
+        return dataclasses.replace(options, drive=options.drive or self.run_dir.drive, more=more)
+
     def _next_boot(self, number: int) -> None:
         """What the boot before left goes by its number."""
         self.run_dir.console.replace(self.run_dir.console.with_name(f"console-{number}.log"))
         self.run_dir.results.unlink(missing_ok=True)
         self.phases = {f"{name}-{number}" if "-" not in name else name: t for name, t in self.phases.items()}
         self.watcher = self._new_watcher()
-        self.raw, self.ended_by_cut = None, False
+        self.told, self.ended_by_cut = [], False
 
     def _mark(self, phase: str) -> None:
         self.phases[phase] = time.monotonic() - self.started - sum(self.phases.values())
@@ -109,9 +127,9 @@ class Run:
     def _drop_unfinished(self) -> None:
         """A drive file or recording that QEMU was making when it ended is good for nothing."""
         self.recordings.drop_unfinished()
-        drive = self.options.drive
-        if drive and not self.options.drive_kept and drivefile.unfinished(drive):
-            drive.unlink()
+        for drive in self.options.drives:
+            if drive.drive and not drive.drive_kept and drivefile.unfinished(drive.drive):
+                drive.drive.unlink()
 
     def _interrupted(self) -> int:
         self._drop_unfinished()
@@ -157,7 +175,7 @@ class Run:
                 self.sums = self.worker.submit(facts.checksums, self.options)
             await self._converse(monitor, qemu, plan)
             qemu.wait(10 if not self.recordings.before else 120)  # to pack and write what is left
-            if self.raw is not None:
+            if self.told:
                 self.recordings.check(qemu.said())
         finally:
             if qemu:
@@ -170,8 +188,8 @@ class Run:
     async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu, plan: powercut.Plan | None) -> None:
         try:
             await self._until(asyncio.wait_for(monitor.connect(), self.options.timeout), qemu)
-            if plan:
-                await monitor.plan_cut(command.NODE, plan.arguments())
+            for drive in powercut.drives_of(self.options) if plan else []:
+                await monitor.plan_cut(drive.node, plan.arguments())
             await self._until(asyncio.wait_for(monitor.go(), self.options.timeout), qemu)
             self.qemu_version = monitor.version()
             if not self.options.keep:
@@ -180,21 +198,14 @@ class Run:
             self.watcher.guest_began = time.monotonic()
             if not self.options.shell:
                 self.progress.line("qemu", f"started, drive {self._prepared()}", self.phases["start"])
-            live = Live(monitor) if self.progress.live else None
+            live = Live(monitor, [drive.node for drive in self.options.drives]) if self.progress.live else None
             reason = await self._until(monitor.shutdown(), qemu, live)
             if live:
                 await live.stop()
             self._mark("guest")
             self.watcher.poll(None)
-            power = await monitor.power(command.NODE) if self.options.cuts else {}
-            if self.cuts:
-                powercut.add_mount(self.cuts[-1], power)
             self.ended_by_cut = bool(plan) and reason == powercut.CUT
-            if plan and power["cuts"]:
-                self.cuts.append(power)
-                if power.get("on-ns", 0) >= power["cut-ns"]:  # a reset: mounted again already
-                    powercut.add_mount(power, power)
-                self.progress.line("power", powercut.text(self.cuts[-1:]).partition("at ")[2].split("\n")[0])
+            cut = [await self._ask_power(monitor, drive, plan) for drive in powercut.drives_of(self.options)]
             if reason != powercut.ENDED and not self.ended_by_cut:
                 raise (
                     self.watcher.panic()
@@ -203,13 +214,17 @@ class Run:
                         f"the guest did not power off by itself (reason: {reason}){self.watcher.last_words()}"
                     )
                 )
-            if plan and not power["cuts"]:
+            if plan and not all(cut):
                 raise MachineError(
                     "no power cut: the guest had powered off before its moment",
                     "name an earlier one (the guest's phases are shown above)",
                 )
-            self.raw = await self._until(asyncio.wait_for(monitor.drive(command.NODE), ANSWER_SECONDS), qemu)
-            self.logs = await self._until(asyncio.wait_for(_logs(monitor), ANSWER_SECONDS), qemu)
+            told = []
+            for drive in self.options.drives:
+                raw = await self._until(asyncio.wait_for(monitor.drive(drive.node), ANSWER_SECONDS), qemu)
+                logs = await self._until(asyncio.wait_for(_logs(monitor, drive.node), ANSWER_SECONDS), qemu)
+                told.append(Told(drive, raw, logs))
+            self.told = told
             await monitor.quit()
         except TimeoutError:
             if "guest" in self.phases:
@@ -228,6 +243,23 @@ class Run:
                     return  # the user ended QEMU from its monitor
                 raise qemu.death() from None
             raise
+
+    async def _ask_power(self, monitor: qmp.Monitor, drive: Drive, plan: powercut.Plan | None) -> bool:
+        """Note what a cut met, and what it cost to mount what the one before left. False: no cut."""
+        power = await monitor.power(drive.node)
+        if drive.number in self.unmounted:
+            powercut.add_mount(self.unmounted[drive.number], power)
+        if not plan or not power["cuts"]:
+            return False
+        if self.options.more:
+            power["drive"] = drive.label
+        self.cuts.append(power)
+        self.unmounted[drive.number] = power
+        if power.get("on-ns", 0) >= power["cut-ns"]:  # a reset: mounted again already
+            powercut.add_mount(power, power)
+        what = powercut.text(self.cuts[-1:]).partition("at ")[2].split("\n")[0]
+        self.progress.line("power", f"{drive.label} at {what}" if self.options.more else what)
+        return True
 
     def _prepared(self) -> str:
         options = self.options
@@ -272,27 +304,17 @@ class Run:
     # ---- results
 
     def _collect(self) -> int:
-        if self.raw is None:
+        if not self.told:
             self.run_dir.discard()
             print("\nslate: QEMU was ended from its monitor: there are no results")
             return OK
         files, status = self._results()
         for name, data in files.items():
             self.run_dir.write(name, data)
-        self.run_dir.write("device.json", device.text(self.raw))
-        for name, found in self.logs.items():
-            self.run_dir.write(name, series.text(found))
         record = self._record(status)
-        told = status == 0 or "load.json" in files
-        app = self._app(files) if told and not self.cuts else None
-        rows = self.logs.get("series.json")
-        shown = report.Report(
-            device.canonical(self.raw),
-            _fio_json(files),
-            record,
-            app,
-            series.Series(rows, self.raw.get("at-ns", 0)) if rows else None,
-        )
+        good = status == 0 or "load.json" in files
+        app = self._app(files) if good and not self.cuts else None
+        shown = self._report(record, _fio_json(files), app)
         cuts = powercut.text(self.cuts)
         plain = cuts + shown.text()
         self.run_dir.write("report.txt", plain)
@@ -304,6 +326,29 @@ class Run:
         print()
         print(cuts + shown.text(color=sys.stdout.isatty()), end="")
         return self._verdict(status, files)
+
+    def _report(self, record: dict[str, Any], fio: dict[str, Any] | None, app: dict[str, Any] | None) -> report.Report:
+        """Write what the drives told; the report of the one drive, or of all of them together."""
+        if not self.options.more:
+            return self._drive_report(self.told[0], "", record, fio, app)
+        each = []
+        for told in self.told:
+            folder = f"{told.drive.label}/"
+            own = drivesreport.record_of(record, told.drive.number)
+            each.append(self._drive_report(told, folder, own, drivesreport.fio_of(device.canonical(told.raw), fio), None))
+            self.run_dir.write(folder + "report.txt", each[-1].text())
+        return drivesreport.DrivesReport(each, fio, record)
+
+    def _drive_report(
+        self, told: Told, folder: str, record: dict[str, Any], fio: dict[str, Any] | None, app: dict[str, Any] | None
+    ) -> report.Report:
+        """Write one drive's files to the folder. The report of this drive."""
+        self.run_dir.write(f"{folder}device.json", device.text(told.raw))
+        for name, found in told.logs.items():
+            self.run_dir.write(folder + name, series.text(found))
+        rows = told.logs.get("series.json")
+        timeline = series.Series(rows, told.raw.get("at-ns", 0)) if rows else None
+        return report.Report(device.canonical(told.raw), fio, record, app, timeline)
 
     def _results(self) -> tuple[dict[str, bytes], int]:
         import results  # host-tools/guest
@@ -324,6 +369,7 @@ class Run:
             if name.startswith("/")
             or ".." in name.split("/")
             or name in OWN_FILES
+            or (self.options.more and name.split("/")[0] in {drive.label for drive in self.options.drives})
         ]
         if bad:
             raise MachineError(
@@ -383,13 +429,13 @@ class Run:
         return JOB_FAILED
 
 
-async def _logs(monitor: qmp.Monitor) -> dict[str, Any]:
-    """Files from what the drive tells beside its statistics."""
+async def _logs(monitor: qmp.Monitor, node: str) -> dict[str, Any]:
+    """Files from what a drive tells beside its statistics."""
     found: dict[str, Any] = {}
-    told = await monitor.log(command.NODE, series.SERIES_LOG)
+    told = await monitor.log(node, series.SERIES_LOG)
     if told and (decoded := series.decode_series(told)):
         found["series.json"] = decoded
-    told = await monitor.log(command.NODE, series.WEAR_LOG)
+    told = await monitor.log(node, series.WEAR_LOG)
     if told:
         found["blocks.json"] = series.decode_blocks(told)
     return found
@@ -416,13 +462,17 @@ def check_job(options: RunOptions) -> None:
     """Check the job before a boot, as far as possible: --qemu-arg may add devices that are unknown here."""
     if not options.job or options.qemu_args:
         return
-    capacity = None
+    jobfile.check_on_drives(options.job, options.environment, [_capacity(drive) for drive in options.drives])
+
+
+def _capacity(drive: Drive) -> int | None:
     try:
-        if options.profile and not options.drive_kept:
-            capacity = profiles.derive(options.profile, options.overrides())["exported_bytes"]
+        if drive.profile and not drive.drive_kept:
+            capacity: int = profiles.derive(drive.profile, drive.overrides())["exported_bytes"]
+            return capacity
     except SlateError:
         pass  # opening the drive reports what is wrong with its profile
-    jobfile.check_on_drive(options.job, options.environment, capacity)
+    return None
 
 
 def run(options: RunOptions) -> int:
@@ -451,7 +501,7 @@ def run(options: RunOptions) -> int:
     if options.own:
         say = f"a guest of your own, {options.own.name},"
     print(
-        f"{'slate':<9} {say} on {paths.short(options.drive_path)}, "
+        f"{'slate':<9} {say} on {', '.join(paths.short(drive.drive_path) for drive in options.drives)}, "
         f"{'small kernel, ' if options.kernel == 'small' else ''}"
         f"{options.smp} vCPU{'' if options.realtime else f' at {options.cpu_rate} GIPS'}, "
         f"{units.size(options.mem)}, seed {options.seed}, "

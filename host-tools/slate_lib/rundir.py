@@ -49,6 +49,10 @@ class RunDir:
         """The drive, as it passes from one boot to the next; a work file."""
         return self.path / WORK_FILES[3]
 
+    def drive_of(self, number: int) -> Path:
+        """The same of one of several drives."""
+        return self.drive.with_name(f"{self.drive.name}-{number}") if number else self.drive
+
     @property
     def console(self) -> Path:
         """The guest's console."""
@@ -139,6 +143,8 @@ class RunDir:
         """Remove the work files."""
         for name in WORK_FILES:
             (self.path / name).unlink(missing_ok=True)
+        for path in self.path.glob(f"{WORK_FILES[3]}-*"):
+            path.unlink(missing_ok=True)
 
     def discard(self) -> None:
         """As if the run had never been."""

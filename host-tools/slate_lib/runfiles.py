@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import fioresult, paths, replayfile, series, shape
+from . import drivesreport, fioresult, paths, replayfile, series, shape
 from .account import ACCOUNT, LATE_US
 from .errors import SlateError
 from .series import Series
@@ -16,6 +16,7 @@ Json = dict[str, Any]
 _NEEDED = ("device.json", "run.json")
 _LATE = {"requests?": int, "sum-ns": int, "max-ns": int, **{f"late-{us}us": int for us in LATE_US}}
 _TEXT = (None, str)
+_DRIVE = {"path": str, "ephemeral": bool, "made_by_this_run": bool}
 # What a report takes from each file.
 _FILES = {
     "device.json": {
@@ -40,7 +41,17 @@ _FILES = {
             "set?": [str],
             "fill_percent?": (None, float),
             "age?": (None, float),
-            "drive?": (None, {"path": str, "ephemeral": bool, "made_by_this_run": bool}),
+            "drive?": (None, _DRIVE),
+            "drives?": [
+                {
+                    "drive_name": str,
+                    "profile": _TEXT,
+                    "drive": (None, _DRIVE),
+                    "fill_percent": (None, float),
+                    "age": (None, float),
+                    "set": [str],
+                }
+            ],
             **{f"{key}?": _TEXT for key in ("app", "job", "script", "content", "load", "kernel")},
         },
     },
@@ -90,9 +101,17 @@ def load(folder: Path) -> RunFiles:
         )
     if not folder.is_dir():
         return _replay(folder)
-    found = {name: _read(folder, name) for name in _FILES}
+    several = drives(folder)
+    if several:
+        names = ", ".join(paths.short(path) for path in several)
+        raise SlateError(f"{paths.short(folder)} is a run with {len(several)} drives", f"name one of them: {names}")
+    found = {name: _read(_home(folder, name), name) for name in _FILES}
     device = found["device.json"]
     assert device and found["run.json"]
+    number = _number(folder, found["run.json"])
+    if number is not None:
+        found["run.json"] = drivesreport.record_of(found["run.json"], number)
+        found["fio.json"] = drivesreport.fio_of(device, found["fio.json"])
     raw = found["series.json"]
     return RunFiles(
         folder,
@@ -103,6 +122,36 @@ def load(folder: Path) -> RunFiles:
         Series(raw, device.get("at-ns", 0)) if raw else None,
         found["blocks.json"],
     )
+
+
+def drives(folder: Path) -> list[Path]:
+    """The folders of the drives of a run with several; []: it has one, or is no run."""
+    try:
+        listed = shape.read(folder / "run.json")["settings"]["drives"]
+        return [folder / one["drive_name"] for one in listed]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _home(folder: Path, name: str) -> Path:
+    """Where a file is: those of all drives are above the folders of each."""
+    ours = name in ("run.json", "fio.json", "app.json") and not (folder / "run.json").exists()
+    above = folder.resolve().parent
+    return above if ours and folder.resolve() in [path.resolve() for path in drives(above)] else folder
+
+
+def _number(folder: Path, record: Json) -> int | None:
+    """Which drive of the run the folder is of; None: the run has one."""
+    names = [one["drive_name"] for one in record["settings"].get("drives", ())]
+    return names.index(folder.resolve().name) if names else None
+
+
+def together(folder: Path) -> tuple[list[RunFiles], Json, Json | None]:
+    """A run with several drives: each drive's files, run.json and fio.json."""
+    each = [load(path) for path in drives(folder)]
+    record = _read(folder, "run.json")
+    assert record
+    return each, record, _read(folder, "fio.json")
 
 
 def _replay(path: Path) -> RunFiles:

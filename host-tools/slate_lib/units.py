@@ -15,7 +15,7 @@ def parse_size(text: str) -> int:
 
 
 def whole(text: str) -> int | None:
-    """'42' is 42; None: it is no whole number, or one that no setting has."""
+    """The whole number in a text of 1 to 19 digits, or None."""
     return int(text) if re.fullmatch("[0-9]{1,19}", text) else None
 
 

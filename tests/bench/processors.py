@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's processors: what they can ask of a fast drive, and what they cost the host.
 
-    processors.py [--vcpus 1,2,4,8] [--jobs 1,4,8]
+    processors.py [--vcpus 1,2,4,8] [--jobs 1,4,8] [--ios 200000]
 
 The drive is znand-small with 8 channels. For each number of vCPUs: IOPS of 4 KiB random
 reads by so many processes at depth 32, how busy dies and the busiest vCPU were, and
@@ -22,21 +22,20 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-IOS = 20000
 
 
-def job(clones: int) -> str:
+def job(clones: int, ios: int) -> str:
     """A fio job of so many processes; none: one read."""
     return (
         "[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=io_uring\nrw=randread\nbs=4k\nnorandommap\n"
         f"group_reporting\n[reads]\niodepth=32\nnumjobs={max(clones, 1)}\n"
-        f"number_ios={IOS // clones if clones else 1}\n"
+        f"number_ios={ios // clones if clones else 1}\n"
     )
 
 
-def run(folder: Path, vcpus: int, clones: int) -> tuple[dict[str, Any], float]:
+def run(folder: Path, vcpus: int, clones: int, ios: int) -> tuple[dict[str, Any], float]:
     """The run's files, and the CPU time of all its processes."""
-    (folder / "job.fio").write_text(job(clones), encoding="utf-8")
+    (folder / "job.fio").write_text(job(clones, ios), encoding="utf-8")
     out = folder / f"{vcpus}-{clones}"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
@@ -63,13 +62,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--vcpus", default="1,2,4,8")
     parser.add_argument("--jobs", default="1,4,8")
+    parser.add_argument("--ios", type=int, default=200000, help="I/Os of all processes together")
     args = parser.parse_args()
     print("vCPUs  jobs      IOPS  dies busy  busiest vCPU  CPU s: a guest s  10^6 instructions      an I/O", flush=True)
     with tempfile.TemporaryDirectory() as name:
         for vcpus in map(int, args.vcpus.split(",")):
-            boot, boot_s = run(Path(name), vcpus, 0)
+            boot, boot_s = run(Path(name), vcpus, 0, args.ios)
             for clones in map(int, args.jobs.split(",")):
-                found, cpu_s = run(Path(name), vcpus, clones)
+                found, cpu_s = run(Path(name), vcpus, clones, args.ios)
                 time_ns, busy, dies_ns = interval(found["device"])
                 rate = float(found["run"]["settings"]["cpu_rate"])
                 dies = len(found["device"]["dies"])
@@ -79,7 +79,7 @@ def main() -> int:
                 print(
                     f"{vcpus:5} {clones:5} {iops:9,.0f} {dies_ns / dies / time_ns:10.0%} {max(busy) / time_ns:13.0%}"
                     f" {cost_s / time_ns * 1e9:17.1f} {1e3 * cost_s / (more * rate / 1e6):15.2f} ms "
-                    f"{1e6 * cost_s / IOS:8.0f} us",
+                    f"{1e6 * cost_s / args.ios:8.1f} us",
                     flush=True,
                 )
     return 0

@@ -17,6 +17,13 @@ static uint64_t now;
 static bool finished;
 static bool assert_in_copy;		/* an assertion in the host's callback fails */
 
+static inline void write_text(const char *to, const char *text)
+{
+	FILE *out = fopen(to, "w");
+
+	SSD_ASSERT(out && fputs(text, out) >= 0 && !fclose(out));
+}
+
 static inline void on_done(void *opaque, struct ftl_io *io)
 {
 	(void)opaque, (void)io;

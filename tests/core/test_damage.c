@@ -416,9 +416,12 @@ static uint8_t *byte_of(enum what what, uint32_t ppn)
 	return NULL;
 }
 
-static uint32_t hit;			/* unit */
+static uint32_t hit;			/* the unit that damage_unit() chose */
 
-/* Flip a bit of each page that has the content of unit `hit`; how many they are. */
+/*
+ * Close a new drive, choose a written unit (`hit`) and flip one bit in every page that stores it.
+ * Returns the number of these pages.
+ */
 static uint32_t damage_unit(size_t kind, enum what what)
 {
 	uint32_t ppn[8], n;
@@ -620,16 +623,12 @@ static void an_assertion_ends_the_drive(void)
 
 int main(void)
 {
-	FILE *out;
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(path, sizeof(path), "%s/drive.slate", dir);
 	snprintf(ini, sizeof(ini), "%s/p.ini", dir);
-	out = fopen(ini, "w");
-	fputs(shape, out);
-	fclose(out);
+	write_text(ini, shape);
 	RUN(the_head_is_checked);
 	RUN(flights_are_checked);
 	RUN(blocks_are_checked);

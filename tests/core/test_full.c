@@ -238,8 +238,6 @@ static bool make_disk(void)
 
 int main(void)
 {
-	FILE *out;
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
 
 	if (!mkdtemp(dir))
@@ -253,9 +251,7 @@ int main(void)
 	snprintf(copy, sizeof(copy), "%s/copy.slate", dir);
 	snprintf(ballast, sizeof(ballast), "%s/ballast", dir);
 	snprintf(ini, sizeof(ini), "%s/p.ini", dir);
-	out = fopen(ini, "w");
-	fputs(shape, out);
-	fclose(out);
+	write_text(ini, shape);
 	RUN(a_large_drive_fills_the_disk);
 	RUN(others_fill_the_disk);
 	RUN(pages_wait_in_memory);

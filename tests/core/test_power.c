@@ -367,18 +367,24 @@ static void plans(void)
 	unlink(path);
 }
 
-/* A cut planned during a mount takes effect when the mount ends; orders succeed until then. */
-static void orders_while_mounting(void)
+/* A drive that holds one page, was cut, and is mounting. */
+static void write_and_cut(void)
 {
-	const struct slate_order collect = { .command = SLATE_FORCE_GC };
-	uint32_t planes;
-
 	make("ftl.buffer_units=0");
 	submit(0, FTL_WRITE, 0, 1);
 	run_until(BUS_NS + PROGRAM_NS);
 	plan(SLATE_CUT_NOW, 0, 0);
 	run_until(FTL_IDLE);
 	power_on(now);
+}
+
+/* A cut planned during a mount takes effect when the mount ends; orders succeed until then. */
+static void orders_while_mounting(void)
+{
+	const struct slate_order collect = { .command = SLATE_FORCE_GC };
+	uint32_t planes;
+
+	write_and_cut();
 	EXPECT(power().ready_ns > now);
 	plan(SLATE_CUT_NOW, 0, 0);
 	EXPECT_EQ(power().planned_ns, power().ready_ns);
@@ -398,12 +404,7 @@ static void statistics(void)
 	static const char label[SLATE_LABEL_BYTES] = "both sides";
 	struct slate_mark m;
 
-	make("ftl.buffer_units=0");
-	submit(0, FTL_WRITE, 0, 1);
-	run_until(BUS_NS + PROGRAM_NS);
-	plan(SLATE_CUT_NOW, 0, 0);
-	run_until(FTL_IDLE);
-	power_on(now);
+	write_and_cut();
 	submit(1, FTL_WRITE, 1, 1);
 	run_until(power().ready_ns + BUS_NS + PROGRAM_NS);
 	slate_get_stats(dev, &s);

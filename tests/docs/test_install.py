@@ -126,6 +126,8 @@ class Install(unittest.TestCase):
         run = json.loads((self.work / "out/latest/run.json").read_text(encoding="utf-8"))
         self.assertEqual(run["versions"]["slate"], (self.top / "lib/slate/VERSION").read_text(encoding="utf-8").strip())
         self.assertIn("randread-qd1", self.call("slate", "report"))
+        self.call("slate", "run", "--job", "two-drives", "--profile", "small", "--profile", "small", seconds=300)
+        self.assertIn("second-read", self.call("slate", "report", "--text", "out/latest/nvme1"))
 
     def test_no_path_of_the_clone(self):
         """Nothing that is read at run time names it. (Programs have it in their assertions.)"""
@@ -149,6 +151,21 @@ class Install(unittest.TestCase):
             )
             self.assertEqual((done.returncode, done.stderr), (0, ""), name)
             self.assertIn("SYNOPSIS", done.stdout)
+
+    def test_qemu_of_ones_own(self):
+        """A PC starts without options for its firmware, also when what is installed has moved."""
+        with tempfile.TemporaryDirectory() as folder:
+            moved = Path(folder) / "elsewhere"
+            shutil.copytree(self.top / "lib/slate/qemu", moved)
+            for qemu in (self.top / "lib/slate/qemu", moved):
+                line = [qemu / "qemu-system-x86_64", "-M", "q35", "-nodefaults", "-display", "none", "-debugcon", "stdio"]
+                line += ["-global", "isa-debugcon.iobase=0x402", "-device", "isa-debug-exit", "-monitor", "none"]
+                done = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                try:
+                    self.assertRegex(done.stdout.readline(), r"^SeaBIOS \(version ")
+                finally:
+                    done.kill()
+                    done.communicate()
 
     def complete(self, *words):
         """What bash offers for the last word."""

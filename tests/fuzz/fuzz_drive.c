@@ -98,7 +98,7 @@ _Noreturn void ssd_assert_failed(const char *expr, const char *file, int line)
 	abort();
 }
 
-/* ---- a host ------------------------------------------------------------------- */
+/* ---- I/Os: submit one, and wait for all ---------------------------------------- */
 
 static struct slate_dev *dev;
 static uint64_t now_ns, dice;

@@ -132,7 +132,6 @@ def environment(name: str) -> dict[str, str]:
     return {
         **os.environ,
         "NAND_SSD_FUZZ": json.dumps(config),
-        "QEMU_FUZZ_ARGS": "-L /usr/share/seabios -L /usr/share/qemu",
         "ASAN_OPTIONS": f"quarantine_size_mb=64:{os.environ.get('ASAN_OPTIONS', '')}",
         "UBSAN_OPTIONS": f"halt_on_error=1:print_stacktrace=1:{os.environ.get('UBSAN_OPTIONS', '')}",
     }

@@ -82,7 +82,8 @@ class GuestTest(unittest.TestCase):
         self.runs += 1
         out = out or self.folder / f"run{self.runs}"
         kernel = [] if "--kernel" in args else ["--kernel", self.kernel]
-        return [str(SLATE), "run", "--profile", str(profile), "--out", str(out), *kernel, *map(str, args)], out
+        drive = [] if "--profile" in args else ["--profile", str(profile)]
+        return [str(SLATE), "run", *drive, "--out", str(out), *kernel, *map(str, args)], out
 
     def slate(self, *args: str | Path, code: int = 0, seconds: float = 300, **more: Any) -> Result:
         """Run it; it must end with this exit code and leave no process."""

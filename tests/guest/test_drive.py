@@ -26,6 +26,8 @@ class DriveFiles(GuestTest):
     def command(self, *args, out=None, **more):
         """Without --profile: the drive knows its own."""
         line, out = super().command(*args, out=out, **more)
+        if "--profile" in args:
+            return line, out
         at = line.index("--profile")
         return line[:at] + line[at + 2 :], out
 

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import shutil
 import sys
+import tempfile
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -29,6 +30,19 @@ class Cases(unittest.TestCase):
         script = (ROOT / "tests" / "soak" / "soak.sh").read_text(encoding="utf-8")
         for step in set(soak.STEPS):
             self.assertIn(f"\nstep_{step}()\n", script)
+
+
+    def test_a_log_that_goes_on(self):
+        good = {"id": "7:0", "drive": "small", "settings": [], "seconds": 1.0, "good": True}
+        with tempfile.TemporaryDirectory() as name:
+            log = Path(name) / "log"
+            self.assertEqual(soak.earlier(log, 7), [])
+            log.write_text(json.dumps(good) + "\n", encoding="utf-8")
+            self.assertEqual(soak.earlier(log, 7), [good])
+            for text, seed in ((json.dumps(good), 8), ("not JSON", 7), ("[1]", 7), ("\0\udcff", 7)):
+                log.write_bytes(text.encode("utf-8", "surrogateescape"))
+                with self.assertRaisesRegex(ValueError, rf"line 1 is not case {seed}:0 of a soak; give another"):
+                    soak.earlier(log, seed)
 
 
 class Guests(GuestTest):

@@ -6,17 +6,19 @@ from support import PROFILES, GuestTest
 SUITES = (
     *(f"stress-ng-{name}" for name in ("aio", "dentry", "dir", "fallocate", "fpunch", "hdd", "iomix", "link", "rename",
                                        "seek", "symlink", "sync-file", "xattr")),
-    "dbench", "bonnie", "fs_mark", "fsck",
+    "dbench", "bonnie", "fs_mark", "fsstress", "files", "fsck",
 )  # fmt: skip
 
 
 class Suites(GuestTest):
-    """At one instruction a ns: the suites end by the guest's clock, and take less of the host's time."""
+    """At one instruction a ns, or half of one: the suites end by the guest's clock, and take less of the host's time."""
 
-    def suites(self, profile, fs):
+    maxDiff = None
+
+    def suites(self, profile, fs, *words, ops=20):
         result = self.slate(
             "--apps", "--smp", "2", "--cpu-rate", "1", "--fill", "0", "--cmd", "suites.sh", "--env", f"FS={fs}",
-            "--env", "OPS=20", profile=PROFILES / f"{profile}.ini", seconds=900,
+            "--env", f"OPS={ops}", *words, profile=PROFILES / f"{profile}.ini", seconds=900,
         )  # fmt: skip
         found = dict(line.split() for line in result.text("suites.txt").splitlines())
         # The small kernel's F2FS is built without extended attributes: 3 is stress-ng's "not implemented".
@@ -38,3 +40,10 @@ class Suites(GuestTest):
 
     def test_dac_ext4(self):
         self.suites("dac-small", "ext4")
+
+    def test_nftl_xfs(self):
+        self.suites("pen-small", "xfs", "--cpu-rate", "0.5", ops=4)
+
+    def test_superblock_btrfs(self):
+        """Btrfs is a module of the packaged kernel."""
+        self.suites("superblock-small", "btrfs", "--kernel", "debian", "--cpu-rate", "0.5", ops=4)

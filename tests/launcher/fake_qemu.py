@@ -84,13 +84,17 @@ def results(status: int) -> bytes:
 
 def main() -> None:
     fake = os.environ.get("FAKE", "")
-    drive = sys.argv[sys.argv.index("-blockdev") + 1]
+    drives = [value for option, value in zip(sys.argv, sys.argv[1:]) if option == "-blockdev"]
+    drive = drives[0]
     if fake == "refuse":
         sys.exit(
             f"qemu-system-x86_64: -blockdev {drive}: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it"
         )
     recordings = [
-        Path(pair.partition("=")[2] + ".part") for pair in drive.split(",") if pair.startswith("record")
+        Path(pair.partition("=")[2] + ".part")
+        for drive in drives
+        for pair in drive.split(",")
+        if pair.startswith("record")
     ]
     for part in recordings:
         part.write_bytes(b"x")
@@ -128,9 +132,14 @@ def main() -> None:
         os.abort()
     if fake == "mute":
         time.sleep(60)
-    interval = account(read=op([65536] * 4, cell=200000, bus=60000, map=2144))
-    stats = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 2000, interval)])
-    qmp.serve("query-blockstats", [{"node-name": "other"}, {"node-name": "ssd0", "driver-specific": stats}])
+    told: list[dict[str, object]] = [{"node-name": "other"}]
+    for number in range(len(drives)):  # each drive has done one read more than the one before, in twice its time
+        read = op([65536 << number] * (4 + number), cell=200000, bus=60000, map=2144)
+        interval = account(read=read)
+        stats = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 2000, interval)])
+        told.append({"node-name": f"ssd{number}", "driver-specific": stats})
+    for _ in drives:
+        qmp.serve("query-blockstats", told)
     qmp.serve("quit")
     for part in recordings:
         if fake == "full":

@@ -140,6 +140,9 @@ class Campaigns(unittest.TestCase):
         text = cuts.summary([{"id": "1:0", "good": True, **line}, {"id": "1:1", "good": False, **line}])
         self.assertIn("2 power cuts: 1 left a clean file system", text)
         self.assertIn("not so: 1:1", text)
+        self.assertNotIn("show little", text)
+        text = cuts.summary([{"id": "1:0", "good": True, **line, "operations": 0}])
+        self.assertIn("no cut came after the first fsync. Give more time to the work: --span SEC.", text)
 
     def test_refused(self):
         for words, said in (

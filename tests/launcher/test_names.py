@@ -129,14 +129,18 @@ class DidYouMean(unittest.TestCase):
 class Jobs(unittest.TestCase):
     """What is refused before a boot."""
 
-    def check(self, text, capacity=256 << 20):
-        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, capacity)
+    def check(self, text, *capacities):
+        jobcheck.check("my.fio", text, {"SLATE_DEV": "/dev/nvme0n1"}, ENGINES, list(capacities or (256 << 20,)))
 
     def test_refused(self):
         for text, what in (
             ("[a]\nrw=read\n", "my.fio, line 1: the job [a] names no file"),
             ("[a]\nfilename=/dev/sdb\n", "filename=/dev/sdb is not the drive\n  fix: in the guest it is /dev/nvme0n1"),
-            ("[a]\nfilename=/dev/nvme0n1:/dev/nvme1n1\n", "filename=/dev/nvme1n1 is not the drive"),
+            (
+                "[a]\nfilename=/dev/nvme0n1:/dev/nvme1n1\n",
+                "filename=/dev/nvme1n1, and this run has one drive, /dev/nvme0n1\n  fix: give --profile 2 times",
+            ),
+            ("[a]\nfilename=/dev/ng2n1\n", "one drive, /dev/nvme0n1\n  fix: give --profile 3 times"),
             ("[a]\nfilename=x.dat\n", "filename=x.dat is a file in the guest's memory"),
             ("[global]\nfilename=/dev/nvme0n1\n\n[a]\n[b]\nioengine=io_urin\n",
              "line 5: the job [b]: the guest's fio has no ioengine=io_urin; did you mean io_uring?"),
@@ -147,6 +151,22 @@ class Jobs(unittest.TestCase):
         ):
             with self.subTest(text=text), self.assertRaises(SlateError) as caught:
                 self.check(text)
+            self.assertIn(what, str(caught.exception))
+
+    def test_several_drives(self):
+        """A job's place is checked against the smallest drive that it names."""
+        both = "[a]\nfilename=/dev/nvme0n1:/dev/nvme1n1\noffset=200m\n"
+        self.check(both, 256 << 20, 256 << 20)
+        self.check("[a]\nfilename=/dev/nvme1n1\noffset=200m\n", 128 << 20, 256 << 20)
+        self.check(both, 128 << 20, None)
+        for text, room, what in (
+            (both, (256 << 20, 128 << 20), "offset=200m is beyond the drive's end, 128 MiB"),
+            ("[a]\nfilename=/dev/nvme1n1\noffset=200m\n", (256 << 20, 128 << 20), "beyond the drive's end, 128 MiB"),
+            ("[a]\nfilename=/dev/nvme2n1\n", (1 << 20, 1 << 20),
+             "filename=/dev/nvme2n1, and this run has 2 drives, to /dev/nvme1n1\n  fix: give --profile 3 times"),
+        ):
+            with self.subTest(text=text, room=room), self.assertRaises(SlateError) as caught:
+                self.check(text, *room)
             self.assertIn(what, str(caught.exception))
 
     def test_accepted(self):
@@ -165,7 +185,7 @@ class Jobs(unittest.TestCase):
     def test_every_shipped_job(self):
         variables = {"SLATE_DEV": "/dev/nvme0n1", "SIZE": "100%", "LOOPS": "1", "RUNTIME": "1", "IOS": "0"}
         for path in paths.JOBS.glob("*.fio"):
-            jobcheck.check(path, path.read_text(encoding="utf-8"), variables, (), 256 << 20)
+            jobcheck.check(path, path.read_text(encoding="utf-8"), variables, (), [256 << 20] * 2)
 
 
 if __name__ == "__main__":

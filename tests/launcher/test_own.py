@@ -29,6 +29,7 @@ class OwnCase(Case):
 
     def setUp(self):
         super().setUp()
+        self.profile = str(PROFILE)
         self.image = self.folder / "disk.img"
         self.image.write_bytes(bytes(510) + b"\x55\xaa" + bytes(MIB - 512))
         self.key = self.write("key.pub", KEY + "\n")
@@ -38,10 +39,10 @@ class OwnCase(Case):
 
     def own(self, *args):
         """Checked options, of a real profile."""
-        return self.parse("--profile", PROFILE, *map(str, args), job=False)
+        return self.parse(*map(str, args), job=False)
 
     def refuse(self, *args, words):
-        self.refused("--profile", PROFILE, *map(str, args), words=words, job=False)
+        self.refused(*map(str, args), words=words, job=False)
 
     def line(self, *args):
         return owncommand.build(self.own(*args), NO_FILES)
@@ -76,7 +77,6 @@ class Images(OwnCase):
 
     def test_in_use(self):
         guest = [str(paths.QEMU), "-M", "q35", "-S", "-nodefaults", "-display", "none", "-monitor", "stdio"]
-        guest += ["-L", "/usr/share/seabios", "-L", "/usr/share/qemu"]
         guest += ["-drive", f"if=none,id=a,format=raw,file={self.image}", "-device", "virtio-blk-pci,drive=a"]
         with subprocess.Popen(guest, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
             try:

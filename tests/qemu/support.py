@@ -22,7 +22,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 QEMU = Path(os.environ.get("QEMU_BUILD", ROOT / "build" / "qemu")).resolve()
 SMALL = Path(os.environ.get("SLATE_PROFILE", ROOT / "nand-emu" / "profiles" / "small.ini"))
-FIRMWARE = ("/usr/share/seabios", "/usr/share/qemu")
 PATIENCE = int(os.environ.get("QEMU_PATIENCE", "60"))  # seconds for one QEMU; more where it is instrumented
 TIMEOUT = ("timeout", "-k", "5", str(PATIENCE))
 
@@ -132,8 +131,6 @@ class Machine:
         self.qtest = Monitor(self.folder / "qtest") if self.under_qtest else None
         self.log = self.folder / "log"
         line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), "-M", "q35", "-m", "64", *accel]
-        for path in FIRMWARE:
-            line += ["-L", path]
         line += ["-nodefaults", "-display", "none", "-no-user-config", "-qmp", f"unix:{self.qmp_line.path}"]
         line += [*(("-trace", "nand_ssd_*") if trace else ()), "-D", str(self.log)]
         if self.qtest:

@@ -16,7 +16,7 @@ import unittest
 from fractions import Fraction
 from pathlib import Path
 
-from support import FIRMWARE, QEMU, SMALL, TIMEOUT, Machine, MachineTest, QmpError
+from support import QEMU, SMALL, TIMEOUT, Machine, MachineTest, QmpError
 from test_icount import program
 
 ROUNDS = 400
@@ -29,13 +29,13 @@ def icount(**settings: object) -> tuple[str, ...]:
     return ("-accel", "tcg", "-icount", ",".join(f"{key}={value}" for key, value in words.items()))
 
 
-def play(scene: str, *more: str, vcpus: int = 2, **settings: object) -> list[int]:
-    """Play a scene to its end; return the numbers that it printed."""
+def play(
+    scene: str, *more: str, vcpus: int = 2, accel: tuple[str, ...] | None = None, **settings: object
+) -> list[int]:  # fmt: skip
+    """Play a scene to its end, at a rate unless ACCEL says otherwise; return the numbers that it printed."""
     with tempfile.TemporaryDirectory(prefix="slate-smp-") as folder:
         console = Path(folder) / "console"
-        line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *icount(**settings), "-M", "q35", "-m", "64"]
-        for path in FIRMWARE:
-            line += ["-L", path]
+        line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *(accel or icount(**settings)), "-M", "q35", "-m", "64"]
         line += ["-smp", str(vcpus), "-cpu", "max,-monitor", "-nodefaults", "-display", "none", "-seed", "1"]
         line += ["-debugcon", f"file:{console}", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
         line += ["-kernel", str(program("smp")), "-append", scene, *more]
@@ -157,8 +157,6 @@ class Outside(unittest.TestCase):
     def start(self, folder: Path, *more: str) -> subprocess.Popen[bytes]:
         """QEMU with sleep=off."""
         line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *icount(rate=4), "-M", "q35", "-m", "64"]
-        for path in FIRMWARE:
-            line += ["-L", path]
         line += ["-cpu", "max,-monitor", "-nodefaults", "-display", "none", *more]
         process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
         self.addCleanup(process.wait)
@@ -220,6 +218,19 @@ class Outside(unittest.TestCase):
                 ask("vCont;s:p1.1", b"$T05thread:p01.01;")
 
 
+class RealTime(unittest.TestCase):
+    """Several vCPUs in threads of their own, as QEMU has them without a rate."""
+
+    def test_a_mapping_changes_while_another_vcpu_reads(self) -> None:
+        """The read sees the mapping that its TLB entry belongs to, as long as that is in use."""
+        devices = [word for i in range(6) for word in ("-device", f"nvme,serial=s{i}")]
+        self.assertEqual(play("maps", *devices, accel=("-accel", "tcg,thread=multi")), [6, 0])
+
+    def test_the_same_at_a_rate(self) -> None:
+        devices = [word for i in range(6) for word in ("-device", f"nvme,serial=s{i}")]
+        self.assertEqual(play("maps", *devices, rate=4), [6, 0])
+
+
 class Monitor(MachineTest):
     """A machine that QMP stops, resets and extends while it runs."""
 
@@ -230,7 +241,7 @@ class Monitor(MachineTest):
         said = folder / "said"
         vm = self.machine(
             [], "-kernel", str(program("smp")), "-append", scene, "-debugcon", f"file:{said}", *more,
-            accel=icount(rate=4, **settings), trace=False,
+            accel=icount(**{"rate": 4, **settings}), trace=False,
         )  # fmt: skip
         return vm, said
 
@@ -265,6 +276,21 @@ class Monitor(MachineTest):
                 self.grows(said)
                 self.assertEqual(len(vm.qmp("query-cpus-fast")), 3)
                 self.assertEqual(vm.quit(), 0)
+
+    def test_an_interrupt_from_outside_wakes_all_within_a_quantum(self) -> None:
+        """One processor's clock is 0.9 s ahead of the last event and of the host when both sleep."""
+        quantum = 1000
+        vm, said = self.run_scene("nmi", "-smp", "2", "-machine", "pit=off", rate="0.1", sleep="on", quantum=quantum)
+        while "asleep" not in (said.read_text() if said.exists() else ""):
+            time.sleep(0.01)
+        vm.qmp("inject-nmi")
+        while "done" not in said.read_text():
+            self.assertIsNone(vm.process.poll(), "QEMU has ended")
+            time.sleep(0.01)
+        [(sign, number)] = _NUMBER.findall(said.read_text())
+        # Both execute the same 20 instructions or fewer, of 10 ns, until they look at their clocks.
+        self.assertLessEqual(int(number), quantum + 200, sign)
+        self.assertEqual(vm.quit(), 0)
 
     def test_a_guest_of_timers_alone_leaves_the_monitor_its_turn(self) -> None:
         """Its processor wakes every 100 ns; between timers alone no slice lets the BQL go."""

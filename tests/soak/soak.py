@@ -173,6 +173,26 @@ def show(line: dict[str, Any]) -> None:
               .replace("\n", "\n  | "), flush=True)  # fmt: skip
 
 
+def earlier(log: Path, seed: int) -> list[dict[str, Any]]:
+    """The lines of a log that goes on. Raises ValueError if it is not a log of this seed."""
+    if not log.exists():
+        return []
+    lines: list[dict[str, Any]] = []
+    for number, text in enumerate(log.read_text(encoding="utf-8", errors="replace").splitlines()):
+        try:
+            line = json.loads(text)
+            right = line["id"] == f"{seed}:{number}" and {"drive", "settings", "seconds", "good"} <= line.keys()
+        except (ValueError, KeyError, TypeError, AttributeError):
+            right = False
+        if not right:
+            raise ValueError(
+                f"{log}: line {number + 1} is not case {seed}:{number} of a soak; give another file as --log, "
+                f"or the --seed that this one was written with"
+            )
+        lines.append(line)
+    return lines
+
+
 def summary(lines: list[dict[str, Any]]) -> str:
     """What each drive has behind it."""
     rows = ["drive                        cases  hours  resets  bad blocks   cuts  worn out  failed"]
@@ -205,7 +225,10 @@ def main() -> int:
         return 0 if line["good"] else 1
     log = args.log or ROOT / "out" / f"soak-{args.seed}.jsonl"
     log.parent.mkdir(parents=True, exist_ok=True)
-    lines = [json.loads(text) for text in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+    try:
+        lines = earlier(log, args.seed)
+    except (ValueError, OSError) as err:
+        parser.error(str(err))
     end = time.monotonic() + 3600 * (args.hours or 1e9)
     began = len(lines)
     while time.monotonic() < end and len(lines) < (args.count or 1 << 30):

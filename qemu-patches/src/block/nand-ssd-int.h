@@ -7,6 +7,7 @@
  * nand-ssd-thread.c   the drive in a thread of its own, in real time
  * nand-ssd-power.c    power cuts, and mounting again
  * nand-ssd-control.c  logs and vendor commands
+ * nand-ssd-processors.c  how busy the guest's processors are
  */
 #ifndef BLOCK_NAND_SSD_INT_H
 #define BLOCK_NAND_SSD_INT_H
@@ -57,16 +58,16 @@ typedef struct BDRVNandSsdState {
     int64_t skew_ns;                /* drive's clock - clock */
     QEMUTimer *timer;               /* main loop's list */
     QEMUTimer *guard;               /* main AioContext's list */
-    QEMUTimer *row_timer;           /* ends a row of the series; NULL: none */
-    int64_t row_at_ns;              /* it is armed for then, on clock */
+    QEMUTimer *row_timer;           /* fires when a row of the series ends */
+    int64_t row_at_ns;              /* row_timer's time on clock; 0: idle */
     uint32_t processors;            /* of the guest; 0: not known */
-    uint64_t *mark_busy_ns;         /* of each of them, by mark */
+    uint64_t *mark_busy_ns;         /* busy time: [mark * processors + i] */
     QEMUBH *bh;                     /* delivers what was finished at once */
-    NandSsdThread *thread;          /* or: does all that, and NULL are those */
+    NandSsdThread *thread;          /* real time: replaces timers and bh */
 
     NandSsdRequests submitted;      /* the drive has them */
-    bool off;                       /* all that a power cut takes is lost */
-    bool off_news;                  /* and nobody has been told yet */
+    bool off;                       /* power is off; what it took is lost */
+    bool off_news;                  /* `power` is still to be notified */
     uint32_t lost;                  /* requests of the last cut */
     NotifierList power;
     NandSsdCutFunc *cut_then;
@@ -87,6 +88,7 @@ typedef struct BDRVNandSsdState {
 /* nand-ssd.c; with the lock held */
 void nand_ssd_update_now(BDRVNandSsdState *s);
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);
+void nand_ssd_run(BDRVNandSsdState *s, bool skip);      /* takes the lock */
 void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req);
 bool nand_ssd_time_stands(BDRVNandSsdState *s);
 BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs);
@@ -99,6 +101,11 @@ void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
 
 /* nand-ssd-control.c */
 void nand_ssd_forget_pictures(BDRVNandSsdState *s);
+
+/* nand-ssd-processors.c */
+void nand_ssd_find_processors(BDRVNandSsdState *s);
+void nand_ssd_arm_row(BDRVNandSsdState *s);
+void nand_ssd_mark_processors(BDRVNandSsdState *s);
 
 /* nand-ssd.c: for the thread, with s->lock held */
 bool nand_ssd_busy(BDRVNandSsdState *s);

@@ -166,11 +166,11 @@ void nand_ssd_update_now(BDRVNandSsdState *s)
     }
     clock_ns = qemu_clock_get_ns(s->clock);
     /*
-     * A guest may be sent back in time, by a debugger for instance. A look from
-     * the main loop, at the monitor's wish, is no step back, although under
-     * icount it does not see what a running vCPU has executed since: each look
-     * of a vCPU brings the count up to date for all, and no call into the drive
-     * was later than such a look. So nobody outside moves the skew.
+     * The clock may go back, for instance when a debugger steps the guest back;
+     * the skew then makes up for it. A monitor command cannot change the skew:
+     * under icount the main loop may miss instructions that a vCPU has executed
+     * since the vCPU last read the clock, but every call into the drive was at
+     * such a reading or before.
      */
     if (icount_enabled() == ICOUNT_RATE) {
         /*
@@ -242,24 +242,6 @@ static void nand_ssd_arm_guard(BDRVNandSsdState *s)
     }
 }
 
-/*
- * Busy times of the guest's processors are read when a row ends, which must not
- * wait for the next request. An external timer does not end idle time. When a
- * row's end has passed, the drive's next step ends it: while the drive is off or
- * the machine stands there is none, and a timer would expire for ever.
- */
-static void nand_ssd_arm_row(BDRVNandSsdState *s)
-{
-    uint64_t end_ns = slate_series_end_ns(s->dev);
-    int64_t at_ns = (int64_t)end_ns - s->skew_ns;
-
-    if (s->row_timer && end_ns != UINT64_MAX && end_ns > s->now_ns &&
-        at_ns != s->row_at_ns) {
-        s->row_at_ns = at_ns;
-        timer_mod_ns(s->row_timer, at_ns);
-    }
-}
-
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns)
 {
     if (s->thread) {
@@ -314,7 +296,7 @@ void nand_ssd_take_due(BDRVNandSsdState *s, NandSsdRequests *due)
  * whose time has come. A woken request may submit the next one, and may be the
  * last reference to the node: s is not touched once the first one is awake.
  */
-static void nand_ssd_run(BDRVNandSsdState *s, bool skip)
+void nand_ssd_run(BDRVNandSsdState *s, bool skip)
 {
     NandSsdRequests due = QTAILQ_HEAD_INITIALIZER(due);
     NandSsdRequest *req;
@@ -370,45 +352,6 @@ static void nand_ssd_finish_soon(BDRVNandSsdState *s)
     if (!s->thread && nand_ssd_time_stands(s) && nand_ssd_busy(s)) {
         qemu_bh_schedule(s->bh);
     }
-}
-
-/* The row's end or the clock may have moved, so the drive looks again. */
-static void nand_ssd_row_timer_cb(void *opaque)
-{
-    BDRVNandSsdState *s = opaque;
-
-    WITH_QEMU_LOCK_GUARD(&s->lock) {
-        s->row_at_ns = 0;
-    }
-    nand_ssd_run(s, false);
-}
-
-static void nand_ssd_processors_busy(void *opaque, uint64_t *busy_ns)
-{
-    BDRVNandSsdState *s = opaque;
-
-    icount_busy(busy_ns, s->processors);
-}
-
-/* Called after the drive was opened, because there are no vCPUs before. */
-static void nand_ssd_find_processors(BDRVNandSsdState *s)
-{
-    uint32_t count = icount_busy(NULL, 0);
-
-    if (!count || s->processors || s->thread) {
-        return;
-    }
-    s->processors = count;
-    s->mark_busy_ns = g_new0(uint64_t, (size_t)count * SLATE_MARKS_MAX);
-    nand_ssd_update_now(s);
-    if (slate_set_processors(s->dev, s->now_ns, count,
-                             nand_ssd_processors_busy, s) != SSD_OK) {
-        warn_report("no memory for a time series of the drive");
-    }
-    s->row_timer = timer_new_full(NULL, s->clock, SCALE_NS,
-                                  QEMU_TIMER_ATTR_EXTERNAL,
-                                  nand_ssd_row_timer_cb, s);
-    nand_ssd_arm_row(s);
 }
 
 static void nand_ssd_vm_state_cb(void *opaque, bool running, RunState state)
@@ -567,9 +510,8 @@ nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
     if (!ret && s->thread) {
         nand_ssd_thread_mark(s->thread, slate_mark_count(s->dev) - 1);
     }
-    if (!ret && s->processors) {
-        icount_busy(s->mark_busy_ns + (size_t)s->processors *
-                    (slate_mark_count(s->dev) - 1), s->processors);
+    if (!ret) {
+        nand_ssd_mark_processors(s);
     }
     return ret;
 }

@@ -361,6 +361,75 @@ static void scene_clock(void)
 	print_signed((int32_t)(third - second));	/* MOV, PAUSE, RDTSC */
 }
 
+enum { LAPIC_LINT1 = 0x360, NMI = 0x400, LATE_NS = 1900000000 };
+
+static volatile uint32_t second_woke_ns;
+
+static void napper(void)
+{
+	*lapic(LAPIC_LINT1) = NMI;
+	ready = true;
+	__asm__ volatile("hlt");
+	second_woke_ns = now_ns();
+}
+
+/*
+ * Processor 0 works alone for 0.9 s since the last whole second, which takes the host less, and
+ * falls asleep, too. An NMI from outside then wakes both. Prints by how much processor 1 is ahead.
+ */
+static void scene_nmi(void)
+{
+	uint32_t woke_ns;
+
+	*lapic(LAPIC_LINT1) = NMI;
+	give(napper);
+	while (now_ns() < LATE_NS)
+		;
+	print("asleep\n");
+	__asm__ volatile("hlt");
+	woke_ns = now_ns();
+	finish();
+	print_signed((int32_t)(second_woke_ns - woke_ns));
+}
+
+static volatile int32_t wrong;
+
+/* A device of a constant register, behind the BARs. */
+static void reader(void)
+{
+	volatile uint32_t *hpet = (volatile uint32_t *)0xfed00000;
+	uint32_t capabilities = *hpet;
+
+	ready = true;
+	while (!go)
+		wrong += *hpet != capabilities;
+}
+
+/*
+ * Processor 0 maps and unmaps the BARs of all NVMe controllers while processor 1 reads a
+ * register. Prints how many controllers there are, and how often the register was another.
+ */
+static void scene_maps(void)
+{
+	uint32_t slots[8], n = 0;
+
+	for (uint32_t slot = 0; slot < 32 && n < 8; slot++) {
+		out32(0xcf8, 0x80000000u | slot << 11 | 8);
+		if (in32(0xcfc) >> 8 == 0x010802)
+			slots[n++] = slot;
+	}
+	give(reader);
+	for (uint32_t i = 0; i < 4000; i++) {
+		for (uint32_t at = 0; at < n; at++) {
+			out32(0xcf8, 0x80000000u | slots[at] << 11 | 4);
+			out32(0xcfc, i & 1 ? 2 : 0);	/* memory space */
+		}
+	}
+	finish();
+	print_signed((int32_t)n);
+	print_signed(wrong);
+}
+
 /* Nothing to do for a third of a second. */
 static void scene_sleep(void)
 {
@@ -399,8 +468,9 @@ __attribute__((used)) _Noreturn void bare_main(const struct start_info *info)
 	static const struct { const char *name; void (*play)(void); bool two; } scenes[] = {
 		{ "idle", scene_idle, true }, { "busy", scene_busy, true }, { "timer", scene_timer, true },
 		{ "store", scene_store, true }, { "init", scene_init, true }, { "hpet", scene_hpet, true },
-		{ "clock", scene_clock, false }, { "sleep", scene_sleep, false }, { "key", scene_key, false },
-		{ "ticks", scene_ticks, false }, { "wakes", scene_wakes, false },
+		{ "nmi", scene_nmi, true }, { "maps", scene_maps, true }, { "clock", scene_clock, false },
+		{ "sleep", scene_sleep, false }, { "key", scene_key, false }, { "ticks", scene_ticks, false },
+		{ "wakes", scene_wakes, false },
 	};
 	__asm__ volatile("lgdt bare_gdt_at; ljmpl $8, $1f; 1: movl $16, %%eax; movw %%ax, %%ds; movw %%ax, %%es; "
 			 "movw %%ax, %%ss" : : : "eax", "memory");

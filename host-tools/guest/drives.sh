@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+#
+# drives.sh: of a guest with several drives; /job/env sources it before the job. It waits for
+# all of $SLATE_DEVS (init waits for the first one, at most 10 s of guest time, as this does for
+# the others), and has slate-mark mark every drive: /job/slate-mark is slate-marks.
+for drive in $SLATE_DEVS; do
+	n=0
+	while [ ! -b "$drive" ] && [ $n -lt 5000 ]; do
+		n=$((n + 1))
+		usleep 2000
+	done
+	[ -b "$drive" ] || echo "drives: no $drive after 10 s"
+done
+PATH=/job:$PATH

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The drives of one guest: which there are, and which option is of which drive.
+
+A run has one drive, or as many as --profile (or --drive) is given: nvme0n1, nvme1n1 and so on in
+the guest, in the order given. docs/running.md ("Several drives") lists what each option means to
+several drives; what concerns one drive alone is refused here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import configparser
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import drivefile, names, paths
+from .errors import SlateError
+
+if TYPE_CHECKING:
+    from .options import RunOptions
+
+MOST = 8
+_ADDRESS = re.compile(r"(\d+):(.*)", re.DOTALL)
+# Options given once for each drive, in the order of --profile.
+_EACH = ("record", "record_content")
+# Options of one drive, and what to do instead.
+_ALONE = {
+    "app": "an application's script uses one drive: give --profile once, or a script of your own with --apps --cmd",
+    "content": "give --profile once",
+    "load": "a trace is replayed on one drive: give --profile once",
+    "boot_from_ssd": "give --profile once, or boot from a virtio disk with --image alone",
+    "cut_after_commands": "it counts the commands of one drive: use --cut-at",
+}
+
+
+@dataclass
+class Drive:
+    """One drive: what it is made of, and what is on it when the guest boots."""
+
+    profile: Path | None  # None: the settings kept in the drive file
+    drive: Path | None = None  # the drive file; None: the drive lives in memory
+    drive_kept: drivefile.DriveFile | None = None  # there was a drive in it
+    ephemeral: bool = False
+    record: Path | None = None  # every call into the drive, for slate-replay
+    record_content: Path | None = None  # every request, and what is written
+    seed: int = 1
+    fill: float | None = None  # percent; None: as the profile says
+    age: float | None = None  # times the capacity
+    precondition: str = "instant"
+    settings: list[str] = field(default_factory=list)
+    number: int = 0  # in the guest: nvme0n1, nvme1n1, ...
+
+    @property
+    def label(self) -> str:
+        """The controller's name in the guest, and the folder of the drive's results."""
+        return f"nvme{self.number}"
+
+    @property
+    def node(self) -> str:
+        """QEMU's block node."""
+        return f"ssd{self.number}"
+
+    @property
+    def serial(self) -> str:
+        """The controller's serial number. Linux takes two controllers with equal ones for one drive."""
+        return f"slate{self.number or ''}"
+
+    @property
+    def drive_path(self) -> Path:
+        """What the drive is called after: its file, or its profile."""
+        path = self.drive or self.profile
+        assert path
+        return path
+
+    def overrides(self) -> list[str]:
+        """'section.key=value' for the drive: the user's own come last."""
+        if self.drive_kept:
+            return self.settings
+        instant = []
+        if self.precondition == "instant":
+            if self.fill is not None:
+                instant.append(f"precondition.fill_permille={round(self.fill * 10)}")
+            if self.age is not None:
+                instant.append(f"precondition.age_permille={round(self.age * 1000)}")
+            if self.fill or self.age:
+                instant.append(f"precondition.seed={self.seed + self.number}")
+        else:
+            instant = ["precondition.fill_permille=0", "precondition.age_permille=0"]
+        own = {line.partition("=")[0] for line in self.settings}
+        return [line for line in instant if line.partition("=")[0] not in own] + self.settings
+
+
+def check_profile(word: str) -> Path:
+    """A profile that can be read, by name or path; the drive checks its content."""
+    path = names.find(word, names.PROFILE)
+    if not path.is_file():
+        raise SlateError(f"{path} is not a file", "name a profile: 'slate profiles' lists those that are there")
+    if not os.access(path, os.R_OK):
+        raise SlateError(f"can not read the profile {path}: permission denied", f"chmod a+r {path}")
+    return path
+
+
+def profile_preconditions(path: Path) -> set[str]:
+    """Keys that the profile sets in [precondition]."""
+    parser = configparser.ConfigParser(strict=False, interpolation=None, inline_comment_prefixes=(";", "#"))
+    try:
+        parser.read(path, encoding="utf-8")
+        return set(parser["precondition"]) if "precondition" in parser else set()
+    except (configparser.Error, UnicodeDecodeError):
+        return set()  # the drive will say what is wrong
+
+
+def prepare(args: argparse.Namespace) -> None:
+    """Check how often the options of each drive are given, and leave the first drive's in args.
+
+    args.more has (profile, drive file) of the others, args.more_records their recordings.
+    """
+    profiles, files = args.profile or [], args.drive or []
+    count = max(len(profiles), len(files), 1)
+    if count > MOST:
+        raise SlateError(f"{count} drives: a run has {MOST} at most", f"give --profile {MOST} times at most")
+    if files and profiles and len(files) != len(profiles):
+        raise SlateError(
+            f"--profile {_times(len(profiles))} and --drive {_times(len(files))}: which file is of which drive?",
+            "give both as often; the first --drive goes with the first --profile, and so on",
+        )
+    same = {Path(name).resolve() for name in files}
+    if len(same) < len(files):
+        raise SlateError("--drive names one file twice", "give each drive a file of its own")
+    if count > 1:
+        check_alone(args, count)
+    for name in _EACH:
+        given = getattr(args, name) or []
+        option = "--" + name.replace("_", "-")
+        if given and len(given) != count:
+            fix = f"give {option} once for each drive, in their order" if count > 1 else f"give {option} once"
+            raise SlateError(f"{option} {_times(len(given))}, for {count} drive{'s' * (count > 1)}", fix)
+        setattr(args, name, given[0] if given else None)
+        setattr(args, f"more_{name}", given[1:] or [None] * (count - 1))
+    profiles, files = profiles or [None] * count, files or [None] * count
+    args.profile, args.drive = profiles[0], files[0]
+    args.more = list(zip(profiles[1:], files[1:]))
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def check_alone(args: argparse.Namespace, count: int) -> None:
+    """Refuse what one drive alone can have."""
+    for name, fix in _ALONE.items():
+        if getattr(args, name) not in (None, False):
+            raise SlateError(f"--{name.replace('_', '-')} does not go with {count} drives", fix)
+
+
+def check_run(options: RunOptions) -> None:
+    """The same for what a job file may ask for as well."""
+    count = len(options.drives)
+    if count == 1:
+        return
+    if options.precondition == "device":
+        raise SlateError(
+            f"--precondition device does not go with {count} drives", "use --precondition instant, or fill by a job"
+        )
+    if options.frontend != "nvme":
+        raise SlateError(f"--frontend {options.frontend} does not go with {count} drives", "use --frontend nvme")
+
+
+def settings_of(lines: list[str], number: int, count: int) -> list[str]:
+    """The --set of one drive: those of all, and 'NUMBER:section.key=value'."""
+    found = []
+    for line in lines:
+        match = _ADDRESS.fullmatch(line)
+        if match and int(match[1]) >= count:
+            only = "its only drive is nvme0" if count == 1 else f"its drives are nvme0 to nvme{count - 1}"
+            raise SlateError(
+                f"--set {line}: there is no drive nvme{match[1]} in this run: {only}",
+                f"write --set {match[2]} for every drive, or give --profile once for each drive",
+            )
+        if not match or int(match[1]) == number:
+            found.append(match[2] if match else line)
+    return found
+
+
+def without_address(line: str) -> str:
+    """A --set, whatever drive it is for."""
+    match = _ADDRESS.fullmatch(line)
+    return match[2] if match else line
+
+
+def of(profile_word: str | None, file: str | None, settings: list[str], args: argparse.Namespace) -> Drive:
+    """One drive: a profile, a drive file, or both."""
+    if not file:
+        return Drive(check_profile(profile_word or str(paths.DEFAULT_PROFILE)), settings=settings)
+    profile = check_profile(profile_word) if profile_word else None
+    path = Path(file)
+    found = Drive(profile, drive=path, ephemeral=args.ephemeral, settings=settings)
+    if path.exists() and not path.is_file():
+        raise SlateError(f"--drive {file}: is not a plain file", "name one")
+    if path.exists() and path.stat().st_size:
+        found.drive_kept = drivefile.read(path)
+        _check_no_preconditioning(args, file, settings)
+    elif args.ephemeral:
+        raise SlateError(f"--drive {file}: is not there", "make it with 'slate age', or leave --ephemeral out")
+    elif not profile:
+        raise SlateError(
+            f"--drive {file}: is not there", "give --profile too, to make it; or see 'slate age --help'"
+        )
+    elif not path.parent.is_dir():
+        raise SlateError(f"--drive {file}: there is no directory {path.parent}", "make it first")
+    return found
+
+
+def _check_no_preconditioning(args: argparse.Namespace, file: str, settings: list[str]) -> None:
+    """A drive that is there is taken as it is."""
+    asked = [f"--{name}" for name in ("fill", "age", "precondition") if getattr(args, name) is not None]
+    asked += [f"--set {line}" for line in settings if line.startswith("precondition.")]
+    if asked:
+        raise SlateError(
+            f"{asked[0]}: {file} holds a drive already, and is taken as it is",
+            "leave it out; 'slate age' makes a drive that is filled and aged otherwise",
+        )
+
+
+def first(args: argparse.Namespace) -> Drive:
+    """nvme0n1."""
+    if args.ephemeral and not args.drive:
+        raise SlateError("--ephemeral without --drive", "name the drive file with --drive")
+    return of(args.profile, args.drive, settings_of(args.set, 0, 1 + len(args.more)), args)
+
+
+def others(args: argparse.Namespace) -> list[Drive]:
+    """nvme1n1 and so on."""
+    found = []
+    for number, (profile, file) in enumerate(args.more, 1):
+        drive = of(profile, file, settings_of(args.set, number, 1 + len(args.more)), args)
+        drive.number = number
+        found.append(drive)
+    return found

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report of a run with several drives: what the guest saw, each drive, and all of them together.
+
+A drive's own report is in its folder. It has those jobs that did I/O on this drive. Here a job
+has a line of the guest's figures, one of each drive's, and one of all drives' I/Os as if they
+were of one: counts and rates are sums, the mean is weighted by I/Os, percentiles are those of the
+added histograms. Below are the drives' figures of the whole run, side by side.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from . import fioresult, units
+from .account import OPS, PERCENTILES, Device, JobAccount, OpAccount, points_ns
+from .report import BOLD, DIM, Report
+from .rows import WHOLE_RUN, Row
+
+ALL = "all"
+_CAUSES = ("host", "gc", "wl", "pad", "meta")
+_FEW = 6  # drives whose columns may be wide
+
+
+def record_of(record: dict[str, Any], number: int) -> dict[str, Any]:
+    """run.json as one drive's report reads it: with this drive's settings in place of the first one's."""
+    settings = record["settings"]
+    return {**record, "settings": {**settings, **settings["drives"][number]}}
+
+
+def fio_of(raw: dict[str, Any], fio: dict[str, Any] | None) -> dict[str, Any] | None:
+    """fio's results without the jobs that did no I/O on this drive. Without marks all of them stay."""
+    if not fio:
+        return fio
+    device = Device(raw)
+    jobs = [job for job in fio["jobs"] if _touched(device.job(job["jobname"]))]
+    return {**fio, "jobs": jobs}
+
+
+def _touched(account: JobAccount | None) -> bool:
+    return account is None or any(account.account.op[op].ios for op in OPS)
+
+
+def together(accounts: list[OpAccount]) -> OpAccount:
+    """Several drives' I/Os of one kind."""
+    found = copy.deepcopy(accounts[0])
+    for other in accounts[1:]:
+        found.ios += other.ios
+        found.bytes += other.bytes
+        found.errors += other.errors
+        found.latency_sum_ns += other.latency_sum_ns
+        found.latency_max_ns = max(found.latency_max_ns, other.latency_max_ns)
+        for part, ns in other.parts_ns.items():
+            found.parts_ns[part] += ns
+        for floor, count in other.histogram.items():
+            found.histogram[floor] = found.histogram.get(floor, 0) + count
+    return found
+
+
+def programmed_bytes(device: Device) -> int:
+    """What the drive programmed, as its WAF counts it."""
+    counted = sum(device.total.ftl.get(f"{cause}-units", 0) for cause in _CAUSES) * device.unit_bytes
+    parity = device.total.sources.get("backup", {}).get("programs", 0)
+    return counted + parity * (device.setting("page_bytes") or 0)
+
+
+class DrivesReport(Report):
+    """The text about all drives."""
+
+    def __init__(self, each: list[Report], fio: dict[str, Any] | None, record: dict[str, Any]):
+        self.each = each
+        self.labels = [drive["drive_name"] for drive in record["settings"]["drives"]]
+        self.device = each[0].device
+        self.fio, self.app, self.record = fio, None, record
+        self.rows: list[Row] = []
+        self.limits = {}
+        self._lines, self._pairs, self._color = [], [], False
+
+    def text(self, color: bool = False) -> str:
+        """All of it."""
+        self._color, self._lines = color, []
+        self._head()
+        self._jobs()
+        self._side_by_side()
+        self._notes()
+        return "\n".join(line.rstrip() for line in self._lines) + "\n"
+
+    def title(self) -> tuple[str, list[str]]:
+        """What ran on which drives; facts about it."""
+        name = self.each[0].title()[0].partition(" on ")[0]
+        drives = [one.title()[0].partition(" on ")[2].rpartition(" (")[0] for one in self.each]
+        size = units.size(sum(one.device.capacity for one in self.each))
+        facts = self.each[0].title()[1]
+        kinds = list(dict.fromkeys(drives))
+        return f"{name} on {len(drives)} x {kinds[0]}" if len(kinds) == 1 else f"{name} on {', '.join(drives)}", [
+            size,
+            *facts[-3:],
+        ]
+
+    # ---- jobs
+
+    def _jobs(self) -> None:
+        """The table of latencies: of each job the guest's line, the drives', and all drives'."""
+        guest = fioresult.rows(self.fio)
+        jobs = dict.fromkeys(job for one in self.each for job in one.device.labels())
+        names = fioresult.sections(self.fio) or list(jobs) or [WHOLE_RUN]
+        self._add(
+            f"{'latency, µs':<22}{'IOPS':>9}{'MiB/s':>8}{'mean':>9}"
+            + "".join(f"{name:>9}" for name in (*PERCENTILES.values(), "max")),
+            BOLD,
+        )
+        for name in names:
+            accounts = [self._account(one.device, name) for one in self.each]
+            shown = name
+            for op in OPS:
+                row = next((row for row in guest if (row.job, row.op) == (name, op)), None)
+                if row:
+                    self._guest_line(Row(name, op, row, None, None), shown)
+                    shown = ""
+                shown = self._drive_lines(shown, op, bool(row), accounts)
+
+    def _account(self, device: Device, job: str) -> JobAccount | None:
+        return JobAccount(device.total, 0, 0, []) if job == WHOLE_RUN else device.job(job)
+
+    def _drive_lines(self, name: str, op: str, told: bool, accounts: list[JobAccount | None]) -> str:
+        """A line of each drive that had such I/Os, and of all. Returns the name that is still to be shown."""
+        found = [
+            (label, account.account.op[op], account.end_ns - account.begin_ns)
+            for label, account in zip(self.labels, accounts)
+            if account and account.account.op[op].ios
+        ]
+        if len(found) > 1:
+            found.append((ALL, together([one for _, one, _ in found]), max(ns for _, _, ns in found)))
+        for label, one, ns in found:
+            head = " " * 22 if told else f"{name[:16]:<16} {op:<5}"
+            rate = f"{units.count(one.ios) + ' I/Os':>17}"
+            if ns:
+                rate = f"{units.rate(one.ios / ns * 1e9):>9}{one.bytes / ns * 1e9 / (1 << 20):>8,.1f}"
+            figures = [one.mean_ns(), *points_ns(one), one.latency_max_ns]
+            self._add(
+                head + rate + "".join(f"{units.us(value):>9}" for value in figures) + f"  {label}",
+                DIM if told else "",
+            )
+            told, name = True, ""
+        return name
+
+    # ---- the whole run
+
+    def _side_by_side(self) -> None:
+        devices = [one.device for one in self.each]
+        width = 12 if len(devices) <= _FEW else 10
+        self._add()
+        self._add(f"{'drives':<16}" + "".join(f"{name:>{width}}" for name in (*self.labels, ALL)), BOLD)
+        for name, cells in self._table(devices):
+            self._add(f"{name:<16}" + "".join(f"{cell:>{width}}" for cell in cells))
+
+    def _table(self, devices: list[Device]) -> list[tuple[str, list[str]]]:
+        """Names of figures, and each drive's and all drives' in words."""
+        found = [("capacity", _sums([device.capacity for device in devices], units.size))]
+        for op in OPS:
+            accounts = [device.total.op[op] for device in devices]
+            if not any(one.ios for one in accounts):
+                continue
+            found.append((f"{op}s" if op != "flush" else "flushes", _sums([one.ios for one in accounts], units.count)))
+            if op != "flush":
+                found.append((f"{op} bytes", _sums([one.bytes for one in accounts], units.size)))
+            means = [one.mean_ns() for one in (*accounts, together(accounts))]
+            found.append((f"{op} mean, µs", ["-" if ns is None else units.us(ns) for ns in means]))
+            if any(one.errors for one in accounts):
+                found.append((f"{op} errors", _sums([one.errors for one in accounts], units.count)))
+        programmed = [programmed_bytes(device) for device in devices]
+        written = [device.total.op["write"].bytes for device in devices]
+        pairs = [*zip(programmed, written), (sum(programmed), sum(written))]
+        found.append(("programmed", _sums(programmed, units.size)))
+        found.append(("WAF", [f"{done / asked:.3f}" if asked else "-" for done, asked in pairs]))
+        found.append(("GC runs", _sums([device.total.ftl.get("gc-runs", 0) for device in devices], units.count)))
+        found.append(("erases", _sums([device.total.nand_total("erases") for device in devices], units.count)))
+        late = [device.late() for device in devices]
+        if any(late):
+            found.append(("late mean, µs", [*("-" if one is None else units.us(one.mean_ns) for one in late), ""]))
+        found.append(("dies busy", [*(_busy(device) for device in devices), ""]))
+        return found
+
+    # ---- what is said beside
+
+    def alarms(self) -> list[str]:
+        """What a reader must know before he believes a figure: of the jobs, then of each drive."""
+        common = fioresult.errors(self.fio)
+        found = common + [
+            f"{job}: fio did no I/O. Check its size and offset against the drives' sizes."
+            for job in fioresult.idle(self.fio)
+        ]
+        for label, one in zip(self.labels, self.each):
+            found += [f"{label}: {alarm}" for alarm in one.alarms() if alarm not in common]
+        return found
+
+    def notes(self) -> list[str]:
+        """How the figures are to be read."""
+        return [
+            f"all: the I/Os of all drives as if they were one drive's; nvme0/report.txt to "
+            f"{self.labels[-1]}/report.txt have the parts of each latency, the limits and the wear of each drive",
+            "drives: the whole run, boot included; WAF: programmed / written by the host; a RAID writes to several "
+            "drives what the guest wrote once",
+        ]
+
+
+def _sums(values: list[int], told: Any) -> list[str]:
+    return [told(value) for value in (*values, sum(values))]
+
+
+def _busy(device: Device) -> str:
+    busy = device.busy("dies")
+    return f"{100 * busy.mean:.1f} %" if busy else "-"

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a drive's logs say: counters, latencies, blocks, wear, identity, errors and health. */
+#include "control_host.h"
+
+static const uint64_t *group(const struct slate_log_counters *l, unsigned int n)
+{
+	const uint64_t *w = (const uint64_t *)(const void *)(l + 1);
+	const uint32_t words[] = { l->ops * l->op_words, l->ftl_words, l->sources * l->source_words,
+				   l->rules, l->nand_words };
+
+	for (unsigned int i = 1; i < n; i++)
+		w += words[i - 1];
+	return w;
+}
+
+static void counters_are_those_of_the_drive(void)
+{
+	const struct slate_stats *s;
+	struct slate_log_counters *l;
+	size_t bytes;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	make_stale();
+	(void)collect(0);
+	settle(true);
+	EXPECT(reads_right(3));
+	EXPECT(reads_right(9));		/* never written */
+	l = slate_log(dev, now, SLATE_LOG_COUNTERS, &bytes);
+	EXPECT_EQ(bytes, 64 + 8 * (4 * 14 + 41 + 5 * 11 + 12 + 20));
+	EXPECT_EQ(l->head.magic, 0x474f4c53);
+	EXPECT_EQ(l->head.bytes, bytes);
+	EXPECT_EQ(l->head.at_ns, now);
+	EXPECT_EQ(l->head.since_ns, 0);
+	s = stats();
+	EXPECT_EQ(group(l, 1)[SLATE_OP_WORDS * SLATE_WIRE_WRITE + SLATE_OP_ios], 8);
+	EXPECT_EQ(group(l, 1)[SLATE_OP_WORDS * SLATE_WIRE_WRITE + SLATE_OP_cell_ns], 8 * 200000);
+	EXPECT_EQ(group(l, 1)[SLATE_OP_latency_max_ns], READ + 1200);
+	EXPECT_EQ(group(l, 1)[SLATE_OP_latency_min_ns], 1200);
+	EXPECT_EQ(group(l, 1)[SLATE_OP_WORDS * SLATE_WIRE_TRIM + SLATE_OP_latency_min_ns], 0);
+	EXPECT_EQ(group(l, 2)[SLATE_FTL_unwritten_reads], 1);
+	EXPECT_EQ(group(l, 2)[SLATE_FTL_gc_units], 1);
+	EXPECT_EQ(group(l, 2)[SLATE_FTL_link_to_drive_busy_ns], s->ftl.link_busy_ns[1]);
+	EXPECT_EQ(group(l, 3)[SLATE_SOURCE_reads], 1);
+	EXPECT_EQ(group(l, 3)[SLATE_SOURCE_WORDS + SLATE_SOURCE_erases], 1);
+	EXPECT_EQ(group(l, 3)[SLATE_SOURCE_WORDS + SLATE_SOURCE_die_busy_ns], READ + PROG + ERASE);
+	EXPECT_EQ(group(l, 5)[SLATE_NAND_programmed_pages], 5);
+	EXPECT_EQ(group(l, 5)[SLATE_NAND_page_erases], 4);
+	EXPECT_EQ(group(l, 5)[SLATE_NAND_page_erases_sq], s->nand.page_erases_sq);
+	free(l);
+	slate_close(dev);
+}
+
+static void a_reset_counts_from_here(void)
+{
+	struct slate_log_counters *l;
+	struct slate_log_latency *lat;
+	size_t bytes;
+	uint32_t result;
+	uint64_t at;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	make_stale();
+	at = now;
+	EXPECT_EQ(control(SLATE_RESET_COUNTERS, 0, 0, 0, &result), SLATE_DONE);
+	EXPECT(reads_right(4));
+	l = slate_log(dev, now, SLATE_LOG_COUNTERS, &bytes);
+	EXPECT_EQ(l->head.since_ns, at);
+	EXPECT_EQ(group(l, 1)[SLATE_OP_ios], 1);
+	EXPECT_EQ(group(l, 1)[SLATE_OP_WORDS * SLATE_WIRE_WRITE + SLATE_OP_ios], 0);
+	EXPECT_EQ(group(l, 5)[SLATE_NAND_programmed_pages], 8);	/* a level */
+	free(l);
+	lat = slate_log(dev, now, SLATE_LOG_LATENCY, &bytes);
+	EXPECT_EQ(lat->entries, 1);
+	free(lat);
+	slate_close(dev);
+}
+
+static void latency_has_its_causes(void)
+{
+	const uint64_t want[2][SLATE_WIRE_CAUSES] = {
+		/* cell, bus, host queue, GC, buffer, map, other, link */
+		{ 50000, CMD + XFER, 0, 0, 0, 200, 1000, 0 },
+		{ 8 * 200000, 8 * (CMD + XFER), 0, 0, 8 * 2000, 8 * 200, 8 * 1000, 0 },
+	};
+	struct slate_latency_entry *e;
+	struct slate_log_latency *l;
+	size_t bytes;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	make_stale();
+	EXPECT(reads_right(4));
+	l = slate_log(dev, now, SLATE_LOG_LATENCY, &bytes);
+	EXPECT_EQ(l->entries, 2);
+	EXPECT_EQ(bytes, 48 + 2 * 96);
+	e = (struct slate_latency_entry *)(void *)(l + 1);
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t sum = 0;
+
+		EXPECT_EQ(e[i].op, i);
+		EXPECT_EQ(e[i].ios, i ? 8 : 1);
+		for (unsigned int c = 0; c < SLATE_WIRE_CAUSES; c++) {
+			EXPECT_EQ(e[i].cause_ns[c], want[i][c]);
+			sum += e[i].cause_ns[c];
+		}
+		EXPECT(e[i].from_ns <= sum / e[i].ios && sum / e[i].ios < e[i].below_ns);
+	}
+	free(l);
+	slate_close(dev);
+}
+
+struct seen_buckets {
+	uint32_t count;
+	uint64_t ios, floor_ns[4];
+};
+
+static void see_bucket(void *opaque, uint64_t floor_ns, uint64_t ios)
+{
+	struct seen_buckets *s = opaque;
+
+	if (s->count < 4)
+		s->floor_ns[s->count] = floor_ns;
+	s->count++;
+	s->ios += ios;
+}
+
+static struct seen_buckets buckets_of(uint32_t mark, enum ftl_op op)
+{
+	struct seen_buckets s = { 0 };
+
+	slate_each_bucket(dev, mark, op, see_bucket, &s);
+	return s;
+}
+
+/* 1,024 buckets an octave: a read of 55,460 ns is in one that is 32 ns wide. */
+static void histograms_of_marks_add_up(void)
+{
+	static const char label[SLATE_LABEL_BYTES] = "a job";
+	const uint64_t read_ns = READ + 200 + 1000;
+	struct seen_buckets all, first, second;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	make_stale();
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_BEGIN, label), SSD_OK);
+	EXPECT(reads_right(4));
+	EXPECT(reads_right(4));
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_END, label), SSD_OK);
+	EXPECT_EQ(buckets_of(0, FTL_READ).count, 0);
+	EXPECT_EQ(buckets_of(0, FTL_WRITE).ios, 8);
+	first = buckets_of(1, FTL_READ);
+	EXPECT_EQ(first.count, 1);
+	EXPECT_EQ(first.ios, 2);
+	EXPECT_EQ(first.floor_ns[0], read_ns / 32 * 32);
+	EXPECT_EQ(buckets_of(1, FTL_WRITE).count, 0);
+	EXPECT(reads_right(4));
+	EXPECT_EQ(slate_mark(dev, now, SLATE_MARK_POINT, label), SSD_OK);
+	second = buckets_of(2, FTL_READ);
+	EXPECT_EQ(second.ios, 1);
+	all = buckets_of(SLATE_NO_MARK, FTL_READ);
+	EXPECT_EQ(all.count, 1);
+	EXPECT_EQ(all.ios, 3);
+	slate_reset_stats(dev);
+	EXPECT_EQ(buckets_of(SLATE_NO_MARK, FTL_READ).count, 0);
+	EXPECT_EQ(buckets_of(SLATE_NO_MARK, FTL_WRITE).count, 0);
+	EXPECT(reads_right(4));
+	EXPECT_EQ(buckets_of(SLATE_NO_MARK, FTL_READ).ios, 1);
+	slate_close(dev);
+}
+
+static void blocks_and_wear(void)
+{
+	struct slate_plane_entry *e;
+	struct slate_wear_entry *b;
+	struct slate_log_wear *w;
+	uint32_t planes;
+	size_t bytes;
+	void *log;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	make_stale();
+	e = blocks(&log, &planes);
+	EXPECT_EQ(planes, 1);
+	EXPECT_EQ(e->blocks, 12);
+	EXPECT_EQ(e->state[SLATE_BLOCK_FREE], 10);
+	EXPECT_EQ(e->state[SLATE_BLOCK_FULL], 2);
+	EXPECT_EQ(e->valid_units, 5);
+	free(log);
+	(void)collect(0);
+	settle(true);
+	e = blocks(&log, &planes);
+	EXPECT_EQ(e->state[SLATE_BLOCK_FREE], 10);
+	EXPECT_EQ(e->state[SLATE_BLOCK_FULL], 1);
+	EXPECT_EQ(e->state[SLATE_BLOCK_OPEN], 1);
+	EXPECT_EQ(e->erases_min, 0);
+	EXPECT_EQ(e->erases_max, 1);
+	EXPECT_EQ(e->erases_sum, 1);
+	free(log);
+	w = slate_log(dev, now, SLATE_LOG_WEAR, &bytes);
+	EXPECT_EQ(bytes, 48 + 12 * 16);
+	EXPECT_EQ(w->blocks, 12);
+	b = (struct slate_wear_entry *)(void *)(w + 1);
+	EXPECT_EQ(b[0].erases, 1);
+	EXPECT_EQ(b[0].state, SLATE_BLOCK_FREE);
+	EXPECT_EQ(b[1].valid_units, 4);
+	EXPECT_EQ(b[2].state, SLATE_BLOCK_OPEN);
+	EXPECT_EQ(b[2].valid_units, 1);
+	free(w);
+	slate_close(dev);
+}
+
+static void identity_and_errors(void)
+{
+	struct slate_log_identity *l;
+	struct slate_log_error *x;
+	size_t bytes;
+
+	if (open_with(NULL, tiny, NULL))
+		return;
+	l = slate_log(dev, now, SLATE_LOG_IDENTITY, &bytes);
+	EXPECT_EQ(l->capacity_bytes, 65536);
+	EXPECT_EQ(l->pages_per_block, 4);
+	EXPECT(!strcmp(l->profile, "tiny") && !strcmp(l->ftl, "page"));
+	EXPECT_EQ(l->flags, SLATE_ID_TRIMS | SLATE_ID_COLLECTS | SLATE_ID_BLOCK_STATES | SLATE_ID_PAYLOAD);
+	EXPECT_EQ(l->settings_bytes, strlen(slate_settings(dev)));
+	EXPECT(!memcmp((char *)l + l->settings_at, slate_settings(dev), l->settings_bytes));
+	EXPECT(!strncmp((char *)l + l->knobs_at, "ftl.gc_start_blocks\nftl.gc_stop_blocks\n", 39));
+	EXPECT_EQ(l->head.bytes, bytes);
+	free(l);
+	x = slate_log(dev, now, SLATE_LOG_ERROR, &bytes);
+	EXPECT_EQ(bytes, 560);
+	EXPECT_EQ(x->opcode, 0);
+	free(x);
+	EXPECT_EQ(slate_set(dev, now, "ftl.x=1"), SLATE_REFUSED);
+	x = slate_log(dev, now, SLATE_LOG_ERROR, &bytes);
+	EXPECT_EQ(x->opcode, SLATE_ADM_SET);
+	EXPECT_EQ(x->status, SLATE_REFUSED);
+	EXPECT_EQ(x->refused, 1);
+	EXPECT(!strcmp(x->text, slate_why(dev)));
+	free(x);
+	EXPECT(!slate_log(dev, now, SLATE_LOG_IDENTITY - 1, &bytes));
+	EXPECT(!slate_log(dev, now, SLATE_LOG_END, &bytes));
+	slate_close(dev);
+}
+
+/* 12 blocks, 4 of them the capacity's; endurance 2: after 8 erases of 12 blocks 33 %. */
+static void health(void)
+{
+	static const char *const wear[] = { "reliability.endurance=2", "reliability.wear_shape=64", NULL };
+	struct slate_health h;
+	struct slate_sizes z;
+	uint32_t at;
+
+	if (open_with(NULL, tiny, wear))
+		return;
+	slate_get_sizes(dev, &z);
+	EXPECT_EQ(z.atomic, 4096);
+	EXPECT_EQ(z.write_granularity, 4096);
+	EXPECT_EQ(z.write_optimal, 4096);
+	slate_get_health(dev, &h);
+	EXPECT_EQ(h.used_percent, 0);
+	EXPECT_EQ(h.spare_percent, 100);
+	EXPECT_EQ(h.power_cycles, 1);
+	make_stale();
+	EXPECT_EQ(control(SLATE_FAULT_ADD, SLATE_FAULT_FLIP | 1 << 16, 3, 0, &at), SLATE_DONE);
+	EXPECT_EQ(run_io(FTL_READ, 3), SSD_E_UNCORR);
+	EXPECT_EQ(control(SLATE_FAULT_CLEAR, 0, 0, 0, &at), SLATE_DONE);
+	EXPECT_EQ(control(SLATE_FAULT_ADD, SLATE_FAULT_ERASE, 1, 0, &at), SLATE_DONE);
+	(void)collect(0);
+	settle(true);
+	slate_get_health(dev, &h);
+	EXPECT_EQ(h.media_errors, 1);
+	EXPECT_EQ(h.spare_percent, 7 * 100 / 8);
+	EXPECT_EQ(h.used_percent, 0);
+	slate_close(dev);
+}
+
+int main(void)
+{
+	RUN(counters_are_those_of_the_drive);
+	RUN(a_reset_counts_from_here);
+	RUN(latency_has_its_causes);
+	RUN(histograms_of_marks_add_up);
+	RUN(blocks_and_wear);
+	RUN(identity_and_errors);
+	RUN(health);
+	return test_result();
+}

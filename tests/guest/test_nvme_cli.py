@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""nvme-cli's own tests, from its Debian source, on the controller."""
+
+import re
+
+from support import HERE, GuestTest
+
+# Optional commands of NVMe 2.0, as id-ctrl's oncs and oacs have them: bit N says that there is one.
+WRITE_UNCORRECTABLE = 1
+NAMESPACE_MANAGEMENT, LBA_STATUS = 3, 9
+
+# Of QEMU's nvme, which offers none of these: what the test needs.
+NOT_OFFERED = {
+    "nvme_writeuncor_test": ("oncs", WRITE_UNCORRECTABLE),
+    "nvme_attach_detach_ns_test": ("oacs", NAMESPACE_MANAGEMENT),
+    "nvme_create_max_ns_test": ("oacs", NAMESPACE_MANAGEMENT),
+    "nvme_format_test": ("oacs", NAMESPACE_MANAGEMENT),
+    "nvme_get_lba_status_test": ("oacs", LBA_STATUS),
+    "nvme_lba_status_log_test": ("oacs", LBA_STATUS),
+}
+# smart_log looks for "data_units_read" in what 'nvme smart-log' of its own version calls "Data Units Read".
+# get_features asks for Error Recovery (5), a feature of a namespace, without naming one.
+FAULTS_OF_THE_TESTS = ("nvme_smart_log_test", "nvme_get_features_test")
+PASS = (
+    *(f"nvme_{name}_test" for name in ("compare", "copy", "dsm", "error_log", "flush", "fw_log", "id_ctrl", "id_ns",
+                                       "read_write", "verify", "writezeros")),
+)  # fmt: skip
+
+
+class NvmeCli(GuestTest):
+    """The packaged kernel: its sysfs is what the tests look into."""
+
+    kernel = "debian"
+
+    def test_nvme_cli(self):
+        (self.folder / "nvme-cli.sh").symlink_to(HERE / "nvme-cli.sh")
+        result = self.slate("--apps", "--fill", "0", "--cmd", "nvme-cli.sh", seconds=600)
+        found = dict(line.split() for line in result.text("nvme-cli.txt").splitlines())
+        fails = dict.fromkeys((*NOT_OFFERED, *FAULTS_OF_THE_TESTS), "FAIL")
+        self.assertEqual(found, dict.fromkeys(PASS, "ok") | fails)
+        offered = result.text("id-ctrl.txt")
+        for test, (field, bit) in NOT_OFFERED.items():
+            value = int(re.search(rf"^{field}\s*: (0x[0-9a-f]+)", offered, re.M)[1], 16)
+            self.assertFalse(value >> bit & 1, f"{test}: {field} {value:#x} has bit {bit}")
+        self.assert_clean(result.device)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'make suites': what it refuses, and how it reads what ./check says."""
+
+import importlib.util
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "tests" / "suites" / "suites.py"
+_SPEC = importlib.util.spec_from_file_location("suites", PROGRAM)
+suites = importlib.util.module_from_spec(_SPEC)
+sys.modules["suites"] = suites  # dataclasses look there
+_SPEC.loader.exec_module(suites)
+
+BLKTESTS = """\
+block/003 => nvme0n1 (run various discard sizes)             [passed]
+    runtime    ...  2.513s
+block/007 => nvme0n1 (test classic and hybrid IO polling)    [not run]
+    /dev/nvme0n1 does not support polling
+nvme/003 (tr=loop) (test if we're sending keep-alives)       [passed]
+    runtime    ...  11.2s
+nvme/005 (tr=loop bd=file) (reset local loopback target)     [failed]
+    runtime    ...  1.9s
+    --- tests/nvme/005.out	2025-05-09 00:00:00.000000000 +0000
+    +++ /root/suite/results/nodev/nvme/005.out.bad
+"""
+
+XFSTESTS = """\
+FSTYP         -- ext4
+PLATFORM      -- Linux/x86_64 slate 6.1.0
+generic/001        4s
+generic/003       [not run] atime related mount options have no effect
+generic/013 4s ...  6s
+generic/075 [failed, exit status 1]- output mismatch (see /root/suite/results/generic/075.out.bad)
+    --- tests/generic/075.out
+generic/091 9s ...  7s
+Ran: generic/001 generic/003 generic/013 generic/075 generic/091
+Not run: generic/003
+Failures: generic/075 generic/091
+Failed 2 of 5 tests
+"""
+
+
+class Refuses(unittest.TestCase):
+    """One sentence that names the thing, and status 2."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="slate-test-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+
+    def refused(self, *words):
+        done = subprocess.run(
+            [sys.executable, str(PROGRAM), *map(str, words)], capture_output=True, text=True, timeout=60, check=False
+        )
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        return done.stderr
+
+    def checkout(self, suite):
+        """Its files, as a fresh checkout has them."""
+        for mark in suite.marks:
+            path = self.folder / mark
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        (self.folder / suite.programs).mkdir(exist_ok=True)
+
+    def test_no_folder(self):
+        self.assertIn("DIR is missing: make suites DIR=FOLDER", self.refused(""))
+        self.assertIn(f"DIR={self.folder}/none: there is no such folder", self.refused(self.folder / "none"))
+
+    def test_another_folder(self):
+        self.assertIn(f"DIR={self.folder}: is neither blktests nor xfstests", self.refused(self.folder))
+
+    def test_not_built(self):
+        self.checkout(suites.SUITES[0])
+        (self.folder / "src" / "script").write_text("#!/bin/sh\n", encoding="utf-8")
+        (self.folder / "src" / "script").chmod(0o755)
+        self.assertIn("this blktests is not built: src/ has no program", self.refused(self.folder))
+
+    def test_a_size_without_a_unit(self):
+        self.built(suites.SUITES[0])
+        self.assertIn("--raw-size 4: give a number and M or G", self.refused(self.folder, "--raw", "--raw-size", "4"))
+
+    def built(self, suite):
+        """A checkout with a program."""
+        self.checkout(suite)
+        program = self.folder / suite.programs / "program"
+        program.write_bytes(b"\x7fELF")
+        program.chmod(0o755)
+
+    def test_known_when_built(self):
+        for suite in suites.SUITES:
+            with self.subTest(suite.name):
+                self.built(suite)
+                self.assertEqual(suites.recognise(str(self.folder)).name, suite.name)
+                for mark in suite.marks:
+                    (self.folder / mark).unlink()
+
+    def test_no_image(self):
+        """Its place is named, and the target that makes it."""
+        kept = suites.IMAGES
+        suites.IMAGES = suites.ROOT / "no-image"
+        try:
+            with self.assertRaisesRegex(suites.Refused, "no-image/debian.qcow2 is not there: run 'make guest-image'"):
+                suites.check_image()
+        finally:
+            suites.IMAGES = kept
+
+
+class Reads(unittest.TestCase):
+    """What ./check prints."""
+
+    def test_blktests(self):
+        found = suites.read_blktests(BLKTESTS)
+        self.assertEqual(
+            [(one.name, one.status, one.reason) for one in found],
+            [
+                ("block/003", "pass", ""),
+                ("block/007", "notrun", "/dev/nvme0n1 does not support polling"),
+                ("nvme/003 tr=loop", "pass", ""),
+                ("nvme/005 tr=loop bd=file", "fail", "--- tests/nvme/005.out\t2025-05-09 00:00:00.000000000 +0000"),
+            ],
+        )
+
+    def test_xfstests(self):
+        """A test that ran to its end may have failed all the same: the last lines say so."""
+        found = suites.read_xfstests(XFSTESTS)
+        self.assertEqual(
+            [(one.name, one.status) for one in found],
+            [
+                ("generic/001", "pass"),
+                ("generic/003", "notrun"),
+                ("generic/013", "pass"),
+                ("generic/075", "fail"),
+                ("generic/091", "fail"),
+            ],
+        )
+        self.assertEqual(found[1].reason, "atime related mount options have no effect")
+        self.assertEqual(suites.summary(found), "2 passed, 2 failed, 1 not run")
+
+    def test_table(self):
+        drive = [suites.Outcome("block/003", "pass"), suites.Outcome("block/007", "notrun", "no polling")]
+        raw = [suites.Outcome("block/003", "fail", "a|b")]
+        self.assertEqual(
+            suites.table({"slate": drive, "raw": raw}).splitlines(),
+            [
+                "| test | slate | raw | why |",
+                "|---|---|---|---|",
+                "| block/003 | pass | fail | a/b |",
+                "| block/007 | notrun | - | no polling |",
+            ],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# guest.sh - run as root in the Debian guest by suites.py: unpack the suite that is in the shared
+# folder, give it the drive, run its ./check, and leave what it said in the shared folder.
+#
+# From the folder: settings (KIND, SERIAL, FS, TESTS, QUICK_S), suite.tar. Into it: check.txt,
+# results.tar (the suite's own results), dmesg.txt, status (of ./check).
+share=/run/share
+suite=/root/suite
+. $share/settings
+
+say() { echo "suites: $*" >/dev/ttyS0; }
+
+# Two NVMe drives may be found in either order.
+find_drive() # SERIAL
+{
+	for sys in /sys/class/nvme/nvme*; do
+		[ "$(tr -d ' ' <"$sys/serial")" = "$1" ] && echo "/dev/${sys##*/}n1" && return
+	done
+	return 1
+}
+
+blktests()
+{
+	printf '%s\n' "TEST_DEVS=($dev)" "TIMEOUT=$QUICK_S" "QUICK_RUN=1" "OUTPUT=$suite/results" >config
+	# shellcheck disable=SC2086 # one word per test
+	./check $TESTS
+}
+
+# Half of the drive is the file system that stays, half the one that tests make.
+xfstests()
+{
+	printf 'label: gpt\n,%sM\n,\n' $(($(blockdev --getsize64 "$dev") >> 21)) | sfdisk -q "$dev"
+	udevadm settle
+	for user in fsgqa fsgqa2 123456-fsgqa; do
+		useradd --badname -m "$user" 2>/dev/null
+	done
+	mkdir -p /mnt/test /mnt/scratch
+	printf 'export %s\n' "FSTYP=$FS" "TEST_DEV=${dev}p1" "TEST_DIR=/mnt/test" "SCRATCH_DEV=${dev}p2" \
+		"SCRATCH_MNT=/mnt/scratch" "RESULT_BASE=$suite/results" >local.config
+	case $FS in
+	ext4) mkfs.ext4 -q -F "${dev}p1" ;;
+	f2fs) mkfs.f2fs -q -f "${dev}p1" ;;
+	*) "mkfs.$FS" -q -f "${dev}p1" ;;
+	esac
+	# shellcheck disable=SC2086 # one word per test or option
+	./check $TESTS
+}
+
+mkdir -p $suite /run/lock
+mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+if ! tar -C $suite --no-same-owner --warning=no-timestamp -xf $share/suite.tar; then
+	say "no room for the suite in the guest"
+	exit 1
+fi
+cd $suite || exit 1
+dev=$(find_drive "$SERIAL") || {
+	say "there is no drive with the serial number $SERIAL"
+	exit 1
+}
+say "$KIND on $dev"
+{
+	$KIND
+	echo $? >$share/status
+} 2>&1 | tee $share/check.txt >/dev/ttyS0
+dmesg >$share/dmesg.txt
+[ ! -d results ] || tar -cf $share/results.tar results
+sync
+say "done"

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""blktests or xfstests, from a built checkout of the user's, on the drive in the Debian guest.
+
+    suites.py DIR [--tests 'WORD ...'] [--beside-raw] [--fs FS] [--realtime] ...
+
+DIR is packed, unpacked in the guest (build/image/debian.qcow2 stays as it is: the guest writes to
+an overlay), and its ./check runs there as root on the drive; guest.sh does that. --raw runs it on
+a raw file behind QEMU's nvme in the same guest instead, --beside-raw on one after the other.
+
+What every test came to is in results.json and table.md in --out; ./check's own words are in
+check.txt. The exit status is 0 if no test failed on the drive, 1 if one did, 2 for bad input, 3
+if the guest did not get to the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+SLATE = ROOT / "host-tools" / "slate"
+IMAGES = ROOT / "build" / "image"
+QEMU_IMG = ROOT / "build" / "qemu" / "qemu-img"
+SHARE = "mkdir -p /run/share; mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /run/share; "
+APPEND = "root=LABEL=root rw quiet console=ttyS0 fsck.mode=skip systemd.run=\"/bin/sh -c '{}'\""
+FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "f2fs")
+ELF = b"\x7fELF"
+
+
+class Refused(Exception):
+    """Bad input: what is wrong, and what to do."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """How to know it, and what it runs if nothing else is asked for."""
+
+    name: str
+    marks: tuple[str, ...]  # files that it has
+    programs: str  # where its compiled programs are
+    default: str
+
+
+SUITES = (
+    Suite("blktests", ("check", "common/rc", "tests/block", "tests/nvme"), "src", "block nvme"),
+    Suite("xfstests", ("check", "common/rc", "ltp/fsstress.c", "tests/generic"), "ltp", "-g generic/quick"),
+)
+
+
+@dataclass
+class Outcome:
+    """One test."""
+
+    name: str
+    status: str  # pass, fail, notrun
+    reason: str = ""
+
+
+# ---- the checkout
+
+
+def recognise(name: str) -> Suite:
+    """Which suite it is, ready to run."""
+    folder = Path(name)
+    if not name:
+        raise Refused("DIR is missing: make suites DIR=FOLDER, a built checkout of blktests or xfstests")
+    if not folder.is_dir():
+        raise Refused(f"DIR={folder}: there is no such folder; name a checkout of blktests or xfstests")
+    for suite in SUITES:
+        if all((folder / mark).exists() for mark in suite.marks):
+            if not is_built(folder / suite.programs):
+                raise Refused(
+                    f"DIR={folder}: this {suite.name} is not built: {suite.programs}/ has no program; "
+                    "build it as its README says, with the compiler and libraries of Debian 12"
+                )
+            return suite
+    names = " or ".join(suite.name for suite in SUITES)
+    raise Refused(f"DIR={folder}: is neither {names.replace(' or ', ' nor ')}; name the folder that has their 'check'")
+
+
+def is_built(programs: Path) -> bool:
+    """Is one of the files a program?"""
+    for path in programs.rglob("*"):
+        if path.is_file() and os.access(path, os.X_OK):
+            with open(path, "rb") as file:
+                if file.read(len(ELF)) == ELF:
+                    return True
+    return False
+
+
+def check_image() -> None:
+    """The guest is there."""
+    for path, target in ((IMAGES / "debian.qcow2", "guest-image"), (IMAGES / "vmlinuz", "guest-image"), (QEMU_IMG, "qemu")):
+        if not path.exists():
+            raise Refused(f"{path.relative_to(ROOT)} is not there: run 'make {target}'")
+
+
+# ---- one boot
+
+
+def stage(folder: Path, suite: Suite, serial: str, args: argparse.Namespace) -> Path:
+    """The folder that the guest shares."""
+    share = folder / "share"
+    share.mkdir(parents=True)
+    settings = {
+        "KIND": suite.name,
+        "SERIAL": serial,
+        "FS": args.fs,
+        "TESTS": args.tests or suite.default,
+        "QUICK_S": str(args.test_seconds),
+    }
+    lines = [f"{name}={shlex.quote(value)}\n" for name, value in settings.items()]
+    (share / "settings").write_text("".join(lines), encoding="utf-8")
+    shutil.copy(HERE / "guest.sh", share)
+    words = ["tar", "-C", str(args.dir), "--exclude=.git", "--exclude=*.o", "--exclude=./results"]
+    subprocess.run([*words, "-cf", str(share / "suite.tar"), "."], check=True)
+    return share
+
+
+def qemu_words(raw: Path, size: str) -> list[str]:
+    """A raw file behind QEMU's nvme, as a second drive."""
+    subprocess.run(["truncate", "-s", size, str(raw)], check=True)
+    node = f"driver=raw,node-name=raw0,discard=unmap,file.driver=file,file.filename={str(raw).replace(',', ',,')}"
+    return ["--qemu-arg=-blockdev", f"--qemu-arg={node}", "--qemu-arg=-device", "--qemu-arg=nvme,serial=raw,drive=raw0"]
+
+
+def run(suite: Suite, serial: str, args: argparse.Namespace) -> list[Outcome]:
+    """Boot, and read what came of it."""
+    folder = args.out / serial
+    share = stage(folder, suite, serial, args)
+    image = folder / "guest.qcow2"
+    base = str((IMAGES / "debian.qcow2").resolve())
+    subprocess.run(
+        [str(QEMU_IMG), "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", base, str(image)], check=True
+    )
+    command = [str(SLATE), "run", "--image", str(image), "--kernel", str(IMAGES / "vmlinuz")]
+    command += ["--initrd", str(IMAGES / "initrd.img"), "--append", APPEND.format(SHARE + "sh /run/share/guest.sh")]
+    command += ["--share", str(share), "--out", str(folder / "run"), "--profile", args.profile, "--fill", "0"]
+    command += ["--mem", args.mem, "--smp", str(args.smp), "--timeout", str(args.timeout), "--net", "none"]
+    command += [word for setting in args.set for word in ("--set", setting)]
+    command += ["--realtime"] if args.realtime else ["--cpu-rate", args.cpu_rate]
+    command += qemu_words(folder / "raw.img", args.raw_size) if serial == "raw" else []
+    print(f"suites: {suite.name} on {'a raw file' if serial == 'raw' else 'the drive'}: {folder}", flush=True)
+    status: int | None = None
+    with contextlib.suppress(subprocess.TimeoutExpired):  # what is known by then is kept
+        status = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=args.limit, check=False).returncode
+    for path in (image, share / "suite.tar", folder / "raw.img"):
+        path.unlink(missing_ok=True)
+    said = share / "check.txt"
+    found = read(suite, said.read_text(encoding="utf-8", errors="replace")) if said.exists() else []
+    if status == 2:  # 'slate run' has said what it refuses
+        raise Refused(f"'slate run' refused: see its message above; nothing has run ({folder})")
+    if status != 0 or not (share / "status").exists():
+        print(f"suites: the guest did not get to the end: {len(found)} tests are known, see {folder}", file=sys.stderr)
+        args.cut_short = True
+    return found
+
+
+# ---- what ./check says
+
+_XFS_NAME = re.compile(r"^((?:generic|shared|xfs|ext4|btrfs|f2fs|overlay)/\d{3,4})\b(.*)$")
+_BLK_NAME = re.compile(r"^(\w+/\d{3})(.*?)\s+\[(passed|failed|not run)\]\s*$")
+_WORDS = {"passed": "pass", "failed": "fail", "not run": "notrun"}
+
+
+def read(suite: Suite, text: str) -> list[Outcome]:
+    """Every test that ./check names."""
+    return read_xfstests(text) if suite.name == "xfstests" else read_blktests(text)
+
+
+def read_xfstests(text: str) -> list[Outcome]:
+    """'NAME [not run] WHY', 'NAME 2s ... 3s', 'NAME [failed, ...', 'NAME - output mismatch ...'."""
+    found = []
+    failed = {name for line in text.splitlines() if line.startswith("Failures: ") for name in line.split()[1:]}
+    for line in text.splitlines():
+        match = _XFS_NAME.match(line)
+        if not match:
+            continue
+        name, rest = match[1], match[2].strip()
+        if "[not run]" in rest:
+            found.append(Outcome(name, "notrun", rest.split("[not run]", 1)[1].strip()))
+        elif "[expunged]" in rest:
+            found.append(Outcome(name, "notrun", "expunged"))
+        elif re.search(r"(^|\s)\d+s$", rest) and name not in failed:
+            found.append(Outcome(name, "pass"))
+        else:
+            found.append(Outcome(name, "fail", re.sub(r"^\d+s \.\.\.\s*", "", rest) or "no result"))
+    return found
+
+
+def read_blktests(text: str) -> list[Outcome]:
+    """'NAME (WHAT) [passed]', with reasons of '[not run]' on the lines below."""
+    found: list[Outcome] = []
+    for line in text.splitlines():
+        match = _BLK_NAME.match(line)
+        if match:
+            where = re.search(r"\(((?:tr|bd)=[^)]*)\)", match[2])
+            name = match[1] + (f" {where[1]}" if where else "")
+            found.append(Outcome(name, _WORDS[match[3]]))
+        elif found and found[-1].status != "pass" and not found[-1].reason and line.startswith("    "):
+            if not re.match(r"\s+runtime\b", line):
+                found[-1].reason = line.strip()
+    return found
+
+
+# ---- tables
+
+
+def summary(found: list[Outcome]) -> str:
+    """How many of each."""
+    count = {status: sum(one.status == status for one in found) for status in ("pass", "fail", "notrun")}
+    return f"{count['pass']} passed, {count['fail']} failed, {count['notrun']} not run"
+
+
+def table(results: dict[str, list[Outcome]]) -> str:
+    """By name, one column a drive."""
+    names = list(dict.fromkeys(one.name for found in results.values() for one in found))
+    lines = [f"| test | {' | '.join(results)} | why |", "|---" * (len(results) + 2) + "|"]
+    for name in names:
+        row, why = [], ""
+        for found in results.values():
+            one = next((one for one in found if one.name == name), None)
+            row.append(one.status if one else "-")
+            why = why or (one.reason if one else "")
+        lines.append(f"| {name} | {' | '.join(row)} | {why.replace('|', '/')} |")
+    return "\n".join(lines) + "\n"
+
+
+# ---- the command line
+
+
+def parse() -> argparse.Namespace:
+    """The options; DIR by position."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dir", metavar="DIR", help="a built checkout of blktests or xfstests")
+    parser.add_argument("--tests", help="the words for ./check (default: 'block nvme', '-g generic/quick')")
+    parser.add_argument("--fs", default="ext4", choices=FILE_SYSTEMS, help="of xfstests (default ext4)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--raw", action="store_true", help="on a raw file behind QEMU's nvme instead of the drive")
+    where.add_argument("--beside-raw", action="store_true", help="on the drive, then on a raw file")
+    parser.add_argument("--profile", default="default", help="the drive (default: default)")
+    parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="override the profile")
+    parser.add_argument("--raw-size", default="4G", help="of the raw file (default 4G)")
+    parser.add_argument("--realtime", action="store_true", help="the host's clock instead of virtual time")
+    parser.add_argument("--cpu-rate", default="1", help="instructions a ns of virtual time (default 1)")
+    parser.add_argument("--smp", type=int, default=2, help="processors (default 2)")
+    parser.add_argument("--mem", default="2G", help="memory (default 2G)")
+    parser.add_argument("--test-seconds", type=int, default=10, help="blktests' TIMEOUT (default 10)")
+    parser.add_argument("--timeout", type=int, default=1800, help="seconds of silence that end a run (default 1800)")
+    parser.add_argument("--limit", type=int, help="end a run after so many seconds, whatever is left to do")
+    parser.add_argument("--out", type=Path, help="where results go; it must not be there (default out/suites-NNN)")
+    return parser.parse_args()
+
+
+def folder_for(args: argparse.Namespace) -> Path:
+    """A new folder."""
+    if args.out:
+        if args.out.exists():
+            raise Refused(f"--out {args.out}: is there already; name a new folder")
+        return args.out.resolve()
+    number = 1
+    while (ROOT / "out" / f"suites-{number:03}").exists():
+        number += 1
+    return ROOT / "out" / f"suites-{number:03}"
+
+
+def main() -> int:
+    """All of it."""
+    args = parse()
+    args.cut_short = False
+    try:
+        suite = recognise(args.dir)
+        if not re.fullmatch(r"[1-9]\d*[MG]", args.raw_size):
+            raise Refused(f"--raw-size {args.raw_size}: give a number and M or G, such as 4G")
+        check_image()
+        args.out = folder_for(args)
+        serials = ["raw"] if args.raw else ["slate", "raw"] if args.beside_raw else ["slate"]
+        results = {serial: run(suite, serial, args) for serial in serials}
+    except Refused as refused:
+        print(f"suites: {refused}", file=sys.stderr)
+        return 2
+    (args.out / "results.json").write_text(
+        json.dumps({serial: [asdict(one) for one in found] for serial, found in results.items()}, indent=1) + "\n",
+        encoding="utf-8",
+    )
+    (args.out / "table.md").write_text(table(results), encoding="utf-8")
+    print(table(results), end="")
+    for serial, found in results.items():
+        print(f"{serial}: {summary(found)}")
+    print(f"results: {args.out}")
+    if args.cut_short:
+        return 3
+    return int(any(one.status == "fail" for one in results.get("slate", [])))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
