@@ -4,28 +4,32 @@
 # rotation.sh [PART...|all|--list|--only=PART] - tests that are too long for each run: TAP on stdout.
 #
 # Without a word it runs the part whose turn it is: number (commits up to HEAD) modulo (turns). So a
-# commit always runs the same part, and a branch runs each in as many commits. Without git, and in a
-# shallow clone, where the commits cannot be counted, the first part has the turn. The parts of QEMU
-# have no turn: QEMU is built under a sanitizer for them first, for longer than a run may take. "all" has them.
+# commit always runs the same part, and a branch runs each in as many commits. In a shallow clone,
+# where the commits cannot be counted, the number is HEAD's hash. Without git the first part has the turn.
+# The parts of QEMU have no turn: QEMU is built under a sanitizer for them first, for longer than a
+# run may take. "all" has them, and so has "make asan tsan-qemu fuzz-qemu".
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
-turns=(analyse replay-asan)
-parts=("${turns[@]}" qemu-asan qemu-tsan)
+turns=(analyse replay-asan valgrind)
+parts=("${turns[@]}" qemu-asan qemu-tsan qemu-fuzz)
 declare -A what=(
 	[analyse]="tests/analyse.sh|gcc -fanalyzer, clang --analyze and cppcheck over the C code"
 	[replay-asan]="tests/asan.sh replay|tests/replay under ASan and UBSan"
+	[valgrind]="tests/valgrind.sh test_loop test_merges test_ctl_options|some of tests/replay under Valgrind"
 	[qemu-asan]="tests/asan.sh qemu|tests/qemu under ASan and UBSan"
 	[qemu-tsan]="qemu-patches/tsan.sh|QEMU's tools and the drive's thread under TSan"
+	[qemu-fuzz]="qemu-patches/fuzz.sh 80|an NVMe controller on a nand-ssd in QEMU's harness of libFuzzer"
 )
 
 turn() {
-	local commits=0
-	if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ]; then
-		commits=$(git rev-list --count HEAD)
-	fi
-	chosen=("${turns[commits % ${#turns[@]}]}")
-	echo "# note: at $commits commits ${chosen[0]} has its turn, of ${turns[*]}; every part: tests/rotation.sh all"
+	local number=0 at="without commits"
+	case $(git rev-parse --is-shallow-repository 2>/dev/null) in
+	false) number=$(git rev-list --count HEAD) at="at $number commits" ;;
+	true) number=$((16#$(git rev-parse HEAD | cut -c1-7))) at="at a commit of a shallow clone" ;;
+	esac
+	chosen=("${turns[number % ${#turns[@]}]}")
+	echo "# note: $at ${chosen[0]} has its turn, of ${turns[*]}; every part: tests/rotation.sh all"
 }
 
 chosen=("$@")

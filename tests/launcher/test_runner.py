@@ -91,8 +91,10 @@ class Rotation(unittest.TestCase):
     PARTS = {
         "analyse": "tests/analyse.sh",
         "replay-asan": "tests/asan.sh",
+        "valgrind": "tests/valgrind.sh",
         "qemu-asan": "tests/asan.sh",
         "qemu-tsan": "qemu-patches/tsan.sh",
+        "qemu-fuzz": "qemu-patches/fuzz.sh",
     }
 
     def setUp(self):
@@ -131,10 +133,26 @@ class Rotation(unittest.TestCase):
         for _ in range(5):
             self.git("commit", "-q", "--allow-empty", "-m", "x")
             found += self.names()
-        turns = ["replay-asan", "analyse", "replay-asan", "analyse", "replay-asan"]
+        turns = ["replay-asan", "valgrind", "analyse", "replay-asan", "valgrind"]
         self.assertEqual(found, [(name, True) for name in turns])
-        note = "# note: at 5 commits replay-asan has its turn, of analyse replay-asan; every part: tests/rotation.sh all\n"
+        note = "# note: at 5 commits valgrind has its turn, of analyse replay-asan valgrind; every part: tests/rotation.sh all\n"
         self.assertIn(note, self.rotate().stdout)
+
+    def test_a_shallow_clone_has_turns(self):
+        self.git("init", "-q")
+        self.git("add", ".")
+        whole = self.root
+        for number in range(6):
+            self.root = whole
+            self.git("commit", "-q", "--allow-empty", "-m", str(number))
+            name = f"clone-{number}"
+            self.git("clone", "-q", "--depth=1", f"file://{whole}", name)
+            self.root = whole / name
+            head = subprocess.run(
+                ["git", "rev-parse", "HEAD"], cwd=self.root, capture_output=True, text=True, check=True, timeout=60
+            ).stdout
+            turn = ["analyse", "replay-asan", "valgrind"][int(head[:7], 16) % 3]
+            self.assertEqual(self.names(), [(turn, True)])
 
     def test_without_git_the_first(self):
         self.assertEqual(self.names(), [("analyse", True)])
@@ -152,7 +170,7 @@ class Rotation(unittest.TestCase):
     def test_no_such_part(self):
         done = self.rotate("qemu", code=2)
         self.assertEqual(
-            done.stderr, "rotation.sh: no part named qemu; there are analyse replay-asan qemu-asan qemu-tsan\n"
+            done.stderr, "rotation.sh: no part named qemu; there are analyse replay-asan valgrind qemu-asan qemu-tsan qemu-fuzz\n"
         )
 
 
