@@ -37,14 +37,17 @@ instrument_core() { # NAME CC FLAGS [TARGET...]
 	export PKG_CONFIG_PATH=$core/pc
 }
 
+# Does nothing if the folder was configured with the same flags.
 instrument_configure() { # NAME CC CONFIGURE-FLAG...
-	local obj=$build/qemu-$1 cc="${cache[*]} $2"
+	local obj=$build/qemu-$1 cc="${cache[*]} $2" flags
 	shift 2
-	[ ! -f "$obj/build.ninja" ] || return 0
+	flags=(--python="$build/venv-qemu/bin/python3" --cc="${cc# }" --without-default-features
+		--enable-slate --disable-user --disable-docs --enable-trace-backends=log --disable-download --disable-werror
+		--disable-install-blobs --firmwarepath=/usr/share/seabios:/usr/share/qemu "$@")
+	[ ! -f "$obj/build.ninja" ] || [ "$(cat "$obj/configure.flags" 2>/dev/null)" != "${flags[*]}" ] || return 0
 	mkdir -p "$obj"
-	(cd "$obj" && "$src/configure" --python="$build/venv-qemu/bin/python3" --cc="${cc# }" --without-default-features \
-		--enable-slate --disable-user --disable-docs --enable-trace-backends=log --disable-download --disable-werror \
-		--disable-install-blobs --firmwarepath=/usr/share/seabios:/usr/share/qemu "$@" >configure.log) || { tail -n 20 "$obj/configure.log" >&2; exit 1; }
+	(cd "$obj" && "$src/configure" "${flags[@]}" >configure.log) || { tail -n 20 "$obj/configure.log" >&2; exit 1; }
+	echo "${flags[*]}" >"$obj/configure.flags"
 }
 
 # The board and the devices of the emulator that users have.

@@ -103,7 +103,8 @@ def seeds() -> dict[str, bytes]:
         found[f"control-{command}-{first:x}-{second}"] = case.submit(1, 0, {}, steps=4)
     for opcode in IO_OPCODES:
         ranges = struct.pack("<IIQIIQ", 0, 8, 8, 0, 16, 24)
-        case = Input().queues().write(0, 16).submit(1, opcode, {10: 0 if opcode == 9 else 8, 11: 4, 12: 7}, ranges, 4)
+        words = {10: 0, 11: 4} if opcode == 9 else {10: 8, 12: 7}  # deallocate; blocks 8 to 15
+        case = Input().queues().write(0, 16).submit(1, opcode, words, ranges, 4)
         found[f"io-{opcode:02x}"] = case.submit(1, 0, {}, steps=4)
     case = Input().queues()
     for lba in (0, 64, 128, 8, 0, 64, 8, 3, 0):
@@ -154,10 +155,12 @@ def fuzz(program: Path, work: Path, name: str, seconds: int) -> bool:
         ).returncode
     text = log.read_text(errors="replace")
     runs = re.findall(r"number_of_executed_units: (\d+)", text) or re.findall(r"^#(\d+)", text, re.M) or ["0"]
+    rate = re.findall(r"average_exec_per_sec: +(\d+)", text) or ["?"]
     covered = re.findall(r"^#\d+.*? cov: (\d+).*? corp: (\d+)", text, re.M) or [("0", "0")]
     total = re.findall(r"inline 8-bit counters\): (\d+)|Loaded \d+ PC tables \((\d+) PCs", text)
     edges = next((first or second for first, second in total if first or second), "?")
-    print(f"{name}: {runs[-1]} inputs, {covered[-1][0]} edges of {edges}, {covered[-1][1]} inputs kept", flush=True)
+    said = f"{runs[-1]} inputs, {rate[-1]} a second, {covered[-1][0]} edges of {edges}, {covered[-1][1]} kept"
+    print(f"{name}: {said}", flush=True)
     if not status:
         return True
     for written in re.findall(r"Test unit written to (\S+)", text):
@@ -170,22 +173,24 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     names = [f"{drive}:{clock}" for drive in DRIVES for clock in CLOCKS]
-    parser.add_argument("seconds", nargs="?", type=int, default=600)
-    parser.add_argument("names", nargs="*", metavar="DRIVE:CLOCK", help=", ".join(names))
+    parser.add_argument("words", nargs="*", metavar="SECONDS|DRIVE:CLOCK", help=", ".join(names))
     parser.add_argument("--program", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--input", type=Path)
     args = parser.parse_args()
-    unknown = [name for name in args.names if name not in names]
+    seconds = int(args.words.pop(0)) if args.words and args.words[0].isdigit() else 600
+    unknown = [name for name in args.words if name not in names]
     if unknown:
         parser.error(f"no such drive and clock: {', '.join(unknown)}; there are {', '.join(names)}")
-    chosen = args.names or names
+    chosen = args.words or names
+    if args.input and not args.input.is_file():
+        parser.error(f"no such file: {args.input}")
     if args.input:
         return subprocess.run(
             [args.program, "--fuzz-target=nand-ssd", args.input], env=environment(chosen[0]), check=False
         ).returncode
     began = time.monotonic()
-    good = [fuzz(args.program, args.work, name, max(1, args.seconds // len(chosen))) for name in chosen]
+    good = [fuzz(args.program, args.work, name, max(1, seconds // len(chosen))) for name in chosen]
     print(f"{len(chosen)} drives and clocks, {good.count(False)} with findings, {time.monotonic() - began:.0f} s")
     return 0 if all(good) else 1
 
