@@ -51,7 +51,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -91,6 +91,9 @@ reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise
 
 reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
 	@host-tools/reproduce/reproduce.py dac $(REPRODUCE_ARGS)
+
+reproduce-baseline: core ## the page FTL's write amplification beside mathematics, five minutes; OUT=DIR JOBS=N
+	@host-tools/reproduce/baseline.py $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)

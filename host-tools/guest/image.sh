@@ -73,7 +73,7 @@ after_configure() # ROOT
 		terminal_output serial
 		set timeout=0
 		menuentry Debian {
-			linux /vmlinuz root=LABEL=root ro quiet console=ttyS0 fsck.mode=skip
+			linux /vmlinuz root=LABEL=root ro quiet console=ttyS0 fsck.mode=skip no_timer_check
 			initrd /initrd.img
 		}
 	EOF

@@ -17,6 +17,7 @@ from .drives import Drive
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
+Asked = Callable[..., "str | None"]  # an option's value: the command line's, the job file's, a default
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 SMP_MAX = 16
@@ -91,6 +92,16 @@ class RunOptions(Drive):
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate run'."""
+    _add_work(parser)
+    _add_drive(parser)
+    powercut.add_arguments(parser)
+    _add_guest(parser)
+    ownguest.add_arguments(parser)
+    _add_manner(parser)
+
+
+def _add_work(parser: argparse.ArgumentParser) -> None:
+    """What runs in the guest."""
     what = parser.add_argument_group("what to run")
     what.add_argument(
         "--profile",
@@ -155,6 +166,10 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "('make guest-apps' builds it)",
     )
     what.add_argument("--out", metavar="DIR", help="where results go (default: out/JOB-PROFILE-NNN)")
+
+
+def _add_drive(parser: argparse.ArgumentParser) -> None:
+    """What the drive is, and what is on it."""
     drive = parser.add_argument_group("the drive")
     drive.add_argument(
         "--drive",
@@ -201,7 +216,10 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     drive.add_argument(
         "--frontend", choices=("nvme", "virtio-blk"), help="how the guest sees it (default nvme)"
     )
-    powercut.add_arguments(parser)
+
+
+def _add_guest(parser: argparse.ArgumentParser) -> None:
+    """The guest and its processors."""
     guest = parser.add_argument_group("the guest")
     guest.add_argument(
         "--kernel",
@@ -247,7 +265,10 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="one more argument for QEMU, as --qemu-arg=-X; repeatable",
     )
-    ownguest.add_arguments(parser)
+
+
+def _add_manner(parser: argparse.ArgumentParser) -> None:
+    """How the launcher runs it."""
     how = parser.add_argument_group("how")
     how.add_argument(
         "--timeout",
@@ -336,14 +357,33 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     drives.prepare(args)
     load.prepare(args)
     content.prepare(args)
-    what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
-    if len(what) > 1:
-        raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
     own = ownguest.from_arguments(args)
     check_settings([drives.without_address(line) for line in args.set])
     options = RunOptions(**vars(drives.first(args)))
     options.more = drives.others(args)
     options.own, options.shell = own, args.shell or own is not None
+    _work(options, args)
+    hints = options.job.hints if options.job else {}
+
+    def asked(name: str, default: str | None = None) -> str | None:
+        given = getattr(args, name)
+        return given if given is not None else hints.get(name, default)
+
+    options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
+    _contents(options, args, asked)
+    _guest(options, args, asked)
+    _records(options, args)
+    options.cuts = powercut.from_arguments(args, options.seed, len(options.drives))
+    options.out = Path(args.out) if args.out else None
+    options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
+    return options
+
+
+def _work(options: RunOptions, args: argparse.Namespace) -> None:
+    """What runs in the guest."""
+    what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
+    if len(what) > 1:
+        raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
     options.apps = args.apps
     options.content = args.content
     options.load, options.load_args = args.load, args.load_arg
@@ -356,12 +396,11 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
         options.job = jobfile.load(names.find(args.job or str(paths.DEFAULT_JOB), names.JOB), options.environment)
     options.script_args = args.cmd_arg
     _check_script_args(options)
-    hints = options.job.hints if options.job else {}
 
-    def asked(name: str, default: str | None = None) -> str | None:
-        given = getattr(args, name)
-        return given if given is not None else hints.get(name, default)
 
+def _guest(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
+    """The guest, its processors and its clock."""
+    own = options.own
     options.kernel = "debian" if own else _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
     options.mem = _memory(asked("mem", "1G"))
     if options.apps and options.mem < APPS_MEM_MIN:
@@ -369,22 +408,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
             f"--mem {options.mem >> 20}M: applications need {APPS_MEM_MIN >> 20}M, their image is in memory",
             "use --mem 1G",
         )
-    options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
     options.timeout = number("timeout", asked("timeout", "600"), 1, 1e7, float)
-    precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
-    if precondition == "device" and not options.job:
-        raise SlateError(
-            "--precondition device works with fio jobs only",
-            "use --precondition instant, or write to the drive in the script",
-        )
-    options.frontend = _choice("frontend", asked("frontend", "nvme"), ("nvme", "virtio-blk"))
-    if own and own.from_ssd and not options.drive_kept:
-        ownguest.check_no_preconditioning(args)
-    for drive in options.drives:
-        drive.seed, drive.precondition = options.seed, precondition
-        if not drive.drive_kept:
-            _fill_and_age(drive, asked, bool(own and own.from_ssd))
-    drives.check_run(options)
     options.accel = args.accel or "tcg"
     options.realtime = args.realtime or options.accel == "kvm"
     if args.spin_ns is not None:
@@ -400,17 +424,31 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     if own:
         ownguest.set_network(own, args, options.realtime)
         ownguest.check_drive(own, options)
-    _records(options, args)
     options.qmp = _socket(args.qmp)
-    options.cuts = powercut.from_arguments(args, options.seed, len(options.drives))
     options.qemu_args = args.qemu_arg
     options.kernel_args = _kernel_args(args.kernel_arg)
-    options.out = Path(args.out) if args.out else None
-    options.keep, options.verbose, options.dry_run = args.keep, args.verbose, args.dry_run
-    return options
 
 
-def _fill_and_age(drive: Drive, asked: Callable[..., str | None], empty: bool) -> None:
+def _contents(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
+    """How the guest sees the drives, and what is on them."""
+    precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
+    if precondition == "device" and not options.job:
+        raise SlateError(
+            "--precondition device works with fio jobs only",
+            "use --precondition instant, or write to the drive in the script",
+        )
+    options.frontend = _choice("frontend", asked("frontend", "nvme"), ("nvme", "virtio-blk"))
+    empty = bool(options.own and options.own.from_ssd)
+    if empty and not options.drive_kept:
+        ownguest.check_no_preconditioning(args)
+    for drive in options.drives:
+        drive.seed, drive.precondition = options.seed, precondition
+        if not drive.drive_kept:
+            _fill_and_age(drive, asked, empty)
+    drives.check_run(options)
+
+
+def _fill_and_age(drive: Drive, asked: Asked, empty: bool) -> None:
     """What is on a new drive: as the command line, the job file or its profile says. empty: nothing."""
     assert drive.profile
     if empty:

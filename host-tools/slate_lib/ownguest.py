@@ -176,7 +176,7 @@ def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
         raise SlateError("--precondition device: works in Slate's own guest only", "use --precondition instant")
     if args.image:
         own.image = _readable("image", args.image)
-        own.image_format, own.image_bytes = examine(own.image, bootable=own.kernel is None)
+        own.image_format, own.image_bytes = examine(own.image, bootable=own.kernel is None, writes=not own.from_ssd)
     if own.from_ssd and not own.image and not (args.drive and Path(args.drive).exists()):
         raise SlateError(
             "--boot-from-ssd: the drive holds no system",
@@ -268,8 +268,11 @@ def _readable(option: str, name: str) -> Path:
         ) from None
 
 
-def examine(image: Path, bootable: bool) -> tuple[str, int]:
-    """The image's format and size. qemu-img finds the format and missing backing files."""
+def examine(image: Path, bootable: bool, writes: bool = True) -> tuple[str, int]:
+    """The image's format and size. qemu-img finds the format and missing backing files.
+
+    writes: the guest writes to it. Otherwise it is only read, which goes with overlays on it.
+    """
     with open(image, "rb") as file:
         head = file.read(SECTOR)
     for magic, name in FOREIGN.items():
@@ -278,7 +281,7 @@ def examine(image: Path, bootable: bool) -> tuple[str, int]:
                 f"--image {image}: is in the format {name}, which Slate's QEMU does not open",
                 f"unpack it, or convert it to qcow2 (Debian's qemu-utils): qemu-img convert -O qcow2 {image} NEW.qcow2",
             )
-    if _is_locked(image):
+    if _is_locked(image, writes):
         raise SlateError(
             f"--image {image}: another program has it open, such as another guest",
             "end it, or give each guest a file of its own: qemu-img create -f qcow2 -F FORMAT -b IMAGE NEW.qcow2",
@@ -295,14 +298,14 @@ def examine(image: Path, bootable: bool) -> tuple[str, int]:
     return found, size
 
 
-def _is_locked(image: Path) -> bool:
-    """Has a QEMU the image open to write, or does it forbid others to? QEMU locks again when it boots.
+def _is_locked(image: Path, writes: bool) -> bool:
+    """Has a QEMU the image open to write, or does it forbid others to write? QEMU locks again when it boots.
 
     QEMU locks the byte 100 + N of a file for the permission N that it takes, and 200 + N for one
     that it does not share; 1 is writing.
     """
     with open(image, "rb") as file:
-        for byte in (101, 201):
+        for byte in (101, 201) if writes else (101,):
             asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
             try:
                 told = fcntl.fcntl(file, F_OFD_GETLK, asked)

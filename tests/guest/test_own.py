@@ -100,7 +100,7 @@ class OwnGuest(GuestTest):
         command, out = self.own("--realtime", "--smp", "2", "--ssh-key", f"{self.key}.pub", *args, profile=profile)
         running = Running(command, self.folder)
         self.addCleanup(running.end)
-        self.assertTrue(running.ready.wait(300), running.text)
+        self.assertTrue(running.ready.wait(900), running.text)
         self.assertTrue(running.ssh_words, running.text)
         return running, out
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest of the user's own: what is refused, QEMU's command line, the seed, libvirt's domain."""
 
+import contextlib
 import json
 import socket
 import subprocess
@@ -75,19 +76,35 @@ class Images(OwnCase):
         self.image.write_bytes(bytes(MIB))
         self.assertEqual(self.own("--image", self.image, "--kernel", kernel).own.image_format, "raw")
 
-    def test_in_use(self):
+    @contextlib.contextmanager
+    def in_a_guest(self, image):
+        """A QEMU has it."""
         guest = [str(paths.QEMU), "-M", "q35", "-S", "-nodefaults", "-display", "none", "-monitor", "stdio"]
-        guest += ["-drive", f"if=none,id=a,format=raw,file={self.image}", "-device", "virtio-blk-pci,drive=a"]
-        with subprocess.Popen(guest, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        guest += ["-drive", f"if=none,id=a,file={image}", "-device", "virtio-blk-pci,drive=a"]
+        with subprocess.Popen(guest, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as other:
             try:
                 other.stdin.write(b"info status\n")
                 other.stdin.flush()
                 while b"VM status" not in other.stdout.readline():  # it answers when the devices are there
                     pass
-                self.refuse("--image", self.image, words=("another program has it open", "qemu-img create"))
+                yield
             finally:
                 other.kill()
+
+    def test_in_use(self):
+        said = ("another program has it open", "qemu-img create")
+        with self.in_a_guest(self.image):
+            self.refuse("--image", self.image, words=said)
+            self.refuse("--image", self.image, "--boot-from-ssd", words=said)
         self.own("--image", self.image)
+
+    def test_in_use_below_an_overlay(self):
+        """Its guest reads the image and forbids others to write."""
+        top = self.folder / "top.qcow2"
+        tool("create", "-f", "qcow2", "-F", "raw", "-b", self.image, top)
+        with self.in_a_guest(top):
+            self.refuse("--image", self.image, words=("another program has it open",))
+            self.assertEqual(self.own("--image", self.image, "--boot-from-ssd").own.image_format, "raw")
 
     def test_backing_file_is_gone(self):
         top = self.folder / "top.qcow2"

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""baseline.py - the page FTL's write amplification beside what mathematics says: 'make reproduce-baseline'.
+
+    baseline.py [--out DIR] [--jobs N]
+
+Replays random writes of one page, uniform or hot and cold, on baseline.ini, and computes the same by
+wamodel.py. Writes baseline.csv and README.md to DIR (default: docs/results/baseline).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import wamodel  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+REPLAY = ROOT / "build/core/slate-replay"
+PROFILE = Path(__file__).parent / "baseline.ini"
+PAGE = 4096
+MIB = 1 << 20
+# When a victim is chosen, two blocks are free (GC starts when fewer than gc_start_blocks = 3 are) and one is open.
+NOT_CLOSED = 3
+# In times the capacity; before hot and cold writes are counted, cold pages are written this often on average.
+WARM_UP, COUNTED, COLD_WRITES = 10, 5, 5
+BLOCK_PAGES = (64, 128, 256, 512, 1024)
+OVER_PROVISIONING = (7, 14, 20, 28)  # percent of the capacity
+MIXES = (wamodel.Mix(0.3, 0.7), wamodel.Mix(0.2, 0.8), wamodel.Mix(0.1, 0.9))
+MIX_BLOCK_PAGES = (64, 256)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A drive, and what is written to it."""
+
+    blocks: int
+    block_pages: int
+    op_percent: int
+    hot: wamodel.Mix | None = None
+    seed: int = 1
+
+    @property
+    def capacity_mib(self) -> int:
+        """Exported, to the next MiB."""
+        return round(self.blocks * self.block_pages * PAGE / (1 + self.op_percent / 100) / MIB)
+
+    @property
+    def pages(self) -> int:
+        """Exported."""
+        return self.capacity_mib * MIB // PAGE
+
+    def computed(self) -> float:
+        """By the model, over the blocks among which victims are chosen."""
+        rho = self.pages / ((self.blocks - NOT_CLOSED) * self.block_pages)
+        return wamodel.hot_cold(rho, self.block_pages, self.hot) if self.hot else wamodel.greedy(rho, self.block_pages)
+
+    def measured(self) -> float:
+        """By slate-replay."""
+        warm_up = self._warm_up()
+        count = warm_up + COUNTED * self.pages
+        source = "-" if self.hot else f"gen:rand4k,foot={self.capacity_mib}MiB,n={count},seed={self.seed}"
+        line = [
+            str(REPLAY), "--profile", str(PROFILE), "--set", f"geometry.blocks_per_plane={self.blocks}",
+            "--set", f"geometry.pages_per_block={self.block_pages}", "--set", f"ftl.capacity_mib={self.capacity_mib}",
+            "--fill", "100", "--closed", "1", "--warmup", str(warm_up), "--json", "-", source,
+        ]  # fmt: skip
+        with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as replay:
+            assert replay.stdin and replay.stdout and replay.stderr
+            if self.hot:
+                replay.stdin.writelines(self._trace(self.hot, count))
+            replay.stdin.close()
+            said, why = replay.stdout.read(), replay.stderr.read()
+        if replay.returncode:
+            raise SystemExit(f"baseline.py: {' '.join(line)}: exit status {replay.returncode}\n{why}")
+        return json.loads(said)["waf"]
+
+    def _warm_up(self) -> int:
+        if not self.hot:
+            return WARM_UP * self.pages
+        return round(COLD_WRITES * (1 - self.hot.pages) / (1 - self.hot.writes) * self.pages)
+
+    def _trace(self, hot: wamodel.Mix, count: int) -> Iterator[str]:
+        draw, border = random.Random(self.seed).random, int(self.pages * hot.pages)
+        yield "# slate-trace 1\n"
+        for _ in range(count):
+            if draw() < hot.writes:
+                page = int(draw() * border)
+            else:
+                page = border + int(draw() * (self.pages - border))
+            yield f"0 0 write {page * PAGE} {PAGE}\n"
+
+
+def points() -> list[Point]:
+    """All of the study."""
+    found = [Point(2048 if b < 512 else 1024, b, op) for b in BLOCK_PAGES for op in OVER_PROVISIONING]
+    return found + [
+        Point(2048 if b < 256 else 1024, b, op, mix) for b in MIX_BLOCK_PAGES for mix in MIXES for op in OVER_PROVISIONING
+    ]
+
+
+def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
+    """Each point's row, in their order."""
+    with ThreadPoolExecutor(jobs) as pool:
+        for point, measured in zip(wanted, pool.map(Point.measured, wanted)):
+            computed = point.computed()
+            hot = f"{point.hot.writes:.0%} to {point.hot.pages:.0%}" if point.hot else "uniform"
+            row = {
+                "writes": hot, "pages_per_block": str(point.block_pages), "blocks": str(point.blocks),
+                "op_percent": str(point.op_percent), "computed": f"{computed:.4f}", "measured": f"{measured:.4f}",
+                "off_percent": f"{100 * (measured / computed - 1):+.2f}",
+            }  # fmt: skip
+            print(" ".join(row.values()), flush=True)
+            yield row
+
+
+def as_markdown(found: list[dict[str, str]]) -> str:
+    """A table of the rows."""
+    heads = ("writes", "pages a block", "blocks", "OP, %", "computed", "measured", "off, %")
+    lines = [heads, ("---",) * len(heads), *(tuple(row.values()) for row in found)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="The page FTL's write amplification beside what mathematics says.")
+    parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "docs/results/baseline")
+    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="replays at once")
+    args = parser.parse_args()
+    if not REPLAY.exists():
+        print("baseline.py: slate-replay is not built: run 'make core'", file=sys.stderr)
+        return 1
+    found = list(rows(points(), args.jobs))
+    args.out.mkdir(parents=True, exist_ok=True)
+    with (args.out / "baseline.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, found[0])
+        table.writeheader()
+        table.writerows(found)
+    notes = PROFILE.with_name("baseline-notes.md").read_text(encoding="utf-8")
+    (args.out / "README.md").write_text(notes + as_markdown(found), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""wamodel.py - write amplification of a page-mapping FTL, computed: no drive is simulated.
+
+Random single-page writes on a drive of infinitely many blocks, of which the host's pages fill the
+share RHO (0 to 1); B pages a block; every page that GC moves and every page of the host goes to
+the end of an open block.
+
+greedy() and hot_cold() are the mean field of "fewest valid pages first" (B. Van Houdt, "A mean
+field model for a class of garbage collection algorithms in flash-based solid state drives",
+SIGMETRICS 2013, with the number of choices d going to infinity; the same limit as in W. Bux and
+I. Iliadis, "Performance of greedy garbage collection in flash-based solid-state drives",
+Performance Evaluation 67, 2010, and P. Desnoyers, "Analytic modeling of SSD write performance",
+SYSTOR 2012). lru() is the oldest block first, by Lambert's W function (Desnoyers), which greedy()
+approaches with B.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+def lru(rho: float) -> float:
+    """The oldest block first, B large: its share x of valid pages solves x = exp(-(1 - x) / rho)."""
+    low, high = 0.0, rho
+    for _ in range(200):
+        x = (low + high) / 2
+        low, high = (x, high) if x < math.exp(-(1 - x) / rho) else (low, x)
+    return 1 / (1 - low)
+
+
+def greedy(rho: float, b: int) -> float:
+    """The block with fewest valid pages first.
+
+    A block loses a valid page with probability j / (rho b) a write, if it has j of a b-th of all
+    blocks. As many blocks a write pass from j to j - 1 as are reclaimed, 1 / (b - v), v being the
+    mean of a victim's valid pages. So the share of blocks with j valid pages is rho b / (j (b - v)),
+    down to the level k at which victims are taken: a share p of them stays until it has k - 1.
+    """
+    return _greedy(rho, b)[0]
+
+
+def _greedy(rho: float, b: int) -> tuple[float, int, float]:
+    waiting = 0.0  # sum of rho b / j over the levels above k
+    for k in range(b - 1, 0, -1):
+        waiting += rho * b / (k + 1)
+        # All blocks are somewhere: waiting + p rho b / k = b - v, where v = k - p.
+        if waiting + rho * b / k >= b - k + 1:
+            p = (b - k - waiting) / (rho * b / k - 1)
+            return b / (b - k + p), k, p
+    return 1.0, 0, 0.0  # blocks without a valid page are left over
+
+
+@dataclass(frozen=True)
+class Mix:
+    """A share of the host's pages gets a share of its writes."""
+
+    pages: float
+    writes: float
+
+
+def hot_cold(rho: float, b: int, hot: Mix) -> float:
+    """Two kinds of pages, each written uniformly; the block with fewest valid pages first.
+
+    Pages of the host and of GC are mixed in the open block at random: its hot pages are binomial.
+    """
+    rates = hot.writes / (hot.pages * rho * b), (1 - hot.writes) / ((1 - hot.pages) * rho * b)
+    wa, moved_hot = _greedy(rho, b)[0], hot.pages
+    for _ in range(5000):
+        closed = _binomial(wa / b, (hot.writes + (wa - 1) * moved_hot) / wa, b)
+        new_wa, new_hot = _pass_through(closed, b, rates)
+        if abs(new_wa - wa) < 1e-9 and abs(new_hot - moved_hot) < 1e-9:
+            return new_wa
+        wa, moved_hot = new_wa, new_hot
+    raise ValueError(f"no fixed point for rho {rho}, {b} pages a block, {hot}")
+
+
+def _binomial(blocks: float, share: float, b: int) -> list[float]:
+    """BLOCKS a write that are closed, by their number of hot pages, each of which is hot with probability SHARE."""
+    logs = [math.lgamma(b + 1) - math.lgamma(h + 1) - math.lgamma(b - h + 1) for h in range(b + 1)]
+    return [
+        blocks * math.exp(log + h * math.log(share) + (b - h) * math.log1p(-share)) for h, log in enumerate(logs)
+    ]
+
+
+def _pass_through(flow: list[float], b: int, rates: tuple[float, float]) -> tuple[float, float]:
+    """Blocks that flow in, flow[h] with h hot pages, lose pages until they are victims.
+
+    Returns the write amplification and the share of hot pages among those that GC moves.
+    """
+    room, total = 1.0, sum(flow)  # the share of all blocks that is not yet placed
+    for level in range(b, 0, -1):
+        here = [blocks / (h * rates[0] + (level - h) * rates[1]) for h, blocks in enumerate(flow[: level + 1])]
+        after = [
+            (here[h + 1] * (h + 1) * rates[0] if h < level else 0.0) + here[h] * (level - h) * rates[1]
+            for h in range(level)
+        ]
+        if sum(here) >= room:
+            stay = room / sum(here)
+            valid = level - stay
+            hot = (1 - stay) * _mean(flow) + stay * _mean(after)
+            return b / (b - valid), hot / total / valid
+        room -= sum(here)
+        flow = after
+    raise ValueError("blocks empty before they are victims")
+
+
+def _mean(flow: list[float]) -> float:
+    return sum(h * blocks for h, blocks in enumerate(flow))
