@@ -12,7 +12,7 @@
 set -euo pipefail
 # shellcheck source=qemu-patches/instrument.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../qemu-patches/instrument.sh"
-suite=${1:-}
+suite=${1:-} together=1
 cc=${ASAN_CC:-gcc}
 core=$build/core-asan obj=$build/qemu-asan reports=$build/log/asan-$suite
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
@@ -22,7 +22,7 @@ flags=(--enable-tcg --enable-tools --enable-asan --enable-ubsan --enable-linux-a
 	--enable-vhost-user-blk-server)
 
 case $suite in
-replay) made=("${replay[@]}") ;;
+replay) made=("${replay[@]}") together=$jobs ;;
 qemu) made=(slate) && instrument_check ;;
 *) echo "usage: asan.sh replay|qemu [WORD]" >&2 && exit 2 ;;
 esac
@@ -42,7 +42,7 @@ export ASAN_OPTIONS="log_path=$reports/report:detect_stack_use_after_return=0:${
 export UBSAN_OPTIONS="print_stacktrace=1:log_path=$reports/report:${UBSAN_OPTIONS:-}"
 export REPLAY_BUILD=$core QEMU_BUILD=$obj/programs QEMU_PATIENCE=600
 status=0
-python3 "$root/tests/tap.py" "$root/tests/$suite" --only="${2:-}" || status=$?
+python3 "$root/tests/tap.py" "$root/tests/$suite" --jobs "$together" --only="${2:-}" || status=$?
 found=("$reports"/report.*)
 if [ -e "${found[0]}" ]; then
 	echo "not ok - sanitizers"
