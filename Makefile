@@ -25,6 +25,7 @@ JOBS    ?=
 COUNT   ?=
 TESTS   ?=
 HOURS   ?=
+MINUTES ?=
 SUITE   ?=
 DIR     ?=
 SUITES  ?=
@@ -50,7 +51,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -138,6 +139,16 @@ power-cuts: build guest-kernel ## COUNT power cuts under ext4 (100), at nanoseco
 
 soak: build guest-kernel ## HOURS (1) of random work, cuts, resets, bad blocks and wear on every FTL; SEED; goes on where it stopped
 	@python3 tests/soak/soak.py --hours $(or $(HOURS),1) $(if $(SEED),--seed '$(SEED)')
+
+fuzz-qemu: qemu ## MINUTES (10) of a guest's accesses to its controller, steered by coverage, in QEMU's own harness
+	@qemu-patches/fuzz.sh $$((60 * $(or $(MINUTES),10)))
+
+asan: qemu ## the suites of slate-replay and of QEMU under ASan, LSan and UBSan (long)
+	@tests/asan.sh replay
+	@tests/asan.sh qemu
+
+valgrind: core ## the suite of slate-replay, with slate-load and slatectl, under Valgrind (long); TESTS=word
+	@tests/valgrind.sh $(if $(TESTS),'$(TESTS)')
 
 suites: ## blktests or xfstests from your built checkout DIR, in the Debian guest; TESTS='words of ./check' PROFILE SET SUITES='--beside-raw ...'
 	@python3 tests/suites/suites.py '$(DIR)' $(if $(TESTS),--tests='$(TESTS)') $(if $(PROFILE),--profile '$(PROFILE)') \

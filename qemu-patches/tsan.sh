@@ -7,10 +7,9 @@
 #   qemu-patches/tsan.sh system     the whole emulator as well, and a guest's program
 #
 # Builds the core and QEMU once more, instrumented, from the sources that
-# build.sh has patched: build/core-tsan, build/qemu-tsan. By hand: it takes some
-# minutes (the whole emulator three times as many). Other knobs: SLATE_BUILD
-# (build), JOBS (all processors), TSAN_CC (clang, or gcc). Prints what the
-# sanitizer saw and fails if there was anything.
+# build.sh has patched: build/core-tsan, build/qemu-tsan (instrument.sh). It takes some
+# minutes (the whole emulator three times as many). TSAN_CC: clang, or gcc. Prints
+# what the sanitizer saw and fails if there was anything.
 #
 # Coroutines are fibers to the sanitizer (QEMU's --enable-tsan tells it). Left out
 # are what QEMU's own list, tests/tsan/suppressions.tsan, names, and a few things:
@@ -22,43 +21,25 @@
 # IOThread when it begins, and trace events switched on while others look at them.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(dirname "$here")
-build=${SLATE_BUILD:-$root/build}
-jobs=${JOBS:-$(nproc)}
+# shellcheck source=qemu-patches/instrument.sh
+. "$(dirname "${BASH_SOURCE[0]}")/instrument.sh"
 cc=${TSAN_CC:-$(command -v clang || command -v clang-14 || echo gcc)}
-src=$build/qemu-src core=$build/core-tsan obj=$build/qemu-tsan reports=$build/log/tsan
+obj=$build/qemu-tsan reports=$build/log/tsan
 programs=(qemu-io qemu-img qemu-nbd)
-flags=(--without-default-features --enable-tools --enable-slate --enable-tsan --disable-user --disable-docs
-	--enable-trace-backends=log --disable-download --disable-werror --disable-install-blobs
-	--firmwarepath=/usr/share/seabios:/usr/share/qemu)
+flags=(--enable-tools --enable-tsan)
 
 case ${1:-tools} in
 tools) flags+=(--disable-system) ;;
 system)
-	flags+=(--target-list=x86_64-softmmu --without-default-devices --with-devices-x86_64=slate
-		--enable-system --enable-tcg --enable-fdt=system)
+	flags+=("${system_flags[@]}" --enable-tcg)
 	obj+=-system
 	programs+=(qemu-system-x86_64)
 	;;
 *) echo "usage: tsan.sh [tools|system]" >&2 && exit 2 ;;
 esac
-[ -f "$src/block/nand-ssd-thread.c" ] || { echo "tsan.sh: $src is not there: run 'make qemu' first" >&2; exit 1; }
-
-sanitize='-fsanitize=thread -g'
-cmake -S "$root" -B "$core" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$sanitize" >/dev/null
-cmake --build "$core" -j "$jobs" --target slate
-# what 'cmake --install' would, without the programs that need no instrumented copy
-mkdir -p "$core/pc"
-sed "s|^Cflags:.*|Cflags: -I$build/core/install/include/slate|; s|-L[^ ]*|-L$core|" \
-	"$build/core/install/lib/pkgconfig/slate.pc" >"$core/pc/slate.pc"
-
-export PKG_CONFIG_PATH=$core/pc
-if [ ! -f "$obj/build.ninja" ]; then
-	mkdir -p "$obj"
-	(cd "$obj" && "$src/configure" --python="$build/venv-qemu/bin/python3" --cc="$cc" "${flags[@]}" >configure.log) ||
-		{ tail -n 20 "$obj/configure.log" >&2; exit 1; }
-fi
+instrument_check
+instrument_core tsan "$cc" '-fsanitize=thread -g'
+instrument_configure "${obj#"$build"/qemu-}" "$cc" "${flags[@]}"
 ninja -C "$obj" -j "$jobs" "${programs[@]}"
 
 # ---- work ----

@@ -53,6 +53,7 @@ class Suite:
     junit: Path | None = None
     limit_s: float = 1800
     tests: list[Test] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
 
@@ -150,6 +151,14 @@ def suites() -> list[Suite]:
             "--only={word}",
             limit_s=3600,
         ),
+        Suite(
+            "rotation",
+            "long checks, in turn by commit",
+            ["tests/rotation.sh"],
+            ROOT / "build/core/slate-replay",
+            "tests/rotation.sh {test}",
+            "--only={word}",
+        ),
     ]
 
 
@@ -195,6 +204,7 @@ def run(suite: Suite, word: str, screen: Screen) -> None:
         suite.tests = parse_junit(suite.junit)
     else:
         suite.tests = parse_tap(lines)
+    suite.notes = [line.removeprefix("# note: ") for line in lines if line.startswith("# note: ")]
     suite.seconds = time.monotonic() - began
     if (
         (status or not suite.tests)
@@ -307,6 +317,8 @@ def tell(suite: Suite, screen: Screen) -> None:
         + (f", {len(failed)} FAILED" if failed else "")
     )
     screen.line(f"{suite.name:<9} {suite.what:<44} {count:<28} {suite.seconds:7.1f} s")
+    for note in suite.notes:
+        print(f"  {note}")
     for test in skipped:
         print(f"  skipped {test.name}: {test.skipped}")
     for test in failed:
@@ -315,6 +327,15 @@ def tell(suite: Suite, screen: Screen) -> None:
             print(f"    {line}")
         print(f"  again: {suite.again.format(test=test.name.partition(':')[0])}\n")
     sys.stdout.flush()
+
+
+def times(chosen: list[Suite], since: float) -> list[str]:
+    """What took how long, the longest first: phases of the build that ended after a time, and suites."""
+    took = [(suite.seconds, f"suite {suite.name}") for suite in chosen]
+    for path in (ROOT / "build" / "log").glob("*.seconds"):
+        if path.stat().st_mtime >= since:
+            took.append((float(path.read_text(encoding="utf-8")), f"build {path.stem}"))
+    return [f"{seconds:8.1f} s  {what}" for seconds, what in sorted(took, reverse=True) if seconds >= 1]
 
 
 def main() -> int:
@@ -346,6 +367,8 @@ def main() -> int:
             for suite in chosen
         },
     }
+    if since := os.environ.get("SLATE_TIMES_SINCE"):
+        print("what took how long:", *times(chosen, float(since)), sep="\n")
     (RESULTS / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     print(f"{len(tests) - failed} passed, {failed} failed")
     return 1 if failed or not tests else 0

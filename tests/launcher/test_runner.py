@@ -2,6 +2,9 @@
 """The test runner counts what it should."""
 
 import importlib.util
+import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -60,6 +63,114 @@ class Tap(unittest.TestCase):
         self.assertEqual(
             self.junit('<testcase name="p" status="run"><system-out>fine\n</system-out></testcase>'),
             [("p", True)],
+        )
+
+
+class Times(unittest.TestCase):
+    """What took how long."""
+
+    def test_phases_of_this_run_and_suites_of_a_second(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "build" / "log"
+            log.mkdir(parents=True)
+            for name, seconds, at in (("old", "50.0", 999), ("qemu", "99.1", 1000), ("core", "0.9", 1001)):
+                path = log / f"{name}.seconds"
+                path.write_text(seconds + "\n", encoding="utf-8")
+                os.utime(path, (at, at))
+            suites = [runner.Suite(name, "", [], log, "", seconds=took) for name, took in (("a", 7.04), ("b", 1011))]
+            root, runner.ROOT = runner.ROOT, Path(folder)
+            self.addCleanup(setattr, runner, "ROOT", root)
+            self.assertEqual(
+                runner.times(suites, 1000), ["  1011.0 s  suite b", "    99.1 s  build qemu", "     7.0 s  suite a"]
+            )
+
+
+class Rotation(unittest.TestCase):
+    """tests/rotation.sh in a repository whose long checks are short."""
+
+    PARTS = {
+        "analyse": "tests/analyse.sh",
+        "replay-asan": "tests/asan.sh",
+        "valgrind": "tests/valgrind.sh",
+        "qemu-asan": "tests/asan.sh",
+        "qemu-tsan": "qemu-patches/tsan.sh",
+        "qemu-fuzz": "qemu-patches/fuzz.sh",
+    }
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        for name in ("tests", "qemu-patches"):
+            (self.root / name).mkdir()
+        shutil.copy(ROOT / "tests" / "rotation.sh", self.root / "tests")
+        for name in set(self.PARTS.values()):
+            self.assertTrue(os.access(ROOT / name, os.X_OK), name)
+            self.script(name, "exit 0")
+
+    def script(self, name, body):
+        path = self.root / name
+        path.write_text(f"#!/bin/sh\necho {name} $*\n{body}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def git(self, *words):
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", *who, *words], cwd=self.root, check=True, capture_output=True, timeout=60)
+
+    def rotate(self, *words, code=0):
+        done = subprocess.run(
+            [self.root / "tests" / "rotation.sh", *words], capture_output=True, text=True, check=False, timeout=60
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def names(self, *words, code=0):
+        return [(t.name.partition(":")[0], t.passed) for t in runner.parse_tap(self.rotate(*words, code=code).stdout.splitlines())]
+
+    def test_each_commit_has_its_part(self):
+        self.git("init", "-q")
+        found = []
+        for _ in range(5):
+            self.git("commit", "-q", "--allow-empty", "-m", "x")
+            found += self.names()
+        turns = ["replay-asan", "valgrind", "analyse", "replay-asan", "valgrind"]
+        self.assertEqual(found, [(name, True) for name in turns])
+        note = "# note: at 5 commits valgrind has its turn, of analyse replay-asan valgrind; every part: tests/rotation.sh all\n"
+        self.assertIn(note, self.rotate().stdout)
+
+    def test_a_shallow_clone_has_turns(self):
+        self.git("init", "-q")
+        self.git("add", ".")
+        whole = self.root
+        for number in range(6):
+            self.root = whole
+            self.git("commit", "-q", "--allow-empty", "-m", str(number))
+            name = f"clone-{number}"
+            self.git("clone", "-q", "--depth=1", f"file://{whole}", name)
+            self.root = whole / name
+            head = subprocess.run(
+                ["git", "rev-parse", "HEAD"], cwd=self.root, capture_output=True, text=True, check=True, timeout=60
+            ).stdout
+            turn = ["analyse", "replay-asan", "valgrind"][int(head[:7], 16) % 3]
+            self.assertEqual(self.names(), [(turn, True)])
+
+    def test_without_git_the_first(self):
+        self.assertEqual(self.names(), [("analyse", True)])
+
+    def test_all_go_on_behind_one_that_fails(self):
+        self.script("tests/asan.sh", "echo what is wrong; test $1 = qemu")
+        good = [(name, name != "replay-asan") for name in self.PARTS]
+        self.assertEqual(self.names("all", code=1), good)
+        self.assertIn("# what is wrong", self.rotate("replay-asan", code=1).stdout)
+
+    def test_a_word_of_another_suite_selects_nothing(self):
+        self.assertEqual(self.rotate("--only=thread").stdout, "")
+        self.assertEqual(self.names("--only=qemu-tsan"), [("qemu-tsan", True)])
+
+    def test_no_such_part(self):
+        done = self.rotate("qemu", code=2)
+        self.assertEqual(
+            done.stderr, "rotation.sh: no part named qemu; there are analyse replay-asan valgrind qemu-asan qemu-tsan qemu-fuzz\n"
         )
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = ROOT / "build" / "core"
+PLAIN = ROOT / "build" / "core"
+CORE = Path(os.environ.get("REPLAY_BUILD", PLAIN))  # tests/asan.sh has another
 REPLAY = CORE / "slate-replay"
 FAULTY = CORE / "tests" / "replay" / "slate-replay-faulty"
 TRACES = ROOT / "tests" / "traces"

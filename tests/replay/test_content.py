@@ -15,7 +15,7 @@ import unittest
 import zlib
 
 from content_trace import END, FLUSH, FUA, READ, TRIM, WRITE, Reader, Request, Writer, make, read, varint
-from support import CORE, FAULTY, REPLAY, ROOT, TINY, Case
+from support import CORE, FAULTY, PLAIN, REPLAY, ROOT, TINY, Case
 
 PROFILES = ROOT / "nand-emu" / "profiles"
 A, B = bytes(range(256)) * 16, b"b" * 4096
@@ -312,7 +312,7 @@ class Check(Case):
 
     def test_what_may_be_returned(self):
         """The page FTL never returns an older version that ftl.h allows: the memory of them by itself."""
-        done = subprocess.run([CORE / "tests" / "replay" / "test_shadow"], capture_output=True, text=True, check=False)
+        done = subprocess.run([PLAIN / "tests" / "replay" / "test_shadow"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_every_ftl(self):

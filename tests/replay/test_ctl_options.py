@@ -20,8 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 import manual  # noqa: E402  (the path comes first)
+from support import CORE  # noqa: E402
 
-CTL = ROOT / "build" / "core" / "slatectl"
+CTL = CORE / "slatectl"
 MANUAL = ROOT / "host-tools" / "ctl" / "slatectl.1"
 
 

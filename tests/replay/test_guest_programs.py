@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import CORE, ROOT
+from support import PLAIN, ROOT
 
 BUILD_SH = (ROOT / "host-tools" / "guest" / "build.sh").read_text(encoding="utf-8")
 PROGRAMS = re.search(r'^OURS="(.*)"$', BUILD_SH, re.M)[1].split() + ["fsyncs"]
@@ -31,13 +31,13 @@ class GuestPrograms(unittest.TestCase):
             for name in PROGRAMS:
                 with self.subTest(name):
                     plain = Path(folder) / name
-                    subprocess.run(["strip", "-o", plain, CORE / name], timeout=60, check=True)
+                    subprocess.run(["strip", "-o", plain, PLAIN / name], timeout=60, check=True)
                     self.assertFalse(f"{ROOT}/".encode() in plain.read_bytes(), f"{ROOT} is in {name}")
                     self.assertIn("Displaying notes", readelf("--notes", plain))
                     self.assertNotIn("Build ID", readelf("--notes", plain), "a hash of its debug information, too")
 
     def test_what_goes_in_as_it_is_is_stripped(self):
-        sections = readelf("--section-headers", CORE / "fsyncs")
+        sections = readelf("--section-headers", PLAIN / "fsyncs")
         self.assertIn(".text", sections)
         self.assertNotRegex(sections, r"\.(debug_\w+|symtab)\b")
 

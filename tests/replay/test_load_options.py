@@ -12,8 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 import manual  # noqa: E402  (the path comes first)
+from support import CORE  # noqa: E402
 
-LOAD = ROOT / "build" / "core" / "slate-load"
+LOAD = CORE / "slate-load"
 MANUAL = ROOT / "host-tools" / "load" / "slate-load.1"
 
 

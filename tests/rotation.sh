@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# rotation.sh [PART...|all|--list|--only=PART] - tests that are too long for each run: TAP on stdout.
+#
+# Without a word it runs the part whose turn it is: number (commits up to HEAD) modulo (turns). So a
+# commit always runs the same part, and a branch runs each in as many commits. In a shallow clone,
+# where the commits cannot be counted, the number is HEAD's hash. Without git the first part has the turn.
+# The parts of QEMU have no turn: QEMU is built under a sanitizer for them first, for longer than a
+# run may take. "all" has them, and so has "make asan tsan-qemu fuzz-qemu".
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+
+turns=(analyse replay-asan valgrind)
+parts=("${turns[@]}" qemu-asan qemu-tsan qemu-fuzz)
+declare -A what=(
+	[analyse]="tests/analyse.sh|gcc -fanalyzer, clang --analyze and cppcheck over the C code"
+	[replay-asan]="tests/asan.sh replay|tests/replay under ASan and UBSan"
+	[valgrind]="tests/valgrind.sh test_loop test_merges test_ctl_options|some of tests/replay under Valgrind"
+	[qemu-asan]="tests/asan.sh qemu|tests/qemu under ASan and UBSan"
+	[qemu-tsan]="qemu-patches/tsan.sh|QEMU's tools and the drive's thread under TSan"
+	[qemu-fuzz]="qemu-patches/fuzz.sh 80|an NVMe controller on a nand-ssd in QEMU's harness of libFuzzer"
+)
+
+turn() {
+	local number=0 at="without commits"
+	case $(git rev-parse --is-shallow-repository 2>/dev/null) in
+	false) number=$(git rev-list --count HEAD) at="at $number commits" ;;
+	true) number=$((16#$(git rev-parse HEAD | cut -c1-7))) at="at a commit of a shallow clone" ;;
+	esac
+	chosen=("${turns[number % ${#turns[@]}]}")
+	echo "# note: $at ${chosen[0]} has its turn, of ${turns[*]}; every part: tests/rotation.sh all"
+}
+
+chosen=("$@")
+case ${1:-} in
+'') turn ;;
+all) chosen=("${parts[@]}") ;;
+--only=) turn ;;
+--only=*) # a word that selects tests by name elsewhere: a part's whole name here
+	[ -n "${what[${1#*=}]:-}" ] || exit 0
+	chosen=("${1#*=}")
+	;;
+--list)
+	for part in "${parts[@]}"; do printf '%-12s %s\n' "$part" "${what[$part]#*|}"; done
+	exit 0
+	;;
+esac
+for part in "${chosen[@]}"; do
+	[ -n "${what[$part]:-}" ] || { echo "rotation.sh: no part named $part; there are ${parts[*]}" >&2; exit 2; }
+done
+
+echo "1..${#chosen[@]}"
+number=0 status=0
+mkdir -p build/log
+for part in "${chosen[@]}"; do
+	number=$((number + 1)) begin=$EPOCHREALTIME log=build/log/rotation-$part.log good=ok
+	read -ra command <<<"${what[$part]%%|*}"
+	"${command[@]}" >"$log" 2>&1 || good="not ok" status=1
+	us=$((${EPOCHREALTIME/./} - ${begin/./}))
+	echo "$good $number - $part: ${what[$part]#*|} # time=$((us / 1000000)).$((us / 100000 % 10))"
+	[ "$good" = ok ] || { grep -A12 '^not ok' "$log" || tail -n 60 "$log"; } | sed 's/^/# /'
+done
+exit $status
