@@ -29,7 +29,7 @@ def job(clones: int, ios: int) -> str:
     return (
         "[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=io_uring\nrw=randread\nbs=4k\nnorandommap\n"
         f"group_reporting\n[reads]\niodepth=32\nnumjobs={max(clones, 1)}\n"
-        f"number_ios={ios // clones if clones else 1}\n"
+        f"number_ios={ios // clones if clones else 1}\nio_size=1T\n"  # else it ends after the drive's size
     )
 
 
@@ -75,11 +75,12 @@ def main() -> int:
                 dies = len(found["device"]["dies"])
                 cost_s = max(cpu_s - boot_s, 0.0)
                 more = sum(found["device"]["processors"]) - sum(boot["device"]["processors"])
-                iops = found["fio"]["jobs"][0]["read"]["iops"]
+                read = found["fio"]["jobs"][0]["read"]
+                iops = read["iops"]
                 print(
                     f"{vcpus:5} {clones:5} {iops:9,.0f} {dies_ns / dies / time_ns:10.0%} {max(busy) / time_ns:13.0%}"
                     f" {cost_s / time_ns * 1e9:17.1f} {1e3 * cost_s / (more * rate / 1e6):15.2f} ms "
-                    f"{1e6 * cost_s / args.ios:8.1f} us",
+                    f"{1e6 * cost_s / read['total_ios']:8.1f} us",
                     flush=True,
                 )
     return 0

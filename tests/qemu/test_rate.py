@@ -309,7 +309,7 @@ class Refused(MachineTest):
         quantum = "give a whole number of ns, 1 to 1000000"
         for words, said in (
             *((f"rate={bad}", f"rate={bad}: {rate}") for bad in ("0", "0.09", "-1", "3.2001", "33", "4x", "1.2.3", "inf")),
-            *((f"rate=4,quantum={bad}", f"quantum={bad}: {quantum}") for bad in ("0", "-1", "1000001", "many")),
+            *((f"rate=4,quantum={bad}", f"quantum={bad}: {quantum}") for bad in ("0", "-1", "-18446744073709551615", "1000001", "many")),
             ("quantum=500", "quantum goes with rate: give rate=R too"),
             ("rate=4,shift=0", "rate and shift exclude each other: leave one out"),
             ("rate=4,align=on", "rate and align exclude each other: leave one out"),
