@@ -150,6 +150,11 @@ def run_kib(covered: set[int]) -> float:
     return round(len(covered) * standin.UNIT / 1024 / runs) if runs else standin.UNIT // 1024
 
 
+def span(requests: list[Request]) -> int:
+    """Units from the first touched one to the last."""
+    return max(first + n for _, _, first, n in requests) - min(first for _, _, first, _ in requests)
+
+
 def measured(requests: list[Request]) -> dict[str, float]:
     """The settings of standin.py that can be read off a trace."""
     covered: tuple[set[int], set[int]] = set(), set()
@@ -169,7 +174,7 @@ def measured(requests: list[Request]) -> dict[str, float]:
         "read_beta": growth(requests, 0),
         "run_kib": run_kib(writes),
         "read_run_kib": run_kib(reads - writes),
-        "density": float(f"{len(both) / (max(both) - min(both) + 1):.3g}"),
+        "density": float(f"{len(both) / span(requests):.3g}"),
         "span_gib": 2**20,
         "follow": round(follows / again, 3) if again else 0,
         "overlap": round(len(reads & writes) / len(reads), 3) if reads else 0,

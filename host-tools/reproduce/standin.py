@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """standin.py - a trace that stands in for one that is not to be had.
 
-    standin.py NAME --scale N [--seed N] [--set KEY=VALUE ...] [-o FILE]
+    standin.py NAME --scale N [--seed N] [--like TRACE|median] [--set KEY=VALUE ...] [-o FILE]
 
 The GC papers replay MSR-Cambridge volumes, which may not be passed on. This
 makes, for a volume named in workloads.toml, a trace with the published numbers
@@ -54,6 +54,8 @@ import sys
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import fits
 
 UNIT = 4096  # bytes; everything is in these
 SIZES = (1, 2, 4, 8, 16)  # units of a request, by class
@@ -154,6 +156,14 @@ def fitted(name: str, data: dict) -> dict[str, float]:
         every, hour, _ = data["age_at_read"][name]
         out["young"] = hour / every
     return out
+
+
+def like(trace: str, found: fits.Fits) -> dict[str, float]:
+    """The settings fitted to a real trace, or the medians over all; the span stays the paper's drive's."""
+    if trace not in ("median", *found):
+        raise StandinError(f"nothing was fitted to '{trace}'; there are median, {', '.join(found)}")
+    values = fits.medians(found) if trace == "median" else fits.settings_of(found, trace)
+    return {key: value for key, value in values.items() if key != "span_gib"}
 
 
 def shape(name: str, data: dict, settings: dict[str, float] | None = None) -> Shape:
@@ -595,11 +605,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("name", help="a volume of workloads.toml: hm_0, ...; stg_0-1M, ...")
     parser.add_argument("--scale", type=int, default=16, metavar="N", help="divide everything by N (16)")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--like", metavar="TRACE", help="settings fitted to a real trace of fits.toml; median: of all")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="KEY=VALUE", dest="settings")
     parser.add_argument("-o", "--out", metavar="FILE", help="default: standin-NAME.trace")
     args = parser.parse_args(argv)
     try:
-        write(args.out or f"standin-{args.name}.trace", args.name, args.scale, args.seed, dict(args.settings))
+        fitted_to = like(args.like, fits.load()) if args.like else {}
+        asked = {**fitted_to, **fitted(args.name, load()), **dict(args.settings)} if args.like else dict(args.settings)
+        write(args.out or f"standin-{args.name}.trace", args.name, args.scale, args.seed, asked)
     except (StandinError, OSError) as error:
         print(f"standin.py: {error}", file=sys.stderr)
         return 1

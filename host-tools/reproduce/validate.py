@@ -31,10 +31,12 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import fit  # noqa: E402
+import fits as fits_file  # noqa: E402
 import measures  # noqa: E402
 import points  # noqa: E402
 import realtrace  # noqa: E402
 import standin  # noqa: E402
+from fits import Fits  # noqa: E402
 from realtrace import Request, TraceError  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,20 +138,20 @@ def outcome(requests: list[Request], wanted: Collection[str] = tuple(QUANTITIES)
     return {name: QUANTITIES[name](found) for name in wanted}
 
 
-def settings(fits: dict[str, dict], name: str, kind: str) -> dict[str, float]:
+def settings(fits: Fits, name: str, kind: str) -> dict[str, float]:
     """Of a stand-in."""
     if kind == "first":
         return {}
-    return fit.settings_of(fits, name) if kind == "own" else fit.settings_without(fits, name)
+    return fits_file.settings_of(fits, name) if kind == "own" else fits_file.medians(fits, without=name)
 
 
-def made(fits: dict[str, dict], requests: list[Request], name: str, kind: str, seed: int) -> list[Request]:
+def made(fits: Fits, requests: list[Request], name: str, kind: str, seed: int) -> list[Request]:
     """A stand-in."""
     how = fit.shape(settings(fits, name, kind))
     return realtrace.made(realtrace.marginals(requests), how, f"{name} {seed}")
 
 
-def of_trace(fits: dict[str, dict], folder: Path, name: str, seeds: int) -> list[dict[str, str]]:
+def of_trace(fits: Fits, folder: Path, name: str, seeds: int) -> list[dict[str, str]]:
     """The rows of one trace: of each stand-in the mean over the seeds, and the extremes.
 
     What the real trace does not have, its stand-ins are not asked for.
@@ -213,7 +215,7 @@ def compact(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     return out
 
 
-def curves(fits: dict[str, dict]) -> list[dict[str, str]]:
+def curves(fits: Fits) -> list[dict[str, str]]:
     """How near the fits are to what was fitted."""
     out = []
     for name, found in fits.items():
@@ -227,7 +229,7 @@ def curves(fits: dict[str, dict]) -> list[dict[str, str]]:
     return out
 
 
-def write(out: Path, fits: dict[str, dict], rows: list[dict[str, str]]) -> None:
+def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
     """The table and the page."""
     out.mkdir(parents=True, exist_ok=True)
     with (out / "validation.csv").open("w", encoding="utf-8", newline="") as file:
@@ -247,14 +249,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("traces", metavar="TRACES=DIR")
     parser.add_argument("--seeds", type=int, default=5, metavar="N")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="traces at once")
-    parser.add_argument("--fits", type=Path, default=fit.FITS, metavar="FILE")
+    parser.add_argument("--fits", type=Path, default=fits_file.FITS, metavar="FILE")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results/standins", metavar="DIR")
     args = parser.parse_args(argv)
     folder = Path(args.traces.removeprefix("TRACES="))
     try:
         if not REPLAY.exists():
             raise TraceError("slate-replay is not built: run 'make core'")
-        fits = fit.load(args.fits)
+        fits = fits_file.load(args.fits)
         for name in fits:
             realtrace.path_of(folder, name)
         KEPT.mkdir(parents=True, exist_ok=True)
