@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """validate.py - stand-ins beside the real traces that they stand in for.
 
-    validate.py TRACES=DIR [--seeds N] [--jobs N] [--fits FILE] [--out DIR]
+    validate.py TRACES=DIR [NAME ...] [--kinds own,others,first] [--seeds N] [--jobs N] [--out DIR]
 
-Replays every trace of fits.toml and three stand-ins for it, which have its counts, bytes and
+Replays every trace of fits.toml (or those named) and three stand-ins for it, which have its counts, bytes and
 coverage and differ in the rest: "first" has the settings of workloads.toml, "own" those fitted to
 the trace, "others" the medians of what was fitted to all other traces (leave one out). Each on
 NFTL without and with PEN, and on IPPBE's drive without and with its parallel erase. Writes
@@ -24,7 +24,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -151,7 +151,7 @@ def made(fits: Fits, requests: list[Request], name: str, kind: str, seed: int) -
     return realtrace.made(realtrace.marginals(requests), how, f"{name} {seed}")
 
 
-def of_trace(fits: Fits, folder: Path, name: str, seeds: int) -> list[dict[str, str]]:
+def of_trace(fits: Fits, folder: Path, name: str, kinds: Sequence[str], seeds: int) -> list[dict[str, str]]:
     """The rows of one trace: of each stand-in the mean over the seeds, and the extremes.
 
     What the real trace does not have, its stand-ins are not asked for.
@@ -159,7 +159,7 @@ def of_trace(fits: Fits, folder: Path, name: str, seeds: int) -> list[dict[str, 
     requests = realtrace.read(folder, name)
     real = {quantity: value for quantity, value in outcome(requests).items() if value is not None}
     found = {
-        kind: [outcome(made(fits, requests, name, kind, seed), real) for seed in range(1, seeds + 1)] for kind in KINDS
+        kind: [outcome(made(fits, requests, name, kind, seed), real) for seed in range(1, seeds + 1)] for kind in kinds
     }
     rows = []
     for quantity, truth in real.items():
@@ -177,6 +177,11 @@ def shown(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
+def kinds_in(rows: list[dict[str, str]]) -> list[str]:
+    """Of the stand-ins that were asked for."""
+    return [kind for kind in KINDS if kind in rows[0]]
+
+
 def summary(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     """The typical error of each kind of stand-in.
 
@@ -186,7 +191,7 @@ def summary(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     out = []
     for quantity in QUANTITIES:
         line_of = {"quantity": quantity}
-        for kind in KINDS:
+        for kind in kinds_in(rows):
             pairs = [
                 (float(row[kind]), float(row["real"]))
                 for row in rows
@@ -210,7 +215,7 @@ def compact(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     """A cell for a mean and its band."""
     out = []
     for row in rows:
-        cells = {kind: f"{row[kind]} ({row[f'{kind}_low']} .. {row[f'{kind}_high']})" for kind in KINDS}
+        cells = {kind: f"{row[kind]} ({row[f'{kind}_low']} .. {row[f'{kind}_high']})" for kind in kinds_in(rows)}
         out.append({key: row[key] for key in ("trace", "quantity", "real")} | cells)
     return out
 
@@ -247,6 +252,8 @@ def main(argv: list[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="stand-ins beside the real traces that they stand in for")
     parser.add_argument("traces", metavar="TRACES=DIR")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of fits.toml; default: all")
+    parser.add_argument("--kinds", default=",".join(KINDS), help=f"default: {','.join(KINDS)}")
     parser.add_argument("--seeds", type=int, default=5, metavar="N")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="traces at once")
     parser.add_argument("--fits", type=Path, default=fits_file.FITS, metavar="FILE")
@@ -257,12 +264,17 @@ def main(argv: list[str]) -> int:
         if not REPLAY.exists():
             raise TraceError("slate-replay is not built: run 'make core'")
         fits = fits_file.load(args.fits)
-        for name in fits:
+        names, kinds = args.names or list(fits), args.kinds.split(",")
+        for given, known in ((names, list(fits)), (kinds, list(KINDS))):
+            for name in given:
+                if name not in known:
+                    raise TraceError(f"nothing is named '{name}' here; there are {', '.join(known)}")
+        for name in names:
             realtrace.path_of(folder, name)
         KEPT.mkdir(parents=True, exist_ok=True)
         rows = []
         with ThreadPoolExecutor(args.jobs) as pool:
-            for found in pool.map(lambda name: of_trace(fits, folder, name, args.seeds), fits):
+            for found in pool.map(lambda name: of_trace(fits, folder, name, kinds, args.seeds), names):
                 rows += found
                 print(as_markdown(compact(found)), flush=True)
         write(args.out, fits, rows)

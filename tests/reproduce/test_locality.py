@@ -226,6 +226,10 @@ class Traces(unittest.TestCase):
             path.with_suffix(".trace.gz").write_bytes(gzip.compress(b"0 0 8 8 0\n")[:-4])
             self.assertIn("is no request", self.said(fit, folder, "cloudphysics"))
 
+    def test_unknown_names(self):
+        for words, message in ((("x",), "nothing is named 'x' here; there are"), (("--kinds", "own,x"), "'x' here; there are own, others, first")):
+            self.assertIn(message, self.said(validate, "TRACES=/nonexistent", *words))
+
     def test_read(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "cloudphysics.trace").write_text("0 3 8 8 0\n7 3 16 9 1\n", encoding="ascii")
