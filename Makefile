@@ -96,7 +96,8 @@ reproduce-baseline: core ## the page FTL's write amplification beside mathematic
 
 reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and validate them, an hour or more; OUT=DIR JOBS=N
 	@host-tools/reproduce/fit.py 'TRACES=$(TRACES)'
-	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --out '$(or $(OUT),docs/results/standins)' $(if $(JOBS),--jobs '$(JOBS)')
+	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --kinds first --out '$(or $(OUT),docs/results/standins)/first' $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)

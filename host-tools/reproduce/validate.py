@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """validate.py - stand-ins beside the real traces that they stand in for.
 
-    validate.py TRACES=DIR [NAME ...] [--kinds own,others,first] [--seeds N] [--jobs N] [--out DIR]
+    validate.py TRACES=DIR [NAME ...] [--kinds own,others|first] [--seeds N] [--jobs N] [--out DIR]
 
 Replays every trace of fits.toml (or those named) and three stand-ins for it, which have its counts, bytes and
 coverage and differ in the rest: "first" has the settings of workloads.toml, "own" those fitted to
@@ -241,8 +241,9 @@ def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
         table = csv.DictWriter(file, rows[0])
         table.writeheader()
         table.writerows(rows)
+    notes = NOTES.read_text(encoding="utf-8") if "own" in rows[0] else f"# {', '.join(kinds_in(rows))} beside real traces\n"
     parts = (
-        NOTES.read_text(encoding="utf-8"), "## Typical errors\n", as_markdown(summary(rows)),
+        notes, "## Typical errors\n", as_markdown(summary(rows)),
         "## Every trace\n", as_markdown(compact(rows)), "## What was fitted\n", as_markdown(curves(fits)),
     )  # fmt: skip
     (out / "README.md").write_text("\n".join(parts), encoding="utf-8")
@@ -253,7 +254,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="stand-ins beside the real traces that they stand in for")
     parser.add_argument("traces", metavar="TRACES=DIR")
     parser.add_argument("names", nargs="*", metavar="NAME", help="of fits.toml; default: all")
-    parser.add_argument("--kinds", default=",".join(KINDS), help=f"default: {','.join(KINDS)}")
+    parser.add_argument("--kinds", default="own,others", help=f"of {','.join(KINDS)}; default: own,others")
     parser.add_argument("--seeds", type=int, default=5, metavar="N")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="traces at once")
     parser.add_argument("--fits", type=Path, default=fits_file.FITS, metavar="FILE")

@@ -227,7 +227,10 @@ class Traces(unittest.TestCase):
             self.assertIn("is no request", self.said(fit, folder, "cloudphysics"))
 
     def test_unknown_names(self):
-        for words, message in ((("x",), "nothing is named 'x' here; there are"), (("--kinds", "own,x"), "'x' here; there are own, others, first")):
+        for words, message in (
+            (("x",), "nothing is named 'x' here; there are cloudphysics"),
+            (("--kinds", "own,x"), "nothing is named 'x' here; there are own, others, first"),
+        ):
             self.assertIn(message, self.said(validate, "TRACES=/nonexistent", *words))
 
     def test_read(self):
