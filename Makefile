@@ -51,7 +51,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -94,6 +94,11 @@ reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures an
 
 reproduce-baseline: core ## the page FTL's write amplification beside mathematics, five minutes; OUT=DIR JOBS=N
 	@host-tools/reproduce/baseline.py $(if $(OUT),--out '$(OUT)') $(if $(JOBS),--jobs '$(JOBS)')
+
+reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and validate them, an hour or more; OUT=DIR JOBS=N
+	@host-tools/reproduce/fit.py 'TRACES=$(TRACES)'
+	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --out '$(or $(OUT),docs/results/standins)' $(if $(JOBS),--jobs '$(JOBS)')
+	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --kinds first --out '$(or $(OUT),docs/results/standins)/first' $(if $(JOBS),--jobs '$(JOBS)')
 
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """standin.py - a trace that stands in for one that is not to be had.
 
-    standin.py NAME --scale N [--seed N] [--set KEY=VALUE ...] [-o FILE]
+    standin.py NAME --scale N [--seed N] [--like TRACE|median] [--set KEY=VALUE ...] [-o FILE]
 
 The GC papers replay MSR-Cambridge volumes, which may not be passed on. This
 makes, for a volume named in workloads.toml, a trace with the published numbers
@@ -34,6 +34,10 @@ seven volumes. New extents lie in runs; runs lie in random order with random gap
 over a span of addresses. Requests come in bursts of one direction; bursts come at
 uniformly random times.
 
+Two habits of real volumes are options, off in workloads.toml (standin-locality.md): a share
+"recent" of the rewrites goes to one of the last "window" writes, and runs made one after
+another lie in the same region of "region_kib". fit.py finds their values for a real trace.
+
 Deterministic by (NAME, scale, seed, settings) on every machine: no floating point
 function but + - * / and sqrt, which IEEE 754 rounds exactly.
 
@@ -50,6 +54,8 @@ import sys
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import fits
 
 UNIT = 4096  # bytes; everything is in these
 SIZES = (1, 2, 4, 8, 16)  # units of a request, by class
@@ -89,6 +95,10 @@ class Shape:
     burst: float
     burst_gap_us: float
     read_cover: float
+    region_kib: float = 0
+    region_density: float = 0.25
+    recent: float = 0
+    window: float = 512
 
 
 def load() -> dict:
@@ -148,6 +158,14 @@ def fitted(name: str, data: dict) -> dict[str, float]:
     return out
 
 
+def like(trace: str, found: fits.Fits) -> dict[str, float]:
+    """The settings fitted to a real trace, or the medians over all; the span stays the paper's drive's."""
+    if trace not in ("median", *found):
+        raise StandinError(f"nothing was fitted to '{trace}'; there are median, {', '.join(found)}")
+    values = fits.medians(found) if trace == "median" else fits.settings_of(found, trace)
+    return {key: value for key, value in values.items() if key != "span_gib"}
+
+
 def shape(name: str, data: dict, settings: dict[str, float] | None = None) -> Shape:
     """Assumed, then fitted, then asked for."""
     values = {**data["assumed"], **fitted(name, data), **(settings or {})}
@@ -160,17 +178,18 @@ def shape(name: str, data: dict, settings: dict[str, float] | None = None) -> Sh
     for key in ("beta", "read_beta"):
         if not 0 < getattr(made, key) <= 4:
             raise StandinError(f"{key} = {getattr(made, key):g}: must be over 0 and at most 4")
-    for key in ("density", "read_cover"):
+    for key in ("density", "read_cover", "region_density"):
         if not 0 < getattr(made, key) <= 1:
             raise StandinError(f"{key} = {getattr(made, key):g}: must be over 0 and at most 1")
-    for key in ("follow", "overlap", "young"):
+    for key in ("follow", "overlap", "young", "recent"):
         if not 0 <= getattr(made, key) <= 1:
             raise StandinError(f"{key} = {getattr(made, key):g}: must be 0 .. 1")
-    for key in ("run_kib", "read_run_kib", "span_gib", "burst"):
+    for key in ("run_kib", "read_run_kib", "span_gib", "burst", "window"):
         if getattr(made, key) < 1:
             raise StandinError(f"{key} = {getattr(made, key):g}: must be 1 or more")
-    if made.burst_gap_us < 0:
-        raise StandinError(f"burst_gap_us = {made.burst_gap_us:g}: must be 0 or more")
+    for key in ("burst_gap_us", "region_kib"):
+        if getattr(made, key) < 0:
+            raise StandinError(f"{key} = {getattr(made, key):g}: must be 0 or more")
     return made
 
 
@@ -264,6 +283,7 @@ class Extents:
     written_ns: list[int] = field(default_factory=list)
     read: bytearray = field(default_factory=bytearray)
     runs: list[int] = field(default_factory=list)  # units of each run
+    run_is_written: bytearray = field(default_factory=bytearray)  # by run: made by writes, not by reads
 
     def add(self, size: int, run: int) -> int:
         """A new one, at the end of a run."""
@@ -342,6 +362,7 @@ class Maker:
         """The next place of the run, or of a new run."""
         if who.run < 0 or self.random() * who.run_units < SIZES[size]:
             self.extents.runs.append(0)
+            self.extents.run_is_written.append(who is self.writes)
             who.run = len(self.extents.runs) - 1
         return self.extents.add(size, who.run)
 
@@ -373,6 +394,8 @@ class Maker:
             if self.random() < self.how.follow:
                 found = self.next_in_run(who)
                 found = found if found >= 0 and extents.writes[found] else -1
+            if found < 0 and self.how.recent and self.random() < self.how.recent:
+                found = self.recent(who.past[size], who.made)
             if found < 0:
                 found = self.popular(who.past[size])
             size = extents.size[found]
@@ -385,6 +408,15 @@ class Maker:
         who.last = found
         who.made += 1
         return found
+
+    def recent(self, past: list[int], made: int) -> int:
+        """The extent of one of the last writes: the octave of the distance is uniform, and the place in it.
+
+        past has one class's writes: the window is cut to its share of all.
+        """
+        most = min(len(past), max(1, int(self.how.window * len(past) / made)))
+        low = 1 << self.pick(most.bit_length())
+        return past[-low - self.pick(min(low, most + 1 - low))]
 
     def popular(self, past: list[int]) -> int:
         """An earlier write's extent, each by (its writes - discount)."""
@@ -473,6 +505,31 @@ class Maker:
                 now += int(self.random() * gap_ns)
         return out
 
+    def regions(self) -> list[list[int]]:
+        """The runs of each region, in the order in which they were made; written and only read ones apart."""
+        found: list[list[int]] = []
+        units = [0, 0]  # of the region that takes the next run, by direction
+        at = [-1, -1]
+        for run, (size, written) in enumerate(zip(self.extents.runs, self.extents.run_is_written)):
+            if at[written] < 0 or units[written] * UNIT >= self.how.region_kib * 1024:
+                at[written], units[written] = len(found), 0
+                found.append([])
+            found[at[written]].append(run)
+            units[written] += size
+        return found
+
+    def place(self, sizes: list[int], span: int, ordered: bool = False) -> list[int]:
+        """Where in a span each of these begins, in random (or the given) order with random gaps."""
+        order = list(range(len(sizes)))
+        if not ordered:
+            order.sort(key=[self.random() for _ in sizes].__getitem__)
+        gaps = sorted(self.pick(span - sum(sizes) + 1) for _ in sizes)
+        begin, used = [0] * len(sizes), 0
+        for gap, number in zip(gaps, order):
+            begin[number] = gap + used
+            used += sizes[number]
+        return begin
+
     def addresses(self, scale: int) -> list[int]:
         """First unit of every extent: runs in random order, with random gaps over the span."""
         runs = self.extents.runs
@@ -481,12 +538,17 @@ class Maker:
         span = min(math.floor(footprint / self.how.density), most)
         if span < footprint:
             raise StandinError(f"a footprint of {footprint} units does not fit a span of {span}: raise span_gib")
-        order = sorted(range(len(runs)), key=[self.random() for _ in runs].__getitem__)
-        gaps = sorted(self.pick(span - footprint + 1) for _ in runs)
-        begin, used = [0] * len(runs), 0
-        for gap, run in zip(gaps, order):
-            begin[run] = gap + used
-            used += runs[run]
+        begin = [0] * len(runs)
+        if self.how.region_kib:
+            regions = self.regions()
+            units = [sum(runs[run] for run in region) for region in regions]
+            density = max(self.how.region_density, footprint / span)
+            spans = [math.floor(n / density) for n in units]
+            for at, region, inner in zip(self.place(spans, span), regions, spans):
+                for offset, run in zip(self.place([runs[run] for run in region], inner, ordered=True), region):
+                    begin[run] = at + offset
+        else:
+            begin = self.place(runs, span)
         out = []
         for size, run in zip(self.extents.size, self.extents.run):
             out.append(begin[run])
@@ -500,7 +562,12 @@ def rows(name: str, scale: int, seed: int = 1, settings: dict[str, float] | None
     if scale < 1:
         raise StandinError(f"scale {scale}: must be 1 or more")
     how = shape(name, data, settings)
-    maker = Maker(marginals(name, scale, data), how, f"{name} {scale} {seed}")
+    yield from made_of(marginals(name, scale, data), how, f"{name} {scale} {seed}", scale)
+
+
+def made_of(want: Marginals, how: Shape, seed: str, scale: int = 1):
+    """The same, of any numbers and shape; the span is divided by scale."""
+    maker = Maker(want, how, seed)
     requests = maker.requests()
     at = maker.addresses(scale)
     size = maker.extents.size
@@ -538,11 +605,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("name", help="a volume of workloads.toml: hm_0, ...; stg_0-1M, ...")
     parser.add_argument("--scale", type=int, default=16, metavar="N", help="divide everything by N (16)")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--like", metavar="TRACE", help="settings fitted to a real trace of fits.toml; median: of all")
     parser.add_argument("--set", type=setting, action="append", default=[], metavar="KEY=VALUE", dest="settings")
     parser.add_argument("-o", "--out", metavar="FILE", help="default: standin-NAME.trace")
     args = parser.parse_args(argv)
     try:
-        write(args.out or f"standin-{args.name}.trace", args.name, args.scale, args.seed, dict(args.settings))
+        fitted_to = like(args.like, fits.load()) if args.like else {}
+        asked = {**fitted_to, **fitted(args.name, load()), **dict(args.settings)} if args.like else dict(args.settings)
+        write(args.out or f"standin-{args.name}.trace", args.name, args.scale, args.seed, asked)
     except (StandinError, OSError) as error:
         print(f"standin.py: {error}", file=sys.stderr)
         return 1

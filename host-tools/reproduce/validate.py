@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""validate.py - stand-ins beside the real traces that they stand in for.
+
+    validate.py TRACES=DIR [NAME ...] [--kinds own,others|first] [--seeds N] [--jobs N] [--out DIR]
+
+Replays every trace of fits.toml (or those named) and three stand-ins for it, which have its counts, bytes and
+coverage and differ in the rest: "first" has the settings of workloads.toml, "own" those fitted to
+the trace, "others" the medians of what was fitted to all other traces (leave one out). Each on
+NFTL without and with PEN, and on IPPBE's drive without and with its parallel erase. Writes
+validation.csv and README.md to DIR (default: docs/results/standins).
+
+Replays are kept in build/reproduce/validation by what was replayed and how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import fit  # noqa: E402
+import fits as fits_file  # noqa: E402
+import measures  # noqa: E402
+import points  # noqa: E402
+import realtrace  # noqa: E402
+import standin  # noqa: E402
+from fits import Fits  # noqa: E402
+from realtrace import Request, TraceError  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+REPLAY = ROOT / "build/core/slate-replay"
+KEPT = ROOT / "build/reproduce/validation"
+NOTES = Path(__file__).with_name("validation-notes.md")
+KINDS = ("own", "others", "first")
+# Eight requests in flight: a trace without times (ycsb) can be replayed like the others.
+HOW = ("--closed", "8", "--fold")
+# PEN's percentages on a small drive: 4 planes of 250 blocks, 8.2 GiB exported, GC under 8 % free blocks.
+PEN_BLOCKS = 250
+PEN_DRIVE = (
+    "geometry.channels=2", "geometry.chips_per_channel=1", "geometry.dies_per_chip=1",
+    f"geometry.blocks_per_plane={PEN_BLOCKS}", "ftl.stripe_pages=576",
+    f"ftl.gc_start_blocks={points.free_blocks(PEN_BLOCKS, 8)}", f"ftl.gc_stop_blocks={points.free_blocks(PEN_BLOCKS, 8)}",
+    "ftl.gc_urgent_blocks=2",
+)  # fmt: skip
+IPPBE_SCALE = 8  # as in the study
+
+Line = tuple[str, ...]
+
+
+def lines() -> dict[str, Line]:
+    """What each configuration adds to slate-replay's command line."""
+    found = {}
+    for name, answer in (("nftl", "no"), ("pen", "yes")):
+        sets = (*PEN_DRIVE, f"ftl.pen={answer}")
+        found[name] = line("pen", sets, (*HOW, "--fill", "95"))
+    drives = points.Ippbe(IPPBE_SCALE)
+    for name, config in (("greedy", drives.greedy()), ("ippbe", drives.pair())):
+        found[name] = line("ippbe", config.sets, HOW)
+    return found
+
+
+def line(profile: str, sets: Line, how: Line) -> Line:
+    """Options of slate-replay."""
+    named = (part for setting in sets for part in ("--set", setting))
+    return ("--profile", str(ROOT / f"nand-emu/profiles/{profile}.ini"), *named, *how)
+
+
+def less(measure: measures.Measure) -> Callable[[dict[str, dict]], float | None]:
+    """Change of a measure from greedy GC to IPPBE, %."""
+
+    def change(found: dict[str, dict]) -> float | None:
+        before, after = measure(found["greedy"]), measure(found["ippbe"])
+        return 100 * (after / before - 1) if before and after is not None else None
+
+    return change
+
+
+def pen_gain(found: dict[str, dict]) -> float | None:
+    """NFTL's write amplification over that with PEN."""
+    without, with_pen = measures.wa(found["nftl"]), measures.wa(found["pen"])
+    return without / with_pen if without and with_pen else None
+
+
+Quantity = Callable[[dict[str, dict]], float | None]
+QUANTITIES: dict[str, Quantity] = {
+    "NFTL write amplification": lambda found: measures.wa(found["nftl"]),
+    "PEN gain, times": pen_gain,
+    "IPPBE GC time, %": less(measures.gc_ms),
+    "IPPBE pages moved, %": less(measures.pages_moved),
+    "IPPBE GC calls, %": less(measures.gc_calls),
+}
+CONFIGS = {name: ("greedy", "ippbe") if name.startswith("IPPBE") else ("nftl", "pen") for name in QUANTITIES}
+
+
+def text_of(requests: list[Request]) -> bytes:
+    """A trace in Slate's format."""
+    unit = standin.UNIT
+    rows = (f"{t} 0 {('read', 'write')[w]} {first * unit} {n * unit}\n" for t, w, first, n in requests)
+    return ("# slate-trace 1\n" + "".join(rows)).encode("ascii")
+
+
+def replay(text: bytes, options: Line) -> dict:
+    """The result, kept or new."""
+    stamp = f"{' '.join(options)} {REPLAY.stat().st_mtime_ns}".encode()
+    path = KEPT / f"{hashlib.sha256(stamp + text).hexdigest()}.json"
+    if not path.exists():
+        done = subprocess.run(
+            [str(REPLAY), *options, "--json", "-", "-"], input=text, capture_output=True, check=False
+        )
+        if done.returncode:
+            raise TraceError(f"{REPLAY.name} {' '.join(options)}: exit status {done.returncode}: {done.stderr.decode()}")
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(done.stdout)
+        os.replace(part, path)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def outcome(requests: list[Request], wanted: Collection[str] = tuple(QUANTITIES)) -> dict[str, float | None]:
+    """The quantities wanted of a trace; None where there was no GC."""
+    text = text_of(sorted(requests, key=lambda request: request[0]))
+    found = {
+        name: replay(text, options)
+        for name, options in lines().items()
+        if any(name in CONFIGS[quantity] for quantity in wanted)
+    }
+    return {name: QUANTITIES[name](found) for name in wanted}
+
+
+def settings(fits: Fits, name: str, kind: str) -> dict[str, float]:
+    """Of a stand-in."""
+    if kind == "first":
+        return {}
+    return fits_file.settings_of(fits, name) if kind == "own" else fits_file.medians(fits, without=name)
+
+
+def made(fits: Fits, requests: list[Request], name: str, kind: str, seed: int) -> list[Request]:
+    """A stand-in."""
+    how = fit.shape(settings(fits, name, kind))
+    return realtrace.made(realtrace.marginals(requests), how, f"{name} {seed}")
+
+
+def of_trace(fits: Fits, folder: Path, name: str, kinds: Sequence[str], seeds: int) -> list[dict[str, str]]:
+    """The rows of one trace: of each stand-in the mean over the seeds, and the extremes.
+
+    What the real trace does not have, its stand-ins are not asked for.
+    """
+    requests = realtrace.read(folder, name)
+    real = {quantity: value for quantity, value in outcome(requests).items() if value is not None}
+    found = {
+        kind: [outcome(made(fits, requests, name, kind, seed), real) for seed in range(1, seeds + 1)] for kind in kinds
+    }
+    rows = []
+    for quantity, truth in real.items():
+        row = {"trace": name, "quantity": quantity, "real": shown(truth)}
+        for kind, results in found.items():
+            values = [result[quantity] for result in results if result[quantity] is not None]
+            row[kind] = shown(statistics.fmean(values) if values else None)
+            row[f"{kind}_low"], row[f"{kind}_high"] = shown(min(values, default=None)), shown(max(values, default=None))
+        rows.append(row)
+    return rows
+
+
+def shown(value: float | None) -> str:
+    """Four digits; - where there was no GC."""
+    return "-" if value is None else f"{value:.4g}"
+
+
+def kinds_in(rows: list[dict[str, str]]) -> list[str]:
+    """Of the stand-ins that were asked for."""
+    return [kind for kind in KINDS if kind in rows[0]]
+
+
+def summary(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The typical error of each kind of stand-in.
+
+    Of quantities in percent the median difference in points, of others the median factor by which
+    they are off (1: exact).
+    """
+    out = []
+    for quantity in QUANTITIES:
+        line_of = {"quantity": quantity}
+        for kind in kinds_in(rows):
+            pairs = [
+                (float(row[kind]), float(row["real"]))
+                for row in rows
+                if row["quantity"] == quantity and "-" not in (row[kind], row["real"])
+            ]
+            if quantity.endswith("%"):
+                line_of[kind] = f"{statistics.median(abs(a - b) for a, b in pairs):.1f} points" if pairs else "-"
+            else:
+                line_of[kind] = f"x {math.exp(statistics.median(abs(math.log(a / b)) for a, b in pairs)):.2f}" if pairs else "-"
+        out.append(line_of)
+    return out
+
+
+def as_markdown(rows: list[dict[str, str]]) -> str:
+    """A table."""
+    lines_of = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines_of)
+
+
+def compact(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """A cell for a mean and its band."""
+    out = []
+    for row in rows:
+        cells = {kind: f"{row[kind]} ({row[f'{kind}_low']} .. {row[f'{kind}_high']})" for kind in kinds_in(rows)}
+        out.append({key: row[key] for key in ("trace", "quantity", "real")} | cells)
+    return out
+
+
+def curves(fits: Fits) -> list[dict[str, str]]:
+    """How near the fits are to what was fitted."""
+    out = []
+    for name, found in fits.items():
+        row = {"trace": name}
+        for what in ("real", "standin"):
+            row[f"{what}: blocks"] = str(found[what]["blocks"])
+            row[f"{what}: misses"] = " ".join(f"{miss:.3f}" for miss in found[what]["misses"])
+        row["distance"] = f"{found['distance']:.2f}"
+        row |= {key: f"{value:g}" for key, value in found["fitted"].items()}
+        out.append(row)
+    return out
+
+
+def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
+    """The table and the page."""
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "validation.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    notes = NOTES.read_text(encoding="utf-8") if "own" in rows[0] else f"# {', '.join(kinds_in(rows))} beside real traces\n"
+    parts = (
+        notes, "## Typical errors\n", as_markdown(summary(rows)),
+        "## Every trace\n", as_markdown(compact(rows)), "## What was fitted\n", as_markdown(curves(fits)),
+    )  # fmt: skip
+    (out / "README.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def main(argv: list[str]) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="stand-ins beside the real traces that they stand in for")
+    parser.add_argument("traces", metavar="TRACES=DIR")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of fits.toml; default: all")
+    parser.add_argument("--kinds", default="own,others", help=f"of {','.join(KINDS)}; default: own,others")
+    parser.add_argument("--seeds", type=int, default=5, metavar="N")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="traces at once")
+    parser.add_argument("--fits", type=Path, default=fits_file.FITS, metavar="FILE")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/results/standins", metavar="DIR")
+    args = parser.parse_args(argv)
+    folder = Path(args.traces.removeprefix("TRACES="))
+    try:
+        if not REPLAY.exists():
+            raise TraceError("slate-replay is not built: run 'make core'")
+        fits = fits_file.load(args.fits)
+        names, kinds = args.names or list(fits), args.kinds.split(",")
+        for given, known in ((names, list(fits)), (kinds, list(KINDS))):
+            for name in given:
+                if name not in known:
+                    raise TraceError(f"nothing is named '{name}' here; there are {', '.join(known)}")
+        for name in names:
+            realtrace.path_of(folder, name)
+        KEPT.mkdir(parents=True, exist_ok=True)
+        rows = []
+        with ThreadPoolExecutor(args.jobs) as pool:
+            for found in pool.map(lambda name: of_trace(fits, folder, name, kinds, args.seeds), names):
+                rows += found
+                print(as_markdown(compact(found)), flush=True)
+        write(args.out, fits, rows)
+    except (TraceError, standin.StandinError, OSError) as error:
+        print(f"validate.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
