@@ -523,7 +523,8 @@ class Maker:
         order = list(range(len(sizes)))
         if not ordered:
             order.sort(key=[self.random() for _ in sizes].__getitem__)
-        gaps = sorted(self.pick(span - sum(sizes) + 1) for _ in sizes)
+        room = span - sum(sizes) + 1
+        gaps = sorted(self.pick(room) for _ in sizes)
         begin, used = [0] * len(sizes), 0
         for gap, number in zip(gaps, order):
             begin[number] = gap + used
