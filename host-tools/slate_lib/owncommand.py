@@ -19,6 +19,7 @@ from .ownguest import LOOPBACK, OwnGuest
 
 QEMU_XML = "http://libvirt.org/schemas/domain/qemu/1.0"  # the name of an XML namespace
 SHARE_TAG = "share"
+LIBVIRT_SLOT = 0x10  # on q35's bus; libvirt numbers its own devices from slot 1 upward
 
 
 def own_of(options: RunOptions) -> OwnGuest:
@@ -125,10 +126,26 @@ def libvirt(options: RunOptions) -> str:
     _child(domain, "on_poweroff", "destroy")
     _devices(domain, options)
     more = _child(domain, f"{{{QEMU_XML}}}commandline")
-    for word in [*drive_words(options), *network_words(own), *options.qemu_args]:
+    for word in [*_addressed([*drive_words(options), *network_words(own)]), *options.qemu_args]:
         _child(more, f"{{{QEMU_XML}}}arg", value=word)
     xml.indent(domain)
     return xml.tostring(domain, encoding="unicode") + "\n"
+
+
+def _addressed(words: list[str]) -> list[str]:
+    """The words with a slot for each device.
+
+    libvirt does not know these devices and gives the first free slots to its own.
+    QEMU makes these first, so without an address both want the same slots.
+    """
+    slot = LIBVIRT_SLOT
+    found = []
+    for before, word in zip(["", *words], words):
+        if before == "-device":
+            word += f",bus=pcie.0,addr={slot:#x}"
+            slot += 1
+        found.append(word)
+    return found
 
 
 def _os(domain: xml.Element, own: OwnGuest) -> None:

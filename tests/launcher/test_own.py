@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import re
 import socket
 import subprocess
 import unittest
@@ -256,6 +257,12 @@ class Libvirt(OwnCase):
         )
         self.assertIn("driver=nand-ssd", text)
         self.assertIn("nvme,serial=slate,drive=ssd0", text)
+
+    def test_slots(self):
+        """libvirt fills q35's bus from slot 1 upward; the devices that it does not know lie above."""
+        text = self.check(*("--image", self.image, "--realtime", "--ssh-key", self.key))
+        devices = re.findall(r'value="-device" />\s*<qemu:arg value="(.*?)"', text)
+        self.assertEqual([re.search(r",bus=pcie.0,addr=(.*)", one)[1] for one in devices], ["0x10", "0x11"])
 
     def test_kernel(self):
         text = self.check("--kernel", self.write("vmlinuz", "k"), "--append", "a & b", "--realtime")
