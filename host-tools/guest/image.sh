@@ -57,6 +57,7 @@ after_configure() # ROOT
 {
 	printf '%s\n' 'LABEL=root / ext4 defaults 0 0' >"$1/etc/fstab"
 	echo slate >"$1/etc/hostname"
+	printf '%s\n' '127.0.0.1 localhost' '127.0.1.1 slate' >"$1/etc/hosts" # sudo looks the host's name up
 	mkdir -p "$1/etc/systemd/network" "$1/boot/grub" "$1/mnt/ssd"
 	printf '%s\n' '[Match]' 'Type=ether' '[Network]' 'DHCP=yes' >"$1/etc/systemd/network/80-dhcp.network"
 	cat >"$1/etc/cloud/cloud.cfg.d/99-slate.cfg" <<-'EOF'
