@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * log_ftl.c - the simplest FTL that is safe: ftl.type = log. docs/writing-an-ftl.md walks
- * through it. A scheme of ftl/direct.h: the engine knows I/Os, queues, time and mounts;
+ * through it. A scheme of ftl/direct/direct.h: the engine knows I/Os, queues, time and mounts;
  * here is only where a page lives, where it goes, and what GC takes.
  *
  * Each plane is a log. Its host pages and GC's copies go to one open block, page after

@@ -145,7 +145,7 @@ lay_out()
 	local name
 	link "$repo"/tests/kunit/{core.c,core.h,libc.c,libc.h,suite.h,programs.h,Kbuild} "$tree"
 	ln -sf "$repo/tests/kunit/blk.c" "$tree/slate_blk_kunit.c"
-	link "$repo"/ftl/*.c "$tree/ftl"
+	link "$repo"/ftl/*.c "$repo"/ftl/*/*.c "$tree/ftl"
 	link "$repo"/nand-emu/*.c "$tree/nand-emu"
 	rm -f "$tree"/nand-emu/port_{crc,md5,user}.c
 	link "$repo"/tests/core/*.c "$tree/tests"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A drive whose power is cut a thousand times in a row, with little written in between: the
- * list of dead pages (ftl/mount.c) fills up long before GC would come by. It must
+ * list of dead pages (ftl/page/mount.c) fills up long before GC would come by. It must
  * mount each time, take writes, and keep what was flushed.
  *
  *   test_power_cycles [SEED]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rps_ftl.c - the page-mapping FTLs, each a policy of front.h: `page`, and those of
+ * types.c - the page-mapping FTLs, each a policy of front.h: `page`, and those of
  * J. Park, "Performance and Lifetime Optimizations for Large-Capacity NAND Storage
  * Systems" (dissertation, Seoul National University, 2019), chapter 3.
  *

@@ -24,7 +24,7 @@
  *   level.c     which blocks are collected for wear and errors
  *   mount.c     finding what flash holds
  *   rescue.c    its part on pages that were lost and can be rebuilt from parity pages
- *   rps_ftl.c   the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
+ *   types.c     the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
  *   check.c     invariants
  *   die_due.h   which busy die ends next
  */
@@ -164,7 +164,7 @@ struct lost_page {
 	bool mark;			/* no page that can be read settles what it settled */
 };
 
-extern const struct ftl_ops page_ftl_ops;	/* and others of ftl_list, see rps_ftl.c */
+extern const struct ftl_ops page_ftl_ops;	/* and others of ftl_list, see types.c */
 
 struct page_ftl {
 	struct ftl base;
