@@ -23,6 +23,13 @@ NAME, WIDTH = 26, 19  # of the columns of the text
 Words = Callable[[Any], str]
 
 
+# The inputs in run.json that make a result; equal ones give equal bytes. (The launcher's Python does not.)
+RECORDED = {"settings": "{}", "versions": "version of {}", "sha256": "sha256 of {}"}
+SHORT = 12  # digits of a checksum
+BESIDE_A_REPLAY = ("profile", "job", "script", "app", "content", "load", "seed", "smp", "cpu_rate", "age",
+                   "fill_percent", "kernel", "virtual_time", *replayfile.ASKED)  # fmt: skip
+
+
 @dataclass
 class Line:
     """A figure of every run; None where a run has none."""
@@ -156,11 +163,18 @@ class Comparison:
             values = [table.get(key, "-") for table in tables]
             if len(set(values)) > 1:
                 yield key, values
-        for key in ("profile", "job", "script", "app", "content", "load", "seed", "smp", "cpu_rate", "age",
-                    "fill_percent", "kernel", "virtual_time", *(replayfile.ASKED if self.replays else ())):
-            values = [str(run.record["settings"].get(key, "-")) for run in self.runs]
-            if len(set(values)) > 1:
-                yield key, values
+        yield from self._recorded()
+
+    def _recorded(self) -> Iterator[tuple[str, list[str]]]:
+        """What run.json says of the runs' inputs. A replay has its own few settings."""
+        for part, words in RECORDED.items():
+            tables = [run.record.get(part) or {} for run in self.runs]
+            if self.replays and part != "settings":
+                continue
+            for key in BESIDE_A_REPLAY if self.replays else dict.fromkeys(key for table in tables for key in table):
+                values = [str(table.get(key, "-")) for table in tables]
+                if len(set(values)) > 1 and (part, key) != ("versions", "python"):
+                    yield words.format(key), [value[:SHORT] for value in values] if part == "sha256" else values
 
 
 def _names(runs: list[RunFiles]) -> list[str]:
@@ -196,7 +210,7 @@ def text(found: Comparison, color: bool) -> str:
         short = [value if len(value) < width else "…" + value[-width + 3 :] for value in values]
         lines.append(f"  {key:<{NAME - 2}}" + "".join(f"{value:>{width}}" for value in short))
     if not found.differs:
-        lines.append("  nothing that a run records: not a setting, not the job, not the seed")
+        lines.append("  nothing that the runs record: equal settings, versions and checksums of the inputs")
     lines += [found.remark()] if found.remark() else []
     lines.append(f"{dim}(…x): of the first run's{plain}")
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -257,7 +257,7 @@ def write(path: Path, text: str) -> None:
     target = Path(os.path.realpath(path))
     if target.is_file() and target.stat().st_size and not _is_page(target):
         raise SlateError(
-            f"{paths.short(path)} is there, and is no page", "name the run first: slate report RUN --html FILE"
+            f"{paths.short(path)} is there, and is no page", "choose another name after --html; only pages are overwritten"
         )
     plain = target.is_file() or not target.exists()  # no pipe or device, which must stay what it is
     temporary = target.with_name(f".{target.name}.tmp") if plain else target

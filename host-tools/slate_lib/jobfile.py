@@ -71,6 +71,8 @@ def available(path: Path) -> str:
 def load(path: Path, environment: dict[str, str]) -> JobFile:
     """Read and check a job file; environment: what it may use as ${NAME}."""
     job = JobFile(path, read(path))
+    if path.resolve() == (paths.JOBS / "calibrate.fio").resolve():
+        raise SlateError(f"{path} is for a server and its null_blk", "run it there, then 'slate calibrate fio.json' here")
     jobcheck.sections(path, job.text)
     for number, line in enumerate(job.text.splitlines(), 1):
         if match := _HINT_LINE.match(line):

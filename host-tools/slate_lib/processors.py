@@ -24,6 +24,7 @@ RATE_MIN, RATE_MAX = Fraction(1, 10), Fraction(32)
 QUANTUM_NS = 1000
 # The largest quantum of a drive whose shortest command takes less: completions may be this late.
 QUANTUM_LEAST_NS = 100
+_DECIMAL = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 _RATE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
 _SHORTEST = ("ftl.overhead_ns", "ftl.map_ns")
 
@@ -47,10 +48,12 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
 def rate(text: str) -> str:
     """A rate, checked, in its shortest form."""
     span = "give 10^9 instructions a second: 0.1 to 32, with at most three decimals"
-    if not _RATE.fullmatch(text):
-        raise SlateError(f"--cpu-rate {text}: not a rate", span)
+    if not _DECIMAL.fullmatch(text):
+        raise SlateError(f"--cpu-rate {text}: not a decimal number", span)
     if not RATE_MIN <= Fraction(text) <= RATE_MAX:
         raise SlateError(f"--cpu-rate {text}: out of range", span)
+    if not _RATE.fullmatch(text):
+        raise SlateError(f"--cpu-rate {text}: too many digits", span)
     whole, _, decimals = text.partition(".")
     decimals = decimals.rstrip("0")
     return f"{int(whole)}.{decimals}" if decimals else str(int(whole))
@@ -89,8 +92,10 @@ def quantum(text: str | None, settings: dict[str, str] | None) -> int:
     most = max(QUANTUM_LEAST_NS, QUANTUM_NS if settings is None else shortest_ns(settings))
     if text is None:
         return min(QUANTUM_NS, most)
-    if not text.isascii() or not text.isdigit() or not int(text):
+    if not text.isascii() or not text.isdigit():
         raise SlateError(f"--cpu-quantum {text}: not a whole number of ns", f"give 1 to {most}")
+    if not int(text):
+        raise SlateError(f"--cpu-quantum {text}: out of range", f"give 1 to {most}")
     if int(text) > most:
         raise SlateError(
             f"--cpu-quantum {text}: longer than the drive's shortest command ({' + '.join(_SHORTEST)} = "

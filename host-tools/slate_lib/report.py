@@ -105,7 +105,8 @@ class Report:
     def title(self) -> tuple[str, list[str]]:
         """What ran on which drive; facts about it."""
         settings = self.record["settings"]
-        what = settings.get("app") or settings.get("job") or settings.get("script") or "shell"
+        what = settings.get("app") or settings.get("job") or settings.get("script")
+        what = what or ("a guest of your own" if settings.get("own_guest") else "shell")
         drive = settings.get("drive") or {}
         name = f"content {settings['content']}" if settings.get("content") else Path(what).name
         if settings.get("load"):

@@ -82,10 +82,11 @@ class Arguments(Case):
         self.assertEqual(self.icount(), "rate=4,quantum=1000,sleep=off")
         for good, told in (("0.1", "0.1"), ("3.20", "3.2"), ("32", "32"), ("08.000", "8"), ("31.999", "31.999")):
             self.assertEqual(self.icount("--cpu-rate", good), f"rate={told},quantum=1000,sleep=off")
-        for bad in ("0", "0.099", "32.001", "33"):
+        for bad in ("0", "-1", "0.099", "32.001", "33", "1000", "0.0000001"):
             self.refused("--cpu-rate", bad, words=[f"--cpu-rate {bad}: out of range", "0.1 to 32"])
-        for bad in ("-1", "3.2001", "four", "1e1", "", "1,5", "٣"):
-            self.refused(f"--cpu-rate={bad}", words=[f"--cpu-rate {bad}: not a rate", "at most three decimals"])
+        self.refused("--cpu-rate=3.2001", words=["--cpu-rate 3.2001: too many digits", "at most three decimals"])
+        for bad in ("four", "1e1", "", "1,5", "٣", "1/3", "9" * 5000):
+            self.refused(f"--cpu-rate={bad}", words=[f"--cpu-rate {bad}: not a decimal number", "0.1 to 32"])
 
     def test_cpu_quantum(self):
         self.assertEqual(self.icount("--cpu-quantum", "1"), "rate=4,quantum=1,sleep=off")
@@ -95,8 +96,12 @@ class Arguments(Case):
             self.assertEqual(processors.quantum(str(most), settings), most)
             with self.assertRaisesRegex(SlateError, f"longer than the drive's shortest command .* {most} ns"):
                 processors.quantum(str(most + 1), settings)
-        for bad in ("0", "-1", "1.5", "many"):
+        self.refused("--cpu-quantum=0", words=["--cpu-quantum 0: out of range", "give 1 to "])
+        for bad in ("-1", "1.5", "many"):
             self.refused(f"--cpu-quantum={bad}", words=[f"--cpu-quantum {bad}: not a whole number of ns"])
+
+    def test_a_job_for_a_server(self):
+        self.refused("--job", "calibrate", words=["is for a server", "slate calibrate fio.json"])
 
     def test_no_rate_in_real_time(self):
         self.assertIsNone(self.icount("--realtime"))

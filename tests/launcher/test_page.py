@@ -391,6 +391,28 @@ class Compare(unittest.TestCase):
         cells = next(row for row in table if row and row[0][0].strip() == "GC runs")
         self.assertEqual([float(cell[1]) for cell in cells[1:]], [runs, 2 * runs])
 
+    def test_inputs_that_differ(self):
+        """Every setting, version and checksum of run.json, but for the launcher's Python."""
+        first, other = runfiles.load(GOLDEN), runfiles.load(GOLDEN)
+        first.record.update(versions={"python": "3.11", "qemu": "10.0", "fio": "3.33"}, sha256={"initrd": "cd" * 32})
+        other.record.update(versions={"python": "3.99", "qemu": "99.0", "fio": "3.33"}, sha256={"initrd": "ab" * 32})
+        other.record["settings"].update(kernel_args=["nohz=off"], mem_bytes=2 << 30)
+        found = compare.Comparison([first, other])
+        told = {key: values[1] for key, values in found.differs}
+        self.assertEqual(
+            told,
+            {
+                "kernel_args": "['nohz=off']",
+                "mem_bytes": str(2 << 30),
+                "version of qemu": "99.0",
+                "sha256 of initrd": "abababababab",
+            },
+        )
+
+    def test_nothing_differs(self):
+        text = compare.text(compare.Comparison([runfiles.load(GOLDEN), runfiles.load(GOLDEN)]), False)
+        self.assertIn("nothing that the runs record: equal settings, versions and checksums of the inputs", text)
+
     def test_what_limited_each(self):
         """psync on a processor that was busy for twice as long."""
         other = runfiles.load(GOLDEN)
