@@ -3,7 +3,7 @@
 # path-ext4.sh - in the guest (slate run --cmd): 4 KiB reads of a file on ext4, past the page cache.
 set -eu
 mnt=/run/mnt
-mkfs.ext4 -q /dev/nvme0n1
+mkfs.ext4 -q -b 4096 /dev/nvme0n1 # the mapping unit; mkfs would choose 1 KiB on a small drive
 modprobe ext4
 mkdir -p $mnt
 mount -t ext4 /dev/nvme0n1 $mnt
