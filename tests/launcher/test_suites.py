@@ -142,6 +142,13 @@ class Reads(unittest.TestCase):
         self.assertEqual(found[1].reason, "atime related mount options have no effect")
         self.assertEqual(suites.summary(found), "2 passed, 2 failed, 1 not run")
 
+    def test_xfstests_cut_short(self):
+        """The test in which the run ended has no result, unless ./check got to its last lines."""
+        begun = "generic/001        6s\ngeneric/013       "
+        self.assertEqual([one.name for one in suites.read_xfstests(begun)], ["generic/001"])
+        found = suites.read_xfstests(begun + "\nRan: generic/001 generic/013\nFailures: generic/013\n")
+        self.assertEqual([(one.name, one.status) for one in found], [("generic/001", "pass"), ("generic/013", "fail")])
+
     def test_table(self):
         drive = [suites.Outcome("block/003", "pass"), suites.Outcome("block/007", "notrun", "no polling")]
         raw = [suites.Outcome("block/003", "fail", "a|b")]

@@ -194,8 +194,10 @@ def read_xfstests(text: str) -> list[Outcome]:
             found.append(Outcome(name, "notrun", "expunged"))
         elif re.search(r"(^|\s)\d+s$", rest) and name not in failed:
             found.append(Outcome(name, "pass"))
-        else:
-            found.append(Outcome(name, "fail", re.sub(r"^\d+s \.\.\.\s*", "", rest) or "no result"))
+        elif why := re.sub(r"^\d+s \.\.\.\s*", "", rest):
+            found.append(Outcome(name, "fail", why))
+        elif "\nRan: " in text:  # otherwise the run ended in this test, and it has no result
+            found.append(Outcome(name, "fail", "no result"))
     return found
 
 
