@@ -2,9 +2,9 @@
 """The guest's processors in virtual time: their rate, and how far their clocks may differ.
 
 A processor executes a fixed number of instructions in each ns of its clock. The clocks of busy
-processors differ by a quantum at most (DESIGN.md, "The guest's processors"). The drive's
-shortest command must take a quantum at least: its completion is then set that far ahead, and
-finds all processors at its time.
+processors differ by a quantum at most, and the time of one instruction (DESIGN.md, "The
+guest's processors"). The drive's shortest command must take a quantum at least: the timer of its
+completion then runs before any processor's clock passes the completion's time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
         "--cpu-quantum",
         metavar="NS",
         help="by how much the clocks of two busy processors may differ; at most the time of the drive's "
-        f"shortest command (default {QUANTUM_NS}, or that time if it is less)",
+        f"shortest command, or {QUANTUM_LEAST_NS} if that is longer (default {QUANTUM_NS}, or the largest allowed)",
     )
 
 
@@ -64,7 +64,7 @@ def check_real_time(args: argparse.Namespace) -> None:
     for name in ("cpu_rate", "cpu_quantum"):
         if getattr(args, name) is not None:
             raise SlateError(
-                f"--{name.replace('_', '-')}: in real time the guest's processors are as fast as the host's",
+                f"--{name.replace('_', '-')}: it has no effect in real time: the host determines the speed of the guest's processors",
                 "leave it out, or leave out --realtime and --accel kvm",
             )
 
@@ -97,9 +97,9 @@ def quantum(text: str | None, settings: dict[str, str] | None) -> int:
     if not int(text):
         raise SlateError(f"--cpu-quantum {text}: out of range", f"give 1 to {most}")
     if int(text) > most:
+        shortest = f" ({' + '.join(_SHORTEST)} = {shortest_ns(settings)} ns)" if settings is not None else ""
         raise SlateError(
-            f"--cpu-quantum {text}: longer than the drive's shortest command ({' + '.join(_SHORTEST)} = "
-            f"{most} ns), whose completion would be late",
+            f"--cpu-quantum {text}: longer than the drive's shortest command{shortest}, whose completion would be late",
             f"give 1 to {most}",
         )
     return int(text)

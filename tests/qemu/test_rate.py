@@ -56,7 +56,7 @@ class Clock(unittest.TestCase):
                 self.assertEqual(play("clock", vcpus=1, rate=rate), [two, pause])
 
     def test_at_a_higher_rate_a_ns_has_several(self) -> None:
-        """The clock is rounded down: two instructions are the last or the next but one ns."""
+        """The clock is rounded down: two instructions take 2/R ns, rounded down or up."""
         for rate in ("2", "3.2", "4", "31.999", "32"):
             with self.subTest(rate=rate):
                 two, pause = play("clock", vcpus=1, rate=rate)
@@ -81,7 +81,7 @@ class Exact(unittest.TestCase):
                     self.assertEqual(play("idle", rate=rate, quantum=quantum), [ns] * ROUNDS)
 
     def test_a_timer_finds_a_busy_processor_at_its_time(self) -> None:
-        """Four instructions; and QEMU's APIC counts one ns more than it was told."""
+        """Four instructions; and QEMU's APIC timer expires 1 ns after the programmed count."""
         for quantum in (1, 500, 2000):
             with self.subTest(quantum=quantum):
                 self.assertEqual(play("timer", rate=1, quantum=quantum), [5] * ROUNDS)
@@ -94,7 +94,7 @@ class Exact(unittest.TestCase):
                 self.assertEqual(play("init", rate=1, quantum=quantum), [20] * ROUNDS)
 
     def test_a_timer_for_another_processor(self) -> None:
-        """Exact if it is set a quantum ahead; else late by at most what is missing to a quantum.
+        """Exact if it is set a quantum ahead; else late by at most the quantum less the lead time.
 
         The HPET counts 10 ns at a time, and the time between reading and setting it is less than that.
         """
@@ -107,13 +107,14 @@ class Exact(unittest.TestCase):
                     self.assertGreaterEqual(ns, 0)
                     self.assertLessEqual(ns, max(missing_ns, 0))
             if quantum >= 500:
-                self.assertGreater(max(late), quantum // 4, "the bound is not an empty one")
+                self.assertGreater(max(late), quantum // 4, "some timer is late by more than a quarter of the quantum")
 
 
 class Quantum(unittest.TestCase):
     """What busy processors see of each other comes at most a quantum too early or too late."""
 
-    # An interrupt takes four instructions; a store is seen in rounds of three and one more.
+    # What the measurement itself takes, in ns at 1 GIPS: an interrupt four instructions; a store is
+    # seen in rounds of three and one more.
     COST_NS = {"busy": 4, "store": 7}
 
     def spread(self, scene: str, quantum: int) -> int:
@@ -134,7 +135,7 @@ class Quantum(unittest.TestCase):
             with self.subTest(quantum=quantum):
                 self.spread("store", quantum)
 
-    def test_the_bound_is_not_an_empty_one(self) -> None:
+    def test_some_deviation_comes_near_the_bound(self) -> None:
         """With a larger quantum some deviation exceeds half of it."""
         for scene in self.COST_NS:
             self.assertGreater(self.spread(scene, 2000), 1000)
@@ -177,7 +178,7 @@ class Outside(unittest.TestCase):
         self.fail(f"QEMU does not listen at {path}")
 
     def test_a_key_reaches_an_idle_guest(self) -> None:
-        """By a timer that the main loop sets behind the drive's, which ends no idle time."""
+        """By a timer that the main loop sets later than the drive's external one, which ends no idle time."""
         for drive in (False, True):
             with self.subTest(drive=drive), tempfile.TemporaryDirectory(prefix="slate-key-") as name:
                 folder, said = Path(name), ""
@@ -278,7 +279,7 @@ class Monitor(MachineTest):
                 self.assertEqual(vm.quit(), 0)
 
     def test_an_interrupt_from_outside_wakes_all_within_a_quantum(self) -> None:
-        """One processor's clock is 0.9 s ahead of the last event and of the host when both sleep."""
+        """When both processors are halted, one's clock is 0.9 s ahead of the event time."""
         quantum = 1000
         vm, said = self.run_scene("nmi", "-smp", "2", "-machine", "pit=off", rate="0.1", sleep="on", quantum=quantum)
         while "asleep" not in (said.read_text() if said.exists() else ""):
@@ -293,7 +294,7 @@ class Monitor(MachineTest):
         self.assertEqual(vm.quit(), 0)
 
     def test_a_guest_of_timers_alone_leaves_the_monitor_its_turn(self) -> None:
-        """Its processor wakes every 100 ns; between timers alone no slice lets the BQL go."""
+        """Its processor wakes every 100 ns: without a slice, the BQL must be released otherwise."""
         vm, said = self.run_scene("wakes")
         self.grows(said)
         for _ in range(50):

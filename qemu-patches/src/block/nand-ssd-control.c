@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A guest (over NVMe) and the host (over QMP) read the same bytes and give the
- * same orders; slate_wire.h has both, and libslate does the work. Here are the
- * pictures that a log in parts is read from, and the drive's next step after an
- * order.
+ * same orders; slate_wire.h has both, and libslate does the work. This file keeps
+ * the snapshot of a log that is read in several parts, and steps the drive after
+ * an order.
  *
  * Both come in with the BQL, from the main loop or from a vCPU that rang a
  * doorbell, outside coroutines, and are done when they return: an answer has the

@@ -15,7 +15,7 @@
  *         the errors arrive, and its guest never sees them
  *   on    nand_ssd_power_on()
  *
- * Nothing here waits, so that nobody who drains can hang: a lost request ends at
+ * Nothing here waits, so a drain cannot hang: a lost request ends at
  * once, whether time stands or not.
  */
 

@@ -2,7 +2,7 @@
 /*
  * How busy the guest's processors are, for the drive's time series and marks.
  *
- * In rate mode (-icount gips=) each vCPU counts the nanoseconds that it was
+ * With -icount rate=R each vCPU counts the nanoseconds that it was
  * busy. The time series of the drive asks for them when a row ends. A timer
  * ends a row at its nanosecond, because the next request may come much later.
  * The timer has the attribute "external", so it does not end a vCPU's idle

@@ -16,9 +16,9 @@
  *
  * The drive itself is a simulation that trails this clock. It goes from event
  * to event, each at its own time: a submission at the moment it was handed
- * over, a deadline when it is due. However late the thread is, the drive is
- * not: its latencies and its order of work are those of virtual time. Only
- * what the host sees, a completion, can be late; it is never early.
+ * over, a deadline when it is due. A late thread does not change the drive's
+ * latencies and order of work: they are those of virtual time. Only what the
+ * host sees, a completion, can be late; it is never early.
  *
  * States of a request, and who moves it:
  *   handed over  nand_ssd_thread_io(): in inbox, with its time
@@ -29,21 +29,20 @@
  *
  * While the machine stands, everything is finished at once, as nand-ssd.c does;
  * what ends like that has no lateness. A drained section just waits: the clock
- * goes on, and the thread needs no one.
+ * goes on, and the thread needs no other thread.
  *
  * The thread sleeps until spin_ns before the next thing is due, then watches
  * the clock and the inbox. It does so only while a request is in flight.
  *
- * Locks. t->lock is for moments: no one waits for the drive who hands over a
- * request. s->lock is for the drive, and is taken first where both are.
+ * Locks. t->lock is held briefly: a thread that submits a request never waits
+ * for the drive. s->lock is for the drive, and is taken first where both are.
  *
  * Invariants: (1) times in the inbox do not decrease, and none is earlier than
  * the drive's: the clock is read, and the inbox emptied, in one critical
  * section; (2) s->now_ns <= clock, unless the machine stands; (3) a request is
  * posted when done_ns <= clock, in order of done_ns, then of id; (4) the thread
  * takes no lock of QEMU's while it holds one of these, and never the BQL;
- * (5) who makes something to do says so (wanted), and wakes the thread if it
- * sleeps.
+ * (5) code that adds work sets `wanted`, and wakes the thread if it sleeps.
  */
 
 #include "qemu/osdep.h"
@@ -388,7 +387,7 @@ static void rouse(NandSsdThread *t)
     }
 }
 
-/* In the main loop: who shares the drive's power hears first, then requests end. */
+/* In the main loop: tell those that share the drive's power, then end requests. */
 static void news_cb(void *opaque)
 {
     NandSsdThread *t = opaque;
@@ -397,14 +396,14 @@ static void news_cb(void *opaque)
     rouse(t);
 }
 
-/* With s->lock held: the drive is where its clock is. */
+/* With s->lock held: advance the drive to its clock's time. */
 void nand_ssd_thread_catch_up(NandSsdThread *t)
 {
     advance(t);
     rouse(t);                       /* the next time may be another now */
 }
 
-/* With s->lock held: somebody else made the drive step. */
+/* With s->lock held: another caller has stepped the drive. */
 void nand_ssd_thread_arm(NandSsdThread *t, uint64_t deadline_ns)
 {
     t->deadline_ns = deadline_ns;

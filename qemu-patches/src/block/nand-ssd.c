@@ -23,7 +23,7 @@
  * Requests whose time cannot come are finished at once: the drive's clock is
  * set forward by what they need, and the skew remembers by how much. That is so
  *  - while the node is drained: someone waits, and virtual time stands still
- *    because he who waits holds the BQL;
+ *    because the thread that waits holds the BQL;
  *  - while the VM is stopped, or has not started yet;
  *  - while someone waits in AIO_WAIT_WHILE() for another reason, for instance a
  *    synchronous flush: noticed by s->guard, within GUARD_MS of host time.
@@ -53,8 +53,9 @@
  * at a time; (2) its done callback only queues, so that it is never re-entered;
  * (3) coroutines are woken without s->lock; (4) s->now_ns never decreases.
  *
- * Threads. Requests may come from any AioContext. Completions originate in the
- * main loop; a request of an iothread is woken there, at a moment which depends
+ * Threads. Requests may come from any AioContext. Completions come from timers
+ * of the main loop's list: with -icount rate= the vCPU thread runs them, else
+ * the main loop. A request of an iothread is woken there, at a time that depends
  * on the host: for exact time leave the node in the main context.
  */
 
@@ -166,8 +167,8 @@ void nand_ssd_update_now(BDRVNandSsdState *s)
     }
     clock_ns = qemu_clock_get_ns(s->clock);
     /*
-     * The clock may go back, for instance when a debugger steps the guest back;
-     * the skew then makes up for it. A monitor command cannot change the skew:
+     * Without rate= the clock may go back, for instance when a debugger steps
+     * the guest back; the skew then makes up for it. A monitor command cannot change the skew:
      * under icount the main loop may miss instructions that a vCPU has executed
      * since the vCPU last read the clock, but every call into the drive was at
      * such a reading or before.
@@ -329,8 +330,8 @@ static void nand_ssd_timer_cb(void *opaque)
 }
 
 /*
- * In a VM this comes at a moment of the host's, and virtual time as seen from
- * here lags behind a running vCPU: unless someone waits, leave the drive alone.
+ * In a VM this runs at a time that depends on the host, and virtual time as seen
+ * from here lags behind a running vCPU: if no thread waits, do nothing.
  */
 static void nand_ssd_guard_cb(void *opaque)
 {
