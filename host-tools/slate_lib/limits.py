@@ -136,6 +136,11 @@ class Asked:
         """Does the job wait for completions by asking again and again?"""
         return any(self.told(key) is not None for key in _POLLS)
 
+    def verifies_later(self) -> bool:
+        """Does the job write first, and read what it wrote afterwards?"""
+        writes = self.told("rw") in ("write", "randwrite")
+        return writes and any("verify" in one and one.get("do_verify") != "0" for one in self.options)
+
     def one_at_a_time(self) -> bool:
         """Has each process one I/O in flight?"""
         return bool(self.options) and all(_iodepth(one) == 1 for one in self.options)
@@ -152,18 +157,21 @@ class Asked:
         """What held the job back: its name, and the option."""
         clones = len(self.options) if len(self.options) > 1 else units.whole(self.told("numjobs") or "1") or 1
         for key in ("rate_iops", "rate"):
-            asked = _number(self.told(key)) * clones
-            got = max((one.iops if key == "rate_iops" else one.bytes_per_s for one in _guests(rows)), default=0.0)
-            if asked and got >= REACHED * asked:
-                return "rate limit", f"{key}={self.told(key)}"
+            for row in rows:
+                asked = _rate_of(self.told(key), row.op) * clones
+                got = (row.guest.iops if key == "rate_iops" else row.guest.bytes_per_s) if row.guest else 0.0
+                if asked and got >= REACHED * asked:
+                    return "rate limit", f"{key}={self.told(key)}"
         think = self.told("thinktime")
         return ("think time", f"thinktime={think}") if think else None
 
 
-def _number(told: str | None) -> int:
-    """The number in '1000' or '4m', the first one in '4m,1m'; 0 if it is no number."""
+def _rate_of(told: str | None, op: str) -> int:
+    """The rate of a kind of I/O in '1000', '4m,1m' (reads, writes) or ',4m' (writes alone); 0: none."""
+    rates = (told or "").split(",")
+    number = ("read", "write", "trim").index(op) if op in ("read", "write", "trim") else 0
     try:
-        return units.parse_size((told or "").partition(",")[0])
+        return units.parse_size(rates[0] if len(rates) == 1 else rates[number] if number < len(rates) else "")
     except ValueError:
         return 0
 
@@ -223,10 +231,14 @@ def _busiest(series: Series | None, what: str, account: JobAccount) -> float | N
 # ---- in flight
 
 
-def _guest_in_flight(rows: list[Row]) -> float | None:
-    """Rate x mean latency, over the job's kinds of I/O; for flushes fio gives their number, but no rate."""
+def _guest_in_flight(rows: list[Row], one_after_another: bool) -> float | None:
+    """Rate x mean latency, over the job's kinds of I/O; for flushes fio gives their number, but no rate.
+
+    Each kind has its own time: that of all is the longest, or the sum if one kind follows another.
+    """
     guest = _guests(rows)
-    seconds = max((one.ios / one.iops for one in guest if one.iops), default=0.0)
+    times = [one.ios / one.iops for one in guest if one.iops]
+    seconds = sum(times) if one_after_another else max(times, default=0.0)
     return sum(one.ios * one.mean_ns for one in guest) / 1e9 / seconds if seconds else None
 
 
@@ -296,7 +308,8 @@ def of(device: Device, fio: Json | None, rows: list[Row], series: Series | None 
 def _limit(device: Device, asked: Asked, rows: list[Row], known: Use) -> Limit:
     account = rows[0].account
     assert account
-    found = Limit("unclear", "", known, asked.depth(), _guest_in_flight(rows), _drive_in_flight(account))
+    guest = _guest_in_flight(rows, asked.verifies_later())
+    found = Limit("unclear", "", known, asked.depth(), guest, _drive_in_flight(account))
     full = bool(found.depth) and (found.guest or 0) >= FULL * (found.depth or 0)
     held = None if full else asked.held(rows)
     found.polls = asked.polls() or bool(held)

@@ -286,6 +286,8 @@ def number(name: str, text: str, low: float, high: float, kind: type = int) -> f
     """The value of an option, checked."""
     span = f"{low:g} to {high:g}"
     try:
+        if "_" in text:  # Python would read 1_6 as 16
+            raise ValueError(text)
         value = kind(text)
     except ValueError:
         raise SlateError(

@@ -168,6 +168,16 @@ class Depth(unittest.TestCase):
         self.assertEqual(limit_of(mean=500_000, options={"rate_iops": "600", "numjobs": "2"}).name, "depth")
         self.assertEqual(limit_of(mean=500_000, options={"rate_iops": "550", "numjobs": "2"}).name, "rate limit")
 
+    def test_each_direction_has_a_rate(self):
+        """fio takes 'reads,writes,trims'; a direction that is left out has no limit."""
+        for key, rate in (("rate_iops", "1000"), ("rate", "4m")):
+            for section, told, name in (("write", f",{rate}", "rate limit"), ("read", f",{rate}", "depth"),
+                                        ("read", f"{rate},9g", "rate limit"), ("write", f"{rate},9g", "depth"),
+                                        ("write", f"9g,{rate},9g", "rate limit"), ("write", f"{rate},", "depth")):
+                with self.subTest(told, section=section):
+                    found = limit_of(op([5] * 4), mean=500_000, options={key: told}, section=section)
+                    self.assertEqual(found.name, name)
+
     def test_fio_asks_for_the_time_while_it_waits(self):
         held = {"executed": (990_000,), "mean": 500_000}
         found = limit_of(options={"rate_iops": "1000"}, **held)
@@ -180,6 +190,22 @@ class Depth(unittest.TestCase):
     def test_without_fio(self):
         found = limit_of()
         self.assertEqual((found.name, found.why, found.depth, found.guest), ("unclear", "dies 0 % busy", None, None))
+
+    def test_a_job_that_verifies_what_it_wrote(self):
+        """10 writes in 10 ms, 4 in flight, then 10 reads in 10 ms, 2 in flight: 3 in flight over the 20 ms."""
+        for options, guest in (({"rw": "write", "verify": "crc32c"}, 3.0),
+                               ({"rw": "randwrite", "verify": "md5"}, 3.0),
+                               ({"rw": "write", "verify": "crc32c", "do_verify": "0"}, 6.0),
+                               ({"rw": "randrw", "verify": "crc32c"}, 6.0),
+                               ({"rw": "randrw"}, 6.0)):
+            with self.subTest(options):
+                job = fio("job", "write", 10, 4e6, **{"job options": options})
+                job["read"] = fio("job", "read", 10, 2e6)["read"]
+                drive = account(read=op([5] * 10), write=op([5] * 10))
+                dev = device(drive, [mark("begin", "job", MS), mark("end", "job", 21 * MS, drive)])
+                result = {"jobs": [job]}
+                found = limits.of(account_.Device(dev), result, rows.build(dev, result))["job"]
+                self.assertAlmostEqual(found.guest, guest, places=9)
 
     def test_flushes_count(self):
         """10 writes of 0.4 ms and one flush of 6 ms in 10 ms: one in flight."""

@@ -68,7 +68,7 @@ class Arguments(Case):
         self.assertIn("precondition.fill_permille=100", self.parse("--fill", "10").overrides())
 
     def test_smp(self):
-        for bad in ("0", "17", "two", "1.5", "-1"):
+        for bad in ("0", "17", "two", "1.5", "-1", "1_6"):
             self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 16"])
         self.assertEqual(self.parse("--realtime", "--smp", "64").smp, 64)
         self.refused("--realtime", "--smp=65", words=["--smp", "65", "1 to 64"])

@@ -315,6 +315,8 @@ class Refused(MachineTest):
             ("rate=4,shift=0", "rate and shift exclude each other: leave one out"),
             ("rate=4,align=on", "rate and align exclude each other: leave one out"),
             ("rate=4,rr=record,rrfile=/dev/null", "rate and rr exclude each other: leave one out"),
+            ("rate=4,rrfile=/dev/null", "rate and rrfile exclude each other: leave one out"),
+            ("rate=4,rrsnapshot=s", "rate and rrsnapshot exclude each other: leave one out"),
         ):
             with self.subTest(words):
                 line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), "-M", "none", "-display", "none", "-icount", words]
@@ -327,6 +329,26 @@ class Refused(MachineTest):
         with self.assertRaisesRegex(QmpError, "-icount rate=4: the clocks of the vCPUs are not part of a snapshot"):
             vm.qmp("migrate", uri="exec:cat")
         self.assertEqual(vm.quit(), 0)
+
+    def test_a_machine_takes_no_state(self) -> None:
+        """That of a machine without a rate, which another machine without one accepts."""
+        folder = Path(tempfile.mkdtemp(prefix="slate-state-"))
+        self.addCleanup(shutil.rmtree, folder)
+        vm = self.machine([], "-S", accel=("-accel", "tcg"), trace=False)
+        vm.qmp("migrate", uri=f"file:{folder}/state")
+        while vm.qmp("query-migrate")["status"] not in ("completed", "failed"):
+            time.sleep(0.02)
+        self.assertEqual(vm.quit(), 0)
+        vm = self.machine([], "-S", "-incoming", "defer", accel=("-accel", "tcg"), trace=False)
+        vm.qmp("migrate-incoming", uri=f"file:{folder}/state")
+        while vm.qmp("query-status")["status"] == "inmigrate":
+            time.sleep(0.02)
+        self.assertEqual(vm.qmp("query-status")["status"], "prelaunch")
+        self.assertEqual(vm.quit(), 0)
+        vm = self.machine([], "-S", "-incoming", "defer", accel=icount(rate="4"), trace=False)
+        vm.qmp("migrate-incoming", uri=f"file:{folder}/state")
+        self.assertEqual(vm.process.wait(60), 1)
+        self.assertIn("-icount rate=: a machine whose vCPUs execute at a rate takes no state", vm.output())
 
 
 if __name__ == "__main__":
