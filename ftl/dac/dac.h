@@ -60,8 +60,7 @@
 #include "die_due.h"
 #include "fpstore.h"
 #include "front.h"
-#include "ftl.h"
-#include "link.h"
+#include "host.h"
 #include "nand_geom.h"
 #include "xmatch.h"
 
@@ -216,19 +215,12 @@ struct dac_cached {
 };
 
 struct dac {
-	struct ftl base;
-	struct ftl_config c;
-	struct ftl_host host;
+	struct host host;
 	struct nand *n;
 	const struct nand_geometry *g;
 	const struct dac_mode *mode;
-	struct ftl_stats stats;
-	struct link_way link[2];
-	uint64_t now_ns;
 	uint64_t seq;			/* last given to a version of a unit */
 	uint64_t serial;		/* last given to a page */
-	uint32_t ios;
-	bool worn;			/* read-only */
 	bool stirred;			/* something may have become possible */
 
 	uint32_t dies, units, unit_bytes, objects, slots;
@@ -274,9 +266,9 @@ struct dac {
 
 	struct dac_op *op;
 	uint32_t op_free, host_ops, merges;
-	struct ftl_io *read_first, *read_last;		/* in line for operations */
-	struct ftl_io *write_first, *write_last;	/* for room in the buffer; flushes, too */
-	struct ftl_io *wait_first, *wait_last;		/* flushes and FUA writes: for programs */
+	struct io_list reads;		/* in line for operations */
+	struct io_list writes;		/* for room in the buffer; flushes, too */
+	struct io_list waits;		/* flushes and FUA writes: for programs */
 
 	struct fpstore *prints;
 	struct dac_cached *cached;
@@ -290,7 +282,7 @@ struct dac {
 
 static inline struct dac *dac_of(struct ftl *f)
 {
-	return ssd_container_of(f, struct dac, base);
+	return ssd_container_of(f, struct dac, host.base);
 }
 
 static inline uint32_t dac_block_of(const struct dac *d, uint32_t ppn)
@@ -431,11 +423,6 @@ int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *pag
 		      uint64_t *ready_ns) SSD_MUST_CHECK;
 
 /* ---- dac.c ---------------------------------------------------------------------------- */
-
-void dac_finish(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
-		uint64_t done_ns, enum ssd_err status);
-void dac_part_done(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
-		   uint64_t done_ns, enum ssd_err status);
 
 int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 void dac_check(const struct ftl *f);

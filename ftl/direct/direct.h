@@ -56,8 +56,7 @@
 #ifndef SLATE_DIRECT_H
 #define SLATE_DIRECT_H
 
-#include "ftl.h"
-#include "link.h"
+#include "host.h"
 #include "nand_geom.h"
 
 #define DIRECT_NONE 0xffffffffu
@@ -270,20 +269,13 @@ struct direct_plane {
 };
 
 struct direct {
-	struct ftl base;
-	struct ftl_config c;
-	struct ftl_host host;
+	struct host host;
 	struct nand *n;
 	const struct nand_geometry *g;
 	const struct direct_scheme *scheme;
 	void *s;			/* the scheme's struct */
-	struct ftl_stats stats;
-	struct link_way link[2];
-	uint64_t now_ns;
 	uint64_t seq;			/* of the next program */
 	uint64_t mount_unreadable;	/* pages */
-	uint32_t ios;			/* accepted, not reported done */
-	bool worn;
 
 	uint32_t dies, planes;
 	uint32_t lpns;			/* exported pages */
@@ -292,8 +284,8 @@ struct direct {
 
 	struct direct_op *op;
 	uint32_t op_free;
-	struct ftl_io *line_first, *line_last;	/* not yet taken apart: the pool was empty */
-	struct ftl_io *flush_first, *flush_last;
+	struct io_list line;		/* not yet taken apart: the pool was empty */
+	struct io_list flushes;
 	uint64_t epoch;			/* flushes so far */
 	uint64_t epoch_writes;		/* page writes since the last of them, not ended */
 
@@ -312,7 +304,7 @@ struct direct {
 
 static inline struct direct *direct_of(struct ftl *f)
 {
-	return ssd_container_of(f, struct direct, base);
+	return ssd_container_of(f, struct direct, host.base);
 }
 
 static inline uint32_t direct_stripe(const struct ftl_config *c)
@@ -326,7 +318,7 @@ static inline uint32_t direct_stripe(const struct ftl_config *c)
  */
 static inline uint32_t direct_lpn(const struct direct *d, uint32_t plane, uint32_t page)
 {
-	uint32_t s = d->c.stripe_pages;
+	uint32_t s = d->host.c.stripe_pages;
 
 	return s == 1 ? page * d->planes + d->order_of[plane] :
 	       (page / s * d->planes + d->order_of[plane]) * s + page % s;
@@ -334,12 +326,12 @@ static inline uint32_t direct_lpn(const struct direct *d, uint32_t plane, uint32
 
 static inline uint32_t direct_plane_of_lpn(const struct direct *d, uint32_t lpn)
 {
-	return d->plane_at[(d->c.stripe_pages == 1 ? lpn : lpn / d->c.stripe_pages) % d->planes];
+	return d->plane_at[(d->host.c.stripe_pages == 1 ? lpn : lpn / d->host.c.stripe_pages) % d->planes];
 }
 
 static inline uint32_t direct_page_of_lpn(const struct direct *d, uint32_t lpn)
 {
-	uint32_t s = d->c.stripe_pages;
+	uint32_t s = d->host.c.stripe_pages;
 
 	return s == 1 ? lpn / d->planes : lpn / s / d->planes * s + lpn % s;
 }
@@ -407,10 +399,7 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CH
 void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 uint64_t direct_step(struct ftl *f, uint64_t now_ns);
 void direct_check(const struct ftl *f);
-const struct ftl_stats *direct_stats(const struct ftl *f);
-void direct_reset_stats(struct ftl *f);
 uint64_t direct_map_bytes(const struct ftl *f);
-uint32_t direct_inflight(const struct ftl *f);
 uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
 void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block direct_block_info(const struct ftl *f, pbn_t b);
@@ -418,9 +407,6 @@ struct ftl_block direct_block_info(const struct ftl *f, pbn_t b);
 /* ---- between the engine's files ------------------------------------------- */
 
 /* direct.c */
-void direct_finish(struct direct *d, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
-void direct_part_done(struct direct *d, struct ftl_io *io, uint64_t done_ns,
-		      const struct ftl_breakdown *where, enum ssd_err status);
 void direct_op_put(struct direct *d, uint32_t op);
 void direct_write_ended(struct direct *d, uint64_t epoch);
 /* A die executes something until until_ns. */
@@ -441,10 +427,10 @@ bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 	.submit = direct_submit, \
 	.step = direct_step, \
 	.check = direct_check, \
-	.stats = direct_stats, \
-	.reset_stats = direct_reset_stats, \
+	.stats = host_stats, \
+	.reset_stats = host_reset_stats, \
 	.map_bytes = direct_map_bytes, \
-	.inflight = direct_inflight, \
+	.inflight = host_inflight, \
 	.collect = direct_collect, \
 	.reconfigure = direct_reconfigure, \
 	.block = direct_block_info

@@ -44,7 +44,7 @@ void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_co
 	struct page_ftl *f = page_ftl_of(base);
 
 	(void)page_ftl_step(base, now_ns);
-	f->c = *c;
+	f->host.c = *c;
 	f->idle_gc_blocks = page_ftl_idle_gc_blocks(c, f->g);
 	f->fr.c.fast_above_permille = c->fast_above_permille;
 	f->fr.c.slow_below_permille = c->slow_below_permille;

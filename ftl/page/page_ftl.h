@@ -31,11 +31,10 @@
 #ifndef SLATE_PAGE_FTL_H
 #define SLATE_PAGE_FTL_H
 
-#include "link.h"
 #include "blk.h"
 #include "die_due.h"
 #include "front.h"
-#include "ftl.h"
+#include "host.h"
 #include "fxp.h"
 #include "oob.h"
 
@@ -167,15 +166,9 @@ struct lost_page {
 extern const struct ftl_ops page_ftl_ops;	/* and others of ftl_list, see types.c */
 
 struct page_ftl {
-	struct ftl base;
-	struct ftl_config c;
-	struct ftl_host host;
+	struct host host;
 	struct nand *n;
 	const struct nand_geometry *g;
-	struct ftl_stats stats;
-	struct link_way link[2];	/* towards the host, towards the drive */
-	uint64_t now_ns;
-	uint32_t ios;			/* accepted, not reported done */
 
 	/* derived once */
 	uint32_t upp;			/* units per page */
@@ -224,15 +217,14 @@ struct page_ftl {
 	uint64_t *ring;			/* mount: ring[s & mask] is the last such s that was found */
 	uint32_t ring_mask;
 	uint32_t ahead_max;		/* P1: the sequence being issued, beyond stable */
-	struct ftl_io *line_first, *line_last;		/* waiting for buffer room */
-	struct ftl_io *durable_first, *durable_last;	/* waiting for stable */
-	struct ftl_io *sent_first, *sent_last;	/* SSDSim's accounting: for their data's transfer */
+	struct io_list line;		/* waiting for buffer room */
+	struct io_list durable;		/* waiting for stable */
+	struct io_list sent;		/* SSDSim's accounting: for their data's transfer */
 	uint64_t stall_gc_ns, stall_since_ns;
 	bool stalled_by_gc;
 	bool stall_noted;		/* since a die began or ended something */
 	bool hold_gc;			/* mount: the dead list is not durable yet */
 	bool full;			/* nothing can be programmed any more */
-	bool worn;			/* read-only */
 
 	/* dies */
 	struct die *die;
@@ -250,7 +242,7 @@ struct page_ftl {
 
 	struct uread *uread;
 	uint32_t uread_free, uread_free_count;
-	struct ftl_io *reads_first, *reads_last;	/* reads with units not yet queued */
+	struct io_list reads;		/* reads with units not yet queued */
 
 	uint8_t *scratch;		/* one page */
 	uint8_t *oob;			/* OOB_BYTES of MAX_PLANES pages */
@@ -263,7 +255,7 @@ struct page_ftl {
 
 static inline struct page_ftl *page_ftl_of(struct ftl *f)
 {
-	return ssd_container_of(f, struct page_ftl, base);
+	return ssd_container_of(f, struct page_ftl, host.base);
 }
 
 /* ---- small questions ---- */
@@ -354,7 +346,7 @@ static inline uint64_t next_due_ns(const struct page_ftl *f)
 
 static inline uint32_t byte_lpn(const struct page_ftl *f, uint64_t byte)
 {
-	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->c.unit_bytes);
+	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->host.c.unit_bytes);
 }
 
 static inline bool is_trimmed(const struct page_ftl *f, uint32_t lpn)
@@ -391,17 +383,12 @@ static inline uint32_t upn_die(const struct page_ftl *f, uint32_t upn)
 
 static inline uint32_t lpns_per_map(const struct page_ftl *f)
 {
-	return f->c.unit_bytes * 8;
+	return f->host.c.unit_bytes * 8;
 }
 
 static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 {
-	return f->wdata + (size_t)slot * f->c.unit_bytes;
-}
-
-static inline uint64_t front_ns(const struct page_ftl *f)
-{
-	return (uint64_t)f->c.map_ns + f->c.overhead_ns;
+	return f->wdata + (size_t)slot * f->host.c.unit_bytes;
 }
 
 static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
@@ -455,8 +442,6 @@ static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint
 /* ---- between the files ---- */
 
 /* page_ftl.c */
-void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
-
 int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, const char **why) SSD_MUST_CHECK;
 size_t page_ftl_footprint_with(const struct front_policy *policy, const struct ftl_config *c,
@@ -467,15 +452,12 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 /* The rest of struct ftl_ops is one code for all. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
 	.durability = FTL_PREFIX, .mount = page_ftl_mount, .submit = page_ftl_submit,       \
-	.step = page_ftl_step, .check = page_ftl_check, .stats = page_ftl_stats,            \
-	.reset_stats = page_ftl_reset_stats, .map_bytes = page_ftl_map_bytes,               \
-	.inflight = page_ftl_inflight, .collect = page_ftl_collect,                         \
+	.step = page_ftl_step, .check = page_ftl_check, .stats = host_stats,                \
+	.reset_stats = host_reset_stats, .map_bytes = page_ftl_map_bytes,                   \
+	.inflight = host_inflight, .collect = page_ftl_collect,                             \
 	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
-const struct ftl_stats *page_ftl_stats(const struct ftl *base);
-void page_ftl_reset_stats(struct ftl *base);
-uint32_t page_ftl_inflight(const struct ftl *base);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
 
 /* Free blocks of a plane under which idle GC starts. */
@@ -496,11 +478,11 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, u
 {
 	struct die *d = &f->die[die];
 
-	SSD_ASSERT(d->op == DIE_IDLE && until_ns > f->now_ns);
+	SSD_ASSERT(d->op == DIE_IDLE && until_ns > f->host.now_ns);
 	d->op = (uint8_t)op;
 	d->ready_ns = until_ns;
 	if (op == DIE_GC)
-		d->gc_ns += until_ns - f->now_ns;
+		d->gc_ns += until_ns - f->host.now_ns;
 	f->stall_noted = false;
 	die_due_start(&f->ends, die, until_ns);
 	word_clear(f->idle, die);
@@ -614,7 +596,7 @@ void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last);
 /* What waits for `stable`; last: the die whose program has moved it. */
 static inline void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last)
 {
-	if (f->durable_first && f->durable_first->seq <= f->bt.stable)
+	if (f->durable.first && f->durable.first->seq <= f->bt.stable)
 		durable_end(f, now_ns, last);
 	f->kick |= last && f->gc_active;	/* GC may have waited for it */
 }
