@@ -478,14 +478,14 @@ static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 
 	pump(d, now_ns);
 	for (uint32_t i = 0; i < d->dies; i++)
-		dac_gc_order(&d->die[i], free_blocks, !free_blocks);
+		d->die[i].order = gc_order_of(free_blocks);
 	for (uint32_t i = 0; i < d->dies; i++)
 		dac_gc_wanted(d, &d->die[i]);
 	pump(d, now_ns);
 	for (uint32_t i = 0; i < d->dies; i++) {
 		working += d->die[i].gc_active;
 		if (!d->die[i].gc_active)
-			dac_gc_order(&d->die[i], 0, false);
+			d->die[i].order = (struct gc_order){ 0 };
 	}
 	return working;
 }

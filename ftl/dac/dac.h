@@ -57,7 +57,7 @@
 #define SLATE_DAC_H
 
 #include "dac_page.h"
-#include "die_due.h"
+#include "die.h"
 #include "fpstore.h"
 #include "front.h"
 #include "host.h"
@@ -66,7 +66,6 @@
 
 #define DAC_AHEAD 8u		/* units that the engine has begun with, at most */
 #define DAC_MERGES 4u		/* bases being read, at most */
-#define DAC_READS_IN_ROW 8u
 
 /* What is tried on a unit: a table of answers (dac.c). */
 struct dac_mode {
@@ -178,22 +177,18 @@ struct dac_gc {
 };
 
 struct dac_die {
-	uint64_t ready_ns;
-	uint64_t gc_ns;			/* given to GC so far, the running command included */
+	struct die_turn turn;
 	enum dac_cmd cmd;
 	uint32_t op;			/* READ */
 	uint32_t slot;			/* PROGRAM */
 	const uint8_t *page;		/* READ: what came, or NULL */
 	uint32_t read_first, read_last;
-	uint32_t reads_in_row;
 	uint32_t good_count;
 	uint32_t live_pages;
-	uint32_t gc_credit;
 	bool flight;			/* a host page */
 	bool gc_active;
 	bool no_victim;			/* GC found none; until something dies here */
-	bool ordered_victim;		/* collect(): one victim, */
-	uint32_t ordered_free;		/* or until so many blocks are free; or nothing can be won */
+	struct gc_order order;
 	bool prepare_failed;
 	uint8_t *gc_page;
 	struct dac_gc gc;
@@ -397,7 +392,6 @@ void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* its program 
 bool dac_gc_turn(struct dac *d, struct dac_die *x);
 void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd);
 void dac_gc_wanted(struct dac *d, struct dac_die *x);
-void dac_gc_order(struct dac_die *x, uint32_t free_blocks, bool victim);
 /* The entry, if it lives in the one page, is in the other now. */
 void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to);
 

@@ -91,7 +91,7 @@ static bool due(const struct dac *d, const struct dac_die *x, uint32_t wanted)
 {
 	uint32_t free_blocks = dac_free_of(d, x)->free_count;
 
-	return free_blocks < wanted || free_blocks < x->ordered_free || x->ordered_victim || has_retired(d, x) ||
+	return free_blocks < wanted || gc_order_stands(&x->order, free_blocks) || has_retired(d, x) ||
 	       due_idle(d, x);
 }
 
@@ -104,16 +104,10 @@ void dac_gc_wanted(struct dac *d, struct dac_die *x)
 	d->stirred = true;
 }
 
-void dac_gc_order(struct dac_die *x, uint32_t free_blocks, bool victim)
-{
-	x->ordered_free = free_blocks;
-	x->ordered_victim = victim;
-}
-
 static void rest(struct dac *d, struct dac_die *x)
 {
 	x->gc_active = false;
-	x->gc_credit = 0;
+	x->turn.gc_credit = 0;
 	d->host.stats.gc_ns += d->host.now_ns - x->gc.since_ns;
 }
 
@@ -124,11 +118,11 @@ static bool begin(struct dac *d, struct dac_die *x)
 
 	if (block == DAC_NONE) {
 		x->no_victim = true;
-		dac_gc_order(x, 0, false);
+		x->order = (struct gc_order){ 0 };
 		rest(d, x);
 		return false;
 	}
-	x->ordered_victim = false;
+	x->order.victim = false;
 	q->retire = d->bt.blk[block].state == BLK_RETIRE;
 	blk_take(&d->bt, block);
 	q->victim = block;

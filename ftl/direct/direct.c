@@ -59,50 +59,13 @@ void direct_put_bad(struct direct *d, uint32_t block)
 		d->host.worn = true;
 }
 
-/* ---- busy dies: a heap by (ready_ns, number) ------------------------------- */
-
-static bool sooner(const struct direct *d, uint32_t a, uint32_t b)
-{
-	if (d->die[a].ready_ns != d->die[b].ready_ns)
-		return d->die[a].ready_ns < d->die[b].ready_ns;
-	return a < b;
-}
-
-static void heap_push(struct direct *d, uint32_t die)
-{
-	uint32_t i = d->heap_count++;
-
-	for (; i && sooner(d, die, d->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		d->heap[i] = d->heap[(i - 1) / 2];
-	d->heap[i] = die;
-}
-
-static uint32_t heap_pop(struct direct *d)
-{
-	uint32_t top = d->heap[0], last = d->heap[--d->heap_count], i = 0, kid;
-
-	for (kid = 1; kid < d->heap_count; kid = 2 * i + 1) {
-		if (kid + 1 < d->heap_count && sooner(d, d->heap[kid + 1], d->heap[kid]))
-			kid++;
-		if (!sooner(d, d->heap[kid], last))
-			break;
-		d->heap[i] = d->heap[kid];
-		i = kid;
-	}
-	d->heap[i] = last;
-	return top;
-}
-
 void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns)
 {
 	struct direct_die *x = &d->die[die];
 
-	SSD_ASSERT(x->cmd == DIRECT_IDLE && until_ns > d->host.now_ns);
+	SSD_ASSERT(x->cmd == DIRECT_IDLE);
 	x->cmd = cmd;
-	x->ready_ns = until_ns;
-	if (cmd != DIRECT_CMD_READ && cmd != DIRECT_CMD_PROGRAM)
-		x->gc_ns += until_ns - d->host.now_ns;
-	heap_push(d, die);
+	die_begin(&d->ends, die, &x->turn, direct_is_gc(cmd), d->host.now_ns, until_ns);
 }
 
 /* ---- taking I/Os apart ----------------------------------------------------- */
@@ -244,8 +207,8 @@ static void pump(struct direct *d, uint64_t now_ns)
 	uint32_t due = 0;
 
 	host_set_time(&d->host, now_ns);
-	while (d->heap_count && d->die[d->heap[0]].ready_ns <= now_ns) {
-		d->due[due++] = heap_pop(d);
+	while (die_due_first_ns(&d->ends) <= now_ns) {
+		d->due[due++] = die_due_end(&d->ends);
 		direct_die_complete(d, now_ns, d->due[due - 1]);
 	}
 	for (uint32_t i = 0; i < due; i++)
@@ -258,7 +221,7 @@ uint64_t direct_step(struct ftl *f, uint64_t now_ns)
 	struct direct *d = direct_of(f);
 
 	pump(d, now_ns);
-	return d->heap_count ? d->die[d->heap[0]].ready_ns : FTL_IDLE;
+	return die_due_first_ns(&d->ends);	/* FTL_IDLE: no die is busy */
 }
 
 void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
@@ -355,7 +318,7 @@ static size_t lay_out(struct direct *d, struct ssd_arena *m, const struct ftl_co
 	at.lost = ssd_carve(m, (geo_pages(g) + 7) / 8, 1);
 	at.plane_at = ssd_carve(m, at.planes, sizeof(*at.plane_at));
 	at.order_of = ssd_carve(m, at.planes, sizeof(*at.order_of));
-	at.heap = ssd_carve(m, at.dies, sizeof(*at.heap));
+	die_due_lay_out(&at.ends, m, at.dies);
 	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
 	buffers = ssd_carve(m, (size_t)at.dies * 2, page);
 	at.s = s->lay_out(m, c, g);
@@ -423,6 +386,7 @@ int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	d->needed = s->blocks_needed(c, &n->geo);
 	make_stripe(d);
 	make_pool(d);
+	die_due_init(&d->ends);
 	for (uint32_t i = 0; i < d->dies; i++) {
 		struct direct_die *x = &d->die[i];
 
@@ -454,8 +418,7 @@ uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 
 	pump(d, now_ns);
 	for (uint32_t plane = 0; plane < d->planes; plane++) {
-		d->plane[plane].ordered_free = free_blocks;
-		d->plane[plane].ordered_victim = !free_blocks;
+		d->plane[plane].order = gc_order_of(free_blocks);
 		working += direct_order_gc(d, now_ns, plane);
 	}
 	for (uint32_t die = 0; die < d->dies; die++)

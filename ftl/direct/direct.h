@@ -43,7 +43,7 @@
  *
  * Invariants (direct_check):
  *   E1  a plane's list holds its FREE blocks and free_count counts them;
- *   E2  the heap holds the dies that execute a command, no others;
+ *   E2  the dies that execute a command are in `ends`, no others;
  *   E3  an accepted I/O that is not done has a page operation in a queue, in a run or
  *       in flight, or waits in line, or (FLUSH) has writes before it;
  *   E4  what lookup() names is programmed, in a USED block, and its spare area, if it
@@ -56,11 +56,11 @@
 #ifndef SLATE_DIRECT_H
 #define SLATE_DIRECT_H
 
+#include "die.h"
 #include "host.h"
 #include "nand_geom.h"
 
 #define DIRECT_NONE 0xffffffffu
-#define DIRECT_READS_IN_ROW 8u
 
 /* ---- spare area ---------------------------------------------------------- */
 
@@ -232,17 +232,14 @@ enum direct_cmd {
 };
 
 struct direct_die {
-	uint64_t ready_ns;
-	uint64_t gc_ns;			/* given to GC so far, the running command included */
+	struct die_turn turn;
 	enum direct_cmd cmd;
 	uint32_t read_first, read_last;	/* queues of direct_op */
 	uint32_t write_first, write_last;
-	uint32_t reads_in_row;
 	struct direct_run r, w;
 	struct direct_step step;	/* GC_READ, GC: under way */
 	bool half_copied;		/* COPY: read, not yet programmed */
 	bool step_lost;			/* COPY: what was read cannot be */
-	uint32_t gc_credit;		/* sliced: steps left in this turn */
 	uint32_t gc_plane;		/* of the die: whose turn it is */
 	uint32_t gc_active;		/* planes */
 	uint32_t prepare;		/* PREPARE: the plane */
@@ -263,8 +260,7 @@ struct direct_plane {
 	uint32_t good_blocks;
 	bool gc_active;
 	bool stuck;			/* GC cannot go on */
-	uint32_t ordered_free;		/* collect(): until so many blocks are free, */
-	bool ordered_victim;		/* or one collection; or until nothing is due */
+	struct gc_order order;
 	uint64_t gc_since_ns;
 };
 
@@ -295,7 +291,7 @@ struct direct {
 	uint8_t *lost;			/* bit per ppn: programmed as lost */
 	uint32_t *plane_at;		/* the k-th plane in stripe order, */
 	uint32_t *order_of;		/* and back */
-	uint32_t *heap, heap_count;	/* busy dies, by ready_ns, then number */
+	struct die_due ends;		/* of the dies' commands */
 	uint32_t *due;
 	uint8_t oob[DIRECT_OOB_BYTES];
 	uint64_t mount_ready_ns;
@@ -359,9 +355,7 @@ static inline uint32_t direct_plane_pages(const struct ftl_config *c, const stru
 /* collect() wants GC in the plane. */
 static inline bool direct_ordered(const struct direct *d, uint32_t plane)
 {
-	const struct direct_plane *p = &d->plane[plane];
-
-	return p->ordered_victim || p->free_count < p->ordered_free;
+	return gc_order_stands(&d->plane[plane].order, d->plane[plane].free_count);
 }
 
 /* ---- what a scheme may ask and do ----------------------------------------- */
@@ -405,6 +399,12 @@ void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config 
 struct ftl_block direct_block_info(const struct ftl *f, pbn_t b);
 
 /* ---- between the engine's files ------------------------------------------- */
+
+/* Is a command one of GC's, or an erase that prepares a block? */
+static inline bool direct_is_gc(enum direct_cmd cmd)
+{
+	return cmd != DIRECT_IDLE && cmd != DIRECT_CMD_READ && cmd != DIRECT_CMD_PROGRAM;
+}
 
 /* direct.c */
 void direct_op_put(struct direct *d, uint32_t op);

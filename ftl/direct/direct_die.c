@@ -13,10 +13,7 @@
 
 static uint64_t gc_clock(const struct direct_die *x, uint64_t now_ns)
 {
-	bool gc_now = x->cmd != DIRECT_IDLE && x->cmd != DIRECT_CMD_READ &&
-		      x->cmd != DIRECT_CMD_PROGRAM && x->ready_ns > now_ns;
-
-	return x->gc_ns - (gc_now ? x->ready_ns - now_ns : 0);
+	return die_gc_clock(&x->turn, direct_is_gc(x->cmd), now_ns);
 }
 
 static bool lost_get(const struct direct *d, uint32_t ppn)
@@ -154,9 +151,9 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 	run_report(d, &x->r, c.done_ns, gc_ns, lost ? SSD_E_UNCORR : SSD_OK);
 	direct_op_put(d, x->r.op);
 	x->r.op = DIRECT_NONE;
-	x->reads_in_row++;
+	x->turn.reads_in_row++;
 	if (d->host.c.gc_mode == FTL_GC_SLICED && x->w.op != DIRECT_NONE && x->w.waits)
-		x->gc_credit = 1;
+		x->turn.gc_credit = 1;
 }
 
 /* ---- host writes --------------------------------------------------------------- */
@@ -228,7 +225,7 @@ static void program(struct direct *d, uint64_t now_ns, uint32_t die, uint32_t pp
 	x->w.failed = c.status == NAND_PROG_FAIL;
 	lost_set(d, ppn, x->w.lost);
 	d->host.stats.host_units++;
-	x->reads_in_row = 0;
+	x->turn.reads_in_row = 0;
 	direct_die_start(d, die, DIRECT_CMD_PROGRAM, c.done_ns);
 	if (d->host.c.accounting == FTL_ACCOUNT_SSDSIM && !x->w.failed && !op->io->fua)
 		report_transferred(d, &x->w, &c);
@@ -249,8 +246,7 @@ static void gc_begin(struct direct *d, uint64_t now_ns, uint32_t plane)
 
 static void order_over(struct direct *d, uint32_t plane)
 {
-	d->plane[plane].ordered_free = 0;
-	d->plane[plane].ordered_victim = false;
+	d->plane[plane].order = (struct gc_order){ 0 };
 }
 
 static void gc_wanted(struct direct *d, uint64_t now_ns, uint32_t plane)
@@ -276,7 +272,7 @@ static void program_ended(struct direct *d, uint64_t now_ns, uint32_t die)
 
 	d->scheme->programmed(d, plane, page_of(d, x->w.op), x->w.ppn, !x->w.failed);
 	if (d->host.c.gc_mode == FTL_GC_SLICED)
-		x->gc_credit = d->host.c.gc_slice_pages;
+		x->turn.gc_credit = d->host.c.gc_slice_pages;
 	gc_wanted(d, now_ns, plane);
 	if (x->w.failed) {
 		x->w.stage = DIRECT_PLACE;
@@ -467,7 +463,7 @@ static void gc_over(struct direct *d, uint64_t now_ns, uint32_t plane)
 	d->host.stats.gc_ns += now_ns - p->gc_since_ns;
 	x->gc_active--;
 	x->gc_plane = (plane + 1) % d->g->planes_per_die;
-	x->gc_credit = 0;
+	x->turn.gc_credit = 0;
 	x->w.waits = false;
 }
 
@@ -482,8 +478,7 @@ static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
 	x->step = (struct direct_step){ .plane = plane };
 	switch (d->scheme->gc_next(d, plane, &x->step)) {
 	case DIRECT_STEP:
-		if (x->gc_credit)
-			x->gc_credit--;
+		die_charge(&x->turn);
 		gc_step(d, now_ns, die);
 		return;
 	case DIRECT_PREPARE:
@@ -491,7 +486,7 @@ static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
 		return;
 	case DIRECT_DONE:
 		d->host.stats.gc_runs++;
-		d->plane[plane].ordered_victim = false;
+		d->plane[plane].order.victim = false;
 		gc_over(d, now_ns, plane);
 		gc_wanted(d, now_ns, plane);
 		return;
@@ -543,7 +538,7 @@ static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
 	bool write = x->w.op != DIRECT_NONE ? !x->w.waits : x->write_first != DIRECT_NONE;
-	bool gc_first = d->host.c.gc_mode == FTL_GC_BLOCKING || x->gc_credit;
+	bool gc_first = d->host.c.gc_mode == FTL_GC_BLOCKING || x->turn.gc_credit;
 
 	if (x->half_copied) {
 		x->half_copied = false;
@@ -555,7 +550,7 @@ static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
 	} else if (x->gc_active && gc_first) {
 		gc_go(d, now_ns, die);
 	} else if (x->read_first != DIRECT_NONE &&
-		   !(write && x->reads_in_row >= DIRECT_READS_IN_ROW)) {
+		   !(write && x->turn.reads_in_row >= DIE_READS_IN_ROW)) {
 		read_go(d, now_ns, die);
 	} else if (write) {
 		write_go(d, now_ns, die);

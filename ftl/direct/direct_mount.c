@@ -219,7 +219,7 @@ static void check_dies(const struct direct *d)
 	}
 	for (op = d->op_free; op != DIRECT_NONE; op = d->op[op].next)
 		pooled++;
-	SSD_ASSERT(busy == d->heap_count);						/* E2 */
+	SSD_ASSERT(busy == d->ends.busy);						/* E2 */
 	SSD_ASSERT(queued + pooled == d->host.c.max_unit_reads);			/* E3 */
 	SSD_ASSERT(d->host.ios || d->host.c.accounting == FTL_ACCOUNT_SSDSIM || !queued);	/* E3 */
 	SSD_ASSERT(!d->host.ios || queued);							/* E3 */

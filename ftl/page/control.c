@@ -27,14 +27,11 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 	for (uint32_t plane = 0; plane < f->planes; plane++) {
 		struct plane *p = &f->plane[plane];
 
-		p->ordered_free = free_blocks;
-		p->ordered_victim = !free_blocks;
+		p->order = gc_order_of(free_blocks);
 		gc_wake(f, plane);
 		working += p->gc.active;
-		if (!p->gc.active) {
-			p->ordered_free = 0;
-			p->ordered_victim = false;
-		}
+		if (!p->gc.active)
+			p->order = (struct gc_order){ 0 };
 	}
 	return working;
 }

@@ -78,8 +78,7 @@ static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
 /* collect() wants it. */
 static bool ordered(const struct page_ftl *f, uint32_t plane)
 {
-	return f->plane[plane].ordered_victim ||
-	       f->bt.plane[plane].free_count < f->plane[plane].ordered_free;
+	return gc_order_stands(&f->plane[plane].order, f->bt.plane[plane].free_count);
 }
 
 /* What level.c wants, and what was ordered, is in question, too. */
@@ -115,8 +114,7 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 		b = f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
 		if (b != BLK_NONE)
 			return b;
-		f->plane[plane].ordered_free = 0;	/* nothing to win */
-		f->plane[plane].ordered_victim = false;
+		f->plane[plane].order = (struct gc_order){ 0 };	/* nothing to win */
 	}
 	*why = GC_FOR_WEAR;
 	b = level_coldest(f, plane);
@@ -210,8 +208,7 @@ static bool relocates(const struct gc *g)
  */
 void gc_after_program(struct page_ftl *f, uint32_t die)
 {
-	f->die[die].gc_turn = true;
-	f->die[die].gc_credit = f->host.c.gc_slice_pages;
+	f->die[die].turn.gc_credit = f->host.c.gc_slice_pages;
 }
 
 void gc_after_read(struct page_ftl *f, uint32_t die)
@@ -221,10 +218,8 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc_active; i++)
 		if (f->plane[first + i].gc.active &&
 		    (f->bt.plane[first + i].free_count <= f->urgent_blocks ||
-		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc))) {
-			f->die[die].gc_turn = true;
-			f->die[die].gc_credit = 1;
-		}
+		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc)))
+			f->die[die].turn.gc_credit = 1;
 }
 
 /* ---- choosing ----------------------------------------------------------- */
@@ -251,7 +246,7 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	g->units = g->flying = 0;
 	g->since_ns = now_ns;
 	g->retire = f->bt.blk[b].state == BLK_RETIRE;
-	f->plane[plane].ordered_victim = false;
+	f->plane[plane].order.victim = false;
 	take_block(f, plane, b);
 }
 
@@ -764,14 +759,9 @@ static bool let_go(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 static void use_turn(struct page_ftl *f, uint32_t die, const struct gc *g)
 {
-	struct die *d = &f->die[die];
-
-	if (g->op != GC_PROGRAM && g->op != GC_COPYBACK && g->op != GC_ERASE)
-		return;	/* a copy ends with its program */
-	if (d->gc_credit)
-		d->gc_credit--;
-	if (!d->gc_credit)
-		d->gc_turn = false;
+	/* A copy ends with its program. */
+	if (g->op == GC_PROGRAM || g->op == GC_COPYBACK || g->op == GC_ERASE)
+		die_charge(&f->die[die].turn);
 }
 
 static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)

@@ -70,13 +70,13 @@ static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
-	bool gc_first = f->host.c.gc_mode == FTL_GC_BLOCKING || d->gc_turn;
+	bool gc_first = f->host.c.gc_mode == FTL_GC_BLOCKING || d->turn.gc_credit;
 
 	if (d->op != DIE_IDLE)
 		return;
 	if (f->gc_active && gc_first && gc_on_die(f, now_ns, die))
 		return;
-	if (d->reads_in_row >= READS_BEFORE_PROGRAM) {
+	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
 		place_pages(f, now_ns);
 		if (d->op != DIE_IDLE)
 			return;

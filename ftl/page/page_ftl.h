@@ -26,13 +26,12 @@
  *   rescue.c    its part on pages that were lost and can be rebuilt from parity pages
  *   types.c     the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
  *   check.c     invariants
- *   die_due.h   which busy die ends next
  */
 #ifndef SLATE_PAGE_FTL_H
 #define SLATE_PAGE_FTL_H
 
 #include "blk.h"
-#include "die_due.h"
+#include "die.h"
 #include "front.h"
 #include "host.h"
 #include "fxp.h"
@@ -42,7 +41,6 @@
 #define MAX_PLANES 8u
 #define DEAD_RANGE_BYTES 10u
 #define HASH_ROOM 4u		/* heads for each slot: a chain of more than one is rare */
-#define READS_BEFORE_PROGRAM 8u	/* on a die, while a page is ready: reads starve no write */
 
 /* ---- write buffer ---- */
 
@@ -88,15 +86,11 @@ struct uread {			/* one unit wanted from flash */
 enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC };
 
 struct die {			/* 128 bytes: where one lies is a shift */
-	uint64_t ready_ns;
-	uint64_t gc_ns;		/* time given to GC so far, the running command included */
+	struct die_turn turn;
 	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
 	uint8_t op;		/* enum die_op */
-	bool gc_turn;		/* sliced mode: GC goes next */
-	uint32_t gc_credit;	/* page copies left in this turn */
 	uint32_t first, last;	/* queue of ureads */
 	uint32_t start_next;	/* read.c: chain of dies to set going; NONE: not on it */
-	uint32_t reads_in_row;	/* read commands since the last program */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: pages under way */
 	uint32_t page[MAX_PLANES];
@@ -148,8 +142,7 @@ struct plane {
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
 	uint32_t relocate;		/* V1 in level.c */
 	bool level;			/* wear is to be compared */
-	uint32_t ordered_free;		/* collect(): until so many blocks are free, */
-	bool ordered_victim;		/* or one victim, or until nothing can be won */
+	struct gc_order order;
 	struct gc gc;
 };
 
@@ -393,9 +386,7 @@ static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 
 static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
 {
-	bool gc_now = d->op == DIE_GC && d->ready_ns > now_ns;
-
-	return d->gc_ns - (gc_now ? d->ready_ns - now_ns : 0);
+	return die_gc_clock(&d->turn, d->op == DIE_GC, now_ns);
 }
 
 /* Time during which GC kept the head of the queue from being issued. */
@@ -473,18 +464,15 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
-/* An idle die is busy until then. */
+/* Mark an idle die busy until until_ns. */
 static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
 {
 	struct die *d = &f->die[die];
 
-	SSD_ASSERT(d->op == DIE_IDLE && until_ns > f->host.now_ns);
+	SSD_ASSERT(d->op == DIE_IDLE);
 	d->op = (uint8_t)op;
-	d->ready_ns = until_ns;
-	if (op == DIE_GC)
-		d->gc_ns += until_ns - f->host.now_ns;
+	die_begin(&f->ends, die, &d->turn, op == DIE_GC, f->host.now_ns, until_ns);
 	f->stall_noted = false;
-	die_due_start(&f->ends, die, until_ns);
 	word_clear(f->idle, die);
 	word_clear(f->idle_stripe, d->stripe_at);
 }

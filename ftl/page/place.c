@@ -521,7 +521,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->plane_turn += count;
 	if (d->plane_turn >= planes)
 		d->plane_turn -= planes;
-	d->reads_in_row = 0;
+	d->turn.reads_in_row = 0;
 	gc_after_program(f, die);
 	nand_submit(f->n, now_ns, c, count);
 	d->count = count;

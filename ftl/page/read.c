@@ -514,7 +514,7 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		level_corrected(f, fxp_quotient(f->by_block_pages, c.ppn.v));
 	d->bases = NONE;
 	gc_after_read(f, die);
-	d->reads_in_row++;
+	d->turn.reads_in_row++;
 	while (r != NONE) {
 		uint32_t next = f->uread[r].next;
 
