@@ -115,7 +115,7 @@ static enum direct_room append(struct direct *d, uint32_t plane, uint32_t reserv
 static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, uint32_t *ppn,
 			      uint8_t *tag)
 {
-	enum direct_room room = append(d, plane, d->c.gc_urgent_blocks, ppn);
+	enum direct_room room = append(d, plane, d->host.c.gc_urgent_blocks, ppn);
 
 	(void)page;
 	*tag = 0;
@@ -162,7 +162,7 @@ static uint32_t choose(const struct direct *d, uint32_t plane)
 static bool wants_gc(const struct direct *d, uint32_t plane)
 {
 	return log_of(d)->plane[plane].victim != NONE ||
-	       d->plane[plane].free_count < d->c.gc_start_blocks;
+	       d->plane[plane].free_count < d->host.c.gc_start_blocks;
 }
 
 static enum direct_next copy_next(struct direct *d, uint32_t plane, struct direct_step *step)

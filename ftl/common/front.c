@@ -219,9 +219,11 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 	fr->quota = fr->quota_start;
 }
 
-void front_init(struct front *fr, const struct nand *n, struct blk_table *bt)
+void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
+		struct ftl_stats *stats)
 {
 	fr->n = n;
+	fr->stats = stats;
 	fr->bt = bt;
 	for (uint32_t p = 0; p < geo_planes(fr->g); p++) {
 		struct front_plane *pl = &fr->plane[p];
@@ -335,7 +337,7 @@ static void took_fast(struct front *fr, uint32_t plane, uint32_t slot, uint32_t 
 	struct front_plane *p = &fr->plane[plane];
 
 	fr->quota--;
-	fr->fast_pages++;
+	fr->stats->fast_pages++;
 	if (fr->group && w + 1 == front_group_end(fr, w)) {
 		SSD_ASSERT(p->debt == BLK_NONE);
 		p->debt = b;
@@ -352,7 +354,7 @@ static void took_slow(struct front *fr, uint32_t plane, uint32_t slot, uint32_t 
 	struct front_plane *p = &fr->plane[plane];
 
 	fr->quota++;
-	fr->slow_pages++;
+	fr->stats->slow_pages++;
 	if (fr->group && w + 1 == front_group_end(fr, w))
 		front_void(fr, b);
 	if (fr->bt->blk[b].next_page < fr->g->pages_per_block)
@@ -493,7 +495,6 @@ const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 	uint8_t *p = oob + KEPT_BYTES(fr->c.units_per_page);
 
 	*ppn = geo_ppn(fr->g, (pbn_t){ fr->plane[plane].backup }, front_page_of(fr, bb->next_page++)).v;
-	fr->backup_pages++;
 	memcpy(oob, spare, KEPT_BYTES(fr->c.units_per_page));
 	memcpy(p, spare, OOB_HEAD_BYTES);
 	oob_put_head(oob, &h);

@@ -134,7 +134,7 @@ struct front {
 	uint32_t parity_bytes;
 	uint64_t backup_seq;		/* of the parity page written last */
 	int64_t quota, quota_start;	/* q */
-	uint64_t fast_pages, slow_pages, backup_pages;	/* taken */
+	struct ftl_stats *stats;	/* fast_pages and slow_pages are counted here */
 };
 
 /* What a parity page's spare area has beside the XOR. */
@@ -150,7 +150,8 @@ bool front_own(const struct front_policy *p, enum ftl_gc_frontier where);
 uint32_t front_slots(const struct front_config *c);	/* open blocks of a plane, backup blocks apart */
 void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_config *c,
 		   const struct nand_geometry *g);	/* fr: scratch when m only counts */
-void front_init(struct front *fr, const struct nand *n, struct blk_table *bt);
+void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
+		struct ftl_stats *stats);
 
 uint32_t front_page_of(const struct front *fr, uint32_t k);	/* by word lines */
 uint32_t front_fast_taken(const struct front *fr, uint32_t k);	/* LSB pages of the first k */

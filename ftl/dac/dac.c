@@ -8,8 +8,6 @@
  */
 #include "dac.h"
 
-#include "account.h"
-
 /* ---- what is tried ------------------------------------------------------------ */
 
 static const struct dac_mode modes[FTL_NREDUCTIONS] = {
@@ -41,54 +39,24 @@ static uint32_t backup_reserve(const struct ftl_config *c)
 	return fronts[c->frontiers]->group ? 3 + more : 0;
 }
 
-/* ---- accounts ------------------------------------------------------------------- */
-
-void dac_finish(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
-		uint64_t done_ns, enum ssd_err status)
-{
-	io->where = *where;
-	ftl_account(&d->stats, d->link, &d->c, d->now_ns, io, done_ns, status);
-	d->ios--;
-	d->host.done(d->host.opaque, io);
-}
-
-void dac_part_done(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
-		   uint64_t done_ns, enum ssd_err status)
-{
-	struct ftl_breakdown w;
-
-	if (!ftl_account_part(io, done_ns, where, status))
-		return;
-	w = io->where;
-	dac_finish(d, io, &w, io->done_ns, io->status);
-}
-
-static void refuse(struct dac *d, struct ftl_io *io, enum ssd_err why)
-{
-	struct ftl_breakdown w = { .buffer_ns = d->now_ns - io->submit_ns };
-
-	dac_finish(d, io, &w, d->now_ns, why);
-}
-
 /* ---- the pump --------------------------------------------------------------------- */
 
 static void wake(struct dac *d)
 {
-	uint64_t need = d->wait_first ? dac_need(d) : 0;
+	uint64_t need = d->waits.first ? dac_need(d) : 0;
 
-	while (d->wait_first && need > d->wait_first->seq) {
-		struct ftl_io *io = d->wait_first;
-		struct ftl_breakdown w = { .buffer_ns = d->now_ns - io->submit_ns,
-					   .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+	while (d->waits.first && need > d->waits.first->seq) {
+		struct ftl_io *io = io_list_take(&d->waits);
+		struct ftl_breakdown w = { .buffer_ns = d->host.now_ns - io->submit_ns,
+					   .map_ns = d->host.c.map_ns, .other_ns = d->host.c.overhead_ns };
 
-		d->wait_first = io->next;
-		dac_part_done(d, io, &w, d->now_ns + w.map_ns + w.other_ns, SSD_OK);
+		host_part(&d->host, io, d->host.now_ns + w.map_ns + w.other_ns, &w, SSD_OK);
 	}
 }
 
 static bool working(const struct dac *d, const struct dac_job *j)
 {
-	return j->unit != DAC_NONE && j->done_ns > d->now_ns;
+	return j->unit != DAC_NONE && j->done_ns > d->host.now_ns;
 }
 
 /* Nothing moves and something waits: blocks have failed until there is no way on. */
@@ -96,26 +64,17 @@ static void give_up(struct dac *d)
 {
 	if (d->ends.busy || working(d, &d->hasher) || working(d, &d->packer))
 		return;
-	if (d->wait_first || d->write_first)
-		d->worn = true;
-	while (d->wait_first) {
-		struct ftl_io *io = d->wait_first;
-
-		d->wait_first = io->next;
-		refuse(d, io, SSD_E_WORNOUT);
-	}
-	while (d->write_first) {
-		struct ftl_io *io = d->write_first;
-
-		d->write_first = io->next;
-		refuse(d, io, SSD_E_WORNOUT);
-	}
+	if (d->waits.first || d->writes.first)
+		d->host.worn = true;
+	while (d->waits.first)
+		host_refuse(&d->host, io_list_take(&d->waits), SSD_E_WORNOUT);
+	while (d->writes.first)
+		host_refuse(&d->host, io_list_take(&d->writes), SSD_E_WORNOUT);
 }
 
 static void pump(struct dac *d, uint64_t now_ns)
 {
-	SSD_ASSERT(now_ns >= d->now_ns);
-	d->now_ns = now_ns;
+	host_set_time(&d->host, now_ns);
 	while (die_due_first_ns(&d->ends) <= now_ns)
 		dac_die_complete(d, die_due_end(&d->ends));
 	do {
@@ -133,15 +92,15 @@ static void pump(struct dac *d, uint64_t now_ns)
 /* Idle: no I/O, and nothing on its way to flash but a page that is not full. */
 static void mind_idle(struct dac *d)
 {
-	if (d->ios || d->closed_slots || d->queue_first != DAC_NONE)
+	if (d->host.ios || d->closed_slots || d->queue_first != DAC_NONE)
 		d->idle_at_ns = FTL_IDLE;
 	else if (d->idle_at_ns == FTL_IDLE)
-		d->idle_at_ns = d->now_ns + d->c.idle_gc_ns;
+		d->idle_at_ns = d->host.now_ns + d->host.c.idle_gc_ns;
 }
 
 static void wake_idle(struct dac *d, uint64_t now_ns)
 {
-	d->now_ns = now_ns;
+	d->host.now_ns = now_ns;
 	for (uint32_t i = 0; i < d->dies; i++)
 		dac_gc_wanted(d, &d->die[i]);
 }
@@ -151,7 +110,7 @@ static uint64_t step(struct ftl *f, uint64_t now_ns)
 	struct dac *d = dac_of(f);
 	uint64_t next;
 
-	SSD_ASSERT(now_ns >= d->now_ns);
+	SSD_ASSERT(now_ns >= d->host.now_ns);
 	if (d->idle_blocks && now_ns >= d->idle_at_ns)
 		wake_idle(d, now_ns);
 	pump(d, now_ns);
@@ -167,48 +126,21 @@ static uint64_t step(struct ftl *f, uint64_t now_ns)
 	return next;
 }
 
-static void queue(struct ftl_io **first, struct ftl_io **last, struct ftl_io *io)
-{
-	io->next = NULL;
-	if (*first)
-		(*last)->next = io;
-	else
-		*first = io;
-	*last = io;
-}
-
 static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct dac *d = dac_of(f);
-	struct ftl_breakdown w = { .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
 
-	if (io->op == FTL_FLUSH)
-		io->offset = io->bytes = 0;
-	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
-	SSD_ASSERT(io->offset <= d->c.capacity_bytes &&
-		   io->bytes <= d->c.capacity_bytes - io->offset);
 	d->idle_at_ns = FTL_IDLE;
 	pump(d, now_ns);
-	io->submit_ns = io->done_ns = now_ns;
-	io->status = SSD_OK;
-	io->where = (struct ftl_breakdown){ 0 };
-	io->at = io->link_ns = io->seq = io->first_seq = 0;
-	io->pending = 1;
-	d->ios++;
-	if (d->c.link_ps_per_byte && io->op == FTL_WRITE) {
-		io->link_ns = link_move(&d->link[1], now_ns, now_ns, io->bytes,
-					d->c.link_ps_per_byte) - now_ns;
-		d->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, d->c.link_ps_per_byte);
-	}
-	d->stats.fua_writes += io->op == FTL_WRITE && io->fua;
+	host_accept(&d->host, io);
 	if (io->op == FTL_READ)
-		queue(&d->read_first, &d->read_last, io);
-	else if (io->op != FTL_FLUSH && d->worn)
-		refuse(d, io, SSD_E_WORNOUT);
+		io_list_add(&d->reads, io);
+	else if (io->op != FTL_FLUSH && d->host.worn)
+		host_refuse(&d->host, io, SSD_E_WORNOUT);
 	else if (io->op == FTL_TRIM)
-		dac_finish(d, io, &w, now_ns + w.map_ns + w.other_ns, SSD_OK);
+		host_part_now(&d->host, io);
 	else
-		queue(&d->write_first, &d->write_last, io);
+		io_list_add(&d->writes, io);
 	pump(d, now_ns);
 }
 
@@ -464,14 +396,14 @@ static size_t footprint(const struct ftl_config *c, const struct nand_geometry *
 
 static void make_lists(struct dac *d)
 {
-	uint32_t ops = d->c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
+	uint32_t ops = d->host.c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
 
 	d->obj_free = d->buf_free = d->op_free = d->open = DAC_NONE;
 	d->queue_first = d->lru_first = d->lru_last = d->hasher.unit = d->packer.unit = DAC_NONE;
 	for (uint32_t i = d->objects; i-- > 0; d->obj_free = i)
 		d->obj[i] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .unit = d->obj_free,
 					      .cached = DAC_NONE };
-	for (uint32_t i = d->c.buffer_units; i-- > 0; d->buf_free = i)
+	for (uint32_t i = d->host.c.buffer_units; i-- > 0; d->buf_free = i)
 		d->buf[i].next = d->buf_free;
 	for (uint32_t i = ops; i-- > 0; d->op_free = i) {
 		d->op[i].next = d->op_free;
@@ -486,7 +418,7 @@ static void make_lists(struct dac *d)
 static void make_dies(struct dac *d)
 {
 	blk_init(&d->bt);
-	front_init(&d->fr, d->n, &d->bt);
+	front_init(&d->fr, d->n, &d->bt, &d->host.stats);
 	for (uint32_t i = 0; i < d->dies; i++) {
 		struct dac_die *x = &d->die[i];
 
@@ -495,16 +427,6 @@ static void make_dies(struct dac *d)
 		x->gc.victim = x->gc.from = DAC_NONE;
 		x->good_count = d->g->blocks_per_plane * d->g->planes_per_die;
 	}
-}
-
-static void reset_stats(struct ftl *f)
-{
-	struct dac *d = dac_of(f);
-
-	memset(&d->stats, 0, sizeof(d->stats));
-	d->fr.fast_pages = d->fr.slow_pages = 0;
-	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		d->stats.op[i].lat_min_ns = ~(uint64_t)0;
 }
 
 extern const struct ftl_ops dac_ftl_ops;
@@ -520,8 +442,7 @@ static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	SSD_ASSERT(n->geo.oob_kept == oob_bytes(c, &n->geo));
 	lay_out(d, &m, c, &n->geo);
 	die_due_init(&d->ends);
-	d->c = *c;
-	d->host = *host;
+	host_init(&d->host, &dac_ftl_ops, c, host);
 	d->n = n;
 	d->g = &n->geo;
 	d->mode = &modes[c->reduction];
@@ -535,22 +456,11 @@ static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	xmatch_init(d->xmatch, XMATCH_DICT_DEFAULT);
 	make_lists(d);
 	make_dies(d);
-	d->base.ops = &dac_ftl_ops;
-	reset_stats(&d->base);
-	*out = &d->base;
+	*out = &d->host.base;
 	return SSD_OK;
 }
 
 /* ---- ops -------------------------------------------------------------------------------------- */
-
-static const struct ftl_stats *stats(const struct ftl *f)
-{
-	struct dac *d = dac_of((struct ftl *)(uintptr_t)f);
-
-	d->stats.fast_pages = d->fr.fast_pages;
-	d->stats.slow_pages = d->fr.slow_pages;
-	return &d->stats;
-}
 
 static uint64_t map_bytes(const struct ftl *f)
 {
@@ -558,11 +468,6 @@ static uint64_t map_bytes(const struct ftl *f)
 
 	return (uint64_t)d->units * (sizeof(*d->map) + sizeof(*d->link_at) + sizeof(*d->unit_seq)) +
 	       (uint64_t)d->objects * sizeof(*d->obj) + geo_pages(d->g) * sizeof(*d->live);
-}
-
-static uint32_t inflight(const struct ftl *f)
-{
-	return ((const struct dac *)f)->ios;
 }
 
 /* A die that has nothing to collect forgets the order. */
@@ -573,14 +478,14 @@ static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 
 	pump(d, now_ns);
 	for (uint32_t i = 0; i < d->dies; i++)
-		dac_gc_order(&d->die[i], free_blocks, !free_blocks);
+		d->die[i].order = gc_order_of(free_blocks);
 	for (uint32_t i = 0; i < d->dies; i++)
 		dac_gc_wanted(d, &d->die[i]);
 	pump(d, now_ns);
 	for (uint32_t i = 0; i < d->dies; i++) {
 		working += d->die[i].gc_active;
 		if (!d->die[i].gc_active)
-			dac_gc_order(&d->die[i], 0, false);
+			d->die[i].order = (struct gc_order){ 0 };
 	}
 	return working;
 }
@@ -592,7 +497,7 @@ static const char *const online[] = {
 static void reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c)
 {
 	pump(dac_of(f), now_ns);
-	dac_of(f)->c = *c;
+	dac_of(f)->host.c = *c;
 }
 
 static struct ftl_block block_info(const struct ftl *f, pbn_t b)
@@ -611,10 +516,10 @@ const struct ftl_ops dac_ftl_ops = {
 	.submit = submit,
 	.step = step,
 	.check = dac_check,
-	.stats = stats,
-	.reset_stats = reset_stats,
+	.stats = host_stats,
+	.reset_stats = host_reset_stats,
 	.map_bytes = map_bytes,
-	.inflight = inflight,
+	.inflight = host_inflight,
 	.collect = collect,
 	.online = online,
 	.reconfigure = reconfigure,

@@ -57,17 +57,15 @@
 #define SLATE_DAC_H
 
 #include "dac_page.h"
-#include "die_due.h"
+#include "die.h"
 #include "fpstore.h"
 #include "front.h"
-#include "ftl.h"
-#include "link.h"
+#include "host.h"
 #include "nand_geom.h"
 #include "xmatch.h"
 
 #define DAC_AHEAD 8u		/* units that the engine has begun with, at most */
 #define DAC_MERGES 4u		/* bases being read, at most */
-#define DAC_READS_IN_ROW 8u
 
 /* What is tried on a unit: a table of answers (dac.c). */
 struct dac_mode {
@@ -179,22 +177,18 @@ struct dac_gc {
 };
 
 struct dac_die {
-	uint64_t ready_ns;
-	uint64_t gc_ns;			/* given to GC so far, the running command included */
+	struct die_turn turn;
 	enum dac_cmd cmd;
 	uint32_t op;			/* READ */
 	uint32_t slot;			/* PROGRAM */
 	const uint8_t *page;		/* READ: what came, or NULL */
 	uint32_t read_first, read_last;
-	uint32_t reads_in_row;
 	uint32_t good_count;
 	uint32_t live_pages;
-	uint32_t gc_credit;
 	bool flight;			/* a host page */
 	bool gc_active;
 	bool no_victim;			/* GC found none; until something dies here */
-	bool ordered_victim;		/* collect(): one victim, */
-	uint32_t ordered_free;		/* or until so many blocks are free; or nothing can be won */
+	struct gc_order order;
 	bool prepare_failed;
 	uint8_t *gc_page;
 	struct dac_gc gc;
@@ -216,19 +210,12 @@ struct dac_cached {
 };
 
 struct dac {
-	struct ftl base;
-	struct ftl_config c;
-	struct ftl_host host;
+	struct host host;
 	struct nand *n;
 	const struct nand_geometry *g;
 	const struct dac_mode *mode;
-	struct ftl_stats stats;
-	struct link_way link[2];
-	uint64_t now_ns;
 	uint64_t seq;			/* last given to a version of a unit */
 	uint64_t serial;		/* last given to a page */
-	uint32_t ios;
-	bool worn;			/* read-only */
 	bool stirred;			/* something may have become possible */
 
 	uint32_t dies, units, unit_bytes, objects, slots;
@@ -274,9 +261,9 @@ struct dac {
 
 	struct dac_op *op;
 	uint32_t op_free, host_ops, merges;
-	struct ftl_io *read_first, *read_last;		/* in line for operations */
-	struct ftl_io *write_first, *write_last;	/* for room in the buffer; flushes, too */
-	struct ftl_io *wait_first, *wait_last;		/* flushes and FUA writes: for programs */
+	struct io_list reads;		/* in line for operations */
+	struct io_list writes;		/* for room in the buffer; flushes, too */
+	struct io_list waits;		/* flushes and FUA writes: for programs */
 
 	struct fpstore *prints;
 	struct dac_cached *cached;
@@ -290,7 +277,7 @@ struct dac {
 
 static inline struct dac *dac_of(struct ftl *f)
 {
-	return ssd_container_of(f, struct dac, base);
+	return ssd_container_of(f, struct dac, host.base);
 }
 
 static inline uint32_t dac_block_of(const struct dac *d, uint32_t ppn)
@@ -405,7 +392,6 @@ void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* its program 
 bool dac_gc_turn(struct dac *d, struct dac_die *x);
 void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd);
 void dac_gc_wanted(struct dac *d, struct dac_die *x);
-void dac_gc_order(struct dac_die *x, uint32_t free_blocks, bool victim);
 /* The entry, if it lives in the one page, is in the other now. */
 void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to);
 
@@ -431,11 +417,6 @@ int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *pag
 		      uint64_t *ready_ns) SSD_MUST_CHECK;
 
 /* ---- dac.c ---------------------------------------------------------------------------- */
-
-void dac_finish(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
-		uint64_t done_ns, enum ssd_err status);
-void dac_part_done(struct dac *d, struct ftl_io *io, const struct ftl_breakdown *where,
-		   uint64_t done_ns, enum ssd_err status);
 
 int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 void dac_check(const struct ftl *f);

@@ -12,7 +12,7 @@ static void need(const struct dac *d, uint32_t obj, bool share)
 
 static void count_buffered(const struct dac *d)
 {
-	for (uint32_t i = 0; i < d->c.buffer_units; i++) {
+	for (uint32_t i = 0; i < d->host.c.buffer_units; i++) {
 		const struct dac_unit *u = &d->buf[i];
 
 		if (u->state == DAC_U_FREE)
@@ -32,7 +32,7 @@ static void count_buffered(const struct dac *d)
 
 static void check_objects(const struct dac *d)
 {
-	uint32_t shared = 0, ops = d->c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
+	uint32_t shared = 0, ops = d->host.c.max_unit_reads + DAC_AHEAD + DAC_MERGES;
 
 	memset(d->check_refs, 0, d->objects * sizeof(*d->check_refs));
 	memset(d->check_shares, 0, d->objects * sizeof(*d->check_shares));
@@ -147,7 +147,7 @@ static void check_buffer(const struct dac *d)
 	uint32_t waiting = 0, queued = 0, in_slots = 0, in_pages = 0;
 	uint64_t need_before = 0;
 
-	for (uint32_t i = 0; i < d->c.buffer_units; i++) {
+	for (uint32_t i = 0; i < d->host.c.buffer_units; i++) {
 		waiting += d->buf[i].state != DAC_U_FREE && d->buf[i].state != DAC_U_PACKED;
 		in_pages += d->buf[i].state == DAC_U_PACKED;
 	}
@@ -198,5 +198,5 @@ void dac_check(const struct ftl *f)
 	SSD_ASSERT(candidates == fpstore_candidates(d->prints));				/* D9 */
 	SSD_ASSERT(d->shared <= d->shared_most);						/* D10 */
 	SSD_ASSERT(live <= (uint64_t)d->units + d->slots + d->shared_most + d->dies +
-		   d->c.max_unit_reads);							/* D10 */
+		   d->host.c.max_unit_reads);							/* D10 */
 }

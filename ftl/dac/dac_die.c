@@ -12,7 +12,7 @@
 
 void dac_command(struct dac *d, struct nand_cmd *c)
 {
-	nand_submit(d->n, d->now_ns, c, 1);
+	nand_submit(d->n, d->host.now_ns, c, 1);
 	SSD_ASSERT(c->status != NAND_VIOLATION);
 }
 
@@ -23,20 +23,15 @@ static bool is_gc(enum dac_cmd cmd)
 
 void dac_die_start(struct dac *d, struct dac_die *x, enum dac_cmd cmd, uint64_t until_ns)
 {
-	SSD_ASSERT(x->cmd == DAC_IDLE && until_ns > d->now_ns);
+	SSD_ASSERT(x->cmd == DAC_IDLE);
 	x->cmd = cmd;
-	x->ready_ns = until_ns;
-	if (is_gc(cmd))
-		x->gc_ns += until_ns - d->now_ns;
-	die_due_start(&d->ends, (uint32_t)(x - d->die), until_ns);
+	die_begin(&d->ends, (uint32_t)(x - d->die), &x->turn, is_gc(cmd), d->host.now_ns, until_ns);
 	d->stirred = true;
 }
 
 uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x)
 {
-	bool gc_now = is_gc(x->cmd) && x->ready_ns > d->now_ns;
-
-	return x->gc_ns - (gc_now ? x->ready_ns - d->now_ns : 0);
+	return die_gc_clock(&x->turn, is_gc(x->cmd), d->host.now_ns);
 }
 
 /* ---- frontiers ------------------------------------------------------------------- */
@@ -98,7 +93,7 @@ static uint32_t ask(const struct dac *d, const struct dac_die *x, enum frontier 
 
 	if (d->fr.c.policy->shared && free < reserve)
 		return ask_scarce(d, plane_of(d, x), x);
-	q.busy_permille = (uint32_t)((uint64_t)d->buf_used * 1000 / d->c.buffer_units);
+	q.busy_permille = (uint32_t)((uint64_t)d->buf_used * 1000 / d->host.c.buffer_units);
 	return d->fr.c.policy->pick(&d->fr, plane_of(d, x), &q);
 }
 
@@ -193,11 +188,11 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 	s->failed = c.status == NAND_PROG_FAIL;
 	x->slot = slot;
 	x->flight = true;
-	x->reads_in_row = 0;
-	if (d->c.gc_mode == FTL_GC_SLICED)
-		x->gc_credit = d->c.gc_slice_pages;
+	x->turn.reads_in_row = 0;
+	if (d->host.c.gc_mode == FTL_GC_SLICED)
+		x->turn.gc_credit = d->host.c.gc_slice_pages;
 	d->rr = (uint32_t)(x - d->die + 1) % d->dies;
-	d->stats.host_pages++;
+	d->host.stats.host_pages++;
 	dac_die_start(d, x, DAC_CMD_PROGRAM, c.done_ns);
 }
 
@@ -224,7 +219,7 @@ static void landed(struct dac *d, const struct dac_entry *e, uint32_t unit, uint
 		else
 			dac_obj_put(d, e->obj);
 	}
-	d->stats.host_units++;
+	d->host.stats.host_units++;
 	dac_unit_free(d, unit);
 }
 
@@ -269,7 +264,7 @@ static void read_go(struct dac *d, struct dac_die *x)
 	SSD_ASSERT(c.ppn.v != DAC_NONE);
 	x->op = x->read_first;
 	x->read_first = o->next;
-	x->reads_in_row++;
+	x->turn.reads_in_row++;
 	o->gc_ns += dac_gc_clock(d, x) - o->gc_mark;
 	dac_command(d, &c);
 	o->cell_ns += c.cell_ns;
@@ -328,8 +323,7 @@ static bool gc_go(struct dac *d, struct dac_die *x)
 {
 	if (!x->gc_active || !dac_gc_turn(d, x))
 		return false;
-	if (x->gc_credit)
-		x->gc_credit--;
+	die_charge(&x->turn);
 	return true;
 }
 
@@ -337,9 +331,9 @@ static void turn(struct dac *d, struct dac_die *x)
 {
 	bool held = x->lost != DAC_NONE, owes = d->fr.plane[plane_of(d, x)].debt != BLK_NONE;
 	uint32_t slot = !held && d->closed_slots && has_room(d, x) ? ready_slot(d) : DAC_NONE;
-	bool blocking = d->c.gc_mode == FTL_GC_BLOCKING;
-	bool due = x->gc_active && (blocking || x->gc_credit || dac_free_of(d, x)->free_count <= d->urgent);
-	bool enough = x->reads_in_row >= DAC_READS_IN_ROW && (due || held || owes || slot != DAC_NONE);
+	bool blocking = d->host.c.gc_mode == FTL_GC_BLOCKING;
+	bool due = x->gc_active && (blocking || x->turn.gc_credit || dac_free_of(d, x)->free_count <= d->urgent);
+	bool enough = x->turn.reads_in_row >= DIE_READS_IN_ROW && (due || held || owes || slot != DAC_NONE);
 
 	if (blocking && gc_go(d, x))
 		return;
@@ -347,7 +341,7 @@ static void turn(struct dac *d, struct dac_die *x)
 		read_go(d, x);
 		return;
 	}
-	x->reads_in_row = 0;
+	x->turn.reads_in_row = 0;
 	if ((held && dac_rescue_turn(d, x)) || (owes && dac_backup_turn(d, x)))
 		return;
 	if (due && gc_go(d, x))

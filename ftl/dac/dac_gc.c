@@ -81,7 +81,7 @@ static bool has_retired(const struct dac *d, const struct dac_die *x)
 /* May GC work because the drive is idle, and is there something for it? */
 static bool due_idle(const struct dac *d, const struct dac_die *x)
 {
-	if (!d->idle_blocks || d->now_ns < d->idle_at_ns)
+	if (!d->idle_blocks || d->host.now_ns < d->idle_at_ns)
 		return false;
 	return dac_free_of(d, x)->free_count < d->idle_blocks ||
 	       (d->fr.c.policy->returns_to_fast && front_some_slow(&d->fr, (uint32_t)(x - d->die)));
@@ -91,7 +91,7 @@ static bool due(const struct dac *d, const struct dac_die *x, uint32_t wanted)
 {
 	uint32_t free_blocks = dac_free_of(d, x)->free_count;
 
-	return free_blocks < wanted || free_blocks < x->ordered_free || x->ordered_victim || has_retired(d, x) ||
+	return free_blocks < wanted || gc_order_stands(&x->order, free_blocks) || has_retired(d, x) ||
 	       due_idle(d, x);
 }
 
@@ -100,21 +100,15 @@ void dac_gc_wanted(struct dac *d, struct dac_die *x)
 	if (x->gc_active || x->no_victim || !due(d, x, d->start))
 		return;
 	x->gc_active = true;
-	x->gc.since_ns = d->now_ns;
+	x->gc.since_ns = d->host.now_ns;
 	d->stirred = true;
-}
-
-void dac_gc_order(struct dac_die *x, uint32_t free_blocks, bool victim)
-{
-	x->ordered_free = free_blocks;
-	x->ordered_victim = victim;
 }
 
 static void rest(struct dac *d, struct dac_die *x)
 {
 	x->gc_active = false;
-	x->gc_credit = 0;
-	d->stats.gc_ns += d->now_ns - x->gc.since_ns;
+	x->turn.gc_credit = 0;
+	d->host.stats.gc_ns += d->host.now_ns - x->gc.since_ns;
 }
 
 static bool begin(struct dac *d, struct dac_die *x)
@@ -124,17 +118,17 @@ static bool begin(struct dac *d, struct dac_die *x)
 
 	if (block == DAC_NONE) {
 		x->no_victim = true;
-		dac_gc_order(x, 0, false);
+		x->order = (struct gc_order){ 0 };
 		rest(d, x);
 		return false;
 	}
-	x->ordered_victim = false;
+	x->order.victim = false;
 	q->retire = d->bt.blk[block].state == BLK_RETIRE;
 	blk_take(&d->bt, block);
 	q->victim = block;
 	q->page = 0;
 	q->copied = q->marked = false;
-	d->stats.gc_runs++;
+	d->host.stats.gc_runs++;
 	return true;
 }
 
@@ -301,7 +295,7 @@ static bool program(struct dac *d, struct dac_die *x)
 	q->to = c.ppn.v;
 	dac_command(d, &c);
 	q->failed = c.status == NAND_PROG_FAIL;
-	d->stats.gc_pages++;
+	d->host.stats.gc_pages++;
 	dac_die_start(d, x, DAC_CMD_GC_PROGRAM, c.done_ns);
 	return true;
 }
@@ -314,7 +308,7 @@ static void wipe(struct dac *d, struct dac_die *x)
 	c.ppn.v = q->victim * d->g->pages_per_block;
 	dac_command(d, &c);
 	q->erase_failed = c.status == NAND_ERASE_FAIL;
-	d->stats.gc_blocks++;
+	d->host.stats.gc_blocks++;
 	dac_die_start(d, x, DAC_CMD_GC_ERASE, c.done_ns);
 }
 
@@ -360,7 +354,7 @@ void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t
 
 	if (!entry_lives(d, e, from))
 		return;
-	d->stats.gc_units++;
+	d->host.stats.gc_units++;
 	if (e->kind != DAC_LINK) {
 		object_moved(d, e, to);
 		return;

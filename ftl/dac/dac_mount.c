@@ -27,8 +27,8 @@ void dac_mount_command(struct dac *d, struct nand_cmd *c, uint64_t *ready_ns)
 	uint32_t die = geo_die_of(d->g, geo_block_of(d->g, c->ppn));
 	uint64_t idle_ns = d->n->ops->die_ready_ns(d->n, die);
 
-	if (idle_ns > d->now_ns)
-		d->now_ns = idle_ns;
+	if (idle_ns > d->host.now_ns)
+		d->host.now_ns = idle_ns;
 	c->op = NAND_READ;
 	c->source = NAND_SRC_META;
 	c->oob = d->oob;
@@ -287,8 +287,8 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	struct dac *d = dac_of(f);
 	int err;
 
-	*ready_ns = d->now_ns = now_ns;
-	d->stats.mounts++;
+	*ready_ns = d->host.now_ns = now_ns;
+	d->host.stats.mounts++;
 	skip_bad(d);
 	err = every_page(d, ready_ns, survey_page);
 	if (!err)
@@ -297,7 +297,7 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 		err = dac_rebuild(d, ready_ns);
 	if (err)
 		return err;
-	d->now_ns = *ready_ns;
+	d->host.now_ns = *ready_ns;
 	if (d->unreadable) {
 		d->seq += NUMBERS_LEFT;
 		d->serial += NUMBERS_LEFT;
@@ -312,7 +312,7 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 			need_of_unit(d, l);
 	settle_objects(d);
 	dac_keep_rebuilt(d, ready_ns);
-	d->now_ns = *ready_ns;
+	d->host.now_ns = *ready_ns;
 	settle_blocks(d);
 	dac_count_room(d);
 	for (uint32_t i = 0; i < d->dies; i++)

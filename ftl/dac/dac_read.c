@@ -48,7 +48,7 @@ void dac_read_merge(struct dac *d, uint32_t unit)
 
 	d->op[i].unit = unit;
 	d->merges++;
-	d->stats.merge_reads++;
+	d->host.stats.merge_reads++;
 	op_go(d, i);
 }
 
@@ -57,7 +57,7 @@ void dac_read_reference(struct dac *d, uint32_t unit)
 	uint32_t i = op_get(d, DAC_OP_FETCH, d->buf[unit].ref);
 
 	d->op[i].unit = unit;
-	d->stats.reference_reads++;
+	d->host.stats.reference_reads++;
 	op_go(d, i);
 }
 
@@ -80,7 +80,7 @@ static bool content(struct dac *d, const uint8_t *page, uint32_t obj, uint8_t *o
 	do
 		SSD_ASSERT(dac_walk_next(&w, &e) == 1);
 	while (e.obj != obj || e.seq != o->seq);
-	*engine_ns += d->c.decompress_ns;
+	*engine_ns += d->host.c.decompress_ns;
 	return xmatch_expand(d->xmatch, page + w.content, e.len, out, d->unit_bytes) == SSD_OK;
 }
 
@@ -108,12 +108,12 @@ static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
 			dac_cache_put(d, ref, ready);
 	}
 	if (ready) {
-		d->stats.reference_hits++;
+		d->host.stats.reference_hits++;
 		if (!*lost)
 			xor_into(d, o->data, ready);
 		return true;
 	}
-	d->stats.reference_reads++;
+	d->host.stats.reference_reads++;
 	o->reading = ref;
 	dac_obj_hold(d, ref);
 	op_go(d, i);
@@ -124,14 +124,14 @@ static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
 
 static void report(struct dac *d, const struct dac_op *o, bool lost)
 {
-	uint64_t rest = d->now_ns - o->io->submit_ns - o->cell_ns - o->bus_ns;
+	uint64_t rest = d->host.now_ns - o->io->submit_ns - o->cell_ns - o->bus_ns;
 	uint64_t gc = o->gc_ns + o->wait_gc_ns;
-	struct ftl_breakdown w = { .cell_ns = o->cell_ns, .bus_ns = o->bus_ns, .map_ns = d->c.map_ns,
-				   .other_ns = d->c.overhead_ns + o->engine_ns };
+	struct ftl_breakdown w = { .cell_ns = o->cell_ns, .bus_ns = o->bus_ns, .map_ns = d->host.c.map_ns,
+				   .other_ns = d->host.c.overhead_ns + o->engine_ns };
 
 	w.gc_queue_ns = gc < rest ? gc : rest;
 	w.host_queue_ns = rest - w.gc_queue_ns;
-	dac_part_done(d, o->io, &w, d->now_ns + w.map_ns + w.other_ns, lost ? SSD_E_UNCORR : SSD_OK);
+	host_part(&d->host, o->io, d->host.now_ns + w.map_ns + w.other_ns, &w, lost ? SSD_E_UNCORR : SSD_OK);
 }
 
 static void deliver(struct dac *d, uint32_t i, bool lost)
@@ -141,7 +141,7 @@ static void deliver(struct dac *d, uint32_t i, bool lost)
 	switch ((enum dac_op_kind)o->kind) {
 	case DAC_OP_HOST:
 		if (!lost)
-			d->host.copy(d->host.opaque, o->io, o->at, o->data + o->from, o->bytes);
+			host_copy(&d->host, o->io, o->at, o->data + o->from, o->bytes);
 		d->host_ops--;
 		report(d, o, lost);
 		break;
@@ -184,24 +184,24 @@ static bool read_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t f
 	uint32_t unit = dac_buffered(d, lpn), i;
 
 	if (unit != DAC_NONE) {
-		d->stats.buffer_hit_units++;
+		d->host.stats.buffer_hit_units++;
 		if (d->buf[unit].lost)
 			io->status = SSD_E_UNCORR;
 		else
-			d->host.copy(d->host.opaque, io, io->at, d->buf[unit].data + from, bytes);
+			host_copy(&d->host, io, io->at, d->buf[unit].data + from, bytes);
 		io->first_seq = 1;	/* it took buffer_ns */
 		return true;
 	}
 	if (d->map[lpn] == DAC_NONE) {
-		d->stats.unwritten_units++;
-		d->host.copy(d->host.opaque, io, io->at, NULL, bytes);
+		d->host.stats.unwritten_units++;
+		host_copy(&d->host, io, io->at, NULL, bytes);
 		return true;
 	}
 	if (d->map[lpn] == d->gone) {
 		io->status = SSD_E_UNCORR;
 		return true;
 	}
-	if (d->host_ops == d->c.max_unit_reads)
+	if (d->host_ops == d->host.c.max_unit_reads)
 		return false;
 	i = op_get(d, DAC_OP_HOST, d->map[lpn]);
 	d->host_ops++;
@@ -216,7 +216,7 @@ static bool read_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t f
 
 static bool take_apart(struct dac *d, struct ftl_io *io)
 {
-	uint64_t unwritten = d->stats.unwritten_units, units = 0;
+	uint64_t unwritten = d->host.stats.unwritten_units, units = 0;
 	bool whole = !io->at;
 
 	for (; io->at < io->bytes; units++) {
@@ -229,21 +229,21 @@ static bool take_apart(struct dac *d, struct ftl_io *io)
 			return false;
 		io->at += bytes;
 	}
-	d->stats.unwritten_reads += whole && units && d->stats.unwritten_units - unwritten == units;
+	d->host.stats.unwritten_reads += whole && units && d->host.stats.unwritten_units - unwritten == units;
 	return true;
 }
 
 void dac_read_line(struct dac *d)
 {
-	while (d->read_first) {
-		struct ftl_io *io = d->read_first;
-		struct ftl_breakdown w = { .host_queue_ns = d->now_ns - io->submit_ns,
-					   .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+	while (d->reads.first) {
+		struct ftl_io *io = d->reads.first;
+		struct ftl_breakdown w = { .host_queue_ns = d->host.now_ns - io->submit_ns,
+					   .map_ns = d->host.c.map_ns, .other_ns = d->host.c.overhead_ns };
 
 		if (!take_apart(d, io))
 			return;
-		d->read_first = io->next;
-		w.buffer_ns = io->first_seq ? d->c.buffer_ns : 0;
-		dac_part_done(d, io, &w, d->now_ns + w.map_ns + w.other_ns + w.buffer_ns, io->status);
+		io_list_take(&d->reads);
+		w.buffer_ns = io->first_seq ? d->host.c.buffer_ns : 0;
+		host_part(&d->host, io, d->host.now_ns + w.map_ns + w.other_ns + w.buffer_ns, &w, io->status);
 	}
 }

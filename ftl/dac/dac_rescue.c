@@ -52,7 +52,7 @@ bool dac_backup_turn(struct dac *d, struct dac_die *x)
 	dac_command(d, &c);
 	x->parity = c.ppn.v;
 	x->parity_failed = c.status == NAND_PROG_FAIL;
-	d->stats.backup_pages++;
+	d->host.stats.backup_pages++;
 	dac_die_start(d, x, DAC_CMD_BACKUP, c.done_ns);
 	return true;
 }
@@ -205,7 +205,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 	dac_command(d, &c);
 	x->parity = c.ppn.v;
 	x->parity_failed = c.status == NAND_PROG_FAIL;
-	d->stats.backup_pages++;
+	d->host.stats.backup_pages++;
 	dac_die_start(d, x, DAC_CMD_RESCUE, c.done_ns);
 	return true;
 }

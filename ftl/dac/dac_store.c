@@ -161,7 +161,7 @@ void dac_count_room(struct dac *d)
 	d->shared_max = d->room > need ? (uint32_t)(d->room - need) : 0;
 	d->shared_most = d->shared > d->shared_max ? d->shared : d->shared_max;
 	if (d->room < need)
-		d->worn = true;
+		d->host.worn = true;
 }
 
 void dac_put_bad(struct dac *d, uint32_t block)
@@ -171,7 +171,7 @@ void dac_put_bad(struct dac *d, uint32_t block)
 	front_void(&d->fr, block);
 	d->bt.blk[block] = (struct blk){ .state = BLK_BAD };
 	die_of_block(d, block)->good_count--;
-	d->stats.retired_blocks++;
+	d->host.stats.retired_blocks++;
 	dac_count_room(d);
 }
 

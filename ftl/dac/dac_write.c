@@ -103,10 +103,10 @@ static uint64_t sectors(uint32_t from, uint32_t bytes)
 
 static void part_done(struct dac *d, struct ftl_io *io)
 {
-	struct ftl_breakdown w = { .buffer_ns = d->now_ns - io->submit_ns + d->c.buffer_ns,
-				   .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+	struct ftl_breakdown w = { .buffer_ns = d->host.now_ns - io->submit_ns + d->host.c.buffer_ns,
+				   .map_ns = d->host.c.map_ns, .other_ns = d->host.c.overhead_ns };
 
-	dac_part_done(d, io, &w, io->submit_ns + w.buffer_ns + w.map_ns + w.other_ns, SSD_OK);
+	host_part(&d->host, io, io->submit_ns + w.buffer_ns + w.map_ns + w.other_ns, &w, SSD_OK);
 }
 
 void dac_merged(struct dac *d, uint32_t i, const uint8_t *base)
@@ -155,7 +155,7 @@ static bool write_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t 
 		return false;
 	if (older != DAC_NONE && d->buf[older].state == DAC_U_QUEUED) {
 		d->buf[i].seq = ++d->seq;
-		d->stats.coalesced_units++;
+		d->host.stats.coalesced_units++;
 	} else {
 		if (d->buf_free == DAC_NONE)
 			return false;
@@ -164,7 +164,7 @@ static bool write_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t 
 	}
 	if (!part)
 		d->buf[i].lost = false;
-	d->host.copy(d->host.opaque, io, io->at, d->buf[i].data + from, bytes);
+	host_copy(&d->host, io, io->at, d->buf[i].data + from, bytes);
 	if (merge) {
 		d->buf[i].state = DAC_U_MERGE;
 		d->buf[i].io = io;
@@ -194,23 +194,18 @@ static bool take_in(struct dac *d, struct ftl_io *io)
 static void wait_for_programs(struct dac *d, struct ftl_io *io)
 {
 	io->seq = d->seq;
-	io->next = NULL;
-	if (d->wait_first)
-		d->wait_last->next = io;
-	else
-		d->wait_first = io;
-	d->wait_last = io;
+	io_list_add(&d->waits, io);
 	d->stirred = true;
 }
 
 void dac_write_line(struct dac *d)
 {
-	while (d->write_first) {
-		struct ftl_io *io = d->write_first;
+	while (d->writes.first) {
+		struct ftl_io *io = d->writes.first;
 
 		if (io->op == FTL_WRITE && !take_in(d, io))
 			return;
-		d->write_first = io->next;
+		io_list_take(&d->writes);
 		if (io->op == FTL_FLUSH || io->fua)
 			wait_for_programs(d, io);
 		else
@@ -335,8 +330,8 @@ void dac_close_due(struct dac *d)
 	if (d->open == DAC_NONE)
 		return;
 	oldest = d->buf[d->slot[d->open].unit[0]].need;
-	wanted = d->write_first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !on_the_way(d);
-	for (const struct ftl_io *io = d->wait_first; io && !wanted; io = io->next)
+	wanted = d->writes.first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !on_the_way(d);
+	for (const struct ftl_io *io = d->waits.first; io && !wanted; io = io->next)
 		wanted = oldest <= io->seq && first > io->seq;
 	if (wanted)
 		close_slot(d, d->open);
@@ -352,7 +347,7 @@ static uint32_t find_reference(struct dac *d, const struct dac_unit *u)
 	if (!matches || (!d->mode->deltas && matches < FP_PARTS))
 		return DAC_NONE;
 	if (!dac_may_share(d, ref)) {
-		d->stats.refused_references++;
+		d->host.stats.refused_references++;
 		return DAC_NONE;
 	}
 	return ref;
@@ -421,7 +416,7 @@ static void hashed(struct dac *d, uint32_t unit)
 	SSD_ASSERT(fpstore_touch(d->prints, u->ref));
 	content = at_hand(d, u->ref);
 	if (content) {
-		d->stats.reference_hits++;
+		d->host.stats.reference_hits++;
 		fetched_get(d, u, content);
 		return;
 	}
@@ -440,7 +435,7 @@ static uint16_t try_compress(struct dac *d, const struct dac_unit *u, enum dac_k
 {
 	uint32_t room = dac_room(kind, d->unit_bytes);
 
-	d->packer.done_ns += d->c.compress_ns;
+	d->packer.done_ns += d->host.c.compress_ns;
 	if (kind == DAC_DELTA)
 		return (uint16_t)xmatch_compress_xor(d->xmatch, u->data, u->ref_data, d->unit_bytes,
 						     d->packed_data, room);
@@ -454,7 +449,7 @@ static void reduce(struct dac *d, struct dac_unit *u)
 
 	*e = (struct dac_entry){ .seq = u->seq, .lpn = u->lpn, .obj = u->obj, .ref = DAC_NONE,
 				 .kind = DAC_RAW };
-	d->packer.done_ns = d->now_ns + (u->expand ? d->c.decompress_ns : 0);
+	d->packer.done_ns = d->host.now_ns + (u->expand ? d->host.c.decompress_ns : 0);
 	if (u->lost) {
 		e->kind = DAC_LOST;
 		return;
@@ -478,7 +473,7 @@ static void reduce(struct dac *d, struct dac_unit *u)
 static void count(struct dac *d, const struct dac_unit *u)
 {
 	const struct dac_entry *e = &d->packed;
-	struct ftl_stats *s = &d->stats;
+	struct ftl_stats *s = &d->host.stats;
 
 	s->raw_units += e->kind == DAC_RAW;
 	s->comp_units += e->kind == DAC_COMP;
@@ -489,7 +484,7 @@ static void count(struct dac *d, const struct dac_unit *u)
 	if (e->kind != DAC_DELTA)
 		return;
 	s->delta_bytes += e->len;
-	if (d->c.count_plain) {
+	if (d->host.c.count_plain) {
 		uint32_t n = (uint32_t)xmatch_compress(d->xmatch, u->data, d->unit_bytes, d->scratch,
 						       d->unit_bytes);
 
@@ -542,7 +537,7 @@ static void begin_hash(struct dac *d, uint32_t unit)
 	u->state = DAC_U_HASHING;
 	fingerprint_of(u->data, d->unit_bytes, &u->print);
 	d->hasher.unit = unit;
-	d->hasher.done_ns = d->now_ns + d->c.hash_ns;
+	d->hasher.done_ns = d->host.now_ns + d->host.c.hash_ns;
 	d->stirred = true;
 }
 
@@ -613,7 +608,7 @@ static bool run_hasher(struct dac *d)
 			begin_hash(d, unit);
 		return unit != DAC_NONE;
 	}
-	if (d->hasher.done_ns > d->now_ns)
+	if (d->hasher.done_ns > d->host.now_ns)
 		return false;
 	d->hasher.unit = DAC_NONE;
 	hashed(d, unit);
@@ -625,7 +620,7 @@ static bool run_packer(struct dac *d)
 	uint32_t unit;
 
 	if (d->packer.unit != DAC_NONE)
-		return d->packer.done_ns <= d->now_ns && end_pack(d);
+		return d->packer.done_ns <= d->host.now_ns && end_pack(d);
 	unit = next_to_pack(d);
 	if (unit != DAC_NONE)
 		begin_pack(d, unit);

@@ -14,38 +14,6 @@
  */
 #include "direct.h"
 
-#include "account.h"
-
-/* ---- accounting ----------------------------------------------------------- */
-
-void direct_finish(struct direct *d, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
-{
-	ftl_account(&d->stats, d->link, &d->c, d->now_ns, io, done_ns, status);
-	d->ios--;
-	d->host.done(d->host.opaque, io);
-}
-
-/* Nothing of it was queued: it waited, if at all, for other host I/O. */
-static void finish_now(struct direct *d, uint64_t now_ns, struct ftl_io *io)
-{
-	io->where = (struct ftl_breakdown){ .host_queue_ns = now_ns - io->submit_ns,
-					    .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
-	direct_finish(d, io, now_ns + d->c.map_ns + d->c.overhead_ns, SSD_OK);
-}
-
-static void refuse(struct direct *d, uint64_t now_ns, struct ftl_io *io, enum ssd_err why)
-{
-	io->where = (struct ftl_breakdown){ 0 };
-	direct_finish(d, io, now_ns, why);
-}
-
-void direct_part_done(struct direct *d, struct ftl_io *io, uint64_t done_ns,
-		      const struct ftl_breakdown *where, enum ssd_err status)
-{
-	if (ftl_account_part(io, done_ns, where, status))
-		direct_finish(d, io, io->done_ns, io->status);
-}
-
 /* ---- free blocks ---------------------------------------------------------- */
 
 enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block)
@@ -86,55 +54,18 @@ void direct_put_bad(struct direct *d, uint32_t block)
 	SSD_ASSERT(d->block[block].state == DIRECT_USED);
 	d->n->ops->mark_bad(d->n, (pbn_t){ block });
 	d->block[block].state = DIRECT_BAD;
-	d->stats.retired_blocks++;
+	d->host.stats.retired_blocks++;
 	if (--p->good_blocks < d->needed)
-		d->worn = true;
-}
-
-/* ---- busy dies: a heap by (ready_ns, number) ------------------------------- */
-
-static bool sooner(const struct direct *d, uint32_t a, uint32_t b)
-{
-	if (d->die[a].ready_ns != d->die[b].ready_ns)
-		return d->die[a].ready_ns < d->die[b].ready_ns;
-	return a < b;
-}
-
-static void heap_push(struct direct *d, uint32_t die)
-{
-	uint32_t i = d->heap_count++;
-
-	for (; i && sooner(d, die, d->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		d->heap[i] = d->heap[(i - 1) / 2];
-	d->heap[i] = die;
-}
-
-static uint32_t heap_pop(struct direct *d)
-{
-	uint32_t top = d->heap[0], last = d->heap[--d->heap_count], i = 0, kid;
-
-	for (kid = 1; kid < d->heap_count; kid = 2 * i + 1) {
-		if (kid + 1 < d->heap_count && sooner(d, d->heap[kid + 1], d->heap[kid]))
-			kid++;
-		if (!sooner(d, d->heap[kid], last))
-			break;
-		d->heap[i] = d->heap[kid];
-		i = kid;
-	}
-	d->heap[i] = last;
-	return top;
+		d->host.worn = true;
 }
 
 void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns)
 {
 	struct direct_die *x = &d->die[die];
 
-	SSD_ASSERT(x->cmd == DIRECT_IDLE && until_ns > d->now_ns);
+	SSD_ASSERT(x->cmd == DIRECT_IDLE);
 	x->cmd = cmd;
-	x->ready_ns = until_ns;
-	if (cmd != DIRECT_CMD_READ && cmd != DIRECT_CMD_PROGRAM)
-		x->gc_ns += until_ns - d->now_ns;
-	heap_push(d, die);
+	die_begin(&d->ends, die, &x->turn, direct_is_gc(cmd), d->host.now_ns, until_ns);
 }
 
 /* ---- taking I/Os apart ----------------------------------------------------- */
@@ -153,18 +84,10 @@ void direct_op_put(struct direct *d, uint32_t op)
 	d->op_free = op;
 }
 
-static void part_at_once(struct direct *d, uint64_t now_ns, struct ftl_io *io)
-{
-	struct ftl_breakdown w = { .host_queue_ns = now_ns - io->submit_ns, .map_ns = d->c.map_ns,
-				   .other_ns = d->c.overhead_ns };
-
-	direct_part_done(d, io, now_ns + w.map_ns + w.other_ns, &w, SSD_OK);
-}
-
 /* The count of an epoch's writes: this one's, or that of the flush that ended it. */
 static uint64_t *writes_of(struct direct *d, uint64_t epoch)
 {
-	struct ftl_io *f = d->flush_first;
+	struct ftl_io *f = d->flushes.first;
 
 	if (epoch == d->epoch)
 		return &d->epoch_writes;
@@ -200,9 +123,9 @@ static bool take_apart(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 		if (bytes > io->bytes - io->at)
 			bytes = (uint32_t)(io->bytes - io->at);
 		if (io->op == FTL_READ && never_written(d, lpn)) {
-			d->stats.unwritten_units++;
-			if (d->c.payload)
-				d->host.copy(d->host.opaque, io, io->at, NULL, bytes);
+			d->host.stats.unwritten_units++;
+			if (d->host.c.payload)
+				host_copy(&d->host, io, io->at, NULL, bytes);
 		} else {
 			if (d->op_free == DIRECT_NONE)
 				return false;
@@ -223,76 +146,58 @@ static bool take_apart(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 void direct_write_ended(struct direct *d, uint64_t epoch)
 {
 	--*writes_of(d, epoch);
-	while (d->flush_first && !d->flush_first->at) {
-		struct ftl_io *f = d->flush_first;
-
-		d->flush_first = f->next;
-		finish_now(d, d->now_ns, f);
-	}
+	while (d->flushes.first && !d->flushes.first->at)
+		host_part_now(&d->host, io_list_take(&d->flushes));
 }
 
-static void taken_apart(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+static void taken_apart(struct direct *d, struct ftl_io *io)
 {
 	bool write = io->op == FTL_WRITE;
 	uint64_t epoch = io->seq;
 
-	part_at_once(d, now_ns, io);
+	host_part_now(&d->host, io);
 	if (write)
 		direct_write_ended(d, epoch);
 }
 
 static void line_resume(struct direct *d, uint64_t now_ns)
 {
-	while (d->line_first && d->op_free != DIRECT_NONE) {
-		struct ftl_io *io = d->line_first;
-
-		if (!take_apart(d, now_ns, io))
+	while (d->line.first && d->op_free != DIRECT_NONE) {
+		if (!take_apart(d, now_ns, d->line.first))
 			return;
-		d->line_first = io->next;
-		taken_apart(d, now_ns, io);
+		taken_apart(d, io_list_take(&d->line));
 	}
 }
 
 static void begin(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 {
-	uint64_t unwritten = d->stats.unwritten_units, pages;
+	uint64_t unwritten = d->host.stats.unwritten_units, pages;
 
-	io->pending = 1;	/* this call's own */
-	io->next = NULL;
 	if (io->op == FTL_WRITE) {
 		io->seq = d->epoch;
 		d->epoch_writes++;
 	}
-	if (d->line_first || !take_apart(d, now_ns, io)) {
-		if (d->line_first)
-			d->line_last->next = io;
-		else
-			d->line_first = io;
-		d->line_last = io;
+	if (d->line.first || !take_apart(d, now_ns, io)) {
+		io_list_add(&d->line, io);
 		return;
 	}
 	pages = io->bytes ? (io->offset + io->bytes - 1) / d->g->page_bytes -
 			    io->offset / d->g->page_bytes + 1 : 0;
 	if (io->op == FTL_READ)
-		d->stats.unwritten_reads += pages && d->stats.unwritten_units - unwritten == pages;
-	taken_apart(d, now_ns, io);
+		d->host.stats.unwritten_reads += pages && d->host.stats.unwritten_units - unwritten == pages;
+	taken_apart(d, io);
 }
 
-static void flush(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+static void flush(struct direct *d, struct ftl_io *io)
 {
-	if (!d->flush_first && !d->epoch_writes) {
-		finish_now(d, now_ns, io);
+	if (!d->flushes.first && !d->epoch_writes) {
+		host_part_now(&d->host, io);
 		return;
 	}
 	io->seq = d->epoch++;
 	io->at = d->epoch_writes;
-	io->next = NULL;
 	d->epoch_writes = 0;
-	if (d->flush_first)
-		d->flush_last->next = io;
-	else
-		d->flush_first = io;
-	d->flush_last = io;
+	io_list_add(&d->flushes, io);
 }
 
 /* ---- the pump --------------------------------------------------------------- */
@@ -301,10 +206,9 @@ static void pump(struct direct *d, uint64_t now_ns)
 {
 	uint32_t due = 0;
 
-	SSD_ASSERT(now_ns >= d->now_ns);
-	d->now_ns = now_ns;
-	while (d->heap_count && d->die[d->heap[0]].ready_ns <= now_ns) {
-		d->due[due++] = heap_pop(d);
+	host_set_time(&d->host, now_ns);
+	while (die_due_first_ns(&d->ends) <= now_ns) {
+		d->due[due++] = die_due_end(&d->ends);
 		direct_die_complete(d, now_ns, d->due[due - 1]);
 	}
 	for (uint32_t i = 0; i < due; i++)
@@ -317,36 +221,21 @@ uint64_t direct_step(struct ftl *f, uint64_t now_ns)
 	struct direct *d = direct_of(f);
 
 	pump(d, now_ns);
-	return d->heap_count ? d->die[d->heap[0]].ready_ns : FTL_IDLE;
+	return die_due_first_ns(&d->ends);	/* FTL_IDLE: no die is busy */
 }
 
 void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct direct *d = direct_of(f);
 
-	if (io->op == FTL_FLUSH)
-		io->offset = io->bytes = 0;
-	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
-	SSD_ASSERT(io->offset <= d->c.capacity_bytes &&
-		   io->bytes <= d->c.capacity_bytes - io->offset);
 	pump(d, now_ns);
-	io->submit_ns = io->done_ns = now_ns;
-	io->status = SSD_OK;
-	io->where = (struct ftl_breakdown){ 0 };
-	io->at = io->link_ns = io->seq = 0;
-	d->ios++;
-	if (d->c.link_ps_per_byte && io->op == FTL_WRITE) {
-		io->link_ns = link_move(&d->link[1], now_ns, now_ns, io->bytes,
-					d->c.link_ps_per_byte) - now_ns;
-		d->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, d->c.link_ps_per_byte);
-	}
-	d->stats.fua_writes += io->op == FTL_WRITE && io->fua;
+	host_accept(&d->host, io);
 	if (io->op == FTL_FLUSH)
-		flush(d, now_ns, io);
-	else if (io->op != FTL_READ && d->worn)
-		refuse(d, now_ns, io, SSD_E_WORNOUT);
+		flush(d, io);
+	else if (io->op != FTL_READ && d->host.worn)
+		host_refuse(&d->host, io, SSD_E_WORNOUT);
 	else if (io->op == FTL_TRIM)
-		finish_now(d, now_ns, io);
+		host_part_now(&d->host, io);
 	else
 		begin(d, now_ns, io);
 	line_resume(d, now_ns);	/* a write that failed at once gave its page operation back */
@@ -429,7 +318,7 @@ static size_t lay_out(struct direct *d, struct ssd_arena *m, const struct ftl_co
 	at.lost = ssd_carve(m, (geo_pages(g) + 7) / 8, 1);
 	at.plane_at = ssd_carve(m, at.planes, sizeof(*at.plane_at));
 	at.order_of = ssd_carve(m, at.planes, sizeof(*at.order_of));
-	at.heap = ssd_carve(m, at.dies, sizeof(*at.heap));
+	die_due_lay_out(&at.ends, m, at.dies);
 	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
 	buffers = ssd_carve(m, (size_t)at.dies * 2, page);
 	at.s = s->lay_out(m, c, g);
@@ -449,13 +338,6 @@ size_t direct_footprint(const struct ftl_config *c, const struct nand_geometry *
 	struct ssd_arena m = { NULL, sizeof(struct direct) };
 
 	return lay_out(NULL, &m, c, g, s);
-}
-
-static void reset_stats(struct direct *d)
-{
-	memset(&d->stats, 0, sizeof(d->stats));
-	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		d->stats.op[i].lat_min_ns = ~(uint64_t)0;
 }
 
 /* Channel, then chip, then die, then plane. */
@@ -478,7 +360,7 @@ static void make_stripe(struct direct *d)
 static void make_pool(struct direct *d)
 {
 	d->op_free = DIRECT_NONE;
-	for (uint32_t i = d->c.max_unit_reads; i-- > 0;)
+	for (uint32_t i = d->host.c.max_unit_reads; i-- > 0;)
 		direct_op_put(d, i);
 }
 
@@ -493,9 +375,8 @@ int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 		return SSD_E_NOMEM;
 	SSD_ASSERT(n->geo.oob_kept >= DIRECT_OOB_BYTES);
 	lay_out(d, &m, c, &n->geo, s);
-	d->c = *c;
-	d->c.stripe_pages = direct_stripe(c);
-	d->host = *host;
+	host_init(&d->host, ops, c, host);
+	d->host.c.stripe_pages = direct_stripe(c);
 	d->n = n;
 	d->g = &n->geo;
 	d->scheme = s;
@@ -505,6 +386,7 @@ int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	d->needed = s->blocks_needed(c, &n->geo);
 	make_stripe(d);
 	make_pool(d);
+	die_due_init(&d->ends);
 	for (uint32_t i = 0; i < d->dies; i++) {
 		struct direct_die *x = &d->die[i];
 
@@ -513,35 +395,18 @@ int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 	}
 	for (uint32_t p = 0; p < d->planes; p++)
 		d->plane[p].good_blocks = d->g->blocks_per_plane;
-	reset_stats(d);
-	d->base.ops = ops;
 	s->init(d);
-	*out = &d->base;
+	*out = &d->host.base;
 	return SSD_OK;
 }
 
 /* ---- ops -------------------------------------------------------------------- */
-
-const struct ftl_stats *direct_stats(const struct ftl *f)
-{
-	return &((const struct direct *)f)->stats;
-}
-
-void direct_reset_stats(struct ftl *f)
-{
-	reset_stats(direct_of(f));
-}
 
 uint64_t direct_map_bytes(const struct ftl *f)
 {
 	const struct direct *d = (const struct direct *)f;
 
 	return d->scheme->map_bytes(d);
-}
-
-uint32_t direct_inflight(const struct ftl *f)
-{
-	return ((const struct direct *)f)->ios;
 }
 
 /* ---- controls ---------------------------------------------------------------- */
@@ -553,8 +418,7 @@ uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 
 	pump(d, now_ns);
 	for (uint32_t plane = 0; plane < d->planes; plane++) {
-		d->plane[plane].ordered_free = free_blocks;
-		d->plane[plane].ordered_victim = !free_blocks;
+		d->plane[plane].order = gc_order_of(free_blocks);
 		working += direct_order_gc(d, now_ns, plane);
 	}
 	for (uint32_t die = 0; die < d->dies; die++)
@@ -567,8 +431,8 @@ void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config 
 	struct direct *d = direct_of(f);
 
 	pump(d, now_ns);
-	d->c = *c;
-	d->c.stripe_pages = direct_stripe(c);
+	d->host.c = *c;
+	d->host.c.stripe_pages = direct_stripe(c);
 }
 
 struct ftl_block direct_block_info(const struct ftl *f, pbn_t b)

@@ -43,7 +43,7 @@
  *
  * Invariants (direct_check):
  *   E1  a plane's list holds its FREE blocks and free_count counts them;
- *   E2  the heap holds the dies that execute a command, no others;
+ *   E2  the dies that execute a command are in `ends`, no others;
  *   E3  an accepted I/O that is not done has a page operation in a queue, in a run or
  *       in flight, or waits in line, or (FLUSH) has writes before it;
  *   E4  what lookup() names is programmed, in a USED block, and its spare area, if it
@@ -56,12 +56,11 @@
 #ifndef SLATE_DIRECT_H
 #define SLATE_DIRECT_H
 
-#include "ftl.h"
-#include "link.h"
+#include "die.h"
+#include "host.h"
 #include "nand_geom.h"
 
 #define DIRECT_NONE 0xffffffffu
-#define DIRECT_READS_IN_ROW 8u
 
 /* ---- spare area ---------------------------------------------------------- */
 
@@ -233,17 +232,14 @@ enum direct_cmd {
 };
 
 struct direct_die {
-	uint64_t ready_ns;
-	uint64_t gc_ns;			/* given to GC so far, the running command included */
+	struct die_turn turn;
 	enum direct_cmd cmd;
 	uint32_t read_first, read_last;	/* queues of direct_op */
 	uint32_t write_first, write_last;
-	uint32_t reads_in_row;
 	struct direct_run r, w;
 	struct direct_step step;	/* GC_READ, GC: under way */
 	bool half_copied;		/* COPY: read, not yet programmed */
 	bool step_lost;			/* COPY: what was read cannot be */
-	uint32_t gc_credit;		/* sliced: steps left in this turn */
 	uint32_t gc_plane;		/* of the die: whose turn it is */
 	uint32_t gc_active;		/* planes */
 	uint32_t prepare;		/* PREPARE: the plane */
@@ -264,26 +260,18 @@ struct direct_plane {
 	uint32_t good_blocks;
 	bool gc_active;
 	bool stuck;			/* GC cannot go on */
-	uint32_t ordered_free;		/* collect(): until so many blocks are free, */
-	bool ordered_victim;		/* or one collection; or until nothing is due */
+	struct gc_order order;
 	uint64_t gc_since_ns;
 };
 
 struct direct {
-	struct ftl base;
-	struct ftl_config c;
-	struct ftl_host host;
+	struct host host;
 	struct nand *n;
 	const struct nand_geometry *g;
 	const struct direct_scheme *scheme;
 	void *s;			/* the scheme's struct */
-	struct ftl_stats stats;
-	struct link_way link[2];
-	uint64_t now_ns;
 	uint64_t seq;			/* of the next program */
 	uint64_t mount_unreadable;	/* pages */
-	uint32_t ios;			/* accepted, not reported done */
-	bool worn;
 
 	uint32_t dies, planes;
 	uint32_t lpns;			/* exported pages */
@@ -292,8 +280,8 @@ struct direct {
 
 	struct direct_op *op;
 	uint32_t op_free;
-	struct ftl_io *line_first, *line_last;	/* not yet taken apart: the pool was empty */
-	struct ftl_io *flush_first, *flush_last;
+	struct io_list line;		/* not yet taken apart: the pool was empty */
+	struct io_list flushes;
 	uint64_t epoch;			/* flushes so far */
 	uint64_t epoch_writes;		/* page writes since the last of them, not ended */
 
@@ -303,7 +291,7 @@ struct direct {
 	uint8_t *lost;			/* bit per ppn: programmed as lost */
 	uint32_t *plane_at;		/* the k-th plane in stripe order, */
 	uint32_t *order_of;		/* and back */
-	uint32_t *heap, heap_count;	/* busy dies, by ready_ns, then number */
+	struct die_due ends;		/* of the dies' commands */
 	uint32_t *due;
 	uint8_t oob[DIRECT_OOB_BYTES];
 	uint64_t mount_ready_ns;
@@ -312,7 +300,7 @@ struct direct {
 
 static inline struct direct *direct_of(struct ftl *f)
 {
-	return ssd_container_of(f, struct direct, base);
+	return ssd_container_of(f, struct direct, host.base);
 }
 
 static inline uint32_t direct_stripe(const struct ftl_config *c)
@@ -326,7 +314,7 @@ static inline uint32_t direct_stripe(const struct ftl_config *c)
  */
 static inline uint32_t direct_lpn(const struct direct *d, uint32_t plane, uint32_t page)
 {
-	uint32_t s = d->c.stripe_pages;
+	uint32_t s = d->host.c.stripe_pages;
 
 	return s == 1 ? page * d->planes + d->order_of[plane] :
 	       (page / s * d->planes + d->order_of[plane]) * s + page % s;
@@ -334,12 +322,12 @@ static inline uint32_t direct_lpn(const struct direct *d, uint32_t plane, uint32
 
 static inline uint32_t direct_plane_of_lpn(const struct direct *d, uint32_t lpn)
 {
-	return d->plane_at[(d->c.stripe_pages == 1 ? lpn : lpn / d->c.stripe_pages) % d->planes];
+	return d->plane_at[(d->host.c.stripe_pages == 1 ? lpn : lpn / d->host.c.stripe_pages) % d->planes];
 }
 
 static inline uint32_t direct_page_of_lpn(const struct direct *d, uint32_t lpn)
 {
-	uint32_t s = d->c.stripe_pages;
+	uint32_t s = d->host.c.stripe_pages;
 
 	return s == 1 ? lpn / d->planes : lpn / s / d->planes * s + lpn % s;
 }
@@ -367,9 +355,7 @@ static inline uint32_t direct_plane_pages(const struct ftl_config *c, const stru
 /* collect() wants GC in the plane. */
 static inline bool direct_ordered(const struct direct *d, uint32_t plane)
 {
-	const struct direct_plane *p = &d->plane[plane];
-
-	return p->ordered_victim || p->free_count < p->ordered_free;
+	return gc_order_stands(&d->plane[plane].order, d->plane[plane].free_count);
 }
 
 /* ---- what a scheme may ask and do ----------------------------------------- */
@@ -407,20 +393,20 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CH
 void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
 uint64_t direct_step(struct ftl *f, uint64_t now_ns);
 void direct_check(const struct ftl *f);
-const struct ftl_stats *direct_stats(const struct ftl *f);
-void direct_reset_stats(struct ftl *f);
 uint64_t direct_map_bytes(const struct ftl *f);
-uint32_t direct_inflight(const struct ftl *f);
 uint32_t direct_collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
 void direct_reconfigure(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block direct_block_info(const struct ftl *f, pbn_t b);
 
 /* ---- between the engine's files ------------------------------------------- */
 
+/* Is a command one of GC's, or an erase that prepares a block? */
+static inline bool direct_is_gc(enum direct_cmd cmd)
+{
+	return cmd != DIRECT_IDLE && cmd != DIRECT_CMD_READ && cmd != DIRECT_CMD_PROGRAM;
+}
+
 /* direct.c */
-void direct_finish(struct direct *d, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
-void direct_part_done(struct direct *d, struct ftl_io *io, uint64_t done_ns,
-		      const struct ftl_breakdown *where, enum ssd_err status);
 void direct_op_put(struct direct *d, uint32_t op);
 void direct_write_ended(struct direct *d, uint64_t epoch);
 /* A die executes something until until_ns. */
@@ -441,10 +427,10 @@ bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 	.submit = direct_submit, \
 	.step = direct_step, \
 	.check = direct_check, \
-	.stats = direct_stats, \
-	.reset_stats = direct_reset_stats, \
+	.stats = host_stats, \
+	.reset_stats = host_reset_stats, \
 	.map_bytes = direct_map_bytes, \
-	.inflight = direct_inflight, \
+	.inflight = host_inflight, \
 	.collect = direct_collect, \
 	.reconfigure = direct_reconfigure, \
 	.block = direct_block_info

@@ -13,10 +13,7 @@
 
 static uint64_t gc_clock(const struct direct_die *x, uint64_t now_ns)
 {
-	bool gc_now = x->cmd != DIRECT_IDLE && x->cmd != DIRECT_CMD_READ &&
-		      x->cmd != DIRECT_CMD_PROGRAM && x->ready_ns > now_ns;
-
-	return x->gc_ns - (gc_now ? x->ready_ns - now_ns : 0);
+	return die_gc_clock(&x->turn, direct_is_gc(x->cmd), now_ns);
 }
 
 static bool lost_get(const struct direct *d, uint32_t ppn)
@@ -86,11 +83,11 @@ static void run_report(struct direct *d, const struct direct_run *r, uint64_t do
 	struct ftl_io *io = d->op[r->op].io;
 	uint64_t rest = done_ns - io->submit_ns - r->cell_ns - r->bus_ns, gc = gc_ns + r->wait_gc_ns;
 	struct ftl_breakdown w = { .cell_ns = r->cell_ns, .bus_ns = r->bus_ns,
-				   .map_ns = d->c.map_ns, .other_ns = d->c.overhead_ns };
+				   .map_ns = d->host.c.map_ns, .other_ns = d->host.c.overhead_ns };
 
 	w.gc_queue_ns = gc < rest ? gc : rest;
 	w.host_queue_ns = rest - w.gc_queue_ns;
-	direct_part_done(d, io, done_ns + w.map_ns + w.other_ns, &w, status);
+	host_part(&d->host, io, done_ns + w.map_ns + w.other_ns, &w, status);
 }
 
 static void command(struct direct *d, uint64_t now_ns, struct nand_cmd *c, unsigned int count)
@@ -107,13 +104,13 @@ static bool search(struct direct *d, uint64_t now_ns, uint32_t die, struct direc
 {
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_OOB_ONLY };
 
-	if (!d->c.spare_search || !d->scheme->search)
+	if (!d->host.c.spare_search || !d->scheme->search)
 		return false;
 	c.ppn.v = d->scheme->search(d, plane_of(d, r->op), page_of(d, r->op), r->searched);
 	if (c.ppn.v == DIRECT_NONE)
 		return false;
 	r->searched++;
-	d->stats.search_reads++;
+	d->host.stats.search_reads++;
 	command(d, now_ns, &c, 1);
 	run_command(r, &c);
 	direct_die_start(d, die, DIRECT_CMD_READ, c.done_ns);
@@ -148,15 +145,15 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 	gc_ns = gc_clock(x, now_ns) - op->gc_mark;
 	read_page(d, now_ns, die, &x->r, &c);
 	lost = unreadable(c.status) || lost_get(d, c.ppn.v);
-	if (!lost && d->c.payload)
-		d->host.copy(d->host.opaque, op->io, op->at,
+	if (!lost && d->host.c.payload)
+		host_copy(&d->host, op->io, op->at,
 			     (uint8_t *)(uintptr_t)c.page + op->from, op->bytes);
 	run_report(d, &x->r, c.done_ns, gc_ns, lost ? SSD_E_UNCORR : SSD_OK);
 	direct_op_put(d, x->r.op);
 	x->r.op = DIRECT_NONE;
-	x->reads_in_row++;
-	if (d->c.gc_mode == FTL_GC_SLICED && x->w.op != DIRECT_NONE && x->w.waits)
-		x->gc_credit = 1;
+	x->turn.reads_in_row++;
+	if (d->host.c.gc_mode == FTL_GC_SLICED && x->w.op != DIRECT_NONE && x->w.waits)
+		x->turn.gc_credit = 1;
 }
 
 /* ---- host writes --------------------------------------------------------------- */
@@ -175,13 +172,13 @@ static bool base_go(struct direct *d, uint64_t now_ns, uint32_t die)
 		read_page(d, now_ns, die, &x->w, &c);
 		x->w.stage = DIRECT_PLACE;
 		x->w.lost = unreadable(c.status) || lost_get(d, c.ppn.v);
-		d->stats.merge_reads++;
-		d->stats.merge_read_bytes += d->g->page_bytes;
-		if (d->c.payload && !x->w.lost)
+		d->host.stats.merge_reads++;
+		d->host.stats.merge_read_bytes += d->g->page_bytes;
+		if (d->host.c.payload && !x->w.lost)
 			memcpy(x->wdata, c.page, d->g->page_bytes);
 		return true;
 	}
-	if (part && d->c.payload)
+	if (part && d->host.c.payload)
 		memset(x->wdata, 0, d->g->page_bytes);
 	x->w.stage = DIRECT_PLACE;
 	return false;
@@ -218,8 +215,8 @@ static void program(struct direct *d, uint64_t now_ns, uint32_t die, uint32_t pp
 	SSD_ASSERT(d->seq <= DIRECT_SEQ_MAX);
 	d->seq++;
 	direct_oob_put(d->oob, &oob);
-	if (d->c.payload && !x->w.copied)
-		d->host.copy(d->host.opaque, op->io, op->at, x->wdata + op->from, op->bytes);
+	if (d->host.c.payload && !x->w.copied)
+		host_copy(&d->host, op->io, op->at, x->wdata + op->from, op->bytes);
 	x->w.copied = true;
 	x->w.stage = DIRECT_FLIGHT;
 	x->w.ppn = ppn;
@@ -227,10 +224,10 @@ static void program(struct direct *d, uint64_t now_ns, uint32_t die, uint32_t pp
 	command(d, now_ns, &c, 1);
 	x->w.failed = c.status == NAND_PROG_FAIL;
 	lost_set(d, ppn, x->w.lost);
-	d->stats.host_units++;
-	x->reads_in_row = 0;
+	d->host.stats.host_units++;
+	x->turn.reads_in_row = 0;
 	direct_die_start(d, die, DIRECT_CMD_PROGRAM, c.done_ns);
-	if (d->c.accounting == FTL_ACCOUNT_SSDSIM && !x->w.failed && !op->io->fua)
+	if (d->host.c.accounting == FTL_ACCOUNT_SSDSIM && !x->w.failed && !op->io->fua)
 		report_transferred(d, &x->w, &c);
 	else
 		run_command(&x->w, &c);
@@ -249,13 +246,12 @@ static void gc_begin(struct direct *d, uint64_t now_ns, uint32_t plane)
 
 static void order_over(struct direct *d, uint32_t plane)
 {
-	d->plane[plane].ordered_free = 0;
-	d->plane[plane].ordered_victim = false;
+	d->plane[plane].order = (struct gc_order){ 0 };
 }
 
 static void gc_wanted(struct direct *d, uint64_t now_ns, uint32_t plane)
 {
-	if (d->c.gc_mode != FTL_GC_SLICED && !direct_ordered(d, plane))
+	if (d->host.c.gc_mode != FTL_GC_SLICED && !direct_ordered(d, plane))
 		return;
 	if (d->scheme->wants_gc(d, plane))
 		gc_begin(d, now_ns, plane);
@@ -275,8 +271,8 @@ static void program_ended(struct direct *d, uint64_t now_ns, uint32_t die)
 	uint32_t plane = plane_of(d, x->w.op);
 
 	d->scheme->programmed(d, plane, page_of(d, x->w.op), x->w.ppn, !x->w.failed);
-	if (d->c.gc_mode == FTL_GC_SLICED)
-		x->gc_credit = d->c.gc_slice_pages;
+	if (d->host.c.gc_mode == FTL_GC_SLICED)
+		x->turn.gc_credit = d->host.c.gc_slice_pages;
 	gc_wanted(d, now_ns, plane);
 	if (x->w.failed) {
 		x->w.stage = DIRECT_PLACE;
@@ -378,12 +374,12 @@ static void gc_read(struct direct *d, uint64_t now_ns, uint32_t die)
 
 	command(d, now_ns, &c, 1);
 	if (!whole) {
-		d->stats.search_reads++;
+		d->host.stats.search_reads++;
 		direct_die_start(d, die, DIRECT_CMD_GC, c.done_ns);
 		return;
 	}
 	x->step_lost = unreadable(c.status) || lost_get(d, x->step.from);
-	if (d->c.payload && !x->step_lost)
+	if (d->host.c.payload && !x->step_lost)
 		memcpy(x->gdata, c.page, d->g->page_bytes);
 	direct_die_start(d, die, DIRECT_CMD_GC_READ, c.done_ns);
 }
@@ -399,7 +395,7 @@ static void gc_program(struct direct *d, uint64_t now_ns, uint32_t die, struct n
 	command(d, now_ns, c, 1);
 	x->step.failed = c->status == NAND_PROG_FAIL;
 	lost_set(d, x->step.to, x->step_lost);
-	d->stats.gc_units++;
+	d->host.stats.gc_units++;
 	direct_die_start(d, die, DIRECT_CMD_GC, c->done_ns);
 }
 
@@ -434,7 +430,7 @@ static void gc_wipe(struct direct *d, uint64_t now_ns, uint32_t die)
 		if (c[i].done_ns > done_ns)
 			done_ns = c[i].done_ns;
 	}
-	d->stats.gc_blocks += s->count;
+	d->host.stats.gc_blocks += s->count;
 	direct_die_start(d, die, DIRECT_CMD_GC, done_ns);
 }
 
@@ -442,7 +438,7 @@ static void gc_step(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	switch (d->die[die].step.op) {
 	case DIRECT_COPY:
-		if (d->c.gc_copyback) {
+		if (d->host.c.gc_copyback) {
 			gc_copyback(d, now_ns, die);
 			return;
 		}
@@ -464,10 +460,10 @@ static void gc_over(struct direct *d, uint64_t now_ns, uint32_t plane)
 	struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];
 
 	p->gc_active = false;
-	d->stats.gc_ns += now_ns - p->gc_since_ns;
+	d->host.stats.gc_ns += now_ns - p->gc_since_ns;
 	x->gc_active--;
 	x->gc_plane = (plane + 1) % d->g->planes_per_die;
-	x->gc_credit = 0;
+	x->turn.gc_credit = 0;
 	x->w.waits = false;
 }
 
@@ -482,16 +478,15 @@ static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
 	x->step = (struct direct_step){ .plane = plane };
 	switch (d->scheme->gc_next(d, plane, &x->step)) {
 	case DIRECT_STEP:
-		if (x->gc_credit)
-			x->gc_credit--;
+		die_charge(&x->turn);
 		gc_step(d, now_ns, die);
 		return;
 	case DIRECT_PREPARE:
 		prepare(d, now_ns, plane);
 		return;
 	case DIRECT_DONE:
-		d->stats.gc_runs++;
-		d->plane[plane].ordered_victim = false;
+		d->host.stats.gc_runs++;
+		d->plane[plane].order.victim = false;
 		gc_over(d, now_ns, plane);
 		gc_wanted(d, now_ns, plane);
 		return;
@@ -543,7 +538,7 @@ static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
 	bool write = x->w.op != DIRECT_NONE ? !x->w.waits : x->write_first != DIRECT_NONE;
-	bool gc_first = d->c.gc_mode == FTL_GC_BLOCKING || x->gc_credit;
+	bool gc_first = d->host.c.gc_mode == FTL_GC_BLOCKING || x->turn.gc_credit;
 
 	if (x->half_copied) {
 		x->half_copied = false;
@@ -555,7 +550,7 @@ static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
 	} else if (x->gc_active && gc_first) {
 		gc_go(d, now_ns, die);
 	} else if (x->read_first != DIRECT_NONE &&
-		   !(write && x->reads_in_row >= DIRECT_READS_IN_ROW)) {
+		   !(write && x->turn.reads_in_row >= DIE_READS_IN_ROW)) {
 		read_go(d, now_ns, die);
 	} else if (write) {
 		write_go(d, now_ns, die);

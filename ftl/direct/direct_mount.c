@@ -20,15 +20,15 @@ static uint64_t die_free_ns(const struct direct *d, uint32_t die)
 {
 	uint64_t ready = d->n->ops->die_ready_ns(d->n, die);
 
-	return ready > d->now_ns ? ready : d->now_ns;
+	return ready > d->host.now_ns ? ready : d->host.now_ns;
 }
 
 /* One command by itself; time goes on to its begin. */
 static void mount_command(struct direct *d, struct nand_cmd *c)
 {
-	d->now_ns = die_free_ns(d, geo_die_of(d->g, geo_block_of(d->g, c->ppn)));
+	d->host.now_ns = die_free_ns(d, geo_die_of(d->g, geo_block_of(d->g, c->ppn)));
 	c->source = NAND_SRC_META;
-	nand_submit(d->n, d->now_ns, c, 1);
+	nand_submit(d->n, d->host.now_ns, c, 1);
 	SSD_ASSERT(c->status != NAND_VIOLATION);
 	if (c->done_ns > d->mount_ready_ns)
 		d->mount_ready_ns = c->done_ns;
@@ -133,10 +133,10 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	struct direct *d = direct_of(f);
 	int err;
 
-	d->now_ns = d->mount_ready_ns = now_ns;
+	d->host.now_ns = d->mount_ready_ns = now_ns;
 	d->mount_found = false;
 	d->mount_unreadable = 0;
-	d->stats.mounts++;
+	d->host.stats.mounts++;
 	skip_bad(d);
 	err = survey(d);
 	d->seq += oob_numbers_left(d->mount_unreadable);
@@ -145,7 +145,7 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	for (uint32_t p = 0; p < d->planes && !err; p++) {
 		err = d->scheme->mount_plane(d, p);
 		if (d->plane[p].good_blocks < d->needed)
-			d->worn = true;
+			d->host.worn = true;
 	}
 	*ready_ns = d->mount_ready_ns;
 	return err;
@@ -219,10 +219,10 @@ static void check_dies(const struct direct *d)
 	}
 	for (op = d->op_free; op != DIRECT_NONE; op = d->op[op].next)
 		pooled++;
-	SSD_ASSERT(busy == d->heap_count);						/* E2 */
-	SSD_ASSERT(queued + pooled == d->c.max_unit_reads);				/* E3 */
-	SSD_ASSERT(d->ios || d->c.accounting == FTL_ACCOUNT_SSDSIM || !queued);		/* E3 */
-	SSD_ASSERT(!d->ios || queued);							/* E3 */
+	SSD_ASSERT(busy == d->ends.busy);						/* E2 */
+	SSD_ASSERT(queued + pooled == d->host.c.max_unit_reads);			/* E3 */
+	SSD_ASSERT(d->host.ios || d->host.c.accounting == FTL_ACCOUNT_SSDSIM || !queued);	/* E3 */
+	SSD_ASSERT(!d->host.ios || queued);							/* E3 */
 }
 
 void direct_check(const struct ftl *f)

@@ -308,7 +308,7 @@ static void u_written(struct direct *d, uint32_t plane, uint32_t lblock, uint32_
 	}
 	nftl_pos_of(d, plane, l->u)[k] = (uint16_t)(ppn % d->g->pages_per_block);
 	nftl_set(s->valid, ppn);
-	if (u->end == d->g->pages_per_block && d->c.gc_mode == FTL_GC_SLICED &&
+	if (u->end == d->g->pages_per_block && d->host.c.gc_mode == FTL_GC_SLICED &&
 	    s->plane[plane].gc.want == NFTL_NONE)
 		s->plane[plane].gc.want = l->u;
 }
@@ -346,7 +346,7 @@ static bool wants_gc(const struct direct *d, uint32_t plane)
 	const struct nftl_plane *p = &nftl_of(d)->plane[plane];
 
 	return p->pairs && p->gc.phase == NFTL_IDLE &&
-	       (p->gc.want != NFTL_NONE || d->plane[plane].free_count <= d->c.gc_start_blocks ||
+	       (p->gc.want != NFTL_NONE || d->plane[plane].free_count <= d->host.c.gc_start_blocks ||
 		direct_ordered(d, plane));
 }
 
@@ -386,12 +386,12 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 static void make_model(struct direct *d)
 {
 	struct pen_model *m = &nftl_of(d)->model;
-	const struct nand_timing *t = &d->c.timing;
+	const struct nand_timing *t = &d->host.c.timing;
 	uint64_t bytes = d->g->page_bytes + (t->oob_off_bus ? 0 : d->g->oob_bytes);
-	uint64_t transfer = d->c.gc_copyback ? 0 : (bytes * t->bus_ps_per_byte + 999) / 1000;
+	uint64_t transfer = d->host.c.gc_copyback ? 0 : (bytes * t->bus_ps_per_byte + 999) / 1000;
 
 	m->levels = d->g->pb_levels;
-	m->tolerance = d->c.disturb_tolerance;
+	m->tolerance = d->host.c.disturb_tolerance;
 	SSD_ASSERT(d->g->bits_per_cell);
 	for (uint32_t type = 0; type < d->g->bits_per_cell; type++)
 		m->copy_cost += t->read_ns[type] + t->program_ns[type];

@@ -111,7 +111,7 @@ static uint32_t largest_invalid_pb(const struct direct *d, const struct nftl_u *
 	const struct nftl *s = nftl_of(d);
 	uint32_t levels = d->g->pb_levels, pages = nftl_pb_pages(d);
 
-	if (!d->c.disturb_tolerance)
+	if (!d->host.c.disturb_tolerance)
 		return 0;
 	for (uint32_t pb = 1; pb < 2u << levels; pb++) {
 		uint32_t at = pen_first(levels, pb) * pages, end = at + pen_span(levels, pb) * pages;
@@ -133,7 +133,7 @@ static uint64_t merge_cost(const struct direct *d, uint32_t plane)
 {
 	const struct pen_model *m = &nftl_of(d)->model;
 
-	return valid_pages(d, plane) * m->copy_cost + (d->c.parallel_erase ? 1 : 2) * m->erase_cost[0];
+	return valid_pages(d, plane) * m->copy_cost + (d->host.c.parallel_erase ? 1 : 2) * m->erase_cost[0];
 }
 
 static bool may_restore(const struct direct *d, uint32_t plane)
@@ -141,7 +141,7 @@ static bool may_restore(const struct direct *d, uint32_t plane)
 	const struct nftl *s = nftl_of(d);
 	uint32_t data = gc_pair(d, plane)->d, log = gc_u(d, plane)->block;
 
-	return d->c.pen && data != NFTL_NONE && s->block[data].merges < d->c.pen_merges_max &&
+	return d->host.c.pen && data != NFTL_NONE && s->block[data].merges < d->host.c.pen_merges_max &&
 	       !s->block[data].retire && !s->block[data].suspect && !s->block[log].retire &&
 	       !s->block[log].suspect;
 }
@@ -215,7 +215,7 @@ static bool next_search(const struct direct *d, uint32_t plane, struct direct_st
 	struct nftl_gc *gc = gc_of(d, plane);
 	const struct nftl_u *u = gc_u(d, plane);
 
-	if (!d->c.spare_search || gc->at >= u->end)
+	if (!d->host.c.spare_search || gc->at >= u->end)
 		return false;
 	step->op = DIRECT_SEARCH;
 	step->from = direct_ppn(d, u->block, gc->at++);
@@ -240,7 +240,7 @@ static void retire(struct direct *d, uint32_t block)
 static enum direct_next next_wipe(struct direct *d, uint32_t plane, struct direct_step *step)
 {
 	struct nftl_gc *gc = gc_of(d, plane);
-	uint32_t most = d->c.parallel_erase ? 2 : 1;
+	uint32_t most = d->host.c.parallel_erase ? 2 : 1;
 
 	while (gc->wipes && step->count < most) {
 		uint32_t b = gc->wipe[--gc->wipes];
@@ -289,7 +289,7 @@ static void merged(struct direct *d, uint32_t plane)
 		if (nftl_bit(s->used, direct_ppn(d, l->d, k)))
 			nftl_set(s->valid, direct_ppn(d, l->d, k));
 	nftl_slot_put(d, plane, gc->slot);
-	d->stats.merges++;
+	d->host.stats.merges++;
 	gc->phase = NFTL_WIPE;
 }
 
@@ -409,7 +409,7 @@ static enum direct_next next_restore(struct direct *d, uint32_t plane, struct di
 	to_wipe(gc, gc_u(d, plane)->block);
 	nftl_slot_put(d, plane, gc->slot);
 	nftl_of(d)->block[gc_pair(d, plane)->d].merges++;
-	d->stats.mmerges++;
+	d->host.stats.mmerges++;
 	gc->phase = NFTL_WIPE;
 	return next_wipe(d, plane, step);
 }

@@ -298,7 +298,7 @@ static void check_dis(const struct direct *d, uint32_t block, bool merging)
 {
 	const struct nftl *s = nftl_of(d);
 	const struct pen_dis *dis = s->dis ? nftl_dis_of(d, block) : NULL;
-	uint32_t pb = nftl_pb_pages(d), tolerance = d->c.disturb_tolerance;
+	uint32_t pb = nftl_pb_pages(d), tolerance = d->host.c.disturb_tolerance;
 
 	if (!dis || tolerance == 255 || s->block[block].suspect || s->block[block].retire)
 		return;

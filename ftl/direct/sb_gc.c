@@ -37,7 +37,7 @@ static uint64_t free_pages(const struct direct *d, uint32_t plane)
 static bool few_free(const struct direct *d, uint32_t plane)
 {
 	const struct sb_plane *p = &sb_of(d)->plane[plane];
-	uint32_t want = p->collecting ? d->c.gc_stop_blocks : d->c.gc_start_blocks;
+	uint32_t want = p->collecting ? d->host.c.gc_stop_blocks : d->host.c.gc_start_blocks;
 
 	return free_pages(d, plane) < (uint64_t)want * d->g->pages_per_block;
 }
@@ -51,7 +51,7 @@ static bool may_win(const struct direct *d, uint32_t plane)
 
 bool sb_reserve_due(const struct direct *d, uint32_t plane)
 {
-	return d->plane[plane].free_count < d->c.gc_urgent_blocks && few_free(d, plane) &&
+	return d->plane[plane].free_count < d->host.c.gc_urgent_blocks && few_free(d, plane) &&
 	       may_win(d, plane);
 }
 
@@ -79,7 +79,7 @@ bool sb_wants_gc(const struct direct *d, uint32_t plane)
 
 static uint32_t group_max(const struct direct *d)
 {
-	return d->c.parallel_erase ? d->g->erase_group_max : 1;
+	return d->host.c.parallel_erase ? d->g->erase_group_max : 1;
 }
 
 static void move_begin(struct sb_gc *gc)
@@ -111,7 +111,7 @@ static uint32_t second_victim(const struct direct *d, uint32_t plane, const stru
 		best = sb_victim(d, plane, gc->group);
 	else if (p->heaped && sb_stale(d, p->heap[0]))
 		best = p->heap[0];
-	if (best == DIRECT_NONE || s->block[best].valid > d->c.second_victim_pages)
+	if (best == DIRECT_NONE || s->block[best].valid > d->host.c.second_victim_pages)
 		return DIRECT_NONE;
 	for (uint32_t i = 0; i < gc->victims; i++)
 		valid += s->block[gc->victim[i]].valid;
@@ -134,10 +134,10 @@ static void merge_begin(struct direct *d, uint32_t plane, uint32_t block, uint32
 		if (next == DIRECT_NONE)
 			break;
 		add_victim(d, gc, next);
-		d->stats.second_victims++;
+		d->host.stats.second_victims++;
 	}
 	move_begin(gc);
-	d->stats.merges++;
+	d->host.stats.merges++;
 }
 
 static void mmerge_begin(struct direct *d, uint32_t plane)
@@ -151,7 +151,7 @@ static void mmerge_begin(struct direct *d, uint32_t plane)
 	gc->plan_at = gc->pb_at = gc->cursor = 0;
 	gc->stage = SB_GC_OUT;
 	sb_group_at(sb_of(d), plane, gc->group)->mmerges++;
-	d->stats.mmerges++;
+	d->host.stats.mmerges++;
 }
 
 /* The group gives up blocks: one (intra), or all beyond M. */
@@ -162,7 +162,7 @@ static void group_begin(struct direct *d, uint32_t plane)
 	struct sb_group *g = sb_group_at(s, plane, gc->group);
 	uint32_t must_go = gc->compact ? g->blocks - s->m : 1, block;
 
-	if (d->c.pen && g->mmerges < d->c.pen_merges_max && sb_plan_mmerge(d, plane, must_go)) {
+	if (d->host.c.pen && g->mmerges < d->host.c.pen_merges_max && sb_plan_mmerge(d, plane, must_go)) {
 		mmerge_begin(d, plane);
 		return;
 	}
@@ -187,7 +187,7 @@ static void page_mapping_begin(struct direct *d, uint32_t plane)
 	add_victim(d, gc, block);
 	move_begin(gc);
 	gc->cursor = pen_first(sb_of(d)->levels, pb) * sb_of(d)->pb_pages;
-	d->stats.mmerges++;
+	d->host.stats.mmerges++;
 }
 
 static uint32_t find_failing(const struct direct *d, uint32_t plane)

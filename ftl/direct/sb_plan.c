@@ -168,7 +168,7 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 	const struct sb *s = sb_of(d);
 	const struct sb_plane *p = &s->plane[plane];
 	uint32_t free = sb_group_at(s, plane, 0)->free;
-	bool pen = d->c.pen;
+	bool pen = d->host.c.pen;
 	struct choice best;
 
 	if (!p->heaped || !sb_stale(d, p->heap[0]))
@@ -177,12 +177,12 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 	best.pb = NAND_WHOLE_BLOCK;
 	best.won = sb_stale(d, best.block);
 	best.cost = s->model.erase_cost[0] + s->block[best.block].valid * s->model.copy_cost;
-	if (d->plane[plane].free_count < d->c.gc_urgent_blocks)
+	if (d->plane[plane].free_count < d->host.c.gc_urgent_blocks)
 		pen = false;		/* whole blocks are wanted */
 	for (uint32_t i = 0; pen && i < SB_CANDIDATES && i < p->heaped; i++) {
 		const struct sb_block *b = &s->block[p->heap[i]];
 
-		if (sb_may_split(d, p->heap[i]) && b->partials < d->c.pen_merges_max)
+		if (sb_may_split(d, p->heap[i]) && b->partials < d->host.c.pen_merges_max)
 			consider_pbs(d, p->heap[i], free - b->free, &best);
 	}
 	*block = best.block;

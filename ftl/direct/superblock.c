@@ -160,10 +160,10 @@ static void init(struct direct *d)
 	for (uint32_t p = 0; p < d->planes; p++)
 		s->plane[p].asked = DIRECT_NONE;
 	s->model.levels = s->levels;
-	s->model.tolerance = d->c.disturb_tolerance;
-	s->model.copy_cost = copy_cost(&d->c, d->g);
+	s->model.tolerance = d->host.c.disturb_tolerance;
+	s->model.copy_cost = copy_cost(&d->host.c, d->g);
 	for (uint32_t l = 0; l <= s->levels; l++)
-		s->model.erase_cost[l] = d->c.timing.erase_ns[l];
+		s->model.erase_cost[l] = d->host.c.timing.erase_ns[l];
 }
 
 /* The tables, without what only this program's checks and statistics need. */
@@ -212,7 +212,7 @@ static enum direct_room new_block(struct direct *d, uint32_t plane, uint32_t gro
 		s->plane[plane].asked = group;
 	if (sb_wants_gc(d, plane))
 		return DIRECT_GC;
-	return sb_take(d, plane, group, d->c.gc_urgent_blocks, SB_OPEN, &block);
+	return sb_take(d, plane, group, d->host.c.gc_urgent_blocks, SB_OPEN, &block);
 }
 
 static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, uint32_t *ppn,

@@ -159,7 +159,7 @@ static void check_dies(const struct page_ftl *f)
 			    f->die[d].stripe_at) == idle);			/* C8 */
 	}
 	SSD_ASSERT(busy == f->ends.busy);					/* C8 */
-	SSD_ASSERT(busy || !f->ios || f->full);					/* C9 */
+	SSD_ASSERT(busy || !f->host.ios || f->full);					/* C9 */
 }
 
 /* Of the pages issued behind `stable`, each is under way, to be issued again, or noted as ended. */

@@ -27,14 +27,11 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 	for (uint32_t plane = 0; plane < f->planes; plane++) {
 		struct plane *p = &f->plane[plane];
 
-		p->ordered_free = free_blocks;
-		p->ordered_victim = !free_blocks;
+		p->order = gc_order_of(free_blocks);
 		gc_wake(f, plane);
 		working += p->gc.active;
-		if (!p->gc.active) {
-			p->ordered_free = 0;
-			p->ordered_victim = false;
-		}
+		if (!p->gc.active)
+			p->order = (struct gc_order){ 0 };
 	}
 	return working;
 }
@@ -44,7 +41,7 @@ void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_co
 	struct page_ftl *f = page_ftl_of(base);
 
 	(void)page_ftl_step(base, now_ns);
-	f->c = *c;
+	f->host.c = *c;
 	f->idle_gc_blocks = page_ftl_idle_gc_blocks(c, f->g);
 	f->fr.c.fast_above_permille = c->fast_above_permille;
 	f->fr.c.slow_below_permille = c->slow_below_permille;

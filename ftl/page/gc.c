@@ -55,7 +55,7 @@ static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_targe
 /* May idle GC work now, and is there something for it? */
 static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
 {
-	if (!f->idle_gc_blocks || f->now_ns < f->idle_at_ns)
+	if (!f->idle_gc_blocks || f->host.now_ns < f->idle_at_ns)
 		return false;
 	return f->bt.plane[plane].free_count < f->idle_gc_blocks ||
 	       (f->fr.c.policy->returns_to_fast && front_some_slow(&f->fr, plane));
@@ -78,8 +78,7 @@ static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
 /* collect() wants it. */
 static bool ordered(const struct page_ftl *f, uint32_t plane)
 {
-	return f->plane[plane].ordered_victim ||
-	       f->bt.plane[plane].free_count < f->plane[plane].ordered_free;
+	return gc_order_stands(&f->plane[plane].order, f->bt.plane[plane].free_count);
 }
 
 /* What level.c wants, and what was ordered, is in question, too. */
@@ -110,13 +109,12 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 	}
 	*why = GC_FOR_SPACE;
 	if (wanted(f, plane, free_target) || wanted_idle(f, plane))
-		return f->c.gc_policy->pick(&f->bt, plane, f->upp);
+		return f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
 	if (ordered(f, plane)) {
-		b = f->c.gc_policy->pick(&f->bt, plane, f->upp);
+		b = f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
 		if (b != BLK_NONE)
 			return b;
-		f->plane[plane].ordered_free = 0;	/* nothing to win */
-		f->plane[plane].ordered_victim = false;
+		f->plane[plane].order = (struct gc_order){ 0 };	/* nothing to win */
 	}
 	*why = GC_FOR_WEAR;
 	b = level_coldest(f, plane);
@@ -128,13 +126,13 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	enum gc_why why;
 
-	if (f->hold_gc || !wanted_or_moved(f, plane, f->c.gc_start_blocks))
+	if (f->hold_gc || !wanted_or_moved(f, plane, f->host.c.gc_start_blocks))
 		return;
 	if (g->active) {
 		f->kick |= g->idle;	/* it may rest */
 		return;
 	}
-	if (g->victim == BLK_NONE && candidate(f, plane, f->c.gc_start_blocks, &why) == BLK_NONE &&
+	if (g->victim == BLK_NONE && candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE &&
 	    !level_waits(f, plane))
 		return;
 	g->active = true;
@@ -153,7 +151,8 @@ void gc_wake_idle(struct page_ftl *f)
 
 		if (f->hold_gc || !wanted_idle(f, plane))
 			continue;
-		if (!g->active && g->victim == BLK_NONE && candidate(f, plane, f->c.gc_start_blocks, &why) == BLK_NONE)
+		if (!g->active && g->victim == BLK_NONE &&
+		    candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE)
 			continue;
 		f->gc_active += !g->active;
 		g->idle |= !g->active;
@@ -170,7 +169,7 @@ static bool rests(struct page_ftl *f, uint32_t plane)
 
 	if (!g->idle)
 		return false;
-	if (wanted_or_moved(f, plane, f->c.gc_start_blocks)) {
+	if (wanted_or_moved(f, plane, f->host.c.gc_start_blocks)) {
 		g->idle = false;
 		return false;
 	}
@@ -188,7 +187,7 @@ bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	if (!f->gc_active || f->c.gc_mode != FTL_GC_BLOCKING)
+	if (!f->gc_active || f->host.c.gc_mode != FTL_GC_BLOCKING)
 		return false;
 	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
 		if (f->plane[first + i].gc.active && !f->plane[first + i].gc.waiting)
@@ -209,8 +208,7 @@ static bool relocates(const struct gc *g)
  */
 void gc_after_program(struct page_ftl *f, uint32_t die)
 {
-	f->die[die].gc_turn = true;
-	f->die[die].gc_credit = f->c.gc_slice_pages;
+	f->die[die].turn.gc_credit = f->host.c.gc_slice_pages;
 }
 
 void gc_after_read(struct page_ftl *f, uint32_t die)
@@ -220,10 +218,8 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc_active; i++)
 		if (f->plane[first + i].gc.active &&
 		    (f->bt.plane[first + i].free_count <= f->urgent_blocks ||
-		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc))) {
-			f->die[die].gc_turn = true;
-			f->die[die].gc_credit = 1;
-		}
+		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc)))
+			f->die[die].turn.gc_credit = 1;
 }
 
 /* ---- choosing ----------------------------------------------------------- */
@@ -250,7 +246,7 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	g->units = g->flying = 0;
 	g->since_ns = now_ns;
 	g->retire = f->bt.blk[b].state == BLK_RETIRE;
-	f->plane[plane].ordered_victim = false;
+	f->plane[plane].order.victim = false;
 	take_block(f, plane, b);
 }
 
@@ -273,11 +269,11 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t b;
 
-	if (!f->c.parallel_erase || g->retire || g->why != GC_FOR_SPACE || g->corrected)
+	if (!f->host.c.parallel_erase || g->retire || g->why != GC_FOR_SPACE || g->corrected)
 		return;
-	b = f->c.gc_policy->pick(&f->bt, plane, f->upp);
+	b = f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
 	if (b == BLK_NONE || f->bt.blk[b].relocate ||
-	    f->bt.blk[b].valid > (uint64_t)f->c.second_victim_pages * f->upp ||
+	    f->bt.blk[b].valid > (uint64_t)f->host.c.second_victim_pages * f->upp ||
 	    !room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[b].valid))
 		return;
 	take_block(f, plane, b);
@@ -323,7 +319,7 @@ static bool part(struct page_ftl *f, struct gc *g)
 static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	enum gc_why why;
-	uint32_t b = candidate(f, plane, f->c.gc_stop_blocks, &why);
+	uint32_t b = candidate(f, plane, f->host.c.gc_stop_blocks, &why);
 
 	if (b == BLK_NONE) {
 		f->plane[plane].gc.waiting = level_waits(f, plane);
@@ -395,8 +391,8 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 			SSD_PREFETCH(&f->l2p[u->lpn & ~OOB_LOST]);
 		}
 		if (page)
-			memcpy(g->data + (size_t)g->units * f->c.unit_bytes,
-			       page + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
+			memcpy(g->data + (size_t)g->units * f->host.c.unit_bytes,
+			       page + (size_t)i * f->host.c.unit_bytes, f->host.c.unit_bytes);
 		g->units++;
 	}
 	g->page++;
@@ -405,7 +401,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 /* The ECC words in which the page's valid units lie. */
 static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
 {
-	uint32_t unit = f->c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
+	uint32_t unit = f->host.c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
 
 	if (!f->gc_words)
 		return NAND_WHOLE_PAGE;
@@ -449,8 +445,8 @@ static void drop_stale(struct page_ftl *f, struct gc *g)
 		if (kept != i) {
 			g->unit[kept] = *u;
 			if (g->bytes)
-				memcpy(g->data + (size_t)kept * f->c.unit_bytes,
-				       g->data + (size_t)i * f->c.unit_bytes, f->c.unit_bytes);
+				memcpy(g->data + (size_t)kept * f->host.c.unit_bytes,
+				       g->data + (size_t)i * f->host.c.unit_bytes, f->host.c.unit_bytes);
 		}
 		kept++;
 	}
@@ -462,7 +458,7 @@ static bool page_moves_whole(const struct page_ftl *f, const struct gc *g)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
 
-	if (!f->c.gc_copyback || g->units || g->why != GC_FOR_SPACE || g->corrected)
+	if (!f->host.c.gc_copyback || g->units || g->why != GC_FOR_SPACE || g->corrected)
 		return false;
 	for (uint32_t i = 0; i < f->upp; i++)
 		if (!bit_get(f->valid, first + i))
@@ -520,7 +516,7 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, ui
 
 		if (i >= g->flying) {
 			oob_put_unit(f->oob, i, OOB_NO_LPN, 0);
-			f->stats.pad_units++;
+			f->host.stats.pad_units++;
 			continue;
 		}
 		u->from = u->upn;
@@ -531,8 +527,8 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, ui
 			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
 		hidden |= (u->lpn & ~OOB_LOST) >= f->lpns;
 	}
-	*(g->why == GC_FOR_SPACE ? &f->stats.gc_units : &f->stats.wl_units) += g->flying;
-	c.data = op != GC_COPYBACK && (f->c.payload || hidden) ? g->data : NULL;
+	*(g->why == GC_FOR_SPACE ? &f->host.stats.gc_units : &f->host.stats.wl_units) += g->flying;
+	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
 	if (!f->fr.plain)
 		front_cover(&f->fr, plane, c.ppn.v, c.data, f->oob);
 	nand_submit(f->n, now_ns, &c, 1);
@@ -569,8 +565,8 @@ static void program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 	carrier_offer(f, b, g->mark);
 	memmove(g->unit, g->unit + g->flying, rest * sizeof(*g->unit));
 	if (g->bytes)
-		memmove(g->data, g->data + (size_t)g->flying * f->c.unit_bytes,
-			(size_t)rest * f->c.unit_bytes);
+		memmove(g->data, g->data + (size_t)g->flying * f->host.c.unit_bytes,
+			(size_t)rest * f->host.c.unit_bytes);
 	g->units = rest;
 	g->flying = 0;
 }
@@ -624,14 +620,14 @@ static void count_run(struct page_ftl *f, const struct gc *g, uint64_t now_ns)
 {
 	switch (g->why) {
 	case GC_FOR_SPACE:
-		f->stats.gc_runs++;
-		f->stats.gc_ns += now_ns - g->since_ns;
+		f->host.stats.gc_runs++;
+		f->host.stats.gc_ns += now_ns - g->since_ns;
 		break;
 	case GC_FOR_WEAR:
-		f->stats.wl_runs++;
+		f->host.stats.wl_runs++;
 		break;
 	case GC_FOR_ERRORS:
-		f->stats.relocations++;
+		f->host.stats.relocations++;
 		break;
 	}
 }
@@ -668,9 +664,9 @@ static void erase_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 static void erased(struct page_ftl *f, uint32_t plane, uint32_t b, enum nand_status status)
 {
-	f->plane[plane].level = f->c.wl_threshold;
+	f->plane[plane].level = f->host.c.wl_threshold;
 	if (status == NAND_OK) {
-		f->stats.gc_blocks += f->plane[plane].gc.why == GC_FOR_SPACE;
+		f->host.stats.gc_blocks += f->plane[plane].gc.why == GC_FOR_SPACE;
 		parity_void(f, b);
 		blk_put_free(&f->bt, b, false);
 	} else {
@@ -686,7 +682,7 @@ static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	victim_done(f, now_ns, plane);
 	erased(f, plane, b, g->status);
 	if (second != BLK_NONE) {
-		f->stats.second_victims++;
+		f->host.stats.second_victims++;
 		erased(f, plane, second, g->second_status);
 	}
 }
@@ -701,7 +697,7 @@ static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	uint32_t empty = f->c.gc_policy->pick(&f->bt, plane, f->upp);
+	uint32_t empty = f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
 
 	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE || f->bt.blk[empty].valid)
 		return false;
@@ -763,14 +759,9 @@ static bool let_go(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 static void use_turn(struct page_ftl *f, uint32_t die, const struct gc *g)
 {
-	struct die *d = &f->die[die];
-
-	if (g->op != GC_PROGRAM && g->op != GC_COPYBACK && g->op != GC_ERASE)
-		return;	/* a copy ends with its program */
-	if (d->gc_credit)
-		d->gc_credit--;
-	if (!d->gc_credit)
-		d->gc_turn = false;
+	/* A copy ends with its program. */
+	if (g->op == GC_PROGRAM || g->op == GC_COPYBACK || g->op == GC_ERASE)
+		die_charge(&f->die[die].turn);
 }
 
 static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
@@ -831,7 +822,7 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);
-		if (!wanted_or_moved(f, plane, f->c.gc_stop_blocks) && !wanted_idle(f, plane))
+		if (!wanted_or_moved(f, plane, f->host.c.gc_stop_blocks) && !wanted_idle(f, plane))
 			go_to_sleep(f, plane);
 		break;
 	case GC_NOTHING:

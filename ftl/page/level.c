@@ -93,7 +93,7 @@ uint32_t level_coldest(struct page_ftl *f, uint32_t plane)
 		best = b;
 		low = count;
 	}
-	if (best == BLK_NONE || (uint64_t)high <= (uint64_t)low + f->c.wl_threshold)
+	if (best == BLK_NONE || (uint64_t)high <= (uint64_t)low + f->host.c.wl_threshold)
 		best = BLK_NONE;
 	f->plane[plane].level = best != BLK_NONE;
 	return best;
@@ -101,7 +101,7 @@ uint32_t level_coldest(struct page_ftl *f, uint32_t plane)
 
 void level_free_block(struct page_ftl *f, uint32_t plane)
 {
-	uint32_t erases, b = f->c.wl_threshold ? most_worn_free(f, plane, &erases) : BLK_NONE;
+	uint32_t erases, b = f->host.c.wl_threshold ? most_worn_free(f, plane, &erases) : BLK_NONE;
 
 	if (b != BLK_NONE)
 		blk_free_first(&f->bt, plane, b);
@@ -116,7 +116,7 @@ static void close_frontier(struct page_ftl *f, uint32_t plane, uint32_t b)
 {
 	if (f->fr.word_lines || f->bt.blk[b].state != BLK_OPEN ||
 	    f->plane[plane].gc.victim != BLK_NONE ||
-	    f->bt.plane[plane].free_count <= f->c.gc_urgent_blocks)
+	    f->bt.plane[plane].free_count <= f->host.c.gc_urgent_blocks)
 		return;
 	front_drop(&f->fr, b);
 	blk_close(&f->bt, b);
@@ -128,7 +128,7 @@ void level_corrected(struct page_ftl *f, uint32_t b)
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b });
 	uint32_t pages = f->g->pages_per_block < UINT16_MAX ? f->g->pages_per_block : UINT16_MAX;
 
-	if (!f->c.relocate || (k->state != BLK_FULL && k->state != BLK_OPEN))
+	if (!f->host.c.relocate || (k->state != BLK_FULL && k->state != BLK_OPEN))
 		return;
 	if (k->corrected < UINT16_MAX)
 		k->corrected++;
@@ -162,7 +162,7 @@ bool level_waits(struct page_ftl *f, uint32_t plane)
 	bool others_wait = f->queue_first != NONE && f->queue_first != f->tail;
 
 	if (!f->plane[plane].relocate || f->bt.plane[plane].free_count <= f->urgent_blocks ||
-	    f->worn || f->full || !lacks_a_host_page(f, plane))
+	    f->host.worn || f->full || !lacks_a_host_page(f, plane))
 		return false;
 	if (f->log_goes_on > f->bt.issued)
 		return true;

@@ -68,7 +68,7 @@ const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn)
 {
 	const uint8_t *page = rebuilt(f, upn / f->upp);
 
-	return page ? page + (size_t)(upn % f->upp) * f->c.unit_bytes : NULL;
+	return page ? page + (size_t)(upn % f->upp) * f->host.c.unit_bytes : NULL;
 }
 
 enum nand_status mount_read(struct survey *s, uint32_t ppn, const uint8_t **page, void *oob)
@@ -199,7 +199,7 @@ static int load_dead_list(struct survey *s)
 		return SSD_OK;
 	if (!readable(mount_read(s, s->dead_upn / f->upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
-	p = page + (size_t)(s->dead_upn % f->upp) * f->c.unit_bytes;
+	p = page + (size_t)(s->dead_upn % f->upp) * f->host.c.unit_bytes;
 	f->dead_count = (uint32_t)oob_get5(p);
 	if (f->dead_count > f->dead_max)
 		return SSD_E_CORRUPT;
@@ -297,7 +297,7 @@ static int apply_map(struct survey *s, uint32_t map)
 
 	if (upn & OOB_LOST || !readable(mount_read(s, upn / f->upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
-	memcpy(bits, page + (size_t)(upn % f->upp) * f->c.unit_bytes, f->c.unit_bytes);
+	memcpy(bits, page + (size_t)(upn % f->upp) * f->host.c.unit_bytes, f->host.c.unit_bytes);
 	trim_seq = oob_get_seq(f->oob, upn % f->upp);
 	for (uint32_t lpn = first; lpn < first + per && lpn < f->lpns; lpn++) {
 		uint32_t at = f->l2p[lpn];
@@ -424,7 +424,7 @@ static void sort_blocks(struct survey *s)
 		if (k->mark && (f->carrier == BLK_NONE || k->mark > f->bt.blk[f->carrier].mark))
 			f->carrier = b;
 	}
-	f->worn = f->good_blocks < f->need_blocks || s->read_only;
+	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;
 }
 
 /* ---- 6: the dead --------------------------------------------------------- */
@@ -446,7 +446,7 @@ static int list_the_dead(struct survey *s)
 
 void mount_fill_dead_list(const struct page_ftl *f, uint8_t *p)
 {
-	memset(p, 0, f->c.unit_bytes);
+	memset(p, 0, f->host.c.unit_bytes);
 	oob_put5(p, f->dead_count);
 	for (uint32_t i = 0; i < f->dead_count; i++) {
 		p += DEAD_RANGE_BYTES;
@@ -464,7 +464,7 @@ int mount_settle(struct survey *s)
 	f->hold_gc = true;	/* nothing is erased before it is durable */
 	f->stirred = true;
 	while (f->bt.stable + 1 < f->next_seq || f->ends.busy) {
-		uint64_t next = f->base.ops->step(&f->base, now);
+		uint64_t next = f->host.base.ops->step(&f->host.base, now);
 
 		if (f->full || next == FTL_IDLE)
 			break;
@@ -563,7 +563,7 @@ static int mount(struct survey *s)
 		err = set_sequences(s);
 	if (err)
 		return err;
-	f->now_ns = s->ready_ns;
+	f->host.now_ns = s->ready_ns;
 	f->hold_gc = s->read_only;
 	return s->read_only ? SSD_OK : make_good(s);
 }
@@ -571,19 +571,19 @@ static int mount(struct survey *s)
 /* As it was before the mount; the account stays. */
 static void begin_anew(struct page_ftl *f)
 {
-	const struct ftl_ops *ops = f->base.ops;
-	struct ftl_config c = f->c;
-	struct ftl_host host = f->host;
-	struct ftl_stats stats = f->stats;
+	const struct ftl_ops *ops = f->host.base.ops;
+	struct ftl_config c = f->host.c;
+	struct ftl_host shell = f->host.shell;
+	struct ftl_stats stats = f->host.stats;
 	struct nand *n = f->n;
 	size_t len = ops->footprint(&c, &n->geo);
 	struct ftl *same;
 	int err;
 
 	memset(f, 0, len);
-	err = ops->init(f, len, &c, n, &host, &same);
-	SSD_ASSERT(!err && same == &f->base);
-	f->stats = stats;
+	err = ops->init(f, len, &c, n, &shell, &same);
+	SSD_ASSERT(!err && same == &f->host.base);
+	f->host.stats = stats;
 }
 
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
@@ -600,8 +600,8 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	}
 	if (err)
 		return err;
-	f->stats.mounts++;
-	f->now_ns = s.ready_ns;
+	f->host.stats.mounts++;
+	f->host.now_ns = s.ready_ns;
 	for (uint32_t p = 0; p < f->planes; p++)
 		gc_wake(f, p);
 	f->stirred = true;

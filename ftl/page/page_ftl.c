@@ -15,23 +15,6 @@
  */
 #include "page_ftl.h"
 
-#include "account.h"
-
-/* ---- accounting --------------------------------------------------------- */
-
-void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
-{
-	ftl_account(&f->stats, f->link, &f->c, f->now_ns, io, done_ns, status);
-	f->ios--;
-	f->host.done(f->host.opaque, io);
-}
-
-static void fail_now(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, enum ssd_err why)
-{
-	io->where = (struct ftl_breakdown){ .other_ns = now_ns - io->submit_ns };
-	ftl_finish(f, io, now_ns, why);
-}
-
 /* ---- the pump ----------------------------------------------------------- */
 
 static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_t die)
@@ -87,13 +70,13 @@ static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
-	bool gc_first = f->c.gc_mode == FTL_GC_BLOCKING || d->gc_turn;
+	bool gc_first = f->host.c.gc_mode == FTL_GC_BLOCKING || d->turn.gc_credit;
 
 	if (d->op != DIE_IDLE)
 		return;
 	if (f->gc_active && gc_first && gc_on_die(f, now_ns, die))
 		return;
-	if (d->reads_in_row >= READS_BEFORE_PROGRAM) {
+	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
 		place_pages(f, now_ns);
 		if (d->op != DIE_IDLE)
 			return;
@@ -115,28 +98,15 @@ static void dispatch_idle(struct page_ftl *f, uint64_t now_ns)
 		die_dispatch(f, now_ns, die);
 }
 
-static struct ftl_io *take_all(struct ftl_io **first)
-{
-	struct ftl_io *all = *first;
-
-	*first = NULL;
-	return all;
-}
-
 /* Pages wait, no die is busy, nothing can be collected: the drive is full. */
-static SSD_SELDOM void give_up(struct page_ftl *f, uint64_t now_ns)
+static SSD_SELDOM void give_up(struct page_ftl *f)
 {
-	struct ftl_io *lists[3] = { take_all(&f->line_first), take_all(&f->durable_first),
-				    take_all(&f->sent_first) };
+	struct io_list *lists[3] = { &f->line, &f->durable, &f->sent };
 
 	f->full = true;
 	for (unsigned int i = 0; i < 3; i++)
-		while (lists[i]) {
-			struct ftl_io *io = lists[i];
-
-			lists[i] = io->next;
-			fail_now(f, now_ns, io, SSD_E_NOSPC);
-		}
+		while (lists[i]->first)
+			host_refuse(&f->host, io_list_take(lists[i]), SSD_E_NOSPC);
 }
 
 /* Idle dies got something to do, or ureads are short. */
@@ -146,7 +116,7 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 		f->stirred |= f->kick;
 		while (f->kick)
 			dispatch_idle(f, now_ns);
-		if (!f->reads_first || !read_resume(f, now_ns))
+		if (!f->reads.first || !read_resume(f, now_ns))
 			return;	/* a uread may come back without a command */
 		f->kick = true;
 	}
@@ -160,19 +130,19 @@ static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 {
 	f->stirred = false;
 	place_pages(f, now_ns);
-	if (f->kick || f->reads_first)
+	if (f->kick || f->reads.first)
 		begin_kicked(f, now_ns);
 	if (SSD_UNLIKELY(!f->ends.busy) && f->queue_first != NONE && page_ready(f, f->queue_first) &&
 	    !f->full)
-		give_up(f, now_ns);
+		give_up(f);
 }
 
 /* The I/Os that may have waited for what has just ended. */
 static inline void let_in(struct page_ftl *f, uint64_t now_ns)
 {
-	if (f->line_first && f->wfree != NONE)	/* its head waits for a buffer page */
+	if (f->line.first && f->wfree != NONE)	/* its head waits for a buffer page */
 		line_process(f, now_ns);
-	if (f->reads_first)
+	if (f->reads.first)
 		read_resume(f, now_ns);
 }
 
@@ -210,8 +180,7 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 {
 	bool due = next_due_ns(f) <= now_ns;
 
-	SSD_ASSERT(now_ns >= f->now_ns);
-	f->now_ns = now_ns;
+	host_set_time(&f->host, now_ns);
 	if (due)
 		end_due(f, now_ns);
 	if (due || f->stirred || f->kick)
@@ -223,7 +192,7 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 /* No I/O is under way, also none that was reported ahead; and no buffer page waits for a die. */
 static bool is_idle(const struct page_ftl *f)
 {
-	if (f->ios || f->bt.stable != f->bt.issued ||
+	if (f->host.ios || f->bt.stable != f->bt.issued ||
 	    (f->queue_first != NONE && page_ready(f, f->queue_first)))
 		return false;
 	for (uint32_t die = 0; die < f->dies; die++)
@@ -240,7 +209,7 @@ static SSD_APART uint64_t mind_idle(struct page_ftl *f, uint64_t now_ns)
 	if (!is_idle(f))
 		f->idle_at_ns = FTL_IDLE;
 	else if (f->idle_at_ns == FTL_IDLE)
-		f->idle_at_ns = now_ns + f->c.idle_gc_ns;
+		f->idle_at_ns = now_ns + f->host.c.idle_gc_ns;
 	if (now_ns >= f->idle_at_ns)
 		gc_wake_idle(f);
 	if (f->kick)
@@ -261,31 +230,14 @@ void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 {
 	struct page_ftl *f = page_ftl_of(base);
 
-	if (io->op == FTL_FLUSH)
-		io->offset = io->bytes = 0;
-	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
-	SSD_ASSERT(io->offset <= f->c.capacity_bytes &&
-		   io->bytes <= f->c.capacity_bytes - io->offset);
 	pump(f, now_ns);
-	io->submit_ns = now_ns;
-	io->where = (struct ftl_breakdown){ 0 };
-	io->at = 0;
-	io->seq = 0;
+	host_accept(&f->host, io);
 	io->gc_mark = stall_clock(f, now_ns);
-	io->link_ns = 0;
-	if (f->c.link_ps_per_byte && io->op == FTL_WRITE) {
-		io->link_ns = link_move(&f->link[1], now_ns, now_ns, io->bytes,
-					f->c.link_ps_per_byte) - now_ns;
-		f->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, f->c.link_ps_per_byte);
-	}
-	f->ios++;
 	f->idle_at_ns = FTL_IDLE;
-	if (io->op == FTL_WRITE && io->fua)
-		f->stats.fua_writes++;
 	if (io->op == FTL_READ) {
 		read_begin(f, now_ns, io);
-	} else if (f->full || (f->worn && io->op != FTL_FLUSH)) {
-		fail_now(f, now_ns, io, f->full ? SSD_E_NOSPC : SSD_E_WORNOUT);
+	} else if (f->full || (f->host.worn && io->op != FTL_FLUSH)) {
+		host_refuse(&f->host, io, f->full ? SSD_E_NOSPC : SSD_E_WORNOUT);
 		return;
 	} else {
 		line_join(f, now_ns, io);
@@ -523,14 +475,6 @@ size_t page_ftl_footprint_with(const struct front_policy *policy, const struct f
 	return lay_out(NULL, &m, policy, c, g);
 }
 
-static void reset_stats(struct page_ftl *f)
-{
-	memset(&f->stats, 0, sizeof(f->stats));
-	f->fr.fast_pages = f->fr.slow_pages = 0;
-	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		f->stats.op[i].lat_min_ns = ~(uint64_t)0;
-}
-
 /* Channels first, then dies: neighbours in the log share no bus. */
 static void make_stripe(struct page_ftl *f)
 {
@@ -559,8 +503,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	SSD_ASSERT(f);
 	SSD_ASSERT(n->geo.oob_kept == front_oob_bytes(policy, n->geo.page_bytes / c->unit_bytes));
 	lay_out(f, &m, policy, c, &n->geo);
-	f->c = *c;
-	f->host = *host;
+	host_init(&f->host, ops, c, host);
 	f->n = n;
 	f->sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
@@ -583,7 +526,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	blk_init(&f->bt);
 	for (uint32_t d = 0; d < f->dies; d++)
 		f->die[d].first = f->die[d].last = f->die[d].bases = f->die[d].start_next = NONE;
-	front_init(&f->fr, n, &f->bt);
+	front_init(&f->fr, n, &f->bt, &f->host.stats);
 	for (uint32_t p = 0; p < f->planes; p++) {
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 		f->plane[p].level = c->wl_threshold;
@@ -592,32 +535,11 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	f->idle_at_ns = FTL_IDLE;
 	f->carrier = BLK_NONE;
 	f->stirred = true;
-	reset_stats(f);
-	f->base.ops = ops;
-	*out = &f->base;
+	*out = &f->host.base;
 	return SSD_OK;
 }
 
 /* ---- ops ---------------------------------------------------------------- */
-
-const struct ftl_stats *page_ftl_stats(const struct ftl *base)
-{
-	struct page_ftl *f = page_ftl_of((struct ftl *)(uintptr_t)base);
-
-	f->stats.fast_pages = f->fr.fast_pages;
-	f->stats.slow_pages = f->fr.slow_pages;
-	return &f->stats;
-}
-
-void page_ftl_reset_stats(struct ftl *base)
-{
-	reset_stats(page_ftl_of(base));
-}
-
-uint32_t page_ftl_inflight(const struct ftl *base)
-{
-	return page_ftl_of((struct ftl *)(uintptr_t)base)->ios;
-}
 
 /* L2P, valid bits and trim bits. */
 uint64_t page_ftl_map_bytes(const struct ftl *base)

@@ -26,16 +26,14 @@
  *   rescue.c    its part on pages that were lost and can be rebuilt from parity pages
  *   types.c     the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
  *   check.c     invariants
- *   die_due.h   which busy die ends next
  */
 #ifndef SLATE_PAGE_FTL_H
 #define SLATE_PAGE_FTL_H
 
-#include "link.h"
 #include "blk.h"
-#include "die_due.h"
+#include "die.h"
 #include "front.h"
-#include "ftl.h"
+#include "host.h"
 #include "fxp.h"
 #include "oob.h"
 
@@ -43,7 +41,6 @@
 #define MAX_PLANES 8u
 #define DEAD_RANGE_BYTES 10u
 #define HASH_ROOM 4u		/* heads for each slot: a chain of more than one is rare */
-#define READS_BEFORE_PROGRAM 8u	/* on a die, while a page is ready: reads starve no write */
 
 /* ---- write buffer ---- */
 
@@ -89,15 +86,11 @@ struct uread {			/* one unit wanted from flash */
 enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC };
 
 struct die {			/* 128 bytes: where one lies is a shift */
-	uint64_t ready_ns;
-	uint64_t gc_ns;		/* time given to GC so far, the running command included */
+	struct die_turn turn;
 	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
 	uint8_t op;		/* enum die_op */
-	bool gc_turn;		/* sliced mode: GC goes next */
-	uint32_t gc_credit;	/* page copies left in this turn */
 	uint32_t first, last;	/* queue of ureads */
 	uint32_t start_next;	/* read.c: chain of dies to set going; NONE: not on it */
-	uint32_t reads_in_row;	/* read commands since the last program */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: pages under way */
 	uint32_t page[MAX_PLANES];
@@ -149,8 +142,7 @@ struct plane {
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
 	uint32_t relocate;		/* V1 in level.c */
 	bool level;			/* wear is to be compared */
-	uint32_t ordered_free;		/* collect(): until so many blocks are free, */
-	bool ordered_victim;		/* or one victim, or until nothing can be won */
+	struct gc_order order;
 	struct gc gc;
 };
 
@@ -167,15 +159,9 @@ struct lost_page {
 extern const struct ftl_ops page_ftl_ops;	/* and others of ftl_list, see types.c */
 
 struct page_ftl {
-	struct ftl base;
-	struct ftl_config c;
-	struct ftl_host host;
+	struct host host;
 	struct nand *n;
 	const struct nand_geometry *g;
-	struct ftl_stats stats;
-	struct link_way link[2];	/* towards the host, towards the drive */
-	uint64_t now_ns;
-	uint32_t ios;			/* accepted, not reported done */
 
 	/* derived once */
 	uint32_t upp;			/* units per page */
@@ -224,15 +210,14 @@ struct page_ftl {
 	uint64_t *ring;			/* mount: ring[s & mask] is the last such s that was found */
 	uint32_t ring_mask;
 	uint32_t ahead_max;		/* P1: the sequence being issued, beyond stable */
-	struct ftl_io *line_first, *line_last;		/* waiting for buffer room */
-	struct ftl_io *durable_first, *durable_last;	/* waiting for stable */
-	struct ftl_io *sent_first, *sent_last;	/* SSDSim's accounting: for their data's transfer */
+	struct io_list line;		/* waiting for buffer room */
+	struct io_list durable;		/* waiting for stable */
+	struct io_list sent;		/* SSDSim's accounting: for their data's transfer */
 	uint64_t stall_gc_ns, stall_since_ns;
 	bool stalled_by_gc;
 	bool stall_noted;		/* since a die began or ended something */
 	bool hold_gc;			/* mount: the dead list is not durable yet */
 	bool full;			/* nothing can be programmed any more */
-	bool worn;			/* read-only */
 
 	/* dies */
 	struct die *die;
@@ -250,7 +235,7 @@ struct page_ftl {
 
 	struct uread *uread;
 	uint32_t uread_free, uread_free_count;
-	struct ftl_io *reads_first, *reads_last;	/* reads with units not yet queued */
+	struct io_list reads;		/* reads with units not yet queued */
 
 	uint8_t *scratch;		/* one page */
 	uint8_t *oob;			/* OOB_BYTES of MAX_PLANES pages */
@@ -263,7 +248,7 @@ struct page_ftl {
 
 static inline struct page_ftl *page_ftl_of(struct ftl *f)
 {
-	return ssd_container_of(f, struct page_ftl, base);
+	return ssd_container_of(f, struct page_ftl, host.base);
 }
 
 /* ---- small questions ---- */
@@ -354,7 +339,7 @@ static inline uint64_t next_due_ns(const struct page_ftl *f)
 
 static inline uint32_t byte_lpn(const struct page_ftl *f, uint64_t byte)
 {
-	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->c.unit_bytes);
+	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->host.c.unit_bytes);
 }
 
 static inline bool is_trimmed(const struct page_ftl *f, uint32_t lpn)
@@ -391,24 +376,17 @@ static inline uint32_t upn_die(const struct page_ftl *f, uint32_t upn)
 
 static inline uint32_t lpns_per_map(const struct page_ftl *f)
 {
-	return f->c.unit_bytes * 8;
+	return f->host.c.unit_bytes * 8;
 }
 
 static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 {
-	return f->wdata + (size_t)slot * f->c.unit_bytes;
-}
-
-static inline uint64_t front_ns(const struct page_ftl *f)
-{
-	return (uint64_t)f->c.map_ns + f->c.overhead_ns;
+	return f->wdata + (size_t)slot * f->host.c.unit_bytes;
 }
 
 static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
 {
-	bool gc_now = d->op == DIE_GC && d->ready_ns > now_ns;
-
-	return d->gc_ns - (gc_now ? d->ready_ns - now_ns : 0);
+	return die_gc_clock(&d->turn, d->op == DIE_GC, now_ns);
 }
 
 /* Time during which GC kept the head of the queue from being issued. */
@@ -455,8 +433,6 @@ static inline void unit_map(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint
 /* ---- between the files ---- */
 
 /* page_ftl.c */
-void ftl_finish(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns, enum ssd_err status);
-
 int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, const char **why) SSD_MUST_CHECK;
 size_t page_ftl_footprint_with(const struct front_policy *policy, const struct ftl_config *c,
@@ -467,15 +443,12 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 /* The rest of struct ftl_ops is one code for all. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
 	.durability = FTL_PREFIX, .mount = page_ftl_mount, .submit = page_ftl_submit,       \
-	.step = page_ftl_step, .check = page_ftl_check, .stats = page_ftl_stats,            \
-	.reset_stats = page_ftl_reset_stats, .map_bytes = page_ftl_map_bytes,               \
-	.inflight = page_ftl_inflight, .collect = page_ftl_collect,                         \
+	.step = page_ftl_step, .check = page_ftl_check, .stats = host_stats,                \
+	.reset_stats = host_reset_stats, .map_bytes = page_ftl_map_bytes,                   \
+	.inflight = host_inflight, .collect = page_ftl_collect,                             \
 	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
-const struct ftl_stats *page_ftl_stats(const struct ftl *base);
-void page_ftl_reset_stats(struct ftl *base);
-uint32_t page_ftl_inflight(const struct ftl *base);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
 
 /* Free blocks of a plane under which idle GC starts. */
@@ -491,18 +464,15 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
-/* An idle die is busy until then. */
+/* Mark an idle die busy until until_ns. */
 static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
 {
 	struct die *d = &f->die[die];
 
-	SSD_ASSERT(d->op == DIE_IDLE && until_ns > f->now_ns);
+	SSD_ASSERT(d->op == DIE_IDLE);
 	d->op = (uint8_t)op;
-	d->ready_ns = until_ns;
-	if (op == DIE_GC)
-		d->gc_ns += until_ns - f->now_ns;
+	die_begin(&f->ends, die, &d->turn, op == DIE_GC, f->host.now_ns, until_ns);
 	f->stall_noted = false;
-	die_due_start(&f->ends, die, until_ns);
 	word_clear(f->idle, die);
 	word_clear(f->idle_stripe, d->stripe_at);
 }
@@ -614,7 +584,7 @@ void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last);
 /* What waits for `stable`; last: the die whose program has moved it. */
 static inline void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last)
 {
-	if (f->durable_first && f->durable_first->seq <= f->bt.stable)
+	if (f->durable.first && f->durable.first->seq <= f->bt.stable)
 		durable_end(f, now_ns, last);
 	f->kick |= last && f->gc_active;	/* GC may have waited for it */
 }

@@ -125,7 +125,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	f->die[die].plane = plane;
 	f->die[die].status[0] = (uint8_t)c.status;
 	f->die[die].page[0] = c.ppn.v;
-	f->stats.backup_pages++;
+	f->host.stats.backup_pages++;
 	die_start(f, die, DIE_BACKUP, c.done_ns);
 	return ROOM_BUSY;
 }
@@ -206,9 +206,9 @@ void block_lost(struct page_ftl *f, uint32_t b)
 	f->n->ops->mark_bad(f->n, (pbn_t){ b });
 	parity_void(f, b);
 	f->bt.blk[b] = (struct blk){ .state = BLK_BAD };
-	f->stats.retired_blocks++;
+	f->host.stats.retired_blocks++;
 	f->good_blocks--;
-	f->worn = f->good_blocks < f->need_blocks;
+	f->host.worn = f->good_blocks < f->need_blocks;
 }
 
 void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark)
@@ -348,7 +348,7 @@ static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oo
 {
 	for (uint32_t i = p->used; i < f->upp; i++)
 		oob_put_unit(oob, i, OOB_NO_LPN, p->seq);
-	f->stats.pad_units += f->upp - p->used;
+	f->host.stats.pad_units += f->upp - p->used;
 }
 
 /* The page is about to be programmed at ppn: OOB, map, counters. True: it has hidden units. */
@@ -371,11 +371,11 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 		if (f->p2l)
 			oob_copy_unit(p2l_of(f, ppn * f->upp + i), oob, i);
 	}
-	f->stats.host_units += p->used - hidden;
+	f->host.stats.host_units += p->used - hidden;
 	if (SSD_UNLIKELY(p->used < f->upp))
 		pad(f, p, oob);
 	if (SSD_UNLIKELY(hidden)) {
-		f->stats.meta_units += hidden;
+		f->host.stats.meta_units += hidden;
 		if (!again)
 			apply_trims_of(f, w);
 	}
@@ -410,19 +410,14 @@ static void take(uint64_t *rest, uint64_t want, uint64_t *part)
 
 bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io)
 {
-	return f->c.accounting == FTL_ACCOUNT_SSDSIM && !f->c.buffer_units &&
+	return f->host.c.accounting == FTL_ACCOUNT_SSDSIM && !f->host.c.buffer_units &&
 	       io->op == FTL_WRITE && !io->fua && io->bytes;
 }
 
 void sent_wait(struct page_ftl *f, struct ftl_io *io)
 {
 	io->seq = f->next_seq - 1;
-	io->next = NULL;
-	if (f->sent_first)
-		f->sent_last->next = io;
-	else
-		f->sent_first = io;
-	f->sent_last = io;
+	io_list_add(&f->sent, io);
 }
 
 /* A page with data of the I/O crosses the bus; what ends last decides. */
@@ -446,27 +441,23 @@ static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	take(&rest, w->bus_ns, &w->bus_ns);
 	take(&rest, gc_ns, &w->gc_queue_ns);
 	w->host_queue_ns = rest;
-	w->buffer_ns = f->c.buffer_ns;
-	w->map_ns = f->c.map_ns;
-	w->other_ns = f->c.overhead_ns;
-	ftl_finish(f, io, io->done_ns + w->buffer_ns + front_ns(f), SSD_OK);
+	w->buffer_ns = f->host.c.buffer_ns;
+	w->map_ns = f->host.c.map_ns;
+	w->other_ns = f->host.c.overhead_ns;
+	host_finish(&f->host, io, io->done_ns + w->buffer_ns + host_front_ns(&f->host), SSD_OK);
 }
 
 /* Log page seq was issued for the first time: in log order, so in that of the I/Os. */
 static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const struct nand_cmd *c)
 {
-	struct ftl_io *half = f->line_first;
+	struct ftl_io *half = f->line.first;
 
-	for (struct ftl_io *io = f->sent_first; io && io->first_seq <= seq; io = io->next)
+	for (struct ftl_io *io = f->sent.first; io && io->first_seq <= seq; io = io->next)
 		note_sent(io, c);
 	if (half && ends_when_sent(f, half) && half->at && half->first_seq <= seq)
 		note_sent(half, c);
-	while (f->sent_first && f->sent_first->seq <= seq) {
-		struct ftl_io *io = f->sent_first;
-
-		f->sent_first = io->next;
-		finish_sent(f, now_ns, io);
-	}
+	while (f->sent.first && f->sent.first->seq <= seq)
+		finish_sent(f, now_ns, io_list_take(&f->sent));
 }
 
 /* ---- issuing, a die at a time --------------------------------------------- */
@@ -497,7 +488,7 @@ static bool joins(const struct page_ftl *f, uint32_t plane, uint32_t ppn)
 static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
-	uint32_t planes = f->g->planes_per_die, most = f->c.multiplane ? planes : 1;
+	uint32_t planes = f->g->planes_per_die, most = f->host.c.multiplane ? planes : 1;
 	struct nand_cmd c[MAX_PLANES];
 	uint64_t issued = f->bt.issued;
 	uint32_t count = 0;
@@ -520,7 +511,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		queue_pop(f);
 		nand_fill_program(&c[count], NAND_SRC_HOST,
 				  frontier_take(f, plane, slot, FRONT_HOST), oob);
-		if (page_goes(f, w, c[count].ppn.v, oob) || f->c.payload)
+		if (page_goes(f, w, c[count].ppn.v, oob) || f->host.c.payload)
 			c[count].data = slot_data(f, w * f->upp);
 		if (!f->fr.plain)
 			front_cover(&f->fr, plane, c[count].ppn.v, c[count].data, oob);
@@ -530,7 +521,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->plane_turn += count;
 	if (d->plane_turn >= planes)
 		d->plane_turn -= planes;
-	d->reads_in_row = 0;
+	d->turn.reads_in_row = 0;
 	gc_after_program(f, die);
 	nand_submit(f->n, now_ns, c, count);
 	d->count = count;
@@ -541,7 +532,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->cell_ns = c[count - 1].cell_ns;
 	d->bus_ns = c[count - 1].bus_ns;
 	die_start(f, die, DIE_PROGRAM, c[count - 1].done_ns);
-	for (uint32_t i = 0; i < count && f->c.accounting == FTL_ACCOUNT_SSDSIM; i++)
+	for (uint32_t i = 0; i < count && f->host.c.accounting == FTL_ACCOUNT_SSDSIM; i++)
 		if (f->wpage[d->page[i]].seq > issued)
 			page_sent(f, now_ns, f->wpage[d->page[i]].seq, &c[i]);
 }
@@ -629,12 +620,7 @@ void place_complete(struct page_ftl *f, struct die *d)
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	io->seq = f->next_seq - 1;
-	io->next = NULL;
-	if (f->durable_first)
-		f->durable_last->next = io;
-	else
-		f->durable_first = io;
-	f->durable_last = io;
+	io_list_add(&f->durable, io);
 	durable_process(f, now_ns, NULL);
 }
 
@@ -651,18 +637,14 @@ static void finish_durable(struct page_ftl *f, uint64_t now_ns, struct ftl_io *i
 	}
 	take(&rest, stall_clock(f, now_ns) - io->gc_mark, &w->gc_queue_ns);
 	w->host_queue_ns = rest;
-	w->buffer_ns = io->op == FTL_FLUSH ? 0 : f->c.buffer_ns;
-	w->map_ns = f->c.map_ns;
-	w->other_ns = f->c.overhead_ns;
-	ftl_finish(f, io, now_ns + w->buffer_ns + front_ns(f), SSD_OK);
+	w->buffer_ns = io->op == FTL_FLUSH ? 0 : f->host.c.buffer_ns;
+	w->map_ns = f->host.c.map_ns;
+	w->other_ns = f->host.c.overhead_ns;
+	host_finish(&f->host, io, now_ns + w->buffer_ns + host_front_ns(&f->host), SSD_OK);
 }
 
 void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last)
 {
-	while (f->durable_first && f->durable_first->seq <= f->bt.stable) {
-		struct ftl_io *io = f->durable_first;
-
-		f->durable_first = io->next;
-		finish_durable(f, now_ns, io, last);
-	}
+	while (f->durable.first && f->durable.first->seq <= f->bt.stable)
+		finish_durable(f, now_ns, io_list_take(&f->durable), last);
 }

@@ -23,11 +23,10 @@
  */
 #include "page_ftl.h"
 
-#include "account.h"
 
 static uint32_t pool_size(const struct page_ftl *f)
 {
-	return f->c.max_unit_reads + f->wpages * f->upp;
+	return f->host.c.max_unit_reads + f->wpages * f->upp;
 }
 
 void read_init(struct page_ftl *f)
@@ -72,9 +71,8 @@ static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_
 
 static void give(struct page_ftl *f, const struct uread *r, const uint8_t *unit)
 {
-	if (f->c.payload)
-		f->host.copy(f->host.opaque, r->io, r->at,
-			     unit ? (void *)(uintptr_t)(unit + r->from) : NULL, r->bytes);
+	if (f->host.c.payload)
+		host_copy(&f->host, r->io, r->at, unit ? (void *)(uintptr_t)(unit + r->from) : NULL, r->bytes);
 }
 
 /* What flash returned, with the sectors that a buffer slot has over it. */
@@ -83,20 +81,13 @@ static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *
 	const struct wslot *s = &f->slot[slot];
 	uint8_t *unit = f->scratch;
 
-	memcpy(unit, flash, f->c.unit_bytes);
+	memcpy(unit, flash, f->host.c.unit_bytes);
 
-	for (uint32_t i = 0; i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
+	for (uint32_t i = 0; i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
 		if (s->have >> i & 1)
 			memcpy(unit + i * FTL_SECTOR_BYTES,
 			       slot_data(f, slot) + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
 	return unit;
-}
-
-static void part_done(struct page_ftl *f, struct ftl_io *io, uint64_t done_ns,
-		      const struct ftl_breakdown *where, enum ssd_err status)
-{
-	if (ftl_account_part(io, done_ns, where, status))
-		ftl_finish(f, io, io->done_ns, io->status);
 }
 
 /* Answered without flash, at now_ns. */
@@ -106,13 +97,13 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 	uint64_t waited = now_ns - io->submit_ns;
 	struct ftl_breakdown w = {
 		.gc_queue_ns = gc_ns < waited ? gc_ns : waited,
-		.buffer_ns = buffered ? f->c.buffer_ns : 0,
-		.map_ns = f->c.map_ns,
-		.other_ns = f->c.overhead_ns,
+		.buffer_ns = buffered ? f->host.c.buffer_ns : 0,
+		.map_ns = f->host.c.map_ns,
+		.other_ns = f->host.c.overhead_ns,
 	};
 
 	w.host_queue_ns = waited - w.gc_queue_ns;
-	part_done(f, io, now_ns + w.buffer_ns + front_ns(f), &w, status);
+	host_part(&f->host, io, now_ns + w.buffer_ns + host_front_ns(&f->host), &w, status);
 }
 
 /* The commonest: the unit is on flash, and nothing of it in the buffer. */
@@ -131,7 +122,7 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 
 		if (s->have != f->sectors_mask)
 			return false;
-		f->stats.buffer_hit_units++;
+		f->host.stats.buffer_hit_units++;
 		if (!s->lost)
 			give(f, r, slot_data(f, slot));
 		part_at_once(f, now_ns, r->io, true, r->gc_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
@@ -139,7 +130,7 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 	}
 	if (!is_trimmed(f, r->lpn) && f->l2p[r->lpn] != NONE)
 		return false;
-	f->stats.unwritten_units++;
+	f->host.stats.unwritten_units++;
 	give(f, r, NULL);
 	part_at_once(f, now_ns, r->io, false, r->gc_ns, SSD_OK);
 	return true;
@@ -234,11 +225,11 @@ static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	struct starters idle = { NONE, NONE };
 	uint64_t byte = io->offset + io->at;
 	uint32_t lpn = byte_lpn(f, byte);
-	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->c.unit_bytes);
+	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->host.c.unit_bytes);
 
 	for (; io->at < io->bytes; lpn++, from = 0) {
 		uint64_t rest = io->bytes - io->at;
-		uint32_t bytes = f->c.unit_bytes - from;
+		uint32_t bytes = f->host.c.unit_bytes - from;
 
 		bytes = bytes < rest ? bytes : (uint32_t)rest;
 		if (!(only_on_flash(f, lpn) ? queue_unit(f, now_ns, io, lpn, from, bytes, &idle) :
@@ -252,22 +243,14 @@ static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 
 void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	uint64_t unwritten = f->stats.unwritten_units, units;
+	uint64_t unwritten = f->host.stats.unwritten_units, units;
 
-	io->pending = 1;	/* this call's own */
-	io->done_ns = now_ns;
-	io->status = SSD_OK;
-	io->next = NULL;
-	if (f->reads_first || !read_units(f, now_ns, io)) {
-		if (f->reads_first)
-			f->reads_last->next = io;
-		else
-			f->reads_first = io;
-		f->reads_last = io;
+	if (f->reads.first || !read_units(f, now_ns, io)) {
+		io_list_add(&f->reads, io);
 		return;
 	}
 	units = io->bytes ? byte_lpn(f, io->offset + io->bytes - 1) - byte_lpn(f, io->offset) + 1 : 0;
-	f->stats.unwritten_reads += units && f->stats.unwritten_units - unwritten == units;
+	f->host.stats.unwritten_reads += units && f->host.stats.unwritten_units - unwritten == units;
 	part_at_once(f, now_ns, io, false, 0, SSD_OK);
 }
 
@@ -275,13 +258,13 @@ bool read_resume(struct page_ftl *f, uint64_t now_ns)
 {
 	bool resumed = false;
 
-	while (f->reads_first && spare_for_host(f)) {
-		struct ftl_io *io = f->reads_first;
+	while (f->reads.first && spare_for_host(f)) {
+		struct ftl_io *io = f->reads.first;
 
 		resumed = true;
 		if (!read_units(f, now_ns, io))
 			break;
-		f->reads_first = io->next;
+		io_list_take(&f->reads);
 		part_at_once(f, now_ns, io, false, 0, SSD_OK);
 	}
 	return resumed;
@@ -293,7 +276,7 @@ void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot)
 {
 	uint32_t r = uread_get(f), lpn = f->slot[slot].lpn;
 
-	f->uread[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->c.unit_bytes };
+	f->uread[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->host.c.unit_bytes };
 	uread_queue(f, now_ns, r, upn_die(f, f->l2p[lpn] & ~OOB_LOST));
 	f->kick = true;
 }
@@ -304,7 +287,7 @@ static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit,
 
 	if (lost && s->have != f->sectors_mask)
 		s->lost = true;
-	for (uint32_t i = 0; unit && !lost && i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
+	for (uint32_t i = 0; unit && !lost && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
 		if (!(s->have >> i & 1))
 			memcpy(slot_data(f, slot) + i * FTL_SECTOR_BYTES,
 			       unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
@@ -387,8 +370,8 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 		.bus_ns = c->bus_ns,
 		.host_queue_ns = queued + c->wait_gc_ns - gc + c->wait_host_ns,
 		.gc_queue_ns = gc,
-		.map_ns = f->c.map_ns,
-		.other_ns = f->c.overhead_ns,
+		.map_ns = f->host.c.map_ns,
+		.other_ns = f->host.c.overhead_ns,
 	};
 }
 
@@ -397,7 +380,7 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 {
 	struct uread *u = &f->uread[r];
 	const uint8_t *page = c->page;
-	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->upp * f->c.unit_bytes : NULL;
+	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->upp * f->host.c.unit_bytes : NULL;
 	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED || (upn & OOB_LOST);
 	uint32_t slot;
 
@@ -414,16 +397,16 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 		base_arrived(f, u->slot, unit, lost);
 		return;
 	}
-	if (!lost && f->c.payload) {
+	if (!lost && f->host.c.payload) {
 		slot = unit ? wbuf_find(f, u->lpn) : NONE;
 		if (slot != NONE)
 			unit = overlay(f, slot, unit);
 		give(f, u, unit);
 	}
-	if (ftl_part_decides(u->io, c->done_ns + front_ns(f)))
+	if (host_part_decides(u->io, c->done_ns + host_front_ns(&f->host)))
 		set_where(f, d, u, c);
-	if (ftl_part_over(u->io, lost ? SSD_E_UNCORR : SSD_OK))
-		ftl_finish(f, u->io, u->io->done_ns, u->io->status);
+	if (host_part_over(u->io, lost ? SSD_E_UNCORR : SSD_OK))
+		host_finish(&f->host, u->io, u->io->done_ns, u->io->status);
 }
 
 static uint32_t queue_pop(struct page_ftl *f, struct die *d)
@@ -485,11 +468,11 @@ static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 
 	for (; r != NONE; r = f->uread[r].next) {
 		const struct uread *u = &f->uread[r];
-		uint32_t unit = (f->l2p[u->lpn] & ~OOB_LOST) % f->upp * f->c.unit_bytes;
+		uint32_t unit = (f->l2p[u->lpn] & ~OOB_LOST) % f->upp * f->host.c.unit_bytes;
 
 		if (u->io)
 			words |= words_between(f, unit + u->from, u->bytes);
-		for (uint32_t i = 0; !u->io && i * FTL_SECTOR_BYTES < f->c.unit_bytes; i++)
+		for (uint32_t i = 0; !u->io && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
 			if (!(f->slot[u->slot].have >> i & 1))
 				words |= words_between(f, unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
 	}
@@ -498,8 +481,8 @@ static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 
 static void count_merge(struct page_ftl *f, uint32_t words)
 {
-	f->stats.merge_reads++;
-	f->stats.merge_read_bytes += words == NAND_WHOLE_PAGE ? f->g->page_bytes :
+	f->host.stats.merge_reads++;
+	f->host.stats.merge_read_bytes += words == NAND_WHOLE_PAGE ? f->g->page_bytes :
 		(uint64_t)(uint32_t)__builtin_popcount(words) * f->g->ecc_word_bytes;
 }
 
@@ -531,7 +514,7 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		level_corrected(f, fxp_quotient(f->by_block_pages, c.ppn.v));
 	d->bases = NONE;
 	gc_after_read(f, die);
-	d->reads_in_row++;
+	d->turn.reads_in_row++;
 	while (r != NONE) {
 		uint32_t next = f->uread[r].next;
 

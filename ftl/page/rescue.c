@@ -250,7 +250,7 @@ static bool back_up(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
 		nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
 		c.data = front_backup(&f->fr, plane, hand, &what, &c.ppn.v, f->oob);
 		mount_command(s, &c);
-		f->stats.backup_pages++;
+		f->host.stats.backup_pages++;
 		if (c.status == NAND_OK)
 			break;
 		front_backup_failed(&f->fr, plane, c.ppn.v);
@@ -455,7 +455,7 @@ static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t 
 		wbuf_trim_bits(f, lpn - f->lpns, slot_data(f, slot));
 	else {
 		SSD_ASSERT(unit);	/* only the dead list comes without */
-		memcpy(slot_data(f, slot), unit, f->c.unit_bytes);
+		memcpy(slot_data(f, slot), unit, f->host.c.unit_bytes);
 	}
 }
 
@@ -491,7 +491,7 @@ static int rewrite_page(struct survey *s, uint32_t i)
 		    (f->l2p[lpn] & ~OOB_LOST) != f->lost[i].ppn * f->upp + u)
 			continue;
 		any = true;
-		err = again(s, tag, page + (size_t)u * f->c.unit_bytes);
+		err = again(s, tag, page + (size_t)u * f->host.c.unit_bytes);
 		if (err)
 			return err;
 	}

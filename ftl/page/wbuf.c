@@ -141,13 +141,13 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 	struct wslot *s = &f->slot[slot];
 
 	if (old != NONE) {
-		if (f->c.payload)
-			memcpy(slot_data(f, slot), slot_data(f, old), f->c.unit_bytes);
+		if (f->host.c.payload)
+			memcpy(slot_data(f, slot), slot_data(f, old), f->host.c.unit_bytes);
 		s->have = f->slot[old].have;
 		s->lost = f->slot[old].lost;
 	} else if (is_trimmed(f, s->lpn) || f->l2p[s->lpn] == NONE) {
-		if (f->c.payload)
-			memset(slot_data(f, slot), 0, f->c.unit_bytes);
+		if (f->host.c.payload)
+			memset(slot_data(f, slot), 0, f->host.c.unit_bytes);
 		s->have = f->sectors_mask;
 	}
 	if (s->have != f->sectors_mask) {
@@ -161,10 +161,10 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 			      uint32_t from, uint32_t bytes)
 {
 	uint32_t old = wbuf_find(f, lpn), s = old;
-	bool whole = bytes == f->c.unit_bytes;
+	bool whole = bytes == f->host.c.unit_bytes;
 
 	if (in_open_page(f, old)) {
-		f->stats.coalesced_units++;
+		f->host.stats.coalesced_units++;
 	} else {
 		s = new_slot(f, lpn, old);
 		if (s == NONE)
@@ -175,8 +175,8 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	}
 	if (whole)
 		f->slot[s].lost = false;
-	if (f->c.payload)
-		f->host.copy(f->host.opaque, io, io->at, slot_data(f, s) + from, bytes);
+	if (f->host.c.payload)
+		host_copy(&f->host, io, io->at, slot_data(f, s) + from, bytes);
 	f->slot[s].have |= whole ? f->sectors_mask : sector_bits(from, bytes);
 	if (is_trimmed(f, lpn))
 		untrim(f, lpn);
@@ -188,10 +188,10 @@ static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_
 {
 	uint64_t byte = io->offset + io->at;
 	uint32_t lpn = byte_lpn(f, byte);
-	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->c.unit_bytes);
+	uint32_t from = (uint32_t)(byte - (uint64_t)lpn * f->host.c.unit_bytes);
 
 	for (; io->at < io->bytes; lpn++, from = 0) {
-		uint32_t bytes = f->c.unit_bytes - from;
+		uint32_t bytes = f->host.c.unit_bytes - from;
 
 		if (bytes > io->bytes - io->at)
 			bytes = (uint32_t)(io->bytes - io->at);
@@ -243,12 +243,12 @@ static void forget_buffered(struct page_ftl *f, uint32_t from, uint32_t to)
 
 void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to)
 {
-	uint64_t first = (uint64_t)map * f->c.unit_bytes;
+	uint64_t first = (uint64_t)map * f->host.c.unit_bytes;
 	uint64_t total = ((uint64_t)f->lpns + 7) / 8;
-	uint64_t bytes = total - first < f->c.unit_bytes ? total - first : f->c.unit_bytes;
+	uint64_t bytes = total - first < f->host.c.unit_bytes ? total - first : f->host.c.unit_bytes;
 
 	memcpy(to, f->trimmed + first, bytes);
-	memset(to + bytes, 0, f->c.unit_bytes - bytes);
+	memset(to + bytes, 0, f->host.c.unit_bytes - bytes);
 }
 
 /* Units [from, to) of one bitmap region. False: no room. */
@@ -271,13 +271,13 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 		t->from = from;
 	if (to > t->to)
 		t->to = to;
-	f->stats.trimmed_units += to - from;
+	f->host.stats.trimmed_units += to - from;
 	return true;
 }
 
 static bool accept_trim(struct page_ftl *f, struct ftl_io *io)
 {
-	uint32_t unit = f->c.unit_bytes, per = lpns_per_map(f);
+	uint32_t unit = f->host.c.unit_bytes, per = lpns_per_map(f);
 	uint32_t end = (uint32_t)((io->offset + io->bytes) / unit);
 	uint32_t lpn = (uint32_t)((io->offset + unit - 1) / unit) + (uint32_t)io->at;
 
@@ -302,10 +302,10 @@ static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *
 	uint64_t gc = stall_clock(f, now_ns) - io->gc_mark;
 
 	io->where.gc_queue_ns = gc < waited ? gc : waited;
-	io->where.buffer_ns = waited - io->where.gc_queue_ns + f->c.buffer_ns;
-	io->where.map_ns = f->c.map_ns;
-	io->where.other_ns = f->c.overhead_ns;
-	ftl_finish(f, io, now_ns + f->c.buffer_ns + front_ns(f), SSD_OK);
+	io->where.buffer_ns = waited - io->where.gc_queue_ns + f->host.c.buffer_ns;
+	io->where.map_ns = f->host.c.map_ns;
+	io->where.other_ns = f->host.c.overhead_ns;
+	host_finish(&f->host, io, now_ns + f->host.c.buffer_ns + host_front_ns(&f->host), SSD_OK);
 }
 
 static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
@@ -327,15 +327,15 @@ static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 
 void line_process(struct page_ftl *f, uint64_t now_ns)
 {
-	while (f->line_first) {
-		struct ftl_io *io = f->line_first;
+	while (f->line.first) {
+		struct ftl_io *io = f->line.first;
 		bool durable;
 
 		if (!accept(f, now_ns, io))
 			return;
-		f->line_first = io->next;
-		durable = io->op == FTL_FLUSH || io->fua || !f->c.buffer_units;
-		if (io->op == FTL_FLUSH || io->fua || (durable && !f->line_first))
+		io_list_take(&f->line);
+		durable = io->op == FTL_FLUSH || io->fua || !f->host.c.buffer_units;
+		if (io->op == FTL_FLUSH || io->fua || (durable && !f->line.first))
 			wbuf_seal(f);
 		if (durable && ends_when_sent(f, io))
 			sent_wait(f, io);
@@ -348,14 +348,9 @@ void line_process(struct page_ftl *f, uint64_t now_ns)
 
 void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	bool alone = !f->line_first;
+	bool alone = !f->line.first;
 
-	io->next = NULL;
-	if (alone)
-		f->line_first = io;
-	else
-		f->line_last->next = io;
-	f->line_last = io;
+	io_list_add(&f->line, io);
 	if (alone)
 		line_process(f, now_ns);
 }

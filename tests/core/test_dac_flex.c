@@ -304,7 +304,7 @@ static void tear(uint32_t unit, uint32_t lost)
 	EXPECT_EQ(drive()->slot[drive()->die[0].slot].ppn, lost + 1);
 	rig_make(&twin, r.shape);
 	for (uint64_t seed = 1; seed <= 40 && !gone; seed++) {
-		rig_lose_power(&twin, &r, drive()->die[0].ready_ns - 10000, seed);
+		rig_lose_power(&twin, &r, drive()->die[0].turn.ready_ns - 10000, seed);
 		gone = twin.ta.n->ops->peek(twin.ta.n, (ppn_t){ lost }, NULL, NULL) == NAND_UNCORR;
 	}
 	EXPECT(gone);
@@ -351,7 +351,7 @@ static void a_reference_is_rescued(void)
 		one_and_its_deltas(i);
 		fua(i);
 	}
-	EXPECT_EQ(drive()->stats.delta_units, 1);
+	EXPECT_EQ(drive()->host.stats.delta_units, 1);
 	tear(4, 0);
 	EXPECT_EQ(drive()->die[0].lost, 0);
 	EXPECT_EQ(drive()->bt.blk[0].parity, 9);
@@ -359,7 +359,7 @@ static void a_reference_is_rescued(void)
 	EXPECT_EQ(read_io(0), ERASE_NS + READ_NS + EXPAND_NS + IO_NS);
 	EXPECT_EQ(drive()->die[0].lost, DAC_NONE);
 	EXPECT_EQ(page_of(0), 16);
-	EXPECT_EQ(drive()->stats.backup_pages, 1);
+	EXPECT_EQ(drive()->host.stats.backup_pages, 1);
 	EXPECT_EQ(drive()->bt.blk[1].state, BLK_FREE);
 	expect_units(4, one_and_its_deltas);
 	EXPECT_EQ(drive()->map[4], DAC_NONE);		/* the torn write was not promised */
@@ -379,7 +379,7 @@ static void a_link_is_rescued(void)
 		all_the_same_but_two(i);
 		fua(i);
 	}
-	EXPECT_EQ(drive()->stats.link_units, 1);
+	EXPECT_EQ(drive()->host.stats.link_units, 1);
 	EXPECT_EQ(drive()->link_at[1], 2);
 	tear(5, 2);
 	EXPECT_EQ(drive()->die[0].lost, 2);
@@ -424,7 +424,7 @@ static void what_is_dead_is_not_rescued(void)
 	fua(1);				/* page 3; page 2, its pair, is dead */
 	rig_again(&r);
 	EXPECT_EQ(drive()->die[0].lost, DAC_NONE);
-	EXPECT_EQ(drive()->stats.backup_pages, 0);
+	EXPECT_EQ(drive()->host.stats.backup_pages, 0);
 	random_page(9);
 	read_io(1);
 	rig_free(&r);
@@ -443,7 +443,7 @@ static void a_rescue_that_is_cut_begins_anew(void)
 		r.now_ns = r.ops->step(r.f, r.now_ns);
 	rig_make(&twin, r.shape);
 	for (uint64_t seed = 1; seed <= 40 && !torn; seed++) {
-		rig_lose_power(&twin, &r, drive()->die[0].ready_ns - 10000, seed);
+		rig_lose_power(&twin, &r, drive()->die[0].turn.ready_ns - 10000, seed);
 		torn = twin.ta.n->ops->peek(twin.ta.n, (ppn_t){ 16 }, NULL, NULL) == NAND_UNCORR;
 	}
 	EXPECT(torn);

@@ -67,7 +67,7 @@ static void a_failed_block_ends_no_writes(void)
 	write_io(29);
 	flush();
 	EXPECT_EQ(drive()->shared, 5);
-	EXPECT_EQ(drive()->stats.refused_references, 1);
+	EXPECT_EQ(drive()->host.stats.refused_references, 1);
 	half_page(13);
 	in[UNIT - 1] = 7;
 	read_io(25);
@@ -117,7 +117,7 @@ static void worn_out_when_units_do_not_fit(void)
 		err = io(FTL_WRITE, false, 26 + i % 22, &ns);
 	}
 	EXPECT_EQ(err, SSD_E_WORNOUT);
-	EXPECT_EQ(drive()->stats.retired_blocks, 2);
+	EXPECT_EQ(drive()->host.stats.retired_blocks, 2);
 	half_page(13);
 	in[UNIT - 1] = 7;
 	read_io(25);
@@ -394,7 +394,7 @@ static void an_old_link_comes_back(void)
 	read_io(1);
 	overwrite(28, 500);
 	EXPECT_EQ(drive()->shared, 14);
-	EXPECT_EQ(drive()->stats.op[FTL_WRITE].errors, 0);
+	EXPECT_EQ(drive()->host.stats.op[FTL_WRITE].errors, 0);
 	half_page(1);
 	read_io(1);
 	rig_free(&r);
@@ -488,7 +488,7 @@ static bool a_torn_erase_of_the_last_block(uint64_t seed)
 		begin_io(&r.all, FTL_WRITE, i < 48 ? i : (uint32_t)(rnd(&dice) % 48));
 		while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE) {
 			if (i > 200 && erasing_without_a_free_block(x)) {
-				rig_lose_power(&twin, &r, (r.now_ns + x->ready_ns) / 2, seed);
+				rig_lose_power(&twin, &r, (r.now_ns + x->turn.ready_ns) / 2, seed);
 				cut = true;
 				break;
 			}

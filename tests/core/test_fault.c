@@ -438,7 +438,7 @@ static void mount_again(uint32_t hide)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
 	struct nand_hooks h = { .fault = hide_pages };
-	struct ftl_config fc = ((struct page_ftl *)f)->c;
+	struct ftl_config fc = ((struct page_ftl *)f)->host.c;
 	size_t len = ftl_list[0]->footprint(&fc, &t.c.geo);
 
 	hidden_count = hide;

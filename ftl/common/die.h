@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * die.h - whose turn it is on a die: the host's reads, its programs, or GC.
+ *
+ * A die executes one command at a time. Each engine's die has a struct die_turn: when the command
+ * ends, how long GC has had the die, how many reads went before a waiting program, and the credit
+ * of GC.
+ *
+ * Reads go before programs, but at most DIE_READS_IN_ROW in a row while a program waits: so
+ * reads starve no write.
+ *
+ * GC's clock is the time that a die has given to GC so far. An operation that waits for the die
+ * takes a reading when it is queued and another when it begins; the difference is how long it
+ * waited behind GC.
+ *
+ * Credit (gc_mode = sliced). GC goes before host I/O on a die while it has credit there.
+ */
+#ifndef SLATE_DIE_H
+#define SLATE_DIE_H
+
+#include "die_due.h"
+
+#define DIE_READS_IN_ROW 8u
+
+struct die_turn {
+	uint64_t ready_ns;	/* the running command's end */
+	uint64_t gc_ns;		/* given to GC so far, the running command included */
+	uint32_t gc_credit;
+	uint32_t reads_in_row;	/* read commands since the last program */
+};
+
+/* The idle die executes a command of GC, or another one, from now_ns until until_ns. */
+static inline void die_begin(struct die_due *ends, uint32_t die, struct die_turn *t, bool gc,
+			     uint64_t now_ns, uint64_t until_ns)
+{
+	SSD_ASSERT(until_ns > now_ns);
+	t->ready_ns = until_ns;
+	if (gc)
+		t->gc_ns += until_ns - now_ns;
+	die_due_start(ends, die, until_ns);
+}
+
+/* GC's clock at now_ns; gc: the running command is GC's. */
+static inline uint64_t die_gc_clock(const struct die_turn *t, bool gc, uint64_t now_ns)
+{
+	return t->gc_ns - (gc && t->ready_ns > now_ns ? t->ready_ns - now_ns : 0);
+}
+
+static inline void die_charge(struct die_turn *t)
+{
+	if (t->gc_credit)
+		t->gc_credit--;
+}
+
+/* ---- orders to collect (struct ftl_ops.collect), of a plane or die ---- */
+
+struct gc_order {
+	uint32_t free_blocks;	/* until so many are free, */
+	bool victim;		/* or one victim; or until nothing can be won */
+};
+
+static inline bool gc_order_stands(const struct gc_order *o, uint32_t free_blocks)
+{
+	return o->victim || free_blocks < o->free_blocks;
+}
+
+/* As collect() has it: 0 asks for one victim. */
+static inline struct gc_order gc_order_of(uint32_t free_blocks)
+{
+	return (struct gc_order){ .free_blocks = free_blocks, .victim = !free_blocks };
+}
+
+#endif

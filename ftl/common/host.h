@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host.h - the side of an FTL that faces the host: how an I/O is accepted, crosses the host link,
+ * waits in line and ends, and the counters of all that.
+ *
+ * The struct of each FTL begins with a struct host. Its submit() does what is due, calls
+ * host_accept(), and ends the I/O, then or later, by host_part(), host_finish() or host_refuse().
+ *
+ * Invariants:
+ *   H1  `ios` counts the I/Os that were accepted and have not ended;
+ *   H2  now_ns never decreases;
+ *   H3  where an I/O's time went adds up to its latency (host_finish() asserts it).
+ */
+#ifndef SLATE_HOST_H
+#define SLATE_HOST_H
+
+#include "ftl.h"
+#include "link.h"
+
+struct host {
+	struct ftl base;
+	struct ftl_config c;
+	struct ftl_host shell;		/* hears of each I/O that ends */
+	struct ftl_stats stats;
+	struct link_way link[2];	/* towards the host, towards the drive */
+	uint64_t now_ns;
+	uint32_t ios;
+	bool worn;			/* read-only: too few good blocks are left */
+};
+
+static inline struct host *host_of(struct ftl *f)
+{
+	return ssd_container_of(f, struct host, base);
+}
+
+void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,
+	       const struct ftl_host *shell);
+
+/* ---- lists of I/Os, first come, first served ---- */
+
+struct io_list {
+	struct ftl_io *first, *last;	/* last: valid if there is a first */
+};
+
+static inline void io_list_add(struct io_list *l, struct ftl_io *io)
+{
+	io->next = NULL;
+	if (l->first)
+		l->last->next = io;
+	else
+		l->first = io;
+	l->last = io;
+}
+
+/* Remove the first I/O; the list is not empty. */
+static inline struct ftl_io *io_list_take(struct io_list *l)
+{
+	struct ftl_io *io = l->first;
+
+	l->first = io->next;
+	return io;
+}
+
+/* ---- an I/O comes ---- */
+
+/* Time goes on to now_ns. */
+static inline void host_set_time(struct host *h, uint64_t now_ns)
+{
+	SSD_ASSERT(now_ns >= h->now_ns);	/* H2 */
+	h->now_ns = now_ns;
+}
+
+/*
+ * Accept an I/O at now_ns: check its range, set the fields that the FTL may rely on, and move a
+ * write's data over the link. The I/O itself is its first part (pending 1): that ends when all
+ * others are under way.
+ */
+static inline void host_accept(struct host *h, struct ftl_io *io)
+{
+	if (io->op == FTL_FLUSH)
+		io->offset = io->bytes = 0;
+	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
+	SSD_ASSERT(io->offset <= h->c.capacity_bytes && io->bytes <= h->c.capacity_bytes - io->offset);
+	io->submit_ns = io->done_ns = h->now_ns;
+	io->status = SSD_OK;
+	io->where = (struct ftl_breakdown){ 0 };
+	io->at = io->seq = io->first_seq = io->gc_mark = io->link_ns = 0;
+	io->pending = 1;
+	h->ios++;
+	if (io->op != FTL_WRITE)
+		return;
+	h->stats.fua_writes += io->fua;
+	if (!h->c.link_ps_per_byte)
+		return;
+	io->link_ns = link_move(&h->link[1], h->now_ns, h->now_ns, io->bytes, h->c.link_ps_per_byte) -
+		      h->now_ns;
+	h->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
+}
+
+/* Bytes between the host and buf (struct ftl_host). */
+static inline void host_copy(const struct host *h, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	h->shell.copy(h->shell.opaque, io, at, buf, len);
+}
+
+/* ---- an I/O ends ---- */
+
+/* Mapping look-up and firmware: what each I/O costs at least. */
+static inline uint64_t host_front_ns(const struct host *h)
+{
+	return (uint64_t)h->c.map_ns + h->c.overhead_ns;
+}
+
+/*
+ * The drive's own part ended at done_ns >= now_ns, and io->where says where that time
+ * went. Sets done_ns, status and the link's part of the I/O: a write's data crossed it
+ * first, a read's do last.
+ */
+static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
+{
+	struct ftl_op_stats *s = &h->stats.op[io->op];
+	uint64_t at = done_ns + io->link_ns, ns;
+
+	SSD_ASSERT(done_ns >= h->now_ns);
+	if (h->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
+		at = link_move(&h->link[0], h->now_ns, at, io->bytes, h->c.link_ps_per_byte);
+		h->stats.link_busy_ns[0] += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
+	}
+	at += h->c.link_latency_ns;
+	io->where.link_ns = at - done_ns;
+	ns = at - io->submit_ns;
+	SSD_ASSERT(ftl_breakdown_sum(&io->where) == ns);	/* H3 */
+	io->done_ns = at;
+	io->status = status;
+	s->ios++;
+	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
+	s->errors += status != SSD_OK;
+	s->lat_sum_ns += ns;
+	if (ns < s->lat_min_ns)
+		s->lat_min_ns = ns;
+	if (ns > s->lat_max_ns)
+		s->lat_max_ns = ns;
+	ftl_breakdown_add(&s->where, &io->where);
+	h->ios--;
+	h->shell.done(h->shell.opaque, io);
+}
+
+/*
+ * A part of an I/O of several (pending) has ended. The latest decides when the I/O is done and
+ * where its time went, the first error what its status is.
+ */
+/* The part at done_ns is the latest so far; io->where is then the caller's to set. */
+static inline bool host_part_decides(struct ftl_io *io, uint64_t done_ns)
+{
+	if (done_ns < io->done_ns)
+		return false;
+	io->done_ns = done_ns;
+	return true;
+}
+
+/* It was the last part. */
+static inline bool host_part_over(struct ftl_io *io, enum ssd_err status)
+{
+	if (status != SSD_OK && io->status == SSD_OK)
+		io->status = status;
+	return --io->pending == 0;
+}
+
+/* Both; the last part ends the I/O. */
+static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns,
+			     const struct ftl_breakdown *where, enum ssd_err status)
+{
+	if (host_part_decides(io, done_ns))
+		ftl_breakdown_set(&io->where, where);
+	if (host_part_over(io, status))
+		host_finish(h, io, io->done_ns, io->status);
+}
+
+/* The I/O's own part ends now: what it waited for so far, it waited for other host I/O. */
+void host_part_now(struct host *h, struct ftl_io *io);
+
+/* Fail an I/O of which no other part is under way. Its time so far was spent in line for the buffer. */
+void host_refuse(struct host *h, struct ftl_io *io, enum ssd_err why);
+
+/* ---- entries of struct ftl_ops ---- */
+
+const struct ftl_stats *host_stats(const struct ftl *f);
+void host_reset_stats(struct ftl *f);
+uint32_t host_inflight(const struct ftl *f);
+
+#endif
