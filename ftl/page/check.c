@@ -115,9 +115,9 @@ static void check_frontiers(const struct page_ftl *f)
 			   f->bt.blk[pl->gc.second].state == BLK_VICTIM);	/* C3 */
 		SSD_ASSERT(pl->gc.second == BLK_NONE || pl->gc.victim != BLK_NONE);	/* C3 */
 		check_copied(f, &pl->gc);
-		active += pl->gc.active;
+		active += gc_is_awake(&pl->gc);
 	}
-	SSD_ASSERT(active == f->gc_active);
+	SSD_ASSERT(active == f->gc_awake);
 }
 
 static void check_buffer(const struct page_ftl *f)

@@ -29,8 +29,8 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 
 		p->order = gc_order_of(free_blocks);
 		gc_wake(f, plane);
-		working += p->gc.active;
-		if (!p->gc.active)
+		working += gc_is_awake(&p->gc);
+		if (!gc_is_awake(&p->gc))
 			p->order = (struct gc_order){ 0 };
 	}
 	return working;

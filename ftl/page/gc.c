@@ -37,6 +37,15 @@
  * what its OOB does. Nobody checks the data on the way: raw errors go along and add up, lost
  * data stay lost.
  *
+ * States of a plane's collector (gc.state):
+ *   asleep -> active    wake_up(): there is something to collect
+ *   active -> waiting   gc_run() could issue no command: the drive is not idle (rests), a flagged
+ *                       block has not settled (choose), blocks failed and there is no page for a
+ *                       copy (program_or_erase_frontier), or `stable` is behind (4a)
+ *   waiting -> active   gc_run(), the next time that its die is idle and GC's turn comes
+ *   any -> asleep       go_to_sleep(): enough blocks are free (gc_complete), or no block is worth
+ *                       collecting (choose)
+ *
  * Invariants:
  *   G1  while gc.victim is set, it is VICTIM; its valid units are on pages at
  *       or after gc.page, or in gc.unit[]. The same of gc.second, with 0
@@ -121,6 +130,13 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 	return b != BLK_NONE && room_for(f, plane, f->bt.blk[b].valid) ? b : BLK_NONE;
 }
 
+static void wake_up(struct page_ftl *f, struct gc *g)
+{
+	f->gc_awake += !gc_is_awake(g);
+	g->state = GC_ACTIVE;
+	f->kick = true;
+}
+
 void gc_wake(struct page_ftl *f, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -128,18 +144,15 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 
 	if (f->hold_gc || !wanted_or_moved(f, plane, f->host.c.gc_start_blocks))
 		return;
-	if (g->active) {
+	if (gc_is_awake(g)) {
 		f->kick |= g->idle;	/* it may rest */
 		return;
 	}
 	if (g->victim == BLK_NONE && candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE &&
 	    !level_waits(f, plane))
 		return;
-	g->active = true;
 	g->idle = false;
-	g->waiting = false;
-	f->gc_active++;
-	f->kick = true;
+	wake_up(f, g);
 }
 
 /* The drive is idle: collectors that rest or sleep go on, if there is something for them. */
@@ -151,14 +164,11 @@ void gc_wake_idle(struct page_ftl *f)
 
 		if (f->hold_gc || !wanted_idle(f, plane))
 			continue;
-		if (!g->active && g->victim == BLK_NONE &&
+		if (!gc_is_awake(g) && g->victim == BLK_NONE &&
 		    candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE)
 			continue;
-		f->gc_active += !g->active;
-		g->idle |= !g->active;
-		g->active = true;
-		g->waiting = false;
-		f->kick = true;
+		g->idle |= !gc_is_awake(g);
+		wake_up(f, g);
 	}
 }
 
@@ -173,24 +183,23 @@ static bool rests(struct page_ftl *f, uint32_t plane)
 		g->idle = false;
 		return false;
 	}
-	g->waiting = !wanted_idle(f, plane);
-	return g->waiting;
+	return !wanted_idle(f, plane);
 }
 
 static void go_to_sleep(struct page_ftl *f, uint32_t plane)
 {
-	f->plane[plane].gc.active = false;
-	f->gc_active--;
+	f->plane[plane].gc.state = GC_ASLEEP;
+	f->gc_awake--;
 }
 
 bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	if (!f->gc_active || f->host.c.gc_mode != FTL_GC_BLOCKING)
+	if (!f->gc_awake || f->host.c.gc_mode != FTL_GC_BLOCKING)
 		return false;
 	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
-		if (f->plane[first + i].gc.active && !f->plane[first + i].gc.waiting)
+		if (f->plane[first + i].gc.state == GC_ACTIVE)
 			return true;
 	return false;
 }
@@ -215,8 +224,8 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc_active; i++)
-		if (f->plane[first + i].gc.active &&
+	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc_awake; i++)
+		if (gc_is_awake(&f->plane[first + i].gc) &&
 		    (f->bt.plane[first + i].free_count <= f->urgent_blocks ||
 		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc)))
 			f->die[die].turn.gc_credit = 1;
@@ -322,8 +331,7 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	uint32_t b = candidate(f, plane, f->host.c.gc_stop_blocks, &why);
 
 	if (b == BLK_NONE) {
-		f->plane[plane].gc.waiting = level_waits(f, plane);
-		if (!f->plane[plane].gc.waiting)
+		if (!level_waits(f, plane))
 			go_to_sleep(f, plane);	/* woken again when the host lacks room */
 		return false;
 	}
@@ -689,6 +697,12 @@ static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 /* ---- the collector's turn ------------------------------------------------ */
 
+enum turn {
+	TURN_USED,	/* the die executes a command */
+	TURN_PASSED,	/* no command can be issued now */
+	TURN_AGAIN,	/* the victim has changed: ask again */
+};
+
 /*
  * No page for a copy, because blocks failed: put the victim back and take one
  * that only needs an erase, if there is one. Nothing in hand is lost: the map
@@ -711,39 +725,35 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return true;
 }
 
-static bool program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
-				      enum gc_op op)
+static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
+					   enum gc_op op)
 {
-	struct gc *g = &f->plane[plane].gc;
 	uint32_t slot;
 
 	switch (frontier_room(f, now_ns, plane, FRONT_GC, &slot)) {
 	case ROOM_READY:
 		program_page(f, now_ns, plane, slot, op);
-		return true;
+		return TURN_USED;
 	case ROOM_BUSY:
-		return true;
+		return TURN_USED;
 	case ROOM_NONE:
 		break;
 	}
 	if (part(f, &f->plane[plane].gc) || change_victim(f, now_ns, plane))
-		return gc_run(f, now_ns, plane);
-	g->waiting = true;	/* G2 is broken: blocks failed; a free one may come back */
-	return false;
+		return TURN_AGAIN;
+	return TURN_PASSED;	/* G2 is broken: blocks failed; a free one may come back */
 }
 
 /* All valid units of the victims are elsewhere. */
-static bool let_go(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+static enum turn erase_or_retire(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
 
 	SSD_ASSERT(!f->bt.blk[g->victim].valid);
 	SSD_ASSERT(g->second == BLK_NONE || !f->bt.blk[g->second].valid);
 	if (!settled_for_good(f, g->victim) ||
-	    (g->second != BLK_NONE && !settled_for_good(f, g->second))) {	/* 4a */
-		g->waiting = true;
-		return false;
-	}
+	    (g->second != BLK_NONE && !settled_for_good(f, g->second)))		/* 4a */
+		return TURN_PASSED;
 	if (!carried_elsewhere(f, g))						/* 4b */
 		return program_or_erase_frontier(f, now_ns, plane, GC_CARRIER);
 	if (g->retire) {
@@ -751,10 +761,10 @@ static bool let_go(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 		victim_done(f, now_ns, plane);
 		block_lost(f, victim);
-		return gc_run(f, now_ns, plane);
+		return TURN_AGAIN;
 	}
 	erase_victim(f, now_ns, plane);
-	return true;
+	return TURN_USED;
 }
 
 static void use_turn(struct page_ftl *f, uint32_t die, const struct gc *g)
@@ -764,16 +774,13 @@ static void use_turn(struct page_ftl *f, uint32_t die, const struct gc *g)
 		die_charge(&f->die[die].turn);
 }
 
-static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
 	bool more;
 
-	g->waiting = false;
-	if (rests(f, plane))
-		return false;
-	if (g->victim == BLK_NONE && !choose(f, now_ns, plane))
-		return false;
+	if (rests(f, plane) || (g->victim == BLK_NONE && !choose(f, now_ns, plane)))
+		return TURN_PASSED;
 	drop_stale(f, g);
 	if (g->units >= f->upp && g->second == BLK_NONE)
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
@@ -789,20 +796,29 @@ static bool run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 		return program_or_erase_frontier(f, now_ns, plane, GC_COPYBACK);
 	if (more) {
 		read_page(f, now_ns, plane);
-		return true;
+		return TURN_USED;
 	}
-	return let_go(f, now_ns, plane);
+	return erase_or_retire(f, now_ns, plane);
 }
 
 /* One command on the plane's idle die; false: none could be issued. */
 bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	uint32_t die = geo_die_of_plane(f->g, plane);
+	struct gc *g = &f->plane[plane].gc;
+	enum turn now;
 
-	if (!run(f, now_ns, plane))
+	g->state = GC_ACTIVE;
+	do
+		now = turn(f, now_ns, plane);
+	while (now == TURN_AGAIN);
+	if (now == TURN_PASSED) {
+		if (gc_is_awake(g))
+			g->state = GC_WAITING;
 		return false;
+	}
 	if (f->die[die].op == DIE_GC)
-		use_turn(f, die, &f->plane[plane].gc);
+		use_turn(f, die, g);
 	return true;
 }
 

@@ -61,7 +61,7 @@ static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		uint32_t turn = f->die[die].gc_plane + i;
 		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
 
-		if (f->plane[plane].gc.active && gc_run(f, now_ns, plane))
+		if (gc_is_awake(&f->plane[plane].gc) && gc_run(f, now_ns, plane))
 			return true;
 	}
 	return false;
@@ -74,7 +74,7 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 
 	if (d->op != DIE_IDLE)
 		return;
-	if (f->gc_active && gc_first && gc_on_die(f, now_ns, die))
+	if (f->gc_awake && gc_first && gc_on_die(f, now_ns, die))
 		return;
 	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
 		place_pages(f, now_ns);
@@ -86,7 +86,7 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 	if (SSD_UNLIKELY(f->fr.covers) && backup_now(f, now_ns, die))
 		return;
 	place_pages(f, now_ns);
-	if (d->op == DIE_IDLE && f->gc_active)
+	if (d->op == DIE_IDLE && f->gc_awake)
 		gc_on_die(f, now_ns, die);
 }
 

@@ -115,10 +115,15 @@ struct gc_unit {
 
 enum gc_why { GC_FOR_SPACE, GC_FOR_WEAR, GC_FOR_ERRORS };
 
+enum gc_state {			/* gc.c tells which function changes it */
+	GC_ASLEEP,		/* nothing to collect */
+	GC_ACTIVE,
+	GC_WAITING,		/* it could issue no command when it was last asked */
+};
+
 struct gc {
-	bool active;
+	enum gc_state state;
 	bool idle;		/* only because the drive is: it rests while the drive is not */
-	bool waiting;		/* nothing to issue until `stable` moves */
 	uint32_t victim;	/* being copied, or BLK_NONE */
 	uint32_t second;	/* erased together with it; BLK_NONE: it alone is */
 	bool second_waits;	/* its pages are copied next, else they have been */
@@ -137,6 +142,11 @@ struct gc {
 	struct gc_unit *unit;
 	uint8_t *data;
 };
+
+static inline bool gc_is_awake(const struct gc *g)
+{
+	return g->state != GC_ASLEEP;
+}
 
 struct plane {
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
@@ -227,7 +237,7 @@ struct page_ftl {
 	uint64_t *idle, *idle_stripe;	/* a bit per idle die, by number and by place */
 	struct die_due ends;		/* of the others' commands */
 	uint32_t *due;
-	uint32_t gc_active;		/* planes */
+	uint32_t gc_awake;		/* planes */
 	uint32_t idle_gc_blocks;	/* per plane: idle GC starts when fewer are free; 0: never */
 	uint64_t idle_at_ns;		/* it may from then on; FTL_IDLE: the drive is not idle */
 	bool kick;			/* an idle die got something to do */
@@ -586,7 +596,7 @@ static inline void durable_process(struct page_ftl *f, uint64_t now_ns, const st
 {
 	if (f->durable.first && f->durable.first->seq <= f->bt.stable)
 		durable_end(f, now_ns, last);
-	f->kick |= last && f->gc_active;	/* GC may have waited for it */
+	f->kick |= last && f->gc_awake;	/* GC may have waited for it */
 }
 
 void block_failed(struct page_ftl *f, uint32_t b);

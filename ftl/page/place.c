@@ -49,7 +49,7 @@ static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, e
 			       .idle = which == FRONT_GC && f->plane[plane].gc.idle };
 	const struct front_plane *p = &f->fr.plane[plane];
 
-	if (!f->fr.c.own && free < reserve && f->plane[plane].gc.active)	/* P3 */
+	if (!f->fr.c.own && free < reserve && gc_is_awake(&f->plane[plane].gc))	/* P3 */
 		return NONE;
 	if (p->debt != BLK_NONE && p->backup == BLK_NONE && !free)	/* P4 */
 		return NONE;
