@@ -13,12 +13,16 @@
  * takes a reading when it is queued and another when it begins; the difference is how long it
  * waited behind GC.
  *
- * Credit (gc_mode = sliced). GC goes before host I/O on a die while it has credit there.
+ * Credit (gc_mode = sliced). GC goes before host I/O on a die while it has credit there. The
+ * host's program on the die sets the credit to gc_slice_pages; each program, copyback and erase
+ * command that GC issues on the die takes one away, once, and its reads take none: a copy is
+ * paid for by its program. What is left lapses when GC has nothing to collect any more.
  */
 #ifndef SLATE_DIE_H
 #define SLATE_DIE_H
 
 #include "die_due.h"
+#include "nand.h"
 
 #define DIE_READS_IN_ROW 8u
 
@@ -46,9 +50,10 @@ static inline uint64_t die_gc_clock(const struct die_turn *t, bool gc, uint64_t 
 	return t->gc_ns - (gc && t->ready_ns > now_ns ? t->ready_ns - now_ns : 0);
 }
 
-static inline void die_charge(struct die_turn *t)
+/* GC has issued a command of this kind on the die. */
+static inline void die_charge(struct die_turn *t, enum nand_op op)
 {
-	if (t->gc_credit)
+	if (t->gc_credit && op != NAND_READ)
 		t->gc_credit--;
 }
 

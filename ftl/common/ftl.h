@@ -135,7 +135,7 @@ struct ftl_config {
 	uint32_t gc_stop_blocks;	/* ... and stops when this many are */
 	uint32_t gc_urgent_blocks;	/* at or under: no host program in this plane */
 	enum ftl_gc_mode gc_mode;
-	uint32_t gc_slice_pages;	/* page copies after a host program of the die */
+	uint32_t gc_slice_pages;	/* of GC after a host program of the die: see die.h */
 	bool multiplane;		/* group host programs over the planes of a die */
 	bool payload;			/* keep host bytes; false: mapping and OOB only */
 	uint32_t map_ns;		/* one mapping look-up */

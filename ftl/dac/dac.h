@@ -382,8 +382,8 @@ void dac_enqueue(struct dac *d, uint32_t op, uint32_t ppn);
  * Take the next page of a frontier. DAC_NONE: there is none, or a block is being prepared
  * for it (the die is busy then, for `source`).
  */
-uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who, enum nand_source source);
-bool dac_prepared(struct dac *d, struct dac_die *x, enum nand_source source);
+uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who);
+bool dac_prepared(struct dac *d, struct dac_die *x);
 void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* its program failed */
 
 /* ---- dac_gc.c ----------------------------------------------------------------------- */

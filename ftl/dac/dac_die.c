@@ -42,9 +42,9 @@ static uint32_t plane_of(const struct dac *d, const struct dac_die *x)
 }
 
 /* The die's first free block may be half erased. */
-static void prepare(struct dac *d, struct dac_die *x, enum nand_source source)
+static void prepare(struct dac *d, struct dac_die *x)
 {
-	struct nand_cmd c = { .op = NAND_ERASE, .source = source, .pb = NAND_WHOLE_BLOCK };
+	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
 
 	c.ppn.v = dac_free_of(d, x)->free_head * d->g->pages_per_block;
 	dac_command(d, &c);
@@ -64,11 +64,11 @@ static void prepared(struct dac *d, struct dac_die *x)
 	dac_put_bad(d, block);
 }
 
-bool dac_prepared(struct dac *d, struct dac_die *x, enum nand_source source)
+bool dac_prepared(struct dac *d, struct dac_die *x)
 {
 	if (!d->bt.blk[dac_free_of(d, x)->free_head].needs_erase)
 		return true;
-	prepare(d, x, source);
+	prepare(d, x);
 	return false;
 }
 
@@ -109,7 +109,7 @@ static uint32_t take_paired(struct dac *d, struct dac_die *x, uint32_t slot, enu
 	return ppn;
 }
 
-uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who, enum nand_source source)
+uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who)
 {
 	uint32_t plane = plane_of(d, x), slot;
 
@@ -121,7 +121,7 @@ uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who, enum 
 	if (slot == FRONT_NONE)
 		return DAC_NONE;
 	if (d->fr.plane[plane].open[slot] == BLK_NONE) {
-		if (!dac_prepared(d, x, source))
+		if (!dac_prepared(d, x))
 			return DAC_NONE;
 		front_open(&d->fr, plane, slot);
 		dac_gc_wanted(d, x);
@@ -312,7 +312,7 @@ void dac_die_complete(struct dac *d, uint32_t die)
 
 static bool program_go(struct dac *d, struct dac_die *x, uint32_t slot)
 {
-	uint32_t ppn = dac_frontier(d, x, FRONT_HOST, NAND_SRC_META);
+	uint32_t ppn = dac_frontier(d, x, FRONT_HOST);
 
 	if (ppn != DAC_NONE)
 		program(d, x, slot, ppn);
@@ -321,10 +321,7 @@ static bool program_go(struct dac *d, struct dac_die *x, uint32_t slot)
 
 static bool gc_go(struct dac *d, struct dac_die *x)
 {
-	if (!x->gc_active || !dac_gc_turn(d, x))
-		return false;
-	die_charge(&x->turn);
-	return true;
+	return x->gc_active && dac_gc_turn(d, x);
 }
 
 static void turn(struct dac *d, struct dac_die *x)

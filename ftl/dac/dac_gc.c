@@ -277,7 +277,7 @@ static bool program(struct dac *d, struct dac_die *x)
 	struct dac_oob oob = { .kind = whole ? DAC_WHOLE : DAC_PACKED, .collected = DAC_NONE };
 	struct nand_cmd c = { .op = NAND_PROGRAM, .source = NAND_SRC_GC, .oob = d->oob };
 
-	c.ppn.v = dac_frontier(d, x, FRONT_GC, NAND_SRC_GC);
+	c.ppn.v = dac_frontier(d, x, FRONT_GC);
 	if (c.ppn.v == DAC_NONE)
 		return x->cmd != DAC_IDLE;
 	if (whole) {
@@ -297,6 +297,7 @@ static bool program(struct dac *d, struct dac_die *x)
 	q->failed = c.status == NAND_PROG_FAIL;
 	d->host.stats.gc_pages++;
 	dac_die_start(d, x, DAC_CMD_GC_PROGRAM, c.done_ns);
+	die_charge(&x->turn, c.op);
 	return true;
 }
 
@@ -310,6 +311,7 @@ static void wipe(struct dac *d, struct dac_die *x)
 	q->erase_failed = c.status == NAND_ERASE_FAIL;
 	d->host.stats.gc_blocks++;
 	dac_die_start(d, x, DAC_CMD_GC_ERASE, c.done_ns);
+	die_charge(&x->turn, c.op);
 }
 
 static void over(struct dac *d, struct dac_die *x, bool bad)

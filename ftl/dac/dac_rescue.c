@@ -43,7 +43,7 @@ bool dac_backup_turn(struct dac *d, struct dac_die *x)
 	if (p->backup == BLK_NONE) {
 		if (!dac_free_of(d, x)->free_count)
 			return false;
-		if (!dac_prepared(d, x, NAND_SRC_META))
+		if (!dac_prepared(d, x))
 			return true;
 		front_open_backup(&d->fr, plane_of(d, x));
 		dac_gc_wanted(d, x);
@@ -195,7 +195,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 		over(d, x);
 		return false;
 	}
-	c.ppn.v = dac_frontier(d, x, FRONT_GC, NAND_SRC_META);
+	c.ppn.v = dac_frontier(d, x, FRONT_GC);
 	if (c.ppn.v == DAC_NONE)
 		return x->cmd != DAC_IDLE;
 	o.serial = ++d->serial;

@@ -365,6 +365,12 @@ static void gc_oob(struct direct *d, const struct direct_step *s, bool lost)
 	direct_oob_put(d->oob, &oob);
 }
 
+static void gc_start(struct direct *d, uint32_t die, enum direct_cmd cmd, enum nand_op op, uint64_t until_ns)
+{
+	direct_die_start(d, die, cmd, until_ns);
+	die_charge(&d->die[die].turn, op);
+}
+
 static void gc_read(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
@@ -375,13 +381,13 @@ static void gc_read(struct direct *d, uint64_t now_ns, uint32_t die)
 	command(d, now_ns, &c, 1);
 	if (!whole) {
 		d->host.stats.search_reads++;
-		direct_die_start(d, die, DIRECT_CMD_GC, c.done_ns);
+		gc_start(d, die, DIRECT_CMD_GC, c.op, c.done_ns);
 		return;
 	}
 	x->step_lost = unreadable(c.status) || lost_get(d, x->step.from);
 	if (d->host.c.payload && !x->step_lost)
 		memcpy(x->gdata, c.page, d->g->page_bytes);
-	direct_die_start(d, die, DIRECT_CMD_GC_READ, c.done_ns);
+	gc_start(d, die, DIRECT_CMD_GC_READ, c.op, c.done_ns);
 }
 
 static void gc_program(struct direct *d, uint64_t now_ns, uint32_t die, struct nand_cmd *c)
@@ -396,7 +402,7 @@ static void gc_program(struct direct *d, uint64_t now_ns, uint32_t die, struct n
 	x->step.failed = c->status == NAND_PROG_FAIL;
 	lost_set(d, x->step.to, x->step_lost);
 	d->host.stats.gc_units++;
-	direct_die_start(d, die, DIRECT_CMD_GC, c->done_ns);
+	gc_start(d, die, DIRECT_CMD_GC, c->op, c->done_ns);
 }
 
 static void gc_copy_read(struct direct *d, uint64_t now_ns, uint32_t die)
@@ -431,7 +437,7 @@ static void gc_wipe(struct direct *d, uint64_t now_ns, uint32_t die)
 			done_ns = c[i].done_ns;
 	}
 	d->host.stats.gc_blocks += s->count;
-	direct_die_start(d, die, DIRECT_CMD_GC, done_ns);
+	gc_start(d, die, DIRECT_CMD_GC, NAND_ERASE, done_ns);
 }
 
 static void gc_step(struct direct *d, uint64_t now_ns, uint32_t die)
@@ -463,11 +469,10 @@ static void gc_over(struct direct *d, uint64_t now_ns, uint32_t plane)
 	d->host.stats.gc_ns += now_ns - p->gc_since_ns;
 	x->gc_active--;
 	x->gc_plane = (plane + 1) % d->g->planes_per_die;
-	x->turn.gc_credit = 0;
 	x->w.waits = false;
 }
 
-static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
+static void gc_advance(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
 	uint32_t planes = d->g->planes_per_die, i = 0, plane;
@@ -478,7 +483,6 @@ static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
 	x->step = (struct direct_step){ .plane = plane };
 	switch (d->scheme->gc_next(d, plane, &x->step)) {
 	case DIRECT_STEP:
-		die_charge(&x->turn);
 		gc_step(d, now_ns, die);
 		return;
 	case DIRECT_PREPARE:
@@ -502,6 +506,15 @@ static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
 		return;
 	}
 	SSD_ASSERT(!"GC goes nowhere");
+}
+
+static void gc_go(struct direct *d, uint64_t now_ns, uint32_t die)
+{
+	struct direct_die *x = &d->die[die];
+
+	gc_advance(d, now_ns, die);
+	if (!x->gc_active)
+		x->turn.gc_credit = 0;
 }
 
 /* ---- the die's turn ----------------------------------------------------------------- */

@@ -186,9 +186,23 @@ static bool rests(struct page_ftl *f, uint32_t plane)
 	return !wanted_idle(f, plane);
 }
 
+static bool some_awake(const struct page_ftl *f, uint32_t die)
+{
+	uint32_t first = die * f->g->planes_per_die;
+
+	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
+		if (gc_is_awake(&f->plane[first + i].gc))
+			return true;
+	return false;
+}
+
 static void go_to_sleep(struct page_ftl *f, uint32_t plane)
 {
+	uint32_t die = geo_die_of_plane(f->g, plane);
+
 	f->plane[plane].gc.state = GC_ASLEEP;
+	if (!some_awake(f, die))
+		f->die[die].turn.gc_credit = 0;
 	f->gc_awake--;
 }
 
@@ -366,6 +380,7 @@ static void start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struc
 	f->plane[plane].gc.status = c->status;
 	f->die[die].plane = plane;
 	die_start(f, die, DIE_GC, c->done_ns);
+	die_charge(&f->die[die].turn, c->op);
 }
 
 /* The LPN of a unit whose OOB cannot be read. O(LPNs), and rare. */
@@ -767,13 +782,6 @@ static enum turn erase_or_retire(struct page_ftl *f, uint64_t now_ns, uint32_t p
 	return TURN_USED;
 }
 
-static void use_turn(struct page_ftl *f, uint32_t die, const struct gc *g)
-{
-	/* A copy ends with its program. */
-	if (g->op == GC_PROGRAM || g->op == GC_COPYBACK || g->op == GC_ERASE)
-		die_charge(&f->die[die].turn);
-}
-
 static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -804,7 +812,6 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 /* One command on the plane's idle die; false: none could be issued. */
 bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
-	uint32_t die = geo_die_of_plane(f->g, plane);
 	struct gc *g = &f->plane[plane].gc;
 	enum turn now;
 
@@ -812,14 +819,9 @@ bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	do
 		now = turn(f, now_ns, plane);
 	while (now == TURN_AGAIN);
-	if (now == TURN_PASSED) {
-		if (gc_is_awake(g))
-			g->state = GC_WAITING;
-		return false;
-	}
-	if (f->die[die].op == DIE_GC)
-		use_turn(f, die, g);
-	return true;
+	if (now == TURN_PASSED && gc_is_awake(g))
+		g->state = GC_WAITING;
+	return now == TURN_USED;
 }
 
 void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)

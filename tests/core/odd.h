@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "blk.h"
+#include "credit_watch.h"
 #include "ftl.h"
 #include "oob.h"
 #include "page_ftl.h"
@@ -47,7 +48,7 @@ enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
 	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_LEVELLED, ODD_RELOCATED, ODD_PAIRED,
-	ODD_BACKUPS, ODD_NEVENTS
+	ODD_BACKUPS, ODD_CHARGES, ODD_NEVENTS
 };
 
 struct odd_change {
@@ -77,6 +78,7 @@ struct odd {
 	struct test_array ta;
 	const struct ftl_ops *ops;
 	struct words_only only;		/* what the FTL sees of it */
+	struct credit_watch watch;
 	struct nand *n;
 	struct ftl *f;
 	void *mem;

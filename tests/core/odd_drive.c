@@ -256,6 +256,8 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 
 	for (unsigned int i = 0; i < count; i++)
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
+	if (!o->mounting)
+		credit_watch(&o->watch, o->f, c);
 	o->event[ODD_WORD_READS] += c[0].op == NAND_READ && c[0].ecc_words != NAND_WHOLE_PAGE &&
 				    c[0].ecc_words != NAND_OOB_ONLY;
 	o->event[ODD_COPYBACKS] += c[0].op == NAND_COPYBACK;
@@ -314,6 +316,8 @@ static void take_account(struct odd *o)
 	o->event[ODD_LEVELLED] += s->wl_runs;
 	o->event[ODD_RELOCATED] += s->relocations;
 	o->event[ODD_BACKUPS] += s->backup_pages;
+	o->event[ODD_CHARGES] += o->watch.charged;
+	o->watch.charged = 0;
 	o->f->ops->reset_stats(o->f);
 }
 
@@ -384,6 +388,7 @@ void odd_mount(struct odd *o)
 	odd_host_mounted(o);
 	SSD_ASSERT(o->ops->init(o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
 	p = (const struct page_ftl *)o->f;
+	credit_watch_begin(&o->watch);
 	o->mounting = true;
 	err = o->f->ops->mount(o->f, 0, &o->now_ns);
 	if (err)

@@ -18,6 +18,7 @@
  *                            model:shape:seed:ops  cuts:shape:seed:ops[:command:when[:command:when]]
  *                            faults:shape:seed:lives  hasty:shape:seed:lives  odd:FTL:seed:lives (FTL 1: dac)
  */
+#include "credit_watch.h"
 #include "direct_rig.h"
 
 #define WHENS 3
@@ -331,11 +332,14 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 	return NAND_PROG_FAIL;
 }
 
+static struct credit_watch watch;
+
 static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	(void)opaque;
 	for (unsigned int i = 0; i < count; i++)
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
+	credit_watch(&watch, first.f, c);
 	if (!medium.armed || (medium.hasty && c->op == NAND_READ) || medium.commands++ < medium.cut_at)
 		return;
 	medium.cut_ns = cut_time(now_ns, &c[count - 1], (int)(rnd(&medium.rng) % WHENS));
@@ -350,6 +354,7 @@ static void live(struct rig *r)
 	medium.armed = true;
 	if (setjmp(medium.off))
 		return;
+	credit_watch_begin(&watch);
 	mount_and_verify(r, r);
 	rig_begin_history(r);
 	rig_work(r, 1 + (uint32_t)(rnd(&r->rng) % 100));
@@ -598,6 +603,7 @@ static void everything_was_reached(void)
 		return;			/* too little has been done */
 	EXPECT(sum_merges && sum_mmerges);
 	EXPECT(sum_program_fails && sum_erase_fails && sum_refused);
+	EXPECT(watch.charged);
 }
 
 int main(int argc, char **argv)

@@ -98,7 +98,7 @@ static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
 	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
-	"paired pages lost", "parity pages",
+	"paired pages lost", "parity pages", "commands from credit",
 };
 
 static char id[64];
