@@ -39,7 +39,7 @@
 
 static uint8_t *lost_page(const struct page_ftl *f, uint32_t i)
 {
-	return f->lost_data + (size_t)i * (f->g->page_bytes + f->oob_len);
+	return f->lost.data + (size_t)i * (f->g->page_bytes + f->oob_len);
 }
 
 static void xor_into(uint8_t *to, const uint8_t *from, uint32_t len)
@@ -62,8 +62,8 @@ void rescue_note_parity(struct survey *s, uint32_t ppn, const uint8_t *oob)
 
 bool rescue_holds(const struct page_ftl *f, uint32_t b)
 {
-	for (uint32_t i = 0; i < f->lost_count; i++)
-		if (f->lost[i].ppn / f->g->pages_per_block == b)
+	for (uint32_t i = 0; i < f->lost.count; i++)
+		if (f->lost.page[i].ppn / f->g->pages_per_block == b)
 			return true;
 	return false;
 }
@@ -99,9 +99,9 @@ static int rebuild(struct survey *s, uint32_t b, uint32_t w)
 
 	if (readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob)))
 		return SSD_OK;
-	if (f->lost_count == f->lost_max)
+	if (f->lost.count == f->lost.max)
 		return SSD_E_CORRUPT;
-	page = lost_page(f, f->lost_count);
+	page = lost_page(f, f->lost.count);
 	oob = page + f->g->page_bytes;
 	memset(page, 0, f->g->page_bytes + f->oob_len);
 	for (uint32_t i = first; i < end; i++) {
@@ -114,11 +114,11 @@ static int rebuild(struct survey *s, uint32_t b, uint32_t w)
 		}
 		if (content)
 			xor_into(page, content, f->g->page_bytes);
-		xor_into(oob, f->oob, OOB_BYTES(f->upp));
+		xor_into(oob, f->oob, OOB_BYTES(f->shape.upp));
 	}
 	if (!lost || !add_parity(s, b, first, unreadable, page, oob))
 		return SSD_OK;
-	f->lost[f->lost_count++] = (struct lost_page){ .ppn = lsb_page(f, b, w),
+	f->lost.page[f->lost.count++] = (struct lost_page){ .ppn = lsb_page(f, b, w),
 						       .mark = oob_get_head(oob).order > s->mark };
 	return SSD_OK;
 }
@@ -164,9 +164,9 @@ static void keep_ranges(struct survey *s, uint32_t b, uint32_t k)
 	struct page_ftl *f = s->f;
 	uint64_t low = order_near(s, b, k - 1, false), high = order_near(s, b, k + 1, true);
 
-	for (uint32_t i = 0; i < f->dead_count; i++)
-		if (f->dead[i].after < high && f->dead[i].before > low) {
-			f->dead[i].pages++;
+	for (uint32_t i = 0; i < f->log.dead_count; i++)
+		if (f->log.dead[i].after < high && f->log.dead[i].before > low) {
+			f->log.dead[i].pages++;
 			f->bt.blk[b].dead = true;
 		}
 }
@@ -183,7 +183,7 @@ void rescue_keep_dead(struct survey *s)
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		const struct blk *blk = &f->bt.blk[b];
 
-		for (uint32_t k = 0; blk->hurt && !blk->backup && f->dead_count && k < blk->next_page; k++) {
+		for (uint32_t k = 0; blk->hurt && !blk->backup && f->log.dead_count && k < blk->next_page; k++) {
 			uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, k)).v;
 
 			if (!(ppn & 1) && !readable(mount_read(s, ppn, NULL, f->oob)) &&
@@ -331,8 +331,8 @@ static bool endangers(const struct page_ftl *f, uint32_t bb)
 {
 	uint32_t next = f->bt.blk[bb].next_page, msb = next - front_fast_taken(&f->fr, next);
 
-	for (uint32_t i = 0; i < f->lost_count && f->fr.sequence != SEQ_TWO_PHASE; i++) {
-		uint32_t parity = f->bt.blk[f->lost[i].ppn / f->g->pages_per_block].parity - 1;
+	for (uint32_t i = 0; i < f->lost.count && f->fr.sequence != SEQ_TWO_PHASE; i++) {
+		uint32_t parity = f->bt.blk[f->lost.page[i].ppn / f->g->pages_per_block].parity - 1;
 		uint32_t page = parity % f->g->pages_per_block;
 
 		if (parity / f->g->pages_per_block == bb && !(page & 1) && page / 2 >= msb)
@@ -440,7 +440,7 @@ void rescue_frontiers(struct survey *s)
 
 	count_parities(s);
 	sort_backups(f);
-	for (uint32_t p = 0; p < f->planes; p++)
+	for (uint32_t p = 0; p < f->shape.planes; p++)
 		for (uint32_t b = next_open(f, p); b != BLK_NONE; b = next_open(f, p))
 			write_on(s, b);
 }
@@ -449,10 +449,10 @@ void rescue_frontiers(struct survey *s)
 
 static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t *unit)
 {
-	if (lpn == f->all_lpns - 1)
+	if (lpn == f->shape.all_lpns - 1)
 		mount_fill_dead_list(f, slot_data(f, slot));
-	else if (lpn >= f->lpns)	/* as the bits are now: the new version is later than all */
-		wbuf_trim_bits(f, lpn - f->lpns, slot_data(f, slot));
+	else if (lpn >= f->shape.lpns)	/* as the bits are now: the new version is later than all */
+		wbuf_trim_bits(f, lpn - f->shape.lpns, slot_data(f, slot));
 	else {
 		SSD_ASSERT(unit);	/* only the dead list comes without */
 		memcpy(slot_data(f, slot), unit, f->host.c.unit_bytes);
@@ -472,7 +472,7 @@ static int again(struct survey *s, uint32_t tag, const uint8_t *unit)
 		slot = wbuf_hidden_slot(f, lpn);
 		SSD_ASSERT(slot != NONE);
 	}
-	f->slot[slot].lost = tag & OOB_LOST;
+	f->buf.slot[slot].lost = tag & OOB_LOST;
 	fill(f, slot, lpn, unit);
 	return SSD_OK;
 }
@@ -483,19 +483,19 @@ static int rewrite_page(struct survey *s, uint32_t i)
 	const uint8_t *page = lost_page(f, i), *oob = page + f->g->page_bytes;
 	bool any = false;
 
-	for (uint32_t u = 0; u < f->upp; u++) {
+	for (uint32_t u = 0; u < f->shape.upp; u++) {
 		uint32_t tag = oob_get_lpn(oob, u), lpn = tag & ~OOB_LOST;
 		int err;
 
-		if (tag == OOB_NO_LPN || lpn >= f->all_lpns || f->l2p[lpn] == NONE ||
-		    (f->l2p[lpn] & ~OOB_LOST) != f->lost[i].ppn * f->upp + u)
+		if (tag == OOB_NO_LPN || lpn >= f->shape.all_lpns || f->map.l2p[lpn] == NONE ||
+		    (f->map.l2p[lpn] & ~OOB_LOST) != f->lost.page[i].ppn * f->shape.upp + u)
 			continue;
 		any = true;
 		err = again(s, tag, page + (size_t)u * f->host.c.unit_bytes);
 		if (err)
 			return err;
 	}
-	return any || !f->lost[i].mark ? SSD_OK : again(s, f->all_lpns - 1, NULL);
+	return any || !f->lost.page[i].mark ? SSD_OK : again(s, f->shape.all_lpns - 1, NULL);
 }
 
 /*
@@ -516,7 +516,7 @@ static bool cover_without(struct survey *s, uint32_t ppn)
 int rescue_rewrite(struct survey *s)
 {
 	struct page_ftl *f = s->f;
-	uint32_t count = f->lost_count;
+	uint32_t count = f->lost.count;
 	int err = SSD_OK;
 
 	if (!count)
@@ -525,11 +525,11 @@ int rescue_rewrite(struct survey *s)
 		err = rewrite_page(s, i);
 	if (!err)
 		err = mount_settle(s);
-	f->lost_count = 0;
+	f->lost.count = 0;
 	for (uint32_t i = 0; i < count && !err; i++) {
-		uint32_t b = f->lost[i].ppn / f->g->pages_per_block;
+		uint32_t b = f->lost.page[i].ppn / f->g->pages_per_block;
 
-		if (cover_without(s, f->lost[i].ppn))
+		if (cover_without(s, f->lost.page[i].ppn))
 			write_on(s, b);
 		else
 			blk_close(&f->bt, b);
