@@ -25,7 +25,7 @@
  * and the next mount finds the same.
  *
  * New sequences begin past everything that was ever seen, and past what unreadable pages
- * may have (oob_numbers_left()), so no number is used twice, and the first page's mark
+ * may have (survey_number()), so no number is used twice, and the first page's mark
  * declares the gap settled.
  *
  * A block with trailing erased pages may be an open frontier or half erased.
@@ -38,22 +38,7 @@
  */
 #include "mount.h"
 
-typedef void page_fn(struct survey *s, uint32_t ppn, const uint8_t *oob);
 static page_fn survey_page;
-
-void mount_command(struct survey *s, struct nand_cmd *c)
-{
-	struct page_ftl *f = s->f;
-	uint32_t die = geo_die_of(f->g, geo_block_of(f->g, c->ppn));
-	uint64_t ready = f->n->ops->die_ready_ns(f->n, die);
-
-	if (ready > s->now_ns)
-		s->now_ns = ready;
-	nand_submit(f->n, s->now_ns, c, 1);
-	SSD_ASSERT(c->status != NAND_VIOLATION);
-	if (c->done_ns > s->ready_ns)
-		s->ready_ns = c->done_ns;
-}
 
 /* What was rebuilt of a page, or NULL. */
 static const uint8_t *rebuilt(const struct page_ftl *f, uint32_t ppn)
@@ -71,17 +56,17 @@ const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn)
 	return page ? page + (size_t)(upn % f->shape.upp) * f->host.c.unit_bytes : NULL;
 }
 
-enum nand_status mount_read(struct survey *s, uint32_t ppn, const uint8_t **page, void *oob)
+enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **page, void *oob)
 {
 	struct page_ftl *f = s->f;
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
 			      .ecc_words = page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, .oob = oob };
 	const uint8_t *copy;
 
-	mount_command(s, &c);
+	survey_command(&s->survey, &c);
 	if (page)
 		*page = c.page;
-	copy = readable(c.status) ? NULL : rebuilt(f, ppn);
+	copy = survey_readable(c.status) ? NULL : rebuilt(f, ppn);
 	if (!copy)
 		return c.status;
 	if (page)
@@ -90,40 +75,34 @@ enum nand_status mount_read(struct survey *s, uint32_t ppn, const uint8_t **page
 	return NAND_CORRECTED;
 }
 
-/* Calls fn for each readable page, dies in step; notes how far blocks are written. */
-static void for_each_page(struct survey *s, page_fn *fn)
+/* Calls s->visit for a readable page; notes how far blocks are written. */
+static int visit_page(void *mount, uint32_t b, uint32_t page)
 {
+	struct page_mount *s = mount;
 	struct page_ftl *f = s->f;
-	uint32_t per_die = f->g->blocks_per_plane * f->g->planes_per_die;
-	uint32_t *skip = f->turn.due;
+	uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, page)).v;
+	enum nand_status st;
 
-	for (uint32_t k = 0; k < per_die; k++) {
-		for (uint32_t d = 0; d < f->shape.dies; d++)
-			skip[d] = f->n->ops->is_bad(f->n, (pbn_t){ d * per_die + k });
-		for (uint32_t page = 0; page < f->g->pages_per_block; page++) {
-			uint32_t at = front_page(&f->fr, page);
+	if (page > f->bt.blk[b].next_page)	/* the one before it is erased */
+		return SSD_OK;
+	st = mount_read(s, ppn, NULL, f->oob);
+	if (st == NAND_ERASED)
+		return SSD_OK;
+	s->survey.anything = true;
+	f->bt.blk[b].next_page = page + 1;
+	f->bt.blk[b].torn = !survey_readable(st);
+	f->bt.blk[b].hurt |= !survey_readable(st);
+	if (survey_readable(st))
+		s->visit(s, ppn, f->oob);
+	else
+		s->survey.unreadable += s->visit == survey_page;
+	return SSD_OK;
+}
 
-			for (uint32_t d = 0; d < f->shape.dies; d++) {
-				uint32_t b = d * per_die + k;
-				uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, at).v;
-				enum nand_status st;
-
-				if (skip[d])
-					continue;
-				st = mount_read(s, ppn, NULL, f->oob);
-				skip[d] = st == NAND_ERASED;
-				if (skip[d])
-					continue;
-				s->anything = true;
-				f->bt.blk[b].next_page = page + 1;
-				f->bt.blk[b].torn = !readable(st);
-				f->bt.blk[b].hurt |= !readable(st);
-				s->unreadable += fn == survey_page && !readable(st);
-				if (readable(st))
-					fn(s, ppn, f->oob);
-			}
-		}
-	}
+static int for_each_page(struct page_mount *s, page_fn *visit)
+{
+	s->visit = visit;
+	return survey_pages(&s->survey, visit_page, s);
 }
 
 /* ---- 1, 2: survey and end ------------------------------------------------ */
@@ -149,7 +128,7 @@ static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const 
 	return true;
 }
 
-static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
+static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 {
 	struct page_ftl *f = s->f;
 	struct blk *b = &f->bt.blk[ppn / f->g->pages_per_block];
@@ -189,7 +168,7 @@ static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 	}
 }
 
-static int load_dead_list(struct survey *s)
+static int load_dead_list(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	const uint8_t *p, *page;
@@ -197,7 +176,7 @@ static int load_dead_list(struct survey *s)
 	f->log.dead_count = 0;
 	if (s->dead_upn == NONE)
 		return SSD_OK;
-	if (!readable(mount_read(s, s->dead_upn / f->shape.upp, &page, f->oob)) || !page)
+	if (!survey_readable(mount_read(s, s->dead_upn / f->shape.upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
 	p = page + (size_t)(s->dead_upn % f->shape.upp) * f->host.c.unit_bytes;
 	f->log.dead_count = (uint32_t)oob_get5(p);
@@ -210,7 +189,7 @@ static int load_dead_list(struct survey *s)
 	return SSD_OK;
 }
 
-static void find_end(struct survey *s)
+static void find_end(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 
@@ -221,7 +200,7 @@ static void find_end(struct survey *s)
 
 /* ---- 3: map -------------------------------------------------------------- */
 
-static bool is_dead(struct survey *s, uint64_t seq, bool count)
+static bool is_dead(struct page_mount *s, uint64_t seq, bool count)
 {
 	struct page_ftl *f = s->f;
 
@@ -238,7 +217,7 @@ static bool is_dead(struct survey *s, uint64_t seq, bool count)
 }
 
 /* Is the version at upn, in a page with head h, later than the one mapped now? */
-static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, const struct oob_head *h,
+static bool supersedes(struct page_mount *s, uint32_t lpn, uint64_t seq, const struct oob_head *h,
 		       uint32_t upn)
 {
 	struct page_ftl *f = s->f;
@@ -251,7 +230,7 @@ static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, const struc
 		return true;
 	if (now / f->shape.upp == upn / f->shape.upp)
 		return true;	/* two versions in one page: the later slot */
-	if (!readable(mount_read(s, now / f->shape.upp, NULL, oob)))
+	if (!survey_readable(mount_read(s, now / f->shape.upp, NULL, oob)))
 		return true;
 	other = oob_get_seq(oob, now % f->shape.upp);
 	was = oob_get_head(oob);
@@ -260,7 +239,7 @@ static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, const struc
 	return h->order > was.order || (h->order == was.order && h->kind > was.kind);
 }
 
-static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
+static void map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 {
 	struct page_ftl *f = s->f;
 	struct oob_head h = oob_get_head(oob);
@@ -287,7 +266,7 @@ static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 
 /* ---- 4: trims ------------------------------------------------------------ */
 
-static int apply_map(struct survey *s, uint32_t map)
+static int apply_map(struct page_mount *s, uint32_t map)
 {
 	struct page_ftl *f = s->f;
 	uint32_t upn = f->map.l2p[f->shape.lpns + map], per = lpns_per_map(f), first = map * per;
@@ -295,7 +274,7 @@ static int apply_map(struct survey *s, uint32_t map)
 	const uint8_t *page;
 	uint64_t trim_seq;
 
-	if (upn & OOB_LOST || !readable(mount_read(s, upn / f->shape.upp, &page, f->oob)) || !page)
+	if (upn & OOB_LOST || !survey_readable(mount_read(s, upn / f->shape.upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
 	memcpy(bits, page + (size_t)(upn % f->shape.upp) * f->host.c.unit_bytes, f->host.c.unit_bytes);
 	trim_seq = oob_get_seq(f->oob, upn % f->shape.upp);
@@ -308,7 +287,7 @@ static int apply_map(struct survey *s, uint32_t map)
 			uint8_t *oob = f->oob + f->oob_len;
 
 			at &= ~OOB_LOST;
-			if (readable(mount_read(s, at / f->shape.upp, NULL, oob)) &&
+			if (survey_readable(mount_read(s, at / f->shape.upp, NULL, oob)) &&
 			    oob_get_seq(oob, at % f->shape.upp) > trim_seq)
 				continue;
 			f->map.l2p[lpn] = NONE;
@@ -318,7 +297,7 @@ static int apply_map(struct survey *s, uint32_t map)
 	return SSD_OK;
 }
 
-static int apply_maps(struct survey *s)
+static int apply_maps(struct page_mount *s)
 {
 	for (uint32_t map = 0; map < s->f->shape.maps; map++) {
 		int err = s->f->map.l2p[s->f->shape.lpns + map] == NONE ? SSD_OK : apply_map(s, map);
@@ -366,7 +345,7 @@ static void offer_frontier(struct page_ftl *f, uint32_t b)
 	front_put(&f->fr, plane, which, b);
 }
 
-bool mount_goes_on(const struct survey *s, uint32_t b)
+bool mount_goes_on(const struct page_mount *s, uint32_t b)
 {
 	const struct blk *k = &s->f->bt.blk[b];
 
@@ -374,7 +353,7 @@ bool mount_goes_on(const struct survey *s, uint32_t b)
 }
 
 /* With backup, rescue_frontiers() sorts what is open, and what must be held. */
-static void sort_written(struct survey *s, uint32_t b)
+static void sort_written(struct page_mount *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;
 
@@ -392,7 +371,7 @@ static void sort_written(struct survey *s, uint32_t b)
 }
 
 /* Is the dead list to be shortened by erasing what it is about? */
-static bool many_dead(const struct survey *s)
+static bool many_dead(const struct page_mount *s)
 {
 	const struct page_ftl *f = s->f;
 	uint32_t ranges = s->dead_pages > 0;
@@ -402,7 +381,7 @@ static bool many_dead(const struct survey *s)
 	return ranges > f->log.dead_max / 2;
 }
 
-static void sort_blocks(struct survey *s)
+static void sort_blocks(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 
@@ -416,7 +395,7 @@ static void sort_blocks(struct survey *s)
 		}
 		f->good_blocks++;
 		if (!k->next_page)
-			blk_put_free(&f->bt, b, s->anything);
+			blk_put_free(&f->bt, b, s->survey.anything);
 		else
 			sort_written(s, b);
 		k->dead = k->dead && s->purge;
@@ -429,7 +408,7 @@ static void sort_blocks(struct survey *s)
 
 /* ---- 6: the dead --------------------------------------------------------- */
 
-static int list_the_dead(struct survey *s)
+static int list_the_dead(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	uint32_t kept = 0;
@@ -455,10 +434,10 @@ void mount_fill_dead_list(const struct page_ftl *f, uint8_t *p)
 	}
 }
 
-int mount_settle(struct survey *s)
+int mount_settle(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
-	uint64_t now = s->ready_ns;
+	uint64_t now = s->survey.ready_ns;
 
 	wbuf_seal(f);
 	f->gc.hold = true;	/* nothing is erased before it is durable */
@@ -470,14 +449,14 @@ int mount_settle(struct survey *s)
 			break;
 		now = next;
 	}
-	s->now_ns = s->ready_ns = now;
+	s->survey.now_ns = s->survey.ready_ns = now;
 	if (f->bt.stable + 1 < f->log.next_seq)
 		return SSD_E_NOSPC;
 	f->gc.hold = false;
 	return SSD_OK;
 }
 
-static int write_dead_list(struct survey *s)
+static int write_dead_list(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	uint32_t slot;
@@ -494,15 +473,16 @@ static int write_dead_list(struct survey *s)
 /* ---- the whole ------------------------------------------------------------ */
 
 /* Steps 1 to 5: what there is. */
-static int find(struct survey *s)
+static int find(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err;
 
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
 		f->map.l2p[lpn] = NONE;
-	for_each_page(s, survey_page);
-	err = f->fr.group ? rescue_rebuild(s) : SSD_OK;
+	err = for_each_page(s, survey_page);
+	if (!err && f->fr.group)
+		err = rescue_rebuild(s);
 	for (uint32_t i = 0; i < f->lost.count; i++)
 		survey_page(s, f->lost.page[i].ppn, rebuilt(f, f->lost.page[i].ppn) + f->g->page_bytes);
 	if (!err)
@@ -510,9 +490,10 @@ static int find(struct survey *s)
 	if (err)
 		return err;
 	find_end(s);
-	if (s->anything)
-		for_each_page(s, map_page);
-	err = apply_maps(s);
+	if (s->survey.anything)
+		err = for_each_page(s, map_page);
+	if (!err)
+		err = apply_maps(s);
 	if (err)
 		return err;
 	if (f->fr.group)
@@ -525,22 +506,23 @@ static int find(struct survey *s)
 }
 
 /* SSD_E_NOSPC: too few numbers are left. */
-static int set_sequences(struct survey *s)
+static int set_sequences(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	uint64_t highest = s->max_order > s->k ? s->max_order : s->k;
+	bool enough;
 
 	for (uint32_t i = 0; i < f->log.dead_count; i++)
 		if (f->log.dead[i].before > highest + 1)
 			highest = f->log.dead[i].before - 1;
-	highest += oob_numbers_left(s->unreadable);
+	enough = survey_number(&s->survey, &highest, 1);
 	f->bt.issued = f->bt.stable = highest;
 	f->log.next_seq = highest + 1;
-	return highest > OOB_SEQ_LAST && !s->read_only ? SSD_E_NOSPC : SSD_OK;
+	return enough || s->read_only ? SSD_OK : SSD_E_NOSPC;
 }
 
 /* Step 6, and what was rebuilt. SSD_E_NOSPC: there is no room for it. */
-static int make_good(struct survey *s)
+static int make_good(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err = SSD_OK;
@@ -554,7 +536,7 @@ static int make_good(struct survey *s)
 	return err;
 }
 
-static int mount(struct survey *s)
+static int mount(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err = find(s);
@@ -563,7 +545,7 @@ static int mount(struct survey *s)
 		err = set_sequences(s);
 	if (err)
 		return err;
-	f->host.now_ns = s->ready_ns;
+	f->host.now_ns = s->survey.ready_ns;
 	f->gc.hold = s->read_only;
 	return s->read_only ? SSD_OK : make_good(s);
 }
@@ -589,22 +571,26 @@ static void begin_anew(struct page_ftl *f)
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 {
 	struct page_ftl *f = page_ftl_of(base);
-	struct survey s = { .f = f, .now_ns = now_ns, .ready_ns = now_ns, .dead_upn = NONE };
-	int err = mount(&s);
+	struct page_mount s = { .f = f, .dead_upn = NONE };
+	int err;
+
+	survey_begin(&s.survey, f->n, now_ns);
+	err = mount(&s);
 
 	if (err == SSD_E_NOSPC) {
 		begin_anew(f);
-		s = (struct survey){ .f = f, .now_ns = s.ready_ns, .ready_ns = s.ready_ns,
-				     .dead_upn = NONE, .read_only = true };
+		now_ns = s.survey.ready_ns;
+		s = (struct page_mount){ .f = f, .dead_upn = NONE, .read_only = true };
+		survey_begin(&s.survey, f->n, now_ns);
 		err = mount(&s);
 	}
 	if (err)
 		return err;
 	f->host.stats.mounts++;
-	f->host.now_ns = s.ready_ns;
+	f->host.now_ns = s.survey.ready_ns;
 	for (uint32_t p = 0; p < f->shape.planes; p++)
 		gc_wake(f, p);
 	f->turn.changed = true;
-	*ready_ns = s.ready_ns;
+	*ready_ns = s.survey.ready_ns;
 	return SSD_OK;
 }
