@@ -25,7 +25,8 @@ struct host {
 	struct link_way link[2];	/* towards the host, towards the drive */
 	uint64_t now_ns;
 	uint32_t ios;
-	bool worn;			/* read-only: too few good blocks are left */
+	bool worn;			/* read-only: too few good blocks or numbers are left */
+	bool frozen;			/* too few numbers: GC programs nothing either */
 };
 
 static inline struct host *host_of(struct ftl *f)

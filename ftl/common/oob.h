@@ -28,19 +28,6 @@
 #define OOB_NO_LPN 0xffffffffu
 #define OOB_LOST 0x80000000u
 
-/*
- * Numbers that a mount leaves unused above the highest that it read, if so many pages could
- * not be read: they may be the newest, and a later mount may read them. Above the highest on
- * flash there is one for each such page at least, and one for each page that was erased since,
- * which the constant is for. The share of each page is for a mount that again reads nothing
- * newer: it finds what was written in between unreadable, too, and so begins beyond it.
- * Numbers of 40 bits are enough for 2^20 such mounts.
- */
-static inline uint64_t oob_numbers_left(uint64_t unreadable)
-{
-	return unreadable ? ((uint64_t)1 << 20) + 2 * unreadable : 0;
-}
-
 enum oob_kind { OOB_HOST, OOB_GC, OOB_PARITY };	/* the last: front.h, and not of the log */
 
 struct oob_head {

@@ -61,6 +61,7 @@
 #include "fpstore.h"
 #include "front.h"
 #include "host.h"
+#include "survey.h"
 #include "nand_geom.h"
 #include "xmatch.h"
 
@@ -226,7 +227,7 @@ struct dac {
 	uint32_t *map, *link_at;	/* object; page of the link entry, or DAC_NONE */
 	uint64_t *unit_seq;		/* 0: never written */
 	uint64_t *unit_ref_seq;		/* mount: of what its newest entry refers to */
-	bool unreadable;		/* mount: a page */
+	struct survey survey;		/* mount */
 	uint32_t gone;			/* stands for objects that were lost altogether */
 	uint32_t *check_refs, *check_shares;	/* dac_check()'s own */
 	struct dac_obj *obj;
@@ -298,11 +299,6 @@ static inline uint32_t dac_object_cost(const struct dac *d, const struct dac_obj
 static inline struct blk_plane *dac_free_of(const struct dac *d, const struct dac_die *x)
 {
 	return &d->bt.plane[x - d->die];
-}
-
-static inline bool dac_readable(enum nand_status s)
-{
-	return s == NAND_OK || s == NAND_CORRECTED;
 }
 
 /* Host pages that a die may have, live and in flight. */
@@ -406,15 +402,15 @@ void dac_rescue_complete(struct dac *d, struct dac_die *x);
 /* Mount: what of a page's spare area says that it is a parity page. */
 bool dac_is_parity(const struct dac *d, const uint8_t *oob);
 /* Mount: rebuild pages that a torn program destroyed; their entries go to dac_mount_entries(). */
-int dac_rebuild(struct dac *d, uint64_t *ready_ns) SSD_MUST_CHECK;
+int dac_rebuild(struct dac *d) SSD_MUST_CHECK;
 /* Mount: keep the rebuilt pages with live entries in memory. */
-void dac_keep_rebuilt(struct dac *d, uint64_t *ready_ns);
+void dac_keep_rebuilt(struct dac *d);
 
 /* ---- dac_mount.c ---------------------------------------------------------------------- */
 
-void dac_mount_command(struct dac *d, struct nand_cmd *c, uint64_t *ready_ns);
-int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn,
-		      uint64_t *ready_ns) SSD_MUST_CHECK;
+/* The spare area into d->oob; words: NAND_WHOLE_PAGE or NAND_OOB_ONLY; *page: the content, until the next read. */
+enum nand_status dac_mount_read(struct dac *d, uint32_t ppn, uint32_t words, const uint8_t **page);
+int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn) SSD_MUST_CHECK;
 
 /* ---- dac.c ---------------------------------------------------------------------------- */
 

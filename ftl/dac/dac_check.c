@@ -88,7 +88,7 @@ static void check_flash(const struct dac *d, uint32_t ppn)
 	struct dac_oob o;
 
 	if (!d->live[ppn].entries ||
-	    !dac_readable(d->n->ops->peek(d->n, (ppn_t){ ppn }, &data, &oob)))
+	    !survey_readable(d->n->ops->peek(d->n, (ppn_t){ ppn }, &data, &oob)))
 		return;
 	SSD_ASSERT(dac_get_oob(oob, &o));
 	if (o.kind == DAC_WHOLE) {

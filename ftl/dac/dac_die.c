@@ -270,7 +270,7 @@ static void read_go(struct dac *d, struct dac_die *x)
 	o->cell_ns += c.cell_ns;
 	o->bus_ns += c.bus_ns;
 	o->wait_gc_ns += c.wait_gc_ns;
-	x->page = dac_readable(c.status) ? c.page : dac_rebuilt(d, c.ppn.v);
+	x->page = survey_readable(c.status) ? c.page : dac_rebuilt(d, c.ppn.v);
 	dac_die_start(d, x, DAC_CMD_READ, c.done_ns);
 }
 
@@ -326,7 +326,8 @@ static bool gc_go(struct dac *d, struct dac_die *x)
 
 static void turn(struct dac *d, struct dac_die *x)
 {
-	bool held = x->lost != DAC_NONE, owes = d->fr.plane[plane_of(d, x)].debt != BLK_NONE;
+	bool held = x->lost != DAC_NONE && !d->host.frozen;
+	bool owes = d->fr.plane[plane_of(d, x)].debt != BLK_NONE && !d->host.frozen;
 	uint32_t slot = !held && d->closed_slots && has_room(d, x) ? ready_slot(d) : DAC_NONE;
 	bool blocking = d->host.c.gc_mode == FTL_GC_BLOCKING;
 	bool due = x->gc_active && (blocking || x->turn.gc_credit || dac_free_of(d, x)->free_count <= d->urgent);

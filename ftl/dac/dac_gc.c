@@ -97,7 +97,7 @@ static bool due(const struct dac *d, const struct dac_die *x, uint32_t wanted)
 
 void dac_gc_wanted(struct dac *d, struct dac_die *x)
 {
-	if (x->gc_active || x->no_victim || !due(d, x, d->start))
+	if (d->host.frozen || x->gc_active || x->no_victim || !due(d, x, d->start))
 		return;
 	x->gc_active = true;
 	x->gc.since_ns = d->host.now_ns;
@@ -260,7 +260,7 @@ static void read_page(struct dac *d, struct dac_die *x)
 	q->has_held = false;
 	q->read = NULL;
 	q->walk.at = 0;
-	if (dac_readable(c.status)) {
+	if (survey_readable(c.status)) {
 		SSD_ASSERT(dac_get_oob(d->oob, &q->oob));
 		q->read = x->gc_page;
 		memcpy(q->read, c.page, d->unit_bytes);

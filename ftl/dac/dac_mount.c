@@ -13,28 +13,18 @@
  * page): the unit has d->gone then, an object without content. Nothing is programmed or
  * erased, so that a mount can be cut anywhere. What torn programs of MSB pages took along is
  * rebuilt (dac_rescue.c) after 2, when all that can be read is known.
- *
- * A page that cannot be read now may be the newest, and be read by a later mount. So numbers
- * go on NUMBERS_LEFT above what was read then: more than pass while a block's pages are
- * filled. A torn page costs as much; 2^20 mounts with one use up the numbers.
  */
 #include "dac.h"
 
-#define NUMBERS_LEFT (1u << 20)
-
-void dac_mount_command(struct dac *d, struct nand_cmd *c, uint64_t *ready_ns)
+enum nand_status dac_mount_read(struct dac *d, uint32_t ppn, uint32_t words, const uint8_t **page)
 {
-	uint32_t die = geo_die_of(d->g, geo_block_of(d->g, c->ppn));
-	uint64_t idle_ns = d->n->ops->die_ready_ns(d->n, die);
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn }, .ecc_words = words,
+			      .oob = d->oob };
 
-	if (idle_ns > d->host.now_ns)
-		d->host.now_ns = idle_ns;
-	c->op = NAND_READ;
-	c->source = NAND_SRC_META;
-	c->oob = d->oob;
-	dac_command(d, c);
-	if (c->done_ns > *ready_ns)
-		*ready_ns = c->done_ns;
+	survey_command(&d->survey, &c);
+	if (page)
+		*page = c.page;
+	return c.status;
 }
 
 static void skip_bad(struct dac *d)
@@ -49,24 +39,24 @@ static void skip_bad(struct dac *d)
 
 /* ---- 1: serials ---------------------------------------------------------------------- */
 
-static int survey_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *ready_ns)
+static int survey_page(void *ftl, uint32_t block, uint32_t page)
 {
-	struct nand_cmd c = { .ppn = { block * d->g->pages_per_block + page }, .ecc_words = NAND_OOB_ONLY };
+	struct dac *d = ftl;
+	uint32_t ppn = block * d->g->pages_per_block + page;
 	struct dac_block *b = &d->block[block];
+	enum nand_status st = dac_mount_read(d, ppn, NAND_OOB_ONLY, NULL);
 	struct dac_oob o;
 
-	dac_mount_command(d, &c, ready_ns);
-	if (c.status == NAND_ERASED)
+	if (st == NAND_ERASED)
 		return SSD_OK;
 	d->bt.blk[block].next_page = page + 1;
-	if (!dac_readable(c.status)) {
+	if (!survey_readable(st)) {
 		d->bt.blk[block].hurt = true;
-		d->unreadable = true;
+		d->survey.unreadable++;
 		return SSD_OK;
 	}
-	if (dac_is_parity(d, d->oob)) {
-		return front_note_parity(&d->fr, c.ppn.v, d->oob) ? SSD_OK : SSD_E_CORRUPT;
-	}
+	if (dac_is_parity(d, d->oob))
+		return front_note_parity(&d->fr, ppn, d->oob) ? SSD_OK : SSD_E_CORRUPT;
 	if (!dac_get_oob(d->oob, &o) || (o.collected != DAC_NONE && o.collected >= geo_blocks(d->g)))
 		return SSD_E_CORRUPT;
 	if (o.serial > b->last_serial)
@@ -80,23 +70,21 @@ static int survey_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *r
 
 /* ---- 2: entries ------------------------------------------------------------------------ */
 
-static uint64_t serial_of(struct dac *d, uint32_t ppn, uint64_t *ready_ns)
+static uint64_t serial_of(struct dac *d, uint32_t ppn)
 {
-	struct nand_cmd c = { .ppn = { ppn }, .ecc_words = NAND_OOB_ONLY };
 	struct dac_oob o;
 
-	dac_mount_command(d, &c, ready_ns);
-	return dac_readable(c.status) && dac_get_oob(d->oob, &o) ? o.serial : 0;
+	return survey_readable(dac_mount_read(d, ppn, NAND_OOB_ONLY, NULL)) &&
+	       dac_get_oob(d->oob, &o) ? o.serial : 0;
 }
 
 /* Is the entry in page ppn to replace its equal in page old? */
-static bool programmed_before(struct dac *d, uint64_t serial, uint32_t old, uint64_t *ready_ns)
+static bool programmed_before(struct dac *d, uint64_t serial, uint32_t old)
 {
-	return serial < serial_of(d, old, ready_ns);
+	return serial < serial_of(d, old);
 }
 
-static void mount_object(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial,
-			 uint64_t *ready_ns)
+static void mount_object(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial)
 {
 	struct dac_obj *o = &d->obj[e->obj];
 
@@ -104,7 +92,7 @@ static void mount_object(struct dac *d, const struct dac_entry *e, uint32_t ppn,
 		if (e->seq < o->seq || (e->seq == o->seq && e->kind == DAC_LOST))
 			return;
 		if (e->seq == o->seq && o->kind != DAC_LOST &&
-		    !programmed_before(d, serial, o->ppn, ready_ns))
+		    !programmed_before(d, serial, o->ppn))
 			return;
 	}
 	o->seq = e->seq;
@@ -114,15 +102,14 @@ static void mount_object(struct dac *d, const struct dac_entry *e, uint32_t ppn,
 	o->kind = e->kind;
 }
 
-static void mount_unit(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial,
-		       uint64_t *ready_ns)
+static void mount_unit(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial)
 {
 	bool link = e->kind == DAC_LINK;
 
 	if (e->lpn == DAC_NONE || e->seq < d->unit_seq[e->lpn])
 		return;
 	if (e->seq == d->unit_seq[e->lpn]) {
-		if (link && programmed_before(d, serial, d->link_at[e->lpn], ready_ns))
+		if (link && programmed_before(d, serial, d->link_at[e->lpn]))
 			d->link_at[e->lpn] = ppn;
 		if (e->kind == DAC_DELTA)
 			d->unit_ref_seq[e->lpn] = e->ref_seq;
@@ -134,8 +121,7 @@ static void mount_unit(struct dac *d, const struct dac_entry *e, uint32_t ppn, u
 	d->link_at[e->lpn] = link ? ppn : DAC_NONE;
 }
 
-static int mount_entry(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial,
-		       uint64_t *ready_ns)
+static int mount_entry(struct dac *d, const struct dac_entry *e, uint32_t ppn, uint64_t serial)
 {
 	bool link = e->kind == DAC_LINK;
 
@@ -146,60 +132,48 @@ static int mount_entry(struct dac *d, const struct dac_entry *e, uint32_t ppn, u
 	if (e->seq > d->seq)
 		d->seq = e->seq;
 	if (!link)
-		mount_object(d, e, ppn, serial, ready_ns);
-	mount_unit(d, e, ppn, serial, ready_ns);
+		mount_object(d, e, ppn, serial);
+	mount_unit(d, e, ppn, serial);
 	return SSD_OK;
 }
 
-int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn,
-		      uint64_t *ready_ns)
+int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn)
 {
 	struct dac_walk w;
 	struct dac_entry e;
 	int more, err = SSD_OK;
 
 	if (o->kind == DAC_WHOLE)
-		return mount_entry(d, &o->entry, ppn, o->serial, ready_ns);
+		return mount_entry(d, &o->entry, ppn, o->serial);
 	dac_walk_begin(&w, page, d->unit_bytes);
 	while ((more = dac_walk_next(&w, &e)) > 0 && !err)
-		err = mount_entry(d, &e, ppn, o->serial, ready_ns);
+		err = mount_entry(d, &e, ppn, o->serial);
 	return more < 0 ? more : err;
 }
 
-static int mount_page(struct dac *d, uint32_t block, uint32_t page, uint64_t *ready_ns)
+static int mount_page(void *ftl, uint32_t block, uint32_t page)
 {
-	struct nand_cmd c = { .ppn = { block * d->g->pages_per_block + page }, .ecc_words = NAND_WHOLE_PAGE };
+	struct dac *d = ftl;
+	uint32_t ppn = block * d->g->pages_per_block + page;
 	struct dac_block *b = &d->block[block];
+	const uint8_t *content;
+	enum nand_status st;
 	struct dac_oob o;
 
 	if (page >= d->bt.blk[block].next_page || d->bt.blk[block].backup ||
 	    b->collected_serial > b->last_serial)
 		return SSD_OK;
-	dac_mount_command(d, &c, ready_ns);
-	if (c.status == NAND_ERASED && !d->fr.plain)	/* MSB pages that were not yet written */
+	st = dac_mount_read(d, ppn, NAND_WHOLE_PAGE, &content);
+	if (st == NAND_ERASED && !d->fr.plain)	/* MSB pages that were not yet written */
 		return SSD_OK;
-	if (!dac_readable(c.status)) {
-		d->unreadable = true;
+	if (!survey_readable(st)) {
+		d->survey.unreadable++;
 		return SSD_OK;
 	}
 	if (!dac_get_oob(d->oob, &o))
 		return SSD_E_CORRUPT;
-	memcpy(d->scratch, c.page, d->unit_bytes);
-	return dac_mount_entries(d, &o, d->scratch, c.ppn.v, ready_ns);
-}
-
-static int every_page(struct dac *d, uint64_t *ready_ns,
-		      int (*visit)(struct dac *, uint32_t, uint32_t, uint64_t *))
-{
-	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
-	int err = SSD_OK;
-
-	for (uint32_t k = 0; k < per_die; k++)
-		for (uint32_t page = 0; page < d->g->pages_per_block; page++)
-			for (uint32_t die = 0; die < d->dies && !err; die++)
-				if (d->bt.blk[die * per_die + k].state != BLK_BAD)
-					err = visit(d, die * per_die + k, page, ready_ns);
-	return err;
+	memcpy(d->scratch, content, d->unit_bytes);
+	return dac_mount_entries(d, &o, d->scratch, ppn);
 }
 
 /* ---- 3: needs ------------------------------------------------------------------------------ */
@@ -285,25 +259,22 @@ static void settle_blocks(struct dac *d)
 int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 {
 	struct dac *d = dac_of(f);
+	bool enough;
 	int err;
 
-	*ready_ns = d->host.now_ns = now_ns;
+	survey_begin(&d->survey, d->n, now_ns);
 	d->host.stats.mounts++;
 	skip_bad(d);
-	err = every_page(d, ready_ns, survey_page);
+	err = survey_pages(&d->survey, survey_page, d);
 	if (!err)
-		err = every_page(d, ready_ns, mount_page);
+		err = survey_pages(&d->survey, mount_page, d);
 	if (!err)
-		err = dac_rebuild(d, ready_ns);
+		err = dac_rebuild(d);
 	if (err)
 		return err;
-	d->host.now_ns = *ready_ns;
-	if (d->unreadable) {
-		d->seq += NUMBERS_LEFT;
-		d->serial += NUMBERS_LEFT;
-	}
-	if (d->seq > OOB_SEQ_LAST || d->serial > OOB_SEQ_LAST)	/* no drive has written so much */
-		return SSD_E_CORRUPT;
+	enough = survey_number(&d->survey, &d->seq, dac_entries_max(d->unit_bytes));
+	enough &= survey_number(&d->survey, &d->serial, 1);
+	d->host.frozen = !enough;
 	d->gone = d->objects - 1;	/* an id that is never stored */
 	d->obj[d->gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
 					    .cached = DAC_NONE, .kind = DAC_LOST };
@@ -311,10 +282,11 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 		if (d->unit_seq[l])
 			need_of_unit(d, l);
 	settle_objects(d);
-	dac_keep_rebuilt(d, ready_ns);
-	d->host.now_ns = *ready_ns;
+	dac_keep_rebuilt(d);
+	d->host.now_ns = *ready_ns = d->survey.ready_ns;
 	settle_blocks(d);
 	dac_count_room(d);
+	d->host.worn |= d->host.frozen;
 	for (uint32_t i = 0; i < d->dies; i++)
 		dac_gc_wanted(d, &d->die[i]);
 	return SSD_OK;

@@ -76,15 +76,6 @@ bool dac_is_parity(const struct dac *d, const uint8_t *oob)
 
 /* ---- rebuild ------------------------------------------------------------------------ */
 
-static enum nand_status read_page(struct dac *d, uint32_t ppn, const uint8_t **page, uint64_t *ready_ns)
-{
-	struct nand_cmd c = { .ppn = { ppn }, .ecc_words = NAND_WHOLE_PAGE };
-
-	dac_mount_command(d, &c, ready_ns);
-	*page = c.page;
-	return c.status;
-}
-
 static void xor_into(uint8_t *to, const uint8_t *from, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++)
@@ -92,7 +83,7 @@ static void xor_into(uint8_t *to, const uint8_t *from, uint32_t len)
 }
 
 /* The LSB page of the block that a torn program took along, into `page`; DAC_NONE: there is none. */
-static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page, uint64_t *ready_ns)
+static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page)
 {
 	uint32_t first_page = block * d->g->pages_per_block, lost = DAC_NONE, missing = 0;
 	uint8_t *oob = page + d->unit_bytes;
@@ -100,13 +91,13 @@ static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page, uint64_t *
 	const uint8_t *in;
 
 	memset(page, 0, d->unit_bytes + d->oob_len);
-	if (!dac_readable(read_page(d, d->bt.blk[block].parity - 1, &in, ready_ns)))
+	if (!survey_readable(dac_mount_read(d, d->bt.blk[block].parity - 1, NAND_WHOLE_PAGE, &in)))
 		return DAC_NONE;
 	p = front_get_parity(&d->fr, d->oob);
 	xor_into(page, in, d->unit_bytes);
 	front_xor_kept(&d->fr, oob, d->oob);
 	for (uint32_t w = p.first; w < front_group_end(&d->fr, p.first); w++) {
-		if (!dac_readable(read_page(d, first_page + 2 * w, &in, ready_ns))) {
+		if (!survey_readable(dac_mount_read(d, first_page + 2 * w, NAND_WHOLE_PAGE, &in))) {
 			lost = first_page + 2 * w;
 			missing++;
 			continue;
@@ -114,7 +105,7 @@ static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page, uint64_t *
 		xor_into(page, in, d->unit_bytes);
 		xor_into(oob, d->oob, OOB_BYTES(DAC_OOB_UNITS));
 	}
-	if (missing != 1 || p.lost || read_page(d, lost + 1, &in, ready_ns) != NAND_UNCORR)
+	if (missing != 1 || p.lost || dac_mount_read(d, lost + 1, NAND_WHOLE_PAGE, &in) != NAND_UNCORR)
 		return DAC_NONE;
 	return lost;
 }
@@ -128,12 +119,12 @@ static bool may_have_lost(const struct dac *d, uint32_t block)
 	       b->collected_serial <= b->last_serial;
 }
 
-int dac_rebuild(struct dac *d, uint64_t *ready_ns)
+int dac_rebuild(struct dac *d)
 {
 	int err = SSD_OK;
 
 	for (uint32_t b = 0; b < geo_blocks(d->g) && !err; b++) {
-		uint32_t ppn = may_have_lost(d, b) ? rebuild(d, b, d->rebuilt, ready_ns) : DAC_NONE;
+		uint32_t ppn = may_have_lost(d, b) ? rebuild(d, b, d->rebuilt) : DAC_NONE;
 		struct dac_oob o;
 
 		if (ppn == DAC_NONE)
@@ -144,17 +135,17 @@ int dac_rebuild(struct dac *d, uint64_t *ready_ns)
 		if (o.serial > d->serial)
 			d->serial = o.serial;
 		o.serial = ~(uint64_t)0;	/* after all of its equals */
-		err = dac_mount_entries(d, &o, d->rebuilt, ppn, ready_ns);
+		err = dac_mount_entries(d, &o, d->rebuilt, ppn);
 	}
 	return err;
 }
 
-void dac_keep_rebuilt(struct dac *d, uint64_t *ready_ns)
+void dac_keep_rebuilt(struct dac *d)
 {
 	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
 		struct blk *k = &d->bt.blk[b];
 		struct dac_die *x = &d->die[geo_die_of(d->g, (pbn_t){ b })];
-		uint32_t ppn = k->torn ? rebuild(d, b, d->rebuilt, ready_ns) : DAC_NONE;
+		uint32_t ppn = k->torn ? rebuild(d, b, d->rebuilt) : DAC_NONE;
 
 		if (ppn == DAC_NONE || !d->live[ppn].entries || x->lost != DAC_NONE) {
 			k->parity = 0;

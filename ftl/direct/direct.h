@@ -58,6 +58,7 @@
 
 #include "die.h"
 #include "host.h"
+#include "survey.h"
 #include "nand_geom.h"
 
 #define DIRECT_NONE 0xffffffffu
@@ -271,7 +272,7 @@ struct direct {
 	const struct direct_scheme *scheme;
 	void *s;			/* the scheme's struct */
 	uint64_t seq;			/* of the next program */
-	uint64_t mount_unreadable;	/* pages */
+	struct survey survey;		/* mount */
 
 	uint32_t dies, planes;
 	uint32_t lpns;			/* exported pages */
@@ -294,8 +295,6 @@ struct direct {
 	struct die_due ends;		/* of the dies' commands */
 	uint32_t *due;
 	uint8_t oob[DIRECT_OOB_BYTES];
-	uint64_t mount_ready_ns;
-	bool mount_found;		/* a page that is not erased */
 };
 
 static inline struct direct *direct_of(struct ftl *f)

@@ -28,11 +28,6 @@ static void lost_set(struct direct *d, uint32_t ppn, bool lost)
 	d->lost[ppn >> 3] = (uint8_t)(lost ? d->lost[ppn >> 3] | bit : d->lost[ppn >> 3] & ~bit);
 }
 
-static bool unreadable(enum nand_status s)
-{
-	return s == NAND_UNCORR || s == NAND_ERASED;
-}
-
 /* ---- queues ----------------------------------------------------------------- */
 
 static uint32_t plane_of(const struct direct *d, uint32_t op)
@@ -144,7 +139,7 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 		return;
 	gc_ns = gc_clock(x, now_ns) - op->gc_mark;
 	read_page(d, now_ns, die, &x->r, &c);
-	lost = unreadable(c.status) || lost_get(d, c.ppn.v);
+	lost = !survey_readable(c.status) || lost_get(d, c.ppn.v);
 	if (!lost && d->host.c.payload)
 		host_copy(&d->host, op->io, op->at,
 			     (uint8_t *)(uintptr_t)c.page + op->from, op->bytes);
@@ -171,7 +166,7 @@ static bool base_go(struct direct *d, uint64_t now_ns, uint32_t die)
 			return true;
 		read_page(d, now_ns, die, &x->w, &c);
 		x->w.stage = DIRECT_PLACE;
-		x->w.lost = unreadable(c.status) || lost_get(d, c.ppn.v);
+		x->w.lost = !survey_readable(c.status) || lost_get(d, c.ppn.v);
 		d->host.stats.merge_reads++;
 		d->host.stats.merge_read_bytes += d->g->page_bytes;
 		if (d->host.c.payload && !x->w.lost)
@@ -251,7 +246,7 @@ static void order_over(struct direct *d, uint32_t plane)
 
 static void gc_wanted(struct direct *d, uint64_t now_ns, uint32_t plane)
 {
-	if (d->host.c.gc_mode != FTL_GC_SLICED && !direct_ordered(d, plane))
+	if (d->host.frozen || (d->host.c.gc_mode != FTL_GC_SLICED && !direct_ordered(d, plane)))
 		return;
 	if (d->scheme->wants_gc(d, plane))
 		gc_begin(d, now_ns, plane);
@@ -384,7 +379,7 @@ static void gc_read(struct direct *d, uint64_t now_ns, uint32_t die)
 		gc_start(d, die, DIRECT_CMD_GC, c.op, c.done_ns);
 		return;
 	}
-	x->step_lost = unreadable(c.status) || lost_get(d, x->step.from);
+	x->step_lost = !survey_readable(c.status) || lost_get(d, x->step.from);
 	if (d->host.c.payload && !x->step_lost)
 		memcpy(x->gdata, c.page, d->g->page_bytes);
 	gc_start(d, die, DIRECT_CMD_GC_READ, c.op, c.done_ns);

@@ -4,7 +4,7 @@
  *
  *   1  survey   each page's spare area, dies side by side: the scheme hears of every
  *               page that is not erased; sequences go on past the highest one seen, and
- *               past what unreadable pages may have (oob_numbers_left())
+ *               past what unreadable pages may have (survey_number())
  *   2  planes   the scheme makes sense of each plane, one after another, and erases
  *               what could be mistaken for data later
  *
@@ -14,55 +14,33 @@
  */
 #include "direct.h"
 
-#include "oob.h"
-
-static uint64_t die_free_ns(const struct direct *d, uint32_t die)
-{
-	uint64_t ready = d->n->ops->die_ready_ns(d->n, die);
-
-	return ready > d->host.now_ns ? ready : d->host.now_ns;
-}
-
-/* One command by itself; time goes on to its begin. */
-static void mount_command(struct direct *d, struct nand_cmd *c)
-{
-	d->host.now_ns = die_free_ns(d, geo_die_of(d->g, geo_block_of(d->g, c->ppn)));
-	c->source = NAND_SRC_META;
-	nand_submit(d->n, d->host.now_ns, c, 1);
-	SSD_ASSERT(c->status != NAND_VIOLATION);
-	if (c->done_ns > d->mount_ready_ns)
-		d->mount_ready_ns = c->done_ns;
-}
-
 static enum nand_status read_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
 {
-	struct nand_cmd c = { .op = NAND_READ, .ppn = { ppn }, .ecc_words = NAND_OOB_ONLY,
-			      .oob = d->oob };
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
+			      .ecc_words = NAND_OOB_ONLY, .oob = d->oob };
 
-	mount_command(d, &c);
-	if (c.status == NAND_OK || c.status == NAND_CORRECTED)
+	survey_command(&d->survey, &c);
+	if (survey_readable(c.status))
 		direct_oob_get(d->oob, oob);
 	return c.status;
 }
 
 bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
 {
-	enum nand_status s = read_oob(d, ppn, oob);
-
-	return s == NAND_OK || s == NAND_CORRECTED;
+	return survey_readable(read_oob(d, ppn, oob));
 }
 
 void direct_mount_free(struct direct *d, uint32_t block)
 {
-	direct_put_free(d, block, d->mount_found);
+	direct_put_free(d, block, d->survey.anything);
 }
 
 void direct_mount_erase(struct direct *d, uint32_t block)
 {
-	struct nand_cmd c = { .op = NAND_ERASE, .pb = NAND_WHOLE_BLOCK,
+	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK,
 			      .ppn = { direct_ppn(d, block, 0) } };
 
-	mount_command(d, &c);
+	survey_command(&d->survey, &c);
 	if (c.status == NAND_ERASE_FAIL)
 		direct_put_bad(d, block);
 	else
@@ -75,17 +53,18 @@ static bool plausible(const struct direct *d, uint32_t block, const struct direc
 	       direct_plane_of_lpn(d, o->lpn) == geo_plane_of(d->g, (pbn_t){ block });
 }
 
-static int survey_page(struct direct *d, uint32_t block, uint32_t in_block)
+static int survey_page(void *ftl, uint32_t block, uint32_t in_block)
 {
+	struct direct *d = ftl;
 	uint32_t ppn = direct_ppn(d, block, in_block);
 	struct direct_oob oob;
 	enum nand_status s = read_oob(d, ppn, &oob);
 
 	if (s == NAND_ERASED)
 		return SSD_OK;
-	d->mount_found = true;
-	if (s != NAND_OK && s != NAND_CORRECTED) {
-		d->mount_unreadable++;
+	d->survey.anything = true;
+	if (!survey_readable(s)) {
+		d->survey.unreadable++;
 		d->scheme->mount_page(d, block, in_block, NULL);
 		return SSD_OK;
 	}
@@ -96,25 +75,6 @@ static int survey_page(struct direct *d, uint32_t block, uint32_t in_block)
 	if (oob.lost)
 		d->lost[ppn >> 3] |= (uint8_t)(1u << (ppn & 7));
 	d->scheme->mount_page(d, block, in_block, &oob);
-	return SSD_OK;
-}
-
-static int survey(struct direct *d)
-{
-	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
-	int err;
-
-	for (uint32_t k = 0; k < per_die; k++)
-		for (uint32_t page = 0; page < d->g->pages_per_block; page++)
-			for (uint32_t die = 0; die < d->dies; die++) {
-				uint32_t block = die * per_die + k;
-
-				if (d->block[block].state == DIRECT_BAD)
-					continue;
-				err = survey_page(d, block, page);
-				if (err)
-					return err;
-			}
 	return SSD_OK;
 }
 
@@ -133,21 +93,17 @@ int direct_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	struct direct *d = direct_of(f);
 	int err;
 
-	d->host.now_ns = d->mount_ready_ns = now_ns;
-	d->mount_found = false;
-	d->mount_unreadable = 0;
+	survey_begin(&d->survey, d->n, now_ns);
 	d->host.stats.mounts++;
 	skip_bad(d);
-	err = survey(d);
-	d->seq += oob_numbers_left(d->mount_unreadable);
-	if (d->seq > OOB_SEQ_LAST)	/* no drive has programmed so many pages */
-		err = SSD_E_CORRUPT;
+	err = survey_pages(&d->survey, survey_page, d);
+	d->host.worn = d->host.frozen = !survey_number(&d->survey, &d->seq, 1);
 	for (uint32_t p = 0; p < d->planes && !err; p++) {
 		err = d->scheme->mount_plane(d, p);
 		if (d->plane[p].good_blocks < d->needed)
 			d->host.worn = true;
 	}
-	*ready_ns = d->mount_ready_ns;
+	*ready_ns = d->host.now_ns = d->survey.ready_ns;
 	return err;
 }
 

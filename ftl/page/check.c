@@ -24,20 +24,20 @@ static void check_map(const struct page_ftl *f)
 {
 	uint64_t mapped = 0, valid = 0, in_blocks = 0;
 
-	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++) {
-		if (f->l2p[lpn] == NONE)
+	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
+		if (f->map.l2p[lpn] == NONE)
 			continue;
 		mapped++;
-		SSD_ASSERT(bit_get(f->valid, f->l2p[lpn] & ~OOB_LOST));		/* C1 */
-		SSD_ASSERT(!f->p2l || (oob_unit_lpn(p2l_of(f, f->l2p[lpn] & ~OOB_LOST)) &
+		SSD_ASSERT(bit_get(f->map.valid, f->map.l2p[lpn] & ~OOB_LOST));		/* C1 */
+		SSD_ASSERT(!f->map.p2l || (oob_unit_lpn(p2l_of(f, f->map.l2p[lpn] & ~OOB_LOST)) &
 				       ~OOB_LOST) == lpn);			/* C11 */
 	}
-	SSD_ASSERT(mapped == f->mapped);
+	SSD_ASSERT(mapped == f->map.mapped);
 	for (uint64_t b = 0; b < geo_blocks(f->g); b++) {
 		uint32_t in_block = 0;
 
 		for (uint32_t i = 0; i < f->bt.units_per_block; i++)
-			in_block += bit_get(f->valid, b * f->bt.units_per_block + i);
+			in_block += bit_get(f->map.valid, b * f->bt.units_per_block + i);
 		SSD_ASSERT(in_block == f->bt.blk[b].valid);			/* C2 */
 		valid += in_block;
 		in_blocks += f->bt.blk[b].valid;
@@ -47,15 +47,15 @@ static void check_map(const struct page_ftl *f)
 
 static void check_oob(const struct page_ftl *f)
 {
-	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++) {
-		uint32_t upn = f->l2p[lpn] & ~OOB_LOST;
+	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
+		uint32_t upn = f->map.l2p[lpn] & ~OOB_LOST;
 		const void *oob;
 
-		if (f->l2p[lpn] == NONE)
+		if (f->map.l2p[lpn] == NONE)
 			continue;
-		if (f->n->ops->peek(f->n, (ppn_t){ upn / f->upp }, NULL, &oob) != NAND_OK)
+		if (f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, NULL, &oob) != NAND_OK)
 			continue;
-		SSD_ASSERT((oob_get_lpn(oob, upn % f->upp) & ~OOB_LOST) == lpn);	/* C4 */
+		SSD_ASSERT((oob_get_lpn(oob, upn % f->shape.upp) & ~OOB_LOST) == lpn);	/* C4 */
 	}
 }
 
@@ -72,8 +72,8 @@ static void check_pages_copied(const struct page_ftl *f, const struct gc *g, uin
 {
 	uint32_t first = b * f->bt.units_per_block;
 
-	for (uint32_t i = 0; i < end * f->upp; i++)
-		SSD_ASSERT(!bit_get(f->valid, first + i) || in_hand(g, first + i));	/* C10 */
+	for (uint32_t i = 0; i < end * f->shape.upp; i++)
+		SSD_ASSERT(!bit_get(f->map.valid, first + i) || in_hand(g, first + i));	/* C10 */
 }
 
 static void check_copied(const struct page_ftl *f, const struct gc *g)
@@ -86,7 +86,7 @@ static void check_copied(const struct page_ftl *f, const struct gc *g)
 
 static void check_relocations(const struct page_ftl *f)
 {
-	for (uint32_t p = 0; p < f->planes; p++) {
+	for (uint32_t p = 0; p < f->shape.planes; p++) {
 		uint32_t flagged = 0;
 
 		for (uint32_t i = 0; i < f->g->blocks_per_plane; i++) {
@@ -106,7 +106,7 @@ static void check_frontiers(const struct page_ftl *f)
 
 	blk_check(&f->bt);							/* C3 */
 	front_check(&f->fr);							/* C3 */
-	for (uint32_t p = 0; p < f->planes; p++) {
+	for (uint32_t p = 0; p < f->shape.planes; p++) {
 		const struct plane *pl = &f->plane[p];
 
 		SSD_ASSERT(pl->gc.victim == BLK_NONE ||
@@ -117,7 +117,7 @@ static void check_frontiers(const struct page_ftl *f)
 		check_copied(f, &pl->gc);
 		active += gc_is_awake(&pl->gc);
 	}
-	SSD_ASSERT(active == f->gc_awake);
+	SSD_ASSERT(active == f->gc.awake);
 }
 
 static void check_buffer(const struct page_ftl *f)
@@ -125,40 +125,40 @@ static void check_buffer(const struct page_ftl *f)
 	uint32_t free = 0;
 	uint64_t last = 0, trims = 0;
 
-	for (uint32_t s = 0; s < f->wpages * f->upp; s++)
-		if (f->slot[s].hashed)
-			SSD_ASSERT(wbuf_find(f, f->slot[s].lpn) == s);		/* C5 */
-	for (uint32_t w = 0; w < f->wpages; w++)
-		free += f->wpage[w].state == W_FREE;
-	SSD_ASSERT(free == f->wfree_count);					/* C5 */
-	for (uint32_t w = f->queue_first; w != NONE; w = f->wpage[w].next) {
-		SSD_ASSERT(f->wpage[w].seq > last);				/* C5 */
-		SSD_ASSERT(f->wpage[w].state == W_QUEUED ||
-			   (f->wpage[w].state == W_OPEN && w == f->tail));
-		last = f->wpage[w].seq;
+	for (uint32_t s = 0; s < f->buf.pages * f->shape.upp; s++)
+		if (f->buf.slot[s].hashed)
+			SSD_ASSERT(wbuf_find(f, f->buf.slot[s].lpn) == s);		/* C5 */
+	for (uint32_t w = 0; w < f->buf.pages; w++)
+		free += f->buf.page[w].state == W_FREE;
+	SSD_ASSERT(free == f->buf.free_count);					/* C5 */
+	for (uint32_t w = f->buf.first; w != NONE; w = f->buf.page[w].next) {
+		SSD_ASSERT(f->buf.page[w].seq > last);				/* C5 */
+		SSD_ASSERT(f->buf.page[w].state == W_QUEUED ||
+			   (f->buf.page[w].state == W_OPEN && w == f->buf.open));
+		last = f->buf.page[w].seq;
 	}
-	for (uint32_t i = 0; i < (f->lpns + 7) / 8; i++)
-		for (uint32_t bits = f->trimmed[i]; bits; bits &= bits - 1)
+	for (uint32_t i = 0; i < (f->shape.lpns + 7) / 8; i++)
+		for (uint32_t bits = f->map.trimmed[i]; bits; bits &= bits - 1)
 			trims++;
-	SSD_ASSERT(trims == f->trims);						/* C7 */
-	if (free == f->wpages)
-		for (uint32_t lpn = 0; lpn < f->lpns; lpn++)
-			SSD_ASSERT(!bit_get(f->trimmed, lpn) || f->l2p[lpn] == NONE); /* C7 */
+	SSD_ASSERT(trims == f->map.trims);						/* C7 */
+	if (free == f->buf.pages)
+		for (uint32_t lpn = 0; lpn < f->shape.lpns; lpn++)
+			SSD_ASSERT(!bit_get(f->map.trimmed, lpn) || f->map.l2p[lpn] == NONE); /* C7 */
 }
 
 static void check_dies(const struct page_ftl *f)
 {
 	uint32_t busy = 0;
 
-	for (uint32_t d = 0; d < f->dies; d++) {
+	for (uint32_t d = 0; d < f->shape.dies; d++) {
 		bool idle = f->die[d].op == DIE_IDLE;
 
 		busy += !idle;
-		SSD_ASSERT((word_next(f->idle, f->dies, d) == d) == idle);	/* C8 */
-		SSD_ASSERT((word_next(f->idle_stripe, f->dies, f->die[d].stripe_at) ==
+		SSD_ASSERT((word_next(f->turn.idle, f->shape.dies, d) == d) == idle);	/* C8 */
+		SSD_ASSERT((word_next(f->turn.idle_stripe, f->shape.dies, f->die[d].stripe_at) ==
 			    f->die[d].stripe_at) == idle);			/* C8 */
 	}
-	SSD_ASSERT(busy == f->ends.busy);					/* C8 */
+	SSD_ASSERT(busy == f->turn.ends.busy);					/* C8 */
 	SSD_ASSERT(busy || !f->host.ios || f->full);					/* C9 */
 }
 
@@ -167,10 +167,10 @@ static void check_ended(const struct page_ftl *f)
 {
 	uint64_t ended = 0, open = 0;
 
-	for (uint32_t i = 0; i < word_count(f->ring_mask + 1); i++)
-		ended += (uint32_t)__builtin_popcountll(f->ended[i]);
-	for (uint32_t w = 0; w < f->wpages; w++)
-		open += f->wpage[w].state != W_FREE && f->wpage[w].seq <= f->bt.issued;
+	for (uint32_t i = 0; i < word_count(f->log.ring_mask + 1); i++)
+		ended += (uint32_t)__builtin_popcountll(f->log.ended[i]);
+	for (uint32_t w = 0; w < f->buf.pages; w++)
+		open += f->buf.page[w].state != W_FREE && f->buf.page[w].seq <= f->bt.issued;
 	SSD_ASSERT(ended + open == f->bt.issued - f->bt.stable);		/* C6 */
 }
 
@@ -185,6 +185,6 @@ void page_ftl_check(const struct ftl *base)
 	check_buffer(f);
 	check_dies(f);
 	check_ended(f);
-	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->next_seq);	/* C6 */
-	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->ring_mask);		/* C6 */
+	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->log.next_seq);	/* C6 */
+	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->log.ring_mask);		/* C6 */
 }

@@ -24,7 +24,7 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 	uint32_t working = 0;
 
 	(void)page_ftl_step(base, now_ns);
-	for (uint32_t plane = 0; plane < f->planes; plane++) {
+	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
 		struct plane *p = &f->plane[plane];
 
 		p->order = gc_order_of(free_blocks);
@@ -42,10 +42,10 @@ void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_co
 
 	(void)page_ftl_step(base, now_ns);
 	f->host.c = *c;
-	f->idle_gc_blocks = page_ftl_idle_gc_blocks(c, f->g);
+	f->gc.idle_blocks = page_ftl_idle_gc_blocks(c, f->g);
 	f->fr.c.fast_above_permille = c->fast_above_permille;
 	f->fr.c.slow_below_permille = c->slow_below_permille;
-	for (uint32_t plane = 0; plane < f->planes; plane++) {
+	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
 		f->plane[plane].level = c->wl_threshold;
 		gc_wake(f, plane);
 	}

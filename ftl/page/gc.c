@@ -64,9 +64,9 @@ static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_targe
 /* May idle GC work now, and is there something for it? */
 static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
 {
-	if (!f->idle_gc_blocks || f->host.now_ns < f->idle_at_ns)
+	if (!f->gc.idle_blocks || f->host.now_ns < f->gc.idle_at_ns)
 		return false;
-	return f->bt.plane[plane].free_count < f->idle_gc_blocks ||
+	return f->bt.plane[plane].free_count < f->gc.idle_blocks ||
 	       (f->fr.c.policy->returns_to_fast && front_some_slow(&f->fr, plane));
 }
 
@@ -105,12 +105,12 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 	*why = GC_FOR_SPACE;
 	if (b != BLK_NONE && blk_settled(&f->bt, &f->bt.blk[b]))
 		return b;
-	if (f->plane[plane].purge && f->bt.plane[plane].free_count > f->urgent_blocks) {
+	if (f->plane[plane].purge && f->bt.plane[plane].free_count > f->gc.urgent_blocks) {
 		b = purge_candidate(f, plane);
 		if (b != BLK_NONE)
 			return b;
 	}
-	if (f->plane[plane].relocate && f->bt.plane[plane].free_count > f->urgent_blocks) {
+	if (f->plane[plane].relocate && f->bt.plane[plane].free_count > f->gc.urgent_blocks) {
 		b = level_flagged(f, plane);
 		*why = GC_FOR_ERRORS;
 		if (b != BLK_NONE)
@@ -118,9 +118,9 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 	}
 	*why = GC_FOR_SPACE;
 	if (wanted(f, plane, free_target) || wanted_idle(f, plane))
-		return f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
+		return f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
 	if (ordered(f, plane)) {
-		b = f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
+		b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
 		if (b != BLK_NONE)
 			return b;
 		f->plane[plane].order = (struct gc_order){ 0 };	/* nothing to win */
@@ -132,9 +132,9 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 
 static void wake_up(struct page_ftl *f, struct gc *g)
 {
-	f->gc_awake += !gc_is_awake(g);
+	f->gc.awake += !gc_is_awake(g);
 	g->state = GC_ACTIVE;
-	f->kick = true;
+	f->turn.kick = true;
 }
 
 void gc_wake(struct page_ftl *f, uint32_t plane)
@@ -142,10 +142,10 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	enum gc_why why;
 
-	if (f->hold_gc || !wanted_or_moved(f, plane, f->host.c.gc_start_blocks))
+	if (f->gc.hold || !wanted_or_moved(f, plane, f->host.c.gc_start_blocks))
 		return;
 	if (gc_is_awake(g)) {
-		f->kick |= g->idle;	/* it may rest */
+		f->turn.kick |= g->idle;	/* it may rest */
 		return;
 	}
 	if (g->victim == BLK_NONE && candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE &&
@@ -158,11 +158,11 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 /* The drive is idle: collectors that rest or sleep go on, if there is something for them. */
 void gc_wake_idle(struct page_ftl *f)
 {
-	for (uint32_t plane = 0; plane < f->planes; plane++) {
+	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
 		struct gc *g = &f->plane[plane].gc;
 		enum gc_why why;
 
-		if (f->hold_gc || !wanted_idle(f, plane))
+		if (f->gc.hold || !wanted_idle(f, plane))
 			continue;
 		if (!gc_is_awake(g) && g->victim == BLK_NONE &&
 		    candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE)
@@ -203,14 +203,14 @@ static void go_to_sleep(struct page_ftl *f, uint32_t plane)
 	f->plane[plane].gc.state = GC_ASLEEP;
 	if (!some_awake(f, die))
 		f->die[die].turn.gc_credit = 0;
-	f->gc_awake--;
+	f->gc.awake--;
 }
 
 bool gc_holds_die(const struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	if (!f->gc_awake || f->host.c.gc_mode != FTL_GC_BLOCKING)
+	if (!f->gc.awake || f->host.c.gc_mode != FTL_GC_BLOCKING)
 		return false;
 	for (uint32_t i = 0; i < f->g->planes_per_die; i++)
 		if (f->plane[first + i].gc.state == GC_ACTIVE)
@@ -238,9 +238,9 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
 
-	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc_awake; i++)
+	for (uint32_t i = 0; i < f->g->planes_per_die && f->gc.awake; i++)
 		if (gc_is_awake(&f->plane[first + i].gc) &&
-		    (f->bt.plane[first + i].free_count <= f->urgent_blocks ||
+		    (f->bt.plane[first + i].free_count <= f->gc.urgent_blocks ||
 		     f->plane[first + i].relocate || relocates(&f->plane[first + i].gc)))
 			f->die[die].turn.gc_credit = 1;
 }
@@ -277,13 +277,13 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
 {
 	uint32_t open = f->fr.plane[plane].open[f->fr.copies], free = f->bt.plane[plane].free_count;
-	uint32_t per = f->g->pages_per_block, urgent = f->urgent_blocks;
+	uint32_t per = f->g->pages_per_block, urgent = f->gc.urgent_blocks;
 	uint64_t pages = open == BLK_NONE ? 0 : per - f->bt.blk[open].next_page;
 
-	SSD_ASSERT(f->upp);
+	SSD_ASSERT(f->shape.upp);
 	if (free > urgent)
 		pages += (uint64_t)(free - urgent) * per;
-	return pages > (units + f->upp - 1) / f->upp;
+	return pages > (units + f->shape.upp - 1) / f->shape.upp;
 }
 
 /* IPPBE: the best of the other blocks, if there is little to copy from it. */
@@ -294,9 +294,9 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 
 	if (!f->host.c.parallel_erase || g->retire || g->why != GC_FOR_SPACE || g->corrected)
 		return;
-	b = f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
+	b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
 	if (b == BLK_NONE || f->bt.blk[b].relocate ||
-	    f->bt.blk[b].valid > (uint64_t)f->host.c.second_victim_pages * f->upp ||
+	    f->bt.blk[b].valid > (uint64_t)f->host.c.second_victim_pages * f->shape.upp ||
 	    !room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[b].valid))
 		return;
 	take_block(f, plane, b);
@@ -358,16 +358,16 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 static uint32_t unit_addr(const struct page_ftl *f, uint32_t b, uint32_t page)
 {
-	return geo_ppn(f->g, (pbn_t){ b }, page).v * f->upp;
+	return geo_ppn(f->g, (pbn_t){ b }, page).v * f->shape.upp;
 }
 
 /* The next page of the victim worth reading; false: none. */
 static bool next_page(struct page_ftl *f, struct gc *g)
 {
 	uint32_t first = g->victim * f->bt.units_per_block, end = first + f->bt.units_per_block;
-	uint32_t upn = bit_next(f->valid, first + g->page * f->upp, end);
+	uint32_t upn = bit_next(f->map.valid, first + g->page * f->shape.upp, end);
 
-	g->page = upn < end ? fxp_quotient(f->by_upp, upn - first) : f->g->pages_per_block;
+	g->page = upn < end ? fxp_quotient(f->shape.by_upp, upn - first) : f->g->pages_per_block;
 	return upn < end;
 }
 
@@ -386,8 +386,8 @@ static void start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struc
 /* The LPN of a unit whose OOB cannot be read. O(LPNs), and rare. */
 static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
 {
-	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++)
-		if ((f->l2p[lpn] & ~OOB_LOST) == upn)
+	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
+		if ((f->map.l2p[lpn] & ~OOB_LOST) == upn)
 			return lpn;
 	SSD_ASSERT(!"a valid unit that nobody maps");
 	return NONE;
@@ -399,10 +399,10 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 	uint32_t first = unit_addr(f, g->victim, g->page);
 
 	g->bytes = page || (g->units && g->bytes);
-	for (uint32_t i = 0; i < f->upp; i++) {
+	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		struct gc_unit *u = &g->unit[g->units];
 
-		if (!bit_get(f->valid, first + i))
+		if (!bit_get(f->map.valid, first + i))
 			continue;
 		u->upn = first + i;
 		if (lost) {	/* the sequence is gone too; stable is past it */
@@ -411,7 +411,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		} else {
 			u->lpn = oob_get_lpn(oob, i);
 			u->seq = oob_get_seq(oob, i);
-			SSD_PREFETCH(&f->l2p[u->lpn & ~OOB_LOST]);
+			SSD_PREFETCH(&f->map.l2p[u->lpn & ~OOB_LOST]);
 		}
 		if (page)
 			memcpy(g->data + (size_t)g->units * f->host.c.unit_bytes,
@@ -426,10 +426,10 @@ static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
 {
 	uint32_t unit = f->host.c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
 
-	if (!f->gc_words)
+	if (!f->gc.by_words)
 		return NAND_WHOLE_PAGE;
-	for (uint32_t i = 0; i < f->upp; i++)
-		if (bit_get(f->valid, first_upn + i))
+	for (uint32_t i = 0; i < f->shape.upp; i++)
+		if (bit_get(f->map.valid, first_upn + i))
 			for (uint32_t w = i * unit / word; w * word < (i + 1) * unit; w++)
 				words |= 1u << w;
 	return words;
@@ -447,7 +447,7 @@ static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	uint32_t first = unit_addr(f, g->victim, g->page);
 	struct nand_cmd c;
 
-	nand_fill_read(&c, source(g), fxp_quotient(f->by_upp, first), words_wanted(f, first), f->oob);
+	nand_fill_read(&c, source(g), fxp_quotient(f->shape.by_upp, first), words_wanted(f, first), f->oob);
 	nand_submit(f->n, now_ns, &c, 1);
 	start(f, plane, GC_READ, &c);
 	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.page);
@@ -460,9 +460,9 @@ static void drop_stale(struct page_ftl *f, struct gc *g)
 
 	for (uint32_t i = 0; i < g->units; i++) {
 		const struct gc_unit *u = &g->unit[i];
-		bool mapped = (f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn;
+		bool mapped = (f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn;
 
-		SSD_ASSERT(mapped == bit_get(f->valid, u->upn));	/* the OOB named it rightly */
+		SSD_ASSERT(mapped == bit_get(f->map.valid, u->upn));	/* the OOB named it rightly */
 		if (!mapped)
 			continue;
 		if (kept != i) {
@@ -483,8 +483,8 @@ static bool page_moves_whole(const struct page_ftl *f, const struct gc *g)
 
 	if (!f->host.c.gc_copyback || g->units || g->why != GC_FOR_SPACE || g->corrected)
 		return false;
-	for (uint32_t i = 0; i < f->upp; i++)
-		if (!bit_get(f->valid, first + i))
+	for (uint32_t i = 0; i < f->shape.upp; i++)
+		if (!bit_get(f->map.valid, first + i))
 			return false;
 	return true;
 }
@@ -494,20 +494,20 @@ static void gather_from_p2l(struct page_ftl *f, struct gc *g)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
 	uint32_t end = (g->victim + 1) * f->bt.units_per_block;
-	uint32_t next = bit_next(f->valid, first + f->upp, end);
+	uint32_t next = bit_next(f->map.valid, first + f->shape.upp, end);
 
 	g->bytes = false;
-	g->units = f->upp;
-	for (uint32_t i = 0; i < f->upp; i++) {
+	g->units = f->shape.upp;
+	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		const uint8_t *unit = p2l_of(f, first + i);
 
 		g->unit[i] = (struct gc_unit){ .lpn = oob_unit_lpn(unit), .upn = first + i,
 					       .seq = oob_unit_seq(unit) };
-		SSD_ASSERT((f->l2p[g->unit[i].lpn & ~OOB_LOST] & ~OOB_LOST) == first + i);
+		SSD_ASSERT((f->map.l2p[g->unit[i].lpn & ~OOB_LOST] & ~OOB_LOST) == first + i);
 	}
 	SSD_PREFETCH(p2l_of(f, first) + 128);
 	if (next < end)
-		SSD_PREFETCH(&f->l2p[oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST]);
+		SSD_PREFETCH(&f->map.l2p[oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST]);
 }
 
 /* Program the first units in hand, or none: a carrier. Or copy the victim's next page. */
@@ -527,14 +527,14 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, ui
 		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
 	}
 	c.ppn.v = frontier_take(f, plane, slot, FRONT_GC);
-	g->target = fxp_quotient(f->by_block_pages, c.ppn.v);
+	g->target = fxp_quotient(f->shape.by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];
 	b->last_order = f->bt.issued;
 	b->moved |= g->corrected;
 	oob_put_head(f->oob, &h);
-	g->flying = g->units < f->upp ? g->units : f->upp;
+	g->flying = g->units < f->shape.upp ? g->units : f->shape.upp;
 	g->mark = h.mark;
-	for (uint32_t i = 0; i < f->upp; i++) {
+	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		struct gc_unit *u = &g->unit[i];
 
 		if (i >= g->flying) {
@@ -543,12 +543,12 @@ static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, ui
 			continue;
 		}
 		u->from = u->upn;
-		u->upn = c.ppn.v * f->upp + i;
+		u->upn = c.ppn.v * f->shape.upp + i;
 		unit_map(f, u->lpn, u->upn, 0);
 		oob_put_unit(f->oob, i, u->lpn, u->seq);
-		if (f->p2l)
+		if (f->map.p2l)
 			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
-		hidden |= (u->lpn & ~OOB_LOST) >= f->lpns;
+		hidden |= (u->lpn & ~OOB_LOST) >= f->shape.lpns;
 	}
 	*(g->why == GC_FOR_SPACE ? &f->host.stats.gc_units : &f->host.stats.wl_units) += g->flying;
 	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
@@ -564,7 +564,7 @@ static void take_back(struct page_ftl *f, struct gc *g)
 	for (uint32_t i = 0; i < g->flying; i++) {
 		struct gc_unit *u = &g->unit[i];
 
-		if ((f->l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn)
+		if ((f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn)
 			unit_map(f, u->lpn, u->from, 0);
 		u->upn = u->from;
 	}
@@ -619,21 +619,21 @@ static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 
 	if (g->second != BLK_NONE && f->bt.blk[g->second].last_order > need)
 		need = f->bt.blk[g->second].last_order;
-	if (f->carrier != BLK_NONE && !going(g, f->carrier) &&
-	    f->bt.blk[f->carrier].mark >= need)
+	if (f->log.carrier != BLK_NONE && !going(g, f->log.carrier) &&
+	    f->bt.blk[f->log.carrier].mark >= need)
 		return true;
-	for (uint32_t p = 0; p < f->planes; p++)
+	for (uint32_t p = 0; p < f->shape.planes; p++)
 		for (unsigned int i = 0; i < FRONTIERS; i++) {
 			uint32_t b = f->fr.plane[p].open[i];
 
 			if (b != BLK_NONE && !going(g, b) && f->bt.blk[b].mark >= need) {
-				f->carrier = b;
+				f->log.carrier = b;
 				return true;
 			}
 		}
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++)	/* seldom: the other way is a page */
 		if (!going(g, b) && f->bt.blk[b].mark >= need && keeps_marks(&f->bt.blk[b])) {
-			f->carrier = b;
+			f->log.carrier = b;
 			return true;
 		}
 	return false;
@@ -660,8 +660,8 @@ static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 
 	f->die[geo_die_of_plane(f->g, plane)].gc_plane = (plane + 1) % f->g->planes_per_die;
-	if (f->carrier != BLK_NONE && going(g, f->carrier))
-		f->carrier = BLK_NONE;
+	if (f->log.carrier != BLK_NONE && going(g, f->log.carrier))
+		f->log.carrier = BLK_NONE;
 	count_run(f, g, now_ns);
 	g->victim = g->second = BLK_NONE;
 }
@@ -726,7 +726,7 @@ enum turn {
 static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	uint32_t empty = f->host.c.gc_policy->pick(&f->bt, plane, f->upp);
+	uint32_t empty = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
 
 	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE || f->bt.blk[empty].valid)
 		return false;
@@ -790,7 +790,7 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	if (rests(f, plane) || (g->victim == BLK_NONE && !choose(f, now_ns, plane)))
 		return TURN_PASSED;
 	drop_stale(f, g);
-	if (g->units >= f->upp && g->second == BLK_NONE)
+	if (g->units >= f->shape.upp && g->second == BLK_NONE)
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
 	more = next_page(f, g) || (turn_to_second(g) && next_page(f, g));
 	if (more && g->second != BLK_NONE &&
@@ -798,7 +798,7 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 		part(f, g);
 		more = next_page(f, g);
 	}
-	if (g->units >= f->upp || (g->units && !more))
+	if (g->units >= f->shape.upp || (g->units && !more))
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
 	if (more && page_moves_whole(f, g))
 		return program_or_erase_frontier(f, now_ns, plane, GC_COPYBACK);

@@ -159,17 +159,17 @@ static bool lacks_a_host_page(const struct page_ftl *f, uint32_t plane)
 
 bool level_waits(struct page_ftl *f, uint32_t plane)
 {
-	bool others_wait = f->queue_first != NONE && f->queue_first != f->tail;
+	bool others_wait = f->buf.first != NONE && f->buf.first != f->buf.open;
 
-	if (!f->plane[plane].relocate || f->bt.plane[plane].free_count <= f->urgent_blocks ||
+	if (!f->plane[plane].relocate || f->bt.plane[plane].free_count <= f->gc.urgent_blocks ||
 	    f->host.worn || f->full || !lacks_a_host_page(f, plane))
 		return false;
-	if (f->log_goes_on > f->bt.issued)
+	if (f->log.goes_on > f->bt.issued)
 		return true;
 	if (others_wait || !wbuf_next_page(f))
 		return false;
-	f->log_goes_on = f->next_seq - 1;
-	f->kick = true;
+	f->log.goes_on = f->log.next_seq - 1;
+	f->turn.kick = true;
 	return true;
 }
 

@@ -25,7 +25,7 @@
  * and the next mount finds the same.
  *
  * New sequences begin past everything that was ever seen, and past what unreadable pages
- * may have (oob_numbers_left()), so no number is used twice, and the first page's mark
+ * may have (survey_number()), so no number is used twice, and the first page's mark
  * declares the gap settled.
  *
  * A block with trailing erased pages may be an open frontier or half erased.
@@ -38,50 +38,35 @@
  */
 #include "mount.h"
 
-typedef void page_fn(struct survey *s, uint32_t ppn, const uint8_t *oob);
 static page_fn survey_page;
-
-void mount_command(struct survey *s, struct nand_cmd *c)
-{
-	struct page_ftl *f = s->f;
-	uint32_t die = geo_die_of(f->g, geo_block_of(f->g, c->ppn));
-	uint64_t ready = f->n->ops->die_ready_ns(f->n, die);
-
-	if (ready > s->now_ns)
-		s->now_ns = ready;
-	nand_submit(f->n, s->now_ns, c, 1);
-	SSD_ASSERT(c->status != NAND_VIOLATION);
-	if (c->done_ns > s->ready_ns)
-		s->ready_ns = c->done_ns;
-}
 
 /* What was rebuilt of a page, or NULL. */
 static const uint8_t *rebuilt(const struct page_ftl *f, uint32_t ppn)
 {
-	for (uint32_t i = 0; i < f->lost_count; i++)
-		if (f->lost[i].ppn == ppn)
-			return f->lost_data + (size_t)i * (f->g->page_bytes + f->oob_len);
+	for (uint32_t i = 0; i < f->lost.count; i++)
+		if (f->lost.page[i].ppn == ppn)
+			return f->lost.data + (size_t)i * (f->g->page_bytes + f->oob_len);
 	return NULL;
 }
 
 const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn)
 {
-	const uint8_t *page = rebuilt(f, upn / f->upp);
+	const uint8_t *page = rebuilt(f, upn / f->shape.upp);
 
-	return page ? page + (size_t)(upn % f->upp) * f->host.c.unit_bytes : NULL;
+	return page ? page + (size_t)(upn % f->shape.upp) * f->host.c.unit_bytes : NULL;
 }
 
-enum nand_status mount_read(struct survey *s, uint32_t ppn, const uint8_t **page, void *oob)
+enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **page, void *oob)
 {
 	struct page_ftl *f = s->f;
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
 			      .ecc_words = page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, .oob = oob };
 	const uint8_t *copy;
 
-	mount_command(s, &c);
+	survey_command(&s->survey, &c);
 	if (page)
 		*page = c.page;
-	copy = readable(c.status) ? NULL : rebuilt(f, ppn);
+	copy = survey_readable(c.status) ? NULL : rebuilt(f, ppn);
 	if (!copy)
 		return c.status;
 	if (page)
@@ -90,40 +75,34 @@ enum nand_status mount_read(struct survey *s, uint32_t ppn, const uint8_t **page
 	return NAND_CORRECTED;
 }
 
-/* Calls fn for each readable page, dies in step; notes how far blocks are written. */
-static void for_each_page(struct survey *s, page_fn *fn)
+/* Calls s->visit for a readable page; notes how far blocks are written. */
+static int visit_page(void *mount, uint32_t b, uint32_t page)
 {
+	struct page_mount *s = mount;
 	struct page_ftl *f = s->f;
-	uint32_t per_die = f->g->blocks_per_plane * f->g->planes_per_die;
-	uint32_t *skip = f->due;
+	uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, page)).v;
+	enum nand_status st;
 
-	for (uint32_t k = 0; k < per_die; k++) {
-		for (uint32_t d = 0; d < f->dies; d++)
-			skip[d] = f->n->ops->is_bad(f->n, (pbn_t){ d * per_die + k });
-		for (uint32_t page = 0; page < f->g->pages_per_block; page++) {
-			uint32_t at = front_page(&f->fr, page);
+	if (page > f->bt.blk[b].next_page)	/* the one before it is erased */
+		return SSD_OK;
+	st = mount_read(s, ppn, NULL, f->oob);
+	if (st == NAND_ERASED)
+		return SSD_OK;
+	s->survey.anything = true;
+	f->bt.blk[b].next_page = page + 1;
+	f->bt.blk[b].torn = !survey_readable(st);
+	f->bt.blk[b].hurt |= !survey_readable(st);
+	if (survey_readable(st))
+		s->visit(s, ppn, f->oob);
+	else
+		s->survey.unreadable += s->visit == survey_page;
+	return SSD_OK;
+}
 
-			for (uint32_t d = 0; d < f->dies; d++) {
-				uint32_t b = d * per_die + k;
-				uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, at).v;
-				enum nand_status st;
-
-				if (skip[d])
-					continue;
-				st = mount_read(s, ppn, NULL, f->oob);
-				skip[d] = st == NAND_ERASED;
-				if (skip[d])
-					continue;
-				s->anything = true;
-				f->bt.blk[b].next_page = page + 1;
-				f->bt.blk[b].torn = !readable(st);
-				f->bt.blk[b].hurt |= !readable(st);
-				s->unreadable += fn == survey_page && !readable(st);
-				if (readable(st))
-					fn(s, ppn, f->oob);
-			}
-		}
-	}
+static int for_each_page(struct page_mount *s, page_fn *visit)
+{
+	s->visit = visit;
+	return survey_pages(&s->survey, visit_page, s);
 }
 
 /* ---- 1, 2: survey and end ------------------------------------------------ */
@@ -138,23 +117,23 @@ static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const 
 		return f->fr.group > 0;
 	if (h->kind > OOB_PARITY || h->mark > h->order)
 		return false;
-	for (uint32_t i = 0; i < f->upp; i++) {
+	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		uint32_t tag = oob_get_lpn(oob, i);
 
 		if (tag == OOB_NO_LPN)
 			continue;
-		if ((tag & ~OOB_LOST) >= f->all_lpns || oob_get_seq(oob, i) > h->order)
+		if ((tag & ~OOB_LOST) >= f->shape.all_lpns || oob_get_seq(oob, i) > h->order)
 			return false;
 	}
 	return true;
 }
 
-static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
+static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 {
 	struct page_ftl *f = s->f;
 	struct blk *b = &f->bt.blk[ppn / f->g->pages_per_block];
 	struct oob_head h = oob_get_head(oob);
-	uint64_t *seen = &f->ring[h.order & f->ring_mask];
+	uint64_t *seen = &f->log.ring[h.order & f->log.ring_mask];
 
 	if (!sound_oob(f, &h, oob)) {
 		s->contradiction = true;
@@ -175,53 +154,53 @@ static void survey_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 	b->copies |= h.kind == OOB_GC;
 	if (h.kind == OOB_HOST && h.order > *seen)
 		*seen = h.order;
-	for (uint32_t i = 0; i < f->upp; i++) {
+	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		uint64_t seq = oob_get_seq(oob, i);
 
-		if (oob_get_lpn(oob, i) != f->all_lpns - 1)
+		if (oob_get_lpn(oob, i) != f->shape.all_lpns - 1)
 			continue;
 		if (s->dead_upn != NONE && (seq < s->dead_seq ||
 		    (seq == s->dead_seq && h.order < s->dead_order)))
 			continue;
-		s->dead_upn = ppn * f->upp + i;
+		s->dead_upn = ppn * f->shape.upp + i;
 		s->dead_seq = seq;
 		s->dead_order = h.order;
 	}
 }
 
-static int load_dead_list(struct survey *s)
+static int load_dead_list(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	const uint8_t *p, *page;
 
-	f->dead_count = 0;
+	f->log.dead_count = 0;
 	if (s->dead_upn == NONE)
 		return SSD_OK;
-	if (!readable(mount_read(s, s->dead_upn / f->upp, &page, f->oob)) || !page)
+	if (!survey_readable(mount_read(s, s->dead_upn / f->shape.upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
-	p = page + (size_t)(s->dead_upn % f->upp) * f->host.c.unit_bytes;
-	f->dead_count = (uint32_t)oob_get5(p);
-	if (f->dead_count > f->dead_max)
+	p = page + (size_t)(s->dead_upn % f->shape.upp) * f->host.c.unit_bytes;
+	f->log.dead_count = (uint32_t)oob_get5(p);
+	if (f->log.dead_count > f->log.dead_max)
 		return SSD_E_CORRUPT;
-	for (uint32_t i = 0; i < f->dead_count; i++) {
+	for (uint32_t i = 0; i < f->log.dead_count; i++) {
 		p += DEAD_RANGE_BYTES;
-		f->dead[i] = (struct dead_range){ oob_get5(p), oob_get5(p + 5), 0 };
+		f->log.dead[i] = (struct dead_range){ oob_get5(p), oob_get5(p + 5), 0 };
 	}
 	return SSD_OK;
 }
 
-static void find_end(struct survey *s)
+static void find_end(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 
 	s->k = s->mark;
-	while (f->ring[(s->k + 1) & f->ring_mask] == s->k + 1)
+	while (f->log.ring[(s->k + 1) & f->log.ring_mask] == s->k + 1)
 		s->k++;
 }
 
 /* ---- 3: map -------------------------------------------------------------- */
 
-static bool is_dead(struct survey *s, uint64_t seq, bool count)
+static bool is_dead(struct page_mount *s, uint64_t seq, bool count)
 {
 	struct page_ftl *f = s->f;
 
@@ -229,38 +208,38 @@ static bool is_dead(struct survey *s, uint64_t seq, bool count)
 		s->dead_pages += count;
 		return true;
 	}
-	for (uint32_t i = 0; i < f->dead_count; i++)
-		if (seq > f->dead[i].after && seq < f->dead[i].before) {
-			f->dead[i].pages += count;
+	for (uint32_t i = 0; i < f->log.dead_count; i++)
+		if (seq > f->log.dead[i].after && seq < f->log.dead[i].before) {
+			f->log.dead[i].pages += count;
 			return true;
 		}
 	return false;
 }
 
 /* Is the version at upn, in a page with head h, later than the one mapped now? */
-static bool supersedes(struct survey *s, uint32_t lpn, uint64_t seq, const struct oob_head *h,
+static bool supersedes(struct page_mount *s, uint32_t lpn, uint64_t seq, const struct oob_head *h,
 		       uint32_t upn)
 {
 	struct page_ftl *f = s->f;
-	uint32_t now = f->l2p[lpn] & ~OOB_LOST;
+	uint32_t now = f->map.l2p[lpn] & ~OOB_LOST;
 	uint8_t *oob = f->oob + f->oob_len;
 	struct oob_head was;
 	uint64_t other;
 
-	if (f->l2p[lpn] == NONE)
+	if (f->map.l2p[lpn] == NONE)
 		return true;
-	if (now / f->upp == upn / f->upp)
+	if (now / f->shape.upp == upn / f->shape.upp)
 		return true;	/* two versions in one page: the later slot */
-	if (!readable(mount_read(s, now / f->upp, NULL, oob)))
+	if (!survey_readable(mount_read(s, now / f->shape.upp, NULL, oob)))
 		return true;
-	other = oob_get_seq(oob, now % f->upp);
+	other = oob_get_seq(oob, now % f->shape.upp);
 	was = oob_get_head(oob);
 	if (seq != other)
 		return seq > other;
 	return h->order > was.order || (h->order == was.order && h->kind > was.kind);
 }
 
-static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
+static void map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 {
 	struct page_ftl *f = s->f;
 	struct oob_head h = oob_get_head(oob);
@@ -271,36 +250,36 @@ static void map_page(struct survey *s, uint32_t ppn, const uint8_t *oob)
 		f->bt.blk[ppn / f->g->pages_per_block].dead = true;
 		return;
 	}
-	for (uint32_t i = 0; i < f->upp; i++) {
+	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		uint32_t tag = oob_get_lpn(oob, i), lpn = tag & ~OOB_LOST;
-		uint32_t upn = ppn * f->upp + i;
+		uint32_t upn = ppn * f->shape.upp + i;
 
 		if (tag == OOB_NO_LPN)
 			continue;
 		if (!supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
 			continue;
-		f->l2p[lpn] = upn | (tag & OOB_LOST);
-		if (f->p2l)
+		f->map.l2p[lpn] = upn | (tag & OOB_LOST);
+		if (f->map.p2l)
 			oob_copy_unit(p2l_of(f, upn), oob, i);
 	}
 }
 
 /* ---- 4: trims ------------------------------------------------------------ */
 
-static int apply_map(struct survey *s, uint32_t map)
+static int apply_map(struct page_mount *s, uint32_t map)
 {
 	struct page_ftl *f = s->f;
-	uint32_t upn = f->l2p[f->lpns + map], per = lpns_per_map(f), first = map * per;
+	uint32_t upn = f->map.l2p[f->shape.lpns + map], per = lpns_per_map(f), first = map * per;
 	uint8_t *bits = f->scratch;	/* a copy: reads follow */
 	const uint8_t *page;
 	uint64_t trim_seq;
 
-	if (upn & OOB_LOST || !readable(mount_read(s, upn / f->upp, &page, f->oob)) || !page)
+	if (upn & OOB_LOST || !survey_readable(mount_read(s, upn / f->shape.upp, &page, f->oob)) || !page)
 		return SSD_E_CORRUPT;
-	memcpy(bits, page + (size_t)(upn % f->upp) * f->host.c.unit_bytes, f->host.c.unit_bytes);
-	trim_seq = oob_get_seq(f->oob, upn % f->upp);
-	for (uint32_t lpn = first; lpn < first + per && lpn < f->lpns; lpn++) {
-		uint32_t at = f->l2p[lpn];
+	memcpy(bits, page + (size_t)(upn % f->shape.upp) * f->host.c.unit_bytes, f->host.c.unit_bytes);
+	trim_seq = oob_get_seq(f->oob, upn % f->shape.upp);
+	for (uint32_t lpn = first; lpn < first + per && lpn < f->shape.lpns; lpn++) {
+		uint32_t at = f->map.l2p[lpn];
 
 		if (!bit_get(bits, lpn - first))
 			continue;
@@ -308,20 +287,20 @@ static int apply_map(struct survey *s, uint32_t map)
 			uint8_t *oob = f->oob + f->oob_len;
 
 			at &= ~OOB_LOST;
-			if (readable(mount_read(s, at / f->upp, NULL, oob)) &&
-			    oob_get_seq(oob, at % f->upp) > trim_seq)
+			if (survey_readable(mount_read(s, at / f->shape.upp, NULL, oob)) &&
+			    oob_get_seq(oob, at % f->shape.upp) > trim_seq)
 				continue;
-			f->l2p[lpn] = NONE;
+			f->map.l2p[lpn] = NONE;
 		}
 		trim_set(f, lpn);
 	}
 	return SSD_OK;
 }
 
-static int apply_maps(struct survey *s)
+static int apply_maps(struct page_mount *s)
 {
-	for (uint32_t map = 0; map < s->f->maps; map++) {
-		int err = s->f->l2p[s->f->lpns + map] == NONE ? SSD_OK : apply_map(s, map);
+	for (uint32_t map = 0; map < s->f->shape.maps; map++) {
+		int err = s->f->map.l2p[s->f->shape.lpns + map] == NONE ? SSD_OK : apply_map(s, map);
 
 		if (err)
 			return err;
@@ -334,16 +313,16 @@ static int apply_maps(struct survey *s)
 /* SSD_E_CORRUPT: a block of parity pages has mapped pages, too. */
 static int count_valid(struct page_ftl *f)
 {
-	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++) {
-		uint32_t upn = f->l2p[lpn] & ~OOB_LOST;
+	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
+		uint32_t upn = f->map.l2p[lpn] & ~OOB_LOST;
 
-		if (f->l2p[lpn] == NONE)
+		if (f->map.l2p[lpn] == NONE)
 			continue;
-		bit_set(f->valid, upn);
+		bit_set(f->map.valid, upn);
 		f->bt.blk[upn_block(f, upn)].valid++;
 		if (f->bt.blk[upn_block(f, upn)].backup)
 			return SSD_E_CORRUPT;
-		f->mapped++;
+		f->map.mapped++;
 	}
 	return SSD_OK;
 }
@@ -366,7 +345,7 @@ static void offer_frontier(struct page_ftl *f, uint32_t b)
 	front_put(&f->fr, plane, which, b);
 }
 
-bool mount_goes_on(const struct survey *s, uint32_t b)
+bool mount_goes_on(const struct page_mount *s, uint32_t b)
 {
 	const struct blk *k = &s->f->bt.blk[b];
 
@@ -374,7 +353,7 @@ bool mount_goes_on(const struct survey *s, uint32_t b)
 }
 
 /* With backup, rescue_frontiers() sorts what is open, and what must be held. */
-static void sort_written(struct survey *s, uint32_t b)
+static void sort_written(struct page_mount *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;
 
@@ -392,17 +371,17 @@ static void sort_written(struct survey *s, uint32_t b)
 }
 
 /* Is the dead list to be shortened by erasing what it is about? */
-static bool many_dead(const struct survey *s)
+static bool many_dead(const struct page_mount *s)
 {
 	const struct page_ftl *f = s->f;
 	uint32_t ranges = s->dead_pages > 0;
 
-	for (uint32_t i = 0; i < f->dead_count; i++)
-		ranges += f->dead[i].pages > 0;
-	return ranges > f->dead_max / 2;
+	for (uint32_t i = 0; i < f->log.dead_count; i++)
+		ranges += f->log.dead[i].pages > 0;
+	return ranges > f->log.dead_max / 2;
 }
 
-static void sort_blocks(struct survey *s)
+static void sort_blocks(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 
@@ -416,68 +395,68 @@ static void sort_blocks(struct survey *s)
 		}
 		f->good_blocks++;
 		if (!k->next_page)
-			blk_put_free(&f->bt, b, s->anything);
+			blk_put_free(&f->bt, b, s->survey.anything);
 		else
 			sort_written(s, b);
 		k->dead = k->dead && s->purge;
 		f->plane[geo_plane_of(f->g, (pbn_t){ b })].purge += k->dead;
-		if (k->mark && (f->carrier == BLK_NONE || k->mark > f->bt.blk[f->carrier].mark))
-			f->carrier = b;
+		if (k->mark && (f->log.carrier == BLK_NONE || k->mark > f->bt.blk[f->log.carrier].mark))
+			f->log.carrier = b;
 	}
 	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;
 }
 
 /* ---- 6: the dead --------------------------------------------------------- */
 
-static int list_the_dead(struct survey *s)
+static int list_the_dead(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < f->dead_count; i++)
-		if (f->dead[i].pages)
-			f->dead[kept++] = f->dead[i];
-	f->dead_count = kept;
-	if (kept == f->dead_max)
+	for (uint32_t i = 0; i < f->log.dead_count; i++)
+		if (f->log.dead[i].pages)
+			f->log.dead[kept++] = f->log.dead[i];
+	f->log.dead_count = kept;
+	if (kept == f->log.dead_max)
 		return SSD_E_NOSPC;
-	f->dead[f->dead_count++] = (struct dead_range){ s->k, f->next_seq, s->dead_pages };
+	f->log.dead[f->log.dead_count++] = (struct dead_range){ s->k, f->log.next_seq, s->dead_pages };
 	return SSD_OK;
 }
 
 void mount_fill_dead_list(const struct page_ftl *f, uint8_t *p)
 {
 	memset(p, 0, f->host.c.unit_bytes);
-	oob_put5(p, f->dead_count);
-	for (uint32_t i = 0; i < f->dead_count; i++) {
+	oob_put5(p, f->log.dead_count);
+	for (uint32_t i = 0; i < f->log.dead_count; i++) {
 		p += DEAD_RANGE_BYTES;
-		oob_put5(p, f->dead[i].after);
-		oob_put5(p + 5, f->dead[i].before);
+		oob_put5(p, f->log.dead[i].after);
+		oob_put5(p + 5, f->log.dead[i].before);
 	}
 }
 
-int mount_settle(struct survey *s)
+int mount_settle(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
-	uint64_t now = s->ready_ns;
+	uint64_t now = s->survey.ready_ns;
 
 	wbuf_seal(f);
-	f->hold_gc = true;	/* nothing is erased before it is durable */
-	f->stirred = true;
-	while (f->bt.stable + 1 < f->next_seq || f->ends.busy) {
+	f->gc.hold = true;	/* nothing is erased before it is durable */
+	f->turn.changed = true;
+	while (f->bt.stable + 1 < f->log.next_seq || f->turn.ends.busy) {
 		uint64_t next = f->host.base.ops->step(&f->host.base, now);
 
 		if (f->full || next == FTL_IDLE)
 			break;
 		now = next;
 	}
-	s->now_ns = s->ready_ns = now;
-	if (f->bt.stable + 1 < f->next_seq)
+	s->survey.now_ns = s->survey.ready_ns = now;
+	if (f->bt.stable + 1 < f->log.next_seq)
 		return SSD_E_NOSPC;
-	f->hold_gc = false;
+	f->gc.hold = false;
 	return SSD_OK;
 }
 
-static int write_dead_list(struct survey *s)
+static int write_dead_list(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	uint32_t slot;
@@ -485,7 +464,7 @@ static int write_dead_list(struct survey *s)
 
 	if (err)
 		return err;
-	slot = wbuf_hidden_slot(f, f->all_lpns - 1);
+	slot = wbuf_hidden_slot(f, f->shape.all_lpns - 1);
 	SSD_ASSERT(slot != NONE);
 	mount_fill_dead_list(f, slot_data(f, slot));
 	return mount_settle(s);
@@ -494,25 +473,27 @@ static int write_dead_list(struct survey *s)
 /* ---- the whole ------------------------------------------------------------ */
 
 /* Steps 1 to 5: what there is. */
-static int find(struct survey *s)
+static int find(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err;
 
-	for (uint32_t lpn = 0; lpn < f->all_lpns; lpn++)
-		f->l2p[lpn] = NONE;
-	for_each_page(s, survey_page);
-	err = f->fr.group ? rescue_rebuild(s) : SSD_OK;
-	for (uint32_t i = 0; i < f->lost_count; i++)
-		survey_page(s, f->lost[i].ppn, rebuilt(f, f->lost[i].ppn) + f->g->page_bytes);
+	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
+		f->map.l2p[lpn] = NONE;
+	err = for_each_page(s, survey_page);
+	if (!err && f->fr.group)
+		err = rescue_rebuild(s);
+	for (uint32_t i = 0; i < f->lost.count; i++)
+		survey_page(s, f->lost.page[i].ppn, rebuilt(f, f->lost.page[i].ppn) + f->g->page_bytes);
 	if (!err)
 		err = s->contradiction ? SSD_E_CORRUPT : load_dead_list(s);
 	if (err)
 		return err;
 	find_end(s);
-	if (s->anything)
-		for_each_page(s, map_page);
-	err = apply_maps(s);
+	if (s->survey.anything)
+		err = for_each_page(s, map_page);
+	if (!err)
+		err = apply_maps(s);
 	if (err)
 		return err;
 	if (f->fr.group)
@@ -525,22 +506,23 @@ static int find(struct survey *s)
 }
 
 /* SSD_E_NOSPC: too few numbers are left. */
-static int set_sequences(struct survey *s)
+static int set_sequences(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	uint64_t highest = s->max_order > s->k ? s->max_order : s->k;
+	bool enough;
 
-	for (uint32_t i = 0; i < f->dead_count; i++)
-		if (f->dead[i].before > highest + 1)
-			highest = f->dead[i].before - 1;
-	highest += oob_numbers_left(s->unreadable);
+	for (uint32_t i = 0; i < f->log.dead_count; i++)
+		if (f->log.dead[i].before > highest + 1)
+			highest = f->log.dead[i].before - 1;
+	enough = survey_number(&s->survey, &highest, 1);
 	f->bt.issued = f->bt.stable = highest;
-	f->next_seq = highest + 1;
-	return highest > OOB_SEQ_LAST && !s->read_only ? SSD_E_NOSPC : SSD_OK;
+	f->log.next_seq = highest + 1;
+	return enough || s->read_only ? SSD_OK : SSD_E_NOSPC;
 }
 
 /* Step 6, and what was rebuilt. SSD_E_NOSPC: there is no room for it. */
-static int make_good(struct survey *s)
+static int make_good(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err = SSD_OK;
@@ -554,7 +536,7 @@ static int make_good(struct survey *s)
 	return err;
 }
 
-static int mount(struct survey *s)
+static int mount(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err = find(s);
@@ -563,8 +545,8 @@ static int mount(struct survey *s)
 		err = set_sequences(s);
 	if (err)
 		return err;
-	f->host.now_ns = s->ready_ns;
-	f->hold_gc = s->read_only;
+	f->host.now_ns = s->survey.ready_ns;
+	f->gc.hold = s->read_only;
 	return s->read_only ? SSD_OK : make_good(s);
 }
 
@@ -589,22 +571,26 @@ static void begin_anew(struct page_ftl *f)
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 {
 	struct page_ftl *f = page_ftl_of(base);
-	struct survey s = { .f = f, .now_ns = now_ns, .ready_ns = now_ns, .dead_upn = NONE };
-	int err = mount(&s);
+	struct page_mount s = { .f = f, .dead_upn = NONE };
+	int err;
+
+	survey_begin(&s.survey, f->n, now_ns);
+	err = mount(&s);
 
 	if (err == SSD_E_NOSPC) {
 		begin_anew(f);
-		s = (struct survey){ .f = f, .now_ns = s.ready_ns, .ready_ns = s.ready_ns,
-				     .dead_upn = NONE, .read_only = true };
+		now_ns = s.survey.ready_ns;
+		s = (struct page_mount){ .f = f, .dead_upn = NONE, .read_only = true };
+		survey_begin(&s.survey, f->n, now_ns);
 		err = mount(&s);
 	}
 	if (err)
 		return err;
 	f->host.stats.mounts++;
-	f->host.now_ns = s.ready_ns;
-	for (uint32_t p = 0; p < f->planes; p++)
+	f->host.now_ns = s.survey.ready_ns;
+	for (uint32_t p = 0; p < f->shape.planes; p++)
 		gc_wake(f, p);
-	f->stirred = true;
-	*ready_ns = s.ready_ns;
+	f->turn.changed = true;
+	*ready_ns = s.survey.ready_ns;
 	return SSD_OK;
 }

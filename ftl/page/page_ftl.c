@@ -23,9 +23,9 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 	enum die_op op = (enum die_op)d->op;
 
 	d->op = DIE_IDLE;
-	f->stall_noted = false;
-	word_set(f->idle, die);
-	word_set(f->idle_stripe, d->stripe_at);
+	f->stall.noted = false;
+	word_set(f->turn.idle, die);
+	word_set(f->turn.idle_stripe, d->stripe_at);
 	switch (op) {
 	case DIE_READ:
 		read_complete(f, d);
@@ -74,7 +74,7 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 
 	if (d->op != DIE_IDLE)
 		return;
-	if (f->gc_awake && gc_first && gc_on_die(f, now_ns, die))
+	if (f->gc.awake && gc_first && gc_on_die(f, now_ns, die))
 		return;
 	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
 		place_pages(f, now_ns);
@@ -86,22 +86,22 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 	if (SSD_UNLIKELY(f->fr.covers) && backup_now(f, now_ns, die))
 		return;
 	place_pages(f, now_ns);
-	if (d->op == DIE_IDLE && f->gc_awake)
+	if (d->op == DIE_IDLE && f->gc.awake)
 		gc_on_die(f, now_ns, die);
 }
 
 static void dispatch_idle(struct page_ftl *f, uint64_t now_ns)
 {
-	f->kick = false;
-	for (uint32_t die = word_next(f->idle, f->dies, 0); die < f->dies;
-	     die = word_next(f->idle, f->dies, die + 1))
+	f->turn.kick = false;
+	for (uint32_t die = word_next(f->turn.idle, f->shape.dies, 0); die < f->shape.dies;
+	     die = word_next(f->turn.idle, f->shape.dies, die + 1))
 		die_dispatch(f, now_ns, die);
 }
 
 /* Pages wait, no die is busy, nothing can be collected: the drive is full. */
 static SSD_SELDOM void give_up(struct page_ftl *f)
 {
-	struct io_list *lists[3] = { &f->line, &f->durable, &f->sent };
+	struct io_list *lists[3] = { &f->buf.line, &f->log.durable, &f->log.sent };
 
 	f->full = true;
 	for (unsigned int i = 0; i < 3; i++)
@@ -113,12 +113,12 @@ static SSD_SELDOM void give_up(struct page_ftl *f)
 static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 {
 	for (;;) {
-		f->stirred |= f->kick;
-		while (f->kick)
+		f->turn.changed |= f->turn.kick;
+		while (f->turn.kick)
 			dispatch_idle(f, now_ns);
-		if (!f->reads.first || !read_resume(f, now_ns))
+		if (!f->read.waiting.first || !read_resume(f, now_ns))
 			return;	/* a uread may come back without a command */
-		f->kick = true;
+		f->turn.kick = true;
 	}
 }
 
@@ -128,11 +128,11 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
  */
 static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 {
-	f->stirred = false;
+	f->turn.changed = false;
 	place_pages(f, now_ns);
-	if (f->kick || f->reads.first)
+	if (f->turn.kick || f->read.waiting.first)
 		begin_kicked(f, now_ns);
-	if (SSD_UNLIKELY(!f->ends.busy) && f->queue_first != NONE && page_ready(f, f->queue_first) &&
+	if (SSD_UNLIKELY(!f->turn.ends.busy) && f->buf.first != NONE && page_ready(f, f->buf.first) &&
 	    !f->full)
 		give_up(f);
 }
@@ -140,9 +140,9 @@ static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 /* The I/Os that may have waited for what has just ended. */
 static inline void let_in(struct page_ftl *f, uint64_t now_ns)
 {
-	if (f->line.first && f->wfree != NONE)	/* its head waits for a buffer page */
+	if (f->buf.line.first && f->buf.free != NONE)	/* its head waits for a buffer page */
 		line_process(f, now_ns);
-	if (f->reads.first)
+	if (f->read.waiting.first)
 		read_resume(f, now_ns);
 }
 
@@ -151,20 +151,20 @@ static SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t 
 {
 	uint32_t due = 0;
 
-	f->due[due++] = first;
+	f->turn.due[due++] = first;
 	do {
-		f->due[due++] = die_due_end(&f->ends);
-		die_complete(f, now_ns, f->due[due - 1]);
+		f->turn.due[due++] = die_due_end(&f->turn.ends);
+		die_complete(f, now_ns, f->turn.due[due - 1]);
 	} while (next_due_ns(f) <= now_ns);
 	let_in(f, now_ns);
 	for (uint32_t i = 0; i < due; i++)
-		die_dispatch(f, now_ns, f->due[i]);
+		die_dispatch(f, now_ns, f->turn.due[i]);
 }
 
 /* Is it one die, or are there more? To ask once is one wrong guess less. */
 static void end_due(struct page_ftl *f, uint64_t now_ns)
 {
-	uint32_t die = die_due_end(&f->ends);
+	uint32_t die = die_due_end(&f->turn.ends);
 
 	die_complete(f, now_ns, die);
 	if (next_due_ns(f) <= now_ns) {
@@ -183,7 +183,7 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 	host_set_time(&f->host, now_ns);
 	if (due)
 		end_due(f, now_ns);
-	if (due || f->stirred || f->kick)
+	if (due || f->turn.changed || f->turn.kick)
 		begin_all(f, now_ns);
 }
 
@@ -193,9 +193,9 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 static bool is_idle(const struct page_ftl *f)
 {
 	if (f->host.ios || f->bt.stable != f->bt.issued ||
-	    (f->queue_first != NONE && page_ready(f, f->queue_first)))
+	    (f->buf.first != NONE && page_ready(f, f->buf.first)))
 		return false;
-	for (uint32_t die = 0; die < f->dies; die++)
+	for (uint32_t die = 0; die < f->shape.dies; die++)
 		if (f->die[die].op == DIE_READ)
 			return false;
 	return true;
@@ -207,15 +207,15 @@ static SSD_APART uint64_t mind_idle(struct page_ftl *f, uint64_t now_ns)
 	uint64_t next;
 
 	if (!is_idle(f))
-		f->idle_at_ns = FTL_IDLE;
-	else if (f->idle_at_ns == FTL_IDLE)
-		f->idle_at_ns = now_ns + f->host.c.idle_gc_ns;
-	if (now_ns >= f->idle_at_ns)
+		f->gc.idle_at_ns = FTL_IDLE;
+	else if (f->gc.idle_at_ns == FTL_IDLE)
+		f->gc.idle_at_ns = now_ns + f->host.c.idle_gc_ns;
+	if (now_ns >= f->gc.idle_at_ns)
 		gc_wake_idle(f);
-	if (f->kick)
+	if (f->turn.kick)
 		begin_all(f, now_ns);
 	next = next_due_ns(f);
-	return f->idle_at_ns > now_ns && f->idle_at_ns < next ? f->idle_at_ns : next;
+	return f->gc.idle_at_ns > now_ns && f->gc.idle_at_ns < next ? f->gc.idle_at_ns : next;
 }
 
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
@@ -223,7 +223,7 @@ uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
 	struct page_ftl *f = page_ftl_of(base);
 
 	pump(f, now_ns);
-	return SSD_UNLIKELY(f->idle_gc_blocks) ? mind_idle(f, now_ns) : next_due_ns(f);
+	return SSD_UNLIKELY(f->gc.idle_blocks) ? mind_idle(f, now_ns) : next_due_ns(f);
 }
 
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
@@ -233,7 +233,7 @@ void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	pump(f, now_ns);
 	host_accept(&f->host, io);
 	io->gc_mark = stall_clock(f, now_ns);
-	f->idle_at_ns = FTL_IDLE;
+	f->gc.idle_at_ns = FTL_IDLE;
 	if (io->op == FTL_READ) {
 		read_begin(f, now_ns, io);
 	} else if (f->full || (f->host.worn && io->op != FTL_FLUSH)) {
@@ -409,58 +409,58 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct gc_unit *gu;
 	uint8_t *gd;
 
-	at.upp = g->page_bytes / c->unit_bytes;
-	at.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
-	at.maps = map_units(c);
-	at.all_lpns = at.lpns + at.maps + 1;
-	at.dies = geo_dies(g);
-	at.planes = geo_planes(g);
-	at.wpages = buffer_pages(c, g);
-	at.hash_mask = pow2_at_least((uint64_t)at.wpages * at.upp * HASH_ROOM) - 1;
-	at.by_seq_mask = pow2_at_least(at.wpages) - 1;
-	at.ring_mask = pow2_at_least(64ull * at.planes) - 1;	/* of the geometry alone: mount
+	at.shape.upp = g->page_bytes / c->unit_bytes;
+	at.shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
+	at.shape.maps = map_units(c);
+	at.shape.all_lpns = at.shape.lpns + at.shape.maps + 1;
+	at.shape.dies = geo_dies(g);
+	at.shape.planes = geo_planes(g);
+	at.buf.pages = buffer_pages(c, g);
+	at.buf.hash_mask = pow2_at_least((uint64_t)at.buf.pages * at.shape.upp * HASH_ROOM) - 1;
+	at.buf.by_seq_mask = pow2_at_least(at.buf.pages) - 1;
+	at.log.ring_mask = pow2_at_least(64ull * at.shape.planes) - 1;	/* of the geometry alone: mount
 								 * relies on the last run's size */
-	at.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
+	at.log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
 
-	at.l2p = ssd_carve(m, at.all_lpns, sizeof(*at.l2p));
-	at.valid = ssd_carve(m, (geo_pages(g) * at.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
-	at.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.upp : 0, OOB_UNIT_BYTES);
-	at.trimmed = ssd_carve(m, ((uint64_t)at.lpns + 7) / 8, 1);
-	at.slot = ssd_carve(m, (size_t)at.wpages * at.upp, sizeof(*at.slot));
-	at.wtrim = ssd_carve(m, (size_t)at.wpages * at.upp, sizeof(*at.wtrim));
-	at.wpage = ssd_carve(m, at.wpages, sizeof(*at.wpage));
-	at.wdata = ssd_carve(m, at.wpages, g->page_bytes);
-	at.hash = ssd_carve(m, (size_t)at.hash_mask + 1, sizeof(*at.hash));
-	at.by_seq = ssd_carve(m, (size_t)at.by_seq_mask + 1, sizeof(*at.by_seq));
-	at.ended = ssd_carve(m, word_count(at.ring_mask + 1), sizeof(*at.ended));
-	at.ring = ssd_carve(m, (size_t)at.ring_mask + 1, sizeof(*at.ring));
-	at.die = ssd_carve(m, at.dies, sizeof(*at.die));
-	at.plane = ssd_carve(m, at.planes, sizeof(*at.plane));
-	at.stripe = ssd_carve(m, at.dies, sizeof(*at.stripe));
-	at.idle = ssd_carve(m, word_count(at.dies), sizeof(*at.idle));
-	at.idle_stripe = ssd_carve(m, word_count(at.dies), sizeof(*at.idle_stripe));
-	die_due_lay_out(&at.ends, m, at.dies);
-	at.due = ssd_carve(m, at.dies, sizeof(*at.due));
-	at.uread = ssd_carve(m, c->max_unit_reads + at.wpages * at.upp, sizeof(*at.uread));
+	at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
+	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
+	at.map.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.shape.upp : 0, OOB_UNIT_BYTES);
+	at.map.trimmed = ssd_carve(m, ((uint64_t)at.shape.lpns + 7) / 8, 1);
+	at.buf.slot = ssd_carve(m, (size_t)at.buf.pages * at.shape.upp, sizeof(*at.buf.slot));
+	at.buf.trim = ssd_carve(m, (size_t)at.buf.pages * at.shape.upp, sizeof(*at.buf.trim));
+	at.buf.page = ssd_carve(m, at.buf.pages, sizeof(*at.buf.page));
+	at.buf.data = ssd_carve(m, at.buf.pages, g->page_bytes);
+	at.buf.hash = ssd_carve(m, (size_t)at.buf.hash_mask + 1, sizeof(*at.buf.hash));
+	at.buf.by_seq = ssd_carve(m, (size_t)at.buf.by_seq_mask + 1, sizeof(*at.buf.by_seq));
+	at.log.ended = ssd_carve(m, word_count(at.log.ring_mask + 1), sizeof(*at.log.ended));
+	at.log.ring = ssd_carve(m, (size_t)at.log.ring_mask + 1, sizeof(*at.log.ring));
+	at.die = ssd_carve(m, at.shape.dies, sizeof(*at.die));
+	at.plane = ssd_carve(m, at.shape.planes, sizeof(*at.plane));
+	at.turn.stripe = ssd_carve(m, at.shape.dies, sizeof(*at.turn.stripe));
+	at.turn.idle = ssd_carve(m, word_count(at.shape.dies), sizeof(*at.turn.idle));
+	at.turn.idle_stripe = ssd_carve(m, word_count(at.shape.dies), sizeof(*at.turn.idle_stripe));
+	die_due_lay_out(&at.turn.ends, m, at.shape.dies);
+	at.turn.due = ssd_carve(m, at.shape.dies, sizeof(*at.turn.due));
+	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp, sizeof(*at.read.unit));
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
-	at.oob_len = front_oob_bytes(policy, at.upp);
+	at.oob_len = front_oob_bytes(policy, at.shape.upp);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
 	front_lay_out(&at.fr, m, &fc, g);
-	at.lost_max = policy->group ? at.planes * (at.fr.slots + FRONT_SPARES + 1) : 0;
-	at.lost = ssd_carve(m, at.lost_max, sizeof(*at.lost));
-	at.lost_data = ssd_carve(m, at.lost_max, g->page_bytes + at.oob_len);
-	at.dead = ssd_carve(m, at.dead_max + 1, sizeof(*at.dead));
-	gu = ssd_carve(m, (size_t)at.planes * 2 * at.upp, sizeof(*gu));
-	gd = ssd_carve(m, (size_t)at.planes * 2, g->page_bytes);
-	blk_lay_out(f ? &at.bt : NULL, m, g, at.upp);
+	at.lost.max = policy->group ? at.shape.planes * (at.fr.slots + FRONT_SPARES + 1) : 0;
+	at.lost.page = ssd_carve(m, at.lost.max, sizeof(*at.lost.page));
+	at.lost.data = ssd_carve(m, at.lost.max, g->page_bytes + at.oob_len);
+	at.log.dead = ssd_carve(m, at.log.dead_max + 1, sizeof(*at.log.dead));
+	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
+	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
+	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp);
 	if (!c->gc_copyback)
-		at.p2l = NULL;
+		at.map.p2l = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;
 		f->bt.geo = g;
-		for (uint32_t p = 0; p < f->planes; p++) {
-			f->plane[p].gc.unit = gu + (size_t)p * 2 * f->upp;
+		for (uint32_t p = 0; p < f->shape.planes; p++) {
+			f->plane[p].gc.unit = gu + (size_t)p * 2 * f->shape.upp;
 			f->plane[p].gc.data = gd + (size_t)p * 2 * g->page_bytes;
 		}
 	}
@@ -480,11 +480,11 @@ static void make_stripe(struct page_ftl *f)
 {
 	uint32_t per = geo_dies_per_channel(f->g);
 
-	for (uint32_t k = 0; k < f->dies; k++) {
-		f->stripe[k] = k % f->g->channels * per + k / f->g->channels;
-		f->die[f->stripe[k]].stripe_at = k;
-		word_set(f->idle, k);
-		word_set(f->idle_stripe, k);
+	for (uint32_t k = 0; k < f->shape.dies; k++) {
+		f->turn.stripe[k] = k % f->g->channels * per + k / f->g->channels;
+		f->die[f->turn.stripe[k]].stripe_at = k;
+		word_set(f->turn.idle, k);
+		word_set(f->turn.idle_stripe, k);
 	}
 }
 
@@ -505,36 +505,36 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	lay_out(f, &m, policy, c, &n->geo);
 	host_init(&f->host, ops, c, host);
 	f->n = n;
-	f->sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
+	f->shape.sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
-	f->gc_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
-	f->host_words = ftl_by_words(c->host_subpage_reads, &n->geo);
-	f->ahead_max = f->ring_mask < OOB_MARK_MAX ? f->ring_mask : OOB_MARK_MAX;
-	f->unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :
+	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
+	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
+	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
+	f->shape.unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :
 		(uint32_t)__builtin_ctz(c->unit_bytes);
-	f->by_upp = fxp_div_by(f->upp);
-	f->by_block_units = fxp_div_by(f->bt.units_per_block);
-	f->by_block_pages = fxp_div_by(n->geo.pages_per_block);
-	f->by_die_units = fxp_div_by(f->bt.units_per_block * n->geo.blocks_per_plane *
+	f->shape.by_upp = fxp_div_by(f->shape.upp);
+	f->shape.by_block_units = fxp_div_by(f->bt.units_per_block);
+	f->shape.by_block_pages = fxp_div_by(n->geo.pages_per_block);
+	f->shape.by_die_units = fxp_div_by(f->bt.units_per_block * n->geo.blocks_per_plane *
 				     n->geo.planes_per_die);
-	f->urgent_blocks = urgent_blocks(policy, c);
+	f->gc.urgent_blocks = urgent_blocks(policy, c);
 	f->need_blocks = blocks_needed(policy, c, &n->geo);
 	make_stripe(f);
-	die_due_init(&f->ends);
+	die_due_init(&f->turn.ends);
 	wbuf_init(f);
 	read_init(f);
 	blk_init(&f->bt);
-	for (uint32_t d = 0; d < f->dies; d++)
+	for (uint32_t d = 0; d < f->shape.dies; d++)
 		f->die[d].first = f->die[d].last = f->die[d].bases = f->die[d].start_next = NONE;
 	front_init(&f->fr, n, &f->bt, &f->host.stats);
-	for (uint32_t p = 0; p < f->planes; p++) {
+	for (uint32_t p = 0; p < f->shape.planes; p++) {
 		f->plane[p].gc.victim = f->plane[p].gc.second = BLK_NONE;
 		f->plane[p].level = c->wl_threshold;
 	}
-	f->idle_gc_blocks = page_ftl_idle_gc_blocks(c, &n->geo);
-	f->idle_at_ns = FTL_IDLE;
-	f->carrier = BLK_NONE;
-	f->stirred = true;
+	f->gc.idle_blocks = page_ftl_idle_gc_blocks(c, &n->geo);
+	f->gc.idle_at_ns = FTL_IDLE;
+	f->log.carrier = BLK_NONE;
+	f->turn.changed = true;
 	*out = &f->host.base;
 	return SSD_OK;
 }
@@ -546,6 +546,6 @@ uint64_t page_ftl_map_bytes(const struct ftl *base)
 {
 	const struct page_ftl *f = (const struct page_ftl *)base;
 
-	return (uint64_t)f->all_lpns * sizeof(*f->l2p) + (geo_pages(f->g) * f->upp + 7) / 8 +
-	       ((uint64_t)f->lpns + 7) / 8;
+	return (uint64_t)f->shape.all_lpns * sizeof(*f->map.l2p) + (geo_pages(f->g) * f->shape.upp + 7) / 8 +
+	       ((uint64_t)f->shape.lpns + 7) / 8;
 }

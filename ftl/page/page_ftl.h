@@ -168,26 +168,20 @@ struct lost_page {
 
 extern const struct ftl_ops page_ftl_ops;	/* and others of ftl_list, see types.c */
 
-struct page_ftl {
-	struct host host;
-	struct nand *n;
-	const struct nand_geometry *g;
+/* ---- the parts of struct page_ftl ---- */
 
-	/* derived once */
+struct page_shape {			/* derived once */
 	uint32_t upp;			/* units per page */
 	struct fxp_div by_upp, by_block_units, by_block_pages, by_die_units;
 	uint32_t sectors_mask;		/* slot.have when complete */
-	bool gc_words, host_words;	/* ask for ECC words, not whole pages */
 	uint32_t unit_shift;		/* unit_bytes == 1 << unit_shift; 0: no power of two */
 	uint32_t lpns;			/* exported */
 	uint32_t maps;			/* trim bitmap units */
 	uint32_t all_lpns;		/* lpns + maps + 1 */
 	uint32_t dies, planes;
-	uint32_t urgent_blocks;		/* free blocks kept from the host: gc_urgent_blocks, and one for
-					 * parity pages */
-	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
+};
 
-	/* mapping */
+struct page_map {
 	uint32_t *l2p;			/* unit address, NONE, | OOB_LOST */
 	uint8_t *valid;			/* bit per physical unit */
 	uint8_t *p2l;			/* gc_copyback: what the OOB says of each physical unit,
@@ -195,65 +189,100 @@ struct page_ftl {
 	uint8_t *trimmed;		/* bit per exported LPN, in order of acceptance */
 	uint64_t trims;			/* of them, set */
 	uint64_t mapped;
-	struct blk_table bt;
-	struct front fr;
-	uint32_t oob_len;		/* kept of each page's spare area */
-	uint64_t good_blocks;
-	uint32_t carrier;		/* finished block with the highest mark */
+};
 
-	/* write buffer */
+struct page_buf {			/* wbuf.c */
 	struct wslot *slot;
-	struct wtrim *wtrim;		/* of each slot */
-	struct wpage *wpage;
-	uint8_t *wdata;
-	uint32_t wpages, wfree, wfree_count;
-	uint32_t queue_first, queue_last, tail;	/* tail: the open page, last in the queue */
-	uint32_t *by_seq;		/* buffer page of each sequence from the queue's head on */
+	struct wtrim *trim;		/* of each slot */
+	struct wpage *page;
+	uint8_t *data;
+	uint32_t pages, free, free_count;
+	uint32_t first, last;		/* the queue of pages to be issued, in log order */
+	uint32_t open;			/* the page that fills, last in the queue; NONE */
+	uint32_t *by_seq;		/* page of each sequence from the queue's head on */
 	uint32_t by_seq_mask;
 	uint32_t *hash;
 	uint32_t hash_mask;
-	uint64_t next_seq;
-	uint64_t log_goes_on;		/* level.c: page that lets copies settle, while not issued */
+	struct io_list line;		/* waiting for room */
+};
 
-	/* order and durability */
+struct page_log {			/* place.c: order and durability */
+	uint64_t next_seq;
+	uint64_t goes_on;		/* level.c: page that lets copies settle, while not issued */
 	uint64_t *ended;		/* a bit for each s & ring_mask, s > stable: page s is programmed */
 	uint64_t *ring;			/* mount: ring[s & mask] is the last such s that was found */
 	uint32_t ring_mask;
 	uint32_t ahead_max;		/* P1: the sequence being issued, beyond stable */
-	struct io_list line;		/* waiting for buffer room */
 	struct io_list durable;		/* waiting for stable */
 	struct io_list sent;		/* SSDSim's accounting: for their data's transfer */
-	uint64_t stall_gc_ns, stall_since_ns;
-	bool stalled_by_gc;
-	bool stall_noted;		/* since a die began or ended something */
-	bool hold_gc;			/* mount: the dead list is not durable yet */
-	bool full;			/* nothing can be programmed any more */
+	uint32_t carrier;		/* finished block with the highest mark */
+	struct dead_range *dead;
+	uint32_t dead_count, dead_max;
+};
 
-	/* dies */
-	struct die *die;
-	struct plane *plane;
+/* The head of the queue waits for a die. */
+struct page_stall {
+	uint64_t gc_ns, since_ns;
+	bool by_gc;
+	bool noted;			/* since a die began or ended something */
+};
+
+struct page_turn {			/* which die executes what, and until when */
 	uint32_t *stripe;		/* die numbers in stripe order */
 	uint32_t stripe_at;
 	uint64_t *idle, *idle_stripe;	/* a bit per idle die, by number and by place */
 	struct die_due ends;		/* of the others' commands */
 	uint32_t *due;
-	uint32_t gc_awake;		/* planes */
-	uint32_t idle_gc_blocks;	/* per plane: idle GC starts when fewer are free; 0: never */
-	uint64_t idle_at_ns;		/* it may from then on; FTL_IDLE: the drive is not idle */
 	bool kick;			/* an idle die got something to do */
-	bool stirred;			/* what begin_all() settled has been changed from outside */
+	bool changed;			/* what begin_all() settled has been changed from outside */
+};
 
-	struct uread *uread;
-	uint32_t uread_free, uread_free_count;
-	struct io_list reads;		/* reads with units not yet queued */
+struct page_gc {			/* gc.c: what all planes share */
+	uint32_t awake;			/* planes */
+	uint32_t urgent_blocks;		/* free blocks kept from the host: gc_urgent_blocks, and one for
+					 * parity pages */
+	uint32_t idle_blocks;		/* per plane: idle GC starts when fewer are free; 0: never */
+	uint64_t idle_at_ns;		/* it may from then on; FTL_IDLE: the drive is not idle */
+	bool hold;			/* mount: the dead list is not durable yet */
+	bool by_words;			/* read ECC words, not whole pages */
+};
 
+struct page_read {			/* read.c */
+	struct uread *unit;
+	uint32_t free, free_count;
+	struct io_list waiting;		/* reads with units not yet queued */
+	bool by_words;			/* as for GC */
+};
+
+struct page_lost {			/* mount, or read-only: rebuilt pages (rescue.c) */
+	struct lost_page *page;
+	uint8_t *data;			/* page and spare area of each */
+	uint32_t count, max;
+};
+
+struct page_ftl {
+	struct host host;
+	struct nand *n;
+	const struct nand_geometry *g;
+	struct page_shape shape;
+	struct page_map map;
+	struct blk_table bt;
+	struct front fr;
+	struct page_buf buf;
+	struct page_log log;
+	struct page_stall stall;
+	struct die *die;
+	struct plane *plane;
+	struct page_turn turn;
+	struct page_gc gc;
+	struct page_read read;
+	struct page_lost lost;
+	uint64_t good_blocks;
+	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
+	bool full;			/* nothing can be programmed any more */
+	uint32_t oob_len;		/* kept of each page's spare area */
 	uint8_t *scratch;		/* one page */
 	uint8_t *oob;			/* OOB_BYTES of MAX_PLANES pages */
-	struct dead_range *dead;
-	uint32_t dead_count, dead_max;
-	struct lost_page *lost;		/* mount, or read-only: rebuilt pages (rescue.c) */
-	uint8_t *lost_data;		/* page and spare area of each */
-	uint32_t lost_count, lost_max;
 };
 
 static inline struct page_ftl *page_ftl_of(struct ftl *f)
@@ -344,44 +373,44 @@ static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint
 
 static inline uint64_t next_due_ns(const struct page_ftl *f)
 {
-	return die_due_first_ns(&f->ends);
+	return die_due_first_ns(&f->turn.ends);
 }
 
 static inline uint32_t byte_lpn(const struct page_ftl *f, uint64_t byte)
 {
-	return (uint32_t)(f->unit_shift ? byte >> f->unit_shift : byte / f->host.c.unit_bytes);
+	return (uint32_t)(f->shape.unit_shift ? byte >> f->shape.unit_shift : byte / f->host.c.unit_bytes);
 }
 
 static inline bool is_trimmed(const struct page_ftl *f, uint32_t lpn)
 {
-	return f->trims && bit_get(f->trimmed, lpn);
+	return f->map.trims && bit_get(f->map.trimmed, lpn);
 }
 
 static inline void trim_set(struct page_ftl *f, uint32_t lpn)
 {
-	f->trims += !bit_get(f->trimmed, lpn);
-	bit_set(f->trimmed, lpn);
+	f->map.trims += !bit_get(f->map.trimmed, lpn);
+	bit_set(f->map.trimmed, lpn);
 }
 
 static inline void trim_clear(struct page_ftl *f, uint32_t lpn)
 {
-	f->trims -= bit_get(f->trimmed, lpn);
-	bit_clear(f->trimmed, lpn);
+	f->map.trims -= bit_get(f->map.trimmed, lpn);
+	bit_clear(f->map.trimmed, lpn);
 }
 
 static inline uint8_t *p2l_of(const struct page_ftl *f, uint32_t upn)
 {
-	return f->p2l + (size_t)upn * OOB_UNIT_BYTES;
+	return f->map.p2l + (size_t)upn * OOB_UNIT_BYTES;
 }
 
 static inline uint32_t upn_block(const struct page_ftl *f, uint32_t upn)
 {
-	return fxp_quotient(f->by_block_units, upn);
+	return fxp_quotient(f->shape.by_block_units, upn);
 }
 
 static inline uint32_t upn_die(const struct page_ftl *f, uint32_t upn)
 {
-	return fxp_quotient(f->by_die_units, upn);
+	return fxp_quotient(f->shape.by_die_units, upn);
 }
 
 static inline uint32_t lpns_per_map(const struct page_ftl *f)
@@ -391,7 +420,7 @@ static inline uint32_t lpns_per_map(const struct page_ftl *f)
 
 static inline uint8_t *slot_data(const struct page_ftl *f, uint32_t slot)
 {
-	return f->wdata + (size_t)slot * f->host.c.unit_bytes;
+	return f->buf.data + (size_t)slot * f->host.c.unit_bytes;
 }
 
 static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
@@ -402,7 +431,7 @@ static inline uint64_t gc_clock(const struct die *d, uint64_t now_ns)
 /* Time during which GC kept the head of the queue from being issued. */
 static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 {
-	return f->stall_gc_ns + (f->stalled_by_gc ? now_ns - f->stall_since_ns : 0);
+	return f->stall.gc_ns + (f->stall.by_gc ? now_ns - f->stall.since_ns : 0);
 }
 
 /* ---- mapping ---- */
@@ -410,28 +439,28 @@ static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 /* seq: what makes the old version obsolete; 0 for a move. */
 static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 {
-	uint32_t upn = f->l2p[lpn], b;
+	uint32_t upn = f->map.l2p[lpn], b;
 
 	if (upn == NONE)
 		return;
 	upn &= ~OOB_LOST;
 	b = upn_block(f, upn);
-	SSD_ASSERT(bit_get(f->valid, upn));
-	bit_clear(f->valid, upn);
+	SSD_ASSERT(bit_get(f->map.valid, upn));
+	bit_clear(f->map.valid, upn);
 	blk_valid_sub(&f->bt, b);
 	if (seq > f->bt.blk[b].last_inval)
 		f->bt.blk[b].last_inval = seq;
-	f->l2p[lpn] = NONE;
-	f->mapped--;
+	f->map.l2p[lpn] = NONE;
+	f->map.mapped--;
 }
 
 /* lpn may carry OOB_LOST. upn lies in block b. */
 static inline void unit_map_in(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq)
 {
 	unit_unmap(f, lpn & ~OOB_LOST, seq);
-	f->l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
-	f->mapped++;
-	bit_set(f->valid, upn);
+	f->map.l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
+	f->map.mapped++;
+	bit_set(f->map.valid, upn);
 	blk_valid_add(&f->bt, b);
 }
 
@@ -481,17 +510,17 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, u
 
 	SSD_ASSERT(d->op == DIE_IDLE);
 	d->op = (uint8_t)op;
-	die_begin(&f->ends, die, &d->turn, op == DIE_GC, f->host.now_ns, until_ns);
-	f->stall_noted = false;
-	word_clear(f->idle, die);
-	word_clear(f->idle_stripe, d->stripe_at);
+	die_begin(&f->turn.ends, die, &d->turn, op == DIE_GC, f->host.now_ns, until_ns);
+	f->stall.noted = false;
+	word_clear(f->turn.idle, die);
+	word_clear(f->turn.idle_stripe, d->stripe_at);
 }
 
 /* wbuf.c */
 /* LPNs in a row share lines of a cache, for runs are written and read; far ones are scattered. */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
-	return &f->hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->hash_mask];
+	return &f->buf.hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->buf.hash_mask];
 }
 
 /* The newest slot or NONE. */
@@ -499,8 +528,8 @@ static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
 {
 	uint32_t s = *wbuf_hash_head(f, lpn);
 
-	while (s != NONE && f->slot[s].lpn != lpn)
-		s = f->slot[s].hash_next;
+	while (s != NONE && f->buf.slot[s].lpn != lpn)
+		s = f->buf.slot[s].hash_next;
 	return s;
 }
 
@@ -510,10 +539,10 @@ void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to);	/* as 
 /* The open page takes no more. */
 static inline void wbuf_seal(struct page_ftl *f)
 {
-	if (f->tail == NONE)
+	if (f->buf.open == NONE)
 		return;
-	f->wpage[f->tail].state = W_QUEUED;
-	f->tail = NONE;
+	f->buf.page[f->buf.open].state = W_QUEUED;
+	f->buf.open = NONE;
 }
 
 bool wbuf_next_page(struct page_ftl *f);	/* the open page goes, or an empty one; false: no room */
@@ -564,16 +593,16 @@ void backup_ended(struct page_ftl *f, struct die *d);
 void parity_void(struct page_ftl *f, uint32_t b);
 static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 {
-	const struct wpage *p = &f->wpage[wpage];
+	const struct wpage *p = &f->buf.page[wpage];
 
-	return !p->bases && (p->state == W_QUEUED || p->used == f->upp);
+	return !p->bases && (p->state == W_QUEUED || p->used == f->shape.upp);
 }
 
 /* Is there a page to be issued, and may it be? */
 static inline bool next_ready(const struct page_ftl *f)
 {
-	return f->queue_first != NONE && page_ready(f, f->queue_first) &&
-	       f->wpage[f->queue_first].seq - f->bt.stable <= f->ahead_max;	/* P1 */
+	return f->buf.first != NONE && page_ready(f, f->buf.first) &&
+	       f->buf.page[f->buf.first].seq - f->bt.stable <= f->log.ahead_max;	/* P1 */
 }
 
 void place_pages_now(struct page_ftl *f, uint64_t now_ns);
@@ -581,7 +610,7 @@ void place_pages_now(struct page_ftl *f, uint64_t now_ns);
 /* Issue what can be; nothing can while all dies are as busy as they were. */
 static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
 {
-	if ((!f->stall_noted || f->ends.busy < f->dies) && (f->stalled_by_gc || next_ready(f)))
+	if ((!f->stall.noted || f->turn.ends.busy < f->shape.dies) && (f->stall.by_gc || next_ready(f)))
 		place_pages_now(f, now_ns);
 }
 
@@ -594,9 +623,9 @@ void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last);
 /* What waits for `stable`; last: the die whose program has moved it. */
 static inline void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last)
 {
-	if (f->durable.first && f->durable.first->seq <= f->bt.stable)
+	if (f->log.durable.first && f->log.durable.first->seq <= f->bt.stable)
 		durable_end(f, now_ns, last);
-	f->kick |= last && f->gc_awake;	/* GC may have waited for it */
+	f->turn.kick |= last && f->gc.awake;	/* GC may have waited for it */
 }
 
 void block_failed(struct page_ftl *f, uint32_t b);

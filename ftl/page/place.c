@@ -25,12 +25,12 @@
 /* Free blocks that are not for it. */
 static inline uint32_t reserve_of(const struct page_ftl *f, enum frontier which)
 {
-	uint32_t head = f->queue_first, reserve = f->urgent_blocks;
+	uint32_t head = f->buf.first, reserve = f->gc.urgent_blocks;
 
 	/* A page whose program failed holds up `stable`, and GC waits for that (4a). */
-	if (head != NONE && f->wpage[head].seq <= f->bt.issued)
+	if (head != NONE && f->buf.page[head].seq <= f->bt.issued)
 		reserve = 0;
-	if (which == FRONT_GC || f->hold_gc)
+	if (which == FRONT_GC || f->gc.hold)
 		reserve = 0;
 	return reserve;
 }
@@ -44,8 +44,8 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
-	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->hold_gc,
-			       .plenty = free > f->urgent_blocks,
+	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->gc.hold,
+			       .plenty = free > f->gc.urgent_blocks,
 			       .idle = which == FRONT_GC && f->plane[plane].gc.idle };
 	const struct front_plane *p = &f->fr.plane[plane];
 
@@ -53,7 +53,7 @@ static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, e
 		return NONE;
 	if (p->debt != BLK_NONE && p->backup == BLK_NONE && !free)	/* P4 */
 		return NONE;
-	q.busy_permille = (uint32_t)((uint64_t)(f->wpages - f->wfree_count) * 1000 / f->wpages);
+	q.busy_permille = (uint32_t)((uint64_t)(f->buf.pages - f->buf.free_count) * 1000 / f->buf.pages);
 	return f->fr.c.policy->pick(&f->fr, plane, &q);
 }
 
@@ -61,7 +61,7 @@ static inline bool has_room(struct page_ftl *f, uint32_t plane, enum frontier wh
 {
 	if (SSD_LIKELY(f->fr.plain))
 		return f->fr.plane[plane].open[which] != BLK_NONE || may_open(f, plane, which);
-	if (f->bt.plane[plane].free_count < f->urgent_blocks)
+	if (f->bt.plane[plane].free_count < f->gc.urgent_blocks)
 		gc_wake(f, plane);	/* P3: has it? */
 	return ask_policy(f, plane, which) != NONE;
 }
@@ -215,8 +215,8 @@ void carrier_offer(struct page_ftl *f, uint32_t b, uint64_t mark)
 {
 	if (mark > f->bt.blk[b].mark)
 		f->bt.blk[b].mark = mark;
-	if (f->carrier == BLK_NONE || f->bt.blk[b].mark >= f->bt.blk[f->carrier].mark)
-		f->carrier = b;
+	if (f->log.carrier == BLK_NONE || f->bt.blk[b].mark >= f->bt.blk[f->log.carrier].mark)
+		f->log.carrier = b;
 }
 
 /* ---- issuing ------------------------------------------------------------ */
@@ -240,9 +240,9 @@ static void wake_planes(struct page_ftl *f, uint32_t die)
 /* The first idle die at or after this place of the stripe that has room, or NONE. */
 static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 {
-	for (uint32_t at = word_next(f->idle_stripe, to, from); at < to;
-	     at = word_next(f->idle_stripe, to, at + 1)) {
-		uint32_t die = f->stripe[at];
+	for (uint32_t at = word_next(f->turn.idle_stripe, to, from); at < to;
+	     at = word_next(f->turn.idle_stripe, to, at + 1)) {
+		uint32_t die = f->turn.stripe[at];
 
 		if (gc_holds_die(f, die))
 			continue;
@@ -250,7 +250,7 @@ static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 			wake_planes(f, die);
 			continue;
 		}
-		f->stripe_at = at;
+		f->turn.stripe_at = at;
 		return die;
 	}
 	return NONE;
@@ -259,17 +259,17 @@ static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 /* The die for the head of the queue, or NONE. */
 static uint32_t pick_die(struct page_ftl *f)
 {
-	uint32_t from = f->stripe_at, die;
-	uint32_t at = word_next_around(f->idle_stripe, f->dies, from);
+	uint32_t from = f->turn.stripe_at, die;
+	uint32_t at = word_next_around(f->turn.idle_stripe, f->shape.dies, from);
 
-	if (at == f->dies)
+	if (at == f->shape.dies)
 		return NONE;
-	die = f->stripe[at];
+	die = f->turn.stripe[at];
 	if (SSD_LIKELY(f->fr.plain && !gc_holds_die(f, die) && die_has_room(f, die))) {
-		f->stripe_at = at;
+		f->turn.stripe_at = at;
 		return die;
 	}
-	die = pick_between(f, from, f->dies);
+	die = pick_between(f, from, f->shape.dies);
 	return die != NONE ? die : pick_between(f, 0, from);
 }
 
@@ -281,16 +281,16 @@ static bool kept_by_gc(struct page_ftl *f, uint32_t die)
 
 static void note_stall(struct page_ftl *f, uint64_t now_ns, bool stalled)
 {
-	f->stall_gc_ns = stall_clock(f, now_ns);
-	f->stall_since_ns = now_ns;
-	f->stall_noted = stalled;
-	f->stalled_by_gc = stalled && kept_by_gc(f, f->stripe[f->stripe_at]);
+	f->stall.gc_ns = stall_clock(f, now_ns);
+	f->stall.since_ns = now_ns;
+	f->stall.noted = stalled;
+	f->stall.by_gc = stalled && kept_by_gc(f, f->turn.stripe[f->turn.stripe_at]);
 }
 
 static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
 {
-	const struct wtrim *t = &f->wtrim[slot];
-	uint32_t base = (f->slot[slot].lpn - f->lpns) * lpns_per_map(f);
+	const struct wtrim *t = &f->buf.trim[slot];
+	uint32_t base = (f->buf.slot[slot].lpn - f->shape.lpns) * lpns_per_map(f);
 	const uint8_t *bits = slot_data(f, slot);
 
 	if (t->from == NONE)
@@ -309,19 +309,19 @@ static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
  */
 static inline const struct wslot *slots_ahead(const struct page_ftl *f, uint64_t seq)
 {
-	return &f->slot[f->by_seq[seq & f->by_seq_mask] * f->upp];
+	return &f->buf.slot[f->buf.by_seq[seq & f->buf.by_seq_mask] * f->shape.upp];
 }
 
 static SSD_ALWAYS void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
 {
 	const struct wslot *later = slots_ahead(f, seq + 12), *soon = slots_ahead(f, seq + 6);
 
-	for (uint32_t i = 0; i < f->upp; i++) {
-		uint32_t upn = f->l2p[soon[i].lpn] & ~OOB_LOST;
+	for (uint32_t i = 0; i < f->shape.upp; i++) {
+		uint32_t upn = f->map.l2p[soon[i].lpn] & ~OOB_LOST;
 
-		SSD_PREFETCH(&f->l2p[later[i].lpn]);
+		SSD_PREFETCH(&f->map.l2p[later[i].lpn]);
 		upn = upn != (NONE & ~OOB_LOST) ? upn : 0;
-		SSD_PREFETCH(&f->valid[upn >> 3]);
+		SSD_PREFETCH(&f->map.valid[upn >> 3]);
 		SSD_PREFETCH(&f->bt.blk[upn_block(f, upn)]);
 	}
 }
@@ -329,50 +329,50 @@ static SSD_ALWAYS void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
 static inline void map_slot(struct page_ftl *f, const struct wpage *p, uint32_t i, uint32_t upn,
 			    uint32_t b, const struct wslot *s, bool again)
 {
-	if (!again || (f->l2p[s->lpn] & ~OOB_LOST) == p->ppn * f->upp + i)
+	if (!again || (f->map.l2p[s->lpn] & ~OOB_LOST) == p->ppn * f->shape.upp + i)
 		unit_map_in(f, s->lpn | (s->lost ? OOB_LOST : 0), upn, b, p->seq);
 }
 
 /* Bitmap units take effect after all units of their page are mapped. */
 static SSD_APART void apply_trims_of(struct page_ftl *f, uint32_t w)
 {
-	const struct wpage *p = &f->wpage[w];
+	const struct wpage *p = &f->buf.page[w];
 
 	for (uint32_t i = 0; i < p->used; i++)
-		if (f->slot[w * f->upp + i].lpn >= f->lpns)
-			apply_trims(f, w * f->upp + i, p->seq);
+		if (f->buf.slot[w * f->shape.upp + i].lpn >= f->shape.lpns)
+			apply_trims(f, w * f->shape.upp + i, p->seq);
 }
 
 /* What is left of the page holds nothing. */
 static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oob)
 {
-	for (uint32_t i = p->used; i < f->upp; i++)
+	for (uint32_t i = p->used; i < f->shape.upp; i++)
 		oob_put_unit(oob, i, OOB_NO_LPN, p->seq);
-	f->host.stats.pad_units += f->upp - p->used;
+	f->host.stats.pad_units += f->shape.upp - p->used;
 }
 
 /* The page is about to be programmed at ppn: OOB, map, counters. True: it has hidden units. */
 static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
 {
-	struct wpage *p = &f->wpage[w];
+	struct wpage *p = &f->buf.page[w];
 	bool again = p->seq <= f->bt.issued;	/* after a failed program */
 	struct oob_head h = { .order = p->seq, .mark = f->bt.stable, .kind = OOB_HOST };
-	uint32_t block = fxp_quotient(f->by_block_pages, ppn);
+	uint32_t block = fxp_quotient(f->shape.by_block_pages, ppn);
 	struct blk *b = &f->bt.blk[block];
-	const struct wslot *s = &f->slot[w * f->upp];
+	const struct wslot *s = &f->buf.slot[w * f->shape.upp];
 	uint32_t hidden = 0;
 
 	prefetch_ahead(f, p->seq);
 	oob_put_head(oob, &h);
 	for (uint32_t i = 0; i < p->used; i++, s++) {
-		map_slot(f, p, i, ppn * f->upp + i, block, s, again);
-		hidden += s->lpn >= f->lpns;
+		map_slot(f, p, i, ppn * f->shape.upp + i, block, s, again);
+		hidden += s->lpn >= f->shape.lpns;
 		oob_put_unit(oob, i, s->lpn | (s->lost ? OOB_LOST : 0), p->seq);
-		if (f->p2l)
-			oob_copy_unit(p2l_of(f, ppn * f->upp + i), oob, i);
+		if (f->map.p2l)
+			oob_copy_unit(p2l_of(f, ppn * f->shape.upp + i), oob, i);
 	}
 	f->host.stats.host_units += p->used - hidden;
-	if (SSD_UNLIKELY(p->used < f->upp))
+	if (SSD_UNLIKELY(p->used < f->shape.upp))
 		pad(f, p, oob);
 	if (SSD_UNLIKELY(hidden)) {
 		f->host.stats.meta_units += hidden;
@@ -391,13 +391,13 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 
 static inline void queue_pop(struct page_ftl *f)
 {
-	uint32_t w = f->queue_first;
+	uint32_t w = f->buf.first;
 
-	f->queue_first = f->wpage[w].next;
-	if (f->queue_first == NONE)
-		f->queue_last = NONE;
-	if (f->tail == w)
-		f->tail = NONE;
+	f->buf.first = f->buf.page[w].next;
+	if (f->buf.first == NONE)
+		f->buf.last = NONE;
+	if (f->buf.open == w)
+		f->buf.open = NONE;
 }
 
 /* ---- SSDSim's accounting: a write ends with its transfers ----------------- */
@@ -416,8 +416,8 @@ bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io)
 
 void sent_wait(struct page_ftl *f, struct ftl_io *io)
 {
-	io->seq = f->next_seq - 1;
-	io_list_add(&f->sent, io);
+	io->seq = f->log.next_seq - 1;
+	io_list_add(&f->log.sent, io);
 }
 
 /* A page with data of the I/O crosses the bus; what ends last decides. */
@@ -450,14 +450,14 @@ static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 /* Log page seq was issued for the first time: in log order, so in that of the I/Os. */
 static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const struct nand_cmd *c)
 {
-	struct ftl_io *half = f->line.first;
+	struct ftl_io *half = f->buf.line.first;
 
-	for (struct ftl_io *io = f->sent.first; io && io->first_seq <= seq; io = io->next)
+	for (struct ftl_io *io = f->log.sent.first; io && io->first_seq <= seq; io = io->next)
 		note_sent(io, c);
 	if (half && ends_when_sent(f, half) && half->at && half->first_seq <= seq)
 		note_sent(half, c);
-	while (f->sent.first && f->sent.first->seq <= seq)
-		finish_sent(f, now_ns, io_list_take(&f->sent));
+	while (f->log.sent.first && f->log.sent.first->seq <= seq)
+		finish_sent(f, now_ns, io_list_take(&f->log.sent));
 }
 
 /* ---- issuing, a die at a time --------------------------------------------- */
@@ -496,7 +496,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	for (uint32_t i = 0; i < planes && count < most && (!i || next_ready(f)); i++) {
 		uint32_t turn = d->plane_turn + i;
 		uint32_t plane = die * planes + (turn < planes ? turn : turn - planes);
-		uint32_t w = f->queue_first;
+		uint32_t w = f->buf.first;
 		uint8_t *oob = f->oob + (size_t)count * f->oob_len;
 		uint32_t slot;
 		enum room room;
@@ -512,7 +512,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		nand_fill_program(&c[count], NAND_SRC_HOST,
 				  frontier_take(f, plane, slot, FRONT_HOST), oob);
 		if (page_goes(f, w, c[count].ppn.v, oob) || f->host.c.payload)
-			c[count].data = slot_data(f, w * f->upp);
+			c[count].data = slot_data(f, w * f->shape.upp);
 		if (!f->fr.plain)
 			front_cover(&f->fr, plane, c[count].ppn.v, c[count].data, oob);
 		d->page[count++] = w;
@@ -533,14 +533,14 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	d->bus_ns = c[count - 1].bus_ns;
 	die_start(f, die, DIE_PROGRAM, c[count - 1].done_ns);
 	for (uint32_t i = 0; i < count && f->host.c.accounting == FTL_ACCOUNT_SSDSIM; i++)
-		if (f->wpage[d->page[i]].seq > issued)
-			page_sent(f, now_ns, f->wpage[d->page[i]].seq, &c[i]);
+		if (f->buf.page[d->page[i]].seq > issued)
+			page_sent(f, now_ns, f->buf.page[d->page[i]].seq, &c[i]);
 }
 
 void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 {
 	while (next_ready(f)) {
-		bool busy = f->ends.busy == f->dies;
+		bool busy = f->turn.ends.busy == f->shape.dies;
 		uint32_t die = busy ? NONE : pick_die(f);
 
 		if (die == NONE) {
@@ -548,9 +548,9 @@ void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 			break;
 		}
 		program_die(f, now_ns, die);
-		f->stripe_at = f->stripe_at + 1 < f->dies ? f->stripe_at + 1 : 0;
+		f->turn.stripe_at = f->turn.stripe_at + 1 < f->shape.dies ? f->turn.stripe_at + 1 : 0;
 	}
-	if (f->stalled_by_gc && !next_ready(f))
+	if (f->stall.by_gc && !next_ready(f))
 		note_stall(f, now_ns, false);
 }
 
@@ -559,15 +559,15 @@ void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 /* Back into the queue, in log order: before all that was never issued. */
 static void queue_again(struct page_ftl *f, uint32_t w)
 {
-	uint32_t *link = &f->queue_first;
+	uint32_t *link = &f->buf.first;
 
-	while (*link != NONE && f->wpage[*link].seq < f->wpage[w].seq)
-		link = &f->wpage[*link].next;
-	f->wpage[w].state = W_QUEUED;
-	f->wpage[w].next = *link;
+	while (*link != NONE && f->buf.page[*link].seq < f->buf.page[w].seq)
+		link = &f->buf.page[*link].next;
+	f->buf.page[w].state = W_QUEUED;
+	f->buf.page[w].next = *link;
 	*link = w;
-	if (f->wpage[w].next == NONE)
-		f->queue_last = w;
+	if (f->buf.page[w].next == NONE)
+		f->buf.last = w;
 }
 
 /*
@@ -581,22 +581,22 @@ static inline void settle_prefix(struct page_ftl *f)
 	do {
 		uint64_t *word, ones;
 
-		bit = (uint32_t)(f->bt.stable + 1) & f->ring_mask;
-		word = &f->ended[bit >> 6];
+		bit = (uint32_t)(f->bt.stable + 1) & f->log.ring_mask;
+		word = &f->log.ended[bit >> 6];
 		bit &= 63;
 		ones = *word >> bit;
 		f->bt.stable += (uint32_t)__builtin_ctzll(~ones | (uint64_t)1 << 63) + !~ones;
 		*word ^= (ones & ~(ones + 1)) << bit;	/* below it may be the ring's end */
 		bit = (uint32_t)(f->bt.stable + 1) & 63;
-	} while (SSD_UNLIKELY(!bit && f->ended[((f->bt.stable + 1) & f->ring_mask) >> 6] & 1));
+	} while (SSD_UNLIKELY(!bit && f->log.ended[((f->bt.stable + 1) & f->log.ring_mask) >> 6] & 1));
 }
 
 static void page_done(struct page_ftl *f, uint32_t w)
 {
-	struct wpage *p = &f->wpage[w];
+	struct wpage *p = &f->buf.page[w];
 
-	carrier_offer(f, fxp_quotient(f->by_block_pages, p->ppn), p->mark);
-	word_set(f->ended, (uint32_t)p->seq & f->ring_mask);
+	carrier_offer(f, fxp_quotient(f->shape.by_block_pages, p->ppn), p->mark);
+	word_set(f->log.ended, (uint32_t)p->seq & f->log.ring_mask);
 	wbuf_release(f, w);
 }
 
@@ -609,7 +609,7 @@ void place_complete(struct page_ftl *f, struct die *d)
 			page_done(f, w);
 			continue;
 		}
-		block_failed(f, fxp_quotient(f->by_block_pages, f->wpage[w].ppn));
+		block_failed(f, fxp_quotient(f->shape.by_block_pages, f->buf.page[w].ppn));
 		queue_again(f, w);
 	}
 	settle_prefix(f);
@@ -619,8 +619,8 @@ void place_complete(struct page_ftl *f, struct die *d)
 
 void durable_wait(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	io->seq = f->next_seq - 1;
-	io_list_add(&f->durable, io);
+	io->seq = f->log.next_seq - 1;
+	io_list_add(&f->log.durable, io);
 	durable_process(f, now_ns, NULL);
 }
 
@@ -645,6 +645,6 @@ static void finish_durable(struct page_ftl *f, uint64_t now_ns, struct ftl_io *i
 
 void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last)
 {
-	while (f->durable.first && f->durable.first->seq <= f->bt.stable)
-		finish_durable(f, now_ns, io_list_take(&f->durable), last);
+	while (f->log.durable.first && f->log.durable.first->seq <= f->bt.stable)
+		finish_durable(f, now_ns, io_list_take(&f->log.durable), last);
 }

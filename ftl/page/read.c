@@ -26,43 +26,43 @@
 
 static uint32_t pool_size(const struct page_ftl *f)
 {
-	return f->host.c.max_unit_reads + f->wpages * f->upp;
+	return f->host.c.max_unit_reads + f->buf.pages * f->shape.upp;
 }
 
 void read_init(struct page_ftl *f)
 {
-	f->uread_free = NONE;
+	f->read.free = NONE;
 	for (uint32_t i = pool_size(f); i-- > 0;) {
-		f->uread[i].next = f->uread_free;
-		f->uread_free = i;
+		f->read.unit[i].next = f->read.free;
+		f->read.free = i;
 	}
-	f->uread_free_count = pool_size(f);
+	f->read.free_count = pool_size(f);
 }
 
 static uint32_t uread_get(struct page_ftl *f)
 {
-	uint32_t r = f->uread_free;
+	uint32_t r = f->read.free;
 
 	SSD_ASSERT(r != NONE);
-	f->uread_free = f->uread[r].next;
-	f->uread_free_count--;
+	f->read.free = f->read.unit[r].next;
+	f->read.free_count--;
 	return r;
 }
 
 static void uread_put(struct page_ftl *f, uint32_t r)
 {
-	f->uread[r].next = f->uread_free;
-	f->uread_free = r;
-	f->uread_free_count++;
+	f->read.unit[r].next = f->read.free;
+	f->read.free = r;
+	f->read.free_count++;
 }
 
 static void uread_queue(struct page_ftl *f, uint64_t now_ns, uint32_t r, uint32_t die)
 {
 	struct die *d = &f->die[die];
 
-	f->uread[r].gc_mark = gc_clock(d, now_ns);
-	f->uread[ssd_pick(d->first == NONE, r, d->last)].next = r;
-	f->uread[r].next = NONE;
+	f->read.unit[r].gc_mark = gc_clock(d, now_ns);
+	f->read.unit[ssd_pick(d->first == NONE, r, d->last)].next = r;
+	f->read.unit[r].next = NONE;
 	d->first = (uint32_t)ssd_pick(d->first == NONE, r, d->first);
 	d->last = r;
 }
@@ -78,7 +78,7 @@ static void give(struct page_ftl *f, const struct uread *r, const uint8_t *unit)
 /* What flash returned, with the sectors that a buffer slot has over it. */
 static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *flash)
 {
-	const struct wslot *s = &f->slot[slot];
+	const struct wslot *s = &f->buf.slot[slot];
 	uint8_t *unit = f->scratch;
 
 	memcpy(unit, flash, f->host.c.unit_bytes);
@@ -109,7 +109,7 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 /* The commonest: the unit is on flash, and nothing of it in the buffer. */
 static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
 {
-	return wbuf_find(f, lpn) == NONE && f->l2p[lpn] != NONE && !is_trimmed(f, lpn);
+	return wbuf_find(f, lpn) == NONE && f->map.l2p[lpn] != NONE && !is_trimmed(f, lpn);
 }
 
 /* Can the unit be answered without flash? If so, do. */
@@ -118,9 +118,9 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 	uint32_t slot = wbuf_find(f, r->lpn);
 
 	if (slot != NONE) {
-		const struct wslot *s = &f->slot[slot];
+		const struct wslot *s = &f->buf.slot[slot];
 
-		if (s->have != f->sectors_mask)
+		if (s->have != f->shape.sectors_mask)
 			return false;
 		f->host.stats.buffer_hit_units++;
 		if (!s->lost)
@@ -128,7 +128,7 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 		part_at_once(f, now_ns, r->io, true, r->gc_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
 		return true;
 	}
-	if (!is_trimmed(f, r->lpn) && f->l2p[r->lpn] != NONE)
+	if (!is_trimmed(f, r->lpn) && f->map.l2p[r->lpn] != NONE)
 		return false;
 	f->host.stats.unwritten_units++;
 	give(f, r, NULL);
@@ -140,9 +140,9 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 
 static uint32_t spare_for_host(const struct page_ftl *f)
 {
-	uint32_t kept = f->wpages * f->upp;
+	uint32_t kept = f->buf.pages * f->shape.upp;
 
-	return f->uread_free_count > kept ? f->uread_free_count - kept : 0;
+	return f->read.free_count > kept ? f->read.free_count - kept : 0;
 }
 
 static void go(struct page_ftl *f, uint64_t now_ns, uint32_t die)
@@ -185,14 +185,14 @@ static inline void start_all(struct page_ftl *f, uint64_t now_ns, const struct s
 static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 			      uint32_t from, uint32_t bytes, struct starters *idle)
 {
-	uint32_t die = upn_die(f, f->l2p[lpn] & ~OOB_LOST), r;
+	uint32_t die = upn_die(f, f->map.l2p[lpn] & ~OOB_LOST), r;
 	struct uread *u;
 
 	if (!spare_for_host(f))
 		return false;
 	io->pending++;
 	r = uread_get(f);
-	u = &f->uread[r];
+	u = &f->read.unit[r];
 	u->io = io;
 	u->slot = NONE;
 	u->lpn = lpn;
@@ -245,8 +245,8 @@ void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	uint64_t unwritten = f->host.stats.unwritten_units, units;
 
-	if (f->reads.first || !read_units(f, now_ns, io)) {
-		io_list_add(&f->reads, io);
+	if (f->read.waiting.first || !read_units(f, now_ns, io)) {
+		io_list_add(&f->read.waiting, io);
 		return;
 	}
 	units = io->bytes ? byte_lpn(f, io->offset + io->bytes - 1) - byte_lpn(f, io->offset) + 1 : 0;
@@ -258,13 +258,13 @@ bool read_resume(struct page_ftl *f, uint64_t now_ns)
 {
 	bool resumed = false;
 
-	while (f->reads.first && spare_for_host(f)) {
-		struct ftl_io *io = f->reads.first;
+	while (f->read.waiting.first && spare_for_host(f)) {
+		struct ftl_io *io = f->read.waiting.first;
 
 		resumed = true;
 		if (!read_units(f, now_ns, io))
 			break;
-		io_list_take(&f->reads);
+		io_list_take(&f->read.waiting);
 		part_at_once(f, now_ns, io, false, 0, SSD_OK);
 	}
 	return resumed;
@@ -274,29 +274,29 @@ bool read_resume(struct page_ftl *f, uint64_t now_ns)
 
 void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot)
 {
-	uint32_t r = uread_get(f), lpn = f->slot[slot].lpn;
+	uint32_t r = uread_get(f), lpn = f->buf.slot[slot].lpn;
 
-	f->uread[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->host.c.unit_bytes };
-	uread_queue(f, now_ns, r, upn_die(f, f->l2p[lpn] & ~OOB_LOST));
-	f->kick = true;
+	f->read.unit[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->host.c.unit_bytes };
+	uread_queue(f, now_ns, r, upn_die(f, f->map.l2p[lpn] & ~OOB_LOST));
+	f->turn.kick = true;
 }
 
 static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, bool lost)
 {
-	struct wslot *s = &f->slot[slot];
+	struct wslot *s = &f->buf.slot[slot];
 
-	if (lost && s->have != f->sectors_mask)
+	if (lost && s->have != f->shape.sectors_mask)
 		s->lost = true;
 	for (uint32_t i = 0; unit && !lost && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
 		if (!(s->have >> i & 1))
 			memcpy(slot_data(f, slot) + i * FTL_SECTOR_BYTES,
 			       unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
-	s->have = f->sectors_mask;
+	s->have = f->shape.sectors_mask;
 }
 
 static void base_done(struct page_ftl *f, uint32_t r)
 {
-	f->wpage[f->uread[r].slot / f->upp].bases--;
+	f->buf.page[f->read.unit[r].slot / f->shape.upp].bases--;
 	uread_put(f, r);
 }
 
@@ -305,7 +305,7 @@ void read_complete(struct page_ftl *f, struct die *d)
 	while (d->bases != NONE) {
 		uint32_t r = d->bases;
 
-		d->bases = f->uread[r].next;
+		d->bases = f->read.unit[r].next;
 		base_done(f, r);
 	}
 }
@@ -318,23 +318,23 @@ void read_complete(struct page_ftl *f, struct die *d)
  */
 static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r)
 {
-	struct uread *u = &f->uread[r];
-	uint32_t upn = f->l2p[u->lpn];
+	struct uread *u = &f->read.unit[r];
+	uint32_t upn = f->map.l2p[u->lpn];
 
 	if (u->io && !only_on_flash(f, u->lpn) && serve_without_flash(f, now_ns, u)) {
 		uread_put(f, r);
 		return NONE;
 	}
-	if (!u->io && f->host_words && f->slot[u->slot].have == f->sectors_mask) {
+	if (!u->io && f->read.by_words && f->buf.slot[u->slot].have == f->shape.sectors_mask) {
 		base_done(f, r);	/* written whole meanwhile */
-		f->kick = true;
+		f->turn.kick = true;
 		return NONE;
 	}
 	SSD_ASSERT(upn != NONE);
 	if (upn_die(f, upn & ~OOB_LOST) != die) {
 		u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
 		uread_queue(f, now_ns, r, upn_die(f, upn & ~OOB_LOST));
-		f->kick = true;
+		f->turn.kick = true;
 		return NONE;
 	}
 	return upn;
@@ -346,12 +346,12 @@ static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, ui
  */
 static const uint8_t *issued_from_buffer(const struct page_ftl *f, uint32_t lpn, uint32_t upn)
 {
-	for (uint32_t w = 0; w < f->wpages; w++) {
-		const struct wpage *p = &f->wpage[w];
-		uint32_t slot = w * f->upp + upn % f->upp;
+	for (uint32_t w = 0; w < f->buf.pages; w++) {
+		const struct wpage *p = &f->buf.page[w];
+		uint32_t slot = w * f->shape.upp + upn % f->shape.upp;
 
-		if (p->state != W_FREE && p->seq <= f->bt.issued && p->ppn == upn / f->upp &&
-		    upn % f->upp < p->used && f->slot[slot].lpn == lpn)
+		if (p->state != W_FREE && p->seq <= f->bt.issued && p->ppn == upn / f->shape.upp &&
+		    upn % f->shape.upp < p->used && f->buf.slot[slot].lpn == lpn)
 			return slot_data(f, slot);
 	}
 	return NULL;
@@ -378,9 +378,9 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_t upn,
 		    const struct nand_cmd *c)
 {
-	struct uread *u = &f->uread[r];
+	struct uread *u = &f->read.unit[r];
 	const uint8_t *page = c->page;
-	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->upp * f->host.c.unit_bytes : NULL;
+	const uint8_t *unit = page ? page + (size_t)(upn & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes : NULL;
 	bool lost = c->status == NAND_UNCORR || c->status == NAND_ERASED || (upn & OOB_LOST);
 	uint32_t slot;
 
@@ -413,16 +413,16 @@ static uint32_t queue_pop(struct page_ftl *f, struct die *d)
 {
 	uint32_t r = d->first;
 
-	d->first = f->uread[r].next;
+	d->first = f->read.unit[r].next;
 	return r;
 }
 
 /* Is it to be read from that page, as things are now? */
 static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t page)
 {
-	uint32_t at = f->l2p[u->lpn];
+	uint32_t at = f->map.l2p[u->lpn];
 
-	if (at == NONE || fxp_quotient(f->by_upp, at & ~OOB_LOST) != page)
+	if (at == NONE || fxp_quotient(f->shape.by_upp, at & ~OOB_LOST) != page)
 		return false;
 	return !u->io || (!is_trimmed(f, u->lpn) && wbuf_find(f, u->lpn) == NONE);
 }
@@ -432,21 +432,21 @@ static inline void take_along(struct page_ftl *f, struct die *d, uint32_t r, uin
 {
 	uint32_t q = d->first, before = NONE, last = r;
 
-	f->uread[r].next = NONE;
-	while (q != NONE && f->uread[q].io == f->uread[r].io) {
-		uint32_t next = f->uread[q].next;
+	f->read.unit[r].next = NONE;
+	while (q != NONE && f->read.unit[q].io == f->read.unit[r].io) {
+		uint32_t next = f->read.unit[q].next;
 
-		if (!lies_in(f, &f->uread[q], page)) {
+		if (!lies_in(f, &f->read.unit[q], page)) {
 			before = q;
 		} else {
 			if (before == NONE)
 				d->first = next;
 			else
-				f->uread[before].next = next;
+				f->read.unit[before].next = next;
 			if (d->last == q)
 				d->last = before;
-			f->uread[q].next = NONE;
-			f->uread[last].next = q;
+			f->read.unit[q].next = NONE;
+			f->read.unit[last].next = q;
 			last = q;
 		}
 		q = next;
@@ -466,14 +466,14 @@ static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 {
 	uint32_t words = 0;
 
-	for (; r != NONE; r = f->uread[r].next) {
-		const struct uread *u = &f->uread[r];
-		uint32_t unit = (f->l2p[u->lpn] & ~OOB_LOST) % f->upp * f->host.c.unit_bytes;
+	for (; r != NONE; r = f->read.unit[r].next) {
+		const struct uread *u = &f->read.unit[r];
+		uint32_t unit = (f->map.l2p[u->lpn] & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes;
 
 		if (u->io)
 			words |= words_between(f, unit + u->from, u->bytes);
 		for (uint32_t i = 0; !u->io && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
-			if (!(f->slot[u->slot].have >> i & 1))
+			if (!(f->buf.slot[u->slot].have >> i & 1))
 				words |= words_between(f, unit + i * FTL_SECTOR_BYTES, FTL_SECTOR_BYTES);
 	}
 	return words;
@@ -499,30 +499,30 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 	if (upn == NONE)
 		return false;
-	nand_fill_read(&c, NAND_SRC_HOST, fxp_quotient(f->by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, NULL);
-	if (f->upp > 1 || !f->uread[r].io)	/* else an I/O has no other unit in the page */
+	nand_fill_read(&c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, NULL);
+	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* else an I/O has no other unit in the page */
 		take_along(f, d, r, c.ppn.v);
 	else
-		f->uread[r].next = NONE;
-	if (f->host_words)
+		f->read.unit[r].next = NONE;
+	if (f->read.by_words)
 		c.ecc_words = words_of(f, r);
-	if (!f->uread[r].io)
+	if (!f->read.unit[r].io)
 		count_merge(f, c.ecc_words);
 	nand_submit(f->n, now_ns, &c, 1);
 	die_start(f, die, DIE_READ, c.done_ns);
 	if (SSD_UNLIKELY(c.status == NAND_CORRECTED))
-		level_corrected(f, fxp_quotient(f->by_block_pages, c.ppn.v));
+		level_corrected(f, fxp_quotient(f->shape.by_block_pages, c.ppn.v));
 	d->bases = NONE;
 	gc_after_read(f, die);
 	d->turn.reads_in_row++;
 	while (r != NONE) {
-		uint32_t next = f->uread[r].next;
+		uint32_t next = f->read.unit[r].next;
 
-		deliver(f, d, r, f->l2p[f->uread[r].lpn], &c);
-		if (f->uread[r].io) {
+		deliver(f, d, r, f->map.l2p[f->read.unit[r].lpn], &c);
+		if (f->read.unit[r].io) {
 			uread_put(f, r);
 		} else {
-			f->uread[r].next = d->bases;
+			f->read.unit[r].next = d->bases;
 			d->bases = r;
 		}
 		r = next;

@@ -39,7 +39,7 @@
 
 static uint8_t *lost_page(const struct page_ftl *f, uint32_t i)
 {
-	return f->lost_data + (size_t)i * (f->g->page_bytes + f->oob_len);
+	return f->lost.data + (size_t)i * (f->g->page_bytes + f->oob_len);
 }
 
 static void xor_into(uint8_t *to, const uint8_t *from, uint32_t len)
@@ -53,7 +53,7 @@ static uint32_t lsb_page(const struct page_ftl *f, uint32_t b, uint32_t word_lin
 	return geo_ppn(f->g, (pbn_t){ b }, 2 * word_line).v;
 }
 
-void rescue_note_parity(struct survey *s, uint32_t ppn, const uint8_t *oob)
+void rescue_note_parity(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 {
 	s->contradiction |= !front_note_parity(&s->f->fr, ppn, oob);
 }
@@ -62,14 +62,14 @@ void rescue_note_parity(struct survey *s, uint32_t ppn, const uint8_t *oob)
 
 bool rescue_holds(const struct page_ftl *f, uint32_t b)
 {
-	for (uint32_t i = 0; i < f->lost_count; i++)
-		if (f->lost[i].ppn / f->g->pages_per_block == b)
+	for (uint32_t i = 0; i < f->lost.count; i++)
+		if (f->lost.page[i].ppn / f->g->pages_per_block == b)
 			return true;
 	return false;
 }
 
 /* Add the block's parity page, if it covers the group and all but one of what can't be read. */
-static bool add_parity(struct survey *s, uint32_t b, uint32_t first, uint32_t unreadable,
+static bool add_parity(struct page_mount *s, uint32_t b, uint32_t first, uint32_t unreadable,
 		       uint8_t *page, uint8_t *oob)
 {
 	struct page_ftl *f = s->f;
@@ -77,7 +77,7 @@ static bool add_parity(struct survey *s, uint32_t b, uint32_t first, uint32_t un
 	struct front_parity p;
 
 	if (!f->bt.blk[b].parity ||
-	    !readable(mount_read(s, f->bt.blk[b].parity - 1, &content, f->oob)))
+	    !survey_readable(mount_read(s, f->bt.blk[b].parity - 1, &content, f->oob)))
 		return false;
 	p = front_get_parity(&f->fr, f->oob);
 	if (p.first != first || unreadable != p.lost + 1)
@@ -89,7 +89,7 @@ static bool add_parity(struct survey *s, uint32_t b, uint32_t first, uint32_t un
 }
 
 /* The LSB page of word line w, whose MSB page is torn. */
-static int rebuild(struct survey *s, uint32_t b, uint32_t w)
+static int rebuild(struct page_mount *s, uint32_t b, uint32_t w)
 {
 	struct page_ftl *f = s->f;
 	uint32_t first = front_group_of(&f->fr, w), end = front_group_end(&f->fr, w);
@@ -97,33 +97,33 @@ static int rebuild(struct survey *s, uint32_t b, uint32_t w)
 	bool lost = false;
 	uint8_t *page, *oob;
 
-	if (readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob)))
+	if (survey_readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob)))
 		return SSD_OK;
-	if (f->lost_count == f->lost_max)
+	if (f->lost.count == f->lost.max)
 		return SSD_E_CORRUPT;
-	page = lost_page(f, f->lost_count);
+	page = lost_page(f, f->lost.count);
 	oob = page + f->g->page_bytes;
 	memset(page, 0, f->g->page_bytes + f->oob_len);
 	for (uint32_t i = first; i < end; i++) {
 		const uint8_t *content;
 
-		if (!readable(mount_read(s, lsb_page(f, b, i), &content, f->oob))) {
+		if (!survey_readable(mount_read(s, lsb_page(f, b, i), &content, f->oob))) {
 			unreadable++;
 			lost |= i == w;
 			continue;
 		}
 		if (content)
 			xor_into(page, content, f->g->page_bytes);
-		xor_into(oob, f->oob, OOB_BYTES(f->upp));
+		xor_into(oob, f->oob, OOB_BYTES(f->shape.upp));
 	}
 	if (!lost || !add_parity(s, b, first, unreadable, page, oob))
 		return SSD_OK;
-	f->lost[f->lost_count++] = (struct lost_page){ .ppn = lsb_page(f, b, w),
+	f->lost.page[f->lost.count++] = (struct lost_page){ .ppn = lsb_page(f, b, w),
 						       .mark = oob_get_head(oob).order > s->mark };
 	return SSD_OK;
 }
 
-int rescue_rebuild(struct survey *s)
+int rescue_rebuild(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 
@@ -144,14 +144,14 @@ int rescue_rebuild(struct survey *s)
 /* ---- the dead among the lost ---------------------------------------------------- */
 
 /* The order of the first page that can be read from the block's k-th on, or of the last before. */
-static uint64_t order_near(struct survey *s, uint32_t b, uint32_t k, bool up)
+static uint64_t order_near(struct page_mount *s, uint32_t b, uint32_t k, bool up)
 {
 	struct page_ftl *f = s->f;
 
 	while (k < f->bt.blk[b].next_page) {	/* 0 - 1 ends it, too */
 		uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, k)).v;
 
-		if (readable(mount_read(s, ppn, NULL, f->oob)))
+		if (survey_readable(mount_read(s, ppn, NULL, f->oob)))
 			return oob_get_head(f->oob).order;
 		k += up ? 1 : ~0u;
 	}
@@ -159,14 +159,14 @@ static uint64_t order_near(struct survey *s, uint32_t b, uint32_t k, bool up)
 }
 
 /* The LSB page that was taken as the block's k-th is lost: what may its order have been? */
-static void keep_ranges(struct survey *s, uint32_t b, uint32_t k)
+static void keep_ranges(struct page_mount *s, uint32_t b, uint32_t k)
 {
 	struct page_ftl *f = s->f;
 	uint64_t low = order_near(s, b, k - 1, false), high = order_near(s, b, k + 1, true);
 
-	for (uint32_t i = 0; i < f->dead_count; i++)
-		if (f->dead[i].after < high && f->dead[i].before > low) {
-			f->dead[i].pages++;
+	for (uint32_t i = 0; i < f->log.dead_count; i++)
+		if (f->log.dead[i].after < high && f->log.dead[i].before > low) {
+			f->log.dead[i].pages++;
 			f->bt.blk[b].dead = true;
 		}
 }
@@ -176,18 +176,18 @@ static void keep_ranges(struct survey *s, uint32_t b, uint32_t k)
  * outlive the one that leaves it out; then it is rebuilt again. So the ranges of the dead
  * that it may belong to are kept until its block is erased: within a block orders ascend.
  */
-void rescue_keep_dead(struct survey *s)
+void rescue_keep_dead(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		const struct blk *blk = &f->bt.blk[b];
 
-		for (uint32_t k = 0; blk->hurt && !blk->backup && f->dead_count && k < blk->next_page; k++) {
+		for (uint32_t k = 0; blk->hurt && !blk->backup && f->log.dead_count && k < blk->next_page; k++) {
 			uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, k)).v;
 
-			if (!(ppn & 1) && !readable(mount_read(s, ppn, NULL, f->oob)) &&
-			    !readable(mount_read(s, ppn + 1, NULL, f->oob)))
+			if (!(ppn & 1) && !survey_readable(mount_read(s, ppn, NULL, f->oob)) &&
+			    !survey_readable(mount_read(s, ppn + 1, NULL, f->oob)))
 				keep_ranges(s, b, k);
 		}
 	}
@@ -196,7 +196,7 @@ void rescue_keep_dead(struct survey *s)
 /* ---- parity pages that are missing --------------------------------------------- */
 
 /* XOR LSB pages [from, to) into a hand; returns how many can't be read. */
-static uint32_t cover(struct survey *s, uint32_t b, uint32_t slot, uint32_t from, uint32_t to)
+static uint32_t cover(struct page_mount *s, uint32_t b, uint32_t slot, uint32_t from, uint32_t to)
 {
 	struct page_ftl *f = s->f;
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), lost = 0;
@@ -205,7 +205,7 @@ static uint32_t cover(struct survey *s, uint32_t b, uint32_t slot, uint32_t from
 	for (uint32_t w = from; w < to; w++) {
 		const uint8_t *content;
 
-		if (readable(mount_read(s, lsb_page(f, b, w), &content, f->oob)))
+		if (survey_readable(mount_read(s, lsb_page(f, b, w), &content, f->oob)))
 			front_xor(&f->fr, plane, slot, content, f->oob);
 		else
 			lost++;
@@ -214,7 +214,7 @@ static uint32_t cover(struct survey *s, uint32_t b, uint32_t slot, uint32_t from
 }
 
 /* An open backup block; false: no free block is good. */
-static bool backup_block(struct survey *s, uint32_t plane)
+static bool backup_block(struct page_mount *s, uint32_t plane)
 {
 	struct page_ftl *f = s->f;
 
@@ -226,7 +226,7 @@ static bool backup_block(struct survey *s, uint32_t plane)
 			return false;
 		if (f->bt.blk[b].needs_erase) {
 			c.ppn = geo_ppn(f->g, (pbn_t){ b }, 0);
-			mount_command(s, &c);
+			survey_command(&s->survey, &c);
 			frontier_erased(f, plane, c.status);
 			continue;
 		}
@@ -236,7 +236,7 @@ static bool backup_block(struct survey *s, uint32_t plane)
 }
 
 /* Program the parity page of a group of the block; false: there is no free block for it. */
-static bool back_up(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
+static bool back_up(struct page_mount *s, uint32_t b, uint32_t first, uint32_t end)
 {
 	struct page_ftl *f = s->f;
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), hand = f->fr.covers;
@@ -249,7 +249,7 @@ static bool back_up(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
 			return false;
 		nand_fill_program(&c, NAND_SRC_BACKUP, 0, f->oob);
 		c.data = front_backup(&f->fr, plane, hand, &what, &c.ppn.v, f->oob);
-		mount_command(s, &c);
+		survey_command(&s->survey, &c);
 		f->host.stats.backup_pages++;
 		if (c.status == NAND_OK)
 			break;
@@ -270,7 +270,7 @@ static bool next_group(const struct page_ftl *f, uint32_t b, uint32_t *first, ui
 }
 
 /* LSB pages of a group that is not complete are in hand again. */
-static void cover_anew(struct survey *s, uint32_t b, uint32_t slot)
+static void cover_anew(struct page_mount *s, uint32_t b, uint32_t slot)
 {
 	struct page_ftl *f = s->f;
 	uint32_t fast = front_fast_taken(&f->fr, f->bt.blk[b].next_page);
@@ -286,18 +286,18 @@ static void cover_anew(struct survey *s, uint32_t b, uint32_t slot)
  * a torn parity page took along. So where MSB pages of the group have been programmed, the
  * LSB pages are looked at (as in the paper, which reads the active slow blocks).
  */
-static bool covers_group(struct survey *s, uint32_t b, uint32_t first, uint32_t end)
+static bool covers_group(struct page_mount *s, uint32_t b, uint32_t first, uint32_t end)
 {
 	struct page_ftl *f = s->f;
 	uint32_t k = f->bt.blk[b].next_page, msb = k - front_fast_taken(&f->fr, k), lost = 0;
 	struct front_parity p;
 
 	if (!f->bt.blk[b].parity ||
-	    !readable(mount_read(s, f->bt.blk[b].parity - 1, NULL, f->oob)))
+	    !survey_readable(mount_read(s, f->bt.blk[b].parity - 1, NULL, f->oob)))
 		return false;
 	p = front_get_parity(&f->fr, f->oob);
 	for (uint32_t w = first; w < end && msb > first; w++)
-		lost += !readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob));
+		lost += !survey_readable(mount_read(s, lsb_page(f, b, w), NULL, f->oob));
 	return p.first == first && (msb <= first || lost == p.lost);
 }
 
@@ -307,7 +307,7 @@ static bool covers_group(struct survey *s, uint32_t b, uint32_t first, uint32_t 
  * A parity page counts if its block is held, or could be written on; whether it will be is
  * not known yet, and if it is not, the next mount may decide otherwise.
  */
-static void count_parities(struct survey *s)
+static void count_parities(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 
@@ -331,8 +331,8 @@ static bool endangers(const struct page_ftl *f, uint32_t bb)
 {
 	uint32_t next = f->bt.blk[bb].next_page, msb = next - front_fast_taken(&f->fr, next);
 
-	for (uint32_t i = 0; i < f->lost_count && f->fr.sequence != SEQ_TWO_PHASE; i++) {
-		uint32_t parity = f->bt.blk[f->lost[i].ppn / f->g->pages_per_block].parity - 1;
+	for (uint32_t i = 0; i < f->lost.count && f->fr.sequence != SEQ_TWO_PHASE; i++) {
+		uint32_t parity = f->bt.blk[f->lost.page[i].ppn / f->g->pages_per_block].parity - 1;
 		uint32_t page = parity % f->g->pages_per_block;
 
 		if (parity / f->g->pages_per_block == bb && !(page & 1) && page / 2 >= msb)
@@ -390,7 +390,7 @@ static uint32_t slot_of(const struct page_ftl *f, uint32_t b)
  * Back to a slot, with all the parity it needs. Closed, if there is no slot, or no free
  * block for parity pages any more: what it holds can be read all the same.
  */
-static void write_on(struct survey *s, uint32_t b)
+static void write_on(struct page_mount *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;
 	uint32_t slot = mount_goes_on(s, b) ? slot_of(f, b) : FRONT_NONE, first, end;
@@ -434,13 +434,13 @@ static uint32_t next_open(const struct page_ftl *f, uint32_t plane)
 	return best;
 }
 
-void rescue_frontiers(struct survey *s)
+void rescue_frontiers(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 
 	count_parities(s);
 	sort_backups(f);
-	for (uint32_t p = 0; p < f->planes; p++)
+	for (uint32_t p = 0; p < f->shape.planes; p++)
 		for (uint32_t b = next_open(f, p); b != BLK_NONE; b = next_open(f, p))
 			write_on(s, b);
 }
@@ -449,17 +449,17 @@ void rescue_frontiers(struct survey *s)
 
 static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t *unit)
 {
-	if (lpn == f->all_lpns - 1)
+	if (lpn == f->shape.all_lpns - 1)
 		mount_fill_dead_list(f, slot_data(f, slot));
-	else if (lpn >= f->lpns)	/* as the bits are now: the new version is later than all */
-		wbuf_trim_bits(f, lpn - f->lpns, slot_data(f, slot));
+	else if (lpn >= f->shape.lpns)	/* as the bits are now: the new version is later than all */
+		wbuf_trim_bits(f, lpn - f->shape.lpns, slot_data(f, slot));
 	else {
 		SSD_ASSERT(unit);	/* only the dead list comes without */
 		memcpy(slot_data(f, slot), unit, f->host.c.unit_bytes);
 	}
 }
 
-static int again(struct survey *s, uint32_t tag, const uint8_t *unit)
+static int again(struct page_mount *s, uint32_t tag, const uint8_t *unit)
 {
 	struct page_ftl *f = s->f;
 	uint32_t lpn = tag & ~OOB_LOST, slot = wbuf_hidden_slot(f, lpn);
@@ -472,37 +472,37 @@ static int again(struct survey *s, uint32_t tag, const uint8_t *unit)
 		slot = wbuf_hidden_slot(f, lpn);
 		SSD_ASSERT(slot != NONE);
 	}
-	f->slot[slot].lost = tag & OOB_LOST;
+	f->buf.slot[slot].lost = tag & OOB_LOST;
 	fill(f, slot, lpn, unit);
 	return SSD_OK;
 }
 
-static int rewrite_page(struct survey *s, uint32_t i)
+static int rewrite_page(struct page_mount *s, uint32_t i)
 {
 	struct page_ftl *f = s->f;
 	const uint8_t *page = lost_page(f, i), *oob = page + f->g->page_bytes;
 	bool any = false;
 
-	for (uint32_t u = 0; u < f->upp; u++) {
+	for (uint32_t u = 0; u < f->shape.upp; u++) {
 		uint32_t tag = oob_get_lpn(oob, u), lpn = tag & ~OOB_LOST;
 		int err;
 
-		if (tag == OOB_NO_LPN || lpn >= f->all_lpns || f->l2p[lpn] == NONE ||
-		    (f->l2p[lpn] & ~OOB_LOST) != f->lost[i].ppn * f->upp + u)
+		if (tag == OOB_NO_LPN || lpn >= f->shape.all_lpns || f->map.l2p[lpn] == NONE ||
+		    (f->map.l2p[lpn] & ~OOB_LOST) != f->lost.page[i].ppn * f->shape.upp + u)
 			continue;
 		any = true;
 		err = again(s, tag, page + (size_t)u * f->host.c.unit_bytes);
 		if (err)
 			return err;
 	}
-	return any || !f->lost[i].mark ? SSD_OK : again(s, f->all_lpns - 1, NULL);
+	return any || !f->lost.page[i].mark ? SSD_OK : again(s, f->shape.all_lpns - 1, NULL);
 }
 
 /*
  * A new parity page for what is left of the group: that its block may be written on, or
  * only that no later mount rebuilds this page again.
  */
-static bool cover_without(struct survey *s, uint32_t ppn)
+static bool cover_without(struct page_mount *s, uint32_t ppn)
 {
 	struct page_ftl *f = s->f;
 	uint32_t b = ppn / f->g->pages_per_block, w = ppn % f->g->pages_per_block / 2, first, end;
@@ -513,10 +513,10 @@ static bool cover_without(struct survey *s, uint32_t ppn)
 	return done;
 }
 
-int rescue_rewrite(struct survey *s)
+int rescue_rewrite(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
-	uint32_t count = f->lost_count;
+	uint32_t count = f->lost.count;
 	int err = SSD_OK;
 
 	if (!count)
@@ -525,11 +525,11 @@ int rescue_rewrite(struct survey *s)
 		err = rewrite_page(s, i);
 	if (!err)
 		err = mount_settle(s);
-	f->lost_count = 0;
+	f->lost.count = 0;
 	for (uint32_t i = 0; i < count && !err; i++) {
-		uint32_t b = f->lost[i].ppn / f->g->pages_per_block;
+		uint32_t b = f->lost.page[i].ppn / f->g->pages_per_block;
 
-		if (cover_without(s, f->lost[i].ppn))
+		if (cover_without(s, f->lost.page[i].ppn))
 			write_on(s, b);
 		else
 			blk_close(&f->bt, b);

@@ -22,57 +22,57 @@
 
 static inline void hash_remove(struct page_ftl *f, uint32_t slot)
 {
-	uint32_t *link = wbuf_hash_head(f, f->slot[slot].lpn);
+	uint32_t *link = wbuf_hash_head(f, f->buf.slot[slot].lpn);
 
-	if (!f->slot[slot].hashed)
+	if (!f->buf.slot[slot].hashed)
 		return;
 	while (*link != slot)
-		link = &f->slot[*link].hash_next;
-	*link = f->slot[slot].hash_next;
-	f->slot[slot].hashed = false;
+		link = &f->buf.slot[*link].hash_next;
+	*link = f->buf.slot[slot].hash_next;
+	f->buf.slot[slot].hashed = false;
 }
 
 void wbuf_init(struct page_ftl *f)
 {
-	for (uint32_t i = 0; i <= f->hash_mask; i++)
-		f->hash[i] = NONE;
-	for (uint32_t i = 0; i <= f->by_seq_mask; i++)
-		f->by_seq[i] = 0;
-	for (uint32_t i = 0; i < f->wpages * f->upp; i++)
-		f->slot[i] = (struct wslot){ 0 };
-	f->wfree = NONE;
-	for (uint32_t i = f->wpages; i-- > 0;) {
-		f->wpage[i].state = W_FREE;
-		f->wpage[i].next = f->wfree;
-		f->wfree = i;
+	for (uint32_t i = 0; i <= f->buf.hash_mask; i++)
+		f->buf.hash[i] = NONE;
+	for (uint32_t i = 0; i <= f->buf.by_seq_mask; i++)
+		f->buf.by_seq[i] = 0;
+	for (uint32_t i = 0; i < f->buf.pages * f->shape.upp; i++)
+		f->buf.slot[i] = (struct wslot){ 0 };
+	f->buf.free = NONE;
+	for (uint32_t i = f->buf.pages; i-- > 0;) {
+		f->buf.page[i].state = W_FREE;
+		f->buf.page[i].next = f->buf.free;
+		f->buf.free = i;
 	}
-	f->wfree_count = f->wpages;
-	f->queue_first = f->queue_last = f->tail = NONE;
+	f->buf.free_count = f->buf.pages;
+	f->buf.first = f->buf.last = f->buf.open = NONE;
 }
 
 static bool open_page(struct page_ftl *f)
 {
-	uint32_t w = f->wfree;
+	uint32_t w = f->buf.free;
 	struct wpage *p;
 
 	if (w == NONE)
 		return false;
 	wbuf_seal(f);
-	p = &f->wpage[w];
-	f->wfree = p->next;
-	f->wfree_count--;
-	f->wpage[ssd_pick(f->queue_first == NONE, w, f->queue_last)].next = w;
-	f->queue_first = (uint32_t)ssd_pick(f->queue_first == NONE, w, f->queue_first);
-	*p = (struct wpage){ .seq = f->next_seq++, .next = NONE, .state = W_OPEN };
-	f->queue_last = w;
-	f->tail = w;
-	f->by_seq[p->seq & f->by_seq_mask] = w;
+	p = &f->buf.page[w];
+	f->buf.free = p->next;
+	f->buf.free_count--;
+	f->buf.page[ssd_pick(f->buf.first == NONE, w, f->buf.last)].next = w;
+	f->buf.first = (uint32_t)ssd_pick(f->buf.first == NONE, w, f->buf.first);
+	*p = (struct wpage){ .seq = f->log.next_seq++, .next = NONE, .state = W_OPEN };
+	f->buf.last = w;
+	f->buf.open = w;
+	f->buf.by_seq[p->seq & f->buf.by_seq_mask] = w;
 	return true;
 }
 
 bool wbuf_next_page(struct page_ftl *f)
 {
-	if (f->tail == NONE && !open_page(f))
+	if (f->buf.open == NONE && !open_page(f))
 		return false;
 	wbuf_seal(f);
 	return true;
@@ -81,12 +81,12 @@ bool wbuf_next_page(struct page_ftl *f)
 /* The page is programmed: its room is free again. */
 void wbuf_release(struct page_ftl *f, uint32_t w)
 {
-	for (uint32_t i = 0; i < f->wpage[w].used; i++)
-		hash_remove(f, w * f->upp + i);
-	f->wpage[w].state = W_FREE;
-	f->wpage[w].next = f->wfree;
-	f->wfree = w;
-	f->wfree_count++;
+	for (uint32_t i = 0; i < f->buf.page[w].used; i++)
+		hash_remove(f, w * f->shape.upp + i);
+	f->buf.page[w].state = W_FREE;
+	f->buf.page[w].next = f->buf.free;
+	f->buf.free = w;
+	f->buf.free_count++;
 }
 
 /* old: wbuf_find(lpn). */
@@ -94,21 +94,21 @@ static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t old)
 {
 	uint32_t s, *head;
 
-	if (f->tail == NONE || f->wpage[f->tail].used == f->upp)
+	if (f->buf.open == NONE || f->buf.page[f->buf.open].used == f->shape.upp)
 		if (!open_page(f))
 			return NONE;
 	if (old != NONE)
 		hash_remove(f, old);
-	s = f->tail * f->upp + f->wpage[f->tail].used++;
+	s = f->buf.open * f->shape.upp + f->buf.page[f->buf.open].used++;
 	head = wbuf_hash_head(f, lpn);
-	f->slot[s] = (struct wslot){ .lpn = lpn, .hash_next = *head, .hashed = true };
+	f->buf.slot[s] = (struct wslot){ .lpn = lpn, .hash_next = *head, .hashed = true };
 	*head = s;
 	return s;
 }
 
 static inline bool in_open_page(const struct page_ftl *f, uint32_t slot)
 {
-	return slot != NONE && f->tail != NONE && slot - f->tail * f->upp < f->upp;
+	return slot != NONE && f->buf.open != NONE && slot - f->buf.open * f->shape.upp < f->shape.upp;
 }
 
 /* ---- writes ---- */
@@ -127,7 +127,7 @@ static void untrim(struct page_ftl *f, uint32_t lpn)
 	uint32_t per = lpns_per_map(f), s;
 
 	trim_clear(f, lpn);
-	s = wbuf_find(f, f->lpns + lpn / per);
+	s = wbuf_find(f, f->shape.lpns + lpn / per);
 	if (in_open_page(f, s))
 		bit_clear(slot_data(f, s), lpn % per);
 }
@@ -138,20 +138,20 @@ static void untrim(struct page_ftl *f, uint32_t lpn)
  */
 static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32_t old)
 {
-	struct wslot *s = &f->slot[slot];
+	struct wslot *s = &f->buf.slot[slot];
 
 	if (old != NONE) {
 		if (f->host.c.payload)
 			memcpy(slot_data(f, slot), slot_data(f, old), f->host.c.unit_bytes);
-		s->have = f->slot[old].have;
-		s->lost = f->slot[old].lost;
-	} else if (is_trimmed(f, s->lpn) || f->l2p[s->lpn] == NONE) {
+		s->have = f->buf.slot[old].have;
+		s->lost = f->buf.slot[old].lost;
+	} else if (is_trimmed(f, s->lpn) || f->map.l2p[s->lpn] == NONE) {
 		if (f->host.c.payload)
 			memset(slot_data(f, slot), 0, f->host.c.unit_bytes);
-		s->have = f->sectors_mask;
+		s->have = f->shape.sectors_mask;
 	}
-	if (s->have != f->sectors_mask) {
-		f->wpage[slot / f->upp].bases++;
+	if (s->have != f->shape.sectors_mask) {
+		f->buf.page[slot / f->shape.upp].bases++;
 		read_base(f, now_ns, slot);
 	}
 }
@@ -169,15 +169,15 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 		s = new_slot(f, lpn, old);
 		if (s == NONE)
 			return false;
-		SSD_PREFETCH(&f->l2p[lpn]);
+		SSD_PREFETCH(&f->map.l2p[lpn]);
 		if (!whole)
 			find_base(f, now_ns, s, old);
 	}
 	if (whole)
-		f->slot[s].lost = false;
+		f->buf.slot[s].lost = false;
 	if (f->host.c.payload)
 		host_copy(&f->host, io, io->at, slot_data(f, s) + from, bytes);
-	f->slot[s].have |= whole ? f->sectors_mask : sector_bits(from, bytes);
+	f->buf.slot[s].have |= whole ? f->shape.sectors_mask : sector_bits(from, bytes);
 	if (is_trimmed(f, lpn))
 		untrim(f, lpn);
 	return true;
@@ -198,7 +198,7 @@ static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_
 		if (!write_unit(f, now_ns, io, lpn, from, bytes))
 			return false;
 		if (!io->at) {
-			io->first_seq = f->wpage[f->tail].seq;
+			io->first_seq = f->buf.page[f->buf.open].seq;
 			io->done_ns = 0;
 		}
 		io->at += bytes;
@@ -217,37 +217,37 @@ uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn)
 		s = new_slot(f, lpn, s);
 		if (s == NONE)
 			return NONE;
-		f->slot[s].have = f->sectors_mask;
-		f->wtrim[s] = (struct wtrim){ NONE, 0 };
+		f->buf.slot[s].have = f->shape.sectors_mask;
+		f->buf.trim[s] = (struct wtrim){ NONE, 0 };
 	}
 	return s;
 }
 
 static bool anything_there(const struct page_ftl *f, uint32_t from, uint32_t to)
 {
-	bool buffered = f->wfree_count < f->wpages;
+	bool buffered = f->buf.free_count < f->buf.pages;
 
 	for (uint32_t lpn = from; lpn < to; lpn++)
 		if (!is_trimmed(f, lpn) &&
-		    (f->l2p[lpn] != NONE || (buffered && wbuf_find(f, lpn) != NONE)))
+		    (f->map.l2p[lpn] != NONE || (buffered && wbuf_find(f, lpn) != NONE)))
 			return true;
 	return false;
 }
 
 static void forget_buffered(struct page_ftl *f, uint32_t from, uint32_t to)
 {
-	for (uint32_t s = 0; s < f->wpages * f->upp; s++)
-		if (f->slot[s].hashed && f->slot[s].lpn >= from && f->slot[s].lpn < to)
+	for (uint32_t s = 0; s < f->buf.pages * f->shape.upp; s++)
+		if (f->buf.slot[s].hashed && f->buf.slot[s].lpn >= from && f->buf.slot[s].lpn < to)
 			hash_remove(f, s);
 }
 
 void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to)
 {
 	uint64_t first = (uint64_t)map * f->host.c.unit_bytes;
-	uint64_t total = ((uint64_t)f->lpns + 7) / 8;
+	uint64_t total = ((uint64_t)f->shape.lpns + 7) / 8;
 	uint64_t bytes = total - first < f->host.c.unit_bytes ? total - first : f->host.c.unit_bytes;
 
-	memcpy(to, f->trimmed + first, bytes);
+	memcpy(to, f->map.trimmed + first, bytes);
 	memset(to + bytes, 0, f->host.c.unit_bytes - bytes);
 }
 
@@ -259,14 +259,14 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 
 	if (!anything_there(f, from, to))
 		return true;
-	s = wbuf_hidden_slot(f, f->lpns + map);
+	s = wbuf_hidden_slot(f, f->shape.lpns + map);
 	if (s == NONE)
 		return false;
 	forget_buffered(f, from, to);
 	for (uint32_t lpn = from; lpn < to; lpn++)
 		trim_set(f, lpn);
 	wbuf_trim_bits(f, map, slot_data(f, s));
-	t = &f->wtrim[s];
+	t = &f->buf.trim[s];
 	if (t->from == NONE || from < t->from)
 		t->from = from;
 	if (to > t->to)
@@ -327,15 +327,15 @@ static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 
 void line_process(struct page_ftl *f, uint64_t now_ns)
 {
-	while (f->line.first) {
-		struct ftl_io *io = f->line.first;
+	while (f->buf.line.first) {
+		struct ftl_io *io = f->buf.line.first;
 		bool durable;
 
 		if (!accept(f, now_ns, io))
 			return;
-		io_list_take(&f->line);
+		io_list_take(&f->buf.line);
 		durable = io->op == FTL_FLUSH || io->fua || !f->host.c.buffer_units;
-		if (io->op == FTL_FLUSH || io->fua || (durable && !f->line.first))
+		if (io->op == FTL_FLUSH || io->fua || (durable && !f->buf.line.first))
 			wbuf_seal(f);
 		if (durable && ends_when_sent(f, io))
 			sent_wait(f, io);
@@ -348,9 +348,9 @@ void line_process(struct page_ftl *f, uint64_t now_ns)
 
 void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	bool alone = !f->line.first;
+	bool alone = !f->buf.line.first;
 
-	io_list_add(&f->line, io);
+	io_list_add(&f->buf.line, io);
 	if (alone)
 		line_process(f, now_ns);
 }

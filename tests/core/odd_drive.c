@@ -393,12 +393,12 @@ void odd_mount(struct odd *o)
 	err = o->f->ops->mount(o->f, 0, &o->now_ns);
 	if (err)
 		odd_fail(o, "mount: %s; %u of %u dead ranges, %u good blocks of %u", ssd_strerror(err),
-			 p->dead_count, p->dead_max, (unsigned int)p->good_blocks,
+			 p->log.dead_count, p->log.dead_max, (unsigned int)p->good_blocks,
 			 (unsigned int)p->need_blocks);
 	o->f->ops->check(o->f);
-	for (uint32_t i = 0; i < p->planes; i++)
+	for (uint32_t i = 0; i < p->shape.planes; i++)
 		listed += p->plane[i].purge;
 	o->event[ODD_PURGES] += listed > 0;
-	o->event[ODD_DEAD_LISTS] += p->dead_count > 0;
+	o->event[ODD_DEAD_LISTS] += p->log.dead_count > 0;
 	o->next_ns = o->f->ops->step(o->f, o->now_ns);
 }

@@ -196,7 +196,7 @@ static uint64_t usable_blocks(const struct page_ftl *p)
 
 	for (uint64_t b = 0; b < geo_blocks(p->g); b++)
 		n -= p->bt.blk[b].state == BLK_RETIRE;
-	for (uint32_t i = 0; i < p->planes; i++)
+	for (uint32_t i = 0; i < p->shape.planes; i++)
 		n -= p->plane[i].gc.victim != BLK_NONE && p->plane[i].gc.retire;
 	return n;
 }
@@ -216,7 +216,7 @@ static void refused(struct odd *o, const struct odd_request *r)
 
 	if (r->io.op == FTL_READ || (!worn && !full))
 		odd_fail(o, "request %d: %s; %u of %u dead ranges, %u good blocks, %u usable, %u needed",
-			 r->io.op, ssd_strerror(r->io.status), p->dead_count, p->dead_max,
+			 r->io.op, ssd_strerror(r->io.status), p->log.dead_count, p->log.dead_max,
 			 (unsigned int)p->good_blocks, (unsigned int)usable_blocks(p),
 			 (unsigned int)p->need_blocks);
 	o->read_only |= worn;

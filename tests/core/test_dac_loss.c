@@ -126,12 +126,12 @@ static void worn_out_when_units_do_not_fit(void)
 
 /* ---- loss ------------------------------------------------------------------------------------------- */
 
-static uint32_t bad_page;
+static uint32_t bad_page, bad_too = DAC_NONE;
 
 static enum nand_status lose(void *opaque, const struct nand_cmd *c)
 {
 	(void)opaque;
-	return c->op == NAND_READ && c->ppn.v == bad_page ? NAND_UNCORR : NAND_OK;
+	return c->op == NAND_READ && (c->ppn.v == bad_page || c->ppn.v == bad_too) ? NAND_UNCORR : NAND_OK;
 }
 
 static enum ssd_err try_read(uint32_t unit)
@@ -462,6 +462,51 @@ static void numbers_are_given_once(void)
 	rig_free(&r);
 }
 
+static uint32_t page_of_unit(uint32_t unit)
+{
+	return drive()->obj[drive()->map[unit]].ppn;
+}
+
+/*
+ * The same page cannot be read at two mounts, nor at the second the page that was written
+ * between them. What is written after the second counts: a page has up to 63 sequences, and so
+ * many are left twice for each time that a page was found unreadable, which is when its spare
+ * area is read and when its content is.
+ */
+static void numbers_are_given_once_by_two_mounts(void)
+{
+	const struct nand_hooks hooks = { .fault = lose };
+	uint64_t seq, serial, most = dac_entries_max(UNIT);
+
+	EXPECT_EQ(most, (UNIT - 2) / 16);
+	start(FTL_REDUCE_DAC, 0);
+	half_page(1);
+	fua(0);
+	seq = drive()->seq;
+	serial = drive()->serial;
+	half_page(2);
+	fua(0);
+	bad_page = page_of_unit(0);
+	nand_array_set_hooks(r.ta.a, &hooks);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	EXPECT_EQ(drive()->seq, seq + (1 << 20) + 2 * 2 * most);
+	EXPECT_EQ(drive()->serial, serial + (1 << 20) + 2 * 2);
+	half_page(3);
+	fua(0);
+	bad_too = page_of_unit(0);
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	EXPECT_EQ(drive()->seq, seq + (1 << 20) + 2 * 4 * most);
+	EXPECT_EQ(drive()->serial, serial + (1 << 20) + 2 * 4);
+	half_page(1);
+	read_io(0);
+	half_page(4);
+	fua(0);
+	bad_page = bad_too = DAC_NONE;
+	EXPECT_EQ(rig_again(&r), SSD_OK);
+	read_io(0);
+	rig_free(&r);
+}
+
 /*
  * Power is lost in the middle of GC's erase while no block is free: some pages of the victim are
  * what they were, others are not. Its live data is in another block, whose last page says so; were
@@ -609,6 +654,7 @@ int main(int argc, char **argv)
 	RUN(an_old_link_comes_back);
 	RUN(an_older_version_comes_back);
 	RUN(numbers_are_given_once);
+	RUN(numbers_are_given_once_by_two_mounts);
 	RUN(torn_erases);
 	RUN(pages_that_cannot_be_read);
 	return test_result();

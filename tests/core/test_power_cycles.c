@@ -162,8 +162,8 @@ static void power_cuts(const char *ftl, struct nand_geometry g)
 		const struct page_ftl *p = (const struct page_ftl *)f;
 		uint32_t steps = 1 + (uint32_t)(rnd(&s) % 6);
 
-		most = p->dead_count > most ? p->dead_count : most;
-		room = p->dead_max;
+		most = p->log.dead_count > most ? p->log.dead_count : most;
+		room = p->log.dead_max;
 		errors = 0;
 		write_unit(&io[0], (uint32_t)(rnd(&s) % UNITS));
 		flush = (struct ftl_io){ .op = FTL_FLUSH };

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "survey.h"
+
+#include "nand_geom.h"
+#include "oob.h"
+
+void survey_begin(struct survey *s, struct nand *n, uint64_t now_ns)
+{
+	*s = (struct survey){ .n = n, .g = &n->geo, .now_ns = now_ns, .ready_ns = now_ns };
+}
+
+void survey_command(struct survey *s, struct nand_cmd *c)
+{
+	uint32_t die = geo_die_of(s->g, geo_block_of(s->g, c->ppn));
+	uint64_t idle_ns = s->n->ops->die_ready_ns(s->n, die);
+
+	if (idle_ns > s->now_ns)
+		s->now_ns = idle_ns;
+	nand_submit(s->n, s->now_ns, c, 1);
+	SSD_ASSERT(c->status != NAND_VIOLATION);
+	if (c->done_ns > s->ready_ns)
+		s->ready_ns = c->done_ns;
+}
+
+int survey_pages(const struct survey *s, survey_fn *visit, void *ftl)
+{
+	uint32_t per_die = s->g->blocks_per_plane * s->g->planes_per_die, dies = geo_dies(s->g);
+
+	for (uint32_t k = 0; k < per_die; k++)
+		for (uint32_t page = 0; page < s->g->pages_per_block; page++)
+			for (uint32_t die = 0; die < dies; die++) {
+				uint32_t block = die * per_die + k;
+				int err;
+
+				if (s->n->ops->is_bad(s->n, (pbn_t){ block }))
+					continue;
+				err = visit(ftl, block, page);
+				if (err)
+					return err;
+			}
+	return SSD_OK;
+}
+
+bool survey_number(const struct survey *s, uint64_t *highest, uint32_t per_page)
+{
+	if (s->unreadable)
+		*highest += ((uint64_t)1 << 20) + 2 * s->unreadable * per_page;
+	return *highest <= OOB_SEQ_LAST;
+}
