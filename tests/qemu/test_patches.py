@@ -4,26 +4,74 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-PATCHES = Path(__file__).resolve().parents[2] / "qemu-patches"
+ROOT = Path(__file__).resolve().parents[2]
+PATCHES = ROOT / "qemu-patches"
+DRIVER = "0020-block-nand-ssd-an-emulated-NAND-SSD.patch"
+TOUCHED = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
+
+
+def names() -> list[str]:
+    """The patches, in their order."""
+    lines = (PATCHES / "series").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def newest_source() -> Path | None:
+    """Of what build.sh fetched, that which it unpacks."""
+    return max((ROOT / "build/apt/src").glob("*.dsc"), key=lambda file: file.stat().st_mtime, default=None)
 
 
 class Patches(unittest.TestCase):
     """qemu-patches."""
 
-    def test_new_files_are_those_of_src(self) -> None:
-        subprocess.run([str(PATCHES / "make-patches.sh"), "--check"], check=True)
+    def test_the_series_alone_makes_the_tree(self) -> None:
+        """The driver's files are in it, and each file that a patch or build.sh touches is as it was built."""
+        if not newest_source():
+            self.skipTest("QEMU was built from a tarball of the user's own")
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([str(PATCHES / "make-patches.sh"), f"{folder}/series"], check=True)
+            files = sorted(Path(folder, "series").iterdir())
+            self.assertEqual([file.name for file in files], names())
+            touched = sorted({name for file in files for name in TOUCHED.findall(file.read_text(encoding="utf-8"))})
+            self.assertIn("block/nand-ssd.c", touched)
+            subprocess.run(
+                ["dpkg-source", "--no-check", "-x", str(newest_source()), f"{folder}/qemu"], check=True, capture_output=True
+            )
+            for file in files:
+                apply = ["git", "apply", "--whitespace=nowarn", str(file)]
+                subprocess.run(apply, cwd=f"{folder}/qemu", check=True)
+            for name in touched:
+                built = ROOT / "build/qemu-src" / name
+                self.assertEqual(Path(folder, "qemu", name).read_bytes(), built.read_bytes(), name)
+
+    def test_qemus_own_style(self) -> None:
+        """checkpatch.pl, but for what it gets wrong."""
+        known = ("does MAINTAINERS need updating", "GRAPH_RDLOCK nvme_nand_ssd(", "FILE: scripts/meson-buildoptions.sh")
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([str(PATCHES / "make-patches.sh"), folder], check=True)
+            for name in names():
+                done = subprocess.run(
+                    ["perl", "scripts/checkpatch.pl", "--no-tree", "--quiet", "--no-summary", f"{folder}/{name}"],
+                    cwd=ROOT / "build/qemu-src", capture_output=True, text=True, check=False,
+                )
+                found = [text for text in done.stdout.split("\n\n") if re.search("^(ERROR|WARNING)", text, re.MULTILINE)]
+                self.assertEqual([text for text in found if not any(word in text for word in known)], [], name)
 
     def test_series_names_every_patch(self) -> None:
-        lines = (PATCHES / "series").read_text(encoding="utf-8").splitlines()
-        self.assertEqual(
-            [x for x in lines if x and not x.startswith("#")], sorted(p.name for p in PATCHES.glob("*.patch"))
-        )
+        self.assertEqual(names(), sorted(p.name for p in PATCHES.glob("*.patch")))
+        self.assertEqual([int(name[:4]) for name in names()], list(range(1, len(names()) + 1)))
+
+    def test_the_first_patches_stand_alone(self) -> None:
+        """They are for any NVMe controller, and could be sent."""
+        for name in names()[: names().index(DRIVER)]:
+            self.assertNotIn("nand-ssd", (PATCHES / name).read_text(encoding="utf-8"), name)
 
     def test_a_path_that_qemu_can_not_be_built_in(self) -> None:
         """Said at once: its own configure says so after the source has been fetched and unpacked."""
@@ -43,3 +91,4 @@ class Patches(unittest.TestCase):
             head, _, _ = patch.read_text(encoding="utf-8").partition("\n---\n")
             self.assertRegex(head, r"(?m)^Subject: \[PATCH.*\] \S")
             self.assertGreater(len(head.splitlines()), 6, patch.name)
+            self.assertRegex(head, r"(?m)^Signed-off-by: \S", patch.name)

@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A guest (over NVMe) and the host (over QMP) read the same bytes and give the
- * same orders; slate_wire.h has both, and libslate does the work. This file keeps
- * the snapshot of a log that is read in several parts, and steps the drive after
- * an order.
+ * same orders; slate_wire.h has both, and libslate does the work. This file
+ * keeps the snapshot of a log that is read in several parts, and steps the
+ * drive after an order.
  *
  * Both come in with the BQL, from the main loop or from a vCPU that rang a
- * doorbell, outside coroutines, and are done when they return: an answer has the
- * virtual time of its question.
+ * doorbell, outside coroutines, and are done when they return: an answer has
+ * the virtual time of its question.
  */
 
 #include "qemu/osdep.h"
@@ -223,7 +223,8 @@ NandSsdLog *qmp_x_nand_ssd_log(const char *node_name, uint32_t id,
         return NULL;
     }
     if (got < 0) {
-        error_setg(errp, "Log %" PRIu32 " has %" PRIu64 " bytes: give a smaller "
+        error_setg(errp, "Log %" PRIu32 " has %" PRIu64 " bytes: "
+                   "give a smaller "
                    "offset", id, bytes);
         return NULL;
     }

@@ -7,9 +7,9 @@
  * Not part of QEMU's tools, which have no machine.
  *
  * A machine that is reset or shut down at a power cut executes no instruction
- * after it: the vCPUs are told to stop right here, where virtual time is that of
- * the cut, and the main loop finds them stopped. With -icount rate= virtual time
- * stands while they are stopped.
+ * after it: the vCPUs are told to stop right here, where virtual time is that
+ * of the cut, and the main loop finds them stopped. With -icount rate= virtual
+ * time stands while they are stopped.
  */
 
 #include "qemu/osdep.h"

@@ -52,7 +52,7 @@ static void nand_ssd_processors_busy(void *opaque, uint64_t *busy_ns)
     icount_busy(busy_ns, s->processors);
 }
 
-/* Called when the machine starts, because a drive is opened before its vCPUs. */
+/* Called when the machine starts: a drive is opened before its vCPUs. */
 void nand_ssd_find_processors(BDRVNandSsdState *s)
 {
     uint32_t count = icount_busy(NULL, 0);

@@ -387,7 +387,7 @@ static void rouse(NandSsdThread *t)
     }
 }
 
-/* In the main loop: tell those that share the drive's power, then end requests. */
+/* In the main loop: tell those that share the power, then end requests. */
 static void news_cb(void *opaque)
 {
     NandSsdThread *t = opaque;

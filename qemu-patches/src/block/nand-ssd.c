@@ -55,8 +55,8 @@
  *
  * Threads. Requests may come from any AioContext. Completions come from timers
  * of the main loop's list: with -icount rate= the vCPU thread runs them, else
- * the main loop. A request of an iothread is woken there, at a time that depends
- * on the host: for exact time leave the node in the main context.
+ * the main loop. A request of an iothread is woken there, at a time that
+ * depends on the host: for exact time leave the node in the main context.
  */
 
 #include "qemu/osdep.h"
@@ -168,10 +168,10 @@ void nand_ssd_update_now(BDRVNandSsdState *s)
     clock_ns = qemu_clock_get_ns(s->clock);
     /*
      * Without rate= the clock may go back, for instance when a debugger steps
-     * the guest back; the skew then makes up for it. A monitor command cannot change the skew:
-     * under icount the main loop may miss instructions that a vCPU has executed
-     * since the vCPU last read the clock, but every call into the drive was at
-     * such a reading or before.
+     * the guest back; the skew then makes up for it. A monitor command cannot
+     * change the skew: under icount the main loop may miss instructions that a
+     * vCPU has executed since it last read the clock, but every call into the
+     * drive was at such a reading or before.
      */
     if (icount_enabled() == ICOUNT_RATE) {
         /*
@@ -330,8 +330,8 @@ static void nand_ssd_timer_cb(void *opaque)
 }
 
 /*
- * In a VM this runs at a time that depends on the host, and virtual time as seen
- * from here lags behind a running vCPU: if no thread waits, do nothing.
+ * In a VM this runs at a time that depends on the host, and virtual time as
+ * seen from here lags behind a running vCPU: if no thread waits, do nothing.
  */
 static void nand_ssd_guard_cb(void *opaque)
 {

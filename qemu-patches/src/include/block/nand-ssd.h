@@ -46,9 +46,9 @@ typedef struct NandSsdCut {
 } NandSsdCut;
 
 /*
- * Plan a power cut. Also a cut that is planned for now comes from a timer, after
- * this call. then is called at the cut, without locks but the BQL. Returns
- * -EINVAL with a sentence when there is no such moment to come.
+ * Plan a power cut. Also a cut that is planned for now comes from a timer,
+ * after this call. then is called at the cut, without locks but the BQL.
+ * Returns -EINVAL with a sentence when there is no such moment to come.
  */
 typedef void NandSsdCutFunc(BlockDriverState *bs, void *opaque);
 int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
@@ -76,7 +76,7 @@ typedef enum NandSsdOpcode {
     NAND_SSD_CONTROL = 0xc4,
 } NandSsdOpcode;
 
-/* Of CONTROL, those that the machine carries out, and what a cut is followed by. */
+/* Of CONTROL, those that the machine carries out; what follows a cut. */
 #define NAND_SSD_POWER_CUT 5
 #define NAND_SSD_CANCEL_CUT 6
 #define NAND_SSD_THEN_LAST 2            /* vanish, reset, shutdown */
@@ -114,8 +114,8 @@ bool nand_ssd_guest_sees(BlockDriverState *bs);
 bool nand_ssd_guest_orders(BlockDriverState *bs);
 
 /*
- * Up to len bytes from offset on, of a new picture at offset 0. Returns how many;
- * -ENOENT: there is no such log; -EINVAL: it ends before offset.
+ * Up to len bytes from offset on, of a new picture at offset 0. Returns how
+ * many; -ENOENT: there is no such log; -EINVAL: it ends before offset.
  */
 ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
                           uint32_t id, uint64_t offset, void *buf, size_t len,
