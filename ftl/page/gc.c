@@ -52,7 +52,7 @@
  *       (second_waits) or the last page (not so) for gc.page;
  *   G2  a plane without a victim has a free block, unless blocks were retired.
  */
-#include "page_ftl.h"
+#include "gc.h"
 
 static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_target)
 {
@@ -354,246 +354,6 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return true;
 }
 
-/* ---- copying ------------------------------------------------------------ */
-
-static uint32_t unit_addr(const struct page_ftl *f, uint32_t b, uint32_t page)
-{
-	return geo_ppn(f->g, (pbn_t){ b }, page).v * f->shape.upp;
-}
-
-/* The next page of the victim worth reading; false: none. */
-static bool next_page(struct page_ftl *f, struct gc *g)
-{
-	uint32_t first = g->victim * f->bt.units_per_block, end = first + f->bt.units_per_block;
-	uint32_t upn = bit_next(f->map.valid, first + g->page * f->shape.upp, end);
-
-	g->page = upn < end ? fxp_quotient(f->shape.by_upp, upn - first) : f->g->pages_per_block;
-	return upn < end;
-}
-
-static void start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c)
-{
-	uint32_t die = geo_die_of_plane(f->g, plane);
-
-	SSD_ASSERT(c->status != NAND_VIOLATION);
-	f->plane[plane].gc.op = op;
-	f->plane[plane].gc.status = c->status;
-	f->die[die].plane = plane;
-	die_start(f, die, DIE_GC, c->done_ns);
-	die_charge(&f->die[die].turn, c->op);
-}
-
-/* The LPN of a unit whose OOB cannot be read. O(LPNs), and rare. */
-static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
-{
-	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
-		if ((f->map.l2p[lpn] & ~OOB_LOST) == upn)
-			return lpn;
-	SSD_ASSERT(!"a valid unit that nobody maps");
-	return NONE;
-}
-
-static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lost,
-		   const uint8_t *page)
-{
-	uint32_t first = unit_addr(f, g->victim, g->page);
-
-	g->bytes = page || (g->units && g->bytes);
-	for (uint32_t i = 0; i < f->shape.upp; i++) {
-		struct gc_unit *u = &g->unit[g->units];
-
-		if (!bit_get(f->map.valid, first + i))
-			continue;
-		u->upn = first + i;
-		if (lost) {	/* the sequence is gone too; stable is past it */
-			u->lpn = search_lpn(f, u->upn) | OOB_LOST;
-			u->seq = f->bt.stable;
-		} else {
-			u->lpn = oob_get_lpn(oob, i);
-			u->seq = oob_get_seq(oob, i);
-			SSD_PREFETCH(&f->map.l2p[u->lpn & ~OOB_LOST]);
-		}
-		if (page)
-			memcpy(g->data + (size_t)g->units * f->host.c.unit_bytes,
-			       page + (size_t)i * f->host.c.unit_bytes, f->host.c.unit_bytes);
-		g->units++;
-	}
-	g->page++;
-}
-
-/* The ECC words in which the page's valid units lie. */
-static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
-{
-	uint32_t unit = f->host.c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
-
-	if (!f->gc.by_words)
-		return NAND_WHOLE_PAGE;
-	for (uint32_t i = 0; i < f->shape.upp; i++)
-		if (bit_get(f->map.valid, first_upn + i))
-			for (uint32_t w = i * unit / word; w * word < (i + 1) * unit; w++)
-				words |= 1u << w;
-	return words;
-}
-
-/* Whose commands are these? */
-static enum nand_source source(const struct gc *g)
-{
-	return g->why == GC_FOR_SPACE ? NAND_SRC_GC : NAND_SRC_WL;
-}
-
-static void read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
-{
-	struct gc *g = &f->plane[plane].gc;
-	uint32_t first = unit_addr(f, g->victim, g->page);
-	struct nand_cmd c;
-
-	nand_fill_read(&c, source(g), fxp_quotient(f->shape.by_upp, first), words_wanted(f, first), f->oob);
-	nand_submit(f->n, now_ns, &c, 1);
-	start(f, plane, GC_READ, &c);
-	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.page);
-}
-
-/* Forget units in hand that the host has written or trimmed since. */
-static void drop_stale(struct page_ftl *f, struct gc *g)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < g->units; i++) {
-		const struct gc_unit *u = &g->unit[i];
-		bool mapped = (f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn;
-
-		SSD_ASSERT(mapped == bit_get(f->map.valid, u->upn));	/* the OOB named it rightly */
-		if (!mapped)
-			continue;
-		if (kept != i) {
-			g->unit[kept] = *u;
-			if (g->bytes)
-				memcpy(g->data + (size_t)kept * f->host.c.unit_bytes,
-				       g->data + (size_t)i * f->host.c.unit_bytes, f->host.c.unit_bytes);
-		}
-		kept++;
-	}
-	g->units = kept;
-}
-
-/* Is the next page one for a copyback? */
-static bool page_moves_whole(const struct page_ftl *f, const struct gc *g)
-{
-	uint32_t first = unit_addr(f, g->victim, g->page);
-
-	if (!f->host.c.gc_copyback || g->units || g->why != GC_FOR_SPACE || g->corrected)
-		return false;
-	for (uint32_t i = 0; i < f->shape.upp; i++)
-		if (!bit_get(f->map.valid, first + i))
-			return false;
-	return true;
-}
-
-/* Take its units in hand, without their bytes. */
-static void gather_from_p2l(struct page_ftl *f, struct gc *g)
-{
-	uint32_t first = unit_addr(f, g->victim, g->page);
-	uint32_t end = (g->victim + 1) * f->bt.units_per_block;
-	uint32_t next = bit_next(f->map.valid, first + f->shape.upp, end);
-
-	g->bytes = false;
-	g->units = f->shape.upp;
-	for (uint32_t i = 0; i < f->shape.upp; i++) {
-		const uint8_t *unit = p2l_of(f, first + i);
-
-		g->unit[i] = (struct gc_unit){ .lpn = oob_unit_lpn(unit), .upn = first + i,
-					       .seq = oob_unit_seq(unit) };
-		SSD_ASSERT((f->map.l2p[g->unit[i].lpn & ~OOB_LOST] & ~OOB_LOST) == first + i);
-	}
-	SSD_PREFETCH(p2l_of(f, first) + 128);
-	if (next < end)
-		SSD_PREFETCH(&f->map.l2p[oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST]);
-}
-
-/* Program the first units in hand, or none: a carrier. Or copy the victim's next page. */
-static void program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot,
-			 enum gc_op op)
-{
-	struct gc *g = &f->plane[plane].gc;
-	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
-	bool hidden = false;
-	struct nand_cmd c;
-	struct blk *b;
-
-	nand_fill_program(&c, source(g), 0, f->oob);
-	if (op == GC_COPYBACK) {
-		gather_from_p2l(f, g);
-		c.op = NAND_COPYBACK;
-		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
-	}
-	c.ppn.v = frontier_take(f, plane, slot, FRONT_GC);
-	g->target = fxp_quotient(f->shape.by_block_pages, c.ppn.v);
-	b = &f->bt.blk[g->target];
-	b->last_order = f->bt.issued;
-	b->moved |= g->corrected;
-	oob_put_head(f->oob, &h);
-	g->flying = g->units < f->shape.upp ? g->units : f->shape.upp;
-	g->mark = h.mark;
-	for (uint32_t i = 0; i < f->shape.upp; i++) {
-		struct gc_unit *u = &g->unit[i];
-
-		if (i >= g->flying) {
-			oob_put_unit(f->oob, i, OOB_NO_LPN, 0);
-			f->host.stats.pad_units++;
-			continue;
-		}
-		u->from = u->upn;
-		u->upn = c.ppn.v * f->shape.upp + i;
-		unit_map(f, u->lpn, u->upn, 0);
-		oob_put_unit(f->oob, i, u->lpn, u->seq);
-		if (f->map.p2l)
-			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
-		hidden |= (u->lpn & ~OOB_LOST) >= f->shape.lpns;
-	}
-	*(g->why == GC_FOR_SPACE ? &f->host.stats.gc_units : &f->host.stats.wl_units) += g->flying;
-	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
-	if (!f->fr.plain)
-		front_cover(&f->fr, plane, c.ppn.v, c.data, f->oob);
-	nand_submit(f->n, now_ns, &c, 1);
-	start(f, plane, op, &c);
-}
-
-/* The program failed: the units stay in hand, and readers find them in the victim. */
-static void take_back(struct page_ftl *f, struct gc *g)
-{
-	for (uint32_t i = 0; i < g->flying; i++) {
-		struct gc_unit *u = &g->unit[i];
-
-		if ((f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn)
-			unit_map(f, u->lpn, u->from, 0);
-		u->upn = u->from;
-	}
-	g->flying = 0;
-}
-
-static void program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
-{
-	struct gc *g = &f->plane[plane].gc;
-	uint32_t rest = g->units - g->flying, b = g->target;
-
-	if (g->status != NAND_OK) {
-		block_failed(f, b);
-		take_back(f, g);
-		if (op == GC_COPYBACK)
-			g->units = 0;	/* their bytes are not in hand: the page is copied again */
-		return;
-	}
-	if (op == GC_COPYBACK)
-		g->page++;
-	carrier_offer(f, b, g->mark);
-	memmove(g->unit, g->unit + g->flying, rest * sizeof(*g->unit));
-	if (g->bytes)
-		memmove(g->data, g->data + (size_t)g->flying * f->host.c.unit_bytes,
-			(size_t)rest * f->host.c.unit_bytes);
-	g->units = rest;
-	g->flying = 0;
-}
-
 /* ---- erasing ------------------------------------------------------------ */
 
 static bool going(const struct gc *g, uint32_t b)
@@ -668,7 +428,7 @@ static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 static struct nand_cmd erase_of(const struct page_ftl *f, const struct gc *g, uint32_t b)
 {
-	return (struct nand_cmd){ .op = NAND_ERASE, .source = source(g), .pb = NAND_WHOLE_BLOCK,
+	return (struct nand_cmd){ .op = NAND_ERASE, .source = gc_source(g), .pb = NAND_WHOLE_BLOCK,
 				  .ppn = geo_ppn(f->g, (pbn_t){ b }, 0) };
 }
 
@@ -681,7 +441,7 @@ static void erase_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	if (g->second != BLK_NONE)
 		c[count++] = erase_of(f, g, g->second);
 	nand_submit(f->n, now_ns, c, count);
-	start(f, plane, GC_ERASE, c);
+	gc_start(f, plane, GC_ERASE, c);
 	g->second_status = c[count - 1].status;
 }
 
@@ -747,7 +507,7 @@ static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, 
 
 	switch (frontier_room(f, now_ns, plane, FRONT_GC, &slot)) {
 	case ROOM_READY:
-		program_page(f, now_ns, plane, slot, op);
+		gc_program_page(f, now_ns, plane, slot, op);
 		return TURN_USED;
 	case ROOM_BUSY:
 		return TURN_USED;
@@ -789,21 +549,21 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 	if (rests(f, plane) || (g->victim == BLK_NONE && !choose(f, now_ns, plane)))
 		return TURN_PASSED;
-	drop_stale(f, g);
+	gc_drop_stale(f, g);
 	if (g->units >= f->shape.upp && g->second == BLK_NONE)
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
-	more = next_page(f, g) || (turn_to_second(g) && next_page(f, g));
+	more = gc_next_page(f, g) || (turn_to_second(g) && gc_next_page(f, g));
 	if (more && g->second != BLK_NONE &&
 	    !room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[g->second].valid)) {
 		part(f, g);
-		more = next_page(f, g);
+		more = gc_next_page(f, g);
 	}
 	if (g->units >= f->shape.upp || (g->units && !more))
 		return program_or_erase_frontier(f, now_ns, plane, GC_PROGRAM);
-	if (more && page_moves_whole(f, g))
+	if (more && gc_moves_whole(f, g))
 		return program_or_erase_frontier(f, now_ns, plane, GC_COPYBACK);
 	if (more) {
-		read_page(f, now_ns, plane);
+		gc_read_page(f, now_ns, plane);
 		return TURN_USED;
 	}
 	return erase_or_retire(f, now_ns, plane);
@@ -836,7 +596,7 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 	case GC_PROGRAM:
 	case GC_COPYBACK:
 	case GC_CARRIER:
-		program_ended(f, plane, op);
+		gc_program_ended(f, plane, op);
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);

@@ -20,7 +20,7 @@
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
  *   place.c     issuing host pages and parity pages, durability
- *   gc.c        collecting blocks
+ *   gc.c        collecting blocks: which, when, and what next; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
  *   mount.c     finding what flash holds
  *   rescue.c    its part on pages that were lost and can be rebuilt from parity pages
