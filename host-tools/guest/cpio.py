@@ -30,7 +30,7 @@ def _record(ino, name, mode, data):
     raw = name.encode() + b"\0"
     nlink = 2 if stat.S_ISDIR(mode) else 1
     # ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
-    head = "070701" + "".join("%08X" % v for v in (
+    head = "070701" + "".join(f"{v:08X}" for v in (
         ino, mode, 0, 0, nlink, 0, len(data), 0, 0, rdev[0], rdev[1], len(raw), 0))
     out = head.encode() + raw
     out += _pad(len(out), 4)

@@ -40,8 +40,7 @@ def _unpack(text):
         return {}
     files = {}
     try:
-        tar = tarfile.open(fileobj=io.BytesIO(base64.b64decode(text, validate=True)))
-        with tar:
+        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(text, validate=True))) as tar:
             for member in tar:
                 if member.isfile():
                     name = member.name[2:] if member.name.startswith("./") else member.name

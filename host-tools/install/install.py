@@ -25,7 +25,7 @@ TOOLS = HERE.parent
 ROOT = TOOLS.parent
 sys.path.insert(0, str(TOOLS))
 
-from slate_lib import facts, paths  # noqa: E402  (the path comes first)
+from slate_lib import facts, paths
 
 CALLED = ("slate-replay", "slate-content", "slate-load", "slatectl")  # by people
 OWN = ("slate-age", "slate-profile", "fsyncs", "slate-marks")  # by slate

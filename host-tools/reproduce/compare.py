@@ -162,7 +162,9 @@ def seeded(inner: Rows, best: Callable | None = None) -> Rows:
         out = [over_seeds(trace, several) for (trace, _), several in found.items()]
         for row in out:
             if row.trace == "best":
-                of = best(other.ours for other in out if other.what == row.what and other.trace not in ("average", "best"))
+                of = best(
+                    other.ours for other in out if other.what == row.what and other.trace not in ("average", "best")
+                )
                 same = next(other for other in out if other.what == row.what and other.ours == of)
                 row.ours, row.low, row.high = same.ours, same.low, same.high
         return out

@@ -37,7 +37,9 @@ class Dac:
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 32:
-            raise StudyError(f"scale {scale} does not divide DAC's 16384 blocks per chip: take a power of two up to 512")
+            raise StudyError(
+                f"scale {scale} does not divide DAC's 16384 blocks per chip: take a power of two up to 512"
+            )
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, reduction: str, permille: int, *sets: str, args=("--no-flush",)) -> Config:
@@ -64,7 +66,10 @@ class Dac:
         made += [self.config(f"{name}-5", name, 5) for name in ("dedup", "dedup+comp")]
         made += [self.config(f"dac-{n}", "dac", n) for n in PRINTS]
         for name, permille in (("dac", 5), ("unlimited", 1000)):
-            made += [self.config(f"{name}-{mib}M", "dac", permille, f"ftl.reference_bytes={mib << 20}") for mib in BUFFERS_MIB]
+            made += [
+                self.config(f"{name}-{mib}M", "dac", permille, f"ftl.reference_bytes={mib << 20}")
+                for mib in BUFFERS_MIB
+            ]
         return {config.name: config for config in made}
 
 
@@ -135,7 +140,8 @@ def sensitivity(traces: tuple[Trace, ...]) -> list[Figure]:
     """What the text does not say, otherwise."""
     some = tuple(trace for trace in traces if trace.volume != "web")  # the longest one
     durable = tuple(trace for trace in traces if trace.volume in ("pc", "iot"))
-    by_share = {("dac" if n == 5 else f"dac-{n}"): f"{n / 10:g} % of all" for n in sorted((*PRINTS, 5))} | {"unlimited": "all"}
+    by_share = {("dac" if n == 5 else f"dac-{n}"): f"{n / 10:g} % of all" for n in sorted((*PRINTS, 5))}
+    by_share["unlimited"] = "all"
     return [
         Figure("prints", "Pages written by DAC by share of fingerprints kept, of Dedup+Comp's", (*by_share, "dedup+comp"),
                some, each(relative(measures.pages_written, "dedup+comp", by_share, times)), OURS),

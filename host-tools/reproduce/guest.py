@@ -21,7 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from slate_lib.account import Device, JobAccount, raf_parts  # noqa: E402
+from slate_lib.account import Device, JobAccount, raf_parts
 
 Done = tuple[int, str, int]  # ns, op, bytes
 
@@ -92,7 +92,9 @@ def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: in
         job = device.job(name)
         if job is None or job.shared:
             ran = ", ".join(device.labels()) or "none"
-            raise GuestError(f"{run}: no job '{name}' that ran alone (there are: {ran}): name a section of the job file")
+            raise GuestError(
+                f"{run}: no job '{name}' that ran alone (there are: {ran}): name a section of the job file"
+            )
         made[name] = result_of(job)
         if record:
             made[name]["series"] = series_of(done, job, interval_ms)

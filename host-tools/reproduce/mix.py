@@ -19,8 +19,9 @@ Scale N divides footprint and numbers of requests; sizes, bursts and pauses stay
 
 Each request's chunk (of the largest request's size) is drawn by Zipf's law over
 the chunks in random order, or from a hot part and the rest; where it begins in the
-chunk uniformly, aligned to `align` (0: to its own size). Reads and writes are drawn request by request; so are sizes. Lengths of
-bursts are geometric, pauses uniform in half to one and a half times the mean.
+chunk uniformly, aligned to `align` (0: to its own size). Reads and writes are drawn
+request by request; so are sizes. Lengths of bursts are geometric, pauses uniform in
+half to one and a half times the mean.
 
 Deterministic by (NAME, scale, settings) on every machine: no floating point
 function but + - * / and sqrt. About 2 us a request.
@@ -42,7 +43,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from standin import power, setting  # noqa: E402
+from standin import power, setting
 
 MIXES = Path(__file__).resolve().parent / "mixes.toml"
 Row = tuple[int, str, int, int]  # ns, op, offset, bytes

@@ -13,11 +13,11 @@ matplotlib.rcParams.update(
      "axes.spines.right": False}
 )  # fmt: skip
 
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
-import measures  # noqa: E402
-from compare import Results, Row  # noqa: E402
-from figures import Figure  # noqa: E402
+import measures
+from compare import Results, Row
+from figures import Figure
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222222")
 

@@ -24,10 +24,10 @@ ACCOUNTINGS = ("device", "ssdsim")
 TABLE2 = (
     "hm_0 prn_0 prn_1 proj_0 proj_1 proj_2 prxy_0 src1_1 src1_2 stg_1 usr_1 usr_2".split()
 )  # PEN's workloads
-REQUESTS_M = dict(  # of an original, for --limit
-    hm_0=3.993, prn_0=5.585, prn_1=11.234, proj_0=4.224, proj_1=23.64, proj_2=29.267,
-    prxy_0=12.519, src1_1=45.746, src1_2=1.908, stg_1=2.196, usr_1=45.284, usr_2=10.57,
-)  # fmt: skip
+REQUESTS_M = {  # of an original, for --limit
+    "hm_0": 3.993, "prn_0": 5.585, "prn_1": 11.234, "proj_0": 4.224, "proj_1": 23.64, "proj_2": 29.267,
+    "prxy_0": 12.519, "src1_1": 45.746, "src1_2": 1.908, "stg_1": 2.196, "usr_1": 45.284, "usr_2": 10.57,
+}  # fmt: skip
 
 
 class StudyError(Exception):
@@ -195,7 +195,9 @@ class Pen:
                 self.superblock(f"sb{m}{n}", m, n, "ftl.pen=no"),
                 self.superblock(f"sb{m}{n}-pen", m, n, "ftl.pen=yes"),
             ]
-        made += [self.superblock(f"sb45-pen-W{w}", 4, 5, "ftl.pen=yes", f"ftl.pen_merges_max={w}") for w in MERGES if w != 16]
+        made += [
+            self.superblock(f"sb45-pen-W{w}", 4, 5, "ftl.pen=yes", f"ftl.pen_merges_max={w}") for w in MERGES if w != 16
+        ]
         pair = "geometry.erase_group_max=2", "ftl.parallel_erase=yes"
         made += [
             self.superblock("page", 0, 0, "ftl.pen=no", stripe=1),

@@ -66,7 +66,7 @@ def read(folder: Path, name: str) -> list[Request]:
     number = 0
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="ascii") as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(lines, 1):  # noqa: B007 (the error below names the line)
                 time, _, lba, sectors, op = map(int, line.split())
                 if op not in (0, 1) or lba < 0 or sectors < 0:
                     raise ValueError

@@ -17,7 +17,12 @@ from points import Config, GuestRun, StudyError, Trace
 from spread import each, mixes
 
 BLOCKS = 512  # of a chip: Table 1
-FTLS = {"page": ("pageFTL", "fps"), "parity": ("parityFTL", "fps"), "rtf": ("rtfFTL", "fps"), "flex": ("flexFTL", "rps")}
+FTLS = {
+    "page": ("pageFTL", "fps"),
+    "parity": ("parityFTL", "fps"),
+    "rtf": ("rtfFTL", "fps"),
+    "flex": ("flexFTL", "rps"),
+}
 TABLE2 = ("oltp", "ntrx", "webserver", "varmail", "fileserver")
 DEPTH = 32  # requests in flight: one a chip; the text does not say
 SEEDS = (2, 3)  # and the mixes' own, 1
@@ -60,7 +65,9 @@ class Rps:
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 32:
-            raise StudyError(f"scale {scale} does not divide flexFTL's 512 blocks per chip: take a power of two up to 16")
+            raise StudyError(
+                f"scale {scale} does not divide flexFTL's 512 blocks per chip: take a power of two up to 16"
+            )
         self.blocks = BLOCKS // scale
 
     def config(self, ftl: str, suffix: str = "", sets: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Config:
@@ -74,12 +81,17 @@ class Rps:
         for ftl in FTLS:
             made += [self.config(ftl, s, args=args) for s, args in self.ways()]
             made += [self.config(ftl, f"-b{mib}", sets=(f"ftl.buffer_units={mib * 256}",)) for mib in BUFFERS_MIB]
-        made += [self.config(ftl, f"-shared{s}", (SHARED,), args) for ftl in ("page", "parity") for s, args in self.ways()]
+        made += [
+            self.config(ftl, f"-shared{s}", (SHARED,), args) for ftl in ("page", "parity") for s, args in self.ways()
+        ]
         made += [self.config("flex", f"-host{s}", ("ftl.gc_pages=host",), args) for s, args in self.ways()]
         own, no_quota = "ftl.gc_frontier=own", "ftl.quota_permille=0"
         made += [self.config("rtf", "-own", (own,)), self.config("flex", "-own", (own,))]
         made += [self.config("flex", "-fast", ("ftl.gc_pages=fast",)), self.config("flex", "-q0", (no_quota,))]
-        made += [self.config("flex", "-host-q0", ("ftl.gc_pages=host", no_quota)), self.config("flex", "-own-q0", (own, no_quota))]
+        made += [
+            self.config("flex", "-host-q0", ("ftl.gc_pages=host", no_quota)),
+            self.config("flex", "-own-q0", (own, no_quota)),
+        ]
         return {config.name: config for config in made}
 
     def ways(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

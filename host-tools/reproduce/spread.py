@@ -34,7 +34,9 @@ class Spread:
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 16:
-            raise StudyError(f"scale {scale} does not divide SPREAD's 512 blocks per chip: take a power of two up to 32")
+            raise StudyError(
+                f"scale {scale} does not divide SPREAD's 512 blocks per chip: take a power of two up to 32"
+            )
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, subpage: str, *sets: str, depth: int = DEPTH, gc_mode: str = "blocking") -> Config:
@@ -55,7 +57,9 @@ class Spread:
         for ftl, (_, subpage) in FTLS.items():
             made += [self.config(ftl, subpage), self.config(f"{ftl}-sliced", subpage, gc_mode="sliced")]
             made += [self.config(f"{ftl}-q{depth}", subpage, depth=depth) for depth in sorted({*DEPTHS, *SU_DEPTHS})]
-            made += [self.config(f"{ftl}-o{us}", subpage, f"ftl.overhead_ns={us * 1000}", depth=1) for us in OVERHEADS_US]
+            made += [
+                self.config(f"{ftl}-o{us}", subpage, f"ftl.overhead_ns={us * 1000}", depth=1) for us in OVERHEADS_US
+            ]
         return {config.name: config for config in made}
 
 
@@ -134,7 +138,11 @@ def at_depth(depth: int) -> Rows:
         made = [row for row in ratio(results, traces, accounting) if row.trace == "su"]
         su, ideal = busy(results, traces, accounting)
         pages = results.values(("su",), config, accounting, measures.raf_host)["su"]
-        made += [su, ideal, Row("su", f"{label}: dies busy, of ideal, over pages a read", "x", su.ours / ideal.ours / pages)]
+        made += [
+            su,
+            ideal,
+            Row("su", f"{label}: dies busy, of ideal, over pages a read", "x", su.ours / ideal.ours / pages),
+        ]
         return made
 
     return rows

@@ -232,7 +232,9 @@ def split_cover(requests: list[int], cover: int) -> list[int]:
     units = sum(n * s for n, s in zip(requests, SIZES))
     least = sum(s for n, s in zip(requests, SIZES) if n)
     if not least <= cover <= units:
-        raise StandinError(f"requests of {units} units in all cannot cover {cover} (at least {least}): take a smaller scale")
+        raise StandinError(
+            f"requests of {units} units in all cannot cover {cover} (at least {least}): take a smaller scale"
+        )
     found = [min(n, max(1, math.floor(n * cover / units))) if n else 0 for n in requests]
     missing = cover - sum(n * s for n, s in zip(found, SIZES))
     for _ in range(1000 + cover):

@@ -20,12 +20,12 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-import measures  # noqa: E402
-import pictures  # noqa: E402
-import study as studies  # noqa: E402
-from compare import Results, Row  # noqa: E402
-from figures import Figure  # noqa: E402
-from points import StudyError  # noqa: E402
+import measures
+import pictures
+import study as studies
+from compare import Results, Row
+from figures import Figure
+from points import StudyError
 
 HERE = Path(__file__).resolve().parent
 NOT_PUBLISHED = "not published in text"
@@ -140,8 +140,8 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
     ]
     if len(summary) < len(table) - 2 and len(table) > 24:
         text += [*table[:2], *summary, ""]
-        return text + ["<details><summary>every trace</summary>", "", *table, "", "</details>", ""]
-    return text + [*table, ""]
+        return [*text, "<details><summary>every trace</summary>", "", *table, "", "</details>", ""]
+    return [*text, *table, ""]
 
 
 def notes(study: studies.Study) -> tuple[str, dict[str, str]]:

@@ -12,6 +12,7 @@ Memory: one entry a covered unit.
 from __future__ import annotations
 
 import gzip
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,7 +65,7 @@ def side(requests: list[tuple[int, str, int, int]]) -> dict:
 def stats(path: str | Path) -> dict:
     """All numbers of a trace."""
     requests = list(rows(path))
-    gaps = sorted(b[0] - a[0] for a, b in zip(requests, requests[1:]))
+    gaps = sorted(b[0] - a[0] for a, b in itertools.pairwise(requests))
     out = {op: side([row for row in requests if row[1] == op]) for op in ("read", "write")}
     if gaps:
         out["gaps_us"] = {str(p): gaps[len(gaps) * p // 100] / 1000 for p in (25, 50, 75, 90)}

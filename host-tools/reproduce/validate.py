@@ -30,14 +30,14 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-import fit  # noqa: E402
-import fits as fits_file  # noqa: E402
-import measures  # noqa: E402
-import points  # noqa: E402
-import realtrace  # noqa: E402
-import standin  # noqa: E402
-from fits import Fits  # noqa: E402
-from realtrace import Request, TraceError  # noqa: E402
+import fit
+import fits as fits_file
+import measures
+import points
+import realtrace
+import standin
+from fits import Fits
+from realtrace import Request, TraceError
 
 ROOT = Path(__file__).resolve().parents[2]
 REPLAY = ROOT / "build/core/slate-replay"
@@ -120,7 +120,9 @@ def replay(text: bytes, options: Line) -> dict:
             [str(REPLAY), *options, "--json", "-", "-"], input=text, capture_output=True, check=False
         )
         if done.returncode:
-            raise TraceError(f"{REPLAY.name} {' '.join(options)}: exit status {done.returncode}: {done.stderr.decode()}")
+            raise TraceError(
+                f"{REPLAY.name} {' '.join(options)}: exit status {done.returncode}: {done.stderr.decode()}"
+            )
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(done.stdout)
         os.replace(part, path)
@@ -200,7 +202,9 @@ def summary(rows: list[dict[str, str]]) -> list[dict[str, str]]:
             if quantity.endswith("%"):
                 line_of[kind] = f"{statistics.median(abs(a - b) for a, b in pairs):.1f} points" if pairs else "-"
             else:
-                line_of[kind] = f"x {math.exp(statistics.median(abs(math.log(a / b)) for a, b in pairs)):.2f}" if pairs else "-"
+                line_of[kind] = (
+                    f"x {math.exp(statistics.median(abs(math.log(a / b)) for a, b in pairs)):.2f}" if pairs else "-"
+                )
         out.append(line_of)
     return out
 
@@ -241,7 +245,9 @@ def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
         table = csv.DictWriter(file, rows[0])
         table.writeheader()
         table.writerows(rows)
-    notes = NOTES.read_text(encoding="utf-8") if "own" in rows[0] else f"# {', '.join(kinds_in(rows))} beside real traces\n"
+    notes = (
+        NOTES.read_text(encoding="utf-8") if "own" in rows[0] else f"# {', '.join(kinds_in(rows))} beside real traces\n"
+    )
     parts = (
         notes, "## Typical errors\n", as_markdown(summary(rows)),
         "## Every trace\n", as_markdown(compact(rows)), "## What was fitted\n", as_markdown(curves(fits)),

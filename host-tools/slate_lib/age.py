@@ -24,7 +24,9 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate age'."""
-    parser.add_argument("profile", metavar="PROFILE", help="the drive's profile: a name that 'slate profiles' lists, or an .ini file")
+    parser.add_argument(
+        "profile", metavar="PROFILE", help="the drive's profile: a name that 'slate profiles' lists, or an .ini file"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the drive file to make")
     parser.add_argument(
         "--writes",

@@ -135,7 +135,7 @@ def _parser_of(argv: list[str]) -> Parser:
     """The parser of the command that is named, or of its verb."""
     found = parser()
     for word in argv:
-        for action in found._actions:  # noqa: SLF001 (argparse offers no other way)
+        for action in found._actions:  # argparse offers no other way
             if isinstance(action.choices, dict) and word in action.choices:
                 found = action.choices[word]
                 break

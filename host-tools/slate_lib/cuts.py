@@ -181,9 +181,9 @@ class Campaign:
 
     def lines(self, begin: int, end: int) -> Iterator[dict[str, Any]]:
         """The log's lines of these cuts."""
-        for number in range(begin // GROUP, (end + GROUP - 1) // GROUP):
-            first = number * GROUP
-            yield from self.group(number, range(max(begin, first), min(end, first + GROUP)))
+        for group in range(begin // GROUP, (end + GROUP - 1) // GROUP):
+            first = group * GROUP
+            yield from self.group(group, range(max(begin, first), min(end, first + GROUP)))
 
     def work(self, group: int, last: Moment) -> Work:
         """The guest whose work the cuts of a group interrupt, up to the last of them."""
@@ -330,7 +330,7 @@ def read_log(path: Path, wanted: dict[str, Any]) -> list[dict[str, Any]]:
         lines = [json.loads(line) for line in whole.splitlines()]
     except ValueError:
         lines = []
-    if lines and lines[0] != wanted or whole and not lines:
+    if (lines and lines[0] != wanted) or (whole and not lines):
         raise SlateError(
             f"--log {path}: is of other cuts (or of something else)", "name another file, or delete it"
         )

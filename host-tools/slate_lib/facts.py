@@ -118,7 +118,10 @@ def repeat_command(options: RunOptions) -> str:
         words += ["--app", options.app.name]
         words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
     elif options.load:
-        words += ["--load", options.load if options.load.startswith(load.GENERATED) else paths.short(Path(options.load))]
+        words += [
+            "--load",
+            options.load if options.load.startswith(load.GENERATED) else paths.short(Path(options.load)),
+        ]
         words += [f"--load-arg={word}" for word in options.load_args]
     elif options.script and not options.content:
         words += ["--cmd", paths.short(options.script)]

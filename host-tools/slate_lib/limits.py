@@ -115,7 +115,7 @@ class Limit:
 
 def _mean_or_most(mean: float | None, most: float | None, name: str) -> tuple[str, float | None]:
     """All of a kind if they limit together, or else the busiest one."""
-    if most is None or mean is not None and (mean >= BUSY or mean >= most):
+    if most is None or (mean is not None and (mean >= BUSY or mean >= most)):
         return f"{name}s", mean
     return f"busiest {name}", most
 
@@ -344,7 +344,7 @@ def _saturated(device: Device, account: JobAccount, found: Limit) -> Iterator[tu
     """Resources that limit, the busiest first."""
     flash = _meets_flash(device, account)
     for kind, name, share in found.use.all():
-        if kind == "processor" and found.polls or kind in ("die", "channel") and not flash:
+        if (kind == "processor" and found.polls) or (kind in ("die", "channel") and not flash):
             continue
         if share >= BUSY:
             yield kind, name, share

@@ -258,7 +258,11 @@ def _readable(option: str, name: str) -> Path:
     path = Path(name)
     if not path.is_file():
         what = "is not a file" if path.exists() else "no such file"
-        fix = "run 'make guest-image', which makes it" if path.resolve().parent == paths.ROOT / "build" / "image" else "check the path"
+        fix = (
+            "run 'make guest-image', which makes it"
+            if path.resolve().parent == paths.ROOT / "build" / "image"
+            else "check the path"
+        )
         raise SlateError(f"--{option} {name}: {what}", fix)
     try:
         with open(path, "rb"):

@@ -49,7 +49,7 @@ class Qemu:
                     stderr=stderr,
                     pass_fds=pass_fds,
                     process_group=None if foreground else 0,
-                    preexec_fn=die_with(os.getpid()),
+                    preexec_fn=die_with(os.getpid()),  # noqa: PLW1509 (one system call, looked up before the fork)
                 )
             except OSError as error:
                 raise MachineError(

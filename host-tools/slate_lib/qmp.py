@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import socket
 import sys
 from typing import Any
@@ -107,18 +108,14 @@ class Monitor:
 
     async def quit(self) -> None:
         """Tell QEMU to end."""
-        try:
+        with contextlib.suppress(TimeoutError, self._qmp.QMPError):
             await asyncio.wait_for(self._client.execute("quit"), 5)
-        except (TimeoutError, self._qmp.QMPError):
-            pass
 
     async def close(self) -> None:
         """Drop the connection; never fails."""
         self.theirs.close()
-        try:
+        with contextlib.suppress(Exception):  # a dying QEMU breaks the session in many ways
             await asyncio.wait_for(self._client.disconnect(), 5)
-        except Exception:  # noqa: BLE001  (a dying QEMU breaks the session in many ways)
-            pass
         self._mine.close()
 
 

@@ -6,6 +6,7 @@ series.json and blocks.json hold nothing of the host: equal runs are equal files
 
 from __future__ import annotations
 
+import itertools
 import json
 import struct
 from dataclasses import dataclass
@@ -52,8 +53,8 @@ SERIES = {
     "interval-ns": int,
     "begin-ns": int,
     "rows": int,
-    **{op: {word: _COLUMN for word in _OP_WORDS} for op in _OPS},
-    "drive": {word: _COLUMN for word in _DRIVE_WORDS},
+    **{op: dict.fromkeys(_OP_WORDS, _COLUMN) for op in _OPS},
+    "drive": dict.fromkeys(_DRIVE_WORDS, _COLUMN),
     "dies": [_COLUMN],
     "channels": [_COLUMN],
     "processors?": [_COLUMN],
@@ -165,7 +166,7 @@ class Part:
     def seconds(self) -> list[float]:
         """How long each row is."""
         edges = self.edges()
-        return [max(b - a, 1e-9) for a, b in zip(edges, edges[1:])]
+        return [max(b - a, 1e-9) for a, b in itertools.pairwise(edges)]
 
 
 class Series:

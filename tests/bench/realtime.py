@@ -26,8 +26,8 @@ from null_ratio import BUILD, INSTANT, ROOT, overlay
 
 sys.path.insert(0, str(ROOT / "host-tools"))
 sys.path.insert(0, str(ROOT / "host-tools" / "guest"))
-import results  # noqa: E402  (the path comes first)
-from slate_lib.account import Device  # noqa: E402
+import results
+from slate_lib.account import Device
 
 DEPTHS = (1, 4, 16, 64, 256)
 Shares = tuple[float, ...]

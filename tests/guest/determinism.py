@@ -27,7 +27,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support import HERE, RESULTS, SLATE, SMALL  # noqa: E402
+from support import HERE, RESULTS, SLATE, SMALL
 
 FILES = ("raw.json", "fs.json", "facts.txt", "device.json", "series.json", "blocks.json", "console.log")
 CHECKSUMS = HERE / "checksums.json"

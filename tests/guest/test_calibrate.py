@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 from support import JOBS, SLATE, GuestTest
+
 from slate_lib import calibrate
 
 

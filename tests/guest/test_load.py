@@ -2,10 +2,9 @@
 """slate-load in the guest: what it asks for, what the drive did, and what it says."""
 
 import csv
-import json
 import unittest
 
-from support import HERE, ROOT, GuestTest
+from support import HERE, GuestTest
 
 SECTOR = 512
 # A trace's requests, as (us, op, offset, bytes): every operation that all formats have.

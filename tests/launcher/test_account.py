@@ -4,6 +4,7 @@
 import unittest
 
 from support import account, busy, device, mark, op
+
 from slate_lib.account import Account, Device, bucket_floor, bucket_last, label_of, points_ns, raf, raf_parts, waf
 
 

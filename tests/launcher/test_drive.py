@@ -13,6 +13,7 @@ from pathlib import Path
 
 import support
 from support import ROOT
+
 from slate_lib import drivefile
 
 SLATE = ROOT / "host-tools" / "slate"
@@ -174,7 +175,7 @@ class Age(Case):
                 )
             if state:
                 oob = parts["oob"][43 * page : 43 * page + 43]
-                lpns |= set(struct.unpack_from("<I", oob, 7 + 9 * unit)[0] for unit in range(4))
+                lpns |= {struct.unpack_from("<I", oob, 7 + 9 * unit)[0] for unit in range(4)}
         self.assertEqual(set(range(40 << 8)) - lpns, set(), "each of the drive's units is in some page")
 
     def test_sparse(self):

@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 from support import ROOT
+
 from slate_lib import fiolog, htmlreport, runfiles
 from slate_lib.errors import SlateError
 

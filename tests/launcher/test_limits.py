@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from support import account, device, fio, mark, op, record
+
 from slate_lib import account as account_
 from slate_lib import limits, report, rows, runfiles, shape
 from slate_lib.series import Series

@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 from support import account, busy, device, fio, mark, op, record
+
 from slate_lib import device as device_file
 from slate_lib import fioresult, rows
 from slate_lib.errors import SlateError
@@ -201,7 +202,8 @@ class Text(unittest.TestCase):
         self.assertEqual(
             self.nand_section(dev, result),
             [
-                "NAND      host 4 r, 0 p, 0 e   gc 0 r, 0 p, 0 e, 7 c   (page reads, programs; block erases; copybacks)",
+                "NAND      host 4 r, 0 p, 0 e   gc 0 r, 0 p, 0 e, 7 c   "
+                "(page reads, programs; block erases; copybacks)",
                 "dies      12.5 % busy = host 10.0 + GC 2.5, the busiest 30.0 %",
                 "channels  2.5 % busy = host 2.5, the busiest 5.0 %",
                 "RAF       4.500   (bytes that left the flash / read by the host)",

@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from nvme import CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, FLUSH, GET_LOG, IDENTIFY, Nvme
 from support import ROOT, SMALL, Json, QmpError, drive
+
+from nvme import CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, FLUSH, GET_LOG, IDENTIFY, Nvme
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
 REPLAY = ROOT / "build" / "core" / "slate-replay"

@@ -14,7 +14,6 @@ import time
 import unittest
 from pathlib import Path
 
-from nvme import FLUSH, FUA, READ, WRITE, Nvme
 from support import (
     QEMU,
     SMALL,
@@ -26,6 +25,8 @@ from support import (
     qemu_io,
     tool,
 )
+
+from nvme import FLUSH, FUA, READ, WRITE, Nvme
 
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 UNIT = 4096
@@ -256,9 +257,9 @@ class Bad(Case):
         """Writes fail while the disk is full, and go on when there is room."""
         disk, data, out = self.disk("32m"), self.folder / "data", self.folder / "out"
         data.write_bytes(random.Random(1).randbytes(1 << 20))
-        writes = [f"-c write -s {data} {i}M 1M".split(maxsplit=1) for i in range(24)]
+        writes = [word for i in range(24) for word in ("-c", f"write -s {data} {i}M 1M")]
         opts = file_opts(disk / "a", profile=True) + ",set.0=memory.overcommit=yes"
-        said = tool("qemu-io", "--image-opts", opts, *sum(writes, []), "-c", "flush", code=None)
+        said = tool("qemu-io", "--image-opts", opts, *writes, "-c", "flush", code=None)
         done = said.count("wrote 1048576/1048576")
         self.assertIn("write failed: No space left on device", said)
         self.assertEqual(said.count("write failed: No space left on device"), 24 - done, said)

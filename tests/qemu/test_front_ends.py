@@ -117,7 +117,9 @@ class FrontEnds(unittest.TestCase):
         return client.recv(size, socket.MSG_WAITALL)
 
     def test_one_drive_file_one_server(self) -> None:
-        self.daemon(f"type=vhost-user-blk,id=v,node-name=ssd0,addr.type=unix,addr.path={self.folder}/v", socket_name="v")
+        self.daemon(
+            f"type=vhost-user-blk,id=v,node-name=ssd0,addr.type=unix,addr.path={self.folder}/v", socket_name="v"
+        )
         said = tool("qemu-nbd", "-t", "-k", f"{self.folder}/n", "--image-opts", file_opts(self.drive), code=1)
         self.assertIn(str(self.drive), said)
 

@@ -7,6 +7,8 @@ import struct
 import time
 from typing import Any
 
+from support import Json, Machine, MachineTest, QmpError, drive
+
 from nvme import (
     BAR,
     CC,
@@ -26,7 +28,6 @@ from nvme import (
     WRITE_ZEROES,
     Nvme,
 )
-from support import Json, Machine, MachineTest, QmpError, drive
 
 PAGE = bytes(range(256)) * 16
 OTHER = bytes(reversed(range(256))) * 16

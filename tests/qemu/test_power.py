@@ -12,8 +12,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from nvme import CSTS, FUA, READ, WRITE, Nvme
 from support import Json, Machine, MachineTest, QmpError, drive
+
+from nvme import CSTS, FUA, READ, WRITE, Nvme
 
 BUS_NS, PROGRAM_NS = 300 + 22080, 640000
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"

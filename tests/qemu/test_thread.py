@@ -17,9 +17,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from support import QEMU, TIMEOUT, Json, Machine, MachineTest, QmpError, drive, image_opts, tool
+
 import test_icount
 import test_nvme
-from support import QEMU, TIMEOUT, Json, Machine, MachineTest, QmpError, drive, image_opts, tool
 
 REAL = ("-accel", "tcg,thread=multi")
 AT_END = 2  # flushes of QEMU's own, when it stops the machine and when it closes the drive: ended at once

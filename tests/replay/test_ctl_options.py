@@ -19,8 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-import manual  # noqa: E402  (the path comes first)
-from support import CORE  # noqa: E402
+from support import CORE
+
+import manual
 
 CTL = CORE / "slatectl"
 MANUAL = ROOT / "host-tools" / "ctl" / "slatectl.1"
@@ -273,7 +274,9 @@ class Monitor(unittest.TestCase):
         self.assertEqual(tables[0], "")
         self.assertEqual(len(tables), 3)
         for table, seconds in zip(tables[1:], (2, 3)):
-            self.assertTrue(table.startswith(f"small (page FTL), {seconds}.000000 s of drive time; the last 1.000 s\r\n"))
+            self.assertTrue(
+                table.startswith(f"small (page FTL), {seconds}.000000 s of drive time; the last 1.000 s\r\n")
+            )
             self.assertTrue(table.endswith("end with Ctrl-C\r\n"))
 
     def test_monitor_that_misbehaves(self):

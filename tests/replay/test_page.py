@@ -13,9 +13,9 @@ from support import RAND, REPLAY, ROOT, TINY, Case
 
 sys.path[:0] = [str(ROOT / "host-tools"), str(ROOT / "tests")]
 
-from pages import CHROMIUM, Tables, browse  # noqa: E402  (the path comes first)
-from slate_lib import compare, htmlreport, reports, runfiles  # noqa: E402
-from slate_lib.errors import SlateError  # noqa: E402
+from pages import CHROMIUM, Tables, browse
+from slate_lib import compare, htmlreport, reports, runfiles
+from slate_lib.errors import SlateError
 
 PROFILES = ROOT / "nand-emu" / "profiles"
 GOLDEN = ROOT / "tests" / "launcher" / "golden"
@@ -275,7 +275,7 @@ class BadFiles(Replays):
         """Sparse rows are joined to at most 512."""
         rows = self.raw["series"]["rows"]
         self.raw["timeline"] = None
-        self.raw["series"]["rows"] = rows + [{**rows[0], "at_ns": 7 * 24 * 3600 * 10**9}]
+        self.raw["series"]["rows"] = [*rows, {**rows[0], "at_ns": 7 * 24 * 3600 * 10**9}]
         series = runfiles.load(self.file(json.dumps(self.raw))).series
         self.assertLessEqual(series.rows, 512)
         self.assertEqual(sum(series.raw["write"]["ios"]), 40 + rows[0]["write"]["ios"])

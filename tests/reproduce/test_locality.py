@@ -3,6 +3,7 @@
 
 import gzip
 import io
+import itertools
 import math
 import tempfile
 import unittest
@@ -10,6 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import support  # noqa: F401
+
 import fit
 import fits
 import realtrace
@@ -85,7 +87,7 @@ class Regions(unittest.TestCase):
             made = standin.Maker(want, how, "1")
             made.requests()
             found = sorted(zip(made.addresses(256), (standin.SIZES[n] for n in made.extents.size)))
-            self.assertTrue(all(a + n <= b for (a, n), (b, _) in zip(found, found[1:])))
+            self.assertTrue(all(a + n <= b for (a, n), (b, _) in itertools.pairwise(found)))
             self.assertLessEqual(sum(found[-1]), sum(made.extents.runs) / density)
 
 
@@ -100,7 +102,10 @@ class Sums(unittest.TestCase):
         ):  # fmt: skip
             with self.subTest(settings):
                 have = realtrace.marginals(
-                    [(t, int(op == "write"), at // 4096, n // 4096) for t, op, at, n in standin.rows("prn_1", 2000, 1, settings)]
+                    [
+                        (t, int(op == "write"), at // 4096, n // 4096)
+                        for t, op, at, n in standin.rows("prn_1", 2000, 1, settings)
+                    ]
                 )
                 self.assertEqual((have.count, have.units, have.cover), (want.count, want.units, want.cover))
 

@@ -16,7 +16,7 @@ TEXT = 200  # bytes of a row
 
 def text(rng):
     """A row's content."""
-    return "%032x" % rng.getrandbits(128) * (TEXT // 32) + "x" * (TEXT % 32)
+    return f"{rng.getrandbits(128):032x}" * (TEXT // 32) + "x" * (TEXT % 32)
 
 
 def fill(base, rng, args):
@@ -78,7 +78,7 @@ def main():
         times.append(time.perf_counter_ns() - began)
     base.close()
     with open(args.times, "w", encoding="ascii") as out:
-        out.writelines("%d\n" % ns for ns in times)
+        out.writelines(f"{ns}\n" for ns in times)
 
 
 main()

@@ -51,7 +51,9 @@ def sources(tree) -> list:
 def compile_all(tree, files: list) -> None:
     """Objects, and a library of all of them, beside the sources."""
     for file in files:
-        run("gcc", "-g", "-O0", "-DHAVE_UNISTD_H", "-D_GNU_SOURCE", "-I", tree, "-c", file, "-o", file.with_suffix(".o"))
+        run(
+            "gcc", "-g", "-O0", "-DHAVE_UNISTD_H", "-D_GNU_SOURCE", "-I", tree, "-c", file, "-o", file.with_suffix(".o")
+        )
     objects = sorted(path for path in sources(tree)[0].parent.glob("*.o"))
     library = tree / "all.a"
     library.unlink(missing_ok=True)

@@ -60,7 +60,8 @@ def visit(base, page: Page, now: int) -> None:
     """A transaction of the history."""
     with base:
         base.execute(
-            "INSERT INTO pages VALUES (?, ?, 1, ?) ON CONFLICT (url) DO UPDATE SET visits = visits + 1, last = excluded.last",
+            "INSERT INTO pages VALUES (?, ?, 1, ?) "
+            "ON CONFLICT (url) DO UPDATE SET visits = visits + 1, last = excluded.last",
             (f"https://www.example.org{page.name}", page.title, now),
         )
         base.execute("INSERT INTO visits VALUES (?, ?)", (now, f"https://www.example.org{page.name}"))

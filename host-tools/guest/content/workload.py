@@ -31,7 +31,8 @@ def say(text: str) -> None:
 
 def run(*words: object, **more: object) -> None:
     """A program, which must succeed; what it says is shown only if it does not."""
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+    line = [str(word) for word in words]
+    done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **more)
     if done.returncode:
         sys.stdout.buffer.write(done.stdout[-4000:])
         sys.exit(f"content: {words[0]}: status {done.returncode}")
