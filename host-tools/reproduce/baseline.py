@@ -86,7 +86,7 @@ class Point:
             said, why = replay.stdout.read(), replay.stderr.read()
         if replay.returncode:
             raise SystemExit(f"baseline.py: {' '.join(line)}: exit status {replay.returncode}\n{why}")
-        return json.loads(said)["waf"]
+        return float(json.loads(said)["waf"])
 
     def _warm_up(self) -> int:
         if not self.hot:

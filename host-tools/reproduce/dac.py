@@ -8,7 +8,7 @@ guests with what they wrote (docs/content-trace.md).
 from __future__ import annotations
 
 import measures
-from compare import Rows, absolute, change, relative, times, together
+from compare import Published, Rows, absolute, change, relative, times, together
 from figures import OURS, Figure
 from points import Config, StudyError, Trace
 from spread import each
@@ -42,9 +42,9 @@ class Dac:
             )
         self.blocks = BLOCKS // scale
 
-    def config(self, name: str, reduction: str, permille: int, *sets: str, args=("--no-flush",)) -> Config:
+    def config(self, name: str, reduction: str, permille: int, *sets: str, args: tuple[str, ...] = ("--no-flush",)) -> Config:
         """One of them. It exports what the drives did on which the traces were recorded."""
-        drive = (
+        drive: tuple[str, ...] = (
             f"geometry.blocks_per_plane={self.blocks}",
             "ftl.gc_start_blocks=3",
             "ftl.gc_stop_blocks=3",
@@ -92,7 +92,7 @@ def dac(_: int) -> list[Figure]:
     with_reference = dict(zip(NAMES, (0.066, 0.031, 0.049, 0.031)))
     alone = dict(zip(NAMES, (0.32, 0.17, 0.15, 0.54)))
 
-    def published(numbers: dict[str, float]) -> dict:
+    def published(numbers: dict[str, float]) -> Published:
         return {(name, label): value for name, value in numbers.items() for label in both.values()}
 
     return [

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import measures
-from compare import Rows, absolute, breakdown, change, lower, of_traces, relative, times, together
+from compare import Form, Rows, absolute, breakdown, change, lower, of_traces, relative, times, together
 from points import (
     ACCOUNTINGS,
     BLOCK_SIZES,
@@ -81,12 +81,12 @@ ASSUMED = (  # key of workloads.toml's [assumed], and what else it might be
 )
 
 
-def pen_against_nftl(measure: measures.Measure, form, paper: float | None = None) -> Rows:
+def pen_against_nftl(measure: measures.Measure, form: Form, paper: float | None = None) -> Rows:
     """Of figures 12 and 13."""
     return relative(measure, "nftl", {"pen": "PEN"}, form, {("average", "PEN"): paper} if paper else None)
 
 
-def on_superblock(measure: measures.Measure, form, paper: float | None = None) -> Rows:
+def on_superblock(measure: measures.Measure, form: Form, paper: float | None = None) -> Rows:
     """Of figures 16 and 17: PEN against the same M:N without."""
     known = {("average", label): paper for _, label in SUPER.values()} if paper else None
     return together(*(relative(measure, base, {pen: label}, form, known) for pen, (base, label) in SUPER.items()))

@@ -37,9 +37,10 @@ import os
 import random
 import sys
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 sys.dont_write_bytecode = True
 
@@ -97,9 +98,10 @@ class Mix:
         return max(size for size, _ in self.reads + self.writes)
 
 
-def load() -> dict[str, dict]:
+def load() -> dict[str, dict[str, Any]]:
     """mixes.toml's workloads."""
-    return tomllib.loads(MIXES.read_text(encoding="utf-8"))["mix"]
+    found: dict[str, dict[str, Any]] = tomllib.loads(MIXES.read_text(encoding="utf-8"))["mix"]
+    return found
 
 
 def mix_of(name: str, settings: dict[str, float] | None = None) -> Mix:
@@ -114,7 +116,7 @@ def mix_of(name: str, settings: dict[str, float] | None = None) -> Mix:
     unknown = set(settings or {}) - set(usable)
     if unknown:
         raise MixError(f"no setting named '{min(unknown)}'; there are {', '.join(usable)}")
-    made = replace(Mix(**given), **(settings or {}))
+    made = Mix(**{**given, **(settings or {})})
     made.check()
     return made
 
@@ -122,7 +124,7 @@ def mix_of(name: str, settings: dict[str, float] | None = None) -> Mix:
 class Draw:
     """One of several, by weight."""
 
-    def __init__(self, weights: list[float], uniform) -> None:
+    def __init__(self, weights: list[float], uniform: Callable[[], float]) -> None:
         self.upto = list(itertools.accumulate(weights))
         self.uniform = uniform
 

@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ACCOUNTINGS = ("device", "ssdsim")
 TABLE2 = (
@@ -152,15 +153,15 @@ class Pen:
         """Of the drive that has lost so many permille of its blocks: 64 planes, over-provisioning of 10 %."""
         return self.blocks(1888, lost) * 64 * 576 * 16 // 1024 * 10 // 11
 
-    def nftl(self, name: str = "nftl", *sets: str, **how) -> Config:
+    def nftl(self, name: str = "nftl", *sets: str, **how: Any) -> Config:
         """The baseline."""
         return self.config(name, "ftl.type=nftl", "ftl.pen=no", *sets, **how)
 
-    def pen(self, name: str = "pen", *sets: str, **how) -> Config:
+    def pen(self, name: str = "pen", *sets: str, **how: Any) -> Config:
         """PEN on NFTL."""
         return self.config(name, "ftl.type=nftl", "ftl.pen=yes", *sets, **how)
 
-    def superblock(self, name: str, m: int, n: int, *sets: str, **how) -> Config:
+    def superblock(self, name: str, m: int, n: int, *sets: str, **how: Any) -> Config:
         """The Superblock FTL; m = 0 is page mapping."""
         shape = (f"ftl.superblock_blocks={m}", f"ftl.superblock_max_blocks={n}")
         return self.config(name, "ftl.type=superblock", *shape, *sets, **how)
@@ -246,11 +247,11 @@ class Ippbe:
         )
         return Config(name, "ippbe", drive + ftl + sets, ("--open", "--fold", *args))
 
-    def greedy(self, name: str = "greedy", **how) -> Config:
+    def greedy(self, name: str = "greedy", **how: Any) -> Config:
         """One victim."""
         return self.config(name, "ftl.parallel_erase=no", **how)
 
-    def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, **how) -> Config:
+    def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, **how: Any) -> Config:
         """Two victims, the second only with at most so many valid pages."""
         return self.config(name, "ftl.parallel_erase=yes", f"ftl.second_victim_pages={pages}", **how)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import measures
 import mix
-from compare import Rows, absolute, change, relative, seeded, times, together
+from compare import Best, Form, Results, Row, Rows, absolute, change, relative, seeded, times, together
 from figures import OURS, Figure
 from points import Config, GuestRun, StudyError, Trace
 from spread import each, mixes
@@ -127,8 +127,8 @@ def with_seeds(*names: str) -> tuple[Trace, ...]:
     return mixes(*names) + tuple(Trace(name, (("seed", seed),), "mix") for seed in SEEDS for name in names)
 
 
-def flex_against(measure: measures.Measure, form, published: dict[str, tuple[float, float]] | None = None, best=None,
-                 configs: dict[str, str] | None = None, what: str = "") -> Rows:  # fmt: skip
+def flex_against(measure: measures.Measure, form: Form, published: dict[str, tuple[float, float]] | None = None,
+                 best: Best | None = None, configs: dict[str, str] | None = None, what: str = "") -> Rows:  # fmt: skip
     """flexFTL against each of the others; published: (best, average); configs: of each; what: goes before."""
     of = configs or {ftl: ftl for ftl in FTLS}
     several, published = [], published or {}
@@ -201,7 +201,7 @@ def in_guests() -> list[Figure]:
 def bandwidths(configs: dict[str, str], windows: tuple[int, ...]) -> Rows:
     """Peak and mean of figure 15 by the length of a window; published: of flexFTL against two others."""
 
-    def rows(results, traces, accounting):
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         several = []
         for ms in windows:
             for kind, measure in (("peak", measures.peak_mib_s(ms)), ("mean", measures.mean_mib_s(ms))):
@@ -210,7 +210,7 @@ def bandwidths(configs: dict[str, str], windows: tuple[int, ...]) -> Rows:
                 for other in ("page", "parity", "rtf"):
                     label = f"flexFTL / {FTLS[other][0]}, {kind}, {ms} ms"
                     paper = BANDWIDTHS.get((kind, other)) if ms == PUBLISHED_MS else None
-                    known = {(trace, label): paper for trace in traces}
+                    known = {(trace, label): paper for trace in traces} if paper is not None else {}
                     several.append(relative(measure, configs[other], {configs["flex"]: label}, times, known))
         return each(together(*several))(results, traces, accounting)
 

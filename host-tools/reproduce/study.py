@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import dac
 import figures
@@ -26,6 +27,12 @@ HEADS = "tests/traces"
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 
 
+class Drives(Protocol):
+    """The configurations of a paper's drive."""
+
+    def all(self) -> dict[str, points.Config]: ...
+
+
 @dataclass(frozen=True)
 class Kind:
     """A paper: its drives (a class that takes the scale), figures, and what of them a quick study has.
@@ -35,7 +42,7 @@ class Kind:
     """
 
     title: str
-    drives: Callable
+    drives: Callable[[int], Drives]
     figures: Callable[[int], list[figures.Figure]]
     scale: int
     quick_scale: int

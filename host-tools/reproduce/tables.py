@@ -54,7 +54,7 @@ def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
 def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
     """With a head; and the span over seeds where there is one."""
     spans = has_spans(rows)
-    lines = [HEAD + SPAN if spans else HEAD]
+    lines: list[tuple[str, ...]] = [HEAD + SPAN if spans else HEAD]
     for accounting, some in rows.items():
         for row in some:
             lines.append(cells(accounting, row, names) + ((number(row.low), number(row.high)) if spans else ()))

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
 
 
-def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type) -> None:
+def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type[argparse.ArgumentParser]) -> None:
     """The arguments of 'slate drive'."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=parser_class, required=True)
     show = verbs.add_parser("show", help="print the settings and the sizes of a drive file")

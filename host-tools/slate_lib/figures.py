@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -217,6 +217,7 @@ def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
 def causes(series: Series, device: Device) -> list[tuple[str, str, list[float]]]:
     """What was programmed in each row, as far as its causes are told: (name, colour, bytes)."""
     part, unit = series.part(), device.unit_bytes
+    found: list[tuple[str, str, Sequence[float]]]
     if series.has("drive", "host-units"):
         found = [(name, color, part.column("drive", key)) for key, name, color in CAUSES]
     else:  # of --interval

@@ -38,7 +38,7 @@ class OverTime:
 
 def names(fio: Json | None) -> dict[str, str]:
     """The file of each job that has one."""
-    found = {}
+    found: dict[str, str] = {}
     common = (fio or {}).get("global options", {})
     for number, job in enumerate((fio or {}).get("jobs", ()), 1):
         options = {**common, **job.get("job options", {})}

@@ -147,11 +147,12 @@ class Asked:
 
     def depth(self) -> int | None:
         """The depth of all processes; fio reports each clone, or with group_reporting all as one."""
-        depths = [_iodepth(one) for one in self.options]
-        if not depths or None in depths:
+        known = [_iodepth(one) for one in self.options]
+        depths = [depth for depth in known if depth is not None]
+        if not depths or len(depths) != len(known):
             return None
         clones = units.whole(self.options[0].get("numjobs", "1")) if len(depths) == 1 else 1
-        return sum(depths) * clones if clones else None  # type: ignore[arg-type]
+        return sum(depths) * clones if clones else None
 
     def held(self, rows: list[Row]) -> tuple[str, str] | None:
         """What held the job back: its name, and the option."""

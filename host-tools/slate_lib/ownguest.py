@@ -330,7 +330,8 @@ def _ask_qemu_img(image: Path) -> dict[str, Any]:
     said = done.stderr.strip().removeprefix("qemu-img: ")
     if done.returncode:
         raise SlateError(f"--image {image}: {said.splitlines()[0] if said else 'can not be opened'}", "name another")
-    return json.loads(done.stdout)[0]
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found[0]
 
 
 def _port(given: str | None) -> int:
@@ -342,7 +343,7 @@ def _port(given: str | None) -> int:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             one.bind((LOOPBACK, port))
-            return one.getsockname()[1]
+            return int(one.getsockname()[1])
         except OSError as error:
             raise SlateError(
                 f"--ssh-port {port}: {(error.strerror or str(error)).lower()} on {LOOPBACK}",

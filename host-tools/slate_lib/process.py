@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from .errors import MachineError, SlateError
@@ -23,7 +24,7 @@ KVM_FIX = (
 _BAD_DRIVE = re.compile(r"-(blockdev|device) ")
 
 
-def die_with(parent: int):
+def die_with(parent: int) -> Callable[[], None]:
     """For the child, before exec: the kernel kills it when its parent ends, however that ends."""
 
     def prepare() -> None:

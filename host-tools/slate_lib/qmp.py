@@ -14,6 +14,7 @@ import base64
 import contextlib
 import socket
 import sys
+from types import ModuleType
 from typing import Any
 
 from . import paths
@@ -22,7 +23,7 @@ from .errors import MachineError, SlateError
 _REPLY_LIMIT = 256 << 20  # bytes of one reply: 256 marks with their histograms
 
 
-def _import_qmp():
+def _import_qmp() -> ModuleType:
     """qemu.qmp, from this Python or from the clone's own environment."""
     try:
         import qemu.qmp
@@ -70,7 +71,8 @@ class Monitor:
 
     async def power(self, node: str) -> dict[str, Any]:
         """What became of it."""
-        return await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
+        found: dict[str, Any] = await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
+        return found
 
     def version(self) -> str:
         """QEMU's own, with its package's."""
@@ -84,7 +86,7 @@ class Monitor:
     async def shutdown(self) -> str:
         """Wait for the guest to end; returns the reason as QEMU has it."""
         event = await self._shutdown.get()
-        return event["data"].get("reason", "unknown")
+        return str(event["data"].get("reason", "unknown"))
 
     async def drive(self, node: str) -> dict[str, Any]:
         """The drive's statistics."""
@@ -94,7 +96,8 @@ class Monitor:
             raise MachineError(f"QEMU did not tell the drive's statistics: {error}") from None
         for entry in nodes:
             if entry.get("node-name") == node and "driver-specific" in entry:
-                return entry["driver-specific"]
+                found: dict[str, Any] = entry["driver-specific"]
+                return found
         raise MachineError(f"QEMU knows no statistics of node '{node}'", "run 'make qemu' to build it again")
 
     async def log(self, node: str, log_id: int) -> bytes | None:

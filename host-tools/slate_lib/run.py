@@ -205,8 +205,9 @@ class Run:
     async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu, plan: powercut.Plan | None) -> None:
         try:
             await self._until(asyncio.wait_for(monitor.connect(), self.options.timeout), qemu)
-            for drive in powercut.drives_of(self.options) if plan else []:
-                await monitor.plan_cut(drive.node, plan.arguments())
+            if plan:
+                for drive in powercut.drives_of(self.options):
+                    await monitor.plan_cut(drive.node, plan.arguments())
             await self._until(asyncio.wait_for(monitor.go(), self.options.timeout), qemu)
             self.qemu_version = monitor.version()
             if not self.options.keep:
@@ -465,7 +466,7 @@ async def _logs(monitor: qmp.Monitor, node: str) -> dict[str, Any]:
 
 def _fio_json(files: dict[str, bytes]) -> dict[str, Any] | None:
     try:
-        found = shape.parse(files["fio.json"])
+        found: dict[str, Any] = shape.parse(files["fio.json"])
         shape.check(found, fioresult.SHAPE)
         return found
     except (KeyError, ValueError):
