@@ -34,7 +34,7 @@ class Resets(GuestTest):
         """Resets by every method: all commands succeed, and the kernel logs nothing."""
         result = self.slate(
             *("--age", "1", "--kernel-arg", "nvme_core.io_timeout=3", "--cmd", HERE / "resets.sh"),
-            *(word for arg in [COUNT, *METHODS] for word in ("--cmd-arg", arg)),
+            *(word for arg in (str(COUNT), *METHODS) for word in ("--cmd-arg", arg)),
             *self.arguments(),
             *args,
         )

@@ -269,7 +269,7 @@ class Age(Case):
             ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True, check=False
         ).returncode:
             self.skipTest("can not mount here")
-        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        self.addCleanup(lambda: subprocess.run(["umount", "-l", disk], check=False))
         return disk
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")

@@ -70,7 +70,7 @@ class Markup(unittest.TestCase):
         chart = Chart("<svg></svg>")
         chart.csv = self.NAME
         figure = page.Figure(chart, self.NAME, self.NAME, self.NAME)
-        blocks = [
+        blocks: list[page.Block] = [
             table,
             page.Charts([figure]),
             page.Cards(2 * [page.Card(self.NAME, [figure])]),
@@ -399,9 +399,10 @@ class Shown(unittest.TestCase):
             (5.2, "\r\033[Kqemu      starting, drive filled to 100 % and aged 2x: 5 s so far"),
         ):
             run.started = time.monotonic() - seconds
-            run.progress = watch.Progress(Terminal(), run.started)
+            terminal = Terminal()
+            run.progress = watch.Progress(terminal, run.started)
             run._tell_start()
-            self.assertEqual(run.progress.stream.getvalue(), shown)
+            self.assertEqual(terminal.getvalue(), shown)
 
 
 class Compare(unittest.TestCase):
@@ -454,7 +455,7 @@ class Compare(unittest.TestCase):
         other.record["settings"]["cpu_rate"] = "2"
         found = compare.Comparison([runfiles.load(GOLDEN), other])
         lines = {(group.name, line.what): line.values for group in found.groups for line in group.lines}
-        self.assertEqual([round(share, 7) for share in lines["psync read", "vCPU busy"]], [0.2, 0.4])
+        self.assertEqual([round(float(share), 7) for share in lines["psync read", "vCPU busy"]], [0.2, 0.4])
         self.assertEqual(lines["deep write", "limit"], ["die", "die"])
         self.assertEqual(found.differs, [("cpu_rate", ["4", "2"])])
         text = compare.text(found, False)
@@ -627,7 +628,7 @@ class BadInput(unittest.TestCase):
 
     def test_where_standard_output_goes(self):
         """Full: an error. Closed: what was wanted has been read."""
-        line = [ROOT / "host-tools/slate", "report", "--text", GOLDEN]
+        line: list[str | Path] = [ROOT / "host-tools/slate", "report", "--text", GOLDEN]
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 2)

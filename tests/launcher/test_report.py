@@ -110,8 +110,8 @@ class Rows(unittest.TestCase):
 class Text(unittest.TestCase):
     """What is printed."""
 
-    def text(self, *args, **settings):
-        return Report(*args, record(**settings)).text()
+    def text(self, dev, result, **settings):
+        return Report(dev, result, record(**settings)).text()
 
     def test_lines(self):
         text = self.text(*one_job())
@@ -266,10 +266,11 @@ class Text(unittest.TestCase):
 
     def test_no_color_in_the_file(self):
         self.assertNotIn("\033", self.text(*one_job()))
-        self.assertIn("\033", Report(*one_job(), record()).text(color=True))
+        dev, result = one_job()
+        self.assertIn("\033", Report(dev, result, record()).text(color=True))
 
     def test_a_content_workload_is_called_by_its_name(self):
-        text = Report(*one_job(), record(job=None, script="a/run.sh", content="pc")).text()
+        text = self.text(*one_job(), job=None, script="a/run.sh", content="pc")
         self.assertTrue(text.startswith("content pc on small.ini "), text[:60])
 
 

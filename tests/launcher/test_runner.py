@@ -9,12 +9,12 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from support import ROOT
 
 _SPEC = importlib.util.spec_from_file_location("tests_run", ROOT / "tests" / "run.py")
-runner = importlib.util.module_from_spec(_SPEC)
+runner: Any = importlib.util.module_from_spec(_SPEC)
 sys.modules["tests_run"] = runner
 _SPEC.loader.exec_module(runner)
 

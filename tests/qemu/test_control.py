@@ -389,7 +389,7 @@ class Health(ControlTest):
         """slate-replay, when it has come to the end, says so to the drive, as a host does."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "drive"
-            words = ["--profile", SMALL, "--drive", path, "--closed", "4"]
+            words = ["--profile", str(SMALL), "--drive", str(path), "--closed", "4"]
             trace = "gen:rand4k,foot=64MiB,n=1000"
             for _ in range(2):
                 subprocess.run([REPLAY, *words, trace], check=True, capture_output=True)

@@ -228,8 +228,8 @@ class Bad(Case):
     def test_in_use(self) -> None:
         self.make()
         vm = self.machine([self.options()])
-        for extra in ({}, {"ephemeral": "on"}):
-            self.assertIn("another program has it open", self.said(file_opts(self.file, **extra)))
+        for words in (file_opts(self.file), file_opts(self.file, ephemeral="on")):
+            self.assertIn("another program has it open", self.said(words))
         with self.assertRaisesRegex(QmpError, "another program has it open"):
             vm.qmp("blockdev-add", **self.options(**{"node-name": "second"}))
         vm.quit()
@@ -250,7 +250,7 @@ class Bad(Case):
             ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True, check=False
         ).returncode:
             self.skipTest("can not mount here: run the test as root")
-        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        self.addCleanup(lambda: subprocess.run(["umount", "-l", disk], check=False))
         return disk
 
     def test_disk_fills_up(self) -> None:

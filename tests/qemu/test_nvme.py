@@ -39,7 +39,7 @@ class NvmeTest(MachineTest):
     """Starts a machine with the drive and one controller."""
 
     def start(
-        self, blockdevs: list[Json] | None = None, device: str = CONTROLLER, **settings: object
+        self, blockdevs: list[Json] | None = None, device: str = CONTROLLER, **settings: Any
     ) -> Nvme:
         """The controller, running."""
         self.vm: Machine = self.machine(blockdevs or [drive(**settings)], "-device", device)

@@ -481,7 +481,7 @@ class Generated(Case):
     def test_similar_blocks(self):
         """1024 blocks of 64 kinds: two of a kind differ in 8 words of 512 at most."""
 
-        kinds = []
+        kinds: list[tuple[int, ...]] = []
         for block in self.data("similar"):
             words = struct.unpack("<512Q", block)
             if not any(sum(map(operator.ne, words, kind)) <= 8 for kind in kinds):

@@ -202,7 +202,7 @@ class Monitor(unittest.TestCase):
 
     def test_signal_while_waiting(self):
         """No answer, and Ctrl-C: the status says it, and there is nothing to complain about."""
-        words = [CTL, "--qmp", self.path, "faults"]
+        words = [str(CTL), "--qmp", str(self.path), "faults"]
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
                 self.asked.clear()
@@ -261,7 +261,7 @@ class Monitor(unittest.TestCase):
         """One table in its place."""
         ours, theirs = os.openpty()
         self.serve([*self.identity(), *self.watched(10**9), *self.watched(2 * 10**9), *self.watched(3 * 10**9)])
-        words = [CTL, "--qmp", self.path, "watch", "--interval", "1", "--count", "2"]
+        words = [str(CTL), "--qmp", str(self.path), "watch", "--interval", "1", "--count", "2"]
         done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False)
         os.close(theirs)
         said = b""

@@ -42,7 +42,7 @@ def page_of(*words):
 class Replays(Case):
     """Each test has a folder for its files."""
 
-    def file(self, text, name="replay.json"):
+    def file(self, text, name="replay.json"):  # type: ignore[override]  # a report, not a trace
         """A replay's JSON, there."""
         path = self.folder / name
         path.write_text(text)
@@ -232,7 +232,7 @@ class BadFiles(Replays):
         super().setUp()
         self.raw = json.loads(made(TINY, "--open", "--interval", 1, "--timeline", "gen:rand4k,foot=1M,n=40,gap=200000"))
 
-    def refused(self, said):
+    def refused(self, said):  # type: ignore[override]  # by the reader, not by slate-replay
         with self.assertRaises(SlateError) as caught:
             runfiles.load(self.file(json.dumps(self.raw)))
         self.assertIn("replay.json is not what slate-replay writes with --json: ", str(caught.exception))

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import support  # noqa: F401
 
@@ -250,7 +251,7 @@ class Validating(unittest.TestCase):
     def test_quantities(self):
         nand = {"ops": {"program": {"host": 100, "gc": 300}, "copyback": {}}}
         pen = {"ops": {"program": {"host": 100, "gc": 60}, "copyback": {}}}
-        found = {
+        found: dict[str, dict[str, Any]] = {
             "nftl": {"nand": nand}, "pen": {"nand": pen},
             "greedy": {"gc": {"ns": 200, "pages_moved": 40, "calls": 10}},
             "ippbe": {"gc": {"ns": 150, "pages_moved": 30, "calls": 6}},

@@ -97,7 +97,8 @@ class Fits(unittest.TestCase):
     def test_update_ratio(self):
         for name in ("hm_0", "prn_0", "prn_1", "proj_1", "prxy_0", "src1_2"):
             written, update = DATA["first_million"][name][3:5]
-            covered, done, again = set(), 0, 0
+            covered: set[int] = set()
+            done = again = 0
             for _, op, offset, size in standin.rows(name, 64):
                 if op == "write" and done < written / 8 / 64:
                     units = range(offset // 4096, (offset + size) // 4096)

@@ -9,6 +9,7 @@ import tomllib
 import unittest
 from contextlib import redirect_stderr
 from pathlib import Path
+from typing import Any
 
 import support
 
@@ -103,7 +104,7 @@ class Measures(unittest.TestCase):
 
     def test_reduction(self):
         # of 1 + 4 + 5 + 10 units of 4096 bytes five are deltas: 1024 bytes of 20480, 10240 of them alone
-        made = {
+        made: dict[str, Any] = {
             "settings": ["ftl.unit_bytes=4096"],
             "reduction": {
                 "host_pages": 7, "gc_pages": 3, "raw_units": 1, "comp_units": 4, "delta_units": 5, "link_units": 10,

@@ -119,9 +119,9 @@ class Runs(unittest.TestCase):
     def test_originals(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, volume in (("hm_0", "hm_0"), ("src1_2", "src1_2"), ("stg_0", "stg_0-1M")):
-                with open(Path(folder) / f"{name}.csv", "w", encoding="ascii") as out:
+                with open(Path(folder) / f"{name}.csv", "w", encoding="ascii") as trace:
                     for now, op, offset, size in standin.rows(volume, 500):
-                        out.write(f"{now // 100},h,0,{op.title()},{offset},{size},0\n")
+                        trace.write(f"{now // 100},h,0,{op.title()},{offset},{size},0\n")
             out = Path(folder) / "out"
             done = reproduce("ippbe", "--quick", "--traces", folder, *SMALL, "--out", str(out))
             self.assertEqual(done.returncode, 0, done.stderr[-3000:])
