@@ -51,7 +51,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins test check-fast analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins test check-fast lint analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -115,11 +115,14 @@ reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
 
-test: build guest-kernel guest-kunit guest-apps guest-content guest-image venv-reproduce venv-install ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: build guest-kernel guest-kunit guest-apps guest-content guest-image venv-reproduce venv-install venv-lint ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') core
+
+lint: venv venv-lint ## ruff, mypy, codespell, shellcheck and clang-tidy over code and documents, half a minute; TESTS=word
+	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') lint
 
 analyse: core ## gcc -fanalyzer, clang --analyze and cppcheck over the C code; a finding that is not explained in place fails
 	@$(PHASE) -q packages-analyse "what make analyse needs" host-tools/install-packages.sh host-tools/packages.d/base.txt host-tools/packages.d/analyse.txt
@@ -215,8 +218,12 @@ venv-install: packages ## what makes completion for shells
 	@$(PHASE) -q venv-install "shtab (build/venv-install)" \
 		host-tools/venv.sh venv-install host-tools/install/requirements.txt
 
+venv-lint: packages ## what 'make lint' runs beside Debian packages
+	@$(PHASE) -q venv-lint "ruff and mypy (build/venv-lint)" \
+		host-tools/venv.sh venv-lint tests/lint-requirements.txt
+
 clean: ## remove what builds within a minute; keep QEMU, downloads and out/
-	rm -rf build/core build/test build/log build/venv
+	rm -rf build/core build/test build/log build/venv build/venv-lint build/lint
 
 distclean: ## remove everything that was built or downloaded; keep out/
 	rm -rf build .snakemake

@@ -51,5 +51,6 @@ instrument_configure() { # NAME CC CONFIGURE-FLAG...
 }
 
 # The board and the devices of the emulator that users have.
+# shellcheck disable=SC2034 # for those who source this
 system_flags=(--target-list=x86_64-softmmu --without-default-devices --with-devices-x86_64=slate
 	--enable-system --enable-fdt=system --enable-virtfs --enable-attr --enable-cap-ng)

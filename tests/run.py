@@ -19,9 +19,9 @@ import signal
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ElementTree
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "test"
@@ -62,6 +62,15 @@ def suites() -> list[Suite]:
     junit = RESULTS / "core.xml"
     tap = [sys.executable, "tests/tap.py"]
     return [
+        Suite(
+            "lint",
+            "code and documents, by linters",
+            [sys.executable, "tests/lint.py"],
+            ROOT / "tests/lint.py",
+            "python3 tests/lint.py --only {test}",
+            "--only={word}",
+            limit_s=600,
+        ),
         Suite(
             "launcher",
             "the launcher and its report, without QEMU",

@@ -69,7 +69,8 @@ class TapResult(unittest.TestResult):
     def _fail(self, test: unittest.TestCase, error: object) -> None:
         self.bad = True
         figures = getattr(test, "figures", "")
-        self._say(test, False, detail=f"{figures}\n" * bool(figures) + self._exc_info_to_string(error, test))  # type: ignore[arg-type]
+        told = self._exc_info_to_string(error, test)  # type: ignore[attr-defined]  # unittest's own, not public
+        self._say(test, False, detail=f"{figures}\n" * bool(figures) + told)
 
     def addFailure(self, test: unittest.TestCase, err: object) -> None:
         super().addFailure(test, err)  # type: ignore[arg-type]

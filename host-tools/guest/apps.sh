@@ -82,11 +82,12 @@ resolve()
 choose_versions()
 {
 	local name version
-	[ -z "$update" ] && [ -d "$apt_state/lists" ] || update_lists
+	if [ -n "$update" ] || [ ! -d "$apt_state/lists" ]; then update_lists; fi
 	# lists of long ago may name what is gone: fresh ones, then
 	resolve >"$work/plan" || { update_lists && resolve >"$work/plan"; }
 	cat "$work/plan"
 	# Inst NAME (VERSION ORIGIN [ARCH])
+	# shellcheck disable=SC2086 # words
 	sed -nE 's/^Inst ([^ ]+) \(([^ ]+) .*/\1 \2/p' "$work/plan" |
 		grep -vxE "($(echo $LEAVE_OUT | tr ' ' '|')) .*" | LC_ALL=C sort >"$work/apps-versions"
 	[ "$(wc -l <"$work/apps-versions")" -gt 40 ] || {

@@ -12,41 +12,45 @@ plain file.  Data is the content of a plain file or the target of a symbolic
 link, and empty for a directory; for a device node it is b"MAJOR:MINOR".
 """
 
+from __future__ import annotations
+
 import stat
+from collections.abc import Iterable
+from pathlib import Path
 
 _TRAILER = "TRAILER!!!"
 _ALIGN = 512
 
 
-def _pad(n, to):
+def _pad(n: int, to: int) -> bytes:
     return b"\0" * (-n % to)
 
 
-def _record(ino, name, mode, data):
-    rdev = (0, 0)
+def _record(ino: int, name: str, mode: int, data: bytes) -> bytes:
+    rdev = [0, 0]
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        rdev = tuple(int(x) for x in data.split(b":"))
+        rdev = [int(x) for x in data.split(b":")]
         data = b""
     raw = name.encode() + b"\0"
     nlink = 2 if stat.S_ISDIR(mode) else 1
     # ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
-    head = "070701" + "".join("%08X" % v for v in (
+    head = "070701" + "".join(f"{v:08X}" for v in (
         ino, mode, 0, 0, nlink, 0, len(data), 0, 0, rdev[0], rdev[1], len(raw), 0))
     out = head.encode() + raw
     out += _pad(len(out), 4)
     return out + data + _pad(len(data), 4)
 
 
-def _clean(name):
+def _clean(name: str) -> str:
     parts = [p for p in name.split("/") if p not in ("", ".")]
     if not parts or ".." in parts:
         raise ValueError(f"not a name for a file in an archive: {name!r}")
     return "/".join(parts)
 
 
-def newc(entries):
+def newc(entries: Iterable[tuple[str, int, bytes]]) -> bytes:
     """The archive as bytes.  Missing parent directories are added (mode 0755)."""
-    files = {}
+    files: dict[str, tuple[int, bytes]] = {}
     for name, mode, data in entries:
         name = _clean(name)
         if name in files:
@@ -68,7 +72,7 @@ def newc(entries):
     return out + _pad(len(out), _ALIGN)
 
 
-def write_newc(path, entries):
+def write_newc(path: str | Path, entries: Iterable[tuple[str, int, bytes]]) -> None:
     """Write the archive to path."""
     with open(path, "wb") as f:
         f.write(newc(entries))

@@ -6,6 +6,8 @@ The ELF carries a PVH note, so QEMU boots it directly; a bzImage would first
 unpack itself inside the guest, which costs seconds of emulation.
 """
 
+from __future__ import annotations
+
 import subprocess
 import sys
 
@@ -19,7 +21,7 @@ FORMATS = (
 )
 
 
-def extract(image):
+def extract(image: bytes) -> bytes | None:
     for magic, command in FORMATS:
         at = image.find(magic)
         while at >= 0:
@@ -31,7 +33,7 @@ def extract(image):
     return None
 
 
-def main():
+def main() -> None:
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     with open(sys.argv[1], "rb") as f:

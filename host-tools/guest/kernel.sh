@@ -35,7 +35,7 @@ LEAVE_OUT="*/arch/[!x]*/*.[chS] */arch/*/boot/dts/* */drivers/gpu/*.[ch] */drive
 
 case ${1:-} in
 '') ;;
---smp) variant=small-smp ;;
+--smp) variant='small-smp' ;;
 -h | --help)
 	sed -n '4,16s/^# \{0,1\}//p' "$0"
 	exit 0

@@ -230,6 +230,7 @@ image_stamp()
 	} 2>/dev/null | sha256sum
 }
 
+# shellcheck disable=SC2154 # $stamp, see above
 image_is_done() { [ -z "$update$force" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" = "$(image_stamp)" ]; }
 
 # Ends the script if there is nothing to do; the lock is ours afterwards, and $work.

@@ -15,6 +15,8 @@ order, so the same files make the same archive.  --list FILE records which files
 of the host were read, one per line, for build.sh to see when one changes.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import re
@@ -22,6 +24,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Iterable
 
 from cpio import write_newc
 
@@ -33,25 +36,25 @@ MERGED = {"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/
 class Root:
     """What goes into the archive, by guest path; and which host files it came from."""
 
-    def __init__(self):
-        self.entries = {}
-        self.host_files = set()
+    def __init__(self) -> None:
+        self.entries: dict[str, tuple[int, bytes]] = {}
+        self.host_files: set[str] = set()
 
-    def add(self, name, mode, data):
+    def add(self, name: str, mode: int, data: bytes) -> None:
         top, slash, rest = name.lstrip("/").partition("/")
         if slash and top in MERGED:
             name = MERGED[top] + "/" + rest
         self.entries[name.lstrip("/")] = (mode, data)
 
-    def file(self, name, host, mode=0o755):
+    def file(self, name: str, host: str, mode: int = 0o755) -> None:
         with open(host, "rb") as f:
             self.add(name, stat.S_IFREG | mode, f.read())
         self.host_files.add(host)
 
-    def link(self, name, target):
+    def link(self, name: str, target: str) -> None:
         self.add(name, stat.S_IFLNK | 0o777, target.encode())
 
-    def libraries(self, programs):
+    def libraries(self, programs: Iterable[str]) -> None:
         """Add the shared libraries that programs load, under the paths the loader looks at."""
         out = subprocess.run(["ldd", *programs], stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL, text=True, check=False).stdout
@@ -61,7 +64,7 @@ class Root:
             self.file(lib, lib)
 
 
-def add_busybox(root, busybox):
+def add_busybox(root: Root, busybox: str) -> None:
     applets = subprocess.run([busybox, "--list"], stdout=subprocess.PIPE, text=True, check=True)
     for applet in applets.stdout.split():
         root.link(f"usr/bin/{applet}", "busybox")
@@ -70,7 +73,7 @@ def add_busybox(root, busybox):
     root.link("usr/bin/sh", "dash")
 
 
-def add_tools(root, tools):
+def add_tools(root: Root, tools: Iterable[str]) -> None:
     found = []
     for tool in tools:
         host = shutil.which(tool, path=HOST_PATH)
@@ -83,7 +86,7 @@ def add_tools(root, tools):
     root.libraries(found)
 
 
-def add_modules(root, folder, release):
+def add_modules(root: Root, folder: str, release: str) -> None:
     for where, dirs, files in os.walk(folder):
         dirs.sort()
         for name in files:
@@ -92,7 +95,7 @@ def add_modules(root, folder, release):
             root.host_files.discard(host)
 
 
-def base_tree(root):
+def base_tree(root: Root) -> None:
     for name in EMPTY_DIRS:
         root.add(name, stat.S_IFDIR | 0o755, b"")
     for name, target in MERGED.items():
@@ -104,7 +107,7 @@ def base_tree(root):
     root.link("etc/mtab", "/proc/self/mounts")
 
 
-def main():
+def main() -> None:
     ap = argparse.ArgumentParser(usage=__doc__)
     ap.add_argument("--out", required=True)
     ap.add_argument("--list", required=True)

@@ -21,7 +21,7 @@ _BEGIN = b"SLATE-BEGIN"
 _END = re.compile(rb"SLATE-END rc=(\d+)$")
 
 
-def parse_results(raw):
+def parse_results(raw: bytes) -> tuple[dict[str, bytes], int]:
     """-> ({name: bytes}, rc).  ValueError when the stream is not whole."""
     lines = raw.replace(b"\r", b"").split(b"\n")
     if _BEGIN not in lines:
@@ -35,17 +35,16 @@ def parse_results(raw):
     raise ValueError(f"the guest's results are cut off after {len(raw)} bytes (no SLATE-END line)")
 
 
-def _unpack(text):
+def _unpack(text: bytes) -> dict[str, bytes]:
     if not text:
         return {}
     files = {}
     try:
-        tar = tarfile.open(fileobj=io.BytesIO(base64.b64decode(text, validate=True)))
-        with tar:
+        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(text, validate=True))) as tar:
             for member in tar:
-                if member.isfile():
+                if content := tar.extractfile(member) if member.isfile() else None:
                     name = member.name[2:] if member.name.startswith("./") else member.name
-                    files[name] = tar.extractfile(member).read()
+                    files[name] = content.read()
     except (binascii.Error, tarfile.TarError, EOFError, OSError, zlib.error) as e:
         raise ValueError(f"the guest's results are damaged: {str(e).splitlines()[0]}") from e
     return files

@@ -14,8 +14,8 @@ import shtab
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from slate_lib import cli, paths  # noqa: E402  (the path comes first)
-from manual import commands  # noqa: E402
+from manual import commands
+from slate_lib import cli, paths
 
 FILES = ("FILE", "SCRIPT", "PROFILE", "SOCKET", "TRACE", "RUN")
 FOLDERS = ("DIR",)

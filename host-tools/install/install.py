@@ -25,7 +25,8 @@ TOOLS = HERE.parent
 ROOT = TOOLS.parent
 sys.path.insert(0, str(TOOLS))
 
-from slate_lib import facts, paths  # noqa: E402  (the path comes first)
+from slate_lib import facts, paths
+from slate_lib.errors import SlateError
 
 CALLED = ("slate-replay", "slate-content", "slate-load", "slatectl")  # by people
 OWN = ("slate-age", "slate-profile", "fsyncs", "slate-marks")  # by slate
@@ -171,8 +172,8 @@ def uninstall(top: Path) -> None:
     """Remove what the manifest lists, and folders that are empty then."""
     manifest = top / MANIFEST
     if not manifest.exists():
-        raise paths.SlateError(f"{manifest} is not there: nothing of Slate is installed", "is --prefix right?")
-    folders = set()
+        raise SlateError(f"{manifest} is not there: nothing of Slate is installed", "is --prefix right?")
+    folders: set[Path] = set()
     for name in manifest.read_text(encoding="utf-8").splitlines():
         (top / name).unlink(missing_ok=True)
         folders.update(parent for parent in (top / name).parents if parent.is_relative_to(top))
@@ -186,7 +187,7 @@ def install(top: Path) -> None:
     if (top / MANIFEST).exists():
         uninstall(top)
     if not VENV.exists():
-        raise paths.SlateError(f"{VENV} is not there", "run 'make install', which makes it")
+        raise SlateError(f"{VENV} is not there", "run 'make install', which makes it")
     to = Installer(top)
     programs(to)
     data(to)
@@ -215,7 +216,7 @@ def main() -> int:
     except subprocess.CalledProcessError as error:
         print(f"slate: {error}\n{error.stderr or ''}", file=sys.stderr)
         return 1
-    except paths.SlateError as error:
+    except SlateError as error:
         print(f"slate: {error}", file=sys.stderr)
         return error.code
     except OSError as error:

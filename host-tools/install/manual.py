@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from slate_lib import cli  # noqa: E402  (the path comes first)
+from slate_lib import cli
 
 
 def escape(text: str) -> str:

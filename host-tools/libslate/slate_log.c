@@ -300,7 +300,7 @@ static void *log_error(const struct slate_dev *d, uint64_t now_ns, size_t *bytes
 void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t *bytes)
 {
 	static void *(*const make[])(const struct slate_dev *, uint64_t, size_t *) = {
-		[SLATE_LOG_IDENTITY - SLATE_LOG_IDENTITY] = log_identity,
+		[SLATE_LOG_IDENTITY - SLATE_LOG_IDENTITY] = log_identity, /* NOLINT(misc-redundant-expression): as below */
 		[SLATE_LOG_COUNTERS - SLATE_LOG_IDENTITY] = log_counters,
 		[SLATE_LOG_LATENCY - SLATE_LOG_IDENTITY] = slate_log_latency,
 		[SLATE_LOG_BLOCKS - SLATE_LOG_IDENTITY] = log_blocks,

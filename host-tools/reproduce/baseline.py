@@ -24,7 +24,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-import wamodel  # noqa: E402
+import wamodel
 
 ROOT = Path(__file__).resolve().parents[2]
 REPLAY = ROOT / "build/core/slate-replay"
@@ -76,7 +76,9 @@ class Point:
             "--set", f"geometry.pages_per_block={self.block_pages}", "--set", f"ftl.capacity_mib={self.capacity_mib}",
             "--fill", "100", "--closed", "1", "--warmup", str(warm_up), "--json", "-", source,
         ]  # fmt: skip
-        with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as replay:
+        with subprocess.Popen(
+            line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as replay:
             assert replay.stdin and replay.stdout and replay.stderr
             if self.hot:
                 replay.stdin.writelines(self._trace(self.hot, count))
@@ -84,7 +86,7 @@ class Point:
             said, why = replay.stdout.read(), replay.stderr.read()
         if replay.returncode:
             raise SystemExit(f"baseline.py: {' '.join(line)}: exit status {replay.returncode}\n{why}")
-        return json.loads(said)["waf"]
+        return float(json.loads(said)["waf"])
 
     def _warm_up(self) -> int:
         if not self.hot:
@@ -106,7 +108,10 @@ def points() -> list[Point]:
     """All of the study."""
     found = [Point(2048 if b < 512 else 1024, b, op) for b in BLOCK_PAGES for op in OVER_PROVISIONING]
     return found + [
-        Point(2048 if b < 256 else 1024, b, op, mix) for b in MIX_BLOCK_PAGES for mix in MIXES for op in OVER_PROVISIONING
+        Point(2048 if b < 256 else 1024, b, op, mix)
+        for b in MIX_BLOCK_PAGES
+        for mix in MIXES
+        for op in OVER_PROVISIONING
     ]
 
 

@@ -8,8 +8,9 @@ picture of a figure shows is not read off.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import measures
 from points import Trace
@@ -33,16 +34,21 @@ class Row:
         return self.ours / self.paper if self.paper and self.ours is not None else None
 
 
+Value = TypeVar("Value")
+
+
 class Results:
     """The JSON of points, by (trace tag, configuration, accounting)."""
 
-    def __init__(self, found: dict[tuple[str, str, str], dict], scale: int) -> None:
+    def __init__(self, found: dict[tuple[str, str, str], measures.Result], scale: int) -> None:
         self.found = found
         self.scale = scale
 
-    def values(self, traces: tuple[str, ...], config: str, accounting: str, measure: measures.Measure) -> dict:
+    def values(
+        self, traces: tuple[str, ...], config: str, accounting: str, measure: Callable[[measures.Result], Value | None]
+    ) -> dict[str, Value]:
         """By trace, where there is a result that has it."""
-        out = {}
+        out: dict[str, Value] = {}
         for trace in traces:
             result = self.found.get((trace, config, accounting))
             value = measure(result) if result else None
@@ -51,14 +57,16 @@ class Results:
         return out
 
 
+Form = Callable[[float, float], float]  # of a value and its base
+Best = Callable[[Iterable[float]], float]  # min or max
 Labels = dict[str, str]  # configuration: what the table calls it
 Published = dict[tuple[str, str], float]  # (trace or "average" or "best", label): number
 Rows = Callable[[Results, tuple[str, ...], str], list[Row]]  # of results, traces, accounting
 
 
-def mean(values: list[float]) -> float | None:
-    """Arithmetic; None of nothing."""
-    return sum(values) / len(values) if values else None
+def mean(values: list[float]) -> float:
+    """Arithmetic."""
+    return sum(values) / len(values)
 
 
 def change(value: float, base: float) -> float:
@@ -76,11 +84,11 @@ def lower(value: float, base: float) -> float:
     return base / value
 
 
-UNITS = {change: "%", times: "x", lower: "x lower"}
+UNITS: dict[Form, str] = {change: "%", times: "x", lower: "x lower"}
 
 
-def relative(measure: measures.Measure, base: str, configs: Labels, form: Callable,
-             published: Published | None = None, best: Callable | None = None) -> Rows:  # fmt: skip
+def relative(measure: measures.Measure, base: str, configs: Labels, form: Form,
+             published: Published | None = None, best: Best | None = None) -> Rows:  # fmt: skip
     """Each trace's value against the base configuration's; their mean; perhaps the best: min or max."""
     known = published or {}
 
@@ -144,7 +152,7 @@ def unseeded(trace: str) -> str:
     return re.sub(r",seed=\d+", "", trace)
 
 
-def seeded(inner: Rows, best: Callable | None = None) -> Rows:
+def seeded(inner: Rows, best: Best | None = None) -> Rows:
     """One row of the same trace with several seeds: the mean over them, the least and the largest.
 
     Seeds that not every trace has are left out: an average is of the same traces for each. best: of the means.
@@ -161,8 +169,9 @@ def seeded(inner: Rows, best: Callable | None = None) -> Rows:
                     found.setdefault((unseeded(row.trace), row.what), []).append(row)
         out = [over_seeds(trace, several) for (trace, _), several in found.items()]
         for row in out:
-            if row.trace == "best":
-                of = best(other.ours for other in out if other.what == row.what and other.trace not in ("average", "best"))
+            if best and row.trace == "best":
+                alike = [other for other in out if other.what == row.what and other.trace not in ("average", "best")]
+                of = best(other.ours for other in alike if other.ours is not None)
                 same = next(other for other in out if other.what == row.what and other.ours == of)
                 row.ours, row.low, row.high = same.ours, same.low, same.high
         return out
@@ -174,7 +183,7 @@ def over_seeds(trace: str, several: list[Row]) -> Row:
     """Of rows that differ in the seed."""
     first, values = several[0], [row.ours for row in several if row.ours is not None]
     span = (min(values), max(values)) if len(several) > 1 else (None, None)
-    return Row(trace, first.what, first.unit, mean(values), first.paper, *span)
+    return Row(trace, first.what, first.unit, mean(values) if values else None, first.paper, *span)
 
 
 def of_traces(some: tuple[Trace, ...], inner: Rows) -> Rows:

@@ -8,7 +8,7 @@ guests with what they wrote (docs/content-trace.md).
 from __future__ import annotations
 
 import measures
-from compare import Rows, absolute, change, relative, times, together
+from compare import Published, Rows, absolute, change, relative, times, together
 from figures import OURS, Figure
 from points import Config, StudyError, Trace
 from spread import each
@@ -37,12 +37,14 @@ class Dac:
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 32:
-            raise StudyError(f"scale {scale} does not divide DAC's 16384 blocks per chip: take a power of two up to 512")
+            raise StudyError(
+                f"scale {scale} does not divide DAC's 16384 blocks per chip: take a power of two up to 512"
+            )
         self.blocks = BLOCKS // scale
 
-    def config(self, name: str, reduction: str, permille: int, *sets: str, args=("--no-flush",)) -> Config:
+    def config(self, name: str, reduction: str, permille: int, *sets: str, args: tuple[str, ...] = ("--no-flush",)) -> Config:
         """One of them. It exports what the drives did on which the traces were recorded."""
-        drive = (
+        drive: tuple[str, ...] = (
             f"geometry.blocks_per_plane={self.blocks}",
             "ftl.gc_start_blocks=3",
             "ftl.gc_stop_blocks=3",
@@ -64,7 +66,10 @@ class Dac:
         made += [self.config(f"{name}-5", name, 5) for name in ("dedup", "dedup+comp")]
         made += [self.config(f"dac-{n}", "dac", n) for n in PRINTS]
         for name, permille in (("dac", 5), ("unlimited", 1000)):
-            made += [self.config(f"{name}-{mib}M", "dac", permille, f"ftl.reference_bytes={mib << 20}") for mib in BUFFERS_MIB]
+            made += [
+                self.config(f"{name}-{mib}M", "dac", permille, f"ftl.reference_bytes={mib << 20}")
+                for mib in BUFFERS_MIB
+            ]
         return {config.name: config for config in made}
 
 
@@ -87,7 +92,7 @@ def dac(_: int) -> list[Figure]:
     with_reference = dict(zip(NAMES, (0.066, 0.031, 0.049, 0.031)))
     alone = dict(zip(NAMES, (0.32, 0.17, 0.15, 0.54)))
 
-    def published(numbers: dict[str, float]) -> dict:
+    def published(numbers: dict[str, float]) -> Published:
         return {(name, label): value for name, value in numbers.items() for label in both.values()}
 
     return [
@@ -135,7 +140,8 @@ def sensitivity(traces: tuple[Trace, ...]) -> list[Figure]:
     """What the text does not say, otherwise."""
     some = tuple(trace for trace in traces if trace.volume != "web")  # the longest one
     durable = tuple(trace for trace in traces if trace.volume in ("pc", "iot"))
-    by_share = {("dac" if n == 5 else f"dac-{n}"): f"{n / 10:g} % of all" for n in sorted((*PRINTS, 5))} | {"unlimited": "all"}
+    by_share = {("dac" if n == 5 else f"dac-{n}"): f"{n / 10:g} % of all" for n in sorted((*PRINTS, 5))}
+    by_share["unlimited"] = "all"
     return [
         Figure("prints", "Pages written by DAC by share of fingerprints kept, of Dedup+Comp's", (*by_share, "dedup+comp"),
                some, each(relative(measures.pages_written, "dedup+comp", by_share, times)), OURS),

@@ -10,10 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import measures
-from compare import Rows, absolute, breakdown, change, lower, of_traces, relative, times, together
+from compare import Form, Rows, absolute, breakdown, change, lower, of_traces, relative, times, together
 from points import (
-    ACCOUNTINGS, BLOCK_SIZES, CAPACITY_LOST, DEPTHS, LEVELS, MERGES, SECOND_DEFAULT, SECOND_PAGES, SLICES,
-    STRIPES, SUPERBLOCKS, TABLE2, Trace,
+    ACCOUNTINGS,
+    BLOCK_SIZES,
+    CAPACITY_LOST,
+    DEPTHS,
+    LEVELS,
+    MERGES,
+    SECOND_DEFAULT,
+    SECOND_PAGES,
+    SLICES,
+    STRIPES,
+    SUPERBLOCKS,
+    TABLE2,
+    Trace,
 )  # fmt: skip
 
 OURS = ACCOUNTINGS[:1]
@@ -57,7 +68,9 @@ BY_SPARE = {f"pbe-{x}": (f"pen-spare-{x}", f"{x / 10:g} % less") for x in CAPACI
 BY_SUPER_MERGES = {("sb45-pen" if w == 16 else f"sb45-pen-W{w}"): f"W = {w}" for w in MERGES}
 SUPER = {f"sb{m}{n}-pen": (f"sb{m}{n}", f"{m}:{n}") for m, n in SUPERBLOCKS}
 BY_SLICE = {"gftl" if n == 4 else f"gftl-{n}": f"GFTL, {n} a turn" for n in SLICES}
-BY_DEPTH = {f"pen-closed{x}": (f"nftl-closed{x}", f"{n} in flight") for n in DEPTHS for x in ("" if n == 8 else f"-{n}",)}
+BY_DEPTH = {
+    f"pen-closed{x}": (f"nftl-closed{x}", f"{n} in flight") for n in DEPTHS for x in ("" if n == 8 else f"-{n}",)
+}
 FIXED = ("hm_0", "prn_1", "proj_1", "stg_1")  # of the sensitivity runs and the combinations
 ASSUMED = (  # key of workloads.toml's [assumed], and what else it might be
     ("beta", (0.25, 0.9)),
@@ -68,12 +81,12 @@ ASSUMED = (  # key of workloads.toml's [assumed], and what else it might be
 )
 
 
-def pen_against_nftl(measure: measures.Measure, form, paper: float | None = None) -> Rows:
+def pen_against_nftl(measure: measures.Measure, form: Form, paper: float | None = None) -> Rows:
     """Of figures 12 and 13."""
     return relative(measure, "nftl", {"pen": "PEN"}, form, {("average", "PEN"): paper} if paper else None)
 
 
-def on_superblock(measure: measures.Measure, form, paper: float | None = None) -> Rows:
+def on_superblock(measure: measures.Measure, form: Form, paper: float | None = None) -> Rows:
     """Of figures 16 and 17: PEN against the same M:N without."""
     known = {("average", label): paper for _, label in SUPER.values()} if paper else None
     return together(*(relative(measure, base, {pen: label}, form, known) for pen, (base, label) in SUPER.items()))

@@ -26,10 +26,10 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-import realtrace  # noqa: E402
-import standin  # noqa: E402
-from fits import FITS  # noqa: E402
-from realtrace import Curve, Request, TraceError  # noqa: E402
+import realtrace
+import standin
+from fits import FITS
+from realtrace import Curve, Request, TraceError
 
 STARTS = (
     {"region_density": 0.25, "region_kib": 1024.0, "recent": 0.9, "window": 64.0},

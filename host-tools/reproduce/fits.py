@@ -6,9 +6,10 @@ from __future__ import annotations
 import statistics
 import tomllib
 from pathlib import Path
+from typing import Any
 
 FITS = Path(__file__).resolve().parent / "fits.toml"
-Fits = dict[str, dict]
+Fits = dict[str, dict[str, Any]]
 
 
 def load(path: Path = FITS) -> Fits:

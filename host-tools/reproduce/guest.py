@@ -21,7 +21,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from slate_lib.account import Device, JobAccount, raf_parts  # noqa: E402
+from measures import Result
+from slate_lib.account import Device, JobAccount, raf_parts
 
 Done = tuple[int, str, int]  # ns, op, bytes
 
@@ -35,7 +36,7 @@ def by_source(job: JobAccount, counter: str) -> dict[str, int]:
     return {name: counts.get(counter, 0) for name, counts in job.account.sources.items()}
 
 
-def result_of(job: JobAccount) -> dict:
+def result_of(job: JobAccount) -> Result:
     """The keys that the figures need."""
     host = {name: {"ios": op.ios, "bytes": op.bytes} for name, op in job.account.op.items()}
     ops = {name: by_source(job, f"{name}s") for name in ("read", "program", "erase", "copyback")}
@@ -70,10 +71,10 @@ def completions(lines: Iterable[str]) -> Iterator[Done]:
             yield now + int(words[4]), op, size
 
 
-def series_of(done: Iterable[Done], job: JobAccount, interval_ms: int) -> dict:
+def series_of(done: Iterable[Done], job: JobAccount, interval_ms: int) -> Result:
     """Bytes and I/Os of each interval, from the job's beginning, in which something was completed."""
     width = interval_ms * 10**6
-    rows: dict[int, dict] = {}
+    rows: dict[int, Result] = {}
     for now, op, size in done:
         if job.begin_ns <= now <= job.end_ns:
             at = (now - job.begin_ns) // width * width
@@ -83,7 +84,7 @@ def series_of(done: Iterable[Done], job: JobAccount, interval_ms: int) -> dict:
     return {"interval_ns": width, "rows": [rows[at] for at in sorted(rows)]}
 
 
-def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: int) -> dict[str, dict]:
+def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: int) -> dict[str, Result]:
     """By job; all of them, or GuestError."""
     device = Device(json.loads((run / "device.json").read_text(encoding="utf-8")))
     done = recorded(record) if record else []
@@ -92,7 +93,9 @@ def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: in
         job = device.job(name)
         if job is None or job.shared:
             ran = ", ".join(device.labels()) or "none"
-            raise GuestError(f"{run}: no job '{name}' that ran alone (there are: {ran}): name a section of the job file")
+            raise GuestError(
+                f"{run}: no job '{name}' that ran alone (there are: {ran}): name a section of the job file"
+            )
         made[name] = result_of(job)
         if record:
             made[name]["series"] = series_of(done, job, interval_ms)

@@ -8,159 +8,177 @@ divide by (no reads, no writes).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+Result = dict[str, Any]  # JSON
 
 
 def _ratio(a: float, b: float) -> float | None:
     return a / b if b else None
 
 
-def _latency_us(result: dict, op: str) -> float | None:
+def _latency_us(result: Result, op: str) -> float | None:
     host = result["host"][op]
     return host["latency"]["sum_ns"] / host["ios"] / 1000 if host["ios"] else None
 
 
-def write_us(result: dict) -> float | None:
+def write_us(result: Result) -> float | None:
     """Mean write latency, us."""
     return _latency_us(result, "write")
 
 
-def read_us(result: dict) -> float | None:
+def read_us(result: Result) -> float | None:
     """Mean read latency, us."""
     return _latency_us(result, "read")
 
 
-def iops(result: dict) -> float | None:
+def iops(result: Result) -> float | None:
     """Reads and writes a second."""
     span = result["time"]["end_ns"] - result["time"]["begin_ns"]
     return _ratio(1e9 * (result["host"]["read"]["ios"] + result["host"]["write"]["ios"]), span)
 
 
-def wa(result: dict) -> float | None:
+def wa(result: Result) -> float | None:
     """Pages programmed over pages programmed for the host."""
     programs, copies = result["nand"]["ops"]["program"], result["nand"]["ops"]["copyback"]
     return _ratio(sum(programs.values()) + sum(copies.values()), programs["host"])
 
 
-def wa_bytes(result: dict) -> float | None:
+def wa_bytes(result: Result) -> float | None:
     """Bytes programmed over bytes the host wrote: a write of part of a page programs a page."""
-    return result["waf"]
+    found: float | None = result["waf"]
+    return found
 
 
-def aep(result: dict) -> float:
+def aep(result: Result) -> float:
     """Mean erases of a page."""
-    return result["wear"]["aep"]
+    found: float = result["wear"]["aep"]
+    return found
 
 
-def vep(result: dict) -> float:
+def vep(result: Result) -> float:
     """Variance of the erases of a page."""
-    return result["wear"]["vep"]
+    found: float = result["wear"]["vep"]
+    return found
 
 
-def gc_calls(result: dict) -> int:
+def gc_calls(result: Result) -> int:
     """GC runs: merges (block mapping), calls (page mapping)."""
-    return result["gc"]["calls"]
+    found: int = result["gc"]["calls"]
+    return found
 
 
-def gc_ms(result: dict) -> float:
+def gc_ms(result: Result) -> float:
     """Time that planes spent in GC, ms."""
-    return result["gc"]["ns"] / 1e6
+    found: float = result["gc"]["ns"] / 1e6
+    return found
 
 
-def gc_call_ms(result: dict) -> float | None:
+def gc_call_ms(result: Result) -> float | None:
     """Mean time of a GC, from choosing a victim to its erase, ms."""
     return _ratio(gc_ms(result), gc_calls(result))
 
 
-def units_per_call(result: dict) -> float | None:
+def units_per_call(result: Result) -> float | None:
     """Mapping units that a GC moves, on average."""
     return _ratio(result["gc"]["units_moved"], gc_calls(result))
 
 
-def read_mib_s(result: dict) -> float | None:
+def read_mib_s(result: Result) -> float | None:
     """Bytes that the host read, a second."""
     span = result["time"]["end_ns"] - result["time"]["begin_ns"]
     return _ratio(1e9 * result["host"]["read"]["bytes"] / 2**20, span)
 
 
-def raf_host(result: dict) -> float | None:
+def raf_host(result: Result) -> float | None:
     """Bytes of the ECC words that host reads took from the array, over bytes that the host read."""
-    return result["raf_by"].get("host")
+    found: float | None = result["raf_by"].get("host")
+    return found
 
 
-def dies_busy(result: dict) -> float:
+def dies_busy(result: Result) -> float:
     """Mean share of the time in which a die was at work, %."""
     dies = result["busy"]["dies"]
-    return 100 * sum(die["busy"] for die in dies) / len(dies)
+    found: float = 100 * sum(die["busy"] for die in dies) / len(dies)
+    return found
 
 
-def pages_moved(result: dict) -> int:
+def pages_moved(result: Result) -> int:
     """Pages copied by GC."""
-    return result["gc"]["pages_moved"]
+    found: int = result["gc"]["pages_moved"]
+    return found
 
 
-def blocks_erased(result: dict) -> int:
+def blocks_erased(result: Result) -> int:
     """Blocks (or partial blocks) erased."""
-    return result["gc"]["blocks_erased"]
+    found: int = result["gc"]["blocks_erased"]
+    return found
 
 
-def pages_written(result: dict) -> int:
+def pages_written(result: Result) -> int:
     """Programmed by the DAC FTL, by GC, too."""
-    return result["reduction"]["host_pages"] + result["reduction"]["gc_pages"]
+    found: int = result["reduction"]["host_pages"] + result["reduction"]["gc_pages"]
+    return found
 
 
-def pages_by_gc(result: dict) -> int:
+def pages_by_gc(result: Result) -> int:
     """Of these."""
-    return result["reduction"]["gc_pages"]
+    found: int = result["reduction"]["gc_pages"]
+    return found
 
 
-def pages_if_split(result: dict) -> float:
+def pages_if_split(result: Result) -> float:
     """What would be written if contents could go on in the next page; entries have 16 bytes, 25 with a reference."""
     one, unit_bytes = result["reduction"], _setting(result, "ftl.unit_bytes")[0]
     entries = 16 * one["comp_units"] + 25 * (one["delta_units"] + one["link_units"])
-    return one["raw_units"] + (one["comp_bytes"] + one["delta_bytes"] + entries) / unit_bytes
+    found: float = one["raw_units"] + (one["comp_bytes"] + one["delta_bytes"] + entries) / unit_bytes
+    return found
 
 
-def units_reduced(result: dict) -> int:
+def units_reduced(result: Result) -> int:
     """Units that the DAC FTL's engine was given."""
     return sum(result["reduction"][f"{kind}_units"] for kind in ("raw", "comp", "delta", "link"))
 
 
-def reference_share(result: dict) -> float | None:
+def reference_share(result: Result) -> float | None:
     """Units stored against a reference, of all."""
     return _ratio(result["reduction"]["delta_units"], units_reduced(result))
 
 
-def _of_delta_units(result: dict, size: int) -> float | None:
+def _of_delta_units(result: Result, size: int) -> float | None:
     unit_bytes = _setting(result, "ftl.unit_bytes")[0]
     return _ratio(size, result["reduction"]["delta_units"] * unit_bytes)
 
 
-def reference_ratio(result: dict) -> float | None:
+def reference_ratio(result: Result) -> float | None:
     """What these take, of their size."""
     return _of_delta_units(result, result["reduction"]["delta_bytes"])
 
 
-def plain_ratio(result: dict) -> float | None:
+def plain_ratio(result: Result) -> float | None:
     """What these would take if compressed alone (ftl.count_plain)."""
     return _of_delta_units(result, result["reduction"]["plain_bytes"])
 
 
-def reference_reads(result: dict) -> int:
+def reference_reads(result: Result) -> int:
     """References that were read from flash."""
-    return result["reduction"]["reference_reads"]
+    found: int = result["reduction"]["reference_reads"]
+    return found
 
 
-def refused(result: dict) -> int:
+def refused(result: Result) -> int:
     """References found that the drive had no room to keep."""
-    return result["reduction"]["refused_references"]
+    found: int = result["reduction"]["refused_references"]
+    return found
 
 
-def gc_energy_uj(result: dict) -> float:
+def gc_energy_uj(result: Result) -> float:
     """GC's reads, programs, copies and erases, uJ."""
-    return sum(by_cause["gc"] for op, by_cause in result["energy_nj"].items() if op != "total") / 1000
+    found: float = sum(by_cause["gc"] for op, by_cause in result["energy_nj"].items() if op != "total") / 1000
+    return found
 
 
-def _setting(result: dict, key: str) -> list[int]:
+def _setting(result: Result, key: str) -> list[int]:
     for line in result["settings"]:
         name, _, value = line.partition("=")
         if name.strip() == key:
@@ -168,7 +186,7 @@ def _setting(result: dict, key: str) -> list[int]:
     raise KeyError(key)
 
 
-def gc_parts_ms(result: dict) -> dict[str, float]:
+def gc_parts_ms(result: Result) -> dict[str, float]:
     """Array time of GC by what it did, ms: spare-area reads, reads, programs, erases.
 
     A copy is one read and one program, so what GC reads more than it programs are
@@ -185,7 +203,7 @@ def gc_parts_ms(result: dict) -> dict[str, float]:
     }
 
 
-def write_parts_us(result: dict) -> dict[str, float] | None:
+def write_parts_us(result: Result) -> dict[str, float] | None:
     """Mean write latency by cause, us: the write itself and other waits, and GC by what it did."""
     host = result["host"]["write"]
     if not host["ios"]:
@@ -198,7 +216,7 @@ def write_parts_us(result: dict) -> dict[str, float] | None:
     return {"write and queue": total - sum(out.values()), **out}
 
 
-def series(result: dict) -> list[tuple[float, float]]:
+def series(result: Result) -> list[tuple[float, float]]:
     """(seconds, mean write latency in us) of every interval that has writes."""
     return [
         (row["at_ns"] / 1e9, row["write"]["latency_sum_ns"] / row["write"]["ios"] / 1000)
@@ -207,7 +225,7 @@ def series(result: dict) -> list[tuple[float, float]]:
     ]
 
 
-def window_mib_s(result: dict, ms: int) -> list[float]:
+def window_mib_s(result: Result, ms: int) -> list[float]:
     """Write bandwidth of every window of so many ms in which a write completed, in order of time."""
     width_ns = result["series"]["interval_ns"]
     assert ms * 10**6 % width_ns == 0
@@ -219,14 +237,14 @@ def window_mib_s(result: dict, ms: int) -> list[float]:
     return [size * 1000 / ms / 2**20 for size in found.values()]
 
 
-def peak_mib_s(ms: int) -> Callable[[dict], float]:
+def peak_mib_s(ms: int) -> Callable[[Result], float]:
     """The largest of these."""
     return lambda result: max(window_mib_s(result, ms))
 
 
-def mean_mib_s(ms: int) -> Callable[[dict], float]:
+def mean_mib_s(ms: int) -> Callable[[Result], float]:
     """Their mean."""
     return lambda result: sum(window_mib_s(result, ms)) / len(window_mib_s(result, ms))
 
 
-Measure = Callable[[dict], float | None]
+Measure = Callable[[Result], float | None]

@@ -19,8 +19,9 @@ Scale N divides footprint and numbers of requests; sizes, bursts and pauses stay
 
 Each request's chunk (of the largest request's size) is drawn by Zipf's law over
 the chunks in random order, or from a hot part and the rest; where it begins in the
-chunk uniformly, aligned to `align` (0: to its own size). Reads and writes are drawn request by request; so are sizes. Lengths of
-bursts are geometric, pauses uniform in half to one and a half times the mean.
+chunk uniformly, aligned to `align` (0: to its own size). Reads and writes are drawn
+request by request; so are sizes. Lengths of bursts are geometric, pauses uniform in
+half to one and a half times the mean.
 
 Deterministic by (NAME, scale, settings) on every machine: no floating point
 function but + - * / and sqrt. About 2 us a request.
@@ -36,13 +37,14 @@ import os
 import random
 import sys
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 sys.dont_write_bytecode = True
 
-from standin import power, setting  # noqa: E402
+from standin import power, setting
 
 MIXES = Path(__file__).resolve().parent / "mixes.toml"
 Row = tuple[int, str, int, int]  # ns, op, offset, bytes
@@ -96,9 +98,10 @@ class Mix:
         return max(size for size, _ in self.reads + self.writes)
 
 
-def load() -> dict[str, dict]:
+def load() -> dict[str, dict[str, Any]]:
     """mixes.toml's workloads."""
-    return tomllib.loads(MIXES.read_text(encoding="utf-8"))["mix"]
+    found: dict[str, dict[str, Any]] = tomllib.loads(MIXES.read_text(encoding="utf-8"))["mix"]
+    return found
 
 
 def mix_of(name: str, settings: dict[str, float] | None = None) -> Mix:
@@ -113,7 +116,7 @@ def mix_of(name: str, settings: dict[str, float] | None = None) -> Mix:
     unknown = set(settings or {}) - set(usable)
     if unknown:
         raise MixError(f"no setting named '{min(unknown)}'; there are {', '.join(usable)}")
-    made = replace(Mix(**given), **(settings or {}))
+    made = Mix(**{**given, **(settings or {})})
     made.check()
     return made
 
@@ -121,7 +124,7 @@ def mix_of(name: str, settings: dict[str, float] | None = None) -> Mix:
 class Draw:
     """One of several, by weight."""
 
-    def __init__(self, weights: list[float], uniform) -> None:
+    def __init__(self, weights: list[float], uniform: Callable[[], float]) -> None:
         self.upto = list(itertools.accumulate(weights))
         self.uniform = uniform
 

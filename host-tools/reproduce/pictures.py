@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -13,16 +14,18 @@ matplotlib.rcParams.update(
      "axes.spines.right": False}
 )  # fmt: skip
 
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
 
-import measures  # noqa: E402
-from compare import Results, Row  # noqa: E402
-from figures import Figure  # noqa: E402
+import measures
+from compare import Results, Row
+from figures import Figure
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222222")
 
 
-def save(figure, path: Path) -> None:
+def save(figure: Drawing, path: Path) -> None:
     """Without the date."""
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
@@ -53,7 +56,7 @@ def stack(title: str, rows: dict[str, list[Row]], path: Path) -> None:
         base = dict.fromkeys(labels, 0.0)
         for n, cause in enumerate(dict.fromkeys(cause for (_, cause), _ in parts)):
             for (config, what), row in parts:
-                if what == cause:
+                if what == cause and row.ours is not None:
                     label = cause if config == labels[0] else None
                     axis.bar(config, row.ours, 0.6, base[config], label=label, color=COLOURS[n])
                     base[config] += row.ours
@@ -63,18 +66,24 @@ def stack(title: str, rows: dict[str, list[Row]], path: Path) -> None:
     save(drawn, path)
 
 
-def panel(axis, rows: list[Row], unit: str, names: dict[str, str]) -> None:
+def panel(axis: Axes, rows: list[Row], unit: str, names: dict[str, str]) -> None:
     """One of them."""
     traces = list(dict.fromkeys(row.trace for row in rows))
     labels = list(dict.fromkeys(row.what for row in rows))
     width = 0.8 / len(labels)
     for n, label in enumerate(labels):
         some = [row for row in rows if row.what == label]
+        ours = [float("nan") if row.ours is None else row.ours for row in some]
         at = [traces.index(row.trace) - 0.4 + width * (n + 0.5) for row in some]
         colour = COLOURS[n % len(COLOURS)]
-        spans = [(row.ours - row.low, row.high - row.ours) if row.low is not None else (0, 0) for row in some]
-        error = {"yerr": list(zip(*spans)), "error_kw": {"elinewidth": 0.6}} if any(map(any, spans)) else {}
-        axis.bar(at, [row.ours for row in some], width, label=label, color=colour, **error)
+        spans = [
+            (mean - row.low, row.high - mean) if row.low is not None and row.high is not None else (0, 0)
+            for row, mean in zip(some, ours)
+        ]
+        error: dict[str, Any] = {}
+        if any(map(any, spans)):
+            error = {"yerr": list(zip(*spans)), "error_kw": {"elinewidth": 0.6}}
+        axis.bar(at, ours, width, label=label, color=colour, **error)
         for x, row in zip(at, some):
             if row.paper is not None:
                 axis.plot([x - width / 2, x + width / 2], [row.paper] * 2, color="black", linewidth=2)

@@ -19,15 +19,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ACCOUNTINGS = ("device", "ssdsim")
 TABLE2 = (
     "hm_0 prn_0 prn_1 proj_0 proj_1 proj_2 prxy_0 src1_1 src1_2 stg_1 usr_1 usr_2".split()
 )  # PEN's workloads
-REQUESTS_M = dict(  # of an original, for --limit
-    hm_0=3.993, prn_0=5.585, prn_1=11.234, proj_0=4.224, proj_1=23.64, proj_2=29.267,
-    prxy_0=12.519, src1_1=45.746, src1_2=1.908, stg_1=2.196, usr_1=45.284, usr_2=10.57,
-)  # fmt: skip
+REQUESTS_M = {  # of an original, for --limit
+    "hm_0": 3.993, "prn_0": 5.585, "prn_1": 11.234, "proj_0": 4.224, "proj_1": 23.64, "proj_2": 29.267,
+    "prxy_0": 12.519, "src1_1": 45.746, "src1_2": 1.908, "stg_1": 2.196, "usr_1": 45.284, "usr_2": 10.57,
+}  # fmt: skip
 
 
 class StudyError(Exception):
@@ -152,15 +153,15 @@ class Pen:
         """Of the drive that has lost so many permille of its blocks: 64 planes, over-provisioning of 10 %."""
         return self.blocks(1888, lost) * 64 * 576 * 16 // 1024 * 10 // 11
 
-    def nftl(self, name: str = "nftl", *sets: str, **how) -> Config:
+    def nftl(self, name: str = "nftl", *sets: str, **how: Any) -> Config:
         """The baseline."""
         return self.config(name, "ftl.type=nftl", "ftl.pen=no", *sets, **how)
 
-    def pen(self, name: str = "pen", *sets: str, **how) -> Config:
+    def pen(self, name: str = "pen", *sets: str, **how: Any) -> Config:
         """PEN on NFTL."""
         return self.config(name, "ftl.type=nftl", "ftl.pen=yes", *sets, **how)
 
-    def superblock(self, name: str, m: int, n: int, *sets: str, **how) -> Config:
+    def superblock(self, name: str, m: int, n: int, *sets: str, **how: Any) -> Config:
         """The Superblock FTL; m = 0 is page mapping."""
         shape = (f"ftl.superblock_blocks={m}", f"ftl.superblock_max_blocks={n}")
         return self.config(name, "ftl.type=superblock", *shape, *sets, **how)
@@ -195,7 +196,9 @@ class Pen:
                 self.superblock(f"sb{m}{n}", m, n, "ftl.pen=no"),
                 self.superblock(f"sb{m}{n}-pen", m, n, "ftl.pen=yes"),
             ]
-        made += [self.superblock(f"sb45-pen-W{w}", 4, 5, "ftl.pen=yes", f"ftl.pen_merges_max={w}") for w in MERGES if w != 16]
+        made += [
+            self.superblock(f"sb45-pen-W{w}", 4, 5, "ftl.pen=yes", f"ftl.pen_merges_max={w}") for w in MERGES if w != 16
+        ]
         pair = "geometry.erase_group_max=2", "ftl.parallel_erase=yes"
         made += [
             self.superblock("page", 0, 0, "ftl.pen=no", stripe=1),
@@ -244,11 +247,11 @@ class Ippbe:
         )
         return Config(name, "ippbe", drive + ftl + sets, ("--open", "--fold", *args))
 
-    def greedy(self, name: str = "greedy", **how) -> Config:
+    def greedy(self, name: str = "greedy", **how: Any) -> Config:
         """One victim."""
         return self.config(name, "ftl.parallel_erase=no", **how)
 
-    def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, **how) -> Config:
+    def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, **how: Any) -> Config:
         """Two victims, the second only with at most so many valid pages."""
         return self.config(name, "ftl.parallel_erase=yes", f"ftl.second_victim_pages={pages}", **how)
 

@@ -66,7 +66,7 @@ def read(folder: Path, name: str) -> list[Request]:
     number = 0
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="ascii") as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(lines, 1):  # noqa: B007 (the error below names the line)
                 time, _, lba, sectors, op = map(int, line.split())
                 if op not in (0, 1) or lba < 0 or sectors < 0:
                     raise ValueError
@@ -119,7 +119,8 @@ def curve(requests: list[Request]) -> Curve:
 
 def marginals(requests: list[Request]) -> standin.Marginals:
     """What a stand-in meets exactly. A direction without requests gets one of one unit, which it must have."""
-    count, units, cover = [0, 0], [0, 0], (set(), set())
+    count, units = [0, 0], [0, 0]
+    cover: tuple[set[int], set[int]] = (set(), set())
     for _, write, first, n in requests:
         count[write] += 1
         units[write] += n
@@ -128,7 +129,7 @@ def marginals(requests: list[Request]) -> standin.Marginals:
         count[0], units[0] = 1, 1
         cover[0].add(0)
     duration = max(1, max(r[0] for r in requests) - min(r[0] for r in requests))
-    return standin.Marginals(tuple(count), tuple(units), (len(cover[0]), len(cover[1])), duration)
+    return standin.Marginals((count[0], count[1]), (units[0], units[1]), (len(cover[0]), len(cover[1])), duration)
 
 
 def growth(requests: list[Request], write: int) -> float:

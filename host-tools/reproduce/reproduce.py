@@ -22,8 +22,8 @@ from typing import TextIO
 
 sys.dont_write_bytecode = True
 
-import study as studies  # noqa: E402
-from points import StudyError  # noqa: E402
+import study as studies
+from points import StudyError
 
 SNAKEMAKE = studies.ROOT / "build/venv-reproduce/bin/snakemake"
 REPLAY = studies.ROOT / "build/core/slate-replay"
@@ -53,8 +53,8 @@ def command(study: studies.Study, args: argparse.Namespace) -> list[str]:
         ]  # fmt: skip
     if args.dry_run:
         made += ["--dry-run"]
-    return made + [
-        "--config", f"study={study.name}", f"quick={int(study.quick)}", f"scale={study.scale}",
+    return [
+        *made, "--config", f"study={study.name}", f"quick={int(study.quick)}", f"scale={study.scale}",
         f"originals={study.originals.resolve() if study.originals else ''}", f"out={out}",
     ]  # fmt: skip
 
@@ -88,7 +88,7 @@ def alone() -> TextIO:
     """One study at a time; the lock goes with the process, however that ends."""
     folder = studies.ROOT / "build/reproduce"
     folder.mkdir(parents=True, exist_ok=True)
-    lock = open(folder / "lock", "w", encoding="ascii")
+    lock = open(folder / "lock", "w", encoding="ascii")  # noqa: SIM115 (open until the process ends)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

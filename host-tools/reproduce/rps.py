@@ -11,13 +11,18 @@ from pathlib import Path
 
 import measures
 import mix
-from compare import Rows, absolute, change, relative, seeded, times, together
+from compare import Best, Form, Results, Row, Rows, absolute, change, relative, seeded, times, together
 from figures import OURS, Figure
 from points import Config, GuestRun, StudyError, Trace
 from spread import each, mixes
 
 BLOCKS = 512  # of a chip: Table 1
-FTLS = {"page": ("pageFTL", "fps"), "parity": ("parityFTL", "fps"), "rtf": ("rtfFTL", "fps"), "flex": ("flexFTL", "rps")}
+FTLS = {
+    "page": ("pageFTL", "fps"),
+    "parity": ("parityFTL", "fps"),
+    "rtf": ("rtfFTL", "fps"),
+    "flex": ("flexFTL", "rps"),
+}
 TABLE2 = ("oltp", "ntrx", "webserver", "varmail", "fileserver")
 DEPTH = 32  # requests in flight: one a chip; the text does not say
 SEEDS = (2, 3)  # and the mixes' own, 1
@@ -60,7 +65,9 @@ class Rps:
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 32:
-            raise StudyError(f"scale {scale} does not divide flexFTL's 512 blocks per chip: take a power of two up to 16")
+            raise StudyError(
+                f"scale {scale} does not divide flexFTL's 512 blocks per chip: take a power of two up to 16"
+            )
         self.blocks = BLOCKS // scale
 
     def config(self, ftl: str, suffix: str = "", sets: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Config:
@@ -74,12 +81,17 @@ class Rps:
         for ftl in FTLS:
             made += [self.config(ftl, s, args=args) for s, args in self.ways()]
             made += [self.config(ftl, f"-b{mib}", sets=(f"ftl.buffer_units={mib * 256}",)) for mib in BUFFERS_MIB]
-        made += [self.config(ftl, f"-shared{s}", (SHARED,), args) for ftl in ("page", "parity") for s, args in self.ways()]
+        made += [
+            self.config(ftl, f"-shared{s}", (SHARED,), args) for ftl in ("page", "parity") for s, args in self.ways()
+        ]
         made += [self.config("flex", f"-host{s}", ("ftl.gc_pages=host",), args) for s, args in self.ways()]
         own, no_quota = "ftl.gc_frontier=own", "ftl.quota_permille=0"
         made += [self.config("rtf", "-own", (own,)), self.config("flex", "-own", (own,))]
         made += [self.config("flex", "-fast", ("ftl.gc_pages=fast",)), self.config("flex", "-q0", (no_quota,))]
-        made += [self.config("flex", "-host-q0", ("ftl.gc_pages=host", no_quota)), self.config("flex", "-own-q0", (own, no_quota))]
+        made += [
+            self.config("flex", "-host-q0", ("ftl.gc_pages=host", no_quota)),
+            self.config("flex", "-own-q0", (own, no_quota)),
+        ]
         return {config.name: config for config in made}
 
     def ways(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -115,8 +127,8 @@ def with_seeds(*names: str) -> tuple[Trace, ...]:
     return mixes(*names) + tuple(Trace(name, (("seed", seed),), "mix") for seed in SEEDS for name in names)
 
 
-def flex_against(measure: measures.Measure, form, published: dict[str, tuple[float, float]] | None = None, best=None,
-                 configs: dict[str, str] | None = None, what: str = "") -> Rows:  # fmt: skip
+def flex_against(measure: measures.Measure, form: Form, published: dict[str, tuple[float, float]] | None = None,
+                 best: Best | None = None, configs: dict[str, str] | None = None, what: str = "") -> Rows:  # fmt: skip
     """flexFTL against each of the others; published: (best, average); configs: of each; what: goes before."""
     of = configs or {ftl: ftl for ftl in FTLS}
     several, published = [], published or {}
@@ -189,7 +201,7 @@ def in_guests() -> list[Figure]:
 def bandwidths(configs: dict[str, str], windows: tuple[int, ...]) -> Rows:
     """Peak and mean of figure 15 by the length of a window; published: of flexFTL against two others."""
 
-    def rows(results, traces, accounting):
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         several = []
         for ms in windows:
             for kind, measure in (("peak", measures.peak_mib_s(ms)), ("mean", measures.mean_mib_s(ms))):
@@ -198,7 +210,7 @@ def bandwidths(configs: dict[str, str], windows: tuple[int, ...]) -> Rows:
                 for other in ("page", "parity", "rtf"):
                     label = f"flexFTL / {FTLS[other][0]}, {kind}, {ms} ms"
                     paper = BANDWIDTHS.get((kind, other)) if ms == PUBLISHED_MS else None
-                    known = {(trace, label): paper for trace in traces}
+                    known = {(trace, label): paper for trace in traces} if paper is not None else {}
                     several.append(relative(measure, configs[other], {configs["flex"]: label}, times, known))
         return each(together(*several))(results, traces, accounting)
 

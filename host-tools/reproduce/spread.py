@@ -8,9 +8,11 @@ and transfers what is wanted. Host reads, GC's and wear levelling's follow.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import measures
 import mix
-from compare import Row, Rows, absolute, change, relative, times, together
+from compare import Best, Form, Published, Results, Row, Rows, absolute, change, relative, times, together
 from figures import OURS, Figure
 from points import Config, GuestRun, StudyError, Trace
 
@@ -34,7 +36,9 @@ class Spread:
 
     def __init__(self, scale: int) -> None:
         if BLOCKS % scale or BLOCKS // scale < 16:
-            raise StudyError(f"scale {scale} does not divide SPREAD's 512 blocks per chip: take a power of two up to 32")
+            raise StudyError(
+                f"scale {scale} does not divide SPREAD's 512 blocks per chip: take a power of two up to 32"
+            )
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, subpage: str, *sets: str, depth: int = DEPTH, gc_mode: str = "blocking") -> Config:
@@ -55,7 +59,9 @@ class Spread:
         for ftl, (_, subpage) in FTLS.items():
             made += [self.config(ftl, subpage), self.config(f"{ftl}-sliced", subpage, gc_mode="sliced")]
             made += [self.config(f"{ftl}-q{depth}", subpage, depth=depth) for depth in sorted({*DEPTHS, *SU_DEPTHS})]
-            made += [self.config(f"{ftl}-o{us}", subpage, f"ftl.overhead_ns={us * 1000}", depth=1) for us in OVERHEADS_US]
+            made += [
+                self.config(f"{ftl}-o{us}", subpage, f"ftl.overhead_ns={us * 1000}", depth=1) for us in OVERHEADS_US
+            ]
         return {config.name: config for config in made}
 
 
@@ -69,7 +75,8 @@ def varied(*names: str) -> tuple[Trace, ...]:
     return tuple(Trace(name, ((key, value),), "mix") for name in names for key, values in VARIED for value in values)
 
 
-def against(measure: measures.Measure, form, base: str, suffix: str = "", published=None, best=None, ftls=FTLS) -> Rows:
+def against(measure: measures.Measure, form: Form, base: str, suffix: str = "", published: Published | None = None,
+            best: Best | None = None, ftls: Iterable[str] = tuple(FTLS)) -> Rows:  # fmt: skip
     """Each other FTL against one, on the same drive."""
     labels = {ftl + suffix: f"{FTLS[ftl][0]} / {FTLS[base][0]}" for ftl in ftls if ftl != base}
     return relative(measure, base + suffix, labels, form, published, best)
@@ -130,11 +137,17 @@ def at_depth(depth: int) -> Rows:
     busy = each(absolute(measures.dies_busy, {config: f"{label}: dies busy"}, "%"))
     ratio = of_ideal(config, f"{label}: bandwidth, of ideal", {})
 
-    def rows(results, traces, accounting):
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         made = [row for row in ratio(results, traces, accounting) if row.trace == "su"]
         su, ideal = busy(results, traces, accounting)
+        assert su.ours is not None and ideal.ours is not None
+        share = su.ours / ideal.ours
         pages = results.values(("su",), config, accounting, measures.raf_host)["su"]
-        made += [su, ideal, Row("su", f"{label}: dies busy, of ideal, over pages a read", "x", su.ours / ideal.ours / pages)]
+        made += [
+            su,
+            ideal,
+            Row("su", f"{label}: dies busy, of ideal, over pages a read", "x", share / pages),
+        ]
         return made
 
     return rows
@@ -154,15 +167,15 @@ def each(inner: Rows) -> Rows:
     return lambda *args: [row for row in inner(*args) if row.trace != "average"]
 
 
-def of_ideal(config: str, label: str, published) -> Rows:
+def of_ideal(config: str, label: str, published: Published) -> Rows:
     """Each mix's read bandwidth over that of the mix 'ideal'."""
     inner = each(absolute(measures.read_mib_s, {config: label}, "x", published))
 
-    def rows(results, traces, accounting):
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         made = inner(results, traces, accounting)
         ideal = next((row.ours for row in made if row.trace == "ideal"), None)
         for row in made:
-            row.ours = row.ours / ideal if ideal else None
+            row.ours = row.ours / ideal if ideal and row.ours is not None else None
         return made
 
     return rows
@@ -202,7 +215,7 @@ def by_overhead(us: int) -> Rows:
         against(measures.read_us, change, "dma", f"-o{us}", ftls=("sp",)),
     ))  # fmt: skip
 
-    def rows(results, traces, accounting):
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         made = inner(results, traces, accounting)
         for row in made:
             row.what = f"{us} us: {row.what}"

@@ -52,8 +52,10 @@ import os
 import random
 import sys
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import fits
 
@@ -101,12 +103,15 @@ class Shape:
     window: float = 512
 
 
-def load() -> dict:
+Data = dict[str, Any]  # workloads.toml
+
+
+def load() -> Data:
     """workloads.toml."""
     return tomllib.loads(WORKLOADS.read_text(encoding="utf-8"))
 
 
-def volumes(data: dict) -> list[str]:
+def volumes(data: Data) -> list[str]:
     """Every NAME."""
     return [*data["table2"], *(f"{name}-1M" for name in data["first_million"])]
 
@@ -116,7 +121,7 @@ def _scaled(value: float, scale: int) -> int:
     return max(1, math.floor(value / scale + 0.5))
 
 
-def marginals(name: str, scale: int, data: dict) -> Marginals:
+def marginals(name: str, scale: int, data: Data) -> Marginals:
     """Of a volume, divided by scale."""
     volume = name.removesuffix("-1M")
     per_gib = 2**30 // UNIT
@@ -143,7 +148,7 @@ def marginals(name: str, scale: int, data: dict) -> Marginals:
     raise StandinError(f"no volume named '{name}' is known; there are {', '.join(volumes(data))}")
 
 
-def fitted(name: str, data: dict) -> dict[str, float]:
+def fitted(name: str, data: Data) -> dict[str, float]:
     """What the published statistics of this volume give: beta, young."""
     out = {}
     if name in data["table2"] and name in data["first_million"]:
@@ -166,7 +171,7 @@ def like(trace: str, found: fits.Fits) -> dict[str, float]:
     return {key: value for key, value in values.items() if key != "span_gib"}
 
 
-def shape(name: str, data: dict, settings: dict[str, float] | None = None) -> Shape:
+def shape(name: str, data: Data, settings: Mapping[str, float] | None = None) -> Shape:
     """Assumed, then fitted, then asked for."""
     values = {**data["assumed"], **fitted(name, data), **(settings or {})}
     unknown = set(values) - set(Shape.__dataclass_fields__)
@@ -232,7 +237,9 @@ def split_cover(requests: list[int], cover: int) -> list[int]:
     units = sum(n * s for n, s in zip(requests, SIZES))
     least = sum(s for n, s in zip(requests, SIZES) if n)
     if not least <= cover <= units:
-        raise StandinError(f"requests of {units} units in all cannot cover {cover} (at least {least}): take a smaller scale")
+        raise StandinError(
+            f"requests of {units} units in all cannot cover {cover} (at least {least}): take a smaller scale"
+        )
     found = [min(n, max(1, math.floor(n * cover / units))) if n else 0 for n in requests]
     missing = cover - sum(n * s for n, s in zip(found, SIZES))
     for _ in range(1000 + cover):
@@ -308,7 +315,7 @@ class Direction:
         self.count = count
         self.exponent = exponent  # 1 / beta
         self.made = 0
-        self.due = 1  # request number (1 ..) at which the next new extent is due
+        self.due: float = 1  # request number (1 ..) at which the next new extent is due
         self.past: list[list[int]] = [[] for _ in SIZES]  # extents by class, one entry a request
         self.run_units = mean_run_kib * 1024 / UNIT
         self.run = -1
@@ -557,7 +564,9 @@ class Maker:
         return out
 
 
-def rows(name: str, scale: int, seed: int = 1, settings: dict[str, float] | None = None):
+def rows(
+    name: str, scale: int, seed: int = 1, settings: Mapping[str, float] | None = None
+) -> Iterator[tuple[int, str, int, int]]:
     """(ns, op, offset bytes, bytes) of every request, op 'read' or 'write'."""
     data = load()
     if scale < 1:
@@ -566,7 +575,7 @@ def rows(name: str, scale: int, seed: int = 1, settings: dict[str, float] | None
     yield from made_of(marginals(name, scale, data), how, f"{name} {scale} {seed}", scale)
 
 
-def made_of(want: Marginals, how: Shape, seed: str, scale: int = 1):
+def made_of(want: Marginals, how: Shape, seed: str, scale: int = 1) -> Iterator[tuple[int, str, int, int]]:
     """The same, of any numbers and shape; the span is divided by scale."""
     maker = Maker(want, how, seed)
     requests = maker.requests()

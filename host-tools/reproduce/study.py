@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import dac
 import figures
@@ -26,6 +27,12 @@ HEADS = "tests/traces"
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 
 
+class Drives(Protocol):
+    """The configurations of a paper's drive."""
+
+    def all(self) -> dict[str, points.Config]: ...
+
+
 @dataclass(frozen=True)
 class Kind:
     """A paper: its drives (a class that takes the scale), figures, and what of them a quick study has.
@@ -35,7 +42,7 @@ class Kind:
     """
 
     title: str
-    drives: Callable
+    drives: Callable[[int], Drives]
     figures: Callable[[int], list[figures.Figure]]
     scale: int
     quick_scale: int
@@ -80,15 +87,19 @@ class Study:
             ]
         if self.quick and self.kind.content:
             made = [
-                dataclasses.replace(f, traces=tuple(dataclasses.replace(t, volume=f"{t.volume}-head") for t in f.traces))
+                dataclasses.replace(
+                    f, traces=tuple(dataclasses.replace(t, volume=f"{t.volume}-head") for t in f.traces)
+                )
                 for f in made
             ]
         if self.originals:  # nothing is assumed of them; the first million of a volume is the volume
             made = [
-                dataclasses.replace(f, traces=tuple(dict.fromkeys(Trace(t.volume.removesuffix("-1M")) for t in f.traces)))
+                dataclasses.replace(
+                    f, traces=tuple(dict.fromkeys(Trace(t.volume.removesuffix("-1M")) for t in f.traces))
+                )
                 for f in made
                 if f.name not in figures.OF_STAND_INS
-            ]  # fmt: skip
+            ]
         return made
 
     def _quick(self, trace: Trace) -> bool:
@@ -105,7 +116,12 @@ class Study:
                     config = configs[name]
                     args = config.args + self.trace_args(trace)
                     for accounting in figure.accountings:
-                        sets = (*config.sets, *config.of_trace(trace), *self.trace_sets(trace), f"ftl.accounting={accounting}")
+                        sets = (
+                            *config.sets,
+                            *config.of_trace(trace),
+                            *self.trace_sets(trace),
+                            f"ftl.accounting={accounting}",
+                        )
                         point = Point(trace, name, accounting, config.profile, sets, args)
                         found[point.id] = point
         return list(found.values())

@@ -20,12 +20,12 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-import measures  # noqa: E402
-import pictures  # noqa: E402
-import study as studies  # noqa: E402
-from compare import Results, Row  # noqa: E402
-from figures import Figure  # noqa: E402
-from points import StudyError  # noqa: E402
+import measures
+import pictures
+import study as studies
+from compare import Results, Row
+from figures import Figure
+from points import StudyError
 
 HERE = Path(__file__).resolve().parent
 NOT_PUBLISHED = "not published in text"
@@ -54,7 +54,7 @@ def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
 def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
     """With a head; and the span over seeds where there is one."""
     spans = has_spans(rows)
-    lines = [HEAD + SPAN if spans else HEAD]
+    lines: list[tuple[str, ...]] = [HEAD + SPAN if spans else HEAD]
     for accounting, some in rows.items():
         for row in some:
             lines.append(cells(accounting, row, names) + ((number(row.low), number(row.high)) if spans else ()))
@@ -140,8 +140,8 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
     ]
     if len(summary) < len(table) - 2 and len(table) > 24:
         text += [*table[:2], *summary, ""]
-        return text + ["<details><summary>every trace</summary>", "", *table, "", "</details>", ""]
-    return text + [*table, ""]
+        return [*text, "<details><summary>every trace</summary>", "", *table, "", "</details>", ""]
+    return [*text, *table, ""]
 
 
 def notes(study: studies.Study) -> tuple[str, dict[str, str]]:

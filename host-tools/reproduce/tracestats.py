@@ -12,9 +12,11 @@ Memory: one entry a covered unit.
 from __future__ import annotations
 
 import gzip
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 UNIT = 4096
 
@@ -35,7 +37,7 @@ def rows(path: str | Path) -> Iterator[tuple[int, str, int, int]]:
                     yield int(time), op, int(place[0]), int(place[1])
 
 
-def side(requests: list[tuple[int, str, int, int]]) -> dict:
+def side(requests: list[tuple[int, str, int, int]]) -> dict[str, float]:
     """The numbers of one direction."""
     covered: set[int] = set()
     extents: set[tuple[int, int]] = set()
@@ -61,11 +63,13 @@ def side(requests: list[tuple[int, str, int, int]]) -> dict:
     }
 
 
-def stats(path: str | Path) -> dict:
+def stats(path: str | Path) -> dict[str, Any]:
     """All numbers of a trace."""
     requests = list(rows(path))
-    gaps = sorted(b[0] - a[0] for a, b in zip(requests, requests[1:]))
-    out = {op: side([row for row in requests if row[1] == op]) for op in ("read", "write")}
+    gaps = sorted(b[0] - a[0] for a, b in itertools.pairwise(requests))
+    out: dict[str, Any] = {}
+    for op in ("read", "write"):
+        out[op] = side([row for row in requests if row[1] == op])
     if gaps:
         out["gaps_us"] = {str(p): gaps[len(gaps) * p // 100] / 1000 for p in (25, 50, 75, 90)}
         out["mean_gap_ms"] = round(sum(gaps) / len(gaps) / 1e6, 3)

@@ -30,14 +30,14 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-import fit  # noqa: E402
-import fits as fits_file  # noqa: E402
-import measures  # noqa: E402
-import points  # noqa: E402
-import realtrace  # noqa: E402
-import standin  # noqa: E402
-from fits import Fits  # noqa: E402
-from realtrace import Request, TraceError  # noqa: E402
+import fit
+import fits as fits_file
+import measures
+import points
+import realtrace
+import standin
+from fits import Fits
+from realtrace import Request, TraceError
 
 ROOT = Path(__file__).resolve().parents[2]
 REPLAY = ROOT / "build/core/slate-replay"
@@ -77,23 +77,23 @@ def line(profile: str, sets: Line, how: Line) -> Line:
     return ("--profile", str(ROOT / f"nand-emu/profiles/{profile}.ini"), *named, *how)
 
 
-def less(measure: measures.Measure) -> Callable[[dict[str, dict]], float | None]:
+def less(measure: measures.Measure) -> Callable[[dict[str, measures.Result]], float | None]:
     """Change of a measure from greedy GC to IPPBE, %."""
 
-    def change(found: dict[str, dict]) -> float | None:
+    def change(found: dict[str, measures.Result]) -> float | None:
         before, after = measure(found["greedy"]), measure(found["ippbe"])
         return 100 * (after / before - 1) if before and after is not None else None
 
     return change
 
 
-def pen_gain(found: dict[str, dict]) -> float | None:
+def pen_gain(found: dict[str, measures.Result]) -> float | None:
     """NFTL's write amplification over that with PEN."""
     without, with_pen = measures.wa(found["nftl"]), measures.wa(found["pen"])
     return without / with_pen if without and with_pen else None
 
 
-Quantity = Callable[[dict[str, dict]], float | None]
+Quantity = Callable[[dict[str, measures.Result]], float | None]
 QUANTITIES: dict[str, Quantity] = {
     "NFTL write amplification": lambda found: measures.wa(found["nftl"]),
     "PEN gain, times": pen_gain,
@@ -111,7 +111,7 @@ def text_of(requests: list[Request]) -> bytes:
     return ("# slate-trace 1\n" + "".join(rows)).encode("ascii")
 
 
-def replay(text: bytes, options: Line) -> dict:
+def replay(text: bytes, options: Line) -> measures.Result:
     """The result, kept or new."""
     stamp = f"{' '.join(options)} {REPLAY.stat().st_mtime_ns}".encode()
     path = KEPT / f"{hashlib.sha256(stamp + text).hexdigest()}.json"
@@ -120,11 +120,14 @@ def replay(text: bytes, options: Line) -> dict:
             [str(REPLAY), *options, "--json", "-", "-"], input=text, capture_output=True, check=False
         )
         if done.returncode:
-            raise TraceError(f"{REPLAY.name} {' '.join(options)}: exit status {done.returncode}: {done.stderr.decode()}")
+            raise TraceError(
+                f"{REPLAY.name} {' '.join(options)}: exit status {done.returncode}: {done.stderr.decode()}"
+            )
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(done.stdout)
         os.replace(part, path)
-    return json.loads(path.read_text(encoding="utf-8"))
+    found: measures.Result = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def outcome(requests: list[Request], wanted: Collection[str] = tuple(QUANTITIES)) -> dict[str, float | None]:
@@ -165,7 +168,7 @@ def of_trace(fits: Fits, folder: Path, name: str, kinds: Sequence[str], seeds: i
     for quantity, truth in real.items():
         row = {"trace": name, "quantity": quantity, "real": shown(truth)}
         for kind, results in found.items():
-            values = [result[quantity] for result in results if result[quantity] is not None]
+            values = [value for result in results if (value := result[quantity]) is not None]
             row[kind] = shown(statistics.fmean(values) if values else None)
             row[f"{kind}_low"], row[f"{kind}_high"] = shown(min(values, default=None)), shown(max(values, default=None))
         rows.append(row)
@@ -200,7 +203,9 @@ def summary(rows: list[dict[str, str]]) -> list[dict[str, str]]:
             if quantity.endswith("%"):
                 line_of[kind] = f"{statistics.median(abs(a - b) for a, b in pairs):.1f} points" if pairs else "-"
             else:
-                line_of[kind] = f"x {math.exp(statistics.median(abs(math.log(a / b)) for a, b in pairs)):.2f}" if pairs else "-"
+                line_of[kind] = (
+                    f"x {math.exp(statistics.median(abs(math.log(a / b)) for a, b in pairs)):.2f}" if pairs else "-"
+                )
         out.append(line_of)
     return out
 
@@ -241,7 +246,9 @@ def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
         table = csv.DictWriter(file, rows[0])
         table.writeheader()
         table.writerows(rows)
-    notes = NOTES.read_text(encoding="utf-8") if "own" in rows[0] else f"# {', '.join(kinds_in(rows))} beside real traces\n"
+    notes = (
+        NOTES.read_text(encoding="utf-8") if "own" in rows[0] else f"# {', '.join(kinds_in(rows))} beside real traces\n"
+    )
     parts = (
         notes, "## Typical errors\n", as_markdown(summary(rows)),
         "## Every trace\n", as_markdown(compact(rows)), "## What was fitted\n", as_markdown(curves(fits)),

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
-from collections.abc import Iterable
 
 from . import units
 
@@ -269,18 +269,15 @@ class Device:
 
     def dies(self) -> int | None:
         """Dies in the array; None if the settings do not say."""
-        factors = [self.setting(key) for key in ("channels", "chips_per_channel", "dies_per_chip")]
-        return math.prod(factors) if None not in factors else None  # type: ignore[type-var]
+        return _product(self.setting(key) for key in ("channels", "chips_per_channel", "dies_per_chip"))
 
     def blocks(self) -> int | None:
         """Blocks in the array; None if the settings do not say."""
-        factors = [self.dies(), self.setting("planes_per_die"), self.setting("blocks_per_plane")]
-        return math.prod(factors) if None not in factors else None  # type: ignore[type-var]
+        return _product((self.dies(), self.setting("planes_per_die"), self.setting("blocks_per_plane")))
 
     def pages(self) -> int | None:
         """Pages in the array; None if the settings do not say."""
-        factors = [self.blocks(), self.setting("pages_per_block")]
-        return math.prod(factors) if None not in factors else None  # type: ignore[type-var]
+        return _product((self.blocks(), self.setting("pages_per_block")))
 
     def erases_per_page(self) -> tuple[float, float] | None:
         """AEP and VEP: mean and variance of the erases that a page has seen."""
@@ -351,6 +348,12 @@ class Device:
             if marks[0] < last and marks[-1] > first:
                 others.append(name)
         return others
+
+
+def _product(factors: Iterable[int | None]) -> int | None:
+    known = list(factors)
+    numbers = [factor for factor in known if factor is not None]
+    return math.prod(numbers) if len(numbers) == len(known) else None
 
 
 def settings_lines(settings: str | list[Any]) -> list[str]:

@@ -24,7 +24,9 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate age'."""
-    parser.add_argument("profile", metavar="PROFILE", help="the drive's profile: a name that 'slate profiles' lists, or an .ini file")
+    parser.add_argument(
+        "profile", metavar="PROFILE", help="the drive's profile: a name that 'slate profiles' lists, or an .ini file"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the drive file to make")
     parser.add_argument(
         "--writes",
@@ -52,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
 
 
-def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type) -> None:
+def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type[argparse.ArgumentParser]) -> None:
     """The arguments of 'slate drive'."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=parser_class, required=True)
     show = verbs.add_parser("show", help="print the settings and the sizes of a drive file")

@@ -99,7 +99,9 @@ class App:
 def find(name: str) -> App:
     """By name."""
     if name not in APPS:
-        raise SlateError(f"--app {name}: no such application{names.nearest(name, APPS)}", f"there are: {', '.join(APPS)}")
+        raise SlateError(
+            f"--app {name}: no such application{names.nearest(name, APPS)}", f"there are: {', '.join(APPS)}"
+        )
     return APPS[name]
 
 
@@ -138,7 +140,10 @@ def _of_samples(name: str, seconds: float, samples_ns: list[int]) -> Part:
     if not samples_ns:
         raise _Unreadable(f"{name}: no operation was timed")
     ordered = sorted(samples_ns)
-    rank = lambda percent: ordered[math.ceil(percent * len(ordered) / 100) - 1]  # noqa: E731
+
+    def rank(percent: int) -> int:
+        return ordered[math.ceil(percent * len(ordered) / 100) - 1]
+
     mean = sum(ordered) / len(ordered)
     return _part(name, len(ordered), seconds, mean=mean, p50=rank(50), p99=rank(99), max=ordered[-1])
 

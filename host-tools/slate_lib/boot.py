@@ -14,6 +14,7 @@ from .errors import MachineError
 from .options import RunOptions
 from .powercut import Plan
 
+
 @dataclass
 class Boot:
     """What came of it."""
@@ -42,7 +43,7 @@ async def _boot(options: RunOptions, folder: Path, plan: Plan | None) -> Boot:
     command.write_initrd(options, initrd)
     monitor = qmp.Monitor()
     files = command.Files(initrd, console, results, monitor.theirs.fileno())
-    qemu = process.Qemu(command.build(options, files) + ["-S"], folder / "qemu.log", (files.qmp_fd,), False)
+    qemu = process.Qemu([*command.build(options, files), "-S"], folder / "qemu.log", (files.qmp_fd,), False)
     try:
         reason, power, drive = await asyncio.wait_for(_talk(monitor, plan), options.timeout)
         qemu.wait(10)

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
 from pathlib import Path
+from typing import NoReturn, cast
 
 from . import age, calibrate, cuts, names, options, paths, profiles, reports, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
@@ -42,7 +44,7 @@ examples:
 class Parser(argparse.ArgumentParser):
     """Errors in the house's form: what, what was probably meant, then the fix."""
 
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         choice = _CHOICE.search(message)
         if choice:
             known = _WORD.findall(choice[3])
@@ -135,7 +137,7 @@ def _parser_of(argv: list[str]) -> Parser:
     """The parser of the command that is named, or of its verb."""
     found = parser()
     for word in argv:
-        for action in found._actions:  # noqa: SLF001 (argparse offers no other way)
+        for action in found._actions:  # argparse offers no other way
             if isinstance(action.choices, dict) and word in action.choices:
                 found = action.choices[word]
                 break
@@ -169,7 +171,7 @@ def _report(args: argparse.Namespace) -> int:
 def _main(argv: list[str]) -> int:
     """Run a command."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")
+        cast(io.TextIOWrapper, stream).reconfigure(errors="replace")
     try:
         if argv[:1] in (["replay"], ["content"]):  # their options are the programs' own
             words = names.replay_words(argv[1:]) if argv[0] == "replay" else argv[1:]

@@ -243,7 +243,7 @@ def machine_words(options: RunOptions) -> list[str]:
         line += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
     cpu = "host" if options.accel == "kvm" else "max" if options.realtime else VIRTUAL_CPU
     line += ["-seed", str(options.seed), "-M", "q35", "-cpu", cpu]
-    return line + ["-m", f"{options.mem >> 20}M", "-smp", str(options.smp)]
+    return [*line, "-m", f"{options.mem >> 20}M", "-smp", str(options.smp)]
 
 
 def qmp_words(options: RunOptions) -> list[str]:
@@ -280,7 +280,7 @@ def _consoles(options: RunOptions, files: Files) -> list[str]:
     else:
         line = ["-chardev", "file," + keyval(id="con", path=str(files.console))]
     line += ["-serial", "chardev:con", "-chardev", "file," + keyval(id="res", path=str(files.results))]
-    return line + ["-serial", "chardev:res"]
+    return [*line, "-serial", "chardev:res"]
 
 
 def text(line: list[str]) -> str:

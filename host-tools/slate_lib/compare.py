@@ -243,7 +243,7 @@ def render(found: Comparison) -> str:
 
 def _charts(found: Comparison) -> list[Figure]:
     made, out = Charts(), []
-    for key in found.keys():
+    for key in found.keys():  # noqa: SIM118 (a Comparison is no dict)
         lines = []
         for number, row in enumerate(found.rows(key)):
             if row and row.drive and row.drive.histogram:

@@ -98,6 +98,12 @@ class Moment:
     id: str
     plan: Plan
 
+    @property
+    def at_ns(self) -> int:
+        """Nanoseconds of the drive; the plans of a campaign have no other moment."""
+        assert self.plan.at_ns is not None
+        return self.plan.at_ns
+
     def line(self, power: dict[str, Any], operations: int, said: str, seconds: float) -> dict[str, Any]:
         """Of the log."""
         good = said.endswith("status 0\n")
@@ -174,16 +180,16 @@ class Campaign:
     def group(self, number: int, indices: range) -> Iterator[dict[str, Any]]:
         """The log's lines of some cuts of a group."""
         moments = self.moments(number)
-        work = self.work(number, max(moments, key=lambda moment: moment.plan.at_ns))
+        work = self.work(number, max(moments, key=lambda moment: moment.at_ns))
         wanted = [moments[index - number * GROUP] for index in indices]
         for at in range(0, len(wanted), BATCH):
             yield from self.batch(work, wanted[at : at + BATCH])
 
     def lines(self, begin: int, end: int) -> Iterator[dict[str, Any]]:
         """The log's lines of these cuts."""
-        for number in range(begin // GROUP, (end + GROUP - 1) // GROUP):
-            first = number * GROUP
-            yield from self.group(number, range(max(begin, first), min(end, first + GROUP)))
+        for group in range(begin // GROUP, (end + GROUP - 1) // GROUP):
+            first = group * GROUP
+            yield from self.group(group, range(max(begin, first), min(end, first + GROUP)))
 
     def work(self, group: int, last: Moment) -> Work:
         """The guest whose work the cuts of a group interrupt, up to the last of them."""
@@ -214,7 +220,7 @@ class Campaign:
         drive = self.folder / f"{name}.slate"
         copy_sparse(self.origin, drive)
         done = subprocess.run(
-            [paths.program("slate-replay"), "--drive", drive, "--open", "--cut-at", str(moment.plan.at_ns),
+            [paths.program("slate-replay"), "--drive", drive, "--open", "--cut-at", str(moment.at_ns),
              "--cut-seed", str(moment.plan.seed), "--json", "-", work.trace],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
@@ -227,7 +233,7 @@ class Campaign:
         """Some cuts, looked at by one guest."""
         began = time.monotonic()
         cuts = [self.replay(work, moment, f"cut{at}") for at, moment in enumerate(moments)]
-        durables = [durable(work.report, moment.plan.at_ns) for moment in moments]
+        durables = [durable(work.report, moment.at_ns) for moment in moments]
         options = self.options(
             "check", cuts[0][0], CUTS_SEED=work.seed,
             CUTS_DONE=" ".join(",".join(map(str, done)) for done in durables),
@@ -330,7 +336,7 @@ def read_log(path: Path, wanted: dict[str, Any]) -> list[dict[str, Any]]:
         lines = [json.loads(line) for line in whole.splitlines()]
     except ValueError:
         lines = []
-    if lines and lines[0] != wanted or whole and not lines:
+    if (lines and lines[0] != wanted) or (whole and not lines):
         raise SlateError(
             f"--log {path}: is of other cuts (or of something else)", "name another file, or delete it"
         )

@@ -118,7 +118,10 @@ def repeat_command(options: RunOptions) -> str:
         words += ["--app", options.app.name]
         words += [f"--app-arg={name}={value}" for name, value in options.app_values.items()]
     elif options.load:
-        words += ["--load", options.load if options.load.startswith(load.GENERATED) else paths.short(Path(options.load))]
+        words += [
+            "--load",
+            options.load if options.load.startswith(load.GENERATED) else paths.short(Path(options.load)),
+        ]
         words += [f"--load-arg={word}" for word in options.load_args]
     elif options.script and not options.content:
         words += ["--cmd", paths.short(options.script)]
@@ -146,12 +149,12 @@ def repeat_command(options: RunOptions) -> str:
     words += ["--accel", options.accel] if options.accel != "tcg" else []
     several = len(options.drives) > 1
     settings_ = [f"{drive.number}:{line}" if several else line for drive in options.drives for line in drive.settings]
-    for name, values in (
+    for name, given in (
         ("set", settings_),
         ("kernel-arg", options.kernel_args),
         ("qemu-arg", options.qemu_args),
     ):
-        words += [f"--{name}={value}" for value in values]
+        words += [f"--{name}={value}" for value in given]
     return shlex.join(words)
 
 

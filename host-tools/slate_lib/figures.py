@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,7 +124,9 @@ def _said(op: OpAccount | None) -> str:
     return ": " + ", ".join([*told, f"longest {units.us(op.latency_max_ns)} µs"])
 
 
-def draw_cdf(made: Charts, axes: Any, lines: list[tuple[list[float], list[float], dict[str, Any]]], columns: int = 2) -> None:
+def draw_cdf(
+    made: Charts, axes: Any, lines: list[tuple[list[float], list[float], dict[str, Any]]], columns: int = 2
+) -> None:
     """Lines of a CDF, on an axis of nines: as far from 90 % to 99 % as from there to 99.9 %."""
     from matplotlib.ticker import FixedLocator, FuncFormatter
 
@@ -165,7 +167,9 @@ def time_line(made: Charts, span: Span, series: Series) -> list[str]:
             most = [ns / 1000 or float("nan") for ns in part.column(op, "latency-max-ns")]
             charts.steps(above, part.edges(), rate, color=OP_COLORS[op], label=op)
             charts.steps(below, part.edges(), mean, f"{op} mean, us", color=OP_COLORS[op], label="mean")
-            charts.steps(below, part.edges(), most, f"{op} longest, us", color=OP_COLORS[op], linestyle=":", label="longest")
+            charts.steps(
+                below, part.edges(), most, f"{op} longest, us", color=OP_COLORS[op], linestyle=":", label="longest"
+            )
             _interval_tips(made, (above, below), part, op, list(zip(rate, mean, most)))
         above.set_ylim(bottom=0)
         above.set_ylabel("IOPS")
@@ -187,7 +191,8 @@ def _interval_tips(
         return
     for begin, end, (rate, mean, most) in zip(edges, edges[1:], figures):
         if rate:
-            told = f"{begin:.3f} s: {op} {units.rate(rate)} IOPS, mean {units.us(mean * 1000)}, longest {units.us(most * 1000)} µs"
+            times = f"mean {units.us(mean * 1000)}, longest {units.us(most * 1000)} µs"
+            told = f"{begin:.3f} s: {op} {units.rate(rate)} IOPS, {times}"
             for axes in both:
                 made.tip(axes.axvspan(begin, end, alpha=0, linewidth=0), told)
 
@@ -212,6 +217,7 @@ def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
 def causes(series: Series, device: Device) -> list[tuple[str, str, list[float]]]:
     """What was programmed in each row, as far as its causes are told: (name, colour, bytes)."""
     part, unit = series.part(), device.unit_bytes
+    found: list[tuple[str, str, Sequence[float]]]
     if series.has("drive", "host-units"):
         found = [(name, color, part.column("drive", key)) for key, name, color in CAUSES]
     else:  # of --interval

@@ -38,7 +38,7 @@ class OverTime:
 
 def names(fio: Json | None) -> dict[str, str]:
     """The file of each job that has one."""
-    found = {}
+    found: dict[str, str] = {}
     common = (fio or {}).get("global options", {})
     for number, job in enumerate((fio or {}).get("jobs", ()), 1):
         options = {**common, **job.get("job options", {})}
@@ -55,7 +55,7 @@ def read(path: Path) -> dict[str, list[tuple[int, int]]]:
     found: dict[str, list[tuple[int, int]]] = {}
     try:
         with open(path, encoding="ascii", errors="replace") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(file, 1):  # noqa: B007 (the error below names the line)
                 words = line.split(",")
                 ms, ns, op = int(words[0]), int(words[1]), int(words[2])
                 if not (0 <= ms < 1 << 40 and 0 <= ns < 1 << 62 and 0 <= op < len(OPS)):

@@ -133,7 +133,8 @@ def _latency(data: Json) -> tuple[str, Json]:
 def _seconds(job: Json) -> float:
     """How long the job ran; used for flushes, for which fio gives no time."""
     times = [job.get(section, {}).get("runtime", 0) for section, _ in SECTIONS]
-    return (max(times) or job.get("job_runtime", 0)) / 1000
+    longest: float = max(times) or job.get("job_runtime", 0)
+    return longest / 1000
 
 
 def _histogram(latency: Json) -> OpAccount | None:

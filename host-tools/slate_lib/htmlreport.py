@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import figures, fiolog, page, paths, reports, rows, units
+from . import figures, fiolog, page, paths, reports, units
 from .account import PARTS, PERCENTILES, points_ns
 from .charts import Charts
 from .errors import OK, SlateError
@@ -257,7 +257,8 @@ def write(path: Path, text: str) -> None:
     target = Path(os.path.realpath(path))
     if target.is_file() and target.stat().st_size and not _is_page(target):
         raise SlateError(
-            f"{paths.short(path)} is there, and is no page", "choose another name after --html; only pages are overwritten"
+            f"{paths.short(path)} is there, and is no page",
+            "choose another name after --html; only pages are overwritten",
         )
     plain = target.is_file() or not target.exists()  # no pipe or device, which must stay what it is
     temporary = target.with_name(f".{target.name}.tmp") if plain else target

@@ -72,14 +72,15 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
     """Read and check a job file; environment: what it may use as ${NAME}."""
     job = JobFile(path, read(path))
     if path.resolve() == (paths.JOBS / "calibrate.fio").resolve():
-        raise SlateError(f"{path} is for a server and its null_blk", "run it there, then 'slate calibrate fio.json' here")
+        raise SlateError(
+            f"{path} is for a server and its null_blk", "run it there, then 'slate calibrate fio.json' here"
+        )
     jobcheck.sections(path, job.text)
     for number, line in enumerate(job.text.splitlines(), 1):
         if match := _HINT_LINE.match(line):
             _add_hints(job, match[1], number)
-        elif match := _SECTION.match(line):
-            if match[1] != "global":
-                job.sections.append(match[1])
+        elif (match := _SECTION.match(line)) and match[1] != "global":
+            job.sections.append(match[1])
     if not job.sections:
         raise SlateError(
             f"{path} has no job: it needs a section such as [randread] beside [global]",
@@ -128,7 +129,9 @@ def _engines() -> list[str]:
     """The engines of the guest's fio; empty if there is no fio to ask."""
     fio = guest_fio()
     try:
-        done = subprocess.run([fio, "--enghelp"], capture_output=True, text=True, timeout=20, check=True) if fio else None
+        done = (
+            subprocess.run([fio, "--enghelp"], capture_output=True, text=True, timeout=20, check=True) if fio else None
+        )
     except (OSError, subprocess.SubprocessError):
         return []
     return [line.strip() for line in done.stdout.splitlines() if line.startswith("\t")] if done else []

@@ -115,7 +115,7 @@ class Limit:
 
 def _mean_or_most(mean: float | None, most: float | None, name: str) -> tuple[str, float | None]:
     """All of a kind if they limit together, or else the busiest one."""
-    if most is None or mean is not None and (mean >= BUSY or mean >= most):
+    if most is None or (mean is not None and (mean >= BUSY or mean >= most)):
         return f"{name}s", mean
     return f"busiest {name}", most
 
@@ -147,11 +147,12 @@ class Asked:
 
     def depth(self) -> int | None:
         """The depth of all processes; fio reports each clone, or with group_reporting all as one."""
-        depths = [_iodepth(one) for one in self.options]
-        if not depths or None in depths:
+        known = [_iodepth(one) for one in self.options]
+        depths = [depth for depth in known if depth is not None]
+        if not depths or len(depths) != len(known):
             return None
         clones = units.whole(self.options[0].get("numjobs", "1")) if len(depths) == 1 else 1
-        return sum(depths) * clones if clones else None  # type: ignore[arg-type]
+        return sum(depths) * clones if clones else None
 
     def held(self, rows: list[Row]) -> tuple[str, str] | None:
         """What held the job back: its name, and the option."""
@@ -344,7 +345,7 @@ def _saturated(device: Device, account: JobAccount, found: Limit) -> Iterator[tu
     """Resources that limit, the busiest first."""
     flash = _meets_flash(device, account)
     for kind, name, share in found.use.all():
-        if kind == "processor" and found.polls or kind in ("die", "channel") and not flash:
+        if (kind == "processor" and found.polls) or (kind in ("die", "channel") and not flash):
             continue
         if share >= BUSY:
             yield kind, name, share

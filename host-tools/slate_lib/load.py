@@ -69,6 +69,8 @@ def results(trace: str, words: list[str], found: dict[str, bytes]) -> dict[str, 
             if seen["requests"]
         ]
     except (KeyError, ValueError) as error:
-        raise MachineError(f"slate-load's summary can not be read: {error}", "look at load.json and console.log") from None
+        raise MachineError(
+            f"slate-load's summary can not be read: {error}", "look at load.json and console.log"
+        ) from None
     values = {"trace": Path(trace).name if not trace.startswith(GENERATED) else trace, "engine": said["engine"]}
     return {"app": "slate-load", "parameters": values | {"options": " ".join(words) or "none"}, "parts": parts}

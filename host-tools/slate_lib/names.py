@@ -95,7 +95,9 @@ def jobs(args: argparse.Namespace) -> int:
         try:
             print(path.read_text(encoding="utf-8", errors="replace"), end="")
         except OSError as error:
-            raise SlateError(f"can not read {path}: {(error.strerror or str(error)).lower()}", "name a job file") from None
+            raise SlateError(
+                f"can not read {path}: {(error.strerror or str(error)).lower()}", "name a job file"
+            ) from None
         return OK
     width = max(len(name) for name in [*shipped(JOB), "job"])
     print(f"{'job':<{width}}  what it is")

@@ -8,20 +8,28 @@ import difflib
 import os
 import re
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from . import apps, content, drives, jobfile, load, names, ownguest, paths, powercut, processors, units
 from .drives import Drive
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
-Asked = Callable[..., "str | None"]  # an option's value: the command line's, the job file's, a default
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 SMP_MAX = 16
 SMP_MAX_REALTIME = 64
+
+
+Default = TypeVar("Default", str, str | None)
+
+
+class Asked(Protocol):
+    """An option's value: the command line's, the job file's, a default."""
+
+    def __call__(self, name: str, default: Default) -> str | Default: ...
 
 
 @dataclass
@@ -282,7 +290,7 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--verbose", action="store_true", help="show the guest's console")
 
 
-def number(name: str, text: str, low: float, high: float, kind: type = int) -> float:
+def number(name: str, text: str, low: float, high: float, kind: type[float] = int) -> float:
     """The value of an option, checked."""
     span = f"{low:g} to {high:g}"
     try:
@@ -367,9 +375,9 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
     _work(options, args)
     hints = options.job.hints if options.job else {}
 
-    def asked(name: str, default: str | None = None) -> str | None:
-        given = getattr(args, name)
-        return given if given is not None else hints.get(name, default)
+    def asked(name: str, default: Default) -> str | Default:
+        given: str | None = getattr(args, name)
+        return hints.get(name, default) if given is None else given
 
     options.seed = int(number("seed", args.seed, 0, 2**31 - 1))
     _contents(options, args, asked)

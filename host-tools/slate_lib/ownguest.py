@@ -258,7 +258,11 @@ def _readable(option: str, name: str) -> Path:
     path = Path(name)
     if not path.is_file():
         what = "is not a file" if path.exists() else "no such file"
-        fix = "run 'make guest-image', which makes it" if path.resolve().parent == paths.ROOT / "build" / "image" else "check the path"
+        fix = (
+            "run 'make guest-image', which makes it"
+            if path.resolve().parent == paths.ROOT / "build" / "image"
+            else "check the path"
+        )
         raise SlateError(f"--{option} {name}: {what}", fix)
     try:
         with open(path, "rb"):
@@ -326,7 +330,8 @@ def _ask_qemu_img(image: Path) -> dict[str, Any]:
     said = done.stderr.strip().removeprefix("qemu-img: ")
     if done.returncode:
         raise SlateError(f"--image {image}: {said.splitlines()[0] if said else 'can not be opened'}", "name another")
-    return json.loads(done.stdout)[0]
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found[0]
 
 
 def _port(given: str | None) -> int:
@@ -338,7 +343,7 @@ def _port(given: str | None) -> int:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             one.bind((LOOPBACK, port))
-            return one.getsockname()[1]
+            return int(one.getsockname()[1])
         except OSError as error:
             raise SlateError(
                 f"--ssh-port {port}: {(error.strerror or str(error)).lower()} on {LOOPBACK}",

@@ -138,7 +138,8 @@ def render(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    return environment.get_template("page.html.jinja").render(
+    made: str = environment.get_template("page.html.jinja").render(
         title=title, facts=facts, contents=list(_contents(sections)), alarms=alarms, sections=sections, notes=notes,
         svg_css=svg.CSS,
-    ).lstrip()  # fmt: skip
+    )  # fmt: skip
+    return made.lstrip()

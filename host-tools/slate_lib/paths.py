@@ -28,7 +28,7 @@ if INSTALLED:
     ROOT = TOOLS.parents[1]  # PREFIX
     SHARE = ROOT / "share" / "slate"
     BUILD = TOOLS
-    PROGRAMS = (ROOT / "bin", TOOLS / "bin")
+    PROGRAMS: tuple[Path, ...] = (ROOT / "bin", TOOLS / "bin")
     GUEST = TOOLS / "images"
     PROFILES = SHARE / "profiles"
     JOBS = SHARE / "fio-jobs"

@@ -107,13 +107,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def parse_time(text: str) -> int:
     """Nanoseconds, exactly."""
     match = _TIME.fullmatch(text)
-    digits = match and _DIGITS[match[3]]
+    digits = _DIGITS[match[3]] if match else 0
     fraction = (match[2] or "") if match else ""
     if not match or len(fraction) > digits:
         raise SlateError(
             f"--cut-at {text}: not a time in whole nanoseconds", "write it as 1.5s, 800ms, 20us or 1500000001ns"
         )
-    return int(match[1]) * 10**digits + int(fraction.ljust(digits, "0") or 0)
+    return int(match[1] + "0" * digits) + int(fraction.ljust(digits, "0") or 0)
 
 
 def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts | None:

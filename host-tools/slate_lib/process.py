@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from .errors import MachineError, SlateError
@@ -23,7 +24,7 @@ KVM_FIX = (
 _BAD_DRIVE = re.compile(r"-(blockdev|device) ")
 
 
-def die_with(parent: int):
+def die_with(parent: int) -> Callable[[], None]:
     """For the child, before exec: the kernel kills it when its parent ends, however that ends."""
 
     def prepare() -> None:
@@ -49,7 +50,7 @@ class Qemu:
                     stderr=stderr,
                     pass_fds=pass_fds,
                     process_group=None if foreground else 0,
-                    preexec_fn=die_with(os.getpid()),
+                    preexec_fn=die_with(os.getpid()),  # noqa: PLW1509 (one system call, looked up before the fork)
                 )
             except OSError as error:
                 raise MachineError(

@@ -64,7 +64,8 @@ def check_real_time(args: argparse.Namespace) -> None:
     for name in ("cpu_rate", "cpu_quantum"):
         if getattr(args, name) is not None:
             raise SlateError(
-                f"--{name.replace('_', '-')}: it has no effect in real time: the host determines the speed of the guest's processors",
+                f"--{name.replace('_', '-')}: it has no effect in real time: the host determines the speed of the "
+                "guest's processors",
                 "leave it out, or leave out --realtime and --accel kvm",
             )
 

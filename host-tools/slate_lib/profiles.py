@@ -107,8 +107,8 @@ def list_all(as_json: bool) -> int:
     else:
         print(table(rows), end="")
     sys.stdout.flush()
-    for error in errors:
-        print(f"slate: {error}", file=sys.stderr)
+    for said in errors:
+        print(f"slate: {said}", file=sys.stderr)
     return INVALID if errors else OK
 
 
@@ -175,7 +175,7 @@ class Sheet:
 
     def _ftl(self) -> str:
         """Its name, and what it makes of the array."""
-        name = self.facts["ftl"]
+        name: str = self.facts["ftl"]
         if not self.facts["runs"]:
             return f"{name} (no FTL: 'slate run' refuses the profile)"
         unsafe = ""

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import socket
 import sys
+from types import ModuleType
 from typing import Any
 
 from . import paths
@@ -21,7 +23,7 @@ from .errors import MachineError, SlateError
 _REPLY_LIMIT = 256 << 20  # bytes of one reply: 256 marks with their histograms
 
 
-def _import_qmp():
+def _import_qmp() -> ModuleType:
     """qemu.qmp, from this Python or from the clone's own environment."""
     try:
         import qemu.qmp
@@ -69,7 +71,8 @@ class Monitor:
 
     async def power(self, node: str) -> dict[str, Any]:
         """What became of it."""
-        return await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
+        found: dict[str, Any] = await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
+        return found
 
     def version(self) -> str:
         """QEMU's own, with its package's."""
@@ -83,7 +86,7 @@ class Monitor:
     async def shutdown(self) -> str:
         """Wait for the guest to end; returns the reason as QEMU has it."""
         event = await self._shutdown.get()
-        return event["data"].get("reason", "unknown")
+        return str(event["data"].get("reason", "unknown"))
 
     async def drive(self, node: str) -> dict[str, Any]:
         """The drive's statistics."""
@@ -93,7 +96,8 @@ class Monitor:
             raise MachineError(f"QEMU did not tell the drive's statistics: {error}") from None
         for entry in nodes:
             if entry.get("node-name") == node and "driver-specific" in entry:
-                return entry["driver-specific"]
+                found: dict[str, Any] = entry["driver-specific"]
+                return found
         raise MachineError(f"QEMU knows no statistics of node '{node}'", "run 'make qemu' to build it again")
 
     async def log(self, node: str, log_id: int) -> bytes | None:
@@ -107,18 +111,14 @@ class Monitor:
 
     async def quit(self) -> None:
         """Tell QEMU to end."""
-        try:
+        with contextlib.suppress(TimeoutError, self._qmp.QMPError):
             await asyncio.wait_for(self._client.execute("quit"), 5)
-        except (TimeoutError, self._qmp.QMPError):
-            pass
 
     async def close(self) -> None:
         """Drop the connection; never fails."""
         self.theirs.close()
-        try:
+        with contextlib.suppress(Exception):  # a dying QEMU breaks the session in many ways
             await asyncio.wait_for(self._client.disconnect(), 5)
-        except Exception:  # noqa: BLE001  (a dying QEMU breaks the session in many ways)
-            pass
         self._mine.close()
 
 

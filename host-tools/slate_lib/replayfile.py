@@ -99,7 +99,9 @@ def checked(raw: Any) -> Json:
     for op in OPS:
         found = raw["host"][op]
         latency = found["latency"]
-        if bool(found["ios"]) != bool(latency) or latency and any(len(bucket) != 2 for bucket in latency["histogram"]):
+        if bool(found["ios"]) != bool(latency) or (
+            latency and any(len(bucket) != 2 for bucket in latency["histogram"])
+        ):
             raise Misfit(f"'host.{op}.latency' does not go with its I/Os")
     if raw["series"] and not raw["series"]["interval_ns"]:
         raise Misfit("'series.interval_ns' is 0")

@@ -13,8 +13,27 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from . import apps, command, device, drivefile, drivesreport, facts, load, paths, powercut, process, qmp, recording
-from . import fioresult, jobfile, profiles, report, series, shape, units
+from . import (
+    apps,
+    command,
+    device,
+    drivefile,
+    drivesreport,
+    facts,
+    fioresult,
+    jobfile,
+    load,
+    paths,
+    powercut,
+    process,
+    profiles,
+    qmp,
+    recording,
+    report,
+    series,
+    shape,
+    units,
+)
 from .drives import Drive
 from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .live import Live
@@ -22,9 +41,7 @@ from .options import RunOptions
 from .rundir import RunDir
 from .watch import POLL_SECONDS, Progress, Watcher
 
-ANSWER_SECONDS = float(
-    os.environ.get("SLATE_ANSWER_SECONDS", 60)
-)  # for the statistics, once the guest is off
+ANSWER_SECONDS = float(os.environ.get("SLATE_ANSWER_SECONDS", "60"))  # for the statistics, once the guest is off
 OWN_FILES = (
     "app.json",
     "blocks.json",
@@ -168,7 +185,7 @@ class Run:
             )
             self.line = self._line(options, files)
             qemu = process.Qemu(
-                self.line + ["-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell
+                [*self.line, "-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell
             )
             # Not before: a process that has threads must not fork.
             if not self.cuts:
@@ -188,8 +205,9 @@ class Run:
     async def _converse(self, monitor: qmp.Monitor, qemu: process.Qemu, plan: powercut.Plan | None) -> None:
         try:
             await self._until(asyncio.wait_for(monitor.connect(), self.options.timeout), qemu)
-            for drive in powercut.drives_of(self.options) if plan else []:
-                await monitor.plan_cut(drive.node, plan.arguments())
+            if plan:
+                for drive in powercut.drives_of(self.options):
+                    await monitor.plan_cut(drive.node, plan.arguments())
             await self._until(asyncio.wait_for(monitor.go(), self.options.timeout), qemu)
             self.qemu_version = monitor.version()
             if not self.options.keep:
@@ -335,7 +353,9 @@ class Run:
         for told in self.told:
             folder = f"{told.drive.label}/"
             own = drivesreport.record_of(record, told.drive.number)
-            each.append(self._drive_report(told, folder, own, drivesreport.fio_of(device.canonical(told.raw), fio), None))
+            each.append(
+                self._drive_report(told, folder, own, drivesreport.fio_of(device.canonical(told.raw), fio), None)
+            )
             self.run_dir.write(folder + "report.txt", each[-1].text())
         return drivesreport.DrivesReport(each, fio, record)
 
@@ -398,7 +418,10 @@ class Run:
             "job_status": status,
             **({"power_cuts": self.cuts} if self.cuts else {}),
             "settings": facts.settings(self.options),
-            "versions": {**facts.versions(self.options.kernel, self.options.apps, self.options.smp), "qemu": self.qemu_version},
+            "versions": {
+                **facts.versions(self.options.kernel, self.options.apps, self.options.smp),
+                "qemu": self.qemu_version,
+            },
             "sha256": self.sums.result(),
             "qemu_command": self.line,
             "guest_seconds": self.watcher.phases,
@@ -443,7 +466,7 @@ async def _logs(monitor: qmp.Monitor, node: str) -> dict[str, Any]:
 
 def _fio_json(files: dict[str, bytes]) -> dict[str, Any] | None:
     try:
-        found = shape.parse(files["fio.json"])
+        found: dict[str, Any] = shape.parse(files["fio.json"])
         shape.check(found, fioresult.SHAPE)
         return found
     except (KeyError, ValueError):

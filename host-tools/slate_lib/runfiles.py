@@ -196,7 +196,7 @@ def _parsed(path: Path, fix: str = "run again") -> Any:
 def _read(folder: Path, name: str) -> Json | None:
     path = folder / name
     try:
-        found = _parsed(path)
+        found: Json = _parsed(path)
     except FileNotFoundError:
         if name not in _NEEDED:
             return None

@@ -6,6 +6,7 @@ series.json and blocks.json hold nothing of the host: equal runs are equal files
 
 from __future__ import annotations
 
+import itertools
 import json
 import struct
 from dataclasses import dataclass
@@ -52,8 +53,8 @@ SERIES = {
     "interval-ns": int,
     "begin-ns": int,
     "rows": int,
-    **{op: {word: _COLUMN for word in _OP_WORDS} for op in _OPS},
-    "drive": {word: _COLUMN for word in _DRIVE_WORDS},
+    **{op: dict.fromkeys(_OP_WORDS, _COLUMN) for op in _OPS},
+    "drive": dict.fromkeys(_DRIVE_WORDS, _COLUMN),
     "dies": [_COLUMN],
     "channels": [_COLUMN],
     "processors?": [_COLUMN],
@@ -82,6 +83,7 @@ def check_blocks(raw: Json) -> None:
 
 def _head(log: bytes, log_id: int) -> int:
     """Checks it; returns since_ns."""
+    since: int
     magic, version, found, size, _, since = struct.unpack_from("<IHHQQQ", log)
     if (magic, version, found, size) != (_MAGIC, 1, log_id, len(log)):
         raise ValueError(f"log 0x{log_id:x}: not what this version of slate can read")
@@ -156,7 +158,8 @@ class Part:
 
     def column(self, group: str, name: str) -> list[int]:
         """Numbers of these rows."""
-        return self.series.raw[group][name][self.first : self.last]
+        column: list[int] = self.series.raw[group][name]
+        return column[self.first : self.last]
 
     def edges(self) -> list[float]:
         """Begin of each row, and the last one's end; seconds."""
@@ -165,7 +168,7 @@ class Part:
     def seconds(self) -> list[float]:
         """How long each row is."""
         edges = self.edges()
-        return [max(b - a, 1e-9) for a, b in zip(edges, edges[1:])]
+        return [max(b - a, 1e-9) for a, b in itertools.pairwise(edges)]
 
 
 class Series:
@@ -178,7 +181,7 @@ class Series:
         self.interval_ns: int = raw["interval-ns"]
         last_ns = self.begin_ns + (self.rows - 1) * self.interval_ns
         # The row that went on is drawn with at least a tenth of an interval.
-        self.end_ns = max(min(end_ns, last_ns + self.interval_ns), last_ns + self.interval_ns // 10)
+        self.end_ns: int = max(min(end_ns, last_ns + self.interval_ns), last_ns + self.interval_ns // 10)
 
     def has(self, group: str, name: str) -> bool:
         """There is such a column. Replays without --timeline lack some."""

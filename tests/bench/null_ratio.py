@@ -56,6 +56,7 @@ INSTANT = [f"--set={key}" for key in (
 
 def job_seconds(build: Path, out: Path, extra: list[str]) -> float:
     """Wall seconds of the guest's job phase."""
+    command: list[str | Path]
     command = [ROOT / "host-tools" / "slate", "run", "--profile", ROOT / "nand-emu/profiles/small.ini",
                "--job", ROOT / "tests/bench/null.fio", "--out", out, *extra]
     run = subprocess.run(command, env={**os.environ, "SLATE_BUILD": str(build)}, text=True,

@@ -26,8 +26,8 @@ from null_ratio import BUILD, INSTANT, ROOT, overlay
 
 sys.path.insert(0, str(ROOT / "host-tools"))
 sys.path.insert(0, str(ROOT / "host-tools" / "guest"))
-import results  # noqa: E402  (the path comes first)
-from slate_lib.account import Device  # noqa: E402
+import results
+from slate_lib.account import Device
 
 DEPTHS = (1, 4, 16, 64, 256)
 Shares = tuple[float, ...]
@@ -35,6 +35,7 @@ Shares = tuple[float, ...]
 
 def run(build: Path, out: Path, extra: list[str]) -> tuple[dict[str, float], Device | None]:
     """IOPS by job, and the drive; None of null-co, of which the launcher wants no statistics."""
+    command: list[str | Path]
     command = [ROOT / "host-tools" / "slate", "run", "--profile", ROOT / "nand-emu/profiles/small.ini",
                "--job", ROOT / "tests/bench/realtime.fio", "--realtime", "--keep", "--out", out, *extra]  # fmt: skip
     done = subprocess.run(command, env={**os.environ, "SLATE_BUILD": str(build)}, text=True,

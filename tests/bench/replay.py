@@ -121,7 +121,9 @@ def beside(peers: list[str], runs: int, gap_ns: int) -> None:
                     ours.append(rate(replay(*words)))
                     theirs.append(peer_rate(command, trace, count))
                 ratio = max(ours) / max(theirs) if max(theirs) else 0
-                print(f"{name:<8}{label:<16}{count:>10,}{max(theirs):>12,.0f}{max(ours):>12,.0f}{ratio:>8.1f}", flush=True)
+                print(
+                    f"{name:<8}{label:<16}{count:>10,}{max(theirs):>12,.0f}{max(ours):>12,.0f}{ratio:>8.1f}", flush=True
+                )
             trace.unlink()
 
 
@@ -143,7 +145,8 @@ def workloads(runs: int) -> None:
 def growth(sizes: list[int], requests: int, runs: int) -> None:
     """The same random writes on larger and larger drives."""
     print(
-        f"{'GiB raw':<8}{'requests/s':>12}{'ns each':>9}{'WAF':>8}{'ns a program':>14}{'ratio':>7}{'MiB':>7}{'map MiB':>9}"
+        f"{'GiB raw':<8}{'requests/s':>12}{'ns each':>9}{'WAF':>8}{'ns a program':>14}{'ratio':>7}"
+        f"{'MiB':>7}{'map MiB':>9}"
     )
     first = 0.0
     for gib in sizes:

@@ -16,13 +16,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(ROOT / "host-tools")]
 
-import blocks  # noqa: E402  (the path comes first)
-from slate_lib import cli  # noqa: E402
+import blocks
+from slate_lib import cli
 
 QEMU = ROOT / "build" / "qemu" / "qemu-system-x86_64"
-DOCUMENTS = ["README.md", "nand-emu/profiles/README.md", "host-tools/guest/README.md"] + sorted(
-    f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")
-)
+DOCUMENTS = [
+    "README.md",
+    "nand-emu/profiles/README.md",
+    "host-tools/guest/README.md",
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+]
 _COMMAND = re.compile(r"^(?:    |\t)(?:\$ |make |host-tools/|build/|tests/|apt-get |git |slate)")
 
 

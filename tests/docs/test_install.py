@@ -158,7 +158,16 @@ class Install(unittest.TestCase):
             moved = Path(folder) / "elsewhere"
             shutil.copytree(self.top / "lib/slate/qemu", moved)
             for qemu in (self.top / "lib/slate/qemu", moved):
-                line = [qemu / "qemu-system-x86_64", "-M", "q35", "-nodefaults", "-display", "none", "-debugcon", "stdio"]
+                line = [
+                    qemu / "qemu-system-x86_64",
+                    "-M",
+                    "q35",
+                    "-nodefaults",
+                    "-display",
+                    "none",
+                    "-debugcon",
+                    "stdio",
+                ]
                 line += ["-global", "isa-debugcon.iobase=0x402", "-device", "isa-debug-exit", "-monitor", "none"]
                 done = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 try:

@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "host-tools"), str(ROOT / "host-tools" / "install")]
 
-import manual  # noqa: E402  (the path comes first)
-from slate_lib import cli  # noqa: E402
+import manual
+from slate_lib import cli
 
 CORE = ROOT / "build" / "core"
 PAGES = ROOT / "host-tools" / "install"
@@ -32,7 +32,17 @@ class Manuals(unittest.TestCase):
         plain = page.replace("\\-", "-").replace("\\fB", "").replace("\\fI", "").replace("\\fR", "")
         sections = dict(part.split('"', 1) for part in plain.partition(".SH FILES")[0].split('.SS "')[1:])
         seen = 0
-        for words in ("run", "report", "compare", "age", "drive show", "cuts", "jobs show", "profiles", "profiles show"):
+        for words in (
+            "run",
+            "report",
+            "compare",
+            "age",
+            "drive show",
+            "cuts",
+            "jobs show",
+            "profiles",
+            "profiles show",
+        ):
             text = subprocess.run(
                 [ROOT / "host-tools/slate", *words.split(), "--help"], capture_output=True, text=True, check=True,
                 env={"COLUMNS": "200", "PATH": "/usr/bin:/bin"},

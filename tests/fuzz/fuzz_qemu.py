@@ -25,8 +25,8 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "qemu"))
 # pylint: disable=wrong-import-position
-from fuzz_guest import ADMIN_OPCODES, DRIVES, GEOMETRY, IO_OPCODES, PROFILES  # noqa: E402
-from nvme import ACQ, ADMIN_CQ, ADMIN_SQ, AQA, ASQ, CC, CC_ENABLE, DEPTH, IO_CQ, IO_SQ  # noqa: E402
+from fuzz_guest import ADMIN_OPCODES, DRIVES, GEOMETRY, IO_OPCODES, PROFILES
+from nvme import ACQ, ADMIN_CQ, ADMIN_SQ, AQA, ASQ, CC, CC_ENABLE, DEPTH, IO_CQ, IO_SQ
 
 CLOCKS = ("stepped", "thread")
 BUFFER = 0x200000
@@ -151,7 +151,13 @@ def fuzz(program: Path, work: Path, name: str, seconds: int) -> bool:
     with open(log, "wb") as out:
         line = [str(program), "--fuzz-target=nand-ssd", *options]
         status = subprocess.run(
-            line, env=environment(name), stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=seconds + 600, check=False
+            line,
+            env=environment(name),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            timeout=seconds + 600,
+            check=False,
         ).returncode
     text = log.read_text(errors="replace")
     runs = re.findall(r"number_of_executed_units: (\d+)", text) or re.findall(r"^#(\d+)", text, re.M) or ["0"]

@@ -27,7 +27,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from support import HERE, RESULTS, SLATE, SMALL  # noqa: E402
+from support import HERE, RESULTS, SLATE, SMALL
 
 FILES = ("raw.json", "fs.json", "facts.txt", "device.json", "series.json", "blocks.json", "console.log")
 CHECKSUMS = HERE / "checksums.json"
@@ -54,7 +54,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES}
 
 
-def on_a_terminal(command: list[object]) -> tuple[int, str]:
+def on_a_terminal(command: list[str | Path]) -> tuple[int, str]:
     """Run it where it shows live figures, which it asks the drive for; status, and what it said."""
     master, slave = pty.openpty()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave) as process:
@@ -70,7 +70,7 @@ def on_a_terminal(command: list[object]) -> tuple[int, str]:
 def one(folder: Path, smp: int, loaded: bool) -> dict[str, str]:
     """A run; digests of its files. On a loaded host somebody watches it, too."""
     shutil.rmtree(folder, ignore_errors=True)
-    command = [SLATE, "run", "--profile", SMALL, "--cmd", HERE / "determinism.sh", "--smp", str(smp)]
+    command: list[str | Path] = [SLATE, "run", "--profile", SMALL, "--cmd", HERE / "determinism.sh", "--smp", str(smp)]
     command += ["--age", "1", "--out", folder]
     if loaded:
         with hogs(True):

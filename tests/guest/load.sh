@@ -43,9 +43,9 @@ load format-gz 0 --write $dev /run/native.gz
 
 # what is written, by both paths
 for engine in $dev $ng; do
-	load "content-${engine#/dev/}" 0 --write --closed 4 $engine gen:seq16k,foot=4MiB,content=text
+	load "content-${engine#/dev/}" 0 --write --closed 4 "$engine" gen:seq16k,foot=4MiB,content=text
 	dd if=$dev bs=1M count=4 iflag=direct 2>/dev/null | sha256sum >>"$OUT/content.sums"
-	load "made-${engine#/dev/}" 0 --write --closed 4 $engine gen:seq16k,foot=4MiB
+	load "made-${engine#/dev/}" 0 --write --closed 4 "$engine" gen:seq16k,foot=4MiB
 	dd if=$dev bs=1M count=4 iflag=direct 2>/dev/null | sha256sum >>"$OUT/made.sums"
 	blkdiscard -f --offset 0 --length 4194304 $dev
 done

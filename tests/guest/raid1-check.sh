@@ -5,6 +5,7 @@
 # check everything: state.txt (md's state, before and after), fsck.txt, whole.txt (how many files
 # from the first on are whole), members.txt ("equal" when both hold the same data), check.txt
 # (sectors that md's own check found to differ).
+# shellcheck disable=SC2086 # words
 set -- $SLATE_DEVS
 md=/sys/block/md0/md
 in-apps modprobe raid1

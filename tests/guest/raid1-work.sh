@@ -8,6 +8,7 @@ uuid=5a1e5a1e-0000-4000-8000-000000000005
 in-apps modprobe raid1
 modprobe ext4
 # --fill 0: both members read as zeroes, so --assume-clean is true
+# shellcheck disable=SC2086 # words
 in-apps mdadm --create /dev/md0 --run --level=1 --raid-devices=2 --metadata=1.2 --bitmap=internal \
 	--bitmap-chunk=1M --size=32M --assume-clean --homehost=slate --uuid=$uuid $SLATE_DEVS || exit 1
 mkfs.ext4 -q -F -U $uuid -E nodiscard,hash_seed=$uuid /dev/md0 && mount -t ext4 /dev/md0 /run/mnt || exit 1

@@ -13,7 +13,7 @@ reset() # NVME METHOD
 	case $2 in
 	controller) nvme reset "/dev/$1" ;;
 	subsystem) nvme subsystem-reset "/dev/$1" ;;
-	flr | bus) echo "$2" >$pci/reset_method && echo 1 >$pci/reset ;;
+	flr | bus) echo "$2" >"$pci/reset_method" && echo 1 >"$pci/reset" ;;
 	esac
 }
 

@@ -8,6 +8,7 @@ fio --name=load --filename=/dev/nvme1n1 --allow_file_create=0 --ioengine=libaio 
 load=$!
 sleep 0.5
 echo 0 >"$(echo /sys/bus/pci/slots/*/power)"
+# shellcheck disable=SC2320 # the status of the write
 echo "power $?" >"$OUT/rc.txt"
 wait $load
 echo "fio $?" >>"$OUT/rc.txt"

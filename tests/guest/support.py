@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 RESULTS = ROOT / "build" / "test" / "guest"
 sys.path.insert(0, str(ROOT / "host-tools"))
 
-from slate_lib.account import Device  # noqa: E402  (the path comes first)
+from slate_lib.account import Device
 
 
 @dataclass

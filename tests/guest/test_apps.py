@@ -3,8 +3,9 @@
 
 import unittest
 
-import determinism
 from support import GuestTest
+
+import determinism
 
 # what must be equal, byte for byte, in two runs
 EQUAL = ("app.json", "device.json", "console.log")

@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 from support import JOBS, SLATE, GuestTest
+
 from slate_lib import calibrate
 
 
@@ -18,7 +19,7 @@ class Calibrate(GuestTest):
         script.write_text(calibrate.script((JOBS / "calibrate.fio").read_text()))
         for rate in ("2", "3.2"):
             server = self.slate("--cmd", script, "--fill", "0", "--cpu-rate", rate)
-            line = [SLATE, "calibrate", server.folder / "fio.json"]
+            line = [str(SLATE), "calibrate", str(server.folder / "fio.json")]
             done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, rf"\nrate      {rate} = 4 x .*: slate run --cpu-rate {rate}\n$")

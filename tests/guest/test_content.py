@@ -12,7 +12,7 @@ import unittest
 from support import HERE, PROFILES, ROOT, GuestTest
 
 sys.path.insert(0, str(ROOT / "tests" / "replay"))
-from content_trace import WRITE, read  # noqa: E402  (the path comes first)
+from content_trace import WRITE, read
 
 CORE = ROOT / "build" / "core"
 
@@ -88,7 +88,9 @@ class Content(GuestTest):
             again = self.replay(trace, profile, "--closed", 4, "--check", "--read-back")
             self.assertEqual((again["ftl"], again["check"]["wrong"]), (ftl, 0))
             self.assertGreater(again["check"]["sectors"], 1000)
-            self.assertEqual(again["inputs"][0]["content"]["name"], self.tool("slate-content", "--json", trace)[0]["name"])
+            self.assertEqual(
+                again["inputs"][0]["content"]["name"], self.tool("slate-content", "--json", trace)[0]["name"]
+            )
 
     def test_interrupted(self):
         """Ctrl-C: no piece of a recording is left."""

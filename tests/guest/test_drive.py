@@ -11,6 +11,7 @@ import time
 import unittest
 
 from support import HERE, PROFILES, SLATE, SMALL, GuestTest
+
 from slate_lib import drivefile
 
 _SYNCED = re.compile(r"^SYNCED (\d+)\r?$", re.MULTILINE)

@@ -5,8 +5,9 @@ import re
 import unittest
 from collections import Counter
 
-import determinism
 from support import HERE, JOBS, GuestTest
+
+import determinism
 
 _SUBMIT = re.compile(r"nand_ssd_submit.*?\bid (\d+) (\w+) offset (\d+) bytes (\d+)")
 _DONE = re.compile(r"nand_ssd_done.*?\bid (\d+) .*?latency (\d+)")

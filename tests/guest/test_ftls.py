@@ -15,8 +15,6 @@ PAIRS = ("geometry.erase_group_max=2", "ftl.parallel_erase=yes")
 class Ftl(GuestTest):
     """What each of them must bear."""
 
-    kernel = ("--kernel", "small")
-
     def drive(self, profile, capacity_mib, *settings):
         """Options that describe a drive."""
         sets = [f"--set={word}" for word in (f"ftl.capacity_mib={capacity_mib}", *settings)]
@@ -25,11 +23,11 @@ class Ftl(GuestTest):
     def bears(self, *drive, size="24m", loops=2):
         """Random 4 KiB writes, verified after each pass; then a file system's life."""
         env = ("--env", f"SIZE={size}", "--env", f"LOOPS={loops}")
-        result = self.slate(*drive, *self.kernel, "--job", JOBS / "verify-4k.fio", *env)
+        result = self.slate(*drive, "--job", JOBS / "verify-4k.fio", *env)
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
         self.assert_clean(result.device)
         self.assertGreater(result.device.total.ftl["gc-runs"], 0)
-        report = self.slate(*drive, *self.kernel, "--cmd", SCRIPTS / "fs-test.sh", "--cmd-arg", "ext4")
+        report = self.slate(*drive, "--cmd", SCRIPTS / "fs-test.sh", "--cmd-arg", "ext4")
         self.assertNotIn("FAIL", report.text("fs-test.txt"))
         self.assertIn("compare again: ok", report.text("fs-test.txt"))
         self.assert_clean(report.device)

@@ -6,6 +6,7 @@ import random
 import unittest
 
 from support import GuestTest
+
 from slate_lib import fiolog, rows
 from slate_lib.account import PERCENTILES, bucket_floor, bucket_last
 

@@ -2,10 +2,9 @@
 """slate-load in the guest: what it asks for, what the drive did, and what it says."""
 
 import csv
-import json
 import unittest
 
-from support import HERE, ROOT, GuestTest
+from support import HERE, GuestTest
 
 SECTOR = 512
 # A trace's requests, as (us, op, offset, bytes): every operation that all formats have.
@@ -187,7 +186,7 @@ class Load(GuestTest):
         """slate run --load: the summary, and the same again byte for byte."""
         trace = self.folder / "some.trace"
         trace.write_text(OPS, encoding="utf-8")
-        words = ["--load", trace, "--load-arg=--write", "--load-arg=--passthrough", "--load-arg=--log=/run/out/log"]
+        words = [f"--load={trace}", "--load-arg=--write", "--load-arg=--passthrough", "--load-arg=--log=/run/out/log"]
         first, second = self.slate(*words), self.slate(*words)
         self.assertEqual(first.json("app.json")["parameters"]["engine"], "nvme-passthrough")
         self.assertEqual([part["operations"] for part in first.json("app.json")["parts"]], [1, 2, 1, 1])

@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import PROFILES, ROOT, SLATE, GuestTest
+from support import ROOT, SLATE, GuestTest
 
 IMAGE = ROOT / "build" / "image" / "debian.qcow2"
 QEMU_IMG = ROOT / "build" / "qemu" / "qemu-img"
@@ -154,7 +154,9 @@ class Debian(OwnGuest):
 
     def test_boot_from_ssd(self) -> None:
         drive = self.folder / "ssd.slate"
-        guest, out = self.start("--image", IMAGE, "--boot-from-ssd", "--drive", drive, "--net", "e1000e", profile="default")
+        guest, out = self.start(
+            "--image", IMAGE, "--boot-from-ssd", "--drive", drive, "--net", "e1000e", profile="default"
+        )
         self.assertEqual(guest.ssh("findmnt -no SOURCE /; ls /dev/vda"), "/dev/nvme0n1p1\n/dev/vda\n")
         self.assertIn("e1000e", guest.ssh("readlink /sys/class/net/e*/device/driver"))
         self.assertEqual(guest.power_off(), 0, guest.text)

@@ -3,6 +3,7 @@
 
 import json
 import unittest
+from typing import ClassVar
 
 from support import HERE, SMALL, GuestTest
 
@@ -20,7 +21,7 @@ def qemu_args(*words):
 class Resets(GuestTest):
     """nvme1 is behind a root port, for resets of its secondary bus."""
 
-    second = {"driver": "nand-ssd", "node-name": "ssd1", "profile": str(SMALL)}
+    second: ClassVar = {"driver": "nand-ssd", "node-name": "ssd1", "profile": str(SMALL)}
 
     def arguments(self):
         """Of QEMU's, for nvme1."""
@@ -33,7 +34,7 @@ class Resets(GuestTest):
         """Resets by every method: all commands succeed, and the kernel logs nothing."""
         result = self.slate(
             *("--age", "1", "--kernel-arg", "nvme_core.io_timeout=3", "--cmd", HERE / "resets.sh"),
-            *(word for arg in [COUNT, *METHODS] for word in ("--cmd-arg", arg)),
+            *(word for arg in (str(COUNT), *METHODS) for word in ("--cmd-arg", arg)),
             *self.arguments(),
             *args,
         )

@@ -4,8 +4,9 @@
 import re
 import unittest
 
-from slate_lib.account import Device
 from support import HERE, JOBS, PROFILES, SMALL, GuestTest
+
+from slate_lib.account import Device
 
 _SYNCED = re.compile(r"^SYNCED (\d+)\r?$", re.MULTILINE)
 _DEGRADED = re.compile(r"^DEGRADED (\d+)\r?$", re.MULTILINE)
@@ -30,7 +31,9 @@ class Several(SeveralTest):
 
     def test_a_job_over_two_drives_and_equal_runs(self):
         runs = [self.several("--job", JOBS / "two-drives.fio", "--age", "1") for _ in range(2)]
-        names = [f"nvme{n}/{name}" for n in (0, 1) for name in ("device.json", "series.json", "blocks.json", "report.txt")]
+        names = [
+            f"nvme{n}/{name}" for n in (0, 1) for name in ("device.json", "series.json", "blocks.json", "report.txt")
+        ]
         for name in ("fio.json", "report.txt", "console.log", *names):
             self.assertEqual(runs[0].text(name), runs[1].text(name), name)
         jobs = {"both-read": ("read", (2000, 2000)), "both-write": ("write", (1000, 1000)),
@@ -51,7 +54,9 @@ class Several(SeveralTest):
 
     def test_names_follow_the_order(self):
         """Drives of three sizes, with Debian's kernel, too; each has counted three reads of the script."""
-        profiles = [word for name in ("small", "rps-small", "pen-small") for word in ("--profile", PROFILES / f"{name}.ini")]
+        profiles = [
+            word for name in ("small", "rps-small", "pen-small") for word in ("--profile", PROFILES / f"{name}.ini")
+        ]
         for kernel in ("small", "debian"):
             result = self.slate(*profiles, "--kernel", kernel, *EMPTY, "--cmd", HERE / "several.sh")
             drives = [self.of(result, number) for number in range(3)]
@@ -67,7 +72,9 @@ class Several(SeveralTest):
         result = self.several(*EMPTY, "--cmd", HERE / "cut-write.sh", "--cut-at", "800ms",
                               "--after-cut", HERE / "cut-write.sh")
         cuts = result.json("run.json")["power_cuts"]
-        self.assertEqual([(cut["drive"], cut["cut-ns"]) for cut in cuts], [("nvme0", 800_000_000), ("nvme1", 800_000_000)])
+        self.assertEqual(
+            [(cut["drive"], cut["cut-ns"]) for cut in cuts], [("nvme0", 800_000_000), ("nvme1", 800_000_000)]
+        )
         self.assertEqual([cut["mounts"] for cut in cuts], [1, 1])
         synced = int(_SYNCED.findall(result.text("console-1.log"))[-1])
         self.assertIn(int(result.text("whole.txt")), (synced, synced + 1))

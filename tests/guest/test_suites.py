@@ -11,7 +11,7 @@ SUITES = (
 
 
 class Suites(GuestTest):
-    """At one instruction a ns, or half of one: the suites end by the guest's clock, and take less of the host's time."""
+    """At one instruction a ns, or half of one: the suites end by the guest's clock and take less of the host's time."""
 
     maxDiff = None
 

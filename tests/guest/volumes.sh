@@ -4,6 +4,7 @@
 # volumes.sh: what else joins drives, a line each in volumes.txt: device mapper (linear, stripe),
 # LVM, md RAID 10, and Btrfs with its own RAID 1. Each is written, read back past the cache, and
 # taken apart. Needs --apps.
+# shellcheck disable=SC2086 # words
 set -- $SLATE_DEVS
 export DM_DISABLE_UDEV=1
 in-apps modprobe -a dm_mod raid10 btrfs

@@ -23,12 +23,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "host-tools"), str(ROOT / "host-tools" / "guest"), str(HERE)]
 
-import ktap  # noqa: E402  (the path comes first)
-import results  # noqa: E402  (host-tools/guest)
-from slate_lib import command, paths  # noqa: E402
-from slate_lib.boot import boot  # noqa: E402
-from slate_lib.errors import SlateError  # noqa: E402
-from slate_lib.options import RunOptions  # noqa: E402
+import ktap
+import results
+from slate_lib import command, paths
+from slate_lib.boot import boot
+from slate_lib.errors import SlateError
+from slate_lib.options import RunOptions
 
 MODULES = paths.BUILD / "kunit"
 KEEP = paths.BUILD / "test" / "kunit"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from support import account, device, fio, mark, op  # noqa: E402
+from support import account, device, fio, mark, op
 
 
 def chardev(name: str) -> dict[str, str]:
@@ -106,7 +106,7 @@ def main() -> None:
         }
     )
     qmp.serve("cont")
-    console = open(chardev("con")["path"], "wb", buffering=0)
+    console = open(chardev("con")["path"], "wb", buffering=0)  # noqa: SIM115 (open until the process ends)
     if fake == "no-boot":
         time.sleep(60)
     console.write(b"SLATE-PHASE boot-done 1.25\r\n")

@@ -105,7 +105,9 @@ def drive_file(
     return path
 
 
-def fio(name: str, section: str, ios: int, mean: float, maximum: int = 0, **more: Any) -> dict[str, Any]:
+def fio(
+    name: str, section: str, ios: int, mean: float, maximum: int = 0, options: dict[str, str] | None = None, **more: Any
+) -> dict[str, Any]:
     """One job of fio's JSON."""
     points = {"50.000000": 11, "99.000000": 22, "99.900000": 33}
     data = {
@@ -122,6 +124,7 @@ def fio(name: str, section: str, ios: int, mean: float, maximum: int = 0, **more
         "read": {"total_ios": 0},
         "write": {"total_ios": 0},
         section: data,
+        **({} if options is None else {"job options": options}),
         **more,
     }
 

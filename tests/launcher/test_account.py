@@ -4,6 +4,7 @@
 import unittest
 
 from support import account, busy, device, mark, op
+
 from slate_lib.account import Account, Device, bucket_floor, bucket_last, label_of, points_ns, raf, raf_parts, waf
 
 
@@ -212,7 +213,7 @@ class Jobs(unittest.TestCase):
 
     def test_busy(self):
         dies = [busy(host=100, gc=50), busy(host=300), busy(), busy(gc=50)]
-        some = Device(device(account(), dies=dies, **{"at-ns": 1000})).busy("dies")
+        some = Device(device(account(), dies=dies) | {"at-ns": 1000}).busy("dies")
         self.assertEqual((some.mean, some.busiest), (0.125, 0.3))
         self.assertEqual({k: v for k, v in some.by_source.items() if v}, {"host": 0.1, "gc": 0.025})
         self.assertIsNone(self.intervals().busy("dies"))

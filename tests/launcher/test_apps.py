@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import support  # noqa: F401  (the path of slate_lib)
+
 import test_options
 from slate_lib import apps, command, facts, paths, report, run
 from slate_lib.errors import MACHINE_FAILED, MachineError

@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from support import ROOT
+
 from slate_lib import calibrate, cli
 from slate_lib.errors import SlateError
 

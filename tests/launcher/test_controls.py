@@ -73,8 +73,21 @@ class Specification(unittest.TestCase):
         source = '#include "slate_wire.h"\nint size(void) { return (int)sizeof(struct slate_log_head); }\n'
         for standard in ("c99", "c11"):
             subprocess.run(
-                ["cc", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-missing-prototypes", "-x", "c", "-"]
-                + ["-fsyntax-only", "-I", str(ROOT / "host-tools" / "libslate")],
+                [
+                    "cc",
+                    f"-std={standard}",
+                    "-Wall",
+                    "-Wextra",
+                    "-Wpedantic",
+                    "-Werror",
+                    "-Wno-missing-prototypes",
+                    "-x",
+                    "c",
+                    "-",
+                    "-fsyntax-only",
+                    "-I",
+                    str(ROOT / "host-tools" / "libslate"),
+                ],
                 input=source,
                 text=True,
                 check=True,

@@ -9,6 +9,7 @@ from unittest import mock
 
 import support
 from support import ROOT
+
 from slate_lib import cli, cuts, options, powercut
 from slate_lib.errors import SlateError
 from slate_lib.powercut import Plan
@@ -118,7 +119,12 @@ class Campaigns(unittest.TestCase):
         moment = cuts.Moment("1:2", Plan(at_ns=5))
         power = {"cut-ns": 5, "lost-requests": 0, "torn-programs": 0, "torn-erases": 0, "gc-runs": 0}
         self.assertTrue(moment.line(power, 3, "e2fsck\nstatus 0\n", 1)["good"])
-        for said in ("worker 0: f1: is not there, and was synced\nstatus 1\n", "status 0", "", "does not mount\nstatus 1\n"):
+        for said in (
+            "worker 0: f1: is not there, and was synced\nstatus 1\n",
+            "status 0",
+            "",
+            "does not mount\nstatus 1\n",
+        ):
             line = moment.line(power, 3, said, 1)
             self.assertEqual((line["good"], line["said"]), (False, said))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import support
 from support import ROOT
+
 from slate_lib import drivefile
 
 SLATE = ROOT / "host-tools" / "slate"
@@ -174,7 +175,7 @@ class Age(Case):
                 )
             if state:
                 oob = parts["oob"][43 * page : 43 * page + 43]
-                lpns |= set(struct.unpack_from("<I", oob, 7 + 9 * unit)[0] for unit in range(4))
+                lpns |= {struct.unpack_from("<I", oob, 7 + 9 * unit)[0] for unit in range(4)}
         self.assertEqual(set(range(40 << 8)) - lpns, set(), "each of the drive's units is in some page")
 
     def test_sparse(self):
@@ -268,7 +269,7 @@ class Age(Case):
             ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True, check=False
         ).returncode:
             self.skipTest("can not mount here")
-        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        self.addCleanup(lambda: subprocess.run(["umount", "-l", disk], check=False))
         return disk
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a small file system")

@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 from support import ROOT
+
 from slate_lib import fiolog, htmlreport, runfiles
 from slate_lib.errors import SlateError
 
@@ -26,6 +27,7 @@ class Names(unittest.TestCase):
     """Which file is whose."""
 
     def test_by_the_number_of_the_thread(self):
+        jobs: tuple[tuple[str, dict[str, str]], ...]
         jobs = (("a", {}), ("b", {"write_lat_log": "x"}), ("b", {"write_lat_log": "x"}), ("c", {"write_lat_log": "y"}))
         self.assertEqual(fiolog.names(fio(*jobs)), {"b": "x_lat.2.log", "c": "y_lat.4.log"})
 

@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 from support import account, device, fio, mark, op, record
+
 from slate_lib import account as account_
 from slate_lib import limits, report, rows, runfiles, shape
 from slate_lib.series import Series
@@ -131,7 +132,7 @@ class Depth(unittest.TestCase):
 
     def test_clones(self):
         self.assertEqual(limit_of(options={"ioengine": "libaio", "iodepth": "4", "numjobs": "3"}).depth, 12)
-        one = fio("job", "read", 2, 1.0, **{"job options": {"ioengine": "libaio", "iodepth": "4", "numjobs": "2"}})
+        one = fio("job", "read", 2, 1.0, options={"ioengine": "libaio", "iodepth": "4", "numjobs": "2"})
         self.assertEqual(limits.Asked({"jobs": [one, one]}, "job").depth(), 8)
         shared = {"global options": {"ioengine": "libaio", "iodepth": "6"}, "jobs": [fio("job", "read", 2, 1.0)]}
         self.assertEqual(limits.Asked(shared, "job").depth(), 6)
@@ -199,7 +200,7 @@ class Depth(unittest.TestCase):
                                ({"rw": "randrw", "verify": "crc32c"}, 6.0),
                                ({"rw": "randrw"}, 6.0)):
             with self.subTest(options):
-                job = fio("job", "write", 10, 4e6, **{"job options": options})
+                job = fio("job", "write", 10, 4e6, options=options)
                 job["read"] = fio("job", "read", 10, 2e6)["read"]
                 drive = account(read=op([5] * 10), write=op([5] * 10))
                 dev = device(drive, [mark("begin", "job", MS), mark("end", "job", 21 * MS, drive)])
@@ -223,7 +224,7 @@ class Alarm(unittest.TestCase):
     """Warnings about jobs that measured the guest."""
 
     def alarms(self, executed, die_ns, options=None):
-        result = {"jobs": [fio("job", "read", 4, 65536.0, **{"job options": options or {}})]}
+        result = {"jobs": [fio("job", "read", 4, 65536.0, options=options or {})]}
         return report.Report(of_job(CELLS, executed, by_source=dies(die_ns)), result, record()).alarms()
 
     def test_a_busy_processor_and_an_idle_drive(self):

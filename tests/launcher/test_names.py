@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 from support import ROOT
+
 from slate_lib import cli, jobcheck, names, paths
 from slate_lib.errors import USAGE, SlateError
 
@@ -89,7 +90,10 @@ class DidYouMean(unittest.TestCase):
 
     def test_said(self):
         for words, what in (
-            (("run", "--jbo", "x"), "slate: --jbo: there is no such option; did you mean --job?\n  fix: see 'slate run --help'"),
+            (
+                ("run", "--jbo", "x"),
+                "slate: --jbo: there is no such option; did you mean --job?\n  fix: see 'slate run --help'",
+            ),
             (("run", "--profle=x"), "--profle=x: there is no such option; did you mean --profile?"),
             (("rnu",), "there is no rnu; did you mean run?\n  fix: use one of: run, report, "),
             (("run", "--kernel", "smal"), "--kernel: there is no smal; did you mean small?"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import support
+
 from slate_lib import cli, command, facts, jobfile, options, paths, processors, units
 from slate_lib.errors import USAGE, SlateError
 
@@ -91,15 +92,15 @@ class Arguments(Case):
     def test_cpu_quantum(self):
         self.assertEqual(self.icount("--cpu-quantum", "1"), "rate=4,quantum=1,sleep=off")
         settings = {"ftl.overhead_ns": "700", "ftl.map_ns": "50"}
-        for settings, shortest, most, default in (
+        for given, shortest, most, default in (
             ({"ftl.map_ns": "40"}, 40, 100, 100),
             (settings, 750, 750, 750),
             ({"ftl.map_ns": "5000"}, 5000, 5000, 1000),
         ):
-            self.assertEqual(processors.quantum(None, settings), default)
-            self.assertEqual(processors.quantum(str(most), settings), most)
+            self.assertEqual(processors.quantum(None, given), default)
+            self.assertEqual(processors.quantum(str(most), given), most)
             with self.assertRaisesRegex(SlateError, f"shortest command .* = {shortest} ns.*(\n.*)* to {most}$"):
-                processors.quantum(str(most + 1), settings)
+                processors.quantum(str(most + 1), given)
         self.refused("--cpu-quantum=0", words=["--cpu-quantum 0: out of range", "give 1 to "])
         for bad in ("-1", "1.5", "many"):
             self.refused(f"--cpu-quantum={bad}", words=[f"--cpu-quantum {bad}: not a whole number of ns"])
@@ -255,7 +256,9 @@ class Arguments(Case):
         at = line.index("chardev=others,mode=control")
         self.assertEqual(line[at - 2], f"socket,id=others,path={self.folder}/a,,b,server=on,wait=off")
         self.assertIn(f"--qmp {self.folder}/a,b", facts.repeat_command(some))
-        self.assertNotIn("others", " ".join(command.build(self.parse(), command.Files(Path("i"), Path("c"), Path("r")))))
+        self.assertNotIn(
+            "others", " ".join(command.build(self.parse(), command.Files(Path("i"), Path("c"), Path("r"))))
+        )
         self.refused("--qmp", "/none/x", words=["--qmp /none/x", "another file"])
         self.refused("--qmp", self.profile, words=["no socket"])
         self.refused("--qmp", str(self.folder / ("x" * 110)), words=["longer than 107"])

@@ -2,6 +2,7 @@
 """A guest of the user's own: what is refused, QEMU's command line, the seed, libvirt's domain."""
 
 import contextlib
+import itertools
 import json
 import re
 import socket
@@ -11,7 +12,8 @@ from pathlib import Path
 from unittest import mock
 
 import support  # noqa: F401  (sets the path)
-from slate_lib import command, facts, ownguest, ownrun, owncommand, paths, seed
+
+from slate_lib import command, facts, owncommand, ownguest, ownrun, paths, seed
 from slate_lib.errors import MachineError, SlateError
 from test_options import Case
 
@@ -119,11 +121,25 @@ class Refusals(OwnCase):
     """Options that do not go together."""
 
     def test_jobs_are_for_slates_guest(self):
-        for word in (("--job", "quick"), ("--cmd", "x"), ("--app", "pgbench"), ("--shell",), ("--cut-at", "1s"), ("--verbose",)):
+        for word in (
+            ("--job", "quick"),
+            ("--cmd", "x"),
+            ("--app", "pgbench"),
+            ("--shell",),
+            ("--cut-at", "1s"),
+            ("--verbose",),
+        ):
             self.refuse("--image", self.image, *word, words=(word[0], "Slate's own guest only"))
 
     def test_options_of_an_own_guest(self):
-        for word in (("--append", "a"), ("--net",), ("--ssh-port", "2222"), ("--share", "/tmp"), ("--iommu",), ("--print-libvirt",)):
+        for word in (
+            ("--append", "a"),
+            ("--net",),
+            ("--ssh-port", "2222"),
+            ("--share", "/tmp"),
+            ("--iommu",),
+            ("--print-libvirt",),
+        ):
             self.refuse(*word, words=(f"{word[0]} is for a guest of your own", "--image FILE"))
 
     def test_kernels(self):
@@ -142,7 +158,9 @@ class Refusals(OwnCase):
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             port = str(taken.getsockname()[1])
-            self.refuse("--image", self.image, "--net", "--ssh-port", port, words=(f"--ssh-port {port}", "already in use"))
+            self.refuse(
+                "--image", self.image, "--net", "--ssh-port", port, words=(f"--ssh-port {port}", "already in use")
+            )
 
     def test_share(self):
         self.refuse("--image", self.image, "--share", self.image, words=("there is no such folder",))
@@ -155,7 +173,12 @@ class Refusals(OwnCase):
         drive = self.folder / "a.slate"
         drive.write_bytes(b"x")
         self.refuse(
-            "--image", self.image, "--boot-from-ssd", "--drive", drive, words=("holds a drive already", "leave --image out")
+            "--image",
+            self.image,
+            "--boot-from-ssd",
+            "--drive",
+            drive,
+            words=("holds a drive already", "leave --image out"),
         )
 
 
@@ -189,7 +212,7 @@ class Lines(OwnCase):
 
     def test_iommu_comes_before_the_devices(self):
         line = self.line("--image", self.image, "--iommu", "--share", self.folder)
-        devices = [value for option, value in zip(line, line[1:]) if option == "-device"]
+        devices = [value for option, value in itertools.pairwise(line) if option == "-device"]
         self.assertTrue(devices[0].startswith("intel-iommu,"))
         self.assertEqual(devices[-1], "virtio-9p-pci,fsdev=share,mount_tag=share")
 

@@ -24,8 +24,23 @@ from pathlib import Path
 from unittest import mock
 
 from support import ROOT
+
 from pages import CHROMIUM, Tables, browse
-from slate_lib import cli, compare, figures, htmlreport, live, options, page, report, rows, runfiles, series, units, watch
+from slate_lib import (
+    cli,
+    compare,
+    figures,
+    htmlreport,
+    live,
+    options,
+    page,
+    report,
+    rows,
+    runfiles,
+    series,
+    units,
+    watch,
+)
 from slate_lib import run as slate_run
 from slate_lib.account import label_of
 from slate_lib.charts import Chart, Charts
@@ -55,7 +70,12 @@ class Markup(unittest.TestCase):
         chart = Chart("<svg></svg>")
         chart.csv = self.NAME
         figure = page.Figure(chart, self.NAME, self.NAME, self.NAME)
-        blocks = [table, page.Charts([figure]), page.Cards(2 * [page.Card(self.NAME, [figure])]), page.Sentence(self.NAME)]
+        blocks: list[page.Block] = [
+            table,
+            page.Charts([figure]),
+            page.Cards(2 * [page.Card(self.NAME, [figure])]),
+            page.Sentence(self.NAME),
+        ]
         sections = [page.Section(self.NAME, self.NAME, blocks)]
         return page.render(self.NAME, [self.NAME], sections, **{"alarms": [self.NAME], "notes": [self.NAME], **more})
 
@@ -148,8 +168,18 @@ class Page(unittest.TestCase):
 
     def test_what_is_drawn(self):
         labels = [attrs["aria-label"] for tag, attrs in Tables(self.text).tags if tag == "svg"]
-        for start in ("Latency of deep", "IOPS and latency of deep", "Mean latency", "Programmed", "I/Os inside",
-                      "How busy each die", "How busy each channel", "How busy each processor", "Erases of each", "Valid units"):
+        for start in (
+            "Latency of deep",
+            "IOPS and latency of deep",
+            "Mean latency",
+            "Programmed",
+            "I/Os inside",
+            "How busy each die",
+            "How busy each channel",
+            "How busy each processor",
+            "Erases of each",
+            "Valid units",
+        ):
             self.assertTrue(any(label.startswith(start) for label in labels), start)
         ids = [attrs["id"] for tag, attrs in Tables(self.text).tags if "id" in attrs]
         self.assertEqual(len(ids), len(set(ids)))
@@ -213,7 +243,7 @@ class Page(unittest.TestCase):
     def test_a_jobs_charts_are_in_one_card(self):
         cards = self.text.split('<section class="card">')[1:]
         for job, card in zip(("psync", "deep", "beside"), cards):
-            drawn = [found for found in re.findall(r'aria-label="([^"]*)"', card.partition("</section>")[0])]
+            drawn = list(re.findall(r'aria-label="([^"]*)"', card.partition("</section>")[0]))
             self.assertEqual(
                 drawn, [f"Latency of {job}: share of I/Os by latency", f"IOPS and latency of {job} over time"]
             )
@@ -340,9 +370,8 @@ class Shown(unittest.TestCase):
     """What is going on, on a terminal alone."""
 
     def draw(self, stream):
-        with mock.patch.object(sys, "stderr", stream):
-            with Charts().figure([], "Latency of x") as axes:
-                axes.plot([1, 2])
+        with mock.patch.object(sys, "stderr", stream), Charts().figure([], "Latency of x") as axes:
+            axes.plot([1, 2])
         return stream.getvalue()
 
     def test_charts(self):
@@ -365,11 +394,15 @@ class Shown(unittest.TestCase):
     def test_a_drive_that_is_being_filled(self):
         run = slate_run.Run.__new__(slate_run.Run)
         run.options = options.RunOptions(profile=Path("small.ini"), fill=100.0, age=2.0)
-        for seconds, shown in ((0.5, ""), (5.2, "\r\033[Kqemu      starting, drive filled to 100 % and aged 2x: 5 s so far")):
+        for seconds, shown in (
+            (0.5, ""),
+            (5.2, "\r\033[Kqemu      starting, drive filled to 100 % and aged 2x: 5 s so far"),
+        ):
             run.started = time.monotonic() - seconds
-            run.progress = watch.Progress(Terminal(), run.started)
+            terminal = Terminal()
+            run.progress = watch.Progress(terminal, run.started)
             run._tell_start()
-            self.assertEqual(run.progress.stream.getvalue(), shown)
+            self.assertEqual(terminal.getvalue(), shown)
 
 
 class Compare(unittest.TestCase):
@@ -422,7 +455,7 @@ class Compare(unittest.TestCase):
         other.record["settings"]["cpu_rate"] = "2"
         found = compare.Comparison([runfiles.load(GOLDEN), other])
         lines = {(group.name, line.what): line.values for group in found.groups for line in group.lines}
-        self.assertEqual([round(share, 7) for share in lines["psync read", "vCPU busy"]], [0.2, 0.4])
+        self.assertEqual([round(float(share), 7) for share in lines["psync read", "vCPU busy"]], [0.2, 0.4])
         self.assertEqual(lines["deep write", "limit"], ["die", "die"])
         self.assertEqual(found.differs, [("cpu_rate", ["4", "2"])])
         text = compare.text(found, False)
@@ -595,7 +628,7 @@ class BadInput(unittest.TestCase):
 
     def test_where_standard_output_goes(self):
         """Full: an error. Closed: what was wanted has been read."""
-        line = [ROOT / "host-tools/slate", "report", "--text", GOLDEN]
+        line: list[str | Path] = [ROOT / "host-tools/slate", "report", "--text", GOLDEN]
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 2)

@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import support  # noqa: F401  (sets the path)
+
 from slate_lib import cli, paths, profiles
 
 TOOL = paths.BUILD / "core" / "slate-profile"
@@ -66,7 +67,7 @@ def slate(*args):
     """Exit code, stdout, stderr."""
     out, err = io.StringIO(), io.StringIO()
     for stream in (out, err):
-        stream.reconfigure = lambda **_: None  # cli.main() asks for it
+        setattr(stream, "reconfigure", lambda **_: None)  # noqa: B010 (cli.main() asks for it; StringIO has none)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = cli.main(["profiles", *args])
     return code, out.getvalue(), err.getvalue()
@@ -117,7 +118,8 @@ class Listing(Case):
         self.assertEqual((code, err, len(lines)), (0, "", len(CAPACITIES) + 1))
         self.assertEqual(lines[0], "profile                 raw   exported  FTL         what it is")
         self.assertIn(
-            "pen                   1 TiB  965.5 GiB  nftl        partial erase: the 1 TB 3D NAND drive of PEN (FAST 2018)",
+            "pen                   1 TiB  965.5 GiB  nftl        partial erase: "
+            "the 1 TB 3D NAND drive of PEN (FAST 2018)",
             lines,
         )
         self.assertIn(

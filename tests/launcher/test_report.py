@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 from support import account, busy, device, fio, mark, op, record
+
 from slate_lib import device as device_file
 from slate_lib import fioresult, rows
 from slate_lib.errors import SlateError
@@ -109,8 +110,8 @@ class Rows(unittest.TestCase):
 class Text(unittest.TestCase):
     """What is printed."""
 
-    def text(self, *args, **settings):
-        return Report(*args, record(**settings)).text()
+    def text(self, dev, result, **settings):
+        return Report(dev, result, record(**settings)).text()
 
     def test_lines(self):
         text = self.text(*one_job())
@@ -201,7 +202,8 @@ class Text(unittest.TestCase):
         self.assertEqual(
             self.nand_section(dev, result),
             [
-                "NAND      host 4 r, 0 p, 0 e   gc 0 r, 0 p, 0 e, 7 c   (page reads, programs; block erases; copybacks)",
+                "NAND      host 4 r, 0 p, 0 e   gc 0 r, 0 p, 0 e, 7 c   "
+                "(page reads, programs; block erases; copybacks)",
                 "dies      12.5 % busy = host 10.0 + GC 2.5, the busiest 30.0 %",
                 "channels  2.5 % busy = host 2.5, the busiest 5.0 %",
                 "RAF       4.500   (bytes that left the flash / read by the host)",
@@ -264,10 +266,11 @@ class Text(unittest.TestCase):
 
     def test_no_color_in_the_file(self):
         self.assertNotIn("\033", self.text(*one_job()))
-        self.assertIn("\033", Report(*one_job(), record()).text(color=True))
+        dev, result = one_job()
+        self.assertIn("\033", Report(dev, result, record()).text(color=True))
 
     def test_a_content_workload_is_called_by_its_name(self):
-        text = Report(*one_job(), record(job=None, script="a/run.sh", content="pc")).text()
+        text = self.text(*one_job(), job=None, script="a/run.sh", content="pc")
         self.assertTrue(text.startswith("content pc on small.ini "), text[:60])
 
 

@@ -2,6 +2,7 @@
 """Several drives in one guest: which option is of which drive, and the report of all of them."""
 
 import io
+import itertools
 import json
 import os
 import shlex
@@ -13,6 +14,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import support
+
 import test_options
 import test_run
 from slate_lib import account, command, drivesreport, facts, live, owncommand, powercut, reports, runfiles
@@ -33,7 +35,7 @@ class Options(test_options.Case):
 
     def blockdevs(self, some):
         line = command.build(some, files())
-        return [value for option, value in zip(line, line[1:]) if option == "-blockdev"]
+        return [value for option, value in itertools.pairwise(line) if option == "-blockdev"]
 
     def test_one_drive_is_as_ever(self):
         line = command.build(self.parse(), files())
@@ -56,7 +58,7 @@ class Options(test_options.Case):
             ],
         )
         line = command.build(some, files())
-        fronts = [value for option, value in zip(line, line[1:]) if option == "-device"]
+        fronts = [value for option, value in itertools.pairwise(line) if option == "-device"]
         self.assertEqual(fronts, ["nvme,serial=slate,drive=ssd0", "nvme,serial=slate1,drive=ssd1"])
 
     def test_at_most_eight(self):
@@ -118,7 +120,9 @@ class Options(test_options.Case):
     def test_recordings(self):
         one, two = str(self.folder / "one.txt"), str(self.folder / "two.txt")
         some = self.parse(*self.two, "--record", one, "--record", two)
-        self.assertEqual([f",record={name}," in text for name, text in zip((one, two), self.blockdevs(some))], [True] * 2)
+        self.assertEqual(
+            [f",record={name}," in text for name, text in zip((one, two), self.blockdevs(some))], [True] * 2
+        )
         self.refused(*self.two, "--record", one, words=["--record once, for 2 drives", "once for each drive"])
         self.refused("--record", one, "--record", two, words=["--record 2 times, for 1 drive", "give --record once"])
         self.refused(*self.two, "--record", one, "--record", one, words=["name one file"])

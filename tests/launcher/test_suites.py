@@ -7,11 +7,12 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tests" / "suites" / "suites.py"
 _SPEC = importlib.util.spec_from_file_location("suites", PROGRAM)
-suites = importlib.util.module_from_spec(_SPEC)
+suites: Any = importlib.util.module_from_spec(_SPEC)
 sys.modules["suites"] = suites  # dataclasses look there
 _SPEC.loader.exec_module(suites)
 

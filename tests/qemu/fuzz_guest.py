@@ -6,8 +6,9 @@
     fuzz_guest.py ID ...                                     sequences again, by the ids of failures
 
 A sequence has a QEMU of its own and an id, DRIVE:CLOCK:SEED, from which all that is sent follows. With
-CLOCK "stepped" time passes when the sequence says so; with "thread" the drive runs by the host's clock. After each round of commands the
-controller is reset, if need be with power on again, and has to store a page and give it back.
+CLOCK "stepped" time passes when the sequence says so; with "thread" the drive runs by the host's clock.
+After each round of commands the controller is reset, if need be with power on again, and has to store a
+page and give it back.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ import sys
 import time
 from pathlib import Path
 
-from nvme import ADMIN_SQ, BAR, CC, CSTS, DEPTH, IO_CQ, IO_SQ, READ, WRITE, Nvme, Queue
 from support import Json, Machine, QmpError
+
+from nvme import ADMIN_SQ, BAR, CC, CSTS, DEPTH, IO_CQ, IO_SQ, READ, WRITE, Nvme, Queue
 
 PROFILES = Path(__file__).resolve().parents[2] / "nand-emu" / "profiles"
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
@@ -105,8 +107,12 @@ class Sequence:
         """Choose fields that get past the first check."""
         rng = self.rng
         if opcodes_of(opcode):
-            words[10:13] = rng.randrange(blocks), 0, rng.choice((0, 7, 7, 15, 63)) | rng.choice((0, 0, 1 << 30, 1 << 25))
-        elif opcode == 0x09 or opcode == 0x0A:
+            words[10:13] = (
+                rng.randrange(blocks),
+                0,
+                rng.choice((0, 7, 7, 15, 63)) | rng.choice((0, 0, 1 << 30, 1 << 25)),
+            )
+        elif opcode in (0x09, 0x0A):
             words[10] = rng.choice((1, 2, 4, 5, 6, 7, 8, 9, 0x0A, 0x0B, 0x0E, 0x10, 0x16, 0x19, 0x1D, 0x1E))
         elif opcode == 0x02:
             words[10] = rng.choice((1, 2, 3, 4, 5, 9, 0x20, *range(0xCF, 0xD9))) | self.number(10) << 16

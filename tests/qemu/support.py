@@ -28,7 +28,7 @@ TIMEOUT = ("timeout", "-k", "5", str(PATIENCE))
 Json = dict[str, Any]
 
 
-def drive(node: str = "ssd0", **settings: object) -> Json:
+def drive(node: str = "ssd0", **settings: Any) -> Json:
     """Options of a nand-ssd node that its guest may steer; settings as section__key=value."""
     options: Json = {"driver": "nand-ssd", "node-name": node, "profile": str(SMALL), "guest-control": "on"}
     if settings:
@@ -36,7 +36,7 @@ def drive(node: str = "ssd0", **settings: object) -> Json:
     return options
 
 
-def image_opts(**settings: object) -> str:
+def image_opts(**settings: Any) -> str:
     """The same on a tool's command line."""
     options = drive(**settings)
     parts = ["driver=nand-ssd", f"profile={options['profile']}"]

@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from nvme import CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, FLUSH, GET_LOG, IDENTIFY, Nvme
 from support import ROOT, SMALL, Json, QmpError, drive
+
+from nvme import CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, FLUSH, GET_LOG, IDENTIFY, Nvme
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
 
 REPLAY = ROOT / "build" / "core" / "slate-replay"
@@ -388,7 +389,7 @@ class Health(ControlTest):
         """slate-replay, when it has come to the end, says so to the drive, as a host does."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "drive"
-            words = ["--profile", SMALL, "--drive", path, "--closed", "4"]
+            words = ["--profile", str(SMALL), "--drive", str(path), "--closed", "4"]
             trace = "gen:rand4k,foot=64MiB,n=1000"
             for _ in range(2):
                 subprocess.run([REPLAY, *words, trace], check=True, capture_output=True)

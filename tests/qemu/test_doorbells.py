@@ -7,8 +7,9 @@ from __future__ import annotations
 import struct
 import unittest
 
-from nvme import DELETE_CQ, DELETE_SQ, DEPTH, IO_CQ, WRITE, Nvme, Queue
 from support import MachineTest, drive
+
+from nvme import DELETE_CQ, DELETE_SQ, DEPTH, IO_CQ, WRITE, Nvme, Queue
 
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 DBBUF_CONFIG = 0x7C

@@ -14,7 +14,6 @@ import time
 import unittest
 from pathlib import Path
 
-from nvme import FLUSH, FUA, READ, WRITE, Nvme
 from support import (
     QEMU,
     SMALL,
@@ -26,6 +25,8 @@ from support import (
     qemu_io,
     tool,
 )
+
+from nvme import FLUSH, FUA, READ, WRITE, Nvme
 
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 UNIT = 4096
@@ -227,8 +228,8 @@ class Bad(Case):
     def test_in_use(self) -> None:
         self.make()
         vm = self.machine([self.options()])
-        for extra in ({}, {"ephemeral": "on"}):
-            self.assertIn("another program has it open", self.said(file_opts(self.file, **extra)))
+        for words in (file_opts(self.file), file_opts(self.file, ephemeral="on")):
+            self.assertIn("another program has it open", self.said(words))
         with self.assertRaisesRegex(QmpError, "another program has it open"):
             vm.qmp("blockdev-add", **self.options(**{"node-name": "second"}))
         vm.quit()
@@ -249,16 +250,16 @@ class Bad(Case):
             ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True, check=False
         ).returncode:
             self.skipTest("can not mount here: run the test as root")
-        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        self.addCleanup(lambda: subprocess.run(["umount", "-l", disk], check=False))
         return disk
 
     def test_disk_fills_up(self) -> None:
         """Writes fail while the disk is full, and go on when there is room."""
         disk, data, out = self.disk("32m"), self.folder / "data", self.folder / "out"
         data.write_bytes(random.Random(1).randbytes(1 << 20))
-        writes = [f"-c write -s {data} {i}M 1M".split(maxsplit=1) for i in range(24)]
+        writes = [word for i in range(24) for word in ("-c", f"write -s {data} {i}M 1M")]
         opts = file_opts(disk / "a", profile=True) + ",set.0=memory.overcommit=yes"
-        said = tool("qemu-io", "--image-opts", opts, *sum(writes, []), "-c", "flush", code=None)
+        said = tool("qemu-io", "--image-opts", opts, *writes, "-c", "flush", code=None)
         done = said.count("wrote 1048576/1048576")
         self.assertIn("write failed: No space left on device", said)
         self.assertEqual(said.count("write failed: No space left on device"), 24 - done, said)

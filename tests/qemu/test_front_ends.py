@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from typing import Any
 
 from support import QEMU, TIMEOUT, file_opts, tool
 
@@ -61,7 +62,7 @@ class FrontEnds(unittest.TestCase):
         server.terminate()
         self.assertEqual(server.wait(30), 0)
 
-    def daemon(self, *exports: str, **wait: object) -> subprocess.Popen:
+    def daemon(self, *exports: str, **wait: Any) -> subprocess.Popen:
         """A storage daemon with the drive."""
         words = ["--blockdev", file_opts(self.drive, profile=not self.drive.exists()) + ",node-name=ssd0"]
         for export in exports:
@@ -117,7 +118,9 @@ class FrontEnds(unittest.TestCase):
         return client.recv(size, socket.MSG_WAITALL)
 
     def test_one_drive_file_one_server(self) -> None:
-        self.daemon(f"type=vhost-user-blk,id=v,node-name=ssd0,addr.type=unix,addr.path={self.folder}/v", socket_name="v")
+        self.daemon(
+            f"type=vhost-user-blk,id=v,node-name=ssd0,addr.type=unix,addr.path={self.folder}/v", socket_name="v"
+        )
         said = tool("qemu-nbd", "-t", "-k", f"{self.folder}/n", "--image-opts", file_opts(self.drive), code=1)
         self.assertIn(str(self.drive), said)
 

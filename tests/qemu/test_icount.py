@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from support import Json, Machine, MachineTest, QmpError, drive
 
@@ -67,13 +68,13 @@ def program(name: str = "nvme") -> Path:
 class BareTest(MachineTest):
     """Runs scenes of the program."""
 
-    accel = ICOUNT
+    accel: tuple[str, ...] = ICOUNT
 
-    def blockdev(self, **settings: object) -> Json:
+    def blockdev(self, **settings: Any) -> Json:
         """The drive."""
         return drive(**settings)
 
-    def start(self, scene: str, **settings: object) -> Machine:
+    def start(self, scene: str, **settings: Any) -> Machine:
         """A machine that plays a scene."""
         console = Path(tempfile.mkstemp(prefix="slate-console-")[1])
         self.addCleanup(console.unlink)

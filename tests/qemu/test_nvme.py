@@ -7,6 +7,8 @@ import struct
 import time
 from typing import Any
 
+from support import Json, Machine, MachineTest, QmpError, drive
+
 from nvme import (
     BAR,
     CC,
@@ -26,7 +28,6 @@ from nvme import (
     WRITE_ZEROES,
     Nvme,
 )
-from support import Json, Machine, MachineTest, QmpError, drive
 
 PAGE = bytes(range(256)) * 16
 OTHER = bytes(reversed(range(256))) * 16
@@ -38,7 +39,7 @@ class NvmeTest(MachineTest):
     """Starts a machine with the drive and one controller."""
 
     def start(
-        self, blockdevs: list[Json] | None = None, device: str = CONTROLLER, **settings: object
+        self, blockdevs: list[Json] | None = None, device: str = CONTROLLER, **settings: Any
     ) -> Nvme:
         """The controller, running."""
         self.vm: Machine = self.machine(blockdevs or [drive(**settings)], "-device", device)

@@ -11,15 +11,17 @@ import hashlib
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
+
+from support import Json, Machine, MachineTest, QmpError, drive
 
 from nvme import CSTS, FUA, READ, WRITE, Nvme
-from support import Json, Machine, MachineTest, QmpError, drive
 
 BUS_NS, PROGRAM_NS = 300 + 22080, 640000
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 PAGE = bytes(range(256)) * 16
 ONES = 0xFFFFFFFF
-QUICK = {
+QUICK: Json = {
     "ftl__overhead_ns": 0,
     "ftl__buffer_ns": 0,
     "ftl__map_ns": 0,
@@ -30,7 +32,7 @@ QUICK = {
 class PowerTest(MachineTest):
     """A machine with the drive and a controller."""
 
-    def start(self, *args: str, options: Json | None = None, **settings: object) -> Nvme:
+    def start(self, *args: str, options: Json | None = None, **settings: Any) -> Nvme:
         """The controller, running."""
         blockdev = options or drive(**{**QUICK, **settings})
         self.vm: Machine = self.machine([blockdev], "-device", CONTROLLER, *args)

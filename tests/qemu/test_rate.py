@@ -15,8 +15,10 @@ import time
 import unittest
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
 from support import QEMU, SMALL, TIMEOUT, Machine, MachineTest, QmpError
+
 from test_icount import program
 
 ROUNDS = 400
@@ -115,7 +117,7 @@ class Quantum(unittest.TestCase):
 
     # What the measurement itself takes, in ns at 1 GIPS: an interrupt four instructions; a store is
     # seen in rounds of three and one more.
-    COST_NS = {"busy": 4, "store": 7}
+    COST_NS: ClassVar = {"busy": 4, "store": 7}
 
     def spread(self, scene: str, quantum: int) -> int:
         """Play a scene; return the largest deviation, which the quantum must bound."""
@@ -202,7 +204,9 @@ class Outside(unittest.TestCase):
         """While the other one stays stopped; and each step begins as soon as the last one is reported."""
         with tempfile.TemporaryDirectory(prefix="slate-gdb-") as name:
             folder = Path(name)
-            self.start(folder, "-smp", "2", "-S", "-chardev", "socket,id=g,path=g,server=on,wait=off", "-gdb", "chardev:g")
+            self.start(
+                folder, "-smp", "2", "-S", "-chardev", "socket,id=g,path=g,server=on,wait=off", "-gdb", "chardev:g"
+            )
             line = self.connect(folder / "g")
 
             def ask(words: str, answer: bytes) -> None:
@@ -309,8 +313,14 @@ class Refused(MachineTest):
         rate = "give the instructions in a ns, 0.1 to 32, with at most 3 decimals"
         quantum = "give a whole number of ns, 1 to 1000000"
         for words, said in (
-            *((f"rate={bad}", f"rate={bad}: {rate}") for bad in ("0", "0.09", "-1", "3.2001", "33", "4x", "1.2.3", "inf")),
-            *((f"rate=4,quantum={bad}", f"quantum={bad}: {quantum}") for bad in ("0", "-1", "-18446744073709551615", "1000001", "many")),
+            *(
+                (f"rate={bad}", f"rate={bad}: {rate}")
+                for bad in ("0", "0.09", "-1", "3.2001", "33", "4x", "1.2.3", "inf")
+            ),
+            *(
+                (f"rate=4,quantum={bad}", f"quantum={bad}: {quantum}")
+                for bad in ("0", "-1", "-18446744073709551615", "1000001", "many")
+            ),
             ("quantum=500", "quantum goes with rate: give rate=R too"),
             ("rate=4,shift=0", "rate and shift exclude each other: leave one out"),
             ("rate=4,align=on", "rate and align exclude each other: leave one out"),

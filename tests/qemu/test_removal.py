@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import unittest
 
+from support import MachineTest, QmpError, drive
+
 import test_nvme
 from nvme import FUA, READ, WRITE, Nvme
-from support import MachineTest, QmpError, drive
 
 PAGE = bytes(range(256)) * 16
 

@@ -16,10 +16,12 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
+
+from support import QEMU, TIMEOUT, Json, Machine, MachineTest, QmpError, drive, image_opts, tool
 
 import test_icount
 import test_nvme
-from support import QEMU, TIMEOUT, Json, Machine, MachineTest, QmpError, drive, image_opts, tool
 
 REAL = ("-accel", "tcg,thread=multi")
 AT_END = 2  # flushes of QEMU's own, when it stops the machine and when it closes the drive: ended at once
@@ -32,7 +34,7 @@ NO_TSAN = unittest.skipIf("QEMU_TSAN" in os.environ, "virtual time, and so witho
 class RealTime(test_icount.BareTest):
     """Runs scenes in real time."""
 
-    accel = REAL
+    accel: tuple[str, ...] = REAL
 
     def check_times(self, vm: Machine) -> None:
         """None is early, none out of order, none forgotten."""
@@ -91,7 +93,7 @@ class Scenes(RealTime):
                 self.spin_ns = spin_ns
                 self.check_times(self.play("closed"))
 
-    def blockdev(self, **settings: object) -> Json:
+    def blockdev(self, **settings: Any) -> Json:
         """With the spinning that a test asked for."""
         options = super().blockdev(**settings)
         return options | ({"spin-ns": self.spin_ns} if hasattr(self, "spin_ns") else {})
@@ -110,7 +112,7 @@ class Scenes(RealTime):
 class Interference(test_icount.Interference):
     """Scenes that go on for ever, and someone who interferes."""
 
-    accel = REAL
+    accel: tuple[str, ...] = REAL
 
     def test_stop_holds_the_drives_clock(self) -> None:
         """What was in flight ends when the machine stops, and no time passes until it goes on."""

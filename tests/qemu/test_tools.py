@@ -14,7 +14,7 @@ from pathlib import Path
 from support import QEMU, ROOT, SMALL, TIMEOUT, image_opts, qemu_io, tool
 
 sys.path.insert(0, str(ROOT / "tests" / "replay"))
-from content_trace import FLUSH, READ, TRIM, WRITE, read  # noqa: E402  (the path comes first)
+from content_trace import FLUSH, READ, TRIM, WRITE, read
 
 MIB = 1 << 20
 

@@ -8,8 +8,9 @@ import base64
 import struct
 import unittest
 
-from nvme import CONTROL, CREATE_CQ, CREATE_SQ, FLUSH, FUA, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, Queue
 from support import Json, Machine, MachineTest, QmpError, drive, image_opts, tool
+
+from nvme import CONTROL, CREATE_CQ, CREATE_SQ, FLUSH, FUA, IDENTIFY, READ, SET_FEATURES, WRITE, Nvme, Queue
 
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 PAGE = bytes(range(256)) * 16

@@ -24,6 +24,9 @@ def varint(value: int) -> bytes:
     return out + bytes([value])
 
 
+Data = bytes  # in Request, bytes is a number
+
+
 @dataclass
 class Request:
     """One record; a write has data."""
@@ -33,7 +36,7 @@ class Request:
     offset: int = 0
     bytes: int = 0
     fua: bool = False
-    data: bytes = b""
+    data: Data = b""
 
 
 def pieces(offset: int, data: bytes) -> list[bytes]:

@@ -14,8 +14,9 @@ import subprocess
 import unittest
 import zlib
 
-from content_trace import END, FLUSH, FUA, READ, TRIM, WRITE, Reader, Request, Writer, make, read, varint
 from support import CORE, FAULTY, PLAIN, REPLAY, ROOT, TINY, Case
+
+from content_trace import END, FLUSH, FUA, READ, TRIM, WRITE, Reader, Request, Writer, make, read, varint
 
 PROFILES = ROOT / "nand-emu" / "profiles"
 A, B = bytes(range(256)) * 16, b"b" * 4096
@@ -76,17 +77,28 @@ class Cut(Case):
             report, drive = self.cut(at_ns)
             self.assertEqual((report["power"]["lost-requests"], report["power"]["torn-programs"]), (lost, torn))
             first = hashlib.sha256(drive.read_bytes()).hexdigest()
-            reads = json.loads(self.call("--drive", drive, "--ephemeral", "--json", "-", look).stdout)["nand"]["ops"]["read"]["host"]
+            told = json.loads(self.call("--drive", drive, "--ephemeral", "--json", "-", look).stdout)
+            reads = told["nand"]["ops"]["read"]["host"]
             self.assertEqual(reads, 1 if not lost else 0)
             again = self.cut(at_ns)[1].read_bytes()
             self.assertEqual(hashlib.sha256(again).hexdigest(), first)
 
     def test_refused(self):
-        for words in ((), ("--open",), ("--open", "--drive", "d", "--ephemeral"), ("--open", "--drive", "d", "--repeat", "2")):
+        for words in (
+            (),
+            ("--open",),
+            ("--open", "--drive", "d", "--ephemeral"),
+            ("--open", "--drive", "d", "--repeat", "2"),
+        ):
             said = self.call("--profile", TINY, "--cut-at", "5", *words, self.trace, code=2).stderr
             self.assertIn("--cut-at goes with --open, --drive and one trace", said)
-        self.assertIn("--cut-seed is for --cut-at", self.call("--profile", TINY, "--cut-seed", "1", self.trace, code=2).stderr)
-        self.assertIn("--cut-at", self.call("--profile", TINY, "--open", "--drive", "d", "--cut-at", "x", self.trace, code=2).stderr)
+        self.assertIn(
+            "--cut-seed is for --cut-at", self.call("--profile", TINY, "--cut-seed", "1", self.trace, code=2).stderr
+        )
+        self.assertIn(
+            "--cut-at",
+            self.call("--profile", TINY, "--open", "--drive", "d", "--cut-at", "x", self.trace, code=2).stderr,
+        )
 
 
 class Bytes(Case):
@@ -405,7 +417,11 @@ class Told(Case):
             },
         )
         text = self.tell(trace).stdout
-        for words in ("written               7 blocks", "duplicates            2    28.57 %", "write                 4 requests"):
+        for words in (
+            "written               7 blocks",
+            "duplicates            2    28.57 %",
+            "write                 4 requests",
+        ):
             self.assertIn(words, text)
         self.assertEqual(self.tell("--settings", trace).stdout, "a.b=c\n")
 
@@ -465,7 +481,7 @@ class Generated(Case):
     def test_similar_blocks(self):
         """1024 blocks of 64 kinds: two of a kind differ in 8 words of 512 at most."""
 
-        kinds = []
+        kinds: list[tuple[int, ...]] = []
         for block in self.data("similar"):
             words = struct.unpack("<512Q", block)
             if not any(sum(map(operator.ne, words, kind)) <= 8 for kind in kinds):

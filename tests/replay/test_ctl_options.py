@@ -19,8 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-import manual  # noqa: E402  (the path comes first)
-from support import CORE  # noqa: E402
+from support import CORE
+
+import manual
 
 CTL = CORE / "slatectl"
 MANUAL = ROOT / "host-tools" / "ctl" / "slatectl.1"
@@ -201,7 +202,7 @@ class Monitor(unittest.TestCase):
 
     def test_signal_while_waiting(self):
         """No answer, and Ctrl-C: the status says it, and there is nothing to complain about."""
-        words = [CTL, "--qmp", self.path, "faults"]
+        words = [str(CTL), "--qmp", str(self.path), "faults"]
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
                 self.asked.clear()
@@ -260,7 +261,7 @@ class Monitor(unittest.TestCase):
         """One table in its place."""
         ours, theirs = os.openpty()
         self.serve([*self.identity(), *self.watched(10**9), *self.watched(2 * 10**9), *self.watched(3 * 10**9)])
-        words = [CTL, "--qmp", self.path, "watch", "--interval", "1", "--count", "2"]
+        words = [str(CTL), "--qmp", str(self.path), "watch", "--interval", "1", "--count", "2"]
         done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False)
         os.close(theirs)
         said = b""
@@ -273,7 +274,9 @@ class Monitor(unittest.TestCase):
         self.assertEqual(tables[0], "")
         self.assertEqual(len(tables), 3)
         for table, seconds in zip(tables[1:], (2, 3)):
-            self.assertTrue(table.startswith(f"small (page FTL), {seconds}.000000 s of drive time; the last 1.000 s\r\n"))
+            self.assertTrue(
+                table.startswith(f"small (page FTL), {seconds}.000000 s of drive time; the last 1.000 s\r\n")
+            )
             self.assertTrue(table.endswith("end with Ctrl-C\r\n"))
 
     def test_monitor_that_misbehaves(self):

@@ -86,7 +86,9 @@ DRIVES = {
     "nftl, one merge": Drive("pen-small", ("ftl.pen_merges_max=1",), requests=2500),
     "superblock": Drive("superblock-small", ("ftl.pen=no",), requests=4000),
     "superblock, pen": Drive("superblock-small", ("ftl.pen=yes",), requests=4000),
-    "superblock, parallel": Drive("superblock-small", ("ftl.pen=no", "ftl.parallel_erase=yes", "geometry.erase_group_max=4"), requests=4000),
+    "superblock, parallel": Drive(
+        "superblock-small", ("ftl.pen=no", "ftl.parallel_erase=yes", "geometry.erase_group_max=4"), requests=4000
+    ),
     "superblock, sliced": Drive("superblock-small", ("ftl.gc_mode=sliced",), requests=4000),
     "dac": Drive("dac-small", SMALL_DAC, 58, 6000),
     "dac, dedup": Drive("dac-small", (*SMALL_DAC, "ftl.reduction=dedup"), 58, 6000),

@@ -32,7 +32,10 @@ CPU5 (8,16):
 Total (8,16):
 """
 BLK_EVENTS = BLKPARSE[: BLKPARSE.index("CPU5")]
-FIO2 = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 0 4096\n/dev/a wait 5000\n/dev/b read 4096 512\n/dev/a sync 0 0\n/dev/a trim 8192 4096\n/dev/a datasync\n/dev/a close\n"
+FIO2 = (
+    "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 0 4096\n/dev/a wait 5000\n/dev/b read 4096 512\n"
+    "/dev/a sync 0 0\n/dev/a trim 8192 4096\n/dev/a datasync\n/dev/a close\n"
+)
 FIO3 = "fio version 3 iolog\n0 a add\n1 a open\n10 a write 0 4096\n25 b read 4096 512\n30 a sync 0 0\n40 a close\n"
 
 
@@ -313,7 +316,7 @@ class Bad(Case):
     def test_the_share(self):
         """Two bad rows of a hundred."""
         good = [f"{i} 0 {i * 8} 8 0" for i in range(98)]
-        path = self.file("a", "\n".join(good[:50] + ["x"] + good[50:] + ["1 2 3"]) + "\n")
+        path = self.file("a", "\n".join([*good[:50], "x", *good[50:], "1 2 3"]) + "\n")
         found = self.json(path, "--max-bad", 20)
         self.assertEqual((found["inputs"][0]["bad"], found["inputs"][0]["rows"]), (2, 98))
         self.refused(
@@ -337,7 +340,7 @@ class Bad(Case):
         message = self.call("--profile", TINY, "--max-bad", "999", self.file("a", "\n".join(lines))).stderr
         self.assertEqual(message.count("bad row"), 5)
         message = self.call(
-            "--profile", TINY, self.file("a", "\n".join(lines + ["1 0 0 8 0"])), code=1
+            "--profile", TINY, self.file("a", "\n".join([*lines, "1 0 0 8 0"])), code=1
         ).stderr
         self.assertEqual(message.count("bad row"), 5)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from support import PLAIN, ROOT
 
 BUILD_SH = (ROOT / "host-tools" / "guest" / "build.sh").read_text(encoding="utf-8")
-PROGRAMS = re.search(r'^OURS="(.*)"$', BUILD_SH, re.M)[1].split() + ["fsyncs"]
+PROGRAMS = [*re.search(r'^OURS="(.*)"$', BUILD_SH, re.M)[1].split(), "fsyncs"]
 
 
 def readelf(option, path):

@@ -11,8 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-import manual  # noqa: E402  (the path comes first)
-from support import CORE  # noqa: E402
+from support import CORE
+
+import manual
 
 LOAD = CORE / "slate-load"
 MANUAL = ROOT / "host-tools" / "load" / "slate-load.1"

@@ -4,7 +4,7 @@
 import os
 import unittest
 
-from support import CAPACITY, READ, RAND, TINY, WRITE, Case
+from support import CAPACITY, RAND, READ, TINY, WRITE, Case
 
 
 class Loops(Case):
@@ -140,7 +140,9 @@ class Loops(Case):
             path = self.file("a", f"7 0 0 8 0\n{at + 7} 0 0 8 0\n")
             self.refused("--profile", TINY, "--open", *arguments, path, words=("a, line 2:", "146 years"))
             self.assertEqual(len(self.rows(path)), 2)  # closed loop: times mean nothing
-        self.assertEqual(self.rows("--open", self.file("a", f"0 0 0 8 0\n{far - 1} 0 0 8 0\n"))[1]["submit_ns"], far - 1)
+        self.assertEqual(
+            self.rows("--open", self.file("a", f"0 0 0 8 0\n{far - 1} 0 0 8 0\n"))[1]["submit_ns"], far - 1
+        )
         early, late = self.file("b", "0 0 0 8 0\n"), self.file("c", f"{far} 0 0 8 0\n")
         self.refused("--profile", TINY, "--open", "--common-clock", early, late, words=("c, line 1:", "146 years"))
 

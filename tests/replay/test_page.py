@@ -13,9 +13,9 @@ from support import RAND, REPLAY, ROOT, TINY, Case
 
 sys.path[:0] = [str(ROOT / "host-tools"), str(ROOT / "tests")]
 
-from pages import CHROMIUM, Tables, browse  # noqa: E402  (the path comes first)
-from slate_lib import compare, htmlreport, reports, runfiles  # noqa: E402
-from slate_lib.errors import SlateError  # noqa: E402
+from pages import CHROMIUM, Tables, browse
+from slate_lib import compare, htmlreport, reports, runfiles
+from slate_lib.errors import SlateError
 
 PROFILES = ROOT / "nand-emu" / "profiles"
 GOLDEN = ROOT / "tests" / "launcher" / "golden"
@@ -42,7 +42,7 @@ def page_of(*words):
 class Replays(Case):
     """Each test has a folder for its files."""
 
-    def file(self, text, name="replay.json"):
+    def file(self, text, name="replay.json"):  # type: ignore[override]  # a report, not a trace
         """A replay's JSON, there."""
         path = self.folder / name
         path.write_text(text)
@@ -232,7 +232,7 @@ class BadFiles(Replays):
         super().setUp()
         self.raw = json.loads(made(TINY, "--open", "--interval", 1, "--timeline", "gen:rand4k,foot=1M,n=40,gap=200000"))
 
-    def refused(self, said):
+    def refused(self, said):  # type: ignore[override]  # by the reader, not by slate-replay
         with self.assertRaises(SlateError) as caught:
             runfiles.load(self.file(json.dumps(self.raw)))
         self.assertIn("replay.json is not what slate-replay writes with --json: ", str(caught.exception))
@@ -275,7 +275,7 @@ class BadFiles(Replays):
         """Sparse rows are joined to at most 512."""
         rows = self.raw["series"]["rows"]
         self.raw["timeline"] = None
-        self.raw["series"]["rows"] = rows + [{**rows[0], "at_ns": 7 * 24 * 3600 * 10**9}]
+        self.raw["series"]["rows"] = [*rows, {**rows[0], "at_ns": 7 * 24 * 3600 * 10**9}]
         series = runfiles.load(self.file(json.dumps(self.raw))).series
         self.assertLessEqual(series.rows, 512)
         self.assertEqual(sum(series.raw["write"]["ios"]), 40 + rows[0]["write"]["ios"])

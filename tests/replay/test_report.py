@@ -560,9 +560,9 @@ class Ends(Case):
 
     def test_full_disk(self):
         trace = self.native(*EVERY_OP)
-        for words in (("--json", "/dev/full"), ("--csv", "/dev/full")):
-            done = self.call("--profile", TINY, trace, *words, code=1)
-            self.assertIn(f"{words[0]} /dev/full: No space left", done.stderr)
+        for word in ("--json", "--csv"):
+            done = self.call("--profile", TINY, trace, word, "/dev/full", code=1)
+            self.assertIn(f"{word} /dev/full: No space left", done.stderr)
         (self.folder / "recording.part").symlink_to("/dev/full")
         done = self.call("--profile", TINY, trace, "--record", "recording", code=1)
         self.assertIn("recording recording: No space left", done.stderr)

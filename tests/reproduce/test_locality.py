@@ -3,13 +3,16 @@
 
 import gzip
 import io
+import itertools
 import math
 import tempfile
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import support  # noqa: F401
+
 import fit
 import fits
 import realtrace
@@ -85,7 +88,7 @@ class Regions(unittest.TestCase):
             made = standin.Maker(want, how, "1")
             made.requests()
             found = sorted(zip(made.addresses(256), (standin.SIZES[n] for n in made.extents.size)))
-            self.assertTrue(all(a + n <= b for (a, n), (b, _) in zip(found, found[1:])))
+            self.assertTrue(all(a + n <= b for (a, n), (b, _) in itertools.pairwise(found)))
             self.assertLessEqual(sum(found[-1]), sum(made.extents.runs) / density)
 
 
@@ -100,7 +103,10 @@ class Sums(unittest.TestCase):
         ):  # fmt: skip
             with self.subTest(settings):
                 have = realtrace.marginals(
-                    [(t, int(op == "write"), at // 4096, n // 4096) for t, op, at, n in standin.rows("prn_1", 2000, 1, settings)]
+                    [
+                        (t, int(op == "write"), at // 4096, n // 4096)
+                        for t, op, at, n in standin.rows("prn_1", 2000, 1, settings)
+                    ]
                 )
                 self.assertEqual((have.count, have.units, have.cover), (want.count, want.units, want.cover))
 
@@ -245,7 +251,7 @@ class Validating(unittest.TestCase):
     def test_quantities(self):
         nand = {"ops": {"program": {"host": 100, "gc": 300}, "copyback": {}}}
         pen = {"ops": {"program": {"host": 100, "gc": 60}, "copyback": {}}}
-        found = {
+        found: dict[str, dict[str, Any]] = {
             "nftl": {"nand": nand}, "pen": {"nand": pen},
             "greedy": {"gc": {"ns": 200, "pages_moved": 40, "calls": 10}},
             "ippbe": {"gc": {"ns": 150, "pages_moved": 30, "calls": 6}},

@@ -3,6 +3,7 @@
 
 import collections
 import hashlib
+import itertools
 import random
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import unittest
 from pathlib import Path
 
 import support
+
 import mix
 
 
@@ -53,11 +55,12 @@ class Mixes(unittest.TestCase):
                 self.assertEqual(set(reads), set(sizes))
                 for size, share in sizes.items():
                     self.assertLess(abs(reads[size] - total * share), 5 * (total * 0.25) ** 0.5)
-                align = {"kv": 2048, "webserver": 16384, "oltp": 16384, "ntrx": 16384, "fileserver": 16384}.get(name, 4096)
+                aligned = {"kv": 2048, "webserver": 16384, "oltp": 16384, "ntrx": 16384, "fileserver": 16384}
+                align = aligned.get(name, 4096)
                 self.assertTrue(all(offset % align == 0 for _, _, offset, _ in made))
                 self.assertEqual(min(offset // align % 2 for _, _, offset, _ in made), 0)
                 self.assertEqual(max(offset // align % 2 for _, _, offset, _ in made), 1)
-                self.assertTrue(all(0 <= offset and offset + size <= 2**29 // 64 for _, _, offset, size in made))
+                self.assertTrue(all(offset >= 0 and offset + size <= 2**29 // 64 for _, _, offset, size in made))
 
     def test_skew(self):
         """Zipf's law with exponent 1 over 16 chunks: the k-th most frequent has 1 / (k H) of all, H = 3.3807."""
@@ -66,7 +69,9 @@ class Mixes(unittest.TestCase):
         self.assertEqual(len(found), 16)
         for rank, (_, n) in enumerate(found.most_common(4), 1):
             self.assertLess(abs(n - 100000 / rank / 3.3807), 700)
-        alike = collections.Counter(row[2] // 16384 for row in rows("usr", 1, warm=0, foot_gib=2**-12, theta=0, requests_k=100))
+        alike = collections.Counter(
+            row[2] // 16384 for row in rows("usr", 1, warm=0, foot_gib=2**-12, theta=0, requests_k=100)
+        )
         self.assertLess(max(alike.values()) - min(alike.values()), 700)
 
     def test_hot_part(self):
@@ -77,14 +82,16 @@ class Mixes(unittest.TestCase):
 
     def test_flushes(self):
         made = rows("stg", 256, warm=0, flush=3)
-        self.assertEqual([row[1] for row in made if row[1] != "read"][:8], ["write"] * 3 + ["flush"] + ["write"] * 3 + ["flush"])
+        self.assertEqual(
+            [row[1] for row in made if row[1] != "read"][:8], ["write"] * 3 + ["flush"] + ["write"] * 3 + ["flush"]
+        )
         writes = sum(row[1] == "write" for row in made)
         self.assertEqual(sum(row[1] == "flush" for row in made), writes // 3)
 
     def test_bursts(self):
         made = rows("varmail", 16, warm=0, settle_k=0, burst=10, foot_gib=1)
         times = [row[0] for row in made]
-        gaps = [b - a for a, b in zip(times, times[1:]) if a != b]
+        gaps = [b - a for a, b in itertools.pairwise(times) if a != b]
         self.assertTrue(all(100e6 <= gap < 300e6 for gap in gaps))
         self.assertLess(abs(len(made) / (len(gaps) + 1) - 10), 0.5)
         self.assertLess(abs(sum(gaps) / len(gaps) / 200e6 - 1), 0.02)
@@ -96,7 +103,9 @@ class Mixes(unittest.TestCase):
             mix.write(str(path), "fileserver", 1024, {"theta": 1.1})
             text = path.read_bytes()
         self.assertTrue(text.startswith(b"# slate-trace 1\n# mix fileserver, scale 1/1024 theta=1.1\n# warmup 204\n"))
-        self.assertEqual(hashlib.sha256(text).hexdigest(), "8ee07689f41499ab93d8105e7753da5681ed4e2f919741f1cb39a0f367c62856")
+        self.assertEqual(
+            hashlib.sha256(text).hexdigest(), "8ee07689f41499ab93d8105e7753da5681ed4e2f919741f1cb39a0f367c62856"
+        )
 
     def test_bad_input(self):
         for args, said in (

@@ -11,6 +11,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 
 import support
+
 import standin
 import tracestats
 
@@ -96,7 +97,8 @@ class Fits(unittest.TestCase):
     def test_update_ratio(self):
         for name in ("hm_0", "prn_0", "prn_1", "proj_1", "prxy_0", "src1_2"):
             written, update = DATA["first_million"][name][3:5]
-            covered, done, again = set(), 0, 0
+            covered: set[int] = set()
+            done = again = 0
             for _, op, offset, size in standin.rows(name, 64):
                 if op == "write" and done < written / 8 / 64:
                     units = range(offset // 4096, (offset + size) // 4096)
@@ -199,7 +201,10 @@ class Count(unittest.TestCase):
     """tracestats.py, on traces counted by hand."""
 
     def test_native_and_msr(self):
-        native = "# slate-trace 1\n0 0 write 0 4096\n5000 0 write 4096 8192\n7000 0 write 0 4096\n9000 0 read 512 4096\n9000 0 flush\n"
+        native = (
+            "# slate-trace 1\n0 0 write 0 4096\n5000 0 write 4096 8192\n7000 0 write 0 4096\n"
+            "9000 0 read 512 4096\n9000 0 flush\n"
+        )
         msr = (
             "0,h,0,Write,0,4096,9\n50,h,0,Write,4096,8192,9\n70,h,0,Write,0,4096,9\n90,h,0,Read,512,4096,9\n"
         )

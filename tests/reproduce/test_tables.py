@@ -9,6 +9,9 @@ import tomllib
 import unittest
 from contextlib import redirect_stderr
 from pathlib import Path
+from typing import Any
+
+import support
 
 import compare
 import dac
@@ -19,7 +22,6 @@ import points
 import rps
 import spread
 import study
-import support
 
 
 def result(write_sum_ns=40_000_000, writes=10, gc_programs=30, gc_reads=40, erases=2, calls=3):
@@ -93,7 +95,8 @@ class Measures(unittest.TestCase):
         # 10 ms rows: 1 MiB at 0, 2 MiB at 90 ms, 3 MiB at 100 ms, 1 MiB at 350 ms; reads alone at 500 ms
         made = {"series": {"interval_ns": 10**7, "rows": [
             {"at_ns": ms * 10**6, op: {"bytes": mib * 2**20}}
-            for ms, op, mib in ((0, "write", 1), (90, "write", 2), (100, "write", 3), (350, "write", 1), (500, "read", 1))
+            for ms, op, mib in ((0, "write", 1), (90, "write", 2), (100, "write", 3),
+                                (350, "write", 1), (500, "read", 1))
         ]}}  # fmt: skip
         self.assertEqual(measures.window_mib_s(made, 10), [100, 200, 300, 100])
         self.assertEqual(measures.window_mib_s(made, 100), [30, 30, 10])
@@ -101,7 +104,7 @@ class Measures(unittest.TestCase):
 
     def test_reduction(self):
         # of 1 + 4 + 5 + 10 units of 4096 bytes five are deltas: 1024 bytes of 20480, 10240 of them alone
-        made = {
+        made: dict[str, Any] = {
             "settings": ["ftl.unit_bytes=4096"],
             "reduction": {
                 "host_pages": 7, "gc_pages": 3, "raw_units": 1, "comp_units": 4, "delta_units": 5, "link_units": 10,
@@ -150,7 +153,10 @@ class Guest(unittest.TestCase):
 
     def make(self, folder, *names):
         def interval(reads, size, words):
-            sources = {"host": {"user-read-bytes": words, "programs": 6}, "gc": {"user-read-bytes": 9, "programs": 3, "erases": 2}}
+            sources = {
+                "host": {"user-read-bytes": words, "programs": 6},
+                "gc": {"user-read-bytes": 9, "programs": 3, "erases": 2},
+            }
             sources["meta"] = {"erases": 1}
             read = {"ios": reads, "bytes": size, "latency-sum-ns": 1, "latency-max-ns": 1}
             return {"read": read, "nand": {"by-source": sources}}
@@ -228,7 +234,9 @@ class Rows(unittest.TestCase):
         )
 
     def rows(self, make):
-        return [(r.trace, r.what, r.unit, r.ours, r.paper, r.ratio) for r in make(self.results, ("a", "b", "c"), "device")]
+        return [
+            (r.trace, r.what, r.unit, r.ours, r.paper, r.ratio) for r in make(self.results, ("a", "b", "c"), "device")
+        ]
 
     def test_change(self):
         made = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change,
@@ -244,7 +252,10 @@ class Rows(unittest.TestCase):
         )
 
     def test_times_and_lower(self):
-        for form, unit, ours in ((compare.times, "x", (0.5, 0.9, 0.7)), (compare.lower, "x lower", (2, 10 / 9, 14 / 9))):
+        for form, unit, ours in (
+            (compare.times, "x", (0.5, 0.9, 0.7)),
+            (compare.lower, "x lower", (2, 10 / 9, 14 / 9)),
+        ):
             made = self.rows(compare.relative(measures.write_us, "base", {"new": "New"}, form))
             self.assertEqual([row[2] for row in made], [unit] * 3)
             for row, value in zip(made, ours):
@@ -254,8 +265,12 @@ class Rows(unittest.TestCase):
         made = compare.absolute(measures.gc_calls, {"base": "Base"}, "calls", {("a", "Base"): 24}, True)
         self.assertEqual(
             self.rows(made),
-            [("a", "Base", "calls", 48, 24, 2), ("b", "Base", "calls", 48, None, None), ("average", "Base", "calls", 48, None, None)],
-        )  # fmt: skip
+            [
+                ("a", "Base", "calls", 48, 24, 2),
+                ("b", "Base", "calls", 48, None, None),
+                ("average", "Base", "calls", 48, None, None),
+            ],
+        )
 
     def test_breakdown(self):
         made = self.rows(compare.breakdown({"base": "Base"}, {("average", "Base"): 58.0}))
@@ -272,7 +287,9 @@ class Rows(unittest.TestCase):
             found[trace, "base", "device"] = result(20_000_000)
             found[trace, "new", "device"] = result(new * 1_000_000)
         self.results = compare.Results(found, 16)
-        inner = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change, {("best", "New"): -60.0}, min)
+        inner = compare.relative(
+            measures.write_us, "base", {"new": "New"}, compare.change, {("best", "New"): -60.0}, min
+        )
         made = compare.seeded(inner, min)(self.results, tuple(dict.fromkeys(trace for trace, _, _ in found)), "device")
         # a: -50, -20; b: -10, -50; averages -30 and -35; best of the means is a's
         want = [("a", -35, -50, -20), ("b", -30, -50, -10), ("average", -32.5, -35, -30), ("best", -35, -50, -20)]

@@ -7,6 +7,7 @@ import math
 import unittest
 
 import support  # noqa: F401  # the path of host-tools/reproduce
+
 from baseline import Point
 from wamodel import Mix, greedy, hot_cold, lru
 

@@ -13,11 +13,12 @@ import time
 import unittest
 from pathlib import Path
 
+import support
+
 import quick
 import reproduce as reproduce_program
 import standin
 import study
-import support
 
 SMALL = ("--scale", "64")  # of the studies here that are not the quick ones
 
@@ -70,14 +71,18 @@ class Runs(unittest.TestCase):
 
     def test_what_is_shown(self):
         """Steps by tens of per cent, and the end of a log of what failed."""
-        said = "import sys; [print(f'{n} of 20 steps ({5 * n}%) done') for n in (1, 2, 3, 4)]; print('why'); sys.exit(3)"
+        said = (
+            "import sys; [print(f'{n} of 20 steps ({5 * n}%) done') for n in (1, 2, 3, 4)]; print('why'); sys.exit(3)"
+        )
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as shown:
             log = Path(folder) / "made" / "snakemake.log"
             self.assertEqual(reproduce_program.run([sys.executable, "-c", said], log), 3)
             self.assertEqual(len(log.read_text(encoding="utf-8").splitlines()), 5)
         lines = shown.getvalue().splitlines()
         self.assertEqual(lines[:3], [f"reproduce  {n} of 20 steps, {5 * n} %" for n in (1, 2, 4)])
-        self.assertEqual(lines[-2:], ["  | why", f"reproduce.py: snakemake ended with status 3: all it said is in {log}"])
+        self.assertEqual(
+            lines[-2:], ["  | why", f"reproduce.py: snakemake ended with status 3: all it said is in {log}"]
+        )
 
     def test_killed_and_resumed(self):
         made = study.of("ippbe", True, 64, None)
@@ -114,9 +119,9 @@ class Runs(unittest.TestCase):
     def test_originals(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, volume in (("hm_0", "hm_0"), ("src1_2", "src1_2"), ("stg_0", "stg_0-1M")):
-                with open(Path(folder) / f"{name}.csv", "w", encoding="ascii") as out:
+                with open(Path(folder) / f"{name}.csv", "w", encoding="ascii") as trace:
                     for now, op, offset, size in standin.rows(volume, 500):
-                        out.write(f"{now // 100},h,0,{op.title()},{offset},{size},0\n")
+                        trace.write(f"{now // 100},h,0,{op.title()},{offset},{size},0\n")
             out = Path(folder) / "out"
             done = reproduce("ippbe", "--quick", "--traces", folder, *SMALL, "--out", str(out))
             self.assertEqual(done.returncode, 0, done.stderr[-3000:])

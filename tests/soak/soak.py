@@ -141,8 +141,8 @@ def cuts(one: Case, folder: Path) -> dict[str, Any]:
 def wear(one: Case, folder: Path) -> dict[str, Any]:
     """A drive that wears out."""
     status, said = run(
-        [REPLAY, "--profile", PROFILES / f"{one.drive}.ini", *one.sets(), "--set", "reliability.endurance=12", "--check",
-         "--read-back", "--limit", "600000", "--closed", "16", *one.words]
+        [REPLAY, "--profile", PROFILES / f"{one.drive}.ini", *one.sets(), "--set", "reliability.endurance=12",
+         "--check", "--read-back", "--limit", "600000", "--closed", "16", *one.words]
     )  # fmt: skip
     failed = re.search(r"the drive failed (\d+) requests", said)
     good = status == 0 and ", 0 wrong" in said

@@ -19,6 +19,7 @@ mkdir -p $mnt
 
 random() # BELOW: of SEED and the step's number
 {
+	# shellcheck disable=SC2153 # SEED is the job's, seed a region's
 	awk -v seed="$SEED$number$1" -v below="$1" 'BEGIN { srand(seed); print int(rand() * below) }'
 }
 
@@ -46,8 +47,8 @@ verify() # REGION SEED MORE...
 step_write()
 {
 	region=$number
-	[ "$FS" = raw ] || mkdir $mnt/r$region || return 1
-	verify $region $((SEED + number)) || return 1
+	[ "$FS" = raw ] || mkdir "$mnt/r$region" || return 1
+	verify "$region" $((SEED + number)) || return 1
 	regions="$regions $region:$((SEED + number))"
 }
 
@@ -75,15 +76,15 @@ step_trim()
 	[ -n "$regions" ] || return 0
 	last=${regions##* } regions=${regions% *}
 	if [ "$FS" = raw ]; then
-		blkdiscard -o $((${last%:*} * region_kib * 1024)) -l $((region_kib * 1024)) $dev
+		blkdiscard -o $((${last%:*} * region_kib * 1024)) -l $((region_kib * 1024)) "$dev"
 	else
-		rm -r "$mnt/r${last%:*}" && fstrim $mnt
+		rm -r "$mnt/r${last%:*}" && fstrim "$mnt"
 	fi
 }
 
 step_overwrite()	# of no case: look has to find it
 {
-	dd if=/dev/zero of=$dev bs=4k count=1 seek=$((region_kib / 4)) conv=fsync oflag=direct
+	dd if=/dev/zero of="$dev" bs=4k count=1 seek=$((region_kib / 4)) conv=fsync oflag=direct
 }
 
 step_reset()
@@ -92,7 +93,7 @@ step_reset()
 	load=$!
 	sleep 0.0$((1 + $(random 8)))
 	nvme reset /dev/nvme0 || return 1
-	wait $load
+	wait "$load"
 }
 
 step_bad()

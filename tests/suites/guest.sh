@@ -8,6 +8,7 @@
 # results.tar (the suite's own results), dmesg.txt, status (of ./check).
 share=/run/share
 suite=/root/suite
+# shellcheck source=/dev/null
 . $share/settings
 
 say() { echo "suites: $*" >/dev/ttyS0; }

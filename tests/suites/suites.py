@@ -101,7 +101,11 @@ def is_built(programs: Path) -> bool:
 
 def check_image() -> None:
     """The guest is there."""
-    for path, target in ((IMAGES / "debian.qcow2", "guest-image"), (IMAGES / "vmlinuz", "guest-image"), (QEMU_IMG, "qemu")):
+    for path, target in (
+        (IMAGES / "debian.qcow2", "guest-image"),
+        (IMAGES / "vmlinuz", "guest-image"),
+        (QEMU_IMG, "qemu"),
+    ):
         if not path.exists():
             raise Refused(f"{path.relative_to(ROOT)} is not there: run 'make {target}'")
 
@@ -210,9 +214,8 @@ def read_blktests(text: str) -> list[Outcome]:
             where = re.search(r"\(((?:tr|bd)=[^)]*)\)", match[2])
             name = match[1] + (f" {where[1]}" if where else "")
             found.append(Outcome(name, _WORDS[match[3]]))
-        elif found and found[-1].status != "pass" and not found[-1].reason and line.startswith("    "):
-            if not re.match(r"\s+runtime\b", line):
-                found[-1].reason = line.strip()
+        elif found and found[-1].status != "pass" and not found[-1].reason and re.match(r"    (?!\s*runtime\b)", line):
+            found[-1].reason = line.strip()
     return found
 
 

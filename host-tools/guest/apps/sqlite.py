@@ -4,36 +4,42 @@
 Each operation's nanoseconds, as this program saw them, go to a file, one a line.
 """
 
+from __future__ import annotations
+
 import argparse
 import random
 import sqlite3
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 
 ROWS_AT_ONCE = 500  # while filling
 CHANGED = 4  # rows a transaction changes
 TEXT = 200  # bytes of a row
+Operations = Iterator[Callable[[], object]]
 
 
-def text(rng):
+def text(rng: random.Random) -> str:
     """A row's content."""
-    return "%032x" % rng.getrandbits(128) * (TEXT // 32) + "x" * (TEXT % 32)
+    return f"{rng.getrandbits(128):032x}" * (TEXT // 32) + "x" * (TEXT % 32)
 
 
-def fill(base, rng, args):
+def fill(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespace) -> Operations:
     """Rows 0 .. rows-1, with an index."""
     base.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER, c TEXT)")
     base.execute("CREATE INDEX tk ON t (k)")
+
+    def insert(rows: range) -> None:
+        base.executemany("INSERT INTO t VALUES (?, ?, ?)", [(i, rng.randrange(1 << 30), text(rng)) for i in rows])
+
     for first in range(0, args.rows, ROWS_AT_ONCE):
-        rows = range(first, min(first + ROWS_AT_ONCE, args.rows))
-        yield lambda rows=rows: base.executemany(
-            "INSERT INTO t VALUES (?, ?, ?)", [(i, rng.randrange(1 << 30), text(rng)) for i in rows]
-        )
+        yield partial(insert, range(first, min(first + ROWS_AT_ONCE, args.rows)))
 
 
-def update(base, rng, args):
+def update(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespace) -> Operations:
     """Durable transactions of a few rows each."""
 
-    def change():
+    def change() -> None:
         for _ in range(CHANGED):
             base.execute(
                 "UPDATE t SET k = ?, c = ? WHERE id = ?",
@@ -44,10 +50,10 @@ def update(base, rng, args):
         yield change
 
 
-def read(base, rng, args):
+def read(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespace) -> Operations:
     """Rows by key, each in a transaction of its own."""
 
-    def look():
+    def look() -> None:
         if not base.execute("SELECT c FROM t WHERE id = ?", (rng.randrange(args.rows),)).fetchone():
             raise SystemExit("a row is missing")
 
@@ -55,7 +61,7 @@ def read(base, rng, args):
         yield look
 
 
-def main():
+def main() -> None:
     """Run the part, write the times."""
     parser = argparse.ArgumentParser()
     parser.add_argument("part", choices=("fill", "update", "read"))
@@ -78,7 +84,7 @@ def main():
         times.append(time.perf_counter_ns() - began)
     base.close()
     with open(args.times, "w", encoding="ascii") as out:
-        out.writelines("%d\n" % ns for ns in times)
+        out.writelines(f"{ns}\n" for ns in times)
 
 
 main()

@@ -5,7 +5,9 @@ summary is saved, and its readings are exported as CSV, packed."""
 import gzip
 import json
 import os
+import random
 import sqlite3
+from pathlib import Path
 
 from workload import DRIVE, generator, save, say, scaled
 
@@ -27,14 +29,14 @@ class Sensor:
     as Bosch's BMP280, a battery at a converter of 12 bits and 3.6 V.
     """
 
-    def __init__(self, rng, number: int) -> None:
+    def __init__(self, rng: random.Random, number: int) -> None:
         self.number = number
         self.temperature = rng.randint(22000, 27000)
         self.humidity = rng.randint(20000, 45000)
         self.pressure = rng.randint(25300000, 26300000)
         self.battery = rng.randint(3700, 4090)
 
-    def row(self, rng, now: int) -> tuple:
+    def row(self, rng: random.Random, now: int) -> tuple[float, ...]:
         bits = rng.getrandbits(64)
         self.temperature += bits % 9 - 4
         self.humidity += (bits >> 8) % 15 - 7
@@ -49,7 +51,7 @@ class Sensor:
         )  # fmt: skip
 
 
-def export(base, folder, hour: int) -> None:
+def export(base: sqlite3.Connection, folder: Path, hour: int) -> None:
     """The hour's readings, and what they were on average."""
     span = (1704067200 + hour * HOUR * TICK_SECONDS, 1704067200 + (hour + 1) * HOUR * TICK_SECONDS)
     rows = base.execute("SELECT * FROM reading WHERE time >= ? AND time < ? ORDER BY time, node", span)

@@ -2,7 +2,9 @@
 """pc: a desktop. Packages are installed, documents collected and edited, packages installed again."""
 
 import os
+import random
 import shutil
+from pathlib import Path
 
 from workload import CORPUS, DRIVE, edit, generator, pages, run, save, say, scaled
 
@@ -12,7 +14,7 @@ DPKG = (
 )  # fmt: skip
 
 
-def install(debs: list) -> None:
+def install(debs: list[Path]) -> None:
     """dpkg makes every file durable, as on a real machine; nothing is configured."""
     for deb in debs:
         say(f"install {deb.name}")
@@ -20,14 +22,14 @@ def install(debs: list) -> None:
     os.sync()
 
 
-def without_scripts(debs: list) -> list:
+def without_scripts(debs: list[Path]) -> list[Path]:
     """Of those installed, the ones that can be replaced without running anything of theirs."""
     info = ROOT / "var/lib/dpkg/info"
     scripts = [path.stem.partition(":")[0] for path in sorted(info.iterdir()) if path.suffix in (".prerm", ".postrm")]
     return [deb for deb in debs if deb.name.partition("_")[0] not in scripts]
 
 
-def documents(rng) -> list:
+def documents(rng: random.Random) -> list[Path]:
     """A home directory: every third page of the corpus, as it is."""
     home = DRIVE / "home" / "documents"
     home.mkdir(parents=True)
@@ -40,7 +42,7 @@ def documents(rng) -> list:
     return found
 
 
-def work(rng, found: list, count: int) -> None:
+def work(rng: random.Random, found: list[Path], count: int) -> None:
     """Saves of documents that somebody edits; every tenth keeps the old one beside it."""
     for number in range(count):
         path = found[min(int(rng.expovariate(8) * len(found)), len(found) - 1)]

@@ -2,7 +2,9 @@
 """synth: a developer. Sources are unpacked, patched, compiled, changed, and kept in git."""
 
 import os
+import random
 import shutil
+from pathlib import Path
 
 from workload import CORPUS, DRIVE, generator, run, say, scaled
 
@@ -15,16 +17,16 @@ GIT = {
 SETTINGS = ("gc.auto=0", "pack.threads=1", "core.fsync=committed", "core.untrackedCache=false")
 
 
-def git(tree, *words) -> None:
+def git(tree: Path, *words: str) -> None:
     run("git", *(part for word in SETTINGS for part in ("-c", word)), *words, cwd=tree, env=GIT)
 
 
-def commit(tree, text: str) -> None:
+def commit(tree: Path, text: str) -> None:
     git(tree, "add", "-A", ".")
     git(tree, "commit", "-q", "--allow-empty", "-m", text)
 
 
-def unpack(name: str):
+def unpack(name: str) -> Path:
     """Upstream's release, then Debian's patches, a commit each."""
     tree = DRIVE / name
     tree.mkdir()
@@ -42,23 +44,25 @@ def unpack(name: str):
     return tree
 
 
-def sources(tree) -> list:
+def sources(tree: Path) -> list[Path]:
     """Files in C, without test programs and other systems' parts."""
     folder = tree / "src" if (tree / "src").is_dir() else tree
     return sorted(folder.glob("*.c"))
 
 
-def compile_all(tree, files: list) -> None:
+def compile_all(tree: Path, files: list[Path]) -> None:
     """Objects, and a library of all of them, beside the sources."""
     for file in files:
-        run("gcc", "-g", "-O0", "-DHAVE_UNISTD_H", "-D_GNU_SOURCE", "-I", tree, "-c", file, "-o", file.with_suffix(".o"))
+        run(
+            "gcc", "-g", "-O0", "-DHAVE_UNISTD_H", "-D_GNU_SOURCE", "-I", tree, "-c", file, "-o", file.with_suffix(".o")
+        )
     objects = sorted(path for path in sources(tree)[0].parent.glob("*.o"))
     library = tree / "all.a"
     library.unlink(missing_ok=True)
     run("ar", "rcsD", library, *objects)
 
 
-def change(rng, tree) -> list:
+def change(rng: random.Random, tree: Path) -> list[Path]:
     """A few files, by a comment here and there: what compiles before compiles after."""
     files = rng.sample(sources(tree), 3)
     for file in files:

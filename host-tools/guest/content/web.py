@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import sqlite3
+from pathlib import Path
 
 from workload import DRIVE, edit, generator, pages, save, say, scaled
 
@@ -38,7 +39,7 @@ def date(seconds: int) -> str:
 class Page:
     """One page as the server has it."""
 
-    def __init__(self, source) -> None:
+    def __init__(self, source: Path) -> None:
         self.name = str(source)
         self.lines = source.read_bytes().splitlines(keepends=True)
         self.kind = "text/html" if source.suffix == ".html" else "text/plain"
@@ -56,11 +57,12 @@ class Page:
         return head.encode() + body
 
 
-def visit(base, page: Page, now: int) -> None:
+def visit(base: sqlite3.Connection, page: Page, now: int) -> None:
     """A transaction of the history."""
     with base:
         base.execute(
-            "INSERT INTO pages VALUES (?, ?, 1, ?) ON CONFLICT (url) DO UPDATE SET visits = visits + 1, last = excluded.last",
+            "INSERT INTO pages VALUES (?, ?, 1, ?) "
+            "ON CONFLICT (url) DO UPDATE SET visits = visits + 1, last = excluded.last",
             (f"https://www.example.org{page.name}", page.title, now),
         )
         base.execute("INSERT INTO visits VALUES (?, ?)", (now, f"https://www.example.org{page.name}"))
@@ -77,7 +79,7 @@ def main() -> None:
     base.executescript(TABLES)
     base.execute("PRAGMA synchronous = FULL")
     now = 0
-    tabs = []
+    tabs: list[dict[str, str | int]] = []
     for number in range(scaled(VISITS)):
         now += rng.randint(1, 90)
         page = rng.choices(known, cum_weights=weights)[0]

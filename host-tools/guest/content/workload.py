@@ -29,9 +29,10 @@ def say(text: str) -> None:
     print(f"content: {text}", flush=True)
 
 
-def run(*words: object, **more: object) -> None:
+def run(*words: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
     """A program, which must succeed; what it says is shown only if it does not."""
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+    line = [str(word) for word in words]
+    done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, cwd=cwd, env=env)
     if done.returncode:
         sys.stdout.buffer.write(done.stdout[-4000:])
         sys.exit(f"content: {words[0]}: status {done.returncode}")

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Check the code by the linters, and print TAP: a test each, with what it found ('make lint').
+
+    tests/lint.py [--only WORD] [--list]
+
+A linter's settings, and why some of its rules are off, are in its own file:
+ruff.toml, mypy.ini, tests/mypy.ini, .codespellrc, .shellcheckrc, .clang-tidy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("SLATE_BUILD", ROOT / "build"))
+TOOLS = BUILD / "venv-lint" / "bin"
+PYTHON = BUILD / "venv" / "bin" / "python3"  # has the types of matplotlib, Jinja2 and qemu.qmp
+LEFT_OUT = {".git", ".snakemake", "__pycache__", "build", "out"}
+JOBS = os.cpu_count() or 1
+C_AT_ONCE = 8  # files of one clang-tidy
+# tables and packed files, and patches of another project's code
+NO_PROSE = {".csv", ".svg", ".png", ".gz", ".content", ".patch", ".json"}
+LAUNCHER = ("host-tools/slate", "host-tools/slate_lib")
+PROGRAMS = ("host-tools/reproduce", "host-tools/install", "host-tools/guest", "host-tools/guest/content",
+            "host-tools/guest/apps")  # fmt: skip
+C_FOLDERS = {"ftl", "nand-emu", "host-tools", "docs", "tests"}  # qemu-patches: with QEMU's headers
+KERNEL_C = {"nand-emu/port_kernel.c", "tests/kunit/blk.c", "tests/kunit/core.c", "tests/kunit/libc.c"}
+C_INCLUDES = ("nand-emu", "ftl/common", "ftl/page", "ftl/direct", "ftl/dac", "host-tools/libslate",
+              "host-tools/trace", "host-tools/replay", "host-tools/ctl", "host-tools/load", "tests/core")  # fmt: skip
+C_PACKAGES = ("inih", "zlib", "libzstd", "libgcrypt", "libisal", "jansson", "liburing", "libnvme")
+_SHELL = re.compile(rb"#!.*\b(ba|da)?sh\b")
+
+
+def files() -> list[Path]:
+    """Every file of the tree, below ROOT."""
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = sorted(set(folders) - LEFT_OUT)
+        found += [Path(folder, name).relative_to(ROOT) for name in sorted(names)]
+    return [path for path in found if not (ROOT / path).is_symlink() and path.parts != (".git",)]
+
+
+def python_of(folder: Path) -> list[Path]:
+    """The modules of a folder, not of those below it."""
+    return sorted(path.relative_to(ROOT) for path in folder.glob("*.py"))
+
+
+def is_shell(path: Path) -> bool:
+    """By its name, or by its first line."""
+    if path.suffix:
+        return path.suffix == ".sh"
+    with open(ROOT / path, "rb") as file:
+        return bool(_SHELL.match(file.readline(80)))
+
+
+def run(*words: object) -> str:
+    """What a linter printed, if it found something or could not run."""
+    try:
+        done = subprocess.run(
+            [str(word) for word in words], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+        )  # fmt: skip
+    except OSError as error:
+        return f"{words[0]}: {error.strerror}: run 'make lint', which installs it\n"
+    return done.stdout + f"{Path(str(words[0])).name}: exit status {done.returncode}\n" if done.returncode else ""
+
+
+def each(lines: Iterable[list[object]]) -> str:
+    """Several at once."""
+    with ThreadPoolExecutor(JOBS) as pool:
+        return "".join(pool.map(lambda line: run(*line), lines))
+
+
+def ruff() -> str:
+    return run(TOOLS / "ruff", "check", "--cache-dir", BUILD / "lint/ruff", "--output-format", "concise", ".")
+
+
+def _mypy(name: str, config: str, paths: Iterable[Path]) -> list[object]:
+    cache = BUILD / "lint" / f"mypy-{name}"
+    return [TOOLS / "mypy", "--config-file", config, "--python-executable", PYTHON, "--cache-dir", cache, *paths]
+
+
+def mypy() -> str:
+    modules = [path for folder in PROGRAMS for path in python_of(ROOT / folder)]
+    return run(*_mypy("programs", "mypy.ini", [*map(Path, LAUNCHER), *modules]))
+
+
+def mypy_tests() -> str:
+    """A folder at a time: several have a module 'support'."""
+    folders = sorted({path.parent for path in files() if path.suffix == ".py" and path.parts[0] == "tests"})
+    return each(_mypy("-".join(folder.parts), "tests/mypy.ini", python_of(ROOT / folder)) for folder in folders)
+
+
+def codespell() -> str:
+    return run("codespell", *(path for path in files() if path.suffix not in NO_PROSE))
+
+
+def shellcheck() -> str:
+    return run("shellcheck", *(path for path in files() if is_shell(path)))
+
+
+def clang_tidy() -> str:
+    sources = [
+        path
+        for path in files()
+        if path.suffix == ".c" and path.parts[0] in C_FOLDERS and path.as_posix() not in KERNEL_C
+    ]
+    flags = subprocess.run(["pkg-config", "--cflags", *C_PACKAGES], stdout=subprocess.PIPE, text=True, check=True)
+    after = ["--", "-std=gnu11", *(f"-I{folder}" for folder in C_INCLUDES), *flags.stdout.split()]
+    found = each(
+        ["clang-tidy-14", "--quiet", *sources[at : at + C_AT_ONCE], *after] for at in range(0, len(sources), C_AT_ONCE)
+    )
+    return re.sub(r"(?m)^\d+ warnings? generated\.\n", "", found)  # with those of the system's headers
+
+
+@dataclass(frozen=True)
+class Linter:
+    """A test."""
+
+    name: str
+    what: str
+    find: Callable[[], str]
+
+
+LINTERS = (
+    Linter("ruff", "the Python code", ruff),
+    Linter("mypy", "types of the Python programs", mypy),
+    Linter("mypy-tests", "types of the tests", mypy_tests),
+    Linter("codespell", "code and documents", codespell),
+    Linter("shellcheck", "the shell scripts", shellcheck),
+    Linter("clang-tidy", "the C code", clang_tidy),
+)
+
+
+def main() -> int:
+    """Returns 1 if a linter found something."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", metavar="WORD", help="only linters whose name has WORD")
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    chosen = [linter for linter in LINTERS if args.only in linter.name]
+    if args.list:
+        print("\n".join(f"{linter.name:<12} {linter.what}" for linter in chosen))
+        return 0
+    print(f"1..{len(chosen)}", flush=True)
+    failed = 0
+    for number, linter in enumerate(chosen, 1):
+        began = time.monotonic()
+        found = linter.find()
+        failed += bool(found)
+        took = time.monotonic() - began
+        print(f"{'not ok' if found else 'ok'} {number} - {linter.name}: {linter.what} # time={took:.2f}")
+        for line in found.splitlines():
+            print(f"# {line}")
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
