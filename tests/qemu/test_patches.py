@@ -39,11 +39,11 @@ class Patches(unittest.TestCase):
             subprocess.run([str(PATCHES / "make-patches.sh"), f"{folder}/series"], check=True)
             files = sorted(Path(folder, "series").iterdir())
             self.assertEqual([file.name for file in files], names())
-            touched = sorted({name for file in files for name in TOUCHED.findall(file.read_text(encoding="utf-8"))})
+            texts = [file.read_text(encoding="utf-8") for file in files]
+            touched = sorted({name for text in texts for name in TOUCHED.findall(text)})
             self.assertIn("block/nand-ssd.c", touched)
-            subprocess.run(
-                ["dpkg-source", "--no-check", "-x", str(newest_source()), f"{folder}/qemu"], check=True, capture_output=True
-            )
+            unpack = ["dpkg-source", "--no-check", "-x", str(newest_source()), f"{folder}/qemu"]
+            subprocess.run(unpack, check=True, capture_output=True)
             for file in files:
                 apply = ["git", "apply", "--whitespace=nowarn", str(file)]
                 subprocess.run(apply, cwd=f"{folder}/qemu", check=True)
@@ -61,7 +61,8 @@ class Patches(unittest.TestCase):
                     ["perl", "scripts/checkpatch.pl", "--no-tree", "--quiet", "--no-summary", f"{folder}/{name}"],
                     cwd=ROOT / "build/qemu-src", capture_output=True, text=True, check=False,
                 )
-                found = [text for text in done.stdout.split("\n\n") if re.search("^(ERROR|WARNING)", text, re.MULTILINE)]
+                texts = done.stdout.split("\n\n")
+                found = [text for text in texts if re.search("^(ERROR|WARNING)", text, re.MULTILINE)]
                 self.assertEqual([text for text in found if not any(word in text for word in known)], [], name)
 
     def test_series_names_every_patch(self) -> None:
