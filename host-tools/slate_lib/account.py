@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from . import units
+from .shape import Json
 
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
@@ -30,7 +31,6 @@ NO_END_NS = 2047 << 37  # hist.h: the last bucket begins here
 PERCENTILES = {500: "p50", 990: "p99", 999: "p99.9", 999.9: "p99.99"}  # those that are shown, by permille
 ENOUGH = {999.9: 10_000}  # I/Os; with fewer the percentile would be the maximum under another name
 
-Json = dict[str, Any]
 
 # An ACCOUNT as QEMU prints it, for shape.check().
 _OP = {
@@ -147,7 +147,7 @@ class Account:
     def __init__(self, intervals: Iterable[Json] = ()):
         self.op = {name: OpAccount() for name in OPS}
         self.ftl: dict[str, int] = {}
-        self.nand: dict[str, Any] = {}
+        self.nand: Json = {}
         self.sources: dict[str, dict[str, int]] = {}
         for interval in intervals:
             self.add(interval)

@@ -18,15 +18,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from . import names, paths, units
 from .errors import MachineError, SlateError
+from .shape import Json
 
 SCRIPTS = paths.GUEST_TOOLS / "apps"
 FILE_SYSTEMS = ("ext4", "xfs", "f2fs")
 Files = dict[str, bytes]
-Part = dict[str, Any]
+Part = Json
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _kv(files: Files, _: dict[str, str]) -> list[Part]:
     return parts
 
 
-def results(app: App, parameters: dict[str, str], files: Files) -> dict[str, Any]:
+def results(app: App, parameters: dict[str, str], files: Files) -> Json:
     """app.json."""
     try:
         parts = app.read(files, parameters)

@@ -7,12 +7,12 @@ import asyncio
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from . import command, process, qmp
 from .errors import MachineError
 from .options import RunOptions
 from .powercut import Plan
+from .shape import Json
 
 
 @dataclass
@@ -20,8 +20,8 @@ class Boot:
     """What came of it."""
 
     reason: str
-    power: dict[str, Any]
-    drive: dict[str, Any]
+    power: Json
+    drive: Json
     console: str
     results: bytes
     seconds: float
@@ -64,7 +64,7 @@ async def _boot(options: RunOptions, folder: Path, plan: Plan | None) -> Boot:
     return Boot(reason, power, drive, said, results.read_bytes(), time.monotonic() - began)
 
 
-async def _talk(monitor: qmp.Monitor, plan: Plan | None) -> tuple[str, dict[str, Any], dict[str, Any]]:
+async def _talk(monitor: qmp.Monitor, plan: Plan | None) -> tuple[str, Json, Json]:
     await monitor.connect()
     if plan:
         await monitor.plan_cut(command.NODE, plan.arguments())

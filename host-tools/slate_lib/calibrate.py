@@ -20,10 +20,10 @@ import re
 import tempfile
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from . import fioresult, options, paths, processors, run, shape, units
 from .errors import INTERRUPTED, MACHINE_FAILED, OK, MachineError, SlateError
+from .shape import Json
 
 JOB = paths.JOBS / "calibrate.fio"
 NAME = "calibrate"
@@ -82,7 +82,7 @@ def read(path: Path) -> float:
     return _checked(path, found)
 
 
-def _checked(path: Path, fio: dict[str, Any]) -> float:
+def _checked(path: Path, fio: Json) -> float:
     names = fioresult.sections(fio)
     if names != [NAME] or len(fio["jobs"]) != 1:
         told = ", ".join(names) or "none"

@@ -17,11 +17,17 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from . import packages
 from .svg import compact, csv, with_tips
 from .watch import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 INK, GRID = "#000001", "#000002"
 COLORS = tuple(f"#0000a{n}" for n in range(8))
@@ -61,7 +67,7 @@ _STYLE = {
 }
 
 
-def _matplotlib() -> Any:
+def _matplotlib() -> ModuleType:
     """It is loaded when it is needed: it takes a second."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no warning if its cache directory can not be written
     matplotlib = packages.load("matplotlib")
@@ -112,7 +118,7 @@ class Charts:
         self._tips = {}
         out.append(made)
 
-    def tip(self, artist: Any, told: str) -> None:
+    def tip(self, artist: Artist, told: str) -> None:
         """What a line or an area of the figure in hand shows under a pointer."""
         name = f"tip{len(self._tips)}"
         artist.set_gid(name)
@@ -141,7 +147,7 @@ def _for_page(svg: str, number: int, what: str, tips: dict[str, str]) -> str:
 # ---- axes
 
 
-def log_us(axis: Any) -> None:
+def log_us(axis: Axis) -> None:
     """A logarithmic axis of µs whose ticks are plain numbers with a unit; after all is drawn."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -166,7 +172,7 @@ def duration(ns: float) -> str:
     return f"{ns:g} ns"
 
 
-def legend(axes: Any, columns: int = 3) -> None:
+def legend(axes: Axes, columns: int = 3) -> None:
     """Above the axes, where no line can be."""
     handles, labels = axes.get_legend_handles_labels()
     labels = [label if len(label) <= LABEL else f"{label[: LABEL - 1]}…" for label in labels]

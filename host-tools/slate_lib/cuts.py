@@ -26,7 +26,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from . import command, paths
 from .boot import Boot, boot
@@ -34,6 +33,7 @@ from .drives import check_profile
 from .errors import JOB_FAILED, OK, MachineError, SlateError
 from .options import RunOptions, check_settings, number, share
 from .powercut import CUT, ENDED, Plan
+from .shape import Json
 
 SCRIPTS = paths.GUEST_TOOLS / "jobs"
 PROGRAM = "fsyncs"
@@ -104,7 +104,7 @@ class Moment:
         assert self.plan.at_ns is not None
         return self.plan.at_ns
 
-    def line(self, power: dict[str, Any], operations: int, said: str, seconds: float) -> dict[str, Any]:
+    def line(self, power: Json, operations: int, said: str, seconds: float) -> Json:
         """Of the log."""
         good = said.endswith("status 0\n")
         return {
@@ -177,7 +177,7 @@ class Campaign:
             found.append(Moment(f"{self.seed}:{index}", Plan(at_ns=at_ns, seed=chance.randrange(1 << 32))))
         return found
 
-    def group(self, number: int, indices: range) -> Iterator[dict[str, Any]]:
+    def group(self, number: int, indices: range) -> Iterator[Json]:
         """The log's lines of some cuts of a group."""
         moments = self.moments(number)
         work = self.work(number, max(moments, key=lambda moment: moment.at_ns))
@@ -185,7 +185,7 @@ class Campaign:
         for at in range(0, len(wanted), BATCH):
             yield from self.batch(work, wanted[at : at + BATCH])
 
-    def lines(self, begin: int, end: int) -> Iterator[dict[str, Any]]:
+    def lines(self, begin: int, end: int) -> Iterator[Json]:
         """The log's lines of these cuts."""
         for group in range(begin // GROUP, (end + GROUP - 1) // GROUP):
             first = group * GROUP
@@ -215,7 +215,7 @@ class Campaign:
             )
         return work
 
-    def replay(self, work: Work, moment: Moment, name: str) -> tuple[Path, dict[str, Any]]:
+    def replay(self, work: Work, moment: Moment, name: str) -> tuple[Path, Json]:
         """A copy of the first drive, cut; and how."""
         drive = self.folder / f"{name}.slate"
         copy_sparse(self.origin, drive)
@@ -229,7 +229,7 @@ class Campaign:
         report = json.loads(done.stdout)
         return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
 
-    def batch(self, work: Work, moments: list[Moment]) -> list[dict[str, Any]]:
+    def batch(self, work: Work, moments: list[Moment]) -> list[Json]:
         """Some cuts, looked at by one guest."""
         began = time.monotonic()
         cuts = [self.replay(work, moment, f"cut{at}") for at, moment in enumerate(moments)]
@@ -313,7 +313,7 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
 # ---- the campaign's log file, one line for each cut
 
 
-def header(campaign: Campaign) -> dict[str, Any]:
+def header(campaign: Campaign) -> Json:
     """What a log's cuts have in common: another log does not go on."""
     return {
         "slate_cuts": 2,
@@ -326,7 +326,7 @@ def header(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def read_log(path: Path, wanted: dict[str, Any]) -> list[dict[str, Any]]:
+def read_log(path: Path, wanted: Json) -> list[Json]:
     """The cuts that are done; a line that was cut short is dropped."""
     if not path.exists():
         return []
@@ -345,13 +345,13 @@ def read_log(path: Path, wanted: dict[str, Any]) -> list[dict[str, Any]]:
     return lines[1:]
 
 
-def append(path: Path, line: dict[str, Any]) -> None:
+def append(path: Path, line: Json) -> None:
     """One more."""
     with open(path, "a", encoding="utf-8") as log:
         log.write(json.dumps(line) + "\n")
 
 
-def summary(cuts: list[dict[str, Any]]) -> str:
+def summary(cuts: list[Json]) -> str:
     """For a person."""
     bad = [cut["id"] for cut in cuts if not cut["good"]]
     total = {key: sum(cut[key] for cut in cuts) for key in ("operations", "lost_requests", "torn_programs")}
@@ -438,7 +438,7 @@ def many(args: argparse.Namespace) -> int:
     return OK if all(cut["good"] for cut in cuts[:count]) else JOB_FAILED
 
 
-def show(line: dict[str, Any], count: int) -> None:
+def show(line: Json, count: int) -> None:
     """Progress: a line a cut."""
     number_of = int(line["id"].partition(":")[2]) + 1
     verdict = "all there" if line["good"] else "LOST"

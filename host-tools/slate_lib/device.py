@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+
+from .shape import Json
 
 _BUCKET = re.compile(r'\{\s+"count": (\d+),\s+"floor-ns": (\d+)\s+\}')
 
 
-def canonical(raw: dict[str, Any]) -> dict[str, Any]:
+def canonical(raw: Json) -> Json:
     """The statistics without host facts."""
     clean = dict(raw)
     clean.pop("driver", None)
@@ -23,7 +24,7 @@ def canonical(raw: dict[str, Any]) -> dict[str, Any]:
     return clean
 
 
-def text(raw: dict[str, Any]) -> str:
+def text(raw: Json) -> str:
     """The file's content; a bucket of a histogram is a line."""
     lines = json.dumps(canonical(raw), sort_keys=True, indent=1)
     return _BUCKET.sub(r'{"count": \1, "floor-ns": \2}', lines) + "\n"

@@ -10,25 +10,26 @@ added histograms. Below are the drives' figures of the whole run, side by side.
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Callable
 
 from . import fioresult, units
 from .account import OPS, PERCENTILES, Device, JobAccount, OpAccount, points_ns
 from .report import BOLD, DIM, Report
 from .rows import WHOLE_RUN, Row
+from .shape import Json
 
 ALL = "all"
 _CAUSES = ("host", "gc", "wl", "pad", "meta")
 _FEW = 6  # drives whose columns may be wide
 
 
-def record_of(record: dict[str, Any], number: int) -> dict[str, Any]:
+def record_of(record: Json, number: int) -> Json:
     """run.json as one drive's report reads it: with this drive's settings in place of the first one's."""
     settings = record["settings"]
     return {**record, "settings": {**settings, **settings["drives"][number]}}
 
 
-def fio_of(raw: dict[str, Any], fio: dict[str, Any] | None) -> dict[str, Any] | None:
+def fio_of(raw: Json, fio: Json | None) -> Json | None:
     """fio's results without the jobs that did no I/O on this drive. Without marks all of them stay."""
     if not fio:
         return fio
@@ -67,7 +68,7 @@ def programmed_bytes(device: Device) -> int:
 class DrivesReport(Report):
     """The text about all drives."""
 
-    def __init__(self, each: list[Report], fio: dict[str, Any] | None, record: dict[str, Any]):
+    def __init__(self, each: list[Report], fio: Json | None, record: Json):
         self.each = each
         self.labels = [drive["drive_name"] for drive in record["settings"]["drives"]]
         self.device = each[0].device
@@ -204,7 +205,7 @@ class DrivesReport(Report):
         ]
 
 
-def _sums(values: list[int], told: Any) -> list[str]:
+def _sums(values: list[int], told: Callable[[int], str]) -> list[str]:
     return [told(value) for value in (*values, sum(values))]
 
 

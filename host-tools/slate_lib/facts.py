@@ -9,11 +9,11 @@ import platform
 import shlex
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from . import load, ownguest, paths
 from .drives import Drive
 from .options import RunOptions
+from .shape import Json
 
 
 def sha256(path: Path) -> str:
@@ -55,7 +55,7 @@ def _of(drive: Drive) -> str:
     return f"-{drive.label}" if drive.number else ""
 
 
-def drive_file(drive: Drive) -> dict[str, Any] | None:
+def drive_file(drive: Drive) -> Json | None:
     """The drive file, as it was before the run."""
     if not drive.drive:
         return None
@@ -158,7 +158,7 @@ def repeat_command(options: RunOptions) -> str:
     return shlex.join(words)
 
 
-def settings(options: RunOptions) -> dict[str, Any]:
+def settings(options: RunOptions) -> Json:
     """What the run was asked to do."""
     return {
         "profile": paths.short(options.profile) if options.profile else None,
@@ -195,7 +195,7 @@ def settings(options: RunOptions) -> dict[str, Any]:
     }
 
 
-def _drive(drive: Drive) -> dict[str, Any]:
+def _drive(drive: Drive) -> Json:
     """One of several, in the words of settings()."""
     return {
         "drive_name": drive.label,

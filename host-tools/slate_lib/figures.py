@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import charts, units
 from .account import PARTS, PERCENTILES, Device, OpAccount, points_ns
@@ -15,6 +15,12 @@ from .charts import COLORS, INK, Charts
 from .fiolog import OverTime
 from .rows import Row
 from .series import NOT_TOLD, Part, Series
+from .shape import Json
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.cm import ScalarMappable
 
 OP_COLORS = {"read": COLORS[0], "write": COLORS[1], "trim": COLORS[2], "flush": COLORS[3]}
 CAUSES = (
@@ -80,7 +86,7 @@ def cdf(op: OpAccount) -> tuple[list[float], list[float]]:
     return xs, ys
 
 
-def guest_points(fio: dict[str, Any] | None, job: str, op: str) -> tuple[list[float], list[float]]:
+def guest_points(fio: Json | None, job: str, op: str) -> tuple[list[float], list[float]]:
     """fio's percentiles as a CDF; of the first clone."""
     section = {"flush": "sync"}.get(op, op)
     for found in (fio or {}).get("jobs", ()):
@@ -93,10 +99,10 @@ def guest_points(fio: dict[str, Any] | None, job: str, op: str) -> tuple[list[fl
     return [], []
 
 
-def latency(made: Charts, job: str, rows: list[Row], fio: dict[str, Any] | None) -> list[str]:
+def latency(made: Charts, job: str, rows: list[Row], fio: Json | None) -> list[str]:
     """A job's latency CDF: the drive's, and the guest's."""
     out: list[str] = []
-    lines: list[tuple[list[float], list[float], dict[str, Any]]] = []
+    lines: list[tuple[list[float], list[float], Json]] = []
     clones = any(row.guest and row.guest.clones > 1 for row in rows)
     for row in rows:
         color = OP_COLORS[row.op]
@@ -125,7 +131,7 @@ def _said(op: OpAccount | None) -> str:
 
 
 def draw_cdf(
-    made: Charts, axes: Any, lines: list[tuple[list[float], list[float], dict[str, Any]]], columns: int = 2
+    made: Charts, axes: Any, lines: list[tuple[list[float], list[float], Json]], columns: int = 2
 ) -> None:
     """Lines of a CDF, on an axis of nines: as far from 90 % to 99 % as from there to 99.9 %."""
     from matplotlib.ticker import FixedLocator, FuncFormatter
@@ -183,7 +189,7 @@ def time_line(made: Charts, span: Span, series: Series) -> list[str]:
 
 
 def _interval_tips(
-    made: Charts, both: tuple[Any, Any], part: Part, op: str, figures: list[tuple[float, float, float]]
+    made: Charts, both: tuple[Axes, Axes], part: Part, op: str, figures: list[tuple[float, float, float]]
 ) -> None:
     """Tips for the intervals of one kind of I/O; many intervals would be too small to point at."""
     edges = part.edges()
@@ -334,24 +340,24 @@ def busy_bars(made: Charts, device: Device, what: str, name: str) -> list[str]:
     return out
 
 
-def _job_lines(axes: Any, jobs: list[Span]) -> None:
+def _job_lines(axes: Axes, jobs: list[Span]) -> None:
     for span in jobs:
         axes.axvline(span.begin_ns / 1e9, color=INK, linewidth=0.7, linestyle=(0, (2, 3)))
 
 
-def _seconds(axes: Any, part: Part) -> None:
+def _seconds(axes: Axes, part: Part) -> None:
     edges = part.edges()
     axes.set_xlim(edges[0], edges[-1])
     axes.set_xlabel("drive's time, s")
 
 
-def _thousands(axis: Any) -> None:
+def _thousands(axis: Axis) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"))
 
 
-def _scale(picture: Any, axes: Any, percent: bool = False) -> None:
+def _scale(picture: ScalarMappable, axes: Axes, percent: bool = False) -> None:
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     bar = axes.figure.colorbar(picture, ax=axes, pad=0.02, aspect=25)
@@ -437,7 +443,7 @@ def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]
 # ---- wear
 
 
-def wear(made: Charts, blocks: dict[str, Any], key: str, what: str) -> list[str]:
+def wear(made: Charts, blocks: Json, key: str, what: str) -> list[str]:
     """A number of each block, a plane a row."""
     values, per_plane = blocks[key], blocks["blocks-per-plane"]
     out: list[str] = []

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from . import paths
 from .errors import SlateError
+from .shape import Json
 
-Json = dict[str, Any]
 OPS = ("read", "write", "trim")  # by fio's number
 SHARES = (500, 990)  # permille; and the longest
 INTERVALS = 120  # at most

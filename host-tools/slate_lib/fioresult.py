@@ -6,11 +6,10 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import dataclass
-from typing import Any
 
 from .account import PERCENTILES, OpAccount, bucket_floor
+from .shape import Json
 
-Json = dict[str, Any]
 SECTIONS = (("read", "read"), ("write", "write"), ("trim", "trim"), ("sync", "flush"))  # fio's name, the drive's
 _LATENCY = {"mean?": float, "max?": float, "N?": int, "percentile?": {"*": float}, "bins?": {"*": int}}
 _SIDE = {

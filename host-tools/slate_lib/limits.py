@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from . import rows as job_rows
 from . import units
@@ -41,6 +40,7 @@ from .account import PARTS, Device, JobAccount
 from .fioresult import GuestRow
 from .rows import WHOLE_RUN, Row
 from .series import Series
+from .shape import Json
 
 BUSY, FULL, REACHED, FLASH, MOST = 0.9, 0.9, 0.9, 0.1, 0.5
 ALARM = 0.95  # a processor as busy as that, and nothing in the drive
@@ -60,7 +60,6 @@ _PART_NAMES = {  # as the table of parts has them
     "link": "link",
 }
 
-Json = dict[str, Any]
 
 
 @dataclass

@@ -6,10 +6,10 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from . import paths
 from .errors import MachineError, SlateError
+from .shape import Json
 
 SCRIPT = paths.GUEST_TOOLS / "jobs" / "load.sh"
 GENERATED = "gen:"
@@ -49,7 +49,7 @@ def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
     return [*found, ("load.args", "".join(f"{word}\n" for word in [*words, device, name]).encode())]
 
 
-def results(trace: str, words: list[str], found: dict[str, bytes]) -> dict[str, Any]:
+def results(trace: str, words: list[str], found: dict[str, bytes]) -> Json:
     """As app.json has it."""
     try:
         said = json.loads(found["load.json"])

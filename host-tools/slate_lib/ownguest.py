@@ -17,10 +17,11 @@ import struct
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import names, paths, profiles, units
 from .errors import SlateError
+from .shape import Json
 
 if TYPE_CHECKING:
     from .options import RunOptions
@@ -321,7 +322,7 @@ def _is_locked(image: Path, writes: bool) -> bool:
     return False
 
 
-def _ask_qemu_img(image: Path) -> dict[str, Any]:
+def _ask_qemu_img(image: Path) -> Json:
     words = [str(paths.QEMU.with_name("qemu-img")), "info", "--output=json", "--backing-chain", str(image.resolve())]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
@@ -330,7 +331,7 @@ def _ask_qemu_img(image: Path) -> dict[str, Any]:
     said = done.stderr.strip().removeprefix("qemu-img: ")
     if done.returncode:
         raise SlateError(f"--image {image}: {said.splitlines()[0] if said else 'can not be opened'}", "name another")
-    found: list[dict[str, Any]] = json.loads(done.stdout)
+    found: list[Json] = json.loads(done.stdout)
     return found[0]
 
 

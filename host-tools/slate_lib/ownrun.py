@@ -11,16 +11,20 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from . import command, drivefile, owncommand, paths, process, seed
 from .errors import OK, MachineError, SlateError
+from .live import Live
 from .options import RunOptions
 from .ownguest import LOOPBACK, OwnGuest
 from .run import Run
+from .shape import Json
 from .watch import PANIC_SECONDS, Watcher
 
+Found = TypeVar("Found")
 LOOK_SECONDS = 0.25
 ANSWER_SECONDS = 10  # for the greeting; a connection that the guest does not take yet is refused
 BANNER = b"SSH-"
@@ -130,13 +134,13 @@ class OwnRun(Run):
     def _line(self, options: RunOptions, files: command.Files) -> list[str]:
         return owncommand.build(options, files)
 
-    async def _until(self, waiting: Any, qemu: process.Qemu, live: Any = None) -> Any:
+    async def _until(self, waiting: Awaitable[Found], qemu: process.Qemu, live: Live | None = None) -> Found:
         """While the guest runs, look whether it comes up."""
         if "start" not in self.phases or "guest" in self.phases:
             return await super()._until(waiting, qemu, live)
         return await super()._until(self._with_life(waiting), qemu, live)
 
-    async def _with_life(self, waiting: Any) -> Any:
+    async def _with_life(self, waiting: Awaitable[Found]) -> Found:
         task, life = asyncio.ensure_future(waiting), asyncio.ensure_future(self.life.watch())
         try:
             await asyncio.wait((task, life), return_when=asyncio.FIRST_COMPLETED)
@@ -150,7 +154,7 @@ class OwnRun(Run):
     def _results(self) -> tuple[dict[str, bytes], int]:
         return {}, 0
 
-    def _record(self, status: int) -> dict[str, Any]:
+    def _record(self, status: int) -> Json:
         record = super()._record(status)
         for name in ("kernel", "fio"):  # of Slate's guest
             record["versions"].pop(name, None)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from types import ModuleType
 
 from . import paths
 from .errors import SlateError
 
 
-def load(name: str) -> Any:
+def load(name: str) -> ModuleType:
     """Import it."""
     try:
         return importlib.import_module(name)

@@ -13,10 +13,11 @@ import argparse
 import dataclasses
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import jobfile, paths
 from .errors import SlateError
+from .shape import Json
 
 if TYPE_CHECKING:
     from .drives import Drive
@@ -39,9 +40,9 @@ class Plan:
     seed: int = 0
     then: str = "shutdown"
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> Json:
         """Of the QMP command."""
-        words: dict[str, Any] = {"seed": self.seed, "then": self.then}
+        words: Json = {"seed": self.seed, "then": self.then}
         if self.at_ns is not None:
             words["at-ns"] = self.at_ns
         if self.after_commands is not None:
@@ -207,14 +208,14 @@ def drives_of(options: RunOptions) -> list[Drive]:
     return options.drives if one is None else [options.drives[one]]
 
 
-def add_mount(cut: dict[str, Any], power: dict[str, Any]) -> None:
+def add_mount(cut: Json, power: Json) -> None:
     """The next boot knows what it cost to mount what the cut left."""
     if power.get("mounts"):
         cut |= {key: power[key] for key in power if key.startswith("mount")}
         cut["mount-ns"] = power["ready-ns"] - power["on-ns"]
 
 
-def text(cuts: list[dict[str, Any]]) -> str:
+def text(cuts: list[Json]) -> str:
     """For the report: what was in flight, and what mounting cost."""
     lines = []
     for number, power in enumerate(cuts, 1):

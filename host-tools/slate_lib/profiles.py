@@ -13,10 +13,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from . import drives, options, paths, units
 from .errors import OK, SlateError
+from .shape import Json
 
 INVALID = 1  # 'slate profiles': one of them is
 _ABOUT = re.compile(r"^; \S+\.ini - (.*?)\.?$", re.MULTILINE)
@@ -71,7 +71,7 @@ def about(path: Path) -> str:
     return match[1] if match else ""
 
 
-def derive(path: Path, settings: list[str]) -> dict[str, Any]:
+def derive(path: Path, settings: list[str]) -> Json:
     """All that follows from a profile; a SlateError with the drive's own words if it is invalid."""
     tool = paths.program("slate-profile")
     done = subprocess.run(
@@ -112,7 +112,7 @@ def list_all(as_json: bool) -> int:
     return INVALID if errors else OK
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def table(rows: list[Json]) -> str:
     """For a person."""
     width = max([len(row["name"]) for row in rows] + [7])
     ftls = max([len(row.get("ftl", "")) + 2 * (row.get("runs") is False) for row in rows] + [6])
@@ -143,7 +143,7 @@ def show(name: str, settings: list[str], as_json: bool) -> int:
 class Sheet:
     """A profile for a person."""
 
-    def __init__(self, facts: dict[str, Any]):
+    def __init__(self, facts: Json):
         self.facts = facts
         self.settings: dict[str, str] = facts["settings"]
 
@@ -205,7 +205,7 @@ class Sheet:
         return lines + self._rows("erase", sizes, self.facts["erase"])
 
     @staticmethod
-    def _rows(what: str, names: list[str], command: dict[str, Any]) -> list[str]:
+    def _rows(what: str, names: list[str], command: Json) -> list[str]:
         """A row for each cell time, or one if they are equal."""
         cells, bus = command["cell_ns"], command["bus_ns"]
         if len(set(cells)) == 1:

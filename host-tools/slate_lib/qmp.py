@@ -15,10 +15,10 @@ import contextlib
 import socket
 import sys
 from types import ModuleType
-from typing import Any
 
 from . import paths
 from .errors import MachineError, SlateError
+from .shape import Json
 
 _REPLY_LIMIT = 256 << 20  # bytes of one reply: 256 marks with their histograms
 
@@ -62,16 +62,16 @@ class Monitor:
         """Let the guest run."""
         await self._client.execute("cont")
 
-    async def plan_cut(self, node: str, plan: dict[str, Any]) -> None:
+    async def plan_cut(self, node: str, plan: Json) -> None:
         """Before the guest runs: when the drive loses its power, and what then."""
         try:
             await self._client.execute("x-nand-ssd-power-cut", {"node-name": node, **plan})
         except self._qmp.ExecuteError as error:
             raise SlateError(f"no power cut: {error}", "see 'slate run --help'") from None
 
-    async def power(self, node: str) -> dict[str, Any]:
+    async def power(self, node: str) -> Json:
         """What became of it."""
-        found: dict[str, Any] = await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
+        found: Json = await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
         return found
 
     def version(self) -> str:
@@ -88,7 +88,7 @@ class Monitor:
         event = await self._shutdown.get()
         return str(event["data"].get("reason", "unknown"))
 
-    async def drive(self, node: str) -> dict[str, Any]:
+    async def drive(self, node: str) -> Json:
         """The drive's statistics."""
         try:
             nodes = await self._client.execute("query-blockstats", {"query-nodes": True})
@@ -96,7 +96,7 @@ class Monitor:
             raise MachineError(f"QEMU did not tell the drive's statistics: {error}") from None
         for entry in nodes:
             if entry.get("node-name") == node and "driver-specific" in entry:
-                found: dict[str, Any] = entry["driver-specific"]
+                found: Json = entry["driver-specific"]
                 return found
         raise MachineError(f"QEMU knows no statistics of node '{node}'", "run 'make qemu' to build it again")
 

@@ -11,9 +11,7 @@ from typing import Any
 
 from .account import NAND_OPS, OPS, PARTS, SOURCES, SUB_BUCKETS
 from .series import NOT_TOLD, ROWS_MAX, SERIES, check_rows
-from .shape import Misfit, check
-
-Json = dict[str, Any]
+from .shape import Json, Misfit, check
 
 SCHEMA = "slate-replay-1"
 

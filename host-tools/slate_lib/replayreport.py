@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from . import replayfile, rows, units, warn
 from .report import Report
 from .rows import Rate
+from .shape import Json
 
-Json = dict[str, Any]
 MANY_TRACES = 2
 # Of a trace: what is told when it is not 0.
 _TOLD = (

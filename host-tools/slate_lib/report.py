@@ -6,12 +6,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from . import limits, rows, units, warn
 from .account import LATE_US, NAND_OPS, PERCENTILES, SOURCES, SUB_BUCKETS, Device, points_ns, raf, raf_parts
 from .rows import Row
 from .series import Series
+from .shape import Json
 
 WIDTH = 100
 RULE = "─" * WIDTH
@@ -56,10 +56,10 @@ class Report:
 
     def __init__(
         self,
-        raw_device: dict[str, Any],
-        fio: dict[str, Any] | None,
-        record: dict[str, Any],
-        app: dict[str, Any] | None = None,
+        raw_device: Json,
+        fio: Json | None,
+        record: Json,
+        app: Json | None = None,
         series: Series | None = None,
     ):
         self.device = Device(raw_device)
@@ -132,7 +132,7 @@ class Report:
         self._add(f"{left}{right:>{max(WIDTH - len(left), len(right) + 2)}}", BOLD)
         self._add(RULE, DIM)
 
-    def _filled(self, settings: dict[str, Any]) -> str:
+    def _filled(self, settings: Json) -> str:
         drive = settings.get("drive")
         if drive and not drive["made_by_this_run"]:
             return "drive file, ephemeral" if drive["ephemeral"] else "drive file"

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from . import fioresult
 from .account import OPS, Account, Device, JobAccount, OpAccount, label_of
 from .fioresult import GuestRow
+from .shape import Json
 
 WHOLE_RUN = "whole run"
 
@@ -47,7 +47,7 @@ class Row:
         return None if mean is None else self.guest.mean_ns - mean
 
 
-def build(raw_device: dict[str, Any], fio: dict[str, Any] | None) -> list[Row]:
+def build(raw_device: Json, fio: Json | None) -> list[Row]:
     """All rows, in the order of the job file; then what only the drive knows."""
     device = Device(raw_device)
     guest = fioresult.rows(fio)

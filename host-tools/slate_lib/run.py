@@ -10,8 +10,9 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Awaitable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TypeVar
 
 from . import (
     apps,
@@ -39,8 +40,10 @@ from .errors import INTERRUPTED, JOB_FAILED, OK, MachineError, SlateError
 from .live import Live
 from .options import RunOptions
 from .rundir import RunDir
+from .shape import Json
 from .watch import POLL_SECONDS, Progress, Watcher
 
+Found = TypeVar("Found")
 ANSWER_SECONDS = float(os.environ.get("SLATE_ANSWER_SECONDS", "60"))  # for the statistics, once the guest is off
 OWN_FILES = (
     "app.json",
@@ -60,8 +63,8 @@ class Told:
     """What a drive said of the run."""
 
     drive: Drive
-    raw: dict[str, Any]  # its statistics
-    logs: dict[str, Any]  # further files, by name
+    raw: Json  # its statistics
+    logs: Json  # further files, by name
 
 
 class Run:
@@ -78,8 +81,8 @@ class Run:
         self.watcher = self._new_watcher()
         self.recordings = recording.Recordings(options)
         self.line: list[str] = []
-        self.cuts: list[dict[str, Any]] = []  # what each power cut met
-        self.unmounted: dict[int, dict[str, Any]] = {}  # the last cut of each drive
+        self.cuts: list[Json] = []  # what each power cut met
+        self.unmounted: dict[int, Json] = {}  # the last cut of each drive
         self.ended_by_cut = False
         self.worker: ThreadPoolExecutor
         self.sums: Future[dict[str, str]]
@@ -294,7 +297,7 @@ class Run:
         if seconds > 1:
             self.progress.now(f"qemu      starting, drive {self._prepared()}: {seconds:.0f} s so far")
 
-    async def _until(self, waiting: Any, qemu: process.Qemu, live: Live | None = None) -> Any:
+    async def _until(self, waiting: Awaitable[Found], qemu: process.Qemu, live: Live | None = None) -> Found:
         """Await something while watching the guest and the process."""
         task = asyncio.ensure_future(waiting)
         watch = not self.options.shell
@@ -345,7 +348,7 @@ class Run:
         print(cuts + shown.text(color=sys.stdout.isatty()), end="")
         return self._verdict(status, files)
 
-    def _report(self, record: dict[str, Any], fio: dict[str, Any] | None, app: dict[str, Any] | None) -> report.Report:
+    def _report(self, record: Json, fio: Json | None, app: Json | None) -> report.Report:
         """Write what the drives told; the report of the one drive, or of all of them together."""
         if not self.options.more:
             return self._drive_report(self.told[0], "", record, fio, app)
@@ -360,7 +363,7 @@ class Run:
         return drivesreport.DrivesReport(each, fio, record)
 
     def _drive_report(
-        self, told: Told, folder: str, record: dict[str, Any], fio: dict[str, Any] | None, app: dict[str, Any] | None
+        self, told: Told, folder: str, record: Json, fio: Json | None, app: Json | None
     ) -> report.Report:
         """Write one drive's files to the folder. The report of this drive."""
         self.run_dir.write(f"{folder}device.json", device.text(told.raw))
@@ -400,7 +403,7 @@ class Run:
             status = 0
         return files, status
 
-    def _app(self, files: dict[str, bytes]) -> dict[str, Any] | None:
+    def _app(self, files: dict[str, bytes]) -> Json | None:
         """What the application said of itself."""
         options = self.options
         if options.load:
@@ -412,7 +415,7 @@ class Run:
         self.run_dir.write("app.json", json.dumps(found, indent=1) + "\n")
         return found
 
-    def _record(self, status: int) -> dict[str, Any]:
+    def _record(self, status: int) -> Json:
         return {
             "repeat": facts.repeat_command(self.options),
             "job_status": status,
@@ -452,9 +455,9 @@ class Run:
         return JOB_FAILED
 
 
-async def _logs(monitor: qmp.Monitor, node: str) -> dict[str, Any]:
+async def _logs(monitor: qmp.Monitor, node: str) -> Json:
     """Files from what a drive tells beside its statistics."""
-    found: dict[str, Any] = {}
+    found: Json = {}
     told = await monitor.log(node, series.SERIES_LOG)
     if told and (decoded := series.decode_series(told)):
         found["series.json"] = decoded
@@ -464,9 +467,9 @@ async def _logs(monitor: qmp.Monitor, node: str) -> dict[str, Any]:
     return found
 
 
-def _fio_json(files: dict[str, bytes]) -> dict[str, Any] | None:
+def _fio_json(files: dict[str, bytes]) -> Json | None:
     try:
-        found: dict[str, Any] = shape.parse(files["fio.json"])
+        found: Json = shape.parse(files["fio.json"])
         shape.check(found, fioresult.SHAPE)
         return found
     except (KeyError, ValueError):

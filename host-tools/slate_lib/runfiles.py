@@ -11,8 +11,8 @@ from . import drivesreport, fioresult, paths, replayfile, series, shape
 from .account import ACCOUNT, LATE_US
 from .errors import SlateError
 from .series import Series
+from .shape import Json
 
-Json = dict[str, Any]
 _NEEDED = ("device.json", "run.json")
 _LATE = {"requests?": int, "sum-ns": int, "max-ns": int, **{f"late-{us}us": int for us in LATE_US}}
 _TEXT = (None, str)

@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from .shape import Misfit
+from .shape import Json, Misfit
 
 SERIES_LOG, WEAR_LOG = 0xD7, 0xD4
 NOT_TOLD = (1 << 64) - 1
@@ -61,7 +61,6 @@ SERIES = {
 }
 BLOCKS = {"blocks-per-plane": int, "erases": _COLUMN, "valid-units": _COLUMN, "states": str}
 
-Json = dict[str, Any]
 
 
 def check_rows(raw: Json) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 Shape = Any
+Json = dict[str, Any]  # an object of a file, whose form check() has seen, or one to be written
 # Control characters: they would move a terminal's cursor. Halves of surrogates: no UTF-8 has them.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _WORDS = {int: "a whole number from 0", float: "a number", str: "text", bool: "true or false", None: "null"}

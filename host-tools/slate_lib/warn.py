@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import fioresult, units
 from .account import Account, Device
 from .rows import Row
+from .shape import Json
 
 
-def warnings(device: Device, fio: dict[str, Any] | None, rows: list[Row]) -> list[str]:
+def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
     """A sentence or two each."""
     found = fioresult.errors(fio)
     found += [
