@@ -103,7 +103,7 @@ struct ftl_stats {
 	uint64_t plain_bytes;		/* delta_units compressed alone (ftl.count_plain) */
 	uint64_t reference_hits;	/* references needed that no flash read was needed for, */
 	uint64_t reference_reads;	/* and those that were read, for writes and reads */
-	uint64_t refused_references;	/* units stored alone for want of room (DESIGN.md) */
+	uint64_t refused_references;	/* units stored alone for want of room (ftl/dac/DESIGN.md) */
 	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */
 };
 

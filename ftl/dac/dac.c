@@ -28,7 +28,7 @@ static const struct front_policy *const fronts[FTL_NFRONTIERS] = {
 };
 
 /*
- * Blocks of a die that are kept beyond the configured ones where pages are backed up (DESIGN.md):
+ * Blocks of a die that are kept beyond the configured ones where pages are backed up (ftl/dac/DESIGN.md):
  * a backup block, one for the copy of a page that was rebuilt, one that such a copy has left
  * with little in it; and rtf's open blocks beyond two.
  */

@@ -3,7 +3,7 @@
  * dac.h - the DAC FTL: writes are deduplicated, compressed, or compressed against a
  * similar unit, and packed into pages (J. Park, "Performance and Lifetime Optimizations
  * for Large-Capacity NAND Storage Systems", Seoul National University 2019, chapter 5).
- * What it is and why it cannot run out of space or lose what was flushed: DESIGN.md.
+ * What it is and why it cannot run out of space or lose what was flushed: ftl/dac/DESIGN.md.
  *
  *   dac.c        configuration, life cycle, I/Os, the pump
  *   dac_store.c  objects, the map, what is live, blocks; the reference buffer

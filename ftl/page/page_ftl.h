@@ -13,7 +13,7 @@
  * Trims live in a bitmap (a bit per LPN: "trimmed") whose units are themselves
  * logical pages above the exported ones, so that GC, mount and the log treat
  * them like data. One more hidden logical page lists the log sequences that an
- * earlier mount declared dead. DESIGN.md argues why this is enough.
+ * earlier mount declared dead. ftl/page/DESIGN.md argues why this is enough.
  *
  *   page_ftl.c  configuration, life cycle, submit(), step()
  *   wbuf.c      write buffer: accepting, coalescing, trims

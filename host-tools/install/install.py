@@ -36,7 +36,10 @@ IMAGES = ("vmlinux", "initrd.lz4", "guest.json", "small/vmlinux", "small/kernel.
           "apps.json", "content.img", "content.json")
 QEMU = ("qemu-system-x86_64", "qemu-img", "qemu-io", "qemu-nbd", "qemu-storage-daemon")
 MANUALS = ("install/slate-replay.1", "install/slate-content.1", "load/slate-load.1", "ctl/slatectl.1")
-DOCS = ("README.md", "CHANGELOG.md", "DESIGN.md", "SPEC.md", "LICENSE", "docs/*.md", "docs/examples/*.c")
+DOCS = (
+    "README.md", "CHANGELOG.md", "SPEC.md", "LICENSE", "docs/*.md", "docs/examples/*.c",
+    "DESIGN.md", "*/DESIGN.md", "ftl/*/DESIGN.md", "tests/kunit/DESIGN.md",
+)  # fmt: skip
 VENV = paths.BUILD / "venv-install"
 BUILDERS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-")  # not for us
 # Of matplotlib and what it needs: nothing that 'slate report --html' loads. fnmatch; '*' goes over '/'.

@@ -2,8 +2,8 @@
 """The guest's processors in virtual time: their rate, and how far their clocks may differ.
 
 A processor executes a fixed number of instructions in each ns of its clock. The clocks of busy
-processors differ by a quantum at most, and the time of one instruction (DESIGN.md, "The
-guest's processors"). The drive's shortest command must take a quantum at least: the timer of its
+processors differ by a quantum at most, and the time of one instruction (qemu-patches/DESIGN.md,
+"The guest's processors"). The drive's shortest command must take a quantum at least: the timer of its
 completion then runs before any processor's clock passes the completion's time.
 """
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bench_gc - what GC costs FTLs that write through, in virtual time: the figures of DESIGN.md,
+ * bench_gc - what GC costs FTLs that write through, in virtual time: the figures of ftl/direct/DESIGN.md,
  * equal on any machine. The drive is filled in order, then rewritten by one workload, one
  * write after another; the second half of that is counted.
  *

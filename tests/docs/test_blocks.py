@@ -26,6 +26,13 @@ DOCUMENTS = [
     "host-tools/guest/README.md",
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
 ]
+LINKED = [
+    *DOCUMENTS,
+    *("BENCH.md", "CHANGELOG.md", "SPEC.md", "DESIGN.md"),
+    *sorted(str(path.relative_to(ROOT)) for top in ("ftl", "nand-emu", "host-tools", "qemu-patches", "tests")
+            for path in (ROOT / top).glob("**/DESIGN.md")),
+]  # fmt: skip
+_LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 _COMMAND = re.compile(r"^(?:    |\t)(?:\$ |make |host-tools/|build/|tests/|apt-get |git |slate)")
 
 
@@ -194,11 +201,24 @@ class Rules(unittest.TestCase):
         self.assertLessEqual(boots, 12)
 
     def test_links(self):
-        """Links between documents lead somewhere."""
-        for name in DOCUMENTS:
-            for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", (ROOT / name).read_text(encoding="utf-8")):
-                if "://" not in target:
-                    self.assertTrue(((ROOT / name).parent / target).exists(), f"{name}: {target}")
+        """Links between documents lead somewhere, and to a heading that is there."""
+        for name in LINKED:
+            for target, heading in _LINK.findall((ROOT / name).read_text(encoding="utf-8")):
+                if "://" in target:
+                    continue
+                path = (ROOT / name).parent / target if target else ROOT / name
+                self.assertTrue(path.exists(), f"{name}: {target}")
+                if heading:
+                    self.assertIn(heading, anchors(path), f"{name}: {target}#{heading}")
+
+    def test_the_tour_is_short(self):
+        self.assertLessEqual(len((ROOT / "DESIGN.md").read_text(encoding="utf-8").split()), 1500)
+
+
+def anchors(path: Path) -> set[str]:
+    """Of the document's headings."""
+    heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 if __name__ == "__main__":
