@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The example FTL: drives of random shapes, as full as they may be, live six days each.
+ * The example FTLs: drives of random shapes, as full as they may be, live six days each.
  * Every read of a random host is judged, check() is around every call, and every day ends with
  * a power cut at a random command. On some drives programs and erases fail.
  *
@@ -9,6 +9,7 @@
 #include "direct_rig.h"
 
 #define DRIVES 120u
+#define BUFFERED 1000u			/* drives beyond this number have buffered_ftl.c */
 
 static struct rig r;
 
@@ -54,7 +55,7 @@ static void day(void)
 	medium.cut_ns = r.now_ns;
 }
 
-static bool draw(struct rig_shape *s)
+static bool draw(struct rig_shape *s, bool buffered)
 {
 	*s = (struct rig_shape){
 		.name = "drive", .ftl = "log", .tolerance = 255, .urgent = 2, .start = 3 + roll(2),
@@ -63,6 +64,13 @@ static bool draw(struct rig_shape *s)
 		.mode = roll(2) ? FTL_GC_SLICED : FTL_GC_BLOCKING, .hot = roll(30),
 	};
 	s->g.ecc_word_bytes = s->g.page_bytes;
+	if (buffered) {
+		s->ftl = "buffered";
+		s->unit_bytes = 512;
+		s->g.page_bytes = s->g.ecc_word_bytes = 512u << (1 + roll(2));
+		s->g.pages_per_block = 2 + roll(4);
+		s->buffer = s->g.page_bytes / 512 + roll(12);
+	}
 	s->copyback = s->g.copyback && roll(2);
 	s->units = rig_largest(s);
 	return s->units && s->units <= RIG_UNITS;
@@ -79,7 +87,7 @@ static bool drive(uint64_t seed)
 	memset(&medium, 0, sizeof(medium));
 	medium.rng = seed * 0x9e3779b97f4a7c15u + 1;
 	snprintf(rig_id, sizeof(rig_id), "%" PRIu64, seed);
-	if (!draw(&s))
+	if (!draw(&s, seed > BUFFERED))
 		return false;
 	medium.permille = seed % 3 ? 0 : 1 + roll(10);
 	s.g.blocks_per_plane += medium.permille ? 12 : 0;
@@ -99,17 +107,28 @@ static bool drive(uint64_t seed)
 	return true;
 }
 
-static void drives(void)
+static void drives_from(uint64_t seed, uint32_t count)
 {
 	uint32_t made = 0;
 
-	for (uint64_t seed = 1; seed <= DRIVES; seed++)
+	collections = fails = retired = 0;
+	for (uint64_t end = seed + count; seed < end; seed++)
 		made += drive(seed);
 	printf("# %u drives, %" PRIu64 " collections, %" PRIu64 " failures, %" PRIu64
 	       " blocks retired\n", made, collections, fails, retired);
-	EXPECT(made > DRIVES / 2);
+	EXPECT(made > count / 2);
 	EXPECT(collections > 10000);
 	EXPECT(fails > 100 && retired > 100);
+}
+
+static void drives(void)
+{
+	drives_from(1, DRIVES);
+}
+
+static void buffered_drives(void)
+{
+	drives_from(BUFFERED + 1, 2 * DRIVES);
 }
 
 /* A page is 1024 + 64 bytes at 1 ns a byte; test by hand, to the nanosecond. */
@@ -168,5 +187,6 @@ int main(int argc, char **argv)
 	RUN(times);
 	RUN(refused);
 	RUN(drives);
+	RUN(buffered_drives);
 	return test_result();
 }

@@ -33,6 +33,7 @@ struct rig_shape {
 	const char *ftl;
 	struct nand_geometry g;		/* oob_kept is set by the rig */
 	uint32_t units;			/* exported; 0: as many as the FTL accepts */
+	uint32_t unit_bytes;		/* 0: page_bytes */
 	uint32_t start, urgent;		/* gc_start_blocks, gc_urgent_blocks */
 	enum ftl_gc_mode mode;
 	uint32_t tolerance;		/* of the array; 255: no disturbance */
