@@ -71,13 +71,13 @@ static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct f
 /* Copies for GC's own block. */
 static bool own_copy(const struct front *fr, const struct front_ask *q)
 {
-	return fr->c.own && q->who == FRONT_GC && !q->idle && !q->calm;
+	return fr->c.own && q->who == FRONT_GC && !q->idle && !q->mounting;
 }
 
 /* Does the slot take such pages? */
 static bool serves(const struct front *fr, uint32_t slot, const struct front_ask *q)
 {
-	return !fr->c.own || q->calm || (slot == fr->copies) == own_copy(fr, q);
+	return !fr->c.own || q->mounting || (slot == fr->copies) == own_copy(fr, q);
 }
 
 /* An open block whose next page is of the type, or FRONT_NONE. */
@@ -95,12 +95,12 @@ static uint32_t slot_of_type(const struct front *fr, uint32_t plane, bool fast,
 /* What a mount has put into the spares is used up first. */
 static uint32_t parity_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
-	uint32_t calm = q->calm ? slot_of_type(fr, plane, true, q) : FRONT_NONE;
+	uint32_t slot = q->mounting ? slot_of_type(fr, plane, true, q) : FRONT_NONE;
 
-	if (q->calm && calm == FRONT_NONE)
-		calm = slot_of_type(fr, plane, false, q);
-	if (calm != FRONT_NONE)
-		return calm;
+	if (q->mounting && slot == FRONT_NONE)
+		slot = slot_of_type(fr, plane, false, q);
+	if (slot != FRONT_NONE)
+		return slot;
 	for (uint32_t i = fr->slots; (q->who == FRONT_HOST || !fr->c.own) && i < fr->slots + FRONT_SPARES; i++)
 		if (fr->plane[plane].open[i] != BLK_NONE)
 			return i;
@@ -117,7 +117,7 @@ static uint32_t empty_slot(const struct front *fr, uint32_t plane, const struct 
 
 static uint32_t rtf_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
-	bool fast = q->who == FRONT_HOST || q->calm;
+	bool fast = q->who == FRONT_HOST || q->mounting;
 	uint32_t slot = slot_of_type(fr, plane, fast, q);
 
 	if (slot != FRONT_NONE)
@@ -133,7 +133,7 @@ static uint32_t rtf_pick(const struct front *fr, uint32_t plane, const struct fr
 /* Section 3.3.2: u and q choose the type for the host; copies in idle times take MSB pages. */
 static bool flex_wants_fast(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
-	if (q->calm)
+	if (q->mounting)
 		return true;
 	if (q->who == FRONT_GC && (q->idle || fr->c.gc_pages != FTL_GC_AS_HOST))
 		return !q->idle && fr->c.gc_pages == FTL_GC_FAST;
@@ -148,7 +148,7 @@ static uint32_t flex_pick(const struct front *fr, uint32_t plane, const struct f
 {
 	bool fast = flex_wants_fast(fr, plane, q), slow_there = usable(fr, plane, FRONT_SLOW, false);
 	bool may_open = q->may_open && (q->who == FRONT_HOST || q->plenty);
-	uint32_t last = fr->c.own && q->who == FRONT_GC && !q->calm ? FRONT_COPIES : FRONT_FAST;
+	uint32_t last = fr->c.own && q->who == FRONT_GC && !q->mounting ? FRONT_COPIES : FRONT_FAST;
 
 	if (own_copy(fr, q))
 		return usable(fr, plane, FRONT_COPIES, q->may_open) ? FRONT_COPIES : FRONT_NONE;

@@ -79,7 +79,7 @@ struct front_ask {
 	bool idle;			/* a copy that is made only because the drive is idle */
 	bool may_open;			/* a free block */
 	bool plenty;			/* and there are more than the reserve */
-	bool calm;			/* mount: LSB pages, if there is a choice: nothing is lost */
+	bool mounting;			/* mount: LSB pages, if there is a choice: nothing is lost */
 	uint32_t busy_permille;		/* of the write buffer: u */
 };
 

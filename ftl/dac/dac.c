@@ -78,14 +78,14 @@ static void pump(struct dac *d, uint64_t now_ns)
 	while (die_due_first_ns(&d->ends) <= now_ns)
 		dac_die_complete(d, die_due_end(&d->ends));
 	do {
-		d->stirred = false;
+		d->more_to_do = false;
 		dac_read_line(d);
 		dac_write_line(d);
 		dac_engine(d);
 		dac_close_due(d);
 		dac_dispatch(d);
 		wake(d);
-	} while (d->stirred);
+	} while (d->more_to_do);
 	give_up(d);
 }
 

@@ -217,7 +217,7 @@ struct dac {
 	const struct dac_mode *mode;
 	uint64_t seq;			/* last given to a version of a unit */
 	uint64_t serial;		/* last given to a page */
-	bool stirred;			/* something may have become possible */
+	bool more_to_do;			/* something may have become possible */
 
 	uint32_t dies, units, unit_bytes, objects, slots;
 	uint64_t room;			/* pages that may be live or in flight, summed over dies */

@@ -26,7 +26,7 @@ void dac_die_start(struct dac *d, struct dac_die *x, enum dac_cmd cmd, uint64_t 
 	SSD_ASSERT(x->cmd == DAC_IDLE);
 	x->cmd = cmd;
 	die_begin(&d->ends, (uint32_t)(x - d->die), &x->turn, is_gc(cmd), d->host.now_ns, until_ns);
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x)
@@ -252,7 +252,7 @@ void dac_enqueue(struct dac *d, uint32_t op, uint32_t ppn)
 	else
 		d->op[x->read_last].next = op;
 	x->read_last = op;
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 static void read_go(struct dac *d, struct dac_die *x)
@@ -282,7 +282,7 @@ void dac_die_complete(struct dac *d, uint32_t die)
 	enum dac_cmd cmd = x->cmd;
 
 	x->cmd = DAC_IDLE;
-	d->stirred = true;
+	d->more_to_do = true;
 	switch (cmd) {
 	case DAC_CMD_READ:
 		dac_read_ended(d, x->op, x->page);

@@ -101,7 +101,7 @@ void dac_gc_wanted(struct dac *d, struct dac_die *x)
 		return;
 	x->gc_active = true;
 	x->gc.since_ns = d->host.now_ns;
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 static void rest(struct dac *d, struct dac_die *x)
@@ -323,7 +323,7 @@ static void over(struct dac *d, struct dac_die *x, bool bad)
 		dac_put_bad(d, block);
 	else
 		dac_put_free(d, block, false);
-	d->stirred = true;
+	d->more_to_do = true;
 	if (!due(d, x, d->stop))
 		rest(d, x);
 }

@@ -34,7 +34,7 @@ static void op_put(struct dac *d, uint32_t i)
 	d->op[i].obj = DAC_NONE;
 	d->op[i].next = d->op_free;
 	d->op_free = i;
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 static void op_go(struct dac *d, uint32_t i)

@@ -165,7 +165,7 @@ static void over(struct dac *d, struct dac_die *x)
 	x->lost = DAC_NONE;
 	x->no_victim = false;
 	dac_gc_wanted(d, x);
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 static struct dac_oob lost_oob(const struct dac *d, const struct dac_die *x)

@@ -37,7 +37,7 @@ void dac_live_sub(struct dac *d, uint32_t ppn, uint32_t bytes)
 		x->no_victim = false;
 		dac_gc_wanted(d, x);
 	}
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 /* ---- objects ------------------------------------------------------------------ */

@@ -62,7 +62,7 @@ static uint32_t unit_new(struct dac *d, uint32_t lpn)
 	else
 		d->buf[d->queue_last].next = i;
 	d->queue_last = i;
-	d->stirred = true;
+	d->more_to_do = true;
 	return i;
 }
 
@@ -78,7 +78,7 @@ void dac_unit_free(struct dac *d, uint32_t i)
 	d->buf[i].next = d->buf_free;
 	d->buf_free = i;
 	d->buf_used--;
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 uint64_t dac_need(const struct dac *d)
@@ -121,7 +121,7 @@ void dac_merged(struct dac *d, uint32_t i, const uint8_t *base)
 	u->lost = !base;
 	u->state = DAC_U_QUEUED;
 	u->io = NULL;
-	d->stirred = true;
+	d->more_to_do = true;
 	part_done(d, io);
 }
 
@@ -186,7 +186,7 @@ static bool take_in(struct dac *d, struct ftl_io *io)
 		if (!write_part(d, io, (uint32_t)(byte / d->unit_bytes), from, bytes))
 			return false;
 		io->at += bytes;
-		d->stirred = true;
+		d->more_to_do = true;
 	}
 	return true;
 }
@@ -195,7 +195,7 @@ static void wait_for_programs(struct dac *d, struct ftl_io *io)
 {
 	io->seq = d->seq;
 	io_list_add(&d->waits, io);
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 void dac_write_line(struct dac *d)
@@ -234,7 +234,7 @@ static void close_slot(struct dac *d, uint32_t i)
 	d->closed_slots++;
 	if (d->open == i)
 		d->open = DAC_NONE;
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 static void slot_begin(struct dac *d, uint32_t i, bool raw)
@@ -271,7 +271,7 @@ static void packed(struct dac *d, uint32_t unit, uint32_t slot)
 	d->queue_first = u->next;
 	u->state = DAC_U_PACKED;
 	u->slot = slot;
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 /* False: no slot is free. */
@@ -398,7 +398,7 @@ void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool e
 		without_reference(d, u);
 	u->expand = expanded;
 	u->state = DAC_U_READY;
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 static void hashed(struct dac *d, uint32_t unit)
@@ -538,7 +538,7 @@ static void begin_hash(struct dac *d, uint32_t unit)
 	fingerprint_of(u->data, d->unit_bytes, &u->print);
 	d->hasher.unit = unit;
 	d->hasher.done_ns = d->host.now_ns + d->host.c.hash_ns;
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 static void begin_pack(struct dac *d, uint32_t unit)
@@ -552,7 +552,7 @@ static void begin_pack(struct dac *d, uint32_t unit)
 	u->state = DAC_U_PACKING;
 	d->packer.unit = unit;
 	reduce(d, u);
-	d->stirred = true;
+	d->more_to_do = true;
 }
 
 /* The first unit that may be hashed, or DAC_NONE. */
@@ -594,7 +594,7 @@ static bool end_pack(struct dac *d)
 	settle(d, unit);
 	SSD_ASSERT(raw ? place_raw(d, unit) : place_packed(d, unit));
 	d->packer.unit = DAC_NONE;
-	d->stirred = true;
+	d->more_to_do = true;
 	return true;
 }
 

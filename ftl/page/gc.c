@@ -28,7 +28,7 @@
  * command, when 4a and 4b hold for both. That keeps the first block from being
  * free for longer, so the urgent reserve is not for it: where there is no room
  * for all copies beside the reserve, the first goes alone, and if room runs out
- * on the way they part (`part`).
+ * on the way the other is released (`release_other`).
  *
  * Copyback (gc_copyback). A page of which every unit is valid, and before which nothing is
  * in hand, is copied inside the chip: one command in place of steps 3 and 2. The copy needs
@@ -322,7 +322,7 @@ static bool turn_to_second(struct gc *g)
  * No room for the copies of both: go on with the first alone. What is in hand
  * of either is read again; the map still says that it is there.
  */
-static bool part(struct page_ftl *f, struct gc *g)
+static bool release_other(struct page_ftl *f, struct gc *g)
 {
 	uint32_t other = g->second;
 
@@ -356,7 +356,7 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 /* ---- erasing ------------------------------------------------------------ */
 
-static bool going(const struct gc *g, uint32_t b)
+static bool is_victim(const struct gc *g, uint32_t b)
 {
 	return b == g->victim || b == g->second;
 }
@@ -379,20 +379,20 @@ static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 
 	if (g->second != BLK_NONE && f->bt.blk[g->second].last_order > need)
 		need = f->bt.blk[g->second].last_order;
-	if (f->log.carrier != BLK_NONE && !going(g, f->log.carrier) &&
+	if (f->log.carrier != BLK_NONE && !is_victim(g, f->log.carrier) &&
 	    f->bt.blk[f->log.carrier].mark >= need)
 		return true;
 	for (uint32_t p = 0; p < f->shape.planes; p++)
 		for (unsigned int i = 0; i < FRONTIERS; i++) {
 			uint32_t b = f->fr.plane[p].open[i];
 
-			if (b != BLK_NONE && !going(g, b) && f->bt.blk[b].mark >= need) {
+			if (b != BLK_NONE && !is_victim(g, b) && f->bt.blk[b].mark >= need) {
 				f->log.carrier = b;
 				return true;
 			}
 		}
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++)	/* seldom: the other way is a page */
-		if (!going(g, b) && f->bt.blk[b].mark >= need && keeps_marks(&f->bt.blk[b])) {
+		if (!is_victim(g, b) && f->bt.blk[b].mark >= need && keeps_marks(&f->bt.blk[b])) {
 			f->log.carrier = b;
 			return true;
 		}
@@ -420,7 +420,7 @@ static void victim_done(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 
 	f->die[geo_die_of_plane(f->g, plane)].gc_plane = (plane + 1) % f->g->planes_per_die;
-	if (f->log.carrier != BLK_NONE && going(g, f->log.carrier))
+	if (f->log.carrier != BLK_NONE && is_victim(g, f->log.carrier))
 		f->log.carrier = BLK_NONE;
 	count_run(f, g, now_ns);
 	g->victim = g->second = BLK_NONE;
@@ -514,7 +514,7 @@ static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, 
 	case ROOM_NONE:
 		break;
 	}
-	if (part(f, &f->plane[plane].gc) || change_victim(f, now_ns, plane))
+	if (release_other(f, &f->plane[plane].gc) || change_victim(f, now_ns, plane))
 		return TURN_AGAIN;
 	return TURN_PASSED;	/* G2 is broken: blocks failed; a free one may come back */
 }
@@ -555,7 +555,7 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	more = gc_next_page(f, g) || (turn_to_second(g) && gc_next_page(f, g));
 	if (more && g->second != BLK_NONE &&
 	    !room_for(f, plane, f->bt.blk[g->victim].valid + f->bt.blk[g->second].valid)) {
-		part(f, g);
+		release_other(f, g);
 		more = gc_next_page(f, g);
 	}
 	if (g->units >= f->shape.upp || (g->units && !more))

@@ -522,7 +522,7 @@ static int set_sequences(struct page_mount *s)
 }
 
 /* Step 6, and what was rebuilt. SSD_E_NOSPC: there is no room for it. */
-static int make_good(struct page_mount *s)
+static int write_findings(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
 	int err = SSD_OK;
@@ -547,7 +547,7 @@ static int mount(struct page_mount *s)
 		return err;
 	f->host.now_ns = s->survey.ready_ns;
 	f->gc.hold = s->read_only;
-	return s->read_only ? SSD_OK : make_good(s);
+	return s->read_only ? SSD_OK : write_findings(s);
 }
 
 /* As it was before the mount; the account stays. */

@@ -44,7 +44,7 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
-	struct front_ask q = { .who = which, .may_open = free > reserve, .calm = f->gc.hold,
+	struct front_ask q = { .who = which, .may_open = free > reserve, .mounting = f->gc.hold,
 			       .plenty = free > f->gc.urgent_blocks,
 			       .idle = which == FRONT_GC && f->plane[plane].gc.idle };
 	const struct front_plane *p = &f->fr.plane[plane];

@@ -363,8 +363,8 @@ static uint64_t next_arrival(const struct replay *r)
 	return first;
 }
 
-/* Once nothing of the stream is in flight, the thought before its next row begins. */
-static void think(struct replay *r, struct stream *s)
+/* Once nothing of the stream is in flight, its think time before the next row begins. */
+static void wait_as_recorded(struct replay *r, struct stream *s)
 {
 	if (s->think_ns && !s->inflight) {
 		s->row.at_ns = r->now_ns + s->think_ns;
@@ -379,7 +379,7 @@ static bool may_go(struct replay *r, struct stream *s)
 		return s->row.at_ns <= r->now_ns;
 	if (!r->o.think)
 		return s->inflight < r->o.qd;
-	think(r, s);
+	wait_as_recorded(r, s);
 	return s->row.at_ns <= r->now_ns && s->inflight < r->o.qd;
 }
 

@@ -375,7 +375,7 @@ int coroutine_fn nand_ssd_thread_io(NandSsdThread *t, NandSsdRequest *req)
     return req->io.status;
 }
 
-static void rouse(NandSsdThread *t)
+static void wake_if_due(NandSsdThread *t)
 {
     bool wake;
 
@@ -393,21 +393,21 @@ static void news_cb(void *opaque)
     NandSsdThread *t = opaque;
 
     nand_ssd_tell_power_lost(t->s);
-    rouse(t);
+    wake_if_due(t);
 }
 
 /* With s->lock held: advance the drive to its clock's time. */
 void nand_ssd_thread_catch_up(NandSsdThread *t)
 {
     advance(t);
-    rouse(t);                       /* the next time may be another now */
+    wake_if_due(t);                       /* the next time may be another now */
 }
 
 /* With s->lock held: another caller has stepped the drive. */
 void nand_ssd_thread_arm(NandSsdThread *t, uint64_t deadline_ns)
 {
     t->deadline_ns = deadline_ns;
-    rouse(t);
+    wake_if_due(t);
 }
 
 /* With s->lock held: the machine stands, or goes on. */
