@@ -358,7 +358,7 @@ def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) 
             settings = dict(line.split("=", 1) for line in drive.drive_kept.settings + drive.settings)
         elif drive.profile:
             settings = processors.profile_settings(drive.profile, drive.settings)
-        quanta.append(processors.quantum(args.cpu_quantum, settings))
+        quanta.append(processors.quantum(args.cpu_quantum, settings, options.smp))
     options.cpu_quantum = min(quanta)
 
 
@@ -469,6 +469,11 @@ def _fill_and_age(drive: Drive, asked: Asked, empty: bool) -> None:
     age = asked("age", None if "age_permille" in in_profile else "0")
     drive.fill = None if fill is None else share("fill", fill, 100, 1)
     drive.age = None if age is None else share("age", age, 1000, 3)
+    if drive.age and drive.fill == 0:
+        raise SlateError(
+            f"--age {drive.age:g}: it overwrites what --fill wrote, and the drive is empty (--fill 0)",
+            "leave --age out, or fill the drive: --fill 100",
+        )
 
 
 def _records(options: RunOptions, args: argparse.Namespace) -> None:

@@ -22,6 +22,7 @@ from .errors import SlateError
 RATE = "4"
 RATE_MIN, RATE_MAX = Fraction(1, 10), Fraction(32)
 QUANTUM_NS = 1000
+QUANTUM_MOST_NS = 1000000  # QEMU's
 # The largest quantum of a drive whose shortest command takes less: completions may be this late.
 QUANTUM_LEAST_NS = 100
 _DECIMAL = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -41,7 +42,8 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
         "--cpu-quantum",
         metavar="NS",
         help="by how much the clocks of two busy processors may differ; at most the time of the drive's "
-        f"shortest command, or {QUANTUM_LEAST_NS} if that is longer (default {QUANTUM_NS}, or the largest allowed)",
+        f"shortest command, or {QUANTUM_LEAST_NS} if that is longer (default {QUANTUM_NS}, or the largest allowed; "
+        "one processor has none to differ from)",
     )
 
 
@@ -88,14 +90,16 @@ def profile_settings(profile: Path, overrides: list[str]) -> dict[str, str] | No
     return settings
 
 
-def quantum(text: str | None, settings: dict[str, str] | None) -> int:
-    """A quantum, checked against the drive's shortest command."""
+def quantum(text: str | None, settings: dict[str, str] | None, count: int) -> int:
+    """A quantum; that of several processors is checked against the drive's shortest command."""
     most = max(QUANTUM_LEAST_NS, QUANTUM_NS if settings is None else shortest_ns(settings))
     if text is None:
         return min(QUANTUM_NS, most)
+    if count == 1:
+        most = QUANTUM_MOST_NS
     if not text.isascii() or not text.isdigit():
         raise SlateError(f"--cpu-quantum {text}: not a whole number of ns", f"give 1 to {most}")
-    if not int(text):
+    if not int(text) or (count == 1 and int(text) > most):
         raise SlateError(f"--cpu-quantum {text}: out of range", f"give 1 to {most}")
     if int(text) > most:
         shortest = f" ({' + '.join(_SHORTEST)} = {shortest_ns(settings)} ns)" if settings is not None else ""

@@ -116,7 +116,7 @@ class Report:
         facts = [
             units.size(self.device.capacity),
             self._filled(settings),
-            f"{settings['smp']} vCPU"
+            f"{settings['smp']} vCPU{'s' * (settings['smp'] != 1)}"
             + (f" at {settings['cpu_rate']} GIPS" if settings.get("cpu_rate") else "")
             + (", small kernel" if settings.get("kernel") == "small" else ""),
             "virtual time" if settings["virtual_time"] else "real time",

@@ -8,6 +8,8 @@ from .account import Account, Device
 from .rows import Row
 from .shape import Json
 
+LATE_SHARE = 0.1  # of the drive's mean latency: more is not the drive
+
 
 def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
     """A sentence or two each."""
@@ -17,6 +19,7 @@ def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
         for job in fioresult.idle(fio)
     ]
     found += _unwritten(device, rows)
+    found += _late(device)
     return found + of_the_drive(device.total)
 
 
@@ -45,6 +48,22 @@ def _unwritten(device: Device, rows: list[Row]) -> list[str]:
         text += f"; real data would cost {units.us(real)} µs or more" if real else ""
         found.append(text + ". Fill the drive first (--fill 100).")
     return found
+
+
+def _late(device: Device) -> list[str]:
+    """In real time, completions so late that the guest's latencies are not the drive's."""
+    late = device.late()
+    ios = sum(op.ios for op in device.total.op.values())
+    if not late or not ios:
+        return []
+    mean_ns = sum(op.latency_sum_ns for op in device.total.op.values()) / ios
+    if late.mean_ns <= LATE_SHARE * mean_ns:
+        return []
+    return [
+        f"real time: the guest received completions {units.us(late.mean_ns)} µs late on average, the drive's mean "
+        f"latency being {units.us(mean_ns)} µs: the guest's latencies depend on this host. Raise --spin-ns, give "
+        "the drive's thread a processor of its own, or measure in virtual time (docs/time.md)."
+    ]
 
 
 def _real_read_ns(device: Device, account: Account) -> float | None:

@@ -97,10 +97,12 @@ class Arguments(Case):
             (settings, 750, 750, 750),
             ({"ftl.map_ns": "5000"}, 5000, 5000, 1000),
         ):
-            self.assertEqual(processors.quantum(None, given), default)
-            self.assertEqual(processors.quantum(str(most), given), most)
+            self.assertEqual(processors.quantum(None, given, 2), default)
+            self.assertEqual(processors.quantum(str(most), given, 2), most)
             with self.assertRaisesRegex(SlateError, f"shortest command .* = {shortest} ns.*(\n.*)* to {most}$"):
-                processors.quantum(str(most + 1), given)
+                processors.quantum(str(most + 1), given, 2)
+            self.assertEqual(processors.quantum("1000000", given, 1), 1000000)
+        self.refused("--cpu-quantum=1000001", words=["--cpu-quantum 1000001: out of range", "give 1 to 1000000"])
         self.refused("--cpu-quantum=0", words=["--cpu-quantum 0: out of range", "give 1 to "])
         for bad in ("-1", "1.5", "many"):
             self.refused(f"--cpu-quantum={bad}", words=[f"--cpu-quantum {bad}: not a whole number of ns"])
@@ -126,6 +128,7 @@ class Arguments(Case):
 
     def test_a_share_is_not_rounded(self):
         self.refused("--fill", "12.34", words=["--fill 12.34: finer than 0.1", "1 decimal place"])
+        self.refused("--age", "1", "--fill", "0", words=["--age 1", "the drive is empty (--fill 0)", "--fill 100"])
         self.refused("--age", "0.0005", words=["--age 0.0005: finer than 0.001"])
 
     def test_guest_control(self):

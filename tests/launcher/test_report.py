@@ -143,6 +143,15 @@ class Text(unittest.TestCase):
         dev["real-time"] = {"posted": none, "delivered": none}
         self.assertNotIn("\nlate ", self.text(dev, result))
 
+    def test_a_warning_of_late_completions(self):
+        """Above a tenth of the drive's mean latency, 65,536 ns: 6,553.6 ns each for 200 completions."""
+        dev, result = one_job()
+        counted = {"requests": 200, "late-1us": 200, "late-10us": 0, "late-100us": 0, "max-ns": 9000}
+        for sum_ns, warned in ((1_310_720, False), (1_310_721, True)):
+            dev["real-time"] = dict.fromkeys(("posted", "delivered"), counted | {"sum-ns": sum_ns})
+            text = " ".join(self.text(dev, result).split())
+            self.assertEqual("completions 6.55 µs late on average, the drive's mean latency being 65.5" in text, warned)
+
     def test_waf_gc_and_wear(self):
         dev, result = one_job(
             section="write",
