@@ -501,9 +501,25 @@ def _capacity(drive: Drive) -> int | None:
     return None
 
 
+def _check_input(options: RunOptions) -> None:
+    """A shell that can read nothing would wait for ever."""
+    if not options.shell or options.own:
+        return
+    try:
+        empty = os.path.samestat(os.fstat(0), os.stat(os.devnull))
+    except OSError:  # closed
+        empty = True
+    if empty:
+        raise SlateError(
+            "--shell: the standard input is empty: the guest's shell would wait for ever",
+            "run it on a terminal, or put the commands into a script: --cmd FILE",
+        )
+
+
 def run(options: RunOptions) -> int:
     """'slate run'."""
     check_job(options)
+    _check_input(options)
     if options.own and (options.dry_run or options.own.print_libvirt):
         from . import ownrun
 

@@ -85,11 +85,13 @@ class GuestTest(unittest.TestCase):
         drive = [] if "--profile" in args else ["--profile", str(profile)]
         return [str(SLATE), "run", *drive, "--out", str(out), *kernel, *map(str, args)], out
 
-    def slate(self, *args: str | Path, code: int = 0, seconds: float = 300, **more: Any) -> Result:
+    def slate(
+        self, *args: str | Path, code: int = 0, seconds: float = 300, stdin: int | None = None, **more: Any
+    ) -> Result:
         """Run it; it must end with this exit code and leave no process."""
         command, out = self.command(*args, **more)
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=seconds, cwd=self.folder, check=False
+            command, capture_output=True, text=True, timeout=seconds, cwd=self.folder, stdin=stdin, check=False
         )
         self.assertEqual(done.returncode, code, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}")
         self.assertNotIn("Traceback", done.stderr)

@@ -315,7 +315,7 @@ class Refused(MachineTest):
         for words, said in (
             *(
                 (f"rate={bad}", f"rate={bad}: {rate}")
-                for bad in ("0", "0.09", "-1", "3.2001", "33", "4x", "1.2.3", "inf")
+                for bad in ("0", "0.09", "-1", "3.2001", "33", "4x", "5.", "1.2.3", "inf")
             ),
             *(
                 (f"rate=4,quantum={bad}", f"quantum={bad}: {quantum}")
