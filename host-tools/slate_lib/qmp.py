@@ -15,6 +15,7 @@ import contextlib
 import socket
 import sys
 from types import ModuleType
+from typing import Any
 
 from . import paths
 from .errors import MachineError, SlateError
@@ -37,6 +38,12 @@ def _import_qmp() -> ModuleType:
     return qemu.qmp
 
 
+def _unseen(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """For errors that no task awaits. qemu.qmp leaves the futures of a cancelled connection so: no error."""
+    if not isinstance(context.get("exception"), asyncio.CancelledError):
+        loop.default_exception_handler(context)
+
+
 class Monitor:
     """A QMP session over one end of a socket pair."""
 
@@ -55,6 +62,7 @@ class Monitor:
 
     async def connect(self) -> None:
         """Shake hands."""
+        asyncio.get_running_loop().set_exception_handler(_unseen)
         self.theirs.close()
         await self._client.connect(self._mine)
 
