@@ -33,7 +33,8 @@ src=$build/qemu-src obj=$build/qemu-build out=$build/qemu
 venv=$build/venv-qemu apt=$build/apt logs=$build/log stamps=$build/qemu-stamps
 need_mib=3000
 
-programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon)
+programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon
+	tests/qtest/nvme-command-test)
 python_packages=('meson>=1.5,<1.9' 'pycotap>=1.1')
 
 flags=(
