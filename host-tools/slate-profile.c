@@ -3,7 +3,8 @@
  * slate-profile.c - check a profile and say in JSON what follows from it.
  *
  *     slate-profile FILE [section.key=value ...]
- *     slate-profile --keys		every key, its range and its default, by tabs
+ *     slate-profile --keys		every key, its range, its default and the FTLs that
+ *						alone have it ("": all), by tabs
  *
  * Exit status 0, or 2 with a sentence on stderr. 'slate profiles' makes it
  * readable. It maps no memory: a drive of any size can be looked at.
@@ -249,11 +250,12 @@ static int print_keys(void)
 {
 	for (size_t i = 0; i < profile_key_count; i++) {
 		const struct profile_key *k = &profile_keys[i];
-		char range[SLATE_ERR_BYTES];
+		char range[SLATE_ERR_BYTES], owners[160];
 
 		profile_key_range(k, range, sizeof(range));
-		printf("%s.%s\t%s\t%s\n", k->section, k->name, range,
-		       k->fallback ? k->fallback : "must be given");
+		printf("%s.%s\t%s\t%s\t%s\n", k->section, k->name, range,
+		       k->fallback ? k->fallback : "must be given",
+		       profile_key_owners(k, owners, sizeof(owners)));
 	}
 	return 0;
 }

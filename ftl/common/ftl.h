@@ -243,6 +243,12 @@ struct ftl_ops {
 	/* I/Os accepted and not yet reported done. */
 	uint32_t (*inflight)(const struct ftl *f);
 
+	/*
+	 * Fields of struct ftl_config with a meaning in this FTL, beside ftl_keys_of_all;
+	 * NULL-terminated, NULL: no others. A profile that sets another FTL's key is refused.
+	 */
+	const char *const *keys;
+
 	/* Controls; each NULL if it has none. */
 	/*
 	 * Collect, in time as all GC, until each plane (DAC: die) has free_blocks free blocks or
@@ -256,6 +262,9 @@ struct ftl_ops {
 	void (*reconfigure)(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 	struct ftl_block (*block)(const struct ftl *f, pbn_t b);
 };
+
+/* Keys of [ftl] with a meaning in every FTL. NULL-terminated. */
+extern const char *const ftl_keys_of_all[];
 
 /* First member of every implementation's struct. */
 struct ftl {

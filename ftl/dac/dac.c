@@ -490,6 +490,13 @@ static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 	return working;
 }
 
+/* The sub-page reads may be auto, which is no here. */
+static const char *const keys[] = {
+	"gc_subpage_reads", "host_subpage_reads", "idle_gc_permille", "idle_gc_ns", "reduction",
+	"frontiers", "active_blocks", "fast_above_permille", "slow_below_permille", "quota_permille",
+	"fingerprints_permille", "fingerprints", "reference_bytes", "hash_ns",
+	"compress_ns", "decompress_ns", "count_plain", NULL
+};
 static const char *const online[] = {
 	"gc_stop_blocks", "gc_slice_pages", "hash_ns", "compress_ns", "decompress_ns", NULL
 };
@@ -521,6 +528,7 @@ const struct ftl_ops dac_ftl_ops = {
 	.map_bytes = map_bytes,
 	.inflight = host_inflight,
 	.collect = collect,
+	.keys = keys,
 	.online = online,
 	.reconfigure = reconfigure,
 	.block = block_info,

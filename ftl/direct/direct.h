@@ -417,7 +417,12 @@ void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
 /* Fulfil the plane's order; false: there is nothing to win. */
 bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
-/* Of a scheme's ftl_ops what is the same for each; its own are name, validate, footprint, init and online. */
+/* Keys that the engine gives every scheme. The sub-page reads may be auto, which is no here. */
+#define DIRECT_KEYS \
+	"stripe_pages", "accounting", "gc_copyback", "parallel_erase", "gc_subpage_reads", \
+	"host_subpage_reads"
+
+/* Of a scheme's ftl_ops what is the same for each; its own are name, validate, footprint, init, keys and online. */
 #define DIRECT_OPS_COMMON \
 	.durability = FTL_WRITE_THROUGH, \
 	.not_safe = direct_not_safe, \

@@ -485,6 +485,7 @@ static int nftl_init(void *mem, size_t len, const struct ftl_config *c, struct n
 	return direct_init(mem, len, c, n, host, &nftl_scheme, &nftl_ops, out);
 }
 
+static const char *const keys[] = { DIRECT_KEYS, "pen", "pen_merges_max", "spare_search", NULL };
 static const char *const online[] = {
 	"gc_slice_pages", NULL
 };
@@ -494,6 +495,7 @@ const struct ftl_ops nftl_ops = {
 	.validate = nftl_validate,
 	.footprint = nftl_footprint,
 	.init = nftl_init,
+	.keys = keys,
 	.online = online,
 	DIRECT_OPS_COMMON,
 };

@@ -272,6 +272,10 @@ static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct na
 	return direct_init(mem, len, c, n, host, &scheme, &superblock_ftl_ops, out);
 }
 
+static const char *const keys[] = {
+	DIRECT_KEYS, "pen", "pen_merges_max", "second_victim_pages", "superblock_blocks",
+	"superblock_max_blocks", NULL
+};
 static const char *const online[] = {
 	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", NULL
 };
@@ -281,6 +285,7 @@ const struct ftl_ops superblock_ftl_ops = {
 	.validate = validate,
 	.footprint = footprint,
 	.init = init_ftl,
+	.keys = keys,
 	.online = online,
 	DIRECT_OPS_COMMON,
 };

@@ -22,7 +22,18 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 	       "the lower pages of its word line along, flushed or not";
 }
 
-#define FTL_OF_POLICY(type, safe, knobs)                                                        \
+#define PAGE_KEYS                                                                               \
+	"gc_policy", "gc_copyback", "gc_subpage_reads", "host_subpage_reads", "wl_threshold",     \
+	"relocate", "parallel_erase", "second_victim_pages", "gc_frontier", "idle_gc_permille",   \
+	"idle_gc_ns", "accounting", "multiplane"
+
+static const char *const page_keys[] = { PAGE_KEYS, NULL };
+static const char *const rtf_keys[] = { PAGE_KEYS, "active_blocks", NULL };
+static const char *const flex_keys[] = {
+	PAGE_KEYS, "fast_above_permille", "slow_below_permille", "quota_permille", "gc_pages", NULL
+};
+
+#define FTL_OF_POLICY(type, safe, of_type, knobs)                                               \
 	static uint32_t type##_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g) \
 	{                                                                                       \
 		return front_oob_bytes(&front_##type##_policy, g->page_bytes / c->unit_bytes);   \
@@ -45,12 +56,12 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 	const struct ftl_ops type##_ftl_ops = {                                                 \
 		.name = #type, .oob_bytes = type##_oob_bytes, .validate = type##_validate,        \
 		.footprint = type##_footprint, .init = type##_init, .not_safe = safe,            \
-		.online = knobs, PAGE_FTL_OPS_COMMON,                                           \
+		.keys = of_type, .online = knobs, PAGE_FTL_OPS_COMMON,                                           \
 	}
 
 extern const struct ftl_ops parity_ftl_ops, rtf_ftl_ops, flex_ftl_ops;
 
-FTL_OF_POLICY(page, page_not_safe, page_ftl_online);
-FTL_OF_POLICY(parity, NULL, page_ftl_online);
-FTL_OF_POLICY(rtf, NULL, page_ftl_online);
-FTL_OF_POLICY(flex, NULL, flex_ftl_online);
+FTL_OF_POLICY(page, page_not_safe, page_keys, page_ftl_online);
+FTL_OF_POLICY(parity, NULL, page_keys, page_ftl_online);
+FTL_OF_POLICY(rtf, NULL, rtf_keys, page_ftl_online);
+FTL_OF_POLICY(flex, NULL, flex_keys, flex_ftl_online);

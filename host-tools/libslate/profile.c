@@ -28,6 +28,7 @@ enum { FROM_DEFAULT, FROM_OVERRIDE = -1 };	/* else the line of the file */
 struct parse {
 	struct profile *p;
 	const char *path;
+	bool kept;			/* of a drive file, which says every key */
 	int line;			/* read last */
 	int from[PROFILE_KEYS_MAX];
 	unsigned int count[PROFILE_KEYS_MAX];	/* values given, of a list */
@@ -397,20 +398,62 @@ static uint64_t count_pages(struct parse *s)
  * override counts; both in one place contradict each other, unless op_permille is the default,
  * as a drive's printed settings have it. A drive file keeps both.
  */
-static void choose_capacity(struct parse *s, bool kept)
+static void choose_capacity(struct parse *s)
 {
 	const struct profile_key *op = profile_key_find("ftl", "op_permille");
 	const struct profile_key *size = profile_key_find("ftl", "capacity_mib");
 	int from_op = s->from[op - profile_keys], from_size = s->from[size - profile_keys];
 	bool is_default = s->p->op_permille == strtoull(op->fallback, NULL, 10);
 
-	if (kept || !s->p->capacity_mib || from_op == FROM_DEFAULT)
+	if (s->kept || !s->p->capacity_mib || from_op == FROM_DEFAULT)
 		return;
 	if (from_op == FROM_OVERRIDE && from_size > 0)
 		s->p->capacity_mib = 0;
 	else if (!is_default && (from_size > 0) == (from_op > 0))
 		complain_of(s, op, "ftl.capacity_mib = %llu gives the exported size already: leave one of the two "
 			    "out", (unsigned long long)s->p->capacity_mib);
+}
+
+/*
+ * An override of ftl.type makes another drive of a profile: the file's keys of the FTL that it
+ * had go back to their defaults.
+ */
+static void drop_foreign(struct parse *s)
+{
+	if (s->from[profile_key_find("ftl", "type") - profile_keys] != FROM_OVERRIDE)
+		return;
+	for (size_t i = 0; i < profile_key_count; i++)
+		if (s->from[i] > 0 && profile_key_is_foreign(&profile_keys[i], s->p->ops))
+			s->from[i] = FROM_DEFAULT;
+}
+
+/* Does the key have another value than its default? */
+static bool is_changed(const struct parse *s, const struct profile_key *k)
+{
+	char value[VALUE_BYTES];
+
+	profile_key_print(k, s->p, s->count[k - profile_keys], value, sizeof(value));
+	return !k->fallback || strcmp(value, k->fallback);
+}
+
+/*
+ * A key that its FTL would ignore is an error. Its default is not, as a drive's printed
+ * settings name every key.
+ */
+static void refuse_foreign(struct parse *s)
+{
+	char owners[160];
+
+	for (size_t i = 0; i < profile_key_count; i++) {
+		const struct profile_key *k = &profile_keys[i];
+
+		if (s->from[i] == FROM_DEFAULT || !profile_key_is_foreign(k, s->p->ops) || !is_changed(s, k))
+			continue;
+		profile_key_owners(k, owners, sizeof(owners));
+		complain_of(s, k, "is not a key of ftl.type = %s, but of: %s; leave it out", s->p->ftl_type,
+			    *owners ? owners : "no FTL of this program");
+		return;
+	}
 }
 
 static void derive_capacity(struct parse *s, uint64_t raw)
@@ -469,6 +512,8 @@ static void derive(struct parse *s)
 	if (s->result)
 		return;
 	derive_capacity(s, pages * g->page_bytes);
+	if (!s->result && !s->kept)
+		refuse_foreign(s);
 	if (p->ftl.unit_bytes > g->page_bytes)
 		g->oob_kept = 0;
 	else if (p->ops)
@@ -488,7 +533,7 @@ static void derive(struct parse *s)
 int profile_load(struct profile *p, const char *path, const char *const *overrides,
 		 char err[SLATE_ERR_BYTES])
 {
-	struct parse s = { .p = p, .path = path ? path : "drive file", .err = err };
+	struct parse s = { .p = p, .path = path ? path : "drive file", .kept = !path, .err = err };
 
 	memset(p, 0, sizeof(*p));
 	*err = 0;
@@ -496,11 +541,13 @@ int profile_load(struct profile *p, const char *path, const char *const *overrid
 		read_file(&s);
 	for (size_t i = 0; overrides && overrides[i] && !s.result; i++)
 		read_override(&s, overrides[i]);
-	if (!s.result)
+	if (!s.result) {
+		drop_foreign(&s);
 		defaults(&s);
+	}
 	if (!s.result) {
 		name_after_file(p, s.path);
-		choose_capacity(&s, !path);
+		choose_capacity(&s);
 	}
 	if (!s.result) {
 		derive(&s);

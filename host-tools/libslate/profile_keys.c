@@ -213,6 +213,37 @@ const char *profile_key_meant(const char *name, char *out, size_t room)
 	return out;
 }
 
+/* ---- whose a key is ------------------------------------------------------ */
+
+static bool is_listed(const char *const *names, const char *name)
+{
+	while (names && *names && strcmp(*names, name))
+		names++;
+	return names && *names;
+}
+
+static bool is_of_all(const struct profile_key *k)
+{
+	return strcmp(k->section, "ftl") || is_listed(ftl_keys_of_all, k->name);
+}
+
+bool profile_key_is_foreign(const struct profile_key *k, const struct ftl_ops *ops)
+{
+	return ops && !is_of_all(k) && !is_listed(ops->keys, k->name);
+}
+
+const char *profile_key_owners(const struct profile_key *k, char *out, size_t room)
+{
+	size_t used = 0;
+
+	*out = '\0';
+	for (size_t i = 0; ftl_list[i] && !is_of_all(k); i++)
+		if (is_listed(ftl_list[i]->keys, k->name) && used < room)
+			used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
+						 ftl_list[i]->name);
+	return out;
+}
+
 static unsigned int list_max(const struct profile_key *k)
 {
 	return k->type == K_BY_TYPE ? NAND_TYPES_MAX : NAND_PB_LEVELS_MAX + 1;

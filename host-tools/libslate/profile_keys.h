@@ -53,6 +53,13 @@ unsigned int profile_key_set(const struct profile_key *k, struct profile *p, con
 /* As profile_key_set() takes it; a list shows its first `count` values. */
 void profile_key_print(const struct profile_key *k, const struct profile *p, unsigned int count,
 		       char *out, size_t room);
+/*
+ * Has the FTL ops no use for this key, which is another FTL's? ops NULL, and keys of other
+ * sections than [ftl]: no.
+ */
+bool profile_key_is_foreign(const struct profile_key *k, const struct ftl_ops *ops);
+/* The names of the FTLs that have this key, with commas: "rtf, dac"; "" if it is a key of all. Returns out. */
+const char *profile_key_owners(const struct profile_key *k, char *out, size_t room);
 /* The range in words: "1 .. 64", "yes or no". */
 void profile_key_range(const struct profile_key *k, char *out, size_t room);
 

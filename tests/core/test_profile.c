@@ -754,6 +754,57 @@ static void settings_can_be_fed_back(void)
 	round_trip(NONE MLC "geometry.one_shot=yes timing.program_ns=77");
 }
 
+/* rps-small.ini, whose FTL is flex, with this line at its end, which is the 32nd and in [ftl]. */
+static int load_flex(const char *line, const char *const *overrides, char path[32])
+{
+	static char text[4096];
+	FILE *in = fopen("nand-emu/profiles/rps-small.ini", "r");
+	size_t len = in ? fread(text, 1, sizeof(text) - 64, in) : 0;
+	int fd, result;
+
+	EXPECT(in && !fclose(in));
+	strcpy(path, "/tmp/slate-profile-XXXXXX");
+	fd = mkstemp(path);
+	len += (size_t)sprintf(text + len, "%s\n", line);
+	EXPECT(fd >= 0 && write(fd, text, len) == (ssize_t)len);
+	close(fd);
+	result = profile_load(&p, path, overrides, err);
+	unlink(path);
+	return result;
+}
+
+/* A key that its FTL would ignore; its default, which printed settings have, is none. */
+static void keys_of_another_ftl(void)
+{
+	refused("ftl.spare_search=no", "override: ftl.spare_search = no: is not a key of ftl.type = page, but of: "
+		"nftl; leave it out");
+	refused("ftl.count_plain=yes", "override: ftl.count_plain = yes: is not a key of ftl.type = page, but "
+		"of: dac; leave it out");
+	accepted("ftl.spare_search=yes");
+	accepted("ftl.count_plain=no");
+	accepted(NONE "ftl.spare_search=no");
+}
+
+static void another_ftl_drops_a_files_keys(void)
+{
+	static const char *const page[] = { "ftl.type=page", NULL };
+	static const char *const both[] = { "ftl.type=page", "ftl.gc_pages=fast", NULL };
+	char path[32], said[256];
+
+	EXPECT_EQ(load_flex("gc_pages = fast", NULL, path), 0);
+	EXPECT_EQ(p.ftl.gc_pages, FTL_GC_FAST);
+	EXPECT_EQ(load_flex("gc_pages = fast", page, path), 0);
+	EXPECT_EQ(p.ftl.gc_pages, FTL_GC_SLOW);
+	EXPECT_EQ(p.ftl.idle_gc_permille, 100);		/* page has it, too */
+	EXPECT_EQ(load_flex("gc_pages = fast", both, path), SSD_E_INVAL);
+	EXPECT_EQ(strcmp(err, "override: ftl.gc_pages = fast: is not a key of ftl.type = page, but of: flex; "
+			 "leave it out"), 0);
+	EXPECT_EQ(load_flex("spare_search = no", NULL, path), SSD_E_INVAL);
+	snprintf(said, sizeof(said), "%s:32: ftl.spare_search = no: is not a key of ftl.type = flex, but of: "
+		 "nftl; leave it out", path);
+	EXPECT_EQ(strcmp(err, said), 0);
+}
+
 static void settings_are_complete(void)
 {
 	char text[4096];
@@ -813,6 +864,8 @@ int main(void)
 	RUN(what_keys_mean_together_has_a_line_too);
 	RUN(the_last_override_counts);
 	RUN(settings_can_be_fed_back);
+	RUN(keys_of_another_ftl);
+	RUN(another_ftl_drops_a_files_keys);
 	RUN(settings_are_complete);
 	return test_result();
 }

@@ -326,20 +326,20 @@ class Showing(Case):
 class Documentation(Case):
     """nand-emu/profiles/README.md."""
 
-    def test_every_key_with_its_range_and_default(self):
+    def test_every_key_with_its_range_default_and_ftls(self):
         done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
         said = []
         for line in done.stdout.splitlines():
-            key, values, default = line.split("\t")
+            key, values, default, owners = line.split("\t")
             values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
-            said.append((key, values, default))
+            said.append((key, values, default, owners))
         section, written = "", []
         for line in (paths.PROFILES / "README.md").read_text(encoding="utf-8").splitlines():
             if line.startswith("## ["):
                 section = line[4:-1]
             elif section and line.startswith("| ") and line[2:5] not in ("key", "---"):
-                name, values, default = [cell.strip() for cell in line.split("|")[1:4]]
-                written.append((f"{section}.{name}", values, default))
+                name, values, default, owners = [cell.strip() for cell in line.split("|")[1:5]]
+                written.append((f"{section}.{name}", values, default, owners if section == "ftl" else ""))
         self.assertEqual(written, said)
 
 
