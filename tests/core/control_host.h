@@ -13,7 +13,7 @@
 #define OVERRIDES_MAX 48u
 
 static struct slate_dev *dev;
-static uint64_t now, next, seed = 1;
+static uint64_t now, next;
 static uint32_t version[UNITS_MAX], units, unit_bytes;
 static bool finished;
 static enum ssd_err status;

@@ -10,6 +10,8 @@
 #include "control_host.h"
 #include "fault_plan.h"
 
+static uint64_t seed = 1;	/* of the random cases */
+
 /* ---- one die, by hand -------------------------------------------------------- */
 
 static void one_victim_takes_its_time(void)

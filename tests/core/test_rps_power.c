@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Word lines of two pages: what power cuts and failing pages take, and what is rebuilt. */
+#include "rps_drive.h"
+
+/* ---- power ------------------------------------------------------------------------ */
+
+static uint64_t lost_by_last_cut;
+
+/* In the middle of the MSB program under way; true: it took the LSB page along. */
+static bool cut(uint64_t seed)
+{
+	struct nand_stats s;
+
+	nand_array_power_cut(d.ta.a, d.now + MSB_NS / 2, seed);
+	nand_array_power_on(d.ta.a);
+	d.ta.n->ops->get_stats(d.ta.n, &s);
+	d.ta.n->ops->reset_stats(d.ta.n);
+	lost_by_last_cut = s.paired_lost;
+	remount();
+	return s.paired_lost;
+}
+
+/*
+ * Section 3.1.2: 0L0 and 0L1 hold LPNs 0 and 1, flushed; power is lost while 0M0 is programmed
+ * with LPN 2. That takes LPN 0 along, or it does not; nothing else.
+ */
+static void page_ftl_loses_the_paired_page(void)
+{
+	uint32_t lost = 0, seed;
+
+	for (seed = 0; seed < 8; seed++) {
+		bool gone;
+
+		make("page", NAND_ORDER_FPS, 16, 8);
+		writes(0, 2);
+		io(FTL_FLUSH, 0, 0);
+		start(FTL_WRITE, 2, 3);
+		gone = cut(seed);
+		lost += gone;
+		expect_content(0, gone ? 0 : 1);
+		expect_content(1, 2);
+		expect_content(2, gone ? 0 : 3);
+		destroy();
+	}
+	EXPECT(lost > 0 && lost < seed);
+}
+
+/*
+ * The same with parity: block 0 is held, so what it lost goes to block 2, which is erased first
+ * (after a cut every blank block is). Programs after the parity page 1L0 could take that along,
+ * so a new one, without the lost page, goes to block 3. Then block 0 is written on: 0L2.
+ */
+static void parity_ftl_rebuilds(void)
+{
+	uint32_t lost = 0;
+
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		bool gone;
+
+		make("parity", NAND_ORDER_FPS, 16, 8);
+		writes(0, 2);
+		start(FTL_WRITE, 2, 3);
+		gone = cut(seed);
+		lost += gone;
+		expect_log(gone ? "2x 2L0 3x 3L0*" : "");
+		expect_content(0, 1);
+		expect_content(1, 2);
+		expect_content(2, gone ? 0 : 3);
+		d.count = 0;
+		writes(3, 1);
+		expect_log("0L2");
+		destroy();
+	}
+	EXPECT(lost > 0);
+}
+
+/*
+ * 0L0 .. 0L3 and their parity page, and a torn 0M0. The rebuilt page goes to an LSB page of a
+ * new block; a second parity page covers 0L1 .. 0L3; block 0 goes on with 0M1, for the last
+ * page was LSB. That torn, too, the other three of block 0 are still there.
+ */
+static void flex_rebuilds(void)
+{
+	uint32_t lost = 0, twice = 0;
+
+	for (uint64_t seed = 0; seed < 32; seed++) {
+		bool gone, again;
+
+		make("flex", NAND_ORDER_RPS, 16, 8);
+		writes(0, 4);
+		start(FTL_WRITE, 4, 5);
+		gone = cut(seed);
+		lost += gone;
+		expect_log(gone ? "2x 2L0 1L1*" : "");
+		start(FTL_WRITE, 5, 6);
+		until(0);
+		again = gone && cut(seed * 7 + 1);
+		twice += again;
+		if (gone)
+			expect_log(again ? "2L1 1L2*" : "");
+		for (uint32_t i = 0; i < 4; i++)
+			expect_content(i, (uint8_t)(i + 1));
+		if (!gone || again)
+			expect_content(4, gone ? 0 : 5);
+		destroy();
+	}
+	EXPECT(lost > 0 && twice > 0);
+}
+
+/* A mount reads the LSB pages of a fast block, and the parity page covers those before it, too. */
+static void flex_covers_what_was_written_before_a_mount(void)
+{
+	const void *oob;
+
+	make("flex", NAND_ORDER_RPS, 16, 8);
+	writes(0, 2);
+	nand_array_power_cut(d.ta.a, d.now, 1);
+	nand_array_power_on(d.ta.a);
+	remount();
+	writes(2, 2);
+	expect_log("0L2 0L3 1x 1L0*");
+	EXPECT_EQ(d.ta.n->ops->peek(d.ta.n, (ppn_t){ 8 }, NULL, &oob), NAND_OK);
+	EXPECT_EQ(oob_get_lpn(oob, 0), 0 ^ 1 ^ 2 ^ 3);
+	destroy();
+}
+
+/* Power lost after the last LSB page, before its parity page: the mount writes it. */
+static void flex_pays_at_mount(void)
+{
+	make("flex", NAND_ORDER_RPS, 16, 8);
+	writes(0, 3);
+	start(FTL_WRITE, 3, 4);
+	nand_array_power_cut(d.ta.a, d.now + LSB_NS, 1);
+	nand_array_power_on(d.ta.a);
+	remount();
+	expect_log("1x 1L0*");
+	for (uint32_t i = 0; i < 4; i++)
+		expect_content(i, (uint8_t)(i + 1));
+	destroy();
+}
+
+/* ---- no room for what was rebuilt ------------------------------------------------------ */
+
+static void lose_power(void)
+{
+	nand_array_power_cut(d.ta.a, d.now, 1);
+	nand_array_power_on(d.ta.a);
+	remount();
+}
+
+/* Read-only: reads and flushes work, a write does not, and after a mount's try nothing is programmed. */
+static void expect_read_only(const uint8_t *content, uint32_t count)
+{
+	for (int life = 0; life < 3; life++) {
+		uint64_t changes = d.count;
+
+		for (uint32_t i = 0; i < count; i++)
+			expect_content(i, content[i]);
+		io(FTL_FLUSH, 0, 0);
+		EXPECT_EQ(d.status, SSD_OK);
+		io(FTL_WRITE, 9, 9);
+		EXPECT_EQ(d.status, SSD_E_WORNOUT);
+		io(FTL_TRIM, 1, 0);
+		EXPECT_EQ(d.status, SSD_E_WORNOUT);
+		rest();
+		EXPECT_EQ(d.count, changes);
+		lose_power();
+	}
+}
+
+/*
+ * As in flex_rebuilds, but no block can be erased before it is used: 14 of 16 fail (0 holds the data,
+ * 1 their parity page). Where 0L0 is lost, there is no page for it; the mount begins anew, reads the
+ * 5 pages of block 0 twice and what else there is, and the drive is read-only: LPN 0 is read from memory.
+ */
+static void a_worn_drive_comes_up(void)
+{
+	static const uint8_t want[] = { 1, 2, 3, 4 };
+	uint32_t lost = 0;
+
+	for (uint64_t seed = 0; seed < 16; seed++) {
+		bool gone;
+
+		make("flex", NAND_ORDER_RPS, 16, 8);
+		writes(0, 4);
+		io(FTL_FLUSH, 0, 0);
+		start(FTL_WRITE, 4, 5);
+		d.no_erases = true;
+		gone = cut(seed);
+		lost += gone;
+		if (gone) {
+			EXPECT_EQ(d.count, 14);
+			EXPECT_EQ(d.f->ops->stats(d.f)->retired_blocks, 14);
+			EXPECT_EQ(d.f->ops->stats(d.f)->mounts, 1);
+			expect_read_only(want, 4);
+		}
+		destroy();
+	}
+	EXPECT(lost > 0);
+}
+
+/*
+ * Two dies: LPNs 0, 2, 4, 6 in 0L0 .. 0L3, and 1, 3, 5, 7 in 16L0 .. 16L3 of die 1. Both MSB pages are
+ * torn, and both took their LSB pages along: LPNs 0 and 1. Then one program works, the next all fail,
+ * whatever the block. So the first mount finds a new place for one of them, and keeps the other in memory.
+ */
+static void a_worn_drive_comes_up_half_made_good(void)
+{
+	static const uint8_t want[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct ftl_io two = { .op = FTL_WRITE, .offset = 8 * PAGE, .bytes = 2 * PAGE };
+	uint32_t both = 0;
+
+	for (uint64_t seed = 0; seed < 64; seed++) {
+		channels = 2;
+		make("flex", NAND_ORDER_RPS, 16, 8);
+		channels = 1;
+		writes(0, 8);
+		io(FTL_FLUSH, 0, 0);
+		d.f->ops->submit(d.f, d.now, &two);
+		d.programs_left = 2;
+		if (cut(seed) && lost_by_last_cut == 2) {
+			both++;
+			EXPECT_EQ(d.log[2].op, NAND_PROGRAM);	/* each die erases a block first */
+			expect_read_only(want, 8);
+		}
+		destroy();
+	}
+	EXPECT(both > 0);
+}
+
+/* ---- the medium -------------------------------------------------------------------- */
+
+/* The first parity page fails: it goes to another backup block, before the first MSB page. */
+static void a_parity_page_fails(void)
+{
+	make("flex", NAND_ORDER_RPS, 16, 8);
+	d.fail_at = 5;
+	writes(0, 5);
+	expect_log("0L0 0L1 0L2 0L3 1L0* 2L0* 0M0");
+	EXPECT_EQ(d.f->ops->stats(d.f)->retired_blocks, 1);
+	EXPECT(d.ta.n->ops->is_bad(d.ta.n, (pbn_t){ 1 }));
+	destroy();
+}
+
+/* The first MSB page fails: its block is emptied and retired, the page goes elsewhere. */
+static void a_slow_page_fails(void)
+{
+	make("flex", NAND_ORDER_RPS, 16, 8);
+	d.fail_at = 6;
+	writes(0, 10);	/* GC wakes when the next block is opened */
+	for (uint32_t i = 0; i < 10; i++)
+		expect_content(i, (uint8_t)(i + 1));
+	EXPECT(d.ta.n->ops->is_bad(d.ta.n, (pbn_t){ 0 }));
+	EXPECT_EQ(d.f->ops->stats(d.f)->retired_blocks, 1);
+	destroy();
+}
+
+int main(void)
+{
+	RUN(page_ftl_loses_the_paired_page);
+	RUN(parity_ftl_rebuilds);
+	RUN(flex_rebuilds);
+	RUN(flex_covers_what_was_written_before_a_mount);
+	RUN(flex_pays_at_mount);
+	RUN(a_worn_drive_comes_up);
+	RUN(a_worn_drive_comes_up_half_made_good);
+	RUN(a_parity_page_fails);
+	RUN(a_slow_page_fails);
+	return test_result();
+}
