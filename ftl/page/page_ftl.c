@@ -399,6 +399,22 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
+static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	at->shape.upp = g->page_bytes / c->unit_bytes;
+	at->shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
+	at->shape.maps = map_units(c);
+	at->shape.all_lpns = at->shape.lpns + at->shape.maps + 1;
+	at->shape.dies = geo_dies(g);
+	at->shape.planes = geo_planes(g);
+	at->buf.pages = buffer_pages(c, g);
+	at->buf.hash_mask = pow2_at_least((uint64_t)at->buf.pages * at->shape.upp * HASH_ROOM) - 1;
+	at->buf.by_seq_mask = pow2_at_least(at->buf.pages) - 1;
+	/* of the geometry alone: mount relies on the last run's size */
+	at->log.ring_mask = pow2_at_least(64ull * at->shape.planes) - 1;
+	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
+}
+
 static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
 		      const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -409,19 +425,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct gc_unit *gu;
 	uint8_t *gd;
 
-	at.shape.upp = g->page_bytes / c->unit_bytes;
-	at.shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
-	at.shape.maps = map_units(c);
-	at.shape.all_lpns = at.shape.lpns + at.shape.maps + 1;
-	at.shape.dies = geo_dies(g);
-	at.shape.planes = geo_planes(g);
-	at.buf.pages = buffer_pages(c, g);
-	at.buf.hash_mask = pow2_at_least((uint64_t)at.buf.pages * at.shape.upp * HASH_ROOM) - 1;
-	at.buf.by_seq_mask = pow2_at_least(at.buf.pages) - 1;
-	at.log.ring_mask = pow2_at_least(64ull * at.shape.planes) - 1;	/* of the geometry alone: mount
-								 * relies on the last run's size */
-	at.log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
-
+	set_sizes(&at, c, g);
 	at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
 	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
 	at.map.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.shape.upp : 0, OOB_UNIT_BYTES);

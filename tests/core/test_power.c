@@ -431,6 +431,18 @@ static const char *const drives[][EXTRAS] = {
 	{ "ftl.buffer_units=16", "ftl.gc_mode=blocking" },
 };
 
+/* The page's content, which must be the one that was kept or one of those sent later. */
+static uint8_t found_one_of(uint32_t p, uint8_t kept, const uint8_t *later, uint32_t sent)
+{
+	uint8_t found = read_page(p);
+	bool good = found == kept;
+
+	for (uint32_t k = 0; k < sent; k++)
+		good = good || found == later[k];
+	EXPECT(good);
+	return found;
+}
+
 /*
  * One drive through many cuts at random nanoseconds. Each round writes some pages in order, flushes
  * in between, and is cut. value[p] is the last one flushed; later[p] the last one submitted.
@@ -450,6 +462,7 @@ static void storm(uint64_t seed, uint32_t cuts, const char *path)
 	for (uint32_t c = 0; c < cuts && (uint32_t)failures == before; c++) {
 		uint32_t n = 1 + (uint32_t)(rnd(&rng) % 40), flush = IOS, i;
 		uint64_t span = (uint64_t)n * (BUS_NS + PROGRAM_NS);
+		bool flushed;
 
 		memset(told, 0, sizeof(told));
 		memset(sent, 0, sizeof(sent));
@@ -481,16 +494,9 @@ static void storm(uint64_t seed, uint32_t cuts, const char *path)
 		worst += power().lost_ios;
 		now = power().cut_ns + rnd(&rng) % 1000;
 		power_on(now);
-		for (uint32_t p = 0; p < PAGES; p++) {
-			bool flushed = flush < IOS && told[flush] && ios[flush].done_ns <= power().cut_ns;
-			uint8_t found = read_page(p);
-			bool good = found == (flushed ? at_flush[p] : value[p]);
-
-			for (uint32_t k = 0; k < sent[p]; k++)
-				good = good || found == later[p][k];
-			EXPECT(good);
-			value[p] = found;
-		}
+		flushed = flush < IOS && told[flush] && ios[flush].done_ns <= power().cut_ns;
+		for (uint32_t p = 0; p < PAGES; p++)
+			value[p] = found_one_of(p, flushed ? at_flush[p] : value[p], later[p], sent[p]);
 		/* What was found is not flushed for that: a cut may take it along again. */
 		submit(0, FTL_FLUSH, 0, 0);
 		run_until(now + 100 * PROGRAM_NS);
