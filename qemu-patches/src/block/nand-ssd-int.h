@@ -7,7 +7,7 @@
  * nand-ssd-thread.c   the drive in a thread of its own, in real time
  * nand-ssd-power.c    power cuts, and mounting again
  * nand-ssd-control.c  logs and vendor commands
- * nand-ssd-processors.c  how busy the guest's processors are
+ * nand-ssd-processors.c  marks, and how busy the guest's processors are
  */
 #ifndef BLOCK_NAND_SSD_INT_H
 #define BLOCK_NAND_SSD_INT_H
@@ -85,7 +85,8 @@ typedef struct BDRVNandSsdState {
     Error *migration_blocker;
 } BDRVNandSsdState;
 
-/* nand-ssd.c; with the lock held */
+/* nand-ssd.c; with the lock held, but for the first */
+int nand_ssd_errno(enum ssd_err err);
 void nand_ssd_update_now(BDRVNandSsdState *s);
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);
 void nand_ssd_run(BDRVNandSsdState *s, bool skip);      /* takes the lock */
@@ -105,7 +106,8 @@ void nand_ssd_forget_pictures(BDRVNandSsdState *s);
 /* nand-ssd-processors.c */
 void nand_ssd_find_processors(BDRVNandSsdState *s);
 void nand_ssd_arm_row(BDRVNandSsdState *s);
-void nand_ssd_mark_processors(BDRVNandSsdState *s);
+int coroutine_fn nand_ssd_co_ioctl(BlockDriverState *bs,
+                                   unsigned long int request, void *buf);
 
 /* nand-ssd.c: for the thread, with s->lock held */
 bool nand_ssd_busy(BDRVNandSsdState *s);

@@ -92,7 +92,7 @@ static const char *const nand_ssd_op_name[FTL_NOPS] = {
     [FTL_TRIM] = "trim", [FTL_FLUSH] = "flush",
 };
 
-static int nand_ssd_errno(enum ssd_err err)
+int nand_ssd_errno(enum ssd_err err)
 {
     switch (err) {
     case SSD_OK:
@@ -488,33 +488,6 @@ nand_ssd_co_pwrite_zeroes(BlockDriverState *bs, int64_t offset, int64_t bytes,
         return -ENOTSUP;
     }
     return nand_ssd_co_io(bs, FTL_TRIM, offset, bytes, false, NULL, 0);
-}
-
-static int coroutine_fn GRAPH_RDLOCK
-nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
-{
-    BDRVNandSsdState *s = bs->opaque;
-    const NandSsdMarkRequest *mark = buf;
-    int ret;
-
-    if (request != NAND_SSD_IOCTL_MARK || !nand_ssd_guest_sees(bs)) {
-        return -ENOTSUP;
-    }
-    if (mark->kind > SLATE_MARK_END) {
-        return -EINVAL;
-    }
-
-    QEMU_LOCK_GUARD(&s->lock);
-    nand_ssd_update_now(s);
-    ret = nand_ssd_errno(slate_mark(s->dev, s->now_ns, mark->kind,
-                                    mark->label));
-    if (!ret && s->thread) {
-        nand_ssd_thread_mark(s->thread, slate_mark_count(s->dev) - 1);
-    }
-    if (!ret) {
-        nand_ssd_mark_processors(s);
-    }
-    return ret;
 }
 
 /* Opening and closing */
