@@ -66,7 +66,7 @@ class Report:
         self.fio = fio
         self.app = app
         self.record = record
-        self.rows = rows.build(raw_device, fio)
+        self.rows = rows.build(raw_device, fio, of_several=bool(record["settings"].get("drive_name")))
         self.limits = limits.of(self.device, fio, self.rows, series) if self.GUEST else {}
         self._lines: list[str] = []
         self._pairs: list[tuple[str, str]] = []
