@@ -510,7 +510,7 @@ static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint
 	const struct img_flight *f = flights_of(a, die);
 	bool begun = at_ns > d->cell_start_ns;
 
-	for (uint32_t i = d->count; i-- > 0; ) {	/* undo the last first */
+	for (uint32_t i = d->count; i-- > 0;) {	/* undo the last first */
 		struct place p = place_of(a, f[i].ppn);
 
 		if (d->op == NAND_ERASE) {

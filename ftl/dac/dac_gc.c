@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_gc.c - the DAC FTL: GC of a die. A collection reads the victim's pages that have
- * something live, packs what is live into new pages in the same order, and erases.
+ * dac_gc.c - the DAC FTL: GC of a die. A collection reads the victim's pages that have live
+ * entries, packs these entries into new pages in the same order, and erases the victim.
  *
  *   NONE -> victim chosen -> (page read -> its entries packed -> a page programmed ...)*
- *        -> the last program says that the victim is done with -> erased, FREE
+ *        -> the last program says that the victim is collected -> erased, FREE
  *
- * The victim: of the full blocks whose live pages can be merged into fewer pages than a block
- * has, that with the fewest live bytes; a block with a failed program before all, while
- * two blocks are free (and what is backed up wants), for it gives none. While the die has a page that a mount rebuilt, only
- * blocks with nothing live: nothing else may be programmed. Cost: O(blocks of the die) and, for candidates,
- * O(pages of a block) to choose.
+ * The victim is the full block with the fewest live bytes, of those whose live pages can be
+ * merged into fewer pages than a block has. A block with a failed program comes before all
+ * others. It will be retired and yields no free block, so that one with live entries is
+ * collected only while two blocks and the reserve for backups are free. While the die has a page that a mount rebuilt, only a block
+ * without live entries can be a victim, because nothing may be programmed then. A choice costs
+ * O(blocks of the die) and, for each candidate, O(pages of a block).
  *
- * What dies while it is under way is left behind: an entry counts for the copy only if it
- * still does for the original when the copy is programmed.
+ * An entry that becomes invalid during the collection is not copied: when the copy is
+ * programmed, an entry counts only if the original is still live.
  */
 #include "dac.h"
 

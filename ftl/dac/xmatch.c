@@ -68,6 +68,7 @@ static const struct {
 	uint8_t high, low_bits;
 	uint16_t high_mask, low_mask;
 } types[] = {
+	/* clang-format off */
 	[FULL]      = { 1, 1, 0, 0, 0, 0, 0 },
 	[MATCH_012] = { 2, 3, 8, 0, 0, 0, 0xff },
 	[MATCH_123] = { 0, 3, 8, 24, 0, 0xff, 0 },
@@ -76,6 +77,7 @@ static const struct {
 	[MATCH_01]  = { 2, 4, 16, 0, 0, 0, 0xffff },
 	[MATCH_12]  = { 13, 6, 16, 24, 8, 0xff, 0xff },
 	[MATCH_23]  = { 12, 6, 16, 16, 0, 0xffff, 0 },
+	/* clang-format on */
 };
 
 static uint8_t byte_at(uint32_t tuple, uint32_t place)
@@ -551,7 +553,7 @@ static int expand(struct xmatch *x, const uint8_t *src, size_t len, const uint8_
 
 	SSD_ASSERT(out_len && out_len % XMATCH_TUPLE_BYTES == 0);
 	reset(x);
-	for (size_t at = 0; at < out_len; ) {
+	for (size_t at = 0; at < out_len;) {
 		count = expand_word(x, &r, &location);
 		if (!count || count > (out_len - at) / XMATCH_TUPLE_BYTES)
 			return SSD_E_CORRUPT;

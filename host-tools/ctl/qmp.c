@@ -37,7 +37,8 @@ static json_t *next_object(struct ctl *c, int *result)
 	*result = len <= 0 && ctl_stopped ? CTL_INTERRUPTED : CTL_FAILED;
 	if (len <= 0) {
 		if (*result == CTL_FAILED)
-			lost(c, ferror(c->state) && (errno == EAGAIN || errno == EWOULDBLOCK) ? "no answer" : "it was closed");
+			lost(c, ferror(c->state) && (errno == EAGAIN || errno == EWOULDBLOCK) ? "no answer" :
+											"it was closed");
 		free(line);
 		return NULL;
 	}

@@ -115,9 +115,9 @@ static void print_table(const struct ctl_identity *id, const struct ctl_counters
 	}
 	ratio(d->waf, waf);
 	ratio(d->raf, raf);
-	printf("\nWAF %s   RAF %s   GC %" PRIu64 " runs, %" PRIu64 " units   erases %" PRIu64 "   uncorrectable %" PRIu64
-	       "   violations %" PRIu64 "\n", waf, raf, n->ftl[SLATE_FTL_gc_runs], n->ftl[SLATE_FTL_gc_units], d->erases,
-	       n->nand[SLATE_NAND_uncorrectable], d->violations);
+	printf("\nWAF %s   RAF %s   GC %" PRIu64 " runs, %" PRIu64 " units   erases %" PRIu64 "   uncorrectable %"
+	       PRIu64 "   violations %" PRIu64 "\n", waf, raf, n->ftl[SLATE_FTL_gc_runs],
+	       n->ftl[SLATE_FTL_gc_units], d->erases, n->nand[SLATE_NAND_uncorrectable], d->violations);
 	puts("\nend with Ctrl-C");
 }
 

@@ -400,7 +400,7 @@ static int open_slots(struct load *l)
 		return load_fail(LOAD_FAILED, "no memory for %u buffers of %zu bytes: give a smaller --closed, "
 				 "--depth or --max-request", l->o.depth, room);
 	}
-	for (uint32_t i = l->o.depth; i--; ) {
+	for (uint32_t i = l->o.depth; i--;) {
 		l->slots[i] = (struct slot){ .buffer = l->buffers + i * room, .index = i, .next = l->free };
 		l->free = &l->slots[i];
 	}
@@ -409,6 +409,8 @@ static int open_slots(struct load *l)
 
 static int register_all(struct load *l)
 {
+	static const char too_little[] = ": raise the limit of locked memory (ulimit -l), or give a smaller "
+					 "--max-request, --closed or --depth";
 	struct iovec *v = calloc(l->o.depth, sizeof(*v));
 	int result;
 
@@ -420,9 +422,7 @@ static int register_all(struct load *l)
 	free(v);
 	if (result)
 		return load_fail(LOAD_FAILED, "%u buffers of %" PRIu64 " bytes cannot be registered: %s%s", l->o.depth,
-				 l->o.max_bytes, strerror(-result), result == -ENOMEM ?
-				 ": raise the limit of locked memory (ulimit -l), or give a smaller "
-				 "--max-request, --closed or --depth" : "");
+				 l->o.max_bytes, strerror(-result), result == -ENOMEM ? too_little : "");
 	result = io_uring_register_files(&l->ring, &l->dev.fd, 1);
 	return result ? ring_failed(result) : 0;
 }
@@ -437,8 +437,8 @@ int engine_open(struct load *l)
 	int result;
 
 	if (entries > LOAD_RING_MAX)
-		return load_fail(LOAD_USAGE, "%u requests of %" PRIu64 " bytes take %" PRIu64 " commands of %u bytes at "
-				 "once, and a ring has %u: give a smaller --closed, --depth or --max-request",
+		return load_fail(LOAD_USAGE, "%u requests of %" PRIu64 " bytes take %" PRIu64 " commands of %u bytes "
+				 "at once, and a ring has %u: give a smaller --closed, --depth or --max-request",
 				 l->o.depth, l->o.max_bytes, entries, l->dev.part_bytes, LOAD_RING_MAX);
 	result = open_slots(l);
 	if (result)

@@ -102,7 +102,7 @@ static uint32_t take_old(struct shadow *s)
 
 		s->old = realloc(s->old, room * sizeof(*s->old));
 		SSD_ASSERT(s->old && room > s->room);
-		for (i = room; i-- > (s->room ? s->room : 1); ) {
+		for (i = room; i-- > (s->room ? s->room : 1);) {
 			s->old[i].chain = s->free;
 			s->free = i;
 		}
