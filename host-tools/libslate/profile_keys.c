@@ -8,6 +8,7 @@
 
 #include "blk.h"
 #include "closest.h"
+#include "controller.h"
 
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const off_powerlaw[] = { "off", "powerlaw", NULL };
@@ -106,6 +107,9 @@ const struct profile_key profile_keys[] = {
 	{ "link", "lanes", K_U32, AT(link.lanes), 1, 16, "4", NULL },
 	{ "link", "data_permille", K_U32, AT(link.data_permille), 1, 1000, "907", NULL },
 	{ "link", "latency_ns", K_U32, AT(ftl.link_latency_ns), 0, NS_MAX, "0", NULL },
+
+	{ "controller", "cores", K_U32, AT(ftl.cores), 0, CONTROLLER_CORES_MAX, "0", NULL },
+	{ "controller", "completion_ns", K_U32, AT(ftl.completion_ns), 0, NS_MAX, "0", NULL },
 
 	{ "ftl", "type", K_FTL, AT(ops), 0, 0, "page", NULL },
 	F(unit_bytes, 512, 16384, "4096"),

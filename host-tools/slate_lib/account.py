@@ -18,7 +18,7 @@ from .shape import Json
 
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
-PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link")
+PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
 SOURCES = ("host", "gc", "wl", "meta", "backup")
 NAND_OPS = ("read", "program", "erase", "copyback")
 # What the array holds at the end of an interval; all else is counted within it.
@@ -302,6 +302,11 @@ class Device:
         if not any(ways) or not self.at_ns:
             return None
         return ways[0] / self.at_ns, ways[1] / self.at_ns
+
+    def cores_busy(self, account: Account, elapsed_ns: int) -> float | None:
+        """Share of a time in which an average core of the controller worked; None: cores without limit."""
+        cores = self.setting("cores")
+        return account.ftl.get("core-busy-ns", 0) / (elapsed_ns * cores) if cores and elapsed_ns else None
 
     def labels(self) -> list[str]:
         """Jobs that left marks, in order of their beginning."""

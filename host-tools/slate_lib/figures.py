@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import charts, units
 from .account import PARTS, PERCENTILES, Device, OpAccount, points_ns
-from .charts import COLORS, INK, Charts
+from .charts import COLORS, GRID, INK, Charts
 from .fiolog import OverTime
 from .rows import Row
 from .series import NOT_TOLD, Part, Series
@@ -40,6 +40,7 @@ PART_STYLE = {
     "map": ("map", COLORS[6]),
     "other": ("other", COLORS[3]),
     "link": ("link", INK),
+    "controller": ("behind cores", GRID),
 }
 SOURCE_COLORS = {
     "host": COLORS[0], "gc": COLORS[1], "wl": COLORS[3], "meta": COLORS[4], "backup": COLORS[7],

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "blk.h"
+#include "controller.h"
 #include "credit_watch.h"
 #include "ftl.h"
 #include "oob.h"

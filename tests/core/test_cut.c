@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "blk.h"
+#include "controller.h"
 #include "ftl.h"
 #include "oob.h"
 #include "test.h"
@@ -54,6 +55,7 @@ enum {
 	SSDSIM = 4,	/* a write ends with its transfer: durable are flushes and FUA alone */
 	LEVEL = 16,	/* wear is levelled to a difference of one erase */
 	CORRECTED = 32,	/* reads of every seventh page say that it should move */
+	CORES = 512,	/* a controller of two cores is in front */
 };
 
 static const struct shape shapes[] = {
@@ -111,6 +113,10 @@ static const struct shape shapes[] = {
 	  CORRECTED },
 	{ "all that moves", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 512, 0, 2, 1 }, 512, 24, 4, FTL_GC_SLICED, true, 4,
 	  PAIRS | WORDS | COPYBACK | LEVEL | CORRECTED },
+	{ "cores", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_SLICED, false, 0, CORES },
+	{ "cores, unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0,
+	  FTL_GC_SLICED, false, 0, CORES },
 	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4,
 	  FTL_GC_BLOCKING, true, 0, PAIRS },
 };
@@ -242,6 +248,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.active_blocks = 4, .fast_above_permille = 800, .slow_below_permille = 300,
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 		.gc_frontier = s->frontier, .gc_pages = s->copies,
+		.cores = s->ways & CORES ? 2 : 0, .completion_ns = s->ways & CORES ? 700 : 0,
 	};
 	d->ops = ftl_of(s);
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
@@ -251,7 +258,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		printf("%s: %s\n", s->name, why);
 		exit(1);
 	}
-	d->len = d->ops->footprint(&d->fc, &c.geo);
+	d->len = controller_footprint(d->ops, &d->fc, &c.geo);
 	d->mem = calloc(1, d->len);
 	d->history = calloc(MAX_HISTORY, sizeof(*d->history));
 	d->base = calloc(MAX_SECTORS, sizeof(*d->base));
@@ -273,7 +280,7 @@ static void drive_mount(struct drive *d)
 	memset(d->io, 0, offsetof(struct host_io, data));
 	for (int i = 0; i < MAX_IOS; i++)
 		d->io[i].busy = false;
-	SSD_ASSERT(d->ops->init(d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
+	SSD_ASSERT(controller_init(d->ops, d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
 	SSD_ASSERT(d->f->ops->mount(d->f, 0, &d->now_ns) == SSD_OK);
 	d->f->ops->check(d->f);
 	d->next_ns = d->f->ops->step(d->f, d->now_ns);
