@@ -148,7 +148,9 @@ struct ftl_config {
 					 * controller.h; 0: as many as there is work */
 	uint32_t completion_ns;		/* of a core's time, per I/O; 0 without cores */
 	uint32_t max_unit_reads;	/* flash reads queued at once (a pool); >= 8 */
-	const struct gc_policy *gc_policy;
+	const struct gc_policy *gc_policy;	/* gc_policy.h */
+	uint32_t gc_choices;		/* d-choices: d, blocks drawn at random */
+	uint32_t gc_window_blocks;	/* windowed-greedy: of a plane's blocks, so many closed first */
 
 	bool gc_copyback;		/* GC copies inside the chip */
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */

@@ -18,8 +18,10 @@
 #include <sys/mman.h>
 
 #include "controller.h"
+#include "gc_policy.h"
 #include "nand_geom.h"
 #include "port_user.h"
+#include "profile_keys.h"
 #include "record.h"
 #include "record_content.h"
 #include "slate_dev.h"
@@ -635,6 +637,13 @@ const struct nand_geometry *slate_geometry(const struct slate_dev *d)
 const char *slate_ftl_name(const struct slate_dev *d)
 {
 	return d->profile.ops->name;
+}
+
+const char *slate_gc_policy(const struct slate_dev *d)
+{
+	const struct profile *p = &d->profile;
+
+	return profile_key_is_foreign(profile_key_find("ftl", "gc_policy"), p->ops) ? NULL : p->ftl.gc_policy->name;
 }
 
 uint64_t slate_map_bytes(const struct slate_dev *d)

@@ -247,6 +247,12 @@ class Device:
         """The mapping unit."""
         return units.whole(self.settings.get("ftl.unit_bytes", "")) or 4096
 
+    @property
+    def gc_policy(self) -> str:
+        """How GC chooses blocks; empty: the FTL has rules of its own, or the settings do not say."""
+        asked = self.settings.get("ftl.type") in ("page", "parity", "rtf", "flex")
+        return self.settings.get("ftl.gc_policy", "") if asked else ""
+
     def waf(self) -> dict[str, float] | None:
         """Of the whole run."""
         return waf(self.total, self.unit_bytes, self.setting("page_bytes") or 0)

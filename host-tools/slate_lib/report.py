@@ -289,7 +289,8 @@ class Report:
         line += f" moved {units.size(moved * self.device.unit_bytes)}"
         if runs and ftl.get("gc-ns"):
             line += f" ({units.us(ftl['gc-ns'] / runs)} µs each)"
-        self._pair("GC", line if runs else "did not run")
+        policy = f", policy {self.device.gc_policy}" if self.device.gc_policy else ""
+        self._pair("GC", (line if runs else "did not run") + policy)
         self._word_lines(ftl)
         self._reduction(ftl)
         self._wear()

@@ -162,6 +162,17 @@ static void draw_frontier(struct odd *o)
 		o->fc.gc_frontier = shared ? FTL_GC_OWN : FTL_GC_SHARED;
 }
 
+static void draw_policy(struct odd *o)
+{
+	static const struct gc_policy *const policies[] = {
+		&gc_cost_benefit, &gc_fifo, &gc_random, &gc_d_choices, &gc_windowed
+	};
+
+	o->fc.gc_policy = policies[roll(o, 5)];
+	o->fc.gc_choices = 1 + roll(o, 4);
+	o->fc.gc_window_blocks = 1 + roll(o, 4);
+}
+
 static bool valid(struct odd *o, uint64_t units)
 {
 	const char *why;
@@ -219,6 +230,8 @@ static bool draw(struct odd *o)
 		draw_word_lines(o, flag(o, 'p') ? "parity" : flag(o, 'r') ? "rtf" : "flex");
 	if (flag(o, 'g'))
 		draw_frontier(o);
+	if (flag(o, 'v'))
+		draw_policy(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 

@@ -19,8 +19,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "blk.h"
 #include "controller.h"
+#include "gc_policy.h"
 #include "ftl.h"
 #include "oob.h"
 #include "test.h"
@@ -43,6 +43,7 @@ struct shape {
 	uint32_t quota_permille, idle_gc_permille;
 	enum ftl_gc_frontier frontier;
 	enum ftl_gc_pages copies;
+	const struct gc_policy *policy;	/* NULL: greedy */
 };
 
 enum {
@@ -119,6 +120,24 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, CORES },
 	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4,
 	  FTL_GC_BLOCKING, true, 0, PAIRS },
+	{ "cost-benefit", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, 0,
+	  .policy = &gc_cost_benefit },
+	{ "fifo", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, 0,
+	  .policy = &gc_fifo },
+	{ "fifo, unbuffered, hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1, 1 }, 512, 9, 0,
+	  FTL_GC_BLOCKING, false, 2, 0, .policy = &gc_fifo },
+	{ "random, pairs", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, true, 0, PAIRS,
+	  .policy = &gc_random },
+	{ "d-choices, copyback", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 0,
+	  COPYBACK, .policy = &gc_d_choices },
+	{ "windowed, levelled", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 4, LEVEL,
+	  .policy = &gc_windowed },
+	{ "flex, fifo", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, RELAXED, "flex", 200, .policy = &gc_fifo },
+	{ "parity, random", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, FIXED, "parity", .policy = &gc_random },
+	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
+	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 };
 
 struct change { uint32_t sector, count; uint64_t tag; };	/* tag 0: trimmed */
@@ -239,7 +258,8 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.gc_stop_blocks = s->ftl ? 5 : 4,
 		.gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
 		.multiplane = s->multiplane, .payload = true, .map_ns = 10, .buffer_ns = 10,
-		.overhead_ns = 10, .max_unit_reads = 256, .gc_policy = &gc_greedy,
+		.overhead_ns = 10, .max_unit_reads = 256,
+		.gc_policy = s->policy ? s->policy : &gc_greedy, .gc_choices = 2, .gc_window_blocks = 3,
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
 		.gc_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
 		.host_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
