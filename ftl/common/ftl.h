@@ -82,6 +82,21 @@ enum ftl_gc_mode {
 				 * host program, and one after a read when writes wait */
 };
 
+/* NFTL: what finding pages by their spare areas costs. */
+enum ftl_search {
+	FTL_SEARCH_NO,		/* nothing */
+	FTL_SEARCH_YES,		/* a read in a U-block: those from the newest position to the page; a
+				 * merge: those of the U-block's used positions */
+	FTL_SEARCH_ALL,		/* a read: as yes; a merge: those of all pages of both blocks */
+};
+
+/* NFTL: which pair is merged when a write needs a block. */
+enum ftl_merge_victim {
+	FTL_VICTIM_NEWEST,	/* most invalid pages; of equals the one that came to it last */
+	FTL_VICTIM_OLDEST,	/* most invalid pages; of equals the one that came to it first */
+	FTL_VICTIM_LRU,		/* the one whose last overwrite is longest ago */
+};
+
 enum ftl_accounting {
 	FTL_ACCOUNT_DEVICE,	/* a write has ended when it is programmed, or buffered; GC holds
 				 * the channel for its transfers */
@@ -162,13 +177,15 @@ struct ftl_config {
 	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane and erases
 					 * both at once ... */
 	uint32_t second_victim_pages;	/* ... if at most so many of its pages are valid */
+	uint32_t pair_pages;		/* superblock: ... and at most so many of both victims' */
 	bool pen;			/* PEN: M-Merge by partial erases */
 	uint32_t pen_merges_max;	/* W: M-Merges of a block between two merges */
 	uint32_t superblock_blocks;	/* M: logical blocks of a superblock; 0: one superblock a
 					 * plane, that is page mapping */
 	uint32_t superblock_max_blocks;	/* N: physical blocks of one at most; 0 with M = 0 */
-	bool spare_search;		/* NFTL: finding a page in its U-block, and the valid pages of
-					 * a merge, costs reads of spare areas */
+	enum ftl_search spare_search;
+	enum ftl_merge_victim merge_victim;
+	bool read_priority;		/* FTL_WRITE_THROUGH: reads overtake the writes of their die */
 	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: so many consecutive pages in one plane, then
 					 * the next; 1 .. pages_per_block, divides it */
 	enum ftl_accounting accounting;

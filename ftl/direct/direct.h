@@ -419,7 +419,7 @@ bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
 /* Keys that the engine gives every scheme. The sub-page reads may be auto, which is no here. */
 #define DIRECT_KEYS \
-	"stripe_pages", "accounting", "gc_copyback", "parallel_erase", "gc_subpage_reads", \
+	"stripe_pages", "accounting", "read_priority", "gc_copyback", "parallel_erase", "gc_subpage_reads", \
 	"host_subpage_reads"
 
 /* Of a scheme's ftl_ops what is the same for each; its own are name, validate, footprint, init, keys and online. */

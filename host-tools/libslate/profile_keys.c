@@ -17,6 +17,8 @@ static const char *const gc_modes[] = { "blocking", "sliced", NULL };
 static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
 static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
 static const char *const accountings[] = { "device", "ssdsim", NULL };
+static const char *const searches[] = { "no", "yes", "all", NULL };
+static const char *const merge_victims[] = { "newest", "oldest", "lru", NULL };
 static const char *const reductions[] = { "none", "dedup", "comp", "dedup+comp", "dac", NULL };
 static const char *const frontiers[] = { "page", "parity", "rtf", "flex", NULL };
 static const char *const orders[] = { "ascending", "none", "fps", "rps", NULL };
@@ -26,6 +28,8 @@ _Static_assert(FTL_GC_BLOCKING == 0 && FTL_GC_SLICED == 1, "gc_modes");
 _Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
 _Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
 _Static_assert(FTL_ACCOUNT_DEVICE == 0 && FTL_ACCOUNT_SSDSIM == 1, "accountings");
+_Static_assert(FTL_SEARCH_NO == 0 && FTL_SEARCH_YES == 1 && FTL_SEARCH_ALL == 2, "searches");
+_Static_assert(FTL_VICTIM_NEWEST == 0 && FTL_VICTIM_OLDEST == 1 && FTL_VICTIM_LRU == 2, "merge_victims");
 _Static_assert(FTL_REDUCE_NONE == 0 && FTL_REDUCE_DEDUP == 1 && FTL_REDUCE_COMP == 2 &&
 	       FTL_REDUCE_DEDUP_COMP == 3 && FTL_REDUCE_DAC == 4 && FTL_NREDUCTIONS == 5, "reductions");
 _Static_assert(FTL_FRONTIERS_PAGE == 0 && FTL_FRONTIERS_PARITY == 1 && FTL_FRONTIERS_RTF == 2 &&
@@ -130,11 +134,14 @@ const struct profile_key profile_keys[] = {
 	F_BOOL(relocate, "yes"),
 	F_BOOL(parallel_erase, "no"),
 	F(second_victim_pages, 0, 65536, "65536"),
+	F(pair_pages, 0, 131072, "131072"),
 	F_BOOL(pen, "no"),
 	F(pen_merges_max, 0, 65535, "16"),
 	F(superblock_blocks, 0, 64, "4"),
 	F(superblock_max_blocks, 0, 128, "8"),
-	F_BOOL(spare_search, "yes"),
+	{ "ftl", "spare_search", K_CHOICE, AT(ftl.spare_search), 0, 0, "yes", searches },
+	{ "ftl", "merge_victim", K_CHOICE, AT(ftl.merge_victim), 0, 0, "newest", merge_victims },
+	F_BOOL(read_priority, "yes"),
 	F(stripe_pages, 1, 65536, "1"),
 	F(active_blocks, 1, 16, "8"),
 	F(fast_above_permille, 0, 1000, "800"),
