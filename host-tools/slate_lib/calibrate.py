@@ -132,7 +132,8 @@ def _check_options(path: Path, told: dict[str, str]) -> None:
         )
     for key, value in told.items():
         if key not in _KNOWN:
-            raise SlateError(f"{path}: it is of a job with {key}{value and '='}{value}, which {JOB.name} has not", _AGAIN)
+            option = f"{key}={value}" if value else key
+            raise SlateError(f"{path}: it is of a job with {option}, which {JOB.name} has not", _AGAIN)
 
 
 # ---- the guest's

@@ -132,7 +132,8 @@ class Comparison:
     def remarks(self) -> list[str]:
         """Why only the whole runs are compared, and where fio's figures of a job are, if they are not here."""
         told = [sum(row is not None for row in self.rows(key)) for key in self.keys()]
-        found = [] if any(count > 1 for count in told) else ["no job is in two of the runs: only the whole runs compare"]
+        common = any(count > 1 for count in told)
+        found = [] if common else ["no job is in two of the runs: only the whole runs compare"]
         for folder in dict.fromkeys(self.several.values()):
             jobs = ", ".join(job for job, home in self.several.items() if home == folder)
             found.append(

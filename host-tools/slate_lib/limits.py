@@ -185,7 +185,8 @@ def _guests(rows: list[Row]) -> list[GuestRow]:
 
 
 def _iodepth(options: dict[str, str]) -> int | None:
-    if options.get("ioengine", "psync") not in _AT_ONCE:
+    """I/Os in flight. Of trims one, whatever the job asks for: the engines of fio 3.33 wait for each."""
+    if options.get("ioengine", "psync") not in _AT_ONCE or options.get("rw") in ("trim", "randtrim"):
         return 1
     return units.whole(options.get("iodepth", "1"))
 

@@ -20,22 +20,18 @@ _ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Handler = Callable[[int, FrameType | None], object] | int | None
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 class Signals:
     """From its beginning to its end as a context."""
 
     def __init__(self) -> None:
         self._before: dict[signal.Signals, Handler] = {}
-        self._ignored = False
+        self._ignored = self._finishing = False
 
     def __enter__(self) -> Signals:
         found = {number: signal.getsignal(number) for number in _ALL}
         hidden = found[signal.SIGHUP] is signal.SIG_IGN
         self._before = {number: was for number, was in found.items() if number is not signal.SIGHUP or not hidden}
-        self._set(_interrupt)
+        self.interrupt()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -48,19 +44,29 @@ class Signals:
             signal.signal(number, handler)
 
     def ignore(self) -> None:
-        """From now on: the run tidies up, then the process ends."""
+        """From now on signals do nothing: the run tidies up, then the process ends."""
         self._ignored = True
         self._set(signal.SIG_IGN)
 
     def cancel(self, task: asyncio.Task[object]) -> None:
         """From now on a signal cancels a task of the running loop."""
         loop = asyncio.get_running_loop()
-        self._set(lambda *_: loop.call_soon_threadsafe(task.cancel))
+        self._finishing = False
+        self._set(lambda *_: loop.call_soon_threadsafe(self._cancel, task))
+
+    def _cancel(self, task: asyncio.Task[object]) -> None:
+        if not self._finishing:
+            task.cancel()
 
     def let_finish(self) -> None:
         """From now on a signal does nothing: the task tidies up."""
+        self._finishing = True
         self._set(lambda *_: None)
 
     def interrupt(self) -> None:
-        """From now on, where no loop runs, a signal interrupts."""
-        self._set(_interrupt)
+        """From now on, where no loop runs, the first signal interrupts."""
+        self._set(self._interrupted)
+
+    def _interrupted(self, _number: int, _frame: FrameType | None) -> None:
+        self.ignore()  # also of those that have come meanwhile, which would interrupt the tidying up
+        raise KeyboardInterrupt

@@ -139,6 +139,13 @@ class Depth(unittest.TestCase):
         found = limit_of(mean=300_000, options={"ioengine": "psync", "iodepth": "8"})
         self.assertEqual((found.name, found.depth), ("depth", 1))
 
+    def test_trims_come_one_at_a_time(self):
+        """fio issues a trim when it has no I/O in flight, and waits for it."""
+        for rw, name, depth in (("randtrim", "depth", 1), ("trim", "depth", 1), ("trimwrite", "unclear", 8)):
+            asked = {"ioengine": "io_uring", "iodepth": "8", "rw": rw}
+            found = limit_of(op([5000] * 4), mean=870_000, options=asked, section="trim", executed=(650_000,))
+            self.assertEqual((found.name, found.depth), (name, depth), rw)
+
     def test_clones(self):
         self.assertEqual(limit_of(options={"ioengine": "libaio", "iodepth": "4", "numjobs": "3"}).depth, 12)
         one = fio("job", "read", 2, 1.0, options={"ioengine": "libaio", "iodepth": "4", "numjobs": "2"})
