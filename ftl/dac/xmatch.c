@@ -60,7 +60,10 @@
 
 enum match { FULL, MATCH_012, MATCH_123, MATCH_013, MATCH_023, MATCH_01, MATCH_12, MATCH_23, MISS };
 
-/* By the places that match, counted from the first byte. Best first; 013 is as good as 023, 12 as 23. */
+/*
+ * Indexed by the places that match, counted from the first byte. The best type comes first; 013 is as
+ * good as 023, 12 as 23.
+ */
 static const struct {
 	uint8_t code, bits;
 	uint8_t literal_bits;
@@ -130,7 +133,10 @@ static void to_front(struct xmatch *x, uint32_t location)
 	order[0] = slot;
 }
 
-/* Returns the slot of the new tuple; if the dictionary is full, that of the one that falls out. */
+/*
+ * Put a new tuple in front and return its slot, which is that of the dropped tuple if the dictionary
+ * is full.
+ */
 static uint32_t push(struct xmatch *x)
 {
 	uint32_t slot = x->count < x->dict ? x->count++ : slot_at(x, x->dict - 1);
@@ -143,7 +149,7 @@ static uint32_t push(struct xmatch *x)
 	return slot;
 }
 
-/* k of LOCATION */
+/* The k of LOCATION: the bits that hold any location in use. */
 static uint32_t location_bits(const struct xmatch *x)
 {
 	return 32 - (uint32_t)__builtin_clz(x->count - 1);
@@ -164,7 +170,7 @@ struct run {
 	uint32_t count;		/* full matches not coded yet */
 };
 
-/* code has no bits set above `bits`, 33 at most. */
+/* Write the low `bits` bits of code, at most 33; the others are 0. */
 static void put(struct writer *w, uint64_t code, uint32_t bits)
 {
 	w->bits = w->bits << bits | code;
@@ -181,7 +187,7 @@ static void put(struct writer *w, uint64_t code, uint32_t bits)
 	}
 }
 
-/* The last bits, filled with zeroes to whole bytes. */
+/* Write the last bits, filled with zeroes to a whole byte. */
 static void put_rest(struct writer *w)
 {
 	uint32_t bytes = (w->held + 7) / 8;
@@ -246,8 +252,8 @@ static void full_match(struct xmatch *x, struct writer *w, struct run *r, uint32
 }
 
 /*
- * Slots with the best type of match. Where two types are as good, *type is the first, and those
- * of the next type are in *second too.
+ * Returns the slots with the best type of match. Where two types are equally good, *type is the first,
+ * and *second has the slots of the other too.
  */
 static uint64_t candidates(const struct xmatch *x, uint32_t tuple, enum match *type, uint64_t *second)
 {
@@ -271,7 +277,7 @@ static uint64_t candidates(const struct xmatch *x, uint32_t tuple, enum match *t
 	return *type = MISS, 0;
 }
 
-/* Eight bytes, the first the lowest. */
+/* Load eight bytes, the first as the lowest. */
 static uint64_t load_order(const uint8_t *p)
 {
 	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
@@ -287,7 +293,7 @@ static uint32_t location_of(const struct xmatch *x, uint32_t slot)
 
 	for (;; at += 8) {
 		other = load_order(at) ^ EACH(slot);
-		is = (other - EACH(1)) & ~other & EACH(0x80);	/* the lowest is exact */
+		is = (other - EACH(1)) & ~other & EACH(0x80);	/* only the lowest one is exact */
 		if (is)
 			return (uint32_t)(at - (x->order + x->front)) + (uint32_t)__builtin_ctzll(is) / 8;
 	}
@@ -343,7 +349,7 @@ static void compress_tuple(struct xmatch *x, struct writer *w, struct run *r, ui
 	uint64_t second, slots;
 	uint32_t location;
 
-	if (tuple == x->tuple[slot_at(x, 0)]) {		/* most are, of a XOR */
+	if (tuple == x->tuple[slot_at(x, 0)]) {		/* most tuples of a XOR are zero */
 		full_match(x, w, r, 0);
 		return;
 	}
@@ -404,7 +410,7 @@ size_t xmatch_compress_xor(struct xmatch *x, const void *src, const void *ref, s
 
 /* ---- expanding ------------------------------------------------------------ */
 
-/* Past the end of the stream it reads zeroes, and knows it. */
+/* A reader of the stream. Beyond its end it reads zeroes, and counts them. */
 struct reader {
 	const uint8_t *from, *end;
 	uint64_t bits;		/* left-aligned */
@@ -452,10 +458,10 @@ static uint32_t get(struct reader *r, uint32_t count)
 	return v;
 }
 
-/* Was that the stream, and all of it? What is left of it are zeroes that fill its last byte. */
+/* Was that the whole stream and nothing else? The bits that are left are zeroes that fill its last byte. */
 static bool at_end(const struct reader *r)
 {
-	uint32_t left = r->held - 8 * r->beyond;	/* huge if more was read than there is */
+	uint32_t left = r->held - 8 * r->beyond;	/* wraps to a huge value if more was read than there is */
 
 	return r->from == r->end && left < 8 && !r->bits;
 }
@@ -474,7 +480,7 @@ static uint32_t get_location(const struct xmatch *x, struct reader *r)
 	return get(r, k) - shorter;
 }
 
-/* MISS: it is a run. */
+/* Returns the type of match, or MISS if a run follows. */
 static enum match get_type(struct reader *r)
 {
 	uint32_t bits = peek(r, 6);
@@ -520,7 +526,7 @@ static void learn_it(struct xmatch *x, uint32_t tuple)
 	x->tuple[push(x)] = tuple;
 }
 
-/* One code word: how many tuples it stands for (0: there is no such word), each at *location. */
+/* Expand one code word: returns how many tuples it stands for (0: it is not a code word), each at *location. */
 static uint32_t expand_word(struct xmatch *x, struct reader *r, uint32_t *location)
 {
 	enum match type;

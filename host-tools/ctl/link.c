@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* link.c - a whole log over a link: its head first, then the rest of the same picture. */
+/* link.c - reads a whole log over a link: first its head, then the rest of the same snapshot. */
 #include "ctl.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * main.c - slatectl: look into a Slate drive, and steer it. In a guest through the NVMe
- * driver, on the host through QEMU's monitor.
+ * main.c - slatectl: inspect a Slate drive and control it, in a guest through the NVMe driver, on the
+ * host through QEMU's monitor.
  *
- * Exit status: 0; 1 the drive refused or cannot be reached; 2 bad input; 130 interrupted.
+ * Exit status: 0; 1 the drive refused or could not be reached; 2 bad input; 130 interrupted.
  */
 #define _GNU_SOURCE
 #include "closest.h"

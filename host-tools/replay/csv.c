@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * csv.c - a line for each request, in the order of completion. Columns:
- * docs/replay.md. Lines are made in a buffer of this file's own: printf would
- * take longer than the request. The file is FILE.part until it is whole.
+ * csv.c - a line for each request, in the order of completion. docs/replay.md lists the columns. Lines
+ * are formatted by this file's own functions, because printf would take longer than the request. The
+ * file has the name FILE.part until it is complete.
  */
 #define _GNU_SOURCE
 #include "replay.h"

@@ -185,7 +185,7 @@ static bool *flag_at(struct replay_options *o, int c)
 	return NULL;
 }
 
-/* Where the names of files are kept, likewise. */
+/* Where the options that take a file's name are kept; NULL for another option. */
 static const char **file_at(struct replay_options *o, int c)
 {
 	switch (c) {
@@ -212,7 +212,7 @@ static int take_trace_option(struct replay_options *o, int c, const char *text)
 	return trace_take_option(&o->rows, (enum trace_option)c, text, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
 }
 
-/* An option that says how requests are issued. */
+/* Take an option that says how requests are issued. */
 static int take_loop(struct replay_options *o, int c, const char *text)
 {
 	uint64_t qd;
@@ -294,7 +294,7 @@ static int take_option(struct replay_options *o, int c, const char *text)
 	return 0;
 }
 
-/* What the command line says, as far as the rules below concern it. */
+/* Facts about the command line, for the rules below. */
 enum {
 	SAYS_TRACE = 1u << 0,
 	SAYS_OPEN = 1u << 1,
@@ -361,7 +361,10 @@ static uint32_t options_said(const struct replay_options *o, unsigned int loops,
 	       says(part, SAYS_PART) | says(o->check, SAYS_CHECK) | says(o->read_back, SAYS_READ_BACK);
 }
 
-/* A command line that says `when` must say all of `all`, one of `any` (if that is not 0) and nothing of `none`. */
+/*
+ * A command line with all facts of `when` must have all of `all`, one of `any` (if that is not 0), and
+ * none of `none`.
+ */
 static const struct rule {
 	uint32_t when, all, any, none;
 	const char *why; /* the message, with the remedy */
@@ -403,7 +406,7 @@ static bool breaks(uint32_t said, const struct rule *r)
 	return (said & r->all) != r->all || (r->any && !(said & r->any)) || (said & r->none);
 }
 
-/* Options that exclude or need each other: the first rule that the command line breaks is told. */
+/* Check options that exclude or need each other, and report the first rule that the command line breaks. */
 static int check_options(const struct replay_options *o, unsigned int loops, bool speed)
 {
 	uint32_t said = options_said(o, loops, speed) | files_said(o);

@@ -103,12 +103,12 @@ class Moment:
 
     @property
     def at_ns(self) -> int:
-        """Nanoseconds of the drive; the plans of a campaign have no other moment."""
+        """The cut in nanoseconds of the drive's clock; the plans of a campaign have no other kind."""
         assert self.plan.at_ns is not None
         return self.plan.at_ns
 
     def line(self, power: Json, operations: int, said: str, seconds: float) -> Json:
-        """Of the log."""
+        """The cut's line of the log."""
         good = said.endswith("status 0\n")
         return {
             "id": self.id,
@@ -126,7 +126,7 @@ class Moment:
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """What a guest did: its seed, its requests, and what it told."""
+    """What a guest did: its seed, its requests, and its report."""
 
     seed: int
     trace: Path
@@ -145,7 +145,7 @@ class Campaign:
     job_start_ns: int = 0
 
     def options(self, name: str, drive: Path, **environment: object) -> RunOptions:
-        """Of a boot with one of the scripts."""
+        """The options of a boot with one of the scripts."""
         script = SCRIPTS / f"cuts-{name}.sh"
         return dataclasses.replace(
             self.base,
@@ -161,7 +161,7 @@ class Campaign:
         return "#!/bin/sh\nmodprobe ext4\n" if self.base.kernel == "debian" else ""
 
     def prepare(self) -> None:
-        """Make the drive that every cut begins with."""
+        """Make the drive from which every cut begins."""
         self.base.root = self.folder / "root"
         self.base.root.write_bytes(small_root(paths.GUEST / "initrd.lz4", self.base.kernel))
         found = boot(self.options("make", self.origin), self.folder)
@@ -172,7 +172,7 @@ class Campaign:
         self.job_start_ns = round(float(start[1]) * 1e9)
 
     def moments(self, group: int) -> list[Moment]:
-        """Of a group, by number."""
+        """The cuts of a group, by number."""
         found = []
         for index in range(group * GROUP, (group + 1) * GROUP):
             chance = random.Random(f"slate cuts {self.seed}:{index}")
@@ -196,7 +196,7 @@ class Campaign:
             yield from self.group(group, range(max(begin, first), min(end, first + GROUP)))
 
     def work(self, group: int, last: Moment) -> Work:
-        """The guest whose work the cuts of a group interrupt, up to the last of them."""
+        """Run the guest whose work the cuts of a group interrupt, up to the last of them."""
         seed = random.Random(f"slate cuts {self.seed} group {group}").randrange(1 << 31)
         trace, drive = self.folder / "work.content", self.folder / "work.slate"
         trace.unlink(missing_ok=True)
@@ -220,7 +220,7 @@ class Campaign:
         return work
 
     def replay(self, work: Work, moment: Moment, name: str) -> tuple[Path, Json]:
-        """A copy of the first drive, cut; and how."""
+        """Make a copy of the first drive, and cut it; returns it with what the replay says of the cut."""
         drive = self.folder / f"{name}.slate"
         copy_sparse(self.origin, drive)
         done = subprocess.run(
@@ -234,7 +234,7 @@ class Campaign:
         return drive, report["power"] | {"gc-runs": report["gc"]["calls"]}
 
     def batch(self, work: Work, moments: list[Moment]) -> list[Json]:
-        """Some cuts, looked at by one guest."""
+        """Check some cuts in one guest."""
         began = time.monotonic()
         cuts = [self.replay(work, moment, f"cut{at}") for at, moment in enumerate(moments)]
         durables = [durable(work.report, moment.at_ns) for moment in moments]
@@ -257,7 +257,7 @@ class Campaign:
 
 
 def small_root(initrd: Path, kernel: str) -> bytes:
-    """The guest's files without those that no cut needs, and unpacked: a boot is a third cheaper."""
+    """The guest's files without those that cuts do not need, uncompressed: a boot is then a third cheaper."""
     unused = _UNUSED if kernel == "small" else _UNUSED_PROGRAMS
     done = subprocess.run(["lz4", "-dc", initrd], capture_output=True, check=False)
     if done.returncode:
@@ -280,23 +280,23 @@ def drives_at_once(file_bytes: int) -> int:
 
 
 def keep_console(folder: Path, name: str) -> None:
-    """The next boot makes a new one."""
+    """Keep the console under another name, because the next boot makes a new one."""
     (folder / "console").replace(folder / f"{name}.console")
 
 
 def copy_sparse(source: Path, target: Path) -> None:
-    """A drive file, holes and all."""
+    """Copy a drive file with its holes."""
     target.unlink(missing_ok=True)
     subprocess.run(["cp", "--sparse=always", "--reflink=auto", source, target], check=True)
 
 
 def same_bytes(one: Path, other: Path) -> bool:
-    """Two files."""
+    """Are two files equal?"""
     return not subprocess.run(["cmp", "-s", one, other], check=False).returncode
 
 
 def durable(report: bytes, at_ns: int) -> list[int]:
-    """Of each worker, the last operation that had ended by then. Half a line does not count."""
+    """For each worker, the last operation that had ended by then. An incomplete line does not count."""
     done = [0] * WORKERS
     for match in _DONE.finditer(report):
         if int(match[3]) <= at_ns:
@@ -305,7 +305,7 @@ def durable(report: bytes, at_ns: int) -> list[int]:
 
 
 def files_of(found: Boot, when: str) -> dict[str, str]:
-    """What a guest sent at its end. Its script must have ended well."""
+    """The files that a guest sent at its end. Its script must have succeeded."""
     import results  # host-tools/guest
 
     if found.reason != ENDED:
@@ -323,7 +323,7 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
 
 
 def header(campaign: Campaign) -> Json:
-    """What a log's cuts have in common: another log does not go on."""
+    """The properties that the cuts of a log share: a campaign continues only its own log."""
     return {
         "slate_cuts": 3,
         "profile": paths.short(campaign.base.profile or ""),
@@ -336,7 +336,7 @@ def header(campaign: Campaign) -> Json:
 
 
 def read_log(path: Path, wanted: Json) -> list[Json]:
-    """The cuts that are done; a line that was cut short is dropped."""
+    """The cuts that are done; an incomplete last line is dropped."""
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
@@ -355,7 +355,7 @@ def read_log(path: Path, wanted: Json) -> list[Json]:
 
 
 def append(path: Path, line: Json) -> None:
-    """One more."""
+    """Append a line."""
     with open(path, "a", encoding="utf-8") as log:
         log.write(json.dumps(line) + "\n")
 
@@ -401,7 +401,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
 
 
 def one(args: argparse.Namespace) -> int:
-    """A cut again, by its id."""
+    """Repeat a cut by its id."""
     match = _ID.fullmatch(args.id)
     if not match:
         raise SlateError(f"--id {args.id}: not SEED:NUMBER", "for instance --id 1:17")
@@ -448,7 +448,7 @@ def many(args: argparse.Namespace) -> int:
 
 
 def show(line: Json, count: int) -> None:
-    """Progress: a line a cut."""
+    """Show progress, a line for each cut."""
     number_of = int(line["id"].partition(":")[2]) + 1
     verdict = "all there" if line["good"] else "LOST"
     print(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report: what the guest saw, beside the drive's own account of it."""
+"""The report: the guest's figures beside those of the drive."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .shape import Json
 WIDTH = 100
 RULE = "─" * WIDTH
 BOLD, DIM, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[33m", "\033[0m"
-SOURCE_NAMES = {"gc": "GC", "wl": "wear levelling", "meta": "metadata"}  # others: as they are
-# Counters of the array that are told when they are not 0.
+SOURCE_NAMES = {"gc": "GC", "wl": "wear levelling", "meta": "metadata"}  # other causes: by their own names
+# Counters of the array that are reported if they are not 0.
 MEDIA = (
     ("corrected", "reads with many errors"),
     ("retries", "retries"),
@@ -31,7 +31,7 @@ ABILITIES = (
     ("subpage-reads", "sub-page reads"),
     ("lower-reads", "reads of lower pages"),
     ("suspends", "suspensions"),
-    # PEN may disturb pages that hold nothing valid; a lost valid page is a media error above
+    # PEN may disturb pages without valid data; the loss of a valid page is reported as a media error
     ("disturb-lost", "pages disturbed past reading"),
 )
 # Heading and width of each part of the latency, in the order of account.PARTS.
@@ -52,7 +52,7 @@ SELDOM = ("link", "controller")  # not every drive has such a part
 class Report:
     """The text of one run's report."""
 
-    GUEST = True  # there was one
+    GUEST = True  # the results include a guest's
     SCOPE = "the whole run, boot included"
     PARTS_OF = "the guest's mean"
 
@@ -90,13 +90,13 @@ class Report:
         return "\n".join(line.rstrip() for line in self._lines) + "\n"
 
     def drive_lines(self) -> list[tuple[str, str]]:
-        """What is told of the whole drive, as (name, text)."""
+        """The lines about the whole drive, as (name, text)."""
         self._color, self._lines, self._pairs = False, [], []
         self._drive()
         return self._pairs
 
     def alarms(self) -> list[str]:
-        """What a reader must know before he believes a figure."""
+        """Warnings that a reader needs before trusting a figure."""
         return [*warn.warnings(self.device, self.fio, self.rows), *limits.alarms(self.limits)]
 
     # ---- pieces
@@ -150,7 +150,7 @@ class Report:
         return text + (" by I/O" if settings.get("precondition") == "device" else "")
 
     def _application(self) -> None:
-        """What the application saw; what the drive saw in the same time is below."""
+        """Print the application's own results; those of the drive for the same time follow below."""
         assert self.app
         self._add(
             f"{'application, µs':<22}{'operations':>12}{'per s':>10}{'mean':>11}{'p50':>11}{'p99':>11}{'max':>11}",
@@ -240,7 +240,7 @@ class Report:
         self._add(f"{name[:16]:<16} {row.op:<5}{whole:>7}   {path:>6}  {parts}{busy}")
 
     def busy_columns(self) -> tuple[str, ...]:
-        """What the table of parts says was busy; processors only if they are known."""
+        """The columns of busy times in the table of parts; with processors only if they are known."""
         return ("dies", "bus", "cpu") if self.device.processors() else ("dies", "bus")
 
     def busy_shares(self, row: Row) -> tuple[float | None, ...]:
@@ -332,7 +332,7 @@ class Report:
             self._pair("pages", line + (f", {units.count(backup)} of parity" if backup else ""))
 
     def _reduction(self, ftl: dict[str, int]) -> None:
-        """What became of the units that the DAC FTL stored."""
+        """Print how the DAC FTL stored its units."""
         kinds = [("raw", "raw"), ("comp", "compressed"), ("delta", "with a reference"), ("link", "links")]
         stored = sum(ftl.get(f"{kind}-units", 0) for kind, _ in kinds)
         if not stored:
@@ -380,7 +380,7 @@ class Report:
         self._pair("NAND", "   ".join(parts) + f"   ({legend})" if parts else "no commands")
 
     def _nand(self) -> None:
-        """How busy the array was, by cause; what it read, spent and suffered."""
+        """Print how busy the array was, by cause, its reads, energy and errors."""
         total = self.device.total
         for what in ("dies", "channels"):
             busy = self.device.busy(what)
@@ -430,7 +430,7 @@ class Report:
                 self._add(("  " if index else "· ") + line, DIM)
 
     def notes(self) -> list[str]:
-        """How the figures are to be read."""
+        """Explanations of the figures."""
         notes = []
         for row in self.rows:
             notes += [f"{row.job}: {note}" for note in row.notes]
