@@ -76,7 +76,8 @@ static void draw_config(struct odd *o)
 	c->buffer_ns = roll(o, 2) * 10;
 	c->overhead_ns = roll(o, 2) * 10;
 	c->max_unit_reads = roll(o, 2) ? 8 : 256;
-	if (o->seed % 4 == 1) {	/* no draw, as above */
+	/* No draw, as above. A worn drive refuses what cores execute later, when more was submitted. */
+	if (o->seed % 4 == 1 && !flag(o, 'f') && !flag(o, 'e')) {
 		c->cores = 1 + (uint32_t)(o->seed / 4 % 3);
 		c->completion_ns = (uint32_t)(o->seed / 12 % 2) * 500;
 	}

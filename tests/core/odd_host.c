@@ -209,10 +209,8 @@ static uint64_t usable_blocks(const struct page_ftl *p)
 static void refused(struct odd *o, const struct odd_request *r)
 {
 	const struct page_ftl *p = (const struct page_ftl *)controller_behind(o->f);
-	const struct ftl_breakdown *w = &r->io.where;
-	uint64_t cores_ns = o->fc.cores ? w->map_ns + w->other_ns + w->controller_ns : 0;
 	bool worn = r->io.status == SSD_E_WORNOUT && p->good_blocks < p->need_blocks &&
-		    r->io.done_ns == r->io.submit_ns + cores_ns;
+		    r->io.done_ns == r->io.submit_ns;
 	bool full = r->io.status == SSD_E_NOSPC && p->full &&
 		    (usable_blocks(p) < p->need_blocks || usable_blocks(p) < p->good_blocks);
 
