@@ -31,6 +31,9 @@ CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
 ROUND, ROUNDS = 60, 8  # commands of a round, rounds of a sequence
 RAM = 64 << 20
 GEOMETRY = ("channels=2", "chips_per_channel=1", "dies_per_chip=1", "pages_per_block=16")
+# Blocks of 64 pages; a merge with a thread takes its time of the host's clock, so flash is fast.
+LARGE = ("geometry.pages_per_block=64", "geometry.page_bytes=4096", "ftl.unit_bytes=4096", "ftl.capacity_mib=4",
+         "timing.read_ns=7000", "timing.program_ns=9000", "timing.erase_ns=90000")
 DRIVES = {
     "page": ("small.ini", "ftl.capacity_mib=3", "ftl.buffer_units=16", "geometry.blocks_per_plane=20"),
     "ippbe": ("ippbe-small.ini", "ftl.op_permille=700", "ftl.buffer_units=16", "geometry.blocks_per_plane=24",
@@ -42,10 +45,8 @@ DRIVES = {
     "rtf": ("rps-small.ini", "ftl.op_permille=1900", "ftl.buffer_units=16", "geometry.blocks_per_plane=24",
             "ftl.type=rtf"),
     "dac-flex": ("dac-flex-small.ini", "ftl.op_permille=1500", "ftl.buffer_units=16", "geometry.blocks_per_plane=24"),
-    "nftl": ("pen-small.ini", "geometry.pages_per_block=64", "geometry.page_bytes=4096", "ftl.unit_bytes=4096",
-             "ftl.capacity_mib=4"),
-    "superblock": ("superblock-small.ini", "geometry.pages_per_block=64", "geometry.page_bytes=4096",
-                   "ftl.unit_bytes=4096", "ftl.capacity_mib=4"),
+    "nftl": ("pen-small.ini", *LARGE),
+    "superblock": ("superblock-small.ini", *LARGE),
 }
 NUMBERS = (0, 1, 2, 3, 7, 8, 15, 63, 64, 255, 4095, 4096, 65535, 1 << 20, 1 << 31, (1 << 32) - 1)
 IO_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0C, 0x0D, 0x12, 0x19, 0x79, 0x7A, 0x7D)
