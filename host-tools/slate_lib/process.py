@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -61,15 +62,18 @@ class Qemu:
         """Is the process alive?"""
         return self.process.poll() is None
 
-    def cpu_seconds(self) -> float:
-        """The processor time that it has used."""
+    def busy_seconds(self) -> float:
+        """Return how long its threads used a processor or waited for one, as on a busy host: then it is not stuck."""
+        folder = Path(f"/proc/{self.process.pid}")
         try:
-            fields = (
-                Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-            )
+            fields = (folder / "stat").read_text(encoding="ascii").rpartition(")")[2].split()
         except OSError:
             return 0.0
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        waited_ns = 0
+        for path in folder.glob("task/*/schedstat"):
+            with contextlib.suppress(OSError):  # the thread has ended
+                waited_ns += int(path.read_text(encoding="ascii").split()[1])
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + waited_ns / 1e9
 
     def kill(self) -> None:
         """End it now; returns when it is gone."""

@@ -326,7 +326,7 @@ class Run:
                 if watch and "start" in self.phases and "guest" not in self.phases:
                     self.watcher.live = live.poll() if live else ""
                     busy = not self.options.realtime and looks % 20 == 0
-                    self.watcher.poll(qemu.cpu_seconds() if busy else self.watcher.cpu)
+                    self.watcher.poll(qemu.busy_seconds() if busy else self.watcher.cpu)
                 if looks % 20 == 0:
                     self.run_dir.check_room()
             return task.result()

@@ -81,14 +81,14 @@ class Watcher:
         self._position = 0
         self._sizes = (0, 0)
         self._alive = time.monotonic()
-        self.cpu: float | None = None  # QEMU's processor time at the last poll
+        self.cpu: float | None = None  # QEMU's busy time at the last poll
         self._cpu = (0.0, time.monotonic())
         self._panic: float | None = None
 
-    def poll(self, cpu_seconds: float | None) -> None:
-        """Read the console once. cpu_seconds: QEMU's processor time, None when it may be idle."""
+    def poll(self, busy_seconds: float | None) -> None:
+        """Read the console once. busy_seconds: how long QEMU used or awaited a processor; None when it may be idle."""
         now = time.monotonic()
-        self.cpu = cpu_seconds
+        self.cpu = busy_seconds
         self._read(now)
         sizes = (self._position, self.results.stat().st_size if self.results.exists() else 0)
         if sizes != self._sizes:
@@ -104,14 +104,14 @@ class Watcher:
                 else "if the job is only long, raise --timeout; "
                 "else look at the console with --verbose, or enter the guest with --shell",
             )
-        self._check_processor(cpu_seconds, now)
+        self._check_processor(busy_seconds, now)
 
-    def _check_processor(self, cpu_seconds: float | None, now: float) -> None:
-        if cpu_seconds is None or cpu_seconds - self._cpu[0] > 0.5:
-            self._cpu = (cpu_seconds or 0.0, now)
+    def _check_processor(self, busy_seconds: float | None, now: float) -> None:
+        if busy_seconds is None or busy_seconds - self._cpu[0] > 0.5:
+            self._cpu = (busy_seconds or 0.0, now)
         elif now - max(self._cpu[1], self._alive) > STUCK_SECONDS:
             raise MachineError(
-                f"QEMU is stuck: it used no processor time for {STUCK_SECONDS} s{self.last_words()}",
+                f"QEMU is stuck: it neither used nor awaited a processor for {STUCK_SECONDS} s{self.last_words()}",
                 "this is a fault in QEMU or the drive: run again with --keep and report it",
             )
 

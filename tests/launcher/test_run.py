@@ -15,7 +15,7 @@ from pathlib import Path
 
 from support import ROOT
 
-from slate_lib import signals, watch
+from slate_lib import process, signals, watch
 
 SLATE = ROOT / "host-tools" / "slate"
 JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
@@ -338,6 +338,33 @@ class Signals(RunTest):
 
     def test_kill(self):
         self.interrupted(signal.SIGKILL, -9)
+
+
+class Busy(unittest.TestCase):
+    """A QEMU that waits for a processor is not stuck, one that sleeps is."""
+
+    def seconds(self, *line):
+        """The busy time of a program in 2 s."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = process.Qemu([*line], Path(folder) / "log", (), False)
+            try:
+                time.sleep(0.5)
+                before, began = program.busy_seconds(), time.monotonic()
+                time.sleep(2)
+                return program.busy_seconds() - before, time.monotonic() - began
+            finally:
+                program.kill()
+
+    def test_a_processor_that_others_have(self):
+        spin = ["taskset", "-c", str(min(os.sched_getaffinity(0))), "sh", "-c", "while :; do :; done"]
+        with subprocess.Popen(spin) as other:
+            busy, elapsed = self.seconds("nice", "-n", "19", *spin)
+            other.kill()
+        self.assertGreater(busy, 0.5 * elapsed)
+
+    def test_sleep(self):
+        busy, elapsed = self.seconds("sleep", "60")
+        self.assertLess(busy, 0.1 * elapsed)
 
 
 class Console(unittest.TestCase):
