@@ -67,6 +67,15 @@ class Resources(unittest.TestCase):
         self.assertEqual((found.name, found.why), ("link", "link to host 95 % busy, link to drive 90 %"))
         self.assertEqual(limit_of(ftl={"link-to-host-busy-ns": 899_999}, options={}).name, "depth")
 
+    def test_cores(self):
+        """Four cores for 1 ms: 3.6 ms of their work are 90 %."""
+        four = ["ftl.map_ns=200", "controller.cores=4"]
+        found = limit_of(ftl={"core-busy-ns": 3_600_000}, settings=four, options={})
+        self.assertEqual((found.name, found.why), ("controller", "controller's cores 90 % busy"))
+        self.assertEqual(limit_of(ftl={"core-busy-ns": 3_599_999}, settings=four, options={}).name, "depth")
+        found = limit_of(ftl={"core-busy-ns": 0}, settings=["controller.cores=0"], options={})
+        self.assertEqual((found.name, found.use.cores), ("depth", None))
+
     def test_dies(self):
         found = limit_of(by_source=dies(3_600_000), options={})
         self.assertEqual((found.name, found.why), ("die", "dies 90 % busy"))
