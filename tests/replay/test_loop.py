@@ -156,7 +156,7 @@ class Loops(Case):
         for option, value in (("--fill", "1000"), ("--fill", "12.55"), ("--fill", "-1"), ("--age", "0.1255"),
                               ("--age", "101"), ("--age", "x")):
             self.refused("--profile", TINY, option, value, "gen:rand4k,foot=1M,n=4",
-                         words=(f"{option} {value}: is no decimal 0 .. 100 of at most",))
+                         words=(f"{option} {value}: not a number from 0 to 100 with at most",))
 
     def test_reads_of_what_was_never_written_are_told(self):
         said = self.call("--profile", TINY, "gen:rand4k,foot=1M,n=100,read=1000").stderr
