@@ -214,7 +214,7 @@ class Loops(Case):
             (("--open", "--think", "x"), "--think is for --closed"),
             (("--closed", "2", "--speed", "2", "x"), "--speed is for --open, or --closed with --think"),
             ((), "no TRACE"),
-            (("--closed", "0", "x"), "1 .. 65536"),
+            (("--closed", "0", "x"), "1 to 65536"),
             (("--open", "--speed", "0", "x"), "--speed 0"),
             (("--open", "--speed", "1.0000001", "x"), "six places"),
             (("--repeat", "x", "x"), "--repeat x"),
