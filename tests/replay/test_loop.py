@@ -216,7 +216,7 @@ class Loops(Case):
             ((), "no TRACE"),
             (("--closed", "0", "x"), "1 to 65536"),
             (("--open", "--speed", "0", "x"), "--speed 0"),
-            (("--open", "--speed", "1.0000001", "x"), "six places"),
+            (("--open", "--speed", "1.0000001", "x"), "6 decimal places"),
             (("--repeat", "x", "x"), "--repeat x"),
             (("--nonsense", "x"), "--nonsense"),
             (("--ephemeral", "x"), "--drive"),
