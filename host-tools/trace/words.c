@@ -103,8 +103,8 @@ bool trace_take_share(const char *name, const char *text, unsigned int places, u
 	for (unsigned int i = 0; i < places; i++)
 		unit /= 10;
 	if (!parse_decimal(text, out) || *out > high * TRACE_SPEED_ONE || *out % unit)
-		return refuse(err, "--%s %s: not a number from 0 to %" PRIu64 " with at most %u decimal place%s", name, text,
-			      high, places, places == 1 ? "" : "s");
+		return refuse(err, "--%s %s: not a number from 0 to %" PRIu64 " with at most %u decimal place%s", name,
+			      text, high, places, places == 1 ? "" : "s");
 	*out /= unit;
 	return true;
 }
