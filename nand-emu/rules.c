@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rules.c - which rule of nand.h a group of commands breaks, if any: a question
- * about const state. R0 is asked by the caller, before there are places to look at;
- * R2 by word lines is in order.c.
+ * rules.c - which rule of nand.h a group of commands breaks, if any. It reads the state and does not
+ * change it. The caller checks R0, before there are places to look at; R2 by word lines is in order.c.
  */
 #include "array_impl.h"
 

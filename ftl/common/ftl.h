@@ -61,6 +61,7 @@ struct ftl_io {
 	uint64_t gc_mark;		/* stall clock at submission */
 	uint64_t first_seq;		/* WRITE: first log sequence that has data of it */
 	uint64_t link_ns;		/* WRITE: until its data have arrived */
+	uint64_t entered_ns;		/* submit_ns, while an FTL behind cores has its own */
 	uint32_t pending;		/* READ: flash reads outstanding or queued */
 };
 
@@ -153,13 +154,18 @@ struct ftl_config {
 	uint32_t gc_slice_pages;	/* of GC after a host program of the die: see die.h */
 	bool multiplane;		/* group host programs over the planes of a die */
 	bool payload;			/* keep host bytes; false: mapping and OOB only */
-	uint32_t map_ns;		/* one mapping look-up */
+	uint32_t map_ns;		/* one mapping look-up; with cores, of each unit */
 	uint32_t buffer_ns;		/* host data into or out of the buffer, per I/O */
 	uint32_t overhead_ns;		/* firmware and host interface, per I/O */
 	uint32_t link_ps_per_byte;	/* host link, each direction; 0: none */
 	uint32_t link_latency_ns;	/* added to every I/O: command there, completion back */
+	uint32_t cores;			/* that execute map_ns, overhead_ns and completion_ns, see
+					 * controller.h; 0: as many as there is work */
+	uint32_t completion_ns;		/* of a core's time, per I/O; 0 without cores */
 	uint32_t max_unit_reads;	/* flash reads queued at once (a pool); >= 8 */
-	const struct gc_policy *gc_policy;
+	const struct gc_policy *gc_policy;	/* gc_policy.h */
+	uint32_t gc_choices;		/* d-choices: d, blocks drawn at random */
+	uint32_t gc_window_blocks;	/* windowed-greedy: of a plane's blocks, so many closed first */
 
 	bool gc_copyback;		/* GC copies inside the chip */
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */

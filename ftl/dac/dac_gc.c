@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_gc.c - the DAC FTL: GC of a die. A collection reads the victim's pages that have
- * something live, packs what is live into new pages in the same order, and erases.
+ * dac_gc.c - the DAC FTL: GC of a die. A collection reads the victim's pages that have live
+ * entries, packs these entries into new pages in the same order, and erases the victim.
  *
  *   NONE -> victim chosen -> (page read -> its entries packed -> a page programmed ...)*
- *        -> the last program says that the victim is done with -> erased, FREE
+ *        -> the last program says that the victim is collected -> erased, FREE
  *
- * The victim: of the full blocks whose live pages can be merged into fewer pages than a block
- * has, that with the fewest live bytes; a block with a failed program before all, while
- * two blocks are free (and what is backed up wants), for it gives none. While the die has a page that a mount rebuilt, only
- * blocks with nothing live: nothing else may be programmed. Cost: O(blocks of the die) and, for candidates,
- * O(pages of a block) to choose.
+ * The victim is the full block with the fewest live bytes, of those whose live pages can be
+ * merged into fewer pages than a block has. A block with a failed program comes before all
+ * others. It will be retired and yields no free block, so that one with live entries is
+ * collected only while two blocks and the reserve for backups are free. While the die has a
+ * page that a mount rebuilt, only a block without live entries can be a victim, because
+ * nothing may be programmed then. A choice costs
+ * O(blocks of the die) and, for each candidate, O(pages of a block).
  *
- * What dies while it is under way is left behind: an entry counts for the copy only if it
- * still does for the original when the copy is programmed.
+ * An entry that becomes invalid during the collection is not copied: when the copy is
+ * programmed, an entry counts only if the original is still live.
  */
 #include "dac.h"
 
 /* ---- the victim ---------------------------------------------------------------- */
 
-/* At most so many pages hold what is live in the block: neighbours merged, next fit. */
+/* An upper bound for the pages that hold the block's live entries after GC: it merges neighbours, next fit. */
 static uint32_t pages_after(const struct dac *d, uint32_t block)
 {
 	uint32_t pages = 0, room = 0;
@@ -29,7 +31,7 @@ static uint32_t pages_after(const struct dac *d, uint32_t block)
 
 		if (!l->entries)
 			continue;
-		if (l->bytes == d->unit_bytes) {	/* raw: by itself */
+		if (l->bytes == d->unit_bytes) {	/* a raw unit fills a page */
 			pages++;
 		} else if (l->bytes <= room) {
 			room -= l->bytes;
@@ -134,7 +136,7 @@ static bool begin(struct dac *d, struct dac_die *x)
 
 /* ---- what is live in a page ------------------------------------------------------- */
 
-/* Is this entry, found in the page `from`, one that memory says is there? */
+/* Is this entry of the page `from` the one that the maps in memory refer to? */
 static bool entry_lives(const struct dac *d, const struct dac_entry *e, uint32_t from)
 {
 	const struct dac_obj *o;
@@ -152,7 +154,7 @@ static void pack(struct dac_gc *q, const struct dac_entry *e, const uint8_t *con
 	dac_fill_add(&q->fill, e, content);
 }
 
-/* False: it does not fit any more; it is held until that page is programmed. */
+/* Pack the entry. Returns false if it does not fit: it is then held until the page is programmed. */
 static bool pack_or_hold(struct dac_gc *q, const struct dac_entry *e)
 {
 	if (!dac_fill_fits(&q->fill, e)) {
@@ -165,11 +167,11 @@ static bool pack_or_hold(struct dac_gc *q, const struct dac_entry *e)
 	return true;
 }
 
-/* The page could not be read: memory knows what was there, if not its content. */
+/* Pack the entries of a page that cannot be read: memory knows which they were, but not their content. */
 static void pack_from_memory(struct dac *d, struct dac_gc *q)
 {
 	struct dac_entry e;
-	uint32_t i = q->walk.at;	/* objects, then units: where the search goes on */
+	uint32_t i = q->walk.at;	/* objects first, then units: where the search continues */
 
 	for (; i < d->objects + d->units; i++) {
 		if (i < d->objects) {
@@ -196,7 +198,7 @@ static void pack_from_memory(struct dac *d, struct dac_gc *q)
 			q->out = DAC_OUT_PACKED;
 			return;
 		}
-		pack(q, &e, q->fill.data);	/* no bytes of it */
+		pack(q, &e, q->fill.data);	/* it has no content */
 	}
 	q->from = DAC_NONE;
 }
@@ -211,7 +213,7 @@ static uint32_t next_live(const struct dac *d, const struct dac_gc *q)
 	return page;
 }
 
-/* Take the page in q->read apart until it is done or something is to be programmed. */
+/* Unpack the page in q->read until it ends or a page is ready to be programmed. */
 static void take_apart(struct dac *d, struct dac_gc *q)
 {
 	struct dac_entry e;
@@ -237,7 +239,7 @@ static void take_apart(struct dac *d, struct dac_gc *q)
 	for (;;) {
 		int more = dac_walk_next(&q->walk, &e);
 
-		SSD_ASSERT(more >= 0);	/* mount refused what it could not read */
+		SSD_ASSERT(more >= 0);	/* the mount refused pages that it could not parse */
 		if (!more)
 			break;
 		if (entry_lives(d, &e, q->from) && !pack_or_hold(q, &e))
@@ -372,7 +374,7 @@ static void programmed(struct dac *d, struct dac_die *x)
 
 	if (q->failed) {
 		dac_retire(d, x, q->to);
-		return;		/* once more, elsewhere */
+		return;		/* try again in another place */
 	}
 	q->copied = true;
 	q->marked = q->last;
@@ -398,7 +400,7 @@ void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd)
 
 /* ---- its turn ------------------------------------------------------------------------------- */
 
-/* All pages were read: program what is left, then the block goes. */
+/* All pages were read: program the rest, then the block can be erased. */
 static bool finish(struct dac *d, struct dac_die *x)
 {
 	struct dac_gc *q = &x->gc;

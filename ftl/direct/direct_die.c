@@ -71,7 +71,7 @@ static void run_command(struct direct_run *r, const struct nand_cmd *c)
 	r->wait_gc_ns += c->wait_gc_ns;
 }
 
-/* The page of a run is done at done_ns, gc_ns of it were spent behind GC. */
+/* Report the page of a run, done at done_ns after gc_ns of waiting for GC. */
 static void run_report(struct direct *d, const struct direct_run *r, uint64_t done_ns,
 		       uint64_t gc_ns, enum ssd_err status)
 {
@@ -94,7 +94,7 @@ static void command(struct direct *d, uint64_t now_ns, struct nand_cmd *c, unsig
 
 /* ---- host reads, and bases of writes ----------------------------------------- */
 
-/* Read the next spare area on the way to the run's page; false: it is found. */
+/* Read the next spare area on the way to the run's page. Returns false if the page has been found. */
 static bool search(struct direct *d, uint64_t now_ns, uint32_t die, struct direct_run *r)
 {
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_OOB_ONLY };
@@ -153,7 +153,7 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 
 /* ---- host writes --------------------------------------------------------------- */
 
-/* True: a command was issued for it; else the page may be placed. */
+/* Issue the next command for a write's base. Returns false if there is none: the page can be placed. */
 static bool base_go(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
@@ -188,7 +188,7 @@ static void write_over(struct direct *d, struct direct_die *x)
 	direct_write_ended(d, epoch);
 }
 
-/* SSDSim's account: it has ended when its data are in the chip. (FUA waits as ever.) */
+/* In SSDSim's accounting a write ends when its data are in the chip. A write with FUA waits for the program. */
 static void report_transferred(struct direct *d, struct direct_run *r, const struct nand_cmd *c)
 {
 	uint64_t end_ns = c->done_ns - c->cell_ns;

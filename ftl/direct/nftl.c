@@ -35,7 +35,7 @@ static bool any_used(const struct nftl *s, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* Bits set of a block. */
+/* Count the bits of a block in a bitmap. */
 uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block)
 {
 	uint32_t at = direct_ppn(d, block, 0), to = at + d->g->pages_per_block, n = 0;
@@ -49,7 +49,7 @@ uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block)
 	return n;
 }
 
-/* Pages of a block were erased. */
+/* Clear the state of pages that were erased. */
 void nftl_forget(struct direct *d, uint32_t block, uint32_t from, uint32_t count)
 {
 	struct nftl *s = nftl_of(d);
@@ -144,7 +144,7 @@ uint32_t nftl_slot_get(struct direct *d, uint32_t plane, uint32_t lblock, uint32
 	return slot;
 }
 
-/* It is on no list of victims. */
+/* Free a slot of U-blocks that is on no list of victims. */
 void nftl_slot_put(struct direct *d, uint32_t plane, uint32_t slot)
 {
 	struct nftl_plane *p = &nftl_of(d)->plane[plane];
@@ -195,7 +195,7 @@ static uint32_t search(const struct direct *d, uint32_t plane, uint32_t page, ui
 
 /* ---- writes ------------------------------------------------------------------------ */
 
-/* May page k of the D-block be programmed, as the array's order and R9 have it? */
+/* May page k of the D-block be programmed by the array's order and R9? */
 static bool place_in_d(const struct direct *d, uint32_t block, uint32_t k)
 {
 	const struct nftl *s = nftl_of(d);
@@ -216,7 +216,7 @@ static enum direct_room take_block(struct direct *d, uint32_t plane, uint32_t *b
 	if (room == DIRECT_FULL && (p->pairs || p->gc.phase != NFTL_IDLE))
 		return DIRECT_GC;
 	if (room == DIRECT_FULL)
-		room = direct_take(d, plane, 1, block);	/* the last one is for a merge */
+		room = direct_take(d, plane, 1, block);	/* the last free block is kept for a merge */
 	if (room == DIRECT_ROOM) {
 		s->block[*block] = (struct nftl_block){ 0 };
 		if (s->dis)
@@ -282,7 +282,7 @@ static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, u
 	return DIRECT_ROOM;
 }
 
-/* Disturbance is counted as the array does. */
+/* Count the disturbance of a program as the array does. */
 void nftl_d_programmed(struct direct *d, uint32_t block, uint32_t k)
 {
 	if (nftl_of(d)->dis)
@@ -346,7 +346,7 @@ static uint32_t lblocks_of(const struct ftl_config *c, const struct nand_geometr
 	return (direct_plane_pages(c, g) + g->pages_per_block - 1) / g->pages_per_block;
 }
 
-/* A U-block and a block to merge into, besides the D-blocks. */
+/* Besides the D-blocks: a U-block, and a block to merge into. */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	return lblocks_of(c, g) + 2;
@@ -401,7 +401,7 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 	return s;
 }
 
-/* Costs in ns: what the steps take when nobody else is on the bus. */
+/* Compute the costs in ns: what the steps take on an idle bus. */
 static void make_model(struct direct *d)
 {
 	struct pen_model *m = &nftl_of(d)->model;
@@ -441,7 +441,7 @@ static void init(struct direct *d)
 	}
 }
 
-/* Block map, U-blocks' tables, a valid and a used bit per page. */
+/* The bytes of the block map, the U-blocks' tables, and a valid and a used bit per page. */
 static uint32_t valid(const struct direct *d, uint32_t block)
 {
 	return nftl_count(d, nftl_of(d)->valid, block);

@@ -21,7 +21,7 @@
  */
 #include "pen_plan.h"
 
-#define NEEDED 1u	/* smallest PB: must be restored. Larger: has one that must */
+#define NEEDED 1u	/* a smallest PB that must be restored, or a larger one that contains one */
 #define BANNED 2u	/* not to be restored by itself */
 #define SPLIT 4u	/* its halves are cheaper */
 #define CHOSEN 8u
@@ -71,7 +71,7 @@ void pen_programmed(struct pen_dis *dis, uint32_t levels, uint32_t s)
 	dis[s].edges = 0;
 }
 
-/* Edges of its neighbours that will disturb s. */
+/* The edges of s's neighbours that will disturb s. */
 static uint32_t edges_towards(const struct pen_dis *dis, uint32_t levels, uint32_t s)
 {
 	uint32_t n = 0;
@@ -177,7 +177,7 @@ static void try_out(const struct pen_model *m, const struct pen_pages *pages,
 	}
 }
 
-/* The PB of the plan that has smallest PB s, or 0. */
+/* The PB of the plan that contains smallest PB s, or 0. */
 static uint32_t chosen_for(const struct pen_model *m, const struct pen_work *w, uint32_t s)
 {
 	uint32_t pb = (1u << m->levels) + s;
@@ -187,7 +187,7 @@ static uint32_t chosen_for(const struct pen_model *m, const struct pen_work *w, 
 	return pb;
 }
 
-/* Is smallest PB s, which was hit or may yet be, disturbed beyond what it bears? */
+/* Is smallest PB s, which was or may yet be disturbed, disturbed beyond the tolerance? */
 static bool corrupted(const struct pen_model *m, const struct pen_dis *dis,
 		      const struct pen_work *w, uint32_t s, bool restored)
 {

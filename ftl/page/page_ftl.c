@@ -368,6 +368,10 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 		*why = "max_unit_reads must be at least 8";
 	else if (!c->gc_policy)
 		*why = "gc_policy must be set";
+	else if (c->gc_policy == &gc_d_choices && !c->gc_choices)
+		*why = "gc_choices must be at least 1";
+	else if (c->gc_policy == &gc_windowed && !c->gc_window_blocks)
+		*why = "gc_window_blocks must be at least 1";
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
@@ -399,6 +403,22 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
+static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	at->shape.upp = g->page_bytes / c->unit_bytes;
+	at->shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
+	at->shape.maps = map_units(c);
+	at->shape.all_lpns = at->shape.lpns + at->shape.maps + 1;
+	at->shape.dies = geo_dies(g);
+	at->shape.planes = geo_planes(g);
+	at->buf.pages = buffer_pages(c, g);
+	at->buf.hash_mask = pow2_at_least((uint64_t)at->buf.pages * at->shape.upp * HASH_ROOM) - 1;
+	at->buf.by_seq_mask = pow2_at_least(at->buf.pages) - 1;
+	/* of the geometry alone: mount relies on the last run's size */
+	at->log.ring_mask = pow2_at_least(64ull * at->shape.planes) - 1;
+	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
+}
+
 static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
 		      const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -409,19 +429,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct gc_unit *gu;
 	uint8_t *gd;
 
-	at.shape.upp = g->page_bytes / c->unit_bytes;
-	at.shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
-	at.shape.maps = map_units(c);
-	at.shape.all_lpns = at.shape.lpns + at.shape.maps + 1;
-	at.shape.dies = geo_dies(g);
-	at.shape.planes = geo_planes(g);
-	at.buf.pages = buffer_pages(c, g);
-	at.buf.hash_mask = pow2_at_least((uint64_t)at.buf.pages * at.shape.upp * HASH_ROOM) - 1;
-	at.buf.by_seq_mask = pow2_at_least(at.buf.pages) - 1;
-	at.log.ring_mask = pow2_at_least(64ull * at.shape.planes) - 1;	/* of the geometry alone: mount
-								 * relies on the last run's size */
-	at.log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
-
+	set_sizes(&at, c, g);
 	at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
 	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
 	at.map.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.shape.upp : 0, OOB_UNIT_BYTES);
@@ -452,13 +460,15 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.log.dead = ssd_carve(m, at.log.dead_max + 1, sizeof(*at.log.dead));
 	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
-	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp);
+	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
 	if (!c->gc_copyback)
 		at.map.p2l = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;
 		f->bt.geo = g;
+		f->bt.choices = c->gc_choices;
+		f->bt.window = c->gc_window_blocks;
 		for (uint32_t p = 0; p < f->shape.planes; p++) {
 			f->plane[p].gc.unit = gu + (size_t)p * 2 * f->shape.upp;
 			f->plane[p].gc.data = gd + (size_t)p * 2 * g->page_bytes;

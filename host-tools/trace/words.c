@@ -103,8 +103,8 @@ bool trace_take_share(const char *name, const char *text, unsigned int places, u
 	for (unsigned int i = 0; i < places; i++)
 		unit /= 10;
 	if (!parse_decimal(text, out) || *out > high * TRACE_SPEED_ONE || *out % unit)
-		return refuse(err, "--%s %s: is no decimal 0 .. %" PRIu64 " of at most %u place%s: give one", name, text,
-			      high, places, places == 1 ? "" : "s");
+		return refuse(err, "--%s %s: is no decimal 0 .. %" PRIu64 " of at most %u place%s: give one", name,
+			      text, high, places, places == 1 ? "" : "s");
 	*out /= unit;
 	return true;
 }

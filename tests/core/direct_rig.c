@@ -99,7 +99,8 @@ static void configure(struct rig *r, const struct rig_shape *s)
 	r->ac.payload = true;
 	r->ac.physics.disturb_tolerance = s->tolerance;
 	*c = (struct ftl_config){
-		.unit_bytes = s->unit_bytes ? s->unit_bytes : s->g.page_bytes, .gc_start_blocks = s->start, .gc_stop_blocks = s->start,
+		.unit_bytes = s->unit_bytes ? s->unit_bytes : s->g.page_bytes,
+		.gc_start_blocks = s->start, .gc_stop_blocks = s->start,
 		.gc_urgent_blocks = s->urgent, .gc_mode = s->mode, .gc_slice_pages = 2,
 		.payload = true, .map_ns = 10, .overhead_ns = 10, .max_unit_reads = 16,
 		.gc_copyback = s->copyback, .parallel_erase = s->parallel_erase, .pen = s->pen,

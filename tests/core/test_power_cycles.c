@@ -10,7 +10,7 @@
  */
 #include <signal.h>
 
-#include "blk.h"
+#include "gc_policy.h"
 #include "oob.h"
 #include "page_ftl.h"
 #include "test.h"
@@ -26,6 +26,7 @@ static uint64_t paired;
 static struct ftl *f;
 static void *mem;
 static uint8_t buf[UNIT];
+static const struct gc_policy *policy = &gc_greedy;
 static bool moves;	/* wear is levelled, and every 16th read says "relocate" */
 static uint32_t waiting, errors;
 static uint32_t flushed[UNITS], submitted[UNITS];
@@ -79,7 +80,8 @@ static void mount(void)
 		.capacity_bytes = UNITS * UNIT, .unit_bytes = UNIT, .buffer_units = 24,
 		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
 		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = 1,
-		.buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64, .gc_policy = &gc_greedy,
+		.buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64,
+		.gc_policy = policy, .gc_choices = 2, .gc_window_blocks = 8,
 		.wl_threshold = moves, .relocate = moves,
 		.active_blocks = 8, .fast_above_permille = 800, .slow_below_permille = 100,
 		.quota_permille = 50, .idle_gc_permille = ops == ftl_list[0] ? 0 : 950 };
@@ -136,6 +138,21 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 	return c->op == NAND_READ && rnd(s) % 16 == 0 ? NAND_CORRECTED : NAND_OK;
 }
 
+/* Did the cases that the test is about happen? most: dead pages listed at once, of `room`. */
+static void expect_seen(uint32_t most, uint32_t room, uint64_t relocated, uint64_t levelled)
+{
+	nand_stats(&paired);
+	if (ops != ftl_list[0])
+		EXPECT(paired > test_times(CYCLES) / 10);
+	else if (test_times(CYCLES) == CYCLES)
+		/* the case was there; blocks that move take their dead pages off the list */
+		EXPECT(most > (moves ? 0 : room / 2));
+	if (test_times(CYCLES) == CYCLES) {	/* else there may have been no need */
+		EXPECT_EQ(!relocated, !moves);
+		EXPECT_EQ(!levelled, !moves);
+	}
+}
+
 static void power_cuts(const char *ftl, struct nand_geometry g)
 {
 	struct nand_array_config c = { .geo = g, .payload = true,
@@ -187,16 +204,7 @@ static void power_cuts(const char *ftl, struct nand_geometry g)
 		mount();
 		check_content(cycle);	/* what is there now counts */
 	}
-	nand_stats(&paired);
-	if (ops != ftl_list[0])
-		EXPECT(paired > test_times(CYCLES) / 10);
-	else if (test_times(CYCLES) == CYCLES)
-		/* the case was there; blocks that move take their dead pages off the list */
-		EXPECT(most > (moves ? 0 : room / 2));
-	if (test_times(CYCLES) == CYCLES) {	/* else there may have been no need */
-		EXPECT_EQ(!relocated, !moves);
-		EXPECT_EQ(!levelled, !moves);
-	}
+	expect_seen(most, room, relocated, levelled);
 	free(mem);
 	mem = NULL;
 	test_array_free(&t);
@@ -212,6 +220,15 @@ static void many_power_cuts_while_blocks_move(void)
 	moves = true;
 	many_power_cuts();
 	moves = false;
+}
+
+static void many_power_cuts_of_each_policy(void)
+{
+	for (uint32_t i = 1; gc_policies[i]; i++) {
+		policy = gc_policies[i];
+		many_power_cuts();
+	}
+	policy = gc_policies[0];
 }
 
 /* Few blocks: what each cut leaves behind must be used, or room runs out. */
@@ -243,6 +260,7 @@ int main(int argc, char **argv)
 		the_seed = strtoull(argv[1], NULL, 10);
 	RUN(many_power_cuts);
 	RUN(many_power_cuts_while_blocks_move);
+	RUN(many_power_cuts_of_each_policy);
 	RUN(many_power_cuts_parity);
 	RUN(many_power_cuts_rtf);
 	RUN(many_power_cuts_flex);

@@ -201,6 +201,12 @@ static void geometry_keys(void)
 		"ecc_word_bytes must divide page_bytes into 1 .. 32 words");
 	refused("geometry.ecc_word_bytes=65537",
 		"override: geometry.ecc_word_bytes = '65537': must be a whole number, 0 .. 65536");
+}
+
+/* What a device may have beside reads, programs and erases of blocks. */
+static void geometry_of_abilities(void)
+{
+	const struct nand_geometry *g = &p.array.geo;
 
 	accepted("geometry.pb_levels=6");
 	EXPECT_EQ(g->pb_levels, 6);
@@ -330,6 +336,10 @@ static void single_numbers(void)
 			 all[i].key, all[i].high + 1, all[i].low, all[i].high);
 		refused(words, says);
 	}
+}
+
+static void numbers_with_others(void)
+{
 	refused("reliability.wear_shape=0",
 		"override: reliability.wear_shape = '0': must be a whole number, 1 .. 64");
 	refused("timing.suspend_ns=1", "override: timing.suspend_ns = 1: suspend_ns without suspends_max: "
@@ -623,9 +633,11 @@ int main(void)
 	RUN(bad_files_are_named);
 	RUN(gc_keys);
 	RUN(geometry_keys);
+	RUN(geometry_of_abilities);
 	RUN(lists_by_page_type);
 	RUN(lists_by_level);
 	RUN(single_numbers);
+	RUN(numbers_with_others);
 	RUN(raw_bit_errors);
 	RUN(ftl_types);
 	RUN(an_array_without_an_ftl_does_not_open);

@@ -101,7 +101,10 @@ ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
 
 /* Commands */
 
-/* An order may have set something going. With the lock held. */
+/*
+ * An order may have caused work: let the drive do it. Called with the lock
+ * held.
+ */
 static void nand_ssd_go_on(BDRVNandSsdState *s)
 {
     uint64_t deadline_ns = slate_step(s->dev, s->now_ns);
