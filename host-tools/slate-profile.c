@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "controller.h"
 #include "nand_geom.h"
 #include "profile_keys.h"
 
@@ -220,7 +221,7 @@ static void print_memory(void)
 	with.payload = true;
 	printf("  \"memory\": {\"array_bytes\": %llu, \"ftl_bytes\": %llu, \"payload_bytes\": %llu}\n",
 	       (unsigned long long)(nand_array_footprint(&p.array) + (p.array.payload ? tables : image)),
-	       (unsigned long long)(p.ops ? p.ops->footprint(&p.ftl, g) : 0),
+	       (unsigned long long)(p.ops ? controller_footprint(p.ops, &p.ftl, g) : 0),
 	       (unsigned long long)(nand_array_image_bytes(&with) - nand_array_table_bytes(&with)));
 }
 

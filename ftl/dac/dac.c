@@ -380,7 +380,7 @@ static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_confi
 	at.cached = ssd_carve(m, at.caches, sizeof(*at.cached));
 	at.xmatch = ssd_carve(m, 1, sizeof(*at.xmatch));
 	at.prints = ssd_carve(m, fpstore_footprint(fingerprints_of(&at, c)), 1);
-	blk_lay_out(d ? &at.bt : NULL, m, &at.fold, 1);
+	blk_lay_out(d ? &at.bt : NULL, m, &at.fold, 1, BLK_BUCKETS);
 	front_lay_out(&at.fr, m, &fc, &at.fold);
 	at.oob_len = oob_bytes(c, g);
 	at.oob = ssd_carve(m, 1, at.oob_len);

@@ -422,7 +422,7 @@ bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
 /* The keys that all schemes share. `auto` for sub-page reads means no here. */
 #define DIRECT_KEYS \
-	"stripe_pages", "accounting", "gc_copyback", "parallel_erase", "gc_subpage_reads", \
+	"stripe_pages", "accounting", "read_priority", "gc_copyback", "parallel_erase", "gc_subpage_reads", \
 	"host_subpage_reads"
 
 /*

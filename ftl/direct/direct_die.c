@@ -541,6 +541,20 @@ void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die)
 	SSD_ASSERT(!"an idle die ended a command");
 }
 
+/* Without priority the die's first read waits for the writes that were submitted before it. */
+static bool read_may_go(const struct direct *d, const struct direct_die *x, bool write)
+{
+	uint32_t first = x->w.op != DIRECT_NONE ? x->w.op : x->write_first;
+
+	if (x->read_first == DIRECT_NONE)
+		return false;
+	if (!write)
+		return true;
+	if (x->turn.reads_in_row >= DIE_READS_IN_ROW)
+		return false;
+	return d->host.c.read_priority || d->op[x->read_first].io->submit_ns <= d->op[first].io->submit_ns;
+}
+
 /* Take an idle die's next step, which may need no command. Returns false if there is none. */
 static bool take_turn(struct direct *d, uint64_t now_ns, uint32_t die)
 {
@@ -557,8 +571,7 @@ static bool take_turn(struct direct *d, uint64_t now_ns, uint32_t die)
 		write_go(d, now_ns, die);
 	} else if (x->gc_active && gc_first) {
 		gc_go(d, now_ns, die);
-	} else if (x->read_first != DIRECT_NONE &&
-		   !(write && x->turn.reads_in_row >= DIE_READS_IN_ROW)) {
+	} else if (read_may_go(d, x, write)) {
 		read_go(d, now_ns, die);
 	} else if (write) {
 		write_go(d, now_ns, die);

@@ -87,7 +87,8 @@ struct nftl_plane {
 	uint32_t free_slots;		/* list */
 	uint32_t pairs;			/* slots in use */
 	uint32_t high;			/* no victim has more invalid pages */
-	uint32_t *victims;		/* lists, by invalid pages: 0 .. 2 * pages_per_block */
+	uint32_t *victims;		/* lists, by invalid pages: 0 .. 2 * pages_per_block; lru: all on 0 */
+	uint32_t *last;			/* their ends, of those that are not empty */
 	struct nftl_gc gc;
 };
 

@@ -210,15 +210,20 @@ static void victim(struct direct *d, uint32_t plane)
 	gc->phase = NFTL_SEARCH;
 }
 
+/* The spare areas that a merge reads: of the U-block's used pages, or of all of both blocks. */
 static bool next_search(const struct direct *d, uint32_t plane, struct direct_step *step)
 {
 	struct nftl_gc *gc = gc_of(d, plane);
 	const struct nftl_u *u = gc_u(d, plane);
+	bool all = d->host.c.spare_search == FTL_SEARCH_ALL;
+	uint32_t of_u = all ? ppb_of(d) : u->end, data = all ? gc_pair(d, plane)->d : NFTL_NONE;
+	uint32_t end = of_u + (data != NFTL_NONE ? ppb_of(d) : 0);
 
-	if (!d->host.c.spare_search || gc->at >= u->end)
+	if (d->host.c.spare_search == FTL_SEARCH_NO || gc->at >= end)
 		return false;
 	step->op = DIRECT_SEARCH;
-	step->from = direct_ppn(d, u->block, gc->at++);
+	step->from = gc->at < of_u ? direct_ppn(d, u->block, gc->at) : direct_ppn(d, data, gc->at - of_u);
+	gc->at++;
 	return true;
 }
 

@@ -353,15 +353,18 @@ static void check_victims(const struct direct *d, uint32_t plane)
 	const struct nftl_plane *p = &nftl_of(d)->plane[plane];
 	uint32_t listed = 0;
 	bool merging = p->gc.phase != NFTL_IDLE && p->gc.phase != NFTL_WIPE;
+	bool lru = d->host.c.merge_victim == FTL_VICTIM_LRU;
 
 	for (uint32_t i = 0; i <= 2 * d->g->pages_per_block; i++)
 		for (uint32_t at = p->victims[i]; at != NFTL_NONE;
 		     at = nftl_u_of(d, plane, at)->next) {
 			listed++;
 			SSD_ASSERT(i <= p->high);					/* N3 */
-			SSD_ASSERT(nftl_u_of(d, plane, at)->invalid == i);		/* N3 */
+			SSD_ASSERT(i == (lru ? 0 : nftl_u_of(d, plane, at)->invalid));	/* N3 */
 			SSD_ASSERT(nftl_invalid(d, plane, at) ==
-				   i + in_flight(d, plane, nftl_u_of(d, plane, at)));	/* N3 */
+				   nftl_u_of(d, plane, at)->invalid +
+				   in_flight(d, plane, nftl_u_of(d, plane, at)));	/* N3 */
+			SSD_ASSERT(nftl_u_of(d, plane, at)->next != NFTL_NONE || p->last[i] == at);
 		}
 	SSD_ASSERT(listed + merging == p->pairs);					/* N3 */
 }

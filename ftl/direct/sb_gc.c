@@ -116,6 +116,8 @@ static uint32_t second_victim(const struct direct *d, uint32_t plane, const stru
 		return DIRECT_NONE;
 	for (uint32_t i = 0; i < gc->victims; i++)
 		valid += s->block[gc->victim[i]].valid;
+	if (valid + s->block[best].valid > d->host.c.pair_pages)
+		return DIRECT_NONE;
 	room = sb_group_at(s, plane, gc->group)->free - s->block[best].free +
 	       (uint64_t)blocks * d->g->pages_per_block;
 	return valid + s->block[best].valid <= room ? best : DIRECT_NONE;

@@ -279,11 +279,11 @@ static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct na
 }
 
 static const char *const keys[] = {
-	DIRECT_KEYS, "pen", "pen_merges_max", "second_victim_pages", "superblock_blocks",
+	DIRECT_KEYS, "pen", "pen_merges_max", "second_victim_pages", "pair_pages", "superblock_blocks",
 	"superblock_max_blocks", NULL
 };
 static const char *const online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", NULL
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", "pair_pages", NULL
 };
 
 const struct ftl_ops superblock_ftl_ops = {

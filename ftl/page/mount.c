@@ -403,6 +403,8 @@ static void sort_blocks(struct page_mount *s)
 		if (k->mark && (f->log.carrier == BLK_NONE || k->mark > f->bt.blk[f->log.carrier].mark))
 			f->log.carrier = b;
 	}
+	if (f->host.c.gc_policy->lists != BLK_BUCKETS)	/* of equals greedy may take any */
+		blk_sort_closed(&f->bt);
 	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;
 }
 

@@ -368,6 +368,10 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 		*why = "max_unit_reads must be at least 8";
 	else if (!c->gc_policy)
 		*why = "gc_policy must be set";
+	else if (c->gc_policy == &gc_d_choices && !c->gc_choices)
+		*why = "gc_choices must be at least 1";
+	else if (c->gc_policy == &gc_windowed && !c->gc_window_blocks)
+		*why = "gc_window_blocks must be at least 1";
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
@@ -456,13 +460,15 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.log.dead = ssd_carve(m, at.log.dead_max + 1, sizeof(*at.log.dead));
 	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
-	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp);
+	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
 	if (!c->gc_copyback)
 		at.map.p2l = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;
 		f->bt.geo = g;
+		f->bt.choices = c->gc_choices;
+		f->bt.window = c->gc_window_blocks;
 		for (uint32_t p = 0; p < f->shape.planes; p++) {
 			f->plane[p].gc.unit = gu + (size_t)p * 2 * f->shape.upp;
 			f->plane[p].gc.data = gd + (size_t)p * 2 * g->page_bytes;

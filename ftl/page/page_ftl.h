@@ -33,6 +33,7 @@
 #include "blk.h"
 #include "die.h"
 #include "front.h"
+#include "gc_policy.h"
 #include "host.h"
 #include "fxp.h"
 #include "oob.h"

@@ -496,6 +496,14 @@ static void derive_link(struct parse *s)
 	p->ftl.link_ps_per_byte = kbyte_s ? (uint32_t)((1000000000ull + kbyte_s / 2) / kbyte_s) : 0;
 }
 
+static void check_controller(struct parse *s)
+{
+	if (s->p->ftl.completion_ns && !s->p->ftl.cores)
+		complain_of(s, profile_key_find("controller", "completion_ns"),
+			    "must be 0 unless controller.cores says how many cores spend it: set cores, or add the "
+			    "time to ftl.overhead_ns");
+}
+
 static void derive(struct parse *s)
 {
 	struct profile *p = s->p;
@@ -509,6 +517,7 @@ static void derive(struct parse *s)
 	check_ecc(s);
 	derive_errors(s);
 	derive_link(s);
+	check_controller(s);
 	if (s->result)
 		return;
 	derive_capacity(s, pages * g->page_bytes);

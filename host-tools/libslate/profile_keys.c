@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "blk.h"
 #include "closest.h"
+#include "controller.h"
+#include "gc_policy.h"
 
 static const char *const yes_no[] = { "no", "yes", NULL };
 static const char *const off_powerlaw[] = { "off", "powerlaw", NULL };
@@ -16,16 +17,19 @@ static const char *const gc_modes[] = { "blocking", "sliced", NULL };
 static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
 static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
 static const char *const accountings[] = { "device", "ssdsim", NULL };
+static const char *const searches[] = { "no", "yes", "all", NULL };
+static const char *const merge_victims[] = { "newest", "oldest", "lru", NULL };
 static const char *const reductions[] = { "none", "dedup", "comp", "dedup+comp", "dac", NULL };
 static const char *const frontiers[] = { "page", "parity", "rtf", "flex", NULL };
 static const char *const orders[] = { "ascending", "none", "fps", "rps", NULL };
 static const char *const subpages[] = { "none", "dma", "spread", NULL };
-static const struct gc_policy *const policies[] = { &gc_greedy, NULL };
 
 _Static_assert(FTL_GC_BLOCKING == 0 && FTL_GC_SLICED == 1, "gc_modes");
 _Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
 _Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
 _Static_assert(FTL_ACCOUNT_DEVICE == 0 && FTL_ACCOUNT_SSDSIM == 1, "accountings");
+_Static_assert(FTL_SEARCH_NO == 0 && FTL_SEARCH_YES == 1 && FTL_SEARCH_ALL == 2, "searches");
+_Static_assert(FTL_VICTIM_NEWEST == 0 && FTL_VICTIM_OLDEST == 1 && FTL_VICTIM_LRU == 2, "merge_victims");
 _Static_assert(FTL_REDUCE_NONE == 0 && FTL_REDUCE_DEDUP == 1 && FTL_REDUCE_COMP == 2 &&
 	       FTL_REDUCE_DEDUP_COMP == 3 && FTL_REDUCE_DAC == 4 && FTL_NREDUCTIONS == 5, "reductions");
 _Static_assert(FTL_FRONTIERS_PAGE == 0 && FTL_FRONTIERS_PARITY == 1 && FTL_FRONTIERS_RTF == 2 &&
@@ -107,6 +111,9 @@ const struct profile_key profile_keys[] = {
 	{ "link", "data_permille", K_U32, AT(link.data_permille), 1, 1000, "907", NULL },
 	{ "link", "latency_ns", K_U32, AT(ftl.link_latency_ns), 0, NS_MAX, "0", NULL },
 
+	{ "controller", "cores", K_U32, AT(ftl.cores), 0, CONTROLLER_CORES_MAX, "0", NULL },
+	{ "controller", "completion_ns", K_U32, AT(ftl.completion_ns), 0, NS_MAX, "0", NULL },
+
 	{ "ftl", "type", K_FTL, AT(ops), 0, 0, "page", NULL },
 	F(unit_bytes, 512, 16384, "4096"),
 	{ "ftl", "capacity_mib", K_U64, AT(capacity_mib), 0, 1 << 22, "0", NULL },
@@ -118,6 +125,8 @@ const struct profile_key profile_keys[] = {
 	{ "ftl", "gc_mode", K_CHOICE, AT(ftl.gc_mode), 0, 0, "sliced", gc_modes },
 	F(gc_slice_pages, 1, 65536, "4"),
 	{ "ftl", "gc_policy", K_GC_POLICY, AT(ftl.gc_policy), 0, 0, "greedy", NULL },
+	F(gc_choices, 1, 1024, "10"),
+	F(gc_window_blocks, 1, 1 << 20, "64"),
 	F_BOOL(gc_copyback, "no"),
 	F_WORDS(gc_subpage_reads),
 	F_WORDS(host_subpage_reads),
@@ -125,11 +134,14 @@ const struct profile_key profile_keys[] = {
 	F_BOOL(relocate, "yes"),
 	F_BOOL(parallel_erase, "no"),
 	F(second_victim_pages, 0, 65536, "65536"),
+	F(pair_pages, 0, 131072, "131072"),
 	F_BOOL(pen, "no"),
 	F(pen_merges_max, 0, 65535, "16"),
 	F(superblock_blocks, 0, 64, "4"),
 	F(superblock_max_blocks, 0, 128, "8"),
-	F_BOOL(spare_search, "yes"),
+	{ "ftl", "spare_search", K_CHOICE, AT(ftl.spare_search), 0, 0, "yes", searches },
+	{ "ftl", "merge_victim", K_CHOICE, AT(ftl.merge_victim), 0, 0, "newest", merge_victims },
+	F_BOOL(read_priority, "yes"),
 	F(stripe_pages, 1, 65536, "1"),
 	F(active_blocks, 1, 16, "8"),
 	F(fast_above_permille, 0, 1000, "800"),
@@ -305,8 +317,8 @@ void profile_key_range(const struct profile_key *k, char *out, size_t room)
 		return;
 	case K_GC_POLICY:
 		*out = 0;
-		for (size_t i = 0; policies[i]; i++)
-			add_name(out, room, policies[i]->name, i && !policies[i + 1]);
+		for (size_t i = 0; gc_policies[i]; i++)
+			add_name(out, room, gc_policies[i]->name, i && !gc_policies[i + 1]);
 		return;
 	case K_FTL:
 		ftl_range(out, room);
@@ -398,10 +410,10 @@ static bool set_gc_policy(const struct gc_policy **field, const char *text)
 {
 	size_t i = 0;
 
-	while (policies[i] && strcmp(policies[i]->name, text))
+	while (gc_policies[i] && strcmp(gc_policies[i]->name, text))
 		i++;
-	*field = policies[i];
-	return policies[i];
+	*field = gc_policies[i];
+	return gc_policies[i];
 }
 
 static bool set_ftl(struct profile *p, const char *text)

@@ -209,7 +209,7 @@ static int open_all(struct replay *r)
 		result = r->verify ? 0 : REPLAY_FAILED;
 	}
 	if (!result && r->o.csv) {
-		r->csv = csv_open(r->o.csv);
+		r->csv = csv_open(r->o.csv, slate_cores(r->dev) > 0);
 		result = r->csv ? 0 : REPLAY_USAGE;
 	}
 	return result ? result : engine_open(r);

@@ -234,7 +234,7 @@ void shadow_read_begins(struct shadow *s, struct request *q);
 void shadow_read_ends(struct shadow *s, struct request *q);
 
 /* csv.c. On an error, which it has printed, csv_open() returns NULL and csv_close() an exit code (else 0). */
-struct csv *csv_open(const char *path);
+struct csv *csv_open(const char *path, bool cores);	/* cores: of the controller */
 void csv_row(struct csv *c, const struct request *q);
 int csv_close(struct csv *c, bool keep);
 

@@ -201,7 +201,8 @@ static json_t *latency(const struct hist *h)
 	return o;
 }
 
-static void put_where(json_t *o, const struct ftl_breakdown *w)
+/* A drive without cores has no part of theirs. */
+static void put_where(const struct replay *r, json_t *o, const struct ftl_breakdown *w)
 {
 	json_t *to = sub(o, "where_ns");
 
@@ -213,6 +214,8 @@ static void put_where(json_t *o, const struct ftl_breakdown *w)
 	put(to, "map", w->map_ns);
 	put(to, "other", w->other_ns);
 	put(to, "link", w->link_ns);
+	if (slate_cores(r->dev))
+		put(to, "controller", w->controller_ns);
 }
 
 static void put_host(const struct replay *r, json_t *root)
@@ -229,7 +232,7 @@ static void put_host(const struct replay *r, json_t *root)
 		put(o, "errors", a->errors[op]);
 		put_ratio(o, "iops", (double)a->hist[op].count, seconds);
 		put_ratio(o, "bytes_per_s", (double)a->bytes[op], seconds);
-		put_where(o, &a->where[op]);
+		put_where(r, o, &a->where[op]);
 		json_object_set_new(o, "latency", a->hist[op].count ? latency(&a->hist[op]) : json_null());
 	}
 }
@@ -351,7 +354,7 @@ static void put_nand(json_t *root, const struct slate_stats *st)
 	put(o, "violations", violations);
 }
 
-static void put_ftl(json_t *root, const struct slate_stats *st)
+static void put_ftl(const struct replay *r, json_t *root, const struct slate_stats *st)
 {
 	const struct ftl_stats *f = &st->ftl;
 	json_t *o = sub(root, "ftl_counts");
@@ -367,6 +370,8 @@ static void put_ftl(json_t *root, const struct slate_stats *st)
 	put(o, "merge_read_bytes", f->merge_read_bytes);
 	put(o, "fua_writes", f->fua_writes);
 	put(o, "search_reads", f->search_reads);
+	if (slate_cores(r->dev))
+		put(o, "core_busy_ns", f->core_busy_ns);
 }
 
 /* How the units that were written were reduced (DAC). */
@@ -627,7 +632,7 @@ static json_t *build(struct replay *r, double wall_s)
 	put_wear(r, root, st);
 	put_energy(root, st);
 	put_nand(root, st);
-	put_ftl(root, st);
+	put_ftl(r, root, st);
 	put_reduction(r, root, st);
 	put_busy(r, root);
 	json_object_set_new(root, "map_bytes", slate_map_bytes(r->dev) ?

@@ -18,7 +18,7 @@ from .shape import Json
 
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
-PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link")
+PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
 SOURCES = ("host", "gc", "wl", "meta", "backup")
 NAND_OPS = ("read", "program", "erase", "copyback")
 # Levels of the array at the end of an interval; all other figures are counted within it.
@@ -247,6 +247,12 @@ class Device:
         """The mapping unit."""
         return units.whole(self.settings.get("ftl.unit_bytes", "")) or 4096
 
+    @property
+    def gc_policy(self) -> str:
+        """How GC chooses blocks; empty: the FTL has rules of its own, or the settings do not say."""
+        asked = self.settings.get("ftl.type") in ("page", "parity", "rtf", "flex")
+        return self.settings.get("ftl.gc_policy", "") if asked else ""
+
     def waf(self) -> dict[str, float] | None:
         """The write amplification of the whole run."""
         return waf(self.total, self.unit_bytes, self.setting("page_bytes") or 0)
@@ -302,6 +308,11 @@ class Device:
         if not any(ways) or not self.at_ns:
             return None
         return ways[0] / self.at_ns, ways[1] / self.at_ns
+
+    def cores_busy(self, account: Account, elapsed_ns: int) -> float | None:
+        """Share of a time in which an average core of the controller worked; None: cores without limit."""
+        cores = self.setting("cores")
+        return account.ftl.get("core-busy-ns", 0) / (elapsed_ns * cores) if cores and elapsed_ns else None
 
     def labels(self) -> list[str]:
         """The jobs that set marks, in the order of their first marks."""

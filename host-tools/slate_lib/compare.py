@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,7 @@ class Comparison:
         self.shown = [reports.of(run) for run in runs]
         self.replays = any(run.replay for run in runs)
         self.table = [self._rows_of(shown) for shown in self.shown]
+        self.several = {key[0]: folder for key in self.keys() for folder in self._leave_fio_out(key)}
         self.names = _names(runs)
         self.groups = [*self._jobs(), self._whole()]
         self.differs = list(self._settings())
@@ -128,10 +129,28 @@ class Comparison:
         """Jobs and kinds of I/O, in the order of the runs."""
         return list(dict.fromkeys((row.job, row.op) for rows in self.table for row in rows))
 
-    def remark(self) -> str:
-        """Say why only the whole runs are compared; empty if jobs are."""
+    def remarks(self) -> list[str]:
+        """Say why only the whole runs are compared, and where fio's figures of a job are, if they are not here."""
         told = [sum(row is not None for row in self.rows(key)) for key in self.keys()]
-        return "" if any(count > 1 for count in told) else "no job is in two of the runs: only the whole runs compare"
+        common = any(count > 1 for count in told)
+        found = [] if common else ["no job is in two of the runs: only the whole runs compare"]
+        for folder in dict.fromkeys(self.several.values()):
+            jobs = ", ".join(job for job, home in self.several.items() if home == folder)
+            found.append(
+                f"{jobs}: fio measured all drives together, so its figures are left out, and IOPS are each drive's; "
+                f"'slate report {paths.short(folder)}' has fio's"
+            )
+        return found
+
+    def _leave_fio_out(self, key: tuple[str, str]) -> Iterator[Path]:
+        """Take fio's figures from a job's rows of several drives of one run. Yields the runs' folders."""
+        homes = [run.path.resolve().parent if drive_name(run) else None for run in self.runs]
+        busy = [home for home, row in zip(homes, self.rows(key)) if home and row and row.guest and row.drive]
+        for home in dict.fromkeys(home for home in busy if busy.count(home) > 1):
+            for table, folder in zip(self.table, homes):
+                if folder == home:
+                    table[:] = [_without_fio(row) if (row.job, row.op) == key else row for row in table]
+            yield home
 
     def _rows_of(self, shown: Report) -> list[Row]:
         """The rows to compare a replay with: a guest's jobs, and all I/O by the drive."""
@@ -177,6 +196,19 @@ class Comparison:
                     yield words.format(key), [value[:SHORT] for value in values] if part == "sha256" else values
 
 
+def drive_name(run: RunFiles) -> str | None:
+    """Which drive of a run with several it is."""
+    found: str | None = run.record["settings"].get("drive_name")
+    return found
+
+
+def _without_fio(row: Row) -> Row:
+    """The drive's figures alone."""
+    ns = row.account.end_ns - row.account.begin_ns if row.account else 0
+    rate = rows.Rate(row.drive.ios / ns * 1e9, row.drive.bytes / ns * 1e9) if row.drive and ns else None
+    return replace(row, guest=None, rate=rate)
+
+
 def _names(runs: list[RunFiles]) -> list[str]:
     """The names of the folders, with as many parts as they need to differ."""
     names = [run.name for run in runs]
@@ -211,7 +243,7 @@ def text(found: Comparison, color: bool) -> str:
         lines.append(f"  {key:<{NAME - 2}}" + "".join(f"{value:>{width}}" for value in short))
     if not found.differs:
         lines.append("  nothing that the runs record: equal settings, versions and checksums of the inputs")
-    lines += [found.remark()] if found.remark() else []
+    lines += found.remarks()
     lines.append(f"{dim}(…x): of the first run's{plain}")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -235,7 +267,7 @@ def render(found: Comparison) -> str:
         differs.add(key, values)
     sections = [
         Section("Latency", "share of I/Os up to a latency, by the drive", [page.Charts(_charts(found))]),
-        Section("Figures", found.remark() or "(…x): of the first run's", [table]),
+        Section("Figures", "; ".join(found.remarks()) or "(…x): of the first run's", [table]),
         Section("What differs", blocks=[differs if found.differs else Sentence("Nothing that a run records.")]),
     ]
     return page.render(title, found.names, sections)

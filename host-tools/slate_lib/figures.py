@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import charts, units
 from .account import PARTS, PERCENTILES, Device, OpAccount, points_ns
-from .charts import COLORS, INK, Charts
+from .charts import COLORS, GRID, INK, Charts
 from .fiolog import OverTime
 from .rows import Row
 from .series import NOT_TOLD, Part, Series
@@ -40,6 +40,7 @@ PART_STYLE = {
     "map": ("map", COLORS[6]),
     "other": ("other", COLORS[3]),
     "link": ("link", INK),
+    "controller": ("behind cores", GRID),
 }
 SOURCE_COLORS = {
     "host": COLORS[0], "gc": COLORS[1], "wl": COLORS[3], "meta": COLORS[4], "backup": COLORS[7],
@@ -307,7 +308,7 @@ def busy_map(made: Charts, series: Series, what: str, name: str) -> list[str]:
         )
         axes.grid(False)
         axes.set_ylabel(name)
-        axes.yaxis.get_major_locator().set_params(integer=True)
+        _whole_numbers(axes.yaxis)
         _seconds(axes, series.part())
         _scale(picture, axes, percent=True)
     return out
@@ -334,7 +335,7 @@ def busy_bars(made: Charts, device: Device, what: str, name: str) -> list[str]:
         axes.set_xlim(-0.5, len(each) - 0.5)
         axes.set_ylim(0, 1)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        _whole_numbers(axes.xaxis)
         axes.set_xlabel(name)
         charts.legend(axes)
     return out
@@ -355,6 +356,13 @@ def _thousands(axis: Axis) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"))
+
+
+def _whole_numbers(axis: Axis) -> None:
+    """Label whole numbers only; one label is enough, as with one processor."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, min_n_ticks=1, steps=[1, 2, 2.5, 5, 10]))
 
 
 def _scale(picture: ScalarMappable, axes: Axes, percent: bool = False) -> None:
@@ -468,8 +476,8 @@ def wear(made: Charts, blocks: Json, key: str, what: str) -> list[str]:
         axes.grid(False)
         axes.set_xlabel("block of the plane")
         axes.set_ylabel("plane")
-        axes.yaxis.get_major_locator().set_params(integer=True)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        _whole_numbers(axes.yaxis)
+        _whole_numbers(axes.xaxis)
         _scale(picture, axes)
     return out
 

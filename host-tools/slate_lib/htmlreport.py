@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 from . import figures, fiolog, page, paths, reports, units
-from .account import PARTS, PERCENTILES, points_ns
+from .account import PERCENTILES, points_ns
 from .charts import Charts
 from .errors import OK, SlateError
 from .page import Card, Cards, Figure, Section, Table
-from .report import PART_COLUMNS, Report
+from .report import Report
 from .rows import Row
 from .runfiles import RunFiles
 
@@ -69,8 +69,8 @@ def _rate(row: Row) -> list[Cell]:
 
 def parts_table(shown: Report) -> Table:
     """The parts of the guest's mean latency, or of the drive's if there is no guest."""
-    heads = {key: title for key, title, _ in PART_COLUMNS}
-    parts = [part for part in PARTS if part != "link" or shown.device.total.op["read"].parts_ns["link"]]
+    heads = {key: title for key, title, _ in shown.part_columns()}
+    parts = list(heads)
     whole = ("guest, µs", "path") if shown.GUEST else ("drive, µs",)
     table = Table("parts", ("job", "", *whole, *(heads[part] for part in parts), *shown.busy_columns()))
     before = None

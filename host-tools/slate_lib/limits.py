@@ -8,6 +8,7 @@ The rules, in order:
    - Processor: the busiest vCPU. It is not considered for jobs that poll, or that fio holds back
      (rule 3): these may ask for the time again and again while they wait.
    - Link: each way apart, because it carries data both ways at once.
+   - Controller: its cores on average (controller.cores), with all that they execute.
    - Dies and channels: all of them on average; or the busiest one, by the rows of the series
      inside the job's time if there are MIN_ROWS. They limit only jobs that had to do with the
      flash: a write buffer can keep dies busy while no I/O waits for them. So a tenth of the
@@ -58,6 +59,7 @@ _PART_NAMES = {  # as the table of parts has them
     "map": _CONTROLLER,
     "other": _CONTROLLER,
     "link": "link",
+    "controller": "core-q",
 }
 
 
@@ -73,6 +75,7 @@ class Use:
     busiest_channel: float | None = None
     link_to_host: float | None = None
     link_to_drive: float | None = None
+    cores: float | None = None
 
     def processor(self) -> float | None:
         """The busiest vCPU."""
@@ -84,6 +87,7 @@ class Use:
             ("processor", "processor", self.processor()),
             ("link", "link to host", self.link_to_host),
             ("link", "link to drive", self.link_to_drive),
+            ("controller", "controller's cores", self.cores),
             ("die", *_mean_or_most(self.dies, self.busiest_die, "die")),
             ("channel", *_mean_or_most(self.channels, self.busiest_channel, "channel")),
         )
@@ -181,7 +185,8 @@ def _guests(rows: list[Row]) -> list[GuestRow]:
 
 
 def _iodepth(options: dict[str, str]) -> int | None:
-    if options.get("ioengine", "psync") not in _AT_ONCE:
+    """I/Os in flight. Of trims one, whatever the job asks for: the engines of fio 3.33 wait for each."""
+    if options.get("ioengine", "psync") not in _AT_ONCE or options.get("rw") in ("trim", "randtrim"):
         return 1
     return units.whole(options.get("iodepth", "1"))
 
@@ -205,6 +210,7 @@ def use(device: Device, row: Row, series: Series | None) -> Use | None:
         _at_most_all(channels),
         _busiest(series, "channels", account),
         *(link if linked else (None, None)),
+        _at_most_all(device.cores_busy(account.account, elapsed)),
     )
 
 

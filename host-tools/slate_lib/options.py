@@ -17,6 +17,7 @@ from .drives import Drive
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
+_NUMBER = {int: re.compile(r"-?[0-9]+"), float: re.compile(r"-?[0-9]*\.?[0-9]+(e-?[0-9]+)?")}
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 SMP_MAX = 16
@@ -272,7 +273,7 @@ def number(name: str, text: str, low: float, high: float, kind: type[float] = in
     """The value of an option, checked."""
     span = f"{low:g} to {high:g}"
     try:
-        if "_" in text:  # Python would read 1_6 as 16
+        if not _NUMBER[kind].fullmatch(text):  # Python would read '1_6', ' 16', '+16' and digits of other scripts, too
             raise ValueError(text)
         value = kind(text)
     except ValueError:

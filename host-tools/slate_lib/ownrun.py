@@ -110,7 +110,7 @@ class OwnRun(Run):
             options = dataclasses.replace(options, drive=drive, drive_kept=drivefile.read(drive), settings=[])
         self.booted = options
         self._mark("prepare")
-        asyncio.run(self._machine(options, None))
+        self._run_machine(options, None)
 
     def _copy_image(self, drive: Path) -> None:
         """Copy the image onto the drive, by the drive's own programs and in the drive's time."""

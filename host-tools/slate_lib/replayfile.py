@@ -24,7 +24,7 @@ _HOST = {
     "errors": int,
     "iops": _RATIO,
     "bytes_per_s": _RATIO,
-    "where_ns": {part.replace("-", "_"): int for part in PARTS},
+    "where_ns": {f"{part.replace('-', '_')}{'?' if part == 'controller' else ''}": int for part in PARTS},
     "latency": (None, _LATENCY),
 }
 # The names of counters here and in a guest's run.
@@ -114,7 +114,7 @@ def _op(raw: Json) -> Json:
         "latency-max-ns": latency["max_ns"],
         "histogram": [{"floor-ns": floor, "count": count} for floor, count in latency["histogram"]],
         "sub-buckets": SUB_BUCKETS,
-        **{f"{part}-ns": raw["where_ns"][part.replace("-", "_")] for part in PARTS},
+        **{f"{part}-ns": raw["where_ns"].get(part.replace("-", "_"), 0) for part in PARTS},
     }
 
 
@@ -136,6 +136,7 @@ def device(raw: Json) -> Json:
     """The replay in the form of device.json; its time is that of the statistics."""
     ftl = {name: raw[section][key] for section, keys in _FTL.items() for key, name in keys.items()}
     ftl |= {dashed(key): raw["reduction"][key] for key in _REDUCTION if raw["reduction"]}
+    ftl["core-busy-ns"] = raw["ftl_counts"].get("core_busy_ns", 0)  # of drives with cores
     nand = {dashed(key): raw["nand"][key] for key in _NAND} | {dashed(key): raw["wear"][key] for key in _WEAR}
     nand["damaged"] = raw["nand"].get("damaged", 0)  # older results lack the counter
     return {

@@ -44,7 +44,9 @@ PART_COLUMNS = (
     ("map", "map", 5),
     ("other", "other", 6),
     ("link", "link", 7),
+    ("controller", "core-q", 7),
 )
+SELDOM = ("link", "controller")  # not every drive has such a part
 
 
 class Report:
@@ -66,7 +68,7 @@ class Report:
         self.fio = fio
         self.app = app
         self.record = record
-        self.rows = rows.build(raw_device, fio)
+        self.rows = rows.build(raw_device, fio, of_several=bool(record["settings"].get("drive_name")))
         self.limits = limits.of(self.device, fio, self.rows, series) if self.GUEST else {}
         self._lines: list[str] = []
         self._pairs: list[tuple[str, str]] = []
@@ -203,17 +205,19 @@ class Report:
             DIM if row.guest else "",
         )
 
-    def _columns(self) -> tuple[tuple[str, str, int], ...]:
-        """Parts of a latency; the link only if the drive has one."""
-        linked = any(op.parts_ns["link"] for op in self.device.total.op.values())
-        return PART_COLUMNS if linked else PART_COLUMNS[:-1]
+    def part_columns(self) -> tuple[tuple[str, str, int], ...]:
+        """Parts of a latency; those of the link and the cores only if there are some."""
+        ops = self.device.total.op.values()
+        return tuple(
+            column for column in PART_COLUMNS if column[0] not in SELDOM or any(op.parts_ns[column[0]] for op in ops)
+        )
 
     def _parts(self) -> None:
         shown = [row for row in self.rows if row.drive]
         if not shown:
             return
         self._add()
-        heading = "".join(f"{title:>{width}}" for _, title, width in self._columns())
+        heading = "".join(f"{title:>{width}}" for _, title, width in self.part_columns())
         sum_of = f"{'guest':>7} = {'path':>6} +" if self.GUEST else f"{'drive':>7} = {'':>6}  "
         busy = "".join(f"{name:>5}" for name in self.busy_columns())
         self._add(f"{'mean, µs':<22}{sum_of}{heading}{busy}", BOLD)
@@ -229,7 +233,7 @@ class Report:
         whole = units.us(row.guest.mean_ns if row.guest else None if self.GUEST else drive.mean_ns())
         path_ns = row.path_ns()
         path = "" if not self.GUEST else "-" if path_ns is None else _part(path_ns)
-        parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self._columns())
+        parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self.part_columns())
         busy = "".join(
             f"{'-' if share is None else f'{100 * share:.0f}%':>5}" for share in self.busy_shares(row)
         )
@@ -285,7 +289,8 @@ class Report:
         line += f" moved {units.size(moved * self.device.unit_bytes)}"
         if runs and ftl.get("gc-ns"):
             line += f" ({units.us(ftl['gc-ns'] / runs)} µs each)"
-        self._pair("GC", line if runs else "did not run")
+        policy = f", policy {self.device.gc_policy}" if self.device.gc_policy else ""
+        self._pair("GC", (line if runs else "did not run") + policy)
         self._word_lines(ftl)
         self._reduction(ftl)
         self._wear()
@@ -387,6 +392,9 @@ class Report:
         link = self.device.link_busy()
         if link:
             self._pair("link", f"{100 * link[0]:.1f} % busy to the host, {100 * link[1]:.1f} % to the drive")
+        cores = self.device.cores_busy(total, self.device.at_ns)
+        if cores is not None:
+            self._pair("controller", f"{100 * cores:.1f} % busy, of {self.device.setting('cores')} cores")
         amplification = raf(total)
         if amplification is not None:
             parts = ", ".join(f"{name} {part:.3f}" for name, part in raf_parts(total).items() if part)

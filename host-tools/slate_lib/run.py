@@ -7,7 +7,6 @@ import asyncio
 import dataclasses
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Awaitable
@@ -33,6 +32,7 @@ from . import (
     report,
     series,
     shape,
+    signals,
     units,
 )
 from .drives import Drive
@@ -73,6 +73,7 @@ class Run:
     def __init__(self, options: RunOptions):
         self.options = options
         self.started = time.monotonic()
+        self.signals = signals.Signals()
         self.phases: dict[str, float] = {}
         self.progress = Progress(sys.stdout, self.started)
         self.told: list[Told] = []  # by each drive, once the guest is off
@@ -96,11 +97,16 @@ class Run:
 
     def execute(self) -> int:
         """Run it; returns the exit code."""
+        with self.signals:
+            return self._execute()
+
+    def _execute(self) -> int:
         try:
             with ThreadPoolExecutor(1) as self.worker:
                 self._boots()
                 return self._collect()
         except (KeyboardInterrupt, asyncio.CancelledError):
+            self.signals.ignore()
             return self._interrupted()
         except OSError as error:
             self._failed()
@@ -123,7 +129,7 @@ class Run:
             self.booted = options
             command.write_initrd(options, self.run_dir.initrd)
             self._mark("prepare")
-            asyncio.run(self._machine(options, plan))
+            self._run_machine(options, plan)
 
     def _with_files(self, options: RunOptions) -> RunOptions:
         """The options with every drive in a file, which the next boot takes over."""
@@ -174,12 +180,16 @@ class Run:
 
     # ---- QEMU
 
+    def _run_machine(self, options: RunOptions, plan: powercut.Plan | None) -> None:
+        try:
+            asyncio.run(self._machine(options, plan))
+        finally:
+            self.signals.interrupt()
+
     async def _machine(self, options: RunOptions, plan: powercut.Plan | None) -> None:
-        loop = asyncio.get_running_loop()
         task = asyncio.current_task()
         assert task
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, task.cancel)
+        self.signals.cancel(task)
         monitor = qmp.Monitor()
         qemu = None
         try:
@@ -198,9 +208,10 @@ class Run:
             if self.told:
                 self.recordings.check(qemu.said())
         finally:
+            self.signals.let_finish()
             if qemu:
                 qemu.kill()
-            await asyncio.shield(monitor.close())
+            await monitor.close()
 
     def _line(self, options: RunOptions, files: command.Files) -> list[str]:
         return command.build(options, files)

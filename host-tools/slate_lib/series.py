@@ -32,6 +32,7 @@ _OP_WORDS = (
     "map-ns",
     "other-ns",
     "link-ns",
+    "controller-ns",  # a drive of before lacks it
 )
 _DRIVE_WORDS = (
     "host-units",
@@ -53,7 +54,7 @@ SERIES = {
     "interval-ns": int,
     "begin-ns": int,
     "rows": int,
-    **{op: dict.fromkeys(_OP_WORDS, _COLUMN) for op in _OPS},
+    **{op: {**dict.fromkeys(_OP_WORDS[:-1], _COLUMN), f"{_OP_WORDS[-1]}?": _COLUMN} for op in _OPS},
     "drive": dict.fromkeys(_DRIVE_WORDS, _COLUMN),
     "dies": [_COLUMN],
     "channels": [_COLUMN],
@@ -102,7 +103,7 @@ def decode_series(log: bytes) -> Json | None:
     columns = list(zip(*table))
     found: Json = {"schema": "slate-series-1", "begin-ns": begin, "interval-ns": interval, "rows": rows}
     for number, op in enumerate(_OPS[:ops]):
-        found[op] = {name: list(columns[number * op_words + i]) for i, name in enumerate(_OP_WORDS)}
+        found[op] = {name: list(columns[number * op_words + i]) for i, name in enumerate(_OP_WORDS[:op_words])}
     at = ops * op_words
     found["drive"] = {name: list(columns[at + i]) for i, name in enumerate(_DRIVE_WORDS)}
     at += drive_words
@@ -157,7 +158,7 @@ class Part:
 
     def column(self, group: str, name: str) -> list[int]:
         """The numbers of a column in these rows."""
-        column: list[int] = self.series.raw[group][name]
+        column: list[int] = self.series.raw[group].get(name) or [0] * self.series.rows
         return column[self.first : self.last]
 
     def edges(self) -> list[float]:

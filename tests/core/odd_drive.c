@@ -76,6 +76,11 @@ static void draw_config(struct odd *o)
 	c->buffer_ns = roll(o, 2) * 10;
 	c->overhead_ns = roll(o, 2) * 10;
 	c->max_unit_reads = roll(o, 2) ? 8 : 256;
+	/* No draw, as above. A worn drive refuses what cores execute later, when more was submitted. */
+	if (o->seed % 4 == 1 && !flag(o, 'f') && !flag(o, 'e')) {
+		c->cores = 1 + (uint32_t)(o->seed / 4 % 3);
+		c->completion_ns = (uint32_t)(o->seed / 12 % 2) * 500;
+	}
 	o->ac.geo.oob_bytes = 2000;
 	o->ac.geo.oob_kept = OOB_BYTES(upp);
 }
@@ -158,6 +163,17 @@ static void draw_frontier(struct odd *o)
 		o->fc.gc_frontier = shared ? FTL_GC_OWN : FTL_GC_SHARED;
 }
 
+static void draw_policy(struct odd *o)
+{
+	static const struct gc_policy *const policies[] = {
+		&gc_cost_benefit, &gc_fifo, &gc_random, &gc_d_choices, &gc_windowed
+	};
+
+	o->fc.gc_policy = policies[roll(o, 5)];
+	o->fc.gc_choices = 1 + roll(o, 4);
+	o->fc.gc_window_blocks = 1 + roll(o, 4);
+}
+
 static bool valid(struct odd *o, uint64_t units)
 {
 	const char *why;
@@ -215,6 +231,8 @@ static bool draw(struct odd *o)
 		draw_word_lines(o, flag(o, 'p') ? "parity" : flag(o, 'r') ? "rtf" : "flex");
 	if (flag(o, 'g'))
 		draw_frontier(o);
+	if (flag(o, 'v'))
+		draw_policy(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 
@@ -257,7 +275,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 	for (unsigned int i = 0; i < count; i++)
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
 	if (!o->mounting)
-		credit_watch(&o->watch, o->f, c);
+		credit_watch(&o->watch, controller_behind(o->f), c);
 	o->event[ODD_WORD_READS] += c[0].op == NAND_READ && c[0].ecc_words != NAND_WHOLE_PAGE &&
 				    c[0].ecc_words != NAND_OOB_ONLY;
 	o->event[ODD_COPYBACKS] += c[0].op == NAND_COPYBACK;
@@ -363,7 +381,7 @@ void odd_make(struct odd *o)
 	test_array_make(&o->ta, &o->ac);
 	o->n = words_only_make(&o->only, o->ta.n);
 	nand_array_set_hooks(o->ta.a, &hooks);
-	o->len = o->ops->footprint(&o->fc, &o->ac.geo);
+	o->len = controller_footprint(o->ops, &o->fc, &o->ac.geo);
 	o->mem = malloc(o->len);
 	odd_host_make(o);
 }
@@ -386,8 +404,8 @@ void odd_mount(struct odd *o)
 
 	memset(o->mem, 0, o->len);
 	odd_host_mounted(o);
-	SSD_ASSERT(o->ops->init(o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
-	p = (const struct page_ftl *)o->f;
+	SSD_ASSERT(controller_init(o->ops, o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
+	p = (const struct page_ftl *)controller_behind(o->f);
 	credit_watch_begin(&o->watch);
 	o->mounting = true;
 	err = o->f->ops->mount(o->f, 0, &o->now_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The host link: its calendar against the plainest one, and an I/O's times by hand. */
 #include "ftl.h"
-#include "blk.h"
+#include "gc_policy.h"
 #include "link.h"
 #include "test.h"
 

@@ -46,6 +46,7 @@ static NandSsdOpStats *nand_ssd_op_stats(const struct slate_dev *dev,
     to->map_ns = from->where.map_ns;
     to->other_ns = from->where.other_ns;
     to->link_ns = from->where.link_ns;
+    to->controller_ns = from->where.controller_ns;
 
     to->sub_buckets = SLATE_BUCKETS_AN_OCTAVE;
     slate_each_bucket(dev, mark, op, nand_ssd_add_bucket, &tail);
@@ -97,6 +98,7 @@ static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
     to->mounts = from->mounts;
     to->link_to_host_busy_ns = from->link_busy_ns[0];
     to->link_to_drive_busy_ns = from->link_busy_ns[1];
+    to->core_busy_ns = from->core_busy_ns;
     return to;
 }
 
