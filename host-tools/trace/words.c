@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits alone, at most 18. */
+/* Parse a number of at most 18 digits. */
 static bool parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
@@ -17,7 +17,7 @@ static bool parse_number(const char *text, uint64_t low, uint64_t high, uint64_t
 	return *text >= '0' && *text <= '9' && !*end && strlen(text) <= 18 && *out >= low && *out <= high;
 }
 
-/* Of up to six places, times TRACE_SPEED_ONE; below 10 million. */
+/* Parse a decimal below 10 million of up to six places, times TRACE_SPEED_ONE. */
 static bool parse_decimal(const char *text, uint64_t *out)
 {
 	uint64_t whole = 0, part = 0, scale = TRACE_SPEED_ONE;
@@ -34,7 +34,7 @@ static bool parse_decimal(const char *text, uint64_t *out)
 	return !*s && s != text;
 }
 
-/* "N" or "MAJOR,MINOR": as in trace_row.device. */
+/* Parse "N" or "MAJOR,MINOR", as in trace_row.device. */
 static bool parse_device(const char *text, uint64_t *out)
 {
 	const char *comma = strchr(text, ',');
