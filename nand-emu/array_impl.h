@@ -273,6 +273,9 @@ static inline void order_advance(struct nand_array *a, const struct place *p)
 }
 
 /* rules.c. Addresses are good, and what has ended has settled. */
+/* May these reads suspend what the die is doing? */
+bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+		 const struct nand_cmd *c, unsigned int count);
 enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
 			   const struct nand_cmd *c, unsigned int count);
 
