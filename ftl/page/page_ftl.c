@@ -10,6 +10,8 @@
  *                gc_slice_pages copies (after a read of one, if writes wait for
  *                free blocks), and all the time when nothing waits.
  *
+ * A read may also suspend what its die is doing (`suspend`, see read.c).
+ *
  * All that happens at one moment happens in a fixed order (dies by number), so
  * equal inputs give equal runs.
  */
@@ -22,6 +24,10 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 	struct die *d = &f->die[die];
 	enum die_op op = (enum die_op)d->op;
 
+	if (SSD_UNLIKELY(d->turn.ready_ns > now_ns)) {
+		read_may_suspend(f, now_ns, die);
+		return;
+	}
 	d->op = DIE_IDLE;
 	f->stall.noted = false;
 	word_set(f->turn.idle, die);
@@ -386,6 +392,9 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 	else if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
 		*why = "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
 		       "spread";
+	else if (c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns)
+		*why = "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
+		       "suspends_max";
 	else if (c->stripe_pages > 1)
 		*why = "stripe_pages must be 1: the page FTL gives each page to the first idle die";
 	else if (c->pen)
@@ -518,6 +527,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	f->shape.sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
+	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
 	f->shape.unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :
