@@ -54,6 +54,7 @@ enum {
 	COPYBACK = 8,	/* GC copies inside the chip */
 	SSDSIM = 4,	/* a write ends with its transfer: durable are flushes and FUA alone */
 	LEVEL = 16,	/* wear is levelled to a difference of one erase */
+	APART = 512,	/* hot pages apart from cold ones */
 	CORRECTED = 32,	/* reads of every seventh page say that it should move */
 };
 
@@ -124,6 +125,12 @@ static const struct shape shapes[] = {
 	  .policy = &gc_fifo },
 	{ "parity, random", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0, FIXED, "parity",
 	  .policy = &gc_random },
+	{ "apart, shared", { 2, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 26, 4, FTL_GC_SLICED, false, 6, APART,
+	  NULL, 0, 0, FTL_GC_SHARED },
+	{ "apart, own", { 1, 1, 1, 2, 14, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 10,
+	  APART | PAIRS },
+	{ "apart, unbuffered", { 2, 2, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 90, 0, FTL_GC_SLICED, false, 12, APART,
+	  NULL, 0, 0, FTL_GC_SHARED, .policy = &gc_fifo },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 };
@@ -256,6 +263,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.active_blocks = 4, .fast_above_permille = 800, .slow_below_permille = 300,
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 		.gc_frontier = s->frontier, .gc_pages = s->copies,
+		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
 	d->ops = ftl_of(s);
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
