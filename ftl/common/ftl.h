@@ -125,6 +125,12 @@ enum ftl_suspend { FTL_SUSPEND_OFF, FTL_SUSPEND_ERASE, FTL_SUSPEND_PROGRAM, FTL_
 /* Where GC's copies go: where the published FTL puts them; blocks of their own; the host's. */
 enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
 
+/* page: are pages that are written often kept apart from the others? */
+enum ftl_hot_cold {
+	FTL_HOT_COLD_OFF,
+	FTL_HOT_COLD_COUNT,	/* as ftl/page/heat.h counts */
+};
+
 /* flex: which pages of the shared blocks take them, idle times apart. */
 enum ftl_gc_pages {
 	FTL_GC_SLOW,		/* MSB */
@@ -200,6 +206,7 @@ struct ftl_config {
 	uint32_t quota_permille;	/* flex: of all LSB pages, so many ahead of the MSB pages */
 	enum ftl_gc_frontier gc_frontier;	/* page, parity, rtf, flex */
 	enum ftl_gc_pages gc_pages;	/* flex */
+	enum ftl_hot_cold hot_cold;	/* page */
 	uint32_t idle_gc_permille;	/* of a plane's blocks: with fewer free, GC works when the
 					 * drive is idle; 0: never. page, parity, rtf, flex */
 	uint32_t idle_gc_ns;		/* idle: so long since no I/O and no full buffer page is left */

@@ -290,7 +290,8 @@ static uint32_t urgent_blocks(const struct front_policy *policy, const struct ft
 static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
 {
 	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
-					 .own = front_own(policy, c->gc_frontier) };
+					 .own = front_own(policy, c->gc_frontier),
+					 .hot_cold = c->hot_cold };
 
 	return front_slots(&fc) + (policy->group ? 2 : 0);
 }
@@ -322,8 +323,13 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 		       "LSB and MSB pages alone";
 	if (c->idle_gc_permille > 1000)
 		return "idle_gc_permille must be at most 1000";
+	if (policy == &front_page_policy && c->hot_cold && c->gc_copyback)
+		return "gc_copyback must be no with hot_cold: a page that the chip copies has its block before the FTL "
+		       "knows what it holds";
 	if (policy == &front_page_policy)
 		return NULL;
+	if (c->hot_cold)
+		return "hot_cold must be off: this FTL chooses open blocks by their LSB and MSB pages; set type = page";
 	if (!by_word_lines(g) || (flex && g->order != NAND_ORDER_RPS))
 		return flex ? "order must be rps: the FTL writes all LSB pages of a block before its MSB pages" :
 			      "order must be fps or rps: the FTL backs up LSB pages before the MSB pages that "
@@ -425,6 +431,7 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->buf.by_seq_mask = pow2_at_least(at->buf.pages) - 1;
 	/* of the geometry alone: mount relies on the last run's size */
 	at->log.ring_mask = pow2_at_least(64ull * at->shape.planes) - 1;
+	heat_size(&at->heat, at->shape.all_lpns);
 	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
 }
 
@@ -434,7 +441,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct page_ftl at = { 0 };
 	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks,
 				   c->fast_above_permille, c->slow_below_permille,
-				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages };
+				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
+				   c->hot_cold };
 	struct gc_unit *gu;
 	uint8_t *gd;
 
@@ -459,6 +467,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	die_due_lay_out(&at.turn.ends, m, at.shape.dies);
 	at.turn.due = ssd_carve(m, at.shape.dies, sizeof(*at.turn.due));
 	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp, sizeof(*at.read.unit));
+	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = front_oob_bytes(policy, at.shape.upp);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
@@ -472,6 +481,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
 	if (!c->gc_copyback)
 		at.map.p2l = NULL;
+	if (!c->hot_cold)
+		at.heat.count = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;

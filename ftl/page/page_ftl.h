@@ -19,6 +19,7 @@
  *   wbuf.c      write buffer: accepting, coalescing, trims
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
+ *   heat.h      which pages are hot
  *   place.c     issuing host pages and parity pages, durability
  *   gc.c        collecting blocks: which, when, and what next; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
@@ -34,6 +35,7 @@
 #include "die.h"
 #include "front.h"
 #include "gc_policy.h"
+#include "heat.h"
 #include "host.h"
 #include "fxp.h"
 #include "oob.h"
@@ -279,6 +281,7 @@ struct page_ftl {
 	struct page_gc gc;
 	struct page_read read;
 	struct page_lost lost;
+	struct page_heat heat;
 	uint64_t good_blocks;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
 	bool full;			/* nothing can be programmed any more */

@@ -172,6 +172,8 @@ static void draw_policy(struct odd *o)
 	o->fc.gc_policy = policies[roll(o, 5)];
 	o->fc.gc_choices = 1 + roll(o, 4);
 	o->fc.gc_window_blocks = 1 + roll(o, 4);
+	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && roll(o, 2))
+		o->fc.hot_cold = FTL_HOT_COLD_COUNT;
 }
 
 /* No draw: cases stay what they were. Programs take 20 us, so a read meets most of their phases. */

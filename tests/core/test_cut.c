@@ -57,6 +57,7 @@ enum {
 	LEVEL = 16,	/* wear is levelled to a difference of one erase */
 	CORRECTED = 32,	/* reads of every seventh page say that it should move */
 	CORES = 512,	/* a controller of two cores is in front */
+	APART = 2048,	/* hot pages apart from cold ones */
 	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each */
 };
 
@@ -143,6 +144,12 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, RELAXED, "flex", 200, .policy = &gc_fifo },
 	{ "parity, random", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
 	  FTL_GC_SLICED, false, 0, FIXED, "parity", .policy = &gc_random },
+	{ "apart, shared", { 2, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 26, 4,
+	  FTL_GC_SLICED, false, 6, APART, NULL, 0, 0, FTL_GC_SHARED },
+	{ "apart, own", { 1, 1, 1, 2, 14, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 10,
+	  APART | PAIRS },
+	{ "apart, unbuffered", { 2, 2, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 90, 0,
+	  FTL_GC_SLICED, false, 12, APART, NULL, 0, 0, FTL_GC_SHARED, .policy = &gc_fifo },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 };
@@ -282,6 +289,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.gc_frontier = s->frontier, .gc_pages = s->copies,
 		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
 		.cores = s->ways & CORES ? 2 : 0, .completion_ns = s->ways & CORES ? 700 : 0,
+		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
 	d->ops = ftl_of(s);
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
