@@ -283,7 +283,7 @@ class Shell(RunTest):
 
     def said(self, stdin):
         """What is printed before QEMU starts."""
-        line = [SLATE, "run", "--profile", self.profile, "--shell", "--out", self.out]
+        line = [str(SLATE), "run", "--profile", str(self.profile), "--shell", "--out", str(self.out)]
         env = {**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": "die"}
         run = subprocess.run(line, stdin=stdin, capture_output=True, text=True, timeout=60, env=env, check=False)
         return run.stdout
