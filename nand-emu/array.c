@@ -20,7 +20,7 @@ struct nand_array *nand_array_of(struct nand *n)
 }
 
 /* The next random number of a power cut: it decides what torn cells hold. */
-static uint64_t mix(uint64_t *state)
+static uint64_t cut_random(uint64_t *state)
 {
 	*state = fxp_hash(*state, 1);
 	return *state;
@@ -29,7 +29,7 @@ static uint64_t mix(uint64_t *state)
 /* ---- refusal -------------------------------------------------------------- */
 
 /* Do a file's cells contradict its OOB? See array.h. */
-static bool contradicted(const struct nand_array *a, enum nand_rule r, const struct nand_cmd *c)
+static bool contradicts_oob(const struct nand_array *a, enum nand_rule r, const struct nand_cmd *c)
 {
 	return a->from_outside && (r == NAND_R1 || r == NAND_R2 || r == NAND_R9) &&
 	       (c->op == NAND_PROGRAM || c->op == NAND_COPYBACK);
@@ -38,7 +38,7 @@ static bool contradicted(const struct nand_array *a, enum nand_rule r, const str
 static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 		   struct nand_cmd *c, unsigned int count)
 {
-	bool fails = contradicted(a, r, c);
+	bool fails = contradicts_oob(a, r, c);
 
 	a->stats.violations[r]++;
 	a->stats.program_fails += fails ? count : 0;
@@ -460,11 +460,11 @@ static void tear_erase(struct nand_array *a, const struct img_flight *f, uint64_
 {
 	uint32_t block = fxp_quotient(a->by_block_pages, f->ppn);
 	uint32_t first = f->ppn + pb_first(a, f->pb), end = first + pb_span(a, f->pb);
-	uint32_t whole = (uint32_t)(mix(coin) & 3u);	/* sometimes all pages agree */
+	uint32_t whole = (uint32_t)(cut_random(coin) & 3u);	/* sometimes all pages agree */
 
 	mark_torn(a, block, f->pb);
 	for (uint32_t p = first; p < end; p++) {
-		uint32_t fate = whole < 3 ? whole : (uint32_t)(mix(coin) % 3u);
+		uint32_t fate = whole < 3 ? whole : (uint32_t)(cut_random(coin) % 3u);
 
 		if (cell_get(a, p) == CELL_ERASED)
 			continue;
@@ -481,7 +481,7 @@ static void tear_program(struct nand_array *a, const struct place *p, uint32_t p
 	uint32_t type = page_type(a, p->page);
 
 	disturb_neighbours(a, p, plan);
-	if (!(mix(coin) & 1u))
+	if (!(cut_random(coin) & 1u))
 		return;
 	page_lose(a, p->ppn);
 	for (uint32_t t = 1; a->base.geo.paired_loss && t <= type; t++) {
@@ -593,6 +593,15 @@ void nand_array_age(struct nand_array *a, uint64_t ns)
 
 /* ---- the rest of nand_ops ----------------------------------------------- */
 
+static bool array_may_suspend(const struct nand *n, uint64_t now_ns, ppn_t p)
+{
+	const struct nand_array *a = array_of(n);
+	const struct place at = place_of(a, p.v);
+	const struct nand_cmd read = { .op = NAND_READ, .ppn = p, .ecc_words = NAND_WHOLE_PAGE };
+
+	return a->powered && a->die[at.die].ready_ns > now_ns && may_suspend(a, now_ns, &at, &read, 1);
+}
+
 static uint64_t array_die_ready_ns(const struct nand *n, uint32_t die)
 {
 	return array_of(n)->die[die].ready_ns;
@@ -610,7 +619,7 @@ static void array_mark_bad(struct nand *n, pbn_t b)
 }
 
 /* Is f an erase of the smallest PB s that has not settled and so must still be counted? */
-static bool erasing(const struct nand_array *a, const struct img_flight *f, uint32_t s)
+static bool is_pending_erase(const struct nand_array *a, const struct img_flight *f, uint32_t s)
 {
 	uint32_t low = fxp_quotient(a->by_block_pages, f->ppn) * a->pbs +
 		       pb_first(a, f->pb) / a->pb_pages;
@@ -628,7 +637,7 @@ static uint32_t array_erase_count(const struct nand *n, pbn_t b)
 		uint32_t erases = a->pb[s].erases;
 
 		for (uint32_t i = 0; a->die[die].op == NAND_ERASE && i < a->die[die].count; i++)
-			erases += erasing(a, &f[i], s);
+			erases += is_pending_erase(a, &f[i], s);
 		if (erases > most)
 			most = erases;
 	}
@@ -643,7 +652,7 @@ static void count_pending(const struct nand_array *a, const struct img_flight *f
 		       pb_first(a, f->pb) / a->pb_pages;
 
 	out->erase_count_sum++;
-	for (uint32_t s = low; erasing(a, f, s); s++) {
+	for (uint32_t s = low; is_pending_erase(a, f, s); s++) {
 		uint64_t e = a->pb[s].erases;
 
 		out->page_erases += a->pb_pages;
@@ -720,6 +729,7 @@ uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, en
 static const struct nand_ops array_ops = {
 	.submit = array_submit,
 	.die_ready_ns = array_die_ready_ns,
+	.may_suspend = array_may_suspend,
 	.is_bad = array_is_bad,
 	.mark_bad = array_mark_bad,
 	.erase_count = array_erase_count,

@@ -63,7 +63,7 @@ static bool working(const struct dac *d, const struct dac_job *j)
  * End what waits with an error: no command runs and no step is possible, because too many blocks have
  * failed.
  */
-static void give_up(struct dac *d)
+static void fail_waiting(struct dac *d)
 {
 	if (d->ends.busy || working(d, &d->hasher) || working(d, &d->packer))
 		return;
@@ -89,14 +89,14 @@ static void pump(struct dac *d, uint64_t now_ns)
 		dac_dispatch(d);
 		wake(d);
 	} while (d->more_to_do);
-	give_up(d);
+	fail_waiting(d);
 }
 
 /*
  * Note when the drive becomes idle: no I/O is left, and nothing is on its way to flash except a page
  * that is not full.
  */
-static void mind_idle(struct dac *d)
+static void note_idle(struct dac *d)
 {
 	if (d->host.ios || d->closed_slots || d->queue_first != DAC_NONE)
 		d->idle_at_ns = FTL_IDLE;
@@ -121,7 +121,7 @@ static uint64_t step(struct ftl *f, uint64_t now_ns)
 		wake_idle(d, now_ns);
 	pump(d, now_ns);
 	if (d->idle_blocks)
-		mind_idle(d);
+		note_idle(d);
 	next = die_due_first_ns(&d->ends);	/* FTL_IDLE: no die is busy */
 	if (d->idle_at_ns > now_ns && d->idle_at_ns < next)
 		next = d->idle_at_ns;

@@ -86,7 +86,7 @@ static uint32_t ask_scarce(const struct dac *d, uint32_t plane, const struct dac
 }
 
 /* Ask the frontiers for the slot of the next page; FRONT_NONE: there is none. */
-static uint32_t ask(const struct dac *d, const struct dac_die *x, enum frontier who)
+static uint32_t ask_frontier(const struct dac *d, const struct dac_die *x, enum frontier who)
 {
 	uint32_t reserve = who == FRONT_HOST ? d->urgent : 0, free = dac_free_of(d, x)->free_count;
 	struct front_ask q = { .who = who, .may_open = free > reserve };
@@ -120,7 +120,7 @@ uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who)
 		(void)dac_backup_turn(d, x);
 		return DAC_NONE;
 	}
-	slot = ask(d, x, who);
+	slot = ask_frontier(d, x, who);
 	if (slot == FRONT_NONE)
 		return DAC_NONE;
 	if (d->fr.plane[plane].open[slot] == BLK_NONE) {
@@ -169,7 +169,7 @@ static uint32_t ready_slot(const struct dac *d)
 
 static bool has_room(const struct dac *d, const struct dac_die *x)
 {
-	return x->live_pages < dac_die_room(d, x) && ask(d, x, FRONT_HOST) != FRONT_NONE;
+	return x->live_pages < dac_die_room(d, x) && ask_frontier(d, x, FRONT_HOST) != FRONT_NONE;
 }
 
 static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t ppn)
@@ -200,7 +200,7 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 }
 
 /* The unit's version is on flash: change the map, unless a later version is there already. */
-static void landed(struct dac *d, const struct dac_entry *e, uint32_t unit, uint32_t ppn)
+static void map_programmed(struct dac *d, const struct dac_entry *e, uint32_t unit, uint32_t ppn)
 {
 	bool newer = e->seq > d->unit_seq[e->lpn];
 
@@ -238,7 +238,7 @@ static void programmed(struct dac *d, struct dac_die *x)
 		return;
 	}
 	for (uint32_t i = 0; i < s->fill.count; i++)
-		landed(d, &s->fill.entry[i], s->unit[i], s->ppn);
+		map_programmed(d, &s->fill.entry[i], s->unit[i], s->ppn);
 	s->state = DAC_S_FREE;
 }
 

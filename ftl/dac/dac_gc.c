@@ -43,7 +43,7 @@ static uint32_t pages_after(const struct dac *d, uint32_t block)
 	return pages;
 }
 
-static bool better(const struct dac *d, uint32_t block, uint32_t best, uint32_t free_count)
+static bool is_better_victim(const struct dac *d, uint32_t block, uint32_t best, uint32_t free_count)
 {
 	const struct blk *k = &d->bt.blk[block];
 
@@ -58,14 +58,14 @@ static bool better(const struct dac *d, uint32_t block, uint32_t best, uint32_t 
 	       pages_after(d, block) < d->g->pages_per_block;
 }
 
-static uint32_t pick(const struct dac *d, const struct dac_die *x)
+static uint32_t pick_victim(const struct dac *d, const struct dac_die *x)
 {
 	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
 	uint32_t first = (uint32_t)(x - d->die) * per_die, best = DAC_NONE;
 
 	for (uint32_t b = first; b < first + per_die; b++)
 		if (!(d->bt.blk[b].valid && x->lost != DAC_NONE) &&
-		    better(d, b, best, dac_free_of(d, x)->free_count))
+		    is_better_victim(d, b, best, dac_free_of(d, x)->free_count))
 			best = b;
 	return best;
 }
@@ -106,7 +106,7 @@ void dac_gc_wanted(struct dac *d, struct dac_die *x)
 	d->more_to_do = true;
 }
 
-static void rest(struct dac *d, struct dac_die *x)
+static void stop_gc(struct dac *d, struct dac_die *x)
 {
 	x->gc_active = false;
 	x->turn.gc_credit = 0;
@@ -116,12 +116,12 @@ static void rest(struct dac *d, struct dac_die *x)
 static bool begin(struct dac *d, struct dac_die *x)
 {
 	struct dac_gc *q = &x->gc;
-	uint32_t block = pick(d, x);
+	uint32_t block = pick_victim(d, x);
 
 	if (block == DAC_NONE) {
 		x->no_victim = true;
 		x->order = (struct gc_order){ 0 };
-		rest(d, x);
+		stop_gc(d, x);
 		return false;
 	}
 	x->order.victim = false;
@@ -214,7 +214,7 @@ static uint32_t next_live(const struct dac *d, const struct dac_gc *q)
 }
 
 /* Unpack the page in q->read until it ends or a page is ready to be programmed. */
-static void take_apart(struct dac *d, struct dac_gc *q)
+static void unpack_page(struct dac *d, struct dac_gc *q)
 {
 	struct dac_entry e;
 
@@ -316,7 +316,7 @@ static void wipe(struct dac *d, struct dac_die *x)
 	die_charge(&x->turn, c.op);
 }
 
-static void over(struct dac *d, struct dac_die *x, bool bad)
+static void end_collection(struct dac *d, struct dac_die *x, bool bad)
 {
 	uint32_t block = x->gc.victim;
 
@@ -327,7 +327,7 @@ static void over(struct dac *d, struct dac_die *x, bool bad)
 		dac_put_free(d, block, false);
 	d->more_to_do = true;
 	if (!due(d, x, d->stop))
-		rest(d, x);
+		stop_gc(d, x);
 }
 
 /* ---- ends of commands -------------------------------------------------------------------- */
@@ -395,7 +395,7 @@ void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd)
 	if (cmd == DAC_CMD_GC_PROGRAM)
 		programmed(d, x);
 	else if (cmd == DAC_CMD_GC_ERASE)
-		over(d, x, x->gc.erase_failed);
+		end_collection(d, x, x->gc.erase_failed);
 }
 
 /* ---- its turn ------------------------------------------------------------------------------- */
@@ -411,7 +411,7 @@ static bool finish(struct dac *d, struct dac_die *x)
 		return program(d, x);
 	}
 	if (q->retire)
-		over(d, x, true);
+		end_collection(d, x, true);
 	else
 		wipe(d, x);
 	return true;
@@ -424,7 +424,7 @@ bool dac_gc_turn(struct dac *d, struct dac_die *x)
 	if (q->victim == DAC_NONE && !begin(d, x))
 		return false;
 	if (q->out == DAC_OUT_NONE && q->from != DAC_NONE)
-		take_apart(d, q);
+		unpack_page(d, q);
 	if (q->out != DAC_OUT_NONE)
 		return program(d, x);
 	q->page = next_live(d, q);

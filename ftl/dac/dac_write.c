@@ -248,7 +248,7 @@ static void slot_begin(struct dac *d, uint32_t i, bool raw)
 }
 
 /* Make the slot wait until the reference's slot is on flash. */
-static void go_after(struct dac *d, struct dac_slot *s, uint32_t ref)
+static void wait_for_slot(struct dac *d, struct dac_slot *s, uint32_t ref)
 {
 	const struct dac_obj *o = &d->obj[ref];
 	const struct dac_slot *r;
@@ -304,12 +304,12 @@ static bool place_packed(struct dac *d, uint32_t unit)
 	dac_fill_add(&d->slot[d->open].fill, &d->packed, d->packed_data);
 	packed(d, unit, d->open);
 	if (d->packed.ref != DAC_NONE)
-		go_after(d, &d->slot[d->open], d->packed.ref);
+		wait_for_slot(d, &d->slot[d->open], d->packed.ref);
 	return true;
 }
 
 /* Is a closed page on its way to flash, whose program will free room in the buffer? */
-static bool on_the_way(const struct dac *d)
+static bool has_page_in_flight(const struct dac *d)
 {
 	for (uint32_t i = 0; i < d->slots; i++)
 		if (d->slot[i].state >= DAC_S_CLOSED)
@@ -330,7 +330,7 @@ void dac_close_due(struct dac *d)
 	if (d->open == DAC_NONE)
 		return;
 	oldest = d->buf[d->slot[d->open].unit[0]].need;
-	wanted = d->writes.first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !on_the_way(d);
+	wanted = d->writes.first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !has_page_in_flight(d);
 	for (const struct ftl_io *io = d->waits.first; io && !wanted; io = io->next)
 		wanted = oldest <= io->seq && first > io->seq;
 	if (wanted)
@@ -354,7 +354,7 @@ static uint32_t find_reference(struct dac *d, const struct dac_unit *u)
 }
 
 /* Returns the reference's content if it is in memory, or NULL if it must be read. */
-static const uint8_t *at_hand(struct dac *d, uint32_t ref)
+static const uint8_t *cached_content(struct dac *d, uint32_t ref)
 {
 	const struct dac_obj *o = &d->obj[ref];
 
@@ -414,7 +414,7 @@ static void hashed(struct dac *d, uint32_t unit)
 	}
 	dac_share(d, u->ref);
 	SSD_ASSERT(fpstore_touch(d->prints, u->ref));
-	content = at_hand(d, u->ref);
+	content = cached_content(d, u->ref);
 	if (content) {
 		d->host.stats.reference_hits++;
 		fetched_get(d, u, content);
@@ -493,7 +493,7 @@ static void count(struct dac *d, const struct dac_unit *u)
 }
 
 /* The engine has finished the unit: set its object and reference as the entry says. */
-static void settle(struct dac *d, uint32_t unit)
+static void set_object(struct dac *d, uint32_t unit)
 {
 	struct dac_unit *u = &d->buf[unit];
 	struct dac_entry *e = &d->packed;
@@ -591,7 +591,7 @@ static bool end_pack(struct dac *d)
 			close_slot(d, d->open);
 		return false;
 	}
-	settle(d, unit);
+	set_object(d, unit);
 	SSD_ASSERT(raw ? place_raw(d, unit) : place_packed(d, unit));
 	d->packer.unit = DAC_NONE;
 	d->more_to_do = true;

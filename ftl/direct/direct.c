@@ -113,7 +113,7 @@ static bool never_written(const struct direct *d, uint32_t lpn)
 }
 
 /* Divide an I/O, from io->at on, into page operations and queue them. Returns false if the pool is empty. */
-static bool take_apart(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+static bool queue_pages(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 {
 	while (io->at < io->bytes) {
 		uint64_t byte = io->offset + io->at;
@@ -163,7 +163,7 @@ static void taken_apart(struct direct *d, struct ftl_io *io)
 static void line_resume(struct direct *d, uint64_t now_ns)
 {
 	while (d->line.first && d->op_free != DIRECT_NONE) {
-		if (!take_apart(d, now_ns, d->line.first))
+		if (!queue_pages(d, now_ns, d->line.first))
 			return;
 		taken_apart(d, io_list_take(&d->line));
 	}
@@ -177,7 +177,7 @@ static void begin(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 		io->seq = d->epoch;
 		d->epoch_writes++;
 	}
-	if (d->line.first || !take_apart(d, now_ns, io)) {
+	if (d->line.first || !queue_pages(d, now_ns, io)) {
 		io_list_add(&d->line, io);
 		return;
 	}

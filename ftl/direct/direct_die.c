@@ -154,7 +154,7 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 /* ---- host writes --------------------------------------------------------------- */
 
 /* Issue the next command for a write's base. Returns false if there is none: the page can be placed. */
-static bool base_go(struct direct *d, uint64_t now_ns, uint32_t die)
+static bool issue_base(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
 	const struct direct_op *op = &d->op[x->w.op];
@@ -343,7 +343,7 @@ static void write_go(struct direct *d, uint64_t now_ns, uint32_t die)
 
 	if (x->w.op == DIRECT_NONE)
 		run_begin(d, &x->w, &x->write_first);
-	if (x->w.stage == DIRECT_FIND && base_go(d, now_ns, die))
+	if (x->w.stage == DIRECT_FIND && issue_base(d, now_ns, die))
 		return;
 	place_go(d, now_ns, die);
 }
@@ -556,7 +556,7 @@ static bool read_may_go(const struct direct *d, const struct direct_die *x, bool
 }
 
 /* Take an idle die's next step, which may need no command. Returns false if there is none. */
-static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
+static bool take_turn(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
 	bool write = x->w.op != DIRECT_NONE ? !x->w.waits : x->write_first != DIRECT_NONE;
@@ -585,6 +585,6 @@ static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
 
 void direct_die_dispatch(struct direct *d, uint64_t now_ns, uint32_t die)
 {
-	while (d->die[die].cmd == DIRECT_IDLE && turn(d, now_ns, die))
+	while (d->die[die].cmd == DIRECT_IDLE && take_turn(d, now_ns, die))
 		;
 }

@@ -9,7 +9,7 @@
  *   choose    walk down from the root to the PBs at which the minimum was taken;
  *   try_out   erase and refill them on a copy of the disturbance counts, in the order of
  *             execution, as the array would;
- *   object    each smallest PB that this disturbs beyond the tolerance must be restored
+ *   require   each smallest PB that this disturbs beyond the tolerance must be restored
  *             too; if it is, then the PB that was chosen for it is banned, so that a
  *             larger one takes its place (neighbours restored one after the other disturb
  *             each other once: too often for a tolerance of 0).
@@ -197,7 +197,7 @@ static bool corrupted(const struct pen_model *m, const struct pen_dis *dis,
 	return (hit || coming) && w->after[s].disturbs + coming > m->tolerance;
 }
 
-static bool object(const struct pen_model *m, const struct pen_dis *dis, struct pen_work *w)
+static bool require_disturbed(const struct pen_model *m, const struct pen_dis *dis, struct pen_work *w)
 {
 	uint32_t leaves = 1u << m->levels;
 	bool any = false;
@@ -227,5 +227,5 @@ void pen_plan_make(const struct pen_model *m, const struct pen_pages *pages,
 		if (m->tolerance == 255 || !plan->count)
 			return;
 		try_out(m, pages, dis, w, plan);
-	} while (object(m, dis, w));
+	} while (require_disturbed(m, dis, w));
 }

@@ -212,7 +212,7 @@ static uint32_t find_oversize(const struct direct *d, uint32_t plane)
 }
 
 /* Begin the collection that is due. Returns false if there is none. */
-static bool begin(struct direct *d, uint32_t plane)
+static bool gc_begin(struct direct *d, uint32_t plane)
 {
 	struct sb *s = sb_of(d);
 	struct sb_plane *p = &s->plane[plane];
@@ -247,7 +247,7 @@ static bool begin(struct direct *d, uint32_t plane)
 }
 
 /* Reopen the blocks under way; the rest of the work is found again later. */
-static void give_up(struct direct *d, uint32_t plane)
+static void reopen_victims(struct direct *d, uint32_t plane)
 {
 	struct sb *s = sb_of(d);
 	struct sb_gc *gc = &s->plane[plane].gc;
@@ -447,7 +447,7 @@ static enum turn turn(struct direct *d, uint32_t plane, struct direct_step *step
 
 	switch (gc->stage) {
 	case SB_GC_IDLE:
-		return begin(d, plane) ? TURN_ON : TURN_NOTHING;
+		return gc_begin(d, plane) ? TURN_ON : TURN_NOTHING;
 	case SB_GC_OUT:
 		return turn_out(d, plane, step);
 	case SB_GC_RESTORE:
@@ -486,7 +486,7 @@ enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step
 		case TURN_PREPARE:
 			return DIRECT_PREPARE;
 		case TURN_FULL:
-			give_up(d, plane);
+			reopen_victims(d, plane);
 			return DIRECT_STUCK;
 		case TURN_NOTHING:
 			return DIRECT_NOTHING;	/* the host made the victim its open block */
@@ -505,7 +505,7 @@ static void block_failed(struct direct *d, uint32_t plane, uint32_t block)
 
 	sb_failing(d, block);
 	if (gc->plans)
-		give_up(d, plane);
+		reopen_victims(d, plane);
 }
 
 static void copied(struct direct *d, uint32_t plane, const struct direct_step *step)

@@ -180,7 +180,7 @@ static int refill(struct load *l, struct reader *r)
 /* ---- what a write holds ---------------------------------------------------------- */
 
 /* Fill the buffer with bytes that no other request writes and that cannot be compressed. */
-static void make_up(struct slot *s)
+static void fill_incompressible(struct slot *s)
 {
 	uint64_t *word = (uint64_t *)s->buffer, x = (s->number + 1) * 0x9e3779b97f4a7c15u;
 
@@ -197,7 +197,7 @@ static int fill_buffer(struct load *l, struct slot *s)
 	if (s->row.op != TRACE_WRITE)
 		return 0;
 	if (!trace_has_content(l->trace)) {
-		make_up(s);
+		fill_incompressible(s);
 		return 0;
 	}
 	if (!trace_read_content(l->trace, 0, s->buffer, s->row.bytes))
@@ -313,7 +313,7 @@ static void end_request(struct load *l, struct slot *s, uint64_t now_ns)
 }
 
 /* Take the completions that have come. Returns false if there were none. */
-static bool reap(struct load *l)
+static bool take_completions(struct load *l)
 {
 	struct io_uring_cqe *cqe;
 	unsigned int head, seen = 0;
@@ -335,7 +335,7 @@ static bool reap(struct load *l)
 }
 
 /* Sleep until a completion comes, or until until_ns is so near that polling is better. */
-static int rest(struct load *l, uint64_t until_ns)
+static int sleep_until(struct load *l, uint64_t until_ns)
 {
 	struct __kernel_timespec t;
 	struct io_uring_cqe *cqe;
@@ -369,7 +369,7 @@ int engine_run(struct load *l)
 		result = submit_due(l, &r);
 		if (result)
 			break;
-		if (reap(l))
+		if (take_completions(l))
 			continue;
 		if (load_stopped)	/* requests in flight complete; no more are submitted */
 			r.has_row = false;
@@ -380,7 +380,7 @@ int engine_run(struct load *l)
 		}
 		if (due_ns == NEVER && !l->inflight)
 			break;
-		result = rest(l, due_ns);
+		result = sleep_until(l, due_ns);
 		if (result)
 			break;
 	}

@@ -280,7 +280,7 @@ int stream_fetch(struct replay *r, struct stream *s)
  * Each field is set by itself, because for an initialiser of so many bytes compilers use rep stos,
  * which is slow.
  */
-static inline void clear(struct ftl_io *io)
+static inline void clear_io(struct ftl_io *io)
 {
 	io->submit_ns = io->done_ns = 0;
 	io->status = SSD_OK;
@@ -298,7 +298,7 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	};
 	struct request *q = take_free(r->engine);
 
-	clear(&q->io);
+	clear_io(&q->io);
 	q->io.op = ops[row->op];
 	q->io.fua = row->fua;
 	q->io.offset = row->offset;
@@ -376,7 +376,7 @@ static void wait_as_recorded(struct replay *r, struct stream *s)
 }
 
 /* Has the time of the next row come? */
-static bool may_go(struct replay *r, struct stream *s)
+static bool is_due(struct replay *r, struct stream *s)
 {
 	if (r->o.loop == REPLAY_OPEN)
 		return s->row.at_ns <= r->now_ns;
@@ -387,14 +387,14 @@ static bool may_go(struct replay *r, struct stream *s)
 }
 
 /* Submit the requests that are due. 1: there were some; 0: none; < 0: -exit code. */
-static int feed(struct replay *r)
+static int submit_due(struct replay *r)
 {
 	int fed = 0;
 
 	for (unsigned int i = 0; i < r->streams; i++) {
 		struct stream *s = &r->stream[i];
 
-		while (s->has_row && may_go(r, s)) {
+		while (s->has_row && is_due(r, s)) {
 			int result = submit(r, s);
 
 			if (result < 0)
@@ -494,7 +494,7 @@ static bool is_cut(const struct replay *r)
 }
 
 /* Are no requests in flight? */
-static bool over(const struct replay *r)
+static bool is_finished(const struct replay *r)
 {
 	for (unsigned int i = 0; i < r->streams; i++)
 		if (r->stream[i].has_row)
@@ -534,7 +534,7 @@ static int begin(struct replay *r)
 }
 
 /* The host has ended: let the drive complete what it has begun (programs of its buffer, GC). */
-static void settle(struct replay *r, uint64_t deadline_ns)
+static void let_drive_end(struct replay *r, uint64_t deadline_ns)
 {
 	while (deadline_ns != FTL_IDLE) {
 		r->now_ns = deadline_ns;
@@ -544,7 +544,7 @@ static void settle(struct replay *r, uint64_t deadline_ns)
 }
 
 /*
- * Handle all events at now_ns. Returns as feed(); only a completion or an arrival can make a
+ * Handle all events at now_ns. Returns as submit_due(); only a completion or an arrival can make a
  * submission possible.
  */
 static int run_moment(struct replay *r, uint64_t *deadline_ns)
@@ -566,7 +566,7 @@ static int run_moment(struct replay *r, uint64_t *deadline_ns)
 	deliver(r);
 	if (r->terminal)
 		engine_progress(r);
-	return feed(r);
+	return submit_due(r);
 }
 
 int engine_run(struct replay *r)
@@ -579,18 +579,17 @@ int engine_run(struct replay *r)
 		return result;
 	if (r->o.cut)	/* which may come before the first request */
 		deadline_ns = slate_step(r->dev, 0);
-	for (fed = feed(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
+	for (fed = submit_due(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
 		uint64_t next_ns;
 
 		if (fed)
 			deadline_ns = slate_step(r->dev, r->now_ns);
-		if ((!e->inflight && over(r)) || is_cut(r))
+		if ((!e->inflight && is_finished(r)) || is_cut(r))
 			break;
 		if (replay_stopped)
 			return REPLAY_INTERRUPTED;
 		next_ns = earliest(e, deadline_ns);
-		SSD_ASSERT(next_ns != REPLAY_NEVER && next_ns >= r->now_ns);	/* E1; a request that waits has a next
-										 * event */
+		SSD_ASSERT(next_ns != REPLAY_NEVER && next_ns >= r->now_ns);	/* E1 */
 		r->now_ns = next_ns;
 	}
 	if (fed < 0)
@@ -601,10 +600,10 @@ int engine_run(struct replay *r)
 		account_end(r);
 		return 0;
 	}
-	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* streams that end early because of the limit */
+	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* streams that the limit ended early */
 		if (check_bad(r, &r->stream[i], true))
 			return REPLAY_FAILED;
-	settle(r, deadline_ns);
+	let_drive_end(r, deadline_ns);
 	if (r->o.check) {
 		slate_check(r->dev);
 		r->invariant_checks++;

@@ -127,7 +127,7 @@ static void drop_old(struct shadow *s, uint32_t i)
 }
 
 /* Remove the versions that no read in flight may return. */
-static void sweep(struct shadow *s)
+static void remove_unreadable(struct shadow *s)
 {
 	while (s->first && (!s->oldest || s->oldest->id >= s->old[s->first].gone_id)) {
 		uint32_t i = s->first;
@@ -165,7 +165,7 @@ void shadow_completed(struct shadow *s, uint64_t sector, uint32_t completed, uin
 			s->first = i;
 		s->last = i;
 	}
-	sweep(s);
+	remove_unreadable(s);
 }
 
 bool shadow_allows(const struct shadow *s, uint64_t sector, uint32_t newest, uint32_t lower,
@@ -202,5 +202,5 @@ void shadow_read_ends(struct shadow *s, struct request *q)
 		q->newer->older = q->older;
 	else
 		s->newest = q->older;
-	sweep(s);
+	remove_unreadable(s);
 }

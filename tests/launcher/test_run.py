@@ -278,6 +278,26 @@ class Bad(RunTest):
         )
 
 
+class Shell(RunTest):
+    """An interactive guest."""
+
+    def said(self, stdin):
+        """What is printed before QEMU starts."""
+        line = [str(SLATE), "run", "--profile", str(self.profile), "--shell", "--out", str(self.out)]
+        env = {**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": "die"}
+        run = subprocess.run(line, stdin=stdin, capture_output=True, text=True, timeout=60, env=env, check=False)
+        return run.stdout
+
+    def test_input_that_the_guest_may_lose(self):
+        ours, theirs = os.pipe()
+        terminal, other = os.openpty()
+        for end in (ours, theirs, terminal, other):
+            self.addCleanup(os.close, end)
+        self.assertIn("leave it with 'exit'", self.said(other))
+        self.assertNotIn("no terminal", self.said(other))
+        self.assertIn("no terminal: the guest loses what arrives before its prompt; put", self.said(ours))
+
+
 class Signals(RunTest):
     """Ctrl-C, and worse."""
 
@@ -316,12 +336,21 @@ class Signals(RunTest):
             self.assertEqual((process.returncode, err), (130, "\nslate: interrupted; nothing is left behind\n"), out)
             self.assertFalse(self.out.exists())
 
-    def test_term_before_qemu_starts(self):
-        """And after it has ended: as Ctrl-C."""
+    def test_signals_while_no_qemu_runs(self):
+        """Before it starts and after it has ended: as Ctrl-C, and the next ones are ignored."""
+        every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = [signal.getsignal(number) for number in every]
         for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
             with signals.Signals(), self.assertRaises(KeyboardInterrupt):
                 os.kill(os.getpid(), number)
                 time.sleep(5)
+            self.assertEqual([signal.getsignal(one) for one in every], [signal.SIG_IGN] * 3)  # until the process ends
+            for one, was in zip(every, before):
+                signal.signal(one, was)
+        with signals.Signals():
+            pass
+        self.assertEqual([signal.getsignal(one) for one in every], before)
 
     def test_nohup(self):
         """A SIGHUP that is ignored does not end a run."""

@@ -184,7 +184,7 @@ static uint64_t clock_ns(const NandSsdThread *t)
 /*
  * Returns true if the caller has to set t->kick, preferably without the lock.
  */
-static bool want(NandSsdThread *t)
+static bool wake_wanted(NandSsdThread *t)
 {
     bool wake = t->asleep;
 
@@ -361,7 +361,7 @@ int coroutine_fn nand_ssd_thread_io(NandSsdThread *t, NandSsdRequest *req)
         req->handed_ns = clock_ns(t);
         nand_ssd_trace_submit(s, req, req->handed_ns);
         QTAILQ_INSERT_TAIL(&t->inbox, req, next);
-        wake = want(t);
+        wake = wake_wanted(t);
     }
     if (wake) {
         event_notifier_set(&t->kick);
@@ -387,7 +387,7 @@ static void wake_if_due(NandSsdThread *t)
     bool wake;
 
     WITH_QEMU_LOCK_GUARD(&t->lock) {
-        wake = want(t);
+        wake = wake_wanted(t);
     }
     if (wake) {
         event_notifier_set(&t->kick);
@@ -436,7 +436,7 @@ void nand_ssd_thread_set_stands(NandSsdThread *t, bool stands)
             t->skew_ns = (int64_t)MAX(t->s->now_ns, t->stood_ns) - get_clock();
         }
         t->stands = stands;
-        wake = want(t);
+        wake = wake_wanted(t);
     }
     if (wake) {
         event_notifier_set(&t->kick);
@@ -523,7 +523,7 @@ void nand_ssd_thread_stop(BDRVNandSsdState *s)
 
     WITH_QEMU_LOCK_GUARD(&t->lock) {
         t->quit = true;
-        wake = want(t);
+        wake = wake_wanted(t);
     }
     if (wake) {
         event_notifier_set(&t->kick);
