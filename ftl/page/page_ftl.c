@@ -351,6 +351,26 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 	return NULL;
 }
 
+/* An ability of the array that a knob needs and that it does not have; NULL: content. */
+static const char *array_lacks(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	if (c->gc_copyback && !g->copyback)
+		return "gc_copyback must be no: the array has no copyback; or set copyback = yes";
+	if (c->parallel_erase && g->erase_group_max < 2)
+		return "parallel_erase must be no: the array erases one block of a plane at a time; or "
+		       "set erase_group_max = 2";
+	if (c->gc_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
+		return "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
+		       "spread";
+	if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
+		return "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
+		       "spread";
+	if (c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns)
+		return "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
+		       "suspends_max";
+	return NULL;
+}
+
 int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, const char **why)
 {
@@ -387,20 +407,8 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
-	else if (c->gc_copyback && !g->copyback)
-		*why = "gc_copyback must be no: the array has no copyback; or set copyback = yes";
-	else if (c->parallel_erase && g->erase_group_max < 2)
-		*why = "parallel_erase must be no: the array erases one block of a plane at a time; or "
-		       "set erase_group_max = 2";
-	else if (c->gc_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
-		*why = "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
-		       "spread";
-	else if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
-		*why = "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
-		       "spread";
-	else if (c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns)
-		*why = "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
-		       "suspends_max";
+	else if (array_lacks(c, g))
+		*why = array_lacks(c, g);
 	else if (c->stripe_pages > 1)
 		*why = "stripe_pages must be 1: the page FTL gives each page to the first idle die";
 	else if (c->pen)

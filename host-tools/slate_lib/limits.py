@@ -209,7 +209,8 @@ def use(device: Device, row: Row, series: Series | None) -> Use | None:
         _busiest(series, "dies", account),
         _at_most_all(channels),
         _busiest(series, "channels", account),
-        *(link if linked else (None, None)),
+        link[0] if linked else None,
+        link[1] if linked else None,
         _at_most_all(device.cores_busy(account.account, elapsed)),
     )
 
