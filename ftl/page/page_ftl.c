@@ -457,7 +457,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	set_sizes(&at, c, g);
 	at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
 	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
-	at.map.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.shape.upp : 0, OOB_UNIT_BYTES);
+	at.map.p2l = c->gc_copyback ? ssd_carve(m, geo_pages(g) * at.shape.upp, OOB_UNIT_BYTES) : NULL;
 	at.map.trimmed = ssd_carve(m, ((uint64_t)at.shape.lpns + 7) / 8, 1);
 	at.buf.slot = ssd_carve(m, (size_t)at.buf.pages * at.shape.upp, sizeof(*at.buf.slot));
 	at.buf.trim = ssd_carve(m, (size_t)at.buf.pages * at.shape.upp, sizeof(*at.buf.trim));
@@ -487,8 +487,6 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
-	if (!c->gc_copyback)
-		at.map.p2l = NULL;
 	if (!c->hot_cold)
 		at.heat.count = NULL;
 	if (f) {
