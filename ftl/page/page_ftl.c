@@ -351,6 +351,26 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 	return NULL;
 }
 
+/* An ability of the array that a knob needs and that it does not have; NULL: content. */
+static const char *array_lacks(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	if (c->gc_copyback && !g->copyback)
+		return "gc_copyback must be no: the array has no copyback; or set copyback = yes";
+	if (c->parallel_erase && g->erase_group_max < 2)
+		return "parallel_erase must be no: the array erases one block of a plane at a time; or "
+		       "set erase_group_max = 2";
+	if (c->gc_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
+		return "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
+		       "spread";
+	if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
+		return "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
+		       "spread";
+	if (c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns)
+		return "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
+		       "suspends_max";
+	return NULL;
+}
+
 int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, const char **why)
 {
@@ -387,20 +407,8 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
-	else if (c->gc_copyback && !g->copyback)
-		*why = "gc_copyback must be no: the array has no copyback; or set copyback = yes";
-	else if (c->parallel_erase && g->erase_group_max < 2)
-		*why = "parallel_erase must be no: the array erases one block of a plane at a time; or "
-		       "set erase_group_max = 2";
-	else if (c->gc_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
-		*why = "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
-		       "spread";
-	else if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
-		*why = "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
-		       "spread";
-	else if (c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns)
-		*why = "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
-		       "suspends_max";
+	else if (array_lacks(c, g))
+		*why = array_lacks(c, g);
 	else if (c->stripe_pages > 1)
 		*why = "stripe_pages must be 1: the page FTL gives each page to the first idle die";
 	else if (c->pen)
@@ -449,7 +457,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	set_sizes(&at, c, g);
 	at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
 	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
-	at.map.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.shape.upp : 0, OOB_UNIT_BYTES);
+	at.map.p2l = c->gc_copyback ? ssd_carve(m, geo_pages(g) * at.shape.upp, OOB_UNIT_BYTES) : NULL;
 	at.map.trimmed = ssd_carve(m, ((uint64_t)at.shape.lpns + 7) / 8, 1);
 	at.buf.slot = ssd_carve(m, (size_t)at.buf.pages * at.shape.upp, sizeof(*at.buf.slot));
 	at.buf.trim = ssd_carve(m, (size_t)at.buf.pages * at.shape.upp, sizeof(*at.buf.trim));
@@ -479,8 +487,6 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
-	if (!c->gc_copyback)
-		at.map.p2l = NULL;
 	if (!c->hot_cold)
 		at.heat.count = NULL;
 	if (f) {

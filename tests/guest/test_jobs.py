@@ -7,6 +7,8 @@ import unittest
 
 from support import HERE, JOBS, ROOT, SCRIPTS, GuestTest
 
+from slate_lib.account import PARTS
+
 
 class Quick(GuestTest):
     """The first thing that anyone runs."""
@@ -32,10 +34,7 @@ class Quick(GuestTest):
         for mark in device.raw["marks"]:
             for op in ("read", "write", "trim", "flush"):
                 account = mark["account"][op]
-                parts = sum(
-                    account[f"{name}-ns"]
-                    for name in ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
-                )
+                parts = sum(account[f"{name}-ns"] for name in PARTS)
                 self.assertEqual(parts, account["latency-sum-ns"], f"{mark['label']} {op}")
 
     def test_never_written_warns(self):
