@@ -23,6 +23,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import shape
+
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("SLATE_BUILD", ROOT / "build"))
 TOOLS = BUILD / "venv-lint" / "bin"
@@ -41,6 +43,7 @@ C_INCLUDES = ("nand-emu", "ftl/common", "ftl/page", "ftl/direct", "ftl/dac", "ho
               "host-tools/trace", "host-tools/replay", "host-tools/ctl", "host-tools/load", "tests/core")  # fmt: skip
 C_PACKAGES = ("inih", "zlib", "libzstd", "libgcrypt", "libisal", "jansson", "liburing", "libnvme")
 _SHELL = re.compile(rb"#!.*\b(ba|da)?sh\b")
+_PYTHON = re.compile(rb"#!.*\bpython3?\b")
 
 
 def files() -> list[Path]:
@@ -57,12 +60,20 @@ def python_of(folder: Path) -> list[Path]:
     return sorted(path.relative_to(ROOT) for path in folder.glob("*.py"))
 
 
-def is_shell(path: Path) -> bool:
-    """By its name, or by its first line."""
+def is_written_in(path: Path, suffix: str, first_line: re.Pattern[bytes]) -> bool:
+    """Whether the name, or the first line of a file without a suffix, says so."""
     if path.suffix:
-        return path.suffix == ".sh"
+        return path.suffix == suffix
     with open(ROOT / path, "rb") as file:
-        return bool(_SHELL.match(file.readline(80)))
+        return bool(first_line.match(file.readline(80)))
+
+
+def is_shell(path: Path) -> bool:
+    return is_written_in(path, ".sh", _SHELL)
+
+
+def is_python(path: Path) -> bool:
+    return is_written_in(path, ".py", _PYTHON)
 
 
 def run(*words: object) -> str:
@@ -125,6 +136,12 @@ def clang_tidy() -> str:
     return re.sub(r"(?m)^\d+ warnings? generated\.\n", "", found)  # with those of the system's headers
 
 
+def shapes() -> str:
+    tree = files()
+    c_files = [path for path in tree if path.suffix in (".c", ".h")]
+    return shape.too_long(ROOT, c_files, [path for path in tree if is_python(path)])
+
+
 @dataclass(frozen=True)
 class Linter:
     """A test."""
@@ -141,6 +158,7 @@ LINTERS = (
     Linter("codespell", "code and documents", codespell),
     Linter("shellcheck", "the shell scripts", shellcheck),
     Linter("clang-tidy", "the C code", clang_tidy),
+    Linter("shape", "lengths of functions and files", shapes),
 )
 
 

@@ -57,10 +57,30 @@ class Suite:
     seconds: float = 0.0
 
 
+def _python_suite(name: str, what: str, needs: str, jobs: int = 0, limit_s: float = 1800) -> Suite:
+    """The Python tests of a folder, which tests/tap.py runs."""
+    command = [sys.executable, "tests/tap.py", f"tests/{name}", *(["--jobs", str(jobs)] if jobs else [])]
+    again = f"python3 tests/tap.py tests/{name} --only {{test}}"
+    return Suite(name, what, command, ROOT / needs, again, "--only={word}", limit_s=limit_s)
+
+
+def _core_suite(processors: int) -> Suite:
+    """The C tests, which CTest runs."""
+    junit = RESULTS / "core.xml"
+    kept = "4000000"  # bytes of a test's output
+    command = [
+        *("ctest", "--test-dir", "build/core", "--output-on-failure", "-j", str(processors), "--no-tests=error"),
+        *("--output-junit", str(junit), "--test-output-size-passed", kept, "--test-output-size-failed", kept),
+    ]
+    again = "ctest --test-dir build/core --output-on-failure -R '^{test}$'"
+    needs = ROOT / "build/core/CTestTestfile.cmake"
+    return Suite("core", "ftl, nand-emu, libslate", command, needs, again, "-R={word}", junit)
+
+
 def suites() -> list[Suite]:
     """All of them, fastest first."""
-    junit = RESULTS / "core.xml"
-    tap = [sys.executable, "tests/tap.py"]
+    processors = os.cpu_count() or 1
+    replay = "build/core/slate-replay"
     return [
         Suite(
             "lint",
@@ -71,53 +91,10 @@ def suites() -> list[Suite]:
             "--only={word}",
             limit_s=600,
         ),
-        Suite(
-            "launcher",
-            "the launcher and its report, without QEMU",
-            [*tap, "tests/launcher"],
-            ROOT / "tests/launcher",
-            "python3 tests/tap.py tests/launcher --only {test}",
-            "--only={word}",
-        ),
-        Suite(
-            "replay",
-            "slate-replay and the trace readers",
-            [*tap, "tests/replay"],
-            ROOT / "build/core/slate-replay",
-            "python3 tests/tap.py tests/replay --only {test}",
-            "--only={word}",
-        ),
-        Suite(
-            "core",
-            "ftl, nand-emu, libslate",
-            [
-                "ctest",
-                "--test-dir",
-                "build/core",
-                "--output-on-failure",
-                "-j",
-                str(os.cpu_count() or 1),
-                "--no-tests=error",
-                "--output-junit",
-                str(junit),
-                "--test-output-size-passed",
-                "4000000",
-                "--test-output-size-failed",
-                "4000000",
-            ],
-            ROOT / "build/core/CTestTestfile.cmake",
-            "ctest --test-dir build/core --output-on-failure -R '^{test}$'",
-            "-R={word}",
-            junit,
-        ),
-        Suite(
-            "reproduce",
-            "stand-ins, and the quick tables of the papers",
-            [*tap, "tests/reproduce"],
-            ROOT / "build/core/slate-replay",
-            "python3 tests/tap.py tests/reproduce --only {test}",
-            "--only={word}",
-        ),
+        _python_suite("launcher", "the launcher and its report, without QEMU", "tests/launcher"),
+        _python_suite("replay", "slate-replay and the trace readers", replay),
+        _core_suite(processors),
+        _python_suite("reproduce", "stand-ins, and the quick tables of the papers", replay),
         Suite(
             "fuzz",
             "the NAND array, the trace readers, half a minute",
@@ -135,13 +112,8 @@ def suites() -> list[Suite]:
             "tests/qemu/run.sh {test}",
             "{word}",
         ),
-        Suite(
-            "docs",
-            "every command of the documentation, 'make install'",
-            [*tap, "tests/docs", "--jobs", str(min(2, os.cpu_count() or 1))],
-            ROOT / "build/venv-install",
-            "python3 tests/tap.py tests/docs --only {test}",
-            "--only={word}",
+        _python_suite(
+            "docs", "every command of the documentation, 'make install'", "build/venv-install", min(2, processors)
         ),
         Suite(
             "kunit",
@@ -151,20 +123,12 @@ def suites() -> list[Suite]:
             "python3 tests/kunit/run.py --only {test}",
             "--only={word}",
         ),
-        Suite(
-            "guest",
-            "a Linux guest on the drive",
-            [*tap, "tests/guest", "--jobs", str(min(4, os.cpu_count() or 1))],
-            ROOT / "tests/guest",
-            "python3 tests/tap.py tests/guest --only {test}",
-            "--only={word}",
-            limit_s=3600,
-        ),
+        _python_suite("guest", "a Linux guest on the drive", "tests/guest", min(4, processors), limit_s=3600),
         Suite(
             "rotation",
             "long checks, in turn by commit",
             ["tests/rotation.sh"],
-            ROOT / "build/core/slate-replay",
+            ROOT / replay,
             "tests/rotation.sh {test}",
             "--only={word}",
         ),

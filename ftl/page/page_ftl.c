@@ -10,6 +10,8 @@
  *                gc_slice_pages copies (after a read of one, if writes wait for
  *                free blocks), and all the time when nothing waits.
  *
+ * A read may also suspend what its die is doing (`suspend`, see read.c).
+ *
  * All that happens at one moment happens in a fixed order (dies by number), so
  * equal inputs give equal runs.
  */
@@ -22,6 +24,10 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 	struct die *d = &f->die[die];
 	enum die_op op = (enum die_op)d->op;
 
+	if (SSD_UNLIKELY(d->turn.ready_ns > now_ns)) {
+		read_may_suspend(f, now_ns, die);
+		return;
+	}
 	d->op = DIE_IDLE;
 	f->stall.noted = false;
 	word_set(f->turn.idle, die);
@@ -392,6 +398,9 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 	else if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
 		*why = "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
 		       "spread";
+	else if (c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns)
+		*why = "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
+		       "suspends_max";
 	else if (c->stripe_pages > 1)
 		*why = "stripe_pages must be 1: the page FTL gives each page to the first idle die";
 	else if (c->pen)
@@ -409,6 +418,23 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
+static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	at->shape.upp = g->page_bytes / c->unit_bytes;
+	at->shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
+	at->shape.maps = map_units(c);
+	at->shape.all_lpns = at->shape.lpns + at->shape.maps + 1;
+	at->shape.dies = geo_dies(g);
+	at->shape.planes = geo_planes(g);
+	at->buf.pages = buffer_pages(c, g);
+	at->buf.hash_mask = pow2_at_least((uint64_t)at->buf.pages * at->shape.upp * HASH_ROOM) - 1;
+	at->buf.by_seq_mask = pow2_at_least(at->buf.pages) - 1;
+	/* of the geometry alone: mount relies on the last run's size */
+	at->log.ring_mask = pow2_at_least(64ull * at->shape.planes) - 1;
+	heat_size(&at->heat, at->shape.all_lpns);
+	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
+}
+
 static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
 		      const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -420,20 +446,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct gc_unit *gu;
 	uint8_t *gd;
 
-	at.shape.upp = g->page_bytes / c->unit_bytes;
-	at.shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
-	at.shape.maps = map_units(c);
-	at.shape.all_lpns = at.shape.lpns + at.shape.maps + 1;
-	at.shape.dies = geo_dies(g);
-	at.shape.planes = geo_planes(g);
-	at.buf.pages = buffer_pages(c, g);
-	at.buf.hash_mask = pow2_at_least((uint64_t)at.buf.pages * at.shape.upp * HASH_ROOM) - 1;
-	at.buf.by_seq_mask = pow2_at_least(at.buf.pages) - 1;
-	at.log.ring_mask = pow2_at_least(64ull * at.shape.planes) - 1;	/* of the geometry alone: mount
-								 * relies on the last run's size */
-	heat_size(&at.heat, at.shape.all_lpns);
-	at.log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
-
+	set_sizes(&at, c, g);
 	at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
 	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
 	at.map.p2l = ssd_carve(m, c->gc_copyback ? geo_pages(g) * at.shape.upp : 0, OOB_UNIT_BYTES);
@@ -525,6 +538,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	f->shape.sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
+	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
 	f->shape.unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :

@@ -99,7 +99,7 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 	SSD_ASSERT(c.status != NAND_VIOLATION);
 	f->die[die].plane = plane;
 	f->die[die].status[0] = (uint8_t)c.status;
-	die_start(f, die, DIE_ERASE_FRONTIER, c.done_ns);
+	die_start(f, die, DIE_ERASE_FRONTIER, &c);
 }
 
 /* Open the free list's first block in the slot, or begin to erase it if that is needed first. */
@@ -147,7 +147,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	f->die[die].status[0] = (uint8_t)c.status;
 	f->die[die].page[0] = c.ppn.v;
 	f->host.stats.backup_pages++;
-	die_start(f, die, DIE_BACKUP, c.done_ns);
+	die_start(f, die, DIE_BACKUP, &c);
 	return ROOM_BUSY;
 }
 
@@ -560,7 +560,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 	d->cell_ns = c[count - 1].cell_ns;
 	d->bus_ns = c[count - 1].bus_ns;
-	die_start(f, die, DIE_PROGRAM, c[count - 1].done_ns);
+	die_start(f, die, DIE_PROGRAM, &c[count - 1]);
 	for (uint32_t i = 0; i < count && f->host.c.accounting == FTL_ACCOUNT_SSDSIM; i++)
 		if (f->buf.page[d->page[i]].seq > issued)
 			page_sent(f, now_ns, f->buf.page[d->page[i]].seq, &c[i]);

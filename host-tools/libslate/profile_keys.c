@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "closest.h"
+#include "controller.h"
 #include "gc_policy.h"
 
 static const char *const yes_no[] = { "no", "yes", NULL };
@@ -17,6 +18,9 @@ static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
 static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
 static const char *const hot_colds[] = { "off", "count", NULL };
 static const char *const accountings[] = { "device", "ssdsim", NULL };
+static const char *const searches[] = { "no", "yes", "all", NULL };
+static const char *const merge_victims[] = { "newest", "oldest", "lru", NULL };
+static const char *const suspends[] = { "off", "erase", "program", "all", NULL };
 static const char *const reductions[] = { "none", "dedup", "comp", "dedup+comp", "dac", NULL };
 static const char *const frontiers[] = { "page", "parity", "rtf", "flex", NULL };
 static const char *const orders[] = { "ascending", "none", "fps", "rps", NULL };
@@ -25,8 +29,12 @@ static const char *const subpages[] = { "none", "dma", "spread", NULL };
 _Static_assert(FTL_GC_BLOCKING == 0 && FTL_GC_SLICED == 1, "gc_modes");
 _Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
 _Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
+_Static_assert(FTL_SUSPEND_OFF == 0 && FTL_SUSPEND_ERASE == 1 && FTL_SUSPEND_PROGRAM == 2 &&
+	       FTL_SUSPEND_ALL == 3, "suspends");
 _Static_assert(FTL_HOT_COLD_OFF == 0 && FTL_HOT_COLD_COUNT == 1, "hot_colds");
 _Static_assert(FTL_ACCOUNT_DEVICE == 0 && FTL_ACCOUNT_SSDSIM == 1, "accountings");
+_Static_assert(FTL_SEARCH_NO == 0 && FTL_SEARCH_YES == 1 && FTL_SEARCH_ALL == 2, "searches");
+_Static_assert(FTL_VICTIM_NEWEST == 0 && FTL_VICTIM_OLDEST == 1 && FTL_VICTIM_LRU == 2, "merge_victims");
 _Static_assert(FTL_REDUCE_NONE == 0 && FTL_REDUCE_DEDUP == 1 && FTL_REDUCE_COMP == 2 &&
 	       FTL_REDUCE_DEDUP_COMP == 3 && FTL_REDUCE_DAC == 4 && FTL_NREDUCTIONS == 5, "reductions");
 _Static_assert(FTL_FRONTIERS_PAGE == 0 && FTL_FRONTIERS_PARITY == 1 && FTL_FRONTIERS_RTF == 2 &&
@@ -38,6 +46,7 @@ _Static_assert(NAND_SUBPAGE_NONE == 0 && NAND_SUBPAGE_DMA == 1 && NAND_SUBPAGE_S
 _Static_assert(sizeof(enum nand_order) == sizeof(unsigned int) &&
 	       sizeof(enum nand_subpage) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_accounting) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_suspend) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_reduction) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_frontiers) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_words) == sizeof(unsigned int) &&
@@ -109,6 +118,9 @@ const struct profile_key profile_keys[] = {
 	{ "link", "data_permille", K_U32, AT(link.data_permille), 1, 1000, "907", NULL },
 	{ "link", "latency_ns", K_U32, AT(ftl.link_latency_ns), 0, NS_MAX, "0", NULL },
 
+	{ "controller", "cores", K_U32, AT(ftl.cores), 0, CONTROLLER_CORES_MAX, "0", NULL },
+	{ "controller", "completion_ns", K_U32, AT(ftl.completion_ns), 0, NS_MAX, "0", NULL },
+
 	{ "ftl", "type", K_FTL, AT(ops), 0, 0, "page", NULL },
 	F(unit_bytes, 512, 16384, "4096"),
 	{ "ftl", "capacity_mib", K_U64, AT(capacity_mib), 0, 1 << 22, "0", NULL },
@@ -129,11 +141,14 @@ const struct profile_key profile_keys[] = {
 	F_BOOL(relocate, "yes"),
 	F_BOOL(parallel_erase, "no"),
 	F(second_victim_pages, 0, 65536, "65536"),
+	F(pair_pages, 0, 131072, "131072"),
 	F_BOOL(pen, "no"),
 	F(pen_merges_max, 0, 65535, "16"),
 	F(superblock_blocks, 0, 64, "4"),
 	F(superblock_max_blocks, 0, 128, "8"),
-	F_BOOL(spare_search, "yes"),
+	{ "ftl", "spare_search", K_CHOICE, AT(ftl.spare_search), 0, 0, "yes", searches },
+	{ "ftl", "merge_victim", K_CHOICE, AT(ftl.merge_victim), 0, 0, "newest", merge_victims },
+	F_BOOL(read_priority, "yes"),
 	F(stripe_pages, 1, 65536, "1"),
 	F(active_blocks, 1, 16, "8"),
 	F(fast_above_permille, 0, 1000, "800"),
@@ -145,6 +160,7 @@ const struct profile_key profile_keys[] = {
 	F(idle_gc_permille, 0, 1000, "0"),
 	F(idle_gc_ns, 0, NS_MAX, "1000000"),
 	{ "ftl", "accounting", K_CHOICE, AT(ftl.accounting), 0, 0, "device", accountings },
+	{ "ftl", "suspend", K_CHOICE, AT(ftl.suspend), 0, 0, "off", suspends },
 	{ "ftl", "reduction", K_CHOICE, AT(ftl.reduction), 0, 0, "dac", reductions },
 	{ "ftl", "frontiers", K_CHOICE, AT(ftl.frontiers), 0, 0, "page", frontiers },
 	F(fingerprints_permille, 1, 1000, "5"),

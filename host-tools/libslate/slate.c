@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "controller.h"
 #include "gc_policy.h"
 #include "nand_geom.h"
 #include "port_user.h"
@@ -73,7 +74,7 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	size_t running = nand_array_footprint(&p->array);
 	size_t image = nand_array_image_bytes(&p->array);
 	size_t pool = image - nand_array_table_bytes(&p->array);
-	size_t ftl = p->ops->footprint(&p->ftl, &p->array.geo);
+	size_t ftl = controller_footprint(p->ops, &p->ftl, &p->array.geo);
 	uint64_t room = available_bytes(), need = (uint64_t)running + ftl + image;
 
 	if (p->overcommit || (d->path && !d->file.ephemeral))
@@ -236,7 +237,7 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 	const struct profile *p = &d->profile;
 	const struct ftl_host host = { on_done, on_copy, d };
 	struct call c = { .d = d };
-	int result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
+	int result = controller_init(p->ops, d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
 
 	if (!result && !d->was_there)
 		mount(&c);
@@ -596,6 +597,11 @@ uint32_t slate_unit_bytes(const struct slate_dev *d)
 uint32_t slate_page_bytes(const struct slate_dev *d)
 {
 	return d->profile.array.geo.page_bytes;
+}
+
+uint32_t slate_cores(const struct slate_dev *d)
+{
+	return d->profile.ftl.cores;
 }
 
 bool slate_has_write_cache(const struct slate_dev *d)

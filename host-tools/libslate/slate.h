@@ -72,6 +72,7 @@ void slate_close(struct slate_dev *d);
 uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */
 uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
 uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */
+uint32_t slate_cores(const struct slate_dev *d);		/* of its controller; 0: without limit */
 /* A completed write may be lost until it is flushed. */
 bool slate_has_write_cache(const struct slate_dev *d);
 bool slate_trims(const struct slate_dev *d);			/* what is trimmed reads as zeroes */

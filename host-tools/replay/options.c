@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * options.c - slate-replay's command line. Every value is checked here: what is wrong is
- * told with its option, and what would be right. What goes together with what, too.
+ * options.c - slate-replay's command line. It checks every value, and which options go together
+ * (the table `rules`). A message names the option and says what would be right.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -163,38 +163,46 @@ static int add_precondition(struct replay_options *o, int c, const char *text, u
 	return add_set(o, set);
 }
 
-static int take_flag(struct replay_options *o, int c)
+/* Where the options without a value are kept; NULL for another option. */
+static bool *flag_at(struct replay_options *o, int c)
 {
 	switch (c) {
 	case OPT_EPHEMERAL:
-		o->ephemeral = true;
-		return 0;
-	case OPT_OPEN:
-		o->loop = REPLAY_OPEN;
-		return 0;
+		return &o->ephemeral;
 	case OPT_THINK:
-		o->think = true;
-		return 0;
+		return &o->think;
 	case OPT_COMMON_CLOCK:
-		o->common_clock = true;
-		return 0;
+		return &o->common_clock;
 	case OPT_NO_FLUSH:
-		o->no_flush = true;
-		return 0;
-	case OPT_RECORDED:
-		o->loop = REPLAY_RECORDED;
-		return 0;
+		return &o->no_flush;
 	case OPT_READ_BACK:
-		o->read_back = true;
-		return 0;
+		return &o->read_back;
 	case OPT_TIMELINE:
-		o->timeline = true;
-		return 0;
+		return &o->timeline;
 	case OPT_WALL:
-		o->wall = true;
-		return 0;
+		return &o->wall;
 	}
-	return REPLAY_USAGE;
+	return NULL;
+}
+
+/* Where the options that take a file's name are kept; NULL for another option. */
+static const char **file_at(struct replay_options *o, int c)
+{
+	switch (c) {
+	case OPT_PROFILE:
+		return &o->profile;
+	case OPT_DRIVE:
+		return &o->drive;
+	case OPT_JSON:
+		return &o->json;
+	case OPT_CSV:
+		return &o->csv;
+	case OPT_RECORD:
+		return &o->record;
+	case OPT_RECORD_CONTENT:
+		return &o->record_content;
+	}
+	return NULL;
 }
 
 static int take_trace_option(struct replay_options *o, int c, const char *text)
@@ -204,29 +212,50 @@ static int take_trace_option(struct replay_options *o, int c, const char *text)
 	return trace_take_option(&o->rows, (enum trace_option)c, text, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
 }
 
-static int take_option(struct replay_options *o, int c, const char *text)
+/* Take an option that says how requests are issued. */
+static int take_loop(struct replay_options *o, int c, const char *text)
 {
-	uint64_t v = 0;
-	int result;
+	uint64_t qd;
 
-	switch (c) {
-	case OPT_PROFILE:
-		o->profile = text;
+	o->loop = c == OPT_OPEN ? REPLAY_OPEN : c == OPT_RECORDED ? REPLAY_RECORDED : REPLAY_CLOSED;
+	if (c != OPT_CLOSED)
 		return 0;
+	if (get_number(c, text, 1, 65536, &qd))
+		return REPLAY_USAGE;
+	o->qd = (uint32_t)qd;
+	return 0;
+}
+
+static int take_interval(struct replay_options *o, const char *text)
+{
+	uint64_t ms;
+
+	if (get_number(OPT_INTERVAL, text, 1, 1000000000, &ms))
+		return REPLAY_USAGE;
+	o->interval_ns = ms * 1000000;
+	return 0;
+}
+
+static int take_align(struct replay_options *o, const char *text)
+{
+	o->align_units = !strcmp(text, "unit");
+	return o->align_units || !strcmp(text, "sector") ? 0 :
+	       replay_fail(REPLAY_USAGE, "--align %s: is neither sector nor unit: give one", text);
+}
+
+static int take_value(struct replay_options *o, int c, const char *text)
+{
+	switch (c) {
 	case OPT_SET:
 		return add_set(o, text);
-	case OPT_DRIVE:
-		o->drive = text;
-		return 0;
 	case OPT_FILL:
 		return add_precondition(o, c, text, 1);
 	case OPT_AGE:
 		return add_precondition(o, c, text, 3);
 	case OPT_CLOSED:
-		result = get_number(c, text, 1, 65536, &v);
-		o->loop = REPLAY_CLOSED;
-		o->qd = (uint32_t)v;
-		return result;
+	case OPT_OPEN:
+	case OPT_RECORDED:
+		return take_loop(o, c, text);
 	case OPT_SPEED:
 		return get_speed(c, text, &o->speed);
 	case OPT_REPEAT:
@@ -235,36 +264,64 @@ static int take_option(struct replay_options *o, int c, const char *text)
 		return get_number(c, text, 1, UINT64_MAX, &o->limit);
 	case OPT_WARMUP:
 		return get_number(c, text, 1, UINT64_MAX, &o->warmup);
-	case OPT_JSON:
-		o->json = text;
-		return 0;
-	case OPT_CSV:
-		o->csv = text;
-		return 0;
-	case OPT_RECORD:
-		o->record = text;
-		return 0;
-	case OPT_RECORD_CONTENT:
-		o->record_content = text;
-		return 0;
 	case OPT_INTERVAL:
-		result = get_number(c, text, 1, 1000000000, &v);
-		o->interval_ns = v * 1000000;
-		return result;
+		return take_interval(o, text);
 	case OPT_CUT_AT:
 		o->cut = true;
 		return get_number(c, text, 0, SLATE_CUT_NS_MAX, &o->cut_ns);
 	case OPT_CUT_SEED:
 		return get_number(c, text, 0, UINT64_MAX, &o->cut_seed);
 	case OPT_ALIGN:
-		o->align_units = !strcmp(text, "unit");
-		return o->align_units || !strcmp(text, "sector") ? 0 :
-		       replay_fail(REPLAY_USAGE, "--align %s: is neither sector nor unit: give one", text);
+		return take_align(o, text);
 	case OPT_CHECK:
 		o->check = true;
 		return text ? get_number(c, text, 1, UINT64_MAX, &o->check_every) : 0;
 	}
-	return c >= TRACE_OPT ? take_trace_option(o, c, text) : take_flag(o, c);
+	return take_trace_option(o, c, text);
+}
+
+static int take_option(struct replay_options *o, int c, const char *text)
+{
+	const char **file = file_at(o, c);
+	bool *flag = flag_at(o, c);
+
+	if (file)
+		*file = text;
+	else if (flag)
+		*flag = true;
+	else
+		return take_value(o, c, text);
+	return 0;
+}
+
+/* Facts about the command line, for the rules below. */
+enum {
+	SAYS_TRACE = 1u << 0,
+	SAYS_OPEN = 1u << 1,
+	SAYS_CLOSED = 1u << 2, /* the default, too */
+	SAYS_RECORDED = 1u << 3,
+	SAYS_TWO_LOOPS = 1u << 4,
+	SAYS_THINK = 1u << 5,
+	SAYS_SPEED = 1u << 6,
+	SAYS_COMMON_CLOCK = 1u << 7,
+	SAYS_PROFILE = 1u << 8,
+	SAYS_DRIVE = 1u << 9,
+	SAYS_EPHEMERAL = 1u << 10,
+	SAYS_CUT = 1u << 11,
+	SAYS_CUT_SEED = 1u << 12,
+	SAYS_SEVERAL = 1u << 13, /* more than one trace, or one more than once */
+	SAYS_PART = 1u << 14,	 /* not all requests, or not as they are */
+	SAYS_CHECK = 1u << 15,
+	SAYS_READ_BACK = 1u << 16,
+	SAYS_STDIN_TWICE = 1u << 17,
+	SAYS_CSV_IS_JSON = 1u << 18,
+	SAYS_RECORD_IS_OUTPUT = 1u << 19,
+	SAYS_CONTENT_IS_OUTPUT = 1u << 20
+};
+
+static uint32_t fact(bool holds, uint32_t what)
+{
+	return holds ? what : 0;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -272,51 +329,92 @@ static bool same_file(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
-/* What does not go together. */
-static int check_options(const struct replay_options *o, unsigned int seen_loops, bool seen_speed)
+static bool stdin_is_named_twice(const struct replay_options *o)
 {
-	const char *why = NULL;
+	unsigned int seen = 0;
 
-	if (!o->names)
-		why = "no TRACE: name one, or see --help";
-	else if (seen_loops > 1)
-		why = "--open, --closed and --recorded exclude each other: give one of them";
-	else if (o->think && o->loop != REPLAY_CLOSED)
-		why = "--think is for --closed: leave --open and --recorded out";
-	else if (seen_speed && o->loop != REPLAY_OPEN && !o->think)
-		why = "--speed is for --open, or --closed with --think: give one of them";
-	else if (o->common_clock && o->loop != REPLAY_OPEN)
-		why = "--common-clock is for --open: give that too";
-	else if (!o->profile && !o->drive && o->loop != REPLAY_RECORDED)
-		why = "neither --profile nor --drive: say which drive";
-	else if (o->cut && (o->loop != REPLAY_OPEN || !o->drive || o->ephemeral || o->names != 1 || o->repeat != 1 ||
-			    o->common_clock || o->check))
-		why = "--cut-at goes with --open, --drive and one trace: give these, and leave --ephemeral, --repeat, "
-		      "--common-clock and --check out";
-	else if (o->cut_seed && !o->cut)
-		why = "--cut-seed is for --cut-at: give that too";
-	else if (o->ephemeral && !o->drive)
-		why = "--ephemeral without --drive: name the drive file";
-	else if (o->loop == REPLAY_RECORDED && (o->names != 1 || o->repeat != 1 || o->limit ||
-						o->warmup || o->rows.beyond != TRACE_BEYOND_ERROR ||
-						o->align_units || o->no_flush))
-		why = "--recorded takes one trace as it is, and compares all of it: leave --repeat, --limit, "
-		      "--warmup, --no-flush, --fold, --scale and --align out";
-	else if (o->loop == REPLAY_RECORDED && o->profile)
-		why = "--recorded: the recording has the drive's settings: leave --profile out";
-	else if (o->read_back && (!o->check || o->loop == REPLAY_RECORDED))
-		why = "--read-back is for --check, and not for --recorded: give the one, leave the other out";
-	else if (same_file(o->csv, o->json))
-		why = "--csv and --json name one file: name two";
-	else if (same_file(o->record, o->csv) || same_file(o->record, o->json))
-		why = "--record names the file of --csv or --json: name another";
-	else if (same_file(o->record_content, o->csv) || same_file(o->record_content, o->json) ||
-		 same_file(o->record_content, o->record))
-		why = "--record-content names the file of --csv, --json or --record: name another";
-	for (unsigned int i = 0, seen = 0; i < o->names; i++)
-		if (!strcmp(o->name[i], "-") && seen++)
-			why = "standard input is named twice: it can be read only once";
-	return why ? replay_fail(REPLAY_USAGE, "%s", why) : 0;
+	for (unsigned int i = 0; i < o->names; i++)
+		seen += !strcmp(o->name[i], "-");
+	return seen > 1;
+}
+
+static uint32_t files_said(const struct replay_options *o)
+{
+	bool record = same_file(o->record, o->csv) || same_file(o->record, o->json);
+	bool content = same_file(o->record_content, o->csv) || same_file(o->record_content, o->json) ||
+		       same_file(o->record_content, o->record);
+
+	return fact(o->profile, SAYS_PROFILE) | fact(o->drive, SAYS_DRIVE) | fact(o->ephemeral, SAYS_EPHEMERAL) |
+	       fact(stdin_is_named_twice(o), SAYS_STDIN_TWICE) | fact(same_file(o->csv, o->json), SAYS_CSV_IS_JSON) |
+	       fact(record, SAYS_RECORD_IS_OUTPUT) | fact(content, SAYS_CONTENT_IS_OUTPUT);
+}
+
+static uint32_t options_said(const struct replay_options *o, unsigned int loops, bool speed)
+{
+	bool part = o->limit || o->warmup || o->rows.beyond != TRACE_BEYOND_ERROR || o->align_units || o->no_flush;
+
+	return fact(o->names, SAYS_TRACE) | fact(o->loop == REPLAY_OPEN, SAYS_OPEN) |
+	       fact(o->loop == REPLAY_CLOSED, SAYS_CLOSED) | fact(o->loop == REPLAY_RECORDED, SAYS_RECORDED) |
+	       fact(loops > 1, SAYS_TWO_LOOPS) | fact(o->think, SAYS_THINK) | fact(speed, SAYS_SPEED) |
+	       fact(o->common_clock, SAYS_COMMON_CLOCK) | fact(o->cut, SAYS_CUT) |
+	       fact(o->cut_seed, SAYS_CUT_SEED) | fact(o->names > 1 || o->repeat != 1, SAYS_SEVERAL) |
+	       fact(part, SAYS_PART) | fact(o->check, SAYS_CHECK) | fact(o->read_back, SAYS_READ_BACK);
+}
+
+/*
+ * A command line with all facts of `when` must have all of `all`, one of `any` (if that is not 0), and
+ * none of `none`.
+ */
+static const struct rule {
+	uint32_t when, all, any, none;
+	const char *why; /* the message, with the remedy */
+} rules[] = {
+	{ .none = SAYS_STDIN_TWICE, .why = "standard input is named twice: it can be read only once" },
+	{ .all = SAYS_TRACE, .why = "no TRACE: name one, or see --help" },
+	{ .none = SAYS_TWO_LOOPS,
+	  .why = "--open, --closed and --recorded exclude each other: give one of them" },
+	{ .when = SAYS_THINK, .all = SAYS_CLOSED,
+	  .why = "--think is for --closed: leave --open and --recorded out" },
+	{ .when = SAYS_SPEED, .any = SAYS_OPEN | SAYS_THINK,
+	  .why = "--speed is for --open, or --closed with --think: give one of them" },
+	{ .when = SAYS_COMMON_CLOCK, .all = SAYS_OPEN, .why = "--common-clock is for --open: give that too" },
+	{ .any = SAYS_PROFILE | SAYS_DRIVE | SAYS_RECORDED,
+	  .why = "neither --profile nor --drive: say which drive" },
+	{ .when = SAYS_CUT, .all = SAYS_OPEN | SAYS_DRIVE,
+	  .none = SAYS_EPHEMERAL | SAYS_SEVERAL | SAYS_COMMON_CLOCK | SAYS_CHECK,
+	  .why = "--cut-at goes with --open, --drive and one trace: give these, and leave --ephemeral, --repeat, "
+		 "--common-clock and --check out" },
+	{ .when = SAYS_CUT_SEED, .all = SAYS_CUT, .why = "--cut-seed is for --cut-at: give that too" },
+	{ .when = SAYS_EPHEMERAL, .all = SAYS_DRIVE, .why = "--ephemeral without --drive: name the drive file" },
+	{ .when = SAYS_RECORDED, .none = SAYS_SEVERAL | SAYS_PART,
+	  .why = "--recorded takes one trace as it is, and compares all of it: leave --repeat, --limit, "
+		 "--warmup, --no-flush, --fold, --scale and --align out" },
+	{ .when = SAYS_RECORDED, .none = SAYS_PROFILE,
+	  .why = "--recorded: the recording has the drive's settings: leave --profile out" },
+	{ .when = SAYS_READ_BACK, .all = SAYS_CHECK, .none = SAYS_RECORDED,
+	  .why = "--read-back is for --check, and not for --recorded: give the one, leave the other out" },
+	{ .none = SAYS_CSV_IS_JSON, .why = "--csv and --json name one file: name two" },
+	{ .none = SAYS_RECORD_IS_OUTPUT, .why = "--record names the file of --csv or --json: name another" },
+	{ .none = SAYS_CONTENT_IS_OUTPUT,
+	  .why = "--record-content names the file of --csv, --json or --record: name another" }
+};
+
+static bool breaks_rule(uint32_t said, const struct rule *r)
+{
+	if ((said & r->when) != r->when)
+		return false;
+	return (said & r->all) != r->all || (r->any && !(said & r->any)) || (said & r->none);
+}
+
+/* Check options that exclude or need each other, and report the first rule that the command line breaks. */
+static int check_options(const struct replay_options *o, unsigned int loops, bool speed)
+{
+	uint32_t said = options_said(o, loops, speed) | files_said(o);
+
+	for (unsigned int i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+		if (breaks_rule(said, &rules[i]))
+			return replay_fail(REPLAY_USAGE, "%s", rules[i].why);
+	return 0;
 }
 
 int replay_options_parse(struct replay_options *o, int argc, char **argv)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ NAME, WIDTH = 26, 19  # of the columns of the text
 Words = Callable[[Any], str]
 
 
-# The inputs in run.json that make a result; equal ones give equal bytes. (The launcher's Python does not.)
+# The inputs in run.json that determine a result: equal ones give equal bytes. (The launcher's Python is not one.)
 RECORDED = {"settings": "{}", "versions": "version of {}", "sha256": "sha256 of {}"}
 SHORT = 12  # digits of a checksum
 BESIDE_A_REPLAY = ("profile", "job", "script", "app", "content", "load", "seed", "smp", "cpu_rate", "age",
@@ -64,7 +64,7 @@ def _rate(value: float | None) -> str:
 
 
 def _percentiles(side: str) -> list[tuple[str, Words, Callable[[Row], float | None]]]:
-    """The lines with the percentiles of the guest or of the drive."""
+    """The rows for the percentiles of the guest or of the drive."""
 
     def of(row: Row, number: int) -> float | None:
         found = row.guest if side == "guest" else row.drive
@@ -109,13 +109,14 @@ _RUN: tuple[tuple[str, Words, Callable[[Report], float | None]], ...] = (
 
 
 class Comparison:
-    """Runs, and what is told of them."""
+    """Runs, and the lines that compare them."""
 
     def __init__(self, runs: list[RunFiles]):
         self.runs = runs
         self.shown = [reports.of(run) for run in runs]
         self.replays = any(run.replay for run in runs)
         self.table = [self._rows_of(shown) for shown in self.shown]
+        self.several = {key[0]: folder for key in self.keys() for folder in self._leave_fio_out(key)}
         self.names = _names(runs)
         self.groups = [*self._jobs(), self._whole()]
         self.differs = list(self._settings())
@@ -128,13 +129,31 @@ class Comparison:
         """Jobs and kinds of I/O, in the order of the runs."""
         return list(dict.fromkeys((row.job, row.op) for rows in self.table for row in rows))
 
-    def remark(self) -> str:
-        """Why only the whole runs are compared; empty if jobs are."""
+    def remarks(self) -> list[str]:
+        """Say why only the whole runs are compared, and where fio's figures of a job are, if they are not here."""
         told = [sum(row is not None for row in self.rows(key)) for key in self.keys()]
-        return "" if any(count > 1 for count in told) else "no job is in two of the runs: only the whole runs compare"
+        common = any(count > 1 for count in told)
+        found = [] if common else ["no job is in two of the runs: only the whole runs compare"]
+        for folder in dict.fromkeys(self.several.values()):
+            jobs = ", ".join(job for job, home in self.several.items() if home == folder)
+            found.append(
+                f"{jobs}: fio measured all drives together, so its figures are left out, and IOPS are each drive's; "
+                f"'slate report {paths.short(folder)}' has fio's"
+            )
+        return found
+
+    def _leave_fio_out(self, key: tuple[str, str]) -> Iterator[Path]:
+        """Take fio's figures from a job's rows of several drives of one run. Yields the runs' folders."""
+        homes = [run.path.resolve().parent if drive_name(run) else None for run in self.runs]
+        busy = [home for home, row in zip(homes, self.rows(key)) if home and row and row.guest and row.drive]
+        for home in dict.fromkeys(home for home in busy if busy.count(home) > 1):
+            for table, folder in zip(self.table, homes):
+                if folder == home:
+                    table[:] = [_without_fio(row) if (row.job, row.op) == key else row for row in table]
+            yield home
 
     def _rows_of(self, shown: Report) -> list[Row]:
-        """What a replay is compared with: a guest's jobs, and all of its I/O by the drive."""
+        """The rows to compare a replay with: a guest's jobs, and all I/O by the drive."""
         if self.replays and all(row.job != rows.WHOLE_RUN for row in shown.rows):
             return shown.rows + rows.whole_run(shown.device)
         return shown.rows
@@ -157,7 +176,7 @@ class Comparison:
         )
 
     def _settings(self) -> Iterator[tuple[str, list[str]]]:
-        """What was not the same: of the drive, then of the run."""
+        """The settings that differ: of the drive, then of the run."""
         tables = [shown.device.settings for shown in self.shown]
         for key in sorted(set().union(*tables)):
             values = [table.get(key, "-") for table in tables]
@@ -166,7 +185,7 @@ class Comparison:
         yield from self._recorded()
 
     def _recorded(self) -> Iterator[tuple[str, list[str]]]:
-        """What run.json says of the runs' inputs. A replay has its own few settings."""
+        """The inputs in run.json that differ. A replay has few settings."""
         for part, words in RECORDED.items():
             tables = [run.record.get(part) or {} for run in self.runs]
             if self.replays and part != "settings":
@@ -177,8 +196,21 @@ class Comparison:
                     yield words.format(key), [value[:SHORT] for value in values] if part == "sha256" else values
 
 
+def drive_name(run: RunFiles) -> str | None:
+    """Which drive of a run with several it is."""
+    found: str | None = run.record["settings"].get("drive_name")
+    return found
+
+
+def _without_fio(row: Row) -> Row:
+    """The drive's figures alone."""
+    ns = row.account.end_ns - row.account.begin_ns if row.account else 0
+    rate = rows.Rate(row.drive.ios / ns * 1e9, row.drive.bytes / ns * 1e9) if row.drive and ns else None
+    return replace(row, guest=None, rate=rate)
+
+
 def _names(runs: list[RunFiles]) -> list[str]:
-    """The folders', as short as they still differ."""
+    """The names of the folders, with as many parts as they need to differ."""
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         names = [paths.short(run.path) for run in runs]
@@ -211,7 +243,7 @@ def text(found: Comparison, color: bool) -> str:
         lines.append(f"  {key:<{NAME - 2}}" + "".join(f"{value:>{width}}" for value in short))
     if not found.differs:
         lines.append("  nothing that the runs record: equal settings, versions and checksums of the inputs")
-    lines += [found.remark()] if found.remark() else []
+    lines += found.remarks()
     lines.append(f"{dim}(…x): of the first run's{plain}")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -235,7 +267,7 @@ def render(found: Comparison) -> str:
         differs.add(key, values)
     sections = [
         Section("Latency", "share of I/Os up to a latency, by the drive", [page.Charts(_charts(found))]),
-        Section("Figures", found.remark() or "(…x): of the first run's", [table]),
+        Section("Figures", "; ".join(found.remarks()) or "(…x): of the first run's", [table]),
         Section("What differs", blocks=[differs if found.differs else Sentence("Nothing that a run records.")]),
     ]
     return page.render(title, found.names, sections)

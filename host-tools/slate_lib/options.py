@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the user asked for, checked."""
+"""The options of 'slate run': declared, parsed and checked."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .drives import Drive
 from .errors import SlateError
 
 _SETTING = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+=\S.*")
+_NUMBER = {int: re.compile(r"-?[0-9]+"), float: re.compile(r"-?[0-9]*\.?[0-9]+(e-?[0-9]+)?")}
 MEM_MIN = 384 << 20
 APPS_MEM_MIN = 768 << 20  # the images are in memory, from command.IMAGES_AT on
 SMP_MAX = 16
@@ -27,21 +28,21 @@ Default = TypeVar("Default", str, str | None)
 
 
 class Asked(Protocol):
-    """An option's value: the command line's, the job file's, a default."""
+    """Looks up an option's value: on the command line, in the job file, or a default."""
 
     def __call__(self, name: str, default: Default) -> str | Default: ...
 
 
 @dataclass
 class RunOptions(Drive):
-    """One run. What it has from Drive is of its first drive."""
+    """The options of one run. The attributes of Drive are those of its first drive."""
 
     more: list[Drive] = field(default_factory=list)  # the others
     job: jobfile.JobFile | None = None
     script: Path | None = None
     script_text: str = ""
     script_args: list[str] = field(default_factory=list)
-    programs: dict[str, bytes] = field(default_factory=dict)  # beside the script
+    programs: dict[str, bytes] = field(default_factory=dict)  # files beside the script, by name
     root: Path | None = None  # the guest's files, in place of the guest's own initramfs
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
@@ -59,7 +60,7 @@ class RunOptions(Drive):
     cpu_quantum: int = processors.QUANTUM_NS
     mem: int = 1 << 30
     realtime: bool = False
-    spin_ns: int | None = None  # None: as the drive does by itself
+    spin_ns: int | None = None  # None: the drive's default
     accel: str = "tcg"
     frontend: str = "nvme"
     qmp: Path | None = None  # a socket for slatectl
@@ -83,7 +84,7 @@ class RunOptions(Drive):
 
     @property
     def name(self) -> str:
-        """For the run's directory."""
+        """The name of the run's directory."""
         script = "load" if self.load else self.content or (self.script.stem if self.script else "shell")
         what = self.app.name if self.app else self.job.name if self.job else script
         what = self.own.name if self.own else what
@@ -98,203 +99,181 @@ class RunOptions(Drive):
         return "on" if own or (self.job and "exec_" in self.job.text) else "logs"
 
 
+@dataclass(frozen=True)
+class Option:
+    """An option of the command line: one that takes a value has a metavar or choices."""
+
+    name: str
+    metavar: str | None
+    help: str
+    default: str | None = None
+    choices: tuple[str, ...] | None = None
+    words: bool = False  # repeatable; without it: an empty list
+    repeat: bool = False  # repeatable; without it: None
+
+
+WORK = (
+    Option(
+        "profile",
+        "NAME|FILE",
+        "the drive (default: default; 'slate profiles' lists names); once more for each further drive: "
+        "/dev/nvme1n1 and so on (docs/running.md)",
+        repeat=True,
+    ),
+    Option("job", "NAME|FILE", "a fio job file (default: quick; 'slate jobs' lists names)"),
+    Option("cmd", "SCRIPT", "run a shell script in the guest instead of fio"),
+    Option("cmd-arg", "WORD", "an argument for the script; repeatable", words=True),
+    Option("app", "NAME", f"run an application on a file system on the drive: {', '.join(apps.APPS)}"),
+    Option(
+        "app-arg",
+        "NAME=VALUE",
+        "a parameter of the application, such as fs=xfs; repeatable (a wrong one lists them)",
+        words=True,
+    ),
+    Option("load", "TRACE", "replay a trace (a file, or gen:...) in the guest with slate-load (docs/slate-load.md)"),
+    Option("load-arg", "WORD", "an option of slate-load, as --load-arg=--closed=8; repeatable", words=True),
+    Option(
+        "env",
+        "NAME=VALUE",
+        "a variable for the script or the job file (fio expands ${NAME}); repeatable",
+        words=True,
+    ),
+    Option("shell", None, "an interactive guest on the drive, on this terminal"),
+    Option(
+        "content",
+        "NAME",
+        f"run a content workload ({', '.join(content.names())}), for --record-content; its size: --env SCALE=2 "
+        "('make guest-content' builds what it needs)",
+    ),
+    Option(
+        "apps",
+        None,
+        "put the image of applications into the guest: a script runs them with 'in-apps' "
+        "('make guest-apps' builds it)",
+    ),
+    Option("out", "DIR", "where results go (default: out/JOB-PROFILE-NNN)"),
+)
+DRIVE = (
+    Option(
+        "drive",
+        "FILE",
+        "a drive file: made if it is not there (with --profile), else taken as it is; of several drives, one each",
+        repeat=True,
+    ),
+    Option("ephemeral", None, "start from the drive file and leave it as it is"),
+    Option(
+        "record",
+        "FILE",
+        "write every request, with the drive's own times, to FILE: a trace for 'slate replay --recorded'",
+        repeat=True,
+    ),
+    Option(
+        "record-content",
+        "FILE",
+        "write every request, and the data of every write, to FILE: a trace for 'slate replay' "
+        "(docs/content-trace.md)",
+        repeat=True,
+    ),
+    Option(
+        "set",
+        "SECTION.KEY=VALUE",
+        "override a value of the profile; repeatable, the last one of a key counts; of several drives, "
+        "N:SECTION.KEY=VALUE is of nvmeN only",
+        words=True,
+    ),
+    Option(
+        "fill",
+        "PCT",
+        "write this much of the drive before the job "
+        "(default 100: a drive that was never written gives impossible numbers)",
+    ),
+    Option("age", "X", "then overwrite X times its capacity at random (default 0)"),
+    Option(
+        "precondition",
+        None,
+        "fill and age at once (default), or by I/O in device time",
+        choices=("instant", "device"),
+    ),
+    Option("frontend", None, "how the guest sees it (default nvme)", choices=("nvme", "virtio-blk")),
+)
+GUEST = (
+    Option(
+        "kernel",
+        "NAME|FILE",
+        "debian (default), or small: nearly every I/O costs the same number of "
+        "instructions ('make guest-kernel' builds it); or the file of a kernel of your own",
+    ),
+    Option("smp", "N", f"processors, 1 to {SMP_MAX} (default 1)"),
+)
+GUEST_REST = (
+    Option("mem", "SIZE", "memory (default 1G)"),
+    Option("seed", "N", "of everything random (default 1)", default="1"),
+    Option(
+        "realtime",
+        None,
+        "the host's clock instead of virtual time: the drive in a thread of its own; the report says how "
+        "late completions were",
+    ),
+    Option(
+        "spin-ns",
+        "NS",
+        "in real time: for how long the drive's thread may watch the clock before a completion is due, "
+        "rather than sleep; takes a processor for that time (default 20000; 0: never)",
+    ),
+    Option("accel", None, "default tcg; kvm implies --realtime", choices=("tcg", "kvm")),
+    Option(
+        "kernel-arg",
+        "WORD",
+        "one more word for the kernel's command line, such as nohz=off; repeatable",
+        words=True,
+    ),
+    Option("qmp", "SOCKET", "let others talk to QEMU meanwhile: 'slatectl --qmp SOCKET counters'"),
+    Option("qemu-arg", "ARG", "one more argument for QEMU, as --qemu-arg=-X; repeatable", words=True),
+)
+MANNER = (
+    Option(
+        "timeout", "SECONDS", "give up when the guest shows no sign of life for so long (default 600)"
+    ),
+    Option("keep", None, "keep the work files, also after a failure or Ctrl-C"),
+    Option("dry-run", None, "only print QEMU's command line"),
+    Option("verbose", None, "show the guest's console"),
+)
+
+
+def _add(group: argparse._ArgumentGroup, options: tuple[Option, ...]) -> None:
+    """Add the rows of a table to a group of the parser."""
+    for option in options:
+        name = f"--{option.name}"
+        if option.choices:
+            group.add_argument(name, choices=option.choices, help=option.help)
+        elif option.metavar is None:
+            group.add_argument(name, action="store_true", help=option.help)
+        elif option.words:
+            group.add_argument(name, metavar=option.metavar, action="append", default=[], help=option.help)
+        elif option.repeat:
+            group.add_argument(name, metavar=option.metavar, action="append", help=option.help)
+        else:
+            group.add_argument(name, metavar=option.metavar, default=option.default, help=option.help)
+
+
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate run'."""
-    _add_work(parser)
-    _add_drive(parser)
+    _add(parser.add_argument_group("what to run"), WORK)
+    _add(parser.add_argument_group("the drive"), DRIVE)
     powercut.add_arguments(parser)
-    _add_guest(parser)
-    ownguest.add_arguments(parser)
-    _add_manner(parser)
-
-
-def _add_work(parser: argparse.ArgumentParser) -> None:
-    """What runs in the guest."""
-    what = parser.add_argument_group("what to run")
-    what.add_argument(
-        "--profile",
-        metavar="NAME|FILE",
-        action="append",
-        help="the drive (default: default; 'slate profiles' lists names); once more for each further drive: "
-        "/dev/nvme1n1 and so on (docs/running.md)",
-    )
-    what.add_argument("--job", metavar="NAME|FILE", help="a fio job file (default: quick; 'slate jobs' lists names)")
-    what.add_argument("--cmd", metavar="SCRIPT", help="run a shell script in the guest instead of fio")
-    what.add_argument(
-        "--cmd-arg",
-        metavar="WORD",
-        action="append",
-        default=[],
-        help="an argument for the script; repeatable",
-    )
-    what.add_argument(
-        "--app",
-        metavar="NAME",
-        help=f"run an application on a file system on the drive: {', '.join(apps.APPS)}",
-    )
-    what.add_argument(
-        "--app-arg",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of the application, such as fs=xfs; repeatable (a wrong one lists them)",
-    )
-    what.add_argument(
-        "--load",
-        metavar="TRACE",
-        help="replay a trace (a file, or gen:...) in the guest with slate-load (docs/slate-load.md)",
-    )
-    what.add_argument(
-        "--load-arg",
-        metavar="WORD",
-        action="append",
-        default=[],
-        help="an option of slate-load, as --load-arg=--closed=8; repeatable",
-    )
-    what.add_argument(
-        "--env",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="a variable for the script or the job file (fio expands ${NAME}); repeatable",
-    )
-    what.add_argument(
-        "--shell", action="store_true", help="an interactive guest on the drive, on this terminal"
-    )
-    what.add_argument(
-        "--content",
-        metavar="NAME",
-        help=f"run a content workload ({', '.join(content.names())}), for --record-content; its size: --env SCALE=2 "
-        "('make guest-content' builds what it needs)",
-    )
-    what.add_argument(
-        "--apps",
-        action="store_true",
-        help="put the image of applications into the guest: a script runs them with 'in-apps' "
-        "('make guest-apps' builds it)",
-    )
-    what.add_argument("--out", metavar="DIR", help="where results go (default: out/JOB-PROFILE-NNN)")
-
-
-def _add_drive(parser: argparse.ArgumentParser) -> None:
-    """What the drive is, and what is on it."""
-    drive = parser.add_argument_group("the drive")
-    drive.add_argument(
-        "--drive",
-        metavar="FILE",
-        action="append",
-        help="a drive file: made if it is not there (with --profile), else taken as it is; of several drives, one each",
-    )
-    drive.add_argument(
-        "--ephemeral", action="store_true", help="start from the drive file and leave it as it is"
-    )
-    drive.add_argument(
-        "--record",
-        metavar="FILE",
-        action="append",
-        help="write every request, with the drive's own times, to FILE: a trace for 'slate replay --recorded'",
-    )
-    drive.add_argument(
-        "--record-content",
-        metavar="FILE",
-        action="append",
-        help="write every request, and the data of every write, to FILE: a trace for 'slate replay' "
-        "(docs/content-trace.md)",
-    )
-    drive.add_argument(
-        "--set",
-        metavar="SECTION.KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a value of the profile; repeatable, the last one of a key counts; of several drives, "
-        "N:SECTION.KEY=VALUE is of nvmeN only",
-    )
-    drive.add_argument(
-        "--fill",
-        metavar="PCT",
-        help="write this much of the drive before the job "
-        "(default 100: a drive that was never written gives impossible numbers)",
-    )
-    drive.add_argument("--age", metavar="X", help="then overwrite X times its capacity at random (default 0)")
-    drive.add_argument(
-        "--precondition",
-        choices=("instant", "device"),
-        help="fill and age at once (default), or by I/O in device time",
-    )
-    drive.add_argument(
-        "--frontend", choices=("nvme", "virtio-blk"), help="how the guest sees it (default nvme)"
-    )
-
-
-def _add_guest(parser: argparse.ArgumentParser) -> None:
-    """The guest and its processors."""
     guest = parser.add_argument_group("the guest")
-    guest.add_argument(
-        "--kernel",
-        metavar="NAME|FILE",
-        help="debian (default), or small: nearly every I/O costs the same number of "
-        "instructions ('make guest-kernel' builds it); or the file of a kernel of your own",
-    )
-    guest.add_argument("--smp", metavar="N", help=f"processors, 1 to {SMP_MAX} (default 1)")
+    _add(guest, GUEST)
     processors.add_arguments(guest)
-    guest.add_argument("--mem", metavar="SIZE", help="memory (default 1G)")
-    guest.add_argument("--seed", metavar="N", default="1", help="of everything random (default 1)")
-    guest.add_argument(
-        "--realtime",
-        action="store_true",
-        help="the host's clock instead of virtual time: the drive in a thread of its own; the report says how "
-        "late completions were",
-    )
-    guest.add_argument(
-        "--spin-ns",
-        metavar="NS",
-        help="in real time: for how long the drive's thread may watch the clock before a completion is due, "
-        "rather than sleep; takes a processor for that time (default 20000; 0: never)",
-    )
-    guest.add_argument(
-        "--accel", choices=("tcg", "kvm"), default=None, help="default tcg; kvm implies --realtime"
-    )
-    guest.add_argument(
-        "--kernel-arg",
-        metavar="WORD",
-        action="append",
-        default=[],
-        help="one more word for the kernel's command line, such as nohz=off; repeatable",
-    )
-    guest.add_argument(
-        "--qmp",
-        metavar="SOCKET",
-        help="let others talk to QEMU meanwhile: 'slatectl --qmp SOCKET counters'",
-    )
-    guest.add_argument(
-        "--qemu-arg",
-        metavar="ARG",
-        action="append",
-        default=[],
-        help="one more argument for QEMU, as --qemu-arg=-X; repeatable",
-    )
-
-
-def _add_manner(parser: argparse.ArgumentParser) -> None:
-    """How the launcher runs it."""
-    how = parser.add_argument_group("how")
-    how.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        help="give up when the guest shows no sign of life for so long (default 600)",
-    )
-    how.add_argument(
-        "--keep", action="store_true", help="keep the work files, also after a failure or Ctrl-C"
-    )
-    how.add_argument("--dry-run", action="store_true", help="only print QEMU's command line")
-    how.add_argument("--verbose", action="store_true", help="show the guest's console")
+    _add(guest, GUEST_REST)
+    ownguest.add_arguments(parser)
+    _add(parser.add_argument_group("how"), MANNER)
 
 
 def number(name: str, text: str, low: float, high: float, kind: type[float] = int) -> float:
     """The value of an option, checked."""
     span = f"{low:g} to {high:g}"
     try:
-        if "_" in text:  # Python would read 1_6 as 16
+        if not _NUMBER[kind].fullmatch(text):  # Python would read '1_6', ' 16', '+16' and digits of other scripts, too
             raise ValueError(text)
         value = kind(text)
     except ValueError:
@@ -346,6 +325,11 @@ def memory_available() -> int | None:
 def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) -> None:
     """Set the number of processors, and in virtual time their rate and quantum."""
     assert smp is not None
+    if not options.realtime and (units.whole(smp) or 0) > SMP_MAX:
+        raise SlateError(
+            f"--smp {smp}: in virtual time at most {SMP_MAX}, which is what the small kernel takes",
+            f"give a number from 1 to {SMP_MAX}",
+        )
     options.smp = int(number("smp", smp, 1, SMP_MAX_REALTIME if options.realtime else SMP_MAX))
     if options.realtime:
         processors.check_real_time(args)
@@ -363,7 +347,7 @@ def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) 
 
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
-    """Check the arguments, fill in what they leave open."""
+    """Check the arguments, and set those that are not given."""
     drives.prepare(args)
     load.prepare(args)
     content.prepare(args)
@@ -459,7 +443,7 @@ def _contents(options: RunOptions, args: argparse.Namespace, asked: Asked) -> No
 
 
 def _fill_and_age(drive: Drive, asked: Asked, empty: bool) -> None:
-    """What is on a new drive: as the command line, the job file or its profile says. empty: nothing."""
+    """Set the content of a new drive, from the command line, the job file or its profile. empty: it stays empty."""
     assert drive.profile
     if empty:
         drive.fill = drive.age = 0.0
@@ -490,7 +474,7 @@ def _records(options: RunOptions, args: argparse.Namespace) -> None:
 
 
 def _app(options: RunOptions, args: argparse.Namespace) -> None:
-    """An application is a script of ours, with parameters."""
+    """Make the script and its parameters from an application."""
     if not args.app:
         if args.app_arg:
             raise SlateError("--app-arg without --app", "name the application with --app")
@@ -502,7 +486,7 @@ def _app(options: RunOptions, args: argparse.Namespace) -> None:
 
 
 def _record(option: str, name: str | None) -> Path | None:
-    """Where the recording goes: a directory that is there."""
+    """Check that a recording can be written: its directory must exist."""
     if name is None:
         return None
     path = Path(name)
@@ -512,7 +496,7 @@ def _record(option: str, name: str | None) -> Path | None:
 
 
 def _socket(name: str | None) -> Path | None:
-    """Where the monitor's socket goes: the kernel allows 107 bytes."""
+    """Check the path of the monitor's socket, which the kernel limits to 107 bytes."""
     if name is None:
         return None
     path = Path(name)
@@ -524,7 +508,7 @@ def _socket(name: str | None) -> Path | None:
 
 
 def check_settings(lines: list[str]) -> None:
-    """Overrides, as far as their form goes; the rest the drive knows."""
+    """Check the form of --set; the drive checks keys and values."""
     for line in lines:
         if not _SETTING.fullmatch(line):
             raise SlateError(

@@ -16,7 +16,7 @@ import subprocess
 from fractions import Fraction
 from pathlib import Path
 
-from . import paths
+from . import paths, units
 from .errors import SlateError
 
 RATE = "4"
@@ -99,12 +99,13 @@ def quantum(text: str | None, settings: dict[str, str] | None, count: int) -> in
         most = QUANTUM_MOST_NS
     if not text.isascii() or not text.isdigit():
         raise SlateError(f"--cpu-quantum {text}: not a whole number of ns", f"give 1 to {most}")
-    if not int(text) or (count == 1 and int(text) > most):
+    given = units.whole(text)  # None: more digits than any number of ns here
+    if not given or given > (most if count == 1 else QUANTUM_MOST_NS):
         raise SlateError(f"--cpu-quantum {text}: out of range", f"give 1 to {most}")
-    if int(text) > most:
+    if given > most:
         shortest = f" ({' + '.join(_SHORTEST)} = {shortest_ns(settings)} ns)" if settings is not None else ""
         raise SlateError(
             f"--cpu-quantum {text}: longer than the drive's shortest command{shortest}, whose completion would be late",
             f"give 1 to {most}",
         )
-    return int(text)
+    return given

@@ -15,7 +15,7 @@ WHOLE_RUN = "whole run"
 
 @dataclass
 class Rate:
-    """How fast it went, where no guest tells."""
+    """The rate of I/Os, for results without a guest's figures."""
 
     iops: float
     bytes_per_s: float
@@ -23,7 +23,7 @@ class Rate:
 
 @dataclass
 class Row:
-    """A job's reads, writes, trims or flushes. guest or drive may not know them."""
+    """A job's reads, writes, trims or flushes, as the guest and the drive saw them; either may be unknown."""
 
     job: str
     op: str
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def same_ios(self) -> bool:
-        """Both sides counted the same I/Os, so that their means can be subtracted."""
+        """Did both sides count the same I/Os, so that their means can be subtracted?"""
         return bool(self.guest and self.drive and self.drive.ios == self.guest.ios)
 
     def path_ns(self) -> float | None:
@@ -47,8 +47,8 @@ class Row:
         return None if mean is None else self.guest.mean_ns - mean
 
 
-def build(raw_device: Json, fio: Json | None) -> list[Row]:
-    """All rows, in the order of the job file; then what only the drive knows."""
+def build(raw_device: Json, fio: Json | None, of_several: bool = False) -> list[Row]:
+    """All rows in the order of the job file; then those that only the drive knows. of_several: drives of the run."""
     device = Device(raw_device)
     guest = fioresult.rows(fio)
     sections = fioresult.sections(fio)
@@ -59,10 +59,11 @@ def build(raw_device: Json, fio: Json | None) -> list[Row]:
             found += _drive_rows(label, device.job(label))
     for section in sections:
         account = device.job(section) or _only(device, sections)
-        found += _job_rows(section, [row for row in guest if row.job == section], account)
-    if not found:
-        found = whole_run(device)
-    return found
+        mine = _job_rows(section, [row for row in guest if row.job == section], account)
+        for row in mine:
+            _annotate(row, of_several)
+        found += mine
+    return found or whole_run(device)
 
 
 def _only(device: Device, sections: list[str]) -> JobAccount | None:
@@ -73,7 +74,7 @@ def _only(device: Device, sections: list[str]) -> JobAccount | None:
 
 
 def whole_run(device: Device, begin_ns: int = 0, end_ns: int = 0) -> list[Row]:
-    """All that the drive counted."""
+    """All that the drive counted in the whole run."""
     return _drive_rows(WHOLE_RUN, JobAccount(device.total, begin_ns, end_ns, []))
 
 
@@ -96,15 +97,18 @@ def _job_rows(section: str, guest: list[GuestRow], account: JobAccount | None) -
             for op in OPS
             if op not in seen and account.account.op[op].ios
         ]
-    for row in found:
-        _annotate(row)
     return found
 
 
-def _annotate(row: Row) -> None:
+def _annotate(row: Row, of_several: bool) -> None:
     if row.account and row.account.shared:
         row.notes.append(
             f"the drive's account is shared with {', '.join(row.account.shared)}, which ran in the same time"
+        )
+    elif of_several and row.guest and row.drive and not row.same_ios:
+        row.notes.append(
+            f"{row.op}: fio counted {row.guest.ios:,} I/Os on all drives, this one {row.drive.ios:,}: fio's figures "
+            "are not of this drive alone"
         )
     elif row.guest and row.drive and not row.same_ios:
         row.notes.append(

@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 
+#include "controller.h"
 #include "credit_watch.h"
 #include "ftl.h"
 #include "gc_policy.h"

@@ -11,7 +11,7 @@ static uint8_t taken[HORIZON];		/* each ns of the link */
 
 static uint64_t plain_move(uint64_t earliest, uint64_t len)
 {
-	for (uint64_t at = earliest; ; at++) {
+	for (uint64_t at = earliest;; at++) {
 		uint64_t free = 0;
 
 		while (free < len && !taken[at + free])

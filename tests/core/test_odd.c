@@ -59,7 +59,8 @@ static const struct combination {
 	{ "moves", "cmw", 60, 40, MOUNT | MOVES },
 	{ "moves, exact, reserve of one", "cmxuw", 40, 40, MOUNT | MOVES },
 	{ "moves, failing, one plane", "cmfe1w", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR | MOVES },
-	{ "moves, knobs, failing", "cmfekw", 60, 40, MOUNT | WEAR | KNOBS | MOVES }, /* NOLINT(misc-redundant-expression): both read words */
+	/* NOLINTNEXTLINE(misc-redundant-expression): both read words */
+	{ "moves, knobs, failing", "cmfekw", 60, 40, MOUNT | WEAR | KNOBS | MOVES },
 	{ "moves, failing without cuts", "felw", 10, 4, WEAR | MOVES },
 	{ "moves, little between cuts", "cmsw", 6, 600, MOUNT | A(PURGES) },
 	{ "parity", "cmp", 60, 40, MOUNT | PAIRED },

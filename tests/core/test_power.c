@@ -431,70 +431,100 @@ static const char *const drives[][EXTRAS] = {
 	{ "ftl.buffer_units=16", "ftl.gc_mode=blocking" },
 };
 
-/*
- * One drive through many cuts at random nanoseconds. Each round writes some pages in order, flushes
- * in between, and is cut. value[p] is the last one flushed; later[p] the last one submitted.
- */
+/* The page's content, which must be the one that was kept or one of those sent later. */
+static uint8_t found_one_of(uint32_t p, uint8_t kept, const uint8_t *later, uint32_t sent)
+{
+	uint8_t found = read_page(p);
+	bool good = found == kept;
+
+	for (uint32_t k = 0; k < sent; k++)
+		good = good || found == later[k];
+	EXPECT(good);
+	return found;
+}
+
+/* What the drive may hold after a cut. */
+static struct {
+	uint8_t value[PAGES];		/* found after the last cut, and flushed */
+	uint8_t at_flush[PAGES];	/* submitted last before this round's flush */
+	uint8_t later[PAGES][IOS + 1];	/* submitted in this round, in order */
+	uint32_t sent[PAGES];		/* how many of `later` */
+	uint32_t flush;			/* the I/O that flushes; IOS: none in this round */
+} model;
+
+static void storm_flush(uint32_t io)
+{
+	submit(io, FTL_FLUSH, 0, 0);
+	memcpy(model.at_flush, model.value, sizeof(model.value));
+	for (uint32_t p = 0; p < PAGES; p++)
+		if (model.sent[p])
+			model.at_flush[p] = model.later[p][model.sent[p] - 1];
+	model.flush = io;
+}
+
+/* Submit up to n I/Os, one of them perhaps a flush, until the power is cut. */
+static void storm_submit(uint64_t *rng, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && slate_powered(dev); i++) {
+		uint32_t p = (uint32_t)(rnd(rng) % PAGES);
+		uint8_t v = (uint8_t)rnd(rng);
+
+		if (model.flush == IOS && rnd(rng) % 8 == 0) {
+			storm_flush(i);
+			continue;
+		}
+		submit(i, FTL_WRITE, p, v);
+		model.later[p][model.sent[p]++] = v;
+		if (rnd(rng) % 2)
+			run_until(now + rnd(rng) % PROGRAM_NS);
+		if (now >= power().planned_ns)
+			break;
+	}
+	run_until(FTL_IDLE);
+	EXPECT(!slate_powered(dev));
+}
+
+/* Mount, compare every page with what it may hold, and flush: a second cut could undo what is found otherwise. */
+static void storm_mount(uint64_t *rng)
+{
+	bool flushed;
+
+	now = power().cut_ns + rnd(rng) % 1000;
+	power_on(now);
+	flushed = model.flush < IOS && told[model.flush] && ios[model.flush].done_ns <= power().cut_ns;
+	for (uint32_t p = 0; p < PAGES; p++)
+		model.value[p] = found_one_of(p, flushed ? model.at_flush[p] : model.value[p], model.later[p],
+					      model.sent[p]);
+	submit(0, FTL_FLUSH, 0, 0);
+	run_until(now + 100 * PROGRAM_NS);
+	EXPECT_EQ(told[0], 1);
+}
+
+/* One drive through many cuts at random nanoseconds: each round writes and flushes some pages until it is cut. */
 static void storm(uint64_t seed, uint32_t cuts, const char *path)
 {
 	const char *const *extra = drives[seed % (sizeof(drives) / sizeof(*drives))];
-	static uint8_t value[PAGES], at_flush[PAGES], later[PAGES][IOS + 1];
-	uint32_t sent[PAGES], worst = 0, before = (uint32_t)failures;
+	uint32_t worst = 0, before = (uint32_t)failures;
 	uint64_t rng = seed * 2654435761u + 1;
 
 	if (open_with(extra, path, NULL)) {
 		printf("%s\n", err);
 		exit(1);
 	}
-	memset(value, 0, sizeof(value));
+	memset(model.value, 0, sizeof(model.value));
 	for (uint32_t c = 0; c < cuts && (uint32_t)failures == before; c++) {
-		uint32_t n = 1 + (uint32_t)(rnd(&rng) % 40), flush = IOS, i;
+		uint32_t n = 1 + (uint32_t)(rnd(&rng) % 40);
 		uint64_t span = (uint64_t)n * (BUS_NS + PROGRAM_NS);
 
 		memset(told, 0, sizeof(told));
-		memset(sent, 0, sizeof(sent));
+		memset(model.sent, 0, sizeof(model.sent));
+		model.flush = IOS;
 		if (now < power().ready_ns)
 			now = power().ready_ns;
 		plan(SLATE_CUT_AT_NS, now + 1 + rnd(&rng) % span, rnd(&rng));
-		for (i = 0; i < n && slate_powered(dev); i++) {
-			uint32_t p = (uint32_t)(rnd(&rng) % PAGES);
-			uint8_t v = (uint8_t)rnd(&rng);
-
-			if (flush == IOS && rnd(&rng) % 8 == 0) {
-				submit(i, FTL_FLUSH, 0, 0);
-				memcpy(at_flush, value, sizeof(value));
-				for (uint32_t q = 0; q < PAGES; q++)
-					if (sent[q])
-						at_flush[q] = later[q][sent[q] - 1];
-				flush = i;
-				continue;
-			}
-			submit(i, FTL_WRITE, p, v);
-			later[p][sent[p]++] = v;
-			if (rnd(&rng) % 2)
-				run_until(now + rnd(&rng) % PROGRAM_NS);
-			if (now >= power().planned_ns)
-				break;
-		}
-		run_until(FTL_IDLE);
-		EXPECT(!slate_powered(dev));
+		storm_submit(&rng, n);
 		worst += power().lost_ios;
-		now = power().cut_ns + rnd(&rng) % 1000;
-		power_on(now);
-		for (uint32_t p = 0; p < PAGES; p++) {
-			bool flushed = flush < IOS && told[flush] && ios[flush].done_ns <= power().cut_ns;
-			uint8_t found = read_page(p);
-			bool good = found == (flushed ? at_flush[p] : value[p]);
-
-			for (uint32_t k = 0; k < sent[p]; k++)
-				good = good || found == later[p][k];
-			EXPECT(good);
-			value[p] = found;
-		}
-		/* What was found is not flushed for that: a cut may take it along again. */
-		submit(0, FTL_FLUSH, 0, 0);
-		run_until(now + 100 * PROGRAM_NS);
-		EXPECT_EQ(told[0], 1);
+		storm_mount(&rng);
 	}
 	EXPECT_EQ(power().cuts, cuts);
 	EXPECT(worst > 0);
@@ -603,7 +633,7 @@ static void many_cuts(void)
 
 int main(int argc, char **argv)
 {
-	for (int c; (c = getopt(argc, argv, "n:r:")) >= 0; ) {
+	for (int c; (c = getopt(argc, argv, "n:r:")) >= 0;) {
 		if (c == 'n')
 			storm_cuts = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (c == 'r')

@@ -151,6 +151,15 @@ static void gc_keys(void)
 	refused("ftl.gc_copyback=yes", "override: ftl.gc_copyback = yes: gc_copyback must be no: the "
 		"array has no copyback; or set copyback = yes (exported 256 MiB of 320 MiB raw)");
 
+	accepted("ftl.suspend=all timing.suspend_ns=5000 timing.suspends_max=4");
+	EXPECT_EQ(p.ftl.suspend, FTL_SUSPEND_ALL);
+	refused("ftl.suspend=erase", "override: ftl.suspend = erase: suspend must be off: the array suspends no "
+		"commands; or set timing.suspend_ns, resume_ns and suspends_max (exported 256 MiB of 320 MiB raw)");
+
+	accepted("controller.cores=2 controller.completion_ns=300");
+	refused("controller.completion_ns=300", "override: controller.completion_ns = 300: must be 0 unless "
+		"controller.cores says how many cores spend it: set cores, or add the time to ftl.overhead_ns");
+
 	accepted("ftl.accounting=device");
 	EXPECT(!p.array.timing.gc_holds_bus);
 	accepted("ftl.accounting=ssdsim");
@@ -201,6 +210,12 @@ static void geometry_keys(void)
 		"ecc_word_bytes must divide page_bytes into 1 .. 32 words");
 	refused("geometry.ecc_word_bytes=65537",
 		"override: geometry.ecc_word_bytes = '65537': must be a whole number, 0 .. 65536");
+}
+
+/* What a device may have beside reads, programs and erases of blocks. */
+static void geometry_of_abilities(void)
+{
+	const struct nand_geometry *g = &p.array.geo;
 
 	accepted("geometry.pb_levels=6");
 	EXPECT_EQ(g->pb_levels, 6);
@@ -303,6 +318,8 @@ static void single_numbers(void)
 		{ "timing.resume_ns", "", 0, 1000000000 },
 		{ "timing.suspends_max", "", 0, 1 << 20 },
 		{ "timing.retry_ns", "", 0, 1000000000 },
+		{ "controller.cores", "", 0, 64 },
+		{ "controller.completion_ns", "controller.cores=1 ", 0, 1000000000 },
 		{ "energy.bus_pj_per_byte", "", 0, 4000000000 },
 		{ "link.generation", "", 0, 6 },
 		{ "link.lanes", "", 1, 16 },
@@ -330,6 +347,10 @@ static void single_numbers(void)
 			 all[i].key, all[i].high + 1, all[i].low, all[i].high);
 		refused(words, says);
 	}
+}
+
+static void numbers_with_others(void)
+{
 	refused("reliability.wear_shape=0",
 		"override: reliability.wear_shape = '0': must be a whole number, 1 .. 64");
 	refused("timing.suspend_ns=1", "override: timing.suspend_ns = 1: suspend_ns without suspends_max: "
@@ -623,9 +644,11 @@ int main(void)
 	RUN(bad_files_are_named);
 	RUN(gc_keys);
 	RUN(geometry_keys);
+	RUN(geometry_of_abilities);
 	RUN(lists_by_page_type);
 	RUN(lists_by_level);
 	RUN(single_numbers);
+	RUN(numbers_with_others);
 	RUN(raw_bit_errors);
 	RUN(ftl_types);
 	RUN(an_array_without_an_ftl_does_not_open);

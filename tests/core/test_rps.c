@@ -314,7 +314,8 @@ static void page_ftl_copies_to_the_hosts_block(void)
 	writes(21, 1);
 	expect_log(FOUR_BLOCKS "4L0 4M0g 4L1g 1x 4M1");
 	for (uint32_t i = 0; i < 21; i++)
-		expect_content(i, (uint8_t)(i < 6 ? i + 17 : i < 8 ? i + 1 : i < 14 ? i + 15 : i < 16 ? i + 1 : i + 13));
+		expect_content(i, (uint8_t)(i < 6 ? i + 17 : i < 8 ? i + 1 : i < 14 ? i + 15 :
+					     i < 16 ? i + 1 : i + 13));
 	nand_array_power_cut(d.ta.a, d.now, 1);		/* and that is the block which is gone on with */
 	nand_array_power_on(d.ta.a);
 	remount();

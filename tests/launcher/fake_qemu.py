@@ -15,6 +15,7 @@ import sys
 import tarfile
 import time
 from pathlib import Path
+from typing import IO
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -82,31 +83,19 @@ def results(status: int) -> bytes:
     return b"SLATE-BEGIN\n" + base64.encodebytes(packed.getvalue()) + f"SLATE-END rc={status}\n".encode()
 
 
-def main() -> None:
-    fake = os.environ.get("FAKE", "")
-    drives = [value for option, value in zip(sys.argv, sys.argv[1:]) if option == "-blockdev"]
-    drive = drives[0]
-    if fake == "refuse":
-        sys.exit(
-            f"qemu-system-x86_64: -blockdev {drive}: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it"
-        )
-    recordings = [
-        Path(pair.partition("=")[2] + ".part")
-        for drive in drives
-        for pair in drive.split(",")
-        if pair.startswith("record")
-    ]
-    for part in recordings:
-        part.write_bytes(b"x")
-    qmp = Qmp(int(chardev("qmp")["fd"]))
-    qmp.send(
-        QMP={
-            "version": {"qemu": {"major": 10, "minor": 0, "micro": 99}, "package": "(fake)"},
-            "capabilities": [],
-        }
-    )
+def refuse(drive: str) -> None:
+    sys.exit(f"qemu-system-x86_64: -blockdev {drive}: small.ini: nand.page_bytes=3: must be 512 to 65536: fix it")
+
+
+def greet(qmp: Qmp) -> None:
+    """Introduce the monitor, as QEMU does, and wait for the start of the machine."""
+    version = {"qemu": {"major": 10, "minor": 0, "micro": 99}, "package": "(fake)"}
+    qmp.send(QMP={"version": version, "capabilities": []})
     qmp.serve("cont")
-    console = open(chardev("con")["path"], "wb", buffering=0)  # noqa: SIM115 (open until the process ends)
+
+
+def boot(fake: str, qmp: Qmp, console: IO[bytes]) -> None:
+    """Boot, or fail in the way that FAKE names."""
     if fake == "no-boot":
         time.sleep(60)
     console.write(b"SLATE-PHASE boot-done 1.25\r\n")
@@ -121,32 +110,62 @@ def main() -> None:
         if fake == "spam":
             console.write(b"tick\r\n")
         time.sleep(0.1)
+
+
+def work(fake: str, console: IO[bytes]) -> None:
+    """Run the job and send its results."""
     time.sleep(float(os.environ.get("FAKE_SECONDS", "0.1")))
     status = 3 if fake == "failed-job" else 0
     console.write(f"SLATE-PHASE job-start 1.26\r\nSLATE-PHASE job-end rc={status} 2.5\r\n".encode())
     with open(chardev("res")["path"], "wb") as out:
         out.write(b"SLATE-BEGIN\nx" if fake == "garbage" else results(status))
     console.write(b"SLATE-PHASE output-sent 2.6\r\n")
-    qmp.event("SHUTDOWN", guest=True, reason="guest-shutdown")
-    if fake == "die-late":
-        os.abort()
-    if fake == "mute":
-        time.sleep(60)
+
+
+def statistics(drives: int) -> list[dict[str, object]]:
+    """What query-blockstats tells: each drive has done one read more than the one before, in twice its time."""
     told: list[dict[str, object]] = [{"node-name": "other"}]
-    for number in range(len(drives)):  # each drive has done one read more than the one before, in twice its time
+    for number in range(drives):
         read = op([65536 << number] * (4 + number), cell=200000, bus=60000, map=2144)
         interval = account(read=read)
         stats = device(interval, [mark("begin", "job-a", 1000), mark("end", "job-a", 2000, interval)])
         told.append({"node-name": f"ssd{number}", "driver-specific": stats})
-    for _ in drives:
-        qmp.serve("query-blockstats", told)
-    qmp.serve("quit")
+    return told
+
+
+def end_recordings(fake: str, recordings: list[Path]) -> None:
+    """Give the recordings their names, or remove them from a full disk."""
     for part in recordings:
         if fake == "full":
             print(f"slate: recording {str(part)[:-5]}: No space left on device: there is none", file=sys.stderr)
             part.unlink()
         else:
             part.rename(str(part)[:-5])
+
+
+def main() -> None:
+    fake = os.environ.get("FAKE", "")
+    drives = [value for option, value in zip(sys.argv, sys.argv[1:]) if option == "-blockdev"]
+    if fake == "refuse":
+        refuse(drives[0])
+    pairs = [pair for drive in drives for pair in drive.split(",")]
+    recordings = [Path(pair.partition("=")[2] + ".part") for pair in pairs if pair.startswith("record")]
+    for part in recordings:
+        part.write_bytes(b"x")
+    qmp = Qmp(int(chardev("qmp")["fd"]))
+    greet(qmp)
+    console = open(chardev("con")["path"], "wb", buffering=0)  # noqa: SIM115 (open until the process ends)
+    boot(fake, qmp, console)
+    work(fake, console)
+    qmp.event("SHUTDOWN", guest=True, reason="guest-shutdown")
+    if fake == "die-late":
+        os.abort()
+    if fake == "mute":
+        time.sleep(60)
+    for _ in drives:
+        qmp.serve("query-blockstats", statistics(len(drives)))
+    qmp.serve("quit")
+    end_recordings(fake, recordings)
 
 
 if __name__ == "__main__":

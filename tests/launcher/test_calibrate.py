@@ -75,8 +75,12 @@ class Server(unittest.TestCase):
             ("clocksource", None, "clocksource=cpu, not clocksource=clock_gettime"),
             ("bs", "8k", "bs=8k, not bs=4k"),
             ("bs", "4k,8k", "bs=4k,8k, not bs=4k"),
-            ("rate_iops", "1000", "rate_iops=1000"),
-            ("thinktime", "5", "thinktime=5"),
+            ("rate_iops", "1000", "rate_iops=1000, which calibrate.fio has not"),
+            ("thinktime", "5", "thinktime=5, which calibrate.fio has not"),
+            ("verify", "crc32c", "verify=crc32c, which calibrate.fio has not"),
+            ("bsrange", "4k-8k", "bsrange=4k-8k, which calibrate.fio has not"),
+            ("time_based", "", "with time_based, which calibrate.fio has not"),
+            ("bs", "٤k", "bs=٤k, not bs=4k"),
         ):
             with self.subTest(key=key, value=value):
                 self.refused(result(**{key: value}), said)

@@ -69,8 +69,9 @@ class Arguments(Case):
         self.assertIn("precondition.fill_permille=100", self.parse("--fill", "10").overrides())
 
     def test_smp(self):
-        for bad in ("0", "17", "two", "1.5", "-1", "1_6"):
+        for bad in ("0", "17", "two", "1.5", "-1", "1_6", "٣", "+4", " 4", "4\n", "9" * 5000):
             self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 16"])
+        self.refused("--smp=17", words=["--smp 17: in virtual time at most 16, which is what the small kernel takes"])
         self.assertEqual(self.parse("--realtime", "--smp", "64").smp, 64)
         self.refused("--realtime", "--smp=65", words=["--smp", "65", "1 to 64"])
 
@@ -86,7 +87,7 @@ class Arguments(Case):
         for bad in ("0", "-1", "0.099", "32.001", "33", "1000", "0.0000001"):
             self.refused("--cpu-rate", bad, words=[f"--cpu-rate {bad}: out of range", "0.1 to 32"])
         self.refused("--cpu-rate=3.2001", words=["--cpu-rate 3.2001: too many digits", "at most three decimals"])
-        for bad in ("four", "1e1", "", "1,5", "٣", "1/3", "9" * 5000):
+        for bad in ("four", "1e1", "", "1,5", "5.", ".5", "1_6", "٣", "1/3", "9" * 5000):
             self.refused(f"--cpu-rate={bad}", words=[f"--cpu-rate {bad}: not a decimal number", "0.1 to 32"])
 
     def test_cpu_quantum(self):
@@ -104,6 +105,8 @@ class Arguments(Case):
             self.assertEqual(processors.quantum("1000000", given, 1), 1000000)
         self.refused("--cpu-quantum=1000001", words=["--cpu-quantum 1000001: out of range", "give 1 to 1000000"])
         self.refused("--cpu-quantum=0", words=["--cpu-quantum 0: out of range", "give 1 to "])
+        for smp in ("1", "2"):
+            self.refused(f"--smp={smp}", f"--cpu-quantum={'9' * 5000}", words=["out of range", "give 1 to 1"])
         for bad in ("-1", "1.5", "many"):
             self.refused(f"--cpu-quantum={bad}", words=[f"--cpu-quantum {bad}: not a whole number of ns"])
 

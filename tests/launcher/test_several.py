@@ -258,12 +258,30 @@ class Runs(test_run.RunTest):
             self.assertEqual(text.getvalue(), (self.out / name / "report.txt").read_text(encoding="utf-8"), name)
         with self.assertRaisesRegex(SlateError, "is a run with 2 drives\n  fix: name one of them: .*nvme0, .*nvme1"):
             runfiles.load(self.out)
+
+    def compare(self, *folders):
         run = subprocess.run(
-            [sys.executable, test_run.SLATE, "compare", self.out / "nvme0", self.out / "nvme1"],
+            [sys.executable, test_run.SLATE, "compare", *folders],
             capture_output=True, text=True, check=False, env={**os.environ},
-        )
+        )  # fmt: skip
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        self.assertIn("job-a", run.stdout)
+        return run.stdout
+
+    def test_drives_side_by_side(self):
+        """job-a used both drives: nvme0 did 4 reads in 1 us, nvme1 5."""
+        self.slate("--profile", self.profile)
+        first = self.out
+        said = self.compare(first / "nvme0", first / "nvme1")
+        self.assertRegex(said, r"job-a read\n  IOPS +4,000,000 +5,000,000 \(1\.25x\)\n  drive mean, µs +65\.5 ")
+        self.assertNotIn("guest", said.replace("guest_control", ""))
+        self.assertRegex(said, rf"job-a: fio measured all drives together, .*'slate report .*{first.name}' has fio's")
+        self.out = self.folder / "again"
+        self.slate("--profile", self.profile)
+        said = self.compare(first / "nvme0", self.out / "nvme0")
+        self.assertRegex(said, r"job-a read\n  IOPS +1,000 +1,000\n  guest mean, µs +97\.0 +97\.0\n")
+        self.assertNotIn("together", said)
+        text = (first / "nvme1" / "report.txt").read_text(encoding="utf-8")
+        self.assertIn("read: fio counted 4 I/Os on all drives, this one 5:", text)
 
     def test_recordings_of_each(self):
         paths = [self.folder / name for name in ("one", "two")]

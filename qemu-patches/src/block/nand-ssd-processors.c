@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How busy the guest's processors are, for the drive's time series and marks.
+ * Marks, and how busy the guest's processors are at each and in each row of
+ * the drive's time series.
  *
  * With -icount rate=R each vCPU counts the nanoseconds that it was
  * busy. The time series of the drive asks for them when a row ends. A timer
@@ -8,7 +9,8 @@
  * The timer has the attribute "external", so it does not end a vCPU's idle
  * time. In other modes there are no such counts, no timer and no columns.
  *
- * Everything here is called with the drive's lock held, except the timer.
+ * Everything here is called with the drive's lock held, except the timer and
+ * nand_ssd_co_ioctl(), which take it.
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
@@ -74,10 +76,38 @@ void nand_ssd_find_processors(BDRVNandSsdState *s)
 }
 
 /* Store the busy times with the newest mark. */
-void nand_ssd_mark_processors(BDRVNandSsdState *s)
+static void nand_ssd_mark_processors(BDRVNandSsdState *s)
 {
     if (s->processors) {
         icount_busy(s->mark_busy_ns + (size_t)s->processors *
                     (slate_mark_count(s->dev) - 1), s->processors);
     }
+}
+
+/* Set a mark: a labelled moment that the guest chooses. */
+int coroutine_fn
+nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
+{
+    BDRVNandSsdState *s = bs->opaque;
+    const NandSsdMarkRequest *mark = buf;
+    int ret;
+
+    if (request != NAND_SSD_IOCTL_MARK || !nand_ssd_guest_sees(bs)) {
+        return -ENOTSUP;
+    }
+    if (mark->kind > SLATE_MARK_END) {
+        return -EINVAL;
+    }
+
+    QEMU_LOCK_GUARD(&s->lock);
+    nand_ssd_update_now(s);
+    ret = nand_ssd_errno(slate_mark(s->dev, s->now_ns, mark->kind,
+                                    mark->label));
+    if (!ret && s->thread) {
+        nand_ssd_thread_mark(s->thread, slate_mark_count(s->dev) - 1);
+    }
+    if (!ret) {
+        nand_ssd_mark_processors(s);
+    }
+    return ret;
 }
