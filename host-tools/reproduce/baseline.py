@@ -31,10 +31,10 @@ REPLAY = ROOT / "build/core/slate-replay"
 PROFILE = Path(__file__).parent / "baseline.ini"
 PAGE = 4096
 MIB = 1 << 20
-# When a victim is chosen, two blocks are free (GC starts when fewer than gc_start_blocks = 3 are) and one is open.
-NOT_CLOSED = 3
-# With hot pages apart from cold ones three are free, and two are open, or four: the host's and GC's of each kind.
-NOT_CLOSED_APART = {"shared": 5, "own": 7}
+# When a victim is chosen, two blocks are free (GC starts when fewer than gc_start_blocks = 3 are) and one is open,
+# half full on average. With hot pages apart from cold ones three are free, and two are open, or four: the host's and
+# GC's of each kind.
+FREE_AND_OPEN = {"": (2, 1), "shared": (3, 2), "own": (3, 4)}
 # In times the capacity; before hot and cold writes are counted, cold pages are written this often on average.
 WARM_UP, COUNTED, COLD_WRITES = 10, 5, 5
 WARM_UP_OTHERS, COUNTED_OTHERS = 5, 3  # of policies other than greedy, which settle sooner
@@ -44,7 +44,8 @@ MIXES = (wamodel.Mix(0.3, 0.7), wamodel.Mix(0.2, 0.8), wamodel.Mix(0.1, 0.9))
 MIX_BLOCK_PAGES = (64, 256)
 OTHERS = (("fifo", 0), ("windowed-greedy", 0), ("d-choices", 10), ("d-choices", 2), ("random", 0))
 # Pages of a block, blocks, OP: the policies differ most where blocks have few pages.
-OTHER_DRIVES = ((64, 1024, OVER_PROVISIONING), (256, 512, (7, 28)), (1024, 256, (7, 28)))
+OTHER_DRIVES = ((64, 1024, OVER_PROVISIONING), (256, 512, (7, 28)))
+LARGE_BLOCKS = (1024, 256, (7, 28))  # of the first two policies; the others write too much
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ class Point:
 
     def computed(self) -> float:
         """By the model, over the blocks among which victims are chosen."""
-        closed, b = self.blocks - NOT_CLOSED_APART.get(self.apart, NOT_CLOSED), self.block_pages
-        rho = self.pages / (closed * b)
+        free, opened = FREE_AND_OPEN[self.apart]
+        closed, b = self.blocks - free - opened, self.block_pages
+        rho = (self.pages - opened * b / 2) / (closed * b)
         if self.hot and not self.apart:
             return wamodel.lru_hot_cold(rho, self.hot) if self.policy == "fifo" else wamodel.hot_cold(rho, b, self.hot)
         return {
@@ -149,7 +151,7 @@ def points() -> list[Point]:
     found += [
         Point(blocks, b, op, policy=policy, of=of or blocks // 16)
         for policy, of in OTHERS
-        for b, blocks, ops in OTHER_DRIVES
+        for b, blocks, ops in OTHER_DRIVES + (LARGE_BLOCKS,) * (policy in {"fifo", "windowed-greedy"})
         for op in ops
     ]
     found += [Point(1024, 64, op, mix, policy="fifo") for mix in MIXES for op in (7, 28)]

@@ -96,7 +96,7 @@ class Drive(unittest.TestCase):
         self.check(Point(512, 64, 20, Mix(0.2, 0.8), policy="fifo"))
 
     def test_hot_apart_from_cold(self) -> None:
-        """As uniform writes; mixed it would be 9 % more."""
+        """As uniform writes; mixed it would be 8 % more."""
         point = Point(1024, 64, 14, Mix(0.2, 0.8), apart="shared")
         self.check(point)
         mixed = Point(point.blocks, point.block_pages, point.op_percent, point.hot)
