@@ -5,7 +5,8 @@
     baseline.py [--out DIR] [--jobs N]
 
 Replays random writes of one page, uniform or hot and cold, on baseline.ini, under each GC policy that
-has a model, and computes the same by wamodel.py. Writes baseline.csv and README.md to DIR (default: docs/results/baseline).
+has a model, and computes the same by wamodel.py. Writes baseline.csv and README.md to DIR (default:
+docs/results/baseline).
 """
 
 from __future__ import annotations
@@ -166,7 +167,8 @@ def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
             computed = point.computed()
             hot = f"{point.hot.writes:.0%} to {point.hot.pages:.0%}" if point.hot else "uniform"
             row = {
-                "policy": point.named(), "writes": hot, "pages_per_block": str(point.block_pages), "blocks": str(point.blocks),
+                "policy": point.named(), "writes": hot,
+                "pages_per_block": str(point.block_pages), "blocks": str(point.blocks),
                 "op_percent": str(point.op_percent), "computed": f"{computed:.4f}", "measured": f"{measured:.4f}",
                 "off_percent": f"{100 * (measured / computed - 1):+.2f}",
             }  # fmt: skip
