@@ -4,8 +4,9 @@
 
     baseline.py [--out DIR] [--jobs N]
 
-Replays random writes of one page, uniform or hot and cold, on baseline.ini, and computes the same by
-wamodel.py. Writes baseline.csv and README.md to DIR (default: docs/results/baseline).
+Replays random writes of one page, uniform or hot and cold, on baseline.ini, under each GC policy that
+has a model, and computes the same by wamodel.py. Writes baseline.csv and README.md to DIR (default:
+docs/results/baseline).
 """
 
 from __future__ import annotations
@@ -31,14 +32,21 @@ REPLAY = ROOT / "build/core/slate-replay"
 PROFILE = Path(__file__).parent / "baseline.ini"
 PAGE = 4096
 MIB = 1 << 20
-# When a victim is chosen, two blocks are free (GC starts when fewer than gc_start_blocks = 3 are) and one is open.
-NOT_CLOSED = 3
+# When a victim is chosen, two blocks are free (GC starts when fewer than gc_start_blocks = 3 are) and one is open,
+# half full on average. With hot pages apart from cold ones three are free, and two are open, or four: the host's and
+# GC's of each kind.
+FREE_AND_OPEN = {"": (2, 1), "shared": (3, 2), "own": (3, 4)}
 # In times the capacity; before hot and cold writes are counted, cold pages are written this often on average.
 WARM_UP, COUNTED, COLD_WRITES = 10, 5, 5
+WARM_UP_OTHERS, COUNTED_OTHERS = 5, 3  # of policies other than greedy, which settle sooner
 BLOCK_PAGES = (64, 128, 256, 512, 1024)
 OVER_PROVISIONING = (7, 14, 20, 28)  # percent of the capacity
 MIXES = (wamodel.Mix(0.3, 0.7), wamodel.Mix(0.2, 0.8), wamodel.Mix(0.1, 0.9))
 MIX_BLOCK_PAGES = (64, 256)
+OTHERS = (("fifo", 0), ("windowed-greedy", 0), ("d-choices", 10), ("d-choices", 2), ("random", 0))
+# Pages of a block, blocks, OP: the policies differ most where blocks have few pages.
+OTHER_DRIVES = ((64, 1024, OVER_PROVISIONING), (256, 512, (7, 28)))
+LARGE_BLOCKS = (1024, 256, (7, 28))  # of the first two policies; the others write too much
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,9 @@ class Point:
     op_percent: int
     hot: wamodel.Mix | None = None
     seed: int = 1
+    policy: str = "greedy"
+    of: int = 0  # d-choices: blocks drawn; windowed-greedy: blocks of the window
+    apart: str = ""  # hot pages lie apart from cold ones, with gc_frontier "shared" or "own"
 
     @property
     def capacity_mib(self) -> int:
@@ -63,18 +74,43 @@ class Point:
 
     def computed(self) -> float:
         """By the model, over the blocks among which victims are chosen."""
-        rho = self.pages / ((self.blocks - NOT_CLOSED) * self.block_pages)
-        return wamodel.hot_cold(rho, self.block_pages, self.hot) if self.hot else wamodel.greedy(rho, self.block_pages)
+        free, opened = FREE_AND_OPEN[self.apart]
+        closed, b = self.blocks - free - opened, self.block_pages
+        rho = (self.pages - opened * b / 2) / (closed * b)
+        if self.hot and not self.apart:
+            return wamodel.lru_hot_cold(rho, self.hot) if self.policy == "fifo" else wamodel.hot_cold(rho, b, self.hot)
+        return {
+            "greedy": lambda: wamodel.greedy(rho, b),
+            "fifo": lambda: wamodel.lru(rho),
+            "random": lambda: wamodel.random_block(rho, b),
+            "d-choices": lambda: wamodel.d_choices(rho, b, self.of),
+            "windowed-greedy": lambda: wamodel.windowed(rho, b, self.of / closed),
+        }[self.policy]()
+
+    def named(self) -> str:
+        """The policy as in the table."""
+        what = {"d-choices": f" of {self.of}", "windowed-greedy": f" in {self.of} blocks"}.get(self.policy, "")
+        return self.policy + what + (f", apart, {self.apart}" if self.apart else "")
+
+    def _settings(self) -> list[str]:
+        found = [f"gc_policy={self.policy}"]
+        if self.policy == "d-choices":
+            found.append(f"gc_choices={self.of}")
+        if self.policy == "windowed-greedy":
+            found.append(f"gc_window_blocks={self.of}")
+        if self.apart:
+            found += ["hot_cold=count", f"gc_frontier={self.apart}", "gc_start_blocks=4", "gc_stop_blocks=4"]
+        return [word for setting in found for word in ("--set", f"ftl.{setting}")]
 
     def measured(self) -> float:
         """By slate-replay."""
         warm_up = self._warm_up()
-        count = warm_up + COUNTED * self.pages
+        count = warm_up + (COUNTED if self.policy == "greedy" else COUNTED_OTHERS) * self.pages
         source = "-" if self.hot else f"gen:rand4k,foot={self.capacity_mib}MiB,n={count},seed={self.seed}"
         line = [
             str(REPLAY), "--profile", str(PROFILE), "--set", f"geometry.blocks_per_plane={self.blocks}",
             "--set", f"geometry.pages_per_block={self.block_pages}", "--set", f"ftl.capacity_mib={self.capacity_mib}",
-            "--fill", "100", "--closed", "1", "--warmup", str(warm_up), "--json", "-", source,
+            *self._settings(), "--fill", "100", "--closed", "1", "--warmup", str(warm_up), "--json", "-", source,
         ]  # fmt: skip
         with subprocess.Popen(
             line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -90,7 +126,7 @@ class Point:
 
     def _warm_up(self) -> int:
         if not self.hot:
-            return WARM_UP * self.pages
+            return (WARM_UP if self.policy == "greedy" else WARM_UP_OTHERS) * self.pages
         return round(COLD_WRITES * (1 - self.hot.pages) / (1 - self.hot.writes) * self.pages)
 
     def _trace(self, hot: wamodel.Mix, count: int) -> Iterator[str]:
@@ -107,12 +143,21 @@ class Point:
 def points() -> list[Point]:
     """All of the study."""
     found = [Point(2048 if b < 512 else 1024, b, op) for b in BLOCK_PAGES for op in OVER_PROVISIONING]
-    return found + [
+    found += [
         Point(2048 if b < 256 else 1024, b, op, mix)
         for b in MIX_BLOCK_PAGES
         for mix in MIXES
         for op in OVER_PROVISIONING
     ]
+    found += [
+        Point(blocks, b, op, policy=policy, of=of or blocks // 16)
+        for policy, of in OTHERS
+        for b, blocks, ops in OTHER_DRIVES + (LARGE_BLOCKS,) * (policy in {"fifo", "windowed-greedy"})
+        for op in ops
+    ]
+    found += [Point(1024, 64, op, mix, policy="fifo") for mix in MIXES for op in (7, 28)]
+    found += [Point(1024, 64, op, mix, apart="shared") for mix in MIXES for op in OVER_PROVISIONING]
+    return found + [Point(1024, 64, 14, mix, apart="own") for mix in MIXES]
 
 
 def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
@@ -122,7 +167,8 @@ def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
             computed = point.computed()
             hot = f"{point.hot.writes:.0%} to {point.hot.pages:.0%}" if point.hot else "uniform"
             row = {
-                "writes": hot, "pages_per_block": str(point.block_pages), "blocks": str(point.blocks),
+                "policy": point.named(), "writes": hot,
+                "pages_per_block": str(point.block_pages), "blocks": str(point.blocks),
                 "op_percent": str(point.op_percent), "computed": f"{computed:.4f}", "measured": f"{measured:.4f}",
                 "off_percent": f"{100 * (measured / computed - 1):+.2f}",
             }  # fmt: skip
@@ -132,7 +178,7 @@ def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
 
 def as_markdown(found: list[dict[str, str]]) -> str:
     """A table of the rows."""
-    heads = ("writes", "pages a block", "blocks", "OP, %", "computed", "measured", "off, %")
+    heads = ("policy", "writes", "pages a block", "blocks", "OP, %", "computed", "measured", "off, %")
     lines = [heads, ("---",) * len(heads), *(tuple(row.values()) for row in found)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
