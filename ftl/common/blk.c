@@ -218,6 +218,7 @@ static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t 
 }
 
 const struct gc_policy gc_greedy = { "greedy", greedy_pick };
+const struct gc_policy *const gc_policies[] = { &gc_greedy, NULL };
 
 void blk_check(const struct blk_table *t)
 {

@@ -95,6 +95,7 @@ struct gc_policy {
 	uint32_t (*pick)(const struct blk_table *t, uint32_t plane, uint32_t units_per_page);
 };
 
+extern const struct gc_policy *const gc_policies[];	/* all, NULL-terminated */
 extern const struct gc_policy gc_greedy;	/* fewest valid units; of equals, the last to get there */
 
 /*

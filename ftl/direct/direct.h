@@ -57,6 +57,7 @@
 #define SLATE_DIRECT_H
 
 #include "die.h"
+#include "ftl_knobs.h"
 #include "host.h"
 #include "survey.h"
 #include "nand_geom.h"
@@ -417,12 +418,12 @@ void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
 /* Fulfil the plane's order; false: there is nothing to win. */
 bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
-/* Keys that the engine gives every scheme. The sub-page reads may be auto, which is no here. */
-#define DIRECT_KEYS \
-	"stripe_pages", "accounting", "gc_copyback", "parallel_erase", "gc_subpage_reads", \
-	"host_subpage_reads"
+/* Settings that the engine reads for every scheme. The sub-page reads may be auto, which is no here. */
+extern const struct knob_table direct_knobs;
+extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that do M-Merges */
+#define DIRECT_KNOBS &direct_knobs, &ftl_word_knobs, &ftl_copy_knobs
 
-/* Of a scheme's ftl_ops what is the same for each; its own are name, validate, footprint, init, keys and online. */
+/* Of a scheme's ftl_ops what is the same for each; its own are name, validate, footprint, init, knobs and online. */
 #define DIRECT_OPS_COMMON \
 	.durability = FTL_WRITE_THROUGH, \
 	.not_safe = direct_not_safe, \

@@ -485,7 +485,13 @@ static int nftl_init(void *mem, size_t len, const struct ftl_config *c, struct n
 	return direct_init(mem, len, c, n, host, &nftl_scheme, &nftl_ops, out);
 }
 
-static const char *const keys[] = { DIRECT_KEYS, "pen", "pen_merges_max", "spare_search", NULL };
+static const struct knob knob_rows[] = {
+	FTL_KNOB_BOOL(spare_search, "yes", "searching U-blocks costs reads of spare areas"),
+	FTL_KNOB_LAST
+};
+
+static const struct knob_table own = { "ftl", knob_rows };
+static const struct knob_table *const knobs[] = { DIRECT_KNOBS, &direct_pen_knobs, &own, NULL };
 static const char *const online[] = {
 	"gc_slice_pages", NULL
 };
@@ -495,7 +501,7 @@ const struct ftl_ops nftl_ops = {
 	.validate = nftl_validate,
 	.footprint = nftl_footprint,
 	.init = nftl_init,
-	.keys = keys,
+	.knobs = knobs,
 	.online = online,
 	DIRECT_OPS_COMMON,
 };

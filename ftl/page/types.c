@@ -11,6 +11,7 @@
  *   rtf     the same with several active blocks, "return to fast"
  *   flex    relaxed order, two phases; a parity page a block
  */
+#include "ftl_knobs.h"
 #include "page_ftl.h"
 
 static const char *page_not_safe(const struct ftl_config *c, const struct nand_geometry *g)
@@ -22,18 +23,50 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 	       "the lower pages of its word line along, flushed or not";
 }
 
-#define PAGE_KEYS                                                                               \
-	"gc_policy", "gc_copyback", "gc_subpage_reads", "host_subpage_reads", "wl_threshold",     \
-	"relocate", "parallel_erase", "second_victim_pages", "gc_frontier", "idle_gc_permille",   \
-	"idle_gc_ns", "accounting", "multiplane"
+/* ---- settings ------------------------------------------------------------ */
 
-static const char *const page_keys[] = { PAGE_KEYS, NULL };
-static const char *const rtf_keys[] = { PAGE_KEYS, "active_blocks", NULL };
-static const char *const flex_keys[] = {
-	PAGE_KEYS, "fast_above_permille", "slow_below_permille", "quota_permille", "gc_pages", NULL
+static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
+static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
+
+_Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
+_Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
+_Static_assert(sizeof(enum ftl_gc_frontier) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_gc_pages) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+
+static const struct knob page_rows[] = {
+	{ "gc_policy", KNOB_GC_POLICY, offsetof(struct ftl_config, gc_policy), 0, 0, "greedy",
+	  "choice of the block to collect", NULL },
+	FTL_KNOB(wl_threshold, 0, 1 << 20, "0",
+	  "static wear levelling: allowed difference in erases between a plane's most worn free "
+	  "block and least worn full block; 0: none"),
+	FTL_KNOB_BOOL(relocate, "yes",
+	  "collect a block after a host read with more than relocate_bits raw errors; a block that "
+	  "had such errors when filled, after as many such reads as it has pages"),
+	FTL_KNOB_IS(gc_frontier, gc_frontiers, "auto",
+	  "GC copies to its own blocks or to the host's; auto: own for page and parity, shared for "
+	  "rtf and flex, as published. Idle GC of rtf and flex uses the host's"),
+	FTL_KNOB_BOOL(multiplane, "yes", "program the planes of a die together"),
+	FTL_KNOB_LAST
 };
 
-#define FTL_OF_POLICY(type, safe, of_type, knobs)                                               \
+static const struct knob flex_rows[] = {
+	FTL_KNOB_IS(gc_pages, gc_pages, "slow",
+	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle "
+	  "GC takes MSB pages"),
+	FTL_KNOB_LAST
+};
+
+static const struct knob_table own = { "ftl", page_rows }, flex_own = { "ftl", flex_rows };
+
+#define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
+
+static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, NULL };
+static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, NULL };
+static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, NULL };
+
+/* ---- the types ----------------------------------------------------------- */
+
+#define FTL_OF_POLICY(type, safe, of_type, moving)                                               \
 	static uint32_t type##_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g) \
 	{                                                                                       \
 		return front_oob_bytes(&front_##type##_policy, g->page_bytes / c->unit_bytes);   \
@@ -56,12 +89,12 @@ static const char *const flex_keys[] = {
 	const struct ftl_ops type##_ftl_ops = {                                                 \
 		.name = #type, .oob_bytes = type##_oob_bytes, .validate = type##_validate,        \
 		.footprint = type##_footprint, .init = type##_init, .not_safe = safe,            \
-		.keys = of_type, .online = knobs, PAGE_FTL_OPS_COMMON,                                           \
+		.knobs = of_type, .online = moving, PAGE_FTL_OPS_COMMON,                                  \
 	}
 
 extern const struct ftl_ops parity_ftl_ops, rtf_ftl_ops, flex_ftl_ops;
 
-FTL_OF_POLICY(page, page_not_safe, page_keys, page_ftl_online);
-FTL_OF_POLICY(parity, NULL, page_keys, page_ftl_online);
-FTL_OF_POLICY(rtf, NULL, rtf_keys, page_ftl_online);
-FTL_OF_POLICY(flex, NULL, flex_keys, flex_ftl_online);
+FTL_OF_POLICY(page, page_not_safe, page_knobs, page_ftl_online);
+FTL_OF_POLICY(parity, NULL, page_knobs, page_ftl_online);
+FTL_OF_POLICY(rtf, NULL, rtf_knobs, page_ftl_online);
+FTL_OF_POLICY(flex, NULL, flex_knobs, flex_ftl_online);
