@@ -70,7 +70,7 @@ static void on_signal(int number)
 	stopped = 1;
 }
 
-/* The mapped file grew and the disk is full: nothing can be finished. */
+/* The mapped file grew and the disk is full: the drive cannot be completed. */
 static void on_bus_error(int number)
 {
 	static const char text[] = "slate: the disk is full: the drive is not made\n"
@@ -113,7 +113,7 @@ static bool on_progress(void *opaque, uint64_t done, uint64_t all)
 
 /* ---- the file --------------------------------------------------------------- */
 
-/* Remove FILE.part if no process has it locked: a killed one left it. */
+/* Remove FILE.part, left by a killed process, if no process has it locked. */
 static int remove_old_part(void)
 {
 	int fd = open(part, O_RDWR | O_CLOEXEC);
@@ -152,7 +152,7 @@ static int check_target(const struct age *a)
 	return 0;
 }
 
-/* On disk, then under its name. */
+/* Write the file to disk, then give it its name. */
 static int publish(const struct age *a)
 {
 	char copy[4096];
@@ -162,7 +162,7 @@ static int publish(const struct age *a)
 	if (!bad)
 		bad = a->force ? rename(part, a->file) :
 				 renameat2(AT_FDCWD, part, AT_FDCWD, a->file, RENAME_NOREPLACE);
-	if (!a->force && bad && (errno == EINVAL || errno == ENOSYS))	/* not on this file system */
+	if (!a->force && bad && (errno == EINVAL || errno == ENOSYS))	/* the file system does not support this */
 		bad = link(part, a->file) || unlink(part);
 	if (bad) {
 		fail(FAILED, "%s: %s\n  fix: name a file elsewhere with -o", a->file, strerror(errno));

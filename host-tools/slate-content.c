@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slate-content.c - what is in a content trace, for people and as JSON: how much of what was
- * written had been written before, and how far it can be compressed.
+ * slate-content.c - statistics of a content trace, as text and as JSON: how much of the written data
+ * had been written before, and how far they can be compressed.
  *
- * Blocks are 4 KiB at multiples of 4 KiB, as they are stored. For compression writes are
- * cut into pages at multiples of --page; each page is compressed for itself with
- * zstd level 1, and one that grows is counted as it is.
+ * Blocks are 4 KiB at multiples of 4 KiB, as they are stored. For compression, writes are cut into
+ * pages at multiples of --page; each page is compressed by itself with zstd level 1, and a page that
+ * would grow is counted uncompressed.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -56,7 +56,7 @@ static int fail(const char *fmt, ...)
 	return 2;
 }
 
-/* Of the write in hand. */
+/* Compress the pages of the current write. */
 static int compress_pages(struct trace *t, const struct trace_row *row, ZSTD_CCtx *zstd, uint64_t page,
 			  struct sums *sums)
 {

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "controller.h"
 #include "nand_geom.h"
 #include "profile_keys.h"
 
@@ -55,7 +56,7 @@ static uint64_t read_cell_ns(uint32_t words, uint32_t type)
 	return t->read_ns[type];
 }
 
-/* One command's cell time: a page's, or with one_shot the word line's. */
+/* The cell time of one command: that of a page or, with one_shot, of the word line. */
 static uint64_t program_cell_ns(uint32_t type)
 {
 	return t->program_ns[type] + (uint64_t)type * (g->one_shot ? 0 : t->lower_read_ns);
@@ -139,7 +140,7 @@ static void print_geometry(void)
 	       (unsigned long long)p.ftl.capacity_bytes);
 }
 
-/* Reads of 1 .. all ECC words, if the device has them; else of the page. */
+/* Print reads of 1 .. all ECC words, if the device has sub-page reads; else of the page. */
 static void print_reads(void)
 {
 	uint32_t first = g->subpage == NAND_SUBPAGE_NONE ? page_words() : 1;
@@ -174,7 +175,7 @@ static void print_commands(uint64_t page_bus_ns)
 
 /* ---- what follows ------------------------------------------------------- */
 
-/* Bytes a second; a resource that takes no time has none to give: null. */
+/* Print bytes a second; null for a resource that takes no time. */
 static void print_rate(const char *name, double bytes, double ns)
 {
 	if (ns > 0)
@@ -196,7 +197,7 @@ static void print_rates(const char *name, double die_bytes, double die_ns, doubl
 	printf("}");
 }
 
-/* Energy of a GiB that is programmed once, with the erase that makes room for it. */
+/* Print the energy of a GiB that is programmed once, with the erase that it needs. */
 static void print_energy(void)
 {
 	const struct nand_energy *e = &p.array.energy;
@@ -220,7 +221,7 @@ static void print_memory(void)
 	with.payload = true;
 	printf("  \"memory\": {\"array_bytes\": %llu, \"ftl_bytes\": %llu, \"payload_bytes\": %llu}\n",
 	       (unsigned long long)(nand_array_footprint(&p.array) + (p.array.payload ? tables : image)),
-	       (unsigned long long)(p.ops ? p.ops->footprint(&p.ftl, g) : 0),
+	       (unsigned long long)(p.ops ? controller_footprint(p.ops, &p.ftl, g) : 0),
 	       (unsigned long long)(nand_array_image_bytes(&with) - nand_array_table_bytes(&with)));
 }
 
@@ -260,7 +261,7 @@ static int print_keys(void)
 	return 0;
 }
 
-/* What a power cut may take along that was flushed; "": nothing. */
+/* The flushed data that a power cut may destroy; "": none. */
 static const char *not_safe(void)
 {
 	const char *why = p.ops && p.ops->not_safe ? p.ops->not_safe(&p.ftl, &p.array.geo) : NULL;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * array.c - a command's way through the array: rules, then time, then effects;
- * power cuts; statistics. What it promises is in nand.h, its state and
- * invariants in array_impl.h.
+ * array.c - executes a command: rules, then time, then effects. Also power cuts and statistics. nand.h
+ * and array.h say what it promises, array_impl.h has its state and invariants.
  *
- * An erase empties its pages, and a program disturbs its neighbours, only when
- * the die is next used or looked at (`settle`): until its end a power cut may
- * still find the old data there. Nobody else can see the difference, since the
- * die is busy (R8).
+ * An erase empties its pages, and a program disturbs its neighbours, only when the die is next used or
+ * looked at (`settle`): until its end a power cut may still find the old data there. An FTL cannot see
+ * the difference, because the die is busy until then (R8).
  */
 #include "array_impl.h"
 
@@ -21,8 +19,8 @@ struct nand_array *nand_array_of(struct nand *n)
 	return array_of(n);
 }
 
-/* The cut's coin. */
-static uint64_t mix(uint64_t *state)
+/* The next random number of a power cut: it decides what torn cells hold. */
+static uint64_t cut_random(uint64_t *state)
 {
 	*state = fxp_hash(*state, 1);
 	return *state;
@@ -31,7 +29,7 @@ static uint64_t mix(uint64_t *state)
 /* ---- refusal -------------------------------------------------------------- */
 
 /* Do a file's cells contradict its OOB? See array.h. */
-static bool contradicted(const struct nand_array *a, enum nand_rule r, const struct nand_cmd *c)
+static bool contradicts_oob(const struct nand_array *a, enum nand_rule r, const struct nand_cmd *c)
 {
 	return a->from_outside && (r == NAND_R1 || r == NAND_R2 || r == NAND_R9) &&
 	       (c->op == NAND_PROGRAM || c->op == NAND_COPYBACK);
@@ -40,7 +38,7 @@ static bool contradicted(const struct nand_array *a, enum nand_rule r, const str
 static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 		   struct nand_cmd *c, unsigned int count)
 {
-	bool fails = contradicted(a, r, c);
+	bool fails = contradicts_oob(a, r, c);
 
 	a->stats.violations[r]++;
 	a->stats.program_fails += fails ? count : 0;
@@ -92,7 +90,7 @@ void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type)
 
 static inline void copy_oob(void *to, const void *from, uint32_t bytes)
 {
-	if (bytes == 16)	/* one unit a page: the commonest, and no call */
+	if (bytes == 16)	/* the most common case, one unit a page: no call of memcpy */
 		memcpy(to, from, 16);
 	else
 		memcpy(to, from, bytes);
@@ -103,7 +101,10 @@ static bool readable(enum cell k)
 	return k == CELL_GOOD || k == CELL_FILL;
 }
 
-/* A page of which something else than the array changed a byte is as good as lost. */
+/*
+ * The state of a page as it is read. If something other than the array changed one of its bytes, it
+ * counts as lost.
+ */
 static enum cell state_found(struct nand_array *a, const struct nand_cmd *c)
 {
 	enum cell k = cell_get(a, c->ppn.v);
@@ -114,8 +115,8 @@ static enum cell state_found(struct nand_array *a, const struct nand_cmd *c)
 	return CELL_LOST;
 }
 
-/* Before its times are known: retries are part of them. */
-static void look_at_cells(struct nand_array *a, const struct place *p, struct nand_cmd *c)
+/* Read errors come before the times of a command, because retries take time. */
+static void find_read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c)
 {
 	enum cell k = state_found(a, c);
 
@@ -168,7 +169,7 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 		c->page = page_content(a, p);
 }
 
-/* Errors that a copyback takes along. */
+/* Account for the raw errors that a copyback moves to its target page with the data. */
 static void carry_errors(struct nand_array *a, struct nand_cmd *c)
 {
 	struct place from = place_of(a, c->from.v);
@@ -186,7 +187,7 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 	uint8_t *oob = a->oob + (size_t)c->ppn.v * g->oob_kept;
 	uint32_t type = page_type(a, p->page);
 
-	SSD_PREFETCH(oob + 64);		/* of the pages that are likely to be next */
+	SSD_PREFETCH(oob + 64);		/* pages that are likely to be accessed next */
 	if (a->energy)
 		count_energy(a, c, type);
 	if (!g->one_shot)
@@ -214,7 +215,7 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 	}
 }
 
-/* The rest happens at its end, in settle(). */
+/* Begin an erase: settle() empties the pages at its end. */
 static void do_erase(struct nand_array *a, const struct nand_cmd *c, bool failed)
 {
 	if (a->energy)
@@ -243,7 +244,7 @@ static void settle_erase(struct nand_array *a, const struct img_flight *f)
 		pb_erase(a, block, f->pb);
 }
 
-/* The die's last group has ended: what it did is final. */
+/* Make the effects of the die's last group final, after it has ended. */
 static void settle(struct nand_array *a, uint32_t die)
 {
 	struct img_die *d = &a->die[die];
@@ -278,7 +279,7 @@ static inline bool address_exists(const struct nand_array *a, const struct nand_
 	       c->ppn.v == fxp_quotient(a->by_block_pages, c->ppn.v) * a->by_block_pages.d;
 }
 
-/* Nothing can: neither wear nor anybody who plants faults. */
+/* Is it impossible that a command fails? So it is without wear and without a hook that injects faults. */
 static inline bool never_fails(const struct nand_array *a)
 {
 	return !a->hooks.fault && !a->c.physics.endurance;
@@ -308,11 +309,11 @@ static bool fails(struct nand_array *a, const struct place *p, struct nand_cmd *
 
 static inline uint32_t plan_of(const struct nand_array *a, const struct place *p)
 {
-	return a->pbs == 1 ? 0 : disturbance_plan(a, p);	/* one PB: no edges inside a block */
+	return a->pbs == 1 ? 0 : disturbance_plan(a, p);	/* with one PB a block has no edges inside */
 }
 
-/* Flights first, so that what follows can be undone (A5). */
-static void take_off(struct nand_array *a, const struct place *at, struct nand_cmd *c,
+/* Store the flights before their effects, so that a power cut can undo these (A5). */
+static void store_flights(struct nand_array *a, const struct place *at, struct nand_cmd *c,
 		     unsigned int count, uint64_t cell_start_ns)
 {
 	struct img_die *d = &a->die[at[0].die];
@@ -362,7 +363,7 @@ static void change_cells(struct nand_array *a, uint64_t now_ns, const struct pla
 	uint64_t cell_start_ns = 0;
 
 	time_group(a, now_ns, at, c, count, &cell_start_ns);
-	take_off(a, at, c, count, cell_start_ns);
+	store_flights(a, at, c, count, cell_start_ns);
 	a->die_busy[at[0].die].ns[c[0].source] += c[0].done_ns - now_ns;
 	for (unsigned int i = 0; i < count; i++) {
 		a->stats.ops[c[i].op][c[i].source]++;
@@ -382,7 +383,7 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 	uint64_t end_ns = 0, took_ns;
 
 	for (unsigned int i = 0; i < count; i++)
-		look_at_cells(a, &at[i], &c[i]);
+		find_read_errors(a, &at[i], &c[i]);
 	time_group(a, now_ns, at, c, count, NULL);
 	for (unsigned int i = 0; i < count; i++) {
 		a->stats.ops[NAND_READ][c[i].source]++;
@@ -391,7 +392,7 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 			end_ns = c[i].done_ns;
 	}
 	took_ns = end_ns - now_ns;
-	if (d->count) {			/* a suspension */
+	if (d->count) {			/* there is a group to suspend */
 		took_ns += a->c.timing.resume_ns;
 		d->ready_ns += took_ns;
 		d->reads_until_ns = end_ns;
@@ -405,7 +406,7 @@ static void read_cells(struct nand_array *a, uint64_t now_ns, const struct place
 	a->die_busy[at[0].die].ns[c[0].source] += took_ns;
 }
 
-/* Whatever plain.c does not execute. */
+/* Execute a call that plain.c does not handle. */
 SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c,
 				unsigned int count)
 {
@@ -422,7 +423,7 @@ SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct na
 			at[i] = place_of(a, c[i].ppn.v);
 		/* cppcheck-suppress uninitvar ; count is at least 1 (array_submit) */
 		d = &a->die[at[0].die];
-		if (d->count && d->ready_ns <= now_ns)	/* what has ended becomes final */
+		if (d->count && d->ready_ns <= now_ns)	/* make effects final of what has ended */
 			settle(a, at[0].die);
 		r = rule_broken(a, now_ns, at, c, count);
 	}
@@ -459,11 +460,11 @@ static void tear_erase(struct nand_array *a, const struct img_flight *f, uint64_
 {
 	uint32_t block = fxp_quotient(a->by_block_pages, f->ppn);
 	uint32_t first = f->ppn + pb_first(a, f->pb), end = first + pb_span(a, f->pb);
-	uint32_t whole = (uint32_t)(mix(coin) & 3u);	/* sometimes all pages agree */
+	uint32_t whole = (uint32_t)(cut_random(coin) & 3u);	/* sometimes all pages agree */
 
 	mark_torn(a, block, f->pb);
 	for (uint32_t p = first; p < end; p++) {
-		uint32_t fate = whole < 3 ? whole : (uint32_t)(mix(coin) % 3u);
+		uint32_t fate = whole < 3 ? whole : (uint32_t)(cut_random(coin) % 3u);
 
 		if (cell_get(a, p) == CELL_ERASED)
 			continue;
@@ -474,13 +475,13 @@ static void tear_erase(struct nand_array *a, const struct img_flight *f, uint64_
 	}
 }
 
-/* The page is lost or whole; if lost, so is what its cells held before. */
+/* Tear a program: the page is either lost or complete. If it is lost, so are the lower pages in its cells. */
 static void tear_program(struct nand_array *a, const struct place *p, uint32_t plan, uint64_t *coin)
 {
 	uint32_t type = page_type(a, p->page);
 
 	disturb_neighbours(a, p, plan);
-	if (!(mix(coin) & 1u))
+	if (!(cut_random(coin) & 1u))
 		return;
 	page_lose(a, p->ppn);
 	for (uint32_t t = 1; a->base.geo.paired_loss && t <= type; t++) {
@@ -491,7 +492,7 @@ static void tear_program(struct nand_array *a, const struct place *p, uint32_t p
 	}
 }
 
-/* A program that never was: neither its page nor the age of its PB. */
+/* Undo a program that left no trace: the page is erased again, and its PB has the age that it had. */
 static void undo_program(struct nand_array *a, const struct place *p, uint32_t prev_next)
 {
 	static const uint16_t none[NAND_TYPES_MAX];
@@ -502,7 +503,10 @@ static void undo_program(struct nand_array *a, const struct place *p, uint32_t p
 		a->age[p->pb].programmed_ns = 0;
 }
 
-/* Each die has a coin of its own, so that an interrupted recovery decides the same again. */
+/*
+ * End a die's flights at a cut. Each die has random numbers of its own, so that an interrupted
+ * recovery decides the same again.
+ */
 static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint64_t seed)
 {
 	uint64_t own = fxp_hash(seed, die), *coin = &own;
@@ -510,7 +514,7 @@ static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint
 	const struct img_flight *f = flights_of(a, die);
 	bool begun = at_ns > d->cell_start_ns;
 
-	for (uint32_t i = d->count; i-- > 0; ) {	/* undo the last first */
+	for (uint32_t i = d->count; i-- > 0;) {	/* undo the last first */
 		struct place p = place_of(a, f[i].ppn);
 
 		if (d->op == NAND_ERASE) {
@@ -540,7 +544,7 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 	uint32_t dies = geo_dies(&a->base.geo);
 
 	SSD_ASSERT(at_ns >= a->head->now_ns);
-	a->head->now_ns = at_ns;	/* first: an interrupted cut goes on as the same */
+	a->head->now_ns = at_ns;	/* first, so that an interrupted cut continues as the same cut */
 	image_order();
 	for (uint32_t i = 0; i < dies; i++) {
 		if (a->die[i].ready_ns > at_ns)
@@ -558,7 +562,7 @@ void nand_array_power_on(struct nand_array *a)
 {
 	const struct nand_geometry *g = &a->base.geo;
 
-	/* What is under way ends: so time goes to its end, before its effects do. */
+	/* Flights end here, so time advances to their end before their effects happen. */
 	for (uint32_t i = 0; i < geo_dies(g); i++)
 		if (a->die[i].count && a->die[i].ready_ns > a->head->now_ns)
 			a->head->now_ns = a->die[i].ready_ns;
@@ -570,7 +574,7 @@ void nand_array_power_on(struct nand_array *a)
 	for (uint32_t i = 0; i < g->channels; i++)
 		bus_clear(&a->bus[i]);
 	a->head->age_ns += a->head->now_ns;
-	image_order();			/* killed here, time counts twice rather than never */
+	image_order();			/* a shell killed here counts this time twice, rather than never */
 	a->head->now_ns = 0;
 	a->powered = true;
 	a->plain = plain_possible(a);
@@ -589,6 +593,15 @@ void nand_array_age(struct nand_array *a, uint64_t ns)
 
 /* ---- the rest of nand_ops ----------------------------------------------- */
 
+static bool array_may_suspend(const struct nand *n, uint64_t now_ns, ppn_t p)
+{
+	const struct nand_array *a = array_of(n);
+	const struct place at = place_of(a, p.v);
+	const struct nand_cmd read = { .op = NAND_READ, .ppn = p, .ecc_words = NAND_WHOLE_PAGE };
+
+	return a->powered && a->die[at.die].ready_ns > now_ns && may_suspend(a, now_ns, &at, &read, 1);
+}
+
 static uint64_t array_die_ready_ns(const struct nand *n, uint32_t die)
 {
 	return array_of(n)->die[die].ready_ns;
@@ -605,8 +618,8 @@ static void array_mark_bad(struct nand *n, pbn_t b)
 	array_of(n)->bads = true;
 }
 
-/* Does the erase f, which has not settled, count for the smallest PB s? */
-static bool erasing(const struct nand_array *a, const struct img_flight *f, uint32_t s)
+/* Is f an erase of the smallest PB s that has not settled and so must still be counted? */
+static bool is_pending_erase(const struct nand_array *a, const struct img_flight *f, uint32_t s)
 {
 	uint32_t low = fxp_quotient(a->by_block_pages, f->ppn) * a->pbs +
 		       pb_first(a, f->pb) / a->pb_pages;
@@ -624,14 +637,14 @@ static uint32_t array_erase_count(const struct nand *n, pbn_t b)
 		uint32_t erases = a->pb[s].erases;
 
 		for (uint32_t i = 0; a->die[die].op == NAND_ERASE && i < a->die[die].count; i++)
-			erases += erasing(a, &f[i], s);
+			erases += is_pending_erase(a, &f[i], s);
 		if (erases > most)
 			most = erases;
 	}
 	return most;
 }
 
-/* Levels as they will be when the erases under way have ended. */
+/* Count the levels as they will be when the erases under way have ended. */
 static void count_pending(const struct nand_array *a, const struct img_flight *f,
 			  struct nand_stats *out)
 {
@@ -639,7 +652,7 @@ static void count_pending(const struct nand_array *a, const struct img_flight *f
 		       pb_first(a, f->pb) / a->pb_pages;
 
 	out->erase_count_sum++;
-	for (uint32_t s = low; erasing(a, f, s); s++) {
+	for (uint32_t s = low; is_pending_erase(a, f, s); s++) {
 		uint64_t e = a->pb[s].erases;
 
 		out->page_erases += a->pb_pages;
@@ -716,6 +729,7 @@ uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, en
 static const struct nand_ops array_ops = {
 	.submit = array_submit,
 	.die_ready_ns = array_die_ready_ns,
+	.may_suspend = array_may_suspend,
 	.is_bad = array_is_bad,
 	.mark_bad = array_mark_bad,
 	.erase_count = array_erase_count,
@@ -749,7 +763,7 @@ struct nand *nand_array_take_up(void *mem, void *image, const struct nand_array_
 		nand_array_power_cut(a, a->head->now_ns, a->head->cuts);
 	}
 	nand_array_power_on(a);
-	if (!a->head->used)		/* a hook may have set 2 (pages missing): SPEC.md */
+	if (!a->head->used)		/* a hook may have stored 2 (pages missing): SPEC.md */
 		a->head->used = 1;
 	return &a->base;
 }

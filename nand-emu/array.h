@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * array.h - the NAND array in memory: the implementation of nand.h, and what
- * only its owner (a shell or a test) may do: build it, cut its power, plan
- * faults, copy it.
+ * array.h - the NAND array in memory: the implementation of nand.h, and the calls that only its owner
+ * (a shell or a test) may use: to build it, cut its power, plan faults and copy it.
  *
- * Two pieces of memory. `mem` is the running array: statistics, bus calendars,
- * hooks. The *image* is all that flash holds, and what is in flight: cells,
- * OOB, wear, payload, the commands that dies execute. It has no pointers, so it
- * may be a mapped file; a shell that dies at any instruction leaves an image
- * that init() takes up as after a power cut (an erase that was just ending may
- * count twice in its blocks' wear, and a power-on in its age). All zeroes is a blank array.
+ * It has two pieces of memory. `mem` is the running array: statistics, bus calendars, hooks. The
+ * *image* is everything that flash holds, with the commands in flight: cells, OOB, wear, payload. The
+ * image has no pointers, so it may be a mapped file. A shell that dies at any instruction leaves an
+ * image that init() takes up as after a power cut (an erase that was just ending may count twice in
+ * its blocks' wear, and the time since power-on twice in its age). An image of zeroes is a blank
+ * array.
  *
- * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this
- * order: head, dies, flights, blocks, smallest PBs, (with errors) their ages and
- * (with copyback) errors that travelled, page states, OOB; with payload: a byte per page, with sums the
- * checksums, and then the pages at their physical place, which a sparse file or lazily mapped memory
- * spends room on only when they are programmed with something else than one repeated byte.
+ * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this order: head, dies, flights,
+ * blocks, smallest PBs, (with errors) their ages and (with copyback) the errors that copies carried
+ * along, page states, OOB; with payload: a byte per page, with sums the checksums, and then the pages
+ * at their physical place. A sparse file or lazily mapped memory spends room on a page only when it is
+ * programmed with something else than one repeated byte.
  *
  * Footprint: a page takes 2 bits and oob_kept bytes (+ 1 with payload, + 8 with sums, + 1 with
  * copyback and errors); a smallest PB 16 bytes, with errors 32; a block 4.
@@ -36,7 +35,7 @@ struct nand_array_config {
 	bool sums;			/* and checksums of it and of the OOB (cells.c) */
 };
 
-/* What the array tells and asks its owner. Any pointer may be NULL. */
+/* How the array notifies and asks its owner. Any pointer may be NULL. */
 struct nand_hooks {
 	void *opaque;
 	/* A rule was broken. */
@@ -48,23 +47,22 @@ struct nand_hooks {
 	 */
 	enum nand_status (*fault)(void *opaque, const struct nand_cmd *cmd);
 	/*
-	 * Bits of each ECC word of a page that are wrong, beside its raw errors: asked for
-	 * each read of a page that holds data. ecc_bits decides what comes of it; a retry
-	 * does not help.
+	 * How many bits of each ECC word of a page are wrong, beside its raw errors. It is called for
+	 * each read of a page that holds data; ecc_bits decides whether they can be corrected. A retry
+	 * does not reduce them.
 	 */
 	uint32_t (*flips)(void *opaque, ppn_t page);
-	/* After each call of submit() took effect. */
+	/* Called after the commands of a submit() took effect. */
 	void (*done)(void *opaque, uint64_t now_ns, const struct nand_cmd *cmds,
 		     unsigned int count);
 	/*
-	 * Called before a page's content is stored at this offset of the image, for an owner
-	 * that has to find memory first.
+	 * Called before a page's content is stored at this offset of the image, so that the owner can
+	 * reserve memory first.
 	 */
 	void (*reserve)(void *opaque, uint64_t offset);
 	/*
-	 * bytes bytes of the image from offset on hold nothing any more (pages
-	 * of an erased block): the owner may give their memory back. They need
-	 * not read as zeroes afterwards.
+	 * `bytes` bytes of the image from offset on are no longer used (pages of an erased block): the
+	 * owner may free their memory. They need not read as zeroes afterwards.
 	 */
 	void (*discard)(void *opaque, uint64_t offset, uint64_t bytes);
 };
@@ -74,74 +72,73 @@ int nand_array_validate(const struct nand_array_config *c, const char **why) SSD
 /* Bytes of mem, and of the image. */
 size_t nand_array_footprint(const struct nand_array_config *c);
 size_t nand_array_image_bytes(const struct nand_array_config *c);
-/* Of the image, the bytes before the payload: what is used in any case. */
+/* The bytes of the image before the payload, which are always used. */
 size_t nand_array_table_bytes(const struct nand_array_config *c);
 /*
- * SSD_E_CORRUPT if an image of that config cannot have been left by an array, with
- * *why naming the table and what is wrong. A shell calls it before it takes up an image
- * from a file. It checks every number of the tables; the FTL checks what it wrote itself
- * (OOB, pages).
+ * Return SSD_E_CORRUPT if an array of that config cannot have left this image; *why names the table
+ * and the fault. A shell calls it before it takes up an image from a file. It checks every number of
+ * the tables; the FTL checks what it wrote itself (OOB, pages).
  */
 int nand_array_check_image(const struct nand_array_config *c, const void *image,
 			   const char **why) SSD_MUST_CHECK;
 /*
- * mem: footprint() zeroed bytes; image: image_bytes() bytes, zeroed or left by an
- * array of the same config (geometry, payload and sums; timing may differ), which
- * then had its power cut at the last time that submit() or nand_array_passed()
- * was told. The array comes up powered, at time 0.
+ * mem: footprint() zeroed bytes. image: image_bytes() bytes, zeroed or left by an array of the same
+ * config (geometry, payload and sums; timing may differ). A used image is taken up as if its power had
+ * been cut at the last time that was passed to submit() or nand_array_passed(). The array comes up
+ * powered, at time 0.
  */
 struct nand *nand_array_init(void *mem, void *image, const struct nand_array_config *c);
-/* The same with hooks from the beginning, because that power cut may store pages, too. */
+/* The same, with hooks set before that power cut is processed, because it may store pages. */
 struct nand *nand_array_take_up(void *mem, void *image, const struct nand_array_config *c,
 				const struct nand_hooks *h);
 struct nand_array *nand_array_of(struct nand *n);
 /*
- * The image came from a file, which others may have written. Its OOB may contradict its
- * cells, and an FTL that relies on the OOB then programs pages that cannot be
- * programmed. From here on such a program (R1, R2, R9) fails as a page fails, with
- * NAND_PROG_FAIL, and counts as a violation, too.
+ * Declare that the image came from a file that other programs may have written. Its OOB may contradict
+ * its cells, and an FTL that relies on the OOB then programs pages that cannot be programmed. From
+ * here on such a program (R1, R2, R9) fails with NAND_PROG_FAIL, as a page fails, and also counts as a
+ * violation.
  */
 void nand_array_from_outside(struct nand_array *a);
 
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
 const struct nand_hooks *nand_array_hooks(const struct nand_array *a);
 
-/* Commands under way by operation; reads, which change nothing, are not among them. */
+/* Commands under way by operation. Reads are not counted, because they change nothing. */
 struct nand_in_flight {
 	uint32_t begun[NAND_NOPS];	/* in their cell phase: a cut would tear them; */
 	uint32_t waiting[NAND_NOPS];	/* before it: they would leave no trace */
 };
-/* What a power cut at at_ns would meet. */
+/* Count the commands that a power cut at at_ns would interrupt. */
 void nand_array_in_flight(const struct nand_array *a, uint64_t at_ns, struct nand_in_flight *out);
 /*
  * Cut the power at at_ns >= the last submit's now_ns. seed chooses what torn
  * cells hold. Afterwards every submit is a violation of R8 until power_on().
  */
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
-/* Power is back: every die idle, time begins at 0 again. Also ends a running one. */
+/* Turn the power on: every die is idle, and time begins at 0 again. A running array loses its power first. */
 void nand_array_power_on(struct nand_array *a);
-/* Power cuts in the image's life, dead shells among them. */
+/* Power cuts in the image's life; a shell that was killed counts as one. */
 uint64_t nand_array_cuts(const struct nand_array *a);
-/* Numbers that an image keeps for whoever owns the array; 0 at first. */
+/* Numbers that an image keeps for the owner of the array, 0 at first. */
 #define NAND_NOTES 3u
 uint64_t *nand_array_notes(struct nand_array *a);
 /*
- * Time has come so far: what had ended by now_ns has ended, also for an image
- * that is taken up after its shell died. A shell calls it before it tells
- * anybody that something is done.
+ * Tell the array that time has advanced to now_ns: commands that had ended by then have ended, also
+ * for an image that is taken up after its shell was killed. A shell calls it before it reports a
+ * completion.
  */
 void nand_array_passed(struct nand_array *a, uint64_t now_ns);
-/* The drive lies in a drawer for so long, its dies idle: retention goes on. */
+/* Advance the drive's age by ns without power, its dies idle: retention errors accumulate. */
 void nand_array_age(struct nand_array *a, uint64_t ns);
 
-/* Call the discard hook for every smallest PB that holds nothing. */
+/* Call the discard hook for every smallest PB without programmed pages. */
 void nand_array_discard_blank(struct nand_array *a);
 
-/* Time that die (channel) was busy for source since the last reset of statistics. */
+/* Time that the die (channel) was busy for `source` since the last reset of statistics. */
 uint64_t nand_array_die_busy_ns(const struct nand_array *a, uint32_t die, enum nand_source s);
 uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, enum nand_source s);
 
-/* Make dst (same config, own memory) equal to src, dies in flight included; hooks stay. */
+/* Make dst (same config, own memory) equal to src, dies in flight included. Its hooks stay. */
 void nand_array_copy(struct nand_array *dst, const struct nand_array *src);
 
 #endif

@@ -199,14 +199,14 @@ static inline void cell_set(struct nand_array *a, uint32_t ppn, enum cell to)
 	a->cells[ppn >> 2] = (uint8_t)((a->cells[ppn >> 2] & ~(3u << shift)) | (uint32_t)to << shift);
 }
 
-/* The page of an empty cell is programmed. */
+/* Mark the page of an empty cell as programmed. */
 static inline void page_mark(struct nand_array *a, uint32_t ppn, enum cell to)
 {
 	cell_set(a, ppn, to);
 	a->stats.programmed_pages++;
 }
 
-/* Without a call to the compiler's library. */
+/* Count bits without a call of the compiler's library. */
 static inline uint32_t bits_set(uint32_t v)
 {
 	v -= v >> 1 & 0x55555555u;
@@ -214,7 +214,7 @@ static inline uint32_t bits_set(uint32_t v)
 	return ((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
-/* Keeps the compiler from moving stores to the image across it. */
+/* Keep the compiler from moving stores to the image across this point. */
 static inline void image_order(void)
 {
 	__asm__ volatile("" ::: "memory");
@@ -241,7 +241,7 @@ static inline uint32_t pb_first(const struct nand_array *a, uint32_t pb)
 	return (pb - (1u << pb_level(pb))) * pb_span(a, pb);
 }
 
-/* The counter that a program of p moves: read, put back, move. */
+/* The counter that a program of p advances: read it, restore it, advance it. */
 static inline bool by_word_line(const struct nand_array *a)
 {
 	return a->base.geo.order == NAND_ORDER_FPS || a->base.geo.order == NAND_ORDER_RPS;
@@ -272,14 +272,17 @@ static inline void order_advance(struct nand_array *a, const struct place *p)
 		order_set_next(a, p, p->pb_page + 1);
 }
 
-/* rules.c. Addresses are good, and what has ended has settled. */
+/* rules.c. The caller has checked the addresses and settled what has ended. */
+/* May these reads suspend what the die is doing? */
+bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+		 const struct nand_cmd *c, unsigned int count);
 enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
 			   const struct nand_cmd *c, unsigned int count);
 
-/* order.c: R2 of a page that is erased, where the order is FPS or RPS */
+/* order.c: does R2 allow a program of this erased page, where the order is FPS or RPS? */
 bool order_allows_word_line(const struct nand_array *a, const struct place *p);
 
-/* timing.c: fill in the times of a group that starts now. Errors and retries of reads come first. */
+/* timing.c: fill in the times of a group that starts now. The errors and retries of reads are known already. */
 void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,
 		unsigned int count, uint64_t *cell_start_ns);
 /* What a command moves over the bus. */
@@ -287,39 +290,39 @@ uint64_t user_bytes_read(const struct nand_array *a, const struct nand_cmd *c);	
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
 
 /*
- * plain.c. Is it an array of which plain.c knows all? Of such: execute the call, or pass it on to
- * array_submit_any().
+ * plain.c: whether it can execute the calls of this array at all. If so, it executes the call or
+ * passes it on to array_submit_any().
  */
 bool plain_possible(const struct nand_array *a);
 void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c);	/* one page */
 void plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
-/* array.c: any call. */
+/* array.c: execute any call. */
 void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
-/* array.c: energy of a command that took effect; only if the profile has any. */
+/* array.c: add the energy of a command that took effect; called only if the profile has energies. */
 void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type);
 
 /* cells.c */
 /* Store a page's content; its OOB is already stored. Without payload, call only page_mark(). */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data);
 const void *page_content(struct nand_array *a, const struct place *p);
-/* oob_too: of the page `from`, whose checksum comes along; else it is new. */
+/* With oob_too, copy the OOB of `from` with its checksum; else the caller has stored a new OOB. */
 void page_copy(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too);
 /*
- * With sums, of a page that is GOOD or FILL: does its OOB match its checksum, and, if asked,
- * its content?
+ * With sums, for a page that is GOOD or FILL: does its OOB match its checksum and, if asked, its
+ * content too?
  */
 bool page_matches(const struct nand_array *a, uint32_t ppn, bool content);
-/* Make the checksums of a page in state k right. */
+/* Compute the checksums of a page in state k. */
 void page_seal(struct nand_array *a, uint32_t ppn, enum cell k);
-/* Data gone: bits flip, and reads say so. */
+/* Lose the page's data: bits flip, and reads report it. */
 void page_lose(struct nand_array *a, uint32_t ppn);
-/* Empty n pages from ppn on; what they held is given back. */
+/* Empty n pages from ppn on, and discard their content. */
 void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n);
 void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb);
 /*
- * What a program of p will do to its neighbours when it ends: the disturbances that
- * the PBs below and above will then have had, 0 for none. Kept in its flight, so
- * that doing it twice is doing it once.
+ * How many disturbances the PBs below and above will have had when a program of p has ended; 0: it
+ * does not disturb that PB. The flight keeps these absolute counts, so that a repetition changes
+ * nothing.
  */
 uint32_t disturbance_plan(const struct nand_array *a, const struct place *p);
 void disturb_neighbours(struct nand_array *a, const struct place *p, uint32_t plan);
@@ -328,10 +331,10 @@ void disturb_neighbours(struct nand_array *a, const struct place *p, uint32_t pl
 void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c, uint32_t flips);
 bool wear_fails(const struct nand_array *a, uint32_t block, uint32_t erases, enum nand_op op);
 
-/* image.c. image_look() gives the tables alone, for reading; it writes nothing to the image. */
+/* image.c. image_look() only finds the tables, for reading; it writes nothing to the image. */
 void image_look(struct nand_array *a, const struct nand_array_config *c, const void *image);
 void image_attach(struct nand_array *a, void *mem, void *image);
-/* Recount what statistics keep as levels, and whether there are bad blocks. */
+/* Recount the levels of the statistics, and find out whether there are bad blocks. */
 void image_count(struct nand_array *a);
 
 #endif

@@ -2,7 +2,7 @@
 /* bus.c - see bus.h */
 #include "bus.h"
 
-/* Room for one more behind the window. */
+/* Make room for one more booking behind the window. */
 static inline void make_room(struct bus *b)
 {
 	SSD_ASSERT(b->count < b->max);	/* B2 */
@@ -12,7 +12,10 @@ static inline void make_room(struct bus *b)
 	}
 }
 
-/* How many have ended nobody can guess: four at a time are asked, without a branch. */
+/*
+ * Drop bookings that have ended. Their number is unpredictable, so four at a time are compared without
+ * a branch.
+ */
 static inline void drop_ended(struct bus *b, uint64_t now_ns)
 {
 	uint32_t ended;

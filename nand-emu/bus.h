@@ -48,12 +48,12 @@ static inline void bus_clear(struct bus *b)
 	b->last_ns = 0;
 }
 
-/* Time that transfers waited behind bookings of host I/O and of anything else. */
+/* Time that transfers waited behind bookings of host I/O, and behind all others. */
 struct bus_waits {
 	uint64_t host_ns, gc_ns;
 };
 
-/* bus_book() if the booking may not be the last, or if the window must move first. */
+/* bus_book() for a booking that may not be the last, or for which the window must move first. */
 uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
 			  enum nand_source source, struct bus_waits *waits);
 

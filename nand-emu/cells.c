@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cells.c - the state, OOB, content and checksums of pages, and how commands change them.
- * Does not know time, dies or rules.
+ * cells.c - the state, OOB, content and checksums of pages, and how commands change them. It knows
+ * neither time nor dies nor rules.
  */
 #include "array_impl.h"
 
@@ -32,7 +32,7 @@ static bool one_byte(const uint8_t *data, uint32_t n)
  * does to cells (bit flips, raw errors) is modelled apart from them and changes no checksum.
  */
 
-/* Its place is part of a checksum, so that the content of another page does not match. */
+/* The page's place is part of its checksum, so that the content of another page does not match. */
 static uint32_t sum_place(uint32_t ppn)
 {
 	return ppn * 0x9e3779b1u;
@@ -127,7 +127,7 @@ const void *page_content(struct nand_array *a, const struct place *p)
 	return reg;
 }
 
-/* More bits than ECC corrects, anywhere in the page. */
+/* Flip more bits than ECC corrects, anywhere in the page. */
 static void flip_bits(struct nand_array *a, uint32_t ppn, enum cell was)
 {
 	uint8_t *data = payload_at(a, ppn);
@@ -143,7 +143,7 @@ static void flip_bits(struct nand_array *a, uint32_t ppn, enum cell was)
 	}
 }
 
-/* Lost first: no moment at which flipped bits read as good. */
+/* The state is stored first, so that the flipped bits never read as good data. */
 void page_lose(struct nand_array *a, uint32_t ppn)
 {
 	enum cell was = cell_get(a, ppn);
@@ -154,7 +154,7 @@ void page_lose(struct nand_array *a, uint32_t ppn)
 		flip_bits(a, ppn, was);
 }
 
-/* Empties cells [from, to) of one byte; how many were programmed. */
+/* Empty cells [from, to) of one byte; returns how many were programmed. */
 static uint32_t wipe_in_byte(uint8_t *cells, uint32_t from, uint32_t to)
 {
 	uint32_t mask = ((1u << 2 * (to - from)) - 1) << 2 * from;
@@ -233,7 +233,7 @@ static void count_erase(struct nand_array *a, struct img_pb *b)
 		a->stats.erase_count_max = b->erases;
 }
 
-/* The end of an erase: cells empty, counts anew, edges where it was partial. */
+/* End an erase: cells are empty, counters start again, and a partial erase leaves edges. */
 void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb)
 {
 	uint32_t first = pb_first(a, pb), span = pb_span(a, pb);
@@ -257,7 +257,7 @@ void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb)
 	pages_wipe(a, ppn, span);
 }
 
-/* To `times` disturbances since the last erase: repeated, it changes nothing. */
+/* Set the number of disturbances since the last erase to `times`; a repetition changes nothing. */
 static void disturb(struct nand_array *a, uint32_t s, uint32_t times)
 {
 	struct img_pb *b = &a->pb[s];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * err.h - operating errors, which a caller must handle. Negative, so that a
- * function may return a count or an error. The values are fixed: traces and
- * logs carry them. Only qemu-patches/ turns them into NVMe status.
+ * err.h - operating errors, which a caller must handle. They are negative, so that a function may
+ * return a count or an error. The values are fixed, because traces and logs contain them. Only
+ * qemu-patches/ translates them into NVMe status.
  *
- * A broken precondition is no error but SSD_ASSERT(); what the medium did is
- * enum nand_status.
+ * A broken precondition is not an error but fails an SSD_ASSERT(). What the medium did is told by enum
+ * nand_status.
  */
 #ifndef SLATE_ERR_H
 #define SLATE_ERR_H

@@ -38,13 +38,13 @@ struct fault_plan {
 
 /* Says what is wrong with f on such an array, or NULL. */
 const char *fault_refused(const struct fault *f, const struct nand_geometry *g);
-/* False: there is no room. f has not been refused. */
+/* Returns false if there is no room. The caller has checked f with fault_refused(). */
 bool fault_plan_add(struct fault_plan *p, const struct fault *f) SSD_MUST_CHECK;
 void fault_plan_clear(struct fault_plan *p);
-/* As nand_hooks.fault: a command that takes effect. */
+/* Implements nand_hooks.fault for a command that takes effect. */
 enum nand_status fault_plan_ask(struct fault_plan *p, const struct nand_geometry *g,
 				const struct nand_cmd *c);
-/* As nand_hooks.flips: wrong bits in each ECC word of a page that is being read. */
+/* Implements nand_hooks.flips: wrong bits in each ECC word of a page that is being read. */
 uint32_t fault_plan_flips(struct fault_plan *p, ppn_t page);
 
 #endif

@@ -88,7 +88,7 @@ static int64_t normal_quantile(uint32_t u)
 
 #define SUMMED_UP_TO (32ull << 32)
 
-/* Term by term; mean <= SUMMED_UP_TO. */
+/* The sum of the terms, one by one; mean <= SUMMED_UP_TO. */
 static uint32_t poisson_sum(uint64_t mean, uint32_t u)
 {
 	uint64_t want = (uint64_t)u << 30;	/* probabilities in Q62 */
@@ -103,7 +103,10 @@ static uint32_t poisson_sum(uint64_t mean, uint32_t u)
 	return k;
 }
 
-/* Normal, with the first terms for skew and for steps of 1 (Cornish and Fisher 1938). */
+/*
+ * The normal distribution, corrected by the first terms for skew and for steps of 1 (Cornish and
+ * Fisher 1938).
+ */
 static uint32_t poisson_normal(uint64_t mean, uint32_t u)
 {
 	uint64_t root = fxp_exp2((fxp_log2(mean) - 32 * FXP_ONE) / 2, 16);

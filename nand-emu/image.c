@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * image.c - where an array's state lies in memory, what a configuration may be,
- * and copying. The layout is part of the file format (SPEC.md). image_check.c checks
- * an image from outside.
+ * image.c - where an array's state lies in memory, which configurations are valid, and copying. The
+ * layout is part of the file format (SPEC.md). image_check.c checks an image that came from outside.
  */
 #include "array_impl.h"
 
@@ -68,7 +67,7 @@ static uint32_t group_max(const struct nand_geometry *g)
 	return g->planes_per_die * each;
 }
 
-/* Of a channel: how long at most its dies hold it, when each has got a group of commands. */
+/* The longest time for which a channel's dies can hold it, when each has been given a group of commands. */
 static uint64_t longest_queue_ns(const struct nand_array_config *c)
 {
 	const struct nand_timing *t = &c->timing;
@@ -143,7 +142,7 @@ static void *part(struct ssd_arena *m, uint64_t count, size_t size)
 	return ssd_carve(m, count, size);
 }
 
-/* The image's tables; m->base NULL: only measure. */
+/* Lay out the image's tables; with m->base NULL, only measure them. */
 static void lay_out_tables(struct nand_array *a, struct ssd_arena *m,
 			   const struct nand_array_config *c)
 {
@@ -296,7 +295,7 @@ void image_count(struct nand_array *a)
 		a->bads |= a->block[b] & BLOCK_BAD;
 }
 
-/* The tables, without the room between them. */
+/* Copy the tables, without the gaps between them. */
 static void copy_tables(struct nand_array *dst, const struct nand_array *src)
 {
 	const struct nand_geometry *g = &src->base.geo;

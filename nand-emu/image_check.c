@@ -40,7 +40,7 @@ static bool is_program(const struct img_die *d)
 	return d->op == NAND_PROGRAM || d->op == NAND_COPYBACK;
 }
 
-/* The flight that programs this page, or erases its smallest PB; NULL: none. */
+/* The flight that programs this page or erases its smallest PB, or NULL. */
 static const struct img_flight *flight_at(const struct nand_array *a, const struct place *p)
 {
 	const struct img_die *d = &a->die[p->die];
@@ -60,7 +60,7 @@ static const struct img_flight *flight_at(const struct nand_array *a, const stru
 	return NULL;
 }
 
-/* Has a program that says it is in flight had all of its effects? */
+/* Has a program whose flight is in the image had all of its effects? */
 static bool took_effect(const struct nand_array *a, const struct place *p)
 {
 	uint32_t next = order_next(a, p);
@@ -143,7 +143,7 @@ static uint32_t lowest_next(const struct nand_array *a, uint32_t s)
 	return lowest;
 }
 
-/* For I1 and I3: a page at or after `next`. For I2, programmed(): the page before it. */
+/* I1 and I3 use erased() for pages at or after `next`; I2 uses programmed() for the page before it. */
 static bool erased(const struct nand_array *a, uint32_t ppn)
 {
 	struct place p;

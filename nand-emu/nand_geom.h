@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nand_geom.h - what follows from a geometry. Nothing here is stored anywhere. */
+/* nand_geom.h - values derived from a geometry. They are computed when needed and stored nowhere. */
 #ifndef SLATE_NAND_GEOM_H
 #define SLATE_NAND_GEOM_H
 

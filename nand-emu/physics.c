@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * physics.c - raw bit errors and wear, by the formulas of nand.h. Everything is
- * a function of the seed and of what the image holds: asked twice, it says the
- * same.
+ * physics.c - raw bit errors and wear, by the formulas of nand.h. Every result is a function of the
+ * seed and of the image, so that a repeated question has the same answer.
  */
 #include "array_impl.h"
 
@@ -10,7 +9,7 @@
 #define LOG2_HOUR_NS 2733581		/* log2(3.6e12) in Q16 */
 #define RBER_BITS 48			/* fraction bits of an RBER */
 
-/* coefficient * product of powers, as logarithms; a base of 0 makes it 0. */
+/* coefficient * product of powers, computed with logarithms; 0 if a base is 0. */
 static uint64_t power_term(int32_t coefficient, int64_t log_a, int32_t exp_a, int64_t log_b,
 			   int32_t exp_b)
 {
@@ -72,7 +71,7 @@ static uint32_t worst_word(const struct nand_array *a, const struct place *p, ui
 	return worst;
 }
 
-/* Sets raw_bits, retries and what status a readable page has. flips: wrong bits in each word besides. */
+/* Set raw_bits, retries and the status of a readable page. flips: wrong bits in each word in addition. */
 void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c, uint32_t flips)
 {
 	const struct nand_physics *f = &a->c.physics;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * plain.c - the commonest calls in few steps: the read of a whole page, and the program of
- * a page of one plane or of several, in ascending order.
+ * plain.c - a fast path for the most common calls: the read of a whole page, and the program of a page
+ * of one plane or of several planes, in ascending order.
  *
- * It answers only for arrays of which plain_possible() holds: nothing fails, ages or
- * disturbs, no command is suspended or holds the bus; and only for calls that break no
- * rule, to a die that owes no erase. Of any other call it says so and has changed
- * nothing: array.c, which knows everything, executes it or names the rule.
+ * It handles only arrays for which plain_possible() holds (nothing fails, ages or disturbs, and no
+ * command is suspended or holds the bus), and only calls that break no rule, for a die that has no
+ * erase to settle. It refuses any other call before it has changed anything, and array.c then executes
+ * the call or reports the rule.
  *
- * So there are two ways to execute a command, and one must not differ from the other:
- * storms drive both against the model, with hooks and without.
+ * So there are two ways to execute a command, and they must not differ: the storm tests compare both
+ * with the model, with hooks and without.
  *
  * Invariants: those of array_impl.h; flights and image_order() (A5) as in array.c.
  */
@@ -25,16 +25,16 @@ bool plain_possible(const struct nand_array *a)
 	       !a->c.timing.suspend_ns && !a->c.timing.gc_holds_bus;
 }
 
-/* R8; and nothing has to settle first but a count of flights. */
+/* Is the die free (R8), with nothing to settle but a count of flights? */
 static inline bool die_free(const struct img_die *d, uint64_t now_ns)
 {
-	/* Bits, not branches: what the die did last can not be guessed. */
+	/* Bits instead of branches: the die's last operation is unpredictable. */
 	return (d->ready_ns <= now_ns) & ((d->count == 0) | (d->op != NAND_ERASE));
 }
 
 static inline void move_oob(void *to, const void *from, uint32_t bytes)
 {
-	if (SSD_LIKELY(bytes == 16))	/* one unit a page: the commonest, and no call */
+	if (SSD_LIKELY(bytes == 16))	/* the most common case, one unit a page: no call of memcpy */
 		memcpy(to, from, 16);
 	else
 		memcpy(to, from, bytes);
@@ -122,7 +122,10 @@ void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c)
 
 /* ---- programs --------------------------------------------------------------- */
 
-/* May the page be programmed (R1, R2, R3, R9)? Its block is given. Bits again: one answer. */
+/*
+ * May the page be programmed (R1, R2, R3, R9)? Its block is known. Bits instead of branches, combined
+ * to one answer.
+ */
 static inline bool page_allowed(const struct nand_array *a, uint32_t ppn, uint32_t block)
 {
 	const struct img_pb *pb = &a->pb[block];
@@ -134,8 +137,8 @@ static inline bool page_allowed(const struct nand_array *a, uint32_t ppn, uint32
 }
 
 /*
- * Pages of one die that exist (R0), on planes of their own (R6), for one cause; and each may be
- * programmed.
+ * Do the pages of one die exist (R0), on different planes (R6) and for one source, and may each be
+ * programmed?
  */
 static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c, unsigned int count,
 			   uint32_t die, uint32_t block[NAND_PLANES_MAX])
@@ -159,8 +162,8 @@ static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c,
 	return true;
 }
 
-/* Flights first, so that what follows can be undone (A5). */
-static inline void take_off(struct nand_array *a, struct img_die *d, struct img_flight *f,
+/* Store the flights before their effects, so that a power cut can undo these (A5). */
+static inline void store_flights(struct nand_array *a, struct img_die *d, struct img_flight *f,
 			    const struct nand_cmd *c, unsigned int count, const uint32_t *block,
 			    uint64_t cell_start_ns, uint64_t done_ns)
 {
@@ -183,7 +186,7 @@ static inline void program_page(struct nand_array *a, const struct nand_cmd *c, 
 	uint32_t ppn = c->ppn.v, kept = a->base.geo.oob_kept;
 	uint8_t *oob = a->oob + (size_t)ppn * kept;
 
-	SSD_PREFETCH(oob + 64);		/* of the pages that are likely to be next */
+	SSD_PREFETCH(oob + 64);		/* pages that are likely to be accessed next */
 	if (a->by_types.d > 1)
 		a->stats.lower_reads += type_of(a, ppn);
 	a->pb[block].next = ppn - block * a->by_block_pages.d + 1;
@@ -198,9 +201,9 @@ static inline void program_page(struct nand_array *a, const struct nand_cmd *c, 
 }
 
 /*
- * The transfers of a group, one behind the other; returns the end of the last. Each page waits for
- * the others. Where nothing else is booked they are one booking: to those that wait behind it that
- * makes no difference.
+ * Book the transfers of a group, one behind the other; returns the end of the last. Each page waits
+ * for all of them. If nothing else is booked, they become one booking, which makes no difference to
+ * the transfers that wait behind it.
  */
 static inline uint64_t send_pages(struct bus *bus, uint64_t now_ns, uint64_t own_ns,
 				  unsigned int count, enum nand_source source, struct bus_waits *w)
@@ -242,7 +245,7 @@ static inline void program_pages(struct nand_array *a, uint64_t now_ns, struct n
 	struct bus_waits w = { 0, 0 };
 
 	at = send_pages(&a->bus[channel], now_ns, own_ns, count, c->source, &w);
-	take_off(a, &a->die[die], flights_of(a, die), c, count, block, at, at + cell_ns);
+	store_flights(a, &a->die[die], flights_of(a, die), c, count, block, at, at + cell_ns);
 	a->die_busy[die].ns[c->source] += at + cell_ns - now_ns;
 	a->bus_busy[channel].ns[c->source] += count * own_ns;
 	a->stats.ops[NAND_PROGRAM][c->source] += count;

@@ -27,8 +27,8 @@
 #endif
 
 /*
- * Always on, NDEBUG or not: it states what the caller promised. In user space
- * port_user.c; in a kernel the module's own (tests/kunit/libc.c ends the test).
+ * Assertions are always on, NDEBUG or not: they check what the caller promised. In user space
+ * port_user.c implements this; in a kernel the module does (tests/kunit/libc.c ends the test).
  */
 _Noreturn void ssd_assert_failed(const char *expr, const char *file, int line);
 #define SSD_ASSERT(x) ((x) ? (void)0 : ssd_assert_failed(#x, __FILE__, __LINE__))
@@ -46,20 +46,17 @@ void ssd_md5(const void *data, size_t len, uint8_t out[16]);
 uint32_t ssd_crc32c(const void *data, uint32_t len);
 
 #define SSD_MUST_CHECK __attribute__((warn_unused_result))
-/*
- * What happens so seldom that its registers and its code are better kept out of what happens
- * all the time.
- */
+/* For code that runs so rarely that its registers and instructions are better kept out of the common path. */
 #define SSD_SELDOM __attribute__((__noinline__, __cold__))
-#define SSD_APART __attribute__((__noinline__))		/* often, but not all the time */
+#define SSD_APART __attribute__((__noinline__))		/* common, but not in every call */
 #define SSD_ALWAYS inline __attribute__((__always_inline__))
 #define SSD_PREFETCH(p) __builtin_prefetch(p)	/* a hint, never a fault */
 #define SSD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SSD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /*
- * One of two, by arithmetic: for what nobody can guess. Of `c ? a : b` compilers make a branch when
- * they like, and a wrong guess costs a processor some thirty cycles.
+ * Choose one of two by arithmetic, for an unpredictable condition. Compilers may turn `c ? a : b` into
+ * a branch, and a misprediction costs some thirty cycles.
  */
 static inline uint64_t ssd_pick(bool first, uint64_t a, uint64_t b)
 {

@@ -10,7 +10,7 @@
 
 #include "port.h"
 
-/* Allocates MD5 at the first call, which may sleep, and never frees it. */
+/* Allocate MD5 at the first call, which may sleep. It is never freed. */
 static struct crypto_shash *engine(void)
 {
 	static struct crypto_shash *md5;
@@ -28,7 +28,7 @@ void ssd_md5(const void *data, size_t len, uint8_t out[16])
 	SSD_ASSERT(!crypto_shash_tfm_digest(engine(), data, (unsigned int)len, out));
 }
 
-/* Bit by bit: drives in a kernel are not files, so that only tests ask for it. */
+/* Computed bit by bit, because only tests need it: drives in a kernel are not files. */
 uint32_t ssd_crc32c(const void *data, uint32_t len)
 {
 	const uint8_t *at = data;
@@ -42,7 +42,7 @@ uint32_t ssd_crc32c(const void *data, uint32_t len)
 	return ~crc;
 }
 
-/* What gcc calls for __builtin_popcountll() where the processor may lack the instruction. */
+/* gcc calls this for __builtin_popcountll() where the processor may lack the instruction. */
 int __popcountdi2(int64_t x);
 
 int __popcountdi2(int64_t x)

@@ -4,12 +4,12 @@
 
 #include "port.h"
 
-/* The program may use libgcrypt for itself, and then prepares it. */
+/* A program that uses libgcrypt itself has initialised it already. */
 static void prepare(void)
 {
 	if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P))
 		return;
-	gcry_control(GCRYCTL_NO_FIPS_MODE, 0);	/* it is no protection: FIPS machines refuse MD5 */
+	gcry_control(GCRYCTL_NO_FIPS_MODE, 0);	/* MD5 is not used for protection here, and FIPS mode refuses it */
 	SSD_ASSERT(gcry_check_version(GCRYPT_VERSION));
 	gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
 	gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rules.c - which rule of nand.h a group of commands breaks, if any: a question
- * about const state. R0 is asked by the caller, before there are places to look at;
- * R2 by word lines is in order.c.
+ * rules.c - which rule of nand.h a group of commands breaks, if any. It reads the state and does not
+ * change it. The caller checks R0, before there are places to look at; R2 by word lines is in order.c.
  */
 #include "array_impl.h"
 
@@ -136,8 +135,8 @@ static enum nand_rule broken_together(const struct nand_array *a, const struct p
 }
 
 /* May these reads suspend what the die is doing? */
-static bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
-			const struct nand_cmd *c, unsigned int count)
+bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+		 const struct nand_cmd *c, unsigned int count)
 {
 	const struct img_die *d = &a->die[at[0].die];
 	const struct img_flight *f = flights_of(a, at[0].die);

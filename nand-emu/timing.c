@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timing.c - when the parts of a command group happen. Knows the bus calendar
- * and the profile's times; changes nothing but the calendar and the commands.
+ * timing.c - when the parts of a command group happen. It knows the bus calendar and the profile's
+ * times, and changes only the calendar and the commands.
  *
- * Every group has one cell phase, as long as its slowest command's. start, cell,
- * own bus time and waiting add up for each command; what is neither cell nor own
- * bus time is waiting.
+ * Every group has one cell phase, as long as that of its slowest command. For each command, start,
+ * cell time, own bus time and waiting add up: time that is neither cell nor own bus time is waiting.
  */
 #include "array_impl.h"
 
@@ -111,7 +110,7 @@ static inline void add_wait(struct bus_waits *w, enum nand_source source, uint64
 		w->gc_ns += ns;
 }
 
-/* waits: for outsiders and for all of the group, own_ns of its own included. */
+/* waits: those for other commands and for the group, own_ns of its own transfers included. */
 static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel,
 			  uint64_t cell_ns, const struct bus_waits *waits, uint64_t own_ns)
 {
@@ -126,7 +125,7 @@ static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t cha
 	a->bus_busy[channel].ns[c->source] += own_ns;
 }
 
-/* Book len_ns for c; what it waited, and what the next ones wait for it, goes to w. */
+/* Book len_ns for c, and add its waiting, and the waiting that it causes to the next ones, to w. */
 static inline uint64_t book(struct bus *bus, uint64_t now_ns, uint64_t at_ns, uint64_t len_ns,
 			    const struct nand_cmd *c, struct bus_waits *w)
 {
@@ -201,7 +200,7 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 		cell_ns = one > cell_ns ? one : cell_ns;
 		own[i] = a->c.timing.cmd_ns + transfer_ns(a, bus_bytes(a, &c[i]));
 		if (c[i].op == NAND_ERASE && planes & bit)
-			own[i] = 0;	/* rides in the command for its plane */
+			own[i] = 0;	/* transferred within the command of its plane */
 		planes |= bit;
 		to = book(bus, now_ns, to, own[i], &c[i], &w);
 	}

@@ -38,7 +38,6 @@ static struct log *log_of(const struct direct *d)
 	return d->s;
 }
 
-/* [memory] */
 static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
 {
 	struct log *l = ssd_carve(m, 1, sizeof(*l)), at;
@@ -65,7 +64,6 @@ static void init(struct direct *d)
 	for (uint32_t p = 0; p < d->planes; p++)
 		l->plane[p] = (struct log_plane){ .open = NONE, .victim = NONE };
 }
-/* [end] */
 
 /* [map] */
 static uint32_t *entry(const struct direct *d, uint32_t plane, uint32_t page)
@@ -137,7 +135,6 @@ static void ended(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn,
 }
 /* [end] */
 
-/* [gc] */
 static uint32_t worth(const struct direct *d, uint32_t block)
 {
 	const struct log *l = log_of(d);
@@ -223,7 +220,6 @@ static void gc_done(struct direct *d, uint32_t plane, const struct direct_step *
 	p->victim = NONE;
 	p->wiped = true;
 }
-/* [end] */
 
 /* [mount] */
 static void mount_page(struct direct *d, uint32_t block, uint32_t in_block,
@@ -307,7 +303,6 @@ static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geom
 	       c->gc_start_blocks + 2;
 }
 
-/* [table] */
 static const struct direct_scheme scheme = {
 	.lay_out = lay_out, .init = init,
 	.lookup = lookup, .place = place, .programmed = ended,
@@ -344,4 +339,3 @@ const struct ftl_ops log_ftl_ops = {
 	.validate = validate, .footprint = footprint, .init = init_ftl,
 	DIRECT_OPS_COMMON,
 };
-/* [end] */

@@ -3,12 +3,14 @@
 #include "blk.h"
 
 size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_geometry *g,
-		   uint32_t units_per_page)
+		   uint32_t units_per_page, enum blk_lists lists)
 {
 	uint32_t planes = geo_planes(g), buckets = g->pages_per_block * units_per_page + 1;
 	struct blk *blk = ssd_carve(m, geo_blocks(g), sizeof(*blk));
 	struct blk_plane *plane = ssd_carve(m, planes, sizeof(*plane));
 	uint32_t *bucket = ssd_carve(m, (size_t)planes * buckets, sizeof(*bucket));
+	bool aged = lists == BLK_AGED_BUCKETS;
+	uint32_t *oldest = ssd_carve(m, aged ? (size_t)planes * buckets : 0, sizeof(*oldest));
 
 	if (t) {
 		SSD_ASSERT(plane && bucket);	/* with a table there is memory, too */
@@ -17,6 +19,8 @@ size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_g
 		t->by_plane_blocks = fxp_div_by(g->blocks_per_plane);
 		t->blk = blk;
 		t->plane = plane;
+		t->oldest = aged ? oldest : NULL;
+		t->queue = lists == BLK_QUEUE;
 		for (uint32_t i = 0; i < planes; i++)
 			plane[i].bucket = bucket + (size_t)i * buckets;
 	}
@@ -71,47 +75,54 @@ static inline void list_remove(const struct blk_table *t, uint32_t *head, uint32
 
 /* ---- FULL blocks: changed ones, buckets ------------------------------------ */
 
-static void append_changed(struct blk_table *t, struct blk_plane *pl, uint32_t b)
+static void append_changed(const struct blk_table *t, struct blk_plane *pl, uint32_t b)
 {
 	struct blk *k = &t->blk[b];
 
-	k->changed = k->newest = true;
+	k->changed = k->stays = true;
 	k->prev = pl->changed_last;
 	k->next = BLK_NONE;
 	if (pl->changed_last == BLK_NONE) {
 		pl->changed_first = b;
 	} else {
 		t->blk[pl->changed_last].next = b;
-		t->blk[pl->changed_last].newest = false;
+		t->blk[pl->changed_last].stays = t->queue;
 	}
 	pl->changed_last = b;
 }
 
+/* The bucket of so many valid units has a last block again. */
+static inline uint32_t *oldest_of(const struct blk_table *t, const struct blk_plane *pl, uint32_t valid)
+{
+	return &t->oldest[(size_t)(pl - t->plane) * (t->units_per_block + 1) + valid];
+}
+
 /* Off its list. Which one that is nobody can guess either. */
-static void unlink_full(struct blk_table *t, uint32_t b)
+static void unlink_full(const struct blk_table *t, uint32_t b)
 {
 	struct blk_plane *pl = plane_of(t, b);
 	struct blk *k = &t->blk[b];
 	uint32_t *head[2] = { &pl->bucket[k->valid], &pl->changed_first };
 
 	list_remove(t, head[k->changed], b);
-	if (SSD_UNLIKELY(k->newest)) {
+	if (SSD_UNLIKELY(pl->changed_last == b)) {
 		pl->changed_last = k->prev;
 		if (k->prev != BLK_NONE)
-			t->blk[k->prev].newest = true;
+			t->blk[k->prev].stays = true;
 	}
-	k->changed = k->newest = false;
+	if (t->oldest && !k->changed && k->next == BLK_NONE)
+		*oldest_of(t, pl, k->valid) = k->prev;
+	k->changed = k->stays = false;
 }
 
-void blk_change(struct blk_table *t, uint32_t b, uint32_t valid)
+void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid)
 {
 	unlink_full(t, b);
 	t->blk[b].valid = valid;
 	append_changed(t, plane_of(t, b), b);
 }
 
-/* Put what has changed into the buckets. */
-static void sort_changed(const struct blk_table *t, struct blk_plane *pl)
+void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl)
 {
 	uint32_t b = pl->changed_first;
 
@@ -119,13 +130,70 @@ static void sort_changed(const struct blk_table *t, struct blk_plane *pl)
 		struct blk *k = &t->blk[b];
 		uint32_t next = k->next;
 
-		k->changed = k->newest = false;
+		k->changed = k->stays = false;
 		list_push(t, &pl->bucket[k->valid], b);
+		if (t->oldest && k->next == BLK_NONE)
+			*oldest_of(t, pl, k->valid) = b;
 		if (k->valid < pl->low)
 			pl->low = k->valid;
 		b = next;
 	}
 	pl->changed_first = pl->changed_last = BLK_NONE;
+}
+
+/* Two lists in order become one; of equals those of `a` come first. */
+static uint32_t merge(const struct blk_table *t, uint32_t a, uint32_t b)
+{
+	uint32_t head, *to = &head;
+
+	while (a != BLK_NONE && b != BLK_NONE) {
+		uint32_t *from = t->blk[b].last_order < t->blk[a].last_order ? &b : &a;
+
+		*to = *from;
+		to = &t->blk[*from].next;
+		*from = *to;
+	}
+	*to = a != BLK_NONE ? a : b;
+	return head;
+}
+
+/* Merge sort: sorted[i] is a list of 2^i blocks, or empty. */
+static uint32_t sort_by_order(const struct blk_table *t, uint32_t head)
+{
+	uint32_t sorted[32], list = BLK_NONE;
+
+	for (uint32_t i = 0; i < 32; i++)
+		sorted[i] = BLK_NONE;
+	while (head != BLK_NONE) {
+		uint32_t i = 0;
+
+		list = head;
+		head = t->blk[list].next;
+		t->blk[list].next = BLK_NONE;
+		for (; sorted[i] != BLK_NONE; i++) {
+			list = merge(t, sorted[i], list);
+			sorted[i] = BLK_NONE;
+		}
+		sorted[i] = list;
+	}
+	list = BLK_NONE;
+	for (uint32_t i = 0; i < 32; i++)
+		list = merge(t, sorted[i], list);
+	return list;
+}
+
+void blk_sort_closed(const struct blk_table *t)
+{
+	for (uint32_t p = 0; p < geo_planes(t->geo); p++) {
+		struct blk_plane *pl = &t->plane[p];
+		uint32_t b = sort_by_order(t, pl->changed_first), next;
+
+		pl->changed_first = pl->changed_last = BLK_NONE;
+		for (; b != BLK_NONE; b = next) {
+			next = t->blk[b].next;
+			append_changed(t, pl, b);
+		}
+	}
 }
 
 uint32_t blk_take_free(struct blk_table *t, uint32_t plane)
@@ -202,23 +270,19 @@ void blk_retire(struct blk_table *t, uint32_t b)
 	list_push(t, &plane_of(t, b)->retire_head, b);
 }
 
-static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+uint32_t blk_empty(const struct blk_table *t, uint32_t plane)
 {
 	struct blk_plane *pl = &t->plane[plane];
-	uint32_t most = t->units_per_block - units_per_page;	/* frees a page at least */
+	uint32_t b = pl->changed_first;
 
-	sort_changed(t, pl);
-	while (pl->low < t->units_per_block && pl->bucket[pl->low] == BLK_NONE)
-		pl->low++;	/* a cache, so that the search is O(1) on average */
-	for (uint32_t v = pl->low; v <= most; v++)
-		for (uint32_t b = pl->bucket[v]; b != BLK_NONE; b = t->blk[b].next)
-			if (blk_settled(t, &t->blk[b]))
-				return b;
-	return BLK_NONE;
+	if (!t->queue) {
+		blk_sort_changed(t, pl);
+		b = pl->bucket[0];
+	}
+	while (b != BLK_NONE && (t->blk[b].valid || !blk_settled(t, &t->blk[b])))
+		b = t->blk[b].next;
+	return b;
 }
-
-const struct gc_policy gc_greedy = { "greedy", greedy_pick };
-const struct gc_policy *const gc_policies[] = { &gc_greedy, NULL };
 
 void blk_check(const struct blk_table *t)
 {
@@ -235,7 +299,9 @@ void blk_check(const struct blk_table *t)
 			for (uint32_t b = pl->bucket[v]; b != BLK_NONE; b = t->blk[b].next) {
 				SSD_ASSERT(t->blk[b].state == BLK_FULL);	/* K2 */
 				SSD_ASSERT(t->blk[b].valid == v && !t->blk[b].changed);	/* K2 */
-				SSD_ASSERT(v >= pl->low);			/* K3 */
+				SSD_ASSERT(v >= pl->low && !t->queue);		/* K3, K2 */
+				SSD_ASSERT(!t->oldest || t->blk[b].next != BLK_NONE ||
+					   *oldest_of(t, pl, v) == b);		/* K2 */
 				on_lists++;
 			}
 	}
@@ -247,7 +313,7 @@ void blk_check(const struct blk_table *t)
 			const struct blk *k = &t->blk[b];
 
 			SSD_ASSERT(k->state == BLK_FULL && k->changed);		/* K2 */
-			SSD_ASSERT(k->prev == before && k->newest == (b == pl->changed_last));
+			SSD_ASSERT(k->prev == before && k->stays == (t->queue || b == pl->changed_last));
 			on_lists++;
 		}
 		SSD_ASSERT(pl->changed_last == before);

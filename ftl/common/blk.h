@@ -21,10 +21,19 @@
  * as if each change had moved its block at once: a block gets to its bucket with its last
  * change, and these are in the list's order.
  *
+ * Which lists a table keeps follows from the policy that asks it (enum blk_lists):
+ *
+ *   BLK_BUCKETS       as above
+ *   BLK_AGED_BUCKETS  the same, and the other end of each bucket is known, too: of the blocks
+ *                     with so many valid units the one that has not changed for longest
+ *   BLK_QUEUE         FULL blocks stay on the list of changed blocks, in the order in which they
+ *                     were closed; a change of the valid count moves no block, and buckets are empty
+ *
  * Invariants (blk_check):
  *   K1  free_count counts the free list, and only FREE blocks are on it;
  *   K2  a FULL block is on the bucket list of its valid count or, `changed`, on the list of
- *       changed blocks, `newest` if it is the last of it; nobody else is on either;
+ *       changed blocks; no other block is on either. `stays` is set for the last block of that
+ *       list, and in a queue for all: their counts change where they stand;
  *   K3  no bucket below `low` of a plane has a block.
  */
 #ifndef SLATE_BLK_H
@@ -60,7 +69,7 @@ struct blk {			/* a cache line: most accesses are to a block at random */
 	uint64_t torn : 1;	/* mount: its last page cannot be read, */
 	uint64_t hurt : 1;	/* or any */
 	uint64_t changed : 1;	/* K2 */
-	uint64_t newest : 1;
+	uint64_t stays : 1;
 };
 
 enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED };
@@ -75,28 +84,21 @@ struct blk_plane {
 	uint32_t *bucket;	/* heads, by valid units */
 };
 
+enum blk_lists { BLK_BUCKETS, BLK_AGED_BUCKETS, BLK_QUEUE };
+
 struct blk_table {
 	const struct nand_geometry *geo;
 	uint32_t units_per_block;
 	struct fxp_div by_plane_blocks;
 	struct blk *blk;
 	struct blk_plane *plane;
+	uint32_t *oldest;	/* BLK_AGED_BUCKETS: last block of each bucket, by plane; else NULL */
+	bool queue;		/* BLK_QUEUE */
+	uint32_t choices;	/* gc_d_choices: d */
+	uint32_t window;	/* gc_windowed: blocks */
 	uint64_t issued;	/* highest host sequence given to the array */
 	uint64_t stable;	/* every host page up to here is programmed */
 };
-
-/* Victim selection: a question about const state. */
-struct gc_policy {
-	const char *name;
-	/*
-	 * The best eligible FULL block of a plane that frees at least a page, or
-	 * BLK_NONE. Eligible: blk_settled().
-	 */
-	uint32_t (*pick)(const struct blk_table *t, uint32_t plane, uint32_t units_per_page);
-};
-
-extern const struct gc_policy *const gc_policies[];	/* all, NULL-terminated */
-extern const struct gc_policy gc_greedy;	/* fewest valid units; of equals, the last to get there */
 
 /*
  * Everything in it is durable; and of a copy made from here, mount can tell that
@@ -109,7 +111,7 @@ static inline bool blk_settled(const struct blk_table *t, const struct blk *b)
 }
 
 size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_geometry *g,
-		   uint32_t units_per_page);
+		   uint32_t units_per_page, enum blk_lists lists);
 /* All blocks VICTIM, on no list: mount puts each where it belongs. */
 void blk_init(struct blk_table *t);
 
@@ -121,8 +123,13 @@ void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: t
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
 void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
-/* A FULL block that is not the newest of the changed ones has so many valid units now. */
-void blk_change(struct blk_table *t, uint32_t b, uint32_t valid);
+/* A FULL block whose count does not change where it stands has so many valid units now. */
+void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid);
+/* Mount has closed its blocks by number: order them by what was written to them last. */
+void blk_sort_closed(const struct blk_table *t);
+void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* into the buckets */
+/* A settled FULL block of the plane without a valid unit, or BLK_NONE. In a queue O(its length). */
+uint32_t blk_empty(const struct blk_table *t, uint32_t plane);
 void blk_check(const struct blk_table *t);
 
 static inline void blk_valid_add(struct blk_table *t, uint32_t b)
@@ -130,7 +137,7 @@ static inline void blk_valid_add(struct blk_table *t, uint32_t b)
 	struct blk *k = &t->blk[b];
 
 	SSD_ASSERT(k->valid < t->units_per_block);
-	if (k->state == BLK_FULL && !k->newest)
+	if (k->state == BLK_FULL && !k->stays)
 		blk_change(t, b, k->valid + 1);
 	else
 		k->valid++;
@@ -141,7 +148,7 @@ static inline void blk_valid_sub(struct blk_table *t, uint32_t b)
 	struct blk *k = &t->blk[b];
 
 	SSD_ASSERT(k->valid > 0);
-	if (k->state == BLK_FULL && !k->newest)
+	if (k->state == BLK_FULL && !k->stays)
 		blk_change(t, b, k->valid - 1);
 	else
 		k->valid--;

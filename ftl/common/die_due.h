@@ -88,6 +88,14 @@ static inline void die_due_start(struct die_due *t, uint32_t die, uint64_t ns)
 	t->busy++;
 }
 
+/* A busy die's time is ns. */
+static inline void die_due_move(struct die_due *t, uint32_t die, uint64_t ns)
+{
+	die_due_set(t, die, DIE_IDLE_NS);
+	t->busy--;
+	die_due_start(t, die, ns);
+}
+
 /* The first of the busy dies, idle from now on. */
 static inline uint32_t die_due_end(struct die_due *t)
 {

@@ -62,6 +62,7 @@ struct ftl_io {
 	uint64_t gc_mark;		/* stall clock at submission */
 	uint64_t first_seq;		/* WRITE: first log sequence that has data of it */
 	uint64_t link_ns;		/* WRITE: until its data have arrived */
+	uint64_t entered_ns;		/* submit_ns, while an FTL behind cores has its own */
 	uint32_t pending;		/* READ: flash reads outstanding or queued */
 };
 
@@ -80,6 +81,21 @@ enum ftl_gc_mode {
 	FTL_GC_BLOCKING,	/* GC keeps the die until the plane is back over stop */
 	FTL_GC_SLICED,		/* host I/O goes first; GC moves gc_slice_pages after each
 				 * host program, and one after a read when writes wait */
+};
+
+/* NFTL: what finding pages by their spare areas costs. */
+enum ftl_search {
+	FTL_SEARCH_NO,		/* nothing */
+	FTL_SEARCH_YES,		/* a read in a U-block: those from the newest position to the page; a
+				 * merge: those of the U-block's used positions */
+	FTL_SEARCH_ALL,		/* a read: as yes; a merge: those of all pages of both blocks */
+};
+
+/* NFTL: which pair is merged when a write needs a block. */
+enum ftl_merge_victim {
+	FTL_VICTIM_NEWEST,	/* most invalid pages; of equals the one that came to it last */
+	FTL_VICTIM_OLDEST,	/* most invalid pages; of equals the one that came to it first */
+	FTL_VICTIM_LRU,		/* the one whose last overwrite is longest ago */
 };
 
 enum ftl_accounting {
@@ -104,8 +120,17 @@ static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
 }
 
+/* Which commands a read of the host suspends, where the array can (timing.suspend_ns). */
+enum ftl_suspend { FTL_SUSPEND_OFF, FTL_SUSPEND_ERASE, FTL_SUSPEND_PROGRAM, FTL_SUSPEND_ALL };
+
 /* Where GC's copies go: where the published FTL puts them; blocks of their own; the host's. */
 enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
+
+/* page: are pages that are written often kept apart from the others? */
+enum ftl_hot_cold {
+	FTL_HOT_COLD_OFF,
+	FTL_HOT_COLD_COUNT,	/* as ftl/page/heat.h counts */
+};
 
 /* flex: which pages of the shared blocks take them, idle times apart. */
 enum ftl_gc_pages {
@@ -139,13 +164,18 @@ struct ftl_config {
 	uint32_t gc_slice_pages;	/* of GC after a host program of the die: see die.h */
 	bool multiplane;		/* group host programs over the planes of a die */
 	bool payload;			/* keep host bytes; false: mapping and OOB only */
-	uint32_t map_ns;		/* one mapping look-up */
+	uint32_t map_ns;		/* one mapping look-up; with cores, of each unit */
 	uint32_t buffer_ns;		/* host data into or out of the buffer, per I/O */
 	uint32_t overhead_ns;		/* firmware and host interface, per I/O */
 	uint32_t link_ps_per_byte;	/* host link, each direction; 0: none */
 	uint32_t link_latency_ns;	/* added to every I/O: command there, completion back */
+	uint32_t cores;			/* that execute map_ns, overhead_ns and completion_ns, see
+					 * controller.h; 0: as many as there is work */
+	uint32_t completion_ns;		/* of a core's time, per I/O; 0 without cores */
 	uint32_t max_unit_reads;	/* flash reads queued at once (a pool); >= 8 */
-	const struct gc_policy *gc_policy;
+	const struct gc_policy *gc_policy;	/* gc_policy.h */
+	uint32_t gc_choices;		/* d-choices: d, blocks drawn at random */
+	uint32_t gc_window_blocks;	/* windowed-greedy: of a plane's blocks, so many closed first */
 
 	bool gc_copyback;		/* GC copies inside the chip */
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
@@ -157,16 +187,19 @@ struct ftl_config {
 	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane and erases
 					 * both at once ... */
 	uint32_t second_victim_pages;	/* ... if at most so many of its pages are valid */
+	uint32_t pair_pages;		/* superblock: ... and at most so many of both victims' */
 	bool pen;			/* PEN: M-Merge by partial erases */
 	uint32_t pen_merges_max;	/* W: M-Merges of a block between two merges */
 	uint32_t superblock_blocks;	/* M: logical blocks of a superblock; 0: one superblock a
 					 * plane, that is page mapping */
 	uint32_t superblock_max_blocks;	/* N: physical blocks of one at most; 0 with M = 0 */
-	bool spare_search;		/* NFTL: finding a page in its U-block, and the valid pages of
-					 * a merge, costs reads of spare areas */
+	enum ftl_search spare_search;
+	enum ftl_merge_victim merge_victim;
+	bool read_priority;		/* FTL_WRITE_THROUGH: reads overtake the writes of their die */
 	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: so many consecutive pages in one plane, then
 					 * the next; 1 .. pages_per_block, divides it */
 	enum ftl_accounting accounting;
+	enum ftl_suspend suspend;	/* page, parity, rtf, flex */
 	/* FTLs of the large-capacity NAND dissertation, chapter 3 (front.h) */
 	uint32_t active_blocks;		/* rtf: of a plane */
 	uint32_t fast_above_permille;	/* flex: of the write buffer in use, above: LSB pages ... */
@@ -174,6 +207,7 @@ struct ftl_config {
 	uint32_t quota_permille;	/* flex: of all LSB pages, so many ahead of the MSB pages */
 	enum ftl_gc_frontier gc_frontier;	/* page, parity, rtf, flex */
 	enum ftl_gc_pages gc_pages;	/* flex */
+	enum ftl_hot_cold hot_cold;	/* page */
 	uint32_t idle_gc_permille;	/* of a plane's blocks: with fewer free, GC works when the
 					 * drive is idle; 0: never. page, parity, rtf, flex */
 	uint32_t idle_gc_ns;		/* idle: so long since no I/O and no full buffer page is left */

@@ -20,6 +20,7 @@ struct ftl_breakdown {
 	uint64_t map_ns;	/* mapping look-up */
 	uint64_t other_ns;	/* firmware and host interface */
 	uint64_t link_ns;	/* over the host link, waiting for it included */
+	uint64_t controller_ns;	/* waiting for a core: controller.h */
 };
 
 /*
@@ -36,6 +37,7 @@ static inline void ftl_breakdown_set(struct ftl_breakdown *to, const struct ftl_
 	to->map_ns = w->map_ns;
 	to->other_ns = w->other_ns;
 	to->link_ns = w->link_ns;
+	to->controller_ns = w->controller_ns;
 }
 
 static inline void ftl_breakdown_add(struct ftl_breakdown *sum, const struct ftl_breakdown *w)
@@ -48,12 +50,13 @@ static inline void ftl_breakdown_add(struct ftl_breakdown *sum, const struct ftl
 	sum->map_ns += w->map_ns;
 	sum->other_ns += w->other_ns;
 	sum->link_ns += w->link_ns;
+	sum->controller_ns += w->controller_ns;
 }
 
 static inline uint64_t ftl_breakdown_sum(const struct ftl_breakdown *w)
 {
 	return w->cell_ns + w->bus_ns + w->host_queue_ns + w->gc_queue_ns + w->buffer_ns +
-	       w->map_ns + w->other_ns + w->link_ns;
+	       w->map_ns + w->other_ns + w->link_ns + w->controller_ns;
 }
 
 struct ftl_op_stats {
@@ -105,6 +108,7 @@ struct ftl_stats {
 	uint64_t reference_reads;	/* and those that were read, for writes and reads */
 	uint64_t refused_references;	/* units stored alone for want of room (ftl/dac/DESIGN.md) */
 	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */
+	uint64_t core_busy_ns;		/* controller's cores, summed */
 };
 
 #endif

@@ -7,8 +7,7 @@ void host_reset_stats(struct ftl *f)
 	struct host *h = host_of(f);
 
 	memset(&h->stats, 0, sizeof(h->stats));
-	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		h->stats.op[i].lat_min_ns = ~(uint64_t)0;
+	host_no_ops(h->stats.op);
 }
 
 void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,

@@ -112,6 +112,30 @@ static inline uint64_t host_front_ns(const struct host *h)
 	return (uint64_t)h->c.map_ns + h->c.overhead_ns;
 }
 
+/* No I/O yet. */
+static inline void host_no_ops(struct ftl_op_stats op[FTL_NOPS])
+{
+	memset(op, 0, FTL_NOPS * sizeof(*op));
+	for (unsigned int i = 0; i < FTL_NOPS; i++)
+		op[i].lat_min_ns = ~(uint64_t)0;
+}
+
+/* An I/O that has ended. */
+static inline void host_count(struct ftl_op_stats *s, const struct ftl_io *io)
+{
+	uint64_t ns = io->done_ns - io->submit_ns;
+
+	s->ios++;
+	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
+	s->errors += io->status != SSD_OK;
+	s->lat_sum_ns += ns;
+	if (ns < s->lat_min_ns)
+		s->lat_min_ns = ns;
+	if (ns > s->lat_max_ns)
+		s->lat_max_ns = ns;
+	ftl_breakdown_add(&s->where, &io->where);
+}
+
 /*
  * The drive's own part ended at done_ns >= now_ns, and io->where says where that time
  * went. Sets done_ns, status and the link's part of the I/O: a write's data crossed it
@@ -119,8 +143,7 @@ static inline uint64_t host_front_ns(const struct host *h)
  */
 static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
 {
-	struct ftl_op_stats *s = &h->stats.op[io->op];
-	uint64_t at = done_ns + io->link_ns, ns;
+	uint64_t at = done_ns + io->link_ns;
 
 	SSD_ASSERT(done_ns >= h->now_ns);
 	if (h->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
@@ -129,19 +152,10 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 	}
 	at += h->c.link_latency_ns;
 	io->where.link_ns = at - done_ns;
-	ns = at - io->submit_ns;
-	SSD_ASSERT(ftl_breakdown_sum(&io->where) == ns);	/* H3 */
+	SSD_ASSERT(ftl_breakdown_sum(&io->where) == at - io->submit_ns);	/* H3 */
 	io->done_ns = at;
 	io->status = status;
-	s->ios++;
-	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
-	s->errors += status != SSD_OK;
-	s->lat_sum_ns += ns;
-	if (ns < s->lat_min_ns)
-		s->lat_min_ns = ns;
-	if (ns > s->lat_max_ns)
-		s->lat_max_ns = ns;
-	ftl_breakdown_add(&s->where, &io->where);
+	host_count(&h->stats.op[io->op], io);
 	h->ios--;
 	h->shell.done(h->shell.opaque, io);
 }

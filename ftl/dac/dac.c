@@ -29,9 +29,9 @@ static const struct front_policy *const fronts[FTL_NFRONTIERS] = {
 };
 
 /*
- * Blocks of a die that are kept beyond the configured ones where pages are backed up (ftl/dac/DESIGN.md):
- * a backup block, one for the copy of a page that was rebuilt, one that such a copy has left
- * with little in it; and rtf's open blocks beyond two.
+ * Free blocks of a die that are reserved, beyond the configured ones, where pages are backed up
+ * (ftl/dac/DESIGN.md): a backup block, one for the copy of a page that was rebuilt, one that such a
+ * copy has left nearly empty; and rtf's open blocks beyond two.
  */
 static uint32_t backup_reserve(const struct ftl_config *c)
 {
@@ -60,8 +60,11 @@ static bool working(const struct dac *d, const struct dac_job *j)
 	return j->unit != DAC_NONE && j->done_ns > d->host.now_ns;
 }
 
-/* Nothing moves and something waits: blocks have failed until there is no way on. */
-static void give_up(struct dac *d)
+/*
+ * End what waits with an error: no command runs and no step is possible, because too many blocks have
+ * failed.
+ */
+static void fail_waiting(struct dac *d)
 {
 	if (d->ends.busy || working(d, &d->hasher) || working(d, &d->packer))
 		return;
@@ -87,11 +90,14 @@ static void pump(struct dac *d, uint64_t now_ns)
 		dac_dispatch(d);
 		wake(d);
 	} while (d->more_to_do);
-	give_up(d);
+	fail_waiting(d);
 }
 
-/* Idle: no I/O, and nothing on its way to flash but a page that is not full. */
-static void mind_idle(struct dac *d)
+/*
+ * Note when the drive becomes idle: no I/O is left, and nothing is on its way to flash except a page
+ * that is not full.
+ */
+static void note_idle(struct dac *d)
 {
 	if (d->host.ios || d->closed_slots || d->queue_first != DAC_NONE)
 		d->idle_at_ns = FTL_IDLE;
@@ -116,7 +122,7 @@ static uint64_t step(struct ftl *f, uint64_t now_ns)
 		wake_idle(d, now_ns);
 	pump(d, now_ns);
 	if (d->idle_blocks)
-		mind_idle(d);
+		note_idle(d);
 	next = die_due_first_ns(&d->ends);	/* FTL_IDLE: no die is busy */
 	if (d->idle_at_ns > now_ns && d->idle_at_ns < next)
 		next = d->idle_at_ns;
@@ -160,7 +166,7 @@ static uint32_t slots_of(const struct nand_geometry *g)
 	return geo_dies(g) + 2;
 }
 
-/* Pages that all dies may have, live and in flight. */
+/* The number of pages that may be live or in flight, summed over dies. */
 static uint64_t room_of(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint64_t per_die = (uint64_t)g->blocks_per_plane * g->planes_per_die;
@@ -191,7 +197,7 @@ static const char *refused_knob(const struct ftl_config *c)
 	return NULL;
 }
 
-/* What its frontiers want. */
+/* The reason why a configuration does not suit its frontiers, or NULL. */
 static const char *refused_frontiers(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	bool by_word_lines = g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS;
@@ -295,7 +301,7 @@ static void *fill_out(struct dac_fill *f, void *at, uint32_t bytes, struct dac_e
 	return (uint8_t *)at + bytes;
 }
 
-/* What has a page of memory for each of many. */
+/* Lay out the arrays whose members have a page of memory each. */
 static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ftl_config *c, bool use)
 {
 	uint32_t most = dac_entries_max(at->unit_bytes), ops = c->max_unit_reads + DAC_AHEAD + DAC_MERGES;
@@ -329,7 +335,7 @@ static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ft
 	return m->used;
 }
 
-/* A die as one plane: pbn, and so ppn, are the same. */
+/* The geometry in which a die is one plane; pbn and therefore ppn are the same. */
 static struct nand_geometry fold_of(const struct nand_geometry *g)
 {
 	struct nand_geometry f = *g;
@@ -375,7 +381,7 @@ static size_t lay_out(struct dac *d, struct ssd_arena *m, const struct ftl_confi
 	at.cached = ssd_carve(m, at.caches, sizeof(*at.cached));
 	at.xmatch = ssd_carve(m, 1, sizeof(*at.xmatch));
 	at.prints = ssd_carve(m, fpstore_footprint(fingerprints_of(&at, c)), 1);
-	blk_lay_out(d ? &at.bt : NULL, m, &at.fold, 1);
+	blk_lay_out(d ? &at.bt : NULL, m, &at.fold, 1, BLK_BUCKETS);
 	front_lay_out(&at.fr, m, &fc, &at.fold);
 	at.oob_len = oob_bytes(c, g);
 	at.oob = ssd_carve(m, 1, at.oob_len);
@@ -471,7 +477,7 @@ static uint64_t map_bytes(const struct ftl *f)
 	       (uint64_t)d->objects * sizeof(*d->obj) + geo_pages(d->g) * sizeof(*d->live);
 }
 
-/* A die that has nothing to collect forgets the order. */
+/* Order GC of every die. A die that has nothing to collect drops the order. */
 static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 {
 	struct dac *d = dac_of(f);
@@ -491,7 +497,6 @@ static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 	return working;
 }
 
-/* The sub-page reads may be auto, which is no here. */
 static const char *const reductions[] = { "none", "dedup", "comp", "dedup+comp", "dac", NULL };
 static const char *const frontiers[] = { "page", "parity", "rtf", "flex", NULL };
 
@@ -524,6 +529,7 @@ static const struct knob knob_rows[] = {
 };
 
 static const struct knob_table own = { "ftl", knob_rows };
+/* `auto` for sub-page reads means no here. */
 static const struct knob_table *const knobs[] = {
 	&own, &ftl_word_knobs, &ftl_idle_gc_knobs, &ftl_rtf_knobs, &ftl_flex_knobs, NULL
 };

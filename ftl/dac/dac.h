@@ -68,7 +68,7 @@
 #define DAC_AHEAD 8u		/* units that the engine has begun with, at most */
 #define DAC_MERGES 4u		/* bases being read, at most */
 
-/* What is tried on a unit: a table of answers (dac.c). */
+/* What is tried on a unit, by the mode of reduction (dac.c). */
 struct dac_mode {
 	bool fingerprints;	/* look for references */
 	bool links;		/* store nothing for a unit equal to an object */
@@ -186,9 +186,9 @@ struct dac_die {
 	uint32_t read_first, read_last;
 	uint32_t good_count;
 	uint32_t live_pages;
-	bool flight;			/* a host page */
+	bool flight;			/* a host page is being programmed */
 	bool gc_active;
-	bool no_victim;			/* GC found none; until something dies here */
+	bool no_victim;			/* GC found no victim; until something becomes invalid here */
 	struct gc_order order;
 	bool prepare_failed;
 	uint8_t *gc_page;
@@ -217,7 +217,7 @@ struct dac {
 	const struct dac_mode *mode;
 	uint64_t seq;			/* last given to a version of a unit */
 	uint64_t serial;		/* last given to a page */
-	bool more_to_do;			/* something may have become possible */
+	bool more_to_do;			/* a step may have become possible */
 
 	uint32_t dies, units, unit_bytes, objects, slots;
 	uint64_t room;			/* pages that may be live or in flight, summed over dies */
@@ -309,14 +309,14 @@ static inline uint64_t dac_die_room(const struct dac *d, const struct dac_die *x
 	return x->good_count > kept ? (uint64_t)(x->good_count - kept) * d->g->pages_per_block : 0;
 }
 
-/* The spare area of the next program, into d->oob. */
+/* Encode the spare area of the next program into d->oob. */
 static inline void dac_set_oob(struct dac *d, const struct dac_oob *o)
 {
 	memset(d->oob, 0xff, d->oob_len);
 	dac_put_oob(d->oob, o);
 }
 
-/* What a page that cannot be read was, if it was rebuilt, or NULL. */
+/* The content of a page that cannot be read but was rebuilt, or NULL. */
 static inline const uint8_t *dac_rebuilt(const struct dac *d, uint32_t ppn)
 {
 	const struct dac_die *x = dac_die_of_page(d, ppn);
@@ -334,10 +334,13 @@ void dac_obj_put(struct dac *d, uint32_t obj);
 bool dac_may_share(const struct dac *d, uint32_t obj);
 void dac_share(struct dac *d, uint32_t obj);
 void dac_unshare(struct dac *d, uint32_t obj);
-/* It is a candidate from now on. */
+/* Add an object to the candidates for references. */
 void dac_candidate(struct dac *d, uint32_t obj, const struct fingerprint *fp);
 void dac_no_candidate(struct dac *d, uint32_t obj);	/* if it was one */
-/* The unit has obj from now on, whose count is the caller's to give. link_at: DAC_NONE: by its own entry. */
+/*
+ * Map the unit to obj; the caller already holds the reference. link_at is DAC_NONE if the unit is
+ * mapped by its own entry.
+ */
 void dac_map_set(struct dac *d, uint32_t lpn, uint32_t obj, uint32_t link_at, uint64_t seq);
 void dac_put_free(struct dac *d, uint32_t block, bool needs_erase);
 void dac_put_bad(struct dac *d, uint32_t block);
@@ -348,7 +351,7 @@ void dac_cache_drop(struct dac *d, uint32_t obj);
 
 /* ---- dac_write.c --------------------------------------------------------------- */
 
-/* Newest buffered version of a unit that reads may see, or DAC_NONE. */
+/* Returns the newest buffered version of a unit that reads may use, or DAC_NONE. */
 uint32_t dac_buffered(const struct dac *d, uint32_t lpn);
 void dac_write_line(struct dac *d);		/* take I/Os in line into the buffer */
 void dac_merged(struct dac *d, uint32_t unit, const uint8_t *base);	/* NULL: lost */
@@ -356,7 +359,7 @@ void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool e
 void dac_engine(struct dac *d);
 void dac_close_due(struct dac *d);
 void dac_unit_free(struct dac *d, uint32_t unit);
-/* Lowest `need` of what is not on flash; ~0: everything is. */
+/* Returns the lowest `need` of the units that are not on flash, or ~0 if there are none. */
 uint64_t dac_need(const struct dac *d);
 
 /* ---- dac_read.c ------------------------------------------------------------------ */
@@ -375,8 +378,8 @@ void dac_dispatch(struct dac *d);
 uint64_t dac_gc_clock(const struct dac *d, const struct dac_die *x);
 void dac_enqueue(struct dac *d, uint32_t op, uint32_t ppn);
 /*
- * Take the next page of a frontier. DAC_NONE: there is none, or a block is being prepared
- * for it (the die is busy then, for `source`).
+ * Take the next page of a frontier. Returns DAC_NONE if there is none, or if a block is being prepared
+ * for it (the die is then busy for `source`).
  */
 uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who);
 bool dac_prepared(struct dac *d, struct dac_die *x);
@@ -384,22 +387,22 @@ void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* its program 
 
 /* ---- dac_gc.c ----------------------------------------------------------------------- */
 
-/* One step for an idle die; false: nothing could be done. */
+/* Make one step for an idle die. Returns false if none was possible. */
 bool dac_gc_turn(struct dac *d, struct dac_die *x);
 void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd);
 void dac_gc_wanted(struct dac *d, struct dac_die *x);
-/* The entry, if it lives in the one page, is in the other now. */
+/* If the entry is live in the one page, it is in the other from now on. */
 void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to);
 
 /* ---- dac_rescue.c ------------------------------------------------------------------- */
 
-/* Write the parity page that the die owes. False: there is no block for it. */
+/* Write the parity page that the die owes. Returns false if there is no block for it. */
 bool dac_backup_turn(struct dac *d, struct dac_die *x);
 void dac_backup_complete(struct dac *d, struct dac_die *x);
-/* Write the die's rebuilt page again. False: nothing could be done. */
+/* Write the die's rebuilt page again. Returns false if that was not possible. */
 bool dac_rescue_turn(struct dac *d, struct dac_die *x);
 void dac_rescue_complete(struct dac *d, struct dac_die *x);
-/* Mount: what of a page's spare area says that it is a parity page. */
+/* Mount: does a page's spare area say that it is a parity page? */
 bool dac_is_parity(const struct dac *d, const uint8_t *oob);
 /* Mount: rebuild pages that a torn program destroyed; their entries go to dac_mount_entries(). */
 int dac_rebuild(struct dac *d) SSD_MUST_CHECK;
@@ -408,7 +411,10 @@ void dac_keep_rebuilt(struct dac *d);
 
 /* ---- dac_mount.c ---------------------------------------------------------------------- */
 
-/* The spare area into d->oob; words: NAND_WHOLE_PAGE or NAND_OOB_ONLY; *page: the content, until the next read. */
+/*
+ * Mount: read the spare area into d->oob; words: NAND_WHOLE_PAGE or NAND_OOB_ONLY; *page: the content,
+ * until the next read.
+ */
 enum nand_status dac_mount_read(struct dac *d, uint32_t ppn, uint32_t words, const uint8_t **page);
 int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn) SSD_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* dac_check.c - the DAC FTL: its numbered invariants (dac.h). */
+/* dac_check.c - the DAC FTL: asserts its numbered invariants (dac.h). */
 #include "dac.h"
 
 /* D1: count everything that needs an object, and compare. */

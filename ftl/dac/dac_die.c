@@ -41,7 +41,7 @@ static uint32_t plane_of(const struct dac *d, const struct dac_die *x)
 	return (uint32_t)(x - d->die);
 }
 
-/* The die's first free block may be half erased. */
+/* Erase the die's first free block, which may be half erased. */
 static void prepare(struct dac *d, struct dac_die *x)
 {
 	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK };
@@ -73,8 +73,8 @@ bool dac_prepared(struct dac *d, struct dac_die *x)
 }
 
 /*
- * Where host and GC share blocks and less than the reserve is free, the host has MSB pages
- * alone, and these only when GC finds nothing to collect: full blocks give it something.
+ * Where host and GC share blocks and less than the reserve is free, the host may only use MSB pages,
+ * and these only while GC finds no victim: they make blocks full, and full blocks are victims.
  */
 static uint32_t ask_scarce(const struct dac *d, uint32_t plane, const struct dac_die *x)
 {
@@ -85,8 +85,8 @@ static uint32_t ask_scarce(const struct dac *d, uint32_t plane, const struct dac
 											     FRONT_NONE;
 }
 
-/* The slot for the next page, or FRONT_NONE. */
-static uint32_t ask(const struct dac *d, const struct dac_die *x, enum frontier who)
+/* Ask the frontiers for the slot of the next page; FRONT_NONE: there is none. */
+static uint32_t ask_frontier(const struct dac *d, const struct dac_die *x, enum frontier who)
 {
 	uint32_t reserve = who == FRONT_HOST ? d->urgent : 0, free = dac_free_of(d, x)->free_count;
 	struct front_ask q = { .who = who, .may_open = free > reserve };
@@ -97,7 +97,10 @@ static uint32_t ask(const struct dac *d, const struct dac_die *x, enum frontier 
 	return d->fr.c.policy->pick(&d->fr, plane_of(d, x), &q);
 }
 
-/* A block that this fills may be the first in which GC finds something: many may be open. */
+/*
+ * Take a page of a word line. A block that becomes full may be the first victim for GC, because many
+ * blocks may be open.
+ */
 static uint32_t take_paired(struct dac *d, struct dac_die *x, uint32_t slot, enum frontier who)
 {
 	uint32_t ppn = front_take_paired(&d->fr, plane_of(d, x), slot, who);
@@ -117,7 +120,7 @@ uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who)
 		(void)dac_backup_turn(d, x);
 		return DAC_NONE;
 	}
-	slot = ask(d, x, who);
+	slot = ask_frontier(d, x, who);
 	if (slot == FRONT_NONE)
 		return DAC_NONE;
 	if (d->fr.plane[plane].open[slot] == BLK_NONE) {
@@ -129,7 +132,7 @@ uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who)
 	return d->fr.plain ? front_take(&d->fr, plane, slot) : take_paired(d, x, slot, who);
 }
 
-/* It failed: what the block holds stays readable, and is moved when there is room. */
+/* Retire the block of a program that failed: its content stays readable, and is moved when there is room. */
 void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn)
 {
 	uint32_t block = dac_block_of(d, ppn);
@@ -142,7 +145,7 @@ void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn)
 
 /* ---- host pages ------------------------------------------------------------------- */
 
-/* Is everything on flash that was closed up to number `after`? */
+/* Are all slots on flash that were closed up to number `after`? */
 static bool is_on_flash(const struct dac *d, uint64_t after)
 {
 	for (uint32_t i = 0; after && i < d->slots; i++)
@@ -151,7 +154,7 @@ static bool is_on_flash(const struct dac *d, uint64_t after)
 	return true;
 }
 
-/* The oldest page that may be programmed now. */
+/* Returns the oldest closed slot that may be programmed now. */
 static uint32_t ready_slot(const struct dac *d)
 {
 	uint32_t best = DAC_NONE;
@@ -166,7 +169,7 @@ static uint32_t ready_slot(const struct dac *d)
 
 static bool has_room(const struct dac *d, const struct dac_die *x)
 {
-	return x->live_pages < dac_die_room(d, x) && ask(d, x, FRONT_HOST) != FRONT_NONE;
+	return x->live_pages < dac_die_room(d, x) && ask_frontier(d, x, FRONT_HOST) != FRONT_NONE;
 }
 
 static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t ppn)
@@ -196,8 +199,8 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 	dac_die_start(d, x, DAC_CMD_PROGRAM, c.done_ns);
 }
 
-/* The unit's version is on flash: the map changes, unless a later one is there already. */
-static void landed(struct dac *d, const struct dac_entry *e, uint32_t unit, uint32_t ppn)
+/* The unit's version is on flash: change the map, unless a later version is there already. */
+static void map_programmed(struct dac *d, const struct dac_entry *e, uint32_t unit, uint32_t ppn)
 {
 	bool newer = e->seq > d->unit_seq[e->lpn];
 
@@ -235,7 +238,7 @@ static void programmed(struct dac *d, struct dac_die *x)
 		return;
 	}
 	for (uint32_t i = 0; i < s->fill.count; i++)
-		landed(d, &s->fill.entry[i], s->unit[i], s->ppn);
+		map_programmed(d, &s->fill.entry[i], s->unit[i], s->ppn);
 	s->state = DAC_S_FREE;
 }
 

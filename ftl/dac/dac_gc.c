@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_gc.c - the DAC FTL: GC of a die. A collection reads the victim's pages that have
- * something live, packs what is live into new pages in the same order, and erases.
+ * dac_gc.c - the DAC FTL: GC of a die. A collection reads the victim's pages that have live
+ * entries, packs these entries into new pages in the same order, and erases the victim.
  *
  *   NONE -> victim chosen -> (page read -> its entries packed -> a page programmed ...)*
- *        -> the last program says that the victim is done with -> erased, FREE
+ *        -> the last program says that the victim is collected -> erased, FREE
  *
- * The victim: of the full blocks whose live pages can be merged into fewer pages than a block
- * has, that with the fewest live bytes; a block with a failed program before all, while
- * two blocks are free (and what is backed up wants), for it gives none. While the die has a page that a mount rebuilt, only
- * blocks with nothing live: nothing else may be programmed. Cost: O(blocks of the die) and, for candidates,
- * O(pages of a block) to choose.
+ * The victim is the full block with the fewest live bytes, of those whose live pages can be
+ * merged into fewer pages than a block has. A block with a failed program comes before all
+ * others. It will be retired and yields no free block, so that one with live entries is
+ * collected only while two blocks and the reserve for backups are free. While the die has a
+ * page that a mount rebuilt, only a block without live entries can be a victim, because
+ * nothing may be programmed then. A choice costs
+ * O(blocks of the die) and, for each candidate, O(pages of a block).
  *
- * What dies while it is under way is left behind: an entry counts for the copy only if it
- * still does for the original when the copy is programmed.
+ * An entry that becomes invalid during the collection is not copied: when the copy is
+ * programmed, an entry counts only if the original is still live.
  */
 #include "dac.h"
 
 /* ---- the victim ---------------------------------------------------------------- */
 
-/* At most so many pages hold what is live in the block: neighbours merged, next fit. */
+/* An upper bound for the pages that hold the block's live entries after GC: it merges neighbours, next fit. */
 static uint32_t pages_after(const struct dac *d, uint32_t block)
 {
 	uint32_t pages = 0, room = 0;
@@ -29,7 +31,7 @@ static uint32_t pages_after(const struct dac *d, uint32_t block)
 
 		if (!l->entries)
 			continue;
-		if (l->bytes == d->unit_bytes) {	/* raw: by itself */
+		if (l->bytes == d->unit_bytes) {	/* a raw unit fills a page */
 			pages++;
 		} else if (l->bytes <= room) {
 			room -= l->bytes;
@@ -41,7 +43,7 @@ static uint32_t pages_after(const struct dac *d, uint32_t block)
 	return pages;
 }
 
-static bool better(const struct dac *d, uint32_t block, uint32_t best, uint32_t free_count)
+static bool is_better_victim(const struct dac *d, uint32_t block, uint32_t best, uint32_t free_count)
 {
 	const struct blk *k = &d->bt.blk[block];
 
@@ -56,14 +58,14 @@ static bool better(const struct dac *d, uint32_t block, uint32_t best, uint32_t 
 	       pages_after(d, block) < d->g->pages_per_block;
 }
 
-static uint32_t pick(const struct dac *d, const struct dac_die *x)
+static uint32_t pick_victim(const struct dac *d, const struct dac_die *x)
 {
 	uint32_t per_die = d->g->blocks_per_plane * d->g->planes_per_die;
 	uint32_t first = (uint32_t)(x - d->die) * per_die, best = DAC_NONE;
 
 	for (uint32_t b = first; b < first + per_die; b++)
 		if (!(d->bt.blk[b].valid && x->lost != DAC_NONE) &&
-		    better(d, b, best, dac_free_of(d, x)->free_count))
+		    is_better_victim(d, b, best, dac_free_of(d, x)->free_count))
 			best = b;
 	return best;
 }
@@ -104,7 +106,7 @@ void dac_gc_wanted(struct dac *d, struct dac_die *x)
 	d->more_to_do = true;
 }
 
-static void rest(struct dac *d, struct dac_die *x)
+static void stop_gc(struct dac *d, struct dac_die *x)
 {
 	x->gc_active = false;
 	x->turn.gc_credit = 0;
@@ -114,12 +116,12 @@ static void rest(struct dac *d, struct dac_die *x)
 static bool begin(struct dac *d, struct dac_die *x)
 {
 	struct dac_gc *q = &x->gc;
-	uint32_t block = pick(d, x);
+	uint32_t block = pick_victim(d, x);
 
 	if (block == DAC_NONE) {
 		x->no_victim = true;
 		x->order = (struct gc_order){ 0 };
-		rest(d, x);
+		stop_gc(d, x);
 		return false;
 	}
 	x->order.victim = false;
@@ -134,7 +136,7 @@ static bool begin(struct dac *d, struct dac_die *x)
 
 /* ---- what is live in a page ------------------------------------------------------- */
 
-/* Is this entry, found in the page `from`, one that memory says is there? */
+/* Is this entry of the page `from` the one that the maps in memory refer to? */
 static bool entry_lives(const struct dac *d, const struct dac_entry *e, uint32_t from)
 {
 	const struct dac_obj *o;
@@ -152,7 +154,7 @@ static void pack(struct dac_gc *q, const struct dac_entry *e, const uint8_t *con
 	dac_fill_add(&q->fill, e, content);
 }
 
-/* False: it does not fit any more; it is held until that page is programmed. */
+/* Pack the entry. Returns false if it does not fit: it is then held until the page is programmed. */
 static bool pack_or_hold(struct dac_gc *q, const struct dac_entry *e)
 {
 	if (!dac_fill_fits(&q->fill, e)) {
@@ -165,11 +167,11 @@ static bool pack_or_hold(struct dac_gc *q, const struct dac_entry *e)
 	return true;
 }
 
-/* The page could not be read: memory knows what was there, if not its content. */
+/* Pack the entries of a page that cannot be read: memory knows which they were, but not their content. */
 static void pack_from_memory(struct dac *d, struct dac_gc *q)
 {
 	struct dac_entry e;
-	uint32_t i = q->walk.at;	/* objects, then units: where the search goes on */
+	uint32_t i = q->walk.at;	/* objects first, then units: where the search continues */
 
 	for (; i < d->objects + d->units; i++) {
 		if (i < d->objects) {
@@ -196,7 +198,7 @@ static void pack_from_memory(struct dac *d, struct dac_gc *q)
 			q->out = DAC_OUT_PACKED;
 			return;
 		}
-		pack(q, &e, q->fill.data);	/* no bytes of it */
+		pack(q, &e, q->fill.data);	/* it has no content */
 	}
 	q->from = DAC_NONE;
 }
@@ -211,8 +213,8 @@ static uint32_t next_live(const struct dac *d, const struct dac_gc *q)
 	return page;
 }
 
-/* Take the page in q->read apart until it is done or something is to be programmed. */
-static void take_apart(struct dac *d, struct dac_gc *q)
+/* Unpack the page in q->read until it ends or a page is ready to be programmed. */
+static void unpack_page(struct dac *d, struct dac_gc *q)
 {
 	struct dac_entry e;
 
@@ -237,7 +239,7 @@ static void take_apart(struct dac *d, struct dac_gc *q)
 	for (;;) {
 		int more = dac_walk_next(&q->walk, &e);
 
-		SSD_ASSERT(more >= 0);	/* mount refused what it could not read */
+		SSD_ASSERT(more >= 0);	/* the mount refused pages that it could not parse */
 		if (!more)
 			break;
 		if (entry_lives(d, &e, q->from) && !pack_or_hold(q, &e))
@@ -314,7 +316,7 @@ static void wipe(struct dac *d, struct dac_die *x)
 	die_charge(&x->turn, c.op);
 }
 
-static void over(struct dac *d, struct dac_die *x, bool bad)
+static void end_collection(struct dac *d, struct dac_die *x, bool bad)
 {
 	uint32_t block = x->gc.victim;
 
@@ -325,7 +327,7 @@ static void over(struct dac *d, struct dac_die *x, bool bad)
 		dac_put_free(d, block, false);
 	d->more_to_do = true;
 	if (!due(d, x, d->stop))
-		rest(d, x);
+		stop_gc(d, x);
 }
 
 /* ---- ends of commands -------------------------------------------------------------------- */
@@ -372,7 +374,7 @@ static void programmed(struct dac *d, struct dac_die *x)
 
 	if (q->failed) {
 		dac_retire(d, x, q->to);
-		return;		/* once more, elsewhere */
+		return;		/* try again in another place */
 	}
 	q->copied = true;
 	q->marked = q->last;
@@ -393,12 +395,12 @@ void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd)
 	if (cmd == DAC_CMD_GC_PROGRAM)
 		programmed(d, x);
 	else if (cmd == DAC_CMD_GC_ERASE)
-		over(d, x, x->gc.erase_failed);
+		end_collection(d, x, x->gc.erase_failed);
 }
 
 /* ---- its turn ------------------------------------------------------------------------------- */
 
-/* All pages were read: program what is left, then the block goes. */
+/* All pages were read: program the rest, then the block can be erased. */
 static bool finish(struct dac *d, struct dac_die *x)
 {
 	struct dac_gc *q = &x->gc;
@@ -409,7 +411,7 @@ static bool finish(struct dac *d, struct dac_die *x)
 		return program(d, x);
 	}
 	if (q->retire)
-		over(d, x, true);
+		end_collection(d, x, true);
 	else
 		wipe(d, x);
 	return true;
@@ -422,7 +424,7 @@ bool dac_gc_turn(struct dac *d, struct dac_die *x)
 	if (q->victim == DAC_NONE && !begin(d, x))
 		return false;
 	if (q->out == DAC_OUT_NONE && q->from != DAC_NONE)
-		take_apart(d, q);
+		unpack_page(d, q);
 	if (q->out != DAC_OUT_NONE)
 		return program(d, x);
 	q->page = next_live(d, q);

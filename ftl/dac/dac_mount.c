@@ -78,7 +78,7 @@ static uint64_t serial_of(struct dac *d, uint32_t ppn)
 	       dac_get_oob(d->oob, &o) ? o.serial : 0;
 }
 
-/* Is the entry in page ppn to replace its equal in page old? */
+/* Shall the entry in page ppn replace its equal in page old, because it was programmed first? */
 static bool programmed_before(struct dac *d, uint64_t serial, uint32_t old)
 {
 	return serial < serial_of(d, old);

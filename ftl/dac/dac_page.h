@@ -60,13 +60,13 @@ static inline uint32_t dac_entry_bytes(unsigned int kind)
 	return DAC_ENTRY_BYTES + (dac_refers(kind) ? DAC_REF_BYTES : 0);
 }
 
-/* What an entry and its content take of a page. */
+/* The bytes that an entry and its content take in a page. */
 static inline uint32_t dac_cost(unsigned int kind, uint32_t len, uint32_t page_bytes)
 {
 	return kind == DAC_RAW ? page_bytes : dac_entry_bytes(kind) + len;
 }
 
-/* The longest content that fits into a page by itself. */
+/* The longest content that fits into an otherwise empty page. */
 static inline uint32_t dac_room(unsigned int kind, uint32_t page_bytes)
 {
 	return page_bytes - DAC_HEAD_BYTES - dac_entry_bytes(kind);
@@ -92,7 +92,7 @@ static inline void dac_put_entry(uint8_t *p, const struct dac_entry *e)
 	}
 }
 
-/* room: bytes readable at p. False: it cannot be an entry. */
+/* Decode an entry; room is the number of bytes at p. Returns false if they cannot be an entry. */
 static inline bool dac_get_entry(const uint8_t *p, size_t room, struct dac_entry *e)
 {
 	if (room < DAC_ENTRY_BYTES)
@@ -113,7 +113,7 @@ static inline bool dac_get_entry(const uint8_t *p, size_t room, struct dac_entry
 	return true;
 }
 
-/* A walk over the entries of a packed page. */
+/* The state of a walk over the entries of a packed page. */
 struct dac_walk {
 	const uint8_t *page;
 	uint32_t bytes;		/* of the page */
@@ -130,7 +130,7 @@ static inline void dac_walk_begin(struct dac_walk *w, const void *page, uint32_t
 	w->at = DAC_HEAD_BYTES;
 }
 
-/* 1: *e is the next entry, its content at page + w->content; 0: there is none; or an error. */
+/* Returns 1 with the next entry in *e and its content at page + w->content, 0 at the end, or an error. */
 static inline int dac_walk_next(struct dac_walk *w, struct dac_entry *e)
 {
 	if (!w->left)
@@ -179,7 +179,7 @@ static inline void dac_fill_add(struct dac_fill *f, const struct dac_entry *e, c
 	f->entry[f->count++] = *e;
 }
 
-/* The page is complete: what is between head and content is zeroed. */
+/* Complete the page: zero the bytes between head and content. */
 static inline void dac_fill_seal(struct dac_fill *f)
 {
 	memset(f->data + f->head, 0, f->content - f->head);
@@ -187,7 +187,7 @@ static inline void dac_fill_seal(struct dac_fill *f)
 	f->data[1] = (uint8_t)(f->count >> 8);
 }
 
-/* Entries that a page can have at most. */
+/* The largest number of entries that a page can have. */
 static inline uint32_t dac_entries_max(uint32_t page_bytes)
 {
 	return (page_bytes - DAC_HEAD_BYTES) / DAC_ENTRY_BYTES;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_read.c - the DAC FTL: reads. A read operation fetches an object: its page, and for a
- * delta its reference's page, one after another, unless the reference is in the reference
- * buffer or in the same page. It holds what it reads, the reference, too: GC may find the delta
- * lost meanwhile, which needs none any more. What is held cannot die; GC moves objects inside
- * their die only, so a queue stays the right one.
+ * dac_read.c - the DAC FTL: reads. A read operation fetches an object: its page and, for a delta, its
+ * reference's page after that, unless the reference is in the reference buffer or in the same page.
+ * The operation holds a reference count of what it reads. It must hold the delta's reference too,
+ * because GC may meanwhile find the delta lost, and a lost object has no reference. An object that is
+ * held stays alive, and GC moves objects only within their die, so that the operation is in the right
+ * queue.
  *
- * Three ask for it: the host; a write of a part of a unit (its base); the engine (a
+ * Reads have three sources: the host; a write of a part of a unit (its base); and the engine (a
  * reference, never a delta).
  */
 #include "dac.h"
@@ -63,7 +64,7 @@ void dac_read_reference(struct dac *d, uint32_t unit)
 
 /* ---- contents ------------------------------------------------------------------- */
 
-/* What the page has of an object, expanded into out; false: it is lost. */
+/* Expand an object's content in the page into out. Returns false if it is lost. */
 static bool content(struct dac *d, const uint8_t *page, uint32_t obj, uint8_t *out, uint64_t *engine_ns)
 {
 	const struct dac_obj *o = &d->obj[obj];
@@ -90,7 +91,10 @@ static void xor_into(struct dac *d, uint8_t *data, const uint8_t *ref)
 		data[i] ^= ref[i];
 }
 
-/* The delta is in o->data. True: it is whole, or *lost; false: its reference is being read. */
+/*
+ * The delta is in o->data. Returns true if the unit is complete or *lost; false if its reference is
+ * being read.
+ */
 static bool resolve(struct dac *d, uint32_t i, const uint8_t *page, bool *lost)
 {
 	struct dac_op *o = &d->op[i];
@@ -158,7 +162,7 @@ static void deliver(struct dac *d, uint32_t i, bool lost)
 	op_put(d, i);
 }
 
-/* A page of the operation came; NULL: it cannot be read. */
+/* A page of the operation has been read; page is NULL if it cannot be read. */
 void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 {
 	struct dac_op *o = &d->op[i];
@@ -178,7 +182,7 @@ void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 
 /* ---- the host's --------------------------------------------------------------------- */
 
-/* A part of one unit; false: no operation is free. */
+/* Read a part of one unit. Returns false if no operation is free. */
 static bool read_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t from, uint32_t bytes)
 {
 	uint32_t unit = dac_buffered(d, lpn), i;
@@ -189,7 +193,7 @@ static bool read_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t f
 			io->status = SSD_E_UNCORR;
 		else
 			host_copy(&d->host, io, io->at, d->buf[unit].data + from, bytes);
-		io->first_seq = 1;	/* it took buffer_ns */
+		io->first_seq = 1;	/* marks that it took buffer_ns */
 		return true;
 	}
 	if (d->map[lpn] == DAC_NONE) {

@@ -68,7 +68,7 @@ void dac_backup_complete(struct dac *d, struct dac_die *x)
 	dac_gc_wanted(d, x);
 }
 
-/* Pages of the log have ones where a parity page has its block. */
+/* In a parity page's spare area the block is named where pages of the log have ones. */
 bool dac_is_parity(const struct dac *d, const uint8_t *oob)
 {
 	return d->fr.group && front_get_parity(&d->fr, oob).block != BLK_NONE;
@@ -82,7 +82,10 @@ static void xor_into(uint8_t *to, const uint8_t *from, uint32_t len)
 		to[i] ^= from[i];
 }
 
-/* The LSB page of the block that a torn program took along, into `page`; DAC_NONE: there is none. */
+/*
+ * Rebuild the LSB page of the block that a torn program destroyed, into `page`. Returns its ppn, or
+ * DAC_NONE.
+ */
 static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page)
 {
 	uint32_t first_page = block * d->g->pages_per_block, lost = DAC_NONE, missing = 0;
@@ -134,7 +137,7 @@ int dac_rebuild(struct dac *d)
 		d->bt.blk[b].torn = true;
 		if (o.serial > d->serial)
 			d->serial = o.serial;
-		o.serial = ~(uint64_t)0;	/* after all of its equals */
+		o.serial = ~(uint64_t)0;	/* any equal entry that can be read is preferred */
 		err = dac_mount_entries(d, &o, d->rebuilt, ppn);
 	}
 	return err;
@@ -190,7 +193,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 	if (c.ppn.v == DAC_NONE)
 		return x->cmd != DAC_IDLE;
 	o.serial = ++d->serial;
-	o.collected = DAC_NONE;		/* what it named has been erased since */
+	o.collected = DAC_NONE;		/* the block that it named has been erased since */
 	dac_set_oob(d, &o);
 	front_cover(&d->fr, plane_of(d, x), c.ppn.v, c.data, d->oob);
 	dac_command(d, &c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_store.c - the DAC FTL: objects and who needs them, the map, what is live in pages
- * and blocks, free blocks, the reference buffer. It knows neither time nor commands.
+ * dac_store.c - the DAC FTL: objects and what refers to them, the map, live entries of pages and
+ * blocks, free blocks, the reference buffer. It knows neither time nor commands.
  */
 #include "dac.h"
 
@@ -78,7 +78,7 @@ void dac_obj_put(struct dac *d, uint32_t id)
 		dac_unshare(d, ref);
 }
 
-/* May it get one that refers to it, as far as space is concerned? */
+/* Is there space for one more object that refers to this one? */
 bool dac_may_share(const struct dac *d, uint32_t id)
 {
 	return d->obj[id].shares || d->shared < d->shared_max;
@@ -148,8 +148,9 @@ void dac_put_free(struct dac *d, uint32_t block, bool needs_erase)
 }
 
 /*
- * Pages that may be live, and what is left for shared objects. Of these there may be more
- * already, since a block failed or a mount: they run down. It is worn if the units do not fit.
+ * Compute how many pages may be live, and how many of them are left for shared objects. There may
+ * already be more shared objects, after a block failed or at the mount; their number then only
+ * decreases. The drive is worn out if the units do not fit.
  */
 void dac_count_room(struct dac *d)
 {
@@ -254,7 +255,7 @@ void dac_cache_drop(struct dac *d, uint32_t obj)
 	if (i == DAC_NONE)
 		return;
 	d->obj[obj].cached = DAC_NONE;
-	d->cached[i].obj = DAC_NONE;	/* the next to be taken */
+	d->cached[i].obj = DAC_NONE;	/* first in the order of reuse */
 	lru_remove(d, i);
 	lru_put_last(d, i);
 }

@@ -21,7 +21,7 @@ static uint32_t bucket_of(const struct dac *d, uint32_t lpn)
 	return (uint32_t)((lpn * 0x9e3779b1ull >> 7) % d->buckets);
 }
 
-/* The newest version, complete or not; DAC_NONE: what is on flash is as new. */
+/* Returns the unit's newest version, complete or not; DAC_NONE if the one on flash is as new. */
 static uint32_t newest(const struct dac *d, uint32_t lpn)
 {
 	uint32_t i = d->bucket[bucket_of(d, lpn)];
@@ -125,7 +125,7 @@ void dac_merged(struct dac *d, uint32_t i, const uint8_t *base)
 	part_done(d, io);
 }
 
-/* What a part of a unit leaves as it was; true: it is being read. */
+/* Get the part of a unit that a write leaves unchanged. Returns true if it is being read. */
 static bool fill_base(struct dac *d, uint32_t i, uint32_t older)
 {
 	struct dac_unit *u = &d->buf[i];
@@ -143,7 +143,7 @@ static bool fill_base(struct dac *d, uint32_t i, uint32_t older)
 	return false;
 }
 
-/* A part of one unit into the buffer; false: not now. */
+/* Write a part of one unit into the buffer. Returns false if that is not possible now. */
 static bool write_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t from, uint32_t bytes)
 {
 	bool part = bytes < d->unit_bytes, merge = false;
@@ -247,8 +247,8 @@ static void slot_begin(struct dac *d, uint32_t i, bool raw)
 	s->state = DAC_S_OPEN;
 }
 
-/* The reference is to be on flash before the slot is. */
-static void go_after(struct dac *d, struct dac_slot *s, uint32_t ref)
+/* Make the slot wait until the reference's slot is on flash. */
+static void wait_for_slot(struct dac *d, struct dac_slot *s, uint32_t ref)
 {
 	const struct dac_obj *o = &d->obj[ref];
 	const struct dac_slot *r;
@@ -274,7 +274,7 @@ static void packed(struct dac *d, uint32_t unit, uint32_t slot)
 	d->more_to_do = true;
 }
 
-/* False: no slot is free. */
+/* Place a raw unit in a slot by itself. Returns false if no slot is free. */
 static bool place_raw(struct dac *d, uint32_t unit)
 {
 	uint32_t i = slot_free(d);
@@ -304,12 +304,12 @@ static bool place_packed(struct dac *d, uint32_t unit)
 	dac_fill_add(&d->slot[d->open].fill, &d->packed, d->packed_data);
 	packed(d, unit, d->open);
 	if (d->packed.ref != DAC_NONE)
-		go_after(d, &d->slot[d->open], d->packed.ref);
+		wait_for_slot(d, &d->slot[d->open], d->packed.ref);
 	return true;
 }
 
-/* Is a closed page on its way to flash? When it is programmed, the buffer has room. */
-static bool on_the_way(const struct dac *d)
+/* Is a closed page on its way to flash, whose program will free room in the buffer? */
+static bool has_page_in_flight(const struct dac *d)
 {
 	for (uint32_t i = 0; i < d->slots; i++)
 		if (d->slot[i].state >= DAC_S_CLOSED)
@@ -318,8 +318,8 @@ static bool on_the_way(const struct dac *d)
 }
 
 /*
- * Close the open page early: a flush waits for something in it and nothing more for it is
- * to come; or writes wait for room and nothing else can make any.
+ * Close the open page early, if a flush waits for an entry in it and no more entries can be added; or
+ * if writes wait for room and nothing else can make any.
  */
 void dac_close_due(struct dac *d)
 {
@@ -330,7 +330,7 @@ void dac_close_due(struct dac *d)
 	if (d->open == DAC_NONE)
 		return;
 	oldest = d->buf[d->slot[d->open].unit[0]].need;
-	wanted = d->writes.first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !on_the_way(d);
+	wanted = d->writes.first && d->queue_first == DAC_NONE && d->buf_free == DAC_NONE && !has_page_in_flight(d);
 	for (const struct ftl_io *io = d->waits.first; io && !wanted; io = io->next)
 		wanted = oldest <= io->seq && first > io->seq;
 	if (wanted)
@@ -339,7 +339,7 @@ void dac_close_due(struct dac *d)
 
 /* ---- references ------------------------------------------------------------------------------ */
 
-/* The stored unit that it is most like, as far as the mode has a use for it. */
+/* Find the most similar stored unit that the mode can use. */
 static uint32_t find_reference(struct dac *d, const struct dac_unit *u)
 {
 	uint32_t ref, matches = fpstore_find(d->prints, &u->print, &ref);
@@ -353,8 +353,8 @@ static uint32_t find_reference(struct dac *d, const struct dac_unit *u)
 	return ref;
 }
 
-/* Its content, where it is at hand; NULL: it is to be read. */
-static const uint8_t *at_hand(struct dac *d, uint32_t ref)
+/* Returns the reference's content if it is in memory, or NULL if it must be read. */
+static const uint8_t *cached_content(struct dac *d, uint32_t ref)
 {
 	const struct dac_obj *o = &d->obj[ref];
 
@@ -414,7 +414,7 @@ static void hashed(struct dac *d, uint32_t unit)
 	}
 	dac_share(d, u->ref);
 	SSD_ASSERT(fpstore_touch(d->prints, u->ref));
-	content = at_hand(d, u->ref);
+	content = cached_content(d, u->ref);
 	if (content) {
 		d->host.stats.reference_hits++;
 		fetched_get(d, u, content);
@@ -442,7 +442,7 @@ static uint16_t try_compress(struct dac *d, const struct dac_unit *u, enum dac_k
 	return (uint16_t)xmatch_compress(d->xmatch, u->data, d->unit_bytes, d->packed_data, room);
 }
 
-/* Kind and content of what is stored, into d->packed; charges the engine. */
+/* Choose the kind and content to store, into d->packed; the engine's time is charged. */
 static void reduce(struct dac *d, struct dac_unit *u)
 {
 	struct dac_entry *e = &d->packed;
@@ -492,8 +492,8 @@ static void count(struct dac *d, const struct dac_unit *u)
 	}
 }
 
-/* The engine is done with it: object and reference become what the entry says. */
-static void settle(struct dac *d, uint32_t unit)
+/* The engine has finished the unit: set its object and reference as the entry says. */
+static void set_object(struct dac *d, uint32_t unit)
 {
 	struct dac_unit *u = &d->buf[unit];
 	struct dac_entry *e = &d->packed;
@@ -501,7 +501,7 @@ static void settle(struct dac *d, uint32_t unit)
 
 	count(d, u);
 	fetched_put(d, u);
-	if (e->kind == DAC_LINK) {	/* the unit's share of u->ref goes on to its map */
+	if (e->kind == DAC_LINK) {	/* the unit's count of u->ref passes on to its map */
 		dac_obj_put(d, u->obj);
 		e->obj = u->obj = DAC_NONE;
 		u->ref = DAC_NONE;
@@ -511,7 +511,7 @@ static void settle(struct dac *d, uint32_t unit)
 	o->kind = e->kind;
 	o->len = e->len;
 	if (e->kind == DAC_DELTA)
-		o->ref = e->ref;	/* and its share */
+		o->ref = e->ref;	/* and the count of its reference */
 	else if (u->ref != DAC_NONE)
 		dac_unshare(d, u->ref);
 	u->ref = DAC_NONE;
@@ -547,7 +547,7 @@ static void begin_pack(struct dac *d, uint32_t unit)
 
 	if (u->obj == DAC_NONE)
 		own_object(d, unit);
-	if (u->ref != DAC_NONE && d->obj[u->ref].kind == DAC_LOST)	/* since it was fetched */
+	if (u->ref != DAC_NONE && d->obj[u->ref].kind == DAC_LOST)	/* it was lost after it was fetched */
 		without_reference(d, u);
 	u->state = DAC_U_PACKING;
 	d->packer.unit = unit;
@@ -555,7 +555,7 @@ static void begin_pack(struct dac *d, uint32_t unit)
 	d->more_to_do = true;
 }
 
-/* The first unit that may be hashed, or DAC_NONE. */
+/* Returns the first unit that may be hashed, or DAC_NONE. */
 static uint32_t next_to_hash(const struct dac *d)
 {
 	uint32_t i = d->queue_first;
@@ -569,7 +569,7 @@ static uint32_t next_to_hash(const struct dac *d)
 	return DAC_NONE;
 }
 
-/* The first of the queue, if it is ready to be compressed, or DAC_NONE. */
+/* Returns the first unit of the queue if it is ready to be compressed, or DAC_NONE. */
 static uint32_t next_to_pack(const struct dac *d)
 {
 	uint32_t i = d->queue_first;
@@ -579,7 +579,7 @@ static uint32_t next_to_pack(const struct dac *d)
 	return i != DAC_NONE && (u->state == DAC_U_READY || plain) ? i : DAC_NONE;
 }
 
-/* False: it waits for a slot. */
+/* End a job of the packer. Returns false if the unit waits for a slot. */
 static bool end_pack(struct dac *d)
 {
 	bool raw = d->packed.kind == DAC_RAW;
@@ -591,7 +591,7 @@ static bool end_pack(struct dac *d)
 			close_slot(d, d->open);
 		return false;
 	}
-	settle(d, unit);
+	set_object(d, unit);
 	SSD_ASSERT(raw ? place_raw(d, unit) : place_packed(d, unit));
 	d->packer.unit = DAC_NONE;
 	d->more_to_do = true;

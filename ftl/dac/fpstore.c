@@ -67,7 +67,7 @@ void fingerprint_of(const void *page, size_t bytes, struct fingerprint *fp)
 
 /* ---- memory --------------------------------------------------------------- */
 
-/* The least with 2^bits >= n. */
+/* Returns the least b with 2^b >= n. */
 static uint32_t bits_for(uint64_t n)
 {
 	uint32_t bits = 1;
@@ -124,7 +124,7 @@ static uint32_t take(struct fpstore *s)
 
 /* ---- handles -------------------------------------------------------------- */
 
-/* Multiplicative hashing (Knuth, TAOCP 3, 6.4): the high bits are the good ones. */
+/* Multiplicative hashing (Knuth, TAOCP 3, 6.4), which mixes the high bits best. */
 static uint32_t bucket_of(const struct fpstore *s, uint32_t number)
 {
 	return (number * 0x9e3779b1u) >> (32 - s->bits);
@@ -152,7 +152,7 @@ static uint32_t *key_link(const struct fpstore *s, uint32_t place, uint32_t part
 	return link;
 }
 
-/* Becomes the head of its group at this place. */
+/* Make a candidate the head of its group at this place. */
 static void join_group(struct fpstore *s, uint32_t c, uint32_t place)
 {
 	uint32_t *link = key_link(s, place, s->cand[c].fp.part[place]), head = *link;
@@ -217,7 +217,7 @@ static void lru_remove(struct fpstore *s, uint32_t c)
 	*(older != NONE ? &s->cand[older].newer : &s->oldest) = newer;
 }
 
-/* The candidate at *link (of the table of handles) becomes free. */
+/* Free the candidate at *link (of the table of handles). */
 static void release(struct fpstore *s, uint32_t *link)
 {
 	uint32_t c = *link;
@@ -307,7 +307,7 @@ uint32_t fpstore_find(const struct fpstore *s, const struct fingerprint *fp, uin
 			best = c;
 			most = matches;
 			if (most == FP_PARTS)
-				break;		/* others of this kind are older, in every group */
+				break;		/* further candidates of this group are older in all groups */
 		}
 		if (most == FP_PARTS)
 			break;
@@ -335,7 +335,7 @@ static void check_group(const struct fpstore *s, uint32_t c, uint32_t place)
 	}
 }
 
-/* Candidates in the table of handles; heads in the tables of keys. */
+/* Count the candidates in the table of handles, and the heads in the tables of keys. */
 static void count_buckets(const struct fpstore *s, uint64_t *handles, uint64_t *heads)
 {
 	*handles = *heads = 0;

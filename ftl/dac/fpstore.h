@@ -26,30 +26,30 @@ struct fingerprint {
 	uint32_t part[FP_PARTS];
 };
 
-/* Of a page of so many bytes, a multiple of FP_PARTS. */
+/* Compute the fingerprints of a page of so many bytes, a multiple of FP_PARTS. */
 void fingerprint_of(const void *page, size_t bytes, struct fingerprint *fp);
 
 struct fpstore;
 
-/* limit: fingerprints kept at most, FP_PARTS .. FPSTORE_MAX; a candidate takes FP_PARTS. */
+/* limit: the most fingerprints kept, FP_PARTS .. FPSTORE_MAX; a candidate takes FP_PARTS. */
 size_t fpstore_footprint(uint32_t limit);
-/* mem: fpstore_footprint(limit) bytes, aligned to 64; there until the store is given up. */
+/* mem: fpstore_footprint(limit) bytes, aligned to 64, which the store uses for its whole life. */
 struct fpstore *fpstore_init(void *mem, uint32_t limit);
 
 /*
- * The candidate with most matches, of several the one used last, into *handle; returns
- * the matches, 1 .. FP_PARTS, or 0: none has any. Changes nothing. Of those that share one
- * fingerprint at one place only the FPSTORE_SHARED used last are considered.
+ * Find the candidate with most matches, of several the one used last. Returns the matches, 1 ..
+ * FP_PARTS, with the handle in *handle, or 0. It changes nothing. Of candidates that share one
+ * fingerprint at one place, only the FPSTORE_SHARED used last are considered.
  */
 uint32_t fpstore_find(const struct fpstore *s, const struct fingerprint *fp, uint32_t *handle);
 
 /*
- * Add a candidate that is not in the store. If it is full, the one used longest ago goes:
- * true, and *evicted says which.
+ * Add a candidate that is not in the store. If the store is full, the candidate used longest ago is
+ * removed: returns true, with its handle in *evicted.
  */
 bool fpstore_insert(struct fpstore *s, uint32_t handle, const struct fingerprint *fp,
 		    uint32_t *evicted);
-/* False if it is not (or no longer) there. */
+/* Mark a candidate as used. Returns false if it is not (or no longer) in the store. */
 bool fpstore_touch(struct fpstore *s, uint32_t handle);
 bool fpstore_remove(struct fpstore *s, uint32_t handle);
 

@@ -60,7 +60,10 @@
 
 enum match { FULL, MATCH_012, MATCH_123, MATCH_013, MATCH_023, MATCH_01, MATCH_12, MATCH_23, MISS };
 
-/* By the places that match, counted from the first byte. Best first; 013 is as good as 023, 12 as 23. */
+/*
+ * Indexed by the places that match, counted from the first byte. The best type comes first; 013 is as
+ * good as 023, 12 as 23.
+ */
 static const struct {
 	uint8_t code, bits;
 	uint8_t literal_bits;
@@ -68,6 +71,7 @@ static const struct {
 	uint8_t high, low_bits;
 	uint16_t high_mask, low_mask;
 } types[] = {
+	/* clang-format off */
 	[FULL]      = { 1, 1, 0, 0, 0, 0, 0 },
 	[MATCH_012] = { 2, 3, 8, 0, 0, 0, 0xff },
 	[MATCH_123] = { 0, 3, 8, 24, 0, 0xff, 0 },
@@ -76,6 +80,7 @@ static const struct {
 	[MATCH_01]  = { 2, 4, 16, 0, 0, 0, 0xffff },
 	[MATCH_12]  = { 13, 6, 16, 24, 8, 0xff, 0xff },
 	[MATCH_23]  = { 12, 6, 16, 16, 0, 0xffff, 0 },
+	/* clang-format on */
 };
 
 static uint8_t byte_at(uint32_t tuple, uint32_t place)
@@ -128,7 +133,10 @@ static void to_front(struct xmatch *x, uint32_t location)
 	order[0] = slot;
 }
 
-/* Returns the slot of the new tuple; if the dictionary is full, that of the one that falls out. */
+/*
+ * Put a new tuple in front and return its slot, which is that of the dropped tuple if the dictionary
+ * is full.
+ */
 static uint32_t push(struct xmatch *x)
 {
 	uint32_t slot = x->count < x->dict ? x->count++ : slot_at(x, x->dict - 1);
@@ -141,7 +149,7 @@ static uint32_t push(struct xmatch *x)
 	return slot;
 }
 
-/* k of LOCATION */
+/* The k of LOCATION: the bits that hold any location in use. */
 static uint32_t location_bits(const struct xmatch *x)
 {
 	return 32 - (uint32_t)__builtin_clz(x->count - 1);
@@ -162,7 +170,7 @@ struct run {
 	uint32_t count;		/* full matches not coded yet */
 };
 
-/* code has no bits set above `bits`, 33 at most. */
+/* Write the low `bits` bits of code, at most 33; the others are 0. */
 static void put(struct writer *w, uint64_t code, uint32_t bits)
 {
 	w->bits = w->bits << bits | code;
@@ -179,7 +187,7 @@ static void put(struct writer *w, uint64_t code, uint32_t bits)
 	}
 }
 
-/* The last bits, filled with zeroes to whole bytes. */
+/* Write the last bits, filled with zeroes to a whole byte. */
 static void put_rest(struct writer *w)
 {
 	uint32_t bytes = (w->held + 7) / 8;
@@ -244,8 +252,8 @@ static void full_match(struct xmatch *x, struct writer *w, struct run *r, uint32
 }
 
 /*
- * Slots with the best type of match. Where two types are as good, *type is the first, and those
- * of the next type are in *second too.
+ * Returns the slots with the best type of match. Where two types are equally good, *type is the first,
+ * and *second has the slots of the other too.
  */
 static uint64_t candidates(const struct xmatch *x, uint32_t tuple, enum match *type, uint64_t *second)
 {
@@ -269,7 +277,7 @@ static uint64_t candidates(const struct xmatch *x, uint32_t tuple, enum match *t
 	return *type = MISS, 0;
 }
 
-/* Eight bytes, the first the lowest. */
+/* Load eight bytes, the first as the lowest. */
 static uint64_t load_order(const uint8_t *p)
 {
 	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
@@ -285,7 +293,7 @@ static uint32_t location_of(const struct xmatch *x, uint32_t slot)
 
 	for (;; at += 8) {
 		other = load_order(at) ^ EACH(slot);
-		is = (other - EACH(1)) & ~other & EACH(0x80);	/* the lowest is exact */
+		is = (other - EACH(1)) & ~other & EACH(0x80);	/* only the lowest one is exact */
 		if (is)
 			return (uint32_t)(at - (x->order + x->front)) + (uint32_t)__builtin_ctzll(is) / 8;
 	}
@@ -341,7 +349,7 @@ static void compress_tuple(struct xmatch *x, struct writer *w, struct run *r, ui
 	uint64_t second, slots;
 	uint32_t location;
 
-	if (tuple == x->tuple[slot_at(x, 0)]) {		/* most are, of a XOR */
+	if (tuple == x->tuple[slot_at(x, 0)]) {		/* most tuples of a XOR are zero */
 		full_match(x, w, r, 0);
 		return;
 	}
@@ -402,7 +410,7 @@ size_t xmatch_compress_xor(struct xmatch *x, const void *src, const void *ref, s
 
 /* ---- expanding ------------------------------------------------------------ */
 
-/* Past the end of the stream it reads zeroes, and knows it. */
+/* A reader of the stream. Beyond its end it reads zeroes, and counts them. */
 struct reader {
 	const uint8_t *from, *end;
 	uint64_t bits;		/* left-aligned */
@@ -450,10 +458,10 @@ static uint32_t get(struct reader *r, uint32_t count)
 	return v;
 }
 
-/* Was that the stream, and all of it? What is left of it are zeroes that fill its last byte. */
+/* Was that the whole stream and nothing else? The bits that are left are zeroes that fill its last byte. */
 static bool at_end(const struct reader *r)
 {
-	uint32_t left = r->held - 8 * r->beyond;	/* huge if more was read than there is */
+	uint32_t left = r->held - 8 * r->beyond;	/* wraps to a huge value if more was read than there is */
 
 	return r->from == r->end && left < 8 && !r->bits;
 }
@@ -472,7 +480,7 @@ static uint32_t get_location(const struct xmatch *x, struct reader *r)
 	return get(r, k) - shorter;
 }
 
-/* MISS: it is a run. */
+/* Returns the type of match, or MISS if a run follows. */
 static enum match get_type(struct reader *r)
 {
 	uint32_t bits = peek(r, 6);
@@ -518,7 +526,7 @@ static void learn_it(struct xmatch *x, uint32_t tuple)
 	x->tuple[push(x)] = tuple;
 }
 
-/* One code word: how many tuples it stands for (0: there is no such word), each at *location. */
+/* Expand one code word: returns how many tuples it stands for (0: it is not a code word), each at *location. */
 static uint32_t expand_word(struct xmatch *x, struct reader *r, uint32_t *location)
 {
 	enum match type;
@@ -551,7 +559,7 @@ static int expand(struct xmatch *x, const uint8_t *src, size_t len, const uint8_
 
 	SSD_ASSERT(out_len && out_len % XMATCH_TUPLE_BYTES == 0);
 	reset(x);
-	for (size_t at = 0; at < out_len; ) {
+	for (size_t at = 0; at < out_len;) {
 		count = expand_word(x, &r, &location);
 		if (!count || count > (out_len - at) / XMATCH_TUPLE_BYTES)
 			return SSD_E_CORRUPT;

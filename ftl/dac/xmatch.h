@@ -25,7 +25,7 @@
 #define XMATCH_DICT_MAX 64u		/* a slot is a bit of a word */
 #define XMATCH_ORDER 256u
 
-/* Scratch of one call: between calls only dict means anything. */
+/* Scratch memory of one call; only dict is kept between calls. */
 struct xmatch {
 	uint32_t dict;				/* locations at most */
 	uint32_t count;				/* ... that are in use */
@@ -38,7 +38,7 @@ struct xmatch {
 /* dict: XMATCH_DICT_MIN .. XMATCH_DICT_MAX. */
 void xmatch_init(struct xmatch *x, uint32_t dict);
 
-/* No stream of a block of len bytes is longer. */
+/* Returns an upper bound for the stream of a block of len bytes. */
 size_t xmatch_bound(size_t len);
 
 /*

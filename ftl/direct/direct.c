@@ -84,7 +84,7 @@ void direct_op_put(struct direct *d, uint32_t op)
 	d->op_free = op;
 }
 
-/* The count of an epoch's writes: this one's, or that of the flush that ended it. */
+/* The counter of an epoch's unfinished writes: the current epoch's, or that of the flush that ended it. */
 static uint64_t *writes_of(struct direct *d, uint64_t epoch)
 {
 	struct ftl_io *f = d->flushes.first;
@@ -96,7 +96,7 @@ static uint64_t *writes_of(struct direct *d, uint64_t epoch)
 	return &f->at;
 }
 
-/* Reported by SSDSim's account, but the map does not know of it before the program ends. */
+/* Is a page reported already (SSDSim's accounting) but not yet mapped, because its program has not ended? */
 static bool written_soon(const struct direct *d, uint32_t plane, uint32_t lpn)
 {
 	const struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];
@@ -112,8 +112,8 @@ static bool never_written(const struct direct *d, uint32_t lpn)
 	       !written_soon(d, plane, lpn);
 }
 
-/* Queue its pages from io->at on; false: the pool is empty. */
-static bool take_apart(struct direct *d, uint64_t now_ns, struct ftl_io *io)
+/* Divide an I/O, from io->at on, into page operations and queue them. Returns false if the pool is empty. */
+static bool queue_pages(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 {
 	while (io->at < io->bytes) {
 		uint64_t byte = io->offset + io->at;
@@ -142,7 +142,7 @@ static bool take_apart(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 	return true;
 }
 
-/* A write, or a page of one, has ended. */
+/* Count the end of a write, or of a page of one. */
 void direct_write_ended(struct direct *d, uint64_t epoch)
 {
 	--*writes_of(d, epoch);
@@ -163,7 +163,7 @@ static void taken_apart(struct direct *d, struct ftl_io *io)
 static void line_resume(struct direct *d, uint64_t now_ns)
 {
 	while (d->line.first && d->op_free != DIRECT_NONE) {
-		if (!take_apart(d, now_ns, d->line.first))
+		if (!queue_pages(d, now_ns, d->line.first))
 			return;
 		taken_apart(d, io_list_take(&d->line));
 	}
@@ -177,7 +177,7 @@ static void begin(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 		io->seq = d->epoch;
 		d->epoch_writes++;
 	}
-	if (d->line.first || !take_apart(d, now_ns, io)) {
+	if (d->line.first || !queue_pages(d, now_ns, io)) {
 		io_list_add(&d->line, io);
 		return;
 	}
@@ -238,7 +238,7 @@ void direct_submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 		host_part_now(&d->host, io);
 	else
 		begin(d, now_ns, io);
-	line_resume(d, now_ns);	/* a write that failed at once gave its page operation back */
+	line_resume(d, now_ns);	/* a write that failed at once has returned its page operation */
 }
 
 /* ---- configuration ---------------------------------------------------------- */
@@ -340,7 +340,7 @@ size_t direct_footprint(const struct ftl_config *c, const struct nand_geometry *
 	return lay_out(NULL, &m, c, g, s);
 }
 
-/* Channel, then chip, then die, then plane. */
+/* Order the planes for striping: channel first, then chip, die and plane. */
 static void make_stripe(struct direct *d)
 {
 	const struct nand_geometry *g = d->g;
@@ -453,6 +453,7 @@ struct ftl_block direct_block_info(const struct ftl *f, pbn_t b)
 static const struct knob stripe_rows[] = {
 	FTL_KNOB(stripe_pages, 1, 65536, "1",
 	  "consecutive pages per plane before the next plane; divides pages_per_block"),
+	FTL_KNOB_BOOL(read_priority, "yes", "reads overtake the writes that wait for their die"),
 	FTL_KNOB_LAST
 };
 

@@ -105,26 +105,25 @@ static inline void direct_oob_get(const uint8_t *p, struct direct_oob *o)
 struct direct;
 
 enum direct_room {
-	DIRECT_ROOM,	/* here it is */
-	DIRECT_ERASE,	/* the plane's first free block is to be erased first: the engine does, and
-			 * asks again */
-	DIRECT_GC,	/* place(): run GC in this plane until it is done, and ask again */
-	DIRECT_FULL,	/* no block, and none to be won */
+	DIRECT_ROOM,	/* *ppn can be used */
+	DIRECT_ERASE,	/* the plane's first free block must be erased first: the engine erases it and asks again */
+	DIRECT_GC,	/* place(): run GC in this plane until it ends, and ask again */
+	DIRECT_FULL,	/* there is no free block, and GC cannot win one */
 };
 
 enum direct_next {
-	DIRECT_STEP,	/* *step is to be done; gc_done() will be told */
+	DIRECT_STEP,	/* execute *step, then call gc_done() */
 	DIRECT_PREPARE,	/* as DIRECT_ERASE */
-	DIRECT_DONE,	/* this collection has ended; it took a step, or made room without */
-	DIRECT_NOTHING,	/* what was due is not due any more: no step, no collection */
-	DIRECT_STUCK,	/* it cannot go on: writes that wait for it fail (SSD_E_NOSPC). The scheme
-			 * has put things back so that every page is found */
+	DIRECT_DONE,	/* this collection has ended, after steps or without any */
+	DIRECT_NOTHING,	/* the collection is no longer due: no step was made */
+	DIRECT_STUCK,	/* it cannot continue: writes that wait for it fail (SSD_E_NOSPC). The scheme has restored a
+			 * state in which every page is found */
 };
 
 enum direct_step_op {
 	DIRECT_COPY,	/* read `from`, program `to`: READ + PROGRAM, or COPYBACK (gc_copyback) */
 	DIRECT_WIPE,	/* erase the `count` blocks (or PBs of blocks) in one command group */
-	DIRECT_SEARCH,	/* read the spare area of `from`, for its time alone */
+	DIRECT_SEARCH,	/* read the spare area of `from`, only to spend the time */
 };
 
 struct direct_step {
@@ -142,13 +141,13 @@ struct direct_step {
 };
 
 struct direct_scheme {
-	/* The scheme's memory: its own struct and tables. s: NULL to measure alone. */
+	/* Lay out the scheme's memory: its own struct and tables. s is NULL when memory is only measured. */
 	void *(*lay_out)(struct ssd_arena *m, const struct ftl_config *c,
 			 const struct nand_geometry *g);
-	/* d->s is laid out and zeroed; all blocks are USED and on no list. */
+	/* Called when d->s is laid out and zeroed; all blocks are USED and on no list. */
 	void (*init)(struct direct *d);
 
-	/* ppn of a logical page's newest copy, or DIRECT_NONE: never written. */
+	/* Returns the ppn of a logical page's newest copy, or DIRECT_NONE if it was never written. */
 	uint32_t (*lookup)(const struct direct *d, uint32_t plane, uint32_t page);
 	/*
 	 * The i-th spare area (i = 0, 1 ...) that is read to find what lookup() names,
@@ -157,7 +156,7 @@ struct direct_scheme {
 	uint32_t (*search)(const struct direct *d, uint32_t plane, uint32_t page, uint32_t i);
 
 	/*
-	 * Where a host write of the page goes: *ppn is programmed at once (and counts as used
+	 * Choose where a host write of the page goes. *ppn is programmed at once (and counts as used
 	 * from now on), with *tag in its spare area. The map changes in programmed().
 	 */
 	enum direct_room (*place)(struct direct *d, uint32_t plane, uint32_t page, uint32_t *ppn,
@@ -166,34 +165,38 @@ struct direct_scheme {
 	void (*programmed)(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok);
 
 	/*
-	 * Sliced mode, asked after each program and each collection, and of orders (direct_ordered)
-	 * in both modes: shall GC begin? An order wants any collection that wins something.
+	 * Shall GC begin? In sliced mode the engine asks after each program and each collection; in
+	 * both modes it asks for an order (direct_ordered), which wants any collection that frees
+	 * pages.
 	 */
 	bool (*wants_gc)(const struct direct *d, uint32_t plane);
-	/* The next step of the plane's GC; chooses a victim when it has none. */
+	/* Return the next step of the plane's GC, and choose a victim if there is none. */
 	enum direct_next (*gc_next)(struct direct *d, uint32_t plane, struct direct_step *step);
-	/* The step has been done, its out fields are set. Frees blocks, changes the map. */
+	/*
+	 * The step has been executed, and its out fields are set. The scheme frees blocks and changes
+	 * its map.
+	 */
 	void (*gc_done)(struct direct *d, uint32_t plane, const struct direct_step *step);
 
 	/*
-	 * Mount. First mount_page() for every page that is not erased, block by block and
-	 * in each in ascending order, planes side by side; oob: NULL when it cannot be
-	 * read (torn or lost). Then mount_plane() for each plane: it may read spare areas
-	 * again (direct_mount_oob), erases leftovers that could be mistaken for data later
-	 * (direct_mount_erase), and gives every good block that it does not keep to
-	 * direct_mount_free(). A cut in the middle of it must not matter.
+	 * Mount. First mount_page() is called for every page that is not erased, block by block and in
+	 * each block in ascending order, planes side by side; oob is NULL if it cannot be read (torn
+	 * or lost). Then mount_plane() is called for each plane: it may read spare areas again
+	 * (direct_mount_oob), erases leftovers that could be mistaken for data later
+	 * (direct_mount_erase), and passes every good block that it does not keep to
+	 * direct_mount_free(). A power cut during this must not lose anything.
 	 */
 	void (*mount_page)(struct direct *d, uint32_t block, uint32_t in_block,
 			   const struct direct_oob *oob);
 	int (*mount_plane)(struct direct *d, uint32_t plane) SSD_MUST_CHECK;
 
-	/* The scheme's own invariants. */
+	/* Assert the scheme's own invariants. */
 	void (*check)(const struct direct *d);
-	/* Bytes of its tables in a drive's memory. */
+	/* Returns the bytes that its tables take in a drive's memory. */
 	uint64_t (*map_bytes)(const struct direct *d);
-	/* Valid pages of a block. */
+	/* Returns the number of valid pages of a block. */
 	uint32_t (*valid)(const struct direct *d, uint32_t block);
-	/* Good blocks of a plane below which the drive is read-only (SSD_E_WORNOUT). */
+	/* Returns how many good blocks a plane needs: with fewer the drive is read-only (SSD_E_WORNOUT). */
 	uint32_t (*blocks_needed)(const struct ftl_config *c, const struct nand_geometry *g);
 };
 
@@ -309,8 +312,8 @@ static inline uint32_t direct_stripe(const struct ftl_config *c)
 }
 
 /*
- * stripe_pages consecutive LPNs, then the next plane: LPN l is in chunk l / stripe_pages,
- * which is number chunk / planes of the plane that is number chunk % planes.
+ * The plane's chunks: LPN l is in chunk l / stripe_pages; chunk c is chunk c / planes of plane number
+ * c % planes.
  */
 static inline uint32_t direct_lpn(const struct direct *d, uint32_t plane, uint32_t page)
 {
@@ -352,7 +355,7 @@ static inline uint32_t direct_plane_pages(const struct ftl_config *c, const stru
 	return (uint32_t)((c->capacity_bytes / g->page_bytes + round - 1) / round * stripe);
 }
 
-/* collect() wants GC in the plane. */
+/* Does an order of collect() want GC in the plane? */
 static inline bool direct_ordered(const struct direct *d, uint32_t plane)
 {
 	return gc_order_stands(&d->plane[plane].order, d->plane[plane].free_count);
@@ -366,21 +369,21 @@ static inline bool direct_ordered(const struct direct *d, uint32_t plane)
  */
 enum direct_room direct_take(struct direct *d, uint32_t plane, uint32_t reserve, uint32_t *block);
 void direct_put_free(struct direct *d, uint32_t block, bool needs_erase);
-/* Never used again; also told to the array. */
+/* Retire a block: it is never used again, and the array marks it bad. */
 void direct_put_bad(struct direct *d, uint32_t block);
 
-/* mount_plane() only. Read a spare area; false: erased, or it cannot be read. */
+/* For mount_plane(): read a spare area. Returns false if it is erased or cannot be read. */
 bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob);
-/* After the survey: a block of which no page is kept. It becomes FREE. */
+/* For mount_plane(): a block of which no page is kept becomes FREE. */
 void direct_mount_free(struct direct *d, uint32_t block);
-/* Erase a whole block now; it becomes FREE, or BAD if that fails. */
+/* For mount_plane(): erase a whole block now. It becomes FREE, or BAD if the erase fails. */
 void direct_mount_erase(struct direct *d, uint32_t block);
 
 /* ---- struct ftl_ops of an FTL made of a scheme ---------------------------- */
 
 uint32_t direct_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g);
 const char *direct_not_safe(const struct ftl_config *c, const struct nand_geometry *g);
-/* What every scheme asks of a configuration; then the scheme's own. */
+/* Check the part of a configuration that all schemes have in common; each then checks its own part. */
 int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
 		    const struct direct_scheme *s, const char **why) SSD_MUST_CHECK;
 size_t direct_footprint(const struct ftl_config *c, const struct nand_geometry *g,
@@ -409,21 +412,24 @@ static inline bool direct_is_gc(enum direct_cmd cmd)
 /* direct.c */
 void direct_op_put(struct direct *d, uint32_t op);
 void direct_write_ended(struct direct *d, uint64_t epoch);
-/* A die executes something until until_ns. */
+/* Mark a die busy with cmd until until_ns. */
 void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint64_t until_ns);
 /* direct_die.c */
 void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die);
 void direct_die_dispatch(struct direct *d, uint64_t now_ns, uint32_t die);
 void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
-/* Fulfil the plane's order; false: there is nothing to win. */
+/* Begin GC for the plane's order. Returns false if GC cannot free anything. */
 bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
-/* Settings that the engine reads for every scheme. The sub-page reads may be auto, which is no here. */
+/* The settings that all schemes share. `auto` for sub-page reads means no here. */
 extern const struct knob_table direct_knobs;
 extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that do M-Merges */
 #define DIRECT_KNOBS &direct_knobs, &ftl_word_knobs, &ftl_copy_knobs
 
-/* Of a scheme's ftl_ops what is the same for each; its own are name, validate, footprint, init, knobs and online. */
+/*
+ * The members of ftl_ops that are the same for all schemes; each adds name, validate, footprint, init,
+ * knobs and online.
+ */
 #define DIRECT_OPS_COMMON \
 	.durability = FTL_WRITE_THROUGH, \
 	.not_safe = direct_not_safe, \

@@ -71,7 +71,7 @@ static void run_command(struct direct_run *r, const struct nand_cmd *c)
 	r->wait_gc_ns += c->wait_gc_ns;
 }
 
-/* The page of a run is done at done_ns, gc_ns of it were spent behind GC. */
+/* Report the page of a run, done at done_ns after gc_ns of waiting for GC. */
 static void run_report(struct direct *d, const struct direct_run *r, uint64_t done_ns,
 		       uint64_t gc_ns, enum ssd_err status)
 {
@@ -94,7 +94,7 @@ static void command(struct direct *d, uint64_t now_ns, struct nand_cmd *c, unsig
 
 /* ---- host reads, and bases of writes ----------------------------------------- */
 
-/* Read the next spare area on the way to the run's page; false: it is found. */
+/* Read the next spare area on the way to the run's page. Returns false if the page has been found. */
 static bool search(struct direct *d, uint64_t now_ns, uint32_t die, struct direct_run *r)
 {
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_OOB_ONLY };
@@ -153,8 +153,8 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 
 /* ---- host writes --------------------------------------------------------------- */
 
-/* True: a command was issued for it; else the page may be placed. */
-static bool base_go(struct direct *d, uint64_t now_ns, uint32_t die)
+/* Issue the next command for a write's base. Returns false if there is none: the page can be placed. */
+static bool issue_base(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
 	const struct direct_op *op = &d->op[x->w.op];
@@ -188,7 +188,7 @@ static void write_over(struct direct *d, struct direct_die *x)
 	direct_write_ended(d, epoch);
 }
 
-/* SSDSim's account: it has ended when its data are in the chip. (FUA waits as ever.) */
+/* In SSDSim's accounting a write ends when its data are in the chip. A write with FUA waits for the program. */
 static void report_transferred(struct direct *d, struct direct_run *r, const struct nand_cmd *c)
 {
 	uint64_t end_ns = c->done_ns - c->cell_ns;
@@ -343,7 +343,7 @@ static void write_go(struct direct *d, uint64_t now_ns, uint32_t die)
 
 	if (x->w.op == DIRECT_NONE)
 		run_begin(d, &x->w, &x->write_first);
-	if (x->w.stage == DIRECT_FIND && base_go(d, now_ns, die))
+	if (x->w.stage == DIRECT_FIND && issue_base(d, now_ns, die))
 		return;
 	place_go(d, now_ns, die);
 }
@@ -541,8 +541,22 @@ void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die)
 	SSD_ASSERT(!"an idle die ended a command");
 }
 
+/* Without priority the die's first read waits for the writes that were submitted before it. */
+static bool read_may_go(const struct direct *d, const struct direct_die *x, bool write)
+{
+	uint32_t first = x->w.op != DIRECT_NONE ? x->w.op : x->write_first;
+
+	if (x->read_first == DIRECT_NONE)
+		return false;
+	if (!write)
+		return true;
+	if (x->turn.reads_in_row >= DIE_READS_IN_ROW)
+		return false;
+	return d->host.c.read_priority || d->op[x->read_first].io->submit_ns <= d->op[first].io->submit_ns;
+}
+
 /* Take an idle die's next step, which may need no command. Returns false if there is none. */
-static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
+static bool take_turn(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
 	bool write = x->w.op != DIRECT_NONE ? !x->w.waits : x->write_first != DIRECT_NONE;
@@ -557,8 +571,7 @@ static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
 		write_go(d, now_ns, die);
 	} else if (x->gc_active && gc_first) {
 		gc_go(d, now_ns, die);
-	} else if (x->read_first != DIRECT_NONE &&
-		   !(write && x->turn.reads_in_row >= DIE_READS_IN_ROW)) {
+	} else if (read_may_go(d, x, write)) {
 		read_go(d, now_ns, die);
 	} else if (write) {
 		write_go(d, now_ns, die);
@@ -572,6 +585,6 @@ static bool turn(struct direct *d, uint64_t now_ns, uint32_t die)
 
 void direct_die_dispatch(struct direct *d, uint64_t now_ns, uint32_t die)
 {
-	while (d->die[die].cmd == DIRECT_IDLE && turn(d, now_ns, die))
+	while (d->die[die].cmd == DIRECT_IDLE && take_turn(d, now_ns, die))
 		;
 }

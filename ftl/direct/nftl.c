@@ -11,7 +11,9 @@
  * its valid bit says so.
  *
  * Victims hang on lists by their number of invalid pages, of which `high` bounds the
- * highest: choosing one is O(1), amortized.
+ * highest: choosing one is O(1), amortized. A pair goes to its list's head, or with another
+ * ftl.merge_victim to the end; with lru all are on list 0, whose order is that of their last
+ * overwrites.
  *
  * Writes to a logical block that is being merged wait for the end.
  */
@@ -33,7 +35,7 @@ static bool any_used(const struct nftl *s, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* Bits set of a block. */
+/* Count the bits of a block in a bitmap. */
 uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block)
 {
 	uint32_t at = direct_ppn(d, block, 0), to = at + d->g->pages_per_block, n = 0;
@@ -47,7 +49,7 @@ uint32_t nftl_count(const struct direct *d, const uint8_t *map, uint32_t block)
 	return n;
 }
 
-/* Pages of a block were erased. */
+/* Clear the state of pages that were erased. */
 void nftl_forget(struct direct *d, uint32_t block, uint32_t from, uint32_t count)
 {
 	struct nftl *s = nftl_of(d);
@@ -72,19 +74,31 @@ uint32_t nftl_invalid(const struct direct *d, uint32_t plane, uint32_t slot)
 	return n;
 }
 
+/* The list of victims that a pair is on. */
+static uint32_t list_of(const struct direct *d, const struct nftl_u *u)
+{
+	return d->host.c.merge_victim == FTL_VICTIM_LRU ? 0 : u->invalid;
+}
+
 void nftl_victim_add(struct direct *d, uint32_t plane, uint32_t slot)
 {
 	struct nftl_plane *p = &nftl_of(d)->plane[plane];
 	struct nftl_u *u = nftl_u_of(d, plane, slot);
-	uint32_t *head = &p->victims[u->invalid];
+	uint32_t list = list_of(d, u);
+	bool first = d->host.c.merge_victim == FTL_VICTIM_NEWEST || p->victims[list] == NFTL_NONE;
 
-	u->prev = NFTL_NONE;
-	u->next = *head;
-	if (*head != NFTL_NONE)
-		nftl_u_of(d, plane, *head)->prev = slot;
-	*head = slot;
-	if (u->invalid > p->high)
-		p->high = u->invalid;
+	u->prev = first ? NFTL_NONE : p->last[list];
+	u->next = first ? p->victims[list] : NFTL_NONE;
+	if (u->next != NFTL_NONE)
+		nftl_u_of(d, plane, u->next)->prev = slot;
+	else
+		p->last[list] = slot;
+	if (first)
+		p->victims[list] = slot;
+	else
+		nftl_u_of(d, plane, u->prev)->next = slot;
+	if (list > p->high)
+		p->high = list;
 }
 
 void nftl_victim_remove(struct direct *d, uint32_t plane, uint32_t slot)
@@ -95,9 +109,11 @@ void nftl_victim_remove(struct direct *d, uint32_t plane, uint32_t slot)
 	if (u->prev != NFTL_NONE)
 		nftl_u_of(d, plane, u->prev)->next = u->next;
 	else
-		p->victims[u->invalid] = u->next;
+		p->victims[list_of(d, u)] = u->next;
 	if (u->next != NFTL_NONE)
 		nftl_u_of(d, plane, u->next)->prev = u->prev;
+	else
+		p->last[list_of(d, u)] = u->prev;
 	while (p->high && p->victims[p->high] == NFTL_NONE)
 		p->high--;
 }
@@ -128,7 +144,7 @@ uint32_t nftl_slot_get(struct direct *d, uint32_t plane, uint32_t lblock, uint32
 	return slot;
 }
 
-/* It is on no list of victims. */
+/* Free a slot of U-blocks that is on no list of victims. */
 void nftl_slot_put(struct direct *d, uint32_t plane, uint32_t slot)
 {
 	struct nftl_plane *p = &nftl_of(d)->plane[plane];
@@ -179,7 +195,7 @@ static uint32_t search(const struct direct *d, uint32_t plane, uint32_t page, ui
 
 /* ---- writes ------------------------------------------------------------------------ */
 
-/* May page k of the D-block be programmed, as the array's order and R9 have it? */
+/* May page k of the D-block be programmed by the array's order and R9? */
 static bool place_in_d(const struct direct *d, uint32_t block, uint32_t k)
 {
 	const struct nftl *s = nftl_of(d);
@@ -200,7 +216,7 @@ static enum direct_room take_block(struct direct *d, uint32_t plane, uint32_t *b
 	if (room == DIRECT_FULL && (p->pairs || p->gc.phase != NFTL_IDLE))
 		return DIRECT_GC;
 	if (room == DIRECT_FULL)
-		room = direct_take(d, plane, 1, block);	/* the last one is for a merge */
+		room = direct_take(d, plane, 1, block);	/* the last free block is kept for a merge */
 	if (room == DIRECT_ROOM) {
 		s->block[*block] = (struct nftl_block){ 0 };
 		if (s->dis)
@@ -266,7 +282,7 @@ static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, u
 	return DIRECT_ROOM;
 }
 
-/* Disturbance is counted as the array does. */
+/* Count the disturbance of a program as the array does. */
 void nftl_d_programmed(struct direct *d, uint32_t block, uint32_t k)
 {
 	if (nftl_of(d)->dis)
@@ -330,7 +346,7 @@ static uint32_t lblocks_of(const struct ftl_config *c, const struct nand_geometr
 	return (direct_plane_pages(c, g) + g->pages_per_block - 1) / g->pages_per_block;
 }
 
-/* A U-block and a block to merge into, besides the D-blocks. */
+/* Besides the D-blocks: a U-block, and a block to merge into. */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	return lblocks_of(c, g) + 2;
@@ -355,7 +371,7 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 	uint32_t planes = geo_planes(g), ppb = g->pages_per_block, lists = 2 * ppb + 1;
 	size_t bits = (geo_pages(g) + 7) / 8, leaves = (size_t)1 << g->pb_levels;
 	struct nftl *s = ssd_carve(m, 1, sizeof(*s)), at = { .lblocks = lblocks_of(c, g) };
-	uint32_t *victims;
+	uint32_t *victims, *last;
 
 	at.slots = g->blocks_per_plane / 2 < at.lblocks ? g->blocks_per_plane / 2 : at.lblocks;
 	at.host_reserve = host_reserve(c);
@@ -369,6 +385,7 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 	at.chain = ssd_carve(m, at.lblocks, sizeof(*at.chain));
 	at.seq = ssd_carve(m, ppb, sizeof(*at.seq));
 	victims = ssd_carve(m, (size_t)planes * lists, sizeof(*victims));
+	last = ssd_carve(m, (size_t)planes * lists, sizeof(*last));
 	if (c->pen) {
 		at.dis = ssd_carve(m, geo_blocks(g) * leaves, sizeof(*at.dis));
 		at.pages = ssd_carve(m, leaves, sizeof(*at.pages));
@@ -376,13 +393,15 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 	}
 	if (s) {
 		*s = at;
-		for (uint32_t p = 0; p < planes; p++)
+		for (uint32_t p = 0; p < planes; p++) {
 			s->plane[p].victims = victims + (size_t)p * lists;
+			s->plane[p].last = last + (size_t)p * lists;
+		}
 	}
 	return s;
 }
 
-/* Costs in ns: what the steps take when nobody else is on the bus. */
+/* Compute the costs in ns: what the steps take on an idle bus. */
 static void make_model(struct direct *d)
 {
 	struct pen_model *m = &nftl_of(d)->model;
@@ -422,7 +441,7 @@ static void init(struct direct *d)
 	}
 }
 
-/* Block map, U-blocks' tables, a valid and a used bit per page. */
+/* The bytes of the block map, the U-blocks' tables, and a valid and a used bit per page. */
 static uint32_t valid(const struct direct *d, uint32_t block)
 {
 	return nftl_count(d, nftl_of(d)->valid, block);
@@ -485,8 +504,21 @@ static int nftl_init(void *mem, size_t len, const struct ftl_config *c, struct n
 	return direct_init(mem, len, c, n, host, &nftl_scheme, &nftl_ops, out);
 }
 
+static const char *const searches[] = { "no", "yes", "all", NULL };
+static const char *const merge_victims[] = { "newest", "oldest", "lru", NULL };
+
+_Static_assert(FTL_SEARCH_NO == 0 && FTL_SEARCH_YES == 1 && FTL_SEARCH_ALL == 2, "searches");
+_Static_assert(FTL_VICTIM_NEWEST == 0 && FTL_VICTIM_OLDEST == 1 && FTL_VICTIM_LRU == 2, "merge_victims");
+_Static_assert(sizeof(enum ftl_search) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_merge_victim) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+
 static const struct knob knob_rows[] = {
-	FTL_KNOB_BOOL(spare_search, "yes", "searching U-blocks costs reads of spare areas"),
+	FTL_KNOB_IS(spare_search, searches, "yes",
+		    "searching U-blocks costs reads of spare areas; all: a merge reads those of all pages of "
+		    "both blocks, not of the U-block's used ones alone"),
+	FTL_KNOB_IS(merge_victim, merge_victims, "newest",
+		    "the pair to merge when a write needs a block: of those with most invalid pages the one "
+		    "that came to so many last, or first; or the one whose last overwrite is longest ago"),
 	FTL_KNOB_LAST
 };
 

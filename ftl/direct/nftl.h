@@ -50,7 +50,7 @@ struct nftl_u {			/* a slot: a U-block and what a drive knows of it */
 struct nftl_block {
 	uint16_t merges;	/* D: M-Merges since it became one */
 	bool retire;		/* a program or a partial erase failed: BAD when it is empty */
-	bool suspect;		/* found by a mount: perhaps half erased, disturbed who knows how often */
+	bool suspect;		/* found by a mount: it may be half erased, and its disturbance is unknown */
 	/* while mounting */
 	bool readable, mixed, is_u, last;
 	uint32_t lblock, next;	/* chain of a logical block's */
@@ -65,7 +65,7 @@ enum nftl_phase {
 	NFTL_OUT,	/* M-Merge: copies to the U-block */
 	NFTL_RESTORE,	/* M-Merge: a PB of the D-block is being erased */
 	NFTL_BACK,	/* M-Merge: copies back to it */
-	NFTL_WIPE,	/* what is empty now is erased */
+	NFTL_WIPE,	/* the empty blocks are erased */
 };
 
 struct nftl_gc {
@@ -87,7 +87,8 @@ struct nftl_plane {
 	uint32_t free_slots;		/* list */
 	uint32_t pairs;			/* slots in use */
 	uint32_t high;			/* no victim has more invalid pages */
-	uint32_t *victims;		/* lists, by invalid pages: 0 .. 2 * pages_per_block */
+	uint32_t *victims;		/* lists, by invalid pages: 0 .. 2 * pages_per_block; lru: all on 0 */
+	uint32_t *last;			/* their ends, of those that are not empty */
 	struct nftl_gc gc;
 };
 

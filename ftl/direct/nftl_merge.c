@@ -146,7 +146,7 @@ static bool may_restore(const struct direct *d, uint32_t plane)
 	       !s->block[log].suspect;
 }
 
-/* Algorithm 2: is an M-Merge possible and cheaper? Then gc->plan and gc->space_* say how. */
+/* Algorithm 2: plan an M-Merge, if it is possible and cheaper, in gc->plan and gc->space_*. */
 static bool plan(const struct direct *d, uint32_t plane)
 {
 	struct nftl *s = nftl_of(d);
@@ -210,15 +210,20 @@ static void victim(struct direct *d, uint32_t plane)
 	gc->phase = NFTL_SEARCH;
 }
 
+/* The spare areas that a merge reads: of the U-block's used pages, or of all of both blocks. */
 static bool next_search(const struct direct *d, uint32_t plane, struct direct_step *step)
 {
 	struct nftl_gc *gc = gc_of(d, plane);
 	const struct nftl_u *u = gc_u(d, plane);
+	bool all = d->host.c.spare_search == FTL_SEARCH_ALL;
+	uint32_t of_u = all ? ppb_of(d) : u->end, data = all ? gc_pair(d, plane)->d : NFTL_NONE;
+	uint32_t end = of_u + (data != NFTL_NONE ? ppb_of(d) : 0);
 
-	if (!d->host.c.spare_search || gc->at >= u->end)
+	if (d->host.c.spare_search == FTL_SEARCH_NO || gc->at >= end)
 		return false;
 	step->op = DIRECT_SEARCH;
-	step->from = direct_ppn(d, u->block, gc->at++);
+	step->from = gc->at < of_u ? direct_ppn(d, u->block, gc->at) : direct_ppn(d, data, gc->at - of_u);
+	gc->at++;
 	return true;
 }
 
@@ -229,7 +234,7 @@ static void to_wipe(struct nftl_gc *gc, uint32_t block)
 	gc->wipe[gc->wipes++] = block;
 }
 
-/* A block that failed is not worth an erase. */
+/* Retire a block that failed, without erasing it. */
 static void retire(struct direct *d, uint32_t block)
 {
 	nftl_forget(d, block, 0, ppb_of(d));
@@ -271,7 +276,7 @@ static void wiped(struct direct *d, const struct direct_step *step)
 
 /* ---- Merge ------------------------------------------------------------------------- */
 
-/* The copies are complete: they are the D-block, and the pair is empty. */
+/* All copies are complete: make them the D-block, and empty the pair. */
 static void merged(struct direct *d, uint32_t plane)
 {
 	struct nftl *s = nftl_of(d);
@@ -352,7 +357,7 @@ static void merge_copied(struct direct *d, uint32_t plane, bool failed)
 
 /* ---- M-Merge ------------------------------------------------------------------------ */
 
-/* The next page of [at, to) that has to leave the D-block. */
+/* Find the next page of [at, to) that has to leave the D-block. */
 static bool next_valid(const struct direct *d, uint32_t plane, uint32_t to)
 {
 	const struct nftl *s = nftl_of(d);
@@ -414,7 +419,7 @@ static enum direct_next next_restore(struct direct *d, uint32_t plane, struct di
 	return next_wipe(d, plane, step);
 }
 
-/* Pages of the PB that was erased; after the last PB, of the whole block. */
+/* Copy back the pages of the PB that was erased; after the last PB, the rest of the block's. */
 static enum direct_next next_back(struct direct *d, uint32_t plane, struct direct_step *step)
 {
 	struct nftl_gc *gc = gc_of(d, plane);
@@ -472,7 +477,7 @@ static void made_space(struct direct *d, uint32_t plane, bool failed)
 	struct nftl_gc *gc = gc_of(d, plane);
 	struct nftl_u *u = gc_u(d, plane);
 
-	u->closed = true;	/* its log is no log any more */
+	u->closed = true;	/* its positions are no longer those of a log */
 	if (failed) {
 		s->block[u->block].retire = true;
 		merge_begin(d, plane);

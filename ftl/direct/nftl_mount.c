@@ -71,7 +71,7 @@ static void leftover(struct direct *d, uint32_t block)
 	direct_mount_erase(d, block);
 }
 
-/* The chain's D- or U-block with the highest sequence; *count of them. */
+/* The D-block or U-block of the chain with the highest sequence; *count is how many there are. */
 static uint32_t latest(const struct direct *d, uint32_t chain, bool is_u, uint32_t *count)
 {
 	const struct nftl *s = nftl_of(d);
@@ -88,7 +88,7 @@ static uint32_t latest(const struct direct *d, uint32_t chain, bool is_u, uint32
 	return best;
 }
 
-/* Sequences of the D-block's pages into s->seq, 0: none. */
+/* Read the sequences of the D-block's pages into s->seq; 0: none. */
 static void read_d(struct direct *d, uint32_t block)
 {
 	struct nftl *s = nftl_of(d);
@@ -121,7 +121,7 @@ static bool complete(struct direct *d, uint32_t chain, uint32_t block)
 	return true;
 }
 
-/* Keep `block` of the chain, or all but it; the others are leftovers. */
+/* Keep `block` of the chain, or all blocks but it; the others are leftovers. */
 static uint32_t keep(struct direct *d, uint32_t chain, uint32_t block, bool it)
 {
 	struct nftl *s = nftl_of(d);
@@ -139,7 +139,7 @@ static uint32_t keep(struct direct *d, uint32_t chain, uint32_t block, bool it)
 	return kept;
 }
 
-/* A U-block of the chain that is not this one. */
+/* The U-block of the chain other than `u`, if there is one. */
 static uint32_t other_u(const struct direct *d, uint32_t chain, uint32_t block)
 {
 	const struct nftl *s = nftl_of(d);
@@ -163,7 +163,7 @@ static uint32_t drop_leftovers(struct direct *d, uint32_t chain)
 	return chain;
 }
 
-/* The newest copies of a pair; s->seq has the D-block's. */
+/* Find the newest copies of a pair; s->seq has the D-block's sequences. */
 static void read_u(struct direct *d, uint32_t plane, uint32_t slot)
 {
 	struct nftl *s = nftl_of(d);
@@ -335,7 +335,10 @@ static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
 		check_dis(d, l->d, gc->phase != NFTL_IDLE && gc->lblock == lblock);
 }
 
-/* A page of the pair is used already, but neither valid nor invalid yet. */
+/*
+ * How many pages of the pair are used but neither valid nor invalid yet, because their programs have
+ * not ended.
+ */
 static bool in_flight(const struct direct *d, uint32_t plane, const struct nftl_u *u)
 {
 	const struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];
@@ -350,15 +353,18 @@ static void check_victims(const struct direct *d, uint32_t plane)
 	const struct nftl_plane *p = &nftl_of(d)->plane[plane];
 	uint32_t listed = 0;
 	bool merging = p->gc.phase != NFTL_IDLE && p->gc.phase != NFTL_WIPE;
+	bool lru = d->host.c.merge_victim == FTL_VICTIM_LRU;
 
 	for (uint32_t i = 0; i <= 2 * d->g->pages_per_block; i++)
 		for (uint32_t at = p->victims[i]; at != NFTL_NONE;
 		     at = nftl_u_of(d, plane, at)->next) {
 			listed++;
 			SSD_ASSERT(i <= p->high);					/* N3 */
-			SSD_ASSERT(nftl_u_of(d, plane, at)->invalid == i);		/* N3 */
+			SSD_ASSERT(i == (lru ? 0 : nftl_u_of(d, plane, at)->invalid));	/* N3 */
 			SSD_ASSERT(nftl_invalid(d, plane, at) ==
-				   i + in_flight(d, plane, nftl_u_of(d, plane, at)));	/* N3 */
+				   nftl_u_of(d, plane, at)->invalid +
+				   in_flight(d, plane, nftl_u_of(d, plane, at)));	/* N3 */
+			SSD_ASSERT(nftl_u_of(d, plane, at)->next != NFTL_NONE || p->last[i] == at);
 		}
 	SSD_ASSERT(listed + merging == p->pairs);					/* N3 */
 }

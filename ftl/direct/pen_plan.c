@@ -9,7 +9,7 @@
  *   choose    walk down from the root to the PBs at which the minimum was taken;
  *   try_out   erase and refill them on a copy of the disturbance counts, in the order of
  *             execution, as the array would;
- *   object    each smallest PB that this disturbs beyond the tolerance must be restored
+ *   require   each smallest PB that this disturbs beyond the tolerance must be restored
  *             too; if it is, then the PB that was chosen for it is banned, so that a
  *             larger one takes its place (neighbours restored one after the other disturb
  *             each other once: too often for a tolerance of 0).
@@ -21,7 +21,7 @@
  */
 #include "pen_plan.h"
 
-#define NEEDED 1u	/* smallest PB: must be restored. Larger: has one that must */
+#define NEEDED 1u	/* a smallest PB that must be restored, or a larger one that contains one */
 #define BANNED 2u	/* not to be restored by itself */
 #define SPLIT 4u	/* its halves are cheaper */
 #define CHOSEN 8u
@@ -71,7 +71,7 @@ void pen_programmed(struct pen_dis *dis, uint32_t levels, uint32_t s)
 	dis[s].edges = 0;
 }
 
-/* Edges of its neighbours that will disturb s. */
+/* The edges of s's neighbours that will disturb s. */
 static uint32_t edges_towards(const struct pen_dis *dis, uint32_t levels, uint32_t s)
 {
 	uint32_t n = 0;
@@ -177,7 +177,7 @@ static void try_out(const struct pen_model *m, const struct pen_pages *pages,
 	}
 }
 
-/* The PB of the plan that has smallest PB s, or 0. */
+/* The PB of the plan that contains smallest PB s, or 0. */
 static uint32_t chosen_for(const struct pen_model *m, const struct pen_work *w, uint32_t s)
 {
 	uint32_t pb = (1u << m->levels) + s;
@@ -187,7 +187,7 @@ static uint32_t chosen_for(const struct pen_model *m, const struct pen_work *w, 
 	return pb;
 }
 
-/* Is smallest PB s, which was hit or may yet be, disturbed beyond what it bears? */
+/* Is smallest PB s, which was or may yet be disturbed, disturbed beyond the tolerance? */
 static bool corrupted(const struct pen_model *m, const struct pen_dis *dis,
 		      const struct pen_work *w, uint32_t s, bool restored)
 {
@@ -197,7 +197,7 @@ static bool corrupted(const struct pen_model *m, const struct pen_dis *dis,
 	return (hit || coming) && w->after[s].disturbs + coming > m->tolerance;
 }
 
-static bool object(const struct pen_model *m, const struct pen_dis *dis, struct pen_work *w)
+static bool require_disturbed(const struct pen_model *m, const struct pen_dis *dis, struct pen_work *w)
 {
 	uint32_t leaves = 1u << m->levels;
 	bool any = false;
@@ -227,5 +227,5 @@ void pen_plan_make(const struct pen_model *m, const struct pen_pages *pages,
 		if (m->tolerance == 255 || !plan->count)
 			return;
 		try_out(m, pages, dis, w, plan);
-	} while (object(m, dis, w));
+	} while (require_disturbed(m, dis, w));
 }

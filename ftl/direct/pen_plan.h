@@ -71,7 +71,7 @@ struct pen_plan {
 	uint16_t pb[PEN_SMALLEST_MAX];	/* in the order of execution */
 };
 
-/* The planner's scratch. */
+/* Memory that the planner needs while it works. */
 struct pen_work {
 	uint64_t cost[2 * PEN_SMALLEST_MAX];
 	uint32_t valid[2 * PEN_SMALLEST_MAX];
@@ -81,14 +81,14 @@ struct pen_work {
 };
 
 /*
- * The cheapest plan after which no smallest PB with a data page can have been, or can
- * come to be by the edges that are left, disturbed beyond the tolerance. Smallest PBs
- * without stale pages join it only if they would be.
+ * Make the cheapest plan that keeps data safe: no smallest PB with a data page may have been disturbed
+ * beyond the tolerance after it, or by the edges that are left. Smallest PBs without stale pages join
+ * the plan only if that is needed for safety.
  *
- * pages, dis: 2^levels each. dis must obey pen_safe() everywhere. There is always a
- * plan (the block itself at worst), and it may be empty. Then, as for every PB left
- * alone, `back` pages are copied into free pages: the caller sees to it that these
- * are there, or says `stale`.
+ * pages, dis: 2^levels each. dis must obey pen_safe() everywhere. There is always a plan (the whole
+ * block, if nothing else), and it may be empty. In an empty plan, as for every PB that is not
+ * restored, `back` pages are copied into free pages: the caller makes sure that these exist, or sets
+ * `stale`.
  */
 void pen_plan_make(const struct pen_model *m, const struct pen_pages *pages,
 		   const struct pen_dis *dis, struct pen_work *w, struct pen_plan *plan);
@@ -97,13 +97,13 @@ void pen_plan_make(const struct pen_model *m, const struct pen_pages *pages,
 uint32_t pen_first(uint32_t levels, uint32_t pb);
 uint32_t pen_span(uint32_t levels, uint32_t pb);
 
-/* Keep dis in step with the array: PB pb was erased; a page of smallest PB s was programmed. */
+/* Update dis as the array does: PB pb was erased; a page of smallest PB s was programmed. */
 void pen_erased(struct pen_dis *dis, uint32_t levels, uint32_t pb);
 void pen_programmed(struct pen_dis *dis, uint32_t levels, uint32_t s);
 
 /*
- * A page programmed in smallest PB s now is safe from the edges that are left around it:
- * holds of every s after a plan, and until the next.
+ * Is a page that is programmed in smallest PB s now safe from the edges around it? This holds for
+ * every s between plans.
  */
 bool pen_safe(const struct pen_dis *dis, uint32_t levels, uint32_t s, uint32_t tolerance);
 

@@ -55,7 +55,7 @@ bool sb_reserve_due(const struct direct *d, uint32_t plane)
 	       may_win(d, plane);
 }
 
-/* The group that asked still has no page for the host, and as many blocks as it may. */
+/* Does a group that was refused a page still have none for the host, and as many blocks as it may? */
 static bool intra_due(const struct direct *d, uint32_t plane)
 {
 	const struct sb *s = sb_of(d);
@@ -95,8 +95,9 @@ static void add_victim(struct direct *d, struct sb_gc *gc, uint32_t block)
 }
 
 /*
- * Another victim, if the pages of all go to the free pages at hand and to new blocks: of a
- * group one (its slots are few), else all free ones but the last, which is a cut's.
+ * Choose another victim, if the pages of all victims fit into the free pages and new blocks. A group
+ * may take one new block (its slots are few); page mapping all free blocks but the last, which is kept
+ * for recovery from a power cut.
  */
 static uint32_t second_victim(const struct direct *d, uint32_t plane, const struct sb_gc *gc)
 {
@@ -115,12 +116,14 @@ static uint32_t second_victim(const struct direct *d, uint32_t plane, const stru
 		return DIRECT_NONE;
 	for (uint32_t i = 0; i < gc->victims; i++)
 		valid += s->block[gc->victim[i]].valid;
+	if (valid + s->block[best].valid > d->host.c.pair_pages)
+		return DIRECT_NONE;
 	room = sb_group_at(s, plane, gc->group)->free - s->block[best].free +
 	       (uint64_t)blocks * d->g->pages_per_block;
 	return valid + s->block[best].valid <= room ? best : DIRECT_NONE;
 }
 
-/* Whole blocks, of which `may_go` may be erased at once. */
+/* Begin a merge of whole blocks, of which `may_go` may be erased at once. */
 static void merge_begin(struct direct *d, uint32_t plane, uint32_t block, uint32_t may_go)
 {
 	struct sb_gc *gc = &sb_of(d)->plane[plane].gc;
@@ -154,7 +157,7 @@ static void mmerge_begin(struct direct *d, uint32_t plane)
 	d->host.stats.mmerges++;
 }
 
-/* The group gives up blocks: one (intra), or all beyond M. */
+/* Begin a collection in which the group gives up one block (intra-group GC) or all beyond M. */
 static void group_begin(struct direct *d, uint32_t plane)
 {
 	struct sb *s = sb_of(d);
@@ -208,8 +211,8 @@ static uint32_t find_oversize(const struct direct *d, uint32_t plane)
 	return group;
 }
 
-/* False: nothing is due. */
-static bool begin(struct direct *d, uint32_t plane)
+/* Begin the collection that is due. Returns false if there is none. */
+static bool gc_begin(struct direct *d, uint32_t plane)
 {
 	struct sb *s = sb_of(d);
 	struct sb_plane *p = &s->plane[plane];
@@ -243,8 +246,8 @@ static bool begin(struct direct *d, uint32_t plane)
 	return true;
 }
 
-/* Blocks under way become what they were; what is left of the work is found again. */
-static void give_up(struct direct *d, uint32_t plane)
+/* Reopen the blocks under way; the rest of the work is found again later. */
+static void reopen_victims(struct direct *d, uint32_t plane)
 {
 	struct sb *s = sb_of(d);
 	struct sb_gc *gc = &s->plane[plane].gc;
@@ -272,7 +275,7 @@ static void copy(const struct direct *d, struct direct_step *step, uint32_t from
 	step->tag = s->block[to / d->g->pages_per_block].partials ? SB_TAG_PARTIAL : 0;
 }
 
-/* The block's next valid page in [gc->cursor, end): its ppn, or DIRECT_NONE. */
+/* Find the block's next valid page in [gc->cursor, end): its ppn, or DIRECT_NONE. */
 static uint32_t next_valid(const struct direct *d, struct sb_gc *gc, uint32_t block, uint32_t end)
 {
 	const struct sb *s = sb_of(d);
@@ -286,7 +289,7 @@ static uint32_t next_valid(const struct direct *d, struct sb_gc *gc, uint32_t bl
 	return DIRECT_NONE;
 }
 
-/* ... of all victims. */
+/* Find the next valid page of all victims. */
 static uint32_t next_to_move(const struct direct *d, struct sb_gc *gc)
 {
 	const struct sb *s = sb_of(d);
@@ -303,7 +306,10 @@ static uint32_t next_to_move(const struct direct *d, struct sb_gc *gc)
 	return DIRECT_NONE;
 }
 
-/* A step was made; it is the next stage's turn; or there is no room, or no work. */
+/*
+ * The result of a stage: a step, or the next stage's turn, or an erase to prepare a block, or no room,
+ * or no work.
+ */
 enum turn { TURN_STEP, TURN_ON, TURN_PREPARE, TURN_FULL, TURN_NOTHING };
 
 static enum turn turn_of(enum direct_room r)
@@ -352,7 +358,7 @@ static uint32_t pb_end(const struct sb *s, uint32_t pb)
 	return (pen_first(s->levels, pb) + pen_span(s->levels, pb)) * s->pb_pages;
 }
 
-/* The next page to copy out, of all plans. */
+/* Find the next page to copy out, of all plans. */
 static uint32_t next_out(const struct direct *d, struct sb_gc *gc)
 {
 	const struct sb *s = sb_of(d);
@@ -441,7 +447,7 @@ static enum turn turn(struct direct *d, uint32_t plane, struct direct_step *step
 
 	switch (gc->stage) {
 	case SB_GC_IDLE:
-		return begin(d, plane) ? TURN_ON : TURN_NOTHING;
+		return gc_begin(d, plane) ? TURN_ON : TURN_NOTHING;
 	case SB_GC_OUT:
 		return turn_out(d, plane, step);
 	case SB_GC_RESTORE:
@@ -480,7 +486,7 @@ enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step
 		case TURN_PREPARE:
 			return DIRECT_PREPARE;
 		case TURN_FULL:
-			give_up(d, plane);
+			reopen_victims(d, plane);
 			return DIRECT_STUCK;
 		case TURN_NOTHING:
 			return DIRECT_NOTHING;	/* the host made the victim its open block */
@@ -489,9 +495,9 @@ enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step
 }
 
 /*
- * A failed block stops an M-Merge: it is to be emptied first. If a plan had been carried out
- * in part, then the block's own, which is not programmed any more, so that the edges
- * in it disturb nobody.
+ * A block that failed stops an M-Merge, because it must be emptied first. If one of the plans had been
+ * carried out in part, then that of this block, which will not be programmed again: its edges disturb
+ * no PB.
  */
 static void block_failed(struct direct *d, uint32_t plane, uint32_t block)
 {
@@ -499,7 +505,7 @@ static void block_failed(struct direct *d, uint32_t plane, uint32_t block)
 
 	sb_failing(d, block);
 	if (gc->plans)
-		give_up(d, plane);
+		reopen_victims(d, plane);
 }
 
 static void copied(struct direct *d, uint32_t plane, const struct direct_step *step)

@@ -74,7 +74,7 @@ static bool read_newer(struct direct *d, uint32_t a, uint32_t b)
 	return !direct_mount_oob(d, b, &y) || x.seq > y.seq;
 }
 
-/* Of two copies of a page. */
+/* Is the copy of a page at a newer than that at b? */
 static bool newer(struct direct *d, uint32_t a, uint32_t b)
 {
 	const struct sb_block *x = &sb_of(d)->block[a / d->g->pages_per_block];
@@ -107,7 +107,7 @@ static void settle_claims(struct direct *d, uint32_t plane, uint32_t block)
 	}
 }
 
-/* May a partial erase, ended or cut, have left it like this? */
+/* Can a partial erase, completed or cut, have left the block like this? */
 static bool may_be_split(const struct direct *d, uint32_t block)
 {
 	const struct sb *s = sb_of(d);
@@ -134,7 +134,7 @@ static bool may_be_split(const struct direct *d, uint32_t block)
 	return false;
 }
 
-/* Smallest PBs without a valid page, and what lies under a used page of theirs, are stale. */
+/* Mark as stale the smallest PBs without a valid page, and the FREE pages below a used page of their PB. */
 static void distrust_pbs(struct direct *d, uint32_t block)
 {
 	struct sb *s = sb_of(d);

@@ -50,7 +50,7 @@ uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group)
 	return best;
 }
 
-/* One that fits into the others' free pages before one that does not; then the emptier. */
+/* A block that fits into the others' free pages precedes one that does not; then the emptier one. */
 static bool better_victim(const struct sb_count *c, const struct sb_count *best, uint32_t room)
 {
 	bool fits = c->valid <= room - c->free, best_fits = best->valid <= room - best->free;
@@ -58,7 +58,7 @@ static bool better_victim(const struct sb_count *c, const struct sb_count *best,
 	return fits != best_fits ? fits : c->valid < best->valid;
 }
 
-/* The index, or n. Without stale pages, and without room, nothing would be won. */
+/* Returns the index of the best victim, or n if none has stale pages or fits, because nothing would be won. */
 static uint32_t best_victim(const struct sb_count *c, uint32_t n, uint32_t room)
 {
 	uint32_t best = n;
@@ -72,7 +72,7 @@ static uint32_t best_victim(const struct sb_count *c, uint32_t n, uint32_t room)
 	return best;
 }
 
-/* The group's blocks that are not VICTIM, into s->count. */
+/* Count the group's blocks that are not VICTIM, in s->count. */
 static uint32_t count_blocks(const struct direct *d, uint32_t plane, uint32_t group)
 {
 	const struct sb *s = sb_of(d);
@@ -105,14 +105,14 @@ struct choice {
 	uint32_t won;			/* pages */
 };
 
-/* Strictly less per page won: of equals, the first. */
+/* Take a candidate that costs strictly less per page won, so that the first of equals stays. */
 static void consider(struct choice *best, uint32_t block, uint32_t pb, uint64_t cost, uint32_t won)
 {
 	if (won && cost * best->won < best->cost * won)
 		*best = (struct choice){ block, pb, cost, won };
 }
 
-/* Valid and stale pages of each smallest PB. */
+/* Count the valid and stale pages of each smallest PB. */
 static void count_pages(const struct direct *d, uint32_t block)
 {
 	const struct sb *s = sb_of(d);
@@ -125,7 +125,7 @@ static void count_pages(const struct direct *d, uint32_t block)
 			uint32_t back = sb_back_get(s, ppn + k);
 
 			s->pages[i].valid += sb_is_valid(s, back);
-			s->pages[i].back += back == s->stale_mark;	/* stale pages, for now */
+			s->pages[i].back += back == s->stale_mark;	/* stale pages until the plan is made */
 		}
 	}
 }
@@ -178,7 +178,7 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 	best.won = sb_stale(d, best.block);
 	best.cost = s->model.erase_cost[0] + s->block[best.block].valid * s->model.copy_cost;
 	if (d->plane[plane].free_count < d->host.c.gc_urgent_blocks)
-		pen = false;		/* whole blocks are wanted */
+		pen = false;		/* an erase of whole blocks was asked for */
 	for (uint32_t i = 0; pen && i < SB_CANDIDATES && i < p->heaped; i++) {
 		const struct sb_block *b = &s->block[p->heap[i]];
 
@@ -194,10 +194,10 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 
 struct outcome {
 	uint64_t cost;
-	uint64_t free;			/* pages that the group has then, blocks that went included */
+	uint64_t free;			/* free pages that the group has afterwards, in erased blocks too */
 };
 
-/* What emptying sb_victim() until the group has lost `must_go` blocks copies and erases. */
+/* Compute what it copies and erases to empty sb_victim() until the group has lost `must_go` blocks. */
 static struct outcome merge_outcome(const struct direct *d, uint32_t plane, uint32_t must_go)
 {
 	const struct sb *s = sb_of(d);
@@ -223,7 +223,7 @@ static struct outcome merge_outcome(const struct direct *d, uint32_t plane, uint
 
 /* ---- groups: M-Merge ------------------------------------------------------------------ */
 
-/* The emptiest blocks are closed and become gc's victims. */
+/* Close the emptiest blocks and make them GC's victims. */
 static uint32_t choose_u_set(struct direct *d, uint32_t plane, uint32_t must_go)
 {
 	struct sb_gc *gc = &sb_of(d)->plane[plane].gc;
@@ -249,7 +249,7 @@ static void undo_u_set(struct direct *d, uint32_t plane)
 	gc->victims = 0;
 }
 
-/* Smallest PBs with `worth` stale pages or more are restored: the plan, and what it wins. */
+/* Plan the restoration of the smallest PBs with `worth` stale pages or more, and count what it wins. */
 static uint32_t plan_block(const struct direct *d, uint32_t block, uint32_t worth,
 			   struct pen_plan *plan)
 {
@@ -272,7 +272,7 @@ static uint32_t plan_block(const struct direct *d, uint32_t block, uint32_t wort
 	return won;
 }
 
-/* All of the D-set, into gc's plans; false: it cannot be carried out. */
+/* Plan all D-blocks, in gc's plans. Returns false if the plans cannot be carried out. */
 static bool plan_all(struct direct *d, uint32_t plane, uint32_t worth, uint32_t moved,
 		     struct outcome *o)
 {

@@ -27,7 +27,7 @@ static void heap_set(struct direct *d, uint32_t plane, uint32_t i, uint32_t item
 	*heap_at(d, plane, item) = i;
 }
 
-/* An item at place i is moved to where its key belongs. */
+/* Move the item at place i of the heap to where its key belongs. */
 static void heap_settle(struct direct *d, uint32_t plane, uint32_t i)
 {
 	struct sb_plane *p = &sb_of(d)->plane[plane];
@@ -156,7 +156,7 @@ static void count_valid(struct direct *d, uint32_t plane, uint32_t ppn, uint32_t
 {
 	struct sb *s = sb_of(d);
 	struct sb_block *b = &s->block[ppn / d->g->pages_per_block];
-	uint32_t change = sb_is_valid(s, back) ? 1u : ~0u;	/* or less one */
+	uint32_t change = sb_is_valid(s, back) ? 1u : ~0u;	/* or -1 */
 
 	sb_back_put(s, ppn, back);
 	b->valid += change;
@@ -203,7 +203,7 @@ static void part_remove(struct direct *d, uint32_t plane, uint32_t block)
 		sb_of(d)->block[b->next].prev = b->prev;
 }
 
-/* All transitions but those from and to NONE. */
+/* Change a block's state, except from and to NONE. */
 static void set_state(struct direct *d, uint32_t block, enum sb_state to)
 {
 	uint32_t plane = plane_of(d, block);
@@ -236,7 +236,7 @@ void sb_reopen(struct direct *d, uint32_t block)
 	set_state(d, block, sb_of(d)->block[block].free ? SB_PART : SB_FULL);
 }
 
-/* Its free pages are none any more. */
+/* Mark a block as failing: its free pages do not count any more. */
 void sb_failing(struct direct *d, uint32_t block)
 {
 	struct sb *s = sb_of(d);

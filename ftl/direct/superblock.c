@@ -21,7 +21,10 @@ static uint32_t groups_of(const struct ftl_config *c, const struct nand_geometry
 	return each ? (pages + each - 1) / each : 1;
 }
 
-/* Of a plane: for data, GC's target and the reserve; with page mapping also the write frontier. */
+/*
+ * The good blocks that a plane needs for data, GC's target and the reserve; with page mapping also for
+ * the write frontier.
+ */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	uint32_t pages = direct_plane_pages(c, g);
@@ -71,7 +74,10 @@ static void sizes(struct sb *s, const struct ftl_config *c, const struct nand_ge
 	s->n = s->m ? c->superblock_max_blocks : g->blocks_per_plane;
 	s->groups = groups_of(c, g);
 	s->group_pages = s->m ? s->m * g->pages_per_block : direct_plane_pages(c, g);
-	/* Beside N: GC's target and M-Merge's temporary block, a cut's, blocks cut in an erase. */
+	/*
+	 * Beside N: GC's target, M-Merge's temporary block, the block kept for power cuts, and blocks
+	 * cut in an erase.
+	 */
 	s->slots = s->m ? s->n + 3 + NAND_ERASE_GROUP_MAX : g->blocks_per_plane;
 	s->levels = g->pb_levels;
 	s->pb_pages = g->pages_per_block >> g->pb_levels;
@@ -82,7 +88,7 @@ static void sizes(struct sb *s, const struct ftl_config *c, const struct nand_ge
 	s->stale_mark = s->free_mark - 1;
 }
 
-/* The lists that a plane's collection needs: of blocks of a group, or of one erase. */
+/* The length of a collection's lists: the blocks of a group, or of one erase. */
 static uint32_t victims_max(const struct sb *s)
 {
 	return s->m ? s->slots : NAND_ERASE_GROUP_MAX;
@@ -129,7 +135,7 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 	return s;
 }
 
-/* A page's copy: read, program, and the way over the bus and back. */
+/* The cost of copying a page: read, program, and both transfers. */
 static uint64_t copy_cost(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	const struct nand_timing *t = &c->timing;
@@ -166,7 +172,7 @@ static void init(struct direct *d)
 		s->model.erase_cost[l] = d->host.c.timing.erase_ns[l];
 }
 
-/* The tables, without what only this program's checks and statistics need. */
+/* The tables, without those that only this program's checks and statistics need. */
 static uint32_t valid(const struct direct *d, uint32_t block)
 {
 	return sb_of(d)->block[block].valid;
@@ -190,8 +196,8 @@ static uint32_t lookup(const struct direct *d, uint32_t plane, uint32_t page)
 }
 
 /*
- * GC of this very group is under way, or something comes before any host page: a failing
- * block, an oversize group, or the reserve, of which failed blocks have taken some.
+ * Must a host page wait? GC of its group is under way, or something precedes all host pages: a failing
+ * block, an oversize group, or a reserve of which failed blocks have taken a part.
  */
 static bool must_wait(const struct direct *d, uint32_t plane, uint32_t group)
 {
@@ -273,6 +279,7 @@ static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct na
 }
 
 static const struct knob knob_rows[] = {
+	FTL_KNOB(pair_pages, 0, 131072, "131072", "maximum of valid pages of both victims together"),
 	FTL_KNOB(superblock_blocks, 0, 64, "4", "M: logical blocks of a superblock; 0: page mapping of a plane"),
 	FTL_KNOB(superblock_max_blocks, 0, 128, "8", "N: maximum of its physical blocks"),
 	FTL_KNOB_LAST
@@ -283,7 +290,7 @@ static const struct knob_table *const knobs[] = {
 	DIRECT_KNOBS, &direct_pen_knobs, &ftl_second_victim_knobs, &own, NULL
 };
 static const char *const online[] = {
-	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", NULL
+	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", "pair_pages", NULL
 };
 
 const struct ftl_ops superblock_ftl_ops = {

@@ -49,7 +49,7 @@
 #include "direct.h"
 #include "pen_plan.h"
 
-/* Tag of a page: its block had been partially erased since it was last erased whole. */
+/* A page with this tag is in a block that had been partially erased since it was last erased whole. */
 #define SB_TAG_PARTIAL 1u
 
 enum sb_state { SB_NONE, SB_OPEN, SB_PART, SB_FULL, SB_VICTIM };
@@ -192,7 +192,7 @@ static inline void sb_back_put(const struct sb *s, uint32_t ppn, uint32_t v)
 	sb_entry_put(s->back, s->back_bytes, ppn, v);
 }
 
-/* A valid page's entry, that is neither FREE nor STALE. */
+/* Is it the entry of a valid page, neither FREE nor STALE? */
 static inline bool sb_is_valid(const struct sb *s, uint32_t back)
 {
 	return back < s->stale_mark;
@@ -203,56 +203,59 @@ static inline bool sb_is_valid(const struct sb *s, uint32_t back)
 /* The block of a slot, or DIRECT_NONE. */
 uint32_t sb_slot_block(const struct direct *d, uint32_t plane, uint32_t group, uint32_t slot);
 uint32_t sb_map_get(const struct direct *d, uint32_t plane, uint32_t page);	/* ppn */
-/* ppn, of a block of the page's group, is its newest copy now. */
+/* Make ppn, of a block of the page's group, the page's newest copy. */
 void sb_map_set(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn);
-/* A free block becomes one of the group's, in this state. */
+/* Make a free block one of the group's, in this state. */
 enum direct_room sb_take(struct direct *d, uint32_t plane, uint32_t group, uint32_t reserve,
 			 enum sb_state to, uint32_t *block);
-/* Give a block a slot of the group; false: all are taken. */
+/* Give a block a slot of the group. Returns false if all slots are in use. */
 bool sb_attach(struct direct *d, uint32_t plane, uint32_t group, uint32_t block);
-/* A VICTIM without valid pages leaves its group. */
+/* Remove a VICTIM without valid pages from its group. */
 void sb_drop(struct direct *d, uint32_t block);
 /* OPEN, PART, FULL -> VICTIM; and back. */
 void sb_close(struct direct *d, uint32_t block);
 void sb_reopen(struct direct *d, uint32_t block);
 void sb_failing(struct direct *d, uint32_t block);
-/* A group has an OPEN block with a FREE page, if it has a FREE page at all; false: none. */
+/* Open a block of the group with a FREE page. Returns false if the group has no FREE page. */
 bool sb_ready(struct direct *d, uint32_t plane, uint32_t group);
-/* The lowest FREE page of a block in [from, end), used up now: its ppn, or DIRECT_NONE. */
+/* Use up the lowest FREE page of a block in [from, end): its ppn, or DIRECT_NONE. */
 uint32_t sb_use(struct direct *d, uint32_t block, uint32_t from, uint32_t end);
-/* The group's next free page, used up now; sb_ready() said that there is one. */
+/* Use up the group's next free page, after sb_ready() returned true. */
 uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group);
-/* PB pb of a VICTIM was erased: its pages are FREE. */
+/* PB pb of a VICTIM was erased: make its pages FREE. */
 void sb_erased(struct direct *d, uint32_t block, uint32_t pb);
 uint32_t sb_stale(const struct direct *d, uint32_t block);
-/* Partial erases are allowed: see sb_mount.c for why a block must have been full once. */
+/* May the block be partially erased? sb_mount.c says why it must have been full once. */
 bool sb_may_split(const struct direct *d, uint32_t block);
 uint32_t sb_group_stale(const struct direct *d, uint32_t plane, uint32_t group);
-/* The item's place in the heap follows from its state and counts. */
+/* Update the item's place in the heap after its state or counts changed. */
 void sb_touch(struct direct *d, uint32_t block);
 void sb_check(const struct direct *d);
 
 /* ---- sb_gc.c --------------------------------------------------------------------- */
 
-/* Is there a collection to be begun, or under way? */
+/* Is there a collection to begin or to continue? */
 bool sb_wants_gc(const struct direct *d, uint32_t plane);
-/* Less than the reserve is free, and GC can do something about it. */
+/* Are fewer blocks free than the reserve, and can GC free one? */
 bool sb_reserve_due(const struct direct *d, uint32_t plane);
 enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step *step);
 void sb_gc_done(struct direct *d, uint32_t plane, const struct direct_step *step);
 
 /* ---- sb_plan.c: M-Merge or merge, and what to restore ----------------------------- */
 
-/* Page mapping: the most worthwhile block or PB; false: no stale page anywhere. */
+/*
+ * Page mapping: choose the block or PB that costs least per page won. Returns false if there is no
+ * stale page.
+ */
 bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uint32_t *pb);
 /*
- * M-Merge of a group that is to lose `must_go` blocks: sets gc's plans and victims and says
- * true if it is possible and worth it.
+ * Plan an M-Merge of a group that is to lose `must_go` blocks. If it is possible and cheaper, set gc's
+ * plans and victims and return true.
  */
 bool sb_plan_mmerge(struct direct *d, uint32_t plane, uint32_t must_go);
-/* The group's block with the fewest valid pages, of those not yet VICTIM, or DIRECT_NONE. */
+/* The group's block with the fewest valid pages that is not yet VICTIM, or DIRECT_NONE. */
 uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group);
-/* The one that a merge empties next, or DIRECT_NONE: the group is as small as can be. */
+/* The block that a merge empties next, or DIRECT_NONE: the group has no more blocks than its pages need. */
 uint32_t sb_victim(const struct direct *d, uint32_t plane, uint32_t group);
 
 /* ---- sb_mount.c -------------------------------------------------------------------- */

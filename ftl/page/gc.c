@@ -486,9 +486,9 @@ enum turn {
 static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
-	uint32_t empty = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
+	uint32_t empty = blk_empty(&f->bt, plane);
 
-	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE || f->bt.blk[empty].valid)
+	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE)
 		return false;
 	if (g->retire) {
 		f->bt.blk[g->victim].state = BLK_OPEN;

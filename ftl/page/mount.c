@@ -327,13 +327,26 @@ static int count_valid(struct page_ftl *f)
 	return SSD_OK;
 }
 
-/* The plane's frontier of a kind is the last written of those that qualify. */
+static uint64_t last_order_in(const struct page_ftl *f, uint32_t plane, uint32_t slot)
+{
+	uint32_t b = f->fr.plane[plane].open[slot];
+
+	return b == BLK_NONE ? 0 : f->bt.blk[b].last_order;
+}
+
+/*
+ * The plane's frontier of a kind is the last written of those that qualify; with hot_cold, the
+ * last two are: which was for hot pages is not known, and does not matter.
+ */
 static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
 	struct blk *k = &f->bt.blk[b];
 	uint32_t which = k->copies ? f->fr.copies : FRONT_HOST;
-	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open = f->fr.plane[plane].open[which];
+	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open;
 
+	if (f->fr.c.hot_cold && last_order_in(f, plane, which + 1) < last_order_in(f, plane, which))
+		which++;
+	open = f->fr.plane[plane].open[which];
 	if (open != BLK_NONE && f->bt.blk[open].last_order >= k->last_order) {
 		blk_close(&f->bt, b);
 		return;
@@ -403,6 +416,8 @@ static void sort_blocks(struct page_mount *s)
 		if (k->mark && (f->log.carrier == BLK_NONE || k->mark > f->bt.blk[f->log.carrier].mark))
 			f->log.carrier = b;
 	}
+	if (f->host.c.gc_policy->lists != BLK_BUCKETS)	/* of equals greedy may take any */
+		blk_sort_closed(&f->bt);
 	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;
 }
 

@@ -10,6 +10,8 @@
  *                gc_slice_pages copies (after a read of one, if writes wait for
  *                free blocks), and all the time when nothing waits.
  *
+ * A read may also suspend what its die is doing (`suspend`, see read.c).
+ *
  * All that happens at one moment happens in a fixed order (dies by number), so
  * equal inputs give equal runs.
  */
@@ -22,6 +24,10 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 	struct die *d = &f->die[die];
 	enum die_op op = (enum die_op)d->op;
 
+	if (SSD_UNLIKELY(d->turn.ready_ns > now_ns)) {
+		read_may_suspend(f, now_ns, die);
+		return;
+	}
 	d->op = DIE_IDLE;
 	f->stall.noted = false;
 	word_set(f->turn.idle, die);
@@ -284,7 +290,8 @@ static uint32_t urgent_blocks(const struct front_policy *policy, const struct ft
 static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
 {
 	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
-					 .own = front_own(policy, c->gc_frontier) };
+					 .own = front_own(policy, c->gc_frontier),
+					 .hot_cold = c->hot_cold };
 
 	return front_slots(&fc) + (policy->group ? 2 : 0);
 }
@@ -316,8 +323,13 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 		       "LSB and MSB pages alone";
 	if (c->idle_gc_permille > 1000)
 		return "idle_gc_permille must be at most 1000";
+	if (policy == &front_page_policy && c->hot_cold && c->gc_copyback)
+		return "gc_copyback must be no with hot_cold: a page that the chip copies has its block before the FTL "
+		       "knows what it holds";
 	if (policy == &front_page_policy)
 		return NULL;
+	if (c->hot_cold)
+		return "hot_cold must be off: this FTL chooses open blocks by their LSB and MSB pages; set type = page";
 	if (!by_word_lines(g) || (flex && g->order != NAND_ORDER_RPS))
 		return flex ? "order must be rps: the FTL writes all LSB pages of a block before its MSB pages" :
 			      "order must be fps or rps: the FTL backs up LSB pages before the MSB pages that "
@@ -368,6 +380,10 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 		*why = "max_unit_reads must be at least 8";
 	else if (!c->gc_policy)
 		*why = "gc_policy must be set";
+	else if (c->gc_policy == &gc_d_choices && !c->gc_choices)
+		*why = "gc_choices must be at least 1";
+	else if (c->gc_policy == &gc_windowed && !c->gc_window_blocks)
+		*why = "gc_window_blocks must be at least 1";
 	else if (g->one_shot)
 		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
 		       "bits_per_cell programs of a share of its time each";
@@ -382,6 +398,9 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 	else if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
 		*why = "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
 		       "spread";
+	else if (c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns)
+		*why = "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
+		       "suspends_max";
 	else if (c->stripe_pages > 1)
 		*why = "stripe_pages must be 1: the page FTL gives each page to the first idle die";
 	else if (c->pen)
@@ -412,6 +431,7 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->buf.by_seq_mask = pow2_at_least(at->buf.pages) - 1;
 	/* of the geometry alone: mount relies on the last run's size */
 	at->log.ring_mask = pow2_at_least(64ull * at->shape.planes) - 1;
+	heat_size(&at->heat, at->shape.all_lpns);
 	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
 }
 
@@ -421,7 +441,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct page_ftl at = { 0 };
 	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks,
 				   c->fast_above_permille, c->slow_below_permille,
-				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages };
+				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
+				   c->hot_cold };
 	struct gc_unit *gu;
 	uint8_t *gd;
 
@@ -446,6 +467,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	die_due_lay_out(&at.turn.ends, m, at.shape.dies);
 	at.turn.due = ssd_carve(m, at.shape.dies, sizeof(*at.turn.due));
 	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp, sizeof(*at.read.unit));
+	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = front_oob_bytes(policy, at.shape.upp);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
@@ -456,13 +478,17 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.log.dead = ssd_carve(m, at.log.dead_max + 1, sizeof(*at.log.dead));
 	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
-	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp);
+	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
 	if (!c->gc_copyback)
 		at.map.p2l = NULL;
+	if (!c->hot_cold)
+		at.heat.count = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;
 		f->bt.geo = g;
+		f->bt.choices = c->gc_choices;
+		f->bt.window = c->gc_window_blocks;
 		for (uint32_t p = 0; p < f->shape.planes; p++) {
 			f->plane[p].gc.unit = gu + (size_t)p * 2 * f->shape.upp;
 			f->plane[p].gc.data = gd + (size_t)p * 2 * g->page_bytes;
@@ -512,6 +538,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	f->shape.sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
+	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
 	f->shape.unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :

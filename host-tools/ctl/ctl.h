@@ -24,16 +24,16 @@
 
 #include "slate_wire.h"
 
-#define CTL_FAILED 1		/* the drive refused, or cannot be reached */
+#define CTL_FAILED 1		/* the drive refused, or could not be reached */
 #define CTL_USAGE 2
 #define CTL_INTERRUPTED 130
 
 struct ctl;
 
-/* Everywhere: 0, or an exit code that was explained. */
+/* Every function returns 0 or an exit code; it has printed the error. */
 struct ctl_link_ops {
 	int (*open)(struct ctl *c);
-	/* [at, at + len) of a log; *got may be less at its end. */
+	/* Read the bytes [at, at + len) of a log; *got may be less at its end. */
 	int (*read_log)(struct ctl *c, uint32_t id, uint64_t at, void *buf, size_t len, size_t *got);
 	int (*control)(struct ctl *c, uint32_t command, const uint32_t args[3], uint32_t *result);
 	int (*set)(struct ctl *c, const char *text);	/* "ftl.key=value" */
@@ -54,9 +54,9 @@ struct ctl {
 
 extern volatile sig_atomic_t ctl_stopped;
 
-/* "slatectl: ..." on stderr; returns status. */
+/* Print "slatectl: ..." on stderr and return status. */
 int ctl_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Decimal, at most high; text NULL is an error that says what. */
+/* Parse a decimal number of at most high. If text is NULL, report that `what` is missing. */
 int ctl_number(const char *what, const char *text, uint64_t low, uint64_t high, uint64_t *out);
 
 /* ---- logs ------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ struct ctl_identity {
 	uint32_t settings_bytes, knobs_bytes;
 };
 
-/* Counters that a newer drive has beyond these are not shown; those an older one lacks are 0. */
+/* Counters that only a newer drive has are not shown; those that an older one lacks are 0. */
 struct ctl_counters {
 	uint64_t op[SLATE_WIRE_OPS][SLATE_OP_WORDS];
 	uint64_t ftl[SLATE_FTL_WORDS];
@@ -99,7 +99,7 @@ struct ctl_counters {
 	uint64_t at_ns, since_ns;
 };
 
-/* Entries behind a log's head. */
+/* The entries that follow a log's head. */
 struct ctl_entries {
 	const unsigned char *at;
 	uint32_t count, bytes;		/* of one */
@@ -128,7 +128,7 @@ void ctl_derive(const struct ctl_identity *id, const struct ctl_counters *n, str
 
 /* ---- commands ----------------------------------------------------------------------- */
 
-/* words: what stands behind the command's name, NULL-terminated. */
+/* words: what follows the command's name, NULL-terminated. */
 typedef int ctl_command(struct ctl *c, char **words);
 
 ctl_command text_info, text_counters, text_latency, text_blocks, text_wear, text_faults;

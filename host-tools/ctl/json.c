@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* json.c - logs as JSON on standard output. Every number of a log is there, by SPEC.md's names. */
+/* json.c - logs as JSON on standard output, with every number of a log under its name in SPEC.md. */
 #include "ctl.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static json_t *text(const char *s, size_t len)
 {
 	json_t *o = json_stringn(s, len);
 
-	return o ? o : json_string("?");	/* no UTF-8 */
+	return o ? o : json_string("?");	/* it is not UTF-8 */
 }
 
 int json_print(json_t *o)
@@ -39,7 +39,7 @@ static json_t *group(const char *const *names, const uint64_t *values, unsigned 
 	return o;
 }
 
-/* "name" or "section.key=value" lines. */
+/* Convert lines of "name" or "section.key=value". */
 static json_t *lines(const char *s, size_t len, bool pairs)
 {
 	json_t *o = pairs ? json_object() : json_array();
@@ -143,7 +143,7 @@ int json_counters(struct ctl *c, char **words)
 	return result ? result : json_print(json_of_counters(&id, &n));
 }
 
-/* An array of objects, one per entry; words: the numbers of an entry by name and place. */
+/* An array of objects, one for each entry; words says which number of an entry has which name. */
 struct field {
 	const char *name;
 	unsigned int at, bytes;
@@ -158,7 +158,7 @@ static json_t *entry_object(const unsigned char *at, const struct field *fields,
 	return o;
 }
 
-/* A log of entries: fetched, and an object that has when it was; the list goes into it at the end. */
+/* A log of entries, and the object in which its list is put at the end. */
 struct listing {
 	struct ctl_log log;
 	struct ctl_entries e;

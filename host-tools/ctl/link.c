@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* link.c - a whole log over a link: its head first, then the rest of the same picture. */
+/* link.c - reads a whole log over a link: first its head, then the rest of the same snapshot. */
 #include "ctl.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 static int check_head(const unsigned char *head, size_t got, uint32_t id, uint64_t *bytes)
 {
 	if (got < sizeof(struct slate_log_head) || ctl_get(head, 4) != SLATE_WIRE_MAGIC || ctl_get(head + 6, 2) != id)
-		return ctl_fail(CTL_FAILED, "log 0x%x is none of a Slate drive's: name the drive with --device or --node",
+		return ctl_fail(CTL_FAILED, "log 0x%x: this is not a Slate drive: name one with --device or --node",
 				id);
 	if (ctl_get(head + 4, 2) != SLATE_WIRE_VERSION)
 		return ctl_fail(CTL_FAILED, "log 0x%x has version %u, and this program reads %u: use the slatectl that "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * logs.c - from a log's bytes to numbers. A log tells how many there are of everything: a
- * newer drive's additions are passed over, what an older one lacks is 0.
+ * logs.c - converts a log's bytes to numbers. A log says how many numbers of each kind it has: those
+ * that only a newer drive has are skipped, and those that an older one lacks are 0.
  */
 #include "ctl.h"
 
@@ -14,7 +14,8 @@ const char *const ctl_source_words[] = { SLATE_SOURCE_COUNTERS(WORD) };
 const char *const ctl_nand_words[] = { SLATE_NAND_COUNTERS(WORD) };
 const char *const ctl_op_names[] = { "read", "write", "trim", "flush" };
 const char *const ctl_source_names[] = { "host", "gc", "wl", "meta", "backup" };
-const char *const ctl_cause_names[] = { "cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link" };
+const char *const ctl_cause_names[] = { "cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link",
+					"controller" };
 const char *const ctl_state_names[] = { "used", "free", "open", "full", "victim", "bad" };
 
 static int too_short(struct ctl_log *log, uint32_t id)
@@ -23,7 +24,7 @@ static int too_short(struct ctl_log *log, uint32_t id)
 	return ctl_fail(CTL_FAILED, "log 0x%x is shorter than it says: the drive or its driver is at fault", id);
 }
 
-/* A string of the log that is inside it. */
+/* Returns a string of the log if it is inside the log, or NULL. */
 static bool text_inside(const struct ctl_log *log, uint64_t at, uint64_t bytes)
 {
 	return at <= log->len && bytes <= log->len - at;
@@ -62,7 +63,7 @@ int ctl_identity(struct ctl *c, struct ctl_log *log, struct ctl_identity *out)
 	return 0;
 }
 
-/* A group of `rows` times `has` numbers at *at, of which `want` are known here. */
+/* Take a group of `rows` times `has` numbers at *at, of which this program knows `want` in each row. */
 static const unsigned char *take_group(const unsigned char *at, uint32_t rows, uint32_t has, uint64_t *out,
 				       uint32_t out_rows, uint32_t want)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * main.c - slatectl: look into a Slate drive, and steer it. In a guest through the NVMe
- * driver, on the host through QEMU's monitor.
+ * main.c - slatectl: inspect a Slate drive and control it, in a guest through the NVMe driver, on the
+ * host through QEMU's monitor.
  *
- * Exit status: 0; 1 the drive refused or cannot be reached; 2 bad input; 130 interrupted.
+ * Exit status: 0; 1 the drive refused or could not be reached; 2 bad input; 130 interrupted.
  */
 #define _GNU_SOURCE
 #include "closest.h"
@@ -95,11 +95,12 @@ int ctl_number(const char *what, const char *text, uint64_t low, uint64_t high, 
 	char *end;
 
 	if (!text)
-		return ctl_fail(CTL_USAGE, "%s: a number is missing: give one, %" PRIu64 " .. %" PRIu64, what, low, high);
+		return ctl_fail(CTL_USAGE, "%s: a number is missing: give one, %" PRIu64 " .. %" PRIu64, what,
+				low, high);
 	*out = strtoull(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && strlen(text) <= 19 && *out >= low && *out <= high)
 		return 0;
-	return ctl_fail(CTL_USAGE, "%s %s: is no whole number %" PRIu64 " .. %" PRIu64 ": give one", what, text, low, high);
+	return ctl_fail(CTL_USAGE, "%s %s: not a whole number from %" PRIu64 " to %" PRIu64, what, text, low, high);
 }
 
 static void on_signal(int number)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * nvme.c - a link through the kernel's NVMe driver, by libnvme. The drive explains what it
- * refuses in a log of its own.
+ * nvme.c - a link through the kernel's NVMe driver, by libnvme. When the drive refuses a command, a
+ * log says why.
  */
 #include "ctl.h"
 
@@ -42,7 +42,7 @@ static int read_some(struct ctl *c, uint32_t id, uint64_t at, void *buf, size_t 
 	return nvme_get_log(&args);
 }
 
-/* What the drive said of the command it refused last; "" if it does not say. */
+/* Read why the drive refused its last command; "" if it does not say. */
 static void ask_why(struct ctl *c, char text[SLATE_WIRE_TEXT_BYTES + 1])
 {
 	struct slate_log_error error;
@@ -56,7 +56,7 @@ static void ask_why(struct ctl *c, char text[SLATE_WIRE_TEXT_BYTES + 1])
 	text[SLATE_WIRE_TEXT_BYTES] = '\0';
 }
 
-/* result: of libnvme, < 0 with errno, or a status. */
+/* Report a failure. result is libnvme's: < 0 with errno set, or an NVMe status. */
 static int tell(struct ctl *c, int result, bool ordered)
 {
 	char text[SLATE_WIRE_TEXT_BYTES + 1] = "";
@@ -102,7 +102,10 @@ static bool given_up(int result)
 	       ((unsigned int)result & STATUS_MASK) >> 8 == PATH_STATUS;
 }
 
-/* A drive without power does not answer the command that took it: the kernel waits CUT_TIMEOUT_MS for it. */
+/*
+ * Send a command. A drive without power does not answer the command that cut it: the kernel then waits
+ * CUT_TIMEOUT_MS.
+ */
 static int control(struct ctl *c, uint32_t command, const uint32_t args[3], uint32_t *answer)
 {
 	bool last = command == SLATE_POWER_CUT && (args[0] & 0xff) == SLATE_WIRE_CUT_NOW;

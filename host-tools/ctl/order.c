@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* order.c - commands that change something: words to the numbers of SPEC.md's Control. */
+/* order.c - commands that change the drive: converts words to the numbers of SPEC.md's Control. */
 #include "ctl.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ static int too_many(const char *command, const char *word)
 	return ctl_fail(CTL_USAGE, "%s: '%s' is too much: leave it out", command, word);
 }
 
-/* The value of "--name VALUE" at *words, which moves behind it; NULL: it is not there. */
+/* Take the value of "--name VALUE" at *words and advance *words; NULL if it is not there. */
 static const char *take_option(char ***words, const char *name)
 {
 	const char *value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * qmp.c - a link through QEMU's monitor: a Unix socket on which QEMU and this program
- * send JSON objects, a line each. QEMU greets, is told that capabilities are settled, then
- * answers each command by "return" or "error"; events in between are passed over.
+ * qmp.c - a link through QEMU's monitor: a Unix socket on which QEMU and this program send JSON
+ * objects, one in a line. QEMU sends a greeting, this program ends the negotiation of capabilities,
+ * and then QEMU answers each command with "return" or "error". Events in between are skipped.
  */
 #define _GNU_SOURCE
 #include "ctl.h"
@@ -25,7 +25,7 @@ static int lost(const struct ctl *c, const char *why)
 			c->socket, why);
 }
 
-/* The next object of QEMU's; NULL: *result is an exit code. */
+/* Read QEMU's next object. NULL: *result is an exit code. */
 static json_t *next_object(struct ctl *c, int *result)
 {
 	char *line = NULL;
@@ -37,7 +37,8 @@ static json_t *next_object(struct ctl *c, int *result)
 	*result = len <= 0 && ctl_stopped ? CTL_INTERRUPTED : CTL_FAILED;
 	if (len <= 0) {
 		if (*result == CTL_FAILED)
-			lost(c, ferror(c->state) && (errno == EAGAIN || errno == EWOULDBLOCK) ? "no answer" : "it was closed");
+			lost(c, ferror(c->state) && (errno == EAGAIN || errno == EWOULDBLOCK) ? "no answer" :
+											"it was closed");
 		free(line);
 		return NULL;
 	}
@@ -73,7 +74,7 @@ static int refused(const struct ctl *c, const json_t *error)
 	return ctl_fail(CTL_FAILED, "%s: %s", c->node, text ? text : "QEMU does not say why");
 }
 
-/* A command and what it returned (a reference), or NULL with *result. */
+/* Send a command; returns its result (a new reference), or NULL with an exit code in *result. */
 static json_t *execute(struct ctl *c, const char *command, json_t *arguments, int *result)
 {
 	json_t *o = json_pack("{s:s, s:o}", "execute", command, "arguments", arguments);

@@ -18,7 +18,7 @@ static double mib(uint64_t bytes)
 
 static void print_lines(const char *s, size_t len)
 {
-	for (const char *end = s + len; s < end; ) {
+	for (const char *end = s + len; s < end;) {
 		const char *stop = memchr(s, '\n', (size_t)(end - s));
 
 		stop = stop ? stop : end;
@@ -123,13 +123,13 @@ int text_counters(struct ctl *c, char **words)
 	print_sources(&n);
 	print_ratio("\nWAF        ", d.waf, d.waf < 0 ? "" : " =");
 	if (d.waf >= 0)
-		printf(" host %.3f + GC %.3f + wear levelling %.3f + padding %.3f + metadata %.3f", d.waf_host, d.waf_gc,
-		       d.waf_wl, d.waf_pad, d.waf_meta);
+		printf(" host %.3f + GC %.3f + wear levelling %.3f + padding %.3f + metadata %.3f", d.waf_host,
+		       d.waf_gc, d.waf_wl, d.waf_pad, d.waf_meta);
 	print_ratio("\nRAF        ", d.raf, "\n");
 	printf("GC         %" PRIu64 " runs, %" PRIu64 " units moved, %" PRIu64 " blocks, %.3f ms\n",
 	       f[SLATE_FTL_gc_runs], f[SLATE_FTL_gc_units], f[SLATE_FTL_gc_blocks], (double)f[SLATE_FTL_gc_ns] / 1e6);
-	printf("wear       %" PRIu64 " erases; of a page: mean %.4f (AEP), variance %.4f (VEP); of a block, most %" PRIu64
-	       "\n", d.erases, d.aep, d.vep, a[SLATE_NAND_erase_count_max]);
+	printf("wear       %" PRIu64 " erases; of a page: mean %.4f (AEP), variance %.4f (VEP); of a block, most %"
+	       PRIu64 "\n", d.erases, d.aep, d.vep, a[SLATE_NAND_erase_count_max]);
 	printf("media      %" PRIu64 " uncorrectable, %" PRIu64 " corrected, %" PRIu64 " retries; %" PRIu64
 	       " programs and %" PRIu64 " erases failed, %" PRIu64 " blocks retired\n", a[SLATE_NAND_uncorrectable],
 	       a[SLATE_NAND_corrected], a[SLATE_NAND_retries], a[SLATE_NAND_program_fails],
@@ -219,8 +219,9 @@ int text_blocks(struct ctl *c, char **words)
 		uint64_t blocks = ctl_get(at + 16, 4), good = blocks - ctl_get(at + 20 + 4 * SLATE_BLOCK_BAD, 4);
 		char name[48];
 
-		snprintf(name, sizeof(name), "%u.%u.%u.%u", (unsigned int)ctl_get(at, 4), (unsigned int)ctl_get(at + 4, 4),
-			 (unsigned int)ctl_get(at + 8, 4), (unsigned int)ctl_get(at + 12, 4));
+		snprintf(name, sizeof(name), "%u.%u.%u.%u", (unsigned int)ctl_get(at, 4),
+			 (unsigned int)ctl_get(at + 4, 4), (unsigned int)ctl_get(at + 8, 4),
+			 (unsigned int)ctl_get(at + 12, 4));
 		printf("%-14s %7" PRIu64, name, blocks);
 		for (unsigned int s = 0; s < SLATE_BLOCK_STATES; s++)
 			printf(" %7" PRIu64, ctl_get(at + 20 + 4 * (size_t)s, 4));
@@ -248,8 +249,8 @@ int text_wear(struct ctl *c, char **words)
 
 		if (valid != SLATE_NOT_TOLD)
 			snprintf(units, sizeof(units), "%" PRIu64, valid);
-		printf("%8u %8u %8" PRIu64 " %12s %s\n", e.word ? i / e.word : 0, e.word ? i % e.word : i, ctl_get(at, 4),
-		       units, state < SLATE_BLOCK_STATES ? ctl_state_names[state] : "?");
+		printf("%8u %8u %8" PRIu64 " %12s %s\n", e.word ? i / e.word : 0, e.word ? i % e.word : i,
+		       ctl_get(at, 4), units, state < SLATE_BLOCK_STATES ? ctl_state_names[state] : "?");
 	}
 	ctl_free(&log);
 	return end_of_text();

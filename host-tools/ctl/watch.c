@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * watch.c - counters again and again: on a terminal one table in place, elsewhere a line
- * for each interval. Rates are by the drive's own time.
+ * watch.c - shows counters repeatedly: on a terminal as one table in place, elsewhere as one line for
+ * each interval. Rates are per second of the drive's own time.
  */
 #define _GNU_SOURCE
 #include "ctl.h"
@@ -43,7 +43,7 @@ static void rest(uint64_t ms)
 		;
 }
 
-/* What was counted between two pictures; a reset in between makes the later one whole. */
+/* Subtract the counters of the last snapshot. If they were reset in between, keep the new ones as they are. */
 static void subtract(struct ctl_counters *now, const struct ctl_counters *was)
 {
 	if (now->since_ns != was->since_ns)
@@ -115,9 +115,9 @@ static void print_table(const struct ctl_identity *id, const struct ctl_counters
 	}
 	ratio(d->waf, waf);
 	ratio(d->raf, raf);
-	printf("\nWAF %s   RAF %s   GC %" PRIu64 " runs, %" PRIu64 " units   erases %" PRIu64 "   uncorrectable %" PRIu64
-	       "   violations %" PRIu64 "\n", waf, raf, n->ftl[SLATE_FTL_gc_runs], n->ftl[SLATE_FTL_gc_units], d->erases,
-	       n->nand[SLATE_NAND_uncorrectable], d->violations);
+	printf("\nWAF %s   RAF %s   GC %" PRIu64 " runs, %" PRIu64 " units   erases %" PRIu64 "   uncorrectable %"
+	       PRIu64 "   violations %" PRIu64 "\n", waf, raf, n->ftl[SLATE_FTL_gc_runs],
+	       n->ftl[SLATE_FTL_gc_units], d->erases, n->nand[SLATE_NAND_uncorrectable], d->violations);
 	puts("\nend with Ctrl-C");
 }
 

@@ -348,7 +348,8 @@ static void check_others(int worker)
 	if (!d)
 		die("directory");
 	while ((e = readdir(d))) {
-		if (*e->d_name != '.' && strcmp(e->d_name, "noise") && (*e->d_name != 'f' || atoi(e->d_name + 1) >= NAMES))
+		if (*e->d_name != '.' && strcmp(e->d_name, "noise") &&
+		    (*e->d_name != 'f' || atoi(e->d_name + 1) >= NAMES))
 			complain(worker, e->d_name, "nobody made that");
 		if (!strcmp(e->d_name, "noise") && load("noise") < 0)
 			complain(worker, e->d_name, "cannot be read");

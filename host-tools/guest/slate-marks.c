@@ -32,7 +32,8 @@ static int mark(const char *path, struct nvme_admin_cmd *cmd)
 	if (status < 0)
 		fprintf(stderr, "slate-marks: %s: %s\n", path, strerror(errno));
 	else
-		fprintf(stderr, "slate-marks: %s: the drive refuses the mark, status 0x%x\n", path, (unsigned int)status);
+		fprintf(stderr, "slate-marks: %s: the drive refuses the mark, status 0x%x\n", path,
+			(unsigned int)status);
 	return 1;
 }
 

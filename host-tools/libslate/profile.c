@@ -510,6 +510,14 @@ static void derive_link(struct parse *s)
 	p->ftl.link_ps_per_byte = kbyte_s ? (uint32_t)((1000000000ull + kbyte_s / 2) / kbyte_s) : 0;
 }
 
+static void check_controller(struct parse *s)
+{
+	if (s->p->ftl.completion_ns && !s->p->ftl.cores)
+		complain_of(s, profile_key_find("controller", "completion_ns"),
+			    "must be 0 unless controller.cores says how many cores spend it: set cores, or add the "
+			    "time to ftl.overhead_ns");
+}
+
 static void derive(struct parse *s)
 {
 	struct profile *p = s->p;
@@ -523,8 +531,11 @@ static void derive(struct parse *s)
 	check_ecc(s);
 	derive_errors(s);
 	derive_link(s);
+	check_controller(s);
 	if (s->result)
 		return;
+	p->array.timing.gc_holds_bus = p->ftl.accounting == FTL_ACCOUNT_SSDSIM;
+	p->ftl.timing = p->array.timing;
 	derive_capacity(s, pages * g->page_bytes);
 	if (!s->result && !s->kept)
 		refuse_foreign(s);
@@ -536,8 +547,6 @@ static void derive(struct parse *s)
 		g->oob_kept = OOB_BYTES(g->page_bytes / p->ftl.unit_bytes);
 	if (!p->ops && g->oob_kept > g->oob_bytes)
 		g->oob_kept = g->oob_bytes;	/* whatever its FTL will keep there */
-	p->array.timing.gc_holds_bus = p->ftl.accounting == FTL_ACCOUNT_SSDSIM;
-	p->ftl.timing = p->array.timing;
 	p->ftl.disturb_tolerance = p->array.physics.disturb_tolerance;
 	p->array.payload = p->ftl.payload;
 	if (!s->result && nand_array_validate(&p->array, &why))

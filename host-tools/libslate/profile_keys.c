@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "blk.h"
 #include "closest.h"
+#include "controller.h"
+#include "gc_policy.h"
 
 /* ---- the list ------------------------------------------------------------ */
 
@@ -64,6 +65,7 @@ static void list_keys(void)
 	list_table(&nand_timing_knobs, array, false);
 	list_table(&nand_energy_knobs, array, false);
 	list_table(&profile_link_keys, 0, false);
+	list_table(&controller_knobs, ftl, false);
 	list_table(&profile_type_keys, 0, false);
 	list_table(&ftl_common_knobs, ftl, false);
 	list_table(&profile_capacity_keys, 0, false);

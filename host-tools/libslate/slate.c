@@ -17,8 +17,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "controller.h"
+#include "gc_policy.h"
 #include "nand_geom.h"
 #include "port_user.h"
+#include "profile_keys.h"
 #include "record.h"
 #include "record_content.h"
 #include "slate_dev.h"
@@ -71,7 +74,7 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	size_t running = nand_array_footprint(&p->array);
 	size_t image = nand_array_image_bytes(&p->array);
 	size_t pool = image - nand_array_table_bytes(&p->array);
-	size_t ftl = p->ops->footprint(&p->ftl, &p->array.geo);
+	size_t ftl = controller_footprint(p->ops, &p->ftl, &p->array.geo);
 	uint64_t room = available_bytes(), need = (uint64_t)running + ftl + image;
 
 	if (p->overcommit || (d->path && !d->file.ephemeral))
@@ -234,7 +237,7 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 	const struct profile *p = &d->profile;
 	const struct ftl_host host = { on_done, on_copy, d };
 	struct call c = { .d = d };
-	int result = p->ops->init(d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
+	int result = controller_init(p->ops, d->ftl_mem.at, d->ftl_mem.bytes, &p->ftl, d->nand, &host, &d->ftl);
 
 	if (!result && !d->was_there)
 		mount(&c);
@@ -596,6 +599,11 @@ uint32_t slate_page_bytes(const struct slate_dev *d)
 	return d->profile.array.geo.page_bytes;
 }
 
+uint32_t slate_cores(const struct slate_dev *d)
+{
+	return d->profile.ftl.cores;
+}
+
 bool slate_has_write_cache(const struct slate_dev *d)
 {
 	return d->profile.ftl.buffer_units > 0 || d->profile.ftl.accounting == FTL_ACCOUNT_SSDSIM;
@@ -629,6 +637,13 @@ const struct nand_geometry *slate_geometry(const struct slate_dev *d)
 const char *slate_ftl_name(const struct slate_dev *d)
 {
 	return d->profile.ops->name;
+}
+
+const char *slate_gc_policy(const struct slate_dev *d)
+{
+	const struct profile *p = &d->profile;
+
+	return profile_key_is_foreign(profile_key_find("ftl", "gc_policy"), p->ops) ? NULL : p->ftl.gc_policy->name;
 }
 
 uint64_t slate_map_bytes(const struct slate_dev *d)

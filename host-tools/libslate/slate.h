@@ -72,6 +72,7 @@ void slate_close(struct slate_dev *d);
 uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */
 uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
 uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */
+uint32_t slate_cores(const struct slate_dev *d);		/* of its controller; 0: without limit */
 /* A completed write may be lost until it is flushed. */
 bool slate_has_write_cache(const struct slate_dev *d);
 bool slate_trims(const struct slate_dev *d);			/* what is trimmed reads as zeroes */
@@ -80,6 +81,8 @@ const char *slate_profile_name(const struct slate_dev *d);
 bool slate_was_there(const struct slate_dev *d);
 const struct nand_geometry *slate_geometry(const struct slate_dev *d);
 const char *slate_ftl_name(const struct slate_dev *d);
+/* Of ftl.gc_policy; NULL: this FTL has its own rules. */
+const char *slate_gc_policy(const struct slate_dev *d);
 /* Bytes of the FTL's mapping tables; 0: it does not tell. */
 uint64_t slate_map_bytes(const struct slate_dev *d);
 /* Canonical "section.key=value" lines of every setting, for run.json. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller.h"
 #include "nand_geom.h"
 #include "profile_keys.h"
 #include "slate_dev.h"
@@ -245,7 +246,7 @@ uint32_t slate_set(struct slate_dev *d, uint64_t now_ns, const char *text)
 		status = refuse_set(d, SLATE_REFUSED, recording);
 	else if (load_with(d, text, p, why))
 		status = refuse_set(d, SLATE_REFUSED, why);
-	else if (p->ops->footprint(&p->ftl, &p->array.geo) != d->ftl_mem.bytes)
+	else if (controller_footprint(p->ops, &p->ftl, &p->array.geo) != d->ftl_mem.bytes)
 		status = refuse_set(d, SLATE_REFUSED, "the FTL would need other tables for that: open the drive "
 				    "with it");
 	if (status == SLATE_DONE) {

@@ -52,14 +52,7 @@ static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
 		to->lat_min_ns = from->lat_min_ns;
 	if (from->lat_max_ns > to->lat_max_ns)
 		to->lat_max_ns = from->lat_max_ns;
-	to->where.cell_ns += from->where.cell_ns;
-	to->where.bus_ns += from->where.bus_ns;
-	to->where.host_queue_ns += from->where.host_queue_ns;
-	to->where.gc_queue_ns += from->where.gc_queue_ns;
-	to->where.buffer_ns += from->where.buffer_ns;
-	to->where.map_ns += from->where.map_ns;
-	to->where.other_ns += from->where.other_ns;
-	to->where.link_ns += from->where.link_ns;
+	ftl_breakdown_add(&to->where, &from->where);
 }
 
 /* The counters behind op[] are uint64_t one after another. */

@@ -84,7 +84,8 @@ struct slate_log_identity {		/* 256 bytes, then settings, then knobs */
 	X(latency_sum_ns, lat_sum_ns) X(latency_min_ns, lat_min_ns) X(latency_max_ns, lat_max_ns) \
 	X(cell_ns, where.cell_ns) X(bus_ns, where.bus_ns) X(host_queue_ns, where.host_queue_ns) \
 	X(gc_queue_ns, where.gc_queue_ns) X(buffer_ns, where.buffer_ns) X(map_ns, where.map_ns) \
-	X(other_ns, where.other_ns) X(link_ns, where.link_ns)
+	X(other_ns, where.other_ns) X(link_ns, where.link_ns) \
+	X(controller_ns, where.controller_ns)
 
 #define SLATE_FTL_COUNTERS(X) \
 	X(fua_writes, fua_writes) X(unwritten_reads, unwritten_reads) \
@@ -103,7 +104,8 @@ struct slate_log_identity {		/* 256 bytes, then settings, then knobs */
 	X(link_units, link_units) X(comp_bytes, comp_bytes) X(delta_bytes, delta_bytes) \
 	X(plain_bytes, plain_bytes) X(reference_hits, reference_hits) \
 	X(reference_reads, reference_reads) X(refused_references, refused_references) \
-	X(link_to_host_busy_ns, link_busy_ns[0]) X(link_to_drive_busy_ns, link_busy_ns[1])
+	X(link_to_host_busy_ns, link_busy_ns[0]) X(link_to_drive_busy_ns, link_busy_ns[1]) \
+	X(core_busy_ns, core_busy_ns)
 
 #define SLATE_SOURCE_COUNTERS(X) /* of host, gc, wl, meta, backup */ \
 	X(reads, ops[NAND_READ]) X(programs, ops[NAND_PROGRAM]) X(erases, ops[NAND_ERASE]) \
@@ -135,7 +137,7 @@ enum slate_nand_counter { SLATE_NAND_COUNTERS(SLATE_NAND_ID) SLATE_NAND_WORDS };
 enum slate_wire_op { SLATE_WIRE_READ, SLATE_WIRE_WRITE, SLATE_WIRE_TRIM, SLATE_WIRE_FLUSH, SLATE_WIRE_OPS };
 #define SLATE_WIRE_SOURCES 5u		/* host, gc, wl, meta, backup */
 #define SLATE_WIRE_RULES 12u		/* R0 .. R11 of nand.h */
-#define SLATE_WIRE_CAUSES 8u		/* cell_ns .. link_ns, as in SLATE_OP_COUNTERS */
+#define SLATE_WIRE_CAUSES 9u		/* cell_ns .. controller_ns, as in SLATE_OP_COUNTERS */
 
 struct slate_log_counters {		/* 64 bytes; then the groups, of 64-bit numbers */
 	struct slate_log_head head;
@@ -147,7 +149,7 @@ struct slate_log_counters {		/* 64 bytes; then the groups, of 64-bit numbers */
 	uint32_t reserved;
 };
 
-struct slate_latency_entry {		/* 96 bytes: a bucket that has I/Os */
+struct slate_latency_entry {		/* 104 bytes: a bucket that has I/Os */
 	uint32_t op;			/* enum slate_wire_op */
 	uint32_t reserved;
 	uint64_t from_ns, below_ns;	/* the bucket; ~0: no upper end */
@@ -250,7 +252,8 @@ struct slate_log_error {		/* 560 bytes */
  */
 #define SLATE_SERIES_OP_COUNTERS(X) \
 	X(ios) X(bytes) X(latency_sum_ns) X(latency_max_ns) \
-	X(cell_ns) X(bus_ns) X(host_queue_ns) X(gc_queue_ns) X(buffer_ns) X(map_ns) X(other_ns) X(link_ns)
+	X(cell_ns) X(bus_ns) X(host_queue_ns) X(gc_queue_ns) X(buffer_ns) X(map_ns) X(other_ns) X(link_ns) \
+	X(controller_ns)
 #define SLATE_SERIES_DRIVE_COUNTERS(X) \
 	X(host_units) X(gc_units) X(wl_units) X(pad_units) X(meta_units) X(gc_runs) \
 	X(nand_reads) X(nand_programs) X(nand_erases) \
@@ -331,7 +334,7 @@ enum slate_status {
 _Static_assert(sizeof(struct slate_log_head) == 32, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_identity) == 256, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_counters) == 64, "SPEC.md");
-_Static_assert(sizeof(struct slate_latency_entry) == 96, "SPEC.md");
+_Static_assert(sizeof(struct slate_latency_entry) == 104, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_latency) == 48, "SPEC.md");
 _Static_assert(sizeof(struct slate_plane_entry) == 72, "SPEC.md");
 _Static_assert(sizeof(struct slate_log_blocks) == 48, "SPEC.md");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * device.c - the device under load. A block device is used through the block layer; the
- * character device of an NVMe namespace (/dev/ngXnY) by passthrough. Whoever else has
- * it open for good (a mounted file system) is not to be disturbed: the block device is
- * opened, and held, exclusively.
+ * device.c - the device under load. A block device is used through the block layer; the character
+ * device of an NVMe namespace (/dev/ngXnY) by passthrough. The block device is opened exclusively and
+ * kept open, so that a device in use (a mounted file system) is refused and cannot be mounted
+ * meanwhile.
  */
 #define _GNU_SOURCE
 #include "load.h"
@@ -85,7 +85,7 @@ static uint64_t queue_limit(const char *disk, const char *name)
 	return v;
 }
 
-/* Hold the block device of the same name, so that nobody mounts it meanwhile. */
+/* Hold the block device of the same name open, so that it cannot be mounted meanwhile. */
 static int hold_disk(struct load *l, const char *disk)
 {
 	char path[64];
@@ -95,7 +95,7 @@ static int hold_disk(struct load *l, const char *disk)
 	return l->dev.guard_fd < 0 && errno != ENOENT ? cannot_open(path, errno) : 0;
 }
 
-/* The longest command: what drive, kernel and a buffer in scattered pages allow. */
+/* Find the longest command that the drive, the kernel and a buffer in scattered pages allow. */
 static void find_part_bytes(struct load *l, const char *disk, unsigned int mdts)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), most = (uint64_t)1 << 30, limit;
@@ -152,7 +152,7 @@ static int open_passthrough(struct load *l)
 	return hold_disk(l, disk);
 }
 
-/* /dev/nvme0n1 to /dev/ng0n1. */
+/* Convert /dev/nvme0n1 to /dev/ng0n1. */
 static int name_passthrough(struct load *l)
 {
 	static char path[256];

@@ -29,7 +29,7 @@
 
 volatile sig_atomic_t load_stopped;
 
-/* The next row of the trace. */
+/* Reads the rows of the trace. */
 struct reader {
 	struct trace_row row;		/* placed; at_ns by load->begin_ns */
 	bool has_row;
@@ -69,7 +69,10 @@ static int check_bad(const struct load *l)
 			 l->o.rows.max_bad_permille);
 }
 
-/* When it is due, by our clock: the trace's gaps, faster or slower, and never backwards. */
+/*
+ * Compute when a row is due on this program's clock: the trace's gaps, scaled by the speed, and never
+ * backwards.
+ */
 static void set_due(struct load *l, struct reader *r)
 {
 	unsigned __int128 gap;
@@ -97,7 +100,7 @@ static int refuse(const struct load *l, const struct trace_row *row, const char 
 			 fix);
 }
 
-/* 1: wanted; 0: left out; < 0: an exit code. */
+/* Is the row to be submitted? 1: yes; 0: it is left out; < 0: an exit code. */
 static int check_row(struct load *l, struct trace_row *row)
 {
 	const char *fix;
@@ -134,7 +137,7 @@ static int next_pass(struct load *l, struct reader *r)
 	return 1;
 }
 
-/* 1, 0 at the end, or -exit code. */
+/* Fetch the next row: 1; 0 at the end; < 0: -exit code. */
 static int fetch(struct load *l, struct reader *r)
 {
 	for (;;) {
@@ -176,8 +179,8 @@ static int refill(struct load *l, struct reader *r)
 
 /* ---- what a write holds ---------------------------------------------------------- */
 
-/* Bytes that no other request writes, and that do not compress. */
-static void make_up(struct slot *s)
+/* Fill the buffer with bytes that no other request writes and that cannot be compressed. */
+static void fill_incompressible(struct slot *s)
 {
 	uint64_t *word = (uint64_t *)s->buffer, x = (s->number + 1) * 0x9e3779b97f4a7c15u;
 
@@ -194,7 +197,7 @@ static int fill_buffer(struct load *l, struct slot *s)
 	if (s->row.op != TRACE_WRITE)
 		return 0;
 	if (!trace_has_content(l->trace)) {
-		make_up(s);
+		fill_incompressible(s);
 		return 0;
 	}
 	if (!trace_read_content(l->trace, 0, s->buffer, s->row.bytes))
@@ -247,7 +250,7 @@ static int ring_failed(int error)
 	return load_fail(LOAD_FAILED, "io_uring: %s", strerror(-error));
 }
 
-/* Everything that is due and has a slot, in one system call. */
+/* Submit all requests that are due and have a slot, in one system call. */
 static int submit_due(struct load *l, struct reader *r)
 {
 	struct slot *fresh[64];
@@ -309,8 +312,8 @@ static void end_request(struct load *l, struct slot *s, uint64_t now_ns)
 	l->free = s;
 }
 
-/* What has come back; false: nothing. */
-static bool reap(struct load *l)
+/* Take the completions that have come. Returns false if there were none. */
+static bool take_completions(struct load *l)
 {
 	struct io_uring_cqe *cqe;
 	unsigned int head, seen = 0;
@@ -331,8 +334,8 @@ static bool reap(struct load *l)
 	return seen;
 }
 
-/* Until something came back, or until_ns is near enough to stay awake for. */
-static int rest(struct load *l, uint64_t until_ns)
+/* Sleep until a completion comes, or until until_ns is so near that polling is better. */
+static int sleep_until(struct load *l, uint64_t until_ns)
 {
 	struct __kernel_timespec t;
 	struct io_uring_cqe *cqe;
@@ -366,9 +369,9 @@ int engine_run(struct load *l)
 		result = submit_due(l, &r);
 		if (result)
 			break;
-		if (reap(l))
+		if (take_completions(l))
 			continue;
-		if (load_stopped)	/* what is in flight comes back; nothing new */
+		if (load_stopped)	/* requests in flight complete; no more are submitted */
 			r.has_row = false;
 		if (l->free && r.has_row) {
 			if (!l->o.open)
@@ -377,7 +380,7 @@ int engine_run(struct load *l)
 		}
 		if (due_ns == NEVER && !l->inflight)
 			break;
-		result = rest(l, due_ns);
+		result = sleep_until(l, due_ns);
 		if (result)
 			break;
 	}
@@ -400,7 +403,7 @@ static int open_slots(struct load *l)
 		return load_fail(LOAD_FAILED, "no memory for %u buffers of %zu bytes: give a smaller --closed, "
 				 "--depth or --max-request", l->o.depth, room);
 	}
-	for (uint32_t i = l->o.depth; i--; ) {
+	for (uint32_t i = l->o.depth; i--;) {
 		l->slots[i] = (struct slot){ .buffer = l->buffers + i * room, .index = i, .next = l->free };
 		l->free = &l->slots[i];
 	}
@@ -409,6 +412,8 @@ static int open_slots(struct load *l)
 
 static int register_all(struct load *l)
 {
+	static const char too_little[] = ": raise the limit of locked memory (ulimit -l), or give a smaller "
+					 "--max-request, --closed or --depth";
 	struct iovec *v = calloc(l->o.depth, sizeof(*v));
 	int result;
 
@@ -420,9 +425,7 @@ static int register_all(struct load *l)
 	free(v);
 	if (result)
 		return load_fail(LOAD_FAILED, "%u buffers of %" PRIu64 " bytes cannot be registered: %s%s", l->o.depth,
-				 l->o.max_bytes, strerror(-result), result == -ENOMEM ?
-				 ": raise the limit of locked memory (ulimit -l), or give a smaller "
-				 "--max-request, --closed or --depth" : "");
+				 l->o.max_bytes, strerror(-result), result == -ENOMEM ? too_little : "");
 	result = io_uring_register_files(&l->ring, &l->dev.fd, 1);
 	return result ? ring_failed(result) : 0;
 }
@@ -437,8 +440,8 @@ int engine_open(struct load *l)
 	int result;
 
 	if (entries > LOAD_RING_MAX)
-		return load_fail(LOAD_USAGE, "%u requests of %" PRIu64 " bytes take %" PRIu64 " commands of %u bytes at "
-				 "once, and a ring has %u: give a smaller --closed, --depth or --max-request",
+		return load_fail(LOAD_USAGE, "%u requests of %" PRIu64 " bytes take %" PRIu64 " commands of %u bytes "
+				 "at once, and a ring has %u: give a smaller --closed, --depth or --max-request",
 				 l->o.depth, l->o.max_bytes, entries, l->dev.part_bytes, LOAD_RING_MAX);
 	result = open_slots(l);
 	if (result)
@@ -456,7 +459,7 @@ int engine_open(struct load *l)
 void engine_close(struct load *l)
 {
 	if (l->ring_open) {
-		/* The kernel ends a ring some time later: the device would still be in use until then. */
+		/* The kernel frees a ring some time later, and until then the device would still be in use. */
 		(void)io_uring_unregister_files(&l->ring);
 		(void)io_uring_unregister_buffers(&l->ring);
 		io_uring_queue_exit(&l->ring);

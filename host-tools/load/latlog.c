@@ -54,7 +54,7 @@ static uint64_t get(const unsigned char *at, unsigned int bytes)
 
 static void flush(struct latlog *g)
 {
-	for (size_t at = 0; at < g->used && !g->error; ) {
+	for (size_t at = 0; at < g->used && !g->error;) {
 		ssize_t n = write(g->fd, g->buf + at, g->used - at);
 
 		if (n < 0 && errno != EINTR)

@@ -55,7 +55,7 @@ struct load_device {
 	uint64_t capacity;		/* bytes */
 };
 
-/* A request in flight. Its buffer is number `index` of the registered ones. */
+/* A request in flight. It uses the registered buffer number `index`. */
 struct slot {
 	struct trace_row row;		/* placed; at_ns: when it was due, by load->clock */
 	uint64_t number;		/* of the request, 0 .. */
@@ -101,13 +101,13 @@ struct load {
 
 extern volatile sig_atomic_t load_stopped;
 
-/* "slate-load: ..." on stderr; returns status. */
+/* Print "slate-load: ..." on stderr and return status. */
 int load_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 uint64_t load_now(const struct load *l);
 /* "read", "write", "trim", "flush" */
 const char *load_op_name(unsigned int op);
 
-/* Everywhere below: 0, or an exit code that was explained. */
+/* Functions below return 0 or an exit code; the error has been printed. */
 int load_options_parse(struct load_options *o, int argc, char **argv);
 
 int device_open(struct load *l);
@@ -117,13 +117,13 @@ int engine_open(struct load *l);
 int engine_run(struct load *l);
 void engine_close(struct load *l);
 
-/* Entries of the ring that a request takes. */
+/* The number of ring entries that a request takes. */
 uint32_t command_parts(const struct load *l, const struct trace_row *row);
-/* Put them there; there is room. user_data is the slot. */
+/* Fill these entries, for which there is room. Their user_data is the slot. */
 void command_prepare(struct load *l, struct slot *s);
-/* 0, -errno or an NVMe status of a completion. */
+/* Returns 0, -errno or an NVMe status of a completion. */
 int command_status(const struct load *l, const struct slot *s, const struct io_uring_cqe *cqe);
-/* "Input/output error", "NVMe status 0x4281 ..." */
+/* Returns words such as "Input/output error" or "NVMe status 0x4281 ...". */
 const char *command_error(int status, char *buf, size_t room);
 
 /*
@@ -135,10 +135,10 @@ const char *command_error(int status, char *buf, size_t room);
 int latlog_open(struct load *l);
 void latlog_add(struct load *l, const struct slot *s, uint64_t latency_ns);
 int latlog_close(struct load *l, bool keep);
-/* Print a file as CSV. */
+/* Print a latency file as CSV. */
 int latlog_show(const char *path);
 
-/* More requests were late than the options allow. */
+/* Were more requests late than the options allow? */
 bool report_fell_short(const struct load *l);
 int report(struct load *l);
 

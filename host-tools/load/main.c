@@ -73,7 +73,7 @@ static int open_all(struct load *l)
 	return result ? result : engine_open(l);
 }
 
-/* What the summary must not be read without. */
+/* Print the warnings that a reader of the summary must know. */
 static int tell_wrong(const struct load *l)
 {
 	const struct load_account *a = &l->account;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* report.c - what slate-load found: for people on standard output, or as JSON. */
+/* report.c - the results of slate-load, as text on standard output or as JSON. */
 #include "load.h"
 
 #include <errno.h>

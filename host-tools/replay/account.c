@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * account.c - what is counted, and since when.
+ * account.c - statistics, and the time from which they count.
  *
- * A request counts when it completes. Counting begins with the replay, or when the
- * warm-up's last request completes; the drive's own statistics are set to 0 then.
- * The time series has a row for each interval in which something happened;
- * boundaries are multiples of the interval after since_ns. What the drive counts
- * falls to the interval in which it was told to do it. The timeline is the drive's own
- * series (slate_series.c).
+ * A request counts when it completes. Counting begins with the replay, or when the last request of the
+ * warm-up completes; the drive's own statistics are then set to 0. The time series has a row for each
+ * interval with at least one event; boundaries are multiples of the interval after since_ns. The
+ * drive's counters belong to the interval in which the drive was told to do the work. The timeline is
+ * the drive's own series (slate_series.c).
  */
 #include "replay.h"
 
@@ -67,7 +66,7 @@ static uint64_t ops_of(const struct slate_stats *s, enum nand_op op)
 	return sum;
 }
 
-/* What the drive counted since a->at_begin, which moves to now. */
+/* Take the drive's counters since a->at_begin, and move that to now. */
 static bool count_drive(struct replay *r, struct interval *out)
 {
 	struct account *a = &r->account;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * csv.c - a line for each request, in the order of completion. Columns:
- * docs/replay.md. Lines are made in a buffer of this file's own: printf would
- * take longer than the request. The file is FILE.part until it is whole.
+ * csv.c - a line for each request, in the order of completion. docs/replay.md lists the columns. Lines
+ * are formatted by this file's own functions, because printf would take longer than the request. The
+ * file has the name FILE.part until it is complete.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -15,10 +15,11 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES ((size_t)256 << 10)
-#define ROW_BYTES 512u		/* 17 numbers of at most 20 digits, and words */
+#define ROW_BYTES 512u		/* 18 numbers of at most 20 digits, and words */
 
 struct csv {
 	const char *path;
+	bool cores;			/* the drive has some: a column more */
 	char *target;			/* where lines go until the end: path.part, or a device itself */
 	bool rename;
 	int fd, error;
@@ -28,15 +29,16 @@ struct csv {
 
 static const char head[] =
 	"request,stream,op,submit_ns,offset,bytes,fua,latency_ns,status,"
-	"cell_ns,bus_ns,host_queue_ns,gc_queue_ns,buffer_ns,map_ns,other_ns,link_ns\n";
+	"cell_ns,bus_ns,host_queue_ns,gc_queue_ns,buffer_ns,map_ns,other_ns,link_ns";
 
-struct csv *csv_open(const char *path)
+struct csv *csv_open(const char *path, bool cores)
 {
 	struct csv *c = calloc(1, sizeof(*c));
 	struct stat st;
 
 	SSD_ASSERT(c);
 	c->path = path;
+	c->cores = cores;
 	c->rename = stat(path, &st) || S_ISREG(st.st_mode);
 	if (asprintf(&c->target, c->rename ? "%s.part" : "%s", path) < 0)
 		c->target = NULL;
@@ -49,8 +51,7 @@ struct csv *csv_open(const char *path)
 		free(c);
 		return NULL;
 	}
-	memcpy(c->buf, head, sizeof(head) - 1);
-	c->used = sizeof(head) - 1;
+	c->used = (size_t)snprintf(c->buf, BUFFER_BYTES, "%s%s\n", head, cores ? ",controller_ns" : "");
 	return c;
 }
 
@@ -84,7 +85,7 @@ void csv_row(struct csv *c, const struct request *q)
 {
 	const struct ftl_breakdown *w = &q->io.where;
 	const uint64_t parts[] = { w->cell_ns, w->bus_ns, w->host_queue_ns, w->gc_queue_ns, w->buffer_ns,
-				   w->map_ns, w->other_ns, w->link_ns };
+				   w->map_ns, w->other_ns, w->link_ns, w->controller_ns };
 	const char *op = replay_op_name(q->op);
 	size_t len = strlen(op);
 
@@ -103,7 +104,7 @@ void csv_row(struct csv *c, const struct request *q)
 	if (q->io.status < 0)
 		c->buf[c->used++] = '-';
 	put_number(c, (uint64_t)(q->io.status < 0 ? -(int)q->io.status : (int)q->io.status));
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) - !c->cores; i++)
 		put_number(c, parts[i]);
 	c->buf[c->used - 1] = '\n';
 }

@@ -31,7 +31,7 @@
 
 _Static_assert(FTL_IDLE == REPLAY_NEVER, "a deadline that never comes");
 
-#ifndef __clang__	/* gcc loses sight of q->data; engine_close() frees it */
+#ifndef __clang__	/* gcc does not see that engine_close() frees q->data */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
@@ -179,7 +179,7 @@ static int check_bad(struct replay *r, struct stream *s, bool at_end)
 			    (unsigned long long)r->o.rows.max_bad_permille);
 }
 
-/* The replay's time of a row, REPLAY_NS_MAX at most. */
+/* The arrival of a row on the replay's clock, at most REPLAY_NS_MAX. */
 static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 {
 	unsigned __int128 t;
@@ -208,7 +208,7 @@ static int too_late(const struct stream *s)
 			    trace_name(s->trace), (unsigned long long)s->row.line);
 }
 
-/* 1: another pass has begun; 0: there is none; < 0: -exit code. */
+/* Begin another pass over the trace: 1; 0: there is none; < 0: -exit code. */
 static int next_pass(struct replay *r, struct stream *s)
 {
 	int result = check_bad(r, s, true);
@@ -276,8 +276,11 @@ int stream_fetch(struct replay *r, struct stream *s)
 	return 1;
 }
 
-/* Field by field: for an initialiser of so many bytes compilers take rep stos, which is slow. */
-static inline void clear(struct ftl_io *io)
+/*
+ * Each field is set by itself, because for an initialiser of so many bytes compilers use rep stos,
+ * which is slow.
+ */
+static inline void clear_io(struct ftl_io *io)
 {
 	io->submit_ns = io->done_ns = 0;
 	io->status = SSD_OK;
@@ -295,7 +298,7 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	};
 	struct request *q = take_free(r->engine);
 
-	clear(&q->io);
+	clear_io(&q->io);
 	q->io.op = ops[row->op];
 	q->io.fua = row->fua;
 	q->io.offset = row->offset;
@@ -312,7 +315,7 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	return q;
 }
 
-/* The trace has read on when the drive asks for the data of a write: keep them. */
+/* Keep the data of a write: the trace may have read on when the drive asks for them. */
 static int take_content(struct stream *s, struct request *q)
 {
 	if (q->op != FTL_WRITE || !trace_has_content(s->trace))
@@ -363,7 +366,7 @@ static uint64_t next_arrival(const struct replay *r)
 	return first;
 }
 
-/* Once nothing of the stream is in flight, its think time before the next row begins. */
+/* When no request of the stream is in flight, begin the think time before its next row. */
 static void wait_as_recorded(struct replay *r, struct stream *s)
 {
 	if (s->think_ns && !s->inflight) {
@@ -372,8 +375,8 @@ static void wait_as_recorded(struct replay *r, struct stream *s)
 	}
 }
 
-/* The next row's time has come. */
-static bool may_go(struct replay *r, struct stream *s)
+/* Has the time of the next row come? */
+static bool is_due(struct replay *r, struct stream *s)
 {
 	if (r->o.loop == REPLAY_OPEN)
 		return s->row.at_ns <= r->now_ns;
@@ -383,15 +386,15 @@ static bool may_go(struct replay *r, struct stream *s)
 	return s->row.at_ns <= r->now_ns && s->inflight < r->o.qd;
 }
 
-/* Submit what may be. 1: something was; 0: nothing; < 0: -exit code. */
-static int feed(struct replay *r)
+/* Submit the requests that are due. 1: there were some; 0: none; < 0: -exit code. */
+static int submit_due(struct replay *r)
 {
 	int fed = 0;
 
 	for (unsigned int i = 0; i < r->streams; i++) {
 		struct stream *s = &r->stream[i];
 
-		while (s->has_row && may_go(r, s)) {
+		while (s->has_row && is_due(r, s)) {
 			int result = submit(r, s);
 
 			if (result < 0)
@@ -435,7 +438,7 @@ static void deliver(struct replay *r)
 
 /* ---- progress ------------------------------------------------------------------------ */
 
-/* The share of the work that is done, in thousandths of a percent; 0: not known. */
+/* The part of the work that is done, in thousandths of a percent; 0: not known. */
 static uint64_t share_done(const struct replay *r)
 {
 	uint64_t sum = 0;
@@ -484,14 +487,14 @@ static uint64_t earliest(const struct engine *e, uint64_t deadline_ns)
 	return deadline_ns < next ? deadline_ns : next;
 }
 
-/* The cut came: what was in flight is lost, and nothing comes any more. */
+/* Has the power been cut? The requests in flight are then lost, and no more are submitted. */
 static bool is_cut(const struct replay *r)
 {
 	return r->o.cut && !slate_powered(r->dev);
 }
 
-/* Nothing is in flight. */
-static bool over(const struct replay *r)
+/* Are no requests in flight? */
+static bool is_finished(const struct replay *r)
 {
 	for (unsigned int i = 0; i < r->streams; i++)
 		if (r->stream[i].has_row)
@@ -530,8 +533,8 @@ static int begin(struct replay *r)
 	return 0;
 }
 
-/* The host is done: let the drive end what it has begun (programs of its buffer, GC). */
-static void settle(struct replay *r, uint64_t deadline_ns)
+/* The host has ended: let the drive complete what it has begun (programs of its buffer, GC). */
+static void let_drive_end(struct replay *r, uint64_t deadline_ns)
 {
 	while (deadline_ns != FTL_IDLE) {
 		r->now_ns = deadline_ns;
@@ -541,8 +544,8 @@ static void settle(struct replay *r, uint64_t deadline_ns)
 }
 
 /*
- * What is due at now_ns. Returns as feed(): nothing can be submitted unless
- * something completed or arrived.
+ * Handle all events at now_ns. Returns as submit_due(); only a completion or an arrival can make a
+ * submission possible.
  */
 static int run_moment(struct replay *r, uint64_t *deadline_ns)
 {
@@ -556,14 +559,14 @@ static int run_moment(struct replay *r, uint64_t *deadline_ns)
 		*deadline_ns = next_ns;
 		if (next_ns < e->first_ns && next_ns < e->arrival_ns &&
 		    next_ns < r->account.interval_end_ns && !replay_stopped)
-			r->now_ns = next_ns;	/* the drive's own: nobody else has to be asked */
+			r->now_ns = next_ns;	/* the drive's own deadline, at which no request is due */
 	}
 	if (e->first_ns > r->now_ns && e->arrival_ns > r->now_ns)
 		return 0;
 	deliver(r);
 	if (r->terminal)
 		engine_progress(r);
-	return feed(r);
+	return submit_due(r);
 }
 
 int engine_run(struct replay *r)
@@ -576,17 +579,17 @@ int engine_run(struct replay *r)
 		return result;
 	if (r->o.cut)	/* which may come before the first request */
 		deadline_ns = slate_step(r->dev, 0);
-	for (fed = feed(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
+	for (fed = submit_due(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
 		uint64_t next_ns;
 
 		if (fed)
 			deadline_ns = slate_step(r->dev, r->now_ns);
-		if ((!e->inflight && over(r)) || is_cut(r))
+		if ((!e->inflight && is_finished(r)) || is_cut(r))
 			break;
 		if (replay_stopped)
 			return REPLAY_INTERRUPTED;
 		next_ns = earliest(e, deadline_ns);
-		SSD_ASSERT(next_ns != REPLAY_NEVER && next_ns >= r->now_ns);	/* E1; nobody waits for ever */
+		SSD_ASSERT(next_ns != REPLAY_NEVER && next_ns >= r->now_ns);	/* E1 */
 		r->now_ns = next_ns;
 	}
 	if (fed < 0)
@@ -597,10 +600,10 @@ int engine_run(struct replay *r)
 		account_end(r);
 		return 0;
 	}
-	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* left before their ends */
+	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* streams that the limit ended early */
 		if (check_bad(r, &r->stream[i], true))
 			return REPLAY_FAILED;
-	settle(r, deadline_ns);
+	let_drive_end(r, deadline_ns);
 	if (r->o.check) {
 		slate_check(r->dev);
 		r->invariant_checks++;
@@ -609,7 +612,7 @@ int engine_run(struct replay *r)
 	return 0;
 }
 
-/* One request alone. */
+/* Read one request and wait for it. */
 static void read_one(struct replay *r, const struct trace_row *row)
 {
 	struct request *q = engine_request(r, row, 0);

@@ -39,7 +39,7 @@ double replay_clock_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Of this process, since it began. */
+/* The processor time of this process since it began. */
 double replay_cpu_s(void)
 {
 	struct timespec t;
@@ -95,7 +95,7 @@ static bool on_progress(void *opaque, uint64_t done, uint64_t all)
 	return !replay_stopped;
 }
 
-/* The overrides: a recording's, then ours, then the user's. */
+/* Collect the overrides: a recording's, then those of this program, then the user's. */
 static int gather_sets(const struct replay *r, const char **set, size_t room)
 {
 	const char *const *kept = r->o.loop == REPLAY_RECORDED ? trace_settings(r->stream[0].trace) : NULL;
@@ -177,7 +177,7 @@ static int open_drive(struct replay *r)
 	return 0;
 }
 
-/* Before an hour's work, not after it. */
+/* Check that the file can be written before the replay, not after an hour's work. */
 static int check_json(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -209,7 +209,7 @@ static int open_all(struct replay *r)
 		result = r->verify ? 0 : REPLAY_FAILED;
 	}
 	if (!result && r->o.csv) {
-		r->csv = csv_open(r->o.csv);
+		r->csv = csv_open(r->o.csv, slate_cores(r->dev) > 0);
 		result = r->csv ? 0 : REPLAY_USAGE;
 	}
 	return result ? result : engine_open(r);
@@ -228,7 +228,10 @@ static void tell_wall(const struct replay *r, double wall_s)
 		u.ru_maxrss >> 10);
 }
 
-/* Such reads cost only a look-up, so their latencies say nothing about a drive with data. */
+/*
+ * Warn about reads of pages that were never written: they cost only a look-up, so that their latencies
+ * say nothing about a drive with data.
+ */
 static void tell_unwritten(const struct replay *r)
 {
 	struct slate_stats *s = malloc(sizeof(*s));

@@ -185,7 +185,7 @@ static bool *flag_at(struct replay_options *o, int c)
 	return NULL;
 }
 
-/* Where the names of files are kept, likewise. */
+/* Where the options that take a file's name are kept; NULL for another option. */
 static const char **file_at(struct replay_options *o, int c)
 {
 	switch (c) {
@@ -212,7 +212,7 @@ static int take_trace_option(struct replay_options *o, int c, const char *text)
 	return trace_take_option(&o->rows, (enum trace_option)c, text, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
 }
 
-/* An option that says how requests are issued. */
+/* Take an option that says how requests are issued. */
 static int take_loop(struct replay_options *o, int c, const char *text)
 {
 	uint64_t qd;
@@ -294,7 +294,7 @@ static int take_option(struct replay_options *o, int c, const char *text)
 	return 0;
 }
 
-/* What the command line says, as far as the rules below concern it. */
+/* Facts about the command line, for the rules below. */
 enum {
 	SAYS_TRACE = 1u << 0,
 	SAYS_OPEN = 1u << 1,
@@ -319,7 +319,7 @@ enum {
 	SAYS_CONTENT_IS_OUTPUT = 1u << 20
 };
 
-static uint32_t says(bool holds, uint32_t what)
+static uint32_t fact(bool holds, uint32_t what)
 {
 	return holds ? what : 0;
 }
@@ -344,24 +344,27 @@ static uint32_t files_said(const struct replay_options *o)
 	bool content = same_file(o->record_content, o->csv) || same_file(o->record_content, o->json) ||
 		       same_file(o->record_content, o->record);
 
-	return says(o->profile, SAYS_PROFILE) | says(o->drive, SAYS_DRIVE) | says(o->ephemeral, SAYS_EPHEMERAL) |
-	       says(stdin_is_named_twice(o), SAYS_STDIN_TWICE) | says(same_file(o->csv, o->json), SAYS_CSV_IS_JSON) |
-	       says(record, SAYS_RECORD_IS_OUTPUT) | says(content, SAYS_CONTENT_IS_OUTPUT);
+	return fact(o->profile, SAYS_PROFILE) | fact(o->drive, SAYS_DRIVE) | fact(o->ephemeral, SAYS_EPHEMERAL) |
+	       fact(stdin_is_named_twice(o), SAYS_STDIN_TWICE) | fact(same_file(o->csv, o->json), SAYS_CSV_IS_JSON) |
+	       fact(record, SAYS_RECORD_IS_OUTPUT) | fact(content, SAYS_CONTENT_IS_OUTPUT);
 }
 
 static uint32_t options_said(const struct replay_options *o, unsigned int loops, bool speed)
 {
 	bool part = o->limit || o->warmup || o->rows.beyond != TRACE_BEYOND_ERROR || o->align_units || o->no_flush;
 
-	return says(o->names, SAYS_TRACE) | says(o->loop == REPLAY_OPEN, SAYS_OPEN) |
-	       says(o->loop == REPLAY_CLOSED, SAYS_CLOSED) | says(o->loop == REPLAY_RECORDED, SAYS_RECORDED) |
-	       says(loops > 1, SAYS_TWO_LOOPS) | says(o->think, SAYS_THINK) | says(speed, SAYS_SPEED) |
-	       says(o->common_clock, SAYS_COMMON_CLOCK) | says(o->cut, SAYS_CUT) |
-	       says(o->cut_seed, SAYS_CUT_SEED) | says(o->names > 1 || o->repeat != 1, SAYS_SEVERAL) |
-	       says(part, SAYS_PART) | says(o->check, SAYS_CHECK) | says(o->read_back, SAYS_READ_BACK);
+	return fact(o->names, SAYS_TRACE) | fact(o->loop == REPLAY_OPEN, SAYS_OPEN) |
+	       fact(o->loop == REPLAY_CLOSED, SAYS_CLOSED) | fact(o->loop == REPLAY_RECORDED, SAYS_RECORDED) |
+	       fact(loops > 1, SAYS_TWO_LOOPS) | fact(o->think, SAYS_THINK) | fact(speed, SAYS_SPEED) |
+	       fact(o->common_clock, SAYS_COMMON_CLOCK) | fact(o->cut, SAYS_CUT) |
+	       fact(o->cut_seed, SAYS_CUT_SEED) | fact(o->names > 1 || o->repeat != 1, SAYS_SEVERAL) |
+	       fact(part, SAYS_PART) | fact(o->check, SAYS_CHECK) | fact(o->read_back, SAYS_READ_BACK);
 }
 
-/* A command line that says `when` must say all of `all`, one of `any` (if that is not 0) and nothing of `none`. */
+/*
+ * A command line with all facts of `when` must have all of `all`, one of `any` (if that is not 0), and
+ * none of `none`.
+ */
 static const struct rule {
 	uint32_t when, all, any, none;
 	const char *why; /* the message, with the remedy */
@@ -396,20 +399,20 @@ static const struct rule {
 	  .why = "--record-content names the file of --csv, --json or --record: name another" }
 };
 
-static bool breaks(uint32_t said, const struct rule *r)
+static bool breaks_rule(uint32_t said, const struct rule *r)
 {
 	if ((said & r->when) != r->when)
 		return false;
 	return (said & r->all) != r->all || (r->any && !(said & r->any)) || (said & r->none);
 }
 
-/* Options that exclude or need each other: the first rule that the command line breaks is told. */
+/* Check options that exclude or need each other, and report the first rule that the command line breaks. */
 static int check_options(const struct replay_options *o, unsigned int loops, bool speed)
 {
 	uint32_t said = options_said(o, loops, speed) | files_said(o);
 
 	for (unsigned int i = 0; i < sizeof(rules) / sizeof(*rules); i++)
-		if (breaks(said, &rules[i]))
+		if (breaks_rule(said, &rules[i]))
 			return replay_fail(REPLAY_USAGE, "%s", rules[i].why);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* place.c - trace/place.h with the replay's settings and messages. */
+/* place.c - calls trace/place.h with the replay's settings, and prints its messages. */
 #include "replay.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ int place(struct replay *r, struct stream *s, struct trace_row *row)
 			    row->offset + row->bytes, r->capacity, fix);
 }
 
-/* Where a trace ends, from a pass of its own. */
+/* Find where a trace ends, in a pass of its own. */
 int place_find_extent(struct replay *r, struct stream *s)
 {
 	char err[TRACE_ERR_BYTES];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * recorded.c - a recording replayed: the same calls at the same times, and each
- * answer compared with the one written down.
+ * recorded.c - replays a recording: makes the same calls at the same times, and compares each answer
+ * with the recorded one.
  *
- * What the drive answers within a call stands in `answers`, in order; in the file
- * the same answers follow the call. A difference is counted; the first five are
- * told. At the end the array's commands are compared, by operation and source.
+ * The drive's answers within a call are put into `answers`, in order; in the file the recorded answers
+ * follow the call. Differences are counted, and the first five are printed. At the end the counts of
+ * the array's commands are compared, by operation and source.
  */
 #include "replay.h"
 
@@ -64,7 +64,7 @@ static void take_answer(struct replay *r, const struct trace_row *row)
 	engine_release(r, q);
 }
 
-/* All answers of a call have been taken when the next one comes. */
+/* End a call when the next one comes: all its answers must have been compared. */
 static void end_call(struct replay *r, const struct trace_row *row)
 {
 	struct answers *a = r->answers;

@@ -152,26 +152,29 @@ struct replay {
 
 extern volatile sig_atomic_t replay_stopped;
 
-/* "slate-replay: ..." on stderr; returns status. */
+/* Print "slate-replay: ..." on stderr and return status. */
 int replay_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 double replay_clock_s(void);
 double replay_cpu_s(void);
 
-/* options.c: 0 or an exit code, already explained; --help ends the program. */
+/* options.c. Returns 0 or an exit code; it has printed the error. --help ends the program. */
 int replay_options_parse(struct replay_options *o, int argc, char **argv);
 
-/* engine.c: 0 or an exit code, already explained. */
+/* engine.c. Returns 0 or an exit code; it has printed the error. */
 int engine_run(struct replay *r);
-/* The next row of a stream, placed: 1, 0 at its end, or an exit code * -1. */
+/* Fetch the next row of a stream and place it: 1, 0 at its end, or -exit code. */
 int stream_fetch(struct replay *r, struct stream *s);
-/* The drive's callbacks; opaque is the replay. */
+/* Callbacks of the drive; opaque is the replay. */
 void engine_done(void *opaque, struct ftl_io *io);
 void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
-/* All that was written, read and checked; takes part in no account. 0 or an exit code, explained. */
+/*
+ * Read and check everything that was written; no statistics count it. Returns 0 or an exit code; it
+ * has printed the error.
+ */
 int engine_read_back(struct replay *r);
 int engine_open(struct replay *r);
 void engine_close(struct replay *r);
-/* Of a request whose time has come. */
+/* Complete a request whose time has come. */
 void engine_deliver(struct replay *r, struct request *q);
 struct request *engine_request(struct replay *r, const struct trace_row *row, uint32_t stream);
 void engine_release(struct replay *r, struct request *q);
@@ -205,30 +208,33 @@ void verify_close(struct verify *v);
 void verify_submit(struct verify *v, struct request *q);
 void verify_done(struct verify *v, struct request *q);
 void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *buf, size_t len);
-/* The next range of at most 128 KiB with something written in it, from *at on; false: none. */
+/*
+ * Find the next range of at most 128 KiB that has a written sector, from *at on. Returns false if
+ * there is none.
+ */
 bool verify_next_written(const struct verify *v, uint64_t *at, uint64_t *bytes);
 struct verified {
 	uint64_t sectors, unknown, wrong;
 };
 void verify_get(const struct verify *v, struct verified *out);
 
-/* shadow.c: hashes of what a sector may hold, by the versions of verify.c. NULL: no memory. */
+/* shadow.c: hashes of the possible contents of a sector, by the versions of verify.c. NULL: no memory. */
 struct shadow;
 struct shadow *shadow_open(uint64_t sectors);
 void shadow_close(struct shadow *s);
 uint64_t shadow_hash(const void *sector);
-/* A write of this sector is submitted, in version `version`, over version `newest`; 0: none. */
+/* A write of this sector is submitted as version `version`, over version `newest` (0: none). */
 void shadow_write(struct shadow *s, uint64_t sector, uint32_t newest, uint32_t version, uint64_t hash);
-/* Version `completed` is on the drive now; requests from number `next_id` on know. */
+/* Version `completed` is on the drive: reads from number `next_id` on must return it or a newer one. */
 void shadow_completed(struct shadow *s, uint64_t sector, uint32_t completed, uint64_t next_id);
-/* May a read return this hash: of a version lower .. newest? */
+/* May a read return content with this hash, of one of the versions lower .. newest? */
 bool shadow_allows(const struct shadow *s, uint64_t sector, uint32_t newest, uint32_t lower,
 		   uint64_t hash);
 void shadow_read_begins(struct shadow *s, struct request *q);
 void shadow_read_ends(struct shadow *s, struct request *q);
 
-/* csv.c; after an error message csv_open() returns NULL, csv_close() an exit code (else 0). */
-struct csv *csv_open(const char *path);
+/* csv.c. On an error, which it has printed, csv_open() returns NULL and csv_close() an exit code (else 0). */
+struct csv *csv_open(const char *path, bool cores);	/* cores: of the controller */
 void csv_row(struct csv *c, const struct request *q);
 int csv_close(struct csv *c, bool keep);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report.c - the JSON of a replay. docs/replay.md is the schema. Nothing in it
- * depends on the host's clock unless --wall asks for that.
+ * report.c - the JSON of a replay, whose schema is docs/replay.md. Without --wall it does not depend
+ * on the host's clock.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -38,7 +38,7 @@ static void put_ratio(json_t *o, const char *key, double a, double b)
 	json_object_set_new(o, key, b > 0 ? json_real(a / b) : json_null());
 }
 
-/* JSON is UTF-8; text in something else keeps its ASCII. */
+/* JSON is UTF-8; of text in another encoding the ASCII characters are kept. */
 static json_t *text_of(const char *text, size_t len)
 {
 	json_t *s = json_stringn(text, len);
@@ -118,7 +118,7 @@ static void put_options(const struct replay *r, json_t *root)
 	json_object_set_new(o, "think", json_boolean(r->o.think));
 }
 
-/* Null for traces that do not say what is written, and for generators. */
+/* null for traces that do not say what is written, and for generators. */
 static void put_content(const struct stream *s, json_t *to)
 {
 	char name[TRACE_SHA256_CHARS];
@@ -201,7 +201,8 @@ static json_t *latency(const struct hist *h)
 	return o;
 }
 
-static void put_where(json_t *o, const struct ftl_breakdown *w)
+/* A drive without cores has no part of theirs. */
+static void put_where(const struct replay *r, json_t *o, const struct ftl_breakdown *w)
 {
 	json_t *to = sub(o, "where_ns");
 
@@ -213,6 +214,8 @@ static void put_where(json_t *o, const struct ftl_breakdown *w)
 	put(to, "map", w->map_ns);
 	put(to, "other", w->other_ns);
 	put(to, "link", w->link_ns);
+	if (slate_cores(r->dev))
+		put(to, "controller", w->controller_ns);
 }
 
 static void put_host(const struct replay *r, json_t *root)
@@ -229,14 +232,14 @@ static void put_host(const struct replay *r, json_t *root)
 		put(o, "errors", a->errors[op]);
 		put_ratio(o, "iops", (double)a->hist[op].count, seconds);
 		put_ratio(o, "bytes_per_s", (double)a->bytes[op], seconds);
-		put_where(o, &a->where[op]);
+		put_where(r, o, &a->where[op]);
 		json_object_set_new(o, "latency", a->hist[op].count ? latency(&a->hist[op]) : json_null());
 	}
 }
 
 /* ---- what the drive did ------------------------------------------------------------- */
 
-/* Read amplification of data alone, by cause: what was read for it / what the host read. */
+/* Read amplification of data alone, by cause: the bytes read for the cause / the bytes that the host read. */
 static void put_raf_by_cause(const struct replay *r, json_t *root, const struct slate_stats *st)
 {
 	const uint64_t *read = st->nand.user_read_bytes;
@@ -351,7 +354,7 @@ static void put_nand(json_t *root, const struct slate_stats *st)
 	put(o, "violations", violations);
 }
 
-static void put_ftl(json_t *root, const struct slate_stats *st)
+static void put_ftl(const struct replay *r, json_t *root, const struct slate_stats *st)
 {
 	const struct ftl_stats *f = &st->ftl;
 	json_t *o = sub(root, "ftl_counts");
@@ -367,9 +370,11 @@ static void put_ftl(json_t *root, const struct slate_stats *st)
 	put(o, "merge_read_bytes", f->merge_read_bytes);
 	put(o, "fua_writes", f->fua_writes);
 	put(o, "search_reads", f->search_reads);
+	if (slate_cores(r->dev))
+		put(o, "core_busy_ns", f->core_busy_ns);
 }
 
-/* What became of the units that were written: DAC. */
+/* How the units that were written were reduced (DAC). */
 static void put_reduction(const struct replay *r, json_t *root, const struct slate_stats *st)
 {
 	const struct ftl_stats *f = &st->ftl;
@@ -448,7 +453,7 @@ static void put_check(const struct replay *r, json_t *root)
 	put(o, "wrong", v.wrong);
 }
 
-/* As QMP's x-nand-ssd-power-query has it. */
+/* In the form of QMP's x-nand-ssd-power-query. */
 static void put_cut(const struct replay *r, json_t *root)
 {
 	struct slate_power p;
@@ -525,7 +530,7 @@ static void put_series(const struct replay *r, json_t *root)
 static const char *const op_words[] = { SLATE_SERIES_OP_COUNTERS(NAME_OF) };
 static const char *const drive_words[] = { SLATE_SERIES_DRIVE_COUNTERS(NAME_OF) };
 
-/* A word of every row; null: the drive does not tell it. */
+/* One value of every row; null if the drive does not report it. */
 static json_t *column(const struct slate_log_series *l, uint32_t word)
 {
 	const uint64_t *rows = (const uint64_t *)(const void *)(l + 1);
@@ -627,7 +632,7 @@ static json_t *build(struct replay *r, double wall_s)
 	put_wear(r, root, st);
 	put_energy(root, st);
 	put_nand(root, st);
-	put_ftl(root, st);
+	put_ftl(r, root, st);
 	put_reduction(r, root, st);
 	put_busy(r, root);
 	json_object_set_new(root, "map_bytes", slate_map_bytes(r->dev) ?

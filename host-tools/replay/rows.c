@@ -2,14 +2,14 @@
 /*
  * rows.c - a stream's rows, pass by pass.
  *
- * With --repeat the first pass keeps what the trace hands out, as long as it is rows alone
- * (nothing bad, which each pass reports; no comments; no rows of other devices; no content) and
- * not too many; the later passes have the same rows without unpacking and parsing the file
- * again. The trace is rewound once nevertheless: what cannot be read twice (standard input)
- * says so either way.
+ * With --repeat the first pass keeps the rows that it reads, if they are not too many and the trace
+ * has nothing else (no bad rows, which each pass reports; no comments; no rows of other devices; no
+ * content). The later passes use these rows and do not unpack and parse the file again. The trace is
+ * rewound once nevertheless, so that input that cannot be read twice (standard input) is refused in
+ * either case.
  *
- * What the passes count is the same, too: a row's line says how many lines were read, and each
- * of them was a row.
+ * The counts of a pass stay the same: a row's line number says how many lines were read, and each of
+ * them was a row.
  */
 #include "replay.h"
 
@@ -25,7 +25,7 @@ static void forget(struct kept_rows *k)
 	k->keeping = false;
 }
 
-/* The row that the trace has just handed out. */
+/* Keep the row that the trace has just returned. */
 static void keep(struct kept_rows *k, const struct trace_row *row)
 {
 	if (k->count == k->room) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * shadow.c - what sectors may hold when a trace says what is written: a 64-bit hash for
+ * shadow.c - the possible contents of sectors when a trace says what is written: a 64-bit hash for
  * each version that a read may still return.
  *
- * The hash of the newest version stands in an array. An older one is an `old`: in the
- * chain of its sector, newest first, and once a newer version has completed in the queue
- * of those that go:
+ * An array has the hash of each sector's newest version. An older version is a `struct old` in its
+ * sector's chain, newest first; when a newer version has completed it is also in the queue of versions
+ * to remove:
  *
  *   newest -> (a write over it is submitted) chain -> (a newer one completes) chain and
- *   queue -> (reads that did not know that have ended) gone
+ *   queue -> (all reads submitted before that have ended) removed
  *
- * S1 a version is in the array or its chain until a newer one has completed and every read that
- *    was submitted before that has ended.
+ * S1 a version is in the array or its chain until a newer one has completed and every read that was
+ * submitted before that has ended.
  * S2 the queue's `gone_id` never decrease; `oldest` is the first read in flight.
  *
- * Cost: 12 bytes a sector that was written, and 40 for each version that is not the newest, of
- * which there are as many as the requests in flight write.
+ * Cost: 12 bytes for each sector that was written, and 40 for each version that is not the newest.
+ * There are at most as many of these as the requests in flight write.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -39,7 +39,7 @@ struct shadow {
 	uint64_t sectors;
 	uint64_t *hash;			/* of the newest version */
 	uint32_t *chain;		/* of each sector: the first old; 0: none */
-	struct old *old;		/* [0] is nobody */
+	struct old *old;		/* [0] is not used */
 	uint32_t room, free, first, last;
 	struct request *oldest, *newest;	/* reads in flight */
 };
@@ -78,7 +78,7 @@ void shadow_close(struct shadow *s)
 	free(s);
 }
 
-/* A faulty sector passes with probability 2^-64. The hash gives no protection against intent. */
+/* A faulty sector passes with probability 2^-64. The hash does not protect against a deliberate forgery. */
 uint64_t shadow_hash(const void *sector)
 {
 	uint64_t h = 0x9e3779b97f4a7c15u, word;
@@ -102,7 +102,7 @@ static uint32_t take_old(struct shadow *s)
 
 		s->old = realloc(s->old, room * sizeof(*s->old));
 		SSD_ASSERT(s->old && room > s->room);
-		for (i = room; i-- > (s->room ? s->room : 1); ) {
+		for (i = room; i-- > (s->room ? s->room : 1);) {
 			s->old[i].chain = s->free;
 			s->free = i;
 		}
@@ -126,8 +126,8 @@ static void drop_old(struct shadow *s, uint32_t i)
 	s->free = i;
 }
 
-/* Drop what no read in flight may return. */
-static void sweep(struct shadow *s)
+/* Remove the versions that no read in flight may return. */
+static void remove_unreadable(struct shadow *s)
 {
 	while (s->first && (!s->oldest || s->oldest->id >= s->old[s->first].gone_id)) {
 		uint32_t i = s->first;
@@ -165,7 +165,7 @@ void shadow_completed(struct shadow *s, uint64_t sector, uint32_t completed, uin
 			s->first = i;
 		s->last = i;
 	}
-	sweep(s);
+	remove_unreadable(s);
 }
 
 bool shadow_allows(const struct shadow *s, uint64_t sector, uint32_t newest, uint32_t lower,
@@ -202,5 +202,5 @@ void shadow_read_ends(struct shadow *s, struct request *q)
 		q->newer->older = q->older;
 	else
 		s->newest = q->older;
-	sweep(s);
+	remove_unreadable(s);
 }

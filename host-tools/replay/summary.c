@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* summary.c - a replay in a screenful, for people. The JSON has everything. */
+/* summary.c - a summary of a replay that fits on a screen. The JSON has all numbers. */
 #include "replay.h"
 
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static double sum(const uint64_t v[NAND_NSOURCES])
 	return s;
 }
 
-/* All bytes on the bus; and data alone, by cause. */
+/* Print the RAF of all bytes on the bus, and that of data alone by cause. */
 static void print_raf(const struct slate_stats *st, double asked)
 {
 	const uint64_t *read = st->nand.user_read_bytes;
@@ -71,13 +71,15 @@ static void print_drive(const struct replay *r)
 {
 	struct slate_stats *st = malloc(sizeof(*st));
 	double programs, span = (double)(r->account.idle_ns - r->account.since_ns);
+	const char *policy = slate_gc_policy(r->dev);
 
 	SSD_ASSERT(st);
 	slate_get_stats(r->dev, st);
 	programs = sum(st->nand.ops[NAND_PROGRAM]) + sum(st->nand.ops[NAND_COPYBACK]);
-	printf("NAND   %.0f reads, %.0f programs, %.0f erases; GC %" PRIu64 " calls, %.1f ms, %" PRIu64
+	printf("NAND   %.0f reads, %.0f programs, %.0f erases; GC %" PRIu64 " calls%s%s%s, %.1f ms, %" PRIu64
 	       " units moved\n", sum(st->nand.ops[NAND_READ]), programs, sum(st->nand.ops[NAND_ERASE]),
-	       st->ftl.gc_runs, (double)st->ftl.gc_ns / 1e6, st->ftl.gc_units);
+	       st->ftl.gc_runs, policy ? " (" : "", policy ? policy : "", policy ? ")" : "",
+	       (double)st->ftl.gc_ns / 1e6, st->ftl.gc_units);
 	if (r->account.bytes[FTL_WRITE])
 		printf("WAF    %.4f\n",
 		       programs * slate_page_bytes(r->dev) / (double)r->account.bytes[FTL_WRITE]);

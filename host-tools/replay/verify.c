@@ -84,7 +84,10 @@ void verify_close(struct verify *v)
 	free(v);
 }
 
-/* A trim changes whole units inside its range, or nothing (slate_trims()); a write all of it. */
+/*
+ * The sectors that a request changes: a trim whole units inside its range, or none (slate_trims()); a
+ * write its whole range.
+ */
 static void range_of(const struct verify *v, const struct request *q, uint64_t *first,
 		     uint64_t *end)
 {
@@ -122,7 +125,7 @@ static void make_content(uint64_t *words, uint64_t sector, uint64_t tag)
 		words[i] = x + i * 0x94d049bb133111ebu;
 }
 
-/* What a write or trim puts into a sector. */
+/* Make the content that a write or trim gives a sector. */
 static void content_of(const struct request *q, uint64_t sector, uint64_t *words)
 {
 	if (q->op == FTL_TRIM)
@@ -245,7 +248,7 @@ void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *b
 
 		if (q->op == FTL_WRITE) {
 			content_of(q, first + i, words);
-			SSD_ASSERT(bytes);	/* only a read may do without */
+			SSD_ASSERT(bytes);	/* only a read may have no data */
 			memcpy(bytes, words, sizeof(words));
 		} else {
 			memcpy(words, bytes ? (const void *)bytes : zeroes, sizeof(words));

@@ -10,8 +10,13 @@ field model for a class of garbage collection algorithms in flash-based solid st
 SIGMETRICS 2013, with the number of choices d going to infinity; the same limit as in W. Bux and
 I. Iliadis, "Performance of greedy garbage collection in flash-based solid-state drives",
 Performance Evaluation 67, 2010, and P. Desnoyers, "Analytic modeling of SSD write performance",
-SYSTOR 2012). lru() is the oldest block first, by Lambert's W function (Desnoyers), which greedy()
-approaches with B.
+SYSTOR 2012). d_choices() is Van Houdt's mean field for a finite d. lru() is the oldest block first,
+by Lambert's W function (Desnoyers), which greedy() approaches with B; lru_hot_cold() the same for
+two kinds of pages. windowed() is the mean field of "fewest valid pages among the oldest blocks".
+
+Published models of random choice, d_choices() among them, let GC take blocks of which all pages are
+valid. Slate's policies draw again then, since that would win no page. Here a draw is therefore from
+the blocks with an invalid page; the difference falls with B, and with RHO.
 """
 
 from __future__ import annotations
@@ -27,6 +32,90 @@ def lru(rho: float) -> float:
         x = (low + high) / 2
         low, high = (x, high) if x < math.exp(-(1 - x) / rho) else (low, x)
     return 1 / (1 - low)
+
+
+def lru_hot_cold(rho: float, hot: Mix) -> float:
+    """Two kinds of pages, the oldest block first, B large.
+
+    A block is a victim at the same age t, in writes for each page of the drive, so WA t = 1. A page that
+    is written at the rate r is moved at that age exp(-r t) / (1 - exp(-r t)) times for each write to it.
+    """
+    kinds = (hot.writes, hot.writes / (hot.pages * rho)), (1 - hot.writes, (1 - hot.writes) / ((1 - hot.pages) * rho))
+    low, high = 1e-9, 1.0
+    for _ in range(200):
+        t = (low + high) / 2
+        amplified = 1 + sum(share / math.expm1(rate * t) for share, rate in kinds)
+        low, high = (low, t) if amplified * t > 1 else (t, high)
+    return 1 / low
+
+
+def random_block(rho: float, b: int) -> float:
+    """Any block with an invalid page.
+
+    C victims a write, for each block of the drive. All blocks begin with b valid pages and leave that
+    level at the rate 1 / rho, so a share rho C is there. The others have rho (1 - C) b of the rho b valid
+    pages of a block on average, a victim rho (1 - C) b / (1 - rho C). What is won is C (b - that) = 1.
+    """
+    return b / (b * (1 - rho) + rho)
+
+
+def d_choices(rho: float, b: int, d: int) -> float:
+    """Of d blocks with an invalid page, drawn at random, the one with fewest valid pages.
+
+    C victims a write. The blocks that pass from j valid pages to j - 1 are those that are no victims
+    before: j p(j) / (rho b) = C (1 - (the share of blocks with j or more, among those drawn from) ^ d),
+    p(b) = rho C. From b down each equation has one unknown; C is such that these flows add up to 1,
+    the page that is written.
+    """
+    low, high = 1 / b, 1 / (b * (1 - rho))
+    for _ in range(60):
+        c = (low + high) / 2
+        low, high = (c, high) if _written(rho, b, d, c) < 1 else (low, c)
+    return low * b
+
+
+def _written(rho: float, b: int, d: int, c: float) -> float:
+    """Pages that become invalid a write, if there are C victims."""
+    drawn_from, above, flows = 1 - rho * c, 0.0, c
+    for j in range(b - 1, 0, -1):
+        # The share x of j or more solves (x - above) m j / (rho b) = c (1 - x ^ d); m is drawn_from.
+        slope, x = drawn_from * j / (rho * b * c), 1.0
+        for _ in range(100):
+            power = x ** (d - 1)
+            step = ((x - above) * slope - 1 + power * x) / (slope + d * power)
+            x -= step
+            if abs(step) < 1e-14:
+                break
+        flows += c * (1 - x**d)
+        above = x
+    return flows
+
+
+def windowed(rho: float, b: int, share: float) -> float:
+    """Of the blocks closed first, SHARE of all, the one with fewest valid pages.
+
+    Younger blocks are no victims: they come to the window with binomially many valid pages. There it
+    is as in greedy(), but that blocks come in with fewer pages, too, and with fewer than k go at once.
+    """
+    low, high = 1 / b, 1 / (b * (1 - rho))
+    for _ in range(60):
+        c = (low + high) / 2
+        low, high = (c, high) if _won_in_window(rho, b, share, c) < 1 else (low, c)
+    return low * b
+
+
+def _won_in_window(rho: float, b: int, share: float, c: float) -> float:
+    """Pages that C victims a write win."""
+    stays = math.exp(-(1 - share) / (c * rho * b))
+    coming = _binomial(c, min(max(stays, 1e-12), 1 - 1e-12), b)
+    room, flow, moved = share, 0.0, sum(j * blocks for j, blocks in enumerate(coming))
+    for j in range(b, 0, -1):
+        flow += coming[j]
+        here = flow * rho * b / j
+        if here >= room:
+            return c * b - (moved - sum(coming[i] * (i - j) for i in range(j + 1, b + 1)) - flow * room / here)
+        room -= here
+    return c * b
 
 
 def greedy(rho: float, b: int) -> float:
@@ -63,6 +152,11 @@ def hot_cold(rho: float, b: int, hot: Mix) -> float:
     """Two kinds of pages, each written uniformly; the block with fewest valid pages first.
 
     Pages of the host and of GC are mixed in the open block at random: its hot pages are binomial.
+
+    If hot and cold pages, moved or not, never share a block, it is as with uniform writes, greedy():
+    blocks of both kinds are victims at the same level. A kind that gets a share w of the writes for a
+    share f of the pages closes w / (b - v) blocks a write, and each of these is at level j for
+    f rho b / (w j): the sum over both kinds is that of uniform writes.
     """
     rates = hot.writes / (hot.pages * rho * b), (1 - hot.writes) / ((1 - hot.pages) * rho * b)
     wa, moved_hot = _greedy(rho, b)[0], hot.pages

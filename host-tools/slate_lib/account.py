@@ -18,18 +18,18 @@ from .shape import Json
 
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
-PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link")
+PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
 SOURCES = ("host", "gc", "wl", "meta", "backup")
 NAND_OPS = ("read", "program", "erase", "copyback")
-# What the array holds at the end of an interval; all else is counted within it.
+# Levels of the array at the end of an interval; all other figures are counted within it.
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq", "damaged")
 LABEL_BYTES = 16
 LATE_US = (1, 10, 100)
 SUB_BUCKETS = 1024  # of a latency histogram in each octave: hist.h, and the guest's fio
 OLD_SUB_BUCKETS = 16  # of an older drive, whose statistics do not give it
-NO_END_NS = 2047 << 37  # hist.h: the last bucket begins here
-PERCENTILES = {500: "p50", 990: "p99", 999: "p99.9", 999.9: "p99.99"}  # those that are shown, by permille
-ENOUGH = {999.9: 10_000}  # I/Os; with fewer the percentile would be the maximum under another name
+NO_END_NS = 2047 << 37  # hist.h: where the last bucket begins
+PERCENTILES = {500: "p50", 990: "p99", 999: "p99.9", 999.9: "p99.99"}  # percentiles that are shown, by permille
+ENOUGH = {999.9: 10_000}  # I/Os that a percentile needs; of fewer it would only be the maximum
 
 
 # An ACCOUNT as QEMU prints it, for shape.check().
@@ -102,7 +102,7 @@ class OpAccount:
         self.latency_sum_ns += raw["latency-sum-ns"]
         self.latency_max_ns = max(self.latency_max_ns, raw["latency-max-ns"] if raw["ios"] else 0)
         for part in PARTS:
-            self.parts_ns[part] += raw.get(f"{part}-ns", 0)  # a run of before may lack the link's
+            self.parts_ns[part] += raw.get(f"{part}-ns", 0)  # results of older versions may lack the link's part
         self.sub_buckets = raw.get("sub-buckets", OLD_SUB_BUCKETS)
         for bucket in raw.get("histogram", ()):
             if bucket["count"]:
@@ -137,7 +137,7 @@ class OpAccount:
 
 
 def points_ns(side: Percentiles) -> list[float | None]:
-    """The PERCENTILES of a side; None: not known, or of too few I/Os."""
+    """The PERCENTILES of a side; None: not known, or too few I/Os."""
     return [side.percentile_ns(share) if side.ios >= ENOUGH.get(share, 1) else None for share in PERCENTILES]
 
 
@@ -195,7 +195,7 @@ class Account:
         return sum(entry.get(counter, 0) for entry in self.sources.values())
 
     def energy_nj(self, sources: Iterable[str] = (), ops: Iterable[str] = NAND_OPS) -> int:
-        """Energy of some sources (none named: all) and operations."""
+        """Energy of the named sources and operations; without names, of all."""
         names = tuple(sources) or self.sources
         return sum(self.sources.get(name, {}).get(f"{op}-nj", 0) for name in names for op in ops)
 
@@ -226,8 +226,8 @@ class JobAccount:
     account: Account
     begin_ns: int
     end_ns: int
-    shared: list[str]  # labels of other jobs that ran in the same time
-    processors: list[int] = field(default_factory=list)  # for how long each vCPU executed; []: not known
+    shared: list[str]  # labels of other jobs that ran at the same time
+    processors: list[int] = field(default_factory=list)  # how long each vCPU executed; []: not known
 
 
 class Device:
@@ -247,8 +247,14 @@ class Device:
         """The mapping unit."""
         return units.whole(self.settings.get("ftl.unit_bytes", "")) or 4096
 
+    @property
+    def gc_policy(self) -> str:
+        """How GC chooses blocks; empty: the FTL has rules of its own, or the settings do not say."""
+        asked = self.settings.get("ftl.type") in ("page", "parity", "rtf", "flex")
+        return self.settings.get("ftl.gc_policy", "") if asked else ""
+
     def waf(self) -> dict[str, float] | None:
-        """Of the whole run."""
+        """The write amplification of the whole run."""
         return waf(self.total, self.unit_bytes, self.setting("page_bytes") or 0)
 
     def late(self, where: str = "delivered") -> Late | None:
@@ -288,7 +294,7 @@ class Device:
         return mean, nand["page-erases-sq"] / pages - mean * mean
 
     def busy(self, what: str) -> Busy | None:
-        """Of all "dies" or "channels", in the whole run; None if nothing is known."""
+        """How busy all "dies" or "channels" were in the whole run; None: not known."""
         each = self.raw.get(what, [])
         if not each or not self.at_ns:
             return None
@@ -297,14 +303,19 @@ class Device:
         return Busy(sum(by_source.values()), by_source, busiest)
 
     def link_busy(self) -> tuple[float, float] | None:
-        """Shares of the time in which the host link moved data to the host, to the drive; None: no link."""
+        """Shares of the time in which the host link moved data to the host and to the drive; None: there is no link."""
         ways = [self.total.ftl.get(f"link-to-{way}-busy-ns", 0) for way in ("host", "drive")]
         if not any(ways) or not self.at_ns:
             return None
         return ways[0] / self.at_ns, ways[1] / self.at_ns
 
+    def cores_busy(self, account: Account, elapsed_ns: int) -> float | None:
+        """Share of a time in which an average core of the controller worked; None: cores without limit."""
+        cores = self.setting("cores")
+        return account.ftl.get("core-busy-ns", 0) / (elapsed_ns * cores) if cores and elapsed_ns else None
+
     def labels(self) -> list[str]:
-        """Jobs that left marks, in order of their beginning."""
+        """The jobs that set marks, in the order of their first marks."""
         return list(dict.fromkeys(m["label"] for m in self.marks if m["kind"] == "begin"))
 
     def job(self, section: str) -> JobAccount | None:
@@ -326,7 +337,7 @@ class Device:
         )
 
     def _executed(self, first: int, last: int) -> list[int]:
-        """Between two marks, for how long each vCPU executed; []: not known."""
+        """How long each vCPU executed between two marks; []: not known."""
         before, after = (self.marks[at].get("processors", []) for at in (first, last))
         return [ns - was for was, ns in zip(before, after)]
 
@@ -335,7 +346,7 @@ class Device:
         return [ns / self.at_ns for ns in self.raw.get("processors", [])] if self.at_ns else []
 
     def _others(self, label: str, first: int, last: int) -> list[str]:
-        """Jobs, other than label, that were running at some time between two marks."""
+        """The labels of other jobs that were running at some time between two marks."""
         others = []
         for name in self.labels():
             if name == label:

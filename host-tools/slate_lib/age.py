@@ -62,7 +62,7 @@ def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type[argp
 
 
 def command_line(args: argparse.Namespace) -> list[str]:
-    """What makes the drive."""
+    """The command that makes the drive."""
     profile = check_profile(args.profile)
     writes = share("writes", args.writes.removesuffix("x"), 100, 3)
     fill = share("fill", args.fill, 100, 1)
@@ -85,7 +85,7 @@ def command_line(args: argparse.Namespace) -> list[str]:
 
 
 def age(args: argparse.Namespace) -> int:
-    """'slate age': becomes the program that does it."""
+    """'slate age': replace this process by the program that makes the drive."""
     line = command_line(args)
     if args.output.startswith("-"):
         raise SlateError(f"-o {args.output}: begins like an option", f"name it ./{args.output}")

@@ -68,17 +68,17 @@ def _size(default: str, what: str) -> Parameter:
 
 @dataclass(frozen=True)
 class App:
-    """One application."""
+    """An application."""
 
     name: str
     what: str
     parameters: dict[str, Parameter]
     read: Callable[[Files, dict[str, str]], list[Part]]
-    files: tuple[str, ...] = ()  # beside its script
+    files: tuple[str, ...] = ()  # files that go with its script
 
     @property
     def script(self) -> Path:
-        """What runs in the guest."""
+        """The script that runs in the guest."""
         return SCRIPTS / f"{self.name}.sh"
 
     def values(self, words: list[str]) -> dict[str, str]:
@@ -97,7 +97,7 @@ class App:
 
 
 def find(name: str) -> App:
-    """By name."""
+    """Find an application by its name."""
     if name not in APPS:
         raise SlateError(
             f"--app {name}: no such application{names.nearest(name, APPS)}", f"there are: {', '.join(APPS)}"
@@ -136,7 +136,8 @@ def _part(name: str, operations: int, seconds: float, **latency_ns: float | None
 
 
 def _of_samples(name: str, seconds: float, samples_ns: list[int]) -> Part:
-    """Percentile q: the smallest sample that at least q per cent do not exceed."""
+    """A part with percentiles of samples: percentile q is the smallest sample that at least q per cent do not exceed.
+    """
     if not samples_ns:
         raise _Unreadable(f"{name}: no operation was timed")
     ordered = sorted(samples_ns)
@@ -149,7 +150,7 @@ def _of_samples(name: str, seconds: float, samples_ns: list[int]) -> Part:
 
 
 def _sysbench(files: Files, _: dict[str, str]) -> list[Part]:
-    """Milliseconds with two decimals; the median from its histogram, whose steps are 1.6 %."""
+    """Read sysbench: milliseconds with two decimals; the median comes from its histogram, whose steps are 1.6 %."""
     text = _text(files, "sysbench.txt")
     events = int(_number(text, r"total number of events: +(\d+)", "sysbench.txt"))
     seconds = _number(text, r"total time: +([0-9.]+)s", "sysbench.txt")
@@ -168,7 +169,7 @@ def _sysbench(files: Files, _: dict[str, str]) -> list[Part]:
 
 
 def _pgbench(files: Files, _: dict[str, str]) -> list[Part]:
-    """Its log has every transaction's microseconds; the rate is pgbench's own."""
+    """Read pgbench: its log has the microseconds of every transaction; the rate is its own."""
     text = _text(files, "pgbench.txt")
     rate = _number(text, r"tps = ([0-9.]+) \(without initial", "pgbench.txt")
     samples = [
@@ -178,7 +179,7 @@ def _pgbench(files: Files, _: dict[str, str]) -> list[Part]:
 
 
 def _sqlite(files: Files, _: dict[str, str]) -> list[Part]:
-    """Every operation's nanoseconds; one at a time, so their sum is the time."""
+    """Read the nanoseconds of every operation. Operations do not overlap, so that their sum is the time."""
     parts = []
     for name in ("update", "read"):
         samples = [int(line) for line in _text(files, f"sqlite-{name}.txt").split()]
@@ -187,7 +188,7 @@ def _sqlite(files: Files, _: dict[str, str]) -> list[Part]:
 
 
 def _kv(files: Files, _: dict[str, str]) -> list[Part]:
-    """db_bench's line of a benchmark, and its histogram (its percentiles interpolate)."""
+    """Read db_bench's line of a benchmark and its histogram (whose percentiles are interpolated)."""
     parts = []
     for name in ("fillrandom", "readrandom"):
         file = f"kv-{name}.txt"
@@ -212,7 +213,7 @@ def _kv(files: Files, _: dict[str, str]) -> list[Part]:
 
 
 def results(app: App, parameters: dict[str, str], files: Files) -> Json:
-    """app.json."""
+    """Make the content of app.json."""
     try:
         parts = app.read(files, parameters)
     except (_Unreadable, ValueError, IndexError) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One boot of a guest, from QEMU's start to its end: by the guest's word, or by a power cut."""
+"""One boot of a guest, from QEMU's start until the guest powers off or the drive loses its power."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .shape import Json
 
 @dataclass
 class Boot:
-    """What came of it."""
+    """The result of a boot."""
 
     reason: str
     power: Json
@@ -27,13 +27,13 @@ class Boot:
     seconds: float
 
     def last_words(self, lines: int = 8) -> str:
-        """The console's end, for a message."""
+        """The end of the console's text, for an error message."""
         said = [line.rstrip() for line in self.console.splitlines() if line.strip()]
         return "".join("\n  | " + line[:160] for line in said[-lines:])
 
 
 def boot(options: RunOptions, folder: Path, plan: Plan | None = None) -> Boot:
-    """Do it, with work files in folder."""
+    """Boot a guest, with work files in folder."""
     return asyncio.run(_boot(options, folder, plan))
 
 

@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read(path: Path) -> float:
-    """The mean latency in ns of fio's result; a SlateError says why it is no good."""
+    """The mean latency in ns of fio's result. Raises a SlateError if the result cannot be used."""
     try:
         found = shape.read(path)
         shape.check(found, fioresult.SHAPE)
@@ -113,7 +113,7 @@ def _checked(path: Path, fio: Json) -> float:
 
 
 def _check_options(path: Path, told: dict[str, str]) -> None:
-    """The job's, which must be those of the shipped job."""
+    """Check the job's options, which must be those of the shipped job."""
     for key, wanted, default in _ASKED:
         if (value := told.get(key, default)) != wanted:
             raise SlateError(f"{path}: it is of a job with {key}={value}, not {key}={wanted}", _AGAIN)
@@ -132,14 +132,15 @@ def _check_options(path: Path, told: dict[str, str]) -> None:
         )
     for key, value in told.items():
         if key not in _KNOWN:
-            raise SlateError(f"{path}: it is of a job with {key}{value and '='}{value}, which {JOB.name} has not", _AGAIN)
+            option = f"{key}={value}" if value else key
+            raise SlateError(f"{path}: it is of a job with {option}, which {JOB.name} has not", _AGAIN)
 
 
 # ---- the guest's
 
 
 def script(text: str) -> str:
-    """The job for the guest, with as many I/Os as it does in some seconds of the host's time."""
+    """The script that runs the job in the guest, with I/Os for some seconds of the host's time."""
     job, found = re.subn(r"^number_ios=\d+$", f"number_ios={GUEST_IOS}", text, flags=re.M)
     if found != 1:
         raise SlateError(f"{paths.short(JOB)} has no line number_ios=N", "restore the file from the clone")
@@ -147,7 +148,7 @@ def script(text: str) -> str:
 
 
 def guest(rate: str) -> float:
-    """The mean latency in ns that the guest has at a rate."""
+    """The mean latency in ns of the guest at a rate."""
     with tempfile.TemporaryDirectory(prefix="slate-calibrate-") as folder:
         job, out = Path(folder) / "calibrate.sh", Path(folder) / "run"
         job.write_text(script(JOB.read_text(encoding="utf-8")), encoding="utf-8")
@@ -164,7 +165,7 @@ def guest(rate: str) -> float:
             raise MachineError(f"the guest's job failed (status {status})", "look at what is told above")
         try:
             return read(out / "fio.json")
-        except SlateError as error:  # no fault of the server's
+        except SlateError as error:  # the server is not the cause
             raise SlateError(f"the guest's result is no good: {error.message}", code=MACHINE_FAILED) from None
 
 
@@ -172,7 +173,7 @@ def guest(rate: str) -> float:
 
 
 def rate_of(server_ns: float, guest_ns: float, guest_rate: str) -> str:
-    """The server's rate; refused if --cpu-rate does not take it."""
+    """The server's rate. Raises a SlateError if --cpu-rate would refuse it."""
     found = Fraction(guest_rate) * Fraction(guest_ns) / Fraction(server_ns)
     if not processors.RATE_MIN <= found <= processors.RATE_MAX:
         raise SlateError(

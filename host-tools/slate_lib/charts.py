@@ -68,7 +68,7 @@ _STYLE = {
 
 
 def _matplotlib() -> ModuleType:
-    """It is loaded when it is needed: it takes a second."""
+    """Load matplotlib when it is first needed, because loading takes a second."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no warning if its cache directory can not be written
     matplotlib = packages.load("matplotlib")
     matplotlib.use("svg")
@@ -76,7 +76,7 @@ def _matplotlib() -> ModuleType:
 
 
 class Chart(str):
-    """An SVG, and what it is drawn from."""
+    """An SVG, and the data that it shows."""
 
     csv = ""
 
@@ -96,12 +96,12 @@ class Charts:
     def figure(
         self, out: list[str], what: str, rows: int = 1, height: float = HEIGHT, **more: Any
     ) -> Iterator[Any]:
-        """Axes to draw on; the SVG is appended to out. what: for those who can not see it."""
+        """Axes to draw on; afterwards the SVG is appended to out. what: a description for readers who cannot see it."""
         import matplotlib.pyplot as plt
 
         self._progress.now(f"page      chart {self._count + 1}: {what}")
         with self._lib.rc_context(_STYLE), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph ")  # a name in another script: the page's font has it
+            warnings.filterwarnings("ignore", "Glyph ")  # a name in another script: the font of the page has its glyphs
             figure, axes = plt.subplots(rows, 1, figsize=(WIDTH, height), **more)
             try:
                 yield axes
@@ -119,14 +119,14 @@ class Charts:
         out.append(made)
 
     def tip(self, artist: Artist, told: str) -> None:
-        """What a line or an area of the figure in hand shows under a pointer."""
+        """Set the text that a line or an area of the current figure shows under a pointer."""
         name = f"tip{len(self._tips)}"
         artist.set_gid(name)
         self._tips[name] = told
 
 
 def _for_page(svg: str, number: int, what: str, tips: dict[str, str]) -> str:
-    """Only the element, in the page's colours and font, with ids of its own."""
+    """Return the element alone, in the page's colours and font, with ids of its own."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
@@ -148,11 +148,12 @@ def _for_page(svg: str, number: int, what: str, tips: dict[str, str]) -> str:
 
 
 def log_us(axis: Axis) -> None:
-    """A logarithmic axis of µs whose ticks are plain numbers with a unit; after all is drawn."""
+    """Make an axis of µs logarithmic, with ticks that are plain numbers with a unit. Call it when all lines are drawn.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
-    if high < 4 * low:  # no tick might be in it
+    if high < 4 * low:  # there might be no tick in the range
         axis.set_view_interval(low / 2, high * 2, ignore=True)
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 40 * low else (1,), numticks=8))
     axis.set_major_formatter(FuncFormatter(lambda us, _: duration(us * 1000)))
@@ -160,7 +161,7 @@ def log_us(axis: Axis) -> None:
 
 
 def label(name: str) -> str:
-    """For a line that a person has named: matplotlib leaves '_x' out of legends."""
+    """Make a name given by a user safe as a label: matplotlib leaves '_x' out of legends."""
     return f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
 
 
@@ -173,7 +174,7 @@ def duration(ns: float) -> str:
 
 
 def legend(axes: Axes, columns: int = 3) -> None:
-    """Above the axes, where no line can be."""
+    """Put the legend above the axes, where there are no lines."""
     handles, labels = axes.get_legend_handles_labels()
     labels = [label if len(label) <= LABEL else f"{label[: LABEL - 1]}…" for label in labels]
     if labels:
@@ -190,5 +191,5 @@ def legend(axes: Axes, columns: int = 3) -> None:
 
 
 def steps(axes: Any, edges: Sequence[float], values: Sequence[float], column: str = "", **style: Any) -> None:
-    """A value for each interval; column: its name in the CSV, if the legend's does not do."""
+    """Draw a value for each interval. column: its name in the CSV, if it differs from the legend's."""
     axes.stairs(values, edges, baseline=None, **style).slate_column = column

@@ -48,7 +48,9 @@ class Parser(argparse.ArgumentParser):
         choice = _CHOICE.search(message)
         if choice:
             known = _WORD.findall(choice[3])
-            message = f"{choice[1]}: there is no {choice[2]}{names.nearest(choice[2], known)}"
+            wrong = choice[2]
+            what = f"{wrong}: there is no such command" if choice[1] == "COMMAND" else f"{choice[1]}: there is no {wrong}"
+            message = f"{what}{names.nearest(wrong, known)}"
             raise SlateError(message, f"use one of: {', '.join(known)}; see '{self.prog} --help'")
         raise SlateError(message, f"see '{self.prog} --help'")
 
@@ -134,10 +136,10 @@ def parser() -> Parser:
 
 
 def _parser_of(argv: list[str]) -> Parser:
-    """The parser of the command that is named, or of its verb."""
+    """The parser of the command in argv, or that of its verb."""
     found = parser()
     for word in argv:
-        for action in found._actions:  # argparse offers no other way
+        for action in found._actions:  # argparse has no public way
             if isinstance(action.choices, dict) and word in action.choices:
                 found = action.choices[word]
                 break
@@ -145,7 +147,7 @@ def _parser_of(argv: list[str]) -> Parser:
 
 
 def become(name: str, words: list[str]) -> int:
-    """'slate replay' and 'slate content': become the program that does it."""
+    """'slate replay' and 'slate content': replace this process by the program of that name."""
     program = paths.program(name)
     sys.stdout.flush()
     os.execv(program, [str(program), *words])
@@ -159,7 +161,7 @@ def _report(args: argparse.Namespace) -> int:
         if args.text or status:
             return status
         sys.stdout.flush()
-    from . import htmlreport  # charts take their time to load
+    from . import htmlreport  # loading charts takes time
 
     where = wanted or paths.OUT / "latest"
     if not args.html and (each := runfiles.drives(where)):  # a page for each drive
@@ -173,7 +175,7 @@ def _main(argv: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         cast(io.TextIOWrapper, stream).reconfigure(errors="replace")
     try:
-        if argv[:1] in (["replay"], ["content"]):  # their options are the programs' own
+        if argv[:1] in (["replay"], ["content"]):  # the program parses its options itself
             words = names.replay_words(argv[1:]) if argv[0] == "replay" else argv[1:]
             return become(f"slate-{argv[0]}", words)
         args, unknown = parser().parse_known_args(argv)
@@ -213,7 +215,7 @@ def _main(argv: list[str]) -> int:
 
 
 def _say_no_more() -> None:
-    """What is still to be printed goes nowhere; Python would try again, and complain, when it ends."""
+    """Send further output to nowhere: at exit Python would try to write it again, and complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

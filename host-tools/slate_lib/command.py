@@ -19,13 +19,13 @@ from .drives import Drive
 from .errors import SlateError
 from .options import RunOptions
 
-NODE = "ssd0"  # the first drive's
+NODE = "ssd0"  # the first drive's node
 MARKS = "slate-marks"  # slate-mark of a guest with several drives
 GUEST_CONTROL = "logs"  # the default of a nand-ssd
-# What a boot can do without; host-tools/guest/README.md says why.
+# Parts of the boot that a guest does not need; host-tools/guest/README.md says why.
 BOOT_FAST = ("cryptomgr.notests", "no_timer_check", "init_on_alloc=0", "rodata=off", "tsc=reliable")
-# The small kernel's tick runs through: stopping and starting it would cost an I/O now
-# more, now less.
+# The small kernel's tick is never stopped: stopping and starting it would make the cost of
+# an I/O vary.
 SMALL_WORDS = ("nohz=off",)
 # Images lie in the guest's memory from here on, above the kernel and below the initramfs,
 # which ends where memory does. Blocks of persistent memory begin at multiples of 2 MiB.
@@ -40,7 +40,7 @@ sys.path.insert(0, str(paths.GUEST_TOOLS))
 
 @dataclass
 class Files:
-    """Where QEMU finds and leaves things."""
+    """Where QEMU finds its input and leaves its output."""
 
     initrd: Path
     console: Path
@@ -49,7 +49,7 @@ class Files:
 
 
 def check_built(kernel: str, apps: bool = False, content_too: bool = False, vcpus: int = 1) -> None:
-    """Everything that a run needs is there."""
+    """Check that everything that a run needs has been built."""
     small = kernel == "small"
     needed = [
         (paths.QEMU, "qemu"),
@@ -76,7 +76,7 @@ def check_built(kernel: str, apps: bool = False, content_too: bool = False, vcpu
 
 
 def check_qemu() -> None:
-    """A guest of the user's own needs nothing else of the build."""
+    """Check that QEMU has been built, which is all that a guest of the user's own needs."""
     if not paths.QEMU.exists():
         raise SlateError(f"{paths.short(paths.QEMU)} is not there: QEMU has not been built", paths.make("qemu"))
 
@@ -144,7 +144,7 @@ def precondition_job(options: RunOptions) -> str:
 
 @dataclass(frozen=True)
 class Image:
-    """A read-only file system in the guest's memory, /dev/pmemN there."""
+    """A read-only file system in the guest's memory, where it is /dev/pmemN."""
 
     path: Path
     start: int
@@ -152,19 +152,19 @@ class Image:
 
     @property
     def words(self) -> list[str]:
-        """For QEMU, which puts it there again at every reset."""
+        """The words for QEMU, which loads the image again at every reset."""
         where = {"file": str(self.path), "addr": hex(self.start), "force-raw": "on"}
         return ["-device", "loader," + keyval(**where)]
 
 
 def image_files(options: RunOptions) -> list[Path]:
-    """Of applications, and of what content workloads work on."""
+    """The images of applications and of the data of content workloads."""
     wanted = ((paths.APPS_IMAGE, options.apps), (paths.CONTENT_IMAGE, options.content))
     return [path for path, here in wanted if here]
 
 
 def images(options: RunOptions) -> list[Image]:
-    """In memory: pmem0 and pmem1. The small kernel does not come to drive them."""
+    """The images in memory, pmem0 and pmem1. The small kernel has no driver for them."""
     found, start = [], IMAGES_AT
     for path in image_files(options) if options.kernel != "small" else []:
         size = -(-path.stat().st_size // IMAGE_ALIGN) * IMAGE_ALIGN
@@ -185,7 +185,9 @@ def write_initrd(options: RunOptions, path: Path) -> None:
 
 
 def hpet_ticks(options: RunOptions) -> bool:
-    """One vCPU does without its local APIC's timer: calibrating it takes 0.1 s of virtual time."""
+    """Does the guest use the HPET's ticks? With one vCPU it does: to calibrate the local APIC's timer would take 0.1 s
+    of virtual time.
+    """
     return not options.realtime and options.smp == 1
 
 
@@ -213,7 +215,7 @@ def keyval(**pairs: str) -> str:
 
 
 def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
-    """A drive; the first one, if none is named."""
+    """The -blockdev of a drive, by default of the first one."""
     drive = drive or options
     pairs = {"driver": "nand-ssd", "node-name": drive.node}
     if drive.profile:
@@ -235,7 +237,7 @@ def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
 
 
 def machine_words(options: RunOptions) -> list[str]:
-    """QEMU, its clock, and the machine."""
+    """The words for QEMU, its clock and the machine."""
     line = [str(paths.QEMU), "-accel", options.accel]
     if not options.realtime:
         sleep = "on" if options.shell else "off"
@@ -247,7 +249,7 @@ def machine_words(options: RunOptions) -> list[str]:
 
 
 def qmp_words(options: RunOptions) -> list[str]:
-    """A monitor for others."""
+    """The words for another monitor, which slatectl may use."""
     if not options.qmp:
         return []
     where = keyval(path=str(options.qmp.resolve()), server="on", wait="off")
@@ -284,7 +286,7 @@ def _consoles(options: RunOptions, files: Files) -> list[str]:
 
 
 def text(line: list[str]) -> str:
-    """For a person: one option a line."""
+    """The command line as text, one option a line."""
     parts: list[str] = []
     for word in line:
         if word.startswith("-") or not parts:
@@ -295,5 +297,5 @@ def text(line: list[str]) -> str:
 
 
 def firmware_missing() -> bool:
-    """True when the PC's firmware is nowhere to be found."""
+    """Is the PC's firmware missing?"""
     return not any(os.path.exists(folder / "bios-256k.bin") for folder in paths.FIRMWARE)

@@ -23,7 +23,7 @@ NAME, WIDTH = 26, 19  # of the columns of the text
 Words = Callable[[Any], str]
 
 
-# The inputs in run.json that make a result; equal ones give equal bytes. (The launcher's Python does not.)
+# The inputs in run.json that determine a result: equal ones give equal bytes. (The launcher's Python is not one.)
 RECORDED = {"settings": "{}", "versions": "version of {}", "sha256": "sha256 of {}"}
 SHORT = 12  # digits of a checksum
 BESIDE_A_REPLAY = ("profile", "job", "script", "app", "content", "load", "seed", "smp", "cpu_rate", "age",
@@ -64,7 +64,7 @@ def _rate(value: float | None) -> str:
 
 
 def _percentiles(side: str) -> list[tuple[str, Words, Callable[[Row], float | None]]]:
-    """The lines with the percentiles of the guest or of the drive."""
+    """The rows for the percentiles of the guest or of the drive."""
 
     def of(row: Row, number: int) -> float | None:
         found = row.guest if side == "guest" else row.drive
@@ -109,7 +109,7 @@ _RUN: tuple[tuple[str, Words, Callable[[Report], float | None]], ...] = (
 
 
 class Comparison:
-    """Runs, and what is told of them."""
+    """Runs, and the lines that compare them."""
 
     def __init__(self, runs: list[RunFiles]):
         self.runs = runs
@@ -130,9 +130,10 @@ class Comparison:
         return list(dict.fromkeys((row.job, row.op) for rows in self.table for row in rows))
 
     def remarks(self) -> list[str]:
-        """Why only the whole runs are compared, and where fio's figures of a job are, if they are not here."""
+        """Say why only the whole runs are compared, and where fio's figures of a job are, if they are not here."""
         told = [sum(row is not None for row in self.rows(key)) for key in self.keys()]
-        found = [] if any(count > 1 for count in told) else ["no job is in two of the runs: only the whole runs compare"]
+        common = any(count > 1 for count in told)
+        found = [] if common else ["no job is in two of the runs: only the whole runs compare"]
         for folder in dict.fromkeys(self.several.values()):
             jobs = ", ".join(job for job, home in self.several.items() if home == folder)
             found.append(
@@ -152,7 +153,7 @@ class Comparison:
             yield home
 
     def _rows_of(self, shown: Report) -> list[Row]:
-        """What a replay is compared with: a guest's jobs, and all of its I/O by the drive."""
+        """The rows to compare a replay with: a guest's jobs, and all I/O by the drive."""
         if self.replays and all(row.job != rows.WHOLE_RUN for row in shown.rows):
             return shown.rows + rows.whole_run(shown.device)
         return shown.rows
@@ -175,7 +176,7 @@ class Comparison:
         )
 
     def _settings(self) -> Iterator[tuple[str, list[str]]]:
-        """What was not the same: of the drive, then of the run."""
+        """The settings that differ: of the drive, then of the run."""
         tables = [shown.device.settings for shown in self.shown]
         for key in sorted(set().union(*tables)):
             values = [table.get(key, "-") for table in tables]
@@ -184,7 +185,7 @@ class Comparison:
         yield from self._recorded()
 
     def _recorded(self) -> Iterator[tuple[str, list[str]]]:
-        """What run.json says of the runs' inputs. A replay has its own few settings."""
+        """The inputs in run.json that differ. A replay has few settings."""
         for part, words in RECORDED.items():
             tables = [run.record.get(part) or {} for run in self.runs]
             if self.replays and part != "settings":
@@ -209,7 +210,7 @@ def _without_fio(row: Row) -> Row:
 
 
 def _names(runs: list[RunFiles]) -> list[str]:
-    """The folders', as short as they still differ."""
+    """The names of the folders, with as many parts as they need to differ."""
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         names = [paths.short(run.path) for run in runs]

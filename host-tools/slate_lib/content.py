@@ -13,12 +13,12 @@ PROFILE = paths.PROFILES / "small.ini"
 
 
 def names() -> list[str]:
-    """The workloads that are there."""
+    """The names of the content workloads."""
     return sorted(path.stem for path in paths.CONTENT.glob("*.py") if path.name != _SHARED)
 
 
 def prepare(args: argparse.Namespace) -> None:
-    """Say the rest of what --content NAME means, unless the user has."""
+    """Set the other options that --content NAME implies, unless the user has set them."""
     if args.content is None:
         return
     if args.content not in names():
@@ -40,5 +40,7 @@ def prepare(args: argparse.Namespace) -> None:
 
 
 def files(name: str) -> list[tuple[str, bytes]]:
-    """What goes with run.sh: what the guest sees depends on its own workload alone, and so do recordings."""
+    """The files that go with run.sh. The guest sees those of its own workload alone, so that recordings depend on
+    nothing else.
+    """
     return [(file, (paths.CONTENT / file).read_bytes()) for file in (f"{name}.py", _SHARED)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drive files: what their heads say. The format is in SPEC.md; libslate is its master."""
+"""Drive files: reads their heads. SPEC.md describes the format, and libslate's code defines it."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class DriveFile:
 
     @property
     def table_bytes(self) -> int:
-        """Of the image, what comes before the pages' content."""
+        """The bytes of the image before the content of pages."""
         pages = math.prod(int(self.value(f"geometry.{key}")) for key in _SHAPE)
         payload = pages * int(self.value("geometry.page_bytes"))
         return self.image_bytes - (payload if self.value("ftl.payload") == "yes" else 0)
 
     def sha256_of_tables(self) -> str:
-        """Of the heads and the tables: every write leaves a trace in them."""
+        """The checksum of the heads and the tables, which every write changes."""
         digest = hashlib.sha256()
         left = IMAGE_AT + self.table_bytes
         with open(self.path, "rb") as file:
@@ -72,7 +72,7 @@ class DriveFile:
 
 
 def unfinished(path: Path) -> bool:
-    """The file is one that a program was making when it ended."""
+    """Is the file one whose program ended before it was complete?"""
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == bytes(len(MAGIC)) and os.stat(path).st_size > HEAD_BYTES

@@ -26,7 +26,7 @@ MOST = 8
 _ADDRESS = re.compile(r"(\d+):(.*)", re.DOTALL)
 # Options given once for each drive, in the order of --profile.
 _EACH = ("record", "record_content")
-# Options of one drive, and what to do instead.
+# Options that only one drive can have, and what to do instead.
 _ALONE = {
     "app": "an application's script uses one drive: give --profile once, or a script of your own with --apps --cmd",
     "content": "give --profile once",
@@ -38,11 +38,11 @@ _ALONE = {
 
 @dataclass
 class Drive:
-    """One drive: what it is made of, and what is on it when the guest boots."""
+    """One drive: its settings, and its content when the guest boots."""
 
     profile: Path | None  # None: the settings kept in the drive file
     drive: Path | None = None  # the drive file; None: the drive lives in memory
-    drive_kept: drivefile.DriveFile | None = None  # there was a drive in it
+    drive_kept: drivefile.DriveFile | None = None  # the head of the drive file, if there was one
     ephemeral: bool = False
     record: Path | None = None  # every call into the drive, for slate-replay
     record_content: Path | None = None  # every request, and what is written
@@ -70,7 +70,7 @@ class Drive:
 
     @property
     def drive_path(self) -> Path:
-        """What the drive is called after: its file, or its profile."""
+        """The path that gives the drive its name: its file, or its profile."""
         path = self.drive or self.profile
         assert path
         return path
@@ -110,7 +110,7 @@ def profile_preconditions(path: Path) -> set[str]:
         parser.read(path, encoding="utf-8")
         return set(parser["precondition"]) if "precondition" in parser else set()
     except (configparser.Error, UnicodeDecodeError):
-        return set()  # the drive will say what is wrong
+        return set()  # the drive reports what is wrong with it
 
 
 def prepare(args: argparse.Namespace) -> None:
@@ -150,14 +150,14 @@ def _times(count: int) -> str:
 
 
 def check_alone(args: argparse.Namespace, count: int) -> None:
-    """Refuse what one drive alone can have."""
+    """Refuse options that only one drive can have."""
     for name, fix in _ALONE.items():
         if getattr(args, name) not in (None, False):
             raise SlateError(f"--{name.replace('_', '-')} does not go with {count} drives", fix)
 
 
 def check_run(options: RunOptions) -> None:
-    """The same for what a job file may ask for as well."""
+    """The same check for options that a job file may set too."""
     count = len(options.drives)
     if count == 1:
         return
@@ -186,7 +186,7 @@ def settings_of(lines: list[str], number: int, count: int) -> list[str]:
 
 
 def without_address(line: str) -> str:
-    """A --set, whatever drive it is for."""
+    """A --set without the number of its drive."""
     match = _ADDRESS.fullmatch(line)
     return match[2] if match else line
 
@@ -215,7 +215,7 @@ def of(profile_word: str | None, file: str | None, settings: list[str], args: ar
 
 
 def _check_no_preconditioning(args: argparse.Namespace, file: str, settings: list[str]) -> None:
-    """A drive that is there is taken as it is."""
+    """A drive file that exists is used as it is: refuse options that would fill or age it."""
     asked = [f"--{name}" for name in ("fill", "age", "precondition") if getattr(args, name) is not None]
     asked += [f"--set {line}" for line in settings if line.startswith("precondition.")]
     if asked:

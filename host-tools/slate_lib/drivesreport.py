@@ -24,7 +24,7 @@ _FEW = 6  # drives whose columns may be wide
 
 
 def record_of(record: Json, number: int) -> Json:
-    """run.json as one drive's report reads it: with this drive's settings in place of the first one's."""
+    """run.json as the report of one drive reads it: with this drive's settings in place of the first one's."""
     settings = record["settings"]
     return {**record, "settings": {**settings, **settings["drives"][number]}}
 
@@ -43,7 +43,7 @@ def _touched(account: JobAccount | None) -> bool:
 
 
 def together(accounts: list[OpAccount]) -> OpAccount:
-    """Several drives' I/Os of one kind."""
+    """The I/Os of one kind of several drives, added."""
     found = copy.deepcopy(accounts[0])
     for other in accounts[1:]:
         found.ios += other.ios
@@ -59,7 +59,7 @@ def together(accounts: list[OpAccount]) -> OpAccount:
 
 
 def programmed_bytes(device: Device) -> int:
-    """What the drive programmed, as its WAF counts it."""
+    """The bytes that the drive programmed, as its WAF counts them."""
     counted = sum(device.total.ftl.get(f"{cause}-units", 0) for cause in _CAUSES) * device.unit_bytes
     parity = device.total.sources.get("backup", {}).get("programs", 0)
     return counted + parity * (device.setting("page_bytes") or 0)
@@ -124,7 +124,7 @@ class DrivesReport(Report):
         return JobAccount(device.total, 0, 0, []) if job == WHOLE_RUN else device.job(job)
 
     def _drive_lines(self, name: str, op: str, told: bool, accounts: list[JobAccount | None]) -> str:
-        """A line of each drive that had such I/Os, and of all. Returns the name that is still to be shown."""
+        """Add a line for each drive that had such I/Os, and one for all. Returns the name that is still to be shown."""
         found = [
             (label, account.account.op[op], account.end_ns - account.begin_ns)
             for label, account in zip(self.labels, accounts)
@@ -182,10 +182,10 @@ class DrivesReport(Report):
         found.append(("dies busy", [*(_busy(device) for device in devices), ""]))
         return found
 
-    # ---- what is said beside
+    # ---- alarms and notes
 
     def alarms(self) -> list[str]:
-        """What a reader must know before he believes a figure: of the jobs, then of each drive."""
+        """Warnings that a reader needs before trusting a figure: of the jobs, then of each drive."""
         common = fioresult.errors(self.fio)
         found = common + [
             f"{job}: fio did no I/O. Check its size and offset against the drives' sizes."
@@ -196,7 +196,7 @@ class DrivesReport(Report):
         return found
 
     def notes(self) -> list[str]:
-        """How the figures are to be read."""
+        """Explanations of the figures."""
         return [
             f"all: the I/Os of all drives as if they were one drive's; nvme0/report.txt to "
             f"{self.labels[-1]}/report.txt have the parts of each latency, the limits and the wear of each drive",

@@ -9,7 +9,7 @@ INTERRUPTED = 130
 
 
 class SlateError(Exception):
-    """A message that names the thing, and the fix; and the exit code."""
+    """An error with its remedy and its exit code; the message names the thing that is wrong."""
 
     def __init__(self, message: str, fix: str = "", code: int = USAGE):
         super().__init__(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run.json: what the host did; all that is needed to repeat a run."""
+"""run.json: facts about the host, and everything that is needed to repeat a run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .shape import Json
 
 
 def sha256(path: Path) -> str:
-    """Of a file's content."""
+    """The checksum of a file's content."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def checksums(options: RunOptions) -> dict[str, str]:
-    """Of everything that goes into a run."""
+    """The checksums of all files that go into a run."""
     inputs = {"qemu": paths.QEMU}
     own = options.own
     if own:  # the image changes while it runs
@@ -51,7 +51,7 @@ def checksums(options: RunOptions) -> dict[str, str]:
 
 
 def _of(drive: Drive) -> str:
-    """What the names of a further drive's facts end with."""
+    """The end of the names of a further drive's facts."""
     return f"-{drive.label}" if drive.number else ""
 
 
@@ -69,7 +69,7 @@ def drive_file(drive: Drive) -> Json | None:
 
 
 def versions(kernel: str, apps: bool = False, vcpus: int = 1) -> dict[str, str]:
-    """Of what ran; kernel: which. The image of applications goes by its checksum."""
+    """The versions of the programs of a run; kernel: which one. The image of applications has only a checksum."""
     found = {"slate": describe(), "python": platform.python_version()}
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
@@ -159,7 +159,7 @@ def repeat_command(options: RunOptions) -> str:
 
 
 def settings(options: RunOptions) -> Json:
-    """What the run was asked to do."""
+    """The settings that the user asked for."""
     return {
         "profile": paths.short(options.profile) if options.profile else None,
         "drive": drive_file(options),
@@ -196,7 +196,7 @@ def settings(options: RunOptions) -> Json:
 
 
 def _drive(drive: Drive) -> Json:
-    """One of several, in the words of settings()."""
+    """The settings of one of several drives, in the words of settings()."""
     return {
         "drive_name": drive.label,
         "profile": paths.short(drive.profile) if drive.profile else None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figures of a run's page. Each returns SVGs with a title; none computes what a table says."""
+"""The figures of a run's page. Each function returns SVGs with a title; the numbers come from elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import charts, units
 from .account import PARTS, PERCENTILES, Device, OpAccount, points_ns
-from .charts import COLORS, INK, Charts
+from .charts import COLORS, GRID, INK, Charts
 from .fiolog import OverTime
 from .rows import Row
 from .series import NOT_TOLD, Part, Series
@@ -40,6 +40,7 @@ PART_STYLE = {
     "map": ("map", COLORS[6]),
     "other": ("other", COLORS[3]),
     "link": ("link", INK),
+    "controller": ("behind cores", GRID),
 }
 SOURCE_COLORS = {
     "host": COLORS[0], "gc": COLORS[1], "wl": COLORS[3], "meta": COLORS[4], "backup": COLORS[7],
@@ -47,8 +48,8 @@ SOURCE_COLORS = {
 MAX_BARS = 14
 MAX_TIPS = 40
 TALL = 3.7  # inches: the charts of a job
-CDF_STEP = 1.004  # nearer latencies become one point of a line: less than a pixel
-MIN_ROWS = 4  # of a time line that says something
+CDF_STEP = 1.004  # latencies nearer than that, less than a pixel, become one point of a line
+MIN_ROWS = 4  # fewer rows make no useful time line
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Span:
 
 
 def spans(rows: Iterable[Row]) -> list[Span]:
-    """Of the jobs that left marks, in order."""
+    """The times of the jobs that set marks, in order."""
     found: dict[str, Span] = {}
     for row in rows:
         if row.account and row.account.end_ns > row.account.begin_ns:
@@ -221,7 +222,7 @@ def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
 
 
 def causes(series: Series, device: Device) -> list[tuple[str, str, list[float]]]:
-    """What was programmed in each row, as far as its causes are told: (name, colour, bytes)."""
+    """The bytes programmed in each row, by cause as far as causes are known: (name, colour, bytes)."""
     part, unit = series.part(), device.unit_bytes
     found: list[tuple[str, str, Sequence[float]]]
     if series.has("drive", "host-units"):
@@ -256,7 +257,7 @@ def amplification(made: Charts, series: Series, device: Device, jobs: list[Span]
 
 
 def programmed(made: Charts, series: Series, device: Device, jobs: list[Span]) -> list[str]:
-    """What was programmed, by cause, and free blocks."""
+    """The bytes programmed, by cause, and the free blocks."""
     part = series.part()
     out: list[str] = []
     told = causes(series, device)
@@ -307,7 +308,7 @@ def busy_map(made: Charts, series: Series, what: str, name: str) -> list[str]:
         )
         axes.grid(False)
         axes.set_ylabel(name)
-        axes.yaxis.get_major_locator().set_params(integer=True)
+        _whole_numbers(axes.yaxis)
         _seconds(axes, series.part())
         _scale(picture, axes, percent=True)
     return out
@@ -334,7 +335,7 @@ def busy_bars(made: Charts, device: Device, what: str, name: str) -> list[str]:
         axes.set_xlim(-0.5, len(each) - 0.5)
         axes.set_ylim(0, 1)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        _whole_numbers(axes.xaxis)
         axes.set_xlabel(name)
         charts.legend(axes)
     return out
@@ -357,6 +358,13 @@ def _thousands(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"))
 
 
+def _whole_numbers(axis: Axis) -> None:
+    """Label whole numbers only; one label is enough, as with one processor."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, min_n_ticks=1, steps=[1, 2, 2.5, 5, 10]))
+
+
 def _scale(picture: ScalarMappable, axes: Axes, percent: bool = False) -> None:
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -372,7 +380,8 @@ def _scale(picture: ScalarMappable, axes: Axes, percent: bool = False) -> None:
 
 
 def where(made: Charts, rows: list[Row]) -> list[str]:
-    """The mean latency of each job, taken apart: shares, for reads and writes lie far apart."""
+    """The mean latency of each job divided into its parts, as shares because those of reads and writes differ widely.
+    """
     from matplotlib.ticker import PercentFormatter
 
     shown = [row for row in rows if row.drive and row.drive.ios][:MAX_BARS]
@@ -406,7 +415,7 @@ def _part_ns(row: Row, part: str) -> float:
 
 
 def _shares(row: Row) -> dict[str, float]:
-    """Of the mean, by part."""
+    """The shares of the mean latency, by part."""
     found = {part: _part_ns(row, part) for part in (*PARTS, "path")}
     total = sum(found.values()) or 1.0
     return {part: ns / total for part, ns in found.items()}
@@ -444,7 +453,7 @@ def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]
 
 
 def wear(made: Charts, blocks: Json, key: str, what: str) -> list[str]:
-    """A number of each block, a plane a row."""
+    """Draw a number of each block, one plane in each row."""
     values, per_plane = blocks[key], blocks["blocks-per-plane"]
     out: list[str] = []
     if not values:
@@ -467,8 +476,8 @@ def wear(made: Charts, blocks: Json, key: str, what: str) -> list[str]:
         axes.grid(False)
         axes.set_xlabel("block of the plane")
         axes.set_ylabel("plane")
-        axes.yaxis.get_major_locator().set_params(integer=True)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        _whole_numbers(axes.yaxis)
+        _whole_numbers(axes.xaxis)
         _scale(picture, axes)
     return out
 

@@ -19,12 +19,12 @@ from .shape import Json
 OPS = ("read", "write", "trim")  # by fio's number
 SHARES = (500, 990)  # permille; and the longest
 INTERVALS = 120  # at most
-WORTH = 200  # I/Os of an interval, on the average, that make a percentile
+WORTH = 200  # I/Os that an interval must have on average for its percentiles to be useful
 
 
 @dataclass
 class OverTime:
-    """Of a kind of I/O of a job; times in ms since it began."""
+    """Percentiles of a kind of I/O of a job over time; times in ms since the job began."""
 
     op: str
     interval_ms: int
@@ -87,13 +87,13 @@ def over_time(op: str, ios: list[tuple[int, int]]) -> OverTime | None:
 
 
 def of(folder: Path, fio: Json | None) -> dict[str, list[OverTime]]:
-    """Of each job of a run."""
+    """The percentiles over time of each job of a run."""
     found = {}
     for job, name in names(fio).items():
         try:
             lines = read(folder / name)
         except OSError:
-            continue  # fio left none
+            continue  # fio did not write one
         made = [over_time(op, lines[op]) for op in OPS if op in lines]
         found[job] = [one for one in made if one]
     return {job: lines for job, lines in found.items() if lines}

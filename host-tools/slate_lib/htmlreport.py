@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 from . import figures, fiolog, page, paths, reports, units
-from .account import PARTS, PERCENTILES, points_ns
+from .account import PERCENTILES, points_ns
 from .charts import Charts
 from .errors import OK, SlateError
 from .page import Card, Cards, Figure, Section, Table
-from .report import PART_COLUMNS, Report
+from .report import Report
 from .rows import Row
 from .runfiles import RunFiles
 
@@ -60,7 +60,7 @@ def latency_table(shown: Report) -> Table:
 
 
 def _rate(row: Row) -> list[Cell]:
-    """IOPS and MiB/s by the drive, where no guest tells."""
+    """IOPS and MiB/s by the drive, for results without a guest's figures."""
     if not row.rate:
         return ["", ""]
     rate = row.rate
@@ -68,9 +68,9 @@ def _rate(row: Row) -> list[Cell]:
 
 
 def parts_table(shown: Report) -> Table:
-    """The guest's mean, or without one the drive's, taken apart."""
-    heads = {key: title for key, title, _ in PART_COLUMNS}
-    parts = [part for part in PARTS if part != "link" or shown.device.total.op["read"].parts_ns["link"]]
+    """The parts of the guest's mean latency, or of the drive's if there is no guest."""
+    heads = {key: title for key, title, _ in shown.part_columns()}
+    parts = list(heads)
     whole = ("guest, µs", "path") if shown.GUEST else ("drive, µs",)
     table = Table("parts", ("job", "", *whole, *(heads[part] for part in parts), *shown.busy_columns()))
     before = None
@@ -115,7 +115,7 @@ def limits_table(shown: Report) -> Table:
 
 
 def drive_table(shown: Report) -> Table:
-    """The whole run, in words."""
+    """The figures of the whole run, as text."""
     table = Table("drive", (), words=True)
     for name, told in shown.drive_lines():
         table.add(name, [told])
@@ -123,7 +123,7 @@ def drive_table(shown: Report) -> Table:
 
 
 def app_table(shown: Report) -> Table:
-    """What the application said of itself."""
+    """The application's own results."""
     assert shown.app
     table = Table("application", ("application", "operations", "per s", "mean, µs", "p50", "p99", "max"))
     for part in shown.app["parts"]:
@@ -178,7 +178,7 @@ def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[Figure]:
 
 
 def _busy_charts(made: Charts, shown: Report, run: RunFiles) -> list[Figure]:
-    """Where there is no picture of them over time."""
+    """Charts for busy times of which there is no picture over time."""
     if run.series and run.series.raw["dies"]:
         return []
     return [
@@ -253,14 +253,14 @@ def _is_page(path: Path) -> bool:
 
 
 def write(path: Path, text: str) -> None:
-    """The file, whole or not at all."""
+    """Write the file completely or not at all."""
     target = Path(os.path.realpath(path))
     if target.is_file() and target.stat().st_size and not _is_page(target):
         raise SlateError(
             f"{paths.short(path)} is there, and is no page",
             "choose another name after --html; only pages are overwritten",
         )
-    plain = target.is_file() or not target.exists()  # no pipe or device, which must stay what it is
+    plain = target.is_file() or not target.exists()  # a pipe or a device must not be replaced
     temporary = target.with_name(f".{target.name}.tmp") if plain else target
     try:
         temporary.write_text(text, encoding="utf-8", errors="replace")

@@ -95,7 +95,7 @@ def _files(options: dict[str, str]) -> list[str]:
 
 
 def _number(file: str) -> int | None:
-    """Of the drive; None: it is none of the guest's."""
+    """The number of a drive; None: the guest has no such drive."""
     match = _DRIVE.fullmatch(file)
     return int(match[1] or match[2] or 0) if match else None
 

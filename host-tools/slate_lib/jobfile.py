@@ -16,7 +16,7 @@ from pathlib import Path
 from . import account, jobcheck, names, paths
 from .errors import SlateError
 
-# What a job file may use without being told, as run-fio in the guest has it.
+# Variables that a job file may always use; run-fio in the guest sets them.
 GUEST_ENVIRONMENT = {
     "SLATE_DEV": "/dev/nvme0n1",
     "SLATE_SEED": "1",
@@ -48,7 +48,7 @@ class JobFile:
 
 
 def read(path: Path) -> str:
-    """The text of a job or script; a SlateError that says what is wrong with it."""
+    """The text of a job or script. Raises a SlateError if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -153,7 +153,7 @@ def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:
             env={**GUEST_ENVIRONMENT, **environment},
         )
     except (OSError, subprocess.TimeoutExpired):
-        return  # the guest's fio will say it
+        return  # the guest's fio reports the error later
     if done.returncode == 0:
         return
     said = [_FIO_NOISE.sub("", line) for line in (done.stderr + done.stdout).splitlines() if line.strip()]

@@ -8,6 +8,7 @@ The rules, in order:
    - Processor: the busiest vCPU. It is not considered for jobs that poll, or that fio holds back
      (rule 3): these may ask for the time again and again while they wait.
    - Link: each way apart, because it carries data both ways at once.
+   - Controller: its cores on average (controller.cores), with all that they execute.
    - Dies and channels: all of them on average; or the busiest one, by the rows of the series
      inside the job's time if there are MIN_ROWS. They limit only jobs that had to do with the
      flash: a write buffer can keep dies busy while no I/O waits for them. So a tenth of the
@@ -43,7 +44,7 @@ from .series import Series
 from .shape import Json
 
 BUSY, FULL, REACHED, FLASH, MOST = 0.9, 0.9, 0.9, 0.1, 0.5
-ALARM = 0.95  # a processor as busy as that, and nothing in the drive
+ALARM = 0.95  # a processor as busy as that, with no busy resource in the drive, is the limit
 MIN_ROWS = 4
 _AT_ONCE = ("libaio", "io_uring", "io_uring_cmd", "posixaio")  # engines with an iodepth
 _POLLS = ("hipri", "sqthread_poll")
@@ -58,6 +59,7 @@ _PART_NAMES = {  # as the table of parts has them
     "map": _CONTROLLER,
     "other": _CONTROLLER,
     "link": "link",
+    "controller": "core-q",
 }
 
 
@@ -73,6 +75,7 @@ class Use:
     busiest_channel: float | None = None
     link_to_host: float | None = None
     link_to_drive: float | None = None
+    cores: float | None = None
 
     def processor(self) -> float | None:
         """The busiest vCPU."""
@@ -84,6 +87,7 @@ class Use:
             ("processor", "processor", self.processor()),
             ("link", "link to host", self.link_to_host),
             ("link", "link to drive", self.link_to_drive),
+            ("controller", "controller's cores", self.cores),
             ("die", *_mean_or_most(self.dies, self.busiest_die, "die")),
             ("channel", *_mean_or_most(self.channels, self.busiest_channel, "channel")),
         )
@@ -120,7 +124,7 @@ def _mean_or_most(mean: float | None, most: float | None, name: str) -> tuple[st
 
 
 class Asked:
-    """What fio's job file asks for in a section."""
+    """The options of a section of fio's job file."""
 
     def __init__(self, fio: Json | None, section: str):
         shared = (fio or {}).get("global options", {})
@@ -154,7 +158,7 @@ class Asked:
         return sum(depths) * clones if clones else None
 
     def held(self, rows: list[Row]) -> tuple[str, str] | None:
-        """What held the job back: its name, and the option."""
+        """Which option held the job back, and its name."""
         clones = len(self.options) if len(self.options) > 1 else units.whole(self.told("numjobs") or "1") or 1
         for key in ("rate_iops", "rate"):
             for row in rows:
@@ -181,7 +185,8 @@ def _guests(rows: list[Row]) -> list[GuestRow]:
 
 
 def _iodepth(options: dict[str, str]) -> int | None:
-    if options.get("ioengine", "psync") not in _AT_ONCE:
+    """I/Os in flight. Of trims one, whatever the job asks for: the engines of fio 3.33 wait for each."""
+    if options.get("ioengine", "psync") not in _AT_ONCE or options.get("rw") in ("trim", "randtrim"):
         return 1
     return units.whole(options.get("iodepth", "1"))
 
@@ -205,6 +210,7 @@ def use(device: Device, row: Row, series: Series | None) -> Use | None:
         _at_most_all(channels),
         _busiest(series, "channels", account),
         *(link if linked else (None, None)),
+        _at_most_all(device.cores_busy(account.account, elapsed)),
     )
 
 
@@ -269,7 +275,7 @@ def _largest_part(rows: list[Row]) -> tuple[str, float] | None:
 
 
 def _meets_flash(device: Device, account: JobAccount) -> bool:
-    """Is enough of the latency spent at the flash, so that no write buffer hides it?"""
+    """Is so much of the latency spent at the flash that no write buffer hides it?"""
     ops = account.account.op.values()
     total = sum(op.latency_sum_ns for op in ops)
     at_once = (device.setting("buffer_ns") or 0) * account.account.op["write"].ios
@@ -279,7 +285,7 @@ def _meets_flash(device: Device, account: JobAccount) -> bool:
 
 
 def _gc_share(account: JobAccount) -> tuple[float, str]:
-    """How much of the dies' time, or of the waiting, was GC's: the larger, and what it is a share of."""
+    """GC's share of the dies' time or of the waiting, whichever is larger, and which of the two it is."""
     counters, ops = account.account, account.account.op.values()
     dies = counters.nand_total("die-busy-ns")
     moved = sum(counters.sources.get(name, {}).get("die-busy-ns", 0) for name in ("gc", "wl"))

@@ -24,7 +24,7 @@ _HOST_UNITS, _META_UNITS, _PAD_UNITS, _GC_RUNS, _GC_UNITS, _WL_UNITS = 8, 9, 10,
 
 @dataclass
 class Counters:
-    """Log 0xd1, as far as it is shown."""
+    """The counters of log 0xd1 that are shown."""
 
     at_ns: int
     ios: int
@@ -34,7 +34,7 @@ class Counters:
 
 
 def decode(log: bytes) -> Counters:
-    """From the log's bytes."""
+    """Decode the counters of a log."""
     at_ns = struct.unpack_from("<Q", log, 16)[0]
     ops, op_words, ftl_words = struct.unpack_from("<III", log, 32)
     words = struct.unpack_from(f"<{ops * op_words + ftl_words}Q", log, 64)
@@ -49,7 +49,7 @@ def decode(log: bytes) -> Counters:
 
 
 def words(before: Counters | None, now: Counters, unit_bytes: int, wall_seconds: float) -> str:
-    """A line about it. wall_seconds: since `before`."""
+    """A line about the counters. wall_seconds: time since `before`."""
     text = f" · {now.at_ns / 1e9:.2f} s virtual"
     passed = now.at_ns - before.at_ns if before else 0
     if before and passed > 0 and wall_seconds > 0:
@@ -63,7 +63,9 @@ def words(before: Counters | None, now: Counters, unit_bytes: int, wall_seconds:
 
 
 def together(each: list[Counters], unit_bytes: list[int]) -> tuple[Counters, int]:
-    """The sums of several drives, with the programmed units of 1 byte; one drive's as they are. And the unit."""
+    """The sums over several drives, with programmed units converted to bytes, or the counters of one drive; and the
+    unit.
+    """
     if len(each) == 1:
         return each[0], unit_bytes[0]
     found = Counters(max(one.at_ns for one in each), 0, 0, 0, 0)
@@ -76,7 +78,7 @@ def together(each: list[Counters], unit_bytes: list[int]) -> tuple[Counters, int
 
 
 class Live:
-    """Asks all drives now and then; never waits, and never fails."""
+    """Asks all drives for their counters from time to time; it never waits and never fails."""
 
     def __init__(self, monitor: qmp.Monitor, nodes: list[str]):
         self._monitor = monitor
@@ -88,7 +90,7 @@ class Live:
         self.text = ""
 
     def poll(self) -> str:
-        """What was seen last."""
+        """A line about the counters that were read last."""
         now = time.monotonic()
         if self._task and self._task.done():
             self._take(self._task)
@@ -116,7 +118,7 @@ class Live:
         self._before = (counters, self._asked)
 
     async def stop(self) -> None:
-        """Nothing is under way any more."""
+        """Cancel the requests under way."""
         if self._task:
             await asyncio.wait((self._task,), timeout=5)
             if self._task.done():

@@ -17,7 +17,7 @@ IN_GUEST = "trace"
 
 
 def prepare(args: argparse.Namespace) -> None:
-    """Say what --load means to the rest: a script, and two files."""
+    """Set the script and the two files that --load means."""
     if args.load is None:
         if args.load_arg:
             raise SlateError("--load-arg without --load", "name the trace with --load")
@@ -50,7 +50,7 @@ def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
 
 
 def results(trace: str, words: list[str], found: dict[str, bytes]) -> Json:
-    """As app.json has it."""
+    """The results in the form of app.json."""
     try:
         said = json.loads(found["load.json"])
         parts = [

@@ -35,7 +35,7 @@ def nearest(word: str, words: Iterable[str]) -> str:
 
 
 def find(word: str, suffix: str) -> Path:
-    """The file that is meant. Raises a SlateError that lists the names, if there is none."""
+    """Find a file by name or path. Raises a SlateError that lists the names if there is none."""
     kind, command, folder = _KINDS[suffix]
     path = Path(word)
     own = folder / f"{word.removesuffix(suffix)}{suffix}"
@@ -56,7 +56,7 @@ def find(word: str, suffix: str) -> Path:
 
 
 def replay_words(words: list[str]) -> list[str]:
-    """The arguments of slate-replay, which takes paths only."""
+    """The arguments of slate-replay, with names replaced by paths."""
     found = list(words)
     for at, word in enumerate(words):
         if word == "--":
@@ -79,7 +79,7 @@ def add_jobs_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def about(text: str) -> str:
-    """What a job file's head says of it: the first sentence."""
+    """The first sentence of a job file's head."""
     match = _ABOUT.search(text)
     if not match:
         return ""

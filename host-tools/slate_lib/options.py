@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the user asked for, checked."""
+"""The options of 'slate run': declared, parsed and checked."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ Default = TypeVar("Default", str, str | None)
 
 
 class Asked(Protocol):
-    """An option's value: the command line's, the job file's, a default."""
+    """Looks up an option's value: on the command line, in the job file, or a default."""
 
     def __call__(self, name: str, default: Default) -> str | Default: ...
 
 
 @dataclass
 class RunOptions(Drive):
-    """One run. What it has from Drive is of its first drive."""
+    """The options of one run. The attributes of Drive are those of its first drive."""
 
     more: list[Drive] = field(default_factory=list)  # the others
     job: jobfile.JobFile | None = None
     script: Path | None = None
     script_text: str = ""
     script_args: list[str] = field(default_factory=list)
-    programs: dict[str, bytes] = field(default_factory=dict)  # beside the script
+    programs: dict[str, bytes] = field(default_factory=dict)  # files beside the script, by name
     root: Path | None = None  # the guest's files, in place of the guest's own initramfs
     environment: dict[str, str] = field(default_factory=dict)
     shell: bool = False
@@ -60,7 +60,7 @@ class RunOptions(Drive):
     cpu_quantum: int = processors.QUANTUM_NS
     mem: int = 1 << 30
     realtime: bool = False
-    spin_ns: int | None = None  # None: as the drive does by itself
+    spin_ns: int | None = None  # None: the drive's default
     accel: str = "tcg"
     frontend: str = "nvme"
     qmp: Path | None = None  # a socket for slatectl
@@ -84,7 +84,7 @@ class RunOptions(Drive):
 
     @property
     def name(self) -> str:
-        """For the run's directory."""
+        """The name of the run's directory."""
         script = "load" if self.load else self.content or (self.script.stem if self.script else "shell")
         what = self.app.name if self.app else self.job.name if self.job else script
         what = self.own.name if self.own else what
@@ -325,6 +325,11 @@ def memory_available() -> int | None:
 def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) -> None:
     """Set the number of processors, and in virtual time their rate and quantum."""
     assert smp is not None
+    if not options.realtime and (units.whole(smp) or 0) > SMP_MAX:
+        raise SlateError(
+            f"--smp {smp}: in virtual time at most {SMP_MAX}, which is what the small kernel takes",
+            f"give a number from 1 to {SMP_MAX}",
+        )
     options.smp = int(number("smp", smp, 1, SMP_MAX_REALTIME if options.realtime else SMP_MAX))
     if options.realtime:
         processors.check_real_time(args)
@@ -342,7 +347,7 @@ def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) 
 
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
-    """Check the arguments, fill in what they leave open."""
+    """Check the arguments, and set those that are not given."""
     drives.prepare(args)
     load.prepare(args)
     content.prepare(args)
@@ -438,7 +443,7 @@ def _contents(options: RunOptions, args: argparse.Namespace, asked: Asked) -> No
 
 
 def _fill_and_age(drive: Drive, asked: Asked, empty: bool) -> None:
-    """What is on a new drive: as the command line, the job file or its profile says. empty: nothing."""
+    """Set the content of a new drive, from the command line, the job file or its profile. empty: it stays empty."""
     assert drive.profile
     if empty:
         drive.fill = drive.age = 0.0
@@ -469,7 +474,7 @@ def _records(options: RunOptions, args: argparse.Namespace) -> None:
 
 
 def _app(options: RunOptions, args: argparse.Namespace) -> None:
-    """An application is a script of ours, with parameters."""
+    """Make the script and its parameters from an application."""
     if not args.app:
         if args.app_arg:
             raise SlateError("--app-arg without --app", "name the application with --app")
@@ -481,7 +486,7 @@ def _app(options: RunOptions, args: argparse.Namespace) -> None:
 
 
 def _record(option: str, name: str | None) -> Path | None:
-    """Where the recording goes: a directory that is there."""
+    """Check that a recording can be written: its directory must exist."""
     if name is None:
         return None
     path = Path(name)
@@ -491,7 +496,7 @@ def _record(option: str, name: str | None) -> Path | None:
 
 
 def _socket(name: str | None) -> Path | None:
-    """Where the monitor's socket goes: the kernel allows 107 bytes."""
+    """Check the path of the monitor's socket, which the kernel limits to 107 bytes."""
     if name is None:
         return None
     path = Path(name)
@@ -503,7 +508,7 @@ def _socket(name: str | None) -> Path | None:
 
 
 def check_settings(lines: list[str]) -> None:
-    """Overrides, as far as their form goes; the rest the drive knows."""
+    """Check the form of --set; the drive checks keys and values."""
     for line in lines:
         if not _SETTING.fullmatch(line):
             raise SlateError(

@@ -23,17 +23,17 @@ LIBVIRT_SLOT = 0x10  # on q35's bus; libvirt numbers its own devices from slot 1
 
 
 def own_of(options: RunOptions) -> OwnGuest:
-    """The guest, which is there."""
+    """The user's own guest, which must be set."""
     assert options.own
     return options.own
 
 
 def build(options: RunOptions, files: command.Files) -> list[str]:
-    """The whole command line. Without a monitor's file descriptor it is one for a person."""
+    """The whole command line. Without the file descriptor of a monitor, it can be run by hand."""
     own = own_of(options)
-    line = [*command.machine_words(options), "-machine", "graphics=off"]  # firmware and GRUB: on the serial line
+    line = [*command.machine_words(options), "-machine", "graphics=off"]  # firmware and GRUB use the serial line
     line += ["-nodefaults", "-display", "none", "-vga", "none"]
-    line += iommu_words(own)  # before the devices that it is to translate for
+    line += iommu_words(own)  # before the devices that it translates for
     line += kernel_words(own)
     line += _disks(own)
     line += drive_words(options)
@@ -50,12 +50,12 @@ def build(options: RunOptions, files: command.Files) -> list[str]:
 
 
 def iommu_words(own: OwnGuest) -> list[str]:
-    """An IOMMU, if asked for. With caching-mode the emulated device sees what the guest maps."""
+    """An IOMMU, if asked for. With caching-mode the emulated device sees the mappings of the guest."""
     return ["-device", "intel-iommu,intremap=on,caching-mode=on"] if own.iommu else []
 
 
 def kernel_words(own: OwnGuest) -> list[str]:
-    """A kernel of the user's."""
+    """The words for a kernel of the user's."""
     if not own.kernel:
         return []
     line = ["-kernel", str(own.kernel.resolve()), "-append", own.append]
@@ -160,7 +160,7 @@ def _os(domain: xml.Element, own: OwnGuest) -> None:
 
 
 def _devices(domain: xml.Element, options: RunOptions) -> None:
-    """What libvirt would add by itself, and this QEMU does not have, is turned off."""
+    """Turn off the devices that libvirt would add by itself and that this QEMU does not have."""
     own = own_of(options)
     devices = _child(domain, "devices")
     _child(devices, "emulator", str(paths.QEMU.resolve()))
@@ -192,7 +192,7 @@ def _disk(devices: xml.Element, path: Path, form: str, name: str, first: bool) -
 
 
 def convert_words(options: RunOptions, drive: Path) -> list[str]:
-    """A command that makes the drive file, with the image's content on it."""
+    """The command that makes the drive file with the image's content on it."""
     own = own_of(options)
     pairs = {"driver": "nand-ssd", "drive-file": str(drive.resolve())}
     if options.profile:

@@ -31,7 +31,7 @@ APPEND = "console=ttyS0"
 USER = "slate"  # made by cloud-init
 SECTOR = 512
 LOOPBACK = "127.0.0.1"
-F_OFD_GETLK = 36  # Python 3.11 has no name for it
+F_OFD_GETLK = 36  # Python 3.11 does not define it
 # First bytes of formats that this QEMU does not open. It would take them for raw images.
 FOREIGN = {
     b"KDMV": "VMDK",
@@ -58,7 +58,7 @@ NEVER_OWN = (
 
 @dataclass
 class OwnGuest:
-    """What was asked for, checked."""
+    """The options of such a guest, checked."""
 
     image: Path | None = None
     image_format: str = ""
@@ -82,7 +82,7 @@ class OwnGuest:
         return path.stem if path else "ssd"
 
     def ssh_words(self) -> list[str]:
-        """A command that logs in. The key of a host that is made anew each time is not kept."""
+        """The command that logs in. It does not store the host's key, which changes with every new seed."""
         private = self.key.with_suffix("") if self.key and self.key.suffix == ".pub" else None
         words = ["ssh", "-p", str(self.ssh_port)]
         words += ["-i", str(private)] if private and private.exists() else []
@@ -157,7 +157,7 @@ def is_asked(args: argparse.Namespace) -> bool:
 
 
 def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
-    """Check what can be checked without the drive; None: the guest is Slate's."""
+    """Check all that can be checked without the drive. None: the guest is Slate's."""
     if not is_asked(args):
         given = [_option(name) for name in ONLY_OWN if getattr(args, name)]
         if given:
@@ -212,14 +212,14 @@ def set_network(own: OwnGuest, args: argparse.Namespace, realtime: bool) -> None
 
 
 def check_no_preconditioning(args: argparse.Namespace) -> None:
-    """--boot-from-ssd: the drive holds the image and nothing else."""
+    """Refuse options that fill or age the drive: with --boot-from-ssd it holds the image and nothing else."""
     asked = [_option(name) for name in ("fill", "age") if getattr(args, name) not in (None, "0")]
     if asked:
         raise SlateError(f"{asked[0]} with --boot-from-ssd: the drive holds the image alone", "leave it out")
 
 
 def check_drive(own: OwnGuest, options: RunOptions) -> None:
-    """With --boot-from-ssd: the image fits, and nothing else is asked to be on the drive."""
+    """With --boot-from-ssd, check that the image fits and that nothing else is to be on the drive."""
     if not (own.from_ssd and own.image):
         return
     if options.frontend != "nvme":
@@ -336,7 +336,7 @@ def _ask_qemu_img(image: Path) -> Json:
 
 
 def _port(given: str | None) -> int:
-    """The port that was asked for, if it is free; else a free one."""
+    """The port that was asked for, if it is free; else any free port."""
     from .options import number
 
     port = 0 if given is None else int(number("ssh-port", given, 1, 65535))
@@ -353,7 +353,7 @@ def _port(given: str | None) -> int:
 
 
 def _public_key(path: Path) -> str:
-    """One line. Of a private key's file the '.pub' beside it is meant."""
+    """The public key, one line. If the file has a private key, the '.pub' file beside it is read."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if "PRIVATE KEY" in text:
         raise SlateError(f"--ssh-key {path}: is a private key", f"name the public one, {path}.pub")
@@ -366,7 +366,7 @@ def _public_key(path: Path) -> str:
 
 
 def need(program: str, package: str) -> str:
-    """The path of a program of Debian's."""
+    """The path of a program from a Debian package."""
     found = shutil.which(program)
     if not found:
         raise SlateError(f"{program} is not installed", f"apt-get install {package}")

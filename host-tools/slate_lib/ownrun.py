@@ -26,7 +26,7 @@ from .watch import PANIC_SECONDS, Watcher
 
 Found = TypeVar("Found")
 LOOK_SECONDS = 0.25
-ANSWER_SECONDS = 10  # for the greeting; a connection that the guest does not take yet is refused
+ANSWER_SECONDS = 10  # for SSH's greeting; until the guest listens, connections are refused
 BANNER = b"SSH-"
 PROMPT = b"login:"
 
@@ -43,7 +43,7 @@ class Life:
         self.ssh_seconds: float | None = None
 
     async def watch(self) -> None:
-        """Return when nothing is left to be waited for; raise when there is no hope."""
+        """Return when the guest is up; raise an error when it cannot come up any more."""
         while True:
             self._listen()
             if self.own.nic and await self._answers():
@@ -82,7 +82,7 @@ class Life:
             )
 
     async def _answers(self) -> bool:
-        """Does SSH greet? QEMU takes the connection even if the guest does not."""
+        """Does SSH send a greeting? QEMU accepts the connection even if the guest does not."""
         with contextlib.suppress(OSError, TimeoutError, EOFError):
             reader, writer = await asyncio.open_connection(LOOPBACK, self.own.ssh_port)
             try:
@@ -93,7 +93,7 @@ class Life:
 
 
 class OwnRun(Run):
-    """The state of such a run."""
+    """A run of such a guest."""
 
     def __init__(self, options: RunOptions):
         super().__init__(options)
@@ -110,10 +110,10 @@ class OwnRun(Run):
             options = dataclasses.replace(options, drive=drive, drive_kept=drivefile.read(drive), settings=[])
         self.booted = options
         self._mark("prepare")
-        asyncio.run(self._machine(options, None))
+        self._run_machine(options, None)
 
     def _copy_image(self, drive: Path) -> None:
-        """The drive's own programs do it, in the drive's time."""
+        """Copy the image onto the drive, by the drive's own programs and in the drive's time."""
         self.progress.now("drive     the image is copied to the emulated SSD")
         began = time.monotonic()
         words = owncommand.convert_words(self.options, drive)
@@ -135,7 +135,7 @@ class OwnRun(Run):
         return owncommand.build(options, files)
 
     async def _until(self, waiting: Awaitable[Found], qemu: process.Qemu, live: Live | None = None) -> Found:
-        """While the guest runs, look whether it comes up."""
+        """Await something while checking that the guest comes up."""
         if "start" not in self.phases or "guest" in self.phases:
             return await super()._until(waiting, qemu, live)
         return await super()._until(self._with_life(waiting), qemu, live)
@@ -169,7 +169,7 @@ def drive_to_make(options: RunOptions) -> Path | None:
 
 
 def show(options: RunOptions) -> int:
-    """--dry-run and --print-libvirt: what they print works, so the seed is made."""
+    """--dry-run and --print-libvirt: print the commands, and make the seed, so that the commands work."""
     own = owncommand.own_of(options)
     if own.key:
         seed.write(own)
@@ -183,7 +183,7 @@ def show(options: RunOptions) -> int:
         print(owncommand.libvirt(options), end="")
         return OK
     boot = options
-    if drive:  # it has its settings in itself
+    if drive:  # the file has its settings
         boot = dataclasses.replace(options, drive=drive, settings=[], profile=None, fill=None, age=None)
     files = command.Files(Path(), Path(), Path())
     print(owncommand.text(options, boot, files, drive), end="")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page that needs nothing but itself: no scripts, no requests, light and dark, on paper too.
+"""An HTML page without scripts or requests, for light and dark screens and for paper.
 
-It is made of sections; a section has tables, charts, cards of charts, and sentences. Here is what
-they are; templates/page.html.jinja has the markup, and templates/page.css how it looks.
+A page consists of sections; a section has tables, charts, cards of charts, and sentences. This file defines them.
+templates/page.html.jinja has the markup, and templates/page.css the style.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 class Cell(NamedTuple):
-    """Text, and the number behind it; head: of its column, which a narrow screen shows beside the cell."""
+    """Text, and the number that it shows. head: the heading of its column, which a narrow screen shows beside the
+    cell.
+    """
 
     words: str
     head: str
@@ -30,7 +32,7 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """name: the first cell. new: something else begins."""
+    """A row; name is its first cell. new: a rule is drawn above it."""
 
     name: str
     cells: list[Cell]
@@ -56,7 +58,7 @@ class Table:
 
 
 class Figure:
-    """A chart with its words, and its data to download; of: what it is of, for the name of their file."""
+    """A chart with its words, and its data to download; of: the subject, for the name of the downloaded file."""
 
     def __init__(self, chart: str, title: str, about: str = "", of: str = ""):
         self.svg, self.title, self.about = chart, title, about
@@ -66,7 +68,7 @@ class Figure:
 
 @dataclass
 class Charts:
-    """Beside each other where there is room."""
+    """Charts, side by side if there is room."""
 
     figures: list[Figure]
     kind = "charts"
@@ -76,7 +78,7 @@ class Charts:
 
 
 class Card(NamedTuple):
-    """The charts of a job."""
+    """The charts of one job."""
 
     name: str
     figures: list[Figure]
@@ -116,7 +118,7 @@ class Section:
 
     @property
     def at(self) -> str:
-        """Its id, which links lead to."""
+        """The section's id, for links."""
         return "at-" + re.sub(r"[^A-Za-z0-9]+", "-", self.title).strip("-").lower()
 
 

@@ -69,12 +69,12 @@ def short(path: Path | str) -> str:
 
 
 def version() -> str | None:
-    """Of what was installed; None in a clone, which git knows."""
+    """The version that was installed; None in a clone, where git has it."""
     return (TOOLS / "VERSION").read_text(encoding="utf-8").strip() if INSTALLED else None
 
 
 def make(target: str) -> str:
-    """What to do when something is missing that this target of the Makefile builds."""
+    """The advice when a file is missing that this target of the Makefile builds."""
     return f"run 'make {target}' in the clone, then 'make install' again" if INSTALLED else f"run 'make {target}'"
 
 

@@ -41,7 +41,7 @@ class Plan:
     then: str = "shutdown"
 
     def arguments(self) -> Json:
-        """Of the QMP command."""
+        """The arguments of the QMP command."""
         words: Json = {"seed": self.seed, "then": self.then}
         if self.at_ns is not None:
             words["at-ns"] = self.at_ns
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Cuts:
-    """What was asked for."""
+    """The cuts that the user asked for."""
 
     plans: tuple[Plan, ...]
     then: str
@@ -118,7 +118,7 @@ def parse_time(text: str) -> int:
 
 
 def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts | None:
-    """Check them; None: no cut."""
+    """Check the options; None: no cut is asked for."""
     from .options import number
 
     if not args.cut_at and args.cut_after_commands is None:
@@ -180,7 +180,7 @@ def _drive(args: argparse.Namespace, drives: int) -> int | None:
 
 
 def boots(options: RunOptions) -> list[tuple[RunOptions, Plan | None]]:
-    """What is booted, one after another, and the cut of each."""
+    """The boots, in order, each with its cut."""
     cuts: Cuts | None = options.cuts
     if not cuts:
         return [(options, None)]
@@ -201,7 +201,7 @@ def boots(options: RunOptions) -> list[tuple[RunOptions, Plan | None]]:
 
 
 def drives_of(options: RunOptions) -> list[Drive]:
-    """Those whose power is cut."""
+    """The drives whose power is cut."""
     if not options.cuts:
         return []
     one = options.cuts.drive
@@ -209,14 +209,14 @@ def drives_of(options: RunOptions) -> list[Drive]:
 
 
 def add_mount(cut: Json, power: Json) -> None:
-    """The next boot knows what it cost to mount what the cut left."""
+    """Add the cost of mounting after a cut, which the next boot knows."""
     if power.get("mounts"):
         cut |= {key: power[key] for key in power if key.startswith("mount")}
         cut["mount-ns"] = power["ready-ns"] - power["on-ns"]
 
 
 def text(cuts: list[Json]) -> str:
-    """For the report: what was in flight, and what mounting cost."""
+    """The report's lines: what was in flight, and the cost of mounting."""
     lines = []
     for number, power in enumerate(cuts, 1):
         of = f" of {power['drive']}" if "drive" in power else ""

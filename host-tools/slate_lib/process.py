@@ -25,7 +25,7 @@ _BAD_DRIVE = re.compile(r"-(blockdev|device) ")
 
 
 def die_with(parent: int) -> Callable[[], None]:
-    """For the child, before exec: the kernel kills it when its parent ends, however that ends."""
+    """A function for the child to call before exec: the kernel then kills it when its parent ends for any reason."""
 
     def prepare() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -58,11 +58,11 @@ class Qemu:
                 ) from None
 
     def running(self) -> bool:
-        """True while the process lives."""
+        """Is the process alive?"""
         return self.process.poll() is None
 
     def cpu_seconds(self) -> float:
-        """Processor time it has used."""
+        """The processor time that it has used."""
         try:
             fields = (
                 Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
@@ -85,7 +85,7 @@ class Qemu:
         self.kill()
 
     def said(self) -> list[str]:
-        """What it wrote to stderr, without the noise that repeats our own arguments."""
+        """Its output on stderr, without lines that repeat its arguments."""
         text = self.log.read_text(encoding="utf-8", errors="replace")
         for option, value in zip(self.line, self.line[1:]):
             if option.startswith("-"):
@@ -94,7 +94,7 @@ class Qemu:
         return [line for line in lines if line.strip()]
 
     def death(self) -> SlateError:
-        """Why it ended by itself."""
+        """The error that says why it ended by itself."""
         status = self.process.wait()
         said = self.said()
         refused = status == 1 and said and said[0].startswith(("-blockdev: ", "-device: "))

@@ -18,7 +18,7 @@ from . import drives, options, paths, units
 from .errors import OK, SlateError
 from .shape import Json
 
-INVALID = 1  # 'slate profiles': one of them is
+INVALID = 1  # exit code of 'slate profiles' if a profile is invalid
 _ABOUT = re.compile(r"^; \S+\.ini - (.*?)\.?$", re.MULTILINE)
 SHAPE = (
     ("geometry.channels", "channel"),
@@ -28,7 +28,7 @@ SHAPE = (
     ("geometry.blocks_per_plane", "block"),
     ("geometry.pages_per_block", "page"),
 )
-# A key, what switches it off, the page FTL's keys that make use of it, its name.
+# Keys with the value that disables each, the keys of the page FTL that use it, and its name.
 PAGE_FTL_IGNORES = (
     ("geometry.pb_levels", "0", (), "partial erase"),
     ("geometry.erase_group_max", "1", ("ftl.parallel_erase",), "parallel erase"),
@@ -66,13 +66,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def about(path: Path) -> str:
-    """What the file's first line says of it."""
+    """The first line of the file's comment."""
     match = _ABOUT.search(path.read_text(encoding="utf-8", errors="replace"))
     return match[1] if match else ""
 
 
 def derive(path: Path, settings: list[str]) -> Json:
-    """All that follows from a profile; a SlateError with the drive's own words if it is invalid."""
+    """All that slate-profile derives from a profile. Raises a SlateError with the drive's message if it is invalid."""
     tool = paths.program("slate-profile")
     done = subprocess.run(
         [tool, paths.short(path), *settings],
@@ -174,7 +174,7 @@ class Sheet:
         return f"{count} {name}{'s' * (count != 1)}"
 
     def _ftl(self) -> str:
-        """Its name, and what it makes of the array."""
+        """The FTL's name, and its use of the array."""
         name: str = self.facts["ftl"]
         if not self.facts["runs"]:
             return f"{name} (no FTL: 'slate run' refuses the profile)"

@@ -39,7 +39,7 @@ def _import_qmp() -> ModuleType:
 
 
 def _unseen(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """For errors that no task awaits. qemu.qmp leaves the futures of a cancelled connection so: no error."""
+    """Ignore errors that no task awaits: qemu.qmp leaves such futures when a connection is cancelled."""
     if not isinstance(context.get("exception"), asyncio.CancelledError):
         loop.default_exception_handler(context)
 
@@ -71,14 +71,14 @@ class Monitor:
         await self._client.execute("cont")
 
     async def plan_cut(self, node: str, plan: Json) -> None:
-        """Before the guest runs: when the drive loses its power, and what then."""
+        """Plan a power cut, before the guest runs, and say what follows it."""
         try:
             await self._client.execute("x-nand-ssd-power-cut", {"node-name": node, **plan})
         except self._qmp.ExecuteError as error:
             raise SlateError(f"no power cut: {error}", "see 'slate run --help'") from None
 
     async def power(self, node: str) -> Json:
-        """What became of it."""
+        """What the drive's power is, and what the last cut met."""
         found: Json = await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
         return found
 
@@ -109,7 +109,7 @@ class Monitor:
         raise MachineError(f"QEMU knows no statistics of node '{node}'", "run 'make qemu' to build it again")
 
     async def log(self, node: str, log_id: int) -> bytes | None:
-        """A log of the drive (SPEC.md), as it is now; None: this QEMU has none of that number."""
+        """A log of the drive (SPEC.md), as it is now; None: the drive has no log of that number."""
         try:
             found = await self._client.execute("x-nand-ssd-log", {"node-name": node, "id": log_id})
         except self._qmp.ExecuteError:
@@ -131,6 +131,6 @@ class Monitor:
 
 
 def is_session_error(error: BaseException) -> bool:
-    """True for errors that mean: QEMU is not there any more."""
+    """Does the error mean that QEMU has ended?"""
     qmp = _import_qmp()
     return isinstance(error, (qmp.QMPError, OSError, EOFError))

@@ -10,7 +10,7 @@ from .options import RunOptions
 
 
 class Recordings:
-    """Of one run. QEMU makes FILE.part, and renames it when it closes the drive."""
+    """The recordings of one run. QEMU writes FILE.part and renames it when it closes the drive."""
 
     def __init__(self, options: RunOptions):
         named = ((drive.record, drive.record_content) for drive in options.drives)
@@ -20,7 +20,7 @@ class Recordings:
         self.before = [_identity(path) for _, path in self.files]
 
     def check(self, said: list[str]) -> None:
-        """QEMU has ended: is there a new file? said: its own words."""
+        """Check, after QEMU has ended, that there is a new file. said: QEMU's messages."""
         for (option, path), was in zip(self.files, self.before):
             if _identity(path) == was:
                 why = next((line for line in said if str(path.resolve()) in line), "QEMU does not say why")
@@ -30,7 +30,7 @@ class Recordings:
                 )
 
     def drop_unfinished(self) -> None:
-        """The run came to nothing: a piece of a recording is worth nothing."""
+        """Remove incomplete recordings of a run that failed."""
         for _, path in self.files:
             path.with_name(path.name + ".part").unlink(missing_ok=True)
 

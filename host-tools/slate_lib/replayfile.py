@@ -24,10 +24,10 @@ _HOST = {
     "errors": int,
     "iops": _RATIO,
     "bytes_per_s": _RATIO,
-    "where_ns": {part.replace("-", "_"): int for part in PARTS},
+    "where_ns": {f"{part.replace('-', '_')}{'?' if part == 'controller' else ''}": int for part in PARTS},
     "latency": (None, _LATENCY),
 }
-# Counters: here, and what a run of the guest calls them.
+# The names of counters here and in a guest's run.
 _FTL = {
     "ftl_counts": {"host_units": "host-units", "meta_units": "meta-units", "pad_units": "pad-units",
                    "unwritten_units": "unwritten-units", "merge_read_bytes": "merge-read-bytes"},
@@ -46,7 +46,7 @@ _INPUT = ("rows", "bad", "other_devices", "requests", "backwards", "zero_size", 
 _INTERVAL_OP = {"ios": int, "bytes": int, "latency_sum_ns": int, "latency_max_ns": int}
 _BUSY = [{"ns": _BY_SOURCE}]
 
-# What was asked of a replay; those of "replay", and its traces.
+# The settings of a replay that are reported, from "replay", and of its traces.
 ASKED = ("traces", "loop", "qd", "think", "speed", "repeat", "limit", "warmup", "beyond", "align_bytes")
 
 SHAPE = {
@@ -90,7 +90,7 @@ def dashed(key: str) -> str:
 
 
 def checked(raw: Any) -> Json:
-    """Misfit, unless it is the JSON of a replay."""
+    """Raise Misfit unless it is the JSON of a replay."""
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
         raise Misfit(f"its schema is not {SCHEMA}")
     check(raw, SHAPE)
@@ -114,12 +114,12 @@ def _op(raw: Json) -> Json:
         "latency-max-ns": latency["max_ns"],
         "histogram": [{"floor-ns": floor, "count": count} for floor, count in latency["histogram"]],
         "sub-buckets": SUB_BUCKETS,
-        **{f"{part}-ns": raw["where_ns"][part.replace("-", "_")] for part in PARTS},
+        **{f"{part}-ns": raw["where_ns"].get(part.replace("-", "_"), 0) for part in PARTS},
     }
 
 
 def _sources(raw: Json) -> dict[str, Json]:
-    """What the array did, by cause."""
+    """The array's work, by cause."""
     busy = {f"{what}-busy-ns": raw["busy"][whole] for what, whole in (("die", "dies"), ("bus", "channels"))}
     return {
         source: {
@@ -133,11 +133,12 @@ def _sources(raw: Json) -> dict[str, Json]:
 
 
 def device(raw: Json) -> Json:
-    """As device.json: the time is that of the statistics."""
+    """The replay in the form of device.json; its time is that of the statistics."""
     ftl = {name: raw[section][key] for section, keys in _FTL.items() for key, name in keys.items()}
     ftl |= {dashed(key): raw["reduction"][key] for key in _REDUCTION if raw["reduction"]}
+    ftl["core-busy-ns"] = raw["ftl_counts"].get("core_busy_ns", 0)  # of drives with cores
     nand = {dashed(key): raw["nand"][key] for key in _NAND} | {dashed(key): raw["wear"][key] for key in _WEAR}
-    nand["damaged"] = raw["nand"].get("damaged", 0)  # results of before there was the counter
+    nand["damaged"] = raw["nand"].get("damaged", 0)  # older results lack the counter
     return {
         "capacity": raw["capacity_bytes"],
         "profile": raw["drive"],
@@ -154,7 +155,7 @@ def device(raw: Json) -> Json:
 
 
 def record(raw: Json) -> Json:
-    """As run.json: what was asked for."""
+    """The replay's settings in the form of run.json."""
     how = raw["replay"]
     told = {**how, "speed": how["speed_millionths"] / 1e6, "traces": " ".join(one["name"] for one in raw["inputs"])}
     return {"settings": {key: f"{told[key]:g}" if key == "speed" else str(told[key]) for key in ASKED}}
@@ -164,7 +165,7 @@ def record(raw: Json) -> Json:
 
 
 def _rows_of(raw: Json) -> Json:
-    """The timeline, as series.json."""
+    """The timeline in the form of series.json."""
     if raw["rows"] > ROWS_MAX:
         raise Misfit(f"'timeline.rows' is more than {ROWS_MAX}")
     found: Json = {dashed(key): value for key, value in raw.items()}
@@ -178,7 +179,7 @@ def _rows_of(raw: Json) -> Json:
 
 
 def _joined(raw: Json, begin_ns: int) -> Json:
-    """The intervals of --interval, as far as series.json goes; neighbours joined where they are many."""
+    """The intervals of --interval, as far as series.json has such values; neighbours are joined if there are many."""
     rows = raw["rows"]
     if any(row["at_ns"] < begin_ns for row in rows):
         raise Misfit("'series.rows' begin before the statistics")
@@ -201,7 +202,9 @@ def _joined(raw: Json, begin_ns: int) -> Json:
 
 
 def series(raw: Json) -> Json | None:
-    """As series.json: --timeline's, or what there is of it in --interval's; None: neither was asked for."""
+    """The replay's series in the form of series.json, from --timeline or, in part, from --interval; None: neither was
+    asked for.
+    """
     if raw.get("timeline"):
         found = _rows_of(raw["timeline"])
         check(found, SERIES, "timeline")

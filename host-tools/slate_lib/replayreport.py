@@ -11,7 +11,7 @@ from .rows import Rate
 from .shape import Json
 
 MANY_TRACES = 2
-# Of a trace: what is told when it is not 0.
+# Counts of a trace that are reported if they are not 0.
 _TOLD = (
     ("bad", "bad rows"),
     ("other_devices", "rows of other devices"),
@@ -26,7 +26,7 @@ _BEYOND = {"fold": ", folded", "scale": ", scaled"}
 
 
 class ReplayReport(Report):
-    """Of the JSON of slate-replay."""
+    """The report of slate-replay's JSON."""
 
     GUEST = False
     PARTS_OF = "the mean"
@@ -86,7 +86,7 @@ class ReplayReport(Report):
         super()._drive()
 
     def alarms(self) -> list[str]:
-        """What a reader must know before he believes a figure."""
+        """Warnings that a reader needs before trusting a figure."""
         found = []
         if (checked := self.raw["check"]) and checked["wrong"]:
             found.append(f"{units.count(checked['wrong'])} sectors read were wrong: the FTL lost or mixed up data")
@@ -110,7 +110,7 @@ class ReplayReport(Report):
         return found + warn.of_the_drive(self.device.total)
 
     def notes(self) -> list[str]:
-        """How the figures are to be read."""
+        """Explanations of the figures."""
         return [
             "a replay has no guest: latencies are from the arrival at the drive to the completion; host-q, GC-q: "
             "waiting behind other host I/O, behind GC; dies, bus: share of the time they were busy; percentiles are "

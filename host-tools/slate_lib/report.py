@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report: what the guest saw, beside the drive's own account of it."""
+"""The report: the guest's figures beside those of the drive."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .shape import Json
 WIDTH = 100
 RULE = "─" * WIDTH
 BOLD, DIM, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[33m", "\033[0m"
-SOURCE_NAMES = {"gc": "GC", "wl": "wear levelling", "meta": "metadata"}  # others: as they are
-# Counters of the array that are told when they are not 0.
+SOURCE_NAMES = {"gc": "GC", "wl": "wear levelling", "meta": "metadata"}  # other causes: by their own names
+# Counters of the array that are reported if they are not 0.
 MEDIA = (
     ("corrected", "reads with many errors"),
     ("retries", "retries"),
@@ -31,7 +31,7 @@ ABILITIES = (
     ("subpage-reads", "sub-page reads"),
     ("lower-reads", "reads of lower pages"),
     ("suspends", "suspensions"),
-    # PEN may disturb pages that hold nothing valid; a lost valid page is a media error above
+    # PEN may disturb pages without valid data; the loss of a valid page is reported as a media error
     ("disturb-lost", "pages disturbed past reading"),
 )
 # Heading and width of each part of the latency, in the order of account.PARTS.
@@ -44,13 +44,15 @@ PART_COLUMNS = (
     ("map", "map", 5),
     ("other", "other", 6),
     ("link", "link", 7),
+    ("controller", "core-q", 7),
 )
+SELDOM = ("link", "controller")  # not every drive has such a part
 
 
 class Report:
     """The text of one run's report."""
 
-    GUEST = True  # there was one
+    GUEST = True  # the results include a guest's
     SCOPE = "the whole run, boot included"
     PARTS_OF = "the guest's mean"
 
@@ -88,13 +90,13 @@ class Report:
         return "\n".join(line.rstrip() for line in self._lines) + "\n"
 
     def drive_lines(self) -> list[tuple[str, str]]:
-        """What is told of the whole drive, as (name, text)."""
+        """The lines about the whole drive, as (name, text)."""
         self._color, self._lines, self._pairs = False, [], []
         self._drive()
         return self._pairs
 
     def alarms(self) -> list[str]:
-        """What a reader must know before he believes a figure."""
+        """Warnings that a reader needs before trusting a figure."""
         return [*warn.warnings(self.device, self.fio, self.rows), *limits.alarms(self.limits)]
 
     # ---- pieces
@@ -148,7 +150,7 @@ class Report:
         return text + (" by I/O" if settings.get("precondition") == "device" else "")
 
     def _application(self) -> None:
-        """What the application saw; what the drive saw in the same time is below."""
+        """Print the application's own results; those of the drive for the same time follow below."""
         assert self.app
         self._add(
             f"{'application, µs':<22}{'operations':>12}{'per s':>10}{'mean':>11}{'p50':>11}{'p99':>11}{'max':>11}",
@@ -203,17 +205,19 @@ class Report:
             DIM if row.guest else "",
         )
 
-    def _columns(self) -> tuple[tuple[str, str, int], ...]:
-        """Parts of a latency; the link only if the drive has one."""
-        linked = any(op.parts_ns["link"] for op in self.device.total.op.values())
-        return PART_COLUMNS if linked else PART_COLUMNS[:-1]
+    def part_columns(self) -> tuple[tuple[str, str, int], ...]:
+        """Parts of a latency; those of the link and the cores only if there are some."""
+        ops = self.device.total.op.values()
+        return tuple(
+            column for column in PART_COLUMNS if column[0] not in SELDOM or any(op.parts_ns[column[0]] for op in ops)
+        )
 
     def _parts(self) -> None:
         shown = [row for row in self.rows if row.drive]
         if not shown:
             return
         self._add()
-        heading = "".join(f"{title:>{width}}" for _, title, width in self._columns())
+        heading = "".join(f"{title:>{width}}" for _, title, width in self.part_columns())
         sum_of = f"{'guest':>7} = {'path':>6} +" if self.GUEST else f"{'drive':>7} = {'':>6}  "
         busy = "".join(f"{name:>5}" for name in self.busy_columns())
         self._add(f"{'mean, µs':<22}{sum_of}{heading}{busy}", BOLD)
@@ -229,14 +233,14 @@ class Report:
         whole = units.us(row.guest.mean_ns if row.guest else None if self.GUEST else drive.mean_ns())
         path_ns = row.path_ns()
         path = "" if not self.GUEST else "-" if path_ns is None else _part(path_ns)
-        parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self._columns())
+        parts = "".join(f"{_part(drive.mean_part_ns(part)):>{width}}" for part, _, width in self.part_columns())
         busy = "".join(
             f"{'-' if share is None else f'{100 * share:.0f}%':>5}" for share in self.busy_shares(row)
         )
         self._add(f"{name[:16]:<16} {row.op:<5}{whole:>7}   {path:>6}  {parts}{busy}")
 
     def busy_columns(self) -> tuple[str, ...]:
-        """What the table of parts says was busy; processors only if they are known."""
+        """The columns of busy times in the table of parts; with processors only if they are known."""
         return ("dies", "bus", "cpu") if self.device.processors() else ("dies", "bus")
 
     def busy_shares(self, row: Row) -> tuple[float | None, ...]:
@@ -285,7 +289,8 @@ class Report:
         line += f" moved {units.size(moved * self.device.unit_bytes)}"
         if runs and ftl.get("gc-ns"):
             line += f" ({units.us(ftl['gc-ns'] / runs)} µs each)"
-        self._pair("GC", line if runs else "did not run")
+        policy = f", policy {self.device.gc_policy}" if self.device.gc_policy else ""
+        self._pair("GC", (line if runs else "did not run") + policy)
         self._word_lines(ftl)
         self._reduction(ftl)
         self._wear()
@@ -327,7 +332,7 @@ class Report:
             self._pair("pages", line + (f", {units.count(backup)} of parity" if backup else ""))
 
     def _reduction(self, ftl: dict[str, int]) -> None:
-        """What became of the units that the DAC FTL stored."""
+        """Print how the DAC FTL stored its units."""
         kinds = [("raw", "raw"), ("comp", "compressed"), ("delta", "with a reference"), ("link", "links")]
         stored = sum(ftl.get(f"{kind}-units", 0) for kind, _ in kinds)
         if not stored:
@@ -375,7 +380,7 @@ class Report:
         self._pair("NAND", "   ".join(parts) + f"   ({legend})" if parts else "no commands")
 
     def _nand(self) -> None:
-        """How busy the array was, by cause; what it read, spent and suffered."""
+        """Print how busy the array was, by cause, its reads, energy and errors."""
         total = self.device.total
         for what in ("dies", "channels"):
             busy = self.device.busy(what)
@@ -387,6 +392,9 @@ class Report:
         link = self.device.link_busy()
         if link:
             self._pair("link", f"{100 * link[0]:.1f} % busy to the host, {100 * link[1]:.1f} % to the drive")
+        cores = self.device.cores_busy(total, self.device.at_ns)
+        if cores is not None:
+            self._pair("controller", f"{100 * cores:.1f} % busy, of {self.device.setting('cores')} cores")
         amplification = raf(total)
         if amplification is not None:
             parts = ", ".join(f"{name} {part:.3f}" for name, part in raf_parts(total).items() if part)
@@ -422,7 +430,7 @@ class Report:
                 self._add(("  " if index else "· ") + line, DIM)
 
     def notes(self) -> list[str]:
-        """How the figures are to be read."""
+        """Explanations of the figures."""
         notes = []
         for row in self.rows:
             notes += [f"{row.job}: {note}" for note in row.notes]

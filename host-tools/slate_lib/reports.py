@@ -15,7 +15,7 @@ from .runfiles import RunFiles
 
 
 def of(run: RunFiles) -> Report:
-    """What is told of it."""
+    """The report of a run or a replay."""
     return ReplayReport(run.replay) if run.replay else Report(run.device, run.fio, run.record, run.app, run.series)
 
 

@@ -15,7 +15,7 @@ WHOLE_RUN = "whole run"
 
 @dataclass
 class Rate:
-    """How fast it went, where no guest tells."""
+    """The rate of I/Os, for results without a guest's figures."""
 
     iops: float
     bytes_per_s: float
@@ -23,7 +23,7 @@ class Rate:
 
 @dataclass
 class Row:
-    """A job's reads, writes, trims or flushes. guest or drive may not know them."""
+    """A job's reads, writes, trims or flushes, as the guest and the drive saw them; either may be unknown."""
 
     job: str
     op: str
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def same_ios(self) -> bool:
-        """Both sides counted the same I/Os, so that their means can be subtracted."""
+        """Did both sides count the same I/Os, so that their means can be subtracted?"""
         return bool(self.guest and self.drive and self.drive.ios == self.guest.ios)
 
     def path_ns(self) -> float | None:
@@ -48,7 +48,7 @@ class Row:
 
 
 def build(raw_device: Json, fio: Json | None, of_several: bool = False) -> list[Row]:
-    """All rows, in the order of the job file; then what only the drive knows. of_several: drives of the run."""
+    """All rows in the order of the job file; then those that only the drive knows. of_several: drives of the run."""
     device = Device(raw_device)
     guest = fioresult.rows(fio)
     sections = fioresult.sections(fio)
@@ -74,7 +74,7 @@ def _only(device: Device, sections: list[str]) -> JobAccount | None:
 
 
 def whole_run(device: Device, begin_ns: int = 0, end_ns: int = 0) -> list[Row]:
-    """All that the drive counted."""
+    """All that the drive counted in the whole run."""
     return _drive_rows(WHOLE_RUN, JobAccount(device.total, begin_ns, end_ns, []))
 
 

@@ -7,7 +7,6 @@ import asyncio
 import dataclasses
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Awaitable
@@ -33,6 +32,7 @@ from . import (
     report,
     series,
     shape,
+    signals,
     units,
 )
 from .drives import Drive
@@ -60,7 +60,7 @@ NO_JOB = 127  # the guest's status when there was neither a job nor a script
 
 @dataclasses.dataclass
 class Told:
-    """What a drive said of the run."""
+    """The results of a drive."""
 
     drive: Drive
     raw: Json  # its statistics
@@ -73,6 +73,7 @@ class Run:
     def __init__(self, options: RunOptions):
         self.options = options
         self.started = time.monotonic()
+        self.signals = signals.Signals()
         self.phases: dict[str, float] = {}
         self.progress = Progress(sys.stdout, self.started)
         self.told: list[Told] = []  # by each drive, once the guest is off
@@ -95,12 +96,17 @@ class Run:
     # ---- the flow
 
     def execute(self) -> int:
-        """Do it all; returns the exit code."""
+        """Run it; returns the exit code."""
+        with self.signals:
+            return self._execute()
+
+    def _execute(self) -> int:
         try:
             with ThreadPoolExecutor(1) as self.worker:
                 self._boots()
                 return self._collect()
         except (KeyboardInterrupt, asyncio.CancelledError):
+            self.signals.ignore()
             return self._interrupted()
         except OSError as error:
             self._failed()
@@ -113,7 +119,7 @@ class Run:
             raise
 
     def _boots(self) -> None:
-        """All of them; one, where no power is cut."""
+        """Boot the guest, once for each part between power cuts."""
         boots = powercut.boots(self.options)
         if len(boots) > 1:
             boots = [(self._with_files(options), plan) for options, plan in boots]
@@ -123,10 +129,10 @@ class Run:
             self.booted = options
             command.write_initrd(options, self.run_dir.initrd)
             self._mark("prepare")
-            asyncio.run(self._machine(options, plan))
+            self._run_machine(options, plan)
 
     def _with_files(self, options: RunOptions) -> RunOptions:
-        """Every drive in a file, by which it passes to the next boot."""
+        """The options with every drive in a file, which the next boot takes over."""
         more = [
             dataclasses.replace(drive, drive=drive.drive or self.run_dir.drive_of(drive.number))
             for drive in options.more
@@ -134,7 +140,7 @@ class Run:
         return dataclasses.replace(options, drive=options.drive or self.run_dir.drive, more=more)
 
     def _next_boot(self, number: int) -> None:
-        """What the boot before left goes by its number."""
+        """Number the files that the previous boot left."""
         self.run_dir.console.replace(self.run_dir.console.with_name(f"console-{number}.log"))
         self.run_dir.results.unlink(missing_ok=True)
         self.phases = {f"{name}-{number}" if "-" not in name else name: t for name, t in self.phases.items()}
@@ -145,7 +151,7 @@ class Run:
         self.phases[phase] = time.monotonic() - self.started - sum(self.phases.values())
 
     def _drop_unfinished(self) -> None:
-        """A drive file or recording that QEMU was making when it ended is good for nothing."""
+        """Remove a drive file or recording that was incomplete when QEMU ended."""
         self.recordings.drop_unfinished()
         for drive in self.options.drives:
             if drive.drive and not drive.drive_kept and drivefile.unfinished(drive.drive):
@@ -174,12 +180,16 @@ class Run:
 
     # ---- QEMU
 
+    def _run_machine(self, options: RunOptions, plan: powercut.Plan | None) -> None:
+        try:
+            asyncio.run(self._machine(options, plan))
+        finally:
+            self.signals.interrupt()
+
     async def _machine(self, options: RunOptions, plan: powercut.Plan | None) -> None:
-        loop = asyncio.get_running_loop()
         task = asyncio.current_task()
         assert task
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, task.cancel)
+        self.signals.cancel(task)
         monitor = qmp.Monitor()
         qemu = None
         try:
@@ -190,7 +200,7 @@ class Run:
             qemu = process.Qemu(
                 [*self.line, "-S"], self.run_dir.qemu_log, (files.qmp_fd,), self.options.shell
             )
-            # Not before: a process that has threads must not fork.
+            # Not earlier: a process with threads must not fork.
             if not self.cuts:
                 self.sums = self.worker.submit(facts.checksums, self.options)
             await self._converse(monitor, qemu, plan)
@@ -198,9 +208,10 @@ class Run:
             if self.told:
                 self.recordings.check(qemu.said())
         finally:
+            self.signals.let_finish()
             if qemu:
                 qemu.kill()
-            await asyncio.shield(monitor.close())
+            await monitor.close()
 
     def _line(self, options: RunOptions, files: command.Files) -> list[str]:
         return command.build(options, files)
@@ -266,7 +277,7 @@ class Run:
             raise
 
     async def _ask_power(self, monitor: qmp.Monitor, drive: Drive, plan: powercut.Plan | None) -> bool:
-        """Note what a cut met, and what it cost to mount what the one before left. False: no cut."""
+        """Record what a cut met, and what it cost to mount after the one before. Returns False if there was no cut."""
         power = await monitor.power(drive.node)
         if drive.number in self.unmounted:
             powercut.add_mount(self.unmounted[drive.number], power)
@@ -349,7 +360,7 @@ class Run:
         return self._verdict(status, files)
 
     def _report(self, record: Json, fio: Json | None, app: Json | None) -> report.Report:
-        """Write what the drives told; the report of the one drive, or of all of them together."""
+        """Write the drives' results; returns the report of the one drive, or of all drives together."""
         if not self.options.more:
             return self._drive_report(self.told[0], "", record, fio, app)
         each = []
@@ -404,7 +415,7 @@ class Run:
         return files, status
 
     def _app(self, files: dict[str, bytes]) -> Json | None:
-        """What the application said of itself."""
+        """The application's own results."""
         options = self.options
         if options.load:
             found = load.results(options.load, options.load_args, files)
@@ -456,7 +467,7 @@ class Run:
 
 
 async def _logs(monitor: qmp.Monitor, node: str) -> Json:
-    """Files from what a drive tells beside its statistics."""
+    """The drive's logs, as files."""
     found: Json = {}
     told = await monitor.log(node, series.SERIES_LOG)
     if told and (decoded := series.decode_series(told)):
@@ -473,11 +484,11 @@ def _fio_json(files: dict[str, bytes]) -> Json | None:
         shape.check(found, fioresult.SHAPE)
         return found
     except (KeyError, ValueError):
-        return None  # a script may write what it likes
+        return None  # a script may have written anything
 
 
 def dry_run(options: RunOptions) -> int:
-    """Only say what would be started."""
+    """Print what would be started."""
     out = options.out or paths.OUT / f"{options.name}-NNN"
     files = command.Files(out / ".initrd", out / "console.log", out / ".results")
     print(command.text(command.build(options, files)))
@@ -502,7 +513,7 @@ def _capacity(drive: Drive) -> int | None:
 
 
 def _check_input(options: RunOptions) -> None:
-    """A shell that can read nothing would wait for ever."""
+    """Refuse an interactive shell whose input is closed: it would wait forever."""
     if not options.shell or options.own:
         return
     try:

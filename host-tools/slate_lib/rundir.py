@@ -50,7 +50,7 @@ class RunDir:
         return self.path / WORK_FILES[3]
 
     def drive_of(self, number: int) -> Path:
-        """The same of one of several drives."""
+        """The file of one of several drives."""
         return self.drive.with_name(f"{self.drive.name}-{number}") if number else self.drive
 
     @property
@@ -102,7 +102,7 @@ class RunDir:
         return room.f_bavail * room.f_frsize
 
     def check_room(self) -> None:
-        """While the guest runs: stop before results are lost."""
+        """Stop a run while results can still be written."""
         free = self.free()
         if free < LOW_BYTES:
             raise MachineError(
@@ -111,7 +111,7 @@ class RunDir:
             )
 
     def write(self, name: str, data: bytes | str) -> Path:
-        """A file, whole or not at all."""
+        """Write a file completely or not at all."""
         path = self.path / name
         temporary = path.with_name(f".{path.name}.tmp")
         try:
@@ -137,7 +137,7 @@ class RunDir:
                 link.symlink_to(self.path.name)
                 os.replace(link, paths.OUT / "latest")
             except OSError:
-                pass  # a convenience only
+                pass  # the link is not essential
 
     def clean(self) -> None:
         """Remove the work files."""
@@ -147,7 +147,7 @@ class RunDir:
             path.unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """As if the run had never been."""
+        """Remove the directory, as if there had been no run."""
         if self.created:
             shutil.rmtree(self.path, ignore_errors=True)
         else:

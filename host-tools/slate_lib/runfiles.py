@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files of a run that is over, as a report wants them."""
+"""The files of a finished run, read for a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEEDED = ("device.json", "run.json")
 _LATE = {"requests?": int, "sum-ns": int, "max-ns": int, **{f"late-{us}us": int for us in LATE_US}}
 _TEXT = (None, str)
 _DRIVE = {"path": str, "ephemeral": bool, "made_by_this_run": bool}
-# What a report takes from each file.
+# The parts of each file that a report uses.
 _FILES = {
     "device.json": {
         "capacity": int,
@@ -75,7 +75,7 @@ _WHOLE = {"series.json": series.check_rows, "blocks.json": series.check_blocks}
 
 @dataclass
 class RunFiles:
-    """A run."""
+    """The files of a run."""
 
     path: Path
     device: Json
@@ -84,11 +84,11 @@ class RunFiles:
     app: Json | None
     series: Series | None
     blocks: Json | None
-    replay: Json | None = None  # the JSON itself; device, record and series are made from it
+    replay: Json | None = None  # the JSON itself, of which device, record and series are made
 
     @property
     def name(self) -> str:
-        """The folder's; a replay's file's."""
+        """The name of the folder, or of the replay's file."""
         return self.path.stem if self.replay else self.path.resolve().name
 
 
@@ -125,7 +125,7 @@ def load(folder: Path) -> RunFiles:
 
 
 def drives(folder: Path) -> list[Path]:
-    """The folders of the drives of a run with several; []: it has one, or is no run."""
+    """The folders of a run's drives; []: it has only one drive, or is not a run."""
     try:
         listed = shape.read(folder / "run.json")["settings"]["drives"]
         return [folder / one["drive_name"] for one in listed]
@@ -134,7 +134,7 @@ def drives(folder: Path) -> list[Path]:
 
 
 def _home(folder: Path, name: str) -> Path:
-    """Where a file is: those of all drives are above the folders of each."""
+    """The path of a file: those of all drives are above the folders of each."""
     ours = name in ("run.json", "fio.json", "app.json") and not (folder / "run.json").exists()
     above = folder.resolve().parent
     return above if ours and folder.resolve() in [path.resolve() for path in drives(above)] else folder
@@ -155,7 +155,7 @@ def together(folder: Path) -> tuple[list[RunFiles], Json, Json | None]:
 
 
 def _replay(path: Path) -> RunFiles:
-    """A file, which must be a replay's."""
+    """Read a file that must be a replay's."""
     try:
         raw = replayfile.checked(_parsed(path, "name the JSON of slate-replay, or the directory of a run"))
         rows = replayfile.series(raw)
@@ -177,7 +177,7 @@ def _replay(path: Path) -> RunFiles:
 
 
 def _parsed(path: Path, fix: str = "run again") -> Any:
-    """JSON; FileNotFoundError."""
+    """Parse JSON. Raises FileNotFoundError."""
     try:
         return shape.read(path)
     except FileNotFoundError:
@@ -213,6 +213,6 @@ def _read(folder: Path, name: str) -> Json | None:
             _WHOLE[name](found)
     except shape.Misfit as error:
         if name == "fio.json":
-            return None  # a script may write what it likes
+            return None  # a script may have written anything
         raise SlateError(f"{paths.short(path)} is not what 'slate run' writes: {error}", "run again") from None
     return found

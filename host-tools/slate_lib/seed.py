@@ -36,13 +36,13 @@ def files(own: OwnGuest) -> dict[str, str]:
 
 
 def path(own: OwnGuest) -> Path:
-    """Where the seed lies. The name follows from the content, so runs share it."""
+    """The path of the seed. Its name is derived from the content, so that runs share it."""
     told = "".join(files(own).values())
     return paths.OUT / "seeds" / f"{hashlib.sha256(told.encode()).hexdigest()[:12]}.img"
 
 
 def write(own: OwnGuest) -> Path:
-    """Make it, if it is not there: a FAT file system with the two files."""
+    """Make the seed, if it is missing: a FAT file system with the two files."""
     wanted = path(own)
     if wanted.exists():
         return wanted

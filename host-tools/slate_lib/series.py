@@ -32,6 +32,7 @@ _OP_WORDS = (
     "map-ns",
     "other-ns",
     "link-ns",
+    "controller-ns",  # a drive of before lacks it
 )
 _DRIVE_WORDS = (
     "host-units",
@@ -53,7 +54,7 @@ SERIES = {
     "interval-ns": int,
     "begin-ns": int,
     "rows": int,
-    **{op: dict.fromkeys(_OP_WORDS, _COLUMN) for op in _OPS},
+    **{op: {**dict.fromkeys(_OP_WORDS[:-1], _COLUMN), f"{_OP_WORDS[-1]}?": _COLUMN} for op in _OPS},
     "drive": dict.fromkeys(_DRIVE_WORDS, _COLUMN),
     "dies": [_COLUMN],
     "channels": [_COLUMN],
@@ -64,7 +65,7 @@ BLOCKS = {"blocks-per-plane": int, "erases": _COLUMN, "valid-units": _COLUMN, "s
 
 
 def check_rows(raw: Json) -> None:
-    """Misfit, unless a series' columns have all its rows."""
+    """Raise Misfit unless each column of a series has all rows."""
     columns = [*raw["dies"], *raw["channels"], *raw.get("processors", ())]
     for group in (*_OPS, "drive"):
         columns += raw[group].values()
@@ -73,7 +74,7 @@ def check_rows(raw: Json) -> None:
 
 
 def check_blocks(raw: Json) -> None:
-    """Misfit, unless all is told of every block."""
+    """Raise Misfit unless all numbers of every block are there."""
     blocks, per_plane = len(raw["erases"]), raw["blocks-per-plane"]
     told = {len(raw["states"]), len(raw["valid-units"]) or blocks}
     if not per_plane or blocks % per_plane or told != {blocks}:
@@ -81,7 +82,7 @@ def check_blocks(raw: Json) -> None:
 
 
 def _head(log: bytes, log_id: int) -> int:
-    """Checks it; returns since_ns."""
+    """Check a log's head; returns since_ns."""
     since: int
     magic, version, found, size, _, since = struct.unpack_from("<IHHQQQ", log)
     if (magic, version, found, size) != (_MAGIC, 1, log_id, len(log)):
@@ -90,7 +91,7 @@ def _head(log: bytes, log_id: int) -> int:
 
 
 def decode_series(log: bytes) -> Json | None:
-    """Log 0xd7 by columns; None if the drive keeps none."""
+    """Log 0xd7 by columns; None if the drive keeps no series."""
     begin = _head(log, SERIES_LOG)
     interval, rows, row_bytes, ops, op_words, drive_words, dies, channels, processors = struct.unpack_from(
         "<QIIIIIIII", log, 32
@@ -102,7 +103,7 @@ def decode_series(log: bytes) -> Json | None:
     columns = list(zip(*table))
     found: Json = {"schema": "slate-series-1", "begin-ns": begin, "interval-ns": interval, "rows": rows}
     for number, op in enumerate(_OPS[:ops]):
-        found[op] = {name: list(columns[number * op_words + i]) for i, name in enumerate(_OP_WORDS)}
+        found[op] = {name: list(columns[number * op_words + i]) for i, name in enumerate(_OP_WORDS[:op_words])}
     at = ops * op_words
     found["drive"] = {name: list(columns[at + i]) for i, name in enumerate(_DRIVE_WORDS)}
     at += drive_words
@@ -149,23 +150,23 @@ def text(found: Json) -> str:
 
 @dataclass
 class Part:
-    """Rows of a series; times in ns of the drive's clock."""
+    """Rows of a series, with times in ns of the drive's clock."""
 
     series: Series
     first: int
     last: int  # one behind
 
     def column(self, group: str, name: str) -> list[int]:
-        """Numbers of these rows."""
-        column: list[int] = self.series.raw[group][name]
+        """The numbers of a column in these rows."""
+        column: list[int] = self.series.raw[group].get(name) or [0] * self.series.rows
         return column[self.first : self.last]
 
     def edges(self) -> list[float]:
-        """Begin of each row, and the last one's end; seconds."""
+        """The beginning of each row, and the end of the last one, in seconds."""
         return [self.series.edge(row) / 1e9 for row in range(self.first, self.last + 1)]
 
     def seconds(self) -> list[float]:
-        """How long each row is."""
+        """The length of each row, in seconds."""
         edges = self.edges()
         return [max(b - a, 1e-9) for a, b in itertools.pairwise(edges)]
 
@@ -179,11 +180,11 @@ class Series:
         self.begin_ns: int = raw["begin-ns"]
         self.interval_ns: int = raw["interval-ns"]
         last_ns = self.begin_ns + (self.rows - 1) * self.interval_ns
-        # The row that went on is drawn with at least a tenth of an interval.
+        # A row that has not ended is drawn with at least a tenth of an interval.
         self.end_ns: int = max(min(end_ns, last_ns + self.interval_ns), last_ns + self.interval_ns // 10)
 
     def has(self, group: str, name: str) -> bool:
-        """There is such a column. Replays without --timeline lack some."""
+        """Is there such a column? Replays without --timeline lack some."""
         return name in self.raw[group]
 
     def edge(self, row: int) -> int:

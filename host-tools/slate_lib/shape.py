@@ -30,7 +30,7 @@ _LIMIT = 1 << 64  # counters have 64 bits
 
 
 class Misfit(ValueError):
-    """What is wrong, and where."""
+    """Says what does not fit, and where."""
 
 
 def _constant(name: str) -> float:
@@ -38,12 +38,12 @@ def _constant(name: str) -> float:
 
 
 def read(path: Path) -> Any:
-    """A file's JSON, as parse() has it. OSError."""
+    """Read and parse a file. Raises OSError, too."""
     return parse(path.read_bytes())
 
 
 def parse(text: bytes) -> Any:
-    """JSON, cleaned. ValueError: it is none."""
+    """Parse JSON and clean it. Raises ValueError if it is not JSON."""
     try:
         return clean(json.loads(text.decode(), parse_constant=_constant))
     except RecursionError:
@@ -64,7 +64,7 @@ def clean(value: Any) -> Any:
 
 
 def check(value: Any, shape: Shape, where: str = "") -> None:
-    """Misfit, unless value has the shape."""
+    """Raise Misfit unless value has the shape."""
     if isinstance(shape, dict):
         _check_dict(value, shape, where)
     elif isinstance(shape, list):

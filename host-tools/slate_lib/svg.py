@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""matplotlib's SVG made small, and what its lines and areas are drawn from as CSV.
+"""Makes matplotlib's SVG smaller, and writes the data of its lines and areas as CSV.
 
-Paths get one place behind the point (a chart is 317 units wide, so that is a fifth of a
-pixel on a wide screen), steps are drawn by H and V, and blanks go.
+Paths get one decimal place (a chart is 317 units wide, so that this is a fifth of a pixel on a wide screen), steps
+are drawn by H and V, and blanks are removed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _short(value: float, places: int = 1) -> str:
 
 
 def _path(match: re.Match[str]) -> str:
-    """Moves and lines; a path that has more (curves of markers) stays as it is."""
+    """A path of moves and lines in short form; other paths (curves of markers) stay as they are."""
     words = match[1].split()
     if set(words) & {"Q", "C"} or not words:
         return f' d="{" ".join(words)}"'
@@ -81,7 +81,7 @@ def _style(match: re.Match[str]) -> str:
 
 
 def with_tips(svg: str, number: int, tips: dict[str, str]) -> str:
-    """What the elements of these ids show when a pointer rests on them."""
+    """Make the elements of these ids show a text when a pointer rests on them."""
     for name, told in tips.items():
         head = f'<g id="c{number}-{name}">'
         svg = svg.replace(head, f"<g><title>{html.escape(told)}</title>", 1)
@@ -130,7 +130,7 @@ def _bars(every: Iterable[Any]) -> Iterable[str]:
 
 
 def csv(every: list[Any], x_name: str) -> str:
-    """What charts are drawn from. Lines with the same x are columns of one table; an empty line separates tables."""
+    """The data of charts. Lines with the same x are columns of one table; an empty line separates tables."""
     tables: list[tuple[list[float], list[tuple[str, list[float]]]]] = []
     for axes in every:
         value = getattr(axes, "slate_value", float)

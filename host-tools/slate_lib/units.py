@@ -58,17 +58,17 @@ def in_flight(number: float | None) -> str:
 
 
 def count(value: float) -> str:
-    """An integer with thousands apart."""
+    """An integer with separators between thousands."""
     return f"{value:,.0f}"
 
 
 def rate(value: float) -> str:
-    """IOPS: digits only where they say something."""
+    """A number of IOPS, with no more digits than are significant."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def percent(part: float, whole: float) -> str:
-    """'12.5 %'; '-' of nothing."""
+    """'12.5 %', or '-' if the whole is 0."""
     if not whole:
         return "-"
     share = 100 * part / whole

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reader of the figures must know before believing them."""
+"""Warnings that a reader needs before trusting the figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LATE_SHARE = 0.1  # of the drive's mean latency: more is not the drive
 
 
 def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
-    """A sentence or two each."""
+    """The warnings, each of one or two sentences."""
     found = fioresult.errors(fio)
     found += [
         f"{job}: fio did no I/O. Check its size and offset against the drive's {units.size(device.capacity)}."
@@ -24,12 +24,12 @@ def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
 
 
 def of_the_drive(total: Account) -> list[str]:
-    """What failed, whoever asked for it."""
+    """Failures of the drive, whatever their cause."""
     return _media(total) + _drive_errors(total)
 
 
 def _unwritten(device: Device, rows: list[Row]) -> list[str]:
-    """Reads of nothing cost nothing: the trap of every emulated drive."""
+    """Warn of reads of pages that were never written: they cost nothing, in every emulated drive."""
     found = []
     for job in dict.fromkeys(row.job for row in rows):
         account = next((row.account for row in rows if row.job == job), None)
@@ -51,7 +51,7 @@ def _unwritten(device: Device, rows: list[Row]) -> list[str]:
 
 
 def _late(device: Device) -> list[str]:
-    """In real time, completions so late that the guest's latencies are not the drive's."""
+    """Warn, in real time, if completions were so late that the guest's latencies are not the drive's."""
     late = device.late()
     ios = sum(op.ios for op in device.total.op.values())
     if not late or not ios:
@@ -67,7 +67,7 @@ def _late(device: Device) -> list[str]:
 
 
 def _real_read_ns(device: Device, account: Account) -> float | None:
-    """A read of flash: from this job's own, or else the profile's bare arithmetic."""
+    """The time of a read of flash: from this job's own reads, or else computed from the profile."""
     reads = account.op["read"]
     flash = reads.ios - account.ftl.get("unwritten-reads", 0) - account.ftl.get("buffer-hit-units", 0)
     if flash > 0 and reads.parts_ns["cell"]:

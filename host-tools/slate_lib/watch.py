@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Watch a guest from outside: its phases, its last words, its signs of life."""
+"""Watches a guest's console: its phases, its last lines, and whether it is alive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LABELS = {
 
 
 class Progress:
-    """One line a phase; on a terminal, also what is going on right now."""
+    """Prints one line for each phase; on a terminal, also the current state."""
 
     def __init__(self, stream: TextIO, started: float):
         self.stream = stream
@@ -39,14 +39,14 @@ class Progress:
         self._shown = False
 
     def line(self, name: str, text: str, seconds: float | None = None) -> None:
-        """A finished phase, laid out as the build's phases are."""
+        """Print a finished phase, in the layout of the build's phases."""
         self.clear()
         took = f" {seconds:7.1f} s" if seconds is not None else ""
         self.stream.write(f"{name:<9} {text:<62}{took}".rstrip() + "\n")
         self.stream.flush()
 
     def now(self, text: str) -> None:
-        """What goes on; overwritten by what comes next."""
+        """Show the current state; the next output overwrites it."""
         if self.live:
             room = shutil.get_terminal_size().columns - 1  # a line that wraps can not be overwritten
             self.stream.write(f"\r\033[K{text[:room]}")
@@ -62,7 +62,7 @@ class Progress:
 
 
 class Watcher:
-    """Reads the console as it grows; raises MachineError when the guest is beyond hope."""
+    """Reads the console as it grows. Raises MachineError if the guest cannot continue."""
 
     def __init__(
         self, console: Path, results: Path, timeout: float, progress: Progress, verbose: bool, kvm: bool = False
@@ -76,17 +76,17 @@ class Watcher:
         self.wall: dict[str, float] = {}  # name -> host seconds since the start
         self.guest_began = self.progress.started
         self.job_rc: int | None = None
-        self.live = ""  # what else a terminal shows
+        self.live = ""  # further text for a terminal
         self._tail = b""
         self._position = 0
         self._sizes = (0, 0)
         self._alive = time.monotonic()
-        self.cpu: float | None = None  # QEMU's processor time when last asked
+        self.cpu: float | None = None  # QEMU's processor time at the last poll
         self._cpu = (0.0, time.monotonic())
         self._panic: float | None = None
 
     def poll(self, cpu_seconds: float | None) -> None:
-        """Look once. cpu_seconds: QEMU's processor time, None when it may idle."""
+        """Read the console once. cpu_seconds: QEMU's processor time, None when it may be idle."""
         now = time.monotonic()
         self.cpu = cpu_seconds
         self._read(now)
@@ -116,7 +116,7 @@ class Watcher:
             )
 
     def panic(self) -> MachineError:
-        """The guest's kernel gave up."""
+        """The error for a panic of the guest's kernel."""
         return MachineError(
             f"the guest's kernel panicked{self.last_words()}",
             "give it more memory (--mem 2G) if it ran out; else this is a fault in the guest image",

@@ -76,7 +76,7 @@ static int more(struct content *c, const char **why)
 	return window_more(c->in, why);
 }
 
-/* The next len bytes, which are used herewith; NULL: *why. */
+/* Take the next len bytes; NULL: *why. */
 static const unsigned char *take(struct content *c, size_t len, const char **why)
 {
 	struct window *in = c->in;
@@ -273,7 +273,7 @@ static int take_range(struct content *c, struct trace_row *row, const char **why
 	return 0;
 }
 
-/* The counts and the hash at the end, and nothing behind them. */
+/* Check the counts and the hash at the end, and that the trace ends there. */
 static int take_end(struct content *c, const char **why)
 {
 	const unsigned char *at = take(c, CONTENT_COUNTS * 8, why);
@@ -378,7 +378,7 @@ int content_rewind(struct content *c, const char **why)
 		return -1;
 	free(c->text);
 	c->text = strndup((const char *)at, len);
-	gcry_md_reset(c->md);		/* the head is not hashed */
+	gcry_md_reset(c->md);		/* the head is not part of the hash */
 	c->hashed = c->in->at;
 	*why = "no memory for its head";
 	return c->text ? 0 : -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* content.h - reads content traces (docs/content-trace.md): rows, and what writes hold. */
+/* content.h - reads content traces (docs/content-trace.md): rows, and the data of writes. */
 #ifndef SLATE_TRACE_CONTENT_H
 #define SLATE_TRACE_CONTENT_H
 
@@ -8,18 +8,18 @@
 
 struct content;
 
-/* Reads the head. NULL with a sentence in *why. in stays the caller's. */
+/* Read the head. Returns NULL with a sentence in *why on an error. The caller keeps `in`. */
 struct content *content_open(struct window *in, const char **why);
-/* As content_open(), again from the front of in. */
+/* Do the same as content_open(), again from the beginning of the trace. */
 int content_rewind(struct content *c, const char **why);
 void content_close(struct content *c);
-/* 1: *row is filled; 0: the end, and all was right; -1: *why. */
+/* 1: *row is filled; 0: the end, and all checks passed; -1: *why. */
 int content_next(struct content *c, struct trace_row *row, const char **why);
-/* Bytes [at, at + len) of the write handed out last. 0, or -1 and *why. */
+/* Read the bytes [at, at + len) of the last write. 0, or -1 and *why. */
 int content_read(struct content *c, uint64_t at, void *buf, size_t len, const char **why);
 void content_counts(const struct content *c, struct trace_content *out);
 const char *content_settings(const struct content *c);
-/* As trace_content_name(). */
+/* Does what trace_content_name() says. */
 bool content_name(const struct content *c, char out[TRACE_SHA256_CHARS]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * content_format.h - the bytes of a content trace, for its writer (libslate) and its
- * reader. docs/content-trace.md is the definition.
+ * content_format.h - constants of content traces, for their writer (libslate) and their reader.
+ * docs/content-trace.md defines the format.
  */
 #ifndef SLATE_CONTENT_FORMAT_H
 #define SLATE_CONTENT_FORMAT_H

@@ -28,11 +28,11 @@ struct gen {
 	uint64_t fills;			/* of these, of the fill */
 };
 
-/* spec: what stands behind "gen:". 0, or -1 with a sentence in err. */
+/* spec: what follows "gen:". 0, or -1 with a sentence in err. */
 int gen_open(struct gen *g, const char *spec, char *err, size_t room);
 void gen_rewind(struct gen *g);
 bool gen_next(struct gen *g, struct trace_row *row);
-/* Bytes [at, at + len) of the write made last. */
+/* Make the bytes [at, at + len) of the last write. */
 void gen_content(const struct gen *g, uint64_t at, void *buf, size_t len);
 uint64_t gen_rows(const struct gen *g);
 

@@ -21,7 +21,7 @@ enum line_kind {
 	LINE_BAD		/* *why says so */
 };
 
-/* What parsers remember between lines. */
+/* State that parsers keep between lines. */
 struct parse {
 	struct trace_row pending;	/* a second row of the line before */
 	bool has_pending;
@@ -72,7 +72,7 @@ static inline const char *skip_blanks(const char *s, const char *end)
 	return s;
 }
 
-/* A number, and the blanks (or the end of the line) that must follow it. */
+/* Take a number, and the blanks (or the end of the line) that must follow it. */
 static inline bool take_column(const char **s, const char *end, uint64_t *out)
 {
 	const char *after;
@@ -86,8 +86,10 @@ static inline bool take_column(const char **s, const char *end, uint64_t *out)
 	return true;
 }
 
-/* Take a decimal such as "1.25" and the blanks behind it: times 10^6, further places cut off. The
- * point is required. */
+/*
+ * Take a decimal such as "1.25" and the blanks after it: the value times 10^6, further places cut off.
+ * The point is required.
+ */
 static inline bool take_millionths(const char **s, const char *end, uint64_t *out)
 {
 	uint64_t part = 0, scale = 1000000;
@@ -105,7 +107,7 @@ static inline bool take_millionths(const char **s, const char *end, uint64_t *ou
 	return true;
 }
 
-/* Hexadecimal digits to the end of the line. */
+/* Take hexadecimal digits up to the end of the line. */
 static inline bool take_last_hex(const char *s, const char *end, uint64_t *out)
 {
 	const char *begin = s;
@@ -121,7 +123,7 @@ static inline bool take_last_hex(const char *s, const char *end, uint64_t *out)
 	return s != begin && skip_blanks(s, end) == end;
 }
 
-/* The word at *s, which moves behind it and its blanks; its length, 0 at the end. */
+/* Take the word at *s and the blanks after it; returns its length, 0 at the end. */
 static inline size_t take_word(const char **s, const char *end, const char **word)
 {
 	const char *at = *s;

@@ -56,7 +56,7 @@ static bool take_rwbs(const char *word, size_t len, struct rwbs *out)
 	return len;
 }
 
-/* S.NS, up to nine digits behind the point. */
+/* Take S.NS, with up to nine digits after the point. */
 static bool take_seconds(const char **s, const char *end, uint64_t *ns)
 {
 	uint64_t whole, scale = 100000000;

@@ -89,7 +89,7 @@ int trace_find_extent(const struct trace *t, const struct trace_options *o,
 
 	*extent = 1;
 	trace_progress(t, &done, &all);
-	if (!all || !strcmp(trace_name(t), "-")) {	/* a pipe: a second reader takes its rows away */
+	if (!all || !strcmp(trace_name(t), "-")) {	/* the rows of a pipe can be read only once */
 		snprintf(err, TRACE_ERR_BYTES, "trace %s: can be read only once, and --scale looks for its "
 			 "extent first: give --scale=SIZE, or name a plain file", trace_name(t));
 		return -1;

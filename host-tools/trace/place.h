@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place.h - from a trace's addresses to a drive's. Every change is counted.
+ * place.h - maps a trace's addresses to a drive's. Every change is counted.
  *
- * Order: requests of no bytes are left out; offset and end are widened to whole
- * grains (sectors, logical blocks or mapping units); then an offset beyond the drive
- * is an error, or
+ * Order: requests of no bytes are left out; offset and end are widened to whole grains (sectors,
+ * logical blocks or mapping units); then an offset beyond the drive is an error, or is changed:
  *   fold   offset mod capacity
- *   scale  unit number * units of the drive / units of the trace's extent; what
- *          is inside the unit stays
- * and a request that then crosses the end is moved down to end there.
+ *   scale  unit number * units of the drive / units of the trace's extent; the place
+ *          inside the unit stays
+ * A request that then crosses the end of the drive is moved down so that it ends there.
  */
 #ifndef SLATE_TRACE_PLACE_H
 #define SLATE_TRACE_PLACE_H
@@ -25,7 +24,7 @@ struct trace_place {
 	uint64_t grain_mask;		/* grain_bytes - 1, or all ones if it is no power of two */
 };
 
-/* What happened to addresses on their way from the trace to the drive. */
+/* How many addresses were changed on their way from the trace to the drive. */
 struct trace_placed {
 	uint64_t zero_size;		/* left out */
 	uint64_t folded;		/* offset taken modulo the capacity */
@@ -37,14 +36,14 @@ struct trace_placed {
 void trace_place_init(struct trace_place *p, enum trace_beyond beyond, uint64_t capacity,
 		      uint64_t unit_bytes, uint64_t grain_bytes);
 /*
- * extent: where the trace ends, for SCALE. 1: placed; 0: left out (and counted);
- * -1: it does not fit, *fix says what to do.
+ * extent: the end of the trace, for SCALE. 1: placed; 0: left out (and counted); -1: it does not fit,
+ * and *fix says what to do.
  */
 int trace_place(const struct trace_place *p, uint64_t extent, struct trace_placed *count,
 		struct trace_row *row, const char **fix);
 /*
- * Where a trace ends, from a pass of its own; at least 1. 0, or -1 with a sentence in
- * err. *stop: give up early when it is set.
+ * Find the end of a trace in a pass of its own; it is at least 1. 0, or -1 with a sentence in err.
+ * *stop: return early when it is set.
  */
 int trace_find_extent(const struct trace *t, const struct trace_options *o,
 		      const volatile int *stop, uint64_t *extent, char err[TRACE_ERR_BYTES])

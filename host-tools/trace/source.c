@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * source.c - see source.h. Raw bytes go through one buffer, are hashed on their
- * first way through it, and then copied or unpacked. A packed file that ends
- * inside a member is an error: half a trace looks like a short one.
+ * source.c - see source.h. Raw bytes go through one buffer. They are hashed the first time that they
+ * are read, and then copied or unpacked. A packed file that ends inside a member is an error, because
+ * a truncated trace looks like a short one.
  */
 #include "source.h"
 
@@ -61,7 +61,7 @@ static long get_raw(struct source *s)
 {
 	size_t left = s->memory_bytes - (size_t)s->raw_done;
 
-	if (s->fd >= 0)		/* EINTR is for the caller: a signal may mean to end it */
+	if (s->fd >= 0)		/* EINTR is left to the caller, because a signal may end the program */
 		return read(s->fd, s->raw, RAW_BYTES);
 	left = left < RAW_BYTES ? left : RAW_BYTES;
 	if (left)
@@ -69,7 +69,7 @@ static long get_raw(struct source *s)
 	return (long)left;
 }
 
-/* Fill the empty raw buffer; at the end it stays empty. -1: *why. */
+/* Fill the empty raw buffer; at the end of the file it stays empty. -1: *why. */
 static int fill_raw(struct source *s, const char **why)
 {
 	long got;
@@ -117,7 +117,7 @@ static long copy_plain(struct source *s, char *out, size_t room)
 	return (long)len;
 }
 
-/* One step of unpacking: bytes made, or -1 and *why. */
+/* Unpack one step: returns the bytes made, or -1 and *why. */
 static long unpack_gzip(struct source *s, char *out, size_t room, const char **why)
 {
 	int result;
@@ -292,7 +292,7 @@ int source_rewind(struct source *s, const char **why)
 		*why = "is standard input, which can be read only once: name a file";
 		return -1;
 	}
-	if (s->hashing) {	/* given up half-way: source_sha256() was not asked */
+	if (s->hashing) {	/* the rest is not hashed, because source_sha256() was not called */
 		gcry_md_reset(s->md);
 	}
 	if (s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) < 0) {

@@ -12,17 +12,17 @@
 
 struct source;
 
-/* NULL with a sentence in err. name "-": standard input. */
+/* Returns NULL with a sentence in err on an error. name "-": standard input. */
 struct source *source_open(const char *name, char *err, size_t room);
 struct source *source_open_memory(const void *data, size_t len);
-/* Bytes read, 0 at the end, or -1 with a sentence in *why. */
+/* Returns the bytes read, 0 at the end, or -1 with a sentence in *why. */
 long source_read(struct source *s, char *out, size_t room, const char **why);
-/* 0, or -1 with a sentence in *why. */
+/* Returns 0, or -1 with a sentence in *why. */
 int source_rewind(struct source *s, const char **why);
 void source_close(struct source *s);
 /*
- * A piece of it in memory: buf[at, end) are bytes not used yet. window_more() moves
- * them to the front and reads on; 0, or -1 with a sentence in *why.
+ * A part of the source in memory: buf[at, end) are bytes not used yet. window_more() moves them to the
+ * front and reads more; 0, or -1 with a sentence in *why.
  */
 #define WINDOW_BYTES ((size_t)256 << 10)
 struct window {
@@ -33,9 +33,9 @@ struct window {
 };
 int window_more(struct window *w, const char **why);
 
-/* Of the file as it is, packed or not; *all 0: not known. */
+/* How much of the file has been read, in its bytes, packed or not; *all 0: not known. */
 void source_progress(const struct source *s, uint64_t *done, uint64_t *all);
-/* As trace_sha256(). */
+/* Does what trace_sha256() says. */
 bool source_sha256(struct source *s, char *out);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * trace.c - see trace.h. This file makes lines of bytes, tells the format, and
- * counts; a line's meaning is parse*.c's matter.
+ * trace.c - see trace.h. This file divides the bytes into lines, finds the format, and counts;
+ * parse*.c interpret the lines.
  *
- * One buffer holds the piece of the file that is being cut into lines. A line
- * that does not fit into LINE_MAX_BYTES is bad, and passed over to its end.
- * Invariant: in.buf[in.at, in.end) are bytes not yet handed to a parser.
+ * One buffer holds the part of the file that is being divided. A line longer than LINE_MAX_BYTES is
+ * bad, and skipped up to its end. Invariant: in.buf[in.at, in.end) are bytes not yet passed to a
+ * parser.
  */
 #include "trace.h"
 
@@ -54,7 +54,7 @@ static int give_up(struct trace *t, const char *why)
 	return -1;
 }
 
-/* Make room and read on. 0 or -1. */
+/* Make room and read more. 0 or -1. */
 static int more(struct trace *t)
 {
 	const char *why = "";
@@ -121,7 +121,7 @@ static int next_line(struct trace *t, const char **s, const char **line_end)
 	}
 }
 
-/* The line at s, the one that next_line() found, is to be found again. */
+/* Return the line at s, which next_line() found, so that it is found again. */
 static void put_back(struct trace *t, const char *s)
 {
 	t->in.at = (size_t)(s - t->in.buf);
@@ -131,7 +131,7 @@ static void put_back(struct trace *t, const char *s)
 
 /* ---- rows ------------------------------------------------------------------- */
 
-/* Says whether the row is one to hand out. */
+/* Is the row wanted? */
 static bool accept(struct trace *t, const struct trace_row *row)
 {
 	if (row->op <= TRACE_TRIM &&
@@ -216,7 +216,7 @@ static bool begins(const char *s, const char *end, const char *what)
 	return (size_t)(end - s) >= len && !memcmp(s, what, len);
 }
 
-/* Numbers and blanks alone in its first five columns. */
+/* Has the line only numbers and blanks in its first five columns? */
 static bool looks_like_ssdsim(const char *s, const char *end)
 {
 	uint64_t v;
@@ -274,7 +274,7 @@ static enum trace_format tell_format(const char *s, const char *end)
 	return TRACE_AUTO;
 }
 
-/* The first line decides, also about versions. Consumes nothing. */
+/* Find the format, and its version, from the first line, without consuming it. */
 static int find_format(struct trace *t)
 {
 	const char *s, *end;
@@ -320,7 +320,7 @@ static int content_head(struct trace *t)
 	return t->content ? 0 : give_up(t, why);
 }
 
-/* A native head: everything before the first row. */
+/* Read a native head: everything before the first row. */
 static int read_head(struct trace *t)
 {
 	const char *s, *end, *why = "";
@@ -342,7 +342,7 @@ static int read_head(struct trace *t)
 		result = next_line(t, &s, &end);
 		if (result <= 0)
 			return result;
-		if (s == end || *s != '#') {	/* behind one that was too long */
+		if (s == end || *s != '#') {	/* not inside a line that was too long */
 			put_back(t, s);
 			return 0;
 		}
@@ -380,7 +380,7 @@ static struct trace *make(const char *name, const struct trace_options *o)
 	return NULL;
 }
 
-/* Of a trace with a source. Takes it over. */
+/* Begin a trace with a source, which belongs to the trace from now on. */
 static int begin(struct trace *t, struct trace **out, char *err)
 {
 	if (find_format(t) || read_head(t)) {

@@ -79,7 +79,7 @@ struct trace_options {
 	enum trace_format format;	/* AUTO: tell from the first line */
 	uint64_t device;		/* rows of this one alone; TRACE_ANY_DEVICE */
 	char action;			/* blkparse: of these events; 0: Q */
-	/* A bad row: its line, and why. Called for each. */
+	/* Called for each bad row, with its line and the reason. */
 	void (*bad)(void *opaque, const char *name, uint64_t line, const char *why);
 	void *opaque;
 };
@@ -94,13 +94,13 @@ struct trace_counts {
 
 struct trace;
 
-/* 0, or -1 with a sentence in err that names the file and the fix. */
+/* Returns 0, or -1 with a sentence in err that names the file and the fix. */
 int trace_open(struct trace **out, const char *name, const struct trace_options *o,
 	       char err[TRACE_ERR_BYTES]) __attribute__((warn_unused_result));
 int trace_open_memory(struct trace **out, const void *data, size_t len,
 		      const struct trace_options *o, char err[TRACE_ERR_BYTES])
 		      __attribute__((warn_unused_result));
-/* 1: *row is filled; 0: the trace is over; -1: it cannot be read on, see trace_error(). */
+/* 1: *row is filled; 0: the trace has ended; -1: it cannot be read further, see trace_error(). */
 int trace_next(struct trace *t, struct trace_row *row) __attribute__((warn_unused_result));
 const char *trace_error(const struct trace *t);
 /* Start again from the first row (not for standard input): 0, or -1 as trace_next(). */
@@ -109,44 +109,47 @@ void trace_close(struct trace *t);
 
 const char *trace_name(const struct trace *t);
 enum trace_format trace_format(const struct trace *t);
-/* Rows came from more than one device. */
+/* Did rows come from more than one device? */
 bool trace_many_devices(const struct trace *t);
 void trace_get_counts(const struct trace *t, struct trace_counts *out);
-/* The "# set section.key=value" lines of a native head, NULL-terminated; none: NULL. */
+/* The "# set section.key=value" lines of a native head, NULL-terminated; NULL if there are none. */
 const char *const *trace_settings(const struct trace *t);
-/* Recordings: the drive was there before; and, once read to the end, the array's commands. */
+/*
+ * Of a recording: was the drive older than the recording? And, after its end, the counts of the
+ * array's commands.
+ */
 #define TRACE_END_OPS 4u
 #define TRACE_END_SOURCES 5u
 bool trace_was_mounted(const struct trace *t);
 bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES]);
 
-/* It says what writes hold: content traces, generators with content. */
+/* Does the trace say what writes hold? So do content traces, and generators with content. */
 bool trace_has_content(const struct trace *t);
-/* Bytes [at, at + len) of the write handed out last: 0, or -1 as trace_next(). */
+/* Read the bytes [at, at + len) of the last write: 0, or -1 as trace_next(). */
 int trace_read_content(struct trace *t, uint64_t at, void *buf, size_t len)
 		       __attribute__((warn_unused_result));
-/* Of what has been read of a content trace; false: it is none. */
+/* Statistics of a content trace, up to the last row; the function returns false for other traces. */
 struct trace_content {
 	uint64_t pieces;		/* written, of 4 KiB at most, cut at multiples of 4 KiB */
 	uint64_t zeroes;		/* of these, zeroes */
-	uint64_t blocks;		/* distinct ones, but zeroes */
+	uint64_t blocks;		/* distinct blocks, all-zero ones excluded */
 };
 bool trace_get_content(const struct trace *t, struct trace_content *out);
-/* The settings of the drive that was recorded, a line each; NULL: it is no content trace. */
+/* The settings of the recorded drive, one a line; NULL for other than content traces. */
 const char *trace_content_settings(const struct trace *t);
-/* Of a content trace read to its end: the hash that is its name, however it is packed. */
+/* Of a content trace read to its end: the hash of its content, which is independent of packing. */
 bool trace_content_name(const struct trace *t, char out[TRACE_SHA256_CHARS]);
 
-/* How much of it has been read, and of how much; all 0: not known. */
+/* How much has been read, and of how much; all 0: not known. */
 void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all);
 /*
- * SHA-256 of the file as it lies on disk, read to its end if need be; false for
- * generators, and for standard input that was not read to its end.
+ * The SHA-256 of the file as it is on disk, which is read to its end for this; false for generators,
+ * and for standard input that was not read to its end.
  */
 bool trace_sha256(struct trace *t, char out[TRACE_SHA256_CHARS]);
 uint64_t trace_file_bytes(const struct trace *t);
 
-/* "4k", "3400MiB", "512": false if it is no size. */
+/* Parse "4k", "3400MiB" or "512"; false if the text is not a size. */
 bool trace_parse_size(const char *text, uint64_t *out);
 
 #endif

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "array.h"
-#include "blk.h"
+#include "gc_policy.h"
 #include "nand_geom.h"
 #include "oob.h"
 #include "ftl.h"

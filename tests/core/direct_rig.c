@@ -99,12 +99,14 @@ static void configure(struct rig *r, const struct rig_shape *s)
 	r->ac.payload = true;
 	r->ac.physics.disturb_tolerance = s->tolerance;
 	*c = (struct ftl_config){
-		.unit_bytes = s->unit_bytes ? s->unit_bytes : s->g.page_bytes, .gc_start_blocks = s->start, .gc_stop_blocks = s->start,
+		.unit_bytes = s->unit_bytes ? s->unit_bytes : s->g.page_bytes,
+		.gc_start_blocks = s->start, .gc_stop_blocks = s->start,
 		.gc_urgent_blocks = s->urgent, .gc_mode = s->mode, .gc_slice_pages = 2,
 		.payload = true, .map_ns = 10, .overhead_ns = 10, .max_unit_reads = 16,
 		.gc_copyback = s->copyback, .parallel_erase = s->parallel_erase, .pen = s->pen,
 		.pen_merges_max = s->merges_max ? s->merges_max : 16, .spare_search = s->search,
-		.second_victim_pages = s->second, .superblock_blocks = s->m, .superblock_max_blocks = s->n,
+		.merge_victim = s->victim, .read_priority = !s->in_order,
+		.second_victim_pages = s->second, .pair_pages = s->both ? s->both : 131072, .superblock_blocks = s->m, .superblock_max_blocks = s->n,
 		.stripe_pages = s->stripe, .accounting = s->accounting, .timing = *t,
 		.buffer_units = s->buffer, .buffer_ns = s->buffer ? 10 : 0, .reduction = s->reduction,
 		.fingerprints_permille = s->prints ? s->prints : 1000,

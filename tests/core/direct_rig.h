@@ -38,9 +38,13 @@ struct rig_shape {
 	enum ftl_gc_mode mode;
 	uint32_t tolerance;		/* of the array; 255: no disturbance */
 	uint32_t believed;		/* of the FTL's configuration; 0: the array's */
-	bool pen, parallel_erase, copyback, search;
+	bool pen, parallel_erase, copyback;
+	enum ftl_search search;
+	enum ftl_merge_victim victim;
+	bool in_order;			/* read_priority = no */
 	uint32_t m, n;			/* superblock_blocks, superblock_max_blocks */
 	uint32_t second;		/* second_victim_pages */
+	uint32_t both;			/* pair_pages; 0: no limit */
 	uint32_t hot;			/* two of three requests go to the first `hot` units; 0: none */
 	uint32_t merges_max;		/* W; 0: 16 */
 	uint32_t stripe;		/* stripe_pages */

@@ -13,9 +13,10 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-#include "blk.h"
+#include "controller.h"
 #include "credit_watch.h"
 #include "ftl.h"
+#include "gc_policy.h"
 #include "oob.h"
 #include "page_ftl.h"
 #include "test.h"
@@ -28,7 +29,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* writes and trims of a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexluskw12prtg"
+#define ODD_FLAGS "cmfexluskw12prtgv"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -41,6 +42,7 @@
  *   p, r, t  the FTL is parity, rtf or flex, on an array of two-page word lines where torn
  *      MSB pages take LSB pages along
  *   g  any of gc_frontier and gc_pages
+ *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  */
 
 /* What happened: a run in which nothing did proves nothing. */

@@ -76,6 +76,11 @@ static void draw_config(struct odd *o)
 	c->buffer_ns = roll(o, 2) * 10;
 	c->overhead_ns = roll(o, 2) * 10;
 	c->max_unit_reads = roll(o, 2) ? 8 : 256;
+	/* No draw, as above. A worn drive refuses what cores execute later, when more was submitted. */
+	if (o->seed % 4 == 1 && !flag(o, 'f') && !flag(o, 'e')) {
+		c->cores = 1 + (uint32_t)(o->seed / 4 % 3);
+		c->completion_ns = (uint32_t)(o->seed / 12 % 2) * 500;
+	}
 	o->ac.geo.oob_bytes = 2000;
 	o->ac.geo.oob_kept = OOB_BYTES(upp);
 }
@@ -158,6 +163,33 @@ static void draw_frontier(struct odd *o)
 		o->fc.gc_frontier = shared ? FTL_GC_OWN : FTL_GC_SHARED;
 }
 
+static void draw_policy(struct odd *o)
+{
+	static const struct gc_policy *const policies[] = {
+		&gc_cost_benefit, &gc_fifo, &gc_random, &gc_d_choices, &gc_windowed
+	};
+
+	o->fc.gc_policy = policies[roll(o, 5)];
+	o->fc.gc_choices = 1 + roll(o, 4);
+	o->fc.gc_window_blocks = 1 + roll(o, 4);
+	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && roll(o, 2))
+		o->fc.hot_cold = FTL_HOT_COLD_COUNT;
+}
+
+/* No draw: cases stay what they were. Programs take 20 us, so a read meets most of their phases. */
+static void add_suspension(struct odd *o)
+{
+	struct nand_timing *t = &o->ac.timing;
+
+	if (t->gc_holds_bus || o->seed % 3 == 0)
+		return;
+	t->suspend_ns = 1000;
+	t->resume_ns = o->seed % 5 * 500;
+	t->suspends_max = 1 + (uint32_t)(o->seed % 4);
+	o->fc.timing = *t;
+	o->fc.suspend = o->seed % 7 ? FTL_SUSPEND_ALL : FTL_SUSPEND_ERASE;
+}
+
 static bool valid(struct odd *o, uint64_t units)
 {
 	const char *why;
@@ -215,6 +247,8 @@ static bool draw(struct odd *o)
 		draw_word_lines(o, flag(o, 'p') ? "parity" : flag(o, 'r') ? "rtf" : "flex");
 	if (flag(o, 'g'))
 		draw_frontier(o);
+	if (flag(o, 'v'))
+		draw_policy(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 
@@ -257,7 +291,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 	for (unsigned int i = 0; i < count; i++)
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
 	if (!o->mounting)
-		credit_watch(&o->watch, o->f, c);
+		credit_watch(&o->watch, controller_behind(o->f), c);
 	o->event[ODD_WORD_READS] += c[0].op == NAND_READ && c[0].ecc_words != NAND_WHOLE_PAGE &&
 				    c[0].ecc_words != NAND_OOB_ONLY;
 	o->event[ODD_COPYBACKS] += c[0].op == NAND_COPYBACK;
@@ -356,6 +390,7 @@ void odd_make(struct odd *o)
 	o->rng = (o->seed + 1) * 0x9e3779b97f4a7c15u;
 	while (!draw(o))
 		;
+	add_suspension(o);
 	if (flag(o, 'f'))
 		o->program_fails = 1 + roll(o, 12);
 	if (flag(o, 'e'))
@@ -363,7 +398,7 @@ void odd_make(struct odd *o)
 	test_array_make(&o->ta, &o->ac);
 	o->n = words_only_make(&o->only, o->ta.n);
 	nand_array_set_hooks(o->ta.a, &hooks);
-	o->len = o->ops->footprint(&o->fc, &o->ac.geo);
+	o->len = controller_footprint(o->ops, &o->fc, &o->ac.geo);
 	o->mem = malloc(o->len);
 	odd_host_make(o);
 }
@@ -386,8 +421,8 @@ void odd_mount(struct odd *o)
 
 	memset(o->mem, 0, o->len);
 	odd_host_mounted(o);
-	SSD_ASSERT(o->ops->init(o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
-	p = (const struct page_ftl *)o->f;
+	SSD_ASSERT(controller_init(o->ops, o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
+	p = (const struct page_ftl *)controller_behind(o->f);
 	credit_watch_begin(&o->watch);
 	o->mounting = true;
 	err = o->f->ops->mount(o->f, 0, &o->now_ns);

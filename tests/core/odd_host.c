@@ -208,7 +208,7 @@ static uint64_t usable_blocks(const struct page_ftl *p)
  */
 static void refused(struct odd *o, const struct odd_request *r)
 {
-	const struct page_ftl *p = (const struct page_ftl *)o->f;
+	const struct page_ftl *p = (const struct page_ftl *)controller_behind(o->f);
 	bool worn = r->io.status == SSD_E_WORNOUT && p->good_blocks < p->need_blocks &&
 		    r->io.done_ns == r->io.submit_ns;
 	bool full = r->io.status == SSD_E_NOSPC && p->full &&

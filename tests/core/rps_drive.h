@@ -9,7 +9,7 @@
 #ifndef SLATE_RPS_DRIVE_H
 #define SLATE_RPS_DRIVE_H
 
-#include "blk.h"
+#include "gc_policy.h"
 #include "front.h"
 #include "oob.h"
 #include "page_ftl.h"

@@ -19,7 +19,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "blk.h"
+#include "controller.h"
+#include "gc_policy.h"
 #include "ftl.h"
 #include "oob.h"
 #include "test.h"
@@ -42,6 +43,7 @@ struct shape {
 	uint32_t quota_permille, idle_gc_permille;
 	enum ftl_gc_frontier frontier;
 	enum ftl_gc_pages copies;
+	const struct gc_policy *policy;	/* NULL: greedy */
 };
 
 enum {
@@ -54,6 +56,9 @@ enum {
 	SSDSIM = 4,	/* a write ends with its transfer: durable are flushes and FUA alone */
 	LEVEL = 16,	/* wear is levelled to a difference of one erase */
 	CORRECTED = 32,	/* reads of every seventh page say that it should move */
+	CORES = 512,	/* a controller of two cores is in front */
+	APART = 2048,	/* hot pages apart from cold ones */
+	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each */
 };
 
 static const struct shape shapes[] = {
@@ -70,23 +75,28 @@ static const struct shape shapes[] = {
 	{ "sent", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0, FTL_GC_SLICED, false, 0, SSDSIM },
 	{ "pairs, words, sent", { 1, 1, 1, 2, 12, 4, 2048, 64, 43, 512, 0, 2, 1 }, 512, 88, 0, FTL_GC_BLOCKING, true, 0,
 	  PAIRS | WORDS | SSDSIM },
-	{ "copyback", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, COPYBACK },
+	{ "copyback", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_SLICED, false, 0, COPYBACK },
 	{ "pairs, copyback", { 2, 1, 1, 1, 10, 4, 512, 64, 16, 512, 0, 2, 1 }, 512, 22, 4, FTL_GC_SLICED, false, 0,
 	  PAIRS | COPYBACK },
-	{ "flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0, RELAXED, "flex", 200 },
+	{ "flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, RELAXED, "flex", 200 },
 	{ "flex, dies", { 2, 1, 1, 1, 14, 8, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 130, 4, FTL_GC_SLICED, false, 0,
 	  RELAXED | IDLE, "flex", 100, 600 },
 	{ "flex, planes", { 1, 1, 1, 2, 14, 8, 1024, 64, 0, 512, 0, 1, 2 }, 512, 120, 4, FTL_GC_BLOCKING, true, 0,
 	  RELAXED | WORDS, "flex", 50 },
 	{ "flex, unbuffered, hot", { 2, 1, 1, 1, 14, 6, 512, 64, 0, 512, 0, 1, 2 }, 512, 40, 0, FTL_GC_SLICED, false, 3,
 	  RELAXED, "flex", 0 },
-	{ "parity", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0, FIXED, "parity" },
+	{ "parity", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, FIXED, "parity" },
 	{ "parity, dies", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "parity", 0, 600 },
 	{ "parity, planes", { 1, 1, 1, 2, 14, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 100, 4, FTL_GC_BLOCKING, true, 0,
 	  RELAXED, "parity" },
-	{ "rtf", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0, FIXED | IDLE, "rtf", 0, 200 },
-	{ "rtf, dies", { 2, 1, 1, 1, 22, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 4, FTL_GC_SLICED, false, 0, FIXED, "rtf" },
+	{ "rtf", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, FIXED | IDLE, "rtf", 0, 200 },
+	{ "rtf, dies", { 2, 1, 1, 1, 22, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 80, 4,
+	  FTL_GC_SLICED, false, 0, FIXED, "rtf" },
 	{ "shared", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, true, 0, PAIRS,
 	  NULL, 0, 0, FTL_GC_SHARED },
 	{ "shared, parity", { 2, 1, 1, 1, 16, 4, 1024, 64, 0, 1024, 0, 1, 2 }, 512, 70, 4, FTL_GC_SLICED, false, 0,
@@ -106,7 +116,42 @@ static const struct shape shapes[] = {
 	  CORRECTED },
 	{ "all that moves", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 512, 0, 2, 1 }, 512, 24, 4, FTL_GC_SLICED, true, 4,
 	  PAIRS | WORDS | COPYBACK | LEVEL | CORRECTED },
-	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 0, PAIRS },
+	{ "cores", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_SLICED, false, 0, CORES },
+	{ "cores, unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0,
+	  FTL_GC_SLICED, false, 0, CORES },
+	{ "suspended", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_SLICED, false, 0, SUSPENDS },
+	{ "suspended, planes", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_BLOCKING, true, 0, SUSPENDS | CORES },
+	{ "suspended, flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, RELAXED | SUSPENDS, "flex", 200 },
+	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4,
+	  FTL_GC_BLOCKING, true, 0, PAIRS },
+	{ "cost-benefit", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, 0,
+	  .policy = &gc_cost_benefit },
+	{ "fifo", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, 0,
+	  .policy = &gc_fifo },
+	{ "fifo, unbuffered, hot", { 2, 2, 1, 1, 10, 2, 512, 64, 16, 512, 0, 1, 1 }, 512, 9, 0,
+	  FTL_GC_BLOCKING, false, 2, 0, .policy = &gc_fifo },
+	{ "random, pairs", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 44, 4, FTL_GC_SLICED, true, 0, PAIRS,
+	  .policy = &gc_random },
+	{ "d-choices, copyback", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 0,
+	  COPYBACK, .policy = &gc_d_choices },
+	{ "windowed, levelled", { 1, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 18, 2, FTL_GC_SLICED, false, 4, LEVEL,
+	  .policy = &gc_windowed },
+	{ "flex, fifo", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, RELAXED, "flex", 200, .policy = &gc_fifo },
+	{ "parity, random", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, FIXED, "parity", .policy = &gc_random },
+	{ "apart, shared", { 2, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 26, 4,
+	  FTL_GC_SLICED, false, 6, APART, NULL, 0, 0, FTL_GC_SHARED },
+	{ "apart, own", { 1, 1, 1, 2, 14, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 10,
+	  APART | PAIRS },
+	{ "apart, unbuffered", { 2, 2, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 90, 0,
+	  FTL_GC_SLICED, false, 12, APART, NULL, 0, 0, FTL_GC_SHARED, .policy = &gc_fifo },
+	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
+	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 };
 
 struct change { uint32_t sector, count; uint64_t tag; };	/* tag 0: trimmed */
@@ -219,6 +264,11 @@ static void drive_make(struct drive *d, const struct shape *s)
 	}
 	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
 	c.timing.gc_holds_bus = s->ways & SSDSIM;
+	if (s->ways & SUSPENDS) {
+		c.timing.suspend_ns = 700;
+		c.timing.resume_ns = 300;
+		c.timing.suspends_max = 2;
+	}
 	c.geo.copyback = s->ways & COPYBACK;
 	d->shape = s;
 	d->fc = (struct ftl_config){
@@ -227,7 +277,8 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.gc_stop_blocks = s->ftl ? 5 : 4,
 		.gc_urgent_blocks = 2, .gc_mode = s->gc, .gc_slice_pages = 1,
 		.multiplane = s->multiplane, .payload = true, .map_ns = 10, .buffer_ns = 10,
-		.overhead_ns = 10, .max_unit_reads = 256, .gc_policy = &gc_greedy,
+		.overhead_ns = 10, .max_unit_reads = 256,
+		.gc_policy = s->policy ? s->policy : &gc_greedy, .gc_choices = 2, .gc_window_blocks = 3,
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
 		.gc_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
 		.host_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
@@ -236,6 +287,9 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.active_blocks = 4, .fast_above_permille = 800, .slow_below_permille = 300,
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 		.gc_frontier = s->frontier, .gc_pages = s->copies,
+		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
+		.cores = s->ways & CORES ? 2 : 0, .completion_ns = s->ways & CORES ? 700 : 0,
+		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
 	d->ops = ftl_of(s);
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
@@ -245,7 +299,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		printf("%s: %s\n", s->name, why);
 		exit(1);
 	}
-	d->len = d->ops->footprint(&d->fc, &c.geo);
+	d->len = controller_footprint(d->ops, &d->fc, &c.geo);
 	d->mem = calloc(1, d->len);
 	d->history = calloc(MAX_HISTORY, sizeof(*d->history));
 	d->base = calloc(MAX_SECTORS, sizeof(*d->base));
@@ -267,7 +321,7 @@ static void drive_mount(struct drive *d)
 	memset(d->io, 0, offsetof(struct host_io, data));
 	for (int i = 0; i < MAX_IOS; i++)
 		d->io[i].busy = false;
-	SSD_ASSERT(d->ops->init(d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
+	SSD_ASSERT(controller_init(d->ops, d->mem, d->len, &d->fc, d->ta.n, &host, &d->f) == SSD_OK);
 	SSD_ASSERT(d->f->ops->mount(d->f, 0, &d->now_ns) == SSD_OK);
 	d->f->ops->check(d->f);
 	d->next_ns = d->f->ops->step(d->f, d->now_ns);
@@ -555,7 +609,11 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	       "(%" PRIu64 " cuts/s)\n", outer.command, cuts - before, st->gc_runs, st->second_victims,
 	       st->wl_runs, st->relocations, test_per_second(cuts - before, took_ns));
 	if (ops >= 300) {	/* in so many it must have happened */
+		struct nand_stats ns;
+
 		SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !st->second_victims);
+		first.ta.n->ops->get_stats(first.ta.n, &ns);
+		SSD_ASSERT(!(shapes[shape].ways & SUSPENDS) == !ns.suspends);
 		SSD_ASSERT(!(shapes[shape].ways & LEVEL) == !st->wl_runs);
 		SSD_ASSERT(!(shapes[shape].ways & CORRECTED) == !st->relocations);
 	}

@@ -32,11 +32,11 @@ static const struct rig_shape shapes[] = {
 	{ "nftl", "nftl", { 1, 1, 1, 1, 8, 8, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_NONE },
 	  .start = 2, .urgent = 1, .tolerance = 255 },
 	{ "nftl ascending", "nftl", { 1, 1, 1, 1, 8, 8, 1024, 64, 0, 1024, 0, 1, 1 },
-	  .start = 2, .urgent = 1, .tolerance = 255, .hot = 9, .search = true },
+	  .start = 2, .urgent = 1, .tolerance = 255, .hot = 9, .search = FTL_SEARCH_YES },
 	{ "nftl planes", "nftl", { 2, 1, 1, 2, 7, 6, 1024, 64, 0, 1024, 0, 2, 1, NAND_ORDER_NONE },
-	  .start = 2, .urgent = 1, .tolerance = 255, .parallel_erase = true, .search = true },
+	  .start = 2, .urgent = 1, .tolerance = 255, .parallel_erase = true, .search = FTL_SEARCH_YES },
 	{ "nftl sliced", "nftl", { 1, 2, 1, 2, 8, 6, 2048, 64, 0, 2048, 0, 1, 1, NAND_ORDER_NONE },
-	  .start = 3, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .search = true },
+	  .start = 3, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 255, .search = FTL_SEARCH_YES },
 	{ "nftl copyback", "nftl",
 	  { 1, 1, 1, 1, 8, 9, 1024, 64, 0, 1024, 0, 1, 3, NAND_ORDER_NONE, .copyback = true },
 	  .start = 2, .urgent = 1, .tolerance = 255, .copyback = true },
@@ -55,7 +55,7 @@ static const struct rig_shape shapes[] = {
 	{ "pen sliced, parallel", "nftl",
 	  { 1, 1, 1, 2, 7, 16, 1024, 64, 0, 1024, 3, 2, 1, NAND_ORDER_NONE },
 	  .start = 2, .urgent = 1, .mode = FTL_GC_SLICED, .tolerance = 2, .pen = true,
-	  .parallel_erase = true, .hot = 24, .search = true },
+	  .parallel_erase = true, .hot = 24, .search = FTL_SEARCH_YES },
 	{ "pen copyback", "nftl",
 	  { 1, 1, 1, 1, 7, 16, 1024, 64, 0, 1024, 4, 2, 1, NAND_ORDER_NONE, .copyback = true },
 	  .start = 2, .urgent = 1, .tolerance = 1, .pen = true, .copyback = true,
@@ -454,7 +454,9 @@ static bool draw(struct rig_shape *s, const char *ftl)
 	s->pen = s->g.pb_levels && roll(4);
 	s->parallel_erase = s->g.erase_group_max > 1 && roll(2);
 	s->copyback = s->g.copyback && roll(2);
-	s->search = roll(2);
+	s->search = roll(3);
+	s->victim = roll(3);
+	s->in_order = roll(2);
 	s->merges_max = roll(2) ? 16 : 1 + roll(4);
 	if (geo_pages(&s->g) > 4 * RIG_UNITS)
 		return false;

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "blk.h"
+#include "gc_policy.h"
 #include "ftl.h"
 #include "oob.h"
 #include "page_ftl.h"
@@ -158,8 +158,7 @@ static void failing_programs_and_erases_lose_nothing(void)
 		make(s, s % 2 ? 8 : 0);
 		fail_program_permille = 3;
 		fail_erase_permille = 10;
-		for (uint32_t i = 0; i < 1500; i++)
-		{
+		for (uint32_t i = 0; i < 1500; i++) {
 			enum ssd_err e = write_unit((uint32_t)(rnd(&rng) % UNITS));
 
 			if (e != SSD_OK) {
@@ -379,8 +378,7 @@ static void an_uncorrectable_page_stays_an_error(void)
 	nand_array_set_hooks(t.a, &h);
 	for (rounds = 0; rounds < 2; rounds++) {
 		errors = 0;
-		for (uint32_t lpn = 0; lpn < UNITS; lpn++)
-		{
+		for (uint32_t lpn = 0; lpn < UNITS; lpn++) {
 			enum ssd_err e = run((struct ftl_io){ .op = FTL_READ, .offset = lpn * UNIT,
 							      .bytes = UNIT });
 			EXPECT(e == SSD_OK || e == SSD_E_UNCORR);

@@ -40,7 +40,8 @@ static void ftl_make(uint32_t channels, uint32_t chips, uint32_t units, uint32_t
 		.gc_slice_pages = 1, .multiplane = true, .payload = true, .map_ns = MAP,
 		.buffer_ns = BUFFER, .overhead_ns = OVERHEAD, .max_unit_reads = 64,
 		.gc_policy = &gc_greedy, .parallel_erase = ways.pairs,
-		.second_victim_pages = ways.second_pages, .gc_subpage_reads = ways.subpage ? FTL_WORDS_YES : FTL_WORDS_NO,
+		.second_victim_pages = ways.second_pages,
+		.gc_subpage_reads = ways.subpage ? FTL_WORDS_YES : FTL_WORDS_NO,
 		.gc_copyback = ways.gc_copyback, .accounting = ways.accounting,
 	};
 	struct ftl_host host = { on_done, on_copy, NULL };

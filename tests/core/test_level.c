@@ -4,7 +4,7 @@
  * corrected. One die, pages of one unit, four pages a block; commands take 100 ns on
  * the bus, a page 4160 ns, cells 50 us, 200 us and 1 ms.
  */
-#include "blk.h"
+#include "gc_policy.h"
 #include "ftl.h"
 #include "oob.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The host link: its calendar against the plainest one, and an I/O's times by hand. */
 #include "ftl.h"
-#include "blk.h"
+#include "gc_policy.h"
 #include "link.h"
 #include "test.h"
 
@@ -11,7 +11,7 @@ static uint8_t taken[HORIZON];		/* each ns of the link */
 
 static uint64_t plain_move(uint64_t earliest, uint64_t len)
 {
-	for (uint64_t at = earliest; ; at++) {
+	for (uint64_t at = earliest;; at++) {
 		uint64_t free = 0;
 
 		while (free < len && !taken[at + free])

@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "blk.h"
+#include "gc_policy.h"
 #include "ftl.h"
 #include "oob.h"
 #include "test.h"

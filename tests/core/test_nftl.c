@@ -91,7 +91,7 @@ static void spare_areas_are_searched_from_the_newest(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 20);
 
-	s.search = true;
+	s.search = FTL_SEARCH_YES;
 	make(&s);
 	put(0);
 	put(1);
@@ -134,7 +134,7 @@ static void a_part_of_a_page(void)
 	struct rig_shape s = one_die(8, 4, 0, 20);
 	uint64_t begin;
 
-	s.search = true;
+	s.search = FTL_SEARCH_YES;
 	make(&s);
 	EXPECT_EQ(rig_write(&r, 0, 1), SSD_OK);		/* nothing is there: zeroes */
 	EXPECT_EQ(stats->merge_reads, 0);
@@ -253,7 +253,7 @@ static void a_full_u_block_is_merged(void)
 	EXPECT_EQ(stats->gc_units, 4);
 	EXPECT_EQ(stats->gc_blocks, 2);
 	rig_free(&r);
-	s.search = true;
+	s.search = FTL_SEARCH_YES;
 	EXPECT_EQ(merge_latency(&s), 4 * SPARE + gc + PROG + FRONT);
 	EXPECT_EQ(stats->search_reads, 4);
 	rig_free(&r);
@@ -297,6 +297,93 @@ static void an_unpaired_block_takes_the_best_victim(void)
 	EXPECT_EQ(stats->merges, 1);
 	EXPECT_EQ(io(FTL_WRITE, 0, 1), PROG + FRONT);	/* its U-block is still there */
 	rig_free(&r);
+}
+
+/* Of pairs with one invalid page each that of 0 .. 3 came to it first, that of 4 .. 7 last. */
+static void of_equal_pairs(enum ftl_merge_victim victim, uint32_t merged, uint32_t kept)
+{
+	struct rig_shape s = one_die(8, 4, 0, 16);
+
+	s.victim = victim;
+	make(&s);
+	for (uint32_t i = 0; i < 16; i++)
+		put(i);
+	put(0);
+	put(4);
+	EXPECT_EQ(put(8), 4 * COPY + 2 * ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(put(kept), PROG + FRONT);
+	EXPECT_EQ(put(merged), 4 * COPY + 2 * ERASE(0) + PROG + FRONT);
+	rig_free(&r);
+}
+
+/* The pair of 4 .. 7 was overwritten once, long ago; that of 0 .. 3 twice since. */
+static void the_least_recent_pair(enum ftl_merge_victim victim, uint32_t kept)
+{
+	struct rig_shape s = one_die(8, 4, 0, 16);
+
+	s.victim = victim;
+	make(&s);
+	for (uint32_t i = 0; i < 16; i++)
+		put(i);
+	put(4);
+	put(0);
+	put(0);
+	EXPECT_EQ(put(8), 4 * COPY + 2 * ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(put(kept), PROG + FRONT);
+	rig_free(&r);
+}
+
+static void which_pair_is_merged(void)
+{
+	of_equal_pairs(FTL_VICTIM_NEWEST, 4, 0);
+	of_equal_pairs(FTL_VICTIM_OLDEST, 0, 4);
+	of_equal_pairs(FTL_VICTIM_LRU, 0, 4);
+	the_least_recent_pair(FTL_VICTIM_NEWEST, 4);
+	the_least_recent_pair(FTL_VICTIM_OLDEST, 4);
+	the_least_recent_pair(FTL_VICTIM_LRU, 0);
+}
+
+/* A full U-block of four, a D-block of four: eight spare areas, of which one block is not looked at. */
+static void a_merge_reads_all_spare_areas(void)
+{
+	struct rig_shape s = one_die(8, 4, 0, 16);
+
+	s.search = FTL_SEARCH_ALL;
+	make(&s);
+	put(0);
+	for (uint32_t i = 0; i < 4; i++)
+		put(0);
+	EXPECT_EQ(put(0), 8 * SPARE + COPY + 2 * ERASE(0) + PROG + FRONT);
+	EXPECT_EQ(stats->search_reads, 8);
+	rig_free(&r);
+}
+
+/* Two writes, and a nanosecond later a read of their die: it goes after the first, or after both. */
+static void reads_in_order(bool in_order, uint64_t programs)
+{
+	struct rig_shape s = one_die(8, 4, 0, 16);
+	struct rig_io *a = &r.io[0];
+
+	s.in_order = in_order;
+	make(&s);
+	put(8);
+	for (uint32_t i = 0; i < 3; i++) {
+		a[i].io = (struct ftl_io){ .op = i < 2 ? FTL_WRITE : FTL_READ, .host = &a[i],
+					   .offset = (i < 2 ? i : 8) * 1024, .bytes = 1024 };
+		a[i].reported = false;
+		r.now_ns += i == 2;
+		r.ops->submit(r.f, r.now_ns, &a[i].io);
+	}
+	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE)
+		r.now_ns = r.next_ns;
+	EXPECT_EQ(a[2].io.done_ns - a[2].io.submit_ns, programs * PROG - 1 + READ + FRONT);
+	rig_free(&r);
+}
+
+static void reads_overtake_writes(void)
+{
+	reads_in_order(false, 1);
+	reads_in_order(true, 2);
 }
 
 /* A merge in slices: a write waits for two copies of it, no more. */
@@ -651,6 +738,9 @@ int main(void)
 	RUN(two_blocks_in_one_erase);
 	RUN(merge_by_copyback);
 	RUN(an_unpaired_block_takes_the_best_victim);
+	RUN(which_pair_is_merged);
+	RUN(a_merge_reads_all_spare_areas);
+	RUN(reads_overtake_writes);
 	RUN(a_sliced_merge_bounds_what_waits);
 	RUN(pen_figure_11);
 	RUN(ignoring_disturbance_loses_data);

@@ -59,7 +59,8 @@ static const struct combination {
 	{ "moves", "cmw", 60, 40, MOUNT | MOVES },
 	{ "moves, exact, reserve of one", "cmxuw", 40, 40, MOUNT | MOVES },
 	{ "moves, failing, one plane", "cmfe1w", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR | MOVES },
-	{ "moves, knobs, failing", "cmfekw", 60, 40, MOUNT | WEAR | KNOBS | MOVES }, /* NOLINT(misc-redundant-expression): both read words */
+	/* NOLINTNEXTLINE(misc-redundant-expression): both read words */
+	{ "moves, knobs, failing", "cmfekw", 60, 40, MOUNT | WEAR | KNOBS | MOVES },
 	{ "moves, failing without cuts", "felw", 10, 4, WEAR | MOVES },
 	{ "moves, little between cuts", "cmsw", 6, 600, MOUNT | A(PURGES) },
 	{ "parity", "cmp", 60, 40, MOUNT | PAIRED },
@@ -83,6 +84,16 @@ static const struct combination {
 	{ "flex, frontiers, failing, exact", "cmfexutg", 80, 40, MOUNT | WEAR | PAIRED },
 	{ "flex, frontiers, one plane", "cmfe1tg", 60, 40, PAIRED },
 	{ "flex, moves", "cmfewt", 40, 40, MOUNT | WEAR | PAIRED | A(LEVELLED) | A(RELOCATED) },
+	{ "policies", "cmv", 60, 40, MOUNT },
+	{ "policies, exact, reserve of one", "cmxuv", 40, 40, MOUNT },
+	{ "policies, failing, one plane", "cmfe1v", 60, 40, A(CUTS) | A(MOUNTS_CUT) | WEAR },
+	{ "policies, moves, knobs, failing", "cmfexkwv", 60, 40, MOUNT | WEAR | MOVES },
+	{ "policies, failing without cuts", "felv", 10, 4, WEAR },
+	{ "policies, little between cuts", "cmsv", 6, 600, MOUNT | A(PURGES) },
+	{ "policies, parity", "cmfexpv", 40, 40, MOUNT | WEAR | PAIRED },
+	{ "policies, rtf", "cmfexrv", 40, 40, MOUNT | WEAR | PAIRED },
+	{ "policies, flex", "cmfextgv", 60, 40, MOUNT | WEAR | PAIRED },
+	{ "policies, shared frontier", "cmxgv", 40, 40, MOUNT },
 };
 
 /* Run as well: what takes more luck than the seeds above have. */

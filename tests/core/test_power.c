@@ -633,7 +633,7 @@ static void many_cuts(void)
 
 int main(int argc, char **argv)
 {
-	for (int c; (c = getopt(argc, argv, "n:r:")) >= 0; ) {
+	for (int c; (c = getopt(argc, argv, "n:r:")) >= 0;) {
 		if (c == 'n')
 			storm_cuts = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (c == 'r')

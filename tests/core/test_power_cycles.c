@@ -10,7 +10,7 @@
  */
 #include <signal.h>
 
-#include "blk.h"
+#include "gc_policy.h"
 #include "oob.h"
 #include "page_ftl.h"
 #include "test.h"
@@ -26,6 +26,7 @@ static uint64_t paired;
 static struct ftl *f;
 static void *mem;
 static uint8_t buf[UNIT];
+static const struct gc_policy *policy = &gc_greedy;
 static bool moves;	/* wear is levelled, and every 16th read says "relocate" */
 static uint32_t waiting, errors;
 static uint32_t flushed[UNITS], submitted[UNITS];
@@ -79,7 +80,8 @@ static void mount(void)
 		.capacity_bytes = UNITS * UNIT, .unit_bytes = UNIT, .buffer_units = 24,
 		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
 		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = 1,
-		.buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64, .gc_policy = &gc_greedy,
+		.buffer_ns = 1, .overhead_ns = 1, .max_unit_reads = 64,
+		.gc_policy = policy, .gc_choices = 2, .gc_window_blocks = 8,
 		.wl_threshold = moves, .relocate = moves,
 		.active_blocks = 8, .fast_above_permille = 800, .slow_below_permille = 100,
 		.quota_permille = 50, .idle_gc_permille = ops == ftl_list[0] ? 0 : 950 };
@@ -220,6 +222,15 @@ static void many_power_cuts_while_blocks_move(void)
 	moves = false;
 }
 
+static void many_power_cuts_of_each_policy(void)
+{
+	for (uint32_t i = 1; gc_policies[i]; i++) {
+		policy = gc_policies[i];
+		many_power_cuts();
+	}
+	policy = gc_policies[0];
+}
+
 /* Few blocks: what each cut leaves behind must be used, or room runs out. */
 static struct nand_geometry word_lines(enum nand_order order)
 {
@@ -249,6 +260,7 @@ int main(int argc, char **argv)
 		the_seed = strtoull(argv[1], NULL, 10);
 	RUN(many_power_cuts);
 	RUN(many_power_cuts_while_blocks_move);
+	RUN(many_power_cuts_of_each_policy);
 	RUN(many_power_cuts_parity);
 	RUN(many_power_cuts_rtf);
 	RUN(many_power_cuts_flex);

@@ -314,7 +314,8 @@ static void page_ftl_copies_to_the_hosts_block(void)
 	writes(21, 1);
 	expect_log(FOUR_BLOCKS "4L0 4M0g 4L1g 1x 4M1");
 	for (uint32_t i = 0; i < 21; i++)
-		expect_content(i, (uint8_t)(i < 6 ? i + 17 : i < 8 ? i + 1 : i < 14 ? i + 15 : i < 16 ? i + 1 : i + 13));
+		expect_content(i, (uint8_t)(i < 6 ? i + 17 : i < 8 ? i + 1 : i < 14 ? i + 15 :
+					     i < 16 ? i + 1 : i + 13));
 	nand_array_power_cut(d.ta.a, d.now, 1);		/* and that is the block which is gone on with */
 	nand_array_power_on(d.ta.a);
 	remount();
@@ -451,6 +452,14 @@ static void refusals(void)
 	d.fc.gc_copyback = d.g.copyback = true;
 	expect_refused("gc_copyback must be no: parity pages");
 	d.fc.gc_copyback = false;
+	d.fc.hot_cold = FTL_HOT_COLD_COUNT;
+	expect_refused("hot_cold must be off: this FTL chooses open blocks by their LSB and MSB pages");
+	d.fc.hot_cold = FTL_HOT_COLD_OFF;
+	d.fc.gc_policy = &gc_d_choices;
+	expect_refused("gc_choices must be at least 1");
+	d.fc.gc_policy = &gc_windowed;
+	expect_refused("gc_window_blocks must be at least 1");
+	d.fc.gc_policy = &gc_greedy;
 	d.fc.gc_urgent_blocks = 3;
 	expect_refused("gc_start_blocks must be at least gc_urgent_blocks + 2");
 	destroy();
@@ -463,6 +472,11 @@ static void refusals(void)
 	d.g.pages_per_block = 8;
 	d.g.order = NAND_ORDER_ASCENDING;
 	expect_refused("order must be fps or rps");
+	destroy();
+	make("page", NAND_ORDER_FPS, 16, 8);
+	d.fc.hot_cold = FTL_HOT_COLD_COUNT;
+	d.fc.gc_copyback = d.g.copyback = true;
+	expect_refused("gc_copyback must be no with hot_cold");
 	destroy();
 }
 

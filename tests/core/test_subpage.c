@@ -8,7 +8,7 @@
  * words: 25 us + 5 us * 2n; of eight, or whenever only the transfer can be shortened,
  * 99 us. Transfers have 1221 ps a byte, rounded up; spare bytes and commands no time.
  */
-#include "blk.h"
+#include "gc_policy.h"
 #include "ftl.h"
 #include "oob.h"
 #include "test.h"

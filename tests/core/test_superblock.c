@@ -294,6 +294,33 @@ static void the_copy_threshold(void)
 	a_second_victim_with_pages(1, COPY + ERASE(0) + PROG + FRONT, 2);
 }
 
+/* Two victims with a valid page each go together if both have at most so many. */
+static void the_threshold_of_both(uint32_t both, uint64_t latency, uint32_t pairs)
+{
+	struct rig_shape s = one_die(8, 4, 0, 16);
+
+	s.g.erase_group_max = 2;
+	s.parallel_erase = true;
+	s.second = 4;
+	s.both = both;
+	make(&s);
+	for (uint32_t b = 0; b < 4; b++)
+		put_all(4 * b, 4);
+	put_all(0, 3);
+	put_all(4, 3);
+	put_all(8, 2);
+	EXPECT_EQ(put(10), latency);
+	EXPECT_EQ(stats->second_victims, pairs);
+	EXPECT_EQ(stats->gc_blocks, pairs + 1);
+	rig_free(&r);
+}
+
+static void pages_of_both(void)
+{
+	the_threshold_of_both(1, COPY + ERASE(0) + PROG + FRONT, 0);
+	the_threshold_of_both(2, 2 * COPY + ERASE(0) + PROG + FRONT, 1);
+}
+
 /* ---- disturbance -------------------------------------------------------------------- */
 
 static uint64_t lost_pages(struct rig_shape *s, uint32_t believed)
@@ -579,6 +606,7 @@ int main(int argc, char **argv)
 	RUN(greedy_moves_pages);
 	RUN(two_victims);
 	RUN(the_copy_threshold);
+	RUN(pages_of_both);
 	RUN(disturbance);
 	RUN(cuts_without_end);
 	RUN(odd_drives);

@@ -336,14 +336,14 @@ static void random_block(uint64_t *s, uint8_t *b, size_t len)
 	uint32_t values = 1u << rnd(s) % 9, fresh = (uint32_t)(rnd(s) % 101);
 	uint32_t again = 1 + (uint32_t)(rnd(s) % 100);
 
-	for (size_t i = 0; i < len; ) {
+	for (size_t i = 0; i < len;) {
 		size_t run = 4 * (rnd(s) % 4 ? 1 : 1 + rnd(s) % (rnd(s) % 8 ? 20 : 600));
 		size_t period = 4 * (1 + rnd(s) % again);
-		bool new = i < period || rnd(s) % 100 < fresh;
+		bool is_new = i < period || rnd(s) % 100 < fresh;
 
 		for (; run && i < len; run--, i++) {
-			b[i] = new ? (uint8_t)(rnd(s) % values) : b[i - period];
-			if (!new && rnd(s) % 50 == 0)
+			b[i] = is_new ? (uint8_t)(rnd(s) % values) : b[i - period];
+			if (!is_new && rnd(s) % 50 == 0)
 				b[i] = (uint8_t)rnd(s);
 		}
 	}

@@ -7,7 +7,7 @@
 #ifndef SLATE_TIMING_DRIVE_H
 #define SLATE_TIMING_DRIVE_H
 
-#include "blk.h"
+#include "gc_policy.h"
 #include "ftl.h"
 #include "oob.h"
 #include "test.h"

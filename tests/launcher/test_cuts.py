@@ -128,6 +128,13 @@ class Campaigns(unittest.TestCase):
             line = moment.line(power, 3, said, 1)
             self.assertEqual((line["good"], line["said"]), (False, said))
 
+    def test_drives_of_a_boot(self):
+        """5 GiB of drive files at once, a group's 64 at most, one at least."""
+        self.assertEqual(cuts.drives_at_once(64 << 20), 64)
+        self.assertEqual(cuts.drives_at_once(300 << 20), 17)
+        self.assertEqual(cuts.drives_at_once(6 << 30), 1)
+        self.assertEqual(cuts.drives_at_once(0), 64)
+
     def test_log(self):
         with tempfile.TemporaryDirectory() as folder:
             log, head = Path(folder) / "log", {"seed": 1}

@@ -67,6 +67,15 @@ class Resources(unittest.TestCase):
         self.assertEqual((found.name, found.why), ("link", "link to host 95 % busy, link to drive 90 %"))
         self.assertEqual(limit_of(ftl={"link-to-host-busy-ns": 899_999}, options={}).name, "depth")
 
+    def test_cores(self):
+        """Four cores for 1 ms: 3.6 ms of their work are 90 %."""
+        four = ["ftl.map_ns=200", "controller.cores=4"]
+        found = limit_of(ftl={"core-busy-ns": 3_600_000}, settings=four, options={})
+        self.assertEqual((found.name, found.why), ("controller", "controller's cores 90 % busy"))
+        self.assertEqual(limit_of(ftl={"core-busy-ns": 3_599_999}, settings=four, options={}).name, "depth")
+        found = limit_of(ftl={"core-busy-ns": 0}, settings=["controller.cores=0"], options={})
+        self.assertEqual((found.name, found.use.cores), ("depth", None))
+
     def test_dies(self):
         found = limit_of(by_source=dies(3_600_000), options={})
         self.assertEqual((found.name, found.why), ("die", "dies 90 % busy"))
@@ -129,6 +138,13 @@ class Depth(unittest.TestCase):
         """A sync engine has no iodepth; its own work between two I/Os is not another limit."""
         found = limit_of(mean=300_000, options={"ioengine": "psync", "iodepth": "8"})
         self.assertEqual((found.name, found.depth), ("depth", 1))
+
+    def test_trims_come_one_at_a_time(self):
+        """fio issues a trim when it has no I/O in flight, and waits for it."""
+        for rw, name, depth in (("randtrim", "depth", 1), ("trim", "depth", 1), ("trimwrite", "unclear", 8)):
+            asked = {"ioengine": "io_uring", "iodepth": "8", "rw": rw}
+            found = limit_of(op([5000] * 4), mean=870_000, options=asked, section="trim", executed=(650_000,))
+            self.assertEqual((found.name, found.depth), (name, depth), rw)
 
     def test_clones(self):
         self.assertEqual(limit_of(options={"ioengine": "libaio", "iodepth": "4", "numjobs": "3"}).depth, 12)

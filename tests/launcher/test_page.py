@@ -279,6 +279,14 @@ class Page(unittest.TestCase):
             if tag == "td" and "data-v" in attrs:
                 self.assertTrue(attrs["data-h"])
 
+    def test_processors_have_whole_numbers(self):
+        """A map of one processor has the label 0, not parts of a processor."""
+        (svg,) = re.findall(r'<svg [^>]*aria-label="How busy each processor.*?</svg>', self.text, re.DOTALL)
+        words = re.findall(r"<text[^>]*>(?:<[^>]*>)*([^<]*)<", svg)
+        processors = len(raw("series.json")["processors"])
+        self.assertEqual(processors, 1)
+        self.assertNotRegex(" ".join(words), "[-−]0", words)
+
     def test_it_is_small(self):
         self.assertLess(len(self.text.encode()), 400_000)
 

@@ -328,7 +328,10 @@ class Showing(Case):
 def table(section, rows):
     """The README's table of one section, from what 'slate-profile --keys' prints of it."""
     owned = section == "ftl"
-    lines = [f"| key | value | default | {'only in | ' if owned else ''}|", f"| --- | --- | --- | {'--- | ' if owned else ''}--- |"]
+    lines = [
+        f"| key | value | default | {'only in | ' if owned else ''}|",
+        f"| --- | --- | --- | {'--- | ' if owned else ''}--- |",
+    ]
     for key, values, default, owners, says in rows:
         values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
         cells = [key.partition(".")[2], values, default, *([owners] if owned else []), says]
@@ -354,7 +357,8 @@ def with_tables(text):
         if not in_table:
             out.append(line)
     if by_section:
-        raise AssertionError(f"no table of [{'], ['.join(by_section)}] in the README: write its heading, and '| key | value |'")
+        missing = ", ".join(f"[{name}]" for name in by_section)
+        raise AssertionError(f"no table of {missing} in the README: write its heading, and '| key | value |'")
     return "\n".join(out) + "\n"
 
 

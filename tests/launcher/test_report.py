@@ -176,6 +176,18 @@ class Text(unittest.TestCase):
         text = self.text(*one_job(section="write", ftl=ftl))
         self.assertIn("5 runs (2 merges, 3 M-Merges) moved 24 KiB", text)
 
+    def test_the_policy_of_gc(self):
+        """The GC line names it, whether GC ran or not; an FTL with rules of its own has none."""
+        for ftl, runs, line in (
+            ("page", 2, "2 runs moved 4 KiB, policy cost-benefit"),
+            ("page", 0, "did not run, policy cost-benefit"),
+            ("nftl", 2, "2 runs moved 4 KiB"),
+        ):
+            dev, result = one_job(section="write", ftl={"gc-units": 1, "gc-runs": runs})
+            dev["settings"] = [f"ftl.type={ftl}", "ftl.gc_policy=cost-benefit"]
+            found = next(row for row in self.text(dev, result).splitlines() if row.startswith("GC "))
+            self.assertEqual(found.removeprefix("GC").strip(), line)
+
     def test_word_lines(self):
         text = self.text(*one_job(section="write", ftl={"fast-pages": 7, "slow-pages": 5, "backup-pages": 1}))
         self.assertIn("7 LSB, 5 MSB, 1 of parity", text)

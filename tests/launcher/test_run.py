@@ -15,7 +15,7 @@ from pathlib import Path
 
 from support import ROOT
 
-from slate_lib import watch
+from slate_lib import signals, watch
 
 SLATE = ROOT / "host-tools" / "slate"
 JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
@@ -303,6 +303,47 @@ class Signals(RunTest):
     def test_term(self):
         self.interrupted(signal.SIGTERM, 130)
         self.assertFalse(self.out.exists())
+
+    def test_an_impatient_user(self):
+        """Signals that come while the run tidies up."""
+        for gap in (0.001, 0.005, 0.02):
+            process = self.start(fake="hang")
+            self.wait_for(self.out / "console.log", "boot-done")
+            while process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                time.sleep(gap)
+            out, err = process.communicate(timeout=20)
+            self.assertEqual((process.returncode, err), (130, "\nslate: interrupted; nothing is left behind\n"), out)
+            self.assertFalse(self.out.exists())
+
+    def test_signals_while_no_qemu_runs(self):
+        """Before it starts and after it has ended: as Ctrl-C, and the next ones are ignored."""
+        every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = [signal.getsignal(number) for number in every]
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+            with signals.Signals(), self.assertRaises(KeyboardInterrupt):
+                os.kill(os.getpid(), number)
+                time.sleep(5)
+            self.assertEqual([signal.getsignal(one) for one in every], [signal.SIG_IGN] * 3)  # until the process ends
+            for one, was in zip(every, before):
+                signal.signal(one, was)
+        with signals.Signals():
+            pass
+        self.assertEqual([signal.getsignal(one) for one in every], before)
+
+    def test_nohup(self):
+        """A SIGHUP that is ignored does not end a run."""
+        was = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        self.addCleanup(signal.signal, signal.SIGHUP, was)
+        process = self.start(fake="hang")
+        self.wait_for(self.out / "console.log", "boot-done")
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130)
 
     def test_kill(self):
         self.interrupted(signal.SIGKILL, -9)

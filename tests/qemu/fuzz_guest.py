@@ -37,6 +37,15 @@ DRIVES = {
               "ftl.gc_start_blocks=5", "ftl.gc_stop_blocks=6"),
     "flex": ("rps-small.ini", "ftl.op_permille=900", "ftl.buffer_units=16", "geometry.blocks_per_plane=20"),
     "dac": ("dac-small.ini", "ftl.op_permille=700", "ftl.buffer_units=16", "geometry.blocks_per_plane=20"),
+    "parity": ("rps-small.ini", "ftl.op_permille=900", "ftl.buffer_units=16", "geometry.blocks_per_plane=20",
+               "ftl.type=parity"),
+    "rtf": ("rps-small.ini", "ftl.op_permille=1900", "ftl.buffer_units=16", "geometry.blocks_per_plane=24",
+            "ftl.type=rtf"),
+    "dac-flex": ("dac-flex-small.ini", "ftl.op_permille=1500", "ftl.buffer_units=16", "geometry.blocks_per_plane=24"),
+    "nftl": ("pen-small.ini", "geometry.pages_per_block=64", "geometry.page_bytes=4096", "ftl.unit_bytes=4096",
+             "ftl.capacity_mib=4"),
+    "superblock": ("superblock-small.ini", "geometry.pages_per_block=64", "geometry.page_bytes=4096",
+                   "ftl.unit_bytes=4096", "ftl.capacity_mib=4"),
 }
 NUMBERS = (0, 1, 2, 3, 7, 8, 15, 63, 64, 255, 4095, 4096, 65535, 1 << 20, 1 << 31, (1 << 32) - 1)
 IO_OPCODES = (0x00, 0x01, 0x02, 0x04, 0x05, 0x08, 0x09, 0x0C, 0x0D, 0x12, 0x19, 0x79, 0x7A, 0x7D)

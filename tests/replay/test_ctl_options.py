@@ -173,7 +173,7 @@ class Monitor(unittest.TestCase):
 
     def test_bad_words(self):
         for words, say in (
-            (("gc", "0"), "gc 0: is no whole number 1 .."),
+            (("gc", "0"), "gc 0: not a whole number from 1 to "),
             (("gc", "1", "2"), "'2' is too much"),
             (("reset", "x"), "'x' is too much"),
             (("set",), "set: say what"),
@@ -290,9 +290,9 @@ class Monitor(unittest.TestCase):
             ([b'{"return": {}}\n'], "without data"),
             ([b'{"return": {"data": "%%%%"}}\n'], "no base64"),
             ([self.data(b"x" * 40)], "more than was asked for"),
-            ([self.data(b"x" * 32)], "none of a Slate drive's"),
-            ([self.data(head(0xD1, size))], "none of a Slate drive's"),
-            ([self.data(head(0xD5, size)[:16])], "none of a Slate drive's"),
+            ([self.data(b"x" * 32)], "this is not a Slate drive"),
+            ([self.data(head(0xD1, size))], "this is not a Slate drive"),
+            ([self.data(head(0xD5, size)[:16])], "this is not a Slate drive"),
             ([self.data(head(0xD5, size, version=2))], "has version 2, and this program reads 1"),
             ([self.data(head(0xD5, 1 << 40))], "says that it has"),
             ([self.data(head(0xD5, 40)), self.data(bytes(8))], "is shorter than it says"),

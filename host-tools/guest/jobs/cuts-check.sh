@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # cuts-check.sh: what cuts-work.sh left on each of some drives, which CUTS_DONE has a word for:
-# an operation number a worker, separated by commas. Mounting replays the journal; then the file
-# system has to be clean, and all of those operations have to be there. check-N.txt: what is not,
+# an operation number a worker, separated by commas. Mounting replays the journal; then all of
+# those operations have to be there, and the file system has to be clean. check-N.txt: what is not,
 # and 'status 0' if everything is.
 look()
 {
 	dev=$1
 	mount -t ext4 "$dev" /run/mnt || { echo "does not mount"; dmesg | tail -n 5; return 1; }
-	umount /run/mnt || return 1
-	e2fsck -f -n "$dev" || { echo "is not clean"; return 1; }
-	mount -t ext4 -o ro "$dev" /run/mnt || return 1
 	# shellcheck disable=SC2046 # a word a worker
 	./fsyncs check /run/mnt "$CUTS_SEED" $(echo "$2" | tr , ' ')
 	status=$?
 	umount /run/mnt || return 1
+	e2fsck -f -n "$dev" || { echo "is not clean"; return 1; }
 	return $status
 }
 

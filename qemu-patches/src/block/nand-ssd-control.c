@@ -101,8 +101,11 @@ ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
 
 /* Commands */
 
-/* An order may have set something going. With the lock held. */
-static void nand_ssd_go_on(BDRVNandSsdState *s)
+/*
+ * An order may have caused work: let the drive do it. Called with the lock
+ * held.
+ */
+static void nand_ssd_run_order(BDRVNandSsdState *s)
 {
     uint64_t deadline_ns = slate_step(s->dev, s->now_ns);
 
@@ -132,7 +135,7 @@ uint32_t nand_ssd_command(BlockDriverState *bs, const NandSsdCommand *c,
         status = slate_control(s->dev, s->now_ns, &order, result);
     }
     if (status == SLATE_DONE && slate_powered(s->dev)) {
-        nand_ssd_go_on(s);
+        nand_ssd_run_order(s);
     }
     return status;
 }

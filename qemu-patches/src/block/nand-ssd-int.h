@@ -30,7 +30,7 @@ typedef struct NandSsdRequest {
     size_t qiov_offset;
     Coroutine *co;
     uint64_t handed_ns;             /* to the thread */
-    bool at_once;                   /* ended while the machine stood */
+    bool at_once;                   /* ended without delay, in a stop */
     QTAILQ_ENTRY(NandSsdRequest) next;
 } NandSsdRequest;
 
@@ -49,7 +49,7 @@ typedef struct BDRVNandSsdState {
     BlockDriverState *bs;
     QemuMutex lock;                 /* all below, and the drive */
     struct slate_dev *dev;
-    NandSsdRequests done;           /* the drive is finished, time is not */
+    NandSsdRequests done;           /* finished by the drive, but not yet due */
     uint64_t next_id;
 
     uint64_t now_ns;                /* the drive's clock when last looked at */
@@ -85,7 +85,7 @@ typedef struct BDRVNandSsdState {
     Error *migration_blocker;
 } BDRVNandSsdState;
 
-/* nand-ssd.c; with the lock held, but for the first */
+/* nand-ssd.c; called with the lock held, except nand_ssd_errno() */
 int nand_ssd_errno(enum ssd_err err);
 void nand_ssd_update_now(BDRVNandSsdState *s);
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);
@@ -94,7 +94,7 @@ void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req);
 bool nand_ssd_time_stands(BDRVNandSsdState *s);
 BDRVNandSsdState *nand_ssd_state(BlockDriverState *bs);
 
-/* nand-ssd-power.c; check: with the lock held, tell: without */
+/* nand-ssd-power.c; nand_ssd_check_power() with the lock held */
 void nand_ssd_check_power(BDRVNandSsdState *s);
 void nand_ssd_tell_power_lost(BDRVNandSsdState *s);
 void nand_ssd_get_power(BlockDriverState *bs, struct slate_power *power,
@@ -109,7 +109,7 @@ void nand_ssd_arm_row(BDRVNandSsdState *s);
 int coroutine_fn nand_ssd_co_ioctl(BlockDriverState *bs,
                                    unsigned long int request, void *buf);
 
-/* nand-ssd.c: for the thread, with s->lock held */
+/* nand-ssd.c: called by the thread with s->lock held */
 bool nand_ssd_busy(BDRVNandSsdState *s);
 uint64_t nand_ssd_finish_all(BDRVNandSsdState *s);
 uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns);

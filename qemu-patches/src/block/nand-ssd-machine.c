@@ -58,7 +58,7 @@ static NandSsdPower *nand_ssd_power_info(BlockDriverState *bs)
     return info;
 }
 
-/* By name and not by reference: the node may be gone by then, or another. */
+/* The node is found by name, because it may have been removed or replaced. */
 static void nand_ssd_at_reset(void *opaque)
 {
     BlockDriverState *bs = bdrv_find_node(opaque);

@@ -41,7 +41,7 @@ static void nand_ssd_lose(BDRVNandSsdState *s, NandSsdRequest *req)
     nand_ssd_queue_done(s, req);
 }
 
-/* After each call into the drive. */
+/* Called after each call into the drive. */
 void nand_ssd_check_power(BDRVNandSsdState *s)
 {
     NandSsdRequest *req, *next;
@@ -115,7 +115,10 @@ int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
         return -EINVAL;
     }
     if (cut->when != NAND_SSD_CUT_NEVER) {
-        /* A plan that is cancelled leaves a cut that was not reported yet. */
+        /*
+         * A plan that is cancelled does not affect a cut that is to be
+         * reported.
+         */
         s->cut_then = then;
         s->cut_opaque = opaque;
     }

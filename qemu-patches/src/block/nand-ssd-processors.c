@@ -84,7 +84,7 @@ static void nand_ssd_mark_processors(BDRVNandSsdState *s)
     }
 }
 
-/* A mark: a moment with a label, which the guest sets. */
+/* Set a mark: a labelled moment that the guest chooses. */
 int coroutine_fn
 nand_ssd_co_ioctl(BlockDriverState *bs, unsigned long int request, void *buf)
 {

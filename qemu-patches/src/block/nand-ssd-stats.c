@@ -1,10 +1,10 @@
 /*
- * The account of an emulated NAND SSD, for query-blockstats
+ * The statistics of an emulated NAND SSD, for query-blockstats
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Words what libslate counts as QAPI's BlockStatsSpecificNandSsd. Copies; has
- * no state.
+ * Converts libslate's counters to QAPI's BlockStatsSpecificNandSsd. It copies
+ * them and keeps no state.
  */
 
 #include "qemu/osdep.h"
@@ -46,6 +46,7 @@ static NandSsdOpStats *nand_ssd_op_stats(const struct slate_dev *dev,
     to->map_ns = from->where.map_ns;
     to->other_ns = from->where.other_ns;
     to->link_ns = from->where.link_ns;
+    to->controller_ns = from->where.controller_ns;
 
     to->sub_buckets = SLATE_BUCKETS_AN_OCTAVE;
     slate_each_bucket(dev, mark, op, nand_ssd_add_bucket, &tail);
@@ -97,6 +98,7 @@ static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
     to->mounts = from->mounts;
     to->link_to_host_busy_ns = from->link_busy_ns[0];
     to->link_to_drive_busy_ns = from->link_busy_ns[1];
+    to->core_busy_ns = from->core_busy_ns;
     return to;
 }
 
@@ -267,7 +269,7 @@ BlockStatsSpecific *nand_ssd_get_specific_stats(BlockDriverState *bs)
     to->settings = nand_ssd_lines(slate_settings(s->dev));
     to->capacity = slate_capacity(s->dev);
     to->total = nand_ssd_account(s->dev, stats, SLATE_NO_MARK);
-    /* Not now_ns: the flush when a machine stops comes at the host's time. */
+    /* now_ns depends on the host, which flushes when a machine stops. */
     to->at_ns = s->worked_ns;
     to->dies = nand_ssd_busy_list(s->dev, slate_dies(s->dev),
                                   slate_die_busy_ns);

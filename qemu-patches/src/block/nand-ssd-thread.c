@@ -93,14 +93,14 @@ struct NandSsdThread {
     bool asleep;
     bool quit;
     bool stands;                    /* the machine, and the clock */
-    uint64_t stood_ns;              /* the clock, when it does */
-    int64_t skew_ns;                /* drive's clock - host's, when not */
+    uint64_t stood_ns;              /* the clock, while the machine stands */
+    int64_t skew_ns;                /* drive's clock - host's, while it runs */
     RealTime now;                   /* since the last mark */
     RealTime before;                /* up to it */
     RealTime at_mark[SLATE_MARKS_MAX];
 };
 
-/* Lateness. With t->lock held. */
+/* Lateness. Called with t->lock held. */
 
 static void lateness_count(Lateness *l, uint64_t ns)
 {
@@ -174,15 +174,17 @@ NandSsdRealTime *nand_ssd_thread_mark_stats(NandSsdThread *t, uint32_t mark)
     return real_time_qapi(&t->at_mark[mark]);
 }
 
-/* The clock. With t->lock held. */
+/* The clock. Called with t->lock held. */
 
 static uint64_t clock_ns(const NandSsdThread *t)
 {
     return t->stands ? t->stood_ns : get_clock() + t->skew_ns;
 }
 
-/* True: the caller has to set t->kick, best without the lock. */
-static bool want(NandSsdThread *t)
+/*
+ * Returns true if the caller has to set t->kick, preferably without the lock.
+ */
+static bool wake_wanted(NandSsdThread *t)
 {
     bool wake = t->asleep;
 
@@ -191,7 +193,7 @@ static bool want(NandSsdThread *t)
     return wake;
 }
 
-/* The drive. With s->lock held. */
+/* The drive. Called with s->lock held. */
 
 static void pass_time(NandSsdThread *t, uint64_t until_ns)
 {
@@ -207,7 +209,7 @@ static void pass_time(NandSsdThread *t, uint64_t until_ns)
     s->now_ns = MAX(s->now_ns, until_ns);
 }
 
-/* Submit what was handed over and do what was due, in order of time. */
+/* Submit the requests of the inbox and step the drive, in order of time. */
 static void advance(NandSsdThread *t)
 {
     NandSsdRequests taken = QTAILQ_HEAD_INITIALIZER(taken);
@@ -242,7 +244,10 @@ static void advance(NandSsdThread *t)
 
 /* The thread */
 
-/* Post what is due. A request is gone when its coroutine was scheduled. */
+/*
+ * Post the requests that are due. The coroutine owns a request from its
+ * scheduling on.
+ */
 static void post(NandSsdThread *t, NandSsdRequests *due)
 {
     NandSsdRequest *req;
@@ -285,7 +290,9 @@ static void sleep_for(NandSsdThread *t, int64_t ns)
     event_notifier_test_and_clear(&t->kick);
 }
 
-/* Returns when it is next_ns, or sooner when wanted. False: the end. */
+/*
+ * Sleep until next_ns or until woken. Returns false when the thread is to end.
+ */
 static bool wait_until(NandSsdThread *t, uint64_t next_ns, int64_t spin_ns)
 {
     for (;;) {
@@ -354,7 +361,7 @@ int coroutine_fn nand_ssd_thread_io(NandSsdThread *t, NandSsdRequest *req)
         req->handed_ns = clock_ns(t);
         nand_ssd_trace_submit(s, req, req->handed_ns);
         QTAILQ_INSERT_TAIL(&t->inbox, req, next);
-        wake = want(t);
+        wake = wake_wanted(t);
     }
     if (wake) {
         event_notifier_set(&t->kick);
@@ -380,14 +387,17 @@ static void wake_if_due(NandSsdThread *t)
     bool wake;
 
     WITH_QEMU_LOCK_GUARD(&t->lock) {
-        wake = want(t);
+        wake = wake_wanted(t);
     }
     if (wake) {
         event_notifier_set(&t->kick);
     }
 }
 
-/* In the main loop: tell those that share the power, then end requests. */
+/*
+ * In the main loop: notify those that share the drive's power, then end
+ * requests.
+ */
 static void news_cb(void *opaque)
 {
     NandSsdThread *t = opaque;
@@ -396,21 +406,24 @@ static void news_cb(void *opaque)
     wake_if_due(t);
 }
 
-/* With s->lock held: advance the drive to its clock's time. */
+/* Advance the drive to now_ns. Called with s->lock held. */
 void nand_ssd_thread_catch_up(NandSsdThread *t)
 {
     advance(t);
-    wake_if_due(t);                       /* the next time may be another now */
+    wake_if_due(t);                       /* the next deadline may differ */
 }
 
-/* With s->lock held: another caller has stepped the drive. */
+/*
+ * Another caller has stepped the drive: set its next deadline. Called with
+ * s->lock held.
+ */
 void nand_ssd_thread_arm(NandSsdThread *t, uint64_t deadline_ns)
 {
     t->deadline_ns = deadline_ns;
     wake_if_due(t);
 }
 
-/* With s->lock held: the machine stands, or goes on. */
+/* Stop or continue the clock with the machine. Called with s->lock held. */
 void nand_ssd_thread_set_stands(NandSsdThread *t, bool stands)
 {
     bool wake;
@@ -423,7 +436,7 @@ void nand_ssd_thread_set_stands(NandSsdThread *t, bool stands)
             t->skew_ns = (int64_t)MAX(t->s->now_ns, t->stood_ns) - get_clock();
         }
         t->stands = stands;
-        wake = want(t);
+        wake = wake_wanted(t);
     }
     if (wake) {
         event_notifier_set(&t->kick);
@@ -436,8 +449,8 @@ static int is_qtest(void *opaque, QemuOpts *opts, Error **errp)
 }
 
 /*
- * Accelerators are made after the drives of the command line: ask its words.
- * A tool has none.
+ * Accelerators are created after the drives of the command line, so this reads
+ * the options. A tool has no accelerator.
  */
 static bool clock_is_icount(void)
 {
@@ -490,7 +503,7 @@ int nand_ssd_thread_start(BDRVNandSsdState *s,
     }
     t->s = s;
     t->spin_ns = opts->has_spin_ns ? opts->spin_ns : SPIN_NS;
-    t->deadline_ns = FTL_IDLE;      /* as without a thread: until a request */
+    t->deadline_ns = FTL_IDLE;      /* until the first request */
     t->stands = s->vm_stopped;
     t->skew_ns = -get_clock();
     t->news = aio_bh_new(qemu_get_aio_context(), news_cb, t);
@@ -502,7 +515,7 @@ int nand_ssd_thread_start(BDRVNandSsdState *s,
     return 0;
 }
 
-/* Nothing is in flight. */
+/* Called when no request is in flight. */
 void nand_ssd_thread_stop(BDRVNandSsdState *s)
 {
     NandSsdThread *t = s->thread;
@@ -510,7 +523,7 @@ void nand_ssd_thread_stop(BDRVNandSsdState *s)
 
     WITH_QEMU_LOCK_GUARD(&t->lock) {
         t->quit = true;
-        wake = want(t);
+        wake = wake_wanted(t);
     }
     if (wake) {
         event_notifier_set(&t->kick);

@@ -114,13 +114,13 @@ int nand_ssd_errno(enum ssd_err err)
     g_assert_not_reached();
 }
 
-/* The drive's side: called with the lock held, from submit and step. */
+/* Callback of the drive, called with the lock held from submit and step. */
 
 void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req)
 {
     NandSsdRequest *at;
 
-    /* Nearly always the last one: look from the end. */
+    /* Search from the end, because the place is nearly always there. */
     QTAILQ_FOREACH_REVERSE(at, &s->done, next) {
         if (at->io.done_ns < req->io.done_ns ||
             (at->io.done_ns == req->io.done_ns && at->id < req->id)) {
@@ -155,7 +155,7 @@ static void nand_ssd_copy_cb(void *opaque, struct ftl_io *io, uint64_t at,
     }
 }
 
-/* Time. All with the lock held. */
+/* Time. All functions are called with the lock held. */
 
 void nand_ssd_update_now(BDRVNandSsdState *s)
 {
@@ -226,7 +226,7 @@ static uint64_t nand_ssd_skip_time(BDRVNandSsdState *s)
     return deadline_ns;
 }
 
-/* When there is something to do: for the drive, or a completion. */
+/* The time of the next event: of the drive, or of a completion. */
 uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns)
 {
     NandSsdRequest *first = QTAILQ_FIRST(&s->done);
@@ -234,7 +234,10 @@ uint64_t nand_ssd_next_ns(BDRVNandSsdState *s, uint64_t deadline_ns)
     return first ? MIN(deadline_ns, first->io.done_ns) : deadline_ns;
 }
 
-/* Left to expire when the drive falls idle: cheaper than a timer each time. */
+/*
+ * The guard is not cancelled when the drive becomes idle: letting it expire
+ * costs less.
+ */
 static void nand_ssd_arm_guard(BDRVNandSsdState *s)
 {
     if (nand_ssd_busy(s) && !timer_pending(s->guard)) {
@@ -271,13 +274,14 @@ static void nand_ssd_trace_done(BDRVNandSsdState *s, NandSsdRequest *req)
     const struct ftl_breakdown *w = &req->io.where;
 
     trace_nand_ssd_done(bdrv_get_node_name(s->bs), req->id, req->io.done_ns,
-                        req->io.done_ns - req->io.submit_ns, req->io.status);
+                        req->io.done_ns - req->io.submit_ns, req->io.status,
+                        w->controller_ns);
     trace_nand_ssd_where(bdrv_get_node_name(s->bs), req->id, w->cell_ns,
                          w->bus_ns, w->host_queue_ns, w->gc_queue_ns,
                          w->buffer_ns, w->map_ns, w->other_ns, w->link_ns);
 }
 
-/* Move the requests whose time has come. */
+/* Move the requests that are due. */
 void nand_ssd_take_due(BDRVNandSsdState *s, NandSsdRequests *due)
 {
     NandSsdRequest *req;
@@ -347,7 +351,10 @@ static void nand_ssd_guard_cb(void *opaque)
     }
 }
 
-/* The event loop runs the bottom half, also a nested one that waits for us. */
+/*
+ * The event loop runs the bottom half, and so does a nested loop that waits
+ * for requests.
+ */
 static void nand_ssd_finish_soon(BDRVNandSsdState *s)
 {
     if (!s->thread && nand_ssd_time_stands(s) && nand_ssd_busy(s)) {
@@ -461,7 +468,10 @@ nand_ssd_co_pwritev_part(BlockDriverState *bs, int64_t offset, int64_t bytes,
                           qiov, qiov_offset);
 }
 
-/* bdrv_co_flush and not .._to_disk: an idle drive, too, takes its time. */
+/*
+ * This is not bdrv_co_flush_to_disk, because a flush of an idle drive takes
+ * time, too.
+ */
 static int coroutine_fn GRAPH_RDLOCK nand_ssd_co_flush(BlockDriverState *bs)
 {
     return nand_ssd_co_io(bs, FTL_FLUSH, 0, 0, false, NULL, 0);
@@ -520,7 +530,7 @@ static BlockdevOptionsNandSsd *nand_ssd_parse_options(QDict *options,
     visit_type_BlockdevOptionsNandSsd(v, NULL, &opts, errp);
     visit_free(v);
     if (opts) {
-        /* The visitor took them all, or complained. */
+        /* Options that the visitor left are unknown. */
         while ((e = qdict_first(options))) {
             qdict_del(options, e->key);
         }
@@ -570,13 +580,13 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     return dev;
 }
 
-/* An SSD trims; the block layer's default, to ignore it, is for files. */
+/* By default the block layer ignores trims, but an SSD carries them out. */
 static void nand_ssd_enable_trim(BlockDriverState *bs)
 {
     bs->open_flags |= BDRV_O_UNMAP;
 }
 
-/* Without a thread of its own the drive lives by timers of the main loop. */
+/* Without a thread, timers of the main loop advance the drive. */
 static void nand_ssd_start_timers(BDRVNandSsdState *s)
 {
     s->clock = s->vm_state ? QEMU_CLOCK_VIRTUAL : QEMU_CLOCK_REALTIME;
@@ -595,7 +605,7 @@ static void nand_ssd_stop_timers(BDRVNandSsdState *s)
     qemu_bh_delete(s->bh);
 }
 
-/* The end of the drive, however far it came. */
+/* Close the drive, at whatever stage opening failed or ended. */
 static void nand_ssd_end(BDRVNandSsdState *s)
 {
     if (s->vm_state) {

@@ -25,15 +25,15 @@ typedef struct NandSsdMarkRequest {
 } NandSsdMarkRequest;
 
 /*
- * Power. A front end that is one device with the drive hears, with a bool, when
- * the drive loses its power and when it is back; all requests that were in
- * flight end with -EIO right after. Both come from the main loop or the vCPU
- * thread, with the BQL held.
+ * Power. A front end that shares the drive's power is notified, with a bool,
+ * when the drive loses its power and when it has it again; all requests that
+ * were in flight end with -EIO right after the loss. Both calls come from the
+ * main loop or the vCPU thread, with the BQL held.
  */
 void nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier);
 
 typedef enum NandSsdCutWhen {           /* enum slate_cut_when */
-    NAND_SSD_CUT_NEVER,                 /* takes a plan back */
+    NAND_SSD_CUT_NEVER,                 /* cancels a plan */
     NAND_SSD_CUT_NOW,
     NAND_SSD_CUT_AFTER_COMMANDS,
     NAND_SSD_CUT_AT_NS,
@@ -46,9 +46,9 @@ typedef struct NandSsdCut {
 } NandSsdCut;
 
 /*
- * Plan a power cut. Also a cut that is planned for now comes from a timer,
- * after this call. then is called at the cut, without locks but the BQL.
- * Returns -EINVAL with a sentence when there is no such moment to come.
+ * Plan a power cut. A cut that is planned for now also comes from a timer,
+ * after this call. `then` is called at the cut, with no lock but the BQL held.
+ * Returns -EINVAL with a message if the moment has passed or cannot come.
  */
 typedef void NandSsdCutFunc(BlockDriverState *bs, void *opaque);
 int nand_ssd_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
@@ -76,7 +76,7 @@ typedef enum NandSsdOpcode {
     NAND_SSD_CONTROL = 0xc4,
 } NandSsdOpcode;
 
-/* Of CONTROL, those that the machine carries out; what follows a cut. */
+/* Commands of CONTROL that the machine carries out, and what follows a cut. */
 #define NAND_SSD_POWER_CUT 5
 #define NAND_SSD_CANCEL_CUT 6
 #define NAND_SSD_THEN_LAST 2            /* vanish, reset, shutdown */
@@ -107,27 +107,28 @@ typedef struct NandSsdSizes {           /* bytes */
 
 #ifdef CONFIG_SLATE
 /*
- * Option guest-control: may a guest read logs and mark moments, and may it give
- * orders? The front end calls these; QMP has no such limits.
+ * Option guest-control: may a guest read logs and set marks, and may it give
+ * orders? The front end asks; QMP has no such limits.
  */
 bool nand_ssd_guest_sees(BlockDriverState *bs);
 bool nand_ssd_guest_orders(BlockDriverState *bs);
 
 /*
- * Up to len bytes from offset on, of a new picture at offset 0. Returns how
- * many; -ENOENT: there is no such log; -EINVAL: it ends before offset.
+ * Read up to len bytes from offset on, of a new picture if offset is 0.
+ * Returns how many; -ENOENT: there is no such log; -EINVAL: it ends before
+ * offset.
  */
 ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
                           uint32_t id, uint64_t offset, void *buf, size_t len,
                           uint64_t *log_bytes);
 uint32_t nand_ssd_command(BlockDriverState *bs, const NandSsdCommand *c,
                           uint32_t *result);
-/* The front end refuses: log 0xd6 will say so. */
+/* Note a refusal by the front end, which log 0xd6 reports. */
 void nand_ssd_refuse(BlockDriverState *bs, NandSsdOpcode opcode,
                      uint32_t command, uint32_t status, const char *why);
 void nand_ssd_get_health(BlockDriverState *bs, NandSsdHealth *health);
 void nand_ssd_get_sizes(BlockDriverState *bs, NandSsdSizes *sizes);
-/* The front end was told of a shutdown. */
+/* Called when the front end is told of a shutdown. */
 void nand_ssd_shut_down(BlockDriverState *bs);
 #else
 static inline bool nand_ssd_guest_sees(BlockDriverState *bs)
@@ -176,7 +177,10 @@ static inline void nand_ssd_shut_down(BlockDriverState *bs)
 }
 #endif
 
-/* nand-ssd-machine.c: the same, and what the machine does then (QAPI). */
+/*
+ * nand-ssd-machine.c: the same, with what the machine does after the cut
+ * (QAPI).
+ */
 int nand_ssd_machine_plan_cut(BlockDriverState *bs, const NandSsdCut *cut,
                               int then, Error **errp);
 

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* controller.c - see controller.h */
+#include "controller.h"
+
+#include "ftl_knobs.h"
+#include "host.h"
+
+/* Where an I/O is that waits for its done_ns. */
+enum stage {
+	STAGE_ANSWER,		/* the FTL has done it */
+	STAGE_COMMAND,		/* a core executes its command, or it waits for its turn at the FTL */
+	STAGES
+};
+
+struct controller {
+	struct ftl base;
+	struct ftl_ops ops;		/* the FTL's, with the controller's entries */
+	struct ftl *ftl;
+	struct ftl_config c;
+	struct ftl_host shell;
+	struct io_list due[STAGES];
+	uint64_t free_ns[CONTROLLER_CORES_MAX];	/* when each core will be */
+	uint64_t ordered_ns;		/* the last write, trim or flush reaches the FTL */
+	uint64_t now_ns;
+	uint32_t ios;
+	uint64_t busy_ns;
+	struct ftl_op_stats op[FTL_NOPS];
+	struct ftl_stats *shown;	/* what stats() answers */
+};
+
+static struct controller *controller_of(struct ftl *f)
+{
+	return ssd_container_of(f, struct controller, base);
+}
+
+static const struct controller *const_controller_of(const struct ftl *f)
+{
+	return (const struct controller *)(const void *)f;
+}
+
+_Static_assert(offsetof(struct controller, base) == 0, "const_controller_of()");
+
+/* ---- cores ---- */
+
+/* A core works for len_ns from now_ns on, or as soon as one is free. Returns when it ends. */
+static uint64_t work(struct controller *k, uint64_t now_ns, uint64_t len_ns)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i < k->c.cores; i++)
+		if (k->free_ns[i] < k->free_ns[first])
+			first = i;
+	if (k->free_ns[first] < now_ns)
+		k->free_ns[first] = now_ns;
+	k->free_ns[first] += len_ns;
+	k->busy_ns += len_ns;
+	return k->free_ns[first];
+}
+
+static uint64_t lookups_ns(const struct controller *k, const struct ftl_io *io)
+{
+	uint64_t units = 1;
+
+	if ((io->op == FTL_READ || io->op == FTL_WRITE) && io->bytes)
+		units = (io->offset + io->bytes - 1) / k->c.unit_bytes - io->offset / k->c.unit_bytes + 1;
+	return units * k->c.map_ns;
+}
+
+/* ---- lists ---- */
+
+/* Among those of one time, after them. */
+static void list_sorted(struct io_list *l, struct ftl_io *io)
+{
+	struct ftl_io *before = l->first;
+
+	if (!before || l->last->done_ns <= io->done_ns) {
+		io_list_add(l, io);
+		return;
+	}
+	if (io->done_ns < before->done_ns) {
+		io->next = before;
+		l->first = io;
+		return;
+	}
+	while (before->next->done_ns <= io->done_ns)
+		before = before->next;
+	io->next = before->next;
+	before->next = io;
+}
+
+static uint64_t first_ns(const struct io_list *l)
+{
+	return l->first ? l->first->done_ns : FTL_IDLE;
+}
+
+/* ---- an I/O's way ---- */
+
+static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
+{
+	uint64_t in_ftl_ns = io->done_ns - io->submit_ns, map_ns = lookups_ns(k, io);
+	uint64_t own_ns = map_ns + k->c.overhead_ns + k->c.completion_ns;
+
+	io->submit_ns = io->entered_ns;
+	io->done_ns = work(k, now_ns, k->c.completion_ns);
+	SSD_ASSERT(io->done_ns - io->submit_ns >= in_ftl_ns + own_ns);
+	io->where.map_ns += map_ns;
+	io->where.other_ns += k->c.overhead_ns + k->c.completion_ns;
+	io->where.controller_ns = io->done_ns - io->submit_ns - in_ftl_ns - own_ns;
+	SSD_ASSERT(ftl_breakdown_sum(&io->where) == io->done_ns - io->submit_ns);	/* C3 */
+	host_count(&k->op[io->op], io);
+	k->ios--;
+	k->shell.done(k->shell.opaque, io);
+}
+
+
+static uint64_t step(struct ftl *base, uint64_t now_ns)
+{
+	struct controller *k = controller_of(base);
+	uint64_t next_ns;
+
+	SSD_ASSERT(now_ns >= k->now_ns);
+	k->now_ns = now_ns;
+	while (first_ns(&k->due[STAGE_COMMAND]) <= now_ns)
+		k->ftl->ops->submit(k->ftl, now_ns, io_list_take(&k->due[STAGE_COMMAND]));
+	next_ns = k->ftl->ops->step(k->ftl, now_ns);
+	while (first_ns(&k->due[STAGE_ANSWER]) <= now_ns)
+		end(k, now_ns, io_list_take(&k->due[STAGE_ANSWER]));
+	for (unsigned int i = 0; i < STAGES; i++)
+		if (first_ns(&k->due[i]) < next_ns)
+			next_ns = first_ns(&k->due[i]);
+	return next_ns;
+}
+
+static void submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
+{
+	struct controller *k = controller_of(base);
+
+	(void)step(base, now_ns);
+	k->ios++;
+	io->entered_ns = now_ns;
+	io->done_ns = work(k, now_ns, k->c.overhead_ns + lookups_ns(k, io));
+	if (io->op != FTL_READ) {
+		if (io->done_ns < k->ordered_ns)
+			io->done_ns = k->ordered_ns;
+		k->ordered_ns = io->done_ns;
+	}
+	list_sorted(&k->due[STAGE_COMMAND], io);
+}
+
+/* The FTL's host. */
+static void answered(void *opaque, struct ftl_io *io)
+{
+	struct controller *k = opaque;
+
+	list_sorted(&k->due[STAGE_ANSWER], io);
+}
+
+static void copied(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	struct controller *k = opaque;
+
+	k->shell.copy(k->shell.opaque, io, at, buf, len);
+}
+
+/* ---- the other entries of struct ftl_ops ---- */
+
+static int mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
+{
+	struct controller *k = controller_of(base);
+
+	return k->ftl->ops->mount(k->ftl, now_ns, ready_ns);
+}
+
+static uint32_t listed(const struct io_list *l, uint64_t now_ns)
+{
+	uint32_t count = 0;
+
+	for (const struct ftl_io *io = l->first; io; io = io == l->last ? NULL : io->next, count++) {
+		SSD_ASSERT(io->done_ns >= now_ns);	/* C2 */
+		now_ns = io->done_ns;
+	}
+	return count;
+}
+
+static void check(const struct ftl *base)
+{
+	const struct controller *k = const_controller_of(base);
+	uint32_t ios = k->ftl->ops->inflight(k->ftl);
+
+	for (unsigned int i = 0; i < STAGES; i++)
+		ios += listed(&k->due[i], k->now_ns);
+	SSD_ASSERT(ios == k->ios);	/* C1 */
+	k->ftl->ops->check(k->ftl);
+}
+
+static const struct ftl_stats *stats(const struct ftl *base)
+{
+	const struct controller *k = const_controller_of(base);
+
+	*k->shown = *k->ftl->ops->stats(k->ftl);
+	memcpy(k->shown->op, k->op, sizeof(k->op));
+	k->shown->core_busy_ns = k->busy_ns;
+	return k->shown;
+}
+
+static void reset_stats(struct ftl *base)
+{
+	struct controller *k = controller_of(base);
+
+	k->ftl->ops->reset_stats(k->ftl);
+	host_no_ops(k->op);
+	k->busy_ns = 0;
+}
+
+static uint64_t map_bytes(const struct ftl *base)
+{
+	const struct controller *k = const_controller_of(base);
+
+	return k->ftl->ops->map_bytes(k->ftl);
+}
+
+static uint32_t inflight(const struct ftl *base)
+{
+	return const_controller_of(base)->ios;
+}
+
+static uint32_t collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks)
+{
+	struct controller *k = controller_of(base);
+
+	(void)step(base, now_ns);
+	return k->ftl->ops->collect(k->ftl, now_ns, free_blocks);
+}
+
+/* The FTL's part of a configuration: the cores have its look-ups and firmware. */
+static struct ftl_config behind(const struct ftl_config *c)
+{
+	struct ftl_config its = *c;
+
+	its.map_ns = its.overhead_ns = its.cores = 0;
+	return its;
+}
+
+static void reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c)
+{
+	struct controller *k = controller_of(base);
+	const struct ftl_config its = behind(c);
+
+	(void)step(base, now_ns);
+	k->c = *c;
+	k->ftl->ops->reconfigure(k->ftl, now_ns, &its);
+}
+
+static struct ftl_block block(const struct ftl *base, pbn_t b)
+{
+	const struct controller *k = const_controller_of(base);
+
+	return k->ftl->ops->block(k->ftl, b);
+}
+
+/* What the FTL has no entry for, the controller has none for either. */
+static void take_entries(struct controller *k, const struct ftl_ops *of)
+{
+	k->ops = *of;
+	k->ops.mount = mount;
+	k->ops.submit = submit;
+	k->ops.step = step;
+	k->ops.check = check;
+	k->ops.stats = stats;
+	k->ops.reset_stats = reset_stats;
+	k->ops.map_bytes = of->map_bytes ? map_bytes : NULL;
+	k->ops.inflight = inflight;
+	k->ops.collect = of->collect ? collect : NULL;
+	k->ops.reconfigure = of->reconfigure ? reconfigure : NULL;
+	k->ops.block = of->block ? block : NULL;
+	k->base.ops = &k->ops;
+}
+
+/* ---- life cycle ---- */
+
+static struct ssd_arena lay_out(struct controller *k, void *mem)
+{
+	struct ssd_arena m = { mem, sizeof(*k) };
+	struct ftl_stats *shown = ssd_carve(&m, 1, sizeof(*shown));
+
+	if (k)
+		k->shown = shown;
+	m.used = (m.used + 63) & ~(size_t)63;
+	return m;
+}
+
+size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *c,
+			    const struct nand_geometry *g)
+{
+	const struct ftl_config its = behind(c);
+
+	return (c->cores ? lay_out(NULL, NULL).used : 0) + ops->footprint(&its, g);
+}
+
+int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const struct ftl_config *c,
+		    struct nand *n, const struct ftl_host *host, struct ftl **out)
+{
+	const struct ftl_config its = behind(c);
+	struct controller *k = mem;
+	const struct ftl_host me = { answered, copied, k };
+	size_t own = lay_out(NULL, NULL).used;
+	int result;
+
+	if (!c->cores)
+		return ops->init(mem, len, c, n, host, out);
+	SSD_ASSERT(c->cores <= CONTROLLER_CORES_MAX);
+	if (len < own)
+		return SSD_E_NOMEM;
+	result = ops->init((uint8_t *)mem + own, len - own, &its, n, &me, &k->ftl);
+	if (result)
+		return result;
+	(void)lay_out(k, mem);
+	k->c = *c;
+	k->shell = *host;
+	host_no_ops(k->op);
+	take_entries(k, ops);
+	*out = &k->base;
+	return SSD_OK;
+}
+
+const struct ftl *controller_behind(const struct ftl *f)
+{
+	return f->ops->submit == submit ? const_controller_of(f)->ftl : f;
+}
+
+/* ---- settings ------------------------------------------------------------ */
+
+static const struct knob rows[] = {
+	FTL_KNOB(cores, 0, CONTROLLER_CORES_MAX, "0",
+		 "processors that execute `ftl.overhead_ns` (a command), `ftl.map_ns` (the look-up of a unit) "
+		 "and completion_ns; 0: as many as there is work"),
+	FTL_KNOB(completion_ns, 0, KNOB_NS_MAX, "0",
+		 "of a core's time for each request, when its data are there; only with cores"),
+	FTL_KNOB_LAST
+};
+
+const struct knob_table controller_knobs = { "controller", rows };

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The controller's cores: times by hand, ceilings by arithmetic, and random work against a
+ * model that moves nanosecond by nanosecond. Units that were never written take the FTL no
+ * time of its own, so that of such reads all time is the cores'.
+ */
+#include "ftl.h"
+#include "blk.h"
+#include "controller.h"
+#include "test.h"
+
+#define UNIT 4096u
+#define LOOKUP 200u
+#define COMMAND 1000u
+#define COMPLETION 300u
+#define BUFFER 2000u
+#define FLASH (100 + 50000 + UNIT + 64)	/* a page: command cycles, cell, transfer at 1 ns a byte */
+#define DEPTH_MAX 64u
+
+static struct test_array t;
+static struct ftl *f;
+static void *mem;
+static uint64_t now;
+
+static struct slot {
+	struct ftl_io io;
+	bool reported, waits;		/* by the FTL; for its time */
+} slot[DEPTH_MAX];
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	ssd_container_of(io, struct slot, io)->reported = true;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	(void)opaque; (void)at;
+	if (io->op == FTL_WRITE)
+		memset(buf, 0x5a, len);
+}
+
+static void make(uint32_t cores, uint32_t completion_ns)
+{
+	static const struct ftl_host host = { on_done, on_copy, NULL };
+	struct nand_array_config c = {
+		.geo = { 2, 1, 1, 1, 16, 8, UNIT, 64, 16, UNIT, 0, 1, 1 },
+		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
+	struct ftl_config fc = {
+		.capacity_bytes = 100 * UNIT, .unit_bytes = UNIT, .buffer_units = 32,
+		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
+		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = LOOKUP,
+		.buffer_ns = BUFFER, .overhead_ns = COMMAND, .max_unit_reads = 64,
+		.cores = cores, .completion_ns = completion_ns };
+	size_t bytes;
+
+	memset(slot, 0, sizeof(slot));
+	test_array_make(&t, &c);
+	fc.gc_policy = &gc_greedy;
+	bytes = controller_footprint(ftl_list[0], &fc, &c.geo);
+	mem = calloc(1, bytes);
+	SSD_ASSERT(controller_init(ftl_list[0], mem, bytes, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
+}
+
+static void done_with_it(void)
+{
+	f->ops->check(f);
+	EXPECT_EQ(f->ops->inflight(f), 0);
+	free(mem);
+	test_array_free(&t);
+}
+
+static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit, uint32_t units)
+{
+	slot[i].io = (struct ftl_io){ .op = op, .offset = (uint64_t)unit * UNIT, .bytes = (uint64_t)units * UNIT };
+	slot[i].reported = false;
+	slot[i].waits = true;
+	f->ops->submit(f, now, &slot[i].io);
+	f->ops->check(f);
+	return &slot[i].io;
+}
+
+/* To the next moment at which the drive does something, or an I/O ends. False: there is none. */
+static bool pass_time(void)
+{
+	uint64_t next = f->ops->step(f, now);
+
+	f->ops->check(f);
+	for (uint32_t i = 0; i < DEPTH_MAX; i++)
+		if (slot[i].waits && slot[i].reported && slot[i].io.done_ns < next)
+			next = slot[i].io.done_ns;
+	if (next == FTL_IDLE)
+		return false;
+	now = next > now ? next : now;
+	for (uint32_t i = 0; i < DEPTH_MAX; i++)
+		if (slot[i].reported && slot[i].io.done_ns <= now)
+			slot[i].waits = false;
+	return true;
+}
+
+static void settle_down(void)
+{
+	while (pass_time())
+		;
+}
+
+static uint64_t latency(const struct ftl_io *io)
+{
+	return io->done_ns - io->submit_ns;
+}
+
+/* ---- by hand ---- */
+
+/*
+ * One core, three reads at once: commands end at 1200, 2400, 3600, then the completions of the
+ * first two, which became ready at 1200 and 2400, and of the third.
+ */
+static void one_core_does_one_thing_at_a_time(void)
+{
+	const struct ftl_stats *s;
+	uint64_t sum = 0;
+
+	make(1, COMPLETION);
+	for (uint32_t i = 0; i < 3; i++)
+		submit(i, FTL_READ, i, 1);
+	EXPECT_EQ(f->ops->inflight(f), 3);
+	settle_down();
+	for (uint32_t i = 0; i < 3; i++) {
+		EXPECT_EQ(latency(&slot[i].io), 3 * (COMMAND + LOOKUP) + (i + 1) * COMPLETION);
+		EXPECT_EQ(slot[i].io.where.map_ns, LOOKUP);
+		EXPECT_EQ(slot[i].io.where.other_ns, COMMAND + COMPLETION);
+		EXPECT_EQ(slot[i].io.where.controller_ns,
+			  latency(&slot[i].io) - COMMAND - LOOKUP - COMPLETION);
+		sum += latency(&slot[i].io);
+	}
+	s = f->ops->stats(f);
+	EXPECT_EQ(s->op[FTL_READ].ios, 3);
+	EXPECT_EQ(s->op[FTL_READ].bytes, 3 * UNIT);
+	EXPECT_EQ(s->op[FTL_READ].lat_sum_ns, sum);
+	EXPECT_EQ(s->op[FTL_READ].lat_min_ns, 3900);
+	EXPECT_EQ(s->op[FTL_READ].lat_max_ns, 4500);
+	EXPECT_EQ(s->unwritten_units, 3);
+	EXPECT_EQ(s->core_busy_ns, 3 * (COMMAND + LOOKUP + COMPLETION));
+	f->ops->reset_stats(f);
+	s = f->ops->stats(f);
+	EXPECT_EQ(s->op[FTL_READ].ios + s->core_busy_ns + s->unwritten_units, 0);
+	EXPECT_EQ(s->op[FTL_READ].lat_min_ns, UINT64_MAX);
+	done_with_it();
+}
+
+/* A look-up for each unit that a read or write touches, one for anything else. */
+static void each_unit_is_looked_up(void)
+{
+	struct ftl_io *io;
+
+	make(2, 0);
+	io = submit(0, FTL_READ, 3, 5);
+	settle_down();
+	EXPECT_EQ(latency(io), COMMAND + 5 * LOOKUP);
+	EXPECT_EQ(io->where.map_ns, 5 * LOOKUP);
+	slot[0].io = (struct ftl_io){ .op = FTL_READ, .offset = UNIT - 512, .bytes = 1024 };
+	f->ops->submit(f, now, &slot[0].io);	/* a sector of one, and one of the next */
+	settle_down();
+	EXPECT_EQ(latency(io), COMMAND + 2 * LOOKUP);
+	io = submit(0, FTL_TRIM, 0, 50);
+	settle_down();
+	EXPECT_EQ(latency(io), COMMAND + LOOKUP + BUFFER);
+	done_with_it();
+}
+
+/*
+ * Two cores. The first write's look-ups take 2600 ns; the second's command ends at 1200 and
+ * waits for its turn until then; the core does not, and ends a read's command at 2400.
+ */
+static void writes_keep_their_order(void)
+{
+	const struct ftl_io *first, *second, *read;
+
+	make(2, COMPLETION);
+	first = submit(0, FTL_WRITE, 0, 8);
+	second = submit(1, FTL_WRITE, 8, 1);
+	read = submit(2, FTL_READ, 20, 1);
+	settle_down();
+	EXPECT_EQ(latency(first), COMMAND + 8 * LOOKUP + BUFFER + COMPLETION);
+	EXPECT_EQ(first->where.controller_ns, 0);
+	EXPECT_EQ(latency(second), COMMAND + 8 * LOOKUP + BUFFER + COMPLETION);
+	EXPECT_EQ(second->where.controller_ns, 7 * LOOKUP);
+	EXPECT_EQ(latency(read), 2 * (COMMAND + LOOKUP) + COMPLETION);
+	EXPECT_EQ(read->where.controller_ns, COMMAND + LOOKUP);
+	done_with_it();
+}
+
+/* Where cores are never short, an I/O of one unit takes what it takes without cores. */
+static void idle_cores_change_nothing(void)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		make(i ? CONTROLLER_CORES_MAX : 0, 0);
+		submit(0, FTL_WRITE, 7, 1);
+		settle_down();
+		submit(1, FTL_FLUSH, 0, 0);
+		settle_down();
+		submit(2, FTL_READ, 7, 1);
+		settle_down();
+		EXPECT_EQ(latency(&slot[0].io), COMMAND + LOOKUP + BUFFER);
+		EXPECT_EQ(latency(&slot[2].io), COMMAND + LOOKUP + FLASH);
+		EXPECT_EQ(slot[2].io.where.controller_ns, 0);
+		done_with_it();
+	}
+}
+
+/* ---- the ceiling ---- */
+
+/* So many reads, `depth` at a time; returns what the last one's end is after the first's beginning. */
+static uint64_t closed_loop(uint32_t reads, uint32_t depth, uint32_t units)
+{
+	uint64_t begin_ns = now;
+	uint32_t submitted = 0;
+
+	for (bool more = true; more; more = pass_time())
+		for (uint32_t i = 0; i < depth && submitted < reads; i++)
+			if (!slot[i].waits) {
+				submit(i, FTL_READ, submitted % 90, units);
+				submitted++;
+			}
+	return now - begin_ns;
+}
+
+/*
+ * With twice as many reads in flight as there are cores, or more, no core ever rests: of reads
+ * that cores divide, all end after reads * work / cores.
+ */
+static void the_ceiling_is_arithmetic(void)
+{
+	static const uint32_t cores[] = { 1, 2, 3, 4, 8 };
+
+	for (uint32_t i = 0; i < 5; i++)
+		for (uint32_t units = 1; units <= 4; units += 3)
+			for (uint32_t deep = 2; deep <= 8; deep *= 2) {
+				uint32_t reads = 240 * deep, n = cores[i];
+
+				make(n, COMPLETION);
+				EXPECT_EQ(closed_loop(reads, deep * n, units),
+					  (uint64_t)reads / n * (COMMAND + units * LOOKUP + COMPLETION));
+				EXPECT_EQ(f->ops->stats(f)->core_busy_ns,
+					  (uint64_t)reads * (COMMAND + units * LOOKUP + COMPLETION));
+				done_with_it();
+			}
+}
+
+/* ---- against a model ---- */
+
+enum { ABSENT, COMMAND_WAITS, COMMAND_RUNS, COMPLETION_WAITS, COMPLETION_RUNS, OVER };
+
+struct job {
+	uint64_t submit_ns, ends_ns;	/* of the work that runs, or ran last */
+	uint32_t units;
+	int state;
+};
+
+struct model {
+	struct job job[DEPTH_MAX];	/* by submission */
+	uint32_t line[2 * DEPTH_MAX], first, last;
+	uint32_t cores, busy;
+};
+
+static void model_end(struct model *m, uint64_t ns)
+{
+	for (uint32_t i = 0; i < DEPTH_MAX; i++) {
+		struct job *j = &m->job[i];
+		bool runs = j->state == COMMAND_RUNS || j->state == COMPLETION_RUNS;
+
+		if (!runs || j->ends_ns != ns)
+			continue;
+		m->busy--;
+		if (j->state++ == COMMAND_RUNS)
+			m->line[m->last++] = i;
+	}
+}
+
+static void model_begin(struct model *m, uint64_t ns)
+{
+	for (uint32_t i = 0; i < DEPTH_MAX; i++)
+		if (m->job[i].state == ABSENT && m->job[i].submit_ns == ns) {
+			m->job[i].state = COMMAND_WAITS;
+			m->line[m->last++] = i;
+		}
+	while (m->busy < m->cores && m->first < m->last) {
+		struct job *j = &m->job[m->line[m->first++]];
+
+		j->ends_ns = ns + (j->state == COMMAND_WAITS ? COMMAND + j->units * LOOKUP : COMPLETION);
+		j->state++;
+		m->busy++;
+	}
+}
+
+/* Reads of random sizes at random times: each ends when the model says, which knows no calendar. */
+static void random_reads_end_as_in_the_model(void)
+{
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		static struct model m;
+		uint64_t s = seed * 7919, at, last_ns;
+		int before = failures;
+
+		m = (struct model){ .cores = 1 + (uint32_t)(seed % 5) };
+		make(m.cores, COMPLETION);
+		at = now;
+		for (uint32_t i = 0; i < DEPTH_MAX; i++) {
+			at += rnd(&s) % 3 ? 0 : rnd(&s) % 2000;
+			m.job[i] = (struct job){ .submit_ns = at, .units = 1 + (uint32_t)(rnd(&s) % 6) };
+		}
+		last_ns = at + DEPTH_MAX * (COMMAND + 6 * LOOKUP + COMPLETION);
+		for (uint64_t ns = m.job[0].submit_ns; ns <= last_ns; ns++) {
+			model_end(&m, ns);
+			model_begin(&m, ns);
+		}
+		for (uint32_t i = 0; i < DEPTH_MAX; i++) {
+			for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns; next = f->ops->step(f, now))
+				now = next;
+			now = m.job[i].submit_ns;
+			submit(i, FTL_READ, i, m.job[i].units);
+		}
+		settle_down();
+		for (uint32_t i = 0; i < DEPTH_MAX; i++) {
+			EXPECT_EQ(m.job[i].state, OVER);
+			EXPECT_EQ(slot[i].io.done_ns, m.job[i].ends_ns);
+		}
+		done_with_it();
+		if (failures > before)
+			printf("seed %" PRIu64 "\n", seed);
+	}
+}
+
+int main(void)
+{
+	RUN(one_core_does_one_thing_at_a_time);
+	RUN(each_unit_is_looked_up);
+	RUN(writes_keep_their_order);
+	RUN(idle_cores_change_nothing);
+	RUN(the_ceiling_is_arithmetic);
+	RUN(random_reads_end_as_in_the_model);
+	return test_result();
+}
