@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads of the host that suspend programs and erases: every time by hand, on one die. */
-#include "blk.h"
+#include "gc_policy.h"
 #include "ftl.h"
 #include "test.h"
 
