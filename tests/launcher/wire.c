@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* wire.c - fills each log of slate_wire.h and prints it, with its counters' names, as JSON: see test_wire.py. */
 #include <stdio.h>
-#include <string.h>
 #include "slate_wire.h"
 
 #define NAME(name, field) #name,
