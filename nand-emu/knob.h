@@ -7,8 +7,7 @@
 #ifndef SLATE_KNOB_H
 #define SLATE_KNOB_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "port.h"
 
 enum knob_type {
 	KNOB_U32, KNOB_U64,

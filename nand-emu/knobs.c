@@ -80,7 +80,7 @@ static const struct knob energy[] = {
 };
 
 static const struct knob physics[] = {
-	{ "seed", KNOB_U64, AT(physics.seed), 0, UINT64_MAX, "1",
+	{ "seed", KNOB_U64, AT(physics.seed), 0, ~(uint64_t)0, "1",
 	  "of bad blocks, errors and wear", NULL },
 	{ "disturb_tolerance", KNOB_TOLERANCE, AT(physics.disturb_tolerance), 0, KNOB_NEVER - 1, "off",
 	  "partial erases of neighbours that the smallest PB tolerates; one more destroys its data", NULL },
