@@ -3,8 +3,8 @@
  * slate-profile.c - check a profile and say in JSON what follows from it.
  *
  *     slate-profile FILE [section.key=value ...]
- *     slate-profile --keys		every key, its range, its default and the FTLs that
- *						alone have it ("": all), by tabs
+ *     slate-profile --keys		every key, its range, its default, the FTLs that
+ *						alone have it ("": all) and what it is, by tabs
  *
  * Exit status 0, or 2 with a sentence on stderr. 'slate profiles' makes it
  * readable. It maps no memory: a drive of any size can be looked at.
@@ -249,14 +249,14 @@ static void print_derived(void)
 
 static int print_keys(void)
 {
-	for (size_t i = 0; i < profile_key_count; i++) {
-		const struct profile_key *k = &profile_keys[i];
+	for (size_t i = 0; i < profile_key_count(); i++) {
+		const struct profile_key *k = profile_key_at(i);
 		char range[SLATE_ERR_BYTES], owners[160];
 
 		profile_key_range(k, range, sizeof(range));
-		printf("%s.%s\t%s\t%s\t%s\n", k->section, k->name, range,
-		       k->fallback ? k->fallback : "must be given",
-		       profile_key_owners(k, owners, sizeof(owners)));
+		printf("%s.%s\t%s\t%s\t%s\t%s\n", k->section, k->knob->name, range,
+		       k->knob->fallback ? k->knob->fallback : "must be given",
+		       profile_key_owners(k, owners, sizeof(owners)), k->knob->says);
 	}
 	return 0;
 }

@@ -332,10 +332,10 @@ static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct na
 	return direct_init(mem, len, c, n, host, &scheme, &log_ftl_ops, out);
 }
 
-static const char *const keys[] = { DIRECT_KEYS, NULL };
+static const struct knob_table *const knobs[] = { DIRECT_KNOBS, NULL };
 
 const struct ftl_ops log_ftl_ops = {
-	.name = "log", .keys = keys,
+	.name = "log", .knobs = knobs,
 	.validate = validate, .footprint = footprint, .init = init_ftl,
 	DIRECT_OPS_COMMON,
 };

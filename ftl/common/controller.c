@@ -2,6 +2,7 @@
 /* controller.c - see controller.h */
 #include "controller.h"
 
+#include "ftl_knobs.h"
 #include "host.h"
 
 /* Where an I/O is that waits for its done_ns. */
@@ -326,3 +327,16 @@ const struct ftl *controller_behind(const struct ftl *f)
 {
 	return f->ops->submit == submit ? const_controller_of(f)->ftl : f;
 }
+
+/* ---- settings ------------------------------------------------------------ */
+
+static const struct knob rows[] = {
+	FTL_KNOB(cores, 0, CONTROLLER_CORES_MAX, "0",
+		 "processors that execute `ftl.overhead_ns` (a command), `ftl.map_ns` (the look-up of a unit) "
+		 "and completion_ns; 0: as many as there is work"),
+	FTL_KNOB(completion_ns, 0, KNOB_NS_MAX, "0",
+		 "of a core's time for each request, when its data are there; only with cores"),
+	FTL_KNOB_LAST
+};
+
+const struct knob_table controller_knobs = { "controller", rows };

@@ -37,6 +37,8 @@
 
 #define CONTROLLER_CORES_MAX 64u
 
+extern const struct knob_table controller_knobs;	/* in struct ftl_config */
+
 /* What ops->footprint() and ops->init() are, with a controller in front if c->cores is not 0. */
 size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *c,
 			    const struct nand_geometry *g);

@@ -35,6 +35,7 @@
 
 #include "err.h"
 #include "ftl_stats.h"
+#include "knob.h"
 #include "nand.h"
 
 typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
@@ -278,10 +279,10 @@ struct ftl_ops {
 	uint32_t (*inflight)(const struct ftl *f);
 
 	/*
-	 * Fields of struct ftl_config with a meaning in this FTL, beside ftl_keys_of_all;
-	 * NULL-terminated, NULL: no others. A profile that sets another FTL's key is refused.
+	 * Its settings beside ftl_common_knobs: tables that end with NULL, or NULL (ftl_knobs.h). A
+	 * profile that sets a key of other FTLs is refused.
 	 */
-	const char *const *keys;
+	const struct knob_table *const *knobs;
 
 	/* Controls; each NULL if it has none. */
 	/*
@@ -297,8 +298,8 @@ struct ftl_ops {
 	struct ftl_block (*block)(const struct ftl *f, pbn_t b);
 };
 
-/* Keys of [ftl] with a meaning in every FTL. NULL-terminated. */
-extern const char *const ftl_keys_of_all[];
+/* Settings that every FTL reads. */
+extern const struct knob_table ftl_common_knobs;
 
 /* First member of every implementation's struct. */
 struct ftl {

@@ -2,13 +2,6 @@
 /* host.c - see host.h */
 #include "host.h"
 
-/* gc_stop_blocks: every shipped profile has it, and online settings of all but nftl. */
-const char *const ftl_keys_of_all[] = {
-	"type", "unit_bytes", "capacity_mib", "op_permille", "buffer_units", "gc_start_blocks",
-	"gc_stop_blocks", "gc_urgent_blocks", "gc_mode", "gc_slice_pages", "payload", "map_ns",
-	"buffer_ns", "overhead_ns", "max_unit_reads", NULL
-};
-
 void host_reset_stats(struct ftl *f)
 {
 	struct host *h = host_of(f);

@@ -7,6 +7,7 @@
  * does. The next event is the end of a die's command or of one of the engine's jobs.
  */
 #include "dac.h"
+#include "ftl_knobs.h"
 
 /* ---- what is tried ------------------------------------------------------------ */
 
@@ -496,12 +497,41 @@ static uint32_t collect(struct ftl *f, uint64_t now_ns, uint32_t free_blocks)
 	return working;
 }
 
+static const char *const reductions[] = { "none", "dedup", "comp", "dedup+comp", "dac", NULL };
+static const char *const frontiers[] = { "page", "parity", "rtf", "flex", NULL };
+
+_Static_assert(FTL_REDUCE_NONE == 0 && FTL_REDUCE_DEDUP == 1 && FTL_REDUCE_COMP == 2 &&
+	       FTL_REDUCE_DEDUP_COMP == 3 && FTL_REDUCE_DAC == 4 && FTL_NREDUCTIONS == 5, "reductions");
+_Static_assert(FTL_FRONTIERS_PAGE == 0 && FTL_FRONTIERS_PARITY == 1 && FTL_FRONTIERS_RTF == 2 &&
+	       FTL_FRONTIERS_FLEX == 3 && FTL_NFRONTIERS == 4, "frontiers");
+_Static_assert(sizeof(enum ftl_reduction) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_frontiers) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+
+static const struct knob knob_rows[] = {
+	FTL_KNOB_IS(reduction, reductions, "dac",
+	  "what is tried on a unit: a link to an equal one; compression; compression against a "
+	  "similar one"),
+	FTL_KNOB_IS(frontiers, frontiers, "page",
+	  "page placement and backup of the named FTL, with its keys; all but page need order fps "
+	  "or rps (flex: rps) and survive paired_loss"),
+	FTL_KNOB(fingerprints_permille, 1, 1000, "5",
+	  "fingerprints kept (LRU), as a share of those of the whole capacity; 1000: all"),
+	FTL_KNOB(fingerprints, 0, 1u << 30, "0",
+	  "if not 0, this number instead, at least 4 (a unit has four); for shares of what a trace "
+	  "writes, if less than the capacity"),
+	FTL_KNOB(reference_bytes, 0, 1u << 31, "33554432", "reference buffer, decompressed"),
+	FTL_KNOB(hash_ns, 0, KNOB_NS_MAX, "0", "the engine's time to compute a unit's fingerprints"),
+	FTL_KNOB(compress_ns, 0, KNOB_NS_MAX, "0", "each attempt to compress a unit"),
+	FTL_KNOB(decompress_ns, 0, KNOB_NS_MAX, "0", "each decompression of a unit or reference"),
+	FTL_KNOB_BOOL(count_plain, "no",
+	  "also count the size of delta units without a reference (costs host time only)"),
+	FTL_KNOB_LAST
+};
+
+static const struct knob_table own = { "ftl", knob_rows };
 /* `auto` for sub-page reads means no here. */
-static const char *const keys[] = {
-	"gc_subpage_reads", "host_subpage_reads", "idle_gc_permille", "idle_gc_ns", "reduction",
-	"frontiers", "active_blocks", "fast_above_permille", "slow_below_permille", "quota_permille",
-	"fingerprints_permille", "fingerprints", "reference_bytes", "hash_ns",
-	"compress_ns", "decompress_ns", "count_plain", NULL
+static const struct knob_table *const knobs[] = {
+	&own, &ftl_word_knobs, &ftl_idle_gc_knobs, &ftl_rtf_knobs, &ftl_flex_knobs, NULL
 };
 static const char *const online[] = {
 	"gc_stop_blocks", "gc_slice_pages", "hash_ns", "compress_ns", "decompress_ns", NULL
@@ -534,7 +564,7 @@ const struct ftl_ops dac_ftl_ops = {
 	.map_bytes = map_bytes,
 	.inflight = host_inflight,
 	.collect = collect,
-	.keys = keys,
+	.knobs = knobs,
 	.online = online,
 	.reconfigure = reconfigure,
 	.block = block_info,

@@ -57,6 +57,7 @@
 #define SLATE_DIRECT_H
 
 #include "die.h"
+#include "ftl_knobs.h"
 #include "host.h"
 #include "survey.h"
 #include "nand_geom.h"
@@ -420,14 +421,14 @@ void direct_enqueue(struct direct *d, uint64_t now_ns, uint32_t op);
 /* Begin GC for the plane's order. Returns false if GC cannot free anything. */
 bool direct_order_gc(struct direct *d, uint64_t now_ns, uint32_t plane);
 
-/* The keys that all schemes share. `auto` for sub-page reads means no here. */
-#define DIRECT_KEYS \
-	"stripe_pages", "accounting", "read_priority", "gc_copyback", "parallel_erase", "gc_subpage_reads", \
-	"host_subpage_reads"
+/* The settings that all schemes share. `auto` for sub-page reads means no here. */
+extern const struct knob_table direct_knobs;
+extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that do M-Merges */
+#define DIRECT_KNOBS &direct_knobs, &ftl_word_knobs, &ftl_copy_knobs
 
 /*
  * The members of ftl_ops that are the same for all schemes; each adds name, validate, footprint, init,
- * keys and online.
+ * knobs and online.
  */
 #define DIRECT_OPS_COMMON \
 	.durability = FTL_WRITE_THROUGH, \

@@ -504,9 +504,26 @@ static int nftl_init(void *mem, size_t len, const struct ftl_config *c, struct n
 	return direct_init(mem, len, c, n, host, &nftl_scheme, &nftl_ops, out);
 }
 
-static const char *const keys[] = {
-	DIRECT_KEYS, "pen", "pen_merges_max", "spare_search", "merge_victim", NULL
+static const char *const searches[] = { "no", "yes", "all", NULL };
+static const char *const merge_victims[] = { "newest", "oldest", "lru", NULL };
+
+_Static_assert(FTL_SEARCH_NO == 0 && FTL_SEARCH_YES == 1 && FTL_SEARCH_ALL == 2, "searches");
+_Static_assert(FTL_VICTIM_NEWEST == 0 && FTL_VICTIM_OLDEST == 1 && FTL_VICTIM_LRU == 2, "merge_victims");
+_Static_assert(sizeof(enum ftl_search) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_merge_victim) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+
+static const struct knob knob_rows[] = {
+	FTL_KNOB_IS(spare_search, searches, "yes",
+		    "searching U-blocks costs reads of spare areas; all: a merge reads those of all pages of "
+		    "both blocks, not of the U-block's used ones alone"),
+	FTL_KNOB_IS(merge_victim, merge_victims, "newest",
+		    "the pair to merge when a write needs a block: of those with most invalid pages the one "
+		    "that came to so many last, or first; or the one whose last overwrite is longest ago"),
+	FTL_KNOB_LAST
 };
+
+static const struct knob_table own = { "ftl", knob_rows };
+static const struct knob_table *const knobs[] = { DIRECT_KNOBS, &direct_pen_knobs, &own, NULL };
 static const char *const online[] = {
 	"gc_slice_pages", NULL
 };
@@ -516,7 +533,7 @@ const struct ftl_ops nftl_ops = {
 	.validate = nftl_validate,
 	.footprint = nftl_footprint,
 	.init = nftl_init,
-	.keys = keys,
+	.knobs = knobs,
 	.online = online,
 	DIRECT_OPS_COMMON,
 };

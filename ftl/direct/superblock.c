@@ -278,9 +278,16 @@ static int init_ftl(void *mem, size_t len, const struct ftl_config *c, struct na
 	return direct_init(mem, len, c, n, host, &scheme, &superblock_ftl_ops, out);
 }
 
-static const char *const keys[] = {
-	DIRECT_KEYS, "pen", "pen_merges_max", "second_victim_pages", "pair_pages", "superblock_blocks",
-	"superblock_max_blocks", NULL
+static const struct knob knob_rows[] = {
+	FTL_KNOB(pair_pages, 0, 131072, "131072", "maximum of valid pages of both victims together"),
+	FTL_KNOB(superblock_blocks, 0, 64, "4", "M: logical blocks of a superblock; 0: page mapping of a plane"),
+	FTL_KNOB(superblock_max_blocks, 0, 128, "8", "N: maximum of its physical blocks"),
+	FTL_KNOB_LAST
+};
+
+static const struct knob_table own = { "ftl", knob_rows };
+static const struct knob_table *const knobs[] = {
+	DIRECT_KNOBS, &direct_pen_knobs, &ftl_second_victim_knobs, &own, NULL
 };
 static const char *const online[] = {
 	"gc_start_blocks", "gc_stop_blocks", "gc_slice_pages", "second_victim_pages", "pair_pages", NULL
@@ -291,7 +298,7 @@ const struct ftl_ops superblock_ftl_ops = {
 	.validate = validate,
 	.footprint = footprint,
 	.init = init_ftl,
-	.keys = keys,
+	.knobs = knobs,
 	.online = online,
 	DIRECT_OPS_COMMON,
 };

@@ -11,6 +11,7 @@
  *   rtf     the same with several active blocks, "return to fast"
  *   flex    relaxed order, two phases; a parity page a block
  */
+#include "ftl_knobs.h"
 #include "page_ftl.h"
 
 static const char *page_not_safe(const struct ftl_config *c, const struct nand_geometry *g)
@@ -22,19 +23,74 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 	       "the lower pages of its word line along, flushed or not";
 }
 
-#define PAGE_KEYS                                                                               \
-	"gc_policy", "gc_choices", "gc_window_blocks", "gc_copyback", "gc_subpage_reads", "host_subpage_reads", "wl_threshold",     \
-	"relocate", "parallel_erase", "second_victim_pages", "gc_frontier", "idle_gc_permille",   \
-	"idle_gc_ns", "accounting", "multiplane", "suspend"
+/* ---- settings ------------------------------------------------------------ */
 
-static const char *const page_keys[] = { PAGE_KEYS, "hot_cold", NULL };
-static const char *const parity_keys[] = { PAGE_KEYS, NULL };
-static const char *const rtf_keys[] = { PAGE_KEYS, "active_blocks", NULL };
-static const char *const flex_keys[] = {
-	PAGE_KEYS, "fast_above_permille", "slow_below_permille", "quota_permille", "gc_pages", NULL
+static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
+static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
+static const char *const hot_colds[] = { "off", "count", NULL };
+static const char *const suspends[] = { "off", "erase", "program", "all", NULL };
+
+_Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
+_Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
+_Static_assert(FTL_HOT_COLD_OFF == 0 && FTL_HOT_COLD_COUNT == 1, "hot_colds");
+_Static_assert(FTL_SUSPEND_OFF == 0 && FTL_SUSPEND_ERASE == 1 && FTL_SUSPEND_PROGRAM == 2 &&
+	       FTL_SUSPEND_ALL == 3, "suspends");
+_Static_assert(sizeof(enum ftl_hot_cold) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_suspend) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_gc_frontier) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_gc_pages) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
+
+static const struct knob page_rows[] = {
+	{ "gc_policy", KNOB_GC_POLICY, offsetof(struct ftl_config, gc_policy), 0, 0, "greedy",
+	  "choice of the block to collect: fewest valid units; highest age x (1 - u) / 2u; closed first; "
+	  "any; fewest valid units of gc_choices drawn at random; of the gc_window_blocks closed first", NULL },
+	FTL_KNOB(gc_choices, 1, 1024, "10", "d-choices: blocks drawn"),
+	FTL_KNOB(gc_window_blocks, 1, 1 << 20, "64", "windowed-greedy: blocks of a plane among which it chooses"),
+	FTL_KNOB(wl_threshold, 0, 1 << 20, "0",
+	  "static wear levelling: allowed difference in erases between a plane's most worn free "
+	  "block and least worn full block; 0: none"),
+	FTL_KNOB_BOOL(relocate, "yes",
+	  "collect a block after a host read with more than relocate_bits raw errors; a block that "
+	  "had such errors when filled, after as many such reads as it has pages"),
+	FTL_KNOB_IS(gc_frontier, gc_frontiers, "auto",
+	  "GC copies to its own blocks or to the host's; auto: own for page and parity, shared for "
+	  "rtf and flex, as published. Idle GC of rtf and flex uses the host's"),
+	FTL_KNOB_IS(suspend, suspends, "off",
+		    "which commands a read of the host suspends; needs `timing.suspend_ns`; how often one "
+		    "command: `timing.suspends_max`"),
+	FTL_KNOB_BOOL(multiplane, "yes", "program the planes of a die together"),
+	FTL_KNOB_LAST
 };
 
-#define FTL_OF_POLICY(type, safe, of_type, knobs)                                               \
+/* `page` alone. */
+static const struct knob heat_rows[] = {
+	FTL_KNOB_IS(hot_cold, hot_colds, "off",
+		    "count: pages of LPNs that are written more often than the mean go to blocks of their own, "
+		    "and so do copies of them; counted by region, at most 2^20 of them, a byte each. A plane "
+		    "keeps one more block open (two with gc_frontier own). Not with gc_copyback"),
+	FTL_KNOB_LAST
+};
+
+static const struct knob flex_rows[] = {
+	FTL_KNOB_IS(gc_pages, gc_pages, "slow",
+	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle "
+	  "GC takes MSB pages"),
+	FTL_KNOB_LAST
+};
+
+static const struct knob_table own = { "ftl", page_rows }, flex_own = { "ftl", flex_rows },
+	heat_own = { "ftl", heat_rows };
+
+#define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
+
+static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, NULL };
+static const struct knob_table *const parity_knobs[] = { PAGE_KNOBS, NULL };
+static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, NULL };
+static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, NULL };
+
+/* ---- the types ----------------------------------------------------------- */
+
+#define FTL_OF_POLICY(type, safe, of_type, moving)                                               \
 	static uint32_t type##_oob_bytes(const struct ftl_config *c, const struct nand_geometry *g) \
 	{                                                                                       \
 		return front_oob_bytes(&front_##type##_policy, g->page_bytes / c->unit_bytes);   \
@@ -57,12 +113,12 @@ static const char *const flex_keys[] = {
 	const struct ftl_ops type##_ftl_ops = {                                                 \
 		.name = #type, .oob_bytes = type##_oob_bytes, .validate = type##_validate,        \
 		.footprint = type##_footprint, .init = type##_init, .not_safe = safe,            \
-		.keys = of_type, .online = knobs, PAGE_FTL_OPS_COMMON,                                           \
+		.knobs = of_type, .online = moving, PAGE_FTL_OPS_COMMON,                                  \
 	}
 
 extern const struct ftl_ops parity_ftl_ops, rtf_ftl_ops, flex_ftl_ops;
 
-FTL_OF_POLICY(page, page_not_safe, page_keys, page_ftl_online);
-FTL_OF_POLICY(parity, NULL, parity_keys, page_ftl_online);
-FTL_OF_POLICY(rtf, NULL, rtf_keys, page_ftl_online);
-FTL_OF_POLICY(flex, NULL, flex_keys, flex_ftl_online);
+FTL_OF_POLICY(page, page_not_safe, page_knobs, page_ftl_online);
+FTL_OF_POLICY(parity, NULL, parity_knobs, page_ftl_online);
+FTL_OF_POLICY(rtf, NULL, rtf_knobs, page_ftl_online);
+FTL_OF_POLICY(flex, NULL, flex_knobs, flex_ftl_online);

@@ -6,6 +6,7 @@ It runs in build/venv-install, where shtab is; the other programs' is in tools.b
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +18,24 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from manual import commands
 from slate_lib import cli, paths
 
+# bash and zsh: a key is followed by its value without a space.
+SET_BASH = """
+_slate_set_compgen() {
+  compgen -W "%s" -- "$1"
+}
+"""
+AFTER_BASH = """
+_slate_words() {
+  _shtab_slate "$@"
+  [[ ${COMPREPLY-} == *= ]] && compopt -o nospace 2> /dev/null
+}
+complete -o bashdefault -F _slate_words slate
+"""
+SET_ZSH = """
+_slate_set() {
+  compadd -S '' -- %s
+}
+"""
 FILES = ("FILE", "SCRIPT", "PROFILE", "SOCKET", "TRACE", "RUN")
 FOLDERS = ("DIR",)
 
@@ -28,16 +47,27 @@ def mark(parser: argparse.ArgumentParser) -> None:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.metavar in FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+        elif "--set" in action.option_strings:
+            action.complete = {"bash": "_slate_set_compgen", "zsh": "_slate_set"}  # type: ignore[attr-defined]
         elif action.dest == "kernel":
             action.choices = tuple(paths.KERNELS)  # a file's name is typed
 
 
+def keys() -> str:
+    """Every key of a profile, as --set takes it."""
+    done = subprocess.run([paths.program("slate-profile"), "--keys"], capture_output=True, text=True, check=True)
+    return " ".join(f"{row.partition(chr(9))[0]}=" for row in done.stdout.splitlines())
+
+
 def main() -> int:
     """Print it."""
+    shell = sys.argv[1]
     top = cli.parser()
     for _, _, parser in commands(top):
         mark(parser)
-    print(shtab.complete(top, shell=sys.argv[1]))
+    print(shtab.complete(top, shell=shell, preamble={"bash": SET_BASH % keys(), "zsh": SET_ZSH % keys()}))
+    if shell == "bash":
+        print(AFTER_BASH)
     return 0
 
 

@@ -70,7 +70,7 @@ static const char *where(const struct parse *s, int from, char out[256])
 __attribute__((format(printf, 3, 4)))
 static void complain_of(struct parse *s, const struct profile_key *k, const char *fmt, ...)
 {
-	size_t i = (size_t)(k - profile_keys);
+	size_t i = k->index;
 	char value[VALUE_BYTES], place[256], text[SLATE_ERR_BYTES];
 	va_list ap;
 
@@ -78,23 +78,40 @@ static void complain_of(struct parse *s, const struct profile_key *k, const char
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	profile_key_print(k, s->p, s->count[i], value, sizeof(value));
-	complain(s, "%s: %s.%s = %s: %s", where(s, s->from[i], place), k->section, k->name, value,
+	complain(s, "%s: %s.%s = %s: %s", where(s, s->from[i], place), k->section, k->knob->name, value,
 		 text);
+}
+
+static void no_such_section(struct parse *s, const char *place, const char *section, const char *name)
+{
+	char known[160] = "", elsewhere[160];
+	const char *last = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < profile_key_count(); i++) {
+		const char *one = profile_key_at(i)->section;
+
+		if (strcmp(one, last) && !strstr(known, one) && used < sizeof(known) - 32)
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", one);
+		last = one;
+	}
+	complain(s, "%s: no such section: [%s] (key %s); there are %s%s", place, section, name, known,
+		 profile_key_meant(name, elsewhere, sizeof(elsewhere)));
 }
 
 static void unknown_key(struct parse *s, int from, const char *section, const char *name)
 {
-	char known[320] = "", place[256], meant[96] = "", elsewhere[160];
+	char known[320] = "", place[256], meant[96] = "";
 	struct closest near = { .word = name };
 	size_t used = 0;
 
-	for (size_t i = 0; i < profile_key_count; i++) {
-		if (strcmp(profile_keys[i].section, section))
+	for (size_t i = 0; i < profile_key_count(); i++) {
+		if (strcmp(profile_key_at(i)->section, section))
 			continue;
-		closest_see(&near, profile_keys[i].name);
+		closest_see(&near, profile_key_at(i)->knob->name);
 		if (used < sizeof(known) - 32)
 			used += (size_t)snprintf(known + used, sizeof(known) - used, " %s",
-						 profile_keys[i].name);
+						 profile_key_at(i)->knob->name);
 	}
 	if (near.best)
 		snprintf(meant, sizeof(meant), "did you mean %s.%s? ", section, near.best);
@@ -102,10 +119,7 @@ static void unknown_key(struct parse *s, int from, const char *section, const ch
 		complain(s, "%s: no such key: %s.%s; %s[%s] has:%s", where(s, from, place), section,
 			 name, meant, section, known);
 	else
-		complain(s, "%s: no such section: [%s] (key %s); there are drive, geometry, timing, "
-			 "energy, link, ftl, reliability, precondition, memory%s",
-			 where(s, from, place), section, name,
-			 profile_key_meant(name, elsewhere, sizeof(elsewhere)));
+		no_such_section(s, where(s, from, place), section, name);
 }
 
 static void set_key(struct parse *s, int from, const char *section, const char *name,
@@ -119,7 +133,7 @@ static void set_key(struct parse *s, int from, const char *section, const char *
 		unknown_key(s, from, section, name);
 		return;
 	}
-	i = (size_t)(k - profile_keys);
+	i = k->index;
 	if (from > 0 && s->from[i]) {
 		complain(s, "%s: %s.%s is given twice; keep one", where(s, from, place), section, name);
 		return;
@@ -224,18 +238,18 @@ static void defaults(struct parse *s)
 {
 	char range[SLATE_ERR_BYTES / 2];
 
-	for (size_t i = 0; i < profile_key_count; i++) {
-		const struct profile_key *k = &profile_keys[i];
+	for (size_t i = 0; i < profile_key_count(); i++) {
+		const struct profile_key *k = profile_key_at(i);
 
 		if (s->from[i])
 			continue;
-		if (!k->fallback) {
+		if (!k->knob->fallback) {
 			profile_key_range(k, range, sizeof(range));
 			complain(s, "%s: %s.%s is missing; add it to [%s], %s", s->path, k->section,
-				 k->name, k->section, range);
+				 k->knob->name, k->section, range);
 			return;
 		}
-		s->count[i] = profile_key_set(k, s->p, k->fallback, range, sizeof(range));
+		s->count[i] = profile_key_set(k, s->p, k->knob->fallback, range, sizeof(range));
 		SSD_ASSERT(s->count[i]);
 	}
 }
@@ -259,7 +273,7 @@ static unsigned int list_length(const struct profile *p, const struct profile_ke
 {
 	const struct nand_geometry *g = &p->array.geo;
 
-	if (k->type == K_BY_LEVEL)
+	if (k->knob->type == KNOB_BY_LEVEL)
 		return g->pb_levels + 1;
 	/* A word line that is programmed at once has one time. */
 	if (g->one_shot && k->at == offsetof(struct profile, array.timing.program_ns))
@@ -269,23 +283,23 @@ static unsigned int list_length(const struct profile *p, const struct profile_ke
 
 static void wrong_length(struct parse *s, const struct profile_key *k, unsigned int want)
 {
-	unsigned int has = s->count[k - profile_keys];
+	unsigned int has = s->count[k->index];
 
 	if (want == 1)
 		complain_of(s, k, "has %u values; give one: there is one %s", has,
-			    k->type == K_BY_LEVEL ? "size to erase, the block (geometry.pb_levels = 0)" :
+			    k->knob->type == KNOB_BY_LEVEL ? "size to erase, the block (geometry.pb_levels = 0)" :
 			    s->p->array.geo.one_shot ? "time for a word line (geometry.one_shot = yes)" :
 			    "type of page (geometry.bits_per_cell = 1)");
 	else
 		complain_of(s, k, "has %u values; give one for all, or %u: %s", has, want,
-			    k->type == K_BY_LEVEL ? "geometry.pb_levels + 1, the block first" :
+			    k->knob->type == KNOB_BY_LEVEL ? "geometry.pb_levels + 1, the block first" :
 			    "geometry.bits_per_cell, the LSB page first");
 }
 
 static void spread_lists(struct parse *s)
 {
-	for (size_t i = 0; i < profile_key_count; i++) {
-		const struct profile_key *k = &profile_keys[i];
+	for (size_t i = 0; i < profile_key_count(); i++) {
+		const struct profile_key *k = profile_key_at(i);
 		uint32_t *values = (uint32_t *)(void *)((char *)s->p + k->at);
 		unsigned int want = list_length(s->p, k);
 
@@ -331,10 +345,10 @@ static void derive_errors(struct parse *s)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const struct profile_key *k = profile_key_find("reliability", keys[i]);
 
-		if (s->from[k - profile_keys] && !s->from[rber - profile_keys])
+		if (s->from[k->index] && !s->from[rber->index])
 			complain_of(s, k, "means nothing without reliability.rber; say rber = powerlaw, "
 				    "or rber = off to keep the key for later");
-		if (!s->from[k - profile_keys] && f->rber_on)
+		if (!s->from[k->index] && f->rber_on)
 			complain_of(s, rber, "needs reliability.%s as well; eps, alpha, k, beta, m, n, "
 				    "gamma, p and q make the model", keys[i]);
 	}
@@ -365,9 +379,9 @@ static void blame(struct parse *s, const char *section, const char *why, const c
 
 	snprintf(name, sizeof(name), "%.*s", (int)strspn(why, "abcdefghijklmnopqrstuvwxyz_0123456789"),
 		 why);
-	for (size_t i = 0; i < profile_key_count && !k; i++)
-		if (!strcmp(profile_keys[i].name, name) && strcmp(profile_keys[i].section, "precondition"))
-			k = &profile_keys[i];
+	for (size_t i = 0; i < profile_key_count() && !k; i++)
+		if (!strcmp(profile_key_at(i)->knob->name, name) && strcmp(profile_key_at(i)->section, "precondition"))
+			k = profile_key_at(i);
 	if (k)
 		complain_of(s, k, "%s%s", why, note);
 	else
@@ -402,8 +416,8 @@ static void choose_capacity(struct parse *s)
 {
 	const struct profile_key *op = profile_key_find("ftl", "op_permille");
 	const struct profile_key *size = profile_key_find("ftl", "capacity_mib");
-	int from_op = s->from[op - profile_keys], from_size = s->from[size - profile_keys];
-	bool is_default = s->p->op_permille == strtoull(op->fallback, NULL, 10);
+	int from_op = s->from[op->index], from_size = s->from[size->index];
+	bool is_default = s->p->op_permille == strtoull(op->knob->fallback, NULL, 10);
 
 	if (s->kept || !s->p->capacity_mib || from_op == FROM_DEFAULT)
 		return;
@@ -420,10 +434,10 @@ static void choose_capacity(struct parse *s)
  */
 static void drop_foreign(struct parse *s)
 {
-	if (s->from[profile_key_find("ftl", "type") - profile_keys] != FROM_OVERRIDE)
+	if (s->from[profile_key_find("ftl", "type")->index] != FROM_OVERRIDE)
 		return;
-	for (size_t i = 0; i < profile_key_count; i++)
-		if (s->from[i] > 0 && profile_key_is_foreign(&profile_keys[i], s->p->ops))
+	for (size_t i = 0; i < profile_key_count(); i++)
+		if (s->from[i] > 0 && profile_key_is_foreign(profile_key_at(i), s->p->ops))
 			s->from[i] = FROM_DEFAULT;
 }
 
@@ -432,8 +446,8 @@ static bool is_changed(const struct parse *s, const struct profile_key *k)
 {
 	char value[VALUE_BYTES];
 
-	profile_key_print(k, s->p, s->count[k - profile_keys], value, sizeof(value));
-	return !k->fallback || strcmp(value, k->fallback);
+	profile_key_print(k, s->p, s->count[k->index], value, sizeof(value));
+	return !k->knob->fallback || strcmp(value, k->knob->fallback);
 }
 
 /*
@@ -444,8 +458,8 @@ static void refuse_foreign(struct parse *s)
 {
 	char owners[160];
 
-	for (size_t i = 0; i < profile_key_count; i++) {
-		const struct profile_key *k = &profile_keys[i];
+	for (size_t i = 0; i < profile_key_count(); i++) {
+		const struct profile_key *k = profile_key_at(i);
 
 		if (s->from[i] == FROM_DEFAULT || !profile_key_is_foreign(k, s->p->ops) || !is_changed(s, k))
 			continue;
@@ -568,14 +582,14 @@ size_t profile_print(const struct profile *p, char *out, size_t room)
 {
 	size_t used = 0;
 
-	for (size_t i = 0; i < profile_key_count; i++) {
-		const struct profile_key *k = &profile_keys[i];
+	for (size_t i = 0; i < profile_key_count(); i++) {
+		const struct profile_key *k = profile_key_at(i);
 		char value[VALUE_BYTES];
 
 		profile_key_print(k, p, list_length(p, k), value, sizeof(value));
 		used += (size_t)snprintf(out && used < room ? out + used : NULL,
 					 out && used < room ? room - used : 0, "%s.%s=%s\n",
-					 k->section, k->name, value);
+					 k->section, k->knob->name, value);
 	}
 	return used;
 }

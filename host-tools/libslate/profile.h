@@ -2,11 +2,10 @@
 /*
  * profile.h - a drive described in an INI file, and single values overridden.
  *
- * Every key, its section, range and default stand in one table in
- * profile_keys.c. Nothing is clamped or ignored: a value out of range, an
- * unknown key or section, a key given twice in the file and a missing key are
- * errors that name the file, the line, the key, the value and what would be
- * right. Of two overrides of one key the last counts.
+ * Each part of the drive declares its keys (knob.h); profile_keys.h lists them. Nothing is
+ * clamped or ignored: a value out of range, an unknown key or section, a key given twice in the
+ * file and a missing key are errors that name the file, the line, the key, the value and what
+ * would be right. Of two overrides of one key the last counts.
  */
 #ifndef SLATE_PROFILE_H
 #define SLATE_PROFILE_H

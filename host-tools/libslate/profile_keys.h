@@ -1,41 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profile_keys.h - the keys of a profile: one table that says for each its
- * section, type, range and default, and how its text becomes a value and back.
+ * profile_keys.h - the keys of a profile: the settings that the parts of the core declare
+ * (knob.h) and the profile's own, in one list, and how the text of each becomes a value and back.
  * What keys mean together, profile.c knows.
  */
 #ifndef SLATE_PROFILE_KEYS_H
 #define SLATE_PROFILE_KEYS_H
 
+#include "knob.h"
 #include "profile.h"
 
 #define PROFILE_KEYS_MAX 128u
 
-enum key_type {
-	K_U32, K_U64,
-	K_BY_TYPE,		/* uint32_t[NAND_TYPES_MAX]: a value a page type */
-	K_BY_LEVEL,		/* uint32_t[NAND_PB_LEVELS_MAX + 1]: a value a PB level */
-	K_COEFFICIENT,		/* double, 0 or 1e-30 .. 1 */
-	K_EXPONENT,		/* double, 0 .. 8 */
-	K_BOOL,			/* names[1] is true */
-	K_NOT,			/* names[0] is true */
-	K_CHOICE,		/* an enum in the order of names */
-	K_TOLERANCE,		/* uint32_t, or 'off' for NAND's 'never' */
-	K_GC_POLICY, K_FTL, K_NAME
-};
-
 struct profile_key {
-	const char *section, *name;
-	enum key_type type;
+	const char *section;
+	const struct knob *knob;
 	size_t at;			/* offset in struct profile */
-	uint64_t low, high;
-	const char *fallback;		/* NULL: must be given */
-	const char *const *names;	/* K_BOOL, K_NOT, K_CHOICE; NULL-terminated */
+	size_t index;			/* its place in the list */
+	const struct knob_table *of_some;	/* a key of the FTLs with this table alone; NULL: of all */
 };
 
-extern const struct profile_key profile_keys[];
-extern const size_t profile_key_count;
+/* Tables of profile_own.c. */
+extern const struct knob_table profile_drive_keys, profile_link_keys, profile_type_keys,
+	profile_capacity_keys, profile_reliability_keys, profile_precondition_keys, profile_memory_keys;
 
+size_t profile_key_count(void);
+const struct profile_key *profile_key_at(size_t i);
 /* NULL if there is none. */
 const struct profile_key *profile_key_find(const char *section, const char *name);
 /*
@@ -65,7 +55,7 @@ void profile_key_range(const struct profile_key *k, char *out, size_t room);
 
 static inline bool profile_key_is_list(const struct profile_key *k)
 {
-	return k->type == K_BY_TYPE || k->type == K_BY_LEVEL;
+	return k->knob->type == KNOB_BY_TYPE || k->knob->type == KNOB_BY_LEVEL;
 }
 
 /* Without control characters. */

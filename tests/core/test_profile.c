@@ -534,7 +534,7 @@ static void round_trip(const char *words)
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		list[n++] = line;
 	list[n] = NULL;
-	EXPECT_EQ(n, profile_key_count);
+	EXPECT_EQ(n, profile_key_count());
 	if (profile_load(&p, "nand-emu/profiles/default.ini", list, err)) {
 		printf("fed back: %s\n", err);
 		failures++;

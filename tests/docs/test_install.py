@@ -194,6 +194,7 @@ class Install(unittest.TestCase):
         self.assertEqual(self.complete("slate", "run", "--prof"), ["--profile"])
         self.assertEqual(self.complete("slate", "run", "--kernel", ""), ["debian", "small"])
         self.assertEqual(self.complete("slate", "profiles", "sh"), ["show"])
+        self.assertEqual(self.complete("slate", "run", "--set", "ftl.spare"), ["ftl.spare_search="])
         self.assertEqual(self.complete("slate-replay", "--read"), ["--read-back"])
         self.assertEqual(self.complete("slate-content", "--set"), ["--settings"])
         self.assertEqual(self.complete("slate-load", "--pass"), ["--passthrough"])

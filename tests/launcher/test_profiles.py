@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -16,6 +17,7 @@ import support  # noqa: F401  (sets the path)
 from slate_lib import cli, paths, profiles
 
 TOOL = paths.BUILD / "core" / "slate-profile"
+README = paths.PROFILES / "README.md"
 MIB, GIB = 1 << 20, 1 << 30
 
 
@@ -323,24 +325,57 @@ class Showing(Case):
         self.assertIn("small: 256 MiB for tests", out)
 
 
-class Documentation(Case):
-    """nand-emu/profiles/README.md."""
+def table(section, rows):
+    """The README's table of one section, from what 'slate-profile --keys' prints of it."""
+    owned = section == "ftl"
+    lines = [
+        f"| key | value | default | {'only in | ' if owned else ''}|",
+        f"| --- | --- | --- | {'--- | ' if owned else ''}--- |",
+    ]
+    for key, values, default, owners, says in rows:
+        values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
+        cells = [key.partition(".")[2], values, default, *([owners] if owned else []), says]
+        lines.append("".join(f"| {cell} " for cell in cells) + "|")
+    return lines
 
-    def test_every_key_with_its_range_default_and_ftls(self):
+
+def with_tables(text):
+    """The README with the table of each section made anew."""
+    done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
+    by_section = {}
+    for line in done.stdout.splitlines():
+        row = line.split("\t")
+        by_section.setdefault(row[0].partition(".")[0], []).append(row)
+    out, section, in_table = [], "", False
+    for line in text.splitlines():
+        if line.startswith("## ["):
+            section = line[4:-1]
+        if section in by_section and line.startswith("| key | value"):
+            out += table(section, by_section.pop(section))
+            in_table = True
+        in_table = in_table and line.startswith("|")
+        if not in_table:
+            out.append(line)
+    if by_section:
+        missing = ", ".join(f"[{name}]" for name in by_section)
+        raise AssertionError(f"no table of {missing} in the README: write its heading, and '| key | value |'")
+    return "\n".join(out) + "\n"
+
+
+class Documentation(Case):
+    """nand-emu/profiles/README.md. Its tables are made by 'python3 tests/launcher/test_profiles.py --record'."""
+
+    def test_every_key_with_its_range_default_ftls_and_sentence(self):
+        written = README.read_text(encoding="utf-8")
+        self.maxDiff = None
+        self.assertEqual(written, with_tables(written))
+
+    def test_every_key_says_what_it_is(self):
         done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
-        said = []
-        for line in done.stdout.splitlines():
-            key, values, default, owners = line.split("\t")
-            values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
-            said.append((key, values, default, owners))
-        section, written = "", []
-        for line in (paths.PROFILES / "README.md").read_text(encoding="utf-8").splitlines():
-            if line.startswith("## ["):
-                section = line[4:-1]
-            elif section and line.startswith("| ") and line[2:5] not in ("key", "---"):
-                name, values, default, owners = [cell.strip() for cell in line.split("|")[1:5]]
-                written.append((f"{section}.{name}", values, default, owners if section == "ftl" else ""))
-        self.assertEqual(written, said)
+        rows = [line.split("\t") for line in done.stdout.splitlines()]
+        self.assertEqual([row for row in rows if len(row) != 5 or not row[4] or "|" in row[4]], [])
+        keys = [row[0] for row in rows]
+        self.assertEqual(len(keys), len(set(keys)), "a key that is declared twice")
 
 
 class NotBuilt(unittest.TestCase):
@@ -354,4 +389,7 @@ class NotBuilt(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--record"]:
+        README.write_text(with_tables(README.read_text(encoding="utf-8")), encoding="utf-8")
+        sys.exit()
     unittest.main()

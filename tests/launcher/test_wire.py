@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The launcher reads the drive's logs where slate_wire.h has their fields.
+
+A C program that includes the header fills each log, and prints its bytes and the names of its
+counters; the launcher's decoders must find the same numbers. So no offset and no name in Python differs
+from the header.
+"""
+
+import json
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import support  # noqa: F401  (sets the path)
+
+from slate_lib import live, series
+
+WIRE = Path(__file__).resolve().parents[2] / "host-tools" / "libslate"
+SOURCE = Path(__file__).resolve().with_name("wire.c")
+
+
+def word(number):
+    """The number that the program puts in a word."""
+    return number * number + 1
+
+
+class Wire(unittest.TestCase):
+    """What the header says, as JSON."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory(prefix="slate-wire-") as folder:
+            program = Path(folder) / "wire"
+            subprocess.run(["cc", "-std=c11", f"-I{WIRE}", "-o", program, SOURCE], check=True)
+            cls.told = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
+
+    def test_ids(self):
+        used = [live.IDENTITY_LOG, live.COUNTERS_LOG, series.SERIES_LOG, series.WEAR_LOG]
+        self.assertEqual((used, series.ROWS_MAX), (self.told["ids"], self.told["rows_max"]))
+
+    def test_counters(self):
+        ops, ftl, per_op = self.told["op"], self.told["ftl"], len(self.told["op"])
+        found = live.decode(bytes.fromhex(self.told["counters"]))
+        self.assertEqual(found.at_ns, 4242)
+        self.assertEqual(found.ios, sum(word(op * per_op + ops.index("ios")) for op in range(4)))
+        self.assertEqual(found.written, word(per_op + ops.index("bytes")))  # group 1 is of writes
+        units = ("host_units", "meta_units", "pad_units", "gc_units", "wl_units")
+        self.assertEqual(found.programmed, sum(word(4 * per_op + ftl.index(name)) for name in units))
+        self.assertEqual(found.gc_runs, word(4 * per_op + ftl.index("gc_runs")))
+
+    def test_series(self):
+        found = series.decode_series(bytes.fromhex(self.told["series"]))
+        self.assertEqual((found["begin-ns"], found["interval-ns"], found["rows"]), (17, 99, 1))
+        at = 0
+        for group in ("read", "write", "trim", "flush", "drive"):
+            names = self.told["drive" if group == "drive" else "row"]
+            expected = {name.replace("_", "-"): [word(at + i)] for i, name in enumerate(names)}
+            self.assertEqual(found[group], expected, group)
+            at += len(names)
+        self.assertEqual((found["dies"], found["channels"]), ([[word(at)]], [[word(at + 1)]]))
+        self.assertEqual(found["processors"], [[word(at + 2)]])
+
+    def test_wear(self):
+        found = series.decode_blocks(bytes.fromhex(self.told["wear"]))
+        self.assertEqual(found["blocks-per-plane"], 2)
+        self.assertEqual((found["erases"], found["valid-units"], found["states"]), ([5, 6], [7, 8], "Fb"))
+
+
+if __name__ == "__main__":
+    unittest.main()
