@@ -23,7 +23,8 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 }
 
 #define PAGE_KEYS                                                                               \
-	"gc_policy", "gc_choices", "gc_window_blocks", "gc_copyback", "gc_subpage_reads", "host_subpage_reads", "wl_threshold",     \
+	"gc_policy", "gc_choices", "gc_window_blocks", "gc_copyback", "gc_subpage_reads",         \
+	"host_subpage_reads", "wl_threshold",                                                     \
 	"relocate", "parallel_erase", "second_victim_pages", "gc_frontier", "idle_gc_permille",   \
 	"idle_gc_ns", "accounting", "multiplane"
 

@@ -315,7 +315,8 @@ static void random_reads_end_as_in_the_model(void)
 			model_begin(&m, ns);
 		}
 		for (uint32_t i = 0; i < DEPTH_MAX; i++) {
-			for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns; next = f->ops->step(f, now))
+			for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns;
+			     next = f->ops->step(f, now))
 				now = next;
 			now = m.job[i].submit_ns;
 			submit(i, FTL_READ, i, m.job[i].units);

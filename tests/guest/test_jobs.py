@@ -34,7 +34,10 @@ class Quick(GuestTest):
                 account = mark["account"][op]
                 parts = sum(
                     account[f"{name}-ns"]
-                    for name in ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
+                    for name in (
+                        *("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link"),
+                        "controller",
+                    )
                 )
                 self.assertEqual(parts, account["latency-sum-ns"], f"{mark['label']} {op}")
 

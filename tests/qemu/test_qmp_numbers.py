@@ -7,7 +7,6 @@ A failure names a subtest, DRIVE:CLOCK:SEED, from which all that is sent follows
 from __future__ import annotations
 
 import contextlib
-import random
 import unittest
 
 from support import Json, QmpError
