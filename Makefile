@@ -50,8 +50,8 @@ REPRODUCE_ARGS := $(if $(TRACES),--traces '$(TRACES)') $(if $(SCALE),--scale '$(
 SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
-STUDIES := pen ippbe spread rps dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint install uninstall clean distclean
+STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-summary test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -80,14 +80,23 @@ replay: core ## a trace on the drive, without a guest: TRACE=FILE PROFILE=NAME R
 reproduce-pen: core venv-reproduce ## PEN's figures (docs/reproduce.md); TRACES=DIR SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
 	@host-tools/reproduce/reproduce.py pen $(REPRODUCE_ARGS)
 
+reproduce-pen-choices: core venv-reproduce ## what PEN's text leaves open, taken the other way, likewise
+	@host-tools/reproduce/reproduce.py pen-choices $(REPRODUCE_ARGS)
+
 reproduce-ippbe: core venv-reproduce ## IPPBE's figures, likewise
 	@host-tools/reproduce/reproduce.py ippbe $(REPRODUCE_ARGS)
+
+reproduce-ippbe-choices: core venv-reproduce ## what IPPBE's text leaves open besides, likewise
+	@host-tools/reproduce/reproduce.py ippbe-choices $(REPRODUCE_ARGS)
 
 reproduce-spread: core venv-reproduce ## SPREAD's figures; SCALE=N OUT=DIR JOBS=N EXECUTOR=slurm
 	@host-tools/reproduce/reproduce.py spread $(REPRODUCE_ARGS)
 
 reproduce-rps: core venv-reproduce ## flexFTL's figures, likewise
 	@host-tools/reproduce/reproduce.py rps $(REPRODUCE_ARGS)
+
+reproduce-rps-choices: core venv-reproduce ## what flexFTL's text leaves open besides, likewise
+	@host-tools/reproduce/reproduce.py rps-choices $(REPRODUCE_ARGS)
 
 reproduce-dac: build guest-apps guest-content venv-reproduce ## DAC's figures and table, likewise; on recordings of guests
 	@host-tools/reproduce/reproduce.py dac $(REPRODUCE_ARGS)
@@ -100,17 +109,29 @@ reproduce-standins: core ## fit stand-ins to the real traces in TRACES=DIR and v
 	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --out '$(or $(OUT),docs/results/standins)' $(if $(JOBS),--jobs '$(JOBS)')
 	@host-tools/reproduce/validate.py 'TRACES=$(TRACES)' --kinds first --out '$(or $(OUT),docs/results/standins)/first' $(if $(JOBS),--jobs '$(JOBS)')
 
+reproduce-summary: ## every published claim beside ours, from the stored tables: docs/results/README.md
+	@host-tools/reproduce/summary.py
+
 reproduce-pen-quick: core venv-reproduce ## some of PEN's figures on fewer traces, within three minutes
 	@host-tools/reproduce/reproduce.py pen --quick $(REPRODUCE_ARGS)
 
+reproduce-pen-choices-quick: core venv-reproduce ## some of what PEN leaves open, likewise
+	@host-tools/reproduce/reproduce.py pen-choices --quick $(REPRODUCE_ARGS)
+
 reproduce-ippbe-quick: core venv-reproduce ## some of IPPBE's, likewise
 	@host-tools/reproduce/reproduce.py ippbe --quick $(REPRODUCE_ARGS)
+
+reproduce-ippbe-choices-quick: core venv-reproduce ## some of what IPPBE leaves open, likewise
+	@host-tools/reproduce/reproduce.py ippbe-choices --quick $(REPRODUCE_ARGS)
 
 reproduce-spread-quick: core venv-reproduce ## some of SPREAD's, within a minute
 	@host-tools/reproduce/reproduce.py spread --quick $(REPRODUCE_ARGS)
 
 reproduce-rps-quick: core venv-reproduce ## some of flexFTL's, likewise
 	@host-tools/reproduce/reproduce.py rps --quick $(REPRODUCE_ARGS)
+
+reproduce-rps-choices-quick: core venv-reproduce ## some of what flexFTL's text leaves open, likewise
+	@host-tools/reproduce/reproduce.py rps-choices --quick $(REPRODUCE_ARGS)
 
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)

@@ -593,6 +593,15 @@ void nand_array_age(struct nand_array *a, uint64_t ns)
 
 /* ---- the rest of nand_ops ----------------------------------------------- */
 
+static bool array_may_suspend(const struct nand *n, uint64_t now_ns, ppn_t p)
+{
+	const struct nand_array *a = array_of(n);
+	const struct place at = place_of(a, p.v);
+	const struct nand_cmd read = { .op = NAND_READ, .ppn = p, .ecc_words = NAND_WHOLE_PAGE };
+
+	return a->powered && a->die[at.die].ready_ns > now_ns && may_suspend(a, now_ns, &at, &read, 1);
+}
+
 static uint64_t array_die_ready_ns(const struct nand *n, uint32_t die)
 {
 	return array_of(n)->die[die].ready_ns;
@@ -720,6 +729,7 @@ uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, en
 static const struct nand_ops array_ops = {
 	.submit = array_submit,
 	.die_ready_ns = array_die_ready_ns,
+	.may_suspend = array_may_suspend,
 	.is_bad = array_is_bad,
 	.mark_bad = array_mark_bad,
 	.erase_count = array_erase_count,

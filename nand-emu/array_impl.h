@@ -273,6 +273,9 @@ static inline void order_advance(struct nand_array *a, const struct place *p)
 }
 
 /* rules.c. The caller has checked the addresses and settled what has ended. */
+/* May these reads suspend what the die is doing? */
+bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+		 const struct nand_cmd *c, unsigned int count);
 enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
 			   const struct nand_cmd *c, unsigned int count);
 

@@ -337,6 +337,8 @@ struct nand_ops {
 	void (*submit)(struct nand *n, uint64_t now_ns, struct nand_cmd *cmds, unsigned int count);
 	/* When the die's current command ends; <= now: idle. */
 	uint64_t (*die_ready_ns)(const struct nand *n, uint32_t die);
+	/* May a read of the page suspend what its die is doing at now_ns? */
+	bool (*may_suspend)(const struct nand *n, uint64_t now_ns, ppn_t p);
 	bool (*is_bad)(const struct nand *n, pbn_t b);
 	void (*mark_bad)(struct nand *n, pbn_t b);
 	/* Erases of the block's most erased smallest PB. */

@@ -135,8 +135,8 @@ static enum nand_rule broken_together(const struct nand_array *a, const struct p
 }
 
 /* May these reads suspend what the die is doing? */
-static bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
-			const struct nand_cmd *c, unsigned int count)
+bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
+		 const struct nand_cmd *c, unsigned int count)
 {
 	const struct img_die *d = &a->die[at[0].die];
 	const struct img_flight *f = flights_of(a, at[0].die);

@@ -44,6 +44,17 @@ static inline void die_begin(struct die_due *ends, uint32_t die, struct die_turn
 	die_due_start(ends, die, until_ns);
 }
 
+/*
+ * The running command was suspended and ends at until_ns now. GC's clock goes on meanwhile if the
+ * command is GC's.
+ */
+static inline void die_suspended(struct die_turn *t, bool gc, uint64_t until_ns)
+{
+	if (gc)
+		t->gc_ns += until_ns - t->ready_ns;
+	t->ready_ns = until_ns;
+}
+
 /* GC's clock at now_ns; gc: the running command is GC's. */
 static inline uint64_t die_gc_clock(const struct die_turn *t, bool gc, uint64_t now_ns)
 {

@@ -91,6 +91,14 @@ static inline void die_due_start(struct die_due *t, uint32_t die, uint64_t ns)
 	t->busy++;
 }
 
+/* Change the time of a busy die to ns. */
+static inline void die_due_move(struct die_due *t, uint32_t die, uint64_t ns)
+{
+	die_due_set(t, die, DIE_IDLE_NS);
+	t->busy--;
+	die_due_start(t, die, ns);
+}
+
 /* Take the first of the busy dies, which is idle from now on. */
 static inline uint32_t die_due_end(struct die_due *t)
 {

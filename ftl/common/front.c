@@ -61,10 +61,26 @@ static bool usable(const struct front *fr, uint32_t plane, uint32_t slot, bool m
 	return fr->plane[plane].open[slot] != BLK_NONE || may_open;
 }
 
+/*
+ * Hot pages go to one slot, cold ones to the next. With its last free blocks a plane opens no
+ * block while the other slot has one: GC needs no more free blocks than with a single slot.
+ */
+static uint32_t pick_by_heat(const struct front *fr, uint32_t plane, uint32_t hot, const struct front_ask *q)
+{
+	const uint32_t *open = fr->plane[plane].open;
+	uint32_t slot = hot + q->cold, other = hot + !q->cold;
+
+	if (open[slot] != BLK_NONE || (q->may_open && (q->plenty || open[other] == BLK_NONE)))
+		return slot;
+	return open[other] != BLK_NONE ? other : FRONT_NONE;
+}
+
 static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	uint32_t slot = q->who == FRONT_GC ? fr->copies : FRONT_HOST;
 
+	if (fr->c.hot_cold)
+		return pick_by_heat(fr, plane, slot, q);
 	return usable(fr, plane, slot, q->may_open) ? slot : FRONT_NONE;
 }
 
@@ -174,12 +190,12 @@ static uint32_t host_slots(const struct front_config *c)
 {
 	if (c->policy == &front_rtf_policy)
 		return c->active_blocks;
-	return c->policy == &front_flex_policy ? FRONT_SLOW + 1 : FRONT_HOST + 1;
+	return c->policy == &front_flex_policy ? FRONT_SLOW + 1 : FRONT_HOST + 1u + c->hot_cold;
 }
 
 uint32_t front_slots(const struct front_config *c)
 {
-	return host_slots(c) + c->own;
+	return host_slots(c) + (c->own ? 1u + c->hot_cold : 0);
 }
 
 static uint32_t copies_slot(const struct front_config *c)
@@ -214,7 +230,7 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 		fr->word_lines = g->pages_per_block / 2;
 		fr->group = c->policy->group < fr->word_lines ? c->policy->group : fr->word_lines;
 	}
-	fr->plain = fr->sequence == SEQ_ASCENDING && c->own;
+	fr->plain = fr->sequence == SEQ_ASCENDING && c->own && !c->hot_cold;
 	fr->quota_start = (int64_t)(geo_pages(g) / 2 * c->quota_permille / 1000);
 	fr->quota = fr->quota_start;
 }

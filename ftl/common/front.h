@@ -18,7 +18,7 @@
  *
  * Slots: each policy has so many open blocks a plane, and says which takes a page.
  *
- *   page     one for the host, one for GC
+ *   page     one for the host, one for GC; with hot_cold two for each, for hot and cold pages
  *   parity   the same, and two that only a mount fills (mount.c)
  *   rtf      active_blocks, shared; the host prefers one whose next page is LSB, GC
  *            one whose next is MSB (Grupp et al., in the dissertation's 2.5.1)
@@ -80,6 +80,7 @@ struct front_ask {
 	bool may_open;			/* a free block */
 	bool plenty;			/* and there are more than the reserve */
 	bool mounting;			/* mount: LSB pages, if there is a choice: nothing is lost */
+	bool cold;			/* the page is written seldom */
 	uint32_t busy_permille;		/* of the write buffer: u */
 };
 
@@ -105,6 +106,7 @@ struct front_config {
 	uint32_t quota_permille;	/* of all LSB pages: q at the start */
 	bool own;			/* GC's copies go to blocks of their own */
 	enum ftl_gc_pages gc_pages;	/* flex */
+	bool hot_cold;			/* page */
 };
 
 struct front_plane {
@@ -125,7 +127,7 @@ struct front {
 	bool plain;			/* ascending, slot = who: nothing to ask */
 	uint32_t slots;			/* in use by the policy; spares follow */
 	uint32_t host_slots;		/* of them, the first: those that the host's pages go to */
-	uint32_t copies;		/* slot that GC's copies go to first */
+	uint32_t copies;		/* slot that GC's copies go to first; with hot_cold, hot ones */
 	uint32_t word_lines;		/* W; 0: not by word lines */
 	uint32_t group;			/* as the policy's, at most W */
 	uint32_t covers;		/* slots with a parity page in hand */

@@ -119,8 +119,17 @@ static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
 }
 
+/* Which commands a read of the host suspends, where the array can (timing.suspend_ns). */
+enum ftl_suspend { FTL_SUSPEND_OFF, FTL_SUSPEND_ERASE, FTL_SUSPEND_PROGRAM, FTL_SUSPEND_ALL };
+
 /* Where GC's copies go: where the published FTL puts them; blocks of their own; the host's. */
 enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
+
+/* page: are pages that are written often kept apart from the others? */
+enum ftl_hot_cold {
+	FTL_HOT_COLD_OFF,
+	FTL_HOT_COLD_COUNT,	/* as ftl/page/heat.h counts */
+};
 
 /* flex: which pages of the shared blocks take them, idle times apart. */
 enum ftl_gc_pages {
@@ -189,6 +198,7 @@ struct ftl_config {
 	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: so many consecutive pages in one plane, then
 					 * the next; 1 .. pages_per_block, divides it */
 	enum ftl_accounting accounting;
+	enum ftl_suspend suspend;	/* page, parity, rtf, flex */
 	/* FTLs of the large-capacity NAND dissertation, chapter 3 (front.h) */
 	uint32_t active_blocks;		/* rtf: of a plane */
 	uint32_t fast_above_permille;	/* flex: of the write buffer in use, above: LSB pages ... */
@@ -196,6 +206,7 @@ struct ftl_config {
 	uint32_t quota_permille;	/* flex: of all LSB pages, so many ahead of the MSB pages */
 	enum ftl_gc_frontier gc_frontier;	/* page, parity, rtf, flex */
 	enum ftl_gc_pages gc_pages;	/* flex */
+	enum ftl_hot_cold hot_cold;	/* page */
 	uint32_t idle_gc_permille;	/* of a plane's blocks: with fewer free, GC works when the
 					 * drive is idle; 0: never. page, parity, rtf, flex */
 	uint32_t idle_gc_ns;		/* idle: so long since no I/O and no full buffer page is left */

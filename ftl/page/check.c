@@ -17,6 +17,7 @@
  *   C10 G1 in gc.c
  *   C11 the P2L of a mapped unit, where there is one, names its LPN
  *   C12 V1 in level.c
+ *   C13 H in heat.h
  */
 #include "page_ftl.h"
 
@@ -174,6 +175,15 @@ static void check_ended(const struct page_ftl *f)
 	SSD_ASSERT(ended + open == f->bt.issued - f->bt.stable);		/* C6 */
 }
 
+static void check_heat(const struct page_ftl *f)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; f->heat.count && i < f->heat.regions; i++)
+		sum += f->heat.count[i];
+	SSD_ASSERT(sum == f->heat.sum);						/* C13 */
+}
+
 void page_ftl_check(const struct ftl *base)
 {
 	const struct page_ftl *f = page_ftl_of((struct ftl *)(uintptr_t)base);
@@ -184,6 +194,7 @@ void page_ftl_check(const struct ftl *base)
 	check_relocations(f);
 	check_buffer(f);
 	check_dies(f);
+	check_heat(f);
 	check_ended(f);
 	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->log.next_seq);	/* C6 */
 	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->log.ring_mask);		/* C6 */

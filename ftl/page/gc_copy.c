@@ -27,7 +27,7 @@ void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct na
 	f->plane[plane].gc.op = op;
 	f->plane[plane].gc.status = c->status;
 	f->die[die].plane = plane;
-	die_start(f, die, DIE_GC, c->done_ns);
+	die_start(f, die, DIE_GC, c);
 	die_charge(&f->die[die].turn, c->op);
 }
 

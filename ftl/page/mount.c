@@ -328,13 +328,27 @@ static int count_valid(struct page_ftl *f)
 	return SSD_OK;
 }
 
-/* Make a block its plane's frontier of a kind, if it was written later than the one chosen so far. */
+static uint64_t last_order_in(const struct page_ftl *f, uint32_t plane, uint32_t slot)
+{
+	uint32_t b = f->fr.plane[plane].open[slot];
+
+	return b == BLK_NONE ? 0 : f->bt.blk[b].last_order;
+}
+
+/*
+ * Make a block its plane's frontier of a kind, if it was written later than the one chosen so far.
+ * With hot_cold the last two are frontiers. Which of them was for hot pages is not known, and need
+ * not be.
+ */
 static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
 	struct blk *k = &f->bt.blk[b];
 	uint32_t which = k->copies ? f->fr.copies : FRONT_HOST;
-	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open = f->fr.plane[plane].open[which];
+	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open;
 
+	if (f->fr.c.hot_cold && last_order_in(f, plane, which + 1) < last_order_in(f, plane, which))
+		which++;
+	open = f->fr.plane[plane].open[which];
 	if (open != BLK_NONE && f->bt.blk[open].last_order >= k->last_order) {
 		blk_close(&f->bt, b);
 		return;

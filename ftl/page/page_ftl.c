@@ -10,6 +10,8 @@
  *                gc_slice_pages copies (after a read of one, if writes wait for
  *                free blocks), and all the time when nothing waits.
  *
+ * A read may also suspend what its die is doing (`suspend`, see read.c).
+ *
  * All that happens at one moment happens in a fixed order (dies by number), so
  * equal inputs give equal runs.
  */
@@ -22,6 +24,10 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 	struct die *d = &f->die[die];
 	enum die_op op = (enum die_op)d->op;
 
+	if (SSD_UNLIKELY(d->turn.ready_ns > now_ns)) {
+		read_may_suspend(f, now_ns, die);
+		return;
+	}
 	d->op = DIE_IDLE;
 	f->stall.noted = false;
 	word_set(f->turn.idle, die);
@@ -287,7 +293,8 @@ static uint32_t urgent_blocks(const struct front_policy *policy, const struct ft
 static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
 {
 	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
-					 .own = front_own(policy, c->gc_frontier) };
+					 .own = front_own(policy, c->gc_frontier),
+					 .hot_cold = c->hot_cold };
 
 	return front_slots(&fc) + (policy->group ? 2 : 0);
 }
@@ -318,8 +325,13 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 		       "LSB and MSB pages alone";
 	if (c->idle_gc_permille > 1000)
 		return "idle_gc_permille must be at most 1000";
+	if (policy == &front_page_policy && c->hot_cold && c->gc_copyback)
+		return "gc_copyback must be no with hot_cold: a page that the chip copies has its block before the FTL "
+		       "knows what it holds";
 	if (policy == &front_page_policy)
 		return NULL;
+	if (c->hot_cold)
+		return "hot_cold must be off: this FTL chooses open blocks by their LSB and MSB pages; set type = page";
 	if (!by_word_lines(g) || (flex && g->order != NAND_ORDER_RPS))
 		return flex ? "order must be rps: the FTL writes all LSB pages of a block before its MSB pages" :
 			      "order must be fps or rps: the FTL backs up LSB pages before the MSB pages that "
@@ -404,6 +416,9 @@ static const char *abilities_fault(const struct ftl_config *c, const struct nand
 		  "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or spread" },
 		{ c->host_subpage_reads == FTL_WORDS_YES && whole_pages,
 		  "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or spread" },
+		{ c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns,
+		  "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
+		  "suspends_max" },
 		{ c->stripe_pages > 1,
 		  "stripe_pages must be 1: the page FTL gives each page to the first idle die" },
 		{ c->pen, "pen must be no: the page FTL erases whole blocks; set type = superblock with "
@@ -455,6 +470,7 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->buf.by_seq_mask = pow2_at_least(at->buf.pages) - 1;
 	/* The size depends on the geometry alone, because a mount relies on the size of the last run. */
 	at->log.ring_mask = pow2_at_least(64ull * at->shape.planes) - 1;
+	heat_size(&at->heat, at->shape.all_lpns);
 	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
 }
 
@@ -464,7 +480,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct page_ftl at = { 0 };
 	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks,
 				   c->fast_above_permille, c->slow_below_permille,
-				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages };
+				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
+				   c->hot_cold };
 	struct gc_unit *gu;
 	uint8_t *gd;
 
@@ -489,6 +506,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	die_due_lay_out(&at.turn.ends, m, at.shape.dies);
 	at.turn.due = ssd_carve(m, at.shape.dies, sizeof(*at.turn.due));
 	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp, sizeof(*at.read.unit));
+	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = front_oob_bytes(policy, at.shape.upp);
 	at.oob = ssd_carve(m, MAX_PLANES, at.oob_len);
@@ -502,6 +520,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
 	if (!c->gc_copyback)
 		at.map.p2l = NULL;
+	if (!c->hot_cold)
+		at.heat.count = NULL;
 	if (f) {
 		*f = at;
 		f->g = g;
@@ -557,6 +577,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	f->shape.sectors_mask = c->unit_bytes == 32 * FTL_SECTOR_BYTES ?
 		~0u : (1u << (c->unit_bytes / FTL_SECTOR_BYTES)) - 1;
 	f->gc.by_words = ftl_by_words(c->gc_subpage_reads, &n->geo);
+	f->read.suspends = c->suspend != FTL_SUSPEND_OFF;
 	f->read.by_words = ftl_by_words(c->host_subpage_reads, &n->geo);
 	f->log.ahead_max = f->log.ring_mask < OOB_MARK_MAX ? f->log.ring_mask : OOB_MARK_MAX;
 	f->shape.unit_shift = c->unit_bytes & (c->unit_bytes - 1) ? 0 :

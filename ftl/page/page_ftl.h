@@ -19,6 +19,7 @@
  *   wbuf.c      write buffer: accepting, coalescing, trims
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
+ *   heat.h      which pages are hot
  *   place.c     issuing host pages and parity pages, durability
  *   gc.c        collecting blocks: which, when, and what next; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
@@ -34,6 +35,7 @@
 #include "die.h"
 #include "front.h"
 #include "gc_policy.h"
+#include "heat.h"
 #include "host.h"
 #include "fxp.h"
 #include "oob.h"
@@ -100,7 +102,7 @@ struct die {			/* 128 bytes: where one lies is a shift */
 	uint32_t plane_turn;	/* host programs begin with this plane of the die */
 	uint32_t gc_plane;	/* GC with this one, until its victim is done */
 	uint32_t stripe_at;	/* its place in the stripe */
-	uint64_t unused;
+	uint64_t suspend_at_ns;	/* no read may suspend the running command before; FTL_IDLE: ever */
 };
 
 _Static_assert(sizeof(struct die) == 128, "struct die is two cache lines");
@@ -253,6 +255,7 @@ struct page_read {			/* read.c */
 	uint32_t free, free_count;
 	struct io_list waiting;		/* reads with units not yet queued */
 	bool by_words;			/* as for GC */
+	bool suspends;			/* some commands, for the host */
 };
 
 struct page_lost {			/* mount, or read-only: rebuilt pages (rescue.c) */
@@ -278,6 +281,7 @@ struct page_ftl {
 	struct page_gc gc;
 	struct page_read read;
 	struct page_lost lost;
+	struct page_heat heat;
 	uint64_t good_blocks;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
 	bool full;			/* nothing can be programmed any more */
@@ -505,13 +509,25 @@ void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_co
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
 /* Mark an idle die busy until until_ns. */
-static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, uint64_t until_ns)
+/* When the first read may suspend the command: not before its cells are at work. */
+static inline uint64_t suspend_from(const struct page_ftl *f, const struct nand_cmd *c)
+{
+	enum ftl_suspend may = f->host.c.suspend;
+	bool does = c->op == NAND_ERASE ? may == FTL_SUSPEND_ERASE || may == FTL_SUSPEND_ALL :
+		    c->op != NAND_READ && (may == FTL_SUSPEND_PROGRAM || may == FTL_SUSPEND_ALL);
+
+	return does ? c->done_ns - c->cell_ns : FTL_IDLE;
+}
+
+/* c: the command, or the last of a group. */
+static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, const struct nand_cmd *c)
 {
 	struct die *d = &f->die[die];
 
 	SSD_ASSERT(d->op == DIE_IDLE);
 	d->op = (uint8_t)op;
-	die_begin(&f->turn.ends, die, &d->turn, op == DIE_GC, f->host.now_ns, until_ns);
+	die_begin(&f->turn.ends, die, &d->turn, op == DIE_GC, f->host.now_ns, c->done_ns);
+	d->suspend_at_ns = SSD_UNLIKELY(f->read.suspends) ? suspend_from(f, c) : FTL_IDLE;
 	f->stall.noted = false;
 	word_clear(f->turn.idle, die);
 	word_clear(f->turn.idle_stripe, d->stripe_at);
@@ -556,6 +572,8 @@ void read_init(struct page_ftl *f);
 void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 bool read_resume(struct page_ftl *f, uint64_t now_ns);	/* false: nothing to do */
 void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);
+/* The die's time has come, but its command goes on. */
+void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 void read_complete(struct page_ftl *f, struct die *d);
 

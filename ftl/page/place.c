@@ -40,12 +40,33 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 	return f->bt.plane[plane].free_count > reserve_of(f, which);
 }
 
+/* Is the next page written seldom? One without units is. */
+static bool is_cold(const struct page_ftl *f, uint32_t plane, enum frontier which)
+{
+	const struct gc *g = &f->plane[plane].gc;
+	uint32_t w = f->buf.first, units, hot = 0;
+
+	if (!f->heat.count)
+		return false;
+	if (which == FRONT_GC) {
+		units = g->units < f->shape.upp ? g->units : f->shape.upp;
+		for (uint32_t i = 0; i < units; i++)
+			hot += heat_is_hot(&f->heat, g->unit[i].lpn & ~OOB_LOST);
+	} else {
+		units = w == NONE ? 0 : f->buf.page[w].used;
+		for (uint32_t i = 0; i < units; i++)
+			hot += heat_is_hot(&f->heat, f->buf.slot[w * f->shape.upp + i].lpn);
+	}
+	return 2 * hot < units || !units;
+}
+
 /* The slot that takes the next page, or NONE. */
 static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
 	struct front_ask q = { .who = which, .may_open = free > reserve, .mounting = f->gc.hold,
 			       .plenty = free > f->gc.urgent_blocks,
+			       .cold = is_cold(f, plane, which),
 			       .idle = which == FRONT_GC && f->plane[plane].gc.idle };
 	const struct front_plane *p = &f->fr.plane[plane];
 
@@ -78,7 +99,7 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 	SSD_ASSERT(c.status != NAND_VIOLATION);
 	f->die[die].plane = plane;
 	f->die[die].status[0] = (uint8_t)c.status;
-	die_start(f, die, DIE_ERASE_FRONTIER, c.done_ns);
+	die_start(f, die, DIE_ERASE_FRONTIER, &c);
 }
 
 /* Open the free list's first block in the slot, or begin to erase it if that is needed first. */
@@ -126,7 +147,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	f->die[die].status[0] = (uint8_t)c.status;
 	f->die[die].page[0] = c.ppn.v;
 	f->host.stats.backup_pages++;
-	die_start(f, die, DIE_BACKUP, c.done_ns);
+	die_start(f, die, DIE_BACKUP, &c);
 	return ROOM_BUSY;
 }
 
@@ -343,6 +364,12 @@ static SSD_APART void apply_trims_of(struct page_ftl *f, uint32_t w)
 			apply_trims(f, w * f->shape.upp + i, p->seq);
 }
 
+static SSD_APART void note_heat(struct page_ftl *f, uint32_t w)
+{
+	for (uint32_t i = 0; i < f->buf.page[w].used; i++)
+		heat_written(&f->heat, f->buf.slot[w * f->shape.upp + i].lpn);
+}
+
 /* Pad the rest of the page with units that hold nothing. */
 static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oob)
 {
@@ -375,6 +402,8 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 			oob_copy_unit(p2l_of(f, ppn * f->shape.upp + i), oob, i);
 	}
 	f->host.stats.host_units += p->used - hidden;
+	if (SSD_UNLIKELY(f->heat.count && !again))
+		note_heat(f, w);
 	if (SSD_UNLIKELY(p->used < f->shape.upp))
 		pad(f, p, oob);
 	if (SSD_UNLIKELY(hidden)) {
@@ -534,7 +563,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 	d->cell_ns = c[count - 1].cell_ns;
 	d->bus_ns = c[count - 1].bus_ns;
-	die_start(f, die, DIE_PROGRAM, c[count - 1].done_ns);
+	die_start(f, die, DIE_PROGRAM, &c[count - 1]);
 	for (uint32_t i = 0; i < count && f->host.c.accounting == FTL_ACCOUNT_SSDSIM; i++)
 		if (f->buf.page[d->page[i]].seq > issued)
 			page_sent(f, now_ns, f->buf.page[d->page[i]].seq, &c[i]);

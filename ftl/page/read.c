@@ -17,12 +17,18 @@
  * the sectors that its slot lacks when the command is issued. Looking for company
  * costs O(units of the I/O on the die) for each command.
  *
+ * Suspension (`suspend`). A read of the host that finds its die at a program or an erase stops it,
+ * if the array and the knob allow that: not before the cells are at work, not while another read
+ * has stopped it, not more than suspends_max times, and not for a page of the word line or block
+ * that is being changed. Where it is too early, the die is looked at again when it is not. The
+ * command is then the die's as before, and ends later; the read has its answer at once, as all
+ * reads do. Base reads stop nothing, and a read of the host behind one in the queue does not either.
+ *
  * The pool of ureads is finite. A large read that finds it empty goes on, in
  * order, when some come back; base reads have a part of their own, one per
  * slot, so that writes never wait for reads of the host.
  */
 #include "page_ftl.h"
-
 
 static uint32_t pool_size(const struct page_ftl *f)
 {
@@ -145,8 +151,12 @@ static uint32_t spare_for_host(const struct page_ftl *f)
 	return f->read.free_count > kept ? f->read.free_count - kept : 0;
 }
 
+static void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
+
 static void go(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
+	if (SSD_UNLIKELY(f->read.suspends) && f->die[die].op != DIE_IDLE)
+		suspend(f, now_ns, die);
 	while (die != NONE && f->die[die].op == DIE_IDLE && f->die[die].first != NONE &&
 	       !gc_holds_die(f, die))
 		if (!read_issue(f, now_ns, die))
@@ -160,7 +170,7 @@ struct starters {
 
 static inline void start_later(struct page_ftl *f, struct starters *s, uint32_t die)
 {
-	if ((f->die[die].op != DIE_IDLE) | (f->die[die].start_next != NONE))
+	if (((f->die[die].op != DIE_IDLE) & !f->read.suspends) | (f->die[die].start_next != NONE))
 		return;
 	if (s->first == NONE)
 		s->first = die;
@@ -417,6 +427,15 @@ static uint32_t queue_pop(struct page_ftl *f, struct die *d)
 	return r;
 }
 
+/* Return a uread to the head of the queue. */
+static void queue_push(struct page_ftl *f, struct die *d, uint32_t r)
+{
+	if (d->first == NONE)
+		d->last = r;
+	f->read.unit[r].next = d->first;
+	d->first = r;
+}
+
 /* Must the uread be read from that page, by the present map? */
 static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t page)
 {
@@ -486,6 +505,41 @@ static void count_merge(struct page_ftl *f, uint32_t words)
 		(uint64_t)(uint32_t)__builtin_popcount(words) * f->g->ecc_word_bytes;
 }
 
+/* Issue a read of the unit at upn for the uread, and for those that go with it. */
+static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uint32_t r, uint32_t upn,
+			 struct nand_cmd *c)
+{
+	nand_fill_read(c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, NULL);
+	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* else an I/O has no other unit in the page */
+		take_along(f, d, r, c->ppn.v);
+	else
+		f->read.unit[r].next = NONE;
+	if (f->read.by_words)
+		c->ecc_words = words_of(f, r);
+	if (!f->read.unit[r].io)
+		count_merge(f, c->ecc_words);
+	nand_submit(f->n, now_ns, c, 1);
+}
+
+/* Hand out what was read. Bases keep their slots waiting until the command ends. */
+static inline void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, const struct nand_cmd *c)
+{
+	if (SSD_UNLIKELY(c->status == NAND_CORRECTED))
+		level_corrected(f, fxp_quotient(f->shape.by_block_pages, c->ppn.v));
+	while (r != NONE) {
+		uint32_t next = f->read.unit[r].next;
+
+		deliver(f, d, r, f->map.l2p[f->read.unit[r].lpn], c);
+		if (f->read.unit[r].io) {
+			uread_put(f, r);
+		} else {
+			f->read.unit[r].next = d->bases;
+			d->bases = r;
+		}
+		r = next;
+	}
+}
+
 /* Issue one read command on an idle die. Returns false if there is nothing left to read. */
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
@@ -499,33 +553,62 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 	}
 	if (upn == NONE)
 		return false;
-	nand_fill_read(&c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, NULL);
-	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* else an I/O has no other unit in the page */
-		take_along(f, d, r, c.ppn.v);
-	else
-		f->read.unit[r].next = NONE;
-	if (f->read.by_words)
-		c.ecc_words = words_of(f, r);
-	if (!f->read.unit[r].io)
-		count_merge(f, c.ecc_words);
-	nand_submit(f->n, now_ns, &c, 1);
-	die_start(f, die, DIE_READ, c.done_ns);
-	if (SSD_UNLIKELY(c.status == NAND_CORRECTED))
-		level_corrected(f, fxp_quotient(f->shape.by_block_pages, c.ppn.v));
+	issue(f, now_ns, d, r, upn, &c);
+	die_start(f, die, DIE_READ, &c);
 	d->bases = NONE;
 	gc_after_read(f, die);
 	d->turn.reads_in_row++;
-	while (r != NONE) {
-		uint32_t next = f->read.unit[r].next;
-
-		deliver(f, d, r, f->map.l2p[f->read.unit[r].lpn], &c);
-		if (f->read.unit[r].io) {
-			uread_put(f, r);
-		} else {
-			f->read.unit[r].next = d->bases;
-			d->bases = r;
-		}
-		r = next;
-	}
+	deliver_all(f, d, r, &c);
 	return true;
+}
+
+/* ---- suspension ---------------------------------------------------------- */
+
+/* Take the next of the host's ureads, with its unit in *upn. NONE: a base is first, or there is none. */
+static uint32_t next_of_host(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t *upn)
+{
+	struct die *d = &f->die[die];
+
+	while (d->first != NONE && f->read.unit[d->first].io) {
+		uint32_t r = queue_pop(f, d);
+
+		*upn = still_here(f, now_ns, die, r);
+		if (*upn != NONE)
+			return r;
+	}
+	return NONE;
+}
+
+/*
+ * Suspend the die's command for the first read that waits, if that is allowed now. If it will be
+ * allowed later, the die's time in turn.ends becomes that earlier time, so that it is checked then.
+ */
+static SSD_APART void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	struct die *d = &f->die[die];
+	uint32_t upn = NONE, r = NONE;
+	struct nand_cmd c;
+
+	if (now_ns >= d->turn.ready_ns || d->suspend_at_ns >= d->turn.ready_ns)
+		return;
+	if (now_ns >= d->suspend_at_ns) {
+		r = next_of_host(f, now_ns, die, &upn);
+		if (r == NONE)
+			return;
+		if (!f->n->ops->may_suspend(f->n, now_ns, (ppn_t){ fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST) })) {
+			queue_push(f, d, r);
+			return;
+		}
+		issue(f, now_ns, d, r, upn, &c);
+		die_suspended(&d->turn, d->op == DIE_GC, c.resumed_done_ns);
+		d->suspend_at_ns = c.done_ns;
+		deliver_all(f, d, r, &c);
+	}
+	die_due_move(&f->turn.ends, die, d->first == NONE ? d->turn.ready_ns : d->suspend_at_ns);
+}
+
+void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)
+{
+	die_due_start(&f->turn.ends, die, f->die[die].turn.ready_ns);
+	suspend(f, now_ns, die);
 }

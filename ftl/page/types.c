@@ -26,9 +26,10 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 	"gc_policy", "gc_choices", "gc_window_blocks", "gc_copyback", "gc_subpage_reads",         \
 	"host_subpage_reads", "wl_threshold",                                                     \
 	"relocate", "parallel_erase", "second_victim_pages", "gc_frontier", "idle_gc_permille",   \
-	"idle_gc_ns", "accounting", "multiplane"
+	"idle_gc_ns", "accounting", "multiplane", "suspend"
 
-static const char *const page_keys[] = { PAGE_KEYS, NULL };
+static const char *const page_keys[] = { PAGE_KEYS, "hot_cold", NULL };
+static const char *const parity_keys[] = { PAGE_KEYS, NULL };
 static const char *const rtf_keys[] = { PAGE_KEYS, "active_blocks", NULL };
 static const char *const flex_keys[] = {
 	PAGE_KEYS, "fast_above_permille", "slow_below_permille", "quota_permille", "gc_pages", NULL
@@ -63,6 +64,6 @@ static const char *const flex_keys[] = {
 extern const struct ftl_ops parity_ftl_ops, rtf_ftl_ops, flex_ftl_ops;
 
 FTL_OF_POLICY(page, page_not_safe, page_keys, page_ftl_online);
-FTL_OF_POLICY(parity, NULL, page_keys, page_ftl_online);
+FTL_OF_POLICY(parity, NULL, parity_keys, page_ftl_online);
 FTL_OF_POLICY(rtf, NULL, rtf_keys, page_ftl_online);
 FTL_OF_POLICY(flex, NULL, flex_keys, flex_ftl_online);

@@ -100,8 +100,7 @@ int ctl_number(const char *what, const char *text, uint64_t low, uint64_t high, 
 	*out = strtoull(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && strlen(text) <= 19 && *out >= low && *out <= high)
 		return 0;
-	return ctl_fail(CTL_USAGE, "%s %s: is no whole number %" PRIu64 " .. %" PRIu64 ": give one", what, text, low,
-			high);
+	return ctl_fail(CTL_USAGE, "%s %s: not a whole number from %" PRIu64 " to %" PRIu64, what, text, low, high);
 }
 
 static void on_signal(int number)

@@ -520,6 +520,8 @@ static void derive(struct parse *s)
 	check_controller(s);
 	if (s->result)
 		return;
+	p->array.timing.gc_holds_bus = p->ftl.accounting == FTL_ACCOUNT_SSDSIM;
+	p->ftl.timing = p->array.timing;
 	derive_capacity(s, pages * g->page_bytes);
 	if (!s->result && !s->kept)
 		refuse_foreign(s);
@@ -531,8 +533,6 @@ static void derive(struct parse *s)
 		g->oob_kept = OOB_BYTES(g->page_bytes / p->ftl.unit_bytes);
 	if (!p->ops && g->oob_kept > g->oob_bytes)
 		g->oob_kept = g->oob_bytes;	/* whatever its FTL will keep there */
-	p->array.timing.gc_holds_bus = p->ftl.accounting == FTL_ACCOUNT_SSDSIM;
-	p->ftl.timing = p->array.timing;
 	p->ftl.disturb_tolerance = p->array.physics.disturb_tolerance;
 	p->array.payload = p->ftl.payload;
 	if (!s->result && nand_array_validate(&p->array, &why))

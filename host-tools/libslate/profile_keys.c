@@ -16,9 +16,11 @@ static const char *const no_yes_auto[] = { "no", "yes", "auto", NULL };
 static const char *const gc_modes[] = { "blocking", "sliced", NULL };
 static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
 static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
+static const char *const hot_colds[] = { "off", "count", NULL };
 static const char *const accountings[] = { "device", "ssdsim", NULL };
 static const char *const searches[] = { "no", "yes", "all", NULL };
 static const char *const merge_victims[] = { "newest", "oldest", "lru", NULL };
+static const char *const suspends[] = { "off", "erase", "program", "all", NULL };
 static const char *const reductions[] = { "none", "dedup", "comp", "dedup+comp", "dac", NULL };
 static const char *const frontiers[] = { "page", "parity", "rtf", "flex", NULL };
 static const char *const orders[] = { "ascending", "none", "fps", "rps", NULL };
@@ -27,6 +29,9 @@ static const char *const subpages[] = { "none", "dma", "spread", NULL };
 _Static_assert(FTL_GC_BLOCKING == 0 && FTL_GC_SLICED == 1, "gc_modes");
 _Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
 _Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_pages");
+_Static_assert(FTL_SUSPEND_OFF == 0 && FTL_SUSPEND_ERASE == 1 && FTL_SUSPEND_PROGRAM == 2 &&
+	       FTL_SUSPEND_ALL == 3, "suspends");
+_Static_assert(FTL_HOT_COLD_OFF == 0 && FTL_HOT_COLD_COUNT == 1, "hot_colds");
 _Static_assert(FTL_ACCOUNT_DEVICE == 0 && FTL_ACCOUNT_SSDSIM == 1, "accountings");
 _Static_assert(FTL_SEARCH_NO == 0 && FTL_SEARCH_YES == 1 && FTL_SEARCH_ALL == 2, "searches");
 _Static_assert(FTL_VICTIM_NEWEST == 0 && FTL_VICTIM_OLDEST == 1 && FTL_VICTIM_LRU == 2, "merge_victims");
@@ -41,11 +46,13 @@ _Static_assert(NAND_SUBPAGE_NONE == 0 && NAND_SUBPAGE_DMA == 1 && NAND_SUBPAGE_S
 _Static_assert(sizeof(enum nand_order) == sizeof(unsigned int) &&
 	       sizeof(enum nand_subpage) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_accounting) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_suspend) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_reduction) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_frontiers) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_words) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_frontier) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_pages) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_hot_cold) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_mode) == sizeof(unsigned int), "K_CHOICE stores unsigned int");
 _Static_assert(FTL_WORDS_NO == 0 && FTL_WORDS_YES == 1 && FTL_WORDS_AUTO == 2, "no_yes_auto");
 
@@ -149,9 +156,11 @@ const struct profile_key profile_keys[] = {
 	F(quota_permille, 0, 1000, "50"),
 	{ "ftl", "gc_frontier", K_CHOICE, AT(ftl.gc_frontier), 0, 0, "auto", gc_frontiers },
 	{ "ftl", "gc_pages", K_CHOICE, AT(ftl.gc_pages), 0, 0, "slow", gc_pages },
+	{ "ftl", "hot_cold", K_CHOICE, AT(ftl.hot_cold), 0, 0, "off", hot_colds },
 	F(idle_gc_permille, 0, 1000, "0"),
 	F(idle_gc_ns, 0, NS_MAX, "1000000"),
 	{ "ftl", "accounting", K_CHOICE, AT(ftl.accounting), 0, 0, "device", accountings },
+	{ "ftl", "suspend", K_CHOICE, AT(ftl.suspend), 0, 0, "off", suspends },
 	{ "ftl", "reduction", K_CHOICE, AT(ftl.reduction), 0, 0, "dac", reductions },
 	{ "ftl", "frontiers", K_CHOICE, AT(ftl.frontiers), 0, 0, "page", frontiers },
 	F(fingerprints_permille, 1, 1000, "5"),

@@ -64,6 +64,17 @@ Published = dict[tuple[str, str], float]  # (trace or "average" or "best", label
 Rows = Callable[[Results, tuple[str, ...], str], list[Row]]  # of results, traces, accounting
 
 
+def number(value: float | None) -> str:
+    """Four significant digits; large ones whole."""
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    digits = 4 if abs(value) < 10000 else len(str(int(abs(value))))
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.10g}" if "e" in text else text
+
+
 def mean(values: list[float]) -> float:
     """Arithmetic."""
     return sum(values) / len(values)

@@ -18,6 +18,8 @@ from points import (
     DEPTHS,
     LEVELS,
     MERGES,
+    NEAR_PAGES,
+    PAIR_PAGES,
     SECOND_DEFAULT,
     SECOND_PAGES,
     SLICES,
@@ -225,6 +227,40 @@ def stripes() -> list[Figure]:
     ]  # fmt: skip
 
 
+def pen_choices(_: int) -> list[Figure]:
+    """Choices that PEN's text leaves open, taken the other way."""
+    swept, every, high = volumes(*SWEPT), volumes(*TABLE2), volumes(*HIGH)
+    ways = {"": "newest of equals (the study pen)", "-oldest": "oldest of equals", "-lru": "least recently overwritten"}
+    nftl = {f"nftl{way}": label for way, label in ways.items()}
+    pens = [(f"nftl{way}", f"pen{way}", label) for way, label in ways.items()]
+    both = tuple(nftl) + tuple(pen_name for _, pen_name, _ in pens)
+    sizes = {("nftl" if p == 576 else f"nftl-{p}") + all_: f"{p} pages{label}" for p in (72, 576)
+             for all_, label in (("", ""), ("-all", " (all spare areas)"))}  # fmt: skip
+    shares = {("average", f"{p} pages{label}"): share for p, share in ((72, 58.0), (576, 79.0))
+              for label in ("", " (all spare areas)")}  # fmt: skip
+    loads = {"nftl": "NFTL", "pen": "PEN", "gftl": "GFTL"}
+    return [
+        Figure("tie-wa", "Write amplification of NFTL by the pair that is merged", tuple(nftl), swept,
+               absolute(measures.wa, nftl, "pages/page"), OURS),
+        Figure("tie-gain", "Write amplification: how many times lower with PEN, by the pair that is merged", both, swept,
+               together(*(relative(measures.wa, base, {pen_name: label}, lower) for base, pen_name, label in pens)), OURS),
+        Figure("tie-write", "Write latency of PEN against NFTL, by the pair that is merged", both, swept,
+               together(*(relative(measures.write_us, base, {pen_name: label}, change) for base, pen_name, label in pens)), OURS),
+        Figure("op", "Write amplification and latency with a tenth of the raw pages spare, as SSDSim counts it",
+               ("nftl", "pen", "nftl-op", "pen-op"), swept,
+               together(absolute(measures.wa, {"nftl": "NFTL, exported / 1.1", "nftl-op": "NFTL, 0.9 of raw"}, "pages/page"),
+                        relative(measures.write_us, "nftl", {"pen": "PEN, exported / 1.1"}, change),
+                        relative(measures.write_us, "nftl-op", {"pen-op": "PEN, 0.9 of raw"}, change)), OURS),
+        Figure("spare-areas", "Write latency by cause when a merge reads the spare areas of all pages of both blocks",
+               tuple(sizes), high, breakdown(sizes, shares), OURS, picture="stack"),
+        Figure("load", "Requests in the drive on average, open loop; the drive has 32 dies", tuple(loads), every,
+               absolute(measures.waiting, loads, "requests"), OURS),
+    ]  # fmt: skip
+
+
+CHOICES_QUICK = ("hm_0", "prn_1")
+CHOICES_QUICK_FIGURES = ("tie-wa", "tie-gain", "op", "load")
+
 PEN_QUICK = ("hm_0", "prn_1", "src1_2", "stg_1")
 PEN_QUICK_FIGURES = ("fig04", "fig05", "fig12a", "fig12b", "fig13a", "fig13b", "fig13c", "fig15a", "fig16a", "fig17a")
 
@@ -292,7 +328,50 @@ def bursts() -> list[Figure]:
     return made
 
 
+def ippbe_choices(_: int) -> list[Figure]:
+    """What IPPBE leaves open besides: the threshold's meaning, and how much of a response GC is at all."""
+    every = volumes(*IPPBE_TRACES)
+    labels = {("ippbe" if n == SECOND_DEFAULT else f"ippbe-{n}"): f"second at most {n}" for n in NEAR_PAGES}
+    labels |= {f"ippbe-both-{n}": f"both at most {n}" for n in PAIR_PAGES}
+    made = [
+        Figure(f"both-{name}", f"{what}, IPPBE against greedy, by the valid pages of the second victim, or of both",
+               ("greedy", *labels), every, relative(measure, "greedy", labels, change), OURS)
+        for name, what, measure in (("moved", "Pages moved by GC", measures.pages_moved),
+                                    ("calls", "GC calls", measures.gc_calls), ("time", "Time in GC", measures.gc_ms),
+                                    ("write", "Mean write response", measures.write_us))
+    ]  # fmt: skip
+    return made + responses()
+
+
+def responses() -> list[Figure]:
+    """Why figures 10 and 11 gain less than published: how much of a response is a wait for GC at all."""
+    every = volumes(*IPPBE_TRACES)
+    bases = {"greedy": "greedy", "greedy-in-order": "greedy, reads wait their turn", "greedy-filled": "greedy, filled to 95 %"}
+    made = [
+        Figure(f"share-{op}", f"Share of the mean {op} response that is a wait for GC, without IPPBE", tuple(bases), every,
+               absolute(measure, bases, "%"))
+        for op, measure in (("write", measures.write_gc_share), ("read", measures.read_gc_share))
+    ]  # fmt: skip
+    made += [
+        Figure(f"wait-{op}", f"Mean wait of a {op} for GC, IPPBE against greedy", ("greedy", "ippbe"), every,
+               relative(measure, "greedy", {"ippbe": "IPPBE"}, change))
+        for op, measure in (("write", measures.write_gc_us), ("read", measures.read_gc_us))
+    ]  # fmt: skip
+    loads = {"greedy": "greedy", "ippbe": "IPPBE"}
+    made.append(Figure("load", "Requests in the drive on average, open loop; the drive has four dies", tuple(loads), every,
+                       absolute(measures.waiting, loads, "requests")))
+    for name, what, measure, _, average in IPPBE_PUBLISHED:
+        if name in ("fig10", "fig11"):
+            orders = {"ippbe": ("greedy", "reads overtake"), "ippbe-in-order": ("greedy-in-order", "reads wait their turn")}
+            rows = together(*(relative(measure, base, {pair: label}, change, {("average", label): average})
+                              for pair, (base, label) in orders.items()))  # fmt: skip
+            made.append(Figure(f"order-{what.split()[1]}", f"{what}, IPPBE against greedy, by the order of reads and writes",
+                               (*orders, *(base for base, _ in orders.values())), every, rows))  # fmt: skip
+    return made
+
+
 OF_STAND_INS = ("assumed", "bursts-write", "bursts-read")  # studies of what is assumed of stand-ins
 
+IPPBE_CHOICES_QUICK_FIGURES = ("both-moved", "share-write", "load")
 IPPBE_QUICK = ("hm_0", "src1_2", "stg_0-1M")
 IPPBE_QUICK_FIGURES = tuple(name for name, *_ in IPPBE_PUBLISHED)

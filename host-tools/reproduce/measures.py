@@ -216,6 +216,37 @@ def write_parts_us(result: Result) -> dict[str, float] | None:
     return {"write and queue": total - sum(out.values()), **out}
 
 
+def _gc_share(result: Result, op: str) -> float | None:
+    host = result["host"][op]
+    return 100 * host["where_ns"]["gc_queue"] / host["latency"]["sum_ns"] if host["ios"] else None
+
+
+def write_gc_share(result: Result) -> float | None:
+    """Share of the mean write response that is a wait for GC, %."""
+    return _gc_share(result, "write")
+
+
+def read_gc_share(result: Result) -> float | None:
+    """Of the mean read response, %."""
+    return _gc_share(result, "read")
+
+
+def write_gc_us(result: Result) -> float | None:
+    """Mean wait of a write for GC, us."""
+    return _ratio(result["host"]["write"]["where_ns"]["gc_queue"] / 1000, result["host"]["write"]["ios"])
+
+
+def read_gc_us(result: Result) -> float | None:
+    """Of a read, us."""
+    return _ratio(result["host"]["read"]["where_ns"]["gc_queue"] / 1000, result["host"]["read"]["ios"])
+
+
+def waiting(result: Result) -> float:
+    """Requests in the drive on average: the sum of their latencies over the time."""
+    total = sum(result["host"][op]["latency"]["sum_ns"] for op in ("read", "write") if result["host"][op]["ios"])
+    return float(total / (result["time"]["end_ns"] - result["time"]["begin_ns"]))
+
+
 def series(result: Result) -> list[tuple[float, float]]:
     """(seconds, mean write latency in us) of every interval that has writes."""
     return [

@@ -218,9 +218,35 @@ class Pen:
         return {config.name: config for config in made}
 
 
+MERGE_VICTIMS = ("oldest", "lru")  # besides the pair that came to most invalid pages last
+
+
+class PenChoices(Pen):
+    """What PEN leaves open and what the study "pen" settles in one way: here in the others."""
+
+    def all(self) -> dict[str, Config]:
+        """By name."""
+        made = [self.nftl(), self.pen()]
+        for victim in MERGE_VICTIMS:
+            chosen = f"ftl.merge_victim={victim}"
+            made += [self.nftl(f"nftl-{victim}", chosen), self.pen(f"pen-{victim}", chosen)]
+        # over-provisioning as SSDSim counts it: a tenth of the raw pages, not of the exported ones
+        exported = f"ftl.capacity_mib={self.blocks(1888, 0) * 64 * 576 * 16 // 1024 * 9 // 10}"
+        made += [self.nftl("nftl-op", exported), self.pen("pen-op", exported)]
+        for blocks, pages in (BLOCK_SIZES[0], BLOCK_SIZES[-1]):
+            name = "nftl" if pages == 576 else f"nftl-{pages}"
+            size: dict[str, Any] = {"blocks": blocks, "pages": pages, "levels": 6 if pages == 576 else 0}
+            made += [self.nftl(f"{name}-all", "ftl.spare_search=all", **size), self.nftl(name, **size)]
+        sliced = "ftl.gc_mode=sliced", f"ftl.gc_urgent_blocks={free_blocks(1888 // self.scale, 8) - 1}"
+        made += [self.nftl("gftl", *sliced)]
+        return {config.name: config for config in made}
+
+
 # ---- IPPBE -------------------------------------------------------------------------
 
 SECOND_PAGES = (0, 4, 8, 16, 24, 32, 48, 64)  # of 64: the copy threshold is not published
+NEAR_PAGES = (24, 26, 32)  # the example leaves a block with 40 %, 26 of 64, alone
+PAIR_PAGES = (25, 32, 64)  # of both victims: the text counts pages "that would need to be copied"; 25: below 26
 SECOND_DEFAULT = 32
 
 
@@ -247,13 +273,13 @@ class Ippbe:
         )
         return Config(name, "ippbe", drive + ftl + sets, ("--open", "--fold", *args))
 
-    def greedy(self, name: str = "greedy", **how: Any) -> Config:
+    def greedy(self, name: str = "greedy", more: tuple[str, ...] = (), **how: Any) -> Config:
         """One victim."""
-        return self.config(name, "ftl.parallel_erase=no", **how)
+        return self.config(name, "ftl.parallel_erase=no", *more, **how)
 
-    def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, **how: Any) -> Config:
+    def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, more: tuple[str, ...] = (), **how: Any) -> Config:
         """Two victims, the second only with at most so many valid pages."""
-        return self.config(name, "ftl.parallel_erase=yes", f"ftl.second_victim_pages={pages}", **how)
+        return self.config(name, "ftl.parallel_erase=yes", f"ftl.second_victim_pages={pages}", *more, **how)
 
     def all(self) -> dict[str, Config]:
         """By name."""
@@ -261,4 +287,17 @@ class Ippbe:
         made += [self.pair(f"ippbe-{n}", n) for n in SECOND_PAGES if n != SECOND_DEFAULT]
         for other, how in (("filled", {"args": ("--fill", "95")}), ("dynamic", {"ftl": ("ftl.type=page",)})):
             made += [self.greedy(f"greedy-{other}", **how), self.pair(f"ippbe-{other}", **how)]
+        return {config.name: config for config in made}
+
+
+class IppbeChoices(Ippbe):
+    """What IPPBE leaves open besides: the threshold's meaning, and which requests go first."""
+
+    def all(self) -> dict[str, Config]:
+        """By name."""
+        in_order = "ftl.read_priority=no"
+        made = [self.greedy(), self.pair(), self.greedy("greedy-filled", args=("--fill", "95"))]
+        made += [self.pair(f"ippbe-{n}", n) for n in NEAR_PAGES if n != SECOND_DEFAULT]
+        made += [self.pair(f"ippbe-both-{n}", 64, more=(f"ftl.pair_pages={n}",)) for n in PAIR_PAGES]
+        made += [self.greedy("greedy-in-order", more=(in_order,)), self.pair("ippbe-in-order", more=(in_order,))]
         return {config.name: config for config in made}

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """reproduce.py - run a study: what 'make reproduce-pen' and its like call.
 
-    reproduce.py pen|ippbe|spread|rps|dac [--quick] [--traces DIR] [--scale N] [--out DIR]
+    reproduce.py STUDY [--quick] [--traces DIR] [--scale N] [--out DIR]
                  [--jobs N] [--executor local|slurm] [--dry-run]
 
 Checks what the user gave and starts Snakemake (build/venv-reproduce). Tables of the
-full study go to docs/results/STUDY, others under build/reproduce.
+full study go to docs/results/STUDY, others under build/reproduce. After a full study the
+summary (summary.py) is made again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TextIO
 sys.dont_write_bytecode = True
 
 import study as studies
+import summary
 from points import StudyError
 
 SNAKEMAKE = studies.ROOT / "build/venv-reproduce/bin/snakemake"
@@ -127,6 +129,8 @@ def main(argv: list[str]) -> int:
         if args.dry_run:
             return subprocess.run(command(study, args), cwd=studies.ROOT, check=False).returncode
         status = run(command(study, args), studies.ROOT / study.folder / "snakemake.log")
+    if not status and tables(study, args) == f"docs/results/{study.name}":
+        summary.main([])
     if not status:
         print(f"reproduce  the tables are in {tables(study, args)}/README.md")
     return status

@@ -7,11 +7,12 @@ relaxed one (order = rps) of the same array.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import measures
 import mix
-from compare import Best, Form, Results, Row, Rows, absolute, change, relative, seeded, times, together
+from compare import Best, Form, Results, Row, Rows, absolute, change, of_traces, relative, seeded, times, together
 from figures import OURS, Figure
 from points import Config, GuestRun, StudyError, Trace
 from spread import each, mixes
@@ -246,3 +247,58 @@ def sensitivity() -> list[Figure]:
 
 QUICK = ("ntrx", "varmail")
 QUICK_FIGURES = ("fig13", "fig13n", "fig14", "fig14n", "fig15")
+
+
+# ---- what the text leaves open besides ------------------------------------------------------
+
+UNIFORM = (("hot", 0.0), ("hot_part", 0.0))
+LONG_BURSTS = (("burst", 4000.0), ("think_ms", 800.0))
+ALIKE_SETS = {"page": (SHARED,), "parity": (SHARED,), "rtf": (), "flex": ("ftl.gc_pages=host",)}
+
+
+class RpsChoices(Rps):
+    """GC's copies in the host's blocks in all four, as in "alike-"; write buffers of three sizes."""
+
+    def all(self) -> dict[str, Config]:
+        """By name."""
+        made = [self.config(ftl, sets=ALIKE_SETS[ftl]) for ftl in FTLS]
+        for mib in (1, 4, 16):
+            buffer = (f"ftl.buffer_units={mib * 256}",)
+            made += [
+                self.config(ftl, f"-b{mib}", (*ALIKE_SETS[ftl], *buffer), ("--interval", str(INTERVAL_MS))) for ftl in FTLS
+            ]
+        return {config.name: config for config in made}
+
+
+def rps_choices(_: int) -> list[Figure]:
+    """Two hypotheses on the locality of OLTP and NTRX; figure 15 by buffer and burst."""
+    skewed = mixes(*TABLE2)
+    uniform = tuple(Trace(t.volume, UNIFORM, "mix") if t.volume in ("oltp", "ntrx") else t for t in skewed)
+    bursts = (Trace("varmail", maker="mix"), Trace("varmail", LONG_BURSTS, "mix"))
+    made = []
+    for name, title, measure, form, published, best in (
+        ("pool-iops", "IOPS of flexFTL against each", measures.iops, times, IOPS, max),
+        ("pool-erases", "Blocks erased by flexFTL against each", measures.blocks_erased, change, ERASES, min),
+    ):
+        rows = together(*(
+            of_traces(some, flex_against(measure, form, published, best, None, f"{label}: "))
+            for label, some in (("skew as above the buffer pool", skewed), ("uniform below the buffer pool", uniform))
+        ))  # fmt: skip
+        made.append(Figure(name, f"{title}, by the locality of OLTP and NTRX", tuple(FTLS),
+                           tuple(dict.fromkeys(skewed + uniform)), rows, OURS))  # fmt: skip
+    rows = together(*(prefixed(f"{mib} MiB: ", bandwidths(named(f"{{}}-b{mib}"), (PUBLISHED_MS,))) for mib in (1, 4, 16)))
+    made.append(Figure("buffer-bandwidth", "Write bandwidth of Varmail in windows of 100 ms, by write buffer and burst",
+                       tuple(f"{ftl}-b{mib}" for mib in (1, 4, 16) for ftl in FTLS), bursts, rows, OURS))  # fmt: skip
+    return made
+
+
+def prefixed(before: str, inner: Rows) -> Rows:
+    """The same rows, their labels after some words."""
+
+    def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
+        return [replace(row, what=before + row.what) for row in inner(results, traces, accounting)]
+
+    return rows
+
+
+CHOICES_QUICK_FIGURES = ("pool-iops", "pool-erases")

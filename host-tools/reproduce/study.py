@@ -24,6 +24,9 @@ GUEST_NEEDS = ("build/qemu/READY", "build/guest/small/vmlinux")  # make build gu
 RECORD_NEEDS = ("build/qemu/READY", "build/guest/vmlinux", "build/guest/apps.img", "build/guest/content.img")
 RECORDINGS = "build/reproduce/content"  # of guests
 HEADS = "tests/traces"
+WHY_NO_ORIGINALS = {
+    "spread": "which MSR-Cambridge volumes are PRJ, USR and STG is not published, nor are KV and GRP",
+}
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 
 
@@ -56,12 +59,18 @@ class Kind:
 KINDS = {
     "pen": Kind("PEN: Liu, Kotra, Jung, Kandemir, FAST 2018", points.Pen, figures.pen, 32, 32,
                 figures.PEN_QUICK, figures.PEN_QUICK_FIGURES),
+    "pen-choices": Kind("PEN: what its text leaves open", points.PenChoices, figures.pen_choices, 32, 32,
+                        figures.CHOICES_QUICK, figures.CHOICES_QUICK_FIGURES),
     "ippbe": Kind("IPPBE: Garrett, Yang, Zhang, ISLPED 2018", points.Ippbe, figures.ippbe, 8, 32,
                   figures.IPPBE_QUICK, figures.IPPBE_QUICK_FIGURES),
+    "ippbe-choices": Kind("IPPBE: what its text leaves open besides", points.IppbeChoices, figures.ippbe_choices,
+                          32, 32, figures.IPPBE_QUICK, figures.IPPBE_CHOICES_QUICK_FIGURES),
     "spread": Kind("SPREAD and spFTL: J. Park, dissertation, Seoul National University, 2019, chapter 4",
                    spread.Spread, spread.spread, 8, 16, spread.QUICK, spread.QUICK_FIGURES, True, spread.guests),
     "rps": Kind("RPS and flexFTL: J. Park, dissertation, Seoul National University, 2019, chapter 3",
                 rps.Rps, rps.rps, 4, 8, rps.QUICK, rps.QUICK_FIGURES, True, rps.guests),
+    "rps-choices": Kind("RPS and flexFTL: what the text leaves open besides", rps.RpsChoices, rps.rps_choices, 4, 8,
+                        rps.QUICK, rps.CHOICES_QUICK_FIGURES, True),
     "dac": Kind("DAC: J. Park, dissertation, Seoul National University, 2019, chapter 5",
                 dac.Dac, dac.dac, 256, 256, dac.QUICK, dac.QUICK_FIGURES, content=True),
 }  # fmt: skip
@@ -217,7 +226,8 @@ def of(name: str, quick: bool, scale: int | None, originals: str | None) -> Stud
         raise StudyError(f"TRACES={originals}: is no folder: name the one that holds hm_0.csv.gz and the others")
     kind = KINDS[name]
     if folder and (kind.mixes or kind.content):
-        raise StudyError(f"TRACES={originals}: {name}'s traces were never published: leave TRACES out")
+        why = WHY_NO_ORIGINALS.get(name, f"{name}'s traces were never published")
+        raise StudyError(f"TRACES={originals}: {why}: leave TRACES out")
     usual = kind.quick_scale if quick else kind.scale
     made = Study(name, quick, scale or (1 if folder and not quick else usual), folder)
     if folder:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tables.py - a study's tables (Markdown, CSV) and pictures, from its results.
 
-    tables.py pen|ippbe|spread|rps|dac OUT [--scale N] [--quick] [--originals DIR]
+    tables.py pen|pen-choices|ippbe|ippbe-choices|spread|rps|rps-choices|dac OUT [--scale N] [--quick] [--originals DIR]
 
 Writes OUT/README.md, OUT/figNN.csv and OUT/figNN.svg. Every byte follows from the
 results and the text of this program.
@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 import measures
 import pictures
 import study as studies
-from compare import Results, Row
+from compare import Results, Row, number
 from figures import Figure
 from points import StudyError
 
@@ -31,17 +31,6 @@ HERE = Path(__file__).resolve().parent
 NOT_PUBLISHED = "not published in text"
 HEAD = ("accounting", "trace", "what", "unit", "paper", "ours", "ratio")
 SPAN = ("low", "high")  # of several seeds
-
-
-def number(value: float | None) -> str:
-    """Four significant digits; large ones whole."""
-    if value is None:
-        return ""
-    if value == 0:
-        return "0"
-    digits = 4 if abs(value) < 10000 else len(str(int(abs(value))))
-    text = f"{value:.{digits}g}"
-    return f"{float(text):.10g}" if "e" in text else text
 
 
 def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:

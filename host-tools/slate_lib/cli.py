@@ -48,7 +48,9 @@ class Parser(argparse.ArgumentParser):
         choice = _CHOICE.search(message)
         if choice:
             known = _WORD.findall(choice[3])
-            message = f"{choice[1]}: there is no {choice[2]}{names.nearest(choice[2], known)}"
+            wrong = choice[2]
+            what = f"{wrong}: there is no such command" if choice[1] == "COMMAND" else f"{choice[1]}: there is no {wrong}"
+            message = f"{what}{names.nearest(wrong, known)}"
             raise SlateError(message, f"use one of: {', '.join(known)}; see '{self.prog} --help'")
         raise SlateError(message, f"see '{self.prog} --help'")
 

@@ -325,6 +325,11 @@ def memory_available() -> int | None:
 def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) -> None:
     """Set the number of processors, and in virtual time their rate and quantum."""
     assert smp is not None
+    if not options.realtime and (units.whole(smp) or 0) > SMP_MAX:
+        raise SlateError(
+            f"--smp {smp}: in virtual time at most {SMP_MAX}, which is what the small kernel takes",
+            f"give a number from 1 to {SMP_MAX}",
+        )
     options.smp = int(number("smp", smp, 1, SMP_MAX_REALTIME if options.realtime else SMP_MAX))
     if options.realtime:
         processors.check_real_time(args)

@@ -77,14 +77,14 @@ bool trace_take_number(const char *name, const char *text, uint64_t low, uint64_
 		       char err[TRACE_ERR_BYTES])
 {
 	return parse_number(text, low, high, out) ||
-	       refuse(err, "--%s %s: is no whole number %" PRIu64 " .. %" PRIu64 ": give one", name, text, low, high);
+	       refuse(err, "--%s %s: not a whole number from %" PRIu64 " to %" PRIu64, name, text, low, high);
 }
 
 bool trace_take_size(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *out,
 		     char err[TRACE_ERR_BYTES])
 {
 	return (trace_parse_size(text, out) && *out >= low && *out <= high) ||
-	       refuse(err, "--%s %s: is no size %" PRIu64 " .. %" PRIu64 " such as 256KiB: give one", name, text, low,
+	       refuse(err, "--%s %s: not a size from %" PRIu64 " to %" PRIu64 " bytes, such as 256KiB", name, text, low,
 		      high);
 }
 
@@ -92,7 +92,7 @@ bool trace_take_speed(const char *name, const char *text, uint64_t *out, char er
 {
 	return (parse_decimal(text, out) && *out >= TRACE_SPEED_ONE / 1000 &&
 		*out <= (uint64_t)1000000 * TRACE_SPEED_ONE) ||
-	       refuse(err, "--%s %s: is no decimal 0.001 .. 1000000, of at most six places: give one", name, text);
+	       refuse(err, "--%s %s: not a number from 0.001 to 1000000 with at most 6 decimal places", name, text);
 }
 
 bool trace_take_share(const char *name, const char *text, unsigned int places, uint64_t high, uint64_t *out,
@@ -103,7 +103,7 @@ bool trace_take_share(const char *name, const char *text, unsigned int places, u
 	for (unsigned int i = 0; i < places; i++)
 		unit /= 10;
 	if (!parse_decimal(text, out) || *out > high * TRACE_SPEED_ONE || *out % unit)
-		return refuse(err, "--%s %s: is no decimal 0 .. %" PRIu64 " of at most %u place%s: give one", name,
+		return refuse(err, "--%s %s: not a number from 0 to %" PRIu64 " with at most %u decimal place%s", name,
 			      text, high, places, places == 1 ? "" : "s");
 	*out /= unit;
 	return true;
@@ -133,7 +133,7 @@ bool trace_take_option(struct trace_choice *c, enum trace_option option, const c
 	case TRACE_OPT_SCALE:
 		c->beyond = TRACE_BEYOND_SCALE;
 		return !text || (trace_parse_size(text, &c->scale_bytes) && c->scale_bytes) ||
-		       refuse(err, "--scale=%s: is no size such as 200GiB: give one", text);
+		       refuse(err, "--scale=%s: not a size, such as 200GiB", text);
 	case TRACE_OPT_END:
 		break;
 	}

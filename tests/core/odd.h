@@ -42,7 +42,7 @@
  *   p, r, t  the FTL is parity, rtf or flex, on an array of two-page word lines where torn
  *      MSB pages take LSB pages along
  *   g  any of gc_frontier and gc_pages
- *   v  any GC policy but greedy
+ *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  */
 
 /* What happened: a run in which nothing did proves nothing. */

@@ -172,6 +172,22 @@ static void draw_policy(struct odd *o)
 	o->fc.gc_policy = policies[roll(o, 5)];
 	o->fc.gc_choices = 1 + roll(o, 4);
 	o->fc.gc_window_blocks = 1 + roll(o, 4);
+	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && roll(o, 2))
+		o->fc.hot_cold = FTL_HOT_COLD_COUNT;
+}
+
+/* No draw: cases stay what they were. Programs take 20 us, so a read meets most of their phases. */
+static void add_suspension(struct odd *o)
+{
+	struct nand_timing *t = &o->ac.timing;
+
+	if (t->gc_holds_bus || o->seed % 3 == 0)
+		return;
+	t->suspend_ns = 1000;
+	t->resume_ns = o->seed % 5 * 500;
+	t->suspends_max = 1 + (uint32_t)(o->seed % 4);
+	o->fc.timing = *t;
+	o->fc.suspend = o->seed % 7 ? FTL_SUSPEND_ALL : FTL_SUSPEND_ERASE;
 }
 
 static bool valid(struct odd *o, uint64_t units)
@@ -374,6 +390,7 @@ void odd_make(struct odd *o)
 	o->rng = (o->seed + 1) * 0x9e3779b97f4a7c15u;
 	while (!draw(o))
 		;
+	add_suspension(o);
 	if (flag(o, 'f'))
 		o->program_fails = 1 + roll(o, 12);
 	if (flag(o, 'e'))

@@ -5,7 +5,7 @@
  * time of its own, so that of such reads all time is the cores'.
  */
 #include "ftl.h"
-#include "blk.h"
+#include "gc_policy.h"
 #include "controller.h"
 #include "test.h"
 

@@ -57,6 +57,8 @@ enum {
 	LEVEL = 16,	/* wear is levelled to a difference of one erase */
 	CORRECTED = 32,	/* reads of every seventh page say that it should move */
 	CORES = 512,	/* a controller of two cores is in front */
+	APART = 2048,	/* hot pages apart from cold ones */
+	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each */
 };
 
 static const struct shape shapes[] = {
@@ -118,6 +120,12 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, CORES },
 	{ "cores, unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0,
 	  FTL_GC_SLICED, false, 0, CORES },
+	{ "suspended", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_SLICED, false, 0, SUSPENDS },
+	{ "suspended, planes", { 1, 1, 1, 2, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_BLOCKING, true, 0, SUSPENDS | CORES },
+	{ "suspended, flex", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
+	  FTL_GC_SLICED, false, 0, RELAXED | SUSPENDS, "flex", 200 },
 	{ "pairs, planes", { 1, 1, 1, 2, 12, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4,
 	  FTL_GC_BLOCKING, true, 0, PAIRS },
 	{ "cost-benefit", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4, FTL_GC_SLICED, false, 0, 0,
@@ -138,6 +146,12 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, RELAXED, "flex", 200, .policy = &gc_fifo },
 	{ "parity, random", { 1, 1, 1, 1, 16, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4,
 	  FTL_GC_SLICED, false, 0, FIXED, "parity", .policy = &gc_random },
+	{ "apart, shared", { 2, 1, 1, 1, 12, 4, 512, 64, 16, 512, 0, 1, 1 }, 512, 26, 4,
+	  FTL_GC_SLICED, false, 6, APART, NULL, 0, 0, FTL_GC_SHARED },
+	{ "apart, own", { 1, 1, 1, 2, 14, 4, 1024, 64, 25, 1024, 0, 2, 1 }, 512, 52, 4, FTL_GC_BLOCKING, true, 10,
+	  APART | PAIRS },
+	{ "apart, unbuffered", { 2, 2, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 90, 0,
+	  FTL_GC_SLICED, false, 12, APART, NULL, 0, 0, FTL_GC_SHARED, .policy = &gc_fifo },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 };
@@ -252,6 +266,11 @@ static void drive_make(struct drive *d, const struct shape *s)
 	}
 	c.geo.subpage = s->ways & WORDS ? NAND_SUBPAGE_SPREAD : NAND_SUBPAGE_NONE;
 	c.timing.gc_holds_bus = s->ways & SSDSIM;
+	if (s->ways & SUSPENDS) {
+		c.timing.suspend_ns = 700;
+		c.timing.resume_ns = 300;
+		c.timing.suspends_max = 2;
+	}
 	c.geo.copyback = s->ways & COPYBACK;
 	d->shape = s;
 	d->fc = (struct ftl_config){
@@ -270,7 +289,9 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.active_blocks = 4, .fast_above_permille = 800, .slow_below_permille = 300,
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 		.gc_frontier = s->frontier, .gc_pages = s->copies,
+		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
 		.cores = s->ways & CORES ? 2 : 0, .completion_ns = s->ways & CORES ? 700 : 0,
+		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
 	d->ops = ftl_of(s);
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
@@ -590,7 +611,11 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	       "(%" PRIu64 " cuts/s)\n", outer.command, cuts - before, st->gc_runs, st->second_victims,
 	       st->wl_runs, st->relocations, test_per_second(cuts - before, took_ns));
 	if (ops >= 300) {	/* in so many it must have happened */
+		struct nand_stats ns;
+
 		SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !st->second_victims);
+		first.ta.n->ops->get_stats(first.ta.n, &ns);
+		SSD_ASSERT(!(shapes[shape].ways & SUSPENDS) == !ns.suspends);
 		SSD_ASSERT(!(shapes[shape].ways & LEVEL) == !st->wl_runs);
 		SSD_ASSERT(!(shapes[shape].ways & CORRECTED) == !st->relocations);
 	}

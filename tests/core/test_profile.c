@@ -151,6 +151,15 @@ static void gc_keys(void)
 	refused("ftl.gc_copyback=yes", "override: ftl.gc_copyback = yes: gc_copyback must be no: the "
 		"array has no copyback; or set copyback = yes (exported 256 MiB of 320 MiB raw)");
 
+	accepted("ftl.suspend=all timing.suspend_ns=5000 timing.suspends_max=4");
+	EXPECT_EQ(p.ftl.suspend, FTL_SUSPEND_ALL);
+	refused("ftl.suspend=erase", "override: ftl.suspend = erase: suspend must be off: the array suspends no "
+		"commands; or set timing.suspend_ns, resume_ns and suspends_max (exported 256 MiB of 320 MiB raw)");
+
+	accepted("controller.cores=2 controller.completion_ns=300");
+	refused("controller.completion_ns=300", "override: controller.completion_ns = 300: must be 0 unless "
+		"controller.cores says how many cores spend it: set cores, or add the time to ftl.overhead_ns");
+
 	accepted("ftl.accounting=device");
 	EXPECT(!p.array.timing.gc_holds_bus);
 	accepted("ftl.accounting=ssdsim");
@@ -309,6 +318,8 @@ static void single_numbers(void)
 		{ "timing.resume_ns", "", 0, 1000000000 },
 		{ "timing.suspends_max", "", 0, 1 << 20 },
 		{ "timing.retry_ns", "", 0, 1000000000 },
+		{ "controller.cores", "", 0, 64 },
+		{ "controller.completion_ns", "controller.cores=1 ", 0, 1000000000 },
 		{ "energy.bus_pj_per_byte", "", 0, 4000000000 },
 		{ "link.generation", "", 0, 6 },
 		{ "link.lanes", "", 1, 16 },

@@ -452,6 +452,14 @@ static void refusals(void)
 	d.fc.gc_copyback = d.g.copyback = true;
 	expect_refused("gc_copyback must be no: parity pages");
 	d.fc.gc_copyback = false;
+	d.fc.hot_cold = FTL_HOT_COLD_COUNT;
+	expect_refused("hot_cold must be off: this FTL chooses open blocks by their LSB and MSB pages");
+	d.fc.hot_cold = FTL_HOT_COLD_OFF;
+	d.fc.gc_policy = &gc_d_choices;
+	expect_refused("gc_choices must be at least 1");
+	d.fc.gc_policy = &gc_windowed;
+	expect_refused("gc_window_blocks must be at least 1");
+	d.fc.gc_policy = &gc_greedy;
 	d.fc.gc_urgent_blocks = 3;
 	expect_refused("gc_start_blocks must be at least gc_urgent_blocks + 2");
 	destroy();
@@ -464,6 +472,11 @@ static void refusals(void)
 	d.g.pages_per_block = 8;
 	d.g.order = NAND_ORDER_ASCENDING;
 	expect_refused("order must be fps or rps");
+	destroy();
+	make("page", NAND_ORDER_FPS, 16, 8);
+	d.fc.hot_cold = FTL_HOT_COLD_COUNT;
+	d.fc.gc_copyback = d.g.copyback = true;
+	expect_refused("gc_copyback must be no with hot_cold");
 	destroy();
 }
 

@@ -95,7 +95,7 @@ class DidYouMean(unittest.TestCase):
                 "slate: --jbo: there is no such option; did you mean --job?\n  fix: see 'slate run --help'",
             ),
             (("run", "--profle=x"), "--profle=x: there is no such option; did you mean --profile?"),
-            (("rnu",), "there is no rnu; did you mean run?\n  fix: use one of: run, report, "),
+            (("rnu",), "slate: rnu: there is no such command; did you mean run?\n  fix: use one of: run, report, "),
             (("run", "--kernel", "smal"), "--kernel: there is no smal; did you mean small?"),
             (("profiles", "shwo"), "did you mean show?\n  fix: use one of: show; see 'slate profiles --help'"),
             (("run", "extra"), "extra: nothing takes this argument\n  fix: see 'slate run --help'"),

@@ -71,6 +71,7 @@ class Arguments(Case):
     def test_smp(self):
         for bad in ("0", "17", "two", "1.5", "-1", "1_6", "٣", "+4", " 4", "4\n", "9" * 5000):
             self.refused(f"--smp={bad}", words=["--smp", bad, "1 to 16"])
+        self.refused("--smp=17", words=["--smp 17: in virtual time at most 16, which is what the small kernel takes"])
         self.assertEqual(self.parse("--realtime", "--smp", "64").smp, 64)
         self.refused("--realtime", "--smp=65", words=["--smp", "65", "1 to 64"])
 

@@ -316,12 +316,21 @@ class Signals(RunTest):
             self.assertEqual((process.returncode, err), (130, "\nslate: interrupted; nothing is left behind\n"), out)
             self.assertFalse(self.out.exists())
 
-    def test_term_before_qemu_starts(self):
-        """And after it has ended: as Ctrl-C."""
+    def test_signals_while_no_qemu_runs(self):
+        """Before it starts and after it has ended: as Ctrl-C, and the next ones are ignored."""
+        every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = [signal.getsignal(number) for number in every]
         for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
             with signals.Signals(), self.assertRaises(KeyboardInterrupt):
                 os.kill(os.getpid(), number)
                 time.sleep(5)
+            self.assertEqual([signal.getsignal(one) for one in every], [signal.SIG_IGN] * 3)  # until the process ends
+            for one, was in zip(every, before):
+                signal.signal(one, was)
+        with signals.Signals():
+            pass
+        self.assertEqual([signal.getsignal(one) for one in every], before)
 
     def test_nohup(self):
         """A SIGHUP that is ignored does not end a run."""

@@ -173,7 +173,7 @@ class Monitor(unittest.TestCase):
 
     def test_bad_words(self):
         for words, say in (
-            (("gc", "0"), "gc 0: is no whole number 1 .."),
+            (("gc", "0"), "gc 0: not a whole number from 1 to "),
             (("gc", "1", "2"), "'2' is too much"),
             (("reset", "x"), "'x' is too much"),
             (("set",), "set: say what"),

@@ -156,7 +156,7 @@ class Loops(Case):
         for option, value in (("--fill", "1000"), ("--fill", "12.55"), ("--fill", "-1"), ("--age", "0.1255"),
                               ("--age", "101"), ("--age", "x")):
             self.refused("--profile", TINY, option, value, "gen:rand4k,foot=1M,n=4",
-                         words=(f"{option} {value}: is no decimal 0 .. 100 of at most",))
+                         words=(f"{option} {value}: not a number from 0 to 100 with at most",))
 
     def test_reads_of_what_was_never_written_are_told(self):
         said = self.call("--profile", TINY, "gen:rand4k,foot=1M,n=100,read=1000").stderr
@@ -214,9 +214,9 @@ class Loops(Case):
             (("--open", "--think", "x"), "--think is for --closed"),
             (("--closed", "2", "--speed", "2", "x"), "--speed is for --open, or --closed with --think"),
             ((), "no TRACE"),
-            (("--closed", "0", "x"), "1 .. 65536"),
+            (("--closed", "0", "x"), "1 to 65536"),
             (("--open", "--speed", "0", "x"), "--speed 0"),
-            (("--open", "--speed", "1.0000001", "x"), "six places"),
+            (("--open", "--speed", "1.0000001", "x"), "6 decimal places"),
             (("--repeat", "x", "x"), "--repeat x"),
             (("--nonsense", "x"), "--nonsense"),
             (("--ephemeral", "x"), "--drive"),

@@ -77,6 +77,10 @@ class Measures(unittest.TestCase):
         self.assertEqual((measures.pages_moved(made), measures.blocks_erased(made)), (30, 2))
         self.assertEqual(measures.gc_energy_uj(made), 33)
         self.assertEqual(measures.series(made), [(0, 3)])
+        # 24 of the writes' 40 ms; 40.5 ms of latencies in 100 ms
+        self.assertEqual((measures.write_gc_share(made), measures.read_gc_share(made)), (60, 0))
+        self.assertEqual(measures.waiting(made), 0.405)
+        self.assertEqual((measures.write_gc_us(made), measures.read_gc_us(made)), (2400, 0))
 
     def test_write_latency_by_cause(self):
         # GC: 10 spare areas and 30 pages read at 70 us, 30 programs, 2 erases = 0.7 + 2.1 + 27 + 20 = 49.8 ms;

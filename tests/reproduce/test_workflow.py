@@ -4,6 +4,7 @@
 import contextlib
 import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -68,6 +69,14 @@ class Runs(unittest.TestCase):
         for name in study.KINDS:
             done = reproduce(name, "--dry-run")
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_rule_says_what_it_needs(self):
+        """Many clusters refuse a job without a run time."""
+        text = (support.REPRODUCE / "Snakefile").read_text(encoding="utf-8")
+        rules = re.split(r"^ *rule(?: \w+)?:$", text, flags=re.M)[2:]  # but the first, which runs nothing
+        self.assertEqual(len(rules), 6)
+        for rule in rules:
+            self.assertEqual((rule.count("mem_mb="), rule.count("runtime=")), (1, 1), rule)
 
     def test_what_is_shown(self):
         """Steps by tens of per cent, and the end of a log of what failed."""
@@ -138,6 +147,7 @@ class Runs(unittest.TestCase):
             (("pen", "--scale", "7"), "scale 7 does not divide"),
             (("rps", "--traces", str(support.ROOT / "tests")), "rps's traces were never published"),
             (("dac", "--traces", str(support.ROOT / "tests")), "dac's traces were never published"),
+            (("spread", "--traces", str(support.ROOT / "tests")), "volumes are PRJ, USR and STG is not published"),
             (("dac", "--scale", "1024"), "scale 1024 does not divide DAC's 16384"),
             (("ippbe", "--scale", "0"), "--scale 0: must be 1 or more"),
             (("ippbe", "--jobs", "0"), "--jobs 0: must be 1 or more"),

@@ -274,11 +274,11 @@ static void nand_ssd_trace_done(BDRVNandSsdState *s, NandSsdRequest *req)
     const struct ftl_breakdown *w = &req->io.where;
 
     trace_nand_ssd_done(bdrv_get_node_name(s->bs), req->id, req->io.done_ns,
-                        req->io.done_ns - req->io.submit_ns, req->io.status);
+                        req->io.done_ns - req->io.submit_ns, req->io.status,
+                        w->controller_ns);
     trace_nand_ssd_where(bdrv_get_node_name(s->bs), req->id, w->cell_ns,
                          w->bus_ns, w->host_queue_ns, w->gc_queue_ns,
-                         w->buffer_ns, w->map_ns, w->other_ns, w->link_ns,
-                         w->controller_ns);
+                         w->buffer_ns, w->map_ns, w->other_ns, w->link_ns);
 }
 
 /* Move the requests that are due. */

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""summary.py - docs/results/README.md: every published claim beside ours, from the stored tables.
+
+    summary.py [--results DIR] [--out FILE] [--claims DIR]
+
+'make reproduce-summary', and the end of every full study. Runs no replay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.dont_write_bytecode = True
+
+import claims
+from claims import STUDIES, Claim, Tables
+from compare import number
+
+ROOT = Path(__file__).resolve().parents[2]
+Lines = list[str]
+
+
+def verdict(claim: Claim, tables: Tables) -> str:
+    """In words."""
+    found = claims.check(claim, tables)
+    if found == "agrees":
+        return "agrees"
+    if found == "unknown":
+        return "unknown"
+    what = "wrong direction" if found == "sign" else "size off"
+    return f"**{what}**, {'cause shown' if claim.shown else 'cause not shown'}"
+
+
+def ours(claim: Claim, tables: Tables) -> str:
+    """The value, or the values of an order."""
+    if claim.test:
+        return f"test: `{claim.test}`"
+    if claim.rows:
+        cells = [tables.find(ref) for ref in claim.rows]
+        return ", ".join(number(cell.ours) if cell else "?" for cell in cells)
+    cell = claims.value_of(claim, tables) if claim.row else None
+    if cell is None:
+        return ""
+    return f"{number(cell.ours)}{' %' if cell.unit == '%' else ''}"
+
+
+def of_paper(claim: Claim, tables: Tables) -> str:
+    """Its number, or the direction."""
+    if claim.paper is None:
+        return claim.want
+    cell = claims.value_of(claim, tables) if claim.row else None
+    return f"{number(claim.paper)}{' %' if cell and cell.unit == '%' else ''}"
+
+
+def inside(claim: Claim, tables: Tables) -> bool:
+    """Is the paper's number between what our inputs' uncertainty gives?"""
+    span = claims.band(claim, tables)
+    return span is not None and claim.paper is not None and span[0] <= claim.paper <= span[1]
+
+
+def span_text(claim: Claim, tables: Tables) -> str:
+    """The band."""
+    span = claims.band(claim, tables)
+    return f"{number(span[0])} .. {number(span[1])}" if span else ""
+
+
+def link(table: str) -> str:
+    """To the section of a table."""
+    study, _, name = table.partition("/")
+    return f"[{name}]({study}/README.md)"
+
+
+def claim_line(claim: Claim, tables: Tables) -> str:
+    """A row of the page."""
+    cause = claim.cause
+    if over := claims.overloaded(claim, tables):
+        cause = f"**overloaded** on {', '.join(over)}. {cause}".strip()
+    if claim.shown:
+        cause += f" ({', '.join(link(name) for name in claim.shown)})"
+    cells = (claim.figure, claim.says, of_paper(claim, tables), ours(claim, tables), span_text(claim, tables),
+             verdict(claim, tables), cause)  # fmt: skip
+    return "| " + " | ".join(cells) + " |"
+
+
+def counts(some: list[Claim], tables: Tables) -> dict[str, int]:
+    """Claims by verdict; "band": of those whose size is off, the paper's number lies in ours' band."""
+    found = dict.fromkeys((*claims.VERDICTS, "band", "shown"), 0)
+    for claim in some:
+        one = claims.check(claim, tables)
+        found[one] += 1
+        if one in ("size", "sign"):
+            found["band"] += inside(claim, tables)
+            found["shown"] += bool(claim.shown)
+    return found
+
+
+def count_table(every: list[Claim], tables: Tables) -> Lines:
+    """n of m agree."""
+    out = [
+        "| paper | claims | agree | size off | wrong direction | unknown "
+        "| of those that are off: cause shown | paper's number in our band |",
+        "|" + " --- |" * 8,
+    ]
+    groups = {title: [c for c in every if c.study == study] for study, title in STUDIES.items()}
+    for title, some in {**groups, "**all**": every}.items():
+        n = counts(some, tables)
+        off = n["size"] + n["sign"]
+        kinds = f"{n['size']} | {n['sign']} | {n['unknown']} | {n['shown']} of {off} | {n['band']} of {off}"
+        out.append(f"| {title} | {len(some)} | {n['agrees']} of {len(some)} | {kinds} |")
+    return out
+
+
+def without_still(every: list[Claim], tables: Tables) -> Lines:
+    """Averages over traces, and over those alone that changed by 1 % or more."""
+    out = ["| table | what | traces | average | of these changed | average of those | paper |", "|" + " --- |" * 7]
+    for claim in every:
+        if not claim.row or claim.row[1] != "average" or claim.over:
+            continue
+        cell, values = tables.find(claim.row), tables.traces(claim.row)
+        if cell is None or cell.unit not in ("%", "x", "x lower") or claim.form == "share":
+            continue
+        some = claims.moved(cell.unit, values)
+        if len(some) < len(values):
+            average = number(sum(some) / len(some)) if some else ""
+            out.append(f"| {link(claim.row[0])} | {claim.row[2]} | {len(values)} | {number(cell.ours)} | {len(some)} "
+                       f"| {average} | {number(claim.paper)} |")  # fmt: skip
+    return out
+
+
+def assumptions(some: list[dict[str, Any]], tables: Tables) -> Lines:
+    """What is assumed, and what it does to a quantity."""
+    out = ["| paper | assumption | here | quantity | here | otherwise | table |", "|" + " --- |" * 7]
+    for one in some:
+        base = tables.find(one["row"])
+        others = [(label, tables.find(ref)) for label, ref in one["rows"]]
+        varied = "; ".join(f"{label}: {number(cell.ours)}" for label, cell in others if cell)
+        unit = f" {base.unit}" if base and base.unit in ("%", "x") else ""
+        out.append(f"| {STUDIES[one['study']]} | {one['what']} | {one['here']} | {one['quantity']}{unit} "
+                   f"| {number(base.ours) if base else ''} | {varied} | {link(one['rows'][0][1][0])} |")  # fmt: skip
+    return out
+
+
+def page(every: list[Claim], more: dict[str, Any], tables: Tables) -> str:
+    """All of it."""
+    total = counts(every, tables)
+    text = [
+        "# What the papers say, and what ours is", "",
+        "Made by `make reproduce-summary` from the tables beside this page and `host-tools/reproduce/claims`. "
+        "Do not edit.", "",
+        f"{total['agrees']} of {len(every)} claims agree; of {total['size']} the direction is right and the size is "
+        f"off, of {total['sign']} the direction is wrong, and {total['unknown']} cannot be compared.", "",
+        more["page"]["rules"].strip(), "", *count_table(every, tables), "",
+    ]  # fmt: skip
+    for study, title in STUDIES.items():
+        text += [f"## {title}", "", "| figure | what | paper | ours | band | verdict | cause |", "|" + " --- |" * 7]
+        text += [claim_line(claim, tables) for claim in every if claim.study == study]
+        text += [""]
+    text += ["## Averages without traces where nothing changed", "", more["page"]["still"].strip(), "",
+             *without_still(every, tables), ""]  # fmt: skip
+    text += ["## Assumptions and what they do", "", more["page"]["assumed"].strip(), "",
+             *assumptions(more["assumption"], tables), ""]  # fmt: skip
+    text += ["## What a cluster would change", "", more["page"]["cluster"].strip(), ""]
+    return "\n".join(text)
+
+
+def main(argv: list[str]) -> int:
+    """Returns 1 with a sentence on stderr when something is missing."""
+    parser = argparse.ArgumentParser(description="every published claim beside our stored tables")
+    parser.add_argument("--results", type=Path, default=ROOT / "docs/results")
+    parser.add_argument("--out", type=Path, help="default: README.md of the results")
+    parser.add_argument("--claims", type=Path, default=claims.HERE / "claims")
+    args = parser.parse_args(argv)
+    try:
+        every, more = claims.load(args.claims)
+        tables = claims.stored(args.results)
+        if not tables.cells:
+            raise claims.ClaimError(f"{args.results}: holds no tables: 'make reproduce-pen' and the others write them")
+        out = args.out or args.results / "README.md"
+        out.write_text(page(every, more, tables), encoding="utf-8")
+    except (claims.ClaimError, OSError) as error:
+        print(f"summary.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
