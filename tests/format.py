@@ -48,6 +48,10 @@ def _spaced(line: str) -> str:
     return line
 
 
+def _code(line: str) -> str:
+    return "".join(line.rstrip("\\").split())
+
+
 def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
@@ -88,7 +92,7 @@ def check(root: Path, path: Path) -> str:
     for what, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what == "equal":
             continue
-        if b - a == d - c:
+        if [_code(line) for line in old[a:b]] == [_code(line) for line in new[c:d]]:
             wrong = [(at, new[at - a + c]) for at in range(a, b) if _differs(old, at, new[at - a + c])]
         else:
             wrong = [(a, new[c] if c < d else "")] if _breaks(old[a:b]) else []

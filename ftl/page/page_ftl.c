@@ -474,6 +474,15 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
 }
 
+static void lay_out_turn(struct page_turn *t, struct ssd_arena *m, uint32_t dies)
+{
+	t->stripe = ssd_carve(m, dies, sizeof(*t->stripe));
+	t->idle = ssd_carve(m, word_count(dies), sizeof(*t->idle));
+	t->idle_stripe = ssd_carve(m, word_count(dies), sizeof(*t->idle_stripe));
+	die_due_lay_out(&t->ends, m, dies);
+	t->due = ssd_carve(m, dies, sizeof(*t->due));
+}
+
 static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
 		      const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -500,11 +509,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.log.ring = ssd_carve(m, (size_t)at.log.ring_mask + 1, sizeof(*at.log.ring));
 	at.die = ssd_carve(m, at.shape.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.shape.planes, sizeof(*at.plane));
-	at.turn.stripe = ssd_carve(m, at.shape.dies, sizeof(*at.turn.stripe));
-	at.turn.idle = ssd_carve(m, word_count(at.shape.dies), sizeof(*at.turn.idle));
-	at.turn.idle_stripe = ssd_carve(m, word_count(at.shape.dies), sizeof(*at.turn.idle_stripe));
-	die_due_lay_out(&at.turn.ends, m, at.shape.dies);
-	at.turn.due = ssd_carve(m, at.shape.dies, sizeof(*at.turn.due));
+	lay_out_turn(&at.turn, m, at.shape.dies);
 	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp, sizeof(*at.read.unit));
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);

@@ -49,7 +49,8 @@ class Parser(argparse.ArgumentParser):
         if choice:
             known = _WORD.findall(choice[3])
             wrong = choice[2]
-            what = f"{wrong}: there is no such command" if choice[1] == "COMMAND" else f"{choice[1]}: there is no {wrong}"
+            command = choice[1] == "COMMAND"
+            what = f"{wrong}: there is no such command" if command else f"{choice[1]}: there is no {wrong}"
             message = f"{what}{names.nearest(wrong, known)}"
             raise SlateError(message, f"use one of: {', '.join(known)}; see '{self.prog} --help'")
         raise SlateError(message, f"see '{self.prog} --help'")
