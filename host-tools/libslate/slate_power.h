@@ -70,7 +70,7 @@ struct slate_power {
 	uint64_t planned_ns;		/* the moment; FTL_IDLE: none, or so many commands away */
 	/* The last cut (cuts > 0): */
 	uint64_t cut_ns;
-	uint32_t lost_ios;		/* accepted, and not told of */
+	uint32_t lost_ios;		/* accepted but not completed when the power was cut */
 	uint32_t torn[NAND_NOPS];	/* commands in their cell phase */
 	uint32_t undone[NAND_NOPS];	/* handed to a die, and not so far; reads are not counted */
 	/* The last mount of a drive that was there: after a cut, or from its file, before time 0. */

@@ -43,7 +43,7 @@ MIX_BLOCK_PAGES = (64, 256)
 
 @dataclass(frozen=True)
 class Point:
-    """A drive, and what is written to it."""
+    """A drive and its workload."""
 
     blocks: int
     block_pages: int
@@ -62,12 +62,12 @@ class Point:
         return self.capacity_mib * MIB // PAGE
 
     def computed(self) -> float:
-        """By the model, over the blocks among which victims are chosen."""
+        """The write amplification of the model, over the blocks among which victims are chosen."""
         rho = self.pages / ((self.blocks - NOT_CLOSED) * self.block_pages)
         return wamodel.hot_cold(rho, self.block_pages, self.hot) if self.hot else wamodel.greedy(rho, self.block_pages)
 
     def measured(self) -> float:
-        """By slate-replay."""
+        """The write amplification of slate-replay."""
         warm_up = self._warm_up()
         count = warm_up + COUNTED * self.pages
         source = "-" if self.hot else f"gen:rand4k,foot={self.capacity_mib}MiB,n={count},seed={self.seed}"
@@ -105,7 +105,7 @@ class Point:
 
 
 def points() -> list[Point]:
-    """All of the study."""
+    """All points of the study."""
     found = [Point(2048 if b < 512 else 1024, b, op) for b in BLOCK_PAGES for op in OVER_PROVISIONING]
     return found + [
         Point(2048 if b < 256 else 1024, b, op, mix)

@@ -57,7 +57,7 @@ class Dac:
         return Config(name, "dac", drive + sets, ("--closed", "1", *args), lambda trace: kept(permille, trace))
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         made = []
         for suffix, more in (("", {}), ("-flush", {"args": ()})):
             for name in FTLS:
@@ -137,7 +137,7 @@ def buffers(traces: tuple[Trace, ...]) -> list[Figure]:
 
 
 def sensitivity(traces: tuple[Trace, ...]) -> list[Figure]:
-    """What the text does not say, otherwise."""
+    """Figures with other assumptions where the text gives none."""
     some = tuple(trace for trace in traces if trace.volume != "web")  # the longest one
     durable = tuple(trace for trace in traces if trace.volume in ("pc", "iot"))
     by_share = {("dac" if n == 5 else f"dac-{n}"): f"{n / 10:g} % of all" for n in sorted((*PRINTS, 5))}

@@ -21,7 +21,7 @@ class Content(GuestTest):
     """slate run --record-content, then slate-replay."""
 
     def tool(self, name, *args):
-        """Its JSON."""
+        """The tool's JSON."""
         done = subprocess.run([CORE / name, *map(str, args)], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)

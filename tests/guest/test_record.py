@@ -15,7 +15,7 @@ class Record(GuestTest):
     """slate run --record, then slate-replay."""
 
     def replay(self, *args):
-        """Its JSON."""
+        """The replay's JSON."""
         out = self.folder / "replay.json"
         done = subprocess.run(
             [REPLAY, *map(str, args), "--json", out], capture_output=True, text=True, timeout=120, check=False
@@ -24,7 +24,7 @@ class Record(GuestTest):
         return json.loads(out.read_text(encoding="utf-8"))
 
     def latencies(self, *args):
-        """Of each request, by its number."""
+        """The latency of each request, by its number."""
         rows = self.folder / "rows.csv"
         self.replay(*args, "--csv", rows)
         with open(rows, encoding="utf-8") as lines:

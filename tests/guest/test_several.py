@@ -90,7 +90,7 @@ class Volumes(SeveralTest):
         return self.several("--apps", *EMPTY, *args, seconds=900, **more)
 
     def test_raid1_rebuilds_a_member_that_lost_its_power(self):
-        """nvme1 vanishes while ext4 writes; md goes on, and takes it back in the next boot."""
+        """nvme1 vanishes while ext4 writes; md continues without it and rebuilds it in the next boot."""
         result = self.volumes("--cmd", HERE / "raid1-work.sh", "--cut-at", "1s", "--cut-drive", "1",
                               "--after-cut", HERE / "raid1-check.sh")
         (cut,) = result.json("run.json")["power_cuts"]

@@ -35,7 +35,7 @@ SPANS = 48
 
 
 def sha256(path: Path) -> str:
-    """Of a file."""
+    """The checksum of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -195,7 +195,7 @@ class Interference(BareTest):
     """Scenes that go on for ever, and someone who interferes."""
 
     def progress(self, vm: Machine) -> None:
-        """The guest goes on."""
+        """Check that the guest continues."""
         before = vm.stats()["total"]["write"]["ios"]
         self.until(lambda: vm.stats()["total"]["write"]["ios"] > before + 10)
 

@@ -357,7 +357,7 @@ class InFlight(NvmeTest):
         self.check_written(again)
 
     def test_synchronous_read_from_the_monitor(self) -> None:
-        """Who waits with the lock held does not wait for ever."""
+        """A monitor command that waits with the lock held must not block the drive."""
         nvme = self.start()
         self.submit(nvme)
         before = time.monotonic()
