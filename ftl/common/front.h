@@ -106,7 +106,7 @@ struct front_config {
 	uint32_t quota_permille;	/* of all LSB pages: q at the start */
 	bool own;			/* GC's copies go to blocks of their own */
 	enum ftl_gc_pages gc_pages;	/* flex */
-	bool hot_cold;			/* page */
+	bool hot_cold;			/* page FTL: hot and cold pages have frontiers of their own */
 };
 
 struct front_plane {

@@ -109,7 +109,7 @@ void slate_check(const struct slate_dev *d);
 int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age_permille,
 		       uint64_t seed) SSD_MUST_CHECK;
 
-/* Statistics. Copies; any time. */
+/* Statistics. The functions return copies and may be called at any time. */
 struct slate_stats {
 	struct ftl_stats ftl;
 	struct nand_stats nand;

@@ -79,7 +79,7 @@ class Tables:
             self.cells[key] = Cell(row["unit"], float(row["ours"]), *span)
 
     def find(self, ref: list[str]) -> Cell | None:
-        """[table, trace, what], perhaps with an accounting and a unit; None: there is no such row."""
+        """Find a row by [table, trace, what], perhaps with an accounting and a unit; None: there is no such row."""
         table, trace, what, *more = ref
         accounting = next((one for one in more if one in ACCOUNTINGS), "device")
         units = [one for one in more if one not in ACCOUNTINGS] or UNITS
@@ -114,7 +114,7 @@ def quick(study: str, text: str) -> Tables:
 
 @dataclass(frozen=True)
 class Claim:
-    """One of the files; claims/page.toml explains the keys."""
+    """A claim of a file; claims/page.toml explains the keys."""
 
     id: str
     figure: str

@@ -43,7 +43,7 @@ class Dac:
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, reduction: str, permille: int, *sets: str, args: tuple[str, ...] = ("--no-flush",)) -> Config:
-        """One of them. It exports what the drives did on which the traces were recorded."""
+        """A configuration. It exports the capacity of the drives on which the traces were recorded."""
         drive: tuple[str, ...] = (
             f"geometry.blocks_per_plane={self.blocks}",
             "ftl.gc_start_blocks=3",

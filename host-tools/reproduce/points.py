@@ -264,7 +264,7 @@ class Ippbe:
         self.blocks = 2048 // scale
 
     def config(self, name: str, *sets: str, ftl: tuple[str, ...] = STATIC, args: tuple[str, ...] = ()) -> Config:
-        """One of them."""
+        """A configuration."""
         start = free_blocks(self.blocks, 7) + 1  # GC while fewer than these are free
         drive = (
             f"geometry.blocks_per_plane={self.blocks}",
@@ -274,11 +274,11 @@ class Ippbe:
         return Config(name, "ippbe", drive + ftl + sets, ("--open", "--fold", *args))
 
     def greedy(self, name: str = "greedy", more: tuple[str, ...] = (), **how: Any) -> Config:
-        """One victim."""
+        """A configuration in which GC takes one victim."""
         return self.config(name, "ftl.parallel_erase=no", *more, **how)
 
     def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, more: tuple[str, ...] = (), **how: Any) -> Config:
-        """Two victims, the second only with at most so many valid pages."""
+        """A configuration in which GC takes a second victim with at most so many valid pages."""
         return self.config(name, "ftl.parallel_erase=yes", f"ftl.second_victim_pages={pages}", *more, **how)
 
     def all(self) -> dict[str, Config]:

@@ -170,7 +170,7 @@ def named(form: str) -> dict[str, str]:
 
 
 def alike(seeds: tuple[Trace, ...]) -> list[Figure]:
-    """The published figures where GC of all four copies into the host's blocks; and what each knob does."""
+    """The published figures with GC of all four FTLs copying into the host's blocks, and the effect of each knob."""
     title, four = "GC of all four copies into the host's blocks", tuple(ALIKE.values())
     series = {ftl: f"{config}-series" for ftl, config in ALIKE.items()}
     return [

@@ -42,7 +42,7 @@ class Spread:
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, subpage: str, *sets: str, depth: int = DEPTH, gc_mode: str = "blocking") -> Config:
-        """One of them. GC starts when fewer than 7 % of a chip's blocks are free, but 3: spread.ini."""
+        """A configuration. GC starts when fewer than 7 % of a chip's blocks are free, but at 3: spread.ini."""
         start = max(3, self.blocks * 36 // BLOCKS)
         drive = (
             f"geometry.blocks_per_plane={self.blocks}",

@@ -304,7 +304,7 @@ class Extents:
 
 
 class Direction:
-    """Reads or writes: what is left to be made of them, and what was made."""
+    """Reads or writes: the counts that are still to be made, and those that were made."""
 
     def __init__(self, count: int, units: int, cover: int, exponent: float, mean_run_kib: float) -> None:
         requests = split_sizes(count, units)
@@ -462,7 +462,7 @@ class Maker:
         return found
 
     def not_young(self, past: list[int], young_ns: int) -> int:
-        """One that was read before; of eight tries, the first that is not young."""
+        """An extent that was read before; of eight tries, the first that is not young."""
         for _ in range(8):
             found = past[self.pick(len(past))]
             if self.extents.written_ns[found] < young_ns:
@@ -576,7 +576,7 @@ def rows(
 
 
 def made_of(want: Marginals, how: Shape, seed: str, scale: int = 1) -> Iterator[tuple[int, str, int, int]]:
-    """The same, of any numbers and shape; the span is divided by scale."""
+    """The same for any marginals and shape; the span is divided by scale."""
     maker = Maker(want, how, seed)
     requests = maker.requests()
     at = maker.addresses(scale)

@@ -42,7 +42,7 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors in the house's form: what, what was probably meant, then the fix."""
+    """A parser whose errors say what is wrong, what was probably meant, and the fix."""
 
     def error(self, message: str) -> NoReturn:
         choice = _CHOICE.search(message)

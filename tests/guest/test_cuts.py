@@ -115,10 +115,10 @@ class Cuts(GuestTest):
             self.assertEqual(again[key], lines[2][key], key)
 
     def test_a_drive_that_is_not_safe_is_found_out(self):
-        """The page FTL says so itself of pages in pairs; flex, on the same array, backs them up.
+        """The page FTL reports that pages in pairs are not safe; flex, on the same array, backs them up.
 
-        One cut in three or so meets a page that takes its pair along, so fifteen without any are as
-        good as none, whatever the guest is made of.
+        About one cut in three meets a page that takes its pair along, so that fifteen cuts without
+        any are practically impossible, whatever the guest does.
         """
         drive, log = ("--profile", PROFILES / "rps-small.ini"), self.folder / "cuts.jsonl"
         out = self.cuts(*drive, "--set", "ftl.type=page", "--count", "15", "--stop", "--log", log, code=1)

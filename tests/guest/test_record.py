@@ -31,7 +31,7 @@ class Record(GuestTest):
             return {int(row["request"]): (row["op"], int(row["latency_ns"])) for row in csv.DictReader(lines)}
 
     def record(self, *args):
-        """A recording, what the drive counted, and how the drive was set."""
+        """A recording, the drive's counters and its settings."""
         recording = self.folder / "recording.txt"
         result = self.slate(
             "--cmd",

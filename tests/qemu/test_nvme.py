@@ -160,7 +160,7 @@ class Time(NvmeTest):
         prepare: list[tuple[int, int, bytes, int]],
         command: tuple[int, int, bytes, int],
     ) -> int:
-        """The latency, seen once; then, in a new machine, that it is met to the nanosecond."""
+        """Measure a latency once, and check in a new machine that the same request takes it to the nanosecond."""
         latency = 0
         for attempt in range(2):
             nvme = self.start()

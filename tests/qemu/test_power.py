@@ -140,7 +140,7 @@ class Cut(PowerTest):
             self.assertEqual(self.nvme.do_read(0, 4096), PAGE)
 
     def test_mounting_takes_its_time(self) -> None:
-        """Two dies at once, of 160 blocks each one's first OOB: 300 + 99000 + 1600 ns."""
+        """Two dies mount at once, each reading the first OOB of its 160 blocks: 300 + 99000 + 1600 ns."""
         self.start()
         self.cut()
         self.vm.settle()
