@@ -124,7 +124,7 @@ struct front {
 	const struct nand *n;
 	struct blk_table *bt;
 	enum front_sequence sequence;
-	bool plain;			/* ascending, slot = who: nothing to ask */
+	bool plain;			/* pages ascend and each kind has its own slot: the policy need not be asked */
 	uint32_t slots;			/* in use by the policy; spares follow */
 	uint32_t host_slots;		/* of them, the first: those that the host's pages go to */
 	uint32_t copies;		/* slot that GC's copies go to first; with hot_cold, hot ones */

@@ -564,7 +564,7 @@ class OtherFrontEnds(MachineTest):
         self.assertEqual(set(stats["total"]["nand"]["by-source"]), {"host", "gc", "wl", "meta", "backup"})
 
     def test_stopped_machine(self) -> None:
-        """Before the machine starts there is no time: no delay either."""
+        """Before the machine starts, virtual time stands, and requests end without delay."""
         vm = self.machine([drive()], "-S", "-device", "virtio-blk-pci,drive=ssd0")
         said = vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "write -P 7 0 1M"')
         said += vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "read -P 7 0 1M"')
