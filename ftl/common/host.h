@@ -181,7 +181,7 @@ static inline bool host_part_over(struct ftl_io *io, enum ssd_err status)
 	return --io->pending == 0;
 }
 
-/* Do both; the last part ends the I/O. */
+/* End a part as host_part_decides() and host_part_over() do; the last part ends the I/O. */
 static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns,
 			     const struct ftl_breakdown *where, enum ssd_err status)
 {

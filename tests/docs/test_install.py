@@ -39,7 +39,7 @@ _once = threading.Lock()
 
 
 def shared():
-    """As _shared(), of which tests in other threads wait for one."""
+    """Like _shared(), but only one thread makes it, and the others wait."""
     with _once:
         return _shared()
 
