@@ -202,14 +202,15 @@ def use(device: Device, row: Row, series: Series | None) -> Use | None:
     elapsed = account.end_ns - account.begin_ns
     dies, channels = job_rows.busy(device, row)
     linked = any(device.total.ftl.get(f"link-to-{way}-busy-ns") for way in ("host", "drive"))
-    link = [account.account.ftl.get(f"link-to-{way}-busy-ns", 0) / elapsed for way in ("host", "drive")]
+    to_host, to_drive = (account.account.ftl.get(f"link-to-{way}-busy-ns", 0) / elapsed for way in ("host", "drive"))
     return Use(
         [ns / elapsed for ns in account.processors],
         _at_most_all(dies),
         _busiest(series, "dies", account),
         _at_most_all(channels),
         _busiest(series, "channels", account),
-        *(link if linked else (None, None)),
+        to_host if linked else None,
+        to_drive if linked else None,
         _at_most_all(device.cores_busy(account.account, elapsed)),
     )
 

@@ -567,6 +567,11 @@ def run(options: RunOptions) -> int:
             "          a shell on /dev/ttyS0; leave it with 'exit' (powers off, prints the report), "
             "end QEMU with Ctrl-A x"
         )
+        if not sys.stdin.isatty():
+            print(
+                "          its input is no terminal: the guest loses what arrives before its prompt; put commands into "
+                "a script: --cmd FILE"
+            )
     sys.stdout.flush()
     if options.own:
         from . import ownrun

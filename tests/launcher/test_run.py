@@ -278,6 +278,26 @@ class Bad(RunTest):
         )
 
 
+class Shell(RunTest):
+    """An interactive guest."""
+
+    def said(self, stdin):
+        """What is printed before QEMU starts."""
+        line = [str(SLATE), "run", "--profile", str(self.profile), "--shell", "--out", str(self.out)]
+        env = {**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": "die"}
+        run = subprocess.run(line, stdin=stdin, capture_output=True, text=True, timeout=60, env=env, check=False)
+        return run.stdout
+
+    def test_input_that_the_guest_may_lose(self):
+        ours, theirs = os.pipe()
+        terminal, other = os.openpty()
+        for end in (ours, theirs, terminal, other):
+            self.addCleanup(os.close, end)
+        self.assertIn("leave it with 'exit'", self.said(other))
+        self.assertNotIn("no terminal", self.said(other))
+        self.assertIn("no terminal: the guest loses what arrives before its prompt; put", self.said(ours))
+
+
 class Signals(RunTest):
     """Ctrl-C, and worse."""
 
