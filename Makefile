@@ -51,7 +51,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-summary test check-fast lint analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-summary test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -144,6 +144,9 @@ check-fast: core ## the core's tests only
 
 lint: venv venv-lint ## ruff, mypy, codespell, shellcheck and clang-tidy over code and documents, half a minute; TESTS=word
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') lint
+
+qemu-series: qemu ## compile QEMU after each patch of its series (long)
+	@qemu-patches/each-step.sh
 
 analyse: core ## gcc -fanalyzer, clang --analyze and cppcheck over the C code; a finding that is not explained in place fails
 	@$(PHASE) -q packages-analyse "what make analyse needs" host-tools/install-packages.sh host-tools/packages.d/base.txt host-tools/packages.d/analyse.txt

@@ -6,6 +6,7 @@
 #   qemu-patches/build.sh                          Debian trixie's source package
 #   QEMU_TARBALL=FILE qemu-patches/build.sh        a release tarball of your own
 #   qemu-patches/build.sh --fetch                  look for a newer source package
+#   qemu-patches/build.sh --flags                  print the options of QEMU's configure
 #
 # Needs the core under build/core/install (or SLATE_CORE), and the packages of
 # host-tools/packages.d/qemu.txt. Other knobs: SLATE_BUILD (build), JOBS (all
@@ -406,7 +407,11 @@ all_there() {
 case ${1:-} in
 '') ;;
 --fetch) rm -f "$stamps/fetch" ;;
-*) die "unknown argument '$1'" "usage: [QEMU_TARBALL=FILE] $0 [--fetch]" ;;
+--flags)
+	printf '%s\n' "${flags[@]}"
+	exit 0
+	;;
+*) die "unknown argument '$1'" "usage: [QEMU_TARBALL=FILE] $0 [--fetch | --flags]" ;;
 esac
 if [ -n "${QEMU_TARBALL:-}" ]; then
 	[ -r "$QEMU_TARBALL" ] || die "QEMU_TARBALL: can not read '$QEMU_TARBALL'"

@@ -5,7 +5,8 @@
     tests/lint.py [--only WORD] [--list]
 
 A linter's settings, and why some of its rules are off, are in its own file:
-ruff.toml, mypy.ini, tests/mypy.ini, .codespellrc, .shellcheckrc, .clang-tidy.
+ruff.toml, mypy.ini, tests/mypy.ini, .codespellrc, .shellcheckrc, .clang-tidy,
+.clang-format (with tests/format.py).
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import format as layout
 import shape
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -142,6 +144,12 @@ def shapes() -> str:
     return shape.too_long(ROOT, c_files, [path for path in tree if is_python(path)])
 
 
+def clang_format() -> str:
+    sources = [path for path in files() if path.suffix in (".c", ".h") and path.parts[0] in C_FOLDERS]
+    with ProcessPoolExecutor(JOBS) as pool:
+        return "".join(pool.map(layout.check, [ROOT] * len(sources), sources, chunksize=8))
+
+
 @dataclass(frozen=True)
 class Linter:
     """A test."""
@@ -158,6 +166,7 @@ LINTERS = (
     Linter("codespell", "code and documents", codespell),
     Linter("shellcheck", "the shell scripts", shellcheck),
     Linter("clang-tidy", "the C code", clang_tidy),
+    Linter("clang-format", "the C code's indentation, spaces and braces", clang_format),
     Linter("shape", "lengths of functions and files", shapes),
 )
 

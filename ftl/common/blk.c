@@ -53,7 +53,7 @@ static inline struct blk_plane *plane_of(const struct blk_table *t, uint32_t b)
 	return &t->plane[fxp_quotient(t->by_plane_blocks, b)];
 }
 
-/* Which end of a list a block stands at nobody can guess: places are chosen, not branched to. */
+/* Branch-free: whether a block is at an end of its list is unpredictable. */
 static inline void list_push(const struct blk_table *t, uint32_t *head, uint32_t b)
 {
 	uint32_t next = *head;
@@ -91,13 +91,13 @@ static void append_changed(const struct blk_table *t, struct blk_plane *pl, uint
 	pl->changed_last = b;
 }
 
-/* The bucket of so many valid units has a last block again. */
+/* Where the last block of the bucket with so many valid units is named. */
 static inline uint32_t *oldest_of(const struct blk_table *t, const struct blk_plane *pl, uint32_t valid)
 {
 	return &t->oldest[(size_t)(pl - t->plane) * (t->units_per_block + 1) + valid];
 }
 
-/* Off its list. Which one that is nobody can guess either. */
+/* Remove a block from its list. Branch-free, because which end it is at is unpredictable. */
 static void unlink_full(const struct blk_table *t, uint32_t b)
 {
 	struct blk_plane *pl = plane_of(t, b);

@@ -112,10 +112,10 @@ static inline bool blk_settled(const struct blk_table *t, const struct blk *b)
 
 size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_geometry *g,
 		   uint32_t units_per_page, enum blk_lists lists);
-/* All blocks VICTIM, on no list: mount puts each where it belongs. */
+/* Put all blocks into state VICTIM and on no list; a mount puts each where it belongs. */
 void blk_init(struct blk_table *t);
 
-/* How it is shown outside: state and valid units (DAC: pages). */
+/* The block's state and valid units (DAC: pages), for logs. */
 struct ftl_block blk_info(const struct blk_table *t, uint32_t block);
 uint32_t blk_take_free(struct blk_table *t, uint32_t plane);	/* -> OPEN, or BLK_NONE */
 void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase);
@@ -123,12 +123,15 @@ void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: t
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
 void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
-/* A FULL block whose count does not change where it stands has so many valid units now. */
+/* Set the number of valid units of a FULL block whose place does not depend on it. */
 void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid);
-/* Mount has closed its blocks by number: order them by what was written to them last. */
+/* Order the blocks that a mount closed, by what was written to them last. */
 void blk_sort_closed(const struct blk_table *t);
 void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* into the buckets */
-/* A settled FULL block of the plane without a valid unit, or BLK_NONE. In a queue O(its length). */
+/*
+ * Returns a settled FULL block of the plane without a valid unit, or BLK_NONE. In a queue this takes
+ * O(its length).
+ */
 uint32_t blk_empty(const struct blk_table *t, uint32_t plane);
 void blk_check(const struct blk_table *t);
 

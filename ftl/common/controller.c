@@ -5,7 +5,7 @@
 #include "ftl_knobs.h"
 #include "host.h"
 
-/* Where an I/O is that waits for its done_ns. */
+/* The stage of an I/O that waits for its done_ns. */
 enum stage {
 	STAGE_ANSWER,		/* the FTL has done it */
 	STAGE_COMMAND,		/* a core executes its command, or it waits for its turn at the FTL */
@@ -42,7 +42,7 @@ _Static_assert(offsetof(struct controller, base) == 0, "const_controller_of()");
 
 /* ---- cores ---- */
 
-/* A core works for len_ns from now_ns on, or as soon as one is free. Returns when it ends. */
+/* Let a core work for len_ns from now_ns on, or as soon as one is free. Returns when it ends. */
 static uint64_t work(struct controller *k, uint64_t now_ns, uint64_t len_ns)
 {
 	uint32_t first = 0;
@@ -68,7 +68,7 @@ static uint64_t lookups_ns(const struct controller *k, const struct ftl_io *io)
 
 /* ---- lists ---- */
 
-/* Among those of one time, after them. */
+/* Insert an I/O by time, after those of the same time. */
 static void list_sorted(struct io_list *l, struct ftl_io *io)
 {
 	struct ftl_io *before = l->first;
@@ -147,7 +147,7 @@ static void submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	list_sorted(&k->due[STAGE_COMMAND], io);
 }
 
-/* The FTL's host. */
+/* Callback of the FTL's completions. */
 static void answered(void *opaque, struct ftl_io *io)
 {
 	struct controller *k = opaque;
@@ -232,7 +232,7 @@ static uint32_t collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks)
 	return k->ftl->ops->collect(k->ftl, now_ns, free_blocks);
 }
 
-/* The FTL's part of a configuration: the cores have its look-ups and firmware. */
+/* The configuration of the FTL: the cores spend the time for look-ups and firmware. */
 static struct ftl_config behind(const struct ftl_config *c)
 {
 	struct ftl_config its = *c;
@@ -258,7 +258,7 @@ static struct ftl_block block(const struct ftl *base, pbn_t b)
 	return k->ftl->ops->block(k->ftl, b);
 }
 
-/* What the FTL has no entry for, the controller has none for either. */
+/* Leave out the controller's functions that the FTL does not have. */
 static void take_entries(struct controller *k, const struct ftl_ops *of)
 {
 	k->ops = *of;

@@ -39,12 +39,12 @@
 
 extern const struct knob_table controller_knobs;	/* in struct ftl_config */
 
-/* What ops->footprint() and ops->init() are, with a controller in front if c->cores is not 0. */
+/* Like ops->footprint() and ops->init(), with a controller in front if c->cores is not 0. */
 size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *c,
 			    const struct nand_geometry *g);
 int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const struct ftl_config *c,
 		    struct nand *n, const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
-/* The FTL behind, or f itself if no controller is in front of it: for checkers. */
+/* Returns the FTL behind a controller, or f itself if there is none: for checkers. */
 const struct ftl *controller_behind(const struct ftl *f);
 
 #endif

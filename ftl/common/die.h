@@ -33,7 +33,7 @@ struct die_turn {
 	uint32_t reads_in_row;	/* read commands since the last program */
 };
 
-/* The idle die executes a command of GC, or another one, from now_ns until until_ns. */
+/* Make the idle die execute a command, of GC or another, from now_ns until until_ns. */
 static inline void die_begin(struct die_due *ends, uint32_t die, struct die_turn *t, bool gc,
 			     uint64_t now_ns, uint64_t until_ns)
 {
@@ -61,7 +61,7 @@ static inline uint64_t die_gc_clock(const struct die_turn *t, bool gc, uint64_t 
 	return t->gc_ns - (gc && t->ready_ns > now_ns ? t->ready_ns - now_ns : 0);
 }
 
-/* GC has issued a command of this kind on the die. */
+/* Charge GC with a command of this kind, which it has issued on the die. */
 static inline void die_charge(struct die_turn *t, enum nand_op op)
 {
 	if (t->gc_credit && op != NAND_READ)
@@ -80,7 +80,7 @@ static inline bool gc_order_stands(const struct gc_order *o, uint32_t free_block
 	return o->victim || free_blocks < o->free_blocks;
 }
 
-/* As collect() has it: 0 asks for one victim. */
+/* Make the order for collect(): 0 asks for one victim. */
 static inline struct gc_order gc_order_of(uint32_t free_blocks)
 {
 	return (struct gc_order){ .free_blocks = free_blocks, .victim = !free_blocks };

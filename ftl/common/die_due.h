@@ -67,7 +67,10 @@ static inline void die_due_set(struct die_due *t, uint32_t die, uint64_t key)
 	t->first_ns = (t->epoch_ns + (key >> DIE_DUE_BITS)) | -(uint64_t)(key == DIE_IDLE_NS);
 }
 
-/* To half of the keys' range before ns: all that is busy ends later, and so will all that begins. */
+/*
+ * Move the epoch to half of the keys' range before ns: all busy dies end later than that, and so will
+ * all that begin.
+ */
 static SSD_SELDOM void die_due_move_epoch(struct die_due *t, uint64_t ns)
 {
 	uint64_t to_ns = ns - DIE_DUE_RANGE_NS / 2;
@@ -79,7 +82,7 @@ static SSD_SELDOM void die_due_move_epoch(struct die_due *t, uint64_t ns)
 	t->epoch_ns = to_ns;
 }
 
-/* An idle die is busy until ns. No command takes a day (nand.h). */
+/* Make an idle die busy until ns. No command takes a day (nand.h). */
 static inline void die_due_start(struct die_due *t, uint32_t die, uint64_t ns)
 {
 	if (SSD_UNLIKELY(ns - t->epoch_ns >= DIE_DUE_RANGE_NS))
@@ -88,7 +91,7 @@ static inline void die_due_start(struct die_due *t, uint32_t die, uint64_t ns)
 	t->busy++;
 }
 
-/* A busy die's time is ns. */
+/* Change the time of a busy die to ns. */
 static inline void die_due_move(struct die_due *t, uint32_t die, uint64_t ns)
 {
 	die_due_set(t, die, DIE_IDLE_NS);
@@ -96,7 +99,7 @@ static inline void die_due_move(struct die_due *t, uint32_t die, uint64_t ns)
 	die_due_start(t, die, ns);
 }
 
-/* The first of the busy dies, idle from now on. */
+/* Take the first of the busy dies, which is idle from now on. */
 static inline uint32_t die_due_end(struct die_due *t)
 {
 	uint32_t die = t->key[1] & ((1u << DIE_DUE_BITS) - 1);

@@ -84,7 +84,7 @@ static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct f
 	return usable(fr, plane, slot, q->may_open) ? slot : FRONT_NONE;
 }
 
-/* Copies for GC's own block. */
+/* Is the page a copy that goes to GC's own block? */
 static bool own_copy(const struct front *fr, const struct front_ask *q)
 {
 	return fr->c.own && q->who == FRONT_GC && !q->idle && !q->mounting;
@@ -96,7 +96,7 @@ static bool serves(const struct front *fr, uint32_t slot, const struct front_ask
 	return !fr->c.own || q->mounting || (slot == fr->copies) == own_copy(fr, q);
 }
 
-/* An open block whose next page is of the type, or FRONT_NONE. */
+/* Returns an open block whose next page is of the type, or FRONT_NONE. */
 static uint32_t slot_of_type(const struct front *fr, uint32_t plane, bool fast,
 			     const struct front_ask *q)
 {
@@ -108,7 +108,7 @@ static uint32_t slot_of_type(const struct front *fr, uint32_t plane, bool fast,
 	return FRONT_NONE;
 }
 
-/* What a mount has put into the spares is used up first. */
+/* Blocks that a mount put into the spare slots are used first. */
 static uint32_t parity_pick(const struct front *fr, uint32_t plane, const struct front_ask *q)
 {
 	uint32_t slot = q->mounting ? slot_of_type(fr, plane, true, q) : FRONT_NONE;
@@ -168,7 +168,7 @@ static uint32_t flex_pick(const struct front *fr, uint32_t plane, const struct f
 
 	if (own_copy(fr, q))
 		return usable(fr, plane, FRONT_COPIES, q->may_open) ? FRONT_COPIES : FRONT_NONE;
-	/* One backup block can name so many: the reserves rely on it. */
+	/* One backup block can name that many: the reserves rely on it. */
 	if (slow_there && fr->plane[plane].slow_count + fr->c.own >= fr->word_lines)
 		fast = false;
 	if (fast && usable(fr, plane, FRONT_FAST, may_open))
@@ -205,7 +205,7 @@ static uint32_t copies_slot(const struct front_config *c)
 	return c->policy->shared ? FRONT_SLOW : FRONT_HOST;
 }
 
-/* Slots that take LSB pages, and so have a parity in hand. */
+/* The slots that take LSB pages and therefore have a parity in hand. */
 static uint32_t covering_slots(const struct front_config *c)
 {
 	if (!c->policy->group)
@@ -254,7 +254,7 @@ void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
 
 /* ---- the quota ---------------------------------------------------------------- */
 
-/* LSB pages of a block beyond its MSB pages. */
+/* By how many pages a block's LSB pages are ahead of its MSB pages. */
 static int64_t ahead_of(const struct front *fr, uint32_t b)
 {
 	uint32_t k = fr->bt->blk[b].next_page, fast = front_fast_taken(fr, k);
@@ -347,7 +347,7 @@ void front_drop(struct front *fr, uint32_t b)
 		fr->quota += ahead_of(fr, b);
 }
 
-/* An LSB page of word line w: the block becomes slow, and parity is owed, where they do. */
+/* After an LSB page of word line w: if that is the policy, the block becomes slow, or parity is owed. */
 static void took_fast(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t w)
 {
 	struct front_plane *p = &fr->plane[plane];
@@ -461,11 +461,11 @@ static uint32_t backup_room(const struct front *fr)
 }
 
 /*
- * A backup block that takes no more and of which nothing counts any more goes. What made
- * the last parity page void may not have begun yet: so the block is erased, or becomes bad,
- * by a later command of its die.
+ * Release a backup block that takes no more pages and of which no page counts any more. The program
+ * that made the last parity page void may not have begun yet, so the block is erased, or retired, by a
+ * later command of its die.
  */
-static void let_go(struct front *fr, uint32_t bb)
+static void release_backup(struct front *fr, uint32_t bb)
 {
 	struct blk *k = &fr->bt->blk[bb];
 
@@ -490,7 +490,7 @@ void front_void(struct front *fr, uint32_t b)
 	k->parity = 0;
 	SSD_ASSERT(fr->bt->blk[bb].live);
 	fr->bt->blk[bb].live--;
-	let_go(fr, bb);
+	release_backup(fr, bb);
 }
 
 void front_open_backup(struct front *fr, uint32_t plane)
@@ -580,7 +580,7 @@ struct front_parity front_owed(const struct front *fr, uint32_t plane)
 				      .lost = fr->bt->blk[b].lost };
 }
 
-/* The backup block at ppn has taken its last page, if it has. */
+/* If the backup block at ppn has taken its last page, mark it as full. */
 static void maybe_full(struct front *fr, uint32_t plane, uint32_t bb)
 {
 	if (fr->bt->blk[bb].next_page < backup_room(fr))
@@ -611,7 +611,7 @@ void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn)
 
 	fr->bt->blk[bb].backup = BLK_BACKUP_FAILED;
 	fr->plane[plane].backup = BLK_NONE;
-	let_go(fr, bb);
+	release_backup(fr, bb);
 }
 
 /* ---- invariants ------------------------------------------------------------------------- */

@@ -73,7 +73,7 @@ enum front_sequence { SEQ_ASCENDING, SEQ_FPS, SEQ_TWO_PHASE };
 
 struct front;
 
-/* What there is to choose from. */
+/* What a policy can choose from. */
 struct front_ask {
 	enum frontier who;
 	bool idle;			/* a copy that is made only because the drive is idle */
@@ -90,7 +90,7 @@ struct front_policy {
 	uint32_t group;			/* LSB pages of a parity page; 0: no backup */
 	bool shared;			/* host and GC write to the same blocks */
 	bool returns_to_fast;		/* idle GC goes on while an active block's next page is MSB */
-	/* The slot for the next page, or FRONT_NONE: there is none. */
+	/* Choose the slot for the next page; FRONT_NONE: there is none. */
 	uint32_t (*pick)(const struct front *fr, uint32_t plane, const struct front_ask *q);
 };
 
@@ -106,7 +106,7 @@ struct front_config {
 	uint32_t quota_permille;	/* of all LSB pages: q at the start */
 	bool own;			/* GC's copies go to blocks of their own */
 	enum ftl_gc_pages gc_pages;	/* flex */
-	bool hot_cold;			/* page */
+	bool hot_cold;			/* page FTL: hot and cold pages have frontiers of their own */
 };
 
 struct front_plane {
@@ -124,7 +124,7 @@ struct front {
 	const struct nand *n;
 	struct blk_table *bt;
 	enum front_sequence sequence;
-	bool plain;			/* ascending, slot = who: nothing to ask */
+	bool plain;			/* pages ascend and each kind has its own slot: the policy need not be asked */
 	uint32_t slots;			/* in use by the policy; spares follow */
 	uint32_t host_slots;		/* of them, the first: those that the host's pages go to */
 	uint32_t copies;		/* slot that GC's copies go to first; with hot_cold, hot ones */
@@ -139,7 +139,7 @@ struct front {
 	struct ftl_stats *stats;	/* fast_pages and slow_pages are counted here */
 };
 
-/* What a parity page's spare area has beside the XOR. */
+/* The part of a parity page's spare area that is not an XOR. */
 struct front_parity {
 	uint32_t block, erases;		/* of the block, when its pages were written */
 	uint32_t first;			/* word line of the group */
@@ -174,14 +174,14 @@ static inline bool front_next_fast(const struct front *fr, uint32_t b)
 	return !(front_page_of(fr, fr->bt->blk[b].next_page) & 1);
 }
 
-/* Take a block from the free list, which has been erased, into an empty slot. */
+/* Move a block from the free list, which has been erased, into an empty slot. */
 uint32_t front_open(struct front *fr, uint32_t plane, uint32_t slot);
 void front_put(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b);	/* mount: this block */
 
-/* The next page of a slot's block; closes it with its last page. By word lines. */
+/* By word lines: take the next page of a slot's block, and close the block with its last page. */
 uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who);
 
-/* The same, ascending. */
+/* In ascending order: the same. */
 static inline uint32_t front_take(struct front *fr, uint32_t plane, uint32_t slot)
 {
 	uint32_t b = fr->plane[plane].open[slot];
@@ -199,13 +199,13 @@ static inline uint32_t front_take(struct front *fr, uint32_t plane, uint32_t slo
  * Beside the slots' there is one parity in hand for a mount, in the slot `covers` of any
  * plane.
  */
-/* What the taken page ppn gets: into the parity in hand, if it is of an LSB page. */
+/* Add the content of the taken page ppn to the parity in hand, if it is an LSB page. */
 void front_cover(struct front *fr, uint32_t plane, uint32_t ppn, const void *data, const uint8_t *oob);
 /* XOR a page into the parity in hand of a slot. */
 void front_xor(struct front *fr, uint32_t plane, uint32_t slot, const void *data, const uint8_t *oob);
 void front_forget(struct front *fr, uint32_t plane, uint32_t slot);
 
-/* The block is written no further: out of its slot. Its state is the caller's. */
+/* Remove a block from its slot, because it is written no further. The caller sets its state. */
 void front_drop(struct front *fr, uint32_t b);
 
 /* ---- backup ---- */
@@ -213,25 +213,25 @@ void front_drop(struct front *fr, uint32_t b);
 void front_open_backup(struct front *fr, uint32_t plane);	/* the free list's first block */
 struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* the debt */
 /*
- * The parity page of a group from the slot's hand (of `what`: block, first, lost): where it
- * goes, and its spare area. Returns its content.
+ * Prepare the parity page of a group from the slot's parity in hand (of `what`: block, first, lost):
+ * its place and its spare area. Returns its content.
  */
 const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);
-/* It has been programmed, for block b; or not, and its backup block is to go. */
+/* The parity page for block b has been programmed; or its program failed, and its backup block is released. */
 void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
 void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
 void front_void(struct front *fr, uint32_t b);	/* the parity page of block b */
 struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob);
 /*
- * Mount found a parity page: the block has it, if it is the last one of the block's present life.
- * False: its spare area has numbers that front_backup() cannot have written.
+ * A mount found a parity page: note it if it is the last of the block's present life. Returns false if
+ * its spare area has numbers that front_backup() cannot have written.
  */
 bool front_note_parity(struct front *fr, uint32_t ppn, const uint8_t *oob) SSD_MUST_CHECK;
-/* A rebuilt page's spare area: the XOR of the group's, as the parity page keeps it. */
+/* XOR the group's spare area, as the parity page keeps it, to rebuild a page's. */
 void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_oob);
 
-/* First word line of the group whose MSB pages come next, or of which LSB pages are written. */
+/* The first word line of the group whose MSB pages come next, or whose LSB pages are being written. */
 uint32_t front_group_of(const struct front *fr, uint32_t word_line);
 uint32_t front_group_end(const struct front *fr, uint32_t word_line);
 

@@ -83,7 +83,7 @@ enum ftl_gc_mode {
 				 * host program, and one after a read when writes wait */
 };
 
-/* NFTL: what finding pages by their spare areas costs. */
+/* NFTL: which spare areas are read to find pages. */
 enum ftl_search {
 	FTL_SEARCH_NO,		/* nothing */
 	FTL_SEARCH_YES,		/* a read in a U-block: those from the newest position to the page; a
@@ -284,16 +284,19 @@ struct ftl_ops {
 	 */
 	const struct knob_table *const *knobs;
 
-	/* Controls; each NULL if it has none. */
+	/* Controls. Each is NULL if the FTL does not have it. */
 	/*
-	 * Collect, in time as all GC, until each plane (DAC: die) has free_blocks free blocks or
-	 * nothing can be won any more; 0: one victim in each. An order takes the place of
-	 * the one before it. Returns in how many GC is at work now; step() is due.
+	 * Order GC until each plane (DAC: die) has free_blocks free blocks, or no more can be freed;
+	 * 0: one victim in each. GC takes its normal time. An order replaces the one before it.
+	 * Returns in how many planes GC works now; step() is due.
 	 */
 	uint32_t (*collect)(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
 	/* Fields of struct ftl_config that reconfigure() takes; NULL-terminated. */
 	const char *const *online;
-	/* c: validated, needs no more memory, and differs in these fields alone. step() is due. */
+	/*
+	 * c has been validated, needs no more memory, and differs only in the fields of `online`.
+	 * step() is due.
+	 */
 	void (*reconfigure)(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 	struct ftl_block (*block)(const struct ftl *f, pbn_t b);
 };

@@ -24,8 +24,8 @@ struct ftl_breakdown {
 };
 
 /*
- * Field by field: two fields at a time are loaded late, for they were stored singly a moment
- * ago, and a processor cannot hand on two stores to one load.
+ * Fields are set one by one. They were stored singly a moment ago, and a processor cannot forward two
+ * stores to one load, so that loads of two fields would wait.
  */
 static inline void ftl_breakdown_set(struct ftl_breakdown *to, const struct ftl_breakdown *w)
 {

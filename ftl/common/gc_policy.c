@@ -5,7 +5,7 @@
 #define DRAWS_FOR_EACH 8u	/* choice, at most, and */
 #define DRAWS_MORE 32u
 
-/* May GC collect it, and does that free a page? */
+/* May GC collect the block, and does that free a page? */
 static bool can_go(const struct blk_table *t, uint32_t b, uint32_t units_per_page)
 {
 	const struct blk *k = &t->blk[b];
@@ -31,7 +31,7 @@ static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t 
 	return BLK_NONE;
 }
 
-/* Of the blocks with so many valid units, the one that has not changed for longest. */
+/* Returns the block with so many valid units that has not changed for longest. */
 static uint32_t oldest_settled(const struct blk_table *t, uint32_t plane, uint32_t valid)
 {
 	uint32_t b = BLK_NONE;
@@ -122,7 +122,7 @@ static uint32_t draw_block(const struct blk_table *t, uint32_t plane, uint32_t i
 	return plane * blocks + (uint32_t)(drawn * blocks >> 32);
 }
 
-/* The first that can go at or behind block `from`, around the plane. */
+/* Returns the first block at or after `from`, around the plane, that GC may collect. */
 static uint32_t next_that_can(const struct blk_table *t, uint32_t plane, uint32_t units_per_page,
 			      uint32_t from)
 {

@@ -36,7 +36,7 @@
 
 #include "blk.h"
 
-/* A question about const state: to ask may put lists in order, which changes no answer. */
+/* A policy answers questions about const state. A question may sort lists, which changes no answer. */
 struct gc_policy {
 	const char *name;
 	enum blk_lists lists;

@@ -64,7 +64,7 @@ static inline struct ftl_io *io_list_take(struct io_list *l)
 
 /* ---- an I/O comes ---- */
 
-/* Time goes on to now_ns. */
+/* Advance the time to now_ns. */
 static inline void host_set_time(struct host *h, uint64_t now_ns)
 {
 	SSD_ASSERT(now_ns >= h->now_ns);	/* H2 */
@@ -98,7 +98,7 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 	h->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
 }
 
-/* Bytes between the host and buf (struct ftl_host). */
+/* Move bytes between the host and buf (struct ftl_host). */
 static inline void host_copy(const struct host *h, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
 	h->shell.copy(h->shell.opaque, io, at, buf, len);
@@ -106,7 +106,7 @@ static inline void host_copy(const struct host *h, struct ftl_io *io, uint64_t a
 
 /* ---- an I/O ends ---- */
 
-/* Mapping look-up and firmware: what each I/O costs at least. */
+/* Mapping look-up and firmware: the least cost of each I/O. */
 static inline uint64_t host_front_ns(const struct host *h)
 {
 	return (uint64_t)h->c.map_ns + h->c.overhead_ns;
@@ -120,7 +120,7 @@ static inline void host_no_ops(struct ftl_op_stats op[FTL_NOPS])
 		op[i].lat_min_ns = ~(uint64_t)0;
 }
 
-/* An I/O that has ended. */
+/* Count an I/O that has ended. */
 static inline void host_count(struct ftl_op_stats *s, const struct ftl_io *io)
 {
 	uint64_t ns = io->done_ns - io->submit_ns;
@@ -164,7 +164,7 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
  * A part of an I/O of several (pending) has ended. The latest decides when the I/O is done and
  * where its time went, the first error what its status is.
  */
-/* The part at done_ns is the latest so far; io->where is then the caller's to set. */
+/* Does the part at done_ns end latest so far? The caller then sets io->where. */
 static inline bool host_part_decides(struct ftl_io *io, uint64_t done_ns)
 {
 	if (done_ns < io->done_ns)
@@ -173,7 +173,7 @@ static inline bool host_part_decides(struct ftl_io *io, uint64_t done_ns)
 	return true;
 }
 
-/* It was the last part. */
+/* End a part. Returns true if it was the last one. */
 static inline bool host_part_over(struct ftl_io *io, enum ssd_err status)
 {
 	if (status != SSD_OK && io->status == SSD_OK)
@@ -181,7 +181,7 @@ static inline bool host_part_over(struct ftl_io *io, enum ssd_err status)
 	return --io->pending == 0;
 }
 
-/* Both; the last part ends the I/O. */
+/* End a part as host_part_decides() and host_part_over() do; the last part ends the I/O. */
 static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns,
 			     const struct ftl_breakdown *where, enum ssd_err status)
 {
@@ -191,10 +191,10 @@ static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns
 		host_finish(h, io, io->done_ns, io->status);
 }
 
-/* The I/O's own part ends now: what it waited for so far, it waited for other host I/O. */
+/* End the I/O's own part now: it has waited for other host I/O until now. */
 void host_part_now(struct host *h, struct ftl_io *io);
 
-/* Fail an I/O of which no other part is under way. Its time so far was spent in line for the buffer. */
+/* Fail an I/O of which no other part is under way. It has waited for the buffer until now. */
 void host_refuse(struct host *h, struct ftl_io *io, enum ssd_err why);
 
 /* ---- entries of struct ftl_ops ---- */

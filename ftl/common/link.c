@@ -12,7 +12,7 @@ static void forget(struct link_way *w, uint64_t now_ns)
 	memmove(w->span, w->span + ended, w->count * sizeof(*w->span));
 }
 
-/* Put [start, end) before span i, joined to what it touches (K1). */
+/* Insert [start, end) before span i, and join it with spans that it touches (K1). */
 static void insert(struct link_way *w, uint32_t i, uint64_t start_ns, uint64_t end_ns)
 {
 	bool before = i && w->span[i - 1].end_ns == start_ns;

@@ -36,8 +36,8 @@ static inline uint64_t link_transfer_ns(uint64_t bytes, uint32_t ps_per_byte)
 }
 
 /*
- * Move bytes at ps_per_byte, at or after earliest_ns; spans that ended by now_ns
- * are forgotten. Returns when the last byte has arrived.
+ * Move bytes at ps_per_byte, at or after earliest_ns; spans that ended by now_ns are removed. Returns
+ * when the last byte has arrived.
  */
 uint64_t link_move(struct link_way *w, uint64_t now_ns, uint64_t earliest_ns, uint64_t bytes,
 		   uint32_t ps_per_byte);

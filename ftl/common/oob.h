@@ -36,7 +36,7 @@ struct oob_head {
 	enum oob_kind kind;
 };
 
-/* Machines are little-endian, as the array's image wants them: one or two stores. */
+/* Little-endian, as the array's image and the machines are: one or two stores. */
 static inline void oob_put4(uint8_t *p, uint32_t v)
 {
 	memcpy(p, &v, 4);

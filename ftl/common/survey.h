@@ -30,10 +30,10 @@ static inline bool survey_readable(enum nand_status s)
 
 void survey_begin(struct survey *s, struct nand *n, uint64_t now_ns);
 
-/* One command alone. */
+/* Execute one command and wait for its end. */
 void survey_command(struct survey *s, struct nand_cmd *c);
 
-/* Calls visit() for each page of a pass until it returns an error, and returns that. */
+/* Calls visit() for each page of a pass until it returns an error, and returns that error. */
 typedef int survey_fn(void *ftl, uint32_t block, uint32_t page);
 int survey_pages(const struct survey *s, survey_fn *visit, void *ftl) SSD_MUST_CHECK;
 

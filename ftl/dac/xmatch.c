@@ -414,7 +414,7 @@ size_t xmatch_compress_xor(struct xmatch *x, const void *src, const void *ref, s
 struct reader {
 	const uint8_t *from, *end;
 	uint64_t bits;		/* left-aligned */
-	uint32_t held;		/* so many are of the stream, 57 or more after fill() */
+	uint32_t held;		/* bits of the stream, 57 or more after fill() */
 	uint32_t beyond;	/* bytes of zeroes behind its end */
 };
 

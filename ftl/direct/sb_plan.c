@@ -197,7 +197,7 @@ struct outcome {
 	uint64_t free;			/* free pages that the group has afterwards, in erased blocks too */
 };
 
-/* Compute what it copies and erases to empty sb_victim() until the group has lost `must_go` blocks. */
+/* Compute the copies and erases that it takes to empty victims until the group has lost `must_go` blocks. */
 static struct outcome merge_outcome(const struct direct *d, uint32_t plane, uint32_t must_go)
 {
 	const struct sb *s = sb_of(d);

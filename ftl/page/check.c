@@ -163,7 +163,7 @@ static void check_dies(const struct page_ftl *f)
 	SSD_ASSERT(busy || !f->host.ios || f->full);					/* C9 */
 }
 
-/* Of the pages issued behind `stable`, each is under way, to be issued again, or noted as ended. */
+/* Each page issued behind `stable` is under way, waits to be issued again, or is noted as ended. */
 static void check_ended(const struct page_ftl *f)
 {
 	uint64_t ended = 0, open = 0;

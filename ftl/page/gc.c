@@ -61,7 +61,7 @@ static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_targe
 	return p->free_count < free_target || p->retire_head != BLK_NONE || f->plane[plane].purge;
 }
 
-/* May idle GC work now, and is there something for it? */
+/* May idle GC work now, and is there a block for it? */
 static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
 {
 	if (!f->gc.idle_blocks || f->host.now_ns < f->gc.idle_at_ns)
@@ -70,7 +70,7 @@ static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
 	       (f->fr.c.policy->returns_to_fast && front_some_slow(&f->fr, plane));
 }
 
-/* After many power cuts: blocks whose erasing shortens the dead list (mount.c). */
+/* After many power cuts: a block whose erasing shortens the dead list (mount.c). */
 static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 {
 	uint32_t first = plane * f->g->blocks_per_plane;
@@ -84,13 +84,13 @@ static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 
 static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
 
-/* collect() wants it. */
+/* Does an order of collect() want GC here? */
 static bool ordered(const struct page_ftl *f, uint32_t plane)
 {
 	return gc_order_stands(&f->plane[plane].order, f->bt.plane[plane].free_count);
 }
 
-/* What level.c wants, and what was ordered, is in question, too. */
+/* GC for these reasons, for what level.c wants, or for an order? */
 static bool wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t free_target)
 {
 	return wanted(f, plane, free_target) || f->plane[plane].relocate || f->plane[plane].level ||
@@ -155,7 +155,7 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 	wake_up(f, g);
 }
 
-/* The drive is idle: collectors that rest or sleep go on, if there is something for them. */
+/* The drive is idle: wake the collectors that have something to do. */
 void gc_wake_idle(struct page_ftl *f)
 {
 	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
@@ -172,7 +172,7 @@ void gc_wake_idle(struct page_ftl *f)
 	}
 }
 
-/* A collector that is at work only because the drive was idle rests when it is not. */
+/* Let a collector rest that works only because the drive was idle, if the drive is not idle any more. */
 static bool rests(struct page_ftl *f, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -286,7 +286,7 @@ static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
 	return pages > (units + f->shape.upp - 1) / f->shape.upp;
 }
 
-/* IPPBE: the best of the other blocks, if there is little to copy from it. */
+/* IPPBE: choose a second victim, if there is little to copy from it. */
 static void take_second(struct page_ftl *f, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -304,7 +304,7 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	g->second_waits = true;
 }
 
-/* The first victim's pages are copied: exchange the victims. False: there is no second one. */
+/* The first victim's pages have been copied: exchange the victims. Returns false if there is no second one. */
 static bool turn_to_second(struct gc *g)
 {
 	uint32_t first = g->victim;
@@ -319,8 +319,8 @@ static bool turn_to_second(struct gc *g)
 }
 
 /*
- * No room for the copies of both: go on with the first alone. What is in hand
- * of either is read again; the map still says that it is there.
+ * There is no room for the copies of both victims: continue with the first alone. Units in hand of
+ * either are read again; the map still finds them in their block.
  */
 static bool release_other(struct page_ftl *f, struct gc *g)
 {
@@ -361,7 +361,7 @@ static bool is_victim(const struct gc *g, uint32_t b)
 	return b == g->victim || b == g->second;
 }
 
-/* Rule 4a: has `stable` passed all that made the block's units obsolete? */
+/* Rule 4a: has `stable` passed everything that made the block's units obsolete? */
 static bool settled_for_good(const struct page_ftl *f, uint32_t b)
 {
 	return f->bt.stable >= f->bt.blk[b].last_inval && f->bt.stable >= f->bt.blk[b].last_order;
@@ -372,7 +372,7 @@ static bool keeps_marks(const struct blk *b)
 	return b->state == BLK_FULL || (b->state == BLK_OPEN && b->backup == BLK_DATA);
 }
 
-/* Rule 4b: does a block that stays carry a mark past all of those that go? */
+/* Rule 4b: does a block that stays carry a mark that is later than those of all blocks to erase? */
 static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 {
 	uint64_t need = f->bt.blk[g->victim].last_order;
@@ -519,7 +519,7 @@ static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, 
 	return TURN_PASSED;	/* G2 is broken: blocks failed; a free one may come back */
 }
 
-/* All valid units of the victims are elsewhere. */
+/* All valid units of the victims have been copied: erase or retire them. */
 static enum turn erase_or_retire(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -569,7 +569,7 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return erase_or_retire(f, now_ns, plane);
 }
 
-/* One command on the plane's idle die; false: none could be issued. */
+/* Issue one command on the plane's idle die. Returns false if none was possible. */
 bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;

@@ -5,20 +5,20 @@
 
 #include "page_ftl.h"
 
-/* The die executes this command for the plane's collector. */
+/* Make the die busy with this command of the plane's collector. */
 void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct nand_cmd *c);
-/* Whose commands are they? */
+/* The source of the collector's commands. */
 enum nand_source gc_source(const struct gc *g);
 
-/* Move g->page to the victim's next page with a valid unit; false: there is none. */
+/* Move g->page to the victim's next page with a valid unit. Returns false if there is none. */
 bool gc_next_page(struct page_ftl *f, struct gc *g);
 /* Take the units of that page in hand. */
 void gc_read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane);
-/* Forget units in hand that the host has written or trimmed since. */
+/* Drop units in hand that the host has written or trimmed since they were read. */
 void gc_drop_stale(struct page_ftl *f, struct gc *g);
 /* Is the next page one for a copyback? */
 bool gc_moves_whole(const struct page_ftl *f, const struct gc *g);
-/* Program the first units in hand, or none: a carrier. Or copy the victim's next page. */
+/* Program the first units in hand, or none (a carrier page); or copy back the victim's next page. */
 void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot,
 		     enum gc_op op);
 void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op);

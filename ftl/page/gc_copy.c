@@ -31,7 +31,7 @@ void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct na
 	die_charge(&f->die[die].turn, c->op);
 }
 
-/* The LPN of a unit whose OOB cannot be read. O(LPNs), and rare. */
+/* Find the LPN of a unit whose OOB cannot be read, in O(LPNs); this is rare. */
 static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
 {
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
@@ -69,7 +69,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 	g->page++;
 }
 
-/* The ECC words in which the page's valid units lie. */
+/* The ECC words that have the page's valid units. */
 static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
 {
 	uint32_t unit = f->host.c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
@@ -134,7 +134,7 @@ bool gc_moves_whole(const struct page_ftl *f, const struct gc *g)
 	return true;
 }
 
-/* Take its units in hand, without their bytes. */
+/* Take the page's units in hand by the P2L table, without their bytes. */
 static void gather_from_p2l(struct page_ftl *f, struct gc *g)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
@@ -202,7 +202,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	gc_start(f, plane, op, &c);
 }
 
-/* The program failed: the units stay in hand, and readers find them in the victim. */
+/* The program failed: the units stay in hand, and reads find them in the victim. */
 static void take_back(struct page_ftl *f, struct gc *g)
 {
 	for (uint32_t i = 0; i < g->flying; i++) {
@@ -224,7 +224,7 @@ void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 		block_failed(f, b);
 		take_back(f, g);
 		if (op == GC_COPYBACK)
-			g->units = 0;	/* their bytes are not in hand: the page is copied again */
+			g->units = 0;	/* their bytes are not in memory, so the page is copied again */
 		return;
 	}
 	if (op == GC_COPYBACK)

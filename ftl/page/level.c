@@ -58,7 +58,7 @@ uint32_t level_flagged(const struct page_ftl *f, uint32_t plane)
 	return BLK_NONE;
 }
 
-/* The plane's most worn free block; of equals, the first on the list. */
+/* Returns the plane's most worn free block; of equals, the first on the list. */
 static uint32_t most_worn_free(const struct page_ftl *f, uint32_t plane, uint32_t *erases)
 {
 	uint32_t best = BLK_NONE;
@@ -108,9 +108,9 @@ void level_free_block(struct page_ftl *f, uint32_t plane)
 }
 
 /*
- * A frontier with old data is written no more: while nobody writes it would never be
- * full. Not while GC is at work or has only its reserve: it may need the pages. Nor by
- * word lines: those blocks go on when the plane is written to again.
+ * Close a frontier with old data, which would not become full while there are no writes. It stays open
+ * while GC works or has only its reserve, because GC may need its pages, and where pages are written
+ * by word lines, because such blocks continue to be written later.
  */
 static void close_frontier(struct page_ftl *f, uint32_t plane, uint32_t b)
 {
@@ -137,12 +137,12 @@ void level_corrected(struct page_ftl *f, uint32_t b)
 	f->plane[plane].relocate += !k->relocate;
 	k->relocate = true;
 	close_frontier(f, plane, b);
-	gc_wake(f, plane);	/* also if it was: it may have been OPEN, or not settled */
+	gc_wake(f, plane);	/* even if it was set before: the block may have been OPEN or unsettled then */
 }
 
 /*
- * Copies settle when a later host page is issued (blk.h). Where none is about to be, a
- * flagged block that GC filled would stay for as long as nobody writes.
+ * Copies settle when a later host page is issued (blk.h). If none is about to be, a flagged block that
+ * GC filled would otherwise stay while there are no writes.
  */
 static bool lacks_a_host_page(const struct page_ftl *f, uint32_t plane)
 {

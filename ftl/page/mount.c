@@ -40,7 +40,7 @@
 
 static page_fn survey_page;
 
-/* What was rebuilt of a page, or NULL. */
+/* Returns the rebuilt content of a page, or NULL. */
 static const uint8_t *rebuilt(const struct page_ftl *f, uint32_t ppn)
 {
 	for (uint32_t i = 0; i < f->lost.count; i++)
@@ -75,7 +75,7 @@ enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **
 	return NAND_CORRECTED;
 }
 
-/* Calls s->visit for a readable page; notes how far blocks are written. */
+/* Call s->visit for a readable page, and note how far blocks are written. */
 static int visit_page(void *mount, uint32_t b, uint32_t page)
 {
 	struct page_mount *s = mount;
@@ -108,8 +108,9 @@ static int for_each_page(struct page_mount *s, page_fn *visit)
 /* ---- 1, 2: survey and end ------------------------------------------------ */
 
 /*
- * Can the FTL have written this? ECC covers the spare area, so only a drive file that was
- * damaged or made by others has anything else. Every number of a spare area is checked here.
+ * Can the FTL have written this? ECC covers the spare area, so that only a drive file that was
+ * damaged, or written by another program, contains anything else. Every number of a spare area is
+ * checked here.
  */
 static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const uint8_t *oob)
 {
@@ -310,7 +311,7 @@ static int apply_maps(struct page_mount *s)
 
 /* ---- 5: blocks ----------------------------------------------------------- */
 
-/* SSD_E_CORRUPT: a block of parity pages has mapped pages, too. */
+/* Returns SSD_E_CORRUPT if a block of parity pages has mapped pages, too. */
 static int count_valid(struct page_ftl *f)
 {
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
@@ -335,8 +336,9 @@ static uint64_t last_order_in(const struct page_ftl *f, uint32_t plane, uint32_t
 }
 
 /*
- * The plane's frontier of a kind is the last written of those that qualify; with hot_cold, the
- * last two are: which was for hot pages is not known, and does not matter.
+ * Make a block its plane's frontier of a kind, if it was written later than the one chosen so far.
+ * With hot_cold the last two are frontiers. Which of them was for hot pages is not known, and need
+ * not be.
  */
 static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
@@ -365,7 +367,7 @@ bool mount_goes_on(const struct page_mount *s, uint32_t b)
 	return k->valid && k->next_page < s->f->g->pages_per_block && !(s->purge && k->dead);
 }
 
-/* With backup, rescue_frontiers() sorts what is open, and what must be held. */
+/* Put a written block on its list. With backup, rescue_frontiers() handles blocks that are open or held. */
 static void sort_written(struct page_mount *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;
@@ -383,7 +385,7 @@ static void sort_written(struct page_mount *s, uint32_t b)
 		blk_close(&f->bt, b);
 }
 
-/* Is the dead list to be shortened by erasing what it is about? */
+/* Is the dead list so long that blocks must be erased to shorten it? */
 static bool many_dead(const struct page_mount *s)
 {
 	const struct page_ftl *f = s->f;
@@ -487,7 +489,7 @@ static int write_dead_list(struct page_mount *s)
 
 /* ---- the whole ------------------------------------------------------------ */
 
-/* Steps 1 to 5: what there is. */
+/* Steps 1 to 5: find what flash holds. */
 static int find(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
@@ -520,7 +522,7 @@ static int find(struct page_mount *s)
 	return SSD_OK;
 }
 
-/* SSD_E_NOSPC: too few numbers are left. */
+/* Returns SSD_E_NOSPC if too few numbers are left. */
 static int set_sequences(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
@@ -536,7 +538,7 @@ static int set_sequences(struct page_mount *s)
 	return enough || s->read_only ? SSD_OK : SSD_E_NOSPC;
 }
 
-/* Step 6, and what was rebuilt. SSD_E_NOSPC: there is no room for it. */
+/* Step 6, and the rebuilt pages. Returns SSD_E_NOSPC if there is no room for them. */
 static int write_findings(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;
@@ -565,7 +567,7 @@ static int mount(struct page_mount *s)
 	return s->read_only ? SSD_OK : write_findings(s);
 }
 
-/* As it was before the mount; the account stays. */
+/* Restore the state before the mount; statistics stay. */
 static void begin_anew(struct page_ftl *f)
 {
 	const struct ftl_ops *ops = f->host.base.ops;

@@ -24,12 +24,12 @@ struct page_mount {
 	bool contradiction;		/* OOB that this FTL cannot have written: sound_oob() */
 };
 
-/* mount.c. page: where to leave the content; NULL: the spare area alone. Rebuilt pages read well. */
+/* mount.c. page: where to put the content, or NULL for the spare area alone. Rebuilt pages can be read. */
 enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **page, void *oob);
-/* Has GC what it needs of the block if it is written on? */
+/* Can GC still collect the block if it is written further? */
 bool mount_goes_on(const struct page_mount *s, uint32_t b);
 void mount_fill_dead_list(const struct page_ftl *f, uint8_t *unit);
-/* Issue what the buffer holds, until it is durable. */
+/* Issue the pages of the buffer, and wait until they are durable. */
 int mount_settle(struct page_mount *s) SSD_MUST_CHECK;
 
 /* rescue.c, in this order */

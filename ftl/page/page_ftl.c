@@ -104,8 +104,8 @@ static void dispatch_idle(struct page_ftl *f, uint64_t now_ns)
 		die_dispatch(f, now_ns, die);
 }
 
-/* Pages wait, no die is busy, nothing can be collected: the drive is full. */
-static SSD_SELDOM void give_up(struct page_ftl *f)
+/* Fail what waits: pages wait, no die is busy and nothing can be collected, so the drive is full. */
+static SSD_SELDOM void fail_waiting(struct page_ftl *f)
 {
 	struct io_list *lists[3] = { &f->buf.line, &f->log.durable, &f->log.sent };
 
@@ -115,7 +115,10 @@ static SSD_SELDOM void give_up(struct page_ftl *f)
 			host_refuse(&f->host, io_list_take(lists[i]), SSD_E_NOSPC);
 }
 
-/* Idle dies got something to do, or ureads are short. */
+/*
+ * Begin the commands that a kick makes possible: idle dies have got work, or ureads had run out and
+ * some are free again.
+ */
 static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 {
 	for (;;) {
@@ -140,11 +143,11 @@ static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 		begin_kicked(f, now_ns);
 	if (SSD_UNLIKELY(!f->turn.ends.busy) && f->buf.first != NONE && page_ready(f, f->buf.first) &&
 	    !f->full)
-		give_up(f);
+		fail_waiting(f);
 }
 
-/* The I/Os that may have waited for what has just ended. */
-static inline void let_in(struct page_ftl *f, uint64_t now_ns)
+/* Accept the I/Os that may have waited for the event. */
+static inline void accept_waiting(struct page_ftl *f, uint64_t now_ns)
 {
 	if (f->buf.line.first && f->buf.free != NONE)	/* its head waits for a buffer page */
 		line_process(f, now_ns);
@@ -152,7 +155,7 @@ static inline void let_in(struct page_ftl *f, uint64_t now_ns)
 		read_resume(f, now_ns);
 }
 
-/* Several dies end now, `first` already has: end the others, then give each its next command. */
+/* Several dies end now, and `first` has ended already: end the others, then give each its next command. */
 static SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t first)
 {
 	uint32_t due = 0;
@@ -162,12 +165,12 @@ static SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t 
 		f->turn.due[due++] = die_due_end(&f->turn.ends);
 		die_complete(f, now_ns, f->turn.due[due - 1]);
 	} while (next_due_ns(f) <= now_ns);
-	let_in(f, now_ns);
+	accept_waiting(f, now_ns);
 	for (uint32_t i = 0; i < due; i++)
 		die_dispatch(f, now_ns, f->turn.due[i]);
 }
 
-/* Is it one die, or are there more? To ask once is one wrong guess less. */
+/* Usually only one die ends. One test for more than one avoids mispredictions. */
 static void end_due(struct page_ftl *f, uint64_t now_ns)
 {
 	uint32_t die = die_due_end(&f->turn.ends);
@@ -176,12 +179,12 @@ static void end_due(struct page_ftl *f, uint64_t now_ns)
 	if (next_due_ns(f) <= now_ns) {
 		end_several(f, now_ns, die);
 	} else {
-		let_in(f, now_ns);
+		accept_waiting(f, now_ns);
 		die_dispatch(f, now_ns, die);
 	}
 }
 
-/* Everything that is due at now_ns, and everything that follows from it. */
+/* Do all that is due at now_ns, and all that follows from it. */
 static inline void pump(struct page_ftl *f, uint64_t now_ns)
 {
 	bool due = next_due_ns(f) <= now_ns;
@@ -195,7 +198,7 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 
 /* ---- idle GC --------------------------------------------------------------- */
 
-/* No I/O is under way, also none that was reported ahead; and no buffer page waits for a die. */
+/* Is no I/O under way, not even one reported early, and no buffer page waiting for a die? */
 static bool is_idle(const struct page_ftl *f)
 {
 	if (f->host.ios || f->bt.stable != f->bt.issued ||
@@ -207,8 +210,8 @@ static bool is_idle(const struct page_ftl *f)
 	return true;
 }
 
-/* What idleness lets begin; returns the time of the next call. */
-static SSD_APART uint64_t mind_idle(struct page_ftl *f, uint64_t now_ns)
+/* Begin the work for idle times; returns the time of the next call. */
+static SSD_APART uint64_t run_idle_work(struct page_ftl *f, uint64_t now_ns)
 {
 	uint64_t next;
 
@@ -229,7 +232,7 @@ uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
 	struct page_ftl *f = page_ftl_of(base);
 
 	pump(f, now_ns);
-	return SSD_UNLIKELY(f->gc.idle_blocks) ? mind_idle(f, now_ns) : next_due_ns(f);
+	return SSD_UNLIKELY(f->gc.idle_blocks) ? run_idle_work(f, now_ns) : next_due_ns(f);
 }
 
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
@@ -286,7 +289,7 @@ static uint32_t urgent_blocks(const struct front_policy *policy, const struct ft
 	return c->gc_urgent_blocks + (policy->group > 0);
 }
 
-/* Open blocks of a plane: frontiers, and the backup block in use and the one before it. */
+/* The open blocks of a plane: frontiers, the backup block in use and the one before it. */
 static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_config *c)
 {
 	const struct front_config fc = { .policy = policy, .active_blocks = c->active_blocks,
@@ -297,9 +300,8 @@ static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_
 }
 
 /*
- * Good blocks that the exported units need: all of them, the hidden ones and a
- * page per block that GC cannot win back, in blocks; and per plane the urgent
- * reserve and the open blocks.
+ * The good blocks that the exported units need: room for all of them, the hidden ones and, in each
+ * block, a page that GC cannot free; and per plane the urgent reserve and the open blocks.
  */
 static uint64_t blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
 			      const struct nand_geometry *g)
@@ -312,7 +314,7 @@ static uint64_t blocks_needed(const struct front_policy *policy, const struct ft
 	       (uint64_t)geo_planes(g) * (urgent_blocks(policy, c) + open_blocks(policy, c));
 }
 
-/* What the FTLs of front.h want beside what all want; NULL: content. */
+/* The reason why the configuration does not suit a policy of front.h, or NULL. */
 static const char *policy_wants(const struct front_policy *policy, const struct ftl_config *c,
 				const struct nand_geometry *g)
 {
@@ -351,78 +353,107 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 	return NULL;
 }
 
-/* An ability of the array that a knob needs and that it does not have; NULL: content. */
-static const char *array_lacks(const struct ftl_config *c, const struct nand_geometry *g)
+/* A rule that a configuration breaks, and what to change. */
+struct page_rule {
+	bool broken;
+	const char *why;
+};
+
+static const char *first_broken(const struct page_rule *rules, uint32_t count)
 {
-	if (c->gc_copyback && !g->copyback)
-		return "gc_copyback must be no: the array has no copyback; or set copyback = yes";
-	if (c->parallel_erase && g->erase_group_max < 2)
-		return "parallel_erase must be no: the array erases one block of a plane at a time; or "
-		       "set erase_group_max = 2";
-	if (c->gc_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
-		return "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
-		       "spread";
-	if (c->host_subpage_reads == FTL_WORDS_YES && g->subpage == NAND_SUBPAGE_NONE)
-		return "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or "
-		       "spread";
-	if (c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns)
-		return "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
-		       "suspends_max";
+	for (uint32_t i = 0; i < count; i++)
+		if (rules[i].broken)
+			return rules[i].why;
 	return NULL;
+}
+
+/* Later rules divide by unit_bytes, so these are checked one by one. */
+static const char *units_fault(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	if (c->unit_bytes < 512 || c->unit_bytes > 16384 || c->unit_bytes % FTL_SECTOR_BYTES ||
+	    g->page_bytes % c->unit_bytes)
+		return "unit_bytes must be 512 .. 16384 and divide page_bytes";
+	if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
+		return "capacity_bytes must be a multiple of unit_bytes, and not 0";
+	if (c->capacity_bytes / c->unit_bytes >= 1u << 30 ||
+	    geo_pages(g) * (g->page_bytes / c->unit_bytes) >= 1u << 31)
+		return "at most 2^30 exported and 2^31 physical units; use larger units";
+	return NULL;
+}
+
+static const char *numbers_fault(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	const struct page_rule rules[] = {
+		{ c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks,
+		  "gc_urgent_blocks must be 1 .. gc_start_blocks - 1" },
+		{ c->gc_start_blocks > c->gc_stop_blocks || c->gc_stop_blocks >= g->blocks_per_plane,
+		  "gc_start_blocks <= gc_stop_blocks < blocks_per_plane must hold" },
+		{ c->buffer_units && c->buffer_units < 2 * (g->page_bytes / c->unit_bytes),
+		  "buffer_units must be 0 or hold at least two NAND pages" },
+		{ c->buffer_units > 1u << 22, "buffer_units must be at most 4194304" },
+		{ !c->gc_slice_pages, "gc_slice_pages must be at least 1" },
+		{ c->max_unit_reads < 8, "max_unit_reads must be at least 8" },
+		{ !c->gc_policy, "gc_policy must be set" },
+		{ c->gc_policy == &gc_d_choices && !c->gc_choices, "gc_choices must be at least 1" },
+		{ c->gc_policy == &gc_windowed && !c->gc_window_blocks, "gc_window_blocks must be at least 1" },
+	};
+
+	return first_broken(rules, sizeof(rules) / sizeof(*rules));
+}
+
+static const char *abilities_fault(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	bool whole_pages = g->subpage == NAND_SUBPAGE_NONE;
+	const struct page_rule rules[] = {
+		{ g->one_shot, "one_shot must be no: the page FTL programs pages singly; describe a word line as "
+		  "bits_per_cell programs of a share of its time each" },
+		{ c->gc_copyback && !g->copyback,
+		  "gc_copyback must be no: the array has no copyback; or set copyback = yes" },
+		{ c->parallel_erase && g->erase_group_max < 2,
+		  "parallel_erase must be no: the array erases one block of a plane at a time; or "
+		  "set erase_group_max = 2" },
+		{ c->gc_subpage_reads == FTL_WORDS_YES && whole_pages,
+		  "gc_subpage_reads must be no: the array reads whole pages; or set subpage = dma or spread" },
+		{ c->host_subpage_reads == FTL_WORDS_YES && whole_pages,
+		  "host_subpage_reads must be no: the array reads whole pages; or set subpage = dma or spread" },
+		{ c->suspend != FTL_SUSPEND_OFF && !c->timing.suspend_ns,
+		  "suspend must be off: the array suspends no commands; or set timing.suspend_ns, resume_ns and "
+		  "suspends_max" },
+		{ c->stripe_pages > 1,
+		  "stripe_pages must be 1: the page FTL gives each page to the first idle die" },
+		{ c->pen, "pen must be no: the page FTL erases whole blocks; set type = superblock with "
+		  "superblock_blocks = 0 for page mapping with partial erases" },
+	};
+
+	return first_broken(rules, sizeof(rules) / sizeof(*rules));
+}
+
+static const char *room_fault(const struct front_policy *policy, const struct ftl_config *c,
+			      const struct nand_geometry *g)
+{
+	const char *wants;
+
+	if (g->oob_bytes < front_oob_bytes(policy, g->page_bytes / c->unit_bytes))
+		return policy->group ? "oob_bytes is too small: 28 + 9 per mapping unit are needed; raise "
+				       "oob_bytes" :
+		       "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
+	wants = policy_wants(policy, c, g);
+	if (!wants && blocks_needed(policy, c, g) > geo_blocks(g))
+		return "the geometry cannot hold the exported capacity: lower capacity (or raise "
+		       "op_permille), add blocks, or lower gc_urgent_blocks";
+	return wants;
 }
 
 int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_config *c,
 			   const struct nand_geometry *g, const char **why)
 {
-	uint32_t upp = c->unit_bytes ? g->page_bytes / c->unit_bytes : 0;
-
-	*why = NULL;
-	if (c->unit_bytes < 512 || c->unit_bytes > 16384 || c->unit_bytes % FTL_SECTOR_BYTES ||
-	    g->page_bytes % c->unit_bytes)
-		*why = "unit_bytes must be 512 .. 16384 and divide page_bytes";
-	else if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
-		*why = "capacity_bytes must be a multiple of unit_bytes, and not 0";
-	else if (c->capacity_bytes / c->unit_bytes >= 1u << 30 ||
-		 geo_pages(g) * upp >= 1u << 31)
-		*why = "at most 2^30 exported and 2^31 physical units; use larger units";
-	else if (c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks)
-		*why = "gc_urgent_blocks must be 1 .. gc_start_blocks - 1";
-	else if (c->gc_start_blocks > c->gc_stop_blocks ||
-		 c->gc_stop_blocks >= g->blocks_per_plane)
-		*why = "gc_start_blocks <= gc_stop_blocks < blocks_per_plane must hold";
-	else if (c->buffer_units && c->buffer_units < 2 * upp)
-		*why = "buffer_units must be 0 or hold at least two NAND pages";
-	else if (c->buffer_units > 1u << 22)
-		*why = "buffer_units must be at most 4194304";
-	else if (!c->gc_slice_pages)
-		*why = "gc_slice_pages must be at least 1";
-	else if (c->max_unit_reads < 8)
-		*why = "max_unit_reads must be at least 8";
-	else if (!c->gc_policy)
-		*why = "gc_policy must be set";
-	else if (c->gc_policy == &gc_d_choices && !c->gc_choices)
-		*why = "gc_choices must be at least 1";
-	else if (c->gc_policy == &gc_windowed && !c->gc_window_blocks)
-		*why = "gc_window_blocks must be at least 1";
-	else if (g->one_shot)
-		*why = "one_shot must be no: the page FTL programs pages singly; describe a word line as "
-		       "bits_per_cell programs of a share of its time each";
-	else if (array_lacks(c, g))
-		*why = array_lacks(c, g);
-	else if (c->stripe_pages > 1)
-		*why = "stripe_pages must be 1: the page FTL gives each page to the first idle die";
-	else if (c->pen)
-		*why = "pen must be no: the page FTL erases whole blocks; set type = superblock with "
-		       "superblock_blocks = 0 for page mapping with partial erases";
-	else if (g->oob_bytes < front_oob_bytes(policy, upp))
-		*why = policy->group ? "oob_bytes is too small: 28 + 9 per mapping unit are needed; raise "
-				       "oob_bytes" :
-		       "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
-	else if (policy_wants(policy, c, g))
-		*why = policy_wants(policy, c, g);
-	else if (blocks_needed(policy, c, g) > geo_blocks(g))
-		*why = "the geometry cannot hold the exported capacity: lower capacity (or raise "
-		       "op_permille), add blocks, or lower gc_urgent_blocks";
+	*why = units_fault(c, g);
+	if (!*why)
+		*why = numbers_fault(c, g);
+	if (!*why)
+		*why = abilities_fault(c, g);
+	if (!*why)
+		*why = room_fault(policy, c, g);
 	return *why ? SSD_E_INVAL : SSD_OK;
 }
 
@@ -437,10 +468,19 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->buf.pages = buffer_pages(c, g);
 	at->buf.hash_mask = pow2_at_least((uint64_t)at->buf.pages * at->shape.upp * HASH_ROOM) - 1;
 	at->buf.by_seq_mask = pow2_at_least(at->buf.pages) - 1;
-	/* of the geometry alone: mount relies on the last run's size */
+	/* The size depends on the geometry alone, because a mount relies on the size of the last run. */
 	at->log.ring_mask = pow2_at_least(64ull * at->shape.planes) - 1;
 	heat_size(&at->heat, at->shape.all_lpns);
 	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
+}
+
+static void lay_out_turn(struct page_turn *t, struct ssd_arena *m, uint32_t dies)
+{
+	t->stripe = ssd_carve(m, dies, sizeof(*t->stripe));
+	t->idle = ssd_carve(m, word_count(dies), sizeof(*t->idle));
+	t->idle_stripe = ssd_carve(m, word_count(dies), sizeof(*t->idle_stripe));
+	die_due_lay_out(&t->ends, m, dies);
+	t->due = ssd_carve(m, dies, sizeof(*t->due));
 }
 
 static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
@@ -469,11 +509,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.log.ring = ssd_carve(m, (size_t)at.log.ring_mask + 1, sizeof(*at.log.ring));
 	at.die = ssd_carve(m, at.shape.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.shape.planes, sizeof(*at.plane));
-	at.turn.stripe = ssd_carve(m, at.shape.dies, sizeof(*at.turn.stripe));
-	at.turn.idle = ssd_carve(m, word_count(at.shape.dies), sizeof(*at.turn.idle));
-	at.turn.idle_stripe = ssd_carve(m, word_count(at.shape.dies), sizeof(*at.turn.idle_stripe));
-	die_due_lay_out(&at.turn.ends, m, at.shape.dies);
-	at.turn.due = ssd_carve(m, at.shape.dies, sizeof(*at.turn.due));
+	lay_out_turn(&at.turn, m, at.shape.dies);
 	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp, sizeof(*at.read.unit));
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
@@ -511,7 +547,7 @@ size_t page_ftl_footprint_with(const struct front_policy *policy, const struct f
 	return lay_out(NULL, &m, policy, c, g);
 }
 
-/* Channels first, then dies: neighbours in the log share no bus. */
+/* Order the dies by channel first, so that neighbours in the log do not share a bus. */
 static void make_stripe(struct page_ftl *f)
 {
 	uint32_t per = geo_dies_per_channel(f->g);
@@ -578,7 +614,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 
 /* ---- ops ---------------------------------------------------------------- */
 
-/* L2P, valid bits and trim bits. */
+/* The bytes of L2P, valid bits and trim bits. */
 uint64_t page_ftl_map_bytes(const struct ftl *base)
 {
 	const struct page_ftl *f = (const struct page_ftl *)base;

@@ -361,7 +361,7 @@ static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t fr
 	return rest ? w * 64 + (uint32_t)__builtin_ctzll(rest) : bits;
 }
 
-/* The same, and if there is none, the first of those before; one word without a branch. */
+/* The same; if there is none, the first member before `from`. One word needs no branch. */
 static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint32_t from)
 {
 	uint64_t rest;
@@ -441,7 +441,7 @@ static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 
 /* ---- mapping ---- */
 
-/* seq: what makes the old version obsolete; 0 for a move. */
+/* Unmap the unit's old version; seq is that which makes it obsolete, 0 for a move. */
 static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 {
 	uint32_t upn = f->map.l2p[lpn], b;
@@ -484,7 +484,7 @@ size_t page_ftl_footprint_with(const struct front_policy *policy, const struct f
 int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *policy, void *mem,
 		       size_t len, const struct ftl_config *c, struct nand *n,
 		       const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
-/* The rest of struct ftl_ops is one code for all. */
+/* The members of struct ftl_ops that are the same for all page FTLs. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
 	.durability = FTL_PREFIX, .mount = page_ftl_mount, .submit = page_ftl_submit,       \
 	.step = page_ftl_step, .check = page_ftl_check, .stats = host_stats,                \
@@ -534,7 +534,7 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, c
 }
 
 /* wbuf.c */
-/* LPNs in a row share lines of a cache, for runs are written and read; far ones are scattered. */
+/* Neighbouring LPNs share a cache line, because runs are written and read; distant ones are scattered. */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
 	return &f->buf.hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->buf.hash_mask];
@@ -553,7 +553,7 @@ static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
 void wbuf_init(struct page_ftl *f);
 uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* complete; NONE: no room */
 void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to);	/* as they are now */
-/* The open page takes no more. */
+/* Close the open page, so that it takes no more units. */
 static inline void wbuf_seal(struct page_ftl *f)
 {
 	if (f->buf.open == NONE)
@@ -562,7 +562,7 @@ static inline void wbuf_seal(struct page_ftl *f)
 	f->buf.open = NONE;
 }
 
-bool wbuf_next_page(struct page_ftl *f);	/* the open page goes, or an empty one; false: no room */
+bool wbuf_next_page(struct page_ftl *f);	/* seal the open page or an empty one; false: no room */
 void wbuf_release(struct page_ftl *f, uint32_t wpage);
 void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 void line_process(struct page_ftl *f, uint64_t now_ns);
@@ -583,8 +583,8 @@ enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 			    uint32_t *slot);
 
 /*
- * Make sure that there is a page for it, in this slot. May start an erase or a parity
- * page on the plane's idle die (ROOM_BUSY), after whose end the caller asks again.
+ * Make sure that the slot has a page. This may start an erase or a parity page on the plane's idle die
+ * (ROOM_BUSY); the caller asks again when that ends.
  */
 static inline enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 				      enum frontier which, uint32_t *slot)
@@ -595,7 +595,7 @@ static inline enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint3
 	return frontier_room_now(f, now_ns, plane, which, slot);
 }
 
-/* The next page of the slot's block, which frontier_room() named. */
+/* Take the next page of the slot's block, after frontier_room() returned ROOM_READY. */
 static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_t slot,
 				     enum frontier which)
 {
@@ -617,7 +617,7 @@ static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 	return !p->bases && (p->state == W_QUEUED || p->used == f->shape.upp);
 }
 
-/* Is there a page to be issued, and may it be? */
+/* Is there a page to issue, and a die for it? */
 static inline bool next_ready(const struct page_ftl *f)
 {
 	return f->buf.first != NONE && page_ready(f, f->buf.first) &&
@@ -626,7 +626,7 @@ static inline bool next_ready(const struct page_ftl *f)
 
 void place_pages_now(struct page_ftl *f, uint64_t now_ns);
 
-/* Issue what can be; nothing can while all dies are as busy as they were. */
+/* Issue the pages that can be issued. While all dies are as busy as before, none can. */
 static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
 {
 	if ((!f->stall.noted || f->turn.ends.busy < f->shape.dies) && (f->stall.by_gc || next_ready(f)))
@@ -639,7 +639,7 @@ bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);
 void sent_wait(struct page_ftl *f, struct ftl_io *io);
 void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last);
 
-/* What waits for `stable`; last: the die whose program has moved it. */
+/* End what waits for `stable`; last: the die whose program has moved it. */
 static inline void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last)
 {
 	if (f->log.durable.first && f->log.durable.first->seq <= f->bt.stable)

@@ -22,12 +22,12 @@
 
 /* ---- frontiers ---------------------------------------------------------- */
 
-/* Free blocks that are not for it. */
+/* The free blocks that pages of this kind must leave. */
 static inline uint32_t reserve_of(const struct page_ftl *f, enum frontier which)
 {
 	uint32_t head = f->buf.first, reserve = f->gc.urgent_blocks;
 
-	/* A page whose program failed holds up `stable`, and GC waits for that (4a). */
+	/* A page whose program failed delays `stable`, for which GC waits (4a). */
 	if (head != NONE && f->buf.page[head].seq <= f->bt.issued)
 		reserve = 0;
 	if (which == FRONT_GC || f->gc.hold)
@@ -120,7 +120,7 @@ static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t pla
 	return ROOM_READY;
 }
 
-/* Write the parity page that the plane owes, or make room for it. ROOM_NONE: no free block. */
+/* Write the parity page that the plane owes, or make room for it. ROOM_NONE: there is no free block. */
 static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	const struct front_plane *p = &f->fr.plane[plane];
@@ -151,7 +151,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return ROOM_BUSY;
 }
 
-/* Block b holds nothing that its parity page would be for. */
+/* Block b has no pages any more that its parity page protects. */
 void parity_void(struct page_ftl *f, uint32_t b)
 {
 	if (!f->fr.plain)
@@ -170,7 +170,7 @@ void backup_ended(struct page_ftl *f, struct die *d)
 	gc_wake(f, d->plane);
 }
 
-/* The idle die writes a parity page at once, when a plane of it owes one. */
+/* Write a parity page on the idle die at once, if one of its planes owes one. */
 bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	uint32_t first = die * f->g->planes_per_die;
@@ -211,7 +211,7 @@ void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status
 	block_lost(f, b);
 }
 
-/* A program failed there: nothing more is written to it, GC empties it. */
+/* A program failed in the block: it is not written further, and GC empties it. */
 void block_failed(struct page_ftl *f, uint32_t b)
 {
 	if (f->bt.blk[b].state == BLK_RETIRE)
@@ -221,7 +221,7 @@ void block_failed(struct page_ftl *f, uint32_t b)
 	gc_wake(f, geo_plane_of(f->g, (pbn_t){ b }));
 }
 
-/* A VICTIM that holds nothing any more leaves service. */
+/* Retire a VICTIM without valid units. */
 void block_lost(struct page_ftl *f, uint32_t b)
 {
 	f->n->ops->mark_bad(f->n, (pbn_t){ b });
@@ -370,7 +370,7 @@ static SSD_APART void note_heat(struct page_ftl *f, uint32_t w)
 		heat_written(&f->heat, f->buf.slot[w * f->shape.upp + i].lpn);
 }
 
-/* What is left of the page holds nothing. */
+/* Pad the rest of the page with units that hold nothing. */
 static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oob)
 {
 	for (uint32_t i = p->used; i < f->shape.upp; i++)
@@ -378,7 +378,10 @@ static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oo
 	f->host.stats.pad_units += f->shape.upp - p->used;
 }
 
-/* The page is about to be programmed at ppn: OOB, map, counters. True: it has hidden units. */
+/*
+ * The page is about to be programmed at ppn: set its OOB, the map and counters. Returns true if it has
+ * hidden units.
+ */
 static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
 {
 	struct wpage *p = &f->buf.page[w];
@@ -449,7 +452,7 @@ void sent_wait(struct page_ftl *f, struct ftl_io *io)
 	io_list_add(&f->log.sent, io);
 }
 
-/* A page with data of the I/O crosses the bus; what ends last decides. */
+/* A page with data of the I/O crosses the bus; the transfer that ends last decides. */
 static void note_sent(struct ftl_io *io, const struct nand_cmd *c)
 {
 	uint64_t sent_ns = c->done_ns - c->cell_ns;
@@ -476,7 +479,7 @@ static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	host_finish(&f->host, io, io->done_ns + w->buffer_ns + host_front_ns(&f->host), SSD_OK);
 }
 
-/* Log page seq was issued for the first time: in log order, so in that of the I/Os. */
+/* Log page seq was issued for the first time, in log order and therefore in the order of the I/Os. */
 static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const struct nand_cmd *c)
 {
 	struct ftl_io *half = f->buf.line.first;
@@ -492,8 +495,8 @@ static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const s
 /* ---- issuing, a die at a time --------------------------------------------- */
 
 /*
- * May a page of this plane join a group that has one at ppn already? Not if the plane needs
- * another command first; by word lines, only pages of one type, which take equal times.
+ * May a page of this plane join a group that has one at ppn? Not if the plane needs another command
+ * first; by word lines, only pages of one type can, because their program times are equal.
  */
 static bool joins(const struct page_ftl *f, uint32_t plane, uint32_t ppn)
 {
@@ -585,7 +588,7 @@ void place_pages_now(struct page_ftl *f, uint64_t now_ns)
 
 /* ---- the end of a program ----------------------------------------------- */
 
-/* Back into the queue, in log order: before all that was never issued. */
+/* Queue the page again, in log order, before all pages that were never issued. */
 static void queue_again(struct page_ftl *f, uint32_t w)
 {
 	uint32_t *link = &f->buf.first;
@@ -600,8 +603,8 @@ static void queue_again(struct page_ftl *f, uint32_t w)
 }
 
 /*
- * Move `stable` over what has ended behind it, a word of bits at a time: how many pages a
- * program that filled a hole lets go nobody can guess.
+ * Advance `stable` over the pages that have ended behind it, a word of bits at a time: the number that
+ * one program releases is unpredictable.
  */
 static inline void settle_prefix(struct page_ftl *f)
 {

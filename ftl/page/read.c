@@ -81,7 +81,7 @@ static void give(struct page_ftl *f, const struct uread *r, const uint8_t *unit)
 		host_copy(&f->host, r->io, r->at, unit ? (void *)(uintptr_t)(unit + r->from) : NULL, r->bytes);
 }
 
-/* What flash returned, with the sectors that a buffer slot has over it. */
+/* Returns what flash returned, overlaid with the sectors in a buffer slot. */
 static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *flash)
 {
 	const struct wslot *s = &f->buf.slot[slot];
@@ -96,7 +96,7 @@ static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *
 	return unit;
 }
 
-/* Answered without flash, at now_ns. */
+/* End a part at now_ns, without a read of flash. */
 static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, bool buffered,
 			 uint64_t gc_ns, enum ssd_err status)
 {
@@ -112,13 +112,13 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 	host_part(&f->host, io, now_ns + w.buffer_ns + host_front_ns(&f->host), &w, status);
 }
 
-/* The commonest: the unit is on flash, and nothing of it in the buffer. */
+/* The most common case: is the unit on flash, and no part of it in the buffer? */
 static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
 {
 	return wbuf_find(f, lpn) == NONE && f->map.l2p[lpn] != NONE && !is_trimmed(f, lpn);
 }
 
-/* Can the unit be answered without flash? If so, do. */
+/* If the unit can be answered without flash, answer it. */
 static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struct uread *r)
 {
 	uint32_t slot = wbuf_find(f, r->lpn);
@@ -191,7 +191,7 @@ static inline void start_all(struct page_ftl *f, uint64_t now_ns, const struct s
 	}
 }
 
-/* Queue a unit for its die; false: the pool is empty. */
+/* Queue a unit for its die. Returns false if the pool is empty. */
 static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 			      uint32_t from, uint32_t bytes, struct starters *idle)
 {
@@ -215,7 +215,7 @@ static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	return true;
 }
 
-/* The same of any unit, which may be answered without flash. */
+/* The same for any unit, which may be answered without flash. */
 static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 		       uint32_t from, uint32_t bytes, struct starters *idle)
 {
@@ -229,7 +229,7 @@ static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, u
 	return queue_unit(f, now_ns, io, lpn, from, bytes, idle);
 }
 
-/* Queue units from io->at on; false: the pool is empty. */
+/* Queue units from io->at on. Returns false if the pool is empty. */
 static bool read_units(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	struct starters idle = { NONE, NONE };
@@ -427,7 +427,7 @@ static uint32_t queue_pop(struct page_ftl *f, struct die *d)
 	return r;
 }
 
-/* Back to the head. */
+/* Return a uread to the head of the queue. */
 static void queue_push(struct page_ftl *f, struct die *d, uint32_t r)
 {
 	if (d->first == NONE)
@@ -436,7 +436,7 @@ static void queue_push(struct page_ftl *f, struct die *d, uint32_t r)
 	d->first = r;
 }
 
-/* Is it to be read from that page, as things are now? */
+/* Must the uread be read from that page, by the present map? */
 static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t page)
 {
 	uint32_t at = f->map.l2p[u->lpn];
@@ -446,7 +446,7 @@ static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t pa
 	return !u->io || (!is_trimmed(f, u->lpn) && wbuf_find(f, u->lpn) == NONE);
 }
 
-/* Chain to r those that follow it in the queue, for the same I/O and from the same page. */
+/* Chain to r the ureads behind it in the queue for the same I/O and the same page. */
 static inline void take_along(struct page_ftl *f, struct die *d, uint32_t r, uint32_t page)
 {
 	uint32_t q = d->first, before = NONE, last = r;
@@ -472,7 +472,7 @@ static inline void take_along(struct page_ftl *f, struct die *d, uint32_t r, uin
 	}
 }
 
-/* Bytes [from, from + len) of a page, in ECC words. */
+/* The ECC words that have bytes [from, from + len) of a page. */
 static uint32_t words_between(const struct page_ftl *f, uint32_t from, uint32_t len)
 {
 	uint32_t word = f->g->ecc_word_bytes, first = from / word, last = (from + len - 1) / word;
@@ -480,7 +480,7 @@ static uint32_t words_between(const struct page_ftl *f, uint32_t from, uint32_t 
 	return (uint32_t)(((uint64_t)1 << (last + 1)) - ((uint64_t)1 << first));
 }
 
-/* What a chain of ureads of one page wants of it. */
+/* The ECC words that a chain of ureads needs of its page. */
 static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 {
 	uint32_t words = 0;
@@ -540,7 +540,7 @@ static inline void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, co
 	}
 }
 
-/* One read command on an idle die; false: nothing was left to read here. */
+/* Issue one read command on an idle die. Returns false if there is nothing left to read. */
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
@@ -564,7 +564,7 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 
 /* ---- suspension ---------------------------------------------------------- */
 
-/* The next of the host's ureads here, in *upn its unit; NONE: a base is first, or there is none. */
+/* Take the next of the host's ureads, with its unit in *upn. NONE: a base is first, or there is none. */
 static uint32_t next_of_host(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t *upn)
 {
 	struct die *d = &f->die[die];
@@ -580,8 +580,8 @@ static uint32_t next_of_host(struct page_ftl *f, uint64_t now_ns, uint32_t die, 
 }
 
 /*
- * Suspend the die's command for the first read that waits, if that may be now. If it may be later,
- * the die is looked at again then: its time in turn.ends is the earlier one.
+ * Suspend the die's command for the first read that waits, if that is allowed now. If it will be
+ * allowed later, the die's time in turn.ends becomes that earlier time, so that it is checked then.
  */
 static SSD_APART void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {

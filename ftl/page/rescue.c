@@ -68,7 +68,7 @@ bool rescue_holds(const struct page_ftl *f, uint32_t b)
 	return false;
 }
 
-/* Add the block's parity page, if it covers the group and all but one of what can't be read. */
+/* Add the block's parity page to the XOR, if it covers the group and all but one of the unreadable pages. */
 static bool add_parity(struct page_mount *s, uint32_t b, uint32_t first, uint32_t unreadable,
 		       uint8_t *page, uint8_t *oob)
 {
@@ -88,7 +88,7 @@ static bool add_parity(struct page_mount *s, uint32_t b, uint32_t first, uint32_
 	return true;
 }
 
-/* The LSB page of word line w, whose MSB page is torn. */
+/* Rebuild the LSB page of word line w, whose MSB page is torn. */
 static int rebuild(struct page_mount *s, uint32_t b, uint32_t w)
 {
 	struct page_ftl *f = s->f;
@@ -158,7 +158,7 @@ static uint64_t order_near(struct page_mount *s, uint32_t b, uint32_t k, bool up
 	return up ? OOB_SEQ_MAX : 0;
 }
 
-/* The LSB page that was taken as the block's k-th is lost: what may its order have been? */
+/* The LSB page that was the block's k-th is lost: keep the range in which its order lies. */
 static void keep_ranges(struct page_mount *s, uint32_t b, uint32_t k)
 {
 	struct page_ftl *f = s->f;
@@ -213,7 +213,7 @@ static uint32_t cover(struct page_mount *s, uint32_t b, uint32_t slot, uint32_t 
 	return lost;
 }
 
-/* An open backup block; false: no free block is good. */
+/* Find an open backup block. Returns false if no free block can be used. */
 static bool backup_block(struct page_mount *s, uint32_t plane)
 {
 	struct page_ftl *f = s->f;
@@ -235,7 +235,7 @@ static bool backup_block(struct page_mount *s, uint32_t plane)
 	return true;
 }
 
-/* Program the parity page of a group of the block; false: there is no free block for it. */
+/* Program the parity page of a group of the block. Returns false if there is no free block for it. */
 static bool back_up(struct page_mount *s, uint32_t b, uint32_t first, uint32_t end)
 {
 	struct page_ftl *f = s->f;
@@ -269,7 +269,7 @@ static bool next_group(const struct page_ftl *f, uint32_t b, uint32_t *first, ui
 	return w < fast && *end <= fast;
 }
 
-/* LSB pages of a group that is not complete are in hand again. */
+/* Read the LSB pages of an incomplete group into a parity in hand again. */
 static void cover_anew(struct page_mount *s, uint32_t b, uint32_t slot)
 {
 	struct page_ftl *f = s->f;
@@ -304,8 +304,8 @@ static bool covers_group(struct page_mount *s, uint32_t b, uint32_t first, uint3
 /* ---- frontiers ------------------------------------------------------------------- */
 
 /*
- * A parity page counts if its block is held, or could be written on; whether it will be is
- * not known yet, and if it is not, the next mount may decide otherwise.
+ * A parity page counts if its block is held or may be written further. Whether it will be is not known
+ * yet, and if it is not, the next mount may decide otherwise.
  */
 static void count_parities(struct page_mount *s)
 {
@@ -326,7 +326,7 @@ static void count_parities(struct page_mount *s)
 	}
 }
 
-/* Could programs there, cut short, take a held block's parity page along? */
+/* Could programs in this block, cut short, destroy the parity page of a held block? */
 static bool endangers(const struct page_ftl *f, uint32_t bb)
 {
 	uint32_t next = f->bt.blk[bb].next_page, msb = next - front_fast_taken(&f->fr, next);
@@ -364,7 +364,7 @@ static void sort_backups(struct page_ftl *f)
 	}
 }
 
-/* Where a block goes that is written on, or FRONT_NONE. */
+/* The slot for a block that is written further, or FRONT_NONE. */
 static uint32_t slot_of(const struct page_ftl *f, uint32_t b)
 {
 	const struct front_plane *p = &f->fr.plane[geo_plane_of(f->g, (pbn_t){ b })];
@@ -387,8 +387,8 @@ static uint32_t slot_of(const struct page_ftl *f, uint32_t b)
 }
 
 /*
- * Back to a slot, with all the parity it needs. Closed, if there is no slot, or no free
- * block for parity pages any more: what it holds can be read all the same.
+ * Put a block back into a slot, with all the parity that it needs. If there is no slot, or no free
+ * block for parity pages, close it: its content can be read nevertheless.
  */
 static void write_on(struct page_mount *s, uint32_t b)
 {
@@ -406,7 +406,7 @@ static void write_on(struct page_mount *s, uint32_t b)
 	cover_anew(s, b, slot);
 }
 
-/* Slow blocks in the order in which they became so; of others the last written first. */
+/* Slow blocks are ordered by when they became slow; of others the last written is first. */
 static bool comes_before(const struct page_ftl *f, const struct blk *a, const struct blk *b)
 {
 	uint32_t w = f->fr.word_lines;
@@ -451,7 +451,7 @@ static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t 
 {
 	if (lpn == f->shape.all_lpns - 1)
 		mount_fill_dead_list(f, slot_data(f, slot));
-	else if (lpn >= f->shape.lpns)	/* as the bits are now: the new version is later than all */
+	else if (lpn >= f->shape.lpns)	/* by the present bits: the new version is later than all */
 		wbuf_trim_bits(f, lpn - f->shape.lpns, slot_data(f, slot));
 	else {
 		SSD_ASSERT(unit);	/* only the dead list comes without */
@@ -499,8 +499,8 @@ static int rewrite_page(struct page_mount *s, uint32_t i)
 }
 
 /*
- * A new parity page for what is left of the group: that its block may be written on, or
- * only that no later mount rebuilds this page again.
+ * Write a new parity page for the rest of the group, so that its block may be written further, or so
+ * that no later mount rebuilds this page again.
  */
 static bool cover_without(struct page_mount *s, uint32_t ppn)
 {

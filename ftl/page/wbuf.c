@@ -78,7 +78,7 @@ bool wbuf_next_page(struct page_ftl *f)
 	return true;
 }
 
-/* The page is programmed: its room is free again. */
+/* The page has been programmed: free its room. */
 void wbuf_release(struct page_ftl *f, uint32_t w)
 {
 	for (uint32_t i = 0; i < f->buf.page[w].used; i++)
@@ -133,8 +133,8 @@ static void untrim(struct page_ftl *f, uint32_t lpn)
 }
 
 /*
- * Give a new, partial slot what surrounds the part that is being written. Without payload
- * nobody will look at its bytes.
+ * Give a new, partial slot the data around the part that is being written. Without payload they are
+ * not needed.
  */
 static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32_t old)
 {
@@ -156,7 +156,7 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 	}
 }
 
-/* One unit, or a part of one. False: no room. */
+/* Write one unit, or a part of one. Returns false if there is no room. */
 static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 			      uint32_t from, uint32_t bytes)
 {
@@ -183,7 +183,7 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	return true;
 }
 
-/* As much of it as finds room; true: all. */
+/* Write as much of the I/O as there is room for. Returns true if that is all of it. */
 static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	uint64_t byte = io->offset + io->at;
@@ -208,7 +208,7 @@ static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_
 
 /* ---- trims ---- */
 
-/* A slot for a hidden logical page; its content is the caller's to fill. */
+/* Get a slot for a hidden logical page; the caller sets its content. */
 uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn)
 {
 	uint32_t s = wbuf_find(f, lpn);
@@ -251,7 +251,7 @@ void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to)
 	memset(to + bytes, 0, f->host.c.unit_bytes - bytes);
 }
 
-/* Units [from, to) of one bitmap region. False: no room. */
+/* Trim units [from, to) of one bitmap region. Returns false if there is no room. */
 static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 {
 	uint32_t map = from / lpns_per_map(f), s;

@@ -42,7 +42,7 @@ DOCS = (
 )  # fmt: skip
 VENV = paths.BUILD / "venv-install"
 BUILDERS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "distutils-")  # not for us
-# Of matplotlib and what it needs: nothing that 'slate report --html' loads. fnmatch; '*' goes over '/'.
+# Parts of matplotlib and its dependencies that 'slate report --html' does not load. fnmatch: '*' also matches '/'.
 NOT_LOADED = (
     "*/tests/*", "*.pyi", "*.pxd", "*.pyx", "*.h", "*.a", "*.c",
     "numpy/f2py/*", "numpy/distutils/*", "numpy/random/*",
@@ -70,29 +70,29 @@ class Installer:
         return path
 
     def copy(self, source: Path, name: str, mode: int = 0o644) -> None:
-        """A file."""
+        """Install a file."""
         path = self._place(name)
         shutil.copyfile(source, path)
         path.chmod(mode)
 
     def program(self, source: Path, name: str) -> None:
-        """A program, without what only a debugger reads."""
+        """Install a program without its debugging symbols."""
         self.copy(source, name, 0o755)
         subprocess.run(["strip", str(self.top / name)], check=True)
 
     def text(self, content: str | bytes, name: str) -> None:
-        """A file made here."""
+        """Install a file with this content."""
         path = self._place(name)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         path.chmod(0o644)
 
     def link(self, target: str, name: str) -> None:
-        """A symbolic link."""
+        """Install a symbolic link."""
         self._place(name).symlink_to(target)
 
 
 def made(*command: str) -> str:
-    """What a script of this folder prints."""
+    """The output of a script of this folder."""
     return subprocess.run(
         [VENV / "bin" / "python3", HERE / command[0], *command[1:]], capture_output=True, text=True, check=True
     ).stdout
@@ -142,7 +142,7 @@ def data(to: Installer) -> None:
 
 
 def wanted(name: str) -> bool:
-    """A file of the environment that an installed command loads."""
+    """Does an installed command load this file of the environment?"""
     if name.startswith(BUILDERS):
         return False
     return name in LOADED or not any(fnmatch.fnmatchcase(name, pattern) for pattern in NOT_LOADED)
@@ -158,7 +158,7 @@ def environment(to: Installer) -> None:
 
 
 def machine(to: Installer) -> bool:
-    """QEMU, the guest and what talks to them; False: they are not built."""
+    """Install QEMU, the guest and the programs that use them. Returns False if they are not built."""
     environment(to)
     for name in QEMU:
         if (paths.QEMU.parent / name).exists():
@@ -186,7 +186,7 @@ def uninstall(top: Path) -> None:
 
 
 def install(top: Path) -> None:
-    """All of it; what an earlier one left goes first."""
+    """Install everything, after removing an earlier installation."""
     if (top / MANIFEST).exists():
         uninstall(top)
     if not VENV.exists():

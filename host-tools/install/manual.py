@@ -35,7 +35,7 @@ def commands(parser: argparse.ArgumentParser, words: str = "") -> Iterator[tuple
 
 
 def value_of(action: argparse.Action) -> str:
-    """What follows an option, or stands for an argument."""
+    """The text for an option's value or for an argument."""
     if action.nargs == 0:
         return ""
     if action.choices and not action.metavar:
@@ -53,7 +53,7 @@ def entry(action: argparse.Action) -> list[str]:
 
 
 def roff(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """All commands."""
+    """The manual page of all commands."""
     for words, told, sub in commands(parser):
         yield f'.SS "slate {words}"'
         yield escape(told[:1].upper() + told[1:] + ".")

@@ -36,7 +36,10 @@ static unsigned int distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* Are the word's letters in the name, in order, the first one first? "opp": "op_permille". */
+/*
+ * Are the letters of the word in the name, in the same order, beginning with the same one? ("opp":
+ * "op_permille")
+ */
 static bool is_short_for(const char *word, const char *name)
 {
 	if (*word != *name || strlen(word) < 3)

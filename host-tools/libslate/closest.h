@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * closest.h - the name that was probably meant by an unknown one, for messages.
- */
+/* closest.h - finds the name that an unknown word was probably meant to be, for messages. */
 #ifndef SLATE_CLOSEST_H
 #define SLATE_CLOSEST_H
 

@@ -43,7 +43,7 @@ struct head {				/* little-endian, as the machine */
 
 _Static_assert(sizeof(struct head) == DRIVE_FILE_HEAD_BYTES, "the head has no padding");
 
-/* What must be equal for the image to mean the same. */
+/* Fields of the head that must be equal, because the image's meaning depends on them. */
 static const struct {
 	const char *name;
 	size_t at;
@@ -58,7 +58,7 @@ static const struct {
 
 #define NFIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* Those of other types than uint32_t come after. */
+/* Fill in a head. Fields that are not uint32_t come after the others. */
 static void describe(struct head *h, const struct profile *p)
 {
 	memcpy(h->magic, magic, sizeof(magic));
@@ -116,7 +116,7 @@ static bool sound(const struct head *h)
 	return !memcmp(h->magic, magic, sizeof(magic)) && head_crc(h) == h->crc;
 }
 
-/* Is it a whole, sound drive file? */
+/* Check that the file is a complete and valid drive file. */
 static int check_head(const char *path, int fd, const struct head *h, char *err)
 {
 	struct stat st;
@@ -139,7 +139,10 @@ static int check_head(const char *path, int fd, const struct head *h, char *err)
 
 enum { HEAD, COPY, HEADS };
 
-/* Zeroes where the file is too short, or cannot be read; then errno says why, else it is 0. */
+/*
+ * Read a head; zeroes where the file is too short or cannot be read. In the latter case errno says
+ * why, else it is 0.
+ */
 static void read_one(int fd, struct head *h, uint32_t which)
 {
 	ssize_t got;
@@ -150,7 +153,10 @@ static void read_one(int fd, struct head *h, uint32_t which)
 		memset((char *)h + (got < 0 ? 0 : got), 0, sizeof(*h) - (size_t)(got < 0 ? 0 : got));
 }
 
-/* The head, or else its copy. damaged: which of the two is, HEADS: neither. NULL: do not ask. */
+/*
+ * Read the head, or the copy if the head is damaged. damaged: set to the damaged one, or HEADS if
+ * there is none; may be NULL.
+ */
 static int read_head(const char *path, int fd, struct head *h, uint32_t *damaged, char *err)
 {
 	struct head copy;
@@ -210,7 +216,7 @@ int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES]
 
 /* ---- opening -------------------------------------------------------------- */
 
-/* Sets f->fd, or errno. A FIFO must not hang us, a dangling link make a file elsewhere. */
+/* Set f->fd, or errno. Opening must not block at a FIFO, nor create a file through a dangling link. */
 static bool open_path(struct drive_file *f, const char *path)
 {
 	const int flags = O_CLOEXEC | O_NONBLOCK;
@@ -224,7 +230,7 @@ static bool open_path(struct drive_file *f, const char *path)
 	return f->fd >= 0;
 }
 
-/* Is the file that we have locked still the one of that name? */
+/* Does the name still belong to the file that is locked? */
 static bool still_there(const struct drive_file *f, const char *path)
 {
 	struct stat mine, named;
@@ -237,7 +243,7 @@ static int open_and_lock(struct drive_file *f, const char *path, char *err)
 {
 	struct stat st;
 
-	for (unsigned int tries = 0; ; tries++) {
+	for (unsigned int tries = 0;; tries++) {
 		if (!open_path(f, path))
 			return fail(err, SSD_E_INVAL, "drive file %s: %s%s", path, strerror(errno),
 				    errno == EEXIST ? ": a link that leads nowhere; remove it" : "");
@@ -282,13 +288,15 @@ static int match(const char *path, const struct head *is, const struct profile *
 	return SSD_OK;
 }
 
-/* A mapped file that the disk cannot hold ends in SIGBUS: ask before. */
+/* Check the free space first, because a mapped file that the disk cannot hold ends the program with SIGBUS. */
 static int check_room(const struct drive_file *f, const char *path, const struct profile *p,
 		      uint64_t bytes, char *err)
 {
 	struct statvfs v;
 	struct stat st;
 	uint64_t have, want;
+	const char *fix = p->overcommit ? "use another disk" :
+			  "set memory.overcommit=yes if most of the drive will stay unwritten";
 
 	if (f->ephemeral || fstatvfs(f->fd, &v) || fstat(f->fd, &st))
 		return SSD_OK;
@@ -299,8 +307,7 @@ static int check_room(const struct drive_file *f, const char *path, const struct
 		return SSD_OK;
 	return fail(err, SSD_E_NOSPC, "drive file %s: may grow to %llu KiB and the disk has room for "
 		    "%llu KiB: free some, or %s", path, (unsigned long long)(want + 1023) >> 10,
-		    (unsigned long long)(have >> 10), p->overcommit ? "use another disk" :
-		    "set memory.overcommit=yes if most of the drive will stay unwritten");
+		    (unsigned long long)(have >> 10), fix);
 }
 
 static int map_file(struct drive_file *f, const char *path, uint64_t bytes, char *err)
@@ -388,8 +395,8 @@ void drive_file_discard(struct drive_file *f, uint64_t offset, uint64_t bytes)
 
 	drive_file_unreserve(f, offset, bytes);
 	/*
-	 * Not while the drive is being made: most of what is punched would be
-	 * written again. A file system that cannot punch holes keeps the bytes: no harm.
+	 * While the drive is being made this is skipped, because most of these bytes would be written
+	 * again. If the file system cannot punch holes, the bytes stay, which does no harm.
 	 */
 	if (!f->ephemeral && !f->fresh && to > from)
 		(void)!fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,

@@ -53,21 +53,24 @@ int drive_file_open(struct drive_file *f, const char *path, bool ephemeral,
 		    const struct profile *p, const char *settings,
 		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 void *drive_file_image(const struct drive_file *f);
-/* drive_room.c. 0, or errno: there is no room for the tables, or no memory. The file is mapped. */
+/*
+ * drive_room.c. Returns 0, or errno if there is no disk space for the tables, or no memory. The file
+ * is mapped.
+ */
 int drive_file_room_init(struct drive_file *f, const struct profile *p) SSD_MUST_CHECK;
-/* A page is about to be stored at this offset of the image: find room for it, or memory. */
+/* Get disk space, or memory, for a page that is about to be stored at this offset of the image. */
 void drive_file_reserve(struct drive_file *f, uint64_t offset);
 void drive_file_unreserve(struct drive_file *f, uint64_t offset, uint64_t bytes);
 /* May the host write? */
 bool drive_file_has_room(struct drive_file *f);
-/* Is all that the drive holds in its file? */
+/* Is all content of the drive in its file? */
 bool drive_file_is_whole(struct drive_file *f);
 void drive_file_room_close(struct drive_file *f, const char *path);
 /* Give bytes of the image back to the file system. */
 void drive_file_discard(struct drive_file *f, uint64_t offset, uint64_t bytes);
-/* A fresh drive is complete (filled, aged): from here it may be opened again. */
+/* Mark a fresh drive (filled, aged) as complete: it may now be opened again. */
 void drive_file_complete(struct drive_file *f);
-/* Unmap and unlock; a fresh file that is not complete is removed, or empty again. */
+/* Unmap and unlock. A fresh file that is not complete is removed, or emptied if it existed. */
 void drive_file_close(struct drive_file *f, const char *path);
 
 #endif

@@ -60,7 +60,7 @@ static uint64_t free_bytes(const struct drive_file *f)
 	return fstatvfs(f->fd, &v) ? UINT64_MAX : (uint64_t)v.f_bavail * v.f_frsize;
 }
 
-/* What the file may still grow by, or the margin, whichever is less. */
+/* By how much the file may still grow, at most the margin. */
 static uint64_t wanted_bytes(const struct drive_file *f)
 {
 	struct stat st;
@@ -77,7 +77,7 @@ static bool short_of_room(const struct drive_file *f)
 	return free_bytes(f) < wanted_bytes(f);
 }
 
-/* 0, or errno. Also 0 where the file system cannot allocate ahead, and so cannot promise room. */
+/* Allocate disk space: returns 0 or errno. Also 0 where the file system cannot allocate in advance. */
 static int allocate(const struct drive_file *f, uint64_t from, uint64_t to)
 {
 	int why;
@@ -121,7 +121,7 @@ static bool map_again(const struct drive_file *f, const struct aside *a)
 		    f->fd, (off_t)a->from) != MAP_FAILED;
 }
 
-/* Replace [from, to) of the mapped file by memory with the same content. */
+/* Replace [from, to) of the mapped file by memory with the same content, because the disk is full. */
 static void put_aside(struct drive_file *f, uint64_t from, uint64_t to)
 {
 	struct aside *list = realloc(f->aside, (f->aside_count + 1) * sizeof(*list));
@@ -149,7 +149,7 @@ static bool is_aside(const struct drive_file *f, uint64_t from)
 	return false;
 }
 
-/* Put pages aside back into the file, as far as there is room. */
+/* Write pages that are in memory back to the file, as far as there is room. */
 static void bring_back(struct drive_file *f)
 {
 	while (f->aside_count && !f->ephemeral) {

@@ -23,8 +23,8 @@ void hist_clear(struct hist *h);
 uint64_t hist_floor(uint32_t bucket);
 uint64_t hist_ceiling(uint32_t bucket);
 /*
- * The smallest bucket's ceiling (at most max_ns) that at least millionths /
- * 1000000 of the values do not exceed. 0 when empty.
+ * Returns the ceiling (at most max_ns) of the smallest bucket that at least millionths / 1000000 of
+ * the values do not exceed; 0 if there are no values.
  */
 uint64_t hist_percentile(const struct hist *h, uint32_t millionths);
 

@@ -22,7 +22,7 @@
 
 const char *const profile_no_ftl[] = { "none", NULL };
 
-/* Where a key got its value. */
+/* The origin of a key's value; other numbers are lines of the file. */
 enum { FROM_DEFAULT, FROM_OVERRIDE = -1 };	/* else the line of the file */
 
 struct parse {
@@ -57,7 +57,7 @@ static void complain(struct parse *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* "file:line", "override", or for a default the file alone. */
+/* The origin as text: "file:line", "override", or for a default the file alone. */
 static const char *where(const struct parse *s, int from, char out[256])
 {
 	if (from == FROM_OVERRIDE)
@@ -66,7 +66,7 @@ static const char *where(const struct parse *s, int from, char out[256])
 	return out;
 }
 
-/* About a key that has a value: where it got it, which it is, and what is wrong. */
+/* Complain about the value of a key, with its origin and the value. */
 __attribute__((format(printf, 3, 4)))
 static void complain_of(struct parse *s, const struct profile_key *k, const char *fmt, ...)
 {
@@ -160,7 +160,7 @@ struct source {
 	struct parse *s;
 };
 
-/* libinih's reader: fgets, but strict about length, and without indentation. */
+/* libinih's reader: like fgets, but it refuses lines that are too long and removes indentation. */
 static char *next_line(char *out, int room, void *opaque)
 {
 	struct source *src = opaque;
@@ -275,7 +275,7 @@ static unsigned int list_length(const struct profile *p, const struct profile_ke
 
 	if (k->knob->type == KNOB_BY_LEVEL)
 		return g->pb_levels + 1;
-	/* A word line that is programmed at once has one time. */
+	/* A word line that is programmed at once has only one time. */
 	if (g->one_shot && k->at == offsetof(struct profile, array.timing.program_ns))
 		return 1;
 	return g->bits_per_cell;
@@ -330,7 +330,7 @@ static int32_t q16(double v)
 	return (int32_t)lround(v * 65536);
 }
 
-/* A term that is not there: 2^-1000 is 0 in any arithmetic. */
+/* A missing term becomes 2^-1000, which is 0 in the arithmetic. */
 static int32_t q16_log2(double c)
 {
 	return q16(c > 0 ? log2(c) : -1000);
@@ -369,8 +369,8 @@ static void derive_errors(struct parse *s)
 }
 
 /*
- * The core's sentences begin with the name of the field that is wrong: say
- * where that key got its value. `note` (may be empty) ends the message.
+ * Report a fault that the core found. The core's messages begin with the name of the field, so that
+ * the origin of the key's value can be added. `note` (may be empty) ends the message.
  */
 static void blame(struct parse *s, const char *section, const char *why, const char *note)
 {
@@ -388,7 +388,7 @@ static void blame(struct parse *s, const char *section, const char *why, const c
 		complain(s, "%s: [%s] %s%s", s->path, section, why, note);
 }
 
-/* Pages of the array; 0 with a complaint if there are too many. */
+/* Returns the pages of the array, or 0 with a complaint if there are too many. */
 static uint64_t count_pages(struct parse *s)
 {
 	const struct nand_geometry *g = &s->p->array.geo;
@@ -429,8 +429,8 @@ static void choose_capacity(struct parse *s)
 }
 
 /*
- * An override of ftl.type makes another drive of a profile: the file's keys of the FTL that it
- * had go back to their defaults.
+ * An override of ftl.type changes the FTL of a profile: the file's keys of the profile's own FTL go
+ * back to their defaults.
  */
 static void drop_foreign(struct parse *s)
 {
@@ -441,7 +441,7 @@ static void drop_foreign(struct parse *s)
 			s->from[i] = FROM_DEFAULT;
 }
 
-/* Does the key have another value than its default? */
+/* Has the key another value than its default? */
 static bool is_changed(const struct parse *s, const struct profile_key *k)
 {
 	char value[VALUE_BYTES];

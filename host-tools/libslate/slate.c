@@ -133,7 +133,7 @@ static void on_done(void *opaque, struct ftl_io *io)
 	d->host.done(d->host.opaque, io);
 }
 
-/* Preconditioned content: every 8 bytes differ, by place and version. Units are whole. */
+/* Make preconditioned content: every 8 bytes differ, by place and version. Units are complete. */
 static void own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len)
 {
 	uint64_t v = offset + (d->own_version << 48);
@@ -231,7 +231,7 @@ static void mount(void *arg)
 	c->result = d->ftl->ops->mount(d->ftl, 0, &c->ns);
 }
 
-/* The core's time is 0. */
+/* Start the FTL at time 0 of the core. */
 int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 {
 	const struct profile *p = &d->profile;
@@ -251,7 +251,10 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 	return result;
 }
 
-/* Reads are told of by their errors and by the counter; what a mount could not read, by this alone. */
+/*
+ * Report damage. The host learns of damaged pages by errors of its reads and by the counter, but of
+ * those that the mount could not read only from this.
+ */
 static void tell_damage(const struct slate_dev *d)
 {
 	struct nand_stats s;
@@ -350,7 +353,7 @@ static int open_file(struct slate_dev *d, const struct slate_options *o, char *e
 	return SSD_OK;
 }
 
-/* A factory's test: can what is left hold the capacity? */
+/* Can the good blocks hold the capacity? Like a factory's test. */
 static int check_bad_blocks(struct slate_dev *d, char *err)
 {
 	if (!d->profile.factory_bad_permille || d->was_there ||
@@ -668,7 +671,7 @@ bool slate_core_time(struct slate_dev *d, uint64_t *now_ns)
 	return d->power.on;
 }
 
-/* The drive file's disk has no room for it: the request fails before it reaches the FTL. */
+/* The drive file's disk has no room for the request, which fails before it reaches the FTL. */
 static bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (io->op == FTL_READ ||
@@ -730,7 +733,7 @@ static void guarded_step(void *arg)
 	c->ns = step(c->d, c->now_ns);
 }
 
-/* An assertion failed. */
+/* Called when an assertion has failed. */
 static void breaks(struct slate_dev *d, uint64_t now_ns)
 {
 	fprintf(stderr, "slate: drive file %s: what it holds contradicts itself: the drive is off; restore "

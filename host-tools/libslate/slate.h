@@ -20,7 +20,7 @@ struct slate_dev;
 
 enum slate_mark_kind { SLATE_MARK_POINT, SLATE_MARK_BEGIN, SLATE_MARK_END };
 
-/* A moment the guest pointed out, and the account since the mark before it. */
+/* A moment that the guest marked, and the statistics since the mark before it. */
 struct slate_mark {
 	enum slate_mark_kind kind;
 	char label[SLATE_LABEL_BYTES + 1];
@@ -59,31 +59,34 @@ struct slate_options {
  */
 int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
-/* Recordings are over: keep them, or not. False (told on stderr): one could not be written. */
+/*
+ * End the recordings, and keep them or not. Returns false, after a message on stderr, if one could not
+ * be written.
+ */
 bool slate_end_record(struct slate_dev *d, bool keep);
 /*
- * While the host's machine stands, a content trace leaves flushes out: they are its
- * shell's own, at a moment that is nobody's virtual time.
+ * Tell that the host's machine is stopped or runs. While it is stopped, a content trace omits flushes:
+ * they come from the shell, at no moment of virtual time.
  */
 void slate_machine_stands(struct slate_dev *d, bool stands);
-/* Keeps recordings that are not over. */
+/* Close the drive. Recordings that have not ended are kept. */
 void slate_close(struct slate_dev *d);
 
 uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */
 uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
 uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */
 uint32_t slate_cores(const struct slate_dev *d);		/* of its controller; 0: without limit */
-/* A completed write may be lost until it is flushed. */
+/* Can a completed write be lost until it is flushed? */
 bool slate_has_write_cache(const struct slate_dev *d);
 bool slate_trims(const struct slate_dev *d);			/* what is trimmed reads as zeroes */
 const char *slate_profile_name(const struct slate_dev *d);
-/* The drive file held a drive already: it was mounted, not made. */
+/* Was there a drive in the file, which was mounted and not made? */
 bool slate_was_there(const struct slate_dev *d);
 const struct nand_geometry *slate_geometry(const struct slate_dev *d);
 const char *slate_ftl_name(const struct slate_dev *d);
-/* Of ftl.gc_policy; NULL: this FTL has its own rules. */
+/* The name of ftl.gc_policy; NULL if the FTL does not use it. */
 const char *slate_gc_policy(const struct slate_dev *d);
-/* Bytes of the FTL's mapping tables; 0: it does not tell. */
+/* The bytes of the FTL's mapping tables; 0: the FTL does not tell. */
 uint64_t slate_map_bytes(const struct slate_dev *d);
 /* Canonical "section.key=value" lines of every setting, for run.json. */
 const char *slate_settings(const struct slate_dev *d);
@@ -106,20 +109,20 @@ void slate_check(const struct slate_dev *d);
 int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age_permille,
 		       uint64_t seed) SSD_MUST_CHECK;
 
-/* Statistics. Copies; any time. */
+/* Statistics. The functions return copies and may be called at any time. */
 struct slate_stats {
 	struct ftl_stats ftl;
 	struct nand_stats nand;
 };
 void slate_get_stats(const struct slate_dev *d, struct slate_stats *out);
-/* Count from here on: statistics and busy times are 0 again, levels stay, marks are forgotten. */
+/* Restart all statistics and busy times at 0. Levels stay; marks are removed. */
 void slate_reset_stats(struct slate_dev *d);
 uint32_t slate_dies(const struct slate_dev *d);
 uint32_t slate_channels(const struct slate_dev *d);
 /* Time that a die (channel) was busy for a source since the drive was opened. */
 uint64_t slate_die_busy_ns(const struct slate_dev *d, uint32_t die, enum nand_source s);
 uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nand_source s);
-/* Returns SSD_E_NOSPC (and counts it) when SLATE_MARKS_MAX are taken. */
+/* Set a mark. Returns SSD_E_NOSPC (and counts it) when there are SLATE_MARKS_MAX marks. */
 int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	       const char label[SLATE_LABEL_BYTES]);
 uint32_t slate_mark_count(const struct slate_dev *d);

@@ -44,8 +44,8 @@ static const char recording[] = "the drive's calls are being recorded, and a rec
 static const char off[] = "the drive has no power: put it on first";
 
 /*
- * The core's now. slate_core_time() has been called for now_ns already, and may have moved it to
- * the end of a mount: a second call would find a cut due that is planned for that end.
+ * The core's time for now_ns. slate_core_time() has been called for it already and may have moved it
+ * to the end of a mount; a second call would find a cut that is planned for that end due.
  */
 static uint64_t core_now(struct slate_dev *d, uint64_t now_ns)
 {
@@ -146,7 +146,7 @@ uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_
 		       uint32_t *result)
 {
 	*result = 0;
-	/* A fault may be why it does not mount. */
+	/* A fault may be the reason why the drive does not mount. */
 	if (!slate_core_time(d, &now_ns) && o->command != SLATE_FAULT_CLEAR)
 		return refuse(d, o, SLATE_REFUSED, off);
 	switch (o->command) {
@@ -177,7 +177,7 @@ static uint32_t refuse_set(struct slate_dev *d, uint32_t status, const char *why
 	return slate_refuse(d, SLATE_ADM_SET, 0, status, why);
 }
 
-/* Is it one that the FTL takes? Says which those are, if not. */
+/* May the FTL change this knob while it runs? If not, the message lists the knobs that it may. */
 static bool may_move(const struct slate_dev *d, const char *text, char *why, size_t room)
 {
 	const char *const *k = d->ftl->ops->online;
@@ -201,7 +201,7 @@ static bool may_move(const struct slate_dev *d, const char *text, char *why, siz
 	return false;
 }
 
-/* All settings in force, and one more. */
+/* Load all settings in force and one more. */
 static int load_with(const struct slate_dev *d, const char *text, struct profile *p, char *why)
 {
 	char *copy = strdup(d->settings), *line, *rest = NULL;

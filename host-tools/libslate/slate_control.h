@@ -13,12 +13,12 @@
 #include "slate.h"
 #include "slate_wire.h"
 
-/* From here on keep latencies by cause: without it SLATE_LOG_LATENCY has no entries. */
+/* Keep latencies by cause from now on. Otherwise SLATE_LOG_LATENCY has no entries. */
 int slate_keep_causes(struct slate_dev *d) SSD_MUST_CHECK;
 
 /*
- * From here on keep a time series: without it SLATE_LOG_SERIES has no rows. A row's end is the
- * first call at or after it, so that a series depends on nothing but the calls' times.
+ * Keep a time series from now on. Otherwise SLATE_LOG_SERIES has no rows. A row ends at the first call
+ * at or after its end, so that a series depends only on the times of calls.
  */
 int slate_keep_series(struct slate_dev *d, uint64_t now_ns) SSD_MUST_CHECK;
 /* The end of the current row; UINT64_MAX: no series is kept. */
@@ -33,7 +33,7 @@ uint64_t slate_series_end_ns(const struct slate_dev *d);
 int slate_set_processors(struct slate_dev *d, uint64_t now_ns, uint32_t count,
 			 void (*busy_ns)(void *opaque, uint64_t *ns), void *opaque) SSD_MUST_CHECK;
 
-/* A picture of the log, for free(); NULL: there is no such log. */
+/* Returns a log of this moment, for free(), or NULL if there is no such log. */
 void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t *bytes) SSD_MUST_CHECK;
 
 struct slate_order {
@@ -41,31 +41,34 @@ struct slate_order {
 	uint32_t arg[3];		/* CDW13 .. CDW15 */
 };
 
-/* SLATE_DONE, or why not: slate_why() has the sentence, and SLATE_LOG_ERROR. */
+/* SLATE_DONE, or a status whose reason slate_why() and SLATE_LOG_ERROR give. */
 #define SLATE_DONE 0u
 
-/* Power cuts are the shell's: it does not pass them on. */
+/* Carry out an order. Power cuts are not among them, because the shell makes them itself. */
 uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_order *o,
 		       uint32_t *result) SSD_MUST_CHECK;
-/* "ftl.key=value". */
+/* Set a knob; text is "ftl.key=value". */
 uint32_t slate_set(struct slate_dev *d, uint64_t now_ns, const char *text) SSD_MUST_CHECK;
-/* The shell itself refuses a command. Returns status. */
+/* The shell refuses a command: note why for SLATE_LOG_ERROR. Returns status. */
 uint32_t slate_refuse(struct slate_dev *d, uint32_t opcode, uint32_t command, uint32_t status,
 		      const char *why);
 const char *slate_why(const struct slate_dev *d);	/* "": nothing was refused yet */
 
-/* For the host interface's own health report. */
+/* Data for the host interface's own health report. */
 struct slate_health {
 	uint32_t used_percent;		/* mean erases of a page of the endurance; at most 255, 0 without one */
 	uint32_t spare_percent;		/* of the blocks beyond the capacity, those not bad */
-	/* In the drive's life; a shell's death is a loss of power. */
+	/* Counts over the drive's life. A shell that is killed counts as a loss of power. */
 	uint64_t media_errors;		/* I/Os that ended with SSD_E_UNCORR */
 	uint64_t power_cycles;
 	uint64_t unsafe_shutdowns;	/* power lost after a write or trim without slate_shut_down() */
 };
 void slate_get_health(const struct slate_dev *d, struct slate_health *out);
 
-/* What a host does best, and what a power cut cannot tear; bytes. slate_has_write_cache() goes with it. */
+/*
+ * The sizes that suit the drive best and those that a power cut does not tear, in bytes; see also
+ * slate_has_write_cache().
+ */
 struct slate_sizes {
 	uint32_t write_granularity;	/* smaller writes cost a read */
 	uint32_t write_optimal;		/* fills what one program takes */

@@ -26,7 +26,7 @@ struct slate_bucket {			/* I/Os of like latency, and where their time went */
 	struct ftl_breakdown where;
 };
 
-/* It comes from one calloc(), so those of its memory pages that no I/O fell into take no memory. */
+/* It is allocated by calloc(), so that its memory pages without I/Os take no memory. */
 struct slate_causes {
 	struct slate_bucket bucket[FTL_NOPS][HIST_BUCKETS];
 	uint64_t marked[FTL_NOPS][HIST_BUCKETS];	/* ios of each bucket at the last mark */
@@ -125,11 +125,12 @@ static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io
 }
 
 /*
- * slate.c. Call the core of a drive from a file, which others may have written. A failed assertion
- * does not end the program: it returns false, and the FTL must not be called again.
+ * slate.c. Call the core on a drive that came from a file, which another program may have written. A
+ * failed assertion does not end the program: the function returns false, and the FTL must not be
+ * called again.
  */
 bool slate_guarded(void (*call)(void *), void *arg);
-/* In memory of zeroes; d->ftl is NULL if it fails. */
+/* The memory is zeroed; d->ftl is NULL if it fails. */
 int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
 typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,
 				   unsigned int count);
@@ -139,29 +140,32 @@ size_t slate_busy_bytes(const struct slate_dev *d);	/* of busy_before */
 void slate_forget_statistics(struct slate_dev *d);
 void slate_add_ftl_stats(struct ftl_stats *to, const struct ftl_stats *from);
 void slate_no_ftl_stats(struct ftl_stats *s);
-/* slate.c. The time for the core; false: the drive has no power. */
+/* slate.c. Convert to the core's time. Returns false if the drive has no power. */
 bool slate_core_time(struct slate_dev *d, uint64_t *now_ns);
-/* slate_control.c: the plan of faults as the array's hooks, NULL without entries. */
+/* slate_control.c: the fault plan as hooks of the array, or NULL if it has no entries. */
 void slate_fault_hooks(const struct slate_dev *d, struct nand_hooks *h);
-/* slate_series.c. passed: series_ns has come, and this call's work is not done yet. */
+/* slate_series.c. Called when series_ns has passed, before the call's own work. */
 void slate_series_passed(struct slate_dev *d, uint64_t now_ns) SSD_SELDOM;
 void slate_series_note(struct slate_series *s, const struct ftl_io *io);
 void slate_series_restart(struct slate_dev *d, uint64_t now_ns);
 void slate_series_free(struct slate_dev *d);
 void *slate_log_series(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
-/* slate_latency.c. mark: the interval that ends now. */
+/* slate_latency.c. mark: the interval that ends. */
 void slate_causes_mark(struct slate_causes *c, struct mark *m);
 void slate_causes_restart(struct slate_dev *d);
 void slate_forget_marks(struct slate_dev *d);
 void *slate_log_latency(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
-/* slate_log.c. An empty log of `bytes`; what the FTL says of a block. */
+/* slate_log.c. Make an empty log of `bytes`; describe a block as the FTL does. */
 void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes);
-/* slate_power.c. fails: the planned moment has come; mount: slate_start_ftl(), its commands counted. */
+/*
+ * slate_power.c. slate_power_fails() cuts the power at the planned moment; slate_mount() calls
+ * slate_start_ftl() and counts its commands.
+ */
 void slate_power_fails(struct slate_dev *d) SSD_SELDOM;
 void slate_note_power_loss(struct slate_dev *d);
 int slate_mount(struct slate_dev *d, uint64_t *took_ns) SSD_MUST_CHECK;
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
-/* Is the drive with power and mounted at now_ns, with no cut due? */
+/* Has the drive power, is it mounted at now_ns, and is no cut due? */
 static inline bool slate_undisturbed(const struct slate_dev *d, uint64_t now_ns)
 {
 	return now_ns < d->cut_ns && now_ns >= d->ready_ns && d->power.on;

@@ -25,7 +25,7 @@ _Static_assert((int)SLATE_FAULT_PROGRAM == FAULT_PROGRAM && (int)SLATE_FAULT_ERA
 	       SLATE_ANY_DIE == FAULT_ANY_DIE, "slate_wire.h");
 _Static_assert(sizeof(struct ftl_breakdown) == SLATE_WIRE_CAUSES * sizeof(uint64_t), "slate_wire.h");
 
-/* A log of `bytes` with its head. */
+/* Make a log of `bytes` with its head. */
 void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes)
 {
 	struct slate_log_head *h = calloc(1, bytes);
@@ -40,7 +40,7 @@ void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, siz
 	return h;
 }
 
-/* NUL-padded. */
+/* Copy a text, padded with NULs. */
 static void copy_text(char *to, size_t room, const char *from)
 {
 	memcpy(to, from, strnlen(from, room - 1));
@@ -300,7 +300,8 @@ static void *log_error(const struct slate_dev *d, uint64_t now_ns, size_t *bytes
 void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t *bytes)
 {
 	static void *(*const make[])(const struct slate_dev *, uint64_t, size_t *) = {
-		[SLATE_LOG_IDENTITY - SLATE_LOG_IDENTITY] = log_identity, /* NOLINT(misc-redundant-expression): as below */
+		/* NOLINTNEXTLINE(misc-redundant-expression): written like the rows below */
+		[SLATE_LOG_IDENTITY - SLATE_LOG_IDENTITY] = log_identity,
 		[SLATE_LOG_COUNTERS - SLATE_LOG_IDENTITY] = log_counters,
 		[SLATE_LOG_LATENCY - SLATE_LOG_IDENTITY] = slate_log_latency,
 		[SLATE_LOG_BLOCKS - SLATE_LOG_IDENTITY] = log_blocks,
@@ -317,7 +318,7 @@ void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t 
 
 /* ---- for the host interface ---------------------------------------------------- */
 
-/* Blocks beyond those that the capacity fills. */
+/* The number of blocks beyond those that the capacity fills. */
 static uint64_t spare_blocks(const struct slate_dev *d, uint64_t blocks)
 {
 	const struct nand_geometry *g = &d->profile.array.geo;

@@ -40,27 +40,29 @@ struct slate_cut_plan {
 	uint64_t seed;			/* with the number of cuts before: what torn cells hold */
 };
 
-/* The latest moment that may be planned, 36 years: a shell may add to it in signed nanoseconds. */
+/* The latest moment of a plan, 36 years: a shell may add to it in signed nanoseconds. */
 #define SLATE_CUT_NS_MAX (UINT64_C(1) << 60)
 
-/* A plan replaces the one before. SSD_E_INVAL, with a sentence: no such moment to come. */
+/* Plan a cut, in place of any earlier plan. Returns SSD_E_INVAL, with a message, if the moment has passed. */
 int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,
 		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 bool slate_powered(const struct slate_dev *d);
-/* The host says that it is done: until the next write or trim no loss of power is an unsafe shutdown. */
+/*
+ * The host has ended its work: until the next write or trim a loss of power does not count as an
+ * unsafe shutdown.
+ */
 void slate_shut_down(struct slate_dev *d);
 /*
- * Power is back at now_ns, at or after the cut: a new FTL mounts from flash. What is
- * submitted before the mount has ended begins then. Statistics go on; the mount's own
- * commands are in them. An error: it does not mount, and stays off.
- */
-/*
- * If flash holds what the FTL cannot mount, the drive stays off, and without an FTL: statistics,
- * logs and marks go on, without what an FTL would tell. It may be tried again.
+ * Turn the power on at now_ns, at or after the cut: a new FTL mounts from flash. I/Os that are
+ * submitted before the mount has ended begin then. Statistics continue and include the mount's
+ * commands.
+ *
+ * If the FTL cannot mount what flash holds, the drive stays off and without an FTL: statistics, logs
+ * and marks continue without the FTL's part. It may be tried again.
  */
 int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 
-/* Times are the shell's. */
+/* Timestamps use the shell's clock. */
 struct slate_power {
 	bool on;
 	bool planned;
@@ -68,7 +70,7 @@ struct slate_power {
 	uint64_t planned_ns;		/* the moment; FTL_IDLE: none, or so many commands away */
 	/* The last cut (cuts > 0): */
 	uint64_t cut_ns;
-	uint32_t lost_ios;		/* accepted, and not told of */
+	uint32_t lost_ios;		/* accepted but not completed when the power was cut */
 	uint32_t torn[NAND_NOPS];	/* commands in their cell phase */
 	uint32_t undone[NAND_NOPS];	/* handed to a die, and not so far; reads are not counted */
 	/* The last mount of a drive that was there: after a cut, or from its file, before time 0. */

@@ -105,7 +105,7 @@ struct interval {
 	uint64_t programs, reads, erases, gc_runs, gc_units;
 };
 
-/* What is counted, from since_ns on. */
+/* Statistics, counted from since_ns on. */
 struct account {
 	uint64_t since_ns, last_ns;	/* last completion */
 	uint64_t idle_ns;		/* when the drive had ended what it had begun by then */

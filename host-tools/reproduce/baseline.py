@@ -51,7 +51,7 @@ LARGE_BLOCKS = (1024, 256, (7, 28))  # of the first two policies; the others wri
 
 @dataclass(frozen=True)
 class Point:
-    """A drive, and what is written to it."""
+    """A drive and its workload."""
 
     blocks: int
     block_pages: int
@@ -73,7 +73,7 @@ class Point:
         return self.capacity_mib * MIB // PAGE
 
     def computed(self) -> float:
-        """By the model, over the blocks among which victims are chosen."""
+        """The write amplification of the model, over the blocks among which victims are chosen."""
         free, opened = FREE_AND_OPEN[self.apart]
         closed, b = self.blocks - free - opened, self.block_pages
         rho = (self.pages - opened * b / 2) / (closed * b)
@@ -103,7 +103,7 @@ class Point:
         return [word for setting in found for word in ("--set", f"ftl.{setting}")]
 
     def measured(self) -> float:
-        """By slate-replay."""
+        """The write amplification of slate-replay."""
         warm_up = self._warm_up()
         count = warm_up + (COUNTED if self.policy == "greedy" else COUNTED_OTHERS) * self.pages
         source = "-" if self.hot else f"gen:rand4k,foot={self.capacity_mib}MiB,n={count},seed={self.seed}"
@@ -141,7 +141,7 @@ class Point:
 
 
 def points() -> list[Point]:
-    """All of the study."""
+    """All points of the study."""
     found = [Point(2048 if b < 512 else 1024, b, op) for b in BLOCK_PAGES for op in OVER_PROVISIONING]
     found += [
         Point(2048 if b < 256 else 1024, b, op, mix)

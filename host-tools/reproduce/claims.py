@@ -43,7 +43,7 @@ PREFIXES = ("stand-in for ", "mix ", "guest ")
 
 
 class ClaimError(Exception):
-    """A sentence for the one who edits the files."""
+    """An error in a file of claims, for its author."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ class Tables:
             self.cells[key] = Cell(row["unit"], float(row["ours"]), *span)
 
     def find(self, ref: list[str]) -> Cell | None:
-        """[table, trace, what], perhaps with an accounting and a unit; None: there is no such row."""
+        """Find a row by [table, trace, what], perhaps with an accounting and a unit; None: there is no such row."""
         table, trace, what, *more = ref
         accounting = next((one for one in more if one in ACCOUNTINGS), "device")
         units = [one for one in more if one not in ACCOUNTINGS] or UNITS
         return next((self.cells[k] for u in units if (k := (table, accounting, trace, what, u)) in self.cells), None)
 
     def traces(self, ref: list[str]) -> list[float]:
-        """What the traces have of which a row is the average."""
+        """The values of the traces whose average a row is."""
         wanted = (ref[0], next((one for one in ref[3:] if one in ACCOUNTINGS), "device"), ref[2])
         return [
             cell.ours
@@ -96,7 +96,7 @@ class Tables:
 
 
 def stored(root: Path) -> Tables:
-    """Of docs/results."""
+    """The tables of docs/results."""
     made = Tables()
     for path in sorted(root.glob("*/*.csv")):
         made.add(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def stored(root: Path) -> Tables:
 
 
 def quick(study: str, text: str) -> Tables:
-    """Of an expected-STUDY.csv: several tables, each after a line '# name'."""
+    """The tables of an expected-STUDY.csv, each after a line '# name'."""
     made = Tables()
     for part in re.split(r"^# ", text, flags=re.M)[1:]:
         name, _, rows = part.partition("\n")
@@ -114,7 +114,7 @@ def quick(study: str, text: str) -> Tables:
 
 @dataclass(frozen=True)
 class Claim:
-    """One of the files; claims/page.toml explains the keys."""
+    """A claim of a file; claims/page.toml explains the keys."""
 
     id: str
     figure: str
@@ -145,7 +145,7 @@ class Claim:
 
 
 def read(path: Path) -> list[Claim]:
-    """One file's."""
+    """The claims of one file."""
     with open(path, "rb") as source:
         made = [Claim(**one) for one in tomllib.load(source)["claim"]]
     for claim in made:
@@ -171,7 +171,7 @@ def load(folder: Path = HERE / "claims") -> tuple[list[Claim], dict[str, Any]]:
 
 
 def effect(unit: str, value: float) -> float:
-    """In per cent for changes and quotients."""
+    """An effect in per cent, for changes and quotients."""
     return 100 * (value - 1) if unit in ("x", "x lower") else value
 
 
@@ -196,7 +196,7 @@ def size_agrees(claim: Claim, cell: Cell, paper: float) -> bool:
 
 
 def in_order(want: str, values: list[float]) -> bool:
-    """Of an order."""
+    """Are the values in the wanted order?"""
     first, rest = values[0], values[1:]
     return {
         "rising": all(a < b for a, b in zip(values, rest)),
@@ -208,7 +208,7 @@ def in_order(want: str, values: list[float]) -> bool:
 
 
 def meets(want: str, value: float) -> bool:
-    """A bound such as '< 1'."""
+    """Does the value meet a bound such as '< 1'?"""
     match = WANTS.match(want)
     assert match
     bound = float(match[2])
@@ -216,7 +216,7 @@ def meets(want: str, value: float) -> bool:
 
 
 def check(claim: Claim, tables: Tables) -> str:
-    """A verdict."""
+    """Compare a claim with the tables; returns the verdict."""
     if claim.test:
         return "agrees"
     if claim.rows:
@@ -259,6 +259,6 @@ def overloaded(claim: Claim, tables: Tables) -> list[str]:
 
 
 def moved(unit: str, values: list[float]) -> list[float]:
-    """Of a quantity's traces those that changed by 1 % or more."""
+    """The values of the traces that changed by 1 % or more."""
     none = 1.0 if unit in ("x", "x lower") else 0.0
     return [v for v in values if abs(effect(unit, v) - effect(unit, none)) >= 1]

@@ -81,12 +81,12 @@ def mean(values: list[float]) -> float:
 
 
 def change(value: float, base: float) -> float:
-    """In per cent."""
+    """The change in per cent."""
     return 100 * (value - base) / base
 
 
 def times(value: float, base: float) -> float:
-    """Of the base."""
+    """The quotient of value and base."""
     return value / base
 
 
@@ -191,14 +191,14 @@ def seeded(inner: Rows, best: Best | None = None) -> Rows:
 
 
 def over_seeds(trace: str, several: list[Row]) -> Row:
-    """Of rows that differ in the seed."""
+    """The mean of rows that differ in the seed."""
     first, values = several[0], [row.ours for row in several if row.ours is not None]
     span = (min(values), max(values)) if len(several) > 1 else (None, None)
     return Row(trace, first.what, first.unit, mean(values) if values else None, first.paper, *span)
 
 
 def of_traces(some: tuple[Trace, ...], inner: Rows) -> Rows:
-    """Those alone, called by their volumes."""
+    """The rows of these traces alone, labelled by volume."""
     volumes = {trace.tag: trace.volume for trace in some}
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
@@ -209,7 +209,7 @@ def of_traces(some: tuple[Trace, ...], inner: Rows) -> Rows:
 
 
 def together(*several: Rows) -> Rows:
-    """One after the other."""
+    """The rows of several, one after the other."""
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         return [row for each in several for row in each(results, traces, accounting)]

@@ -43,7 +43,7 @@ class Dac:
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, reduction: str, permille: int, *sets: str, args: tuple[str, ...] = ("--no-flush",)) -> Config:
-        """One of them. It exports what the drives did on which the traces were recorded."""
+        """A configuration. It exports the capacity of the drives on which the traces were recorded."""
         drive: tuple[str, ...] = (
             f"geometry.blocks_per_plane={self.blocks}",
             "ftl.gc_start_blocks=3",
@@ -57,7 +57,7 @@ class Dac:
         return Config(name, "dac", drive + sets, ("--closed", "1", *args), lambda trace: kept(permille, trace))
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         made = []
         for suffix, more in (("", {}), ("-flush", {"args": ()})):
             for name in FTLS:
@@ -137,7 +137,7 @@ def buffers(traces: tuple[Trace, ...]) -> list[Figure]:
 
 
 def sensitivity(traces: tuple[Trace, ...]) -> list[Figure]:
-    """What the text does not say, otherwise."""
+    """Figures with other assumptions where the text gives none."""
     some = tuple(trace for trace in traces if trace.volume != "web")  # the longest one
     durable = tuple(trace for trace in traces if trace.volume in ("pc", "iot"))
     by_share = {("dac" if n == 5 else f"dac-{n}"): f"{n / 10:g} % of all" for n in sorted((*PRINTS, 5))}

@@ -49,7 +49,7 @@ class Figure:
 
 
 def volumes(*names: str) -> tuple[Trace, ...]:
-    """With workloads.toml's assumptions."""
+    """Volumes with the assumptions of workloads.toml."""
     return tuple(Trace(name) for name in names)
 
 
@@ -95,7 +95,7 @@ def on_superblock(measure: measures.Measure, form: Form, paper: float | None = N
 
 
 def pen(scale: int) -> list[Figure]:
-    """PEN's figures, and studies of what it does not say."""
+    """PEN's figures, and studies of assumptions that the paper does not state."""
     every = volumes(*TABLE2)
     pair = ("nftl", "pen")
     supers = tuple(name for pen_name, (base, _) in SUPER.items() for name in (base, pen_name))
@@ -157,7 +157,7 @@ def pen(scale: int) -> list[Figure]:
 
 
 def combinations() -> list[Figure]:
-    """What nobody has published."""
+    """Combinations of the papers' methods, which have not been published."""
     some = volumes(*FIXED)
     on_nftl = {"nftl-ippbe": "NFTL x IPPBE", "pen": "PEN", "pen-ippbe": "PEN x IPPBE"}
     on_super = {"sb45-ippbe": "4:5 x IPPBE", "sb45-pen": "4:5 PEN", "sb45-pen-ippbe": "4:5 PEN x IPPBE"}
@@ -211,7 +211,7 @@ def pen_sensitivity() -> list[Figure]:
 
 
 def stripes() -> list[Figure]:
-    """How consecutive pages go to planes."""
+    """Figures for other ways to distribute consecutive pages over planes."""
     names = [("nftl", "pen", 576)] + [(f"nftl-S{n}", f"pen-S{n}", n) for n in STRIPES if n != 576]
     bases = {base: f"{n} pages" for base, _, n in names}
     every = tuple(name for base, pen_name, _ in names for name in (base, pen_name))
@@ -283,7 +283,7 @@ BY_THRESHOLD = {("ippbe" if n == SECOND_DEFAULT else f"ippbe-{n}"): f"threshold 
 
 
 def ippbe(_: int) -> list[Figure]:
-    """IPPBE's figures, and studies of what it does not say."""
+    """IPPBE's figures, and studies of assumptions that the paper does not state."""
     every = volumes(*IPPBE_TRACES)
     made = [
         Figure(name, f"{what}, IPPBE against greedy", ("greedy", "ippbe"), every,

@@ -72,14 +72,14 @@ class Fit:
         self.known: dict[tuple[float, ...], Curve] = {}
 
     def curve(self, free: dict[str, float]) -> Curve:
-        """Of the stand-in with these settings."""
+        """The curve of the stand-in with these settings."""
         key = tuple(free[name] for name in GRID)
         if key not in self.known:
             self.known[key] = realtrace.curve(realtrace.made(self.want, shape({**self.used, **free}), SEED))
         return self.known[key]
 
     def off(self, free: dict[str, float]) -> float:
-        """How unlike the trace it is."""
+        """The distance between the stand-in's curve and the trace's."""
         return distance(self.real, self.curve(free))
 
     def search(self, rounds: int) -> dict[str, float]:
@@ -104,7 +104,7 @@ class Fit:
 
 
 def section(name: str, fit: Fit, free: dict[str, float]) -> str:
-    """Of fits.toml."""
+    """The section of a trace in fits.toml."""
     made = fit.curve(free)
     lines = [f"[{name}]"]
     for what, values in (("measured", fit.measured), ("fitted", free)):

@@ -13,12 +13,12 @@ Fits = dict[str, dict[str, Any]]
 
 
 def load(path: Path = FITS) -> Fits:
-    """By trace."""
+    """Load the fits, by trace."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def settings_of(fits: Fits, name: str) -> dict[str, float]:
-    """A trace's own: measured and fitted."""
+    """The settings of a trace: measured and fitted."""
     return {**fits[name]["measured"], **fits[name]["fitted"]}
 
 

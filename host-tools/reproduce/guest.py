@@ -28,11 +28,11 @@ Done = tuple[int, str, int]  # ns, op, bytes
 
 
 class GuestError(Exception):
-    """A sentence for the user."""
+    """An error message for the user."""
 
 
 def by_source(job: JobAccount, counter: str) -> dict[str, int]:
-    """Of the array's commands."""
+    """A counter of the array's commands, by source."""
     return {name: counts.get(counter, 0) for name, counts in job.account.sources.items()}
 
 
@@ -50,13 +50,13 @@ def result_of(job: JobAccount) -> Result:
 
 
 def recorded(path: Path) -> list[Done]:
-    """All that was done."""
+    """All completions of a recording."""
     with path.open(encoding="ascii") as lines:
         return list(completions(lines))
 
 
 def completions(lines: Iterable[str]) -> Iterator[Done]:
-    """Of a recording (docs/replay.md): a request, and later what it was that is done."""
+    """Parse a recording (docs/replay.md): each request, and later its completion."""
     requests: list[Done] = []
     for line in lines:
         words = line.split()
@@ -85,7 +85,7 @@ def series_of(done: Iterable[Done], job: JobAccount, interval_ms: int) -> Result
 
 
 def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: int) -> dict[str, Result]:
-    """By job; all of them, or GuestError."""
+    """The results by job. Raises GuestError if one is missing."""
     device = Device(json.loads((run / "device.json").read_text(encoding="utf-8")))
     done = recorded(record) if record else []
     made = {}

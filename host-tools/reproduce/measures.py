@@ -151,12 +151,12 @@ def _of_delta_units(result: Result, size: int) -> float | None:
 
 
 def reference_ratio(result: Result) -> float | None:
-    """What these take, of their size."""
+    """The compressed size of units with a reference, as a share of their size."""
     return _of_delta_units(result, result["reduction"]["delta_bytes"])
 
 
 def plain_ratio(result: Result) -> float | None:
-    """What these would take if compressed alone (ftl.count_plain)."""
+    """The share that these units would have if compressed alone (ftl.count_plain)."""
     return _of_delta_units(result, result["reduction"]["plain_bytes"])
 
 
@@ -227,7 +227,7 @@ def write_gc_share(result: Result) -> float | None:
 
 
 def read_gc_share(result: Result) -> float | None:
-    """Of the mean read response, %."""
+    """The share of the mean read response that reads spent behind GC, in %."""
     return _gc_share(result, "read")
 
 
@@ -237,7 +237,7 @@ def write_gc_us(result: Result) -> float | None:
 
 
 def read_gc_us(result: Result) -> float | None:
-    """Of a read, us."""
+    """The time that a read spent behind GC, in us."""
     return _ratio(result["host"]["read"]["where_ns"]["gc_queue"] / 1000, result["host"]["read"]["ios"])
 
 

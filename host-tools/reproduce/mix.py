@@ -51,7 +51,7 @@ Row = tuple[int, str, int, int]  # ns, op, offset, bytes
 
 
 class MixError(Exception):
-    """A sentence for the user."""
+    """An error message for the user."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def mix_of(name: str, settings: dict[str, float] | None = None) -> Mix:
 
 
 class Draw:
-    """One of several, by weight."""
+    """Draws one of several items by weight."""
 
     def __init__(self, weights: list[float], uniform: Callable[[], float]) -> None:
         self.upto = list(itertools.accumulate(weights))
@@ -133,7 +133,7 @@ class Draw:
 
 
 class Places:
-    """Where requests go."""
+    """Draws the places of requests."""
 
     def __init__(self, mix: Mix, scale: int, source: random.Random) -> None:
         self.chunk, self.uniform = mix.chunk, source.random
@@ -148,7 +148,7 @@ class Places:
             self.order = sorted(range(chunks), key=[self.uniform() for _ in range(chunks)].__getitem__)
 
     def pick(self) -> int:
-        """A chunk."""
+        """Draw a chunk."""
         if self.rank:
             return self.order[self.rank()]
         if not self.hot:
@@ -165,7 +165,7 @@ class Places:
 
 
 def warm_writes(mix: Mix, scale: int) -> int:
-    """How many of them; by the mean size."""
+    """The number of warm-up writes, computed from the mean size."""
     if not mix.warm:
         return 0
     mean = sum(size * weight for size, weight in mix.writes) / sum(weight for _, weight in mix.writes)
@@ -178,7 +178,7 @@ def not_counted(mix: Mix, scale: int) -> int:
 
 
 def requests(mix: Mix, scale: int, source: random.Random) -> Iterator[Row]:
-    """All rows."""
+    """All rows of the trace."""
     uniform, place = source.random, Places(mix, scale, source)
     sizes = {op: [size for size, _ in some] for op, some in (("read", mix.reads), ("write", mix.writes))}
     pick = {

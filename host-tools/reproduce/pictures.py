@@ -26,7 +26,7 @@ COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#b
 
 
 def save(figure: Drawing, path: Path) -> None:
-    """Without the date."""
+    """Save a picture without the date, so that equal pictures are equal files."""
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
@@ -67,7 +67,7 @@ def stack(title: str, rows: dict[str, list[Row]], path: Path) -> None:
 
 
 def panel(axis: Axes, rows: list[Row], unit: str, names: dict[str, str]) -> None:
-    """One of them."""
+    """Draw one panel."""
     traces = list(dict.fromkeys(row.trace for row in rows))
     labels = list(dict.fromkeys(row.what for row in rows))
     width = 0.8 / len(labels)

@@ -32,7 +32,7 @@ REQUESTS_M = {  # of an original, for --limit
 
 
 class StudyError(Exception):
-    """A sentence for the user."""
+    """An error message for the user."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Point:
-    """One run."""
+    """One run of slate-replay."""
 
     trace: Trace
     config: str
@@ -167,7 +167,7 @@ class Pen:
         return self.config(name, "ftl.type=superblock", *shape, *sets, **how)
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         sliced = "ftl.gc_mode=sliced", f"ftl.gc_urgent_blocks={free_blocks(1888 // self.scale, 8) - 1}"
         made = [
             self.nftl(),
@@ -225,7 +225,7 @@ class PenChoices(Pen):
     """What PEN leaves open and what the study "pen" settles in one way: here in the others."""
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         made = [self.nftl(), self.pen()]
         for victim in MERGE_VICTIMS:
             chosen = f"ftl.merge_victim={victim}"
@@ -264,7 +264,7 @@ class Ippbe:
         self.blocks = 2048 // scale
 
     def config(self, name: str, *sets: str, ftl: tuple[str, ...] = STATIC, args: tuple[str, ...] = ()) -> Config:
-        """One of them."""
+        """A configuration."""
         start = free_blocks(self.blocks, 7) + 1  # GC while fewer than these are free
         drive = (
             f"geometry.blocks_per_plane={self.blocks}",
@@ -274,15 +274,15 @@ class Ippbe:
         return Config(name, "ippbe", drive + ftl + sets, ("--open", "--fold", *args))
 
     def greedy(self, name: str = "greedy", more: tuple[str, ...] = (), **how: Any) -> Config:
-        """One victim."""
+        """A configuration in which GC takes one victim."""
         return self.config(name, "ftl.parallel_erase=no", *more, **how)
 
     def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, more: tuple[str, ...] = (), **how: Any) -> Config:
-        """Two victims, the second only with at most so many valid pages."""
+        """A configuration in which GC takes a second victim with at most so many valid pages."""
         return self.config(name, "ftl.parallel_erase=yes", f"ftl.second_victim_pages={pages}", *more, **how)
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         made = [self.greedy(), self.pair()]
         made += [self.pair(f"ippbe-{n}", n) for n in SECOND_PAGES if n != SECOND_DEFAULT]
         for other, how in (("filled", {"args": ("--fill", "95")}), ("dynamic", {"ftl": ("ftl.type=page",)})):
@@ -294,7 +294,7 @@ class IppbeChoices(Ippbe):
     """What IPPBE leaves open besides: the threshold's meaning, and which requests go first."""
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         in_order = "ftl.read_priority=no"
         made = [self.greedy(), self.pair(), self.greedy("greedy-filled", args=("--fill", "95"))]
         made += [self.pair(f"ippbe-{n}", n) for n in NEAR_PAGES if n != SECOND_DEFAULT]

@@ -35,7 +35,7 @@ Request = tuple[int, int, int, int]
 
 
 class TraceError(Exception):
-    """A sentence for the user."""
+    """An error message for the user."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Curve:
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Of a trace, plain or compressed."""
+    """The path of a trace, plain or compressed."""
     if not folder.is_dir():
         raise TraceError(f"TRACES={folder}: is no folder: name the one that holds {NAMES[0]}.trace.gz and the others")
     for suffix in (".trace.gz", ".trace"):
@@ -60,7 +60,7 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def read(folder: Path, name: str) -> list[Request]:
-    """All requests, from time 0."""
+    """All requests, with times from 0."""
     path = path_of(folder, name)
     found: list[Request] = []
     number = 0
@@ -89,7 +89,7 @@ def cut(time_ns: int, write: int, offset: int, size: int) -> list[Request]:
 
 
 def made(want: standin.Marginals, how: standin.Shape, seed: str) -> list[Request]:
-    """A stand-in in the same form."""
+    """A stand-in, in the form of a real trace."""
     unit = standin.UNIT
     return [(t, int(op == "write"), at // unit, n // unit) for t, op, at, n in standin.made_of(want, how, seed)]
 

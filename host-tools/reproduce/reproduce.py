@@ -87,7 +87,7 @@ def run(line: list[str], log_path: Path) -> int:
 
 
 def alone() -> TextIO:
-    """One study at a time; the lock goes with the process, however that ends."""
+    """Take a lock, so that one study runs at a time; it is released when the process ends for any reason."""
     folder = studies.ROOT / "build/reproduce"
     folder.mkdir(parents=True, exist_ok=True)
     lock = open(folder / "lock", "w", encoding="ascii")  # noqa: SIM115 (open until the process ends)

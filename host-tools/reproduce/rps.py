@@ -72,12 +72,12 @@ class Rps:
         self.blocks = BLOCKS // scale
 
     def config(self, ftl: str, suffix: str = "", sets: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Config:
-        """One of the four."""
+        """A configuration of one of the four FTLs."""
         drive = (f"geometry.blocks_per_plane={self.blocks}", f"ftl.type={ftl}", f"geometry.order={FTLS[ftl][1]}", *sets)
         return Config(ftl + suffix, "rps", drive, ("--closed", str(DEPTH), "--think", *args))
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         made = []
         for ftl in FTLS:
             made += [self.config(ftl, s, args=args) for s, args in self.ways()]
@@ -170,7 +170,7 @@ def named(form: str) -> dict[str, str]:
 
 
 def alike(seeds: tuple[Trace, ...]) -> list[Figure]:
-    """The published figures where GC of all four copies into the host's blocks; and what each knob does."""
+    """The published figures with GC of all four FTLs copying into the host's blocks, and the effect of each knob."""
     title, four = "GC of all four copies into the host's blocks", tuple(ALIKE.values())
     series = {ftl: f"{config}-series" for ftl, config in ALIKE.items()}
     return [
@@ -219,7 +219,7 @@ def bandwidths(configs: dict[str, str], windows: tuple[int, ...]) -> Rows:
 
 
 def sensitivity() -> list[Figure]:
-    """What the text does not say, otherwise."""
+    """Figures with other assumptions where the text gives none."""
     skewed = mixes("ntrx") + tuple(Trace("ntrx", settings, "mix") for settings in SKEWS)
     foots = VARIED + tuple(Trace(t.volume, (("foot_gib", gib),), "mix") for t in VARIED for gib in FOOTS_GIB[t.volume])
     flushed = VARIED + tuple(Trace(t.volume, (("flush", 1),), "mix") for t in VARIED)
@@ -260,7 +260,7 @@ class RpsChoices(Rps):
     """GC's copies in the host's blocks in all four, as in "alike-"; write buffers of three sizes."""
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         made = [self.config(ftl, sets=ALIKE_SETS[ftl]) for ftl in FTLS]
         for mib in (1, 4, 16):
             buffer = (f"ftl.buffer_units={mib * 256}",)
@@ -293,7 +293,7 @@ def rps_choices(_: int) -> list[Figure]:
 
 
 def prefixed(before: str, inner: Rows) -> Rows:
-    """The same rows, their labels after some words."""
+    """The same rows, with a prefix before their labels."""
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         return [replace(row, what=before + row.what) for row in inner(results, traces, accounting)]

@@ -42,7 +42,7 @@ class Spread:
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, subpage: str, *sets: str, depth: int = DEPTH, gc_mode: str = "blocking") -> Config:
-        """One of them. GC starts when fewer than 7 % of a chip's blocks are free, but 3: spread.ini."""
+        """A configuration. GC starts when fewer than 7 % of a chip's blocks are free, but at 3: spread.ini."""
         start = max(3, self.blocks * 36 // BLOCKS)
         drive = (
             f"geometry.blocks_per_plane={self.blocks}",
@@ -54,7 +54,7 @@ class Spread:
         return Config(name, "spread", drive + sets, ("--closed", str(depth)))
 
     def all(self) -> dict[str, Config]:
-        """By name."""
+        """All configurations, by name."""
         made = []
         for ftl, (_, subpage) in FTLS.items():
             made += [self.config(ftl, subpage), self.config(f"{ftl}-sliced", subpage, gc_mode="sliced")]
@@ -66,12 +66,12 @@ class Spread:
 
 
 def mixes(*names: str) -> tuple[Trace, ...]:
-    """With mixes.toml's numbers."""
+    """Traces with the numbers of mixes.toml."""
     return tuple(Trace(name, maker="mix") for name in names)
 
 
 def varied(*names: str) -> tuple[Trace, ...]:
-    """With others."""
+    """Traces with other numbers."""
     return tuple(Trace(name, ((key, value),), "mix") for name in names for key, values in VARIED for value in values)
 
 
@@ -182,7 +182,7 @@ def of_ideal(config: str, label: str, published: Published) -> Rows:
 
 
 def sensitivity() -> list[Figure]:
-    """What the text does not say, otherwise."""
+    """Figures with other assumptions where the text gives none."""
     some, writing = mixes("kv", "usr", "stg"), mixes(*WRITING) + varied(*WRITING)
     out = [
         Figure("foot", "IOPS and time of a GC by exported capacity (of 16 GiB) and skew", tuple(FTLS), writing,

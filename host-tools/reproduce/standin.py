@@ -68,12 +68,12 @@ WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 
 
 class StandinError(Exception):
-    """A sentence for the user."""
+    """An error message for the user."""
 
 
 @dataclass(frozen=True)
 class Marginals:
-    """What is met exactly: requests, and units; direction 0 reads, 1 writes."""
+    """Properties that a stand-in has exactly: requests, and units; direction 0 reads, 1 writes."""
 
     count: tuple[int, int]
     units: tuple[int, int]
@@ -122,7 +122,7 @@ def _scaled(value: float, scale: int) -> int:
 
 
 def marginals(name: str, scale: int, data: Data) -> Marginals:
-    """Of a volume, divided by scale."""
+    """The properties of a volume, divided by scale."""
     volume = name.removesuffix("-1M")
     per_gib = 2**30 // UNIT
     if name in data["table2"]:
@@ -149,7 +149,7 @@ def marginals(name: str, scale: int, data: Data) -> Marginals:
 
 
 def fitted(name: str, data: Data) -> dict[str, float]:
-    """What the published statistics of this volume give: beta, young."""
+    """Settings from the published statistics of this volume: beta, young."""
     out = {}
     if name in data["table2"] and name in data["first_million"]:
         _, _, _, written, update, _ = data["first_million"][name]
@@ -293,7 +293,7 @@ class Extents:
     run_is_written: bytearray = field(default_factory=bytearray)  # by run: made by writes, not by reads
 
     def add(self, size: int, run: int) -> int:
-        """A new one, at the end of a run."""
+        """Add an extent at the end of a run."""
         self.size.append(size)
         self.run.append(run)
         self.writes.append(0)
@@ -304,7 +304,7 @@ class Extents:
 
 
 class Direction:
-    """Reads or writes: what is left to be made of them, and what was made."""
+    """Reads or writes: the counts that are still to be made, and those that were made."""
 
     def __init__(self, count: int, units: int, cover: int, exponent: float, mean_run_kib: float) -> None:
         requests = split_sizes(count, units)
@@ -332,7 +332,7 @@ class Direction:
         return bool(self.new_left) and self.made + 1 >= self.due
 
     def took_new(self, size: int) -> None:
-        """One new extent less to make; when is the next one due."""
+        """Count a new extent, and set when the next one is due."""
         self.new[size] -= 1
         self.new_left -= 1
         taken = self.extents - self.new_left
@@ -381,7 +381,7 @@ class Maker:
         return after if who.again[extents.size[after]] else -1
 
     def class_again(self, who: Direction) -> int:
-        """A class to repeat that has a past; -1: there is none yet."""
+        """A class with extents that can be repeated; -1: there is none yet."""
         size = self.pick_class(who.again, who.again_left)
         if who.past[size]:
             return size
@@ -462,7 +462,7 @@ class Maker:
         return found
 
     def not_young(self, past: list[int], young_ns: int) -> int:
-        """One that was read before; of eight tries, the first that is not young."""
+        """An extent that was read before; of eight tries, the first that is not young."""
         for _ in range(8):
             found = past[self.pick(len(past))]
             if self.extents.written_ns[found] < young_ns:
@@ -576,7 +576,7 @@ def rows(
 
 
 def made_of(want: Marginals, how: Shape, seed: str, scale: int = 1) -> Iterator[tuple[int, str, int, int]]:
-    """The same, of any numbers and shape; the span is divided by scale."""
+    """The same for any marginals and shape; the span is divided by scale."""
     maker = Maker(want, how, seed)
     requests = maker.requests()
     at = maker.addresses(scale)

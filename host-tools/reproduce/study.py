@@ -112,7 +112,7 @@ class Study:
         return made
 
     def _quick(self, trace: Trace) -> bool:
-        """One of a few, with the seed that they all have."""
+        """Does a quick study have the trace? It has a few, each with the seed that they share."""
         return trace.volume in self.kind.quick_volumes and "seed" not in dict(trace.settings)
 
     def points(self) -> list[Point]:
@@ -146,7 +146,7 @@ class Study:
         return ("--limit", str(round(requests * 1e6 / self.scale)))
 
     def trace_sets(self, trace: Trace) -> tuple[str, ...]:
-        """A mix: the drive exports what it goes over."""
+        """For a mix: the drive exports the capacity that the mix covers."""
         if not self.kind.mixes:
             return ()
         made = mix.mix_of(trace.volume, dict(trace.settings))

@@ -49,7 +49,7 @@ def ours(claim: Claim, tables: Tables) -> str:
 
 
 def of_paper(claim: Claim, tables: Tables) -> str:
-    """Its number, or the direction."""
+    """The number or the direction that the paper claims."""
     if claim.paper is None:
         return claim.want
     cell = claims.value_of(claim, tables) if claim.row else None

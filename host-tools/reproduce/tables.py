@@ -94,7 +94,7 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]
 
 
 def display_names(study: studies.Study) -> dict[str, str]:
-    """What a trace is called: what stands for another never bears its name alone."""
+    """The names of traces in tables: a stand-in never has the bare name of the trace that it replaces."""
     tags = {trace.tag for figure in study.figures() for trace in figure.traces}
     form = {"originals": "{}", "mixes": "mix {}", "standins": "stand-in for {}",
             "recordings": "guest {}"}[study.traces_are]  # fmt: skip
@@ -103,7 +103,7 @@ def display_names(study: studies.Study) -> dict[str, str]:
 
 
 def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Path) -> list[str]:
-    """Writes its files; its section of README.md."""
+    """Write a figure's files; returns its section of README.md."""
     traces = tuple(trace.tag for trace in figure.traces)
     rows = {accounting: figure.rows(results, traces, accounting) for accounting in figure.accountings}
     (out / f"{figure.name}.csv").write_text(csv_text(rows, names), encoding="utf-8")
@@ -134,7 +134,7 @@ def one_figure(figure: Figure, results: Results, names: dict[str, str], out: Pat
 
 
 def notes(study: studies.Study) -> tuple[str, dict[str, str]]:
-    """What is said about the results: the head, and by figure ('## figNN')."""
+    """The notes about the results: the head, and one for each figure ('## figNN')."""
     parts = re.split(r"^## (\S+)\n", (HERE / f"{study.name}-notes.md").read_text(encoding="utf-8"), flags=re.M)
     return parts[0].strip(), dict(zip(parts[1::2], (text.strip() for text in parts[2::2])))
 

@@ -42,14 +42,15 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors in the house's form: what, what was probably meant, then the fix."""
+    """A parser whose errors say what is wrong, what was probably meant, and the fix."""
 
     def error(self, message: str) -> NoReturn:
         choice = _CHOICE.search(message)
         if choice:
             known = _WORD.findall(choice[3])
             wrong = choice[2]
-            what = f"{wrong}: there is no such command" if choice[1] == "COMMAND" else f"{choice[1]}: there is no {wrong}"
+            command = choice[1] == "COMMAND"
+            what = f"{wrong}: there is no such command" if command else f"{choice[1]}: there is no {wrong}"
             message = f"{what}{names.nearest(wrong, known)}"
             raise SlateError(message, f"use one of: {', '.join(known)}; see '{self.prog} --help'")
         raise SlateError(message, f"see '{self.prog} --help'")

@@ -40,7 +40,7 @@ def prepare(args: argparse.Namespace) -> None:
 
 
 def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
-    """What goes with the script: the trace, and slate-load's arguments, one a line."""
+    """The files for the script: the trace, and slate-load's arguments, one a line."""
     found = []
     name = trace
     if not trace.startswith(GENERATED):

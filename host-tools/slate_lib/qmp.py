@@ -83,7 +83,7 @@ class Monitor:
         return found
 
     def version(self) -> str:
-        """QEMU's own, with its package's."""
+        """The version of QEMU, with that of its package."""
         greeting = self._client.greeting
         found = greeting.QMP.version if greeting else {}
         numbers = found.get("qemu", {})

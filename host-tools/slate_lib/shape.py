@@ -51,7 +51,8 @@ def parse(text: bytes) -> Any:
 
 
 def clean(value: Any) -> Any:
-    """The same; in texts '\N{REPLACEMENT CHARACTER}' for what can not be shown, no number beyond 64 bits."""
+    """Clean a value: texts get '\N{REPLACEMENT CHARACTER}' for what cannot be shown, and numbers have at most 64 bits.
+    """
     if isinstance(value, str):
         return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, list):

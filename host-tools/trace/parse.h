@@ -28,7 +28,7 @@ struct parse {
 	char action;			/* blkparse */
 	bool summary;			/* blkparse: its summary has begun */
 	unsigned int version;		/* fio */
-	uint64_t clock_ns;		/* fio: version 2's waits; of the last row */
+	uint64_t clock_ns;		/* fio: the time of the last row; in version 2 the sum of waits */
 	uint32_t files;			/* fio: names seen, in order */
 	char *file[PARSE_FILES_MAX];
 	uint32_t settings;		/* native */

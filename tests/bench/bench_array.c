@@ -66,7 +66,7 @@ static void unmake(struct bench *b)
 #define DIES 16u
 #define DIE_PAGES (2u * 64 * 64)
 
-/* One command; those for other dies go on meanwhile, as they would. */
+/* Execute one command; commands of other dies continue meanwhile. */
 static void one(struct bench *b, struct nand_cmd *c, unsigned int count)
 {
 	uint64_t ready = b->n->ops->die_ready_ns(b->n, c->ppn.v / DIE_PAGES);

@@ -47,7 +47,7 @@ void credit_watch(struct credit_watch *w, const struct ftl *f, const struct nand
 	bool paid = is_gc(w->die[die].source) && w->die[die].op != NAND_READ;
 
 	SSD_ASSERT(die < CREDIT_DIES);
-	/* A command of the host may have granted credit; 0: it may have lapsed. */
+	/* A command of the host may have granted credit. If it is 0, the credit may have expired. */
 	if (w->die[die].seen && fc->gc_mode == FTL_GC_SLICED && now && is_gc(w->die[die].source) &&
 	    is_gc(c->source)) {
 		SSD_ASSERT(now == was - paid);

@@ -112,7 +112,7 @@ void rig_replay_hint(const char *program);
 uint32_t rig_largest(const struct rig_shape *s);
 void rig_make(struct rig *r, const struct rig_shape *s);
 void rig_free(struct rig *r);
-/* A fresh FTL on the array. What it finds is not asked for. */
+/* Mount a fresh FTL on the array. What the mount finds is not checked. */
 int rig_mount(struct rig *r);
 /* The same drive, idle, loses its power and is mounted again. */
 int rig_again(struct rig *r);

@@ -44,7 +44,7 @@ static void on_done(void *opaque, uint64_t now_ns, const struct nand_cmd *c, uns
 		naive_differ(&d->model, "the done hook heard of another time");
 }
 
-/* Who gives memory back may find anything there later. */
+/* The owner may free this memory, so that later reads find arbitrary bytes. */
 static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 {
 	struct duel *d = opaque;
@@ -361,7 +361,7 @@ void duel_submit(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 	if (d->trace)
 		print_call(d, cmds, got, count);
 	if (dies && !d->die_in)
-		return;		/* nobody is there any more to look at the answer */
+		return;		/* the answer is lost with the power */
 	if (broken) {
 		naive_refused(&d->model, now_ns);
 		check_refusal(d, broken, got, count);

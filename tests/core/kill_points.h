@@ -199,7 +199,7 @@ static struct nand_cmd look(uint32_t ppn)
 	return (struct nand_cmd){ .op = NAND_READ, .ppn = { ppn }, .ecc_words = NAND_WHOLE_PAGE };
 }
 
-/* Its version. */
+/* Program the page with its next version. */
 static unsigned int put(uint32_t ppn)
 {
 	struct nand_cmd cmd = program(ppn);
@@ -219,7 +219,7 @@ static void wipe(uint32_t block, uint32_t pb)
 
 /* ---- worlds ---------------------------------------------------------------------- */
 
-/* Which of `may` the page is; 0: none of them. */
+/* Returns the version of `may` that the page holds; 0: none of them. */
 static uint64_t page_is(struct nand *n, uint32_t ppn, uint64_t may)
 {
 	const void *data, *oob;
@@ -264,7 +264,7 @@ static bool outside(char *why, const char *what, uint64_t where)
 	return false;
 }
 
-/* Of one die: is it one of the things that w allows? */
+/* Is the state of a die one that w allows? */
 static bool die_fits(struct nand *n, uint32_t die, const struct world *w, char *why)
 {
 	const struct nand_array *a = nand_array_of(n);
@@ -327,7 +327,7 @@ static bool consistent(struct nand *n, char *why)
 
 /* ---- life goes on ------------------------------------------------------------------ */
 
-/* Of a smallest PB, the page that a program may name next; pb_pages: none. */
+/* Returns the page of a smallest PB that a program may name next; pb_pages: there is none. */
 static uint32_t next_page(const struct nand_array *a, uint32_t s)
 {
 	static const uint8_t fps[] = { 0, 2, 1, 4, 3, 6, 5, 7 };	/* 4 word lines of 2 bits */

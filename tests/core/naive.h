@@ -92,7 +92,7 @@ struct naive {
 	struct naive_channel *channel;
 	uint8_t *data, *oob;
 	struct nand_stats stats;	/* counters; naive_stats() adds the levels */
-	uint64_t last_submit_ns;		/* or what the array was told of time later */
+	uint64_t last_submit_ns;		/* or a later time that the array was told */
 	uint64_t commands;
 	bool powered;
 	bool ageless;			/* raw errors depend on erases alone */

@@ -15,7 +15,7 @@ static uint64_t book(struct naive_channel *ch, uint64_t earliest_ns, uint64_t le
 		const struct naive_booking *b = &ch->book[i];
 
 		if (b->start_ns < at + len_ns && b->end_ns > at) {
-			at = b->end_ns;	/* no start before its end keeps clear of it */
+			at = b->end_ns;	/* a start before the end of this booking would overlap it */
 			i = (size_t)-1;
 		}
 	}

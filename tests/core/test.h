@@ -45,7 +45,7 @@ __attribute__((weak)) int failures;
 /* tests/kunit/core.c. True: it is this case's turn. */
 bool test_begins(const char *name);
 void test_ends(const char *name, int new_failures);
-/* So much of what a process does, for the kernel's processor is an emulated one. */
+/* The number of rounds for a test that does n in a process: fewer in a kernel, whose processor is emulated. */
 uint32_t test_times(uint32_t n);
 #else
 #define TEST_FLOAT	/* there are floating point numbers */

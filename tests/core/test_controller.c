@@ -81,7 +81,7 @@ static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit, uint32_t
 	return &slot[i].io;
 }
 
-/* To the next moment at which the drive does something, or an I/O ends. False: there is none. */
+/* Advance to the next event of the drive or end of an I/O. Returns false if there is none. */
 static bool pass_time(void)
 {
 	uint64_t next = f->ops->step(f, now);
@@ -315,7 +315,8 @@ static void random_reads_end_as_in_the_model(void)
 			model_begin(&m, ns);
 		}
 		for (uint32_t i = 0; i < DEPTH_MAX; i++) {
-			for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns; next = f->ops->step(f, now))
+			for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns;
+			     next = f->ops->step(f, now))
 				now = next;
 			now = m.job[i].submit_ns;
 			submit(i, FTL_READ, i, m.job[i].units);

@@ -353,7 +353,10 @@ static void the_worst_case_fits(void)
 	rig_free(&r);
 }
 
-/* The unit that had the reference gets another content; GC moves the reference, which is nobody's now. */
+/*
+ * The unit that had the reference gets another content. GC moves the reference, to which no unit is
+ * mapped any more.
+ */
 static void a_reference_outlives_its_unit(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
@@ -378,7 +381,7 @@ static void a_reference_outlives_its_unit(void)
 	read_io(1);
 	EXPECT_EQ(drive()->shared, 1);
 	random_page(1);
-	fua(1);					/* nobody needs it any more */
+	fua(1);					/* no unit or object refers to it any more */
 	EXPECT_EQ(drive()->shared, 0);
 	rig_free(&r);
 }

@@ -103,7 +103,10 @@ static void an_idle_host_gets_slow_pages(void)
 	rig_free(&r);
 }
 
-/* The parity page waits for nobody, and a program for it: 4 LSB pages, parity, MSB page. */
+/*
+ * The parity page waits for no other program, and the next program waits for it: 4 LSB pages, parity,
+ * MSB page.
+ */
 static void a_parity_page_comes_first(void)
 {
 	const struct ftl_stats *s = begin(FTL_FRONTIERS_FLEX, FTL_REDUCE_NONE, 200);
@@ -403,7 +406,7 @@ static void a_rescue_goes_before_writes(void)
 	rig_free(&r);
 }
 
-/* What nobody needs any more is not programmed again. */
+/* Pages without live entries are not programmed again. */
 static void what_is_dead_is_not_rescued(void)
 {
 	begin(FTL_FRONTIERS_FLEX, FTL_REDUCE_NONE, 200);

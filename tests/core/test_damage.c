@@ -553,7 +553,7 @@ static void a_damaged_byte_of_a_filled_page(void)
 	slate_close(dev);
 }
 
-/* Of a drive without payload, or not in a file, nothing is kept. */
+/* A drive without payload, or not in a file, has no checksums. */
 static void checksums_are_of_files_with_payload(void)
 {
 	struct profile p;
@@ -608,7 +608,7 @@ static void a_damaged_head(void)
 	munmap(map, map_bytes);
 }
 
-/* An assertion on a drive from a file ends the drive; the process goes on. */
+/* An assertion on a drive from a file stops the drive; the process continues. */
 static void an_assertion_ends_the_drive(void)
 {
 	struct ftl_io i = { .op = FTL_WRITE, .bytes = UNIT };

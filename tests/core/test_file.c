@@ -64,7 +64,7 @@ static void stamp(uint32_t unit, uint32_t v, uint8_t *to)
 	}
 }
 
-/* Its version, or UINT32_MAX for what was never written so. 0: never written. */
+/* The version in the data, or UINT32_MAX for other data. 0: never written. */
 static uint32_t version(uint32_t unit, const uint8_t *from)
 {
 	const uint32_t *w = (const uint32_t *)(const void *)from;

@@ -225,7 +225,7 @@ static void list_front(uint32_t handle, const struct fingerprint *fp)
 	list[0].fp = copy;
 }
 
-/* Of each fingerprint the first FPSTORE_SHARED that have it may be found. */
+/* Only the first FPSTORE_SHARED candidates of each fingerprint may be found. */
 static uint32_t list_find(const struct fingerprint *fp, uint32_t *handle)
 {
 	uint32_t seen[FP_PARTS] = { 0 }, most = 0;

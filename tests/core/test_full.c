@@ -153,7 +153,7 @@ static void copy_file(void)
 	close(to);
 }
 
-/* What was accepted when there was room is programmed when there is none. */
+/* I/Os that were accepted while there was room are programmed when there is none. */
 static void pages_wait_in_memory(void)
 {
 	struct slate_dev *first;

@@ -206,7 +206,7 @@ static void the_first_move(void)
 	drive_free();
 }
 
-/* Of all blocks: largest less smallest erase count, and their sum. */
+/* Returns the largest less the smallest erase count of all blocks, and their sum in *sum. */
 static uint32_t spread(uint32_t *sum)
 {
 	uint32_t low = ~0u, high = 0;

@@ -175,7 +175,7 @@ static void ssdsim_ends_a_write_with_its_transfer(void)
 	rig_free(&r);
 }
 
-/* Its write has ended, so it is there, though the map changes with the program's end. */
+/* The write has ended, so its data can be read, although the map changes only when the program ends. */
 static void ssdsim_reads_what_is_being_programmed(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 20);
@@ -299,7 +299,7 @@ static void an_unpaired_block_takes_the_best_victim(void)
 	rig_free(&r);
 }
 
-/* Of pairs with one invalid page each that of 0 .. 3 came to it first, that of 4 .. 7 last. */
+/* All pairs have one invalid page each. Pairs 0 .. 3 reached that number first, pairs 4 .. 7 last. */
 static void of_equal_pairs(enum ftl_merge_victim victim, uint32_t merged, uint32_t kept)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);

@@ -116,7 +116,7 @@ static void submit(uint32_t i, enum ftl_op op, uint32_t page, uint8_t value)
 	slate_submit(dev, now, &ios[i]);
 }
 
-/* As a shell does: at every moment that the drive asked for, until the given one. */
+/* Call the drive as a shell does: at every moment that it asks for, up to `end`. */
 static void run_until(uint64_t end)
 {
 	uint64_t next = slate_step(dev, now);
@@ -278,7 +278,7 @@ static void after_commands(void)
 	slate_close(dev);
 }
 
-/* The end is known before its time: a shell disowns it when power goes in between. */
+/* The drive announces a completion before its time: the shell cancels it if the power is cut in between. */
 static void told_and_lost(void)
 {
 	make("ftl.buffer_units=16");

@@ -130,7 +130,7 @@ static void refused(const char *words, const char *says)
 #define SLOW_BUS NONE "geometry.chips_per_channel=64 geometry.dies_per_chip=16 geometry.page_bytes=65536 " \
 	"geometry.planes_per_die=1 geometry.oob_bytes=13312 ftl.payload=no "
 
-/* Of GC, as papers have it: what they need of the array, and what the array is told. */
+/* Keys of GC as papers have them: what they require of the array, and the array's settings. */
 static void gc_keys(void)
 {
 	accepted("geometry.erase_group_max=2 ftl.parallel_erase=yes ftl.second_victim_pages=0");
@@ -575,7 +575,7 @@ static int load_flex(const char *line, const char *const *overrides, char path[3
 	return result;
 }
 
-/* A key that its FTL would ignore; its default, which printed settings have, is none. */
+/* A key that the FTL would ignore is refused, but not its default, which printed settings contain. */
 static void keys_of_another_ftl(void)
 {
 	refused("ftl.spare_search=no", "override: ftl.spare_search = no: is not a key of ftl.type = page, but of: "

@@ -117,7 +117,7 @@ static void rows_by_hand(void)
 	slate_close(dev);
 }
 
-/* The same I/Os twice, once with looks and steps in between. */
+/* The same I/Os twice, once with logs read and steps made in between, have the same results. */
 static void nobody_sees_who_looks(void)
 {
 	struct slate_log_series *first = NULL;

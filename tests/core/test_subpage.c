@@ -155,7 +155,7 @@ static void expect_read(uint64_t offset, uint64_t bytes, uint64_t latency, uint3
 
 /* ---- Table 3 ------------------------------------------------------------------ */
 
-/* Its latencies in us, and what 2.5 us for 2 KiB is with 1221 ps a byte, rounded up. */
+/* The table's latencies in us. 2.5 us for 2 KiB is 1221 ps a byte, rounded up. */
 static void table_3_for_the_host(void)
 {
 	static const struct { uint32_t kib, us_tenth, ns; } row[] = {

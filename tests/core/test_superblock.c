@@ -401,7 +401,7 @@ static void live(void)
 	power.cut_ns = r.now_ns;
 }
 
-/* Of 300 lives few get as far as the end of a merge; no write may ever be refused. */
+/* Of 300 lives few reach the end of a merge; no write may ever be refused. */
 static void lives(const struct rig_shape *s, uint32_t shape, uint64_t seed)
 {
 	struct nand_hooks hooks = { .done = on_commands };

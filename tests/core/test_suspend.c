@@ -225,7 +225,8 @@ static void pass_to_erase(void)
 static void a_read_suspends_an_erase(void)
 {
 	for (uint32_t i = 0; i < 6; i++) {
-		enum ftl_suspend may = i % 3 == 0 ? FTL_SUSPEND_ERASE : i % 3 == 1 ? FTL_SUSPEND_ALL : FTL_SUSPEND_PROGRAM;
+		enum ftl_suspend may = i % 3 == 0 ? FTL_SUSPEND_ERASE :
+				       i % 3 == 1 ? FTL_SUSPEND_ALL : FTL_SUSPEND_PROGRAM;
 		uint64_t at_ns;
 
 		make(may, i < 3 ? FTL_GC_SLICED : FTL_GC_BLOCKING);

@@ -39,7 +39,7 @@ _once = threading.Lock()
 
 
 def shared():
-    """As _shared(), of which tests in other threads wait for one."""
+    """Like _shared(), but only one thread makes it, and the others wait."""
     with _once:
         return _shared()
 
@@ -96,7 +96,7 @@ class Install(unittest.TestCase):
         self.assertIn("a.slate: 321.1 MiB, ", self.call("slate", "drive", "show", "a.slate"))
 
     def test_a_page(self):
-        """The same as the clone's, byte for byte, from what is installed of matplotlib."""
+        """The page is that of the clone, byte for byte, although only a part of matplotlib is installed."""
         golden = ROOT / "tests" / "launcher" / "golden"
         done = subprocess.run(
             [ROOT / "host-tools/slate", "report", golden, "--html", self.work / "ours.html"],
@@ -108,7 +108,7 @@ class Install(unittest.TestCase):
         self.assertEqual((self.work / "golden/report.html").read_bytes(), (self.work / "ours.html").read_bytes())
 
     def test_what_is_left_out(self):
-        """Of Python packages: tests, sources, what no command loads."""
+        """Tests, sources and unused parts of Python packages are not installed."""
         venv = self.top / "lib/slate/venv"
         left_out = re.compile(r"/(tests|__pycache__|f2py|sample_data)/|\.(pyi|pxd|h|a)$")
         files = [path for path in venv.rglob("*") if path.is_file()]

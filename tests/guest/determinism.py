@@ -50,12 +50,12 @@ def hogs(wanted: bool) -> Iterator[None]:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Of the files that must be equal."""
+    """The checksums of the files that must be equal."""
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES}
 
 
 def on_a_terminal(command: list[str | Path]) -> tuple[int, str]:
-    """Run it where it shows live figures, which it asks the drive for; status, and what it said."""
+    """Run a command on a terminal, where it shows live figures from the drive; returns its status and output."""
     master, slave = pty.openpty()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave) as process:
         os.close(slave)

@@ -115,7 +115,7 @@ class GuestTest(unittest.TestCase):
         self.fail(f"processes were left behind: {processes_of(out)}")
 
     def assert_clean(self, device: Device) -> None:
-        """No broken rules, no errors."""
+        """Check that no rule was broken and no error occurred."""
         self.assertEqual(device.total.violations(), 0)
         for name in ("uncorrectable", "program-fails", "erase-fails"):
             self.assertEqual(device.total.nand[name], 0, name)

@@ -15,7 +15,7 @@ GIT_HASH = "8250209b35dd7aaed9215af11b8b8dc101802aac"
 
 
 class Applications(GuestTest):
-    """Few operations each; what they say of themselves, and what the drive says."""
+    """A few operations of each application: its own results and those of the drive."""
 
     kernel = "debian"
 
@@ -42,7 +42,7 @@ class Applications(GuestTest):
         return result.device.job(label).account.op
 
     def test_sysbench_fileio(self):
-        """Random reads past the page cache: each is one of the drive's, and takes longer than it."""
+        """Random reads past the page cache: each one is a read of the drive, and takes longer than that."""
         parts, result = self.app("sysbench-fileio", size=8 << 20, files=4, mode="rndrd", events=300)
         self.assertEqual(parts["run"]["operations"], 300)
         read = self.ops(result, "run")["read"]
@@ -51,7 +51,7 @@ class Applications(GuestTest):
         self.assertGreater(parts["run"]["latency_ns"]["mean"], read.latency_sum_ns / read.ios)
 
     def test_pgbench(self):
-        """Two sessions, 30 transactions each: every one durable, two at best with one flush."""
+        """Two sessions with 30 transactions each. Every transaction is durable; at best two share a flush."""
         parts, result = self.app("pgbench", *SMALL, clients=2, transactions=30)
         self.assertEqual(parts["run"]["operations"], 60)
         self.assertGreaterEqual(self.ops(result, "run")["flush"].ios, 30)
@@ -100,7 +100,7 @@ class Applications(GuestTest):
         self.refused("--app", "nosuch", words=("--app nosuch", "sysbench-fileio, pgbench, sqlite, kv"))
 
     def test_a_script_uses_the_image(self):
-        """Compile, run and version a program on the drive; what was written is there after a remount."""
+        """Compile, run and version a program on the drive; its files are there after a remount."""
         script = self.folder / "build.sh"
         script.write_text(
             "set -e\n"

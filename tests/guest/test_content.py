@@ -21,7 +21,7 @@ class Content(GuestTest):
     """slate run --record-content, then slate-replay."""
 
     def tool(self, name, *args):
-        """Its JSON."""
+        """The tool's JSON."""
         done = subprocess.run([CORE / name, *map(str, args)], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
@@ -30,7 +30,7 @@ class Content(GuestTest):
         return self.tool("slate-replay", "--profile", PROFILES / f"{profile}.ini", "--json", "-", *args, trace)
 
     def test_recording_changes_nothing(self):
-        """The same fio job with and without: the guest and the drive saw the same, to the nanosecond."""
+        """The same fio job with and without a recording: guest and drive see the same, to the nanosecond."""
         job = self.folder / "some.fio"
         job.write_text(
             "[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=io_uring\nrandseed=1\nbuffer_compress_percentage=50\n"

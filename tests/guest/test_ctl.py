@@ -12,7 +12,7 @@ CTL = ROOT / "build" / "core" / "slatectl"
 
 
 class Guest(GuestTest):
-    """One boot; every command, and what the drive counted meanwhile."""
+    """One boot with every command, and the drive's counters for the same time."""
 
     kernel = "debian"
 

@@ -37,7 +37,7 @@ class CutAt(GuestTest):
         self.assertEqual([path.name for path in runs[0].folder.glob(".*")], [])
 
     def test_the_machine_is_reset(self):
-        """Its second boot is of the same QEMU, and finds what the first one synced."""
+        """The second boot runs in the same QEMU and finds what the first one synced."""
         runs = [self.cut("--cmd", WRITE, "--cut-at", "800ms", "--cut-then", "reset") for _ in range(2)]
         for name in ("device.json", "whole.txt", "console.log"):
             self.assertEqual(runs[0].text(name), runs[1].text(name), name)
@@ -58,7 +58,7 @@ class CutAt(GuestTest):
         self.assertGreater(cut["torn-programs"], 0)
 
     def test_slatectl_in_the_guest_takes_the_power_itself(self):
-        """A drive without power answers nobody: the command ends well, after the second that it waits."""
+        """A drive without power does not answer: the command succeeds after the second that it waits."""
         result = self.cut("--cmd", HERE / "cut-now.sh")
         status, seconds = map(int, result.text("cut.txt").split())
         self.assertEqual(status, 0, result.text("said.txt"))
@@ -115,10 +115,10 @@ class Cuts(GuestTest):
             self.assertEqual(again[key], lines[2][key], key)
 
     def test_a_drive_that_is_not_safe_is_found_out(self):
-        """The page FTL says so itself of pages in pairs; flex, on the same array, backs them up.
+        """The page FTL reports that pages in pairs are not safe; flex, on the same array, backs them up.
 
-        One cut in three or so meets a page that takes its pair along, so fifteen without any are as
-        good as none, whatever the guest is made of.
+        About one cut in three meets a page that takes its pair along, so that fifteen cuts without
+        any are practically impossible, whatever the guest does.
         """
         drive, log = ("--profile", PROFILES / "rps-small.ini"), self.folder / "cuts.jsonl"
         out = self.cuts(*drive, "--set", "ftl.type=page", "--count", "15", "--stop", "--log", log, code=1)

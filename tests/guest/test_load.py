@@ -36,7 +36,7 @@ def random_offsets(foot, size, count, seed=1):
 
 
 def trace_files():
-    """One per format, by name."""
+    """A trace file of each format, by name."""
     code = {"read": "R", "write": "W"}
     return {
         "native": "# slate-trace 1\n"
@@ -60,7 +60,7 @@ def trace_files():
 
 
 class Load(GuestTest):
-    """One boot, everything; then what came of it."""
+    """One boot with all runs; the tests look at their results."""
 
     def boot(self):
         files = trace_files() | {

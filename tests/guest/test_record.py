@@ -15,7 +15,7 @@ class Record(GuestTest):
     """slate run --record, then slate-replay."""
 
     def replay(self, *args):
-        """Its JSON."""
+        """The replay's JSON."""
         out = self.folder / "replay.json"
         done = subprocess.run(
             [REPLAY, *map(str, args), "--json", out], capture_output=True, text=True, timeout=120, check=False
@@ -24,14 +24,14 @@ class Record(GuestTest):
         return json.loads(out.read_text(encoding="utf-8"))
 
     def latencies(self, *args):
-        """Of each request, by its number."""
+        """The latency of each request, by its number."""
         rows = self.folder / "rows.csv"
         self.replay(*args, "--csv", rows)
         with open(rows, encoding="utf-8") as lines:
             return {int(row["request"]): (row["op"], int(row["latency_ns"])) for row in csv.DictReader(lines)}
 
     def record(self, *args):
-        """A recording, what the drive counted, and how the drive was set."""
+        """A recording, the drive's counters and its settings."""
         recording = self.folder / "recording.txt"
         result = self.slate(
             "--cmd",

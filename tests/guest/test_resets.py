@@ -24,7 +24,7 @@ class Resets(GuestTest):
     second: ClassVar = {"driver": "nand-ssd", "node-name": "ssd1", "profile": str(SMALL)}
 
     def arguments(self):
-        """Of QEMU's, for nvme1."""
+        """The arguments of QEMU for nvme1."""
         return qemu_args(
             *("-blockdev", json.dumps(self.second), "-device", "pcie-root-port,id=root1,slot=1"),
             *("-device", "nvme,drive=ssd1,bus=root1"),

@@ -14,7 +14,7 @@ EMPTY = ("--fill", "0")
 
 
 class SeveralTest(GuestTest):
-    """Two drives of small.ini, if a test names no others."""
+    """A guest with two drives of small.ini, if a test names no others."""
 
     def several(self, *args, drives=2, **more):
         return self.slate(*[word for _ in range(drives) for word in ("--profile", SMALL)], *args, **more)
@@ -68,7 +68,7 @@ class Several(SeveralTest):
             )
 
     def test_all_lose_their_power_at_once(self):
-        """Two drives, cut at one nanosecond; the second boot mounts both."""
+        """Two drives lose their power at the same nanosecond; the second boot mounts both."""
         result = self.several(*EMPTY, "--cmd", HERE / "cut-write.sh", "--cut-at", "800ms",
                               "--after-cut", HERE / "cut-write.sh")
         cuts = result.json("run.json")["power_cuts"]
@@ -90,7 +90,7 @@ class Volumes(SeveralTest):
         return self.several("--apps", *EMPTY, *args, seconds=900, **more)
 
     def test_raid1_rebuilds_a_member_that_lost_its_power(self):
-        """nvme1 vanishes while ext4 writes; md goes on, and takes it back in the next boot."""
+        """nvme1 vanishes while ext4 writes; md continues without it and rebuilds it in the next boot."""
         result = self.volumes("--cmd", HERE / "raid1-work.sh", "--cut-at", "1s", "--cut-drive", "1",
                               "--after-cut", HERE / "raid1-check.sh")
         (cut,) = result.json("run.json")["power_cuts"]

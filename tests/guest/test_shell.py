@@ -43,7 +43,7 @@ class Terminal:
         return before
 
     def type(self, text: str) -> None:
-        """A line."""
+        """Type a line."""
         os.write(self.ours, text.encode() + b"\r")
 
 

@@ -39,7 +39,7 @@ class Workloads(GuestTest):
         self.assertAlmostEqual(100 * reads / (reads + writes), percent, delta=5)
 
     def assert_sizes(self, op, sizes):
-        """One size: exact bytes. Several: no less than all smallest, no more than all largest."""
+        """For one size, the exact bytes. For several, between the smallest and the largest for all I/Os."""
         self.assertGreaterEqual(op.bytes, op.ios * min(sizes) * KIB)
         self.assertLessEqual(op.bytes, op.ios * max(sizes) * KIB)
 

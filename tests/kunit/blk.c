@@ -262,7 +262,10 @@ static void discards(struct kunit *test)
 	}
 }
 
-/* Of parts of units: each sector is what it was or zeroes, and none beside them changes. */
+/*
+ * Discard parts of units: each sector keeps its content or becomes zeroes, and no sector beside them
+ * changes.
+ */
 static void discards_of_parts(struct kunit *test)
 {
 	for (u32 at = 2 * PAGE + 1; at < 3 * PAGE; at += 5) {
@@ -362,7 +365,7 @@ struct worker {
 	int err;
 };
 
-/* Its sectors are those of every WORKERS-th unit, so that pages are shared with the others. */
+/* A worker's sectors are those of every WORKERS-th unit, so that it shares pages with the others. */
 static int work(void *data)
 {
 	struct worker *w = data;
@@ -423,7 +426,7 @@ static struct kunit_case well[] = {
 
 /* ---- blk-fault: a program is planned to fail ---------------------------------------------- */
 
-/* The drive writes elsewhere what could not be programmed: nobody hears of it. */
+/* The drive writes elsewhere what could not be programmed, without an error for the host. */
 static void a_failed_program_is_not_seen(struct kunit *test)
 {
 	for (u32 at = 0; at + PAGE <= WINDOW; at += PAGE)

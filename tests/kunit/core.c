@@ -50,7 +50,7 @@ static const struct program {
 struct kunit *core_case;
 
 static const struct program *program;
-static struct kunit_case cases[CASES_MAX + 1];	/* of the program */
+static struct kunit_case cases[CASES_MAX + 1];	/* the cases of the program under test */
 static uint count;				/* of them; while main() runs: RUNs so far */
 static uint chosen;				/* the one to run */
 static char *stack;

@@ -9,6 +9,6 @@
 extern struct kunit *core_case;
 void __noreturn core_case_ends(int status);	/* as failed, where it is */
 void libc_begin(void);			/* before a case: nothing is said, no handler is set */
-void libc_end(void);			/* after it: say the rest of its last line */
+void libc_end(void);			/* after a test program: print the rest of its last line */
 
 #endif

@@ -30,7 +30,7 @@ def chardev(name: str) -> dict[str, str]:
 
 
 class Qmp:
-    """One end of the monitor."""
+    """The monitor's end of a QMP connection."""
 
     def __init__(self, fd: int):
         self.socket = socket.socket(fileno=fd)

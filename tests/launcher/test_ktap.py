@@ -120,7 +120,7 @@ class Runner(unittest.TestCase):
     """tests/kunit/run.py, with logs that no guest wrote."""
 
     def blk(self, said):
-        """Its cases that failed."""
+        """The names of the cases that failed."""
         files = {
             "fault.json": b'{"nand": {"program_fails": 1}}',
             "lost.json": json.dumps({"nand": {"uncorrectable": kunit.LOST_READS * kunit.TRIES}}).encode(),

@@ -135,7 +135,7 @@ class Arguments(Case):
         self.refused("--age", "0.0005", words=["--age 0.0005: finer than 0.001"])
 
     def test_guest_control(self):
-        """The marks of a job need no orders; what a user brings may steer the drive."""
+        """The marks of a job need no orders, but a script of the user's may control the drive."""
         script = self.write("own.sh", "true\n")
         steering = self.write("steer.fio", JOB + "exec_prerun=slatectl gc\n")
         line = ["run", "--profile", self.profile]
@@ -298,7 +298,7 @@ class Arguments(Case):
                 parse("--load", str(trace), *words)
 
     def test_content(self):
-        """A workload is a script with applications, on a new drive; what the user says goes first."""
+        """A workload is a script with applications on a new drive; the user's own options take precedence."""
 
         def parse(*words):
             return options.from_arguments(cli.parser().parse_args(["run", "--content", "iot", *words]))

@@ -102,7 +102,7 @@ class Images(OwnCase):
         self.own("--image", self.image)
 
     def test_in_use_below_an_overlay(self):
-        """Its guest reads the image and forbids others to write."""
+        """The guest of an overlay reads the image and forbids others to write."""
         top = self.folder / "top.qcow2"
         tool("create", "-f", "qcow2", "-F", "raw", "-b", self.image, top)
         with self.in_a_guest(top):

@@ -55,7 +55,7 @@ def raw(name):
 
 @functools.cache
 def page_of_golden():
-    """It takes some seconds."""
+    """The page of the golden run, which takes some seconds to make."""
     return htmlreport.render(runfiles.load(GOLDEN))
 
 
@@ -204,7 +204,7 @@ class Page(unittest.TestCase):
 
     @unittest.skipUnless(CHROMIUM, "chromium is not there")
     def test_a_browser_would_say_so(self):
-        """That the test above can fail."""
+        """Check that the test above can fail."""
         done, asked = browse('<script>console.error("x")</script><img src="http://slate.invalid/a.png">')
         self.assertIn("CONSOLE", done.stderr)
         self.assertEqual(asked, {"http://slate.invalid/a.png"})
@@ -577,7 +577,7 @@ class BadInput(unittest.TestCase):
                 shutil.copy(GOLDEN / name, self.folder / name)
 
     def test_what_is_odd_and_does_fit(self):
-        """A report comes of it."""
+        """A report can be made from odd values that fit the shape."""
         for name, where, to in (
             ("device.json", ("settings",), "ftl.unit_bytes=0\ngeometry.channels=\u00b2"),
             ("device.json", ("settings",), "geometry.channels=" + "9" * 5000),
@@ -621,7 +621,7 @@ class BadInput(unittest.TestCase):
         self.assertIn("no such file", str(caught.exception))
 
     def test_a_page_into_a_pipe(self):
-        """And not in its place; the same for what a link leads to."""
+        """A pipe is written to and not replaced, and so is the target of a link."""
         pipe, link = self.folder / "pipe", self.folder / "link"
         os.mkfifo(pipe)
         link.symlink_to("page.html")
@@ -635,7 +635,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual((self.folder / "page.html").read_text(), "another")
 
     def test_where_standard_output_goes(self):
-        """Full: an error. Closed: what was wanted has been read."""
+        """If standard output is full, that is an error. If it is closed, the reader has got what it wanted."""
         line: list[str | Path] = [ROOT / "host-tools/slate", "report", "--text", GOLDEN]
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -160,7 +160,7 @@ class Listing(Case):
 
 
 class Showing(Case):
-    """One of them."""
+    """'slate profiles show' of a profile."""
 
     def test_spread_is_table_3(self):
         code, out, err = slate("show", "spread")

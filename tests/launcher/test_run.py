@@ -81,7 +81,7 @@ class RunTest(unittest.TestCase):
 
 
 class Good(RunTest):
-    """When all goes well."""
+    """Runs that succeed."""
 
     def test_files_and_report(self):
         code, out, err = self.slate()

@@ -179,7 +179,7 @@ class Options(test_options.Case):
 
 
 class Sums(unittest.TestCase):
-    """Two drives as one."""
+    """The sums over two drives."""
 
     def test_operations_are_added(self):
         each = [account.OpAccount(), account.OpAccount()]

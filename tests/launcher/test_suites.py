@@ -46,7 +46,7 @@ Failed 2 of 5 tests
 
 
 class Refuses(unittest.TestCase):
-    """One sentence that names the thing, and status 2."""
+    """Errors: one sentence that names the thing, and status 2."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(prefix="slate-test-")
@@ -62,7 +62,7 @@ class Refuses(unittest.TestCase):
         return done.stderr
 
     def checkout(self, suite):
-        """Its files, as a fresh checkout has them."""
+        """The files of a fresh checkout of the suite."""
         for mark in suite.marks:
             path = self.folder / mark
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ class Refuses(unittest.TestCase):
                     (self.folder / mark).unlink()
 
     def test_no_image(self):
-        """Its place is named, and the target that makes it."""
+        """The message names the image's place, and the target that makes it."""
         kept = suites.IMAGES
         suites.IMAGES = suites.ROOT / "no-image"
         try:

@@ -61,7 +61,7 @@ class Broken(Exception):
 
 
 class Sequence:
-    """One QEMU and what is done to it."""
+    """One QEMU and the sequence of accesses to it."""
 
     def __init__(self, name: str):
         drive, clock, _ = name.split(":")

@@ -37,7 +37,7 @@ def drive(node: str = "ssd0", **settings: Any) -> Json:
 
 
 def image_opts(**settings: Any) -> str:
-    """The same on a tool's command line."""
+    """The options of a drive on a tool's command line."""
     options = drive(**settings)
     parts = ["driver=nand-ssd", f"profile={options['profile']}"]
     parts += [f"set.{i}={value}" for i, value in enumerate(options.get("set", ()))]
@@ -51,7 +51,7 @@ def file_opts(path: Path, profile: bool = False, **options: object) -> str:
 
 
 def tool(name: str, *args: str, code: int | None = 0) -> str:
-    """Run a tool of QEMU's; what it said on both channels."""
+    """Run a tool of QEMU's; returns its output on both channels."""
     done = subprocess.run(
         [*TIMEOUT, str(QEMU / name), *args],
         stdin=subprocess.DEVNULL,
@@ -93,11 +93,11 @@ class Monitor:
         self.listener.close()
 
     def send(self, line: str) -> None:
-        """One line out."""
+        """Send a line."""
         self.stream.write(line.encode() + b"\n")
 
     def receive(self) -> str:
-        """One line in."""
+        """Receive a line."""
         line = self.stream.readline()
         if not line:
             raise EOFError("QEMU closed the connection")
@@ -187,7 +187,7 @@ class Machine:
     # ---- qtest ----
 
     def command(self, line: str) -> str:
-        """A command of the qtest protocol; what follows OK."""
+        """Send a command of the qtest protocol; returns what follows OK."""
         assert self.qtest
         self.qtest.send(line)
         while True:

@@ -348,7 +348,7 @@ class Health(ControlTest):
         self.assertEqual(self.eui64(), data[120:128])
 
     def eui64(self) -> bytes:
-        """Of namespace 1 of another machine like this one."""
+        """The EUI-64 of namespace 1 in another machine like this one."""
         vm = self.machine([drive()], "-device", CONTROLLER)
         nvme = Nvme(vm)
         nvme.enable()
@@ -374,7 +374,7 @@ class Health(ControlTest):
         self.assertEqual(smart, nvme.get_log(SMART, 512, nsid=1))
 
     def life(self, path: Path) -> tuple[int, int]:
-        """Of the drive in a file: power cycles, unsafe shutdowns. It runs then."""
+        """Power cycles and unsafe shutdowns of the drive in a file, read while it runs."""
         self.vm = self.machine([{**drive(), "drive-file": str(path)}], "-device", CONTROLLER)
         self.nvme = Nvme(self.vm)
         self.nvme.enable()

@@ -63,7 +63,7 @@ class Doorbells(MachineTest):
         return told
 
     def test_a_queue_that_was_in_use(self) -> None:
-        """As after Linux 6.1 has reset a controller: commands first, Doorbell Buffer Config then."""
+        """As Linux 6.1 does after the reset of a controller: commands first, then Doorbell Buffer Config."""
         for _ in range(3):
             self.nvme.do_write(0, PAGE)
         shadow = self.configure()

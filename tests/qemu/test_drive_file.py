@@ -35,7 +35,7 @@ SPANS = 48
 
 
 def sha256(path: Path) -> str:
-    """Of a file."""
+    """The checksum of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -193,10 +193,10 @@ class Tools(Case):
 
 
 class Bad(Case):
-    """One sentence, exit status 1, and the file as it was."""
+    """Files that are refused, with one sentence and exit status 1, and stay as they are."""
 
     def said(self, opts: str, *args: str) -> str:
-        """What qemu-io says."""
+        """The output of qemu-io."""
         said = tool("qemu-io", *args, "--image-opts", opts, "-c", "quit", code=1).splitlines()
         self.assertEqual(len(said), 1, said)
         return said[0]
@@ -281,7 +281,7 @@ class Damage(Case):
     """Bytes of the file that something else changed."""
 
     def flip(self, at: int) -> None:
-        """One bit."""
+        """Flip one bit."""
         with self.file.open("r+b") as file:
             file.seek(at)
             byte = file.read(1)[0]

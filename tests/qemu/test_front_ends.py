@@ -24,7 +24,7 @@ VERSION = 1
 
 
 def run(*words: str | Path) -> str:
-    """A program of Debian's; what it printed."""
+    """Run a program of Debian's; returns its output."""
     done = subprocess.run(
         [*TIMEOUT, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )

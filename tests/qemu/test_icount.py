@@ -98,7 +98,7 @@ class BareTest(MachineTest):
         return vm
 
     def said(self) -> str:
-        """What the program printed after the firmware."""
+        """The output of the program, after that of the firmware."""
         return self.console.read_text(encoding="utf-8", errors="replace")
 
     def numbers(self, name: str) -> list[int]:
@@ -182,7 +182,9 @@ class Scenes(BareTest):
         self.assertLess(self.numbers("delete")[0], 1000, "no time passes in it")
 
     def test_a_ring_that_feeds_itself(self) -> None:
-        """It hung QEMU: all of its commands are executed at one instant, and there is always one more."""
+        """A queue that feeds itself: all of its commands are executed at one instant, and there is always one more. It
+        hung QEMU.
+        """
         self.play("ring")
 
     def test_shutdown_takes_its_time(self) -> None:
@@ -195,7 +197,7 @@ class Interference(BareTest):
     """Scenes that go on for ever, and someone who interferes."""
 
     def progress(self, vm: Machine) -> None:
-        """The guest goes on."""
+        """Check that the guest continues."""
         before = vm.stats()["total"]["write"]["ios"]
         self.until(lambda: vm.stats()["total"]["write"]["ios"] > before + 10)
 

@@ -160,7 +160,7 @@ class Time(NvmeTest):
         prepare: list[tuple[int, int, bytes, int]],
         command: tuple[int, int, bytes, int],
     ) -> int:
-        """The latency, seen once; then, in a new machine, that it is met to the nanosecond."""
+        """Measure a latency once, and check in a new machine that the same request takes it to the nanosecond."""
         latency = 0
         for attempt in range(2):
             nvme = self.start()
@@ -357,7 +357,7 @@ class InFlight(NvmeTest):
         self.check_written(again)
 
     def test_synchronous_read_from_the_monitor(self) -> None:
-        """Who waits with the lock held does not wait for ever."""
+        """A monitor command that waits with the lock held must not block the drive."""
         nvme = self.start()
         self.submit(nvme)
         before = time.monotonic()
@@ -564,7 +564,7 @@ class OtherFrontEnds(MachineTest):
         self.assertEqual(set(stats["total"]["nand"]["by-source"]), {"host", "gc", "wl", "meta", "backup"})
 
     def test_stopped_machine(self) -> None:
-        """Before the machine starts there is no time: no delay either."""
+        """Before the machine starts, virtual time stands, and requests end without delay."""
         vm = self.machine([drive()], "-S", "-device", "virtio-blk-pci,drive=ssd0")
         said = vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "write -P 7 0 1M"')
         said += vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "read -P 7 0 1M"')

@@ -24,7 +24,7 @@ def names() -> list[str]:
 
 
 def newest_source() -> Path | None:
-    """Of what build.sh fetched, that which it unpacks."""
+    """The source package that build.sh unpacks, the newest of those fetched."""
     return max((ROOT / "build/apt/src").glob("*.dsc"), key=lambda file: file.stat().st_mtime, default=None)
 
 

@@ -97,13 +97,13 @@ class Cut(PowerTest):
             },
         )
         self.assertEqual(nvme.get32(CSTS), ONES)
-        nvme.set32(0x1008, 5)  # a doorbell that nobody hears
+        nvme.set32(0x1008, 5)  # a doorbell without effect
         self.vm.step(10**9)
         self.assertIsNone(nvme.io.poll(), "a dead controller completed a command")
         self.assertEqual(self.vm.trace("done")[-1]["id"], self.vm.trace("submit")[-1]["id"])
 
     def test_right_before_and_right_after_a_program(self) -> None:
-        """In the nanosecond of its end it is durable, and nobody hears of it."""
+        """A program that ends in the nanosecond of the cut is durable, but its completion is lost."""
         for late, lost, heard in ((-1, 1, False), (0, 0, False), (1, 0, True)):
             nvme = self.start()
             began = self.fua_write()
@@ -140,7 +140,7 @@ class Cut(PowerTest):
             self.assertEqual(self.nvme.do_read(0, 4096), PAGE)
 
     def test_mounting_takes_its_time(self) -> None:
-        """Two dies at once, of 160 blocks each one's first OOB: 300 + 99000 + 1600 ns."""
+        """Two dies mount at once, each reading the first OOB of its 160 blocks: 300 + 99000 + 1600 ns."""
         self.start()
         self.cut()
         self.vm.settle()
@@ -276,7 +276,7 @@ class Refused(PowerTest):
     """A sentence, and nothing happens."""
 
     def refused(self, words: str, **arguments: object) -> None:
-        """A plan that is none."""
+        """Check that a plan of a cut is refused."""
         with self.assertRaisesRegex(QmpError, words):
             self.cut(**arguments)
 

@@ -69,7 +69,7 @@ class Monitor(Sequence):
 
 
 class Numbers(unittest.TestCase):
-    """Of every drive."""
+    """Random numbers for every drive."""
 
     def test_stepped(self) -> None:
         for drive in DRIVES:

@@ -90,7 +90,7 @@ class Exact(unittest.TestCase):
 
 
     def test_init_of_a_busy_processor_leaves_its_clock_right(self) -> None:
-        """It starts 20 instructions after the sender looked at its clock, 400 times."""
+        """The processor starts 20 instructions after the sender read its clock, 400 times."""
         for quantum in (1, 500, 2000):
             with self.subTest(quantum=quantum):
                 self.assertEqual(play("init", rate=1, quantum=quantum), [20] * ROUNDS)
@@ -113,7 +113,7 @@ class Exact(unittest.TestCase):
 
 
 class Quantum(unittest.TestCase):
-    """What busy processors see of each other comes at most a quantum too early or too late."""
+    """Effects of one busy processor on another come at most a quantum too early or too late."""
 
     # What the measurement itself takes, in ns at 1 GIPS: an interrupt four instructions; a store is
     # seen in rounds of three and one more.

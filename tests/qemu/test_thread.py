@@ -115,7 +115,7 @@ class Interference(test_icount.Interference):
     accel: tuple[str, ...] = REAL
 
     def test_stop_holds_the_drives_clock(self) -> None:
-        """What was in flight ends when the machine stops, and no time passes until it goes on."""
+        """Requests in flight end when the machine stops, and no time passes until it continues."""
         vm = self.fly("halt")
         vm.qmp("stop")
         last = [int(d["done"]) for d in vm.trace("done")][-1]

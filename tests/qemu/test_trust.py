@@ -74,7 +74,7 @@ class GuestControl(TrustTest):
         self.assertFalse(self.power()["on"])
 
     def test_logs(self) -> None:
-        """Also the default."""
+        """Logs are allowed when the option says so, and by default."""
         for value in ("logs", None):
             nvme = self.with_control(value)
             for log in range(0xD0, 0xD8):
@@ -150,7 +150,7 @@ class Numbers(TrustTest):
         self.assertEqual([self.power()[x] for x in ("on", "cuts", "cut-ns")], [False, 2, power["ready-ns"]])
 
     def test_a_cancel_right_after_a_cut(self) -> None:
-        """Its unused arguments went into the event, as what the machine does: QEMU ended by an assertion."""
+        """The unused arguments of the cancel became those of the cut's event, and QEMU failed an assertion."""
         nvme = self.start()
         nvme.admin.put(CONTROL, 1, dwords={12: POWER_CUT, 13: 0})
         nvme.admin.put(CONTROL, 1, dwords={12: 6, 13: 0xFFFFFF00})
@@ -370,7 +370,9 @@ class Attachment(TrustTest):
         self.assertEqual(nvme.do_read(0, 4096), PAGE)
 
     def test_a_detached_drive(self) -> None:
-        """Its power may go, and the controller stays. Registrations used to pile up, one an attachment."""
+        """The power of a detached drive may be cut, and the controller stays. Each attachment used to leave a
+        registration.
+        """
         nvme = self.start()
         self.prepare()
         self.attach(1)

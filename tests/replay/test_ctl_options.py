@@ -245,7 +245,7 @@ class Monitor(unittest.TestCase):
         return [self.data(struct.pack("<4sHHQQQ", b"SLOG", 1, 0xD1, 64, at_ns, 0)), self.data(bytes(32))]
 
     def identity(self):
-        """Of no drive that there is."""
+        """The identity of a drive that does not exist."""
         body = bytearray(256 - 32)
         body[96:101], body[160:164] = b"small", b"page"
         return [self.data(head(0xD0, 256)), self.data(bytes(body))]

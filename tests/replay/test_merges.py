@@ -25,7 +25,7 @@ class Figure10(Case):
     """
 
     def trace(self) -> Path:
-        """Ten seconds apart, so that nothing waits."""
+        """A trace whose requests are ten seconds apart, so that none waits for another."""
         writes = [(block, 0, BLOCK) for block in range(LOGICAL)]
         writes += [(0, page, 1) for page in range(72, 144)]  # all of PB 9
         writes += [(0, page, 1) for page in range(434, 504)]  # all but two pages of PB 14

@@ -61,7 +61,7 @@ STEPS = ("write", "write", "look", "mix", "mix", "trim", "reset", "bad", "set", 
 
 @dataclasses.dataclass
 class Case:
-    """What is done, as commands."""
+    """The commands of one case."""
 
     id: str
     kind: str
