@@ -342,7 +342,7 @@ def table(section, rows):
 def with_tables(text):
     """The README with the table of each section made anew."""
     done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
-    by_section = {}
+    by_section: dict[str, list[list[str]]] = {}
     for line in done.stdout.splitlines():
         row = line.split("\t")
         by_section.setdefault(row[0].partition(".")[0], []).append(row)

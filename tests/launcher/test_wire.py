@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 import support  # noqa: F401  (sets the path)
 
@@ -27,6 +28,8 @@ def word(number):
 
 class Wire(unittest.TestCase):
     """What the header says, as JSON."""
+
+    told: dict[str, Any]
 
     @classmethod
     def setUpClass(cls):
