@@ -6,6 +6,7 @@ counters; the launcher's decoders must find the same numbers. So no offset and n
 from the header.
 """
 
+import functools
 import json
 import subprocess
 import tempfile
@@ -26,17 +27,21 @@ def word(number):
     return number * number + 1
 
 
+@functools.cache
+def told() -> dict[str, Any]:
+    """The logs that a program with the header fills."""
+    with tempfile.TemporaryDirectory(prefix="slate-wire-") as folder:
+        program = Path(folder) / "wire"
+        subprocess.run(["cc", "-std=c11", f"-I{WIRE}", "-o", program, SOURCE], check=True)
+        found: dict[str, Any] = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
+        return found
+
+
 class Wire(unittest.TestCase):
     """What the header says, as JSON."""
 
-    told: dict[str, Any]
-
-    @classmethod
-    def setUpClass(cls):
-        with tempfile.TemporaryDirectory(prefix="slate-wire-") as folder:
-            program = Path(folder) / "wire"
-            subprocess.run(["cc", "-std=c11", f"-I{WIRE}", "-o", program, SOURCE], check=True)
-            cls.told = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
+    def setUp(self):
+        self.told = told()
 
     def test_ids(self):
         used = [live.IDENTITY_LOG, live.COUNTERS_LOG, series.SERIES_LOG, series.WEAR_LOG]
