@@ -108,7 +108,7 @@ struct ftl_stats {
 	uint64_t reference_reads;	/* and those that were read, for writes and reads */
 	uint64_t refused_references;	/* units stored alone for want of room (ftl/dac/DESIGN.md) */
 	uint64_t link_busy_ns[2];	/* towards the host (reads), towards the drive */
-	uint64_t core_busy_ns;		/* controller's cores, summed */
+	uint64_t core_busy_ns;		/* controller's cores, summed; counted when a core takes the work on */
 };
 
 #endif

@@ -207,6 +207,7 @@ struct direct_op {			/* a page, or a part of one, of a host I/O */
 	uint64_t at;			/* offset inside the I/O */
 	uint64_t gc_mark;		/* gc clock of the die when queued there */
 	uint64_t epoch;			/* WRITE: flushes before it */
+	uint64_t number;		/* in the order of submit() */
 	uint32_t lpn;
 	uint32_t from, bytes;		/* part of the page */
 	uint32_t next;
@@ -285,6 +286,7 @@ struct direct {
 
 	struct direct_op *op;
 	uint32_t op_free;
+	uint64_t ops;			/* numbers given to operations so far */
 	struct io_list line;		/* not yet taken apart: the pool was empty */
 	struct io_list flushes;
 	uint64_t epoch;			/* flushes so far */

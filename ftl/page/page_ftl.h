@@ -508,7 +508,6 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
-/* Mark an idle die busy until until_ns. */
 /* When the first read may suspend the command: not before its cells are at work. */
 static inline uint64_t suspend_from(const struct page_ftl *f, const struct nand_cmd *c)
 {
