@@ -51,7 +51,7 @@ SMALL := $(if $(filter small,$(KERNEL)),guest-kernel) $(if $(APP),guest-apps)
 
 .DEFAULT_GOAL := help
 STUDIES := pen pen-choices ippbe ippbe-choices spread rps rps-choices dac
-.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-summary test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint install uninstall clean distclean
+.PHONY: help run shell report replay $(STUDIES:%=reproduce-%) $(STUDIES:%=reproduce-%-quick) reproduce-baseline reproduce-standins reproduce-summary test check-fast lint qemu-series analyse fuzz fuzz-guest determinism power-cuts soak suites fuzz-qemu asan valgrind tsan-qemu bench kunit build packages core qemu guest guest-kernel guest-kunit guest-apps guest-content guest-image venv venv-reproduce venv-install venv-lint venv-fit install uninstall clean distclean
 
 help: ## list the targets (this text)
 	@echo "usage: make TARGET [VARIABLE=value ...]"
@@ -136,7 +136,7 @@ reproduce-rps-choices-quick: core venv-reproduce ## some of what flexFTL's text 
 reproduce-dac-quick: core venv-reproduce ## some of DAC's, on short recordings that are here, within a minute
 	@host-tools/reproduce/reproduce.py dac --quick $(REPRODUCE_ARGS)
 
-test: build guest-kernel guest-kunit guest-apps guest-content guest-image venv-reproduce venv-install venv-lint ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
+test: build guest-kernel guest-kunit guest-apps guest-content guest-image venv-reproduce venv-install venv-lint venv-fit ## run every test; TESTS=word: only those whose name has it; SUITE=guest: one suite
 	@python3 tests/run.py $(if $(TESTS),--only '$(TESTS)') $(SUITE)
 
 check-fast: core ## the core's tests only
@@ -245,6 +245,10 @@ venv-install: packages ## what makes completion for shells
 venv-lint: packages ## what 'make lint' runs beside Debian packages
 	@$(PHASE) -q venv-lint "ruff and mypy (build/venv-lint)" \
 		host-tools/venv.sh venv-lint tests/lint-requirements.txt
+
+venv-fit: packages ## SciPy, for 'slate fit'
+	@$(PHASE) -q venv-fit "SciPy (build/venv-fit)" \
+		host-tools/venv.sh venv-fit host-tools/fit-requirements.txt
 
 clean: ## remove what builds within a minute; keep QEMU, downloads and out/
 	rm -rf build/core build/test build/log build/venv build/venv-lint build/lint

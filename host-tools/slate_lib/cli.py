@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn, cast
 
-from . import age, calibrate, cuts, names, options, paths, profiles, reports, runfiles
+from . import age, calibrate, cuts, fit, names, options, paths, profiles, reports, runfiles
 from .errors import INTERRUPTED, OK, USAGE, SlateError
 
 _CHOICE = re.compile(r"^argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)$")
@@ -36,6 +36,7 @@ examples:
   slate report replay.json                               the report of a replay
   slate compare out/quick-default-001 out/quick-default-002              runs side by side
   slate calibrate fio.json                               the --cpu-rate of the server that wrote it
+  slate fit p4500-2tb                                    a profile that shows a data sheet's numbers
   slate profiles                                         the drives that are there
   slate profiles show spread                             what follows from one
 """
@@ -122,14 +123,14 @@ def parser() -> Parser:
     )
     commands.add_parser("replay", help="drive the SSD from traces, without a guest (slate-replay)")
     commands.add_parser("content", help="tell what a content trace holds (slate-content)")
-    calibrate.add_arguments(
-        commands.add_parser(
-            "calibrate",
-            help="tell the --cpu-rate of a server's processors, from a fio job that it ran",
-            epilog=calibrate.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
+    calibrate.add_arguments(commands.add_parser(
+        "calibrate", help="tell the --cpu-rate of a server's processors, from a fio job that it ran",
+        epilog=calibrate.EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
+    ))  # fmt: skip
+    fit.add_arguments(commands.add_parser(
+        "fit", help="make a profile that shows the numbers of a data sheet", epilog=fit.EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ))  # fmt: skip
     names.add_jobs_arguments(commands.add_parser("jobs", help="list the fio jobs that are there; show one"))
     drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
     profiles.add_arguments(drives)
@@ -199,6 +200,8 @@ def _main(argv: list[str]) -> int:
             return cuts.run(args)
         if args.command == "calibrate":
             return calibrate.run_command(args)
+        if args.command == "fit":
+            return fit.run(args)
         if args.command == "profiles":
             return profiles.run(args)
         if args.command == "jobs":

@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'slate fit': a profile that shows the numbers of a data sheet.
+
+Each number has one key of the profile that moves it, and each key one number:
+
+    rand_read_iops        ftl.overhead_ns     what the controller's cores execute for a command
+    read_us               timing.read_ns      adds to every read: arithmetic
+    write_us              ftl.buffer_ns       adds to every buffered write: arithmetic
+    seq_write_mb_s        timing.program_ns
+    seq_read_mb_s         link.data_permille  what the link or the controller carries
+    sustained_write_iops  ftl.op_permille     spare blocks decide what GC must copy
+
+If the sheet fixes no dies, the drive gets as few as reach the random reads. The keys hardly move
+the other numbers, so each is solved alone, by SciPy's root finder over replays (slate-replay), in
+two rounds. A key that the sheet fixes in [flash] is not moved. A key that stops at its bound
+leaves its number unreached; the result says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import fitsheet, names, paths, profiles
+from .errors import JOB_FAILED, OK, SlateError
+from .fitsheet import IO_BYTES, MB, TARGETS, Sheet
+from .shape import Json
+
+EXAMPLES = """\
+examples:
+  slate fit p4500-2tb                    a sheet that is there
+  slate fit my-sheet.ini -o my.ini       your own; then: slate run --profile my.ini
+"""
+TOLERANCE = 0.05  # of a number that counts as reached
+PRECISION = 0.002  # of a key's value, where the search ends
+ROUNDS = 2
+# For reads, to which the number of blocks does not matter.
+FEW = {"geometry.blocks_per_plane": "12", "ftl.op_permille": "1000"}
+BLOCKS = 128  # of a plane, in the profile: the capacity is cut, the parallel parts are not
+PAGES = 96  # of a block
+CORES = 4
+READ_IOS, WRITE_IOS = 100_000, 200_000
+WARM_BLOCKS = 8  # of a plane, written before writes count: more than are free
+# Dies of a channel that are tried if the sheet fixes none.
+CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+# The least and most of a key; those of cells as factors of the base profile's value.
+FACTOR = {"timing.read_ns": (0.5, 2.0), "timing.program_ns": (0.1, 20.0)}
+BOUNDS = {
+    "ftl.overhead_ns": (100, 50_000),
+    "ftl.buffer_ns": (0, 1_000_000),
+    "link.data_permille": (1, fitsheet.PAYLOAD_PERMILLE_MAX),
+    "ftl.op_permille": (60, 3000),
+}
+# What every fitted drive has, unless the sheet says otherwise.
+CUT = {
+    "geometry.blocks_per_plane": str(BLOCKS),
+    "geometry.pages_per_block": str(PAGES),
+    "ftl.gc_start_blocks": "3",
+    "ftl.gc_stop_blocks": "4",
+    "geometry.subpage": "dma",
+    "controller.cores": str(CORES),
+    "ftl.host_subpage_reads": "auto",
+}
+_OF_SIZE = ("geometry.blocks_per_plane", "geometry.pages_per_block")
+DIES = ("geometry.channels", "geometry.chips_per_channel", "geometry.dies_per_chip")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of 'slate fit'."""
+    parser.add_argument("sheet", nargs="?", metavar="SHEET", help="a sheet's name or a path")
+    parser.add_argument("--list", action="store_true", help="list the sheets that are there")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the profile (default: NAME.ini here)")
+
+
+# ---- a drive, measured by replays
+
+
+class Drive:
+    """A base profile with settings; what it shows."""
+
+    def __init__(self, base: Path, settings: dict[str, str]):
+        self.base = base
+        self.settings = dict(settings)
+
+    def facts(self) -> Json:
+        """What follows from the profile; refuses one that is invalid."""
+        return profiles.derive(self.base, [f"{key}={value}" for key, value in self.settings.items()])
+
+    def exported_mib(self) -> int:
+        """The capacity that a host sees."""
+        size: int = self.facts()["exported_bytes"]
+        return size >> 20
+
+    def replay(self, words: list[str]) -> Json:
+        """The JSON of a replay."""
+        settings = [word for key, value in self.settings.items() for word in ("--set", f"{key}={value}")]
+        command = [str(paths.program("slate-replay")), "--profile", str(self.base), *settings, "--json", "-", *words]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            raise SlateError(f"a replay failed: {done.stderr.strip()}", "correct [flash] of the sheet")
+        found: Json = json.loads(done.stdout)
+        return found
+
+    def _reads(self, what: str, depth: int) -> Json:
+        """Reads of a drive that was filled in order. Few blocks do: each die reads alone."""
+        few = Drive(self.base, {**self.settings, **FEW})
+        trace = f"gen:{what},read=1000,foot={few.exported_mib()}MiB"
+        read: Json = few.replay(["--fill", "100", "--closed", str(depth), trace])["host"]["read"]
+        return read
+
+    def seq_read_mb_s(self, qd: dict[str, int]) -> float:
+        """128 KiB reads in order."""
+        rate: float = self._reads("seq128k,n=20000", qd["seq_qd"])["bytes_per_s"]
+        return rate / MB
+
+    def rand_read_iops(self, qd: dict[str, int]) -> float:
+        """4 KiB reads at random."""
+        rate: float = self._reads(f"rand4k,n={READ_IOS}", qd["read_qd"])["iops"]
+        return rate
+
+    def read_us(self, _: dict[str, int]) -> float:
+        """The mean of 4 KiB reads, one at a time."""
+        mean: float = self._reads("rand4k,n=2000", 1)["latency"]["mean_ns"]
+        return mean / 1000
+
+    def write_us(self, _: dict[str, int]) -> float:
+        """The median of 4 KiB writes, one at a time, that the buffer holds."""
+        found = self.replay(["gen:rand4k,n=200,foot=1GiB"])
+        middle: float = found["host"]["write"]["latency"]["percentiles_ns"]["50"]
+        return middle / 1000
+
+    def seq_write_mb_s(self, qd: dict[str, int]) -> float:
+        """128 KiB writes in order to a blank drive, once the buffer is full."""
+        foot = self.exported_mib()
+        count = min(foot * 8, 16_384)
+        trace = f"gen:seq128k,n={count},foot={foot}MiB"
+        found = self.replay(["--closed", str(qd["seq_qd"]), "--warmup", str(count // 4), trace])
+        rate: float = found["host"]["write"]["bytes_per_s"]
+        return rate / MB
+
+    def sustained_write_iops(self, qd: dict[str, int]) -> float:
+        """4 KiB writes at random to a full drive that was overwritten at random twice."""
+        facts = self.facts()
+        warm = WARM_BLOCKS * facts["raw_bytes"] // (int(facts["settings"]["geometry.blocks_per_plane"]) * IO_BYTES)
+        trace = f"gen:rand4k,n={warm + WRITE_IOS},foot={self.exported_mib()}MiB"
+        words = ["--fill", "100", "--age", "2", "--closed", str(qd["write_qd"]), "--warmup", str(warm), trace]
+        rate: float = self.replay([*words])["host"]["write"]["iops"]
+        return rate
+
+
+# ---- the search
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A key and the number that it moves, up or down."""
+
+    target: str
+    key: str
+
+
+READS = Knob("rand_read_iops", "ftl.overhead_ns")
+SEARCHED = (
+    Knob("seq_write_mb_s", "timing.program_ns"),
+    Knob("seq_read_mb_s", "link.data_permille"),
+    Knob("sustained_write_iops", "ftl.op_permille"),
+)
+
+
+class Fit:
+    """The search for one sheet."""
+
+    def __init__(self, sheet: Sheet, say: Callable[[str], None]):
+        self.sheet = sheet
+        self.say = say
+        fixed = sheet.settings()
+        self.drive = Drive(sheet.base, {**CUT, **fixed})
+        self.base: dict[str, str] = self.drive.facts()["settings"]
+        self.stopped: dict[str, str] = {}  # targets whose key is at a bound, and why
+        self.fitted: dict[str, str] = {}  # keys, and the targets that they were fitted to
+
+    def run(self) -> dict[str, float]:
+        """Search; returns what the drive shows."""
+        self._choose_dies()
+        for number in range(ROUNDS):
+            self._search(READS)
+            self._add("write_us", "ftl.buffer_ns")
+            for knob in SEARCHED:
+                self._search(knob)
+            self.say(f"round {number + 1} of {ROUNDS} done")
+        return {key: self.shown(key) for key in self.sheet.targets}
+
+    def shown(self, key: str) -> float:
+        """A number of the drive as the host sees it."""
+        measured: float = getattr(self.drive, key)(self.sheet.qd)
+        path = {"read_us": "read", "write_us": "write"}.get(key)
+        return measured + self.sheet.path_ns[path] / 1000 if path else measured
+
+    def _free(self, key: str) -> bool:
+        return key not in self.sheet.fixed
+
+    def _set(self, key: str, value: float, target: str) -> None:
+        self.drive.settings[key] = str(round(value))
+        self.fitted[key] = target
+
+    def _bounds(self, key: str) -> tuple[float, float]:
+        if key in BOUNDS:
+            return BOUNDS[key]
+        low, high = FACTOR[key]
+        base = float(self.base[key].split(",")[0])
+        return low * base, high * base
+
+    def _choose_dies(self) -> None:
+        """As few dies as reach the random reads when the controller is no limit."""
+        wanted = self.sheet.targets.get("rand_read_iops")
+        if wanted is None or any(key in self.sheet.fixed for key in DIES):
+            return
+        key = "ftl.overhead_ns"
+        if self._free(key):
+            self._set(key, BOUNDS[key][0], "rand_read_iops")
+        for count in CHIPS:
+            self._set("geometry.chips_per_channel", count, "rand_read_iops")
+            self._add("read_us", "timing.read_ns")
+            if self.drive.rand_read_iops(self.sheet.qd) >= wanted:
+                return
+
+    def _add(self, target: str, key: str) -> None:
+        """A time that adds to each request: what is missing is put on it."""
+        wanted = self.sheet.targets.get(target)
+        if wanted is None or not self._free(key):
+            return
+        now = self.drive.settings.get(key, self.base[key])
+        if "," in now:
+            raise SlateError(f"{key} = {now} of {self.sheet.base.name} has several values", f"fix {key} in [flash]")
+        low, high = self._bounds(key)
+        value = float(now) + 1000 * (wanted - self.shown(target))
+        self._stop(target, key, value, low, high)
+        self._set(key, min(max(value, low), high), target)
+
+    def _stop(self, target: str, key: str, value: float, low: float, high: float) -> None:
+        """Note whether a key wants to pass its bounds."""
+        self.stopped.pop(target, None)
+        if not low <= value <= high:
+            self.stopped[target] = f"{key} is at its {'least' if value < low else 'most'}"
+
+    def _search(self, knob: Knob) -> None:
+        """Find the key's value by SciPy's brentq, on logarithms."""
+        wanted = self.sheet.targets.get(knob.target)
+        if wanted is None or not self._free(knob.key):
+            return
+        low, high = self._bounds(knob.key)
+
+        def error(logarithm: float) -> float:
+            self._set(knob.key, math.exp(logarithm), knob.target)
+            if knob is READS:  # the latency of one read stays
+                self._add("read_us", "timing.read_ns")
+            return math.log(self.shown(knob.target) / wanted)
+
+        self.stopped.pop(knob.target, None)
+        at_low, at_high = error(math.log(low)), error(math.log(high))
+        if at_low * at_high > 0:
+            least = abs(at_low) < abs(at_high)
+            error(math.log(low if least else high))
+            self.stopped[knob.target] = f"{knob.key} is at its {'least' if least else 'most'}"
+        else:
+            error(_brentq()(error, math.log(low), math.log(high), xtol=PRECISION))
+        self.say(f"{knob.target}: {knob.key} = {self.drive.settings[knob.key]}")
+
+
+def _brentq() -> Callable[..., float]:
+    sys.path.append(str(next((paths.BUILD / "venv-fit").glob("lib/python3*/site-packages"), "")))
+    try:
+        from scipy.optimize import brentq
+    except ImportError:
+        fix = "install it for python3: Debian's python3-scipy" if paths.INSTALLED else paths.make("venv-fit")
+        raise SlateError("'slate fit' needs SciPy, which is not there", fix) from None
+    found: Callable[..., float] = brentq
+    return found
+
+
+# ---- the result
+
+
+def table(sheet: Sheet, shown: dict[str, float], stopped: dict[str, str]) -> str:
+    """Each number of the sheet beside the drive's."""
+    lines = [f"{'':<24}{'sheet':>12}{'fitted':>12}{'':>8}"]
+    for target in TARGETS:
+        if target.key not in shown:
+            continue
+        wanted, found = sheet.targets[target.key], shown[target.key]
+        form = ",.1f" if target.unit == "µs" else ",.0f"
+        off = 100 * (found / wanted - 1)
+        lines.append(
+            f"{target.words:<24}{wanted:>12{form}}{found:>12{form}}{off:>+7.1f} %  {target.unit}"
+            + (f"   {stopped[target.key]}" if target.key in stopped and abs(off) > 100 * PRECISION else "")
+        )
+    return "\n".join(lines) + "\n"
+
+
+_LINE = re.compile(r"([a-z_0-9]+)\s*=\s*([^;]*?)\s*(;.*)?")
+
+
+def profile_text(sheet: Sheet, fit: Fit, name: str) -> str:
+    """The base profile's file with the keys that are the sheet's or were fitted."""
+    changed = dict(fit.drive.settings)
+    lines = [
+        "; SPDX-License-Identifier: GPL-2.0-or-later",
+        f"; {name}.ini - {sheet.texts.get('about', 'a drive fitted to a data sheet')}",
+        ";",
+        f"; Made by 'slate fit {sheet.name}' from: {sheet.texts.get('source', 'no source is given')}",
+        f"; Other comments are those of {sheet.base.name}.",
+    ]
+    section = ""
+    sections: dict[str, list[str]] = {}
+    for line in sheet.base.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            section = line.strip("[] ")
+        elif match := _LINE.fullmatch(line):
+            key = f"{section}.{match[1]}"
+            if key == "ftl.capacity_mib":
+                continue  # op_permille has its place
+            line = _row(key, changed.pop(key), sheet, fit) if key in changed else line
+        elif not section or not line.strip():
+            continue
+        sections.setdefault(section, []).append(line)
+    for key, value in changed.items():
+        head = key.partition(".")[0]
+        sections.setdefault(head, [f"[{head}]"]).append(_row(key, value, sheet, fit))
+    return "\n".join([*lines, *("\n" + "\n".join(rows) for rows in sections.values())]) + "\n"
+
+
+def _row(key: str, value: str, sheet: Sheet, fit: Fit) -> str:
+    if key in fit.fitted:
+        why = f"; fitted to {fit.fitted[key]}"
+    elif key in sheet.settings():
+        why = "; the sheet"
+    else:
+        why = "; cut" if key in _OF_SIZE else "; assumed"
+    return f"{key.partition('.')[2]:<17} = {value:<6} {why}"
+
+
+# ---- the command
+
+
+def run(args: argparse.Namespace) -> int:
+    """Returns the exit code: 1 if a number is off by more than TOLERANCE."""
+    if args.list:
+        print(listing(), end="")
+        return OK
+    if not args.sheet:
+        raise SlateError("no sheet is named", "'slate fit --list' lists those that are there")
+    sheet = fitsheet.read(find(args.sheet))
+    if wrong := fitsheet.contradictions(sheet):
+        raise SlateError(f"{sheet.path}: " + "; ".join(wrong), "correct the sheet, or leave one of the numbers out")
+    output = Path(args.output or f"{sheet.name}.ini")
+    if output.resolve() == sheet.path.resolve():
+        raise SlateError(f"{output} is the sheet itself", "name another file with -o")
+    _brentq()
+    fit = Fit(sheet, lambda line: print(f"slate: {line}", file=sys.stderr))
+    shown = fit.run()
+    try:
+        output.write_text(profile_text(sheet, fit, output.stem), encoding="utf-8")
+    except OSError as error:
+        raise SlateError(f"can not write {output}: {(error.strerror or str(error)).lower()}", "name it by -o") from None
+    print(table(sheet, shown, fit.stopped), end="")
+    print(f"slate: wrote {output}: slate run --profile {output}")
+    return OK if all(abs(shown[key] / sheet.targets[key] - 1) <= TOLERANCE for key in shown) else JOB_FAILED
+
+
+def find(word: str) -> Path:
+    """A sheet by its name or its path."""
+    own = paths.PROFILES / "sheets" / f"{word.removesuffix('.ini')}.ini"
+    path = own if "/" not in word and own.is_file() and not Path(word).is_file() else Path(word)
+    if path.is_file():
+        return path
+    known = sorted(one.stem for one in own.parent.glob("*.ini"))
+    raise SlateError(
+        f"no such sheet: {word}{names.nearest(word, known)}", "'slate fit --list' lists those that are there"
+    )
+
+
+def listing() -> str:
+    """The sheets that are there."""
+    found = [fitsheet.read(path) for path in sorted((paths.PROFILES / "sheets").glob("*.ini"))]
+    width = max([len(sheet.name) for sheet in found] + [5])
+    rows = [f"{sheet.name:<{width}}  {sheet.texts.get('about', '')}" for sheet in found]
+    return "\n".join([f"{'sheet':<{width}}  what it is", *rows]) + "\n"

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""slate fit: sheets that are refused, the search, the profile that it writes."""
+
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from support import ROOT
+
+from slate_lib import cli, fit, fitsheet, paths
+from slate_lib.errors import SlateError
+
+SHEET = """\
+[sheet]
+source = a test
+pcie = 3x4
+seq_read_mb_s = 3200
+seq_write_mb_s = 1050
+rand_read_iops = 490000
+sustained_write_iops = 38000
+read_us = 85
+write_us = 20
+[flash]
+like = tlc
+"""
+
+
+class Case(unittest.TestCase):
+    """A sheet in a file."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+        self.path = self.folder / "mine.ini"
+
+    def sheet(self, *changes, text=SHEET):
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        self.path.write_text(text)
+        return fitsheet.read(self.path)
+
+    def fit(self, *words):
+        """Status, standard output, standard error."""
+        streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
+        with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+            status = cli.main(["fit", *words])
+        for stream in streams:
+            stream.seek(0)
+        return status, streams[0].read(), streams[1].read()
+
+
+class Sheets(Case):
+    """What a sheet says."""
+
+    def refused(self, *changes, says):
+        with self.assertRaises(SlateError) as caught:
+            self.sheet(*changes)
+        self.assertEqual(caught.exception.code, 2)
+        self.assertIn(says, str(caught.exception))
+
+    def test_all_of_it(self):
+        found = self.sheet(("like = tlc", "like = qlc\ntiming.read_ns = 70000"))
+        self.assertEqual(
+            found.targets,
+            {
+                "seq_read_mb_s": 3200, "seq_write_mb_s": 1050, "rand_read_iops": 490000,
+                "sustained_write_iops": 38000, "read_us": 85, "write_us": 20,
+            },
+        )  # fmt: skip
+        self.assertEqual(found.settings(), {"link.generation": "3", "link.lanes": "4", "timing.read_ns": "70000"})
+        self.assertEqual(found.base, paths.PROFILES / "qlc.ini")
+        self.assertEqual(found.qd, {"seq_qd": 32, "read_qd": 256, "write_qd": 256})
+        self.assertEqual(found.path_ns, {"read": 2620, "write": 2690})
+
+    def test_bad_values(self):
+        self.refused(("= 3200", "= fast"), says="[sheet] seq_read_mb_s = 'fast': must be a number, 1 .. 200,000")
+        self.refused(("= 3200", "= 0"), says="seq_read_mb_s = '0': must be a number")
+        self.refused(("= 3200", "= nan"), says="seq_read_mb_s = 'nan': must be a number")
+        self.refused(("3x4", "7x4"), says="pcie = '7x4': must be the generation and the lanes")
+        self.refused(("read_us", "read_ms"), says="read_ms: there is no such key; did you mean read_us?")
+        self.refused(("like = tlc", "like = tcl"), says="no such profile: tcl; did you mean tlc?")
+        self.refused(("like = tlc", "read_ns = 1"), says="[flash] read_ns: must be 'like' or a key of a profile")
+        self.refused(("[flash]", "[flesh]"), says="there is no section [flesh]")
+        self.refused(("[sheet]", "[sheet"), says="is not a sheet")
+
+    def test_no_target(self):
+        with self.assertRaisesRegex(SlateError, "no number of a data sheet is given"):
+            self.sheet(text="[sheet]\npcie = 3x4\n")
+
+    def test_contradictions(self):
+        # 4 KiB each: 1,000,000 are 4,096 MB/s; 300,000 are 1,228.8. PCIe 3 x4: 4 x 0.98462 GB/s x 907 / 1000.
+        for change, says in (
+            (("490000", "1000000"), "rand_read_iops = 1,000,000 are 4,096 MB/s, more than seq_read_mb_s = 3,200"),
+            (("38000", "300000"), "sustained_write_iops = 300,000 are 1,229 MB/s, more than seq_write_mb_s = 1,050"),
+            (("= 3200", "= 3600"), "seq_read_mb_s = 3,600 is more than 3,572 MB/s, the payload of pcie = 3x4"),
+            (("read_us = 85", "read_us = 800"), "with read_us = 800 they are at most 320,000 (Little's law)"),
+            (("write_us = 20", "write_us = 2.69"), "write_us = 2.69 is not above write_path_us = 2.69"),
+        ):
+            found = fitsheet.contradictions(self.sheet(change))
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(says, found[0])
+        self.assertEqual(fitsheet.contradictions(self.sheet()), [])
+
+    def test_refused_before_any_replay(self):
+        self.sheet(("490000", "1000000"))
+        with mock.patch.object(fit.Drive, "replay", side_effect=AssertionError("a replay")):
+            status, out, err = self.fit(str(self.path))
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("more than seq_read_mb_s", err)
+        self.assertFalse((self.folder / "mine.ini.part").exists())
+
+    def test_the_shipped(self):
+        names = [path.stem for path in (paths.PROFILES / "sheets").glob("*.ini")]
+        self.assertTrue(names)
+        for name in names:
+            found = fitsheet.read(fit.find(name))
+            self.assertEqual(fitsheet.contradictions(found), [], name)
+            self.assertIn("source", found.texts, name)
+            self.assertIn("about", found.texts, name)
+        status, out, _ = self.fit("--list")
+        self.assertEqual(status, 0)
+        self.assertEqual([line.split()[0] for line in out.splitlines()[1:]], sorted(names))
+
+    def test_unknown_names(self):
+        for words, says in (([], "no sheet is named"), (["p4500-2tbb"], "did you mean p4500-2tb?")):
+            status, _, err = self.fit(*words)
+            self.assertEqual(status, 2)
+            self.assertIn(says, err)
+
+
+class Search(Case):
+    """A drive whose figures are formulas in place of replays."""
+
+    def setUp(self):
+        super().setUp()
+
+        def number(drive, key):
+            return float(drive.settings.get(key) or drive.facts()["settings"][key])
+
+        def read_us(drive, _):
+            return (number(drive, "ftl.overhead_ns") + number(drive, "timing.read_ns")) / 1000
+
+        def write_us(drive, _):
+            return (number(drive, "ftl.overhead_ns") + number(drive, "ftl.buffer_ns")) / 1000
+
+        def rand_read_iops(drive, _):
+            return min(4e9 / number(drive, "ftl.overhead_ns"), 30_000 * number(drive, "geometry.chips_per_channel"))
+
+        for name, formula in (
+            ("read_us", read_us),
+            ("write_us", write_us),
+            ("rand_read_iops", rand_read_iops),
+            ("seq_read_mb_s", lambda drive, _: 3.9 * number(drive, "link.data_permille")),
+            ("seq_write_mb_s", lambda drive, _: 5e8 / number(drive, "timing.program_ns")),
+            ("sustained_write_iops", lambda drive, _: 200 * number(drive, "ftl.op_permille")),
+        ):
+            self.enterContext(mock.patch.object(fit.Drive, name, formula))
+
+    def found(self, *changes):
+        search = fit.Fit(self.sheet(*changes), lambda _: None)
+        return search.run(), search
+
+    def test_every_number(self):
+        shown, search = self.found()
+        for key, wanted in search.sheet.targets.items():
+            self.assertAlmostEqual(shown[key] / wanted, 1, delta=0.005, msg=key)
+        self.assertEqual(search.stopped, {})
+        keys = {key: float(value) for key, value in search.drive.settings.items() if key in search.fitted}
+        for key, value in (
+            ("ftl.overhead_ns", 4e9 / 490_000),
+            ("timing.read_ns", 85_000 - 2620 - 4e9 / 490_000),
+            ("ftl.buffer_ns", 20_000 - 2690 - 4e9 / 490_000),
+            ("timing.program_ns", 5e8 / 1050),
+            ("link.data_permille", 3200 / 3.9),
+            ("ftl.op_permille", 190),
+        ):
+            self.assertAlmostEqual(keys[key] / value, 1, delta=0.005, msg=key)
+        # 16 chips give 480,000 reads, 24 give 720,000
+        self.assertEqual(keys["geometry.chips_per_channel"], 24)
+
+    def test_a_bound(self):
+        _, search = self.found(("read_us = 85", "read_us = 150"))
+        self.assertEqual(search.drive.settings["timing.read_ns"], "100000")
+        self.assertEqual(search.stopped, {"read_us": "timing.read_ns is at its most"})
+
+    def test_a_fixed_key_stays(self):
+        shown, search = self.found(("like = tlc", "like = tlc\ntiming.program_ns = 1000000"))
+        self.assertEqual(search.drive.settings["timing.program_ns"], "1000000")
+        self.assertEqual(shown["seq_write_mb_s"], 500)
+
+    def test_the_profile(self):
+        self.sheet()
+        output = self.folder / "fitted.ini"
+        status, out, _ = self.fit(str(self.path), "-o", str(output))
+        self.assertEqual(status, 0, out)
+        text = output.read_text()
+        self.assertIn("; fitted.ini - a drive fitted to a data sheet\n", text)
+        self.assertRegex(text, r"\nprogram_ns +=  ?4\d{5} +; fitted to seq_write_mb_s\n")
+        self.assertRegex(text, r"\n\[link\]\ngeneration +=  ?3 +; the sheet\n")
+        self.assertIn("\ncmd_ns            = 300    ; assumed: command and address cycles of an ONFI 4 bus\n", text)
+        self.assertEqual(fit.Drive(output, {}).facts()["settings"]["link.generation"], "3")
+        self.assertRegex(out, r"random read +490,000 +\d{3},\d{3} ")
+
+    def test_never_over_the_sheet(self):
+        self.sheet()
+        status, _, err = self.fit(str(self.path), "-o", str(self.path))
+        self.assertEqual(status, 2)
+        self.assertIn("is the sheet itself", err)
+        self.assertEqual(self.path.read_text(), SHEET)
+
+
+class Replays(Case):
+    """Of a real drive, by arithmetic."""
+
+    def test_latencies(self):
+        # PCIe none; read: 1.0 firmware, 0.2 look-up, 50 cell, 0.3 command, 4 KiB of 16 KiB with its share of 2,208
+        # spare bytes at 0.625 ns: 4 x (1024 + 138) x 0.625 = 2,905 ns. Write: 1.0, 0.2, 2.0 into the buffer.
+        base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
+        drive = fit.Drive(base, {**fit.CUT, "controller.cores": "0"})
+        self.assertEqual(drive.read_us({}), 1.0 + 0.2 + 50 + 0.3 + 2.905)
+        self.assertEqual(drive.write_us({}), 1.0 + 0.2 + 2.0)
+
+    def test_rates(self):
+        # A die gets four pages, each 300 ns and (16,384 + 2,208) x 0.625 = 11,620 ns on the bus, and programs them in
+        # 390,095 ns: 437,775 ns for 64 KiB. Two dies of a channel do not fill it: 16 dies are 16 times as fast.
+        base = ROOT / "nand-emu" / "profiles" / "tlc.ini"
+        drive = fit.Drive(base, {**fit.CUT, "controller.cores": "0"})
+        self.assertAlmostEqual(drive.seq_write_mb_s({"seq_qd": 64}) / (16 * 65_536 / 437.775), 1, delta=0.005)
+
+
+if __name__ == "__main__":
+    unittest.main()
