@@ -30,7 +30,7 @@
 #define WORDS (FTL_SECTOR_BYTES / 8u)
 #define MAGIC 0x5e7a6c3d00000000u
 #define WRONG_SHOWN 5u
-#define CHUNK_SECTORS 256u		/* of the bitmap */
+#define CHUNK_SECTORS 256u		/* size of a part of the bitmap */
 
 struct sector {
 	uint32_t newest, completed, trimmed;
@@ -41,8 +41,8 @@ struct verify {
 	struct sector *sector;
 	uint64_t sectors;
 	uint32_t version;
-	struct shadow *shadow;		/* NULL: tags */
-	uint8_t *chunk;			/* a bit for each 128 KiB: written to */
+	struct shadow *shadow;		/* NULL: contents are tags */
+	uint8_t *chunk;			/* a bit for each 128 KiB that was written to */
 	bool known_zeroes;
 	struct verified seen;
 };
@@ -85,8 +85,8 @@ void verify_close(struct verify *v)
 }
 
 /*
- * The sectors that a request changes: a trim whole units inside its range, or none (slate_trims()); a
- * write its whole range.
+ * Determine the sectors that a request changes: a trim changes the whole units inside its range, or
+ * none (slate_trims()); a write changes its whole range.
  */
 static void range_of(const struct verify *v, const struct request *q, uint64_t *first,
 		     uint64_t *end)
@@ -248,7 +248,7 @@ void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *b
 
 		if (q->op == FTL_WRITE) {
 			content_of(q, first + i, words);
-			SSD_ASSERT(bytes);	/* only a read may have no data */
+			SSD_ASSERT(bytes);	/* only a read can have no data */
 			memcpy(bytes, words, sizeof(words));
 		} else {
 			memcpy(words, bytes ? (const void *)bytes : zeroes, sizeof(words));
