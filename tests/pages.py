@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page of 'slate report --html' as a reader has it: its tables, and a browser's opinion."""
+"""Reads a page of 'slate report --html': its tables, and a browser's errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHROMIUM = shutil.which("chromium")
 
 
 class Tables(HTMLParser):
-    """Cells of each table: (text, number behind it)."""
+    """Collects the cells of each table: (text, number behind it)."""
 
     def __init__(self, text):
         super().__init__()

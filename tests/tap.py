@@ -46,7 +46,7 @@ class Tap:
 
 
 class TapResult(unittest.TestResult):
-    """Of one test."""
+    """The result of one test."""
 
     def __init__(self, tap: Tap) -> None:
         super().__init__()
@@ -87,14 +87,14 @@ class TapResult(unittest.TestResult):
 
 
 def run_one(test: unittest.TestCase, tap: Tap) -> bool:
-    """Run a test; True if it passed."""
+    """Run a test; return True if it passed."""
     result = TapResult(tap)
     test.run(result)
     return result.wasSuccessful()
 
 
 def flatten(suite: unittest.TestSuite) -> list[unittest.TestCase]:
-    """All tests, in order."""
+    """Return all tests, in order."""
     found: list[unittest.TestCase] = []
     for item in suite:
         found += flatten(item) if isinstance(item, unittest.TestSuite) else [item]

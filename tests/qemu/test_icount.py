@@ -98,11 +98,11 @@ class BareTest(MachineTest):
         return vm
 
     def said(self) -> str:
-        """The output of the program, after that of the firmware."""
+        """Return the program's output after that of the firmware."""
         return self.console.read_text(encoding="utf-8", errors="replace")
 
     def numbers(self, name: str) -> list[int]:
-        """The numbers it printed under a name."""
+        """Return the numbers printed under a name."""
         return [int(n) for n in re.findall(rf"^{name} (\d+)$", self.said(), re.MULTILINE)]
 
     def play(self, scene: str) -> Machine:
@@ -113,7 +113,7 @@ class BareTest(MachineTest):
         return vm
 
     def fly(self, scene: str) -> Machine:
-        """Play a scene until it has commands in flight."""
+        """Run a scene until it has commands in flight."""
         vm = self.start(scene)
         self.until(lambda: "flying" in self.said())
         return vm

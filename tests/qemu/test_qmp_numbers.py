@@ -45,7 +45,7 @@ class Monitor(Sequence):
         return rng.choice((("x-nand-ssd-power-on", {}), ("x-query-nand-ssd-power", {}), ("query-nand-ssd", {})))
 
     def run(self) -> int:
-        """Send them; how many were done and not refused."""
+        """Send the commands; return how many were executed and not refused."""
         done = 0
         try:
             self.revive()

@@ -391,7 +391,7 @@ class Check(Case):
 
 
 class Told(Case):
-    """slate content."""
+    """Tests of 'slate content'."""
 
     def tell(self, *args, code=0):
         return self.call(*args, program=CORE / "slate-content", code=code)

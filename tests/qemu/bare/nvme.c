@@ -219,7 +219,7 @@ static void scene_latency(void)
 	}
 }
 
-/* One command in flight, always: what the host's speed changes is only when the next one comes. */
+/* There is always one command in flight; the host's speed changes only the time of the next one. */
 static void scene_closed(void)
 {
 	for (uint32_t i = 0; i < 96; i++) {
@@ -289,7 +289,7 @@ static void scene_shutdown(void)
 	print_number("shutdown", now_ns() - began);
 }
 
-/* Always commands in flight, and a vCPU that never rests. */
+/* Commands are always in flight, and a vCPU never sleeps. */
 static _Noreturn void scene_spin(void)
 {
 	put_writes(FUA);
@@ -301,7 +301,7 @@ static _Noreturn void scene_spin(void)
 	}
 }
 
-/* Commands in flight, and a vCPU that sleeps for ever. */
+/* Commands are in flight, and a vCPU sleeps for ever. */
 static _Noreturn void scene_halt(void)
 {
 	put_writes(FUA);
