@@ -6,7 +6,7 @@
  * Nunez and Jones, "Gbit/s lossless data compression hardware", IEEE TVLSI 11(3), 2003,
  * and DATE 2000. xmatch.c has the code words and says where they come from.
  *
- * A stream has no header and no end mark: whoever stores it keeps the sizes of stream and
+ * A stream has no header and no end mark: its owner keeps the sizes of stream and
  * block, and the size of the dictionary. Blocks are independent of each other.
  *
  * With a reference, what is compressed is the XOR of the block and the reference, and

@@ -2,7 +2,7 @@
 /*
  * direct.c - the write-through engine: configuration, life cycle, free blocks, host
  * I/Os and their accounts, the pump. What dies do is in direct_die.c, mounting in
- * direct_mount.c; what it all is for, in direct.h.
+ * direct_mount.c; its purpose is described in direct.h.
  *
  * An I/O is taken apart into page operations as it is submitted. Their pool is
  * finite: an I/O that finds it empty waits in line with its rest, and all behind it,

@@ -13,7 +13,7 @@
  *
  * On 3. GC erases nothing that holds a valid page. So a smallest PB with a valid page
  * was not cut in an erase, and its edges have been programmed: its erased pages are
- * as good as before the cut, and programming them disturbs nobody. Of a smallest PB
+ * as good as before the cut, and programming them disturbs no page. Of a smallest PB
  * without one nothing is known if its block may have been partially erased. It has not if
  *   - no page says so (SB_TAG_PARTIAL), and
  *   - the used pages are the block's first h, without a gap, and

@@ -34,7 +34,7 @@
  * in hand, is copied inside the chip: one command in place of steps 3 and 2. The copy needs
  * an OOB of its own (order, mark, kind: what mount tells it from its source by), and the
  * chip does not show the old one; so the FTL keeps a P2L in memory that says of each unit
- * what its OOB does. Nobody checks the data on the way: raw errors go along and add up, lost
+ * what its OOB does. The data are not checked on the way: raw errors go along and add up, lost
  * data stay lost.
  *
  * States of a plane's collector (gc.state):
