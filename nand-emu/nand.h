@@ -4,7 +4,7 @@
  *
  * Addresses are flat: ppn = pbn * pages_per_block + page, and
  *   pbn = ((((channel * chips + chip) * dies + die) * planes) + plane) * blocks + block.
- * Channel, die and plane are derived (nand_geom.h); nobody stores them.
+ * Channel, die and plane are derived (nand_geom.h); they are not stored.
  *
  * Time is ns since power-on, passed in by the caller, never read from a clock,
  * and never decreasing between calls. submit() applies the effect at once and
