@@ -17,7 +17,7 @@
  *       completed-then is 0 and the drive began with zeroes there
  *       With content, of a trace that says what is written: the sector's hash is that of
  *       a version in these bounds (shadow.c)
- *   V3  anything else is wrong, unless completed-then is 0 and nobody knows what the
+ *   V3  anything else is wrong, unless completed-then is 0 and it is unknown what the
  *       drive held before (a drive file that was there): counted as unknown
  */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Charts as SVG for a page: by matplotlib, in the page's colours, the same bytes each time.
 
-matplotlib knows fixed colours only. So it is given ones that nobody uses, and the SVG gets
+matplotlib knows fixed colours only. So it is given unused ones, and the SVG gets
 the page's CSS variables in their places (page.py has their values, light and dark). Text
 stays text, in the page's font. Ids get the chart's number, since they share a page.
 """
