@@ -4,7 +4,7 @@
  *
  * Everything is stored for each page and looked up by walking over all of it: no
  * bit fields, no derived state, nothing lazy. It is slow and meant to be read
- * beside nand.h. Written from nand.h and array.h alone; whoever changes it to
+ * beside nand.h. Written from nand.h and array.h alone; an author who changes it to
  * follow the array has to find the reason there.
  *
  * The model is asked in two steps, since some answers are the array's to choose:

@@ -173,8 +173,8 @@ static void expect_read_only(const uint8_t *content, uint32_t count)
 
 /*
  * As in flex_rebuilds, but no block can be erased before it is used: 14 of 16 fail (0 holds the data,
- * 1 their parity page). Where 0L0 is lost, there is no page for it; the mount begins anew, reads the
- * 5 pages of block 0 twice and what else there is, and the drive is read-only: LPN 0 is read from memory.
+ * 1 their parity page). If 0L0 is lost, there is no page for it; the mount starts again, reads the
+ * 5 pages of block 0 twice and the other pages, and the drive is read-only: LPN 0 is read from memory.
  */
 static void a_worn_drive_comes_up(void)
 {
