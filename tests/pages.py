@@ -42,7 +42,7 @@ class Tables(HTMLParser):
 
 
 def browse(text):
-    """The page in Chromium: what it said, and URLs it asked for, but for what it asks for itself."""
+    """Open the page in Chromium; return its messages, and the URLs that the page asked for."""
     with tempfile.TemporaryDirectory() as folder:
         path, log = Path(folder) / "report.html", Path(folder) / "net.json"
         path.write_text(text)

@@ -36,7 +36,7 @@ class Tap:
     def say(
         self, test: unittest.TestCase, ok: bool, seconds: float, comment: str = "", detail: str = ""
     ) -> None:
-        """A test's line, and what it said."""
+        """Print a test's line and its output."""
         with self.lock:
             self.number += 1
             print(f"{'ok' if ok else 'not ok'} {self.number} - {name_of(test)}{comment} # time={seconds:.2f}")

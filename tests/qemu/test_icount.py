@@ -141,7 +141,7 @@ class Scenes(BareTest):
         self.assertLess(software, 1000, "instructions between doorbell and completion")
 
     def play_while_others_plan(self) -> Machine:
-        """Someone outside plans power cuts and takes them back, reads a log, orders: at moments of the host's."""
+        """Another client plans and cancels power cuts, reads a log and sends orders, at times of the host."""
         vm = self.start("batches")
         node, rounds = {"node_name": "ssd0"}, 0
         with contextlib.suppress(EOFError, OSError, QmpError):  # until the machine has gone
@@ -156,7 +156,7 @@ class Scenes(BareTest):
         return vm
 
     def test_runs_are_equal_beside_other_work(self) -> None:
-        """Twice quiet, twice while both processors are busy, once while someone asks and plans."""
+        """Twice quiet, twice while both processors are busy, once while another client sends commands."""
         runs = []
         for busy, play in ((0, None), (0, None), (3, None), (3, None), (0, self.play_while_others_plan)):
             loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
@@ -194,7 +194,7 @@ class Scenes(BareTest):
 
 
 class Interference(BareTest):
-    """Scenes that go on for ever, and someone who interferes."""
+    """Endless scenes, with commands from outside."""
 
     def progress(self, vm: Machine) -> None:
         """Check that the guest continues."""

@@ -41,7 +41,7 @@ class NvmeTest(MachineTest):
     def start(
         self, blockdevs: list[Json] | None = None, device: str = CONTROLLER, **settings: Any
     ) -> Nvme:
-        """The controller, running."""
+        """Return the running controller."""
         self.vm: Machine = self.machine(blockdevs or [drive(**settings)], "-device", device)
         self.nvme = Nvme(self.vm)
         self.nvme.enable()

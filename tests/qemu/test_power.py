@@ -33,7 +33,7 @@ class PowerTest(MachineTest):
     """A machine with the drive and a controller."""
 
     def start(self, *args: str, options: Json | None = None, **settings: Any) -> Nvme:
-        """The controller, running."""
+        """Return the running controller."""
         blockdev = options or drive(**{**QUICK, **settings})
         self.vm: Machine = self.machine([blockdev], "-device", CONTROLLER, *args)
         self.nvme = Nvme(self.vm)
@@ -244,7 +244,7 @@ class Machines(PowerTest):
         self.assertIn("read failed: Input/output error", self.vm.output())
 
     def test_drained_and_stopped(self) -> None:
-        """Where time stands the plan stands, too, unless someone waits for what it will meet."""
+        """While time is stopped the cut is delayed, unless a client waits for requests that it will meet."""
         self.start()
         began = self.fua_write()
         self.cut(at_ns=began + BUS_NS + 7)

@@ -110,7 +110,7 @@ class Scenes(RealTime):
 
 
 class Interference(test_icount.Interference):
-    """Scenes that go on for ever, and someone who interferes."""
+    """Endless scenes, with commands from outside."""
 
     accel: tuple[str, ...] = REAL
 

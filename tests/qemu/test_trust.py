@@ -27,7 +27,7 @@ class TrustTest(MachineTest):
     """A machine with a drive and a controller."""
 
     def start(self, options: Json | None = None) -> Nvme:
-        """The controller, running."""
+        """Return the running controller."""
         self.vm: Machine = self.machine([options or drive()], "-device", CONTROLLER)
         self.nvme = Nvme(self.vm)
         self.nvme.enable()

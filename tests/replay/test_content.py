@@ -164,7 +164,7 @@ class Bytes(Case):
         self.assertEqual(found["check"]["wrong"], 0)
 
     def test_recordings_are_equal(self):
-        """Same requests, same bytes, whoever is asked how often."""
+        """The same requests give the same bytes, however often the data are read."""
         for name, more in (("a", ()), ("b", ("--check",)), ("c", ("--set", "ftl.payload=no"))):
             self.json("gen:rand4k,foot=4M,n=500,content=text", "--record-content", name, *more)
         first = (self.folder / "a").read_bytes()

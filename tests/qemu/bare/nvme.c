@@ -311,9 +311,9 @@ static _Noreturn void scene_halt(void)
 }
 
 /*
- * A ring that feeds itself: each command writes its data, the host behaviour that was set before,
- * over the shadow doorbells. That makes the tail the entry that was executed, so the queue is never
- * empty, and gives the completion queue room. Time must pass all the same.
+ * A ring that never becomes empty: each command writes its data (the host behaviour set before)
+ * over the shadow doorbells. This sets the tail to the executed entry, so the queue is never empty,
+ * and frees the completion queue. Time must pass even so.
  */
 static void scene_ring(void)
 {
