@@ -8,8 +8,8 @@
  * Shape. A mapping unit is a NAND page. Consecutive LPNs (runs of stripe_pages of them)
  * go to different planes, channel first, then chip, die and plane (static allocation,
  * as SSDSim's): with stripe_pages = 1, LPN l is page l / planes of the plane that is
- * number l % planes in that order. A plane
- * is a world of its own: its blocks, its free list, its GC.
+ * number l % planes in that order. Planes
+ * are independent: each has its own blocks, free list and GC.
  *
  * A die does one command at a time. Per die: a queue of page reads and one of page
  * writes, each first come, first served; reads go first, but at most eight in a row
