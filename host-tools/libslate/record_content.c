@@ -8,7 +8,8 @@
  * Bytes go through `in` (hashed when it is full, then packed) and `out` (packed, then
  * written). The dictionary has an entry for each stored block: 16 bytes of its
  * SHA-256 and its number, in a table of open addressing that is at most half full.
- * Two blocks of equal 16 bytes are taken for equal, which chance does not bring about.
+ * Two blocks with the same 16 bytes are taken for equal; an accidental match is
+ * practically impossible.
  *
  * W1 `failed` is the errno of the first error; nothing is written after it.
  * W2 in the table, entries are numbers 1 .. blocks, each once.

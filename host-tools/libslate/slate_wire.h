@@ -35,10 +35,10 @@ enum slate_log_id {
 #define SLATE_WIRE_TEXT_BYTES 512u
 
 /*
- * Reading at offset 0 takes a picture of a log; reading at another offset goes on in
- * the last picture of that log (and takes one if there is none). So the parts of one log
- * fit together. A guest and QMP have pictures of their own. An offset at or beyond
- * `bytes` is an Invalid Field; of a length beyond it, what there is is transferred.
+ * Reading at offset 0 takes a snapshot of a log; reading at another offset continues in
+ * the last snapshot of that log (and takes one if there is none), so that the parts of one
+ * log fit together. A guest and QMP have separate snapshots. An offset at or beyond
+ * `bytes` is an Invalid Field; of a length beyond it, only the existing bytes are transferred.
  */
 struct slate_log_head {			/* 32 bytes */
 	uint32_t magic;
