@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * verify.c - --check: every sector written says who it is, and every sector read
- * is asked.
+ * verify.c - --check: every sector written contains its identity, and every sector read
+ * is checked.
  *
  * A write or trim gets the next version number, from 1. A sector's content is its own
  * address, the version, the stream, and words that follow from these. Of each
