@@ -192,7 +192,7 @@ class Bytes(Case):
 
 
 def small_files():
-    """In the child: no file larger than 64 KiB, and an error instead of a signal."""
+    """Limit the child to files of 64 KiB, with an error instead of a signal."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
 
