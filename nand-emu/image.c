@@ -98,6 +98,9 @@ static const char *time_fault(const struct nand_array_config *c)
 		return "subpage = spread needs subread_base_ns or subread_ns_per_kib";
 	if (t->suspend_ns && !t->suspends_max)
 		return "suspend_ns without suspends_max: say how often a group may be suspended";
+	if ((uint64_t)t->suspends_max * t->resume_ns > QUEUE_MAX_NS)
+		return "suspends_max * resume_ns must be at most half a day: a command would take a day; lower "
+		       "one of them";
 	if (t->suspend_ns && t->gc_holds_bus)
 		return "suspend_ns must be 0 if GC holds the bus (ftl.accounting = ssdsim)";
 	if (longest_queue_ns(c) > QUEUE_MAX_NS)

@@ -93,6 +93,18 @@ def run_one(test: unittest.TestCase, tap: Tap) -> bool:
     return result.wasSuccessful()
 
 
+def run_all(tests: list[unittest.TestCase], jobs: int) -> list[bool]:
+    """Run the tests, one after another in the main thread, which alone may set signal handlers, or several at once."""
+    tap = Tap()
+    if jobs <= 1:
+        return [run_one(test, tap) for test in tests]
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        return list(pool.map(lambda test: run_one(test, tap), tests))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def flatten(suite: unittest.TestSuite) -> list[unittest.TestCase]:
     """Return all tests, in order."""
     found: list[unittest.TestCase] = []
@@ -118,13 +130,7 @@ def main() -> int:
         print("\n".join(name_of(test) for test in tests))
         return 0
     print(f"1..{len(tests)}", flush=True)
-    tap = Tap()
-    pool = ThreadPoolExecutor(max(1, args.jobs))
-    try:
-        outcomes = list(pool.map(lambda test: run_one(test, tap), tests))
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return 0 if all(outcomes) else 1
+    return 0 if all(run_all(tests, args.jobs)) else 1
 
 
 if __name__ == "__main__":

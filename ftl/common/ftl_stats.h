@@ -113,7 +113,8 @@ struct ftl_stats {
 	uint64_t refused_references;	/* units stored alone, because too many objects were shared already
 					 * (ftl/dac/DESIGN.md) */
 	uint64_t link_busy_ns[2];	/* [0] towards the host (reads), [1] towards the drive */
-	uint64_t core_busy_ns;		/* busy time of the controller's cores, summed */
+	uint64_t core_busy_ns;		/* busy time of the controller's cores, summed; counted when a core takes the
+					 * work */
 };
 
 #endif

@@ -140,7 +140,7 @@ static bool queue_pages(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 				return false;
 			op = op_get(d);
 			d->op[op] = (struct direct_op){ .io = io, .at = io->at, .epoch = io->seq, .lpn = lpn,
-							.from = from, .bytes = bytes };
+							.from = from, .bytes = bytes, .number = d->ops++ };
 			io->pending++;
 			if (io->op == FTL_WRITE)
 				++*writes_of(d, io->seq);

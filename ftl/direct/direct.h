@@ -204,6 +204,7 @@ struct direct_op {			/* an operation on a page or a part of one, of a host I/O *
 	uint64_t at;			/* offset inside the I/O */
 	uint64_t gc_mark;		/* GC clock of the die when the operation was queued there */
 	uint64_t epoch;			/* WRITE: number of flushes before it */
+	uint64_t number;		/* place in the order of submit() */
 	uint32_t lpn;
 	uint32_t from, bytes;		/* the part of the page, in bytes */
 	uint32_t next;
@@ -282,6 +283,7 @@ struct direct {
 
 	struct direct_op *op;
 	uint32_t op_free;
+	uint64_t ops;			/* numbers given to operations so far */
 	struct io_list line;		/* I/Os not yet split into operations, because the pool was empty */
 	struct io_list flushes;
 	uint64_t epoch;			/* flushes so far */

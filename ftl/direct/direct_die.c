@@ -561,7 +561,7 @@ static bool read_may_go(const struct direct *d, const struct direct_die *x, bool
 		return true;
 	if (x->turn.reads_in_row >= DIE_READS_IN_ROW)
 		return false;
-	return d->host.c.read_priority || d->op[x->read_first].io->submit_ns <= d->op[first].io->submit_ns;
+	return d->host.c.read_priority || d->op[x->read_first].number < d->op[first].number;
 }
 
 /* Execute an idle die's next step, which may need no command. Returns false if there is none. */

@@ -204,7 +204,10 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 
 /* ---- idle GC --------------------------------------------------------------- */
 
-/* Is no I/O under way, including those reported early, and does no buffer page wait for a die? */
+/*
+ * Is no I/O under way, and does no buffer page wait for a die? A read that was reported early counts until
+ * it ends, unless it suspended another command: the die is then that command's.
+ */
 static bool is_idle(const struct page_ftl *f)
 {
 	if (f->host.ios || f->bt.stable != f->bt.issued ||

@@ -512,7 +512,6 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
-/* Mark an idle die busy until until_ns. */
 /* Returns when the first read may suspend the command, which is not before its cell phase. */
 static inline uint64_t suspend_from(const struct page_ftl *f, const struct nand_cmd *c)
 {

@@ -362,10 +362,10 @@ static void a_merge_reads_all_spare_areas(void)
 }
 
 /*
- * Two writes, and a nanosecond later a read of their die, which executes after the first or after
+ * Two writes, and a read of their die later_ns after them, which executes after the first or after
  * both.
  */
-static void reads_in_order(bool in_order, uint64_t programs)
+static void reads_in_order(bool in_order, uint64_t later_ns, uint64_t programs)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
 	struct rig_io *a = &r.io[0];
@@ -377,19 +377,21 @@ static void reads_in_order(bool in_order, uint64_t programs)
 		a[i].io = (struct ftl_io){ .op = i < 2 ? FTL_WRITE : FTL_READ, .host = &a[i],
 					   .offset = (i < 2 ? i : 8) * 1024, .bytes = 1024 };
 		a[i].reported = false;
-		r.now_ns += i == 2;
+		r.now_ns += i == 2 ? later_ns : 0;
 		r.ops->submit(r.f, r.now_ns, &a[i].io);
 	}
 	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE)
 		r.now_ns = r.next_ns;
-	EXPECT_EQ(a[2].io.done_ns - a[2].io.submit_ns, programs * PROG - 1 + READ + FRONT);
+	EXPECT_EQ(a[2].io.done_ns - a[2].io.submit_ns, programs * PROG - later_ns + READ + FRONT);
 	rig_free(&r);
 }
 
 static void reads_overtake_writes(void)
 {
-	reads_in_order(false, 1);
-	reads_in_order(true, 2);
+	for (uint64_t later_ns = 0; later_ns < 2; later_ns++) {
+		reads_in_order(false, later_ns, 1);
+		reads_in_order(true, later_ns, 2);
+	}
 }
 
 /* A merge in slices: a write waits for at most two of its copies. */

@@ -353,6 +353,10 @@ static void numbers_with_others(void)
 {
 	refused("reliability.wear_shape=0",
 		"override: reliability.wear_shape = '0': must be a whole number, 1 .. 64");
+	accepted("timing.suspend_ns=1 timing.resume_ns=1000000000 timing.suspends_max=43200");
+	refused("timing.suspend_ns=1 timing.resume_ns=1000000000 timing.suspends_max=43201",
+		"override: timing.suspends_max = 43201: suspends_max * resume_ns must be at most half a day: a "
+		"command would take a day; lower one of them");
 	refused("timing.suspend_ns=1", "override: timing.suspend_ns = 1: suspend_ns without suspends_max: "
 		"say how often a group may be suspended");
 	/*

@@ -5,6 +5,7 @@ A C program with that header fills each log and prints its bytes and counter nam
 find the same numbers. No offset or name in Python can therefore differ from the header.
 """
 
+import functools
 import json
 import subprocess
 import tempfile
@@ -25,17 +26,21 @@ def word(number):
     return number * number + 1
 
 
+@functools.cache
+def told() -> dict[str, Any]:
+    """The logs that a program with the header fills."""
+    with tempfile.TemporaryDirectory(prefix="slate-wire-") as folder:
+        program = Path(folder) / "wire"
+        subprocess.run(["cc", "-std=c11", f"-I{WIRE}", "-o", program, SOURCE], check=True)
+        found: dict[str, Any] = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
+        return found
+
+
 class Wire(unittest.TestCase):
     """Return the content of the header as JSON."""
 
-    told: dict[str, Any]
-
-    @classmethod
-    def setUpClass(cls):
-        with tempfile.TemporaryDirectory(prefix="slate-wire-") as folder:
-            program = Path(folder) / "wire"
-            subprocess.run(["cc", "-std=c11", f"-I{WIRE}", "-o", program, SOURCE], check=True)
-            cls.told = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
+    def setUp(self):
+        self.told = told()
 
     def test_ids(self):
         used = [live.IDENTITY_LOG, live.COUNTERS_LOG, series.SERIES_LOG, series.WEAR_LOG]

@@ -23,7 +23,7 @@ ANY = 0xFFFFFFFF
 REFUSED, UNSUPPORTED, NO_ROOM = 0x1C0, 0x1C1, 0x1C2
 INVALID_OPCODE, INVALID_FIELD, INVALID_NSID = 0x001, 0x002, 0x00B
 BAD_NAMESPACES = ((0, INVALID_NSID), (ANY, INVALID_NSID), (2, INVALID_FIELD), (1 << 20, INVALID_NSID))
-OP_WORDS, FTL_WORDS, SOURCE_WORDS, RULES, NAND_WORDS = 14, 41, 11, 12, 20
+OP_WORDS, FTL_WORDS, SOURCE_WORDS, RULES, NAND_WORDS = 15, 42, 11, 12, 20
 
 
 def counters(log: bytes) -> dict[str, list[int]]:
@@ -115,10 +115,10 @@ class Logs(ControlTest):
         for _ in range(3):
             nvme.do_read(1 << 20, 4096)  # never written: look-up and firmware alone
         log = nvme.whole_log(LATENCY)
-        self.assertEqual(struct.unpack_from("<4I", log, 32), (1, 96, 8, 0))
-        entry = struct.unpack_from("<IIQQQ8Q", log, 48)
+        self.assertEqual(struct.unpack_from("<4I", log, 32), (1, 104, 9, 0))
+        entry = struct.unpack_from("<IIQQQ9Q", log, 48)
         self.assertEqual((entry[0], entry[4]), (0, 3))
-        self.assertEqual(entry[5:], (0, 0, 0, 0, 0, 3 * 200, 3 * 1000, 0))
+        self.assertEqual(entry[5:], (0, 0, 0, 0, 0, 3 * 200, 3 * 1000, 0, 0))
         self.assertEqual(entry[2:4], (1200, 1201))  # below 2048 each ns is a bucket
 
     def test_blocks_and_wear(self) -> None:

@@ -27,7 +27,7 @@ class Cores(Case):
                 self.assertEqual(found["time"]["end_ns"] - found["time"]["begin_ns"], N // count * work)
                 self.assertEqual(found["ftl_counts"]["core_busy_ns"], N * work)
                 read = found["host"]["read"]
-                self.assertEqual(read["iops"], count * 1e9 / work)
+                self.assertEqual(read["iops"], float(f"{count * 1e9 / work:.12g}"))  # digits of the JSON
                 self.assertEqual(read["where_ns"]["map"], N * units * LOOKUP)
                 self.assertEqual(read["where_ns"]["other"], N * (COMMAND + COMPLETION))
                 self.assertEqual(sum(read["where_ns"].values()), read["latency"]["sum_ns"])
