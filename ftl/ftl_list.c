@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ftl_list.c - every FTL there is, by the name that a profile gives (ftl.type). */
+/* ftl_list.c - all FTLs, by the name in a profile (ftl.type). */
 #include "ftl.h"
 
 extern const struct ftl_ops page_ftl_ops, nftl_ops, superblock_ftl_ops, parity_ftl_ops, rtf_ftl_ops,

@@ -38,7 +38,7 @@ struct age {
 	double begin_s, shown_s;
 };
 
-static char part[4096];		/* the file while it is made; for the signal handlers */
+static char part[4096];		/* temporary file, for the signal handlers */
 static volatile sig_atomic_t stopped;
 
 static double now_s(void)
@@ -70,7 +70,7 @@ static void on_signal(int number)
 	stopped = 1;
 }
 
-/* The mapped file grew and the disk is full: the drive cannot be completed. */
+/* The mapped file grew and the disk is full, so the drive cannot be completed. */
 static void on_bus_error(int number)
 {
 	static const char text[] = "slate: the disk is full: the drive is not made\n"
@@ -113,7 +113,7 @@ static bool on_progress(void *opaque, uint64_t done, uint64_t all)
 
 /* ---- the file --------------------------------------------------------------- */
 
-/* Remove FILE.part, left by a killed process, if no process has it locked. */
+/* Remove FILE.part of a killed process, if no process has it locked. */
 static int remove_old_part(void)
 {
 	int fd = open(part, O_RDWR | O_CLOEXEC);
@@ -152,7 +152,7 @@ static int check_target(const struct age *a)
 	return 0;
 }
 
-/* Write the file to disk, then give it its name. */
+/* Write the file to disk, then rename it to its name. */
 static int publish(const struct age *a)
 {
 	char copy[4096];

@@ -56,7 +56,7 @@ static uint64_t read_cell_ns(uint32_t words, uint32_t type)
 	return t->read_ns[type];
 }
 
-/* The cell time of one command: that of a page or, with one_shot, of the word line. */
+/* Returns the cell time of one command: that of a page or, with one_shot, of the word line. */
 static uint64_t program_cell_ns(uint32_t type)
 {
 	return t->program_ns[type] + (uint64_t)type * (g->one_shot ? 0 : t->lower_read_ns);
@@ -109,7 +109,7 @@ static void print_settings(void)
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		char *eq = strchr(line, '=');
 
-		SSD_ASSERT(eq);		/* profile_print() prints key=value */
+		SSD_ASSERT(eq);		/* profile_print() prints only key=value */
 		*eq = 0;
 		printf("%s\n    ", comma);
 		print_string(line);
@@ -140,7 +140,9 @@ static void print_geometry(void)
 	       (unsigned long long)p.ftl.capacity_bytes);
 }
 
-/* Print reads of 1 .. all ECC words, if the device has sub-page reads; else of the page. */
+/*
+ * Print the time of reads of 1 .. all ECC words if the device has sub-page reads, else of a page.
+ */
 static void print_reads(void)
 {
 	uint32_t first = g->subpage == NAND_SUBPAGE_NONE ? page_words() : 1;
@@ -175,7 +177,7 @@ static void print_commands(uint64_t page_bus_ns)
 
 /* ---- what follows ------------------------------------------------------- */
 
-/* Print bytes a second; null for a resource that takes no time. */
+/* Print bytes per second; null for a resource that takes no time. */
 static void print_rate(const char *name, double bytes, double ns)
 {
 	if (ns > 0)
@@ -197,7 +199,7 @@ static void print_rates(const char *name, double die_bytes, double die_ns, doubl
 	printf("}");
 }
 
-/* Print the energy of a GiB that is programmed once, with the erase that it needs. */
+/* Print the energy of programming a GiB once and of the erases for it. */
 static void print_energy(void)
 {
 	const struct nand_energy *e = &p.array.energy;
@@ -261,7 +263,7 @@ static int print_keys(void)
 	return 0;
 }
 
-/* The flushed data that a power cut may destroy; "": none. */
+/* Returns the flushed data that a power cut may destroy; "": none. */
 static const char *not_safe(void)
 {
 	const char *why = p.ops && p.ops->not_safe ? p.ops->not_safe(&p.ftl, &p.array.geo) : NULL;

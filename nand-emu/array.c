@@ -19,7 +19,7 @@ struct nand_array *nand_array_of(struct nand *n)
 	return array_of(n);
 }
 
-/* The next random number of a power cut: it decides what torn cells hold. */
+/* Returns the next random number of a power cut, which decides the content of torn cells. */
 static uint64_t cut_random(uint64_t *state)
 {
 	*state = fxp_hash(*state, 1);
@@ -28,7 +28,7 @@ static uint64_t cut_random(uint64_t *state)
 
 /* ---- refusal -------------------------------------------------------------- */
 
-/* Do a file's cells contradict its OOB? See array.h. */
+/* Do the cells in a file contradict its OOB? See array.h. */
 static bool contradicts_oob(const struct nand_array *a, enum nand_rule r, const struct nand_cmd *c)
 {
 	return a->from_outside && (r == NAND_R1 || r == NAND_R2 || r == NAND_R9) &&
@@ -102,8 +102,8 @@ static bool readable(enum cell k)
 }
 
 /*
- * The state of a page as it is read. If something other than the array changed one of its bytes, it
- * counts as lost.
+ * Returns the state of a page when it is read. If its bytes were changed from outside the array,
+ * the page counts as lost.
  */
 static enum cell state_found(struct nand_array *a, const struct nand_cmd *c)
 {
@@ -115,7 +115,7 @@ static enum cell state_found(struct nand_array *a, const struct nand_cmd *c)
 	return CELL_LOST;
 }
 
-/* Read errors come before the times of a command, because retries take time. */
+/* Find read errors before the times of a command are computed, because retries take time. */
 static void find_read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c)
 {
 	enum cell k = state_found(a, c);
@@ -279,7 +279,10 @@ static inline bool address_exists(const struct nand_array *a, const struct nand_
 	       c->ppn.v == fxp_quotient(a->by_block_pages, c->ppn.v) * a->by_block_pages.d;
 }
 
-/* Is it impossible that a command fails? So it is without wear and without a hook that injects faults. */
+/*
+ * Can commands of this array never fail? This is so without wear and without a hook that injects
+ * faults.
+ */
 static inline bool never_fails(const struct nand_array *a)
 {
 	return !a->hooks.fault && !a->c.physics.endurance;
@@ -309,10 +312,10 @@ static bool fails(struct nand_array *a, const struct place *p, struct nand_cmd *
 
 static inline uint32_t plan_of(const struct nand_array *a, const struct place *p)
 {
-	return a->pbs == 1 ? 0 : disturbance_plan(a, p);	/* with one PB a block has no edges inside */
+	return a->pbs == 1 ? 0 : disturbance_plan(a, p);	/* a block with one PB has no edges inside */
 }
 
-/* Store the flights before their effects, so that a power cut can undo these (A5). */
+/* Store the flights before their effects, so that a power cut can undo the effects (A5). */
 static void store_flights(struct nand_array *a, const struct place *at, struct nand_cmd *c,
 		     unsigned int count, uint64_t cell_start_ns)
 {
@@ -423,7 +426,7 @@ SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct na
 			at[i] = place_of(a, c[i].ppn.v);
 		/* cppcheck-suppress uninitvar ; count is at least 1 (array_submit) */
 		d = &a->die[at[0].die];
-		if (d->count && d->ready_ns <= now_ns)	/* make effects final of what has ended */
+		if (d->count && d->ready_ns <= now_ns)	/* make the effects of ended commands final */
 			settle(a, at[0].die);
 		r = rule_broken(a, now_ns, at, c, count);
 	}
@@ -460,7 +463,7 @@ static void tear_erase(struct nand_array *a, const struct img_flight *f, uint64_
 {
 	uint32_t block = fxp_quotient(a->by_block_pages, f->ppn);
 	uint32_t first = f->ppn + pb_first(a, f->pb), end = first + pb_span(a, f->pb);
-	uint32_t whole = (uint32_t)(cut_random(coin) & 3u);	/* sometimes all pages agree */
+	uint32_t whole = (uint32_t)(cut_random(coin) & 3u);	/* sometimes all pages have the same fate */
 
 	mark_torn(a, block, f->pb);
 	for (uint32_t p = first; p < end; p++) {
@@ -504,8 +507,8 @@ static void undo_program(struct nand_array *a, const struct place *p, uint32_t p
 }
 
 /*
- * End a die's flights at a cut. Each die has random numbers of its own, so that an interrupted
- * recovery decides the same again.
+ * End a die's flights at a cut. Each die has its own random numbers, so that an interrupted
+ * recovery repeats the same decisions.
  */
 static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint64_t seed)
 {
@@ -514,7 +517,7 @@ static void cut_flights(struct nand_array *a, uint32_t die, uint64_t at_ns, uint
 	const struct img_flight *f = flights_of(a, die);
 	bool begun = at_ns > d->cell_start_ns;
 
-	for (uint32_t i = d->count; i-- > 0;) {	/* undo the last first */
+	for (uint32_t i = d->count; i-- > 0;) {	/* undo in reverse order */
 		struct place p = place_of(a, f[i].ppn);
 
 		if (d->op == NAND_ERASE) {
@@ -544,7 +547,7 @@ void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed)
 	uint32_t dies = geo_dies(&a->base.geo);
 
 	SSD_ASSERT(at_ns >= a->head->now_ns);
-	a->head->now_ns = at_ns;	/* first, so that an interrupted cut continues as the same cut */
+	a->head->now_ns = at_ns;	/* stored first, so that an interrupted cut continues as the same cut */
 	image_order();
 	for (uint32_t i = 0; i < dies; i++) {
 		if (a->die[i].ready_ns > at_ns)
@@ -562,7 +565,7 @@ void nand_array_power_on(struct nand_array *a)
 {
 	const struct nand_geometry *g = &a->base.geo;
 
-	/* Flights end here, so time advances to their end before their effects happen. */
+	/* Flights end here, so the time advances to their end before their effects are made. */
 	for (uint32_t i = 0; i < geo_dies(g); i++)
 		if (a->die[i].count && a->die[i].ready_ns > a->head->now_ns)
 			a->head->now_ns = a->die[i].ready_ns;
@@ -574,7 +577,7 @@ void nand_array_power_on(struct nand_array *a)
 	for (uint32_t i = 0; i < g->channels; i++)
 		bus_clear(&a->bus[i]);
 	a->head->age_ns += a->head->now_ns;
-	image_order();			/* a shell killed here counts this time twice, rather than never */
+	image_order();			/* if a shell is killed here, this time is counted twice instead of never */
 	a->head->now_ns = 0;
 	a->powered = true;
 	a->plain = plain_possible(a);
@@ -644,7 +647,7 @@ static uint32_t array_erase_count(const struct nand *n, pbn_t b)
 	return most;
 }
 
-/* Count the levels as they will be when the erases under way have ended. */
+/* Count the levels as they will be after the erases under way. */
 static void count_pending(const struct nand_array *a, const struct img_flight *f,
 			  struct nand_stats *out)
 {

@@ -31,25 +31,25 @@ struct nand_array_config {
 	struct nand_timing timing;
 	struct nand_energy energy;
 	struct nand_physics physics;
-	bool payload;			/* keep the pages' content, */
-	bool sums;			/* and checksums of it and of the OOB (cells.c) */
+	bool payload;			/* keep the content of pages */
+	bool sums;			/* keep checksums of content and OOB (cells.c) */
 };
 
-/* How the array notifies and asks its owner. Any pointer may be NULL. */
+/* Calls from the array to its owner. Any pointer may be NULL. */
 struct nand_hooks {
 	void *opaque;
 	/* A rule was broken. */
 	void (*violation)(void *opaque, enum nand_rule rule, const struct nand_cmd *cmd);
 	/*
-	 * Before each command takes effect. Returns NAND_OK, or the failure to
-	 * act out: NAND_PROG_FAIL (PROGRAM, COPYBACK), NAND_ERASE_FAIL (ERASE),
-	 * NAND_UNCORR or NAND_CORRECTED (READ).
+	 * Called before each command takes effect. Returns NAND_OK, or the failure to simulate:
+	 * NAND_PROG_FAIL (PROGRAM, COPYBACK), NAND_ERASE_FAIL (ERASE), NAND_UNCORR or
+	 * NAND_CORRECTED (READ).
 	 */
 	enum nand_status (*fault)(void *opaque, const struct nand_cmd *cmd);
 	/*
-	 * How many bits of each ECC word of a page are wrong, beside its raw errors. It is called for
-	 * each read of a page that holds data; ecc_bits decides whether they can be corrected. A retry
-	 * does not reduce them.
+	 * Returns the number of wrong bits in each ECC word of a page, in addition to its raw
+	 * errors. Called for each read of a page that holds data; ecc_bits decides whether they can
+	 * be corrected. A retry does not reduce them.
 	 */
 	uint32_t (*flips)(void *opaque, ppn_t page);
 	/* Called after the commands of a submit() took effect. */
@@ -67,7 +67,7 @@ struct nand_hooks {
 	void (*discard)(void *opaque, uint64_t offset, uint64_t bytes);
 };
 
-/* SSD_OK, or SSD_E_INVAL with *why naming the field, the range and the fix. */
+/* Returns SSD_OK, or SSD_E_INVAL with *why naming the field, the range and the fix. */
 int nand_array_validate(const struct nand_array_config *c, const char **why) SSD_MUST_CHECK;
 /* Bytes of mem, and of the image. */
 size_t nand_array_footprint(const struct nand_array_config *c);
@@ -76,19 +76,19 @@ size_t nand_array_image_bytes(const struct nand_array_config *c);
 size_t nand_array_table_bytes(const struct nand_array_config *c);
 /*
  * Return SSD_E_CORRUPT if an array of that config cannot have left this image; *why names the table
- * and the fault. A shell calls it before it takes up an image from a file. It checks every number of
- * the tables; the FTL checks what it wrote itself (OOB, pages).
+ * and the fault. A shell calls it before it uses an image from a file. It checks every number of
+ * the tables. The FTL checks what the FTL wrote (OOB, pages).
  */
 int nand_array_check_image(const struct nand_array_config *c, const void *image,
 			   const char **why) SSD_MUST_CHECK;
 /*
  * mem: footprint() zeroed bytes. image: image_bytes() bytes, zeroed or left by an array of the same
- * config (geometry, payload and sums; timing may differ). A used image is taken up as if its power had
- * been cut at the last time that was passed to submit() or nand_array_passed(). The array comes up
- * powered, at time 0.
+ * config (geometry, payload and sums; timing may differ). A used image is treated as if its power
+ * had been cut at the last time passed to submit() or nand_array_passed(). The array is powered, at
+ * time 0.
  */
 struct nand *nand_array_init(void *mem, void *image, const struct nand_array_config *c);
-/* The same, with hooks set before that power cut is processed, because it may store pages. */
+/* The same, but hooks are set before that power cut is processed, because it may store pages. */
 struct nand *nand_array_take_up(void *mem, void *image, const struct nand_array_config *c,
 				const struct nand_hooks *h);
 struct nand_array *nand_array_of(struct nand *n);
@@ -103,32 +103,35 @@ void nand_array_from_outside(struct nand_array *a);
 void nand_array_set_hooks(struct nand_array *a, const struct nand_hooks *h);
 const struct nand_hooks *nand_array_hooks(const struct nand_array *a);
 
-/* Commands under way by operation. Reads are not counted, because they change nothing. */
+/* Number of commands under way by operation. Reads are not counted, because they change nothing. */
 struct nand_in_flight {
-	uint32_t begun[NAND_NOPS];	/* in their cell phase: a cut would tear them; */
-	uint32_t waiting[NAND_NOPS];	/* before it: they would leave no trace */
+	uint32_t begun[NAND_NOPS];	/* commands in their cell phase, which a cut would tear */
+	uint32_t waiting[NAND_NOPS];	/* commands before their cell phase, of which a cut leaves no trace */
 };
 /* Count the commands that a power cut at at_ns would interrupt. */
 void nand_array_in_flight(const struct nand_array *a, uint64_t at_ns, struct nand_in_flight *out);
 /*
- * Cut the power at at_ns >= the last submit's now_ns. seed chooses what torn
- * cells hold. Afterwards every submit is a violation of R8 until power_on().
+ * Cut the power at at_ns >= the last submit's now_ns. seed selects the content of torn cells.
+ * Afterwards every submit is a violation of R8 until power_on().
  */
 void nand_array_power_cut(struct nand_array *a, uint64_t at_ns, uint64_t seed);
-/* Turn the power on: every die is idle, and time begins at 0 again. A running array loses its power first. */
+/*
+ * Turn the power on: every die is idle, and time restarts at 0. An array that is powered loses its
+ * power first.
+ */
 void nand_array_power_on(struct nand_array *a);
-/* Power cuts in the image's life; a shell that was killed counts as one. */
+/* Number of power cuts in the image's life; the end of a killed shell counts as one. */
 uint64_t nand_array_cuts(const struct nand_array *a);
 /* Numbers that an image keeps for the owner of the array, 0 at first. */
 #define NAND_NOTES 3u
 uint64_t *nand_array_notes(struct nand_array *a);
 /*
- * Tell the array that time has advanced to now_ns: commands that had ended by then have ended, also
- * for an image that is taken up after its shell was killed. A shell calls it before it reports a
+ * Tell the array that time has advanced to now_ns. Commands that end by then count as ended, also
+ * if the image is opened again after its shell was killed. A shell calls this before it reports a
  * completion.
  */
 void nand_array_passed(struct nand_array *a, uint64_t now_ns);
-/* Advance the drive's age by ns without power, its dies idle: retention errors accumulate. */
+/* Advance the drive's age by ns without power: dies are idle, and retention errors accumulate. */
 void nand_array_age(struct nand_array *a, uint64_t ns);
 
 /* Call the discard hook for every smallest PB without programmed pages. */
@@ -138,7 +141,10 @@ void nand_array_discard_blank(struct nand_array *a);
 uint64_t nand_array_die_busy_ns(const struct nand_array *a, uint32_t die, enum nand_source s);
 uint64_t nand_array_bus_busy_ns(const struct nand_array *a, uint32_t channel, enum nand_source s);
 
-/* Make dst (same config, own memory) equal to src, dies in flight included. Its hooks stay. */
+/*
+ * Make dst (same config, own memory) equal to src, including commands in flight. The hooks of dst
+ * stay.
+ */
 void nand_array_copy(struct nand_array *dst, const struct nand_array *src);
 
 #endif

@@ -47,58 +47,58 @@
 enum cell { CELL_ERASED, CELL_GOOD, CELL_LOST, CELL_FILL };
 
 enum pb_flag {
-	PB_TORN = 1,			/* R9 */
+	PB_TORN = 1,			/* torn (R9) */
 	PB_EDGE_BELOW = 2,		/* its first program disturbs the smallest PB below, */
-	PB_EDGE_ABOVE = 4,		/* above */
+	PB_EDGE_ABOVE = 4,		/* and the one above */
 };
 
 /* ---- the image: little-endian machines, no padding, no pointers ------------ */
 
 struct img_head {
-	uint64_t used;			/* not blank: what follows is valid */
-	uint64_t now_ns;		/* A4, since power-on */
+	uint64_t used;			/* not blank: the following fields are valid */
+	uint64_t now_ns;		/* time since power-on (A4) */
 	uint64_t age_ns;		/* device time before this power-on */
-	uint64_t erase_commands;	/* ERASEs that ended, over all blocks */
-	uint64_t cuts;			/* power cuts so far: the seed of the next reopening */
-	uint64_t note[NAND_NOTES];	/* the owner's */
+	uint64_t erase_commands;	/* erase commands that ended, over all blocks */
+	uint64_t cuts;			/* power cuts so far, used as seed at the next opening */
+	uint64_t note[NAND_NOTES];	/* numbers kept for the owner */
 };
 
 struct img_flight {			/* one command under way */
 	uint32_t ppn;
-	uint32_t pb;			/* ERASE; PROGRAM, COPYBACK: disturbance_plan() */
-	uint32_t prev_next;		/* PROGRAM: to undo */
+	uint32_t pb;			/* ERASE: PB; PROGRAM, COPYBACK: disturbance_plan() */
+	uint32_t prev_next;		/* PROGRAM: value to restore if it is undone */
 	uint32_t failed;
 };
 
 struct img_die {
 	uint64_t ready_ns;
-	uint64_t cell_start_ns;		/* cut at or before: no trace */
-	uint64_t reads_until_ns;	/* of the last suspension */
+	uint64_t cell_start_ns;		/* a cut at or before this time leaves no trace */
+	uint64_t reads_until_ns;	/* end of the reads of the last suspension */
 	uint32_t op;			/* enum nand_op of the flights */
-	uint32_t count;			/* flights; reads have none */
+	uint32_t count;			/* number of flights; a read has none */
 	uint32_t suspends;
 	uint32_t source;
 };
 
-struct img_pb {				/* a smallest PB */
+struct img_pb {				/* counters of a smallest PB */
 	uint32_t erases;
 	union {
 		uint32_t next;		/* NONE, ASCENDING: above the highest programmed page, */
-		uint16_t wl[NAND_TYPES_MAX];	/* FPS, RPS: of each type, the next word line; */
-	};				/* both counted within the smallest PB */
+		uint16_t wl[NAND_TYPES_MAX];	/* FPS, RPS: next word line of each page type */
+	};				/* `next` and `wl` count within the smallest PB */
 	uint8_t disturbs;
 	uint8_t flags;
 	uint16_t unused;
 };
 
-struct img_age {			/* of a smallest PB, with errors on */
+struct img_age {			/* age of a smallest PB, if errors are modelled */
 	uint64_t programmed_ns;		/* first program after its erase; device time */
 	uint64_t reads;
 };
 
-struct img_sum {			/* of a page that is GOOD or FILL: CRC-32C, xor sum_place() */
-	uint32_t oob;			/* of oob_kept bytes, */
-	uint32_t content;		/* GOOD: of page_bytes bytes, FILL: of its byte in fill[] */
+struct img_sum {			/* checksums of a page that is GOOD or FILL: CRC-32C, xor sum_place() */
+	uint32_t oob;			/* of the oob_kept bytes */
+	uint32_t content;		/* GOOD: of page_bytes bytes, FILL: of the page's byte in fill[] */
 };
 
 #define BLOCK_BAD 1u
@@ -115,45 +115,45 @@ struct nand_array {
 	struct nand_hooks hooks;
 	struct nand_stats stats;
 	bool powered;
-	bool plain;			/* plain_possible(), as things are */
+	bool plain;			/* result of plain_possible() at present */
 	bool bads;			/* some block is BLOCK_BAD */
-	bool from_outside;		/* nand_array_from_outside() */
+	bool from_outside;		/* set by nand_array_from_outside() */
 
-	uint32_t pages;			/* derived: all of them, */
-	uint32_t pb_pages;		/* of a smallest PB, */
+	uint32_t pages;			/* derived from the geometry: pages of the array, */
+	uint32_t pb_pages;		/* pages of a smallest PB, */
 	uint32_t pbs;			/* smallest PBs of a block, */
-	uint32_t ecc_words;		/* of a page, */
-	uint32_t all_words;		/* a bit for each of them, */
+	uint32_t ecc_words;		/* ECC words of a page, */
+	uint32_t all_words;		/* mask with a bit for each of them, */
 	bool energy;			/* any of the profile's energies is not 0, */
-	uint32_t group_max;		/* flights of a die, */
-	uint64_t page_bus_bytes;	/* bytes of a whole page's transfer, */
-	uint64_t page_bus_ns;		/* and the time of it */
+	uint32_t group_max;		/* maximum number of flights of a die, */
+	uint64_t page_bus_bytes;	/* bytes transferred for a whole page, */
+	uint64_t page_bus_ns;		/* and the time of that transfer */
 	struct fxp_div by_block_pages, by_plane_blocks, by_planes, by_channel_dies, by_types,
 		by_pb_pages, by_die_pages, by_channel_pages;
 
-	struct img_head *head;		/* image */
+	struct img_head *head;		/* start of the image */
 	struct img_die *die;
-	struct img_flight *flight;	/* group_max for each die */
-	uint32_t *block;		/* BLOCK_BAD */
+	struct img_flight *flight;	/* group_max flights for each die */
+	uint32_t *block;		/* flags of each block: BLOCK_BAD */
 	struct img_pb *pb;
-	struct img_age *age;		/* NULL: no errors */
-	uint8_t *carried;		/* NULL: no copyback, or no errors */
+	struct img_age *age;		/* NULL: errors are not modelled */
+	uint8_t *carried;		/* errors carried by copybacks; NULL: no copyback or no errors */
 	uint8_t *cells;			/* enum cell, two bits a page */
 	uint8_t *oob;
-	uint8_t *fill;			/* with payload: a FILL page's byte */
-	struct img_sum *sum;		/* NULL: none */
-	uint8_t *payload;		/* NULL: none */
+	uint8_t *fill;			/* with payload: byte of each FILL page */
+	struct img_sum *sum;		/* NULL: no checksums */
+	uint8_t *payload;		/* NULL: no payload */
 
-	struct bus *bus;		/* of each channel */
+	struct bus *bus;		/* bookings of each channel */
 	struct busy *bus_busy, *die_busy;
-	uint8_t *reg;			/* a page for each plane: the page registers */
-	uint16_t *reg_fill;		/* what byte fills it; 256: none yet */
+	uint8_t *reg;			/* page registers, a page for each plane */
+	uint16_t *reg_fill;		/* byte that fills each register; 256: none yet */
 };
 
-struct place {				/* where a page is */
+struct place {				/* location of a page */
 	uint32_t ppn, page, block, plane, die;
-	uint32_t pb;			/* smallest PB, through the whole array */
-	uint32_t pb_page;		/* page within it */
+	uint32_t pb;			/* smallest PB, numbered over the whole array */
+	uint32_t pb_page;		/* page within that PB */
 };
 
 static inline struct place place_of(const struct nand_array *a, uint32_t ppn)
@@ -199,14 +199,14 @@ static inline void cell_set(struct nand_array *a, uint32_t ppn, enum cell to)
 	a->cells[ppn >> 2] = (uint8_t)((a->cells[ppn >> 2] & ~(3u << shift)) | (uint32_t)to << shift);
 }
 
-/* Mark the page of an empty cell as programmed. */
+/* Mark an erased page as programmed. */
 static inline void page_mark(struct nand_array *a, uint32_t ppn, enum cell to)
 {
 	cell_set(a, ppn, to);
 	a->stats.programmed_pages++;
 }
 
-/* Count bits without a call of the compiler's library. */
+/* Count bits without calling the compiler's library. */
 static inline uint32_t bits_set(uint32_t v)
 {
 	v -= v >> 1 & 0x55555555u;
@@ -225,7 +225,7 @@ static inline uint64_t device_age_ns(const struct nand_array *a)
 	return a->head->age_ns + a->head->now_ns;
 }
 
-/* PB pb of a block: its first page, and how many. */
+/* Level of PB pb; below: its first page and number of pages. */
 static inline uint32_t pb_level(uint32_t pb)
 {
 	return 31u - (uint32_t)__builtin_clz(pb);
@@ -273,7 +273,7 @@ static inline void order_advance(struct nand_array *a, const struct place *p)
 }
 
 /* rules.c. The caller has checked the addresses and settled what has ended. */
-/* May these reads suspend what the die is doing? */
+/* May these reads suspend the command of the die? */
 bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
 		 const struct nand_cmd *c, unsigned int count);
 enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const struct place *at,
@@ -282,16 +282,19 @@ enum nand_rule rule_broken(const struct nand_array *a, uint64_t now_ns, const st
 /* order.c: does R2 allow a program of this erased page, where the order is FPS or RPS? */
 bool order_allows_word_line(const struct nand_array *a, const struct place *p);
 
-/* timing.c: fill in the times of a group that starts now. The errors and retries of reads are known already. */
+/*
+ * timing.c: set the times of a group that starts now. The errors and retries of reads are already
+ * known.
+ */
 void time_group(struct nand_array *a, uint64_t now_ns, const struct place *at, struct nand_cmd *c,
 		unsigned int count, uint64_t *cell_start_ns);
-/* What a command moves over the bus. */
+/* Returns the bytes that a command moves over the bus. */
 uint64_t user_bytes_read(const struct nand_array *a, const struct nand_cmd *c);	/* of a READ */
 uint64_t bus_bytes(const struct nand_array *a, const struct nand_cmd *c);
 
 /*
- * plain.c: whether it can execute the calls of this array at all. If so, it executes the call or
- * passes it on to array_submit_any().
+ * plain.c: can it execute calls of this array? If so, it executes a call or passes it on to
+ * array_submit_any().
  */
 bool plain_possible(const struct nand_array *a);
 void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c);	/* one page */
@@ -308,21 +311,21 @@ const void *page_content(struct nand_array *a, const struct place *p);
 /* With oob_too, copy the OOB of `from` with its checksum; else the caller has stored a new OOB. */
 void page_copy(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too);
 /*
- * With sums, for a page that is GOOD or FILL: does its OOB match its checksum and, if asked, its
- * content too?
+ * With sums, for a page that is GOOD or FILL: do its OOB and, if requested, its content match their
+ * checksums?
  */
 bool page_matches(const struct nand_array *a, uint32_t ppn, bool content);
 /* Compute the checksums of a page in state k. */
 void page_seal(struct nand_array *a, uint32_t ppn, enum cell k);
-/* Lose the page's data: bits flip, and reads report it. */
+/* Destroy the page's data: bits flip, and reads report an error. */
 void page_lose(struct nand_array *a, uint32_t ppn);
 /* Empty n pages from ppn on, and discard their content. */
 void pages_wipe(struct nand_array *a, uint32_t ppn, uint32_t n);
 void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb);
 /*
- * How many disturbances the PBs below and above will have had when a program of p has ended; 0: it
- * does not disturb that PB. The flight keeps these absolute counts, so that a repetition changes
- * nothing.
+ * Compute the number of disturbances that the PBs below and above will have had after a program of
+ * p; 0: it does not disturb that PB. The flight stores absolute counts, so that a repetition
+ * changes nothing.
  */
 uint32_t disturbance_plan(const struct nand_array *a, const struct place *p);
 void disturb_neighbours(struct nand_array *a, const struct place *p, uint32_t plan);
@@ -331,7 +334,7 @@ void disturb_neighbours(struct nand_array *a, const struct place *p, uint32_t pl
 void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c, uint32_t flips);
 bool wear_fails(const struct nand_array *a, uint32_t block, uint32_t erases, enum nand_op op);
 
-/* image.c. image_look() only finds the tables, for reading; it writes nothing to the image. */
+/* image.c. image_look() only locates the tables for reading; it writes nothing to the image. */
 void image_look(struct nand_array *a, const struct nand_array_config *c, const void *image);
 void image_attach(struct nand_array *a, void *mem, void *image);
 /* Recount the levels of the statistics, and find out whether there are bad blocks. */

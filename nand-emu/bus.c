@@ -2,7 +2,7 @@
 /* bus.c - see bus.h */
 #include "bus.h"
 
-/* Make room for one more booking behind the window. */
+/* Make room for one more booking after the window. */
 static inline void make_room(struct bus *b)
 {
 	SSD_ASSERT(b->count < b->max);	/* B2 */
@@ -13,8 +13,8 @@ static inline void make_room(struct bus *b)
 }
 
 /*
- * Drop bookings that have ended. Their number is unpredictable, so four at a time are compared without
- * a branch.
+ * Drop bookings that have ended. Their number is unpredictable, so four at a time are compared
+ * without a branch.
  */
 static inline void drop_ended(struct bus *b, uint64_t now_ns)
 {

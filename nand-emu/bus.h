@@ -31,14 +31,14 @@ struct bus_booking {
 };
 
 struct bus {
-	struct bus_booking *book;	/* the window's first */
-	uint64_t last_ns;		/* when its last ends; it may be over, and dropped */
+	struct bus_booking *book;	/* first booking of the window */
+	uint64_t last_ns;		/* end of the last booking, which may have ended and been dropped */
 	uint32_t count;
 	uint32_t max;
-	struct bus_booking *room;	/* BUS_ROOM(max) */
+	struct bus_booking *room;	/* memory for BUS_ROOM(max) bookings */
 };
 
-#define BUS_SPARE 4u		/* behind the room: looked at, never used */
+#define BUS_SPARE 4u		/* elements after the room that are read but not used */
 #define BUS_ROOM(max) (2u * (max))
 
 static inline void bus_clear(struct bus *b)
@@ -53,7 +53,7 @@ struct bus_waits {
 	uint64_t host_ns, gc_ns;
 };
 
-/* bus_book() for a booking that may not be the last, or for which the window must move first. */
+/* Book as bus_book() does, if the booking may not be the last or the window must move first. */
 uint64_t bus_book_between(struct bus *b, uint64_t now_ns, uint64_t earliest_ns, uint64_t len_ns,
 			  enum nand_source source, struct bus_waits *waits);
 
@@ -69,7 +69,7 @@ static inline uint64_t bus_book(struct bus *b, uint64_t now_ns, uint64_t earlies
 
 	if (!len_ns)
 		return earliest_ns;
-	if (b->last_ns <= now_ns) {	/* all have ended */
+	if (b->last_ns <= now_ns) {	/* all bookings have ended */
 		b->book = b->room;
 		b->count = 0;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cells.c - the state, OOB, content and checksums of pages, and how commands change them. It knows
+ * cells.c - the state, OOB, content and checksums of pages, and the changes by commands. It uses
  * neither time nor dies nor rules.
  */
 #include "array_impl.h"
@@ -32,7 +32,7 @@ static bool one_byte(const uint8_t *data, uint32_t n)
  * does to cells (bit flips, raw errors) is modelled apart from them and changes no checksum.
  */
 
-/* The page's place is part of its checksum, so that the content of another page does not match. */
+/* The page's place is part of its checksum, so that the content of another page is detected. */
 static uint32_t sum_place(uint32_t ppn)
 {
 	return ppn * 0x9e3779b1u;
@@ -64,7 +64,9 @@ bool page_matches(const struct nand_array *a, uint32_t ppn, bool content)
 	       (!content || a->sum[ppn].content == sum_of_content(a, ppn, cell_get(a, ppn)));
 }
 
-/* Move the checksums instead of computing them: a copy of damaged data must not become valid. */
+/*
+ * Move the checksums instead of computing them again, so that a copy of damaged data stays invalid.
+ */
 static void move_sums(struct nand_array *a, uint32_t to, uint32_t from, bool oob_too)
 {
 	uint32_t move = sum_place(to) ^ sum_place(from);
@@ -75,7 +77,7 @@ static void move_sums(struct nand_array *a, uint32_t to, uint32_t from, bool oob
 
 /* ---- content ------------------------------------------------------------------ */
 
-/* Content first, then the state that makes it valid. */
+/* Store the content first, then the state that makes it valid. */
 void page_store(struct nand_array *a, uint32_t ppn, const void *data)
 {
 	enum cell to = CELL_GOOD;
@@ -127,7 +129,7 @@ const void *page_content(struct nand_array *a, const struct place *p)
 	return reg;
 }
 
-/* Flip more bits than ECC corrects, anywhere in the page. */
+/* Flip more bits than ECC corrects, at random places of the page. */
 static void flip_bits(struct nand_array *a, uint32_t ppn, enum cell was)
 {
 	uint8_t *data = payload_at(a, ppn);
@@ -233,7 +235,7 @@ static void count_erase(struct nand_array *a, struct img_pb *b)
 		a->stats.erase_count_max = b->erases;
 }
 
-/* End an erase: cells are empty, counters start again, and a partial erase leaves edges. */
+/* End an erase: cells are empty, counters restart, and a partial erase leaves edges. */
 void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb)
 {
 	uint32_t first = pb_first(a, pb), span = pb_span(a, pb);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* err.c - names of enum ssd_err. They are in a file of their own, so that a port can leave them out. */
+/* err.c - names of enum ssd_err, in a separate file so that a port can omit them. */
 #include "err.h"
 
 const char *ssd_strerror(int err)

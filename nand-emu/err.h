@@ -12,13 +12,13 @@
 
 enum ssd_err {
 	SSD_OK = 0,
-	SSD_E_INVAL = -1,	/* configuration or range: the caller's input */
-	SSD_E_NOMEM = -2,	/* the memory handed in is too small */
-	SSD_E_NOSPC = -3,	/* no free page and nothing to reclaim */
-	SSD_E_UNCORR = -4,	/* data lost: beyond ECC */
+	SSD_E_INVAL = -1,	/* bad configuration or range from the caller */
+	SSD_E_NOMEM = -2,	/* the memory passed by the caller is too small */
+	SSD_E_NOSPC = -3,	/* no free page, and none can be reclaimed */
+	SSD_E_UNCORR = -4,	/* data lost: more errors than ECC corrects */
 	SSD_E_CORRUPT = -5,	/* on-flash metadata contradicts itself */
 	SSD_E_NOFORMAT = -6,	/* nothing to mount */
-	SSD_E_WORNOUT = -7,	/* spare blocks exhausted: read-only from here */
+	SSD_E_WORNOUT = -7,	/* spare blocks exhausted: the drive is read-only */
 	SSD_E_POWER = -8,	/* the array has lost power */
 };
 

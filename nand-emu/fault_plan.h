@@ -26,9 +26,9 @@ struct fault {
 	enum fault_kind kind;
 	uint32_t die;		/* PROGRAM, ERASE; or FAULT_ANY_DIE */
 	uint64_t left;
-	ppn_t ppn;		/* FLIP; PROGRAM, ERASE: what failed */
-	uint32_t bits;		/* FLIP: of each ECC word */
-	uint32_t hits;		/* commands that it changed */
+	ppn_t ppn;		/* FLIP: page; PROGRAM, ERASE: page that failed */
+	uint32_t bits;		/* FLIP: wrong bits in each ECC word */
+	uint32_t hits;		/* number of commands affected */
 };
 
 struct fault_plan {
@@ -36,7 +36,7 @@ struct fault_plan {
 	uint32_t count;
 };
 
-/* Says what is wrong with f on such an array, or NULL. */
+/* Returns what is wrong with f on such an array, or NULL. */
 const char *fault_refused(const struct fault *f, const struct nand_geometry *g);
 /* Returns false if there is no room. The caller has checked f with fault_refused(). */
 bool fault_plan_add(struct fault_plan *p, const struct fault *f) SSD_MUST_CHECK;

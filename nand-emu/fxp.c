@@ -7,10 +7,10 @@
 int32_t fxp_log2(uint64_t x)
 {
 	unsigned int top = 63u - (unsigned int)__builtin_clzll(x);
-	uint64_t y = x << (63 - top);	/* 1 <= y < 2 in Q63 */
+	uint64_t y = x << (63 - top);	/* so that 1 <= y < 2 in Q63 */
 	int32_t log = (int32_t)top * FXP_ONE;
 
-	for (int32_t bit = FXP_ONE / 2; bit; bit /= 2) {	/* squaring doubles the log */
+	for (int32_t bit = FXP_ONE / 2; bit; bit /= 2) {	/* squaring doubles the logarithm */
 		fxp_wide square = (fxp_wide)y * y >> 63;
 
 		if (square >> 64) {
@@ -33,7 +33,7 @@ static const uint64_t roots[16] = {
 
 uint64_t fxp_exp2(int64_t q, unsigned int frac_bits)
 {
-	int64_t whole = q >> 16;	/* rounds down, as it must */
+	int64_t whole = q >> 16;	/* rounds down, as required */
 	uint32_t part = (uint32_t)(q & 0xffff);
 	uint64_t y = 1ull << 62;
 	int64_t shift;
@@ -47,7 +47,7 @@ uint64_t fxp_exp2(int64_t q, unsigned int frac_bits)
 	return shift <= -64 ? 0 : y >> -shift;
 }
 
-/* Quantiles of the normal distribution in Q16, at (64 + i) / 128; past the last one ... */
+/* Quantiles of the normal distribution in Q16, at (64 + i) / 128; above the last one ... */
 static const int32_t middle[64] = {
 	0, 1283, 2567, 3852, 5139, 6427, 7718, 9012, 10310, 11611,
 	12917, 14228, 15545, 16869, 18199, 19536, 20882, 22237, 23601, 24976,
@@ -72,7 +72,7 @@ static int64_t between(int32_t low, int32_t high, uint64_t part, unsigned int bi
 static int64_t normal_quantile(uint32_t u)
 {
 	bool low = u < 0x80000000u;
-	uint32_t up = low ? ~u : u, rest = ~up;		/* the upper half, by symmetry */
+	uint32_t up = low ? ~u : u, rest = ~up;		/* the upper half is computed by symmetry */
 	uint32_t i = (up >> 25) - 64;
 	int64_t z;
 
@@ -88,10 +88,10 @@ static int64_t normal_quantile(uint32_t u)
 
 #define SUMMED_UP_TO (32ull << 32)
 
-/* The sum of the terms, one by one; mean <= SUMMED_UP_TO. */
+/* Sum the terms one by one; mean <= SUMMED_UP_TO. */
 static uint32_t poisson_sum(uint64_t mean, uint32_t u)
 {
-	uint64_t want = (uint64_t)u << 30;	/* probabilities in Q62 */
+	uint64_t want = (uint64_t)u << 30;	/* probability in Q62 */
 	uint64_t term = fxp_exp2(-(int64_t)(mean * LOG2_E >> 32), 62), sum = term;
 	uint32_t k = 0;
 
@@ -123,7 +123,7 @@ uint32_t fxp_poisson(uint64_t mean, uint32_t u)
 
 	if (mean <= SUMMED_UP_TO)
 		return poisson_sum(mean, u);
-	least = poisson_sum(SUMMED_UP_TO, u);	/* it never falls where the two meet */
+	least = poisson_sum(SUMMED_UP_TO, u);	/* so that the result never decreases where the two methods meet */
 	k = poisson_normal(mean, u);
 	return k > least ? k : least;
 }

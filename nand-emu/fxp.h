@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fxp.h - the little arithmetic that the physics needs, in integers: equal on
- * every machine, and a kernel may run it.
- *
- * Q16 means value * 65536. Errors are below 2^-13 of the result.
+ * fxp.h - integer arithmetic for the physics: results are equal on every machine, and a kernel can
+ * run it.  Q16 means value * 65536. Errors are below 2^-13 of the result.
  */
 #ifndef SLATE_FXP_H
 #define SLATE_FXP_H
@@ -36,7 +34,7 @@ static inline uint32_t fxp_quotient(struct fxp_div by, uint32_t n)
 
 /* log2(x) in Q16; x >= 1. */
 int32_t fxp_log2(uint64_t x);
-/* 2^(q / 65536) in Q`frac_bits`, frac_bits <= 62; what is too large becomes UINT64_MAX. */
+/* 2^(q / 65536) in Q`frac_bits`, frac_bits <= 62; larger results become UINT64_MAX. */
 uint64_t fxp_exp2(int64_t q, unsigned int frac_bits);
 /*
  * The smallest k with P(X <= k) > u / 2^32, X Poisson of mean / 2^32. Summed

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * image.c - where an array's state lies in memory, which configurations are valid, and copying. The
- * layout is part of the file format (SPEC.md). image_check.c checks an image that came from outside.
+ * image.c - the layout of an array's state in memory, validation of configurations, and copying.
+ * The layout is part of the file format (SPEC.md). image_check.c checks an image that came from
+ * outside.
  */
 #include "array_impl.h"
 
-#define PART_BYTES 4096u		/* parts of the image begin at multiples of this */
-#define QUEUE_MAX_NS ((uint64_t)43200 * 1000000000)	/* so that no command takes a day (nand.h) */
+#define PART_BYTES 4096u		/* alignment of the image's parts */
+#define QUEUE_MAX_NS ((uint64_t)43200 * 1000000000)	/* limit that keeps every command below a day (nand.h) */
 
 static bool within(uint32_t v, uint32_t low, uint32_t high)
 {
@@ -67,7 +68,10 @@ static uint32_t group_max(const struct nand_geometry *g)
 	return g->planes_per_die * each;
 }
 
-/* The longest time for which a channel's dies can hold it, when each has been given a group of commands. */
+/*
+ * The longest time for which a channel can be busy if each of its dies has been given a group of
+ * commands.
+ */
 static uint64_t longest_queue_ns(const struct nand_array_config *c)
 {
 	const struct nand_timing *t = &c->timing;
@@ -136,7 +140,7 @@ int nand_array_validate(const struct nand_array_config *c, const char **why)
 
 static size_t cell_bytes(const struct nand_geometry *g)
 {
-	return (geo_pages(g) + 31) / 32 * 8;	/* whole words, for wiping */
+	return (geo_pages(g) + 31) / 32 * 8;	/* rounded to whole words, so that it can be wiped by words */
 }
 
 static void *part(struct ssd_arena *m, uint64_t count, size_t size)
@@ -145,7 +149,7 @@ static void *part(struct ssd_arena *m, uint64_t count, size_t size)
 	return ssd_carve(m, count, size);
 }
 
-/* Lay out the image's tables; with m->base NULL, only measure them. */
+/* Lay out the image's tables; if m->base is NULL, only measure them. */
 static void lay_out_tables(struct nand_array *a, struct ssd_arena *m,
 			   const struct nand_array_config *c)
 {
@@ -298,7 +302,7 @@ void image_count(struct nand_array *a)
 		a->bads |= a->block[b] & BLOCK_BAD;
 }
 
-/* Copy the tables, without the gaps between them. */
+/* Copy the tables without the gaps between them. */
 static void copy_tables(struct nand_array *dst, const struct nand_array *src)
 {
 	const struct nand_geometry *g = &src->base.geo;

@@ -40,7 +40,7 @@ static bool is_program(const struct img_die *d)
 	return d->op == NAND_PROGRAM || d->op == NAND_COPYBACK;
 }
 
-/* The flight that programs this page or erases its smallest PB, or NULL. */
+/* Returns the flight that programs this page or erases its smallest PB, or NULL. */
 static const struct img_flight *flight_at(const struct nand_array *a, const struct place *p)
 {
 	const struct img_die *d = &a->die[p->die];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * knob.h - how a part of the drive declares its settings. Each setting is a row of a const table
- * beside the code that reads it: a shell makes parsing, ranges, defaults, messages and
- * documents from the rows. The unit of a number is the end of its name (_ns, _pages, _permille ...).
+ * knob.h - how a part of the drive declares its settings. Each setting is a row of a const table in
+ * the file that reads it. A shell derives parsing, ranges, defaults, messages and documents from
+ * the rows. The unit of a number is the end of its name (_ns, _pages, _permille ...).
  */
 #ifndef SLATE_KNOB_H
 #define SLATE_KNOB_H
@@ -11,14 +11,14 @@
 
 enum knob_type {
 	KNOB_U32, KNOB_U64,
-	KNOB_BY_TYPE,		/* uint32_t[NAND_TYPES_MAX]: a value a page type */
-	KNOB_BY_LEVEL,		/* uint32_t[NAND_PB_LEVELS_MAX + 1]: a value a PB level */
+	KNOB_BY_TYPE,		/* uint32_t[NAND_TYPES_MAX]: a value for each page type */
+	KNOB_BY_LEVEL,		/* uint32_t[NAND_PB_LEVELS_MAX + 1]: a value for each PB level */
 	KNOB_BOOL,		/* names[1] is true */
 	KNOB_NOT,		/* names[0] is true */
 	KNOB_CHOICE,		/* an enum, stored as unsigned int, in the order of names */
 	KNOB_GC_POLICY,		/* a pointer to one of the gc_policies (ftl/common/blk.h) */
 	KNOB_TOLERANCE,		/* uint32_t, or 'off': KNOB_NEVER */
-	/* Of a shell alone: */
+	/* Types used by shells only: */
 	KNOB_COEFFICIENT,	/* double, 0 or 1e-30 .. 1 */
 	KNOB_EXPONENT,		/* double, 0 .. 8 */
 	KNOB_FTL, KNOB_NAME
@@ -30,21 +30,21 @@ enum knob_type {
 struct knob {
 	const char *name;
 	enum knob_type type;
-	size_t at;			/* offset in its owner's struct */
+	size_t at;			/* offset in the struct to which the setting belongs */
 	uint64_t low, high;
-	const char *fallback;		/* default, as text; NULL: must be given */
-	const char *says;		/* one sentence for users, of Markdown */
-	const char *const *names;	/* BOOL, NOT, CHOICE; NULL-terminated */
+	const char *fallback;		/* default as text; NULL: the key is required */
+	const char *says;		/* one sentence for users, in Markdown */
+	const char *const *names;	/* names of values for BOOL, NOT, CHOICE; NULL-terminated */
 };
 
 struct knob_table {
-	const char *section;		/* of a profile */
-	const struct knob *knobs;	/* ends with a row that has no name */
+	const char *section;		/* section of the profile */
+	const struct knob *knobs;	/* rows; the last one has no name */
 };
 
 extern const char *const knob_no_yes[];
 
-/* The array's, in struct nand_array_config. */
+/* Settings of the array, in struct nand_array_config. */
 extern const struct knob_table nand_geometry_knobs, nand_timing_knobs, nand_energy_knobs, nand_physics_knobs;
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* knobs.c - the array's settings: see knob.h. Offsets count in struct nand_array_config. */
+/* knobs.c - the array's settings: see knob.h. Offsets are within struct nand_array_config. */
 #include "array.h"
 #include "knob.h"
 

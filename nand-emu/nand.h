@@ -4,7 +4,7 @@
  *
  * Addresses are flat: ppn = pbn * pages_per_block + page, and
  *   pbn = ((((channel * chips + chip) * dies + die) * planes) + plane) * blocks + block.
- * Channel, die and plane are derived (nand_geom.h); nobody stores them.
+ * Channel, die and plane are derived (nand_geom.h); they are not stored.
  *
  * Time is ns since power-on, passed in by the caller, never read from a clock,
  * and never decreasing between calls. submit() applies the effect at once and
@@ -133,25 +133,25 @@
 #include "err.h"
 #include "port.h"
 
-#define NAND_TYPES_MAX 4u		/* pages of a word line: QLC */
+#define NAND_TYPES_MAX 4u		/* pages of a word line, up to QLC */
 #define NAND_PB_LEVELS_MAX 8u
 #define NAND_PLANES_MAX 8u
 #define NAND_ERASE_GROUP_MAX 4u
-#define NAND_GROUP_MAX (NAND_PLANES_MAX * NAND_TYPES_MAX)	/* commands of one call */
+#define NAND_GROUP_MAX (NAND_PLANES_MAX * NAND_TYPES_MAX)	/* maximum of commands in one call */
 
 /* One-member structs: mixing two kinds of address does not compile. */
 typedef struct { uint32_t v; } ppn_t;	/* physical page number */
 typedef struct { uint32_t v; } pbn_t;	/* physical block number */
 
-enum nand_order {			/* R2 */
+enum nand_order {			/* order in which pages of a block are programmed (R2) */
 	NAND_ORDER_ASCENDING, NAND_ORDER_NONE, NAND_ORDER_FPS, NAND_ORDER_RPS,
 	NAND_NORDERS
 };
 
-enum nand_subpage {			/* what a read of some ECC words saves */
-	NAND_SUBPAGE_NONE,		/* it is refused (R7) */
-	NAND_SUBPAGE_DMA,		/* transfer time only: t_R is the full page's */
-	NAND_SUBPAGE_SPREAD,		/* both */
+enum nand_subpage {			/* what is saved by a read of some ECC words */
+	NAND_SUBPAGE_NONE,		/* nothing: the read is refused (R7) */
+	NAND_SUBPAGE_DMA,		/* transfer time only; t_R is that of the full page */
+	NAND_SUBPAGE_SPREAD,		/* t_R and transfer time */
 	NAND_NSUBPAGES
 };
 
@@ -164,7 +164,7 @@ struct nand_geometry {
 	uint32_t pages_per_block;	/* 2 .. 65536, a multiple of bits_per_cell */
 	uint32_t page_bytes;		/* 512 .. 65536, user bytes without OOB */
 	uint32_t oob_bytes;		/* spare area per page */
-	uint32_t oob_kept;		/* of these, what the FTL uses and the array stores */
+	uint32_t oob_kept;		/* the part of oob_bytes that the FTL uses and the array stores */
 	uint32_t ecc_word_bytes;	/* unit of ECC and of a sub-page read; divides page_bytes,
 					 * 1 .. 32 words a page */
 	uint32_t pb_levels;		/* L, 0 .. 8; 0: no partial erase. 2^L divides
@@ -172,9 +172,9 @@ struct nand_geometry {
 	uint32_t erase_group_max;	/* 1 .. 4 blocks of one plane in one erase; 1: no
 					 * parallel erase */
 	uint32_t bits_per_cell;		/* 1 .. 4: SLC, MLC, TLC, QLC */
-	enum nand_order order;		/* FPS, RPS: two bits per cell and more */
+	enum nand_order order;		/* FPS and RPS need at least two bits per cell */
 	enum nand_subpage subpage;
-	bool one_shot;			/* R11; order ASCENDING */
+	bool one_shot;			/* word lines are programmed at once (R11); order ASCENDING */
 	bool copyback;
 	bool paired_loss;
 };
@@ -191,16 +191,16 @@ struct nand_timing {			/* ns unless named otherwise */
 	uint32_t subread_ns_per_kib;
 	uint32_t lower_read_ns;		/* an upper page's program first reads each lower page of its
 					 * word line inside the chip; 0: part of program_ns */
-	uint32_t suspend_ns;		/* 0: no suspension */
+	uint32_t suspend_ns;		/* time of a suspension; 0: no suspension */
 	uint32_t resume_ns;
-	uint32_t suspends_max;		/* of one command group */
-	uint32_t retry_ns;		/* one more read with shifted thresholds */
-	bool gc_holds_bus;		/* SSDSim's accounting: a read, program or copyback group whose
-					 * first command is GC's holds its channel from its first command
-					 * cycle to its end. Not with suspension */
+	uint32_t suspends_max;		/* maximum of suspensions of one command group */
+	uint32_t retry_ns;		/* time of one more read with shifted thresholds */
+	bool gc_holds_bus;		/* SSDSim's accounting: a read, program or copyback group whose first
+					 * command is GC's holds its channel from its first command cycle to its
+					 * end. Excludes suspension */
 };
 
-struct nand_energy {			/* nJ a page or block */
+struct nand_energy {			/* nJ per page or block */
 	uint32_t read_nj[NAND_TYPES_MAX];
 	uint32_t program_nj[NAND_TYPES_MAX];
 	uint32_t erase_nj[NAND_PB_LEVELS_MAX + 1];
@@ -237,26 +237,26 @@ struct nand_physics {
 	int32_t eps_log2, alpha_log2, beta_log2, gamma_log2;	/* Q16 */
 	int32_t k, m, n, p, q;		/* Q16 */
 	uint32_t ecc_bits;		/* an ECC word with more raw errors needs a retry */
-	uint32_t relocate_bits;		/* with more than so many the read says NAND_CORRECTED */
+	uint32_t relocate_bits;		/* a read with more raw errors returns NAND_CORRECTED */
 	uint32_t retries_max;		/* each retry leaves retry_permille of the mean */
 	uint32_t retry_permille;
-	uint32_t endurance;		/* erases; 0: no wear */
-	uint32_t wear_shape;		/* s, 1 .. 64 */
+	uint32_t endurance;		/* mean number of erases; 0: no wear */
+	uint32_t wear_shape;		/* shape s of the distribution, 1 .. 64 */
 };
 
 enum nand_status {
 	NAND_OK,
-	NAND_CORRECTED,			/* data good, relocate soon */
+	NAND_CORRECTED,			/* data good; relocate them soon */
 	NAND_ERASED,			/* read of an unprogrammed page */
 	NAND_UNCORR,			/* data lost */
-	NAND_PROG_FAIL,			/* retire the block */
-	NAND_ERASE_FAIL,		/* retire the block */
+	NAND_PROG_FAIL,			/* the block must be retired */
+	NAND_ERASE_FAIL,		/* the block must be retired */
 	NAND_VIOLATION,			/* a rule was broken: nothing was done */
 };
 
 enum nand_op { NAND_READ, NAND_PROGRAM, NAND_ERASE, NAND_COPYBACK, NAND_NOPS };
 
-/* Who asked: for accounting and attribution, never for logic. */
+/* Who issued the command: used for accounting and attribution, never for logic. */
 enum nand_source {
 	NAND_SRC_HOST, NAND_SRC_GC, NAND_SRC_WL, NAND_SRC_META, NAND_SRC_BACKUP,
 	NAND_NSOURCES
@@ -269,29 +269,28 @@ enum nand_source {
 struct nand_cmd {
 	enum nand_op op;
 	enum nand_source source;
-	ppn_t ppn;			/* READ, PROGRAM; COPYBACK: to; ERASE: first page of the block */
-	ppn_t from;			/* COPYBACK: from */
+	ppn_t ppn;			/* READ, PROGRAM: page; COPYBACK: target; ERASE: first page of the block */
+	ppn_t from;			/* COPYBACK: source */
 	uint32_t ecc_words;		/* READ: bitmap of wanted ECC words, which come with the
 					 * spare area, or NAND_OOB_ONLY */
 	uint32_t pb;			/* ERASE: PB index */
-	const void *data;		/* PROGRAM: page_bytes; NULL: the array keeps none, or
-					 * (with payload) zeroes */
-	void *oob;			/* oob_kept bytes, or NULL (PROGRAM: 0xff). COPYBACK:
-					 * replaces the bytes that came along; NULL: those */
+	const void *data;		/* PROGRAM: page_bytes; NULL: the array stores no content or, with payload,
+					 * zeroes */
+	void *oob;			/* oob_kept bytes, or NULL (PROGRAM: 0xff). COPYBACK: replaces the bytes of
+					 * the source; NULL: keeps them */
 
-	enum nand_status status;	/* out */
-	const void *page;		/* out, READ: page_bytes (words not asked for included, a
-					 * convenience of the model), good until the next command
-					 * for the die; NULL: nothing readable, or no payload */
+	enum nand_status status;	/* out: result of the command */
+	const void *page;		/* out, READ: page_bytes, including words not requested, valid until the
+					 * next command for the die; NULL: not readable, or no payload */
 	uint32_t raw_bits;		/* out, READ: raw errors of the worst word read */
-	uint32_t retries;		/* out, READ */
-	uint64_t start_ns;		/* out: the die began (always now_ns) */
+	uint32_t retries;		/* out, READ: number of retries */
+	uint64_t start_ns;		/* out: time at which the die began (always now_ns) */
 	uint64_t done_ns;		/* out: always > now_ns, and less than a day later */
 	uint64_t cell_ns;		/* out: these four add up to done_ns - start_ns */
 	uint64_t bus_ns;		/* out: own command cycles and transfers */
-	uint64_t wait_host_ns;		/* out: waiting for the bus, held by host I/O */
-	uint64_t wait_gc_ns;		/* out: waiting for the bus, held by anything else */
-	uint64_t resumed_done_ns;	/* out, READ: when the suspended group ends now; 0: none */
+	uint64_t wait_host_ns;		/* out: waiting for the bus while host I/O held it */
+	uint64_t wait_gc_ns;		/* out: waiting for the bus while any other source held it */
+	uint64_t resumed_done_ns;	/* out, READ: new end of the suspended group; 0: no group was suspended */
 };
 
 enum nand_rule {
@@ -301,32 +300,32 @@ enum nand_rule {
 
 /* All uint64_t. Cell and bus time, ops and energy since the last reset. */
 struct nand_stats {
-	uint64_t ops[NAND_NOPS][NAND_NSOURCES];	/* pages; ERASE: blocks, whole or in part */
+	uint64_t ops[NAND_NOPS][NAND_NSOURCES];	/* counts pages; for ERASE blocks, whole or in part */
 	uint64_t violations[NAND_NRULES];
 	uint64_t uncorrectable;		/* reads that returned NAND_UNCORR */
 	uint64_t program_fails, erase_fails;
 	uint64_t die_busy_ns[NAND_NSOURCES];	/* summed over dies */
 	uint64_t bus_busy_ns[NAND_NSOURCES];	/* summed over channels */
 	uint64_t energy_nj[NAND_NOPS][NAND_NSOURCES];
-	uint64_t partial_erases;	/* of all ERASEs, those of less than a block */
+	uint64_t partial_erases;	/* ERASEs of less than a block, as a part of all ERASEs */
 	uint64_t parallel_erases;	/* blocks beyond the first of their plane in one erase */
-	uint64_t subpage_reads;		/* reads of some ECC words, spare area alone left out */
-	uint64_t read_bytes;		/* that crossed the bus, of all reads, spare bytes included */
-	uint64_t user_read_bytes[NAND_NSOURCES];	/* of ECC words read, spare bytes left out */
-	uint64_t lower_reads;		/* inside the chip, for programs of upper pages */
+	uint64_t subpage_reads;		/* reads of some ECC words, without reads of the spare area alone */
+	uint64_t read_bytes;		/* bytes of all reads that crossed the bus, spare bytes included */
+	uint64_t user_read_bytes[NAND_NSOURCES];	/* bytes of ECC words read, without spare bytes */
+	uint64_t lower_reads;		/* reads of lower pages inside the chip, for programs of upper pages */
 	uint64_t suspends;
 	uint64_t disturbs;		/* disturbances of smallest PBs, */
-	uint64_t disturb_lost;		/* and pages that lost their data to them */
+	uint64_t disturb_lost;		/* pages that lost their data through disturbances */
 	uint64_t paired_lost;		/* pages destroyed by a torn upper page */
 	uint64_t corrected, retries;	/* reads that returned NAND_CORRECTED; all retries */
-	/* Levels, not counters: a reset leaves them. */
-	uint64_t programmed_pages;	/* now, in the whole array */
-	uint64_t erase_count_max;	/* of any smallest PB */
-	uint64_t erase_count_sum;	/* ERASE commands, over all blocks */
+	/* Levels, not counters: a reset does not change them. */
+	uint64_t programmed_pages;	/* at present, in the whole array */
+	uint64_t erase_count_max;	/* of the most erased smallest PB */
+	uint64_t erase_count_sum;	/* erase commands, summed over all blocks */
 	/* Erases per page: AEP = page_erases / pages, VEP = page_erases_sq / pages - AEP^2. */
 	uint64_t page_erases;		/* sum over all pages, */
-	uint64_t page_erases_sq;	/* and of the squares */
-	/* Reads of pages whose checksum is wrong, since init: the drive's file was damaged. */
+	uint64_t page_erases_sq;	/* sum of the squares over all pages */
+	/* Reads of pages with a wrong checksum since init: the drive's file was damaged. */
 	uint64_t damaged;
 };
 
@@ -335,20 +334,20 @@ struct nand;
 struct nand_ops {
 	/* Commands of one call start together; count 1 .. NAND_GROUP_MAX. */
 	void (*submit)(struct nand *n, uint64_t now_ns, struct nand_cmd *cmds, unsigned int count);
-	/* When the die's current command ends; <= now: idle. */
+	/* Returns when the die's current command ends; a time <= now means idle. */
 	uint64_t (*die_ready_ns)(const struct nand *n, uint32_t die);
-	/* May a read of the page suspend what its die is doing at now_ns? */
+	/* May a read of the page suspend its die's command at now_ns? */
 	bool (*may_suspend)(const struct nand *n, uint64_t now_ns, ppn_t p);
 	bool (*is_bad)(const struct nand *n, pbn_t b);
 	void (*mark_bad)(struct nand *n, pbn_t b);
-	/* Erases of the block's most erased smallest PB. */
+	/* Returns the erases of the block's most erased smallest PB. */
 	uint32_t (*erase_count)(const struct nand *n, pbn_t b);
 	void (*get_stats)(const struct nand *n, struct nand_stats *out);
 	void (*reset_stats)(struct nand *n);
 	/*
-	 * What a cell holds, without a command or time: for checkers, not for FTLs. What an
-	 * erase (a disturbance) does at its end shows here, and in the levels of the
-	 * statistics, when its die is next used or the power is cut.
+	 * Returns the content of a cell without a command and without time. It is for checkers, not
+	 * for FTLs. The effects of an erase and of a disturbance appear here, and in the levels of
+	 * the statistics, when the die is next used or the power is cut.
 	 */
 	enum nand_status (*peek)(const struct nand *n, ppn_t p, const void **data, const void **oob);
 };
@@ -359,7 +358,10 @@ struct nand {
 	struct nand_geometry geo;
 };
 
-/* The statistics that describe the array as it is. The others count and can be reset. */
+/*
+ * Copy the statistics that describe the array's present state. The others are counters and can be
+ * reset.
+ */
 static inline void nand_copy_levels(struct nand_stats *to, const struct nand_stats *from)
 {
 	to->programmed_pages = from->programmed_pages;
@@ -371,8 +373,8 @@ static inline void nand_copy_levels(struct nand_stats *to, const struct nand_sta
 }
 
 /*
- * Inputs alone, field by field: an initialiser would clear the outputs too, for which
- * compilers take an instruction (rep stos) that costs as much as half the command.
+ * Set the inputs one by one. An initialiser would clear the outputs too, and compilers use an
+ * instruction for it (rep stos) that costs as much as half the command.
  */
 static inline void nand_fill_read(struct nand_cmd *c, enum nand_source source, uint32_t ppn,
 				  uint32_t ecc_words, void *oob)
@@ -387,7 +389,7 @@ static inline void nand_fill_read(struct nand_cmd *c, enum nand_source source, u
 	c->oob = oob;
 }
 
-/* Without payload. */
+/* Without payload: no data. */
 static inline void nand_fill_program(struct nand_cmd *c, enum nand_source source, uint32_t ppn,
 				     void *oob)
 {

@@ -9,7 +9,7 @@
  */
 #include "array_impl.h"
 
-/* How many pages of the type below C3 requires before word line k of this type. */
+/* Returns how many pages of the type below C3 requires before word line k of this type. */
 static uint32_t wanted_below(uint32_t k, uint32_t word_lines)
 {
 	return k + 2 < word_lines ? k + 2 : word_lines;

@@ -9,7 +9,7 @@
 #define LOG2_HOUR_NS 2733581		/* log2(3.6e12) in Q16 */
 #define RBER_BITS 48			/* fraction bits of an RBER */
 
-/* coefficient * product of powers, computed with logarithms; 0 if a base is 0. */
+/* Computes coefficient * product of powers by logarithms; 0 if a base is 0. */
 static uint64_t power_term(int32_t coefficient, int64_t log_a, int32_t exp_a, int64_t log_b,
 			   int32_t exp_b)
 {
@@ -71,11 +71,14 @@ static uint32_t worst_word(const struct nand_array *a, const struct place *p, ui
 	return worst;
 }
 
-/* Set raw_bits, retries and the status of a readable page. flips: wrong bits in each word in addition. */
+/*
+ * Set raw_bits, retries and the status of a readable page. flips: additional wrong bits in each
+ * word.
+ */
 void read_errors(struct nand_array *a, const struct place *p, struct nand_cmd *c, uint32_t flips)
 {
 	const struct nand_physics *f = &a->c.physics;
-	uint32_t words = c->ecc_words ? c->ecc_words : 1;	/* the spare area: as the first word */
+	uint32_t words = c->ecc_words ? c->ecc_words : 1;	/* the spare area counts as the first word */
 	uint64_t rber = a->age ? raw_error_rate(a, p) : 0;
 	uint64_t mean = (uint64_t)((fxp_wide)rber * a->base.geo.ecc_word_bytes * 8 >> (RBER_BITS - 32));
 	uint32_t left;

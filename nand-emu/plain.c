@@ -25,10 +25,10 @@ bool plain_possible(const struct nand_array *a)
 	       !a->c.timing.suspend_ns && !a->c.timing.gc_holds_bus;
 }
 
-/* Is the die free (R8), with nothing to settle but a count of flights? */
+/* Is the die free (R8), and is there nothing to settle except a count of flights? */
 static inline bool die_free(const struct img_die *d, uint64_t now_ns)
 {
-	/* Bits instead of branches: the die's last operation is unpredictable. */
+	/* bit operations avoid branches, because the die's last operation is unpredictable */
 	return (d->ready_ns <= now_ns) & ((d->count == 0) | (d->op != NAND_ERASE));
 }
 
@@ -137,8 +137,8 @@ static inline bool page_allowed(const struct nand_array *a, uint32_t ppn, uint32
 }
 
 /*
- * Do the pages of one die exist (R0), on different planes (R6) and for one source, and may each be
- * programmed?
+ * Do the pages of one die exist (R0), lie on different planes (R6) and have one source, and may
+ * each be programmed?
  */
 static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c, unsigned int count,
 			   uint32_t die, uint32_t block[NAND_PLANES_MAX])
@@ -162,7 +162,7 @@ static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c,
 	return true;
 }
 
-/* Store the flights before their effects, so that a power cut can undo these (A5). */
+/* Store the flights before their effects, so that a power cut can undo the effects (A5). */
 static inline void store_flights(struct nand_array *a, struct img_die *d, struct img_flight *f,
 			    const struct nand_cmd *c, unsigned int count, const uint32_t *block,
 			    uint64_t cell_start_ns, uint64_t done_ns)
@@ -201,9 +201,9 @@ static inline void program_page(struct nand_array *a, const struct nand_cmd *c, 
 }
 
 /*
- * Book the transfers of a group, one behind the other; returns the end of the last. Each page waits
- * for all of them. If nothing else is booked, they become one booking, which makes no difference to
- * the transfers that wait behind it.
+ * Book the transfers of a group one after another; returns the end of the last. Each page waits for
+ * all of them. If nothing else is booked, they become one booking, which does not change the times
+ * of later transfers.
  */
 static inline uint64_t send_pages(struct bus *bus, uint64_t now_ns, uint64_t own_ns,
 				  unsigned int count, enum nand_source source, struct bus_waits *w)

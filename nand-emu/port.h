@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * port.h - everything the core takes from its environment.
- *
- * No other file of nand-emu/ or ftl/ includes a system header, so that a port
- * to another host (a kernel, a microcontroller) replaces this file alone.
+ * port.h - everything that the core needs from its environment.  No other file of nand-emu/ or ftl/
+ * includes a system header, so that a port to another host (a kernel, a microcontroller) replaces
+ * only this file.
  */
 #ifndef SLATE_PORT_H
 #define SLATE_PORT_H
@@ -46,11 +45,14 @@ void ssd_md5(const void *data, size_t len, uint8_t out[16]);
 uint32_t ssd_crc32c(const void *data, uint32_t len);
 
 #define SSD_MUST_CHECK __attribute__((warn_unused_result))
-/* For code that runs so rarely that its registers and instructions are better kept out of the common path. */
+/*
+ * For code that runs so rarely that its registers and instructions should not burden the common
+ * path.
+ */
 #define SSD_SELDOM __attribute__((__noinline__, __cold__))
-#define SSD_APART __attribute__((__noinline__))		/* common, but not in every call */
+#define SSD_APART __attribute__((__noinline__))		/* for common code that not every call needs */
 #define SSD_ALWAYS inline __attribute__((__always_inline__))
-#define SSD_PREFETCH(p) __builtin_prefetch(p)	/* a hint, never a fault */
+#define SSD_PREFETCH(p) __builtin_prefetch(p)	/* a hint; it never faults */
 #define SSD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SSD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -68,7 +70,7 @@ static inline uint64_t ssd_pick(bool first, uint64_t a, uint64_t b)
 
 /* Carve aligned pieces out of the one block of memory that init() receives. */
 struct ssd_arena {
-	char *base;	/* NULL: only measure */
+	char *base;	/* NULL: only measure the size */
 	size_t used;
 };
 

@@ -59,7 +59,7 @@ static enum nand_rule copyback_rule(const struct nand_array *a, const struct pla
 	return program_rule(a, p);
 }
 
-/* The rule that one command breaks by itself, or NAND_NRULES. */
+/* Returns the rule that one command breaks by itself, or NAND_NRULES. */
 static inline enum nand_rule broken_alone(const struct nand_array *a, const struct place *p,
 				   const struct nand_cmd *c)
 {
@@ -134,7 +134,7 @@ static enum nand_rule broken_together(const struct nand_array *a, const struct p
 	return planes_rule(at, count, 1);
 }
 
-/* May these reads suspend what the die is doing? */
+/* May these reads suspend the command of the die? */
 bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place *at,
 		 const struct nand_cmd *c, unsigned int count)
 {

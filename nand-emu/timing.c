@@ -110,7 +110,10 @@ static inline void add_wait(struct bus_waits *w, enum nand_source source, uint64
 		w->gc_ns += ns;
 }
 
-/* waits: those for other commands and for the group, own_ns of its own transfers included. */
+/*
+ * waits: waiting for other commands and for the group; own_ns of this is for the command's own
+ * transfers.
+ */
 static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel,
 			  uint64_t cell_ns, const struct bus_waits *waits, uint64_t own_ns)
 {
@@ -125,7 +128,10 @@ static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t cha
 	a->bus_busy[channel].ns[c->source] += own_ns;
 }
 
-/* Book len_ns for c, and add its waiting, and the waiting that it causes to the next ones, to w. */
+/*
+ * Book len_ns for c, and add its waiting time, and the waiting that it causes to the next ones, to
+ * w.
+ */
 static inline uint64_t book(struct bus *bus, uint64_t now_ns, uint64_t at_ns, uint64_t len_ns,
 			    const struct nand_cmd *c, struct bus_waits *w)
 {
@@ -183,7 +189,7 @@ static void time_programs(struct nand_array *a, const struct place *at, uint32_t
 	}
 }
 
-/* Erases and copybacks. */
+/* Compute the times of erases and copybacks. */
 static void time_changes(struct nand_array *a, const struct place *at, uint32_t channel,
 			 uint64_t now_ns, struct nand_cmd *c, unsigned int count,
 			 uint64_t *cell_start_ns)
@@ -191,7 +197,7 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 	struct bus_waits w = { 0, 0 };
 	struct bus *bus = &a->bus[channel];
 	uint64_t own[NAND_GROUP_MAX], cell_ns = 0, to = now_ns;
-	uint32_t planes = 0;		/* of an erase: named so far */
+	uint32_t planes = 0;		/* bitmap of the planes that an erase has named so far */
 
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t one = cell_ns_of(a, &at[i], &c[i]);
@@ -200,7 +206,7 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 		cell_ns = one > cell_ns ? one : cell_ns;
 		own[i] = a->c.timing.cmd_ns + transfer_ns(a, bus_bytes(a, &c[i]));
 		if (c[i].op == NAND_ERASE && planes & bit)
-			own[i] = 0;	/* transferred within the command of its plane */
+			own[i] = 0;	/* its transfers are part of the first command of its plane */
 		planes |= bit;
 		to = book(bus, now_ns, to, own[i], &c[i], &w);
 	}

@@ -41,7 +41,7 @@ def _without_comment(found: re.Match[str]) -> str:
 
 
 def _spaced(line: str) -> str:
-    """The line without its indentation, and without what clang-format has ways of its own for."""
+    """Return the line without indentation, and without parts that clang-format lays out in its own way."""
     line = line.strip()
     for pattern, ours in _OWN_WAYS:
         line = pattern.sub(ours, line)
@@ -78,7 +78,7 @@ def _breaks(old: list[str]) -> bool:
 
 
 def check(root: Path, path: Path) -> str:
-    """A line for each place that is not laid out as it should be."""
+    """Return a line for each place with a wrong layout."""
     text = (root / path).read_text(encoding="utf-8")
     found = [
         f"{path}:{number}: {columns} columns, more than {COLUMNS}\n"

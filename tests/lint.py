@@ -49,7 +49,7 @@ _PYTHON = re.compile(rb"#!.*\bpython3?\b")
 
 
 def files() -> list[Path]:
-    """Every file of the tree, below ROOT."""
+    """Return every file of the tree, relative to ROOT."""
     found = []
     for folder, folders, names in os.walk(ROOT):
         folders[:] = sorted(set(folders) - LEFT_OUT)
@@ -58,12 +58,12 @@ def files() -> list[Path]:
 
 
 def python_of(folder: Path) -> list[Path]:
-    """The modules of a folder, not of those below it."""
+    """Return the modules of a folder, without subfolders."""
     return sorted(path.relative_to(ROOT) for path in folder.glob("*.py"))
 
 
 def is_written_in(path: Path, suffix: str, first_line: re.Pattern[bytes]) -> bool:
-    """Whether the name, or the first line of a file without a suffix, says so."""
+    """Does the name, or the first line of a file without a suffix, name the language?"""
     if path.suffix:
         return path.suffix == suffix
     with open(ROOT / path, "rb") as file:
@@ -79,7 +79,7 @@ def is_python(path: Path) -> bool:
 
 
 def run(*words: object) -> str:
-    """What a linter printed, if it found something or could not run."""
+    """Return the output of a linter if it found a fault or could not run."""
     try:
         done = subprocess.run(
             [str(word) for word in words], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -91,7 +91,7 @@ def run(*words: object) -> str:
 
 
 def each(lines: Iterable[list[object]]) -> str:
-    """Several at once."""
+    """Run several linters at once."""
     with ThreadPoolExecutor(JOBS) as pool:
         return "".join(pool.map(lambda line: run(*line), lines))
 
@@ -111,7 +111,7 @@ def mypy() -> str:
 
 
 def mypy_tests() -> str:
-    """A folder at a time: several have a module 'support'."""
+    """Run mypy on one folder at a time, because several have a module 'support'."""
     folders = sorted({path.parent for path in files() if path.suffix == ".py" and path.parts[0] == "tests"})
     return each(_mypy("-".join(folder.parts), "tests/mypy.ini", python_of(ROOT / folder)) for folder in folders)
 
@@ -152,7 +152,7 @@ def clang_format() -> str:
 
 @dataclass(frozen=True)
 class Linter:
-    """A test."""
+    """A linter, which is one test."""
 
     name: str
     what: str

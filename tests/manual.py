@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def help_of(program: Path) -> str:
-    """--help; it must end well and complain of nothing."""
+    """Return the --help text. The program must succeed and print no error."""
     done = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=60, check=False)
     if done.returncode or done.stderr:
         raise AssertionError(f"{program} --help: {done.returncode}, {done.stderr}")
@@ -17,13 +17,13 @@ def help_of(program: Path) -> str:
 
 
 def told(text: str) -> dict[str, str]:
-    """Options of a help text, and what they take."""
+    """Return the options of a help text, and their arguments."""
     option = re.compile(r"^  (--[a-z-]+)((?: |\[=)\S.*?)?(?:  |$)", re.M)
     return {name: (value or "").strip("[]= ") for name, value in option.findall(text)}
 
 
 def written(manual: Path) -> dict[str, str]:
-    """Options of a manual, likewise. Each is a .TP of its own."""
+    """Return the options of a manual and their arguments. Each has its own .TP."""
     found = {}
     for line in re.findall(r"^\.TP\n(\..*)$", manual.read_text(encoding="utf-8"), re.M):
         words = re.match(r'\.(?:B|BI|BR) (--[a-z-]+)(?: "([^"]*)"| \[=\\fI(\w+)\\fR\])?$', line)
@@ -34,12 +34,12 @@ def written(manual: Path) -> dict[str, str]:
 
 
 def entries(text: str) -> set[str]:
-    """Options and commands of a help text, as they stand there."""
+    """Return options and commands of a help text, unchanged."""
     return {re.sub(r"  +.*", "", line.strip()) for line in text.splitlines() if re.match(r"  (?! )[a-z-]", line)}
 
 
 def written_entries(manual: Path) -> set[str]:
-    """Of a manual, likewise."""
+    """Return those of a manual."""
     found = set()
     for line in re.findall(r"^\.TP\n(\..*)$", manual.read_text(encoding="utf-8"), re.M):
         plain = re.sub(r"\\f.|\"", "", re.sub(r"^\.(BI|B) ", "", line))

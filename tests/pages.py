@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page of 'slate report --html' as a reader has it: its tables, and a browser's opinion."""
+"""Reads a page of 'slate report --html': its tables, and a browser's errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHROMIUM = shutil.which("chromium")
 
 
 class Tables(HTMLParser):
-    """Cells of each table: (text, number behind it)."""
+    """Collects the cells of each table: (text, number behind it)."""
 
     def __init__(self, text):
         super().__init__()
@@ -42,7 +42,7 @@ class Tables(HTMLParser):
 
 
 def browse(text):
-    """The page in Chromium: what it said, and URLs it asked for, but for what it asks for itself."""
+    """Open the page in Chromium; return its messages, and the URLs that the page asked for."""
     with tempfile.TemporaryDirectory() as folder:
         path, log = Path(folder) / "report.html", Path(folder) / "net.json"
         path.write_text(text)

@@ -31,7 +31,7 @@ _TIME = re.compile(r"\s*# time=([0-9.]+)\s*$")
 
 @dataclass
 class Test:
-    """One test's outcome."""
+    """The outcome of one test."""
 
     name: str
     passed: bool
@@ -78,7 +78,7 @@ def _core_suite(processors: int) -> Suite:
 
 
 def suites() -> list[Suite]:
-    """All of them, fastest first."""
+    """Return all suites, fastest first."""
     processors = os.cpu_count() or 1
     replay = "build/core/slate-replay"
     return [
@@ -136,23 +136,23 @@ def suites() -> list[Suite]:
 
 
 class Screen:
-    """A line a suite; on a terminal also the test that just ended."""
+    """Prints a line for each suite; on a terminal also the test that just ended."""
 
     def __init__(self) -> None:
         self.live = sys.stdout.isatty()
 
     def now(self, text: str) -> None:
-        """Overwritten by the next."""
+        """Show a text that the next one overwrites."""
         if self.live:
             print(f"\r\033[K{text[:110]}", end="", flush=True)
 
     def line(self, text: str) -> None:
-        """Stays."""
+        """Print a line that stays."""
         print(f"\r\033[K{text}" if self.live else text, flush=True)
 
 
 def select(suite: Suite, word: str) -> list[str]:
-    """The command, for only some tests."""
+    """Return the command for only some tests."""
     if not word:
         return suite.command
     return suite.command + suite.only.format(word=word).split("=", 1 if suite.only.startswith("-R") else 0)
@@ -229,7 +229,7 @@ def _command(suite: Suite, command: list[str], screen: Screen) -> tuple[list[str
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Stop a suite as Ctrl-C would, then for good."""
+    """Stop a suite with an interrupt, then kill it."""
     for number, patience in ((signal.SIGINT, 10), (signal.SIGKILL, 5)):
         try:
             os.killpg(process.pid, number)
@@ -280,7 +280,7 @@ def parse_junit(path: Path) -> list[Test]:
 
 
 def tell(suite: Suite, screen: Screen) -> None:
-    """A suite's line, and what failed in it."""
+    """Print a suite's line, and its failures."""
     failed = [test for test in suite.tests if not test.passed]
     skipped = [test for test in suite.tests if test.skipped]
     passed = len(suite.tests) - len(failed)
@@ -303,7 +303,7 @@ def tell(suite: Suite, screen: Screen) -> None:
 
 
 def times(chosen: list[Suite], since: float) -> list[str]:
-    """What took how long, the longest first: phases of the build that ended after a time, and suites."""
+    """Return the durations, the longest first: phases of the build after a time, and suites."""
     took = [(suite.seconds, f"suite {suite.name}") for suite in chosen]
     for path in (ROOT / "build" / "log").glob("*.seconds"):
         if path.stat().st_mtime >= since:

@@ -36,7 +36,7 @@ class Tap:
     def say(
         self, test: unittest.TestCase, ok: bool, seconds: float, comment: str = "", detail: str = ""
     ) -> None:
-        """A test's line, and what it said."""
+        """Print a test's line and its output."""
         with self.lock:
             self.number += 1
             print(f"{'ok' if ok else 'not ok'} {self.number} - {name_of(test)}{comment} # time={seconds:.2f}")
@@ -46,7 +46,7 @@ class Tap:
 
 
 class TapResult(unittest.TestResult):
-    """Of one test."""
+    """The result of one test."""
 
     def __init__(self, tap: Tap) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class TapResult(unittest.TestResult):
 
 
 def run_one(test: unittest.TestCase, tap: Tap) -> bool:
-    """Run a test; True if it passed."""
+    """Run a test; return True if it passed."""
     result = TapResult(tap)
     test.run(result)
     return result.wasSuccessful()
@@ -106,7 +106,7 @@ def run_all(tests: list[unittest.TestCase], jobs: int) -> list[bool]:
 
 
 def flatten(suite: unittest.TestSuite) -> list[unittest.TestCase]:
-    """All tests, in order."""
+    """Return all tests, in order."""
     found: list[unittest.TestCase] = []
     for item in suite:
         found += flatten(item) if isinstance(item, unittest.TestSuite) else [item]

@@ -26,8 +26,8 @@ enum command { NOTHING, READ, PROGRAM, GC_READ, GC_PROGRAM, GC_ERASE, PREPARE };
 enum state { FREE, DIRTY, OPEN, FULL, FAILING, BAD };	/* DIRTY: free, perhaps half erased */
 
 struct slot {
-	uint32_t unit;			/* GC: with OOB_LOST */
-	uint32_t from;			/* GC: where it was */
+	uint32_t unit;			/* unit of GC's copy, with OOB_LOST */
+	uint32_t from;			/* GC: its previous place */
 	uint64_t seq;
 };
 
@@ -100,7 +100,10 @@ static void erased(struct buffered *b, bool was_free)
 	b->host.worn |= --b->good < b->needed;
 }
 
-/* Is there a page? A new block only if more than `reserve` are free. True, too: one is prepared. */
+/*
+ * Is there a page? A new block is taken only if more than `reserve` are free. Also true if one is
+ * being prepared.
+ */
 static bool has_room(struct buffered *b, uint32_t reserve)
 {
 	if (b->open != NONE)
@@ -120,7 +123,7 @@ static bool has_room(struct buffered *b, uint32_t reserve)
 	return true;
 }
 
-/* The first n units of the ring, or of GC's hand. */
+/* Program the first n units of the ring, or of GC's hand. */
 static void program(struct buffered *b, enum command command, uint32_t n)
 {
 	struct oob_head h = { .order = ++b->number, .mark = b->number, .kind = OOB_HOST };
@@ -145,7 +148,7 @@ static void program(struct buffered *b, enum command command, uint32_t n)
 	}
 }
 
-/* It failed: nothing more goes to that block, and what it holds moves. */
+/* The program failed: no more pages go to that block, and its content is moved. */
 static bool program_failed(struct buffered *b)
 {
 	uint32_t block = b->target / b->g->pages_per_block;
@@ -186,7 +189,7 @@ static void accept_units(struct buffered *b, struct ftl_io *io)
 	}
 }
 
-/* What waits in line gets in, while there is room. */
+/* Move waiting I/Os into the buffer while there is room. */
 static void fill(struct buffered *b)
 {
 	struct ftl_io *io;
@@ -224,7 +227,10 @@ static void programmed(struct buffered *b)
 
 /* ---- reads ---- */
 
-/* Units of one flash page in a row; those of the buffer, and those that nothing was written to, need no command. */
+/*
+ * Read consecutive units of one flash page. Units in the buffer and unwritten units need no
+ * command.
+ */
 static void read_on(struct buffered *b, struct ftl_io *io)
 {
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_WHOLE_PAGE };
@@ -265,7 +271,10 @@ static void read_on(struct buffered *b, struct ftl_io *io)
 
 /* ---- GC ---- */
 
-/* A failing block, else that with least to move; it must give a page back. */
+/*
+ * Returns a failing block, else the one with the fewest units to move; collecting it must free a
+ * page.
+ */
 static uint32_t choose(const struct buffered *b)
 {
 	uint32_t best = NONE, least = (b->g->pages_per_block - 1) * b->upp + 1;
@@ -323,10 +332,10 @@ static void moved(struct buffered *b)
 	for (uint32_t i = 0; i < b->flying; i++)
 		point(b, b->hand[i].unit, b->target * b->upp + i);
 	b->host.stats.gc_units += b->flying;
-	drop_stale(b);			/* these are elsewhere now */
+	drop_stale(b);			/* they have been programmed elsewhere */
 }
 
-/* The next command of GC; false: there is nothing to do, or nothing can be done. */
+/* Issue GC's next command. Returns false if there is nothing to do, or nothing can be done. */
 static bool gc(struct buffered *b)
 {
 	uint32_t first = b->victim * b->g->pages_per_block * b->upp;
@@ -353,7 +362,7 @@ static bool gc(struct buffered *b)
 	} else if (b->at < b->g->pages_per_block) {
 		gc_read(b);
 	} else if (b->valid[b->victim]) {
-		b->at = 0;		/* a program failed, or a unit came back: look again */
+		b->at = 0;		/* a program failed, or a unit came back: start again */
 		return gc(b);
 	} else {
 		erase(b, GC_ERASE, b->victim);
@@ -395,7 +404,7 @@ static void go_on(struct buffered *b)
 			continue;
 		if (!wants_program(b))
 			return;
-		b->host.worn = true;	/* too many blocks are bad: what waits fails */
+		b->host.worn = true;	/* too many blocks are bad: waiting I/Os fail */
 		while (b->line.first)
 			host_refuse(&b->host, io_list_take(&b->line), SSD_E_NOSPC);
 		while (b->durable.first)
@@ -502,7 +511,10 @@ static int visit(void *ftl, uint32_t block, uint32_t page)
 	return SSD_OK;
 }
 
-/* A block with erased pages at its end is the log's, or was being erased: then nothing is valid in it. */
+/*
+ * A block with erased pages at its end is the log's, or its erase was interrupted and it has no
+ * valid page.
+ */
 static void sort_block(struct buffered *b, uint32_t block)
 {
 	if (b->n->ops->is_bad(b->n, (pbn_t){ block })) {

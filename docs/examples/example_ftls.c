@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* example_ftls.c - in place of ftl/ftl_list.c, for the example's programs alone. */
+/* example_ftls.c - replaces ftl/ftl_list.c in the example's programs. */
 #include "ftl.h"
 
 extern const struct ftl_ops page_ftl_ops, log_ftl_ops, buffered_ftl_ops;

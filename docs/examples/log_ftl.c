@@ -20,16 +20,16 @@
 
 struct log_plane {
 	uint32_t open, next;		/* open block (or NONE), its next page */
-	uint32_t victim, at;		/* being collected (or NONE), up to this page */
-	bool wiped;			/* the victim is gone: the collection has ended */
+	uint32_t victim, at;		/* block being collected (or NONE), and the next page to examine */
+	bool wiped;			/* the victim has been erased: the collection has ended */
 };
 
 struct log {
 	uint32_t *map;			/* logical page -> ppn, or NONE; planes one after another */
 	uint32_t *back;			/* ppn -> logical page of its plane; NONE: free or stale */
-	uint64_t *seq;			/* a mount's: of what map[] names */
-	uint32_t *valid, *used;		/* of a block; used: a mount's, pages that are not erased */
-	bool *failing;			/* a program of this block failed: empty it, use it no more */
+	uint64_t *seq;			/* mount: sequence of the copy in map[] */
+	uint32_t *valid, *used;		/* of each block; used: pages that are not erased, found by a mount */
+	bool *failing;			/* a program of this block failed: it is to be emptied and not used again */
 	struct log_plane *plane;
 };
 
@@ -285,7 +285,7 @@ static void check(const struct direct *d)
 	}
 }
 
-/* What a drive's memory would hold of it. */
+/* Returns the bytes that the tables take in a drive's memory. */
 static uint64_t map_bytes(const struct direct *d)
 {
 	return ((uint64_t)d->planes * d->plane_pages + geo_pages(d->g)) * sizeof(uint32_t);
@@ -296,7 +296,10 @@ static uint32_t valid_pages(const struct direct *d, uint32_t block)
 	return log_of(d)->valid[block];
 }
 
-/* With the data in full blocks, gc_start_blocks free and one open, one more has stale pages. */
+/*
+ * If the data fill whole blocks, gc_start_blocks are free and one is open, one more block has stale
+ * pages.
+ */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	return (direct_plane_pages(c, g) + g->pages_per_block - 1) / g->pages_per_block +

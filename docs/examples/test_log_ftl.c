@@ -15,7 +15,7 @@ static struct rig r;
 
 static struct {
 	uint64_t rng, until_cut, cut_ns, fails;
-	uint32_t permille;		/* of programs and erases that fail */
+	uint32_t permille;		/* permille of programs and erases that fail */
 	jmp_buf off;
 } medium;
 
@@ -78,7 +78,7 @@ static bool draw(struct rig_shape *s, bool buffered)
 
 static uint64_t collections, fails, retired;
 
-/* What failing blocks take away, spare ones give. */
+/* Run a drive; spare blocks replace those that fail. */
 static bool drive(uint64_t seed)
 {
 	struct nand_hooks hooks = { .fault = on_fault, .done = on_commands };
@@ -146,10 +146,10 @@ static void times(void)
 	EXPECT_EQ(rig_alone(&r, FTL_READ, 2, 1), read + 20);
 	for (uint32_t i = 0; i < 4; i++)		/* block 1: unit 0 four times */
 		EXPECT_EQ(rig_alone(&r, FTL_WRITE, 0, 1), program + 20);
-	for (uint32_t i = 0; i < 8; i++)		/* blocks 2 and 3; two are left to GC */
+	for (uint32_t i = 0; i < 8; i++)		/* blocks 2 and 3; two blocks are reserved for GC */
 		EXPECT_EQ(rig_alone(&r, FTL_WRITE, 0, 1), program + 20);
 	EXPECT_EQ(stats->gc_runs, 0);
-	/* Block 1 has nothing valid: an erase, and there is room. */
+	/* Block 1 has no valid page: after its erase there is room. */
 	EXPECT_EQ(rig_alone(&r, FTL_WRITE, 1, 1), erase + program + 20);
 	EXPECT_EQ(stats->gc_runs, 1);
 	EXPECT_EQ(stats->gc_units, 0);

@@ -13,7 +13,7 @@ size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_g
 	uint32_t *oldest = ssd_carve(m, aged ? (size_t)planes * buckets : 0, sizeof(*oldest));
 
 	if (t) {
-		SSD_ASSERT(plane && bucket);	/* with a table there is memory, too */
+		SSD_ASSERT(plane && bucket);	/* If there is a table, its memory must exist as well. */
 		t->geo = g;
 		t->units_per_block = buckets - 1;
 		t->by_plane_blocks = fxp_div_by(g->blocks_per_plane);
@@ -69,7 +69,7 @@ static inline void list_remove(const struct blk_table *t, uint32_t *head, uint32
 	uint32_t prev = t->blk[b].prev, next = t->blk[b].next;
 
 	*head = (uint32_t)ssd_pick(prev == BLK_NONE, next, *head);
-	t->blk[ssd_pick(prev != BLK_NONE, prev, b)].next = next;	/* its own: no matter */
+	t->blk[ssd_pick(prev != BLK_NONE, prev, b)].next = next;	/* its own link: the write changes nothing */
 	t->blk[ssd_pick(next != BLK_NONE, next, b)].prev = prev;
 }
 
@@ -91,7 +91,7 @@ static void append_changed(const struct blk_table *t, struct blk_plane *pl, uint
 	pl->changed_last = b;
 }
 
-/* Where the last block of the bucket with so many valid units is named. */
+/* Returns where the table stores the last block of the bucket with so many valid units. */
 static inline uint32_t *oldest_of(const struct blk_table *t, const struct blk_plane *pl, uint32_t valid)
 {
 	return &t->oldest[(size_t)(pl - t->plane) * (t->units_per_block + 1) + valid];
@@ -141,7 +141,7 @@ void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl)
 	pl->changed_first = pl->changed_last = BLK_NONE;
 }
 
-/* Two lists in order become one; of equals those of `a` come first. */
+/* Merge two lists in order into one. If two blocks are equal, those of list `a` come first. */
 static uint32_t merge(const struct blk_table *t, uint32_t a, uint32_t b)
 {
 	uint32_t head, *to = &head;

@@ -48,27 +48,27 @@
 
 enum blk_state { BLK_FREE, BLK_OPEN, BLK_FULL, BLK_RETIRE, BLK_VICTIM, BLK_BAD };
 
-struct blk {			/* a cache line: most accesses are to a block at random */
+struct blk {			/* size: one cache line, because most accesses are to a random block */
 	uint32_t valid;		/* units */
-	uint32_t next_page;	/* of the write frontier; pages_per_block: none left */
+	uint32_t next_page;	/* next page of the write frontier; pages_per_block: the block is full */
 	uint32_t prev, next;	/* list links, block numbers */
 	uint8_t state;		/* enum blk_state */
-	bool needs_erase;	/* FREE: found after a mount, perhaps half erased */
+	bool needs_erase;	/* FREE block found by a mount: it may be half erased */
 	bool copies;		/* holds GC's pages, not the host's */
 	bool dead;		/* holds pages that a mount declared dead */
-	bool relocate, moved;	/* level.c: to be collected; holds copies of such blocks */
-	uint16_t corrected;	/* level.c: reads that said NAND_CORRECTED */
+	bool relocate, moved;	/* level.c: the block is to be collected; it holds copies of such blocks */
+	uint16_t corrected;	/* level.c: number of reads that returned NAND_CORRECTED */
 	uint64_t last_order;	/* highest order programmed here */
 	uint64_t mark;		/* highest mark that a finished page here carries */
 	uint64_t last_inval;	/* highest sequence that invalidated a unit here */
 	uint32_t parity;	/* front.h: page number + 1 of its parity page; 0: none */
 	uint16_t lost;		/* LSB pages of the group being written that cannot be read */
-	uint16_t live;		/* of a backup block: parity pages that count */
-	uint64_t parity_seq : 40;	/* mount: of the parity page */
+	uint16_t live;		/* of a backup block: number of valid parity pages */
+	uint64_t parity_seq : 40;	/* mount: sequence of the parity page */
 	uint64_t backup : 2;	/* enum blk_backup */
-	uint64_t torn : 1;	/* mount: its last page cannot be read, */
-	uint64_t hurt : 1;	/* or any */
-	uint64_t changed : 1;	/* K2 */
+	uint64_t torn : 1;	/* mount: the last page cannot be read */
+	uint64_t hurt : 1;	/* mount: some page cannot be read */
+	uint64_t changed : 1;	/* K2: the valid count has changed since the block was sorted */
 	uint64_t stays : 1;
 };
 
@@ -80,8 +80,8 @@ struct blk_plane {
 	uint32_t free_head, free_tail, free_count;
 	uint32_t retire_head;
 	uint32_t changed_first, changed_last;
-	uint32_t low;		/* K3 */
-	uint32_t *bucket;	/* heads, by valid units */
+	uint32_t low;		/* lowest bucket that may be in use (K3) */
+	uint32_t *bucket;	/* list heads, indexed by valid units */
 };
 
 enum blk_lists { BLK_BUCKETS, BLK_AGED_BUCKETS, BLK_QUEUE };
@@ -94,16 +94,16 @@ struct blk_table {
 	struct blk_plane *plane;
 	uint32_t *oldest;	/* BLK_AGED_BUCKETS: last block of each bucket, by plane; else NULL */
 	bool queue;		/* BLK_QUEUE */
-	uint32_t choices;	/* gc_d_choices: d */
-	uint32_t window;	/* gc_windowed: blocks */
+	uint32_t choices;	/* gc_d_choices: number d of random choices */
+	uint32_t window;	/* gc_windowed: window, in blocks */
 	uint64_t issued;	/* highest host sequence given to the array */
 	uint64_t stable;	/* every host page up to here is programmed */
 };
 
 /*
- * Everything in it is durable; and of a copy made from here, mount can tell that
- * it is the later one: a copy has the sequence of the last host page issued, so it
- * counts as later than that host page, but would tie with another copy of then.
+ * Is everything in the block durable, and can a mount tell that a copy made now is the later one? A
+ * copy carries the sequence of the last host page issued. It therefore counts as later than that
+ * host page, but would be equal to another copy made at the same time.
  */
 static inline bool blk_settled(const struct blk_table *t, const struct blk *b)
 {
@@ -112,7 +112,9 @@ static inline bool blk_settled(const struct blk_table *t, const struct blk *b)
 
 size_t blk_lay_out(struct blk_table *t, struct ssd_arena *m, const struct nand_geometry *g,
 		   uint32_t units_per_page, enum blk_lists lists);
-/* Put all blocks into state VICTIM and on no list; a mount puts each where it belongs. */
+/*
+ * Put all blocks into state VICTIM and on no list. A mount then puts each block into its own state.
+ */
 void blk_init(struct blk_table *t);
 
 /* The block's state and valid units (DAC: pages), for logs. */
@@ -121,13 +123,14 @@ uint32_t blk_take_free(struct blk_table *t, uint32_t plane);	/* -> OPEN, or BLK_
 void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase);
 void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: taken next */
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
-void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
+void blk_take(struct blk_table *t, uint32_t b);			/* FREE: make this the next block taken */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
 /* Set the number of valid units of a FULL block whose place does not depend on it. */
 void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid);
 /* Order the blocks that a mount closed, by what was written to them last. */
 void blk_sort_closed(const struct blk_table *t);
-void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* into the buckets */
+void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* Set the number of valid units of a FULL
+									 * block whose place does not depend on it. */
 /*
  * Returns a settled FULL block of the plane without a valid unit, or BLK_NONE. In a queue this takes
  * O(its length).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* controller.c - see controller.h */
+/* Sort the blocks marked as changed into their buckets. */
 #include "controller.h"
 
 #include "ftl_knobs.h"
@@ -7,8 +7,8 @@
 
 /* The stage of an I/O that waits for its done_ns. */
 enum stage {
-	STAGE_ANSWER,		/* the FTL has done it */
-	STAGE_COMMAND,		/* a core executes its command, or it waits for its turn at the FTL */
+	STAGE_ANSWER,		/* the FTL has answered the I/O */
+	STAGE_COMMAND,		/* a core executes its command, or the command waits until the FTL may take it */
 	STAGES
 };
 
@@ -19,13 +19,13 @@ struct controller {
 	struct ftl_config c;
 	struct ftl_host shell;
 	struct io_list due[STAGES];
-	uint64_t free_ns[CONTROLLER_CORES_MAX];	/* when each core will be */
-	uint64_t ordered_ns;		/* the last write, trim or flush reaches the FTL */
+	uint64_t free_ns[CONTROLLER_CORES_MAX];	/* time at which each core becomes free */
+	uint64_t ordered_ns;		/* time at which the last write, trim or flush reaches the FTL */
 	uint64_t now_ns;
 	uint32_t ios;
 	uint64_t busy_ns;
 	struct ftl_op_stats op[FTL_NOPS];
-	struct ftl_stats *shown;	/* what stats() answers */
+	struct ftl_stats *shown;	/* result of stats() */
 };
 
 static struct controller *controller_of(struct ftl *f)
@@ -68,7 +68,7 @@ static uint64_t lookups_ns(const struct controller *k, const struct ftl_io *io)
 
 /* ---- lists ---- */
 
-/* Insert an I/O by time, after those of the same time. */
+/* Insert an I/O by time, after all I/Os with the same time. */
 static void list_sorted(struct io_list *l, struct ftl_io *io)
 {
 	struct ftl_io *before = l->first;
@@ -232,7 +232,10 @@ static uint32_t collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks)
 	return k->ftl->ops->collect(k->ftl, now_ns, free_blocks);
 }
 
-/* The configuration of the FTL: the cores spend the time for look-ups and firmware. */
+/*
+ * Build the FTL's configuration: look-ups and firmware cost no time there, because the cores spend
+ * it.
+ */
 static struct ftl_config behind(const struct ftl_config *c)
 {
 	struct ftl_config its = *c;

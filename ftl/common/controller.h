@@ -37,7 +37,7 @@
 
 #define CONTROLLER_CORES_MAX 64u
 
-extern const struct knob_table controller_knobs;	/* in struct ftl_config */
+extern const struct knob_table controller_knobs;	/* knob table; offsets count in struct ftl_config */
 
 /* Like ops->footprint() and ops->init(), with a controller in front if c->cores is not 0. */
 size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *c,

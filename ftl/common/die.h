@@ -27,8 +27,8 @@
 #define DIE_READS_IN_ROW 8u
 
 struct die_turn {
-	uint64_t ready_ns;	/* the running command's end */
-	uint64_t gc_ns;		/* given to GC so far, the running command included */
+	uint64_t ready_ns;	/* time at which the running command ends */
+	uint64_t gc_ns;		/* time given to GC so far, including the running command */
 	uint32_t gc_credit;
 	uint32_t reads_in_row;	/* read commands since the last program */
 };
@@ -45,7 +45,7 @@ static inline void die_begin(struct die_due *ends, uint32_t die, struct die_turn
 }
 
 /*
- * The running command was suspended and ends at until_ns now. GC's clock goes on meanwhile if the
+ * The running command was suspended and now ends at until_ns. GC's clock keeps counting if the
  * command is GC's.
  */
 static inline void die_suspended(struct die_turn *t, bool gc, uint64_t until_ns)
@@ -55,7 +55,7 @@ static inline void die_suspended(struct die_turn *t, bool gc, uint64_t until_ns)
 	t->ready_ns = until_ns;
 }
 
-/* GC's clock at now_ns; gc: the running command is GC's. */
+/* Returns GC's clock at now_ns. gc: the running command is GC's. */
 static inline uint64_t die_gc_clock(const struct die_turn *t, bool gc, uint64_t now_ns)
 {
 	return t->gc_ns - (gc && t->ready_ns > now_ns ? t->ready_ns - now_ns : 0);
@@ -71,8 +71,8 @@ static inline void die_charge(struct die_turn *t, enum nand_op op)
 /* ---- orders to collect (struct ftl_ops.collect), of a plane or die ---- */
 
 struct gc_order {
-	uint32_t free_blocks;	/* until so many are free, */
-	bool victim;		/* or one victim; or until nothing can be won */
+	uint32_t free_blocks;	/* GC runs until this many blocks are free, */
+	bool victim;		/* or until one victim is collected; it also ends if no page can be freed */
 };
 
 static inline bool gc_order_stands(const struct gc_order *o, uint32_t free_blocks)

@@ -24,7 +24,7 @@
 
 struct die_due {
 	uint64_t *key;		/* 2 * leaves */
-	uint64_t first_ns;	/* of key[1]; DIE_IDLE_NS: no die is busy */
+	uint64_t first_ns;	/* time of key[1]; DIE_IDLE_NS: no die is busy */
 	uint64_t epoch_ns;
 	uint32_t leaves;	/* a power of two, 2^16 at most */
 	uint32_t busy;
@@ -68,8 +68,8 @@ static inline void die_due_set(struct die_due *t, uint32_t die, uint64_t key)
 }
 
 /*
- * Move the epoch to half of the keys' range before ns: all busy dies end later than that, and so will
- * all that begin.
+ * Move the epoch to half of the keys' range before ns. All busy dies end later than that, as do all
+ * commands that begin later.
  */
 static SSD_SELDOM void die_due_move_epoch(struct die_due *t, uint64_t ns)
 {
@@ -99,7 +99,7 @@ static inline void die_due_move(struct die_due *t, uint32_t die, uint64_t ns)
 	die_due_start(t, die, ns);
 }
 
-/* Take the first of the busy dies, which is idle from now on. */
+/* Take the busy die that ends first; it is idle afterwards. */
 static inline uint32_t die_due_end(struct die_due *t)
 {
 	uint32_t die = t->key[1] & ((1u << DIE_DUE_BITS) - 1);

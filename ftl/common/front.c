@@ -2,7 +2,9 @@
 /* front.c - see front.h */
 #include "front.h"
 
-/* Of a parity page's spare area, behind the units: XOR of the heads, then struct front_parity. */
+/*
+ * Size of a parity page's spare area behind the units: XOR of the heads, then struct front_parity.
+ */
 #define KEPT_BYTES(upp) OOB_BYTES(upp)
 #define EXTRA_BYTES (OOB_HEAD_BYTES + 4u + 4u + 4u + 2u)
 
@@ -84,13 +86,13 @@ static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct f
 	return usable(fr, plane, slot, q->may_open) ? slot : FRONT_NONE;
 }
 
-/* Is the page a copy that goes to GC's own block? */
+/* Is the page a copy, and does it go to GC's own block? */
 static bool own_copy(const struct front *fr, const struct front_ask *q)
 {
 	return fr->c.own && q->who == FRONT_GC && !q->idle && !q->mounting;
 }
 
-/* Does the slot take such pages? */
+/* Does the slot take pages of this kind? */
 static bool serves(const struct front *fr, uint32_t slot, const struct front_ask *q)
 {
 	return !fr->c.own || q->mounting || (slot == fr->copies) == own_copy(fr, q);
@@ -168,7 +170,7 @@ static uint32_t flex_pick(const struct front *fr, uint32_t plane, const struct f
 
 	if (own_copy(fr, q))
 		return usable(fr, plane, FRONT_COPIES, q->may_open) ? FRONT_COPIES : FRONT_NONE;
-	/* One backup block can name that many: the reserves rely on it. */
+	/* One backup block can hold parity pages of so many blocks; the reserves rely on it. */
 	if (slow_there && fr->plane[plane].slow_count + fr->c.own >= fr->word_lines)
 		fast = false;
 	if (fast && usable(fr, plane, FRONT_FAST, may_open))
@@ -205,7 +207,7 @@ static uint32_t copies_slot(const struct front_config *c)
 	return c->policy->shared ? FRONT_SLOW : FRONT_HOST;
 }
 
-/* The slots that take LSB pages and therefore have a parity in hand. */
+/* Number of slots that take LSB pages and therefore have a parity in hand. */
 static uint32_t covering_slots(const struct front_config *c)
 {
 	if (!c->policy->group)
@@ -254,7 +256,7 @@ void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
 
 /* ---- the quota ---------------------------------------------------------------- */
 
-/* By how many pages a block's LSB pages are ahead of its MSB pages. */
+/* Number of pages by which a block's LSB pages are ahead of its MSB pages. */
 static int64_t ahead_of(const struct front *fr, uint32_t b)
 {
 	uint32_t k = fr->bt->blk[b].next_page, fast = front_fast_taken(fr, k);
@@ -347,7 +349,10 @@ void front_drop(struct front *fr, uint32_t b)
 		fr->quota += ahead_of(fr, b);
 }
 
-/* After an LSB page of word line w: if that is the policy, the block becomes slow, or parity is owed. */
+/*
+ * Called after an LSB page of word line w: by the policy the block becomes slow, or owes a parity
+ * page.
+ */
 static void took_fast(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t w)
 {
 	struct front_plane *p = &fr->plane[plane];
@@ -410,7 +415,7 @@ bool front_some_slow(const struct front *fr, uint32_t plane)
 static uint8_t *in_hand(const struct front *fr, uint32_t plane, uint32_t slot)
 {
 	SSD_ASSERT(slot <= fr->covers && fr->covers);
-	if (slot == fr->covers)		/* a mount's */
+	if (slot == fr->covers)		/* the slot is that of a mount */
 		return fr->parity + (size_t)geo_planes(fr->g) * fr->covers * fr->parity_bytes;
 	return fr->parity + ((size_t)plane * fr->covers + slot) * fr->parity_bytes;
 }
@@ -461,9 +466,9 @@ static uint32_t backup_room(const struct front *fr)
 }
 
 /*
- * Release a backup block that takes no more pages and of which no page counts any more. The program
- * that made the last parity page void may not have begun yet, so the block is erased, or retired, by a
- * later command of its die.
+ * Release a backup block that is full and has no valid parity page. The program that made the last
+ * parity page invalid may not have begun yet, so a later command of the die erases or retires the
+ * block.
  */
 static void release_backup(struct front *fr, uint32_t bb)
 {
@@ -626,7 +631,7 @@ static void check_block(const struct front *fr, uint32_t plane, uint32_t b, int6
 		return;
 	*quota -= ahead_of(fr, b);
 	fast = front_fast_taken(fr, k->next_page);
-	w = k->next_page - fast;						/* the next MSB page's */
+	w = k->next_page - fast;						/* word line of the next MSB page */
 	if (fr->group && fast && w < fast && front_group_end(fr, w) <= fast)
 		SSD_ASSERT(k->parity || fr->plane[plane].debt == b);		/* F3 */
 }

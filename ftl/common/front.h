@@ -61,36 +61,36 @@
 
 #define FRONT_NONE 0xffffffffu
 #define FRONT_ACTIVE_MAX 16u
-#define FRONT_SPARES 2u			/* slots for blocks that a mount must put somewhere */
+#define FRONT_SPARES 2u			/* slots for blocks that a mount must keep open */
 #define FRONT_SLOTS_MAX (FRONT_ACTIVE_MAX + 1 + FRONT_SPARES)
 #define FRONT_WHOLE_BLOCK 0xffffffffu
-#define FRONT_FAST 0u			/* flex: slots */
+#define FRONT_FAST 0u			/* flex: number of the slot of fast blocks */
 #define FRONT_SLOW 1u
-#define FRONT_COPIES 2u			/* GC's own */
+#define FRONT_COPIES 2u			/* slot of GC's own block */
 
-enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };	/* who writes */
+enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };	/* who writes: the host or GC */
 enum front_sequence { SEQ_ASCENDING, SEQ_FPS, SEQ_TWO_PHASE };
 
 struct front;
 
-/* What a policy can choose from. */
+/* Facts from which a policy chooses a slot. */
 struct front_ask {
 	enum frontier who;
 	bool idle;			/* a copy that is made only because the drive is idle */
-	bool may_open;			/* a free block */
-	bool plenty;			/* and there are more than the reserve */
-	bool mounting;			/* mount: LSB pages, if there is a choice: nothing is lost */
-	bool cold;			/* the page is written seldom */
-	uint32_t busy_permille;		/* of the write buffer: u */
+	bool may_open;			/* a free block may be opened */
+	bool plenty;			/* more blocks than the reserve are free */
+	bool mounting;			/* mount: prefer LSB pages, because a torn LSB page destroys no other page */
+	bool cold;			/* the page is rarely written */
+	uint32_t busy_permille;		/* utilisation u of the write buffer, permille */
 };
 
 struct front_policy {
 	const char *name;
-	enum front_sequence word_lines;	/* where the array's order is fps or rps */
-	uint32_t group;			/* LSB pages of a parity page; 0: no backup */
+	enum front_sequence word_lines;	/* used where the array's order is FPS or RPS */
+	uint32_t group;			/* LSB pages covered by one parity page; 0: no backup */
 	bool shared;			/* host and GC write to the same blocks */
 	bool returns_to_fast;		/* idle GC goes on while an active block's next page is MSB */
-	/* Choose the slot for the next page; FRONT_NONE: there is none. */
+	/* Choose the slot for the next page. Returns FRONT_NONE if there is none. */
 	uint32_t (*pick)(const struct front *fr, uint32_t plane, const struct front_ask *q);
 };
 
@@ -101,21 +101,22 @@ struct front_config {
 	const struct front_policy *policy;
 	uint32_t units_per_page;
 	uint32_t active_blocks;		/* rtf: 1 .. FRONT_ACTIVE_MAX */
-	uint32_t fast_above_permille;	/* flex: u_high */
-	uint32_t slow_below_permille;	/* u_low */
-	uint32_t quota_permille;	/* of all LSB pages: q at the start */
-	bool own;			/* GC's copies go to blocks of their own */
-	enum ftl_gc_pages gc_pages;	/* flex */
-	bool hot_cold;			/* page FTL: hot and cold pages have frontiers of their own */
+	uint32_t fast_above_permille;	/* flex: u_high, permille */
+	uint32_t slow_below_permille;	/* flex: u_low, permille */
+	uint32_t quota_permille;	/* flex: start value of q, as a share of all LSB pages */
+	bool own;			/* GC's copies go to separate blocks */
+	enum ftl_gc_pages gc_pages;	/* flex: page type for GC's copies */
+	bool hot_cold;			/* page FTL: hot and cold pages have separate frontiers */
 };
 
 struct front_plane {
 	uint32_t open[FRONT_SLOTS_MAX];	/* block numbers or BLK_NONE */
-	uint32_t slow_last, slow_count;	/* flex: the FIFO, by blk.next from open[FRONT_SLOW] on */
+	uint32_t slow_last, slow_count;	/* flex: last block and length of the FIFO, linked by blk.next from
+					 * open[FRONT_SLOW] */
 	uint32_t debt;			/* block whose parity page comes next, or BLK_NONE */
-	uint32_t debt_slot;		/* and where it is in hand */
+	uint32_t debt_slot;		/* slot whose parity in hand holds that page */
 	uint32_t backup;		/* block that takes parity pages, or BLK_NONE */
-	bool last_fast;			/* flex: the last page was LSB, of those that alternate */
+	bool last_fast;			/* flex: the last page was LSB, where the two types alternate */
 };
 
 struct front {
@@ -124,39 +125,39 @@ struct front {
 	const struct nand *n;
 	struct blk_table *bt;
 	enum front_sequence sequence;
-	bool plain;			/* pages ascend and each kind has its own slot: the policy need not be asked */
-	uint32_t slots;			/* in use by the policy; spares follow */
-	uint32_t host_slots;		/* of them, the first: those that the host's pages go to */
-	uint32_t copies;		/* slot that GC's copies go to first; with hot_cold, hot ones */
-	uint32_t word_lines;		/* W; 0: not by word lines */
-	uint32_t group;			/* as the policy's, at most W */
-	uint32_t covers;		/* slots with a parity page in hand */
+	bool plain;			/* pages ascend and each kind has its own slot, so the policy is not asked */
+	uint32_t slots;			/* number of slots that the policy uses; spare slots follow */
+	uint32_t host_slots;		/* the first of these slots, which take the host's pages */
+	uint32_t copies;		/* first slot for GC's copies; with hot_cold, for hot copies */
+	uint32_t word_lines;		/* word lines of a block, W; 0: pages are not written by word lines */
+	uint32_t group;			/* group as the policy sets it, at most W */
+	uint32_t covers;		/* number of slots with a parity page in hand */
 	struct front_plane *plane;
-	uint8_t *parity;		/* in hand: page and spare area, of each slot */
+	uint8_t *parity;		/* parity in hand of each slot: page and spare area */
 	uint32_t parity_bytes;
-	uint64_t backup_seq;		/* of the parity page written last */
-	int64_t quota, quota_start;	/* q */
+	uint64_t backup_seq;		/* sequence of the last parity page */
+	int64_t quota, quota_start;	/* quota q, and its start value */
 	struct ftl_stats *stats;	/* fast_pages and slow_pages are counted here */
 };
 
 /* The part of a parity page's spare area that is not an XOR. */
 struct front_parity {
-	uint32_t block, erases;		/* of the block, when its pages were written */
-	uint32_t first;			/* word line of the group */
-	uint32_t lost;			/* of its LSB pages, unreadable when it was made */
+	uint32_t block, erases;		/* block number, and its erase count when its pages were written */
+	uint32_t first;			/* first word line of the group */
+	uint32_t lost;			/* bitmap of the group's LSB pages that were unreadable at that time */
 	uint64_t seq;
 };
 
 uint32_t front_oob_bytes(const struct front_policy *p, uint32_t units_per_page);
 bool front_own(const struct front_policy *p, enum ftl_gc_frontier where);
-uint32_t front_slots(const struct front_config *c);	/* open blocks of a plane, backup blocks apart */
+uint32_t front_slots(const struct front_config *c);	/* Number of open blocks of a plane, without backup blocks. */
 void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_config *c,
-		   const struct nand_geometry *g);	/* fr: scratch when m only counts */
+		   const struct nand_geometry *g);	/* fr: scratch memory if m only measures */
 void front_init(struct front *fr, const struct nand *n, struct blk_table *bt,
 		struct ftl_stats *stats);
 
-uint32_t front_page_of(const struct front *fr, uint32_t k);	/* by word lines */
-uint32_t front_fast_taken(const struct front *fr, uint32_t k);	/* LSB pages of the first k */
+uint32_t front_page_of(const struct front *fr, uint32_t k);	/* Returns page k in the order by word lines. */
+uint32_t front_fast_taken(const struct front *fr, uint32_t k);	/* Number of LSB pages among the first k pages. */
 
 static inline uint32_t front_page(const struct front *fr, uint32_t k)
 {
@@ -174,14 +175,15 @@ static inline bool front_next_fast(const struct front *fr, uint32_t b)
 	return !(front_page_of(fr, fr->bt->blk[b].next_page) & 1);
 }
 
-/* Move a block from the free list, which has been erased, into an empty slot. */
+/* Move a block from the free list into an empty slot. The block has been erased. */
 uint32_t front_open(struct front *fr, uint32_t plane, uint32_t slot);
-void front_put(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b);	/* mount: this block */
+void front_put(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b);	/* mount: put this block into the
+										 * slot */
 
 /* By word lines: take the next page of a slot's block, and close the block with its last page. */
 uint32_t front_take_paired(struct front *fr, uint32_t plane, uint32_t slot, enum frontier who);
 
-/* In ascending order: the same. */
+/* The same as front_take_paired() for pages in ascending order. */
 static inline uint32_t front_take(struct front *fr, uint32_t plane, uint32_t slot)
 {
 	uint32_t b = fr->plane[plane].open[slot];
@@ -196,7 +198,7 @@ static inline uint32_t front_take(struct front *fr, uint32_t plane, uint32_t slo
 }
 
 /*
- * Beside the slots' there is one parity in hand for a mount, in the slot `covers` of any
+ * Besides the slots' parities there is one parity in hand for a mount, in slot `covers` of any
  * plane.
  */
 /* Add the content of the taken page ppn to the parity in hand, if it is an LSB page. */
@@ -205,13 +207,17 @@ void front_cover(struct front *fr, uint32_t plane, uint32_t ppn, const void *dat
 void front_xor(struct front *fr, uint32_t plane, uint32_t slot, const void *data, const uint8_t *oob);
 void front_forget(struct front *fr, uint32_t plane, uint32_t slot);
 
-/* Remove a block from its slot, because it is written no further. The caller sets its state. */
+/*
+ * Remove a block from its slot, because no more pages are written to it. The caller sets its state.
+ */
 void front_drop(struct front *fr, uint32_t b);
 
 /* ---- backup ---- */
 
-void front_open_backup(struct front *fr, uint32_t plane);	/* the free list's first block */
-struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* the debt */
+void front_open_backup(struct front *fr, uint32_t plane);	/* Open the free list's first block as a backup
+								 * block. */
+struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* Describe the parity page that the plane
+									 * owes. */
 /*
  * Prepare the parity page of a group from the slot's parity in hand (of `what`: block, first, lost):
  * its place and its spare area. Returns its content.
@@ -221,7 +227,7 @@ const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 /* The parity page for block b has been programmed; or its program failed, and its backup block is released. */
 void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
 void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
-void front_void(struct front *fr, uint32_t b);	/* the parity page of block b */
+void front_void(struct front *fr, uint32_t b);	/* Invalidate the parity page of block b. */
 struct front_parity front_get_parity(const struct front *fr, const uint8_t *oob);
 /*
  * A mount found a parity page: note it if it is the last of the block's present life. Returns false if
@@ -235,7 +241,7 @@ void front_xor_kept(const struct front *fr, uint8_t *oob, const uint8_t *parity_
 uint32_t front_group_of(const struct front *fr, uint32_t word_line);
 uint32_t front_group_end(const struct front *fr, uint32_t word_line);
 
-/* rtf: has some active block an MSB page next? */
+/* rtf: is an MSB page next in some active block? */
 bool front_some_slow(const struct front *fr, uint32_t plane);
 void front_check(const struct front *fr);
 

@@ -45,25 +45,26 @@ typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
 
 struct ftl_io {
 	enum ftl_op op;
-	bool fua;			/* WRITE */
-	uint64_t offset;		/* bytes, sector aligned */
+	bool fua;			/* WRITE: forced unit access */
+	uint64_t offset;		/* first byte, sector aligned */
 	uint64_t bytes;			/* sector aligned; TRIM: only whole mapping units
 					 * inside the range are trimmed; FLUSH: ignored */
-	void *host;			/* the shell's own handle */
+	void *host;			/* handle of the shell, unused by the FTL */
 
-	uint64_t submit_ns;		/* out */
-	uint64_t done_ns;		/* out */
+	uint64_t submit_ns;		/* out: time of submit() */
+	uint64_t done_ns;		/* out: time of completion */
 	enum ssd_err status;		/* out */
 	struct ftl_breakdown where;	/* out: adds up to done_ns - submit_ns exactly */
 
-	struct ftl_io *next;		/* the FTL's own, as is the rest */
+	struct ftl_io *next;		/* list link; this field and those below belong to the FTL */
 	uint64_t at;			/* bytes handled so far */
 	uint64_t seq;			/* WRITE, FLUSH: last log sequence it needs */
 	uint64_t gc_mark;		/* stall clock at submission */
-	uint64_t first_seq;		/* WRITE: first log sequence that has data of it */
-	uint64_t link_ns;		/* WRITE: until its data have arrived */
-	uint64_t entered_ns;		/* submit_ns, while an FTL behind cores has its own */
-	uint32_t pending;		/* READ: flash reads outstanding or queued */
+	uint64_t first_seq;		/* WRITE: first log sequence with data of this I/O */
+	uint64_t link_ns;		/* WRITE: time at which all its data have arrived */
+	uint64_t entered_ns;		/* time of submission to the controller; submit_ns then belongs to the FTL
+					 * behind it */
+	uint32_t pending;		/* READ: flash reads queued or under way */
 };
 
 struct ftl_host {
@@ -78,41 +79,44 @@ struct ftl_host {
 };
 
 enum ftl_gc_mode {
-	FTL_GC_BLOCKING,	/* GC keeps the die until the plane is back over stop */
+	FTL_GC_BLOCKING,	/* GC keeps the die until the plane has gc_stop_blocks free blocks again */
 	FTL_GC_SLICED,		/* host I/O goes first; GC moves gc_slice_pages after each
 				 * host program, and one after a read when writes wait */
 };
 
-/* NFTL: which spare areas are read to find pages. */
+/* NFTL: which spare areas are read to locate a page. */
 enum ftl_search {
-	FTL_SEARCH_NO,		/* nothing */
+	FTL_SEARCH_NO,		/* no spare areas */
 	FTL_SEARCH_YES,		/* a read in a U-block: those from the newest position to the page; a
 				 * merge: those of the U-block's used positions */
-	FTL_SEARCH_ALL,		/* a read: as yes; a merge: those of all pages of both blocks */
+	FTL_SEARCH_ALL,		/* a read: as FTL_SEARCH_YES; a merge: the spare areas of all pages of both blocks */
 };
 
-/* NFTL: which pair is merged when a write needs a block. */
+/* NFTL: which pair is merged if a write needs a block. */
 enum ftl_merge_victim {
-	FTL_VICTIM_NEWEST,	/* most invalid pages; of equals the one that came to it last */
-	FTL_VICTIM_OLDEST,	/* most invalid pages; of equals the one that came to it first */
-	FTL_VICTIM_LRU,		/* the one whose last overwrite is longest ago */
+	FTL_VICTIM_NEWEST,	/* most invalid pages; of equal pairs the one that reached this number last */
+	FTL_VICTIM_OLDEST,	/* most invalid pages; of equal pairs the one that reached this number first */
+	FTL_VICTIM_LRU,		/* the pair whose last overwrite is longest ago */
 };
 
 enum ftl_accounting {
-	FTL_ACCOUNT_DEVICE,	/* a write has ended when it is programmed, or buffered; GC holds
-				 * the channel for its transfers */
-	FTL_ACCOUNT_SSDSIM,	/* as SSDSim counts: an unbuffered write has ended when its data are
-				 * in the chip; GC holds the channel for the whole of a copy's read,
-				 * and of its program (nand_timing.gc_holds_bus). For comparing with
-				 * figures that were counted so: a power cut takes completed writes
-				 * that were not flushed. FUA and flush wait as ever */
+	FTL_ACCOUNT_DEVICE,	/* a write ends when it is programmed or buffered; GC holds the channel only for its
+				 * transfers */
+	FTL_ACCOUNT_SSDSIM,	/* SSDSim's accounting: an unbuffered write ends when its data are in the chip; GC
+				 * holds the channel for all of a copy's read and program
+				 * (nand_timing.gc_holds_bus). It serves comparison with figures counted in this
+				 * way. A power cut may take completed writes that were not flushed; FUA and flush
+				 * still wait for the program */
 };
 
-/* Does the FTL ask for the ECC words it wants, or for whole pages? What that saves, the array says. */
+/*
+ * Does the FTL read single ECC words or whole pages? How much time single words save depends on the
+ * array.
+ */
 enum ftl_words {
 	FTL_WORDS_NO,
-	FTL_WORDS_YES,		/* refused where the array reads whole pages only */
-	FTL_WORDS_AUTO,		/* yes where the array can */
+	FTL_WORDS_YES,		/* single words; refused if the array reads only whole pages */
+	FTL_WORDS_AUTO,		/* single words if the array can read them */
 };
 
 static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
@@ -120,33 +124,33 @@ static inline bool ftl_by_words(enum ftl_words w, const struct nand_geometry *g)
 	return w == FTL_WORDS_YES || (w == FTL_WORDS_AUTO && g->subpage != NAND_SUBPAGE_NONE);
 }
 
-/* Which commands a read of the host suspends, where the array can (timing.suspend_ns). */
+/* Which commands a host read suspends, if the array supports it (timing.suspend_ns). */
 enum ftl_suspend { FTL_SUSPEND_OFF, FTL_SUSPEND_ERASE, FTL_SUSPEND_PROGRAM, FTL_SUSPEND_ALL };
 
-/* Where GC's copies go: where the published FTL puts them; blocks of their own; the host's. */
+/* Where GC's copies go: as in the published FTL, to separate blocks, or to the host's blocks. */
 enum ftl_gc_frontier { FTL_GC_AUTO, FTL_GC_OWN, FTL_GC_SHARED };
 
-/* page: are pages that are written often kept apart from the others? */
+/* page: are frequently written pages kept apart from the others? */
 enum ftl_hot_cold {
 	FTL_HOT_COLD_OFF,
-	FTL_HOT_COLD_COUNT,	/* as ftl/page/heat.h counts */
+	FTL_HOT_COLD_COUNT,	/* count writes as in ftl/page/heat.h */
 };
 
-/* flex: which pages of the shared blocks take them, idle times apart. */
+/* flex: which pages of the shared blocks take GC's copies, except in idle times. */
 enum ftl_gc_pages {
-	FTL_GC_SLOW,		/* MSB */
-	FTL_GC_FAST,		/* LSB, while free blocks are above the reserve */
-	FTL_GC_AS_HOST,		/* as the host's: by utilisation and quota */
+	FTL_GC_SLOW,		/* MSB pages */
+	FTL_GC_FAST,		/* LSB pages, while more blocks are free than the reserve */
+	FTL_GC_AS_HOST,		/* as for the host's pages: by utilisation and quota */
 };
 
 enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH, FTL_FLUSHED };
 
-enum ftl_reduction {		/* DAC: what is tried on a unit */
+enum ftl_reduction {		/* DAC: which methods of reduction are tried on a unit */
 	FTL_REDUCE_NONE, FTL_REDUCE_DEDUP, FTL_REDUCE_COMP, FTL_REDUCE_DEDUP_COMP, FTL_REDUCE_DAC,
 	FTL_NREDUCTIONS
 };
 
-enum ftl_frontiers {		/* DAC: which page of a block comes next, and what is backed up: front.h */
+enum ftl_frontiers {		/* DAC: order of a block's pages and their backup: front.h */
 	FTL_FRONTIERS_PAGE, FTL_FRONTIERS_PARITY, FTL_FRONTIERS_RTF, FTL_FRONTIERS_FLEX,
 	FTL_NFRONTIERS
 };
@@ -154,84 +158,85 @@ enum ftl_frontiers {		/* DAC: which page of a block comes next, and what is back
 struct gc_policy;
 
 struct ftl_config {
-	uint64_t capacity_bytes;	/* exported; a multiple of unit_bytes */
-	uint32_t unit_bytes;		/* mapping unit: 512 .. page_bytes, divides it */
-	uint32_t buffer_units;		/* write buffer; 0: a write completes when durable */
-	uint32_t gc_start_blocks;	/* per plane: GC starts when fewer are free ... */
-	uint32_t gc_stop_blocks;	/* ... and stops when this many are */
-	uint32_t gc_urgent_blocks;	/* at or under: no host program in this plane */
+	uint64_t capacity_bytes;	/* exported bytes; a multiple of unit_bytes */
+	uint32_t unit_bytes;		/* mapping unit in bytes: 512 .. page_bytes, a divisor of it */
+	uint32_t buffer_units;		/* units of the write buffer; 0: a write completes when durable */
+	uint32_t gc_start_blocks;	/* per plane: GC starts when fewer blocks are free */
+	uint32_t gc_stop_blocks;	/* per plane: GC stops when this many blocks are free */
+	uint32_t gc_urgent_blocks;	/* free blocks at or below which the host programs no page of the plane */
 	enum ftl_gc_mode gc_mode;
-	uint32_t gc_slice_pages;	/* of GC after a host program of the die: see die.h */
+	uint32_t gc_slice_pages;	/* GC commands after a host program of the die: see die.h */
 	bool multiplane;		/* group host programs over the planes of a die */
-	bool payload;			/* keep host bytes; false: mapping and OOB only */
-	uint32_t map_ns;		/* one mapping look-up; with cores, of each unit */
-	uint32_t buffer_ns;		/* host data into or out of the buffer, per I/O */
-	uint32_t overhead_ns;		/* firmware and host interface, per I/O */
-	uint32_t link_ps_per_byte;	/* host link, each direction; 0: none */
-	uint32_t link_latency_ns;	/* added to every I/O: command there, completion back */
-	uint32_t cores;			/* that execute map_ns, overhead_ns and completion_ns, see
-					 * controller.h; 0: as many as there is work */
-	uint32_t completion_ns;		/* of a core's time, per I/O; 0 without cores */
-	uint32_t max_unit_reads;	/* flash reads queued at once (a pool); >= 8 */
-	const struct gc_policy *gc_policy;	/* gc_policy.h */
-	uint32_t gc_choices;		/* d-choices: d, blocks drawn at random */
-	uint32_t gc_window_blocks;	/* windowed-greedy: of a plane's blocks, so many closed first */
+	bool payload;			/* keep host bytes; false: keep mapping and OOB only */
+	uint32_t map_ns;		/* time of one mapping look-up; with cores, of each unit */
+	uint32_t buffer_ns;		/* time to move host data into or out of the buffer, per I/O */
+	uint32_t overhead_ns;		/* time of firmware and host interface, per I/O */
+	uint32_t link_ps_per_byte;	/* host link, each direction; 0: unlimited */
+	uint32_t link_latency_ns;	/* latency added to every I/O for command and completion */
+	uint32_t cores;			/* number of cores that execute map_ns, overhead_ns and completion_ns, see
+					 * controller.h; 0: unlimited */
+	uint32_t completion_ns;		/* core time of a completion, per I/O; 0 without cores */
+	uint32_t max_unit_reads;	/* size of the pool of queued flash reads; >= 8 */
+	const struct gc_policy *gc_policy;	/* see gc_policy.h */
+	uint32_t gc_choices;		/* d-choices: number d of blocks drawn at random */
+	uint32_t gc_window_blocks;	/* windowed-greedy: number of a plane's blocks, closed first, from which the
+					 * victim is chosen */
 
-	bool gc_copyback;		/* GC copies inside the chip */
+	bool gc_copyback;		/* GC copies by COPYBACK inside the chip */
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
-	enum ftl_words host_subpage_reads;	/* host reads, and reads that complete a partial
-						 * write, only those that are wanted */
+	enum ftl_words host_subpage_reads;	/* host reads, and the reads for partial writes, read only the ECC
+						 * words needed */
 	uint32_t wl_threshold;		/* static wear levelling: erases by which a plane's most worn
 					 * free block may exceed its least worn full one; 0: none */
-	bool relocate;			/* blocks of which a read said NAND_CORRECTED are collected */
-	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane and erases
-					 * both at once ... */
-	uint32_t second_victim_pages;	/* ... if at most so many of its pages are valid */
-	uint32_t pair_pages;		/* superblock: ... and at most so many of both victims' */
-	bool pen;			/* PEN: M-Merge by partial erases */
+	bool relocate;			/* GC collects blocks of which a read returned NAND_CORRECTED */
+	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane and erases both together */
+	uint32_t second_victim_pages;	/* maximum of valid pages of the second victim */
+	uint32_t pair_pages;		/* superblock: maximum of valid pages of both victims together */
+	bool pen;			/* PEN: M-Merge with partial erases */
 	uint32_t pen_merges_max;	/* W: M-Merges of a block between two merges */
-	uint32_t superblock_blocks;	/* M: logical blocks of a superblock; 0: one superblock a
-					 * plane, that is page mapping */
-	uint32_t superblock_max_blocks;	/* N: physical blocks of one at most; 0 with M = 0 */
+	uint32_t superblock_blocks;	/* M: logical blocks of a superblock; 0: page mapping, a plane is one
+					 * superblock */
+	uint32_t superblock_max_blocks;	/* N: maximum of physical blocks of a superblock; 0 if M = 0 */
 	enum ftl_search spare_search;
 	enum ftl_merge_victim merge_victim;
-	bool read_priority;		/* FTL_WRITE_THROUGH: reads overtake the writes of their die */
-	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: so many consecutive pages in one plane, then
-					 * the next; 1 .. pages_per_block, divides it */
+	bool read_priority;		/* FTL_WRITE_THROUGH: reads overtake the writes of the same die */
+	uint32_t stripe_pages;		/* FTL_WRITE_THROUGH: consecutive pages that go to one plane before the
+					 * next; 1 .. pages_per_block, a divisor of it */
 	enum ftl_accounting accounting;
-	enum ftl_suspend suspend;	/* page, parity, rtf, flex */
+	enum ftl_suspend suspend;	/* used by page, parity, rtf, flex */
 	/* FTLs of the large-capacity NAND dissertation, chapter 3 (front.h) */
-	uint32_t active_blocks;		/* rtf: of a plane */
-	uint32_t fast_above_permille;	/* flex: of the write buffer in use, above: LSB pages ... */
-	uint32_t slow_below_permille;	/* ... below: MSB pages */
-	uint32_t quota_permille;	/* flex: of all LSB pages, so many ahead of the MSB pages */
-	enum ftl_gc_frontier gc_frontier;	/* page, parity, rtf, flex */
+	uint32_t active_blocks;		/* rtf: active blocks of a plane */
+	uint32_t fast_above_permille;	/* flex: utilisation of the write buffer above which LSB pages are used */
+	uint32_t slow_below_permille;	/* flex: utilisation below which MSB pages are used */
+	uint32_t quota_permille;	/* flex: share of all LSB pages that may be ahead of the MSB pages */
+	enum ftl_gc_frontier gc_frontier;	/* used by page, parity, rtf, flex */
 	enum ftl_gc_pages gc_pages;	/* flex */
 	enum ftl_hot_cold hot_cold;	/* page */
-	uint32_t idle_gc_permille;	/* of a plane's blocks: with fewer free, GC works when the
-					 * drive is idle; 0: never. page, parity, rtf, flex */
-	uint32_t idle_gc_ns;		/* idle: so long since no I/O and no full buffer page is left */
+	uint32_t idle_gc_permille;	/* share of a plane's blocks; if fewer are free, GC works while the drive is
+					 * idle; 0: never. page, parity, rtf, flex */
+	uint32_t idle_gc_ns;		/* time without an I/O or a full buffer page after which the drive is idle */
 
-	enum ftl_reduction reduction;	/* DAC */
-	enum ftl_frontiers frontiers;	/* DAC: as the FTL of that name */
-	uint32_t fingerprints_permille;	/* kept, of those of the whole capacity; 1000: all */
-	uint32_t fingerprints;		/* kept, if not 0: a number instead; a unit has four */
-	uint32_t reference_bytes;	/* reference buffer */
-	uint32_t hash_ns;		/* engine: fingerprints of a unit, */
-	uint32_t compress_ns;		/* and each attempt to compress one; */
-	uint32_t decompress_ns;		/* each expansion, of reads, too */
-	bool count_plain;		/* count what plain compression would have given (plain_bytes) */
-	/* Data sheet, for plans only; the array keeps the time. */
+	enum ftl_reduction reduction;	/* DAC: methods of reduction */
+	enum ftl_frontiers frontiers;	/* DAC: frontiers as of the FTL with that name */
+	uint32_t fingerprints_permille;	/* fingerprints kept, as a share of those of the whole capacity; 1000: all */
+	uint32_t fingerprints;		/* fingerprints kept, as a number, if not 0; a unit has four */
+	uint32_t reference_bytes;	/* size of the reference buffer */
+	uint32_t hash_ns;		/* engine time for the fingerprints of a unit */
+	uint32_t compress_ns;		/* engine time of each attempt to compress a unit */
+	uint32_t decompress_ns;		/* engine time of each expansion, also for reads */
+	bool count_plain;		/* also count the bytes that compression without references would give
+					 * (plain_bytes) */
+	/* Times of the data sheet, only for plans; the array computes the actual times. */
 	struct nand_timing timing;
-	uint32_t disturb_tolerance;	/* of the smallest PB; 255: cells are never disturbed */
+	uint32_t disturb_tolerance;	/* disturbances that a smallest PB bears; 255: cells are never disturbed */
 };
 
 struct ftl;
 
 enum ftl_block_state {
-	FTL_BLOCK_USED,		/* it does not tell how */
+	FTL_BLOCK_USED,		/* in use; the FTL reports no further state */
 	FTL_BLOCK_FREE, FTL_BLOCK_OPEN, FTL_BLOCK_FULL,
-	FTL_BLOCK_VICTIM,	/* being collected, or to be given up */
+	FTL_BLOCK_VICTIM,	/* being collected, or about to be retired */
 	FTL_BLOCK_BAD,
 	FTL_NBLOCK_STATES
 };
@@ -245,11 +250,11 @@ struct ftl_ops {
 	const char *name;
 	enum ftl_durability durability;
 	/*
-	 * NULL, or a sentence on what a power cut may take along on this array although it was
-	 * flushed. NULL: no such array is accepted.
+	 * Returns NULL, or a sentence that says which flushed data a power cut may destroy on this
+	 * array. If the pointer is NULL, the FTL refuses such arrays.
 	 */
 	const char *(*not_safe)(const struct ftl_config *c, const struct nand_geometry *g);
-	/* Spare bytes of a page that it keeps. */
+	/* Returns the spare bytes of a page that the FTL needs. */
 	uint32_t (*oob_bytes)(const struct ftl_config *c, const struct nand_geometry *g);
 	/* SSD_OK or SSD_E_INVAL with *why pointing at a sentence that names the knob. */
 	int (*validate)(const struct ftl_config *c, const struct nand_geometry *g,
@@ -258,9 +263,9 @@ struct ftl_ops {
 	int (*init)(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
 		    const struct ftl_host *host, struct ftl **out) SSD_MUST_CHECK;
 	/*
-	 * Find what flash holds, from OOB alone; a blank array mounts as an empty
-	 * drive. Runs its NAND commands one after another from now_ns on and says
-	 * in *ready_ns when the drive accepts I/O.
+	 * Find what flash holds, from OOB alone; a blank array mounts as an empty drive. It runs
+	 * its NAND commands one after another from now_ns on and sets *ready_ns to the time when
+	 * the drive accepts I/O.
 	 */
 	int (*mount)(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns) SSD_MUST_CHECK;
 	void (*submit)(struct ftl *f, uint64_t now_ns, struct ftl_io *io);
@@ -275,27 +280,27 @@ struct ftl_ops {
 	void (*reset_stats)(struct ftl *f);
 	/* Bytes that its mapping tables would take in a drive's memory. */
 	uint64_t (*map_bytes)(const struct ftl *f);
-	/* I/Os accepted and not yet reported done. */
+	/* Number of I/Os accepted and not yet reported as done. */
 	uint32_t (*inflight)(const struct ftl *f);
 
 	/*
-	 * Its settings beside ftl_common_knobs: tables that end with NULL, or NULL (ftl_knobs.h). A
-	 * profile that sets a key of other FTLs is refused.
+	 * Settings besides ftl_common_knobs: a list of tables that ends with NULL, or NULL
+	 * (ftl_knobs.h). A profile that sets a key of another FTL is refused.
 	 */
 	const struct knob_table *const *knobs;
 
-	/* Controls. Each is NULL if the FTL does not have it. */
+	/* Controls. A pointer is NULL if the FTL does not have the control. */
 	/*
-	 * Order GC until each plane (DAC: die) has free_blocks free blocks, or no more can be freed;
-	 * 0: one victim in each. GC takes its normal time. An order replaces the one before it.
-	 * Returns in how many planes GC works now; step() is due.
+	 * Order GC until each plane (DAC: die) has free_blocks free blocks or no more can be freed;
+	 * 0: one victim in each. GC takes its normal time. A new order replaces the previous one.
+	 * Returns the number of planes in which GC works now; the caller then calls step().
 	 */
 	uint32_t (*collect)(struct ftl *f, uint64_t now_ns, uint32_t free_blocks);
 	/* Fields of struct ftl_config that reconfigure() takes; NULL-terminated. */
 	const char *const *online;
 	/*
-	 * c has been validated, needs no more memory, and differs only in the fields of `online`.
-	 * step() is due.
+	 * Apply c. It has been validated, needs no more memory, and differs only in the fields of
+	 * `online`. The caller then calls step().
 	 */
 	void (*reconfigure)(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 	struct ftl_block (*block)(const struct ftl *f, pbn_t b);
@@ -309,7 +314,10 @@ struct ftl {
 	const struct ftl_ops *ops;
 };
 
-/* NULL-terminated, const, in ftl_list.c: no constructors, no registration. */
+/*
+ * All FTLs, NULL-terminated (ftl_list.c). The table is constant: there are no constructors and no
+ * registration.
+ */
 extern const struct ftl_ops *const ftl_list[];
 
 #endif

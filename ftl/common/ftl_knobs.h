@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ftl_knobs.h - the settings of FTLs: knob.h's rows for fields of struct ftl_config, and the
- * tables of settings that several engines read. An engine declares its own beside its code, and each FTL
- * lists its tables in ftl_ops.knobs; a profile that sets a key of other FTLs is refused.
+ * ftl_knobs.h - the settings of FTLs: rows of knob.h for fields of struct ftl_config, and the
+ * tables of settings that several engines read. An engine declares its own settings in its own
+ * code, and each FTL lists its tables in ftl_ops.knobs. A profile that sets a key of another FTL is
+ * refused.
  */
 #ifndef SLATE_FTL_KNOBS_H
 #define SLATE_FTL_KNOBS_H
@@ -18,9 +19,10 @@
 #define FTL_KNOB_LAST { NULL }
 
 extern const struct knob_table ftl_word_knobs;		/* reads of single ECC words */
-extern const struct knob_table ftl_copy_knobs;		/* how GC's commands and a write's end are made */
-extern const struct knob_table ftl_second_victim_knobs;	/* of parallel_erase, where it chooses two */
+extern const struct knob_table ftl_copy_knobs;		/* settings of GC's commands and of a write's end */
+extern const struct knob_table ftl_second_victim_knobs;	/* settings of parallel_erase for FTLs that choose two
+							 * victims */
 extern const struct knob_table ftl_idle_gc_knobs;
-extern const struct knob_table ftl_rtf_knobs, ftl_flex_knobs;	/* front.h: frontiers of these names */
+extern const struct knob_table ftl_rtf_knobs, ftl_flex_knobs;	/* settings of the frontiers rtf and flex (front.h) */
 
 #endif

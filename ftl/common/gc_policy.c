@@ -2,7 +2,7 @@
 /* gc_policy.c - see gc_policy.h */
 #include "gc_policy.h"
 
-#define DRAWS_FOR_EACH 8u	/* choice, at most, and */
+#define DRAWS_FOR_EACH 8u	/* the greatest number of draws for each choice */
 #define DRAWS_MORE 32u
 
 /* May GC collect the block, and does that free a page? */
@@ -19,11 +19,12 @@ static bool can_go(const struct blk_table *t, uint32_t b, uint32_t units_per_pag
 static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
 {
 	struct blk_plane *pl = &t->plane[plane];
-	uint32_t most = t->units_per_block - units_per_page;	/* frees a page at least */
+	uint32_t most = t->units_per_block - units_per_page;	/* a block with this many valid units or fewer frees
+								 * a page */
 
 	blk_sort_changed(t, pl);
 	while (pl->low < t->units_per_block && pl->bucket[pl->low] == BLK_NONE)
-		pl->low++;	/* a cache, so that the search is O(1) on average */
+		pl->low++;	/* pl->low caches the result, so that the search is O(1) on average */
 	for (uint32_t v = pl->low; v <= most; v++)
 		for (uint32_t b = pl->bucket[v]; b != BLK_NONE; b = t->blk[b].next)
 			if (blk_settled(t, &t->blk[b]))
@@ -31,7 +32,7 @@ static uint32_t greedy_pick(const struct blk_table *t, uint32_t plane, uint32_t 
 	return BLK_NONE;
 }
 
-/* Returns the block with so many valid units that has not changed for longest. */
+/* Returns the block with so many valid units that has been unchanged for the longest time. */
 static uint32_t oldest_settled(const struct blk_table *t, uint32_t plane, uint32_t valid)
 {
 	uint32_t b = BLK_NONE;
@@ -52,7 +53,7 @@ static uint32_t cost_benefit_pick(const struct blk_table *t, uint32_t plane, uin
 {
 	struct blk_plane *pl = &t->plane[plane];
 	uint32_t best = BLK_NONE, all = t->units_per_block;
-	uint64_t most = 0;	/* age * (all - v) of the best */
+	uint64_t most = 0;	/* age * (all - v) of the best block so far */
 
 	blk_sort_changed(t, pl);
 	while (pl->low < all && pl->bucket[pl->low] == BLK_NONE)
@@ -64,7 +65,7 @@ static uint32_t cost_benefit_pick(const struct blk_table *t, uint32_t plane, uin
 		if (b == BLK_NONE)
 			continue;
 		if (!v)
-			return b;	/* it costs nothing */
+			return b;	/* it has no valid unit to copy */
 		gain = age_of(t, &t->blk[b]) * (all - v);
 		if (best != BLK_NONE && (fxp_wide)gain * t->blk[best].valid <= (fxp_wide)most * v)
 			continue;
@@ -84,7 +85,7 @@ static void pass_over_solid(const struct blk_table *t, const struct blk_plane *p
 		blk_change(t, b, t->blk[b].valid);
 		b = pl->changed_first;
 		if (b == first)
-			return;		/* all are, and in their order again */
+			return;		/* all blocks can go, and they are in order again */
 	}
 }
 

@@ -44,6 +44,6 @@ struct gc_policy {
 };
 
 extern const struct gc_policy gc_greedy, gc_cost_benefit, gc_fifo, gc_random, gc_d_choices, gc_windowed;
-extern const struct gc_policy *const gc_policies[];	/* all; NULL-terminated */
+extern const struct gc_policy *const gc_policies[];	/* all policies; NULL-terminated */
 
 #endif

@@ -20,13 +20,13 @@
 struct host {
 	struct ftl base;
 	struct ftl_config c;
-	struct ftl_host shell;		/* hears of each I/O that ends */
+	struct ftl_host shell;		/* is notified of each I/O that ends */
 	struct ftl_stats stats;
-	struct link_way link[2];	/* towards the host, towards the drive */
+	struct link_way link[2];	/* [0] towards the host, [1] towards the drive */
 	uint64_t now_ns;
 	uint32_t ios;
-	bool worn;			/* read-only: too few good blocks or numbers are left */
-	bool frozen;			/* too few numbers: GC programs nothing either */
+	bool worn;			/* read-only: too few good blocks or sequence numbers are left */
+	bool frozen;			/* too few sequence numbers: GC programs no page either */
 };
 
 static inline struct host *host_of(struct ftl *f)
@@ -40,7 +40,7 @@ void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_confi
 /* ---- lists of I/Os, first come, first served ---- */
 
 struct io_list {
-	struct ftl_io *first, *last;	/* last: valid if there is a first */
+	struct ftl_io *first, *last;	/* last is valid only if first is not NULL */
 };
 
 static inline void io_list_add(struct io_list *l, struct ftl_io *io)
@@ -72,9 +72,9 @@ static inline void host_set_time(struct host *h, uint64_t now_ns)
 }
 
 /*
- * Accept an I/O at now_ns: check its range, set the fields that the FTL may rely on, and move a
- * write's data over the link. The I/O itself is its first part (pending 1): that ends when all
- * others are under way.
+ * Accept an I/O at now_ns: check its range, set the fields that the FTL relies on, and move a
+ * write's data over the link. The I/O itself counts as its first part (pending 1), which ends when
+ * all other parts have been started.
  */
 static inline void host_accept(struct host *h, struct ftl_io *io)
 {
@@ -106,13 +106,13 @@ static inline void host_copy(const struct host *h, struct ftl_io *io, uint64_t a
 
 /* ---- an I/O ends ---- */
 
-/* Mapping look-up and firmware: the least cost of each I/O. */
+/* Mapping look-up and firmware: the minimum time of each I/O. */
 static inline uint64_t host_front_ns(const struct host *h)
 {
 	return (uint64_t)h->c.map_ns + h->c.overhead_ns;
 }
 
-/* No I/O yet. */
+/* Reset the counters of all I/O types. */
 static inline void host_no_ops(struct ftl_op_stats op[FTL_NOPS])
 {
 	memset(op, 0, FTL_NOPS * sizeof(*op));
@@ -137,9 +137,9 @@ static inline void host_count(struct ftl_op_stats *s, const struct ftl_io *io)
 }
 
 /*
- * The drive's own part ended at done_ns >= now_ns, and io->where says where that time
- * went. Sets done_ns, status and the link's part of the I/O: a write's data crossed it
- * first, a read's do last.
+ * The drive's part of the I/O ended at done_ns >= now_ns, and io->where holds the parts of its
+ * time. Sets done_ns, status and the link's part: a write's data crossed the link before, a read's
+ * data cross it now.
  */
 static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_ns, enum ssd_err status)
 {
@@ -161,10 +161,13 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 }
 
 /*
- * A part of an I/O of several (pending) has ended. The latest decides when the I/O is done and
- * where its time went, the first error what its status is.
+ * A part of an I/O with several parts (pending) has ended. The part that ends last sets the
+ * completion time and io->where; the first error sets the status.
  */
-/* Does the part at done_ns end latest so far? The caller then sets io->where. */
+/*
+ * Does the part that ends at done_ns end later than all before it? If so, the caller sets
+ * io->where.
+ */
 static inline bool host_part_decides(struct ftl_io *io, uint64_t done_ns)
 {
 	if (done_ns < io->done_ns)
@@ -191,10 +194,10 @@ static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns
 		host_finish(h, io, io->done_ns, io->status);
 }
 
-/* End the I/O's own part now: it has waited for other host I/O until now. */
+/* End the I/O's first part now. Until now the I/O waited for other host I/O. */
 void host_part_now(struct host *h, struct ftl_io *io);
 
-/* Fail an I/O of which no other part is under way. It has waited for the buffer until now. */
+/* Fail an I/O that has no other part under way. Until now it waited for the buffer. */
 void host_refuse(struct host *h, struct ftl_io *io, enum ssd_err why);
 
 /* ---- entries of struct ftl_ops ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* knobs.c - settings that all FTLs, or those of several engines, have: see ftl_knobs.h. */
+/* knobs.c - settings of all FTLs, or of several engines: see ftl_knobs.h. */
 #include "ftl_knobs.h"
 
 static const char *const gc_modes[] = { "blocking", "sliced", NULL };
@@ -13,7 +13,10 @@ _Static_assert(sizeof(enum ftl_gc_mode) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_accounting) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_words) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
 
-/* gc_stop_blocks: every shipped profile has it, and online settings of all but nftl. */
+/*
+ * gc_stop_blocks is common, because every shipped profile sets it and all FTLs but nftl change it
+ * online.
+ */
 static const struct knob common[] = {
 	FTL_KNOB(unit_bytes, 512, 16384, "4096", "mapping unit; divides page_bytes"),
 	FTL_KNOB(buffer_units, 0, 1 << 22, "1024", "write buffer; 0: a write completes when programmed"),

@@ -24,11 +24,12 @@
 #define OOB_BYTES(units) (OOB_HEAD_BYTES + OOB_UNIT_BYTES * (units))
 #define OOB_MARK_MAX 0x3fffu
 #define OOB_SEQ_MAX (((uint64_t)1 << 40) - 1)
-#define OOB_SEQ_LAST (OOB_SEQ_MAX - ((uint64_t)1 << 32))	/* a mount past it is read-only */
+#define OOB_SEQ_LAST (OOB_SEQ_MAX - ((uint64_t)1 << 32))	/* sequence from which on a mount makes the drive
+								 * read-only */
 #define OOB_NO_LPN 0xffffffffu
 #define OOB_LOST 0x80000000u
 
-enum oob_kind { OOB_HOST, OOB_GC, OOB_PARITY };	/* the last: front.h, and not of the log */
+enum oob_kind { OOB_HOST, OOB_GC, OOB_PARITY };	/* the last kind belongs to front.h and is not part of the log */
 
 struct oob_head {
 	uint64_t order;
@@ -82,7 +83,7 @@ static inline void oob_put_unit(uint8_t *oob, uint32_t i, uint32_t lpn, uint64_t
 	oob_put5(p + 4, seq);
 }
 
-/* One unit's bytes, alone. */
+/* Copy the bytes of one unit only. */
 static inline void oob_copy_unit(uint8_t *to, const uint8_t *oob, uint32_t i)
 {
 	memcpy(to, oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES, OOB_UNIT_BYTES);

@@ -19,8 +19,8 @@ struct survey {
 	const struct nand_geometry *g;
 	uint64_t now_ns;	/* when the last command was issued */
 	uint64_t ready_ns;	/* when all that were issued have ended */
-	uint64_t unreadable;	/* pages that were found so, in one pass or several */
-	bool anything;		/* a page is not erased */
+	uint64_t unreadable;	/* pages found unreadable, in one pass or in several */
+	bool anything;		/* some page is not erased */
 };
 
 static inline bool survey_readable(enum nand_status s)

@@ -29,9 +29,9 @@ static const struct front_policy *const fronts[FTL_NFRONTIERS] = {
 };
 
 /*
- * Free blocks of a die that are reserved, beyond the configured ones, where pages are backed up
- * (ftl/dac/DESIGN.md): a backup block, one for the copy of a page that was rebuilt, one that such a
- * copy has left nearly empty; and rtf's open blocks beyond two.
+ * Free blocks of a die reserved for backup, in addition to the configured ones (ftl/dac/DESIGN.md):
+ * a backup block, a block for the copy of a rebuilt page, a block that such a copy has left nearly
+ * empty, and rtf's open blocks beyond two.
  */
 static uint32_t backup_reserve(const struct ftl_config *c)
 {
@@ -61,7 +61,7 @@ static bool working(const struct dac *d, const struct dac_job *j)
 }
 
 /*
- * End what waits with an error: no command runs and no step is possible, because too many blocks have
+ * Fail everything that waits: no command runs and no step is possible, because too many blocks have
  * failed.
  */
 static void fail_waiting(struct dac *d)
@@ -301,7 +301,7 @@ static void *fill_out(struct dac_fill *f, void *at, uint32_t bytes, struct dac_e
 	return (uint8_t *)at + bytes;
 }
 
-/* Lay out the arrays whose members have a page of memory each. */
+/* Lay out the arrays whose members have one page of memory each. */
 static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ftl_config *c, bool use)
 {
 	uint32_t most = dac_entries_max(at->unit_bytes), ops = c->max_unit_reads + DAC_AHEAD + DAC_MERGES;
@@ -335,7 +335,7 @@ static size_t lay_out_pages(struct dac *at, struct ssd_arena *m, const struct ft
 	return m->used;
 }
 
-/* The geometry in which a die is one plane; pbn and therefore ppn are the same. */
+/* The geometry in which a die is one plane; pbn and therefore ppn are unchanged. */
 static struct nand_geometry fold_of(const struct nand_geometry *g)
 {
 	struct nand_geometry f = *g;
@@ -529,7 +529,7 @@ static const struct knob knob_rows[] = {
 };
 
 static const struct knob_table own = { "ftl", knob_rows };
-/* `auto` for sub-page reads means no here. */
+/* Sub-page reads: `auto` means no for this FTL. */
 static const struct knob_table *const knobs[] = {
 	&own, &ftl_word_knobs, &ftl_idle_gc_knobs, &ftl_rtf_knobs, &ftl_flex_knobs, NULL
 };

@@ -65,13 +65,13 @@
 #include "nand_geom.h"
 #include "xmatch.h"
 
-#define DAC_AHEAD 8u		/* units that the engine has begun with, at most */
-#define DAC_MERGES 4u		/* bases being read, at most */
+#define DAC_AHEAD 8u		/* maximum of units that the engine processes ahead */
+#define DAC_MERGES 4u		/* maximum of bases being read */
 
-/* What is tried on a unit, by the mode of reduction (dac.c). */
+/* What the mode of reduction tries on a unit (dac.c). */
 struct dac_mode {
-	bool fingerprints;	/* look for references */
-	bool links;		/* store nothing for a unit equal to an object */
+	bool fingerprints;	/* search for references */
+	bool links;		/* store only a link if an object has equal content */
 	bool deltas;		/* compress against a similar object */
 	bool compresses;
 };
@@ -79,8 +79,8 @@ struct dac_mode {
 struct dac_obj {
 	uint64_t seq;
 	uint32_t ppn;		/* DAC_NONE: pending, or free */
-	uint32_t ref;		/* DELTA */
-	uint32_t refs, shares;	/* D1; refs 0: free */
+	uint32_t ref;		/* DELTA: object of the reference */
+	uint32_t refs, shares;	/* reference counts (D1); refs 0: the object is free */
 	uint32_t unit;		/* pending: the buffered unit; free: the next free one */
 	uint32_t cached;	/* place in the reference buffer, or DAC_NONE */
 	uint16_t len;
@@ -88,14 +88,14 @@ struct dac_obj {
 	bool candidate;		/* in the fingerprint store */
 };
 
-struct dac_live {			/* of a page */
+struct dac_live {			/* live entries of a page */
 	uint16_t entries, bytes;
 };
 
-struct dac_block {			/* beside blk.h's */
+struct dac_block {			/* data of a block in addition to struct blk */
 	uint32_t live_bytes;
-	uint64_t last_serial;		/* mount: highest in it, */
-	uint64_t collected_serial;	/* and of a page that says it may be erased */
+	uint64_t last_serial;		/* mount: highest serial in the block */
+	uint64_t collected_serial;	/* mount: serial of a page that says that the block may be erased */
 };
 
 enum dac_unit_state {
@@ -104,20 +104,20 @@ enum dac_unit_state {
 };
 
 struct dac_unit {
-	uint64_t seq;			/* of its latest version */
-	uint64_t need;			/* of the first: what flushes wait for */
-	uint64_t known;			/* MERGE: sectors from the host, a bit each */
-	struct ftl_io *io;		/* MERGE: waits for it */
-	uint8_t *data;			/* the unit */
-	uint8_t *ref_data;		/* ref's content, if read from flash; of d->fetched */
+	uint64_t seq;			/* sequence of its latest version */
+	uint64_t need;			/* sequence of its first version, for which flushes wait */
+	uint64_t known;			/* MERGE: bitmap of the sectors that the host has written */
+	struct ftl_io *io;		/* MERGE: the I/O that waits for it */
+	uint8_t *data;			/* content of the unit */
+	uint8_t *ref_data;		/* content of ref, if it was read from flash; part of d->fetched */
 	uint32_t lpn;
 	uint32_t next, hash_next;	/* queue or free list; chain of its bucket, newest first */
-	uint32_t obj;			/* from HASHING (without fingerprints: PACKING) on */
-	uint32_t ref;			/* shared, or DAC_NONE */
+	uint32_t obj;			/* object, valid from HASHING on (without fingerprints: from PACKING on) */
+	uint32_t ref;			/* shared object, or DAC_NONE */
 	uint32_t slot;			/* PACKED */
 	uint8_t state;
 	bool lost;
-	bool expand;			/* the reference came compressed from flash */
+	bool expand;			/* the reference was read from flash in compressed form */
 	struct fingerprint print;
 };
 
@@ -125,9 +125,9 @@ enum dac_slot_state { DAC_S_FREE, DAC_S_OPEN, DAC_S_CLOSED, DAC_S_FLIGHT };
 
 struct dac_slot {
 	struct dac_fill fill;
-	uint32_t *unit;			/* of each entry */
+	uint32_t *unit;			/* unit of each entry */
 	uint64_t closed;		/* number in order of closing */
-	uint64_t after;			/* slots closed up to that number go first */
+	uint64_t after;			/* slots closed up to this number are programmed first */
 	uint32_t ppn;			/* FLIGHT */
 	uint8_t state;
 	bool raw, failed;
@@ -135,17 +135,17 @@ struct dac_slot {
 
 enum dac_op_kind { DAC_OP_HOST, DAC_OP_MERGE, DAC_OP_FETCH };
 
-struct dac_op {				/* a read under way */
+struct dac_op {				/* a read operation under way */
 	struct ftl_io *io;		/* HOST */
 	uint64_t at;			/* HOST: offset inside the I/O */
-	uint64_t gc_mark;		/* GC clock of the die when queued there, */
-	uint64_t gc_ns;			/* and time behind GC before that */
+	uint64_t gc_mark;		/* GC clock of the die when the operation was queued there */
+	uint64_t gc_ns;			/* time spent waiting for GC before that */
 	uint64_t cell_ns, bus_ns, wait_gc_ns, engine_ns;
-	uint8_t *data;			/* a page: the unit, or its XOR with the reference */
+	uint8_t *data;			/* one page: the unit, or its XOR with the reference */
 	uint32_t from, bytes;		/* HOST: part of the unit */
 	uint32_t unit;			/* MERGE, FETCH */
-	uint32_t obj;			/* held */
-	uint32_t reading;		/* obj, then its reference, which is held, too */
+	uint32_t obj;			/* object, held by a reference */
+	uint32_t reading;		/* object being read: obj, then its reference, which is held as well */
 	uint32_t next;
 	uint8_t kind;
 };
@@ -159,19 +159,19 @@ enum dac_gc_out { DAC_OUT_NONE, DAC_OUT_PACKED, DAC_OUT_WHOLE };
 
 struct dac_gc {
 	uint32_t victim;		/* block, or DAC_NONE */
-	uint32_t page;			/* next to look at */
-	uint8_t *read;			/* the page being taken apart; NULL: it cannot be read */
-	uint32_t from;			/* its ppn, or DAC_NONE */
-	struct dac_oob oob;		/* of it */
+	uint32_t page;			/* next page to examine */
+	uint8_t *read;			/* the page being unpacked; NULL: it cannot be read */
+	uint32_t from;			/* ppn of that page, or DAC_NONE */
+	struct dac_oob oob;		/* spare area of that page */
 	struct dac_walk walk;
-	struct dac_entry held;		/* next entry, which did not fit any more */
+	struct dac_entry held;		/* next entry, which did not fit into the page */
 	bool has_held;
 	struct dac_fill fill;
 	uint32_t *fill_from;		/* ppn of each entry */
-	enum dac_gc_out out;		/* to be programmed, or being */
-	bool last;			/* ... and it says that the victim is done with */
-	bool copied, marked;		/* something; and that was said */
-	bool retire;			/* a program of the victim failed: it goes bad */
+	enum dac_gc_out out;		/* kind of page to be programmed, or being programmed */
+	bool last;			/* the page in `out` records that the victim may be erased */
+	bool copied, marked;		/* some entry was copied; the erasable victim was recorded */
+	bool retire;			/* a program failed in the victim: it will be retired */
 	bool failed, erase_failed;
 	uint32_t to;			/* ppn of the program under way */
 	uint64_t since_ns;
@@ -182,25 +182,25 @@ struct dac_die {
 	enum dac_cmd cmd;
 	uint32_t op;			/* READ */
 	uint32_t slot;			/* PROGRAM */
-	const uint8_t *page;		/* READ: what came, or NULL */
+	const uint8_t *page;		/* READ: content read, or NULL */
 	uint32_t read_first, read_last;
 	uint32_t good_count;
 	uint32_t live_pages;
 	bool flight;			/* a host page is being programmed */
 	bool gc_active;
-	bool no_victim;			/* GC found no victim; until something becomes invalid here */
+	bool no_victim;			/* GC found no victim, and no entry of this die has become invalid since */
 	struct gc_order order;
 	bool prepare_failed;
 	uint8_t *gc_page;
 	struct dac_gc gc;
 	uint32_t parity;		/* BACKUP, RESCUE: ppn of the program under way, */
 	bool parity_failed;
-	uint32_t lost;			/* ppn of a page that was rebuilt, or DAC_NONE, */
-	uint8_t *lost_page;		/* and what it was, spare area behind */
+	uint32_t lost;			/* ppn of a rebuilt page, or DAC_NONE */
+	uint8_t *lost_page;		/* content of that page, followed by its spare area */
 };
 
 struct dac_job {
-	uint32_t unit;		/* or DAC_NONE */
+	uint32_t unit;		/* unit number, or DAC_NONE */
 	uint64_t done_ns;
 };
 
@@ -215,21 +215,22 @@ struct dac {
 	struct nand *n;
 	const struct nand_geometry *g;
 	const struct dac_mode *mode;
-	uint64_t seq;			/* last given to a version of a unit */
-	uint64_t serial;		/* last given to a page */
+	uint64_t seq;			/* last sequence given to a version of a unit */
+	uint64_t serial;		/* last serial given to a page */
 	bool more_to_do;			/* a step may have become possible */
 
 	uint32_t dies, units, unit_bytes, objects, slots;
 	uint64_t room;			/* pages that may be live or in flight, summed over dies */
 	uint32_t shared, shared_max;
-	uint32_t shared_most;		/* shared_max, or what was shared when that was set */
+	uint32_t shared_most;		/* the greater of shared_max and the number of shared objects when that was
+					 * set */
 
-	uint32_t *map, *link_at;	/* object; page of the link entry, or DAC_NONE */
+	uint32_t *map, *link_at;	/* object of each unit; page of the link entry, or DAC_NONE */
 	uint64_t *unit_seq;		/* 0: never written */
-	uint64_t *unit_ref_seq;		/* mount: of what its newest entry refers to */
+	uint64_t *unit_ref_seq;		/* mount: sequence of the reference of the unit's newest entry */
 	struct survey survey;		/* mount */
-	uint32_t gone;			/* stands for objects that were lost altogether */
-	uint32_t *check_refs, *check_shares;	/* dac_check()'s own */
+	uint32_t gone;			/* object that replaces objects which were lost altogether */
+	uint32_t *check_refs, *check_shares;	/* scratch memory of dac_check() */
 	struct dac_obj *obj;
 	uint32_t obj_free;
 	struct dac_live *live;
@@ -239,39 +240,39 @@ struct dac {
 	struct dac_block *block;
 	struct dac_die *die;
 	struct die_due ends;
-	uint32_t rr;			/* the die that is asked first */
-	uint32_t reserve;		/* free blocks of a die for what is backed up; */
-	uint32_t start, stop, urgent;	/* the configured numbers, with it */
-	uint32_t idle_blocks;		/* of a die: with fewer free, GC works when idle */
-	uint64_t idle_at_ns;		/* idle from then on, or FTL_IDLE */
+	uint32_t rr;			/* number of the die that is asked first */
+	uint32_t reserve;		/* free blocks of a die reserved for backup */
+	uint32_t start, stop, urgent;	/* the configured limits plus the reserve */
+	uint32_t idle_blocks;		/* free blocks of a die below which GC works in idle times */
+	uint64_t idle_at_ns;		/* time from which on the drive counts as idle, or FTL_IDLE */
 
 	struct dac_unit *buf;
 	uint32_t buf_free, buf_used;
 	uint32_t queue_first, queue_last;
 	uint32_t *bucket, buckets;
 	struct dac_slot *slot;
-	uint32_t open;			/* slot, or DAC_NONE */
+	uint32_t open;			/* the open slot, or DAC_NONE */
 	uint64_t closed;		/* slots closed so far */
-	uint32_t closed_slots;		/* CLOSED now */
+	uint32_t closed_slots;		/* slots in state CLOSED now */
 	uint8_t *fetched;		/* DAC_AHEAD pages of reference contents */
-	uint32_t fetched_used;		/* a bit each */
+	uint32_t fetched_used;		/* bitmap of the pages of `fetched` in use */
 
 	struct dac_job hasher, packer;	/* the engine */
-	struct dac_entry packed;	/* what comes of the packer's unit */
+	struct dac_entry packed;	/* entry made for the packer's unit */
 	uint8_t *packed_data;
 
 	struct dac_op *op;
 	uint32_t op_free, host_ops, merges;
-	struct io_list reads;		/* in line for operations */
-	struct io_list writes;		/* for room in the buffer; flushes, too */
-	struct io_list waits;		/* flushes and FUA writes: for programs */
+	struct io_list reads;		/* reads that wait for an operation */
+	struct io_list writes;		/* writes that wait for room in the buffer, and flushes */
+	struct io_list waits;		/* flushes and FUA writes that wait for programs */
 
 	struct fpstore *prints;
 	struct dac_cached *cached;
-	uint32_t caches, cached_used, lru_first, lru_last;	/* first: used last */
+	uint32_t caches, cached_used, lru_first, lru_last;	/* reference buffer; lru_first: used last */
 	struct xmatch *xmatch;
-	uint8_t *scratch;		/* a page */
-	uint8_t *oob;			/* a spare area, */
+	uint8_t *scratch;		/* scratch memory of one page */
+	uint8_t *oob;			/* scratch memory of one spare area */
 	uint32_t oob_len;
 	uint8_t *rebuilt;		/* mount: a page and its spare area */
 };
@@ -328,7 +329,7 @@ static inline const uint8_t *dac_rebuilt(const struct dac *d, uint32_t ppn)
 
 void dac_live_add(struct dac *d, uint32_t ppn, uint32_t bytes);
 void dac_live_sub(struct dac *d, uint32_t ppn, uint32_t bytes);
-uint32_t dac_obj_new(struct dac *d, uint64_t seq);	/* refs 1 */
+uint32_t dac_obj_new(struct dac *d, uint64_t seq);	/* the new object has refs 1 */
 void dac_obj_hold(struct dac *d, uint32_t obj);
 void dac_obj_put(struct dac *d, uint32_t obj);
 bool dac_may_share(const struct dac *d, uint32_t obj);
@@ -336,7 +337,7 @@ void dac_share(struct dac *d, uint32_t obj);
 void dac_unshare(struct dac *d, uint32_t obj);
 /* Add an object to the candidates for references. */
 void dac_candidate(struct dac *d, uint32_t obj, const struct fingerprint *fp);
-void dac_no_candidate(struct dac *d, uint32_t obj);	/* if it was one */
+void dac_no_candidate(struct dac *d, uint32_t obj);	/* Remove the object from the candidates, if it is one. */
 /*
  * Map the unit to obj; the caller already holds the reference. link_at is DAC_NONE if the unit is
  * mapped by its own entry.
@@ -345,7 +346,8 @@ void dac_map_set(struct dac *d, uint32_t lpn, uint32_t obj, uint32_t link_at, ui
 void dac_put_free(struct dac *d, uint32_t block, bool needs_erase);
 void dac_put_bad(struct dac *d, uint32_t block);
 void dac_count_room(struct dac *d);
-const uint8_t *dac_cache_get(struct dac *d, uint32_t obj);	/* NULL: not there */
+const uint8_t *dac_cache_get(struct dac *d, uint32_t obj);	/* Returns NULL if the object is not in the
+								 * reference buffer. */
 void dac_cache_put(struct dac *d, uint32_t obj, const uint8_t *data);
 void dac_cache_drop(struct dac *d, uint32_t obj);
 
@@ -353,8 +355,8 @@ void dac_cache_drop(struct dac *d, uint32_t obj);
 
 /* Returns the newest buffered version of a unit that reads may use, or DAC_NONE. */
 uint32_t dac_buffered(const struct dac *d, uint32_t lpn);
-void dac_write_line(struct dac *d);		/* take I/Os in line into the buffer */
-void dac_merged(struct dac *d, uint32_t unit, const uint8_t *base);	/* NULL: lost */
+void dac_write_line(struct dac *d);		/* Move waiting I/Os into the buffer. */
+void dac_merged(struct dac *d, uint32_t unit, const uint8_t *base);	/* content: NULL if it is lost */
 void dac_fetch_done(struct dac *d, uint32_t unit, const uint8_t *content, bool expanded);
 void dac_engine(struct dac *d);
 void dac_close_due(struct dac *d);
@@ -383,7 +385,8 @@ void dac_enqueue(struct dac *d, uint32_t op, uint32_t ppn);
  */
 uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who);
 bool dac_prepared(struct dac *d, struct dac_die *x);
-void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* its program failed */
+void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* Retire the block, because its program
+									 * failed. */
 
 /* ---- dac_gc.c ----------------------------------------------------------------------- */
 
@@ -391,7 +394,7 @@ void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn);	/* its program 
 bool dac_gc_turn(struct dac *d, struct dac_die *x);
 void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd);
 void dac_gc_wanted(struct dac *d, struct dac_die *x);
-/* If the entry is live in the one page, it is in the other from now on. */
+/* If the entry is live in page `from`, move it to page `to` in the maps. */
 void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t to);
 
 /* ---- dac_rescue.c ------------------------------------------------------------------- */
@@ -399,10 +402,10 @@ void dac_moved(struct dac *d, const struct dac_entry *e, uint32_t from, uint32_t
 /* Write the parity page that the die owes. Returns false if there is no block for it. */
 bool dac_backup_turn(struct dac *d, struct dac_die *x);
 void dac_backup_complete(struct dac *d, struct dac_die *x);
-/* Write the die's rebuilt page again. Returns false if that was not possible. */
+/* Program the die's rebuilt page again. Returns false if that was not possible. */
 bool dac_rescue_turn(struct dac *d, struct dac_die *x);
 void dac_rescue_complete(struct dac *d, struct dac_die *x);
-/* Mount: does a page's spare area say that it is a parity page? */
+/* Mount: is this the spare area of a parity page? */
 bool dac_is_parity(const struct dac *d, const uint8_t *oob);
 /* Mount: rebuild pages that a torn program destroyed; their entries go to dac_mount_entries(). */
 int dac_rebuild(struct dac *d) SSD_MUST_CHECK;

@@ -2,7 +2,7 @@
 /* dac_check.c - the DAC FTL: asserts its numbered invariants (dac.h). */
 #include "dac.h"
 
-/* D1: count everything that needs an object, and compare. */
+/* D1: count all references to objects, and compare. */
 static void need(const struct dac *d, uint32_t obj, bool share)
 {
 	SSD_ASSERT(obj < d->objects && d->obj[obj].refs);

@@ -73,8 +73,8 @@ bool dac_prepared(struct dac *d, struct dac_die *x)
 }
 
 /*
- * Where host and GC share blocks and less than the reserve is free, the host may only use MSB pages,
- * and these only while GC finds no victim: they make blocks full, and full blocks are victims.
+ * Used if host and GC share blocks and fewer than the reserve are free. The host may then use only
+ * MSB pages, and only while GC finds no victim: they fill blocks, and full blocks become victims.
  */
 static uint32_t ask_scarce(const struct dac *d, uint32_t plane, const struct dac_die *x)
 {
@@ -132,7 +132,9 @@ uint32_t dac_frontier(struct dac *d, struct dac_die *x, enum frontier who)
 	return d->fr.plain ? front_take(&d->fr, plane, slot) : take_paired(d, x, slot, who);
 }
 
-/* Retire the block of a program that failed: its content stays readable, and is moved when there is room. */
+/*
+ * Retire the block of a failed program. Its content stays readable and is moved when there is room.
+ */
 void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn)
 {
 	uint32_t block = dac_block_of(d, ppn);
@@ -145,7 +147,7 @@ void dac_retire(struct dac *d, struct dac_die *x, uint32_t ppn)
 
 /* ---- host pages ------------------------------------------------------------------- */
 
-/* Are all slots on flash that were closed up to number `after`? */
+/* Are all slots that were closed up to number `after` on flash? */
 static bool is_on_flash(const struct dac *d, uint64_t after)
 {
 	for (uint32_t i = 0; after && i < d->slots; i++)
@@ -199,7 +201,7 @@ static void program(struct dac *d, struct dac_die *x, uint32_t slot, uint32_t pp
 	dac_die_start(d, x, DAC_CMD_PROGRAM, c.done_ns);
 }
 
-/* The unit's version is on flash: change the map, unless a later version is there already. */
+/* The unit's version is on flash: change the map, unless the map already has a later version. */
 static void map_programmed(struct dac *d, const struct dac_entry *e, uint32_t unit, uint32_t ppn)
 {
 	bool newer = e->seq > d->unit_seq[e->lpn];

@@ -21,7 +21,10 @@
 
 /* ---- the victim ---------------------------------------------------------------- */
 
-/* An upper bound for the pages that hold the block's live entries after GC: it merges neighbours, next fit. */
+/*
+ * An upper bound of the pages that hold the block's live entries after GC, which merges
+ * neighbouring pages by next fit.
+ */
 static uint32_t pages_after(const struct dac *d, uint32_t block)
 {
 	uint32_t pages = 0, room = 0;
@@ -80,7 +83,7 @@ static bool has_retired(const struct dac *d, const struct dac_die *x)
 	return false;
 }
 
-/* May GC work because the drive is idle, and is there something for it? */
+/* May GC work because the drive is idle, and is there a block to collect? */
 static bool due_idle(const struct dac *d, const struct dac_die *x)
 {
 	if (!d->idle_blocks || d->host.now_ns < d->idle_at_ns)
@@ -136,7 +139,7 @@ static bool begin(struct dac *d, struct dac_die *x)
 
 /* ---- what is live in a page ------------------------------------------------------- */
 
-/* Is this entry of the page `from` the one that the maps in memory refer to? */
+/* Is this entry of page `from` the current one in the maps? */
 static bool entry_lives(const struct dac *d, const struct dac_entry *e, uint32_t from)
 {
 	const struct dac_obj *o;
@@ -167,11 +170,14 @@ static bool pack_or_hold(struct dac_gc *q, const struct dac_entry *e)
 	return true;
 }
 
-/* Pack the entries of a page that cannot be read: memory knows which they were, but not their content. */
+/*
+ * Pack the entries of a page that cannot be read. The maps in memory say which entries they were;
+ * their content is lost.
+ */
 static void pack_from_memory(struct dac *d, struct dac_gc *q)
 {
 	struct dac_entry e;
-	uint32_t i = q->walk.at;	/* objects first, then units: where the search continues */
+	uint32_t i = q->walk.at;	/* search position: first objects, then units */
 
 	for (; i < d->objects + d->units; i++) {
 		if (i < d->objects) {
@@ -198,7 +204,7 @@ static void pack_from_memory(struct dac *d, struct dac_gc *q)
 			q->out = DAC_OUT_PACKED;
 			return;
 		}
-		pack(q, &e, q->fill.data);	/* it has no content */
+		pack(q, &e, q->fill.data);	/* a lost entry has no content */
 	}
 	q->from = DAC_NONE;
 }
@@ -400,7 +406,7 @@ void dac_gc_complete(struct dac *d, struct dac_die *x, enum dac_cmd cmd)
 
 /* ---- its turn ------------------------------------------------------------------------------- */
 
-/* All pages were read: program the rest, then the block can be erased. */
+/* All pages of the victim have been read: program the last page; the block can then be erased. */
 static bool finish(struct dac *d, struct dac_die *x)
 {
 	struct dac_gc *q = &x->gc;

@@ -78,7 +78,9 @@ static uint64_t serial_of(struct dac *d, uint32_t ppn)
 	       dac_get_oob(d->oob, &o) ? o.serial : 0;
 }
 
-/* Shall the entry in page ppn replace its equal in page old, because it was programmed first? */
+/*
+ * Does the entry in page ppn replace an equal entry in page old, because it was programmed first?
+ */
 static bool programmed_before(struct dac *d, uint64_t serial, uint32_t old)
 {
 	return serial < serial_of(d, old);
@@ -164,7 +166,7 @@ static int mount_page(void *ftl, uint32_t block, uint32_t page)
 	    b->collected_serial > b->last_serial)
 		return SSD_OK;
 	st = dac_mount_read(d, ppn, NAND_WHOLE_PAGE, &content);
-	if (st == NAND_ERASED && !d->fr.plain)	/* MSB pages that were not yet written */
+	if (st == NAND_ERASED && !d->fr.plain)	/* MSB pages not yet written */
 		return SSD_OK;
 	if (!survey_readable(st)) {
 		d->survey.unreadable++;
@@ -245,11 +247,11 @@ static void settle_blocks(struct dac *d)
 	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
 		if (d->bt.blk[b].state == BLK_BAD)
 			continue;
-		if (d->bt.blk[b].backup && !d->bt.blk[b].live)	/* its parity pages were of these blocks */
+		if (d->bt.blk[b].backup && !d->bt.blk[b].live)	/* a backup block without a valid parity page */
 			dac_put_free(d, b, true);
 		else if (d->bt.blk[b].backup)
 			d->bt.blk[b].state = BLK_OPEN;
-		else if (!d->bt.blk[b].next_page)	/* looks erased: perhaps half erased, on a used drive */
+		else if (!d->bt.blk[b].next_page)	/* looks erased, but may be half erased on a used drive */
 			dac_put_free(d, b, d->serial > 0);
 		else
 			blk_close(&d->bt, b);
@@ -275,7 +277,7 @@ int dac_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	enough = survey_number(&d->survey, &d->seq, dac_entries_max(d->unit_bytes));
 	enough &= survey_number(&d->survey, &d->serial, 1);
 	d->host.frozen = !enough;
-	d->gone = d->objects - 1;	/* an id that is never stored */
+	d->gone = d->objects - 1;	/* an object id that is never stored on flash */
 	d->obj[d->gone] = (struct dac_obj){ .ppn = DAC_NONE, .ref = DAC_NONE, .refs = 1, .unit = DAC_NONE,
 					    .cached = DAC_NONE, .kind = DAC_LOST };
 	for (uint32_t l = 0; l < d->units; l++)

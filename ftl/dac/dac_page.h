@@ -26,7 +26,7 @@
 
 #define DAC_NONE 0xffffffffu
 #define DAC_OOB_BYTES 26u
-#define DAC_OOB_UNITS 3u		/* front.h: a spare area that holds them */
+#define DAC_OOB_UNITS 3u		/* front.h: a spare area for so many units holds DAC_OOB_BYTES */
 #define DAC_HEAD_BYTES 2u
 #define DAC_ENTRY_BYTES 16u
 #define DAC_REF_BYTES 9u
@@ -35,10 +35,10 @@
 enum dac_page_kind { DAC_PACKED = 1, DAC_WHOLE = 2 };
 
 enum dac_kind {
-	DAC_RAW,	/* alone in its page */
+	DAC_RAW,	/* the only entry in its page */
 	DAC_COMP,	/* compressed */
 	DAC_DELTA,	/* XOR with a reference, compressed */
-	DAC_LINK,	/* nothing: the unit has the object `ref` */
+	DAC_LINK,	/* no content: the unit has the object `ref` */
 	DAC_LOST,	/* the content could not be read */
 	DAC_NKINDS
 };
@@ -116,10 +116,10 @@ static inline bool dac_get_entry(const uint8_t *p, size_t room, struct dac_entry
 /* The state of a walk over the entries of a packed page. */
 struct dac_walk {
 	const uint8_t *page;
-	uint32_t bytes;		/* of the page */
-	uint32_t left;		/* entries not yet seen */
-	uint32_t at;		/* of the next entry */
-	uint32_t content;	/* where the last entry's begins */
+	uint32_t bytes;		/* size of the page */
+	uint32_t left;		/* entries not yet visited */
+	uint32_t at;		/* offset of the next entry */
+	uint32_t content;	/* offset of the last entry's content */
 };
 
 static inline void dac_walk_begin(struct dac_walk *w, const void *page, uint32_t bytes)
@@ -148,12 +148,12 @@ static inline int dac_walk_next(struct dac_walk *w, struct dac_entry *e)
 /* ---- a page being filled --------------------------------------------------- */
 
 struct dac_fill {
-	uint8_t *data;			/* a page */
+	uint8_t *data;			/* one page of memory */
 	struct dac_entry *entry;
 	uint32_t count;
 	uint32_t head;			/* bytes used in front, */
-	uint32_t content;		/* and where the last content begins */
-	uint32_t bytes;			/* of the page */
+	uint32_t content;		/* offset of the last content */
+	uint32_t bytes;			/* size of the page */
 };
 
 static inline void dac_fill_begin(struct dac_fill *f)
@@ -198,7 +198,7 @@ static inline uint32_t dac_entries_max(uint32_t page_bytes)
 struct dac_oob {
 	enum dac_page_kind kind;
 	uint64_t serial;
-	uint32_t collected;		/* block, or DAC_NONE */
+	uint32_t collected;		/* collected block, or DAC_NONE */
 	struct dac_entry entry;		/* DAC_WHOLE */
 };
 

@@ -169,7 +169,7 @@ void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 	bool own = o->reading == o->obj;
 	bool lost = !content(d, page, o->reading, own ? o->data : d->scratch, &o->engine_ns);
 
-	if (!page)		/* what is in the reference buffer serves reads, no new deltas */
+	if (!page)		/* content in the reference buffer is used for reads, not for new deltas */
 		dac_no_candidate(d, o->reading);
 	if (!own && !lost) {
 		dac_cache_put(d, o->reading, d->scratch);
@@ -193,7 +193,7 @@ static bool read_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t f
 			io->status = SSD_E_UNCORR;
 		else
 			host_copy(&d->host, io, io->at, d->buf[unit].data + from, bytes);
-		io->first_seq = 1;	/* marks that it took buffer_ns */
+		io->first_seq = 1;	/* marks that buffer_ns has been charged */
 		return true;
 	}
 	if (d->map[lpn] == DAC_NONE) {

@@ -68,7 +68,7 @@ void dac_backup_complete(struct dac *d, struct dac_die *x)
 	dac_gc_wanted(d, x);
 }
 
-/* In a parity page's spare area the block is named where pages of the log have ones. */
+/* A parity page's spare area has the block number where a log page has only ones. */
 bool dac_is_parity(const struct dac *d, const uint8_t *oob)
 {
 	return d->fr.group && front_get_parity(&d->fr, oob).block != BLK_NONE;
@@ -83,7 +83,7 @@ static void xor_into(uint8_t *to, const uint8_t *from, uint32_t len)
 }
 
 /*
- * Rebuild the LSB page of the block that a torn program destroyed, into `page`. Returns its ppn, or
+ * Rebuild in `page` the block's LSB page that a torn program destroyed. Returns its ppn, or
  * DAC_NONE.
  */
 static uint32_t rebuild(struct dac *d, uint32_t block, uint8_t *page)
@@ -193,7 +193,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 	if (c.ppn.v == DAC_NONE)
 		return x->cmd != DAC_IDLE;
 	o.serial = ++d->serial;
-	o.collected = DAC_NONE;		/* the block that it named has been erased since */
+	o.collected = DAC_NONE;		/* the block named there has been erased since */
 	dac_set_oob(d, &o);
 	front_cover(&d->fr, plane_of(d, x), c.ppn.v, c.data, d->oob);
 	dac_command(d, &c);

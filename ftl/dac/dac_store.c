@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_store.c - the DAC FTL: objects and what refers to them, the map, live entries of pages and
- * blocks, free blocks, the reference buffer. It knows neither time nor commands.
+ * dac_store.c - the DAC FTL: objects and the references to them, the map, live entries of pages and
+ * blocks, free blocks, the reference buffer. This file uses neither time nor commands.
  */
 #include "dac.h"
 
@@ -255,7 +255,7 @@ void dac_cache_drop(struct dac *d, uint32_t obj)
 	if (i == DAC_NONE)
 		return;
 	d->obj[obj].cached = DAC_NONE;
-	d->cached[i].obj = DAC_NONE;	/* first in the order of reuse */
+	d->cached[i].obj = DAC_NONE;	/* the place is the first to be reused */
 	lru_remove(d, i);
 	lru_put_last(d, i);
 }

@@ -21,7 +21,10 @@ static uint32_t bucket_of(const struct dac *d, uint32_t lpn)
 	return (uint32_t)((lpn * 0x9e3779b1ull >> 7) % d->buckets);
 }
 
-/* Returns the unit's newest version, complete or not; DAC_NONE if the one on flash is as new. */
+/*
+ * Returns the unit's newest version in the buffer, complete or not; DAC_NONE if flash has the
+ * newest one.
+ */
 static uint32_t newest(const struct dac *d, uint32_t lpn)
 {
 	uint32_t i = d->bucket[bucket_of(d, lpn)];
@@ -125,7 +128,10 @@ void dac_merged(struct dac *d, uint32_t i, const uint8_t *base)
 	part_done(d, io);
 }
 
-/* Get the part of a unit that a write leaves unchanged. Returns true if it is being read. */
+/*
+ * Get the part of a unit that a write leaves unchanged. Returns true if a flash read was started
+ * for it.
+ */
 static bool fill_base(struct dac *d, uint32_t i, uint32_t older)
 {
 	struct dac_unit *u = &d->buf[i];
@@ -308,7 +314,7 @@ static bool place_packed(struct dac *d, uint32_t unit)
 	return true;
 }
 
-/* Is a closed page on its way to flash, whose program will free room in the buffer? */
+/* Is a closed page on its way to flash? Its program will free room in the buffer. */
 static bool has_page_in_flight(const struct dac *d)
 {
 	for (uint32_t i = 0; i < d->slots; i++)
@@ -318,8 +324,8 @@ static bool has_page_in_flight(const struct dac *d)
 }
 
 /*
- * Close the open page early, if a flush waits for an entry in it and no more entries can be added; or
- * if writes wait for room and nothing else can make any.
+ * Close the open page early if a flush waits for an entry in it and no more entries can be added,
+ * or if writes wait for room and no other event can free any.
  */
 void dac_close_due(struct dac *d)
 {
@@ -442,7 +448,10 @@ static uint16_t try_compress(struct dac *d, const struct dac_unit *u, enum dac_k
 	return (uint16_t)xmatch_compress(d->xmatch, u->data, d->unit_bytes, d->packed_data, room);
 }
 
-/* Choose the kind and content to store, into d->packed; the engine's time is charged. */
+/*
+ * Choose the kind and content to store, and put the result into d->packed. The engine's time is
+ * charged.
+ */
 static void reduce(struct dac *d, struct dac_unit *u)
 {
 	struct dac_entry *e = &d->packed;
@@ -492,7 +501,7 @@ static void count(struct dac *d, const struct dac_unit *u)
 	}
 }
 
-/* The engine has finished the unit: set its object and reference as the entry says. */
+/* The engine has finished the unit: set its object and reference from the entry. */
 static void set_object(struct dac *d, uint32_t unit)
 {
 	struct dac_unit *u = &d->buf[unit];
@@ -501,7 +510,7 @@ static void set_object(struct dac *d, uint32_t unit)
 
 	count(d, u);
 	fetched_put(d, u);
-	if (e->kind == DAC_LINK) {	/* the unit's count of u->ref passes on to its map */
+	if (e->kind == DAC_LINK) {	/* the unit's reference to u->ref now belongs to its map entry */
 		dac_obj_put(d, u->obj);
 		e->obj = u->obj = DAC_NONE;
 		u->ref = DAC_NONE;
@@ -511,7 +520,7 @@ static void set_object(struct dac *d, uint32_t unit)
 	o->kind = e->kind;
 	o->len = e->len;
 	if (e->kind == DAC_DELTA)
-		o->ref = e->ref;	/* and the count of its reference */
+		o->ref = e->ref;	/* o takes over the reference to it */
 	else if (u->ref != DAC_NONE)
 		dac_unshare(d, u->ref);
 	u->ref = DAC_NONE;
@@ -547,7 +556,8 @@ static void begin_pack(struct dac *d, uint32_t unit)
 
 	if (u->obj == DAC_NONE)
 		own_object(d, unit);
-	if (u->ref != DAC_NONE && d->obj[u->ref].kind == DAC_LOST)	/* it was lost after it was fetched */
+	if (u->ref != DAC_NONE && d->obj[u->ref].kind == DAC_LOST)	/* the reference was lost after its content
+									 * was fetched */
 		without_reference(d, u);
 	u->state = DAC_U_PACKING;
 	d->packer.unit = unit;

@@ -32,22 +32,22 @@ struct candidate {
 	struct fingerprint fp;
 	uint64_t used;
 	uint32_t handle;
-	uint32_t handle_next;		/* of the bucket */
-	uint32_t newer, older;		/* LRU; older: the next free one */
+	uint32_t handle_next;		/* next candidate in the bucket */
+	uint32_t newer, older;		/* LRU links; older also links the free list */
 	struct {
-		uint32_t newer, older;	/* of the group */
-		uint32_t chain;		/* next head in the bucket, if it is the head */
+		uint32_t newer, older;	/* links within the group */
+		uint32_t chain;		/* if it is a group head: next head in the bucket */
 	} key[FP_PARTS];
 };
 
 struct fpstore {
 	struct candidate *cand;
-	uint32_t *handles;		/* buckets */
-	uint32_t *keys[FP_PARTS];	/* ... of each place */
-	uint32_t bits;			/* of the number of a bucket */
+	uint32_t *handles;		/* buckets of the table of handles */
+	uint32_t *keys[FP_PARTS];	/* buckets of the table of keys, one table for each place */
+	uint32_t bits;			/* bits of a bucket number */
 	uint32_t max, count;
-	uint32_t free;			/* a list of those given back */
-	uint32_t untouched;		/* from here on none has ever been used */
+	uint32_t free;			/* list of candidates that were freed */
+	uint32_t untouched;		/* first candidate that was never used */
 	uint32_t newest, oldest;
 	uint64_t clock;
 };
@@ -130,7 +130,7 @@ static uint32_t bucket_of(const struct fpstore *s, uint32_t number)
 	return (number * 0x9e3779b1u) >> (32 - s->bits);
 }
 
-/* The link that leads to the candidate with this handle, or the last of the bucket. */
+/* Returns the link to the candidate with this handle, or the last link of the bucket. */
 static uint32_t *handle_link(const struct fpstore *s, uint32_t handle)
 {
 	uint32_t *link = &s->handles[bucket_of(s, handle)];
@@ -142,7 +142,7 @@ static uint32_t *handle_link(const struct fpstore *s, uint32_t handle)
 
 /* ---- keys ----------------------------------------------------------------- */
 
-/* The link that leads to the head of a key's group, or the last of the bucket. */
+/* Returns the link to the head of a key's group, or the last link of the bucket. */
 static uint32_t *key_link(const struct fpstore *s, uint32_t place, uint32_t part)
 {
 	uint32_t *link = &s->keys[place][bucket_of(s, part)];

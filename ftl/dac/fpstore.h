@@ -19,8 +19,8 @@
 #include "port.h"
 
 #define FP_PARTS 4u			/* sub-pages of a page */
-#define FPSTORE_MAX (1u << 30)		/* fingerprints */
-#define FPSTORE_SHARED 64u		/* bounds a search */
+#define FPSTORE_MAX (1u << 30)		/* maximum number of fingerprints */
+#define FPSTORE_SHARED 64u		/* maximum number of candidates examined in a group */
 
 struct fingerprint {
 	uint32_t part[FP_PARTS];

@@ -61,8 +61,8 @@
 enum match { FULL, MATCH_012, MATCH_123, MATCH_013, MATCH_023, MATCH_01, MATCH_12, MATCH_23, MISS };
 
 /*
- * Indexed by the places that match, counted from the first byte. The best type comes first; 013 is as
- * good as 023, 12 as 23.
+ * Indexed by the set of matching bytes, counted from the first byte. The best type comes first; 013
+ * is as good as 023, 12 as good as 23.
  */
 static const struct {
 	uint8_t code, bits;
@@ -134,8 +134,8 @@ static void to_front(struct xmatch *x, uint32_t location)
 }
 
 /*
- * Put a new tuple in front and return its slot, which is that of the dropped tuple if the dictionary
- * is full.
+ * Insert a new tuple at the front and return its slot. If the dictionary is full, it reuses the
+ * slot of the dropped tuple.
  */
 static uint32_t push(struct xmatch *x)
 {
@@ -160,7 +160,7 @@ static uint32_t location_bits(const struct xmatch *x)
 struct writer {
 	uint8_t *to;
 	size_t left;
-	uint64_t bits;		/* the lowest `held` are not written yet */
+	uint64_t bits;		/* its lowest `held` bits are not written yet */
 	uint32_t held;		/* < 32 between calls */
 	bool full;
 };
@@ -170,7 +170,7 @@ struct run {
 	uint32_t count;		/* full matches not coded yet */
 };
 
-/* Write the low `bits` bits of code, at most 33; the others are 0. */
+/* Write the low `bits` bits of code, at most 33; its other bits are 0. */
 static void put(struct writer *w, uint64_t code, uint32_t bits)
 {
 	w->bits = w->bits << bits | code;
@@ -252,8 +252,8 @@ static void full_match(struct xmatch *x, struct writer *w, struct run *r, uint32
 }
 
 /*
- * Returns the slots with the best type of match. Where two types are equally good, *type is the first,
- * and *second has the slots of the other too.
+ * Returns the slots with the best type of match. If two types are equally good, *type is the first,
+ * and *second gets the slots of the other.
  */
 static uint64_t candidates(const struct xmatch *x, uint32_t tuple, enum match *type, uint64_t *second)
 {
@@ -293,13 +293,13 @@ static uint32_t location_of(const struct xmatch *x, uint32_t slot)
 
 	for (;; at += 8) {
 		other = load_order(at) ^ EACH(slot);
-		is = (other - EACH(1)) & ~other & EACH(0x80);	/* only the lowest one is exact */
+		is = (other - EACH(1)) & ~other & EACH(0x80);	/* in this mask only the lowest byte is exact */
 		if (is)
 			return (uint32_t)(at - (x->order + x->front)) + (uint32_t)__builtin_ctzll(is) / 8;
 	}
 }
 
-/* slots: not 0 */
+/* slots is not 0 */
 static uint32_t first_location(const struct xmatch *x, uint64_t slots)
 {
 	uint32_t location = 0;
@@ -410,12 +410,12 @@ size_t xmatch_compress_xor(struct xmatch *x, const void *src, const void *ref, s
 
 /* ---- expanding ------------------------------------------------------------ */
 
-/* A reader of the stream. Beyond its end it reads zeroes, and counts them. */
+/* A reader of the stream. Beyond the end it reads zeroes and counts them. */
 struct reader {
 	const uint8_t *from, *end;
 	uint64_t bits;		/* left-aligned */
 	uint32_t held;		/* bits of the stream, 57 or more after fill() */
-	uint32_t beyond;	/* bytes of zeroes behind its end */
+	uint32_t beyond;	/* zero bytes read beyond its end */
 };
 
 static void fill(struct reader *r)
@@ -458,7 +458,7 @@ static uint32_t get(struct reader *r, uint32_t count)
 	return v;
 }
 
-/* Was that the whole stream and nothing else? The bits that are left are zeroes that fill its last byte. */
+/* Is this the end of the stream? The bits that are left must be zeroes that fill its last byte. */
 static bool at_end(const struct reader *r)
 {
 	uint32_t left = r->held - 8 * r->beyond;	/* wraps to a huge value if more was read than there is */
@@ -526,7 +526,7 @@ static void learn_it(struct xmatch *x, uint32_t tuple)
 	x->tuple[push(x)] = tuple;
 }
 
-/* Expand one code word: returns how many tuples it stands for (0: it is not a code word), each at *location. */
+/* Expand one code word. Returns the number of tuples, each at *location (0: not a code word). */
 static uint32_t expand_word(struct xmatch *x, struct reader *r, uint32_t *location)
 {
 	enum match type;

@@ -2,7 +2,7 @@
 /*
  * direct.c - the write-through engine: configuration, life cycle, free blocks, host
  * I/Os and their accounts, the pump. What dies do is in direct_die.c, mounting in
- * direct_mount.c; what it all is for, in direct.h.
+ * direct_mount.c; its purpose is described in direct.h.
  *
  * An I/O is taken apart into page operations as it is submitted. Their pool is
  * finite: an I/O that finds it empty waits in line with its rest, and all behind it,
@@ -84,7 +84,10 @@ void direct_op_put(struct direct *d, uint32_t op)
 	d->op_free = op;
 }
 
-/* The counter of an epoch's unfinished writes: the current epoch's, or that of the flush that ended it. */
+/*
+ * Returns the counter of an epoch's unfinished writes: that of the current epoch, or that of the
+ * flush that ended the epoch.
+ */
 static uint64_t *writes_of(struct direct *d, uint64_t epoch)
 {
 	struct ftl_io *f = d->flushes.first;
@@ -96,7 +99,10 @@ static uint64_t *writes_of(struct direct *d, uint64_t epoch)
 	return &f->at;
 }
 
-/* Is a page reported already (SSDSim's accounting) but not yet mapped, because its program has not ended? */
+/*
+ * Has a page been reported as written (SSDSim's accounting) but not mapped yet, because its program
+ * has not ended?
+ */
 static bool written_soon(const struct direct *d, uint32_t plane, uint32_t lpn)
 {
 	const struct direct_die *x = &d->die[geo_die_of_plane(d->g, plane)];
@@ -112,7 +118,10 @@ static bool never_written(const struct direct *d, uint32_t lpn)
 	       !written_soon(d, plane, lpn);
 }
 
-/* Divide an I/O, from io->at on, into page operations and queue them. Returns false if the pool is empty. */
+/*
+ * Split an I/O, from io->at on, into page operations and queue them. Returns false if the pool is
+ * empty.
+ */
 static bool queue_pages(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 {
 	while (io->at < io->bytes) {
@@ -142,7 +151,7 @@ static bool queue_pages(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 	return true;
 }
 
-/* Count the end of a write, or of a page of one. */
+/* Count the end of a write or of one of its pages. */
 void direct_write_ended(struct direct *d, uint64_t epoch)
 {
 	--*writes_of(d, epoch);

@@ -8,8 +8,8 @@
  * Shape. A mapping unit is a NAND page. Consecutive LPNs (runs of stripe_pages of them)
  * go to different planes, channel first, then chip, die and plane (static allocation,
  * as SSDSim's): with stripe_pages = 1, LPN l is page l / planes of the plane that is
- * number l % planes in that order. A plane
- * is a world of its own: its blocks, its free list, its GC.
+ * number l % planes in that order. Planes
+ * are independent: each has its own blocks, free list and GC.
  *
  * A die does one command at a time. Per die: a queue of page reads and one of page
  * writes, each first come, first served; reads go first, but at most eight in a row
@@ -107,7 +107,7 @@ struct direct;
 enum direct_room {
 	DIRECT_ROOM,	/* *ppn can be used */
 	DIRECT_ERASE,	/* the plane's first free block must be erased first: the engine erases it and asks again */
-	DIRECT_GC,	/* place(): run GC in this plane until it ends, and ask again */
+	DIRECT_GC,	/* place(): run GC in this plane until it ends, then ask again */
 	DIRECT_FULL,	/* there is no free block, and GC cannot win one */
 };
 
@@ -121,22 +121,22 @@ enum direct_next {
 };
 
 enum direct_step_op {
-	DIRECT_COPY,	/* read `from`, program `to`: READ + PROGRAM, or COPYBACK (gc_copyback) */
+	DIRECT_COPY,	/* read `from`, program `to`: READ and PROGRAM, or COPYBACK (gc_copyback) */
 	DIRECT_WIPE,	/* erase the `count` blocks (or PBs of blocks) in one command group */
-	DIRECT_SEARCH,	/* read the spare area of `from`, only to spend the time */
+	DIRECT_SEARCH,	/* read the spare area of `from`; its only effect is the time it takes */
 };
 
 struct direct_step {
 	enum direct_step_op op;
 	uint32_t plane;
-	uint32_t page;		/* COPY: the logical page, in the plane */
+	uint32_t page;		/* COPY: logical page within the plane */
 	uint32_t from, to;	/* ppn */
-	uint8_t tag;		/* COPY: of the new page */
+	uint8_t tag;		/* COPY: tag of the new page */
 	uint32_t count;		/* WIPE: 1 .. erase_group_max, distinct blocks of the plane */
 	uint32_t block[NAND_ERASE_GROUP_MAX];	/* pbn */
 	uint32_t pb[NAND_ERASE_GROUP_MAX];	/* NAND_WHOLE_BLOCK, or a PB */
 
-	bool failed;		/* out, COPY: the program failed, `to` is used up */
+	bool failed;		/* out, COPY: the program failed, `to` cannot be used again */
 	bool erase_failed[NAND_ERASE_GROUP_MAX];	/* out, WIPE */
 };
 
@@ -170,21 +170,18 @@ struct direct_scheme {
 	 * pages.
 	 */
 	bool (*wants_gc)(const struct direct *d, uint32_t plane);
-	/* Return the next step of the plane's GC, and choose a victim if there is none. */
-	enum direct_next (*gc_next)(struct direct *d, uint32_t plane, struct direct_step *step);
 	/*
-	 * The step has been executed, and its out fields are set. The scheme frees blocks and changes
-	 * its map.
+	 * Is GC to begin? In sliced mode the engine asks after each program and each collection. In
+	 * both modes it asks for an order (direct_ordered), which requests any collection that
+	 * frees pages.
 	 */
+	enum direct_next (*gc_next)(struct direct *d, uint32_t plane, struct direct_step *step);
+	/* Return the next step of the plane's GC. If there is no victim, choose one. */
 	void (*gc_done)(struct direct *d, uint32_t plane, const struct direct_step *step);
 
 	/*
-	 * Mount. First mount_page() is called for every page that is not erased, block by block and in
-	 * each block in ascending order, planes side by side; oob is NULL if it cannot be read (torn
-	 * or lost). Then mount_plane() is called for each plane: it may read spare areas again
-	 * (direct_mount_oob), erases leftovers that could be mistaken for data later
-	 * (direct_mount_erase), and passes every good block that it does not keep to
-	 * direct_mount_free(). A power cut during this must not lose anything.
+	 * Called after the step was executed and its out fields were set. The scheme frees blocks
+	 * and changes its map.
 	 */
 	void (*mount_page)(struct direct *d, uint32_t block, uint32_t in_block,
 			   const struct direct_oob *oob);
@@ -202,34 +199,34 @@ struct direct_scheme {
 
 /* ---- the engine's state --------------------------------------------------- */
 
-struct direct_op {			/* a page, or a part of one, of a host I/O */
+struct direct_op {			/* an operation on a page or a part of one, of a host I/O */
 	struct ftl_io *io;		/* NULL: reported already (FTL_ACCOUNT_SSDSIM) */
 	uint64_t at;			/* offset inside the I/O */
-	uint64_t gc_mark;		/* gc clock of the die when queued there */
-	uint64_t epoch;			/* WRITE: flushes before it */
-	uint64_t number;		/* in the order of submit() */
+	uint64_t gc_mark;		/* GC clock of the die when the operation was queued there */
+	uint64_t epoch;			/* WRITE: number of flushes before it */
+	uint64_t number;		/* place in the order of submit() */
 	uint32_t lpn;
-	uint32_t from, bytes;		/* part of the page */
+	uint32_t from, bytes;		/* the part of the page, in bytes */
 	uint32_t next;
 };
 
 enum direct_stage {
-	DIRECT_FIND,	/* spare areas, then the page (READ) or the base (WRITE) are to be read */
-	DIRECT_PLACE,	/* WRITE: a place is to be found */
-	DIRECT_FLIGHT,	/* WRITE: being programmed */
+	DIRECT_FIND,	/* read spare areas, then the page (READ) or its base (WRITE) */
+	DIRECT_PLACE,	/* WRITE: find a place */
+	DIRECT_FLIGHT,	/* WRITE: the page is being programmed */
 };
 
 struct direct_run {			/* an operation between its commands */
 	uint32_t op;			/* or DIRECT_NONE */
 	enum direct_stage stage;
-	uint32_t ppn;			/* FIND: to be read; FLIGHT: being programmed */
-	uint32_t searched;		/* spare areas */
+	uint32_t ppn;			/* FIND: page to read; FLIGHT: page being programmed */
+	uint32_t searched;		/* spare areas read so far */
 	bool lost;			/* WRITE: its base could not be read */
 	bool copied;			/* WRITE: the host's bytes are in the buffer */
 	bool failed;			/* FLIGHT */
-	bool waits;			/* for GC of its plane */
-	uint64_t gc_ns;			/* FLIGHT: time behind GC until then */
-	uint64_t cell_ns, bus_ns, wait_gc_ns;	/* of its commands so far */
+	bool waits;			/* waits for GC of its plane */
+	uint64_t gc_ns;			/* FLIGHT: time spent waiting for GC until then */
+	uint64_t cell_ns, bus_ns, wait_gc_ns;	/* sums of its commands so far */
 };
 
 enum direct_cmd {
@@ -243,14 +240,14 @@ struct direct_die {
 	uint32_t read_first, read_last;	/* queues of direct_op */
 	uint32_t write_first, write_last;
 	struct direct_run r, w;
-	struct direct_step step;	/* GC_READ, GC: under way */
-	bool half_copied;		/* COPY: read, not yet programmed */
-	bool step_lost;			/* COPY: what was read cannot be */
-	uint32_t gc_plane;		/* of the die: whose turn it is */
-	uint32_t gc_active;		/* planes */
-	uint32_t prepare;		/* PREPARE: the plane */
+	struct direct_step step;	/* GC_READ, GC: step under way */
+	bool half_copied;		/* COPY: the page was read but not yet programmed */
+	bool step_lost;			/* COPY: the page could not be read */
+	uint32_t gc_plane;		/* plane of the die whose GC is next */
+	uint32_t gc_active;		/* number of planes with active GC */
+	uint32_t prepare;		/* PREPARE: plane of the block */
 	bool prepare_failed;
-	uint8_t *wdata, *gdata;		/* a page each, with payload: the write's, GC's */
+	uint8_t *wdata, *gdata;		/* one page each, with payload: for the write, for GC */
 };
 
 enum direct_block_state { DIRECT_USED, DIRECT_FREE, DIRECT_BAD };
@@ -265,7 +262,7 @@ struct direct_plane {
 	uint32_t free_first, free_last, free_count;
 	uint32_t good_blocks;
 	bool gc_active;
-	bool stuck;			/* GC cannot go on */
+	bool stuck;			/* GC cannot continue */
 	struct gc_order order;
 	uint64_t gc_since_ns;
 };
@@ -276,29 +273,29 @@ struct direct {
 	const struct nand_geometry *g;
 	const struct direct_scheme *scheme;
 	void *s;			/* the scheme's struct */
-	uint64_t seq;			/* of the next program */
+	uint64_t seq;			/* sequence of the next program */
 	struct survey survey;		/* mount */
 
 	uint32_t dies, planes;
 	uint32_t lpns;			/* exported pages */
-	uint32_t plane_pages;		/* of the plane that has most of them */
-	uint32_t needed;		/* good blocks a plane */
+	uint32_t plane_pages;		/* exported pages of the plane that has most of them */
+	uint32_t needed;		/* good blocks that a plane needs */
 
 	struct direct_op *op;
 	uint32_t op_free;
 	uint64_t ops;			/* numbers given to operations so far */
-	struct io_list line;		/* not yet taken apart: the pool was empty */
+	struct io_list line;		/* I/Os not yet split into operations, because the pool was empty */
 	struct io_list flushes;
 	uint64_t epoch;			/* flushes so far */
-	uint64_t epoch_writes;		/* page writes since the last of them, not ended */
+	uint64_t epoch_writes;		/* page writes since the last flush that have not ended */
 
 	struct direct_die *die;
 	struct direct_plane *plane;
 	struct direct_block *block;
-	uint8_t *lost;			/* bit per ppn: programmed as lost */
+	uint8_t *lost;			/* bit per ppn: the page was programmed with lost content */
 	uint32_t *plane_at;		/* the k-th plane in stripe order, */
-	uint32_t *order_of;		/* and back */
-	struct die_due ends;		/* of the dies' commands */
+	uint32_t *order_of;		/* and the place of each plane in it */
+	struct die_due ends;		/* end times of the dies' commands */
 	uint32_t *due;
 	uint8_t oob[DIRECT_OOB_BYTES];
 };
@@ -357,7 +354,7 @@ static inline uint32_t direct_plane_pages(const struct ftl_config *c, const stru
 	return (uint32_t)((c->capacity_bytes / g->page_bytes + round - 1) / round * stripe);
 }
 
-/* Does an order of collect() want GC in the plane? */
+/* Does an order of collect() request GC in the plane? */
 static inline bool direct_ordered(const struct direct *d, uint32_t plane)
 {
 	return gc_order_stands(&d->plane[plane].order, d->plane[plane].free_count);
@@ -376,7 +373,7 @@ void direct_put_bad(struct direct *d, uint32_t block);
 
 /* For mount_plane(): read a spare area. Returns false if it is erased or cannot be read. */
 bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob);
-/* For mount_plane(): a block of which no page is kept becomes FREE. */
+/* For mount_plane(): make a block FREE, because no page of it is kept. */
 void direct_mount_free(struct direct *d, uint32_t block);
 /* For mount_plane(): erase a whole block now. It becomes FREE, or BAD if the erase fails. */
 void direct_mount_erase(struct direct *d, uint32_t block);

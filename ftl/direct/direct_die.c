@@ -71,7 +71,7 @@ static void run_command(struct direct_run *r, const struct nand_cmd *c)
 	r->wait_gc_ns += c->wait_gc_ns;
 }
 
-/* Report the page of a run, done at done_ns after gc_ns of waiting for GC. */
+/* Report the page of a run. It ended at done_ns after waiting for GC for gc_ns. */
 static void run_report(struct direct *d, const struct direct_run *r, uint64_t done_ns,
 		       uint64_t gc_ns, enum ssd_err status)
 {
@@ -94,7 +94,10 @@ static void command(struct direct *d, uint64_t now_ns, struct nand_cmd *c, unsig
 
 /* ---- host reads, and bases of writes ----------------------------------------- */
 
-/* Read the next spare area on the way to the run's page. Returns false if the page has been found. */
+/*
+ * Read the next spare area needed to locate the run's page. Returns false if the page has been
+ * found.
+ */
 static bool search(struct direct *d, uint64_t now_ns, uint32_t die, struct direct_run *r)
 {
 	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_OOB_ONLY };
@@ -153,7 +156,10 @@ static void read_go(struct direct *d, uint64_t now_ns, uint32_t die)
 
 /* ---- host writes --------------------------------------------------------------- */
 
-/* Issue the next command for a write's base. Returns false if there is none: the page can be placed. */
+/*
+ * Issue the next command for a write's base. Returns false if no more are needed: the page can then
+ * be placed.
+ */
 static bool issue_base(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];
@@ -541,7 +547,10 @@ void direct_die_complete(struct direct *d, uint64_t now_ns, uint32_t die)
 	SSD_ASSERT(!"an idle die ended a command");
 }
 
-/* Without priority the die's first read waits for the writes that were submitted before it. */
+/*
+ * May the die's first read go? Without priority it waits for the writes that were submitted before
+ * it.
+ */
 static bool read_may_go(const struct direct *d, const struct direct_die *x, bool write)
 {
 	uint32_t first = x->w.op != DIRECT_NONE ? x->w.op : x->write_first;
@@ -555,7 +564,7 @@ static bool read_may_go(const struct direct *d, const struct direct_die *x, bool
 	return d->host.c.read_priority || d->op[x->read_first].number < d->op[first].number;
 }
 
-/* Take an idle die's next step, which may need no command. Returns false if there is none. */
+/* Execute an idle die's next step, which may need no command. Returns false if there is none. */
 static bool take_turn(struct direct *d, uint64_t now_ns, uint32_t die)
 {
 	struct direct_die *x = &d->die[die];

@@ -74,7 +74,7 @@ uint32_t nftl_invalid(const struct direct *d, uint32_t plane, uint32_t slot)
 	return n;
 }
 
-/* The list of victims that a pair is on. */
+/* Returns the list of victims to which a pair belongs. */
 static uint32_t list_of(const struct direct *d, const struct nftl_u *u)
 {
 	return d->host.c.merge_victim == FTL_VICTIM_LRU ? 0 : u->invalid;
@@ -195,7 +195,7 @@ static uint32_t search(const struct direct *d, uint32_t plane, uint32_t page, ui
 
 /* ---- writes ------------------------------------------------------------------------ */
 
-/* May page k of the D-block be programmed by the array's order and R9? */
+/* Do the array's order and R9 allow page k of the D-block to be programmed? */
 static bool place_in_d(const struct direct *d, uint32_t block, uint32_t k)
 {
 	const struct nftl *s = nftl_of(d);
@@ -282,7 +282,7 @@ static enum direct_room place(struct direct *d, uint32_t plane, uint32_t page, u
 	return DIRECT_ROOM;
 }
 
-/* Count the disturbance of a program as the array does. */
+/* Count the disturbance caused by a program, as the array does. */
 void nftl_d_programmed(struct direct *d, uint32_t block, uint32_t k)
 {
 	if (nftl_of(d)->dis)
@@ -346,7 +346,7 @@ static uint32_t lblocks_of(const struct ftl_config *c, const struct nand_geometr
 	return (direct_plane_pages(c, g) + g->pages_per_block - 1) / g->pages_per_block;
 }
 
-/* Besides the D-blocks: a U-block, and a block to merge into. */
+/* Good blocks that a plane needs: D-blocks, one U-block, and a block as a merge target. */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	return lblocks_of(c, g) + 2;
@@ -401,7 +401,7 @@ static void *lay_out(struct ssd_arena *m, const struct ftl_config *c, const stru
 	return s;
 }
 
-/* Compute the costs in ns: what the steps take on an idle bus. */
+/* Compute the costs in ns of all steps on an idle bus. */
 static void make_model(struct direct *d)
 {
 	struct pen_model *m = &nftl_of(d)->model;

@@ -30,31 +30,31 @@
 #define NFTL_NO_POS 0xffffu
 
 /* Tags of pages. */
-#define NFTL_TAG_U 1u		/* in a U-block; else in a D-block, at its own place */
+#define NFTL_TAG_U 1u		/* the page is in a U-block; otherwise in a D-block, at its own place */
 #define NFTL_TAG_LAST 2u	/* the last page that a Merge copied: the block is complete */
 
-struct nftl_pair {		/* of a logical block */
+struct nftl_pair {		/* the blocks of a logical block */
 	uint32_t d;		/* pbn of its D-block, or NFTL_NONE */
 	uint32_t u;		/* its slot of U-blocks, or NFTL_NONE */
 };
 
-struct nftl_u {			/* a slot: a U-block and what a drive knows of it */
-	uint32_t block;		/* pbn; NFTL_NONE: the slot is free, next: of the free list */
-	uint32_t lblock;	/* of the plane */
-	uint32_t end;		/* the log's end: first position never used */
+struct nftl_u {			/* a slot: a U-block and the drive's data about it */
+	uint32_t block;		/* pbn; NFTL_NONE: the slot is free, and next links the free list */
+	uint32_t lblock;	/* logical block within the plane */
+	uint32_t end;		/* end of the log: first position never used */
 	uint32_t invalid;	/* used pages of the pair that are not valid */
-	uint32_t prev, next;	/* the victims' list of that number; not while it is merged */
-	bool closed;		/* nothing is appended any more */
+	uint32_t prev, next;	/* links of the list for that number of invalid pages; unused during a merge */
+	bool closed;		/* no more pages are appended */
 };
 
 struct nftl_block {
-	uint16_t merges;	/* D: M-Merges since it became one */
+	uint16_t merges;	/* D-block: M-Merges since it became one */
 	bool retire;		/* a program or a partial erase failed: BAD when it is empty */
 	bool suspect;		/* found by a mount: it may be half erased, and its disturbance is unknown */
 	/* while mounting */
 	bool readable, mixed, is_u, last;
-	uint32_t lblock, next;	/* chain of a logical block's */
-	uint64_t seq;		/* highest */
+	uint32_t lblock, next;	/* mount: list of a logical block's blocks */
+	uint64_t seq;		/* mount: highest sequence */
 };
 
 enum nftl_phase {
@@ -70,41 +70,43 @@ enum nftl_phase {
 
 struct nftl_gc {
 	enum nftl_phase phase;
-	uint32_t slot;			/* being merged, or NFTL_NONE */
-	uint32_t lblock;		/* and its logical block, until all is erased */
-	uint32_t want;			/* slot that a write needs merged, or NFTL_NONE */
-	uint32_t at;			/* next page or position to look at */
+	uint32_t slot;			/* slot being merged, or NFTL_NONE */
+	uint32_t lblock;		/* its logical block, valid until all blocks are erased */
+	uint32_t want;			/* slot that must be merged for a write, or NFTL_NONE */
+	uint32_t at;			/* next page or position to examine */
 	uint32_t target;		/* Merge: the new D-block, or NFTL_NONE */
-	uint32_t left;			/* Merge: copies to go */
+	uint32_t left;			/* Merge: copies left */
 	uint32_t space_pb;		/* M-Merge: PB of the U-block to erase, or 0 */
-	uint32_t space_at, space_end;	/* positions that it won */
-	uint32_t pb_at;			/* of the plan */
+	uint32_t space_at, space_end;	/* M-Merge: positions in this PB that can be used again */
+	uint32_t pb_at;			/* index of the current PB in the plan */
 	uint32_t wipe[2], wipes;	/* blocks to erase */
 	struct pen_plan plan;
 };
 
 struct nftl_plane {
-	uint32_t free_slots;		/* list */
+	uint32_t free_slots;		/* list of free slots */
 	uint32_t pairs;			/* slots in use */
-	uint32_t high;			/* no victim has more invalid pages */
-	uint32_t *victims;		/* lists, by invalid pages: 0 .. 2 * pages_per_block; lru: all on 0 */
-	uint32_t *last;			/* their ends, of those that are not empty */
+	uint32_t high;			/* upper bound of the victims' invalid pages */
+	uint32_t *victims;		/* list heads, indexed by invalid pages 0 .. 2 * pages_per_block; lru: all
+					 * are on list 0 */
+	uint32_t *last;			/* last entries of the lists, valid for lists that are not empty */
 	struct nftl_gc gc;
 };
 
 struct nftl {
-	uint32_t lblocks;		/* a plane */
-	uint32_t slots;			/* a plane */
-	uint32_t host_reserve;		/* free blocks that writes leave to GC */
+	uint32_t lblocks;		/* logical blocks of a plane */
+	uint32_t slots;			/* slots of a plane */
+	uint32_t host_reserve;		/* free blocks that are reserved for GC */
 	struct nftl_pair *pair;		/* plane * lblocks + lblock */
 	struct nftl_u *u;		/* plane * slots + slot */
 	uint16_t *pos;			/* (plane * slots + slot) * pages_per_block + k: where page k's
 					 * newest copy is in the U-block, or NFTL_NO_POS */
 	struct nftl_block *block;
 	struct nftl_plane *plane;
-	uint8_t *used, *valid;		/* bit per ppn: programmed (or lost to a failure); the newest */
+	uint8_t *used, *valid;		/* bits per ppn: used: programmed, or lost to a failure; valid: the newest
+					 * copy */
 	struct pen_dis *dis;		/* pbn << pb_levels, with ftl.pen */
-	uint32_t *chain;		/* mount: lblock's blocks */
+	uint32_t *chain;		/* mount: head of each logical block's list */
 	uint64_t *seq;			/* mount: of pages_per_block pages */
 
 	struct pen_model model;

@@ -210,7 +210,10 @@ static void victim(struct direct *d, uint32_t plane)
 	gc->phase = NFTL_SEARCH;
 }
 
-/* The spare areas that a merge reads: of the U-block's used pages, or of all of both blocks. */
+/*
+ * Find the next spare area that a merge reads: those of the U-block's used pages, or of all pages
+ * of both blocks.
+ */
 static bool next_search(const struct direct *d, uint32_t plane, struct direct_step *step)
 {
 	struct nftl_gc *gc = gc_of(d, plane);
@@ -276,7 +279,7 @@ static void wiped(struct direct *d, const struct direct_step *step)
 
 /* ---- Merge ------------------------------------------------------------------------- */
 
-/* All copies are complete: make them the D-block, and empty the pair. */
+/* All copies are complete: make the target the D-block, and empty the pair. */
 static void merged(struct direct *d, uint32_t plane)
 {
 	struct nftl *s = nftl_of(d);
@@ -357,7 +360,7 @@ static void merge_copied(struct direct *d, uint32_t plane, bool failed)
 
 /* ---- M-Merge ------------------------------------------------------------------------ */
 
-/* Find the next page of [at, to) that has to leave the D-block. */
+/* Find the next page in [at, to) that must be copied out of the D-block. */
 static bool next_valid(const struct direct *d, uint32_t plane, uint32_t to)
 {
 	const struct nftl *s = nftl_of(d);
@@ -419,7 +422,10 @@ static enum direct_next next_restore(struct direct *d, uint32_t plane, struct di
 	return next_wipe(d, plane, step);
 }
 
-/* Copy back the pages of the PB that was erased; after the last PB, the rest of the block's. */
+/*
+ * Copy back the pages of the PB that was erased. After the last PB, copy the other pages of the
+ * block.
+ */
 static enum direct_next next_back(struct direct *d, uint32_t plane, struct direct_step *step)
 {
 	struct nftl_gc *gc = gc_of(d, plane);
@@ -477,7 +483,7 @@ static void made_space(struct direct *d, uint32_t plane, bool failed)
 	struct nftl_gc *gc = gc_of(d, plane);
 	struct nftl_u *u = gc_u(d, plane);
 
-	u->closed = true;	/* its positions are no longer those of a log */
+	u->closed = true;	/* its positions are no longer filled in log order */
 	if (failed) {
 		s->block[u->block].retire = true;
 		merge_begin(d, plane);

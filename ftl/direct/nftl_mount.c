@@ -71,7 +71,10 @@ static void leftover(struct direct *d, uint32_t block)
 	direct_mount_erase(d, block);
 }
 
-/* The D-block or U-block of the chain with the highest sequence; *count is how many there are. */
+/*
+ * Returns the D-block or U-block of the chain with the highest sequence; *count receives their
+ * number.
+ */
 static uint32_t latest(const struct direct *d, uint32_t chain, bool is_u, uint32_t *count)
 {
 	const struct nftl *s = nftl_of(d);
@@ -88,7 +91,7 @@ static uint32_t latest(const struct direct *d, uint32_t chain, bool is_u, uint32
 	return best;
 }
 
-/* Read the sequences of the D-block's pages into s->seq; 0: none. */
+/* Read the sequences of the D-block's pages into s->seq; 0: the page has none. */
 static void read_d(struct direct *d, uint32_t block)
 {
 	struct nftl *s = nftl_of(d);
@@ -121,7 +124,7 @@ static bool complete(struct direct *d, uint32_t chain, uint32_t block)
 	return true;
 }
 
-/* Keep `block` of the chain, or all blocks but it; the others are leftovers. */
+/* Keep only `block` of the chain, or all blocks except it; discard the others. */
 static uint32_t keep(struct direct *d, uint32_t chain, uint32_t block, bool it)
 {
 	struct nftl *s = nftl_of(d);
@@ -139,7 +142,7 @@ static uint32_t keep(struct direct *d, uint32_t chain, uint32_t block, bool it)
 	return kept;
 }
 
-/* The U-block of the chain other than `u`, if there is one. */
+/* Returns the chain's U-block other than `u`, if there is one. */
 static uint32_t other_u(const struct direct *d, uint32_t chain, uint32_t block)
 {
 	const struct nftl *s = nftl_of(d);
@@ -163,7 +166,7 @@ static uint32_t drop_leftovers(struct direct *d, uint32_t chain)
 	return chain;
 }
 
-/* Find the newest copies of a pair; s->seq has the D-block's sequences. */
+/* Find the newest copies of a pair's pages; s->seq holds the D-block's sequences. */
 static void read_u(struct direct *d, uint32_t plane, uint32_t slot)
 {
 	struct nftl *s = nftl_of(d);
@@ -336,8 +339,8 @@ static void check_pair(const struct direct *d, uint32_t plane, uint32_t lblock)
 }
 
 /*
- * How many pages of the pair are used but neither valid nor invalid yet, because their programs have
- * not ended.
+ * Number of used pages of the pair that are neither valid nor invalid yet, because their programs
+ * have not ended.
  */
 static bool in_flight(const struct direct *d, uint32_t plane, const struct nftl_u *u)
 {

@@ -21,9 +21,9 @@
  */
 #include "pen_plan.h"
 
-#define NEEDED 1u	/* a smallest PB that must be restored, or a larger one that contains one */
-#define BANNED 2u	/* not to be restored by itself */
-#define SPLIT 4u	/* its halves are cheaper */
+#define NEEDED 1u	/* a smallest PB that must be restored, or a larger PB that contains one */
+#define BANNED 2u	/* may not be restored by itself */
+#define SPLIT 4u	/* restoring its halves costs less */
 #define CHOSEN 8u
 
 uint32_t pen_first(uint32_t levels, uint32_t pb)
@@ -71,7 +71,7 @@ void pen_programmed(struct pen_dis *dis, uint32_t levels, uint32_t s)
 	dis[s].edges = 0;
 }
 
-/* The edges of s's neighbours that will disturb s. */
+/* Number of neighbouring edges that will disturb s. */
 static uint32_t edges_towards(const struct pen_dis *dis, uint32_t levels, uint32_t s)
 {
 	uint32_t n = 0;
@@ -187,7 +187,10 @@ static uint32_t chosen_for(const struct pen_model *m, const struct pen_work *w, 
 	return pb;
 }
 
-/* Is smallest PB s, which was or may yet be disturbed, disturbed beyond the tolerance? */
+/*
+ * Has smallest PB s been disturbed, or may it yet be disturbed, more often than the tolerance
+ * allows?
+ */
 static bool corrupted(const struct pen_model *m, const struct pen_dis *dis,
 		      const struct pen_work *w, uint32_t s, bool restored)
 {

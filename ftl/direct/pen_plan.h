@@ -31,47 +31,47 @@
 #include "nand.h"
 
 #define PEN_SMALLEST_MAX (1u << NAND_PB_LEVELS_MAX)
-#define PEN_NO_PLAN (~(uint64_t)0)	/* a cost above all others */
+#define PEN_NO_PLAN (~(uint64_t)0)	/* cost of an impossible plan, higher than all others */
 
 /*
- * Disturbance, as the array counts it (nand.h), of one smallest PB. An edge is one that
- * a partial erase made and that has not been programmed since: the first page programmed
- * in this PB disturbs the PB beyond it. All zero after an erase of the block.
+ * Disturbance of one smallest PB, as the array counts it (nand.h). An edge is made by a partial
+ * erase and lasts until it has been programmed: the first page programmed in this PB disturbs the
+ * PB beyond the edge. An erase of the block sets all fields to zero.
  */
 struct pen_dis {
-	uint8_t disturbs;		/* since the last erase; stays at 255 */
+	uint8_t disturbs;		/* disturbances since the last erase, at most 255 */
 	uint8_t edges;			/* PEN_EDGE_* */
 };
 
-#define PEN_EDGE_BELOW 1u		/* ... disturbs s - 1 */
-#define PEN_EDGE_ABOVE 2u		/* ... disturbs s + 1 */
+#define PEN_EDGE_BELOW 1u		/* the edge disturbs s - 1 */
+#define PEN_EDGE_ABOVE 2u		/* the edge disturbs s + 1 */
 
-/* What the drive can do; costs in ns, or in the paper's units. */
+/* Properties of the drive; costs in ns or in the paper's units. */
 struct pen_model {
 	uint32_t levels;		/* L, 0 .. NAND_PB_LEVELS_MAX */
-	uint32_t tolerance;		/* disturbances that a smallest PB bears; 255: any */
-	uint64_t copy_cost;		/* of one page, out or back */
-	uint64_t erase_cost[NAND_PB_LEVELS_MAX + 1];	/* by level, [0]: the block */
+	uint32_t tolerance;		/* disturbances that a smallest PB bears; 255: no limit */
+	uint64_t copy_cost;		/* cost of one page copied out or back */
+	uint64_t erase_cost[NAND_PB_LEVELS_MAX + 1];	/* cost by level; [0]: the whole block */
 };
 
-/* What a smallest PB holds. */
+/* Pages of a smallest PB. */
 struct pen_pages {
 	uint16_t valid;			/* valid pages in it */
-	uint16_t back;			/* valid pages elsewhere that are to be copied into it */
-	bool stale;			/* it has pages that only an erase makes usable */
-	bool refilled;			/* if it is restored, a page is certainly programmed in it
-					 * before the next PB of the plan is erased */
+	uint16_t back;			/* valid pages elsewhere that will be copied into it */
+	bool stale;			/* it has pages that are usable only after an erase */
+	bool refilled;			/* if it is restored, a page is certainly programmed in it before the next
+					 * PB of the plan is erased */
 };
 
 struct pen_plan {
-	uint64_t cost;			/* copies and erases; of this block alone */
+	uint64_t cost;			/* cost of copies and erases of this block alone */
 	uint32_t out;			/* pages to copy out */
-	uint32_t copies;		/* all: out, the same back, and pages from elsewhere */
+	uint32_t copies;		/* all copies: out, as many back, and pages from elsewhere */
 	uint32_t count;			/* PBs restored */
 	uint16_t pb[PEN_SMALLEST_MAX];	/* in the order of execution */
 };
 
-/* Memory that the planner needs while it works. */
+/* Scratch memory of the planner. */
 struct pen_work {
 	uint64_t cost[2 * PEN_SMALLEST_MAX];
 	uint32_t valid[2 * PEN_SMALLEST_MAX];
@@ -93,16 +93,19 @@ struct pen_work {
 void pen_plan_make(const struct pen_model *m, const struct pen_pages *pages,
 		   const struct pen_dis *dis, struct pen_work *w, struct pen_plan *plan);
 
-/* The first smallest PB of a PB, and how many it has. */
+/* Returns the first smallest PB of a PB, and how many it contains. */
 uint32_t pen_first(uint32_t levels, uint32_t pb);
 uint32_t pen_span(uint32_t levels, uint32_t pb);
 
-/* Update dis as the array does: PB pb was erased; a page of smallest PB s was programmed. */
+/*
+ * Update dis as the array does after PB pb was erased, or after a page of smallest PB s was
+ * programmed.
+ */
 void pen_erased(struct pen_dis *dis, uint32_t levels, uint32_t pb);
 void pen_programmed(struct pen_dis *dis, uint32_t levels, uint32_t s);
 
 /*
- * Is a page that is programmed in smallest PB s now safe from the edges around it? This holds for
+ * Do the edges around smallest PB s disturb no page that is programmed in it now? This is true for
  * every s between plans.
  */
 bool pen_safe(const struct pen_dis *dis, uint32_t levels, uint32_t s, uint32_t tolerance);

@@ -55,7 +55,10 @@ bool sb_reserve_due(const struct direct *d, uint32_t plane)
 	       may_win(d, plane);
 }
 
-/* Does a group that was refused a page still have none for the host, and as many blocks as it may? */
+/*
+ * Was a group refused a page, and does it still have no page for the host and the maximum of
+ * blocks?
+ */
 static bool intra_due(const struct direct *d, uint32_t plane)
 {
 	const struct sb *s = sb_of(d);
@@ -95,9 +98,9 @@ static void add_victim(struct direct *d, struct sb_gc *gc, uint32_t block)
 }
 
 /*
- * Choose another victim, if the pages of all victims fit into the free pages and new blocks. A group
- * may take one new block (its slots are few); page mapping all free blocks but the last, which is kept
- * for recovery from a power cut.
+ * Choose another victim if the pages of all victims fit into the free pages and new blocks. A group
+ * may take one new block, because its slots are few. Page mapping may take all free blocks but the
+ * last, which is kept for recovery from a power cut.
  */
 static uint32_t second_victim(const struct direct *d, uint32_t plane, const struct sb_gc *gc)
 {
@@ -289,7 +292,7 @@ static uint32_t next_valid(const struct direct *d, struct sb_gc *gc, uint32_t bl
 	return DIRECT_NONE;
 }
 
-/* Find the next valid page of all victims. */
+/* Find the next valid page in all victims. */
 static uint32_t next_to_move(const struct direct *d, struct sb_gc *gc)
 {
 	const struct sb *s = sb_of(d);
@@ -307,8 +310,8 @@ static uint32_t next_to_move(const struct direct *d, struct sb_gc *gc)
 }
 
 /*
- * The result of a stage: a step, or the next stage's turn, or an erase to prepare a block, or no room,
- * or no work.
+ * The result of a stage: a step is ready, the next stage follows, a block must be erased first,
+ * there is no room, or there is no work.
  */
 enum turn { TURN_STEP, TURN_ON, TURN_PREPARE, TURN_FULL, TURN_NOTHING };
 
@@ -358,7 +361,7 @@ static uint32_t pb_end(const struct sb *s, uint32_t pb)
 	return (pen_first(s->levels, pb) + pen_span(s->levels, pb)) * s->pb_pages;
 }
 
-/* Find the next page to copy out, of all plans. */
+/* Find the next page to copy out in all plans. */
 static uint32_t next_out(const struct direct *d, struct sb_gc *gc)
 {
 	const struct sb *s = sb_of(d);
@@ -495,9 +498,9 @@ enum direct_next sb_gc_next(struct direct *d, uint32_t plane, struct direct_step
 }
 
 /*
- * A block that failed stops an M-Merge, because it must be emptied first. If one of the plans had been
- * carried out in part, then that of this block, which will not be programmed again: its edges disturb
- * no PB.
+ * A failed block stops an M-Merge, because it must be emptied first. A plan may have been carried
+ * out in part; it is then the plan of this block. The block is not programmed again, so its edges
+ * disturb no PB.
  */
 static void block_failed(struct direct *d, uint32_t plane, uint32_t block)
 {

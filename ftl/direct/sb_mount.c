@@ -13,7 +13,7 @@
  *
  * On 3. GC erases nothing that holds a valid page. So a smallest PB with a valid page
  * was not cut in an erase, and its edges have been programmed: its erased pages are
- * as good as before the cut, and programming them disturbs nobody. Of a smallest PB
+ * as good as before the cut, and programming them disturbs no page. Of a smallest PB
  * without one nothing is known if its block may have been partially erased. It has not if
  *   - no page says so (SB_TAG_PARTIAL), and
  *   - the used pages are the block's first h, without a gap, and
@@ -74,7 +74,7 @@ static bool read_newer(struct direct *d, uint32_t a, uint32_t b)
 	return !direct_mount_oob(d, b, &y) || x.seq > y.seq;
 }
 
-/* Is the copy of a page at a newer than that at b? */
+/* Is the copy of a page at address a newer than the copy at b? */
 static bool newer(struct direct *d, uint32_t a, uint32_t b)
 {
 	const struct sb_block *x = &sb_of(d)->block[a / d->g->pages_per_block];
@@ -107,7 +107,7 @@ static void settle_claims(struct direct *d, uint32_t plane, uint32_t block)
 	}
 }
 
-/* Can a partial erase, completed or cut, have left the block like this? */
+/* Can a partial erase, completed or interrupted, have left the block in this state? */
 static bool may_be_split(const struct direct *d, uint32_t block)
 {
 	const struct sb *s = sb_of(d);

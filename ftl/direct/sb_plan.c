@@ -50,7 +50,10 @@ uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group)
 	return best;
 }
 
-/* A block that fits into the others' free pages precedes one that does not; then the emptier one. */
+/*
+ * A block that fits into the others' free pages is better than one that does not; otherwise the one
+ * with fewer valid pages is better.
+ */
 static bool better_victim(const struct sb_count *c, const struct sb_count *best, uint32_t room)
 {
 	bool fits = c->valid <= room - c->free, best_fits = best->valid <= room - best->free;
@@ -58,7 +61,10 @@ static bool better_victim(const struct sb_count *c, const struct sb_count *best,
 	return fits != best_fits ? fits : c->valid < best->valid;
 }
 
-/* Returns the index of the best victim, or n if none has stale pages or fits, because nothing would be won. */
+/*
+ * Returns the index of the best victim, or n if no block has stale pages or none fits: collecting
+ * it would win nothing.
+ */
 static uint32_t best_victim(const struct sb_count *c, uint32_t n, uint32_t room)
 {
 	uint32_t best = n;
@@ -102,7 +108,7 @@ uint32_t sb_victim(const struct direct *d, uint32_t plane, uint32_t group)
 struct choice {
 	uint32_t block, pb;
 	uint64_t cost;
-	uint32_t won;			/* pages */
+	uint32_t won;			/* pages won */
 };
 
 /* Take a candidate that costs strictly less per page won, so that the first of equals stays. */
@@ -125,7 +131,7 @@ static void count_pages(const struct direct *d, uint32_t block)
 			uint32_t back = sb_back_get(s, ppn + k);
 
 			s->pages[i].valid += sb_is_valid(s, back);
-			s->pages[i].back += back == s->stale_mark;	/* stale pages until the plan is made */
+			s->pages[i].back += back == s->stale_mark;	/* counts stale pages until the plan is made */
 		}
 	}
 }
@@ -178,7 +184,7 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 	best.won = sb_stale(d, best.block);
 	best.cost = s->model.erase_cost[0] + s->block[best.block].valid * s->model.copy_cost;
 	if (d->plane[plane].free_count < d->host.c.gc_urgent_blocks)
-		pen = false;		/* an erase of whole blocks was asked for */
+		pen = false;		/* the caller asked for an erase of whole blocks */
 	for (uint32_t i = 0; pen && i < SB_CANDIDATES && i < p->heaped; i++) {
 		const struct sb_block *b = &s->block[p->heap[i]];
 
@@ -194,7 +200,7 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 
 struct outcome {
 	uint64_t cost;
-	uint64_t free;			/* free pages that the group has afterwards, in erased blocks too */
+	uint64_t free;			/* free pages of the group afterwards, including those of erased blocks */
 };
 
 /* Compute the copies and erases that it takes to empty victims until the group has lost `must_go` blocks. */
@@ -211,7 +217,7 @@ static struct outcome merge_outcome(const struct direct *d, uint32_t plane, uint
 
 		room -= c->free;
 		for (; room < c->valid; room += pages)
-			left++;			/* a new target: it is full, but for the last */
+			left++;			/* a new target block: all targets but the last are full */
 		room -= c->valid;
 		left--;
 		o.cost += s->model.erase_cost[0] + c->valid * s->model.copy_cost;
@@ -272,7 +278,7 @@ static uint32_t plan_block(const struct direct *d, uint32_t block, uint32_t wort
 	return won;
 }
 
-/* Plan all D-blocks, in gc's plans. Returns false if the plans cannot be carried out. */
+/* Plan all D-blocks; the plans go to gc's plans. Returns false if they cannot be carried out. */
 static bool plan_all(struct direct *d, uint32_t plane, uint32_t worth, uint32_t moved,
 		     struct outcome *o)
 {

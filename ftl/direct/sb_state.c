@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sb_state.c - the Superblock FTL's tables, lists and heap, kept in step with each other.
- * Knows no policy: which block is taken, emptied or restored is decided elsewhere.
- * O(1) per page, O(log n) where the heap's order changes; a group's slots are searched
- * when a block joins it.
+ * sb_state.c - the Superblock FTL's tables, lists and heap, which are always changed together. This
+ * file has no policy: other files decide which block is taken, emptied or restored. O(1) per page,
+ * O(log n) where the heap's order changes; a group's slots are searched when a block joins it.
  */
 #include "superblock.h"
 
@@ -104,7 +103,7 @@ uint32_t sb_stale(const struct direct *d, uint32_t block)
 	return d->g->pages_per_block - b->valid - b->free;
 }
 
-/* Free pages of victims count as stale: they are won back with the block. */
+/* Free pages of victims count as stale, because erasing the block makes them usable again. */
 uint32_t sb_group_stale(const struct direct *d, uint32_t plane, uint32_t group)
 {
 	const struct sb_group *g = sb_group_at(sb_of(d), plane, group);
@@ -156,7 +155,7 @@ static void count_valid(struct direct *d, uint32_t plane, uint32_t ppn, uint32_t
 {
 	struct sb *s = sb_of(d);
 	struct sb_block *b = &s->block[ppn / d->g->pages_per_block];
-	uint32_t change = sb_is_valid(s, back) ? 1u : ~0u;	/* or -1 */
+	uint32_t change = sb_is_valid(s, back) ? 1u : ~0u;	/* the second value is -1 */
 
 	sb_back_put(s, ppn, back);
 	b->valid += change;

@@ -22,8 +22,8 @@ static uint32_t groups_of(const struct ftl_config *c, const struct nand_geometry
 }
 
 /*
- * The good blocks that a plane needs for data, GC's target and the reserve; with page mapping also for
- * the write frontier.
+ * The good blocks that a plane needs for data, GC's target and the reserve. With page mapping it
+ * also needs one for the write frontier.
  */
 static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -75,8 +75,8 @@ static void sizes(struct sb *s, const struct ftl_config *c, const struct nand_ge
 	s->groups = groups_of(c, g);
 	s->group_pages = s->m ? s->m * g->pages_per_block : direct_plane_pages(c, g);
 	/*
-	 * Beside N: GC's target, M-Merge's temporary block, the block kept for power cuts, and blocks
-	 * cut in an erase.
+	 * Besides N: GC's target, M-Merge's temporary block, the block kept for power cuts, and
+	 * blocks whose erase a cut interrupted.
 	 */
 	s->slots = s->m ? s->n + 3 + NAND_ERASE_GROUP_MAX : g->blocks_per_plane;
 	s->levels = g->pb_levels;
@@ -172,7 +172,10 @@ static void init(struct direct *d)
 		s->model.erase_cost[l] = d->host.c.timing.erase_ns[l];
 }
 
-/* The tables, without those that only this program's checks and statistics need. */
+/*
+ * The bytes of the tables that a drive needs, without those for this program's checks and
+ * statistics.
+ */
 static uint32_t valid(const struct direct *d, uint32_t block)
 {
 	return sb_of(d)->block[block].valid;
@@ -196,8 +199,8 @@ static uint32_t lookup(const struct direct *d, uint32_t plane, uint32_t page)
 }
 
 /*
- * Must a host page wait? GC of its group is under way, or something precedes all host pages: a failing
- * block, an oversize group, or a reserve of which failed blocks have taken a part.
+ * Must a host page wait? It must if GC of its group is under way, or if other work goes first: a
+ * failing block, an oversize group, or a reserve that failed blocks have reduced.
  */
 static bool must_wait(const struct direct *d, uint32_t plane, uint32_t group)
 {

@@ -49,28 +49,28 @@
 #include "direct.h"
 #include "pen_plan.h"
 
-/* A page with this tag is in a block that had been partially erased since it was last erased whole. */
+/* A page with this tag is in a block that had a partial erase since its last whole erase. */
 #define SB_TAG_PARTIAL 1u
 
 enum sb_state { SB_NONE, SB_OPEN, SB_PART, SB_FULL, SB_VICTIM };
 
 struct sb_block {
-	uint32_t group;			/* in the plane */
+	uint32_t group;			/* number of the group in the plane */
 	uint32_t slot;
 	uint32_t valid, free;		/* pages */
-	uint32_t cursor;		/* no FREE page below */
+	uint32_t cursor;		/* pages below this one are not FREE */
 	uint32_t prev, next;		/* PART list, block numbers */
 	uint32_t heap_at;		/* page mapping: place in the plane's heap, or DIRECT_NONE */
-	uint64_t seq_min, seq_max;	/* mount: of its pages that can be read */
+	uint64_t seq_min, seq_max;	/* mount: lowest and highest sequence of its readable pages */
 	uint16_t partials;		/* partial erases since the last whole one */
 	uint8_t state;
 	bool failing;
-	bool suspect;			/* since a mount: disturbance unknown, no partial erases */
-	/* Mount alone: */
+	bool suspect;			/* found by a mount: its disturbance is unknown, so it gets no partial erases */
+	/* Used only by a mount: */
 	bool claimed;			/* a page can be read: group is set */
-	bool mixed;			/* ... and pages of another group, too */
+	bool mixed;			/* it also has pages of another group */
 	bool unsorted;			/* sequences do not ascend with the pages */
-	bool tagged, torn;		/* pages with SB_TAG_PARTIAL; that cannot be read */
+	bool tagged, torn;		/* it has pages with SB_TAG_PARTIAL; it has unreadable pages */
 };
 
 struct sb_group {
@@ -78,37 +78,37 @@ struct sb_group {
 	uint32_t open;			/* block, or DIRECT_NONE */
 	uint32_t part;			/* head of the PART list */
 	uint32_t heap_at;
-	uint32_t mmerges;		/* since the last merge */
+	uint32_t mmerges;		/* M-Merges since the last merge */
 };
 
 enum sb_stage {
 	SB_GC_IDLE,
 	SB_GC_OUT,		/* M-Merge: valid pages of PBs to restore go to the temporary block */
 	SB_GC_RESTORE,		/* M-Merge: the next PB is erased */
-	SB_GC_FILL,		/* M-Merge: ... and filled with pages of the blocks that must go */
+	SB_GC_FILL,		/* M-Merge: the erased PB is filled with pages of the blocks that must go */
 	SB_GC_MOVE,		/* valid pages of the victims go to the group's free pages */
 	SB_GC_WIPE,		/* the victims are erased */
-	SB_GC_NEXT,		/* ... and were */
+	SB_GC_NEXT,		/* the victims have been erased */
 };
 
 struct sb_gc {				/* a plane's collection under way */
 	enum sb_stage stage;
-	bool compact;			/* until the group has M blocks */
+	bool compact;			/* the collection continues until the group has M blocks */
 	bool ended;			/* a collection has ended and is to be reported */
 	uint32_t group;
 	uint32_t victims;		/* blocks to empty and erase: */
 	uint32_t *victim;
-	uint32_t pb;			/* of the victim, if there is but one: or NAND_WHOLE_BLOCK */
-	uint32_t at, cursor;		/* victim, page in it: all before are done */
-	uint32_t temp;			/* M-Merge: the block that takes what is copied out */
-	uint32_t plans;			/* M-Merge: plans for these blocks; */
+	uint32_t pb;			/* PB of a single victim, or NAND_WHOLE_BLOCK */
+	uint32_t at, cursor;		/* current victim and page; all pages before are done */
+	uint32_t temp;			/* M-Merge: temporary block for pages copied out */
+	uint32_t plans;			/* M-Merge: number of plans, with their blocks below */
 	uint32_t *plan_block;
 	struct pen_plan *plan;
-	uint32_t plan_at, pb_at;	/* plan, PB of it */
+	uint32_t plan_at, pb_at;	/* current plan, and current PB in it */
 };
 
 struct sb_plane {
-	uint32_t *heap;			/* groups; page mapping: blocks */
+	uint32_t *heap;			/* the items are groups; with page mapping, blocks */
 	uint32_t heaped;
 	uint32_t failing, oversize;
 	uint32_t asked;			/* group that has no page left for the host */
@@ -116,22 +116,22 @@ struct sb_plane {
 	struct sb_gc gc;
 };
 
-struct sb_count {			/* of a block, for a trial */
+struct sb_count {			/* counts of a block for a trial */
 	uint32_t block, valid, free, stale;
 };
 
 struct sb {
-	uint32_t groups;		/* of a plane */
-	uint32_t group_pages;		/* logical pages of one */
-	uint32_t slots;			/* of a group */
+	uint32_t groups;		/* groups of a plane */
+	uint32_t group_pages;		/* logical pages of a group */
+	uint32_t slots;			/* slots of a group */
 	uint32_t m, n;			/* page mapping: n is the plane's blocks */
-	uint32_t levels;		/* of PBs, and pages of a smallest one: as the geometry's */
+	uint32_t levels;		/* levels of PBs and pages of a smallest PB, as in the geometry */
 	uint32_t pb_pages;
-	uint32_t map_bytes, back_bytes;	/* of an entry */
-	uint32_t map_none;		/* map: never written */
-	uint32_t free_mark, stale_mark;	/* back */
+	uint32_t map_bytes, back_bytes;	/* bytes of an entry */
+	uint32_t map_none;		/* value of a map entry for a page that was never written */
+	uint32_t free_mark, stale_mark;	/* values of back entries for FREE and STALE pages */
 	uint8_t *map, *back;
-	uint32_t *slot;			/* group's slots -> block, or DIRECT_NONE; unused for page
+	uint32_t *slot;			/* block of each slot of each group, or DIRECT_NONE; unused for page
 					 * mapping, whose slots are the plane's blocks */
 	struct sb_block *block;
 	struct sb_group *group;
@@ -192,7 +192,7 @@ static inline void sb_back_put(const struct sb *s, uint32_t ppn, uint32_t v)
 	sb_entry_put(s->back, s->back_bytes, ppn, v);
 }
 
-/* Is it the entry of a valid page, neither FREE nor STALE? */
+/* Does the entry belong to a valid page, which is neither FREE nor STALE? */
 static inline bool sb_is_valid(const struct sb *s, uint32_t back)
 {
 	return back < s->stale_mark;
@@ -202,30 +202,31 @@ static inline bool sb_is_valid(const struct sb *s, uint32_t back)
 
 /* The block of a slot, or DIRECT_NONE. */
 uint32_t sb_slot_block(const struct direct *d, uint32_t plane, uint32_t group, uint32_t slot);
-uint32_t sb_map_get(const struct direct *d, uint32_t plane, uint32_t page);	/* ppn */
-/* Make ppn, of a block of the page's group, the page's newest copy. */
+uint32_t sb_map_get(const struct direct *d, uint32_t plane, uint32_t page);	/* Returns the ppn of a page's
+										 * newest copy. */
+/* Make ppn the page's newest copy. It lies in a block of the page's group. */
 void sb_map_set(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn);
-/* Make a free block one of the group's, in this state. */
+/* Make a free block one of the group's blocks, in the given state. */
 enum direct_room sb_take(struct direct *d, uint32_t plane, uint32_t group, uint32_t reserve,
 			 enum sb_state to, uint32_t *block);
 /* Give a block a slot of the group. Returns false if all slots are in use. */
 bool sb_attach(struct direct *d, uint32_t plane, uint32_t group, uint32_t block);
 /* Remove a VICTIM without valid pages from its group. */
 void sb_drop(struct direct *d, uint32_t block);
-/* OPEN, PART, FULL -> VICTIM; and back. */
+/* OPEN, PART, FULL -> VICTIM, and the reverse. */
 void sb_close(struct direct *d, uint32_t block);
 void sb_reopen(struct direct *d, uint32_t block);
 void sb_failing(struct direct *d, uint32_t block);
-/* Open a block of the group with a FREE page. Returns false if the group has no FREE page. */
+/* Open a block of the group that has a FREE page. Returns false if the group has no FREE page. */
 bool sb_ready(struct direct *d, uint32_t plane, uint32_t group);
-/* Use up the lowest FREE page of a block in [from, end): its ppn, or DIRECT_NONE. */
+/* Use the lowest FREE page of a block in [from, end). Returns its ppn, or DIRECT_NONE. */
 uint32_t sb_use(struct direct *d, uint32_t block, uint32_t from, uint32_t end);
-/* Use up the group's next free page, after sb_ready() returned true. */
+/* Use the group's next free page. sb_ready() must have returned true. */
 uint32_t sb_place(struct direct *d, uint32_t plane, uint32_t group);
 /* PB pb of a VICTIM was erased: make its pages FREE. */
 void sb_erased(struct direct *d, uint32_t block, uint32_t pb);
 uint32_t sb_stale(const struct direct *d, uint32_t block);
-/* May the block be partially erased? sb_mount.c says why it must have been full once. */
+/* May the block be partially erased? sb_mount.c explains why it must have been full before. */
 bool sb_may_split(const struct direct *d, uint32_t block);
 uint32_t sb_group_stale(const struct direct *d, uint32_t plane, uint32_t group);
 /* Update the item's place in the heap after its state or counts changed. */
@@ -255,7 +256,10 @@ bool sb_plan_page_mapping(struct direct *d, uint32_t plane, uint32_t *block, uin
 bool sb_plan_mmerge(struct direct *d, uint32_t plane, uint32_t must_go);
 /* The group's block with the fewest valid pages that is not yet VICTIM, or DIRECT_NONE. */
 uint32_t sb_emptiest(const struct direct *d, uint32_t plane, uint32_t group);
-/* The block that a merge empties next, or DIRECT_NONE: the group has no more blocks than its pages need. */
+/*
+ * Returns the block that a merge empties next. Returns DIRECT_NONE if the group has no more blocks
+ * than its pages need.
+ */
 uint32_t sb_victim(const struct direct *d, uint32_t plane, uint32_t group);
 
 /* ---- sb_mount.c -------------------------------------------------------------------- */

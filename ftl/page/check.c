@@ -68,7 +68,7 @@ static bool in_hand(const struct gc *g, uint32_t upn)
 	return false;
 }
 
-/* Pages [0, end) of a victim have been copied. */
+/* Check that pages [0, end) of a victim have been copied. */
 static void check_pages_copied(const struct page_ftl *f, const struct gc *g, uint32_t b, uint32_t end)
 {
 	uint32_t first = b * f->bt.units_per_block;
@@ -163,7 +163,7 @@ static void check_dies(const struct page_ftl *f)
 	SSD_ASSERT(busy || !f->host.ios || f->full);					/* C9 */
 }
 
-/* Each page issued behind `stable` is under way, waits to be issued again, or is noted as ended. */
+/* Each page issued after `stable` is under way, waits to be issued again, or is marked as ended. */
 static void check_ended(const struct page_ftl *f)
 {
 	uint64_t ended = 0, open = 0;

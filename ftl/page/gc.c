@@ -34,7 +34,7 @@
  * in hand, is copied inside the chip: one command in place of steps 3 and 2. The copy needs
  * an OOB of its own (order, mark, kind: what mount tells it from its source by), and the
  * chip does not show the old one; so the FTL keeps a P2L in memory that says of each unit
- * what its OOB does. Nobody checks the data on the way: raw errors go along and add up, lost
+ * what its OOB does. The data are not checked on the way: raw errors go along and add up, lost
  * data stay lost.
  *
  * States of a plane's collector (gc.state):
@@ -61,7 +61,7 @@ static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_targe
 	return p->free_count < free_target || p->retire_head != BLK_NONE || f->plane[plane].purge;
 }
 
-/* May idle GC work now, and is there a block for it? */
+/* May GC work now because the drive is idle, and is there a block to collect? */
 static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
 {
 	if (!f->gc.idle_blocks || f->host.now_ns < f->gc.idle_at_ns)
@@ -70,7 +70,7 @@ static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
 	       (f->fr.c.policy->returns_to_fast && front_some_slow(&f->fr, plane));
 }
 
-/* After many power cuts: a block whose erasing shortens the dead list (mount.c). */
+/* After many power cuts: returns a block whose erase shortens the dead list (mount.c). */
 static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 {
 	uint32_t first = plane * f->g->blocks_per_plane;
@@ -84,13 +84,13 @@ static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 
 static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
 
-/* Does an order of collect() want GC here? */
+/* Does an order of collect() request GC in this plane? */
 static bool ordered(const struct page_ftl *f, uint32_t plane)
 {
 	return gc_order_stands(&f->plane[plane].order, f->bt.plane[plane].free_count);
 }
 
-/* GC for these reasons, for what level.c wants, or for an order? */
+/* Is GC due for one of these reasons, for level.c, or for an order? */
 static bool wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t free_target)
 {
 	return wanted(f, plane, free_target) || f->plane[plane].relocate || f->plane[plane].level ||
@@ -123,7 +123,7 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 		b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
 		if (b != BLK_NONE)
 			return b;
-		f->plane[plane].order = (struct gc_order){ 0 };	/* nothing to win */
+		f->plane[plane].order = (struct gc_order){ 0 };	/* no page can be freed */
 	}
 	*why = GC_FOR_WEAR;
 	b = level_coldest(f, plane);
@@ -145,7 +145,7 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 	if (f->gc.hold || !wanted_or_moved(f, plane, f->host.c.gc_start_blocks))
 		return;
 	if (gc_is_awake(g)) {
-		f->turn.kick |= g->idle;	/* it may rest */
+		f->turn.kick |= g->idle;	/* the collector may have to rest */
 		return;
 	}
 	if (g->victim == BLK_NONE && candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE &&
@@ -155,7 +155,7 @@ void gc_wake(struct page_ftl *f, uint32_t plane)
 	wake_up(f, g);
 }
 
-/* The drive is idle: wake the collectors that have something to do. */
+/* The drive is idle: wake the collectors that have work to do. */
 void gc_wake_idle(struct page_ftl *f)
 {
 	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {
@@ -172,7 +172,10 @@ void gc_wake_idle(struct page_ftl *f)
 	}
 }
 
-/* Let a collector rest that works only because the drive was idle, if the drive is not idle any more. */
+/*
+ * Put a collector to rest if it works only because the drive was idle, and the drive is no longer
+ * idle.
+ */
 static bool rests(struct page_ftl *f, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -224,10 +227,10 @@ static bool relocates(const struct gc *g)
 }
 
 /*
- * Sliced mode: whose turn is it? A program used up a page, so GC may move
- * gc_slice_pages. A read did not: the next read goes first, unless writes wait
- * for free blocks, or data for relocation, which reads that never end would wear
- * out meanwhile; then each read gives way to one copy.
+ * Sliced mode: set whose turn is next. A program used a page, so GC may move gc_slice_pages. A read
+ * used none, so the next read goes first, unless writes wait for free blocks or data wait for
+ * relocation. Endless reads would otherwise wear out those data. In these cases one copy follows
+ * each read.
  */
 void gc_after_program(struct page_ftl *f, uint32_t die)
 {
@@ -273,7 +276,9 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	take_block(f, plane, b);
 }
 
-/* Can so many units be copied without the reserve, and a carrier be programmed? */
+/*
+ * Can so many units be copied without using the reserve, so that a carrier can still be programmed?
+ */
 static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
 {
 	uint32_t open = f->fr.plane[plane].open[f->fr.copies], free = f->bt.plane[plane].free_count;
@@ -286,7 +291,7 @@ static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
 	return pages > (units + f->shape.upp - 1) / f->shape.upp;
 }
 
-/* IPPBE: choose a second victim, if there is little to copy from it. */
+/* IPPBE: choose a second victim if it has few pages to copy. */
 static void take_second(struct page_ftl *f, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
@@ -304,7 +309,10 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	g->second_waits = true;
 }
 
-/* The first victim's pages have been copied: exchange the victims. Returns false if there is no second one. */
+/*
+ * The first victim's pages have been copied: exchange the two victims. Returns false if there is no
+ * second one.
+ */
 static bool turn_to_second(struct gc *g)
 {
 	uint32_t first = g->victim;
@@ -320,7 +328,7 @@ static bool turn_to_second(struct gc *g)
 
 /*
  * There is no room for the copies of both victims: continue with the first alone. Units in hand of
- * either are read again; the map still finds them in their block.
+ * either victim are read again; in the map they are still in their block.
  */
 static bool release_other(struct page_ftl *f, struct gc *g)
 {
@@ -346,7 +354,7 @@ static bool choose(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 	if (b == BLK_NONE) {
 		if (!level_waits(f, plane))
-			go_to_sleep(f, plane);	/* woken again when the host lacks room */
+			go_to_sleep(f, plane);	/* it is woken when the host lacks room */
 		return false;
 	}
 	take_victim(f, now_ns, plane, b, why);
@@ -361,7 +369,7 @@ static bool is_victim(const struct gc *g, uint32_t b)
 	return b == g->victim || b == g->second;
 }
 
-/* Rule 4a: has `stable` passed everything that made the block's units obsolete? */
+/* Rule 4a: has `stable` passed all sequences that made the block's units obsolete? */
 static bool settled_for_good(const struct page_ftl *f, uint32_t b)
 {
 	return f->bt.stable >= f->bt.blk[b].last_inval && f->bt.stable >= f->bt.blk[b].last_order;
@@ -372,7 +380,7 @@ static bool keeps_marks(const struct blk *b)
 	return b->state == BLK_FULL || (b->state == BLK_OPEN && b->backup == BLK_DATA);
 }
 
-/* Rule 4b: does a block that stays carry a mark that is later than those of all blocks to erase? */
+/* Rule 4b: does a block that is not erased carry a later mark than all blocks to erase? */
 static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 {
 	uint64_t need = f->bt.blk[g->victim].last_order;
@@ -391,7 +399,7 @@ static bool carried_elsewhere(struct page_ftl *f, const struct gc *g)
 				return true;
 			}
 		}
-	for (uint32_t b = 0; b < geo_blocks(f->g); b++)	/* seldom: the other way is a page */
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++)	/* rare: otherwise the mark is carried by a new page */
 		if (!is_victim(g, b) && f->bt.blk[b].mark >= need && keeps_marks(&f->bt.blk[b])) {
 			f->log.carrier = b;
 			return true;
@@ -475,13 +483,13 @@ static void erase_ended(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 enum turn {
 	TURN_USED,	/* the die executes a command */
 	TURN_PASSED,	/* no command can be issued now */
-	TURN_AGAIN,	/* the victim has changed: ask again */
+	TURN_AGAIN,	/* the victim has changed: call again */
 };
 
 /*
- * No page for a copy, because blocks failed: put the victim back and take one
- * that only needs an erase, if there is one. Nothing in hand is lost: the map
- * still says that it is in the victim.
+ * There is no page for a copy, because blocks failed. Put the victim back and take one that only
+ * needs an erase, if there is one. Units in hand are not lost, because they are still in the victim
+ * according to the map.
  */
 static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
@@ -516,7 +524,7 @@ static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, 
 	}
 	if (release_other(f, &f->plane[plane].gc) || change_victim(f, now_ns, plane))
 		return TURN_AGAIN;
-	return TURN_PASSED;	/* G2 is broken: blocks failed; a free one may come back */
+	return TURN_PASSED;	/* blocks failed, so that G2 does not hold; a free block may come later */
 }
 
 /* All valid units of the victims have been copied: erase or retire them. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gc.h - between gc.c and gc_copy.c: a collector's commands, each on its plane's idle die */
+/* gc.h - interface between gc.c and gc_copy.c: a collector's commands on its plane's idle die */
 #ifndef SLATE_GC_H
 #define SLATE_GC_H
 
@@ -12,13 +12,16 @@ enum nand_source gc_source(const struct gc *g);
 
 /* Move g->page to the victim's next page with a valid unit. Returns false if there is none. */
 bool gc_next_page(struct page_ftl *f, struct gc *g);
-/* Take the units of that page in hand. */
+/* Take the valid units of that page in hand. */
 void gc_read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane);
 /* Drop units in hand that the host has written or trimmed since they were read. */
 void gc_drop_stale(struct page_ftl *f, struct gc *g);
-/* Is the next page one for a copyback? */
+/* Is the next page to be moved by a copyback? */
 bool gc_moves_whole(const struct page_ftl *f, const struct gc *g);
-/* Program the first units in hand, or none (a carrier page); or copy back the victim's next page. */
+/*
+ * Program the first units in hand, or a carrier page without units; or copy back the victim's next
+ * page.
+ */
 void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot,
 		     enum gc_op op);
 void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op);

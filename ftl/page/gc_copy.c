@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gc_copy.c - the copies of GC: reading the victim's valid units, and programming them. gc.c says
- * when; G1 there holds between all of these.
+ * gc_copy.c - the copies of GC: reads the victim's valid units and programs them. gc.c decides
+ * when. Its invariant G1 holds between all functions of this file.
  */
 #include "gc.h"
 
@@ -53,7 +53,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		if (!bit_get(f->map.valid, first + i))
 			continue;
 		u->upn = first + i;
-		if (lost) {	/* the sequence is gone too; stable is past it */
+		if (lost) {	/* the sequence is lost as well; `stable` has passed it */
 			u->lpn = search_lpn(f, u->upn) | OOB_LOST;
 			u->seq = f->bt.stable;
 		} else {
@@ -69,7 +69,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 	g->page++;
 }
 
-/* The ECC words that have the page's valid units. */
+/* Returns the ECC words with the page's valid units. */
 static uint32_t words_wanted(const struct page_ftl *f, uint32_t first_upn)
 {
 	uint32_t unit = f->host.c.unit_bytes, word = f->g->ecc_word_bytes, words = 0;
@@ -108,7 +108,7 @@ void gc_drop_stale(struct page_ftl *f, struct gc *g)
 		const struct gc_unit *u = &g->unit[i];
 		bool mapped = (f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn;
 
-		SSD_ASSERT(mapped == bit_get(f->map.valid, u->upn));	/* the OOB named it rightly */
+		SSD_ASSERT(mapped == bit_get(f->map.valid, u->upn));	/* the unit's OOB has the LPN that maps to it */
 		if (!mapped)
 			continue;
 		if (kept != i) {
@@ -134,7 +134,7 @@ bool gc_moves_whole(const struct page_ftl *f, const struct gc *g)
 	return true;
 }
 
-/* Take the page's units in hand by the P2L table, without their bytes. */
+/* Take the page's units in hand from the P2L table, without reading their bytes. */
 static void gather_from_p2l(struct page_ftl *f, struct gc *g)
 {
 	uint32_t first = unit_addr(f, g->victim, g->page);
@@ -202,7 +202,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	gc_start(f, plane, op, &c);
 }
 
-/* The program failed: the units stay in hand, and reads find them in the victim. */
+/* The program failed: the units stay in hand, and the map points to the victim again. */
 static void take_back(struct page_ftl *f, struct gc *g)
 {
 	for (uint32_t i = 0; i < g->flying; i++) {
@@ -224,7 +224,7 @@ void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 		block_failed(f, b);
 		take_back(f, g);
 		if (op == GC_COPYBACK)
-			g->units = 0;	/* their bytes are not in memory, so the page is copied again */
+			g->units = 0;	/* their bytes are not in memory, so the page must be copied again */
 		return;
 	}
 	if (op == GC_COPYBACK)

@@ -27,7 +27,7 @@
 #define HEAT_WRITES_MEAN 4u
 
 struct page_heat {
-	uint8_t *count;			/* of each region; NULL: not counted */
+	uint8_t *count;			/* count of each region; NULL: writes are not counted */
 	uint32_t regions, shift;	/* a region is 2^shift LPNs */
 	uint64_t sum;
 	uint32_t hand, written;

@@ -58,7 +58,7 @@ uint32_t level_flagged(const struct page_ftl *f, uint32_t plane)
 	return BLK_NONE;
 }
 
-/* Returns the plane's most worn free block; of equals, the first on the list. */
+/* Returns the plane's most worn free block; of several equal ones, the first on the list. */
 static uint32_t most_worn_free(const struct page_ftl *f, uint32_t plane, uint32_t *erases)
 {
 	uint32_t best = BLK_NONE;
@@ -108,9 +108,9 @@ void level_free_block(struct page_ftl *f, uint32_t plane)
 }
 
 /*
- * Close a frontier with old data, which would not become full while there are no writes. It stays open
- * while GC works or has only its reserve, because GC may need its pages, and where pages are written
- * by word lines, because such blocks continue to be written later.
+ * Close a frontier that holds old data and does not fill while there are no writes. It stays open
+ * while GC works or has only its reserve, because GC may need its pages. It also stays open if
+ * pages are written by word lines, because such blocks are written further later.
  */
 static void close_frontier(struct page_ftl *f, uint32_t plane, uint32_t b)
 {
@@ -137,12 +137,12 @@ void level_corrected(struct page_ftl *f, uint32_t b)
 	f->plane[plane].relocate += !k->relocate;
 	k->relocate = true;
 	close_frontier(f, plane, b);
-	gc_wake(f, plane);	/* even if it was set before: the block may have been OPEN or unsettled then */
+	gc_wake(f, plane);	/* even if it was set before: the block may have been OPEN or unsettled at that time */
 }
 
 /*
- * Copies settle when a later host page is issued (blk.h). If none is about to be, a flagged block that
- * GC filled would otherwise stay while there are no writes.
+ * Copies settle when a later host page is issued (blk.h). If no page is about to be issued, a
+ * flagged block that GC filled would not be collected while there are no writes.
  */
 static bool lacks_a_host_page(const struct page_ftl *f, uint32_t plane)
 {

@@ -75,7 +75,7 @@ enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **
 	return NAND_CORRECTED;
 }
 
-/* Call s->visit for a readable page, and note how far blocks are written. */
+/* Call s->visit for a readable page, and record how far the block is written. */
 static int visit_page(void *mount, uint32_t b, uint32_t page)
 {
 	struct page_mount *s = mount;
@@ -83,7 +83,7 @@ static int visit_page(void *mount, uint32_t b, uint32_t page)
 	uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, page)).v;
 	enum nand_status st;
 
-	if (page > f->bt.blk[b].next_page)	/* the one before it is erased */
+	if (page > f->bt.blk[b].next_page)	/* the page before it is erased */
 		return SSD_OK;
 	st = mount_read(s, ppn, NULL, f->oob);
 	if (st == NAND_ERASED)
@@ -108,8 +108,8 @@ static int for_each_page(struct page_mount *s, page_fn *visit)
 /* ---- 1, 2: survey and end ------------------------------------------------ */
 
 /*
- * Can the FTL have written this? ECC covers the spare area, so that only a drive file that was
- * damaged, or written by another program, contains anything else. Every number of a spare area is
+ * Can the FTL have written this spare area? ECC covers the spare area, so other values occur only
+ * if the drive file was damaged or was written by another program. Every number of a spare area is
  * checked here.
  */
 static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const uint8_t *oob)
@@ -140,7 +140,7 @@ static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 		s->contradiction = true;
 		return;
 	}
-	if (h.kind == OOB_PARITY) {	/* not of the log */
+	if (h.kind == OOB_PARITY) {	/* the page is not part of the log */
 		rescue_note_parity(s, ppn, oob);
 		return;
 	}
@@ -217,7 +217,7 @@ static bool is_dead(struct page_mount *s, uint64_t seq, bool count)
 	return false;
 }
 
-/* Is the version at upn, in a page with head h, later than the one mapped now? */
+/* Is the version at upn, in a page with head h, later than the version mapped now? */
 static bool supersedes(struct page_mount *s, uint32_t lpn, uint64_t seq, const struct oob_head *h,
 		       uint32_t upn)
 {
@@ -230,7 +230,7 @@ static bool supersedes(struct page_mount *s, uint32_t lpn, uint64_t seq, const s
 	if (f->map.l2p[lpn] == NONE)
 		return true;
 	if (now / f->shape.upp == upn / f->shape.upp)
-		return true;	/* two versions in one page: the later slot */
+		return true;	/* two versions in one page: the later slot is newer */
 	if (!survey_readable(mount_read(s, now / f->shape.upp, NULL, oob)))
 		return true;
 	other = oob_get_seq(oob, now % f->shape.upp);
@@ -271,7 +271,7 @@ static int apply_map(struct page_mount *s, uint32_t map)
 {
 	struct page_ftl *f = s->f;
 	uint32_t upn = f->map.l2p[f->shape.lpns + map], per = lpns_per_map(f), first = map * per;
-	uint8_t *bits = f->scratch;	/* a copy: reads follow */
+	uint8_t *bits = f->scratch;	/* a copy, because f->scratch is used by later reads */
 	const uint8_t *page;
 	uint64_t trim_seq;
 
@@ -311,7 +311,7 @@ static int apply_maps(struct page_mount *s)
 
 /* ---- 5: blocks ----------------------------------------------------------- */
 
-/* Returns SSD_E_CORRUPT if a block of parity pages has mapped pages, too. */
+/* Returns SSD_E_CORRUPT if a block of parity pages also has mapped pages. */
 static int count_valid(struct page_ftl *f)
 {
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
@@ -337,8 +337,8 @@ static uint64_t last_order_in(const struct page_ftl *f, uint32_t plane, uint32_t
 
 /*
  * Make a block its plane's frontier of a kind, if it was written later than the one chosen so far.
- * With hot_cold the last two are frontiers. Which of them was for hot pages is not known, and need
- * not be.
+ * With hot_cold the last two blocks become frontiers. It is unknown which of them held hot pages,
+ * and it does not matter.
  */
 static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
@@ -367,7 +367,10 @@ bool mount_goes_on(const struct page_mount *s, uint32_t b)
 	return k->valid && k->next_page < s->f->g->pages_per_block && !(s->purge && k->dead);
 }
 
-/* Put a written block on its list. With backup, rescue_frontiers() handles blocks that are open or held. */
+/*
+ * Put a written block on its list. With backup, rescue_frontiers() handles blocks that are open or
+ * held.
+ */
 static void sort_written(struct page_mount *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;
@@ -418,7 +421,7 @@ static void sort_blocks(struct page_mount *s)
 		if (k->mark && (f->log.carrier == BLK_NONE || k->mark > f->bt.blk[f->log.carrier].mark))
 			f->log.carrier = b;
 	}
-	if (f->host.c.gc_policy->lists != BLK_BUCKETS)	/* of equals greedy may take any */
+	if (f->host.c.gc_policy->lists != BLK_BUCKETS)	/* greedy may take any of several equal blocks */
 		blk_sort_closed(&f->bt);
 	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;
 }
@@ -457,7 +460,7 @@ int mount_settle(struct page_mount *s)
 	uint64_t now = s->survey.ready_ns;
 
 	wbuf_seal(f);
-	f->gc.hold = true;	/* nothing is erased before it is durable */
+	f->gc.hold = true;	/* no block is erased before the dead list is durable */
 	f->turn.changed = true;
 	while (f->bt.stable + 1 < f->log.next_seq || f->turn.ends.busy) {
 		uint64_t next = f->host.base.ops->step(&f->host.base, now);
@@ -538,7 +541,7 @@ static int set_sequences(struct page_mount *s)
 	return enough || s->read_only ? SSD_OK : SSD_E_NOSPC;
 }
 
-/* Step 6, and the rebuilt pages. Returns SSD_E_NOSPC if there is no room for them. */
+/* Step 6, and the writing of rebuilt pages. Returns SSD_E_NOSPC if there is no room for them. */
 static int write_findings(struct page_mount *s)
 {
 	struct page_ftl *f = s->f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mount.h - between mount.c and rescue.c */
+/* mount.h - interface between mount.c and rescue.c */
 #ifndef SLATE_MOUNT_H
 #define SLATE_MOUNT_H
 
@@ -12,27 +12,30 @@ typedef void page_fn(struct page_mount *s, uint32_t ppn, const uint8_t *oob);
 struct page_mount {
 	struct page_ftl *f;
 	struct survey survey;
-	page_fn *visit;			/* in this pass */
+	page_fn *visit;			/* called for each page of the current pass */
 	uint64_t k;			/* end of the log */
 	uint64_t max_order;
 	uint64_t mark;
-	uint32_t dead_upn;		/* the dead list, or NONE */
+	uint32_t dead_upn;		/* unit address of the dead list, or NONE */
 	uint64_t dead_seq, dead_order;
-	uint32_t dead_pages;		/* past k, not listed yet */
-	bool purge;			/* blocks with dead pages are not written on */
-	bool read_only;			/* nothing is written or erased */
-	bool contradiction;		/* OOB that this FTL cannot have written: sound_oob() */
+	uint32_t dead_pages;		/* pages after k that are not on the list yet */
+	bool purge;			/* blocks with dead pages are not written further */
+	bool read_only;			/* the mount writes and erases nothing */
+	bool contradiction;		/* some OOB cannot have been written by this FTL: sound_oob() */
 };
 
-/* mount.c. page: where to put the content, or NULL for the spare area alone. Rebuilt pages can be read. */
+/*
+ * mount.c. page: buffer for the content, or NULL to read the spare area alone. Rebuilt pages can be
+ * read as well.
+ */
 enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **page, void *oob);
-/* Can GC still collect the block if it is written further? */
+/* If the block is written further, can GC still collect it? */
 bool mount_goes_on(const struct page_mount *s, uint32_t b);
 void mount_fill_dead_list(const struct page_ftl *f, uint8_t *unit);
 /* Issue the pages of the buffer, and wait until they are durable. */
 int mount_settle(struct page_mount *s) SSD_MUST_CHECK;
 
-/* rescue.c, in this order */
+/* rescue.c; called in this order */
 void rescue_note_parity(struct page_mount *s, uint32_t ppn, const uint8_t *oob);
 int rescue_rebuild(struct page_mount *s) SSD_MUST_CHECK;
 void rescue_keep_dead(struct page_mount *s);

@@ -55,9 +55,9 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 }
 
 /*
- * One GC command on the die, if a plane of it wants and can. Planes take turns,
- * a victim each: a plane that always came first would keep the others from
- * collecting, and the host's data would pile up in it.
+ * Issue one GC command on the die, if one of its planes needs it and can. Each plane keeps its turn
+ * for one victim. If one plane always came first, the others could not collect, and the host's data
+ * would accumulate in that plane.
  */
 static bool gc_on_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
@@ -104,7 +104,10 @@ static void dispatch_idle(struct page_ftl *f, uint64_t now_ns)
 		die_dispatch(f, now_ns, die);
 }
 
-/* Fail what waits: pages wait, no die is busy and nothing can be collected, so the drive is full. */
+/*
+ * Fail all waiting I/Os: pages wait, no die is busy and no block can be collected, so the drive is
+ * full.
+ */
 static SSD_SELDOM void fail_waiting(struct page_ftl *f)
 {
 	struct io_list *lists[3] = { &f->buf.line, &f->log.durable, &f->log.sent };
@@ -116,7 +119,7 @@ static SSD_SELDOM void fail_waiting(struct page_ftl *f)
 }
 
 /*
- * Begin the commands that a kick makes possible: idle dies have got work, or ureads had run out and
+ * Begin the commands that became possible by a kick: idle dies have work, or ureads had run out and
  * some are free again.
  */
 static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
@@ -126,14 +129,14 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 		while (f->turn.kick)
 			dispatch_idle(f, now_ns);
 		if (!f->read.waiting.first || !read_resume(f, now_ns))
-			return;	/* a uread may come back without a command */
+			return;	/* a uread may be freed without a command */
 		f->turn.kick = true;
 	}
 }
 
 /*
- * What can begin at now_ns. Afterwards nothing can until a command ends or an I/O comes;
- * but after a kick the reason why the queue's head waits may be another one (note_stall).
+ * Begin all commands that can begin at now_ns. After that, none can begin until a command ends or
+ * an I/O arrives. A kick may also have changed the reason why the queue's head waits (note_stall).
  */
 static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 {
@@ -149,13 +152,16 @@ static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 /* Accept the I/Os that may have waited for the event. */
 static inline void accept_waiting(struct page_ftl *f, uint64_t now_ns)
 {
-	if (f->buf.line.first && f->buf.free != NONE)	/* its head waits for a buffer page */
+	if (f->buf.line.first && f->buf.free != NONE)	/* the first I/O in line waits for a buffer page */
 		line_process(f, now_ns);
 	if (f->read.waiting.first)
 		read_resume(f, now_ns);
 }
 
-/* Several dies end now, and `first` has ended already: end the others, then give each its next command. */
+/*
+ * Several dies end now, and `first` has been ended already: end the others, then give each die its
+ * next command.
+ */
 static SSD_APART void end_several(struct page_ftl *f, uint64_t now_ns, uint32_t first)
 {
 	uint32_t due = 0;
@@ -184,7 +190,7 @@ static void end_due(struct page_ftl *f, uint64_t now_ns)
 	}
 }
 
-/* Do all that is due at now_ns, and all that follows from it. */
+/* Do all work that is due at now_ns, including the work that results from it. */
 static inline void pump(struct page_ftl *f, uint64_t now_ns)
 {
 	bool due = next_due_ns(f) <= now_ns;
@@ -199,7 +205,7 @@ static inline void pump(struct page_ftl *f, uint64_t now_ns)
 /* ---- idle GC --------------------------------------------------------------- */
 
 /*
- * Is no I/O under way, and no buffer page waiting for a die? A read that was reported early counts until
+ * Is no I/O under way, and does no buffer page wait for a die? A read that was reported early counts until
  * it ends, unless it suspended another command: the die is then that command's.
  */
 static bool is_idle(const struct page_ftl *f)
@@ -213,7 +219,7 @@ static bool is_idle(const struct page_ftl *f)
 	return true;
 }
 
-/* Begin the work for idle times; returns the time of the next call. */
+/* Begin the work for idle times. Returns the time of the next call. */
 static SSD_APART uint64_t run_idle_work(struct page_ftl *f, uint64_t now_ns)
 {
 	uint64_t next;
@@ -303,8 +309,9 @@ static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_
 }
 
 /*
- * The good blocks that the exported units need: room for all of them, the hidden ones and, in each
- * block, a page that GC cannot free; and per plane the urgent reserve and the open blocks.
+ * The good blocks that the exported units need. They hold all exported and hidden units and, in
+ * each block, one page that GC cannot free; each plane also needs the urgent reserve and the open
+ * blocks.
  */
 static uint64_t blocks_needed(const struct front_policy *policy, const struct ftl_config *c,
 			      const struct nand_geometry *g)
@@ -356,7 +363,7 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 	return NULL;
 }
 
-/* A rule that a configuration breaks, and what to change. */
+/* A rule for configurations, and the message if it is broken, with the remedy. */
 struct page_rule {
 	bool broken;
 	const char *why;
@@ -370,7 +377,7 @@ static const char *first_broken(const struct page_rule *rules, uint32_t count)
 	return NULL;
 }
 
-/* Later rules divide by unit_bytes, so these are checked one by one. */
+/* These rules are checked one by one, because later rules divide by unit_bytes. */
 static const char *units_fault(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	if (c->unit_bytes < 512 || c->unit_bytes > 16384 || c->unit_bytes % FTL_SECTOR_BYTES ||
@@ -471,7 +478,10 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->buf.pages = buffer_pages(c, g);
 	at->buf.hash_mask = pow2_at_least((uint64_t)at->buf.pages * at->shape.upp * HASH_ROOM) - 1;
 	at->buf.by_seq_mask = pow2_at_least(at->buf.pages) - 1;
-	/* The size depends on the geometry alone, because a mount relies on the size of the last run. */
+	/*
+	 * The size depends on the geometry alone, because a mount relies on the size used in the
+	 * last run.
+	 */
 	at->log.ring_mask = pow2_at_least(64ull * at->shape.planes) - 1;
 	heat_size(&at->heat, at->shape.all_lpns);
 	at->log.dead_max = c->unit_bytes / DEAD_RANGE_BYTES - 1;
@@ -550,7 +560,7 @@ size_t page_ftl_footprint_with(const struct front_policy *policy, const struct f
 	return lay_out(NULL, &m, policy, c, g);
 }
 
-/* Order the dies by channel first, so that neighbours in the log do not share a bus. */
+/* Order the dies by channel first, so that neighbours in the log use different buses. */
 static void make_stripe(struct page_ftl *f)
 {
 	uint32_t per = geo_dies_per_channel(f->g);

@@ -43,44 +43,44 @@
 #define NONE 0xffffffffu
 #define MAX_PLANES 8u
 #define DEAD_RANGE_BYTES 10u
-#define HASH_ROOM 4u		/* heads for each slot: a chain of more than one is rare */
+#define HASH_ROOM 4u		/* list heads for each slot: chains longer than one are rare */
 
 /* ---- write buffer ---- */
 
 struct wslot {
 	uint32_t lpn;
-	uint32_t have;		/* bitmap of sectors present; all: complete */
+	uint32_t have;		/* bitmap of the sectors present; complete if all are set */
 	uint32_t hash_next;	/* slot number */
-	bool hashed;		/* the newest version of its LPN */
-	bool lost;		/* its base could not be read */
+	bool hashed;		/* this slot has the newest version of its LPN */
+	bool lost;		/* the rest of the unit could not be read */
 };
 
-struct wtrim {			/* LPNs trimmed by a slot that is a bitmap unit; from NONE: none */
+struct wtrim {			/* LPNs trimmed by a slot that holds a bitmap unit; from NONE: no LPN */
 	uint32_t from, to;
 };
 
 enum wpage_state { W_FREE, W_OPEN, W_QUEUED, W_FLIGHT };
 
-struct wpage {			/* two to a cache line */
+struct wpage {			/* half of a cache line */
 	uint64_t seq;
-	uint64_t mark;		/* W_FLIGHT: what it carries */
+	uint64_t mark;		/* W_FLIGHT: mark that the page carries */
 	uint32_t next;		/* free list, or the queue in log order */
 	uint32_t ppn;		/* W_FLIGHT */
-	uint16_t used;		/* slots */
-	uint16_t bases;		/* slots whose base read is outstanding */
+	uint16_t used;		/* number of slots in use */
+	uint16_t bases;		/* number of slots whose base read is outstanding */
 	uint8_t state;		/* enum wpage_state */
 };
 
 /* ---- reads ---- */
 
-struct uread {			/* one unit wanted from flash */
-	struct ftl_io *io;	/* NULL: the base of a slot */
+struct uread {			/* one unit to be read from flash */
+	struct ftl_io *io;	/* NULL: the read of a slot's base */
 	uint32_t slot;
 	uint32_t lpn;
 	uint32_t from, bytes;	/* part of the unit */
 	uint64_t at;		/* offset inside the I/O */
-	uint64_t gc_mark;	/* gc_clock of the die when queued there */
-	uint64_t gc_ns;		/* waited behind GC on dies before that */
+	uint64_t gc_mark;	/* stall clock of the die (gc_clock) when the uread was queued there */
+	uint64_t gc_ns;		/* time waited for GC on other dies before that */
 	uint32_t next;
 };
 
@@ -88,21 +88,22 @@ struct uread {			/* one unit wanted from flash */
 
 enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC };
 
-struct die {			/* 128 bytes: where one lies is a shift */
+struct die {			/* 128 bytes, so that an index is converted to an address by a shift */
 	struct die_turn turn;
-	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: of the last page */
+	uint64_t cell_ns, bus_ns;	/* DIE_PROGRAM: times of the last page */
 	uint8_t op;		/* enum die_op */
 	uint32_t first, last;	/* queue of ureads */
-	uint32_t start_next;	/* read.c: chain of dies to set going; NONE: not on it */
+	uint32_t start_next;	/* read.c: chain of dies to start; NONE: not on the chain */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
-	uint32_t count;		/* DIE_PROGRAM: pages under way */
+	uint32_t count;		/* DIE_PROGRAM: number of pages under way */
 	uint32_t page[MAX_PLANES];
 	uint8_t status[MAX_PLANES];	/* enum nand_status */
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER, DIE_BACKUP (page[0]: its page) */
-	uint32_t plane_turn;	/* host programs begin with this plane of the die */
-	uint32_t gc_plane;	/* GC with this one, until its victim is done */
-	uint32_t stripe_at;	/* its place in the stripe */
-	uint64_t suspend_at_ns;	/* no read may suspend the running command before; FTL_IDLE: ever */
+	uint32_t plane_turn;	/* first plane of the die for the next host programs */
+	uint32_t gc_plane;	/* plane whose GC has the turn until its victim is done */
+	uint32_t stripe_at;	/* the die's place in the stripe */
+	uint64_t suspend_at_ns;	/* time before which no read may suspend the running command; FTL_IDLE: no read may
+				 * suspend it */
 };
 
 _Static_assert(sizeof(struct die) == 128, "struct die is two cache lines");
@@ -110,37 +111,37 @@ _Static_assert(sizeof(struct die) == 128, "struct die is two cache lines");
 enum gc_op { GC_NOTHING, GC_READ, GC_PROGRAM, GC_COPYBACK, GC_CARRIER, GC_ERASE };
 
 struct gc_unit {
-	uint32_t lpn;		/* with OOB_LOST */
-	uint32_t upn;		/* where the map says it is, unless superseded */
-	uint32_t from;		/* being programmed: where it was before */
+	uint32_t lpn;		/* LPN, perhaps with OOB_LOST */
+	uint32_t upn;		/* address of the unit in the map, unless it was superseded */
+	uint32_t from;		/* while the unit is being programmed: its previous address */
 	uint64_t seq;
 };
 
 enum gc_why { GC_FOR_SPACE, GC_FOR_WEAR, GC_FOR_ERRORS };
 
-enum gc_state {			/* gc.c tells which function changes it */
+enum gc_state {			/* gc.c says which function makes each change */
 	GC_ASLEEP,		/* nothing to collect */
 	GC_ACTIVE,
-	GC_WAITING,		/* it could issue no command when it was last asked */
+	GC_WAITING,		/* no command could be issued at the last call */
 };
 
 struct gc {
 	enum gc_state state;
-	bool idle;		/* only because the drive is: it rests while the drive is not */
-	uint32_t victim;	/* being copied, or BLK_NONE */
-	uint32_t second;	/* erased together with it; BLK_NONE: it alone is */
-	bool second_waits;	/* its pages are copied next, else they have been */
-	uint32_t page;		/* of the victim, next to look at */
-	uint32_t units;		/* in unit[], at most two pages */
-	uint32_t flying;	/* of these, being programmed */
-	bool retire;		/* the victim is to go BAD, not FREE */
-	bool bytes;		/* data[] has content: never, payload-free, but for hidden pages */
+	bool idle;		/* works only because the drive is idle; it rests while the drive is busy */
+	uint32_t victim;	/* block being copied, or BLK_NONE */
+	uint32_t second;	/* block that is erased together with the victim, or BLK_NONE */
+	bool second_waits;	/* its pages are copied next; false: they have been copied */
+	uint32_t page;		/* next page of the victim to examine */
+	uint32_t units;		/* number of units in unit[], at most two pages */
+	uint32_t flying;	/* number of these that are being programmed */
+	bool retire;		/* the victim becomes BAD, not FREE */
+	bool bytes;		/* data[] has content; without payload only for hidden pages */
 	uint32_t target;	/* block being programmed */
-	enum gc_why why;	/* the victim was chosen */
-	bool corrected;		/* it was flagged (level.c), for whatever reason it was chosen */
+	enum gc_why why;	/* why the victim was chosen */
+	bool corrected;		/* the victim was flagged (level.c), even if it was chosen for another reason */
 	enum gc_op op;
 	enum nand_status status, second_status;
-	uint64_t mark;		/* of the page being programmed */
+	uint64_t mark;		/* mark of the page being programmed */
 	uint64_t since_ns;
 	struct gc_unit *unit;
 	uint8_t *data;
@@ -153,8 +154,8 @@ static inline bool gc_is_awake(const struct gc *g)
 
 struct plane {
 	uint32_t purge;			/* blocks to collect because they hold dead pages */
-	uint32_t relocate;		/* V1 in level.c */
-	bool level;			/* wear is to be compared */
+	uint32_t relocate;		/* flagged blocks (V1 in level.c) */
+	bool level;			/* the wear must be compared */
 	struct gc_order order;
 	struct gc gc;
 };
@@ -166,59 +167,59 @@ struct dead_range {
 
 struct lost_page {
 	uint32_t ppn;
-	bool mark;			/* no page that can be read settles what it settled */
+	bool mark;			/* no readable page settles the sequences that this entry settled */
 };
 
-extern const struct ftl_ops page_ftl_ops;	/* and others of ftl_list, see types.c */
+extern const struct ftl_ops page_ftl_ops;	/* the others of ftl_list are in types.c */
 
 /* ---- the parts of struct page_ftl ---- */
 
-struct page_shape {			/* derived once */
+struct page_shape {			/* values derived from the configuration once */
 	uint32_t upp;			/* units per page */
 	struct fxp_div by_upp, by_block_units, by_block_pages, by_die_units;
-	uint32_t sectors_mask;		/* slot.have when complete */
-	uint32_t unit_shift;		/* unit_bytes == 1 << unit_shift; 0: no power of two */
-	uint32_t lpns;			/* exported */
-	uint32_t maps;			/* trim bitmap units */
+	uint32_t sectors_mask;		/* value of slot.have for a complete slot */
+	uint32_t unit_shift;		/* unit_bytes == 1 << unit_shift; 0: not a power of two */
+	uint32_t lpns;			/* exported LPNs */
+	uint32_t maps;			/* number of trim bitmap units */
 	uint32_t all_lpns;		/* lpns + maps + 1 */
 	uint32_t dies, planes;
 };
 
 struct page_map {
-	uint32_t *l2p;			/* unit address, NONE, | OOB_LOST */
-	uint8_t *valid;			/* bit per physical unit */
-	uint8_t *p2l;			/* gc_copyback: what the OOB says of each physical unit,
-					 * OOB_UNIT_BYTES; NULL: ask the OOB */
-	uint8_t *trimmed;		/* bit per exported LPN, in order of acceptance */
-	uint64_t trims;			/* of them, set */
+	uint32_t *l2p;			/* unit address or NONE; may be combined with OOB_LOST */
+	uint8_t *valid;			/* a bit for each physical unit */
+	uint8_t *p2l;			/* gc_copyback: the OOB of each physical unit, OOB_UNIT_BYTES; NULL: the OOB
+					 * is read */
+	uint8_t *trimmed;		/* a bit for each exported LPN, changed in the order of acceptance */
+	uint64_t trims;			/* number of bits set in trimmed */
 	uint64_t mapped;
 };
 
 struct page_buf {			/* wbuf.c */
 	struct wslot *slot;
-	struct wtrim *trim;		/* of each slot */
+	struct wtrim *trim;		/* trimmed LPNs of each slot */
 	struct wpage *page;
 	uint8_t *data;
 	uint32_t pages, free, free_count;
 	uint32_t first, last;		/* the queue of pages to be issued, in log order */
-	uint32_t open;			/* the page that fills, last in the queue; NONE */
+	uint32_t open;			/* page being filled, the last in the queue; or NONE */
 	uint32_t *by_seq;		/* page of each sequence from the queue's head on */
 	uint32_t by_seq_mask;
 	uint32_t *hash;
 	uint32_t hash_mask;
-	struct io_list line;		/* waiting for room */
+	struct io_list line;		/* I/Os that wait for room */
 };
 
 struct page_log {			/* place.c: order and durability */
 	uint64_t next_seq;
-	uint64_t goes_on;		/* level.c: page that lets copies settle, while not issued */
-	uint64_t *ended;		/* a bit for each s & ring_mask, s > stable: page s is programmed */
+	uint64_t goes_on;		/* level.c: page that lets copies settle, while it has not been issued */
+	uint64_t *ended;		/* a bit for each s & ring_mask, s > stable: page s has been programmed */
 	uint64_t *ring;			/* mount: ring[s & mask] is the last such s that was found */
 	uint32_t ring_mask;
-	uint32_t ahead_max;		/* P1: the sequence being issued, beyond stable */
-	struct io_list durable;		/* waiting for stable */
-	struct io_list sent;		/* SSDSim's accounting: for their data's transfer */
-	uint32_t carrier;		/* finished block with the highest mark */
+	uint32_t ahead_max;		/* P1: maximum distance of the issued sequence from stable */
+	struct io_list durable;		/* I/Os that wait for stable */
+	struct io_list sent;		/* SSDSim's accounting: I/Os that wait for their data transfer */
+	uint32_t carrier;		/* full block with the highest mark */
 	struct dead_range *dead;
 	uint32_t dead_count, dead_max;
 };
@@ -227,40 +228,40 @@ struct page_log {			/* place.c: order and durability */
 struct page_stall {
 	uint64_t gc_ns, since_ns;
 	bool by_gc;
-	bool noted;			/* since a die began or ended something */
+	bool noted;			/* it has been noted since a die began or ended a command */
 };
 
-struct page_turn {			/* which die executes what, and until when */
+struct page_turn {			/* the command of each die, and when it ends */
 	uint32_t *stripe;		/* die numbers in stripe order */
 	uint32_t stripe_at;
-	uint64_t *idle, *idle_stripe;	/* a bit per idle die, by number and by place */
-	struct die_due ends;		/* of the others' commands */
+	uint64_t *idle, *idle_stripe;	/* a bit for each idle die, by number and by place in the stripe */
+	struct die_due ends;		/* end times of the busy dies */
 	uint32_t *due;
-	bool kick;			/* an idle die got something to do */
-	bool changed;			/* what begin_all() settled has been changed from outside */
+	bool kick;			/* an idle die has new work */
+	bool changed;			/* the result of begin_all() was changed from outside */
 };
 
-struct page_gc {			/* gc.c: what all planes share */
-	uint32_t awake;			/* planes */
-	uint32_t urgent_blocks;		/* free blocks kept from the host: gc_urgent_blocks, and one for
+struct page_gc {			/* gc.c: state shared by all planes */
+	uint32_t awake;			/* number of planes whose collector is awake */
+	uint32_t urgent_blocks;		/* free blocks that the host may not use: gc_urgent_blocks, and one for
 					 * parity pages */
 	uint32_t idle_blocks;		/* per plane: idle GC starts when fewer are free; 0: never */
-	uint64_t idle_at_ns;		/* it may from then on; FTL_IDLE: the drive is not idle */
+	uint64_t idle_at_ns;		/* time from which on idle GC may work; FTL_IDLE: the drive is not idle */
 	bool hold;			/* mount: the dead list is not durable yet */
-	bool by_words;			/* read ECC words, not whole pages */
+	bool by_words;			/* read single ECC words instead of whole pages */
 };
 
 struct page_read {			/* read.c */
 	struct uread *unit;
 	uint32_t free, free_count;
 	struct io_list waiting;		/* reads with units not yet queued */
-	bool by_words;			/* as for GC */
-	bool suspends;			/* some commands, for the host */
+	bool by_words;			/* as in struct page_gc */
+	bool suspends;			/* reads of the host suspend some commands */
 };
 
-struct page_lost {			/* mount, or read-only: rebuilt pages (rescue.c) */
+struct page_lost {			/* rebuilt pages, kept during a mount or on a read-only drive (rescue.c) */
 	struct lost_page *page;
-	uint8_t *data;			/* page and spare area of each */
+	uint8_t *data;			/* content of each: page and spare area */
 	uint32_t count, max;
 };
 
@@ -284,10 +285,10 @@ struct page_ftl {
 	struct page_heat heat;
 	uint64_t good_blocks;
 	uint64_t need_blocks;		/* good blocks below which the drive is read-only */
-	bool full;			/* nothing can be programmed any more */
-	uint32_t oob_len;		/* kept of each page's spare area */
-	uint8_t *scratch;		/* one page */
-	uint8_t *oob;			/* OOB_BYTES of MAX_PLANES pages */
+	bool full;			/* no more pages can be programmed */
+	uint32_t oob_len;		/* bytes kept of each page's spare area */
+	uint8_t *scratch;		/* scratch memory of one page */
+	uint8_t *oob;			/* spare areas of MAX_PLANES pages, OOB_BYTES each */
 };
 
 static inline struct page_ftl *page_ftl_of(struct ftl *f)
@@ -312,9 +313,9 @@ static inline void bit_clear(uint8_t *map, uint64_t i)
 	map[i >> 3] &= (uint8_t)~(1u << (i & 7));
 }
 
-#define BIT_NEXT_SPARE 8u	/* bytes behind a bitmap that bit_next() may look at */
+#define BIT_NEXT_SPARE 8u	/* bytes after a bitmap that bit_next() may read */
 
-/* The first set bit of [from, to), or `to`. */
+/* Returns the first set bit in [from, to), or `to`. */
 static inline uint32_t bit_next(const uint8_t *map, uint32_t from, uint32_t to)
 {
 	while (from < to) {
@@ -331,7 +332,7 @@ static inline uint32_t bit_next(const uint8_t *map, uint32_t from, uint32_t to)
 	return to;
 }
 
-/* Bitmaps of 64-bit words, for sets in which the next member is looked for. */
+/* Bitmaps of 64-bit words, for sets in which the next member is searched. */
 static inline uint32_t word_count(uint32_t bits)
 {
 	return (bits + 63) / 64;
@@ -347,7 +348,7 @@ static inline void word_clear(uint64_t *map, uint32_t i)
 	map[i >> 6] &= ~((uint64_t)1 << (i & 63));
 }
 
-/* The first member at or after `from`, or `bits`. */
+/* Returns the first member at or after `from`, or `bits`. */
 static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t from)
 {
 	uint32_t w = from >> 6;
@@ -361,7 +362,10 @@ static inline uint32_t word_next(const uint64_t *map, uint32_t bits, uint32_t fr
 	return rest ? w * 64 + (uint32_t)__builtin_ctzll(rest) : bits;
 }
 
-/* The same; if there is none, the first member before `from`. One word needs no branch. */
+/*
+ * The same, but if there is no such member, the first member before `from`. If the bitmap has one
+ * word, this needs no branch.
+ */
 static inline uint32_t word_next_around(const uint64_t *map, uint32_t bits, uint32_t from)
 {
 	uint64_t rest;
@@ -441,7 +445,7 @@ static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 
 /* ---- mapping ---- */
 
-/* Unmap the unit's old version; seq is that which makes it obsolete, 0 for a move. */
+/* Unmap the unit's old version. seq is the sequence that makes it obsolete, 0 for a move. */
 static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 {
 	uint32_t upn = f->map.l2p[lpn], b;
@@ -495,7 +499,7 @@ void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);
 uint64_t page_ftl_map_bytes(const struct ftl *base);
 
-/* Free blocks of a plane under which idle GC starts. */
+/* Free blocks of a plane below which idle GC starts. */
 static inline uint32_t page_ftl_idle_gc_blocks(const struct ftl_config *c,
 					       const struct nand_geometry *g)
 {
@@ -508,7 +512,7 @@ uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_block
 void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_config *c);
 struct ftl_block page_ftl_block(const struct ftl *base, pbn_t b);
 
-/* When the first read may suspend the command: not before its cells are at work. */
+/* Returns when the first read may suspend the command, which is not before its cell phase. */
 static inline uint64_t suspend_from(const struct page_ftl *f, const struct nand_cmd *c)
 {
 	enum ftl_suspend may = f->host.c.suspend;
@@ -518,7 +522,7 @@ static inline uint64_t suspend_from(const struct page_ftl *f, const struct nand_
 	return does ? c->done_ns - c->cell_ns : FTL_IDLE;
 }
 
-/* c: the command, or the last of a group. */
+/* c: the command, or the last one of a group. */
 static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, const struct nand_cmd *c)
 {
 	struct die *d = &f->die[die];
@@ -533,13 +537,16 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, c
 }
 
 /* wbuf.c */
-/* Neighbouring LPNs share a cache line, because runs are written and read; distant ones are scattered. */
+/*
+ * Neighbouring LPNs share a cache line, because requests cover consecutive LPNs; distant LPNs are
+ * scattered.
+ */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
 	return &f->buf.hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->buf.hash_mask];
 }
 
-/* The newest slot or NONE. */
+/* Returns the slot with the newest version, or NONE. */
 static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
 {
 	uint32_t s = *wbuf_hash_head(f, lpn);
@@ -550,8 +557,8 @@ static inline uint32_t wbuf_find(const struct page_ftl *f, uint32_t lpn)
 }
 
 void wbuf_init(struct page_ftl *f);
-uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* complete; NONE: no room */
-void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to);	/* as they are now */
+uint32_t wbuf_hidden_slot(struct page_ftl *f, uint32_t lpn);	/* returns a complete slot; NONE: no room */
+void wbuf_trim_bits(const struct page_ftl *f, uint32_t map, uint8_t *to);	/* as they are at this moment */
 /* Close the open page, so that it takes no more units. */
 static inline void wbuf_seal(struct page_ftl *f)
 {
@@ -561,7 +568,7 @@ static inline void wbuf_seal(struct page_ftl *f)
 	f->buf.open = NONE;
 }
 
-bool wbuf_next_page(struct page_ftl *f);	/* seal the open page or an empty one; false: no room */
+bool wbuf_next_page(struct page_ftl *f);	/* seals the page, which is open or empty; false: no room */
 void wbuf_release(struct page_ftl *f, uint32_t wpage);
 void line_join(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
 void line_process(struct page_ftl *f, uint64_t now_ns);
@@ -569,9 +576,9 @@ void line_process(struct page_ftl *f, uint64_t now_ns);
 /* read.c */
 void read_init(struct page_ftl *f);
 void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io);
-bool read_resume(struct page_ftl *f, uint64_t now_ns);	/* false: nothing to do */
+bool read_resume(struct page_ftl *f, uint64_t now_ns);	/* false: there is nothing to do */
 void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot);
-/* The die's time has come, but its command goes on. */
+/* The die's time in turn.ends has come, but its command continues. */
 void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 void read_complete(struct page_ftl *f, struct die *d);
@@ -582,8 +589,8 @@ enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 			    uint32_t *slot);
 
 /*
- * Make sure that the slot has a page. This may start an erase or a parity page on the plane's idle die
- * (ROOM_BUSY); the caller asks again when that ends.
+ * Make sure that the slot has a page. This may start an erase or a parity page on the plane's idle
+ * die (ROOM_BUSY); the caller then calls again after that command.
  */
 static inline enum room frontier_room(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 				      enum frontier which, uint32_t *slot)
@@ -606,7 +613,7 @@ static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_
 }
 
 void frontier_erased(struct page_ftl *f, uint32_t plane, enum nand_status status);
-bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* a plane of the die owes */
+bool backup_now(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* a plane of the die owes a parity page */
 void backup_ended(struct page_ftl *f, struct die *d);
 void parity_void(struct page_ftl *f, uint32_t b);
 static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
@@ -625,7 +632,7 @@ static inline bool next_ready(const struct page_ftl *f)
 
 void place_pages_now(struct page_ftl *f, uint64_t now_ns);
 
-/* Issue the pages that can be issued. While all dies are as busy as before, none can. */
+/* Issue the pages that can be issued. If the same dies are busy as before, no page can. */
 static inline void place_pages(struct page_ftl *f, uint64_t now_ns)
 {
 	if ((!f->stall.noted || f->turn.ends.busy < f->shape.dies) && (f->stall.by_gc || next_ready(f)))
@@ -638,7 +645,7 @@ bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io);
 void sent_wait(struct page_ftl *f, struct ftl_io *io);
 void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last);
 
-/* End what waits for `stable`; last: the die whose program has moved it. */
+/* End all I/Os that wait for `stable`. last: the die whose program moved `stable`. */
 static inline void durable_process(struct page_ftl *f, uint64_t now_ns, const struct die *last)
 {
 	if (f->log.durable.first && f->log.durable.first->seq <= f->bt.stable)
@@ -660,17 +667,18 @@ void gc_after_read(struct page_ftl *f, uint32_t die);
 void gc_after_program(struct page_ftl *f, uint32_t die);
 
 /* level.c */
-uint32_t level_flagged(const struct page_ftl *f, uint32_t plane);	/* to relocate, or BLK_NONE */
-uint32_t level_coldest(struct page_ftl *f, uint32_t plane);	/* for wear, or BLK_NONE: asked for
+uint32_t level_flagged(const struct page_ftl *f, uint32_t plane);	/* a block to relocate, or BLK_NONE */
+uint32_t level_coldest(struct page_ftl *f, uint32_t plane);	/* a block for wear levelling, or BLK_NONE; call
 								 * again after the next erase */
-void level_free_block(struct page_ftl *f, uint32_t plane);	/* GC's frontier opens one */
-void level_corrected(struct page_ftl *f, uint32_t b);		/* a read of block b was */
-void level_forget(struct page_ftl *f, uint32_t b);		/* it becomes a victim */
-bool level_waits(struct page_ftl *f, uint32_t plane);	/* a flagged block settles soon: a page sees to it */
+void level_free_block(struct page_ftl *f, uint32_t plane);	/* GC's frontier opens a free block */
+void level_corrected(struct page_ftl *f, uint32_t b);		/* a read of block b was corrected */
+void level_forget(struct page_ftl *f, uint32_t b);		/* block b becomes a victim */
+bool level_waits(struct page_ftl *f, uint32_t plane);	/* a flagged block settles soon: a page is written for that */
 
 /* mount.c */
 int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns);
-const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn);	/* read-only; or NULL */
+const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn);	/* read-only drive: the unit's
+										 * content, or NULL */
 
 /* check.c */
 void page_ftl_check(const struct ftl *base);

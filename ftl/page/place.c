@@ -22,12 +22,12 @@
 
 /* ---- frontiers ---------------------------------------------------------- */
 
-/* The free blocks that pages of this kind must leave. */
+/* The number of free blocks that pages of this kind must leave. */
 static inline uint32_t reserve_of(const struct page_ftl *f, enum frontier which)
 {
 	uint32_t head = f->buf.first, reserve = f->gc.urgent_blocks;
 
-	/* A page whose program failed delays `stable`, for which GC waits (4a). */
+	/* A page whose program failed delays `stable`, and GC waits for `stable` (4a). */
 	if (head != NONE && f->buf.page[head].seq <= f->bt.issued)
 		reserve = 0;
 	if (which == FRONT_GC || f->gc.hold)
@@ -40,7 +40,7 @@ static inline bool may_open(const struct page_ftl *f, uint32_t plane, enum front
 	return f->bt.plane[plane].free_count > reserve_of(f, which);
 }
 
-/* Is the next page written seldom? One without units is. */
+/* Is the next page rarely written? A page without units counts as cold. */
 static bool is_cold(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	const struct gc *g = &f->plane[plane].gc;
@@ -60,7 +60,7 @@ static bool is_cold(const struct page_ftl *f, uint32_t plane, enum frontier whic
 	return 2 * hot < units || !units;
 }
 
-/* The slot that takes the next page, or NONE. */
+/* Returns the slot for the next page, or NONE. */
 static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
@@ -83,11 +83,14 @@ static inline bool has_room(struct page_ftl *f, uint32_t plane, enum frontier wh
 	if (SSD_LIKELY(f->fr.plain))
 		return f->fr.plane[plane].open[which] != BLK_NONE || may_open(f, plane, which);
 	if (f->bt.plane[plane].free_count < f->gc.urgent_blocks)
-		gc_wake(f, plane);	/* P3: has it? */
+		gc_wake(f, plane);	/* P3: check whether GC has work */
 	return ask_policy(f, plane, which) != NONE;
 }
 
-/* A block found after a mount may be half erased: erase it before use. */
+/*
+ * Erase the frontier's next block. A block found by a mount may be half erased and is erased before
+ * use.
+ */
 static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t b)
 {
 	uint32_t die = geo_die_of_plane(f->g, plane);
@@ -102,7 +105,7 @@ static void erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane, 
 	die_start(f, die, DIE_ERASE_FRONTIER, &c);
 }
 
-/* Open the free list's first block in the slot, or begin to erase it if that is needed first. */
+/* Open the free list's first block in the slot, or begin to erase it if it needs an erase. */
 static enum room open_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 			       enum frontier which, uint32_t slot)
 {
@@ -151,7 +154,7 @@ static enum room pay_debt(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return ROOM_BUSY;
 }
 
-/* Block b has no pages any more that its parity page protects. */
+/* No page of block b needs its parity page any more. */
 void parity_void(struct page_ftl *f, uint32_t b)
 {
 	if (!f->fr.plain)
@@ -258,7 +261,7 @@ static void wake_planes(struct page_ftl *f, uint32_t die)
 		gc_wake(f, die * f->g->planes_per_die + i);
 }
 
-/* The first idle die at or after this place of the stripe that has room, or NONE. */
+/* Returns the first idle die at or after this place of the stripe that has room, or NONE. */
 static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 {
 	for (uint32_t at = word_next(f->turn.idle_stripe, to, from); at < to;
@@ -277,7 +280,7 @@ static uint32_t pick_between(struct page_ftl *f, uint32_t from, uint32_t to)
 	return NONE;
 }
 
-/* The die for the head of the queue, or NONE. */
+/* Returns the die for the head of the queue, or NONE. */
 static uint32_t pick_die(struct page_ftl *f)
 {
 	uint32_t from = f->turn.stripe_at, die;
@@ -354,7 +357,7 @@ static inline void map_slot(struct page_ftl *f, const struct wpage *p, uint32_t 
 		unit_map_in(f, s->lpn | (s->lost ? OOB_LOST : 0), upn, b, p->seq);
 }
 
-/* Bitmap units take effect after all units of their page are mapped. */
+/* Apply bitmap units after all units of their page have been mapped. */
 static SSD_APART void apply_trims_of(struct page_ftl *f, uint32_t w)
 {
 	const struct wpage *p = &f->buf.page[w];
@@ -370,7 +373,7 @@ static SSD_APART void note_heat(struct page_ftl *f, uint32_t w)
 		heat_written(&f->heat, f->buf.slot[w * f->shape.upp + i].lpn);
 }
 
-/* Pad the rest of the page with units that hold nothing. */
+/* Fill the rest of the page with empty units. */
 static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oob)
 {
 	for (uint32_t i = p->used; i < f->shape.upp; i++)
@@ -379,13 +382,13 @@ static SSD_APART void pad(struct page_ftl *f, const struct wpage *p, uint8_t *oo
 }
 
 /*
- * The page is about to be programmed at ppn: set its OOB, the map and counters. Returns true if it has
- * hidden units.
+ * The page is about to be programmed at ppn: set its OOB, the map and the counters. Returns true if
+ * it has hidden units.
  */
 static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8_t *oob)
 {
 	struct wpage *p = &f->buf.page[w];
-	bool again = p->seq <= f->bt.issued;	/* after a failed program */
+	bool again = p->seq <= f->bt.issued;	/* its earlier program failed */
 	struct oob_head h = { .order = p->seq, .mark = f->bt.stable, .kind = OOB_HOST };
 	uint32_t block = fxp_quotient(f->shape.by_block_pages, ppn);
 	struct blk *b = &f->bt.blk[block];
@@ -452,7 +455,10 @@ void sent_wait(struct page_ftl *f, struct ftl_io *io)
 	io_list_add(&f->log.sent, io);
 }
 
-/* A page with data of the I/O crosses the bus; the transfer that ends last decides. */
+/*
+ * A page with data of the I/O crosses the bus. The I/O uses the times of the transfer that ends
+ * last.
+ */
 static void note_sent(struct ftl_io *io, const struct nand_cmd *c)
 {
 	uint64_t sent_ns = c->done_ns - c->cell_ns;
@@ -479,7 +485,10 @@ static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	host_finish(&f->host, io, io->done_ns + w->buffer_ns + host_front_ns(&f->host), SSD_OK);
 }
 
-/* Log page seq was issued for the first time, in log order and therefore in the order of the I/Os. */
+/*
+ * Log page seq is issued for the first time. Pages are issued in log order, and therefore in the
+ * order of the I/Os.
+ */
 static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const struct nand_cmd *c)
 {
 	struct ftl_io *half = f->buf.line.first;
@@ -495,8 +504,9 @@ static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const s
 /* ---- issuing, a die at a time --------------------------------------------- */
 
 /*
- * May a page of this plane join a group that has one at ppn? Not if the plane needs another command
- * first; by word lines, only pages of one type can, because their program times are equal.
+ * May a page of this plane join a group that has a page at ppn? It may not if the plane needs
+ * another command first. By word lines, all pages of a group have one type, because their program
+ * times must be equal.
  */
 static bool joins(const struct page_ftl *f, uint32_t plane, uint32_t ppn)
 {
@@ -516,7 +526,7 @@ static bool joins(const struct page_ftl *f, uint32_t plane, uint32_t ppn)
 	       (!f->fr.word_lines || !(ppn & 1));
 }
 
-/* Fill the planes of an idle die with pages from the head of the queue, which is ready. */
+/* Program pages from the head of the queue, which is ready, in all planes of an idle die. */
 static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {
 	struct die *d = &f->die[die];
@@ -603,8 +613,8 @@ static void queue_again(struct page_ftl *f, uint32_t w)
 }
 
 /*
- * Advance `stable` over the pages that have ended behind it, a word of bits at a time: the number that
- * one program releases is unpredictable.
+ * Advance `stable` over the pages after it that have ended. It handles a word of bits at a time,
+ * because the number of pages that one program releases is unpredictable.
  */
 static inline void settle_prefix(struct page_ftl *f)
 {
@@ -618,7 +628,7 @@ static inline void settle_prefix(struct page_ftl *f)
 		bit &= 63;
 		ones = *word >> bit;
 		f->bt.stable += (uint32_t)__builtin_ctzll(~ones | (uint64_t)1 << 63) + !~ones;
-		*word ^= (ones & ~(ones + 1)) << bit;	/* below it may be the ring's end */
+		*word ^= (ones & ~(ones + 1)) << bit;	/* the bits below may belong to the ring's end */
 		bit = (uint32_t)(f->bt.stable + 1) & 63;
 	} while (SSD_UNLIKELY(!bit && f->log.ended[((f->bt.stable + 1) & f->log.ring_mask) >> 6] & 1));
 }
@@ -634,7 +644,7 @@ static void page_done(struct page_ftl *f, uint32_t w)
 
 void place_complete(struct page_ftl *f, struct die *d)
 {
-	for (uint32_t i = d->count; i-- > 0;) {	/* failures keep their order in the queue */
+	for (uint32_t i = d->count; i-- > 0;) {	/* backwards, so that failed pages keep their order in the queue */
 		uint32_t w = d->page[i];
 
 		if (d->status[i] == NAND_OK) {

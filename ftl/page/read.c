@@ -81,7 +81,7 @@ static void give(struct page_ftl *f, const struct uread *r, const uint8_t *unit)
 		host_copy(&f->host, r->io, r->at, unit ? (void *)(uintptr_t)(unit + r->from) : NULL, r->bytes);
 }
 
-/* Returns what flash returned, overlaid with the sectors in a buffer slot. */
+/* Returns the content read from flash, overlaid with the sectors in a buffer slot. */
 static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *flash)
 {
 	const struct wslot *s = &f->buf.slot[slot];
@@ -96,7 +96,7 @@ static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *
 	return unit;
 }
 
-/* End a part at now_ns, without a read of flash. */
+/* End a part at now_ns without a flash read. */
 static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, bool buffered,
 			 uint64_t gc_ns, enum ssd_err status)
 {
@@ -118,7 +118,7 @@ static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
 	return wbuf_find(f, lpn) == NONE && f->map.l2p[lpn] != NONE && !is_trimmed(f, lpn);
 }
 
-/* If the unit can be answered without flash, answer it. */
+/* If the unit can be answered without a flash read, answer it. */
 static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struct uread *r)
 {
 	uint32_t slot = wbuf_find(f, r->lpn);
@@ -163,7 +163,9 @@ static void go(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 			return;
 }
 
-/* Dies on which something was queued, in that order; the last names itself. */
+/*
+ * List of dies on which a uread was queued, in that order; the last die's link is its own number.
+ */
 struct starters {
 	uint32_t first, last;
 };
@@ -215,7 +217,7 @@ static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	return true;
 }
 
-/* The same for any unit, which may be answered without flash. */
+/* Queue any unit. Some units can be answered without a flash read. */
 static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 		       uint32_t from, uint32_t bytes, struct starters *idle)
 {
@@ -323,8 +325,8 @@ void read_complete(struct page_ftl *f, struct die *d)
 /* ---- the die's turn ------------------------------------------------------ */
 
 /*
- * Where the next uread is to be served: NONE when it was answered or moved to
- * another die, else its unit's address.
+ * Returns the address from which to read the next uread, or NONE if it was answered or moved to
+ * another die.
  */
 static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r)
 {
@@ -336,7 +338,7 @@ static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, ui
 		return NONE;
 	}
 	if (!u->io && f->read.by_words && f->buf.slot[u->slot].have == f->shape.sectors_mask) {
-		base_done(f, r);	/* written whole meanwhile */
+		base_done(f, r);	/* the unit was overwritten completely meanwhile */
 		f->turn.kick = true;
 		return NONE;
 	}
@@ -351,8 +353,8 @@ static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, ui
 }
 
 /*
- * A page whose program failed cannot be read, and the map names it until it is issued again:
- * the buffer still has what it was to hold. NULL: none of its pages. O(buffer pages), and rare.
+ * A page whose program failed cannot be read, but is in the map until it is issued again. Returns
+ * its content in the buffer, or NULL if the page is not such a page. O(buffer pages), and rare.
  */
 static const uint8_t *issued_from_buffer(const struct page_ftl *f, uint32_t lpn, uint32_t upn)
 {
@@ -436,7 +438,7 @@ static void queue_push(struct page_ftl *f, struct die *d, uint32_t r)
 	d->first = r;
 }
 
-/* Must the uread be read from that page, by the present map? */
+/* Must the uread be read from that page, according to the present map? */
 static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t page)
 {
 	uint32_t at = f->map.l2p[u->lpn];
@@ -446,7 +448,7 @@ static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t pa
 	return !u->io || (!is_trimmed(f, u->lpn) && wbuf_find(f, u->lpn) == NONE);
 }
 
-/* Chain to r the ureads behind it in the queue for the same I/O and the same page. */
+/* Chain to r the ureads behind it in the queue that belong to the same I/O and the same page. */
 static inline void take_along(struct page_ftl *f, struct die *d, uint32_t r, uint32_t page)
 {
 	uint32_t q = d->first, before = NONE, last = r;
@@ -472,7 +474,7 @@ static inline void take_along(struct page_ftl *f, struct die *d, uint32_t r, uin
 	}
 }
 
-/* The ECC words that have bytes [from, from + len) of a page. */
+/* Returns the ECC words with bytes [from, from + len) of a page. */
 static uint32_t words_between(const struct page_ftl *f, uint32_t from, uint32_t len)
 {
 	uint32_t word = f->g->ecc_word_bytes, first = from / word, last = (from + len - 1) / word;
@@ -480,7 +482,7 @@ static uint32_t words_between(const struct page_ftl *f, uint32_t from, uint32_t 
 	return (uint32_t)(((uint64_t)1 << (last + 1)) - ((uint64_t)1 << first));
 }
 
-/* The ECC words that a chain of ureads needs of its page. */
+/* Returns the ECC words that a chain of ureads needs from its page. */
 static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 {
 	uint32_t words = 0;
@@ -505,12 +507,12 @@ static void count_merge(struct page_ftl *f, uint32_t words)
 		(uint64_t)(uint32_t)__builtin_popcount(words) * f->g->ecc_word_bytes;
 }
 
-/* Issue a read of the unit at upn for the uread, and for those that go with it. */
+/* Issue a read of the unit at upn for the uread and the ureads chained to it. */
 static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uint32_t r, uint32_t upn,
 			 struct nand_cmd *c)
 {
 	nand_fill_read(c, NAND_SRC_HOST, fxp_quotient(f->shape.by_upp, upn & ~OOB_LOST), NAND_WHOLE_PAGE, NULL);
-	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* else an I/O has no other unit in the page */
+	if (f->shape.upp > 1 || !f->read.unit[r].io)	/* otherwise the page has no other unit of the I/O */
 		take_along(f, d, r, c->ppn.v);
 	else
 		f->read.unit[r].next = NONE;
@@ -521,7 +523,7 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 	nand_submit(f->n, now_ns, c, 1);
 }
 
-/* Hand out what was read. Bases keep their slots waiting until the command ends. */
+/* Deliver the data that were read. Slots wait for their bases until the command ends. */
 static inline void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, const struct nand_cmd *c)
 {
 	if (SSD_UNLIKELY(c->status == NAND_CORRECTED))
@@ -564,7 +566,10 @@ bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 
 /* ---- suspension ---------------------------------------------------------- */
 
-/* Take the next of the host's ureads, with its unit in *upn. NONE: a base is first, or there is none. */
+/*
+ * Take the next uread of the host and set *upn to its unit. Returns NONE if a base is first or the
+ * queue is empty.
+ */
 static uint32_t next_of_host(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t *upn)
 {
 	struct die *d = &f->die[die];
@@ -580,8 +585,8 @@ static uint32_t next_of_host(struct page_ftl *f, uint64_t now_ns, uint32_t die, 
 }
 
 /*
- * Suspend the die's command for the first read that waits, if that is allowed now. If it will be
- * allowed later, the die's time in turn.ends becomes that earlier time, so that it is checked then.
+ * Suspend the die's command for the first waiting read, if that is allowed now. If it is allowed
+ * only later, set the die's time in turn.ends to that time, so that it is checked again then.
  */
 static SSD_APART void suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 {

@@ -68,7 +68,10 @@ bool rescue_holds(const struct page_ftl *f, uint32_t b)
 	return false;
 }
 
-/* Add the block's parity page to the XOR, if it covers the group and all but one of the unreadable pages. */
+/*
+ * Add the block's parity page to the XOR, if it covers the group and all but one of the unreadable
+ * pages.
+ */
 static bool add_parity(struct page_mount *s, uint32_t b, uint32_t first, uint32_t unreadable,
 		       uint8_t *page, uint8_t *oob)
 {
@@ -143,12 +146,15 @@ int rescue_rebuild(struct page_mount *s)
 
 /* ---- the dead among the lost ---------------------------------------------------- */
 
-/* The order of the first page that can be read from the block's k-th on, or of the last before. */
+/*
+ * Returns the order of the first readable page from the block's k-th on, or else of the last
+ * readable page before it.
+ */
 static uint64_t order_near(struct page_mount *s, uint32_t b, uint32_t k, bool up)
 {
 	struct page_ftl *f = s->f;
 
-	while (k < f->bt.blk[b].next_page) {	/* 0 - 1 ends it, too */
+	while (k < f->bt.blk[b].next_page) {	/* the loop also ends after k = 0, because k - 1 wraps */
 		uint32_t ppn = geo_ppn(f->g, (pbn_t){ b }, front_page(&f->fr, k)).v;
 
 		if (survey_readable(mount_read(s, ppn, NULL, f->oob)))
@@ -158,7 +164,7 @@ static uint64_t order_near(struct page_mount *s, uint32_t b, uint32_t k, bool up
 	return up ? OOB_SEQ_MAX : 0;
 }
 
-/* The LSB page that was the block's k-th is lost: keep the range in which its order lies. */
+/* The LSB page at place k of the block is lost: record the range of its possible order. */
 static void keep_ranges(struct page_mount *s, uint32_t b, uint32_t k)
 {
 	struct page_ftl *f = s->f;
@@ -172,9 +178,9 @@ static void keep_ranges(struct page_mount *s, uint32_t b, uint32_t k)
 }
 
 /*
- * A page that was rebuilt once and was dead has no successor, and an old parity page may
- * outlive the one that leaves it out; then it is rebuilt again. So the ranges of the dead
- * that it may belong to are kept until its block is erased: within a block orders ascend.
+ * Keep the ranges of the dead list that may contain the order of a rebuilt dead page, until its
+ * block is erased. Such a page has no successor, and an old parity page may outlive the one that
+ * leaves it out, so that the page is rebuilt again. Within a block orders ascend.
  */
 void rescue_keep_dead(struct page_mount *s)
 {
@@ -195,7 +201,7 @@ void rescue_keep_dead(struct page_mount *s)
 
 /* ---- parity pages that are missing --------------------------------------------- */
 
-/* XOR LSB pages [from, to) into a hand; returns how many can't be read. */
+/* XOR LSB pages [from, to) into a parity in hand. Returns the number of unreadable pages. */
 static uint32_t cover(struct page_mount *s, uint32_t b, uint32_t slot, uint32_t from, uint32_t to)
 {
 	struct page_ftl *f = s->f;
@@ -259,7 +265,7 @@ static bool back_up(struct page_mount *s, uint32_t b, uint32_t first, uint32_t e
 	return true;
 }
 
-/* The group of the block's next MSB page, if it is complete. */
+/* Returns the group of the block's next MSB page, if the group is complete. */
 static bool next_group(const struct page_ftl *f, uint32_t b, uint32_t *first, uint32_t *end)
 {
 	uint32_t k = f->bt.blk[b].next_page, fast = front_fast_taken(&f->fr, k), w = k - fast;
@@ -269,7 +275,7 @@ static bool next_group(const struct page_ftl *f, uint32_t b, uint32_t *first, ui
 	return w < fast && *end <= fast;
 }
 
-/* Read the LSB pages of an incomplete group into a parity in hand again. */
+/* Read the LSB pages of an incomplete group again to restore the parity in hand. */
 static void cover_anew(struct page_mount *s, uint32_t b, uint32_t slot)
 {
 	struct page_ftl *f = s->f;
@@ -304,8 +310,8 @@ static bool covers_group(struct page_mount *s, uint32_t b, uint32_t first, uint3
 /* ---- frontiers ------------------------------------------------------------------- */
 
 /*
- * A parity page counts if its block is held or may be written further. Whether it will be is not known
- * yet, and if it is not, the next mount may decide otherwise.
+ * Count the parity pages of blocks that are held or may be written further. Whether a block will be
+ * written further is not known yet; if it is not, the next mount may decide otherwise.
  */
 static void count_parities(struct page_mount *s)
 {
@@ -326,7 +332,7 @@ static void count_parities(struct page_mount *s)
 	}
 }
 
-/* Could programs in this block, cut short, destroy the parity page of a held block? */
+/* Could interrupted programs in this block destroy the parity page of a held block? */
 static bool endangers(const struct page_ftl *f, uint32_t bb)
 {
 	uint32_t next = f->bt.blk[bb].next_page, msb = next - front_fast_taken(&f->fr, next);
@@ -351,7 +357,7 @@ static void sort_backups(struct page_ftl *f)
 
 		if (!k->backup || k->state == BLK_BAD)
 			continue;
-		/* Without a parity page that counts it may be half erased. */
+		/* A block without a valid parity page may be half erased. */
 		if (*open == BLK_NONE && k->live && k->next_page < room && !endangers(f, b)) {
 			*open = b;
 			k->state = BLK_OPEN;
@@ -364,7 +370,7 @@ static void sort_backups(struct page_ftl *f)
 	}
 }
 
-/* The slot for a block that is written further, or FRONT_NONE. */
+/* Returns the slot for a block that is written further, or FRONT_NONE. */
 static uint32_t slot_of(const struct page_ftl *f, uint32_t b)
 {
 	const struct front_plane *p = &f->fr.plane[geo_plane_of(f->g, (pbn_t){ b })];
@@ -387,8 +393,8 @@ static uint32_t slot_of(const struct page_ftl *f, uint32_t b)
 }
 
 /*
- * Put a block back into a slot, with all the parity that it needs. If there is no slot, or no free
- * block for parity pages, close it: its content can be read nevertheless.
+ * Put a block back into a slot, with the parity that it needs. If there is no slot, or no free
+ * block for parity pages, close the block; its content can still be read.
  */
 static void write_on(struct page_mount *s, uint32_t b)
 {
@@ -406,7 +412,10 @@ static void write_on(struct page_mount *s, uint32_t b)
 	cover_anew(s, b, slot);
 }
 
-/* Slow blocks are ordered by when they became slow; of others the last written is first. */
+/*
+ * Slow blocks are ordered by the time at which they became slow; of other blocks the last written
+ * comes first.
+ */
 static bool comes_before(const struct page_ftl *f, const struct blk *a, const struct blk *b)
 {
 	uint32_t w = f->fr.word_lines;
@@ -418,7 +427,7 @@ static bool comes_before(const struct page_ftl *f, const struct blk *a, const st
 	return a->parity_seq < b->parity_seq;
 }
 
-/* The next block of the plane that is written on and has no slot yet, or BLK_NONE. */
+/* Returns the next block of the plane that is written further and has no slot yet, or BLK_NONE. */
 static uint32_t next_open(const struct page_ftl *f, uint32_t plane)
 {
 	uint32_t first = plane * f->g->blocks_per_plane, best = BLK_NONE;
@@ -451,10 +460,10 @@ static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t 
 {
 	if (lpn == f->shape.all_lpns - 1)
 		mount_fill_dead_list(f, slot_data(f, slot));
-	else if (lpn >= f->shape.lpns)	/* by the present bits: the new version is later than all */
+	else if (lpn >= f->shape.lpns)	/* set from the present bits, because the new version is later than all */
 		wbuf_trim_bits(f, lpn - f->shape.lpns, slot_data(f, slot));
 	else {
-		SSD_ASSERT(unit);	/* only the dead list comes without */
+		SSD_ASSERT(unit);	/* only the dead list has no unit */
 		memcpy(slot_data(f, slot), unit, f->host.c.unit_bytes);
 	}
 }
@@ -499,8 +508,8 @@ static int rewrite_page(struct page_mount *s, uint32_t i)
 }
 
 /*
- * Write a new parity page for the rest of the group, so that its block may be written further, or so
- * that no later mount rebuilds this page again.
+ * Write a new parity page for the rest of the group, so that its block can be written further and
+ * no later mount rebuilds this page again.
  */
 static bool cover_without(struct page_mount *s, uint32_t ppn)
 {

@@ -62,7 +62,7 @@ static const struct knob page_rows[] = {
 	FTL_KNOB_LAST
 };
 
-/* `page` alone. */
+/* Settings of `page` alone. */
 static const struct knob heat_rows[] = {
 	FTL_KNOB_IS(hot_cold, hot_colds, "off",
 		    "count: pages of LPNs that are written more often than the mean go to blocks of their own, "

@@ -78,7 +78,7 @@ bool wbuf_next_page(struct page_ftl *f)
 	return true;
 }
 
-/* The page has been programmed: free its room. */
+/* The page has been programmed: free its buffer room. */
 void wbuf_release(struct page_ftl *f, uint32_t w)
 {
 	for (uint32_t i = 0; i < f->buf.page[w].used; i++)
@@ -89,7 +89,7 @@ void wbuf_release(struct page_ftl *f, uint32_t w)
 	f->buf.free_count++;
 }
 
-/* old: wbuf_find(lpn). */
+/* old: result of wbuf_find(lpn). */
 static inline uint32_t new_slot(struct page_ftl *f, uint32_t lpn, uint32_t old)
 {
 	uint32_t s, *head;
@@ -121,7 +121,7 @@ static inline uint32_t sector_bits(uint32_t from, uint32_t bytes)
 	return ones << (from / FTL_SECTOR_BYTES);
 }
 
-/* W3: the open page's bitmap slot follows a rewrite of a trimmed LPN. */
+/* W3: a trimmed LPN is written again: update the open page's bitmap slot. */
 static void untrim(struct page_ftl *f, uint32_t lpn)
 {
 	uint32_t per = lpns_per_map(f), s;
@@ -132,10 +132,7 @@ static void untrim(struct page_ftl *f, uint32_t lpn)
 		bit_clear(slot_data(f, s), lpn % per);
 }
 
-/*
- * Give a new, partial slot the data around the part that is being written. Without payload they are
- * not needed.
- */
+/* Read the data around a partial write into its new slot. Without payload they are not needed. */
 static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32_t old)
 {
 	struct wslot *s = &f->buf.slot[slot];
@@ -183,7 +180,7 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	return true;
 }
 
-/* Write as much of the I/O as there is room for. Returns true if that is all of it. */
+/* Write as much of the I/O as there is room for. Returns true if all of it was written. */
 static inline bool accept_write(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
 	uint64_t byte = io->offset + io->at;
@@ -281,7 +278,7 @@ static bool accept_trim(struct page_ftl *f, struct ftl_io *io)
 	uint32_t end = (uint32_t)((io->offset + io->bytes) / unit);
 	uint32_t lpn = (uint32_t)((io->offset + unit - 1) / unit) + (uint32_t)io->at;
 
-	while (lpn < end) {	/* io->at counts units here */
+	while (lpn < end) {	/* io->at counts units in this loop */
 		uint32_t stop = (lpn / per + 1) * per;
 
 		if (stop > end)

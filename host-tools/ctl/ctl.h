@@ -24,13 +24,13 @@
 
 #include "slate_wire.h"
 
-#define CTL_FAILED 1		/* the drive refused, or could not be reached */
+#define CTL_FAILED 1		/* the drive refused the command, or could not be reached */
 #define CTL_USAGE 2
 #define CTL_INTERRUPTED 130
 
 struct ctl;
 
-/* Every function returns 0 or an exit code; it has printed the error. */
+/* Every function returns 0 or an exit code; in the latter case it has printed the error. */
 struct ctl_link_ops {
 	int (*open)(struct ctl *c);
 	/* Read the bytes [at, at + len) of a log; *got may be less at its end. */
@@ -42,21 +42,21 @@ struct ctl_link_ops {
 extern const struct ctl_link_ops ctl_nvme, ctl_qmp;
 
 struct ctl {
-	const char *device;	/* NVMe: of a namespace */
-	const char *socket;	/* QMP: NULL: none */
+	const char *device;	/* NVMe: device file of a namespace */
+	const char *socket;	/* QMP: socket; NULL: none */
 	const char *node;
 	bool json;
 	const struct ctl_link_ops *ops;
 	int fd;
 	uint32_t nsid;
-	void *state;		/* the link's own */
+	void *state;		/* state of the link */
 };
 
 extern volatile sig_atomic_t ctl_stopped;
 
 /* Print "slatectl: ..." on stderr and return status. */
 int ctl_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Parse a decimal number of at most high. If text is NULL, report that `what` is missing. */
+/* Parse a decimal number from low to high. If text is NULL, report that `what` is missing. */
 int ctl_number(const char *what, const char *text, uint64_t low, uint64_t high, uint64_t *out);
 
 /* ---- logs ------------------------------------------------------------------------- */
@@ -85,11 +85,11 @@ struct ctl_identity {
 		 dies_per_chip, chips_per_channel, channels, bits_per_cell, pb_levels, ecc_word_bytes,
 		 flags, endurance, buffer_units;
 	char profile[65], ftl[17];
-	const char *settings, *knobs;	/* in the log; not terminated */
+	const char *settings, *knobs;	/* within the log; not terminated */
 	uint32_t settings_bytes, knobs_bytes;
 };
 
-/* Counters that only a newer drive has are not shown; those that an older one lacks are 0. */
+/* Counters that only a newer drive has are not shown; counters that an older drive lacks are 0. */
 struct ctl_counters {
 	uint64_t op[SLATE_WIRE_OPS][SLATE_OP_WORDS];
 	uint64_t ftl[SLATE_FTL_WORDS];
@@ -102,13 +102,13 @@ struct ctl_counters {
 /* The entries that follow a log's head. */
 struct ctl_entries {
 	const unsigned char *at;
-	uint32_t count, bytes;		/* of one */
-	uint32_t word;			/* the one behind: causes, units_per_block, blocks_per_plane, room */
+	uint32_t count, bytes;		/* number of entries, and bytes of each */
+	uint32_t word;			/* word after the count: causes, units_per_block, blocks_per_plane or room */
 };
 
 int ctl_identity(struct ctl *c, struct ctl_log *log, struct ctl_identity *out);
 int ctl_counters(struct ctl *c, struct ctl_counters *out);
-/* need: the bytes of an entry that this program reads. */
+/* need: bytes of an entry that this program reads. */
 int ctl_entries(struct ctl *c, uint32_t id, uint32_t need, struct ctl_log *log, struct ctl_entries *out);
 
 extern const char *const ctl_op_names[SLATE_WIRE_OPS];
@@ -118,7 +118,7 @@ extern const char *const ctl_state_names[SLATE_BLOCK_STATES];
 extern const char *const ctl_op_words[SLATE_OP_WORDS], *const ctl_ftl_words[SLATE_FTL_WORDS],
 		  *const ctl_source_words[SLATE_SOURCE_WORDS], *const ctl_nand_words[SLATE_NAND_WORDS];
 
-struct ctl_derived {		/* -1: not defined (nothing written, nothing read) */
+struct ctl_derived {		/* A value is -1 if it is not defined (nothing written, nothing read). */
 	double waf, raf;
 	double waf_host, waf_gc, waf_wl, waf_pad, waf_meta;
 	double aep, vep;	/* erases of a page: mean, variance */
@@ -128,7 +128,7 @@ void ctl_derive(const struct ctl_identity *id, const struct ctl_counters *n, str
 
 /* ---- commands ----------------------------------------------------------------------- */
 
-/* words: what follows the command's name, NULL-terminated. */
+/* words: the words after the command's name, NULL-terminated. */
 typedef int ctl_command(struct ctl *c, char **words);
 
 ctl_command text_info, text_counters, text_latency, text_blocks, text_wear, text_faults;
@@ -137,6 +137,6 @@ ctl_command order_reset, order_gc, order_set, order_fault, order_cut;
 ctl_command watch_run;
 
 json_t *json_of_counters(const struct ctl_identity *id, const struct ctl_counters *n);
-int json_print(json_t *o);	/* takes the reference */
+int json_print(json_t *o);	/* Print and release o. */
 
 #endif

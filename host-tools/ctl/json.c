@@ -19,7 +19,7 @@ static json_t *text(const char *s, size_t len)
 {
 	json_t *o = json_stringn(s, len);
 
-	return o ? o : json_string("?");	/* it is not UTF-8 */
+	return o ? o : json_string("?");	/* the text is not UTF-8 */
 }
 
 int json_print(json_t *o)

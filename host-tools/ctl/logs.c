@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * logs.c - converts a log's bytes to numbers. A log says how many numbers of each kind it has: those
- * that only a newer drive has are skipped, and those that an older one lacks are 0.
+ * logs.c - converts a log's bytes to numbers. A log gives the number of counters of each kind:
+ * additional ones of a newer drive are skipped, and ones that an older drive lacks are 0.
  */
 #include "ctl.h"
 

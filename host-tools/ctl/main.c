@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * main.c - slatectl: inspect a Slate drive and control it, in a guest through the NVMe driver, on the
- * host through QEMU's monitor.
- *
- * Exit status: 0; 1 the drive refused or could not be reached; 2 bad input; 130 interrupted.
+ * main.c - slatectl: inspects and controls a Slate drive, in a guest through the NVMe driver, on
+ * the host through QEMU's monitor.  Exit status: 0; 1 the drive refused or could not be reached; 2
+ * bad input; 130 interrupted.
  */
 #define _GNU_SOURCE
 #include "closest.h"
@@ -60,7 +59,7 @@ static const char help[] =
 static const struct {
 	const char *name;
 	ctl_command *text, *json;
-	bool words;		/* takes arguments */
+	bool words;		/* the command takes arguments */
 } commands[] = {
 	{ "info", text_info, json_info, false },
 	{ "counters", text_counters, json_counters, false },
@@ -177,7 +176,7 @@ static int run(struct ctl *c, char **words)
 	size_t i;
 	int result;
 
-	assert(c->ops);		/* parse() chose them */
+	assert(c->ops);		/* parse() has set them */
 	if (!words[0])
 		return ctl_fail(CTL_USAGE, "no COMMAND: give one, or see --help");
 	for (i = 0; i < NCOMMANDS && strcmp(words[0], commands[i].name); i++)

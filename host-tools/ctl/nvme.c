@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STATUS_MASK 0x7ffu	/* type and code, without Do Not Retry and More */
+#define STATUS_MASK 0x7ffu	/* type and code, without the bits Do Not Retry and More */
 #define INVALID_OPCODE 0x001u
 #define INVALID_LOG_PAGE 0x109u
-#define PATH_STATUS 3u		/* type: the command did not reach the drive, which was unplugged */
+#define PATH_STATUS 3u		/* type of a status made by the kernel: the command did not reach the drive, because
+				 * it was unplugged */
 #define TRANSFER_BYTES 131072u
 #define CUT_TIMEOUT_MS 1000u
 
@@ -42,7 +43,7 @@ static int read_some(struct ctl *c, uint32_t id, uint64_t at, void *buf, size_t 
 	return nvme_get_log(&args);
 }
 
-/* Read why the drive refused its last command; "" if it does not say. */
+/* Read the reason why the drive refused its last command; "" if there is none. */
 static void ask_why(struct ctl *c, char text[SLATE_WIRE_TEXT_BYTES + 1])
 {
 	struct slate_log_error error;
@@ -95,7 +96,7 @@ static int read_log(struct ctl *c, uint32_t id, uint64_t at, void *buf, size_t l
 	return result ? tell(c, result, false) : 0;
 }
 
-/* Did the kernel abort the command, because the drive does not answer? */
+/* Did the kernel abort the command because the drive did not answer? */
 static bool given_up(int result)
 {
 	return result < 0 ? (errno == EINTR && !ctl_stopped) || errno == ENODEV || errno == EIO :
@@ -103,8 +104,8 @@ static bool given_up(int result)
 }
 
 /*
- * Send a command. A drive without power does not answer the command that cut it: the kernel then waits
- * CUT_TIMEOUT_MS.
+ * Send a command. After a power cut the drive does not answer the command that caused it; the
+ * kernel then waits for CUT_TIMEOUT_MS.
  */
 static int control(struct ctl *c, uint32_t command, const uint32_t args[3], uint32_t *answer)
 {

@@ -11,7 +11,9 @@ static int too_many(const char *command, const char *word)
 	return ctl_fail(CTL_USAGE, "%s: '%s' is too much: leave it out", command, word);
 }
 
-/* Take the value of "--name VALUE" at *words and advance *words; NULL if it is not there. */
+/*
+ * Take the value of "--name VALUE" at *words and advance *words; NULL if the option is not there.
+ */
 static const char *take_option(char ***words, const char *name)
 {
 	const char *value;

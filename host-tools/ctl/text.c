@@ -143,7 +143,7 @@ int text_counters(struct ctl *c, char **words)
 	return end_of_text();
 }
 
-/* Buckets of the log that are shown in one line: 16 lines an octave. */
+/* Buckets of the log that are shown in one line: 16 lines per octave. */
 struct latency_line {
 	uint64_t op, from_ns, ios, cause_ns[SLATE_WIRE_CAUSES];
 };

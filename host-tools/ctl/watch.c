@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct watch {
-	uint64_t interval_ms, count;	/* count 0: without end */
+	uint64_t interval_ms, count;	/* count 0: no limit */
 	bool terminal;
 };
 
@@ -43,7 +43,10 @@ static void rest(uint64_t ms)
 		;
 }
 
-/* Subtract the counters of the last snapshot. If they were reset in between, keep the new ones as they are. */
+/*
+ * Subtract the counters of the previous snapshot. If they were reset in between, keep the new
+ * values.
+ */
 static void subtract(struct ctl_counters *now, const struct ctl_counters *was)
 {
 	if (now->since_ns != was->since_ns)

@@ -49,7 +49,7 @@ def _clean(name: str) -> str:
 
 
 def newc(entries: Iterable[tuple[str, int, bytes]]) -> bytes:
-    """The archive as bytes.  Missing parent directories are added (mode 0755)."""
+    """Return the archive as bytes. Missing parent directories are added (mode 0755)."""
     files: dict[str, tuple[int, bytes]] = {}
     for name, mode, data in entries:
         name = _clean(name)

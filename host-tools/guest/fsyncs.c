@@ -46,7 +46,7 @@ struct op {
 	enum kind kind;
 	int name, to;
 	uint32_t at, bytes;
-	bool data_only;			/* fdatasync */
+	bool data_only;			/* use fdatasync */
 	bool noise;
 	uint64_t content;
 };
@@ -135,7 +135,10 @@ static void fill(const struct op *op, uint8_t *to)
 	}
 }
 
-/* A hole before the write reads as zeroes: data was calloc()ed, and is cleared with its file. */
+/*
+ * Apply an operation to the model. A hole before a write reads as zeroes: data was calloc()ed, and
+ * is cleared with its file.
+ */
 static void apply(struct model *m, const struct op *op)
 {
 	struct file *f = &m->file[op->name], moved;
@@ -271,7 +274,7 @@ static void complain(int worker, const char *name, const char *what)
 	bad = 1;
 }
 
-/* The bytes of name, or -1: not there. */
+/* Read the file. Returns its bytes, or -1 if it does not exist. */
 static ssize_t load(const char *name)
 {
 	int fd = open(name, O_RDONLY);
@@ -291,7 +294,10 @@ static bool equal(const struct file *f, ssize_t got)
 	return f->there ? got == (ssize_t)f->bytes && !memcmp(scratch, f->data, f->bytes) : got < 0;
 }
 
-/* A write under way: each byte old or new, and the size, too. */
+/*
+ * Is the file in a state that an unfinished write allows? Each byte is old or new, and so is the
+ * size.
+ */
 static bool between(const struct file *before, const struct file *after, ssize_t got)
 {
 	if (got != (ssize_t)before->bytes && got != (ssize_t)after->bytes)
@@ -329,7 +335,7 @@ static void check_name(int worker, const struct model *before, const struct mode
 		complain(worker, name, "has another content than when it was synced");
 }
 
-/* Between its two names a file under way is at exactly one of them. */
+/* During a rename the file exists under exactly one of its two names. */
 static void check_rename(int worker, const struct model *before, const struct op *op)
 {
 	char from[16], to[16];
@@ -424,7 +430,7 @@ int main(int argc, char **argv)
 		}
 		while (wait(NULL) > 0)
 			;
-		return 2;		/* a worker never ends well */
+		return 2;		/* a worker ends only by an error */
 	}
 	if (argc > 4 && !strcmp(argv[1], "check")) {
 		for (int i = 4; i < argc; i++)

@@ -34,7 +34,7 @@ MERGED = {"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/
 
 
 class Root:
-    """What goes into the archive, by guest path; and which host files it came from."""
+    """The content of the archive by guest path, and the host files from which it comes."""
 
     def __init__(self) -> None:
         self.entries: dict[str, tuple[int, bytes]] = {}
@@ -55,7 +55,7 @@ class Root:
         self.add(name, stat.S_IFLNK | 0o777, target.encode())
 
     def libraries(self, programs: Iterable[str]) -> None:
-        """Add the shared libraries that programs load, under the paths the loader looks at."""
+        """Add the shared libraries that the programs load, at the paths that the loader searches."""
         out = subprocess.run(["ldd", *programs], stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL, text=True, check=False).stdout
         if missing := re.findall(r"^\s*(\S+) => not found", out, re.M):

@@ -22,7 +22,7 @@ _END = re.compile(rb"SLATE-END rc=(\d+)$")
 
 
 def parse_results(raw: bytes) -> tuple[dict[str, bytes], int]:
-    """-> ({name: bytes}, rc).  ValueError when the stream is not whole."""
+    """Return ({name: bytes}, rc). Raises ValueError if the stream is incomplete."""
     lines = raw.replace(b"\r", b"").split(b"\n")
     if _BEGIN not in lines:
         raise ValueError("the guest sent no results (no SLATE-BEGIN line)")

@@ -25,7 +25,7 @@
 
 #include "slate-mark.h"
 
-/* Its existence says that the console line has been printed. */
+/* The file exists once the console line has been printed. */
 static const char told_path[] = "/run/slate-mark.told";
 
 static void tell_once(const char *why)

@@ -41,7 +41,7 @@ FOLDERS = ("DIR",)
 
 
 def mark(parser: argparse.ArgumentParser) -> None:
-    """Say of a command's arguments which are files."""
+    """Declare which arguments of a command are file names."""
     for action in parser._actions:  # argparse has no public way
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
@@ -54,13 +54,13 @@ def mark(parser: argparse.ArgumentParser) -> None:
 
 
 def keys() -> str:
-    """Every key of a profile, as --set takes it."""
+    """Return every profile key in the form that --set accepts."""
     done = subprocess.run([paths.program("slate-profile"), "--keys"], capture_output=True, text=True, check=True)
     return " ".join(f"{row.partition(chr(9))[0]}=" for row in done.stdout.splitlines())
 
 
 def main() -> int:
-    """Print it."""
+    """Print the completion script."""
     shell = sys.argv[1]
     top = cli.parser()
     for _, _, parser in commands(top):

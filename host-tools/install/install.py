@@ -56,7 +56,7 @@ MANIFEST = Path("lib/slate/MANIFEST")
 
 
 class Installer:
-    """Copies into PREFIX, and remembers what."""
+    """Copies files into PREFIX and keeps a list of them."""
 
     def __init__(self, top: Path) -> None:
         self.top = top
@@ -92,21 +92,21 @@ class Installer:
 
 
 def made(*command: str) -> str:
-    """The output of a script of this folder."""
+    """Return the output of a script in this folder."""
     return subprocess.run(
         [VENV / "bin" / "python3", HERE / command[0], *command[1:]], capture_output=True, text=True, check=True
     ).stdout
 
 
 def matching(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
-    """Files, in order."""
+    """Return the matching files, in order."""
     for pattern in patterns:
         found = (path for path in folder.glob(pattern) if path.is_file())
         yield from sorted(path for path in found if "__pycache__" not in path.parts)
 
 
 def programs(to: Installer) -> None:
-    """The launcher, and the core's programs."""
+    """Install the launcher and the core's programs."""
     to.copy(TOOLS / "slate", "lib/slate/slate", 0o755)
     to.link("../lib/slate/slate", "bin/slate")
     to.text(facts.describe() + "\n", "lib/slate/VERSION")
@@ -121,7 +121,7 @@ def programs(to: Installer) -> None:
 
 
 def data(to: Installer) -> None:
-    """Drives, jobs, manuals, completion, documentation."""
+    """Install drives, jobs, manuals, completion, documentation."""
     for path in matching(paths.PROFILES, ("*.ini", "README.md")):
         to.copy(path, f"share/slate/profiles/{path.name}")
     for path in matching(paths.PROFILES / "sheets", ("*.ini",)):
@@ -144,14 +144,14 @@ def data(to: Installer) -> None:
 
 
 def wanted(name: str) -> bool:
-    """Does an installed command load this file of the environment?"""
+    """Does an installed command load this file of the Python environment?"""
     if name.startswith(BUILDERS):
         return False
     return name in LOADED or not any(fnmatch.fnmatchcase(name, pattern) for pattern in NOT_LOADED)
 
 
 def environment(to: Installer) -> None:
-    """Python packages: qemu.qmp for 'slate run', matplotlib for 'slate report --html'."""
+    """Install the Python packages: qemu.qmp for 'slate run', matplotlib for 'slate report --html'."""
     for site in sorted((paths.VENV / "lib").glob("python3*/site-packages")):
         for path in matching(site, ("**/*",)):
             name = str(path.relative_to(site))
@@ -174,7 +174,7 @@ def machine(to: Installer) -> bool:
 
 
 def uninstall(top: Path) -> None:
-    """Remove what the manifest lists, and folders that are empty then."""
+    """Remove the files in the manifest, and the folders that are then empty."""
     manifest = top / MANIFEST
     if not manifest.exists():
         raise SlateError(f"{manifest} is not there: nothing of Slate is installed", "is --prefix right?")

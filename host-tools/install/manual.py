@@ -18,13 +18,13 @@ from slate_lib import cli
 
 
 def escape(text: str) -> str:
-    """For roff: no word of it is a command."""
+    """Escape text for roff, so that no word of it is a command."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in text.splitlines())
 
 
 def commands(parser: argparse.ArgumentParser, words: str = "") -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
-    """(words, help, parser) of every command, in order."""
+    """Return (words, help, parser) of every command, in order."""
     for action in parser._actions:  # argparse has no public way
         if not isinstance(action, argparse._SubParsersAction):
             continue
@@ -35,7 +35,7 @@ def commands(parser: argparse.ArgumentParser, words: str = "") -> Iterator[tuple
 
 
 def value_of(action: argparse.Action) -> str:
-    """The text for an option's value or for an argument."""
+    """Return the text for the value of an option or for an argument."""
     if action.nargs == 0:
         return ""
     if action.choices and not action.metavar:
@@ -44,7 +44,7 @@ def value_of(action: argparse.Action) -> str:
 
 
 def entry(action: argparse.Action) -> list[str]:
-    """An option or argument."""
+    """Format an option or argument."""
     value = value_of(action)
     names = ", ".join(f"\\fB{escape(name)}\\fR" for name in action.option_strings)
     shown = f"{names} \\fI{escape(value)}\\fR" if names and value else names or f"\\fI{escape(value)}\\fR"
@@ -53,7 +53,7 @@ def entry(action: argparse.Action) -> list[str]:
 
 
 def roff(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The manual page of all commands."""
+    """Return the manual page of all commands."""
     for words, told, sub in commands(parser):
         yield f'.SS "slate {words}"'
         yield escape(told[:1].upper() + told[1:] + ".")
@@ -70,7 +70,7 @@ def roff(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print it."""
+    """Print the manual page."""
     page = (HERE / "slate.1.in").read_text(encoding="utf-8")
     examples = "\n".join(["", ".nf", escape(cli.EXAMPLES.partition("\n")[2].rstrip()), ".fi"])
     page = page.replace(".SLATE-COMMANDS", "\n".join(roff(cli.parser()))).replace(".SLATE-EXAMPLES", examples.strip())

@@ -37,8 +37,8 @@ static unsigned int distance(const char *a, const char *b)
 }
 
 /*
- * Are the letters of the word in the name, in the same order, beginning with the same one? ("opp":
- * "op_permille")
+ * Does the name contain the letters of the word in the same order, and do both begin with the same
+ * letter? ("opp": "op_permille")
  */
 static bool is_short_for(const char *word, const char *name)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* closest.h - finds the name that an unknown word was probably meant to be, for messages. */
+/* closest.h - finds the name that a user probably meant by an unknown word, for messages. */
 #ifndef SLATE_CLOSEST_H
 #define SLATE_CLOSEST_H
 
 #include <getopt.h>
 
 struct closest {
-	const char *word, *best;	/* best: NULL, nothing is near */
+	const char *word, *best;	/* best: NULL if no name is near */
 	unsigned int distance;
 };
 

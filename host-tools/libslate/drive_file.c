@@ -30,7 +30,7 @@ static const char magic[8] = "SLATE\r\n\x1a";
 #define SETTINGS_BYTES (DRIVE_FILE_HEAD_BYTES - SETTINGS_AT - 4)
 #define FIELDS 25u
 
-struct head {				/* little-endian, as the machine */
+struct head {				/* little-endian, as on all supported machines */
 	char magic[8];
 	uint32_t version;
 	uint32_t head_bytes;
@@ -38,7 +38,7 @@ struct head {				/* little-endian, as the machine */
 	uint32_t field[FIELDS];		/* in the order of fields[] */
 	uint8_t zero[SETTINGS_AT - 24 - 4 * FIELDS];
 	char settings[SETTINGS_BYTES];	/* lines, NUL-terminated */
-	uint32_t crc;			/* CRC-32 of all before it */
+	uint32_t crc;			/* CRC-32 of all bytes before it */
 };
 
 _Static_assert(sizeof(struct head) == DRIVE_FILE_HEAD_BYTES, "the head has no padding");
@@ -154,8 +154,8 @@ static void read_one(int fd, struct head *h, uint32_t which)
 }
 
 /*
- * Read the head, or the copy if the head is damaged. damaged: set to the damaged one, or HEADS if
- * there is none; may be NULL.
+ * Read the head, or the copy if the head is damaged. damaged: set to the number of the damaged one,
+ * or to HEADS; may be NULL.
  */
 static int read_head(const char *path, int fd, struct head *h, uint32_t *damaged, char *err)
 {
@@ -250,19 +250,19 @@ static int open_and_lock(struct drive_file *f, const char *path, char *err)
 		if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
 			return fail(err, SSD_E_INVAL, "drive file %s: is not a plain file; name one", path);
 		if (flock(f->fd, (f->ephemeral ? LOCK_SH : LOCK_EX) | LOCK_NB)) {
-			f->created = false;	/* somebody else's by now */
+			f->created = false;	/* the file now belongs to another process */
 			return fail(err, SSD_E_INVAL, "drive file %s: another program has it open: end "
 				    "that, or let all of them open it as ephemeral", path);
 		}
 		if (still_there(f, path))
 			break;
-		close(f->fd);	/* removed or replaced before we had the lock */
+		close(f->fd);	/* the file was removed or replaced before it was locked */
 		f->fd = -1;
 		if (tries == 10)
 			return fail(err, SSD_E_INVAL, "drive file %s: other programs keep replacing it: "
 				    "end them", path);
 	}
-	if (fstat(f->fd, &st))	/* only what is so under the lock counts */
+	if (fstat(f->fd, &st))	/* only the state under the lock counts */
 		return fail(err, SSD_E_INVAL, "drive file %s: %s", path, strerror(errno));
 	f->fresh = !f->ephemeral && st.st_size == 0;
 	f->created = f->created && f->fresh;
@@ -395,7 +395,7 @@ void drive_file_discard(struct drive_file *f, uint64_t offset, uint64_t bytes)
 
 	drive_file_unreserve(f, offset, bytes);
 	/*
-	 * While the drive is being made this is skipped, because most of these bytes would be written
+	 * Skipped while the drive is being made, because most of these bytes would be written
 	 * again. If the file system cannot punch holes, the bytes stay, which does no harm.
 	 */
 	if (!f->ephemeral && !f->fresh && to > from)
@@ -414,7 +414,7 @@ void drive_file_complete(struct drive_file *f)
 	memcpy(whole.magic, magic, sizeof(magic));
 	whole.crc = h->crc = head_crc(&whole);
 	h[COPY] = whole;
-	__asm__ volatile("" ::: "memory");	/* the magic last: it says that all is there */
+	__asm__ volatile("" ::: "memory");	/* write the magic last: it marks the file as complete */
 	memcpy(h->magic, magic, sizeof(magic));
 	f->fresh = false;
 }

@@ -15,19 +15,19 @@
 #include "slate.h"
 
 #define DRIVE_FILE_HEAD_BYTES 16384u
-#define DRIVE_FILE_IMAGE_AT (2 * DRIVE_FILE_HEAD_BYTES)	/* behind the head and its copy */
+#define DRIVE_FILE_IMAGE_AT (2 * DRIVE_FILE_HEAD_BYTES)	/* after the head and its copy */
 
 struct drive_file {
 	int fd;			/* -1: none */
-	void *map;		/* the head and its copy; the image follows */
+	void *map;		/* the head and its copy; the image follows in the file */
 	size_t bytes;
-	bool fresh;		/* blank: to be made by this open */
-	bool created;		/* there was no such file before */
+	bool fresh;		/* blank: this call must make the drive */
+	bool created;		/* the file did not exist before */
 	bool ephemeral;
 	/* drive_room.c */
-	bool rooms;		/* stores to the payload may need room that is not there */
-	bool tight;		/* the disk had too little when it was last asked */
-	uint32_t asked;		/* writes since the disk was last asked */
+	bool rooms;		/* stores to the payload may need disk space that is not available */
+	bool tight;		/* the disk had too little space at the last check */
+	uint32_t asked;		/* writes since the last check of the disk */
 	uint64_t payload_at, page_bytes, pb_bytes;
 	uint64_t margin;	/* bytes that accepted writes may need */
 	uint8_t *backed;	/* one bit per smallest PB: set when its disk space is allocated */
@@ -58,12 +58,14 @@ void *drive_file_image(const struct drive_file *f);
  * is mapped.
  */
 int drive_file_room_init(struct drive_file *f, const struct profile *p) SSD_MUST_CHECK;
-/* Get disk space, or memory, for a page that is about to be stored at this offset of the image. */
+/*
+ * Allocate disk space or memory for a page that is about to be stored at this offset of the image.
+ */
 void drive_file_reserve(struct drive_file *f, uint64_t offset);
 void drive_file_unreserve(struct drive_file *f, uint64_t offset, uint64_t bytes);
-/* May the host write? */
+/* Does the disk have room for a write of the host? */
 bool drive_file_has_room(struct drive_file *f);
-/* Is all content of the drive in its file? */
+/* Is all content of the drive in its file, and none only in memory? */
 bool drive_file_is_whole(struct drive_file *f);
 void drive_file_room_close(struct drive_file *f, const char *path);
 /* Give bytes of the image back to the file system. */

@@ -38,14 +38,14 @@
 #include "nand_geom.h"
 
 #define HOST_PAGE 4096u
-#define ASK_EVERY 64u		/* writes, while there is room */
-#define GC_BLOCKS 4u		/* that GC of a plane may open before it frees one */
-#define GC_BYTES (64u << 20)	/* limit for all planes: GC seldom begins in many at once */
+#define ASK_EVERY 64u		/* number of writes between two checks, while there is room */
+#define GC_BLOCKS 4u		/* blocks that GC of a plane may open before it frees one */
+#define GC_BYTES (64u << 20)	/* limit for all planes: GC rarely begins in many planes at once */
 #define IN_USE 1u
 #define PAGES_MISSING 2u	/* SPEC.md, the image's head */
 
 struct aside {
-	uint64_t from, bytes;	/* of the file */
+	uint64_t from, bytes;	/* range in the file */
 };
 
 static uint64_t *use_of(const struct drive_file *f)
@@ -60,7 +60,7 @@ static uint64_t free_bytes(const struct drive_file *f)
 	return fstatvfs(f->fd, &v) ? UINT64_MAX : (uint64_t)v.f_bavail * v.f_frsize;
 }
 
-/* By how much the file may still grow, at most the margin. */
+/* Returns by how many bytes the file may still grow, at most the margin. */
 static uint64_t wanted_bytes(const struct drive_file *f)
 {
 	struct stat st;
@@ -77,7 +77,10 @@ static bool short_of_room(const struct drive_file *f)
 	return free_bytes(f) < wanted_bytes(f);
 }
 
-/* Allocate disk space: returns 0 or errno. Also 0 where the file system cannot allocate in advance. */
+/*
+ * Allocate disk space: returns 0 or errno. Returns 0 also if the file system cannot allocate in
+ * advance.
+ */
 static int allocate(const struct drive_file *f, uint64_t from, uint64_t to)
 {
 	int why;
@@ -131,7 +134,7 @@ static void put_aside(struct drive_file *f, uint64_t from, uint64_t to)
 	(void)!pread(f->fd, held, to - from, (off_t)from);
 	if (!f->ephemeral)
 		*use_of(f) = PAGES_MISSING;
-	__asm__ volatile("" ::: "memory");	/* set the mark first: the process may die here */
+	__asm__ volatile("" ::: "memory");	/* set the mark first, because the process may end here */
 	SSD_ASSERT(mmap((char *)f->map + from, to - from, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED);
 	memcpy((char *)f->map + from, held, to - from);
@@ -149,7 +152,7 @@ static bool is_aside(const struct drive_file *f, uint64_t from)
 	return false;
 }
 
-/* Write pages that are in memory back to the file, as far as there is room. */
+/* Write pages that are in memory to the file, as far as there is room. */
 static void bring_back(struct drive_file *f)
 {
 	while (f->aside_count && !f->ephemeral) {

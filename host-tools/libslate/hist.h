@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #define HIST_HALF_BITS 10u
-#define HIST_MAX_BITS 48u	/* 2^48 ns: 78 hours; what is above counts as the last bucket */
+#define HIST_MAX_BITS 48u	/* 2^48 ns: 78 hours; larger values count in the last bucket */
 #define HIST_BUCKETS ((HIST_MAX_BITS - HIST_HALF_BITS + 1u) << HIST_HALF_BITS)
 
 struct hist {
-	uint64_t count, sum_ns, min_ns, max_ns;		/* exact; min ~0 when empty */
+	uint64_t count, sum_ns, min_ns, max_ns;		/* exact; min_ns is ~0 if there are no values */
 	uint64_t bucket[HIST_BUCKETS];
 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * profile.c - see profile.h. INI syntax is libinih's, with three things it
- * does not do: lines longer than its buffer, which it would cut, are refused;
- * an indented line is a line like any other, not more of the value before it;
- * and every complaint knows its line.
+ * profile.c - see profile.h. The INI syntax is libinih's, with three differences: lines longer than
+ * its buffer are refused instead of cut; an indented line is an ordinary line and does not continue
+ * the value before it; and every complaint names its line.
  */
 #include "profile_keys.h"
 
@@ -22,26 +21,26 @@
 
 const char *const profile_no_ftl[] = { "none", NULL };
 
-/* The origin of a key's value; other numbers are lines of the file. */
+/* text of a value: nine numbers of ten digits, with commas */
 enum { FROM_DEFAULT, FROM_OVERRIDE = -1 };	/* else the line of the file */
 
 struct parse {
 	struct profile *p;
 	const char *path;
-	bool kept;			/* of a drive file, which says every key */
-	int line;			/* read last */
+	bool kept;			/* other numbers are lines of the file */
+	int line;			/* the settings of a drive file, which names every key */
 	int from[PROFILE_KEYS_MAX];
-	unsigned int count[PROFILE_KEYS_MAX];	/* values given, of a list */
+	unsigned int count[PROFILE_KEYS_MAX];	/* number of the last line read */
 	char *err;
 	int result;
-	int bad_line;			/* of the first complaint; 0: of no line */
+	int bad_line;			/* number of values given for each list */
 };
 
 __attribute__((format(printf, 2, 0)))
 static void vcomplain(struct parse *s, const char *fmt, va_list ap)
 {
 	if (s->result)
-		return;		/* the first complaint counts */
+		return;		/* only the first complaint is reported */
 	s->result = SSD_E_INVAL;
 	s->bad_line = s->line;
 	vsnprintf(s->err, SLATE_ERR_BYTES, fmt, ap);
@@ -57,7 +56,7 @@ static void complain(struct parse *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The origin as text: "file:line", "override", or for a default the file alone. */
+/* Returns the origin as text: "file:line", "override", or for a default only the file. */
 static const char *where(const struct parse *s, int from, char out[256])
 {
 	if (from == FROM_OVERRIDE)
@@ -204,7 +203,7 @@ static void read_file(struct parse *s)
 	if (ferror(src.in))
 		complain(s, "profile %s: cannot be read; give the path of a drive's .ini file", s->path);
 	fclose(src.in);
-	if (line > 0 && (!s->result || line < s->bad_line)) {	/* not one of on_key's */
+	if (line > 0 && (!s->result || line < s->bad_line)) {	/* not a complaint of on_key() */
 		s->result = 0;
 		complain(s, "%s: not an INI line; expected [section], key = value or ; comment",
 			 where(s, line, place));
@@ -262,13 +261,13 @@ static void name_after_file(struct profile *p, const char *path)
 	if (!*p->name)
 		snprintf(p->name, sizeof(p->name), "%.*s",
 			 (int)(len < PROFILE_NAME_BYTES ? len : PROFILE_NAME_BYTES - 1), base);
-	if (!profile_plain(p->name))	/* settings are lines of text */
+	if (!profile_plain(p->name))	/* settings are stored as lines of text */
 		strcpy(p->name, "unnamed");
 }
 
 /* ---- what follows from the keys together -------------------------------- */
 
-/* How many values a list has once the other keys are known. */
+/* Returns how many values a list must have, once the other keys are known. */
 static unsigned int list_length(const struct profile *p, const struct profile_key *k)
 {
 	const struct nand_geometry *g = &p->array.geo;
@@ -408,9 +407,9 @@ static uint64_t count_pages(struct parse *s)
 }
 
 /*
- * The exported size is given by capacity_mib or by op_permille. Of a file and an override the
- * override counts; both in one place contradict each other, unless op_permille is the default,
- * as a drive's printed settings have it. A drive file keeps both.
+ * The exported size is given by capacity_mib or by op_permille. If a file has one and an override
+ * the other, the override counts. Both in one place are a contradiction, unless op_permille is the
+ * default, as in a drive's printed settings. A drive file keeps both.
  */
 static void choose_capacity(struct parse *s)
 {
@@ -429,8 +428,8 @@ static void choose_capacity(struct parse *s)
 }
 
 /*
- * An override of ftl.type changes the FTL of a profile: the file's keys of the profile's own FTL go
- * back to their defaults.
+ * An override of ftl.type changes the FTL of a profile. Keys of the profile's own FTL in the file
+ * then return to their defaults.
  */
 static void drop_foreign(struct parse *s)
 {
@@ -441,7 +440,7 @@ static void drop_foreign(struct parse *s)
 			s->from[i] = FROM_DEFAULT;
 }
 
-/* Has the key another value than its default? */
+/* Does the key's value differ from its default? */
 static bool is_changed(const struct parse *s, const struct profile_key *k)
 {
 	char value[VALUE_BYTES];
@@ -451,7 +450,7 @@ static bool is_changed(const struct parse *s, const struct profile_key *k)
 }
 
 /*
- * A key that its FTL would ignore is an error. Its default is not, as a drive's printed
+ * A key that its FTL would ignore is an error, unless it has its default value: a drive's printed
  * settings name every key.
  */
 static void refuse_foreign(struct parse *s)
@@ -546,7 +545,7 @@ static void derive(struct parse *s)
 	else
 		g->oob_kept = OOB_BYTES(g->page_bytes / p->ftl.unit_bytes);
 	if (!p->ops && g->oob_kept > g->oob_bytes)
-		g->oob_kept = g->oob_bytes;	/* whatever its FTL will keep there */
+		g->oob_kept = g->oob_bytes;	/* the FTL decides how much of it is kept */
 	p->ftl.disturb_tolerance = p->array.physics.disturb_tolerance;
 	p->array.payload = p->ftl.payload;
 	if (!s->result && nand_array_validate(&p->array, &why))

@@ -16,22 +16,22 @@
 #define PROFILE_NAME_BYTES 64
 
 struct profile {
-	char name[PROFILE_NAME_BYTES];		/* [drive] name, or the file's name */
+	char name[PROFILE_NAME_BYTES];		/* [drive] name, or else the file's name */
 	struct nand_array_config array;
 	struct ftl_config ftl;
-	const struct ftl_ops *ops;		/* NULL: no FTL to run it, see ftl_type */
-	const char *ftl_type;			/* of ftl_list, or of profile_no_ftl */
-	uint64_t capacity_mib;			/* 0: from op_permille */
+	const struct ftl_ops *ops;		/* NULL: no FTL runs the drive, see ftl_type */
+	const char *ftl_type;			/* a name of ftl_list or of profile_no_ftl */
+	uint64_t capacity_mib;			/* 0: computed from op_permille */
 	uint64_t op_permille;
 	uint64_t factory_bad_permille;
 	struct {				/* as written; array.physics has the logarithms */
 		double eps, alpha, k, beta, m, n, gamma, p, q;
 	} rber;
-	struct {				/* PCIe; ftl has what it comes to */
+	struct {				/* PCIe; ftl has the derived rates */
 		uint32_t generation;		/* 0: no link */
 		uint32_t lanes, data_permille;
 	} link;
-	uint64_t idle_hours;			/* that the drive lay idle before it is opened */
+	uint64_t idle_hours;			/* hours without power before the drive is opened */
 	uint64_t fill_permille, age_permille, precondition_seed;
 	bool overcommit;
 };
@@ -44,14 +44,14 @@ struct profile {
 extern const char *const profile_no_ftl[];
 
 /*
- * 0 or a negative ssd_err with a sentence in err. path NULL: the overrides say
- * everything, as profile_print() does.
+ * Returns 0, or a negative ssd_err with a sentence in err. path NULL: the overrides contain all
+ * settings, as profile_print() writes them.
  */
 int profile_load(struct profile *p, const char *path, const char *const *overrides,
 		 char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 /*
- * All settings as "section.key=value\n", in the table's order, each of which
- * profile_load() takes as an override; returns the length needed.
+ * Print all settings as "section.key=value\n" in the table's order; profile_load() accepts each as
+ * an override. Returns the length needed.
  */
 size_t profile_print(const struct profile *p, char *out, size_t room);
 

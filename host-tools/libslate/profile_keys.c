@@ -13,11 +13,11 @@
 
 /* ---- the list ------------------------------------------------------------ */
 
-static struct profile_key keys[PROFILE_KEYS_MAX];	/* written once */
+static struct profile_key keys[PROFILE_KEYS_MAX];	/* filled once, by the first call */
 static size_t key_count;
 static pthread_once_t keys_listed = PTHREAD_ONCE_INIT;
 
-/* base: where the struct that the table's offsets count in lies in struct profile. */
+/* base: offset in struct profile of the struct that the table describes. */
 static void list_table(const struct knob_table *t, size_t base, bool of_some)
 {
 	for (const struct knob *k = t->knobs; k->name; k++) {
@@ -217,7 +217,7 @@ bool profile_plain(const char *text)
 
 /* ---- text to value ------------------------------------------------------ */
 
-/* Reads digits at *text and moves it behind them. */
+/* Reads digits at *text and moves *text behind them. */
 static bool take_number(const char **text, uint64_t *out)
 {
 	char *end;

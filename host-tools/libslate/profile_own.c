@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * profile_own.c - the keys of a profile that no part of the core reads as they are: see profile_keys.h.
- * profile.c makes the core's settings from them. Offsets count in struct profile.
+ * profile_own.c - the keys of a profile that the core does not read directly: see profile_keys.h.
+ * profile.c derives the core's settings from them. Offsets are within struct profile.
  */
 #include "profile_keys.h"
 

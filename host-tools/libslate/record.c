@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record.c - see record.h.
- *
- * A request's number is its place among those submitted, from 0. The open ones
- * stand in a list without order, which is as long as the host's queue is deep.
- * A write error is remembered by stdio, and told once, at the end.
+ * record.c - see record.h.  Requests are numbered from 0 in the order of submission. Open requests
+ * are in a list without order, which is as long as the host's queue is deep. stdio remembers a
+ * write error, and it is reported once, at the end.
  */
 #define _GNU_SOURCE
 #include "record.h"
@@ -24,7 +22,7 @@ struct open_io {
 struct record {
 	FILE *out;
 	char *path, *part;
-	uint64_t now_ns;		/* of the call recorded last */
+	uint64_t now_ns;		/* time of the last recorded call */
 	uint64_t requests;
 	struct open_io *open;
 	size_t open_count, open_room;

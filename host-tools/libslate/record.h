@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record.h - every call into a drive, written down as a trace of Slate's own
- * format (docs/replay.md): what was submitted when, when the drive was told the
- * time, and what became known when. Replayed with these times, an equal drive
- * does the same. The file is FILE.part until it is whole.
+ * record.h - records every call to a drive as a trace in Slate's own format (docs/replay.md): what
+ * was submitted and when, when the drive was told the time, and when each result became known. If
+ * an equal drive is given these calls at these times, it does the same. The file has the name
+ * FILE.part until it is complete.
  */
 #ifndef SLATE_RECORD_H
 #define SLATE_RECORD_H
@@ -14,16 +14,19 @@
 
 struct record;
 
-/* NULL with a sentence in err. mounted: the drive was there before. */
+/* Returns NULL with a sentence in err on an error. mounted: the drive existed before. */
 struct record *record_open(const char *path, const char *settings, bool mounted,
 			   char err[SLATE_ERR_BYTES]);
 void record_submit(struct record *r, uint64_t now_ns, const struct ftl_io *io);
 void record_step(struct record *r, uint64_t now_ns);
-/* Called from within the submit or step that was recorded last. */
+/* Called during the submit or step that was recorded last. */
 void record_done(struct record *r, const struct ftl_io *io);
 void record_mark(struct record *r, uint64_t now_ns, const struct slate_mark *mark);
-/* Adds the array's counts, and gives the file its name; says on stderr if it cannot. */
-/* keep: the file gets its name; else there is none. False (explained): it could not be written. */
+/* Add the array's counts, and give the file its name. Print an error on stderr if that fails. */
+/*
+ * keep: give the file its name; otherwise remove it. Returns false, after a message, if it could
+ * not be written.
+ */
 bool record_close(struct record *r, const struct nand_stats *end, bool keep);
 
 #endif

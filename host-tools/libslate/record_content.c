@@ -8,7 +8,8 @@
  * Bytes go through `in` (hashed when it is full, then packed) and `out` (packed, then
  * written). The dictionary has an entry for each stored block: 16 bytes of its
  * SHA-256 and its number, in a table of open addressing that is at most half full.
- * Two blocks of equal 16 bytes are taken for equal, which chance does not bring about.
+ * Two blocks with the same 16 bytes are taken for equal; an accidental match is
+ * practically impossible.
  *
  * W1 `failed` is the errno of the first error; nothing is written after it.
  * W2 in the table, entries are numbers 1 .. blocks, each once.
@@ -37,13 +38,13 @@
 
 struct entry {
 	uint64_t id[ID_WORDS];
-	uint32_t number;		/* 0: none */
+	uint32_t number;		/* number of the block; 0: no block */
 };
 
 struct record_content {
 	int fd, failed;
 	char *path, *part;
-	const char *why;		/* instead of strerror(failed) */
+	const char *why;		/* message used instead of strerror(failed) */
 	ZSTD_CCtx *zstd;
 	gcry_md_hd_t md;
 	unsigned char *in, *out;
@@ -81,7 +82,7 @@ static void write_out(struct record_content *w, size_t len)
 	}
 }
 
-/* Pack what is in hand; `end` closes the frame. */
+/* Compress the bytes in the buffer; `end` closes the frame. */
 static void pack(struct record_content *w, ZSTD_EndDirective end)
 {
 	ZSTD_inBuffer from = { w->in, w->in_bytes, 0 };
@@ -249,7 +250,7 @@ static void put_head(struct record_content *w, const char *settings)
 	put(w, CONTENT_MAGIC, CONTENT_MAGIC_BYTES);
 	put_fixed(w, len, 4);
 	put(w, settings, len);
-	pack(w, ZSTD_e_continue);	/* not hashed: the name is that of the requests */
+	pack(w, ZSTD_e_continue);	/* the head is not hashed: the hash is that of the requests */
 }
 
 static void put_end(struct record_content *w)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record_content.h - a drive's requests with what is written, as a content trace
- * (docs/content-trace.md). The file is FILE.part until it is whole.
+ * record_content.h - records a drive's requests with the data written, as a content trace
+ * (docs/content-trace.md). The file has the name FILE.part until it is complete.
  */
 #ifndef SLATE_RECORD_CONTENT_H
 #define SLATE_RECORD_CONTENT_H
@@ -11,13 +11,16 @@
 
 struct record_content;
 
-/* NULL with a sentence in err. settings: lines for its head. */
+/* Returns NULL with a sentence in err on an error. settings: lines for the head. */
 struct record_content *record_content_open(const char *path, const char *settings,
 				    char err[SLATE_ERR_BYTES]);
-/* Before the drive gets the request: the data are asked of the host now. */
+/* Call this before the drive gets the request, because it reads the host's data now. */
 void record_content_submit(struct record_content *w, uint64_t now_ns, struct ftl_io *io,
 		    const struct ftl_host *host);
-/* keep: the file gets its name; else there is none. False (explained): it could not be written. */
+/*
+ * keep: give the file its name; otherwise remove it. Returns false, after a message, if it could
+ * not be written.
+ */
 bool record_content_close(struct record_content *w, bool keep);
 
 #endif

@@ -57,7 +57,7 @@ static int map_region(struct region *r, size_t bytes)
 		r->at = NULL;
 		return SSD_E_NOMEM;
 	}
-	madvise(r->at, bytes, MADV_HUGEPAGE);	/* a wish: filling a drive is half as long */
+	madvise(r->at, bytes, MADV_HUGEPAGE);	/* only a hint: it halves the time of filling a drive */
 	return SSD_OK;
 }
 
@@ -78,7 +78,7 @@ static int get_memory(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	uint64_t room = available_bytes(), need = (uint64_t)running + ftl + image;
 
 	if (p->overcommit || (d->path && !d->file.ephemeral))
-		need -= pool;		/* a file's pages are the file system's */
+		need -= pool;		/* the file system accounts for the pages of a file */
 	if (need > room) {
 		snprintf(err, SLATE_ERR_BYTES,
 			 "profile %s: the array needs %llu MiB of memory (%llu MiB of it for data) and "
@@ -122,7 +122,7 @@ static void on_done(void *opaque, struct ftl_io *io)
 	io->done_ns -= d->skipped_ns;
 	if (SSD_UNLIKELY(d->file.aside_count) && io->op != FTL_READ && io->status == SSD_OK &&
 	    !drive_file_is_whole(&d->file))
-		io->status = SSD_E_NOSPC;	/* a page is not in the file */
+		io->status = SSD_E_NOSPC;	/* a page could not be stored in the file */
 	d->note[SLATE_NOTE_MEDIA_ERRORS] += io->status == SSD_E_UNCORR;
 	if (d->causes)
 		slate_note_causes(d->causes, io);
@@ -133,7 +133,10 @@ static void on_done(void *opaque, struct ftl_io *io)
 	d->host.done(d->host.opaque, io);
 }
 
-/* Make preconditioned content: every 8 bytes differ, by place and version. Units are complete. */
+/*
+ * Make the content for preconditioning: every 8 bytes differ, by place and version. Units are
+ * whole.
+ */
 static void own_content(struct slate_dev *d, uint64_t offset, uint8_t *buf, size_t len)
 {
 	uint64_t v = offset + (d->own_version << 48);
@@ -252,8 +255,8 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 }
 
 /*
- * Report damage. The host learns of damaged pages by errors of its reads and by the counter, but of
- * those that the mount could not read only from this.
+ * Report damage. The host sees damaged pages as errors of its reads and in the counter. Pages that
+ * the mount could not read are reported only here.
  */
 static void tell_damage(const struct slate_dev *d)
 {
@@ -353,7 +356,7 @@ static int open_file(struct slate_dev *d, const struct slate_options *o, char *e
 	return SSD_OK;
 }
 
-/* Can the good blocks hold the capacity? Like a factory's test. */
+/* Do the good blocks hold the capacity? A factory makes the same check. */
 static int check_bad_blocks(struct slate_dev *d, char *err)
 {
 	if (!d->profile.factory_bad_permille || d->was_there ||
@@ -542,7 +545,7 @@ static int own_flush(struct slate_dev *d, uint64_t *now_ns)
 	int result = own_write(d, now_ns, (struct ftl_io){ .op = FTL_FLUSH });
 	uint64_t next = d->ftl->ops->step(d->ftl, *now_ns);
 
-	while (next != FTL_IDLE) {	/* let GC finish */
+	while (next != FTL_IDLE) {	/* until GC has ended */
 		*now_ns = next;
 		next = d->ftl->ops->step(d->ftl, *now_ns);
 	}
@@ -671,7 +674,7 @@ bool slate_core_time(struct slate_dev *d, uint64_t *now_ns)
 	return d->power.on;
 }
 
-/* The drive file's disk has no room for the request, which fails before it reaches the FTL. */
+/* The drive file's disk has no room for the request: fail it before it reaches the FTL. */
 static bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (io->op == FTL_READ ||

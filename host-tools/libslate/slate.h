@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slate.h - a whole drive for a shell: profile file, memory, array and FTL.
- *
- * This is the only door through which QEMU, qemu-io, the replayer and the
- * tests come in. It allocates, reads files and words errors; the core does not.
- * Not thread-safe: one caller at a time per drive.
+ * slate.h - a whole drive for a shell: profile file, memory, array and FTL.  QEMU, qemu-io, the
+ * replayer and the tests use this interface only. It allocates memory, reads files and makes error
+ * messages; the core does not. Not thread-safe: one caller at a time per drive.
  */
 #ifndef SLATE_H
 #define SLATE_H
@@ -14,13 +12,13 @@
 
 #define SLATE_ERR_BYTES 512	/* room for one error message */
 #define SLATE_MARKS_MAX 256
-#define SLATE_LABEL_BYTES 16	/* NUL-padded, not always terminated */
+#define SLATE_LABEL_BYTES 16	/* NUL-padded; not always terminated */
 
 struct slate_dev;
 
 enum slate_mark_kind { SLATE_MARK_POINT, SLATE_MARK_BEGIN, SLATE_MARK_END };
 
-/* A moment that the guest marked, and the statistics since the mark before it. */
+/* A time that the guest marked, and the statistics since the previous mark. */
 struct slate_mark {
 	enum slate_mark_kind kind;
 	char label[SLATE_LABEL_BYTES + 1];
@@ -60,13 +58,13 @@ struct slate_options {
 int slate_open(const struct slate_options *o, const struct ftl_host *host,
 	       struct slate_dev **out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 /*
- * End the recordings, and keep them or not. Returns false, after a message on stderr, if one could not
- * be written.
+ * End the recordings; keep: keep the files. Returns false, after a message on stderr, if one could
+ * not be written.
  */
 bool slate_end_record(struct slate_dev *d, bool keep);
 /*
- * Tell that the host's machine is stopped or runs. While it is stopped, a content trace omits flushes:
- * they come from the shell, at no moment of virtual time.
+ * Tell the drive that the host's machine is stopped or runs. While it is stopped, a content trace
+ * omits flushes, because they come from the shell and have no virtual time.
  */
 void slate_machine_stands(struct slate_dev *d, bool stands);
 /* Close the drive. Recordings that have not ended are kept. */
@@ -75,18 +73,18 @@ void slate_close(struct slate_dev *d);
 uint64_t slate_capacity(const struct slate_dev *d);		/* bytes */
 uint32_t slate_unit_bytes(const struct slate_dev *d);		/* mapping unit */
 uint32_t slate_page_bytes(const struct slate_dev *d);		/* NAND page */
-uint32_t slate_cores(const struct slate_dev *d);		/* of its controller; 0: without limit */
+uint32_t slate_cores(const struct slate_dev *d);		/* cores of its controller; 0: unlimited */
 /* Can a completed write be lost until it is flushed? */
 bool slate_has_write_cache(const struct slate_dev *d);
-bool slate_trims(const struct slate_dev *d);			/* what is trimmed reads as zeroes */
+bool slate_trims(const struct slate_dev *d);			/* trimmed units read as zeroes */
 const char *slate_profile_name(const struct slate_dev *d);
-/* Was there a drive in the file, which was mounted and not made? */
+/* Was the drive in its file before, so that it was mounted and not made? */
 bool slate_was_there(const struct slate_dev *d);
 const struct nand_geometry *slate_geometry(const struct slate_dev *d);
 const char *slate_ftl_name(const struct slate_dev *d);
 /* The name of ftl.gc_policy; NULL if the FTL does not use it. */
 const char *slate_gc_policy(const struct slate_dev *d);
-/* The bytes of the FTL's mapping tables; 0: the FTL does not tell. */
+/* Returns the bytes of the FTL's mapping tables; 0: the FTL does not report them. */
 uint64_t slate_map_bytes(const struct slate_dev *d);
 /* Canonical "section.key=value" lines of every setting, for run.json. */
 const char *slate_settings(const struct slate_dev *d);
@@ -126,15 +124,14 @@ uint64_t slate_bus_busy_ns(const struct slate_dev *d, uint32_t channel, enum nan
 int slate_mark(struct slate_dev *d, uint64_t now_ns, enum slate_mark_kind kind,
 	       const char label[SLATE_LABEL_BYTES]);
 uint32_t slate_mark_count(const struct slate_dev *d);
-/* interval: what was counted from the mark before it (or the start) to mark i. */
+/* interval: statistics from the previous mark (or the start) to mark i. */
 void slate_get_mark(const struct slate_dev *d, uint32_t i, struct slate_mark *mark,
 		    struct slate_stats *interval);
 
 /*
- * The histogram of an operation's latencies, as far as slate_keep_causes() asked for it:
- * each bucket that has I/Os, in ascending order. mark: the one that ends the interval, or
- * SLATE_NO_MARK: all since the counters were reset. Values below 2 * SLATE_BUCKETS_AN_OCTAVE have
- * a bucket each.
+ * The histogram of an operation's latencies, if slate_keep_causes() was called: each bucket that
+ * has I/Os, in ascending order. mark: the mark at which the interval ends, or SLATE_NO_MARK for all
+ * I/Os since the counters were reset. Values below 2 * SLATE_BUCKETS_AN_OCTAVE have a bucket each.
  */
 #define SLATE_NO_MARK UINT32_MAX
 #define SLATE_BUCKETS_AN_OCTAVE 1024u

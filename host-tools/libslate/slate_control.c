@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slate_control.c - orders to a drive: carries them out, or refuses them with a reason.
- *
- * A knob is set as if the drive were opened with it: profile_load() checks all settings in
- * force with the new one, and makes the error message. ftl_ops.online lists the knobs that
- * the FTL can change while it runs.
+ * slate_control.c - executes orders to a drive, or refuses them with a reason.  A knob is set as if
+ * the drive were opened with it: profile_load() checks all settings in force together with the new
+ * one and makes the error message. ftl_ops.online lists the knobs that the FTL can change while it
+ * runs.
  */
 #include "slate_control.h"
 
@@ -44,8 +43,8 @@ static const char recording[] = "the drive's calls are being recorded, and a rec
 static const char off[] = "the drive has no power: put it on first";
 
 /*
- * The core's time for now_ns. slate_core_time() has been called for it already and may have moved it
- * to the end of a mount; a second call would find a cut that is planned for that end due.
+ * Returns the core's time for now_ns. slate_core_time() has already been called for it and may have
+ * moved it to the end of a mount. A second call would execute a cut planned for that end.
  */
 static uint64_t core_now(struct slate_dev *d, uint64_t now_ns)
 {
@@ -177,7 +176,10 @@ static uint32_t refuse_set(struct slate_dev *d, uint32_t status, const char *why
 	return slate_refuse(d, SLATE_ADM_SET, 0, status, why);
 }
 
-/* May the FTL change this knob while it runs? If not, the message lists the knobs that it may. */
+/*
+ * Can the FTL change this knob while it runs? If not, the message lists the knobs that it can
+ * change.
+ */
 static bool may_move(const struct slate_dev *d, const char *text, char *why, size_t room)
 {
 	const char *const *k = d->ftl->ops->online;

@@ -21,7 +21,7 @@ int slate_keep_causes(struct slate_dev *d) SSD_MUST_CHECK;
  * at or after its end, so that a series depends only on the times of calls.
  */
 int slate_keep_series(struct slate_dev *d, uint64_t now_ns) SSD_MUST_CHECK;
-/* The end of the current row; UINT64_MAX: no series is kept. */
+/* Returns the end of the current row; UINT64_MAX: no series is kept. */
 uint64_t slate_series_end_ns(const struct slate_dev *d);
 
 /*
@@ -33,32 +33,33 @@ uint64_t slate_series_end_ns(const struct slate_dev *d);
 int slate_set_processors(struct slate_dev *d, uint64_t now_ns, uint32_t count,
 			 void (*busy_ns)(void *opaque, uint64_t *ns), void *opaque) SSD_MUST_CHECK;
 
-/* Returns a log of this moment, for free(), or NULL if there is no such log. */
+/* Returns a log of the present state, to be freed with free(), or NULL if there is no such log. */
 void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t *bytes) SSD_MUST_CHECK;
 
 struct slate_order {
 	uint32_t command;		/* enum slate_control */
-	uint32_t arg[3];		/* CDW13 .. CDW15 */
+	uint32_t arg[3];		/* CDW13 to CDW15 */
 };
 
-/* SLATE_DONE, or a status whose reason slate_why() and SLATE_LOG_ERROR give. */
+/* SLATE_DONE, or a status. slate_why() and SLATE_LOG_ERROR then give the reason. */
 #define SLATE_DONE 0u
 
-/* Carry out an order. Power cuts are not among them, because the shell makes them itself. */
+/* Execute an order. Power cuts are not orders, because the shell makes them itself. */
 uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_order *o,
 		       uint32_t *result) SSD_MUST_CHECK;
 /* Set a knob; text is "ftl.key=value". */
 uint32_t slate_set(struct slate_dev *d, uint64_t now_ns, const char *text) SSD_MUST_CHECK;
-/* The shell refuses a command: note why for SLATE_LOG_ERROR. Returns status. */
+/* The shell refuses a command: record the reason for SLATE_LOG_ERROR. Returns status. */
 uint32_t slate_refuse(struct slate_dev *d, uint32_t opcode, uint32_t command, uint32_t status,
 		      const char *why);
-const char *slate_why(const struct slate_dev *d);	/* "": nothing was refused yet */
+const char *slate_why(const struct slate_dev *d);	/* "": no command was refused yet */
 
 /* Data for the host interface's own health report. */
 struct slate_health {
-	uint32_t used_percent;		/* mean erases of a page of the endurance; at most 255, 0 without one */
-	uint32_t spare_percent;		/* of the blocks beyond the capacity, those not bad */
-	/* Counts over the drive's life. A shell that is killed counts as a loss of power. */
+	uint32_t used_percent;		/* mean erases of a page in percent of the endurance, at most 255; 0 without
+					 * endurance */
+	uint32_t spare_percent;		/* good blocks beyond the capacity, in percent */
+	/* Counts over the drive's life. The end of a killed shell counts as a loss of power. */
 	uint64_t media_errors;		/* I/Os that ended with SSD_E_UNCORR */
 	uint64_t power_cycles;
 	uint64_t unsafe_shutdowns;	/* power lost after a write or trim without slate_shut_down() */
@@ -70,10 +71,10 @@ void slate_get_health(const struct slate_dev *d, struct slate_health *out);
  * slate_has_write_cache().
  */
 struct slate_sizes {
-	uint32_t write_granularity;	/* smaller writes cost a read */
-	uint32_t write_optimal;		/* fills what one program takes */
+	uint32_t write_granularity;	/* smaller writes also need a read */
+	uint32_t write_optimal;		/* size of one full program */
 	uint32_t trim_granularity;
-	uint32_t atomic;		/* a write that crosses no multiple of it is whole or not there */
+	uint32_t atomic;		/* a write within one such unit is stored wholly or not at all */
 };
 void slate_get_sizes(const struct slate_dev *d, struct slate_sizes *out);
 

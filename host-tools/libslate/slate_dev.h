@@ -21,7 +21,7 @@
 #include "slate_power.h"
 #include "slate_wire.h"
 
-struct slate_bucket {			/* I/Os of like latency, and where their time went */
+struct slate_bucket {			/* I/Os of similar latency, and the parts of their time */
 	uint64_t ios;
 	struct ftl_breakdown where;
 };
@@ -29,11 +29,11 @@ struct slate_bucket {			/* I/Os of like latency, and where their time went */
 /* It is allocated by calloc(), so that its memory pages without I/Os take no memory. */
 struct slate_causes {
 	struct slate_bucket bucket[FTL_NOPS][HIST_BUCKETS];
-	uint64_t marked[FTL_NOPS][HIST_BUCKETS];	/* ios of each bucket at the last mark */
-	uint32_t begin[FTL_NOPS], end[FTL_NOPS];	/* no I/O fell into buckets outside */
+	uint64_t marked[FTL_NOPS][HIST_BUCKETS];	/* I/Os of each bucket at the last mark */
+	uint32_t begin[FTL_NOPS], end[FTL_NOPS];	/* all buckets outside have no I/O */
 };
 
-struct slate_hist_bucket {		/* of a mark's interval */
+struct slate_hist_bucket {		/* bucket of a mark's interval */
 	uint64_t ios;
 	uint32_t op, bucket;
 };
@@ -52,7 +52,7 @@ struct region {
 	size_t bytes;
 };
 
-enum slate_note {		/* SPEC.md, head of the image */
+enum slate_note {		/* numbers in the head of the image (SPEC.md) */
 	SLATE_NOTE_IN_USE,	/* 1: written to or trimmed since power-on or the last shutdown */
 	SLATE_NOTE_UNSAFE,	/* power losses while it was in use */
 	SLATE_NOTE_MEDIA_ERRORS,
@@ -60,22 +60,23 @@ enum slate_note {		/* SPEC.md, head of the image */
 
 struct slate_dev {
 	struct profile profile;
-	struct region running, image, ftl_mem;	/* image: unless there is a file */
+	struct region running, image, ftl_mem;	/* image: unused if there is a file */
 	struct drive_file file;
-	char *path;			/* of the drive file; NULL: none */
+	char *path;			/* path of the drive file; NULL: none */
 	bool was_there;
-	bool broken;			/* slate_guarded() */
+	bool broken;			/* set by slate_guarded() after a failed assertion */
 	struct nand *nand;
-	struct ftl *ftl;		/* NULL: it did not mount; what it is, profile.ops tells */
+	struct ftl *ftl;		/* NULL: the mount failed; profile.ops says which FTL it is */
 	struct ftl_host host;
 	uint64_t skipped_ns;
 	char *settings;
 	struct record *record;		/* NULL: none */
 	struct record_content *content;	/* NULL: none */
-	bool machine_stands;		/* its flushes are not recorded there */
-	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* its commands that were set to 0 */
+	bool machine_stands;		/* while the machine is stopped, its flushes are not recorded */
+	uint64_t record_before[NAND_NOPS][NAND_NSOURCES];	/* NAND commands that were counted before a reset of
+								 * the counters */
 
-	struct ftl_io *own_io;		/* the preconditioner's */
+	struct ftl_io *own_io;		/* request of the preconditioner */
 	bool own_done;
 	uint64_t own_version;
 	bool own_zeroes;
@@ -83,32 +84,33 @@ struct slate_dev {
 	void *progress_opaque;
 
 	struct slate_stats before;
-	uint64_t *busy_before;		/* of each die, then channel: by source, up to the last mark */
+	uint64_t *busy_before;		/* busy time of each die, then of each channel, by source, up to the last
+					 * mark */
 	struct mark *marks;
 	uint32_t mark_count;
 
 	/* slate_log.c, slate_control.c */
 	struct slate_causes *causes;	/* NULL: not kept */
 	struct slate_series *series;	/* NULL: not kept */
-	uint64_t series_ns;		/* its interval ends then; UINT64_MAX: not kept */
-	uint32_t processors;		/* of the host; 0: not known */
+	uint64_t series_ns;		/* end of the series' current interval; UINT64_MAX: not kept */
+	uint32_t processors;		/* processors of the host; 0: unknown */
 	void (*processors_busy_ns)(void *opaque, uint64_t *ns);
 	void *processors_opaque;
-	uint64_t since_ns;		/* counters were reset by an order */
-	uint64_t *note;			/* of its life, in the image: enum slate_note */
+	uint64_t since_ns;		/* time at which an order reset the counters */
+	uint64_t *note;			/* numbers about the drive's life, in the image: enum slate_note */
 	struct fault_plan faults;
-	struct {			/* the last one */
+	struct {			/* the last refused command */
 		uint32_t opcode, command, status, count;
 		char text[SLATE_WIRE_TEXT_BYTES];
 	} refusal;
 
-	/* slate_power.c; times are the shell's */
+	/* slate_power.c; times use the shell's clock */
 	struct slate_power power;
-	uint64_t cut_ns;		/* the planned moment; UINT64_MAX: none, or not known yet */
+	uint64_t cut_ns;		/* planned time of the cut; UINT64_MAX: none, or not known yet */
 	uint64_t cut_seed;
-	uint64_t commands_left;		/* until the moment is known; 0: not waited for */
-	uint64_t ready_ns;		/* the drive was mounted then: no time before it is the core's */
-	struct ftl_stats *gone;		/* counted since the last mark by FTLs that lost power; or NULL */
+	uint64_t commands_left;		/* commands left until the time of the cut is known; 0: not counting */
+	uint64_t ready_ns;		/* time at which the mount ended; earlier times are not passed to the core */
+	struct ftl_stats *gone;		/* counters since the last mark of FTLs that lost power; or NULL */
 };
 
 static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io *io)
@@ -125,18 +127,18 @@ static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io
 }
 
 /*
- * slate.c. Call the core on a drive that came from a file, which another program may have written. A
- * failed assertion does not end the program: the function returns false, and the FTL must not be
+ * slate.c. Call the core on a drive from a file, which another program may have written. If an
+ * assertion fails, the program continues: the function returns false, and the FTL must not be
  * called again.
  */
 bool slate_guarded(void (*call)(void *), void *arg);
-/* The memory is zeroed; d->ftl is NULL if it fails. */
+/* The memory is zeroed. d->ftl is NULL on failure. */
 int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
 typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,
 				   unsigned int count);
 void slate_set_hooks(struct slate_dev *d, slate_command_hook done);
 /* slate_stats.c */
-size_t slate_busy_bytes(const struct slate_dev *d);	/* of busy_before */
+size_t slate_busy_bytes(const struct slate_dev *d);	/* Returns the size of busy_before. */
 void slate_forget_statistics(struct slate_dev *d);
 void slate_add_ftl_stats(struct ftl_stats *to, const struct ftl_stats *from);
 void slate_no_ftl_stats(struct ftl_stats *s);
@@ -150,12 +152,12 @@ void slate_series_note(struct slate_series *s, const struct ftl_io *io);
 void slate_series_restart(struct slate_dev *d, uint64_t now_ns);
 void slate_series_free(struct slate_dev *d);
 void *slate_log_series(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
-/* slate_latency.c. mark: the interval that ends. */
+/* slate_latency.c. mark: the mark at which the interval ends. */
 void slate_causes_mark(struct slate_causes *c, struct mark *m);
 void slate_causes_restart(struct slate_dev *d);
 void slate_forget_marks(struct slate_dev *d);
 void *slate_log_latency(const struct slate_dev *d, uint64_t now_ns, size_t *bytes);
-/* slate_log.c. Make an empty log of `bytes`; describe a block as the FTL does. */
+/* slate_log.c. Make an empty log of `bytes` bytes; describe a block as the FTL does. */
 void *slate_new_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t bytes);
 /*
  * slate_power.c. slate_power_fails() cuts the power at the planned moment; slate_mount() calls
@@ -165,7 +167,7 @@ void slate_power_fails(struct slate_dev *d) SSD_SELDOM;
 void slate_note_power_loss(struct slate_dev *d);
 int slate_mount(struct slate_dev *d, uint64_t *took_ns) SSD_MUST_CHECK;
 void slate_note_mount(struct slate_dev *d, uint64_t on_ns, uint64_t took_ns);
-/* Has the drive power, is it mounted at now_ns, and is no cut due? */
+/* Does the drive have power, is it mounted at now_ns, and is no cut due? */
 static inline bool slate_undisturbed(const struct slate_dev *d, uint64_t now_ns)
 {
 	return now_ns < d->cut_ns && now_ns >= d->ready_ns && d->power.on;

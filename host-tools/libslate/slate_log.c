@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slate_log.c - a drive's logs in the format of slate_wire.h: each is made whole, as a
- * picture of this moment. Asks the FTL and the array and changes neither. Cost: O(blocks)
- * for SLATE_LOG_BLOCKS and _WEAR, else O(the log).
+ * slate_log.c - a drive's logs in the format of slate_wire.h. Each log is made at once and shows
+ * one moment. It reads the FTL and the array and changes neither. Cost: O(blocks) for
+ * SLATE_LOG_BLOCKS and _WEAR, else O(size of the log).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -318,7 +318,7 @@ void *slate_log(const struct slate_dev *d, uint64_t now_ns, uint32_t id, size_t 
 
 /* ---- for the host interface ---------------------------------------------------- */
 
-/* The number of blocks beyond those that the capacity fills. */
+/* Returns the number of blocks beyond those needed for the capacity. */
 static uint64_t spare_blocks(const struct slate_dev *d, uint64_t blocks)
 {
 	const struct nand_geometry *g = &d->profile.array.geo;

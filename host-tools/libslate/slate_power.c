@@ -201,7 +201,7 @@ int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTE
 	}
 	result = keep_counts(d);
 	if (!result) {
-		madvise(d->ftl_mem.at, d->ftl_mem.bytes, MADV_DONTNEED);	/* zeroes again */
+		madvise(d->ftl_mem.at, d->ftl_mem.bytes, MADV_DONTNEED);	/* the memory reads as zeroes again */
 		nand_array_power_on(nand_array_of(d->nand));
 		result = slate_mount(d, &took_ns);
 	}

@@ -28,22 +28,25 @@
 #include "slate.h"
 
 enum slate_cut_when {
-	SLATE_CUT_NEVER,		/* takes a plan back */
+	SLATE_CUT_NEVER,		/* cancels a plan */
 	SLATE_CUT_NOW,
-	SLATE_CUT_AFTER_COMMANDS,	/* when the value-th NAND command from here on ends */
-	SLATE_CUT_AT_NS,		/* when the drive's clock reads value */
+	SLATE_CUT_AFTER_COMMANDS,	/* when the value-th NAND command from now on ends */
+	SLATE_CUT_AT_NS,		/* when the drive's clock reaches value */
 };
 
 struct slate_cut_plan {
 	enum slate_cut_when when;
 	uint64_t value;
-	uint64_t seed;			/* with the number of cuts before: what torn cells hold */
+	uint64_t seed;			/* seed; with the number of earlier cuts it selects the content of torn cells */
 };
 
-/* The latest moment of a plan, 36 years: a shell may add to it in signed nanoseconds. */
+/* The latest planned time, 36 years: a shell may add to it in signed nanoseconds. */
 #define SLATE_CUT_NS_MAX (UINT64_C(1) << 60)
 
-/* Plan a cut, in place of any earlier plan. Returns SSD_E_INVAL, with a message, if the moment has passed. */
+/*
+ * Plan a cut, which replaces any earlier plan. Returns SSD_E_INVAL, with a message, if the time has
+ * passed.
+ */
 int slate_power_cut(struct slate_dev *d, uint64_t now_ns, const struct slate_cut_plan *plan,
 		    char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 bool slate_powered(const struct slate_dev *d);
@@ -66,17 +69,18 @@ int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTE
 struct slate_power {
 	bool on;
 	bool planned;
-	uint32_t cuts;			/* since the drive was opened */
-	uint64_t planned_ns;		/* the moment; FTL_IDLE: none, or so many commands away */
+	uint32_t cuts;			/* number of cuts since the drive was opened */
+	uint64_t planned_ns;		/* planned time; FTL_IDLE: none, or the cut is planned by commands */
 	/* The last cut (cuts > 0): */
 	uint64_t cut_ns;
 	uint32_t lost_ios;		/* accepted but not completed when the power was cut */
 	uint32_t torn[NAND_NOPS];	/* commands in their cell phase */
-	uint32_t undone[NAND_NOPS];	/* handed to a die, and not so far; reads are not counted */
-	/* The last mount of a drive that was there: after a cut, or from its file, before time 0. */
+	uint32_t undone[NAND_NOPS];	/* commands given to a die that had not reached their cell phase; reads are
+					 * not counted */
+	/* The last mount of a drive that existed: after a cut, or from its file, before time 0. */
 	uint32_t mounts;
-	uint64_t on_ns, ready_ns;	/* (mounts > 0); from its file: 0, and how long it took */
-	uint64_t mount_ops[NAND_NOPS];	/* NAND commands */
+	uint64_t on_ns, ready_ns;	/* valid if mounts > 0; from a file on_ns is 0, and ready_ns is the duration */
+	uint64_t mount_ops[NAND_NOPS];	/* NAND commands of the mount */
 };
 
 void slate_get_power(const struct slate_dev *d, struct slate_power *out);

@@ -32,9 +32,9 @@
 struct slate_series {
 	uint64_t begin_ns, interval_ns;
 	uint32_t count, words;			/* finished rows; words of each */
-	uint64_t max_ns[FTL_NOPS];		/* of the row that goes on */
-	uint64_t *last, *now;			/* counters; scratch */
-	struct slate_stats stats;		/* scratch */
+	uint64_t max_ns[FTL_NOPS];		/* maximum latencies of the current row */
+	uint64_t *last, *now;			/* counters at the start of the row; scratch memory */
+	struct slate_stats stats;		/* scratch memory */
 	uint64_t rows[];			/* SLATE_SERIES_ROWS_MAX */
 };
 
@@ -54,7 +54,7 @@ static uint64_t *put_op(uint64_t *to, const struct ftl_op_stats *s)
 	*to++ = s->ios;
 	*to++ = s->bytes;
 	*to++ = s->lat_sum_ns;
-	*to++ = 0;				/* no counter: max_ns */
+	*to++ = 0;				/* max_ns is not a counter */
 	memcpy(to, &s->where, sizeof(s->where));
 	return to + SLATE_WIRE_CAUSES;
 }
@@ -96,7 +96,7 @@ static uint64_t *put_busy(const struct slate_dev *d, uint64_t *to)
 	return to;
 }
 
-/* All counters, as the words of a row. */
+/* Write all counters as the words of a row. */
 static void count(const struct slate_dev *d, struct slate_series *s, uint64_t *words)
 {
 	uint64_t *to = words;
@@ -117,7 +117,7 @@ static bool is_max(uint32_t word)
 	return word < OPS_WORDS && word % SLATE_SERIES_OP_WORDS == SLATE_SERIES_latency_max_ns;
 }
 
-/* The row that goes on, up to now; leaves the counters in s->now. */
+/* Write the current row, up to now; leaves the counters in s->now. */
 static void put_row(const struct slate_dev *d, struct slate_series *s, uint64_t *row)
 {
 	count(d, s, s->now);
@@ -129,7 +129,7 @@ static void put_row(const struct slate_dev *d, struct slate_series *s, uint64_t 
 	}
 }
 
-/* b comes after a. */
+/* Join two rows; b follows a. */
 static void join(const struct slate_series *s, uint64_t *to, const uint64_t *a, const uint64_t *b)
 {
 	for (uint32_t i = 0; i < s->words; i++) {

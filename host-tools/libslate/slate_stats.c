@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slate_stats.c - a drive's statistics and marks. See slate.h.
- *
- * They are kept in two parts: what the core has counted since the last
- * mark, and `before`, the sum of all earlier intervals. So the maxima of an
- * interval are its own.
+ * slate_stats.c - a drive's statistics and marks. See slate.h.  Statistics have two parts: the
+ * core's counts since the last mark, and `before`, the sum of all earlier intervals. Each interval
+ * therefore has its own maxima.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +53,7 @@ static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
 	ftl_breakdown_add(&to->where, &from->where);
 }
 
-/* The counters behind op[] are uint64_t one after another. */
+/* The counters after op[] are consecutive uint64_t. */
 static void add_counters(uint64_t *to, const uint64_t *from, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / sizeof(*to); i++)
@@ -103,7 +101,7 @@ void slate_get_stats(const struct slate_dev *d, struct slate_stats *out)
 	free(now);
 }
 
-/* A recording's end has all of its commands. */
+/* A recording counts all commands, so keep those from before the reset. */
 static void keep_for_record(struct slate_dev *d)
 {
 	struct slate_stats *now = malloc(sizeof(*now));
@@ -135,7 +133,7 @@ uint32_t slate_channels(const struct slate_dev *d)
 	return d->profile.array.geo.channels;
 }
 
-/* i: as in busy_before. */
+/* i: index as in busy_before. */
 static uint64_t busy_since_mark(const struct slate_dev *d, uint32_t i)
 {
 	const struct nand_array *a = nand_array_of(d->nand);

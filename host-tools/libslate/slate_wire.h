@@ -17,17 +17,17 @@
 
 /* ---- log pages (Get Log Page, of a namespace) -------------------------------------- */
 
-/* From 0xd0 on: 0xc0 and the ones behind it are those of the OCP data centre SSDs. */
+/* IDs start at 0xd0, because the OCP data centre SSDs use 0xc0 and the following ones. */
 enum slate_log_id {
-	SLATE_LOG_IDENTITY = 0xd0,	/* what drive this is, and every setting in force */
+	SLATE_LOG_IDENTITY = 0xd0,	/* identity of the drive, and every setting in force */
 	SLATE_LOG_COUNTERS = 0xd1,
 	SLATE_LOG_LATENCY = 0xd2,	/* histograms by operation, with causes */
-	SLATE_LOG_BLOCKS = 0xd3,	/* block map, summed by plane */
-	SLATE_LOG_WEAR = 0xd4,		/* every block */
+	SLATE_LOG_BLOCKS = 0xd3,	/* blocks by state, summed by plane */
+	SLATE_LOG_WEAR = 0xd4,		/* state and erases of every block */
 	SLATE_LOG_FAULTS = 0xd5,	/* the fault plan */
-	SLATE_LOG_ERROR = 0xd6,		/* why the last vendor command was refused */
-	SLATE_LOG_SERIES = 0xd7,	/* the same counters by interval */
-	SLATE_LOG_END			/* one behind the last */
+	SLATE_LOG_ERROR = 0xd6,		/* reason why the last vendor command was refused */
+	SLATE_LOG_SERIES = 0xd7,	/* the same counters for each interval */
+	SLATE_LOG_END			/* first unused number */
 };
 
 #define SLATE_WIRE_MAGIC 0x474f4c53u	/* "SLOG" */
@@ -35,31 +35,31 @@ enum slate_log_id {
 #define SLATE_WIRE_TEXT_BYTES 512u
 
 /*
- * Reading at offset 0 takes a picture of a log; reading at another offset goes on in
- * the last picture of that log (and takes one if there is none). So the parts of one log
- * fit together. A guest and QMP have pictures of their own. An offset at or beyond
- * `bytes` is an Invalid Field; of a length beyond it, what there is is transferred.
+ * Reading at offset 0 takes a snapshot of a log; reading at another offset continues in
+ * the last snapshot of that log (and takes one if there is none), so that the parts of one
+ * log fit together. A guest and QMP have separate snapshots. An offset at or beyond
+ * `bytes` is an Invalid Field; of a length beyond it, only the existing bytes are transferred.
  */
 struct slate_log_head {			/* 32 bytes */
 	uint32_t magic;
-	uint16_t version;		/* of this log's layout */
+	uint16_t version;		/* version of this log's layout */
 	uint16_t id;			/* enum slate_log_id */
-	uint64_t bytes;			/* of the whole log, this head included */
-	uint64_t at_ns;			/* of the picture: drive's time */
-	uint64_t since_ns;		/* counters count from here: drive's time of the last reset */
+	uint64_t bytes;			/* size of the whole log, this head included */
+	uint64_t at_ns;			/* time of this log on the drive's clock */
+	uint64_t since_ns;		/* time of the last reset on the drive's clock; counters count from then on */
 };
 
 enum slate_identity_flag {
 	SLATE_ID_WRITE_CACHE = 1,	/* a completed write may be lost until it is flushed */
-	SLATE_ID_TRIMS = 2,		/* what is trimmed reads as zeroes */
+	SLATE_ID_TRIMS = 2,		/* trimmed units read as zeroes */
 	SLATE_ID_COLLECTS = 4,		/* SLATE_FORCE_GC is possible */
 	SLATE_ID_BLOCK_STATES = 8,	/* SLATE_LOG_BLOCKS and _WEAR: states and valid units are known */
-	SLATE_ID_DRIVE_FILE = 16,	/* it has a drive file, */
-	SLATE_ID_WAS_THERE = 32,	/* and was in it before it was opened */
-	SLATE_ID_PAYLOAD = 64,		/* keeps what is written */
+	SLATE_ID_DRIVE_FILE = 16,	/* the drive has a drive file */
+	SLATE_ID_WAS_THERE = 32,	/* the drive was in its file before it was opened */
+	SLATE_ID_PAYLOAD = 64,		/* the drive stores the data written */
 };
 
-struct slate_log_identity {		/* 256 bytes, then settings, then knobs */
+struct slate_log_identity {		/* 256 bytes, followed by settings and knobs */
 	struct slate_log_head head;
 	uint64_t capacity_bytes;
 	uint32_t unit_bytes;		/* mapping unit */
@@ -69,16 +69,16 @@ struct slate_log_identity {		/* 256 bytes, then settings, then knobs */
 	uint32_t flags;			/* enum slate_identity_flag */
 	uint32_t endurance;		/* reliability.endurance; 0: no wear */
 	uint32_t buffer_units;
-	uint32_t settings_at, settings_bytes;	/* "section.key=value" lines, in the log */
-	uint32_t knobs_at, knobs_bytes;	/* names that SLATE_ADM_SET takes, a line each */
+	uint32_t settings_at, settings_bytes;	/* place of the "section.key=value" lines in the log */
+	uint32_t knobs_at, knobs_bytes;	/* place of the names that SLATE_ADM_SET accepts, one a line */
 	uint32_t reserved;
-	uint64_t map_bytes;		/* of the mapping tables; 0: not told */
+	uint64_t map_bytes;		/* size of the mapping tables; 0: not reported */
 	char profile[64];		/* NUL-padded */
 	char ftl[16];			/* ftl.type */
 	uint8_t reserved2[48];
 };
 
-/* Counters. X(name, field of the core's struct): the n-th is the n-th number of its group. */
+/* Counters. X(name, field of the core's struct): the n-th row is the n-th number of its group. */
 #define SLATE_OP_COUNTERS(X) /* of reads, writes, trims, flushes */ \
 	X(ios, ios) X(bytes, bytes) X(errors, errors) \
 	X(latency_sum_ns, lat_sum_ns) X(latency_min_ns, lat_min_ns) X(latency_max_ns, lat_max_ns) \
@@ -115,7 +115,7 @@ struct slate_log_identity {		/* 256 bytes, then settings, then knobs */
 	X(die_busy_ns, die_busy_ns) X(bus_busy_ns, bus_busy_ns) \
 	X(user_read_bytes, user_read_bytes)
 
-#define SLATE_NAND_COUNTERS(X) /* from programmed_pages on: levels, which a reset leaves */ \
+#define SLATE_NAND_COUNTERS(X) /* from programmed_pages on these are levels, which a reset does not change */ \
 	X(uncorrectable, uncorrectable) X(corrected, corrected) X(retries, retries) \
 	X(program_fails, program_fails) X(erase_fails, erase_fails) \
 	X(partial_erases, partial_erases) X(parallel_erases, parallel_erases) \
@@ -139,22 +139,22 @@ enum slate_wire_op { SLATE_WIRE_READ, SLATE_WIRE_WRITE, SLATE_WIRE_TRIM, SLATE_W
 #define SLATE_WIRE_RULES 12u		/* R0 .. R11 of nand.h */
 #define SLATE_WIRE_CAUSES 9u		/* cell_ns .. controller_ns, as in SLATE_OP_COUNTERS */
 
-struct slate_log_counters {		/* 64 bytes; then the groups, of 64-bit numbers */
+struct slate_log_counters {		/* 64 bytes, followed by the groups of 64-bit numbers */
 	struct slate_log_head head;
 	uint32_t ops, op_words;		/* group 1: ops times op_words */
 	uint32_t ftl_words;		/* group 2 */
 	uint32_t sources, source_words;	/* group 3 */
-	uint32_t rules;			/* group 4: violations of each */
+	uint32_t rules;			/* group 4: violations of each rule */
 	uint32_t nand_words;		/* group 5 */
 	uint32_t reserved;
 };
 
-struct slate_latency_entry {		/* 104 bytes: a bucket that has I/Os */
+struct slate_latency_entry {		/* 104 bytes; one bucket that has I/Os */
 	uint32_t op;			/* enum slate_wire_op */
 	uint32_t reserved;
-	uint64_t from_ns, below_ns;	/* the bucket; ~0: no upper end */
+	uint64_t from_ns, below_ns;	/* limits of the bucket; ~0: no upper limit */
 	uint64_t ios;
-	uint64_t cause_ns[SLATE_WIRE_CAUSES];	/* of these I/Os, summed */
+	uint64_t cause_ns[SLATE_WIRE_CAUSES];	/* sums over these I/Os */
 };
 
 struct slate_log_latency {		/* 48 bytes, then entries by op, then by bucket */
@@ -165,11 +165,11 @@ struct slate_log_latency {		/* 48 bytes, then entries by op, then by bucket */
 };
 
 enum slate_block_state {
-	SLATE_BLOCK_USED,		/* the FTL does not tell */
+	SLATE_BLOCK_USED,		/* in use; the FTL reports no further state */
 	SLATE_BLOCK_FREE,
 	SLATE_BLOCK_OPEN,
 	SLATE_BLOCK_FULL,
-	SLATE_BLOCK_VICTIM,		/* being collected, or about to be given up */
+	SLATE_BLOCK_VICTIM,		/* being collected, or about to be retired */
 	SLATE_BLOCK_BAD,
 	SLATE_BLOCK_STATES
 };
@@ -177,13 +177,13 @@ enum slate_block_state {
 #define SLATE_NOT_TOLD 0xffffffffu	/* valid_units */
 
 struct slate_plane_entry {		/* 72 bytes */
-	uint32_t channel, chip, die, plane;	/* each numbered within the one before */
+	uint32_t channel, chip, die, plane;	/* each is numbered within the one before */
 	uint32_t blocks;
-	uint32_t state[SLATE_BLOCK_STATES];	/* how many blocks are in each */
-	uint32_t erases_min, erases_max;	/* of a block's most erased smallest PB; bad ones left out */
+	uint32_t state[SLATE_BLOCK_STATES];	/* number of blocks in each state */
+	uint32_t erases_min, erases_max;	/* erases of a block's most erased smallest PB, without bad blocks */
 	uint32_t reserved;
-	uint64_t erases_sum;		/* of the same */
-	uint64_t valid_units;		/* SLATE_ID_BLOCK_STATES */
+	uint64_t erases_sum;		/* sum of the same numbers */
+	uint64_t valid_units;		/* valid if SLATE_ID_BLOCK_STATES is set */
 };
 
 struct slate_log_blocks {		/* 48 bytes, then the planes in order */
@@ -194,7 +194,7 @@ struct slate_log_blocks {		/* 48 bytes, then the planes in order */
 };
 
 struct slate_wear_entry {		/* 16 bytes */
-	uint32_t erases;		/* of its most erased smallest PB */
+	uint32_t erases;		/* erases of its most erased smallest PB */
 	uint32_t valid_units;		/* or SLATE_NOT_TOLD */
 	uint8_t state;			/* enum slate_block_state */
 	uint8_t reserved[7];
@@ -210,38 +210,37 @@ struct slate_log_wear {			/* 48 bytes, then the blocks in order */
 enum slate_fault_kind {
 	SLATE_FAULT_PROGRAM = 1,	/* the n-th program (copybacks count) from now on fails, */
 	SLATE_FAULT_ERASE = 2,		/* the n-th erase */
-	SLATE_FAULT_FLIP = 3,		/* so many bits of each ECC word of a page are wrong, until its
-					 * cells are erased */
+	SLATE_FAULT_FLIP = 3,		/* bits of each ECC word of a page are wrong, until its cells are erased */
 };
 
 #define SLATE_ANY_DIE 0xffffffffu
 
 struct slate_fault_entry {		/* 32 bytes */
 	uint32_t kind;			/* enum slate_fault_kind */
-	uint32_t die;			/* PROGRAM, ERASE: of the whole drive, or SLATE_ANY_DIE */
-	uint64_t left;			/* PROGRAM, ERASE: it is the so-manieth from now; 0: it has been.
+	uint32_t die;			/* PROGRAM, ERASE: number of the die in the drive, or SLATE_ANY_DIE */
+	uint64_t left;			/* PROGRAM, ERASE: number of operations until it fails; 0: it has failed.
 					 * FLIP: 1 in force; 0 its cells were erased */
-	uint32_t ppn;			/* FLIP; PROGRAM, ERASE that have been: which page (the block's first) */
-	uint32_t bits;			/* FLIP */
-	uint32_t hits;			/* commands that it changed */
+	uint32_t ppn;			/* FLIP: page; PROGRAM, ERASE: page that failed (for a block its first) */
+	uint32_t bits;			/* FLIP: wrong bits in each ECC word */
+	uint32_t hits;			/* number of commands affected */
 	uint32_t reserved;
 };
 
 #define SLATE_FAULTS_MAX 32u
 
-struct slate_log_faults {		/* 48 bytes, then entries in the order of their making */
+struct slate_log_faults {		/* 48 bytes, followed by entries in the order of creation */
 	struct slate_log_head head;
 	uint32_t entries, entry_bytes;
-	uint32_t room;			/* how many more there may be */
+	uint32_t room;			/* number of further entries that fit */
 	uint32_t reserved;
 };
 
 struct slate_log_error {		/* 560 bytes */
 	struct slate_log_head head;
-	uint32_t opcode, command;	/* of the last one refused; opcode 0: none was */
-	uint32_t status;		/* of its completion: type << 8 | code */
-	uint32_t refused;		/* how many were */
-	char text[SLATE_WIRE_TEXT_BYTES];	/* NUL-padded: what was wrong, and the fix */
+	uint32_t opcode, command;	/* of the last refused command; opcode 0: no command was refused */
+	uint32_t status;		/* its completion status: type << 8 | code */
+	uint32_t refused;		/* number of refused commands */
+	char text[SLATE_WIRE_TEXT_BYTES];	/* NUL-padded: the fault and the fix */
 };
 
 /*
@@ -257,7 +256,7 @@ struct slate_log_error {		/* 560 bytes */
 #define SLATE_SERIES_DRIVE_COUNTERS(X) \
 	X(host_units) X(gc_units) X(wl_units) X(pad_units) X(meta_units) X(gc_runs) \
 	X(nand_reads) X(nand_programs) X(nand_erases) \
-	X(free_blocks)	/* at the interval's end; ~0: not told */
+	X(free_blocks)	/* at the interval's end; ~0: not reported */
 
 #define SLATE_SERIES_OP_ID(name) SLATE_SERIES_##name,
 #define SLATE_SERIES_DRIVE_ID(name) SLATE_SERIES_##name,
@@ -266,15 +265,16 @@ enum slate_series_drive_counter {
 	SLATE_SERIES_DRIVE_COUNTERS(SLATE_SERIES_DRIVE_ID) SLATE_SERIES_DRIVE_WORDS
 };
 
-#define SLATE_SERIES_ROWS_MAX 512u	/* then pairs are joined, and the interval is twice as long */
+#define SLATE_SERIES_ROWS_MAX 512u	/* if the series has this many rows, pairs are joined and the interval
+					 * doubles */
 
 struct slate_log_series {		/* 80 bytes, then the rows */
 	struct slate_log_head head;
 	uint64_t interval_ns;
-	uint32_t rows, row_bytes;	/* the last one is of the interval that goes on */
+	uint32_t rows, row_bytes;	/* the last row is the current interval */
 	uint32_t ops, op_words, drive_words;
 	uint32_t dies, channels;
-	uint32_t processors;		/* 0: not known */
+	uint32_t processors;		/* 0: unknown */
 	uint32_t reserved[2];
 };
 
@@ -288,45 +288,45 @@ enum slate_admin {
 };
 
 enum slate_control {
-	SLATE_RESET_COUNTERS = 1,	/* counters, latency, marks: count from here on */
+	SLATE_RESET_COUNTERS = 1,	/* counters, latency and marks restart */
 	/*
-	 * CDW13 n: collect until each plane (DAC: each die) has n free blocks, or nothing can be
-	 * won; 0: one victim in each. Goes on in device time, as background GC; this completes
-	 * at once, and says in DW0 in how many planes there is something to do.
+	 * CDW13 n: collect until each plane (DAC: each die) has n free blocks or no more can be
+	 * freed; 0: one victim in each. It continues in device time, as background GC does. The
+	 * command completes at once; DW0 is the number of planes with work to do.
 	 */
 	SLATE_FORCE_GC = 2,
 	/*
-	 * CDW13 kind | bits << 16; CDW14 n (1: the next one), or FLIP: ppn; CDW15 die or
+	 * CDW13 kind | bits << 16; CDW14 n (1: the next operation), or FLIP: ppn; CDW15 die or
 	 * SLATE_ANY_DIE (FLIP: 0). DW0: the entry's number in the log.
 	 */
 	SLATE_FAULT_ADD = 3,
 	SLATE_FAULT_CLEAR = 4,		/* the whole plan, with what it did to pages */
 	/*
-	 * CDW13 enum slate_wire_cut_when | enum slate_wire_cut_then << 8; CDW14, CDW15 low, high
+	 * CDW13 enum slate_wire_cut_when | enum slate_wire_cut_then << 8; CDW14, CDW15 low and high
 	 * half of n or t.
 	 */
 	SLATE_POWER_CUT = 5,
-	SLATE_POWER_CUT_CANCEL = 6,	/* one that has not come yet */
+	SLATE_POWER_CUT_CANCEL = 6,	/* cancels a planned cut */
 };
 
 enum slate_wire_cut_when {
 	SLATE_WIRE_CUT_NOW,
-	SLATE_WIRE_CUT_AFTER,		/* n NAND commands from now */
-	SLATE_WIRE_CUT_AT_NS,		/* t, drive's time */
+	SLATE_WIRE_CUT_AFTER,		/* n NAND commands from now on */
+	SLATE_WIRE_CUT_AT_NS,		/* time t on the drive's clock */
 };
 
 enum slate_wire_cut_then { SLATE_WIRE_VANISH, SLATE_WIRE_RESET, SLATE_WIRE_SHUTDOWN };
 
 /*
- * Status of a refused command, type << 8 | code: Invalid Field where the numbers make no
- * sense, Invalid Namespace where there is none, Invalid Opcode where it is no such drive,
- * or one of these (type 1, command specific). SLATE_LOG_ERROR says why in words; it is
- * kept for Invalid Field, too.
+ * Status of a refused command, type << 8 | code: Invalid Field if a number makes no sense, Invalid
+ * Namespace if there is no such namespace, Invalid Opcode if the drive is not Slate's, or one of
+ * these (type 1, command specific). SLATE_LOG_ERROR has the reason in words, also for Invalid
+ * Field.
  */
 enum slate_status {
 	SLATE_INVALID_FIELD = 0x002,
-	SLATE_REFUSED = 0x1c0,		/* a value that is not allowed, or not now */
-	SLATE_UNSUPPORTED = 0x1c1,	/* this drive cannot do it */
+	SLATE_REFUSED = 0x1c0,		/* the value is not allowed, or not allowed now */
+	SLATE_UNSUPPORTED = 0x1c1,	/* the drive does not support it */
 	SLATE_NO_ROOM = 0x1c2,		/* the fault plan is full */
 };
 

@@ -24,7 +24,7 @@
 #define NVME_DSM 0x09
 #define NVME_FUA (1u << 30)		/* CDW12 of reads and writes */
 #define NVME_DEALLOCATE (1u << 2)	/* CDW11 of Dataset Management */
-#define NVME_BLOCKS_MAX 65536u		/* NLB counts from 0 in 16 bits */
+#define NVME_BLOCKS_MAX 65536u		/* maximum of blocks in a command: NLB counts from 0 in 16 bits */
 
 struct dsm_range {
 	uint32_t attributes, blocks;
@@ -83,7 +83,7 @@ static void prepare_nvme(struct load *l, struct slot *s, struct io_uring_sqe *sq
 	uint32_t blocks = (uint32_t)(bytes / l->dev.block_bytes);
 	struct dsm_range *range;
 
-	/* one entry has room for two: the second half is the command */
+	/* an entry of double size: its second half is the command */
 	memset(sqe, 0, 2 * sizeof(*sqe));
 	sqe->opcode = IORING_OP_URING_CMD;
 	sqe->cmd_op = NVME_URING_CMD_IO;
@@ -102,7 +102,7 @@ static void prepare_nvme(struct load *l, struct slot *s, struct io_uring_sqe *sq
 		range = (struct dsm_range *)(s->buffer + at / part_bytes(l, &s->row) * sizeof(*range));
 		*range = (struct dsm_range){ .blocks = blocks, .lba = lba };
 		cmd->opcode = NVME_DSM;
-		cmd->cdw10 = 0;		/* one range */
+		cmd->cdw10 = 0;		/* number of ranges less one */
 		cmd->cdw11 = NVME_DEALLOCATE;
 		cmd->addr = (uint64_t)(uintptr_t)range;
 		cmd->data_len = sizeof(*range);
@@ -140,10 +140,10 @@ int command_status(const struct load *l, const struct slot *s, const struct io_u
 {
 	if (cqe->res < 0)
 		return cqe->res;
-	if (l->dev.passthrough)		/* > 0: what the drive said */
+	if (l->dev.passthrough)		/* > 0: NVMe status of the drive */
 		return cqe->res;
 	if (s->row.op <= TRACE_WRITE && (uint64_t)cqe->res != s->row.bytes)
-		return -EIO;		/* short: the end of the device, or a part that failed */
+		return -EIO;		/* short transfer: end of the device, or a failed part */
 	return 0;
 }
 

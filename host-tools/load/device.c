@@ -85,7 +85,9 @@ static uint64_t queue_limit(const char *disk, const char *name)
 	return v;
 }
 
-/* Hold the block device of the same name open, so that it cannot be mounted meanwhile. */
+/*
+ * Open the block device of the same drive and keep it open, so that it cannot be mounted meanwhile.
+ */
 static int hold_disk(struct load *l, const char *disk)
 {
 	char path[64];
@@ -95,7 +97,9 @@ static int hold_disk(struct load *l, const char *disk)
 	return l->dev.guard_fd < 0 && errno != ENOENT ? cannot_open(path, errno) : 0;
 }
 
-/* Find the longest command that the drive, the kernel and a buffer in scattered pages allow. */
+/*
+ * Determine the longest command that the drive, the kernel and a buffer in scattered pages allow.
+ */
 static void find_part_bytes(struct load *l, const char *disk, unsigned int mdts)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), most = (uint64_t)1 << 30, limit;

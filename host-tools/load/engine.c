@@ -24,17 +24,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPIN_NS 100000u			/* a sleep may last so much longer than asked */
+#define SPIN_NS 100000u			/* maximum by which a sleep may exceed the time asked for */
 #define NEVER UINT64_MAX
 
 volatile sig_atomic_t load_stopped;
 
 /* Reads the rows of the trace. */
 struct reader {
-	struct trace_row row;		/* placed; at_ns by load->begin_ns */
+	struct trace_row row;		/* the row after trace_place(); at_ns counts from load->begin_ns */
 	bool has_row;
 	uint64_t passes_left;
-	uint64_t origin_ns, pass_ns;	/* the trace's clock; ours at the begin of this pass */
+	uint64_t origin_ns, pass_ns;	/* the trace's time, and this program's time, at the beginning of this pass */
 	uint64_t last_ns;
 	bool has_origin;
 	uint64_t taken;			/* rows handed to slots */
@@ -70,8 +70,8 @@ static int check_bad(const struct load *l)
 }
 
 /*
- * Compute when a row is due on this program's clock: the trace's gaps, scaled by the speed, and never
- * backwards.
+ * Compute the due time of a row on this program's clock: the gaps of the trace, divided by the
+ * speed; times never decrease.
  */
 static void set_due(struct load *l, struct reader *r)
 {
@@ -100,14 +100,14 @@ static int refuse(const struct load *l, const struct trace_row *row, const char 
 			 fix);
 }
 
-/* Is the row to be submitted? 1: yes; 0: it is left out; < 0: an exit code. */
+/* Is the row to be submitted? 1: yes; 0: it is skipped; < 0: -exit code. */
 static int check_row(struct load *l, struct trace_row *row)
 {
 	const char *fix;
 	char what[120];
 	int result;
 
-	if (row->op > TRACE_FLUSH)	/* a recording's steps and answers */
+	if (row->op > TRACE_FLUSH)	/* steps and completions of a recording */
 		return 0;
 	result = trace_place(&l->place, l->extent, &l->placed, row, &fix);
 	if (result < 0) {
@@ -127,7 +127,7 @@ static int check_row(struct load *l, struct trace_row *row)
 
 static int next_pass(struct load *l, struct reader *r)
 {
-	if (!r->passes_left || (!r->last_ns && !r->taken))	/* an empty trace stays so */
+	if (!r->passes_left || (!r->last_ns && !r->taken))	/* an empty trace cannot be repeated */
 		return 0;
 	r->passes_left--;
 	r->pass_ns = r->last_ns;
@@ -137,7 +137,7 @@ static int next_pass(struct load *l, struct reader *r)
 	return 1;
 }
 
-/* Fetch the next row: 1; 0 at the end; < 0: -exit code. */
+/* Fetch the next row: 1: there is one; 0: end; < 0: -exit code. */
 static int fetch(struct load *l, struct reader *r)
 {
 	for (;;) {
@@ -312,7 +312,7 @@ static void end_request(struct load *l, struct slot *s, uint64_t now_ns)
 	l->free = s;
 }
 
-/* Take the completions that have come. Returns false if there were none. */
+/* Handle the completions that have arrived. Returns false if there were none. */
 static bool take_completions(struct load *l)
 {
 	struct io_uring_cqe *cqe;
@@ -334,7 +334,7 @@ static bool take_completions(struct load *l)
 	return seen;
 }
 
-/* Sleep until a completion comes, or until until_ns is so near that polling is better. */
+/* Sleep until a completion arrives, or until until_ns is so near that polling is better. */
 static int sleep_until(struct load *l, uint64_t until_ns)
 {
 	struct __kernel_timespec t;
@@ -371,7 +371,7 @@ int engine_run(struct load *l)
 			break;
 		if (take_completions(l))
 			continue;
-		if (load_stopped)	/* requests in flight complete; no more are submitted */
+		if (load_stopped)	/* wait for the requests in flight; submit no more */
 			r.has_row = false;
 		if (l->free && r.has_row) {
 			if (!l->o.open)

@@ -27,41 +27,42 @@
 #define LOAD_USAGE 2
 #define LOAD_INTERRUPTED 130
 #define LOAD_DEPTH_MAX 4096u
-#define LOAD_RING_MAX 32768u		/* the kernel's */
+#define LOAD_RING_MAX 32768u		/* limit of the kernel */
 #define LOAD_BAD_SHOWN 5u
 #define LOAD_NOPS 4u			/* TRACE_READ .. TRACE_FLUSH */
 #define LOAD_SECTOR 512u
 
 struct load_options {
-	const char *device, *trace, *show;	/* show: a latency file instead of a device */
+	const char *device, *trace, *show;	/* show: print a latency file; no device is used */
 	const char *json, *log;		/* NULL: none; json "-": stdout */
-	bool open, writes, passthrough;	/* at the trace's times; may write; not the block device */
-	uint32_t depth;			/* requests in flight, at most */
-	uint64_t speed;			/* times TRACE_SPEED_ONE */
-	uint64_t repeat, limit;		/* limit 0: none */
-	uint64_t late_ns;		/* later than this is late */
-	uint64_t late_permille;		/* so many may be */
-	uint64_t max_bytes;		/* of a read or write */
+	bool open, writes, passthrough;	/* open: use the trace's times; writes: writing is allowed; passthrough:
+					 * bypass the block layer */
+	uint32_t depth;			/* maximum of requests in flight */
+	uint64_t speed;			/* speed, multiplied by TRACE_SPEED_ONE */
+	uint64_t repeat, limit;		/* limit 0: no limit */
+	uint64_t late_ns;		/* a request that is later than this counts as late */
+	uint64_t late_permille;		/* permitted share of late requests */
+	uint64_t max_bytes;		/* maximum size of a read or write */
 	struct trace_choice rows;
 };
 
 struct load_device {
 	int fd;
-	int guard_fd;			/* passthrough: the block device, held; or -1 */
+	int guard_fd;			/* passthrough: descriptor of the block device, kept open; or -1 */
 	bool passthrough;
-	uint32_t nsid;			/* passthrough */
-	uint32_t block_bytes;		/* logical block */
-	uint32_t part_bytes;		/* passthrough: longest command; 0: any */
-	uint64_t capacity;		/* bytes */
+	uint32_t nsid;			/* passthrough: namespace */
+	uint32_t block_bytes;		/* size of a logical block */
+	uint32_t part_bytes;		/* passthrough: longest command; 0: no limit */
+	uint64_t capacity;		/* capacity in bytes */
 };
 
 /* A request in flight. It uses the registered buffer number `index`. */
 struct slot {
-	struct trace_row row;		/* placed; at_ns: when it was due, by load->clock */
-	uint64_t number;		/* of the request, 0 .. */
+	struct trace_row row;		/* the row after trace_place(); at_ns: its due time, by load->clock */
+	uint64_t number;		/* number of the request, from 0 on */
 	uint64_t submit_ns;
-	uint32_t parts;			/* commands that have not come back */
-	int status;			/* 0, -errno, or > 0: NVMe status; of the first that failed */
+	uint32_t parts;			/* number of commands in flight */
+	int status;			/* status of the first failed command: 0, -errno, or > 0: NVMe status */
 	unsigned char *buffer;
 	uint32_t index;
 	struct slot *next;		/* free list */
@@ -70,11 +71,12 @@ struct slot {
 struct load_account {
 	struct hist hist[LOAD_NOPS];
 	uint64_t bytes[LOAD_NOPS], errors[LOAD_NOPS];
-	uint64_t late, worst_late_ns, late_sum_ns;	/* submitted more than late_ns after they were due */
-	uint64_t last_due_ns;		/* by the trace */
+	uint64_t late, worst_late_ns, late_sum_ns;	/* late: requests submitted more than late_ns after they
+							 * were due */
+	uint64_t last_due_ns;		/* due time of the last request */
 	uint64_t last_submit_ns, end_ns;
-	uint64_t shown;			/* errors */
-	uint64_t fixed;			/* commands that used a registered buffer */
+	uint64_t shown;			/* number of errors printed */
+	uint64_t fixed;			/* number of commands that used a registered buffer */
 };
 
 struct latlog;
@@ -90,9 +92,9 @@ struct load {
 	bool ring_open;
 	struct slot *slots, *free;
 	unsigned char *buffers;
-	size_t buffers_bytes, buffer_bytes;	/* of all, and of one */
+	size_t buffers_bytes, buffer_bytes;	/* size of all buffers, and of one */
 	uint32_t inflight, deepest;
-	uint64_t begin_ns;		/* CLOCK_MONOTONIC; all other times from there on */
+	uint64_t begin_ns;		/* CLOCK_MONOTONIC; all other times count from then on */
 	uint64_t submitted, completed;
 	uint64_t bad, backwards;
 	struct load_account account;
@@ -107,7 +109,7 @@ uint64_t load_now(const struct load *l);
 /* "read", "write", "trim", "flush" */
 const char *load_op_name(unsigned int op);
 
-/* Functions below return 0 or an exit code; the error has been printed. */
+/* The functions below return 0 or an exit code; in the latter case they have printed the error. */
 int load_options_parse(struct load_options *o, int argc, char **argv);
 
 int device_open(struct load *l);
@@ -119,7 +121,7 @@ void engine_close(struct load *l);
 
 /* The number of ring entries that a request takes. */
 uint32_t command_parts(const struct load *l, const struct trace_row *row);
-/* Fill these entries, for which there is room. Their user_data is the slot. */
+/* Fill in the request's ring entries. The ring has room for them. Their user_data is the slot. */
 void command_prepare(struct load *l, struct slot *s);
 /* Returns 0, -errno or an NVMe status of a completion. */
 int command_status(const struct load *l, const struct slot *s, const struct io_uring_cqe *cqe);
@@ -138,7 +140,7 @@ int latlog_close(struct load *l, bool keep);
 /* Print a latency file as CSV. */
 int latlog_show(const char *path);
 
-/* Were more requests late than the options allow? */
+/* Were more requests late than the options permit? */
 bool report_fell_short(const struct load *l);
 int report(struct load *l);
 

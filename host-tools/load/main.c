@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * main.c - slate-load: replay a trace on a block device. docs/slate-load.md tells users
- * everything; load.h says which file does what.
- *
- * Exit status: 0; 1 requests failed, or the asked rate was not kept; 2 bad input;
- * 130 interrupted.
+ * main.c - slate-load: replays a trace on a block device. docs/slate-load.md is the description for
+ * users; load.h lists the files.  Exit status: 0; 1 requests failed, or the requested rate was not
+ * reached; 2 bad input; 130 interrupted.
  */
 #define _GNU_SOURCE
 #include "load.h"
@@ -73,7 +71,7 @@ static int open_all(struct load *l)
 	return result ? result : engine_open(l);
 }
 
-/* Print the warnings that a reader of the summary must know. */
+/* Print warnings that affect how the summary must be read. */
 static int tell_wrong(const struct load *l)
 {
 	const struct load_account *a = &l->account;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * options.c - slate-load's command line. It checks every value. A message names the option and says
- * what would be right.
+ * options.c - slate-load's command line. It checks every value. A message names the option and the
+ * valid values.
  */
 #define _GNU_SOURCE
 #include "closest.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* report.c - the results of slate-load, as text on standard output or as JSON. */
+/* report.c - prints the results of slate-load, as text or as JSON. */
 #include "load.h"
 
 #include <errno.h>

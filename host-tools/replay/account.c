@@ -66,7 +66,7 @@ static uint64_t ops_of(const struct slate_stats *s, enum nand_op op)
 	return sum;
 }
 
-/* Take the drive's counters since a->at_begin, and move that to now. */
+/* Take the drive's counters since a->at_begin, and set a->at_begin to the present. */
 static bool count_drive(struct replay *r, struct interval *out)
 {
 	struct account *a = &r->account;

@@ -19,8 +19,9 @@
 
 struct csv {
 	const char *path;
-	bool cores;			/* the drive has some: a column more */
-	char *target;			/* where lines go until the end: path.part, or a device itself */
+	bool cores;			/* the drive has cores: one more column */
+	char *target;			/* file written until the end: path.part, or the target itself if it is a
+					 * device */
 	bool rename;
 	int fd, error;
 	size_t used;

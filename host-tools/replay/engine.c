@@ -50,8 +50,8 @@ struct chunk {
 struct engine {
 	struct ready *heap;
 	size_t ready, room;
-	uint64_t first_ns;		/* heap[0].done_ns; REPLAY_NEVER when it is empty */
-	uint64_t arrival_ns;		/* open loop: the next one; a thought's end; else REPLAY_NEVER */
+	uint64_t first_ns;		/* heap[0].done_ns; REPLAY_NEVER if the heap is empty */
+	uint64_t arrival_ns;		/* open loop: next arrival; or end of a think time; else REPLAY_NEVER */
 	struct chunk *chunks;
 	struct request *free;
 	uint64_t inflight;
@@ -179,7 +179,7 @@ static int check_bad(struct replay *r, struct stream *s, bool at_end)
 			    (unsigned long long)r->o.rows.max_bad_permille);
 }
 
-/* The arrival of a row on the replay's clock, at most REPLAY_NS_MAX. */
+/* Returns the arrival of a row on the replay's clock, at most REPLAY_NS_MAX. */
 static uint64_t arrival(struct replay *r, struct stream *s, uint64_t at_ns)
 {
 	unsigned __int128 t;
@@ -208,7 +208,7 @@ static int too_late(const struct stream *s)
 			    trace_name(s->trace), (unsigned long long)s->row.line);
 }
 
-/* Begin another pass over the trace: 1; 0: there is none; < 0: -exit code. */
+/* Begin another pass over the trace. 1: it has begun; 0: there is none; < 0: -exit code. */
 static int next_pass(struct replay *r, struct stream *s)
 {
 	int result = check_bad(r, s, true);
@@ -224,7 +224,7 @@ static int next_pass(struct replay *r, struct stream *s)
 	return 1;
 }
 
-/* --no-flush: a write's FUA is forgotten; true: the row is nothing but a flush. */
+/* --no-flush: remove a write's FUA. Returns true if the row is only a flush. */
 static bool leave_flush_out(struct stream *s, struct trace_row *row)
 {
 	s->flushes_left_out += row->op == TRACE_FLUSH || row->fua;
@@ -277,8 +277,8 @@ int stream_fetch(struct replay *r, struct stream *s)
 }
 
 /*
- * Each field is set by itself, because for an initialiser of so many bytes compilers use rep stos,
- * which is slow.
+ * Fields are set one by one. For an initialiser of so many bytes compilers use rep stos, which is
+ * slow.
  */
 static inline void clear_io(struct ftl_io *io)
 {
@@ -315,7 +315,9 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	return q;
 }
 
-/* Keep the data of a write: the trace may have read on when the drive asks for them. */
+/*
+ * Copy the data of a write, because the trace may have been read further when the drive reads them.
+ */
 static int take_content(struct stream *s, struct request *q)
 {
 	if (q->op != FTL_WRITE || !trace_has_content(s->trace))
@@ -366,7 +368,7 @@ static uint64_t next_arrival(const struct replay *r)
 	return first;
 }
 
-/* When no request of the stream is in flight, begin the think time before its next row. */
+/* If no request of the stream is in flight, begin the think time before its next row. */
 static void wait_as_recorded(struct replay *r, struct stream *s)
 {
 	if (s->think_ns && !s->inflight) {
@@ -375,7 +377,7 @@ static void wait_as_recorded(struct replay *r, struct stream *s)
 	}
 }
 
-/* Has the time of the next row come? */
+/* Is the stream's next row due? */
 static bool is_due(struct replay *r, struct stream *s)
 {
 	if (r->o.loop == REPLAY_OPEN)
@@ -386,7 +388,7 @@ static bool is_due(struct replay *r, struct stream *s)
 	return s->row.at_ns <= r->now_ns && s->inflight < r->o.qd;
 }
 
-/* Submit the requests that are due. 1: there were some; 0: none; < 0: -exit code. */
+/* Submit the requests that are due. 1: some were submitted; 0: none was due; < 0: -exit code. */
 static int submit_due(struct replay *r)
 {
 	int fed = 0;
@@ -438,7 +440,7 @@ static void deliver(struct replay *r)
 
 /* ---- progress ------------------------------------------------------------------------ */
 
-/* The part of the work that is done, in thousandths of a percent; 0: not known. */
+/* Returns the completed part of the work in thousandths of a percent; 0: unknown. */
 static uint64_t share_done(const struct replay *r)
 {
 	uint64_t sum = 0;
@@ -493,7 +495,7 @@ static bool is_cut(const struct replay *r)
 	return r->o.cut && !slate_powered(r->dev);
 }
 
-/* Are no requests in flight? */
+/* Is no request in flight? */
 static bool is_finished(const struct replay *r)
 {
 	for (unsigned int i = 0; i < r->streams; i++)
@@ -533,7 +535,9 @@ static int begin(struct replay *r)
 	return 0;
 }
 
-/* The host has ended: let the drive complete what it has begun (programs of its buffer, GC). */
+/*
+ * The host has ended: let the drive finish the work that it has begun (programs of its buffer, GC).
+ */
 static void let_drive_end(struct replay *r, uint64_t deadline_ns)
 {
 	while (deadline_ns != FTL_IDLE) {
@@ -544,8 +548,8 @@ static void let_drive_end(struct replay *r, uint64_t deadline_ns)
 }
 
 /*
- * Handle all events at now_ns. Returns as submit_due(); only a completion or an arrival can make a
- * submission possible.
+ * Handle all events at now_ns. Returns the same values as submit_due(). Only a completion or an
+ * arrival makes a submission possible.
  */
 static int run_moment(struct replay *r, uint64_t *deadline_ns)
 {
@@ -559,7 +563,7 @@ static int run_moment(struct replay *r, uint64_t *deadline_ns)
 		*deadline_ns = next_ns;
 		if (next_ns < e->first_ns && next_ns < e->arrival_ns &&
 		    next_ns < r->account.interval_end_ns && !replay_stopped)
-			r->now_ns = next_ns;	/* the drive's own deadline, at which no request is due */
+			r->now_ns = next_ns;	/* a deadline of the drive: no request is due */
 	}
 	if (e->first_ns > r->now_ns && e->arrival_ns > r->now_ns)
 		return 0;
@@ -577,7 +581,7 @@ int engine_run(struct replay *r)
 
 	if (result)
 		return result;
-	if (r->o.cut)	/* which may come before the first request */
+	if (r->o.cut)	/* the cut may precede the first request */
 		deadline_ns = slate_step(r->dev, 0);
 	for (fed = submit_due(r); fed >= 0; fed = run_moment(r, &deadline_ns)) {
 		uint64_t next_ns;
@@ -600,7 +604,7 @@ int engine_run(struct replay *r)
 		account_end(r);
 		return 0;
 	}
-	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* streams that the limit ended early */
+	for (unsigned int i = 0; r->o.limit && i < r->streams; i++)	/* streams that --limit ended early */
 		if (check_bad(r, &r->stream[i], true))
 			return REPLAY_FAILED;
 	let_drive_end(r, deadline_ns);

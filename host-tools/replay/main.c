@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * main.c - slate-replay: drive an emulated SSD from traces, without a guest.
- * docs/replay.md tells users everything; replay.h says which file does what.
- *
- * Exit status: 0; 1 the replay failed, or found something wrong; 2 bad input;
- * 130 interrupted. A failed or interrupted replay leaves no file behind.
+ * main.c - slate-replay: replays traces on an emulated SSD without a guest. docs/replay.md is the
+ * description for users; replay.h lists the files.  Exit status: 0; 1 the replay failed, or a check
+ * failed; 2 bad input; 130 interrupted. A failed or interrupted replay leaves no file.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -39,7 +37,7 @@ double replay_clock_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The processor time of this process since it began. */
+/* Returns the processor time of this process since it began. */
 double replay_cpu_s(void)
 {
 	struct timespec t;
@@ -95,7 +93,7 @@ static bool on_progress(void *opaque, uint64_t done, uint64_t all)
 	return !replay_stopped;
 }
 
-/* Collect the overrides: a recording's, then those of this program, then the user's. */
+/* Collect the overrides: those of a recording, of this program, and of the user, in this order. */
 static int gather_sets(const struct replay *r, const char **set, size_t room)
 {
 	const char *const *kept = r->o.loop == REPLAY_RECORDED ? trace_settings(r->stream[0].trace) : NULL;
@@ -177,7 +175,7 @@ static int open_drive(struct replay *r)
 	return 0;
 }
 
-/* Check that the file can be written before the replay, not after an hour's work. */
+/* Check before the replay that the file can be written. */
 static int check_json(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -229,8 +227,8 @@ static void tell_wall(const struct replay *r, double wall_s)
 }
 
 /*
- * Warn about reads of pages that were never written: they cost only a look-up, so that their latencies
- * say nothing about a drive with data.
+ * Warn about reads of pages that were never written. They cost only a look-up, so their latencies
+ * do not describe a drive with data.
  */
 static void tell_unwritten(const struct replay *r)
 {
@@ -360,7 +358,7 @@ int main(int argc, char **argv)
 	if (replay_stopped || result == REPLAY_INTERRUPTED) {
 		result = REPLAY_INTERRUPTED;
 		fputs("slate-replay: interrupted; nothing is left behind\n", stderr);
-	} else if (!result || r.differed || r.ops_differ) {	/* a difference is a result, too */
+	} else if (!result || r.differed || r.ops_differ) {	/* a difference is also a result */
 		recorded = result;
 		if (!r.o.cut)
 			slate_shut_down(r.dev);

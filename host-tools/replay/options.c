@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * options.c - slate-replay's command line. It checks every value, and which options go together
- * (the table `rules`). A message names the option and says what would be right.
+ * options.c - slate-replay's command line. It checks every value, and the combination of options
+ * (table `rules`). A message names the option and the valid values.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -149,7 +149,9 @@ static int add_set(struct replay_options *o, const char *text)
 	return 0;
 }
 
-/* --fill is in per cent, --age in times the capacity; the profile's keys are in permille. */
+/*
+ * --fill is in per cent and --age in multiples of the capacity; the profile's keys are in permille.
+ */
 static int add_precondition(struct replay_options *o, int c, const char *text, unsigned int places)
 {
 	char err[TRACE_ERR_BYTES];
@@ -163,7 +165,7 @@ static int add_precondition(struct replay_options *o, int c, const char *text, u
 	return add_set(o, set);
 }
 
-/* Where the options without a value are kept; NULL for another option. */
+/* Returns where an option without a value is stored; NULL for another option. */
 static bool *flag_at(struct replay_options *o, int c)
 {
 	switch (c) {
@@ -185,7 +187,7 @@ static bool *flag_at(struct replay_options *o, int c)
 	return NULL;
 }
 
-/* Where the options that take a file's name are kept; NULL for another option. */
+/* Returns where an option with a file name is stored; NULL for another option. */
 static const char **file_at(struct replay_options *o, int c)
 {
 	switch (c) {
@@ -212,7 +214,7 @@ static int take_trace_option(struct replay_options *o, int c, const char *text)
 	return trace_take_option(&o->rows, (enum trace_option)c, text, err) ? 0 : replay_fail(REPLAY_USAGE, "%s", err);
 }
 
-/* Take an option that says how requests are issued. */
+/* Handle an option that says how requests are issued. */
 static int take_loop(struct replay_options *o, int c, const char *text)
 {
 	uint64_t qd;
@@ -294,11 +296,11 @@ static int take_option(struct replay_options *o, int c, const char *text)
 	return 0;
 }
 
-/* Facts about the command line, for the rules below. */
+/* Properties of the command line, for the rules below. */
 enum {
 	SAYS_TRACE = 1u << 0,
 	SAYS_OPEN = 1u << 1,
-	SAYS_CLOSED = 1u << 2, /* the default, too */
+	SAYS_CLOSED = 1u << 2, /* also set by default */
 	SAYS_RECORDED = 1u << 3,
 	SAYS_TWO_LOOPS = 1u << 4,
 	SAYS_THINK = 1u << 5,
@@ -309,8 +311,8 @@ enum {
 	SAYS_EPHEMERAL = 1u << 10,
 	SAYS_CUT = 1u << 11,
 	SAYS_CUT_SEED = 1u << 12,
-	SAYS_SEVERAL = 1u << 13, /* more than one trace, or one more than once */
-	SAYS_PART = 1u << 14,	 /* not all requests, or not as they are */
+	SAYS_SEVERAL = 1u << 13, /* several traces, or one trace several times */
+	SAYS_PART = 1u << 14,	 /* not all requests, or requests that are changed */
 	SAYS_CHECK = 1u << 15,
 	SAYS_READ_BACK = 1u << 16,
 	SAYS_STDIN_TWICE = 1u << 17,
@@ -362,8 +364,8 @@ static uint32_t options_said(const struct replay_options *o, unsigned int loops,
 }
 
 /*
- * A command line with all facts of `when` must have all of `all`, one of `any` (if that is not 0), and
- * none of `none`.
+ * A command line with all properties of `when` must have all of `all`, one of `any` (if that is not
+ * 0), and must have no property of `none`.
  */
 static const struct rule {
 	uint32_t when, all, any, none;
@@ -406,7 +408,7 @@ static bool breaks_rule(uint32_t said, const struct rule *r)
 	return (said & r->all) != r->all || (r->any && !(said & r->any)) || (said & r->none);
 }
 
-/* Check options that exclude or need each other, and report the first rule that the command line breaks. */
+/* Check which options exclude or need each other, and report the first broken rule. */
 static int check_options(const struct replay_options *o, unsigned int loops, bool speed)
 {
 	uint32_t said = options_said(o, loops, speed) | files_said(o);

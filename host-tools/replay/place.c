@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* place.c - calls trace/place.h with the replay's settings, and prints its messages. */
+/* place.c - calls trace/place.h with the settings of the replay and prints its messages. */
 #include "replay.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ int place(struct replay *r, struct stream *s, struct trace_row *row)
 			    row->offset + row->bytes, r->capacity, fix);
 }
 
-/* Find where a trace ends, in a pass of its own. */
+/* Determine the end of a trace in a separate pass. */
 int place_find_extent(struct replay *r, struct stream *s)
 {
 	char err[TRACE_ERR_BYTES];

@@ -64,7 +64,7 @@ static void take_answer(struct replay *r, const struct trace_row *row)
 	engine_release(r, q);
 }
 
-/* End a call when the next one comes: all its answers must have been compared. */
+/* The next call begins, so the previous one ends: all its completions must have been compared. */
 static void end_call(struct replay *r, const struct trace_row *row)
 {
 	struct answers *a = r->answers;

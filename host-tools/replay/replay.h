@@ -32,35 +32,35 @@
 #define REPLAY_SETS_MAX 128u
 #define REPLAY_BAD_SHOWN 5u
 #define REPLAY_NEVER UINT64_MAX
-#define REPLAY_NS_MAX ((uint64_t)1 << 62)	/* of arrivals: the drive's clock must not come round */
+#define REPLAY_NS_MAX ((uint64_t)1 << 62)	/* limit of arrivals, so that the drive's clock cannot overflow */
 #define REPLAY_CHECK_EVERY 100000u	/* FTL_OPS.check() costs O(pages) */
 
 enum replay_loop { REPLAY_CLOSED, REPLAY_OPEN, REPLAY_RECORDED };
 
 struct replay_options {
 	const char *profile, *drive, *csv, *json, *record, *record_content;	/* NULL: none; json "-": stdout */
-	const char *set[REPLAY_SETS_MAX + 1];	/* in order, the last of a key counts */
+	const char *set[REPLAY_SETS_MAX + 1];	/* in order; if a key occurs twice, the last one counts */
 	unsigned int sets;
-	const char *name[REPLAY_STREAMS_MAX];	/* traces */
+	const char *name[REPLAY_STREAMS_MAX];	/* names of the traces */
 	unsigned int names;
 	bool read_back, ephemeral, align_units, common_clock, think, no_flush, wall, check,
 	     timeline, user_payload;
 	enum replay_loop loop;
-	uint32_t qd;			/* of each stream, closed loop */
-	uint64_t speed;			/* times TRACE_SPEED_ONE */
-	uint64_t repeat, limit, warmup;	/* limit 0: none */
+	uint32_t qd;			/* queue depth of each stream, closed loop */
+	uint64_t speed;			/* speed, multiplied by TRACE_SPEED_ONE */
+	uint64_t repeat, limit, warmup;	/* limit 0: no limit */
 	uint64_t interval_ns;		/* 0: no time series */
 	uint64_t check_every;
-	bool cut;			/* the drive's power, at cut_ns of its clock */
+	bool cut;			/* cut the drive's power at cut_ns of its clock */
 	uint64_t cut_ns, cut_seed;
 	struct trace_choice rows;
 };
 
 struct kept_rows {
-	struct trace_row *row;		/* of the first pass */
+	struct trace_row *row;		/* rows of the first pass */
 	size_t count, room;
-	size_t at;			/* handed out in this pass */
-	uint64_t passes;		/* of these rows, that are over */
+	size_t at;			/* rows returned in this pass */
+	uint64_t passes;		/* number of complete passes over these rows */
 	bool keeping, complete;
 };
 
@@ -68,16 +68,16 @@ struct stream {
 	struct trace *trace;
 	struct kept_rows kept;
 	unsigned int number;
-	struct trace_row row;		/* the next one, placed; arrival in at_ns by the replay's clock */
+	struct trace_row row;		/* next row, placed on the drive; at_ns is its arrival on the replay's clock */
 	bool has_row;
-	uint64_t passes_left;		/* after this one */
-	uint64_t origin_ns;		/* of the trace's clock */
+	uint64_t passes_left;		/* number of passes after this one */
+	uint64_t origin_ns;		/* origin of the trace's clock */
 	bool has_origin;
-	uint64_t pass_ns;		/* replay's clock at the begin of this pass */
-	uint64_t last_ns;		/* arrival of the row before */
-	uint64_t think_ns;		/* closed loop: before the next row; its at_ns: never until it began,
-					 * then its end; 0: none */
-	uint64_t extent;		/* SCALE */
+	uint64_t pass_ns;		/* time on the replay's clock at the beginning of this pass */
+	uint64_t last_ns;		/* arrival of the previous row */
+	uint64_t think_ns;		/* closed loop: think time before the next row, 0: none. The row's at_ns is
+					 * "never" until the think time begins, then its end */
+	uint64_t extent;		/* end of the trace, for SCALE */
 	uint32_t inflight;
 	uint64_t requests, bad, backwards, steps_left_out, flushes_left_out;
 	uint64_t bad_shown;
@@ -86,40 +86,40 @@ struct stream {
 
 struct request {
 	struct ftl_io io;
-	enum ftl_op op;			/* as asked: io is the FTL's while it is submitted */
+	enum ftl_op op;			/* operation as requested; io belongs to the FTL while it is submitted */
 	uint64_t offset, bytes;
 	uint64_t id;
 	uint32_t stream;
-	uint32_t version;		/* verify: WRITE, TRIM */
-	uint32_t *lower;		/* verify: READ, a version for each sector */
+	uint32_t version;		/* verify: version, of a WRITE or TRIM */
+	uint32_t *lower;		/* verify: READ: a version for each sector */
 	size_t lower_room;
-	unsigned char *data;		/* what a WRITE holds, if the trace says so */
-	size_t data_bytes, data_room;	/* data_bytes 0: it does not */
-	struct request *older, *newer;	/* shadow: reads in flight, in the order of submission */
+	unsigned char *data;		/* content of a WRITE, if the trace has it */
+	size_t data_bytes, data_room;	/* data_bytes 0: the trace has no content */
+	struct request *older, *newer;	/* shadow: list of reads in flight, in the order of submission */
 	struct request *next;		/* free list */
 };
 
 struct interval {
-	uint64_t at_ns;			/* begin, on the replay's clock */
+	uint64_t at_ns;			/* time of submission on the replay's clock */
 	uint64_t ios[FTL_NOPS], bytes[FTL_NOPS], lat_sum_ns[FTL_NOPS], lat_max_ns[FTL_NOPS];
 	uint64_t programs, reads, erases, gc_runs, gc_units;
 };
 
-/* Statistics, counted from since_ns on. */
+/* Statistics from since_ns on. */
 struct account {
-	uint64_t since_ns, last_ns;	/* last completion */
-	uint64_t idle_ns;		/* when the drive had ended what it had begun by then */
+	uint64_t since_ns, last_ns;	/* time of the last completion */
+	uint64_t idle_ns;		/* time at which the drive had finished the work begun by then */
 	struct hist hist[FTL_NOPS];
 	uint64_t bytes[FTL_NOPS], errors[FTL_NOPS];
 	struct ftl_breakdown where[FTL_NOPS];	/* sums of the latencies' parts */
 	uint64_t completed;
-	/* time series */
+	/* for the time series */
 	uint64_t interval_ns, interval_end_ns;
 	struct interval now;
-	struct slate_stats *at_begin;	/* of the interval */
+	struct slate_stats *at_begin;	/* counters at the beginning of the interval */
 	struct interval *row;
 	size_t rows, room;
-	struct slate_log_series *timeline;	/* NULL: not asked for, or not over yet */
+	struct slate_log_series *timeline;	/* NULL: not requested, or not complete yet */
 };
 
 struct verify;
@@ -129,7 +129,7 @@ struct replay {
 	struct replay_options o;
 	struct slate_dev *dev;
 	uint64_t capacity, unit_bytes;
-	struct trace_place place;	/* grains: sectors or mapping units */
+	struct trace_place place;	/* grains are sectors or mapping units */
 	struct stream stream[REPLAY_STREAMS_MAX];
 	unsigned int streams;
 	struct account account;
@@ -140,10 +140,10 @@ struct replay {
 	uint64_t invariant_checks;
 	uint64_t lost;			/* requests in flight at the cut */
 	bool warm;			/* the warm-up is over */
-	bool has_content;		/* a trace says what writes hold */
+	bool has_content;		/* a trace has the content of writes */
 	bool terminal;
 	double begin_s, shown_s, begin_cpu_s;
-	/* RECORDED */
+	/* used for TRACE_RECORDED */
 	struct answers *answers;
 	uint64_t compared, differed;
 	bool ops_compared, ops_differ;
@@ -162,13 +162,13 @@ int replay_options_parse(struct replay_options *o, int argc, char **argv);
 
 /* engine.c. Returns 0 or an exit code; it has printed the error. */
 int engine_run(struct replay *r);
-/* Fetch the next row of a stream and place it: 1, 0 at its end, or -exit code. */
+/* Fetch the next row of a stream and place it. 1: done; 0: end of the stream; < 0: -exit code. */
 int stream_fetch(struct replay *r, struct stream *s);
 /* Callbacks of the drive; opaque is the replay. */
 void engine_done(void *opaque, struct ftl_io *io);
 void engine_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len);
 /*
- * Read and check everything that was written; no statistics count it. Returns 0 or an exit code; it
+ * Read and check everything that was written, without counting it. Returns 0 or an exit code; it
  * has printed the error.
  */
 int engine_read_back(struct replay *r);
@@ -182,23 +182,23 @@ void engine_progress(struct replay *r);
 
 /* rows.c */
 void rows_begin(const struct replay *r, struct stream *s);
-int rows_next(struct stream *s, struct trace_row *row);		/* as trace_next(), */
-int rows_rewind(struct stream *s);				/* trace_rewind(), */
-void rows_counts(const struct stream *s, struct trace_counts *out);	/* trace_get_counts(), */
-void rows_progress(const struct stream *s, uint64_t *done, uint64_t *all);	/* trace_progress() */
+int rows_next(struct stream *s, struct trace_row *row);		/* like trace_next() */
+int rows_rewind(struct stream *s);				/* like trace_rewind() */
+void rows_counts(const struct stream *s, struct trace_counts *out);	/* like trace_get_counts() */
+void rows_progress(const struct stream *s, uint64_t *done, uint64_t *all);	/* like trace_progress() */
 void rows_end(struct stream *s);
 
 /* recorded.c */
 int recorded_run(struct replay *r);
 void recorded_done(struct replay *r, struct request *q);
 
-/* place.c: 1: placed; 0: left out (and counted); < 0: -exit code. */
+/* place.c. 1: placed; 0: skipped (and counted); < 0: -exit code. */
 int place(struct replay *r, struct stream *s, struct trace_row *row);
 int place_find_extent(struct replay *r, struct stream *s);
 
 /* account.c */
 void account_begin(struct replay *r, uint64_t now_ns);
-void account_tick(struct replay *r, uint64_t now_ns);	/* an interval may end */
+void account_tick(struct replay *r, uint64_t now_ns);	/* ends an interval if its time has come */
 void account_done(struct replay *r, const struct request *q);
 void account_end(struct replay *r);
 
@@ -209,8 +209,8 @@ void verify_submit(struct verify *v, struct request *q);
 void verify_done(struct verify *v, struct request *q);
 void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *buf, size_t len);
 /*
- * Find the next range of at most 128 KiB that has a written sector, from *at on. Returns false if
- * there is none.
+ * Find the next range of at most 128 KiB with a written sector, from *at on. Returns false if there
+ * is none.
  */
 bool verify_next_written(const struct verify *v, uint64_t *at, uint64_t *bytes);
 struct verified {
@@ -218,14 +218,17 @@ struct verified {
 };
 void verify_get(const struct verify *v, struct verified *out);
 
-/* shadow.c: hashes of the possible contents of a sector, by the versions of verify.c. NULL: no memory. */
+/*
+ * shadow.c: hashes of the possible contents of a sector, by the versions of verify.c. shadow_new()
+ * returns NULL if there is no memory.
+ */
 struct shadow;
 struct shadow *shadow_open(uint64_t sectors);
 void shadow_close(struct shadow *s);
 uint64_t shadow_hash(const void *sector);
 /* A write of this sector is submitted as version `version`, over version `newest` (0: none). */
 void shadow_write(struct shadow *s, uint64_t sector, uint32_t newest, uint32_t version, uint64_t hash);
-/* Version `completed` is on the drive: reads from number `next_id` on must return it or a newer one. */
+/* Version `completed` is stored: reads from number `next_id` on must return it or a newer one. */
 void shadow_completed(struct shadow *s, uint64_t sector, uint32_t completed, uint64_t next_id);
 /* May a read return content with this hash, of one of the versions lower .. newest? */
 bool shadow_allows(const struct shadow *s, uint64_t sector, uint32_t newest, uint32_t lower,
@@ -234,7 +237,7 @@ void shadow_read_begins(struct shadow *s, struct request *q);
 void shadow_read_ends(struct shadow *s, struct request *q);
 
 /* csv.c. On an error, which it has printed, csv_open() returns NULL and csv_close() an exit code (else 0). */
-struct csv *csv_open(const char *path, bool cores);	/* cores: of the controller */
+struct csv *csv_open(const char *path, bool cores);	/* cores: the controller has cores */
 void csv_row(struct csv *c, const struct request *q);
 int csv_close(struct csv *c, bool keep);
 

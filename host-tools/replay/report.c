@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report.c - the JSON of a replay, whose schema is docs/replay.md. Without --wall it does not depend
- * on the host's clock.
+ * report.c - writes the JSON of a replay; docs/replay.md has the schema. Without --wall it does not
+ * depend on the host's clock.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -32,13 +32,13 @@ static void put(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-/* a / b, or null */
+/* Write a / b, or null if b is 0. */
 static void put_ratio(json_t *o, const char *key, double a, double b)
 {
 	json_object_set_new(o, key, b > 0 ? json_real(a / b) : json_null());
 }
 
-/* JSON is UTF-8; of text in another encoding the ASCII characters are kept. */
+/* JSON is UTF-8; from text in another encoding only the ASCII characters are kept. */
 static json_t *text_of(const char *text, size_t len)
 {
 	json_t *s = json_stringn(text, len);
@@ -118,7 +118,7 @@ static void put_options(const struct replay *r, json_t *root)
 	json_object_set_new(o, "think", json_boolean(r->o.think));
 }
 
-/* null for traces that do not say what is written, and for generators. */
+/* Write null for generators and for traces without content. */
 static void put_content(const struct stream *s, json_t *to)
 {
 	char name[TRACE_SHA256_CHARS];
@@ -201,7 +201,7 @@ static json_t *latency(const struct hist *h)
 	return o;
 }
 
-/* A drive without cores has no part of theirs. */
+/* Omit the part of the cores if the drive has none. */
 static void put_where(const struct replay *r, json_t *o, const struct ftl_breakdown *w)
 {
 	json_t *to = sub(o, "where_ns");
@@ -239,7 +239,10 @@ static void put_host(const struct replay *r, json_t *root)
 
 /* ---- what the drive did ------------------------------------------------------------- */
 
-/* Read amplification of data alone, by cause: the bytes read for the cause / the bytes that the host read. */
+/*
+ * Write the read amplification of data by cause: the bytes read for the cause / the bytes that the
+ * host read.
+ */
 static void put_raf_by_cause(const struct replay *r, json_t *root, const struct slate_stats *st)
 {
 	const uint64_t *read = st->nand.user_read_bytes;
@@ -374,7 +377,7 @@ static void put_ftl(const struct replay *r, json_t *root, const struct slate_sta
 		put(o, "core_busy_ns", f->core_busy_ns);
 }
 
-/* How the units that were written were reduced (DAC). */
+/* Write how the written units were reduced (DAC). */
 static void put_reduction(const struct replay *r, json_t *root, const struct slate_stats *st)
 {
 	const struct ftl_stats *f = &st->ftl;
@@ -453,7 +456,7 @@ static void put_check(const struct replay *r, json_t *root)
 	put(o, "wrong", v.wrong);
 }
 
-/* In the form of QMP's x-nand-ssd-power-query. */
+/* Write the cut in the form of QMP's x-nand-ssd-power-query. */
 static void put_cut(const struct replay *r, json_t *root)
 {
 	struct slate_power p;
@@ -530,7 +533,7 @@ static void put_series(const struct replay *r, json_t *root)
 static const char *const op_words[] = { SLATE_SERIES_OP_COUNTERS(NAME_OF) };
 static const char *const drive_words[] = { SLATE_SERIES_DRIVE_COUNTERS(NAME_OF) };
 
-/* One value of every row; null if the drive does not report it. */
+/* Return one value of every row; null if the drive does not report it. */
 static json_t *column(const struct slate_log_series *l, uint32_t word)
 {
 	const uint64_t *rows = (const uint64_t *)(const void *)(l + 1);

@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-#define KEPT_MAX ((size_t)1 << 20)	/* rows: 56 MiB */
+#define KEPT_MAX ((size_t)1 << 20)	/* maximum of rows kept: 56 MiB */
 
 static void forget(struct kept_rows *k)
 {

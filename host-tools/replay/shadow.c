@@ -28,20 +28,20 @@
 
 struct old {
 	uint64_t hash, sector;
-	uint64_t gone_id;		/* in the queue: reads before this one may return it */
+	uint64_t gone_id;		/* the version is in the queue: reads before this one may return it */
 	uint32_t version;
-	uint32_t chain;			/* the next older; 0: none. Free: the next free */
-	uint32_t queue;			/* behind it; 0: none */
+	uint32_t chain;			/* next older version; 0: none. In the free list: the next free entry */
+	uint32_t queue;			/* next in the queue; 0: none */
 	bool queued;
 };
 
 struct shadow {
 	uint64_t sectors;
-	uint64_t *hash;			/* of the newest version */
-	uint32_t *chain;		/* of each sector: the first old; 0: none */
+	uint64_t *hash;			/* hash of each sector's newest version */
+	uint32_t *chain;		/* first old version of each sector; 0: none */
 	struct old *old;		/* [0] is not used */
 	uint32_t room, free, first, last;
-	struct request *oldest, *newest;	/* reads in flight */
+	struct request *oldest, *newest;	/* list of the reads in flight */
 };
 
 static void *map(size_t bytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* summary.c - a summary of a replay that fits on a screen. The JSON has all numbers. */
+/* summary.c - prints a summary that fits on a screen. The JSON has all numbers. */
 #include "replay.h"
 
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static double sum(const uint64_t v[NAND_NSOURCES])
 	return s;
 }
 
-/* Print the RAF of all bytes on the bus, and that of data alone by cause. */
+/* Print the RAF of all bytes on the bus, and the RAF of data by cause. */
 static void print_raf(const struct slate_stats *st, double asked)
 {
 	const uint64_t *read = st->nand.user_read_bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * verify.c - --check: every sector written says who it is, and every sector read
- * is asked.
+ * verify.c - --check: every sector written contains its identity, and every sector read
+ * is checked.
  *
  * A write or trim gets the next version number, from 1. A sector's content is its own
  * address, the version, the stream, and words that follow from these. Of each
@@ -17,7 +17,7 @@
  *       completed-then is 0 and the drive began with zeroes there
  *       With content, of a trace that says what is written: the sector's hash is that of
  *       a version in these bounds (shadow.c)
- *   V3  anything else is wrong, unless completed-then is 0 and nobody knows what the
+ *   V3  anything else is wrong, unless completed-then is 0 and it is unknown what the
  *       drive held before (a drive file that was there): counted as unknown
  */
 #define _GNU_SOURCE
@@ -30,7 +30,7 @@
 #define WORDS (FTL_SECTOR_BYTES / 8u)
 #define MAGIC 0x5e7a6c3d00000000u
 #define WRONG_SHOWN 5u
-#define CHUNK_SECTORS 256u		/* of the bitmap */
+#define CHUNK_SECTORS 256u		/* size of a part of the bitmap */
 
 struct sector {
 	uint32_t newest, completed, trimmed;
@@ -41,8 +41,8 @@ struct verify {
 	struct sector *sector;
 	uint64_t sectors;
 	uint32_t version;
-	struct shadow *shadow;		/* NULL: tags */
-	uint8_t *chunk;			/* a bit for each 128 KiB: written to */
+	struct shadow *shadow;		/* NULL: contents are tags */
+	uint8_t *chunk;			/* a bit for each 128 KiB that was written to */
 	bool known_zeroes;
 	struct verified seen;
 };
@@ -85,8 +85,8 @@ void verify_close(struct verify *v)
 }
 
 /*
- * The sectors that a request changes: a trim whole units inside its range, or none (slate_trims()); a
- * write its whole range.
+ * Determine the sectors that a request changes: a trim changes the whole units inside its range, or
+ * none (slate_trims()); a write changes its whole range.
  */
 static void range_of(const struct verify *v, const struct request *q, uint64_t *first,
 		     uint64_t *end)
@@ -248,7 +248,7 @@ void verify_copy(struct verify *v, const struct request *q, uint64_t at, void *b
 
 		if (q->op == FTL_WRITE) {
 			content_of(q, first + i, words);
-			SSD_ASSERT(bytes);	/* only a read may have no data */
+			SSD_ASSERT(bytes);	/* only a read can have no data */
 			memcpy(bytes, words, sizeof(words));
 		} else {
 			memcpy(words, bytes ? (const void *)bytes : zeroes, sizeof(words));

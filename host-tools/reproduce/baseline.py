@@ -64,16 +64,16 @@ class Point:
 
     @property
     def capacity_mib(self) -> int:
-        """Exported, to the next MiB."""
+        """Return the exported capacity, rounded up to MiB."""
         return round(self.blocks * self.block_pages * PAGE / (1 + self.op_percent / 100) / MIB)
 
     @property
     def pages(self) -> int:
-        """Exported."""
+        """Return the number of exported pages."""
         return self.capacity_mib * MIB // PAGE
 
     def computed(self) -> float:
-        """The write amplification of the model, over the blocks among which victims are chosen."""
+        """Return the write amplification of the model, for the blocks among which victims are chosen."""
         free, opened = FREE_AND_OPEN[self.apart]
         closed, b = self.blocks - free - opened, self.block_pages
         rho = (self.pages - opened * b / 2) / (closed * b)
@@ -88,7 +88,7 @@ class Point:
         }[self.policy]()
 
     def named(self) -> str:
-        """The policy as in the table."""
+        """Return the policy's name in the table."""
         what = {"d-choices": f" of {self.of}", "windowed-greedy": f" in {self.of} blocks"}.get(self.policy, "")
         return self.policy + what + (f", apart, {self.apart}" if self.apart else "")
 
@@ -103,7 +103,7 @@ class Point:
         return [word for setting in found for word in ("--set", f"ftl.{setting}")]
 
     def measured(self) -> float:
-        """The write amplification of slate-replay."""
+        """Return the write amplification that slate-replay measures."""
         warm_up = self._warm_up()
         count = warm_up + (COUNTED if self.policy == "greedy" else COUNTED_OTHERS) * self.pages
         source = "-" if self.hot else f"gen:rand4k,foot={self.capacity_mib}MiB,n={count},seed={self.seed}"
@@ -141,7 +141,7 @@ class Point:
 
 
 def points() -> list[Point]:
-    """All points of the study."""
+    """Return all points of the study."""
     found = [Point(2048 if b < 512 else 1024, b, op) for b in BLOCK_PAGES for op in OVER_PROVISIONING]
     found += [
         Point(2048 if b < 256 else 1024, b, op, mix)
@@ -161,7 +161,7 @@ def points() -> list[Point]:
 
 
 def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
-    """Each point's row, in their order."""
+    """Return the rows of the points, in order."""
     with ThreadPoolExecutor(jobs) as pool:
         for point, measured in zip(wanted, pool.map(Point.measured, wanted)):
             computed = point.computed()
@@ -177,14 +177,14 @@ def rows(wanted: list[Point], jobs: int) -> Iterator[dict[str, str]]:
 
 
 def as_markdown(found: list[dict[str, str]]) -> str:
-    """A table of the rows."""
+    """Format the rows as a table."""
     heads = ("policy", "writes", "pages a block", "blocks", "OP, %", "computed", "measured", "off, %")
     lines = [heads, ("---",) * len(heads), *(tuple(row.values()) for row in found)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="The page FTL's write amplification beside what mathematics says.")
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "docs/results/baseline")
     parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="replays at once")

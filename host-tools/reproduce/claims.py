@@ -43,7 +43,7 @@ PREFIXES = ("stand-in for ", "mix ", "guest ")
 
 
 class ClaimError(Exception):
-    """An error in a file of claims, for its author."""
+    """A mistake in a file of claims."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ ACCOUNTINGS = ("device", "ssdsim")
 
 @dataclass
 class Tables:
-    """Rows by table, accounting, trace and what; a trace has no prefix such as "stand-in for"."""
+    """Rows by table, accounting, trace and quantity; traces have no prefix such as "stand-in for"."""
 
     cells: dict[Key, Cell] = field(default_factory=dict)
 
     def add(self, table: str, text: str) -> None:
-        """A CSV that tables.py wrote."""
+        """Add the rows of a CSV that tables.py wrote."""
         for row in csv.DictReader(io.StringIO(text)):
             if not row.get("ours") or "accounting" not in row:
                 continue
@@ -79,14 +79,14 @@ class Tables:
             self.cells[key] = Cell(row["unit"], float(row["ours"]), *span)
 
     def find(self, ref: list[str]) -> Cell | None:
-        """Find a row by [table, trace, what], perhaps with an accounting and a unit; None: there is no such row."""
+        """Find a row by [table, trace, quantity], optionally with accounting and unit; None if there is no such row."""
         table, trace, what, *more = ref
         accounting = next((one for one in more if one in ACCOUNTINGS), "device")
         units = [one for one in more if one not in ACCOUNTINGS] or UNITS
         return next((self.cells[k] for u in units if (k := (table, accounting, trace, what, u)) in self.cells), None)
 
     def traces(self, ref: list[str]) -> list[float]:
-        """The values of the traces whose average a row is."""
+        """Return the values of the traces over which a row is the average."""
         wanted = (ref[0], next((one for one in ref[3:] if one in ACCOUNTINGS), "device"), ref[2])
         return [
             cell.ours
@@ -96,7 +96,7 @@ class Tables:
 
 
 def stored(root: Path) -> Tables:
-    """The tables of docs/results."""
+    """Return the tables of docs/results."""
     made = Tables()
     for path in sorted(root.glob("*/*.csv")):
         made.add(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def stored(root: Path) -> Tables:
 
 
 def quick(study: str, text: str) -> Tables:
-    """The tables of an expected-STUDY.csv, each after a line '# name'."""
+    """Return the tables of an expected-STUDY.csv; each follows a line '# name'."""
     made = Tables()
     for part in re.split(r"^# ", text, flags=re.M)[1:]:
         name, _, rows = part.partition("\n")
@@ -114,7 +114,7 @@ def quick(study: str, text: str) -> Tables:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a file; claims/page.toml explains the keys."""
+    """A claim of a file; claims/page.toml explains its keys."""
 
     id: str
     figure: str
@@ -136,16 +136,16 @@ class Claim:
 
     @property
     def study(self) -> str:
-        """pen, ippbe, spread, rps or dac."""
+        """Return the study: pen, ippbe, spread, rps or dac."""
         return self.id.split(".")[0]
 
     def refs(self) -> list[list[str]]:
-        """Every row that it names."""
+        """Return every row that the claim names."""
         return [ref for ref in (self.row, self.over, *self.rows, *self.band) if ref]
 
 
 def read(path: Path) -> list[Claim]:
-    """The claims of one file."""
+    """Read the claims of one file."""
     with open(path, "rb") as source:
         made = [Claim(**one) for one in tomllib.load(source)["claim"]]
     for claim in made:
@@ -161,7 +161,7 @@ def read(path: Path) -> list[Claim]:
 
 
 def load(folder: Path = HERE / "claims") -> tuple[list[Claim], dict[str, Any]]:
-    """The claims, and page.toml."""
+    """Read all claims and page.toml."""
     with open(folder / "page.toml", "rb") as source:
         more = tomllib.load(source)
     made = [claim for study in STUDIES for claim in read(folder / f"{study}.toml")]
@@ -171,12 +171,12 @@ def load(folder: Path = HERE / "claims") -> tuple[list[Claim], dict[str, Any]]:
 
 
 def effect(unit: str, value: float) -> float:
-    """An effect in per cent, for changes and quotients."""
+    """Convert a change or a quotient to an effect in per cent."""
     return 100 * (value - 1) if unit in ("x", "x lower") else value
 
 
 def value_of(claim: Claim, tables: Tables) -> Cell | None:
-    """Ours: a row, or the change in per cent from another."""
+    """Return the measured value: a row, or its change in per cent from another row."""
     cell = tables.find(claim.row)
     if cell is None or not claim.over:
         return cell
@@ -185,7 +185,7 @@ def value_of(claim: Claim, tables: Tables) -> Cell | None:
 
 
 def size_agrees(claim: Claim, cell: Cell, paper: float) -> bool:
-    """See the head of this file."""
+    """Does the size agree by the rule at the head of this file?"""
     if cell.low is not None and cell.high is not None and cell.low <= paper <= cell.high:
         return True
     ours, published = effect(cell.unit, cell.ours), effect(cell.unit, paper)
@@ -216,7 +216,7 @@ def meets(want: str, value: float) -> bool:
 
 
 def check(claim: Claim, tables: Tables) -> str:
-    """Compare a claim with the tables; returns the verdict."""
+    """Compare a claim with the tables and return the verdict."""
     if claim.test:
         return "agrees"
     if claim.rows:
@@ -238,7 +238,7 @@ def check(claim: Claim, tables: Tables) -> str:
 
 
 def band(claim: Claim, tables: Tables) -> tuple[float, float] | None:
-    """The least and the largest of ours, of its seeds and of the rows under other assumptions."""
+    """Return the smallest and the largest measured value, over seeds and over rows with other assumptions."""
     own = value_of(claim, tables) if claim.row else None
     cells = [own, *(tables.find(ref) for ref in claim.band)]
     values = [v for cell in cells if cell for v in (cell.low, cell.ours, cell.high) if v is not None]
@@ -246,7 +246,7 @@ def band(claim: Claim, tables: Tables) -> tuple[float, float] | None:
 
 
 def overloaded(claim: Claim, tables: Tables) -> list[str]:
-    """Traces on which an open loop has more requests in the drive, on average, than the drive has dies."""
+    """Return the traces on which an open loop keeps more requests in the drive, on average, than it has dies."""
     if not claim.load:
         return []
     table, what, dies = claim.load
@@ -259,6 +259,6 @@ def overloaded(claim: Claim, tables: Tables) -> list[str]:
 
 
 def moved(unit: str, values: list[float]) -> list[float]:
-    """The values of the traces that changed by 1 % or more."""
+    """Return the values of the traces that changed by 1 % or more."""
     none = 1.0 if unit in ("x", "x lower") else 0.0
     return [v for v in values if abs(effect(unit, v) - effect(unit, none)) >= 1]

@@ -30,7 +30,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Ours over the paper's."""
+        """Return the measured value divided by the paper's."""
         return self.ours / self.paper if self.paper and self.ours is not None else None
 
 
@@ -38,7 +38,7 @@ Value = TypeVar("Value")
 
 
 class Results:
-    """The JSON of points, by (trace tag, configuration, accounting)."""
+    """Results of points as JSON, by (trace tag, configuration, accounting)."""
 
     def __init__(self, found: dict[tuple[str, str, str], measures.Result], scale: int) -> None:
         self.found = found
@@ -47,7 +47,7 @@ class Results:
     def values(
         self, traces: tuple[str, ...], config: str, accounting: str, measure: Callable[[measures.Result], Value | None]
     ) -> dict[str, Value]:
-        """By trace, where there is a result that has it."""
+        """Return the values by trace, where a result has the quantity."""
         out: dict[str, Value] = {}
         for trace in traces:
             result = self.found.get((trace, config, accounting))
@@ -65,7 +65,7 @@ Rows = Callable[[Results, tuple[str, ...], str], list[Row]]  # of results, trace
 
 
 def number(value: float | None) -> str:
-    """Four significant digits; large ones whole."""
+    """Format with four significant digits; large numbers are integers."""
     if value is None:
         return ""
     if value == 0:
@@ -76,22 +76,22 @@ def number(value: float | None) -> str:
 
 
 def mean(values: list[float]) -> float:
-    """Arithmetic."""
+    """Return the arithmetic mean."""
     return sum(values) / len(values)
 
 
 def change(value: float, base: float) -> float:
-    """The change in per cent."""
+    """Return the change in per cent."""
     return 100 * (value - base) / base
 
 
 def times(value: float, base: float) -> float:
-    """The quotient of value and base."""
+    """Return value divided by base."""
     return value / base
 
 
 def lower(value: float, base: float) -> float:
-    """So many times lower than the base."""
+    """Return base divided by value."""
     return base / value
 
 
@@ -100,7 +100,10 @@ UNITS: dict[Form, str] = {change: "%", times: "x", lower: "x lower"}
 
 def relative(measure: measures.Measure, base: str, configs: Labels, form: Form,
              published: Published | None = None, best: Best | None = None) -> Rows:  # fmt: skip
-    """Each trace's value against the base configuration's; their mean; perhaps the best: min or max."""
+    """Make rows of each trace's value relative to the base configuration, and of their mean.
+
+    best: also a row of the min or max.
+    """
     known = published or {}
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
@@ -122,7 +125,7 @@ def relative(measure: measures.Measure, base: str, configs: Labels, form: Form,
 
 def absolute(measure: measures.Measure, configs: Labels, unit: str, published: Published | None = None,
              full_size: bool = False) -> Rows:  # fmt: skip
-    """Each trace's value as it is (full_size: times the scale), and their mean."""
+    """Make rows of each trace's value (full_size: multiplied by the scale), and of their mean."""
     known = published or {}
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
@@ -140,7 +143,7 @@ def absolute(measure: measures.Measure, configs: Labels, unit: str, published: P
 
 
 def breakdown(configs: Labels, published: Published) -> Rows:
-    """Write latency by cause, mean over the traces, and the share of it in which GC copies."""
+    """Make rows of the write latency by cause, averaged over the traces, and of the share in which GC copies."""
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         out = []
@@ -159,14 +162,15 @@ def breakdown(configs: Labels, published: Published) -> Rows:
 
 
 def unseeded(trace: str) -> str:
-    """The tag without its seed."""
+    """Return the tag without its seed."""
     return re.sub(r",seed=\d+", "", trace)
 
 
 def seeded(inner: Rows, best: Best | None = None) -> Rows:
-    """One row of the same trace with several seeds: the mean over them, the least and the largest.
+    """Combine rows of one trace with several seeds: mean, minimum and maximum.
 
-    Seeds that not every trace has are left out: an average is of the same traces for each. best: of the means.
+    Seeds that some traces lack are left out, so that every average covers the same traces. best: over the
+    means.
     """
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
@@ -191,14 +195,14 @@ def seeded(inner: Rows, best: Best | None = None) -> Rows:
 
 
 def over_seeds(trace: str, several: list[Row]) -> Row:
-    """The mean of rows that differ in the seed."""
+    """Return the mean of rows that differ in the seed."""
     first, values = several[0], [row.ours for row in several if row.ours is not None]
     span = (min(values), max(values)) if len(several) > 1 else (None, None)
     return Row(trace, first.what, first.unit, mean(values) if values else None, first.paper, *span)
 
 
 def of_traces(some: tuple[Trace, ...], inner: Rows) -> Rows:
-    """The rows of these traces alone, labelled by volume."""
+    """Return the rows of these traces alone, labelled by volume."""
     volumes = {trace.tag: trace.volume for trace in some}
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
@@ -209,7 +213,7 @@ def of_traces(some: tuple[Trace, ...], inner: Rows) -> Rows:
 
 
 def together(*several: Rows) -> Rows:
-    """The rows of several, one after the other."""
+    """Concatenate the rows of several figures."""
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         return [row for each in several for row in each(results, traces, accounting)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """dac.py - DAC's drives and figures (dissertation, chapter 5).
 
-The five configurations are ftl.reduction's, on one drive; traces are recordings of
-guests with what they wrote (docs/content-trace.md).
+The five configurations are the values of ftl.reduction on one drive; traces are recordings of guests with their
+data (docs/content-trace.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SWEPT = ("pc", "web")  # of which the text has numbers for the buffer
 
 
 def kept(permille: int, trace: Trace) -> tuple[str, ...]:
-    """So many of the trace's fingerprints; 1000: every one."""
+    """Return the permille of the trace's fingerprints that are kept; 1000: all."""
     if permille == 1000:
         return ("ftl.fingerprints_permille=1000",)
     return (f"ftl.fingerprints={max(4, 4 * WRITTEN[trace.volume] * permille // 1000)}",)
@@ -43,7 +43,7 @@ class Dac:
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, reduction: str, permille: int, *sets: str, args: tuple[str, ...] = ("--no-flush",)) -> Config:
-        """A configuration. It exports the capacity of the drives on which the traces were recorded."""
+        """Return a configuration. It exports the capacity of the drives on which the traces were recorded."""
         drive: tuple[str, ...] = (
             f"geometry.blocks_per_plane={self.blocks}",
             "ftl.gc_start_blocks=3",
@@ -57,7 +57,7 @@ class Dac:
         return Config(name, "dac", drive + sets, ("--closed", "1", *args), lambda trace: kept(permille, trace))
 
     def all(self) -> dict[str, Config]:
-        """All configurations, by name."""
+        """Return all configurations, by name."""
         made = []
         for suffix, more in (("", {}), ("-flush", {"args": ()})):
             for name in FTLS:
@@ -74,18 +74,18 @@ class Dac:
 
 
 def recorded(*names: str) -> tuple[Trace, ...]:
-    """Of guests."""
+    """Return the recordings of guests."""
     return tuple(Trace(name, maker="content") for name in names)
 
 
 def of_dedup(suffix: str = "") -> Rows:
-    """Figure 28's form."""
+    """Make rows in the form of figure 28."""
     labels = {name + suffix: label for name, label in FTLS.items() if name != "dedup"}
     return relative(measures.pages_written, "dedup" + suffix, labels, times)
 
 
 def dac(_: int) -> list[Figure]:
-    """DAC's figures, and studies of what the text does not say."""
+    """Return DAC's figures, and studies of assumptions that the text does not state."""
     every, five = recorded(*NAMES), tuple(FTLS)
     both = {"dac": "DAC", "unlimited": "DAC, unlimited"}
     share = dict(zip(NAMES, (0.41, 0.18, 0.97, 0.63)))
@@ -118,7 +118,7 @@ def dac(_: int) -> list[Figure]:
 
 
 def buffers(traces: tuple[Trace, ...]) -> list[Figure]:
-    """Figure 29, for both kinds of DAC."""
+    """Make figure 29 for both kinds of DAC."""
     made = []
     swept = tuple(trace for trace in traces if trace.volume in SWEPT)
     paper = {("pc", "64 MiB"): 0.4, ("web", "64 MiB"): 0.1}
@@ -137,7 +137,7 @@ def buffers(traces: tuple[Trace, ...]) -> list[Figure]:
 
 
 def sensitivity(traces: tuple[Trace, ...]) -> list[Figure]:
-    """Figures with other assumptions where the text gives none."""
+    """Return figures with other assumptions where the text states none."""
     some = tuple(trace for trace in traces if trace.volume != "web")  # the longest one
     durable = tuple(trace for trace in traces if trace.volume in ("pc", "iot"))
     by_share = {("dac" if n == 5 else f"dac-{n}"): f"{n / 10:g} % of all" for n in sorted((*PRINTS, 5))}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""figures.py - the published figures of both GC papers, and what goes with them.
+"""figures.py - the published figures of both GC papers, and related studies.
 
-A figure names the configurations (points.py) that it needs on which traces, and
-how its rows are made (compare.py). Numbers of the papers are those of their texts.
+A figure names the configurations (points.py) that it needs for each trace, and how its rows are made
+(compare.py). Numbers of the papers are from their texts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OURS = ACCOUNTINGS[:1]
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure, or a study that the paper does not have."""
+    """A published figure, or an additional study."""
 
     name: str  # of its files
     title: str
@@ -49,7 +49,7 @@ class Figure:
 
 
 def volumes(*names: str) -> tuple[Trace, ...]:
-    """Volumes with the assumptions of workloads.toml."""
+    """Return the volumes with the assumptions of workloads.toml."""
     return tuple(Trace(name) for name in names)
 
 
@@ -84,18 +84,18 @@ ASSUMED = (  # key of workloads.toml's [assumed], and what else it might be
 
 
 def pen_against_nftl(measure: measures.Measure, form: Form, paper: float | None = None) -> Rows:
-    """Of figures 12 and 13."""
+    """Make the rows of figures 12 and 13."""
     return relative(measure, "nftl", {"pen": "PEN"}, form, {("average", "PEN"): paper} if paper else None)
 
 
 def on_superblock(measure: measures.Measure, form: Form, paper: float | None = None) -> Rows:
-    """Of figures 16 and 17: PEN against the same M:N without."""
+    """Make the rows of figures 16 and 17: PEN against the same M:N without PEN."""
     known = {("average", label): paper for _, label in SUPER.values()} if paper else None
     return together(*(relative(measure, base, {pen: label}, form, known) for pen, (base, label) in SUPER.items()))
 
 
 def pen(scale: int) -> list[Figure]:
-    """PEN's figures, and studies of assumptions that the paper does not state."""
+    """Return PEN's figures, and studies of assumptions that the paper does not state."""
     every = volumes(*TABLE2)
     pair = ("nftl", "pen")
     supers = tuple(name for pen_name, (base, _) in SUPER.items() for name in (base, pen_name))
@@ -157,7 +157,7 @@ def pen(scale: int) -> list[Figure]:
 
 
 def combinations() -> list[Figure]:
-    """Combinations of the papers' methods, which have not been published."""
+    """Return studies of unpublished combinations of the papers' methods."""
     some = volumes(*FIXED)
     on_nftl = {"nftl-ippbe": "NFTL x IPPBE", "pen": "PEN", "pen-ippbe": "PEN x IPPBE"}
     on_super = {"sb45-ippbe": "4:5 x IPPBE", "sb45-pen": "4:5 PEN", "sb45-pen-ippbe": "4:5 PEN x IPPBE"}
@@ -179,7 +179,7 @@ def combinations() -> list[Figure]:
 
 
 def pen_sensitivity() -> list[Figure]:
-    """Figure 12a and the spare-area search under other assumptions."""
+    """Return figure 12a and the spare-area search under other assumptions."""
     varied = tuple(
         Trace(volume, ((key, value),)) for key, values in ASSUMED for value in values for volume in ("hm_0", "prn_1")
     )
@@ -211,7 +211,7 @@ def pen_sensitivity() -> list[Figure]:
 
 
 def stripes() -> list[Figure]:
-    """Figures for other ways to distribute consecutive pages over planes."""
+    """Return figures for other distributions of consecutive pages over planes."""
     names = [("nftl", "pen", 576)] + [(f"nftl-S{n}", f"pen-S{n}", n) for n in STRIPES if n != 576]
     bases = {base: f"{n} pages" for base, _, n in names}
     every = tuple(name for base, pen_name, _ in names for name in (base, pen_name))
@@ -228,7 +228,7 @@ def stripes() -> list[Figure]:
 
 
 def pen_choices(_: int) -> list[Figure]:
-    """Choices that PEN's text leaves open, taken the other way."""
+    """Return studies in which choices that PEN's text leaves open are made the other way."""
     swept, every, high = volumes(*SWEPT), volumes(*TABLE2), volumes(*HIGH)
     ways = {"": "newest of equals (the study pen)", "-oldest": "oldest of equals", "-lru": "least recently overwritten"}
     nftl = {f"nftl{way}": label for way, label in ways.items()}
@@ -283,7 +283,7 @@ BY_THRESHOLD = {("ippbe" if n == SECOND_DEFAULT else f"ippbe-{n}"): f"threshold 
 
 
 def ippbe(_: int) -> list[Figure]:
-    """IPPBE's figures, and studies of assumptions that the paper does not state."""
+    """Return IPPBE's figures, and studies of assumptions that the paper does not state."""
     every = volumes(*IPPBE_TRACES)
     made = [
         Figure(name, f"{what}, IPPBE against greedy", ("greedy", "ippbe"), every,
@@ -311,7 +311,7 @@ def ippbe(_: int) -> list[Figure]:
 
 
 def bursts() -> list[Figure]:
-    """Figures 10 and 11 when the stand-ins' requests arrive in other bursts, or each alone."""
+    """Return figures 10 and 11 with the stand-ins' requests in other bursts, or each alone."""
     traces = {n: tuple(Trace(name, () if n == 6 else (("burst", n),)) for name in IPPBE_TRACES) for n in BURSTS}
     made = []
     for name, what, measure, _, average in IPPBE_PUBLISHED:
@@ -329,7 +329,7 @@ def bursts() -> list[Figure]:
 
 
 def ippbe_choices(_: int) -> list[Figure]:
-    """What IPPBE leaves open besides: the threshold's meaning, and how much of a response GC is at all."""
+    """Return studies of other open choices of IPPBE: the threshold's meaning, and GC's share of a response."""
     every = volumes(*IPPBE_TRACES)
     labels = {("ippbe" if n == SECOND_DEFAULT else f"ippbe-{n}"): f"second at most {n}" for n in NEAR_PAGES}
     labels |= {f"ippbe-both-{n}": f"both at most {n}" for n in PAIR_PAGES}
@@ -344,7 +344,7 @@ def ippbe_choices(_: int) -> list[Figure]:
 
 
 def responses() -> list[Figure]:
-    """Why figures 10 and 11 gain less than published: how much of a response is a wait for GC at all."""
+    """Show why figures 10 and 11 gain less than published: the share of a response that is a wait for GC."""
     every = volumes(*IPPBE_TRACES)
     bases = {"greedy": "greedy", "greedy-in-order": "greedy, reads wait their turn", "greedy-filled": "greedy, filled to 95 %"}
     made = [

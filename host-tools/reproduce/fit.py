@@ -48,14 +48,14 @@ SEED = "fit"  # validate.py has others
 
 
 def distance(real: Curve, made: Curve) -> float:
-    """Root of the mean square of the logarithms of five ratios: the misses, and the distinct blocks."""
+    """Return the root mean square of the logarithms of five ratios: the misses, and the distinct blocks."""
     pairs = [(m + FLOOR, r + FLOOR) for m, r in zip(made.misses, real.misses)]
     pairs.append((made.blocks, real.blocks))
     return math.sqrt(statistics.fmean(math.log(a / b) ** 2 for a, b in pairs))
 
 
 def shape(settings: dict[str, float]) -> standin.Shape:
-    """The settings over those of workloads.toml that hold for every volume."""
+    """Return the settings, on top of those of workloads.toml that hold for every volume."""
     return standin.shape("", standin.load(), settings)
 
 
@@ -72,18 +72,18 @@ class Fit:
         self.known: dict[tuple[float, ...], Curve] = {}
 
     def curve(self, free: dict[str, float]) -> Curve:
-        """The curve of the stand-in with these settings."""
+        """Return the curve of the stand-in with these settings."""
         key = tuple(free[name] for name in GRID)
         if key not in self.known:
             self.known[key] = realtrace.curve(realtrace.made(self.want, shape({**self.used, **free}), SEED))
         return self.known[key]
 
     def off(self, free: dict[str, float]) -> float:
-        """The distance between the stand-in's curve and the trace's."""
+        """Return the distance between the stand-in's curve and the trace's."""
         return distance(self.real, self.curve(free))
 
     def search(self, rounds: int) -> dict[str, float]:
-        """The best settings found from any start."""
+        """Return the best settings found from any start."""
         found: list[dict[str, float]] = []
         for start in STARTS:
             found.append(self.search_from(start, rounds))
@@ -92,7 +92,7 @@ class Fit:
         return min(found, key=self.off)
 
     def search_from(self, best: dict[str, float], rounds: int) -> dict[str, float]:
-        """The best settings found from here."""
+        """Return the best settings found from this start."""
         for _ in range(rounds):
             before = best
             for names in PAIRS:
@@ -104,7 +104,7 @@ class Fit:
 
 
 def section(name: str, fit: Fit, free: dict[str, float]) -> str:
-    """The section of a trace in fits.toml."""
+    """Return the section of a trace in fits.toml."""
     made = fit.curve(free)
     lines = [f"[{name}]"]
     for what, values in (("measured", fit.measured), ("fitted", free)):
@@ -117,7 +117,7 @@ def section(name: str, fit: Fit, free: dict[str, float]) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="fit standin.py's settings to real traces")
     parser.add_argument("traces", metavar="TRACES=DIR")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(realtrace.NAMES)}; default: all")

@@ -18,11 +18,11 @@ def load(path: Path = FITS) -> Fits:
 
 
 def settings_of(fits: Fits, name: str) -> dict[str, float]:
-    """The settings of a trace: measured and fitted."""
+    """Return the settings of a trace: measured and fitted."""
     return {**fits[name]["measured"], **fits[name]["fitted"]}
 
 
 def medians(fits: Fits, without: str = "") -> dict[str, float]:
-    """Of every setting over all traces but one; of an even number of traces the lower of the middle two."""
+    """Return the median of every setting over all traces but one; for an even number, the lower of the middle two."""
     others = [settings_of(fits, name) for name in fits if name != without]
     return {key: statistics.median_low(other[key] for other in others) for key in others[0]}

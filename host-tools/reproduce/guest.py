@@ -32,12 +32,12 @@ class GuestError(Exception):
 
 
 def by_source(job: JobAccount, counter: str) -> dict[str, int]:
-    """A counter of the array's commands, by source."""
+    """Return a counter of the array's commands, by source."""
     return {name: counts.get(counter, 0) for name, counts in job.account.sources.items()}
 
 
 def result_of(job: JobAccount) -> Result:
-    """The keys that the figures need."""
+    """Return the keys that the figures need."""
     host = {name: {"ios": op.ios, "bytes": op.bytes} for name, op in job.account.op.items()}
     ops = {name: by_source(job, f"{name}s") for name in ("read", "program", "erase", "copyback")}
     return {
@@ -50,13 +50,13 @@ def result_of(job: JobAccount) -> Result:
 
 
 def recorded(path: Path) -> list[Done]:
-    """All completions of a recording."""
+    """Return all completions of a recording."""
     with path.open(encoding="ascii") as lines:
         return list(completions(lines))
 
 
 def completions(lines: Iterable[str]) -> Iterator[Done]:
-    """Parse a recording (docs/replay.md): each request, and later its completion."""
+    """Parse a recording (docs/replay.md): each request, and its completion later."""
     requests: list[Done] = []
     for line in lines:
         words = line.split()
@@ -72,7 +72,7 @@ def completions(lines: Iterable[str]) -> Iterator[Done]:
 
 
 def series_of(done: Iterable[Done], job: JobAccount, interval_ms: int) -> Result:
-    """Bytes and I/Os of each interval, from the job's beginning, in which something was completed."""
+    """Return the bytes and I/Os of each interval with completions, from the beginning of the job."""
     width = interval_ms * 10**6
     rows: dict[int, Result] = {}
     for now, op, size in done:
@@ -85,7 +85,7 @@ def series_of(done: Iterable[Done], job: JobAccount, interval_ms: int) -> Result
 
 
 def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: int) -> dict[str, Result]:
-    """The results by job. Raises GuestError if one is missing."""
+    """Return the results by job. Raises GuestError if one is missing."""
     device = Device(json.loads((run / "device.json").read_text(encoding="utf-8")))
     done = recorded(record) if record else []
     made = {}
@@ -103,7 +103,7 @@ def results(run: Path, jobs: Iterable[str], record: Path | None, interval_ms: in
 
 
 def main(argv: list[str]) -> int:
-    """Returns 1 with a sentence on stderr when a job is missing."""
+    """Run the command line. Returns 1 with a sentence on stderr if a job is missing."""
     parser = argparse.ArgumentParser(description="results of a guest's fio jobs in slate-replay's form")
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("--record", type=Path, metavar="FILE")

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""measures.py - the papers' quantities, from slate-replay's JSON.
+"""measures.py - the papers' quantities, from slate-replay's JSON. Each function takes one result and returns a number.
 
-Each takes one result and returns a number, or None where there is nothing to
-divide by (no reads, no writes).
+It returns None if the divisor is 0 (no reads, no writes).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def read_us(result: Result) -> float | None:
 
 
 def iops(result: Result) -> float | None:
-    """Reads and writes a second."""
+    """Reads and writes per second."""
     span = result["time"]["end_ns"] - result["time"]["begin_ns"]
     return _ratio(1e9 * (result["host"]["read"]["ios"] + result["host"]["write"]["ios"]), span)
 
@@ -45,7 +44,7 @@ def wa(result: Result) -> float | None:
 
 
 def wa_bytes(result: Result) -> float | None:
-    """Bytes programmed over bytes the host wrote: a write of part of a page programs a page."""
+    """Bytes programmed over bytes written by the host; a write of a part of a page programs a whole page."""
     found: float | None = result["waf"]
     return found
 
@@ -75,29 +74,29 @@ def gc_ms(result: Result) -> float:
 
 
 def gc_call_ms(result: Result) -> float | None:
-    """Mean time of a GC, from choosing a victim to its erase, ms."""
+    """Mean time of a GC run, from choosing a victim to its erase, ms."""
     return _ratio(gc_ms(result), gc_calls(result))
 
 
 def units_per_call(result: Result) -> float | None:
-    """Mapping units that a GC moves, on average."""
+    """Mean number of mapping units that a GC run moves."""
     return _ratio(result["gc"]["units_moved"], gc_calls(result))
 
 
 def read_mib_s(result: Result) -> float | None:
-    """Bytes that the host read, a second."""
+    """MiB that the host read per second."""
     span = result["time"]["end_ns"] - result["time"]["begin_ns"]
     return _ratio(1e9 * result["host"]["read"]["bytes"] / 2**20, span)
 
 
 def raf_host(result: Result) -> float | None:
-    """Bytes of the ECC words that host reads took from the array, over bytes that the host read."""
+    """Bytes of the ECC words that host reads took from the array, over bytes read by the host."""
     found: float | None = result["raf_by"].get("host")
     return found
 
 
 def dies_busy(result: Result) -> float:
-    """Mean share of the time in which a die was at work, %."""
+    """Mean share of the time in which a die was busy, %."""
     dies = result["busy"]["dies"]
     found: float = 100 * sum(die["busy"] for die in dies) / len(dies)
     return found
@@ -116,13 +115,13 @@ def blocks_erased(result: Result) -> int:
 
 
 def pages_written(result: Result) -> int:
-    """Programmed by the DAC FTL, by GC, too."""
+    """Pages programmed by the DAC FTL, including those of GC."""
     found: int = result["reduction"]["host_pages"] + result["reduction"]["gc_pages"]
     return found
 
 
 def pages_by_gc(result: Result) -> int:
-    """Of these."""
+    """Pages programmed by GC, as a part of pages_written."""
     found: int = result["reduction"]["gc_pages"]
     return found
 
@@ -136,12 +135,12 @@ def pages_if_split(result: Result) -> float:
 
 
 def units_reduced(result: Result) -> int:
-    """Units that the DAC FTL's engine was given."""
+    """Units given to the DAC FTL's engine."""
     return sum(result["reduction"][f"{kind}_units"] for kind in ("raw", "comp", "delta", "link"))
 
 
 def reference_share(result: Result) -> float | None:
-    """Units stored against a reference, of all."""
+    """Units stored against a reference, as a share of all."""
     return _ratio(result["reduction"]["delta_units"], units_reduced(result))
 
 
@@ -167,13 +166,13 @@ def reference_reads(result: Result) -> int:
 
 
 def refused(result: Result) -> int:
-    """References found that the drive had no room to keep."""
+    """References found but refused, because the drive had no room to keep them."""
     found: int = result["reduction"]["refused_references"]
     return found
 
 
 def gc_energy_uj(result: Result) -> float:
-    """GC's reads, programs, copies and erases, uJ."""
+    """Energy of GC's reads, programs, copies and erases, uJ."""
     found: float = sum(by_cause["gc"] for op, by_cause in result["energy_nj"].items() if op != "total") / 1000
     return found
 
@@ -187,10 +186,9 @@ def _setting(result: Result, key: str) -> list[int]:
 
 
 def gc_parts_ms(result: Result) -> dict[str, float]:
-    """Array time of GC by what it did, ms: spare-area reads, reads, programs, erases.
+    """Array time of GC by kind of work, ms: spare-area reads, reads, programs, erases.
 
-    A copy is one read and one program, so what GC reads more than it programs are
-    spare areas.
+    A copy is one read and one program, so additional reads of GC are reads of spare areas.
     """
     ops = result["nand"]["ops"]
     read_ns, program_ns = _setting(result, "timing.read_ns")[0], _setting(result, "timing.program_ns")[0]
@@ -204,7 +202,7 @@ def gc_parts_ms(result: Result) -> dict[str, float]:
 
 
 def write_parts_us(result: Result) -> dict[str, float] | None:
-    """Mean write latency by cause, us: the write itself and other waits, and GC by what it did."""
+    """Mean write latency by cause, us: the write itself and other waits, and GC by kind of work."""
     host = result["host"]["write"]
     if not host["ios"]:
         return None
@@ -227,7 +225,7 @@ def write_gc_share(result: Result) -> float | None:
 
 
 def read_gc_share(result: Result) -> float | None:
-    """The share of the mean read response that reads spent behind GC, in %."""
+    """The share of the mean read response that reads waited for GC, in %."""
     return _gc_share(result, "read")
 
 
@@ -237,12 +235,12 @@ def write_gc_us(result: Result) -> float | None:
 
 
 def read_gc_us(result: Result) -> float | None:
-    """The time that a read spent behind GC, in us."""
+    """The mean time that a read waited for GC, in us."""
     return _ratio(result["host"]["read"]["where_ns"]["gc_queue"] / 1000, result["host"]["read"]["ios"])
 
 
 def waiting(result: Result) -> float:
-    """Requests in the drive on average: the sum of their latencies over the time."""
+    """Mean number of requests in the drive: the sum of their latencies over the time."""
     total = sum(result["host"][op]["latency"]["sum_ns"] for op in ("read", "write") if result["host"][op]["ios"])
     return float(total / (result["time"]["end_ns"] - result["time"]["begin_ns"]))
 
@@ -257,7 +255,7 @@ def series(result: Result) -> list[tuple[float, float]]:
 
 
 def window_mib_s(result: Result, ms: int) -> list[float]:
-    """Write bandwidth of every window of so many ms in which a write completed, in order of time."""
+    """Write bandwidth of every window of the given length (ms) in which a write completed, in order of time."""
     width_ns = result["series"]["interval_ns"]
     assert ms * 10**6 % width_ns == 0
     found: dict[int, int] = {}
@@ -269,12 +267,12 @@ def window_mib_s(result: Result, ms: int) -> list[float]:
 
 
 def peak_mib_s(ms: int) -> Callable[[Result], float]:
-    """The largest of these."""
+    """The largest bandwidth of these windows."""
     return lambda result: max(window_mib_s(result, ms))
 
 
 def mean_mib_s(ms: int) -> Callable[[Result], float]:
-    """Their mean."""
+    """The mean bandwidth of these windows."""
     return lambda result: sum(window_mib_s(result, ms)) / len(window_mib_s(result, ms))
 
 

@@ -56,7 +56,7 @@ class MixError(Exception):
 
 @dataclass(frozen=True)
 class Mix:
-    """mixes.toml says what each is."""
+    """A mix, as mixes.toml describes it."""
 
     read: float
     reads: tuple[tuple[int, int], ...] = ()
@@ -75,7 +75,7 @@ class Mix:
     settle_k: float = 0
 
     def check(self) -> None:
-        """MixError, if it cannot be made."""
+        """Raise MixError if the mix cannot be made."""
         for key, low, high in (
             ("read", 0, 1000), ("burst", 0, 10**9), ("think_ms", 0, 10**6), ("foot_gib", 2**-16, 2**20),
             ("warm", 0, 10**5), ("theta", 0, 2), ("requests_k", 2**-10, 10**9), ("settle_k", 0, 10**9),
@@ -94,18 +94,18 @@ class Mix:
 
     @property
     def chunk(self) -> int:
-        """Bytes."""
+        """Size of a chunk in bytes."""
         return max(size for size, _ in self.reads + self.writes)
 
 
 def load() -> dict[str, dict[str, Any]]:
-    """mixes.toml's workloads."""
+    """Load the workloads of mixes.toml."""
     found: dict[str, dict[str, Any]] = tomllib.loads(MIXES.read_text(encoding="utf-8"))["mix"]
     return found
 
 
 def mix_of(name: str, settings: dict[str, float] | None = None) -> Mix:
-    """Of a name, with other settings."""
+    """Return the mix of a name, with some settings changed."""
     known = load()
     if name not in known:
         raise MixError(f"no workload named '{name}' is known; there are {', '.join(known)}")
@@ -133,7 +133,7 @@ class Draw:
 
 
 class Places:
-    """Draws the places of requests."""
+    """Draws the offsets of requests."""
 
     def __init__(self, mix: Mix, scale: int, source: random.Random) -> None:
         self.chunk, self.uniform = mix.chunk, source.random
@@ -158,7 +158,7 @@ class Places:
         return self.hot_chunks + int(self.uniform() * (self.chunks - self.hot_chunks))
 
     def __call__(self, size: int) -> int:
-        """The offset of a request; one that would cross the footprint's end ends there."""
+        """Return the offset of a request. A request that would cross the footprint's end is moved to end there."""
         step = self.align or size
         offset = self.pick() * self.chunk + int(self.uniform() * (self.chunk // step)) * step
         return min(offset, self.chunks * self.chunk - size)
@@ -173,12 +173,12 @@ def warm_writes(mix: Mix, scale: int) -> int:
 
 
 def not_counted(mix: Mix, scale: int) -> int:
-    """Rows of the warm-up and of settling."""
+    """Return the number of rows of the warm-up and of settling."""
     return warm_writes(mix, scale) + int(mix.settle_k * 1000 / scale)
 
 
 def requests(mix: Mix, scale: int, source: random.Random) -> Iterator[Row]:
-    """All rows of the trace."""
+    """Generate all rows of the trace."""
     uniform, place = source.random, Places(mix, scale, source)
     sizes = {op: [size for size, _ in some] for op, some in (("read", mix.reads), ("write", mix.writes))}
     pick = {
@@ -202,7 +202,7 @@ def requests(mix: Mix, scale: int, source: random.Random) -> Iterator[Row]:
 
 
 def write(path: str, name: str, scale: int, settings: dict[str, float]) -> None:
-    """The trace as a file in Slate's format; all of it or nothing."""
+    """Write the trace as a file in Slate's format, completely or not at all."""
     if scale < 1:
         raise MixError(f"scale {scale}: must be 1 or more")
     mix = mix_of(name, settings)
@@ -223,7 +223,7 @@ def write(path: str, name: str, scale: int, settings: dict[str, float]) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Returns 1 with a sentence on stderr when it cannot be done."""
+    """Run the command line. Returns 1 with a sentence on stderr on an error."""
     parser = argparse.ArgumentParser(description="make a trace of a workload of mixes.toml")
     parser.add_argument("name", help="kv, grp, prj, usr, stg; oltp, ntrx, webserver, varmail, fileserver; ...")
     parser.add_argument("--scale", type=int, default=8, metavar="N", help="divide footprint and requests by N (8)")

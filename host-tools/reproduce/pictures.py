@@ -33,9 +33,9 @@ def save(figure: Drawing, path: Path) -> None:
 
 
 def bars(title: str, rows: dict[str, list[Row]], names: dict[str, str], path: Path) -> None:
-    """A panel a unit and accounting: a group of bars a trace, a bar a row; lines: the paper's numbers.
+    """Draw a panel for each unit and accounting, with a group of bars for each trace.
 
-    names: what a trace is called.
+    A bar is a row; lines are the paper's numbers. names: labels of the traces.
     """
     panels = [(a, unit) for a, some in rows.items() for unit in dict.fromkeys(row.unit for row in some)]
     drawn, axes = pyplot.subplots(len(panels) or 1, 1, figsize=(9, 2.6 * max(1, len(panels))), squeeze=False)
@@ -48,7 +48,7 @@ def bars(title: str, rows: dict[str, list[Row]], names: dict[str, str], path: Pa
 
 
 def stack(title: str, rows: dict[str, list[Row]], path: Path) -> None:
-    """A panel an accounting: a bar a configuration, of what its average is made of."""
+    """Draw a panel for each accounting, and a bar for each configuration, divided into the parts of its average."""
     drawn, axes = pyplot.subplots(1, len(rows), figsize=(9, 3), squeeze=False, sharey=True)
     for axis, (accounting, some) in zip(axes[0], rows.items()):
         parts = [(row.what.split(", "), row) for row in some if row.trace == "average" and row.unit == "ms"]
@@ -95,7 +95,7 @@ def panel(axis: Axes, rows: list[Row], unit: str, names: dict[str, str]) -> None
 
 
 def cdf(figure: Figure, results: Results, names: dict[str, str], path: Path) -> None:
-    """Share of the windows whose write bandwidth is at most so much, a line a configuration."""
+    """Draw the share of the windows with at most a certain write bandwidth, a line for each configuration."""
     drawn, axis = pyplot.subplots(figsize=(9, 3))
     for n, config in enumerate(figure.configs + figure.guests):
         found = results.found[figure.traces[0].tag, config, figure.accountings[0]]
@@ -110,7 +110,7 @@ def cdf(figure: Figure, results: Results, names: dict[str, str], path: Path) -> 
 
 
 def over_time(figure: Figure, results: Results, names: dict[str, str], path: Path) -> None:
-    """Write latency of every interval, a line a configuration."""
+    """Draw the write latency of every interval, a line for each configuration."""
     drawn, axis = pyplot.subplots(figsize=(9, 3))
     for n, config in enumerate(figure.configs):
         found = results.found[figure.traces[0].tag, config, figure.accountings[0]]

@@ -37,7 +37,7 @@ class StudyError(Exception):
 
 @dataclass(frozen=True)
 class Trace:
-    """A volume or a mix, perhaps with other assumptions than workloads.toml's or mixes.toml's."""
+    """A volume or a mix, optionally with other assumptions than those of workloads.toml or mixes.toml."""
 
     volume: str
     settings: tuple[tuple[str, float], ...] = ()
@@ -45,7 +45,7 @@ class Trace:
 
     @property
     def tag(self) -> str:
-        """For file names."""
+        """A name for files."""
         return self.volume + "".join(f",{key}={value:g}" for key, value in self.settings)
 
 
@@ -62,13 +62,13 @@ class Point:
 
     @property
     def id(self) -> str:
-        """For file names; unique in a study."""
+        """A name for files, unique in a study."""
         return f"{self.trace.tag}/{self.config}.{self.accounting}"
 
 
 @dataclass(frozen=True)
 class Config:
-    """A drive and a way to replay: a name, profile, settings, options of slate-replay."""
+    """A drive and a way to replay: name, profile, settings, options of slate-replay."""
 
     name: str
     profile: str
@@ -79,7 +79,7 @@ class Config:
 
 @dataclass(frozen=True)
 class GuestRun:
-    """A fio job file in a guest ('slate run'): each of its sections is a result."""
+    """A fio job file in a guest ('slate run'). Each of its sections is a result."""
 
     config: str  # of the results
     job: str  # its file
@@ -92,12 +92,12 @@ class GuestRun:
 
     @property
     def name(self) -> str:
-        """For file names; unique in a study."""
+        """A name for files, unique in a study."""
         return f"{self.config}.{Path(self.job).stem}"
 
 
 def free_blocks(blocks: int, percent: int) -> int:
-    """So many free blocks are at most so many percent."""
+    """Return the number of free blocks that is at most the given percentage."""
     return blocks * percent // 100
 
 
@@ -127,12 +127,12 @@ class Pen:
         self.scale = scale
 
     def blocks(self, blocks: int, lost: int) -> int:
-        """Of a plane, to the nearest."""
+        """Return the blocks of a plane, rounded."""
         return math.floor(blocks / self.scale * (1000 - lost) / 1000 + 0.5)
 
     def config(self, name: str, *sets: str, blocks: int = 1888, pages: int = 576, levels: int = 6,
                lost: int = 0, stripe: int | None = None, args: tuple[str, ...] = ("--open",)) -> Config:  # fmt: skip
-        """One of them; lost: permille of the blocks that are not there."""
+        """Return a configuration. lost: permille of the blocks that are missing."""
         here = self.blocks(blocks, lost)
         start = free_blocks(here, 8)  # a U-block, or host data, only while more than these are free
         drive = (
@@ -150,24 +150,24 @@ class Pen:
         return Config(name, "pen", drive + sets, args + FILL)
 
     def exported_mib(self, lost: int) -> int:
-        """Of the drive that has lost so many permille of its blocks: 64 planes, over-provisioning of 10 %."""
+        """Return the exported size of a drive that lacks the lost permille: 64 planes, over-provisioning of 10 %."""
         return self.blocks(1888, lost) * 64 * 576 * 16 // 1024 * 10 // 11
 
     def nftl(self, name: str = "nftl", *sets: str, **how: Any) -> Config:
-        """The baseline."""
+        """Return the baseline."""
         return self.config(name, "ftl.type=nftl", "ftl.pen=no", *sets, **how)
 
     def pen(self, name: str = "pen", *sets: str, **how: Any) -> Config:
-        """PEN on NFTL."""
+        """Return PEN on NFTL."""
         return self.config(name, "ftl.type=nftl", "ftl.pen=yes", *sets, **how)
 
     def superblock(self, name: str, m: int, n: int, *sets: str, **how: Any) -> Config:
-        """The Superblock FTL; m = 0 is page mapping."""
+        """Return the Superblock FTL; m = 0 is page mapping."""
         shape = (f"ftl.superblock_blocks={m}", f"ftl.superblock_max_blocks={n}")
         return self.config(name, "ftl.type=superblock", *shape, *sets, **how)
 
     def all(self) -> dict[str, Config]:
-        """All configurations, by name."""
+        """Return all configurations, by name."""
         sliced = "ftl.gc_mode=sliced", f"ftl.gc_urgent_blocks={free_blocks(1888 // self.scale, 8) - 1}"
         made = [
             self.nftl(),
@@ -222,10 +222,10 @@ MERGE_VICTIMS = ("oldest", "lru")  # besides the pair that came to most invalid 
 
 
 class PenChoices(Pen):
-    """What PEN leaves open and what the study "pen" settles in one way: here in the others."""
+    """Choices that PEN leaves open, made differently than in the study "pen"."""
 
     def all(self) -> dict[str, Config]:
-        """All configurations, by name."""
+        """Return all configurations, by name."""
         made = [self.nftl(), self.pen()]
         for victim in MERGE_VICTIMS:
             chosen = f"ftl.merge_victim={victim}"
@@ -264,7 +264,7 @@ class Ippbe:
         self.blocks = 2048 // scale
 
     def config(self, name: str, *sets: str, ftl: tuple[str, ...] = STATIC, args: tuple[str, ...] = ()) -> Config:
-        """A configuration."""
+        """Return a configuration."""
         start = free_blocks(self.blocks, 7) + 1  # GC while fewer than these are free
         drive = (
             f"geometry.blocks_per_plane={self.blocks}",
@@ -274,15 +274,15 @@ class Ippbe:
         return Config(name, "ippbe", drive + ftl + sets, ("--open", "--fold", *args))
 
     def greedy(self, name: str = "greedy", more: tuple[str, ...] = (), **how: Any) -> Config:
-        """A configuration in which GC takes one victim."""
+        """Return a configuration in which GC takes one victim."""
         return self.config(name, "ftl.parallel_erase=no", *more, **how)
 
     def pair(self, name: str = "ippbe", pages: int = SECOND_DEFAULT, more: tuple[str, ...] = (), **how: Any) -> Config:
-        """A configuration in which GC takes a second victim with at most so many valid pages."""
+        """Return a configuration in which GC takes a second victim with at most this number of valid pages."""
         return self.config(name, "ftl.parallel_erase=yes", f"ftl.second_victim_pages={pages}", *more, **how)
 
     def all(self) -> dict[str, Config]:
-        """All configurations, by name."""
+        """Return all configurations, by name."""
         made = [self.greedy(), self.pair()]
         made += [self.pair(f"ippbe-{n}", n) for n in SECOND_PAGES if n != SECOND_DEFAULT]
         for other, how in (("filled", {"args": ("--fill", "95")}), ("dynamic", {"ftl": ("ftl.type=page",)})):
@@ -291,10 +291,10 @@ class Ippbe:
 
 
 class IppbeChoices(Ippbe):
-    """What IPPBE leaves open besides: the threshold's meaning, and which requests go first."""
+    """Other choices that IPPBE leaves open: the threshold's meaning, and which requests go first."""
 
     def all(self) -> dict[str, Config]:
-        """All configurations, by name."""
+        """Return all configurations, by name."""
         in_order = "ftl.read_priority=no"
         made = [self.greedy(), self.pair(), self.greedy("greedy-filled", args=("--fill", "95"))]
         made += [self.pair(f"ippbe-{n}", n) for n in NEAR_PAGES if n != SECOND_DEFAULT]

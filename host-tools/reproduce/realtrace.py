@@ -47,7 +47,7 @@ class Curve:
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """The path of a trace, plain or compressed."""
+    """Return the path of a trace, plain or compressed."""
     if not folder.is_dir():
         raise TraceError(f"TRACES={folder}: is no folder: name the one that holds {NAMES[0]}.trace.gz and the others")
     for suffix in (".trace.gz", ".trace"):
@@ -60,7 +60,7 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def read(folder: Path, name: str) -> list[Request]:
-    """All requests, with times from 0."""
+    """Read all requests, with times from 0."""
     path = path_of(folder, name)
     found: list[Request] = []
     number = 0
@@ -81,7 +81,7 @@ def read(folder: Path, name: str) -> list[Request]:
 
 
 def cut(time_ns: int, write: int, offset: int, size: int) -> list[Request]:
-    """A request as whole units, in pieces."""
+    """Divide a request into pieces of whole units."""
     if not size:
         return []
     first, end = offset // standin.UNIT, (offset + size - 1) // standin.UNIT + 1
@@ -89,13 +89,13 @@ def cut(time_ns: int, write: int, offset: int, size: int) -> list[Request]:
 
 
 def made(want: standin.Marginals, how: standin.Shape, seed: str) -> list[Request]:
-    """A stand-in, in the form of a real trace."""
+    """Convert a stand-in to the form of a real trace."""
     unit = standin.UNIT
     return [(t, int(op == "write"), at // unit, n // unit) for t, op, at, n in standin.made_of(want, how, seed)]
 
 
 def curve(requests: list[Request]) -> Curve:
-    """By the LRU stack of the logical blocks written."""
+    """Compute the curve with the LRU stack of the logical blocks written."""
     stack: list[int] = []  # last written first; no deeper than asked for
     seen: set[int] = set()
     touches, misses = 0, [0] * len(CAPACITIES)
@@ -118,7 +118,10 @@ def curve(requests: list[Request]) -> Curve:
 
 
 def marginals(requests: list[Request]) -> standin.Marginals:
-    """What a stand-in meets exactly. A direction without requests gets one of one unit, which it must have."""
+    """Return the properties that a stand-in meets exactly.
+
+    A direction without requests gets one request of one unit, because a stand-in needs one.
+    """
     count, units = [0, 0], [0, 0]
     cover: tuple[set[int], set[int]] = (set(), set())
     for _, write, first, n in requests:
@@ -133,7 +136,7 @@ def marginals(requests: list[Request]) -> standin.Marginals:
 
 
 def growth(requests: list[Request], write: int) -> float:
-    """beta: after half of the requests, a share of 0.5 ** beta of the coverage is reached; to 1/64."""
+    """Return beta: half of the requests reach a share of 0.5 ** beta of the coverage; to 1/64."""
     mine = [(first, n) for _, w, first, n in requests if w == write]
     covered: set[int] = set()
     half = 0
@@ -153,12 +156,12 @@ def run_kib(covered: set[int]) -> float:
 
 
 def span(requests: list[Request]) -> int:
-    """Units from the first touched one to the last."""
+    """Return the number of units from the first touched one to the last."""
     return max(first + n for _, _, first, n in requests) - min(first for _, _, first, _ in requests)
 
 
 def measured(requests: list[Request]) -> dict[str, float]:
-    """The settings of standin.py that can be read off a trace."""
+    """Return the settings of standin.py that can be measured in a trace."""
     covered: tuple[set[int], set[int]] = set(), set()
     again = follows = 0
     last_end = -1

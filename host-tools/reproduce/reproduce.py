@@ -40,7 +40,7 @@ def tables(study: studies.Study, args: argparse.Namespace) -> str:
 
 
 def command(study: studies.Study, args: argparse.Namespace) -> list[str]:
-    """Snakemake's."""
+    """Return the command line of Snakemake."""
     out = tables(study, args)
     made = [
         str(SNAKEMAKE), "--snakefile", "host-tools/reproduce/Snakefile", "--directory", str(studies.ROOT),
@@ -87,7 +87,7 @@ def run(line: list[str], log_path: Path) -> int:
 
 
 def alone() -> TextIO:
-    """Take a lock, so that one study runs at a time; it is released when the process ends for any reason."""
+    """Take a lock, so that only one study runs at a time. It is released when the process ends for any reason."""
     folder = studies.ROOT / "build/reproduce"
     folder.mkdir(parents=True, exist_ok=True)
     lock = open(folder / "lock", "w", encoding="ascii")  # noqa: SIM115 (open until the process ends)
@@ -99,7 +99,7 @@ def alone() -> TextIO:
 
 
 def main(argv: list[str]) -> int:
-    """Snakemake's exit status; 2 with a sentence on stderr for bad input."""
+    """Run the command line. Returns Snakemake's exit status, or 2 with a sentence on stderr for bad input."""
     parser = argparse.ArgumentParser(description="reproduce a paper's figures")
     parser.add_argument("study", choices=tuple(studies.KINDS))
     parser.add_argument("--quick", action="store_true", help="fewer traces and figures, within three minutes")

@@ -72,12 +72,12 @@ class Rps:
         self.blocks = BLOCKS // scale
 
     def config(self, ftl: str, suffix: str = "", sets: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Config:
-        """A configuration of one of the four FTLs."""
+        """Return a configuration of one of the four FTLs."""
         drive = (f"geometry.blocks_per_plane={self.blocks}", f"ftl.type={ftl}", f"geometry.order={FTLS[ftl][1]}", *sets)
         return Config(ftl + suffix, "rps", drive, ("--closed", str(DEPTH), "--think", *args))
 
     def all(self) -> dict[str, Config]:
-        """All configurations, by name."""
+        """Return all configurations, by name."""
         made = []
         for ftl in FTLS:
             made += [self.config(ftl, s, args=args) for s, args in self.ways()]
@@ -96,22 +96,22 @@ class Rps:
         return {config.name: config for config in made}
 
     def ways(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """To replay: as it is, and with intervals."""
+        """Return the two ways to replay: unchanged, and with intervals."""
         return (("", ()), ("-series", ("--interval", str(INTERVAL_MS))))
 
 
 def suffixed(suffix: str) -> tuple[str, ...]:
-    """The four."""
+    """Return the names of the four configurations with a suffix."""
     return tuple(ftl + suffix for ftl in FTLS)
 
 
 def guest(name: str) -> Trace:
-    """What stands for the section of a fio job file."""
+    """Return the trace that stands for a section of a fio job file."""
     return Trace(f"fio-{name}", maker="guest")
 
 
 def guests(scale: int) -> list[GuestRun]:
-    """Varmail's fio jobs, through Linux and fio, on each FTL's drive."""
+    """Return Varmail's fio jobs, through Linux and fio, on each FTL's drive."""
     made, capacity = [], f"ftl.capacity_mib={int(mix.mix_of('varmail').foot_gib * 1024 / scale)}"
     for ftl in FTLS:
         sets = (*Rps(scale).config(ftl).sets, capacity, "ftl.accounting=device", "ftl.payload=no")
@@ -124,13 +124,16 @@ def guests(scale: int) -> list[GuestRun]:
 
 
 def with_seeds(*names: str) -> tuple[Trace, ...]:
-    """With mixes.toml's numbers, several times."""
+    """Return the mixes of mixes.toml, each with several seeds."""
     return mixes(*names) + tuple(Trace(name, (("seed", seed),), "mix") for seed in SEEDS for name in names)
 
 
 def flex_against(measure: measures.Measure, form: Form, published: dict[str, tuple[float, float]] | None = None,
                  best: Best | None = None, configs: dict[str, str] | None = None, what: str = "") -> Rows:  # fmt: skip
-    """flexFTL against each of the others; published: (best, average); configs: of each; what: goes before."""
+    """Make rows of flexFTL against each of the others.
+
+    published: (best, average); configs: of each FTL; what: prefix of the labels.
+    """
     of = configs or {ftl: ftl for ftl in FTLS}
     several, published = [], published or {}
     for other in ("page", "parity", "rtf"):
@@ -143,7 +146,7 @@ def flex_against(measure: measures.Measure, form: Form, published: dict[str, tup
 
 
 def rps(_: int) -> list[Figure]:
-    """flexFTL's figures, and studies of what it does not say."""
+    """Return flexFTL's figures, and studies of what the text does not state."""
     every, seeds, four = mixes(*TABLE2), with_seeds(*TABLE2), tuple(FTLS)
     to_page = {ftl: label for ftl, (label, _) in FTLS.items() if ftl != "page"}
     return [
@@ -165,12 +168,12 @@ def rps(_: int) -> list[Figure]:
 
 
 def named(form: str) -> dict[str, str]:
-    """A configuration of each of the four."""
+    """Return one configuration of each of the four FTLs."""
     return {ftl: form.format(ftl) for ftl in FTLS}
 
 
 def alike(seeds: tuple[Trace, ...]) -> list[Figure]:
-    """The published figures with GC of all four FTLs copying into the host's blocks, and the effect of each knob."""
+    """Return the published figures with all four FTLs copying into the host's blocks, and the effect of each knob."""
     title, four = "GC of all four copies into the host's blocks", tuple(ALIKE.values())
     series = {ftl: f"{config}-series" for ftl, config in ALIKE.items()}
     return [
@@ -188,7 +191,7 @@ def alike(seeds: tuple[Trace, ...]) -> list[Figure]:
 
 
 def in_guests() -> list[Figure]:
-    """Figure 15 from fio jobs, and IOPS of the same. Some seconds wear no drive in: erases are not compared."""
+    """Return figure 15 from fio jobs, and their IOPS. Erases are not compared, because the jobs take only seconds."""
     configs = named("guest-{}")
     varmail = tuple(guest(name) for name in ("burst-4000", "burst-1000", "burst-320", "varmail"))
     return [
@@ -200,7 +203,7 @@ def in_guests() -> list[Figure]:
 
 
 def bandwidths(configs: dict[str, str], windows: tuple[int, ...]) -> Rows:
-    """Peak and mean of figure 15 by the length of a window; published: of flexFTL against two others."""
+    """Make rows of peak and mean of figure 15 by window length. published: of flexFTL against two others."""
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         several = []
@@ -219,7 +222,7 @@ def bandwidths(configs: dict[str, str], windows: tuple[int, ...]) -> Rows:
 
 
 def sensitivity() -> list[Figure]:
-    """Figures with other assumptions where the text gives none."""
+    """Return figures with other assumptions where the text states none."""
     skewed = mixes("ntrx") + tuple(Trace("ntrx", settings, "mix") for settings in SKEWS)
     foots = VARIED + tuple(Trace(t.volume, (("foot_gib", gib),), "mix") for t in VARIED for gib in FOOTS_GIB[t.volume])
     flushed = VARIED + tuple(Trace(t.volume, (("flush", 1),), "mix") for t in VARIED)
@@ -257,10 +260,10 @@ ALIKE_SETS = {"page": (SHARED,), "parity": (SHARED,), "rtf": (), "flex": ("ftl.g
 
 
 class RpsChoices(Rps):
-    """GC's copies in the host's blocks in all four, as in "alike-"; write buffers of three sizes."""
+    """GC of all four FTLs copies into the host's blocks, as in "alike-"; write buffers of three sizes."""
 
     def all(self) -> dict[str, Config]:
-        """All configurations, by name."""
+        """Return all configurations, by name."""
         made = [self.config(ftl, sets=ALIKE_SETS[ftl]) for ftl in FTLS]
         for mib in (1, 4, 16):
             buffer = (f"ftl.buffer_units={mib * 256}",)
@@ -271,7 +274,7 @@ class RpsChoices(Rps):
 
 
 def rps_choices(_: int) -> list[Figure]:
-    """Two hypotheses on the locality of OLTP and NTRX; figure 15 by buffer and burst."""
+    """Return studies of two hypotheses on the locality of OLTP and NTRX, and figure 15 by buffer and burst."""
     skewed = mixes(*TABLE2)
     uniform = tuple(Trace(t.volume, UNIFORM, "mix") if t.volume in ("oltp", "ntrx") else t for t in skewed)
     bursts = (Trace("varmail", maker="mix"), Trace("varmail", LONG_BURSTS, "mix"))
@@ -293,7 +296,7 @@ def rps_choices(_: int) -> list[Figure]:
 
 
 def prefixed(before: str, inner: Rows) -> Rows:
-    """The same rows, with a prefix before their labels."""
+    """Return the same rows with a prefix before their labels."""
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
         return [replace(row, what=before + row.what) for row in inner(results, traces, accounting)]

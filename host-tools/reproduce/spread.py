@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """spread.py - SPREAD's drives and figures (dissertation, chapter 4).
 
-pageFTL, dmaFTL and spFTL are one FTL on three arrays: geometry.subpage = none reads
-whole pages, dma senses whole pages and transfers what is wanted, spread senses
-and transfers what is wanted. Host reads, GC's and wear levelling's follow.
+pageFTL, dmaFTL and spFTL are one FTL on three arrays: geometry.subpage = none reads whole pages, dma senses
+whole pages and transfers only the requested words, spread senses and transfers only these. Reads of the host,
+of GC and of wear levelling follow this setting.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ class Spread:
         self.blocks = BLOCKS // scale
 
     def config(self, name: str, subpage: str, *sets: str, depth: int = DEPTH, gc_mode: str = "blocking") -> Config:
-        """A configuration. GC starts when fewer than 7 % of a chip's blocks are free, but at 3: spread.ini."""
+        """Return a configuration.
+
+        GC starts when fewer than 7 % of a chip's blocks, or fewer than 3, are free: see spread.ini.
+        """
         start = max(3, self.blocks * 36 // BLOCKS)
         drive = (
             f"geometry.blocks_per_plane={self.blocks}",
@@ -54,7 +57,7 @@ class Spread:
         return Config(name, "spread", drive + sets, ("--closed", str(depth)))
 
     def all(self) -> dict[str, Config]:
-        """All configurations, by name."""
+        """Return all configurations, by name."""
         made = []
         for ftl, (_, subpage) in FTLS.items():
             made += [self.config(ftl, subpage), self.config(f"{ftl}-sliced", subpage, gc_mode="sliced")]
@@ -66,29 +69,29 @@ class Spread:
 
 
 def mixes(*names: str) -> tuple[Trace, ...]:
-    """Traces with the numbers of mixes.toml."""
+    """Return traces with the numbers of mixes.toml."""
     return tuple(Trace(name, maker="mix") for name in names)
 
 
 def varied(*names: str) -> tuple[Trace, ...]:
-    """Traces with other numbers."""
+    """Return traces with other numbers."""
     return tuple(Trace(name, ((key, value),), "mix") for name in names for key, values in VARIED for value in values)
 
 
 def against(measure: measures.Measure, form: Form, base: str, suffix: str = "", published: Published | None = None,
             best: Best | None = None, ftls: Iterable[str] = tuple(FTLS)) -> Rows:  # fmt: skip
-    """Each other FTL against one, on the same drive."""
+    """Make rows of each other FTL against one, on the same drive."""
     labels = {ftl + suffix: f"{FTLS[ftl][0]} / {FTLS[base][0]}" for ftl in ftls if ftl != base}
     return relative(measure, base + suffix, labels, form, published, best)
 
 
 def suffixed(suffix: str) -> tuple[str, ...]:
-    """The three."""
+    """Return the names of the three configurations with a suffix."""
     return tuple(ftl + suffix for ftl in FTLS)
 
 
 def spread(_: int) -> list[Figure]:
-    """SPREAD's figures, and studies of what it does not say."""
+    """Return SPREAD's figures, and studies of what the text does not state."""
     every, three = mixes(*TABLE4), tuple(FTLS)
     sp_page, dma_page, sp_dma = "spFTL / pageFTL", "dmaFTL / pageFTL", "spFTL / dmaFTL"
     iops = {
@@ -114,7 +117,7 @@ def spread(_: int) -> list[Figure]:
 
 
 def before() -> list[Figure]:
-    """Figure 18: pageFTL alone, on the workloads of section 4.1.2."""
+    """Make figure 18: only pageFTL, on the workloads of section 4.1.2."""
     before_spread = "page-q32"  # as deep as the fio job
     labels = {
         before_spread: "pageFTL, replayed", "page": "pageFTL, replayed, 8 at once",
@@ -132,7 +135,7 @@ def before() -> list[Figure]:
 
 
 def at_depth(depth: int) -> Rows:
-    """SU's bandwidth of ideal's, and what it is made of: dies at work, and pages for a read of 16 KiB."""
+    """Make rows of SU's share of ideal's bandwidth and its factors: busy dies, and pages for a read of 16 KiB."""
     config, label = f"page-q{depth}", f"{depth} in flight"
     busy = each(absolute(measures.dies_busy, {config: f"{label}: dies busy"}, "%"))
     ratio = of_ideal(config, f"{label}: bandwidth, of ideal", {})
@@ -154,7 +157,7 @@ def at_depth(depth: int) -> Rows:
 
 
 def guests(scale: int) -> list[GuestRun]:
-    """Figure 18 through Linux and fio, on pageFTL's drive."""
+    """Make figure 18 through Linux and fio, on pageFTL's drive."""
     drive = Spread(scale).all()["page"].sets
     capacity = f"ftl.capacity_mib={int(mix.mix_of(AMPLIFIED[0]).foot_gib * 1024 / scale)}"
     sets = (*drive, capacity, "ftl.accounting=device", "ftl.payload=no")
@@ -163,12 +166,12 @@ def guests(scale: int) -> list[GuestRun]:
 
 
 def each(inner: Rows) -> Rows:
-    """Without the average, where it would be of unlike things."""
+    """Return the rows without the average, where it would mix unlike values."""
     return lambda *args: [row for row in inner(*args) if row.trace != "average"]
 
 
 def of_ideal(config: str, label: str, published: Published) -> Rows:
-    """Each mix's read bandwidth over that of the mix 'ideal'."""
+    """Make rows of each mix's read bandwidth over that of the mix 'ideal'."""
     inner = each(absolute(measures.read_mib_s, {config: label}, "x", published))
 
     def rows(results: Results, traces: tuple[str, ...], accounting: str) -> list[Row]:
@@ -182,7 +185,7 @@ def of_ideal(config: str, label: str, published: Published) -> Rows:
 
 
 def sensitivity() -> list[Figure]:
-    """Figures with other assumptions where the text gives none."""
+    """Return figures with other assumptions where the text states none."""
     some, writing = mixes("kv", "usr", "stg"), mixes(*WRITING) + varied(*WRITING)
     out = [
         Figure("foot", "IOPS and time of a GC by exported capacity (of 16 GiB) and skew", tuple(FTLS), writing,
@@ -207,7 +210,7 @@ def sensitivity() -> list[Figure]:
 
 
 def by_overhead(us: int) -> Rows:
-    """The rows of one."""
+    """Return the rows of one overhead."""
     inner = each(together(
         against(measures.iops, times, "page", f"-o{us}"),
         against(measures.iops, times, "dma", f"-o{us}", ftls=("sp",)),

@@ -73,7 +73,7 @@ class StandinError(Exception):
 
 @dataclass(frozen=True)
 class Marginals:
-    """Properties that a stand-in has exactly: requests, and units; direction 0 reads, 1 writes."""
+    """Properties that a stand-in meets exactly: requests and units of each direction (0 reads, 1 writes)."""
 
     count: tuple[int, int]
     units: tuple[int, int]
@@ -83,7 +83,7 @@ class Marginals:
 
 @dataclass(frozen=True)
 class Shape:
-    """What is fitted or assumed: the keys of [assumed] in workloads.toml."""
+    """Fitted or assumed properties: the keys of [assumed] in workloads.toml."""
 
     beta: float
     read_beta: float
@@ -107,17 +107,17 @@ Data = dict[str, Any]  # workloads.toml
 
 
 def load() -> Data:
-    """workloads.toml."""
+    """Load workloads.toml."""
     return tomllib.loads(WORKLOADS.read_text(encoding="utf-8"))
 
 
 def volumes(data: Data) -> list[str]:
-    """Every NAME."""
+    """Return the name of every volume."""
     return [*data["table2"], *(f"{name}-1M" for name in data["first_million"])]
 
 
 def _scaled(value: float, scale: int) -> int:
-    """Nearest integer, halves up; at least 1."""
+    """Divide and round to the nearest integer, halves up; at least 1."""
     return max(1, math.floor(value / scale + 0.5))
 
 
@@ -149,7 +149,7 @@ def marginals(name: str, scale: int, data: Data) -> Marginals:
 
 
 def fitted(name: str, data: Data) -> dict[str, float]:
-    """Settings from the published statistics of this volume: beta, young."""
+    """Return the settings fitted to the published statistics of this volume: beta, young."""
     out = {}
     if name in data["table2"] and name in data["first_million"]:
         _, _, _, written, update, _ = data["first_million"][name]
@@ -164,7 +164,7 @@ def fitted(name: str, data: Data) -> dict[str, float]:
 
 
 def like(trace: str, found: fits.Fits) -> dict[str, float]:
-    """The settings fitted to a real trace, or the medians over all; the span stays the paper's drive's."""
+    """Return the settings fitted to a real trace, or the medians over all. The span stays that of the paper's drive."""
     if trace not in ("median", *found):
         raise StandinError(f"nothing was fitted to '{trace}'; there are median, {', '.join(found)}")
     values = fits.medians(found) if trace == "median" else fits.settings_of(found, trace)
@@ -172,7 +172,7 @@ def like(trace: str, found: fits.Fits) -> dict[str, float]:
 
 
 def shape(name: str, data: Data, settings: Mapping[str, float] | None = None) -> Shape:
-    """Assumed, then fitted, then asked for."""
+    """Return the assumed settings, overridden by the fitted and then by the requested ones."""
     values = {**data["assumed"], **fitted(name, data), **(settings or {})}
     unknown = set(values) - set(Shape.__dataclass_fields__)
     if unknown:
@@ -199,7 +199,7 @@ def shape(name: str, data: Data, settings: Mapping[str, float] | None = None) ->
 
 
 def split_sizes(count: int, units: int) -> list[int]:
-    """So many requests of each class that they are `count` and have `units`."""
+    """Return the number of requests of each class, `count` in all, with `units` in all."""
     if not count <= units <= count * SIZES[-1]:
         raise StandinError(f"{count} requests of 1 .. {SIZES[-1]} units cannot have {units} units")
     low, high = 0.0, 64.0
@@ -233,7 +233,10 @@ def _powers(base: float) -> list[float]:
 
 
 def split_cover(requests: list[int], cover: int) -> list[int]:
-    """So many extents of each class that they have `cover` units; each class that has requests has one."""
+    """Return the number of extents of each class that cover `cover` units; each class with requests has at least one.
+
+
+    """
     units = sum(n * s for n, s in zip(requests, SIZES))
     least = sum(s for n, s in zip(requests, SIZES) if n)
     if not least <= cover <= units:
@@ -263,7 +266,7 @@ def split_cover(requests: list[int], cover: int) -> list[int]:
 
 
 def power(x: float, exponent: float) -> float:
-    """x ** exponent for 0 < x <= 1, exponent in 1/64 (rounded): products and square roots only."""
+    """Return x ** exponent for 0 < x <= 1, exponent rounded to 1/64, with products and square roots only."""
     sixty_fourths = max(1, math.floor(exponent * 64 + 0.5))
     out, base = 1.0, x
     whole = sixty_fourths >> 6
@@ -282,7 +285,7 @@ def power(x: float, exponent: float) -> float:
 
 @dataclass
 class Extents:
-    """All extents by number: class, run, times written, last when (ns); was it read."""
+    """All extents by number: class, run, number of writes, time of the last one (ns), and whether it was read."""
 
     size: list[int] = field(default_factory=list)  # class
     run: list[int] = field(default_factory=list)
@@ -304,7 +307,7 @@ class Extents:
 
 
 class Direction:
-    """Reads or writes: the counts that are still to be made, and those that were made."""
+    """Reads or writes: the counts still to be made, and those made."""
 
     def __init__(self, count: int, units: int, cover: int, exponent: float, mean_run_kib: float) -> None:
         requests = split_sizes(count, units)
@@ -322,11 +325,11 @@ class Direction:
         self.last = -1  # extent
 
     def left(self) -> int:
-        """Requests to be made."""
+        """Return the number of requests still to be made."""
         return self.new_left + self.again_left
 
     def wants_new(self) -> bool:
-        """Is the next request the first to an extent? The coverage follows (made / count) ** beta."""
+        """Is the next request the first one to an extent? The coverage follows (made / count) ** beta."""
         if not self.again_left:
             return True
         return bool(self.new_left) and self.made + 1 >= self.due
@@ -353,11 +356,11 @@ class Maker:
         self.discount = min(how.beta, DISCOUNT_MAX)
 
     def pick(self, n: int) -> int:
-        """0 .. n - 1."""
+        """Return a random number 0 .. n - 1."""
         return int(self.random() * n)
 
     def pick_class(self, left: list[int], total: int) -> int:
-        """A class, by what is left of each."""
+        """Draw a class in proportion to its remaining requests."""
         at = self.pick(total)
         for size, n in enumerate(left):
             if at < n:
@@ -366,7 +369,7 @@ class Maker:
         raise AssertionError("left does not add up to total")
 
     def new_extent(self, who: Direction, size: int) -> int:
-        """The next place of the run, or of a new run."""
+        """Return the next place of the run, or of a new run."""
         if who.run < 0 or self.random() * who.run_units < SIZES[size]:
             self.extents.runs.append(0)
             self.extents.run_is_written.append(who is self.writes)
@@ -374,14 +377,14 @@ class Maker:
         return self.extents.add(size, who.run)
 
     def next_in_run(self, who: Direction) -> int:
-        """The extent after the last one of its run, if it is due to be used again; or -1."""
+        """Return the extent after the last one of its run if it is due to be used again, or -1."""
         after, extents = who.last + 1, self.extents
         if who.last < 0 or after >= len(extents.size) or extents.run[after] != extents.run[who.last]:
             return -1
         return after if who.again[extents.size[after]] else -1
 
     def class_again(self, who: Direction) -> int:
-        """A class with extents that can be repeated; -1: there is none yet."""
+        """Return a class with extents that can be repeated, or -1 if there is none yet."""
         size = self.pick_class(who.again, who.again_left)
         if who.past[size]:
             return size
@@ -389,7 +392,7 @@ class Maker:
         return usable[self.pick(len(usable))] if usable else -1
 
     def write(self, now_ns: int) -> int:
-        """The extent of the next write."""
+        """Return the extent of the next write."""
         who, extents = self.writes, self.extents
         size = -1 if who.wants_new() else self.class_again(who)
         if size < 0:
@@ -417,16 +420,17 @@ class Maker:
         return found
 
     def recent(self, past: list[int], made: int) -> int:
-        """The extent of one of the last writes: the octave of the distance is uniform, and the place in it.
+        """Return the extent of one of the last writes.
 
-        past has one class's writes: the window is cut to its share of all.
+        The octave of the distance is uniform, and so is the place in it. past has the writes of one class, so
+        the window is reduced to the class's share of all writes.
         """
         most = min(len(past), max(1, int(self.how.window * len(past) / made)))
         low = 1 << self.pick(most.bit_length())
         return past[-low - self.pick(min(low, most + 1 - low))]
 
     def popular(self, past: list[int]) -> int:
-        """An earlier write's extent, each by (its writes - discount)."""
+        """Return the extent of an earlier write; each has the weight (its writes - discount)."""
         while True:
             found = past[self.pick(len(past))]
             n = self.extents.writes[found]
@@ -434,7 +438,7 @@ class Maker:
                 return found
 
     def read(self, now_ns: int) -> int:
-        """The extent of the next read."""
+        """Return the extent of the next read."""
         who, extents = self.reads, self.extents
         young_ns = now_ns - self.want.duration_ns // HOURS  # written after it: young
         young = self.random() < self.how.young
@@ -462,7 +466,7 @@ class Maker:
         return found
 
     def not_young(self, past: list[int], young_ns: int) -> int:
-        """An extent that was read before; of eight tries, the first that is not young."""
+        """Return an extent that was read before: the first of eight draws that is not young."""
         for _ in range(8):
             found = past[self.pick(len(past))]
             if self.extents.written_ns[found] < young_ns:
@@ -470,7 +474,7 @@ class Maker:
         return found
 
     def written(self, size: int, young_ns: int, young: bool, read: bool) -> int:
-        """A written extent, young or not, that was (not) read before; -1: none was found."""
+        """Return a written extent, young or not, that was (not) read before, or -1 if no draw found one."""
         past, times = self.writes.past[size], self.written_at[size]
         begin = self.young_from[size]
         while begin < len(times) and times[begin] < young_ns:
@@ -486,7 +490,7 @@ class Maker:
         return -1
 
     def bursts(self) -> list[tuple[int, int]]:
-        """(begin in ns, requests) of every burst, in order of time; lengths are geometric."""
+        """Return (begin in ns, requests) of every burst, in order of time. Lengths are geometric."""
         left, lengths = sum(self.want.count), []
         while left:
             length = 1
@@ -497,7 +501,7 @@ class Maker:
         return list(zip(sorted(self.pick(self.want.duration_ns) for _ in lengths), lengths))
 
     def requests(self) -> list[tuple[int, int, int]]:
-        """(ns, direction, extent) in order of time."""
+        """Generate (ns, direction, extent) in order of time."""
         out: list[tuple[int, int, int]] = []
         gap_ns = self.how.burst_gap_us * 2000
         now = 0
@@ -513,7 +517,10 @@ class Maker:
         return out
 
     def regions(self) -> list[list[int]]:
-        """The runs of each region, in the order in which they were made; written and only read ones apart."""
+        """Return the runs of each region in the order of their creation.
+
+        Runs that are only read have their own regions.
+        """
         found: list[list[int]] = []
         units = [0, 0]  # of the region that takes the next run, by direction
         at = [-1, -1]
@@ -526,7 +533,7 @@ class Maker:
         return found
 
     def place(self, sizes: list[int], span: int, ordered: bool = False) -> list[int]:
-        """Where in a span each of these begins, in random (or the given) order with random gaps."""
+        """Return the beginning of each part in a span, in random (or the given) order with random gaps."""
         order = list(range(len(sizes)))
         if not ordered:
             order.sort(key=[self.random() for _ in sizes].__getitem__)
@@ -539,7 +546,7 @@ class Maker:
         return begin
 
     def addresses(self, scale: int) -> list[int]:
-        """First unit of every extent: runs in random order, with random gaps over the span."""
+        """Return the first unit of every extent: runs in random order, with random gaps over the span."""
         runs = self.extents.runs
         footprint = sum(runs)
         most = math.floor(self.how.span_gib * 2**30 / UNIT / scale)
@@ -567,7 +574,7 @@ class Maker:
 def rows(
     name: str, scale: int, seed: int = 1, settings: Mapping[str, float] | None = None
 ) -> Iterator[tuple[int, str, int, int]]:
-    """(ns, op, offset bytes, bytes) of every request, op 'read' or 'write'."""
+    """Generate (ns, op, offset bytes, bytes) of every request, op 'read' or 'write'."""
     data = load()
     if scale < 1:
         raise StandinError(f"scale {scale}: must be 1 or more")
@@ -576,7 +583,7 @@ def rows(
 
 
 def made_of(want: Marginals, how: Shape, seed: str, scale: int = 1) -> Iterator[tuple[int, str, int, int]]:
-    """The same for any marginals and shape; the span is divided by scale."""
+    """Generate the same rows for any marginals and shape; the span is divided by scale."""
     maker = Maker(want, how, seed)
     requests = maker.requests()
     at = maker.addresses(scale)
@@ -586,7 +593,7 @@ def made_of(want: Marginals, how: Shape, seed: str, scale: int = 1) -> Iterator[
 
 
 def write(path: str, name: str, scale: int, seed: int, settings: dict[str, float]) -> None:
-    """The trace as a file in Slate's format; all of it or nothing."""
+    """Write the trace as a file in Slate's format, completely or not at all."""
     made = rows(name, scale, seed, settings)
     asked = "".join(f" {key}={value:g}" for key, value in sorted(settings.items()))
     part = f"{path}.part"
@@ -601,7 +608,7 @@ def write(path: str, name: str, scale: int, seed: int, settings: dict[str, float
 
 
 def setting(text: str) -> tuple[str, float]:
-    """KEY=VALUE."""
+    """Parse KEY=VALUE."""
     key, equals, value = text.partition("=")
     try:
         return key, float(value if equals else "x")
@@ -610,7 +617,7 @@ def setting(text: str) -> tuple[str, float]:
 
 
 def main(argv: list[str]) -> int:
-    """Returns 1 with a sentence on stderr when it cannot be done."""
+    """Run the command line. Returns 1 with a sentence on stderr on an error."""
     parser = argparse.ArgumentParser(description="make a stand-in for a volume that is not to be had")
     parser.add_argument("name", help="a volume of workloads.toml: hm_0, ...; stg_0-1M, ...")
     parser.add_argument("--scale", type=int, default=16, metavar="N", help="divide everything by N (16)")

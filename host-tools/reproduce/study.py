@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""study.py - a paper at a scale: which points it has, and where their files are."""
+"""study.py - a study: a paper at a scale. It knows the points and the paths of their files."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Drives(Protocol):
 
 @dataclass(frozen=True)
 class Kind:
-    """A paper: its drives (a class that takes the scale), figures, and what of them a quick study has.
+    """A paper: its drives (a class that takes the scale), its figures, and the part of them in a quick study.
 
-    mixes: its traces are of mixes.toml. content: they are recordings of guests, of a quick study their heads.
-    guests: what of it runs in a guest, too, where there is one.
+    mixes: its traces are those of mixes.toml. content: its traces are recordings of guests; a quick study uses
+    their heads. guests: the part that also runs in a guest, if there is one.
     """
 
     title: str
@@ -78,7 +78,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Study:
-    """name: of KINDS. originals: folder of MSR CSV files; None: stand-ins."""
+    """A study. name: a key of KINDS. originals: folder of MSR CSV files; None: stand-ins."""
 
     name: str
     quick: bool
@@ -86,7 +86,7 @@ class Study:
     originals: Path | None = None
 
     def figures(self) -> list[figures.Figure]:
-        """In the paper's order."""
+        """Return the figures in the paper's order."""
         made = self.kind.figures(self.scale)
         if self.quick:
             made = [
@@ -112,11 +112,11 @@ class Study:
         return made
 
     def _quick(self, trace: Trace) -> bool:
-        """Does a quick study have the trace? It has a few, each with the seed that they share."""
+        """Does a quick study have the trace? It has a few, each with one seed that they share."""
         return trace.volume in self.kind.quick_volumes and "seed" not in dict(trace.settings)
 
     def points(self) -> list[Point]:
-        """Every run that a figure needs, once."""
+        """Return every run that a figure needs, once."""
         configs = self.kind.drives(self.scale).all()
         found: dict[str, Point] = {}
         for figure in self.figures():
@@ -136,7 +136,10 @@ class Study:
         return list(found.values())
 
     def trace_args(self, trace: Trace) -> tuple[str, ...]:
-        """A mix: on a full drive, after its warm-up. An original at scale N: its first N-th, if N is not 1."""
+        """Return the options for a trace.
+
+        A mix runs on a full drive, after its warm-up. Of an original at scale N only the first N-th is used.
+        """
         if self.kind.mixes:
             warm = mix.not_counted(mix.mix_of(trace.volume, dict(trace.settings)), self.scale)
             return ("--fill", "100", *(("--warmup", str(warm)) if warm else ()))
@@ -146,14 +149,14 @@ class Study:
         return ("--limit", str(round(requests * 1e6 / self.scale)))
 
     def trace_sets(self, trace: Trace) -> tuple[str, ...]:
-        """For a mix: the drive exports the capacity that the mix covers."""
+        """Return the settings for a mix: the drive exports the capacity that the mix covers."""
         if not self.kind.mixes:
             return ()
         made = mix.mix_of(trace.volume, dict(trace.settings))
         return (f"ftl.capacity_mib={int(made.foot_gib * 1024 / self.scale)}",)
 
     def original(self, trace: Trace) -> Path:
-        """The file of a volume."""
+        """Return the file of a volume."""
         assert self.originals
         for suffix in SUFFIXES:
             path = self.originals / (trace.volume + suffix)
@@ -166,24 +169,24 @@ class Study:
 
     @property
     def kind(self) -> Kind:
-        """Which paper."""
+        """Return the paper."""
         return KINDS[self.name]
 
     @property
     def traces_are(self) -> str:
-        """What they are."""
+        """Return a description of the traces."""
         if self.originals:
             return "originals"
         return "mixes" if self.kind.mixes else "recordings" if self.kind.content else "standins"
 
     @property
     def folder(self) -> str:
-        """Of everything that is computed, from the root."""
+        """Return the folder of all computed files, relative to the root."""
         kind = f"{self.name}{'-quick' if self.quick else ''}-{self.traces_are}"
         return f"build/reproduce/{kind}-{self.scale}"
 
     def trace_file(self, trace: Trace) -> str:
-        """Path, from the root."""
+        """Return the path of a trace, relative to the root."""
         if self.originals:
             return str(self.original(trace).resolve())
         if self.kind.content:
@@ -191,24 +194,24 @@ class Study:
         return f"build/reproduce/traces-{self.scale}/{trace.maker}-{trace.tag}.trace"
 
     def point_file(self, point: Point) -> str:
-        """Path of a result, from the root."""
+        """Return the path of a result, relative to the root."""
         return f"{self.folder}/points/{point.id}.json"
 
     def recorders(self) -> tuple[str, ...]:
-        """What makes its recordings, from the root."""
+        """Return the files that make the recordings, relative to the root."""
         return RECORD_NEEDS if self.kind.content and not self.quick else ()
 
     def guest_runs(self) -> list[GuestRun]:
-        """None of a quick study, nor where there is no guest."""
+        """Return the runs in guests; a quick study, or one without a guest, has none."""
         there = all((ROOT / name).exists() for name in GUEST_NEEDS)
         return self.kind.guests(self.scale) if there and not self.quick else []
 
     def guest_files(self, run: GuestRun) -> dict[str, str]:
-        """Path of a result, from the root, by section of the job file."""
+        """Return the path of a result, relative to the root, by section of the job file."""
         return {section: f"{self.folder}/points/{tag}/{run.config}.device.json" for section, tag in run.tags}
 
     def results(self) -> Results:
-        """Of every point; each must be there."""
+        """Return the result of every point; all must exist."""
         found = {}
         for run in self.guest_runs():
             for (_, tag), path in zip(run.tags, self.guest_files(run).values()):
@@ -220,7 +223,7 @@ class Study:
 
 
 def of(name: str, quick: bool, scale: int | None, originals: str | None) -> Study:
-    """With every trace that it needs, or StudyError."""
+    """Return the study of that name with every trace that it needs. Raises StudyError."""
     folder = Path(originals) if originals else None
     if folder and not folder.is_dir():
         raise StudyError(f"TRACES={originals}: is no folder: name the one that holds hm_0.csv.gz and the others")

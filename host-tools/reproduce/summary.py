@@ -25,7 +25,7 @@ Lines = list[str]
 
 
 def verdict(claim: Claim, tables: Tables) -> str:
-    """In words."""
+    """Return the verdict in words."""
     found = claims.check(claim, tables)
     if found == "agrees":
         return "agrees"
@@ -36,7 +36,7 @@ def verdict(claim: Claim, tables: Tables) -> str:
 
 
 def ours(claim: Claim, tables: Tables) -> str:
-    """The value, or the values of an order."""
+    """Return the measured value, or the values of an order."""
     if claim.test:
         return f"test: `{claim.test}`"
     if claim.rows:
@@ -49,7 +49,7 @@ def ours(claim: Claim, tables: Tables) -> str:
 
 
 def of_paper(claim: Claim, tables: Tables) -> str:
-    """The number or the direction that the paper claims."""
+    """Return the number or the direction that the paper claims."""
     if claim.paper is None:
         return claim.want
     cell = claims.value_of(claim, tables) if claim.row else None
@@ -57,25 +57,25 @@ def of_paper(claim: Claim, tables: Tables) -> str:
 
 
 def inside(claim: Claim, tables: Tables) -> bool:
-    """Is the paper's number between what our inputs' uncertainty gives?"""
+    """Is the paper's number within the band that our inputs' uncertainty gives?"""
     span = claims.band(claim, tables)
     return span is not None and claim.paper is not None and span[0] <= claim.paper <= span[1]
 
 
 def span_text(claim: Claim, tables: Tables) -> str:
-    """The band."""
+    """Format the band."""
     span = claims.band(claim, tables)
     return f"{number(span[0])} .. {number(span[1])}" if span else ""
 
 
 def link(table: str) -> str:
-    """To the section of a table."""
+    """Return a link to the section of a table."""
     study, _, name = table.partition("/")
     return f"[{name}]({study}/README.md)"
 
 
 def claim_line(claim: Claim, tables: Tables) -> str:
-    """A row of the page."""
+    """Return a row of the page."""
     cause = claim.cause
     if over := claims.overloaded(claim, tables):
         cause = f"**overloaded** on {', '.join(over)}. {cause}".strip()
@@ -87,7 +87,10 @@ def claim_line(claim: Claim, tables: Tables) -> str:
 
 
 def counts(some: list[Claim], tables: Tables) -> dict[str, int]:
-    """Claims by verdict; "band": of those whose size is off, the paper's number lies in ours' band."""
+    """Count the claims by verdict.
+
+    "band": claims with a wrong size for which the paper's number lies in the measured band.
+    """
     found = dict.fromkeys((*claims.VERDICTS, "band", "shown"), 0)
     for claim in some:
         one = claims.check(claim, tables)
@@ -99,7 +102,7 @@ def counts(some: list[Claim], tables: Tables) -> dict[str, int]:
 
 
 def count_table(every: list[Claim], tables: Tables) -> Lines:
-    """n of m agree."""
+    """Return a table of "n of m agree"."""
     out = [
         "| paper | claims | agree | size off | wrong direction | unknown "
         "| of those that are off: cause shown | paper's number in our band |",
@@ -115,7 +118,7 @@ def count_table(every: list[Claim], tables: Tables) -> Lines:
 
 
 def without_still(every: list[Claim], tables: Tables) -> Lines:
-    """Averages over traces, and over those alone that changed by 1 % or more."""
+    """Return averages over all traces, and over those that changed by 1 % or more."""
     out = ["| table | what | traces | average | of these changed | average of those | paper |", "|" + " --- |" * 7]
     for claim in every:
         if not claim.row or claim.row[1] != "average" or claim.over:
@@ -132,7 +135,7 @@ def without_still(every: list[Claim], tables: Tables) -> Lines:
 
 
 def assumptions(some: list[dict[str, Any]], tables: Tables) -> Lines:
-    """What is assumed, and what it does to a quantity."""
+    """Return a list of the assumptions and their effect on a quantity."""
     out = ["| paper | assumption | here | quantity | here | otherwise | table |", "|" + " --- |" * 7]
     for one in some:
         base = tables.find(one["row"])
@@ -145,7 +148,7 @@ def assumptions(some: list[dict[str, Any]], tables: Tables) -> Lines:
 
 
 def page(every: list[Claim], more: dict[str, Any], tables: Tables) -> str:
-    """All of it."""
+    """Return the whole page."""
     total = counts(every, tables)
     text = [
         "# What the papers say, and what ours is", "",
@@ -168,7 +171,7 @@ def page(every: list[Claim], more: dict[str, Any], tables: Tables) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Returns 1 with a sentence on stderr when something is missing."""
+    """Run the command line. Returns 1 with a sentence on stderr if something is missing."""
     parser = argparse.ArgumentParser(description="every published claim beside our stored tables")
     parser.add_argument("--results", type=Path, default=ROOT / "docs/results")
     parser.add_argument("--out", type=Path, help="default: README.md of the results")

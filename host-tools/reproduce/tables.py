@@ -34,14 +34,14 @@ SPAN = ("low", "high")  # of several seeds
 
 
 def cells(accounting: str, row: Row, names: dict[str, str]) -> tuple[str, ...]:
-    """Of a CSV line."""
+    """Format the cells of a CSV line."""
     trace = names.get(row.trace, row.trace)
     paper = number(row.paper) if row.paper is not None else NOT_PUBLISHED
     return (accounting, trace, row.what, row.unit, paper, number(row.ours), number(row.ratio))
 
 
 def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
-    """With a head; and the span over seeds where there is one."""
+    """Return the CSV with a head, and with the span over seeds if there is one."""
     spans = has_spans(rows)
     lines: list[tuple[str, ...]] = [HEAD + SPAN if spans else HEAD]
     for accounting, some in rows.items():
@@ -53,7 +53,7 @@ def csv_text(rows: dict[str, list[Row]], names: dict[str, str]) -> str:
 
 
 def series_csv(figure: Figure, results: Results) -> str:
-    """The curves of a figure over time: ms of each minute, empty where nothing was written."""
+    """Return the curves of a figure over time as CSV: ms for each minute, empty if nothing was written."""
     curves = [dict(measures.series(results.found[figure.traces[0].tag, config, figure.accountings[0]]))
               for config in figure.configs]  # fmt: skip
     lines: list[list[str]] = [["minute", *(config.removesuffix("-series") for config in figure.configs)]]
@@ -65,12 +65,12 @@ def series_csv(figure: Figure, results: Results) -> str:
 
 
 def has_spans(rows: dict[str, list[Row]]) -> bool:
-    """Of any row."""
+    """Does any row have a span?"""
     return any(row.low is not None for some in rows.values() for row in some)
 
 
 def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]:
-    """Markdown: a line a row, a pair of columns for each accounting."""
+    """Return a Markdown table with a line for each row and a pair of columns for each accounting."""
     accountings = list(rows)
     head = ["trace", "what", "unit", "paper"]
     for accounting in accountings:
@@ -94,7 +94,7 @@ def side_by_side(rows: dict[str, list[Row]], names: dict[str, str]) -> list[str]
 
 
 def display_names(study: studies.Study) -> dict[str, str]:
-    """The names of traces in tables: a stand-in never has the bare name of the trace that it replaces."""
+    """Return the names of traces in tables. A stand-in never has only the name of the trace that it replaces."""
     tags = {trace.tag for figure in study.figures() for trace in figure.traces}
     form = {"originals": "{}", "mixes": "mix {}", "standins": "stand-in for {}",
             "recordings": "guest {}"}[study.traces_are]  # fmt: skip
@@ -140,7 +140,7 @@ def notes(study: studies.Study) -> tuple[str, dict[str, str]]:
 
 
 def inputs(study: studies.Study, results: Results) -> list[str]:
-    """Commands and checksums."""
+    """Return the commands and checksums."""
     traces = {}
     for (tag, _, _), result in sorted(results.found.items()):
         if "inputs" in result:
@@ -176,7 +176,7 @@ def inputs(study: studies.Study, results: Results) -> list[str]:
 
 
 def write(study: studies.Study, out: Path) -> None:
-    """All files of a study."""
+    """Write all files of a study."""
     out.mkdir(parents=True, exist_ok=True)
     results, names = study.results(), display_names(study)
     head, said = notes(study)
@@ -200,7 +200,7 @@ def write(study: studies.Study, out: Path) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Returns 1 with a sentence on stderr when something is missing."""
+    """Run the command line. Returns 1 with a sentence on stderr if something is missing."""
     parser = argparse.ArgumentParser(description="make a study's tables and pictures from its results")
     parser.add_argument("study", choices=tuple(studies.KINDS))
     parser.add_argument("out", type=Path)

@@ -22,7 +22,7 @@ UNIT = 4096
 
 
 def rows(path: str | Path) -> Iterator[tuple[int, str, int, int]]:
-    """(ns, op, offset, bytes) of the reads and writes."""
+    """Generate (ns, op, offset, bytes) of the reads and writes."""
     opener = gzip.open if str(path).endswith(".gz") else open
     with opener(path, "rt", encoding="ascii") as lines:
         for line in lines:
@@ -38,7 +38,7 @@ def rows(path: str | Path) -> Iterator[tuple[int, str, int, int]]:
 
 
 def side(requests: list[tuple[int, str, int, int]]) -> dict[str, float]:
-    """The numbers of one direction."""
+    """Return the numbers of one direction."""
     covered: set[int] = set()
     extents: set[tuple[int, int]] = set()
     again = exact = aligned = 0
@@ -64,7 +64,7 @@ def side(requests: list[tuple[int, str, int, int]]) -> dict[str, float]:
 
 
 def stats(path: str | Path) -> dict[str, Any]:
-    """All numbers of a trace."""
+    """Return all numbers of a trace."""
     requests = list(rows(path))
     gaps = sorted(b[0] - a[0] for a, b in itertools.pairwise(requests))
     out: dict[str, Any] = {}

@@ -60,7 +60,7 @@ Line = tuple[str, ...]
 
 
 def lines() -> dict[str, Line]:
-    """What each configuration adds to slate-replay's command line."""
+    """Return the arguments that each configuration adds to slate-replay's command line."""
     found = {}
     for name, answer in (("nftl", "no"), ("pen", "yes")):
         sets = (*PEN_DRIVE, f"ftl.pen={answer}")
@@ -72,13 +72,13 @@ def lines() -> dict[str, Line]:
 
 
 def line(profile: str, sets: Line, how: Line) -> Line:
-    """Options of slate-replay."""
+    """Return the options of slate-replay."""
     named = (part for setting in sets for part in ("--set", setting))
     return ("--profile", str(ROOT / f"nand-emu/profiles/{profile}.ini"), *named, *how)
 
 
 def less(measure: measures.Measure) -> Callable[[dict[str, measures.Result]], float | None]:
-    """Change of a measure from greedy GC to IPPBE, %."""
+    """Return the change of a measure from greedy GC to IPPBE, %."""
 
     def change(found: dict[str, measures.Result]) -> float | None:
         before, after = measure(found["greedy"]), measure(found["ippbe"])
@@ -88,7 +88,7 @@ def less(measure: measures.Measure) -> Callable[[dict[str, measures.Result]], fl
 
 
 def pen_gain(found: dict[str, measures.Result]) -> float | None:
-    """NFTL's write amplification over that with PEN."""
+    """Return NFTL's write amplification over that with PEN."""
     without, with_pen = measures.wa(found["nftl"]), measures.wa(found["pen"])
     return without / with_pen if without and with_pen else None
 
@@ -105,14 +105,14 @@ CONFIGS = {name: ("greedy", "ippbe") if name.startswith("IPPBE") else ("nftl", "
 
 
 def text_of(requests: list[Request]) -> bytes:
-    """A trace in Slate's format."""
+    """Return a trace in Slate's format."""
     unit = standin.UNIT
     rows = (f"{t} 0 {('read', 'write')[w]} {first * unit} {n * unit}\n" for t, w, first, n in requests)
     return ("# slate-trace 1\n" + "".join(rows)).encode("ascii")
 
 
 def replay(text: bytes, options: Line) -> measures.Result:
-    """The result, kept or new."""
+    """Return the result, from an earlier run if there is one."""
     stamp = f"{' '.join(options)} {REPLAY.stat().st_mtime_ns}".encode()
     path = KEPT / f"{hashlib.sha256(stamp + text).hexdigest()}.json"
     if not path.exists():
@@ -131,7 +131,7 @@ def replay(text: bytes, options: Line) -> measures.Result:
 
 
 def outcome(requests: list[Request], wanted: Collection[str] = tuple(QUANTITIES)) -> dict[str, float | None]:
-    """The quantities wanted of a trace; None where there was no GC."""
+    """Return the requested quantities of a trace; None if GC did not run."""
     text = text_of(sorted(requests, key=lambda request: request[0]))
     found = {
         name: replay(text, options)
@@ -142,22 +142,22 @@ def outcome(requests: list[Request], wanted: Collection[str] = tuple(QUANTITIES)
 
 
 def settings(fits: Fits, name: str, kind: str) -> dict[str, float]:
-    """Of a stand-in."""
+    """Return the settings of a stand-in."""
     if kind == "first":
         return {}
     return fits_file.settings_of(fits, name) if kind == "own" else fits_file.medians(fits, without=name)
 
 
 def made(fits: Fits, requests: list[Request], name: str, kind: str, seed: int) -> list[Request]:
-    """A stand-in."""
+    """Make a stand-in."""
     how = fit.shape(settings(fits, name, kind))
     return realtrace.made(realtrace.marginals(requests), how, f"{name} {seed}")
 
 
 def of_trace(fits: Fits, folder: Path, name: str, kinds: Sequence[str], seeds: int) -> list[dict[str, str]]:
-    """The rows of one trace: of each stand-in the mean over the seeds, and the extremes.
+    """Return the rows of one trace: for each stand-in the mean over the seeds, and the extremes.
 
-    What the real trace does not have, its stand-ins are not asked for.
+    Quantities that the real trace lacks are left out for its stand-ins, too.
     """
     requests = realtrace.read(folder, name)
     real = {quantity: value for quantity, value in outcome(requests).items() if value is not None}
@@ -176,20 +176,19 @@ def of_trace(fits: Fits, folder: Path, name: str, kinds: Sequence[str], seeds: i
 
 
 def shown(value: float | None) -> str:
-    """Four digits; - where there was no GC."""
+    """Format with four digits; - if GC did not run."""
     return "-" if value is None else f"{value:.4g}"
 
 
 def kinds_in(rows: list[dict[str, str]]) -> list[str]:
-    """Of the stand-ins that were asked for."""
+    """Return the kinds of stand-ins that were requested."""
     return [kind for kind in KINDS if kind in rows[0]]
 
 
 def summary(rows: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The typical error of each kind of stand-in.
+    """Return the typical error of each kind of stand-in.
 
-    Of quantities in percent the median difference in points, of others the median factor by which
-    they are off (1: exact).
+    For quantities in percent it is the median difference in points, for others the median factor (1: exact).
     """
     out = []
     for quantity in QUANTITIES:
@@ -211,13 +210,13 @@ def summary(rows: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def as_markdown(rows: list[dict[str, str]]) -> str:
-    """A table."""
+    """Return the table as Markdown."""
     lines_of = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines_of)
 
 
 def compact(rows: list[dict[str, str]]) -> list[dict[str, str]]:
-    """A cell for a mean and its band."""
+    """Return a cell for a mean and its band."""
     out = []
     for row in rows:
         cells = {kind: f"{row[kind]} ({row[f'{kind}_low']} .. {row[f'{kind}_high']})" for kind in kinds_in(rows)}
@@ -226,7 +225,7 @@ def compact(rows: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def curves(fits: Fits) -> list[dict[str, str]]:
-    """How near the fits are to what was fitted."""
+    """Return how near the fits are to the fitted curves."""
     out = []
     for name, found in fits.items():
         row = {"trace": name}
@@ -240,7 +239,7 @@ def curves(fits: Fits) -> list[dict[str, str]]:
 
 
 def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
-    """The table and the page."""
+    """Write the table and the page."""
     out.mkdir(parents=True, exist_ok=True)
     with (out / "validation.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, rows[0])
@@ -257,7 +256,7 @@ def write(out: Path, fits: Fits, rows: list[dict[str, str]]) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="stand-ins beside the real traces that they stand in for")
     parser.add_argument("traces", metavar="TRACES=DIR")
     parser.add_argument("names", nargs="*", metavar="NAME", help="of fits.toml; default: all")

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 
 def lru(rho: float) -> float:
-    """The oldest block first, B large: its share x of valid pages solves x = exp(-(1 - x) / rho)."""
+    """Take the oldest block first, with large B. The share x of its valid pages solves x = exp(-(1 - x) / rho)."""
     low, high = 0.0, rho
     for _ in range(200):
         x = (low + high) / 2
@@ -75,7 +75,7 @@ def d_choices(rho: float, b: int, d: int) -> float:
 
 
 def _written(rho: float, b: int, d: int, c: float) -> float:
-    """Pages that become invalid a write, if there are C victims."""
+    """Return the pages that become invalid per write, if there are C victims."""
     drawn_from, above, flows = 1 - rho * c, 0.0, c
     for j in range(b - 1, 0, -1):
         # The share x of j or more solves (x - above) m j / (rho b) = c (1 - x ^ d); m is drawn_from.
@@ -92,10 +92,11 @@ def _written(rho: float, b: int, d: int, c: float) -> float:
 
 
 def windowed(rho: float, b: int, share: float) -> float:
-    """Of the blocks closed first, SHARE of all, the one with fewest valid pages.
+    """Take the block with the fewest valid pages among the blocks closed first, a share SHARE of all.
 
-    Younger blocks are no victims: they come to the window with binomially many valid pages. There it
-    is as in greedy(), but that blocks come in with fewer pages, too, and with fewer than k go at once.
+    Younger blocks are no victims; they enter the window with a binomial number of valid pages. In the window
+    the model is that of greedy(), except that blocks enter with fewer pages as well, and those with fewer than
+    k leave at once.
     """
     low, high = 1 / b, 1 / (b * (1 - rho))
     for _ in range(60):
@@ -105,7 +106,7 @@ def windowed(rho: float, b: int, share: float) -> float:
 
 
 def _won_in_window(rho: float, b: int, share: float, c: float) -> float:
-    """Pages that C victims a write win."""
+    """Return the pages that C victims per write free."""
     stays = math.exp(-(1 - share) / (c * rho * b))
     coming = _binomial(c, min(max(stays, 1e-12), 1 - 1e-12), b)
     room, flow, moved = share, 0.0, sum(j * blocks for j, blocks in enumerate(coming))
@@ -142,7 +143,7 @@ def _greedy(rho: float, b: int) -> tuple[float, int, float]:
 
 @dataclass(frozen=True)
 class Mix:
-    """A share of the host's pages gets a share of its writes."""
+    """A share of the host's pages that gets a share of its writes."""
 
     pages: float
     writes: float
@@ -170,7 +171,7 @@ def hot_cold(rho: float, b: int, hot: Mix) -> float:
 
 
 def _binomial(blocks: float, share: float, b: int) -> list[float]:
-    """BLOCKS a write that are closed, by their number of hot pages, each of which is hot with probability SHARE."""
+    """Return the blocks closed per write, by their number of hot pages; each page is hot with probability SHARE."""
     logs = [math.lgamma(b + 1) - math.lgamma(h + 1) - math.lgamma(b - h + 1) for h in range(b + 1)]
     return [
         blocks * math.exp(log + h * math.log(share) + (b - h) * math.log1p(-share)) for h, log in enumerate(logs)
@@ -178,9 +179,9 @@ def _binomial(blocks: float, share: float, b: int) -> list[float]:
 
 
 def _pass_through(flow: list[float], b: int, rates: tuple[float, float]) -> tuple[float, float]:
-    """Blocks that flow in, flow[h] with h hot pages, lose pages until they are victims.
+    """Model blocks that enter, flow[h] of them with h hot pages, and lose pages until they are victims.
 
-    Returns the write amplification and the share of hot pages among those that GC moves.
+    Return the write amplification and the share of hot pages among those that GC moves.
     """
     room, total = 1.0, sum(flow)  # the share of all blocks that is not yet placed
     for level in range(b, 0, -1):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drive's own figures: reading, adding and asking them.
+"""The drive's own figures: reads, adds and evaluates them.
 
-An ACCOUNT is what the drive counted in an interval. Everything in it adds up
-over intervals, but for the maxima, the minima and the levels.
+An ACCOUNT holds the drive's counters of an interval. All of it except maxima, minima and levels adds up over
+intervals.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ ACCOUNT = {
 
 
 def label_of(section: str) -> str:
-    """The mark's label for a section of a job file."""
+    """Return the mark's label for a section of a job file."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", section)[:LABEL_BYTES]
 
 
 def bucket_floor(ns: int, sub_buckets: int = SUB_BUCKETS) -> int:
-    """The smallest value of the histogram bucket that ns is in."""
+    """Return the smallest value of the histogram bucket that contains ns."""
     shift = max(ns.bit_length() - sub_buckets.bit_length(), 0)
     return ns >> shift << shift
 
 
 def bucket_last(floor_ns: int, sub_buckets: int = SUB_BUCKETS) -> int:
-    """The largest value of the histogram bucket that begins at floor_ns."""
+    """Return the largest value of the histogram bucket that begins at floor_ns."""
     if floor_ns < sub_buckets:
         return floor_ns
     return floor_ns + (1 << (floor_ns.bit_length() - sub_buckets.bit_length())) - 1
@@ -114,7 +114,7 @@ class OpAccount:
         return self.latency_sum_ns / self.ios if self.ios else None
 
     def mean_part_ns(self, part: str) -> float:
-        """Mean of one part of the latency."""
+        """Return the mean of one part of the latency."""
         return self.parts_ns[part] / self.ios if self.ios else 0.0
 
     def last_ns(self, floor_ns: int) -> int:
@@ -137,7 +137,7 @@ class OpAccount:
 
 
 def points_ns(side: Percentiles) -> list[float | None]:
-    """The PERCENTILES of a side; None: not known, or too few I/Os."""
+    """Return the PERCENTILES of a side; None: unknown, or too few I/Os."""
     return [side.percentile_ns(share) if side.ios >= ENOUGH.get(share, 1) else None for share in PERCENTILES]
 
 
@@ -187,7 +187,7 @@ class Account:
             sums[kind] = sums.get(kind, 0) + value
 
     def violations(self) -> int:
-        """Broken NAND rules: an FTL bug."""
+        """Return the number of broken NAND rules; each is an FTL bug."""
         return sum(self.nand.get("violations", {}).values())
 
     def nand_total(self, counter: str) -> int:
@@ -195,14 +195,14 @@ class Account:
         return sum(entry.get(counter, 0) for entry in self.sources.values())
 
     def energy_nj(self, sources: Iterable[str] = (), ops: Iterable[str] = NAND_OPS) -> int:
-        """Energy of the named sources and operations; without names, of all."""
+        """Return the energy of the named sources and operations; without names, of all."""
         names = tuple(sources) or self.sources
         return sum(self.sources.get(name, {}).get(f"{op}-nj", 0) for name in names for op in ops)
 
 
 @dataclass
 class Busy:
-    """How busy dies, or channels, were: shares of the time."""
+    """Busy times of dies, or channels, as shares of the time."""
 
     mean: float
     by_source: dict[str, float]  # means, too
@@ -211,7 +211,7 @@ class Busy:
 
 @dataclass
 class Late:
-    """How late completions were, in real time."""
+    """Lateness of completions, in real time."""
 
     requests: int
     shares: list[float]  # of those later than LATE_US
@@ -249,7 +249,7 @@ class Device:
 
     @property
     def gc_policy(self) -> str:
-        """How GC chooses blocks; empty: the FTL has rules of its own, or the settings do not say."""
+        """Return how GC chooses blocks; empty: the FTL has its own rules, or the settings do not say."""
         asked = self.settings.get("ftl.type") in ("page", "parity", "rtf", "flex")
         return self.settings.get("ftl.gc_policy", "") if asked else ""
 
@@ -258,7 +258,7 @@ class Device:
         return waf(self.total, self.unit_bytes, self.setting("page_bytes") or 0)
 
     def late(self, where: str = "delivered") -> Late | None:
-        """How late completions were "posted", or "delivered"; None: virtual time, or nothing was counted."""
+        """Return how late completions were "posted", or "delivered"; None: virtual time, or nothing was counted."""
         counted = self.raw.get("real-time", {}).get(where, {})
         requests = counted.get("requests", 0)
         if not requests:
@@ -267,26 +267,26 @@ class Device:
         return Late(requests, shares, counted["sum-ns"] / requests, counted["max-ns"])
 
     def setting(self, key: str) -> int | None:
-        """A whole number of the profile, by its key alone."""
+        """Return an integer setting of the profile, by its key alone."""
         for name, value in self.settings.items():
             if name.rpartition(".")[2] == key:
                 return units.whole(value)
         return None
 
     def dies(self) -> int | None:
-        """Dies in the array; None if the settings do not say."""
+        """Return the number of dies; None if the settings do not say."""
         return _product(self.setting(key) for key in ("channels", "chips_per_channel", "dies_per_chip"))
 
     def blocks(self) -> int | None:
-        """Blocks in the array; None if the settings do not say."""
+        """Return the number of blocks; None if the settings do not say."""
         return _product((self.dies(), self.setting("planes_per_die"), self.setting("blocks_per_plane")))
 
     def pages(self) -> int | None:
-        """Pages in the array; None if the settings do not say."""
+        """Return the number of pages; None if the settings do not say."""
         return _product((self.blocks(), self.setting("pages_per_block")))
 
     def erases_per_page(self) -> tuple[float, float] | None:
-        """AEP and VEP: mean and variance of the erases that a page has seen."""
+        """Return AEP and VEP: mean and variance of the erases per page."""
         pages, nand = self.pages(), self.total.nand
         if not pages or not {"page-erases", "page-erases-sq"} <= nand.keys():
             return None
@@ -294,7 +294,7 @@ class Device:
         return mean, nand["page-erases-sq"] / pages - mean * mean
 
     def busy(self, what: str) -> Busy | None:
-        """How busy all "dies" or "channels" were in the whole run; None: not known."""
+        """Return how busy all "dies" or "channels" were in the whole run; None: unknown."""
         each = self.raw.get(what, [])
         if not each or not self.at_ns:
             return None
@@ -303,14 +303,17 @@ class Device:
         return Busy(sum(by_source.values()), by_source, busiest)
 
     def link_busy(self) -> tuple[float, float] | None:
-        """Shares of the time in which the host link moved data to the host and to the drive; None: there is no link."""
+        """Return the shares of the time in which the host link moved data to the host and to the drive; None: no link.
+
+
+        """
         ways = [self.total.ftl.get(f"link-to-{way}-busy-ns", 0) for way in ("host", "drive")]
         if not any(ways) or not self.at_ns:
             return None
         return ways[0] / self.at_ns, ways[1] / self.at_ns
 
     def cores_busy(self, account: Account, elapsed_ns: int) -> float | None:
-        """Share of a time in which an average core of the controller worked; None: cores without limit."""
+        """Return the share of a time in which the controller's cores worked, on average; None: unlimited cores."""
         cores = self.setting("cores")
         return account.ftl.get("core-busy-ns", 0) / (elapsed_ns * cores) if cores and elapsed_ns else None
 
@@ -337,16 +340,16 @@ class Device:
         )
 
     def _executed(self, first: int, last: int) -> list[int]:
-        """How long each vCPU executed between two marks; []: not known."""
+        """Return how long each vCPU executed between two marks; []: unknown."""
         before, after = (self.marks[at].get("processors", []) for at in (first, last))
         return [ns - was for was, ns in zip(before, after)]
 
     def processors(self) -> list[float]:
-        """Shares of the whole run in which each vCPU executed; []: not known."""
+        """Return the shares of the whole run in which each vCPU executed; []: unknown."""
         return [ns / self.at_ns for ns in self.raw.get("processors", [])] if self.at_ns else []
 
     def _others(self, label: str, first: int, last: int) -> list[str]:
-        """The labels of other jobs that were running at some time between two marks."""
+        """Return the labels of other jobs that ran at some time between two marks."""
         others = []
         for name in self.labels():
             if name == label:
@@ -368,19 +371,19 @@ def _product(factors: Iterable[int | None]) -> int | None:
 
 
 def settings_lines(settings: str | list[Any]) -> list[str]:
-    """'section.key=value' lines of QEMU's settings, in whichever shape it has them."""
+    """Return the 'section.key=value' lines of QEMU's settings, in either of their forms."""
     lines = settings.splitlines() if isinstance(settings, str) else list(settings)
     return [line.strip() for line in lines if isinstance(line, str) and "=" in line]
 
 
 def raf(account: Account) -> float | None:
-    """Read amplification: bytes that left the flash over the channels / bytes the host read."""
+    """Return the read amplification: bytes that left the flash over the channels / bytes that the host read."""
     read, moved = account.op["read"].bytes, account.nand.get("read-bytes")
     return moved / read if read and moved is not None else None
 
 
 def raf_parts(account: Account) -> dict[str, float]:
-    """Read amplification of data alone, by cause: host, merges of partial writes, GC ...; {}: unknown."""
+    """Return the read amplification of data by cause: host, merges of partial writes, GC ...; {}: unknown."""
     asked = account.op["read"].bytes
     read = {name: by["user-read-bytes"] for name, by in account.sources.items() if "user-read-bytes" in by}
     if not asked or not read:
@@ -391,7 +394,7 @@ def raf_parts(account: Account) -> dict[str, float]:
 
 
 def waf(account: Account, unit_bytes: int, page_bytes: int = 0) -> dict[str, float] | None:
-    """Write amplification and its parts: units programmed for X, and pages of parity / what the host wrote."""
+    """Return the write amplification and its parts: units programmed by cause and parity pages / host's units."""
     written = account.op["write"].bytes / unit_bytes
     if not written:
         return None

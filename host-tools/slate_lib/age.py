@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate age' makes an aged drive file once; 'slate drive show' tells what one is."""
+"""'slate age' makes an aged drive file; 'slate drive show' prints the properties of one."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def add_drive_arguments(parser: argparse.ArgumentParser, parser_class: type[argp
 
 
 def command_line(args: argparse.Namespace) -> list[str]:
-    """The command that makes the drive."""
+    """Return the command that makes the drive."""
     profile = check_profile(args.profile)
     writes = share("writes", args.writes.removesuffix("x"), 100, 3)
     fill = share("fill", args.fill, 100, 1)

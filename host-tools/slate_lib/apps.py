@@ -31,7 +31,7 @@ Part = Json
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of something, a size, a word of a list, or a free word (no choices)."""
+    """A parameter: a number, a size, a word of a list, or a free word (no choices)."""
 
     default: str
     what: str
@@ -39,7 +39,7 @@ class Parameter:
     kind: str = "word"  # or count, size
 
     def check(self, name: str, value: str) -> str:
-        """The value as the script wants it."""
+        """Return the value in the form that the script needs."""
         if self.choices and value not in self.choices:
             raise SlateError(
                 f"--app-arg {name}={value}: not a choice", f"use one of: {', '.join(self.choices)}"
@@ -78,11 +78,11 @@ class App:
 
     @property
     def script(self) -> Path:
-        """The script that runs in the guest."""
+        """Return the script that runs in the guest."""
         return SCRIPTS / f"{self.name}.sh"
 
     def values(self, words: list[str]) -> dict[str, str]:
-        """All parameters, from NAME=VALUE words and the defaults."""
+        """Return all parameters, from NAME=VALUE words and the defaults."""
         known = {"fs": Parameter("ext4", "the file system", FILE_SYSTEMS)} | self.parameters
         given = {}
         for word in words:
@@ -109,7 +109,7 @@ def find(name: str) -> App:
 
 
 class _Unreadable(Exception):
-    """An application's output is not what its reader knows."""
+    """An application's output has an unknown form."""
 
 
 def _text(files: Files, name: str) -> str:
@@ -136,7 +136,9 @@ def _part(name: str, operations: int, seconds: float, **latency_ns: float | None
 
 
 def _of_samples(name: str, seconds: float, samples_ns: list[int]) -> Part:
-    """A part with percentiles of samples: percentile q is the smallest sample that at least q per cent do not exceed.
+    """Return a part with percentiles of samples.
+
+    Percentile q is the smallest sample that at least q per cent do not exceed.
     """
     if not samples_ns:
         raise _Unreadable(f"{name}: no operation was timed")
@@ -150,7 +152,10 @@ def _of_samples(name: str, seconds: float, samples_ns: list[int]) -> Part:
 
 
 def _sysbench(files: Files, _: dict[str, str]) -> list[Part]:
-    """Read sysbench: milliseconds with two decimals; the median comes from its histogram, whose steps are 1.6 %."""
+    """Read sysbench's output: milliseconds with two decimals.
+
+    The median comes from its histogram with steps of 1.6 %.
+    """
     text = _text(files, "sysbench.txt")
     events = int(_number(text, r"total number of events: +(\d+)", "sysbench.txt"))
     seconds = _number(text, r"total time: +([0-9.]+)s", "sysbench.txt")
@@ -169,7 +174,7 @@ def _sysbench(files: Files, _: dict[str, str]) -> list[Part]:
 
 
 def _pgbench(files: Files, _: dict[str, str]) -> list[Part]:
-    """Read pgbench: its log has the microseconds of every transaction; the rate is its own."""
+    """Read pgbench's output. Its log has the microseconds of every transaction; the rate is pgbench's own."""
     text = _text(files, "pgbench.txt")
     rate = _number(text, r"tps = ([0-9.]+) \(without initial", "pgbench.txt")
     samples = [
@@ -179,7 +184,7 @@ def _pgbench(files: Files, _: dict[str, str]) -> list[Part]:
 
 
 def _sqlite(files: Files, _: dict[str, str]) -> list[Part]:
-    """Read the nanoseconds of every operation. Operations do not overlap, so that their sum is the time."""
+    """Read the nanoseconds of every operation. Operations do not overlap, so their sum is the time."""
     parts = []
     for name in ("update", "read"):
         samples = [int(line) for line in _text(files, f"sqlite-{name}.txt").split()]
@@ -213,7 +218,7 @@ def _kv(files: Files, _: dict[str, str]) -> list[Part]:
 
 
 def results(app: App, parameters: dict[str, str], files: Files) -> Json:
-    """Make the content of app.json."""
+    """Return the content of app.json."""
     try:
         parts = app.read(files, parameters)
     except (_Unreadable, ValueError, IndexError) as error:

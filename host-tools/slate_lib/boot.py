@@ -27,7 +27,7 @@ class Boot:
     seconds: float
 
     def last_words(self, lines: int = 8) -> str:
-        """The end of the console's text, for an error message."""
+        """Return the end of the console's text, for an error message."""
         said = [line.rstrip() for line in self.console.splitlines() if line.strip()]
         return "".join("\n  | " + line[:160] for line in said[-lines:])
 

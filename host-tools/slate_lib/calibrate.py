@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read(path: Path) -> float:
-    """The mean latency in ns of fio's result. Raises a SlateError if the result cannot be used."""
+    """Return the mean latency in ns of fio's result. Raises a SlateError if the result cannot be used."""
     try:
         found = shape.read(path)
         shape.check(found, fioresult.SHAPE)
@@ -148,7 +148,7 @@ def script(text: str) -> str:
 
 
 def guest(rate: str) -> float:
-    """The mean latency in ns of the guest at a rate."""
+    """Return the mean latency in ns of the guest at a rate."""
     with tempfile.TemporaryDirectory(prefix="slate-calibrate-") as folder:
         job, out = Path(folder) / "calibrate.sh", Path(folder) / "run"
         job.write_text(script(JOB.read_text(encoding="utf-8")), encoding="utf-8")
@@ -173,7 +173,7 @@ def guest(rate: str) -> float:
 
 
 def rate_of(server_ns: float, guest_ns: float, guest_rate: str) -> str:
-    """The server's rate. Raises a SlateError if --cpu-rate would refuse it."""
+    """Return the server's rate. Raises a SlateError if --cpu-rate would refuse it."""
     found = Fraction(guest_rate) * Fraction(guest_ns) / Fraction(server_ns)
     if not processors.RATE_MIN <= found <= processors.RATE_MAX:
         raise SlateError(

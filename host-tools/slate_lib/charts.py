@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Charts as SVG for a page: by matplotlib, in the page's colours, the same bytes each time.
 
-matplotlib knows fixed colours only. So it is given ones that nobody uses, and the SVG gets
+matplotlib knows fixed colours only. So it is given unused ones, and the SVG gets
 the page's CSS variables in their places (page.py has their values, light and dark). Text
 stays text, in the page's font. Ids get the chart's number, since they share a page.
 """
@@ -68,7 +68,7 @@ _STYLE = {
 
 
 def _matplotlib() -> ModuleType:
-    """Load matplotlib when it is first needed, because loading takes a second."""
+    """Import matplotlib at the first use, because that takes a second."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no warning if its cache directory can not be written
     matplotlib = packages.load("matplotlib")
     matplotlib.use("svg")
@@ -76,7 +76,7 @@ def _matplotlib() -> ModuleType:
 
 
 class Chart(str):
-    """An SVG, and the data that it shows."""
+    """An SVG and the data in it."""
 
     csv = ""
 
@@ -96,7 +96,10 @@ class Charts:
     def figure(
         self, out: list[str], what: str, rows: int = 1, height: float = HEIGHT, **more: Any
     ) -> Iterator[Any]:
-        """Axes to draw on; afterwards the SVG is appended to out. what: a description for readers who cannot see it."""
+        """Provide axes to draw on; afterwards the SVG is appended to out.
+
+        what: a description for readers who cannot see it.
+        """
         import matplotlib.pyplot as plt
 
         self._progress.now(f"page      chart {self._count + 1}: {what}")
@@ -119,7 +122,7 @@ class Charts:
         out.append(made)
 
     def tip(self, artist: Artist, told: str) -> None:
-        """Set the text that a line or an area of the current figure shows under a pointer."""
+        """Set the text shown when a pointer is on a line or an area of the current figure."""
         name = f"tip{len(self._tips)}"
         artist.set_gid(name)
         self._tips[name] = told
@@ -148,8 +151,7 @@ def _for_page(svg: str, number: int, what: str, tips: dict[str, str]) -> str:
 
 
 def log_us(axis: Axis) -> None:
-    """Make an axis of µs logarithmic, with ticks that are plain numbers with a unit. Call it when all lines are drawn.
-    """
+    """Make an axis of µs logarithmic, with plain numbers and units at the ticks. Call it after all lines are drawn."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
@@ -161,12 +163,12 @@ def log_us(axis: Axis) -> None:
 
 
 def label(name: str) -> str:
-    """Make a name given by a user safe as a label: matplotlib leaves '_x' out of legends."""
+    """Make a user's name safe as a label: matplotlib leaves '_x' out of legends."""
     return f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
 
 
 def duration(ns: float) -> str:
-    """'100 µs', '10 ms', '2 s'."""
+    """Format as '100 µs', '10 ms', '2 s'."""
     for size, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
         if ns >= size * 0.999:
             return f"{ns / size:g} {name}"
@@ -191,5 +193,5 @@ def legend(axes: Axes, columns: int = 3) -> None:
 
 
 def steps(axes: Any, edges: Sequence[float], values: Sequence[float], column: str = "", **style: Any) -> None:
-    """Draw a value for each interval. column: its name in the CSV, if it differs from the legend's."""
+    """Draw a value for each interval. column: its name in the CSV, if that differs from the legend."""
     axes.stairs(values, edges, baseline=None, **style).slate_column = column

@@ -43,7 +43,7 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors say what is wrong, what was probably meant, and the fix."""
+    """A parser whose errors name the fault, the probable intention, and the fix."""
 
     def error(self, message: str) -> NoReturn:
         choice = _CHOICE.search(message)
@@ -83,7 +83,7 @@ def _add_report(again: argparse.ArgumentParser) -> None:
 
 
 def parser() -> Parser:
-    """All subcommands."""
+    """Return the parser with all subcommands."""
     top = Parser(
         prog="slate",
         description="Run jobs on the emulated SSD and report what they saw.",
@@ -138,7 +138,7 @@ def parser() -> Parser:
 
 
 def _parser_of(argv: list[str]) -> Parser:
-    """The parser of the command in argv, or that of its verb."""
+    """Return the parser of the command in argv, or that of its verb."""
     found = parser()
     for word in argv:
         for action in found._actions:  # argparse has no public way
@@ -156,7 +156,7 @@ def become(name: str, words: list[str]) -> int:
 
 
 def _report(args: argparse.Namespace) -> int:
-    """'slate report': text and a page, or one of them."""
+    """Run 'slate report': print text, write a page, or both."""
     wanted = Path(args.run) if args.run else None
     if args.html is None:
         status = reports.print_again(wanted)
@@ -219,7 +219,7 @@ def _main(argv: list[str]) -> int:
 
 
 def _say_no_more() -> None:
-    """Send further output to nowhere: at exit Python would try to write it again, and complain."""
+    """Discard further output: at exit Python would try to write it again and print an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

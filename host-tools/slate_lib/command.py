@@ -40,7 +40,7 @@ sys.path.insert(0, str(paths.GUEST_TOOLS))
 
 @dataclass
 class Files:
-    """Where QEMU finds its input and leaves its output."""
+    """Paths of QEMU's input and output."""
 
     initrd: Path
     console: Path
@@ -82,7 +82,7 @@ def check_qemu() -> None:
 
 
 def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
-    """The files of the job, for its cpio archive."""
+    """Return the files of the job, for its cpio archive."""
     text, script = 0o100644, 0o100755
     entries: list[tuple[str, int, bytes]] = []
     environment = [f"SLATE_DEV={options.device}", f"SLATE_SEED={options.seed}"] + [
@@ -117,7 +117,7 @@ def job_entries(options: RunOptions) -> list[tuple[str, int, bytes]]:
 
 
 def precondition_job(options: RunOptions) -> str:
-    """A fio job that fills and ages the drive by I/O."""
+    """Return a fio job that fills and ages the drive by I/O."""
     fill, age = options.fill or 0, options.age or 0
     whole, rest = int(age), round(age % 1 * 100)
     lines = [
@@ -144,7 +144,7 @@ def precondition_job(options: RunOptions) -> str:
 
 @dataclass(frozen=True)
 class Image:
-    """A read-only file system in the guest's memory, where it is /dev/pmemN."""
+    """A read-only file system in the guest's memory, visible as /dev/pmemN."""
 
     path: Path
     start: int
@@ -152,19 +152,19 @@ class Image:
 
     @property
     def words(self) -> list[str]:
-        """The words for QEMU, which loads the image again at every reset."""
+        """Return the words for QEMU, which loads the image again at every reset."""
         where = {"file": str(self.path), "addr": hex(self.start), "force-raw": "on"}
         return ["-device", "loader," + keyval(**where)]
 
 
 def image_files(options: RunOptions) -> list[Path]:
-    """The images of applications and of the data of content workloads."""
+    """Return the images of applications and of the data of content workloads."""
     wanted = ((paths.APPS_IMAGE, options.apps), (paths.CONTENT_IMAGE, options.content))
     return [path for path, here in wanted if here]
 
 
 def images(options: RunOptions) -> list[Image]:
-    """The images in memory, pmem0 and pmem1. The small kernel has no driver for them."""
+    """Return the images in memory, pmem0 and pmem1. The small kernel has no driver for them."""
     found, start = [], IMAGES_AT
     for path in image_files(options) if options.kernel != "small" else []:
         size = -(-path.stat().st_size // IMAGE_ALIGN) * IMAGE_ALIGN
@@ -174,7 +174,7 @@ def images(options: RunOptions) -> list[Image]:
 
 
 def write_initrd(options: RunOptions, path: Path) -> None:
-    """The job's archive, and the guest's: the kernel unpacks both. For the small kernel, the images', too."""
+    """Write the job's archive and the guest's, both unpacked by the kernel. For the small kernel, add the images."""
     import cpio  # host-tools/guest
 
     with open(path, "wb") as out:
@@ -185,14 +185,15 @@ def write_initrd(options: RunOptions, path: Path) -> None:
 
 
 def hpet_ticks(options: RunOptions) -> bool:
-    """Does the guest use the HPET's ticks? With one vCPU it does: to calibrate the local APIC's timer would take 0.1 s
-    of virtual time.
+    """Does the guest use the HPET's ticks?
+
+    It does with one vCPU, because calibrating the local APIC's timer takes 0.1 s of virtual time.
     """
     return not options.realtime and options.smp == 1
 
 
 def append_line(options: RunOptions) -> str:
-    """The kernel's command line."""
+    """Return the kernel's command line."""
     words = ["console=ttyS0", "nokaslr", "quiet", "panic=-1", *BOOT_FAST]
     if hpet_ticks(options):
         words.append("nolapic_timer")
@@ -210,12 +211,12 @@ def append_line(options: RunOptions) -> str:
 
 
 def keyval(**pairs: str) -> str:
-    """QEMU's key=value,... with commas in values doubled."""
+    """Format QEMU's key=value,... and double the commas in values."""
     return ",".join(f"{key}={str(value).replace(',', ',,')}" for key, value in pairs.items())
 
 
 def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
-    """The -blockdev of a drive, by default of the first one."""
+    """Return the -blockdev of a drive, by default of the first one."""
     drive = drive or options
     pairs = {"driver": "nand-ssd", "node-name": drive.node}
     if drive.profile:
@@ -237,7 +238,7 @@ def blockdev(options: RunOptions, drive: Drive | None = None) -> str:
 
 
 def machine_words(options: RunOptions) -> list[str]:
-    """The words for QEMU, its clock and the machine."""
+    """Return the words for QEMU, its clock and the machine."""
     line = [str(paths.QEMU), "-accel", options.accel]
     if not options.realtime:
         sleep = "on" if options.shell else "off"
@@ -249,7 +250,7 @@ def machine_words(options: RunOptions) -> list[str]:
 
 
 def qmp_words(options: RunOptions) -> list[str]:
-    """The words for another monitor, which slatectl may use."""
+    """Return the words for another monitor, which slatectl may use."""
     if not options.qmp:
         return []
     where = keyval(path=str(options.qmp.resolve()), server="on", wait="off")
@@ -257,7 +258,7 @@ def qmp_words(options: RunOptions) -> list[str]:
 
 
 def build(options: RunOptions, files: Files) -> list[str]:
-    """The whole command line."""
+    """Return the whole command line."""
     line = machine_words(options)
     line += "-nodefaults -display none -vga none -no-shutdown".split()
     if not (options.cuts and options.cuts.then == "reset"):
@@ -286,7 +287,7 @@ def _consoles(options: RunOptions, files: Files) -> list[str]:
 
 
 def text(line: list[str]) -> str:
-    """The command line as text, one option a line."""
+    """Return the command line as text, one option a line."""
     parts: list[str] = []
     for word in line:
         if word.startswith("-") or not parts:

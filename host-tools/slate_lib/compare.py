@@ -32,7 +32,7 @@ BESIDE_A_REPLAY = ("profile", "job", "script", "app", "content", "load", "seed",
 
 @dataclass
 class Line:
-    """A figure of every run; None where a run has none."""
+    """A figure of every run; None for a run that lacks it."""
 
     what: str
     words: Words
@@ -64,7 +64,7 @@ def _rate(value: float | None) -> str:
 
 
 def _percentiles(side: str) -> list[tuple[str, Words, Callable[[Row], float | None]]]:
-    """The rows for the percentiles of the guest or of the drive."""
+    """Return the rows for the percentiles of the guest or of the drive."""
 
     def of(row: Row, number: int) -> float | None:
         found = row.guest if side == "guest" else row.drive
@@ -122,15 +122,15 @@ class Comparison:
         self.differs = list(self._settings())
 
     def rows(self, key: tuple[str, str]) -> list[Row | None]:
-        """A job's reads, say, in every run."""
+        """The rows of every run for one job and kind of I/O."""
         return [next((row for row in rows if (row.job, row.op) == key), None) for rows in self.table]
 
     def keys(self) -> list[tuple[str, str]]:
-        """Jobs and kinds of I/O, in the order of the runs."""
+        """Return jobs and kinds of I/O, in the order of the runs."""
         return list(dict.fromkeys((row.job, row.op) for rows in self.table for row in rows))
 
     def remarks(self) -> list[str]:
-        """Say why only the whole runs are compared, and where fio's figures of a job are, if they are not here."""
+        """Say why only the whole runs are compared, and where fio's figures of a job are if they are not shown."""
         told = [sum(row is not None for row in self.rows(key)) for key in self.keys()]
         common = any(count > 1 for count in told)
         found = [] if common else ["no job is in two of the runs: only the whole runs compare"]
@@ -143,7 +143,7 @@ class Comparison:
         return found
 
     def _leave_fio_out(self, key: tuple[str, str]) -> Iterator[Path]:
-        """Take fio's figures from a job's rows of several drives of one run. Yields the runs' folders."""
+        """Remove fio's figures from a job's rows if a run has several drives. Yields the runs' folders."""
         homes = [run.path.resolve().parent if drive_name(run) else None for run in self.runs]
         busy = [home for home, row in zip(homes, self.rows(key)) if home and row and row.guest and row.drive]
         for home in dict.fromkeys(home for home in busy if busy.count(home) > 1):
@@ -153,7 +153,7 @@ class Comparison:
             yield home
 
     def _rows_of(self, shown: Report) -> list[Row]:
-        """The rows to compare a replay with: a guest's jobs, and all I/O by the drive."""
+        """Return the rows to compare a replay with: a guest's jobs, and all I/O by the drive."""
         if self.replays and all(row.job != rows.WHOLE_RUN for row in shown.rows):
             return shown.rows + rows.whole_run(shown.device)
         return shown.rows
@@ -176,7 +176,7 @@ class Comparison:
         )
 
     def _settings(self) -> Iterator[tuple[str, list[str]]]:
-        """The settings that differ: of the drive, then of the run."""
+        """Return the settings that differ: of the drive, then of the run."""
         tables = [shown.device.settings for shown in self.shown]
         for key in sorted(set().union(*tables)):
             values = [table.get(key, "-") for table in tables]
@@ -185,7 +185,7 @@ class Comparison:
         yield from self._recorded()
 
     def _recorded(self) -> Iterator[tuple[str, list[str]]]:
-        """The inputs in run.json that differ. A replay has few settings."""
+        """Return the inputs in run.json that differ. A replay has few settings."""
         for part, words in RECORDED.items():
             tables = [run.record.get(part) or {} for run in self.runs]
             if self.replays and part != "settings":
@@ -197,20 +197,20 @@ class Comparison:
 
 
 def drive_name(run: RunFiles) -> str | None:
-    """Which drive of a run with several it is."""
+    """Return the name of the drive in a run with several."""
     found: str | None = run.record["settings"].get("drive_name")
     return found
 
 
 def _without_fio(row: Row) -> Row:
-    """The drive's figures alone."""
+    """Return the row with only the drive's figures."""
     ns = row.account.end_ns - row.account.begin_ns if row.account else 0
     rate = rows.Rate(row.drive.ios / ns * 1e9, row.drive.bytes / ns * 1e9) if row.drive and ns else None
     return replace(row, guest=None, rate=rate)
 
 
 def _names(runs: list[RunFiles]) -> list[str]:
-    """The names of the folders, with as many parts as they need to differ."""
+    """Return the names of the folders, with as many path components as they need to differ."""
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         names = [paths.short(run.path) for run in runs]
@@ -228,7 +228,7 @@ def _ratio(line: Line, number: int) -> str:
 
 
 def text(found: Comparison, color: bool) -> str:
-    """For a terminal."""
+    """Return the comparison as text for a terminal."""
     bold, dim, plain = (BOLD, DIM, PLAIN) if color else ("", "", "")
     width = max(WIDTH, *(len(name) + 2 for name in found.names))
     lines = [bold + f"{'':<{NAME}}" + "".join(f"{name:>{width}}" for name in found.names) + plain]
@@ -249,7 +249,7 @@ def text(found: Comparison, color: bool) -> str:
 
 
 def render(found: Comparison) -> str:
-    """The page."""
+    """Return the page."""
     title = f"{len(found.runs)} runs side by side"
     table = Table("compare", ("", *found.names))
     for group in found.groups:

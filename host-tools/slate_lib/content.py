@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run --content NAME': a workload whose content is real."""
+"""'slate run --content NAME': a workload with realistic content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROFILE = paths.PROFILES / "small.ini"
 
 
 def names() -> list[str]:
-    """The names of the content workloads."""
+    """Return the names of the content workloads."""
     return sorted(path.stem for path in paths.CONTENT.glob("*.py") if path.name != _SHARED)
 
 
@@ -40,7 +40,8 @@ def prepare(args: argparse.Namespace) -> None:
 
 
 def files(name: str) -> list[tuple[str, bytes]]:
-    """The files that go with run.sh. The guest sees those of its own workload alone, so that recordings depend on
-    nothing else.
+    """Return the files needed by run.sh.
+
+    The guest sees only those of its own workload, so that recordings depend on no other file.
     """
     return [(file, (paths.CONTENT / file).read_bytes()) for file in (f"{name}.py", _SHARED)]

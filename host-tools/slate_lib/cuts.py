@@ -96,19 +96,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Moment:
-    """A cut: its id, and when."""
+    """A cut: its id and its time."""
 
     id: str
     plan: Plan
 
     @property
     def at_ns(self) -> int:
-        """The cut in nanoseconds of the drive's clock; the plans of a campaign have no other kind."""
+        """Return the time of the cut on the drive's clock; the plans of a campaign have no other kind."""
         assert self.plan.at_ns is not None
         return self.plan.at_ns
 
     def line(self, power: Json, operations: int, said: str, seconds: float) -> Json:
-        """The cut's line of the log."""
+        """Return the cut's line of the log."""
         good = said.endswith("status 0\n")
         return {
             "id": self.id,
@@ -126,7 +126,7 @@ class Moment:
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """What a guest did: its seed, its requests, and its report."""
+    """The work of a guest: its seed, its requests, and its report."""
 
     seed: int
     trace: Path
@@ -135,7 +135,7 @@ class Work:
 
 @dataclasses.dataclass
 class Campaign:
-    """What all cuts have in common."""
+    """The properties shared by all cuts."""
 
     base: RunOptions
     seed: int
@@ -145,7 +145,7 @@ class Campaign:
     job_start_ns: int = 0
 
     def options(self, name: str, drive: Path, **environment: object) -> RunOptions:
-        """The options of a boot with one of the scripts."""
+        """Return the options of a boot with one of the scripts."""
         script = SCRIPTS / f"cuts-{name}.sh"
         return dataclasses.replace(
             self.base,
@@ -157,11 +157,11 @@ class Campaign:
         )
 
     def _modules(self) -> str:
-        """Load ext4, which the small kernel has built in."""
+        """Load ext4, which is built into the small kernel."""
         return "#!/bin/sh\nmodprobe ext4\n" if self.base.kernel == "debian" else ""
 
     def prepare(self) -> None:
-        """Make the drive from which every cut begins."""
+        """Make the drive with which every cut begins."""
         self.base.root = self.folder / "root"
         self.base.root.write_bytes(small_root(paths.GUEST / "initrd.lz4", self.base.kernel))
         found = boot(self.options("make", self.origin), self.folder)
@@ -172,7 +172,7 @@ class Campaign:
         self.job_start_ns = round(float(start[1]) * 1e9)
 
     def moments(self, group: int) -> list[Moment]:
-        """The cuts of a group, by number."""
+        """Return the cuts of a group, by number."""
         found = []
         for index in range(group * GROUP, (group + 1) * GROUP):
             chance = random.Random(f"slate cuts {self.seed}:{index}")
@@ -181,7 +181,7 @@ class Campaign:
         return found
 
     def group(self, number: int, indices: range) -> Iterator[Json]:
-        """The log's lines of some cuts of a group."""
+        """Return the log's lines for some cuts of a group."""
         moments = self.moments(number)
         work = self.work(number, max(moments, key=lambda moment: moment.at_ns))
         wanted = [moments[index - number * GROUP] for index in indices]
@@ -190,13 +190,13 @@ class Campaign:
             yield from self.batch(work, wanted[at : at + step])
 
     def lines(self, begin: int, end: int) -> Iterator[Json]:
-        """The log's lines of these cuts."""
+        """Return the log's lines for these cuts."""
         for group in range(begin // GROUP, (end + GROUP - 1) // GROUP):
             first = group * GROUP
             yield from self.group(group, range(max(begin, first), min(end, first + GROUP)))
 
     def work(self, group: int, last: Moment) -> Work:
-        """Run the guest whose work the cuts of a group interrupt, up to the last of them."""
+        """Run the guest that the cuts of a group interrupt, up to the last of them."""
         seed = random.Random(f"slate cuts {self.seed} group {group}").randrange(1 << 31)
         trace, drive = self.folder / "work.content", self.folder / "work.slate"
         trace.unlink(missing_ok=True)
@@ -220,7 +220,7 @@ class Campaign:
         return work
 
     def replay(self, work: Work, moment: Moment, name: str) -> tuple[Path, Json]:
-        """Make a copy of the first drive, and cut it; returns it with what the replay says of the cut."""
+        """Copy the first drive, and cut the copy. Returns it with the replay's account of the cut."""
         drive = self.folder / f"{name}.slate"
         copy_sparse(self.origin, drive)
         done = subprocess.run(
@@ -257,7 +257,7 @@ class Campaign:
 
 
 def small_root(initrd: Path, kernel: str) -> bytes:
-    """The guest's files without those that cuts do not need, uncompressed: a boot is then a third cheaper."""
+    """Return the guest's files without those that cuts do not need, uncompressed: a boot is then a third cheaper."""
     unused = _UNUSED if kernel == "small" else _UNUSED_PROGRAMS
     done = subprocess.run(["lz4", "-dc", initrd], capture_output=True, check=False)
     if done.returncode:
@@ -275,7 +275,7 @@ def small_root(initrd: Path, kernel: str) -> bytes:
 
 
 def drives_at_once(file_bytes: int) -> int:
-    """So many drives does one boot look at; a drive file has so many bytes on the disk."""
+    """Return how many drives one boot checks; bytes: size of a drive file on the disk."""
     return max(1, min(GROUP, ROOM // max(1, file_bytes)))
 
 
@@ -285,7 +285,7 @@ def keep_console(folder: Path, name: str) -> None:
 
 
 def copy_sparse(source: Path, target: Path) -> None:
-    """Copy a drive file with its holes."""
+    """Copy a drive file and keep its holes."""
     target.unlink(missing_ok=True)
     subprocess.run(["cp", "--sparse=always", "--reflink=auto", source, target], check=True)
 
@@ -296,7 +296,7 @@ def same_bytes(one: Path, other: Path) -> bool:
 
 
 def durable(report: bytes, at_ns: int) -> list[int]:
-    """For each worker, the last operation that had ended by then. An incomplete line does not count."""
+    """Return, for each worker, the last operation that had ended by then. An incomplete line does not count."""
     done = [0] * WORKERS
     for match in _DONE.finditer(report):
         if int(match[3]) <= at_ns:
@@ -305,7 +305,7 @@ def durable(report: bytes, at_ns: int) -> list[int]:
 
 
 def files_of(found: Boot, when: str) -> dict[str, str]:
-    """The files that a guest sent at its end. Its script must have succeeded."""
+    """Return the files that a guest sent at its end. Its script must have succeeded."""
     import results  # host-tools/guest
 
     if found.reason != ENDED:
@@ -323,7 +323,7 @@ def files_of(found: Boot, when: str) -> dict[str, str]:
 
 
 def header(campaign: Campaign) -> Json:
-    """The properties that the cuts of a log share: a campaign continues only its own log."""
+    """Return the properties shared by the cuts of a log. A campaign continues only its own log."""
     return {
         "slate_cuts": 3,
         "profile": paths.short(campaign.base.profile or ""),
@@ -336,7 +336,7 @@ def header(campaign: Campaign) -> Json:
 
 
 def read_log(path: Path, wanted: Json) -> list[Json]:
-    """The cuts that are done; an incomplete last line is dropped."""
+    """Return the completed cuts; an incomplete last line is dropped."""
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
@@ -361,7 +361,7 @@ def append(path: Path, line: Json) -> None:
 
 
 def summary(cuts: list[Json]) -> str:
-    """For a person."""
+    """Return a summary for a person."""
     bad = [cut["id"] for cut in cuts if not cut["good"]]
     total = {key: sum(cut[key] for cut in cuts) for key in ("operations", "lost_requests", "torn_programs")}
     text = (
@@ -378,7 +378,7 @@ def summary(cuts: list[Json]) -> str:
 
 
 def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
-    """Check the arguments."""
+    """Check the arguments and return the campaign."""
     check_settings(args.set)
     seed = int(number("seed", args.seed, 0, 2**31 - 1))
     base = RunOptions(
@@ -401,7 +401,7 @@ def campaign_of(args: argparse.Namespace, folder: Path) -> Campaign:
 
 
 def one(args: argparse.Namespace) -> int:
-    """Repeat a cut by its id."""
+    """Repeat one cut by its id."""
     match = _ID.fullmatch(args.id)
     if not match:
         raise SlateError(f"--id {args.id}: not SEED:NUMBER", "for instance --id 1:17")
@@ -448,7 +448,7 @@ def many(args: argparse.Namespace) -> int:
 
 
 def show(line: Json, count: int) -> None:
-    """Show progress, a line for each cut."""
+    """Show progress with a line for each cut."""
     number_of = int(line["id"].partition(":")[2]) + 1
     verdict = "all there" if line["good"] else "LOST"
     print(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""device.json: the drive's statistics in one canonical form.
+"""device.json: the drive's statistics in a canonical form.
 
-Equal runs are equal files, so nothing of the host may stay in it: no paths, no
-order that depends on anything but the content.
+Equal runs give equal files, so the file has no host data: no paths, and an order that depends only on the
+content.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BUCKET = re.compile(r'\{\s+"count": (\d+),\s+"floor-ns": (\d+)\s+\}')
 
 
 def canonical(raw: Json) -> Json:
-    """The statistics without host facts."""
+    """Return the statistics without host data."""
     clean = dict(raw)
     clean.pop("driver", None)
     if isinstance(clean.get("profile"), str):
@@ -25,6 +25,6 @@ def canonical(raw: Json) -> Json:
 
 
 def text(raw: Json) -> str:
-    """The file's content; a bucket of a histogram is a line."""
+    """Return the file's content with one bucket of a histogram per line."""
     lines = json.dumps(canonical(raw), sort_keys=True, indent=1)
     return _BUCKET.sub(r'{"count": \1, "floor-ns": \2}', lines) + "\n"

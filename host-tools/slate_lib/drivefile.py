@@ -39,18 +39,18 @@ class DriveFile:
     image_bytes: int
 
     def value(self, key: str) -> str:
-        """One setting."""
+        """Return one setting."""
         return dict(line.split("=", 1) for line in self.settings)[key]
 
     @property
     def table_bytes(self) -> int:
-        """The bytes of the image before the content of pages."""
+        """Return the bytes of the image before the content of pages."""
         pages = math.prod(int(self.value(f"geometry.{key}")) for key in _SHAPE)
         payload = pages * int(self.value("geometry.page_bytes"))
         return self.image_bytes - (payload if self.value("ftl.payload") == "yes" else 0)
 
     def sha256_of_tables(self) -> str:
-        """The checksum of the heads and the tables, which every write changes."""
+        """Return the checksum of the heads and the tables, which every write changes."""
         digest = hashlib.sha256()
         left = IMAGE_AT + self.table_bytes
         with open(self.path, "rb") as file:
@@ -60,7 +60,7 @@ class DriveFile:
         return digest.hexdigest()
 
     def text(self) -> str:
-        """For a person."""
+        """Return a description for a person."""
         status = os.stat(self.path)
         lines = [
             f"{self.path}: {units.size(status.st_size)}, of which {units.size(status.st_blocks * 512)} on disk",
@@ -72,7 +72,7 @@ class DriveFile:
 
 
 def unfinished(path: Path) -> bool:
-    """Is the file one whose program ended before it was complete?"""
+    """Did the program that made the file end before it was complete?"""
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == bytes(len(MAGIC)) and os.stat(path).st_size > HEAD_BYTES
@@ -85,7 +85,7 @@ def _sound(head: bytes) -> bool:
 
 
 def read(path: Path) -> DriveFile:
-    """The head, or its copy if the head is damaged, checked as libslate checks it."""
+    """Read the head, or its copy if the head is damaged, and check it as libslate does."""
     try:
         with open(path, "rb") as file:
             head, copy = (file.read(HEAD_BYTES) for _ in range(2))

@@ -38,7 +38,7 @@ _ALONE = {
 
 @dataclass
 class Drive:
-    """One drive: its settings, and its content when the guest boots."""
+    """A drive: its settings, and its content at the boot of the guest."""
 
     profile: Path | None  # None: the settings kept in the drive file
     drive: Path | None = None  # the drive file; None: the drive lives in memory
@@ -55,28 +55,28 @@ class Drive:
 
     @property
     def label(self) -> str:
-        """The controller's name in the guest, and the folder of the drive's results."""
+        """The controller's name in the guest, and the name of the folder of the drive's results."""
         return f"nvme{self.number}"
 
     @property
     def node(self) -> str:
-        """QEMU's block node."""
+        """The name of QEMU's block node."""
         return f"ssd{self.number}"
 
     @property
     def serial(self) -> str:
-        """The controller's serial number. Linux takes two controllers with equal ones for one drive."""
+        """The controller's serial number. Linux treats two controllers with equal numbers as one drive."""
         return f"slate{self.number or ''}"
 
     @property
     def drive_path(self) -> Path:
-        """The path that gives the drive its name: its file, or its profile."""
+        """The path from which the drive gets its name: its file, or its profile."""
         path = self.drive or self.profile
         assert path
         return path
 
     def overrides(self) -> list[str]:
-        """'section.key=value' for the drive: the user's own come last."""
+        """Return 'section.key=value' for the drive; the user's own settings are last."""
         if self.drive_kept:
             return self.settings
         instant = []
@@ -94,7 +94,7 @@ class Drive:
 
 
 def check_profile(word: str) -> Path:
-    """A profile that can be read, by name or path; the drive checks its content."""
+    """Check that a profile can be read, by name or path. The drive checks its content."""
     path = names.find(word, names.PROFILE)
     if not path.is_file():
         raise SlateError(f"{path} is not a file", "name a profile: 'slate profiles' lists those that are there")
@@ -104,7 +104,7 @@ def check_profile(word: str) -> Path:
 
 
 def profile_preconditions(path: Path) -> set[str]:
-    """Keys that the profile sets in [precondition]."""
+    """Return the keys of [precondition] that the profile sets."""
     parser = configparser.ConfigParser(strict=False, interpolation=None, inline_comment_prefixes=(";", "#"))
     try:
         parser.read(path, encoding="utf-8")
@@ -114,7 +114,7 @@ def profile_preconditions(path: Path) -> set[str]:
 
 
 def prepare(args: argparse.Namespace) -> None:
-    """Check how often the options of each drive are given, and leave the first drive's in args.
+    """Check how often the options of each drive are given, and leave those of the first drive in args.
 
     args.more has (profile, drive file) of the others, args.more_records their recordings.
     """
@@ -157,7 +157,7 @@ def check_alone(args: argparse.Namespace, count: int) -> None:
 
 
 def check_run(options: RunOptions) -> None:
-    """The same check for options that a job file may set too."""
+    """Make the same check for options that a job file may set too."""
     count = len(options.drives)
     if count == 1:
         return
@@ -170,7 +170,7 @@ def check_run(options: RunOptions) -> None:
 
 
 def settings_of(lines: list[str], number: int, count: int) -> list[str]:
-    """The --set of one drive: those of all, and 'NUMBER:section.key=value'."""
+    """Return the --set of one drive: those for all drives, and 'NUMBER:section.key=value'."""
     found = []
     for line in lines:
         match = _ADDRESS.fullmatch(line)
@@ -186,13 +186,13 @@ def settings_of(lines: list[str], number: int, count: int) -> list[str]:
 
 
 def without_address(line: str) -> str:
-    """A --set without the number of its drive."""
+    """Return a --set without the number of its drive."""
     match = _ADDRESS.fullmatch(line)
     return match[2] if match else line
 
 
 def of(profile_word: str | None, file: str | None, settings: list[str], args: argparse.Namespace) -> Drive:
-    """One drive: a profile, a drive file, or both."""
+    """Return one drive from a profile, a drive file, or both."""
     if not file:
         return Drive(check_profile(profile_word or str(paths.DEFAULT_PROFILE)), settings=settings)
     profile = check_profile(profile_word) if profile_word else None
@@ -226,14 +226,14 @@ def _check_no_preconditioning(args: argparse.Namespace, file: str, settings: lis
 
 
 def first(args: argparse.Namespace) -> Drive:
-    """nvme0n1."""
+    """Return nvme0n1."""
     if args.ephemeral and not args.drive:
         raise SlateError("--ephemeral without --drive", "name the drive file with --drive")
     return of(args.profile, args.drive, settings_of(args.set, 0, 1 + len(args.more)), args)
 
 
 def others(args: argparse.Namespace) -> list[Drive]:
-    """nvme1n1 and so on."""
+    """Return nvme1n1 and the following drives."""
     found = []
     for number, (profile, file) in enumerate(args.more, 1):
         drive = of(profile, file, settings_of(args.set, number, 1 + len(args.more)), args)

@@ -24,13 +24,16 @@ _FEW = 6  # drives whose columns may be wide
 
 
 def record_of(record: Json, number: int) -> Json:
-    """run.json as the report of one drive reads it: with this drive's settings in place of the first one's."""
+    """Return run.json in the form for the report of one drive, with this drive's settings in place of the first one's.
+
+
+    """
     settings = record["settings"]
     return {**record, "settings": {**settings, **settings["drives"][number]}}
 
 
 def fio_of(raw: Json, fio: Json | None) -> Json | None:
-    """fio's results without the jobs that did no I/O on this drive. Without marks all of them stay."""
+    """Return fio's results without the jobs that did no I/O on this drive. Without marks all jobs stay."""
     if not fio:
         return fio
     device = Device(raw)
@@ -43,7 +46,7 @@ def _touched(account: JobAccount | None) -> bool:
 
 
 def together(accounts: list[OpAccount]) -> OpAccount:
-    """The I/Os of one kind of several drives, added."""
+    """Add the I/Os of one kind over several drives."""
     found = copy.deepcopy(accounts[0])
     for other in accounts[1:]:
         found.ios += other.ios
@@ -59,7 +62,7 @@ def together(accounts: list[OpAccount]) -> OpAccount:
 
 
 def programmed_bytes(device: Device) -> int:
-    """The bytes that the drive programmed, as its WAF counts them."""
+    """Return the bytes that the drive programmed, as its WAF counts them."""
     counted = sum(device.total.ftl.get(f"{cause}-units", 0) for cause in _CAUSES) * device.unit_bytes
     parity = device.total.sources.get("backup", {}).get("programs", 0)
     return counted + parity * (device.setting("page_bytes") or 0)
@@ -78,7 +81,7 @@ class DrivesReport(Report):
         self._lines, self._pairs, self._color = [], [], False
 
     def text(self, color: bool = False) -> str:
-        """All of it."""
+        """Return the whole text."""
         self._color, self._lines = color, []
         self._head()
         self._jobs()
@@ -87,7 +90,7 @@ class DrivesReport(Report):
         return "\n".join(line.rstrip() for line in self._lines) + "\n"
 
     def title(self) -> tuple[str, list[str]]:
-        """What ran on which drives; facts about it."""
+        """Return the job and the drives, and facts about the run."""
         name = self.each[0].title()[0].partition(" on ")[0]
         drives = [one.title()[0].partition(" on ")[2].rpartition(" (")[0] for one in self.each]
         size = units.size(sum(one.device.capacity for one in self.each))
@@ -101,7 +104,7 @@ class DrivesReport(Report):
     # ---- jobs
 
     def _jobs(self) -> None:
-        """The table of latencies: of each job the guest's line, the drives', and all drives'."""
+        """Return the table of latencies: for each job the guest's line, each drive's, and that of all drives."""
         guest = fioresult.rows(self.fio)
         jobs = dict.fromkeys(job for one in self.each for job in one.device.labels())
         names = fioresult.sections(self.fio) or list(jobs) or [WHOLE_RUN]
@@ -124,7 +127,10 @@ class DrivesReport(Report):
         return JobAccount(device.total, 0, 0, []) if job == WHOLE_RUN else device.job(job)
 
     def _drive_lines(self, name: str, op: str, told: bool, accounts: list[JobAccount | None]) -> str:
-        """Add a line for each drive that had such I/Os, and one for all. Returns the name that is still to be shown."""
+        """Add a line for each drive that had such I/Os, and one for all.
+
+        Returns the name if it has not been shown yet.
+        """
         found = [
             (label, account.account.op[op], account.end_ns - account.begin_ns)
             for label, account in zip(self.labels, accounts)
@@ -156,7 +162,7 @@ class DrivesReport(Report):
             self._add(f"{name:<16}" + "".join(f"{cell:>{width}}" for cell in cells))
 
     def _table(self, devices: list[Device]) -> list[tuple[str, list[str]]]:
-        """Names of figures, and each drive's and all drives' in words."""
+        """Return figures of each drive and of all drives, as words."""
         found = [("capacity", _sums([device.capacity for device in devices], units.size))]
         for op in OPS:
             accounts = [device.total.op[op] for device in devices]
@@ -185,7 +191,7 @@ class DrivesReport(Report):
     # ---- alarms and notes
 
     def alarms(self) -> list[str]:
-        """Warnings that a reader needs before trusting a figure: of the jobs, then of each drive."""
+        """Return warnings that a reader needs before trusting a figure: of the jobs, then of each drive."""
         common = fioresult.errors(self.fio)
         found = common + [
             f"{job}: fio did no I/O. Check its size and offset against the drives' sizes."
@@ -196,7 +202,7 @@ class DrivesReport(Report):
         return found
 
     def notes(self) -> list[str]:
-        """Explanations of the figures."""
+        """Return explanations of the figures."""
         return [
             f"all: the I/Os of all drives as if they were one drive's; nvme0/report.txt to "
             f"{self.labels[-1]}/report.txt have the parts of each latency, the limits and the wear of each drive",

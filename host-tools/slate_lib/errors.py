@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Errors that a user reads, and the exit codes that scripts read."""
+"""Errors for users, and exit codes for scripts."""
 
 OK = 0
 JOB_FAILED = 1  # the guest's job ended with an error
@@ -9,7 +9,7 @@ INTERRUPTED = 130
 
 
 class SlateError(Exception):
-    """An error with its remedy and its exit code; the message names the thing that is wrong."""
+    """An error with its remedy and its exit code. The message names the faulty thing."""
 
     def __init__(self, message: str, fix: str = "", code: int = USAGE):
         super().__init__(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run.json: facts about the host, and everything that is needed to repeat a run."""
+"""run.json: facts about the host, and all inputs needed to repeat a run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .shape import Json
 
 
 def sha256(path: Path) -> str:
-    """The checksum of a file's content."""
+    """Return the checksum of a file's content."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def checksums(options: RunOptions) -> dict[str, str]:
-    """The checksums of all files that go into a run."""
+    """Return the checksums of all files used by a run."""
     inputs = {"qemu": paths.QEMU}
     own = options.own
     if own:  # the image changes while it runs
@@ -51,12 +51,12 @@ def checksums(options: RunOptions) -> dict[str, str]:
 
 
 def _of(drive: Drive) -> str:
-    """The end of the names of a further drive's facts."""
+    """Return the suffix of the names of a further drive's facts."""
     return f"-{drive.label}" if drive.number else ""
 
 
 def drive_file(drive: Drive) -> Json | None:
-    """The drive file, as it was before the run."""
+    """Return the drive file's facts before the run."""
     if not drive.drive:
         return None
     kept = drive.drive_kept
@@ -69,7 +69,10 @@ def drive_file(drive: Drive) -> Json | None:
 
 
 def versions(kernel: str, apps: bool = False, vcpus: int = 1) -> dict[str, str]:
-    """The versions of the programs of a run; kernel: which one. The image of applications has only a checksum."""
+    """Return the versions of the programs of a run.
+
+    kernel: the kernel used. The image of applications has only a checksum.
+    """
     found = {"slate": describe(), "python": platform.python_version()}
     try:
         guest = json.loads((paths.GUEST / "guest.json").read_text(encoding="utf-8"))
@@ -86,7 +89,7 @@ def versions(kernel: str, apps: bool = False, vcpus: int = 1) -> dict[str, str]:
 
 
 def describe() -> str:
-    """The clone's own version, or the installed one."""
+    """Return the clone's own version, or the installed one."""
     if paths.INSTALLED:
         return paths.version() or "unknown"
     try:
@@ -103,7 +106,7 @@ def describe() -> str:
 
 
 def repeat_command(options: RunOptions) -> str:
-    """A command line that does the same again, in the same clone."""
+    """Return a command line that repeats the run in the same clone."""
     words = [paths.COMMAND, "run"]
     for drive in options.drives:
         words += ["--profile", paths.short(drive.profile)] if drive.profile else []
@@ -159,7 +162,7 @@ def repeat_command(options: RunOptions) -> str:
 
 
 def settings(options: RunOptions) -> Json:
-    """The settings that the user asked for."""
+    """Return the settings that the user gave."""
     return {
         "profile": paths.short(options.profile) if options.profile else None,
         "drive": drive_file(options),
@@ -196,7 +199,7 @@ def settings(options: RunOptions) -> Json:
 
 
 def _drive(drive: Drive) -> Json:
-    """The settings of one of several drives, in the words of settings()."""
+    """Return the settings of one of several drives, in the words of settings()."""
     return {
         "drive_name": drive.label,
         "profile": paths.short(drive.profile) if drive.profile else None,

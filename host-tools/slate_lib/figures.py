@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figures of a run's page. Each function returns SVGs with a title; the numbers come from elsewhere."""
+"""The figures of a run's page. Each function returns SVGs with a title; other modules compute the numbers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Span:
 
 
 def spans(rows: Iterable[Row]) -> list[Span]:
-    """The times of the jobs that set marks, in order."""
+    """Return the times of the jobs that set marks, in order."""
     found: dict[str, Span] = {}
     for row in rows:
         if row.account and row.account.end_ns > row.account.begin_ns:
@@ -74,7 +74,7 @@ def spans(rows: Iterable[Row]) -> list[Span]:
 
 
 def cdf(op: OpAccount) -> tuple[list[float], list[float]]:
-    """Latencies in µs, each with the share of I/Os that were slower, as a histogram has them."""
+    """Return latencies in µs, each with the share of I/Os that were slower, from a histogram."""
     total, seen = sum(op.histogram.values()), 0
     first = min(op.histogram)
     xs, ys = [max(first, 1) / 1000], [1.0]
@@ -88,7 +88,7 @@ def cdf(op: OpAccount) -> tuple[list[float], list[float]]:
 
 
 def guest_points(fio: Json | None, job: str, op: str) -> tuple[list[float], list[float]]:
-    """fio's percentiles as a CDF; of the first clone."""
+    """Return fio's percentiles of the first clone as a CDF."""
     section = {"flush": "sync"}.get(op, op)
     for found in (fio or {}).get("jobs", ()):
         data = found.get(section, {})
@@ -124,7 +124,7 @@ def latency(made: Charts, job: str, rows: list[Row], fio: Json | None) -> list[s
 
 
 def _said(op: OpAccount | None) -> str:
-    """Percentiles of a line."""
+    """Return the percentiles of a line, as text."""
     if not op:
         return ""
     told = [f"{name} {units.us(ns)}" for name, ns in zip(PERCENTILES.values(), points_ns(op)) if ns is not None]
@@ -134,7 +134,7 @@ def _said(op: OpAccount | None) -> str:
 def draw_cdf(
     made: Charts, axes: Any, lines: list[tuple[list[float], list[float], Json]], columns: int = 2
 ) -> None:
-    """Lines of a CDF, on an axis of nines: as far from 90 % to 99 % as from there to 99.9 %."""
+    """Draw the lines of a CDF, on an axis of nines: 90 % to 99 % is as long as 99 % to 99.9 %."""
     from matplotlib.ticker import FixedLocator, FuncFormatter
 
     least = min((y for _, ys, _ in lines for y in ys if y > 0), default=1.0)
@@ -160,7 +160,7 @@ def draw_cdf(
 
 
 def time_line(made: Charts, span: Span, series: Series) -> list[str]:
-    """A job's IOPS and latencies over its time, by the drive."""
+    """Draw a job's IOPS and latencies over its time, from the drive."""
     part = series.part(span.begin_ns, span.end_ns)
     out: list[str] = []
     ops = [op for op in OP_COLORS if op != "flush" and any(part.column(op, "ios"))]
@@ -192,7 +192,7 @@ def time_line(made: Charts, span: Span, series: Series) -> list[str]:
 def _interval_tips(
     made: Charts, both: tuple[Axes, Axes], part: Part, op: str, figures: list[tuple[float, float, float]]
 ) -> None:
-    """Tips for the intervals of one kind of I/O; many intervals would be too small to point at."""
+    """Add tips to the intervals of one kind of I/O, unless they are too many to point at."""
     edges = part.edges()
     if len(figures) > MAX_TIPS:
         return
@@ -205,7 +205,7 @@ def _interval_tips(
 
 
 def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
-    """The guest's latency over a job's time: median, 99 % and the longest of each interval."""
+    """Draw the guest's latency over a job's time: median, 99 % and maximum of each interval."""
     out: list[str] = []
     with made.figure(out, f"Percentiles of {job} over time, as the guest saw them", 1, TALL) as axes:
         for one in lines:
@@ -222,7 +222,7 @@ def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
 
 
 def causes(series: Series, device: Device) -> list[tuple[str, str, list[float]]]:
-    """The bytes programmed in each row, by cause as far as causes are known: (name, colour, bytes)."""
+    """Return the bytes programmed in each row by known cause: (name, colour, bytes)."""
     part, unit = series.part(), device.unit_bytes
     found: list[tuple[str, str, Sequence[float]]]
     if series.has("drive", "host-units"):
@@ -237,7 +237,7 @@ def causes(series: Series, device: Device) -> list[tuple[str, str, list[float]]]
 
 
 def amplification(made: Charts, series: Series, device: Device, jobs: list[Span]) -> list[str]:
-    """Programmed over written, in each row."""
+    """Return the bytes programmed over the bytes written, in each row."""
     part = series.part()
     written = part.column("write", "bytes")
     out: list[str] = []
@@ -257,7 +257,7 @@ def amplification(made: Charts, series: Series, device: Device, jobs: list[Span]
 
 
 def programmed(made: Charts, series: Series, device: Device, jobs: list[Span]) -> list[str]:
-    """The bytes programmed, by cause, and the free blocks."""
+    """Draw the bytes programmed by cause, and the free blocks."""
     part = series.part()
     out: list[str] = []
     told = causes(series, device)
@@ -291,7 +291,7 @@ def programmed(made: Charts, series: Series, device: Device, jobs: list[Span]) -
 
 
 def busy_map(made: Charts, series: Series, what: str, name: str) -> list[str]:
-    """Each die's, channel's or vCPU's share of busy time, over time."""
+    """Draw the busy share of each die, channel or vCPU over time."""
     shares = series.busy(what)
     out: list[str] = []
     if series.rows < MIN_ROWS or not shares:
@@ -315,7 +315,7 @@ def busy_map(made: Charts, series: Series, what: str, name: str) -> list[str]:
 
 
 def busy_bars(made: Charts, device: Device, what: str, name: str) -> list[str]:
-    """Each die's, or channel's, share of busy time in the whole run, by cause."""
+    """Draw the busy share of each die or channel in the whole run, by cause."""
     from matplotlib.ticker import PercentFormatter
 
     each = device.raw.get(what, [])
@@ -380,8 +380,7 @@ def _scale(picture: ScalarMappable, axes: Axes, percent: bool = False) -> None:
 
 
 def where(made: Charts, rows: list[Row]) -> list[str]:
-    """The mean latency of each job divided into its parts, as shares because those of reads and writes differ widely.
-    """
+    """Draw the parts of each job's mean latency, as shares, because reads and writes differ widely."""
     from matplotlib.ticker import PercentFormatter
 
     shown = [row for row in rows if row.drive and row.drive.ios][:MAX_BARS]
@@ -415,14 +414,17 @@ def _part_ns(row: Row, part: str) -> float:
 
 
 def _shares(row: Row) -> dict[str, float]:
-    """The shares of the mean latency, by part."""
+    """Return the shares of the mean latency, by part."""
     found = {part: _part_ns(row, part) for part in (*PARTS, "path")}
     total = sum(found.values()) or 1.0
     return {part: ns / total for part, ns in found.items()}
 
 
 def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]:
-    """How long I/Os spent in each part, for each second of the drive's time: by that, how many wait there."""
+    """Draw the time that I/Os spent in each part, for each second of the drive's time: the mean number of I/Os there.
+
+
+    """
     part = series.part()
     out: list[str] = []
     if part.last < MIN_ROWS or not series.has("read", "cell-ns"):

@@ -24,19 +24,19 @@ WORTH = 200  # I/Os that an interval must have on average for its percentiles to
 
 @dataclass
 class OverTime:
-    """Percentiles of a kind of I/O of a job over time; times in ms since the job began."""
+    """Percentiles of one kind of I/O of a job over time; times in ms since the job began."""
 
     op: str
     interval_ms: int
     points: dict[int, list[int | None]]  # by permille (1000: the longest): ns of each interval; None: no I/O
 
     def edges(self) -> list[float]:
-        """Begin of each interval, and the last one's end; seconds."""
+        """Return the begin of each interval, and the end of the last one; seconds."""
         return [at * self.interval_ms / 1000 for at in range(len(self.points[1000]) + 1)]
 
 
 def names(fio: Json | None) -> dict[str, str]:
-    """The file of each job that has one."""
+    """Return the log file of each job that has one."""
     found: dict[str, str] = {}
     common = (fio or {}).get("global options", {})
     for number, job in enumerate((fio or {}).get("jobs", ()), 1):
@@ -68,7 +68,7 @@ def read(path: Path) -> dict[str, list[tuple[int, int]]]:
 
 
 def over_time(op: str, ios: list[tuple[int, int]]) -> OverTime | None:
-    """Percentiles by interval; None: too few I/Os."""
+    """Return percentiles by interval; None: too few I/Os."""
     last_ms = max(ms for ms, _ in ios)
     count = min(INTERVALS, len(ios) // WORTH, last_ms + 1)
     if count < 2:

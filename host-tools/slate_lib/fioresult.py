@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's figures: what fio wrote."""
+"""The guest's figures, from fio's results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SHAPE = {
 
 @dataclass
 class GuestRow:
-    """One kind of I/O of one job, all its clones together. All latencies are of one kind."""
+    """One kind of I/O of one job, over all its clones. All latencies are of one kind."""
 
     job: str
     op: str  # as the drive names it: read, write, trim, flush
@@ -53,7 +53,7 @@ class GuestRow:
     clones: int = 1
 
     def percentile_ns(self, permille: float) -> float | None:
-        """The nearest-rank percentile, at most the maximum; None: not known."""
+        """Return the nearest-rank percentile, at most the maximum; None: unknown."""
         if self.histogram:
             return self.histogram.percentile_ns(permille)
         found = self.percentiles_ns.get(permille)
@@ -79,7 +79,7 @@ class GuestRow:
 
 
 def rows(fio: Json | None) -> list[GuestRow]:
-    """A row for every job and kind of I/O that it did."""
+    """Return a row for every job and kind of I/O that it did."""
     found: dict[tuple[str, str], GuestRow] = {}
     for job in (fio or {}).get("jobs", ()):
         for section, op in SECTIONS:
@@ -122,7 +122,7 @@ def _row(job: Json, section: str, op: str) -> GuestRow | None:
 
 
 def _latency(data: Json) -> tuple[str, Json]:
-    """The latency that has percentiles: lat, unless the job file or an older run has those of clat alone."""
+    """Return the latency that has percentiles: lat, unless the results have only those of clat."""
     lat, clat = data["lat_ns"], data.get("clat_ns", {})
     if "percentile" not in lat and "percentile" in clat and {"mean", "max"} <= clat.keys():
         return "clat", clat
@@ -130,14 +130,14 @@ def _latency(data: Json) -> tuple[str, Json]:
 
 
 def _seconds(job: Json) -> float:
-    """How long the job ran; used for flushes, for which fio gives no time."""
+    """Return how long the job ran; used for flushes, for which fio gives no time."""
     times = [job.get(section, {}).get("runtime", 0) for section, _ in SECTIONS]
     longest: float = max(times) or job.get("job_runtime", 0)
     return longest / 1000
 
 
 def _histogram(latency: Json) -> OpAccount | None:
-    """fio's bins as buckets; a value in a bin is its name."""
+    """Return fio's bins as buckets; each bin is named by a value in it."""
     bins = latency.get("bins")
     if not bins:
         return None
@@ -151,18 +151,18 @@ def _histogram(latency: Json) -> OpAccount | None:
 
 
 def sections(fio: Json | None) -> list[str]:
-    """Names of the jobs, in order."""
+    """Return the names of the jobs, in order."""
     return list(dict.fromkeys(job["jobname"] for job in (fio or {}).get("jobs", ())))
 
 
 def idle(fio: Json | None) -> list[str]:
-    """Jobs that did nothing: their job file is wrong, or their part of the drive is empty."""
+    """Return the jobs that did no I/O: their job file is wrong, or their part of the drive is empty."""
     busy = {row.job for row in rows(fio)}
     return [name for name in sections(fio) if name not in busy]
 
 
 def errors(fio: Json | None) -> list[str]:
-    """What went wrong, a sentence each."""
+    """Return the errors, one sentence for each."""
     found = []
     for job in (fio or {}).get("jobs", ()):
         if job.get("error"):

@@ -19,12 +19,12 @@ Cell = str | tuple[str, float | None]
 
 
 def us(ns: float | None) -> Cell:
-    """A latency."""
+    """Format a latency."""
     return (units.us(ns), ns)
 
 
 def latency_table(shown: Report) -> Table:
-    """What the guest saw, and the drive."""
+    """Return the table of the latencies seen by the guest and the drive."""
     heads = ("job", "", "by", "I/Os", "IOPS", "MiB/s", "mean, µs", *PERCENTILES.values(), "max")
     table = Table("latency", heads)
     before = None
@@ -60,7 +60,7 @@ def latency_table(shown: Report) -> Table:
 
 
 def _rate(row: Row) -> list[Cell]:
-    """IOPS and MiB/s by the drive, for results without a guest's figures."""
+    """Return IOPS and MiB/s by the drive, for results without figures of a guest."""
     if not row.rate:
         return ["", ""]
     rate = row.rate
@@ -68,7 +68,7 @@ def _rate(row: Row) -> list[Cell]:
 
 
 def parts_table(shown: Report) -> Table:
-    """The parts of the guest's mean latency, or of the drive's if there is no guest."""
+    """Return the table of the parts of the guest's mean latency, or of the drive's if there is no guest."""
     heads = {key: title for key, title, _ in shown.part_columns()}
     parts = list(heads)
     whole = ("guest, µs", "path") if shown.GUEST else ("drive, µs",)
@@ -97,7 +97,7 @@ def _part_cells(shown: Report, row: Row, parts: list[str]) -> list[Cell]:
 
 
 def limits_table(shown: Report) -> Table:
-    """What limited each job."""
+    """Return the table of what limited each job."""
     table = Table("limits", ("job", "limit", "depth", "in flight: guest", "drive", "busiest vCPU", ""))
     for job, limit in shown.limits.items():
         cpu = limit.use.processor()
@@ -115,7 +115,7 @@ def limits_table(shown: Report) -> Table:
 
 
 def drive_table(shown: Report) -> Table:
-    """The figures of the whole run, as text."""
+    """Return the figures of the whole run, as text."""
     table = Table("drive", (), words=True)
     for name, told in shown.drive_lines():
         table.add(name, [told])
@@ -123,7 +123,7 @@ def drive_table(shown: Report) -> Table:
 
 
 def app_table(shown: Report) -> Table:
-    """The application's own results."""
+    """Return the table of the application's own results."""
     assert shown.app
     table = Table("application", ("application", "operations", "per s", "mean, µs", "p50", "p99", "max"))
     for part in shown.app["parts"]:
@@ -140,7 +140,7 @@ def app_table(shown: Report) -> Table:
 
 
 def _job_cards(made: Charts, shown: Report, run: RunFiles) -> Cards:
-    """A card a job: all of its charts."""
+    """Return a card for each job, with all its charts."""
     found = []
     spans = {span.name: span for span in figures.spans(shown.rows)}
     logged = {} if run.replay else fiolog.of(run.path, run.fio)
@@ -178,7 +178,7 @@ def _time_charts(made: Charts, shown: Report, run: RunFiles) -> list[Figure]:
 
 
 def _busy_charts(made: Charts, shown: Report, run: RunFiles) -> list[Figure]:
-    """Charts for busy times of which there is no picture over time."""
+    """Return charts of busy times if the run has no busy times over time."""
     if run.series and run.series.raw["dies"]:
         return []
     return [

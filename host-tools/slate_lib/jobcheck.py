@@ -28,7 +28,7 @@ _OWN_FILES = ("exec_prerun", "read_iolog")
 
 @dataclass
 class Section:
-    """A job, with what [global] says for it."""
+    """A job, with the options of [global] that apply to it."""
 
     name: str
     line: int
@@ -36,7 +36,7 @@ class Section:
 
 
 def sections(path: object, text: str) -> list[Section]:
-    """All jobs. Raises a SlateError for a section head without ']'."""
+    """Return all jobs. Raises a SlateError for a section head without ']'."""
     common: dict[str, str] = {}
     found: list[Section] = []
     current = common
@@ -63,7 +63,7 @@ def sections(path: object, text: str) -> list[Section]:
 def check(
     path: object, text: str, environment: dict[str, str], engines: Iterable[str], capacities: list[int | None]
 ) -> None:
-    """Raise a SlateError with the line of the first job that can not do its I/O on the drives."""
+    """Raise a SlateError with the line of the first job that cannot do its I/O on the drives."""
     if re.search(r"^\s*include\s", text, re.MULTILINE):
         return  # parts of the job are in another file
     known = set(engines)
@@ -95,13 +95,13 @@ def _files(options: dict[str, str]) -> list[str]:
 
 
 def _number(file: str) -> int | None:
-    """The number of a drive; None: the guest has no such drive."""
+    """Return the number of a drive; None: the guest has no such drive."""
     match = _DRIVE.fullmatch(file)
     return int(match[1] or match[2] or 0) if match else None
 
 
 def _drives_of(options: dict[str, str]) -> list[int]:
-    """Numbers of the drives that a job names; the first one's, if it names none."""
+    """Return the numbers of the drives that a job names, or of the first drive if it names none."""
     found = [number for file in _files(options) if (number := _number(file)) is not None]
     return found or [0]
 
@@ -144,7 +144,7 @@ def _check_place(where: str, options: dict[str, str], capacity: int) -> None:
 
 
 def _bytes(text: str, capacity: int) -> int | None:
-    """fio's size, or its share of the drive; None: another form, which fio parses."""
+    """Return fio's size in bytes, or its share of the drive; None: another form, which fio parses."""
     share = re.fullmatch(r"(\d{1,3})%", text)
     if share:
         return capacity * int(share[1]) // 100

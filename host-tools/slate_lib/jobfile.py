@@ -34,7 +34,7 @@ _FIO_NOISE = re.compile(r"^fio: (?=.)")
 
 @dataclass
 class JobFile:
-    """What the launcher needs to know of a job."""
+    """The properties of a job that the launcher needs."""
 
     path: Path
     text: str
@@ -43,7 +43,7 @@ class JobFile:
 
     @property
     def name(self) -> str:
-        """For the run's directory."""
+        """The name in the run's directory."""
         return self.path.stem
 
 
@@ -60,7 +60,7 @@ def read(path: Path) -> str:
 
 
 def available(path: Path) -> str:
-    """A fix that lists what is there instead of the missing file."""
+    """Return a fix that lists the existing files in place of the missing one."""
     folder = path.parent if path.parent.is_dir() else paths.ROOT
     found = sorted(p.name for p in folder.glob(f"*{path.suffix or '.fio'}"))
     if not found:
@@ -69,7 +69,7 @@ def available(path: Path) -> str:
 
 
 def load(path: Path, environment: dict[str, str]) -> JobFile:
-    """Read and check a job file; environment: what it may use as ${NAME}."""
+    """Read and check a job file. environment: variables that it may use as ${NAME}."""
     job = JobFile(path, read(path))
     if path.resolve() == (paths.JOBS / "calibrate.fio").resolve():
         raise SlateError(
@@ -92,7 +92,7 @@ def load(path: Path, environment: dict[str, str]) -> JobFile:
 
 
 def check_on_drives(job: JobFile, environment: dict[str, str], capacities: list[int | None]) -> None:
-    """Raise a SlateError unless the jobs can do their I/O on these drives. In bytes; None: not known."""
+    """Raise a SlateError unless the jobs can do their I/O on these drives. Sizes in bytes; None: unknown."""
     jobcheck.check(job.path, job.text, {**GUEST_ENVIRONMENT, **environment}, _engines(), capacities)
 
 
@@ -120,13 +120,13 @@ def _check_labels(job: JobFile) -> None:
 
 
 def guest_fio() -> Path | None:
-    """The guest's static fio, if it has been built."""
+    """Return the guest's static fio, if it has been built."""
     built = paths.FIO_CACHE.glob("fio-[0-9]*")
     return max(built, key=lambda path: path.stat().st_mtime, default=None)
 
 
 def _engines() -> list[str]:
-    """The engines of the guest's fio; empty if there is no fio to ask."""
+    """Return the engines of the guest's fio; empty if there is no fio to ask."""
     fio = guest_fio()
     try:
         done = (
@@ -138,7 +138,7 @@ def _engines() -> list[str]:
 
 
 def _ask_fio(job: JobFile, environment: dict[str, str]) -> None:
-    """Let the guest's own fio (static: it runs here too) parse the file."""
+    """Parse the file with the guest's own fio, which is static and also runs on the host."""
     fio = guest_fio()
     if not fio:
         return

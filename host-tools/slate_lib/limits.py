@@ -66,7 +66,7 @@ _PART_NAMES = {  # as the table of parts has them
 
 @dataclass
 class Use:
-    """Shares of a job's time in which each resource was busy; None: not known."""
+    """Shares of a job's time in which each resource was busy; None: unknown."""
 
     processors: list[float] = field(default_factory=list)
     dies: float | None = None
@@ -78,11 +78,11 @@ class Use:
     cores: float | None = None
 
     def processor(self) -> float | None:
-        """The busiest vCPU."""
+        """Return the busy share of the busiest vCPU."""
         return max(self.processors, default=None)
 
     def all(self) -> list[tuple[str, str, float]]:
-        """Kind of resource, which one, share; the busiest first."""
+        """Return the kind of resource, its number and its share; the busiest first."""
         known = (
             ("processor", "processor", self.processor()),
             ("link", "link to host", self.link_to_host),
@@ -95,7 +95,7 @@ class Use:
         return sorted(found, key=lambda one: -one[2])
 
     def drive(self) -> float:
-        """The busiest of the drive's resources."""
+        """Return the busiest of the drive's resources."""
         return max((share for kind, _, share in self.all() if kind != "processor"), default=0.0)
 
 
@@ -112,12 +112,12 @@ class Limit:
     polls: bool = False  # for completions, or while fio holds it to a rate
 
     def alarm(self) -> bool:
-        """Was the guest measured, and not the drive?"""
+        """Did the job measure the guest instead of the drive?"""
         return not self.polls and (self.use.processor() or 0) > ALARM >= self.use.drive()
 
 
 def _mean_or_most(mean: float | None, most: float | None, name: str) -> tuple[str, float | None]:
-    """All of a kind if they limit together, or else the busiest one."""
+    """Return all of a kind if they limit together, else the busiest one."""
     if most is None or (mean is not None and (mean >= BUSY or mean >= most)):
         return f"{name}s", mean
     return f"busiest {name}", most
@@ -132,24 +132,24 @@ class Asked:
         self.options: list[dict[str, str]] = [{**shared, **job.get("job options", {})} for job in found]
 
     def told(self, key: str) -> str | None:
-        """The value of an option, unless it is not given or 0."""
+        """Return the value of an option; None if it is not given or 0."""
         return next((one[key] for one in self.options if one.get(key, "0") != "0"), None)
 
     def polls(self) -> bool:
-        """Does the job wait for completions by asking again and again?"""
+        """Does the job poll for completions?"""
         return any(self.told(key) is not None for key in _POLLS)
 
     def verifies_later(self) -> bool:
-        """Does the job write first, and read what it wrote afterwards?"""
+        """Does the job write first and read its data afterwards?"""
         writes = self.told("rw") in ("write", "randwrite")
         return writes and any("verify" in one and one.get("do_verify") != "0" for one in self.options)
 
     def one_at_a_time(self) -> bool:
-        """Has each process one I/O in flight?"""
+        """Does each process have one I/O in flight?"""
         return bool(self.options) and all(_iodepth(one) == 1 for one in self.options)
 
     def depth(self) -> int | None:
-        """The depth of all processes; fio reports each clone, or with group_reporting all as one."""
+        """Return the depth of all processes. fio reports each clone, or with group_reporting all as one."""
         known = [_iodepth(one) for one in self.options]
         depths = [depth for depth in known if depth is not None]
         if not depths or len(depths) != len(known):
@@ -158,7 +158,7 @@ class Asked:
         return sum(depths) * clones if clones else None
 
     def held(self, rows: list[Row]) -> tuple[str, str] | None:
-        """Which option held the job back, and its name."""
+        """Return the option that limited the job, and its name."""
         clones = len(self.options) if len(self.options) > 1 else units.whole(self.told("numjobs") or "1") or 1
         for key in ("rate_iops", "rate"):
             for row in rows:
@@ -171,7 +171,7 @@ class Asked:
 
 
 def _rate_of(told: str | None, op: str) -> int:
-    """The rate of a kind of I/O in '1000', '4m,1m' (reads, writes) or ',4m' (writes alone); 0: none."""
+    """Return the rate of a kind of I/O in '1000', '4m,1m' (reads, writes) or ',4m' (only writes); 0: none."""
     rates = (told or "").split(",")
     number = ("read", "write", "trim").index(op) if op in ("read", "write", "trim") else 0
     try:
@@ -185,7 +185,7 @@ def _guests(rows: list[Row]) -> list[GuestRow]:
 
 
 def _iodepth(options: dict[str, str]) -> int | None:
-    """I/Os in flight. Of trims one, whatever the job asks for: the engines of fio 3.33 wait for each."""
+    """Return the I/Os in flight. For trims it is one, because fio 3.33 waits for each."""
     if options.get("ioengine", "psync") not in _AT_ONCE or options.get("rw") in ("trim", "randtrim"):
         return 1
     return units.whole(options.get("iodepth", "1"))
@@ -195,7 +195,7 @@ def _iodepth(options: dict[str, str]) -> int | None:
 
 
 def use(device: Device, row: Row, series: Series | None) -> Use | None:
-    """How busy resources were in the time of the row's job; None: its time is not known."""
+    """Return how busy resources were in the time of the row's job; None: its time is unknown."""
     account = row.account
     if account is None or account.end_ns <= account.begin_ns:
         return None
@@ -216,12 +216,12 @@ def use(device: Device, row: Row, series: Series | None) -> Use | None:
 
 
 def _at_most_all(share: float | None) -> float | None:
-    """At most 100 %: a command's whole time counts when it is given, even if it ends after the job."""
+    """Limit to 100 %: a command's whole time counts when it is issued, even if it ends after the job."""
     return None if share is None else min(share, 1.0)
 
 
 def _busiest(series: Series | None, what: str, account: JobAccount) -> float | None:
-    """The share of the busiest one, of the rows that lie inside the job."""
+    """Return the share of the busiest one, over the rows inside the job."""
     if series is None:
         return None
     inside = [
@@ -239,9 +239,9 @@ def _busiest(series: Series | None, what: str, account: JobAccount) -> float | N
 
 
 def _guest_in_flight(rows: list[Row], one_after_another: bool) -> float | None:
-    """Rate x mean latency, over the job's kinds of I/O; for flushes fio gives their number, but no rate.
+    """Return rate x mean latency, over the job's kinds of I/O. For flushes fio gives a number, but no rate.
 
-    Each kind has its own time: that of all is the longest, or the sum if one kind follows another.
+    Each kind has its own time; the time of all is the longest, or the sum if one kind follows another.
     """
     guest = _guests(rows)
     times = [one.ios / one.iops for one in guest if one.iops]
@@ -258,7 +258,7 @@ def _drive_in_flight(account: JobAccount) -> float:
 
 
 def _largest_part(rows: list[Row]) -> tuple[str, float] | None:
-    """The name and share of the largest part of the job's latency, with the guest's path if it is known."""
+    """Return name and share of the largest part of the job's latency, with the guest's path if it is known."""
     parts: dict[str, float] = {}
     for row in rows:
         if row.drive:
@@ -286,7 +286,7 @@ def _meets_flash(device: Device, account: JobAccount) -> bool:
 
 
 def _gc_share(account: JobAccount) -> tuple[float, str]:
-    """GC's share of the dies' time or of the waiting, whichever is larger, and which of the two it is."""
+    """Return GC's share of the dies' time or of the waiting, whichever is larger, and which of the two it is."""
     counters, ops = account.account, account.account.op.values()
     dies = counters.nand_total("die-busy-ns")
     moved = sum(counters.sources.get(name, {}).get("die-busy-ns", 0) for name in ("gc", "wl"))
@@ -302,7 +302,7 @@ def _gc_share(account: JobAccount) -> tuple[float, str]:
 
 
 def of(device: Device, fio: Json | None, rows: list[Row], series: Series | None = None) -> dict[str, Limit]:
-    """What limited each job whose time is known, by the job's name."""
+    """Return what limited each job whose time is known, by the job's name."""
     found = {}
     for job in dict.fromkeys(row.job for row in rows if row.job != WHOLE_RUN):
         mine = [row for row in rows if row.job == job]
@@ -340,7 +340,7 @@ def _limit(device: Device, asked: Asked, rows: list[Row], known: Use) -> Limit:
 
 
 def _nearest(known: Use) -> str:
-    """The busiest resource, for a job that no resource limits."""
+    """Return the busiest resource, for a job that no resource limits."""
     for kind, name, share in known.all():
         hidden = kind in ("die", "channel") and share >= BUSY
         return f"{name} {_percent(share)} {'behind buffer' if hidden else 'busy'}"
@@ -348,7 +348,7 @@ def _nearest(known: Use) -> str:
 
 
 def _saturated(device: Device, account: JobAccount, found: Limit) -> Iterator[tuple[str, str, float]]:
-    """Resources that limit, the busiest first."""
+    """Return the resources that limit, the busiest first."""
     flash = _meets_flash(device, account)
     for kind, name, share in found.use.all():
         if (kind == "processor" and found.polls) or (kind in ("die", "channel") and not flash):
@@ -374,7 +374,7 @@ def _percent(share: float) -> str:
 
 
 def alarms(found: dict[str, Limit]) -> Iterable[str]:
-    """Warnings about the jobs that measured the guest, and not the drive."""
+    """Return warnings about jobs that measured the guest instead of the drive."""
     for job, limit in found.items():
         if limit.alarm():
             yield (

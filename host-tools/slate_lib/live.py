@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a terminal shows of a run that goes on: read from the drive's counters (SPEC.md).
+"""Progress of a run on a terminal, from the drive's counters (SPEC.md).
 
-Reading a log takes no virtual time and changes nothing in the machine, so that the
-run's results are the same with and without it.
+Reading a log takes no virtual time and changes nothing in the machine, so the run's results are the same with
+and without it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def decode(log: bytes) -> Counters:
 
 
 def words(before: Counters | None, now: Counters, unit_bytes: int, wall_seconds: float) -> str:
-    """A line about the counters. wall_seconds: time since `before`."""
+    """Return a line about the counters. wall_seconds: time since `before`."""
     text = f" · {now.at_ns / 1e9:.2f} s virtual"
     passed = now.at_ns - before.at_ns if before else 0
     if before and passed > 0 and wall_seconds > 0:
@@ -78,7 +78,7 @@ def together(each: list[Counters], unit_bytes: list[int]) -> tuple[Counters, int
 
 
 class Live:
-    """Asks all drives for their counters from time to time; it never waits and never fails."""
+    """Reads the counters of all drives from time to time; it never blocks and never fails."""
 
     def __init__(self, monitor: qmp.Monitor, nodes: list[str]):
         self._monitor = monitor
@@ -90,7 +90,7 @@ class Live:
         self.text = ""
 
     def poll(self) -> str:
-        """A line about the counters that were read last."""
+        """Return a line about the last counters read."""
         now = time.monotonic()
         if self._task and self._task.done():
             self._take(self._task)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run --load TRACE': slate-load in the guest, on the drive."""
+"""'slate run --load TRACE': run slate-load in the guest, on the drive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IN_GUEST = "trace"
 
 
 def prepare(args: argparse.Namespace) -> None:
-    """Set the script and the two files that --load means."""
+    """Set the script and the two files that --load implies."""
     if args.load is None:
         if args.load_arg:
             raise SlateError("--load-arg without --load", "name the trace with --load")
@@ -40,7 +40,7 @@ def prepare(args: argparse.Namespace) -> None:
 
 
 def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
-    """The files for the script: the trace, and slate-load's arguments, one a line."""
+    """Return the files for the script: the trace, and slate-load's arguments, one a line."""
     found = []
     name = trace
     if not trace.startswith(GENERATED):
@@ -50,7 +50,7 @@ def files(trace: str, words: list[str], device: str) -> list[tuple[str, bytes]]:
 
 
 def results(trace: str, words: list[str], found: dict[str, bytes]) -> Json:
-    """The results in the form of app.json."""
+    """Return the results in the form of app.json."""
     try:
         said = json.loads(found["load.json"])
         parts = [

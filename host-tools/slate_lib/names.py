@@ -23,12 +23,12 @@ _SENTENCE = re.compile(r"(.+?)\.(?:\s|$)")
 
 
 def shipped(suffix: str) -> list[str]:
-    """The names of the shipped files."""
+    """Return the names of the shipped files."""
     return sorted(path.stem for path in _KINDS[suffix][2].glob(f"*{suffix}"))
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
-    """The words "; did you mean X?", or nothing."""
+    """Return "; did you mean X?", or an empty text."""
     names = list(words)
     found = difflib.get_close_matches(word, names, 1, 0.6) or [name for name in names if name.startswith(word)][:1]
     return f"; did you mean {found[0]}?" if found and word else ""
@@ -56,7 +56,7 @@ def find(word: str, suffix: str) -> Path:
 
 
 def replay_words(words: list[str]) -> list[str]:
-    """The arguments of slate-replay, with names replaced by paths."""
+    """Return the arguments of slate-replay, with names replaced by paths."""
     found = list(words)
     for at, word in enumerate(words):
         if word == "--":
@@ -79,7 +79,7 @@ def add_jobs_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def about(text: str) -> str:
-    """The first sentence of a job file's head."""
+    """Return the first sentence of a job file's head."""
     match = _ABOUT.search(text)
     if not match:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The options of 'slate run': declared, parsed and checked."""
+"""The options of 'slate run': their declaration, parsing and checks."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Default = TypeVar("Default", str, str | None)
 
 
 class Asked(Protocol):
-    """Looks up an option's value: on the command line, in the job file, or a default."""
+    """Looks up an option's value: on the command line, in the job file, or the default."""
 
     def __call__(self, name: str, default: Default) -> str | Default: ...
 
 
 @dataclass
 class RunOptions(Drive):
-    """The options of one run. The attributes of Drive are those of its first drive."""
+    """The options of one run. The attributes of Drive are those of the first drive."""
 
     more: list[Drive] = field(default_factory=list)  # the others
     job: jobfile.JobFile | None = None
@@ -74,17 +74,17 @@ class RunOptions(Drive):
 
     @property
     def drives(self) -> list[Drive]:
-        """All of them, in the guest's order."""
+        """Return all drives, in the guest's order."""
         return [self, *self.more]
 
     @property
     def device(self) -> str:
-        """The first drive in the guest."""
+        """Return the name of the first drive in the guest."""
         return "/dev/nvme0n1" if self.frontend == "nvme" else "/dev/vda"
 
     @property
     def name(self) -> str:
-        """The name of the run's directory."""
+        """Return the name of the run's directory."""
         script = "load" if self.load else self.content or (self.script.stem if self.script else "shell")
         what = self.app.name if self.app else self.job.name if self.job else script
         what = self.own.name if self.own else what
@@ -93,7 +93,7 @@ class RunOptions(Drive):
 
     @property
     def guest_control(self) -> str:
-        """guest-control: marks need only logs, and programs of the user's may steer the drive."""
+        """Return the value of guest-control. Marks need only logs; the user's own programs may control the drive."""
         ours = self.app or self.content or self.load
         own = self.shell or (self.script and not ours) or (self.cuts and self.cuts.script)
         return "on" if own or (self.job and "exec_" in self.job.text) else "logs"
@@ -101,7 +101,7 @@ class RunOptions(Drive):
 
 @dataclass(frozen=True)
 class Option:
-    """An option of the command line: one that takes a value has a metavar or choices."""
+    """An option of the command line. An option with a value has a metavar or choices."""
 
     name: str
     metavar: str | None
@@ -270,7 +270,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def number(name: str, text: str, low: float, high: float, kind: type[float] = int) -> float:
-    """The value of an option, checked."""
+    """Return the value of an option, checked."""
     span = f"{low:g} to {high:g}"
     try:
         if not _NUMBER[kind].fullmatch(text):  # Python would read '1_6', ' 16', '+16' and digits of other scripts, too
@@ -287,7 +287,7 @@ def number(name: str, text: str, low: float, high: float, kind: type[float] = in
 
 
 def share(name: str, text: str, high: float, places: int) -> float:
-    """A number that the drive's settings count in steps of 10^-places; finer ones are not rounded."""
+    """Return a number that the drive's settings count in steps of 10^-places; finer numbers are refused."""
     value = number(name, text, 0, high, float)
     if abs(value - round(value, places)) > 1e-9:
         raise SlateError(f"--{name} {text}: finer than {10.0**-places:g}", f"give at most {places} decimal place(s)")
@@ -311,7 +311,7 @@ def _memory(text: str) -> int:
 
 
 def memory_available() -> int | None:
-    """Bytes that a new program may take; None where the kernel does not say."""
+    """Return the bytes that a new program may take; None if the kernel does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as meminfo:
             for line in meminfo:
@@ -347,7 +347,7 @@ def _processors(options: RunOptions, args: argparse.Namespace, smp: str | None) 
 
 
 def from_arguments(args: argparse.Namespace) -> RunOptions:
-    """Check the arguments, and set those that are not given."""
+    """Check the arguments, and set defaults for those that are not given."""
     drives.prepare(args)
     load.prepare(args)
     content.prepare(args)
@@ -374,7 +374,7 @@ def from_arguments(args: argparse.Namespace) -> RunOptions:
 
 
 def _work(options: RunOptions, args: argparse.Namespace) -> None:
-    """What runs in the guest."""
+    """Set the work that runs in the guest."""
     what = [f"--{name}" for name in ("job", "cmd", "app") if getattr(args, name)]
     if len(what) > 1:
         raise SlateError(f"{' and '.join(what)} exclude each other", "give one of them")
@@ -393,7 +393,7 @@ def _work(options: RunOptions, args: argparse.Namespace) -> None:
 
 
 def _guest(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
-    """The guest, its processors and its clock."""
+    """Set the guest, its processors and its clock."""
     own = options.own
     options.kernel = "debian" if own else _choice("kernel", asked("kernel", "debian"), tuple(paths.KERNELS))
     options.mem = _memory(asked("mem", "1G"))
@@ -424,7 +424,7 @@ def _guest(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
 
 
 def _contents(options: RunOptions, args: argparse.Namespace, asked: Asked) -> None:
-    """How the guest sees the drives, and what is on them."""
+    """Set how the guest sees the drives, and their content."""
     precondition = _choice("precondition", asked("precondition", "instant"), ("instant", "device"))
     if precondition == "device" and not options.job:
         raise SlateError(
@@ -461,7 +461,7 @@ def _fill_and_age(drive: Drive, asked: Asked, empty: bool) -> None:
 
 
 def _records(options: RunOptions, args: argparse.Namespace) -> None:
-    """Where recordings of each drive go."""
+    """Set the paths of each drive's recordings."""
     for drive, *names_ in zip(
         options.drives, [args.record, *args.more_record], [args.record_content, *args.more_record_content]
     ):
@@ -508,7 +508,7 @@ def _socket(name: str | None) -> Path | None:
 
 
 def check_settings(lines: list[str]) -> None:
-    """Check the form of --set; the drive checks keys and values."""
+    """Check the form of --set. The drive checks keys and values."""
     for line in lines:
         if not _SETTING.fullmatch(line):
             raise SlateError(
@@ -517,7 +517,7 @@ def check_settings(lines: list[str]) -> None:
 
 
 def _key_meant(line: str) -> str:
-    """The words "; did you mean ftl.buffer_units?" for a key without its section, or nothing."""
+    """Return "; did you mean ftl.buffer_units?" for a key without its section, or an empty text."""
     name, equals, value = line.partition("=")
     if not equals or not value.strip() or "." in name:
         return ""

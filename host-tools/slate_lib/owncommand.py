@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU's command line of a guest of the user's own, and the same as a domain of libvirt.
+"""QEMU's command line for the user's own guest, and the same as a domain of libvirt.
 
-Unlike the line of a run of jobs, this one works as it is printed: every file in it is the
-user's, or is there to stay (the seed of cloud-init).
+Unlike the line of a run of jobs, the printed line works as it is: every file in it belongs to the user or is
+kept (the seed of cloud-init).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LIBVIRT_SLOT = 0x10  # on q35's bus; libvirt numbers its own devices from slot 1
 
 
 def own_of(options: RunOptions) -> OwnGuest:
-    """The user's own guest, which must be set."""
+    """Return the user's own guest, which must be set."""
     assert options.own
     return options.own
 
@@ -50,12 +50,12 @@ def build(options: RunOptions, files: command.Files) -> list[str]:
 
 
 def iommu_words(own: OwnGuest) -> list[str]:
-    """An IOMMU, if asked for. With caching-mode the emulated device sees the mappings of the guest."""
+    """Return an IOMMU, if requested. With caching-mode the emulated device sees the mappings of the guest."""
     return ["-device", "intel-iommu,intremap=on,caching-mode=on"] if own.iommu else []
 
 
 def kernel_words(own: OwnGuest) -> list[str]:
-    """The words for a kernel of the user's."""
+    """Return the words for the user's own kernel."""
     if not own.kernel:
         return []
     line = ["-kernel", str(own.kernel.resolve()), "-append", own.append]
@@ -63,7 +63,7 @@ def kernel_words(own: OwnGuest) -> list[str]:
 
 
 def _disks(own: OwnGuest) -> list[str]:
-    """The image, as /dev/vda, and the seed behind it. QEMU locks the image while it runs."""
+    """Return the image, as /dev/vda, and the seed after it. QEMU locks the image while it runs."""
     line = []
     if own.image and not own.from_ssd:
         file = {"node-name": "image", "file.driver": "file", "file.filename": str(own.image.resolve())}
@@ -78,7 +78,7 @@ def _disks(own: OwnGuest) -> list[str]:
 
 
 def drive_words(options: RunOptions) -> list[str]:
-    """Slate's drives."""
+    """Return the words for Slate's drives."""
     front = "nvme" if options.frontend == "nvme" else "virtio-blk-pci"
     first = {"bootindex": "0"} if own_of(options).from_ssd and not own_of(options).kernel else {}
     line = []
@@ -90,7 +90,7 @@ def drive_words(options: RunOptions) -> list[str]:
 
 
 def network_words(own: OwnGuest) -> list[str]:
-    """QEMU's user network. romfile: no boot from the network."""
+    """Return QEMU's user network. An empty romfile prevents a boot from the network."""
     if not own.nic:
         return []
     forward = f"tcp:{LOOPBACK}:{own.ssh_port}-:22"
@@ -107,7 +107,7 @@ def _child(parent: xml.Element, tag: str, text: str | None = None, /, **attribut
 
 
 def libvirt(options: RunOptions) -> str:
-    """A domain. libvirt knows no nand-ssd, so the drive is in <qemu:commandline>."""
+    """Return a domain. libvirt does not know nand-ssd, so the drive is in <qemu:commandline>."""
     own = own_of(options)
     if not options.realtime:
         raise SlateError("--print-libvirt: libvirt runs guests in real time only", "add --realtime")
@@ -133,10 +133,10 @@ def libvirt(options: RunOptions) -> str:
 
 
 def _addressed(words: list[str]) -> list[str]:
-    """The words with a slot for each device.
+    """Return the words with a slot for each device.
 
-    libvirt does not know these devices and gives the first free slots to its own.
-    QEMU makes these first, so without an address both want the same slots.
+    libvirt gives the first free slots to its own devices, and QEMU makes the devices of the command line first,
+    so without an address both want the same slots.
     """
     slot = LIBVIRT_SLOT
     found = []
@@ -160,7 +160,7 @@ def _os(domain: xml.Element, own: OwnGuest) -> None:
 
 
 def _devices(domain: xml.Element, options: RunOptions) -> None:
-    """Turn off the devices that libvirt would add by itself and that this QEMU does not have."""
+    """Turn off the devices that libvirt would add and that this QEMU lacks."""
     own = own_of(options)
     devices = _child(domain, "devices")
     _child(devices, "emulator", str(paths.QEMU.resolve()))
@@ -192,7 +192,7 @@ def _disk(devices: xml.Element, path: Path, form: str, name: str, first: bool) -
 
 
 def convert_words(options: RunOptions, drive: Path) -> list[str]:
-    """The command that makes the drive file with the image's content on it."""
+    """Return the command that makes the drive file with the image's content."""
     own = own_of(options)
     pairs = {"driver": "nand-ssd", "drive-file": str(drive.resolve())}
     if options.profile:
@@ -203,9 +203,9 @@ def convert_words(options: RunOptions, drive: Path) -> list[str]:
 
 
 def text(options: RunOptions, boot: RunOptions, files: command.Files, drive: Path | None) -> str:
-    """What is printed in place of a run: one or two commands, and how to log in.
+    """Return the text printed in place of a run: one or two commands, and how to log in.
 
-    boot: the options of the second one, which finds the drive made.
+    boot: options of the second command, which uses the existing drive.
     """
     own = own_of(options)
     said = ""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the user's own: a disk image or a kernel, and what it gets beside the drive.
+"""The user's own guest: a disk image or a kernel, and its devices besides the drive.
 
-This module holds the options and checks them before the boot; owncommand.py makes QEMU's
-command line of them, and ownrun.py boots it. docs/guests.md is the user's description.
+This module declares the options and checks them before the boot; owncommand.py makes QEMU's command line, and
+ownrun.py boots the guest. docs/guests.md is the description for users.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ NEVER_OWN = (
 
 @dataclass
 class OwnGuest:
-    """The options of such a guest, checked."""
+    """The checked options of such a guest."""
 
     image: Path | None = None
     image_format: str = ""
@@ -77,12 +77,12 @@ class OwnGuest:
 
     @property
     def name(self) -> str:
-        """For messages, and for the run's directory."""
+        """A name for messages and for the run's directory."""
         path = self.image or self.kernel
         return path.stem if path else "ssd"
 
     def ssh_words(self) -> list[str]:
-        """The command that logs in. It does not store the host's key, which changes with every new seed."""
+        """Return the command that logs in. It does not store the host's key, which changes with every new seed."""
         private = self.key.with_suffix("") if self.key and self.key.suffix == ".pub" else None
         words = ["ssh", "-p", str(self.ssh_port)]
         words += ["-i", str(private)] if private and private.exists() else []
@@ -91,7 +91,7 @@ class OwnGuest:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """A group of 'slate run'; --kernel is with the other options of the guest."""
+    """Add a group of 'slate run'; --kernel is among the other options of the guest."""
     own = parser.add_argument_group("a guest of your own (docs/guests.md)")
     own.add_argument("--image", metavar="FILE", help="boot a disk image (qcow2 or raw) from a virtio disk")
     own.add_argument(
@@ -130,7 +130,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def words(own: OwnGuest) -> list[str]:
-    """The options again, for run.json."""
+    """Return the options for run.json."""
     found = []
     for name, path in (
         ("--image", own.image),
@@ -151,13 +151,13 @@ def _option(name: str) -> str:
 
 
 def is_asked(args: argparse.Namespace) -> bool:
-    """Is it a guest of one's own? A --kernel with a '/' or of a file is one; others are names."""
+    """Is the user's own guest requested? A --kernel with a '/' or of a file is one; other words are names."""
     kernel = args.kernel is not None and args.kernel not in paths.KERNELS
     return bool(args.image or args.boot_from_ssd or kernel)
 
 
 def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
-    """Check all that can be checked without the drive. None: the guest is Slate's."""
+    """Check all options that can be checked without the drive. None: the guest is Slate's."""
     if not is_asked(args):
         given = [_option(name) for name in ONLY_OWN if getattr(args, name)]
         if given:
@@ -196,7 +196,7 @@ def from_arguments(args: argparse.Namespace) -> OwnGuest | None:
 
 
 def set_network(own: OwnGuest, args: argparse.Namespace, realtime: bool) -> None:
-    """The card, the port and the key. In virtual time there is a network only if it is asked for."""
+    """Set the card, the port and the key. In virtual time there is a network only if it is requested."""
     wanted = args.net or ("virtio" if realtime else "none")
     own.nic = NICS.get(wanted)
     if args.ssh_port is not None and not own.nic:
@@ -212,14 +212,14 @@ def set_network(own: OwnGuest, args: argparse.Namespace, realtime: bool) -> None
 
 
 def check_no_preconditioning(args: argparse.Namespace) -> None:
-    """Refuse options that fill or age the drive: with --boot-from-ssd it holds the image and nothing else."""
+    """Refuse options that fill or age the drive: with --boot-from-ssd it holds only the image."""
     asked = [_option(name) for name in ("fill", "age") if getattr(args, name) not in (None, "0")]
     if asked:
         raise SlateError(f"{asked[0]} with --boot-from-ssd: the drive holds the image alone", "leave it out")
 
 
 def check_drive(own: OwnGuest, options: RunOptions) -> None:
-    """With --boot-from-ssd, check that the image fits and that nothing else is to be on the drive."""
+    """With --boot-from-ssd, check that the image fits and that the drive is to hold no other data."""
     if not (own.from_ssd and own.image):
         return
     if options.frontend != "nvme":
@@ -275,9 +275,10 @@ def _readable(option: str, name: str) -> Path:
 
 
 def examine(image: Path, bootable: bool, writes: bool = True) -> tuple[str, int]:
-    """The image's format and size. qemu-img finds the format and missing backing files.
+    """Return the image's format and size.
 
-    writes: the guest writes to it. Otherwise it is only read, which goes with overlays on it.
+    qemu-img finds the format and missing backing files. writes: the guest writes to the image; otherwise it is
+    only read, which is possible with overlays on it.
     """
     with open(image, "rb") as file:
         head = file.read(SECTOR)
@@ -305,10 +306,10 @@ def examine(image: Path, bootable: bool, writes: bool = True) -> tuple[str, int]
 
 
 def _is_locked(image: Path, writes: bool) -> bool:
-    """Has a QEMU the image open to write, or does it forbid others to write? QEMU locks again when it boots.
+    """Has a QEMU opened the image to write, or does it forbid others to write?
 
-    QEMU locks the byte 100 + N of a file for the permission N that it takes, and 200 + N for one
-    that it does not share; 1 is writing.
+    QEMU locks it again at the boot. For the permission N QEMU locks the byte 100 + N of a file if it takes it,
+    and 200 + N if it does not share it; 1 is writing.
     """
     with open(image, "rb") as file:
         for byte in (101, 201) if writes else (101,):
@@ -336,7 +337,7 @@ def _ask_qemu_img(image: Path) -> Json:
 
 
 def _port(given: str | None) -> int:
-    """The port that was asked for, if it is free; else any free port."""
+    """Return the requested port if it is free, else any free port."""
     from .options import number
 
     port = 0 if given is None else int(number("ssh-port", given, 1, 65535))
@@ -353,7 +354,7 @@ def _port(given: str | None) -> int:
 
 
 def _public_key(path: Path) -> str:
-    """The public key, one line. If the file has a private key, the '.pub' file beside it is read."""
+    """Return the public key as one line. If the file has a private key, the '.pub' file beside it is read."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if "PRIVATE KEY" in text:
         raise SlateError(f"--ssh-key {path}: is a private key", f"name the public one, {path}.pub")
@@ -366,7 +367,7 @@ def _public_key(path: Path) -> str:
 
 
 def need(program: str, package: str) -> str:
-    """The path of a program from a Debian package."""
+    """Return the path of a program from a Debian package."""
     found = shutil.which(program)
     if not found:
         raise SlateError(f"{program} is not installed", f"apt-get install {package}")

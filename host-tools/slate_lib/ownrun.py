@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of a guest of the user's own: seed, drive, boot, the console on the terminal, report."""
+"""One run of the user's own guest: seed, drive, boot, the console on the terminal, report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROMPT = b"login:"
 
 
 class Life:
-    """Waits until a guest is up: until SSH answers, or the console shows a login prompt."""
+    """Waits until a guest has booted: until SSH answers, or the console shows a login prompt."""
 
     def __init__(self, own: OwnGuest, watcher: Watcher, timeout: float):
         self.own, self.watcher, self.timeout = own, watcher, timeout
@@ -43,7 +43,7 @@ class Life:
         self.ssh_seconds: float | None = None
 
     async def watch(self) -> None:
-        """Return when the guest is up; raise an error when it cannot come up any more."""
+        """Return when the guest has booted; raise an error when it cannot boot any more."""
         while True:
             self._listen()
             if self.own.nic and await self._answers():
@@ -93,7 +93,7 @@ class Life:
 
 
 class OwnRun(Run):
-    """A run of such a guest."""
+    """A run of the user's own guest."""
 
     def __init__(self, options: RunOptions):
         super().__init__(options)
@@ -113,7 +113,7 @@ class OwnRun(Run):
         self._run_machine(options, None)
 
     def _copy_image(self, drive: Path) -> None:
-        """Copy the image onto the drive, by the drive's own programs and in the drive's time."""
+        """Copy the image to the drive with the drive's own programs, in the drive's time."""
         self.progress.now("drive     the image is copied to the emulated SSD")
         began = time.monotonic()
         words = owncommand.convert_words(self.options, drive)
@@ -135,7 +135,7 @@ class OwnRun(Run):
         return owncommand.build(options, files)
 
     async def _until(self, waiting: Awaitable[Found], qemu: process.Qemu, live: Live | None = None) -> Found:
-        """Await something while checking that the guest comes up."""
+        """Await something while checking that the guest boots."""
         if "start" not in self.phases or "guest" in self.phases:
             return await super()._until(waiting, qemu, live)
         return await super()._until(self._with_life(waiting), qemu, live)
@@ -163,13 +163,13 @@ class OwnRun(Run):
 
 
 def drive_to_make(options: RunOptions) -> Path | None:
-    """With --boot-from-ssd and an image: the drive file that is made first."""
+    """With --boot-from-ssd and an image: return the drive file to make first."""
     own = owncommand.own_of(options)
     return (options.drive or paths.OUT / f"{own.name}.slate") if own.from_ssd and own.image else None
 
 
 def show(options: RunOptions) -> int:
-    """--dry-run and --print-libvirt: print the commands, and make the seed, so that the commands work."""
+    """--dry-run and --print-libvirt: print the commands, and make the seed, which they need."""
     own = owncommand.own_of(options)
     if own.key:
         seed.write(own)

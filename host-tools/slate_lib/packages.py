@@ -12,7 +12,7 @@ from .errors import SlateError
 
 
 def load(name: str) -> ModuleType:
-    """Import it."""
+    """Import a package."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An HTML page without scripts or requests, for light and dark screens and for paper.
 
-A page consists of sections; a section has tables, charts, cards of charts, and sentences. This file defines them.
+A page consists of sections; a section has tables, charts, cards of charts, and sentences, all defined here.
 templates/page.html.jinja has the markup, and templates/page.css the style.
 """
 
@@ -22,9 +22,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 class Cell(NamedTuple):
-    """Text, and the number that it shows. head: the heading of its column, which a narrow screen shows beside the
-    cell.
-    """
+    """Text and the number that it shows. head: the heading of its column, shown beside the cell on a narrow screen."""
 
     words: str
     head: str
@@ -32,7 +30,7 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row; name is its first cell. new: a rule is drawn above it."""
+    """A row; name is its first cell. new: draw a rule above it."""
 
     name: str
     cells: list[Cell]
@@ -40,7 +38,7 @@ class Row(NamedTuple):
 
 
 class Table:
-    """Rows of cells; words: of text, not of numbers."""
+    """Rows of cells. words: the cells are text, not numbers."""
 
     kind = "table"
 
@@ -49,7 +47,7 @@ class Table:
         self.rows: list[Row] = []
 
     def add(self, name: str, cells: Iterable[str | tuple[str, float | None]], new: bool = False) -> None:
-        """A row; a cell is text, or text and the number behind it."""
+        """Add a row. A cell is text, or text and its number."""
         made = []
         for cell, head in zip_longest(cells, self.head[1:], fillvalue=""):
             words, value = (cell, None) if isinstance(cell, str) else cell
@@ -58,7 +56,7 @@ class Table:
 
 
 class Figure:
-    """A chart with its words, and its data to download; of: the subject, for the name of the downloaded file."""
+    """A chart with its caption and its data to download. of: the subject, for the name of the downloaded file."""
 
     def __init__(self, chart: str, title: str, about: str = "", of: str = ""):
         self.svg, self.title, self.about = chart, title, about
@@ -96,7 +94,7 @@ class Cards:
 
 
 class Sentence(NamedTuple):
-    """Words alone."""
+    """A paragraph of text."""
 
     words: str
     kind: str = "sentence"
@@ -118,12 +116,12 @@ class Section:
 
     @property
     def at(self) -> str:
-        """The section's id, for links."""
+        """Return the section's id, for links."""
         return "at-" + re.sub(r"[^A-Za-z0-9]+", "-", self.title).strip("-").lower()
 
 
 def _contents(sections: Iterable[Section]) -> Iterator[tuple[int, str, str]]:
-    """(level, id, words) of each heading."""
+    """Return (level, id, words) of each heading."""
     for section in sections:
         yield 2, section.at, section.title
         for block in section.blocks:
@@ -134,7 +132,7 @@ def _contents(sections: Iterable[Section]) -> Iterator[tuple[int, str, str]]:
 def render(
     title: str, facts: Sequence[str], sections: Sequence[Section], alarms: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> str:  # fmt: skip
-    """The whole file."""
+    """Return the whole file."""
     jinja2 = packages.load("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,

@@ -60,7 +60,7 @@ DEFAULT_JOB = JOBS / "quick.fio"
 
 
 def short(path: Path | str) -> str:
-    """The path as a person in the clone or in the current directory would type it."""
+    """Return the path as a person in the clone or in the current directory would type it."""
     full = Path(path).resolve()
     for base in (Path.cwd(),) if INSTALLED else (Path.cwd(), ROOT):
         if full.is_relative_to(base):
@@ -69,23 +69,23 @@ def short(path: Path | str) -> str:
 
 
 def version() -> str | None:
-    """The version that was installed; None in a clone, where git has it."""
+    """Return the installed version; None in a clone, where git has it."""
     return (TOOLS / "VERSION").read_text(encoding="utf-8").strip() if INSTALLED else None
 
 
 def make(target: str) -> str:
-    """The advice when a file is missing that this target of the Makefile builds."""
+    """Return the advice for a missing file that this target of the Makefile builds."""
     return f"run 'make {target}' in the clone, then 'make install' again" if INSTALLED else f"run 'make {target}'"
 
 
 def kernel(name: str, vcpus: int = 1) -> Path:
-    """The guest's kernel; the small one has a variant for several processors."""
+    """Return the guest's kernel. The small one has a variant for several processors."""
     small_smp = GUEST / "small-smp" / "vmlinux"
     return small_smp if name == "small" and vcpus > 1 else KERNELS[name]
 
 
 def program(name: str) -> Path:
-    """A program of the core."""
+    """Return the path of a program of the core."""
     for folder in PROGRAMS:
         if (folder / name).exists():
             return folder / name

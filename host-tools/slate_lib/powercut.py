@@ -33,7 +33,7 @@ ENDED, CUT = "guest-shutdown", "host-error"
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """When the drive loses its power."""
+    """The time at which the drive loses its power."""
 
     at_ns: int | None = None
     after_commands: int | None = None
@@ -41,7 +41,7 @@ class Plan:
     then: str = "shutdown"
 
     def arguments(self) -> Json:
-        """The arguments of the QMP command."""
+        """Return the arguments of the QMP command."""
         words: Json = {"seed": self.seed, "then": self.then}
         if self.at_ns is not None:
             words["at-ns"] = self.at_ns
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Cuts:
-    """The cuts that the user asked for."""
+    """The cuts that the user requested."""
 
     plans: tuple[Plan, ...]
     then: str
@@ -61,7 +61,7 @@ class Cuts:
     drive: int | None = None  # the number of the one that loses its power; None: all of them
 
     def words(self) -> list[str]:
-        """The options again."""
+        """Return the options as words."""
         first = self.plans[0]
         if first.after_commands is not None:
             words = ["--cut-after-commands", str(first.after_commands)]
@@ -73,7 +73,7 @@ class Cuts:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """A group of 'slate run'."""
+    """Add a group of 'slate run'."""
     cut = parser.add_argument_group("power cuts")
     cut.add_argument(
         "--cut-at",
@@ -106,7 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_time(text: str) -> int:
-    """Nanoseconds, exactly."""
+    """Parse a time to nanoseconds, exactly."""
     match = _TIME.fullmatch(text)
     digits = _DIGITS[match[3]] if match else 0
     fraction = (match[2] or "") if match else ""
@@ -118,7 +118,7 @@ def parse_time(text: str) -> int:
 
 
 def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts | None:
-    """Check the options; None: no cut is asked for."""
+    """Check the options; None: no cut is requested."""
     from .options import number
 
     if not args.cut_at and args.cut_after_commands is None:
@@ -158,7 +158,7 @@ def from_arguments(args: argparse.Namespace, seed: int, drives: int = 1) -> Cuts
 
 
 def _drive(args: argparse.Namespace, drives: int) -> int | None:
-    """Which of several drives loses its power; None: all of them, and the machine."""
+    """Return which of several drives loses its power; None: all of them, and the machine."""
     from .options import number
 
     if drives == 1:
@@ -180,7 +180,7 @@ def _drive(args: argparse.Namespace, drives: int) -> int | None:
 
 
 def boots(options: RunOptions) -> list[tuple[RunOptions, Plan | None]]:
-    """The boots, in order, each with its cut."""
+    """Return the boots in order, each with its cut."""
     cuts: Cuts | None = options.cuts
     if not cuts:
         return [(options, None)]
@@ -201,7 +201,7 @@ def boots(options: RunOptions) -> list[tuple[RunOptions, Plan | None]]:
 
 
 def drives_of(options: RunOptions) -> list[Drive]:
-    """The drives whose power is cut."""
+    """Return the drives that lose their power."""
     if not options.cuts:
         return []
     one = options.cuts.drive
@@ -209,14 +209,14 @@ def drives_of(options: RunOptions) -> list[Drive]:
 
 
 def add_mount(cut: Json, power: Json) -> None:
-    """Add the cost of mounting after a cut, which the next boot knows."""
+    """Add the cost of mounting after a cut, which only the next boot reports."""
     if power.get("mounts"):
         cut |= {key: power[key] for key in power if key.startswith("mount")}
         cut["mount-ns"] = power["ready-ns"] - power["on-ns"]
 
 
 def text(cuts: list[Json]) -> str:
-    """The report's lines: what was in flight, and the cost of mounting."""
+    """Return the report's lines: commands in flight, and the cost of mounting."""
     lines = []
     for number, power in enumerate(cuts, 1):
         of = f" of {power['drive']}" if "drive" in power else ""

@@ -26,7 +26,10 @@ _BAD_DRIVE = re.compile(r"-(blockdev|device) ")
 
 
 def die_with(parent: int) -> Callable[[], None]:
-    """A function for the child to call before exec: the kernel then kills it when its parent ends for any reason."""
+    """Return a function for the child to call before exec.
+
+    The kernel then kills the child when its parent ends for any reason.
+    """
 
     def prepare() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -37,7 +40,7 @@ def die_with(parent: int) -> Callable[[], None]:
 
 
 class Qemu:
-    """The process. Its stderr goes to a file, so that no pipe can fill up."""
+    """The process. Its stderr goes to a file, because a pipe could fill up."""
 
     def __init__(self, line: list[str], log: Path, pass_fds: tuple[int, ...], foreground: bool):
         self.line = line
@@ -63,7 +66,10 @@ class Qemu:
         return self.process.poll() is None
 
     def busy_seconds(self) -> float:
-        """Return how long its threads used a processor or waited for one, as on a busy host: then it is not stuck."""
+        """Return how long its threads used a processor or waited for one.
+
+        A process that waits on a busy host is not stuck.
+        """
         folder = Path(f"/proc/{self.process.pid}")
         try:
             fields = (folder / "stat").read_text(encoding="ascii").rpartition(")")[2].split()
@@ -76,7 +82,7 @@ class Qemu:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + waited_ns / 1e9
 
     def kill(self) -> None:
-        """End it now; returns when it is gone."""
+        """Kill the process; returns when it has ended."""
         if self.running():
             self.process.kill()
         self.process.wait()
@@ -89,7 +95,7 @@ class Qemu:
         self.kill()
 
     def said(self) -> list[str]:
-        """Its output on stderr, without lines that repeat its arguments."""
+        """Return its output on stderr, without lines that repeat its arguments."""
         text = self.log.read_text(encoding="utf-8", errors="replace")
         for option, value in zip(self.line, self.line[1:]):
             if option.startswith("-"):
@@ -98,7 +104,7 @@ class Qemu:
         return [line for line in lines if line.strip()]
 
     def death(self) -> SlateError:
-        """The error that says why it ended by itself."""
+        """Return the error that explains why it ended by itself."""
         status = self.process.wait()
         said = self.said()
         refused = status == 1 and said and said[0].startswith(("-blockdev: ", "-device: "))

@@ -48,7 +48,7 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
 
 
 def rate(text: str) -> str:
-    """A rate, checked, in its shortest form."""
+    """Return a rate, checked, in its shortest form."""
     span = "give 10^9 instructions a second: 0.1 to 32, with at most three decimals"
     if not _DECIMAL.fullmatch(text):
         raise SlateError(f"--cpu-rate {text}: not a decimal number", span)
@@ -73,12 +73,12 @@ def check_real_time(args: argparse.Namespace) -> None:
 
 
 def shortest_ns(settings: dict[str, str]) -> int:
-    """How long the drive's shortest command takes, by its settings: a read that finds nothing."""
+    """Return the duration of the drive's shortest command, by its settings: a read that finds no data."""
     return sum(int(settings.get(key, 0)) for key in _SHORTEST)
 
 
 def profile_settings(profile: Path, overrides: list[str]) -> dict[str, str] | None:
-    """All settings of a profile; None if it is not valid or nothing is built (reported elsewhere)."""
+    """Return all settings of a profile; None if it is invalid or not built (reported elsewhere)."""
     try:
         program = paths.program("slate-profile")
         done = subprocess.run([program, str(profile), *overrides], capture_output=True, text=True, check=False)
@@ -91,7 +91,7 @@ def profile_settings(profile: Path, overrides: list[str]) -> dict[str, str] | No
 
 
 def quantum(text: str | None, settings: dict[str, str] | None, count: int) -> int:
-    """A quantum; that of several processors is checked against the drive's shortest command."""
+    """Return a quantum. With several processors it is checked against the drive's shortest command."""
     most = max(QUANTUM_LEAST_NS, QUANTUM_NS if settings is None else shortest_ns(settings))
     if text is None:
         return min(QUANTUM_NS, most)

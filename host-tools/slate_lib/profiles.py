@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate profiles': the drives that are there, whether they are valid, what follows from them.
+"""'slate profiles': the existing drives, their validity and their derived values.
 
-The figures come from build/core/slate-profile, which links the code that runs
-the drive; this file only finds profiles and prints.
+The figures come from build/core/slate-profile, which links the code that runs the drive; this file only finds
+profiles and prints.
 """
 
 from __future__ import annotations
@@ -66,13 +66,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def about(path: Path) -> str:
-    """The first line of the file's comment."""
+    """Return the first line of the file's comment."""
     match = _ABOUT.search(path.read_text(encoding="utf-8", errors="replace"))
     return match[1] if match else ""
 
 
 def derive(path: Path, settings: list[str]) -> Json:
-    """All that slate-profile derives from a profile. Raises a SlateError with the drive's message if it is invalid."""
+    """Return all values that slate-profile derives from a profile.
+
+    Raises a SlateError with the drive's message if it is invalid.
+    """
     tool = paths.program("slate-profile")
     done = subprocess.run(
         [tool, paths.short(path), *settings],
@@ -91,7 +94,7 @@ def derive(path: Path, settings: list[str]) -> Json:
 
 
 def list_all(as_json: bool) -> int:
-    """Every shipped profile, checked."""
+    """Return every shipped profile, checked."""
     rows, errors = [], []
     for path in sorted(paths.PROFILES.glob("*.ini"), key=lambda path: path.stem):
         try:
@@ -113,7 +116,7 @@ def list_all(as_json: bool) -> int:
 
 
 def table(rows: list[Json]) -> str:
-    """For a person."""
+    """Return a table for a person."""
     width = max([len(row["name"]) for row in rows] + [7])
     ftls = max([len(row.get("ftl", "")) + 2 * (row.get("runs") is False) for row in rows] + [6])
     lines = [f"{'profile':<{width}}  {'raw':>9}  {'exported':>9}  {'FTL':<{ftls}}  what it is"]
@@ -133,7 +136,7 @@ def table(rows: list[Json]) -> str:
 
 
 def show(name: str, settings: list[str], as_json: bool) -> int:
-    """Settings and derived values."""
+    """Print settings and derived values."""
     options.check_settings(settings)
     facts = derive(drives.check_profile(name), settings)
     print(json.dumps(facts, indent=1) if as_json else Sheet(facts).text(), end="\n" if as_json else "")
@@ -141,14 +144,14 @@ def show(name: str, settings: list[str], as_json: bool) -> int:
 
 
 class Sheet:
-    """A profile for a person."""
+    """A description of a profile for a person."""
 
     def __init__(self, facts: Json):
         self.facts = facts
         self.settings: dict[str, str] = facts["settings"]
 
     def text(self) -> str:
-        """All of it."""
+        """Return the whole text."""
         head = [f"{self.facts['name']}: {self.facts['about'] or 'a drive'}", self.facts["path"], ""]
         parts = (self._facts(), self._commands(), self._rates(), self._whole(), self._all_settings())
         return "\n".join(head + [line for part in parts for line in [*part, ""]][:-1]) + "\n"
@@ -174,7 +177,7 @@ class Sheet:
         return f"{count} {name}{'s' * (count != 1)}"
 
     def _ftl(self) -> str:
-        """The FTL's name, and its use of the array."""
+        """Describe the FTL and its use of the array."""
         name: str = self.facts["ftl"]
         if not self.facts["runs"]:
             return f"{name} (no FTL: 'slate run' refuses the profile)"
@@ -206,7 +209,7 @@ class Sheet:
 
     @staticmethod
     def _rows(what: str, names: list[str], command: Json) -> list[str]:
-        """A row for each cell time, or one if they are equal."""
+        """Return a row for each cell time, or one if they are equal."""
         cells, bus = command["cell_ns"], command["bus_ns"]
         if len(set(cells)) == 1:
             cells, names = cells[:1], [""]

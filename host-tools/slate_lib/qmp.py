@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The conversation with QEMU.
+"""The connection to QEMU. While the guest runs in virtual time, commands that could affect it are not sent.
 
-While the guest runs in virtual time nothing is sent that could reach it: the
-handshake happens before the first instruction (QEMU starts stopped), the rest after
-power-off. What a terminal shows of a run (watch.py) are logs of the drive, and reading
-one changes nothing.
+The handshake happens before the first instruction (QEMU starts stopped), the rest after power-off. Progress on
+a terminal (watch.py) comes from logs of the drive, and reading a log changes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ _REPLY_LIMIT = 256 << 20  # bytes of one reply: 256 marks with their histograms
 
 
 def _import_qmp() -> ModuleType:
-    """qemu.qmp, from this Python or from the clone's own environment."""
+    """Import qemu.qmp, from this Python or from the clone's own environment."""
     try:
         import qemu.qmp
     except ImportError:
@@ -39,7 +37,7 @@ def _import_qmp() -> ModuleType:
 
 
 def _unseen(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Ignore errors that no task awaits: qemu.qmp leaves such futures when a connection is cancelled."""
+    """Ignore errors of futures that no task awaits: qemu.qmp leaves such futures when a connection is cancelled."""
     if not isinstance(context.get("exception"), asyncio.CancelledError):
         loop.default_exception_handler(context)
 
@@ -56,12 +54,12 @@ class Monitor:
         self._client.register_listener(self._shutdown)
 
     async def start(self) -> None:
-        """Shake hands, then let the guest run."""
+        """Do the handshake, then let the guest run."""
         await self.connect()
         await self.go()
 
     async def connect(self) -> None:
-        """Shake hands."""
+        """Do the handshake."""
         asyncio.get_running_loop().set_exception_handler(_unseen)
         self.theirs.close()
         await self._client.connect(self._mine)
@@ -71,19 +69,19 @@ class Monitor:
         await self._client.execute("cont")
 
     async def plan_cut(self, node: str, plan: Json) -> None:
-        """Plan a power cut, before the guest runs, and say what follows it."""
+        """Plan a power cut before the guest runs, and set the action after it."""
         try:
             await self._client.execute("x-nand-ssd-power-cut", {"node-name": node, **plan})
         except self._qmp.ExecuteError as error:
             raise SlateError(f"no power cut: {error}", "see 'slate run --help'") from None
 
     async def power(self, node: str) -> Json:
-        """What the drive's power is, and what the last cut met."""
+        """Return the state of the drive's power, and what the last cut interrupted."""
         found: Json = await self._client.execute("x-query-nand-ssd-power", {"node-name": node})
         return found
 
     def version(self) -> str:
-        """The version of QEMU, with that of its package."""
+        """Return the version of QEMU and of its package."""
         greeting = self._client.greeting
         found = greeting.QMP.version if greeting else {}
         numbers = found.get("qemu", {})
@@ -92,12 +90,12 @@ class Monitor:
         ).strip()
 
     async def shutdown(self) -> str:
-        """Wait for the guest to end; returns the reason as QEMU has it."""
+        """Wait for the guest to end; returns QEMU's reason."""
         event = await self._shutdown.get()
         return str(event["data"].get("reason", "unknown"))
 
     async def drive(self, node: str) -> Json:
-        """The drive's statistics."""
+        """Return the drive's statistics."""
         try:
             nodes = await self._client.execute("query-blockstats", {"query-nodes": True})
         except self._qmp.ExecuteError as error:
@@ -109,7 +107,7 @@ class Monitor:
         raise MachineError(f"QEMU knows no statistics of node '{node}'", "run 'make qemu' to build it again")
 
     async def log(self, node: str, log_id: int) -> bytes | None:
-        """A log of the drive (SPEC.md), as it is now; None: the drive has no log of that number."""
+        """Return a log of the drive (SPEC.md) as it is now; None: the drive has no such log."""
         try:
             found = await self._client.execute("x-nand-ssd-log", {"node-name": node, "id": log_id})
         except self._qmp.ExecuteError:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The JSON of slate-replay (docs/replay.md), in the words of device.json and series.json.
+"""Converts the JSON of slate-replay (docs/replay.md) to the form of device.json and series.json.
 
-What both a guest's run and a replay count is called the same then, so that one report, one
-page and one comparison serve both. Nothing is computed here but sums.
+Values counted by both a guest's run and a replay then have the same names, so that one report, one page and one
+comparison serve both. It computes only sums.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ SHAPE = {
 
 
 def dashed(key: str) -> str:
-    """'gc_units' as device.json has it."""
+    """Return a name such as 'gc_units' in the form of device.json."""
     return key.replace("_", "-")
 
 
@@ -119,7 +119,7 @@ def _op(raw: Json) -> Json:
 
 
 def _sources(raw: Json) -> dict[str, Json]:
-    """The array's work, by cause."""
+    """Return the array's work, by cause."""
     busy = {f"{what}-busy-ns": raw["busy"][whole] for what, whole in (("die", "dies"), ("bus", "channels"))}
     return {
         source: {
@@ -133,7 +133,7 @@ def _sources(raw: Json) -> dict[str, Json]:
 
 
 def device(raw: Json) -> Json:
-    """The replay in the form of device.json; its time is that of the statistics."""
+    """Return the replay in the form of device.json; its time is that of the statistics."""
     ftl = {name: raw[section][key] for section, keys in _FTL.items() for key, name in keys.items()}
     ftl |= {dashed(key): raw["reduction"][key] for key in _REDUCTION if raw["reduction"]}
     ftl["core-busy-ns"] = raw["ftl_counts"].get("core_busy_ns", 0)  # of drives with cores
@@ -155,7 +155,7 @@ def device(raw: Json) -> Json:
 
 
 def record(raw: Json) -> Json:
-    """The replay's settings in the form of run.json."""
+    """Return the replay's settings in the form of run.json."""
     how = raw["replay"]
     told = {**how, "speed": how["speed_millionths"] / 1e6, "traces": " ".join(one["name"] for one in raw["inputs"])}
     return {"settings": {key: f"{told[key]:g}" if key == "speed" else str(told[key]) for key in ASKED}}
@@ -165,7 +165,7 @@ def record(raw: Json) -> Json:
 
 
 def _rows_of(raw: Json) -> Json:
-    """The timeline in the form of series.json."""
+    """Return the timeline in the form of series.json."""
     if raw["rows"] > ROWS_MAX:
         raise Misfit(f"'timeline.rows' is more than {ROWS_MAX}")
     found: Json = {dashed(key): value for key, value in raw.items()}
@@ -179,7 +179,7 @@ def _rows_of(raw: Json) -> Json:
 
 
 def _joined(raw: Json, begin_ns: int) -> Json:
-    """The intervals of --interval, as far as series.json has such values; neighbours are joined if there are many."""
+    """Return the values of --interval that series.json has; if there are many intervals, neighbours are joined."""
     rows = raw["rows"]
     if any(row["at_ns"] < begin_ns for row in rows):
         raise Misfit("'series.rows' begin before the statistics")
@@ -202,8 +202,9 @@ def _joined(raw: Json, begin_ns: int) -> Json:
 
 
 def series(raw: Json) -> Json | None:
-    """The replay's series in the form of series.json, from --timeline or, in part, from --interval; None: neither was
-    asked for.
+    """Return the replay's series in the form of series.json, from --timeline or partly from --interval; None: neither.
+
+
     """
     if raw.get("timeline"):
         found = _rows_of(raw["timeline"])

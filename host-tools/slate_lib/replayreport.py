@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of a replay: no guest, the drive's latencies alone."""
+"""The report of a replay, which has no guest and only the drive's latencies."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ReplayReport(Report):
                 row.rate = Rate(found["iops"], found["bytes_per_s"] or 0.0)
 
     def title(self) -> tuple[str, list[str]]:
-        """Which traces on which drive; facts about it."""
+        """Return the traces and the drive, and facts about the replay."""
         names = [Path(one["name"]).name for one in self.raw["inputs"]]
         what = " + ".join(names) if len(names) <= MANY_TRACES else f"{len(names)} traces"
         return f"{what} on {self.raw['drive']}", [

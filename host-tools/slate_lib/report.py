@@ -75,7 +75,7 @@ class Report:
         self._color = False
 
     def text(self, color: bool = False) -> str:
-        """All of it."""
+        """Return the whole text."""
         self._color = color
         self._lines = []
         self._head()
@@ -90,7 +90,7 @@ class Report:
         return "\n".join(line.rstrip() for line in self._lines) + "\n"
 
     def drive_lines(self) -> list[tuple[str, str]]:
-        """The lines about the whole drive, as (name, text)."""
+        """Return the lines about the whole drive, as (name, text)."""
         self._color, self._lines, self._pairs = False, [], []
         self._drive()
         return self._pairs
@@ -105,7 +105,7 @@ class Report:
         self._lines.append(f"{style}{line}{PLAIN}" if style and self._color else line)
 
     def title(self) -> tuple[str, list[str]]:
-        """What ran on which drive; facts about it."""
+        """Return the job and the drive, and facts about the run."""
         settings = self.record["settings"]
         what = settings.get("app") or settings.get("job") or settings.get("script")
         what = what or ("a guest of your own" if settings.get("own_guest") else "shell")
@@ -150,7 +150,7 @@ class Report:
         return text + (" by I/O" if settings.get("precondition") == "device" else "")
 
     def _application(self) -> None:
-        """Print the application's own results; those of the drive for the same time follow below."""
+        """Print the application's own results; those of the drive for the same time follow."""
         assert self.app
         self._add(
             f"{'application, µs':<22}{'operations':>12}{'per s':>10}{'mean':>11}{'p50':>11}{'p99':>11}{'max':>11}",
@@ -206,7 +206,7 @@ class Report:
         )
 
     def part_columns(self) -> tuple[tuple[str, str, int], ...]:
-        """Parts of a latency; those of the link and the cores only if there are some."""
+        """Return the parts of a latency; those of the link and the cores only if the drive has them."""
         ops = self.device.total.op.values()
         return tuple(
             column for column in PART_COLUMNS if column[0] not in SELDOM or any(op.parts_ns[column[0]] for op in ops)
@@ -240,17 +240,17 @@ class Report:
         self._add(f"{name[:16]:<16} {row.op:<5}{whole:>7}   {path:>6}  {parts}{busy}")
 
     def busy_columns(self) -> tuple[str, ...]:
-        """The columns of busy times in the table of parts; with processors only if they are known."""
+        """Return the columns of busy times in the table of parts; with processors only if they are known."""
         return ("dies", "bus", "cpu") if self.device.processors() else ("dies", "bus")
 
     def busy_shares(self, row: Row) -> tuple[float | None, ...]:
-        """Shares of the row's time, for each of busy_columns()."""
+        """Return the shares of the row's time, for each of busy_columns()."""
         limit = self.limits.get(row.job)
         shares = (*rows.busy(self.device, row), limit.use.processor() if limit else None)
         return shares[: len(self.busy_columns())]
 
     def _limits(self) -> None:
-        """What limited each job, in a line."""
+        """Print what limited each job, one line each."""
         if not self.limits:
             return
         self._add()
@@ -299,7 +299,7 @@ class Report:
         self._nand()
 
     def _processors(self) -> None:
-        """How busy each of the guest's processors was."""
+        """Print how busy each of the guest's processors was."""
         each = self.device.processors()
         if each:
             rate = self.record["settings"].get("cpu_rate")
@@ -312,7 +312,7 @@ class Report:
         self._lines.append(label + text)
 
     def _late(self) -> None:
-        """How late completions were in real time."""
+        """Print how late completions were in real time."""
         late, posted = self.device.late(), self.device.late("posted")
         if not late or not posted:
             return
@@ -325,7 +325,7 @@ class Report:
         )
 
     def _word_lines(self, ftl: dict[str, int]) -> None:
-        """Which pages of word lines were programmed, where the FTL tells."""
+        """Print which pages of word lines were programmed, if the FTL reports it."""
         fast, slow, backup = (ftl.get(f"{kind}-pages", 0) for kind in ("fast", "slow", "backup"))
         if fast or slow:
             line = f"{units.count(fast)} LSB, {units.count(slow)} MSB"
@@ -456,7 +456,7 @@ class Report:
 
 
 def _sum(parts: Iterable[tuple[str, str]]) -> str:
-    """' = host 1 + GC 2'."""
+    """Return the parts of a sum, such as ' = host 1 + GC 2'."""
     told = [f"{SOURCE_NAMES.get(name, name)} {value}" for name, value in parts]
     return f" = {' + '.join(told)}" if told else ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate report': the report of a run, or of a replay."""
+"""'slate report': prints the report of a run, or of a replay."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .runfiles import RunFiles
 
 
 def of(run: RunFiles) -> Report:
-    """The report of a run or a replay."""
+    """Return the report of a run or a replay."""
     return ReplayReport(run.replay) if run.replay else Report(run.device, run.fio, run.record, run.app, run.series)
 
 
 def print_again(path: Path | None) -> int:
-    """'slate report DIR', 'slate report FILE'."""
+    """Run 'slate report DIR' or 'slate report FILE'."""
     where = path or paths.OUT / "latest"
     if runfiles.drives(where):
         each, record, fio = runfiles.together(where)

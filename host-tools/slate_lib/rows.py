@@ -15,7 +15,7 @@ WHOLE_RUN = "whole run"
 
 @dataclass
 class Rate:
-    """The rate of I/Os, for results without a guest's figures."""
+    """The rate of I/Os, for results without figures of a guest."""
 
     iops: float
     bytes_per_s: float
@@ -39,7 +39,7 @@ class Row:
         return bool(self.guest and self.drive and self.drive.ios == self.guest.ios)
 
     def path_ns(self) -> float | None:
-        """What the guest's own software adds to the drive's latency."""
+        """Return the time that the guest's own software adds to the drive's latency."""
         if not self.same_ios or self.account is None or self.account.shared:
             return None
         assert self.guest and self.drive
@@ -48,7 +48,10 @@ class Row:
 
 
 def build(raw_device: Json, fio: Json | None, of_several: bool = False) -> list[Row]:
-    """All rows in the order of the job file; then those that only the drive knows. of_several: drives of the run."""
+    """Return all rows in the order of the job file, then those that only the drive knows.
+
+    of_several: drives of the run.
+    """
     device = Device(raw_device)
     guest = fioresult.rows(fio)
     sections = fioresult.sections(fio)
@@ -67,14 +70,14 @@ def build(raw_device: Json, fio: Json | None, of_several: bool = False) -> list[
 
 
 def _only(device: Device, sections: list[str]) -> JobAccount | None:
-    """Without marks, a lone job's account is the whole run's."""
+    """Return the account of a single job: without marks it is the whole run's."""
     if len(sections) == 1 and not device.marks:
         return JobAccount(device.total, 0, 0, ["boot"])
     return None
 
 
 def whole_run(device: Device, begin_ns: int = 0, end_ns: int = 0) -> list[Row]:
-    """All that the drive counted in the whole run."""
+    """Return all that the drive counted in the whole run."""
     return _drive_rows(WHOLE_RUN, JobAccount(device.total, begin_ns, end_ns, []))
 
 
@@ -123,7 +126,7 @@ def _annotate(row: Row, of_several: bool) -> None:
 
 
 def busy(device: Device, row: Row) -> tuple[float | None, float | None]:
-    """Share of the job's time in which an average die, and channel, was busy."""
+    """Return the share of the job's time in which an average die, and channel, was busy."""
     if row.account is None or row.account.end_ns <= row.account.begin_ns:
         return None, None
     elapsed = row.account.end_ns - row.account.begin_ns

@@ -96,7 +96,7 @@ class Run:
     # ---- the flow
 
     def execute(self) -> int:
-        """Run it; returns the exit code."""
+        """Execute the run and return the exit code."""
         with self.signals:
             return self._execute()
 
@@ -132,7 +132,7 @@ class Run:
             self._run_machine(options, plan)
 
     def _with_files(self, options: RunOptions) -> RunOptions:
-        """The options with every drive in a file, which the next boot takes over."""
+        """Return the options with every drive in a file, which the next boot uses again."""
         more = [
             dataclasses.replace(drive, drive=drive.drive or self.run_dir.drive_of(drive.number))
             for drive in options.more
@@ -277,7 +277,10 @@ class Run:
             raise
 
     async def _ask_power(self, monitor: qmp.Monitor, drive: Drive, plan: powercut.Plan | None) -> bool:
-        """Record what a cut met, and what it cost to mount after the one before. Returns False if there was no cut."""
+        """Record what a cut interrupted, and the cost of the mount after the cut before.
+
+        Returns False if there was no cut.
+        """
         power = await monitor.power(drive.node)
         if drive.number in self.unmounted:
             powercut.add_mount(self.unmounted[drive.number], power)
@@ -303,7 +306,7 @@ class Run:
         return f"filled to {options.fill or 0:g} %{aged}"
 
     def _tell_start(self) -> None:
-        """QEMU answers when the drive is filled and aged."""
+        """Print the start. QEMU answers when the drive is filled and aged."""
         seconds = time.monotonic() - self.started
         if seconds > 1:
             self.progress.now(f"qemu      starting, drive {self._prepared()}: {seconds:.0f} s so far")
@@ -376,7 +379,7 @@ class Run:
     def _drive_report(
         self, told: Told, folder: str, record: Json, fio: Json | None, app: Json | None
     ) -> report.Report:
-        """Write one drive's files to the folder. The report of this drive."""
+        """Write one drive's files to the folder and return its report."""
         self.run_dir.write(f"{folder}device.json", device.text(told.raw))
         for name, found in told.logs.items():
             self.run_dir.write(folder + name, series.text(found))
@@ -415,7 +418,7 @@ class Run:
         return files, status
 
     def _app(self, files: dict[str, bytes]) -> Json | None:
-        """The application's own results."""
+        """Return the application's own results."""
         options = self.options
         if options.load:
             found = load.results(options.load, options.load_args, files)
@@ -467,7 +470,7 @@ class Run:
 
 
 async def _logs(monitor: qmp.Monitor, node: str) -> Json:
-    """The drive's logs, as files."""
+    """Write the drive's logs to files."""
     found: Json = {}
     told = await monitor.log(node, series.SERIES_LOG)
     if told and (decoded := series.decode_series(told)):
@@ -488,7 +491,7 @@ def _fio_json(files: dict[str, bytes]) -> Json | None:
 
 
 def dry_run(options: RunOptions) -> int:
-    """Print what would be started."""
+    """Print the commands without starting them."""
     out = options.out or paths.OUT / f"{options.name}-NNN"
     files = command.Files(out / ".initrd", out / "console.log", out / ".results")
     print(command.text(command.build(options, files)))
@@ -496,7 +499,7 @@ def dry_run(options: RunOptions) -> int:
 
 
 def check_job(options: RunOptions) -> None:
-    """Check the job before a boot, as far as possible: --qemu-arg may add devices that are unknown here."""
+    """Check the job before a boot as far as possible: --qemu-arg may add devices unknown to the launcher."""
     if not options.job or options.qemu_args:
         return
     jobfile.check_on_drives(options.job, options.environment, [_capacity(drive) for drive in options.drives])
@@ -528,7 +531,7 @@ def _check_input(options: RunOptions) -> None:
 
 
 def run(options: RunOptions) -> int:
-    """'slate run'."""
+    """Run 'slate run'."""
     check_job(options)
     _check_input(options)
     if options.own and (options.dry_run or options.own.print_libvirt):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""out/<run>/: unique, written whole or not at all, and gone after Ctrl-C."""
+"""out/<run>/: a unique directory, written completely or removed, also after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ class RunDir:
 
     @property
     def initrd(self) -> Path:
-        """The guest's initramfs with the job in front; a work file."""
+        """Path of the guest's initramfs with the job in front; a work file."""
         return self.path / WORK_FILES[0]
 
     @property
     def results(self) -> Path:
-        """What the guest sends; a work file."""
+        """Path of what the guest sends; a work file."""
         return self.path / WORK_FILES[1]
 
     @property
     def qemu_log(self) -> Path:
-        """QEMU's stderr; a work file."""
+        """Path of QEMU's stderr; a work file."""
         return self.path / WORK_FILES[2]
 
     @property
     def drive(self) -> Path:
-        """The drive, as it passes from one boot to the next; a work file."""
+        """Path of the drive between two boots; a work file."""
         return self.path / WORK_FILES[3]
 
     def drive_of(self, number: int) -> Path:
-        """The file of one of several drives."""
+        """Path of the file of one of several drives."""
         return self.drive.with_name(f"{self.drive.name}-{number}") if number else self.drive
 
     @property
     def console(self) -> Path:
-        """The guest's console."""
+        """Path of the guest's console."""
         return self.path / "console.log"
 
     def _create_numbered(self, name: str) -> Path:
@@ -97,12 +97,12 @@ class RunDir:
             )
 
     def free(self) -> int:
-        """Bytes that can still be written here."""
+        """Return the bytes that can still be written here."""
         room = os.statvfs(self.path)
         return room.f_bavail * room.f_frsize
 
     def check_room(self) -> None:
-        """Stop a run while results can still be written."""
+        """Stop a run while there is still room for its results."""
         free = self.free()
         if free < LOW_BYTES:
             raise MachineError(
@@ -127,7 +127,7 @@ class RunDir:
         return path
 
     def finish(self, keep: bool) -> None:
-        """The run is complete: point out/latest at it."""
+        """The run is complete: let out/latest point to it."""
         if not keep:
             self.clean()
         if self.default:
@@ -147,7 +147,7 @@ class RunDir:
             path.unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """Remove the directory, as if there had been no run."""
+        """Remove the directory."""
         if self.created:
             shutil.rmtree(self.path, ignore_errors=True)
         else:

@@ -125,7 +125,7 @@ def load(folder: Path) -> RunFiles:
 
 
 def drives(folder: Path) -> list[Path]:
-    """The folders of a run's drives; []: it has only one drive, or is not a run."""
+    """Return the folders of a run's drives; []: it has only one drive, or is not a run."""
     try:
         listed = shape.read(folder / "run.json")["settings"]["drives"]
         return [folder / one["drive_name"] for one in listed]
@@ -134,20 +134,20 @@ def drives(folder: Path) -> list[Path]:
 
 
 def _home(folder: Path, name: str) -> Path:
-    """The path of a file: those of all drives are above the folders of each."""
+    """Return the path of a file. Files about all drives are above the folders of each."""
     ours = name in ("run.json", "fio.json", "app.json") and not (folder / "run.json").exists()
     above = folder.resolve().parent
     return above if ours and folder.resolve() in [path.resolve() for path in drives(above)] else folder
 
 
 def _number(folder: Path, record: Json) -> int | None:
-    """Which drive of the run the folder is of; None: the run has one."""
+    """Return the number of the folder's drive in the run; None: the run has one drive."""
     names = [one["drive_name"] for one in record["settings"].get("drives", ())]
     return names.index(folder.resolve().name) if names else None
 
 
 def together(folder: Path) -> tuple[list[RunFiles], Json, Json | None]:
-    """A run with several drives: each drive's files, run.json and fio.json."""
+    """Return a run with several drives: each drive's files, run.json and fio.json."""
     each = [load(path) for path in drives(folder)]
     record = _read(folder, "run.json")
     assert record
@@ -155,7 +155,7 @@ def together(folder: Path) -> tuple[list[RunFiles], Json, Json | None]:
 
 
 def _replay(path: Path) -> RunFiles:
-    """Read a file that must be a replay's."""
+    """Read a file that must be the JSON of a replay."""
     try:
         raw = replayfile.checked(_parsed(path, "name the JSON of slate-replay, or the directory of a run"))
         rows = replayfile.series(raw)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The seed of cloud-init: a small disk from which an image learns its user (NoCloud)."""
+"""The seed of cloud-init: a small disk that gives an image its user (NoCloud)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LABEL = "CIDATA"  # by which cloud-init finds it
 
 
 def files(own: OwnGuest) -> dict[str, str]:
-    """user-data and meta-data. JSON is YAML. A new key is a new instance, so cloud-init runs again."""
+    """Return user-data and meta-data. JSON is YAML. A new key is a new instance, so cloud-init runs again."""
     user = {
         "name": USER,
         "shell": "/bin/bash",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The drive's time series and its blocks: from the logs' bytes (SPEC.md) to JSON, and back.
 
-series.json and blocks.json hold nothing of the host: equal runs are equal files.
+series.json and blocks.json have no host data: equal runs give equal files.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def check_rows(raw: Json) -> None:
 
 
 def check_blocks(raw: Json) -> None:
-    """Raise Misfit unless all numbers of every block are there."""
+    """Raise Misfit unless all numbers of every block are present."""
     blocks, per_plane = len(raw["erases"]), raw["blocks-per-plane"]
     told = {len(raw["states"]), len(raw["valid-units"]) or blocks}
     if not per_plane or blocks % per_plane or told != {blocks}:
@@ -91,7 +91,7 @@ def _head(log: bytes, log_id: int) -> int:
 
 
 def decode_series(log: bytes) -> Json | None:
-    """Log 0xd7 by columns; None if the drive keeps no series."""
+    """Return log 0xd7 by columns; None if the drive keeps no series."""
     begin = _head(log, SERIES_LOG)
     interval, rows, row_bytes, ops, op_words, drive_words, dies, channels, processors = struct.unpack_from(
         "<QIIIIIIII", log, 32
@@ -117,7 +117,7 @@ def decode_series(log: bytes) -> Json | None:
 
 
 def decode_blocks(log: bytes) -> Json:
-    """Log 0xd4 by columns."""
+    """Return log 0xd4 by columns."""
     _head(log, WEAR_LOG)
     blocks, entry_bytes, per_plane = struct.unpack_from("<III", log, 32)
     entries = [struct.unpack_from("<IIB", log, 48 + i * entry_bytes) for i in range(blocks)]
@@ -132,7 +132,7 @@ def decode_blocks(log: bytes) -> Json:
 
 
 def text(found: Json) -> str:
-    """The file's content: a column a line."""
+    """Return the file's content with one column per line."""
 
     def lines(value: Any, indent: str) -> str:
         if isinstance(value, dict):
@@ -157,16 +157,16 @@ class Part:
     last: int  # one behind
 
     def column(self, group: str, name: str) -> list[int]:
-        """The numbers of a column in these rows."""
+        """Return the numbers of a column in these rows."""
         column: list[int] = self.series.raw[group].get(name) or [0] * self.series.rows
         return column[self.first : self.last]
 
     def edges(self) -> list[float]:
-        """The beginning of each row, and the end of the last one, in seconds."""
+        """Return the beginning of each row, and the end of the last one, in seconds."""
         return [self.series.edge(row) / 1e9 for row in range(self.first, self.last + 1)]
 
     def seconds(self) -> list[float]:
-        """The length of each row, in seconds."""
+        """Return the length of each row, in seconds."""
         edges = self.edges()
         return [max(b - a, 1e-9) for a, b in itertools.pairwise(edges)]
 
@@ -184,15 +184,15 @@ class Series:
         self.end_ns: int = max(min(end_ns, last_ns + self.interval_ns), last_ns + self.interval_ns // 10)
 
     def has(self, group: str, name: str) -> bool:
-        """Is there such a column? Replays without --timeline lack some."""
+        """Does the series have this column? Replays without --timeline lack some."""
         return name in self.raw[group]
 
     def edge(self, row: int) -> int:
-        """Where a row begins."""
+        """Return the beginning of a row."""
         return min(self.begin_ns + row * self.interval_ns, self.end_ns)
 
     def part(self, begin_ns: int | None = None, end_ns: int | None = None) -> Part:
-        """The rows that a time touches."""
+        """Return the rows that overlap a time."""
         first, last = 0, self.rows
         if begin_ns is not None:
             first = min(max(begin_ns - self.begin_ns, 0) // self.interval_ns, self.rows - 1)
@@ -201,10 +201,10 @@ class Series:
         return Part(self, first, max(last, first + 1))
 
     def busy(self, what: str) -> list[list[float]]:
-        """Shares of each row in which each die, channel or vCPU was busy; []: not known.
+        """Return the shares of each row in which each die, channel or vCPU was busy; []: unknown.
 
-        A command's time is counted whole when it is given; what goes beyond its row is
-        carried over to the next ones.
+        A command's time is counted whole when it is issued; the excess over its row is carried to the next
+        rows.
         """
         lengths = [self.edge(row + 1) - self.edge(row) for row in range(self.rows)]
         found = []

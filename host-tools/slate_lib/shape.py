@@ -30,7 +30,7 @@ _LIMIT = 1 << 64  # counters have 64 bits
 
 
 class Misfit(ValueError):
-    """Says what does not fit, and where."""
+    """An error that says which value does not fit, and where."""
 
 
 def _constant(name: str) -> float:
@@ -51,8 +51,7 @@ def parse(text: bytes) -> Any:
 
 
 def clean(value: Any) -> Any:
-    """Clean a value: texts get '\N{REPLACEMENT CHARACTER}' for what cannot be shown, and numbers have at most 64 bits.
-    """
+    """Clean a value: texts get '�' for characters that cannot be shown, and numbers have at most 64 bits."""
     if isinstance(value, str):
         return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, list):

@@ -21,7 +21,7 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 
 
 class Signals:
-    """From its beginning to its end as a context."""
+    """Handles signals while it is active, as a context."""
 
     def __init__(self) -> None:
         self._before: dict[signal.Signals, Handler] = {}
@@ -44,7 +44,7 @@ class Signals:
             signal.signal(number, handler)
 
     def ignore(self) -> None:
-        """From now on signals do nothing: the run tidies up, then the process ends."""
+        """From now on signals have no effect: the run cleans up, then the process ends."""
         self._ignored = True
         self._set(signal.SIG_IGN)
 
@@ -59,12 +59,12 @@ class Signals:
             task.cancel()
 
     def let_finish(self) -> None:
-        """From now on a signal does nothing: the task tidies up."""
+        """From now on a signal has no effect: the task cleans up."""
         self._finishing = True
         self._set(lambda *_: None)
 
     def interrupt(self) -> None:
-        """From now on, where no loop runs, the first signal interrupts."""
+        """From now on, while no loop runs, the first signal interrupts."""
         self._set(self._interrupted)
 
     def _interrupted(self, _number: int, _frame: FrameType | None) -> None:

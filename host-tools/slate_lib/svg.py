@@ -40,7 +40,7 @@ def _short(value: float, places: int = 1) -> str:
 
 
 def _path(match: re.Match[str]) -> str:
-    """A path of moves and lines in short form; other paths (curves of markers) stay as they are."""
+    """Return a path of moves and lines in short form; other paths (curves of markers) stay unchanged."""
     words = match[1].split()
     if set(words) & {"Q", "C"} or not words:
         return f' d="{" ".join(words)}"'
@@ -62,7 +62,7 @@ def _path(match: re.Match[str]) -> str:
 
 
 def compact(svg: str) -> str:
-    """The same picture in fewer bytes."""
+    """Return the same picture in fewer bytes."""
     svg = _PATH.sub(_path, svg)
     svg = _LONG.sub(
         lambda found: found[1] + _NUMBER.sub(lambda number: _short(float(number[0]), 2), found[2]) + '"', svg
@@ -81,7 +81,7 @@ def _style(match: re.Match[str]) -> str:
 
 
 def with_tips(svg: str, number: int, tips: dict[str, str]) -> str:
-    """Make the elements of these ids show a text when a pointer rests on them."""
+    """Let the elements with these ids show a text when a pointer is on them."""
     for name, told in tips.items():
         head = f'<g id="c{number}-{name}">'
         svg = svg.replace(head, f"<g><title>{html.escape(told)}</title>", 1)
@@ -92,7 +92,7 @@ def with_tips(svg: str, number: int, tips: dict[str, str]) -> str:
 
 
 def _columns(axes: Any, value: Callable[[float], float]) -> Iterable[tuple[str, list[float], list[float]]]:
-    """(name, x, y) of everything that the legend names, and of lone lines."""
+    """Return (name, x, y) of every line in the legend, and of single lines."""
     for line in axes.get_lines():
         if not line.get_label().startswith("_") and len(line.get_xdata()) > 1:
             yield line.get_label(), list(line.get_xdata()), [value(y) for y in line.get_ydata()]
@@ -107,7 +107,7 @@ def _columns(axes: Any, value: Callable[[float], float]) -> Iterable[tuple[str, 
 
 
 def _pictures(every: Iterable[Any]) -> Iterable[str]:
-    """Maps as CSV: a line for each row."""
+    """Return maps as CSV with a line for each row."""
     for axes in every:
         for image in axes.get_images():
             rows = image.get_array().filled(float("nan"))
@@ -119,7 +119,7 @@ def _quoted(words: Iterable[str]) -> str:
 
 
 def _bars(every: Iterable[Any]) -> Iterable[str]:
-    """Bars as CSV: a line for each bar, a column for each of its parts."""
+    """Return bars as CSV: a line for each bar, a column for each of its parts."""
     for axes in every:
         bars = axes.containers
         if bars:
@@ -130,7 +130,7 @@ def _bars(every: Iterable[Any]) -> Iterable[str]:
 
 
 def csv(every: list[Any], x_name: str) -> str:
-    """The data of charts. Lines with the same x are columns of one table; an empty line separates tables."""
+    """Return the data of charts. Lines with the same x are columns of one table; an empty line separates tables."""
     tables: list[tuple[list[float], list[tuple[str, list[float]]]]] = []
     for axes in every:
         value = getattr(axes, "slate_value", float)

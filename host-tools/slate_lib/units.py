@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers to text and back."""
+"""Conversions between numbers and text."""
 
 import re
 
@@ -7,7 +7,7 @@ _SIZE = re.compile(r"([0-9]+)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 
 
 def parse_size(text: str) -> int:
-    """Bytes of '512M', '1g', '4096'; powers of 1024."""
+    """Return the bytes of '512M', '1g', '4096'; powers of 1024."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
         raise ValueError(text)
@@ -15,12 +15,12 @@ def parse_size(text: str) -> int:
 
 
 def whole(text: str) -> int | None:
-    """The whole number in a text of 1 to 19 digits, or None."""
+    """Return the whole number in a text of 1 to 19 digits, or None."""
     return int(text) if re.fullmatch("[0-9]{1,19}", text) else None
 
 
 def size(count: int) -> str:
-    """'4 KiB', '1.5 GiB', '700 B'."""
+    """Format as '4 KiB', '1.5 GiB', '700 B'."""
     for shift, name in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
         if count >= 1 << shift:
             text = f"{count / (1 << shift):.1f}"
@@ -29,7 +29,7 @@ def size(count: int) -> str:
 
 
 def us(ns: float | None) -> str:
-    """Nanoseconds as microseconds, in at most seven columns."""
+    """Format nanoseconds as microseconds, in at most seven columns."""
     if ns is None:
         return "-"
     value = ns / 1000
@@ -43,7 +43,7 @@ def us(ns: float | None) -> str:
 
 
 def energy(nj: float) -> str:
-    """'12.3 mJ', from nanojoules."""
+    """Format nanojoules as '12.3 mJ'."""
     for factor, name in ((1e9, "J"), (1e6, "mJ"), (1e3, "µJ")):
         if nj >= factor:
             return f"{nj / factor:,.1f} {name}"
@@ -51,24 +51,24 @@ def energy(nj: float) -> str:
 
 
 def in_flight(number: float | None) -> str:
-    """I/Os at a time: '0.98', '31.8', '1,024'; '-' if not known."""
+    """Format I/Os in flight as '0.98', '31.8', '1,024'; '-' if unknown."""
     if number is None:
         return "-"
     return f"{number:.2f}" if number < 10 else f"{number:.1f}" if number < 1000 else f"{number:,.0f}"
 
 
 def count(value: float) -> str:
-    """An integer with separators between thousands."""
+    """Format an integer with separators between thousands."""
     return f"{value:,.0f}"
 
 
 def rate(value: float) -> str:
-    """A number of IOPS, with no more digits than are significant."""
+    """Format IOPS with no more digits than are significant."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def percent(part: float, whole: float) -> str:
-    """'12.5 %', or '-' if the whole is 0."""
+    """Format as '12.5 %', or '-' if the whole is 0."""
     if not whole:
         return "-"
     share = 100 * part / whole

@@ -12,7 +12,7 @@ LATE_SHARE = 0.1  # of the drive's mean latency: more is not the drive
 
 
 def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
-    """The warnings, each of one or two sentences."""
+    """Return the warnings, each of one or two sentences."""
     found = fioresult.errors(fio)
     found += [
         f"{job}: fio did no I/O. Check its size and offset against the drive's {units.size(device.capacity)}."
@@ -24,12 +24,12 @@ def warnings(device: Device, fio: Json | None, rows: list[Row]) -> list[str]:
 
 
 def of_the_drive(total: Account) -> list[str]:
-    """Failures of the drive, whatever their cause."""
+    """Return failures of the drive from all causes."""
     return _media(total) + _drive_errors(total)
 
 
 def _unwritten(device: Device, rows: list[Row]) -> list[str]:
-    """Warn of reads of pages that were never written: they cost nothing, in every emulated drive."""
+    """Warn of reads of pages that were never written: an emulated drive answers them without a flash read."""
     found = []
     for job in dict.fromkeys(row.job for row in rows):
         account = next((row.account for row in rows if row.job == job), None)
@@ -67,7 +67,7 @@ def _late(device: Device) -> list[str]:
 
 
 def _real_read_ns(device: Device, account: Account) -> float | None:
-    """The time of a read of flash: from this job's own reads, or else computed from the profile."""
+    """Return the time of a read of flash: from this job's own reads, or else computed from the profile."""
     reads = account.op["read"]
     flash = reads.ios - account.ftl.get("unwritten-reads", 0) - account.ftl.get("buffer-hit-units", 0)
     if flash > 0 and reads.parts_ns["cell"]:

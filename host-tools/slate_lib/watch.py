@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Watches a guest's console: its phases, its last lines, and whether it is alive."""
+"""Watches a guest's console: its phases, its last lines, and whether it makes progress."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Watcher:
         self._panic: float | None = None
 
     def poll(self, busy_seconds: float | None) -> None:
-        """Read the console once. busy_seconds: how long QEMU used or awaited a processor; None when it may be idle."""
+        """Read the console once. busy_seconds: how long QEMU used or awaited a processor; None if it may be idle."""
         now = time.monotonic()
         self.cpu = busy_seconds
         self._read(now)
@@ -116,14 +116,14 @@ class Watcher:
             )
 
     def panic(self) -> MachineError:
-        """The error for a panic of the guest's kernel."""
+        """Return the error for a panic of the guest's kernel."""
         return MachineError(
             f"the guest's kernel panicked{self.last_words()}",
             "give it more memory (--mem 2G) if it ran out; else this is a fault in the guest image",
         )
 
     def last_words(self, lines: int = 12) -> str:
-        """The console's last lines, for a message; those about a panic if there was one."""
+        """Return the console's last lines for a message, or those about a panic if there was one."""
         self._read(time.monotonic())
         try:
             text = self.console.read_bytes()[-65536:].decode(errors="replace")

@@ -42,10 +42,10 @@ struct content {
 	struct window *in;
 	size_t hashed;
 	gcry_md_hd_t md;
-	int fd;				/* of the stored blocks; -1: none yet */
+	int fd;				/* file of the stored blocks; -1: not opened yet */
 	char *text;
 	uint64_t count[CONTENT_COUNTS], zeroes;
-	uint64_t at_ns, offset, bytes;	/* of the row in hand; bytes 0: no write */
+	uint64_t at_ns, offset, bytes;	/* the current row; bytes 0: not a write */
 	uint32_t *piece;
 	size_t room;
 	bool over;
@@ -76,7 +76,7 @@ static int more(struct content *c, const char **why)
 	return window_more(c->in, why);
 }
 
-/* Take the next len bytes; NULL: *why. */
+/* Take the next len bytes. NULL on an error, with *why. */
 static const unsigned char *take(struct content *c, size_t len, const char **why)
 {
 	struct window *in = c->in;

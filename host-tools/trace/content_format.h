@@ -16,15 +16,16 @@
 #define CONTENT_WRITE_MAX ((uint64_t)1 << 30)
 #define CONTENT_VARINT_MAX 10u
 #define CONTENT_SHA_BYTES 32u
-#define CONTENT_COUNTS 5u	/* of the end: records, writes, pieces, blocks, sectors written */
+#define CONTENT_COUNTS 5u	/* numbers at the end: records, writes, pieces, blocks, sectors written */
 #define CONTENT_END_BYTES (CONTENT_COUNTS * 8u + CONTENT_SHA_BYTES)
 
 enum content_op {
 	CONTENT_READ, CONTENT_WRITE, CONTENT_TRIM, CONTENT_FLUSH,
 	CONTENT_END = 7,
-	CONTENT_FUA = 8,		/* a bit beside WRITE */
+	CONTENT_FUA = 8,		/* flag combined with WRITE */
 };
 
-enum content_piece { CONTENT_ZEROES, CONTENT_NEW, CONTENT_LAST };	/* LAST + n: n blocks before it */
+enum content_piece { CONTENT_ZEROES, CONTENT_NEW, CONTENT_LAST };	/* LAST + n: the block n places before the
+									 * last one */
 
 #endif

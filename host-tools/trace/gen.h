@@ -23,12 +23,12 @@ struct gen {
 	uint64_t foot_bytes, request_bytes, requests, fill_bytes, gap_ns, seed;
 	uint32_t read_permille;
 	uint64_t x;			/* state of the random numbers */
-	uint64_t at;			/* rows made */
-	uint64_t offset;		/* of the row made last */
-	uint64_t fills;			/* of these, of the fill */
+	uint64_t at;			/* number of rows made */
+	uint64_t offset;		/* offset of the last row */
+	uint64_t fills;			/* number of these rows that belong to the fill */
 };
 
-/* spec: what follows "gen:". 0, or -1 with a sentence in err. */
+/* spec: the text after "gen:". Returns 0, or -1 with a sentence in err. */
 int gen_open(struct gen *g, const char *spec, char *err, size_t room);
 void gen_rewind(struct gen *g);
 bool gen_next(struct gen *g, struct trace_row *row);

@@ -20,7 +20,7 @@ static bool take_field(const char **s, const char *end, uint64_t *out)
 	return take_u64(s, end, out) && take_comma(s, end);
 }
 
-/* The names are the published ones; Read and Write in any case. */
+/* Take a type by its published name; Read and Write in any case. */
 static bool take_type(const char **s, const char *end, enum trace_op *op)
 {
 	size_t left = (size_t)(end - *s);

@@ -17,23 +17,23 @@
 
 enum line_kind {
 	LINE_ROW,
-	LINE_OTHER,		/* no request: comment, head, another event */
-	LINE_BAD		/* *why says so */
+	LINE_OTHER,		/* not a request: comment, head, another event */
+	LINE_BAD		/* invalid; *why is the reason */
 };
 
 /* State that parsers keep between lines. */
 struct parse {
-	struct trace_row pending;	/* a second row of the line before */
+	struct trace_row pending;	/* second row of the previous line */
 	bool has_pending;
-	char action;			/* blkparse */
-	bool summary;			/* blkparse: its summary has begun */
-	unsigned int version;		/* fio */
-	uint64_t clock_ns;		/* fio: the time of the last row; in version 2 the sum of waits */
-	uint32_t files;			/* fio: names seen, in order */
+	char action;			/* blkparse: action that is accepted */
+	bool summary;			/* blkparse: the summary has begun */
+	unsigned int version;		/* fio: version of the log */
+	uint64_t clock_ns;		/* fio: time of the last row; in version 2 the sum of waits */
+	uint32_t files;			/* fio: number of names seen, stored in order */
 	char *file[PARSE_FILES_MAX];
-	uint32_t settings;		/* native */
+	uint32_t settings;		/* native: number of settings */
 	char *setting[PARSE_SETTINGS_MAX + 1];
-	bool head_over;			/* native: a row was seen */
+	bool head_over;			/* native: a row has been read */
 	bool mounted;			/* native: "# state mounted" */
 	bool has_end;			/* native: "# end ops OP SOURCE COUNT" */
 	uint64_t end_ops[TRACE_END_OPS][TRACE_END_SOURCES];
@@ -87,8 +87,8 @@ static inline bool take_column(const char **s, const char *end, uint64_t *out)
 }
 
 /*
- * Take a decimal such as "1.25" and the blanks after it: the value times 10^6, further places cut off.
- * The point is required.
+ * Take a decimal such as "1.25" and the blanks after it. The value is multiplied by 10^6 and
+ * truncated. The point is required.
  */
 static inline bool take_millionths(const char **s, const char *end, uint64_t *out)
 {

@@ -18,32 +18,33 @@ enum trace_beyond { TRACE_BEYOND_ERROR, TRACE_BEYOND_FOLD, TRACE_BEYOND_SCALE };
 
 struct trace_place {
 	enum trace_beyond beyond;
-	uint64_t capacity;		/* bytes, of the drive */
-	uint64_t unit_bytes;		/* SCALE moves whole ones */
-	uint64_t grain_bytes;		/* requests are widened to whole ones */
-	uint64_t grain_mask;		/* grain_bytes - 1, or all ones if it is no power of two */
+	uint64_t capacity;		/* capacity of the drive in bytes */
+	uint64_t unit_bytes;		/* SCALE moves whole units */
+	uint64_t grain_bytes;		/* requests are widened to whole grains */
+	uint64_t grain_mask;		/* grain_bytes - 1, or all ones if it is not a power of two */
 };
 
-/* How many addresses were changed on their way from the trace to the drive. */
+/* Counts of addresses that were changed between the trace and the drive. */
 struct trace_placed {
-	uint64_t zero_size;		/* left out */
-	uint64_t folded;		/* offset taken modulo the capacity */
-	uint64_t moved;			/* would have crossed the end: moved down to end there */
+	uint64_t zero_size;		/* requests of size zero, skipped */
+	uint64_t folded;		/* requests whose offset was taken modulo the capacity */
+	uint64_t moved;			/* requests moved down to end at the drive's end, which they would have
+					 * crossed */
 	uint64_t scaled;
-	uint64_t aligned;		/* widened to whole grains */
+	uint64_t aligned;		/* requests widened to whole grains */
 };
 
 void trace_place_init(struct trace_place *p, enum trace_beyond beyond, uint64_t capacity,
 		      uint64_t unit_bytes, uint64_t grain_bytes);
 /*
- * extent: the end of the trace, for SCALE. 1: placed; 0: left out (and counted); -1: it does not fit,
- * and *fix says what to do.
+ * extent: the end of the trace, for SCALE. 1: placed; 0: skipped (and counted); -1: it does not
+ * fit, and *fix is the remedy.
  */
 int trace_place(const struct trace_place *p, uint64_t extent, struct trace_placed *count,
 		struct trace_row *row, const char **fix);
 /*
- * Find the end of a trace in a pass of its own; it is at least 1. 0, or -1 with a sentence in err.
- * *stop: return early when it is set.
+ * Find the end of a trace in a separate pass; it is at least 1. Returns 0, or -1 with a sentence in
+ * err. *stop: if set, return early.
  */
 int trace_find_extent(const struct trace *t, const struct trace_options *o,
 		      const volatile int *stop, uint64_t *extent, char err[TRACE_ERR_BYTES])

@@ -24,19 +24,19 @@
 enum packing { PLAIN, GZIP, ZSTD };
 
 struct source {
-	int fd;				/* -1: memory */
+	int fd;				/* -1: the source is memory */
 	const unsigned char *memory;
 	size_t memory_bytes;
 	bool is_stdin;
 	unsigned char *raw;
-	size_t raw_at, raw_end;		/* in raw: bytes not used yet */
+	size_t raw_at, raw_end;		/* raw bytes not used yet */
 	bool raw_over;
 	uint64_t raw_done, raw_all;
 	gcry_md_hd_t md;
-	bool hashing, hashed;		/* still on the first way through; all of it */
+	bool hashing, hashed;		/* the first pass is being hashed; all bytes have been hashed */
 	char sha256[2 * SHA256_BYTES + 1];
 	enum packing packing;
-	bool inside;			/* a member has begun and not ended */
+	bool inside;			/* a member has begun and has not ended */
 	z_stream z;
 	ZSTD_DStream *zstd;
 	char why[160];
@@ -61,7 +61,7 @@ static long get_raw(struct source *s)
 {
 	size_t left = s->memory_bytes - (size_t)s->raw_done;
 
-	if (s->fd >= 0)		/* EINTR is left to the caller, because a signal may end the program */
+	if (s->fd >= 0)		/* EINTR is returned to the caller, because a signal may end the program */
 		return read(s->fd, s->raw, RAW_BYTES);
 	left = left < RAW_BYTES ? left : RAW_BYTES;
 	if (left)
@@ -292,7 +292,7 @@ int source_rewind(struct source *s, const char **why)
 		*why = "is standard input, which can be read only once: name a file";
 		return -1;
 	}
-	if (s->hashing) {	/* the rest is not hashed, because source_sha256() was not called */
+	if (s->hashing) {	/* stop hashing, because source_sha256() was not called */
 		gcry_md_reset(s->md);
 	}
 	if (s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) < 0) {

@@ -21,19 +21,22 @@ long source_read(struct source *s, char *out, size_t room, const char **why);
 int source_rewind(struct source *s, const char **why);
 void source_close(struct source *s);
 /*
- * A part of the source in memory: buf[at, end) are bytes not used yet. window_more() moves them to the
- * front and reads more; 0, or -1 with a sentence in *why.
+ * A part of the source in memory: buf[at, end) are bytes not used yet. window_more() moves them to
+ * the front and reads more. It returns 0, or -1 with a sentence in *why.
  */
 #define WINDOW_BYTES ((size_t)256 << 10)
 struct window {
 	struct source *source;
 	char *buf;
 	size_t at, end;
-	bool over;			/* the source has no more */
+	bool over;			/* the source has no more bytes */
 };
 int window_more(struct window *w, const char **why);
 
-/* How much of the file has been read, in its bytes, packed or not; *all 0: not known. */
+/*
+ * Returns how much of the file has been read, in bytes of the file, which may be packed; *all 0:
+ * unknown.
+ */
 void source_progress(const struct source *s, uint64_t *done, uint64_t *all);
 /* Does what trace_sha256() says. */
 bool source_sha256(struct source *s, char *out);

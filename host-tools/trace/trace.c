@@ -34,13 +34,13 @@ struct trace {
 	char *name;
 	struct trace_options o;
 	struct gen gen;
-	struct content *content;	/* NULL: it is no content trace */
+	struct content *content;	/* NULL: not a content trace */
 	enum trace_format format;
 	parse_line *parse;
 	struct parse p;
-	struct window in;		/* its source NULL: gen */
+	struct window in;		/* its source is NULL for a generator */
 	struct trace_counts counts;
-	uint64_t line;			/* of this pass */
+	uint64_t line;			/* line number in this pass */
 	uint64_t first_device;
 	bool has_device, many_devices;
 	char err[TRACE_ERR_BYTES];
@@ -54,7 +54,7 @@ static int give_up(struct trace *t, const char *why)
 	return -1;
 }
 
-/* Make room and read more. 0 or -1. */
+/* Make room and read more. Returns 0 or -1. */
 static int more(struct trace *t)
 {
 	const char *why = "";
@@ -89,7 +89,7 @@ static int pass_over(struct trace *t)
 	return 0;
 }
 
-/* 1: a line in [*s, *line_end); 0: no more; -1: error. */
+/* Returns 1: a line in [*s, *line_end); 0: end; -1: error. */
 static int next_line(struct trace *t, const char **s, const char **line_end)
 {
 	for (;;) {
@@ -131,7 +131,7 @@ static void put_back(struct trace *t, const char *s)
 
 /* ---- rows ------------------------------------------------------------------- */
 
-/* Is the row wanted? */
+/* Does the row match the options? */
 static bool accept(struct trace *t, const struct trace_row *row)
 {
 	if (row->op <= TRACE_TRIM &&
@@ -342,7 +342,7 @@ static int read_head(struct trace *t)
 		result = next_line(t, &s, &end);
 		if (result <= 0)
 			return result;
-		if (s == end || *s != '#') {	/* not inside a line that was too long */
+		if (s == end || *s != '#') {	/* unless a line that was too long is being skipped */
 			put_back(t, s);
 			return 0;
 		}
@@ -380,7 +380,7 @@ static struct trace *make(const char *name, const struct trace_options *o)
 	return NULL;
 }
 
-/* Begin a trace with a source, which belongs to the trace from now on. */
+/* Begin a trace with a source. The trace owns the source from now on. */
 static int begin(struct trace *t, struct trace **out, char *err)
 {
 	if (find_format(t) || read_head(t)) {

@@ -50,7 +50,7 @@
 #define TRACE_ERR_BYTES 512
 #define TRACE_ANY_DEVICE UINT64_MAX
 #define TRACE_SHA256_CHARS 65
-#define TRACE_BYTES_MAX ((uint64_t)1 << 62)	/* end of a request */
+#define TRACE_BYTES_MAX ((uint64_t)1 << 62)	/* upper limit of a request's end */
 
 enum trace_format {
 	TRACE_AUTO, TRACE_NATIVE, TRACE_MSR, TRACE_SSDSIM, TRACE_DISKSIM, TRACE_BLKPARSE, TRACE_FIO,
@@ -61,24 +61,24 @@ extern const char *const trace_format_names[TRACE_NFORMATS + 1];	/* NULL-termina
 
 enum trace_op {
 	TRACE_READ, TRACE_WRITE, TRACE_TRIM, TRACE_FLUSH,
-	TRACE_STEP,		/* native: the drive was told the time, at_ns */
+	TRACE_STEP,		/* native: the drive was told the time at_ns */
 	TRACE_DONE,		/* native: request number `offset` took `bytes` ns, with status */
 };
 
 struct trace_row {
-	uint64_t at_ns;		/* by the trace's own clock */
-	uint64_t device;	/* DiskNumber, device, MAJ << 20 | MIN, number of the file, stream */
+	uint64_t at_ns;		/* time on the trace's own clock */
+	uint64_t device;	/* DiskNumber, device, MAJ << 20 | MIN, number of the file, or stream */
 	uint64_t offset, bytes;
-	uint64_t line;		/* 1 .. */
+	uint64_t line;		/* line number, from 1 on */
 	enum trace_op op;
 	bool fua;
-	int32_t status;		/* DONE: of enum ssd_err */
+	int32_t status;		/* DONE: enum ssd_err */
 };
 
 struct trace_options {
-	enum trace_format format;	/* AUTO: tell from the first line */
-	uint64_t device;		/* rows of this one alone; TRACE_ANY_DEVICE */
-	char action;			/* blkparse: of these events; 0: Q */
+	enum trace_format format;	/* AUTO: determined from the first line */
+	uint64_t device;		/* only rows of this device; or TRACE_ANY_DEVICE */
+	char action;			/* blkparse: only events of this action; 0: Q */
 	/* Called for each bad row, with its line and the reason. */
 	void (*bad)(void *opaque, const char *name, uint64_t line, const char *why);
 	void *opaque;
@@ -86,10 +86,10 @@ struct trace_options {
 
 struct trace_counts {
 	uint64_t lines;
-	uint64_t rows;			/* handed out */
+	uint64_t rows;			/* rows returned */
 	uint64_t bad;
 	uint64_t other;			/* comments, headers, events of another action, open and close */
-	uint64_t other_devices;		/* rows left out by options.device */
+	uint64_t other_devices;		/* rows skipped because of options.device */
 };
 
 struct trace;
@@ -100,10 +100,13 @@ int trace_open(struct trace **out, const char *name, const struct trace_options 
 int trace_open_memory(struct trace **out, const void *data, size_t len,
 		      const struct trace_options *o, char err[TRACE_ERR_BYTES])
 		      __attribute__((warn_unused_result));
-/* 1: *row is filled; 0: the trace has ended; -1: it cannot be read further, see trace_error(). */
+/*
+ * Returns 1: *row is filled; 0: the trace has ended; -1: it cannot be read further, see
+ * trace_error().
+ */
 int trace_next(struct trace *t, struct trace_row *row) __attribute__((warn_unused_result));
 const char *trace_error(const struct trace *t);
-/* Start again from the first row (not for standard input): 0, or -1 as trace_next(). */
+/* Start again from the first row (not for standard input). Returns 0, or -1 like trace_next(). */
 int trace_rewind(struct trace *t) __attribute__((warn_unused_result));
 void trace_close(struct trace *t);
 
@@ -115,7 +118,7 @@ void trace_get_counts(const struct trace *t, struct trace_counts *out);
 /* The "# set section.key=value" lines of a native head, NULL-terminated; NULL if there are none. */
 const char *const *trace_settings(const struct trace *t);
 /*
- * Of a recording: was the drive older than the recording? And, after its end, the counts of the
+ * For a recording: did the drive exist before the recording? And, after its end, the counts of the
  * array's commands.
  */
 #define TRACE_END_OPS 4u
@@ -123,28 +126,31 @@ const char *const *trace_settings(const struct trace *t);
 bool trace_was_mounted(const struct trace *t);
 bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES]);
 
-/* Does the trace say what writes hold? So do content traces, and generators with content. */
+/* Does the trace have the data of writes? Content traces do, and generators with content. */
 bool trace_has_content(const struct trace *t);
-/* Read the bytes [at, at + len) of the last write: 0, or -1 as trace_next(). */
+/* Read the bytes [at, at + len) of the last write. Returns 0, or -1 like trace_next(). */
 int trace_read_content(struct trace *t, uint64_t at, void *buf, size_t len)
 		       __attribute__((warn_unused_result));
 /* Statistics of a content trace, up to the last row; the function returns false for other traces. */
 struct trace_content {
-	uint64_t pieces;		/* written, of 4 KiB at most, cut at multiples of 4 KiB */
-	uint64_t zeroes;		/* of these, zeroes */
-	uint64_t blocks;		/* distinct blocks, all-zero ones excluded */
+	uint64_t pieces;		/* pieces written, at most 4 KiB each, cut at multiples of 4 KiB */
+	uint64_t zeroes;		/* pieces that are all zeroes */
+	uint64_t blocks;		/* distinct blocks without the all-zero one */
 };
 bool trace_get_content(const struct trace *t, struct trace_content *out);
-/* The settings of the recorded drive, one a line; NULL for other than content traces. */
+/* Returns the settings of the recorded drive, one a line; NULL for other traces. */
 const char *trace_content_settings(const struct trace *t);
-/* Of a content trace read to its end: the hash of its content, which is independent of packing. */
+/*
+ * Returns the hash of the content of a content trace that was read to its end. It is independent of
+ * packing.
+ */
 bool trace_content_name(const struct trace *t, char out[TRACE_SHA256_CHARS]);
 
-/* How much has been read, and of how much; all 0: not known. */
+/* Returns how much has been read, and the total; all 0: unknown. */
 void trace_progress(const struct trace *t, uint64_t *done, uint64_t *all);
 /*
- * The SHA-256 of the file as it is on disk, which is read to its end for this; false for generators,
- * and for standard input that was not read to its end.
+ * Returns the SHA-256 of the file as it is on disk, and reads it to its end for this. Returns false
+ * for generators, and for standard input that was not read to its end.
  */
 bool trace_sha256(struct trace *t, char out[TRACE_SHA256_CHARS]);
 uint64_t trace_file_bytes(const struct trace *t);

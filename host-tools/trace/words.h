@@ -13,7 +13,7 @@
 
 #include <getopt.h>
 
-#define TRACE_SPEED_ONE 1000000u	/* "1": speeds have up to six places */
+#define TRACE_SPEED_ONE 1000000u	/* "1" as a speed: speeds have up to six decimals */
 
 /* Parse a number of at most 18 digits. */
 bool trace_take_number(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *out,
@@ -27,12 +27,12 @@ bool trace_take_speed(const char *name, const char *text, uint64_t *out, char er
 bool trace_take_share(const char *name, const char *text, unsigned int places, uint64_t high, uint64_t *out,
 		      char err[TRACE_ERR_BYTES]);
 
-/* Which rows of a trace are replayed, and where on the drive. */
+/* The rows of a trace that are replayed, and their place on the drive. */
 struct trace_choice {
 	struct trace_options options;
-	uint64_t max_bad_permille;	/* so many rows may be bad */
+	uint64_t max_bad_permille;	/* permitted share of bad rows */
 	enum trace_beyond beyond;
-	uint64_t scale_bytes;		/* SCALE: extent of the trace; 0: look for it */
+	uint64_t scale_bytes;		/* SCALE: extent of the trace; 0: to be determined */
 };
 
 /*

@@ -80,7 +80,7 @@ static void one(struct bench *b, struct nand_cmd *c, unsigned int count)
 	}
 }
 
-/* c for `count` pages, going round the dies, ascending in each block. */
+/* Execute c on `count` pages, one die after another, ascending in each block. */
 static void sweep(struct bench *b, struct nand_cmd c, uint64_t count)
 {
 	uint32_t die = 0, k = 0;
@@ -158,7 +158,7 @@ static void copybacks(struct bench *b, const char *what, uint64_t n)
 
 	while (done < n) {
 		erase_all(b, NAND_WHOLE_BLOCK);
-		for (uint32_t die = 0; die < DIES; die++) {	/* a block to copy from */
+		for (uint32_t die = 0; die < DIES; die++) {	/* write a block to copy from */
 			struct nand_cmd c = { .op = NAND_PROGRAM, .ppn.v = die * DIE_PAGES,
 					      .oob = oob };
 
@@ -176,7 +176,9 @@ static void copybacks(struct bench *b, const char *what, uint64_t n)
 	report(what, done, s);
 }
 
-/* The PEN paper's 1 TB: time to open, blank, and bytes when every page is written. */
+/*
+ * The PEN paper's 1 TB: prints the time to open it blank, and its bytes when every page is written.
+ */
 static void open_terabyte(void)
 {
 	struct nand_array_config c = {
@@ -209,7 +211,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7 + i / 256);
 	make(&b, false, 4096, 0);
-	fill(&b, geo_pages(&b.c.geo));		/* touch the memory */
+	fill(&b, geo_pages(&b.c.geo));		/* write to all memory once */
 	programs(&b, "program", n);
 	reads(&b, "read", n, NAND_WHOLE_PAGE);
 	reads(&b, "subpage_read", n, 1);

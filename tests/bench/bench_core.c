@@ -117,7 +117,7 @@ static void run(struct drive *d, enum ftl_op op, uint64_t offset, uint64_t bytes
 		if (!done)
 			d->now_ns = next;
 	}
-	while (d->now_ns < io.done_ns) {	/* what falls due before the host goes on */
+	while (d->now_ns < io.done_ns) {	/* events due before the host continues */
 		next = d->f->ops->step(d->f, d->now_ns);
 		d->now_ns = next < io.done_ns ? next : io.done_ns;
 	}

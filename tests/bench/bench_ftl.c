@@ -91,7 +91,7 @@ static void open_drive(struct bench *b)
 	b->rng = 88172645463325252u;
 }
 
-/* One request from submission to completion; time is then at its completion. */
+/* Run one request to its completion; the time is then that of its completion. */
 static void run(struct bench *b, enum ftl_op op, uint64_t offset, uint64_t bytes)
 {
 	struct ftl_io io = { .op = op, .offset = offset, .bytes = bytes };
@@ -165,7 +165,7 @@ static void bench_fill(struct bench *b, uint64_t n)
 /* ---- a trace -------------------------------------------------------------- */
 
 struct extents {
-	uint64_t *from;		/* of each packed extent, where the trace has it */
+	uint64_t *from;		/* place in the trace of each packed extent */
 	uint32_t *slot;		/* hash: index + 1 */
 	uint32_t count, max, mask;
 };
@@ -185,7 +185,7 @@ static uint64_t packed(struct extents *x, uint64_t extent)
 	return x->slot[h] - 1;
 }
 
-/* Requests end at the end of an extent: what goes on is another request. */
+/* A request ends at the end of an extent; the rest becomes another request. */
 static uint64_t read_trace(struct bench *b, const char *path, struct request **out)
 {
 	struct extents x = { .max = (uint32_t)(slate_capacity(b->dev) / EXTENT), .mask = 0x1ffff };

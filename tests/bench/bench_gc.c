@@ -68,7 +68,7 @@ static uint64_t somewhere(struct bench *b, bool hot)
 	return rnd(b) % (hot && rnd(b) % 5 ? b->pages / 5 : b->pages);
 }
 
-/* Pages written. */
+/* Run the workload; returns the number of pages written. */
 static uint64_t one(struct bench *b, const char *workload)
 {
 	uint64_t page, count = 1;

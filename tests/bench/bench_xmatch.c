@@ -29,7 +29,7 @@
 
 static char *names[NAMES_MAX];
 static size_t name_count;
-static const char *suffix;	/* of the files to take; NULL: any */
+static const char *suffix;	/* suffix of the files to use; NULL: all */
 static uint8_t *corpus;
 static size_t corpus_bytes, corpus_max = 16u << 20;
 
@@ -129,7 +129,7 @@ static void add_file(const char *path)
 	FILE *f = fopen(path, "rb");
 
 	if (!f)
-		return;		/* not for us to read: the corpus is what we may */
+		return;		/* the file is not readable for this user */
 	corpus_bytes += fread(corpus + corpus_bytes, 1, corpus_max - corpus_bytes, f);
 	fclose(f);
 }

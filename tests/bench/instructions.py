@@ -37,7 +37,7 @@ wait
 
 
 class Cost:
-    """CPU time and wall time of one run, the ns that its vCPUs were busy (0 if it does not say), their rate."""
+    """CPU time and wall time of one run, the ns that its vCPUs were busy (0 if unknown), and their rate."""
 
     def __init__(self, tree: Path, script: str, more: list[str]):
         with tempfile.TemporaryDirectory(prefix="slate-cost-") as name:
@@ -66,13 +66,13 @@ def least(tree: Path, vcpus: int, more: list[str], costs: dict[str, list[Cost]])
 
 
 def seconds(costs: dict[str, list[Cost]]) -> tuple[float, float]:
-    """Of CPU time: the work's, and the boot's."""
+    """Return the CPU time of the work and of the boot."""
     boot = min(cost.cpu_s for cost in costs["idle"])
     return min(cost.cpu_s for cost in costs["busy"]) - boot, boot
 
 
 def main() -> int:
-    """Prints a table."""
+    """Run the command line and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--vcpus", default="1,2,4,8")
     parser.add_argument("--runs", type=int, default=3)

@@ -55,7 +55,7 @@ INSTANT = [f"--set={key}" for key in (
 
 
 def job_seconds(build: Path, out: Path, extra: list[str]) -> float:
-    """Wall seconds of the guest's job phase."""
+    """Return the wall time of the guest's job phase in seconds."""
     command: list[str | Path]
     command = [ROOT / "host-tools" / "slate", "run", "--profile", ROOT / "nand-emu/profiles/small.ini",
                "--job", ROOT / "tests/bench/null.fio", "--out", out, *extra]

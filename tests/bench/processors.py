@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def job(clones: int, ios: int) -> str:
-    """A fio job of so many processes; none: one read."""
+    """Return a fio job of this many processes; 0: one read."""
     return (
         "[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=io_uring\nrw=randread\nbs=4k\nnorandommap\n"
         f"group_reporting\n[reads]\niodepth=32\nnumjobs={max(clones, 1)}\n"
@@ -34,7 +34,7 @@ def job(clones: int, ios: int) -> str:
 
 
 def run(folder: Path, vcpus: int, clones: int, ios: int) -> tuple[dict[str, Any], float]:
-    """The run's files, and the CPU time of all its processes."""
+    """Return the run's files, and the CPU time of all its processes."""
     (folder / "job.fio").write_text(job(clones, ios), encoding="utf-8")
     out = folder / f"{vcpus}-{clones}"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -49,7 +49,7 @@ def run(folder: Path, vcpus: int, clones: int, ios: int) -> tuple[dict[str, Any]
 
 
 def interval(device: dict[str, Any]) -> tuple[int, list[int], int]:
-    """Of the job: its time, each vCPU's busy time, and that of all dies together."""
+    """Return the job's time, each vCPU's busy time, and that of all dies together."""
     marks = device["marks"]
     begin, end = marks[0], marks[-1]
     busy = [b - a for a, b in zip(begin["processors"], end["processors"])]

@@ -34,7 +34,7 @@ Shares = tuple[float, ...]
 
 
 def run(build: Path, out: Path, extra: list[str]) -> tuple[dict[str, float], Device | None]:
-    """IOPS by job, and the drive; None of null-co, of which the launcher wants no statistics."""
+    """Return IOPS by job, and the drive; for null-co None, because the launcher reads no statistics of it."""
     command: list[str | Path]
     command = [ROOT / "host-tools" / "slate", "run", "--profile", ROOT / "nand-emu/profiles/small.ini",
                "--job", ROOT / "tests/bench/realtime.fio", "--realtime", "--keep", "--out", out, *extra]  # fmt: skip
@@ -51,7 +51,7 @@ def run(build: Path, out: Path, extra: list[str]) -> tuple[dict[str, float], Dev
 
 
 def shares(device: Device, job: str, where: str) -> Shares:
-    """Percent of a job's completions that were later than 1, 10, 100 us."""
+    """Return the percentage of a job's completions that were later than 1, 10, 100 us."""
     end = next(m for m in device.marks if m["label"] == job and m["kind"] == "end")
     counted = end["real-time"][where]
     return tuple(100 * counted[f"late-{us}us"] / counted["requests"] for us in (1, 10, 100))

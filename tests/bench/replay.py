@@ -72,7 +72,7 @@ def rate(one: dict[str, Any]) -> float:
 
 
 def requests_of(name: str) -> Iterator[tuple[int, int, int]]:
-    """First sector, sectors, 1 for a read: what the workload is made of."""
+    """Return first sector, sectors, and 1 for a read, of each request of the workload."""
     if name == "real8":
         for _ in range(8):
             with gzip.open(TRACE, "rt") as rows:
@@ -88,7 +88,7 @@ def requests_of(name: str) -> Iterator[tuple[int, int, int]]:
 
 
 def write_trace(name: str, path: Path, gap_ns: int) -> int:
-    """In SSDSim's columns; how many requests it has."""
+    """Write the requests in SSDSim's columns; returns their number."""
     count = 0
     with path.open("w", encoding="ascii") as out:
         for count, (sector, sectors, read) in enumerate(requests_of(name), 1):
@@ -108,7 +108,7 @@ def peer_rate(command: str, trace: Path, count: int) -> float:
 
 
 def beside(peers: list[str], runs: int, gap_ns: int) -> None:
-    """Others on the same requests, in turn with ours."""
+    """Measure other simulators on the same requests, in turn with this one."""
     print(f"{'beside':<8}{'':<16}{'requests':>10}{'requests/s':>12}{'ours':>12}{'ratio':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for name, (words, _) in WORKLOADS.items():
@@ -128,7 +128,7 @@ def beside(peers: list[str], runs: int, gap_ns: int) -> None:
 
 
 def workloads(runs: int) -> None:
-    """The three."""
+    """Return the three workloads."""
     print(
         f"{'':<8}{'requests':>10}{'requests/s':>12}{'target':>11}{'CPU s':>8}{'ns each':>9}{'MiB':>7}{'WAF':>8}"
     )
@@ -143,7 +143,7 @@ def workloads(runs: int) -> None:
 
 
 def growth(sizes: list[int], requests: int, runs: int) -> None:
-    """The same random writes on larger and larger drives."""
+    """Measure the same random writes on larger and larger drives."""
     print(
         f"{'GiB raw':<8}{'requests/s':>12}{'ns each':>9}{'WAF':>8}{'ns a program':>14}{'ratio':>7}"
         f"{'MiB':>7}{'map MiB':>9}"
@@ -178,7 +178,7 @@ def growth(sizes: list[int], requests: int, runs: int) -> None:
 
 
 def main() -> None:
-    """The whole of it."""
+    """Run the whole benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--sizes", default="16,64,256,1024")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * abilities_array.h - an array with what a device may have beyond read, program and erase, and
- * a host that expects a command to be refused by one rule and to change nothing.
+ * abilities_array.h - an array with optional abilities beyond read, program and erase, and a host
+ * that expects a command to be refused by one rule and to change nothing.
  */
 #ifndef SLATE_ABILITIES_ARRAY_H
 #define SLATE_ABILITIES_ARRAY_H
@@ -52,7 +52,7 @@ static inline struct nand_cmd cmd(enum nand_op op, uint32_t block, uint32_t page
 				  .data = data, .oob = oob };
 }
 
-/* Submit at `now`; leaves time alone. */
+/* Submit at `now`; the time does not change. */
 static inline enum nand_status submit(struct nand_cmd *c, unsigned int count)
 {
 	heard = NAND_NRULES;
@@ -73,14 +73,17 @@ static inline bool same_image(const uint8_t *before)
 	return !memcmp(before, t.image, nand_array_image_bytes(&t.c));
 }
 
-/* Refused by that rule, and nothing changed but the clock (the image's second word). */
+/*
+ * Expect that the rule refuses the commands, and that only the clock changes (the image's second
+ * word).
+ */
 static inline void refused(enum nand_rule rule, struct nand_cmd *c, unsigned int count)
 {
 	size_t bytes = nand_array_image_bytes(&t.c);
 	uint8_t *before = malloc(bytes);
 
 	nand_array_passed(t.a, now);
-	for (uint32_t die = 0; die < geo_dies(&t.c.geo); die++)	/* let what has ended settle */
+	for (uint32_t die = 0; die < geo_dies(&t.c.geo); die++)	/* let all ended commands settle */
 		if (t.n->ops->die_ready_ns(t.n, die) <= now) {
 			uint32_t blocks = t.c.geo.planes_per_die * t.c.geo.blocks_per_plane;
 			struct nand_cmd r = cmd(NAND_READ, die * blocks, 0);

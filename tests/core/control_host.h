@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * control_host.h - a host of a drive in memory, one request at a time, for tests of its controls and
- * logs: content by unit and version, orders, and a drive of one die for sums in one's head.
+ * control_host.h - a host of a drive in memory with one request at a time, for tests of its
+ * controls and logs: content by unit and version, orders, and a drive of one die whose times are
+ * easy to add.
  */
 #ifndef SLATE_CONTROL_HOST_H
 #define SLATE_CONTROL_HOST_H
@@ -45,7 +46,7 @@ static inline void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *b
 
 static const struct ftl_host host = { on_done, on_copy, NULL };
 
-/* NULL-terminated lists, one behind the other. */
+/* NULL-terminated lists, one after another. */
 static inline int open_with(const char *record, const char *const *a, const char *const *b)
 {
 	const char *all[OVERRIDES_MAX];
@@ -112,7 +113,7 @@ static inline bool reads_right(uint32_t unit)
 	return true;
 }
 
-/* Until nothing is left to do. */
+/* Run until no work is left. */
 static inline void settle(bool check)
 {
 	next = slate_step(dev, now);
@@ -172,7 +173,7 @@ static const char *const tiny[] = {
 	"ftl.gc_urgent_blocks=1", "drive.name=tiny", NULL
 };
 
-/* Block 0: units 0 .. 3, of which 3 is valid; block 1: 0, 1, 2, 4. */
+/* Block 0: units 0 .. 3, of which only 3 is valid; block 1: 0, 1, 2, 4. */
 static inline void make_stale(void)
 {
 	static const uint32_t order[] = { 0, 1, 2, 3, 0, 1, 2, 4 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dac_rig.h - what test_dac and test_dac_loss share: a small drive of the DAC FTL, `r`; one I/O
- * at a time on it, run until nothing moves; contents that compress or do not; and the drive as
- * full as it can be. It knows the drive's shape and the engine's times.
+ * dac_rig.h - functions shared by test_dac and test_dac_loss: a small drive of the DAC FTL, `r`;
+ * one I/O at a time on it, run until no work is left; contents that compress or do not; and the
+ * drive filled to its limit. It uses the drive's shape and the engine's times.
  */
 #ifndef SLATE_DAC_RIG_H
 #define SLATE_DAC_RIG_H
@@ -16,20 +16,23 @@
 #define EXPAND_NS 600u
 
 extern struct rig r;
-extern uint8_t in[UNIT], out[UNIT];	/* of the next write; of the last read */
+extern uint8_t in[UNIT], out[UNIT];	/* in: data of the next write; out: data of the last read */
 extern const struct rig_shape shape;
 
 /* ---- contents: random bytes do not compress, text does -------------------------------- */
 
 void random_page(uint64_t seed);
-/* Half of each sub-page random, half zeroes: compresses, and is like no other seed's. */
+/*
+ * Fill half of each sub-page with random bytes, half with zeroes. It compresses, and differs from
+ * every other seed's.
+ */
 void half_page(uint64_t seed);
-/* Like the random page 100 + i in a quarter only. */
+/* Make content that equals the random page 100 + i in one quarter only. */
 void quarter_page(uint32_t i);
 
 /* ---- a drive, and one I/O on it ---------------------------------------------------- */
 
-/* A fresh drive of `shape`, but for these two; its statistics. */
+/* Start a new drive of `shape` with these two values; returns its statistics. */
 const struct ftl_stats *start(enum ftl_reduction reduction, uint32_t references);
 
 static inline struct dac *drive(void)
@@ -37,7 +40,7 @@ static inline struct dac *drive(void)
 	return dac_of(r.f);
 }
 
-/* Until nothing moves any more; `in` or `out` is the data. */
+/* Run an I/O until no work is left; its data are in `in` or `out`. */
 static inline enum ssd_err io(enum ftl_op op, bool fua, uint32_t unit, uint64_t *ns)
 {
 	struct rig_io *q = &r.all;
@@ -87,7 +90,7 @@ static inline uint64_t flush(void)
 	return ns;
 }
 
-/* And it must be what `in` is. */
+/* Read a unit, which must equal `in`. */
 static inline uint64_t read_io(uint32_t unit)
 {
 	uint64_t ns;
@@ -97,7 +100,10 @@ static inline uint64_t read_io(uint32_t unit)
 	return ns;
 }
 
-/* Units from `first` on with random pages, at random: every block is collected sooner or later. */
+/*
+ * Overwrite random units from `first` on with random pages, so that every block is collected at
+ * some time.
+ */
 static inline void overwrite(uint32_t first, uint32_t times)
 {
 	uint64_t dice = 7;
@@ -129,7 +135,7 @@ static inline void read_the_worst(void)
 	}
 }
 
-/* One of the 35, the first time each in turn. */
+/* Write one of the 35 units; each once in order, then at random. */
 static inline enum ssd_err write_the_worst(uint32_t i, uint64_t *dice)
 {
 	uint32_t unit = i < 35 ? i : (uint32_t)(rnd(dice) % 35);

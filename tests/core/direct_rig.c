@@ -221,8 +221,8 @@ void rig_lose_power(struct rig *to, const struct rig *from, uint64_t at_ns, uint
 /* ---- content ---------------------------------------------------------------- */
 
 /*
- * Sector `place` of content `tag` of the pool: a sector of its family's page, with a few
- * bytes of its own in one place of the page. Families are random bytes, text, a bit of both, zeroes.
+ * Make sector `place` of content `tag` of the pool: a sector of its family's page, with a few bytes
+ * changed in one place of the page. Families are random bytes, text, a mixture of both, and zeroes.
  */
 static void pool_sector(const struct rig *r, uint8_t *at, uint32_t place, uint32_t tag)
 {
@@ -253,7 +253,10 @@ static uint32_t hash_of(const uint8_t *at)
 	return zero ? (uint32_t)h | 1 : 0;
 }
 
-/* What tag_of() finds in a sector at this place of a unit that was written with this tag. */
+/*
+ * Returns what tag_of() returns for a sector at this place of a unit that was written with this
+ * tag.
+ */
 static uint32_t sector_tag(const struct rig *r, uint32_t place, uint32_t tag)
 {
 	uint8_t data[FTL_SECTOR_BYTES];
@@ -284,12 +287,12 @@ static uint32_t tag_of(const struct rig *r, const uint8_t *at, uint32_t sector)
 	if (r->shape->pool)
 		return hash_of(at);
 	memcpy(&v, at, 8);
-	SSD_ASSERT(!memcmp(at, at + 8, FTL_SECTOR_BYTES - 8));	/* of one piece */
-	SSD_ASSERT(!v || (uint32_t)v == sector);		/* in its own place */
+	SSD_ASSERT(!memcmp(at, at + 8, FTL_SECTOR_BYTES - 8));	/* all words are equal */
+	SSD_ASSERT(!v || (uint32_t)v == sector);		/* the sector is at its own place */
 	return (uint32_t)(v >> 32);
 }
 
-/* Is `saw`, the sectors [from, to) of a unit, what it held after low or more changes? */
+/* Is `saw` a possible content of sectors [from, to) of a unit after low or more changes? */
 static bool allowed(const struct rig *r, uint32_t unit, const uint32_t *saw, uint32_t from,
 		    uint32_t to, uint32_t low)
 {
@@ -453,7 +456,7 @@ static void submit_random(struct rig *r, struct rig_io *q)
 		unit %= r->shape->hot;
 	at = unit * r->per;
 	count = r->per;
-	if (rnd(&r->rng) % 2) {		/* parts of units, or some units */
+	if (rnd(&r->rng) % 2) {		/* parts of units, or several units */
 		at += (uint32_t)(rnd(&r->rng) % r->per);
 		count = 1 + (uint32_t)(rnd(&r->rng) % (3 * r->per));
 	}

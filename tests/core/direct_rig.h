@@ -23,21 +23,21 @@
 #include "test.h"
 
 #define RIG_UNITS 192u
-#define RIG_PER_UNIT 8u			/* sectors, at most */
+#define RIG_PER_UNIT 8u			/* maximum of sectors in a unit */
 #define RIG_SECTORS (RIG_UNITS * RIG_PER_UNIT)
 #define RIG_IOS 6u
-#define RIG_HISTORY 512u		/* changes of a unit between two mounts */
+#define RIG_HISTORY 512u		/* maximum of a unit's changes between two mounts */
 
 struct rig_shape {
 	const char *name;
 	const char *ftl;
 	struct nand_geometry g;		/* oob_kept is set by the rig */
-	uint32_t units;			/* exported; 0: as many as the FTL accepts */
+	uint32_t units;			/* exported units; 0: as many as the FTL accepts */
 	uint32_t unit_bytes;		/* 0: page_bytes */
 	uint32_t start, urgent;		/* gc_start_blocks, gc_urgent_blocks */
 	enum ftl_gc_mode mode;
-	uint32_t tolerance;		/* of the array; 255: no disturbance */
-	uint32_t believed;		/* of the FTL's configuration; 0: the array's */
+	uint32_t tolerance;		/* tolerance of the array; 255: no disturbance */
+	uint32_t believed;		/* tolerance in the FTL's configuration; 0: that of the array */
 	bool pen, parallel_erase, copyback;
 	enum ftl_search search;
 	enum ftl_merge_victim victim;
@@ -49,7 +49,7 @@ struct rig_shape {
 	uint32_t merges_max;		/* W; 0: 16 */
 	uint32_t stripe;		/* stripe_pages */
 	enum ftl_accounting accounting;
-	uint32_t pool;			/* families of contents; 0: every sector is its own */
+	uint32_t pool;			/* families of contents; 0: every sector has its own content */
 	uint32_t buffer;		/* buffer_units */
 	enum ftl_reduction reduction;
 	enum ftl_frontiers frontiers;
@@ -62,22 +62,22 @@ struct rig_shape {
 };
 
 struct rig_change {
-	uint8_t first, count;		/* sectors of the unit */
+	uint8_t first, count;		/* first sector in the unit, and count */
 	uint32_t tag;
 };
 
 struct rig_unit {
 	uint32_t changes, settled;
-	uint32_t flushed;		/* FTL_FLUSHED: of the settled, those that a cut leaves */
+	uint32_t flushed;		/* FTL_FLUSHED: settled changes that a cut preserves */
 	struct rig_change change[RIG_HISTORY];
 };
 
 struct rig_io {
 	struct ftl_io io;
-	bool busy;			/* accepted, and its end not yet come */
+	bool busy;			/* accepted and not ended */
 	bool reported;
 	uint32_t tag;
-	uint32_t mark[RIG_UNITS];	/* WRITE, FLUSH: changes of the unit after it; READ: settled before */
+	uint32_t mark[RIG_UNITS];	/* WRITE, FLUSH: the unit's changes after it; READ: changes settled before it */
 	uint8_t *data;
 };
 
@@ -91,15 +91,15 @@ struct rig {
 	void *mem;
 	size_t len;
 	uint64_t now_ns, next_ns, rng;
-	uint32_t sectors, per;		/* per: sectors of a unit */
+	uint32_t sectors, per;		/* per: sectors in a unit */
 	uint32_t tag;
-	bool may_fail;			/* writes: the medium wears out */
-	bool may_lose;			/* reads: SSD_E_UNCORR is no surprise, but counted */
+	bool may_fail;			/* writes may fail, because the medium wears out */
+	bool may_lose;			/* reads may return SSD_E_UNCORR, which is counted */
 	uint64_t lost, refused, reads_checked;
 
 	struct rig_unit unit[RIG_UNITS];
-	uint32_t base[RIG_SECTORS];	/* tags before history */
-	uint32_t found[RIG_SECTORS];	/* what the last read of everything saw */
+	uint32_t base[RIG_SECTORS];	/* tags of the content before history */
+	uint32_t found[RIG_SECTORS];	/* tags found by the last rig_read_all() */
 	struct rig_io io[RIG_IOS], all;
 	uint32_t busy;
 };
@@ -112,29 +112,29 @@ void rig_replay_hint(const char *program);
 uint32_t rig_largest(const struct rig_shape *s);
 void rig_make(struct rig *r, const struct rig_shape *s);
 void rig_free(struct rig *r);
-/* Mount a fresh FTL on the array. What the mount finds is not checked. */
+/* Mount a fresh FTL on the array. The content found is not checked. */
 int rig_mount(struct rig *r);
-/* The same drive, idle, loses its power and is mounted again. */
+/* Cut the power of the idle drive, and mount it again. */
 int rig_again(struct rig *r);
-/* A rig on a blank array, mounted; its statistics. */
+/* Make a rig on a blank array and mount it; returns its statistics. */
 const struct ftl_stats *rig_start(struct rig *r, const struct rig_shape *s);
 /*
- * One I/O of whole units of 1024 bytes, at most 64 of them, alone, with check() around
- * every call; its latency.
+ * Run one I/O of at most 64 whole units of 1024 bytes alone, with check() around every call;
+ * returns its latency.
  */
 uint64_t rig_alone(struct rig *r, enum ftl_op op, uint32_t unit, uint32_t units);
-/* Random I/O; check() around every call. */
+/* Run random I/O, with check() around every call. */
 void rig_work(struct rig *r, uint32_t requests);
-/* One write, to its end. */
+/* Run one write to its end. */
 enum ssd_err rig_write(struct rig *r, uint32_t sector, uint32_t count);
 void rig_drain(struct rig *r);
-/* Everything that is there, into found[]. */
+/* Read all sectors into found[]. */
 void rig_read_all(struct rig *r);
-/* r->found must be allowed by what `host` was told (a rig of the same shape). */
+/* Check that r->found is possible after the I/O of `host`, a rig of the same shape. */
 void rig_verify(struct rig *r, const struct rig *host);
-/* Power was not lost: what was completed is to be there. */
+/* Mark completed writes as durable, because the power was not lost. */
 void rig_powered(struct rig *r);
-/* What was found is what counts from now on. */
+/* Start the history with the content found. */
 void rig_begin_history(struct rig *r);
 /* Make `to` the drive that `from` would be without power since at_ns. */
 void rig_lose_power(struct rig *to, const struct rig *from, uint64_t at_ns, uint64_t seed);

@@ -44,7 +44,7 @@ static void on_done(void *opaque, uint64_t now_ns, const struct nand_cmd *c, uns
 		naive_differ(&d->model, "the done hook heard of another time");
 }
 
-/* The owner may free this memory, so that later reads find arbitrary bytes. */
+/* The owner may free this memory, so later reads return arbitrary bytes. */
 static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 {
 	struct duel *d = opaque;
@@ -58,7 +58,7 @@ static void on_discard(void *opaque, uint64_t offset, uint64_t bytes)
 	maybe_die(d);
 }
 
-/* Without those that a call asks or tells, the array may take its short way (plain.c). */
+/* Without hooks for its calls the array may use its short path (plain.c). */
 static void set_hooks(struct duel *d)
 {
 	struct nand_hooks h = {
@@ -163,7 +163,7 @@ static void compare_dies(struct duel *d)
 		uint64_t ready = d->n->ops->die_ready_ns(d->n, i), want = m->die[i].ready_ns;
 
 		if (!m->powered)
-			ready = want = 0;	/* nand.h speaks of commands, and there are none */
+			ready = want = 0;	/* nand.h describes calls with commands, and this one has none */
 		if (want > d->now_ns ? ready != want : ready > d->now_ns)
 			differ(d, "die_ready_ns", ready, want);
 		for (int s = 0; s < NAND_NSOURCES; s++)
@@ -249,8 +249,8 @@ static void check_refusal(struct duel *d, uint32_t broken, const struct nand_cmd
 }
 
 /*
- * "Nothing changes". The first time the array may have noted how late it is, and
- * what has ended until now; the second time not a byte of the image may move.
+ * "Nothing changes": the first refused call may update the array's time and settle ended commands.
+ * The second one must not change any byte of the image.
  */
 static void refuse_again(struct duel *d, uint32_t broken, struct nand_cmd *cmds, unsigned int count)
 {
@@ -320,12 +320,12 @@ static void check_accepted(struct duel *d, const struct nand_cmd *cmds, const st
 		compare_block(d, want[i].ppn.v / d->c.geo.pages_per_block);
 		d->done[want[i].op]++;
 	}
-	if (count > 1)	/* what one command did to a later one's page is seen only now */
+	if (count > 1)	/* the effect of a command on a later command's page is visible only now */
 		duel_check_all(d);
 	compare_dies(d);
 }
 
-/* Every second call that nothing is planned for is one without hooks. */
+/* Every second call without a planned fault has no hooks. */
 static bool may_be_quiet(const struct duel *d, const enum nand_status *fault, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
@@ -403,8 +403,8 @@ static void reopen(struct duel *d, uint32_t ending)
 }
 
 /*
- * No cell phase begins before its call returns, so the call left no trace, and what
- * the image was in the midst of it has to say so, or to be completed.
+ * A cell phase does not begin before its call returns, so the call leaves no trace. The image in
+ * the middle of the call must show this, or be completed.
  */
 void duel_submit_and_die(struct duel *d, uint64_t now_ns, const struct nand_cmd *cmds,
 			 const enum nand_status *fault, unsigned int count, uint32_t hook)
@@ -412,7 +412,7 @@ void duel_submit_and_die(struct duel *d, uint64_t now_ns, const struct nand_cmd 
 	d->die_in = hook;
 	d->ending = false;
 	duel_submit(d, now_ns, cmds, fault, count);
-	if (d->die_in) {	/* not so many hooks */
+	if (d->die_in) {	/* the call had fewer hooks */
 		d->die_in = 0;
 		return;
 	}
@@ -493,7 +493,7 @@ void duel_reset_stats(struct duel *d)
 
 	naive_slack(&d->model, &programmed, &disturbs, &lost);
 	if (disturbs || lost)
-		return;		/* counted already, or to be counted later? nand.h does not say */
+		return;		/* nand.h does not say whether it is counted already or later */
 	if (d->trace)
 		printf("%" PRIu64 ": reset of statistics\n", d->steps);
 	duel_keep_sums(d);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * file_host.h - a host of a drive in a file, one request at a time, for tests of drive files.
- * Before it is included: UNIT, the drive's, and UNITS, those that the test uses.
+ * file_host.h - a host of a drive in a file with one request at a time, for tests of drive files.
+ * Define before including it: UNIT, the drive's unit size, and UNITS, the number that the test
+ * uses.
  */
 #ifndef SLATE_FILE_HOST_H
 #define SLATE_FILE_HOST_H
@@ -10,12 +11,12 @@
 #include "test.h"
 
 static struct slate_dev *dev;
-static uint8_t page[8 * UNIT];		/* of the request, at most 8 units */
-static uint32_t written[UNITS];		/* version that a completed write_unit() put there */
+static uint8_t page[8 * UNIT];		/* data of the request, at most 8 units */
+static uint32_t written[UNITS];		/* version of each unit after the last completed write_unit() */
 static char err[SLATE_ERR_BYTES];
 static uint64_t now;
 static bool finished;
-static bool assert_in_copy;		/* an assertion in the host's callback fails */
+static bool assert_in_copy;		/* let an assertion in the host's callback fail */
 
 static inline void write_text(const char *to, const char *text)
 {
@@ -80,7 +81,7 @@ static inline int io(enum ftl_op op, uint32_t unit)
 	return request(op, unit, op != FTL_FLUSH);
 }
 
-/* Version 0: never written. */
+/* Make the content of a version. Version 0: never written. */
 static inline void content(uint32_t unit, uint32_t version)
 {
 	uint64_t s = ((uint64_t)unit << 32 | version) + 1;
@@ -103,7 +104,7 @@ static inline int write_unit(uint32_t unit, uint32_t version)
 	return status;
 }
 
-/* Does the unit hold that version? */
+/* Does the unit have that version's content? */
 static inline bool holds(uint32_t unit, uint32_t version)
 {
 	uint8_t is[UNIT];

@@ -22,7 +22,7 @@
 #include "array_impl.h"
 #include "test.h"
 
-#define SKIPPED 77		/* for ctest */
+#define SKIPPED 77		/* ctest counts this exit status as skipped */
 #define PAGES_MAX 256u
 #define PBS_MAX 128u
 #define MOMENTS_MAX 24u
@@ -31,14 +31,14 @@
 #define OOB_BYTES 16u
 #define VERSIONS 62u
 
-/* What a page may read as: a set. */
+/* Bits of a set: the possible contents of a page. */
 #define ERASED 1ull
 #define LOST 2ull
 #define V(v) (4ull << (v))
-/* What a smallest PB's flags, or disturbances, may be: a set. */
+/* A set of the possible flags, or disturbances, of a smallest PB. */
 #define ONE(x) (1u << (x))
 
-struct world {			/* what a death may leave */
+struct world {			/* the states that a death may leave */
 	uint64_t page[PAGES_MAX];
 	struct {
 		uint32_t erases, erases_max, disturbs, flags;
@@ -50,7 +50,7 @@ enum call { START, SUBMIT, PASSED, CUT, POWER_ON, INIT };
 
 static const char *const call_names[] = { "start", "submit", "passed", "cut", "power_on", "init" };
 
-struct moment {			/* a call, and what may be found once it has returned */
+struct moment {			/* a call, and the possible states after it has returned */
 	enum call call;
 	uint64_t at_ns, seed;
 	struct nand_cmd cmd[GROUP_MAX];
@@ -62,15 +62,15 @@ static struct moment script[MOMENTS_MAX];
 static unsigned int moments;
 
 static struct nand_array_config c;
-static struct nand *live;		/* on the shared image */
-static struct test_array mirror;	/* goes through the script first: times, outcomes */
+static struct nand *live;		/* array on the shared image */
+static struct test_array mirror;	/* an array that runs the script first, for its times and results */
 static uint8_t *image, *last, *copy;
 static void *mem, *child_mem, *copy_mem;
 static size_t image_bytes, mem_bytes;
 static struct { volatile unsigned int moment; } *progress;	/* shared with the child */
 
 static uint8_t content[VERSIONS][PAGE_BYTES], spare[VERSIONS][OOB_BYTES];
-static unsigned int version;		/* the last that was programmed */
+static unsigned int version;		/* last version that was programmed */
 static uint64_t now;
 static uint32_t old_first, old_span;	/* smallest PBs of an erase that has not settled */
 static enum nand_status wanted_fault;
@@ -88,7 +88,7 @@ static enum nand_status fault(void *opaque, const struct nand_cmd *cmd)
 	return cmd->op == NAND_ERASE && wanted_fault == NAND_ERASE_FAIL ? NAND_ERASE_FAIL : NAND_OK;
 }
 
-/* The owner takes pages back: something else lies there then. */
+/* The owner takes pages back: overwrite them with other bytes. */
 static void discard(void *opaque, uint64_t offset, uint64_t bytes)
 {
 	for (uint64_t at = 0; at < bytes; at += PAGE_BYTES)
@@ -219,7 +219,7 @@ static void wipe(uint32_t block, uint32_t pb)
 
 /* ---- worlds ---------------------------------------------------------------------- */
 
-/* Returns the version of `may` that the page holds; 0: none of them. */
+/* Returns the version in `may` that the page holds; 0: another content. */
 static uint64_t page_is(struct nand *n, uint32_t ppn, uint64_t may)
 {
 	const void *data, *oob;
@@ -241,7 +241,7 @@ static uint32_t pbs_of(const struct nand_array *a)
 	return a->pages / a->pb_pages;
 }
 
-/* All that n is now, and nothing else. */
+/* Describe exactly the present state of n. */
 static void world_of(struct nand *n, struct world *w)
 {
 	const struct nand_array *a = nand_array_of(n);
@@ -264,7 +264,7 @@ static bool outside(char *why, const char *what, uint64_t where)
 	return false;
 }
 
-/* Is the state of a die one that w allows? */
+/* Does w allow the state of this die? */
 static bool die_fits(struct nand *n, uint32_t die, const struct world *w, char *why)
 {
 	const struct nand_array *a = nand_array_of(n);
@@ -291,7 +291,7 @@ static bool age_fits(const struct nand_array *a, const struct world *w)
 	return device_age_ns(a) >= w->age_ns && device_age_ns(a) <= w->age_max_ns;
 }
 
-/* Each die is as before the call that was interrupted (NULL: none was), or as after it. */
+/* Is each die in the state before the interrupted call (NULL: no call), or in that after it? */
 static bool fits(struct nand *n, const struct world *before, const struct world *after, char *why)
 {
 	const struct nand_array *a = nand_array_of(n);
@@ -304,7 +304,7 @@ static bool fits(struct nand *n, const struct world *before, const struct world 
 	return true;
 }
 
-/* What holds of every array that was just taken up. */
+/* Check what must be true of every array that was just opened. */
 static bool consistent(struct nand *n, char *why)
 {
 	static const uint16_t none[NAND_TYPES_MAX];
@@ -391,7 +391,7 @@ static struct nand *take_up(void)
 	return nand_array_init(copy_mem, copy, &c);
 }
 
-/* Killed within moment i, or, done, right after it. */
+/* The child was killed within moment i or, with done, right after it. */
 static void killed(unsigned int i, bool done)
 {
 	static struct world once;
@@ -458,7 +458,7 @@ _Noreturn static void skip(const char *why)
 	exit(SKIPPED);
 }
 
-/* One instruction; false: the child has ended. */
+/* Execute one instruction. Returns false if the child has ended. */
 static bool step(pid_t pid)
 {
 	int st;
@@ -550,7 +550,7 @@ static struct world *add(enum call call, uint64_t at_ns)
 	return &m->w;
 }
 
-/* What was done so far is durable. */
+/* Begin a moment. Everything done before it is durable. */
 static struct world *begin(void)
 {
 	struct world *w;
@@ -561,11 +561,11 @@ static struct world *begin(void)
 	world_of(mirror.n, w);
 	nand_array_copy(mirror.a, nand_array_of(live));
 	for (uint32_t i = 0; i < old_span; i++)
-		w->pb[old_first + i].erases_max++;	/* it may count twice */
+		w->pb[old_first + i].erases_max++;	/* a killed shell may count it twice */
 	return w;
 }
 
-/* When it ends. */
+/* Submit a command; returns when it ends. */
 static uint64_t submit(const struct nand_cmd *cmd, unsigned int count)
 {
 	struct nand_cmd run[GROUP_MAX];
@@ -589,7 +589,7 @@ static struct world *passed(uint64_t at_ns)
 	return w;
 }
 
-/* Settles what its die did. */
+/* Read a page, which settles the last command of its die. */
 static struct world *read_page(uint32_t ppn)
 {
 	struct nand_cmd cmd = look(ppn);

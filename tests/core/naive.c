@@ -27,7 +27,7 @@ void naive_make(struct naive *n, const struct nand_array_config *c, struct nand 
 static void forget_saved(struct naive_flight *f)
 {
 	for (unsigned int i = 0; i < f->saved_count; i++)
-		free(f->saved[i].page);		/* one piece, see save() */
+		free(f->saved[i].page);		/* a single allocation, see save() */
 	memset(f, 0, sizeof(*f));
 }
 
@@ -69,7 +69,7 @@ static enum naive_state shown_state(const struct naive *n, uint32_t ppn)
 	return st == NAND_ERASED ? NAIVE_BLANK : st == NAND_UNCORR ? NAIVE_LOST : NAIVE_HELD;
 }
 
-/* nand.h leaves it open which of the states in the bitmap a page has now. */
+/* nand.h allows several states for this page (a bitmap): adopt the array's. */
 static void adopt_state(struct naive *n, uint32_t ppn, uint32_t allowed, const char *what)
 {
 	enum naive_state s = shown_state(n, ppn);
@@ -89,7 +89,9 @@ static const struct naive_saved *saved_of(const struct naive_flight *f, uint32_t
 	return NULL;
 }
 
-/* The page before what its die has in flight; NULL: that does not touch its block. */
+/*
+ * Returns the page before the command in flight on its die; NULL if that does not touch its block.
+ */
 static const struct naive_page *saved_page(const struct naive *n, uint32_t ppn)
 {
 	const struct nand_geometry *g = &n->c.geo;
@@ -100,9 +102,8 @@ static const struct naive_page *saved_page(const struct naive *n, uint32_t ppn)
 }
 
 /*
- * What an erase (a disturbance) does at its end shows when its die is next used. Is
- * that so far not the case, and did the page look like s before? (Is a refused call
- * a use? It may be: looked_at.)
+ * The effects of an erase and of a disturbance appear when the die is next used. Has it not been
+ * used so far, and did the page look like s before? A refused call may count as a use (looked_at).
  */
 static bool may_still_show(const struct naive *n, uint32_t ppn, enum naive_state s)
 {
@@ -242,7 +243,10 @@ static void disturb(struct naive *n, struct naive_flight *f, uint32_t first)
 	}
 }
 
-/* Page ppn was programmed: is it the first of its smallest PB, at an erase's edge? */
+/*
+ * Page ppn was programmed: if it is the first page of its smallest PB and next to an edge, disturb
+ * the neighbour.
+ */
 static void disturb_neighbours(struct naive *n, struct naive_flight *f, uint32_t ppn)
 {
 	uint32_t per_block = n->c.geo.pages_per_block, pages = pages_of_smallest_pb(n);
@@ -262,7 +266,10 @@ static void disturb_neighbours(struct naive *n, struct naive_flight *f, uint32_t
 
 /* ---- commands ------------------------------------------------------------ */
 
-/* Status, raw errors and retries of a page that holds data; the hint if physics allow it. */
+/*
+ * Returns status, raw errors and retries of a page that holds data; the array's (hint) are accepted
+ * if the physics allow them.
+ */
 static enum nand_status sense(struct naive *n, struct nand_cmd *c, const struct nand_cmd *hint)
 {
 	const struct nand_physics *ph = &n->c.physics;
@@ -298,13 +305,13 @@ static void do_read(struct naive *n, struct nand_cmd *c, const struct nand_cmd *
 	const struct nand_geometry *g = &n->c.geo;
 	uint32_t words = naive_words(g, c->ecc_words), w = g->page_bytes / g->ecc_word_bytes;
 	struct naive_page *page = &n->page[c->ppn.v];
-	/* a program that is suspended for this read disturbs it at its end, not yet */
+	/* a program suspended for this read disturbs the page at its end, not yet */
 	bool held = page->state == NAIVE_HELD || may_still_show(n, c->ppn.v, NAIVE_HELD);
 
 	c->raw_bits = c->retries = 0;
 	c->page = NULL;
 	if (page->state == NAIVE_BLANK) {
-		/* a failed sense of a blank page: nand.h does not say which of the two it is */
+		/* a failed read of a blank page: nand.h allows both results */
 		c->status = fault == NAND_UNCORR && hint->status == NAND_UNCORR ? NAND_UNCORR : NAND_ERASED;
 	} else if (!held) {
 		c->status = NAND_UNCORR;
@@ -331,7 +338,10 @@ static void do_read(struct naive *n, struct nand_cmd *c, const struct nand_cmd *
 		c->page = data_of(n, c->ppn.v);
 }
 
-/* A worn-out answer is the array's to give, but a count that was too high stays so. */
+/*
+ * Accept the array's decision that a block is worn out. A count that was too high must stay too
+ * high.
+ */
 static enum nand_status worn(struct naive *n, uint32_t count, const struct nand_cmd *hint,
 			     enum nand_status fail, uint32_t *good, uint32_t *bad)
 {
@@ -361,7 +371,7 @@ static void fill_page(struct naive *n, const struct nand_cmd *c)
 		memcpy(oob_of(n, c->ppn.v), oob_of(n, c->from.v), g->oob_kept);
 		page->state = n->page[c->from.v].state;
 		page->any_oob = n->page[c->from.v].any_oob;
-		/* errors move along; a byte holds what was inherited */
+		/* errors move with the copy; the inherited count is one byte */
 		page->raw_min = n->page[c->from.v].raw_min < 255 ? n->page[c->from.v].raw_min : 255;
 	} else if (c->data) {
 		memcpy(data_of(n, c->ppn.v), c->data, g->page_bytes);
@@ -384,7 +394,7 @@ static void do_program(struct naive *n, struct naive_flight *f, struct nand_cmd 
 	uint32_t type = c->ppn.v % g->bits_per_cell;
 
 	save(n, f, c->ppn.v / g->pages_per_block);
-	fill_page(n, c);	/* first: a copyback reads before it disturbs */
+	fill_page(n, c);	/* first, because a copyback reads before it disturbs */
 	disturb_neighbours(n, f, c->ppn.v);
 	c->status = fault;
 	if (c->status == NAND_OK)
@@ -415,8 +425,8 @@ static void erase_pages(struct naive *n, uint32_t first, uint32_t from, uint32_t
 }
 
 /*
- * An erase that did not do its work: old data, lost or blank, each page as the
- * array shows. It does not count as one, and neither does it heal disturbance.
+ * An erase that failed: each page has old data, lost data or is blank, as in the array. It does not
+ * count as an erase and removes no disturbance.
  */
 static void half_erase(struct naive *n, const struct naive_saved *s, ppn_t first, uint32_t pb,
 		       const char *what)
@@ -471,7 +481,7 @@ static uint64_t energy_nj(const struct naive *n, const struct nand_cmd *c)
 	const struct nand_energy *e = &n->c.energy;
 	uint32_t bits = n->c.geo.bits_per_cell, level = 0;
 	uint64_t nj = naive_bytes(&n->c, c) * e->bus_pj_per_byte / 1000;
-	uint32_t program = e->program_nj[c->ppn.v % bits];	/* a page's, one_shot too */
+	uint32_t program = e->program_nj[c->ppn.v % bits];	/* energy of a page, also with one_shot */
 
 	switch (c->op) {
 	case NAND_READ:
@@ -608,8 +618,8 @@ void naive_stats(const struct naive *n, struct nand_stats *out)
 /* ---- power --------------------------------------------------------------- */
 
 /*
- * A torn upper page takes the lower pages of its word line with it. Where its own
- * program survived the cut nand.h can be read either way: as the array shows.
+ * A torn upper page destroys the lower pages of its word line. If its own program survived the cut,
+ * nand.h allows both results, and the array's is adopted.
  */
 static void lose_pairs(struct naive *n, ppn_t p, bool either)
 {
@@ -636,7 +646,7 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 		uint32_t ppn = f->ppn[i].v;
 		bool lost = n->page[ppn].state == NAIVE_LOST;
 
-		/* failed, or a copy of lost data: the page does not tell whether the cut hit it */
+		/* failed, or a copy of lost data: the page does not show whether the cut hit it */
 		f->either[i] = f->op != NAND_ERASE && lost;
 		n->torn[f->op]++;
 		if (f->op == NAND_ERASE) {
@@ -647,7 +657,7 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 		} else {
 			adopt_state(n, ppn, 1u << NAIVE_LOST | 1u << n->page[ppn].state, "torn program");
 		}
-		/* torn together with its lower page: which of the two tore that one? */
+		/* both pages of a pair were torn, and either may have destroyed the lower one */
 		for (uint32_t t = 1; f->op == NAND_PROGRAM && t <= ppn % n->c.geo.bits_per_cell; t++)
 			paired_either += n->c.geo.one_shot && n->page[ppn - t].state == NAIVE_LOST;
 	}
@@ -656,7 +666,7 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 	return paired_either;
 }
 
-/* A counter that nand.h leaves open after a cut: the array's, if within. */
+/* A counter that nand.h leaves open after a cut: adopt the array's if it is in range. */
 static void adopt_counter(struct naive *n, uint64_t *counter, uint64_t shown, uint64_t low,
 			  uint64_t high, const char *name)
 {
@@ -667,7 +677,7 @@ static void adopt_counter(struct naive *n, uint64_t *counter, uint64_t shown, ui
 	*counter = shown;
 }
 
-/* fresh: counters began with the array that found the image so, counting it or not */
+/* fresh: a new array opened the image, so it may or may not have counted the flights */
 static void cut(struct naive *n, uint64_t at_ns, bool fresh)
 {
 	uint64_t disturbs = 0, disturb_lost = 0, paired = 0;
@@ -690,7 +700,7 @@ static void cut(struct naive *n, uint64_t at_ns, bool fresh)
 		n->die[i].ready_ns = 0;
 	}
 	n->powered = false;
-	/* were the disturbances of programs that never happened counted? */
+	/* the array may have counted the disturbances of programs that left no trace */
 	n->array->ops->get_stats(n->array, &shown);
 	adopt_counter(n, &st->disturbs, shown.disturbs,
 		      fresh ? 0 : st->disturbs - disturbs, st->disturbs, "disturbs");
@@ -717,7 +727,7 @@ void naive_power_on(struct naive *n)
 	n->powered = true;
 }
 
-/* The first few erases of a group, as many as the array shows, count once more. */
+/* Count the first erases of a group once more; the array shows how many. */
 static void count_twice(struct naive *n, const struct naive_flight *f)
 {
 	uint32_t per_block = n->c.geo.pages_per_block, from, to;

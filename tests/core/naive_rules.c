@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* naive_rules.c - R0 .. R11 of nand.h, each as it is written there. */
+/* naive_rules.c - R0 .. R11 of nand.h, as they are written there. */
 #include "naive.h"
 
 #define BIT(rule) (1u << (rule))
@@ -79,7 +79,7 @@ static bool r6(const struct naive *n, const struct nand_cmd *c, unsigned int cou
 	for (unsigned int i = 0; i < count; i++) {
 		if (c[i].op != c[0].op || die_of(n, c[i].ppn) != die_of(n, c[0].ppn))
 			return false;
-		/* planes repeat by design in a parallel erase (R5) and on one-shot word lines (R11) */
+		/* planes may repeat in a parallel erase (R5) and on one-shot word lines (R11) */
 		if (c[i].op == NAND_ERASE || (c[i].op == NAND_PROGRAM && n->c.geo.one_shot))
 			continue;
 		for (unsigned int k = 0; k < i; k++)
@@ -100,7 +100,7 @@ static bool r11(const struct naive *n, const struct nand_cmd *c, unsigned int co
 	for (unsigned int i = 0; i < count; i++) {
 		unsigned int first = i - i % bits;
 
-		/* pages_per_block is a multiple of bits: so is a word line's first ppn */
+		/* pages_per_block is a multiple of bits, and so is the first ppn of a word line */
 		if (c[first].ppn.v % bits || c[i].ppn.v != c[first].ppn.v + i % bits)
 			return false;
 		for (unsigned int k = 0; k < first; k++)
@@ -110,7 +110,9 @@ static bool r11(const struct naive *n, const struct nand_cmd *c, unsigned int co
 	return true;
 }
 
-/* Which of several that are broken is named, nand.h leaves open within one step of its order. */
+/*
+ * If several rules are broken, nand.h does not say which one is named within one step of its order.
+ */
 static uint32_t broken_group(const struct naive *n, const struct nand_cmd *c, unsigned int count)
 {
 	uint32_t broken = 0;
@@ -122,7 +124,7 @@ static uint32_t broken_group(const struct naive *n, const struct nand_cmd *c, un
 	if (r11(n, c, count))
 		return broken;
 	broken |= BIT(NAND_R11);
-	for (unsigned int i = 0; i < count; i++)	/* a plane named twice is also not distinct */
+	for (unsigned int i = 0; i < count; i++)	/* a plane that is named twice breaks R6 as well */
 		for (unsigned int k = 0; k < i; k++)
 			if (plane_of(n, c[i].ppn) == plane_of(n, c[k].ppn))
 				broken |= BIT(NAND_R6);
@@ -174,7 +176,7 @@ static bool r2_ascending(const struct naive *n, ppn_t p)
 {
 	const struct nand_geometry *g = &n->c.geo;
 	uint32_t pages = g->pages_per_block >> g->pb_levels;
-	uint32_t end = p.v - p.v % pages + pages;	/* PBs divide blocks: flat ppn will do */
+	uint32_t end = p.v - p.v % pages + pages;	/* PBs divide blocks, so flat ppn can be used */
 
 	for (uint32_t q = p.v; q < end; q++)
 		if (n->page[q].state != NAIVE_BLANK)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* naive_time.c - a channel as a plain list of everything ever booked, and what a group takes. */
+/* naive_time.c - the times of a group. A channel is a list of all bookings. */
 #include <stdlib.h>
 
 #include "naive.h"
@@ -27,7 +27,7 @@ static uint64_t book(struct naive_channel *ch, uint64_t earliest_ns, uint64_t le
 	return at;
 }
 
-/* Only so that long runs stay fast: what has ended can not meet anything new. */
+/* Forget bookings that have ended, because new ones cannot meet them. This keeps long runs fast. */
 static void forget(struct naive_channel *ch, uint64_t now_ns)
 {
 	size_t kept = 0;
@@ -41,8 +41,8 @@ static void forget(struct naive_channel *ch, uint64_t now_ns)
 }
 
 /*
- * Who held the bus from `from` to `to`? A gap that was too short counts for who
- * came after it: without him the transfer would have fitted.
+ * Who held the bus between `from` and `to`? A gap that was too short is attributed to the booking
+ * after it, because without that booking the transfer would have fitted.
  */
 static void split_wait(const struct naive_channel *ch, uint64_t from, uint64_t to, uint64_t owner,
 		       struct nand_cmd *c)
@@ -134,7 +134,7 @@ static uint64_t cell_ns(const struct naive *n, const struct nand_cmd *c)
 	}
 }
 
-/* Bus time before the cells begin. An erase names a plane once. */
+/* Bus time before the cell phase. An erase names each plane once. */
 static uint64_t front_ns(const struct naive *n, const struct nand_cmd *c, unsigned int i)
 {
 	const struct nand_geometry *g = &n->c.geo;
@@ -163,7 +163,10 @@ static uint64_t back_ns(const struct naive *n, const struct nand_cmd *c)
 	return c->op == NAND_READ ? transfer_ns(n, c) : 0;
 }
 
-/* The channel is the group's, and for others the first command's source's, until all of it has ended. */
+/*
+ * The group holds the channel until all of it has ended; others see the source of its first
+ * command.
+ */
 static uint64_t time_held(struct naive *n, struct naive_channel *ch, uint64_t now_ns, struct nand_cmd *c,
 			  unsigned int count, uint64_t *cell_start_ns)
 {

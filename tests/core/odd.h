@@ -22,11 +22,11 @@
 #include "test.h"
 #include "words_only.h"
 
-#define ODD_DEPTH 12u			/* requests at once */
-#define ODD_MAX_SECTORS 4096u		/* of a drive */
-#define ODD_MAX_REQUEST 512u		/* sectors */
-#define ODD_MAX_CHANGES 400000u		/* between two mounts */
-#define ODD_MAX_TAGS (1u << 18)		/* writes and trims of a case */
+#define ODD_DEPTH 12u			/* maximum of requests in flight */
+#define ODD_MAX_SECTORS 4096u		/* maximum of a drive's sectors */
+#define ODD_MAX_REQUEST 512u		/* maximum of sectors in a request */
+#define ODD_MAX_CHANGES 400000u		/* maximum of changes between two mounts */
+#define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
 /* Letters of an ID, in any order. */
 #define ODD_FLAGS "cmfexluskw12prtgv"
@@ -45,7 +45,7 @@
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  */
 
-/* What happened: a run in which nothing did proves nothing. */
+/* Events that a run must contain to prove something. */
 enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
@@ -61,11 +61,11 @@ struct odd_change {
 struct odd_request {
 	struct ftl_io io;
 	bool busy;
-	bool reported;			/* by the FTL, which named the moment: due_ns */
+	bool reported;			/* reported by the FTL with the time due_ns */
 	uint64_t due_ns;
 	uint32_t tag;
-	uint32_t changes;		/* history length after it */
-	uint32_t low[ODD_MAX_REQUEST];	/* READ: nothing older than this tag */
+	uint32_t changes;		/* length of the history after it */
+	uint32_t low[ODD_MAX_REQUEST];	/* READ: oldest tag allowed for each sector */
 	uint8_t data[ODD_MAX_REQUEST * FTL_SECTOR_BYTES];
 };
 
@@ -79,7 +79,7 @@ struct odd {
 	struct ftl_config fc;
 	struct test_array ta;
 	const struct ftl_ops *ops;
-	struct words_only only;		/* what the FTL sees of it */
+	struct words_only only;		/* the view of the array that the FTL gets */
 	struct credit_watch watch;
 	struct nand *n;
 	struct ftl *f;
@@ -87,30 +87,30 @@ struct odd {
 	size_t len;
 	uint64_t now_ns, next_ns;
 
-	/* its medium and its power */
+	/* medium and power: */
 	uint32_t program_fails, erase_fails;	/* per mille */
-	uint32_t corrections;			/* per mille of the reads */
+	uint32_t corrections;			/* per mille of the reads that are corrected */
 	bool failed_last;			/* failures come in groups */
 	bool armed, mounting;
-	uint32_t count_ops;			/* toward cut_at: bits 1 << nand_op */
+	uint32_t count_ops;			/* commands counted toward cut_at: bits 1 << nand_op */
 	uint64_t commands, cut_at, cut_ns;
 	jmp_buf off;
 
-	/* its host */
+	/* host: */
 	uint32_t sectors;
 	uint32_t busy;
-	bool read_only;			/* a write was refused: worn out */
-	bool full;			/* or no free page is left */
+	bool read_only;			/* a write was refused, because the drive is worn out */
+	bool full;			/* no free page is left */
 	struct odd_request request[ODD_DEPTH];
-	struct odd_change *history;	/* since the last mount */
+	struct odd_change *history;	/* changes since the last mount */
 	uint32_t changes, durable;	/* history[0 .. durable) must survive */
 	uint32_t tag;
-	uint32_t base[ODD_MAX_SECTORS];	/* tags: content before history[0] */
-	uint32_t found[ODD_MAX_SECTORS];	/* what the last read of everything saw */
-	uint32_t newest[ODD_MAX_SECTORS];	/* tag submitted last, a trim's included */
-	uint32_t settled[ODD_MAX_SECTORS];	/* highest tag that was completed */
-	bool is_trim[ODD_MAX_TAGS];	/* or content that a mount found to be zeroes */
-	struct odd_request everything;	/* io alone */
+	uint32_t base[ODD_MAX_SECTORS];	/* tags of the content before history[0] */
+	uint32_t found[ODD_MAX_SECTORS];	/* tags found by the last read of everything */
+	uint32_t newest[ODD_MAX_SECTORS];	/* last submitted tag of each sector, including trims */
+	uint32_t settled[ODD_MAX_SECTORS];	/* highest completed tag of each sector */
+	bool is_trim[ODD_MAX_TAGS];	/* the tag is a trim, or zeroes found by a mount */
+	struct odd_request everything;	/* only its io is used */
 	uint8_t *all;
 };
 
@@ -129,27 +129,29 @@ static inline uint32_t unit_sectors(const struct odd *o)
 	return o->fc.unit_bytes / FTL_SECTOR_BYTES;
 }
 
-/* Say why, and how to replay, and end the program. */
+/* Print the reason and how to replay it, and end the program. */
 _Noreturn void odd_fail(const struct odd *o, const char *format, ...);
 
 /* odd_drive.c */
 void odd_make(struct odd *o);
 void odd_free(struct odd *o);
 void odd_mount(struct odd *o);
-void odd_arm_mount(struct odd *o);	/* a cut somewhere in what follows, or none: */
-void odd_arm_work(struct odd *o);	/* then longjmp(off, 1), at the moment cut_ns */
+void odd_arm_mount(struct odd *o);	/* set a cut within the following mount, or none */
+void odd_arm_work(struct odd *o);	/* set one within the work; it calls longjmp(off, 1) at cut_ns */
 void odd_lose_power(struct odd *o);
 
 /* odd_host.c */
 void odd_host_make(struct odd *o);
 void odd_host_free(struct odd *o);
-void odd_host_mounted(struct odd *o);	/* nothing is under way */
+void odd_host_mounted(struct odd *o);	/* no request is under way */
 void odd_host_done(struct odd *o, struct ftl_io *io);
 void odd_host_copy(struct odd *o, struct ftl_io *io, uint64_t at, void *buf, size_t len);
 void odd_work(struct odd *o, uint32_t requests);
 void odd_drain(struct odd *o);
-void odd_flush(struct odd *o);		/* after a drain */
-/* Read everything: it must be a prefix of the history that holds all that is durable. */
+void odd_flush(struct odd *o);		/* called after a drain */
+/*
+ * Read everything: the content must be a prefix of the history that includes all durable changes.
+ */
 void odd_verify(struct odd *o);
 
 #endif

@@ -23,7 +23,7 @@ static void draw_geometry(struct odd *o)
 	g->blocks_per_plane = 4 + roll(o, 10);
 	g->pages_per_block = 2 + roll(o, 7);
 	g->page_bytes = page_bytes[roll(o, roll(o, 10) ? 4 : 6)];
-	if (flag(o, 's')) {	/* blocks that GC does not need, and a list of the dead with 50 places */
+	if (flag(o, 's')) {	/* few spare blocks, and a dead list with 50 places */
 		g->channels = 2 + roll(o, 2);
 		g->chips_per_channel = 2;
 		g->planes_per_die = 1;
@@ -49,7 +49,7 @@ static void draw_array(struct odd *o)
 	draw_geometry(o);
 	o->ac.physics.disturb_tolerance = 255;
 	o->ac.payload = true;
-	o->ac.sums = o->seed & 1;	/* no draw: cases stay what they were */
+	o->ac.sums = o->seed & 1;	/* not drawn, so that earlier cases stay unchanged */
 	t->cmd_ns = roll(o, 2) * 100;
 	t->read_ns[0] = 5000;
 	t->program_ns[0] = 20000;
@@ -76,7 +76,10 @@ static void draw_config(struct odd *o)
 	c->buffer_ns = roll(o, 2) * 10;
 	c->overhead_ns = roll(o, 2) * 10;
 	c->max_unit_reads = roll(o, 2) ? 8 : 256;
-	/* No draw, as above. A worn drive refuses what cores execute later, when more was submitted. */
+	/*
+	 * Not drawn, for the same reason. A worn drive refuses requests that cores execute later,
+	 * when more have been submitted.
+	 */
 	if (o->seed % 4 == 1 && !flag(o, 'f') && !flag(o, 'e')) {
 		c->cores = 1 + (uint32_t)(o->seed / 4 % 3);
 		c->completion_ns = (uint32_t)(o->seed / 12 % 2) * 500;
@@ -85,7 +88,7 @@ static void draw_config(struct odd *o)
 	o->ac.geo.oob_kept = OOB_BYTES(upp);
 }
 
-/* What the papers on GC add, in any combination. */
+/* Draw the knobs of the papers on GC, in any combination. */
 static void draw_knobs(struct odd *o)
 {
 	struct nand_geometry *g = &o->ac.geo;
@@ -106,7 +109,7 @@ static void draw_knobs(struct odd *o)
 	g->copyback = ways & 8;
 }
 
-/* Word lines of two pages, and the FTL that the flags name. */
+/* Draw word lines of two pages, and the FTL named by the flags. */
 static void draw_word_lines(struct odd *o, const char *ftl)
 {
 	struct nand_geometry *g = &o->ac.geo;
@@ -135,7 +138,7 @@ static void draw_word_lines(struct odd *o, const char *ftl)
 	g->oob_kept = o->ops->oob_bytes(c, g);
 }
 
-/* Blocks that move though GC need not have them, and reads of parts of pages. */
+/* Draw wear levelling, relocation, and reads of parts of pages. */
 static void draw_moves(struct odd *o)
 {
 	struct nand_geometry *g = &o->ac.geo;
@@ -147,13 +150,13 @@ static void draw_moves(struct odd *o)
 	o->corrections = ways & 2 ? 1u << roll(o, 9) : 0;
 	c->host_subpage_reads = ways & 4 ? FTL_WORDS_AUTO : FTL_WORDS_NO;
 	if (flag(o, 'k'))
-		return;		/* it has words already */
+		return;		/* the array reads words already */
 	g->subpage = roll(o, 2) ? NAND_SUBPAGE_DMA : NAND_SUBPAGE_SPREAD;
 	g->ecc_word_bytes = g->page_bytes >> roll(o, 6);
 	o->ac.timing.subread_base_ns = 2000;
 }
 
-/* Where copies go: not where they go by default, or not to such pages. */
+/* Send copies to another frontier, or to other pages, than by default. */
 static void draw_frontier(struct odd *o)
 {
 	bool shared = flag(o, 'r') || flag(o, 't');
@@ -176,7 +179,10 @@ static void draw_policy(struct odd *o)
 		o->fc.hot_cold = FTL_HOT_COLD_COUNT;
 }
 
-/* No draw: cases stay what they were. Programs take 20 us, so a read meets most of their phases. */
+/*
+ * Not drawn, so that earlier cases stay unchanged. Programs take 20 us, so a read meets most of
+ * their phases.
+ */
 static void add_suspension(struct odd *o)
 {
 	struct nand_timing *t = &o->ac.timing;
@@ -271,7 +277,7 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 	return program ? NAND_PROG_FAIL : NAND_ERASE_FAIL;
 }
 
-/* Before the commands just issued, after them, or within. */
+/* Returns a time before, within or after the commands just issued. */
 static uint64_t cut_moment(struct odd *o, uint64_t now_ns, uint64_t done_ns)
 {
 	switch (roll(o, 4)) {
@@ -319,7 +325,7 @@ static void arm(struct odd *o, uint32_t count_ops, uint32_t at)
 	o->cut_at = at;
 }
 
-/* A mount is two reads of each page, then perhaps the list of the dead, then GC. */
+/* A mount reads each page twice, then perhaps the dead list, then runs GC. */
 void odd_arm_mount(struct odd *o)
 {
 	static const uint32_t ops[] = { ALL, CHANGES, CHANGES, ERASES };

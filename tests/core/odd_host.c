@@ -44,7 +44,7 @@ static void stamp(uint8_t *at, uint32_t sector, uint32_t tag)
 		memcpy(at + i, &v, 8);
 }
 
-/* The tag that a sector carries; 0: zeroes. */
+/* Returns the tag of a sector; 0: zeroes. */
 static uint32_t tag_of(const struct odd *o, const uint8_t *at, uint32_t sector)
 {
 	uint64_t v;
@@ -83,7 +83,7 @@ void odd_host_copy(struct odd *o, struct ftl_io *io, uint64_t at, void *buf, siz
 
 /* ---- history -------------------------------------------------------------- */
 
-/* In pieces that end where a multiple of `per` does: the FTL accepts them so. */
+/* Record changes in pieces that end at multiples of `per`, as the FTL accepts them. */
 static void remember(struct odd *o, uint32_t from, uint32_t to, uint32_t per, uint32_t tag)
 {
 	while (from < to) {
@@ -97,7 +97,7 @@ static void remember(struct odd *o, uint32_t from, uint32_t to, uint32_t per, ui
 	}
 }
 
-/* The sectors that a write or a trim changes: a trim only whole units. */
+/* Returns the sectors that a write or a trim changes; a trim changes only whole units. */
 static void affected(const struct odd *o, const struct ftl_io *io, uint32_t *from, uint32_t *to)
 {
 	uint32_t per = unit_sectors(o);
@@ -138,7 +138,7 @@ static void find_prefix(const struct odd *o)
 		 o->durable);
 }
 
-/* What was found is what counts from here on. */
+/* Start the history with the content found. */
 static void begin_history(struct odd *o)
 {
 	uint32_t zeroes = new_tag(o, true);
@@ -151,7 +151,7 @@ static void begin_history(struct odd *o)
 
 /* ---- time ----------------------------------------------------------------- */
 
-/* To the next moment at which something is due, or past it. */
+/* Advance to the next event, or past it. */
 static void pass_time(struct odd *o)
 {
 	uint64_t at = o->next_ns;
@@ -189,7 +189,7 @@ void odd_verify(struct odd *o)
 
 /* ---- completion ----------------------------------------------------------- */
 
-/* Good blocks but for those in which a program failed and that are not empty yet. */
+/* Good blocks, except those with a failed program that are not empty yet. */
 static uint64_t usable_blocks(const struct page_ftl *p)
 {
 	uint64_t n = p->good_blocks;
@@ -202,9 +202,9 @@ static uint64_t usable_blocks(const struct page_ftl *p)
 }
 
 /*
- * Of a drive whose blocks failed, too few are left: it refuses writes at once and
- * whole. Or a failure takes the last free block from a plane, and it gives up what
- * waits. Nothing else goes wrong.
+ * Check a refused request. If too few blocks of a drive are left, it refuses writes at once and
+ * completely. If a failure takes the last free block of a plane, the drive fails the waiting
+ * requests. Other errors are not allowed.
  */
 static void refused(struct odd *o, const struct odd_request *r)
 {
@@ -369,7 +369,7 @@ static void submit_random(struct odd *o)
 		o->newest[s] = r->tag;
 	submit(o, r);
 	if (r->io.status == SSD_E_WORNOUT)
-		o->changes = before;	/* it never was */
+		o->changes = before;	/* the change did not happen */
 }
 
 static void check_now_and_then(struct odd *o)

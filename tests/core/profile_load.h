@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* profile_load.h - a profile, loaded from a file with one override, and the complaint about it. */
+/*
+ * profile_load.h - loads a profile from a file with one override, and keeps the complaint about it.
+ */
 #ifndef SLATE_PROFILE_LOAD_H
 #define SLATE_PROFILE_LOAD_H
 

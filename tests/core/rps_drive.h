@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rps_drive.h - the FTLs of front.h on arrays of two-page word lines. All on one die of one
- * plane; 512-byte pages that are mapping units; LSB programs take 20 us, MSB programs
- * 50 us, reads 5 and 6 us, erases 70 us, and the bus nothing.
- *
- * Programs are written b.T k in the comments: block, L or M page of word line k.
+ * rps_drive.h - the FTLs of front.h on arrays of two-page word lines: one die with one plane, and
+ * 512-byte pages that are mapping units. LSB programs take 20 us, MSB programs 50 us, reads 5 and 6
+ * us, erases 70 us, and the bus takes no time.  Comments write a program as b.T k: block, L or M
+ * page of word line k.
  */
 #ifndef SLATE_RPS_DRIVE_H
 #define SLATE_RPS_DRIVE_H
@@ -38,8 +37,8 @@ static struct {
 	enum ssd_err status;
 	uint8_t fill, got[PAGE];
 	uint32_t fail_at;		/* this entry of the log fails; 0: none */
-	bool no_erases;			/* all of them fail */
-	uint32_t programs_left;		/* after so many all fail; 0: none does */
+	bool no_erases;			/* all erases fail */
+	uint32_t programs_left;		/* all programs after this many fail; 0: no program fails */
 } d;
 
 static inline void on_command(void *o, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
@@ -98,7 +97,7 @@ static inline void remount(void)
 	d.f->ops->check(d.f);
 }
 
-static uint32_t channels = 1;	/* each of one die */
+static uint32_t channels = 1;	/* number of channels with one die each */
 
 static inline void make(const char *ftl, enum nand_order order, uint32_t blocks, uint32_t pages)
 {
@@ -135,7 +134,7 @@ static inline void destroy(void)
 	free(d.mem);
 }
 
-/* Step until so many I/Os are done. */
+/* Step until this many I/Os have completed. */
 static inline void until(uint32_t done)
 {
 	while (d.done < done) {
@@ -165,7 +164,7 @@ static inline void io(enum ftl_op op, uint32_t lpn, uint8_t value)
 	until(want);
 }
 
-/* Until the die is idle: what follows a write without being asked for. */
+/* Step until the die is idle, including background work after a write. */
 static inline void rest(void)
 {
 	for (uint64_t next = d.f->ops->step(d.f, d.now); next != FTL_IDLE;
@@ -183,7 +182,7 @@ static inline void expect_content(uint32_t lpn, uint8_t value)
 	EXPECT_EQ(d.got[PAGE - 1], value);
 }
 
-/* The log, as "block.Tk" with * for parity pages, e for GC. */
+/* Compare the log with "block.Tk", with * for parity pages and e for GC. */
 static inline void expect_log(const char *want)
 {
 	char got[4096] = "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * storm.c - see storm.h. Commands are built to be legal, as the model sees it,
- * and then some of them are spoilt. What a spoilt one breaks, the model says.
+ * storm.c - see storm.h. Commands are made legal by the model, and then some of them are changed.
+ * The model says which rule a changed command breaks.
  */
 #include "storm.h"
 
@@ -63,7 +63,7 @@ void storm_free(struct storm *s)
 
 /* ---- time ------------------------------------------------------------------ */
 
-/* A moment at which something begins, ends, or is in between, on some die. */
+/* Returns a time at which a command on some die begins, ends, or is under way. */
 static uint64_t moment(struct storm *s)
 {
 	const struct naive *m = &s->duel.model;
@@ -140,7 +140,7 @@ static struct nand_cmd *add(struct storm *s, struct call *k, enum nand_op op, ui
 	return c;
 }
 
-/* Content of a program: its own, one repeated byte, or none. */
+/* Choose the content of a program: its own, one repeated byte, or none. */
 static void give_content(struct storm *s, struct nand_cmd *c, unsigned int i)
 {
 	uint32_t bytes = s->duel.c.geo.page_bytes, what = draw(s, 16);
@@ -156,7 +156,7 @@ static void give_content(struct storm *s, struct nand_cmd *c, unsigned int i)
 		}
 	else
 		memset(data, what == 1 ? 0 : what == 2 ? 0xff : (int)s->stamp, bytes);
-	if (what == 4)		/* one byte off a repeated one */
+	if (what == 4)		/* one byte differs from a repeated one */
 		data[draw(s, bytes)] ^= 1;
 	if (what && c->op == NAND_PROGRAM)
 		c->data = data;
@@ -174,7 +174,7 @@ static uint32_t random_block(struct storm *s, uint32_t plane)
 	return plane * blocks + draw(s, blocks);
 }
 
-/* A page of the plane that may be programmed now, or UINT32_MAX. */
+/* Returns a page of the plane that may be programmed now, or UINT32_MAX. */
 static uint32_t programmable(struct storm *s, uint32_t plane)
 {
 	const struct nand_geometry *g = &s->duel.c.geo;
@@ -199,7 +199,7 @@ static uint32_t programmable(struct storm *s, uint32_t plane)
 	return UINT32_MAX;
 }
 
-/* A page of the plane that holds something, or any. */
+/* Returns a page of the plane with data, or any page. */
 static uint32_t readable(struct storm *s, uint32_t plane)
 {
 	const struct nand_geometry *g = &s->duel.c.geo;
@@ -226,7 +226,7 @@ static uint32_t some_words(struct storm *s)
 		return NAND_OOB_ONLY;
 	case 2:
 		return all;
-	case 8:		/* all but one */
+	case 8:		/* all words but one */
 		if (g->subpage != NAND_SUBPAGE_NONE)
 			return all & ~(1u << draw(s, w));
 		return NAND_WHOLE_PAGE;
@@ -244,7 +244,7 @@ static void add_reads(struct storm *s, struct call *k, uint32_t plane)
 	struct nand_cmd *c = add(s, k, NAND_READ, readable(s, plane));
 
 	c->ecc_words = some_words(s);
-	c->oob = draw(s, 4) ? pool_oob[0] : NULL;	/* the duel reads elsewhere */
+	c->oob = draw(s, 4) ? pool_oob[0] : NULL;	/* the duel reads into another buffer */
 }
 
 static void add_erases(struct storm *s, struct call *k, uint32_t plane)
@@ -304,7 +304,7 @@ static enum nand_op random_op(struct storm *s)
 	return NAND_READ;
 }
 
-/* An idle die if there is one, mostly; now and then one that may be suspended. */
+/* Returns mostly an idle die, sometimes one that may be suspended. */
 static uint32_t choose_die(struct storm *s, enum nand_op *op)
 {
 	const struct naive *m = &s->duel.model;
@@ -341,7 +341,7 @@ static void build(struct storm *s, struct call *k)
 		planes += draw(s, g->planes_per_die);
 	for (uint32_t i = 0; i < planes; i++)
 		add_for_plane(s, k, op, k->die * g->planes_per_die + (first + i) % g->planes_per_die);
-	if (!k->count)	/* full: make room, or at least read */
+	if (!k->count)	/* the plane is full: erase or read */
 		add_for_plane(s, k, draw(s, 4) ? NAND_ERASE : NAND_READ, k->die * g->planes_per_die + first);
 	if (!k->count)
 		add_for_plane(s, k, NAND_READ, k->die * g->planes_per_die + first);
@@ -349,7 +349,7 @@ static void build(struct storm *s, struct call *k)
 
 /* ---- spoiling -------------------------------------------------------------- */
 
-/* A page that is_it says yes to, from a random one on; else a random one. */
+/* Returns a page accepted by is_it, searched from a random page on; otherwise a random page. */
 static uint32_t find_page(struct storm *s, bool (*is_it)(const struct naive *m, uint32_t p))
 {
 	uint32_t pages = (uint32_t)geo_pages(&s->duel.c.geo), at = draw(s, pages);
@@ -421,13 +421,13 @@ static void spoil_group(struct storm *s, struct call *k, struct nand_cmd *c)
 	uint32_t pages = (uint32_t)geo_pages(g);
 
 	switch (draw(s, 6)) {
-	case 0:		/* one plane twice: a command, or the whole of the next word line */
+	case 0:		/* the same plane twice: a command, or the whole of the next word line */
 		if (g->one_shot && draw(s, 2))
 			add_next_line(s, k);
 		else if (k->count < NAND_GROUP_MAX)
 			k->cmd[k->count++] = last;
 		break;
-	case 1:		/* another die, perhaps */
+	case 1:		/* another die in some cases */
 		if (k->count < NAND_GROUP_MAX) {
 			last.ppn.v = draw(s, pages);
 			if (last.op == NAND_ERASE)
@@ -441,7 +441,7 @@ static void spoil_group(struct storm *s, struct call *k, struct nand_cmd *c)
 	case 3:		/* half a word line */
 		k->count -= k->count > 1;
 		break;
-	case 4:		/* more blocks of a plane than one erase takes */
+	case 4:		/* more blocks of a plane than an erase accepts */
 		for (uint32_t i = 0; i < g->erase_group_max && k->count < NAND_GROUP_MAX; i++) {
 			last.op = NAND_ERASE;
 			last.ppn.v = (last.ppn.v / g->pages_per_block + 1) * g->pages_per_block;
@@ -484,7 +484,7 @@ static void spoil_cells(struct storm *s, struct nand_cmd *c)
 	case 5:
 		c->ppn.v = find_page(s, must_erase);
 		break;
-	case 6:		/* between planes, or from nothing */
+	case 6:		/* between planes, or from an empty page */
 		c->op = NAND_COPYBACK;
 		c->from.v = draw(s, pages);
 		c->data = NULL;
@@ -507,7 +507,7 @@ static void spoil(struct storm *s, struct call *k)
 	case 1: case 2: case 3:
 		spoil_group(s, k, c);
 		break;
-	case 4:		/* nothing: it goes to a busy die, if any is */
+	case 4:		/* no change: use a busy die if there is one */
 		break;
 	default:
 		spoil_cells(s, c);
@@ -550,7 +550,7 @@ static void cut(struct storm *s)
 
 	duel_cut(d, at > d->now_ns ? at : d->now_ns, seed);
 	while (!dice_over(s->dice) && draw(s, 3) == 0 && !duel_parted(d))
-		command(s);	/* without power */
+		command(s);	/* while the power is off */
 	if (duel_parted(d))
 		return;
 	if (draw(s, 4))
@@ -595,7 +595,7 @@ void storm_step(struct storm *s)
 	else if (what == 251)
 		duel_reset_stats(&s->duel);
 	else if (what == 252)
-		duel_power_on(&s->duel);	/* of a running one */
+		duel_power_on(&s->duel);	/* power on without a cut before */
 	else
 		age(s);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* storm_table.c - the devices that storms rage on: small, and together with every capability. */
+/* storm_table.c - the devices for storms: small ones that together have every ability. */
 #include "storm.h"
 
 /*
- * Times are odd numbers, so that a wrong term shows, and short against transfers
- * on the slow bus, so that channels are full.
+ * Times are odd numbers, so that a wrong term is visible. They are short against transfers on the
+ * slow bus, so that channels are full.
  */
 #define SLOW_BUS 9871u
 #define FAST_BUS 1237u
-#define NEVER (-60 * 65536)		/* log2 of a coefficient that is as good as zero */
+#define NEVER (-60 * 65536)		/* log2 of a coefficient that is practically zero */
 
 #define CELLS .read_ns = { 5003, 7001, 9007, 11003 },                                       \
 	.program_ns = { 20011, 31013, 52009, 70001 },                                      \

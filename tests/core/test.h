@@ -20,7 +20,7 @@
 #include "array.h"
 #include "nand_geom.h"
 
-/* One counter, of however many files a program is made. */
+/* One counter for all files of a program. */
 __attribute__((weak)) int failures;
 
 #define EXPECT_EQ(got, want)                                                               \
@@ -42,13 +42,16 @@ __attribute__((weak)) int failures;
 	} while (0)
 
 #ifdef __KERNEL__
-/* tests/kunit/core.c. True: it is this case's turn. */
+/* tests/kunit/core.c. Returns true if this case is to run. */
 bool test_begins(const char *name);
 void test_ends(const char *name, int new_failures);
-/* The number of rounds for a test that does n in a process: fewer in a kernel, whose processor is emulated. */
+/*
+ * Returns the number of rounds for a test that runs n in a process; fewer in a kernel, because its
+ * processor is emulated.
+ */
 uint32_t test_times(uint32_t n);
 #else
-#define TEST_FLOAT	/* there are floating point numbers */
+#define TEST_FLOAT	/* floating point numbers are available */
 
 static inline bool test_begins(const char *name)
 {

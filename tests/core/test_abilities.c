@@ -26,7 +26,7 @@ static void r4_partial_blocks(void)
 	test_array_free(&t);
 }
 
-/* Smallest PBs of 3 pages: order counts within each. */
+/* Smallest PBs of 3 pages: the order applies within each. */
 static void r2_ascending_within_a_pb(void)
 {
 	struct nand_array_config c = plain();
@@ -52,7 +52,7 @@ static void r5_parallel_erase(void)
 		e[i] = cmd(NAND_ERASE, i < 2 ? i : 6 + i, 0);	/* 0, 1 | 8, 9, 10 */
 	EXPECT_EQ(submit(e, 4), NAND_OK);
 	now = e[0].done_ns;
-	refused(NAND_R5, e, 5);				/* three of the second plane */
+	refused(NAND_R5, e, 5);				/* three blocks of the second plane */
 	e[1] = e[0];
 	refused(NAND_R5, e, 2);				/* one block twice */
 	e[1] = cmd(NAND_ERASE, 16, 0);
@@ -103,7 +103,7 @@ static void r9_torn_partial_block(void)
 	nand_array_power_cut(t.a, now + CMD + 5, 3);
 	nand_array_power_on(t.a);
 	now = 0;
-	EXPECT_EQ(run(cmd(NAND_PROGRAM, 0, 5)), NAND_OK);	/* the other half */
+	EXPECT_EQ(run(cmd(NAND_PROGRAM, 0, 5)), NAND_OK);	/* the other half of the block */
 	refused1(NAND_R9, cmd(NAND_PROGRAM, 0, 6));
 	EXPECT_EQ(run(e), NAND_OK);
 	EXPECT_EQ(run(cmd(NAND_PROGRAM, 0, 6)), NAND_OK);
@@ -151,8 +151,8 @@ static void r10_copyback(void)
 	test_array_free(&t);
 }
 
-/* Lost data stay lost. */
-/* Something changes a page's byte behind the array's back; checksums are not computed anew. */
+/* the source was never programmed */
+/* A byte of a page is changed from outside the array; checksums are not computed again. */
 static void damage_travels_with_a_copyback(void)
 {
 	struct nand_array_config c = plain();
@@ -172,12 +172,12 @@ static void damage_travels_with_a_copyback(void)
 	r = cmd(NAND_READ, 7, 0);
 	EXPECT_EQ(submit(&r, 1), NAND_UNCORR);
 	EXPECT(!r.page);
-	EXPECT_EQ(r.done_ns - now, CMD + READ + XFER);		/* as every read */
+	EXPECT_EQ(r.done_ns - now, CMD + READ + XFER);		/* like every read */
 	now = r.done_ns;
 	((uint8_t *)t.image)[nand_array_table_bytes(&c) + 4095] ^= 1;
 	EXPECT_EQ(run(cmd(NAND_READ, 0, 0)), NAND_OK);
 	r.ecc_words = NAND_OOB_ONLY;
-	EXPECT_EQ(run(r), NAND_OK);				/* it has a checksum of its own */
+	EXPECT_EQ(run(r), NAND_OK);				/* the spare area has its own checksum */
 	t.n->ops->get_stats(t.n, &st);
 	EXPECT_EQ(st.damaged, 1);
 	EXPECT_EQ(st.uncorrectable, 1);
@@ -276,7 +276,7 @@ static void a_read_suspends_an_erase(void)
 	refused1(NAND_R8, cmd(NAND_READ, 1, 0));	/* until the reads have ended */
 	now++;
 	r = cmd(NAND_READ, 1, 0);
-	EXPECT_EQ(submit(&r, 1), NAND_OK);		/* the second: the last */
+	EXPECT_EQ(submit(&r, 1), NAND_OK);		/* the second and last suspension */
 	EXPECT_EQ(r.resumed_done_ns, e.done_ns + 2 * (took + 3000));
 	now = r.done_ns;
 	refused1(NAND_R8, cmd(NAND_READ, 1, 0));
@@ -303,7 +303,7 @@ static void a_suspended_program_can_still_tear(void)
 		refused1(NAND_R8, cmd(NAND_READ, 0, 0));	/* the page being programmed */
 		r = cmd(NAND_READ, 1, 0);
 		EXPECT_EQ(submit(&r, 1), NAND_OK);
-		nand_array_power_cut(t.a, p.done_ns + 1, seed);	/* it would have been done */
+		nand_array_power_cut(t.a, p.done_ns + 1, seed);	/* without the cut it would have completed */
 		nand_array_power_on(t.a);
 		now = 0;
 		lost += run(cmd(NAND_READ, 0, 0)) == NAND_UNCORR;
@@ -314,7 +314,7 @@ static void a_suspended_program_can_still_tear(void)
 
 /* ---- times ------------------------------------------------------------------ */
 
-/* Copyback: no transfer; with new spare bytes those alone. */
+/* A copyback transfers no page, and spare bytes only if they are new. */
 static void copyback_times(void)
 {
 	struct nand_array_config c = plain();
@@ -339,7 +339,7 @@ static void copyback_times(void)
 	test_array_free(&t);
 }
 
-/* Two dies on one channel: a copyback leaves the bus to the other die's read. */
+/* Two dies on one channel: a copyback leaves the bus free for the other die's read. */
 static void a_copyback_leaves_the_bus_alone(void)
 {
 	struct nand_array_config c = plain();
@@ -354,12 +354,15 @@ static void a_copyback_leaves_the_bus_alone(void)
 	submit(&b, 1);
 	r = cmd(NAND_READ, 16, 0);
 	submit(&r, 1);
-	EXPECT_EQ(r.done_ns - now, CMD + CMD + READ + XFER);	/* behind its command cycles */
+	EXPECT_EQ(r.done_ns - now, CMD + CMD + READ + XFER);	/* the read waits for its command cycles */
 	EXPECT_EQ(r.wait_host_ns, CMD);
 	test_array_free(&t);
 }
 
-/* Sub-page reads of two planes: cells as the slower, transfers by their own size. */
+/*
+ * Sub-page reads of two planes: the cell phase is that of the slower one, and each transfer has its
+ * own size.
+ */
 static void sub_page_group_times(void)
 {
 	struct nand_array_config c = plain();
@@ -382,7 +385,7 @@ static void sub_page_group_times(void)
 	test_array_free(&t);
 }
 
-/* TLC: types have times of their own, and a program may read what lies below first. */
+/* TLC: each page type has its own times, and a program may first read the lower pages. */
 static void page_type_times(void)
 {
 	static const uint32_t reads[] = { 40000, 60000, 90000 }, programs[] = { 100000, 300000, 700000 };
@@ -411,7 +414,7 @@ static void page_type_times(void)
 
 /* ---- content ------------------------------------------------------------------ */
 
-/* Pages of one byte are kept as that byte; all bytes read back. */
+/* Pages of one repeated byte are stored as that byte; all bytes read back. */
 static void pages_of_one_byte(void)
 {
 	struct nand_array_config c = plain();
@@ -419,7 +422,7 @@ static void pages_of_one_byte(void)
 	start(&c);
 	for (uint32_t p = 0; p < 12; p++) {
 		memset(data, (int)(p * 21), sizeof(data));
-		data[4095] = (uint8_t)(p * 21 + (p & 1));	/* every other is not of one */
+		data[4095] = (uint8_t)(p * 21 + (p & 1));	/* every second page is not of one byte */
 		EXPECT_EQ(run(cmd(NAND_PROGRAM, 0, p)), NAND_OK);
 	}
 	for (uint32_t round = 0; round < 2; round++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_choices.c - who is next: the busy die that ends first, the block that each GC policy takes.
- * Both against the plainest way to find out; policies that draw against the probabilities.
+ * test_choices.c - the busy die that ends first, and the block that each GC policy takes. Both are
+ * compared with a simple search, and random policies with their probabilities.
  */
 #include "gc_policy.h"
 #include "die_due.h"
@@ -21,7 +21,7 @@ static uint32_t first_busy(const uint64_t *ends, uint32_t dies)
 	return first;
 }
 
-/* Ends of few values, so that many are equal, up to nine times unit_ns from now. */
+/* Use few distinct end times, so that many are equal, up to nine times unit_ns from now. */
 static void some_dies(uint32_t dies, uint64_t unit_ns, uint64_t seed)
 {
 	uint64_t ends[DIES_MAX], s = seed, now_ns = 0;
@@ -57,8 +57,8 @@ static void some_dies(uint32_t dies, uint64_t unit_ns, uint64_t seed)
 }
 
 /*
- * By time, then by number; numbers of dies that are powers of two, and are not; seconds, and
- * years of virtual time.
+ * Dies end by time, then by number. The number of dies is a power of two or not; times are seconds,
+ * or years of virtual time.
  */
 static void dies_end_in_order(void)
 {
@@ -84,8 +84,8 @@ static void dies_end_in_order(void)
 struct table {
 	struct nand_geometry g;
 	struct blk_table t;
-	uint64_t since[BLOCKS];	/* a FULL block has as many valid units as now */
-	uint64_t place[BLOCKS];	/* in the queue: closed, or passed over, then */
+	uint64_t since[BLOCKS];	/* step at which a FULL block got its present number of valid units */
+	uint64_t place[BLOCKS];	/* place in the queue, set when it was closed or passed over */
 	uint64_t clock;
 	void *mem;
 };
@@ -128,7 +128,7 @@ static uint32_t best_of(const struct table *x, uint32_t plane, better_fn *better
 	return best;
 }
 
-/* The fewest valid units; of equals, the last to get there. */
+/* The fewest valid units are best; among equals, the block that reached this number last. */
 static bool greedy_is_better(const struct table *x, uint32_t a, uint32_t b)
 {
 	const struct blk *ka = &x->t.blk[a], *kb = &x->t.blk[b];
@@ -203,7 +203,7 @@ static uint32_t windowed(struct table *x, uint32_t plane)
 	return of_the_first(x, plane, WINDOW);
 }
 
-/* A VICTIM gets a content and is closed; a FULL block gains or loses units, or is taken. */
+/* Close a VICTIM with a new content; add or remove units of a FULL block, or take it. */
 static void change(struct table *x, uint32_t b, uint64_t how)
 {
 	struct blk *k = &x->t.blk[b];
@@ -235,11 +235,11 @@ static void picks_as(const struct gc_policy *policy, uint32_t (*plainest)(struct
 	uint64_t s = 1;
 
 	table_make(&x, policy);
-	x.t.stable = 1;		/* a third of the blocks is not to be had */
+	x.t.stable = 1;		/* a third of the blocks is not settled */
 	for (uint32_t step = 0; step < test_times(60000); step++) {
 		uint64_t r = rnd(&s);
 
-		/* Runs: the same few blocks again and again. */
+		/* in runs the same few blocks change again and again */
 		change(&x, (uint32_t)(step / 64 * 7 + (r >> 40) % 5) % BLOCKS, rnd(&s));
 		if (r % 16 == 0) {
 			uint32_t plane = (uint32_t)(r >> 8) % PLANES;
@@ -323,7 +323,7 @@ static void d_choices_takes_the_least_of_some(void)
 	draws_as(&gc_d_choices, CHOICES);
 }
 
-/* One block in 4,096 frees a page: drawing is given up, and the plane is searched. */
+/* One block in 4,096 frees a page: drawing ends after a limit, and the plane is searched. */
 static void a_rare_block_is_found(void)
 {
 	struct nand_geometry g = { .channels = 1, .chips_per_channel = 1, .dies_per_chip = 1,
@@ -349,7 +349,10 @@ static void a_rare_block_is_found(void)
 	free(at.base);
 }
 
-/* A mount closes by number; the queue is then in the order of what was written last, of equals by number. */
+/*
+ * A mount closes blocks by number. The queue is then ordered by their last writes, and equal ones
+ * by number.
+ */
 static void a_mount_orders_the_queue(void)
 {
 	static const uint64_t order[PLANE_BLOCKS] = { 9, 3, 3, 7, 1, 0, 8, 3, 2, 9, 5 };
@@ -373,7 +376,7 @@ static void a_mount_orders_the_queue(void)
 	free(x.mem);
 }
 
-/* Where a policy names another, a block without a valid unit is found all the same. */
+/* A block without a valid unit is found even if the policy names another block. */
 static void an_empty_block_is_found(void)
 {
 	for (uint32_t i = 0; gc_policies[i]; i++) {

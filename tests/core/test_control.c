@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A drive's controls: GC on order in every FTL, settings that change, faults on request.
- *
- *   test_control [SEED]
+ * A drive's controls: ordered GC in every FTL, settings that change online, ordered faults.
+ * test_control [SEED]
  */
 #define _GNU_SOURCE
 #include <unistd.h>
@@ -10,7 +9,7 @@
 #include "control_host.h"
 #include "fault_plan.h"
 
-static uint64_t seed = 1;	/* of the random cases */
+static uint64_t seed = 1;	/* seed of the random cases */
 
 /* ---- one die, by hand -------------------------------------------------------- */
 
@@ -27,11 +26,11 @@ static void one_victim_takes_its_time(void)
 	EXPECT_EQ(collect(0), 1);
 	EXPECT_EQ(slate_step(dev, now), begin + READ);
 	settle(true);
-	EXPECT_EQ(now - begin, READ + PROG + ERASE);	/* unit 3 moves, block 0 goes */
+	EXPECT_EQ(now - begin, READ + PROG + ERASE);	/* unit 3 is moved, and block 0 is erased */
 	EXPECT_EQ(stats()->ftl.gc_runs, 1);
 	EXPECT_EQ(stats()->ftl.gc_units, 1);
 	EXPECT_EQ(stats()->nand.ops[NAND_ERASE][NAND_SRC_GC], 1);
-	EXPECT_EQ(collect(0), 0);			/* block 1 is all valid */
+	EXPECT_EQ(collect(0), 0);			/* all pages of block 1 are valid */
 	EXPECT_EQ(slate_step(dev, now), FTL_IDLE);
 	for (uint32_t u = 0; u < 5; u++)
 		EXPECT(reads_right(u));
@@ -43,12 +42,15 @@ static void an_order_ends_when_it_is_fulfilled(void)
 	if (open_with(NULL, tiny, NULL))
 		return;
 	make_stale();
-	/* 10 of 12 blocks are free: nothing to do. 11 asked: block 0 goes, its unit is in block 2. */
+	/*
+	 * 10 of 12 blocks are free, so there is nothing to do. An order for 11: block 0 is erased,
+	 * and its unit is in block 2.
+	 */
 	EXPECT_EQ(collect(10), 0);
 	EXPECT_EQ(collect(11), 1);
 	settle(true);
 	EXPECT_EQ(stats()->ftl.gc_runs, 1);
-	/* Nothing can be won, so it is forgotten: a new stale block stays. */
+	/* No page can be freed, so the order is dropped: a block that becomes stale later stays. */
 	EXPECT_EQ(write_unit(0), SSD_OK);
 	settle(true);
 	EXPECT_EQ(stats()->ftl.gc_runs, 1);
@@ -85,14 +87,14 @@ static void the_nth_program_fails(void)
 	for (uint32_t i = 0; i < 2; i++)
 		EXPECT_EQ(write_unit(i), SSD_OK);
 	EXPECT_EQ(stats()->nand.program_fails, 0);
-	EXPECT_EQ(write_unit(2), SSD_OK);	/* once more, in another block */
+	EXPECT_EQ(write_unit(2), SSD_OK);	/* again, in another block */
 	settle(true);
 	EXPECT_EQ(stats()->nand.program_fails, 1);
 	for (uint32_t i = 0; i < 16; i++)
 		EXPECT_EQ(write_unit(i), SSD_OK);
 	settle(true);
-	EXPECT_EQ(stats()->nand.program_fails, 1);	/* it has been, */
-	EXPECT_EQ(stats()->ftl.retired_blocks, 1);	/* and the block went when it could be emptied */
+	EXPECT_EQ(stats()->nand.program_fails, 1);	/* the fault has occurred, */
+	EXPECT_EQ(stats()->ftl.retired_blocks, 1);	/* and the block was retired after it was emptied */
 	for (uint32_t i = 0; i < 16; i++)
 		EXPECT(reads_right(i));
 	slate_close(dev);
@@ -127,8 +129,8 @@ static void the_next_erase_fails(void)
 }
 
 /*
- * ECC corrects 8 bits, more than 4 are worth moving, each retry (10 us) helps raw errors
- * only. Unit 0 is page 0 of block 0.
+ * ECC corrects 8 bits, and more than 4 request relocation; a retry (10 us) reduces only raw errors.
+ * Unit 0 is page 0 of block 0.
  */
 static const char *const ecc[] = {
 	"reliability.ecc_bits=8", "reliability.relocate_bits=4", "reliability.retries_max=2",
@@ -145,7 +147,7 @@ static uint64_t read_ns(uint32_t unit)
 
 static void flipped_bits_meet_ecc(void)
 {
-	const uint64_t plain = READ + 1200;	/* look-up and firmware */
+	const uint64_t plain = READ + 1200;	/* includes look-up and firmware */
 	uint32_t at;
 
 	if (open_with(NULL, tiny, ecc))
@@ -159,7 +161,7 @@ static void flipped_bits_meet_ecc(void)
 	EXPECT_EQ(stats()->nand.corrected, 1);
 	EXPECT(reads_right(3));
 	EXPECT_EQ(control(SLATE_FAULT_ADD, SLATE_FAULT_FLIP | 4 << 16, 3, 0, &at), SLATE_DONE);
-	EXPECT_EQ(read_ns(3), plain + 2 * 10000);	/* 9 bits: two retries in vain */
+	EXPECT_EQ(read_ns(3), plain + 2 * 10000);	/* 9 bits: two retries without success */
 	EXPECT_EQ(status, SSD_E_UNCORR);
 	EXPECT_EQ(stats()->nand.retries, 2);
 	EXPECT_EQ(stats()->nand.uncorrectable, 1);
@@ -181,7 +183,7 @@ static void an_erase_ends_flips(void)
 	EXPECT_EQ(control(SLATE_FAULT_ADD, SLATE_FAULT_FLIP | 5 << 16, 3, 0, &at), SLATE_DONE);
 	EXPECT_EQ(collect(0), 1);
 	settle(true);
-	EXPECT_EQ(stats()->nand.corrected, 1);	/* GC's read: what it copies is right again */
+	EXPECT_EQ(stats()->nand.corrected, 1);	/* GC's read; the copy has no wrong bits */
 	EXPECT(reads_right(3));
 	EXPECT_EQ(stats()->nand.corrected, 1);
 	l = slate_log(dev, now, SLATE_LOG_FAULTS, &bytes);
@@ -220,13 +222,13 @@ static void bad_faults(void)
 	slate_close(dev);
 }
 
-/* A partial erase takes the flips of its PB, a copyback takes them along. */
+/* A partial erase removes the flips of its PB, and a copyback copies them. */
 static void flips_go_with_cells(void)
 {
 	const struct nand_geometry g = { .channels = 1, .chips_per_channel = 1, .dies_per_chip = 1,
 					 .planes_per_die = 1, .blocks_per_plane = 4,
 					 .pages_per_block = 8, .pb_levels = 2 };
-	struct nand_cmd c = { .op = NAND_ERASE, .ppn = { 8 }, .pb = 6 };	/* pages 12, 13 */
+	struct nand_cmd c = { .op = NAND_ERASE, .ppn = { 8 }, .pb = 6 };	/* pages 12 and 13 */
 	struct fault_plan p = { .count = 0 };
 
 	for (uint32_t page = 11; page < 15; page++) {
@@ -256,7 +258,7 @@ static void knobs_move(void)
 	EXPECT(strstr(slate_settings(dev), "ftl.gc_slice_pages=4\n"));
 	EXPECT_EQ(slate_set(dev, now, "ftl.gc_slice_pages=7"), SLATE_DONE);
 	EXPECT(strstr(slate_settings(dev), "ftl.gc_slice_pages=7\n"));
-	/* GC begins when fewer than 11 of 12 blocks are free: now they are 10. */
+	/* GC begins when fewer than 11 of 12 blocks are free; 10 are free now. */
 	make_stale();
 	EXPECT_EQ(stats()->ftl.gc_runs, 0);
 	EXPECT_EQ(slate_set(dev, now, "ftl.gc_stop_blocks=11"), SLATE_DONE);
@@ -319,7 +321,8 @@ static const char *const shape[] = {
 	"geometry.planes_per_die=2", "geometry.blocks_per_plane=24", "geometry.pages_per_block=16",
 	"geometry.page_bytes=4096", "geometry.oob_bytes=256", "timing.read_ns=50000",
 	"timing.program_ns=200000", "timing.erase_ns=1000000", "timing.bus_ps_per_byte=1000",
-	"ftl.capacity_mib=3", "ftl.gc_stop_blocks=5", NULL	/* = start: GC stops where it began */
+	"ftl.capacity_mib=3", "ftl.gc_stop_blocks=5", NULL	/* equal to gc_start_blocks: GC stops at the level
+								 * at which it began */
 };
 
 struct kind {
@@ -365,7 +368,7 @@ static uint32_t free_blocks(void)
 		for (uint32_t s = 0; s < SLATE_BLOCK_STATES; s++)
 			all += e[p].state[s];
 	}
-	EXPECT_EQ(all, planes * e->blocks);	/* each block is in one state */
+	EXPECT_EQ(all, planes * e->blocks);	/* each block has exactly one state */
 	free(log);
 	return sum;
 }
@@ -384,7 +387,7 @@ static void all_right(void)
 		EXPECT(reads_right(u));
 }
 
-/* One victim in each plane, or die; then as many as can be won. */
+/* Collect one victim in each plane or die, then as many as can be freed. */
 static void collects(const struct kind *k, uint64_t *rng)
 {
 	uint64_t runs;
@@ -406,7 +409,7 @@ static void collects(const struct kind *k, uint64_t *rng)
 	all_right();
 
 	EXPECT(collect(23) > 0);
-	write_some(rng, units / 4);		/* the host goes on meanwhile */
+	write_some(rng, units / 4);		/* the host writes meanwhile */
 	EXPECT(collect(23) <= 4);
 	settle(true);
 	EXPECT(free_blocks() > before);
@@ -426,7 +429,7 @@ static void every_ftl_collects_on_order(void)
 		collects(&kinds[i], &rng);
 }
 
-/* Orders, knobs and faults at any moment: nothing is lost but what the faults say. */
+/* Orders, knobs and faults at random times: only data hit by faults may be lost. */
 static void storm(const struct kind *k, uint64_t *rng)
 {
 	static const char *const knobs[] = { "ftl.gc_slice_pages=1", "ftl.gc_slice_pages=9",

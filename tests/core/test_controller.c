@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The controller's cores: times by hand, ceilings by arithmetic, and random work against a
- * model that moves nanosecond by nanosecond. Units that were never written take the FTL no
- * time of its own, so that of such reads all time is the cores'.
+ * The controller's cores: times computed by hand, maximum rates by arithmetic, and random work
+ * against a model that advances by single nanoseconds. Reads of unwritten units take no time of the
+ * FTL, so all their time is that of the cores.
  */
 #include "ftl.h"
 #include "gc_policy.h"
@@ -14,7 +14,7 @@
 #define COMMAND 1000u
 #define COMPLETION 300u
 #define BUFFER 2000u
-#define FLASH (100 + 50000 + UNIT + 64)	/* a page: command cycles, cell, transfer at 1 ns a byte */
+#define FLASH (100 + 50000 + UNIT + 64)	/* read of a page: command cycles, cell phase, transfer at 1 ns a byte */
 #define DEPTH_MAX 64u
 
 static struct test_array t;
@@ -24,7 +24,7 @@ static uint64_t now;
 
 static struct slot {
 	struct ftl_io io;
-	bool reported, waits;		/* by the FTL; for its time */
+	bool reported, waits;		/* reported by the FTL; waiting for its completion time */
 } slot[DEPTH_MAX];
 
 static void on_done(void *opaque, struct ftl_io *io)
@@ -113,8 +113,8 @@ static uint64_t latency(const struct ftl_io *io)
 /* ---- by hand ---- */
 
 /*
- * One core, three reads at once: commands end at 1200, 2400, 3600, then the completions of the
- * first two, which became ready at 1200 and 2400, and of the third.
+ * One core, three reads at once: commands end at 1200, 2400, 3600. Then come the completions of the
+ * first two, which became ready at 1200 and 2400, and that of the third.
  */
 static void one_core_does_one_thing_at_a_time(void)
 {
@@ -149,7 +149,7 @@ static void one_core_does_one_thing_at_a_time(void)
 	done_with_it();
 }
 
-/* A look-up for each unit that a read or write touches, one for anything else. */
+/* A read or write needs a look-up for each unit that it touches, other commands one. */
 static void each_unit_is_looked_up(void)
 {
 	struct ftl_io *io;
@@ -160,7 +160,7 @@ static void each_unit_is_looked_up(void)
 	EXPECT_EQ(latency(io), COMMAND + 5 * LOOKUP);
 	EXPECT_EQ(io->where.map_ns, 5 * LOOKUP);
 	slot[0].io = (struct ftl_io){ .op = FTL_READ, .offset = UNIT - 512, .bytes = 1024 };
-	f->ops->submit(f, now, &slot[0].io);	/* a sector of one, and one of the next */
+	f->ops->submit(f, now, &slot[0].io);	/* a sector of one unit, and one of the next */
 	settle_down();
 	EXPECT_EQ(latency(io), COMMAND + 2 * LOOKUP);
 	io = submit(0, FTL_TRIM, 0, 50);
@@ -170,8 +170,8 @@ static void each_unit_is_looked_up(void)
 }
 
 /*
- * Two cores. The first write's look-ups take 2600 ns; the second's command ends at 1200 and
- * waits for its turn until then; the core does not, and ends a read's command at 2400.
+ * Two cores. The first write's look-ups take 2600 ns. The second write's command ends at 1200 and
+ * waits until then for its turn. Its core does not wait, and ends a read's command at 2400.
  */
 static void writes_keep_their_order(void)
 {
@@ -191,7 +191,7 @@ static void writes_keep_their_order(void)
 	done_with_it();
 }
 
-/* Where cores are never short, an I/O of one unit takes what it takes without cores. */
+/* If cores are never short, an I/O of one unit takes the same time as without cores. */
 static void idle_cores_change_nothing(void)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -211,7 +211,10 @@ static void idle_cores_change_nothing(void)
 
 /* ---- the ceiling ---- */
 
-/* So many reads, `depth` at a time; returns what the last one's end is after the first's beginning. */
+/*
+ * Run reads in a closed loop of the given depth; returns the time from the first one's beginning to
+ * the last one's end.
+ */
 static uint64_t closed_loop(uint32_t reads, uint32_t depth, uint32_t units)
 {
 	uint64_t begin_ns = now;
@@ -227,8 +230,8 @@ static uint64_t closed_loop(uint32_t reads, uint32_t depth, uint32_t units)
 }
 
 /*
- * With twice as many reads in flight as there are cores, or more, no core ever rests: of reads
- * that cores divide, all end after reads * work / cores.
+ * With at least twice as many reads in flight as cores, no core is ever idle. If the cores divide
+ * the number of reads, all end after reads * work / cores.
  */
 static void the_ceiling_is_arithmetic(void)
 {
@@ -253,13 +256,13 @@ static void the_ceiling_is_arithmetic(void)
 enum { ABSENT, COMMAND_WAITS, COMMAND_RUNS, COMPLETION_WAITS, COMPLETION_RUNS, OVER };
 
 struct job {
-	uint64_t submit_ns, ends_ns;	/* of the work that runs, or ran last */
+	uint64_t submit_ns, ends_ns;	/* ends_ns: end of the work that runs, or ran last */
 	uint32_t units;
 	int state;
 };
 
 struct model {
-	struct job job[DEPTH_MAX];	/* by submission */
+	struct job job[DEPTH_MAX];	/* in the order of submission */
 	uint32_t line[2 * DEPTH_MAX], first, last;
 	uint32_t cores, busy;
 };
@@ -294,7 +297,7 @@ static void model_begin(struct model *m, uint64_t ns)
 	}
 }
 
-/* Reads of random sizes at random times: each ends when the model says, which knows no calendar. */
+/* Reads of random sizes at random times end as in the model, which has no calendar. */
 static void random_reads_end_as_in_the_model(void)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {

@@ -47,18 +47,18 @@ struct shape {
 };
 
 enum {
-	IDLE = 64,	/* GC works when the drive is idle */
+	IDLE = 64,	/* GC also works while the drive is idle */
 	FIXED = 128,	/* LSB and MSB pages in fixed order, */
-	RELAXED = 256,	/* in relaxed order: in both, torn MSB pages take LSB pages along */
-	PAIRS = 1,	/* two victims, one erase */
+	RELAXED = 256,	/* relaxed order; in both orders torn MSB pages destroy LSB pages */
+	PAIRS = 1,	/* GC erases two victims in one command */
 	WORDS = 2,	/* GC reads the ECC words it moves */
 	COPYBACK = 8,	/* GC copies inside the chip */
-	SSDSIM = 4,	/* a write ends with its transfer: durable are flushes and FUA alone */
+	SSDSIM = 4,	/* a write ends with its transfer, so that only flushes and FUA are durable */
 	LEVEL = 16,	/* wear is levelled to a difference of one erase */
-	CORRECTED = 32,	/* reads of every seventh page say that it should move */
+	CORRECTED = 32,	/* reads of every seventh page request relocation */
 	CORES = 512,	/* a controller of two cores is in front */
-	APART = 2048,	/* hot pages apart from cold ones */
-	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each */
+	APART = 2048,	/* hot and cold pages have separate blocks */
+	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each at most */
 };
 
 static const struct shape shapes[] = {
@@ -158,7 +158,7 @@ static const struct shape shapes[] = {
 
 struct change { uint32_t sector, count; uint64_t tag; };	/* tag 0: trimmed */
 
-/* An FTL on an array, and what the host knows of it. */
+/* An FTL on an array, and the host's knowledge of its content. */
 struct drive {
 	struct test_array ta;
 	void *mem;
@@ -178,10 +178,10 @@ struct drive {
 		struct ftl_io io;
 		bool busy;
 		uint64_t tag;
-		uint32_t changes;	/* history length after it */
+		uint32_t changes;	/* length of the history after it */
 		uint8_t data[MAX_SECTORS * FTL_SECTOR_BYTES];
 	} io[MAX_IOS];
-	uint64_t found[MAX_SECTORS];	/* what verify() read */
+	uint64_t found[MAX_SECTORS];	/* content found by verify() */
 };
 
 static char id[256];
@@ -197,7 +197,7 @@ static void on_abort(int sig)
 		(void)!write(2, "\n", 1);
 }
 
-/* A property of the page, so that a run can be replayed from any of its commands. */
+/* The result depends on the page, so that a run can be replayed from any of its commands. */
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 {
 	(void)opaque;
@@ -337,7 +337,7 @@ static void remember(struct drive *d, uint32_t sector, uint32_t count, uint64_t 
 	d->history[d->changes++] = (struct change){ sector, count, tag };
 }
 
-/* A request's changes one mapping unit at a time: the FTL accepts them so. */
+/* Record a request's changes unit by unit, as the FTL accepts them. */
 static void remember_write(struct drive *d, uint32_t at, uint32_t count, uint64_t tag)
 {
 	uint32_t per = d->shape->unit / FTL_SECTOR_BYTES;
@@ -433,8 +433,8 @@ static void read_all(struct drive *d)
 		uint64_t v;
 
 		memcpy(&v, s, 8);
-		SSD_ASSERT(!memcmp(s, s + 8, FTL_SECTOR_BYTES - 8));	/* a whole sector */
-		SSD_ASSERT(!v || (v & 0xfffff) == i);			/* in its own place */
+		SSD_ASSERT(!memcmp(s, s + 8, FTL_SECTOR_BYTES - 8));	/* all words of the sector are equal */
+		SSD_ASSERT(!v || (v & 0xfffff) == i);			/* the sector is at its own place */
 		d->found[i] = v >> 20;
 	}
 }
@@ -449,7 +449,7 @@ static uint32_t apply(uint64_t *state, const uint64_t *found, const struct chang
 	return wrong;
 }
 
-/* Is what `d` holds a prefix of h's history, at least as long as its durable part? */
+/* Is the content of `d` a prefix of h's history that includes its durable part? */
 static void verify(struct drive *d, const struct drive *h)
 {
 	uint64_t state[MAX_SECTORS];
@@ -479,8 +479,8 @@ static void verify(struct drive *d, const struct drive *h)
 
 struct cutter {
 	struct drive *d;
-	uint64_t command;	/* counted */
-	uint64_t stop_at;	/* second cut: at this command ... */
+	uint64_t command;	/* number of commands so far */
+	uint64_t stop_at;	/* command at which the second cut comes */
 	int stop_when;
 	uint64_t cut_ns;
 	jmp_buf out;
@@ -513,8 +513,8 @@ static void stop_hook(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 }
 
 /*
- * Recover `second` (a copy of a cut array) with a second cut at command m of the
- * recovery and the work after it; false: it never got that far.
+ * Recover `second` (a copy of a cut array) with a second cut at command m of the recovery and the
+ * following work. Returns false if that command was not reached.
  */
 static bool cut_again(uint64_t m, int when, uint64_t seed)
 {
@@ -557,7 +557,7 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 		size_t len;
 
 		if (c[0].op == NAND_READ && when)
-			continue;	/* the array does not change: as before */
+			continue;	/* the array does not change, so the result is the same */
 		if (only.on && when != only.when)
 			continue;
 		len = strlen(id);
@@ -567,7 +567,7 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 		drive_mount(&second);
 		verify(&second, &first);
 		for (int i = 0; i < 2; i++) {
-			/* a recovery's commands are mostly reads of a small array */
+			/* most commands of a recovery are reads of a small array */
 			uint64_t s2 = seed + (uint64_t)i, m = rnd(&s2) % (i ? 500 : 200);
 			int when2 = (int)(rnd(&s2) % 3);
 			size_t len2 = strlen(id);
@@ -610,7 +610,7 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	       "%" PRIu64 " of them for two blocks, %" PRIu64 " blocks levelled, %" PRIu64 " relocated "
 	       "(%" PRIu64 " cuts/s)\n", outer.command, cuts - before, st->gc_runs, st->second_victims,
 	       st->wl_runs, st->relocations, test_per_second(cuts - before, took_ns));
-	if (ops >= 300) {	/* in so many it must have happened */
+	if (ops >= 300) {	/* with so many operations the event must have occurred */
 		struct nand_stats ns;
 
 		SSD_ASSERT(!(shapes[shape].ways & PAIRS) == !st->second_victims);

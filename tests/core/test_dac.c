@@ -33,7 +33,7 @@ static void a_write_ends_in_the_buffer(void)
 	EXPECT_EQ(read_io(3), IO_NS + 10);
 	EXPECT_EQ(s->buffer_hit_units, 1);
 	EXPECT_EQ(s->host_pages, 0);
-	EXPECT_EQ(flush(), PROGRAM_NS + IO_NS);		/* the engine was done long ago */
+	EXPECT_EQ(flush(), PROGRAM_NS + IO_NS);		/* the engine finished long before */
 	EXPECT_EQ(flush(), IO_NS);
 	EXPECT_EQ(s->host_pages, 1);
 	EXPECT_EQ(s->comp_units, 1);
@@ -41,7 +41,10 @@ static void a_write_ends_in_the_buffer(void)
 	rig_free(&r);
 }
 
-/* FUA waits for everything: hash, compression, program. Raw: no place is left for a header. */
+/*
+ * A FUA write waits for hash, compression and program. Raw content fills the page, so there is no
+ * header.
+ */
 static void a_fua_write_pays_for_the_engine(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
@@ -51,7 +54,7 @@ static void a_fua_write_pays_for_the_engine(void)
 	random_page(2);
 	EXPECT_EQ(fua(1), HASH_NS + COMPRESS_NS + PROGRAM_NS + IO_NS);
 	EXPECT_EQ(s->raw_units, 1);
-	EXPECT_EQ(read_io(1), READ_NS + IO_NS);		/* nothing to expand */
+	EXPECT_EQ(read_io(1), READ_NS + IO_NS);		/* raw content is not expanded */
 	rig_free(&r);
 	start(FTL_REDUCE_COMP, 0);
 	EXPECT_EQ(fua(1), COMPRESS_NS + PROGRAM_NS + IO_NS);
@@ -63,8 +66,8 @@ static void a_fua_write_pays_for_the_engine(void)
 }
 
 /*
- * Two units in one write: hashed at 0 .. 400 and 400 .. 800, compressed at 400 .. 1300 and
- * 1300 .. 2200; then one page.
+ * Two units in one write are hashed at 0 .. 400 and 400 .. 800, and compressed at 400 .. 1300 and
+ * 1300 .. 2200. Then one page is programmed.
  */
 static void the_engine_hashes_while_it_compresses(void)
 {
@@ -86,9 +89,9 @@ static void the_engine_hashes_while_it_compresses(void)
 }
 
 /*
- * Unit 1 differs from unit 0 in its last byte: three sub-pages match. Its reference is read and
- * expanded (it is compressed), then the XOR is compressed. A read of it reads two pages; once
- * the reference buffer has the reference, one.
+ * Unit 1 differs from unit 0 in its last byte, so three sub-pages match. Its reference is read and
+ * expanded, because it is compressed; then the XOR is compressed. A read of unit 1 reads two pages,
+ * or one when the reference is in the reference buffer.
  */
 static void a_reference_is_read_once(void)
 {
@@ -119,7 +122,7 @@ static void a_reference_is_read_once(void)
 	rig_free(&r);
 }
 
-/* Both in one page: no extra read, but two expansions. */
+/* Unit and reference are in one page: no extra read, but two expansions. */
 static void a_reference_in_the_same_page_costs_no_read(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
@@ -127,7 +130,7 @@ static void a_reference_in_the_same_page_costs_no_read(void)
 	half_page(1);
 	write_io(0);
 	in[UNIT - 1] = 7;
-	write_io(1);		/* its reference is in the write buffer: a hit */
+	write_io(1);		/* its reference is in the write buffer, which counts as a hit */
 	EXPECT_EQ(flush(), PROGRAM_NS + IO_NS);
 	EXPECT_EQ(s->host_pages, 1);
 	EXPECT_EQ(s->delta_units, 1);
@@ -137,24 +140,24 @@ static void a_reference_in_the_same_page_costs_no_read(void)
 	rig_free(&r);
 }
 
-/* The reference buffer holds two: what was used longest ago goes. */
+/* The reference buffer holds two references; the least recently used one is replaced. */
 static void the_reference_buffer_is_lru(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 2 * UNIT);
 
-	for (uint32_t i = 0; i < 3; i++) {	/* units 0, 2, 4: references; 1, 3, 5: deltas */
+	for (uint32_t i = 0; i < 3; i++) {	/* units 0, 2, 4 are references; 1, 3, 5 are deltas */
 		half_page(i + 1);
 		fua(2 * i);
 		in[UNIT - 1] = 7;
 		fua(2 * i + 1);
 	}
-	EXPECT_EQ(s->reference_reads, 3);	/* the buffer has those of 3 and 5 */
+	EXPECT_EQ(s->reference_reads, 3);	/* the buffer has the references of 3 and 5 */
 	half_page(2);
 	in[UNIT - 1] = 7;
-	EXPECT_EQ(read_io(3), READ_NS + EXPAND_NS + IO_NS);	/* now that of 3 was used last */
+	EXPECT_EQ(read_io(3), READ_NS + EXPAND_NS + IO_NS);	/* the reference of 3 is now the last used */
 	half_page(1);
 	in[UNIT - 1] = 7;
-	EXPECT_EQ(read_io(1), 2 * READ_NS + 2 * EXPAND_NS + IO_NS);	/* takes the place of 5's */
+	EXPECT_EQ(read_io(1), 2 * READ_NS + 2 * EXPAND_NS + IO_NS);	/* replaces the reference of 5 */
 	half_page(2);
 	in[UNIT - 1] = 7;
 	EXPECT_EQ(read_io(3), READ_NS + EXPAND_NS + IO_NS);
@@ -169,10 +172,10 @@ static void the_reference_buffer_is_lru(void)
 /* ---- exact bytes ------------------------------------------------------------------------------ */
 
 /*
- * Three units, all zeroes: 256 tuples are a run of 255 (13 bits: 0, location 0, 011, count 255) and
- * one full match (3 bits: 0, location 0, type 1), together 2 bytes:
- *   0 0 011 11111111 0 0 1 = 00011111 11111001 = 1f f9.
- * The first is stored so. The others equal it: their XOR is zeroes as well.
+ * Three units of zeroes. 256 tuples are a run of 255 (13 bits: 0, location 0, 011, count 255) and
+ * one full match (3 bits: 0, location 0, type 1), together 2 bytes: 0 0 011 11111111 0 0 1 =
+ * 00011111 11111001 = 1f f9. The first unit is stored in this form. The others equal it, and their
+ * XOR is zeroes as well.
  */
 static void bytes_of_a_packed_page(void)
 {
@@ -180,7 +183,7 @@ static void bytes_of_a_packed_page(void)
 		3, 0,
 		/* unit 5, sequence 1, object 0, compressed, 2 bytes */
 		5, 0, 0, 0,  1, 0, 0, 0, 0,  0, 0, 0, 0,  DAC_COMP,  2, 0,
-		/* unit 6, sequence 2, object 1, a delta, 2 bytes; of object 0, sequence 1 */
+		/* unit 6, sequence 2, object 1, a delta of 2 bytes against object 0, sequence 1 */
 		6, 0, 0, 0,  2, 0, 0, 0, 0,  1, 0, 0, 0,  DAC_DELTA,  2, 0,  0, 0, 0, 0,  1, 0, 0, 0, 0,
 		/* unit 7, sequence 3, object 2 */
 		7, 0, 0, 0,  3, 0, 0, 0, 0,  2, 0, 0, 0,  DAC_DELTA,  2, 0,  0, 0, 0, 0,  1, 0, 0, 0, 0,
@@ -204,7 +207,7 @@ static void bytes_of_a_packed_page(void)
 	rig_free(&r);
 }
 
-/* A link has 25 bytes and no content: 40 of them, 2 + 40 * 25 = 1002 bytes, fill a page. */
+/* A link has 25 bytes and no content. 40 of them, 2 + 40 * 25 = 1002 bytes, fill a page. */
 static void links_fill_a_page(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DEDUP, 4 * UNIT);
@@ -217,20 +220,21 @@ static void links_fill_a_page(void)
 	EXPECT_EQ(s->link_units, 41);
 	EXPECT(s->host_pages >= 3);	/* raw; the buffer holds 8 units, so pages are closed early */
 	for (uint32_t unit = 0; unit < 42; unit++)
-		EXPECT_EQ(read_io(unit), READ_NS + IO_NS);	/* of the one object, at once */
+		EXPECT_EQ(read_io(unit), READ_NS + IO_NS);	/* every unit has the one object, which needs no
+								 * expansion */
 	EXPECT_EQ(drive()->shared, 1);
 	random_page(2);
 	for (uint32_t unit = 0; unit < 41; unit++)
 		fua(unit);
 	random_page(1);
-	read_io(41);			/* its content was unit 0's once */
+	read_io(41);			/* it had unit 0's content */
 	rig_free(&r);
 }
 
 /*
- * A page is closed by what does not fit any more. Of half_page() 128 tuples are random: 33 bits
- * each, but for the odd partial match, 528 bytes. With 16 for the entry that is more than half
- * of the 1022 that a page has beside its count, so each page gets one.
+ * An entry that does not fit any more closes the page. Of half_page() 128 tuples are random, with
+ * 33 bits each except for an occasional partial match: 528 bytes. With 16 bytes for the entry that
+ * is more than half of the 1022 bytes of a page without its count, so each page gets one.
  */
 static void a_page_is_closed_when_it_is_full(void)
 {
@@ -240,7 +244,7 @@ static void a_page_is_closed_when_it_is_full(void)
 		half_page(i);
 		write_io(i);
 	}
-	EXPECT_EQ(s->host_pages, 3);	/* the fourth is open */
+	EXPECT_EQ(s->host_pages, 3);	/* the fourth page is open */
 	EXPECT_EQ(s->comp_units, 4);
 	flush();
 	EXPECT_EQ(s->host_pages, 4);
@@ -249,7 +253,7 @@ static void a_page_is_closed_when_it_is_full(void)
 
 /* ---- policy --------------------------------------------------------------------------------------- */
 
-/* What a compressed reference is needed for is never a reference itself. */
+/* An object that is stored against a reference is never a reference itself. */
 static void a_delta_is_no_reference(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
@@ -259,7 +263,7 @@ static void a_delta_is_no_reference(void)
 	in[0] ^= 1;			/* the first sub-page differs */
 	fua(1);
 	EXPECT_EQ(s->delta_units, 1);
-	in[300] ^= 1;			/* and the second: 2 match unit 0, 3 would match unit 1 */
+	in[300] ^= 1;			/* and the second: 2 sub-pages match unit 0, 3 would match unit 1 */
 	fua(2);
 	EXPECT_EQ(s->delta_units, 2);
 	EXPECT_EQ(drive()->obj[drive()->map[2]].ref, drive()->map[0]);
@@ -267,7 +271,7 @@ static void a_delta_is_no_reference(void)
 	rig_free(&r);
 }
 
-/* Dedup wants all four; a similar unit is stored by itself. */
+/* Dedup needs all four fingerprints equal; a similar unit is stored alone. */
 static void dedup_takes_equal_units_only(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DEDUP_COMP, 0);
@@ -277,7 +281,7 @@ static void dedup_takes_equal_units_only(void)
 	in[0] ^= 1;
 	fua(1);
 	EXPECT_EQ(s->comp_units, 2);
-	fua(2);				/* equals unit 1: read, compared, linked */
+	fua(2);				/* it equals unit 1: read, compared, linked */
 	EXPECT_EQ(s->link_units, 1);
 	EXPECT_EQ(s->reference_reads, 1);
 	EXPECT_EQ(drive()->map[2], drive()->map[1]);
@@ -285,7 +289,7 @@ static void dedup_takes_equal_units_only(void)
 	rig_free(&r);
 }
 
-/* Eight fingerprints are two units'. Of three units the one written first is forgotten. */
+/* Eight fingerprints are those of two units. Of three units the first one written is forgotten. */
 static void fingerprints_by_number(void)
 {
 	const struct ftl_stats *s = start(FTL_REDUCE_DAC, 0);
@@ -299,7 +303,7 @@ static void fingerprints_by_number(void)
 	half_page(3);
 	write_io(3);
 	EXPECT_EQ(s->delta_units, 1);
-	half_page(1);			/* stored alone, and known again: unit 1 goes */
+	half_page(1);			/* stored alone and added again; unit 1 is removed */
 	write_io(4);
 	EXPECT_EQ(s->comp_units, 4);
 	half_page(2);
@@ -310,8 +314,8 @@ static void fingerprints_by_number(void)
 }
 
 /*
- * 12 blocks of 8 pages, 2 + 2 of them kept: 64 pages. 48 units and 3 slots leave 13 objects that
- * others may refer to. Of 20 pairs the others are stored alone.
+ * 12 blocks of 8 pages, of which 2 + 2 are reserved: 64 pages. 48 units and 3 slots leave room for
+ * 13 shared objects. Of 20 pairs the last ones are stored alone.
  */
 static void shared_objects_are_limited(void)
 {
@@ -331,9 +335,9 @@ static void shared_objects_are_limited(void)
 }
 
 /*
- * As full as it can be: 13 references that no unit has any more, each for one unit that is
- * like it in a quarter and takes most of a page, and 35 units that do not compress. 61 pages
- * are live, of 96; 64 may be, with those in flight. The 35 are overwritten without end.
+ * The worst case: 13 references that no unit maps any more, each for one unit that equals it in a
+ * quarter and takes most of a page, and 35 units that do not compress. 61 of 96 pages are live; 64
+ * may be live or in flight. The 35 units are overwritten again and again.
  */
 static void the_worst_case_fits(void)
 {
@@ -342,7 +346,7 @@ static void the_worst_case_fits(void)
 
 	fill_to_the_worst();
 	EXPECT_EQ(s->delta_units, 13);
-	EXPECT(s->delta_bytes > 13 * 500);		/* no two in a page */
+	EXPECT(s->delta_bytes > 13 * 500);		/* no two of them share a page */
 	for (uint32_t i = 0; i < 3000; i++)
 		EXPECT_EQ(write_the_worst(i, &dice), SSD_OK);
 	flush();
@@ -354,8 +358,8 @@ static void the_worst_case_fits(void)
 }
 
 /*
- * The unit that had the reference gets another content. GC moves the reference, to which no unit is
- * mapped any more.
+ * The unit of the reference gets another content. GC moves the reference, which no unit maps any
+ * more.
  */
 static void a_reference_outlives_its_unit(void)
 {
@@ -377,11 +381,11 @@ static void a_reference_outlives_its_unit(void)
 	half_page(1);
 	in[UNIT - 1] = 7;
 	read_io(1);
-	EXPECT_EQ(rig_again(&r), SSD_OK);	/* and a mount finds it */
+	EXPECT_EQ(rig_again(&r), SSD_OK);	/* a mount finds it as well */
 	read_io(1);
 	EXPECT_EQ(drive()->shared, 1);
 	random_page(1);
-	fua(1);					/* no unit or object refers to it any more */
+	fua(1);					/* the last reference to it is gone */
 	EXPECT_EQ(drive()->shared, 0);
 	rig_free(&r);
 }

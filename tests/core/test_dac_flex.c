@@ -11,12 +11,12 @@
 #include "dac_rig.h"
 
 #define READ_NS 6188u
-#define FAST_NS 21188u		/* program of an LSB page, */
-#define SLOW_NS 26188u		/* of an MSB page */
+#define FAST_NS 21188u		/* time to program an LSB page */
+#define SLOW_NS 26188u		/* time to program an MSB page */
 #define ERASE_NS 70100u
 #define IO_NS 20u
 
-static uint32_t idle_permille, blocks = 16, units = 48;	/* of the next begin() */
+static uint32_t idle_permille, blocks = 16, units = 48;	/* settings of the next begin() */
 
 static const struct ftl_stats *begin(enum ftl_frontiers frontiers, enum ftl_reduction reduction,
 				     uint32_t quota)
@@ -61,7 +61,7 @@ static void fuas(uint32_t first, uint32_t count)
 	}
 }
 
-/* Units 16 .. 31 in one write: the buffer is full at once. */
+/* Write units 16 .. 31 in one write, which fills the buffer at once. */
 static void write_sixteen(void)
 {
 	struct rig_io *q = &r.all;
@@ -79,9 +79,9 @@ static void write_sixteen(void)
 /* ---- which page -------------------------------------------------------------------------- */
 
 /*
- * One unit in the buffer: u is under 100, so MSB pages, where there are any. The block's parity
- * page is programmed between its last LSB page and its first MSB page, in block 1, and is void
- * when its last MSB page is taken.
+ * With one unit in the buffer u is under 100, so the host gets MSB pages if there are any. The
+ * block's parity page is programmed in block 1, between its last LSB page and its first MSB page;
+ * it becomes void when the block's last MSB page is taken.
  */
 static void an_idle_host_gets_slow_pages(void)
 {
@@ -104,8 +104,8 @@ static void an_idle_host_gets_slow_pages(void)
 }
 
 /*
- * The parity page waits for no other program, and the next program waits for it: 4 LSB pages, parity,
- * MSB page.
+ * The parity page waits for no other program, and the next program waits for it: 4 LSB pages,
+ * parity page, MSB page.
  */
 static void a_parity_page_comes_first(void)
 {
@@ -124,9 +124,9 @@ static void a_parity_page_comes_first(void)
 }
 
 /*
- * A full buffer takes LSB pages while q lasts: 12 (200 permille of 64) less 4. Units in the buffer
- * when each is programmed: 16 .. 13, over 800: block 2's LSB pages; 12 .. 2: MSB and LSB in turn,
- * of the first slow block in line; 1: MSB.
+ * A full buffer takes LSB pages while q is positive: 12 (200 permille of 64) minus 4. Units in the
+ * buffer at each program: 16 .. 13, over 800: LSB pages of block 2; 12 .. 2: alternately MSB and
+ * LSB pages, of the first slow block; 1: an MSB page.
  */
 static void a_full_buffer_gets_fast_pages(void)
 {
@@ -147,7 +147,10 @@ static void a_full_buffer_gets_fast_pages(void)
 	rig_free(&r);
 }
 
-/* No quota left, 3 - 4: types in turn, however full the buffer is; the last finds no MSB page. */
+/*
+ * The quota is negative, 3 - 4, so the types alternate at any utilisation; the last page finds no
+ * MSB page.
+ */
 static void without_quota_types_alternate(void)
 {
 	static const uint32_t pages[] = { 1, 16, 3, 18, 5, 20, 7, 22, 17, 24, 19, 26, 21, 28, 23, 30 };
@@ -160,7 +163,7 @@ static void without_quota_types_alternate(void)
 	rig_free(&r);
 }
 
-/* Fixed order: L0 L1 M0 L2 M1 L3 M2 M3; a parity page for each two LSB pages. */
+/* Fixed order: L0 L1 M0 L2 M1 L3 M2 M3, with a parity page for each two LSB pages. */
 static void parity_keeps_the_fixed_order(void)
 {
 	static const uint32_t pages[] = { 0, 2, 1, 4, 3, 6, 5, 7 };
@@ -174,7 +177,7 @@ static void parity_keeps_the_fixed_order(void)
 
 static uint64_t slow_copies, fast_copies;
 
-/* The page is taken by now: a block whose last LSB page it is has become the only slow one. */
+/* The page has been taken: a block whose last LSB page it is has become the only slow block. */
 static void on_copy(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	uint32_t page = c->ppn.v % 8;
@@ -188,7 +191,7 @@ static void on_copy(void *opaque, uint64_t now_ns, const struct nand_cmd *c, uns
 		EXPECT_EQ(drive()->fr.plane[0].slow_count, page == 6);
 }
 
-/* GC programs an LSB page only where no block has an MSB page next. */
+/* GC programs an LSB page only if no block has an MSB page next. */
 static void copies_take_slow_pages(void)
 {
 	const struct ftl_stats *s = begin(FTL_FRONTIERS_FLEX, FTL_REDUCE_NONE, 200);
@@ -229,7 +232,7 @@ static void dead_pages_in_slow_blocks(void)
 		fuas(48, 1);
 	EXPECT_EQ(drive()->bt.plane[0].free_count, 3);
 	EXPECT_EQ(drive()->fr.plane[0].slow_count, 3);
-	for (uint32_t i = 0; i < 4; i++) {	/* the first versions of these: nothing dies */
+	for (uint32_t i = 0; i < 4; i++) {	/* first versions of these units, so no page becomes invalid */
 		EXPECT_EQ(s->gc_runs, 0);
 		fuas(49 + i, 1);
 		if (i < 3)
@@ -246,9 +249,10 @@ static void dead_pages_in_slow_blocks(void)
 }
 
 /*
- * Half of the 16 blocks are to be free when the drive is idle. 65 writes to eight units: eight full
- * blocks and one page, so 7 are free (two backup blocks came and went); that is more than GC starts
- * with, 2 + 3. 50000 ns after the last program it takes a block with nothing live, and erases it.
+ * Half of the 16 blocks must be free when the drive is idle. 65 writes to eight units fill eight
+ * blocks and one page, so 7 are free (two backup blocks were opened and released). GC alone starts
+ * with fewer, 2 + 3. 50000 ns after the last program idle GC takes a block without live data, and
+ * erases it.
  */
 static void gc_works_in_idle_times(void)
 {
@@ -288,8 +292,8 @@ static void gc_works_in_idle_times(void)
 /* ---- what a torn MSB page takes along ----------------------------------------------------- */
 
 /*
- * The next write's program is cut short in the middle; of the ways in which that may end, one that
- * takes its LSB page `lost` along. The drive is mounted again.
+ * Cut the next write's program in its middle, with a seed for which its LSB page `lost` is
+ * destroyed as well. Then mount the drive again.
  */
 static void tear(uint32_t unit, uint32_t lost)
 {
@@ -316,7 +320,7 @@ static void tear(uint32_t unit, uint32_t lost)
 	EXPECT_EQ(rig_mount(&r), SSD_OK);
 }
 
-/* Everything is what it was, by now and after another mount. */
+/* Compare all units, now and after another mount. */
 static void expect_units(uint32_t count, void (*content)(uint32_t))
 {
 	for (int again = 0; again < 2; again++) {
@@ -365,7 +369,7 @@ static void a_reference_is_rescued(void)
 	EXPECT_EQ(drive()->host.stats.backup_pages, 1);
 	EXPECT_EQ(drive()->bt.blk[1].state, BLK_FREE);
 	expect_units(4, one_and_its_deltas);
-	EXPECT_EQ(drive()->map[4], DAC_NONE);		/* the torn write was not promised */
+	EXPECT_EQ(drive()->map[4], DAC_NONE);		/* the torn write was not flushed */
 	rig_free(&r);
 }
 
@@ -374,7 +378,7 @@ static void all_the_same_but_two(uint32_t i)
 	random_page(i < 2 ? 1 : i);
 }
 
-/* The link of unit 1 is all that page 2 has; the program of page 3 is torn. */
+/* Page 2 holds only the link of unit 1; the program of page 3 is torn. */
 static void a_link_is_rescued(void)
 {
 	begin(FTL_FRONTIERS_FLEX, FTL_REDUCE_DEDUP, 200);
@@ -393,7 +397,7 @@ static void a_link_is_rescued(void)
 	rig_free(&r);
 }
 
-/* A write waits for the rescue: erase, copy, its own page in the next LSB page. */
+/* A write waits for the rescue: an erase, the copy, then its own page in the next LSB page. */
 static void a_rescue_goes_before_writes(void)
 {
 	begin(FTL_FRONTIERS_FLEX, FTL_REDUCE_NONE, 200);
@@ -412,7 +416,7 @@ static void what_is_dead_is_not_rescued(void)
 	begin(FTL_FRONTIERS_FLEX, FTL_REDUCE_NONE, 200);
 	fuas(0, 4);
 	random_page(9);
-	fua(0);				/* the old version, in page 0, is dead; the new one in page 1 */
+	fua(0);				/* the old version, in page 0, is dead; the new one is in page 1 */
 	fua(5);				/* page 3 */
 	EXPECT_EQ(page_of(0), 1);
 	tear(6, 4);			/* page 5; unit 2 is in page 4 */
@@ -433,7 +437,7 @@ static void what_is_dead_is_not_rescued(void)
 	rig_free(&r);
 }
 
-/* The copy's program is cut short, too: everything needed is still there. */
+/* The copy's program is cut as well: all that it needs still exists. */
 static void a_rescue_that_is_cut_begins_anew(void)
 {
 	static struct rig twin;
@@ -458,7 +462,7 @@ static void a_rescue_that_is_cut_begins_anew(void)
 		random_page(i);
 		read_io(i);
 	}
-	EXPECT_EQ(page_of(0), 24);	/* block 3: of block 2 a page is torn */
+	EXPECT_EQ(page_of(0), 24);	/* block 3, because block 2 has a torn page */
 	rig_free(&r);
 }
 

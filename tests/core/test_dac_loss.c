@@ -12,9 +12,10 @@
 /* ---- blocks that fail --------------------------------------------------------------- */
 
 /*
- * 13 objects are shared, of 13, and one block fails: (11 - 4) * 8 = 56 pages may be live, 51 are
- * for units and slots, so 5 may be shared. What is shared already is left to run down, and
- * only then are there new references; the 22 units without any are written on and on.
+ * 13 of 13 objects are shared when a block fails. (11 - 4) * 8 = 56 pages may then be live, and 51
+ * are for units and slots, so 5 objects may be shared. The number of shared objects decreases, and
+ * new references are made only below 5. The 22 units without references are written again and
+ * again.
  */
 static uint32_t erase_fails;
 
@@ -48,7 +49,7 @@ static void a_failed_block_ends_no_writes(void)
 	EXPECT_EQ(s->retired_blocks, 1);
 	EXPECT_EQ(drive()->shared_max, 5);
 	EXPECT_EQ(drive()->shared, 13);
-	EXPECT_EQ(rig_again(&r), SSD_OK);	/* nor does a mount */
+	EXPECT_EQ(rig_again(&r), SSD_OK);	/* a mount adds none either */
 	EXPECT_EQ(drive()->shared, 13);
 	overwrite(26, 500);
 	for (uint32_t i = 0; i < 9; i++) {	/* 4 are left */
@@ -74,7 +75,10 @@ static void a_failed_block_ends_no_writes(void)
 	rig_free(&r);
 }
 
-/* In the worst case 61 pages are live when only 56 may be: read-only, and nothing is lost. */
+/*
+ * In the worst case 61 pages are live when only 56 may be: the drive becomes read-only, and no data
+ * are lost.
+ */
 static void the_worst_case_and_a_failed_block(void)
 {
 	const struct nand_hooks hooks = { .fault = fail_erases };
@@ -100,7 +104,7 @@ static void the_worst_case_and_a_failed_block(void)
 	rig_free(&r);
 }
 
-/* A second failed block leaves 48 pages, and 51 are needed. */
+/* A second failed block leaves 48 pages, but 51 are needed. */
 static void worn_out_when_units_do_not_fit(void)
 {
 	const struct nand_hooks hooks = { .fault = fail_erases };
@@ -142,9 +146,9 @@ static enum ssd_err try_read(uint32_t unit)
 }
 
 /*
- * Units 1 and 2 refer to unit 0's content, unit 3 to nothing. The page of unit 0 cannot be read
- * any more: 0, 1 and 2 are lost, 3 is not; through GC and mounts, until each is
- * written whole. A part of a lost unit leaves it lost.
+ * Units 1 and 2 refer to unit 0's content, unit 3 refers to none. The page of unit 0 becomes
+ * unreadable: 0, 1 and 2 are lost, 3 is not. This stays so over GC and mounts, until each unit is
+ * written whole. Writing a part of a lost unit leaves it lost.
  */
 static void a_lost_reference_loses_what_refers_to_it(void)
 {
@@ -168,7 +172,7 @@ static void a_lost_reference_loses_what_refers_to_it(void)
 	overwrite(4, 200);
 	EXPECT_EQ(drive()->obj[drive()->map[0]].kind, DAC_LOST);
 	EXPECT(drive()->obj[drive()->map[0]].ppn != bad_page);
-	bad_page = DAC_NONE;			/* were it still asked, it would answer now */
+	bad_page = DAC_NONE;			/* the page would be readable now if it were read */
 	EXPECT_EQ(rig_again(&r), SSD_OK);
 	for (uint32_t unit = 0; unit < 3; unit++)
 		EXPECT_EQ(try_read(unit), SSD_E_UNCORR);
@@ -179,7 +183,7 @@ static void a_lost_reference_loses_what_refers_to_it(void)
 	r.ops->submit(r.f, r.now_ns, &q->io);
 	while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE)
 		r.now_ns = r.next_ns;
-	EXPECT_EQ(try_read(1), SSD_E_UNCORR);	/* half of it is still not known */
+	EXPECT_EQ(try_read(1), SSD_E_UNCORR);	/* half of its content is still unknown */
 	half_page(5);
 	fua(1);
 	read_io(1);
@@ -192,9 +196,9 @@ static void a_lost_reference_loses_what_refers_to_it(void)
 }
 
 /*
- * Unit 1 refers to object A, and is written anew into page Y; A's id is given to another
- * content. Then Y cannot be read: a mount finds the old entry of unit 1, which names A's id and
- * the sequence that A had. It must not take the other content for A.
+ * Unit 1 refers to object A, and is written again into page Y; A's id is given to another content.
+ * Then Y becomes unreadable: a mount finds the old entry of unit 1, with A's id and the sequence
+ * that A had. It must not take the other content for A.
  */
 static void an_id_used_anew_is_not_the_old_one(enum ftl_reduction reduction)
 {
@@ -220,8 +224,8 @@ static void an_id_used_anew_is_not_the_old_one(enum ftl_reduction reduction)
 	EXPECT_EQ(rig_again(&r), SSD_OK);
 	EXPECT_EQ(try_read(1), SSD_E_UNCORR);
 	read_io(2);
-	bad_page = DAC_NONE;			/* it is erased, and as good as new */
-	overwrite(4, 200);			/* what is known of unit 1 is kept */
+	bad_page = DAC_NONE;			/* it has been erased, and is readable again */
+	overwrite(4, 200);			/* the state of unit 1 is kept */
 	EXPECT_EQ(rig_again(&r), SSD_OK);
 	EXPECT_EQ(try_read(1), SSD_E_UNCORR);
 	fua(1);
@@ -236,8 +240,8 @@ static void ids_used_anew(void)
 }
 
 /*
- * Unit 0's page cannot be read any more, and a read has seen that. Its content is in the reference
- * buffer; but what is written now must not depend on it.
+ * Unit 0's page becomes unreadable, and a read has found that. Its content is in the reference
+ * buffer, but new data must not depend on it.
  */
 static void what_cannot_be_read_is_no_reference(void)
 {
@@ -251,7 +255,7 @@ static void what_cannot_be_read_is_no_reference(void)
 	bad_page = drive()->obj[drive()->map[0]].ppn;
 	nand_array_set_hooks(r.ta.a, &hooks);
 	EXPECT_EQ(try_read(0), SSD_E_UNCORR);
-	read_io(1);			/* thanks to the reference buffer */
+	read_io(1);			/* served from the reference buffer */
 	in[UNIT - 1] = 9;
 	fua(2);
 	EXPECT_EQ(s->delta_units, 1);
@@ -262,9 +266,10 @@ static void what_cannot_be_read_is_no_reference(void)
 }
 
 /*
- * A read of a delta waits for its reference's die when GC finds the delta's page unreadable, which
- * the read got just before. The reference has nobody else; the read gives what was written. Until
- * GC comes at that moment the page stays as it was; if that was too late, all begins anew.
+ * A read of a delta has the delta's page and waits for its reference's die. Then GC finds the
+ * delta's page unreadable. Only the read still needs the reference, and it returns what was
+ * written. Until GC runs at that moment the page stays readable; if GC was too late, the test
+ * starts again.
  */
 static struct {
 	uint32_t page;
@@ -293,7 +298,10 @@ static void begin_io(struct rig_io *q, enum ftl_op op, uint32_t unit)
 	r.ops->check(r.f);
 }
 
-/* Six writes, 14 reads of the reference's die, then the delta; to its end. */
+/*
+ * Submit six writes, 14 reads of the reference's die, then the read of the delta, and run it to its
+ * end.
+ */
 static void read_the_delta(uint64_t *dice)
 {
 	struct dac *d = drive();
@@ -365,9 +373,9 @@ static void a_read_keeps_its_reference(void)
 }
 
 /*
- * Unit 1 had a link to unit 0's object; then 13 others get shared, all that may be. The page with
- * the newer unit 1 cannot be read at a mount: the old link counts again, and 14 are shared. Writes
- * go on, without new references until it is 12.
+ * Unit 1 had a link to unit 0's object. Then 13 other objects become shared, the maximum. A mount
+ * cannot read the page with the newer unit 1: the old link is valid again, and 14 are shared.
+ * Writes continue without new references until the number is 12.
  */
 static void an_old_link_comes_back(void)
 {
@@ -401,9 +409,9 @@ static void an_old_link_comes_back(void)
 }
 
 /*
- * Unit 0 was written twice and flushed each time, and GC has moved its first content, which unit 1
- * refers to. The page of the second cannot be read at a mount, which cannot know what it was,
- * nor whether its program ended. What it finds of unit 0 is the first content.
+ * Unit 0 was written twice and flushed each time, and GC has moved its first content, to which unit
+ * 1 refers. A mount cannot read the page of the second content. It cannot know what that page held,
+ * nor whether its program ended. It finds the first content of unit 0.
  */
 static void an_older_version_comes_back(void)
 {
@@ -433,8 +441,8 @@ static void an_older_version_comes_back(void)
 }
 
 /*
- * The newest page, unit 0's second content, cannot be read at one mount and can at the next.
- * Between them unit 0 got a third, which is what counts: its numbers are above all there ever were.
+ * The newest page, unit 0's second content, is unreadable at one mount and readable at the next. In
+ * between unit 0 got a third content, which must win: its numbers are above all earlier ones.
  */
 static void numbers_are_given_once(void)
 {
@@ -468,10 +476,10 @@ static uint32_t page_of_unit(uint32_t unit)
 }
 
 /*
- * The same page cannot be read at two mounts, nor at the second the page that was written
- * between them. What is written after the second counts: a page has up to 63 sequences, and so
- * many are left twice for each time that a page was found unreadable, which is when its spare
- * area is read and when its content is.
+ * The same page is unreadable at two mounts, and at the second so is the page written between them.
+ * Data written after the second must win. A page has up to 63 sequences; so many are skipped twice
+ * for each time that a page was found unreadable, once when its spare area is read and once when
+ * its content is.
  */
 static void numbers_are_given_once_by_two_mounts(void)
 {
@@ -508,16 +516,16 @@ static void numbers_are_given_once_by_two_mounts(void)
 }
 
 /*
- * Power is lost in the middle of GC's erase while no block is free: some pages of the victim are
- * what they were, others are not. Its live data is in another block, whose last page says so; were
- * the victim's pages taken for live, no block could be collected without a free one.
+ * Power is lost during GC's erase while no block is free: some pages of the victim are unchanged,
+ * others are not. Its live data are in another block, whose last page records it. If the victim's
+ * pages were taken for live, no block could be collected without a free block.
  */
 static bool erasing_without_a_free_block(const struct dac_die *x)
 {
 	return x->cmd == DAC_CMD_GC_ERASE && !drive()->bt.plane[0].free_count && x->gc.copied;
 }
 
-/* Was the victim half erased? */
+/* Returns whether the victim was half erased. */
 static bool a_torn_erase_of_the_last_block(uint64_t seed)
 {
 	static struct rig twin;
@@ -545,7 +553,7 @@ static bool a_torn_erase_of_the_last_block(uint64_t seed)
 	r = twin;
 	r.may_fail = true;
 	EXPECT_EQ(rig_mount(&r), SSD_OK);
-	partly = !drive()->bt.plane[0].free_count;	/* else no page of the victim is left */
+	partly = !drive()->bt.plane[0].free_count;	/* otherwise no page of the victim is left */
 	for (uint32_t i = 0; i < 48; i++) {
 		random_page(i);
 		EXPECT_EQ(io(FTL_WRITE, true, i, &ns), SSD_OK);
@@ -564,14 +572,14 @@ static void torn_erases(void)
 }
 
 /*
- * Pages at random that cannot be read from their program to their erase: what a read gives
- * is right, or an error, all the time; a unit that is written whole is as good as new.
+ * Random pages are unreadable from their program to their erase. A read always returns the right
+ * data or an error. A unit that is written whole is readable again.
  */
 static struct {
 	uint64_t rng, reads;
 	uint8_t bad[12 * 8];
 } medium;
-static uint64_t medium_reads, medium_lost;	/* of all runs */
+static uint64_t medium_reads, medium_lost;	/* counts over all runs */
 
 static enum nand_status wear_out(void *opaque, const struct nand_cmd *c)
 {

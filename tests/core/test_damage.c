@@ -30,7 +30,7 @@ static const char shape[] =
 
 static const struct kind {
 	const char *name;
-	uint32_t seq_at;		/* of the OOB: a sequence of 5 bytes */
+	uint32_t seq_at;		/* position in the OOB of a sequence of 5 bytes */
 	const char *more[9];
 } kinds[] = {
 	{ "page", 0, { "ftl.type=page", "ftl.buffer_units=16" } },
@@ -98,7 +98,7 @@ static void look(size_t kind)
 	is.payload = map + DRIVE_FILE_IMAGE_AT + nand_array_table_bytes(&p.array);
 }
 
-/* Make the checksums of all pages right: as if the array had written what they hold now. */
+/* Make the checksums of all pages right, as if the array had written their present content. */
 static void seal(void)
 {
 	for (uint32_t p = 0; p < is.pages; p++)
@@ -133,7 +133,7 @@ static void expect_refusal(const char *says)
 	}
 }
 
-/* The file must be as it was. */
+/* Expect that the file is refused and not changed. */
 static void refused(const char *says)
 {
 	uint64_t before = hash();
@@ -142,13 +142,13 @@ static void refused(const char *says)
 	EXPECT_EQ(hash(), before);
 }
 
-/* The FTL must refuse it: the array has had its power cut by then. */
+/* Expect that the FTL refuses to mount; the array has processed its power cut by then. */
 static void does_not_mount(void)
 {
 	expect_refusal("metadata contradicts itself");
 }
 
-/* Make one number wrong, then put it right again. */
+/* Change one number, check, and restore it. */
 #define WRONG_THEN(what, value, check)                                                     \
 	do {                                                                               \
 		__typeof__(what) kept_ = (what);                                           \
@@ -187,7 +187,7 @@ static void the_head_is_checked(void)
 	munmap(map, map_bytes);
 }
 
-/* An image that says that it is blank, with an erase in flight far behind its end. */
+/* An image that claims to be blank, with an erase in flight far beyond its end. */
 static void flights_are_checked(void)
 {
 	struct img_die die;
@@ -202,7 +202,7 @@ static void flights_are_checked(void)
 	is.flight[0] = (struct img_flight){ .ppn = 0xfffffff0u, .pb = 1 };
 	WRONG(is.head->used, 0, "not in use");
 	refused("a command in flight is not of its die");
-	is.flight[0] = (struct img_flight){ .ppn = is.pages / 2, .pb = 1 };	/* the other die's */
+	is.flight[0] = (struct img_flight){ .ppn = is.pages / 2, .pb = 1 };	/* block of the other die */
 	refused("a command in flight is not of its die");
 	is.flight[0] = (struct img_flight){ .ppn = 0, .pb = 0 };
 	refused("an erase in flight is of no partial block");
@@ -232,7 +232,10 @@ static void flights_are_checked(void)
 	munmap(map, map_bytes);
 }
 
-/* Its last page is erased: with order = none one before it may be, too, in a block that is at its end. */
+/*
+ * Returns a smallest PB whose last page is erased. With order = none an earlier page may be erased,
+ * too.
+ */
 static struct img_pb *first_with_room(void)
 {
 	uint32_t p = is.pb_pages - 1;
@@ -270,9 +273,8 @@ static void blocks_are_checked(void)
 /* ---- what the cells hold contradicts them -------------------------------------------- */
 
 /*
- * Every block says that an erase of it was cut short, and yet holds what is mapped. Nothing
- * can be programmed there: the first write to a block fails, and it is given up. What was
- * written before can be read all the same.
+ * Every block is marked as torn in an erase, but holds mapped data. It cannot be programmed: the
+ * first write to a block fails, and the block is retired. Earlier data can still be read.
  */
 static void torn_blocks_that_hold_data(void)
 {
@@ -293,7 +295,7 @@ static void torn_blocks_that_hold_data(void)
 
 /* ---- what FTLs wrote -------------------------------------------------------------------- */
 
-/* Planes or dies that collect garbage when they are told to. */
+/* Returns the number of planes or dies that collect when ordered to. */
 static uint32_t collecting(void)
 {
 	struct slate_order o = { .command = SLATE_FORCE_GC };
@@ -303,7 +305,7 @@ static uint32_t collecting(void)
 	return result;
 }
 
-/* The largest 40-bit sequence number: the FTL programs no page after it, nor does GC. */
+/* With the largest 40-bit sequence number the FTL programs no further page, also for GC. */
 static void the_last_sequence(void)
 {
 	for (size_t k = 0; k < NKINDS; k++) {
@@ -353,18 +355,18 @@ static void parity_pages_are_checked(void)
 		EXPECT(oob != NULL);
 		WRONG_THEN(oob[26], 0x7f, does_not_mount());	/* block */
 		WRONG_THEN(oob[31], 0x7f, does_not_mount());	/* word line */
-		WRONG_THEN(oob[36], 0x7f, does_not_mount());	/* pages that are lost */
-		WRONG_THEN(oob[4], 0xff, does_not_mount());	/* its number */
+		WRONG_THEN(oob[36], 0x7f, does_not_mount());	/* lost pages */
+		WRONG_THEN(oob[4], 0xff, does_not_mount());	/* sequence */
 		memcpy(is.oob + first_page(true) * is.c.geo.oob_kept, oob, is.c.geo.oob_kept);
 		seal();
-		does_not_mount();		/* among pages of the log */
+		does_not_mount();		/* in a block of log pages */
 		munmap(map, map_bytes);
 	}
 }
 
 /* ---- bytes of pages, of their spare areas and of the checksums -------------------------------- */
 
-static char *said;			/* on stderr, since listen() */
+static char *said;			/* output on stderr since listen() */
 static int heard = -1, was = -1;
 
 static void listen(void)
@@ -388,7 +390,7 @@ static void hear(void)
 	close(heard);
 }
 
-/* Opens the drive, and says what it said. */
+/* Opens the drive, and checks its messages. */
 static void opens_saying(const char *words)
 {
 	listen();
@@ -408,7 +410,7 @@ static uint64_t damaged(void)
 	return st.nand.damaged;
 }
 
-/* The pages, in order, that hold a unit's last version: stale ones of before GC, too. */
+/* Returns the pages, in order, with a unit's last version, including stale ones from before GC. */
 static uint32_t pages_of(uint32_t unit, uint32_t *ppn, uint32_t most)
 {
 	uint32_t n = 0;
@@ -434,7 +436,7 @@ static uint8_t *byte_of(enum what what, uint32_t ppn)
 	return NULL;
 }
 
-static uint32_t hit;			/* the unit that damage_unit() chose */
+static uint32_t hit;			/* the unit chosen by damage_unit() */
 
 /*
  * Close a new drive, choose a written unit (`hit`) and flip one bit in every page that stores it.
@@ -464,8 +466,8 @@ static void others_are_there(void)
 }
 
 /*
- * The unit cannot be read, and nothing else is lost; written again it is whole, now and later. DAC's
- * mount reads the content of pages: a_damaged_page_is_told().
+ * The unit cannot be read, and no other data are lost. After it is written again it can be read,
+ * also later. DAC's mount reads the content of pages: see a_damaged_page_is_told().
  */
 static void damaged_content_is_an_error(void)
 {
@@ -494,7 +496,10 @@ static void damaged_content_is_an_error(void)
 		}
 }
 
-/* Where the mount cannot read the page, the unit is lost, or has an older version; it says so. */
+/*
+ * If the mount cannot read the page, the unit is lost or has an older version, and the drive
+ * reports it.
+ */
 static void a_damaged_page_is_told(void)
 {
 	for (size_t k = 0; k < NKINDS; k++)
@@ -510,7 +515,7 @@ static void a_damaged_page_is_told(void)
 		}
 }
 
-/* A page's bytes at the place of another, with their checksums. */
+/* A page has the bytes of another page, with their checksums. */
 static void a_page_at_another_place(void)
 {
 	uint32_t from, to;

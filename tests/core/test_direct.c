@@ -23,9 +23,9 @@
 
 #define WHENS 3
 #define MODEL_OPS 3000
-#define SWEPT 40	/* operations; 80 take twice as long, and more */
+#define SWEPT 40	/* operations in a sweep; 80 take more than twice as long */
 #define ODD_DRIVES 150
-#define SPARE_BLOCKS 8	/* of a plane, for faults */
+#define SPARE_BLOCKS 8	/* blocks of a plane reserved for faults */
 
 static const struct rig_shape shapes[] = {
 	/* channels chips dies planes blocks pages page_bytes oob kept ecc pb erase bits order */
@@ -177,7 +177,7 @@ static void model(uint32_t shape, uint64_t seed, uint32_t ops)
 	first.ta.n->ops->get_stats(first.ta.n, &ns);
 	SSD_ASSERT(!ns.uncorrectable);
 	account(&first, "sectors read right", first.reads_checked);
-	if (ops >= MODEL_OPS) {		/* in so many it must have happened */
+	if (ops >= MODEL_OPS) {		/* with so many operations the event must have occurred */
 		SSD_ASSERT(first.ops->stats(first.f)->gc_runs > 0);
 		SSD_ASSERT(!shapes[shape].pen || !shapes[shape].tolerance ||	/* 0: every plan is the block */
 			   first.ops->stats(first.f)->mmerges > 0);
@@ -228,7 +228,7 @@ static void mount_and_verify(struct rig *r, const struct rig *host)
 	cuts++;
 }
 
-/* A second cut, at command m of the mount and the work after it. */
+/* Make a second cut, at command m of the mount and the following work. */
 static void cut_again(uint64_t m, int when, uint64_t seed)
 {
 	static struct rig *volatile oracle;
@@ -300,7 +300,7 @@ static void sweep(uint32_t shape, uint64_t seed, uint32_t ops)
 	outer = (struct cutter){ 0 };
 	first.rng = seed * 0x9e3779b97f4a7c15u + 1;
 	SSD_ASSERT(rig_mount(&first) == SSD_OK);
-	rig_work(&first, 400);		/* to where merges are */
+	rig_work(&first, 400);		/* run until merges occur */
 	set_hook(&first, every_cut);
 	rig_work(&first, ops);
 	account(&first, "cuts", cuts - before);
@@ -314,7 +314,7 @@ static void sweep(uint32_t shape, uint64_t seed, uint32_t ops)
 static struct {
 	uint64_t rng, commands, cut_at, cut_ns, program_fails, erase_fails;
 	uint32_t permille;
-	bool hasty;		/* the next cut is never far; reads do not count */
+	bool hasty;		/* the next cut comes soon; reads do not count */
 	bool armed;
 	jmp_buf off;
 } medium;
@@ -346,7 +346,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 	longjmp(medium.off, 1);
 }
 
-/* From one cut to the next. */
+/* Run from one cut to the next. */
 static void live(struct rig *r)
 {
 	medium.commands = 0;
@@ -361,7 +361,7 @@ static void live(struct rig *r)
 	medium.cut_ns = r->now_ns;
 }
 
-/* permille: of programs and erases that fail. */
+/* permille: share of programs and erases that fail. */
 static void lives_of(const struct rig_shape *s, uint64_t seed, uint32_t lives, uint32_t permille)
 {
 	struct nand_hooks hooks = { .fault = on_fault, .done = on_commands };
@@ -403,8 +403,8 @@ static void faults(uint32_t shape, uint64_t seed, uint32_t lives)
 }
 
 /*
- * Cut after cut on a drive as full as it can be, before it has done much: none may cost room for good. A
- * write that is refused would be an error here, for nothing fails.
+ * Cut the power again and again on a full drive, before it has done much work: no cut may reduce
+ * its room for good. A refused write is an error here, because no command fails.
  */
 static void hasty(uint32_t shape, uint64_t seed, uint32_t lives)
 {
@@ -466,7 +466,10 @@ static bool draw(struct rig_shape *s, const char *ftl)
 	return most && most <= RIG_UNITS;
 }
 
-/* Word lines, and what places pages on them. Some of it is refused: then another drive is drawn. */
+/*
+ * Draw word lines, and the policy that places pages on them. If the FTL refuses the drive, another
+ * one is drawn.
+ */
 static void draw_frontiers(struct rig_shape *s)
 {
 	s->g.bits_per_cell = 2;
@@ -482,7 +485,7 @@ static void draw_frontiers(struct rig_shape *s)
 	s->idle_ns = 1 + roll(200000);
 }
 
-/* What the DAC FTL has besides. */
+/* Draw the additional settings of the DAC FTL. */
 static void draw_dac(struct rig_shape *s)
 {
 	if (roll(2))
@@ -573,7 +576,7 @@ static void shape_cases(uint32_t s)
 
 	for (uint64_t seed = 1; seed <= test_times(2); seed++)
 		RUN_AS(name_of("model", name, seed), model(s, seed, test_times(MODEL_OPS)));
-	if (test_times(SWEPT) == SWEPT)		/* fewer cost nearly as much */
+	if (test_times(SWEPT) == SWEPT)		/* smaller numbers cost nearly as much */
 		RUN_AS(name_of("cuts", name, 1), sweep(s, 1, SWEPT));
 	for (uint64_t seed = 1; seed <= test_times(2); seed++)
 		RUN_AS(name_of("faults", name, seed), faults(s, seed, test_times(40)));
@@ -602,7 +605,7 @@ static void everything_was_reached(void)
 	printf("# %" PRIu64 " cuts; between failures %" PRIu64 " merges, %" PRIu64 " M-Merges\n", cuts,
 	       sum_merges, sum_mmerges);
 	if (test_times(SWEPT) < SWEPT)
-		return;			/* too little has been done */
+		return;			/* the run was too short */
 	EXPECT(sum_merges && sum_mmerges);
 	EXPECT(sum_program_fails && sum_erase_fails && sum_refused);
 	EXPECT(watch.charged);

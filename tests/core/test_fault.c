@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When the medium fails: programs and erases that fail at seeded random, blocks
- * retired, pages that cannot be read, spare blocks used up. Content is checked
- * against a tag per unit; an error must reach the host, a wrong byte never.
- *
- *   test_fault [SEED]
+ * Failures of the medium: programs and erases that fail at random, retired blocks, unreadable
+ * pages, used up spare blocks. Content is compared with a tag per unit. An error must reach the
+ * host, a wrong byte never.  test_fault [SEED]
  */
 #include <signal.h>
 #include <unistd.h>
@@ -107,7 +105,7 @@ static enum ssd_err run(struct ftl_io io)
 		next = f->ops->step(f, now);
 		if (done)
 			break;
-		SSD_ASSERT(next != FTL_IDLE);	/* never hang */
+		SSD_ASSERT(next != FTL_IDLE);	/* no hang */
 		now = next;
 	}
 	if (io.done_ns > now)
@@ -195,7 +193,7 @@ static void a_worn_out_drive_turns_read_only(void)
 	unmake();
 }
 
-/* Nothing can be erased at all: no crash, no hang, and what was flushed is there. */
+/* No erase succeeds: there must be no crash and no hang, and flushed data must survive. */
 static void a_drive_that_cannot_erase_says_so(void)
 {
 	enum ssd_err e = SSD_OK;
@@ -227,8 +225,8 @@ static void a_drive_that_cannot_program_says_so(void)
 }
 
 /*
- * A page fails again and again while the other die goes on: all that ends behind it counts
- * when it is programmed at last, wherever the page lies in the ring of those that have ended.
+ * One page fails again and again while the other die continues. All pages that ended after it count
+ * when it is finally programmed, at every place in the ring of ended pages.
  */
 static uint64_t failing_page;
 static uint32_t failures_left;
@@ -262,7 +260,7 @@ static void others_pass_a_page_that_fails_for_long(void)
 	blocks = 24;
 }
 
-/* GC's program fails: who reads the unit before it is programmed again still gets it. */
+/* GC's program fails: a read of the unit before it is programmed again still returns its data. */
 static uint32_t gc_programs, failing_gc_program;
 static bool gc_program_failed;
 
@@ -279,7 +277,7 @@ static void reads_survive_a_failing_gc_program(void)
 {
 	struct nand_hooks h = { .fault = fail_gc_program };
 
-	blocks = 12;	/* little room: victims hold valid units */
+	blocks = 12;	/* few blocks, so that victims hold valid units */
 	for (failing_gc_program = 1; failing_gc_program < 40; failing_gc_program++) {
 		gc_programs = 0;
 		gc_program_failed = false;
@@ -288,7 +286,9 @@ static void reads_survive_a_failing_gc_program(void)
 		for (uint32_t i = 0; i < 1200 && !gc_program_failed; i++)
 			EXPECT_EQ(write_unit((uint32_t)(rnd(&rng) % UNITS)), SSD_OK);
 		EXPECT(gc_program_failed);
-		/* all at once, while it is under way: some get their turn before it is redone */
+		/*
+		 * all at once while it is under way: some are served before it is programmed again
+		 */
 		EXPECT_EQ(run((struct ftl_io){ .op = FTL_READ, .bytes = UNITS * UNIT }), SSD_OK);
 		for (uint32_t lpn = 0; lpn < UNITS; lpn++) {
 			uint64_t v;
@@ -302,8 +302,8 @@ static void reads_survive_a_failing_gc_program(void)
 }
 
 /*
- * The n-th erase fails, for many n: alone, as the first of a pair, as the second.
- * That block goes; the other of the pair is free, and nothing is lost.
+ * The n-th erase fails, for many n: alone, as the first of a pair, as the second. That block is
+ * retired, the other one of the pair becomes free, and no data are lost.
  */
 static uint32_t erases, failing_erase, group_of_failed, place_of_failed;
 
@@ -364,7 +364,7 @@ static enum nand_status lose_page(void *opaque, const struct nand_cmd *c)
 	return c->op == NAND_READ && c->ppn.v == lost_ppn.v ? NAND_UNCORR : NAND_OK;
 }
 
-/* A page that cannot be read: an error for its units, also after GC moved them. */
+/* The units of an unreadable page return an error, also after GC moved them. */
 static void an_uncorrectable_page_stays_an_error(void)
 {
 	struct nand_hooks h = { .fault = lose_page };
@@ -385,13 +385,13 @@ static void an_uncorrectable_page_stays_an_error(void)
 			errors += e == SSD_E_UNCORR;
 		}
 		EXPECT_EQ(errors, 2);
-		for (uint32_t i = 0; i < 1200; i++)	/* GC moves everything else */
+		for (uint32_t i = 0; i < 1200; i++)	/* GC moves all other units */
 			EXPECT_EQ(write_unit(i % 2 ? 110 + i % 10 : 100 + i % 7), SSD_OK);
 	}
 	unmake();
 }
 
-/* A partial write onto lost data must not turn the rest into valid bytes. */
+/* A partial write to lost data must not make the rest valid. */
 static void a_partial_write_does_not_heal(void)
 {
 	struct nand_hooks h = { .fault = lose_page };
@@ -414,13 +414,13 @@ static void a_partial_write_does_not_heal(void)
 	EXPECT_EQ(run(half), SSD_OK);
 	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
 	EXPECT(run(all) == SSD_E_UNCORR);
-	EXPECT_EQ(write_unit(lpn), SSD_OK);	/* a whole write does */
+	EXPECT_EQ(write_unit(lpn), SSD_OK);	/* a whole write heals the unit */
 	EXPECT_EQ(run((struct ftl_io){ .op = FTL_FLUSH }), SSD_OK);
 	check_unit(lpn);
 	unmake();
 }
 
-static const ppn_t *hidden;	/* pages that cannot be read */
+static const ppn_t *hidden;	/* unreadable pages */
 static uint32_t hidden_count;
 
 static enum nand_status hide_pages(void *opaque, const struct nand_cmd *c)
@@ -449,7 +449,7 @@ static void mount_again(uint32_t hide)
 	f->ops->check(f);
 }
 
-/* Units 0 and 1, one page. */
+/* Write units 0 and 1, which fill one page. */
 static void write_page(uint32_t ppn)
 {
 	const void *oob;
@@ -470,9 +470,10 @@ static uint64_t order_of(uint32_t ppn)
 }
 
 /*
- * The newest page, ppn 1 with number 2, cannot be read by the first mount, which reads 1; nor can the
- * second read it, nor ppn 2 that was written in between. The third reads all. 2^20 and twice the pages
- * that could not be read are left, so the last written has the highest number each time.
+ * The newest page, ppn 1 with number 2, is unreadable at the first mount, which reads number 1. The
+ * second mount can read neither it nor ppn 2, written in between. The third reads all. 2^20 plus
+ * twice the number of unreadable pages are skipped, so the page written last always has the highest
+ * number.
  */
 static void a_page_that_comes_back_is_not_the_newest(void)
 {
@@ -502,7 +503,7 @@ static void a_page_that_comes_back_is_not_the_newest(void)
 	blocks = 24;
 }
 
-/* A page with a number near the end of 40 bits: all of it can be read, and nothing is written. */
+/* A page has a number near the end of 40 bits: all of the drive can be read, but not written. */
 static void a_drive_without_numbers_is_read_only(void)
 {
 	uint8_t data[2 * UNIT] = { 7 }, oob[OOB_BYTES(2)];

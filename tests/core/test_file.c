@@ -23,7 +23,7 @@
 #include "drive_file.h"
 
 #define UNIT 4096u
-#define UNITS 1200u		/* of the drive, those the test uses */
+#define UNITS 1200u		/* units of the drive that the test uses */
 #define HEAD 16384		/* bytes of the head, and of its copy */
 #include "file_host.h"
 
@@ -53,7 +53,7 @@ static void write_profile(void)
 	fclose(out);
 }
 
-/* Version v of a unit: every word says which and where. */
+/* Make version v of a unit: every word contains the version and the place. */
 static void stamp(uint32_t unit, uint32_t v, uint8_t *to)
 {
 	uint32_t *w = (uint32_t *)(void *)to;
@@ -64,7 +64,7 @@ static void stamp(uint32_t unit, uint32_t v, uint8_t *to)
 	}
 }
 
-/* The version in the data, or UINT32_MAX for other data. 0: never written. */
+/* Returns the version in the data, or UINT32_MAX for other data. 0: never written. */
 static uint32_t version(uint32_t unit, const uint8_t *from)
 {
 	const uint32_t *w = (const uint32_t *)(const void *)from;
@@ -76,7 +76,7 @@ static uint32_t version(uint32_t unit, const uint8_t *from)
 	return v;
 }
 
-static uint64_t file_hash(void)		/* FNV-1a of what the file says of itself and holds */
+static uint64_t file_hash(void)		/* FNV-1a of the file's head and content */
 {
 	uint64_t h = 0xcbf29ce484222325u;
 	uint8_t buf[65536];
@@ -109,7 +109,7 @@ static void what_was_written_is_there_again(void)
 	EXPECT_EQ(io(FTL_WRITE, 7), 0);
 	EXPECT_EQ(io(FTL_FLUSH, 0), 0);
 	slate_close(dev);
-	EXPECT_EQ(open_drive(path, NULL, false, NULL), 0);	/* its own settings */
+	EXPECT_EQ(open_drive(path, NULL, false, NULL), 0);	/* with the settings in the file */
 	EXPECT(slate_was_there(dev));
 	EXPECT(!strcmp(slate_profile_name(dev), "file test"));
 	EXPECT_EQ(io(FTL_READ, 7), 0);
@@ -133,7 +133,7 @@ static void an_ephemeral_drive_leaves_the_file_alone(void)
 		slate_close(dev);
 	}
 	EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);
-	for (uint32_t k = 2; k < 6; k++)	/* GC erases, and gives back */
+	for (uint32_t k = 2; k < 6; k++)	/* GC erases blocks and frees disk space */
 		for (uint32_t i = 0; i < UNITS; i++) {
 			stamp(i, k, page);
 			EXPECT_EQ(io(FTL_WRITE, i), 0);
@@ -177,7 +177,10 @@ static void wrong_geometry_is_refused(void)
 	refused(profile, true, smaller, "was made with the exported capacity = 10240");
 }
 
-/* A superblock's size says which blocks belong together; whether partial erases are used does not. */
+/*
+ * A file keeps the size of superblocks, because it determines which blocks belong together. Partial
+ * erases may be switched.
+ */
 static void superblocks_keep_their_size(void)
 {
 	const char *const made[] = { "ftl.type=superblock", "ftl.unit_bytes=8192", "ftl.buffer_units=0",
@@ -219,7 +222,7 @@ static void two_users_are_refused(void)
 	if (!open_drive(path, NULL, true, NULL) || !strstr(err, "another program has it open"))
 		failures++;
 	slate_close(first);
-	EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);	/* many readers */
+	EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);	/* several readers are allowed */
 	first = dev;
 	EXPECT_EQ(open_drive(path, NULL, true, NULL), 0);
 	slate_close(dev);
@@ -263,7 +266,7 @@ static void damage_is_refused(void)
 	EXPECT_EQ(rmdir(path), 0);
 }
 
-/* A page of one byte takes no room; neither does what was never written, or erased. */
+/* A page of one repeated byte takes no disk space, nor do unwritten and erased pages. */
 static void the_file_is_sparse(void)
 {
 	uint64_t blank, filled;
@@ -283,7 +286,7 @@ static void the_file_is_sparse(void)
 	EXPECT_EQ(io(FTL_FLUSH, 0), 0);
 	filled = disk_bytes();
 	EXPECT(filled - blank >= 600 * UNIT && filled - blank < 600 * UNIT + (256 << 10));
-	for (uint32_t k = 0; k < 6; k++)	/* GC comes by, and erases */
+	for (uint32_t k = 0; k < 6; k++)	/* GC erases blocks */
 		for (uint32_t i = 0; i < UNITS; i++) {
 			memset(page, (int)k, UNIT);
 			EXPECT_EQ(io(FTL_WRITE, i), 0);
@@ -293,7 +296,7 @@ static void the_file_is_sparse(void)
 	slate_close(dev);
 }
 
-/* Filled and overwritten, then read at once, or after a week in a drawer. */
+/* Fill and overwrite a drive, then read it at once, or after a week without power. */
 static void an_idle_drive_ages(void)
 {
 	static const char *const idle[] = { "reliability.idle_hours=0", "reliability.idle_hours=168" };
@@ -324,7 +327,7 @@ static void an_idle_drive_ages(void)
 
 /* ---- kills ------------------------------------------------------------------ */
 
-struct shared {			/* what the child says, in memory that outlives it */
+struct shared {			/* results of the child, in memory that outlives it */
 	volatile uint32_t ready;
 	volatile uint32_t flushed[UNITS], submitted[UNITS];
 };
@@ -375,7 +378,7 @@ static bool check_drive(struct shared *s, uint64_t id)
 			       v, s->flushed[u], s->submitted[u]);
 			return false;
 		}
-		s->submitted[u] = v;	/* what is there now stays */
+		s->submitted[u] = v;	/* the present content stays */
 		s->flushed[u] = v;
 	}
 	io(FTL_FLUSH, 0);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The hash engine of the port, and the store of fingerprints: by hand, and random lives of it
- * against a list that is searched from end to end.
- *
- *   test_fpstore [-n rounds] [-s seed]
+ * The hash engine of the port, and the store of fingerprints: examples by hand, and random
+ * operations compared with a list that is searched completely.  test_fpstore [-n rounds] [-s seed]
  */
 #include "fpstore.h"
 #include "test.h"
@@ -66,7 +64,7 @@ static struct box box_of(uint32_t candidates)
 
 #define FP(a, b, c, d) (&(const struct fingerprint){ { a, b, c, d } })
 
-/* The candidate found, and how many match; 0: none. */
+/* Find a candidate and compare its handle and its number of matches; 0: none. */
 static bool finds(const struct box *b, const struct fingerprint *fp, uint32_t handle, uint32_t matches)
 {
 	uint32_t got = 0xdead, n = fpstore_find(b->s, fp, &got);
@@ -75,7 +73,7 @@ static bool finds(const struct box *b, const struct fingerprint *fp, uint32_t ha
 	return n == matches && got == (matches ? handle : 0xdead);
 }
 
-/* Inserts, and nothing had to go. */
+/* Insert a candidate; none may be evicted. */
 static void add(struct box *b, uint32_t handle, const struct fingerprint *fp)
 {
 	uint32_t evicted = 0xdead;
@@ -85,7 +83,7 @@ static void add(struct box *b, uint32_t handle, const struct fingerprint *fp)
 	fpstore_check(b->s);
 }
 
-/* The dissertation's figure 26: a page of 44 41 51 45, and page 100 has most of them. */
+/* The dissertation's figure 26: a page of 44 41 51 45; page 100 has most of them. */
 static void the_most_similar(void)
 {
 	struct box b = box_of(8);
@@ -97,20 +95,20 @@ static void the_most_similar(void)
 	EXPECT(finds(&b, FP(0x44, 0x41, 0x51, 0x45), 0x100, 3));
 	EXPECT(finds(&b, FP(0x44, 0x1, 0x2, 0x45), 0x200, 2));
 	EXPECT(finds(&b, FP(0x96, 0x95, 0x94, 0x45), 0x300, 4));
-	/* The same at another place is nothing. */
+	/* An equal fingerprint at another place is no match. */
 	EXPECT(finds(&b, FP(0x41, 0x44, 0x45, 0x51), 0, 0));
 	EXPECT_EQ(fpstore_candidates(b.s), 3);
 	free(b.mem);
 }
 
-/* Two pages of the same four, and one with a sub-page repeated. */
+/* Two pages with the same four fingerprints, and one with a repeated sub-page. */
 static void equal_ones(void)
 {
 	struct box b = box_of(8);
 
 	add(&b, 7, FP(1, 1, 1, 1));
 	add(&b, 5, FP(1, 1, 1, 1));
-	EXPECT(finds(&b, FP(1, 1, 1, 1), 5, 4));	/* used last */
+	EXPECT(finds(&b, FP(1, 1, 1, 1), 5, 4));	/* the last used one */
 	EXPECT(fpstore_touch(b.s, 7));
 	EXPECT(finds(&b, FP(1, 1, 1, 1), 7, 4));
 	EXPECT(finds(&b, FP(2, 2, 1, 2), 7, 1));
@@ -125,7 +123,7 @@ static void equal_ones(void)
 	free(b.mem);
 }
 
-/* A limit of 15 fingerprints are three candidates. Who was used longest ago goes. */
+/* A limit of 15 fingerprints holds three candidates. The least recently used one is evicted. */
 static void least_recently_used(void)
 {
 	struct box b;
@@ -140,7 +138,7 @@ static void least_recently_used(void)
 	EXPECT(fpstore_insert(b.s, 4, FP(4, 4, 4, 4), &evicted));
 	EXPECT_EQ(evicted, 2);
 	EXPECT(finds(&b, FP(2, 2, 2, 2), 0, 0));
-	/* Being found is no use. */
+	/* Finding a candidate does not count as use. */
 	EXPECT(finds(&b, FP(3, 3, 3, 3), 3, 4));
 	EXPECT(fpstore_insert(b.s, 2, FP(2, 2, 2, 2), &evicted));
 	EXPECT_EQ(evicted, 3);
@@ -151,8 +149,8 @@ static void least_recently_used(void)
 }
 
 /*
- * Three of the twin's fingerprints are each shared by FPSTORE_SHARED - 1 others used later: it is
- * the last that is looked at, three times. One more each, and it is not found.
+ * Three of the twin's fingerprints are each shared by FPSTORE_SHARED - 1 candidates used later: it
+ * is the last one examined, three times. With one more each, it is not found.
  */
 static void many_share_one(void)
 {
@@ -177,7 +175,7 @@ static void many_share_one(void)
 	free(b.mem);
 }
 
-/* One candidate is the least that there can be. */
+/* A store of one candidate, the smallest size. */
 static void a_store_of_one(void)
 {
 	struct box b = box_of(1);
@@ -195,7 +193,7 @@ static void a_store_of_one(void)
 
 #define LIST_MAX 400u
 
-/* The one used last first. */
+/* A model: a list, the last used candidate first. */
 static struct {
 	uint32_t handle;
 	struct fingerprint fp;

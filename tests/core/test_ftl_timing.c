@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Times of the page FTL on the array of timing_drive.h: schedules computed by hand and
- * compared exactly, but for one case that says so.
+ * Times of the page FTL on the array of timing_drive.h. Schedules are computed by hand and compared
+ * exactly, except in one case, which says so.
  */
 #include "timing_drive.h"
 
@@ -69,7 +69,7 @@ static void give(struct ftl_io *io)
 	next = f->ops->step(f, now);
 }
 
-/* A check costs O(pages): a case of many requests asks for one now and then. */
+/* A check costs O(pages), so a case of many requests checks only sometimes. */
 static uint32_t checks_every = 1, checks_left;
 
 /* Step until n I/Os in all are reported done, or nothing is left to do. */
@@ -139,7 +139,7 @@ static void ftl_unbuffered_write_ends_with_its_program(void)
 static void ftl_two_dies_on_a_channel(void)
 {
 	ftl_make(1, 2, 14, 0, FTL_GC_SLICED);
-	/* transfers 0..4260 and 4260..8520, cells side by side */
+	/* transfers 0..4260 and 4260..8520, with parallel cell phases */
 	EXPECT_EQ(run(FTL_WRITE, 0, 2), 2 * (CMD + XFER) + PROG + BUFFER + FRONT);
 	settle();
 	EXPECT_EQ(run(FTL_READ, 0, 2), READ_ALONE + XFER + FRONT);
@@ -163,20 +163,19 @@ static void ftl_a_full_buffer_waits_for_a_program(void)
 	ftl_make(1, 1, 14, 2, FTL_GC_SLICED);
 	start = now;
 	EXPECT_EQ(run(FTL_WRITE, 0, 1), BUFFER + FRONT);
-	now = start;		/* cannot go back: */
+	now = start;		/* reset the times, because now cannot go back: */
 	now = last()->done_ns;
 	EXPECT_EQ(run(FTL_WRITE, 1, 1), BUFFER + FRONT);
-	/* both pages are taken; the first program ends at 204260 */
+	/* both buffer pages are in use; the first program ends at 204260 */
 	EXPECT_EQ(run(FTL_WRITE, 2, 1), PROG_ALONE - 2 * (BUFFER + FRONT) + BUFFER + FRONT);
 	EXPECT_EQ(last()->where.gc_queue_ns, 0);
 	ftl_free();
 }
 
 /*
- * Fourteen LPNs in four blocks, block 0 with LPN 3 alone still valid; the 17th
- * write opens the fifth of eight blocks, three stay free, and GC of block 0
- * begins when it is programmed: a read, a program and an erase. Nothing else is
- * worth collecting.
+ * Fourteen LPNs in four blocks; in block 0 only LPN 3 is still valid. The 17th write opens the
+ * fifth of eight blocks, so three stay free. GC of block 0 begins when it is programmed: a read, a
+ * program and an erase. No other block is worth collecting.
  */
 static void fill_to_the_brink(void)
 {
@@ -205,7 +204,7 @@ static void ftl_blocking_gc(void)
 	now += 10000;
 	give(&r);
 	until_done(n + 2);
-	/* the rest of the program, the whole collection, then itself */
+	/* the rest of the program, the whole collection, then the read itself */
 	EXPECT_EQ(last()->op, FTL_READ);
 	EXPECT_EQ(last()->done_ns - last()->submit_ns,
 		  PROG_ALONE - 10000 + GC_ALL + READ_ALONE + FRONT);
@@ -234,11 +233,11 @@ static void ftl_sliced_gc(void)
 	give(&r1);
 	give(&r2);
 	give(&r3);
-	until_done(n + 2);	/* the write; then GC's turn: one copy; then r1 */
+	until_done(n + 2);	/* the write; then GC's turn with one copy; then r1 */
 	EXPECT_EQ(last()->done_ns - last()->submit_ns,
 		  PROG_ALONE - 10000 + READ_ALONE + PROG_ALONE + READ_ALONE + FRONT);
 	EXPECT_EQ(last()->where.gc_queue_ns, READ_ALONE + PROG_ALONE);
-	until_done(n + 3);	/* no block is wanted urgently: r2 and r3 go before the erase */
+	until_done(n + 3);	/* no block is urgently needed: r2 and r3 precede the erase */
 	EXPECT_EQ(last()->where.gc_queue_ns, READ_ALONE + PROG_ALONE);
 	EXPECT_EQ(last()->where.host_queue_ns, PROG_ALONE - 10000 + READ_ALONE);
 	until_done(n + 4);
@@ -253,10 +252,10 @@ static void ftl_sliced_gc(void)
 /* ---- IPPBE ---------------------------------------------------------------- */
 
 /*
- * Ten LPNs in four blocks: of block 0 LPN 3 is left, of block 1 LPNs 6 and 7, of the
- * others three at least. The 17th write opens the fifth of eight blocks. GC takes a
- * sixth for the copies, and wants four free: both blocks have to go. Returns how
- * long the read waited that came meanwhile.
+ * Ten LPNs in four blocks. Valid are LPN 3 in block 0, LPNs 6 and 7 in block 1, and at least three
+ * LPNs in each other block. The 17th write opens the fifth of eight blocks. GC takes a sixth for
+ * the copies and needs four free blocks, so both blocks must be collected. Returns how long a read
+ * waited that came meanwhile.
  */
 static uint64_t two_victims(uint32_t second_pages, uint32_t urgent)
 {
@@ -305,7 +304,7 @@ static void two_victims_one_erase(void)
 	ftl_free();
 }
 
-/* The same blocks, one after the other. */
+/* The same blocks are collected one after the other. */
 static void expect_two_calls(uint32_t second_pages, uint32_t urgent)
 {
 	struct nand_stats s;
@@ -327,7 +326,10 @@ static void a_second_victim_over_the_threshold_waits_its_turn(void)
 	expect_two_calls(1, 1);
 }
 
-/* Three blocks are free. Two kept leave one: its four pages hold three copies and a carrier. */
+/*
+ * Three blocks are free. Two are reserved, which leaves one: its four pages hold three copies and a
+ * carrier.
+ */
 static void a_second_victim_is_not_copied_to_the_reserve(void)
 {
 	EXPECT_EQ(two_victims(2, 2), 3 * COPY + ERASE_ALONE);
@@ -347,8 +349,8 @@ static void note_words(void *opaque, uint64_t at_ns, const struct nand_cmd *c, u
 }
 
 /*
- * fill_to_the_brink() with pages of four units; the 17th write takes the units
- * from and from + 1 of the one page left in block 0. Returns what its GC took.
+ * fill_to_the_brink() with pages of four units. The 17th write overwrites the units from and from +
+ * 1 of the last valid page of block 0. Returns the time of its GC.
  */
 static uint64_t gc_of_half_a_page(enum nand_subpage subpage, uint32_t from)
 {
@@ -375,7 +377,7 @@ static void gc_reads_the_words_it_moves(void)
 	EXPECT_EQ(gc_of_half_a_page(NAND_SUBPAGE_NONE, 0), GC_ALL);
 	EXPECT_EQ(words_read, NAND_WHOLE_PAGE);
 	ftl_free();
-	/* two words of four cross the bus, and half of the spare area */
+	/* two of four words cross the bus, and half of the spare area */
 	EXPECT_EQ(gc_of_half_a_page(NAND_SUBPAGE_DMA, 0),
 		  CMD + READ + 2048 + 32 + PROG_ALONE + ERASE_ALONE);
 	EXPECT_EQ(words_read, 0xc);
@@ -404,7 +406,7 @@ static enum nand_status fail_copybacks(void *opaque, const struct nand_cmd *c)
 	return NAND_PROG_FAIL;
 }
 
-/* fill_to_the_brink(), the 17th write, and what its GC did to LPN 3. */
+/* Run fill_to_the_brink() and the 17th write; returns the statistics of its GC of LPN 3. */
 static struct nand_stats gc_by_copyback(uint32_t fail)
 {
 	struct nand_hooks hooks = { .fault = fail_copybacks };
@@ -438,7 +440,7 @@ static void gc_copies_inside_the_chip(void)
 	ftl_free();
 }
 
-/* The copy is made again in the next block; the one that failed is retired. */
+/* The copy is repeated in the next block, and the block with the failed one is retired. */
 static void a_failed_copyback_is_made_again(void)
 {
 	struct nand_stats s = gc_by_copyback(1);
@@ -447,7 +449,7 @@ static void a_failed_copyback_is_made_again(void)
 	EXPECT_EQ(s.program_fails, 1);
 	EXPECT_EQ(f->ops->stats(f)->gc_units, 2);
 	EXPECT_EQ(f->ops->stats(f)->retired_blocks, 0);
-	for (uint32_t lpn = 4; lpn < 8; lpn++)	/* GC is asked again with the next frontier */
+	for (uint32_t lpn = 4; lpn < 8; lpn++)	/* GC is asked again for the next frontier */
 		run(FTL_WRITE, lpn, 1);
 	settle();
 	EXPECT_EQ(f->ops->stats(f)->retired_blocks, 1);
@@ -470,10 +472,10 @@ static void ssdsim_write_ends_with_its_transfer(void)
 	EXPECT_EQ(last()->where.bus_ns, CMD + XFER);
 	EXPECT_EQ(last()->where.cell_ns, 0);
 	EXPECT_EQ(last()->where.buffer_ns, BUFFER);
-	/* the die is busy until its program ends: the next one waits for that */
+	/* the die is busy until its program ends, and the next command waits for that */
 	EXPECT_EQ(run(FTL_WRITE, 1, 1), PROG_ALONE - BUFFER - FRONT + BUFFER + FRONT);
 	EXPECT_EQ(last()->where.host_queue_ns, PROG_ALONE - (CMD + XFER) - (BUFFER + FRONT));
-	/* and a flush for both: the second began when the first ended */
+	/* a flush waits for both: the second began when the first ended */
 	EXPECT_EQ(run(FTL_FLUSH, 0, 0), PROG - (BUFFER + FRONT) + FRONT);
 	ftl_free();
 }
@@ -486,7 +488,7 @@ static void ssdsim_writes_of_two_chips(void)
 	ftl_free();
 }
 
-/* Five pages through room for three: the last one's transfer counts. */
+/* Five pages are written with room for three: the write ends with the last page's transfer. */
 static void ssdsim_write_larger_than_the_staging_room(void)
 {
 	ssdsim_make(1, 14);
@@ -507,10 +509,10 @@ static void ssdsim_fua_waits_for_the_program(void)
 }
 
 /*
- * Two chips, blocks 0 of both with LPNs 6 and 7 alone. The write opens the first
- * chip's fifth block, and GC begins when it is programmed. A read of the second
- * chip comes 1000 ns later: it waits for all of GC's read, and gets the channel
- * before GC's program, which finds no gap as long as itself before the read's data.
+ * Two chips; of both blocks 0 only LPNs 6 and 7 are valid. The write opens the first chip's fifth
+ * block, and GC begins when it is programmed. A read of the second chip comes 1000 ns later. It
+ * waits for all of GC's read, and gets the channel before GC's program, which finds no gap of its
+ * length before the read's data.
  */
 static void ssdsim_gc_keeps_the_channel(void)
 {
@@ -544,8 +546,8 @@ static void ssdsim_gc_keeps_the_channel(void)
 }
 
 /*
- * Uniform random writes at 85 % utilisation: no plane of the die may starve the
- * others of GC. Measured, not computed: it guards the policy against drift.
+ * Uniform random writes at 85 % utilisation: every plane of the die must get its turn of GC. The
+ * figure is measured, not computed; it guards against changes of the policy.
  */
 static void planes_take_turns_in_gc(void)
 {

@@ -33,7 +33,7 @@ static const char *const small[] = { "geometry.blocks_per_plane=32", "ftl.capaci
 
 static char dir[] = "/tmp/slate-full-XXXXXX", path[64], ballast[64], ini[64], copy[64];
 
-/* Units from `first` on, as many as can be written. */
+/* Write units from `first` on, as many as possible; returns their number. */
 static uint32_t write_until_full(uint32_t first, uint32_t version)
 {
 	uint32_t n = 0;
@@ -43,7 +43,7 @@ static uint32_t write_until_full(uint32_t first, uint32_t version)
 	return n;
 }
 
-/* All but `left` bytes of the disk. */
+/* Fill the disk except for `left` bytes. */
 static void take_room(uint64_t left)
 {
 	int fd = open(ballast, O_WRONLY | O_CREAT, 0600);
@@ -80,7 +80,7 @@ static uint64_t disk_bytes(void)
 	return stat(path, &st) ? 0 : (uint64_t)st.st_blocks * 512;
 }
 
-/* A drive that is larger than the disk, and a disk that fills. */
+/* The drive is larger than the disk, and the disk becomes full. */
 static void a_large_drive_fills_the_disk(void)
 {
 	uint32_t n;
@@ -91,7 +91,7 @@ static void a_large_drive_fills_the_disk(void)
 	n = write_until_full(0, 1);
 	EXPECT(n > 100 && n < (2u << 20) / UNIT);
 	EXPECT_EQ(write_unit(0, 2), SSD_E_NOSPC);
-	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);		/* room was kept for what was accepted */
+	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);		/* room was reserved for accepted writes */
 	EXPECT_EQ(io(FTL_TRIM, UNITS - 1), SSD_OK);
 	all_is_there(n + 8);
 	slate_close(dev);
@@ -108,12 +108,12 @@ static void a_large_drive_fills_the_disk(void)
 	slate_close(dev);
 }
 
-/* There was room for all of the drive when it was opened, and others take it. */
+/* There was room for the whole drive when it was opened, and other files take it. */
 static void others_fill_the_disk(void)
 {
 	forget();
 	EXPECT_EQ(open_drive(path, ini, false, small), 0);
-	for (uint32_t u = 0; u < 128; u++)		/* blocks that are full */
+	for (uint32_t u = 0; u < 128; u++)		/* fills whole blocks */
 		EXPECT_EQ(write_unit(u, 1), SSD_OK);
 	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
 	take_room(0);
@@ -122,7 +122,7 @@ static void others_fill_the_disk(void)
 	all_is_there(256);
 	give_room();
 	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
-	for (uint32_t k = 2; k < 6; k++)		/* GC erases, which gives room back */
+	for (uint32_t k = 2; k < 6; k++)		/* GC erases blocks and frees disk space */
 		for (uint32_t u = 0; u < 512; u++)
 			EXPECT_EQ(write_unit(u, k), SSD_OK);
 	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
@@ -160,7 +160,7 @@ static void pages_wait_in_memory(void)
 
 	forget();
 	EXPECT_EQ(open_drive(path, ini, false, small), 0);
-	for (uint32_t u = 0; u < 32; u++)		/* a block */
+	for (uint32_t u = 0; u < 32; u++)		/* fills a block */
 		EXPECT_EQ(write_unit(u, 1), SSD_OK);
 	EXPECT_EQ(io(FTL_FLUSH, 0), SSD_OK);
 	EXPECT_EQ(write_unit(32, 1), SSD_OK);		/* half a page, in the write buffer */
@@ -186,7 +186,7 @@ static void pages_wait_in_memory(void)
 	slate_close(dev);
 }
 
-/* A tmpfs takes room for a hole that is read. What is written stays in memory, which suffices. */
+/* On a tmpfs reading a hole takes room. The data written stay in memory, which is enough. */
 static void an_ephemeral_drive_needs_no_room(void)
 {
 	uint64_t before;
@@ -216,7 +216,7 @@ static void no_room_for_the_tables(void)
 	EXPECT_EQ(access(path, F_OK), -1);
 }
 
-/* Filling the drive when it is made. */
+/* The disk becomes full while the drive is filled. */
 static void no_room_to_fill_it(void)
 {
 	const char *const fill[] = { "memory.overcommit=yes", "precondition.fill_permille=1000", NULL };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The physics' integers against the same in floating point. */
+/* The physics' integer functions, compared with floating point. */
 #include "fxp.h"
 #include "test.h"
 
@@ -16,7 +16,7 @@ static void division_is_exact(void)
 
 		d += !d;
 		if (i % 3 == 0)
-			n = n / d * d - (i & 1);	/* at the edges */
+			n = n / d * d - (i & 1);	/* values at the edges */
 		if (fxp_quotient(fxp_div_by(d), n) != n / d) {
 			EXPECT_EQ(fxp_quotient(fxp_div_by(d), n), n / d);
 			return;
@@ -52,7 +52,10 @@ static uint32_t quantile(double mean, double u)
 	return k;
 }
 
-/* Within one of the exact quantile, equal where it is summed but for rounding; never falling. */
+/*
+ * The result is within one of the exact quantile, or equal to it in the range that is summed,
+ * except for rounding; it never decreases.
+ */
 static void poisson_quantiles(void)
 {
 	uint32_t off = 0;
@@ -70,7 +73,7 @@ static void poisson_quantiles(void)
 			last = got;
 		}
 	}
-	EXPECT(off < 100);	/* of 65,000 */
+	EXPECT(off < 100);	/* off is the number of differences in 65,000 */
 }
 #endif
 

@@ -23,7 +23,7 @@
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-/* A history for die 0: an erase that ended, whose flights still lie about. */
+/* Give die 0 a history: an erase that ended, whose flights are still in the image. */
 static void old_erase(uint32_t block)
 {
 	put(block * 8);
@@ -42,7 +42,7 @@ static void programs_of(const uint32_t *ppn, unsigned int count)
 		v[i] = version;
 	}
 	begin();
-	end = submit(cmd, count);	/* no trace until its cell phase */
+	end = submit(cmd, count);	/* no trace until its cell phase begins */
 	w = passed(end - 1);
 	for (unsigned int i = 0; i < count; i++)
 		w->page[ppn[i]] = LOST | V(v[i]);
@@ -55,7 +55,7 @@ static void programs_of(const uint32_t *ppn, unsigned int count)
 
 static void a_program(void)
 {
-	for (uint32_t filled = 0; filled < 4; filled++) {	/* payload, or one repeated byte */
+	for (uint32_t filled = 0; filled < 4; filled++) {	/* content: payload, or one repeated byte */
 		static const uint32_t at[] = { 2 };
 
 		config(1, 1, 1);
@@ -135,7 +135,7 @@ static void a_program_that_fails(void)
 	kill_everywhere();
 }
 
-/* To a block that holds something already, or to an empty one. */
+/* Copy to a block with data, or to an empty one. */
 static void a_copyback(bool from_lost, uint32_t to)
 {
 	struct nand_cmd cmd = { .op = NAND_COPYBACK, .ppn = { to }, .from = { 1 } };
@@ -146,7 +146,7 @@ static void a_copyback(bool from_lost, uint32_t to)
 	config(1, 1, 1);
 	c.geo.copyback = true;
 	c.physics.rber_on = true;
-	c.physics.eps_log2 = -9 * 65536;	/* about eight in a page */
+	c.physics.eps_log2 = -9 * 65536;	/* about eight errors in a page */
 	c.physics.alpha_log2 = c.physics.beta_log2 = c.physics.gamma_log2 = -1000 * 65536;
 	c.physics.ecc_bits = 40;
 	c.physics.relocate_bits = 40;
@@ -184,7 +184,7 @@ static void copybacks(void)
 	}
 }
 
-/* The second quarter of a block was erased; its first program disturbs both beside it. */
+/* The second quarter of a block was erased; its first program disturbs both neighbours. */
 static void a_disturbance(uint32_t tolerance, uint32_t before)
 {
 	struct nand_cmd cmd;
@@ -234,7 +234,7 @@ static void torn(struct world *w, uint32_t block, uint32_t pb)
 	uint32_t level = pb_level(pb), span = pbs >> level, low = (pb - (1u << level)) * span;
 
 	for (uint32_t k = low; k < low + span; k++) {
-		w->pb[pb_of(block, k)].flags <<= PB_TORN;	/* it was even */
+		w->pb[pb_of(block, k)].flags <<= PB_TORN;	/* it may be torn */
 		for (uint32_t p = 0; p < pb_pages; p++)
 			if (w->page[pb_of(block, k) * pb_pages + p] != ERASED)
 				w->page[pb_of(block, k) * pb_pages + p] |= LOST | ERASED;
@@ -253,7 +253,7 @@ static void ended(struct world *w, uint32_t block, uint32_t pb)
 		w->pb[pb_of(block, k)].flags = ONE(flags);
 		w->pb[pb_of(block, k)].disturbs = ONE(0);
 		w->pb[pb_of(block, k)].erases++;
-		w->pb[pb_of(block, k)].erases_max += 2;		/* it may count twice */
+		w->pb[pb_of(block, k)].erases_max += 2;		/* it may be counted twice */
 		for (uint32_t p = 0; p < pb_pages; p++)
 			w->page[pb_of(block, k) * pb_pages + p] = ERASED;
 	}
@@ -277,7 +277,7 @@ static void erases_of(const struct nand_cmd *cmd, unsigned int count)
 	for (unsigned int i = 0; i < count; i++)
 		torn(w, cmd[i].ppn.v / 8, cmd[i].pb);
 	w = passed(end);
-	*w = script[moments - 3].w;		/* as before the tear */
+	*w = script[moments - 3].w;		/* same state as before the tear */
 	w->age_ns = w->age_max_ns = script[moments - 2].w.age_ns + 1;
 	for (unsigned int i = 0; i < count; i++)
 		ended(w, cmd[i].ppn.v / 8, cmd[i].pb);
@@ -323,7 +323,7 @@ static void parallel_erases(void)
 	erases_of(cmd, 3);
 }
 
-/* Reads in between move its end. */
+/* Reads in between move the end of the erase. */
 static void a_suspended_erase(void)
 {
 	struct nand_cmd cmd = erase(1, NAND_WHOLE_BLOCK), read = look(0);
@@ -372,8 +372,8 @@ static void an_erase_that_fails(void)
 enum { UPPER = 7, LOWER = 6, LATE = 67 };
 
 /*
- * Flights on three dies: the upper page of a word line, an erase, a
- * program; on a fourth a program that has not reached its cells.
+ * Flights on three dies: an upper page of a word line, an erase, a program. On a fourth die is a
+ * program before its cell phase.
  */
 static struct world *three_flights(const char *what, unsigned int cuts)
 {
@@ -421,7 +421,7 @@ static struct world *three_flights(const char *what, unsigned int cuts)
 	return &w;
 }
 
-/* The whole recovery of the image as it is, in one go. */
+/* The whole recovery of the image, without interruption. */
 static void recovered(const struct world *may, struct world *w)
 {
 	char why[80];
@@ -444,16 +444,16 @@ static void a_recovery(void)
 
 		recovered(may, &w);
 		*add(START, now) = w;
-		*add(INIT, now) = w;		/* interrupted, it decides the same again */
-		script[0].w.age_max_ns += now;	/* time may count twice */
+		*add(INIT, now) = w;		/* an interrupted recovery repeats its decisions */
+		script[0].w.age_max_ns += now;	/* time may be counted twice */
 		script[1].w.age_max_ns += now;
 		kill_everywhere();
 	}
 }
 
 /*
- * A cut by hand has a seed of its own, so that what an interrupted one tore may
- * be torn otherwise by the recovery; never does a page read wrong bytes.
+ * A cut by call has its own seed, so the recovery may tear the rest of an interrupted cut
+ * differently. No page may return wrong bytes.
  */
 static void a_cut(void)
 {
@@ -470,7 +470,7 @@ static void a_cut(void)
 		nand_array_power_cut(mirror.a, now, cuts * 77 + 5);
 		EXPECT(fits(mirror.n, NULL, may, why));
 		world_of(mirror.n, &w);
-		script[moments - 1].w = w;	/* and so it stays */
+		script[moments - 1].w = w;	/* the final state */
 		add(POWER_ON, now);
 		script[moments - 1].w.age_max_ns += now;
 		kill_everywhere();
@@ -478,9 +478,9 @@ static void a_cut(void)
 }
 
 /*
- * Nobody said beforehand that time had come so far: what the cut has not torn yet
- * had not begun, as far as the image knows. (No pairs: an upper page that never
- * was, and a lower one that it destroyed, is more than can be asked here.)
+ * The time before the cut was not announced: commands that the cut has not torn yet have not begun,
+ * according to the image. (Without pairs, because the case of an upper page that never was
+ * programmed and a lower one that it destroyed cannot be excluded.)
  */
 static void a_cut_out_of_the_blue(void)
 {
@@ -512,7 +512,7 @@ static void a_cut_out_of_the_blue(void)
 	}
 }
 
-/* A running array: what is under way ends, or is torn. */
+/* Power on a running array: commands under way end, or are torn. */
 static void a_power_on(void)
 {
 	struct nand_cmd cmd = erase(1, NAND_WHOLE_BLOCK);
@@ -528,10 +528,10 @@ static void a_power_on(void)
 	submit(&cmd, 1);
 	w = passed(now + 100000);
 	torn(w, 1, NAND_WHOLE_BLOCK);
-	w->pb[1].erases_max++;		/* it was ending, and then it was torn */
+	w->pb[1].erases_max++;		/* it ended, and was then torn */
 	w->page[65] = LOST | V(version);
 	before.age_ns = w->age_ns;
-	/* time goes to the end of what is under way, and may count twice */
+	/* the time advances to the end of commands under way, and may be counted twice */
 	before.age_max_ns = w->age_max_ns + now + 2ull * (c.timing.erase_ns[0] + c.timing.cmd_ns);
 	w = add(POWER_ON, now);
 	*w = before;
@@ -552,14 +552,14 @@ static void fill_contents(void)
 	}
 }
 
-/* Parent and child take turns: on one core that costs no wake-up of another. */
+/* Parent and child take turns. On one core they need not wake another core. */
 static void one_core(void)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(sched_getcpu() < 0 ? 0 : sched_getcpu(), &set);
-	sched_setaffinity(0, sizeof(set), &set);	/* only faster: may fail */
+	sched_setaffinity(0, sizeof(set), &set);	/* only an optimisation, which may fail */
 }
 
 int main(int argc, char **argv)

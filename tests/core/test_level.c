@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks that GC collects although it need not: to level wear, and because a read was
- * corrected. One die, pages of one unit, four pages a block; commands take 100 ns on
- * the bus, a page 4160 ns, cells 50 us, 200 us and 1 ms.
+ * Blocks that GC collects to level wear, and because a read was corrected. One die, pages of one
+ * unit, four pages a block; commands take 100 ns on the bus, a page 4160 ns, cells 50 us, 200 us
+ * and 1 ms.
  */
 #include "gc_policy.h"
 #include "ftl.h"
@@ -108,7 +108,7 @@ static void step(void)
 	f->ops->check(f);
 }
 
-/* Until nothing is left to do: background work ends by itself. */
+/* Run until no work is left; background work ends by itself. */
 static void settle(void)
 {
 	for (uint32_t i = 0; next != FTL_IDLE; i++) {
@@ -117,7 +117,7 @@ static void settle(void)
 	}
 }
 
-/* Alone, and what follows from it; its latency. */
+/* Run one I/O alone, and the work that follows from it; returns its latency. */
 static uint64_t run(enum ftl_op op, uint32_t lpn)
 {
 	struct ftl_io io = { .op = op, .offset = lpn * 4096ull, .bytes = 4096 };
@@ -221,10 +221,9 @@ static uint32_t spread(uint32_t *sum)
 }
 
 /*
- * 300 such writes fill 75 blocks, of which the first three find enough free ones: 72
- * erases, without levelling 18 of each of four blocks. With it a block more is erased
- * for each four units moved, and no two blocks are further apart than the threshold and
- * the one erase that shows it.
+ * 300 such writes fill 75 blocks, of which the first three find enough free ones: 72 erases,
+ * without levelling 18 of each of four blocks. With levelling one more block is erased for each
+ * four units moved. The erase counts of two blocks differ at most by the threshold and one.
  */
 static void wear_narrows(void)
 {
@@ -264,7 +263,7 @@ static bool every_read(const struct nand_cmd *c)
 	return true;
 }
 
-/* The read ends as ever; then its block is copied and erased, and all is quiet. */
+/* The read ends as usual; then its block is copied and erased, and no work is left. */
 static void expect_block_0_moves(void)
 {
 	struct nand_stats s;
@@ -295,9 +294,9 @@ static void a_corrected_block_moves(void)
 }
 
 /*
- * A read always waits, so the die is never idle: each read gives way to one copy all the
- * same. The first flags the block; four reads, a copy behind each, a fifth and the erase,
- * and with its end the sixth begins.
+ * A read always waits, so the die is never idle; even so one copy follows each read. The first read
+ * flags the block. Four reads follow, each with a copy, then a fifth and the erase, and with its
+ * end the sixth begins.
  */
 static void reads_without_end_do_not_keep_a_block(void)
 {
@@ -331,7 +330,7 @@ static void reads_without_end_do_not_keep_a_block(void)
 	drive_free();
 }
 
-/* A copyback would take the errors along. */
+/* A copyback would copy the errors. */
 static void not_by_copyback(void)
 {
 	struct nand_array_config a = array(16);
@@ -380,7 +379,7 @@ static void a_flagged_block_that_gc_wants_for_space(void)
 	next = f->ops->step(f, now);
 	while (waiting)
 		step();
-	f->ops->submit(f, now, &first);		/* two reads: flagged once (V1) */
+	f->ops->submit(f, now, &first);		/* two reads flag it once (V1) */
 	run(FTL_READ, 3);
 	corrected = NULL;
 	EXPECT_EQ(erases(0), 1);
@@ -394,7 +393,7 @@ static void a_flagged_block_that_gc_wants_for_space(void)
 	drive_free();
 }
 
-/* relocate = no: the same read, and nothing follows. */
+/* relocate = no: the same read causes no relocation. */
 static void nothing_moves_if_it_is_not_to(void)
 {
 	struct nand_array_config a = array(16);
@@ -417,7 +416,7 @@ static void nothing_moves_if_it_is_not_to(void)
 	drive_free();
 }
 
-/* A block that is still being written is closed: its two pages are copied. */
+/* A block that is being written is closed, and its two pages are copied. */
 static void an_open_block_is_closed(void)
 {
 	uint64_t began;
@@ -439,9 +438,9 @@ static void an_open_block_is_closed(void)
 }
 
 /*
- * Cells so worn that whatever is read is corrected. The host's block moves at the first
- * read; what relocation wrote needs four corrected reads a time: at reads 1, 5 and 9 of
- * twelve. (A write before each lets the copies settle.) No read of GC's counts.
+ * Cells are so worn that every read is corrected. The host's block moves at the first read. A block
+ * that relocation wrote moves after four corrected reads: at reads 1, 5 and 9 of twelve. (A write
+ * before each lets the copies settle.) GC's reads do not count.
  */
 static void it_ends_when_all_reads_are_corrected(void)
 {
@@ -461,8 +460,8 @@ static void it_ends_when_all_reads_are_corrected(void)
 }
 
 /*
- * The same without a write. What relocation wrote is of the order of the last host page, so it
- * cannot move before there is a later one: an empty page is programmed, at reads 5 and 9.
+ * The same without writes. A block that relocation wrote has the order of the last host page, so it
+ * cannot move before a later host page: an empty page is programmed, at reads 5 and 9.
  */
 static void it_ends_when_nobody_writes(void)
 {
@@ -485,10 +484,9 @@ static void it_ends_when_nobody_writes(void)
 }
 
 /*
- * Retention: the model and table of the FAST 2019 paper (nand.h). 32768 bits a page
- * have 48.5 raw errors when fresh, 134 after 1,000 hours; more than 100 ask for
- * relocation. Each block takes its five corrected reads, the host's and four of GC's,
- * and is as good as new.
+ * Retention: the model and table of the FAST 2019 paper (nand.h). A page of 32768 bits has 48.5 raw
+ * errors when fresh, 134 after 1,000 hours; more than 100 request relocation. Each block is
+ * collected after its corrected reads, one of the host and four of GC, and is then as good as new.
  */
 static void pages_that_lay_for_long(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The host link: its calendar against the plainest one, and an I/O's times by hand. */
+/* The host link: its calendar compared with a simple one, and an I/O's times computed by hand. */
 #include "ftl.h"
 #include "gc_policy.h"
 #include "link.h"
@@ -7,7 +7,7 @@
 
 #define HORIZON 200000u
 
-static uint8_t taken[HORIZON];		/* each ns of the link */
+static uint8_t taken[HORIZON];		/* one entry for each ns of the link */
 
 static uint64_t plain_move(uint64_t earliest, uint64_t len)
 {
@@ -43,7 +43,7 @@ static void the_first_gap_that_is_long_enough(void)
 	}
 }
 
-/* More gaps than it can remember: nothing overlaps, nothing is early. */
+/* More gaps than the calendar can hold: transfers do not overlap and do not begin early. */
 static void a_full_calendar_goes_to_its_end(void)
 {
 	struct link_way w = { .count = 0 };
@@ -111,7 +111,7 @@ static void settle_down(uint64_t *now)
 		*now = next;
 }
 
-/* Two writes at once share the link one after the other; so do two reads of one moment. */
+/* Two simultaneous writes use the link one after the other, as do two reads. */
 static void an_io_crosses_the_link(void)
 {
 	struct ftl_io w[2] = { { .op = FTL_WRITE, .offset = 0, .bytes = 4096 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a drive's logs say: counters, latencies, blocks, wear, identity, errors and health. */
+/* A drive's logs: counters, latencies, blocks, wear, identity, errors and health. */
 #include "control_host.h"
 
 static const uint64_t *group(const struct slate_log_counters *l, unsigned int n)
@@ -69,7 +69,7 @@ static void a_reset_counts_from_here(void)
 	EXPECT_EQ(l->head.since_ns, at);
 	EXPECT_EQ(group(l, 1)[SLATE_OP_ios], 1);
 	EXPECT_EQ(group(l, 1)[SLATE_OP_WORDS * SLATE_WIRE_WRITE + SLATE_OP_ios], 0);
-	EXPECT_EQ(group(l, 5)[SLATE_NAND_programmed_pages], 8);	/* a level */
+	EXPECT_EQ(group(l, 5)[SLATE_NAND_programmed_pages], 8);	/* a level, not a counter */
 	free(l);
 	lat = slate_log(dev, now, SLATE_LOG_LATENCY, &bytes);
 	EXPECT_EQ(lat->entries, 1);
@@ -246,7 +246,7 @@ static void identity_and_errors(void)
 	slate_close(dev);
 }
 
-/* 12 blocks, 4 of them the capacity's; endurance 2: after 8 erases of 12 blocks 33 %. */
+/* 12 blocks, 4 of which the capacity needs; endurance 2: after 8 erases of 12 blocks 33 %. */
 static void health(void)
 {
 	static const char *const wear[] = { "reliability.endurance=2", "reliability.wear_shape=64", NULL };

@@ -48,7 +48,7 @@ struct mode {
 	enum ftl_gc_mode gc;
 	uint32_t buffer_pages, slice;
 	bool multiplane;
-	bool moves;	/* wear levelled, every 16th read says "relocate", reads of 512-byte words */
+	bool moves;	/* wear is levelled, every 16th read requests relocation, reads are of 512-byte words */
 };
 
 static const struct mode modes[] = {
@@ -69,15 +69,15 @@ struct request {
 
 struct world {
 	struct test_array ta;
-	struct words_only only;		/* what the FTL sees of it */
+	struct words_only only;		/* the view of the array that the FTL gets */
 	struct ftl *f;
 	void *mem;
 	uint32_t sectors;
 	uint64_t now_ns, next_ns;
 	uint64_t tag;
 	uint64_t *newest;		/* tag of the last submitted write or trim */
-	uint64_t *settled;		/* tag of the last one completed */
-	bool *zero;			/* by tag: a trim? (ring of all tags) */
+	uint64_t *settled;		/* tag of the last completed write or trim */
+	bool *zero;			/* by tag: is it a trim? (ring of all tags) */
 	struct request req[QUEUE];
 	uint32_t busy;
 	uint64_t rng, fault_rng;
@@ -121,7 +121,7 @@ static void stamp(uint8_t *sector, uint32_t number, uint64_t tag)
 	}
 }
 
-/* The tag a sector holds; 0 for zeroes. Its bytes must be whole and its own. */
+/* Returns the tag of a sector; 0 for zeroes. All words must agree with the sector's number. */
 static uint64_t tag_of(const uint8_t *sector, uint32_t number)
 {
 	uint64_t v[2];
@@ -140,7 +140,7 @@ static void check_read(struct world *w, struct request *r)
 		uint32_t s = (uint32_t)(r->io.offset / FTL_SECTOR_BYTES) + i;
 		uint64_t got = tag_of(r->data + i * FTL_SECTOR_BYTES, s);
 
-		if (got == 0) {	/* never written, or some trim it may see */
+		if (got == 0) {	/* never written, or a trim that the read may see */
 			bool may = r->low[i] == 0;
 
 			for (uint64_t t = r->low[i]; t && t <= w->newest[s] && !may; t++)

@@ -82,7 +82,7 @@ static void an_ascending_d_block_takes_no_lower_page(void)
 	make(&s);
 	EXPECT_EQ(put(1), PROG + FRONT);
 	EXPECT_EQ(put(2), PROG + FRONT);
-	EXPECT_EQ(put(0), PROG + FRONT);	/* below: to a U-block */
+	EXPECT_EQ(put(0), PROG + FRONT);	/* to its place in the D-block, above */
 	EXPECT_EQ(put(3), PROG + FRONT);		/* above */
 	rig_free(&r);
 }
@@ -97,10 +97,10 @@ static void spare_areas_are_searched_from_the_newest(void)
 	put(1);
 	put(0);		/* U: 0 */
 	EXPECT_EQ(io(FTL_READ, 0, 1), SPARE + READ + FRONT);
-	put(1);		/* U: 0 1 */
+	put(1);		/* the U-block holds 0 and 1 */
 	EXPECT_EQ(io(FTL_READ, 0, 1), 2 * SPARE + READ + FRONT);
 	EXPECT_EQ(io(FTL_READ, 1, 1), SPARE + READ + FRONT);
-	put(2);		/* in the D-block */
+	put(2);		/* to the D-block */
 	EXPECT_EQ(io(FTL_READ, 2, 1), READ + FRONT);
 	EXPECT_EQ(stats->search_reads, 4);
 	rig_free(&r);
@@ -122,8 +122,8 @@ static void a_stripe_of_a_block(void)
 	s.units = 32;
 	s.stripe = 4;
 	make(&s);
-	EXPECT_EQ(io(FTL_WRITE, 8, 4), four);		/* one after another */
-	EXPECT_EQ(io(FTL_WRITE, 2, 4), two);		/* two and two */
+	EXPECT_EQ(io(FTL_WRITE, 8, 4), four);		/* one after another in one plane */
+	EXPECT_EQ(io(FTL_WRITE, 2, 4), two);		/* two in each plane */
 	EXPECT_EQ(get(2), SSD_OK);
 	EXPECT_EQ(stats->host_units, 8);
 	rig_free(&r);
@@ -136,7 +136,7 @@ static void a_part_of_a_page(void)
 
 	s.search = FTL_SEARCH_YES;
 	make(&s);
-	EXPECT_EQ(rig_write(&r, 0, 1), SSD_OK);		/* nothing is there: zeroes */
+	EXPECT_EQ(rig_write(&r, 0, 1), SSD_OK);		/* the rest of the page is zeroes */
 	EXPECT_EQ(stats->merge_reads, 0);
 	begin = r.now_ns;
 	EXPECT_EQ(rig_write(&r, 1, 1), SSD_OK);
@@ -228,7 +228,7 @@ static void a_flush_waits_for_programs(void)
 
 /* ---- Merge -------------------------------------------------------------------- */
 
-/* D-block full, U-block full of unit 0; the write after that. */
+/* D-block full, U-block full of unit 0; returns the latency of the next write. */
 static uint64_t merge_latency(const struct rig_shape *s)
 {
 	make(s);
@@ -280,7 +280,7 @@ static void merge_by_copyback(void)
 	rig_free(&r);
 }
 
-/* No block left under the threshold: the pair with most invalid pages goes. */
+/* No pair is below the threshold: the pair with the most invalid pages is merged. */
 static void an_unpaired_block_takes_the_best_victim(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
@@ -292,10 +292,10 @@ static void an_unpaired_block_takes_the_best_victim(void)
 	put(0);
 	put(4);
 	put(4);
-	ns = put(8);		/* the pair of 4 .. 7 has 2 invalid pages, that of 0 .. 3 has 1 */
+	ns = put(8);		/* pair 4 .. 7 has 2 invalid pages, pair 0 .. 3 has 1 */
 	EXPECT_EQ(ns, 4 * COPY + 2 * ERASE(0) + PROG + FRONT);
 	EXPECT_EQ(stats->merges, 1);
-	EXPECT_EQ(io(FTL_WRITE, 0, 1), PROG + FRONT);	/* its U-block is still there */
+	EXPECT_EQ(io(FTL_WRITE, 0, 1), PROG + FRONT);	/* its U-block still exists */
 	rig_free(&r);
 }
 
@@ -316,7 +316,7 @@ static void of_equal_pairs(enum ftl_merge_victim victim, uint32_t merged, uint32
 	rig_free(&r);
 }
 
-/* The pair of 4 .. 7 was overwritten once, long ago; that of 0 .. 3 twice since. */
+/* Pair 4 .. 7 was overwritten once, long ago, and pair 0 .. 3 twice since. */
 static void the_least_recent_pair(enum ftl_merge_victim victim, uint32_t kept)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
@@ -343,7 +343,10 @@ static void which_pair_is_merged(void)
 	the_least_recent_pair(FTL_VICTIM_LRU, 0);
 }
 
-/* A full U-block of four, a D-block of four: eight spare areas, of which one block is not looked at. */
+/*
+ * A full U-block of four pages and a D-block of four: eight spare areas, of which one block's are
+ * not read.
+ */
 static void a_merge_reads_all_spare_areas(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
@@ -358,8 +361,10 @@ static void a_merge_reads_all_spare_areas(void)
 	rig_free(&r);
 }
 
-/* Two writes, and a nanosecond later a read of their die: it goes after the first, or after both. */
-/* Two writes, and a read later_ns after them. */
+/*
+ * Two writes, and a read of their die later_ns after them, which executes after the first or after
+ * both.
+ */
 static void reads_in_order(bool in_order, uint64_t later_ns, uint64_t programs)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
@@ -389,7 +394,7 @@ static void reads_overtake_writes(void)
 	}
 }
 
-/* A merge in slices: a write waits for two copies of it, no more. */
+/* A merge in slices: a write waits for at most two of its copies. */
 static void a_sliced_merge_bounds_what_waits(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
@@ -410,7 +415,7 @@ static void a_sliced_merge_bounds_what_waits(void)
 		r.now_ns = r.next_ns;
 	EXPECT_EQ(a->io.done_ns - a->io.submit_ns, PROG + FRONT);
 	EXPECT_EQ(b->io.done_ns - b->io.submit_ns, PROG + 2 * COPY + PROG + FRONT);
-	EXPECT_EQ(stats->merges, 1);		/* the rest of it when the host was silent */
+	EXPECT_EQ(stats->merges, 1);		/* the rest of the merge ran without host I/O */
 	EXPECT_EQ(put(0), PROG + FRONT);
 	rig_free(&r);
 }
@@ -426,7 +431,10 @@ static struct rig_shape pen_shape(void)
 	return s;
 }
 
-/* Units 8 .. 15, which are PB 5, again and again until the U-block is full; the next write. */
+/*
+ * Write units 8 .. 15, which are PB 5, repeatedly until the U-block is full; returns the latency of
+ * the next write.
+ */
 static uint64_t round_of_pb_5(void)
 {
 	for (uint32_t i = 0; i < 31; i++)
@@ -439,12 +447,12 @@ static void pen_fill(const struct rig_shape *s)
 	make(s);
 	for (uint32_t i = 0; i < 32; i++)
 		put(i);
-	put(8);			/* the first of a round */
+	put(8);			/* the first write of a round */
 }
 
 /*
- * Figure 11 of the paper, in small: the same PB is restored four times; at t2 one
- * smallest PB on each side joins it, at t4 two.
+ * Figure 11 of the paper at a smaller size: the same PB is restored four times. At t2 one smallest
+ * PB on each side is restored as well, at t4 two.
  */
 static void pen_figure_11(void)
 {
@@ -466,11 +474,11 @@ static void pen_figure_11(void)
 	for (uint32_t i = 0; i < 32; i++)
 		EXPECT_EQ(get(i), SSD_OK);
 	r.ta.n->ops->get_stats(r.ta.n, &ns);
-	EXPECT_EQ(ns.disturb_lost, 8);	/* copied out before: at t2 and t4, the PBs next to PB 5 */
+	EXPECT_EQ(ns.disturb_lost, 8);	/* copied out before, at t2 and t4: the PBs next to PB 5 */
 	rig_free(&r);
 }
 
-/* The same host, and an FTL that believes cells to bear anything: data are lost. */
+/* The same host I/O with an FTL that assumes no disturbance: data are lost. */
 static void ignoring_disturbance_loses_data(void)
 {
 	struct rig_shape s = pen_shape();
@@ -491,7 +499,7 @@ static void ignoring_disturbance_loses_data(void)
 	rig_free(&r);
 }
 
-/* W: after so many M-Merges of a block, a Merge. */
+/* W: after this number of M-Merges of a block comes a Merge. */
 static void pen_merges_in_between(void)
 {
 	struct rig_shape s = pen_shape();
@@ -506,7 +514,7 @@ static void pen_merges_in_between(void)
 	rig_free(&r);
 }
 
-/* A Merge is cheaper when most of the block is to be copied out and back. */
+/* A Merge is cheaper if most of the block must be copied out and back. */
 static void pen_prefers_a_cheaper_merge(void)
 {
 	struct rig_shape s = pen_shape();
@@ -521,7 +529,7 @@ static void pen_prefers_a_cheaper_merge(void)
 	rig_free(&r);
 }
 
-/* What a mount found is merged whole, and its U-block takes no more. */
+/* Pairs found by a mount are merged whole, and their U-blocks take no more pages. */
 static void pen_after_a_mount(void)
 {
 	struct rig_shape s = pen_shape();
@@ -535,7 +543,10 @@ static void pen_after_a_mount(void)
 	rig_free(&r);
 }
 
-/* ... and may be half erased: it is erased before use, unless all is blank. */
+/*
+ * A free block found by a mount may be half erased: it is erased before use, unless all blocks are
+ * blank.
+ */
 static void a_used_drive_erases_first(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 20);
@@ -559,7 +570,7 @@ static enum nand_status lose_one(void *opaque, const struct nand_cmd *c)
 										      NAND_OK;
 }
 
-/* A page that GC cannot read stays lost: over a copy, a mount, and a write of a part. */
+/* A page that GC cannot read stays lost after a copy, a mount, and a partial write. */
 static void a_lost_page_stays_lost(void)
 {
 	struct nand_hooks hooks = { .fault = lose_one }, none = { 0 };
@@ -569,7 +580,7 @@ static void a_lost_page_stays_lost(void)
 	r.may_lose = true;
 	for (uint32_t i = 0; i < 4; i++)
 		put(i);
-	bad_page = 2;		/* of the first block */
+	bad_page = 2;		/* page of the first block */
 	nand_array_set_hooks(r.ta.a, &hooks);
 	for (uint32_t i = 0; i < 5; i++)
 		put(0);
@@ -603,9 +614,10 @@ static void write_units(uint32_t from, uint32_t count, uint32_t step)
 }
 
 /*
- * D-block 0, U-block 1, merged into block 2; then page 0 twice into U-block 3, with the highest numbers.
- * A mount cannot read block 3 and takes it for a free one; page 0 goes to block 0, which is erased first.
- * Its number must be above those in block 3, which the next mount reads.
+ * D-block 0 and U-block 1 are merged into block 2; then page 0 is written twice to U-block 3, with
+ * the highest numbers. A mount cannot read block 3 and takes it for a free block. Page 0 goes to
+ * block 0, which is erased first. Its number must be above those in block 3, which the next mount
+ * reads.
  */
 static void a_block_that_comes_back_is_not_the_newest(void)
 {

@@ -20,7 +20,7 @@
 
 #include "odd.h"
 
-#define LIVES_READ_ONLY 3u	/* then the case ends */
+#define LIVES_READ_ONLY 3u	/* mounts of a read-only drive, after which the case ends */
 
 #define A(event) (1u << ODD_##event)
 #define WEAR (A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(BLOCKS_RETIRED) | A(WORN_OUT))
@@ -33,7 +33,7 @@
 static const struct combination {
 	const char *name, *flags;
 	uint32_t seeds, cycles;
-	uint32_t must;			/* events */
+	uint32_t must;			/* events that must occur */
 } combinations[] = {
 	{ "cuts", "c", 40, 40, A(CUTS) | A(DEAD_LISTS) },
 	{ "cuts, in mounts too", "cm", 60, 40, MOUNT },
@@ -96,13 +96,13 @@ static const struct combination {
 	{ "policies, shared frontier", "cmxgv", 40, 40, MOUNT },
 };
 
-/* Run as well: what takes more luck than the seeds above have. */
+/* Cases that are also run, because they rarely occur with the seeds above. */
 static const char *const rare[] = {
-	"cmxu:215:40",	/* GC copies before the list of the dead is durable */
-	"cm2:163:60",	/* a copy of a copy of the same order, and the first one half erased */
-	"cm1:21:40",	/* the mark that 4b wants is in a closed block */
-	"cmfe:65:40",	/* a page goes again when later ones have gone */
-	"cmk:262:40",	/* 4b of the first of two victims */
+	"cmxu:215:40",	/* GC copies before the dead list is durable */
+	"cm2:163:60",	/* a copy of a copy with the same order; the block of the first copy is half erased */
+	"cm1:21:40",	/* the mark needed by rule 4b is in a closed block */
+	"cmfe:65:40",	/* a page is programmed again after later pages */
+	"cmk:262:40",	/* rule 4b for the first of two victims */
 };
 
 static const char *const event_name[ODD_NEVENTS] = {
@@ -151,7 +151,7 @@ _Noreturn void odd_fail(const struct odd *o, const char *format, ...)
 
 /* ---- one case ------------------------------------------------------------- */
 
-/* I/O without a cut: at its end, all of it is there. */
+/* I/O without a cut: all data must be there at its end. */
 static void work_in_peace(struct odd *o)
 {
 	for (int i = 0; i < 2; i++) {
@@ -172,7 +172,7 @@ static void work_until_cut(struct odd *o, uint32_t requests)
 	o->armed = false;
 }
 
-/* From one power cut to the next. */
+/* Run from one power cut to the next. */
 static void live(struct odd *o, uint32_t requests)
 {
 	if (setjmp(o->off))

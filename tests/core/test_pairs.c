@@ -71,18 +71,18 @@ static void expect(const char *where, enum kind a, enum kind b, uint64_t got, ui
 	failures++;
 }
 
-/* Two dies, one channel: when the second is done. The first is never delayed. */
+/* Two dies on one channel: when the second command ends. The first one is never delayed. */
 static void a_shared_channel(void)
 {
 	static const uint64_t first[KINDS] = { 51124, 30612, 201124, 1000100, 900100, 250100 };
 	static const uint64_t second[KINDS][KINDS] = {
-		/* first: read. The other's data wait for its own: 50100 .. 51124 */
+		/* first: read. The other's data wait for the read's data: 50100 .. 51124 */
 		{ 52148, 30712, 201224, 1000200, 900200, 250200 },
 		/* sub-page: its data move at 30100 .. 30612 */
 		{ 51224, 31124, 201224, 1000200, 900200, 250200 },
-		/* program: 1124 of the bus */
+		/* program: 1124 ns on the bus */
 		{ 52248, 31736, 202248, 1001224, 901224, 251224 },
-		/* erase, partial erase, copyback: their command cycles */
+		/* erase, partial erase, copyback: only their command cycles */
 		{ 51224, 30712, 201224, 1000200, 900200, 250200 },
 		{ 51224, 30712, 201224, 1000200, 900200, 250200 },
 		{ 51224, 30712, 201224, 1000200, 900200, 250200 },
@@ -105,7 +105,10 @@ static void a_shared_channel(void)
 		}
 }
 
-/* One die: refused a ns before the first is done, and as if alone from then on. */
+/*
+ * One die: the second command is refused a ns before the first one ends. From then on it takes the
+ * same time as alone.
+ */
 static void a_shared_die(void)
 {
 	static const uint64_t alone[KINDS] = { 51124, 30612, 201124, 1000100, 900100, 250100 };
@@ -128,13 +131,13 @@ static void a_shared_die(void)
 		}
 }
 
-/* Two planes in one group: equal operations only; one cell time, the bus twice. */
+/* Two planes in one group need equal operations: one cell phase, two bus transfers. */
 static void shared_planes(void)
 {
-	static const uint64_t both[KINDS][2] = {	/* done: first, second */
+	static const uint64_t both[KINDS][2] = {	/* end of the first and the second command */
 		{ 51224, 52248 },	/* 2 x 100, 50000, then 1024 each */
 		{ 30712, 31224 },
-		{ 202248, 202248 },	/* 2 x 1124, 200000 */
+		{ 202248, 202248 },	/* 2 x 1124 on the bus, 200000 in the cells */
 		{ 1000200, 1000200 },
 		{ 900200, 900200 },
 		{ 250200, 250200 },
@@ -160,7 +163,7 @@ static void shared_planes(void)
 		}
 }
 
-/* Unlike sizes in one group: as long as the slower, each its own transfer. */
+/* Different sizes in one group: the cell phase of the slower one, and each its own transfer. */
 static void shared_planes_of_unlike_sizes(void)
 {
 	struct nand_cmd c[2];

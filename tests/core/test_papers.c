@@ -112,7 +112,7 @@ static void pen_table_1(void)
 	test_array_free(&t);
 }
 
-/* Copy everything out, then erase and rewrite one PB after the other. */
+/* Copy all out, then erase and rewrite one PB after the other. */
 static uint32_t restore(const uint32_t *pbs, uint32_t count)
 {
 	static uint8_t kept[576][512];
@@ -181,13 +181,15 @@ static void pen_figure_11(void)
 	EXPECT_EQ(restore(t4, 5), 9 + 9 + 72 + 9 + 9);
 	EXPECT_EQ(lost_pages(0, 576), 0);
 	t.n->ops->get_stats(t.n, &s);
-	EXPECT_EQ(s.disturb_lost, (2 + 4) * 9);	/* 71, 80; 71, 80, 70, 81: copied out, rewritten */
+	EXPECT_EQ(s.disturb_lost, (2 + 4) * 9);	/* 71, 80; then 71, 80, 70, 81: copied out and rewritten */
 	EXPECT_EQ(s.partial_erases, 10);
 	EXPECT_EQ(s.page_erases, 4 * 72 + 6 * 9);
 	test_array_free(&t);
 }
 
-/* An FTL that ignores the rule loses data: what the second, and the fourth, restore costs. */
+/*
+ * An FTL that ignores the rule loses the data that the second and the fourth restoration disturb.
+ */
 static void pen_disturbance_loses_data(void)
 {
 	static const uint32_t nine[] = { 9 }, near[] = { 9, 71, 80 };
@@ -201,7 +203,7 @@ static void pen_disturbance_loses_data(void)
 	EXPECT_EQ(lost_pages(63, 9), 9);
 	EXPECT_EQ(lost_pages(144, 9), 9);
 	EXPECT_EQ(lost_pages(0, 576), 18);
-	stamp(63, 0);				/* its bits did flip */
+	stamp(63, 0);				/* its bits have flipped */
 	EXPECT_EQ(t.n->ops->peek(t.n, (ppn_t){ 63 }, &now_holds, NULL), NAND_UNCORR);
 	EXPECT(memcmp(now_holds, page, 512) != 0);
 	test_array_free(&t);
@@ -211,7 +213,7 @@ static void pen_disturbance_loses_data(void)
 	restore(nine, 1);
 	restore(near, 3);
 	restore(nine, 1);
-	restore(near, 3);			/* forgets 70 and 81 */
+	restore(near, 3);			/* restore(near, 3), without 70 and 81 */
 	EXPECT_EQ(lost_pages(54, 9), 9);
 	EXPECT_EQ(lost_pages(153, 9), 9);
 	EXPECT_EQ(lost_pages(0, 576), 18);
@@ -282,7 +284,7 @@ static void ippbe_one_time_linear_energy(void)
 	test_array_free(&t);
 }
 
-/* With partial erase, in each block another PB: as long as the slowest. */
+/* Partial erases of another PB in each block take as long as the slowest. */
 static void ippbe_with_partial_erase(void)
 {
 	struct nand_array_config c = ippbe(2);
@@ -316,7 +318,10 @@ static struct nand_array_config rps(enum nand_order order)
 		.payload = true };
 }
 
-/* A sequence of pages such as "L0 L1 M0"; how many are taken before the first refusal. */
+/*
+ * Program a sequence of pages such as "L0 L1 M0"; returns how many are accepted before the first
+ * refusal.
+ */
 static uint32_t taken(enum nand_order order, const char *sequence)
 {
 	struct nand_array_config c = rps(order);
@@ -349,7 +354,7 @@ static void rps_program_orders(void)
 	EXPECT_EQ(taken(NAND_ORDER_FPS, RPS_HALF), 2);
 }
 
-/* Each constraint refuses what only it forbids. */
+/* Each constraint refuses a case that the others allow. */
 static void rps_each_constraint(void)
 {
 	EXPECT_EQ(taken(NAND_ORDER_RPS, "L1"), 0);		/* C1 */
@@ -379,7 +384,7 @@ static void rps_latencies(void)
 	test_array_free(&t);
 }
 
-/* 3.1.2: power lost during MSB(0) takes LSB(0) with it, and nothing else. */
+/* 3.1.2: a power cut during MSB(0) destroys LSB(0) as well, and no other page. */
 static void rps_a_torn_msb_takes_its_lsb(void)
 {
 	uint32_t torn = 0;
@@ -429,10 +434,10 @@ static void spread_table_3(void)
 		r = command(NAND_READ, 0, 0);
 		r.ecc_words = mask;
 		EXPECT_EQ(run(&r, 1), NAND_OK);
-		EXPECT_EQ((r.done_ns - r.start_ns + 50) / 100 * 100, want[n - 1]);	/* to 0.1 us */
+		EXPECT_EQ((r.done_ns - r.start_ns + 50) / 100 * 100, want[n - 1]);	/* rounded to 0.1 us */
 	}
 	test_array_free(&t);
-	c.geo.subpage = NAND_SUBPAGE_DMA;	/* t_R stays */
+	c.geo.subpage = NAND_SUBPAGE_DMA;	/* t_R does not change */
 	start(&c);
 	EXPECT_EQ(do_one(NAND_PROGRAM, 0, 0), NAND_OK);
 	r = command(NAND_READ, 0, 0);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The M-Merge planner: PEN's figures 10 and 11, every choice of PBs of small trees, and
- * plans carried out on the array, where cells that are disturbed too often really lose
- * what they hold.
- *
- *   test_pen_plan [-n rounds] [-s seed]
+ * The M-Merge planner: PEN's figures 10 and 11, every choice of PBs of small trees, and plans
+ * executed on the array, where cells disturbed too often lose their data.  test_pen_plan [-n
+ * rounds] [-s seed]
  */
 #include <string.h>
 
@@ -85,7 +83,10 @@ static void carry_out(void)
 		EXPECT(!dis[s].edges && dis[s].disturbs <= 1);
 }
 
-/* PB 9 is restored four times: t1 alone, t2 and a PB beside it each, t3 alone, t4 and two. */
+/*
+ * PB 9 is restored four times: at t1 alone, at t2 with a PB on each side, at t3 alone, at t4 with
+ * two on each side.
+ */
 static void figure_11(void)
 {
 	fill();
@@ -130,7 +131,7 @@ static void nothing_to_do(void)
 {
 	fill();
 	pages[5].valid = 6;
-	pages[5].back = 3;		/* into free pages: no erase */
+	pages[5].back = 3;		/* copied to free pages, so no erase */
 	pen_plan_make(&fig, pages, dis, &work, &plan);
 	EXPECT_EQ(plan.count, 0);
 	EXPECT_EQ(plan.cost, 3);
@@ -138,7 +139,7 @@ static void nothing_to_do(void)
 	EXPECT_EQ(plan.out, 0);
 }
 
-/* A tolerance of 0 leaves no partial erase beside anything: the block is restored. */
+/* With a tolerance of 0 no partial erase is possible: the whole block is restored. */
 static void no_tolerance(void)
 {
 	struct pen_model m = fig;
@@ -154,9 +155,9 @@ static void no_tolerance(void)
 }
 
 /*
- * A PB that is not refilled keeps its edges. Of three smallest PBs in a row the middle one
- * may then be disturbed from both sides: too often for a tolerance of 1, so that one of
- * them is restored together with its sibling.
+ * A PB that is not refilled keeps its edges. The middle one of three smallest PBs may then be
+ * disturbed from both sides, which is too often for a tolerance of 1. One of them is therefore
+ * restored together with its sibling.
  */
 static void edges_that_stay(void)
 {
@@ -165,7 +166,7 @@ static void edges_that_stay(void)
 		pages[s] = (struct pen_pages){ .stale = true };
 	pages[21].valid = 5;
 	pages[21].refilled = true;
-	dis[23].disturbs = 1;		/* and the right-hand neighbour bears no more */
+	dis[23].disturbs = 1;		/* and the right-hand neighbour tolerates no more */
 	pen_plan_make(&fig, pages, dis, &work, &plan);
 	for (uint32_t i = 0; i < plan.count; i++)
 		pen_erased(dis, 6, plan.pb[i]);
@@ -185,14 +186,14 @@ static void edges_that_stay(void)
 struct search {
 	const struct pen_model *m;
 	uint32_t leaves;
-	uint64_t best;			/* that covers all stale PBs */
-	uint64_t best_safe;		/* and disturbs none too often */
+	uint64_t best;			/* lowest cost of a set that covers all stale PBs */
+	uint64_t best_safe;		/* the same, of sets that disturb no PB too often */
 };
 
 static uint64_t seed0 = 1;
 static uint32_t rounds = 3000;
 
-/* By its own arithmetic: what the array would have counted, edges left over added. */
+/* Computes separately how often the array would count disturbances, including old edges. */
 static bool disturbs_too_often(const struct search *f, const uint32_t *pb, uint32_t n)
 {
 	uint32_t count[8], owed[8] = { 0 };
@@ -255,7 +256,7 @@ static uint64_t cost_of(const struct search *f, const uint32_t *pb, uint32_t n, 
 	return cost;
 }
 
-/* Each PB from `next` on is taken, or not, unless it overlaps one that was. */
+/* Try each PB from `next` on, unless it overlaps a chosen one. */
 static void try_all(struct search *f, uint32_t *pb, uint32_t n, uint32_t next)
 {
 	bool covers, free = true;
@@ -296,7 +297,7 @@ static void random_tree(struct pen_model *m, uint64_t *s)
 	}
 }
 
-static uint32_t dearer;			/* plans that the loop left dearer than the best */
+static uint32_t dearer;			/* number of plans for which the loop ended above the lowest cost */
 
 static bool one_tree(uint64_t seed)
 {
@@ -344,13 +345,13 @@ static void all_plans_of_small_trees(void)
 #define SMALLEST (P >> L)
 
 /*
- * Block 0 holds page k of a logical block at page k. Updates go to block 1 in the order of
- * arrival; block 2 takes what is copied out. Each page's spare area has its version.
+ * Block 0 holds page k of a logical block at page k. Updates go to block 1 in the order of arrival;
+ * block 2 takes pages that are copied out. Each page's spare area has its version.
  */
 static struct test_array t;
 static uint64_t now, hits;
-static uint32_t version[P], at[P];	/* 0: never written; where its valid copy is */
-static bool used[P];			/* page of block 0 is programmed */
+static uint32_t version[P], at[P];	/* version: 0: never written; at: place of its valid copy */
+static bool used[P];			/* the page of block 0 is programmed */
 static uint32_t log_next, out_next;
 
 static enum nand_status run(struct nand_cmd *c)
@@ -388,7 +389,7 @@ static void erase(uint32_t block, uint32_t pb)
 		used[k] = false;
 }
 
-/* Pages that read as they should not. */
+/* Returns the number of pages that read wrongly. */
 static uint32_t lost_pages(void)
 {
 	uint32_t lost = 0;
@@ -490,7 +491,7 @@ static void array_make(uint32_t tolerance, uint64_t seed)
 	memset(dis, 0, sizeof(dis));
 }
 
-/* A logical block's life; returns the pages that it lost. */
+/* Simulate a logical block; returns the number of pages that it lost. */
 static uint64_t a_life(uint64_t seed, uint32_t tolerance, bool careful)
 {
 	struct pen_model m = { .levels = L, .tolerance = careful ? tolerance : 255,
@@ -544,7 +545,7 @@ static void plans_lose_nothing(void)
 	EXPECT_EQ(lost, 0);
 }
 
-/* The same lives, planned as if cells were never disturbed. */
+/* The same simulations, with plans that ignore disturbance. */
 static void careless_plans_lose_pages(void)
 {
 	uint64_t lost = 0;

@@ -38,7 +38,7 @@ static struct slate_dev *dev;
 static uint64_t now;
 static char err[SLATE_ERR_BYTES];
 static struct ftl_io ios[IOS];
-static uint32_t told[IOS];	/* of each I/O, how often done() was called */
+static uint32_t told[IOS];	/* number of calls of done() for each I/O */
 static uint8_t buf[IOS][4 * PAGE];
 
 static void on_done(void *opaque, struct ftl_io *io)
@@ -61,7 +61,7 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *data, si
 		memset(mine, 0, len);
 }
 
-/* The shape as an INI file: a new drive file wants one. */
+/* Write the shape as an INI file, which a new drive file needs. */
 static void write_profile(const char *path)
 {
 	FILE *out = fopen(path, "w");
@@ -79,7 +79,7 @@ static char profile[64];
 
 #define EXTRAS 3u
 
-/* extra: up to EXTRAS settings more, NULL the rest; or NULL. */
+/* extra: up to EXTRAS further settings, then NULL; or NULL. */
 static int open_with(const char *const *extra, const char *path, const char *record)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
@@ -116,7 +116,7 @@ static void submit(uint32_t i, enum ftl_op op, uint32_t page, uint8_t value)
 	slate_submit(dev, now, &ios[i]);
 }
 
-/* Call the drive as a shell does: at every moment that it asks for, up to `end`. */
+/* Call the drive at every time that it asks for, up to `end`, as a shell does. */
 static void run_until(uint64_t end)
 {
 	uint64_t next = slate_step(dev, now);
@@ -188,9 +188,9 @@ static void cut_one_write(uint64_t at, uint64_t seed)
 static void to_the_nanosecond(void)
 {
 	static const struct { uint64_t at; uint32_t lost, torn, undone; } cases[] = {
-		{ 1, 1, 0, 1 }, { BUS_NS, 1, 0, 1 },		/* the cells know nothing of it, */
-		{ BUS_NS + 1, 1, 1, 0 }, { BUS_NS + PROGRAM_NS - 1, 1, 1, 0 },	/* something, */
-		{ BUS_NS + PROGRAM_NS, 0, 0, 0 },		/* all */
+		{ 1, 1, 0, 1 }, { BUS_NS, 1, 0, 1 },		/* the cell phase has not begun */
+		{ BUS_NS + 1, 1, 1, 0 }, { BUS_NS + PROGRAM_NS - 1, 1, 1, 0 },	/* the cell phase is under way */
+		{ BUS_NS + PROGRAM_NS, 0, 0, 0 },		/* the program has ended */
 	};
 	uint32_t whole = 0;
 
@@ -204,7 +204,7 @@ static void to_the_nanosecond(void)
 			EXPECT_EQ(power().undone[NAND_PROGRAM], cases[i].undone);
 			EXPECT_EQ(power().torn[NAND_ERASE] + power().undone[NAND_ERASE], 0);
 			power_on(cases[i].at);
-			EXPECT_EQ(told[0], cases[i].lost ? 0 : 1);	/* lost: never told */
+			EXPECT_EQ(told[0], cases[i].lost ? 0 : 1);	/* a lost I/O is never reported */
 			found = read_page(3);
 			EXPECT(found == 0 || found == 7);
 			if (cases[i].undone)
@@ -215,10 +215,13 @@ static void to_the_nanosecond(void)
 			slate_close(dev);
 		}
 	}
-	EXPECT(whole > 0 && whole < 32);	/* a torn page is the one or the other */
+	EXPECT(whole > 0 && whole < 32);	/* a torn page is either whole or lost */
 }
 
-/* A mount reads the spare area of each block's first page; then all once more if there was any. */
+/*
+ * A mount reads the spare area of each block's first page, and all once more if any page was
+ * written.
+ */
 static void mounting_costs(void)
 {
 	const uint64_t oob_read_ns = 50000 + 256;
@@ -236,7 +239,7 @@ static void mounting_costs(void)
 	EXPECT_EQ(power().mount_ops[NAND_READ], 66);
 	EXPECT_EQ(power().mount_ops[NAND_PROGRAM] + power().mount_ops[NAND_ERASE], 0);
 	EXPECT_EQ(power().ready_ns, BUS_NS + PROGRAM_NS + 66 * oob_read_ns);
-	/* What comes before the mount has ended begins then: a page's read and transfer. */
+	/* A request before the end of the mount begins at that end: a page's read and transfer. */
 	now += 10;
 	submit(1, FTL_READ, 3, 0);
 	run_until(power().ready_ns + 50000 + BUS_NS);
@@ -244,7 +247,7 @@ static void mounting_costs(void)
 	EXPECT_EQ(ios[1].submit_ns, power().ready_ns);
 	EXPECT_EQ(ios[1].done_ns, power().ready_ns + 50000 + BUS_NS);
 	EXPECT_EQ(buf[1][0], 7);
-	/* A cut that falls into a mount comes at its end. */
+	/* A cut planned within a mount occurs at its end. */
 	plan(SLATE_CUT_NOW, 0, 0);
 	run_until(FTL_IDLE);
 	power_on(now + 5);
@@ -309,7 +312,10 @@ static void off(void)
 	slate_close(dev);
 }
 
-/* A shell that calls late is a late drive; the cut is in time. */
+/*
+ * The drive reports a completion before its time. The shell cancels it if the power is cut in
+ * between.
+ */
 static void called_late(void)
 {
 	make("ftl.buffer_units=0");
@@ -345,9 +351,10 @@ static void plans(void)
 	EXPECT_EQ(slate_step(dev, now), SLATE_CUT_NS_MAX);
 	plan(SLATE_CUT_NEVER, 0, 0);
 	EXPECT(!power().planned);
-	plan(SLATE_CUT_AT_NS, 600, 0);		/* the later plan counts, */
+	plan(SLATE_CUT_AT_NS, 600, 0);		/* If a shell calls late, the drive's work is late, but the cut is
+						 * on time. */
 	plan(SLATE_CUT_AT_NS, 700, 0);
-	refused(SLATE_CUT_AT_NS, 1, "already");	/* but not one that is refused */
+	refused(SLATE_CUT_AT_NS, 1, "already");	/* but a refused plan changes nothing */
 	EXPECT_EQ(power().planned_ns, 700);
 	plan(SLATE_CUT_NEVER, 0, 0);
 	EXPECT(!power().planned);
@@ -367,7 +374,7 @@ static void plans(void)
 	unlink(path);
 }
 
-/* A drive that holds one page, was cut, and is mounting. */
+/* Make a drive with one page, cut its power, and let it mount. */
 static void write_and_cut(void)
 {
 	make("ftl.buffer_units=0");
@@ -397,7 +404,7 @@ static void orders_while_mounting(void)
 	slate_close(dev);
 }
 
-/* Counters go on over a cut, and a mark's interval has both sides of it. */
+/* Counters continue over a cut, and a mark's interval includes both sides of it. */
 static void statistics(void)
 {
 	struct slate_stats s;
@@ -446,10 +453,10 @@ static uint8_t found_one_of(uint32_t p, uint8_t kept, const uint8_t *later, uint
 /* What the drive may hold after a cut. */
 static struct {
 	uint8_t value[PAGES];		/* found after the last cut, and flushed */
-	uint8_t at_flush[PAGES];	/* submitted last before this round's flush */
+	uint8_t at_flush[PAGES];	/* last version submitted before this round's flush */
 	uint8_t later[PAGES][IOS + 1];	/* submitted in this round, in order */
-	uint32_t sent[PAGES];		/* how many of `later` */
-	uint32_t flush;			/* the I/O that flushes; IOS: none in this round */
+	uint32_t sent[PAGES];		/* number of versions in `later` */
+	uint32_t flush;			/* number of the I/O that flushes; IOS: no flush in this round */
 } model;
 
 static void storm_flush(uint32_t io)
@@ -462,7 +469,7 @@ static void storm_flush(uint32_t io)
 	model.flush = io;
 }
 
-/* Submit up to n I/Os, one of them perhaps a flush, until the power is cut. */
+/* Submit up to n I/Os, perhaps with a flush, until the power is cut. */
 static void storm_submit(uint64_t *rng, uint32_t n)
 {
 	for (uint32_t i = 0; i < n && slate_powered(dev); i++) {
@@ -484,7 +491,10 @@ static void storm_submit(uint64_t *rng, uint32_t n)
 	EXPECT(!slate_powered(dev));
 }
 
-/* Mount, compare every page with what it may hold, and flush: a second cut could undo what is found otherwise. */
+/*
+ * Mount, compare every page with its possible contents, and flush, because a second cut could
+ * otherwise undo what was found.
+ */
 static void storm_mount(uint64_t *rng)
 {
 	bool flushed;
@@ -536,7 +546,7 @@ static void storm(uint64_t seed, uint32_t cuts, const char *path)
 static uint32_t storm_cuts = 150;
 static uint64_t only;
 
-/* What a shell may ask of a drive that has no FTL. */
+/* Calls that a shell may make on a drive without an FTL. */
 static void ask_everything(uint64_t written)
 {
 	struct slate_stats *s = malloc(sizeof(*s));
@@ -577,8 +587,8 @@ static void stay_off(uint64_t written)
 }
 
 /*
- * Twice the number of the page in its spare area is none, nothing that a drive wrote; then the
- * FTL does not even begin.
+ * Twice the page's number in its spare area is a number that no drive writes, so the mount fails at
+ * once.
  */
 static void mount_fails(void)
 {

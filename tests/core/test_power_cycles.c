@@ -27,7 +27,7 @@ static struct ftl *f;
 static void *mem;
 static uint8_t buf[UNIT];
 static const struct gc_policy *policy = &gc_greedy;
-static bool moves;	/* wear is levelled, and every 16th read says "relocate" */
+static bool moves;	/* wear is levelled, and every 16th read requests relocation */
 static uint32_t waiting, errors;
 static uint32_t flushed[UNITS], submitted[UNITS];
 
@@ -56,7 +56,7 @@ static void step(void)
 
 	if (next != FTL_IDLE)
 		now = next;
-	SSD_ASSERT(next != FTL_IDLE || !waiting);	/* never hang */
+	SSD_ASSERT(next != FTL_IDLE || !waiting);	/* no hang */
 }
 
 static void finish_all(void)
@@ -138,16 +138,16 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 	return c->op == NAND_READ && rnd(s) % 16 == 0 ? NAND_CORRECTED : NAND_OK;
 }
 
-/* Did the cases that the test is about happen? most: dead pages listed at once, of `room`. */
+/* Did the cases occur for which the test exists? most: dead pages listed at once, of `room`. */
 static void expect_seen(uint32_t most, uint32_t room, uint64_t relocated, uint64_t levelled)
 {
 	nand_stats(&paired);
 	if (ops != ftl_list[0])
 		EXPECT(paired > test_times(CYCLES) / 10);
 	else if (test_times(CYCLES) == CYCLES)
-		/* the case was there; blocks that move take their dead pages off the list */
+		/* the case occurred; blocks that move remove their dead pages from the list */
 		EXPECT(most > (moves ? 0 : room / 2));
-	if (test_times(CYCLES) == CYCLES) {	/* else there may have been no need */
+	if (test_times(CYCLES) == CYCLES) {	/* with fewer cycles it may not have been needed */
 		EXPECT_EQ(!relocated, !moves);
 		EXPECT_EQ(!levelled, !moves);
 	}
@@ -202,7 +202,7 @@ static void power_cuts(const char *ftl, struct nand_geometry g)
 		nand_array_power_on(t.a);
 		waiting = 0;
 		mount();
-		check_content(cycle);	/* what is there now counts */
+		check_content(cycle);	/* the present content is the new reference */
 	}
 	expect_seen(most, room, relocated, levelled);
 	free(mem);
@@ -231,7 +231,7 @@ static void many_power_cuts_of_each_policy(void)
 	policy = gc_policies[0];
 }
 
-/* Few blocks: what each cut leaves behind must be used, or room runs out. */
+/* Few blocks: if the blocks left by each cut were not used again, there would soon be no room. */
 static struct nand_geometry word_lines(enum nand_order order)
 {
 	return (struct nand_geometry){ 4, 1, 1, 1, 20, 16, 2048, 128, 64, 2048, 0, 1, 2, order,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Profiles: every key takes its range and no more, and each kind of bad file or value is
- * named with what would be right.
+ * Profiles: every key accepts exactly its range, and the message for each kind of bad file or value
+ * names the fix.
  */
 #include "profile_load.h"
 
@@ -130,7 +130,7 @@ static void refused(const char *words, const char *says)
 #define SLOW_BUS NONE "geometry.chips_per_channel=64 geometry.dies_per_chip=16 geometry.page_bytes=65536 " \
 	"geometry.planes_per_die=1 geometry.oob_bytes=13312 ftl.payload=no "
 
-/* Keys of GC as papers have them: what they require of the array, and the array's settings. */
+/* Keys of GC as in the papers: their requirements on the array, and the array's settings. */
 static void gc_keys(void)
 {
 	accepted("geometry.erase_group_max=2 ftl.parallel_erase=yes ftl.second_victim_pages=0");
@@ -212,7 +212,7 @@ static void geometry_keys(void)
 		"override: geometry.ecc_word_bytes = '65537': must be a whole number, 0 .. 65536");
 }
 
-/* What a device may have beside reads, programs and erases of blocks. */
+/* Keys of abilities beyond reads, programs and erases of blocks. */
 static void geometry_of_abilities(void)
 {
 	const struct nand_geometry *g = &p.array.geo;
@@ -304,11 +304,11 @@ static void lists_by_level(void)
 		"number, 1 .. 4000000000, or up to 9 with commas between");
 }
 
-/* Keys that are one number: the last value that is taken, and the first that is not. */
+/* Keys with one number: the last value accepted, and the first one refused. */
 static void single_numbers(void)
 {
 	static const struct {
-		const char *key, *more;		/* more: what else has to be said */
+		const char *key, *more;		/* more: additional settings that the key needs */
 		unsigned long long low, high;
 	} all[] = {
 		{ "timing.subread_base_ns", "", 0, 1000000000 },
@@ -359,7 +359,10 @@ static void numbers_with_others(void)
 		"command would take a day; lower one of them");
 	refused("timing.suspend_ns=1", "override: timing.suspend_ns = 1: suspend_ns without suspends_max: "
 		"say how often a group may be suspended");
-	/* 64 * 16 dies a channel, a page each: 43,196 s and 43,277 s, of 43,200 that they may take. */
+	/*
+	 * 64 * 16 dies on a channel with a page each: 43,196 s and 43,277 s, with a limit of 43,200
+	 * s.
+	 */
 	accepted(SLOW_BUS "timing.bus_ps_per_byte=535000000");
 	refused(SLOW_BUS "timing.bus_ps_per_byte=536000000", "override: timing.bus_ps_per_byte = "
 		"536000000: bus_ps_per_byte is too much: the dies of a channel would wait half a day "
@@ -479,7 +482,7 @@ static void the_first_fault_is_the_one_named(void)
 	expect_file_error("[geometry]\nchannels = 1\n\nchannel = 2\n[x\n", ":4: no such key");
 }
 
-/* libinih reads 199 characters; it would take the rest for another line. */
+/* libinih reads 199 characters and would take the rest for another line. */
 static void long_lines_are_refused(void)
 {
 	char text[512];
@@ -525,7 +528,7 @@ static void the_last_override_counts(void)
 
 /* ---- printing ----------------------------------------------------------- */
 
-/* Feed every printed line back, over another profile: the same text comes out. */
+/* Load every printed line over another profile: the same text must be printed. */
 static void round_trip(const char *words)
 {
 	static char text[8192], again[8192], lines[8192];
@@ -560,7 +563,7 @@ static void settings_can_be_fed_back(void)
 	round_trip(NONE MLC "geometry.one_shot=yes timing.program_ns=77");
 }
 
-/* rps-small.ini, whose FTL is flex, with this line at its end, which is the 32nd and in [ftl]. */
+/* rps-small.ini, whose FTL is flex, with this line added at its end: line 32, in [ftl]. */
 static int load_flex(const char *line, const char *const *overrides, char path[32])
 {
 	static char text[4096];
@@ -579,7 +582,10 @@ static int load_flex(const char *line, const char *const *overrides, char path[3
 	return result;
 }
 
-/* A key that the FTL would ignore is refused, but not its default, which printed settings contain. */
+/*
+ * A key that the FTL would ignore is refused, unless it has its default value, as in printed
+ * settings.
+ */
 static void keys_of_another_ftl(void)
 {
 	refused("ftl.spare_search=no", "override: ftl.spare_search = no: is not a key of ftl.type = page, but of: "
@@ -601,7 +607,7 @@ static void another_ftl_drops_a_files_keys(void)
 	EXPECT_EQ(p.ftl.gc_pages, FTL_GC_FAST);
 	EXPECT_EQ(load_flex("gc_pages = fast", page, path), 0);
 	EXPECT_EQ(p.ftl.gc_pages, FTL_GC_SLOW);
-	EXPECT_EQ(p.ftl.idle_gc_permille, 100);		/* page has it, too */
+	EXPECT_EQ(p.ftl.idle_gc_permille, 100);		/* page has this key as well */
 	EXPECT_EQ(load_flex("gc_pages = fast", both, path), SSD_E_INVAL);
 	EXPECT_EQ(strcmp(err, "override: ftl.gc_pages = fast: is not a key of ftl.type = page, but of: flex; "
 			 "leave it out"), 0);
@@ -624,7 +630,10 @@ static void settings_are_complete(void)
 	EXPECT(strstr(text, "reliability.disturb_tolerance=off\n"));
 }
 
-/* Gen 3 x 4: 7.877 Gbit/s a lane are 3.94 GB/s, 254 ps a byte; 907 in 1000 of it, 280. */
+/*
+ * Gen 3 x 4: 7.877 Gbit/s per lane are 3.94 GB/s, 254 ps per byte, and 280 ps with 907 of 1000 bits
+ * payload.
+ */
 static void a_link_is_a_rate(void)
 {
 	accepted("link.generation=0");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The shipped profiles load, have their published shape and times, and the small ones run. */
+/*
+ * The shipped profiles can be loaded and have their published shape and times; the small ones run.
+ */
 #include "profile_load.h"
 
 #include <dirent.h>
@@ -89,7 +91,7 @@ static struct test_array one_die(const char *name)
 	return t;
 }
 
-/* Submits at *now_ns, moves it to the end, and returns how long it took. */
+/* Submits at *now_ns, advances it to the end, and returns the duration. */
 static uint64_t took(struct test_array *t, uint64_t *now_ns, struct nand_cmd *c, unsigned int count)
 {
 	uint64_t start = *now_ns;
@@ -155,7 +157,7 @@ static void rps_keeps_its_order(void)
 
 	EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_PROGRAM }, 1), 600000 + 21600);
 	nand_submit(t.n, now, &msb, 1);
-	EXPECT(msb.status == NAND_VIOLATION);	/* C3: the LSB page of the next word line first */
+	EXPECT(msb.status == NAND_VIOLATION);	/* C3: the LSB page of the next word line must come first */
 	EXPECT_EQ(took(&t, &now, &(struct nand_cmd){ .op = NAND_PROGRAM, .ppn = { 2 } }, 1), 621600);
 	EXPECT_EQ(took(&t, &now, &msb, 1), 2000000 + 21600);
 	test_array_free(&t);
@@ -167,7 +169,7 @@ static void nothing_done(void *opaque, struct ftl_io *io)
 	(void)io;
 }
 
-/* Filled, and a tenth of it overwritten, so that GC runs; without payload, to be quick. */
+/* Fill the drive and overwrite a tenth of it, so that GC runs; without payload, for speed. */
 static void small_profiles_run(void)
 {
 	static const char *const names[] = { "pen", "ippbe", "spread", "znand", "tlc", "qlc" };
@@ -191,7 +193,7 @@ static void small_profiles_run(void)
 	}
 }
 
-/* It keeps its data, so a twentieth of its blocks. */
+/* The drive keeps its data, so it has a twentieth of its blocks. */
 static void small_dac_runs(void)
 {
 	static const char *const fill[] = { "geometry.channels=1", "geometry.blocks_per_plane=60",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Word lines of two pages: which page each choice rule takes, where parity pages and copies
- * go, and when.
+ * Word lines of two pages: the page that each choice rule takes, the places of parity pages and
+ * copies, and their times.
  */
 #include "rps_drive.h"
 
@@ -11,7 +11,7 @@
 static void page_ftl_fixed_order(void)
 {
 	make("page", NAND_ORDER_FPS, 16, 8);
-	EXPECT_EQ(d.now, 16 * READ_NS);		/* mount: the first page of each block */
+	EXPECT_EQ(d.now, 16 * READ_NS);		/* a mount reads the first page of each block */
 	writes(0, 9);
 	expect_log("0L0 0L1 0M0 0L2 0M1 0L3 0M2 0M3 1L0");
 	EXPECT_EQ(d.log[8].at_ns, 16 * READ_NS + 4 * LSB_NS + 4 * MSB_NS);
@@ -23,8 +23,8 @@ static void page_ftl_fixed_order(void)
 }
 
 /*
- * A parity page for L0, L1 when L1 is written, before M0; for L2, L3 before M2. Backup
- * block 1 is opened for the first: its pages too go in fixed order.
+ * A parity page for L0, L1 after L1 and before M0; for L2, L3 before M2. Backup block 1 is opened
+ * for the first one. Its pages have the fixed order, too.
  */
 static void parity_ftl_order(void)
 {
@@ -38,8 +38,8 @@ static void parity_ftl_order(void)
 }
 
 /*
- * Three active blocks. The host takes LSB pages while there are any: L0, L1 of each; then
- * MSB pages of the first until its next is LSB again. A full block makes room for block 4.
+ * Three active blocks. The host takes LSB pages while there are any: L0, L1 of each; then MSB pages
+ * of the first block until its next page is LSB again. A full block is replaced by block 4.
  */
 static void rtf_ftl_order(void)
 {
@@ -61,7 +61,10 @@ static uint32_t choose(enum frontier who, uint32_t busy, bool may_open)
 	return front_flex_policy.pick(&fr, 0, &q);
 }
 
-/* A copy; only because the drive is idle, or with `free` blocks of a reserve of one. */
+/*
+ * Choose a slot for a copy, made because the drive is idle, or with `free` blocks and a reserve of
+ * one.
+ */
 static uint32_t copy_to(bool idle, uint32_t busy, uint32_t free)
 {
 	struct front_ask q = { .who = FRONT_GC, .busy_permille = busy, .may_open = free > 0,
@@ -70,7 +73,7 @@ static uint32_t copy_to(bool idle, uint32_t busy, uint32_t free)
 	return front_flex_policy.pick(&fr, 0, &q);
 }
 
-/* All of section 3.3.2, with a fast block 1 and slow blocks 2, 3 of 4 word lines. */
+/* The rules of section 3.3.2, with a fast block 1 and slow blocks 2, 3 of 4 word lines. */
 static void flex_choice(void)
 {
 	static struct front_plane plane;
@@ -111,7 +114,7 @@ static void flex_choice(void)
 	EXPECT_EQ(choose(FRONT_HOST, 0, false), FRONT_NONE);
 }
 
-/* Where copies go, with the same blocks. */
+/* The slot for copies, with the same blocks. */
 static void flex_copies(void)
 {
 	static struct front_plane plane;
@@ -127,13 +130,13 @@ static void flex_copies(void)
 	plane.open[FRONT_FAST] = 1;
 	plane.open[FRONT_SLOW] = 2;
 	plane.slow_count = 1;
-	EXPECT_EQ(copy_to(false, 0, 0), FRONT_FAST);		/* whatever u and q */
+	EXPECT_EQ(copy_to(false, 0, 0), FRONT_FAST);		/* at any u and q */
 	EXPECT_EQ(copy_to(true, 1000, 9), FRONT_SLOW);		/* idle: MSB */
 	plane.open[FRONT_FAST] = BLK_NONE;
-	EXPECT_EQ(copy_to(false, 0, 2), FRONT_FAST);		/* a new block beside the reserve ... */
-	EXPECT_EQ(copy_to(false, 0, 1), FRONT_SLOW);		/* ... not of it */
+	EXPECT_EQ(copy_to(false, 0, 2), FRONT_FAST);		/* a new block, not taken from the reserve ... */
+	EXPECT_EQ(copy_to(false, 0, 1), FRONT_SLOW);		/* ... no block beyond the reserve */
 	plane.open[FRONT_SLOW] = BLK_NONE;
-	EXPECT_EQ(copy_to(false, 0, 1), FRONT_FAST);		/* but if there is nothing else */
+	EXPECT_EQ(copy_to(false, 0, 1), FRONT_FAST);		/* no other slot is possible */
 	EXPECT_EQ(copy_to(true, 0, 1), FRONT_FAST);
 	EXPECT_EQ(copy_to(false, 0, 0), FRONT_NONE);
 
@@ -151,7 +154,7 @@ static void flex_copies(void)
 		EXPECT_EQ(copy_to(false, 801, 9), fast ? FRONT_SLOW : FRONT_FAST);
 	}
 
-	fr.c.own = true;					/* a third block, and nothing else */
+	fr.c.own = true;					/* copies use only a third block */
 	fr.slots = 3;
 	fr.copies = FRONT_COPIES;
 	plane.open[FRONT_COPIES] = 3;
@@ -163,9 +166,9 @@ static void flex_copies(void)
 	EXPECT_EQ(copy_to(false, 801, 1), FRONT_COPIES);
 	EXPECT_EQ(copy_to(false, 801, 0), FRONT_NONE);
 	plane.open[FRONT_SLOW] = BLK_NONE;
-	EXPECT_EQ(copy_to(true, 801, 1), FRONT_COPIES);		/* no MSB page: not the host's LSB pages */
+	EXPECT_EQ(copy_to(true, 801, 1), FRONT_COPIES);		/* no MSB page: the host's LSB pages are not used */
 	plane.open[FRONT_SLOW] = 2;
-	plane.slow_count = 3;	/* and the third: as many as a backup block can name */
+	plane.slow_count = 3;	/* with the third one: as many slow blocks as a backup block can name */
 	EXPECT_EQ(choose(FRONT_HOST, 801, true), FRONT_SLOW);
 	plane.slow_count = 2;
 	EXPECT_EQ(choose(FRONT_HOST, 801, true), FRONT_FAST);
@@ -211,7 +214,7 @@ static void flex_by_utilisation(void)
 	make("flex", NAND_ORDER_RPS, 16, 8);
 	d.fc.buffer_units = 10;
 	d.fc.quota_permille = 100;
-	d.fc.slow_below_permille = 250;		/* the last two pages: u = 200, 100 */
+	d.fc.slow_below_permille = 250;		/* the last two pages have u = 200 and 100 */
 	remount();
 	d.f->ops->submit(d.f, d.now, &w);
 	until(1);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Word lines of two pages: what power cuts and failing pages take, and what is rebuilt. */
+/* Word lines of two pages: the effects of power cuts and failing pages, and what is rebuilt. */
 #include "rps_drive.h"
 
 /* ---- power ------------------------------------------------------------------------ */
 
 static uint64_t lost_by_last_cut;
 
-/* In the middle of the MSB program under way; true: it took the LSB page along. */
+/*
+ * Cut the power in the middle of the current MSB program. Returns true if the LSB page is lost as
+ * well.
+ */
 static bool cut(uint64_t seed)
 {
 	struct nand_stats s;
@@ -21,8 +24,8 @@ static bool cut(uint64_t seed)
 }
 
 /*
- * Section 3.1.2: 0L0 and 0L1 hold LPNs 0 and 1, flushed; power is lost while 0M0 is programmed
- * with LPN 2. That takes LPN 0 along, or it does not; nothing else.
+ * Section 3.1.2: 0L0 and 0L1 hold LPNs 0 and 1, flushed. Power is lost while 0M0 is programmed with
+ * LPN 2. LPN 0 may be lost as well, but no other data.
  */
 static void page_ftl_loses_the_paired_page(void)
 {
@@ -46,9 +49,9 @@ static void page_ftl_loses_the_paired_page(void)
 }
 
 /*
- * The same with parity: block 0 is held, so what it lost goes to block 2, which is erased first
- * (after a cut every blank block is). Programs after the parity page 1L0 could take that along,
- * so a new one, without the lost page, goes to block 3. Then block 0 is written on: 0L2.
+ * The same with parity: block 0 is held, and its lost page goes to block 2, which is erased first
+ * (after a cut every blank block is). Programs after the parity page 1L0 could destroy it, so a new
+ * one without the lost page goes to block 3. Then block 0 is written further: 0L2.
  */
 static void parity_ftl_rebuilds(void)
 {
@@ -107,7 +110,7 @@ static void flex_rebuilds(void)
 	EXPECT(lost > 0 && twice > 0);
 }
 
-/* A mount reads the LSB pages of a fast block, and the parity page covers those before it, too. */
+/* A mount reads the LSB pages of a fast block, so that the next parity page covers them, too. */
 static void flex_covers_what_was_written_before_a_mount(void)
 {
 	const void *oob;
@@ -170,8 +173,8 @@ static void expect_read_only(const uint8_t *content, uint32_t count)
 
 /*
  * As in flex_rebuilds, but no block can be erased before it is used: 14 of 16 fail (0 holds the data,
- * 1 their parity page). Where 0L0 is lost, there is no page for it; the mount begins anew, reads the
- * 5 pages of block 0 twice and what else there is, and the drive is read-only: LPN 0 is read from memory.
+ * 1 their parity page). If 0L0 is lost, there is no page for it; the mount starts again, reads the
+ * 5 pages of block 0 twice and the other pages, and the drive is read-only: LPN 0 is read from memory.
  */
 static void a_worn_drive_comes_up(void)
 {
@@ -200,9 +203,10 @@ static void a_worn_drive_comes_up(void)
 }
 
 /*
- * Two dies: LPNs 0, 2, 4, 6 in 0L0 .. 0L3, and 1, 3, 5, 7 in 16L0 .. 16L3 of die 1. Both MSB pages are
- * torn, and both took their LSB pages along: LPNs 0 and 1. Then one program works, the next all fail,
- * whatever the block. So the first mount finds a new place for one of them, and keeps the other in memory.
+ * Two dies: LPNs 0, 2, 4, 6 in 0L0 .. 0L3, and 1, 3, 5, 7 in 16L0 .. 16L3 of die 1. Both MSB pages
+ * are torn, and their LSB pages are lost: LPNs 0 and 1. Then one program succeeds, and all others
+ * fail in every block. The first mount therefore writes one of the pages again, and keeps the other
+ * in memory.
  */
 static void a_worn_drive_comes_up_half_made_good(void)
 {
@@ -230,7 +234,7 @@ static void a_worn_drive_comes_up_half_made_good(void)
 
 /* ---- the medium -------------------------------------------------------------------- */
 
-/* The first parity page fails: it goes to another backup block, before the first MSB page. */
+/* The first parity page fails. It is written to another backup block before the first MSB page. */
 static void a_parity_page_fails(void)
 {
 	make("flex", NAND_ORDER_RPS, 16, 8);
@@ -242,12 +246,15 @@ static void a_parity_page_fails(void)
 	destroy();
 }
 
-/* The first MSB page fails: its block is emptied and retired, the page goes elsewhere. */
+/*
+ * The first MSB page fails. Its block is emptied and retired, and the page is written to another
+ * block.
+ */
 static void a_slow_page_fails(void)
 {
 	make("flex", NAND_ORDER_RPS, 16, 8);
 	d.fail_at = 6;
-	writes(0, 10);	/* GC wakes when the next block is opened */
+	writes(0, 10);	/* GC is woken when the next block is opened */
 	for (uint32_t i = 0; i < 10; i++)
 		expect_content(i, (uint8_t)(i + 1));
 	EXPECT(d.ta.n->ops->is_bad(d.ta.n, (pbn_t){ 0 }));

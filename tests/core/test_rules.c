@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each rule of nand.h: kept at its edge, refused one step past it, nothing changed. */
+/*
+ * Each rule of nand.h: allowed at its limit, refused one step beyond, and a refused command changes
+ * nothing.
+ */
 #include "test.h"
 
 static struct test_array t;
@@ -116,7 +119,7 @@ static void r3_bad_blocks_are_left_alone(void)
 	make();
 	EXPECT_EQ(one(cmd(NAND_PROGRAM, 5, 0)), NAND_OK);
 	t.n->ops->mark_bad(t.n, (pbn_t){ 5 });
-	EXPECT_EQ(one(cmd(NAND_READ, 5, 0)), NAND_OK);	/* reading is no harm */
+	EXPECT_EQ(one(cmd(NAND_READ, 5, 0)), NAND_OK);	/* reading it is allowed */
 	refused1(NAND_R3, cmd(NAND_PROGRAM, 5, 1));
 	refused1(NAND_R3, cmd(NAND_ERASE, 5, 0));
 	test_array_free(&t);
@@ -131,7 +134,7 @@ static void r4_r7_what_this_array_lacks(void)
 	c.pb = 2;
 	refused1(NAND_R4, c);
 	c = cmd(NAND_READ, 0, 0);
-	c.ecc_words = 2;	/* of one word a page */
+	c.ecc_words = 2;	/* pages have one ECC word */
 	refused1(NAND_R7, c);
 	test_array_free(&t);
 }
@@ -142,7 +145,7 @@ static void r5_r6_groups(void)
 
 	make();
 	c[0] = cmd(NAND_PROGRAM, 0, 0);
-	c[1] = cmd(NAND_PROGRAM, 8, 1);		/* the other plane; another page is fine */
+	c[1] = cmd(NAND_PROGRAM, 8, 1);		/* the other plane; the page number may differ */
 	nand_submit(t.n, now, c, 2);
 	EXPECT_EQ(c[0].status + c[1].status, 2 * NAND_OK);
 	now = c[1].done_ns;
@@ -222,14 +225,14 @@ static void a_cut_program_is_absent_torn_or_done(void)
 	unsigned int lost = 0, good = 0;
 
 	EXPECT_EQ(after_cut(NAND_PROGRAM, 0, 0, 1), NAND_ERASED);
-	EXPECT_EQ(after_cut(NAND_PROGRAM, 100 + 4160, 0, 1), NAND_ERASED);	/* data in, cells untouched */
+	EXPECT_EQ(after_cut(NAND_PROGRAM, 100 + 4160, 0, 1), NAND_ERASED);	/* data transferred, cells unchanged */
 	EXPECT_EQ(after_cut(NAND_PROGRAM, 0, -1, 1), NAND_OK);			/* at done_ns */
 	for (uint64_t seed = 0; seed < 64; seed++) {
 		enum nand_status st = after_cut(NAND_PROGRAM, 100 + 4160 + 1, 0, seed);
 
 		lost += st == NAND_UNCORR;
 		good += st == NAND_OK;
-		EXPECT_EQ(after_cut(NAND_PROGRAM, 0, -2, seed), st);	/* the seed alone decides */
+		EXPECT_EQ(after_cut(NAND_PROGRAM, 0, -2, seed), st);	/* only the seed decides */
 	}
 	EXPECT_EQ(lost + good, 64);
 	EXPECT(lost > 10 && good > 10);

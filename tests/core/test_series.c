@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_series.c - a drive's counters by interval (slate_series.c): exact rows by hand; rows
- * add up to the counters; calls with nothing to do and pictures change none; joined rows.
+ * test_series.c - a drive's counters by interval (slate_series.c): exact rows by hand; rows add up
+ * to the counters; calls without work and log reads change none; joined rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void open_tiny(void)
 	SSD_ASSERT(!slate_open(&o, &host, &dev, err));
 }
 
-/* From `at` until it is done. */
+/* Run an I/O from `at` until it is done. */
 static void run(enum ftl_op op, uint64_t at, uint32_t unit)
 {
 	struct ftl_io io = { .op = op, .offset = unit * 4096ull, .bytes = 4096 };
@@ -117,7 +117,7 @@ static void rows_by_hand(void)
 	slate_close(dev);
 }
 
-/* The same I/Os twice, once with logs read and steps made in between, have the same results. */
+/* The same I/Os, with and without log reads and steps in between, have the same results. */
 static void nobody_sees_who_looks(void)
 {
 	struct slate_log_series *first = NULL;
@@ -187,7 +187,7 @@ static void a_reset_begins_anew(void)
 	slate_close(dev);
 }
 
-/* Nothing that happens while the machine stands ends a row: it comes at the host's time. */
+/* Events while the machine is stopped end no row, because they depend on the host's time. */
 static void a_standing_machine_ends_no_row(void)
 {
 	open_tiny();
@@ -197,7 +197,7 @@ static void a_standing_machine_ends_no_row(void)
 	take();
 	EXPECT_EQ(series->rows, 1);
 	slate_close(dev);
-	open_tiny();			/* not kept */
+	open_tiny();			/* a drive without a series */
 	run(FTL_WRITE, 5 * MS, 0);
 	take();
 	EXPECT_EQ(series->rows, 0);

@@ -19,7 +19,7 @@
 #include "storm.h"
 #include "test.h"
 
-#define STORM_STEPS 1500u	/* of one storm; then the device is new */
+#define STORM_STEPS 1500u	/* steps of one storm; then the device is replaced */
 
 static char id[64];
 static uint64_t refused[NAND_NRULES], done[NAND_NOPS], torn[NAND_NOPS], undone[NAND_NOPS];
@@ -67,7 +67,7 @@ static void take_account(const struct storm *s)
 	all_quiet += d->quiet_calls;
 }
 
-/* Steps until the two parted, or 0. */
+/* Returns the step at which the two differed, or 0. */
 static uint32_t storm(uint32_t device, uint64_t seed, uint32_t steps, char why[256])
 {
 	struct dice dice = { .rng = (seed + 1) * 0x9e3779b97f4a7c15u };
@@ -95,7 +95,9 @@ static uint32_t storm(uint32_t device, uint64_t seed, uint32_t steps, char why[2
 	return why[0] ? at : 0;
 }
 
-/* Many short storms find a short one that fails sooner than cutting a long one down. */
+/*
+ * Look for a shorter failing storm: many short storms find one sooner than shortening a long one.
+ */
 static void shorten(uint32_t device, uint32_t steps)
 {
 	char why[256], best[256] = "";
@@ -143,7 +145,7 @@ static const char *name_of(uint32_t device)
 	return storm_config(device, &c);
 }
 
-/* A storm that never reaches something does not test it. */
+/* Check that every kind of event occurred, because a storm tests only those that do. */
 static void everything_was_reached(void)
 {
 	for (int i = 0; i < NAND_NRULES; i++)
@@ -192,7 +194,7 @@ static int replay_input(const char *path)
 	return test_result();
 }
 
-/* The storms that all devices see first, without variation, as bytes. */
+/* Write the storms that all devices run first, without variation, as bytes. */
 static int write_seeds(const char *dir)
 {
 	for (uint32_t device = 0; device < storm_configs(); device++) {

@@ -32,7 +32,7 @@ static struct words_only only;
 static struct ftl *f;
 static void *mem;
 static uint64_t now, next;
-static uint8_t content[UNITS * 4096];	/* what the drive must hold */
+static uint8_t content[UNITS * 4096];	/* content that the drive must have */
 static uint8_t version;
 static struct { uint32_t ppn, words; } asked[64];	/* the reads of host data */
 static uint32_t asked_count, done_count;
@@ -122,7 +122,7 @@ static void until_done(uint32_t n)
 	EXPECT_EQ(done_count, n);
 }
 
-/* Alone; its latency. */
+/* Run an I/O alone; returns its latency. */
 static uint64_t run(enum ftl_op op, uint64_t offset, uint64_t bytes)
 {
 	struct ftl_io io = { .op = op, .offset = offset, .bytes = bytes };
@@ -145,7 +145,7 @@ static uint64_t host_bytes(void)
 	return s.user_read_bytes[NAND_SRC_HOST];
 }
 
-/* A read of the first page's units, alone: latency, and words asked for. */
+/* Read units of the first page alone; compare the latency and the words read. */
 static void expect_read(uint64_t offset, uint64_t bytes, uint64_t latency, uint32_t words)
 {
 	EXPECT_EQ(run(FTL_READ, offset, bytes), latency + FRONT);
@@ -174,7 +174,7 @@ static void table_3_for_the_host(void)
 	drive_free();
 }
 
-/* Any part of a page: its words and no others. */
+/* Any part of a page: exactly its words are read. */
 static void words_that_a_request_touches(void)
 {
 	drive(1, NAND_SUBPAGE_SPREAD, 0);
@@ -189,7 +189,7 @@ static void words_that_a_request_touches(void)
 	drive_free();
 }
 
-/* pageFTL, dmaFTL, spFTL: the same requests, one line of the profile apart. */
+/* pageFTL, dmaFTL, spFTL: the same requests; the profiles differ in one line. */
 static void three_ftls(enum nand_subpage subpage, uint64_t small, uint64_t large, uint32_t bytes)
 {
 	uint64_t before;
@@ -214,7 +214,7 @@ static void a_small_read_of_three_ftls(void)
 
 #define F0 (0xf0u * 4 * KIB)
 
-/* F0h .. F3h written together, then F1h and F2h again, at different times. */
+/* F0h .. F3h are written together, then F1h and F2h again, at different times. */
 static void figure_21_written(uint32_t channels, enum nand_subpage subpage)
 {
 	drive(channels, subpage, 0);
@@ -223,7 +223,7 @@ static void figure_21_written(uint32_t channels, enum nand_subpage subpage)
 	run(FTL_WRITE, F0 + 8 * KIB, 4 * KIB);
 }
 
-/* 16 KiB from F0h: a command for F0h and F3h, one for F1h, one for F2h. */
+/* Read 16 KiB from F0h: a command for F0h and F3h, one for F1h, one for F2h. */
 static void figure_21(uint32_t channels, enum nand_subpage subpage, uint64_t latency, uint32_t bytes)
 {
 	bool words = subpage != NAND_SUBPAGE_NONE;
@@ -247,7 +247,7 @@ static void figure_21_on_one_die(void)
 	figure_21(1, NAND_SUBPAGE_NONE, 3 * WHOLE, 3 * 16384);
 }
 
-/* Each page on a die and a channel of its own: F3h must not come too late for F0h's command. */
+/* Each page has its own die and channel: F3h must be queued in time for F0h's command. */
 static void figure_21_on_three_dies(void)
 {
 	figure_21(3, NAND_SUBPAGE_SPREAD, SPREAD(4), 16384);
@@ -278,7 +278,7 @@ static void two_requests_do_not_share(void)
 	drive_free();
 }
 
-/* A unit in the buffer is not read, and what flash has of the page still comes at once. */
+/* A unit in the buffer is not read, and the other units of the page still come in one command. */
 static void what_the_buffer_holds_is_not_asked_for(void)
 {
 	drive(1, NAND_SUBPAGE_SPREAD, 16);
@@ -296,7 +296,7 @@ static uint64_t merged(void)
 	return f->ops->stats(f)->merge_read_bytes;
 }
 
-/* Half a unit: the other half is one word. The rest of the page is programmed empty. */
+/* Half a unit is written: the other half is one word. The rest of the page is programmed empty. */
 static void a_partial_write_reads_what_it_lacks(void)
 {
 	drive(1, NAND_SUBPAGE_SPREAD, 0);
@@ -314,7 +314,7 @@ static void a_partial_write_reads_what_it_lacks(void)
 	drive_free();
 }
 
-/* The end of one unit and the beginning of the next, both on one page: one command. */
+/* The end of one unit and the beginning of the next are in one page: one command. */
 static void bases_in_a_page_share_a_command(enum nand_subpage subpage, uint64_t base, uint32_t bytes)
 {
 	drive(1, subpage, 0);
@@ -334,7 +334,9 @@ static void a_write_across_two_units(void)
 	bases_in_a_page_share_a_command(NAND_SUBPAGE_NONE, WHOLE, 16384);
 }
 
-/* While the die reads something else, the rest of the unit is written: nothing to read. */
+/*
+ * While the die reads something else, the rest of the unit is written, so that no read is needed.
+ */
 static void a_base_that_is_not_needed_any_more(void)
 {
 	struct ftl_io read = { .op = FTL_READ, .offset = 4 * KIB, .bytes = 4 * KIB };

@@ -33,20 +33,23 @@ static void make(const struct rig_shape *s)
 	stats = rig_start(&r, s);
 }
 
-/* Write one unit, alone; its latency. */
+/* Write one unit alone; returns its latency. */
 static uint64_t put(uint32_t unit)
 {
 	return rig_alone(&r, FTL_WRITE, unit, 1);
 }
 
-/* `units` units from `unit` on, each as fast as can be. */
+/* Write `units` units from `unit` on and expect the latency of a program. */
 static void put_all(uint32_t unit, uint32_t units)
 {
 	for (uint32_t i = 0; i < units; i++)
 		EXPECT_EQ(put(unit + i), PROG + FRONT);
 }
 
-/* What a mount finds may be half erased, and is erased before use, unless all is blank. */
+/*
+ * A free block found by a mount may be half erased, and is erased before use, unless all blocks are
+ * blank.
+ */
 static void a_used_drive_erases_first(void)
 {
 	struct rig_shape s = one_die(6, 4, 0, 8);
@@ -67,7 +70,10 @@ static enum nand_status hide_two(void *opaque, const struct nand_cmd *c)
 	return c->op == NAND_READ && (c->ppn.v == 2 || c->ppn.v == 3) ? NAND_UNCORR : NAND_OK;
 }
 
-/* Units 0, 1, 1, 0 in block 0; a mount cannot read the last two; unit 0 anew; a mount reads all. */
+/*
+ * Units 0, 1, 1, 0 in block 0. A mount cannot read the last two; unit 0 is written again; the next
+ * mount reads all.
+ */
 static void a_page_that_comes_back_is_not_the_newest(void)
 {
 	struct nand_hooks hooks = { .fault = hide_two }, none = { 0 };
@@ -93,7 +99,10 @@ static void a_page_that_comes_back_is_not_the_newest(void)
 
 /* ---- groups ------------------------------------------------------------------- */
 
-/* N blocks without a free page: the emptiest goes to a new block and is erased. */
+/*
+ * N blocks without a free page: the one with the fewest valid pages is copied to a new block and
+ * erased.
+ */
 static void intra_group(void)
 {
 	struct rig_shape s = one_die(6, 4, 0, 8);
@@ -117,9 +126,9 @@ static void intra_group(void)
 }
 
 /*
- * Three groups, seven blocks. Group 0 has two: one with 3 valid pages, one with 1. Group 1
- * wants a second one when two are free: group 0, which has most stale pages, is compacted. Its
- * emptier block goes to a new one, and the other fits behind.
+ * Three groups, seven blocks. Group 0 has two blocks, with 3 valid pages and 1. Group 1 needs a
+ * second block when two are free. Group 0 has the most stale pages and is compacted: its emptier
+ * block is copied to a new one, and the other fits behind it.
  */
 static void inter_group(void)
 {
@@ -145,7 +154,7 @@ static void inter_group(void)
 	rig_free(&r);
 }
 
-/* The same with the first quarter of a block rewritten until another is full. */
+/* Rewrite the first quarter of a block until another block is full. */
 static void rewrite_a_quarter(void)
 {
 	put_all(0, 16);
@@ -158,7 +167,7 @@ static void rewrite_a_quarter(void)
 	put_all(32, 1);
 }
 
-/* Merged, all 16 pages move; M-merged, the 4 that were rewritten, into PB 4. */
+/* A merge moves all 16 pages; an M-Merge moves the 4 that were rewritten, into PB 4. */
 static void mmerge_of_a_group(void)
 {
 	struct rig_shape s = one_die(7, 16, 3, 48);
@@ -183,7 +192,7 @@ static void mmerge_of_a_group(void)
 	rig_free(&r);
 }
 
-/* A page of the quarter that is still valid is copied out, to a block of its own, and back. */
+/* A page of the quarter that is still valid is copied to a temporary block, and back. */
 static void mmerge_copies_out(void)
 {
 	struct rig_shape s = one_die(7, 16, 3, 48);
@@ -210,7 +219,9 @@ static void mmerge_copies_out(void)
 
 /* ---- page mapping ---------------------------------------------------------------- */
 
-/* Half of each of four blocks is rewritten: a PB without valid pages is erased, no page moves. */
+/*
+ * Half of each of four blocks is rewritten. A PB without valid pages is erased, and no page moves.
+ */
 static void page_mapping_erases_pbs(void)
 {
 	struct rig_shape s = one_die(8, 16, 3, 64);
@@ -249,7 +260,7 @@ static void greedy_moves_pages(void)
 	rig_free(&r);
 }
 
-/* Two blocks without valid pages: one erase. */
+/* Two blocks without valid pages: one erase command. */
 static void two_victims(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
@@ -294,7 +305,9 @@ static void the_copy_threshold(void)
 	a_second_victim_with_pages(1, COPY + ERASE(0) + PROG + FRONT, 2);
 }
 
-/* Two victims with a valid page each go together if both have at most so many. */
+/*
+ * Two victims with one valid page each are erased together if both have at most this number in all.
+ */
 static void the_threshold_of_both(uint32_t both, uint64_t latency, uint32_t pairs)
 {
 	struct rig_shape s = one_die(8, 4, 0, 16);
@@ -401,7 +414,7 @@ static void live(void)
 	power.cut_ns = r.now_ns;
 }
 
-/* Of 300 lives few reach the end of a merge; no write may ever be refused. */
+/* Of 300 runs few reach the end of a merge, and no write may be refused. */
 static void lives(const struct rig_shape *s, uint32_t shape, uint64_t seed)
 {
 	struct nand_hooks hooks = { .done = on_commands };
@@ -437,7 +450,7 @@ static void cut_shapes(uint32_t only, uint64_t seed)
 	s[1].m = 2;
 	s[1].n = 3;
 	s[2].hot = 24;
-	s[3].g.pb_levels = 4;		/* a PB of one page: each page ends one */
+	s[3].g.pb_levels = 4;		/* a PB is one page */
 	s[3].g.order = NAND_ORDER_ASCENDING;
 	for (uint32_t i = 0; i < 4; i++) {
 		s[i].name = "cuts";
@@ -489,7 +502,7 @@ static struct rig_shape odd_shape(uint64_t *s)
 	return x;
 }
 
-/* A drive's life of six days, each ended by a cut. */
+/* Run a drive for six days, each ended by a cut. */
 static bool odd_drive(uint64_t seed)
 {
 	uint64_t s = seed * 0x9e3779b97f4a7c15u + 1;

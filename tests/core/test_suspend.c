@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads of the host that suspend programs and erases: every time by hand, on one die. */
+/* Host reads that suspend programs and erases: every time is computed by hand, on one die. */
 #include "gc_policy.h"
 #include "ftl.h"
 #include "test.h"
@@ -9,8 +9,8 @@
 #define CMD 100u
 #define XFER (UNIT + 64u)
 #define READ (CMD + 50000u + XFER)
-#define PROGRAM 200000u		/* cells, after CMD + XFER */
-#define ERASE 1000000u		/* cells, after CMD */
+#define PROGRAM 200000u		/* cell phase, after CMD + XFER */
+#define ERASE 1000000u		/* cell phase, after CMD */
 #define SUSPEND 5000u
 #define RESUME 3000u
 #define SUSPENDS 2u
@@ -53,7 +53,7 @@ static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit)
 	return &io[i];
 }
 
-/* Units 0 .. 63 are on flash, and the die is idle. */
+/* Make a drive on which units 0 .. 63 are on flash, and the die is idle. */
 static void make(enum ftl_suspend suspend, enum ftl_gc_mode mode)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
@@ -107,7 +107,7 @@ static uint64_t latency(uint32_t i)
 	return io[i].done_ns - io[i].submit_ns;
 }
 
-/* A program begins at `now`; a flush behind it says when it ended. */
+/* Begin a program at `now`, and a flush after it, which shows when it ended. */
 static uint64_t begin_program(void)
 {
 	submit(0, FTL_WRITE, 1);
@@ -152,7 +152,7 @@ static void without_it_reads_wait(void)
 	}
 }
 
-/* While data move into the chip nothing can be suspended: the read waits for that. */
+/* While data move into the chip nothing can be suspended; the read waits for the cell phase. */
 static void a_read_waits_for_the_cells_to_begin(void)
 {
 	uint64_t begin_ns;
@@ -168,7 +168,7 @@ static void a_read_waits_for_the_cells_to_begin(void)
 	gone();
 }
 
-/* Two may suspend one command, one after the other; the third reads when it has ended. */
+/* Two reads suspend one command, one after the other; the third waits until it has ended. */
 static void not_more_often_than_suspends_max(void)
 {
 	uint64_t end_ns, at_ns;
@@ -178,7 +178,7 @@ static void not_more_often_than_suspends_max(void)
 	pass_to(now + 10000);
 	at_ns = now;
 	for (uint32_t i = 2; i < 5; i++)
-		submit(i, FTL_READ, 8 * i);	/* a block each */
+		submit(i, FTL_READ, 8 * i);	/* each in another block */
 	pass_to(FTL_IDLE);
 	EXPECT_EQ(io[2].done_ns, at_ns + SUSPEND + READ + FRONT);
 	EXPECT_EQ(io[3].done_ns, at_ns + 2 * (SUSPEND + READ) + FRONT);
@@ -188,7 +188,7 @@ static void not_more_often_than_suspends_max(void)
 	gone();
 }
 
-/* What waits for a program is in the buffer until it has ended: no flash is read. */
+/* A page stays in the buffer until its program has ended, so a read of it needs no flash read. */
 static void the_page_being_programmed_is_read_from_the_buffer(void)
 {
 	make(FTL_SUSPEND_ALL, FTL_GC_SLICED);
@@ -209,7 +209,7 @@ static uint64_t erases(void)
 	return s.ops[NAND_ERASE][NAND_SRC_GC];
 }
 
-/* To the moment at which GC issues its next erase. */
+/* Advance to the time at which GC issues its next erase. */
 static void pass_to_erase(void)
 {
 	uint64_t before = erases(), next;
@@ -221,7 +221,7 @@ static void pass_to_erase(void)
 	}
 }
 
-/* In either mode of GC; the knob is for erases alone, or for all. */
+/* In both modes of GC; the knob is set for erases only, or for all. */
 static void a_read_suspends_an_erase(void)
 {
 	for (uint32_t i = 0; i < 6; i++) {
@@ -230,7 +230,7 @@ static void a_read_suspends_an_erase(void)
 		uint64_t at_ns;
 
 		make(may, i < 3 ? FTL_GC_SLICED : FTL_GC_BLOCKING);
-		for (uint32_t unit = 8; unit < 20; unit++) {	/* a block of which nothing is valid */
+		for (uint32_t unit = 8; unit < 20; unit++) {	/* gives a block without valid pages */
 			submit(0, FTL_WRITE, unit);
 			pass_to(FTL_IDLE);
 		}

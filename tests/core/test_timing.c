@@ -158,7 +158,7 @@ static void gc_holds_the_channel_during_its_cells(void)
 	expect_wait_behind_gc(1000000, 1000000 + READ_ALONE);
 	EXPECT_EQ(by_gc(2000000, NAND_COPYBACK, 0, 1), 2000000 + CMD + 64 + READ + PROG);
 	expect_wait_behind_gc(2000000, 2000000 + CMD + 64 + READ + PROG);
-	/* an erase does not: the read waits for its command cycles alone */
+	/* an erase does not hold the channel: the read waits only for its command cycles */
 	EXPECT_EQ(by_gc(3000000, NAND_ERASE, 1, 0), 3000000 + ERASE_ALONE);
 	expect_wait_behind_gc(3000000, 3000000 + CMD);
 	t.n->ops->get_stats(t.n, &s);
@@ -179,7 +179,7 @@ static void gc_wants_a_gap_for_all_of_it(void)
 	c = cmd(NAND_READ, 8, 0);
 	c.source = NAND_SRC_GC;
 	nand_submit(t.n, 10, &c, 1);
-	EXPECT_EQ(c.done_ns, 2 * READ_ALONE);		/* not in the 50000 ns between */
+	EXPECT_EQ(c.done_ns, 2 * READ_ALONE);		/* not within the 50000 ns before its data */
 	EXPECT_EQ(c.wait_host_ns, READ_ALONE - 10);
 	EXPECT_EQ(c.cell_ns, READ);
 	EXPECT_EQ(at(100000, NAND_PROGRAM, 0, 0), 2 * READ_ALONE + PROG_ALONE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Raw bit errors by the published formula, what ECC and retries make of them, and wear. */
+/* Raw bit errors by the published formula, the effects of ECC and retries, and wear. */
 #include "abilities_array.h"
 
 #ifdef TEST_FLOAT
@@ -36,7 +36,7 @@ static void raw_errors_follow_the_formula(void)
 	struct nand_array_config c = ageing();
 	uint64_t fresh = 0, old = 0;
 
-	c.geo.ecc_word_bytes = 4096;		/* one word a page: raw_bits is its count */
+	c.geo.ecc_word_bytes = 4096;		/* one word a page: raw_bits is the page's count */
 	c.geo.pages_per_block = 2048;
 	c.geo.copyback = false;
 	c.physics.ecc_bits = 1000;
@@ -57,7 +57,7 @@ static void raw_errors_follow_the_formula(void)
 }
 
 #ifdef TEST_FLOAT
-/* Table of the paper, in floating point; 32768 bits a page. */
+/* Table of the paper, in floating point; for 32768 bits of a page. */
 static double expected_errors(double cycles, double hours, double reads)
 {
 	return 32768 * (1.48e-3 + 3.90e-10 * pow(cycles, 2.05) +
@@ -82,7 +82,7 @@ static void close_to(double got, double want)
 	}
 }
 
-/* Every term of the formula, each at a place where it weighs. */
+/* Check each term of the formula with settings in which it is large. */
 static void each_term_of_the_formula(void)
 {
 	struct nand_array_config c = ageing();
@@ -93,7 +93,7 @@ static void each_term_of_the_formula(void)
 	c.geo.pages_per_block = 1024;
 	c.physics.ecc_bits = c.physics.relocate_bits = 60000;
 	start(&c);
-	nand_array_age(t.a, 5000 * hour);	/* before the program: of no account */
+	nand_array_age(t.a, 5000 * hour);	/* time before the program has no effect */
 	for (uint32_t i = 0; i < 1500; i++)
 		run(cmd(NAND_ERASE, 0, 0));
 	for (uint32_t p = 0; p < 1024; p++)
@@ -104,7 +104,7 @@ static void each_term_of_the_formula(void)
 	for (uint32_t i = 0; i < 600; i++)
 		mean_errors(1024);
 	close_to(mean_errors(1024), expected_errors(1500, 300, 602.5));
-	run(cmd(NAND_ERASE, 0, 0));		/* reads and hours begin anew */
+	run(cmd(NAND_ERASE, 0, 0));		/* reads and hours restart */
 	for (uint32_t p = 0; p < 1024; p++)
 		run(cmd(NAND_PROGRAM, 0, p));
 	close_to(mean_errors(1024), expected_errors(1501, 0, 0.5));
@@ -112,7 +112,7 @@ static void each_term_of_the_formula(void)
 }
 #endif
 
-/* More than every bit wrong stays every bit wrong, whatever the terms add up to. */
+/* If the terms add up to more errors than bits, all bits are wrong. */
 static void errors_saturate(void)
 {
 	struct nand_array_config c = ageing();
@@ -136,7 +136,7 @@ static void errors_saturate(void)
 	test_array_free(&t);
 }
 
-/* Errors that a copyback brought are gone with the page. */
+/* Errors that a copyback carried to a page are gone after its erase. */
 static void an_erase_forgets_what_travelled(void)
 {
 	struct nand_array_config c = ageing();
@@ -213,7 +213,7 @@ static void errors_travel_with_a_copyback(void)
 		b.from = p ? geo_ppn(&c.geo, (pbn_t){ 1 }, p - 1) : geo_ppn(&c.geo, (pbn_t){ 0 }, 0);
 		EXPECT_EQ(run(b), NAND_OK);
 		second = read_back(1, p).raw_bits;
-		EXPECT(second > first);			/* its own on top */
+		EXPECT(second > first);			/* the page's own errors are added */
 		first = second;
 	}
 	test_array_free(&t);
@@ -234,7 +234,7 @@ static void blocks_wear_out(void)
 
 		while (run(cmd(NAND_ERASE, b, 0)) == NAND_OK)
 			erases++;
-		EXPECT_EQ(run(cmd(NAND_ERASE, b, 0)), NAND_ERASE_FAIL);	/* and stays so */
+		EXPECT_EQ(run(cmd(NAND_ERASE, b, 0)), NAND_ERASE_FAIL);	/* every later erase fails, too */
 		EXPECT_EQ(t.n->ops->erase_count(t.n, (pbn_t){ b }), erases);
 		refused1(NAND_R9, cmd(NAND_PROGRAM, b, 0));
 		sum += erases;

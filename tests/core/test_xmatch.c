@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * XMatchPRO: streams worked out by hand, bit by bit; any block against a second coder
- * written from the description alone, which looks through a list; and streams that are none.
- *
- *   test_xmatch [-n rounds] [-s seed]
+ * XMatchPRO: streams derived by hand, bit by bit; random blocks compared with a second coder,
+ * written from the description and based on a list; and invalid streams.  test_xmatch [-n rounds]
+ * [-s seed]
  */
 #include "test.h"
 #include "xmatch.h"
@@ -17,7 +16,7 @@ static struct xmatch x;
 
 /* ---- by hand -------------------------------------------------------------- */
 
-/* "10 1" -> 0xa0; blanks do not count. */
+/* Convert "10 1" to 0xa0; blanks are ignored. */
 static size_t bytes_of(const char *bits, uint8_t *out)
 {
 	size_t n = 0;
@@ -34,7 +33,7 @@ static size_t bytes_of(const char *bits, uint8_t *out)
 	return (n + 7) / 8;
 }
 
-/* The block of these tuples, the first byte of each the highest, makes this stream, and back. */
+/* Do these tuples (first byte highest) compress to this stream, and does it expand to them? */
 static bool is(const uint32_t *tuple, size_t count, const char *bits)
 {
 	static uint8_t block[BLOCK_MAX], want[ROOM], got[ROOM], back[BLOCK_MAX];
@@ -97,7 +96,7 @@ static void partial_matches(void)
 	IS(MISS_1234 "0 0 010" B9 "0 00 1 0 01 1", 0x01020304, 0x01020309, 0x01020309, 0x01020304);
 }
 
-/* The better type wins wherever it is; of equal ones the first location. */
+/* The better type wins at any location; among equal types the first location. */
 static void which_match(void)
 {
 	xmatch_init(&x, 64);
@@ -165,7 +164,7 @@ static void patterns(void)
 #undef C_MISS
 }
 
-/* The smallest dictionary: the last tuple falls out when a ninth comes. */
+/* The smallest dictionary: when a ninth tuple comes, the last one is dropped. */
 static void a_full_dictionary(void)
 {
 	uint32_t t[16];
@@ -196,7 +195,7 @@ struct naive {
 	size_t len;
 };
 
-/* '=': equal. From the best; those with the same rank are as good as each other. */
+/* '=': equal byte. The best is first; types with the same rank are equally good. */
 static const struct {
 	const char *equal, *code;
 	int rank;
@@ -266,7 +265,7 @@ static bool equals(const uint8_t *a, const uint8_t *b, const char *equal)
 	return true;
 }
 
-/* Location and kind of the best match; KINDS: none. */
+/* Returns location and kind of the best match; KINDS: none. */
 static size_t best(const struct naive *n, const uint8_t *t, uint32_t *location)
 {
 	for (int rank = 0; rank < 6; rank++)
@@ -330,7 +329,9 @@ static size_t naive_compress(uint32_t dict, const uint8_t *src, size_t len, uint
 
 /* ---- any block ------------------------------------------------------------ */
 
-/* Of few or many byte values, fresh or again from a little before, alone or in runs. */
+/*
+ * Make a block of few or many byte values, new or repeated from shortly before, single or in runs.
+ */
 static void random_block(uint64_t *s, uint8_t *b, size_t len)
 {
 	uint32_t values = 1u << rnd(s) % 9, fresh = (uint32_t)(rnd(s) % 101);
@@ -356,7 +357,7 @@ static size_t random_len(uint64_t *s)
 	return rnd(s) % 2 ? 4 * (1 + rnd(s) % 300) : usual[rnd(s) % 4];
 }
 
-/* Blocks of exactly their size, so that a sanitizer sees a byte beyond. */
+/* Blocks are allocated with their exact size, so that a sanitizer detects an access beyond it. */
 struct block {
 	size_t len, packed;
 	uint8_t *data, *ref, *stream, *back;
@@ -449,7 +450,7 @@ static void with_a_reference(void)
 			return;
 }
 
-/* It fits in as many bytes as it has, in none fewer, and writes nothing beyond. */
+/* The stream fits in exactly its size and in no smaller room; nothing is written beyond. */
 static void room(void)
 {
 	for (uint64_t i = 0; i < rounds; i++) {
@@ -473,7 +474,7 @@ static void room(void)
 	}
 }
 
-/* No byte is ever again at its place: nothing but misses, 33 bits each. */
+/* No byte value repeats at its place, so that all tuples are misses of 33 bits. */
 static void the_longest_stream(void)
 {
 	uint8_t block[256], out[264];
@@ -495,7 +496,7 @@ static void the_longest_stream(void)
 
 /* ---- no streams ----------------------------------------------------------- */
 
-/* From a copy of exactly its size. */
+/* Expand from a copy of exactly this size. */
 static int expand(const uint8_t *src, size_t len, size_t out_len)
 {
 	uint8_t *copy = malloc(len ? len : 1), *out = malloc(out_len);
@@ -528,24 +529,24 @@ static void what_is_no_stream(void)
 	TAKEN("0 0 1", 4);
 	REFUSED("", 4);
 	REFUSED("0 0 1", 8);			/* "00000": a match whose literals are missing */
-	REFUSED("0 0 1 00000 00000000", 4);	/* a byte too much */
-	REFUSED("0 0 1 00001", 4);		/* what fills the byte is not zero */
+	REFUSED("0 0 1 00000 00000000", 4);	/* one byte too many */
+	REFUSED("0 0 1 00001", 4);		/* the padding is not zero */
 	TAKEN("0 0 011 00000101", 20);
-	REFUSED("0 0 011 00000101", 16);	/* a run beyond the block ... */
-	REFUSED("0 0 011 00000101", 24);	/* ... and one that does not fill it */
-	REFUSED("0 0 011 00000000", 4);		/* a run of none, */
-	REFUSED("0 0 011 00000001", 4);		/* and of one */
-	TAKEN("0 0 011 00000010", 8);		/* not what compressing writes, but it means 2 */
-	TAKEN("0 1 011 10", 8);			/* the two zeroes in turn */
+	REFUSED("0 0 011 00000101", 16);	/* a run beyond the end of the block ... */
+	REFUSED("0 0 011 00000101", 24);	/* ... and one that ends before it */
+	REFUSED("0 0 011 00000000", 4);		/* a run of length 0, */
+	REFUSED("0 0 011 00000001", 4);		/* and of length 1 */
+	TAKEN("0 0 011 00000010", 8);		/* the coder does not write this, but it means 2 */
+	TAKEN("0 1 011 10", 8);			/* zeroes at two locations in turn */
 	REFUSED("0 1 011 11", 8);
-	REFUSED("1 00000001 00000010 00000011", 4);	/* a miss with three bytes */
+	REFUSED("1 00000001 00000010 00000011", 4);	/* a miss with only three bytes */
 	TAKEN(MISS_1234, 4);
 	REFUSED(MISS_1234, 8);
 }
 
 /*
- * Cut or longer than it is, it is refused. With a wrong bit it may be the stream of another
- * block; it never ends in anything but that or a refusal.
+ * A stream that is cut or longer is refused. With a wrong bit it may be the stream of another
+ * block; otherwise it is refused.
  */
 static void broken_streams(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * timing_drive.h - an array whose times are easy to add up. One page is 4096 + 64 bytes at
- * 1 ns a byte: a transfer takes 4160 ns. Commands take 100 ns on the bus, a read 50 us, a
- * program 200 us, an erase 1 ms in the cells.
+ * timing_drive.h - an array with times that are easy to add. A page has 4096 + 64 bytes at 1 ns per
+ * byte: a transfer takes 4160 ns. Commands take 100 ns on the bus, and in the cells a read takes 50
+ * us, a program 200 us, an erase 1 ms.
  */
 #ifndef SLATE_TIMING_DRIVE_H
 #define SLATE_TIMING_DRIVE_H
@@ -23,13 +23,13 @@
 
 static struct test_array t;
 
-/* What a drive has beside the plain one; put back when it is freed. */
+/* Options of the drive; reset when it is freed. */
 static struct ways {
-	bool held;			/* by GC: the bus */
+	bool held;			/* GC holds the bus */
 	bool copyback;
-	bool gc_copyback;		/* GC makes use of it */
-	enum nand_subpage subpage;	/* words of 1 KiB, GC reads those it moves */
-	uint32_t unit;			/* 0: a page */
+	bool gc_copyback;		/* GC uses copyback */
+	enum nand_subpage subpage;	/* with words of 1 KiB; GC reads the words that it moves */
+	uint32_t unit;			/* size of a unit; 0: a page */
 	bool pairs;
 	uint32_t second_pages;
 	uint32_t urgent;		/* blocks kept for GC; 0: one */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * words_only.h - an array that shows an FTL the ECC words it asked for, and garbage
- * in the others. The real one returns the whole page, a convenience of the model
- * (nand.h) behind which a wrong bitmap would hide.
+ * words_only.h - an array that returns the ECC words that an FTL asked for, and garbage in the
+ * others. The real one returns the whole page for convenience (nand.h), which would hide a wrong
+ * bitmap.
  */
 #ifndef SLATE_TEST_WORDS_ONLY_H
 #define SLATE_TEST_WORDS_ONLY_H
@@ -14,7 +14,7 @@
 struct words_only {
 	struct nand base;
 	struct nand *in;
-	uint8_t *page;		/* one of each die: good until its next command */
+	uint8_t *page;		/* a page for each die, valid until its next command */
 };
 
 static inline struct words_only *words_only_of(const struct nand *n)
@@ -34,7 +34,7 @@ static inline void words_only_submit(struct nand *n, uint64_t now_ns, struct nan
 
 		if (c[i].op != NAND_READ || !c[i].page || c[i].ecc_words == NAND_WHOLE_PAGE)
 			continue;
-		SSD_ASSERT(count == 1);		/* of a group, each would need a page */
+		SSD_ASSERT(count == 1);		/* each command of a group would need its own page */
 		page = w->page + (size_t)geo_die_of(g, geo_block_of(g, c[i].ppn)) * g->page_bytes;
 		memset(page, 0xdb, g->page_bytes);
 		for (uint32_t k = 0; k < g->page_bytes / g->ecc_word_bytes; k++)

@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 @dataclass
 class Command:
-    """A command, and what it should print."""
+    """A command and its expected output."""
 
     line: int
     text: str
@@ -39,7 +39,7 @@ class Command:
 
 @dataclass
 class Block:
-    """A fence."""
+    """A code block."""
 
     line: int
     language: str
@@ -47,7 +47,7 @@ class Block:
     body: list[str]
 
     def commands(self) -> list[Command]:
-        """What is to be run."""
+        """Return the commands to run."""
         found: list[Command] = []
         goes_on = False
         for number, line in enumerate(self.body, self.line + 1):
@@ -64,7 +64,7 @@ class Block:
 
 
 def parse(path: Path) -> list[Block]:
-    """All fences of a document."""
+    """Return all code blocks of a document."""
     found: list[Block] = []
     directive, block = "", None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -87,7 +87,7 @@ def parse(path: Path) -> list[Block]:
 
 
 def pattern(line: str, numbers: bool) -> str:
-    """A line with '...' and, if asked, any numbers."""
+    """Return the pattern of a line with '...' and, if requested, any numbers."""
     parts = []
     for part in line.rstrip().split("..."):
         if numbers:
@@ -99,6 +99,6 @@ def pattern(line: str, numbers: bool) -> str:
 
 
 def matches(expected: list[str], printed: list[str], numbers: bool = False) -> bool:
-    """Is this what was printed? A line '...' is any number of lines."""
+    """Does the output match? A line '...' stands for any number of lines."""
     whole = [rf"(?:{pattern(line, numbers)}\s*\n)" if line.strip() != "..." else r"(?:.*\n)*?" for line in expected]
     return re.fullmatch("".join(whole), "".join(line.rstrip() + "\n" for line in printed)) is not None

@@ -37,7 +37,7 @@ _COMMAND = re.compile(r"^(?:    |\t)(?:\$ |make |host-tools/|build/|tests/|apt-g
 
 
 def copy_tree(to: Path) -> None:
-    """What git knows or would know; the build directory by a link."""
+    """Copy all files that git knows or would add, and link the build directory."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     for name in filter(None, listed.split("\0")):
@@ -56,14 +56,14 @@ class Documents(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def shell(self, text: str, seconds: float = 300) -> subprocess.CompletedProcess[str]:
-        """As a person in the clone would type it."""
+        """Run a command as a person in the clone would type it."""
         return subprocess.run(
             ["bash", "-c", text], cwd=self.folder, capture_output=True, text=True, timeout=seconds, check=False,
             stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "100"},
         )
 
     def document(self, name: str) -> None:
-        """All its blocks, in order."""
+        """Check all blocks of a document, in order."""
         copy_tree(self.folder)
         for block in blocks.parse(ROOT / name):
             where = f"{name}:{block.line}"
@@ -78,7 +78,7 @@ class Documents(unittest.TestCase):
                 self.assertIn(block.language, blocks.QUIET, f"{where}: console, or one of {blocks.QUIET}")
 
     def part(self, where: str, block: blocks.Block, rest: str) -> None:
-        """The block is what the source has."""
+        """Check that the source contains the block."""
         file, _, word = rest.partition(" ")
         source = (ROOT / file).read_text(encoding="utf-8")
         if word:
@@ -88,7 +88,7 @@ class Documents(unittest.TestCase):
             self.assertIn("\n" + "\n".join(block.body) + "\n", "\n" + source, f"{where}: {file} has something else")
 
     def console(self, where: str, block: blocks.Block, word: str, rest: str) -> None:
-        """Run it, or what can be checked without."""
+        """Run the block's commands, or check what can be checked without running them."""
         commands = block.commands()
         if word == "no:":
             self.assertGreater(len(rest), 10, f"{where}: a reason")
@@ -103,7 +103,7 @@ class Documents(unittest.TestCase):
                 self.run_one(where, command, code, word == "numbers", word == "exit" and last)
 
     def run_one(self, where: str, command: blocks.Command, code: int, numbers: bool, errors: bool) -> None:
-        """A command of the host."""
+        """Run a command of the host."""
         if ("slate run" in command.text or "build/qemu/" in command.text) and not QEMU.exists():
             self.skipTest("QEMU is not built")
         done = self.shell(command.text)
@@ -114,7 +114,7 @@ class Documents(unittest.TestCase):
             self.assertTrue(blocks.matches(command.expected, printed.splitlines(), numbers), said)
 
     def unrun(self, where: str, command: blocks.Command) -> None:
-        """What can be checked of a command without running it."""
+        """Check a command without running it."""
         text = command.text.replace("\\\n", " ")
         if command.guest:
             done = self.shell(f"bash -n <<'END'\n{text}\nEND")
@@ -132,7 +132,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{where}: {text}\n{done.stdout}{done.stderr}")
 
     def guest(self, where: str, commands: list[blocks.Command], numbers: bool) -> None:
-        """Commands for a guest: all in one boot."""
+        """Run the commands for a guest, all in one boot."""
         if not QEMU.exists():
             self.skipTest("QEMU is not built")
         lines = ["set -e"]
@@ -191,7 +191,7 @@ class Rules(unittest.TestCase):
                     self.assertIsNone(_COMMAND.match(line), f"{name}:{number}: a command in no console block: {line}")
 
     def test_boots(self):
-        """A boot costs seconds: so many in all documents."""
+        """A boot takes seconds, so their number in all documents is limited."""
         boots = 0
         for name in DOCUMENTS:
             for block in blocks.parse(ROOT / name):
@@ -201,7 +201,7 @@ class Rules(unittest.TestCase):
         self.assertLessEqual(boots, 12)
 
     def test_links(self):
-        """Links between documents lead somewhere, and to a heading that is there."""
+        """Links between documents lead to existing files and headings."""
         for name in LINKED:
             for target, heading in _LINK.findall((ROOT / name).read_text(encoding="utf-8")):
                 if "://" in target:
@@ -216,7 +216,7 @@ class Rules(unittest.TestCase):
 
 
 def anchors(path: Path) -> set[str]:
-    """Of the document's headings."""
+    """Return the anchors of the document's headings."""
     heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 

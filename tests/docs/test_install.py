@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'make install' into a folder: what is there works without the clone."""
+"""'make install' into a folder: the installed programs work without the clone."""
 
 import atexit
 import functools
@@ -25,7 +25,7 @@ def may_hide() -> bool:
 
 
 def install(destdir, *words, code=0, **environment):
-    """What it says."""
+    """Run the installer and return its output."""
     done = subprocess.run(
         [INSTALL, "--destdir", destdir, *words], capture_output=True, text=True, timeout=120, check=False,
         env={**os.environ, **environment},
@@ -46,7 +46,7 @@ def shared():
 
 @functools.cache
 def _shared():
-    """Installed once for all tests here; they leave it as it is."""
+    """Install once for all tests of this file, which do not change it."""
     folder = Path(tempfile.mkdtemp(prefix="slate-install-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "work").mkdir()
@@ -55,7 +55,7 @@ def _shared():
 
 
 class Install(unittest.TestCase):
-    """PREFIX=/usr/local below a folder of its own."""
+    """PREFIX=/usr/local below a separate folder."""
 
     def setUp(self):
         self.folder = shared()
@@ -63,7 +63,7 @@ class Install(unittest.TestCase):
         self.work = self.folder / "work"
 
     def call(self, *words, code=0, seconds=60):
-        """An installed program, in a folder elsewhere, and the clone not there."""
+        """Run an installed program in another folder, without the clone."""
         line = [str(self.top / "bin" / words[0]), *map(str, words[1:])]
         if may_hide():
             line = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none "{ROOT}" && exec "$@"', "sh", *line]
@@ -130,7 +130,7 @@ class Install(unittest.TestCase):
         self.assertIn("second-read", self.call("slate", "report", "--text", "out/latest/nvme1"))
 
     def test_no_path_of_the_clone(self):
-        """Nothing that is read at run time names it. (Programs have it in their assertions.)"""
+        """Files that are read at run time do not name the clone. (Programs have its path in their assertions.)"""
         for name in (self.top / "lib/slate/MANIFEST").read_text(encoding="utf-8").splitlines():
             path = self.top / name
             self.assertTrue(path.exists(), f"{name} leads nowhere")
@@ -153,7 +153,7 @@ class Install(unittest.TestCase):
             self.assertIn("SYNOPSIS", done.stdout)
 
     def test_qemu_of_ones_own(self):
-        """A PC starts without options for its firmware, also when what is installed has moved."""
+        """A PC starts without options for its firmware, also after the installation was moved."""
         with tempfile.TemporaryDirectory() as folder:
             moved = Path(folder) / "elsewhere"
             shutil.copytree(self.top / "lib/slate/qemu", moved)
@@ -177,7 +177,7 @@ class Install(unittest.TestCase):
                     done.communicate()
 
     def complete(self, *words):
-        """What bash offers for the last word."""
+        """Return what bash offers for the last word."""
         shells = self.top / "share/bash-completion/completions"
         script = f"""PATH={self.top}/bin:$PATH; . {COMPLETION}; . {shells}/{words[0]}
             COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
@@ -208,7 +208,7 @@ class Install(unittest.TestCase):
         self.assertIn("--cut-after-commands", text)
 
     def test_uninstall(self):
-        """Leaves what was there before; and a second one says that there is nothing."""
+        """It keeps other files, and a second call reports that there is nothing to remove."""
         with tempfile.TemporaryDirectory() as folder:
             mine = Path(folder) / "usr/local/share/man/man1/mine.1"
             mine.parent.mkdir(parents=True)

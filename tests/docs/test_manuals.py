@@ -27,7 +27,7 @@ class Manuals(unittest.TestCase):
                 self.assertGreaterEqual(len(told), least)
 
     def test_slate(self):
-        """slate.1 is made from the parser: every command's --help has what it has."""
+        """slate.1 is made from the parser: it has the options of every command's --help."""
         page = subprocess.run([PAGES / "manual.py"], capture_output=True, text=True, check=True).stdout
         plain = page.replace("\\-", "-").replace("\\fB", "").replace("\\fI", "").replace("\\fR", "")
         sections = dict(part.split('"', 1) for part in plain.partition(".SH FILES")[0].split('.SS "')[1:])
@@ -58,7 +58,7 @@ class Manuals(unittest.TestCase):
         self.assertNotIn(".SLATE-", page)
 
     def test_every_command_has_help(self):
-        """What 'slate --help' lists has a section."""
+        """Every command listed by 'slate --help' has a section."""
         page = subprocess.run([PAGES / "manual.py"], capture_output=True, text=True, check=True).stdout
         for action in cli.parser()._subparsers._group_actions:
             for name in action.choices:

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct kind {
 	const char *name;
-	const char *more[24];		/* overrides */
+	const char *more[24];		/* overrides of the profile */
 } kinds[] = {
 	{ "page", { "ftl.type=page", "ftl.buffer_units=16", "ftl.gc_stop_blocks=5" } },
 	{ "page-2", { "ftl.type=page", "ftl.buffer_units=0", "geometry.page_bytes=2048",
@@ -79,7 +79,7 @@ static const struct kind {
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
 
 static struct base {
-	uint8_t *file;			/* as it was left; NULL: not made yet */
+	uint8_t *file;			/* file as the drive left it; NULL: not made yet */
 	size_t bytes;
 	uint32_t *programmed, count;	/* pages that are not erased */
 	struct nand_array_config config;
@@ -87,9 +87,9 @@ static struct base {
 
 static int fd = -1;
 static char path[64];
-static uint8_t running[1 << 20];	/* where image_attach() writes what is not the image */
+static uint8_t running[1 << 20];	/* target of image_attach() for what is not the image */
 
-/* In place of port_user.c: a failed assertion is a fault here, while libslate would go on. */
+/* Replaces port_user.c: a failed assertion is a fault here, while libslate would continue. */
 _Thread_local struct ssd_guard *ssd_guard;
 
 _Noreturn void ssd_assert_failed(const char *expr, const char *file, int line)
@@ -120,7 +120,7 @@ static void on_done(void *opaque, struct ftl_io *io)
 	pending--;
 }
 
-/* Some contents are alike, because DAC needs that. */
+/* Some contents are similar, because DAC needs that. */
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
 	uint8_t *b = buf;
@@ -145,7 +145,7 @@ __attribute__((noreturn)) static void fault(const char *what)
 	abort();
 }
 
-/* False: the power is off. */
+/* Returns false if the power is off. */
 static bool wait_for(uint32_t count)
 {
 	uint64_t next = slate_step(dev, now_ns);
@@ -183,7 +183,7 @@ static bool one_io(struct ftl_io *io)
 	return slate_powered(dev);
 }
 
-/* Up to 4 requests at once; false: the power went. */
+/* Run up to 4 requests at once. Returns false if the power was cut. */
 static bool work(uint32_t count)
 {
 	struct ftl_io io[4];
@@ -300,7 +300,7 @@ struct table {
 };
 
 #define TABLES 14
-#define NOT_SEALED 8		/* OOB again: the FTL meets pages that it cannot read */
+#define NOT_SEALED 8		/* OOB again: the FTL finds unreadable pages */
 #define SUMS 13
 
 static struct table table_of(const struct base *b, uint8_t *file, uint32_t which)
@@ -331,7 +331,7 @@ static struct table table_of(const struct base *b, uint8_t *file, uint32_t which
 	return all[which % TABLES];
 }
 
-/* New bytes of a field, made of its own and those of another row. */
+/* Make new bytes of a field from its own and those of another row. */
 static void change_field(uint8_t *to, const uint8_t *other, uint32_t width, uint32_t how, uint32_t value)
 {
 	uint64_t v = 0;
@@ -369,7 +369,7 @@ static void change(const struct base *b, uint8_t *file, const uint8_t *c)
 
 		r = t.of_pages ? b->programmed[r] : r;
 		o = t.of_pages ? b->programmed[o] : o;
-		if (how >> 6 == 2)	/* all that the other one has */
+		if (how >> 6 == 2)	/* all bytes of the other row */
 			memmove(t.at + (size_t)r * t.bytes, t.at + (size_t)o * t.bytes, t.bytes);
 		else
 			change_field(t.at + (size_t)r * t.bytes + column,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_nand.c - storms (tests/core/storm.h) whose dice are the fuzzer's bytes: the
- * first choose a device and change it, the rest are commands, times and cuts. An
- * input on which array and model part ends in abort(), so that libFuzzer keeps it;
- * `test_storm -f INPUT` then prints every call of it, and needs no clang.
+ * fuzz_nand.c - storms (tests/core/storm.h) whose dice are the fuzzer's bytes: the first ones
+ * choose and change a device, the rest are commands, times and cuts. If array and model differ, it
+ * calls abort(), so that libFuzzer keeps the input. `test_storm -f INPUT` then prints every call of
+ * it without clang.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct storm s;
 
 	if (!storm_from_bytes(&s, &dice))
-		return -1;		/* no such device: not worth keeping */
+		return -1;		/* invalid device: do not keep the input */
 	while (!dice_over(&dice) && !duel_parted(&s.duel))
 		storm_step(&s);
 	if (!duel_parted(&s.duel))

@@ -40,7 +40,7 @@ SETTINGS = (b"ftl.gc_slice_pages=8", b"ftl.gc_mode=blocking", b"ftl.gc_start_blo
 
 
 class Input:
-    """Operations, one after the other."""
+    """Builds an input: a sequence of operations."""
 
     def __init__(self) -> None:
         self.ops: list[bytes] = []
@@ -56,7 +56,7 @@ class Input:
         self.ops.append(struct.pack("<BBBxxIQ", WRITE_OP, size, 0, at, value))
 
     def submit(self, queue: int, opcode: int, words: dict[int, int], data: bytes = b"", steps: int = 0) -> Input:
-        """What the controller reads next is this command, then data."""
+        """Put a command and its data where the controller reads next."""
         command = [opcode | len(self.ops) << 16, 1, 0, 0, 0, 0, BUFFER, 0, BUFFER + 4096, 0, *[0] * 6]
         for at, value in words.items():
             command[at] = value
@@ -76,18 +76,18 @@ class Input:
         return self.submit(0, 1, {6: IO_SQ, 10: size, 11: 1 | 1 << 16})
 
     def write(self, lba: int, blocks: int) -> Input:
-        """Write something, and let it reach the drive."""
+        """Write some data, and flush them to the drive."""
         return self.submit(1, 1, {10: lba, 12: blocks - 1}, b"contents", 3)
 
     def content(self) -> bytes:
-        """The bytes that libFuzzer begins with."""
+        """Return the initial bytes for libFuzzer."""
         joined = b"FUZZ".join(self.ops)
         assert len(joined) <= INPUT_BYTES
         return joined
 
 
 def seeds() -> dict[str, bytes]:
-    """Each admin and I/O command, logs, vendor commands, and work for the garbage collection."""
+    """Return inputs with each admin and I/O command, logs, vendor commands, and work for the garbage collection."""
     found: dict[str, Input] = {}
     for opcode in ADMIN_OPCODES:
         found[f"admin-{opcode:02x}"] = Input().submit(0, opcode, {10: 1, 11: 1})
@@ -120,7 +120,7 @@ def seeds() -> dict[str, bytes]:
 
 
 def environment(name: str) -> dict[str, str]:
-    """What the target and the sanitizers are told."""
+    """Return the environment of the target and the sanitizers."""
     drive, clock = name.split(":")
     profile, *settings = DRIVES[drive]
     options = {"driver": "nand-ssd", "node-name": "ssd0", "profile": str(PROFILES / profile), "guest-control": "on"}
@@ -139,7 +139,7 @@ def environment(name: str) -> dict[str, str]:
 
 
 def fuzz(program: Path, work: Path, name: str, seconds: int) -> bool:
-    """Fuzz one drive; True if nothing was found."""
+    """Fuzz one drive; return True if no fault was found."""
     corpus, found = work / f"qemu-{name.partition(':')[0]}", work / "found"
     for folder in (corpus, found):
         folder.mkdir(parents=True, exist_ok=True)

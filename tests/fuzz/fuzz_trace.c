@@ -42,7 +42,7 @@ static uint64_t sum_content(struct trace *t, uint64_t at, uint64_t len)
 	return sum;
 }
 
-/* Of a write. */
+/* Read the content of a write and add it up. */
 static uint64_t look_inside(struct trace *t, const struct trace_row *row)
 {
 	uint64_t len = row->bytes < 8192 ? row->bytes : 8192;
@@ -50,7 +50,7 @@ static uint64_t look_inside(struct trace *t, const struct trace_row *row)
 	return trace_has_content(t) ? sum_content(t, 0, len) + sum_content(t, row->bytes - len, len) : 0;
 }
 
-/* A sum over all rows; -1 in *result if the trace could not be read to its end. */
+/* Return a sum over all rows; *result is -1 if the trace could not be read to its end. */
 static uint64_t read_all(struct trace *t, uint64_t *rows, int *result)
 {
 	struct trace_row row;

@@ -26,7 +26,7 @@ static void broken(const char *what)
 	abort();
 }
 
-/* Of size 0 too, so that reading even one byte of it is an error. */
+/* Also for size 0, so that reading a single byte of it is an error. */
 static uint8_t *copy_of(const uint8_t *data, size_t len)
 {
 	uint8_t *copy = malloc(len);

@@ -38,7 +38,7 @@ KEYS = ("vmlinux", "initrd")
 
 @contextlib.contextmanager
 def hogs(wanted: bool) -> Iterator[None]:
-    """Busy loops, one and a half for each processor."""
+    """Start busy loops, one and a half for each processor."""
     count = (os.cpu_count() or 1) * 3 // 2 if wanted else 0
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
@@ -50,12 +50,12 @@ def hogs(wanted: bool) -> Iterator[None]:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The checksums of the files that must be equal."""
+    """Return the checksums of the files that must be equal."""
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES}
 
 
 def on_a_terminal(command: list[str | Path]) -> tuple[int, str]:
-    """Run a command on a terminal, where it shows live figures from the drive; returns its status and output."""
+    """Run a command on a terminal, where it shows live figures of the drive; return status and output."""
     master, slave = pty.openpty()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave) as process:
         os.close(slave)
@@ -68,7 +68,7 @@ def on_a_terminal(command: list[str | Path]) -> tuple[int, str]:
 
 
 def one(folder: Path, smp: int, loaded: bool) -> dict[str, str]:
-    """A run; digests of its files. On a loaded host somebody watches it, too."""
+    """Run once and return the digests of its files. On a loaded host a terminal also shows progress."""
     shutil.rmtree(folder, ignore_errors=True)
     command: list[str | Path] = [SLATE, "run", "--profile", SMALL, "--cmd", HERE / "determinism.sh", "--smp", str(smp)]
     command += ["--age", "1", "--out", folder]
@@ -86,7 +86,7 @@ def one(folder: Path, smp: int, loaded: bool) -> dict[str, str]:
 
 
 def compare(folder: Path, runs: int, smp: int, say=lambda text: None) -> list[dict[str, str]]:
-    """Run it this many times, half of them on a busy host."""
+    """Run this many times, half of them on a busy host, and compare."""
     found: list[dict[str, str]] = []
     for number in range(runs):
         loaded, began = number % 2 == 1, time.monotonic()
@@ -99,7 +99,7 @@ def compare(folder: Path, runs: int, smp: int, say=lambda text: None) -> list[di
 
 
 def made_of(folder: Path) -> dict[str, str]:
-    """Versions and checksums of what the first run was made of."""
+    """Return versions and checksums of the first run's inputs."""
     run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     versions = {name: run["versions"][name] for name in ("kernel", "fio")}
     profile = hashlib.sha256(SMALL.read_bytes()).hexdigest()
@@ -107,7 +107,7 @@ def made_of(folder: Path) -> dict[str, str]:
 
 
 def other_machine(made: dict[str, str], smp: int) -> dict[str, str] | str:
-    """Digests of a run elsewhere; or why there is nothing to compare with."""
+    """Return digests of a run on another machine, or the reason why there is none."""
     kept = json.loads(CHECKSUMS.read_text(encoding="utf-8"))
     differs = [name for name in made if kept["made_of"].get(name) != made[name]]
     if differs:

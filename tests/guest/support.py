@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run' as a user would call it, and what came of it."""
+"""'slate run' as a user would call it, and its results."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ class Result:
     folder: Path
 
     def json(self, name: str) -> dict[str, Any]:
-        """A JSON file of the run."""
+        """Return a JSON file of the run."""
         return json.loads((self.folder / name).read_text(encoding="utf-8"))
 
     def text(self, name: str) -> str:
-        """A text file of the run."""
+        """Return a text file of the run."""
         return (self.folder / name).read_text(encoding="utf-8", errors="replace")
 
     @property
     def device(self) -> Device:
-        """The drive's statistics."""
+        """Return the drive's statistics."""
         return Device(self.json("device.json"))
 
 
 def processes_of(folder: Path) -> list[int]:
-    """Processes that have folder in their arguments."""
+    """Return the processes that have folder in their arguments."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -64,7 +64,7 @@ def processes_of(folder: Path) -> list[int]:
 
 
 class GuestTest(unittest.TestCase):
-    """Each test has a folder of its own, kept until the next time."""
+    """Each test has its own folder, kept until the next run."""
 
     kernel = "small"  # boots in half the time; "debian": what people run
 
@@ -78,7 +78,7 @@ class GuestTest(unittest.TestCase):
     def command(
         self, *args: str | Path, profile: Path = SMALL, out: Path | None = None
     ) -> tuple[list[str], Path]:
-        """A command line, and its output folder."""
+        """Return a command line and its output folder."""
         self.runs += 1
         out = out or self.folder / f"run{self.runs}"
         kernel = [] if "--kernel" in args else ["--kernel", self.kernel]
@@ -88,7 +88,7 @@ class GuestTest(unittest.TestCase):
     def slate(
         self, *args: str | Path, code: int = 0, seconds: float = 300, stdin: int | None = None, **more: Any
     ) -> Result:
-        """Run it; it must end with this exit code and leave no process."""
+        """Run slate; it must end with this exit code and leave no process."""
         command, out = self.command(*args, **more)
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=seconds, cwd=self.folder, stdin=stdin, check=False
@@ -99,7 +99,7 @@ class GuestTest(unittest.TestCase):
         return Result(done.returncode, done.stdout, done.stderr, out)
 
     def refused(self, *args: str | Path, words: tuple[str, ...], code: int = 2, **more: Any) -> Result:
-        """A bad input: the message names the thing and the fix."""
+        """Expect that a bad input is refused with a message that names the fault and the fix."""
         result = self.slate(*args, code=code, **more)
         for word in words:
             self.assertIn(word, result.err)
@@ -107,7 +107,7 @@ class GuestTest(unittest.TestCase):
         return result
 
     def assert_no_process(self, out: Path) -> None:
-        """Nothing that belongs to a run is left (a killed one takes a moment)."""
+        """Check that no process of a run is left; a killed one takes a moment."""
         for _ in range(40):
             if not processes_of(out):
                 return

@@ -15,12 +15,12 @@ GIT_HASH = "8250209b35dd7aaed9215af11b8b8dc101802aac"
 
 
 class Applications(GuestTest):
-    """A few operations of each application: its own results and those of the drive."""
+    """A few operations of each application: its own results, and the drive's."""
 
     kernel = "debian"
 
     def app(self, name, *words, **parameters):
-        """A run: its figures by part, its drive."""
+        """Run an application; return its figures by part, and its drive."""
         args = [word for key, value in parameters.items() for word in ("--app-arg", f"{key}={value}")]
         result = self.slate("--app", name, *args, *words, seconds=900)
         found = result.json("app.json")
@@ -38,7 +38,7 @@ class Applications(GuestTest):
         return parts, result
 
     def ops(self, result, label):
-        """The drive's account of a part."""
+        """Return the drive's account of a part."""
         return result.device.job(label).account.op
 
     def test_sysbench_fileio(self):
@@ -58,7 +58,7 @@ class Applications(GuestTest):
         self.assertEqual(len(result.text("pgbench-transactions.log").splitlines()), 60)
 
     def test_sqlite_on_xfs(self):
-        """A transaction is one flush at least."""
+        """A transaction needs at least one flush."""
         parts, result = self.app("sqlite", fs="xfs", rows=4000, transactions=100, reads=200)
         self.assertEqual((parts["update"]["operations"], parts["read"]["operations"]), (100, 200))
         self.assertGreaterEqual(self.ops(result, "update")["flush"].ios, 100)
@@ -67,7 +67,7 @@ class Applications(GuestTest):
         self.assertGreater(self.ops(result, "read")["read"].ios, 20)
 
     def test_kv_twice(self):
-        """On an idle host and on a busy one: the same bytes."""
+        """Runs on an idle and on a busy host give the same bytes."""
         few = {"keys": 4000, "reads": 1000}
         parts, first = self.app("kv", *SMALL, **few)
         with determinism.hogs(True):
@@ -78,14 +78,14 @@ class Applications(GuestTest):
         self.assertGreater(self.ops(first, "readrandom")["read"].ios, 0)
 
     def test_the_seed_is_the_applications(self):
-        """Another seed, other rows: the drive reads elsewhere."""
+        """Another seed gives other rows, so the drive reads other places."""
         few = {"rows": 4000, "transactions": 10, "reads": 50}
         _, first = self.app("sqlite", *SMALL, fs="f2fs", **few)
         _, second = self.app("sqlite", *SMALL, "--seed", "2", fs="f2fs", **few)
         self.assertNotEqual(first.text("sqlite-read.txt"), second.text("sqlite-read.txt"))
 
     def test_one_that_fails(self):
-        """Files larger than the drive."""
+        """Files that are larger than the drive give an error."""
         result = self.refused(
             "--app",
             "sysbench-fileio",

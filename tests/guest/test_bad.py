@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bad input and bad luck: each names the thing and the fix, and leaves nothing running."""
+"""Bad input and failures: each message names the fault and the fix, and no process is left."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ QD1 = JOBS / "randread-qd1.fio"
 
 
 class Profile(GuestTest):
-    """What the drive refuses, in its own words."""
+    """Profiles that the drive refuses, with the drive's message."""
 
     def profile(self, *changes):
         text = SMALL.read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ class Profile(GuestTest):
 
 
 class Job(GuestTest):
-    """What fio refuses, before the boot."""
+    """Job files that fio refuses before the boot."""
 
     def test_missing(self):
         self.refused("--job", self.folder / "none.fio", words=("none.fio", "fix:"))
@@ -94,7 +94,7 @@ class Job(GuestTest):
 
 
 class Guest(GuestTest):
-    """Guests that end badly."""
+    """Guests that fail."""
 
     def script(self, text):
         path = self.folder / "script.sh"

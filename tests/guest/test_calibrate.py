@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate calibrate: a guest of a known rate is the server, and that rate must come out."""
+"""slate calibrate: a guest with a known rate is the server, and the result must be that rate."""
 
 import subprocess
 import unittest
@@ -10,7 +10,7 @@ from slate_lib import calibrate
 
 
 class Calibrate(GuestTest):
-    """The shipped job on null_blk."""
+    """Run the shipped job on null_blk."""
 
     kernel = "debian"  # has null_blk
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Content traces of a guest: recording changes nothing, two are equal, and what was written is in them."""
+"""Content traces of a guest: recording changes nothing, equal runs give equal traces, and they have the data written.
+
+
+"""
 
 import json
 import os
@@ -21,7 +24,7 @@ class Content(GuestTest):
     """slate run --record-content, then slate-replay."""
 
     def tool(self, name, *args):
-        """The tool's JSON."""
+        """Return the tool's JSON."""
         done = subprocess.run([CORE / name, *map(str, args)], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
@@ -55,7 +58,7 @@ class Content(GuestTest):
         self.assertEqual(again["gc"]["units_moved"], seen["ftl"]["gc-units"])
 
     def test_what_the_guest_wrote(self):
-        """Bytes that a script knows, at their place; the same trace twice, byte for byte."""
+        """Bytes known to the script are at their place; a second trace is equal byte for byte."""
         names = [self.folder / "a.content", self.folder / "b.content"]
         for name in names:
             self.slate("--cmd", HERE / "content.sh", "--fill", "0", "--record-content", name)
@@ -78,7 +81,7 @@ class Content(GuestTest):
         )
 
     def test_every_ftl(self):
-        """What a file system writes, again on drives of other kinds, with --check."""
+        """Replay a file system's writes on drives of other kinds, with --check."""
         trace = self.folder / "a.content"
         self.slate(
             "--cmd", ROOT / "host-tools/guest/jobs/fs-test.sh", "--cmd-arg", "ext4", "--fill", "0",
@@ -93,7 +96,7 @@ class Content(GuestTest):
             )
 
     def test_interrupted(self):
-        """Ctrl-C: no piece of a recording is left."""
+        """After Ctrl-C no part of a recording is left."""
         trace = self.folder / "a.content"
         command, out = self.command("--job", ROOT / "fio-jobs" / "seq.fio", "--record-content", trace)
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -109,7 +112,7 @@ class Content(GuestTest):
         self.assert_no_process(out)
 
     def test_no_room(self):
-        """QEMU says why there is no recording; the run fails, and its fix is told."""
+        """QEMU says why there is no recording; the run fails with a fix."""
         trace = self.folder / "a.content"
         os.symlink("/dev/full", f"{trace}.part")
         self.refused(
@@ -123,7 +126,7 @@ class Content(GuestTest):
 
 
 class Workloads(GuestTest):
-    """slate run --content: short ones, and the trace of one twice."""
+    """slate run --content: short workloads, and one of them traced twice."""
 
     kernel = "debian"
 

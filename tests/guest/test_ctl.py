@@ -121,7 +121,7 @@ class Guest(GuestTest):
                 self.assertIn(word, self.result.text(f"{name}.txt"), name)
 
     def counters(self):
-        """The last picture is what QEMU says at the end, but for the flush of the shutdown."""
+        """The last log equals QEMU's final counters, except for the flush of the shutdown."""
         last, total = self.found("last"), self.result.json("device.json")["total"]
         for op in ("read", "write", "trim"):
             self.assertEqual(last["ops"][op]["ios"], total[op]["ios"], op)
@@ -133,7 +133,7 @@ class Guest(GuestTest):
 
 
 class Host(GuestTest):
-    """The same drive from outside, while the guest runs."""
+    """The same drive, controlled from the host while the guest runs."""
 
     def test_qmp(self):
         ready = self.folder / "script.sh"
@@ -179,7 +179,7 @@ class Host(GuestTest):
 
 
 def counters_blocks(info):
-    """Blocks of the whole array."""
+    """Return the blocks of the whole array."""
     planes = info["channels"] * info["chips_per_channel"] * info["dies_per_chip"] * info["planes_per_die"]
     return planes * info["blocks_per_plane"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Power cuts from outside: at a nanosecond of virtual time, and what the guest finds after it."""
+"""Power cuts from outside at a nanosecond of virtual time, and the guest's data after it."""
 
 import json
 import re
@@ -49,7 +49,7 @@ class CutAt(GuestTest):
         self.assertEqual(cut["on-ns"], 800_000_000, "time stands from the cut to the reset")
 
     def test_the_drive_vanishes(self):
-        """The kernel gives it up after its 30 s of guest time, and the guest ends well."""
+        """The kernel removes the drive after 30 s of guest time, and the guest ends without an error."""
         result = self.cut("--cmd", HERE / "cut-vanish.sh", "--cut-at", "700ms", "--cut-then", "vanish")
         self.assertEqual(result.text("vanish.txt"), "gone\n")
         cut = result.json("run.json")["power_cuts"][0]
@@ -67,7 +67,7 @@ class CutAt(GuestTest):
         self.assertIn("controller is down", result.text("kernel.txt"))
 
     def test_in_real_time(self):
-        """Whatever the host's speed: the moment is the drive's, and what was synced before it is there."""
+        """The time is the drive's at any speed of the host, and data synced before it survive."""
         early = self.cut("--realtime", "--cmd", WRITE, "--cut-at", "1ms").json("run.json")["power_cuts"]
         self.assertEqual([(cut["cut-ns"], cut["lost-requests"]) for cut in early], [(1_000_000, 0)])
         result = self.cut("--realtime", "--cmd", WRITE, "--cut-after-commands", "400", "--after-cut", WRITE)
@@ -85,7 +85,7 @@ class CutAt(GuestTest):
 
 
 class Cuts(GuestTest):
-    """slate cuts; 'make power-cuts' does a hundred."""
+    """slate cuts; 'make power-cuts' makes a hundred."""
 
     def cuts(self, *args, code=0):
         done = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drive files: age once and run many, go on where a run stopped, pull the plug."""
+"""Drive files: age once and run many times, continue after a run, kill QEMU."""
 
 import fcntl
 import os
@@ -25,7 +25,7 @@ class DriveFiles(GuestTest):
         self.drive = self.folder / "drive.slate"
 
     def command(self, *args, out=None, **more):
-        """Without --profile: the drive knows its own."""
+        """Run without --profile, because the drive file has its settings."""
         line, out = super().command(*args, out=out, **more)
         if "--profile" in args:
             return line, out
@@ -70,7 +70,7 @@ class DriveFiles(GuestTest):
         self.assertIn("drive file", again.out)
 
     def test_the_plug_is_pulled(self):
-        """SIGKILL to QEMU in the middle of fsyncs: a clean file system, and every synced file."""
+        """SIGKILL to QEMU during fsyncs: the file system is clean, and every synced file survives."""
         self.age("--writes", "1x")
         self.pull_the_plug(3, 3)
 
@@ -79,7 +79,7 @@ class DriveFiles(GuestTest):
         self.pull_the_plug(2, 4)
 
     def pull_the_plug(self, turns, seed):
-        """So often, at moments of the seed's; then everything that was synced is there."""
+        """Kill QEMU several times, at times chosen by the seed; then check that all synced files survive."""
         chance = random.Random(seed)
         synced = "new"
         for turn in range(turns):
@@ -92,7 +92,7 @@ class DriveFiles(GuestTest):
         self.assert_clean(result.device)
 
     def pulled(self, synced, more, seconds, turn):
-        """Let the guest sync so many files, kill QEMU; the last file that it knew to be safe."""
+        """Let the guest sync this many files and kill QEMU; return the last file known to be synced."""
         line, out = self.command("--drive", self.drive, "--cmd", HERE / "drive-kill.sh", "--cmd-arg", synced)
         process = subprocess.Popen(line, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)

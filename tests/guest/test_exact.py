@@ -64,7 +64,7 @@ class Determinism(GuestTest):
         self.equal_runs(8)
 
     def each_vcpu_has_a_queue(self, folder, vcpus):
-        """Only processor N - 1 has had interrupts of queue N."""
+        """Check that queue N interrupted only processor N - 1."""
         lines = (folder / "facts.txt").read_text(encoding="utf-8").splitlines()
         self.assertEqual(int(lines[0]), vcpus)
         queues = {}
@@ -88,7 +88,7 @@ class Exactness(GuestTest):
     """psync, one 4 KiB read at a time, on an idle, filled drive."""
 
     def arithmetic(self, device):
-        """What the profile says that such a read takes."""
+        """Return the duration of such a read by the profile."""
         transfer = (
             (device.setting("page_bytes") + device.setting("oob_bytes"))
             * device.setting("bus_ps_per_byte")
@@ -97,7 +97,7 @@ class Exactness(GuestTest):
         return sum(device.setting(key) for key in ("cmd_ns", "read_ns", "map_ns", "overhead_ns")) + transfer
 
     def path_costs(self, kernel, *what):
-        """What every read cost in the guest: fio's figure less the drive's, which must be exact."""
+        """Return the guest's time of every read: fio's figure less the drive's, which must be exact."""
         trace = self.folder / "trace.log"
         result = self.slate(
             *(what or ("--job", JOBS / "randread-qd1.fio")),
@@ -130,7 +130,7 @@ class Exactness(GuestTest):
         return [fields[1] - ns for fields, (_, ns) in zip(seen, reads)][WARM_UP:]
 
     def assert_one_cost(self, costs, shares):
-        """shares: within so many ns of the most common cost must be so many of the reads."""
+        """shares: pairs of ns and the share of reads that must be within so many ns of the most common time."""
         cost = Counter(costs).most_common(1)[0][0]
         found = {ns: sum(abs(one - cost) <= ns for one in costs) / len(costs) for ns in shares}
         figures = ", ".join(f"within {ns} ns {100 * share:.2f} %" for ns, share in found.items())
@@ -147,7 +147,7 @@ class Exactness(GuestTest):
         self.assert_one_cost(self.path_costs("small"), {1: 0.87, COUNTED_NS: 0.975, SMALL_NS: 0.99})
 
     def test_one_path_cost_quiet_guest(self):
-        """Without the two that touch more than 1 % of the reads, one cost for 99 % of them."""
+        """Without the two causes that affect more than 1 % of the reads, 99 % of them take the same time."""
         costs = self.path_costs("small", "--cmd", HERE / "quiet.sh", *NO_COMMON_PHASE)
         self.assert_one_cost(costs, {1: 0.99, COUNTED_NS: 0.995})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every FTL and way of collecting: fio verifies, ext4 lives, the plug is pulled."""
+"""Every FTL and GC method: fio verifies data, ext4 is used, QEMU is killed."""
 
 import unittest
 
@@ -13,15 +13,15 @@ PAIRS = ("geometry.erase_group_max=2", "ftl.parallel_erase=yes")
 
 
 class Ftl(GuestTest):
-    """What each of them must bear."""
+    """Tests that each FTL must pass."""
 
     def drive(self, profile, capacity_mib, *settings):
-        """Options that describe a drive."""
+        """Return the options that describe a drive."""
         sets = [f"--set={word}" for word in (f"ftl.capacity_mib={capacity_mib}", *settings)]
         return ("--profile", PROFILES / f"{profile}.ini", *sets)
 
     def bears(self, *drive, size="24m", loops=2):
-        """Random 4 KiB writes, verified after each pass; then a file system's life."""
+        """Write 4 KiB blocks at random and verify them after each pass; then use a file system."""
         env = ("--env", f"SIZE={size}", "--env", f"LOOPS={loops}")
         result = self.slate(*drive, "--job", JOBS / "verify-4k.fio", *env)
         self.assertEqual([job["error"] for job in result.json("fio.json")["jobs"]], [0])
@@ -34,7 +34,7 @@ class Ftl(GuestTest):
         return result.device.total
 
     def counts(self, total, **expected):
-        """Which kinds of GC there were."""
+        """Return the counts of each kind of GC."""
         for name, some in expected.items():
             self.assertEqual(total.ftl[name.replace("_", "-")] > 0, some, name)
 
@@ -62,7 +62,7 @@ class BlockMapped(Ftl):
 
 
 class Superblocks(Ftl):
-    """Page maps inside superblocks of M logical blocks, and of a whole plane."""
+    """Page mapping inside superblocks of M logical blocks, and of a whole plane."""
 
     def test_superblock(self):
         total = self.bears(*self.drive("superblock-small", 64, *PEN, "ftl.pen=no"))
@@ -80,13 +80,13 @@ class Superblocks(Ftl):
 
 
 class WordLines(Ftl):
-    """LSB and MSB pages in order, and a power cut that may take LSB pages along."""
+    """LSB and MSB pages in order, and a power cut that may destroy LSB pages."""
 
     # 128 MiB of flash in blocks of 64 pages
     small = ("geometry.blocks_per_plane=128", "geometry.pages_per_block=64")
 
     def drive_of(self, ftl):
-        """rps-small, smaller, with another FTL."""
+        """Return the options of a smaller rps-small with another FTL."""
         return self.drive("rps-small", 80, *self.small, f"ftl.type={ftl}")
 
     def test_page(self):
@@ -109,7 +109,7 @@ class WordLines(Ftl):
 
 
 class PageMapped(Ftl):
-    """The page FTL's other ways of collecting."""
+    """Other GC methods of the page FTL."""
 
     # 64 MiB of flash
     ippbe = ("geometry.blocks_per_plane=128", "ftl.gc_start_blocks=9", "ftl.gc_stop_blocks=9")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs that must succeed, and what the drive must have counted meanwhile."""
+"""Jobs that must succeed, and the drive's counters of them."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ from slate_lib.account import PARTS
 
 
 class Quick(GuestTest):
-    """The first thing that anyone runs."""
+    """The job that new users run first."""
 
     kernel = "debian"
 
@@ -70,7 +70,7 @@ class Quick(GuestTest):
 
 
 class Verify(GuestTest):
-    """fio checks every byte it wrote, while GC moves them."""
+    """fio checks every byte it wrote while GC moves data."""
 
     def verify(self, job, *args, rewrites=0.0):
         result = self.slate("--job", job, *args, seconds=600)
@@ -91,7 +91,7 @@ class Verify(GuestTest):
         self.verify(HERE / "verify-16k.fio", rewrites=3)
 
     def thrice(self, job, capacity_mib, *geometry):
-        """Small units three times over a drive shrunk to that many MiB."""
+        """Write small units three times over a drive reduced to that many MiB."""
         settings = [f"--set=ftl.capacity_mib={capacity_mib}", "--set=ftl.buffer_units=32"]
         settings += [f"--set=geometry.{word}" for word in geometry]
         device = self.verify(job, "--kernel", "small", "--env", "LOOPS=3", *settings, rewrites=3)
@@ -139,7 +139,7 @@ class Verify(GuestTest):
 
 
 class Profiles(GuestTest):
-    """Each shipped drive's small sister runs in the guest, and keeps what it is given."""
+    """The small version of each shipped drive runs in the guest and keeps its data."""
 
     kernel = "debian"
 
@@ -209,7 +209,7 @@ class FileSystems(GuestTest):
 
 
 class SmallKernel(GuestTest):
-    """Everything that a run needs is built in, and init looks for no module."""
+    """The small kernel has all drivers of a run built in, and init loads no module."""
 
     def small(self, *args):
         result = self.slate("--kernel", "small", *args)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The percentiles that a run prints are those of its I/Os, on both sides."""
+"""The percentiles of a run are those of its I/Os, for the guest and for the drive."""
 
 import math
 import random
@@ -16,7 +16,7 @@ SHARES = (10, 500, 900, *list(PERCENTILES)[1:], 1000)  # permille
 
 
 def job_file() -> str:
-    """Random jobs, one after another; the last one has enough I/Os for p99.99."""
+    """Return a file of random jobs, one after another; the last one has enough I/Os for p99.99."""
     draw = random.Random(SEED)
     lines = ["[global]", "filename=/dev/nvme0n1", "direct=1", "randseed=1", "norandommap"]
     for number in range(JOBS + 1):
@@ -38,12 +38,12 @@ def job_file() -> str:
 
 
 def nearest_rank(sorted_ns: list[int], permille: float) -> int:
-    """The smallest value that this many of a thousand do not exceed."""
+    """Return the smallest value that this many of a thousand do not exceed."""
     return sorted_ns[max(math.ceil(round(len(sorted_ns) * permille / 1000, 6)), 1) - 1]
 
 
 class Percentiles(GuestTest):
-    """fio's log of every latency is what they are compared with."""
+    """Compares the percentiles with fio's log of every latency."""
 
     kernel = "debian"
 
@@ -73,7 +73,7 @@ class Percentiles(GuestTest):
         self.assertGreaterEqual(compared, 3)
 
     def check_with_the_log(self, row, logged, guest):
-        """Each percentile is the end of the bucket of the exact one, and the maximum is exact."""
+        """Each percentile is the end of the bucket with the exact one, and the maximum is exact."""
         what = f"{row.job} {row.op}"
         self.assertEqual((len(logged), logged[-1]), (row.guest.ios, row.guest.max_ns), what)
         for share, shown in zip(SHARES, guest):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate-load in the guest: what it asks for, what the drive did, and what it says."""
+"""slate-load in the guest: its requests, the drive's counters, and its output."""
 
 import csv
 import unittest
@@ -24,7 +24,7 @@ OPS = """# slate-trace 1
 
 
 def random_offsets(foot, size, count, seed=1):
-    """What gen:rand asks for with read= (host-tools/trace/gen.c): every second number is the operation's."""
+    """Return the offsets of gen:rand with read= (host-tools/trace/gen.c); every second number decides the operation."""
     mask = (1 << 64) - 1
     x = seed * 0x9E3779B97F4A7C15 & mask
     for i in range(2 * count):
@@ -60,7 +60,7 @@ def trace_files():
 
 
 class Load(GuestTest):
-    """One boot with all runs; the tests look at their results."""
+    """One boot with all runs; the tests check their results."""
 
     def boot(self):
         files = trace_files() | {
@@ -102,7 +102,7 @@ class Load(GuestTest):
                 check()
 
     def check_reads(self):
-        """Queue depth 1: the drive's own latency is the profile's, the kernel's is on top."""
+        """Queue depth 1: the drive's latency is the profile's, and the kernel adds its own time."""
         wanted = list(random_offsets(128 << 20, 4096, 1000))
         for name, engine in (("block", "io_uring"), ("passthrough", "nvme-passthrough")):
             found, rows = self.found(name), self.rows(name)

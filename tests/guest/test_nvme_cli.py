@@ -28,7 +28,7 @@ PASS = (
 
 
 class NvmeCli(GuestTest):
-    """The packaged kernel: its sysfs is what the tests look into."""
+    """Uses the packaged kernel, because the tests read its sysfs."""
 
     kernel = "debian"
 

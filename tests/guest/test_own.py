@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the user's own: Debian from an image, and from the emulated SSD; a kernel; what never comes up."""
+"""The user's own guest: Debian from an image and from the emulated SSD; a kernel; guests that never boot."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Running:
         self.ready.set()
 
     def ssh(self, script: str, seconds: float = 120) -> str:
-        """What a script of the guest's root prints."""
+        """Return the output of a script run by the guest's root."""
         shared = ["-o", "ControlMaster=auto", "-o", f"ControlPath={self.sockets}/%C", "-o", "ControlPersist=20"]
         words = [*self.ssh_words, *shared, "-o", "LogLevel=ERROR", "sudo", "sh", "-e"]
         done = subprocess.run(words, input=script, capture_output=True, text=True, timeout=seconds, check=False)
@@ -59,14 +59,14 @@ class Running:
         return done.stdout
 
     def power_off(self) -> int:
-        """In order; the exit status of 'slate run'."""
+        """Shut the guest down; return the exit status of 'slate run'."""
         self.ssh("nohup sh -c 'sleep 1; poweroff' >/dev/null 2>&1 &")
         status = self.process.wait(120)
         self.reader.join(10)
         return status
 
     def end(self) -> None:
-        """At the end of a test, however it ended."""
+        """Clean up after a test, whether it passed or not."""
         self.process.terminate()
         try:
             self.process.wait(20)
@@ -76,7 +76,7 @@ class Running:
 
 
 class OwnGuest(GuestTest):
-    """A folder with a key, and an image over the one that is built."""
+    """A folder with a key, and an overlay on the built image."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -85,7 +85,7 @@ class OwnGuest(GuestTest):
         self.image = self.folder / "own.qcow2"
 
     def overlay(self) -> Path:
-        """The built image stays as it is."""
+        """Make an overlay, so that the built image is not changed."""
         self.assertTrue(IMAGE.exists(), "build/image/debian.qcow2 is not there: run 'make guest-image'")
         words = [str(QEMU_IMG), "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", str(IMAGE), str(self.image)]
         subprocess.run(words, check=True)
@@ -96,7 +96,7 @@ class OwnGuest(GuestTest):
         return [str(SLATE), "run", "--profile", profile, "--out", str(out), *map(str, args)], out
 
     def start(self, *args: str | Path, profile: str = "small") -> tuple[Running, Path]:
-        """Boot; return when SSH answers."""
+        """Boot the guest; return when SSH answers."""
         command, out = self.own("--realtime", "--smp", "2", "--ssh-key", f"{self.key}.pub", *args, profile=profile)
         running = Running(command, self.folder)
         self.addCleanup(running.end)
@@ -189,7 +189,7 @@ class Kernels(OwnGuest):
 
 
 class NeverUp(OwnGuest):
-    """Guests without hope."""
+    """Guests that cannot boot."""
 
     def test_silent_boot_sector(self) -> None:
         self.image.write_bytes(b"\xfa\xf4".ljust(510, b"\0") + b"\x55\xaa" + bytes(MIB))  # cli, hlt

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real time: what holds on every host, loaded or not."""
+"""Real time: properties that hold on every host, loaded or not."""
 
 import unittest
 
@@ -18,7 +18,7 @@ class RealTime(GuestTest):
     kernel = "debian"
 
     def assert_late(self, device, requests):
-        """Lateness was counted for so many requests at least, once in each place."""
+        """Check that lateness was counted for at least so many requests, once in each place."""
         late, posted = device.late(), device.late("posted")
         self.assertGreaterEqual(late.requests, requests)
         self.assertEqual(late.requests, posted.requests)
@@ -28,7 +28,7 @@ class RealTime(GuestTest):
         self.assertGreaterEqual(late.mean_ns, posted.mean_ns)
 
     def test_one_at_a_time_costs_what_it_does_in_virtual_time(self):
-        """Same requests, same NAND commands, same latencies, each in the same parts."""
+        """The same requests have the same NAND commands and latencies, with the same parts."""
         devices = [
             self.slate("--job", HERE / "closed.fio", "--fill", "50", "--set", "ftl.buffer_units=0", *extra).device
             for extra in (["--realtime"], [])
@@ -58,7 +58,7 @@ class RealTime(GuestTest):
         self.assert_late(result.device, 1000)
 
     def test_marks_have_their_own(self):
-        """The lateness of the intervals between marks adds up to that of the whole, less what came after."""
+        """The lateness of the intervals between marks adds up to the total, less that after the last mark."""
         raw = self.slate("--job", JOBS / "randread-qd1.fio", "--realtime").json("device.json")
         parts = [mark["real-time"]["delivered"]["requests"] for mark in raw["marks"]]
         self.assertGreaterEqual(max(parts), 1000)

@@ -15,7 +15,7 @@ class Record(GuestTest):
     """slate run --record, then slate-replay."""
 
     def replay(self, *args):
-        """The replay's JSON."""
+        """Return the replay's JSON."""
         out = self.folder / "replay.json"
         done = subprocess.run(
             [REPLAY, *map(str, args), "--json", out], capture_output=True, text=True, timeout=120, check=False
@@ -24,14 +24,14 @@ class Record(GuestTest):
         return json.loads(out.read_text(encoding="utf-8"))
 
     def latencies(self, *args):
-        """The latency of each request, by its number."""
+        """Return the latency of each request, by its number."""
         rows = self.folder / "rows.csv"
         self.replay(*args, "--csv", rows)
         with open(rows, encoding="utf-8") as lines:
             return {int(row["request"]): (row["op"], int(row["latency_ns"])) for row in csv.DictReader(lines)}
 
     def record(self, *args):
-        """A recording, the drive's counters and its settings."""
+        """Return a recording, the drive's counters and its settings."""
         recording = self.folder / "recording.txt"
         result = self.slate(
             "--cmd",
@@ -77,7 +77,7 @@ class Record(GuestTest):
         self.assertGreater(self.agree(), 0)
 
     def test_and_without_a_write_buffer_on_a_blocking_drive(self):
-        """Such a drive has no volatile write cache, and says so: Linux asks it for no FUA."""
+        """Such a drive reports no volatile write cache, so Linux sends it no FUA."""
         self.assertEqual(self.agree("--set", "ftl.buffer_units=0", "--set", "ftl.gc_mode=blocking"), 0)
 
     def test_a_directory_that_is_not_there(self):

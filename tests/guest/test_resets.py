@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Controllers that are reset while they work: no command is lost or times out."""
+"""Controllers that are reset under load: no command is lost or times out."""
 
 import json
 import unittest
@@ -64,7 +64,7 @@ class Resets(GuestTest):
         self.slot_off(*qemu_args("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"))
 
     def test_there_is_no_reset_of_the_subsystem(self):
-        """CAP.NSSRS says so."""
+        """CAP.NSSRS is 0: the controller reports no reset of the subsystem."""
         result = self.slate("--cmd", HERE / "resets.sh", *("--cmd-arg", "1", "--cmd-arg", "nvme0:subsystem"))
         self.assertEqual(result.text("resets.txt"), "nvme0 subsystem 1 0\n")
         self.assertIn("NVM Subsystem Reset not supported", result.text("said.txt"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several drives in one guest: reports, equal runs, and what Linux builds of them."""
+"""Several drives in one guest: reports, equal runs, and Linux volumes on them."""
 
 import re
 import unittest
@@ -14,13 +14,13 @@ EMPTY = ("--fill", "0")
 
 
 class SeveralTest(GuestTest):
-    """A guest with two drives of small.ini, if a test names no others."""
+    """A guest with two drives of small.ini, unless a test names others."""
 
     def several(self, *args, drives=2, **more):
         return self.slate(*[word for _ in range(drives) for word in ("--profile", SMALL)], *args, **more)
 
     def of(self, result, number):
-        """A drive's statistics, which are clean."""
+        """Return a drive's statistics, which must be clean."""
         device = Device(result.json(f"nvme{number}/device.json"))
         self.assert_clean(device)
         return device
@@ -108,7 +108,7 @@ class Volumes(SeveralTest):
         self.of(result, 0)
 
     def test_raid0_with_verified_writes(self):
-        """What fio wrote is on the two drives, in chunks and once."""
+        """fio's data are on the two drives, in chunks, and each only once."""
         result = self.volumes("--cmd", HERE / "raid-verify.sh", "--cmd-arg", "0", "--cmd-arg", "2")
         (job,) = result.json("fio.json")["jobs"]
         self.assertGreaterEqual(job["write"]["io_bytes"], 16 << 20)

@@ -23,13 +23,13 @@ class Terminal:
         self.said = ""
 
     def close(self) -> None:
-        """End the program if it runs still."""
+        """End the program if it is still running."""
         self.process.kill()
         self.process.wait()
         os.close(self.ours)
 
     def until(self, word: str, seconds: float = 120) -> str:
-        """What it printed since the last call, up to this word."""
+        """Return the output since the last call, up to this word."""
         deadline = time.monotonic() + seconds
         while word not in self.said:
             left = deadline - time.monotonic()
@@ -58,7 +58,7 @@ class Shell(GuestTest):
         return terminal
 
     def uptime(self, shell: Terminal) -> float:
-        """The guest's clock."""
+        """Return the guest's clock."""
         shell.type('read -r up rest </proc/uptime; echo "<$up>"')
         shell.until("\n<")
         found = float(shell.until(">"))

@@ -19,7 +19,7 @@ SPEC.loader.exec_module(soak)
 
 
 class Cases(unittest.TestCase):
-    """What a seed chooses."""
+    """The choices of a seed."""
 
     def test_every_drive_and_kind_and_step(self):
         cases = [soak.case(1, number) for number in range(1000)]
@@ -46,7 +46,7 @@ class Cases(unittest.TestCase):
 
 
 class Guests(GuestTest):
-    """A few of them."""
+    """Run a few cases."""
 
     def test_two_cases(self):
         """Resets and blocks that go bad, on the drive itself and on a file system."""
@@ -57,7 +57,7 @@ class Guests(GuestTest):
             self.assertEqual(line["bad_blocks"], 2)
 
     def test_a_case_fails(self):
-        """A step that does not exist, and data that another one overwrites."""
+        """A step that does not exist, and data overwritten by another step."""
         one = soak.case(1, 0)
         for steps, last in (("write nosuch", "2 nosuch 127"), ("write overwrite look", "3 look 1")):
             one.words = ["--env", "SEED=1", "--env", "FS=raw", "--env", f"STEPS={steps}", "--fill", "0"]

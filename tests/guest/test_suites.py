@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Suites that others wrote, on file systems on the drive."""
+"""Suites by other authors, on file systems on the drive."""
 
 from support import PROFILES, GuestTest
 

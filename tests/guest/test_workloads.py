@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The workloads of the papers: every I/O counted, on both sides."""
+"""The workloads of the papers: every I/O is counted by guest and drive."""
 
 import unittest
 
@@ -12,10 +12,10 @@ class Workloads(GuestTest):
     """fio-jobs/*.fio with a number of I/Os for each process instead of a time."""
 
     def workload(self, name, clones, ios, flushes=False):
-        """The job's account of the drive: clones * ios reads and writes, as fio counted them.
+        """Return the job's account of the drive: clones * ios reads and writes, as fio counted them.
 
-        fio takes a flush that is under way for an I/O: a process that flushes may end one
-        early. And while one is under way, the kernel may join neighbouring writes.
+        fio counts a flush under way as an I/O, so a process that flushes may end one early. While one is under
+        way, the kernel may join neighbouring writes.
         """
         result = self.slate(
             "--job", JOBS / f"{name}.fio", "--kernel", "small", "--env", f"IOS={ios}", "--env", "RUNTIME=1000"
@@ -39,7 +39,7 @@ class Workloads(GuestTest):
         self.assertAlmostEqual(100 * reads / (reads + writes), percent, delta=5)
 
     def assert_sizes(self, op, sizes):
-        """For one size, the exact bytes. For several, between the smallest and the largest for all I/Os."""
+        """Compare the bytes: exact for one size, otherwise between the smallest and the largest size."""
         self.assertGreaterEqual(op.bytes, op.ios * min(sizes) * KIB)
         self.assertLessEqual(op.bytes, op.ios * max(sizes) * KIB)
 
@@ -134,7 +134,7 @@ class Workloads(GuestTest):
         self.assert_sizes(ops["write"], [4])
 
     def test_runtime_ends_it(self):
-        """A tenth of a second of guest time, and no limit of I/Os. fio looks at it between I/Os."""
+        """A tenth of a second of guest time ends the job, without a limit of I/Os. fio checks the time between I/Os."""
         result = self.slate("--job", JOBS / "kv.fio", "--kernel", "small", "--env", "RUNTIME=100ms")
         (job,) = result.json("fio.json")["jobs"]
         self.assertTrue(100 <= job["job_runtime"] <= 105, job["job_runtime"])

@@ -19,10 +19,10 @@
 
 #include "suite.h"
 
-#define UNIT 8u			/* sectors of a mapping unit, */
-#define PAGE 32u		/* and of a NAND page, in small.ini */
+#define UNIT 8u			/* sectors of a mapping unit */
+#define PAGE 32u		/* sectors of a NAND page, in small.ini */
 #define BIO_MAX 256u		/* sectors of the largest bio here */
-#define WINDOW 512u		/* sectors that the shadow knows */
+#define WINDOW 512u		/* sectors covered by the shadow */
 #define BUFFER_ORDER 6		/* pages of a buffer: WINDOW sectors */
 #define BASE (64u << 11)	/* the window's first sector: 64 MiB */
 #define WORKERS 4u
@@ -44,7 +44,7 @@ static u64 version;
 
 /* ---- I/O ---------------------------------------------------------------------------- */
 
-/* One bio of `count` sectors of the buffer. */
+/* Transfer `count` sectors of the buffer in one bio. */
 static int transfer(blk_opf_t op, sector_t sector, u32 count, u8 *buffer)
 {
 	struct bio *bio = bio_alloc(bdev, 1, op, GFP_KERNEL);
@@ -75,7 +75,7 @@ static bool is_stamped(const u8 *sector, u64 number, u64 value)
 	return !memcmp(sector, want, sizeof(want));
 }
 
-/* at: within the window. What the shadow then knows is what the write is to leave. */
+/* Prepare a write at `at` in the window; the shadow then has the content expected after it. */
 static void prepare(u32 at, u32 count)
 {
 	version++;
@@ -91,7 +91,7 @@ static int write_at(u32 at, u32 count, blk_opf_t flags)
 	return transfer(REQ_OP_WRITE | REQ_SYNC | flags, BASE + at, count, out);
 }
 
-/* Sectors of the window that are not what they should be; ~0: they cannot be read. */
+/* Return the number of wrong sectors in the window; ~0: they cannot be read. */
 static u32 wrong_in(u32 at, u32 count)
 {
 	u32 wrong = 0;
@@ -104,7 +104,7 @@ static u32 wrong_in(u32 at, u32 count)
 	return wrong;
 }
 
-/* The same of `count` sectors at `at`, and of a page on each side. */
+/* The same for `count` sectors at `at`, and for a page on each side. */
 static u32 wrong_around(u32 at, u32 count)
 {
 	u32 from = at < PAGE ? 0 : at - PAGE, to = min(at + count + PAGE, WINDOW);
@@ -148,7 +148,7 @@ static void bios_at_every_sector_of_a_page(struct kunit *test)
 		}
 }
 
-/* Pieces of 1 to 7 sectors, each at another place of a page of memory of its own. */
+/* Make a bio of pieces of 1 to 7 sectors, each at another place of its own memory page. */
 static struct bio *bio_in_pieces(blk_opf_t op, u32 at, u8 *buffer, u32 *sectors)
 {
 	struct bio *bio = bio_alloc(bdev, 16, op, GFP_KERNEL);
@@ -207,7 +207,10 @@ static u64 since(u64 *mark)
 	return past;
 }
 
-/* A write ends in the buffer; a flush after it waits for the flash, the next one for nothing. */
+/*
+ * A write ends in the buffer. A flush after it waits for the flash, and the next flush waits for
+ * nothing.
+ */
 static void a_flush_waits_for_what_was_written(struct kunit *test)
 {
 	u64 mark;
@@ -225,7 +228,7 @@ static void a_flush_waits_for_what_was_written(struct kunit *test)
 	}
 }
 
-/* A FUA write waits for its own flash, and a bio with REQ_PREFLUSH for what was before it. */
+/* A FUA write waits for its own program, and a bio with REQ_PREFLUSH for earlier writes. */
 static void fua_and_preflush(struct kunit *test)
 {
 	u64 mark;
@@ -257,7 +260,7 @@ static void discards(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, blkdev_issue_discard(bdev, BASE + at, count, GFP_KERNEL), 0);
 		memset(&shadow[at], 0, count * sizeof(*shadow));
 		KUNIT_ASSERT_EQ(test, wrong_around(at, count), 0);
-		KUNIT_ASSERT_EQ(test, write_at(at + 1, 2, 0), 0);	/* part of a unit that was discarded */
+		KUNIT_ASSERT_EQ(test, write_at(at + 1, 2, 0), 0);	/* part of a discarded unit */
 		KUNIT_ASSERT_EQ(test, wrong_around(at, count), 0);
 	}
 }
@@ -283,7 +286,7 @@ static void discards_of_parts(struct kunit *test)
 	}
 }
 
-/* The Write Zeroes command: with this flag nothing else will do. */
+/* The Write Zeroes command: this flag excludes other ways of writing zeroes. */
 static void write_zeroes(struct kunit *test)
 {
 	KUNIT_ASSERT_GT(test, bdev_write_zeroes_sectors(bdev), 0);
@@ -322,7 +325,7 @@ static void one_ended(struct bio *bio)
 		complete(&all_done);
 }
 
-/* Every sector of the window as a bio of its own, all of them under way at once. */
+/* Submit every sector of the window as its own bio, all at once. */
 static void sectors_at_once(struct kunit *test, blk_opf_t op, u8 *buffer)
 {
 	struct blk_plug plug;
@@ -365,7 +368,7 @@ struct worker {
 	int err;
 };
 
-/* A worker's sectors are those of every WORKERS-th unit, so that it shares pages with the others. */
+/* A worker's sectors are in every WORKERS-th unit, so that workers share pages. */
 static int work(void *data)
 {
 	struct worker *w = data;
@@ -426,7 +429,7 @@ static struct kunit_case well[] = {
 
 /* ---- blk-fault: a program is planned to fail ---------------------------------------------- */
 
-/* The drive writes elsewhere what could not be programmed, without an error for the host. */
+/* The drive writes a page again elsewhere if its program fails; the host sees no error. */
 static void a_failed_program_is_not_seen(struct kunit *test)
 {
 	for (u32 at = 0; at + PAGE <= WINDOW; at += PAGE)
@@ -439,9 +442,9 @@ static struct kunit_case fault[] = { KUNIT_CASE(a_failed_program_is_not_seen), {
 
 /* ---- blk-lost, blk-healed: a page that cannot be read --------------------------------------- */
 
-#define SEARCHED (2u << 11)	/* sectors from the drive's first on: the page is among them */
+#define SEARCHED (2u << 11)	/* sectors from the drive's first on, among which the page is */
 
-/* Units that end with a medium error; other errors make it ~0. */
+/* Return the number of units that end with a medium error; other errors give ~0. */
 static u32 lost_units(sector_t *first)
 {
 	u32 lost = 0;
@@ -457,7 +460,7 @@ static u32 lost_units(sector_t *first)
 	return lost;
 }
 
-/* Exactly the units of one page, each by itself, and every bio that has one of them. */
+/* Exactly the units of one page fail, each alone, and every bio with one of them. */
 static void a_lost_page_is_a_medium_error(struct kunit *test)
 {
 	sector_t first = 0;
@@ -469,7 +472,7 @@ static void a_lost_page_is_a_medium_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, transfer(REQ_OP_READ, first, 1, in), -ENODATA);	/* and again */
 }
 
-/* A unit that is written anew can be read; the others of the page are as they were. */
+/* A unit that is written again can be read; the other units of the page are unchanged. */
 static void writing_heals(struct kunit *test)
 {
 	sector_t first = 0;
@@ -486,7 +489,7 @@ static void writing_heals(struct kunit *test)
 static struct kunit_case lost[] = {
 	KUNIT_CASE(a_lost_page_is_a_medium_error), KUNIT_CASE(writing_heals), {} };
 
-/* The plan was cleared. */
+/* The fault plan was cleared, so no unit fails. */
 static void nothing_is_lost(struct kunit *test)
 {
 	sector_t first = 0;
@@ -500,7 +503,7 @@ static struct kunit_case healed[] = { KUNIT_CASE(nothing_is_lost), {} };
 
 #define PIECE (2 * UNIT)	/* sectors of each write: slot 0, 5, 10, ... of the window */
 #define SLOTS (WINDOW / PIECE)
-#define WRITES_MAX 4000u	/* the cut comes long before */
+#define WRITES_MAX 4000u	/* limit; the cut comes long before */
 
 static u32 slot_of(u64 write)
 {
@@ -508,8 +511,8 @@ static u32 slot_of(u64 write)
 }
 
 /*
- * Write after write, each eighth with FUA or followed by a flush, until the power goes. The
- * numbers of the last write that was durable and of the last one at all go into the log.
+ * Write until the power is cut; each eighth write has FUA or is followed by a flush. The numbers of
+ * the last durable write and of the last write are logged.
  */
 static void writing_until_the_power_goes(struct kunit *test)
 {
@@ -523,7 +526,8 @@ static void writing_until_the_power_goes(struct kunit *test)
 		err = write_at(slot_of(version + 1) * PIECE, PIECE, 0);
 		if (!err && eighth && !fua)
 			err = blkdev_issue_flush(bdev);
-		if (!err && eighth && fua)		/* of itself alone, so the flush comes first */
+		if (!err && eighth && fua)		/* FUA makes only this write durable, so the flush comes
+							 * first */
 			err = write_at(slot_of(version + 1) * PIECE, PIECE, REQ_PREFLUSH | REQ_FUA);
 		if (!err && eighth)
 			durable = version;
@@ -541,7 +545,7 @@ static ulong written;
 module_param(written, ulong, 0444);
 MODULE_PARM_DESC(written, "what blk-before-cut said, for blk-after-cut");
 
-/* The last of the first `most` writes that went to this slot. */
+/* Return the last of the first `most` writes to this slot. */
 static u64 last_to(u32 slot, u64 most)
 {
 	while (most && slot_of(most) != slot)
@@ -549,7 +553,9 @@ static u64 last_to(u32 slot, u64 most)
 	return most;
 }
 
-/* Each unit is whole, of its slot, and no older than the last durable write to it. */
+/*
+ * Each unit is whole, belongs to its slot, and is at least as new as the last durable write to it.
+ */
 static void what_was_durable_is_there(struct kunit *test)
 {
 	u32 newer = 0;

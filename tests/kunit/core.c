@@ -51,10 +51,10 @@ struct kunit *core_case;
 
 static const struct program *program;
 static struct kunit_case cases[CASES_MAX + 1];	/* the cases of the program under test */
-static uint count;				/* of them; while main() runs: RUNs so far */
-static uint chosen;				/* the one to run */
+static uint count;				/* number of cases; while main() runs: RUNs so far */
+static uint chosen;				/* number of the case to run */
 static char *stack;
-static jmp_buf out;				/* of the case, to where it was begun */
+static jmp_buf out;				/* returns from a case to where it was started */
 
 /* ---- what test.h asks ------------------------------------------------------------- */
 
@@ -105,7 +105,7 @@ static __used noinline int call_main(void)
 	return program->main(argc, argv);
 }
 
-/* call_main() on the other stack. */
+/* Run call_main() on the other stack. */
 static noinline int call_main_there(void)
 {
 	int result;

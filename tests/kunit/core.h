@@ -7,8 +7,8 @@
 
 /* The case that runs; NULL while the cases are being listed. One at a time. */
 extern struct kunit *core_case;
-void __noreturn core_case_ends(int status);	/* as failed, where it is */
-void libc_begin(void);			/* before a case: nothing is said, no handler is set */
+void __noreturn core_case_ends(int status);	/* ends the case as failed */
+void libc_begin(void);			/* called before a case: clears output and handlers */
 void libc_end(void);			/* after a test program: print the rest of its last line */
 
 #endif

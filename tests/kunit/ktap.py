@@ -45,7 +45,7 @@ class _Level:
 
 
 class _Reader:
-    """Line by line."""
+    """Reads a log line by line."""
 
     def __init__(self) -> None:
         self.cases: list[Case] = []
@@ -123,11 +123,11 @@ class _Reader:
         self.cases.append(case)
 
     def fail(self, name: str, why: str) -> None:
-        """Something that is wrong with the log itself."""
+        """Report a fault of the log itself."""
         self.cases.append(Case(name, False, said=[why, *self.said[-60:]]))
 
     def end(self) -> None:
-        """After the last line."""
+        """Check the state after the last line."""
         while self.levels:
             self._cut_short(self.levels.pop())
         if self.trouble:
@@ -135,7 +135,7 @@ class _Reader:
 
 
 def parse(log: str, suites: list[str]) -> list[Case]:
-    """Cases of a kernel's log, which must have these suites, each once."""
+    """Return the cases of a kernel's log, which must have each of these suites once."""
     reader = _Reader()
     stamp = 0.0
     for raw in log.splitlines():

@@ -8,7 +8,7 @@
 #include "libc.h"
 #include "port.h"
 
-#define HEAD 64u	/* before what malloc() returns: its size; keeps the alignment */
+#define HEAD 64u	/* bytes before the result of malloc(), for its size; keeps the alignment */
 #define LINE 480u
 
 static char line[LINE];
@@ -153,7 +153,7 @@ void ssd_assert_failed(const char *expr, const char *file, int number)
 
 char *optarg;
 
-/* Options with a value each, and nothing else: all that programs.h has. */
+/* Parses options with one value each; programs.h has no others. */
 int getopt(int argc, char *const argv[], const char *options)
 {
 	static int at = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libc.h - what the core's tests take from a C library, inside a kernel. The build makes
- * stdio.h, stdlib.h, ... of one line each that include this file. There are no files, no
- * signals and no floating point numbers; printf() goes to the test's log, exit() and
- * abort() end the case as failed.
+ * libc.h - the functions of a C library that the core's tests need, inside a kernel. The build
+ * makes stdio.h, stdlib.h, ..., each with one line that includes this file. There are no files, no
+ * signals and no floating point numbers. printf() writes to the test's log; exit() and abort() end
+ * the case as failed.
  */
 #ifndef SLATE_KUNIT_LIBC_H
 #define SLATE_KUNIT_LIBC_H
@@ -15,7 +15,7 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-/* Names that the tests have for themselves. */
+/* Names that the tests define themselves. */
 #undef BIT
 #undef READ
 #undef WRITE

@@ -40,12 +40,12 @@ TRIES = 6  # of each, by Linux's NVMe driver (nvme_core.max_retries is 5)
 
 
 def programs() -> list[str]:
-    """The core's tests that run in the kernel."""
+    """Return the core's tests that run in the kernel."""
     return re.findall(r"^PROGRAM\((\w+),", (HERE / "programs.h").read_text(encoding="utf-8"), re.M)
 
 
 def check_built() -> None:
-    """The guest, and modules that are for its kernel."""
+    """Check that the guest exists, and modules for its kernel."""
     command.check_built("debian")
     release = MODULES / "release"
     if not release.exists():
@@ -57,7 +57,7 @@ def check_built() -> None:
 
 
 def guest(what: list[str], module: str, drive: Path | None) -> tuple[str, dict[str, bytes]]:
-    """Boot guest.sh: the kernel's log, and the files it left."""
+    """Boot guest.sh; return the kernel's log and the guest's files."""
     folder = KEEP / what[0]
     folder.mkdir(parents=True)
     script = HERE / "guest.sh"
@@ -87,20 +87,20 @@ def guest(what: list[str], module: str, drive: Path | None) -> tuple[str, dict[s
 
 
 def core(only: str) -> list[ktap.Case]:
-    """The core's tests."""
+    """Run the core's tests."""
     names = [only] if only else programs()
     log, _ = guest(["core", only] if only else ["core"], "slate_core_kunit", None)
     return ktap.parse(log, [f"core-{name}" for name in names])
 
 
 def counted(name: str, counters: bytes, key: str, want: int) -> ktap.Case:
-    """A case: what the drive says of its array."""
+    """Return a case with the drive's counters of its array."""
     value = json.loads(counters)["nand"][key]
     return ktap.Case(name, value == want, said=[f"{key} = {value}, expected {want}"])
 
 
 def blk() -> list[ktap.Case]:
-    """The block layer's, and what is left after a power cut."""
+    """Run the block layer's tests, and those after a power cut."""
     drive = KEEP / "drive.slate"
     log, files = guest(["blk"], "slate_blk_kunit", drive)
     cases = ktap.parse(log, BLK)
@@ -116,7 +116,7 @@ def blk() -> list[ktap.Case]:
 
 
 def tried(run: object, *args: str) -> list[ktap.Case]:
-    """Its cases; a guest that could not be run is a case that failed."""
+    """Return the cases of a guest; a guest that could not run is a failed case."""
     try:
         return run(*args)  # type: ignore[operator]
     except (SlateError, KeyError, json.JSONDecodeError) as error:
@@ -125,7 +125,7 @@ def tried(run: object, *args: str) -> list[ktap.Case]:
 
 
 def say(cases: list[ktap.Case], first: int) -> None:
-    """Lines of TAP. Times are the guest's."""
+    """Print lines of TAP. Times are the guest's."""
     for number, case in enumerate(cases, first):
         skip = f" # SKIP {case.skipped}" if case.skipped else ""
         print(f"{'ok' if case.passed else 'not ok'} {number} - {case.name}{skip} # time={case.seconds:.2f}")

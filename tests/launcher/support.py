@@ -37,7 +37,7 @@ def op(latencies: list[int], size: int = 4096, **parts: int) -> dict[str, Any]:
 def account(
     ftl: dict[str, int] | None = None, nand: dict[str, Any] | None = None, **ops: Any
 ) -> dict[str, Any]:
-    """An ACCOUNT; ops by name."""
+    """Return an ACCOUNT; ops by name."""
     found: dict[str, Any] = {name: ops.get(name) or op([]) for name in ("read", "write", "trim", "flush")}
     found["ftl"] = ftl or {}
     found["nand"] = {"by-source": {}, "violations": [0] * 10, "uncorrectable": 0, **(nand or {})}
@@ -45,7 +45,7 @@ def account(
 
 
 def mark(kind: str, label: str, at: int, interval: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A mark and the account of the time before it."""
+    """Return a mark and the account of the time before it."""
     return {"kind": kind, "label": label, "at-ns": at, "account": interval or account()}
 
 
@@ -64,7 +64,7 @@ SETTINGS = [
 
 
 def device(total: dict[str, Any], marks: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
-    """query-blockstats' driver-specific part."""
+    """Return the driver-specific part of query-blockstats."""
     return copy.deepcopy(
         {
             "driver": "nand-ssd",
@@ -79,7 +79,7 @@ def device(total: dict[str, Any], marks: list[dict[str, Any]] | None = None, **m
 
 
 def busy(**by_source: int) -> dict[str, int]:
-    """Busy time of a die or a channel."""
+    """Return the busy time of a die or a channel."""
     return {name: by_source.get(name, 0) for name in ("host", "gc", "wl", "meta", "backup")}
 
 
@@ -96,7 +96,7 @@ DRIVE_SETTINGS = (
 def drive_file(
     path: Path, version: int = 2, image_bytes: int = 16384, magic: bytes = b"SLATE\r\n\x1a"
 ) -> Path:
-    """A drive file as SPEC.md has it: 8 KiB of tables, 8 KiB of pages."""
+    """Make a drive file as defined in SPEC.md: 8 KiB of tables, 8 KiB of pages."""
     head = magic + struct.pack("<IIQ", version, HEAD_BYTES, image_bytes)
     head = head.ljust(1024, b"\0") + DRIVE_SETTINGS.encode()
     head = head.ljust(HEAD_BYTES - 4, b"\0")
@@ -108,7 +108,7 @@ def drive_file(
 def fio(
     name: str, section: str, ios: int, mean: float, maximum: int = 0, options: dict[str, str] | None = None, **more: Any
 ) -> dict[str, Any]:
-    """One job of fio's JSON."""
+    """Return one job of fio's JSON."""
     points = {"50.000000": 11, "99.000000": 22, "99.900000": 33}
     data = {
         "total_ios": ios,
@@ -130,7 +130,7 @@ def fio(
 
 
 def record(**settings: Any) -> dict[str, Any]:
-    """run.json, as far as the report reads it."""
+    """Return the parts of run.json that the report reads."""
     base = {
         "profile": "nand-emu/profiles/small.ini",
         "job": "fio-jobs/quick.fio",

@@ -136,7 +136,7 @@ class Sums(unittest.TestCase):
 
 
 class Jobs(unittest.TestCase):
-    """Marks to accounts."""
+    """Converts marks to accounts of jobs."""
 
     def intervals(self, *marks):
         return Device(device(account(), list(marks)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SPEC.md's part on controls says what slate_wire.h says."""
+"""SPEC.md's part on controls agrees with slate_wire.h."""
 
 import re
 import subprocess
@@ -13,14 +13,14 @@ PROSE = " ".join(SPEC.split())
 
 
 def header_list(group: str) -> list[str]:
-    """Names of a list of counters."""
+    """Return the names of a list of counters."""
     body = re.search(rf"#define SLATE_{group}_COUNTERS\(X\)(.*?)\n\n", HEADER, re.S)
     assert body
     return re.findall(r"X\((\w+), ", body[1])
 
 
 def spec_list(begin: str) -> list[str]:
-    """'0 name, 1 name ...' in the paragraph that begins so, in order."""
+    """Return the list '0 name, 1 name ...' of the paragraph with this beginning, in order."""
     paragraph = next(text for text in SPEC.split("\n\n") if text.startswith(begin))
     names: list[str] = []
     for number, name in re.findall(r"\b(\d+)\s+([a-z]\w+)", paragraph):
@@ -30,7 +30,7 @@ def spec_list(begin: str) -> list[str]:
 
 
 def enum(name: str) -> int:
-    """The value that the header gives a name."""
+    """Return the value of a name in the header."""
     found = re.search(rf"\b{name} = (\w+)", HEADER)
     assert found, name
     return int(found[1], 0)

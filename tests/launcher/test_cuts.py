@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The options of power cuts: what they mean, and what is refused."""
+"""The options of power cuts: their meaning, and what is refused."""
 
 import subprocess
 import tempfile
@@ -44,7 +44,7 @@ class Times(unittest.TestCase):
 
 
 class Boots(unittest.TestCase):
-    """What is booted, and what cuts it."""
+    """The boots, and their cuts."""
 
     def test_none(self):
         run = parsed()
@@ -78,7 +78,7 @@ class Boots(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """The thing and the fix."""
+    """Messages that name the fault and the fix."""
 
     def refused(self, words, *args):
         with self.assertRaisesRegex(SlateError, words):

@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
 
 
 class Show(Case):
-    """slate drive show."""
+    """Tests of 'slate drive show'."""
 
     def test_head(self):
         path = support.drive_file(self.folder / "a.slate")
@@ -99,7 +99,7 @@ class Show(Case):
 
 @unittest.skipUnless(AGE.exists(), "the core has not been built")
 class Age(Case):
-    """slate age."""
+    """Tests of 'slate age'."""
 
     def age(self, *args, code=0):
         return self.slate("age", SMALL, *TINY, *args, code=code)

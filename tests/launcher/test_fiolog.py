@@ -24,7 +24,7 @@ def fio(*jobs, **common):
 
 
 class Names(unittest.TestCase):
-    """Which file is whose."""
+    """The file of each job."""
 
     def test_by_the_number_of_the_thread(self):
         jobs: tuple[tuple[str, dict[str, str]], ...]
@@ -43,7 +43,7 @@ class Names(unittest.TestCase):
 
 
 class Percentiles(unittest.TestCase):
-    """Of each interval, by nearest rank."""
+    """Percentiles of each interval, by nearest rank."""
 
     def test_two_intervals(self):
         """200 I/Os in each of two times: 1 .. 200 ns, then 1001 .. 1200 ns, in any order."""

@@ -21,7 +21,7 @@ CELLS = op([65536] * 4, cell=4 * 65536)
 
 
 def limit_of(drive=CELLS, mean=MS, executed=(), options=None, series=None, section="read", **interval):
-    """Of a job from 1 ms to 2 ms; executed: by each vCPU in that time."""
+    """Return the limit of a job from 1 ms to 2 ms. executed: time of each vCPU."""
     dev = of_job(drive, executed, section, **interval)
     result = None
     if options is not None:
@@ -31,7 +31,7 @@ def limit_of(drive=CELLS, mean=MS, executed=(), options=None, series=None, secti
 
 
 def of_job(drive, executed, section="read", by_source=None, ftl=None, settings=()):
-    """device.json."""
+    """Return the device.json of one job."""
     inside = account(ftl, {"by-source": by_source or {}}, **{section: drive})
     begin, end = mark("begin", "job", MS), mark("end", "job", 2 * MS, inside)
     begin["processors"] = [5000 for _ in executed]
@@ -42,7 +42,7 @@ def of_job(drive, executed, section="read", by_source=None, ftl=None, settings=(
 
 
 def dies(host, gc=0):
-    """Busy time of the four together."""
+    """Return the busy time of all four dies together."""
     return {"host": {"reads": 1, "die-busy-ns": host}, "gc": {"reads": 1, "die-busy-ns": gc}}
 
 
@@ -310,7 +310,7 @@ class Golden(unittest.TestCase):
         self.assertNotIn("cpu", text.replace("--cpu-rate", ""))
 
     def test_more_processors_at_the_end_than_at_the_begin(self):
-        """A file that was edited does not make the report fail."""
+        """An edited file does not make the report fail."""
         device_ = self.run_.device
         device_["marks"][0]["processors"] = []
         shape.check(device_, runfiles._FILES["device.json"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of profiles and jobs, in a clone and installed; what a wrong word was meant to be."""
+"""Names of profiles and jobs, in a clone and installed; suggestions for a wrong word."""
 
 import contextlib
 import io
@@ -21,7 +21,7 @@ ENGINES = ("psync", "libaio", "io_uring", "null")
 
 
 def said(*words):
-    """The exit code of a command line, and its errors."""
+    """Return the exit code of a command line, and its errors."""
     errors = io.StringIO()
     with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
         with mock.patch.object(sys.stdout, "reconfigure", create=True), mock.patch.object(

@@ -24,7 +24,7 @@ NO_FILES = command.Files(Path(), Path(), Path())
 
 
 def tool(*words):
-    """qemu-img as it was built here."""
+    """Return the path of the built qemu-img."""
     subprocess.run([str(paths.QEMU.with_name("qemu-img")), *map(str, words)], check=True, capture_output=True)
 
 
@@ -42,7 +42,7 @@ class OwnCase(Case):
         self.addCleanup(patch.stop)
 
     def own(self, *args):
-        """Checked options, of a real profile."""
+        """Return checked options of a real profile."""
         return self.parse(*map(str, args), job=False)
 
     def refuse(self, *args, words):
@@ -81,7 +81,7 @@ class Images(OwnCase):
 
     @contextlib.contextmanager
     def in_a_guest(self, image):
-        """A QEMU has it."""
+        """Let a QEMU use the image."""
         guest = [str(paths.QEMU), "-M", "q35", "-S", "-nodefaults", "-display", "none", "-monitor", "stdio"]
         guest += ["-drive", f"if=none,id=a,file={image}", "-device", "virtio-blk-pci,drive=a"]
         with subprocess.Popen(guest, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as other:

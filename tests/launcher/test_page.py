@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report's page: what it says is what the files say, and a browser finds nothing wrong with it.
+"""A report's page has the content of the files, and a browser reports no fault.
 
 golden/ is a run of tests/guest/determinism.fio on small.ini, aged once.
 """
@@ -55,12 +55,12 @@ def raw(name):
 
 @functools.cache
 def page_of_golden():
-    """The page of the golden run, which takes some seconds to make."""
+    """Return the page of the golden run, which takes some seconds."""
     return htmlreport.render(runfiles.load(GOLDEN))
 
 
 class Markup(unittest.TestCase):
-    """What a name has of markup is text on the page."""
+    """Markup in a name is shown as text."""
 
     NAME = "<script>x</script>\"'&"
 
@@ -204,13 +204,13 @@ class Page(unittest.TestCase):
 
     @unittest.skipUnless(CHROMIUM, "chromium is not there")
     def test_a_browser_would_say_so(self):
-        """Check that the test above can fail."""
+        """The check in the test above can fail."""
         done, asked = browse('<script>console.error("x")</script><img src="http://slate.invalid/a.png">')
         self.assertIn("CONSOLE", done.stderr)
         self.assertEqual(asked, {"http://slate.invalid/a.png"})
 
     def of_a_job(self, name):
-        """A run of one job of that name."""
+        """Make a run of one job of that name."""
         run = runfiles.load(GOLDEN)
         run.series = run.blocks = None
         run.fio = {"jobs": [{**run.fio["jobs"][0], "jobname": name}]}
@@ -220,7 +220,7 @@ class Page(unittest.TestCase):
         return run
 
     def test_any_name_of_a_job(self):
-        """What regular expressions, formulas, legends and fonts make of names."""
+        """Names with special characters of regular expressions, formulas, legends and fonts."""
         for name in ("a\\d\\1", "$x", "$\\bad{$", "_x", "\u6e2c\u8a66", "<b>&\"'", "x" * 300, ""):
             with self.subTest(name=name), warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -249,7 +249,7 @@ class Page(unittest.TestCase):
             )
 
     def data(self, file):
-        """The CSV beside a chart: tables of rows."""
+        """Return the CSV beside a chart: tables of rows."""
         (link,) = re.findall(rf'download="{file}\.csv" href="data:text/csv,([^"]*)"', self.text)
         return [list(csv.reader(table.splitlines())) for table in urllib.parse.unquote(link).split("\n\n")]
 
@@ -273,7 +273,7 @@ class Page(unittest.TestCase):
         self.assertRegex("\n".join(told), r"\d\.\d{3} s: read [\d,]+ IOPS, mean 122\.6, longest 122\.6 µs")
 
     def test_a_narrow_screen_has_the_heads(self):
-        """Where the head of a table is not shown, each number says what it is; paper is narrow, and has heads."""
+        """If the head of a table is not shown, each number has its own label; paper is narrow and shows heads."""
         self.assertEqual(re.findall(r"@media ([^{]*max-width[^{]*) {", self.text), ["screen and (max-width: 46rem)"])
         for tag, attrs in Tables(self.text).tags:
             if tag == "td" and "data-v" in attrs:
@@ -301,7 +301,7 @@ class Page(unittest.TestCase):
 
 
 class Series(unittest.TestCase):
-    """series.json and what is made of it."""
+    """series.json and the figures made from it."""
 
     def test_rows_add_up_to_the_account(self):
         found, total = raw("series.json"), raw("device.json")
@@ -375,7 +375,7 @@ class Terminal(io.StringIO):
 
 
 class Shown(unittest.TestCase):
-    """What is going on, on a terminal alone."""
+    """Progress is shown only on a terminal."""
 
     def draw(self, stream):
         with mock.patch.object(sys, "stderr", stream), Charts().figure([], "Latency of x") as axes:
@@ -391,7 +391,7 @@ class Shown(unittest.TestCase):
         )
 
     def test_a_cache_that_can_not_be_written(self):
-        """As for another user: matplotlib makes a cache elsewhere, without a message."""
+        """If the cache cannot be written, as for another user, matplotlib makes one elsewhere without a message."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
                 [ROOT / "host-tools/slate", "report", GOLDEN, "--html", f"{folder}/a.html"],
@@ -505,7 +505,7 @@ class Compare(unittest.TestCase):
 
 
 class BadInput(unittest.TestCase):
-    """What, and the fix."""
+    """Messages that name the fault and the fix."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -542,7 +542,7 @@ class BadInput(unittest.TestCase):
         self.assertIn("it is no object", self.refused("report", self.folder))
 
     def change(self, name, *where, to):
-        """Another value in a file of the run."""
+        """Change a value in a file of the run."""
         path = self.folder / name
         whole = inner = json.loads(path.read_text())
         for key in where[:-1]:
@@ -635,7 +635,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual((self.folder / "page.html").read_text(), "another")
 
     def test_where_standard_output_goes(self):
-        """If standard output is full, that is an error. If it is closed, the reader has got what it wanted."""
+        """Full standard output is an error. Closed standard output is not, because the reader has read enough."""
         line: list[str | Path] = [ROOT / "host-tools/slate", "report", "--text", GOLDEN]
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -22,7 +22,7 @@ MIB, GIB = 1 << 20, 1 << 30
 
 
 def spared(raw, op_permille, unit=4096):
-    """Raw and exported bytes: raw is more by op_permille; exported are whole units."""
+    """Return raw and exported bytes: raw is larger by op_permille, and exported is a number of whole units."""
     return raw, raw * 1000 // (1000 + op_permille) // unit * unit
 
 
@@ -66,7 +66,7 @@ erase                   3500.0       0.0    3500.0
 
 
 def slate(*args):
-    """Exit code, stdout, stderr."""
+    """Return exit code, stdout, stderr."""
     out, err = io.StringIO(), io.StringIO()
     for stream in (out, err):
         setattr(stream, "reconfigure", lambda **_: None)  # noqa: B010 (cli.main() asks for it; StringIO has none)
@@ -76,7 +76,7 @@ def slate(*args):
 
 
 def facts(name, *settings):
-    """The JSON of a profile."""
+    """Return the JSON of a profile."""
     code, out, err = slate("show", name, "--json", *[f"--set={line}" for line in settings])
     if code:
         raise AssertionError(err)
@@ -85,11 +85,11 @@ def facts(name, *settings):
 
 @unittest.skipUnless(TOOL.exists(), "build/core/slate-profile is not there: 'make core'")
 class Case(unittest.TestCase):
-    """The tool is needed."""
+    """Tests that need the tool."""
 
 
 class Tool(Case):
-    """What 'slate profiles' calls, called by hand."""
+    """The tool of 'slate profiles', called directly."""
 
     def test_words(self):
         for words, code, say in (
@@ -284,7 +284,7 @@ class Showing(Case):
             self.assertEqual(first, again, name)
 
     def test_the_drives_of_before_are_what_they_were(self):
-        """Keys that were not there have values that change nothing."""
+        """Keys that older profiles lack have defaults that change nothing."""
         neutral = {
             "geometry.bits_per_cell": "1",
             "geometry.order": "ascending",
@@ -326,7 +326,7 @@ class Showing(Case):
 
 
 def table(section, rows):
-    """The README's table of one section, from what 'slate-profile --keys' prints of it."""
+    """Return the README's table of one section, made from 'slate-profile --keys'."""
     owned = section == "ftl"
     lines = [
         f"| key | value | default | {'only in | ' if owned else ''}|",
@@ -340,7 +340,7 @@ def table(section, rows):
 
 
 def with_tables(text):
-    """The README with the table of each section made anew."""
+    """Return the README with new tables."""
     done = subprocess.run([TOOL, "--keys"], capture_output=True, text=True, check=True)
     by_section: dict[str, list[list[str]]] = {}
     for line in done.stdout.splitlines():

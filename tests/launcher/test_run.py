@@ -282,7 +282,7 @@ class Shell(RunTest):
     """An interactive guest."""
 
     def said(self, stdin):
-        """What is printed before QEMU starts."""
+        """Return the output before QEMU starts."""
         line = [str(SLATE), "run", "--profile", str(self.profile), "--shell", "--out", str(self.out)]
         env = {**os.environ, "SLATE_BUILD": str(self.folder / "build"), "FAKE": "die"}
         run = subprocess.run(line, stdin=stdin, capture_output=True, text=True, timeout=60, env=env, check=False)
@@ -299,7 +299,7 @@ class Shell(RunTest):
 
 
 class Signals(RunTest):
-    """Ctrl-C, and worse."""
+    """Ctrl-C and other signals."""
 
     def interrupted(self, number, expected_code):
         process = self.start(fake="hang")
@@ -325,7 +325,7 @@ class Signals(RunTest):
         self.assertFalse(self.out.exists())
 
     def test_an_impatient_user(self):
-        """Signals that come while the run tidies up."""
+        """Signals during the cleanup of a run."""
         for gap in (0.001, 0.005, 0.02):
             process = self.start(fake="hang")
             self.wait_for(self.out / "console.log", "boot-done")
@@ -337,7 +337,7 @@ class Signals(RunTest):
             self.assertFalse(self.out.exists())
 
     def test_signals_while_no_qemu_runs(self):
-        """Before it starts and after it has ended: as Ctrl-C, and the next ones are ignored."""
+        """Signals before QEMU starts and after it has ended act as Ctrl-C; later ones are ignored."""
         every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = [signal.getsignal(number) for number in every]
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -373,7 +373,7 @@ class Busy(unittest.TestCase):
     """A QEMU that waits for a processor is not stuck, one that sleeps is."""
 
     def busy_for_a_second(self, seconds, *line):
-        """Is a program busy for a second within so many? The share of its own is 0.015 of a processor at most."""
+        """Wait until a program is busy for a second; its own share is 0.015 of a processor at most."""
         with tempfile.TemporaryDirectory() as folder:
             program = process.Qemu([*line], Path(folder) / "log", (), False)
             end = time.monotonic() + seconds
@@ -396,7 +396,7 @@ class Busy(unittest.TestCase):
 
 
 class Console(unittest.TestCase):
-    """What a guest says of its phases, and what only looks like it."""
+    """The phases in a guest's console, and similar text that is no phase."""
 
     def test_lines(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The test runner counts what it should."""
+"""The test runner counts correctly."""
 
 import importlib.util
 import os
@@ -68,7 +68,7 @@ class Tap(unittest.TestCase):
 
 
 class Times(unittest.TestCase):
-    """What took how long."""
+    """The report of the slowest tests."""
 
     def test_phases_of_this_run_and_suites_of_a_second(self):
         with tempfile.TemporaryDirectory() as folder:

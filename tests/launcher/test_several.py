@@ -192,7 +192,7 @@ class Sums(unittest.TestCase):
         self.assertEqual(each[0].histogram, {10: 1, 12: 1})
 
     def test_write_amplification(self):
-        """(6 + 2) units of 4 KiB for 4 written by one drive; 3 for 1 by the other: 11 / 5."""
+        """One drive programs (6 + 2) units of 4 KiB for 4 written, the other 3 for 1: 11 / 5."""
         each = [
             account.Device(support.device(support.account(ftl, write=support.op([3] * ios))))
             for ftl, ios in (({"host-units": 6, "gc-units": 2}, 4), ({"host-units": 1, "pad-units": 2}, 1))
@@ -213,7 +213,7 @@ class Sums(unittest.TestCase):
 
 
 class Runs(test_run.RunTest):
-    """On a stand-in for QEMU, whose second drive does a read more."""
+    """Runs on a stand-in for QEMU; its second drive does one more read."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'make suites': what it refuses, and how it reads what ./check says."""
+"""'make suites': what it refuses, and how it reads the output of ./check."""
 
 import importlib.util
 import subprocess
@@ -113,7 +113,7 @@ class Refuses(unittest.TestCase):
 
 
 class Reads(unittest.TestCase):
-    """What ./check prints."""
+    """Reads the output of ./check."""
 
     def test_blktests(self):
         found = suites.read_blktests(BLKTESTS)

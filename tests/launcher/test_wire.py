@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The launcher reads the drive's logs where slate_wire.h has their fields.
+"""The launcher reads the fields of the drive's logs at the places in slate_wire.h.
 
-A C program that includes the header fills each log, and prints its bytes and the names of its
-counters; the launcher's decoders must find the same numbers. So no offset and no name in Python differs
-from the header.
+A C program with that header fills each log and prints its bytes and counter names; the launcher's decoders must
+find the same numbers. No offset or name in Python can therefore differ from the header.
 """
 
 import functools
@@ -23,7 +22,7 @@ SOURCE = Path(__file__).resolve().with_name("wire.c")
 
 
 def word(number):
-    """The number that the program puts in a word."""
+    """Return the number that the program puts into a word."""
     return number * number + 1
 
 
@@ -38,7 +37,7 @@ def told() -> dict[str, Any]:
 
 
 class Wire(unittest.TestCase):
-    """What the header says, as JSON."""
+    """Return the content of the header as JSON."""
 
     def setUp(self):
         self.told = told()

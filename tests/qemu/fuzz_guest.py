@@ -57,7 +57,7 @@ WORN = (0x081, 0x120)  # Capacity Exceeded, Namespace is Write Protected
 
 
 class Broken(Exception):
-    """QEMU runs, but the controller does not do what it has to."""
+    """QEMU runs, but the controller does not work as required."""
 
 
 class Sequence:
@@ -79,13 +79,13 @@ class Sequence:
     # ---- values ----
 
     def number(self, bits: int = 32) -> int:
-        """A number that means something in some field, or any number."""
+        """Return a number that is valid in some field, or any number."""
         if self.rng.random() < 0.8:
             return self.rng.choice(NUMBERS) & ((1 << bits) - 1)
         return self.rng.randrange(1 << bits)
 
     def address(self) -> int:
-        """An address: mostly of memory, else of queues, the controller's registers, or nothing."""
+        """Return an address: mostly of memory, else of queues, registers of the controller, or unmapped."""
         r = self.rng.random()
         if r < 0.7:
             return 0x200000 + 0x1000 * self.rng.randrange(512)
@@ -94,11 +94,11 @@ class Sequence:
         return self.rng.choice((1, 0x200001, 0x2007FC, 1 << 40, (1 << 64) - 4096, self.rng.randrange(1 << 64)))
 
     def nsid(self) -> int:
-        """A namespace: mostly the one that exists."""
+        """Return a namespace: mostly the existing one."""
         return self.rng.choice((1, 1, 1, 1, 1, 0, 2, 0xFFFFFFFF))
 
     def command(self, opcodes: tuple[int, ...], blocks: int) -> bytes:
-        """64 bytes of a command."""
+        """Return the 64 bytes of a command."""
         rng, words = self.rng, [0] * 16
         opcode = rng.choice(opcodes) if rng.random() < 0.97 else rng.randrange(256)
         flags = rng.choice((0, 0, 0, 0, 0x40, 0x80, 0xC0, 1))
@@ -239,7 +239,7 @@ class Sequence:
         self.nvme.enable()
 
     def complete(self, queue: Queue) -> int:
-        """The status of the next command."""
+        """Return the status of the next command."""
         for _ in range(2000):
             completion = queue.poll()
             if completion:
@@ -252,7 +252,7 @@ class Sequence:
         raise Broken("a command does not complete")
 
     def store(self, blocks: int) -> None:
-        """Write a page, and read it back."""
+        """Write a page and read it back."""
         nvme, lba = self.nvme, self.rng.randrange(blocks // 8) * 8
         data = self.rng.randbytes(4096)
         nvme.start(WRITE, lba * 512, data=data)
@@ -266,7 +266,7 @@ class Sequence:
             raise Broken(f"write: status {status:#x}; it does not read back")
 
     def attach(self) -> int:
-        """Attach the namespace, which may have been detached or formatted; how many blocks it has."""
+        """Attach the namespace, which may have been detached or formatted; return its number of blocks."""
         nvme = self.nvme
         nvme.do_admin(0x06, prp1=0x200000, dwords={10: 1})
         controller = struct.unpack_from("<H", self.vm.read(0x200000 + 78, 2))[0]
@@ -283,7 +283,7 @@ class Sequence:
         return int(struct.unpack("<Q", self.vm.read(0x200000, 8))[0])
 
     def run(self) -> int:
-        """Play the sequence; how many commands it sent."""
+        """Run the sequence; return the number of commands sent."""
         try:
             for _ in range(ROUNDS):
                 self.revive()

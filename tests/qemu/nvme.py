@@ -33,7 +33,7 @@ class Completion:
 
     @property
     def code(self) -> int:
-        """Status code type and status code, without Do Not Retry."""
+        """Return status code type and status code, without Do Not Retry."""
         return self.status & 0x7FF
 
 
@@ -55,7 +55,7 @@ class Queue:
         prp2: int = 0,
         dwords: dict[int, int] | None = None,
     ) -> int:
-        """Place a command in the queue; its id. ring() starts it."""
+        """Place a command in the queue and return its id. ring() starts it."""
         words = [0] * 16
         cid = self.qid << 8 | self.tail
         words[0] = opcode | cid << 16
@@ -68,12 +68,12 @@ class Queue:
         return cid
 
     def ring(self) -> None:
-        """Tell the controller."""
+        """Write the doorbell."""
         self.nvme.set32(0x1000 + 8 * self.qid, self.tail)
         self.nvme.machine.settle()
 
     def poll(self) -> Completion | None:
-        """The next completion, if there is one."""
+        """Return the next completion, if there is one."""
         result, _, _, _, cid, status = struct.unpack(
             "<IIHHHH", self.nvme.machine.read(self.cq + 16 * self.head, 16)
         )
@@ -85,7 +85,7 @@ class Queue:
         return Completion(cid, status >> 1, result)
 
     def drain(self) -> list[Completion]:
-        """All completions at hand, in order."""
+        """Return all available completions, in order."""
         found = []
         while completion := self.poll():
             found.append(completion)
@@ -173,12 +173,12 @@ class Nvme:
     # ---- I/O ----
 
     def buffer(self) -> int:
-        """Memory for a command's data, used again after DEPTH commands."""
+        """Return memory for a command's data, used again after DEPTH commands."""
         self.slots = (self.slots + 1) % DEPTH
         return BUFFERS + self.slots * BUFFER_BYTES
 
     def start(self, opcode: int, offset: int = 0, size: int = 0, data: bytes = b"", flags: int = 0) -> int:
-        """Place an I/O command; where its data is. Up to two pages."""
+        """Place an I/O command of up to two pages; return the address of its data."""
         at = self.buffer()
         size = size or len(data)
         assert size <= 8192
@@ -200,7 +200,7 @@ class Nvme:
         return self.wait(self.io, limit_ns)
 
     def wait(self, queue: Queue, limit_ns: int = 10**9, grain_ns: int = 10000) -> Completion:
-        """Let time pass, grain by grain, until a completion is there."""
+        """Let time pass, grain by grain, until there is a completion."""
         for _ in range(limit_ns // grain_ns):
             completion = queue.poll()
             if completion:
@@ -214,21 +214,21 @@ class Nvme:
         return self.finish()
 
     def do_read(self, offset: int, size: int) -> bytes:
-        """Read and wait; the data."""
+        """Read, wait, and return the data."""
         at = self.start(READ, offset, size)
         completion = self.finish()
         assert completion.code == 0, f"read: status {completion.code:#x}"
         return self.machine.read(at, size)
 
     def mark(self, kind: int, label: bytes, nsid: int = 1, code: int = 0) -> None:
-        """The vendor command."""
+        """Send the vendor command that sets a mark."""
         words = struct.unpack("<4I", label.ljust(16, b"\0"))
         self.do_admin(MARK, code, nsid=nsid, dwords={10: kind, **dict(zip(range(12, 16), words))})
 
     # ---- logs and orders of a nand-ssd ----
 
     def get_log(self, log_id: int, size: int, offset: int = 0, nsid: int = 1, code: int = 0) -> bytes:
-        """Get Log Page; up to a page of data, 0xee where nothing was transferred."""
+        """Get Log Page: return up to a page of data, 0xee where no data were transferred."""
         at = self.buffer()
         assert size % 4 == 0 and size <= 4096
         self.machine.write(at, b"\xee" * size)
@@ -242,7 +242,7 @@ class Nvme:
         return self.machine.read(at, size)
 
     def whole_log(self, log_id: int) -> bytes:
-        """A log in parts of at most 4 KiB, of one picture."""
+        """Return a log in parts of at most 4 KiB, all of one snapshot."""
         data = self.get_log(log_id, 32)
         size = struct.unpack_from("<Q", data, 8)[0]
         while len(data) < size:
@@ -250,12 +250,12 @@ class Nvme:
         return data[:size]
 
     def control(self, command: int, *arguments: int, nsid: int = 1, code: int = 0) -> int:
-        """A vendor command without data; its result."""
+        """Send a vendor command without data; return its result."""
         words = dict(zip((13, 14, 15), arguments))
         return self.do_admin(CONTROL, code, nsid=nsid, dwords={12: command, **words}).result
 
     def set_knob(self, text: bytes, words: int | None = None, nsid: int = 1, code: int = 0) -> None:
-        """The vendor command that sets a knob."""
+        """Send the vendor command that sets a knob."""
         at = self.buffer()
         padded = text.ljust((len(text) + 4) // 4 * 4, b"\0")
         self.machine.write(at, padded)
@@ -263,5 +263,5 @@ class Nvme:
         self.do_admin(SET, code, nsid=nsid, prp1=at, dwords={10: size})
 
     def why(self) -> str:
-        """Why the last vendor command was refused."""
+        """Return the reason why the last vendor command was refused."""
         return self.whole_log(0xD6)[48:].rstrip(b"\0").decode()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU and its tools as child processes, with the qtest and QMP protocols.
 
-Time does not pass in a machine under qtest but when a test steps the clock, so
-tests can say of each nanosecond what has happened by then and what has not.
+In a machine under qtest time passes only when a test steps the clock, so a test can check which events have
+happened at each nanosecond.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def drive(node: str = "ssd0", **settings: Any) -> Json:
 
 
 def image_opts(**settings: Any) -> str:
-    """The options of a drive on a tool's command line."""
+    """Return the options of a drive on a tool's command line."""
     options = drive(**settings)
     parts = ["driver=nand-ssd", f"profile={options['profile']}"]
     parts += [f"set.{i}={value}" for i, value in enumerate(options.get("set", ()))]
@@ -45,7 +45,7 @@ def image_opts(**settings: Any) -> str:
 
 
 def file_opts(path: Path, profile: bool = False, **options: object) -> str:
-    """A drive file on a tool's command line; options as ephemeral="on"."""
+    """Return a drive file on a tool's command line; options as ephemeral="on"."""
     parts = ["driver=nand-ssd", f"drive-file={path}"] + [f"profile={SMALL}"] * profile
     return ",".join(parts + [f"{key}={value}" for key, value in options.items()])
 
@@ -104,7 +104,7 @@ class Monitor:
         return line.decode().rstrip("\n")
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.listener.close()
         if self.stream:
             self.stream.close()
@@ -155,7 +155,7 @@ class Machine:
     # ---- QMP ----
 
     def qmp(self, command: str, /, **arguments: object) -> Any:
-        """Run a command; its return value."""
+        """Run a command and return its value."""
         self.qmp_line.send(
             json.dumps(
                 {"execute": command, "arguments": {k.replace("_", "-"): v for k, v in arguments.items()}}
@@ -198,12 +198,12 @@ class Machine:
                 raise AssertionError(f"{line}: {answer}")
 
     def settle(self) -> None:
-        """Let the main loop run what is due now; no time passes."""
+        """Let the main loop run due events without advancing the time."""
         for _ in range(4):
             self.command("inb 0x80")
 
     def step(self, ns: int) -> int:
-        """Let time pass; the time it is then."""
+        """Let time pass; return the new time."""
         self.settle()
         now = int(self.command(f"clock_step {ns}"))
         self.settle()
@@ -220,7 +220,7 @@ class Machine:
     # ---- the drive's trace ----
 
     def trace(self, event: str) -> list[dict[str, str]]:
-        """The events of one name, as their words in pairs."""
+        """Return the events of one name, with their words in pairs."""
         found = []
         text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
         for line in text.splitlines():
@@ -233,28 +233,28 @@ class Machine:
         return found
 
     def output(self) -> str:
-        """What QEMU printed."""
+        """Return QEMU's output."""
         return (self.folder / "out").read_text(encoding="utf-8", errors="replace")
 
     # ---- the end ----
 
     def wait(self) -> int:
-        """Wait for the process; its exit status."""
+        """Wait for the process; return its exit status."""
         return self.process.wait(PATIENCE)
 
     def quit(self) -> int:
-        """Ask QEMU to go; its exit status."""
+        """Tell QEMU to quit; return its exit status."""
         self.qmp("quit")
         return self.wait()
 
     def kill(self) -> None:
-        """SIGKILL to QEMU itself, as it is."""
+        """Send SIGKILL to QEMU itself."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         os.kill(int(children.read_text(encoding="ascii")), signal.SIGKILL)
         self.process.wait(PATIENCE)
 
     def close(self) -> None:
-        """End it, however it is."""
+        """End the process in any state."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -272,7 +272,7 @@ class MachineTest(unittest.TestCase):
     """A test with machines; closes them, and reads QEMU's last words when it failed."""
 
     def machine(self, blockdevs: list[Json], *args: str, **options: Any) -> Machine:
-        """Start one."""
+        """Start a machine."""
         machine = Machine(blockdevs, *args, **options)
         self.addCleanup(machine.close)
         return machine

@@ -27,7 +27,7 @@ OP_WORDS, FTL_WORDS, SOURCE_WORDS, RULES, NAND_WORDS = 15, 42, 11, 12, 20
 
 
 def counters(log: bytes) -> dict[str, list[int]]:
-    """The groups of log 0xd1, by its own counts."""
+    """Return the groups of log 0xd1, by its own counts."""
     ops, op_words, ftl, sources, words, rules, nand, _ = struct.unpack_from("<8I", log, 32)
     sizes = {"op": ops * op_words, "ftl": ftl, "source": sources * words, "rules": rules, "nand": nand}
     groups, at = {}, 64
@@ -55,7 +55,7 @@ class ControlTest(NvmeTest):
 
 
 class Logs(ControlTest):
-    """Every log, in parts, and what is no log."""
+    """Every log, in parts, and numbers without a log."""
 
     def test_heads(self) -> None:
         nvme = self.start()
@@ -191,7 +191,7 @@ class Logs(ControlTest):
 
 
 class Orders(ControlTest):
-    """Commands, their results, and what is refused."""
+    """Orders, their results, and refusals."""
 
     def test_reset(self) -> None:
         nvme = self.start()
@@ -333,7 +333,7 @@ class PowerCuts(ControlTest):
 
 
 class Health(ControlTest):
-    """SMART and Identify are true."""
+    """SMART and Identify are correct."""
 
     def test_identify_namespace(self) -> None:
         nvme = self.start()
@@ -348,7 +348,7 @@ class Health(ControlTest):
         self.assertEqual(self.eui64(), data[120:128])
 
     def eui64(self) -> bytes:
-        """The EUI-64 of namespace 1 in another machine like this one."""
+        """Return the EUI-64 of namespace 1 in another machine of the same kind."""
         vm = self.machine([drive()], "-device", CONTROLLER)
         nvme = Nvme(vm)
         nvme.enable()
@@ -374,14 +374,14 @@ class Health(ControlTest):
         self.assertEqual(smart, nvme.get_log(SMART, 512, nsid=1))
 
     def life(self, path: Path) -> tuple[int, int]:
-        """Power cycles and unsafe shutdowns of the drive in a file, read while it runs."""
+        """Return power cycles and unsafe shutdowns of the drive in a file, read while it runs."""
         self.vm = self.machine([{**drive(), "drive-file": str(path)}], "-device", CONTROLLER)
         self.nvme = Nvme(self.vm)
         self.nvme.enable()
         return self.cycles()
 
     def cycles(self) -> tuple[int, int]:
-        """What the log says."""
+        """Return the numbers in the log."""
         smart = self.nvme.get_log(SMART, 512, nsid=ANY)
         return struct.unpack_from("<Q", smart, 112)[0], struct.unpack_from("<Q", smart, 144)[0]
 

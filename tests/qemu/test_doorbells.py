@@ -24,11 +24,11 @@ class ShadowQueue:
         self.nvme, self.machine, self.queue = nvme, nvme.machine, queue
 
     def word(self, table: int, is_cq: int = 0) -> int:
-        """An entry of SHADOW or EVENTS."""
+        """Return an entry of SHADOW or EVENTS."""
         return int(struct.unpack("<I", self.machine.read(table + 8 * self.queue.qid + 4 * is_cq, 4))[0])
 
     def ring(self) -> bool:
-        """Tell the tail; was the register written?"""
+        """Update the tail; return whether the register was written."""
         new, old = self.queue.tail, self.word(SHADOW)
         self.machine.write(SHADOW + 8 * self.queue.qid, struct.pack("<I", new))
         told = (new - self.word(EVENTS) - 1) & 0xFFFF < (new - old) & 0xFFFF
@@ -54,7 +54,7 @@ class Doorbells(MachineTest):
         return ShadowQueue(self.nvme, self.nvme.io)
 
     def write(self, shadow: ShadowQueue, commands: int = 1) -> bool:
-        """Writes in one batch; was the register needed? They must complete."""
+        """Write in one batch; return whether the register was written. All writes must complete."""
         for i in range(commands):
             self.nvme.start(WRITE, 4096 * i, data=PAGE)
         told = shadow.ring()

@@ -155,7 +155,7 @@ class Tools(Case):
         self.assertEqual(sha256(self.file), before, "a source is read-only")
 
     def test_snapshot_on(self) -> None:
-        """QEMU's own overlay: the drive below it is read-only, hence ephemeral."""
+        """With QEMU's own overlay the drive below it is read-only, hence ephemeral."""
         self.make("write -P 1 0 64k", "flush")
         before = sha256(self.file)
         said = tool(
@@ -243,7 +243,7 @@ class Bad(Case):
         self.assertIn("backing", self.said(f"driver=nand-ssd,backing={self.file}"))
 
     def disk(self, size: str) -> Path:
-        """A file system of that size."""
+        """Make a file system of that size."""
         disk = self.folder / "disk"
         disk.mkdir()
         if subprocess.run(
@@ -278,7 +278,7 @@ class Bad(Case):
 
 
 class Damage(Case):
-    """Bytes of the file that something else changed."""
+    """Bytes of the file that were changed from outside."""
 
     def flip(self, at: int) -> None:
         """Flip one bit."""
@@ -376,7 +376,7 @@ class Machines(Case):
         return nvme
 
     def end(self, how: str) -> None:
-        """The machine's end, with commands in flight."""
+        """End the machine with commands in flight."""
         if how == "quit":
             self.vm.qmp("quit")
         elif how == "term":
@@ -424,7 +424,7 @@ class KilledTool(Case):
     """kill -9 of qemu-io, in real time, with writes in flight."""
 
     def found(self) -> list[int]:
-        """The byte that fills each span of 4 KiB."""
+        """Return the byte that fills each span of 4 KiB."""
         image = self.folder / "image"
         image.unlink(missing_ok=True)
         source = f"if={file_opts(self.file, ephemeral='on')}"

@@ -98,11 +98,11 @@ class BareTest(MachineTest):
         return vm
 
     def said(self) -> str:
-        """The output of the program, after that of the firmware."""
+        """Return the program's output after that of the firmware."""
         return self.console.read_text(encoding="utf-8", errors="replace")
 
     def numbers(self, name: str) -> list[int]:
-        """The numbers it printed under a name."""
+        """Return the numbers printed under a name."""
         return [int(n) for n in re.findall(rf"^{name} (\d+)$", self.said(), re.MULTILINE)]
 
     def play(self, scene: str) -> Machine:
@@ -113,7 +113,7 @@ class BareTest(MachineTest):
         return vm
 
     def fly(self, scene: str) -> Machine:
-        """Play a scene until it has commands in flight."""
+        """Run a scene until it has commands in flight."""
         vm = self.start(scene)
         self.until(lambda: "flying" in self.said())
         return vm
@@ -141,7 +141,7 @@ class Scenes(BareTest):
         self.assertLess(software, 1000, "instructions between doorbell and completion")
 
     def play_while_others_plan(self) -> Machine:
-        """Someone outside plans power cuts and takes them back, reads a log, orders: at moments of the host's."""
+        """Another client plans and cancels power cuts, reads a log and sends orders, at times of the host."""
         vm = self.start("batches")
         node, rounds = {"node_name": "ssd0"}, 0
         with contextlib.suppress(EOFError, OSError, QmpError):  # until the machine has gone
@@ -156,7 +156,7 @@ class Scenes(BareTest):
         return vm
 
     def test_runs_are_equal_beside_other_work(self) -> None:
-        """Twice quiet, twice while both processors are busy, once while someone asks and plans."""
+        """Twice quiet, twice while both processors are busy, once while another client sends commands."""
         runs = []
         for busy, play in ((0, None), (0, None), (3, None), (3, None), (0, self.play_while_others_plan)):
             loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
@@ -194,7 +194,7 @@ class Scenes(BareTest):
 
 
 class Interference(BareTest):
-    """Scenes that go on for ever, and someone who interferes."""
+    """Endless scenes, with commands from outside."""
 
     def progress(self, vm: Machine) -> None:
         """Check that the guest continues."""

@@ -41,23 +41,23 @@ class NvmeTest(MachineTest):
     def start(
         self, blockdevs: list[Json] | None = None, device: str = CONTROLLER, **settings: Any
     ) -> Nvme:
-        """The controller, running."""
+        """Return the running controller."""
         self.vm: Machine = self.machine(blockdevs or [drive(**settings)], "-device", device)
         self.nvme = Nvme(self.vm)
         self.nvme.enable()
         return self.nvme
 
     def last(self, event: str) -> dict[str, str]:
-        """The newest trace event of a name."""
+        """Return the newest trace event of a name."""
         return self.vm.trace(event)[-1]
 
     def in_flight(self) -> int:
-        """Requests that the drive has accepted and not finished."""
+        """Return the requests that the drive has accepted and not finished."""
         return len(self.vm.trace("submit")) - len(self.vm.trace("done"))
 
 
 class Commands(NvmeTest):
-    """What the controller says and does."""
+    """Answers and actions of the controller."""
 
     def test_identify(self) -> None:
         nvme = self.start()
@@ -140,7 +140,7 @@ class Time(NvmeTest):
     """A command completes at its nanosecond: not before, not after."""
 
     def exact(self, queue: Any) -> int:
-        """Ring, then find the completion at the drive's done_ns; the latency."""
+        """Ring the doorbell, and find the completion at the drive's done_ns; return the latency."""
         before = len(self.vm.trace("submit"))
         queue.ring()
         submit = self.vm.trace("submit")[before]
@@ -239,7 +239,7 @@ class InFlight(NvmeTest):
     """Whatever ends commands in flight ends at once, and their data is there."""
 
     def submit(self, nvme: Nvme, count: int = 8) -> None:
-        """FUA writes which no time has passed for."""
+        """Submit FUA writes; no time passes."""
         for i in range(count):
             nvme.start(WRITE, i * 4096, data=bytes([i + 1]) * 4096, flags=FUA)
         nvme.io.ring()
@@ -488,7 +488,7 @@ class Marks(NvmeTest):
 
 
 class Errors(NvmeTest):
-    """What the guest hears of an error of the drive's."""
+    """Errors of the drive as the guest sees them."""
 
     def status(self, kind: str, errno: int, opcode: int) -> int:
         """The status of a command which the drive answers with errno."""

@@ -52,7 +52,7 @@ class Patches(unittest.TestCase):
                 self.assertEqual(Path(folder, "qemu", name).read_bytes(), built.read_bytes(), name)
 
     def test_qemus_own_style(self) -> None:
-        """checkpatch.pl, but for what it gets wrong."""
+        """Run checkpatch.pl, and ignore its false reports."""
         known = ("does MAINTAINERS need updating", "GRAPH_RDLOCK nvme_nand_ssd(", "FILE: scripts/meson-buildoptions.sh")
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([str(PATCHES / "make-patches.sh"), folder], check=True)

@@ -33,7 +33,7 @@ class PowerTest(MachineTest):
     """A machine with the drive and a controller."""
 
     def start(self, *args: str, options: Json | None = None, **settings: Any) -> Nvme:
-        """The controller, running."""
+        """Return the running controller."""
         blockdev = options or drive(**{**QUICK, **settings})
         self.vm: Machine = self.machine([blockdev], "-device", CONTROLLER, *args)
         self.nvme = Nvme(self.vm)
@@ -41,19 +41,19 @@ class PowerTest(MachineTest):
         return self.nvme
 
     def cut(self, **arguments: object) -> None:
-        """Plan one."""
+        """Plan a cut."""
         self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", **arguments)
 
     def power(self) -> Json:
-        """What the drive says."""
+        """Return the drive's power state."""
         return self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
 
     def now(self) -> int:
-        """The drive's clock: that of the last request."""
+        """Return the drive's clock at the last request."""
         return int(self.vm.trace("submit")[-1]["now"])
 
     def fua_write(self) -> int:
-        """Start one; when it began."""
+        """Start a FUA write; return the time at which it began."""
         self.nvme.start(WRITE, 0, data=PAGE, flags=FUA)
         self.nvme.io.ring()
         return self.now()
@@ -67,7 +67,7 @@ class PowerTest(MachineTest):
 
 
 class Cut(PowerTest):
-    """What a cut does, and when."""
+    """The effects of a cut, and their times."""
 
     def test_in_the_middle_of_a_program(self) -> None:
         nvme = self.start()
@@ -190,7 +190,7 @@ class Cut(PowerTest):
 
 
 class Machines(PowerTest):
-    """What the machine does then."""
+    """The machine's reaction to a cut."""
 
     def test_reset(self) -> None:
         nvme = self.start()
@@ -244,7 +244,7 @@ class Machines(PowerTest):
         self.assertIn("read failed: Input/output error", self.vm.output())
 
     def test_drained_and_stopped(self) -> None:
-        """Where time stands the plan stands, too, unless someone waits for what it will meet."""
+        """While time is stopped the cut is delayed, unless a client waits for requests that it will meet."""
         self.start()
         began = self.fua_write()
         self.cut(at_ns=began + BUS_NS + 7)
@@ -273,7 +273,7 @@ class Machines(PowerTest):
 
 
 class Refused(PowerTest):
-    """A sentence, and nothing happens."""
+    """The message, and that nothing changes."""
 
     def refused(self, words: str, **arguments: object) -> None:
         """Check that a plan of a cut is refused."""

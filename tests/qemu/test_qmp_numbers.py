@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A QMP client sends any number: each command is done or refused with a sentence, and QEMU goes on.
+"""A QMP client sends any number: each command is executed or refused with a sentence, and QEMU continues.
 
-A failure names a subtest, DRIVE:CLOCK:SEED, from which all that is sent follows.
+A failure names a subtest, DRIVE:CLOCK:SEED, which determines all commands sent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Monitor(Sequence):
         return rng.choice((("x-nand-ssd-power-on", {}), ("x-query-nand-ssd-power", {}), ("query-nand-ssd", {})))
 
     def run(self) -> int:
-        """Send them; how many were done and not refused."""
+        """Send the commands; return how many were executed and not refused."""
         done = 0
         try:
             self.revive()

@@ -155,7 +155,7 @@ class Quantum(unittest.TestCase):
 
 
 class Outside(unittest.TestCase):
-    """What reaches a machine from outside."""
+    """Input from outside the machine."""
 
     def start(self, folder: Path, *more: str) -> subprocess.Popen[bytes]:
         """QEMU with sleep=off."""

@@ -94,7 +94,7 @@ class Scenes(RealTime):
                 self.check_times(self.play("closed"))
 
     def blockdev(self, **settings: Any) -> Json:
-        """With the spinning that a test asked for."""
+        """Add the spin-ns that a test asked for."""
         options = super().blockdev(**settings)
         return options | ({"spin-ns": self.spin_ns} if hasattr(self, "spin_ns") else {})
 
@@ -110,7 +110,7 @@ class Scenes(RealTime):
 
 
 class Interference(test_icount.Interference):
-    """Scenes that go on for ever, and someone who interferes."""
+    """Endless scenes, with commands from outside."""
 
     accel: tuple[str, ...] = REAL
 
@@ -138,7 +138,7 @@ class PowerCuts(RealTime):
     """The drive's thread finds the cut, with requests in flight; the main loop tells of it."""
 
     def io(self, vm: Machine, node: str, command: str) -> None:
-        """A request from the monitor; what it said is in QEMU's output."""
+        """Send a request from the monitor; its result is in QEMU's output."""
         vm.qmp("human-monitor-command", command_line=f'qemu-io {node} "{command}"')
 
     def test_one_of_two_drives_under_load(self) -> None:
@@ -219,7 +219,7 @@ class Options(MachineTest):
     """thread= and spin-ns=."""
 
     def refused(self, options: Json, *args: str) -> str:
-        """What QEMU says to a drive with these options."""
+        """Return QEMU's message about a drive with these options."""
         node = json.dumps(drive() | options)
         return tool("qemu-system-x86_64", "-M", "none", "-nodefaults", *args, "-blockdev", node, code=1)
 

@@ -171,7 +171,7 @@ class BadOptions(unittest.TestCase):
     """One sentence that names the fault."""
 
     def said(self, opts: str) -> str:
-        """What qemu-io says when the drive can not be opened."""
+        """Return qemu-io's message if the drive cannot be opened."""
         return tool("qemu-io", "--image-opts", opts, "-c", "quit", code=1)
 
     def test_no_profile(self) -> None:

@@ -27,7 +27,7 @@ class TrustTest(MachineTest):
     """A machine with a drive and a controller."""
 
     def start(self, options: Json | None = None) -> Nvme:
-        """The controller, running."""
+        """Return the running controller."""
         self.vm: Machine = self.machine([options or drive()], "-device", CONTROLLER)
         self.nvme = Nvme(self.vm)
         self.nvme.enable()
@@ -44,7 +44,7 @@ class TrustTest(MachineTest):
         self.nvme.admin.ring()
 
     def power(self) -> Json:
-        """What the drive says of it."""
+        """Return the drive's power state."""
         return self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
 
 
@@ -95,7 +95,7 @@ class GuestControl(TrustTest):
             self.qmp_may()
 
     def test_off(self) -> None:
-        """An ordinary drive."""
+        """A drive without the option."""
         nvme = self.with_control("off")
         for log in range(0xD0, 0xD8):
             nvme.get_log(log, 32, code=INVALID_FIELD)
@@ -277,7 +277,7 @@ class Format(TrustTest):
     """Format NVM, and what is under way meanwhile."""
 
     def format(self, dword10: int = 0) -> None:
-        """Start one."""
+        """Start a format."""
         self.nvme.admin.put(FORMAT, 1, dwords={10: dword10})
         self.nvme.admin.ring()
 

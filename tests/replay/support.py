@@ -36,13 +36,13 @@ class Case(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def file(self, name: str, content: str | bytes) -> Path:
-        """A file in the folder."""
+        """Write a file in the folder."""
         path = self.folder / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
     def native(self, *lines: str, name: str = "native.txt") -> Path:
-        """A trace of Slate's own form."""
+        """Write a trace in Slate's own format."""
         return self.file(name, "# slate-trace 1\n" + "".join(line + "\n" for line in lines))
 
     def call(
@@ -62,11 +62,11 @@ class Case(unittest.TestCase):
         return done
 
     def json(self, *args: Any, profile: Path = TINY, code: int = 0) -> dict[str, Any]:
-        """The report."""
+        """Run it and return the report."""
         return json.loads(self.call("--profile", profile, "--json", "-", *args, code=code).stdout)
 
     def rows(self, *args: Any, profile: Path = TINY) -> list[dict[str, Any]]:
-        """A row a request, by number; numbers are numbers."""
+        """Return a row for each request, by number, with numbers parsed."""
         path = self.folder / "rows.csv"
         self.call("--profile", profile, "--csv", path, *args)
         with open(path, encoding="utf-8") as lines:
@@ -77,7 +77,7 @@ class Case(unittest.TestCase):
         return sorted(rows, key=lambda row: row["request"])
 
     def requests(self, *args: Any, **more: Any) -> list[tuple[str, int, int]]:
-        """(operation, offset, bytes) of each."""
+        """Return (operation, offset, bytes) of each request."""
         return [(row["op"], row["offset"], row["bytes"]) for row in self.rows(*args, **more)]
 
     def refused(self, *args: Any, words: tuple[str, ...], code: int = 2) -> None:

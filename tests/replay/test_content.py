@@ -164,7 +164,7 @@ class Bytes(Case):
         self.assertEqual(found["check"]["wrong"], 0)
 
     def test_recordings_are_equal(self):
-        """Same requests, same bytes, whoever is asked how often."""
+        """The same requests give the same bytes, however often the data are read."""
         for name, more in (("a", ()), ("b", ("--check",)), ("c", ("--set", "ftl.payload=no"))):
             self.json("gen:rand4k,foot=4M,n=500,content=text", "--record-content", name, *more)
         first = (self.folder / "a").read_bytes()
@@ -192,7 +192,7 @@ class Bytes(Case):
 
 
 def small_files():
-    """In the child: no file larger than 64 KiB, and an error instead of a signal."""
+    """Limit the child to files of 64 KiB, with an error instead of a signal."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
 
@@ -391,7 +391,7 @@ class Check(Case):
 
 
 class Told(Case):
-    """slate content."""
+    """Tests of 'slate content'."""
 
     def tell(self, *args, code=0):
         return self.call(*args, program=CORE / "slate-content", code=code)

@@ -122,7 +122,7 @@ def trace(drive: Drive, seed: int) -> str:
 
 
 def digest(data: bytes) -> str:
-    """Short: it finds changes, and nobody forges one."""
+    """Return a short digest. It only has to detect changes."""
     return hashlib.sha256(data).hexdigest()[:16]
 
 

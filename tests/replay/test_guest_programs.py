@@ -18,12 +18,12 @@ PROGRAMS = [*re.search(r'^OURS="(.*)"$', BUILD_SH, re.M)[1].split(), "fsyncs"]
 
 
 def readelf(option, path):
-    """What it says."""
+    """Return the output of readelf."""
     return subprocess.run(["readelf", option, path], capture_output=True, text=True, timeout=60, check=True).stdout
 
 
 class GuestPrograms(unittest.TestCase):
-    """As they go in: stripped."""
+    """The programs as they are in the guest: stripped."""
 
     def test_neither_path_nor_build_id(self):
         self.assertEqual(PROGRAMS, ["slate-load", "slatectl", "fsyncs"])

@@ -20,7 +20,7 @@ MANUAL = ROOT / "host-tools" / "load" / "slate-load.1"
 
 
 def call(*words):
-    """What it says."""
+    """Run it and return its output."""
     return subprocess.run([LOAD, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
 
 

@@ -43,7 +43,7 @@ class Replays(Case):
     """Each test has a folder for its files."""
 
     def file(self, text, name="replay.json"):  # type: ignore[override]  # a report, not a trace
-        """A replay's JSON, there."""
+        """slate report and slate compare of replays: their figures are those of the JSON."""
         path = self.folder / name
         path.write_text(text)
         return path
@@ -226,7 +226,7 @@ class Compare(Replays):
 
 
 class BadFiles(Replays):
-    """What, and the fix."""
+    """Messages that name the fault and the fix."""
 
     def setUp(self):
         super().setUp()

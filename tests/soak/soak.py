@@ -71,12 +71,12 @@ class Case:
     steps: tuple[str, ...] = ()
 
     def sets(self) -> list[str]:
-        """Options of all programs."""
+        """Return options for all programs."""
         return [word for setting in self.settings for word in ("--set", setting)]
 
 
 def case(seed: int, number: int) -> Case:
-    """Number N of a seed."""
+    """Return case number N of a seed."""
     chance = random.Random(f"slate soak {seed}:{number}")
     kind = chance.choices(("guest", "cuts", "wear"), (6, 3, 1))[0]
     drive, settings = DRIVES[chance.randrange(len(DRIVES))]
@@ -97,7 +97,7 @@ def case(seed: int, number: int) -> Case:
 
 
 def run(line: list[Any]) -> tuple[int, str]:
-    """Status and both channels; a program that hangs ends with 124."""
+    """Return status and output of a program; one that hangs ends with 124."""
     done = subprocess.run(
         ["timeout", "-k", "5", str(LIMIT_S), *map(str, line)], capture_output=True, text=True, check=False
     )
@@ -105,7 +105,7 @@ def run(line: list[Any]) -> tuple[int, str]:
 
 
 def guest(one: Case, folder: Path) -> dict[str, Any]:
-    """A guest's steps."""
+    """Run the steps of a guest."""
     status, said = run(
         [SLATE, "run", "--profile", one.drive, *one.sets(), "--kernel", "small", "--cmd", SCRIPT, "--timeout", "1500",
          "--out", folder / "out", *one.words]
@@ -131,7 +131,7 @@ def guest(one: Case, folder: Path) -> dict[str, Any]:
 
 
 def cuts(one: Case, folder: Path) -> dict[str, Any]:
-    """Power cuts."""
+    """Run power cuts."""
     log = folder / "cuts.jsonl"
     status, said = run([SLATE, "cuts", "--profile", one.drive, *one.sets(), "--log", log, *one.words])
     lines = log.read_text(encoding="utf-8").splitlines()[1:] if log.exists() else []
@@ -139,7 +139,7 @@ def cuts(one: Case, folder: Path) -> dict[str, Any]:
 
 
 def wear(one: Case, folder: Path) -> dict[str, Any]:
-    """A drive that wears out."""
+    """Run a drive that wears out."""
     status, said = run(
         [REPLAY, "--profile", PROFILES / f"{one.drive}.ini", *one.sets(), "--set", "reliability.endurance=12",
          "--check", "--read-back", "--limit", "600000", "--closed", "16", *one.words]
@@ -150,7 +150,7 @@ def wear(one: Case, folder: Path) -> dict[str, Any]:
 
 
 def do(one: Case) -> dict[str, Any]:
-    """The case's line of the log."""
+    """Run the case and return its line of the log."""
     folder, began = Path(tempfile.mkdtemp(prefix="slate-soak-")), time.monotonic()
     found = {"guest": guest, "cuts": cuts, "wear": wear}[one.kind](one, folder)
     line = {"id": one.id, "kind": one.kind, "drive": one.drive, "settings": list(one.settings), **found}
@@ -194,7 +194,7 @@ def earlier(log: Path, seed: int) -> list[dict[str, Any]]:
 
 
 def summary(lines: list[dict[str, Any]]) -> str:
-    """What each drive has behind it."""
+    """Return what each drive has been through."""
     rows = ["drive                        cases  hours  resets  bad blocks   cuts  worn out  failed"]
     names = sorted({" ".join([line["drive"], *line["settings"]]) for line in lines})
     for name in names:

@@ -281,7 +281,7 @@ def folder_for(args: argparse.Namespace) -> Path:
 
 
 def main() -> int:
-    """All of it."""
+    """Run the command line."""
     args = parse()
     args.cut_short = False
     try:

@@ -20,12 +20,12 @@ Operations = Iterator[Callable[[], object]]
 
 
 def text(rng: random.Random) -> str:
-    """A row's content."""
+    """Return the content of a row."""
     return f"{rng.getrandbits(128):032x}" * (TEXT // 32) + "x" * (TEXT % 32)
 
 
 def fill(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespace) -> Operations:
-    """Rows 0 .. rows-1, with an index."""
+    """Insert rows 0 .. rows-1, with an index."""
     base.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER, c TEXT)")
     base.execute("CREATE INDEX tk ON t (k)")
 
@@ -37,7 +37,7 @@ def fill(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespace)
 
 
 def update(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespace) -> Operations:
-    """Durable transactions of a few rows each."""
+    """Run durable transactions, each of which updates a few rows."""
 
     def change() -> None:
         for _ in range(CHANGED):
@@ -51,7 +51,7 @@ def update(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespac
 
 
 def read(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespace) -> Operations:
-    """Rows by key, each in a transaction of its own."""
+    """Read rows by key, each in its own transaction."""
 
     def look() -> None:
         if not base.execute("SELECT c FROM t WHERE id = ?", (rng.randrange(args.rows),)).fetchone():
@@ -62,7 +62,7 @@ def read(base: sqlite3.Connection, rng: random.Random, args: argparse.Namespace)
 
 
 def main() -> None:
-    """Run the part, write the times."""
+    """Run the part and write the times."""
     parser = argparse.ArgumentParser()
     parser.add_argument("part", choices=("fill", "update", "read"))
     parser.add_argument("file")

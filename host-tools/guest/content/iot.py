@@ -23,10 +23,10 @@ CREATE INDEX by_node ON reading (node, time);
 
 
 class Sensor:
-    """Converters' numbers, which wander and have noise, and what they mean.
+    """Readings of converters, with drift and noise, and their physical values.
 
-    Temperature and humidity of 16 bits as Sensirion's SHT3x gives them, pressure of 20 bits and 1/256 Pa
-    as Bosch's BMP280, a battery at a converter of 12 bits and 3.6 V.
+    Temperature and humidity have 16 bits as in Sensirion's SHT3x, pressure has 20 bits and 1/256 Pa as in
+    Bosch's BMP280, and a battery is at a 12-bit converter of 3.6 V.
     """
 
     def __init__(self, rng: random.Random, number: int) -> None:
@@ -52,7 +52,7 @@ class Sensor:
 
 
 def export(base: sqlite3.Connection, folder: Path, hour: int) -> None:
-    """The hour's readings, and what they were on average."""
+    """Export the readings of the hour and their averages."""
     span = (1704067200 + hour * HOUR * TICK_SECONDS, 1704067200 + (hour + 1) * HOUR * TICK_SECONDS)
     rows = base.execute("SELECT * FROM reading WHERE time >= ? AND time < ? ORDER BY time, node", span)
     text = "".join(",".join(map(str, row)) + "\n" for row in rows)

@@ -15,7 +15,7 @@ DPKG = (
 
 
 def install(debs: list[Path]) -> None:
-    """dpkg makes every file durable, as on a real machine; nothing is configured."""
+    """Install packages. dpkg makes every file durable, as on a real machine; packages are not configured."""
     for deb in debs:
         say(f"install {deb.name}")
         run(*DPKG, deb)
@@ -23,14 +23,14 @@ def install(debs: list[Path]) -> None:
 
 
 def without_scripts(debs: list[Path]) -> list[Path]:
-    """Of those installed, the ones that can be replaced without running anything of theirs."""
+    """Return the installed packages that can be replaced without running their scripts."""
     info = ROOT / "var/lib/dpkg/info"
     scripts = [path.stem.partition(":")[0] for path in sorted(info.iterdir()) if path.suffix in (".prerm", ".postrm")]
     return [deb for deb in debs if deb.name.partition("_")[0] not in scripts]
 
 
 def documents(rng: random.Random) -> list[Path]:
-    """A home directory: every third page of the corpus, as it is."""
+    """Make a home directory with every third page of the corpus, unchanged."""
     home = DRIVE / "home" / "documents"
     home.mkdir(parents=True)
     found = []
@@ -43,7 +43,7 @@ def documents(rng: random.Random) -> list[Path]:
 
 
 def work(rng: random.Random, found: list[Path], count: int) -> None:
-    """Saves of documents that somebody edits; every tenth keeps the old one beside it."""
+    """Save documents as an editor does; every tenth save also keeps the old version."""
     for number in range(count):
         path = found[min(int(rng.expovariate(8) * len(found)), len(found) - 1)]
         other = rng.choice(found).read_bytes().splitlines(keepends=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""synth: a developer. Sources are unpacked, patched, compiled, changed, and kept in git."""
+"""synth: a developer. Sources are unpacked, patched, compiled, changed, and committed to git."""
 
 import os
 import random
@@ -27,7 +27,7 @@ def commit(tree: Path, text: str) -> None:
 
 
 def unpack(name: str) -> Path:
-    """Upstream's release, then Debian's patches, a commit each."""
+    """Unpack the upstream release and apply Debian's patches; each is a commit."""
     tree = DRIVE / name
     tree.mkdir()
     run("tar", "-x", "--strip-components=1", "--no-same-owner", "-f", CORPUS / "src" / f"{name}.tar", "-C", tree)
@@ -45,13 +45,13 @@ def unpack(name: str) -> Path:
 
 
 def sources(tree: Path) -> list[Path]:
-    """Files in C, without test programs and other systems' parts."""
+    """Return the C files, without test programs and parts for other systems."""
     folder = tree / "src" if (tree / "src").is_dir() else tree
     return sorted(folder.glob("*.c"))
 
 
 def compile_all(tree: Path, files: list[Path]) -> None:
-    """Objects, and a library of all of them, beside the sources."""
+    """Compile all sources to object files beside them, and make a library of these."""
     for file in files:
         run(
             "gcc", "-g", "-O0", "-DHAVE_UNISTD_H", "-D_GNU_SOURCE", "-I", tree, "-c", file, "-o", file.with_suffix(".o")
@@ -63,7 +63,7 @@ def compile_all(tree: Path, files: list[Path]) -> None:
 
 
 def change(rng: random.Random, tree: Path) -> list[Path]:
-    """A few files, by a comment here and there: what compiles before compiles after."""
+    """Change a few files by adding comments, so that the code still compiles."""
     files = rng.sample(sources(tree), 3)
     for file in files:
         lines = file.read_bytes().splitlines(keepends=True)

@@ -31,13 +31,13 @@ CREATE INDEX by_time ON visits (time);
 
 
 def date(seconds: int) -> str:
-    """Of a day in January 2024, which has no need of a calendar."""
+    """Return the date of a day in January 2024, so that no calendar is needed."""
     day, rest = divmod(seconds, 86400)
     return f"Mon, {day % 28 + 1:02d} Jan 2024 {rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d} GMT"
 
 
 class Page:
-    """One page as the server has it."""
+    """One page as the server stores it."""
 
     def __init__(self, source: Path) -> None:
         self.name = str(source)
@@ -58,7 +58,7 @@ class Page:
 
 
 def visit(base: sqlite3.Connection, page: Page, now: int) -> None:
-    """A transaction of the history."""
+    """Add a visit to the history, in one transaction."""
     with base:
         base.execute(
             "INSERT INTO pages VALUES (?, ?, 1, ?) "

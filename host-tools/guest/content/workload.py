@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the content workloads share. Deterministic: seed, scale and the corpus decide all."""
+"""Functions shared by the content workloads. Deterministic: the results depend only on seed, scale and corpus."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ SEED = int(os.environ.get("SLATE_SEED", "1"))
 
 
 def scaled(count: int) -> int:
-    """So many of something, times SCALE."""
+    """Return a number multiplied by SCALE."""
     return max(1, round(count * float(os.environ.get("SCALE", "1"))))
 
 
 def generator(name: str) -> random.Random:
-    """Random numbers of a part of a workload."""
+    """Return the random number generator for a part of a workload."""
     return random.Random(f"{SEED} {name}")
 
 
 def say(text: str) -> None:
-    """Progress, on the console."""
+    """Print progress on the console."""
     print(f"content: {text}", flush=True)
 
 
 def run(*words: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
-    """A program, which must succeed; what it says is shown only if it does not."""
+    """Run a program, which must succeed; its output is shown only if it fails."""
     line = [str(word) for word in words]
     done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, cwd=cwd, env=env)
     if done.returncode:
@@ -39,7 +39,7 @@ def run(*words: object, cwd: Path | None = None, env: dict[str, str] | None = No
 
 
 def save(path: Path, data: bytes) -> None:
-    """As editors save: a new file, made durable, takes the old one's place."""
+    """Save a file as editors do: write a new file, make it durable, and rename it over the old one."""
     temporary = path.with_name(f".{path.name}.new")
     with open(temporary, "wb") as out:
         out.write(data)
@@ -49,12 +49,12 @@ def save(path: Path, data: bytes) -> None:
 
 
 def pages() -> list[Path]:
-    """HTML and text of the corpus, in order."""
+    """Return the HTML and text pages of the corpus, in order."""
     return sorted(path for path in (CORPUS / "web").rglob("*") if path.is_file())
 
 
 def edit(rng: random.Random, lines: list[bytes], other: list[bytes]) -> None:
-    """A few lines changed, as a person does: one rewritten, some put in, one taken out."""
+    """Change a few lines as a person does: rewrite one, insert some, delete one."""
     if not lines:
         lines.append(b"\n")
     at = rng.randrange(len(lines))

@@ -59,7 +59,7 @@ static _Noreturn void stop(const char *why)
 {
 	print(why);
 	print("\n");
-	out8(0xf4, 0);	/* QEMU's exit status: 1 */
+	out8(0xf4, 0);	/* QEMU's exit status becomes 1 */
 	for (;;)
 		__asm__ volatile("hlt");
 }

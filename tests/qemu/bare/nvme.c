@@ -219,7 +219,7 @@ static void scene_latency(void)
 	}
 }
 
-/* One command in flight, always: what the host's speed changes is only when the next one comes. */
+/* There is always one command in flight; the host's speed changes only the time of the next one. */
 static void scene_closed(void)
 {
 	for (uint32_t i = 0; i < 96; i++) {
@@ -289,7 +289,7 @@ static void scene_shutdown(void)
 	print_number("shutdown", now_ns() - began);
 }
 
-/* Always commands in flight, and a vCPU that never rests. */
+/* Commands are always in flight, and a vCPU never sleeps. */
 static _Noreturn void scene_spin(void)
 {
 	put_writes(FUA);
@@ -301,7 +301,7 @@ static _Noreturn void scene_spin(void)
 	}
 }
 
-/* Commands in flight, and a vCPU that sleeps for ever. */
+/* Commands are in flight, and a vCPU sleeps for ever. */
 static _Noreturn void scene_halt(void)
 {
 	put_writes(FUA);
@@ -311,9 +311,9 @@ static _Noreturn void scene_halt(void)
 }
 
 /*
- * A ring that feeds itself: each command writes its data, the host behaviour that was set before,
- * over the shadow doorbells. That makes the tail the entry that was executed, so the queue is never
- * empty, and gives the completion queue room. Time must pass all the same.
+ * A ring that never becomes empty: each command writes its data (the host behaviour set before)
+ * over the shadow doorbells. This sets the tail to the executed entry, so the queue is never empty,
+ * and frees the completion queue. Time must pass even so.
  */
 static void scene_ring(void)
 {

@@ -22,8 +22,8 @@ struct gate { uint16_t low, selector; uint8_t zero, type; uint16_t high; } __att
 
 static struct gate idt[256];
 volatile uint32_t handled_ns;			/* written by the handler */
-static volatile uint32_t word;			/* one writes it, the other reads it */
-static volatile uint32_t started_ns;		/* when processor 1 began to execute C */
+static volatile uint32_t word;			/* one processor writes it, the other reads it */
+static volatile uint32_t started_ns;		/* time at which processor 1 began to execute C */
 static volatile bool up, ready, go;
 static void (*volatile task)(void);
 static int32_t found[ROUNDS];
@@ -166,7 +166,7 @@ static void finish(void)
 		;
 }
 
-/* Asleep until an interrupt, again and again. */
+/* Sleep until an interrupt, repeatedly. */
 static void sleeper(void)
 {
 	ready = true;
@@ -208,7 +208,7 @@ static void interrupts(void (*who)(void))
 		found[i] = (int32_t)(handled_ns - sent_ns);
 	}
 	go = true;
-	send_interrupt();			/* the sleeper's last */
+	send_interrupt();			/* wakes the sleeper for the last time */
 	finish();
 	print_found();
 }
@@ -238,7 +238,7 @@ static void timer_task(void)
 	go = true;
 }
 
-/* While the other one is busy, too. */
+/* The same, while the other processor is busy. */
 static void scene_timer(void)
 {
 	give(timer_task);
@@ -316,7 +316,7 @@ static void scene_hpet(void)
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		uint32_t ahead_ns = i ? 100 + i * STEP_NS : WAIT_NS, at;
 
-		wait_ns(WAIT_NS + i * 37);	/* at another place of a turn each time */
+		wait_ns(WAIT_NS + i * 37);	/* at another point of the processors' turns each time */
 		hpet[TIMER / 4] = LINE << ROUTE | INTERRUPT | 1u << 8;	/* 32 bits */
 		at = hpet[COUNTER / 4] + ahead_ns / PERIOD_NS;
 		hpet[COMPARATOR / 4] = at;
@@ -330,7 +330,7 @@ static void scene_hpet(void)
 	print_found();
 }
 
-/* Wakes by its timer every 10 ms and says so, for ever. */
+/* Wake by a timer every 10 ms and print a line, for ever. */
 static void scene_ticks(void)
 {
 	for (;;) {
@@ -340,7 +340,7 @@ static void scene_ticks(void)
 	}
 }
 
-/* Wakes every 100 ns, for ever. */
+/* Wake every 100 ns, for ever. */
 static void scene_wakes(void)
 {
 	print("ready\n");
@@ -430,7 +430,7 @@ static void scene_maps(void)
 	print_signed(wrong);
 }
 
-/* Nothing to do for a third of a second. */
+/* Sleep for a third of a second. */
 static void scene_sleep(void)
 {
 	*lapic(LAPIC_COUNT) = 333000000;
@@ -455,7 +455,7 @@ static void scene_key(void)
 	ioapic[4] = VECTOR;
 	out8(COM1 + 2, 0xc7);			/* FIFO on, trigger 14 */
 	out8(COM1 + 4, 8);			/* OUT2: interrupts */
-	out8(COM1 + 1, 1);			/* of received bytes */
+	out8(COM1 + 1, 1);			/* interrupt for received bytes */
 	handled_ns = 0;
 	print("ready\n");
 	while (!handled_ns)
