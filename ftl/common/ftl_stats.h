@@ -113,6 +113,11 @@ struct ftl_stats {
 	uint64_t refused_references;	/* units stored alone, because too many objects were shared already
 					 * (ftl/dac/DESIGN.md) */
 	uint64_t link_busy_ns[2];	/* [0] towards the host (reads), [1] towards the drive */
+	/* SLC cache: */
+	uint64_t slc_pages;		/* pages programmed for the host in SLC mode, */
+	uint64_t slc_direct_pages;	/* and past the cache, which was full */
+	uint64_t slc_fold_units;	/* units that GC moved out of the cache, as a part of gc_units and wl_units */
+	uint64_t slc_erases;		/* erases of blocks in SLC mode */
 	uint64_t core_busy_ns;		/* busy time of the controller's cores, summed; counted when a core takes the
 					 * work */
 };
