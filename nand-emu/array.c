@@ -628,7 +628,14 @@ static bool array_is_bad(const struct nand *n, pbn_t b)
 
 static bool array_is_slc(const struct nand *n, pbn_t b)
 {
-	return array_of(n)->block[b.v] & BLOCK_SLC;
+	const struct nand_array *a = array_of(n);
+	uint32_t ppn = b.v * a->by_block_pages.d, die = place_of(a, ppn).die;
+	const struct img_flight *f = flights_of(a, die);
+
+	for (uint32_t i = 0; a->die[die].op == NAND_ERASE && i < a->die[die].count; i++)
+		if (f[i].ppn == ppn && !f[i].failed)
+			return false;
+	return a->block[b.v] & BLOCK_SLC;
 }
 
 static void array_mark_bad(struct nand *n, pbn_t b)

@@ -355,7 +355,7 @@ struct nand_ops {
 	/* May a read of the page suspend its die's command at now_ns? */
 	bool (*may_suspend)(const struct nand *n, uint64_t now_ns, ppn_t p);
 	bool (*is_bad)(const struct nand *n, pbn_t b);
-	/* Was the block programmed in SLC mode since its last erase? */
+	/* Was the block programmed in SLC mode since its last erase, which may be under way? */
 	bool (*is_slc)(const struct nand *n, pbn_t b);
 	void (*mark_bad)(struct nand *n, pbn_t b);
 	/* Returns the erases of the block's most erased smallest PB. */

@@ -83,11 +83,20 @@ static uint32_t fold_victim(const struct page_ftl *f, uint32_t plane)
 	return b == BLK_NONE || slc_shares(f) || room_for(f, plane, f->bt.blk[b].valid) ? b : BLK_NONE;
 }
 
-/* Is a block to be folded, because the host waits for room in the cache or because the drive is idle? */
+/*
+ * Is a block to be folded, or folded to the end, because the host waits for room in the cache or
+ * because the drive is idle?
+ */
 static bool wanted_fold(const struct page_ftl *f, uint32_t plane)
 {
-	return f->bt.plane[plane].slc && (slc_pressed(f, plane) ||
-	       (f->gc.idle_work && f->host.now_ns >= f->gc.idle_at_ns && fold_victim(f, plane) != BLK_NONE));
+	uint32_t victim = f->plane[plane].gc.victim;
+
+	if (!f->bt.plane[plane].slc)
+		return false;
+	if (slc_pressed(f, plane))
+		return true;
+	return f->gc.idle_work && f->host.now_ns >= f->gc.idle_at_ns &&
+	       ((victim != BLK_NONE && f->bt.blk[victim].slc) || fold_victim(f, plane) != BLK_NONE);
 }
 
 /* The best block to collect for space: in SLC mode, where that wins a block for all, or the policy's. */

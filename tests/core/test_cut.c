@@ -648,8 +648,8 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 		SSD_ASSERT(!(shapes[shape].ways & LEVEL) == !st->wl_runs);
 		SSD_ASSERT(!(shapes[shape].ways & CORRECTED) == !st->relocations);
 		SSD_ASSERT(!(shapes[shape].ways & (SET_ASIDE | SPARE)) == !st->slc_pages);
-		SSD_ASSERT(!(shapes[shape].ways & (FOLDS | SPARE | IDLE)) || !st->slc_pages ||
-			   (st->slc_erases && st->slc_fold_units));
+		SSD_ASSERT(!(shapes[shape].ways & (FOLDS | SPARE)) || st->slc_erases);
+		SSD_ASSERT(!(shapes[shape].ways & FOLDS) || st->slc_fold_units);
 	}
 	drive_free(&first);
 	drive_free(&second);
