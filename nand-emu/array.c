@@ -58,35 +58,6 @@ static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 		a->hooks.violation(a->hooks.opaque, r, c);
 }
 
-/* ---- energy --------------------------------------------------------------- */
-
-static uint64_t cell_energy(const struct nand_array *a, const struct nand_cmd *c, uint32_t type)
-{
-	const struct nand_energy *e = &a->c.energy;
-	struct place from;
-
-	switch (c->op) {
-	case NAND_READ:
-		return (uint64_t)e->read_nj[type] * (1 + c->retries);
-	case NAND_PROGRAM:
-		return e->program_nj[type];
-	case NAND_COPYBACK:
-		from = place_of(a, c->from.v);
-		return e->program_nj[type] + e->read_nj[place_type(a, &from)];
-	case NAND_ERASE:
-		return e->erase_nj[pb_level(c->pb)];
-	case NAND_NOPS:
-		break;
-	}
-	return 0;
-}
-
-void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type)
-{
-	a->stats.energy_nj[c->op][c->source] += cell_energy(a, c, type) +
-		bus_bytes(a, c) * a->c.energy.bus_pj_per_byte / 1000;
-}
-
 /* ---- effects ------------------------------------------------------------ */
 
 static inline void copy_oob(void *to, const void *from, uint32_t bytes)

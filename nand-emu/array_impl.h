@@ -8,7 +8,7 @@
  *   order.c    R1 and R2: which page of a block may be programmed next
  *   timing.c   when the parts of a group happen
  *   cells.c    what a page holds: state, OOB, payload, disturbance
- *   physics.c  raw errors and wear
+ *   physics.c  raw errors, wear and energy
  *   image.c    where everything lies in memory; validation; copying
  *   image_check.c  can this image be what an array left?
  *
@@ -326,7 +326,7 @@ void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c);	/* o
 void plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
 /* array.c: execute any call. */
 void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
-/* array.c: add the energy of a command that took effect; called only if the profile has energies. */
+/* physics.c: add the energy of a command that took effect; called only if the profile has energies. */
 void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type);
 
 /* cells.c */

@@ -266,6 +266,27 @@ static const struct ftl_ops *ftl_of(const struct shape *s)
 	return ftl_list[i];
 }
 
+static void add_slc_cache(struct ftl_config *fc, const struct shape *s)
+{
+	fc->slc_cache = s->ways & SET_ASIDE ? FTL_SLC_STATIC : FTL_SLC_DYNAMIC;
+	fc->slc_blocks = 2;
+	fc->slc_full = s->ways & FOLDS ? FTL_SLC_FOLD : FTL_SLC_DIRECT;
+}
+
+/* The times of upper pages, and of SLC mode. */
+static void add_times(struct nand_timing *t, const struct shape *s)
+{
+	for (uint32_t i = 1; i < s->g.bits_per_cell; i++) {
+		t->read_ns[i] = 5000;
+		t->program_ns[i] = 20000;
+	}
+	if (s->ways & (SET_ASIDE | SPARE)) {
+		t->slc_program_ns = 6000;
+		t->slc_read_ns = 3000;
+		t->slc_erase_ns = 50000;
+	}
+}
+
 static void drive_make(struct drive *d, const struct shape *s)
 {
 	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000,
@@ -275,15 +296,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 	const char *why;
 
 	memset(d, 0, sizeof(*d));
-	for (uint32_t i = 1; i < s->g.bits_per_cell; i++) {
-		c.timing.read_ns[i] = 5000;
-		c.timing.program_ns[i] = 20000;
-	}
-	if (s->ways & (SET_ASIDE | SPARE)) {
-		c.timing.slc_program_ns = 6000;
-		c.timing.slc_read_ns = 3000;
-		c.timing.slc_erase_ns = 50000;
-	}
+	add_times(&c.timing, s);
 	if (s->ways & (FIXED | RELAXED)) {
 		c.geo.order = s->ways & FIXED ? NAND_ORDER_FPS : NAND_ORDER_RPS;
 		c.geo.paired_loss = true;
@@ -318,10 +331,9 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
 		.cores = s->ways & CORES ? 2 : 0, .completion_ns = s->ways & CORES ? 700 : 0,
 		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
-		.slc_cache = s->ways & SET_ASIDE ? FTL_SLC_STATIC : s->ways & SPARE ? FTL_SLC_DYNAMIC : FTL_SLC_NONE,
-		.slc_blocks = s->ways & (SET_ASIDE | SPARE) ? 2 : 0,
-		.slc_full = s->ways & FOLDS ? FTL_SLC_FOLD : FTL_SLC_DIRECT,
 	};
+	if (s->ways & (SET_ASIDE | SPARE))
+		add_slc_cache(&d->fc, s);
 	d->ops = ftl_of(s);
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
 	c.payload = true;
