@@ -242,14 +242,18 @@ static void settle(struct nand_array *a, uint32_t die)
 
 /* ---- submit ------------------------------------------------------------- */
 
+static bool slc_page_exists(const struct nand_array *a, uint32_t ppn)
+{
+	return a->c.timing.slc_program_ns && place_of(a, ppn).page < slc_pages(a);
+}
+
 /* R0 */
 static inline bool address_exists(const struct nand_array *a, const struct nand_cmd *c)
 {
 	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES ||
 	    c->ppn.v >= a->pages)
 		return false;
-	if (programs(c) && c->slc && (!a->c.timing.slc_program_ns ||
-	    c->ppn.v - fxp_quotient(a->by_block_pages, c->ppn.v) * a->by_block_pages.d >= slc_pages(a)))
+	if (programs(c) && c->slc && !slc_page_exists(a, c->ppn.v))
 		return false;
 	if (c->op == NAND_COPYBACK)
 		return c->from.v < a->pages;
@@ -400,8 +404,8 @@ SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct na
 	if (r == NAND_NRULES) {
 		uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v);
 
-		if (a->die[die].count && a->die[die].ready_ns <= now_ns)	/* make the effects of ended commands final */
-			settle(a, die);
+		if (a->die[die].count && a->die[die].ready_ns <= now_ns)
+			settle(a, die);		/* make the effects of ended commands final */
 		for (unsigned int i = 0; i < count; i++) {	/* now, because an erase ends a block's SLC mode */
 			at[i] = place_of(a, c[i].ppn.v);
 			if (programs(&c[i]))

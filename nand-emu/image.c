@@ -104,8 +104,9 @@ static const char *time_fault(const struct nand_array_config *c)
 		return "suspends_max * resume_ns must be at most half a day: a command would take a day; lower "
 		       "one of them";
 	if (t->slc_program_ns && (c->geo.bits_per_cell < 2 || c->geo.one_shot || c->geo.pb_levels))
-		return "slc_program_ns must be 0 (no SLC mode) with bits_per_cell = 1, one_shot or pb_levels: SLC mode "
-		       "is for blocks of cells with several bits, whose pages are programmed singly and erased together";
+		return "slc_program_ns must be 0 (no SLC mode) with bits_per_cell = 1, one_shot or pb_levels: "
+		       "SLC mode is for blocks of cells with several bits, whose pages are programmed singly and "
+		       "erased together";
 	if ((t->slc_read_ns || t->slc_erase_ns) && !t->slc_program_ns)
 		return "slc_read_ns and slc_erase_ns must be 0 unless slc_program_ns says that there is an SLC mode";
 	if (t->suspend_ns && t->gc_holds_bus)

@@ -3,9 +3,9 @@
  * plain.c - a fast path for the most common calls: the read of a whole page, and the program of a page
  * of one plane or of several planes, in ascending order.
  *
- * It handles only arrays for which plain_possible() holds (nothing fails, ages or disturbs, and no
- * command is suspended or holds the bus, and no block is in SLC mode), and only calls that break no rule, for a die that has no
- * erase to settle. It refuses any other call before it has changed anything, and array.c then executes
+ * It handles only arrays for which plain_possible() holds (nothing fails, ages or disturbs, no command
+ * is suspended or holds the bus, no block is in SLC mode), and only calls that break no rule, for a die
+ * that has no erase to settle. It refuses any other call before it has changed anything, and array.c then executes
  * the call or reports the rule.
  *
  * So there are two ways to execute a command, and they must not differ: the storm tests compare both

@@ -151,7 +151,8 @@ void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* Set t
  * O(its length).
  */
 uint32_t blk_empty(const struct blk_table *t, uint32_t plane);
-uint32_t blk_slc_oldest(const struct blk_table *t, uint32_t plane);	/* the first settled one of the list, or BLK_NONE */
+/* Returns the first settled block of the list of those in SLC mode, or BLK_NONE. */
+uint32_t blk_slc_oldest(const struct blk_table *t, uint32_t plane);
 void blk_check(const struct blk_table *t);
 
 static inline void blk_valid_add(struct blk_table *t, uint32_t b)

@@ -635,7 +635,8 @@ bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	while (now == TURN_AGAIN);
 	if (now == TURN_PASSED && gc_is_awake(g))
 		g->state = GC_WAITING;
-	f->turn.kick |= now == TURN_PASSED && !waited && f->host.c.slc_full == FTL_SLC_FOLD;	/* slc_waits() asks again */
+	if (now == TURN_PASSED && !waited && f->host.c.slc_full == FTL_SLC_FOLD)
+		f->turn.kick = true;	/* slc_waits() asks again */
 	return now == TURN_USED;
 }
 

@@ -345,8 +345,8 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 		return "gc_copyback must be no with hot_cold: a page that the chip copies has its block before the FTL "
 		       "knows what it holds";
 	if (c->slc_cache != FTL_SLC_NONE && (policy != &front_page_policy || by_word_lines(g)))
-		return "slc_cache must be none: the FTL fills blocks in SLC mode in ascending order; set type = page and "
-		       "order = ascending or none";
+		return "slc_cache must be none: the FTL fills blocks in SLC mode in ascending order; set "
+		       "type = page and order = ascending or none";
 	if (policy == &front_page_policy)
 		return NULL;
 	if (c->hot_cold)

@@ -39,7 +39,8 @@ _Static_assert(FTL_SUSPEND_OFF == 0 && FTL_SUSPEND_ERASE == 1 && FTL_SUSPEND_PRO
 	       FTL_SUSPEND_ALL == 3, "suspends");
 _Static_assert(FTL_SLC_NONE == 0 && FTL_SLC_STATIC == 1 && FTL_SLC_DYNAMIC == 2, "slc_caches");
 _Static_assert(FTL_SLC_DIRECT == 0 && FTL_SLC_FOLD == 1, "slc_fulls");
-_Static_assert(sizeof(enum ftl_hot_cold) == sizeof(unsigned int) && sizeof(enum ftl_slc_cache) == sizeof(unsigned int) &&
+_Static_assert(sizeof(enum ftl_hot_cold) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_slc_cache) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_slc_full) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_suspend) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_frontier) == sizeof(unsigned int) &&

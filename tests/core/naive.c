@@ -487,7 +487,7 @@ static uint64_t energy_nj(const struct naive *n, const struct nand_cmd *c)
 	const struct nand_geometry *g = &n->c.geo;
 	uint32_t level = 0;
 	uint64_t nj = naive_bytes(&n->c, c) * e->bus_pj_per_byte / 1000;
-	uint32_t program = e->program_nj[naive_type(g, naive_slc(n, c->ppn), c->ppn)];	/* energy of a page, also with one_shot */
+	uint32_t program = e->program_nj[naive_type(g, naive_slc(n, c->ppn), c->ppn)];	/* also with one_shot */
 
 	switch (c->op) {
 	case NAND_READ:
@@ -649,7 +649,7 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 	uint64_t paired_either = 0;
 
 	for (unsigned int i = 0; i < f->count; i++) {
-		uint32_t ppn = f->ppn[i].v;
+		uint32_t ppn = f->ppn[i].v, type;
 		bool lost = n->page[ppn].state == NAIVE_LOST;
 
 		/* failed, or a copy of lost data: the page does not show whether the cut hit it */
@@ -664,7 +664,8 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 			adopt_state(n, ppn, 1u << NAIVE_LOST | 1u << n->page[ppn].state, "torn program");
 		}
 		/* both pages of a pair were torn, and either may have destroyed the lower one */
-		for (uint32_t t = 1; f->op == NAND_PROGRAM && t <= naive_type(&n->c.geo, naive_slc(n, f->ppn[i]), f->ppn[i]); t++)
+		type = naive_type(&n->c.geo, naive_slc(n, f->ppn[i]), f->ppn[i]);
+		for (uint32_t t = 1; f->op == NAND_PROGRAM && t <= type; t++)
 			paired_either += n->c.geo.one_shot && n->page[ppn - t].state == NAIVE_LOST;
 	}
 	for (unsigned int i = 0; f->op != NAND_ERASE && i < f->count; i++)

@@ -179,13 +179,14 @@ static uint32_t random_block(struct storm *s, uint32_t plane)
 static uint32_t programmable(struct storm *s, uint32_t plane, bool slc)
 {
 	const struct nand_geometry *g = &s->duel.c.geo;
+	uint32_t pages = slc ? g->pages_per_block / g->bits_per_cell : g->pages_per_block;
 	uint32_t step = g->one_shot ? g->bits_per_cell : 1;
 
 	for (int tries = 0; tries < 3; tries++) {
 		uint32_t first = random_block(s, plane) * g->pages_per_block;
 		uint32_t at = draw(s, 4) ? 0 : draw(s, g->pages_per_block / step) * step;
 
-		for (uint32_t p = at; p < (slc ? g->pages_per_block / g->bits_per_cell : g->pages_per_block); p += step) {
+		for (uint32_t p = at; p < pages; p += step) {
 			uint32_t broken = 0;
 
 			for (uint32_t i = 0; i < step; i++) {

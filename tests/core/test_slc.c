@@ -387,15 +387,15 @@ static void bad_caches_are_refused_by_name(void)
 	static const char *const hot[] = { "ftl.hot_cold=count", NULL };
 
 	EXPECT(!load("nand-emu/profiles/tlc-slc-small.ini", NULL));
-	expect_refusal("znand-small", "ftl.slc_cache=static", blocks, "slc_cache must be none: the cells have one bit");
-	expect_refusal("qlc-small", "ftl.slc_cache=dynamic", blocks, "slc_cache must be none: the array has no SLC mode");
+	expect_refusal("znand-small", "ftl.slc_cache=static", blocks, "the cells have one bit");
+	expect_refusal("qlc-small", "ftl.slc_cache=dynamic", blocks, "the array has no SLC mode");
 	expect_refusal("rps-small", "ftl.slc_cache=static", blocks, "slc_cache");
 	expect_refusal("superblock-small", "ftl.slc_cache=static", blocks, "slc_cache");
 	expect_refusal("tlc-slc-small", "ftl.slc_blocks=0", NULL, "slc_blocks must be at least 1");
 	expect_refusal("tlc-slc-small", "ftl.slc_blocks=1000", NULL, "slc_blocks is too much: of a plane's blocks");
 	expect_refusal("tlc-slc-small", "ftl.slc_cache=static", NULL, "slc_blocks is too much: the exported capacity");
 	expect_refusal("tlc-slc-small", "ftl.slc_cache=dynamic", hot, "slc_cache must be none with hot_cold");
-	expect_refusal("tlc-slc-small", "timing.slc_program_ns=0", NULL, "slc_cache must be none: the array has no SLC mode");
+	expect_refusal("tlc-slc-small", "timing.slc_program_ns=0", NULL, "the array has no SLC mode");
 	expect_refusal("tlc-small", "timing.slc_read_ns=1", NULL, "slc_read_ns and slc_erase_ns must be 0");
 	expect_refusal("tlc-slc-small", "geometry.pb_levels=1", NULL, "slc_program_ns must be 0");
 }
