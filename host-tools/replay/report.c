@@ -375,6 +375,12 @@ static void put_ftl(const struct replay *r, json_t *root, const struct slate_sta
 	put(o, "search_reads", f->search_reads);
 	if (slate_cores(r->dev))
 		put(o, "core_busy_ns", f->core_busy_ns);
+	if (f->slc_pages || f->slc_fold_units) {	/* drives without an SLC cache keep their results */
+		put(o, "slc_pages", f->slc_pages);
+		put(o, "slc_direct_pages", f->slc_direct_pages);
+		put(o, "slc_fold_units", f->slc_fold_units);
+		put(o, "slc_erases", f->slc_erases);
+	}
 }
 
 /* Write how the written units were reduced (DAC). */
