@@ -158,7 +158,7 @@ static void rows_are_joined(void)
 	slate_get_stats(dev, &s);
 	EXPECT_EQ(sum(READ(ios)), 334);
 	EXPECT_EQ(sum(WRITE(ios)), 666);
-	EXPECT_EQ(sum(WRITE(latency_sum_ns)), s.ftl.op[FTL_WRITE].lat_sum_ns);
+	EXPECT_EQ(sum(WRITE(latency_sum_ns)), s.ftl.op[FTL_WRITE].latency_sum_ns);
 	EXPECT_EQ(sum(WRITE(gc_queue_ns)), s.ftl.op[FTL_WRITE].where.gc_queue_ns);
 	EXPECT_EQ(sum(DRIVE(gc_units)), s.ftl.gc_units);
 	EXPECT_EQ(sum(DRIVE(gc_runs)), s.ftl.gc_runs);
