@@ -207,7 +207,7 @@ static bool may_move(const struct slate_dev *d, const char *text, char *why, siz
 static int load_with(const struct slate_dev *d, const char *text, struct profile *p, char *why)
 {
 	char *copy = strdup(d->settings), *line, *rest = NULL;
-	const char **all = calloc(PROFILE_KEYS_MAX + 2, sizeof(*all));
+	const char **all = calloc(profile_key_count() + 2, sizeof(*all));
 	size_t n = 0;
 	int result;
 
