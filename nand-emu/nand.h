@@ -42,7 +42,7 @@
  * With gc_holds_bus a read, program or copyback group of GC is one booking of the
  * channel: the first gap that is as long as all of the group. In it, command
  * cycles, transfers and cells follow each other as ever, and bus_ns is what it was.
- * Others that wait for the channel wait behind GC, whoever moves data in the group;
+ * Commands that wait for the channel meanwhile wait behind GC;
  * its busy time has the cells, too. Erases leave it after their command cycles.
  *
  * Page types. A word line holds bits_per_cell pages: page p of a block is of
@@ -303,8 +303,8 @@ enum nand_rule {
 #define NAND_STAT_BY_SOURCE(name, says) uint64_t name[NAND_NSOURCES];
 
 /*
- * What nand_counters.h declares, only uint64_t: libslate adds two structs as arrays. Erases per page: AEP = page_erases / pages,
- * VEP = page_erases_sq / pages - AEP^2.
+ * What nand_counters.h declares, only uint64_t: libslate adds two structs as arrays. Erases per page:
+ * AEP = page_erases / pages, VEP = page_erases_sq / pages - AEP^2.
  */
 struct nand_stats {
 	uint64_t ops[NAND_NOPS][NAND_NSOURCES];	/* counts pages; for ERASE blocks, whole or in part */

@@ -36,7 +36,7 @@ static inline void ftl_breakdown_add(struct ftl_breakdown *sum, const struct ftl
 
 static inline uint64_t ftl_breakdown_sum(const struct ftl_breakdown *w)
 {
-#define FTL_PLUS(name, says) + w->name
+#define FTL_PLUS(name, says) +w->name
 	return 0 FTL_CAUSES(FTL_PLUS);
 #undef FTL_PLUS
 }

@@ -206,7 +206,7 @@ void profile_key_range(const struct profile_key *k, char *out, size_t room)
 		ftl_range(out, room);
 		return;
 	case KNOB_NAME:
-		snprintf(out, room, "at most %d characters, none of them a control character",
+		snprintf(out, room, "at most %d characters, without control characters",
 			 PROFILE_NAME_BYTES - 1);
 		return;
 	}

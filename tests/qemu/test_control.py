@@ -280,7 +280,7 @@ class Orders(ControlTest):
         nvme.control(FAULT_ADD, ERASE, 1, 2, code=INVALID_FIELD)
         self.assertIn("no such die", nvme.why())
         nvme.set_knob(b"ftl.buffer_units=8", code=REFUSED)
-        self.assertIn("ftl.buffer_units does not change while a drive runs", nvme.why())
+        self.assertIn("ftl.buffer_units cannot be set while the drive runs", nvme.why())
         nvme.set_knob(b"ftl.gc_slice_pages=0", code=REFUSED)
         self.assertIn("1 .. 65536", nvme.why())
         for words in (0, 129):
