@@ -50,6 +50,7 @@
 	X(erase_count_sum, LEVEL, "Erase commands, summed over all blocks.") \
 	X(page_erases, LEVEL, "Erases of each page, summed over all pages.") \
 	X(page_erases_sq, LEVEL, "Squares of the erases of each page, summed over all pages.") \
-	X(damaged, LEVEL, "Reads of pages with a wrong checksum since the drive was opened: its file was damaged.")
+	X(damaged, LEVEL, "Reads of pages with a wrong checksum since the drive was opened: its file was damaged.") \
+	/* a new row goes here */
 
 #endif

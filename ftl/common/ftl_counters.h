@@ -79,6 +79,7 @@
 	X(link_to_host_busy_ns, "Time for which the host link moved data to the host.") \
 	X(link_to_drive_busy_ns, "Time for which the host link moved data to the drive.") \
 	/* counted when a core takes the work */ \
-	X(core_busy_ns, "Busy time of the controller's cores, summed.")
+	X(core_busy_ns, "Busy time of the controller's cores, summed.") \
+	/* a new row goes here */
 
 #endif
