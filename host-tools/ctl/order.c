@@ -58,8 +58,8 @@ int order_gc(struct ctl *c, char **words)
 int order_set(struct ctl *c, char **words)
 {
 	if (!words[0])
-		return ctl_fail(CTL_USAGE, "set: expected a setting, such as set ftl.gc_slice_pages=8; 'slatectl info' lists "
-				"the names");
+		return ctl_fail(CTL_USAGE, "set: expected a setting, such as set ftl.gc_slice_pages=8; 'slatectl info' "
+				"lists the names");
 	if (words[1])
 		return too_many("set", words[1]);
 	return c->ops->set(c, words[0]);

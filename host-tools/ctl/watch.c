@@ -27,7 +27,8 @@ static int parse(char **words, struct watch *w)
 		int result;
 
 		if (!out)
-			return ctl_fail(CTL_USAGE, "watch: unknown argument '%s': expected --interval MS or --count N", *words);
+			return ctl_fail(CTL_USAGE, "watch: unknown argument '%s': expected --interval MS or --count N",
+					*words);
 		result = ctl_number(*words, words[1], 1, 1000000000, out);
 		if (result)
 			return result;

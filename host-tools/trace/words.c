@@ -119,8 +119,8 @@ bool trace_take_option(struct trace_choice *c, enum trace_option option, const c
 			      "or content", text);
 	case TRACE_OPT_DEVICE:
 		return parse_device(text, &c->options.device) ||
-		       refuse(err, "--device %s: expected a whole number 0 .. 4294967295, or MAJOR,MINOR (0 .. 4095 and "
-			      "0 .. 1048575)", text);
+		       refuse(err, "--device %s: expected a whole number 0 .. 4294967295, or MAJOR,MINOR (0 .. 4095 "
+			      "and 0 .. 1048575)", text);
 	case TRACE_OPT_ACTION:
 		c->options.action = *text;
 		return strlen(text) == 1 ||

@@ -32,7 +32,8 @@ def told() -> dict[str, Any]:
     """The logs that a program with the header fills."""
     with tempfile.TemporaryDirectory(prefix="slate-wire-") as folder:
         program = Path(folder) / "wire"
-        compile_it = ["cc", "-std=c11", *(f"-I{folder}" for folder in INCLUDES), "-o", program, SOURCE]
+        includes = [f"-I{folder}" for folder in INCLUDES]
+        compile_it = ["cc", "-std=c11", *includes, "-o", str(program), str(SOURCE)]
         subprocess.run(compile_it, check=True)
         found: dict[str, Any] = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
         return found

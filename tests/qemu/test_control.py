@@ -123,7 +123,7 @@ class Logs(ControlTest):
         nvme.do_read(0, 4096)
         groups, total = counters(nvme.whole_log(COUNTERS)), self.vm.stats()["total"]
         nand = total["nand"]
-        found = [("ftl", 0, total["ftl"], set())]
+        found: list[tuple[str, int, Json, set[str]]] = [("ftl", 0, total["ftl"], set())]
         found += [("op", i, total[op], {"histogram", "sub-buckets"}) for i, op in enumerate(OPS)]
         found += [("source", i, nand["by-source"][source], set()) for i, source in enumerate(SOURCES)]
         found += [("nand", 0, nand, {"by-source", "violations"})]
