@@ -309,9 +309,9 @@ enum nand_rule {
 struct nand_stats {
 	uint64_t ops[NAND_NOPS][NAND_NSOURCES];	/* counts pages; for ERASE blocks, whole or in part */
 	uint64_t violations[NAND_NRULES];
-	uint64_t energy_nj[NAND_NOPS][NAND_NSOURCES];
-	NAND_SOURCE_COUNTERS(NAND_STAT_BY_SOURCE)
 	NAND_COUNTERS(NAND_STAT)
+	NAND_SOURCE_COUNTERS(NAND_STAT_BY_SOURCE)
+	uint64_t energy_nj[NAND_NOPS][NAND_NSOURCES];
 };
 
 struct nand;
