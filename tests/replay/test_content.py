@@ -262,7 +262,7 @@ class Damage(Case):
     def test_forced(self):
         trace = self.file("b", b"0 0 8 16 1\n")
         self.refused("--profile", TINY, "--format", "content", trace, words=("slate-content 1",))
-        self.refused("--profile", TINY, "--format", "x", trace, words=("fio, content",))
+        self.refused("--profile", TINY, "--format", "x", trace, words=("fio or content",))
 
     def test_no_room(self):
         trace = self.file("t", make(SOME))

@@ -176,7 +176,7 @@ class Monitor(unittest.TestCase):
             (("gc", "0"), "gc 0: not a whole number from 1 to "),
             (("gc", "1", "2"), "unexpected argument '2'"),
             (("reset", "x"), "unexpected argument 'x'"),
-            (("set",), "set: say what"),
+            (("set",), "set: expected a setting"),
             (("set", "a", "b"), "unexpected argument 'b'"),
             (("fault",), "expected program N"),
             (("fault", "smell"), "fault smell"),
