@@ -251,7 +251,7 @@ void odd_host_done(struct odd *o, struct ftl_io *io)
 	else if (io->status != SSD_OK)
 		refused(o, r);
 	else if (durable && r->changes > o->durable && !(odd_other && o->full))
-		o->durable = r->changes;	/* full: the last changes were refused; a flush promises nothing of them */
+		o->durable = r->changes;	/* full: a flush promises nothing of refused changes */
 }
 
 static void check_read(const struct odd *o, const struct odd_request *r)

@@ -196,9 +196,7 @@ static const char *other_ftl;		/* -f; it trims unit by unit */
 static void on_abort(int sig)
 {
 	(void)sig;
-	if (write(2, "replay: test_cut ", 17) == 17 &&
-	    (!other_ftl || (write(2, "-f ", 3) == 3 && write(2, other_ftl, strlen(other_ftl)) > 0 &&
-			    write(2, " ", 1) == 1)) && write(2, id, strlen(id)) > 0)
+	if (write(2, "replay: test_cut ", 17) == 17 && write(2, id, strlen(id)) > 0)
 		(void)!write(2, "\n", 1);
 }
 
@@ -250,8 +248,12 @@ static const struct ftl_ops *ftl_of(const struct shape *s)
 	const char *name = other_ftl ? other_ftl : s->ftl;
 	size_t i = 0;
 
-	while (name && strcmp(ftl_list[i]->name, name))
+	while (name && ftl_list[i] && strcmp(ftl_list[i]->name, name))
 		i++;
+	if (!ftl_list[i]) {
+		printf("no FTL is named %s\n", name);
+		exit(2);
+	}
 	return ftl_list[i];
 }
 
@@ -606,7 +608,8 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	const struct ftl_stats *st;
 	uint64_t before = cuts, began_ns, took_ns;
 
-	snprintf(id, sizeof(id), "%u:%" PRIu64 ":%u", shape, seed, ops);
+	snprintf(id, sizeof(id), "%s%s%s%u:%" PRIu64 ":%u", other_ftl ? "-f " : "", other_ftl ? other_ftl : "",
+		 other_ftl ? " " : "", shape, seed, ops);
 	drive_make(&first, &shapes[shape]);
 	drive_make(&second, &shapes[shape]);
 	drive_make(&third, &shapes[shape]);

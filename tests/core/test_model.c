@@ -91,9 +91,7 @@ static const struct ftl_ops *ops_of;	/* the FTL under test */
 static void on_abort(int sig)
 {
 	(void)sig;
-	if (write(2, "replay: test_model ", 19) == 19 && (ops_of == ftl_list[0] ||
-	    (write(2, "-f ", 3) == 3 && write(2, ops_of->name, strlen(ops_of->name)) > 0 && write(2, " ", 1) == 1)) &&
-	    write(2, id, strlen(id)) > 0)
+	if (write(2, "replay: test_model ", 19) == 19 && write(2, id, strlen(id)) > 0)
 		(void)!write(2, "\n", 1);
 }
 
@@ -309,7 +307,7 @@ static void run(uint32_t vi, uint32_t mi, uint64_t seed, uint64_t ops)
 	struct world *w = calloc(1, sizeof(*w));
 	struct nand_stats ns;
 
-	snprintf(id, sizeof(id), "%u:%u:%" PRIu64 ":%" PRIu64, vi, mi, seed, ops);
+	snprintf(id, sizeof(id), "-f %s %u:%u:%" PRIu64 ":%" PRIu64, ops_of->name, vi, mi, seed, ops);
 	world_make(w, &variants[vi], &modes[mi], ops);
 	w->rng = seed * 0x9e3779b97f4a7c15u + 1;
 	for (uint64_t i = 0; i < ops; i++) {
@@ -362,9 +360,15 @@ int main(int argc, char **argv)
 	signal(SIGABRT, on_abort);
 	ops_of = ftl_list[0];
 	if (argc >= 3 && !strcmp(argv[1], "-f")) {
-		for (size_t i = 0; ftl_list[i]; i++)
-			if (!strcmp(ftl_list[i]->name, argv[2]))
-				ops_of = ftl_list[i];
+		size_t i = 0;
+
+		while (ftl_list[i] && strcmp(ftl_list[i]->name, argv[2]))
+			i++;
+		if (!ftl_list[i]) {
+			printf("no FTL is named %s\n", argv[2]);
+			return 2;
+		}
+		ops_of = ftl_list[i];
 		argc -= 2;
 		argv += 2;
 	}

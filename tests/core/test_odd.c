@@ -128,9 +128,7 @@ static bool is_for_others(const struct combination *c)
 static void on_death(void)
 {
 	fflush(stdout);
-	if (write(2, "replay: test_odd ", 17) == 17 &&
-	    (!odd_other || (write(2, "-f ", 3) == 3 && write(2, odd_other->name, strlen(odd_other->name)) > 0 &&
-			    write(2, " ", 1) == 1)) && write(2, "-r ", 3) == 3 && write(2, id, strlen(id)) > 0)
+	if (write(2, "replay: test_odd ", 17) == 17 && write(2, id, strlen(id)) > 0)
 		(void)!write(2, "\n", 1);
 }
 
@@ -212,7 +210,8 @@ static void run_case(struct odd *o, const char *flags, uint64_t seed, uint32_t c
 {
 	uint32_t lives = 0, requests;
 
-	snprintf(id, sizeof(id), "%s:%" PRIu64 ":%u", flags, seed, cycles);
+	snprintf(id, sizeof(id), "%s%s%s-r %s:%" PRIu64 ":%u", odd_other ? "-f " : "",
+		 odd_other ? odd_other->name : "", odd_other ? " " : "", flags, seed, cycles);
 	memset(o, 0, sizeof(*o));
 	o->flags = flags;
 	o->seed = seed;
