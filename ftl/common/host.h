@@ -34,6 +34,11 @@ static inline struct host *host_of(struct ftl *f)
 	return ssd_container_of(f, struct host, base);
 }
 
+/* The first of the rules for all FTLs that c breaks, as a sentence; NULL: none. unit_bytes is valid. */
+const char *host_fault(const struct ftl_config *c);
+/* Can init() accept the configuration, and is the memory large enough? Else an error. */
+int host_may_init(const struct ftl_ops *ops, size_t len, const struct ftl_config *c,
+		  const struct nand *n) SSD_MUST_CHECK;
 void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,
 	       const struct ftl_host *shell);
 
@@ -194,6 +199,15 @@ static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns
 		host_finish(h, io, io->done_ns, io->status);
 }
 
+/* As host_finish(); the look-up and the firmware begin at at_ns, and io->where holds the time until then. */
+void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status);
+
+/*
+ * The same spent_ns from now. The time that io->where does not hold was waiting: a read's for other
+ * I/O, that of others for the buffer.
+ */
+void host_end(struct host *h, struct ftl_io *io, uint64_t spent_ns, enum ssd_err status);
+
 /* End the I/O's first part now. Until now the I/O waited for other host I/O. */
 void host_part_now(struct host *h, struct ftl_io *io);
 
@@ -205,5 +219,6 @@ void host_refuse(struct host *h, struct ftl_io *io, enum ssd_err why);
 const struct ftl_stats *host_stats(const struct ftl *f);
 void host_reset_stats(struct ftl *f);
 uint32_t host_inflight(const struct ftl *f);
+#define HOST_OPS_COMMON .stats = host_stats, .reset_stats = host_reset_stats, .inflight = host_inflight
 
 #endif

@@ -484,9 +484,7 @@ static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	take(&rest, gc_ns, &w->gc_queue_ns);
 	w->host_queue_ns = rest;
 	w->buffer_ns = f->host.c.buffer_ns;
-	w->map_ns = f->host.c.map_ns;
-	w->other_ns = f->host.c.overhead_ns;
-	host_finish(&f->host, io, io->done_ns + w->buffer_ns + host_front_ns(&f->host), SSD_OK);
+	host_end_at(&f->host, io, io->done_ns + w->buffer_ns, SSD_OK);
 }
 
 /*
@@ -688,9 +686,7 @@ static void finish_durable(struct page_ftl *f, uint64_t now_ns, struct ftl_io *i
 	take(&rest, stall_clock(f, now_ns) - io->gc_mark, &w->gc_queue_ns);
 	w->host_queue_ns = rest;
 	w->buffer_ns = io->op == FTL_FLUSH ? 0 : f->host.c.buffer_ns;
-	w->map_ns = f->host.c.map_ns;
-	w->other_ns = f->host.c.overhead_ns;
-	host_finish(&f->host, io, now_ns + w->buffer_ns + host_front_ns(&f->host), SSD_OK);
+	host_end_at(&f->host, io, now_ns + w->buffer_ns, SSD_OK);
 }
 
 void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last)

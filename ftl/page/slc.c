@@ -23,8 +23,8 @@
  *
  * Invariants: K4 in blk.h, F6 in front.h, C14 in check.c; and
  *   S1  a fold in a static cache takes no block of the reserve (fold_victim): what it wins is of
- *       no use to GC (no test fails without this limit). In a dynamic one it wins pages like any collection, since a full block in
- *       SLC mode holds at most half of what a block holds.
+ *       no use to GC. (No test fails without this limit.) In a dynamic one it wins pages like any
+ *       collection, since a full block in SLC mode holds at most half of what a block holds.
  *
  * Cost: nothing for each page beyond a few comparisons; no memory but counts.
  */
