@@ -130,7 +130,7 @@ const struct ftl_ops *odd_other;
 /* Can the events of the combination occur with any FTL, and its flags hold for one with a reserve of two? */
 static bool is_for_others(const struct combination *c)
 {
-	return !strpbrk(c->flags, "ukwprtgv");
+	return !strpbrk(c->flags, "ukwprtgva");
 }
 
 #define ANY_FTLS (A(CUTS) | A(MOUNTS_CUT) | A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(WORN_OUT) | A(GC_RUNS))
