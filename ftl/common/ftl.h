@@ -136,6 +136,18 @@ enum ftl_hot_cold {
 	FTL_HOT_COLD_COUNT,	/* count writes as in ftl/page/heat.h */
 };
 
+/* page: is part of the flash written with one bit per cell first? */
+enum ftl_slc_cache {
+	FTL_SLC_NONE,
+	FTL_SLC_STATIC,		/* slc_blocks of each plane are set aside for it */
+	FTL_SLC_DYNAMIC,	/* free blocks beyond gc_stop_blocks, at most slc_blocks of a plane */
+};
+
+enum ftl_slc_full {
+	FTL_SLC_DIRECT,		/* while the cache is full, the host writes past it */
+	FTL_SLC_FOLD,		/* the host waits until GC has folded a block, if one can be folded */
+};
+
 /* flex: which pages of the shared blocks take GC's copies, except in idle times. */
 enum ftl_gc_pages {
 	FTL_GC_SLOW,		/* MSB pages */
@@ -212,6 +224,9 @@ struct ftl_config {
 	enum ftl_gc_frontier gc_frontier;	/* used by page, parity, rtf, flex */
 	enum ftl_gc_pages gc_pages;	/* flex */
 	enum ftl_hot_cold hot_cold;	/* page */
+	enum ftl_slc_cache slc_cache;	/* page */
+	enum ftl_slc_full slc_full;
+	uint32_t slc_blocks;		/* blocks of a plane in SLC mode, at most */
 	uint32_t idle_gc_permille;	/* share of a plane's blocks; if fewer are free, GC works while the drive is
 					 * idle; 0: never. page, parity, rtf, flex */
 	uint32_t idle_gc_ns;		/* time without an I/O or a full buffer page after which the drive is idle */
