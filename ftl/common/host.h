@@ -96,7 +96,7 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 		return;
 	io->link_ns = link_move(&h->link[1], h->now_ns, h->now_ns, io->bytes, h->c.link_ps_per_byte) -
 		      h->now_ns;
-	h->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
+	h->stats.link_to_drive_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
 }
 
 /* Move bytes between the host and buf (struct ftl_host). */
@@ -118,7 +118,7 @@ static inline void host_no_ops(struct ftl_op_stats op[FTL_NOPS])
 {
 	memset(op, 0, FTL_NOPS * sizeof(*op));
 	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		op[i].lat_min_ns = ~(uint64_t)0;
+		op[i].latency_min_ns = ~(uint64_t)0;
 }
 
 /* Count an I/O that has ended. */
@@ -129,11 +129,11 @@ static inline void host_count(struct ftl_op_stats *s, const struct ftl_io *io)
 	s->ios++;
 	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
 	s->errors += io->status != SSD_OK;
-	s->lat_sum_ns += ns;
-	if (ns < s->lat_min_ns)
-		s->lat_min_ns = ns;
-	if (ns > s->lat_max_ns)
-		s->lat_max_ns = ns;
+	s->latency_sum_ns += ns;
+	if (ns < s->latency_min_ns)
+		s->latency_min_ns = ns;
+	if (ns > s->latency_max_ns)
+		s->latency_max_ns = ns;
 	ftl_breakdown_add(&s->where, &io->where);
 }
 
@@ -149,7 +149,7 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 	SSD_ASSERT(done_ns >= h->now_ns);
 	if (h->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
 		at = link_move(&h->link[0], h->now_ns, at, io->bytes, h->c.link_ps_per_byte);
-		h->stats.link_busy_ns[0] += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
+		h->stats.link_to_host_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
 	}
 	at += h->c.link_latency_ns;
 	io->where.link_ns = at - done_ns;

@@ -4,7 +4,7 @@
  * sector written carries its own number and the tag. So
  *
  *   a read          must see, of each sector, nothing older than what was completed
- *                   before it was submitted, and nothing that nobody wrote;
+ *                   before it was submitted, and nothing that was never written;
  *   a drive         that mounted must hold a prefix of what was submitted, as long
  *                   at least as what was completed as durable;
  *   without a cut   it must hold all.
