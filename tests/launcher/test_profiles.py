@@ -51,6 +51,7 @@ CAPACITIES = {
     "tlc-small": (2640 * MIB, 1700 * MIB),
     "znand": spared(512 * GIB, 145, 2048),
     "znand-small": (512 * MIB, 400 * MIB),
+    "zns-small": (320 * MIB, 256 * MIB),
 }
 TABLE_3 = """\
 command, µs               cell       bus     total
