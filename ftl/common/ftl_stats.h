@@ -99,6 +99,10 @@ struct ftl_stats {
 	uint64_t slow_pages;		/* MSB pages, likewise */
 	uint64_t retired_blocks;
 	uint64_t mounts;
+	/* Cached map: look-ups for units of the host, by whether their map page was in memory, */
+	uint64_t map_hits, map_misses;
+	uint64_t map_reads, map_writes;	/* map pages read and written, without copies */
+	uint64_t map_copies;		/* map pages copied by GC */
 	/*
 	 * DAC: host_units are units that reached flash, even if they became invalid later; gc_units
 	 * are entries.
