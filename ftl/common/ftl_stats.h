@@ -80,7 +80,7 @@ struct ftl_stats {
 	uint64_t merge_read_bytes;	/* and the bytes of the ECC words read for this */
 	uint64_t trimmed_units;
 	uint64_t host_units;		/* mapping units programmed for the host */
-	uint64_t meta_units;		/* trim bitmap and recovery records, in units */
+	uint64_t meta_units;		/* trim bitmap, recovery records and map pages, in units */
 	uint64_t pad_units;		/* units programmed without content */
 	uint64_t gc_runs;		/* GC calls: a victim, or two that are erased together */
 	uint64_t gc_units;		/* units moved by GC */

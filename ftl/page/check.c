@@ -22,20 +22,37 @@
  */
 #include "page_ftl.h"
 
-/* The LPN's entry: of the whole map, of the map page in memory, or of the one on flash. */
-static uint32_t entry_of(const struct page_ftl *f, uint32_t lpn)
-{
-	const struct page_cache *k = &f->cache;
-	uint32_t page, upn;
-	const void *data;
+/* A look at the map: the entries of one map page at a time. */
+struct look {
+	uint32_t first, end;		/* LPNs that `at` has */
+	const uint32_t *at;		/* NULL: no unit of them was ever written */
+};
 
-	if (!map_is_cached(f) || map_holds(f, lpn))
-		return *map_entry(f, lpn);
-	page = lpn / k->per;
+/* Look at the LPN's map page: in memory, or else on flash. */
+static void look_at(const struct page_ftl *f, struct look *k, uint32_t lpn)
+{
+	uint32_t page = lpn / f->cache.per, upn;
+	const void *data = NULL;
+
+	k->first = page * f->cache.per;
+	k->end = k->first + f->cache.per < f->shape.lpns ? k->first + f->cache.per : f->shape.lpns;
+	k->at = NULL;
+	if (map_holds(f, lpn)) {
+		k->at = map_entry(f, k->first);
+		return;
+	}
 	upn = *map_entry(f, f->shape.map_lpn + page * f->shape.upp);
-	if (upn == NONE || f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, &data, NULL) != NAND_OK || !data)
-		return NONE;
-	return ((const uint32_t *)data)[lpn - page * k->per];
+	if (upn != NONE && f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, &data, NULL) == NAND_OK)
+		k->at = data;
+}
+
+static uint32_t entry_of(const struct page_ftl *f, struct look *k, uint32_t lpn)
+{
+	if (!map_is_cached(f) || lpn >= f->shape.lpns)
+		return *map_entry(f, lpn);
+	if (lpn < k->first || lpn >= k->end)
+		look_at(f, k, lpn);
+	return k->at ? k->at[lpn - k->first] : NONE;
 }
 
 static void check_cache(const struct page_ftl *f)
@@ -72,9 +89,10 @@ static void check_cache(const struct page_ftl *f)
 static void check_map(const struct page_ftl *f)
 {
 	uint64_t mapped = 0, valid = 0, in_blocks = 0;
+	struct look look = { 0 };
 
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
-		uint32_t at = entry_of(f, lpn);
+		uint32_t at = entry_of(f, &look, lpn);
 
 		if (at == NONE)
 			continue;
@@ -98,11 +116,13 @@ static void check_map(const struct page_ftl *f)
 
 static void check_oob(const struct page_ftl *f)
 {
+	struct look look = { 0 };
+
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
-		uint32_t upn = entry_of(f, lpn) & ~OOB_LOST;
+		uint32_t at = entry_of(f, &look, lpn), upn = at & ~OOB_LOST;
 		const void *oob;
 
-		if (entry_of(f, lpn) == NONE)
+		if (at == NONE)
 			continue;
 		if (f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, NULL, &oob) != NAND_OK)
 			continue;

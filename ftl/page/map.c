@@ -751,6 +751,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_
 	d->page[0] = c.ppn.v;
 	d->page[1] = i;
 	f->host.stats.map_writes++;
+	f->host.stats.meta_units += f->shape.upp;
 	fr->mark = h.mark;
 	die_start(f, die, DIE_MAP, &c);
 }

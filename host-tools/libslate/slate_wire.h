@@ -105,9 +105,11 @@ struct slate_log_identity {		/* 256 bytes, followed by settings and knobs */
 	X(plain_bytes, plain_bytes) X(reference_hits, reference_hits) \
 	X(reference_reads, reference_reads) X(refused_references, refused_references) \
 	X(link_to_host_busy_ns, link_busy_ns[0]) X(link_to_drive_busy_ns, link_busy_ns[1]) \
-	X(core_busy_ns, core_busy_ns)
+	X(core_busy_ns, core_busy_ns) \
+	X(map_hits, map_hits) X(map_misses, map_misses) X(map_reads, map_reads) \
+	X(map_writes, map_writes) X(map_copies, map_copies)
 
-#define SLATE_SOURCE_COUNTERS(X) /* of host, gc, wl, meta, backup */ \
+#define SLATE_SOURCE_COUNTERS(X) /* of host, gc, wl, meta, backup, map */ \
 	X(reads, ops[NAND_READ]) X(programs, ops[NAND_PROGRAM]) X(erases, ops[NAND_ERASE]) \
 	X(copybacks, ops[NAND_COPYBACK]) \
 	X(read_nj, energy_nj[NAND_READ]) X(program_nj, energy_nj[NAND_PROGRAM]) \
@@ -135,7 +137,7 @@ enum slate_source_counter { SLATE_SOURCE_COUNTERS(SLATE_SOURCE_ID) SLATE_SOURCE_
 enum slate_nand_counter { SLATE_NAND_COUNTERS(SLATE_NAND_ID) SLATE_NAND_WORDS };
 
 enum slate_wire_op { SLATE_WIRE_READ, SLATE_WIRE_WRITE, SLATE_WIRE_TRIM, SLATE_WIRE_FLUSH, SLATE_WIRE_OPS };
-#define SLATE_WIRE_SOURCES 5u		/* host, gc, wl, meta, backup */
+#define SLATE_WIRE_SOURCES 6u		/* host, gc, wl, meta, backup, map */
 #define SLATE_WIRE_RULES 12u		/* R0 .. R11 of nand.h */
 #define SLATE_WIRE_CAUSES 9u		/* cell_ns .. controller_ns, as in SLATE_OP_COUNTERS */
 

@@ -19,7 +19,7 @@
 #define SCHEMA "slate-replay-1"
 #define NAME_OF(name) #name,
 
-static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", "backup" };
+static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", "backup", "map" };
 static const char *const nand_ops[NAND_NOPS] = { "read", "program", "erase", "copyback" };
 static const char *const loops[] = { "closed", "open", "recorded" };
 static const char *const beyonds[] = { "error", "fold", "scale" };
@@ -83,7 +83,8 @@ static void put_sources(json_t *o, const char *key, const uint64_t v[NAND_NSOURC
 	json_t *to = sub(o, key);
 
 	for (unsigned int s = 0; s < NAND_NSOURCES; s++)
-		put(to, sources[s], v[s]);
+		if (s != NAND_SRC_MAP || v[s])	/* only a cached map has such commands */
+			put(to, sources[s], v[s]);
 }
 
 /* ---- what ran ------------------------------------------------------------------ */
@@ -375,6 +376,13 @@ static void put_ftl(const struct replay *r, json_t *root, const struct slate_sta
 	put(o, "search_reads", f->search_reads);
 	if (slate_cores(r->dev))
 		put(o, "core_busy_ns", f->core_busy_ns);
+	if (f->map_hits + f->map_misses == 0)
+		return;
+	put(o, "map_hits", f->map_hits);
+	put(o, "map_misses", f->map_misses);
+	put(o, "map_reads", f->map_reads);
+	put(o, "map_writes", f->map_writes);
+	put(o, "map_copies", f->map_copies);
 }
 
 /* Write how the written units were reduced (DAC). */

@@ -15,7 +15,7 @@ from .shape import Json, Misfit, check
 
 SCHEMA = "slate-replay-1"
 
-_BY_SOURCE = dict.fromkeys(SOURCES, int)
+_BY_SOURCE = {f"{source}{'?' if source == 'map' else ''}": int for source in SOURCES}  # map: of a cached map
 _RATIO = (None, float)
 _LATENCY = {"min_ns": int, "max_ns": int, "sum_ns": int, "histogram": [[int]]}
 _HOST = {
@@ -37,6 +37,7 @@ _FTL = {
     "wear_levelling": {"blocks_levelled": "wl-runs", "blocks_relocated": "relocations", "units_moved": "wl-units"},
     "wear": {"retired_blocks": "retired-blocks"},
 }  # fmt: skip
+_CACHED_MAP = ("map_hits", "map_misses", "map_reads", "map_writes", "map_copies")  # of drives with one
 _REDUCTION = ("raw_units", "comp_units", "comp_bytes", "delta_units", "delta_bytes", "link_units", "reference_hits",
               "reference_reads")  # fmt: skip
 _NAND = ("read_bytes", "corrected", "retries", "uncorrectable", "program_fails", "erase_fails", "disturb_lost",
@@ -123,10 +124,10 @@ def _sources(raw: Json) -> dict[str, Json]:
     busy = {f"{what}-busy-ns": raw["busy"][whole] for what, whole in (("die", "dies"), ("bus", "channels"))}
     return {
         source: {
-            **{f"{op}s": raw["nand"]["ops"][op][source] for op in NAND_OPS},
-            **{f"{op}-nj": raw["energy_nj"][op][source] for op in NAND_OPS},
-            "user-read-bytes": raw["nand"]["user_read_bytes"][source],
-            **{key: sum(one["ns"][source] for one in each) for key, each in busy.items()},
+            **{f"{op}s": raw["nand"]["ops"][op].get(source, 0) for op in NAND_OPS},
+            **{f"{op}-nj": raw["energy_nj"][op].get(source, 0) for op in NAND_OPS},
+            "user-read-bytes": raw["nand"]["user_read_bytes"].get(source, 0),
+            **{key: sum(one["ns"].get(source, 0) for one in each) for key, each in busy.items()},
         }
         for source in SOURCES
     }
@@ -137,6 +138,7 @@ def device(raw: Json) -> Json:
     ftl = {name: raw[section][key] for section, keys in _FTL.items() for key, name in keys.items()}
     ftl |= {dashed(key): raw["reduction"][key] for key in _REDUCTION if raw["reduction"]}
     ftl["core-busy-ns"] = raw["ftl_counts"].get("core_busy_ns", 0)  # of drives with cores
+    ftl |= {dashed(key): raw["ftl_counts"].get(key, 0) for key in _CACHED_MAP}
     nand = {dashed(key): raw["nand"][key] for key in _NAND} | {dashed(key): raw["wear"][key] for key in _WEAR}
     nand["damaged"] = raw["nand"].get("damaged", 0)  # older results lack the counter
     return {
