@@ -43,7 +43,7 @@ static void look_at(const struct page_ftl *f, struct look *k, uint32_t lpn)
 	}
 	upn = *map_entry(f, f->shape.map_lpn + page * f->shape.upp);
 	if (upn != NONE && f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, &data, NULL) == NAND_OK)
-		k->at = data;
+		k->at = f->cache.store ? (const void *)(f->cache.store + (size_t)page * f->g->page_bytes) : data;
 }
 
 static uint32_t entry_of(const struct page_ftl *f, struct look *k, uint32_t lpn)

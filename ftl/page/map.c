@@ -9,7 +9,8 @@
  *   empty -> LOADING     fetch(): a uread of the map page is queued on its die (read_map)
  *   empty -> READY       fetch(): the map page was never written
  *   LOADING -> READY     map_loaded(): the read has ended; ureads that waited go on
- *   LOADING -> LOST      map_loaded(): it could not be read; writes are refused from then on
+ *   LOADING -> LOST      map_arrived(): it could not be read; writes are refused from then on
+ *   LOST -> empty        map_loaded(), if no page of the buffer and no collector pins the frame; they wait
  *   READY -> WRITING     map_write()
  *   WRITING -> READY     map_written(): the directory now has the new page
  *   READY -> empty       frame_get(): the oldest clean frame takes another map page
@@ -73,6 +74,8 @@ void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_confi
 	k->entry = ssd_carve(m, k->frames, g->page_bytes);
 	k->frame_of = ssd_carve(m, k->pages, sizeof(*k->frame_of));
 	k->hidden = ssd_carve(m, f->shape.all_lpns - f->shape.lpns, sizeof(*k->hidden));
+	if (!c->payload)
+		k->store = ssd_carve(m, k->pages, g->page_bytes);
 	k->due = ssd_carve(m, word_count(k->pages), sizeof(*k->due));
 	k->stale = ssd_carve(m, word_count(k->pages), sizeof(*k->stale));
 	k->loads_max = k->frames - map_frames_min(g, upp) + 1;
@@ -215,8 +218,7 @@ static uint32_t plane_of(const struct page_ftl *f, uint32_t page)
 /* M3: may the frame be written now? */
 static bool may_write(const struct page_ftl *f, const struct map_frame *fr)
 {
-	return fr->state == FRAME_READY && !fr->host_pins && !fr->gc_pins && fr->last_seq <= f->bt.stable &&
-	       !f->cache.lost;
+	return fr->state == FRAME_READY && !fr->host_pins && !fr->gc_pins && fr->last_seq <= f->bt.stable;
 }
 
 static void write_later(struct page_ftl *f, uint32_t i)
@@ -521,11 +523,14 @@ void map_arrived(struct page_ftl *f, uint32_t lpn, const uint8_t *page, bool los
 
 	SSD_ASSERT(i != MAP_NONE && k->frame[i].state == FRAME_LOADING);
 	f->host.stats.map_reads++;
-	k->lost |= lost || !page;
-	if (!k->lost)
+	if (k->store)
+		page = k->store + (size_t)number * f->g->page_bytes;
+	if (!lost && page) {
 		memcpy(&k->entry[(size_t)i * k->per], page, f->g->page_bytes);
-	else
-		k->frame[i].state = FRAME_LOST;
+		return;
+	}
+	k->frame[i].state = FRAME_LOST;
+	k->lost = true;
 }
 
 void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
@@ -547,6 +552,11 @@ void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
 	for (fr->first = NONE; r != NONE; r = next) {
 		next = f->read.unit[r].next;
 		go_on(f, now_ns, r, fr);
+	}
+	if (fr->state == FRAME_LOST && !fr->host_pins && !fr->gc_pins) {	/* the next look-up reads again */
+		k->frame_of[number] = MAP_NONE;
+		*fr = (struct map_frame){ .page = MAP_NONE, .first = NONE, .last = NONE };
+		settle(k, i);
 	}
 }
 
@@ -741,11 +751,14 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_
 	for (uint32_t u = 0; u < f->shape.upp; u++)
 		oob_put_unit(f->oob, u, map_lpn(f, fr->page) + u, k->seq);
 	c.data = &k->entry[(size_t)i * k->per];
+	if (k->store)
+		memcpy(k->store + (size_t)fr->page * f->g->page_bytes, c.data, f->g->page_bytes);
 	nand_submit(f->n, now_ns, &c, 1);
 	SSD_ASSERT(c.status != NAND_VIOLATION);
 	unlist(k, i);
 	fr->state = FRAME_WRITING;
 	fr->again = false;
+	d->turn.reads_in_row = 0;
 	d->plane = plane;
 	d->status[0] = (uint8_t)c.status;
 	d->page[0] = c.ppn.v;

@@ -48,6 +48,7 @@ struct page_cache {			/* all zero with the whole map in memory */
 	uint32_t *entry;		/* content of the frames, `per` entries each: as in page_map.l2p */
 	uint32_t *frame_of;		/* frame of each map page, or MAP_NONE */
 	uint32_t *hidden;		/* unit address of each hidden LPN: trim bitmap, dead list, map pages */
+	uint8_t *store;			/* array without payload: content of each map page as it was programmed last */
 	uint64_t *due;			/* a bit for each map page with trims that have not been applied to it */
 	uint64_t *stale;		/* mount: a bit for each map page whose content on flash is not up to date */
 	uint32_t due_count;
@@ -64,7 +65,7 @@ struct page_cache {			/* all zero with the whole map in memory */
 	uint64_t stall_ns, since_ns;	/* clock of the time in which the head of the queue waited for the map */
 	bool stalled;
 	bool mounting;			/* entries of trimmed units may be obsolete: their units are not valid */
-	bool lost;			/* a map page could not be read: nothing more is written */
+	bool lost;			/* a map page could not be read: the host writes nothing more */
 };
 
 #endif

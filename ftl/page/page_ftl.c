@@ -83,16 +83,18 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 
 	if (d->op != DIE_IDLE)
 		return;
-	if (SSD_UNLIKELY(f->cache.writes) && map_write(f, now_ns, die))
-		return;
 	if (f->gc.awake && gc_first && gc_on_die(f, now_ns, die))
 		return;
 	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
+		if (SSD_UNLIKELY(f->cache.writes) && map_write(f, now_ns, die))
+			return;
 		place_pages(f, now_ns);
 		if (d->op != DIE_IDLE)
 			return;
 	}
 	if (d->first != NONE && read_issue(f, now_ns, die))
+		return;
+	if (SSD_UNLIKELY(f->cache.writes) && map_write(f, now_ns, die))
 		return;
 	if (SSD_UNLIKELY(f->fr.covers) && backup_now(f, now_ns, die))
 		return;
