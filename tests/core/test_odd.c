@@ -28,6 +28,7 @@
 #define KNOBS (A(SECONDS) | A(WORD_READS) | A(COPYBACKS))
 #define PAIRED (A(PAIRED) | A(BACKUPS))
 #define MOVES (A(LEVELLED) | A(RELOCATED) | A(WORD_READS))
+#define CACHED (A(MAP_READS) | A(MAP_COPIES))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -94,6 +95,11 @@ static const struct combination {
 	{ "policies, rtf", "cmfexrv", 40, 40, MOUNT | WEAR | PAIRED },
 	{ "policies, flex", "cmfextgv", 60, 40, MOUNT | WEAR | PAIRED },
 	{ "policies, shared frontier", "cmxgv", 40, 40, MOUNT },
+	{ "cached map", "cmy", 20, 40, MOUNT | CACHED },
+	{ "cached map, exact, one plane", "cmx1y", 20, 40, A(CUTS) | A(MOUNTS_CUT) | CACHED },
+	{ "cached map, failing, exact", "cmfexy", 20, 40, MOUNT | WEAR | CACHED },
+	{ "cached map, policies, moves", "cmfewvy", 20, 40, MOUNT | MOVES | CACHED },
+	{ "cached map, failing without cuts", "fely", 10, 4, WEAR | CACHED },
 };
 
 /* Cases that are also run, because they rarely occur with the seeds above. */
@@ -109,7 +115,7 @@ static const char *const event_name[ODD_NEVENTS] = {
 	"cuts", "mounts cut", "failed programs", "failed erases", "retired blocks",
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
 	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
-	"paired pages lost", "parity pages", "commands from credit",
+	"paired pages lost", "parity pages", "commands from credit", "map pages read", "map pages copied",
 };
 
 static char id[64];
