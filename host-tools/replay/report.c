@@ -253,7 +253,8 @@ static void put_raf_by_cause(const struct replay *r, json_t *root, const struct 
 	put_ratio(o, "host", (double)(read[NAND_SRC_HOST] - st->ftl.merge_read_bytes), asked);
 	put_ratio(o, "merge", (double)st->ftl.merge_read_bytes, asked);
 	for (unsigned int s = NAND_SRC_HOST + 1; s < NAND_NSOURCES; s++)
-		put_ratio(o, sources[s], (double)read[s], asked);
+		if (s != NAND_SRC_MAP || read[s])
+			put_ratio(o, sources[s], (double)read[s], asked);
 }
 
 static void put_amplification(const struct replay *r, json_t *root, const struct slate_stats *st)
