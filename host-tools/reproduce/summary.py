@@ -106,7 +106,7 @@ def count_table(every: list[Claim], tables: Tables) -> Lines:
     out = [
         "| paper | claims | agree | size off | wrong direction | unknown "
         "| of those that are off: cause shown | paper's number in our band |",
-        "|" + " --- |" * 8,
+        "|" + "---|" * 8,
     ]
     groups = {title: [c for c in every if c.study == study] for study, title in STUDIES.items()}
     for title, some in {**groups, "**all**": every}.items():
@@ -119,7 +119,7 @@ def count_table(every: list[Claim], tables: Tables) -> Lines:
 
 def without_still(every: list[Claim], tables: Tables) -> Lines:
     """Return averages over all traces, and over those that changed by 1 % or more."""
-    out = ["| table | what | traces | average | of these changed | average of those | paper |", "|" + " --- |" * 7]
+    out = ["| table | what | traces | average | of these changed | average of those | paper |", "|" + "---|" * 7]
     for claim in every:
         if not claim.row or claim.row[1] != "average" or claim.over:
             continue
@@ -136,7 +136,7 @@ def without_still(every: list[Claim], tables: Tables) -> Lines:
 
 def assumptions(some: list[dict[str, Any]], tables: Tables) -> Lines:
     """Return a list of the assumptions and their effect on a quantity."""
-    out = ["| paper | assumption | here | quantity | here | otherwise | table |", "|" + " --- |" * 7]
+    out = ["| paper | assumption | here | quantity | here | otherwise | table |", "|" + "---|" * 7]
     for one in some:
         base = tables.find(one["row"])
         others = [(label, tables.find(ref)) for label, ref in one["rows"]]
@@ -154,12 +154,12 @@ def page(every: list[Claim], more: dict[str, Any], tables: Tables) -> str:
         "# What the papers say, and what ours is", "",
         "Made by `make reproduce-summary` from the tables beside this page and `host-tools/reproduce/claims`. "
         "Do not edit.", "",
-        f"{total['agrees']} of {len(every)} claims agree; of {total['size']} the direction is right and the size is "
-        f"off, of {total['sign']} the direction is wrong, and {total['unknown']} cannot be compared.", "",
+        f"{total['agrees']} of {len(every)} claims agree; of {total['size']} the size is off, of {total['sign']} the "
+        f"direction is wrong, {total['unknown']} cannot be compared.", "",
         more["page"]["rules"].strip(), "", *count_table(every, tables), "",
     ]  # fmt: skip
     for study, title in STUDIES.items():
-        text += [f"## {title}", "", "| figure | what | paper | ours | band | verdict | cause |", "|" + " --- |" * 7]
+        text += [f"## {title}", "", "| figure | what | paper | ours | band | verdict | cause |", "|" + "---|" * 7]
         text += [claim_line(claim, tables) for claim in every if claim.study == study]
         text += [""]
     text += ["## Averages without traces where nothing changed", "", more["page"]["still"].strip(), "",

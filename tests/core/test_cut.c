@@ -160,7 +160,7 @@ static const struct shape shapes[] = {
 	{ "cached, hot", { 1, 1, 1, 1, 74, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 500, 8,
 	  FTL_GC_SLICED, false, 140, .map_cache_pages = 3 },
 	{ "cached, packed", { 1, 1, 1, 1, 110, 8, 1024, 64, 25, 512, 0, 1, 1 }, 512, 1400, 4,
-	  FTL_GC_SLICED, false, 0, WORDS | LEVEL, .map_cache_pages = 5 },
+	  FTL_GC_SLICED, false, 0, WORDS, .map_cache_pages = 5 },
 	{ "cached, suspended", { 2, 1, 1, 1, 48, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 600, 4,
 	  FTL_GC_SLICED, false, 0, SUSPENDS | CORES | CORRECTED, .map_cache_pages = 4 },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,

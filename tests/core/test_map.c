@@ -173,12 +173,7 @@ static uint64_t alone(enum ftl_op op, uint32_t lpn)
 	return ns;
 }
 
-static uint64_t counter(uint64_t struct_field)
-{
-	return struct_field;
-}
-
-#define STAT(name) counter(f->ops->stats(f)->name)
+#define STAT(name) (f->ops->stats(f)->name)
 
 /* ---- times -------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 import contextlib
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -330,10 +331,12 @@ def table(section, rows):
     owned = section == "ftl"
     lines = [
         f"| key | value | default | {'only in | ' if owned else ''}|",
-        f"| --- | --- | --- | {'--- | ' if owned else ''}--- |",
+        f"|---|---|---|{'---|' if owned else ''}---|",
     ]
     for key, values, default, owners, says in rows:
         values = values.removeprefix("a whole number, ").removeprefix("a decimal, ")
+        values = re.sub(r", or up to (\d) with commas between", r"; up to \1 values", values)
+        default = "-" if default == "must be given" else default
         cells = [key.partition(".")[2], values, default, *([owners] if owned else []), says]
         lines.append("".join(f"| {cell} " for cell in cells) + "|")
     return lines
