@@ -131,6 +131,27 @@ void map_changed(struct page_ftl *f, uint32_t lpn, uint64_t seq)
 	}
 }
 
+void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq)
+{
+	uint32_t *at = map_cached(f, lpn), upn = *at;
+
+	if (upn == NONE)
+		return;
+	*at = NONE;
+	unit_invalid(f, upn & ~OOB_LOST, seq);
+	map_changed(f, lpn, seq);
+}
+
+void unit_map_cached(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq)
+{
+	unit_unmap_cached(f, lpn & ~OOB_LOST, seq);
+	*map_cached(f, lpn & ~OOB_LOST) = upn | (lpn & OOB_LOST);
+	f->map.mapped++;
+	bit_set(f->map.valid, upn);
+	blk_valid_add(&f->bt, b);
+	map_changed(f, lpn & ~OOB_LOST, seq);
+}
+
 /* ---- frames --------------------------------------------------------------------- */
 
 static uint32_t map_lpn(const struct page_ftl *f, uint32_t page)

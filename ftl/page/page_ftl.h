@@ -463,7 +463,7 @@ static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 
 /* map.c */
 uint32_t *map_cached(const struct page_ftl *f, uint32_t lpn);
-void map_changed(struct page_ftl *f, uint32_t lpn, uint64_t seq);
+void map_changed(struct page_ftl *f, uint32_t lpn, uint64_t seq);	/* the LPN's entry has changed */
 bool map_holds(const struct page_ftl *f, uint32_t lpn);
 
 static inline bool map_is_cached(const struct page_ftl *f)
@@ -483,34 +483,53 @@ static inline bool unit_may_exist(const struct page_ftl *f, uint32_t lpn)
 	return map_is_cached(f) ? !map_holds(f, lpn) || *map_cached(f, lpn) != NONE : f->map.l2p[lpn] != NONE;
 }
 
-/* Unmap the unit's old version. seq is the sequence that makes it obsolete, 0 for a move. */
-static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
+/* The unit at upn is obsolete. seq: the sequence that makes it so, 0 for a move. */
+static inline void unit_invalid(struct page_ftl *f, uint32_t upn, uint64_t seq)
 {
-	uint32_t *at = map_entry(f, lpn), upn = *at, b;
+	uint32_t b = upn_block(f, upn);
 
-	if (upn == NONE)
-		return;
-	upn &= ~OOB_LOST;
-	b = upn_block(f, upn);
 	SSD_ASSERT(bit_get(f->map.valid, upn));
 	bit_clear(f->map.valid, upn);
 	blk_valid_sub(&f->bt, b);
 	if (seq > f->bt.blk[b].last_inval)
 		f->bt.blk[b].last_inval = seq;
-	*at = NONE;
 	f->map.mapped--;
-	if (map_is_cached(f))
-		map_changed(f, lpn, seq);
+}
+
+/* map.c: the same as the functions below, if the map is cached */
+void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq);
+void unit_map_cached(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq);
+
+/* Unmap the unit's old version. seq is the sequence that makes it obsolete, 0 for a move. */
+static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
+{
+	uint32_t upn;
+
+	if (map_is_cached(f)) {
+		unit_unmap_cached(f, lpn, seq);
+		return;
+	}
+	upn = f->map.l2p[lpn];
+	if (upn == NONE)
+		return;
+	f->map.l2p[lpn] = NONE;
+	unit_invalid(f, upn & ~OOB_LOST, seq);
 }
 
 /* lpn may carry OOB_LOST. upn lies in block b. */
 static inline void unit_map_in(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq)
 {
-	unit_unmap(f, lpn & ~OOB_LOST, seq);
-	*map_entry(f, lpn & ~OOB_LOST) = upn | (lpn & OOB_LOST);
+	uint32_t old;
+
+	if (map_is_cached(f)) {
+		unit_map_cached(f, lpn, upn, b, seq);
+		return;
+	}
+	old = f->map.l2p[lpn & ~OOB_LOST];
+	if (old != NONE)
+		unit_invalid(f, old & ~OOB_LOST, seq);
+	f->map.l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
 	f->map.mapped++;
-	if (map_is_cached(f))
-		map_changed(f, lpn & ~OOB_LOST, seq);
 	bit_set(f->map.valid, upn);
 	blk_valid_add(&f->bt, b);
 }
