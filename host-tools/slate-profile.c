@@ -5,6 +5,8 @@
  *     slate-profile FILE [section.key=value ...]
  *     slate-profile --keys		every key, its range, its default, the FTLs that
  *						alone have it ("": all) and what it is, by tabs
+ *     slate-profile --counters		every counter of a drive: its group, its name, its kind and what
+ *						it is, by tabs; the order in a group is that in the logs
  *
  * Exit status 0, or 2 with a sentence on stderr. 'slate profiles' makes it
  * readable. It maps no memory: a drive of any size can be looked at.
@@ -19,6 +21,7 @@
 #include "controller.h"
 #include "nand_geom.h"
 #include "profile_keys.h"
+#include "slate_wire.h"
 
 #define GIB (1ull << 30)
 
@@ -263,6 +266,31 @@ static int print_keys(void)
 	return 0;
 }
 
+#define COUNTER(group, name, kind, says) printf("%s\t%s\t%s\t%s\n", group, #name, #kind, says);
+#define OP_COUNTER(name, kind, says) COUNTER("op", name, kind, says)
+#define OP_CAUSE(name, says) COUNTER("op", name, COUNT, says)
+#define FTL_COUNTER(name, says) COUNTER("ftl", name, COUNT, says)
+#define COMMAND_COUNTER(name, field, says) COUNTER("source", name, COUNT, says)
+#define SOURCE_COUNTER(name, says) COUNTER("source", name, COUNT, says)
+#define NAND_COUNTER(name, kind, says) COUNTER("nand", name, kind, says)
+#define SERIES_OP_COUNTER(name, kind, says) COUNTER("series-op", name, kind, says)
+#define SERIES_CAUSE(name, says) COUNTER("series-op", name, COUNT, says)
+#define SERIES_DRIVE_COUNTER(name, kind, value, says) COUNTER("series-drive", name, kind, says)
+
+static int print_counters(void)
+{
+	FTL_OP_COUNTERS(OP_COUNTER)
+	FTL_CAUSES(OP_CAUSE)
+	FTL_COUNTERS(FTL_COUNTER)
+	NAND_COMMAND_COUNTERS(COMMAND_COUNTER)
+	NAND_SOURCE_COUNTERS(SOURCE_COUNTER)
+	NAND_COUNTERS(NAND_COUNTER)
+	SLATE_SERIES_OP_COUNTERS(SERIES_OP_COUNTER)
+	FTL_CAUSES(SERIES_CAUSE)
+	SLATE_SERIES_DRIVE_COUNTERS(SERIES_DRIVE_COUNTER)
+	return 0;
+}
+
 /* Returns the flushed data that a power cut may destroy; "": none. */
 static const char *not_safe(void)
 {
@@ -274,6 +302,7 @@ static const char *not_safe(void)
 static const char usage[] =
 "usage: slate-profile FILE [section.key=value ...]    the drive of a profile, as JSON\n"
 "       slate-profile --keys                          every key that a profile may have\n"
+"       slate-profile --counters                      every counter of a drive\n"
 "For people there is 'slate profiles'.";
 
 int main(int argc, char **argv)
@@ -282,6 +311,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "--keys"))
 		return print_keys();
+	if (argc == 2 && !strcmp(argv[1], "--counters"))
+		return print_counters();
 	if (argc == 2 && !strcmp(argv[1], "--help"))
 		return printf("%s\n", usage) < 0;
 	if (argc < 2 || argv[1][0] == '-') {

@@ -225,28 +225,31 @@ static inline uint64_t device_age_ns(const struct nand_array *a)
 	return a->head->age_ns + a->head->now_ns;
 }
 
-/* Level of PB pb; below: its first page and number of pages. */
+/* Returns the level of partial block pb: 0 is the whole block. */
 static inline uint32_t pb_level(uint32_t pb)
 {
 	return 31u - (uint32_t)__builtin_clz(pb);
 }
 
+/* Returns its number of pages. */
 static inline uint32_t pb_span(const struct nand_array *a, uint32_t pb)
 {
 	return a->base.geo.pages_per_block >> pb_level(pb);
 }
 
+/* Returns its first page in the block. */
 static inline uint32_t pb_first(const struct nand_array *a, uint32_t pb)
 {
 	return (pb - (1u << pb_level(pb))) * pb_span(a, pb);
 }
 
-/* The counter that a program of p advances: read it, restore it, advance it. */
+/* Does the order of pages count each page type for itself (order.c)? */
 static inline bool by_word_line(const struct nand_array *a)
 {
 	return a->base.geo.order == NAND_ORDER_FPS || a->base.geo.order == NAND_ORDER_RPS;
 }
 
+/* The counter of a PB's programs, or of its pages of one type, which a program of p advances. */
 static inline uint32_t order_next(const struct nand_array *a, const struct place *p)
 {
 	const struct img_pb *b = &a->pb[p->pb];

@@ -10,7 +10,7 @@
  *                   copyback of the page takes it along.
  *
  * Entries stay where they are until the plan is cleared. What is said here is in addition to
- * wear and raw errors. Cost: O(entries) for each command, none of it without entries.
+ * wear and raw errors. Cost: O(entries) for each command.
  */
 #ifndef SLATE_FAULT_PLAN_H
 #define SLATE_FAULT_PLAN_H

@@ -42,7 +42,7 @@
  * With gc_holds_bus a read, program or copyback group of GC is one booking of the
  * channel: the first gap that is as long as all of the group. In it, command
  * cycles, transfers and cells follow each other as ever, and bus_ns is what it was.
- * Others that wait for the channel wait behind GC, whoever moves data in the group;
+ * Commands that wait for the channel meanwhile wait behind GC;
  * its busy time has the cells, too. Erases leave it after their command cycles.
  *
  * Page types. A word line holds bits_per_cell pages: page p of a block is of
@@ -131,6 +131,7 @@
 #define SLATE_NAND_H
 
 #include "err.h"
+#include "nand_counters.h"
 #include "port.h"
 
 #define NAND_TYPES_MAX 4u		/* pages of a word line, up to QLC */
@@ -299,35 +300,19 @@ enum nand_rule {
 	NAND_R6, NAND_R7, NAND_R8, NAND_R9, NAND_R10, NAND_R11, NAND_NRULES
 };
 
-/* All uint64_t. Cell and bus time, ops and energy since the last reset. */
+#define NAND_STAT(name, ...) uint64_t name;
+#define NAND_STAT_BY_SOURCE(name, says) uint64_t name[NAND_NSOURCES];
+
+/*
+ * What nand_counters.h declares, only uint64_t: libslate adds two structs as arrays. Erases per page:
+ * AEP = page_erases / pages, VEP = page_erases_sq / pages - AEP^2.
+ */
 struct nand_stats {
 	uint64_t ops[NAND_NOPS][NAND_NSOURCES];	/* counts pages; for ERASE blocks, whole or in part */
 	uint64_t violations[NAND_NRULES];
-	uint64_t uncorrectable;		/* reads that returned NAND_UNCORR */
-	uint64_t program_fails, erase_fails;
-	uint64_t die_busy_ns[NAND_NSOURCES];	/* summed over dies */
-	uint64_t bus_busy_ns[NAND_NSOURCES];	/* summed over channels */
+	NAND_COUNTERS(NAND_STAT)
+	NAND_SOURCE_COUNTERS(NAND_STAT_BY_SOURCE)
 	uint64_t energy_nj[NAND_NOPS][NAND_NSOURCES];
-	uint64_t partial_erases;	/* ERASEs of less than a block, as a part of all ERASEs */
-	uint64_t parallel_erases;	/* blocks beyond the first of their plane in one erase */
-	uint64_t subpage_reads;		/* reads of some ECC words, without reads of the spare area alone */
-	uint64_t read_bytes;		/* bytes of all reads that crossed the bus, spare bytes included */
-	uint64_t user_read_bytes[NAND_NSOURCES];	/* bytes of ECC words read, without spare bytes */
-	uint64_t lower_reads;		/* reads of lower pages inside the chip, for programs of upper pages */
-	uint64_t suspends;
-	uint64_t disturbs;		/* disturbances of smallest PBs, */
-	uint64_t disturb_lost;		/* pages that lost their data through disturbances */
-	uint64_t paired_lost;		/* pages destroyed by a torn upper page */
-	uint64_t corrected, retries;	/* reads that returned NAND_CORRECTED; all retries */
-	/* Levels, not counters: a reset does not change them. */
-	uint64_t programmed_pages;	/* at present, in the whole array */
-	uint64_t erase_count_max;	/* of the most erased smallest PB */
-	uint64_t erase_count_sum;	/* erase commands, summed over all blocks */
-	/* Erases per page: AEP = page_erases / pages, VEP = page_erases_sq / pages - AEP^2. */
-	uint64_t page_erases;		/* sum over all pages, */
-	uint64_t page_erases_sq;	/* sum of the squares over all pages */
-	/* Reads of pages with a wrong checksum since init: the drive's file was damaged. */
-	uint64_t damaged;
 };
 
 struct nand;
@@ -365,12 +350,13 @@ struct nand {
  */
 static inline void nand_copy_levels(struct nand_stats *to, const struct nand_stats *from)
 {
-	to->programmed_pages = from->programmed_pages;
-	to->erase_count_max = from->erase_count_max;
-	to->erase_count_sum = from->erase_count_sum;
-	to->page_erases = from->page_erases;
-	to->page_erases_sq = from->page_erases_sq;
-	to->damaged = from->damaged;
+#define NAND_COPY_COUNT(name)
+#define NAND_COPY_LEVEL(name) to->name = from->name;
+#define NAND_COPY(name, kind, says) NAND_COPY_##kind(name)
+	NAND_COUNTERS(NAND_COPY)
+#undef NAND_COPY
+#undef NAND_COPY_LEVEL
+#undef NAND_COPY_COUNT
 }
 
 /*

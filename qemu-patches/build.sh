@@ -16,7 +16,8 @@
 # ended well, so that a run cut short anywhere is continued by the next:
 #   fetch      build/apt/src        source package, through a private apt state
 #   unpack     build/qemu-src       unpacked, our patches applied
-#   overlay    build/qemu-src       files of qemu-patches/src copied over
+#   overlay    build/qemu-src       files of qemu-patches/src, and the schema that
+#                                   schema.sh makes, copied over
 #   python     build/venv-qemu      meson and pycotap
 #   configure  build/qemu-build
 #   compile    build/qemu-build, then build/qemu
@@ -32,6 +33,8 @@ jobs=${JOBS:-$(nproc)}
 suite=trixie
 src=$build/qemu-src obj=$build/qemu-build out=$build/qemu
 venv=$build/venv-qemu apt=$build/apt logs=$build/log stamps=$build/qemu-stamps
+made=$build/qemu-made schema=qapi/nand-ssd-counters.json # by schema.sh
+schema_from=("$here/schema.sh" "$here/schema.c" "$root/ftl/common/ftl_counters.h" "$root/nand-emu/nand_counters.h")
 need_mib=3000
 
 programs=(qemu-system-x86_64 qemu-img qemu-io qemu-nbd storage-daemon/qemu-storage-daemon
@@ -122,7 +125,8 @@ compute_ids() {
 	mapfile -t overlay < <(cd "$here/src" && find . -type f ! -name '.*' ! -name '*~' | sort)
 	mapfile -t libraries < <(core_files)
 	id_unpack=$(hash_text "$(source_id)" "$(hash_files "$here/series" "${patches[@]}")")
-	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(sha256sum <"$here/slate.mak")" "$id_unpack")
+	id_overlay=$(cd "$here/src" && hash_text "$(sha256sum -- "${overlay[@]}")" "$(sha256sum <"$here/slate.mak")" \
+		"$(hash_files "${schema_from[@]}")" "$id_unpack")
 	# slate.pc: meson asks it once, which libraries the core needs
 	id_configure=$(hash_text "${flags[@]}" "$obj" "$core" "${python_packages[@]}" \
 		"$(cat "$core/lib/pkgconfig/slate.pc" 2>/dev/null)")
@@ -363,6 +367,8 @@ copy_overlay() {
 		mkdir -p "$src/$(dirname "$name")"
 		cmp -s "$here/src/$name" "$src/$name" || cp "$here/src/$name" "$src/$name"
 	done
+	"$here/schema.sh" "$made"
+	cmp -s "$made/$schema" "$src/$schema" || cp "$made/$schema" "$src/$schema"
 }
 
 make_venv() {

@@ -4,8 +4,8 @@
 # make-patches.sh DIR - write the complete series into DIR, for 'git am' on a QEMU tree.
 #
 # The files of src/ are in the repository once: build.sh copies them into QEMU's tree after the
-# patches. Here they become a part of the patch that makes QEMU's build take them, so that the
-# series alone turns a plain tree into ours.
+# patches, with the file that schema.sh makes. Here they become a part of the patch that makes
+# QEMU's build take them, so that the series alone turns a plain tree into ours.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,10 +16,10 @@ if [ $# -ne 1 ]; then
 	exit 2
 fi
 
-new_file() { # NAME - as git diff prints a new file
-	printf 'diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n' "$1" "$1" "$1"
-	printf '@@ -0,0 +1,%d @@\n' "$(wc -l <"$here/src/$1")"
-	sed 's/^/+/' "$here/src/$1"
+new_file() { # FOLDER NAME - as git diff prints a new file
+	printf 'diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n' "$2" "$2" "$2"
+	printf '@@ -0,0 +1,%d @@\n' "$(wc -l <"$1/$2")"
+	sed 's/^/+/' "$1/$2"
 }
 
 mkdir -p "$1"
@@ -27,5 +27,9 @@ while read -r name; do
 	cp "$here/$name" "$1/$name"
 done < <(grep -v '^#' "$here/series")
 while read -r name; do
-	new_file "$name"
+	new_file "$here/src" "$name"
 done < <(cd "$here/src" && find . -type f ! -name '.*' ! -name '*~' -printf '%P\n' | sort) >>"$1/$driver"
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+"$here/schema.sh" "$made"
+new_file "$made" qapi/nand-ssd-counters.json >>"$1/$driver"

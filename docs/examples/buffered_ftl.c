@@ -1,606 +1,368 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * buffered_ftl.c - a log behind a write buffer, with units smaller than pages: ftl.type = buffered.
- * On ftl/common alone: host.h accepts and ends I/Os, survey.h reads the array at mount.
+ * It uses ftl/common alone; docs/writing-an-ftl.md explains it. One command executes at a time.
  *
- * A write ends when its units are in the buffer, a ring in the order of acceptance. The ring's
- * first units are programmed at the log's end, a page of them at a time. A flush waits until the
- * ring has gone by it. One command executes at a time in the drive: reads first, then GC, then
- * host pages. A unit is a sector, so no write has to read what it does not replace.
- *
- * B1  map[u] = p exactly if back[p] = u; valid[b] counts block b's.
- * B2  newest[u] is the last slot of the ring that has unit u, or NONE.
- * B3  A unit on flash has the number of the write that made it, a page the number of its program: of
- *     two copies with equal numbers that in the later page is the newest.
- * B4  GC always finds a block: the host leaves it gc_urgent_blocks.
+ * B1  Units with numbers below `stable` are on flash, those from there to `number` in the ring.
+ * B2  seq[u] is the number of unit u's newest version, 0 if there is none; map[u] is the place of its
+ *     newest version on flash. A block's `valid` counts the units that map places there.
+ * B3  A block without valid units holds nothing that a mount needs. Only such blocks are erased.
+ * B4  Host units enter the ring only if they fit beside gc_urgent_blocks free blocks.
  */
+#include "gc_policy.h"
 #include "host.h"
-#include "nand_geom.h"
 #include "oob.h"
 #include "survey.h"
 
-#define NONE 0xffffffffu
 #define UNIT FTL_SECTOR_BYTES
 
-enum command { NOTHING, READ, PROGRAM, GC_READ, GC_PROGRAM, GC_ERASE, PREPARE };
-enum state { FREE, DIRTY, OPEN, FULL, FAILING, BAD };	/* DIRTY: free, perhaps half erased */
-
-struct slot {
-	uint32_t unit;			/* unit of GC's copy, with OOB_LOST */
-	uint32_t from;			/* GC: its previous place */
-	uint64_t seq;
-};
+enum reader { HOST, GC };
 
 struct buffered {
 	struct host host;
 	struct nand *n;
-	const struct nand_geometry *g;
+	struct nand_geometry g;		/* with all blocks in one plane, so that blk.h keeps one list of each kind */
+	struct blk_table bt;
 	struct survey survey;
-	uint32_t upp, units, blocks, needed, good, free;
-	uint32_t *map, *back, *newest, *valid, *used;
-	uint64_t *seq, *order;		/* mount: of what map[] names */
-	uint8_t *state;
-	struct slot *slot, *hand;	/* the ring; what GC has read, at most two pages */
-	uint8_t *data, *copies, *page, *oob;
-	uint32_t first, count, held, open, next, target, victim, at, erasing, flying, reads_in_row;
-	uint64_t number, stable, done_ns;
-	enum command command;
-	bool failed;
-	struct io_list line, durable, reads;
+	uint32_t upp, units, pages;	/* units of a page and of the drive; pages of the ring */
+	uint32_t *map, next, left;	/* next: the log's end; left: pages left in its block */
+	uint32_t victim, at;		/* block that GC collects, or BLK_NONE; its next page */
+	uint64_t *seq, number, stable, accepted;	/* accepted: follows the number of the host's last unit */
+	uint8_t *page;			/* the ring; then the last page read for the host, and that for GC */
+	uint32_t page_bytes, ppn[2];	/* size of these, with spare area; what the last two are */
+	bool unreadable[2], busy, read_last;
+	struct nand_cmd cmd;		/* the command under way, if busy */
+	struct io_list line, reads;
 };
 
-static struct buffered *buffered_of(struct ftl *f)
+/* [ring] */
+static uint8_t *ring_page(const struct buffered *b, uint64_t seq)
 {
-	return ssd_container_of(f, struct buffered, host.base);
+	return b->page + seq / b->upp % b->pages * b->page_bytes;
 }
 
-static void point(struct buffered *b, uint32_t tag, uint32_t upn)
+/* Give the unit the next number. Returns where its data go. */
+static uint8_t *put(struct buffered *b, uint32_t unit)
 {
-	uint32_t unit = tag & ~OOB_LOST, old = b->map[unit] & ~OOB_LOST, per = b->upp * b->g->pages_per_block;
+	uint8_t *page = ring_page(b, b->number);
+	uint32_t i = (uint32_t)(b->number % b->upp);
 
-	if (b->map[unit] != NONE) {
-		b->back[old] = NONE;
-		b->valid[old / per]--;
-	}
-	b->map[unit] = upn | (tag & OOB_LOST);
-	b->back[upn] = unit;
-	b->valid[upn / per]++;
+	if (!i)
+		memset(page + b->g.page_bytes, 0xff, OOB_BYTES(b->upp));	/* each place: OOB_NO_LPN */
+	oob_put_unit(page + b->g.page_bytes, i, unit, b->number);
+	b->seq[unit] = b->number++;
+	return page + i * UNIT;
 }
 
-/* ---- commands ---- */
-
-static void issue(struct buffered *b, enum command command, struct nand_cmd *c)
+static void point(struct buffered *b, uint32_t unit, uint32_t upn)
 {
-	nand_submit(b->n, b->host.now_ns, c, 1);
-	SSD_ASSERT(c->status != NAND_VIOLATION);
-	b->command = command;
-	b->done_ns = c->done_ns;
-	b->failed = c->status == NAND_PROG_FAIL || c->status == NAND_ERASE_FAIL;
+	if (b->map[unit] != BLK_NONE)
+		blk_valid_sub(&b->bt, b->map[unit] / b->bt.units_per_block);
+	b->map[unit] = upn;
+	blk_valid_add(&b->bt, upn / b->bt.units_per_block);
+}
+/* [end] */
+
+static void issue(struct buffered *b, const struct nand_cmd *c)
+{
+	b->cmd = *c;
+	nand_submit(b->n, b->host.now_ns, &b->cmd, 1);
+	SSD_ASSERT(b->cmd.status != NAND_VIOLATION);
+	b->busy = true;
 }
 
-static void erase(struct buffered *b, enum command command, uint32_t block)
+/* Returns the content of a page, with its spare area; NULL: it has to be read first. */
+static uint8_t *fetch(struct buffered *b, enum reader who, uint32_t ppn)
 {
-	struct nand_cmd c = { .op = NAND_ERASE, .source = command == PREPARE ? NAND_SRC_META : NAND_SRC_GC,
-			      .pb = NAND_WHOLE_BLOCK, .ppn = geo_ppn(b->g, (pbn_t){ block }, 0) };
+	uint8_t *page = b->page + (b->pages + who) * b->page_bytes;
 
-	b->erasing = block;
-	issue(b, command, &c);
+	if (b->busy || b->ppn[who] == ppn)
+		return b->busy ? NULL : page;
+	issue(b, &(struct nand_cmd){ .op = NAND_READ, .source = who == GC ? NAND_SRC_GC : NAND_SRC_HOST,
+				     .ppn = { ppn }, .ecc_words = NAND_WHOLE_PAGE, .oob = page + b->g.page_bytes });
+	b->ppn[who] = ppn;
+	b->unreadable[who] = !survey_readable(b->cmd.status);
+	if (!b->unreadable[who])
+		memcpy(page, b->cmd.page, b->g.page_bytes);
+	return NULL;
 }
 
-static void erased(struct buffered *b, bool was_free)
+/* [accept] */
+/* Returns true when the I/O can end. */
+static bool write(struct buffered *b, struct ftl_io *io)
 {
-	bool bad = b->failed || b->state[b->erasing] == FAILING;
+	int64_t blocks = (int64_t)b->bt.plane->free_count - b->host.c.gc_urgent_blocks;
+	int64_t room = (blocks * b->g.pages_per_block + b->left) * b->upp;
 
-	b->state[b->erasing] = bad ? BAD : FREE;
-	b->free += !bad - was_free;
-	if (!bad)
-		return;
-	b->n->ops->mark_bad(b->n, (pbn_t){ b->erasing });
-	b->host.stats.retired_blocks++;
-	b->host.worn |= --b->good < b->needed;
-}
-
-/*
- * Is there a page? A new block is taken only if more than `reserve` are free. Also true if one is
- * being prepared.
- */
-static bool has_room(struct buffered *b, uint32_t reserve)
-{
-	if (b->open != NONE)
-		return true;
-	if (b->free <= reserve)
-		return false;
-	for (b->open = 0; b->state[b->open] > DIRTY; b->open++)
-		;
-	b->next = 0;
-	if (b->state[b->open] == FREE) {
-		b->state[b->open] = OPEN;
-		b->free--;
-		return true;
-	}
-	erase(b, PREPARE, b->open);
-	b->open = NONE;
-	return true;
-}
-
-/* Program the first n units of the ring, or of GC's hand. */
-static void program(struct buffered *b, enum command command, uint32_t n)
-{
-	struct oob_head h = { .order = ++b->number, .mark = b->number, .kind = OOB_HOST };
-	struct nand_cmd c = { .op = NAND_PROGRAM, .source = command == PROGRAM ? NAND_SRC_HOST : NAND_SRC_GC,
-			      .ppn = geo_ppn(b->g, (pbn_t){ b->open }, b->next++), .data = b->page, .oob = b->oob };
-
-	oob_put_head(b->oob, &h);
-	for (uint32_t i = 0; i < b->upp; i++) {
-		uint32_t at = command == PROGRAM ? (b->first + i) % b->host.c.buffer_units : i;
-		const struct slot *s = command == PROGRAM ? &b->slot[at] : &b->hand[at];
-
-		oob_put_unit(b->oob, i, i < n ? s->unit : OOB_NO_LPN, i < n ? s->seq : 0);
-		if (i < n)
-			memcpy(b->page + i * UNIT, (command == PROGRAM ? b->data : b->copies) + at * UNIT, UNIT);
-	}
-	b->flying = n;
-	b->target = c.ppn.v;
-	issue(b, command, &c);
-	if (b->next == b->g->pages_per_block) {
-		b->state[b->open] = FULL;
-		b->open = NONE;
-	}
-}
-
-/* The program failed: no more pages go to that block, and its content is moved. */
-static bool program_failed(struct buffered *b)
-{
-	uint32_t block = b->target / b->g->pages_per_block;
-
-	if (!b->failed)
-		return false;
-	b->state[block] = FAILING;
-	if (b->open == block)
-		b->open = NONE;
-	return true;
-}
-
-/* ---- writes, flushes ---- */
-
-static void end_io(struct buffered *b, struct ftl_io *io, uint64_t spent_ns, enum ssd_err status)
-{
-	io->where.map_ns = b->host.c.map_ns;
-	io->where.other_ns = b->host.c.overhead_ns;
-	io->where.buffer_ns = b->host.now_ns + spent_ns - io->submit_ns;
-	host_finish(&b->host, io, b->host.now_ns + spent_ns + host_front_ns(&b->host), status);
-}
-
-static void end_durable(struct buffered *b)
-{
-	while (b->durable.first && (!b->count || b->durable.first->seq <= b->stable))
-		end_io(b, io_list_take(&b->durable), 0, SSD_OK);
-}
-
-static void accept_units(struct buffered *b, struct ftl_io *io)
-{
-	for (; io->at < io->bytes && b->count < b->host.c.buffer_units; io->at += UNIT, b->count++) {
-		uint32_t at = (b->first + b->count) % b->host.c.buffer_units;
+	for (; io->at < io->bytes; io->at += UNIT) {
 		uint32_t unit = (uint32_t)((io->offset + io->at) / UNIT);
+		int64_t count = (int64_t)(b->number - b->stable);
 
-		b->slot[at] = (struct slot){ .unit = unit, .seq = ++b->number };
-		host_copy(&b->host, io, io->at, b->data + at * UNIT, UNIT);
-		b->newest[unit] = at;
+		if (io->op == FTL_TRIM && !b->seq[unit])
+			continue;
+		if (count >= b->host.c.buffer_units || count >= room)
+			return false;
+		if (io->op == FTL_TRIM)
+			memset(put(b, unit), 0, UNIT);
+		else
+			host_copy(&b->host, io, io->at, put(b, unit), UNIT);
+		b->accepted = b->number;
+	}
+	return b->accepted <= b->stable || (io->op != FTL_FLUSH && !io->fua);
+}
+/* [end] */
+
+static bool read(struct buffered *b, struct ftl_io *io)
+{
+	for (; io->at < io->bytes; io->at += UNIT) {
+		uint32_t unit = (uint32_t)((io->offset + io->at) / UNIT), upn = b->map[unit];
+		uint64_t seq = b->seq[unit];
+		uint8_t *page = seq < b->stable ? NULL : ring_page(b, seq) + seq % b->upp * UNIT;
+
+		if (seq && seq < b->stable) {
+			page = fetch(b, HOST, upn / b->upp);
+			if (!page)
+				return false;
+			page += upn % b->upp * UNIT;
+			if (b->unreadable[HOST])
+				io->status = SSD_E_UNCORR;
+		}
+		host_copy(&b->host, io, io->at, page, UNIT);	/* NULL: zeroes */
+	}
+	return true;
+}
+
+static void serve(struct buffered *b, struct io_list *l, bool (*op)(struct buffered *b, struct ftl_io *io))
+{
+	while (l->first && op(b, l->first)) {
+		struct ftl_io *io = io_list_take(l);
+
+		host_end(&b->host, io, io->op == FTL_READ ? 0 : b->host.c.buffer_ns, io->status);
 	}
 }
 
-/* Move waiting I/Os into the buffer while there is room. */
-static void fill(struct buffered *b)
+/* [program] */
+static void program(struct buffered *b)
 {
-	struct ftl_io *io;
+	uint8_t *page = ring_page(b, b->stable);
+	uint64_t count = b->number - b->stable;
+	bool awaited = (b->line.first && b->line.first->at == b->line.first->bytes) ||
+		       (b->victim != BLK_NONE && b->at == b->g.pages_per_block);
 
-	while ((io = b->line.first)) {
-		accept_units(b, io);
-		if (io->at < io->bytes)
-			return;
-		(void)io_list_take(&b->line);
-		io->seq = b->number;
-		if (io->op == FTL_FLUSH || io->fua)
-			io_list_add(&b->durable, io);
-		else
-			end_io(b, io, b->host.c.buffer_ns, SSD_OK);
+	if (b->busy || !count || (count < b->upp && !awaited) || (!b->left && !b->bt.plane->free_count))
+		return;
+	if (!b->left) {
+		b->next = blk_take_free(&b->bt, 0) * b->g.pages_per_block;
+		b->left = b->g.pages_per_block;
 	}
-	end_durable(b);
+	if (count < b->upp)
+		b->number = b->stable + b->upp;
+	issue(b, &(struct nand_cmd){ .op = NAND_PROGRAM, .ppn = { b->next }, .data = page,
+				     .oob = page + b->g.page_bytes });
 }
 
 static void programmed(struct buffered *b)
 {
-	if (program_failed(b))
+	uint32_t block = b->next / b->g.pages_per_block;
+
+	if (b->cmd.status != NAND_OK) {	/* the ring still has the page, for the next block */
+		blk_retire(&b->bt, block);
+		b->host.worn = true;
+		b->left = 0;
 		return;
-	for (uint32_t i = 0; i < b->flying; i++) {
-		const struct slot *s = &b->slot[b->first];
-
-		point(b, s->unit, b->target * b->upp + i);
-		if (b->newest[s->unit] == b->first)
-			b->newest[s->unit] = NONE;
-		b->stable = s->seq;
-		b->first = (b->first + 1) % b->host.c.buffer_units;
 	}
-	b->count -= b->flying;
-	b->host.stats.host_units += b->flying;
+	for (uint32_t i = 0; i < b->upp; i++)
+		if (oob_get_lpn(b->cmd.oob, i) != OOB_NO_LPN)
+			point(b, oob_get_lpn(b->cmd.oob, i), b->next * b->upp + i);
+	b->stable += b->upp;
+	b->next++;
+	if (!--b->left)
+		blk_close(&b->bt, block);
 }
+/* [end] */
 
-/* ---- reads ---- */
-
-/*
- * Read consecutive units of one flash page. Units in the buffer and unwritten units need no
- * command.
- */
-static void read_on(struct buffered *b, struct ftl_io *io)
+/* [gc] */
+static void copy(struct buffered *b, const uint8_t *page, uint32_t ppn)
 {
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_HOST, .ecc_words = NAND_WHOLE_PAGE };
-	const uint8_t *page = NULL;
-	uint64_t done_ns;
+	for (uint32_t i = 0; i < b->upp && !b->unreadable[GC]; i++) {
+		uint32_t unit = oob_get_lpn(page + b->g.page_bytes, i);
 
-	for (; io->at < io->bytes; io->at += UNIT) {
-		uint32_t unit = (uint32_t)((io->offset + io->at) / UNIT), upn = b->map[unit] & ~OOB_LOST;
-		const uint8_t *from = NULL;
-
-		if (b->newest[unit] != NONE) {
-			from = b->data + b->newest[unit] * UNIT;
-		} else if (b->map[unit] != NONE) {
-			if (page && upn / b->upp != c.ppn.v)
-				return;
-			if (!page) {
-				c.ppn.v = upn / b->upp;
-				issue(b, READ, &c);
-				io->where.cell_ns += c.cell_ns;
-				io->where.bus_ns += c.bus_ns;
-				page = c.page ? c.page : b->page;
-			}
-			if (b->map[unit] & OOB_LOST || !survey_readable(c.status))
-				io->status = SSD_E_UNCORR;
-			from = page + upn % b->upp * UNIT;
-		}
-		host_copy(&b->host, io, io->at, (void *)(uintptr_t)from, UNIT);
-	}
-	if (page)
-		return;
-	(void)io_list_take(&b->reads);
-	done_ns = b->host.now_ns + host_front_ns(&b->host);
-	io->where.map_ns = b->host.c.map_ns;
-	io->where.other_ns = b->host.c.overhead_ns;
-	io->where.host_queue_ns = done_ns - io->submit_ns - ftl_breakdown_sum(&io->where);
-	host_finish(&b->host, io, done_ns, io->status);
-}
-
-/* ---- GC ---- */
-
-/*
- * Returns a failing block, else the one with the fewest units to move; collecting it must free a
- * page.
- */
-static uint32_t choose(const struct buffered *b)
-{
-	uint32_t best = NONE, least = (b->g->pages_per_block - 1) * b->upp + 1;
-
-	for (uint32_t i = 0; i < b->blocks; i++) {
-		if (b->state[i] == FAILING)
-			return i;
-		if (b->state[i] == FULL && b->valid[i] < least) {
-			best = i;
-			least = b->valid[i];
-		}
-	}
-	return b->free < b->host.c.gc_start_blocks ? best : NONE;
-}
-
-static void gc_read(struct buffered *b)
-{
-	uint32_t ppn = b->victim * b->g->pages_per_block + b->at++;
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_GC, .ppn = { ppn },
-			      .ecc_words = NAND_WHOLE_PAGE, .oob = b->oob };
-
-	issue(b, GC_READ, &c);
-	for (uint32_t i = 0; i < b->upp; i++) {
-		uint32_t upn = ppn * b->upp + i, unit = b->back[upn];
-		bool ok = survey_readable(c.status) && c.page;
-
-		if (unit == NONE)
-			continue;
-		b->hand[b->held] = (struct slot){ .from = upn, .seq = ok ? oob_get_seq(b->oob, i) : b->stable,
-						  .unit = unit | (ok ? b->map[unit] & OOB_LOST : OOB_LOST) };
-		if (ok)
-			memcpy(b->copies + b->held * UNIT, (const uint8_t *)c.page + i * UNIT, UNIT);
-		b->held++;
+		if (unit == OOB_NO_LPN || b->map[unit] != ppn * b->upp + i || b->seq[unit] >= b->stable)
+			continue;	/* stale, or it will be */
+		memcpy(put(b, unit), page + i * UNIT, UNIT);
+		b->host.stats.gc_units++;
 	}
 }
 
-/* Forget units in hand that have been written since. */
-static void drop_stale(struct buffered *b)
+/* Go on with the victim until a command is issued or the ring is full. */
+static void collect(struct buffered *b)
 {
-	uint32_t kept = 0;
+	uint32_t first = b->victim * b->g.pages_per_block;
 
-	for (uint32_t i = 0; i < b->held; i++) {
-		if ((b->map[b->hand[i].unit & ~OOB_LOST] & ~OOB_LOST) != b->hand[i].from)
-			continue;
-		b->hand[kept] = b->hand[i];
-		memmove(b->copies + kept++ * UNIT, b->copies + i * UNIT, UNIT);
+	for (; b->at < b->g.pages_per_block && b->bt.blk[b->victim].valid; b->at++) {
+		const uint8_t *page = NULL;
+
+		if (b->number - b->stable <= b->host.c.buffer_units)
+			page = fetch(b, GC, first + b->at);
+		if (!page)
+			return;
+		copy(b, page, first + b->at);
 	}
-	b->held = kept;
+	if (!b->bt.blk[b->victim].valid && !b->busy)
+		issue(b, &(struct nand_cmd){ .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = NAND_WHOLE_BLOCK,
+					     .ppn = { first } });
 }
 
-static void moved(struct buffered *b)
+static void gc(struct buffered *b)
 {
-	if (program_failed(b))
-		return;
-	for (uint32_t i = 0; i < b->flying; i++)
-		point(b, b->hand[i].unit, b->target * b->upp + i);
-	b->host.stats.gc_units += b->flying;
-	drop_stale(b);			/* they have been programmed elsewhere */
+	if (b->victim == BLK_NONE && b->bt.plane->free_count < b->host.c.gc_start_blocks && !b->host.frozen) {
+		b->victim = gc_greedy.pick(&b->bt, 0, b->upp);
+		b->at = 0;
+		if (b->victim != BLK_NONE)
+			blk_take(&b->bt, b->victim);
+	}
+	if (b->victim != BLK_NONE)
+		collect(b);
 }
 
-/* Issue GC's next command. Returns false if there is nothing to do, or nothing can be done. */
-static bool gc(struct buffered *b)
+static void erased(struct buffered *b)
 {
-	uint32_t first = b->victim * b->g->pages_per_block * b->upp;
-
-	if (b->victim == NONE) {
-		b->victim = choose(b);
-		if (b->victim == NONE)
-			return false;
-		b->at = b->held = 0;
-		return gc(b);
-	}
-	drop_stale(b);
-	for (bool found = false; b->at < b->g->pages_per_block; b->at++) {
-		for (uint32_t i = 0; i < b->upp; i++)
-			found |= b->back[first + b->at * b->upp + i] != NONE;
-		if (found)
-			break;
-	}
-	if (b->held >= b->upp || (b->held && b->at == b->g->pages_per_block)) {
-		if (!has_room(b, 0))
-			return false;
-		if (b->command == NOTHING)
-			program(b, GC_PROGRAM, b->held < b->upp ? b->held : b->upp);
-	} else if (b->at < b->g->pages_per_block) {
-		gc_read(b);
-	} else if (b->valid[b->victim]) {
-		b->at = 0;		/* a program failed, or a unit came back: start again */
-		return gc(b);
+	b->host.stats.gc_runs++;
+	if (b->cmd.status == NAND_OK) {
+		blk_put_free(&b->bt, b->victim, false);
 	} else {
-		erase(b, GC_ERASE, b->victim);
+		b->n->ops->mark_bad(b->n, (pbn_t){ b->victim });
+		b->bt.blk[b->victim].state = BLK_BAD;
+		b->host.stats.retired_blocks++;
+		b->host.worn = true;
 	}
-	return true;
+	b->victim = b->ppn[HOST] = b->ppn[GC] = BLK_NONE;
 }
+/* [end] */
 
-/* ---- what is next ---- */
-
-static bool wants_program(const struct buffered *b)
+/* Issue a command if there is one to issue. Reads of the host and other commands take turns. */
+static void work(struct buffered *b)
 {
-	return b->count >= b->upp || (b->count && (b->durable.first || b->line.first));
-}
-
-static bool write_on(struct buffered *b)
-{
-	if (gc(b))
-		return true;
-	if (!wants_program(b) || !has_room(b, b->host.c.gc_urgent_blocks))
-		return false;
-	if (b->command == NOTHING)
-		program(b, PROGRAM, b->count < b->upp ? b->count : b->upp);
-	return true;
-}
-
-static void go_on(struct buffered *b)
-{
-	fill(b);
-	while (b->command == NOTHING) {
-		if (b->reads.first && b->reads_in_row < 8) {
-			b->reads_in_row++;
-			read_on(b, b->reads.first);
-			continue;
-		}
-		b->reads_in_row = 0;
-		if (write_on(b))
-			return;
-		if (b->reads.first)
-			continue;
-		if (!wants_program(b))
-			return;
-		b->host.worn = true;	/* too many blocks are bad: waiting I/Os fail */
-		while (b->line.first)
-			host_refuse(&b->host, io_list_take(&b->line), SSD_E_NOSPC);
-		while (b->durable.first)
-			host_refuse(&b->host, io_list_take(&b->durable), SSD_E_NOSPC);
-		if (wants_program(b))
-			return;
+	serve(b, &b->line, write);
+	if (!b->read_last)
+		serve(b, &b->reads, read);
+	gc(b);
+	program(b);
+	serve(b, &b->reads, read);
+	while (!b->busy && b->line.first) {	/* no room, and none can be made */
+		b->host.worn = true;
+		host_refuse(&b->host, io_list_take(&b->line), SSD_E_NOSPC);
 	}
-}
-
-static void end_command(struct buffered *b)
-{
-	enum command command = b->command;
-
-	b->command = NOTHING;
-	switch (command) {
-	case PROGRAM:
-		programmed(b);
-		break;
-	case GC_PROGRAM:
-		moved(b);
-		break;
-	case GC_ERASE:
-		b->victim = NONE;
-		b->host.stats.gc_runs++;
-		erased(b, false);
-		break;
-	case PREPARE:
-		erased(b, true);
-		break;
-	default:
-		break;
-	}
-}
-
-static void pump(struct buffered *b, uint64_t now_ns)
-{
-	host_set_time(&b->host, now_ns);
-	if (b->command == NOTHING || b->done_ns > now_ns)
-		return;
-	end_command(b);
-	go_on(b);
 }
 
 static uint64_t step(struct ftl *f, uint64_t now_ns)
 {
-	struct buffered *b = buffered_of(f);
+	struct buffered *b = (struct buffered *)f;
 
-	pump(b, now_ns);
-	return b->command == NOTHING ? FTL_IDLE : b->done_ns;
+	host_set_time(&b->host, now_ns);
+	if (b->busy && b->cmd.done_ns <= now_ns) {
+		b->busy = false;
+		b->read_last = b->cmd.op == NAND_READ && b->cmd.source == NAND_SRC_HOST;
+		if (b->cmd.op == NAND_PROGRAM)
+			programmed(b);
+		else if (b->cmd.op == NAND_ERASE)
+			erased(b);
+		work(b);
+	}
+	return b->busy ? b->cmd.done_ns : FTL_IDLE;
 }
 
 static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 {
-	struct buffered *b = buffered_of(f);
+	struct buffered *b = (struct buffered *)f;
 
-	pump(b, now_ns);
+	(void)step(f, now_ns);
 	host_accept(&b->host, io);
-	if (io->op == FTL_READ)
-		io_list_add(&b->reads, io);
-	else if (io->op != FTL_FLUSH && b->host.worn)
+	if (b->host.worn && (io->op == FTL_WRITE || io->op == FTL_TRIM))
 		host_refuse(&b->host, io, SSD_E_WORNOUT);
-	else if (io->op == FTL_TRIM)
-		host_part_now(&b->host, io);
 	else
-		io_list_add(&b->line, io);
-	go_on(b);
+		io_list_add(io->op == FTL_READ ? &b->reads : &b->line, io);
+	work(b);
 }
 
-/* ---- mount ---- */
-
+/* [mount] */
 static int visit(void *ftl, uint32_t block, uint32_t page)
 {
 	struct buffered *b = ftl;
-	uint32_t ppn = block * b->g->pages_per_block + page;
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
-			      .ecc_words = NAND_OOB_ONLY, .oob = b->oob };
-	struct oob_head h;
+	uint32_t ppn = block * b->g.pages_per_block + page;
+	uint8_t *oob = b->page;
+	enum nand_status status = survey_oob(&b->survey, ppn, oob);
 
-	survey_command(&b->survey, &c);
-	if (c.status == NAND_ERASED)
-		return SSD_OK;
-	b->survey.anything = true;
-	b->used[block] = page + 1;
-	b->survey.unreadable += !survey_readable(c.status);
-	if (!survey_readable(c.status))
-		return SSD_OK;
-	h = oob_get_head(b->oob);
-	if (h.order > b->number)
-		b->number = h.order;
-	for (uint32_t i = 0; i < b->upp; i++) {
-		uint32_t tag = oob_get_lpn(b->oob, i), unit = tag & ~OOB_LOST;
-		uint64_t seq = oob_get_seq(b->oob, i);
+	if (status != NAND_ERASED)
+		b->bt.blk[block].next_page = page + 1;
+	for (uint32_t i = 0; i < b->upp && survey_readable(status); i++) {
+		uint32_t unit = oob_get_lpn(oob, i);
+		uint64_t seq = oob_get_seq(oob, i);
 
-		if (tag == OOB_NO_LPN)
+		if (unit == OOB_NO_LPN)
 			continue;
-		if (unit >= b->units || seq > h.order)
+		if (unit >= b->units)
 			return SSD_E_CORRUPT;
-		if (b->map[unit] != NONE && (seq < b->seq[unit] || (seq == b->seq[unit] && h.order < b->order[unit])))
+		if (seq > b->number)
+			b->number = seq;
+		if (seq <= b->seq[unit])
 			continue;
-		b->map[unit] = (ppn * b->upp + i) | (tag & OOB_LOST);
 		b->seq[unit] = seq;
-		b->order[unit] = h.order;
+		point(b, unit, ppn * b->upp + i);
 	}
 	return SSD_OK;
-}
-
-/*
- * A block with erased pages at its end is the log's, or its erase was interrupted and it has no
- * valid page.
- */
-static void sort_block(struct buffered *b, uint32_t block)
-{
-	if (b->n->ops->is_bad(b->n, (pbn_t){ block })) {
-		b->state[block] = BAD;
-		b->good--;
-	} else if (!b->valid[block]) {
-		b->state[block] = b->survey.anything ? DIRTY : FREE;
-		b->free++;
-	} else if (b->used[block] < b->g->pages_per_block && b->open == NONE) {
-		b->state[block] = OPEN;
-		b->open = block;
-		b->next = b->used[block];
-	} else {
-		b->state[block] = FULL;
-	}
 }
 
 static int mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 {
-	struct buffered *b = buffered_of(f);
-	uint32_t per = b->upp * b->g->pages_per_block;
+	struct buffered *b = (struct buffered *)f;
 	int err;
 
 	survey_begin(&b->survey, b->n, now_ns);
 	err = survey_pages(&b->survey, visit, b);
-	if (err)
-		return err;
-	b->host.worn = b->host.frozen = !survey_number(&b->survey, &b->number, b->upp + 1);
-	for (uint32_t u = 0; u < b->units; u++)
-		if (b->map[u] != NONE) {
-			b->back[b->map[u] & ~OOB_LOST] = u;
-			b->valid[(b->map[u] & ~OOB_LOST) / per]++;
+	b->host.worn = b->host.frozen = !survey_number(&b->survey, &b->number, b->upp);
+	b->number = b->stable = (b->number / b->upp + 1) * b->upp;
+	for (uint32_t i = 0; i < b->g.blocks_per_plane; i++) {
+		struct blk *k = &b->bt.blk[i];
+
+		if (b->n->ops->is_bad(b->n, (pbn_t){ i })) {
+			k->state = BLK_BAD;
+		} else if (!b->survey.anything) {
+			blk_put_free(&b->bt, i, false);
+		} else if (k->valid && k->next_page < b->g.pages_per_block && !b->left) {
+			k->state = BLK_OPEN;	/* the log's end; not half erased (B3) */
+			b->left = b->g.pages_per_block - k->next_page;
+			b->next = i * b->g.pages_per_block + k->next_page;
+		} else {
+			blk_close(&b->bt, i);
 		}
-	for (uint32_t i = 0; i < b->blocks; i++)
-		sort_block(b, i);
-	b->host.worn |= b->good < b->needed;
+	}
 	b->host.stats.mounts++;
 	*ready_ns = b->host.now_ns = b->survey.ready_ns;
-	return SSD_OK;
+	return err;
 }
-
-/* ---- the table ---- */
+/* [end] */
 
 static void check(const struct ftl *f)
 {
 	const struct buffered *b = (const struct buffered *)f;
-	uint32_t valid = 0, mapped = 0, free = 0;
+	uint32_t valid = 0;
 
+	blk_check(&b->bt);
+	for (uint32_t i = 0; i < b->g.blocks_per_plane; i++)
+		valid += b->bt.blk[i].valid;
 	for (uint32_t u = 0; u < b->units; u++) {
-		mapped += b->map[u] != NONE;
-		SSD_ASSERT(b->map[u] == NONE || b->back[b->map[u] & ~OOB_LOST] == u);		/* B1 */
-		SSD_ASSERT(b->newest[u] == NONE || b->slot[b->newest[u]].unit == u);		/* B2 */
+		uint64_t seq = b->seq[u];
+		bool on_flash = seq && seq < b->stable;
+		uint32_t i = on_flash ? b->map[u] % b->upp : (uint32_t)(seq % b->upp);
+		const void *data, *oob = ring_page(b, seq) + b->g.page_bytes;
+
+		valid -= b->map[u] != BLK_NONE;
+		if (on_flash && b->n->ops->peek(b->n, (ppn_t){ b->map[u] / b->upp }, &data, &oob) == NAND_UNCORR)
+			continue;
+		SSD_ASSERT(!seq || (oob_get_lpn(oob, i) == u && oob_get_seq(oob, i) == seq));	/* B1, B2 */
 	}
-	for (uint32_t i = 0; i < b->blocks; i++) {
-		valid += b->valid[i];
-		free += b->state[i] <= DIRTY;
-		SSD_ASSERT(!b->valid[i] || (b->state[i] > DIRTY && b->state[i] < BAD));
-	}
-	SSD_ASSERT(valid == mapped && free == b->free);						/* B1 */
-}
-
-static uint32_t blocks_needed(const struct ftl_config *c, const struct nand_geometry *g)
-{
-	uint32_t upp = g->page_bytes / UNIT, per = (g->pages_per_block - 1) * upp + 1;
-
-	return (uint32_t)(c->capacity_bytes / UNIT / per) + 1 + c->gc_start_blocks;
-}
-
-static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
-{
-	*why = NULL;
-	if (c->unit_bytes != UNIT)
-		*why = "unit_bytes must be 512: this FTL maps sectors";
-	else if (!c->capacity_bytes || c->capacity_bytes % UNIT)
-		*why = "capacity_bytes must be a multiple of 512, and not 0";
-	else if (c->buffer_units < g->page_bytes / UNIT)
-		*why = "buffer_units must hold a NAND page at least";
-	else if (c->gc_urgent_blocks < 2 || c->gc_urgent_blocks >= c->gc_start_blocks)
-		*why = "gc_urgent_blocks must be 2 .. gc_start_blocks - 1";
-	else if (g->order != NAND_ORDER_ASCENDING || g->one_shot || !c->payload)
-		*why = "order must be ascending, one_shot no, payload yes";
-	else if (g->oob_bytes < OOB_BYTES(g->page_bytes / UNIT))
-		*why = "oob_bytes is too small: 7 and 9 for each sector of a page are needed";
-	else if (blocks_needed(c, g) > geo_blocks(g) || geo_pages(g) * (g->page_bytes / UNIT) >= OOB_LOST)
-		*why = "the geometry cannot hold the exported capacity: lower capacity, or add blocks";
-	return *why ? SSD_E_INVAL : SSD_OK;
+	SSD_ASSERT(!valid);	/* B2 */
 }
 
 static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
@@ -608,72 +370,78 @@ static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry
 	return OOB_BYTES(g->page_bytes / c->unit_bytes);
 }
 
-static size_t lay_out(struct buffered *b, struct ssd_arena *m, const struct ftl_config *c,
-		      const struct nand_geometry *g)
+static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
 {
-	struct buffered at = { .upp = g->page_bytes / UNIT, .units = (uint32_t)(c->capacity_bytes / UNIT),
-			       .blocks = (uint32_t)geo_blocks(g) };
+	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* GC gains a page with so many valid */
 
-	at.map = ssd_carve(m, at.units, sizeof(*at.map));
-	at.newest = ssd_carve(m, at.units, sizeof(*at.newest));
-	at.seq = ssd_carve(m, at.units, sizeof(*at.seq));
-	at.order = ssd_carve(m, at.units, sizeof(*at.order));
-	at.back = ssd_carve(m, geo_pages(g) * at.upp, sizeof(*at.back));
-	at.valid = ssd_carve(m, at.blocks, sizeof(*at.valid));
-	at.used = ssd_carve(m, at.blocks, sizeof(*at.used));
-	at.state = ssd_carve(m, at.blocks, sizeof(*at.state));
-	at.slot = ssd_carve(m, c->buffer_units, sizeof(*at.slot));
-	at.data = ssd_carve(m, c->buffer_units, UNIT);
-	at.hand = ssd_carve(m, (size_t)2 * at.upp, sizeof(*at.hand));
-	at.copies = ssd_carve(m, 2, g->page_bytes);
-	at.page = ssd_carve(m, 1, g->page_bytes);
-	at.oob = ssd_carve(m, 1, OOB_BYTES(at.upp));
-	if (b)
-		*b = at;
-	return m->used;
+	*why = NULL;
+	if (c->unit_bytes != UNIT || !c->payload)
+		*why = "unit_bytes must be 512, payload yes: this FTL maps and keeps sectors";
+	else if (host_fault(c))
+		*why = host_fault(c);
+	else if (c->buffer_units < g->page_bytes / UNIT || c->gc_urgent_blocks < 2)
+		*why = "buffer_units must hold a NAND page, and gc_urgent_blocks must be at least 2";
+	else if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS || g->one_shot || g->paired_loss)
+		*why = "order must be ascending or none, one_shot no, paired_loss no";
+	else if (g->oob_bytes < oob_bytes(c, g))
+		*why = "oob_bytes is too small: 7 + 9 per sector are needed; raise oob_bytes";
+	else if (c->capacity_bytes / UNIT / (gain + 1) + 1 + c->gc_start_blocks > geo_blocks(g))
+		*why = "the geometry cannot hold the exported capacity: lower capacity, or add blocks";
+	return *why ? SSD_E_INVAL : SSD_OK;
+}
+
+static void lay_out(struct buffered *b, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	b->g = *g;
+	b->g.channels = b->g.chips_per_channel = b->g.dies_per_chip = b->g.planes_per_die = 1;
+	b->g.blocks_per_plane = (uint32_t)geo_blocks(g);
+	b->upp = g->page_bytes / UNIT;
+	b->units = (uint32_t)(c->capacity_bytes / UNIT);
+	b->pages = c->buffer_units / b->upp + 2;
+	b->page_bytes = g->page_bytes + OOB_BYTES(b->upp);
+	b->map = ssd_carve(m, b->units, sizeof(*b->map));
+	b->seq = ssd_carve(m, b->units, sizeof(*b->seq));
+	b->page = ssd_carve(m, b->pages + 2, b->page_bytes);
+	blk_lay_out(m->base ? &b->bt : NULL, m, &b->g, b->upp, BLK_BUCKETS);
 }
 
 static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	struct ssd_arena m = { NULL, sizeof(struct buffered) };
+	struct buffered b;
 
-	return lay_out(NULL, &m, c, g);
+	lay_out(&b, &m, c, g);
+	return m.used;
 }
 
 extern const struct ftl_ops buffered_ftl_ops;
 
-static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *n,
-		const struct ftl_host *host, struct ftl **out)
+static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *n, const struct ftl_host *shell,
+		struct ftl **out)
 {
 	struct ssd_arena m = { mem, sizeof(struct buffered) };
+	int err = host_may_init(&buffered_ftl_ops, len, c, n);
 	struct buffered *b = mem;
-	const char *why;
 
-	if (validate(c, &n->geo, &why) != SSD_OK)
-		return SSD_E_INVAL;
-	if (len < footprint(c, &n->geo))
-		return SSD_E_NOMEM;
+	if (err)
+		return err;
+	host_init(&b->host, &buffered_ftl_ops, c, shell);
 	lay_out(b, &m, c, &n->geo);
-	host_init(&b->host, &buffered_ftl_ops, c, host);
-	b->n = n;
-	b->g = &n->geo;
-	b->needed = blocks_needed(c, b->g);
-	b->good = b->blocks;
-	b->open = b->victim = NONE;
+	blk_init(&b->bt);
 	memset(b->map, 0xff, b->units * sizeof(*b->map));
-	memset(b->newest, 0xff, b->units * sizeof(*b->newest));
-	memset(b->back, 0xff, geo_pages(b->g) * b->upp * sizeof(*b->back));
+	b->victim = b->ppn[HOST] = b->ppn[GC] = BLK_NONE;
+	b->n = n;
 	*out = &b->host.base;
 	return SSD_OK;
 }
 
 static uint64_t map_bytes(const struct ftl *f)
 {
-	return (uint64_t)((const struct buffered *)f)->units * sizeof(uint32_t);
+	return ((const struct buffered *)f)->units * sizeof(uint32_t);
 }
 
 const struct ftl_ops buffered_ftl_ops = {
-	.name = "buffered", .durability = FTL_FLUSHED, .oob_bytes = oob_bytes, .validate = validate,
+	.name = "buffered", .durability = FTL_PREFIX, .oob_bytes = oob_bytes, .validate = validate,
 	.footprint = footprint, .init = init, .mount = mount, .submit = submit, .step = step, .check = check,
-	.stats = host_stats, .reset_stats = host_reset_stats, .map_bytes = map_bytes, .inflight = host_inflight,
+	.map_bytes = map_bytes, HOST_OPS_COMMON,
 };

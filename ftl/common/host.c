@@ -19,6 +19,42 @@ void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_confi
 	host_reset_stats(&h->base);
 }
 
+const char *host_fault(const struct ftl_config *c)
+{
+	if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
+		return "capacity_bytes must be a multiple of unit_bytes, and not 0";
+	if (c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks)
+		return "gc_urgent_blocks must be 1 .. gc_start_blocks - 1";
+	if (!c->gc_slice_pages)
+		return "gc_slice_pages must be at least 1";
+	return c->max_unit_reads < 8 ? "max_unit_reads must be at least 8" : NULL;
+}
+
+int host_may_init(const struct ftl_ops *ops, size_t len, const struct ftl_config *c, const struct nand *n)
+{
+	const char *why;
+
+	if (ops->validate(c, &n->geo, &why) != SSD_OK)
+		return SSD_E_INVAL;
+	SSD_ASSERT(n->geo.oob_kept >= ops->oob_bytes(c, &n->geo));
+	return len < ops->footprint(c, &n->geo) ? SSD_E_NOMEM : SSD_OK;
+}
+
+void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status)
+{
+	io->where.map_ns = h->c.map_ns;
+	io->where.other_ns = h->c.overhead_ns;
+	host_finish(h, io, at_ns + host_front_ns(h), status);
+}
+
+void host_end(struct host *h, struct ftl_io *io, uint64_t spent_ns, enum ssd_err status)
+{
+	uint64_t *waited = io->op == FTL_READ ? &io->where.host_queue_ns : &io->where.buffer_ns;
+
+	*waited += h->now_ns + spent_ns - io->submit_ns - ftl_breakdown_sum(&io->where);
+	host_end_at(h, io, h->now_ns + spent_ns, status);
+}
+
 void host_part_now(struct host *h, struct ftl_io *io)
 {
 	const struct ftl_breakdown w = { .host_queue_ns = h->now_ns - io->submit_ns,

@@ -34,6 +34,11 @@ static inline struct host *host_of(struct ftl *f)
 	return ssd_container_of(f, struct host, base);
 }
 
+/* The first of the rules for all FTLs that c breaks, as a sentence; NULL: none. unit_bytes is valid. */
+const char *host_fault(const struct ftl_config *c);
+/* Can init() accept the configuration, and is the memory large enough? Else an error. */
+int host_may_init(const struct ftl_ops *ops, size_t len, const struct ftl_config *c,
+		  const struct nand *n) SSD_MUST_CHECK;
 void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,
 	       const struct ftl_host *shell);
 
@@ -95,7 +100,7 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 		return;
 	io->link_ns = link_move(&h->link[1], h->now_ns, h->now_ns, io->bytes, h->c.link_ps_per_byte) -
 		      h->now_ns;
-	h->stats.link_busy_ns[1] += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
+	h->stats.link_to_drive_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
 }
 
 /* Move bytes between the host and buf (struct ftl_host). */
@@ -117,7 +122,7 @@ static inline void host_no_ops(struct ftl_op_stats op[FTL_NOPS])
 {
 	memset(op, 0, FTL_NOPS * sizeof(*op));
 	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		op[i].lat_min_ns = ~(uint64_t)0;
+		op[i].latency_min_ns = ~(uint64_t)0;
 }
 
 /* Count an I/O that has ended. */
@@ -128,11 +133,11 @@ static inline void host_count(struct ftl_op_stats *s, const struct ftl_io *io)
 	s->ios++;
 	s->bytes += io->op == FTL_FLUSH ? 0 : io->bytes;
 	s->errors += io->status != SSD_OK;
-	s->lat_sum_ns += ns;
-	if (ns < s->lat_min_ns)
-		s->lat_min_ns = ns;
-	if (ns > s->lat_max_ns)
-		s->lat_max_ns = ns;
+	s->latency_sum_ns += ns;
+	if (ns < s->latency_min_ns)
+		s->latency_min_ns = ns;
+	if (ns > s->latency_max_ns)
+		s->latency_max_ns = ns;
 	ftl_breakdown_add(&s->where, &io->where);
 }
 
@@ -148,7 +153,7 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 	SSD_ASSERT(done_ns >= h->now_ns);
 	if (h->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
 		at = link_move(&h->link[0], h->now_ns, at, io->bytes, h->c.link_ps_per_byte);
-		h->stats.link_busy_ns[0] += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
+		h->stats.link_to_host_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
 	}
 	at += h->c.link_latency_ns;
 	io->where.link_ns = at - done_ns;
@@ -194,6 +199,15 @@ static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns
 		host_finish(h, io, io->done_ns, io->status);
 }
 
+/* As host_finish(); the look-up and the firmware begin at at_ns, and io->where holds the time until then. */
+void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status);
+
+/*
+ * The same spent_ns from now. The time that io->where does not hold was waiting: a read's for other
+ * I/O, that of others for the buffer.
+ */
+void host_end(struct host *h, struct ftl_io *io, uint64_t spent_ns, enum ssd_err status);
+
 /* End the I/O's first part now. Until now the I/O waited for other host I/O. */
 void host_part_now(struct host *h, struct ftl_io *io);
 
@@ -205,5 +219,6 @@ void host_refuse(struct host *h, struct ftl_io *io, enum ssd_err why);
 const struct ftl_stats *host_stats(const struct ftl *f);
 void host_reset_stats(struct ftl *f);
 uint32_t host_inflight(const struct ftl *f);
+#define HOST_OPS_COMMON .stats = host_stats, .reset_stats = host_reset_stats, .inflight = host_inflight
 
 #endif

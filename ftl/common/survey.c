@@ -22,6 +22,28 @@ void survey_command(struct survey *s, struct nand_cmd *c)
 		s->ready_ns = c->done_ns;
 }
 
+enum nand_status survey_read(struct survey *s, uint32_t ppn, uint32_t words, void *oob, const uint8_t **page)
+{
+	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn }, .ecc_words = words,
+			      .oob = oob };
+
+	survey_command(s, &c);
+	if (page)
+		*page = c.page;
+	return c.status;
+}
+
+enum nand_status survey_oob(struct survey *s, uint32_t ppn, void *oob)
+{
+	enum nand_status status = survey_read(s, ppn, NAND_OOB_ONLY, oob, NULL);
+
+	if (status == NAND_ERASED)
+		return status;
+	s->anything = true;
+	s->unreadable += !survey_readable(status);
+	return status;
+}
+
 int survey_pages(const struct survey *s, survey_fn *visit, void *ftl)
 {
 	uint32_t per_die = s->g->blocks_per_plane * s->g->planes_per_die, dies = geo_dies(s->g);

@@ -33,6 +33,12 @@ void survey_begin(struct survey *s, struct nand *n, uint64_t now_ns);
 /* Execute one command and wait for its end. */
 void survey_command(struct survey *s, struct nand_cmd *c);
 
+/* Read the page's spare area into oob, and the ECC words: *page, if page is not NULL, is the content. */
+enum nand_status survey_read(struct survey *s, uint32_t ppn, uint32_t words, void *oob, const uint8_t **page);
+
+/* Read the spare area in the first pass: sets `anything` and counts unreadable pages. */
+enum nand_status survey_oob(struct survey *s, uint32_t ppn, void *oob);
+
 /* Calls visit() for each page of a pass until it returns an error, and returns that error. */
 typedef int survey_fn(void *ftl, uint32_t block, uint32_t page);
 int survey_pages(const struct survey *s, survey_fn *visit, void *ftl) SSD_MUST_CHECK;

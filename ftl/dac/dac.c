@@ -247,20 +247,14 @@ static const char *refused_number(const struct ftl_config *c, const struct nand_
 
 	if (c->unit_bytes != g->page_bytes)
 		return "unit_bytes must be geometry.page_bytes: this FTL maps pages, and packs them";
-	if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
-		return "capacity_bytes must be a multiple of unit_bytes, and not 0";
+	if (host_fault(c))
+		return host_fault(c);
 	if (!c->buffer_units)
 		return "buffer_units must be at least 1: units wait there for others to share their page";
-	if (c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks)
-		return "gc_urgent_blocks must be 1 .. gc_start_blocks - 1";
 	if (c->gc_stop_blocks < c->gc_start_blocks)
 		return "gc_stop_blocks must be at least gc_start_blocks";
-	if (!c->gc_slice_pages)
-		return "gc_slice_pages must be at least 1";
 	if (c->idle_gc_permille > 1000)
 		return "idle_gc_permille must be at most 1000";
-	if (c->max_unit_reads < 8)
-		return "max_unit_reads must be at least 8";
 	if (c->fingerprints_permille < 1 || c->fingerprints_permille > 1000)
 		return "fingerprints_permille must be 1 .. 1000";
 	if (c->fingerprints && (c->fingerprints < FP_PARTS || c->fingerprints > FPSTORE_MAX))
@@ -443,10 +437,10 @@ static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 {
 	struct dac *d = mem;
 	struct ssd_arena m = { mem, sizeof(*d) };
+	int err = host_may_init(&dac_ftl_ops, len, c, n);
 
-	if (len < footprint(c, &n->geo))
-		return SSD_E_NOMEM;
-	SSD_ASSERT(n->geo.oob_kept == oob_bytes(c, &n->geo));
+	if (err)
+		return err;
 	lay_out(d, &m, c, &n->geo);
 	die_due_init(&d->ends);
 	host_init(&d->host, &dac_ftl_ops, c, host);
@@ -559,10 +553,8 @@ const struct ftl_ops dac_ftl_ops = {
 	.submit = submit,
 	.step = step,
 	.check = dac_check,
-	.stats = host_stats,
-	.reset_stats = host_reset_stats,
+	HOST_OPS_COMMON,
 	.map_bytes = map_bytes,
-	.inflight = host_inflight,
 	.collect = collect,
 	.knobs = knobs,
 	.online = online,

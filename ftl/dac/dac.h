@@ -418,7 +418,6 @@ void dac_keep_rebuilt(struct dac *d);
  * Mount: read the spare area into d->oob; words: NAND_WHOLE_PAGE or NAND_OOB_ONLY; *page: the content,
  * until the next read.
  */
-enum nand_status dac_mount_read(struct dac *d, uint32_t ppn, uint32_t words, const uint8_t **page);
 int dac_mount_entries(struct dac *d, const struct dac_oob *o, const uint8_t *page, uint32_t ppn) SSD_MUST_CHECK;
 
 /* ---- dac.c ---------------------------------------------------------------------------- */

@@ -16,17 +16,6 @@
  */
 #include "dac.h"
 
-enum nand_status dac_mount_read(struct dac *d, uint32_t ppn, uint32_t words, const uint8_t **page)
-{
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn }, .ecc_words = words,
-			      .oob = d->oob };
-
-	survey_command(&d->survey, &c);
-	if (page)
-		*page = c.page;
-	return c.status;
-}
-
 static void skip_bad(struct dac *d)
 {
 	for (uint32_t b = 0; b < geo_blocks(d->g); b++) {
@@ -44,17 +33,15 @@ static int survey_page(void *ftl, uint32_t block, uint32_t page)
 	struct dac *d = ftl;
 	uint32_t ppn = block * d->g->pages_per_block + page;
 	struct dac_block *b = &d->block[block];
-	enum nand_status st = dac_mount_read(d, ppn, NAND_OOB_ONLY, NULL);
+	enum nand_status st = survey_oob(&d->survey, ppn, d->oob);
 	struct dac_oob o;
 
 	if (st == NAND_ERASED)
 		return SSD_OK;
 	d->bt.blk[block].next_page = page + 1;
-	if (!survey_readable(st)) {
-		d->bt.blk[block].hurt = true;
-		d->survey.unreadable++;
+	d->bt.blk[block].hurt |= !survey_readable(st);
+	if (!survey_readable(st))
 		return SSD_OK;
-	}
 	if (dac_is_parity(d, d->oob))
 		return front_note_parity(&d->fr, ppn, d->oob) ? SSD_OK : SSD_E_CORRUPT;
 	if (!dac_get_oob(d->oob, &o) || (o.collected != DAC_NONE && o.collected >= geo_blocks(d->g)))
@@ -74,7 +61,7 @@ static uint64_t serial_of(struct dac *d, uint32_t ppn)
 {
 	struct dac_oob o;
 
-	return survey_readable(dac_mount_read(d, ppn, NAND_OOB_ONLY, NULL)) &&
+	return survey_readable(survey_read(&d->survey, ppn, NAND_OOB_ONLY, d->oob, NULL)) &&
 	       dac_get_oob(d->oob, &o) ? o.serial : 0;
 }
 
@@ -165,7 +152,7 @@ static int mount_page(void *ftl, uint32_t block, uint32_t page)
 	if (page >= d->bt.blk[block].next_page || d->bt.blk[block].backup ||
 	    b->collected_serial > b->last_serial)
 		return SSD_OK;
-	st = dac_mount_read(d, ppn, NAND_WHOLE_PAGE, &content);
+	st = survey_read(&d->survey, ppn, NAND_WHOLE_PAGE, d->oob, &content);
 	if (st == NAND_ERASED && !d->fr.plain)	/* MSB pages not yet written */
 		return SSD_OK;
 	if (!survey_readable(st)) {

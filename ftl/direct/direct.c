@@ -274,18 +274,12 @@ int direct_validate(const struct ftl_config *c, const struct nand_geometry *g,
 	*why = NULL;
 	if (c->unit_bytes != g->page_bytes)
 		*why = "unit_bytes must be geometry.page_bytes: this FTL maps whole NAND pages";
-	else if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
-		*why = "capacity_bytes must be a multiple of unit_bytes, and not 0";
+	else if (host_fault(c))
+		*why = host_fault(c);
 	else if (c->capacity_bytes / c->unit_bytes > geo_pages(g))
 		*why = "the geometry cannot hold the exported capacity: lower capacity, or add blocks";
 	else if (c->buffer_units)
 		*why = "buffer_units must be 0: this FTL writes through";
-	else if (c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks)
-		*why = "gc_urgent_blocks must be 1 .. gc_start_blocks - 1";
-	else if (!c->gc_slice_pages)
-		*why = "gc_slice_pages must be at least 1";
-	else if (c->max_unit_reads < 8)
-		*why = "max_unit_reads must be at least 8";
 	else if (g->order == NAND_ORDER_FPS || g->order == NAND_ORDER_RPS)
 		*why = "order must be ascending or none: this FTL does not know fps and rps";
 	else if (g->one_shot)
@@ -379,10 +373,10 @@ int direct_init(void *mem, size_t len, const struct ftl_config *c, struct nand *
 {
 	struct direct *d = mem;
 	struct ssd_arena m = { mem, sizeof(*d) };
+	int err = host_may_init(ops, len, c, n);
 
-	if (len < direct_footprint(c, &n->geo, s))
-		return SSD_E_NOMEM;
-	SSD_ASSERT(n->geo.oob_kept >= DIRECT_OOB_BYTES);
+	if (err)
+		return err;
 	lay_out(d, &m, c, &n->geo, s);
 	host_init(&d->host, ops, c, host);
 	d->host.c.stripe_pages = direct_stripe(c);

@@ -437,10 +437,8 @@ extern const struct knob_table direct_pen_knobs;	/* pen_plan.h, for schemes that
 	.submit = direct_submit, \
 	.step = direct_step, \
 	.check = direct_check, \
-	.stats = host_stats, \
-	.reset_stats = host_reset_stats, \
+	HOST_OPS_COMMON, \
 	.map_bytes = direct_map_bytes, \
-	.inflight = host_inflight, \
 	.collect = direct_collect, \
 	.reconfigure = direct_reconfigure, \
 	.block = direct_block_info

@@ -458,7 +458,7 @@ static void gc_step(struct direct *d, uint64_t now_ns, uint32_t die)
 		gc_wipe(d, now_ns, die);
 		return;
 	}
-	SSD_ASSERT(!"a step of GC that nobody knows");
+	SSD_ASSERT(!"unknown step of GC");
 }
 
 static void gc_over(struct direct *d, uint64_t now_ns, uint32_t plane)

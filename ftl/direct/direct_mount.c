@@ -14,20 +14,12 @@
  */
 #include "direct.h"
 
-static enum nand_status read_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
-{
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
-			      .ecc_words = NAND_OOB_ONLY, .oob = d->oob };
-
-	survey_command(&d->survey, &c);
-	if (survey_readable(c.status))
-		direct_oob_get(d->oob, oob);
-	return c.status;
-}
-
 bool direct_mount_oob(struct direct *d, uint32_t ppn, struct direct_oob *oob)
 {
-	return survey_readable(read_oob(d, ppn, oob));
+	if (!survey_readable(survey_read(&d->survey, ppn, NAND_OOB_ONLY, d->oob, NULL)))
+		return false;
+	direct_oob_get(d->oob, oob);
+	return true;
 }
 
 void direct_mount_free(struct direct *d, uint32_t block)
@@ -58,16 +50,15 @@ static int survey_page(void *ftl, uint32_t block, uint32_t in_block)
 	struct direct *d = ftl;
 	uint32_t ppn = direct_ppn(d, block, in_block);
 	struct direct_oob oob;
-	enum nand_status s = read_oob(d, ppn, &oob);
+	enum nand_status s = survey_oob(&d->survey, ppn, d->oob);
 
 	if (s == NAND_ERASED)
 		return SSD_OK;
-	d->survey.anything = true;
 	if (!survey_readable(s)) {
-		d->survey.unreadable++;
 		d->scheme->mount_page(d, block, in_block, NULL);
 		return SSD_OK;
 	}
+	direct_oob_get(d->oob, &oob);
 	if (!plausible(d, block, &oob))
 		return SSD_E_CORRUPT;
 	if (oob.seq >= d->seq)

@@ -441,12 +441,13 @@ static void init(struct direct *d)
 	}
 }
 
-/* The bytes of the block map, the U-blocks' tables, and a valid and a used bit per page. */
+/* Returns the number of valid pages of a block. */
 static uint32_t valid(const struct direct *d, uint32_t block)
 {
 	return nftl_count(d, nftl_of(d)->valid, block);
 }
 
+/* Counts the block map, the U-blocks' tables, and a valid and a used bit per page. */
 static uint64_t map_bytes(const struct direct *d)
 {
 	const struct nftl *s = nftl_of(d);

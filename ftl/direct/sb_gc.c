@@ -468,7 +468,7 @@ static enum turn turn(struct direct *d, uint32_t plane, struct direct_step *step
 			group_begin(d, plane);
 		return TURN_ON;
 	}
-	SSD_ASSERT(!"GC in a stage that nobody knows");
+	SSD_ASSERT(!"unknown stage of GC");
 	return TURN_FULL;
 }
 

@@ -172,15 +172,13 @@ static void init(struct direct *d)
 		s->model.erase_cost[l] = d->host.c.timing.erase_ns[l];
 }
 
-/*
- * The bytes of the tables that a drive needs, without those for this program's checks and
- * statistics.
- */
+/* Returns the number of valid pages of a block. */
 static uint32_t valid(const struct direct *d, uint32_t block)
 {
 	return sb_of(d)->block[block].valid;
 }
 
+/* Counts the tables that a drive needs, without those for the checks and statistics of this program. */
 static uint64_t map_bytes(const struct direct *d)
 {
 	const struct sb *s = sb_of(d);

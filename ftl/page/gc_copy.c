@@ -37,7 +37,7 @@ static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
 		if ((*map_entry(f, lpn) & ~OOB_LOST) == upn)
 			return lpn;
-	SSD_ASSERT(!"a valid unit that nobody maps");
+	SSD_ASSERT(!"a valid unit that the map does not refer to");
 	return NONE;
 }
 

@@ -59,16 +59,11 @@ const uint8_t *mount_rebuilt_unit(const struct page_ftl *f, uint32_t upn)
 enum nand_status mount_read(struct page_mount *s, uint32_t ppn, const uint8_t **page, void *oob)
 {
 	struct page_ftl *f = s->f;
-	struct nand_cmd c = { .op = NAND_READ, .source = NAND_SRC_META, .ppn = { ppn },
-			      .ecc_words = page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, .oob = oob };
-	const uint8_t *copy;
+	enum nand_status status = survey_read(&s->survey, ppn, page ? NAND_WHOLE_PAGE : NAND_OOB_ONLY, oob, page);
+	const uint8_t *copy = survey_readable(status) ? NULL : rebuilt(f, ppn);
 
-	survey_command(&s->survey, &c);
-	if (page)
-		*page = c.page;
-	copy = survey_readable(c.status) ? NULL : rebuilt(f, ppn);
 	if (!copy)
-		return c.status;
+		return status;
 	if (page)
 		*page = copy;
 	memcpy(oob, copy + f->g->page_bytes, f->oob_len);

@@ -399,8 +399,8 @@ static const char *units_fault(const struct ftl_config *c, const struct nand_geo
 	if (c->unit_bytes < 512 || c->unit_bytes > 16384 || c->unit_bytes % FTL_SECTOR_BYTES ||
 	    g->page_bytes % c->unit_bytes)
 		return "unit_bytes must be 512 .. 16384 and divide page_bytes";
-	if (!c->capacity_bytes || c->capacity_bytes % c->unit_bytes)
-		return "capacity_bytes must be a multiple of unit_bytes, and not 0";
+	if (host_fault(c))
+		return host_fault(c);
 	if (c->capacity_bytes / c->unit_bytes >= 1u << 30 ||
 	    geo_pages(g) * (g->page_bytes / c->unit_bytes) >= 1u << 31)
 		return "at most 2^30 exported and 2^31 physical units; use larger units";
@@ -410,15 +410,11 @@ static const char *units_fault(const struct ftl_config *c, const struct nand_geo
 static const char *numbers_fault(const struct ftl_config *c, const struct nand_geometry *g)
 {
 	const struct page_rule rules[] = {
-		{ c->gc_urgent_blocks < 1 || c->gc_urgent_blocks >= c->gc_start_blocks,
-		  "gc_urgent_blocks must be 1 .. gc_start_blocks - 1" },
 		{ c->gc_start_blocks > c->gc_stop_blocks || c->gc_stop_blocks >= g->blocks_per_plane,
 		  "gc_start_blocks <= gc_stop_blocks < blocks_per_plane must hold" },
 		{ c->buffer_units && c->buffer_units < 2 * (g->page_bytes / c->unit_bytes),
 		  "buffer_units must be 0 or hold at least two NAND pages" },
 		{ c->buffer_units > 1u << 22, "buffer_units must be at most 4194304" },
-		{ !c->gc_slice_pages, "gc_slice_pages must be at least 1" },
-		{ c->max_unit_reads < 8, "max_unit_reads must be at least 8" },
 		{ !c->gc_policy, "gc_policy must be set" },
 		{ c->gc_policy == &gc_d_choices && !c->gc_choices, "gc_choices must be at least 1" },
 		{ c->gc_policy == &gc_windowed && !c->gc_window_blocks, "gc_window_blocks must be at least 1" },
@@ -630,12 +626,10 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 {
 	struct page_ftl *f = mem;
 	struct ssd_arena m = { mem, sizeof(*f) };
-	const char *why;
+	int err = host_may_init(ops, len, c, n);
 
-	if (ops->validate(c, &n->geo, &why) != SSD_OK)
-		return SSD_E_INVAL;
-	if (len < ops->footprint(c, &n->geo))
-		return SSD_E_NOMEM;
+	if (err)
+		return err;
 	SSD_ASSERT(f);
 	SSD_ASSERT(n->geo.oob_kept == front_oob_bytes(policy, n->geo.page_bytes / c->unit_bytes));
 	lay_out(f, &m, policy, c, &n->geo);

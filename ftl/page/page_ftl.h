@@ -552,9 +552,8 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 /* The members of struct ftl_ops that are the same for all page FTLs. */
 #define PAGE_FTL_OPS_COMMON                                                                 \
 	.durability = FTL_PREFIX, .mount = page_ftl_mount, .submit = page_ftl_submit,       \
-	.step = page_ftl_step, .check = page_ftl_check, .stats = host_stats,                \
-	.reset_stats = host_reset_stats, .map_bytes = page_ftl_map_bytes,                   \
-	.inflight = host_inflight, .collect = page_ftl_collect,                             \
+	.step = page_ftl_step, .check = page_ftl_check, HOST_OPS_COMMON,                    \
+	.map_bytes = page_ftl_map_bytes, .collect = page_ftl_collect,                       \
 	.reconfigure = page_ftl_reconfigure, .block = page_ftl_block
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io);
 uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns);

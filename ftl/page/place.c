@@ -330,18 +330,17 @@ static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
 			unit_unmap(f, lpn, seq);
 }
 
-/*
- * Pages are issued in the order of their sequences, so what the next ones will touch can be
- * on its way: first their map entries, then what keeps account of the units that these name.
- * Hints, for which no branch is worth its guess: what is behind the last page that waits is an
- * earlier page's, or nobody's. (Always inline: of a call that does nothing else, GCC 12 thinks
- * that it does nothing.)
- */
 static inline const struct wslot *slots_ahead(const struct page_ftl *f, uint64_t seq)
 {
 	return &f->buf.slot[f->buf.by_seq[seq & f->buf.by_seq_mask] * f->shape.upp];
 }
 
+/*
+ * Pages are issued in the order of their sequences, so the data of the next pages can be prefetched:
+ * first their map entries, then the accounts of the units in these entries. A prefetch is a hint, so
+ * no branch tests whether a next page exists; without one, the slots of an earlier page are
+ * prefetched. (Always inline: GCC 12 removes the call of a function that only prefetches.)
+ */
 static SSD_ALWAYS void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
 {
 	const struct wslot *later = slots_ahead(f, seq + 12), *soon = slots_ahead(f, seq + 6);
@@ -487,9 +486,7 @@ static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	take(&rest, gc_ns, &w->gc_queue_ns);
 	w->host_queue_ns = rest;
 	w->buffer_ns = f->host.c.buffer_ns;
-	w->map_ns = f->host.c.map_ns;
-	w->other_ns = f->host.c.overhead_ns;
-	host_finish(&f->host, io, io->done_ns + w->buffer_ns + host_front_ns(&f->host), SSD_OK);
+	host_end_at(&f->host, io, io->done_ns + w->buffer_ns, SSD_OK);
 }
 
 /*

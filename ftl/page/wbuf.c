@@ -302,9 +302,7 @@ static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *
 
 	io->where.gc_queue_ns = gc < waited ? gc : waited;
 	io->where.buffer_ns = waited - io->where.gc_queue_ns + f->host.c.buffer_ns;
-	io->where.map_ns = f->host.c.map_ns;
-	io->where.other_ns = f->host.c.overhead_ns;
-	host_finish(&f->host, io, now_ns + f->host.c.buffer_ns + host_front_ns(&f->host), SSD_OK);
+	host_end_at(&f->host, io, now_ns + f->host.c.buffer_ns, SSD_OK);
 }
 
 static bool accept(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)

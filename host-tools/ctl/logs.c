@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#define WORD(name, field) #name,
-const char *const ctl_op_words[] = { SLATE_OP_COUNTERS(WORD) };
-const char *const ctl_ftl_words[] = { SLATE_FTL_COUNTERS(WORD) };
-const char *const ctl_source_words[] = { SLATE_SOURCE_COUNTERS(WORD) };
-const char *const ctl_nand_words[] = { SLATE_NAND_COUNTERS(WORD) };
+#define WORD(name, ...) #name,
+const char *const ctl_op_words[] = { FTL_OP_COUNTERS(WORD) FTL_CAUSES(WORD) };
+const char *const ctl_ftl_words[] = { FTL_COUNTERS(WORD) };
+const char *const ctl_source_words[] = { NAND_COMMAND_COUNTERS(WORD) NAND_SOURCE_COUNTERS(WORD) };
+const char *const ctl_nand_words[] = { NAND_COUNTERS(WORD) };
 const char *const ctl_op_names[] = { "read", "write", "trim", "flush" };
 const char *const ctl_source_names[] = { "host", "gc", "wl", "meta", "backup", "map" };
 const char *const ctl_cause_names[] = { "cell", "bus", "host_queue", "gc_queue", "buffer", "map", "other", "link",

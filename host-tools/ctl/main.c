@@ -185,10 +185,10 @@ static int run(struct ctl *c, char **words)
 		return no_command(words[0]);
 	for (size_t w = 1; words[w] && !commands[i].words; w++)
 		if (!strncmp(words[w], "--", 2))
-			return ctl_fail(CTL_USAGE, "%s: '%s' is too much here: options stand before the command, as in "
-					"'slatectl %s %s'", words[0], words[w], words[w], words[0]);
+			return ctl_fail(CTL_USAGE, "%s: unexpected argument '%s': options stand before the command, "
+					"as in 'slatectl %s %s'", words[0], words[w], words[w], words[0]);
 	if (words[1] && !commands[i].words)
-		return ctl_fail(CTL_USAGE, "%s: '%s' is too much: leave it out", words[0], words[1]);
+		return ctl_fail(CTL_USAGE, "%s: unexpected argument '%s': leave it out", words[0], words[1]);
 	result = c->ops->open(c);
 	if (!result)
 		result = (c->json ? commands[i].json : commands[i].text)(c, words + 1);

@@ -8,7 +8,7 @@
 
 static int too_many(const char *command, const char *word)
 {
-	return ctl_fail(CTL_USAGE, "%s: '%s' is too much: leave it out", command, word);
+	return ctl_fail(CTL_USAGE, "%s: unexpected argument '%s': leave it out", command, word);
 }
 
 /*
@@ -58,8 +58,8 @@ int order_gc(struct ctl *c, char **words)
 int order_set(struct ctl *c, char **words)
 {
 	if (!words[0])
-		return ctl_fail(CTL_USAGE, "set: say what, such as set ftl.gc_slice_pages=8; 'slatectl info' lists the "
-				"names");
+		return ctl_fail(CTL_USAGE, "set: expected a setting, such as set ftl.gc_slice_pages=8; 'slatectl info' "
+				"lists the names");
 	if (words[1])
 		return too_many("set", words[1]);
 	return c->ops->set(c, words[0]);
@@ -115,7 +115,7 @@ int order_fault(struct ctl *c, char **words)
 	else if (!strcmp(kind, "flip"))
 		result = fault_flip(words + 1, args);
 	else
-		result = ctl_fail(CTL_USAGE, "fault %s: is none of program N, erase N, flip PAGE BITS, clear", kind);
+		result = ctl_fail(CTL_USAGE, "fault %s: expected program N, erase N, flip PAGE BITS or clear", kind);
 	if (!result)
 		result = c->ops->control(c, SLATE_FAULT_ADD, args, &number);
 	return result ? result : say(c, "fault", number, "planned as number");
@@ -130,7 +130,7 @@ static int cut_when(char ***words, uint32_t *when, uint64_t *n)
 	for (*when = 0; *when < 3 && strcmp(word, names[*when]); (*when)++)
 		;
 	if (*when == 3)
-		return ctl_fail(CTL_USAGE, "cut %s: is none of now, after N, at NS, cancel", word);
+		return ctl_fail(CTL_USAGE, "cut %s: expected now, after N, at NS or cancel", word);
 	++*words;
 	if (*when == SLATE_WIRE_CUT_NOW)
 		return 0;
@@ -157,7 +157,7 @@ int order_cut(struct ctl *c, char **words)
 		for (then = 0; then < 3 && strcmp(value, thens[then]); then++)
 			;
 		if (then == 3)
-			return ctl_fail(CTL_USAGE, "--then %s: is none of vanish, reset, shutdown", value);
+			return ctl_fail(CTL_USAGE, "--then %s: expected vanish, reset or shutdown", value);
 	}
 	if (words[0])
 		return too_many("cut", words[0]);

@@ -21,7 +21,7 @@
 
 static int lost(const struct ctl *c, const char *why)
 {
-	return ctl_fail(CTL_FAILED, "%s: %s: is it the QMP socket of a QEMU that runs, and does nobody else use it?",
+	return ctl_fail(CTL_FAILED, "%s: %s: give the QMP socket of a running QEMU that no other program is using",
 			c->socket, why);
 }
 

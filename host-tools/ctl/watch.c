@@ -27,7 +27,8 @@ static int parse(char **words, struct watch *w)
 		int result;
 
 		if (!out)
-			return ctl_fail(CTL_USAGE, "watch: '%s' is none of --interval MS, --count N", *words);
+			return ctl_fail(CTL_USAGE, "watch: unknown argument '%s': expected --interval MS or --count N",
+					*words);
 		result = ctl_number(*words, words[1], 1, 1000000000, out);
 		if (result)
 			return result;
@@ -43,6 +44,14 @@ static void rest(uint64_t ms)
 		;
 }
 
+#define SUBTRACT_COUNT(number) now->number -= was->number;
+#define SUBTRACT_MIN(number)
+#define SUBTRACT_MAX(number)
+#define SUBTRACT_LEVEL(number)
+#define SUBTRACT_OP(name, kind, says) SUBTRACT_##kind(op[op][SLATE_OP_##name])
+#define SUBTRACT_CAUSE(name, says) SUBTRACT_COUNT(op[op][SLATE_OP_##name])
+#define SUBTRACT(name, kind, says) SUBTRACT_##kind(nand[SLATE_NAND_##name])
+
 /*
  * Subtract the counters of the previous snapshot. If they were reset in between, keep the new
  * values.
@@ -51,17 +60,16 @@ static void subtract(struct ctl_counters *now, const struct ctl_counters *was)
 {
 	if (now->since_ns != was->since_ns)
 		return;
-	for (unsigned int op = 0; op < SLATE_WIRE_OPS; op++)
-		for (unsigned int i = 0; i < SLATE_OP_WORDS; i++)
-			if (i != SLATE_OP_latency_min_ns && i != SLATE_OP_latency_max_ns)
-				now->op[op][i] -= was->op[op][i];
+	for (unsigned int op = 0; op < SLATE_WIRE_OPS; op++) {
+		FTL_OP_COUNTERS(SUBTRACT_OP)
+		FTL_CAUSES(SUBTRACT_CAUSE)
+	}
 	for (unsigned int i = 0; i < SLATE_FTL_WORDS; i++)
 		now->ftl[i] -= was->ftl[i];
 	for (unsigned int s = 0; s < SLATE_WIRE_SOURCES; s++)
 		for (unsigned int i = 0; i < SLATE_SOURCE_WORDS; i++)
 			now->source[s][i] -= was->source[s][i];
-	for (unsigned int i = 0; i < SLATE_NAND_programmed_pages; i++)
-		now->nand[i] -= was->nand[i];
+	NAND_COUNTERS(SUBTRACT)
 }
 
 static double per_s(uint64_t n, uint64_t ns)

@@ -356,7 +356,7 @@ static void check_others(int worker)
 	while ((e = readdir(d))) {
 		if (*e->d_name != '.' && strcmp(e->d_name, "noise") &&
 		    (*e->d_name != 'f' || atoi(e->d_name + 1) >= NAMES))
-			complain(worker, e->d_name, "nobody made that");
+			complain(worker, e->d_name, "was not made by this test");
 		if (!strcmp(e->d_name, "noise") && load("noise") < 0)
 			complain(worker, e->d_name, "cannot be read");
 	}

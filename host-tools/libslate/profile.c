@@ -21,19 +21,22 @@
 
 const char *const profile_no_ftl[] = { "none", NULL };
 
-/* text of a value: nine numbers of ten digits, with commas */
-enum { FROM_DEFAULT, FROM_OVERRIDE = -1 };	/* else the line of the file */
+enum { FROM_DEFAULT, FROM_OVERRIDE = -1 };	/* other numbers are lines of the file */
+
+struct given {
+	int from;
+	unsigned int count;		/* number of values given, for a list */
+};
 
 struct parse {
 	struct profile *p;
 	const char *path;
-	bool kept;			/* other numbers are lines of the file */
-	int line;			/* the settings of a drive file, which names every key */
-	int from[PROFILE_KEYS_MAX];
-	unsigned int count[PROFILE_KEYS_MAX];	/* number of the last line read */
+	bool kept;			/* the settings of a drive file, which names every key */
+	int line;			/* number of the last line read */
+	struct given *key;		/* by a key's index */
 	char *err;
 	int result;
-	int bad_line;			/* number of values given for each list */
+	int bad_line;			/* number of the line with the first complaint */
 };
 
 __attribute__((format(printf, 2, 0)))
@@ -76,8 +79,8 @@ static void complain_of(struct parse *s, const struct profile_key *k, const char
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	profile_key_print(k, s->p, s->count[i], value, sizeof(value));
-	complain(s, "%s: %s.%s = %s: %s", where(s, s->from[i], place), k->section, k->knob->name, value,
+	profile_key_print(k, s->p, s->key[i].count, value, sizeof(value));
+	complain(s, "%s: %s.%s = %s: %s", where(s, s->key[i].from, place), k->section, k->knob->name, value,
 		 text);
 }
 
@@ -133,13 +136,13 @@ static void set_key(struct parse *s, int from, const char *section, const char *
 		return;
 	}
 	i = k->index;
-	if (from > 0 && s->from[i]) {
+	if (from > 0 && s->key[i].from) {
 		complain(s, "%s: %s.%s is given twice; keep one", where(s, from, place), section, name);
 		return;
 	}
-	s->from[i] = from;
-	s->count[i] = profile_key_set(k, s->p, value, why, sizeof(why));
-	if (!s->count[i])
+	s->key[i].from = from;
+	s->key[i].count = profile_key_set(k, s->p, value, why, sizeof(why));
+	if (!s->key[i].count)
 		complain(s, "%s: %s.%s = '%.80s': must be %s", where(s, from, place), section, name,
 			 value, why);
 }
@@ -240,7 +243,7 @@ static void defaults(struct parse *s)
 	for (size_t i = 0; i < profile_key_count(); i++) {
 		const struct profile_key *k = profile_key_at(i);
 
-		if (s->from[i])
+		if (s->key[i].from)
 			continue;
 		if (!k->knob->fallback) {
 			profile_key_range(k, range, sizeof(range));
@@ -248,8 +251,8 @@ static void defaults(struct parse *s)
 				 k->knob->name, k->section, range);
 			return;
 		}
-		s->count[i] = profile_key_set(k, s->p, k->knob->fallback, range, sizeof(range));
-		SSD_ASSERT(s->count[i]);
+		s->key[i].count = profile_key_set(k, s->p, k->knob->fallback, range, sizeof(range));
+		SSD_ASSERT(s->key[i].count);
 	}
 }
 
@@ -282,7 +285,7 @@ static unsigned int list_length(const struct profile *p, const struct profile_ke
 
 static void wrong_length(struct parse *s, const struct profile_key *k, unsigned int want)
 {
-	unsigned int has = s->count[k->index];
+	unsigned int has = s->key[k->index].count;
 
 	if (want == 1)
 		complain_of(s, k, "has %u values; give one: there is one %s", has,
@@ -304,13 +307,13 @@ static void spread_lists(struct parse *s)
 
 		if (!profile_key_is_list(k))
 			continue;
-		if (s->count[i] != 1 && s->count[i] != want) {
+		if (s->key[i].count != 1 && s->key[i].count != want) {
 			wrong_length(s, k, want);
 			return;
 		}
-		for (unsigned int v = 1; v < want && s->count[i] == 1; v++)
+		for (unsigned int v = 1; v < want && s->key[i].count == 1; v++)
 			values[v] = values[0];
-		s->count[i] = want;
+		s->key[i].count = want;
 	}
 }
 
@@ -344,10 +347,10 @@ static void derive_errors(struct parse *s)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const struct profile_key *k = profile_key_find("reliability", keys[i]);
 
-		if (s->from[k->index] && !s->from[rber->index])
+		if (s->key[k->index].from && !s->key[rber->index].from)
 			complain_of(s, k, "means nothing without reliability.rber; say rber = powerlaw, "
 				    "or rber = off to keep the key for later");
-		if (!s->from[k->index] && f->rber_on)
+		if (!s->key[k->index].from && f->rber_on)
 			complain_of(s, rber, "needs reliability.%s as well; eps, alpha, k, beta, m, n, "
 				    "gamma, p and q make the model", keys[i]);
 	}
@@ -415,7 +418,7 @@ static void choose_capacity(struct parse *s)
 {
 	const struct profile_key *op = profile_key_find("ftl", "op_permille");
 	const struct profile_key *size = profile_key_find("ftl", "capacity_mib");
-	int from_op = s->from[op->index], from_size = s->from[size->index];
+	int from_op = s->key[op->index].from, from_size = s->key[size->index].from;
 	bool is_default = s->p->op_permille == strtoull(op->knob->fallback, NULL, 10);
 
 	if (s->kept || !s->p->capacity_mib || from_op == FROM_DEFAULT)
@@ -433,11 +436,11 @@ static void choose_capacity(struct parse *s)
  */
 static void drop_foreign(struct parse *s)
 {
-	if (s->from[profile_key_find("ftl", "type")->index] != FROM_OVERRIDE)
+	if (s->key[profile_key_find("ftl", "type")->index].from != FROM_OVERRIDE)
 		return;
 	for (size_t i = 0; i < profile_key_count(); i++)
-		if (s->from[i] > 0 && profile_key_is_foreign(profile_key_at(i), s->p->ops))
-			s->from[i] = FROM_DEFAULT;
+		if (s->key[i].from > 0 && profile_key_is_foreign(profile_key_at(i), s->p->ops))
+			s->key[i].from = FROM_DEFAULT;
 }
 
 /* Does the key's value differ from its default? */
@@ -445,7 +448,7 @@ static bool is_changed(const struct parse *s, const struct profile_key *k)
 {
 	char value[VALUE_BYTES];
 
-	profile_key_print(k, s->p, s->count[k->index], value, sizeof(value));
+	profile_key_print(k, s->p, s->key[k->index].count, value, sizeof(value));
 	return !k->knob->fallback || strcmp(value, k->knob->fallback);
 }
 
@@ -460,7 +463,7 @@ static void refuse_foreign(struct parse *s)
 	for (size_t i = 0; i < profile_key_count(); i++) {
 		const struct profile_key *k = profile_key_at(i);
 
-		if (s->from[i] == FROM_DEFAULT || !profile_key_is_foreign(k, s->p->ops) || !is_changed(s, k))
+		if (s->key[i].from == FROM_DEFAULT || !profile_key_is_foreign(k, s->p->ops) || !is_changed(s, k))
 			continue;
 		profile_key_owners(k, owners, sizeof(owners));
 		complain_of(s, k, "is not a key of ftl.type = %s, but of: %s; leave it out", s->p->ftl_type,
@@ -557,6 +560,8 @@ int profile_load(struct profile *p, const char *path, const char *const *overrid
 {
 	struct parse s = { .p = p, .path = path ? path : "drive file", .kept = !path, .err = err };
 
+	s.key = calloc(profile_key_count(), sizeof(*s.key));
+	SSD_ASSERT(s.key);
 	memset(p, 0, sizeof(*p));
 	*err = 0;
 	if (path)
@@ -571,9 +576,9 @@ int profile_load(struct profile *p, const char *path, const char *const *overrid
 		name_after_file(p, s.path);
 		choose_capacity(&s);
 	}
-	if (!s.result) {
+	if (!s.result)
 		derive(&s);
-	}
+	free(s.key);
 	return s.result;
 }
 

@@ -13,15 +13,20 @@
 
 /* ---- the list ------------------------------------------------------------ */
 
-static struct profile_key keys[PROFILE_KEYS_MAX];	/* filled once, by the first call */
+static struct profile_key *keys;	/* made once, by the first call */
 static size_t key_count;
 static pthread_once_t keys_listed = PTHREAD_ONCE_INIT;
 
 /* base: offset in struct profile of the struct that the table describes. */
 static void list_table(const struct knob_table *t, size_t base, bool of_some)
 {
+	size_t rows = 0;
+
+	while (t->knobs[rows].name)
+		rows++;
+	keys = realloc(keys, (key_count + rows) * sizeof(*keys));
+	SSD_ASSERT(keys);
 	for (const struct knob *k = t->knobs; k->name; k++) {
-		SSD_ASSERT(key_count < PROFILE_KEYS_MAX);
 		keys[key_count] = (struct profile_key){
 			.section = t->section, .knob = k, .at = base + k->at, .index = key_count,
 			.of_some = of_some ? t : NULL,
@@ -201,7 +206,7 @@ void profile_key_range(const struct profile_key *k, char *out, size_t room)
 		ftl_range(out, room);
 		return;
 	case KNOB_NAME:
-		snprintf(out, room, "at most %d characters, none of them a control character",
+		snprintf(out, room, "at most %d characters, without control characters",
 			 PROFILE_NAME_BYTES - 1);
 		return;
 	}

@@ -10,8 +10,6 @@
 #include "knob.h"
 #include "profile.h"
 
-#define PROFILE_KEYS_MAX 128u
-
 struct profile_key {
 	const char *section;
 	const struct knob *knob;
@@ -24,6 +22,7 @@ struct profile_key {
 extern const struct knob_table profile_drive_keys, profile_link_keys, profile_type_keys,
 	profile_capacity_keys, profile_reliability_keys, profile_precondition_keys, profile_memory_keys;
 
+/* Counts the rows of all tables; there is no limit. */
 size_t profile_key_count(void);
 const struct profile_key *profile_key_at(size_t i);
 /* Returns NULL if there is no such key. */

@@ -40,7 +40,7 @@ static uint32_t refuse(struct slate_dev *d, const struct slate_order *o, uint32_
 static const char recording[] = "the drive's calls are being recorded, and a recording has no orders: "
 				"open the drive without record, or with record-content";
 
-static const char off[] = "the drive has no power: put it on first";
+static const char off[] = "the drive has no power: switch it on first";
 
 /*
  * Returns the core's time for now_ns. slate_core_time() has already been called for it and may have
@@ -162,7 +162,7 @@ uint32_t slate_control(struct slate_dev *d, uint64_t now_ns, const struct slate_
 		return clear_faults(d, o);
 	case SLATE_POWER_CUT:
 	case SLATE_POWER_CUT_CANCEL:
-		return refuse(d, o, SLATE_UNSUPPORTED, "nobody here can cut this drive's power");
+		return refuse(d, o, SLATE_UNSUPPORTED, "this program cannot cut the drive's power");
 	default:
 		return refuse(d, o, SLATE_INVALID_FIELD, "there is no such command: 1 reset counters, 2 force GC, "
 			      "3 add fault, 4 clear faults, 5 power cut, 6 cancel");
@@ -194,8 +194,8 @@ static bool may_move(const struct slate_dev *d, const char *text, char *why, siz
 	for (; k && *k; k++)
 		if (strlen(*k) == len && !strncmp(*k, text + 4, len))
 			return true;
-	snprintf(why, room, "%.*s does not change while a drive runs: of %s these do:", (int)(equals - text) > 64 ?
-		 64 : (int)(equals - text), text, d->ftl->ops->name);
+	snprintf(why, room, "%.*s cannot be set while the drive runs: with ftl.type = %s these can:",
+		 (int)(equals - text) > 64 ? 64 : (int)(equals - text), text, d->ftl->ops->name);
 	for (k = d->ftl->ops->online; k && *k; k++) {
 		used = strlen(why);
 		snprintf(why + used, room - used, "%s ftl.%s", k == d->ftl->ops->online ? "" : ",", *k);
@@ -207,7 +207,7 @@ static bool may_move(const struct slate_dev *d, const char *text, char *why, siz
 static int load_with(const struct slate_dev *d, const char *text, struct profile *p, char *why)
 {
 	char *copy = strdup(d->settings), *line, *rest = NULL;
-	const char **all = calloc(PROFILE_KEYS_MAX + 2, sizeof(*all));
+	const char **all = calloc(profile_key_count() + 2, sizeof(*all));
 	size_t n = 0;
 	int result;
 

@@ -114,14 +114,17 @@ static void *log_identity(const struct slate_dev *d, uint64_t now_ns, size_t *by
 
 /* ---- counters ------------------------------------------------------------- */
 
-#define PUT(name, field) *to++ = s->field;
-#define PUT_SOURCE(name, field) *to++ = s->field[source];
+#define PUT(name, ...) *to++ = s->name;
+#define PUT_CAUSE(name, says) *to++ = s->where.name;
+#define PUT_COMMANDS(name, field, says) *to++ = s->field[source];
+#define PUT_SOURCE(name, says) *to++ = s->name[source];
 
 static uint64_t *put_op(uint64_t *to, const struct ftl_op_stats *s)
 {
 	uint64_t *op = to;
 
-	SLATE_OP_COUNTERS(PUT)
+	FTL_OP_COUNTERS(PUT)
+	FTL_CAUSES(PUT_CAUSE)
 	if (!s->ios)
 		op[SLATE_OP_latency_min_ns] = 0;
 	return to;
@@ -129,19 +132,20 @@ static uint64_t *put_op(uint64_t *to, const struct ftl_op_stats *s)
 
 static uint64_t *put_ftl(uint64_t *to, const struct ftl_stats *s)
 {
-	SLATE_FTL_COUNTERS(PUT)
+	FTL_COUNTERS(PUT)
 	return to;
 }
 
 static uint64_t *put_source(uint64_t *to, const struct nand_stats *s, unsigned int source)
 {
-	SLATE_SOURCE_COUNTERS(PUT_SOURCE)
+	NAND_COMMAND_COUNTERS(PUT_COMMANDS)
+	NAND_SOURCE_COUNTERS(PUT_SOURCE)
 	return to;
 }
 
 static uint64_t *put_nand(uint64_t *to, const struct nand_stats *s)
 {
-	SLATE_NAND_COUNTERS(PUT)
+	NAND_COUNTERS(PUT)
 	return to;
 }
 

@@ -26,7 +26,6 @@
 
 #define FIRST_INTERVAL_NS 1000000u
 #define OPS_WORDS ((uint32_t)SLATE_WIRE_OPS * SLATE_SERIES_OP_WORDS)
-#define FREE_AT (OPS_WORDS + SLATE_SERIES_free_blocks)
 #define BUSY_AT (OPS_WORDS + SLATE_SERIES_DRIVE_WORDS)
 
 struct slate_series {
@@ -49,37 +48,30 @@ static uint64_t free_blocks(const struct slate_dev *d)
 	return n;
 }
 
+#define PUT_COUNT(name) *to++ = s->name;
+#define PUT_MAX(name) *to++ = 0;	/* max_ns is not a counter */
+#define PUT_OP(name, kind, says) PUT_##kind(name)
+#define PUT_DRIVE(name, kind, value, says) *to++ = value;
+
 static uint64_t *put_op(uint64_t *to, const struct ftl_op_stats *s)
 {
-	*to++ = s->ios;
-	*to++ = s->bytes;
-	*to++ = s->lat_sum_ns;
-	*to++ = 0;				/* max_ns is not a counter */
+	SLATE_SERIES_OP_COUNTERS(PUT_OP)
 	memcpy(to, &s->where, sizeof(s->where));
 	return to + SLATE_WIRE_CAUSES;
 }
 
-static uint64_t commands(const struct nand_stats *s, enum nand_op op)
+static uint64_t commands(const struct slate_stats *s, enum nand_op op)
 {
 	uint64_t n = 0;
 
 	for (unsigned int source = 0; source < NAND_NSOURCES; source++)
-		n += s->ops[op][source];
+		n += s->nand.ops[op][source];
 	return n;
 }
 
 static uint64_t *put_drive(const struct slate_dev *d, uint64_t *to, const struct slate_stats *s)
 {
-	*to++ = s->ftl.host_units;
-	*to++ = s->ftl.gc_units;
-	*to++ = s->ftl.wl_units;
-	*to++ = s->ftl.pad_units;
-	*to++ = s->ftl.meta_units;
-	*to++ = s->ftl.gc_runs;
-	*to++ = commands(&s->nand, NAND_READ);
-	*to++ = commands(&s->nand, NAND_PROGRAM) + commands(&s->nand, NAND_COPYBACK);
-	*to++ = commands(&s->nand, NAND_ERASE);
-	*to++ = free_blocks(d);
+	SLATE_SERIES_DRIVE_COUNTERS(PUT_DRIVE)
 	return to;
 }
 
@@ -112,32 +104,52 @@ static void count(const struct slate_dev *d, struct slate_series *s, uint64_t *w
 	SSD_ASSERT(to == words + s->words);
 }
 
-static bool is_max(uint32_t word)
+enum kind { COUNT, MAX, LEVEL };
+
+#define KIND(name, kind, ...) kind,
+static const enum kind op_kind[SLATE_SERIES_OP_WORDS] = { SLATE_SERIES_OP_COUNTERS(KIND) };	/* causes: COUNT */
+static const enum kind drive_kind[SLATE_SERIES_DRIVE_WORDS] = { SLATE_SERIES_DRIVE_COUNTERS(KIND) };
+
+static enum kind kind_of(uint32_t word)
 {
-	return word < OPS_WORDS && word % SLATE_SERIES_OP_WORDS == SLATE_SERIES_latency_max_ns;
+	if (word < OPS_WORDS)
+		return op_kind[word % SLATE_SERIES_OP_WORDS];
+	return word < BUSY_AT ? drive_kind[word - OPS_WORDS] : COUNT;
 }
 
 /* Write the current row, up to now; leaves the counters in s->now. */
 static void put_row(const struct slate_dev *d, struct slate_series *s, uint64_t *row)
 {
 	count(d, s, s->now);
-	for (uint32_t i = 0; i < s->words; i++) {
-		if (is_max(i))
+	for (uint32_t i = 0; i < s->words; i++)
+		switch (kind_of(i)) {
+		case COUNT:
+			row[i] = s->now[i] - s->last[i];
+			break;
+		case MAX:
 			row[i] = s->max_ns[i / SLATE_SERIES_OP_WORDS];
-		else
-			row[i] = i == FREE_AT ? s->now[i] : s->now[i] - s->last[i];
-	}
+			break;
+		case LEVEL:
+			row[i] = s->now[i];
+			break;
+		}
 }
 
 /* Join two rows; b follows a. */
 static void join(const struct slate_series *s, uint64_t *to, const uint64_t *a, const uint64_t *b)
 {
-	for (uint32_t i = 0; i < s->words; i++) {
-		if (is_max(i))
+	for (uint32_t i = 0; i < s->words; i++)
+		switch (kind_of(i)) {
+		case COUNT:
+			to[i] = a[i] + b[i];
+			break;
+		case MAX:
 			to[i] = a[i] > b[i] ? a[i] : b[i];
-		else
-			to[i] = i == FREE_AT ? b[i] : a[i] + b[i];
-	}
+			break;
+		case LEVEL:
+			to[i] = b[i];
+			break;
+		}
 }
 
 static void double_interval(struct slate_series *s)

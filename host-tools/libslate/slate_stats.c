@@ -20,7 +20,7 @@ void slate_no_ftl_stats(struct ftl_stats *s)
 {
 	memset(s, 0, sizeof(*s));
 	for (unsigned int i = 0; i < FTL_NOPS; i++)
-		s->op[i].lat_min_ns = UINT64_MAX;
+		s->op[i].latency_min_ns = UINT64_MAX;
 }
 
 static void begin_interval(struct slate_dev *d)
@@ -40,16 +40,14 @@ void slate_forget_statistics(struct slate_dev *d)
 	slate_no_ftl_stats(&d->before.ftl);
 }
 
+#define ADD_COUNT(to, from) to += from;
+#define ADD_MIN(to, from) to = from < to ? from : to;
+#define ADD_MAX(to, from) to = from > to ? from : to;
+#define ADD(name, kind, says) ADD_##kind(to->name, from->name)
+
 static void add_op(struct ftl_op_stats *to, const struct ftl_op_stats *from)
 {
-	to->ios += from->ios;
-	to->bytes += from->bytes;
-	to->errors += from->errors;
-	to->lat_sum_ns += from->lat_sum_ns;
-	if (from->lat_min_ns < to->lat_min_ns)
-		to->lat_min_ns = from->lat_min_ns;
-	if (from->lat_max_ns > to->lat_max_ns)
-		to->lat_max_ns = from->lat_max_ns;
+	FTL_OP_COUNTERS(ADD)
 	ftl_breakdown_add(&to->where, &from->where);
 }
 

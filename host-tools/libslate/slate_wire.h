@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * slate_wire.h - what a drive says and takes over NVMe: vendor log pages, vendor
- * admin commands. The master of SPEC.md's part on controls. Needs <stdint.h> alone, so
- * that programs in a guest can use it without libslate.
+ * admin commands. The master of SPEC.md's part on controls. Needs <stdint.h> and the tables
+ * of counters alone, so that programs in a guest can use it without libslate.
  *
  * All numbers are little-endian; structures have no padding but what is named. A log's
  * version goes up when an old reader would misread it. Without a new version: reserved
@@ -14,6 +14,9 @@
 #define SLATE_WIRE_H
 
 #include <stdint.h>
+
+#include "ftl_counters.h"
+#include "nand_counters.h"
 
 /* ---- log pages (Get Log Page, of a namespace) -------------------------------------- */
 
@@ -78,68 +81,23 @@ struct slate_log_identity {		/* 256 bytes, followed by settings and knobs */
 	uint8_t reserved2[48];
 };
 
-/* Counters. X(name, field of the core's struct): the n-th row is the n-th number of its group. */
-#define SLATE_OP_COUNTERS(X) /* of reads, writes, trims, flushes */ \
-	X(ios, ios) X(bytes, bytes) X(errors, errors) \
-	X(latency_sum_ns, lat_sum_ns) X(latency_min_ns, lat_min_ns) X(latency_max_ns, lat_max_ns) \
-	X(cell_ns, where.cell_ns) X(bus_ns, where.bus_ns) X(host_queue_ns, where.host_queue_ns) \
-	X(gc_queue_ns, where.gc_queue_ns) X(buffer_ns, where.buffer_ns) X(map_ns, where.map_ns) \
-	X(other_ns, where.other_ns) X(link_ns, where.link_ns) \
-	X(controller_ns, where.controller_ns)
-
-#define SLATE_FTL_COUNTERS(X) \
-	X(fua_writes, fua_writes) X(unwritten_reads, unwritten_reads) \
-	X(unwritten_units, unwritten_units) X(buffer_hit_units, buffer_hit_units) \
-	X(coalesced_units, coalesced_units) X(merge_reads, merge_reads) \
-	X(merge_read_bytes, merge_read_bytes) X(trimmed_units, trimmed_units) \
-	X(host_units, host_units) X(meta_units, meta_units) X(pad_units, pad_units) \
-	X(gc_runs, gc_runs) X(gc_units, gc_units) X(gc_ns, gc_ns) X(gc_blocks, gc_blocks) \
-	X(wl_runs, wl_runs) X(relocations, relocations) X(wl_units, wl_units) \
-	X(merges, merges) X(mmerges, mmerges) X(second_victims, second_victims) \
-	X(search_reads, search_reads) X(backup_pages, backup_pages) \
-	X(fast_pages, fast_pages) X(slow_pages, slow_pages) \
-	X(retired_blocks, retired_blocks) X(mounts, mounts) \
-	X(host_pages, host_pages) X(gc_pages, gc_pages) \
-	X(raw_units, raw_units) X(comp_units, comp_units) X(delta_units, delta_units) \
-	X(link_units, link_units) X(comp_bytes, comp_bytes) X(delta_bytes, delta_bytes) \
-	X(plain_bytes, plain_bytes) X(reference_hits, reference_hits) \
-	X(reference_reads, reference_reads) X(refused_references, refused_references) \
-	X(link_to_host_busy_ns, link_busy_ns[0]) X(link_to_drive_busy_ns, link_busy_ns[1]) \
-	X(core_busy_ns, core_busy_ns) \
-	X(map_hits, map_hits) X(map_misses, map_misses) X(map_reads, map_reads) \
-	X(map_writes, map_writes) X(map_copies, map_copies)
-
-#define SLATE_SOURCE_COUNTERS(X) /* of host, gc, wl, meta, backup, map */ \
-	X(reads, ops[NAND_READ]) X(programs, ops[NAND_PROGRAM]) X(erases, ops[NAND_ERASE]) \
-	X(copybacks, ops[NAND_COPYBACK]) \
-	X(read_nj, energy_nj[NAND_READ]) X(program_nj, energy_nj[NAND_PROGRAM]) \
-	X(erase_nj, energy_nj[NAND_ERASE]) X(copyback_nj, energy_nj[NAND_COPYBACK]) \
-	X(die_busy_ns, die_busy_ns) X(bus_busy_ns, bus_busy_ns) \
-	X(user_read_bytes, user_read_bytes)
-
-#define SLATE_NAND_COUNTERS(X) /* from programmed_pages on these are levels, which a reset does not change */ \
-	X(uncorrectable, uncorrectable) X(corrected, corrected) X(retries, retries) \
-	X(program_fails, program_fails) X(erase_fails, erase_fails) \
-	X(partial_erases, partial_erases) X(parallel_erases, parallel_erases) \
-	X(subpage_reads, subpage_reads) X(read_bytes, read_bytes) X(lower_reads, lower_reads) \
-	X(suspends, suspends) X(disturbs, disturbs) X(disturb_lost, disturb_lost) \
-	X(paired_lost, paired_lost) X(programmed_pages, programmed_pages) \
-	X(erase_count_max, erase_count_max) X(erase_count_sum, erase_count_sum) \
-	X(page_erases, page_erases) X(page_erases_sq, page_erases_sq) X(damaged, damaged)
-
-#define SLATE_OP_ID(name, field) SLATE_OP_##name,
-#define SLATE_FTL_ID(name, field) SLATE_FTL_##name,
-#define SLATE_SOURCE_ID(name, field) SLATE_SOURCE_##name,
-#define SLATE_NAND_ID(name, field) SLATE_NAND_##name,
-enum slate_op_counter { SLATE_OP_COUNTERS(SLATE_OP_ID) SLATE_OP_WORDS };
-enum slate_ftl_counter { SLATE_FTL_COUNTERS(SLATE_FTL_ID) SLATE_FTL_WORDS };
-enum slate_source_counter { SLATE_SOURCE_COUNTERS(SLATE_SOURCE_ID) SLATE_SOURCE_WORDS };
-enum slate_nand_counter { SLATE_NAND_COUNTERS(SLATE_NAND_ID) SLATE_NAND_WORDS };
+/* The n-th row of the tables of ftl_counters.h and nand_counters.h is the n-th number of its group. */
+#define SLATE_OP_ID(name, ...) SLATE_OP_##name,
+#define SLATE_FTL_ID(name, ...) SLATE_FTL_##name,
+#define SLATE_SOURCE_ID(name, ...) SLATE_SOURCE_##name,
+#define SLATE_NAND_ID(name, ...) SLATE_NAND_##name,
+#define SLATE_CAUSE_ID(name, ...) SLATE_CAUSE_##name,
+enum slate_op_counter { FTL_OP_COUNTERS(SLATE_OP_ID) FTL_CAUSES(SLATE_OP_ID) SLATE_OP_WORDS };
+enum slate_ftl_counter { FTL_COUNTERS(SLATE_FTL_ID) SLATE_FTL_WORDS };
+enum slate_source_counter {
+	NAND_COMMAND_COUNTERS(SLATE_SOURCE_ID) NAND_SOURCE_COUNTERS(SLATE_SOURCE_ID) SLATE_SOURCE_WORDS
+};
+enum slate_nand_counter { NAND_COUNTERS(SLATE_NAND_ID) SLATE_NAND_WORDS };
+enum slate_wire_cause { FTL_CAUSES(SLATE_CAUSE_ID) SLATE_WIRE_CAUSES };
 
 enum slate_wire_op { SLATE_WIRE_READ, SLATE_WIRE_WRITE, SLATE_WIRE_TRIM, SLATE_WIRE_FLUSH, SLATE_WIRE_OPS };
 #define SLATE_WIRE_SOURCES 6u		/* host, gc, wl, meta, backup, map */
 #define SLATE_WIRE_RULES 12u		/* R0 .. R11 of nand.h */
-#define SLATE_WIRE_CAUSES 9u		/* cell_ns .. controller_ns, as in SLATE_OP_COUNTERS */
 
 struct slate_log_counters {		/* 64 bytes, followed by the groups of 64-bit numbers */
 	struct slate_log_head head;
@@ -251,21 +209,35 @@ struct slate_log_error {		/* 560 bytes */
  * SLATE_SERIES_DRIVE_COUNTERS, then for each die and each channel how long the commands that
  * were given to it occupy it, then for each of the host's processors how long it was busy.
  */
+/* X(name, kind, sentence), and behind them the FTL_CAUSES. */
 #define SLATE_SERIES_OP_COUNTERS(X) \
-	X(ios) X(bytes) X(latency_sum_ns) X(latency_max_ns) \
-	X(cell_ns) X(bus_ns) X(host_queue_ns) X(gc_queue_ns) X(buffer_ns) X(map_ns) X(other_ns) X(link_ns) \
-	X(controller_ns)
-#define SLATE_SERIES_DRIVE_COUNTERS(X) \
-	X(host_units) X(gc_units) X(wl_units) X(pad_units) X(meta_units) X(gc_runs) \
-	X(nand_reads) X(nand_programs) X(nand_erases) \
-	X(free_blocks)	/* at the interval's end; ~0: not reported */
+	X(ios, COUNT, "I/Os that ended.") \
+	X(bytes, COUNT, "Their bytes.") \
+	X(latency_sum_ns, COUNT, "Their latencies, summed.") \
+	X(latency_max_ns, MAX, "The longest latency.")
 
-#define SLATE_SERIES_OP_ID(name) SLATE_SERIES_##name,
-#define SLATE_SERIES_DRIVE_ID(name) SLATE_SERIES_##name,
-enum slate_series_op_counter { SLATE_SERIES_OP_COUNTERS(SLATE_SERIES_OP_ID) SLATE_SERIES_OP_WORDS };
-enum slate_series_drive_counter {
-	SLATE_SERIES_DRIVE_COUNTERS(SLATE_SERIES_DRIVE_ID) SLATE_SERIES_DRIVE_WORDS
+/*
+ * X(name, kind, value, sentence). The value is a term in slate_series.c, of the drive d and its
+ * statistics s. A COUNT is the growth in the interval, a LEVEL the value at its end.
+ */
+#define SLATE_SERIES_DRIVE_COUNTERS(X) \
+	X(host_units, COUNT, s->ftl.host_units, "Units programmed for the host.") \
+	X(gc_units, COUNT, s->ftl.gc_units, "Units moved by GC.") \
+	X(wl_units, COUNT, s->ftl.wl_units, "Units moved to level wear and to relocate.") \
+	X(pad_units, COUNT, s->ftl.pad_units, "Units programmed without content.") \
+	X(meta_units, COUNT, s->ftl.meta_units, "Units programmed for the FTL itself.") \
+	X(gc_runs, COUNT, s->ftl.gc_runs, "GC runs.") \
+	X(nand_reads, COUNT, commands(s, NAND_READ), "Pages read.") \
+	X(nand_programs, COUNT, commands(s, NAND_PROGRAM) + commands(s, NAND_COPYBACK), \
+	  "Pages programmed, copybacks included.") \
+	X(nand_erases, COUNT, commands(s, NAND_ERASE), "Blocks erased, whole or in part.") \
+	X(free_blocks, LEVEL, free_blocks(d), "Free blocks; ~0 if the FTL does not report them.")
+
+#define SLATE_SERIES_ID(name, ...) SLATE_SERIES_##name,
+enum slate_series_op_counter {
+	SLATE_SERIES_OP_COUNTERS(SLATE_SERIES_ID) FTL_CAUSES(SLATE_SERIES_ID) SLATE_SERIES_OP_WORDS
 };
+enum slate_series_drive_counter { SLATE_SERIES_DRIVE_COUNTERS(SLATE_SERIES_ID) SLATE_SERIES_DRIVE_WORDS };
 
 #define SLATE_SERIES_ROWS_MAX 512u	/* if the series has this many rows, pairs are joined and the interval
 					 * doubles */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define SCHEMA "slate-replay-1"
-#define NAME_OF(name) #name,
+#define NAME_OF(name, ...) #name,
 
 static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", "backup", "map" };
 static const char *const nand_ops[NAND_NOPS] = { "read", "program", "erase", "copyback" };
@@ -331,6 +331,20 @@ static void put_energy(json_t *root, const struct slate_stats *st)
 	put(o, "total", total);
 }
 
+/*
+ * A counter that was declared after the last one here has no place of its own in the JSON. It is put
+ * under its name, if it is not 0, so that drives without it keep their results.
+ */
+#define PUT_LATER_FTL(name, says) \
+	if (SLATE_FTL_##name > SLATE_FTL_core_busy_ns && f->name) \
+		put(o, #name, f->name);
+#define PUT_LATER_SOURCE(name, says) \
+	if (SLATE_SOURCE_##name > SLATE_SOURCE_user_read_bytes && by_source(n->name)) \
+		put_sources(o, #name, n->name);
+#define PUT_LATER_NAND(name, kind, says) \
+	if (SLATE_NAND_##name > SLATE_NAND_damaged && n->name) \
+		put(o, #name, n->name);
+
 static void put_nand(json_t *root, const struct slate_stats *st)
 {
 	const struct nand_stats *n = &st->nand;
@@ -357,6 +371,8 @@ static void put_nand(json_t *root, const struct slate_stats *st)
 	put(o, "programmed_pages", n->programmed_pages);
 	put(o, "damaged", n->damaged);
 	put(o, "violations", violations);
+	NAND_SOURCE_COUNTERS(PUT_LATER_SOURCE)
+	NAND_COUNTERS(PUT_LATER_NAND)
 }
 
 static void put_ftl(const struct replay *r, json_t *root, const struct slate_stats *st)
@@ -377,13 +393,7 @@ static void put_ftl(const struct replay *r, json_t *root, const struct slate_sta
 	put(o, "search_reads", f->search_reads);
 	if (slate_cores(r->dev))
 		put(o, "core_busy_ns", f->core_busy_ns);
-	if (f->map_hits + f->map_misses == 0)
-		return;
-	put(o, "map_hits", f->map_hits);
-	put(o, "map_misses", f->map_misses);
-	put(o, "map_reads", f->map_reads);
-	put(o, "map_writes", f->map_writes);
-	put(o, "map_copies", f->map_copies);
+	FTL_COUNTERS(PUT_LATER_FTL)
 }
 
 /* Write how the written units were reduced (DAC). */
@@ -539,7 +549,7 @@ static void put_series(const struct replay *r, json_t *root)
 
 /* ---- the timeline: the log's rows by columns ------------------------------------------ */
 
-static const char *const op_words[] = { SLATE_SERIES_OP_COUNTERS(NAME_OF) };
+static const char *const op_words[] = { SLATE_SERIES_OP_COUNTERS(NAME_OF) FTL_CAUSES(NAME_OF) };
 static const char *const drive_words[] = { SLATE_SERIES_DRIVE_COUNTERS(NAME_OF) };
 
 /* Return one value of every row; null if the drive does not report it. */

@@ -196,14 +196,14 @@ static bool is_zero(const uint64_t *words)
 static void tell_wrong(struct verify *v, const struct request *q, uint64_t sector, uint32_t lower,
 		       const uint64_t *words)
 {
-	char holds[128] = "bytes that nobody wrote";
+	char holds[128] = "bytes that were never written";
 
 	if (v->seen.wrong++ >= WRONG_SHOWN)
 		return;
 	if (is_zero(words))
 		snprintf(holds, sizeof(holds), "zeroes");
 	else if (v->shadow)
-		snprintf(holds, sizeof(holds), "the content of none of its versions in question");
+		snprintf(holds, sizeof(holds), "content that no allowed version has");
 	else if ((words[0] ^ MAGIC) < v->sectors)
 		snprintf(holds, sizeof(holds), "sector %" PRIu64 " in version %u of stream %u",
 			 words[0] ^ MAGIC, (uint32_t)words[1], (uint32_t)(words[1] >> 32));

@@ -150,7 +150,7 @@ def read(path: Path) -> list[Claim]:
         made = [Claim(**one) for one in tomllib.load(source)["claim"]]
     for claim in made:
         if claim.verdict not in VERDICTS:
-            raise ClaimError(f"{claim.id}: verdict {claim.verdict!r} is none of {', '.join(VERDICTS)}")
+            raise ClaimError(f"{claim.id}: verdict {claim.verdict!r} is not one of {', '.join(VERDICTS)}")
         if claim.rows and claim.want not in ORDERS:
             raise ClaimError(f"{claim.id}: rows need want = one of {', '.join(ORDERS)}")
         if claim.want and not claim.rows and not WANTS.match(claim.want):

@@ -22,7 +22,7 @@ def prepare(args: argparse.Namespace) -> None:
     if args.content is None:
         return
     if args.content not in names():
-        raise SlateError(f"--content {args.content}: there is none of that name", f"use one of: {', '.join(names())}")
+        raise SlateError(f"--content {args.content}: unknown name", f"use one of: {', '.join(names())}")
     for option, given in (
         ("--job", args.job),
         ("--cmd", args.cmd),

@@ -12,14 +12,12 @@ import struct
 import time
 from dataclasses import dataclass
 
-from . import qmp, units
+from . import counters, qmp, units
 
 COUNTERS_LOG, IDENTITY_LOG = 0xD1, 0xD0
 PERIOD_SECONDS = 1.0
-# Places of counters in their groups: slate_wire.h
-_IOS, _BYTES = 0, 1
-_WRITE = 1
-_HOST_UNITS, _META_UNITS, _PAD_UNITS, _GC_RUNS, _GC_UNITS, _WL_UNITS = 8, 9, 10, 11, 12, 17
+_WRITE = 1  # place of the writes in the first group
+_PROGRAMMED = ("host-units", "meta-units", "pad-units", "gc-units", "wl-units")
 
 
 @dataclass
@@ -41,10 +39,10 @@ def decode(log: bytes) -> Counters:
     ftl = words[ops * op_words :]
     return Counters(
         at_ns,
-        sum(words[op * op_words + _IOS] for op in range(ops)),
-        words[_WRITE * op_words + _BYTES],
-        sum(ftl[i] for i in (_HOST_UNITS, _META_UNITS, _PAD_UNITS, _GC_UNITS, _WL_UNITS)),
-        ftl[_GC_RUNS],
+        sum(words[op * op_words + counters.place("op", "ios")] for op in range(ops)),
+        words[_WRITE * op_words + counters.place("op", "bytes")],
+        sum(ftl[counters.place("ftl", name)] for name in _PROGRAMMED),
+        ftl[counters.place("ftl", "gc-runs")],
     )
 
 
@@ -112,10 +110,10 @@ class Live:
             self._units = [struct.unpack_from("<I", log, 40)[0] for log in logs]
             self._asked = 0.0
             return
-        counters, unit = together([decode(log) for log in logs], self._units)
+        now, unit = together([decode(log) for log in logs], self._units)
         before, when = self._before or (None, self._asked)
-        self.text = words(before, counters, unit, self._asked - when)
-        self._before = (counters, self._asked)
+        self.text = words(before, now, unit, self._asked - when)
+        self._before = (now, self._asked)
 
     async def stop(self) -> None:
         """Cancel the requests under way."""

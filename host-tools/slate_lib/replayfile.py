@@ -27,7 +27,7 @@ _HOST = {
     "where_ns": {f"{part.replace('-', '_')}{'?' if part == 'controller' else ''}": int for part in PARTS},
     "latency": (None, _LATENCY),
 }
-# The names of counters here and in a guest's run.
+# Counters that have other names in a guest's run. The others, in ftl_counts and nand, have the same name there.
 _FTL = {
     "ftl_counts": {"host_units": "host-units", "meta_units": "meta-units", "pad_units": "pad-units",
                    "unwritten_units": "unwritten-units", "merge_read_bytes": "merge-read-bytes"},
@@ -37,7 +37,6 @@ _FTL = {
     "wear_levelling": {"blocks_levelled": "wl-runs", "blocks_relocated": "relocations", "units_moved": "wl-units"},
     "wear": {"retired_blocks": "retired-blocks"},
 }  # fmt: skip
-_CACHED_MAP = ("map_hits", "map_misses", "map_reads", "map_writes", "map_copies")  # of drives with one
 _REDUCTION = ("raw_units", "comp_units", "comp_bytes", "delta_units", "delta_bytes", "link_units", "reference_hits",
               "reference_reads")  # fmt: skip
 _NAND = ("read_bytes", "corrected", "retries", "uncorrectable", "program_fails", "erase_fails", "disturb_lost",
@@ -62,11 +61,11 @@ SHAPE = {
     "requests": dict.fromkeys(("submitted", "completed", "counted", "deepest_queue"), int),
     "time": dict.fromkeys(("begin_ns", "end_ns", "idle_ns"), int),
     "host": dict.fromkeys(OPS, _HOST),
-    **{section: dict.fromkeys(keys, int) for section, keys in _FTL.items()},
+    **{section: {**dict.fromkeys(keys, int), "*": int} for section, keys in _FTL.items()},
     "wear": dict.fromkeys(("retired_blocks", *_WEAR), int),
     "energy_nj": dict.fromkeys(NAND_OPS, _BY_SOURCE),
     "nand": {"ops": dict.fromkeys(NAND_OPS, _BY_SOURCE), "user_read_bytes": _BY_SOURCE, "violations": int,
-             **dict.fromkeys(_NAND, int)},
+             **dict.fromkeys(_NAND, int), "*": (int, _BY_SOURCE)},
     "reduction": (None, dict.fromkeys(_REDUCTION, int)),
     "busy": {"dies": _BUSY, "channels": _BUSY},
     "check": (None, {"sectors": int, "wrong": int, "unknown": int}),
@@ -121,12 +120,13 @@ def _op(raw: Json) -> Json:
 
 def _sources(raw: Json) -> dict[str, Json]:
     """Return the array's work, by cause."""
+    by_source = {key: value for key, value in raw["nand"].items() if isinstance(value, dict) and key != "ops"}
     busy = {f"{what}-busy-ns": raw["busy"][whole] for what, whole in (("die", "dies"), ("bus", "channels"))}
     return {
         source: {
             **{f"{op}s": raw["nand"]["ops"][op].get(source, 0) for op in NAND_OPS},
             **{f"{op}-nj": raw["energy_nj"][op].get(source, 0) for op in NAND_OPS},
-            "user-read-bytes": raw["nand"]["user_read_bytes"].get(source, 0),
+            **{dashed(key): each.get(source, 0) for key, each in by_source.items()},
             **{key: sum(one["ns"].get(source, 0) for one in each) for key, each in busy.items()},
         }
         for source in SOURCES
@@ -135,11 +135,13 @@ def _sources(raw: Json) -> dict[str, Json]:
 
 def device(raw: Json) -> Json:
     """Return the replay in the form of device.json; its time is that of the statistics."""
-    ftl = {name: raw[section][key] for section, keys in _FTL.items() for key, name in keys.items()}
+    ftl = {dashed(key): value for key, value in raw["ftl_counts"].items()}
+    ftl |= {name: raw[section][key] for section, keys in _FTL.items() for key, name in keys.items()}
     ftl |= {dashed(key): raw["reduction"][key] for key in _REDUCTION if raw["reduction"]}
     ftl["core-busy-ns"] = raw["ftl_counts"].get("core_busy_ns", 0)  # of drives with cores
-    ftl |= {dashed(key): raw["ftl_counts"].get(key, 0) for key in _CACHED_MAP}
-    nand = {dashed(key): raw["nand"][key] for key in _NAND} | {dashed(key): raw["wear"][key] for key in _WEAR}
+    nand = {dashed(key): value for key, value in raw["nand"].items() if isinstance(value, int)}
+    del nand["violations"]  # a sum here, and a list by rule there
+    nand |= {dashed(key): raw["wear"][key] for key in _WEAR}
     nand["damaged"] = raw["nand"].get("damaged", 0)  # older results lack the counter
     return {
         "capacity": raw["capacity_bytes"],

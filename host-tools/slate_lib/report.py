@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import limits, rows, units, warn
+from . import counters, limits, rows, units, warn
 from .account import LATE_US, NAND_OPS, PERCENTILES, SOURCES, SUB_BUCKETS, Device, points_ns, raf, raf_parts
 from .rows import Row
 from .series import Series
@@ -297,6 +297,7 @@ class Report:
         self._sources()
         self._processors()
         self._nand()
+        self._counted()
 
     def _processors(self) -> None:
         """Print how busy each of the guest's processors was."""
@@ -410,10 +411,22 @@ class Report:
                 if total.energy_nj(ops=(op,))
             )
             self._pair("energy", f"{units.energy(total.energy_nj())}{shares}   ({', '.join(ops)})")
-        for name, counters in (("media", MEDIA), ("also", ABILITIES)):
-            told = [f"{units.count(total.nand[key])} {what}" for key, what in counters if total.nand.get(key)]
+        for name, known in (("media", MEDIA), ("also", ABILITIES)):
+            told = [f"{units.count(total.nand[key])} {what}" for key, what in known if total.nand.get(key)]
             if told:
                 self._pair(name, ", ".join(told))
+
+    def _counted(self) -> None:
+        """Print the counters that have no line of their own, by their names, if they are not 0."""
+        total = self.device.total
+        told = [
+            f"{key} {units.count(found[key])}"
+            for group, last, found in (("ftl", "core-busy-ns", total.ftl), ("nand", "damaged", total.nand))
+            for key in counters.after(group, last)
+            if found.get(key)
+        ]
+        if told:
+            self._pair("counted", ", ".join(told))
 
     def _notes(self) -> None:
         alarms = self.alarms()

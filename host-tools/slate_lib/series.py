@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from . import counters
 from .shape import Json, Misfit
 
 SERIES_LOG, WEAR_LOG = 0xD7, 0xD4
@@ -19,6 +20,7 @@ NOT_TOLD = (1 << 64) - 1
 ROWS_MAX = 512
 _MAGIC = 0x474F4C53
 _OPS = ("read", "write", "trim", "flush")
+# Columns that every file has. A newer drive's log has further ones.
 _OP_WORDS = (
     "ios",
     "bytes",
@@ -32,7 +34,6 @@ _OP_WORDS = (
     "map-ns",
     "other-ns",
     "link-ns",
-    "controller-ns",  # a drive of before lacks it
 )
 _DRIVE_WORDS = (
     "host-units",
@@ -54,14 +55,13 @@ SERIES = {
     "interval-ns": int,
     "begin-ns": int,
     "rows": int,
-    **{op: {**dict.fromkeys(_OP_WORDS[:-1], _COLUMN), f"{_OP_WORDS[-1]}?": _COLUMN} for op in _OPS},
-    "drive": dict.fromkeys(_DRIVE_WORDS, _COLUMN),
+    **{op: {**dict.fromkeys(_OP_WORDS, _COLUMN), "*": _COLUMN} for op in _OPS},
+    "drive": {**dict.fromkeys(_DRIVE_WORDS, _COLUMN), "*": _COLUMN},
     "dies": [_COLUMN],
     "channels": [_COLUMN],
     "processors?": [_COLUMN],
 }
 BLOCKS = {"blocks-per-plane": int, "erases": _COLUMN, "valid-units": _COLUMN, "states": str}
-
 
 
 def check_rows(raw: Json) -> None:
@@ -103,9 +103,11 @@ def decode_series(log: bytes) -> Json | None:
     columns = list(zip(*table))
     found: Json = {"schema": "slate-series-1", "begin-ns": begin, "interval-ns": interval, "rows": rows}
     for number, op in enumerate(_OPS[:ops]):
-        found[op] = {name: list(columns[number * op_words + i]) for i, name in enumerate(_OP_WORDS[:op_words])}
+        group = columns[number * op_words : (number + 1) * op_words]
+        found[op] = {name: list(column) for name, column in zip(counters.names("series-op"), group)}
     at = ops * op_words
-    found["drive"] = {name: list(columns[at + i]) for i, name in enumerate(_DRIVE_WORDS)}
+    group = columns[at : at + drive_words]
+    found["drive"] = {name: list(column) for name, column in zip(counters.names("series-drive"), group)}
     at += drive_words
     found["dies"] = [list(column) for column in columns[at : at + dies]]
     at += dies

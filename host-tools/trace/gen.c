@@ -117,7 +117,7 @@ int gen_open(struct gen *g, const char *spec, char *err, size_t room)
 	}
 	word = strtok_r(text, ",", &save);
 	if (!word || !parse_kind(g, word)) {
-		snprintf(err, room, "generator gen:%s: begins with none of randSIZE and seqSIZE (such as "
+		snprintf(err, room, "generator gen:%s: must begin with randSIZE or seqSIZE (such as "
 			 "rand4k); " FIX, spec);
 		return -1;
 	}

@@ -6,7 +6,7 @@
  *
  * RWBS (blktrace.h, fill_rwbs() in the kernel's blktrace.c): an F in front of
  * the operation is a flush before it, an F behind it FUA; D a discard, W a
- * write, R a read, N none of these; S (sync), A (readahead), M (metadata) change
+ * write, R a read, N another operation; S (sync), A (readahead), M (metadata) change
  * nothing here; B, the barrier of kernels before 2.6.37, is a flush before and
  * FUA. A write with a flush before it becomes two rows; one of no data, which
  * blkparse prints without SECTOR + N (what an fsync makes), is a flush.
@@ -144,7 +144,7 @@ enum line_kind parse_blkparse(struct parse *p, const char *s, const char *end,
 		return LINE_OTHER;
 	len = take_word(&s, end, &word);
 	if (!take_rwbs(word, len, &rwbs)) {
-		*why = "RWBS (column 7) has a letter that is none of FWRDBNSAME";
+		*why = "RWBS (column 7) has a letter other than FWRDBNSAME";
 		return LINE_BAD;
 	}
 	if (rwbs.flush && rwbs.op == TRACE_WRITE && (s == end || *s == '['))

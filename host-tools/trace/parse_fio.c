@@ -111,7 +111,7 @@ enum line_kind parse_fio(struct parse *p, const char *s, const char *end, struct
 	if (word_is(word, len, "add") || word_is(word, len, "open") || word_is(word, len, "close"))
 		return LINE_OTHER;
 	if (!find_op(word, len, &row->op)) {
-		*why = "the action is none of add, open, close, read, write, trim, sync, datasync, wait";
+		*why = "the action is not add, open, close, read, write, trim, sync, datasync or wait";
 		return LINE_BAD;
 	}
 	row->at_ns = p->clock_ns;

@@ -115,7 +115,7 @@ enum line_kind parse_native(struct parse *p, const char *s, const char *end, str
 	while (op <= TRACE_DONE && !word_is(word, len, names[op]))
 		op++;
 	if (op > TRACE_DONE) {
-		*why = "the operation (column 3) is none of read, write, trim, flush, step, done";
+		*why = "the operation (column 3) is not read, write, trim, flush, step or done";
 		return LINE_BAD;
 	}
 	row->op = (enum trace_op)op;

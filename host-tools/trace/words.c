@@ -115,12 +115,12 @@ bool trace_take_option(struct trace_choice *c, enum trace_option option, const c
 	switch (option) {
 	case TRACE_OPT_FORMAT:
 		return parse_format(text, &c->options.format) ||
-		       refuse(err, "--format %s: is none of native, msr, ssdsim, disksim, blkparse, fio, content: "
-			      "give one of them", text);
+		       refuse(err, "--format %s: unknown format: expected native, msr, ssdsim, disksim, blkparse, fio "
+			      "or content", text);
 	case TRACE_OPT_DEVICE:
 		return parse_device(text, &c->options.device) ||
-		       refuse(err, "--device %s: is neither a whole number 0 .. 4294967295 nor MAJOR,MINOR "
-			      "(0 .. 4095 and 0 .. 1048575): give one", text);
+		       refuse(err, "--device %s: expected a whole number 0 .. 4294967295, or MAJOR,MINOR (0 .. 4095 "
+			      "and 0 .. 1048575)", text);
 	case TRACE_OPT_ACTION:
 		c->options.action = *text;
 		return strlen(text) == 1 ||

@@ -348,6 +348,12 @@ static void check_read(struct rig *r, const struct rig_io *q)
 
 /* ---- requests ---------------------------------------------------------------- */
 
+/* A trim changes something only if the FTL promises FTL_PREFIX. */
+static bool changes_units(const struct rig *r, enum ftl_op op)
+{
+	return op == FTL_WRITE || (op == FTL_TRIM && r->ops->durability == FTL_PREFIX);
+}
+
 static bool touches(const struct rig *r, const struct rig_io *q, uint32_t unit)
 {
 	uint64_t begin = (uint64_t)unit * r->fc.unit_bytes;
@@ -371,7 +377,7 @@ static void complete(struct rig *r, struct rig_io *q)
 		for (uint32_t u = 0; u * per < r->sectors; u++)
 			if (q->mark[u] > r->unit[u].flushed && (q->io.op == FTL_FLUSH || touches(r, q, u)))
 				r->unit[u].flushed = q->mark[u];
-	if (q->io.op != FTL_WRITE || r->fc.accounting == FTL_ACCOUNT_SSDSIM)
+	if (!changes_units(r, q->io.op) || r->fc.accounting == FTL_ACCOUNT_SSDSIM)
 		return;
 	for (uint32_t unit = at / per; unit * per < end; unit++)
 		if (q->mark[unit] > r->unit[unit].settled)
@@ -433,6 +439,10 @@ static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at,
 			q->tag = (uint32_t)(rnd(&r->rng) % (r->shape->pool * (rnd(&r->rng) % 4 ? 3 : 60)));
 		for (uint32_t i = 0; i < count; i++)
 			stamp(r, q->data + i * FTL_SECTOR_BYTES, at + i, q->tag);
+		remember(r, q, at, count);
+	} else if (changes_units(r, op)) {
+		q->tag = 0;			/* zeroes; this FTL maps sectors, so every sector is a whole unit */
+		SSD_ASSERT(r->per == 1);
 		remember(r, q, at, count);
 	} else if (op == FTL_READ) {
 		for (uint32_t u = at / r->per; u * r->per < at + count; u++)
@@ -576,7 +586,7 @@ void rig_verify(struct rig *r, const struct rig *host)
 	for (uint32_t unit = 0; unit * r->per < r->sectors; unit++) {
 		const uint32_t *saw = r->found + unit * r->per;
 
-		uint32_t low = r->ops->durability == FTL_FLUSHED ? host->unit[unit].flushed :
+		uint32_t low = r->ops->durability != FTL_WRITE_THROUGH ? host->unit[unit].flushed :
 			       host->unit[unit].settled;
 
 		if (!(r->may_lose && *saw == ~0u) && !allowed(host, unit, saw, 0, r->per, low)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * direct_rig.h - a drive of any FTL that promises FTL_WRITE_THROUGH or FTL_FLUSHED, a host
+ * direct_rig.h - a drive of any FTL that promises FTL_WRITE_THROUGH or FTL_FLUSHED, or the part of
+ * FTL_PREFIX that FTL_FLUSHED promises, too (with units of a sector); a host
  * that works on it at random, and the oracle: of every mapping unit, what is there is the
  * last completed write or a later one that was submitted, whole; after a power cut, with
  * FTL_FLUSHED, what it was at the last completed flush or FUA write, or later. A test
@@ -10,7 +11,7 @@
  * and of all compressibilities; the tag of a write is then the number of its content, and
  * that of a sector a hash of its bytes.
  *
- * A write or trim is a change of each unit that it touches (a trim: of none). Sectors
+ * A write or trim is a change of each unit that it touches (a trim: of none, but with FTL_PREFIX). Sectors
  * carry their number and the tag of their write. `settled` of a unit's changes are
  * certain: base and history[0 .. settled) are in it at least.
  */

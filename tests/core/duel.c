@@ -112,7 +112,7 @@ static const char *stat_name(size_t i)
 {
 	static char text[64];
 	long at = (long)(i * sizeof(uint64_t));
-#define NAME(field)                                                                        \
+#define NAME(field, ...)                                                                   \
 	if (at >= (long)offsetof(struct nand_stats, field) &&                              \
 	    at < (long)(offsetof(struct nand_stats, field) +                               \
 			sizeof(((struct nand_stats *)0)->field))) {                        \
@@ -120,13 +120,7 @@ static const char *stat_name(size_t i)
 			 (at - (long)offsetof(struct nand_stats, field)) / 8);             \
 		return text;                                                               \
 	}
-	NAME(ops) NAME(violations) NAME(uncorrectable) NAME(program_fails) NAME(erase_fails)
-	NAME(die_busy_ns) NAME(bus_busy_ns) NAME(energy_nj) NAME(partial_erases)
-	NAME(parallel_erases) NAME(subpage_reads) NAME(read_bytes)
-	NAME(user_read_bytes) NAME(lower_reads) NAME(suspends)
-	NAME(disturbs) NAME(disturb_lost) NAME(paired_lost) NAME(corrected) NAME(retries)
-	NAME(programmed_pages) NAME(erase_count_max) NAME(erase_count_sum) NAME(page_erases)
-	NAME(page_erases_sq) NAME(damaged)
+	NAME(ops) NAME(energy_nj) NAME(violations) NAND_SOURCE_COUNTERS(NAME) NAND_COUNTERS(NAME)
 #undef NAME
 	return "stats ?";
 }

@@ -130,6 +130,9 @@ static inline uint32_t unit_sectors(const struct odd *o)
 	return o->fc.unit_bytes / FTL_SECTOR_BYTES;
 }
 
+/* An FTL that is not ours, with units of a sector (-f); NULL: the FTL of the flags. */
+extern const struct ftl_ops *odd_other;
+
 /* Print the reason and how to replay it, and end the program. */
 _Noreturn void odd_fail(const struct odd *o, const char *format, ...);
 

@@ -68,7 +68,7 @@ static void draw_array(struct odd *o)
 static void draw_config(struct odd *o)
 {
 	struct ftl_config *c = &o->fc;
-	uint32_t upp = flag(o, 's') || flag(o, 'y') ? o->ac.geo.page_bytes / 512 : 1u << roll(o, 5);
+	uint32_t upp = flag(o, 's') || flag(o, 'y') || odd_other ? o->ac.geo.page_bytes / 512 : 1u << roll(o, 5);
 
 	*c = (struct ftl_config){ .payload = true, .gc_policy = &gc_greedy };
 	c->unit_bytes = o->ac.geo.page_bytes / upp;
@@ -272,7 +272,7 @@ static bool draw(struct odd *o)
 		draw_knobs(o);
 	if (flag(o, 'w'))
 		draw_moves(o);
-	o->ops = ftl_list[0];
+	o->ops = odd_other ? odd_other : ftl_list[0];
 	if (flag(o, 'p') || flag(o, 'r') || flag(o, 't'))
 		draw_word_lines(o, flag(o, 'p') ? "parity" : flag(o, 'r') ? "rtf" : "flex");
 	if (flag(o, 'g'))
@@ -320,7 +320,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 
 	for (unsigned int i = 0; i < count; i++)
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
-	if (!o->mounting)
+	if (!o->mounting && !odd_other)
 		credit_watch(&o->watch, controller_behind(o->f), c);
 	o->event[ODD_WORD_READS] += c[0].op == NAND_READ && c[0].ecc_words != NAND_WHOLE_PAGE &&
 				    c[0].ecc_words != NAND_OOB_ONLY;
@@ -455,8 +455,15 @@ void odd_mount(struct odd *o)
 	odd_host_mounted(o);
 	SSD_ASSERT(controller_init(o->ops, o->mem, o->len, &o->fc, o->n, &host, &o->f) == SSD_OK);
 	p = (const struct page_ftl *)controller_behind(o->f);
-	credit_watch_begin(&o->watch);
 	o->mounting = true;
+	if (odd_other) {
+		if (o->f->ops->mount(o->f, 0, &o->now_ns))
+			odd_fail(o, "it does not mount");
+		o->f->ops->check(o->f);
+		o->next_ns = o->f->ops->step(o->f, o->now_ns);
+		return;
+	}
+	credit_watch_begin(&o->watch);
 	err = o->f->ops->mount(o->f, 0, &o->now_ns);
 	if (err)
 		odd_fail(o, "mount: %s; %u of %u dead ranges, %u good blocks of %u", ssd_strerror(err),

@@ -4,7 +4,7 @@
  * sector written carries its own number and the tag. So
  *
  *   a read          must see, of each sector, nothing older than what was completed
- *                   before it was submitted, and nothing that nobody wrote;
+ *                   before it was submitted, and nothing that was never written;
  *   a drive         that mounted must hold a prefix of what was submitted, as long
  *                   at least as what was completed as durable;
  *   without a cut   it must hold all.
@@ -201,6 +201,18 @@ static uint64_t usable_blocks(const struct page_ftl *p)
 	return n;
 }
 
+/* Of an FTL that is not ours only this is known: a program or an erase must have failed, and no read fails. */
+static void refused_by_other(struct odd *o, const struct odd_request *r)
+{
+	bool worn = r->io.status == SSD_E_WORNOUT, full = r->io.status == SSD_E_NOSPC;
+	bool failed = o->event[ODD_PROGRAMS_FAILED] || o->event[ODD_ERASES_FAILED];
+
+	if (r->io.op == FTL_READ || !(worn || full) || !failed || (worn && r->io.done_ns != r->io.submit_ns))
+		odd_fail(o, "request %d: %s", r->io.op, ssd_strerror(r->io.status));
+	o->read_only |= worn;
+	o->full |= full;
+}
+
 /*
  * Check a refused request. If too few blocks of a drive are left, it refuses writes at once and
  * completely. If a failure takes the last free block of a plane, the drive fails the waiting
@@ -234,10 +246,12 @@ void odd_host_done(struct odd *o, struct ftl_io *io)
 		odd_fail(o, "request %d is reported twice", io->op);
 	r->reported = true;
 	r->due_ns = io->done_ns;
-	if (io->status != SSD_OK)
+	if (io->status != SSD_OK && odd_other)
+		refused_by_other(o, r);
+	else if (io->status != SSD_OK)
 		refused(o, r);
-	else if (durable && r->changes > o->durable)
-		o->durable = r->changes;
+	else if (durable && r->changes > o->durable && !(odd_other && o->full))
+		o->durable = r->changes;	/* full: a flush promises nothing of refused changes */
 }
 
 static void check_read(const struct odd *o, const struct odd_request *r)
@@ -332,7 +346,7 @@ static void prepare(struct odd *o, struct odd_request *r)
 		remember(o, from, to, unit_sectors(o), r->tag);
 	} else if (op == FTL_TRIM) {
 		r->tag = new_tag(o, true);
-		remember(o, from, to, o->fc.unit_bytes * 8 * unit_sectors(o), 0);
+		remember(o, from, to, odd_other ? 1 : o->fc.unit_bytes * 8 * unit_sectors(o), 0);
 	} else if (op == FTL_READ) {
 		for (uint32_t i = 0; i < count; i++)
 			r->low[i] = o->settled[at + i];

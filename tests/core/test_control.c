@@ -282,7 +282,7 @@ static void bad_knobs(void)
 	EXPECT_EQ(slate_set(dev, now, "ftl.gc_slice_pages"), SLATE_REFUSED);
 	EXPECT(says("give ftl.key=value"));
 	EXPECT_EQ(slate_set(dev, now, "ftl.buffer_units=8"), SLATE_REFUSED);
-	EXPECT(says("ftl.buffer_units does not change while a drive runs: of page these do: "
+	EXPECT(says("ftl.buffer_units cannot be set while the drive runs: with ftl.type = page these can: "
 		    "ftl.gc_start_blocks, ftl.gc_stop_blocks"));
 	EXPECT_EQ(slate_set(dev, now, "ftl.fast_above_permille=8"), SLATE_REFUSED);
 	EXPECT_EQ(slate_set(dev, now, "ftl.gc_slice_pages=0"), SLATE_REFUSED);

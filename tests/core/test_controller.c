@@ -137,15 +137,15 @@ static void one_core_does_one_thing_at_a_time(void)
 	s = f->ops->stats(f);
 	EXPECT_EQ(s->op[FTL_READ].ios, 3);
 	EXPECT_EQ(s->op[FTL_READ].bytes, 3 * UNIT);
-	EXPECT_EQ(s->op[FTL_READ].lat_sum_ns, sum);
-	EXPECT_EQ(s->op[FTL_READ].lat_min_ns, 3900);
-	EXPECT_EQ(s->op[FTL_READ].lat_max_ns, 4500);
+	EXPECT_EQ(s->op[FTL_READ].latency_sum_ns, sum);
+	EXPECT_EQ(s->op[FTL_READ].latency_min_ns, 3900);
+	EXPECT_EQ(s->op[FTL_READ].latency_max_ns, 4500);
 	EXPECT_EQ(s->unwritten_units, 3);
 	EXPECT_EQ(s->core_busy_ns, 3 * (COMMAND + LOOKUP + COMPLETION));
 	f->ops->reset_stats(f);
 	s = f->ops->stats(f);
 	EXPECT_EQ(s->op[FTL_READ].ios + s->core_busy_ns + s->unwritten_units, 0);
-	EXPECT_EQ(s->op[FTL_READ].lat_min_ns, UINT64_MAX);
+	EXPECT_EQ(s->op[FTL_READ].latency_min_ns, UINT64_MAX);
 	done_with_it();
 }
 

@@ -10,6 +10,8 @@
  *   test_cut            every shape, OPS operations each
  *   test_cut -n OPS [NAME [SEED]]	only shapes with NAME in theirs
  *   test_cut ID         one cut again; ID is what a failing run prints
+ *   test_cut -f FTL ...	the same with an FTL that is not ours: on the shapes with a write buffer, units
+ *			of a sector and nothing special
  *
  * ID = shape:seed:ops:command:when[:command:when], when = 0 before, 1 inside,
  * 2 after; the second pair counts the commands of the recovery and of the
@@ -200,6 +202,7 @@ static uint64_t cuts;
 static uint64_t all_ns;
 static struct { bool on; uint64_t command, command2; int when, when2; } only;
 static struct drive first, second, third;
+static const char *other_ftl;		/* -f; it trims unit by unit */
 
 static void on_abort(int sig)
 {
@@ -253,11 +256,23 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 
 static const struct ftl_ops *ftl_of(const struct shape *s)
 {
+	const char *name = other_ftl ? other_ftl : s->ftl;
 	size_t i = 0;
 
-	while (s->ftl && strcmp(ftl_list[i]->name, s->ftl))
+	while (name && ftl_list[i] && strcmp(ftl_list[i]->name, name))
 		i++;
+	if (!ftl_list[i]) {
+		printf("no FTL is named %s\n", name);
+		exit(2);
+	}
 	return ftl_list[i];
+}
+
+static bool is_for(const struct shape *s, const char *name)
+{
+	bool plain = !s->ftl && !s->policy && s->buffer_pages && s->unit == FTL_SECTOR_BYTES && !(s->ways & ~CORES);
+
+	return (!name || strstr(s->name, name)) && (!other_ftl || plain);
 }
 
 static void drive_make(struct drive *d, const struct shape *s)
@@ -394,6 +409,8 @@ static void submit_random(struct drive *d, struct host_io *h)
 				memcpy(h->data + i * FTL_SECTOR_BYTES + k, &v, 8);
 			}
 		remember_write(d, at, count, h->tag);
+	} else if (op == FTL_TRIM && other_ftl) {
+		remember_write(d, at, count, 0);
 	} else if (op == FTL_TRIM) {
 		remember(d, at, count, 0);
 	}
@@ -603,7 +620,8 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 	const struct ftl_stats *st;
 	uint64_t before = cuts, began_ns, took_ns;
 
-	snprintf(id, sizeof(id), "%u:%" PRIu64 ":%u", shape, seed, ops);
+	snprintf(id, sizeof(id), "%s%s%s%u:%" PRIu64 ":%u", other_ftl ? "-f " : "", other_ftl ? other_ftl : "",
+		 other_ftl ? " " : "", shape, seed, ops);
 	drive_make(&first, &shapes[shape]);
 	drive_make(&second, &shapes[shape]);
 	drive_make(&third, &shapes[shape]);
@@ -644,6 +662,11 @@ int main(int argc, char **argv)
 
 	signal(SIGABRT, on_abort);
 	only.command2 = (uint64_t)-1;
+	if (argc >= 3 && !strcmp(argv[1], "-f")) {
+		other_ftl = argv[2];
+		argc -= 2;
+		argv += 2;
+	}
 	n = argc == 2 ? sscanf(argv[1], "%u:%" SCNu64 ":%u:%" SCNu64 ":%d:%" SCNu64 ":%d", &shape, &seed,
 			       &ops, &only.command, &only.when, &only.command2, &only.when2) : 0;
 	if (n >= 5) {
@@ -654,7 +677,7 @@ int main(int argc, char **argv)
 	if (argc >= 3 && !strcmp(argv[1], "-n"))
 		ops = (uint32_t)strtoul(argv[2], NULL, 10);
 	for (shape = 0; shape < sizeof(shapes) / sizeof(shapes[0]); shape++)
-		if (argc < 4 || strstr(shapes[shape].name, argv[3]))
+		if (is_for(&shapes[shape], argc < 4 ? NULL : argv[3]))
 			RUN_AS(shapes[shape].name, run(shape, argc < 5 ? 1 : strtoull(argv[4], NULL, 10), ops));
 	printf("# all shapes: %" PRIu64 " cuts, %" PRIu64 " cuts/s of CPU time\n", cuts, test_per_second(cuts, all_ns));
 	return test_result();

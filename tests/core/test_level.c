@@ -463,7 +463,7 @@ static void it_ends_when_all_reads_are_corrected(void)
  * The same without writes. A block that relocation wrote has the order of the last host page, so it
  * cannot move before a later host page: an empty page is programmed, at reads 5 and 9.
  */
-static void it_ends_when_nobody_writes(void)
+static void it_ends_without_host_writes(void)
 {
 	drive(16, 0);
 	write_first(8);
@@ -541,7 +541,7 @@ int main(void)
 	RUN(nothing_moves_if_it_is_not_to);
 	RUN(an_open_block_is_closed);
 	RUN(it_ends_when_all_reads_are_corrected);
-	RUN(it_ends_when_nobody_writes);
+	RUN(it_ends_without_host_writes);
 	RUN(pages_that_lay_for_long);
 	return test_result();
 }

@@ -139,8 +139,8 @@ static void an_io_crosses_the_link(void)
 	EXPECT_EQ(r[0].done_ns - r[0].submit_ns, front + flash + move + 700);
 	EXPECT_EQ(r[1].done_ns - r[1].submit_ns, front + flash + 2 * move + 700);	/* two channels */
 	s = f->ops->stats(f);
-	EXPECT_EQ(s->link_busy_ns[0], 2 * move);
-	EXPECT_EQ(s->link_busy_ns[1], 2 * move);
+	EXPECT_EQ(s->link_to_host_busy_ns, 2 * move);
+	EXPECT_EQ(s->link_to_drive_busy_ns, 2 * move);
 	EXPECT_EQ(s->op[FTL_READ].where.link_ns, 3 * move + 2 * 700);
 	free(f);
 	test_array_free(&t);

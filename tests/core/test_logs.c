@@ -40,7 +40,7 @@ static void counters_are_those_of_the_drive(void)
 	EXPECT_EQ(group(l, 1)[SLATE_OP_WORDS * SLATE_WIRE_TRIM + SLATE_OP_latency_min_ns], 0);
 	EXPECT_EQ(group(l, 2)[SLATE_FTL_unwritten_reads], 1);
 	EXPECT_EQ(group(l, 2)[SLATE_FTL_gc_units], 1);
-	EXPECT_EQ(group(l, 2)[SLATE_FTL_link_to_drive_busy_ns], s->ftl.link_busy_ns[1]);
+	EXPECT_EQ(group(l, 2)[SLATE_FTL_link_to_drive_busy_ns], s->ftl.link_to_drive_busy_ns);
 	EXPECT_EQ(group(l, 3)[SLATE_SOURCE_reads], 1);
 	EXPECT_EQ(group(l, 3)[SLATE_SOURCE_WORDS + SLATE_SOURCE_erases], 1);
 	EXPECT_EQ(group(l, 3)[SLATE_SOURCE_WORDS + SLATE_SOURCE_die_busy_ns], READ + PROG + ERASE);

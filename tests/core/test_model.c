@@ -9,6 +9,7 @@
  *   test_model             every geometry and mode, OPS operations each
  *   test_model ID          one run; ID is what a failing run prints
  *   test_model -n OPS      OPS operations each
+ *   test_model -f FTL ...  the same with an FTL that is not ours: with a buffer, units of a sector, nothing moved
  *
  * ID = geometry:mode:seed:ops.
  */
@@ -89,6 +90,7 @@ struct world {
 };
 
 static char id[128];
+static const struct ftl_ops *ops_of;	/* the FTL under test */
 
 static void on_abort(int sig)
 {
@@ -288,16 +290,16 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 		fc.capacity_bytes = (uint64_t)v->map_cache_pages * v->g.page_bytes / 4 * v->unit;
 		do
 			fc.capacity_bytes += v->unit;
-		while (!ftl_list[0]->validate(&fc, &c.geo, &why));
+		while (!ops_of->validate(&fc, &c.geo, &why));
 		fc.capacity_bytes -= v->unit;
 	}
-	if (ftl_list[0]->validate(&fc, &c.geo, &why)) {
+	if (ops_of->validate(&fc, &c.geo, &why)) {
 		printf("%s: %s\n", v->name, why);
 		exit(1);
 	}
-	len = ftl_list[0]->footprint(&fc, &c.geo);
+	len = ops_of->footprint(&fc, &c.geo);
 	w->mem = calloc(1, len);
-	SSD_ASSERT(ftl_list[0]->init(w->mem, len, &fc, words_only_make(&w->only, w->ta.n), &host, &w->f) == SSD_OK);
+	SSD_ASSERT(ops_of->init(w->mem, len, &fc, words_only_make(&w->only, w->ta.n), &host, &w->f) == SSD_OK);
 	SSD_ASSERT(w->f->ops->mount(w->f, 0, &w->now_ns) == SSD_OK);
 	w->sectors = (uint32_t)(fc.capacity_bytes / FTL_SECTOR_BYTES);
 	w->newest = calloc(w->sectors, sizeof(*w->newest));
@@ -311,7 +313,7 @@ static void run(uint32_t vi, uint32_t mi, uint64_t seed, uint64_t ops)
 	struct world *w = calloc(1, sizeof(*w));
 	struct nand_stats ns;
 
-	snprintf(id, sizeof(id), "%u:%u:%" PRIu64 ":%" PRIu64, vi, mi, seed, ops);
+	snprintf(id, sizeof(id), "-f %s %u:%u:%" PRIu64 ":%" PRIu64, ops_of->name, vi, mi, seed, ops);
 	world_make(w, &variants[vi], &modes[mi], ops);
 	w->rng = seed * 0x9e3779b97f4a7c15u + 1;
 	for (uint64_t i = 0; i < ops; i++) {
@@ -351,12 +353,31 @@ static const char *name_of(uint32_t vi, uint32_t mi)
 	return name;
 }
 
+static bool is_for(const struct variant *v, const struct mode *m)
+{
+	return ops_of == ftl_list[0] || (v->unit == FTL_SECTOR_BYTES && m->buffer_pages && !m->moves);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t ops = 100000, seed;
 	uint32_t v, m;
 
 	signal(SIGABRT, on_abort);
+	ops_of = ftl_list[0];
+	if (argc >= 3 && !strcmp(argv[1], "-f")) {
+		size_t i = 0;
+
+		while (ftl_list[i] && strcmp(ftl_list[i]->name, argv[2]))
+			i++;
+		if (!ftl_list[i]) {
+			printf("no FTL is named %s\n", argv[2]);
+			return 2;
+		}
+		ops_of = ftl_list[i];
+		argc -= 2;
+		argv += 2;
+	}
 	if (argc == 2 && sscanf(argv[1], "%u:%u:%" SCNu64 ":%" SCNu64, &v, &m, &seed, &ops) == 4) {
 		run(v, m, seed, ops);
 		return 0;
@@ -365,6 +386,7 @@ int main(int argc, char **argv)
 		ops = strtoull(argv[2], NULL, 10);
 	for (v = 0; v < sizeof(variants) / sizeof(variants[0]); v++)
 		for (m = 0; m < sizeof(modes) / sizeof(modes[0]); m++)
-			RUN_AS(name_of(v, m), run(v, m, 1, ops));
+			if (is_for(&variants[v], &modes[m]))
+				RUN_AS(name_of(v, m), run(v, m, 1, ops));
 	return test_result();
 }

@@ -416,8 +416,8 @@ static void statistics(void)
 	run_until(power().ready_ns + BUS_NS + PROGRAM_NS);
 	slate_get_stats(dev, &s);
 	EXPECT_EQ(s.ftl.op[FTL_WRITE].ios, 2);
-	EXPECT_EQ(s.ftl.op[FTL_WRITE].lat_sum_ns, 2 * (BUS_NS + PROGRAM_NS));
-	EXPECT_EQ(s.ftl.op[FTL_WRITE].lat_min_ns, BUS_NS + PROGRAM_NS);
+	EXPECT_EQ(s.ftl.op[FTL_WRITE].latency_sum_ns, 2 * (BUS_NS + PROGRAM_NS));
+	EXPECT_EQ(s.ftl.op[FTL_WRITE].latency_min_ns, BUS_NS + PROGRAM_NS);
 	EXPECT_EQ(s.ftl.mounts, 1);
 	EXPECT_EQ(s.nand.ops[NAND_PROGRAM][NAND_SRC_HOST], 2);
 	EXPECT_EQ(s.nand.ops[NAND_READ][NAND_SRC_META], 66);
@@ -557,7 +557,7 @@ static void ask_everything(uint64_t written)
 	SSD_ASSERT(s);
 	slate_get_stats(dev, s);
 	EXPECT_EQ(s->ftl.op[FTL_WRITE].ios, written);
-	EXPECT_EQ(s->ftl.op[FTL_TRIM].lat_min_ns, UINT64_MAX);
+	EXPECT_EQ(s->ftl.op[FTL_TRIM].latency_min_ns, UINT64_MAX);
 	for (uint32_t id = SLATE_LOG_IDENTITY; id < SLATE_LOG_END; id++) {
 		void *log = slate_log(dev, now, id, &bytes);
 

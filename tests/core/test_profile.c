@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include "controller.h"
+
 static void overrides_win(void)
 {
 	EXPECT_EQ(load("nand-emu/profiles/small.ini", "ftl.gc_mode=blocking"), 0);
@@ -532,7 +534,7 @@ static void the_last_override_counts(void)
 static void round_trip(const char *words)
 {
 	static char text[8192], again[8192], lines[8192];
-	const char *list[PROFILE_KEYS_MAX + 1];
+	const char **list = calloc(profile_key_count() + 1, sizeof(*list));
 	size_t n = 0;
 
 	accepted(words);
@@ -545,10 +547,64 @@ static void round_trip(const char *words)
 	if (profile_load(&p, "nand-emu/profiles/default.ini", list, err)) {
 		printf("fed back: %s\n", err);
 		failures++;
+		free(list);
 		return;
 	}
+	free(list);
 	profile_print(&p, again, sizeof(again));
 	EXPECT(!strcmp(text, again));
+}
+
+static size_t rows_of(const struct knob_table *t)
+{
+	size_t n = 0;
+
+	while (t->knobs[n].name)
+		n++;
+	return n;
+}
+
+/* Count the rows of all FTLs' tables; a table of several FTLs counts once. */
+static size_t rows_of_ftls(void)
+{
+	const struct knob_table *seen[64];
+	size_t tables = 0, rows = 0;
+
+	for (size_t i = 0; ftl_list[i]; i++)
+		for (const struct knob_table *const *t = ftl_list[i]->knobs; t && *t; t++) {
+			size_t k = 0;
+
+			while (k < tables && seen[k] != *t)
+				k++;
+			if (k < tables)
+				continue;
+			EXPECT(tables < 64);
+			seen[tables++] = *t;
+			rows += rows_of(*t);
+		}
+	return rows;
+}
+
+/* The number of keys has no limit but that of the tables: each row is a key that can be found. */
+static void every_row_is_a_key(void)
+{
+	static const struct knob_table *const shared[] = {
+		&profile_drive_keys, &nand_geometry_knobs, &nand_timing_knobs, &nand_energy_knobs,
+		&profile_link_keys, &controller_knobs, &profile_type_keys, &ftl_common_knobs,
+		&profile_capacity_keys, &nand_physics_knobs, &profile_reliability_keys,
+		&profile_precondition_keys, &profile_memory_keys,
+	};
+	size_t rows = rows_of_ftls();
+
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		rows += rows_of(shared[i]);
+	EXPECT_EQ(profile_key_count(), rows);
+	for (size_t i = 0; i < profile_key_count(); i++) {
+		const struct profile_key *k = profile_key_at(i);
+
+		EXPECT_EQ(k->index, i);
+		EXPECT(profile_key_find(k->section, k->knob->name) == k);
+	}
 }
 
 static void settings_can_be_fed_back(void)
@@ -671,6 +727,7 @@ int main(void)
 	RUN(indented_lines_are_lines);
 	RUN(what_keys_mean_together_has_a_line_too);
 	RUN(the_last_override_counts);
+	RUN(every_row_is_a_key);
 	RUN(settings_can_be_fed_back);
 	RUN(keys_of_another_ftl);
 	RUN(another_ftl_drops_a_files_keys);

@@ -118,7 +118,7 @@ static void rows_by_hand(void)
 }
 
 /* The same I/Os, with and without log reads and steps in between, have the same results. */
-static void nobody_sees_who_looks(void)
+static void a_log_changes_no_row(void)
 {
 	struct slate_log_series *first = NULL;
 
@@ -158,7 +158,7 @@ static void rows_are_joined(void)
 	slate_get_stats(dev, &s);
 	EXPECT_EQ(sum(READ(ios)), 334);
 	EXPECT_EQ(sum(WRITE(ios)), 666);
-	EXPECT_EQ(sum(WRITE(latency_sum_ns)), s.ftl.op[FTL_WRITE].lat_sum_ns);
+	EXPECT_EQ(sum(WRITE(latency_sum_ns)), s.ftl.op[FTL_WRITE].latency_sum_ns);
 	EXPECT_EQ(sum(WRITE(gc_queue_ns)), s.ftl.op[FTL_WRITE].where.gc_queue_ns);
 	EXPECT_EQ(sum(DRIVE(gc_units)), s.ftl.gc_units);
 	EXPECT_EQ(sum(DRIVE(gc_runs)), s.ftl.gc_runs);
@@ -207,7 +207,7 @@ static void a_standing_machine_ends_no_row(void)
 int main(void)
 {
 	RUN(rows_by_hand);
-	RUN(nobody_sees_who_looks);
+	RUN(a_log_changes_no_row);
 	RUN(rows_are_joined);
 	RUN(a_reset_begins_anew);
 	RUN(a_standing_machine_ends_no_row);

@@ -61,7 +61,7 @@ class Controls(GuestTest):
         self.assertIn("0x41c0", result.text("refused.txt"))  # with Do Not Retry
         why = self.raw(result, "why.bin")
         self.assertEqual(struct.unpack_from("<4I", why, 32), (0xC1, 0, 0x1C0, 1))
-        self.assertTrue(why[48:].startswith(b"ftl.buffer_units does not change while a drive runs"))
+        self.assertTrue(why[48:].startswith(b"ftl.buffer_units cannot be set while the drive runs"))
         self.assertIn("result: 0x00000004", result.text("gc.txt"))  # planes
         self.assertEqual(result.device.setting("gc_slice_pages"), 9)
 

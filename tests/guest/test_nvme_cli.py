@@ -9,7 +9,7 @@ from support import HERE, GuestTest
 WRITE_UNCORRECTABLE = 1
 NAMESPACE_MANAGEMENT, LBA_STATUS = 3, 9
 
-# Of QEMU's nvme, which offers none of these: what the test needs.
+# Optional commands that a test needs and that QEMU's nvme does not have.
 NOT_OFFERED = {
     "nvme_writeuncor_test": ("oncs", WRITE_UNCORRECTABLE),
     "nvme_attach_detach_ns_test": ("oacs", NAMESPACE_MANAGEMENT),

@@ -112,7 +112,7 @@ class _Reader:
         elif level.plan != level.results:
             self.fail(f"{where}: its plan", f"{level.plan} cases were announced, {level.results} ended")
         if not ok and not level.failed:
-            self.fail(f"{where}: as a whole", "it failed, and none of its cases did")
+            self.fail(f"{where}: as a whole", "it failed, and all of its cases passed")
         if ok and level.failed:
             self.fail(f"{where}: as a whole", f"it passed, and {level.failed} of its cases failed")
 

@@ -6,17 +6,15 @@ import subprocess
 import unittest
 from pathlib import Path
 
+import support  # noqa: F401  (sets the path)
+
+from slate_lib import account, counters
+
 ROOT = Path(__file__).resolve().parents[2]
+INCLUDES = [ROOT / "host-tools" / "libslate", ROOT / "ftl" / "common", ROOT / "nand-emu"]
 HEADER = (ROOT / "host-tools" / "libslate" / "slate_wire.h").read_text(encoding="utf-8")
 SPEC = (ROOT / "SPEC.md").read_text(encoding="utf-8").split("# Controls, version 1")[1]
 PROSE = " ".join(SPEC.split())
-
-
-def header_list(group: str) -> list[str]:
-    """Return the names of a list of counters."""
-    body = re.search(rf"#define SLATE_{group}_COUNTERS\(X\)(.*?)\n\n", HEADER, re.S)
-    assert body
-    return re.findall(r"X\((\w+), ", body[1])
 
 
 def spec_list(begin: str) -> list[str]:
@@ -40,15 +38,38 @@ class Specification(unittest.TestCase):
     """Names, numbers and sizes."""
 
     def test_counters(self) -> None:
+        """The places in SPEC.md are fixed: counters that are declared later come behind them."""
         for group, begin in (
-            ("OP", "1, of an operation:"),
-            ("FTL", "2, of the FTL"),
-            ("SOURCE", "3, of a source:"),
-            ("NAND", "5, of the array"),
+            ("op", "1, of an operation:"),
+            ("ftl", "2, of the FTL"),
+            ("source", "3, of a source:"),
+            ("nand", "5, of the array"),
         ):
-            names = header_list(group)
-            self.assertEqual(spec_list(begin), names, group)
-            self.assertIn(f"({len(names)})", SPEC)
+            fixed = spec_list(begin)
+            self.assertEqual([name.replace("_", "-") for name in fixed], counters.names(group)[: len(fixed)], group)
+            self.assertIn(f"({len(fixed)} or more)", SPEC)
+
+    def test_series(self) -> None:
+        """Likewise the places in a row of the series."""
+        paragraph = next(text for text in SPEC.split("\n\n") if text.startswith("**0xd7 series**"))
+        words = " ".join(paragraph.split())
+        for group, first, last in (("series-op", "ios,", "; host"), ("series-drive", "host_units,", " at the")):
+            listed = words[words.index(first) :].partition(last)[0].replace("(with copybacks)", "")
+            fixed = re.findall(r"[a-z_]+", listed)
+            self.assertEqual([name.replace("_", "-") for name in fixed], counters.names(group)[: len(fixed)], group)
+            self.assertIn(f"_words ({len(fixed)} or more)", words)
+
+    def test_every_counter_has_a_sentence(self) -> None:
+        for group, rows in counters.declared().items():
+            self.assertEqual(len({row.name for row in rows}), len(rows), group)
+            for row in rows:
+                self.assertRegex(row.says, r"^[A-Z][^\t]*\.$", row.name)
+                self.assertIn(row.kind, ("COUNT", "LEVEL", "MIN", "MAX"), row.name)
+
+    def test_levels(self) -> None:
+        """The reports know which counters do not add up."""
+        levels = [row.name for rows in counters.declared().values() for row in rows if row.kind == "LEVEL"]
+        self.assertEqual(levels, [*account.LEVELS, "free-blocks"])
 
     def test_log_pages(self) -> None:
         for name in ("IDENTITY", "COUNTERS", "LATENCY", "BLOCKS", "WEAR", "FAULTS", "ERROR"):
@@ -85,8 +106,7 @@ class Specification(unittest.TestCase):
                     "c",
                     "-",
                     "-fsyntax-only",
-                    "-I",
-                    str(ROOT / "host-tools" / "libslate"),
+                    *(f"-I{folder}" for folder in INCLUDES),
                 ],
                 input=source,
                 text=True,

@@ -356,16 +356,6 @@ class Live(unittest.TestCase):
             live.words(before, now, 4096, 2.0), " · 1.50 s virtual (0.25x) · 2,000 IOPS · WAF 3.00 · GC 3 runs"
         )
 
-    def test_places_of_counters(self):
-        """The numbers of live.py are those of slate_wire.h."""
-        wire = (ROOT / "host-tools/libslate/slate_wire.h").read_text()
-        names = re.findall(r"X\((\w+),", wire.partition("#define SLATE_FTL_COUNTERS(X)")[2].partition("#define")[0])
-        for name in ("host_units", "meta_units", "pad_units", "gc_runs", "gc_units", "wl_units"):
-            self.assertEqual(names.index(name), getattr(live, f"_{name.upper()}"))
-        for known, macro in ((series._OP_WORDS, "OP"), (series._DRIVE_WORDS, "DRIVE")):
-            part = wire.partition(f"#define SLATE_SERIES_{macro}_COUNTERS(X)")[2].partition("\n#define")[0]
-            self.assertEqual([name.replace("_", "-") for name in re.findall(r"X\((\w+)\)", part)], list(known))
-
 
 class Terminal(io.StringIO):
     """A stream on which progress is shown."""

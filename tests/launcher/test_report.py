@@ -5,11 +5,12 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from support import account, busy, device, fio, mark, op, record
 
+from slate_lib import counters, fioresult, rows
 from slate_lib import device as device_file
-from slate_lib import fioresult, rows
 from slate_lib.errors import SlateError
 from slate_lib.report import WIDTH, Report
 from slate_lib.reports import print_again
@@ -187,6 +188,21 @@ class Text(unittest.TestCase):
             dev["settings"] = [f"ftl.type={ftl}", "ftl.gc_policy=cost-benefit"]
             found = next(row for row in self.text(dev, result).splitlines() if row.startswith("GC "))
             self.assertEqual(found.removeprefix("GC").strip(), line)
+
+    def test_counters_without_a_line_of_their_own(self):
+        """What was declared after the known counters is shown by its name, if it is not 0."""
+        declared = counters.declared()
+        later = {
+            "ftl": [counters.Counter(name, "COUNT", "x.") for name in ("map-hits", "map-misses", "zone-resets")],
+            "nand": [counters.Counter("toggles", "COUNT", "x.")],
+        }
+        more = declared | {group: declared[group] + tuple(rows) for group, rows in later.items()}
+        ftl = {"core-busy-ns": 3, "map-hits": 1200, "map-misses": 0, "zone-resets": 2, "unknown": 9}
+        dev, result = one_job(section="write", ftl=ftl, nand={"damaged": 1, "toggles": 5})
+        with mock.patch.object(counters, "declared", return_value=more):
+            found = [row for row in self.text(dev, result).splitlines() if row.startswith("counted")]
+        self.assertEqual(found, ["counted   map-hits 1,200, zone-resets 2, toggles 5"])
+        self.assertNotIn("\ncounted", self.text(dev, result))
 
     def test_word_lines(self):
         text = self.text(*one_job(section="write", ftl={"fast-pages": 7, "slow-pages": 5, "backup-pages": 1}))

@@ -17,7 +17,8 @@ import support  # noqa: F401  (sets the path)
 
 from slate_lib import live, series
 
-WIRE = Path(__file__).resolve().parents[2] / "host-tools" / "libslate"
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDES = [ROOT / "host-tools" / "libslate", ROOT / "ftl" / "common", ROOT / "nand-emu"]
 SOURCE = Path(__file__).resolve().with_name("wire.c")
 
 
@@ -31,7 +32,9 @@ def told() -> dict[str, Any]:
     """The logs that a program with the header fills."""
     with tempfile.TemporaryDirectory(prefix="slate-wire-") as folder:
         program = Path(folder) / "wire"
-        subprocess.run(["cc", "-std=c11", f"-I{WIRE}", "-o", program, SOURCE], check=True)
+        includes = [f"-I{folder}" for folder in INCLUDES]
+        compile_it = ["cc", "-std=c11", *includes, "-o", str(program), str(SOURCE)]
+        subprocess.run(compile_it, check=True)
         found: dict[str, Any] = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
         return found
 

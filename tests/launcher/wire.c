@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include "slate_wire.h"
 
-#define NAME(name, field) #name,
-#define NAME1(name) #name,
-static const char *const op_names[] = { SLATE_OP_COUNTERS(NAME) }, *const ftl_names[] = { SLATE_FTL_COUNTERS(NAME) };
-static const char *const row_names[] = { SLATE_SERIES_OP_COUNTERS(NAME1) };
-static const char *const drive_names[] = { SLATE_SERIES_DRIVE_COUNTERS(NAME1) };
+#define NAME(name, ...) #name,
+static const char *const op_names[] = { FTL_OP_COUNTERS(NAME) FTL_CAUSES(NAME) };
+static const char *const ftl_names[] = { FTL_COUNTERS(NAME) };
+static const char *const row_names[] = { SLATE_SERIES_OP_COUNTERS(NAME) FTL_CAUSES(NAME) };
+static const char *const drive_names[] = { SLATE_SERIES_DRIVE_COUNTERS(NAME) };
 static uint64_t words[1000];
 
 static void names(const char *title, const char *const *list, unsigned int n)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import struct
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from support import ROOT, SMALL, Json, QmpError, drive
 
 from nvme import CC, CC_ENABLE, CC_SHN_NORMAL, CSTS, FLUSH, GET_LOG, IDENTIFY, Nvme
 from test_nvme import CONTROLLER, PAGE, SCRATCH, NvmeTest
+
+sys.path.insert(0, str(ROOT / "host-tools"))
+from slate_lib.account import OPS, SOURCES
+from slate_lib.counters import names
 
 REPLAY = ROOT / "build" / "core" / "slate-replay"
 IDENTITY, COUNTERS, LATENCY, BLOCKS, WEAR, FAULTS, ERROR = range(0xD0, 0xD7)
@@ -23,7 +28,8 @@ ANY = 0xFFFFFFFF
 REFUSED, UNSUPPORTED, NO_ROOM = 0x1C0, 0x1C1, 0x1C2
 INVALID_OPCODE, INVALID_FIELD, INVALID_NSID = 0x001, 0x002, 0x00B
 BAD_NAMESPACES = ((0, INVALID_NSID), (ANY, INVALID_NSID), (2, INVALID_FIELD), (1 << 20, INVALID_NSID))
-OP_WORDS, FTL_WORDS, SOURCE_WORDS, RULES, NAND_WORDS = 15, 42, 11, 12, 20
+OP_WORDS, FTL_WORDS, SOURCE_WORDS, NAND_WORDS = (len(names(group)) for group in ("op", "ftl", "source", "nand"))
+RULES = 12
 
 
 def counters(log: bytes) -> dict[str, list[int]]:
@@ -103,12 +109,29 @@ class Logs(ControlTest):
         self.assertEqual(write[:3], [1, 8192, 0])
         for words, op in ((read, total["read"]), (write, total["write"])):
             self.assertEqual(words[3:6], [op[f"latency-{x}-ns"] for x in ("sum", "min", "max")])
-            self.assertEqual(sum(words[6:]), words[3], "the causes add up")
+            self.assertEqual(sum(words[6:15]), words[3], "the causes add up")
         self.assertEqual(groups["ftl"][1], 1, "unwritten-reads")
         self.assertEqual(groups["ftl"][3], total["ftl"]["buffer-hit-units"])
         self.assertEqual(groups["source"][1], total["nand"]["by-source"]["host"]["programs"])
         self.assertEqual(groups["rules"], total["nand"]["violations"])
-        self.assertEqual(groups["nand"][-6], total["nand"]["programmed-pages"])
+        self.assertEqual(groups["nand"][14], total["nand"]["programmed-pages"])
+
+    def test_qmp_has_every_counter(self) -> None:
+        """Each declared counter is in query-blockstats under its name, with the number of the log."""
+        nvme = self.start()
+        nvme.do_write(0, PAGE + PAGE)
+        nvme.do_read(0, 4096)
+        groups, total = counters(nvme.whole_log(COUNTERS)), self.vm.stats()["total"]
+        nand = total["nand"]
+        found: list[tuple[str, int, Json, set[str]]] = [("ftl", 0, total["ftl"], set())]
+        found += [("op", i, total[op], {"histogram", "sub-buckets"}) for i, op in enumerate(OPS)]
+        found += [("source", i, nand["by-source"][source], set()) for i, source in enumerate(SOURCES)]
+        found += [("nand", 0, nand, {"by-source", "violations"})]
+        for group, row, told, others in found:
+            known = names(group)
+            words = groups[group][row * len(known) : (row + 1) * len(known)]
+            self.assertEqual({name: told[name] for name in told.keys() - others}, dict(zip(known, words)), group)
+        self.assertEqual(total["write"]["ios"], 1)
 
     def test_latency(self) -> None:
         nvme = self.start()
@@ -257,7 +280,7 @@ class Orders(ControlTest):
         nvme.control(FAULT_ADD, ERASE, 1, 2, code=INVALID_FIELD)
         self.assertIn("no such die", nvme.why())
         nvme.set_knob(b"ftl.buffer_units=8", code=REFUSED)
-        self.assertIn("ftl.buffer_units does not change while a drive runs", nvme.why())
+        self.assertIn("ftl.buffer_units cannot be set while the drive runs", nvme.why())
         nvme.set_knob(b"ftl.gc_slice_pages=0", code=REFUSED)
         self.assertIn("1 .. 65536", nvme.why())
         for words in (0, 129):

@@ -329,7 +329,7 @@ class InFlight(NvmeTest):
         nvme.disable()
         self.assertEqual(nvme.get32(CSTS), 0)
         self.vm.step(10**7)
-        self.assertEqual(nvme.get32(CSTS), 0, "nobody hears of the shutdown any more")
+        self.assertEqual(nvme.get32(CSTS), 0, "the shutdown is not reported")
 
     def test_stop_and_cont(self) -> None:
         nvme = self.start()

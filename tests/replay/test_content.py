@@ -262,7 +262,7 @@ class Damage(Case):
     def test_forced(self):
         trace = self.file("b", b"0 0 8 16 1\n")
         self.refused("--profile", TINY, "--format", "content", trace, words=("slate-content 1",))
-        self.refused("--profile", TINY, "--format", "x", trace, words=("fio, content",))
+        self.refused("--profile", TINY, "--format", "x", trace, words=("fio or content",))
 
     def test_no_room(self):
         trace = self.file("t", make(SOME))
@@ -383,8 +383,8 @@ class Check(Case):
         done = self.call(
             "--profile", TINY, "--check", trace, program=FAULTY, code=1, env={**os.environ, "FAULT": "misplaced:2"}
         )
-        self.assertIn("sector 0 holds the content of none of its versions in question", done.stderr)
-        # ... but not if both are equal: nobody could tell
+        self.assertIn("sector 0 holds content that no allowed version has", done.stderr)
+        # ... but not if both are equal: they cannot be told apart
         same[1] = write(1, 0, A)
         trace = self.file("t", make(same))
         self.call("--profile", TINY, "--check", trace, program=FAULTY, env={**os.environ, "FAULT": "misplaced:2"})

@@ -60,7 +60,7 @@ class Options(unittest.TestCase):
             (("--limit", "-1", device, trace), "--limit -1"),
             (("--max-request", "4", device, trace), "--max-request 4: not a size from 512 to "),
             (("--max-request", "much", device, trace), "--max-request much"),
-            (("--format", "xml", device, trace), "--format xml: is none of native"),
+            (("--format", "xml", device, trace), "--format xml: unknown format: expected native"),
             (("--device", "1,x", device, trace), "--device 1,x"),
             (("--blk-action", "QQ", device, trace), "--blk-action QQ"),
             (("--max-bad", "x", device, trace), "--max-bad x"),

@@ -8,10 +8,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
 from support import FAULTY, RAND, READ, REPLAY, ROOT, TINY, WRITE, Case
+
+sys.path.insert(0, str(ROOT / "host-tools"))
+from slate_lib import replayfile
 
 NUMBER = (int, float)
 BY_SOURCE = {name: int for name in ("host", "gc", "wl", "meta", "backup")}
@@ -150,6 +154,15 @@ class Report(Case):
         self.assertEqual([key for key in keys(SCHEMA) if not key[0].isdigit() and key not in words], [])
         for option in re.findall(r"^  (--[a-z-]+)", self.call("--help").stdout, re.MULTILINE):
             self.assertIn(option, text)
+
+    def test_a_counter_reaches_the_report_by_its_name(self):
+        """The conversion to device.json has no list of the counters in ftl_counts and nand."""
+        found = self.json("--open", self.native(*EVERY_OP))
+        found["ftl_counts"]["map_hits"] = 7
+        found["nand"] |= {"toggles": 8, "toggle_ns": {source: i for i, source in enumerate(BY_SOURCE)}}
+        total = replayfile.device(replayfile.checked(found))["total"]
+        self.assertEqual((total["ftl"]["map-hits"], total["nand"]["toggles"]), (7, 8))
+        self.assertEqual([total["nand"]["by-source"][source]["toggle-ns"] for source in BY_SOURCE], [0, 1, 2, 3, 4])
 
     def test_figures(self):
         """40 writes one by one, then 10 reads of them: 20 programs a die."""

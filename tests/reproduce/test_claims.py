@@ -185,7 +185,7 @@ class Rules(unittest.TestCase):
         )
 
     def test_bad_files(self):
-        with self.assertRaisesRegex(claims.ClaimError, "verdict 'good' is none of agrees"):
+        with self.assertRaisesRegex(claims.ClaimError, "verdict 'good' is not one of agrees"):
             self.read(verdict="good")
         with self.assertRaisesRegex(claims.ClaimError, "want '1 <' is no"):
             self.read(want="1 <")

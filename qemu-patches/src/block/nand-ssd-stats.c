@@ -24,6 +24,12 @@ static void nand_ssd_add_bucket(void *opaque, uint64_t floor_ns, uint64_t ios)
     QAPI_LIST_APPEND(*tail, bucket);
 }
 
+/* A row of libslate's tables of counters. */
+#define NAND_SSD_COPY(name, ...) to->name = from->name;
+#define NAND_SSD_COPY_CAUSE(name, says) to->name = from->where.name;
+#define NAND_SSD_COPY_BY_OP(name, field, says) to->name = from->field[source];
+#define NAND_SSD_COPY_SOURCE(name, says) to->name = from->name[source];
+
 static NandSsdOpStats *nand_ssd_op_stats(const struct slate_dev *dev,
                                          const struct slate_stats *stats,
                                          uint32_t mark, enum ftl_op op)
@@ -32,21 +38,11 @@ static NandSsdOpStats *nand_ssd_op_stats(const struct slate_dev *dev,
     NandSsdOpStats *to = g_new0(NandSsdOpStats, 1);
     NandSsdBucketList **tail = &to->histogram;
 
-    to->ios = from->ios;
-    to->bytes = from->bytes;
-    to->errors = from->errors;
-    to->latency_sum_ns = from->lat_sum_ns;
-    to->latency_min_ns = from->ios ? from->lat_min_ns : 0;
-    to->latency_max_ns = from->lat_max_ns;
-    to->cell_ns = from->where.cell_ns;
-    to->bus_ns = from->where.bus_ns;
-    to->host_queue_ns = from->where.host_queue_ns;
-    to->gc_queue_ns = from->where.gc_queue_ns;
-    to->buffer_ns = from->where.buffer_ns;
-    to->map_ns = from->where.map_ns;
-    to->other_ns = from->where.other_ns;
-    to->link_ns = from->where.link_ns;
-    to->controller_ns = from->where.controller_ns;
+    FTL_OP_COUNTERS(NAND_SSD_COPY)
+    FTL_CAUSES(NAND_SSD_COPY_CAUSE)
+    if (!from->ios) {
+        to->latency_min_ns = 0;
+    }
 
     to->sub_buckets = SLATE_BUCKETS_AN_OCTAVE;
     slate_each_bucket(dev, mark, op, nand_ssd_add_bucket, &tail);
@@ -57,53 +53,7 @@ static NandSsdFtlStats *nand_ssd_ftl_stats(const struct ftl_stats *from)
 {
     NandSsdFtlStats *to = g_new0(NandSsdFtlStats, 1);
 
-    to->fua_writes = from->fua_writes;
-    to->unwritten_reads = from->unwritten_reads;
-    to->unwritten_units = from->unwritten_units;
-    to->buffer_hit_units = from->buffer_hit_units;
-    to->coalesced_units = from->coalesced_units;
-    to->merge_reads = from->merge_reads;
-    to->merge_read_bytes = from->merge_read_bytes;
-    to->trimmed_units = from->trimmed_units;
-    to->host_units = from->host_units;
-    to->meta_units = from->meta_units;
-    to->pad_units = from->pad_units;
-    to->gc_runs = from->gc_runs;
-    to->gc_units = from->gc_units;
-    to->gc_ns = from->gc_ns;
-    to->gc_blocks = from->gc_blocks;
-    to->wl_runs = from->wl_runs;
-    to->relocations = from->relocations;
-    to->wl_units = from->wl_units;
-    to->merges = from->merges;
-    to->mmerges = from->mmerges;
-    to->second_victims = from->second_victims;
-    to->search_reads = from->search_reads;
-    to->backup_pages = from->backup_pages;
-    to->fast_pages = from->fast_pages;
-    to->slow_pages = from->slow_pages;
-    to->host_pages = from->host_pages;
-    to->gc_pages = from->gc_pages;
-    to->raw_units = from->raw_units;
-    to->comp_units = from->comp_units;
-    to->delta_units = from->delta_units;
-    to->link_units = from->link_units;
-    to->comp_bytes = from->comp_bytes;
-    to->delta_bytes = from->delta_bytes;
-    to->plain_bytes = from->plain_bytes;
-    to->reference_hits = from->reference_hits;
-    to->reference_reads = from->reference_reads;
-    to->refused_references = from->refused_references;
-    to->retired_blocks = from->retired_blocks;
-    to->mounts = from->mounts;
-    to->link_to_host_busy_ns = from->link_busy_ns[0];
-    to->link_to_drive_busy_ns = from->link_busy_ns[1];
-    to->core_busy_ns = from->core_busy_ns;
-    to->map_hits = from->map_hits;
-    to->map_misses = from->map_misses;
-    to->map_reads = from->map_reads;
-    to->map_writes = from->map_writes;
-    to->map_copies = from->map_copies;
+    FTL_COUNTERS(NAND_SSD_COPY)
     return to;
 }
 
@@ -112,17 +62,8 @@ static NandSsdSourceStats *nand_ssd_source_stats(const struct nand_stats *from,
 {
     NandSsdSourceStats *to = g_new0(NandSsdSourceStats, 1);
 
-    to->reads = from->ops[NAND_READ][source];
-    to->programs = from->ops[NAND_PROGRAM][source];
-    to->erases = from->ops[NAND_ERASE][source];
-    to->copybacks = from->ops[NAND_COPYBACK][source];
-    to->read_nj = from->energy_nj[NAND_READ][source];
-    to->program_nj = from->energy_nj[NAND_PROGRAM][source];
-    to->erase_nj = from->energy_nj[NAND_ERASE][source];
-    to->copyback_nj = from->energy_nj[NAND_COPYBACK][source];
-    to->die_busy_ns = from->die_busy_ns[source];
-    to->bus_busy_ns = from->bus_busy_ns[source];
-    to->user_read_bytes = from->user_read_bytes[source];
+    NAND_COMMAND_COUNTERS(NAND_SSD_COPY_BY_OP)
+    NAND_SOURCE_COUNTERS(NAND_SSD_COPY_SOURCE)
     return to;
 }
 
@@ -144,26 +85,7 @@ static NandSsdNandStats *nand_ssd_nand_stats(const struct nand_stats *from)
     for (int rule = 0; rule < NAND_NRULES; rule++) {
         QAPI_LIST_APPEND(tail, from->violations[rule]);
     }
-    to->uncorrectable = from->uncorrectable;
-    to->corrected = from->corrected;
-    to->retries = from->retries;
-    to->program_fails = from->program_fails;
-    to->erase_fails = from->erase_fails;
-    to->partial_erases = from->partial_erases;
-    to->parallel_erases = from->parallel_erases;
-    to->subpage_reads = from->subpage_reads;
-    to->read_bytes = from->read_bytes;
-    to->lower_reads = from->lower_reads;
-    to->suspends = from->suspends;
-    to->disturbs = from->disturbs;
-    to->disturb_lost = from->disturb_lost;
-    to->paired_lost = from->paired_lost;
-    to->programmed_pages = from->programmed_pages;
-    to->erase_count_max = from->erase_count_max;
-    to->erase_count_sum = from->erase_count_sum;
-    to->page_erases = from->page_erases;
-    to->page_erases_sq = from->page_erases_sq;
-    to->damaged = from->damaged;
+    NAND_COUNTERS(NAND_SSD_COPY)
     return to;
 }
 
