@@ -537,6 +537,15 @@ static void lay_out_turn(struct page_turn *t, struct ssd_arena *m, uint32_t dies
 	t->due = ssd_carve(m, dies, sizeof(*t->due));
 }
 
+static void set_gc_tables(struct page_ftl *f, struct gc_unit *unit, uint32_t *pins, uint8_t *data)
+{
+	for (uint32_t p = 0; p < f->shape.planes; p++) {
+		f->plane[p].gc.unit = unit + (size_t)p * 2 * f->shape.upp;
+		f->plane[p].gc.pin = pins + (size_t)p * f->shape.upp;
+		f->plane[p].gc.data = data + (size_t)p * 2 * f->g->page_bytes;
+	}
+}
+
 static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
 		      const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -568,7 +577,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.die = ssd_carve(m, at.shape.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.shape.planes, sizeof(*at.plane));
 	lay_out_turn(&at.turn, m, at.shape.dies);
-	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp + at.cache.frames, sizeof(*at.read.unit));
+	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp + at.cache.frames,
+				 sizeof(*at.read.unit));
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = front_oob_bytes(policy, at.shape.upp);
@@ -590,11 +600,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 		f->bt.geo = g;
 		f->bt.choices = c->gc_choices;
 		f->bt.window = c->gc_window_blocks;
-		for (uint32_t p = 0; p < f->shape.planes; p++) {
-			f->plane[p].gc.unit = gu + (size_t)p * 2 * f->shape.upp;
-			f->plane[p].gc.pin = pins + (size_t)p * f->shape.upp;
-			f->plane[p].gc.data = gd + (size_t)p * 2 * g->page_bytes;
-		}
+		set_gc_tables(f, gu, pins, gd);
 	}
 	return m->used;
 }

@@ -675,7 +675,8 @@ void map_write_all(struct page_ftl *f);			/* mount: let all changed frames be wr
 void map_written(struct page_ftl *f, const struct die *d);
 bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g);	/* pin the map pages of the units to program */
 void map_gc_release(struct page_ftl *f, struct gc *g);
-uint32_t map_victim(const struct page_ftl *f, uint32_t plane);	/* a block to collect if map pages have no room, or BLK_NONE */
+/* Returns a block to collect if map pages have no room, or BLK_NONE. */
+uint32_t map_victim(const struct page_ftl *f, uint32_t plane);
 bool map_needs_room(const struct page_ftl *f, uint32_t plane);
 
 /* place.c */
