@@ -275,6 +275,7 @@ enum nand_op { NAND_READ, NAND_PROGRAM, NAND_ERASE, NAND_COPYBACK, NAND_NOPS };
 /* Who issued the command: used for accounting and attribution, never for logic. */
 enum nand_source {
 	NAND_SRC_HOST, NAND_SRC_GC, NAND_SRC_WL, NAND_SRC_META, NAND_SRC_BACKUP,
+	NAND_SRC_MAP,			/* reads and programs of map pages */
 	NAND_NSOURCES
 };
 

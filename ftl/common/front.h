@@ -70,7 +70,11 @@
 #define FRONT_SLOW 1u
 #define FRONT_COPIES 2u			/* slot of GC's own block */
 
-enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };	/* who writes: the host or GC */
+enum frontier {			/* who writes: */
+	FRONT_HOST, FRONT_GC,
+	FRONTIERS,
+	FRONT_MAP = FRONTIERS,	/* the page FTL, map pages; its slot is the first spare one */
+};
 enum front_sequence { SEQ_ASCENDING, SEQ_FPS, SEQ_TWO_PHASE };
 
 struct front;

@@ -76,6 +76,7 @@ struct ftl_io {
 	uint64_t gc_mark;		/* stall clock at submission */
 	uint64_t first_seq;		/* WRITE: first log sequence with data of this I/O */
 	uint64_t link_ns;		/* WRITE: time at which all its data have arrived */
+	uint64_t map_mark;		/* cached map: stall clock of the map at submission */
 	uint64_t entered_ns;		/* time of submission to the controller; submit_ns then belongs to the FTL
 					 * behind it */
 	uint32_t pending;		/* READ: flash reads queued or under way */
@@ -212,6 +213,8 @@ struct ftl_config {
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
 	enum ftl_words host_subpage_reads;	/* host reads, and the reads for partial writes, read only the ECC
 						 * words needed */
+	uint32_t map_cache_pages;	/* page: map pages kept in memory, of page_bytes / 4 entries each; 0: the whole
+					 * map is in memory and not in flash */
 	uint32_t wl_threshold;		/* static wear levelling: erases by which a plane's most worn
 					 * free block may exceed its least worn full one; 0: none */
 	bool relocate;			/* GC collects blocks of which a read returned NAND_CORRECTED */

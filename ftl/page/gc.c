@@ -58,7 +58,7 @@ static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_targe
 {
 	const struct blk_plane *p = &f->bt.plane[plane];
 
-	return p->free_count < free_target || p->retire_head != BLK_NONE || f->plane[plane].purge;
+	return p->free_count < free_target + f->cache.reserve || p->retire_head != BLK_NONE || f->plane[plane].purge;
 }
 
 /* May GC work now because the drive is idle, and is there a block to collect? */
@@ -135,9 +135,12 @@ static bool wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t f
 static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_target,
 			  enum gc_why *why)
 {
-	uint32_t b = f->bt.plane[plane].retire_head;
+	uint32_t b = f->cache.frames && map_needs_room(f, plane) ? map_victim(f, plane) : BLK_NONE;
 
 	*why = GC_FOR_SPACE;
+	if (b != BLK_NONE)
+		return b;
+	b = f->bt.plane[plane].retire_head;
 	if (b != BLK_NONE && blk_settled(&f->bt, &f->bt.blk[b]))
 		return b;
 	if (f->plane[plane].purge && f->bt.plane[plane].free_count > f->gc.urgent_blocks) {
@@ -310,6 +313,7 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	g->why = why;
 	g->corrected = f->bt.blk[b].relocate;
 	g->victim = b;
+	g->of_map = f->bt.blk[b].map;
 	g->second = BLK_NONE;
 	g->page = 0;
 	g->units = g->flying = 0;
@@ -543,6 +547,7 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE)
 		return false;
+	map_gc_release(f, g);
 	if (g->retire) {
 		f->bt.blk[g->victim].state = BLK_OPEN;
 		blk_retire(&f->bt, g->victim);
@@ -553,12 +558,30 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return true;
 }
 
+/* The same if map pages lack room: take a block of map pages, whose copies need none in memory. */
+static bool change_to_map_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	uint32_t b = g->of_map || g->retire || !map_needs_room(f, plane) ? BLK_NONE : map_victim(f, plane);
+
+	if (b == BLK_NONE)
+		return false;
+	map_gc_release(f, g);
+	blk_close(&f->bt, g->victim);
+	take_victim(f, now_ns, plane, b, GC_FOR_SPACE);
+	return true;
+}
+
 static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 					   enum gc_op op)
 {
+	struct gc *g = &f->plane[plane].gc;
+	enum frontier which = g->of_map ? FRONT_MAP : FRONT_GC;
 	uint32_t slot;
 
-	switch (frontier_room(f, now_ns, plane, FRONT_GC, &slot)) {
+	if (map_is_cached(f) && op == GC_PROGRAM && !map_gc_ready(f, now_ns, g))
+		return change_to_map_victim(f, now_ns, plane) ? TURN_AGAIN : TURN_PASSED;
+	switch (frontier_room(f, now_ns, plane, which, &slot)) {
 	case ROOM_READY:
 		gc_program_page(f, now_ns, plane, slot, op);
 		return TURN_USED;
@@ -567,7 +590,8 @@ static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, 
 	case ROOM_NONE:
 		break;
 	}
-	if (release_other(f, &f->plane[plane].gc) || change_victim(f, now_ns, plane))
+	if (release_other(f, g) || change_victim(f, now_ns, plane) ||
+	    (map_is_cached(f) && change_to_map_victim(f, now_ns, plane)))
 		return TURN_AGAIN;
 	return TURN_PASSED;	/* blocks failed, so that G2 does not hold; a free block may come later */
 }
@@ -593,6 +617,17 @@ static enum turn erase_or_retire(struct page_ftl *f, uint64_t now_ns, uint32_t p
 	}
 	erase_victim(f, now_ns, plane);
 	return TURN_USED;
+}
+
+void gc_abandon(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+
+	map_gc_release(f, g);
+	g->units = 0;
+	g->victim = BLK_NONE;
+	f->good_blocks--;
+	f->host.worn = f->host.worn || f->good_blocks < f->need_blocks;
 }
 
 static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)

@@ -458,7 +458,7 @@ void rescue_frontiers(struct page_mount *s)
 
 static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t *unit)
 {
-	if (lpn == f->shape.all_lpns - 1)
+	if (lpn == f->shape.dead_lpn)
 		mount_fill_dead_list(f, slot_data(f, slot));
 	else if (lpn >= f->shape.lpns)	/* set from the present bits, because the new version is later than all */
 		wbuf_trim_bits(f, lpn - f->shape.lpns, slot_data(f, slot));
@@ -504,7 +504,7 @@ static int rewrite_page(struct page_mount *s, uint32_t i)
 		if (err)
 			return err;
 	}
-	return any || !f->lost.page[i].mark ? SSD_OK : again(s, f->shape.all_lpns - 1, NULL);
+	return any || !f->lost.page[i].mark ? SSD_OK : again(s, f->shape.dead_lpn, NULL);
 }
 
 /*

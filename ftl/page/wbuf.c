@@ -142,7 +142,7 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 			memcpy(slot_data(f, slot), slot_data(f, old), f->host.c.unit_bytes);
 		s->have = f->buf.slot[old].have;
 		s->lost = f->buf.slot[old].lost;
-	} else if (is_trimmed(f, s->lpn) || f->map.l2p[s->lpn] == NONE) {
+	} else if (is_trimmed(f, s->lpn) || !unit_may_exist(f, s->lpn)) {
 		if (f->host.c.payload)
 			memset(slot_data(f, slot), 0, f->host.c.unit_bytes);
 		s->have = f->shape.sectors_mask;
@@ -166,7 +166,8 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 		s = new_slot(f, lpn, old);
 		if (s == NONE)
 			return false;
-		SSD_PREFETCH(&f->map.l2p[lpn]);
+		if (!map_is_cached(f))
+			SSD_PREFETCH(&f->map.l2p[lpn]);
 		if (!whole)
 			find_base(f, now_ns, s, old);
 	}
@@ -226,7 +227,7 @@ static bool anything_there(const struct page_ftl *f, uint32_t from, uint32_t to)
 
 	for (uint32_t lpn = from; lpn < to; lpn++)
 		if (!is_trimmed(f, lpn) &&
-		    (f->map.l2p[lpn] != NONE || (buffered && wbuf_find(f, lpn) != NONE)))
+		    (unit_may_exist(f, lpn) || (buffered && wbuf_find(f, lpn) != NONE)))
 			return true;
 	return false;
 }
@@ -268,6 +269,7 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 		t->from = from;
 	if (to > t->to)
 		t->to = to;
+	f->cache.trim_seq = f->buf.page[s / f->shape.upp].seq;
 	f->host.stats.trimmed_units += to - from;
 	return true;
 }

@@ -44,6 +44,7 @@ PART_STYLE = {
 }
 SOURCE_COLORS = {
     "host": COLORS[0], "gc": COLORS[1], "wl": COLORS[3], "meta": COLORS[4], "backup": COLORS[7],
+    "map": COLORS[6],
 }  # fmt: skip
 MAX_BARS = 14
 MAX_TIPS = 40

@@ -122,7 +122,7 @@ const char *const *trace_settings(const struct trace *t);
  * array's commands.
  */
 #define TRACE_END_OPS 4u
-#define TRACE_END_SOURCES 5u
+#define TRACE_END_SOURCES 6u
 bool trace_was_mounted(const struct trace *t);
 bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES]);
 

@@ -29,7 +29,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexluskw12prtgva"
+#define ODD_FLAGS "cmfexluskw12prtgvay"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -43,6 +43,7 @@
  *      MSB pages take LSB pages along
  *   g  any of gc_frontier and gc_pages
  *   a  cells of two to four bits, and an SLC cache of any kind
+ *   y  a cached map, with few frames or many
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  */
 
@@ -51,7 +52,8 @@ enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
 	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_LEVELLED, ODD_RELOCATED, ODD_PAIRED,
-	ODD_BACKUPS, ODD_CHARGES, ODD_CACHED, ODD_PAST_CACHE, ODD_FOLDED, ODD_NEVENTS
+	ODD_BACKUPS, ODD_CHARGES, ODD_CACHED, ODD_PAST_CACHE, ODD_FOLDED, ODD_MAP_READS, ODD_MAP_COPIES,
+	ODD_NEVENTS
 };
 
 struct odd_change {
