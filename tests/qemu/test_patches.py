@@ -75,7 +75,7 @@ class Patches(unittest.TestCase):
             self.assertNotIn("nand-ssd", (PATCHES / name).read_text(encoding="utf-8"), name)
 
     def test_a_path_that_qemu_can_not_be_built_in(self) -> None:
-        """A missing program is reported at once. QEMU's configure would report it only after fetching and unpacking."""
+        """The path is refused at once. QEMU's configure would refuse it only after fetching and unpacking."""
         with tempfile.TemporaryDirectory() as folder:
             for name in ("a b", "a:b"):
                 script = Path(folder) / name / "qemu-patches" / "build.sh"
