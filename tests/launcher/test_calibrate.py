@@ -59,7 +59,7 @@ class Server(unittest.TestCase):
     def test_the_mean(self):
         self.assertEqual(self.read(result()), 1100.0)
         self.assertEqual(self.read(result(bs="4096", rw="randread", filename="/dev/nullb1")), 1100.0)
-        self.assertEqual(self.read(result(iodepth=None, ioengine=None, bs=None)), 1100.0)  # as fio takes them
+        self.assertEqual(self.read(result(iodepth=None, ioengine=None, bs=None)), 1100.0)    # fio's defaults
         shared = result(filename=None)
         self.assertEqual(self.read({**shared, "global options": {"filename": "/dev/nullb0"}}), 1100.0)
 

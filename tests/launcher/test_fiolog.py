@@ -16,7 +16,7 @@ GOLDEN = ROOT / "tests" / "launcher" / "golden"
 
 
 def fio(*jobs, **common):
-    """Write fio.json: (name, options) of each job."""
+    """Return the content of fio.json; a job is (name, options)."""
     return {
         "global options": common,
         "jobs": [{"jobname": name, "job options": options} for name, options in jobs],

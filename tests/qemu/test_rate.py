@@ -180,9 +180,7 @@ class Outside(unittest.TestCase):
         self.fail(f"QEMU does not listen at {path}")
 
     def test_a_key_reaches_an_idle_guest(self) -> None:
-        """The main loop sets a timer that is later than the drive's external timer. External timers end no
-        idle time.
-        """
+        """The key comes by a timer of the main loop, set later than the drive's external timer, which ends no idle time."""
         for drive in (False, True):
             with self.subTest(drive=drive), tempfile.TemporaryDirectory(prefix="slate-key-") as name:
                 folder, said = Path(name), ""
@@ -345,7 +343,7 @@ class Refused(MachineTest):
         self.assertEqual(vm.quit(), 0)
 
     def test_a_machine_takes_no_state(self) -> None:
-        """Return the state of a machine without a rate; another machine without a rate accepts it."""
+        """The state is that of a machine without a rate; another machine without a rate accepts it."""
         folder = Path(tempfile.mkdtemp(prefix="slate-state-"))
         self.addCleanup(shutil.rmtree, folder)
         vm = self.machine([], "-S", accel=("-accel", "tcg"), trace=False)

@@ -59,7 +59,7 @@ class GuestControl(TrustTest):
         return self.start({**options, **({"guest-control": value} if value else {})})
 
     def qmp_may(self) -> None:
-        """Send a log command and an order; return their results."""
+        """Check that QMP may read a log and give an order."""
         self.assertGreater(self.vm.qmp("x-nand-ssd-log", node_name="ssd0", id=0xD0)["bytes"], 256)
         self.assertEqual(
             self.vm.qmp("x-nand-ssd-control", node_name="ssd0", command=3, arguments=[1, 9, BROADCAST]),
@@ -337,7 +337,7 @@ class Attachment(TrustTest):
         self.nvme.do_admin(NAMESPACE_ATTACHMENT, nsid=1, prp1=SCRATCH, dwords={10: sel})
 
     def prepare(self) -> None:
-        """Return a controller list."""
+        """Write a controller list to guest memory."""
         controller = struct.unpack_from("<H", self.identify(1), 78)[0]
         self.vm.write(SCRATCH, struct.pack("<HH", 1, controller).ljust(4096, b"\0"))
 

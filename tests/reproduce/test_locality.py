@@ -24,7 +24,7 @@ B = realtrace.BLOCK_UNITS  # 2,304 units of 4 KiB are 9 MiB
 
 
 def maker(*drawn, **settings):
-    """A generator that returns these numbers in this order."""
+    """Return a maker of stand-ins that draws these numbers next."""
     want = standin.Marginals((10, 10), (10, 10), (10, 10), 10**9)
     made = standin.Maker(want, standin.shape("", DATA, settings), "")
     made.random = iter(drawn).__next__
