@@ -34,7 +34,7 @@ SKEWS = (  # of NTRX, which has 75 % of the requests on 1 % of the places
 FOOTS_GIB = {"ntrx": (8, 13), "varmail": (8, 13, 14)}  # exported of 16; the mixes have 11
 BUFFERS_MIB = (1, 16)  # rps.ini has 4
 BURSTS = ((320, 20), (4000, 800))  # requests, pause in ms; 320 and 20: varmail.fio
-VARIED = mixes("ntrx", "varmail")  # in the sweeps
+VARIED = mixes("ntrx", "varmail")  # mixes of the sweeps
 INTERVAL_MS = 10
 SHARED = "ftl.gc_frontier=shared"
 # GC's copies in the host's blocks, of all four: what the text describes of rtfFTL and flexFTL, and does not say

@@ -387,7 +387,7 @@ class Machines(Case):
         self.vm.close()
 
     def test_ends_in_flight(self) -> None:
-        """End QEMU in several ways, one after another, on one file: flushed and FUA data survive, other data are old or new."""
+        """End QEMU in several ways on one file: flushed and FUA data survive, other data are old or new."""
         chance = random.Random(5)
         content = [bytes(UNIT)] * 64
         for turn in range(9):

@@ -180,7 +180,7 @@ class Outside(unittest.TestCase):
         self.fail(f"QEMU does not listen at {path}")
 
     def test_a_key_reaches_an_idle_guest(self) -> None:
-        """The key comes by a timer of the main loop, set later than the drive's external timer, which ends no idle time."""
+        """The key comes by a timer of the main loop, later than the drive's external timer, which ends no idle time."""
         for drive in (False, True):
             with self.subTest(drive=drive), tempfile.TemporaryDirectory(prefix="slate-key-") as name:
                 folder, said = Path(name), ""

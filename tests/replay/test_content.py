@@ -353,8 +353,10 @@ class Check(Case):
         requests = [write(0, i * 4096, bytes([i]) * 4096) for i in range(200)]
         requests += [write(0, i * 4096, bytes([255 - i]) * 4096) for i in range(0, 200, 3)]
         trace = self.file("t", make(requests + [Request(0, READ, i * 4096, 4096) for i in range(200)]))
-        # The 102nd write is unit 101's and goes to 102, which is written again; its own is not.
-        # The 201st is unit 0's second, and goes to 1: both are wrong. The 267th trims unit 198.
+        # The 102nd write is that of unit 101. Misplaced, it overwrites unit 102, which is written
+        # again later, so only unit 101 is wrong. The 201st write is the second of unit 0.
+        # Misplaced, it goes to unit 1, so both units are wrong. The 267th write is changed to a
+        # trim of unit 198.
         for fault, wrong in (("misplaced:102", 8), ("trimmed:102", 8), ("misplaced:201", 16), ("trimmed:267", 8)):
             done = self.call(
                 "--profile", TINY, "--check", trace, program=FAULTY, code=1, env={**os.environ, "FAULT": fault}
