@@ -74,21 +74,21 @@ class Config:
     profile: str
     sets: tuple[str, ...]
     args: tuple[str, ...] = ("--open",)
-    of_trace: Callable[[Trace], tuple[str, ...]] = lambda _: ()  # settings that depend on it
+    of_trace: Callable[[Trace], tuple[str, ...]] = lambda _: ()  # settings that depend on the trace
 
 
 @dataclass(frozen=True)
 class GuestRun:
     """A fio job file in a guest ('slate run'). Each of its sections is a result."""
 
-    config: str  # of the results
-    job: str  # its file
+    config: str  # name of the configuration in the results
+    job: str  # path of the job file
     profile: str
     sets: tuple[str, ...]
     tags: tuple[tuple[str, str], ...]  # section of the job file, tag of the trace that it stands for
     args: tuple[str, ...] = ()  # more of slate run's options
     depth: int = 0  # iodepth=32 of the file becomes this; 0: as it is
-    interval_ms: int = 0  # of what is completed in intervals; 0: not wanted
+    interval_ms: int = 0  # length of the intervals in which completions are counted; 0: no intervals
 
     @property
     def name(self) -> str:

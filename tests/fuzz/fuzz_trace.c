@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_trace.c - the readers of host-tools/trace on any bytes at all. The first byte
- * chooses a format (or that it be told), the second a device; the rest is the file,
- * packed or not. Nothing may crash, and what comes out must add up:
+ * fuzz_trace.c - fuzzes the readers of host-tools/trace. The first byte chooses a format (or its
+ * detection), the second a device; the rest is the file, compressed or not. The readers may not
+ * crash, and their results must be consistent:
  *   every line is a row, bad, or of no interest (a write with a flush makes two rows);
  *   a row is within the bounds of trace.h; a second pass gives the same rows, and the
  *   same content where a trace has it (the first and last 8 KiB of each write).

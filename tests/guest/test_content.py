@@ -112,7 +112,7 @@ class Content(GuestTest):
         self.assert_no_process(out)
 
     def test_no_room(self):
-        """QEMU says why there is no recording; the run fails with a fix."""
+        """QEMU reports why there is no recording; the run fails with a remedy."""
         trace = self.folder / "a.content"
         os.symlink("/dev/full", f"{trace}.part")
         self.refused(
