@@ -587,7 +587,7 @@ int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age
 	return result;
 }
 
-/* ---- questions ---------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------ */
 
 uint64_t slate_capacity(const struct slate_dev *d)
 {

@@ -559,7 +559,7 @@ static void a_used_drive_erases_first(void)
 	rig_free(&r);
 }
 
-/* ---- what the medium does --------------------------------------------------------- */
+/* ---- media failures --------------------------------------------------------------- */
 
 static uint32_t bad_page;
 

@@ -377,7 +377,7 @@ class HotPlug(NvmeTest):
         return drive()
 
     def start_below_port(self) -> Nvme:
-        """Return a machine with the controller in a hot-plug slot, without firmware."""
+        """Return the controller in a hot-plug slot of a machine without firmware."""
         self.vm = self.machine(
             [self.blockdev()],
             "-global",

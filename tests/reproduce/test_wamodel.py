@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page FTL's write amplification beside mathematics (docs/results/baseline)."""
+"""The page FTL's write amplification, compared with mathematical models (docs/results/baseline)."""
 
 from __future__ import annotations
 

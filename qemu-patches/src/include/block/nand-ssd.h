@@ -2,7 +2,7 @@
 /*
  * Requests of a front end to a nand-ssd node through bdrv_co_ioctl().
  *
- * The request completes without yielding and takes no device time.
+ * A request completes without yielding and takes no device time.
  */
 #ifndef BLOCK_NAND_SSD_H
 #define BLOCK_NAND_SSD_H
