@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """compare.py - rows of a table: a quantity of some configurations over some traces.
 
-A row has the paper's number where the paper's text has one. What only the
-picture of a figure shows is not read off.
+A row has the paper's number where the paper's text has one. Numbers that are only in the picture of
+a figure are not used.
 """
 
 from __future__ import annotations

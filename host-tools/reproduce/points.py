@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""points.py - every run of a study: which trace, on which drive, how replayed.
+"""points.py - every run of a study: its trace, its drive, and the options of its replay.
 
 Here those of PEN and IPPBE; spread.py and rps.py have theirs.
 
 A study is a paper ("pen", "ippbe", ...) at a scale, in full or quick. A point is one
-run of slate-replay; its result is a JSON file. figures.py says what is made of
-them. Nothing here runs anything.
+run of slate-replay; its result is a JSON file. figures.py makes rows from these results. This file
+runs nothing.
 
 Scale. A study at scale N divides the drive's blocks per plane by N, and the
 trace's requests, bytes, coverage and duration by N (stand-ins), or takes its
-first N-th (originals). Rates, block and page sizes, parallelism and every
-percentage stay what they are.
+first N-th (originals). Rates, block and page sizes, parallelism and every percentage do not change.
 """
 
 from __future__ import annotations

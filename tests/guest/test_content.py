@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Content traces of a guest: recording changes nothing, equal runs give equal traces, and they have the data written.
-
-
+"""Content traces of a guest: recording changes no result, equal runs give equal traces, and traces have the
+written data.
 """
 
 import json

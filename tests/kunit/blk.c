@@ -545,7 +545,7 @@ static ulong written;
 module_param(written, ulong, 0444);
 MODULE_PARM_DESC(written, "what blk-before-cut said, for blk-after-cut");
 
-/* Return the last of the first `most` writes to this slot. */
+/* Return the number of the last write to this slot among the first `most` writes. */
 static u64 last_to(u32 slot, u64 most)
 {
 	while (most && slot_of(most) != slot)

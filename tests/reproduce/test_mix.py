@@ -75,7 +75,9 @@ class Mixes(unittest.TestCase):
         self.assertLess(max(alike.values()) - min(alike.values()), 700)
 
     def test_hot_part(self):
-        """A hot part gets three quarters of the requests: 16 MiB / 16 KiB / 64 = 16 of 1024 chunks."""
+        """The hot part has 1/64 of the 16 MiB, which is 16 of 1024 chunks of 16 KiB, and gets three
+        quarters of the requests.
+        """
         made = rows("oltp", 1, warm=0, foot_gib=2**-6, hot_part=1000 / 64, requests_k=100)
         hot = sum(row[2] < 16 * 16384 for row in made)
         self.assertLess(abs(hot - 75000), 5 * (100000 * 0.75 * 0.25) ** 0.5)
