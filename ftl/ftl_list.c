@@ -3,7 +3,8 @@
 #include "ftl.h"
 
 extern const struct ftl_ops page_ftl_ops, nftl_ops, superblock_ftl_ops, parity_ftl_ops, rtf_ftl_ops,
-	flex_ftl_ops, dac_ftl_ops;
+	flex_ftl_ops, dac_ftl_ops, zns_ftl_ops;
 
 const struct ftl_ops *const ftl_list[] = { &page_ftl_ops, &nftl_ops, &superblock_ftl_ops,
-	&parity_ftl_ops, &rtf_ftl_ops, &flex_ftl_ops, &dac_ftl_ops, NULL };
+	&parity_ftl_ops, &rtf_ftl_ops, &flex_ftl_ops, &dac_ftl_ops, &zns_ftl_ops,
+	NULL };

@@ -31,8 +31,7 @@ static uint64_t cut_random(uint64_t *state)
 /* Do the cells in a file contradict its OOB? See array.h. */
 static bool contradicts_oob(const struct nand_array *a, enum nand_rule r, const struct nand_cmd *c)
 {
-	return a->from_outside && (r == NAND_R1 || r == NAND_R2 || r == NAND_R9) &&
-	       (c->op == NAND_PROGRAM || c->op == NAND_COPYBACK);
+	return a->from_outside && (r == NAND_R1 || r == NAND_R2 || r == NAND_R9) && programs(c);
 }
 
 static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
@@ -57,33 +56,6 @@ static void refuse(struct nand_array *a, uint64_t now_ns, enum nand_rule r,
 	}
 	if (a->hooks.violation)
 		a->hooks.violation(a->hooks.opaque, r, c);
-}
-
-/* ---- energy --------------------------------------------------------------- */
-
-static uint64_t cell_energy(const struct nand_array *a, const struct nand_cmd *c, uint32_t type)
-{
-	const struct nand_energy *e = &a->c.energy;
-
-	switch (c->op) {
-	case NAND_READ:
-		return (uint64_t)e->read_nj[type] * (1 + c->retries);
-	case NAND_PROGRAM:
-		return e->program_nj[type];
-	case NAND_COPYBACK:
-		return e->program_nj[type] + e->read_nj[page_type(a, place_of(a, c->from.v).page)];
-	case NAND_ERASE:
-		return e->erase_nj[pb_level(c->pb)];
-	case NAND_NOPS:
-		break;
-	}
-	return 0;
-}
-
-void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type)
-{
-	a->stats.energy_nj[c->op][c->source] += cell_energy(a, c, type) +
-		bus_bytes(a, c) * a->c.energy.bus_pj_per_byte / 1000;
 }
 
 /* ---- effects ------------------------------------------------------------ */
@@ -144,7 +116,7 @@ static void do_read(struct nand_array *a, const struct place *p, struct nand_cmd
 	const struct nand_geometry *g = &a->base.geo;
 
 	if (a->energy)
-		count_energy(a, c, page_type(a, p->page));
+		count_energy(a, c, place_type(a, p));
 	a->stats.retries += c->retries;
 	if (a->age)
 		a->age[p->pb].reads++;
@@ -185,13 +157,16 @@ static void do_program(struct nand_array *a, const struct place *p, struct nand_
 {
 	const struct nand_geometry *g = &a->base.geo;
 	uint8_t *oob = a->oob + (size_t)c->ppn.v * g->oob_kept;
-	uint32_t type = page_type(a, p->page);
+	uint32_t type = place_type(a, p);
 
 	SSD_PREFETCH(oob + 64);		/* pages that are likely to be accessed next */
 	if (a->energy)
 		count_energy(a, c, type);
 	if (!g->one_shot)
 		a->stats.lower_reads += type;
+	if (p->slc)
+		a->block[p->block] |= BLOCK_SLC;
+	image_order();
 	order_advance(a, p);
 	if (a->age && !a->age[p->pb].programmed_ns)
 		a->age[p->pb].programmed_ns = device_age_ns(a) + 1;
@@ -267,11 +242,18 @@ static void settle(struct nand_array *a, uint32_t die)
 
 /* ---- submit ------------------------------------------------------------- */
 
+static bool slc_page_exists(const struct nand_array *a, uint32_t ppn)
+{
+	return a->c.timing.slc_program_ns && place_of(a, ppn).page < slc_pages(a);
+}
+
 /* R0 */
 static inline bool address_exists(const struct nand_array *a, const struct nand_cmd *c)
 {
 	if ((unsigned int)c->op >= NAND_NOPS || (unsigned int)c->source >= NAND_NSOURCES ||
 	    c->ppn.v >= a->pages)
+		return false;
+	if (programs(c) && c->slc && !slc_page_exists(a, c->ppn.v))
 		return false;
 	if (c->op == NAND_COPYBACK)
 		return c->from.v < a->pages;
@@ -420,14 +402,16 @@ SSD_APART void array_submit_any(struct nand_array *a, uint64_t now_ns, struct na
 		if (!address_exists(a, &c[i]))
 			r = NAND_R0;
 	if (r == NAND_NRULES) {
-		struct img_die *d;
+		uint32_t die = fxp_quotient(a->by_die_pages, c->ppn.v);
 
-		for (unsigned int i = 0; i < count; i++)
+		if (a->die[die].count && a->die[die].ready_ns <= now_ns)
+			settle(a, die);		/* make the effects of ended commands final */
+		for (unsigned int i = 0; i < count; i++) {	/* now, because an erase ends a block's SLC mode */
 			at[i] = place_of(a, c[i].ppn.v);
+			if (programs(&c[i]))
+				at[i].slc = c[i].slc;
+		}
 		/* cppcheck-suppress uninitvar ; count is at least 1 (array_submit) */
-		d = &a->die[at[0].die];
-		if (d->count && d->ready_ns <= now_ns)	/* make the effects of ended commands final */
-			settle(a, at[0].die);
 		r = rule_broken(a, now_ns, at, c, count);
 	}
 	if (SSD_UNLIKELY(r != NAND_NRULES)) {
@@ -481,7 +465,7 @@ static void tear_erase(struct nand_array *a, const struct img_flight *f, uint64_
 /* Tear a program: the page is either lost or complete. If it is lost, so are the lower pages in its cells. */
 static void tear_program(struct nand_array *a, const struct place *p, uint32_t plan, uint64_t *coin)
 {
-	uint32_t type = page_type(a, p->page);
+	uint32_t type = place_type(a, p);
 
 	disturb_neighbours(a, p, plan);
 	if (!(cut_random(coin) & 1u))
@@ -502,6 +486,8 @@ static void undo_program(struct nand_array *a, const struct place *p, uint32_t p
 
 	pages_wipe(a, p->ppn, 1);
 	order_set_next(a, p, prev_next);
+	if (!a->pb[p->pb].next)
+		a->block[p->block] &= ~BLOCK_SLC;
 	if (a->age && !memcmp(a->pb[p->pb].wl, none, sizeof(none)))
 		a->age[p->pb].programmed_ns = 0;
 }
@@ -613,6 +599,18 @@ static uint64_t array_die_ready_ns(const struct nand *n, uint32_t die)
 static bool array_is_bad(const struct nand *n, pbn_t b)
 {
 	return array_of(n)->block[b.v] & BLOCK_BAD;
+}
+
+static bool array_is_slc(const struct nand *n, pbn_t b)
+{
+	const struct nand_array *a = array_of(n);
+	uint32_t ppn = b.v * a->by_block_pages.d, die = place_of(a, ppn).die;
+	const struct img_flight *f = flights_of(a, die);
+
+	for (uint32_t i = 0; a->die[die].op == NAND_ERASE && i < a->die[die].count; i++)
+		if (f[i].ppn == ppn && !f[i].failed)
+			return false;
+	return a->block[b.v] & BLOCK_SLC;
 }
 
 static void array_mark_bad(struct nand *n, pbn_t b)
@@ -734,6 +732,7 @@ static const struct nand_ops array_ops = {
 	.die_ready_ns = array_die_ready_ns,
 	.may_suspend = array_may_suspend,
 	.is_bad = array_is_bad,
+	.is_slc = array_is_slc,
 	.mark_bad = array_mark_bad,
 	.erase_count = array_erase_count,
 	.get_stats = array_get_stats,

@@ -8,7 +8,7 @@
  *   order.c    R1 and R2: which page of a block may be programmed next
  *   timing.c   when the parts of a group happen
  *   cells.c    what a page holds: state, OOB, payload, disturbance
- *   physics.c  raw errors and wear
+ *   physics.c  raw errors, wear and energy
  *   image.c    the layout in memory; validation; copying
  *   image_check.c  checks whether an array can have left an image
  *
@@ -101,6 +101,7 @@ struct img_sum {			/* checksums of a page that is GOOD or FILL: CRC-32C, xor sum
 };
 
 #define BLOCK_BAD 1u
+#define BLOCK_SLC 2u			/* programmed in SLC mode since its last erase */
 
 /* ---- the running array ------------------------------------------------------ */
 
@@ -116,6 +117,7 @@ struct nand_array {
 	bool powered;
 	bool plain;			/* result of plain_possible() at present */
 	bool bads;			/* some block is BLOCK_BAD */
+	bool slcs;			/* the array has SLC mode, or some block is BLOCK_SLC */
 	bool from_outside;		/* set by nand_array_from_outside() */
 
 	uint32_t pages;			/* derived from the geometry: pages of the array, */
@@ -153,6 +155,7 @@ struct place {				/* location of a page */
 	uint32_t ppn, page, block, plane, die;
 	uint32_t pb;			/* smallest PB, numbered over the whole array */
 	uint32_t pb_page;		/* page within that PB */
+	bool slc;			/* the block is in SLC mode, or is programmed in it now */
 };
 
 static inline struct place place_of(const struct nand_array *a, uint32_t ppn)
@@ -164,6 +167,7 @@ static inline struct place place_of(const struct nand_array *a, uint32_t ppn)
 	p.page = ppn - p.block * a->by_block_pages.d;
 	p.plane = fxp_quotient(a->by_plane_blocks, p.block);
 	p.die = fxp_quotient(a->by_planes, p.plane);
+	p.slc = a->slcs && a->block[p.block] & BLOCK_SLC;
 	if (a->pbs == 1) {
 		p.pb = p.block;
 		p.pb_page = p.page;
@@ -179,6 +183,27 @@ static inline struct place place_of(const struct nand_array *a, uint32_t ppn)
 static inline uint32_t page_type(const struct nand_array *a, uint32_t page)
 {
 	return a->by_types.d > 1 ? page - fxp_quotient(a->by_types, page) * a->by_types.d : 0;
+}
+
+static inline uint32_t place_type(const struct nand_array *a, const struct place *p)
+{
+	return p->slc ? 0 : page_type(a, p->page);
+}
+
+static inline uint32_t word_line(const struct nand_array *a, const struct place *p)
+{
+	return p->slc ? p->page : fxp_quotient(a->by_types, p->page);
+}
+
+static inline bool programs(const struct nand_cmd *c)
+{
+	return c->op == NAND_PROGRAM || c->op == NAND_COPYBACK;
+}
+
+/* The number of pages of a block in SLC mode, which has one for each word line. */
+static inline uint32_t slc_pages(const struct nand_array *a)
+{
+	return a->base.geo.pages_per_block / a->base.geo.bits_per_cell;
 }
 
 static inline struct img_flight *flights_of(const struct nand_array *a, uint32_t die)
@@ -256,13 +281,13 @@ static inline uint32_t order_next(const struct nand_array *a, const struct place
 {
 	const struct img_pb *b = &a->pb[p->pb];
 
-	return by_word_line(a) ? b->wl[page_type(a, p->page)] : b->next;
+	return by_word_line(a) ? b->wl[place_type(a, p)] : b->next;
 }
 
 static inline void order_set_next(struct nand_array *a, const struct place *p, uint32_t next)
 {
 	if (by_word_line(a))
-		a->pb[p->pb].wl[page_type(a, p->page)] = (uint16_t)next;
+		a->pb[p->pb].wl[place_type(a, p)] = (uint16_t)next;
 	else
 		a->pb[p->pb].next = next;
 }
@@ -306,7 +331,7 @@ void plain_read(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c);	/* o
 void plain_program(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
 /* array.c: execute any call. */
 void array_submit_any(struct nand_array *a, uint64_t now_ns, struct nand_cmd *c, unsigned int count);
-/* array.c: add the energy of a command that took effect; called only if the profile has energies. */
+/* physics.c: add the energy of a command that took effect; called only if the profile has energies. */
 void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type);
 
 /* cells.c */

@@ -256,6 +256,7 @@ void pb_erase(struct nand_array *a, uint32_t block, uint32_t pb)
 		a->pb[low].flags |= PB_EDGE_BELOW;
 	if (high < (block + 1) * a->pbs - 1)
 		a->pb[high].flags |= PB_EDGE_ABOVE;
+	a->block[block] &= ~BLOCK_SLC;
 	pages_wipe(a, ppn, span);
 }
 

@@ -14,6 +14,14 @@ const char *ssd_strerror(int err)
 	case SSD_E_NOFORMAT:	return "nothing to mount";
 	case SSD_E_WORNOUT:	return "spare blocks exhausted: read-only";
 	case SSD_E_POWER:	return "no power";
+	case SSD_E_ZONE_WP:	return "the write does not begin at its zone's write pointer";
+	case SSD_E_ZONE_BOUNDARY:	return "the write goes beyond its zone's capacity";
+	case SSD_E_ZONE_FULL:	return "the zone is full";
+	case SSD_E_ZONE_READONLY:	return "the zone is read-only";
+	case SSD_E_ZONE_OFFLINE:	return "the zone is offline";
+	case SSD_E_ZONE_STATE:	return "the zone's state does not allow the operation";
+	case SSD_E_ZONE_OPEN:	return "too many zones are open";
+	case SSD_E_ZONE_ACTIVE:	return "too many zones are active";
 	}
 	return "unknown error";
 }

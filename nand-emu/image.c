@@ -81,6 +81,8 @@ static uint64_t longest_queue_ns(const struct nand_array_config *c)
 	for (uint32_t i = 0; t->gc_holds_bus && i < c->geo.bits_per_cell; i++)
 		cell += t->read_ns[i] + (uint64_t)t->program_ns[i] + (uint64_t)i * t->lower_read_ns +
 			(uint64_t)c->physics.retries_max * t->retry_ns;
+	if (t->gc_holds_bus)
+		cell += (uint64_t)t->slc_read_ns + t->slc_program_ns;
 	return geo_dies_per_channel(&c->geo) * (group_max(&c->geo) * page_ns + cell);
 }
 
@@ -101,6 +103,12 @@ static const char *time_fault(const struct nand_array_config *c)
 	if ((uint64_t)t->suspends_max * t->resume_ns > QUEUE_MAX_NS)
 		return "suspends_max * resume_ns must be at most half a day: a command would take a day; lower "
 		       "one of them";
+	if (t->slc_program_ns && (c->geo.bits_per_cell < 2 || c->geo.one_shot || c->geo.pb_levels))
+		return "slc_program_ns must be 0 (no SLC mode) with bits_per_cell = 1, one_shot or pb_levels: "
+		       "SLC mode is for blocks of cells with several bits, whose pages are programmed singly and "
+		       "erased together";
+	if ((t->slc_read_ns || t->slc_erase_ns) && !t->slc_program_ns)
+		return "slc_read_ns and slc_erase_ns must be 0 unless slc_program_ns says that there is an SLC mode";
 	if (t->suspend_ns && t->gc_holds_bus)
 		return "suspend_ns must be 0 if GC holds the bus (ftl.accounting = ssdsim)";
 	if (longest_queue_ns(c) > QUEUE_MAX_NS)
@@ -255,6 +263,7 @@ void image_look(struct nand_array *a, const struct nand_array_config *c, const v
 	memset(a, 0, sizeof(*a));
 	a->c = *c;
 	a->base.geo = c->geo;
+	a->slcs = true;		/* look at the blocks */
 	derive(a, &c->geo);
 	lay_out_tables(a, &m, c);
 }
@@ -265,6 +274,7 @@ void image_attach(struct nand_array *a, void *mem, void *image)
 	struct ssd_arena m = { mem, sizeof(*a) }, i = { image, 0 };
 
 	derive(a, &c->geo);
+	a->slcs = c->timing.slc_program_ns;
 	lay_out_memory(a, &m, c);
 	lay_out_tables(a, &i, c);
 	if (!c->physics.rber_on)
@@ -298,8 +308,10 @@ void image_count(struct nand_array *a)
 	}
 	a->stats.erase_count_sum = a->head->erase_commands;
 	a->bads = false;
-	for (uint64_t b = 0; b < geo_blocks(&a->base.geo); b++)
+	for (uint64_t b = 0; b < geo_blocks(&a->base.geo); b++) {
 		a->bads |= a->block[b] & BLOCK_BAD;
+		a->slcs |= a->block[b] & BLOCK_SLC;
+	}
 }
 
 /* Copy the tables without the gaps between them. */
@@ -335,6 +347,7 @@ void nand_array_copy(struct nand_array *dst, const struct nand_array *src)
 	dst->stats = src->stats;
 	dst->powered = src->powered;
 	dst->bads = src->bads;
+	dst->slcs = src->slcs;
 	dst->plain = plain_possible(dst);
 	copy_tables(dst, src);
 	memcpy(dst->bus_busy, src->bus_busy, g->channels * sizeof(*dst->bus_busy));

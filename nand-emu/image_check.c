@@ -66,13 +66,13 @@ static bool took_effect(const struct nand_array *a, const struct place *p)
 
 	if (cell_get(a, p->ppn) == CELL_ERASED)
 		return false;
-	return by_word_line(a) ? next > fxp_quotient(a->by_types, p->pb_page) : next > p->pb_page;
+	return by_word_line(a) ? next > word_line(a, p) : next > p->pb_page;
 }
 
 static const char *program_fault(const struct nand_array *a, const struct img_die *d,
 				 const struct img_flight *f, const struct place *p)
 {
-	uint32_t k = fxp_quotient(a->by_types, p->pb_page);
+	uint32_t k = word_line(a, p);
 
 	if (f->prev_next > a->pb_pages || f->pb > 0xffff)
 		return "a program in flight has numbers that are too large";
@@ -120,10 +120,13 @@ static bool sound_counters(const struct nand_array *a, uint32_t s)
 {
 	const struct img_pb *b = &a->pb[s];
 
+	bool slc = a->block[s / a->pbs] & BLOCK_SLC;
+	uint32_t types = slc ? 1 : a->c.geo.bits_per_cell;
+
 	if (!by_word_line(a))
-		return b->next <= a->pb_pages;
+		return b->next <= (slc ? slc_pages(a) : a->pb_pages);
 	for (uint32_t t = 0; t < NAND_TYPES_MAX; t++)
-		if (b->wl[t] > (t < a->c.geo.bits_per_cell ? a->pb_pages / a->c.geo.bits_per_cell : 0))
+		if (b->wl[t] > (t < types ? a->pb_pages / a->c.geo.bits_per_cell : 0))
 			return false;
 	return true;
 }
@@ -167,6 +170,7 @@ static bool sound_cells(const struct nand_array *a, uint32_t s)
 {
 	const struct img_pb *b = &a->pb[s];
 	uint32_t first = s * a->pb_pages, types = a->c.geo.bits_per_cell;
+	bool slc = a->block[s / a->pbs] & BLOCK_SLC;
 
 	if (!by_word_line(a)) {
 		for (uint32_t i = lowest_next(a, s); i < a->pb_pages; i++)
@@ -174,7 +178,10 @@ static bool sound_cells(const struct nand_array *a, uint32_t s)
 				return false;
 		return !b->next || programmed(a, first + b->next - 1);
 	}
-	for (uint32_t i = 0, k = 0, t = 0; i < a->pb_pages; i++) {
+	for (uint32_t i = 0; slc && i < a->pb_pages; i++)
+		if (i < b->wl[0] ? !programmed(a, first + i) : !erased(a, first + i))
+			return false;
+	for (uint32_t i = 0, k = 0, t = 0; !slc && i < a->pb_pages; i++) {
 		if (k < b->wl[t] ? !programmed(a, first + i) : !erased(a, first + i))
 			return false;
 		k += t + 1 == types;
@@ -202,6 +209,11 @@ static const char *pb_fault(const struct nand_array *a, uint32_t s)
 	return NULL;
 }
 
+static bool may_be_slc(const struct nand_geometry *g)
+{
+	return g->bits_per_cell > 1 && !g->one_shot && !g->pb_levels;
+}
+
 int nand_array_check_image(const struct nand_array_config *c, const void *image, const char **why)
 {
 	uint32_t blocks = (uint32_t)geo_blocks(&c->geo);
@@ -214,7 +226,7 @@ int nand_array_check_image(const struct nand_array_config *c, const void *image,
 	for (uint32_t i = 0; i < geo_dies(&c->geo) && !*why; i++)
 		*why = die_fault(&a, i);
 	for (uint32_t b = 0; b < blocks && !*why; b++)
-		if (a.block[b] & ~BLOCK_BAD)
+		if (a.block[b] & ~(BLOCK_BAD | (may_be_slc(&c->geo) ? BLOCK_SLC : 0)))
 			*why = "a block has flags that it cannot have";
 	for (uint32_t s = 0; s < blocks * a.pbs && !*why; s++)
 		*why = pb_fault(&a, s);

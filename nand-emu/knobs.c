@@ -68,6 +68,11 @@ static const struct knob timing[] = {
 	T(resume_ns, 0, KNOB_NS_MAX, "0", "time to resume it"),
 	T(suspends_max, 0, 1 << 20, "0", "per command"),
 	T(retry_ns, 0, KNOB_NS_MAX, "0", "a read with shifted thresholds"),
+	T(slc_program_ns, 0, KNOB_NS_MAX, "0",
+	  "SLC mode: tPROG of a block programmed with one bit per cell, which has pages_per_block / bits_per_cell "
+	  "pages; 0: no such mode. Not with one_shot and pb_levels"),
+	T(slc_read_ns, 0, KNOB_NS_MAX, "0", "SLC mode: tR; 0: as the LSB page's"),
+	T(slc_erase_ns, 0, ERASE_NS_MAX, "0", "SLC mode: tBERS; 0: as the block's"),
 	{ 0 }
 };
 

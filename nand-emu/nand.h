@@ -49,6 +49,15 @@
  * type p % bits_per_cell (0: LSB, then CSB, MSB ...) on word line
  * p / bits_per_cell. Types have latencies of their own.
  *
+ * SLC mode (slc_program_ns > 0). The first program after an erase decides the mode
+ * of a block (nand_cmd.slc), and it stays until the next erase. In SLC mode a cell
+ * holds one bit: the block has the pages 0 .. pages_per_block / bits_per_cell - 1,
+ * page p is word line p, all of them are of type 0, and no two share cells. A read
+ * takes slc_read_ns, a program slc_program_ns, an erase of the block slc_erase_ns
+ * (0: as read_ns of type 0 and erase_ns of the block). Energy, errors, and the wear
+ * of an erase are those of any block, with the energy of type 0. Reads of pages
+ * that the mode does not have find them erased.
+ *
  * Partial blocks (PB; Liu et al., FAST 2018, section 4.3). A block splits
  * pb_levels (L) times. PB 1 is the block, PB i has the halves 2i and 2i+1, so
  * level l has the 2^l PBs 2^l .. 2^(l+1)-1 of pages_per_block >> l pages.
@@ -58,9 +67,11 @@
  * NAND_VIOLATION, nothing changes but the time, and the violation hook hears the rule (the
  * first one in this order: R8 without power; R0 of each command; R5, R6 and
  * R11 of the group; R8; then each command's own):
- *   R0  the address exists and the operation is known;
+ *   R0  the address exists (in SLC mode: the mode has the page) and the operation is
+ *       known (a program in SLC mode: the device has the mode);
  *   R1  a page is programmed once between erases of its cells;
- *   R2  pages are programmed in the order that the geometry names:
+ *   R2  all pages of a block are programmed in the mode of the first, in the order that
+ *       the geometry names (in SLC mode, FPS and RPS are C1 alone):
  *         NONE       any;
  *         ASCENDING  each page above all that its smallest PB holds
  *                    (without partial erase: its block);
@@ -75,7 +86,7 @@
  *   R4  a partial erase names a PB of 1 .. 2^(L+1)-1;
  *   R5  a parallel erase names distinct blocks, at most erase_group_max of
  *       any plane;
- *   R6  a group names one die, distinct planes, one operation;
+ *   R6  a group names one die, distinct planes, one operation, programs in one mode;
  *   R7  a sub-page read names existing words, and the device has sub-page
  *       reads. All words (a whole page) and NAND_OOB_ONLY are always allowed;
  *   R8  the die is idle (or suspends, see below) and the array has power;
@@ -196,6 +207,10 @@ struct nand_timing {			/* ns unless named otherwise */
 	uint32_t resume_ns;
 	uint32_t suspends_max;		/* maximum of suspensions of one command group */
 	uint32_t retry_ns;		/* time of one more read with shifted thresholds */
+	uint32_t slc_program_ns;	/* t_PROG in SLC mode; 0: the array has no SLC mode. Needs two bits per cell
+					 * and more; excludes one_shot and partial erase */
+	uint32_t slc_read_ns;		/* t_R of a block in SLC mode; 0: as read_ns[0] */
+	uint32_t slc_erase_ns;		/* t_BERS of a block in SLC mode; 0: as erase_ns[0] */
 	bool gc_holds_bus;		/* SSDSim's accounting: a read, program or copyback group whose first
 					 * command is GC's holds its channel from its first command cycle to its
 					 * end. Excludes suspension */
@@ -275,6 +290,7 @@ struct nand_cmd {
 	uint32_t ecc_words;		/* READ: bitmap of wanted ECC words, which come with the
 					 * spare area, or NAND_OOB_ONLY */
 	uint32_t pb;			/* ERASE: PB index */
+	bool slc;			/* PROGRAM, COPYBACK: programs ppn in SLC mode */
 	const void *data;		/* PROGRAM: page_bytes; NULL: the array stores no content or, with payload,
 					 * zeroes */
 	void *oob;			/* oob_kept bytes, or NULL (PROGRAM: 0xff). COPYBACK: replaces the bytes of
@@ -325,6 +341,8 @@ struct nand_ops {
 	/* May a read of the page suspend its die's command at now_ns? */
 	bool (*may_suspend)(const struct nand *n, uint64_t now_ns, ppn_t p);
 	bool (*is_bad)(const struct nand *n, pbn_t b);
+	/* Was the block programmed in SLC mode since its last erase, which may be under way? */
+	bool (*is_slc)(const struct nand *n, pbn_t b);
 	void (*mark_bad)(struct nand *n, pbn_t b);
 	/* Returns the erases of the block's most erased smallest PB. */
 	uint32_t (*erase_count)(const struct nand *n, pbn_t b);
@@ -386,6 +404,7 @@ static inline void nand_fill_program(struct nand_cmd *c, enum nand_source source
 	c->from.v = 0;
 	c->ecc_words = 0;
 	c->pb = 0;
+	c->slc = false;
 	c->data = NULL;
 	c->oob = oob;
 }

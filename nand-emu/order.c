@@ -19,14 +19,14 @@ bool order_allows_word_line(const struct nand_array *a, const struct place *p)
 {
 	const struct nand_geometry *g = &a->base.geo;
 	const struct img_pb *b = &a->pb[p->pb];
-	uint32_t t = page_type(a, p->page), k = fxp_quotient(a->by_types, p->page);
+	uint32_t t = place_type(a, p), k = word_line(a, p);
 	uint32_t word_lines = a->pb_pages / g->bits_per_cell;
 
 	if (k != b->wl[t])					/* C1, C2 */
 		return false;
 	if (t && b->wl[t - 1] < wanted_below(k, word_lines))	/* C3 */
 		return false;
-	if (g->order == NAND_ORDER_FPS && t + 1 < g->bits_per_cell && k >= 2 &&
+	if (g->order == NAND_ORDER_FPS && !p->slc && t + 1 < g->bits_per_cell && k >= 2 &&
 	    b->wl[t + 1] < k - 1)				/* C4 */
 		return false;
 	return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * physics.c - raw bit errors and wear, by the formulas of nand.h. Every result is a function of the
+ * physics.c - raw bit errors, wear and energy, by the formulas of nand.h. Every result is a function of the
  * seed and of the image, so that a repeated question has the same answer.
  */
 #include "array_impl.h"
@@ -111,4 +111,33 @@ bool wear_fails(const struct nand_array *a, uint32_t block, uint32_t erases, enu
 	if (!a->c.physics.endurance)
 		return false;
 	return erases > wear_limit(a, block, op == NAND_COPYBACK ? NAND_PROGRAM : op);
+}
+
+/* ---- energy --------------------------------------------------------------- */
+
+static uint64_t cell_energy(const struct nand_array *a, const struct nand_cmd *c, uint32_t type)
+{
+	const struct nand_energy *e = &a->c.energy;
+	struct place from;
+
+	switch (c->op) {
+	case NAND_READ:
+		return (uint64_t)e->read_nj[type] * (1 + c->retries);
+	case NAND_PROGRAM:
+		return e->program_nj[type];
+	case NAND_COPYBACK:
+		from = place_of(a, c->from.v);
+		return e->program_nj[type] + e->read_nj[place_type(a, &from)];
+	case NAND_ERASE:
+		return e->erase_nj[pb_level(c->pb)];
+	case NAND_NOPS:
+		break;
+	}
+	return 0;
+}
+
+void count_energy(struct nand_array *a, const struct nand_cmd *c, uint32_t type)
+{
+	a->stats.energy_nj[c->op][c->source] += cell_energy(a, c, type) +
+		bus_bytes(a, c) * a->c.energy.bus_pj_per_byte / 1000;
 }

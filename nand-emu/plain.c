@@ -3,9 +3,9 @@
  * plain.c - a fast path for the most common calls: the read of a whole page, and the program of a page
  * of one plane or of several planes, in ascending order.
  *
- * It handles only arrays for which plain_possible() holds (nothing fails, ages or disturbs, and no
- * command is suspended or holds the bus), and only calls that break no rule, for a die that has no
- * erase to settle. It refuses any other call before it has changed anything, and array.c then executes
+ * It handles only arrays for which plain_possible() holds (nothing fails, ages or disturbs, no command
+ * is suspended or holds the bus, no block is in SLC mode), and only calls that break no rule, for a die
+ * that has no erase to settle. It refuses any other call before it has changed anything, and array.c then executes
  * the call or reports the rule.
  *
  * The two ways to execute a command must have equal results: the storm tests compare both with the
@@ -19,7 +19,7 @@ bool plain_possible(const struct nand_array *a)
 {
 	const struct nand_geometry *g = &a->base.geo;
 
-	return a->powered && g->order == NAND_ORDER_ASCENDING && !g->one_shot && a->pbs == 1 &&
+	return a->powered && g->order == NAND_ORDER_ASCENDING && !g->one_shot && a->pbs == 1 && !a->slcs &&
 	       !a->age && !a->c.physics.endurance && !a->hooks.fault && !a->hooks.flips &&
 	       !a->hooks.done &&
 	       !a->c.timing.suspend_ns && !a->c.timing.gc_holds_bus;
@@ -150,7 +150,7 @@ static inline bool allowed(const struct nand_array *a, const struct nand_cmd *c,
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t ppn = c[i].ppn.v, bit;
 
-		if (c[i].op != NAND_PROGRAM || c[i].source != c->source ||
+		if (c[i].op != NAND_PROGRAM || c[i].slc || c[i].source != c->source ||
 		    ppn - first >= a->by_die_pages.d)
 			return false;
 		block[i] = fxp_quotient(a->by_block_pages, ppn);

@@ -29,6 +29,14 @@ static inline bool order_allows(const struct nand_array *a, const struct place *
 	return false;
 }
 
+/* Is p, whose `slc` is the command's, in a block of that mode, or in one without pages? */
+static inline bool mode_allows(const struct nand_array *a, const struct place *p)
+{
+	bool slc = a->slcs && a->block[p->block] & BLOCK_SLC;
+
+	return slc == p->slc || (!slc && !a->pb[p->pb].next);
+}
+
 static inline enum nand_rule program_rule(const struct nand_array *a, const struct place *p)
 {
 	if (a->block[p->block] & BLOCK_BAD)
@@ -37,7 +45,7 @@ static inline enum nand_rule program_rule(const struct nand_array *a, const stru
 		return NAND_R9;
 	if (cell_get(a, p->ppn) != CELL_ERASED)
 		return NAND_R1;
-	return order_allows(a, p) ? NAND_NRULES : NAND_R2;
+	return mode_allows(a, p) && order_allows(a, p) ? NAND_NRULES : NAND_R2;
 }
 
 static inline enum nand_rule read_rule(const struct nand_array *a, const struct nand_cmd *c)
@@ -125,13 +133,22 @@ static enum nand_rule broken_together(const struct nand_array *a, const struct p
 				      const struct nand_cmd *c, unsigned int count)
 {
 	for (unsigned int i = 1; i < count; i++)
-		if (c[i].op != c[0].op || at[i].die != at[0].die)
+		if (c[i].op != c[0].op || at[i].die != at[0].die ||
+		    (programs(&c[0]) && at[i].slc != at[0].slc))
 			return NAND_R6;
 	if (c[0].op == NAND_ERASE)
 		return erase_group_rule(a, at, count);
 	if (c[0].op == NAND_PROGRAM && a->base.geo.one_shot)
 		return one_shot_rule(a, at, count);
 	return planes_rule(at, count, 1);
+}
+
+/* Are the page at p and page ppn of its block in the same cells? */
+static inline bool same_cells(const struct nand_array *a, const struct place *p, uint32_t ppn)
+{
+	const struct place other = place_of(a, ppn);
+
+	return word_line(a, p) == word_line(a, &other);
 }
 
 /* May these reads suspend the command of the die? */
@@ -149,9 +166,7 @@ bool may_suspend(const struct nand_array *a, uint64_t now_ns, const struct place
 		uint32_t block = fxp_quotient(a->by_block_pages, f[i].ppn);
 
 		for (unsigned int k = 0; k < count; k++)
-			if (at[k].block == block &&
-			    (d->op == NAND_ERASE || fxp_quotient(a->by_types, at[k].ppn) ==
-						    fxp_quotient(a->by_types, f[i].ppn)))
+			if (at[k].block == block && (d->op == NAND_ERASE || same_cells(a, &at[k], f[i].ppn)))
 				return false;
 	}
 	return true;

@@ -43,6 +43,11 @@ static inline uint64_t transfer_ns(const struct nand_array *a, uint64_t bytes)
 	return (bytes * a->c.timing.bus_ps_per_byte + 999) / 1000;
 }
 
+static inline uint64_t page_read_ns(const struct nand_timing *t, const struct place *p, uint32_t type)
+{
+	return p->slc && t->slc_read_ns ? t->slc_read_ns : t->read_ns[type];
+}
+
 static inline uint64_t read_cell_ns(const struct nand_array *a, const struct place *p,
 			     const struct nand_cmd *c)
 {
@@ -56,13 +61,15 @@ static inline uint64_t read_cell_ns(const struct nand_array *a, const struct pla
 			return t->subread_base_ns + retries + (uint64_t)t->subread_ns_per_kib * n *
 			       a->base.geo.ecc_word_bytes / 1024;
 	}
-	return t->read_ns[page_type(a, p->page)] + retries;
+	return page_read_ns(t, p, place_type(a, p)) + retries;
 }
 
 static inline uint64_t program_cell_ns(const struct nand_array *a, const struct place *p)
 {
-	uint32_t type = page_type(a, p->page);
+	uint32_t type = place_type(a, p);
 
+	if (p->slc)
+		return a->c.timing.slc_program_ns;
 	if (a->base.geo.one_shot)
 		return a->c.timing.program_ns[0];
 	return a->c.timing.program_ns[type] + (uint64_t)type * a->c.timing.lower_read_ns;
@@ -71,14 +78,17 @@ static inline uint64_t program_cell_ns(const struct nand_array *a, const struct 
 static inline uint64_t cell_ns_of(const struct nand_array *a, const struct place *p,
 				  const struct nand_cmd *c)
 {
+	const struct nand_timing *t = &a->c.timing;
+	struct place from;
+
 	if (c->op == NAND_READ)
 		return read_cell_ns(a, p, c);
 	if (c->op == NAND_ERASE)
-		return a->c.timing.erase_ns[pb_level(c->pb)];
+		return p->slc && t->slc_erase_ns ? t->slc_erase_ns : t->erase_ns[pb_level(c->pb)];
 	if (c->op == NAND_PROGRAM)
 		return program_cell_ns(a, p);
-	return a->c.timing.read_ns[page_type(a, place_of(a, c->from.v).page)] +
-	       program_cell_ns(a, p);
+	from = place_of(a, c->from.v);
+	return page_read_ns(t, &from, place_type(a, &from)) + program_cell_ns(a, p);
 }
 
 uint64_t user_bytes_read(const struct nand_array *a, const struct nand_cmd *c)

@@ -41,7 +41,7 @@ PROGRAMS = ("host-tools/reproduce", "host-tools/install", "host-tools/guest", "h
             "host-tools/guest/apps")  # fmt: skip
 C_FOLDERS = {"ftl", "nand-emu", "host-tools", "docs", "tests"}  # qemu-patches: with QEMU's headers
 KERNEL_C = {"nand-emu/port_kernel.c", "tests/kunit/blk.c", "tests/kunit/core.c", "tests/kunit/libc.c"}
-C_INCLUDES = ("nand-emu", "ftl/common", "ftl/page", "ftl/direct", "ftl/dac", "host-tools/libslate",
+C_INCLUDES = ("nand-emu", "ftl/common", "ftl/page", "ftl/direct", "ftl/dac", "ftl/zns", "host-tools/libslate",
               "host-tools/trace", "host-tools/replay", "host-tools/ctl", "host-tools/load", "tests/core")  # fmt: skip
 C_PACKAGES = ("inih", "zlib", "libzstd", "libgcrypt", "libisal", "jansson", "liburing", "libnvme")
 _SHELL = re.compile(rb"#!.*\b(ba|da)?sh\b")

@@ -38,8 +38,8 @@ void blk_init(struct blk_table *t)
 		struct blk_plane *pl = &t->plane[p];
 
 		pl->free_head = pl->free_tail = pl->retire_head = BLK_NONE;
-		pl->changed_first = pl->changed_last = BLK_NONE;
-		pl->free_count = 0;
+		pl->changed_first = pl->changed_last = pl->slc_first = pl->slc_last = BLK_NONE;
+		pl->free_count = pl->aside = pl->slc = 0;
 		pl->low = 0;
 		for (uint32_t v = 0; v <= t->units_per_block; v++)
 			pl->bucket[v] = BLK_NONE;
@@ -97,6 +97,27 @@ static inline uint32_t *oldest_of(const struct blk_table *t, const struct blk_pl
 	return &t->oldest[(size_t)(pl - t->plane) * (t->units_per_block + 1) + valid];
 }
 
+static void append_slc(const struct blk_table *t, struct blk_plane *pl, uint32_t b)
+{
+	struct blk *k = &t->blk[b];
+
+	k->stays = true;
+	k->prev = pl->slc_last;
+	k->next = BLK_NONE;
+	*(pl->slc_last == BLK_NONE ? &pl->slc_first : &t->blk[pl->slc_last].next) = b;
+	pl->slc_last = b;
+}
+
+static SSD_APART void unlink_slc(const struct blk_table *t, struct blk_plane *pl, uint32_t b)
+{
+	struct blk *k = &t->blk[b];
+
+	if (pl->slc_last == b)
+		pl->slc_last = k->prev;
+	list_remove(t, &pl->slc_first, b);
+	k->stays = false;
+}
+
 /* Remove a block from its list. Branch-free, because which end it is at is unpredictable. */
 static void unlink_full(const struct blk_table *t, uint32_t b)
 {
@@ -104,6 +125,10 @@ static void unlink_full(const struct blk_table *t, uint32_t b)
 	struct blk *k = &t->blk[b];
 	uint32_t *head[2] = { &pl->bucket[k->valid], &pl->changed_first };
 
+	if (SSD_UNLIKELY(k->slc)) {
+		unlink_slc(t, pl, b);
+		return;
+	}
 	list_remove(t, head[k->changed], b);
 	if (SSD_UNLIKELY(pl->changed_last == b)) {
 		pl->changed_last = k->prev;
@@ -196,34 +221,91 @@ void blk_sort_closed(const struct blk_table *t)
 	}
 }
 
-uint32_t blk_take_free(struct blk_table *t, uint32_t plane)
+void blk_sort_slc(const struct blk_table *t)
 {
-	struct blk_plane *pl = &t->plane[plane];
+	for (uint32_t p = 0; p < geo_planes(t->geo); p++) {
+		struct blk_plane *pl = &t->plane[p];
+		uint32_t b = sort_by_order(t, pl->slc_first), next;
+
+		pl->slc_first = pl->slc_last = BLK_NONE;
+		for (; b != BLK_NONE; b = next) {
+			next = t->blk[b].next;
+			append_slc(t, pl, b);
+		}
+	}
+}
+
+/* Remove the first block from the free list, which has one. */
+static uint32_t open_free(const struct blk_table *t, struct blk_plane *pl)
+{
 	uint32_t b = pl->free_head;
 
-	if (b == BLK_NONE)
-		return b;
 	pl->free_head = t->blk[b].next;
 	if (pl->free_head == BLK_NONE)
 		pl->free_tail = BLK_NONE;
-	pl->free_count--;
 	t->blk[b].state = BLK_OPEN;
 	return b;
+}
+
+uint32_t blk_take_free(struct blk_table *t, uint32_t plane)
+{
+	struct blk_plane *pl = &t->plane[plane];
+
+	if (pl->free_head == BLK_NONE)
+		return BLK_NONE;
+	--*(pl->free_count ? &pl->free_count : &pl->aside);
+	return open_free(t, pl);
+}
+
+uint32_t blk_take_slc(struct blk_table *t, uint32_t plane)
+{
+	struct blk_plane *pl = &t->plane[plane];
+	uint32_t *count = t->aside_max ? &pl->aside : &pl->free_count, b;
+
+	SSD_ASSERT(*count);
+	--*count;
+	b = open_free(t, pl);
+	t->blk[b].slc = true;
+	pl->slc++;
+	return b;
+}
+
+void blk_forget_slc(const struct blk_table *t, uint32_t b)
+{
+	plane_of(t, b)->slc -= t->blk[b].slc;
+	t->blk[b].slc = false;
+}
+
+void blk_set_aside(const struct blk_table *t, uint32_t plane)
+{
+	struct blk_plane *pl = &t->plane[plane];
+
+	while (pl->slc + pl->aside < t->aside_max && pl->free_count > t->aside_keep) {
+		pl->free_count--;
+		pl->aside++;
+	}
 }
 
 void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase)
 {
 	struct blk_plane *pl = plane_of(t, b);
 	struct blk *k = &t->blk[b];
+	bool slc = k->slc;
 
 	SSD_ASSERT(k->state == BLK_VICTIM && !k->valid);
+	blk_forget_slc(t, b);
 	*k = (struct blk){ .state = BLK_FREE, .needs_erase = needs_erase, .next = BLK_NONE };
 	if (pl->free_tail == BLK_NONE)
 		pl->free_head = b;
 	else
 		t->blk[pl->free_tail].next = b;
 	pl->free_tail = b;
-	pl->free_count++;
+	if (slc && pl->slc + pl->aside < t->aside_max)
+		pl->aside++;
+	else
+		pl->free_count++;
+	if (t->aside_max)
+		blk_set_aside(t, (uint32_t)(pl - t->plane));
 }
 
 void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b)
@@ -246,7 +328,10 @@ void blk_close(struct blk_table *t, uint32_t b)
 {
 	SSD_ASSERT(t->blk[b].state == BLK_OPEN || t->blk[b].state == BLK_VICTIM);
 	t->blk[b].state = BLK_FULL;
-	append_changed(t, plane_of(t, b), b);
+	if (SSD_UNLIKELY(t->blk[b].slc))
+		append_slc(t, plane_of(t, b), b);
+	else
+		append_changed(t, plane_of(t, b), b);
 }
 
 void blk_take(struct blk_table *t, uint32_t b)
@@ -270,6 +355,23 @@ void blk_retire(struct blk_table *t, uint32_t b)
 	list_push(t, &plane_of(t, b)->retire_head, b);
 }
 
+/* Returns the first settled block without valid units on the rest of a list. */
+static uint32_t empty_from(const struct blk_table *t, uint32_t b)
+{
+	while (b != BLK_NONE && (t->blk[b].valid || !blk_settled(t, &t->blk[b])))
+		b = t->blk[b].next;
+	return b;
+}
+
+uint32_t blk_slc_oldest(const struct blk_table *t, uint32_t plane)
+{
+	uint32_t b = t->plane[plane].slc_first;
+
+	while (b != BLK_NONE && !blk_settled(t, &t->blk[b]))
+		b = t->blk[b].next;
+	return b;
+}
+
 uint32_t blk_empty(const struct blk_table *t, uint32_t plane)
 {
 	struct blk_plane *pl = &t->plane[plane];
@@ -279,9 +381,27 @@ uint32_t blk_empty(const struct blk_table *t, uint32_t plane)
 		blk_sort_changed(t, pl);
 		b = pl->bucket[0];
 	}
-	while (b != BLK_NONE && (t->blk[b].valid || !blk_settled(t, &t->blk[b])))
-		b = t->blk[b].next;
-	return b;
+	b = empty_from(t, b);
+	return b == BLK_NONE && !t->aside_max ? empty_from(t, pl->slc_first) : b;
+}
+
+/* K4. Returns the number of FULL blocks in SLC mode. */
+static uint32_t check_slc(const struct blk_table *t, uint32_t plane)
+{
+	const struct blk_plane *pl = &t->plane[plane];
+	uint32_t first = plane * t->geo->blocks_per_plane, before = BLK_NONE, full = 0, all = 0, listed = 0;
+
+	for (uint32_t b = first; b < first + t->geo->blocks_per_plane; b++) {
+		all += t->blk[b].slc;
+		full += t->blk[b].slc && t->blk[b].state == BLK_FULL;
+		SSD_ASSERT(!t->blk[b].slc || (t->blk[b].state != BLK_FREE && t->blk[b].state != BLK_BAD));
+	}
+	for (uint32_t b = pl->slc_first; b != BLK_NONE; before = b, b = t->blk[b].next, listed++)
+		SSD_ASSERT(t->blk[b].slc && t->blk[b].state == BLK_FULL && t->blk[b].prev == before &&
+			   t->blk[b].stays && !t->blk[b].changed);
+	SSD_ASSERT(pl->slc_last == before && listed == full && all == pl->slc);
+	SSD_ASSERT(!pl->aside || pl->slc + pl->aside <= t->aside_max);
+	return full;
 }
 
 void blk_check(const struct blk_table *t)
@@ -294,7 +414,8 @@ void blk_check(const struct blk_table *t)
 
 		for (uint32_t b = pl->free_head; b != BLK_NONE; b = t->blk[b].next, free++)
 			SSD_ASSERT(t->blk[b].state == BLK_FREE);	/* K1 */
-		SSD_ASSERT(free == pl->free_count);			/* K1 */
+		SSD_ASSERT(free == pl->free_count + pl->aside);		/* K1 */
+		on_lists += check_slc(t, p);
 		for (uint32_t v = 0; v <= t->units_per_block; v++)
 			for (uint32_t b = pl->bucket[v]; b != BLK_NONE; b = t->blk[b].next) {
 				SSD_ASSERT(t->blk[b].state == BLK_FULL);	/* K2 */

@@ -5,7 +5,8 @@
  *
  *   FREE     on its plane's free list, first in, first out
  *   OPEN     a write frontier (host or GC) of its plane, or a backup block (front.h)
- *   FULL     closed; on its plane's bucket list for its number of valid units or, if that number
+ *   FULL     closed; in SLC mode on its plane's list of such blocks, in the order of closing;
+ *            else on its plane's bucket list for its number of valid units or, if that number
  *            has changed since the buckets were last sorted, on its plane's list of changed blocks
  *   RETIRE   as FULL, but a program failed: collected next, then BAD
  *   VICTIM   being collected
@@ -31,11 +32,14 @@
  *                     were closed; a change of the valid count moves no block, and buckets are empty
  *
  * Invariants (blk_check):
- *   K1  free_count counts the free list, and only FREE blocks are on it;
+ *   K1  free_count and aside together count the free list, and only FREE blocks are on it;
  *   K2  a FULL block is on the bucket list of its valid count or, `changed`, on the list of
  *       changed blocks; no other block is on either. `stays` is set for the last block of that
  *       list, and in a queue for all blocks: their counts change without a move;
- *   K3  no bucket below `low` of a plane has a block.
+ *   K3  no bucket below `low` of a plane has a block;
+ *   K4  slc counts the plane's blocks in SLC mode; the FULL ones among them, and no others, are on
+ *       the list from slc_first to slc_last, and their valid counts change without a move; slc +
+ *       aside is at most aside_max, unless aside is 0.
  */
 #ifndef SLATE_BLK_H
 #define SLATE_BLK_H
@@ -71,6 +75,7 @@ struct blk {			/* size: one cache line, because most accesses are to a random bl
 	uint64_t hurt : 1;	/* mount: some page cannot be read */
 	uint64_t changed : 1;	/* K2: the valid count has changed since the block was sorted */
 	uint64_t stays : 1;
+	uint64_t slc : 1;	/* it is programmed in SLC mode; OPEN, FULL, RETIRE, VICTIM */
 };
 
 enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED };
@@ -82,6 +87,9 @@ struct blk_plane {
 	uint32_t retire_head;
 	uint32_t changed_first, changed_last;
 	uint32_t low;		/* lowest bucket that may be in use (K3) */
+	uint32_t aside;		/* free blocks that only blk_take_slc() takes; not in free_count */
+	uint32_t slc;		/* blocks in SLC mode */
+	uint32_t slc_first, slc_last;	/* FULL ones of them, in the order of closing */
 	uint32_t *bucket;	/* list heads, indexed by valid units */
 };
 
@@ -97,6 +105,8 @@ struct blk_table {
 	bool queue;		/* BLK_QUEUE */
 	uint32_t choices;	/* gc_d_choices: number d of random choices */
 	uint32_t window;	/* gc_windowed: window, in blocks */
+	uint32_t aside_max;	/* blocks of a plane for SLC mode: in this mode or set aside; 0: any free block */
+	uint32_t aside_keep;	/* free blocks that are not set aside */
 	uint64_t issued;	/* highest host sequence given to the array */
 	uint64_t stable;	/* every host page up to here is programmed */
 };
@@ -120,7 +130,11 @@ void blk_init(struct blk_table *t);
 
 /* The block's state and valid units (DAC: pages), for logs. */
 struct ftl_block blk_info(const struct blk_table *t, uint32_t block);
-uint32_t blk_take_free(struct blk_table *t, uint32_t plane);	/* -> OPEN, or BLK_NONE */
+/* -> OPEN, or BLK_NONE. If all free blocks are set aside, it takes one of these. */
+uint32_t blk_take_free(struct blk_table *t, uint32_t plane);
+uint32_t blk_take_slc(struct blk_table *t, uint32_t plane);	/* -> OPEN, for SLC mode */
+void blk_set_aside(const struct blk_table *t, uint32_t plane);	/* as many free blocks as aside_max asks for */
+void blk_forget_slc(const struct blk_table *t, uint32_t b);	/* the block is erased or bad */
 void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase);
 void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: make this the next block taken */
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
@@ -130,12 +144,15 @@ void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
 void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid);
 /* Order the blocks that a mount closed, by what was written to them last. */
 void blk_sort_closed(const struct blk_table *t);
+void blk_sort_slc(const struct blk_table *t);	/* the same for those in SLC mode */
 void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* sort them into the buckets */
 /*
  * Returns a settled FULL block of the plane without a valid unit, or BLK_NONE. In a queue this takes
  * O(its length).
  */
 uint32_t blk_empty(const struct blk_table *t, uint32_t plane);
+/* Returns the first settled block of the list of those in SLC mode, or BLK_NONE. */
+uint32_t blk_slc_oldest(const struct blk_table *t, uint32_t plane);
 void blk_check(const struct blk_table *t);
 
 static inline void blk_valid_add(struct blk_table *t, uint32_t b)

@@ -261,6 +261,20 @@ static struct ftl_block block(const struct ftl *base, pbn_t b)
 	return k->ftl->ops->block(k->ftl, b);
 }
 
+static struct ftl_zones zones(const struct ftl *base)
+{
+	const struct controller *k = const_controller_of(base);
+
+	return k->ftl->ops->zones(k->ftl);
+}
+
+static struct ftl_zone zone(const struct ftl *base, uint32_t number)
+{
+	const struct controller *k = const_controller_of(base);
+
+	return k->ftl->ops->zone(k->ftl, number);
+}
+
 /* Leave out the controller's functions that the FTL does not have. */
 static void take_entries(struct controller *k, const struct ftl_ops *of)
 {
@@ -276,6 +290,8 @@ static void take_entries(struct controller *k, const struct ftl_ops *of)
 	k->ops.collect = of->collect ? collect : NULL;
 	k->ops.reconfigure = of->reconfigure ? reconfigure : NULL;
 	k->ops.block = of->block ? block : NULL;
+	k->ops.zones = of->zones ? zones : NULL;
+	k->ops.zone = of->zone ? zone : NULL;
 	k->base.ops = &k->ops;
 }
 

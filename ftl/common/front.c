@@ -81,6 +81,8 @@ static uint32_t page_pick(const struct front *fr, uint32_t plane, const struct f
 {
 	uint32_t slot = q->who == FRONT_GC ? fr->copies : FRONT_HOST;
 
+	if (q->who == FRONT_HOST && (q->cache || q->cache_waits))
+		return q->cache ? fr->slc : FRONT_NONE;
 	if (fr->c.hot_cold)
 		return pick_by_heat(fr, plane, slot, q);
 	return usable(fr, plane, slot, q->may_open) ? slot : FRONT_NONE;
@@ -197,7 +199,7 @@ static uint32_t host_slots(const struct front_config *c)
 
 uint32_t front_slots(const struct front_config *c)
 {
-	return host_slots(c) + (c->own ? 1u + c->hot_cold : 0);
+	return host_slots(c) + (c->own ? 1u + c->hot_cold : 0) + c->slc;
 }
 
 static uint32_t copies_slot(const struct front_config *c)
@@ -232,7 +234,10 @@ void front_lay_out(struct front *fr, struct ssd_arena *m, const struct front_con
 		fr->word_lines = g->pages_per_block / 2;
 		fr->group = c->policy->group < fr->word_lines ? c->policy->group : fr->word_lines;
 	}
-	fr->plain = fr->sequence == SEQ_ASCENDING && c->own && !c->hot_cold;
+	fr->plain = fr->sequence == SEQ_ASCENDING && c->own && !c->hot_cold && !c->slc;
+	fr->slc = c->slc ? fr->slots - 1 : FRONT_NONE;
+	fr->block_pages[0] = g->pages_per_block;
+	fr->block_pages[1] = g->pages_per_block / g->bits_per_cell;
 	fr->quota_start = (int64_t)(geo_pages(g) / 2 * c->quota_permille / 1000);
 	fr->quota = fr->quota_start;
 }
@@ -299,7 +304,7 @@ static bool slow_remove(struct front *fr, uint32_t plane, uint32_t b)
 
 uint32_t front_open(struct front *fr, uint32_t plane, uint32_t slot)
 {
-	uint32_t b = blk_take_free(fr->bt, plane);
+	uint32_t b = slot == fr->slc ? blk_take_slc(fr->bt, plane) : blk_take_free(fr->bt, plane);
 
 	SSD_ASSERT(fr->plane[plane].open[slot] == BLK_NONE);
 	fr->plane[plane].open[slot] = b;
@@ -647,7 +652,8 @@ static uint32_t check_plane(const struct front *fr, uint32_t plane, int64_t *quo
 		if (b == BLK_NONE || (fr->sequence == SEQ_TWO_PHASE && i == FRONT_SLOW))
 			continue;
 		check_block(fr, plane, b, quota);
-		SSD_ASSERT(!fr->plain || fr->bt->blk[b].next_page < fr->g->pages_per_block);	/* F5 */
+		SSD_ASSERT(fr->sequence != SEQ_ASCENDING || front_left(fr, b));		/* F5 */
+		SSD_ASSERT(fr->bt->blk[b].slc == (i == fr->slc));			/* F6 */
 		open++;
 	}
 	for (uint32_t b = p->open[FRONT_SLOW]; fr->sequence == SEQ_TWO_PHASE && b != BLK_NONE;

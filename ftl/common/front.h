@@ -18,7 +18,8 @@
  *
  * Slots: a policy has a number of open blocks in each plane, and chooses the one that takes a page.
  *
- *   page     one for the host, one for GC; with hot_cold two for each, for hot and cold pages
+ *   page     one for the host, one for GC; with hot_cold two for each, for hot and cold pages; with an
+ *            SLC cache one more, for the host's pages in SLC mode
  *   parity   the same, and two that only a mount fills (mount.c)
  *   rtf      active_blocks, shared; the host prefers one whose next page is LSB, GC
  *            one whose next is MSB (Grupp et al., in the dissertation's 2.5.1)
@@ -49,7 +50,8 @@
  *   F3  if an MSB page of a block may be taken next and its group is complete, the block has a
  *       parity page, or its plane owes one;
  *   F4  quota = its start - LSB pages + MSB pages of the open blocks;
- *   F5  in ascending order, an open block has a page left.
+ *   F5  in ascending order, an open block has a page left;
+ *   F6  the open block of the SLC slot, and no other, is in SLC mode.
  *
  * Cost: memory for one parity page (the parity in hand) for each slot that takes LSB pages; O(1)
  * time a page.
@@ -83,6 +85,8 @@ struct front_ask {
 	bool plenty;			/* more blocks than the reserve are free */
 	bool mounting;			/* mount: prefer LSB pages, because a torn LSB page destroys no other page */
 	bool cold;			/* the page is rarely written */
+	bool cache;			/* the SLC slot takes the page */
+	bool cache_waits;		/* else the page waits until it does */
 	uint32_t busy_permille;		/* utilisation u of the write buffer, permille */
 };
 
@@ -109,6 +113,7 @@ struct front_config {
 	bool own;			/* GC's copies go to separate blocks */
 	enum ftl_gc_pages gc_pages;	/* flex: page type for GC's copies */
 	bool hot_cold;			/* page FTL: hot and cold pages have separate frontiers */
+	bool slc;			/* page FTL: the host has a frontier in SLC mode, too */
 };
 
 struct front_plane {
@@ -131,6 +136,8 @@ struct front {
 	uint32_t slots;			/* number of slots that the policy uses; spare slots follow */
 	uint32_t host_slots;		/* the first of these slots, which take the host's pages */
 	uint32_t copies;		/* first slot for GC's copies; with hot_cold, for hot copies */
+	uint32_t slc;			/* slot in SLC mode, or FRONT_NONE */
+	uint32_t block_pages[2];	/* pages of a block; in SLC mode */
 	uint32_t word_lines;		/* word lines of a block, W; 0: pages are not written by word lines */
 	uint32_t group;			/* group as the policy sets it, at most W */
 	uint32_t covers;		/* number of slots with a parity page in hand */
@@ -168,7 +175,7 @@ static inline uint32_t front_page(const struct front *fr, uint32_t k)
 
 static inline uint32_t front_left(const struct front *fr, uint32_t b)
 {
-	return b == BLK_NONE ? 0 : fr->g->pages_per_block - fr->bt->blk[b].next_page;
+	return b == BLK_NONE ? 0 : fr->block_pages[fr->bt->blk[b].slc] - fr->bt->blk[b].next_page;
 }
 
 /* By word lines: is the block's next page an LSB page? */
@@ -192,7 +199,7 @@ static inline uint32_t front_take(struct front *fr, uint32_t plane, uint32_t slo
 	struct blk *k = &fr->bt->blk[b];
 	uint32_t ppn = geo_ppn(fr->g, (pbn_t){ b }, k->next_page++).v;
 
-	if (k->next_page == fr->g->pages_per_block) {
+	if (k->next_page == fr->block_pages[k->slc]) {
 		fr->plane[plane].open[slot] = BLK_NONE;
 		blk_close(fr->bt, b);
 	}

@@ -42,14 +42,28 @@ typedef struct { uint32_t v; } lpn_t;	/* logical page: the mapping unit */
 #define FTL_IDLE (~(uint64_t)0)	/* step(): nothing to do until the next submit() */
 #define FTL_SECTOR_BYTES 512u
 
+/*
+ * Operations on the zone that `offset` is in. They count as the enum ftl_op that they are a form
+ * of, so that counters, histograms and records have no more kinds of I/O. Only FTLs with zones
+ * (ftl_ops.zones) take them.
+ */
+enum ftl_zone_op {
+	FTL_ZONE_NONE,		/* the operation is what `op` says */
+	FTL_ZONE_APPEND,	/* WRITE to the zone's write pointer. offset: the zone's first byte */
+	FTL_ZONE_OPEN,		/* TRIM, like the others below; bytes is ignored */
+	FTL_ZONE_CLOSE, FTL_ZONE_FINISH, FTL_ZONE_RESET,
+};
+
 struct ftl_io {
 	enum ftl_op op;
 	bool fua;			/* WRITE: forced unit access */
+	uint8_t zone;			/* enum ftl_zone_op */
 	uint64_t offset;		/* first byte, sector aligned */
 	uint64_t bytes;			/* sector aligned; TRIM: only whole mapping units
 					 * inside the range are trimmed; FLUSH: ignored */
 	void *host;			/* handle of the shell, unused by the FTL */
 
+	uint64_t placed;		/* out, FTL_ZONE_APPEND: first byte written to, known after submit() */
 	uint64_t submit_ns;		/* out: time of submit() */
 	uint64_t done_ns;		/* out: time of completion */
 	enum ssd_err status;		/* out */
@@ -136,6 +150,18 @@ enum ftl_hot_cold {
 	FTL_HOT_COLD_COUNT,	/* count writes as in ftl/page/heat.h */
 };
 
+/* page: is part of the flash written with one bit per cell first? */
+enum ftl_slc_cache {
+	FTL_SLC_NONE,
+	FTL_SLC_STATIC,		/* slc_blocks of each plane are set aside for it */
+	FTL_SLC_DYNAMIC,	/* free blocks beyond gc_stop_blocks, at most slc_blocks of a plane */
+};
+
+enum ftl_slc_full {
+	FTL_SLC_DIRECT,		/* while the cache is full, the host writes past it */
+	FTL_SLC_FOLD,		/* the host waits until GC has folded a block, if one can be folded */
+};
+
 /* flex: which pages of the shared blocks take GC's copies, except in idle times. */
 enum ftl_gc_pages {
 	FTL_GC_SLOW,		/* MSB pages */
@@ -143,7 +169,7 @@ enum ftl_gc_pages {
 	FTL_GC_AS_HOST,		/* as for the host's pages: by utilisation and quota */
 };
 
-enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH, FTL_FLUSHED };
+enum ftl_durability { FTL_PREFIX, FTL_WRITE_THROUGH, FTL_FLUSHED, FTL_ZONED };
 
 enum ftl_reduction {		/* DAC: which methods of reduction are tried on a unit */
 	FTL_REDUCE_NONE, FTL_REDUCE_DEDUP, FTL_REDUCE_COMP, FTL_REDUCE_DEDUP_COMP, FTL_REDUCE_DAC,
@@ -212,6 +238,9 @@ struct ftl_config {
 	enum ftl_gc_frontier gc_frontier;	/* used by page, parity, rtf, flex */
 	enum ftl_gc_pages gc_pages;	/* flex */
 	enum ftl_hot_cold hot_cold;	/* page */
+	enum ftl_slc_cache slc_cache;	/* page */
+	enum ftl_slc_full slc_full;
+	uint32_t slc_blocks;		/* blocks of a plane in SLC mode, at most */
 	uint32_t idle_gc_permille;	/* share of a plane's blocks; if fewer are free, GC works while the drive is
 					 * idle; 0: never. page, parity, rtf, flex */
 	uint32_t idle_gc_ns;		/* time without an I/O or a full buffer page after which the drive is idle */
@@ -226,6 +255,11 @@ struct ftl_config {
 	uint32_t decompress_ns;		/* engine time of each expansion, also for reads */
 	bool count_plain;		/* also count the bytes that compression without references would give
 					 * (plain_bytes) */
+	uint32_t zone_dies;		/* zns: dies of a zone; 0: all */
+	uint32_t zone_blocks;		/* zns: blocks of a zone in each of its planes */
+	bool zone_power2;		/* zns: zones begin at multiples of a power of two, else of their capacity */
+	uint32_t zone_open_max;		/* zns: maximum of open zones; 0: zone_active_max */
+	uint32_t zone_active_max;	/* zns: maximum of active zones; 0: as many as buffer_units serve */
 	/* Times from the data sheet. They are used only for plans; the array computes the actual times. */
 	struct nand_timing timing;
 	uint32_t disturb_tolerance;	/* disturbances that a smallest PB bears; 255: cells are never disturbed */
@@ -244,6 +278,23 @@ enum ftl_block_state {
 struct ftl_block {
 	enum ftl_block_state state;
 	uint32_t valid_units;
+};
+
+enum ftl_zone_state {
+	FTL_ZONE_EMPTY, FTL_ZONE_IMPLICIT, FTL_ZONE_EXPLICIT, FTL_ZONE_CLOSED, FTL_ZONE_FULL,
+	FTL_ZONE_READONLY, FTL_ZONE_OFFLINE,
+	FTL_NZONE_STATES
+};
+
+struct ftl_zone {
+	uint64_t start, capacity;	/* bytes */
+	uint64_t wp;			/* next byte to be written; of no meaning if FULL, READONLY or OFFLINE */
+	enum ftl_zone_state state;
+};
+
+struct ftl_zones {
+	uint32_t count, open_max, active_max;
+	uint64_t size_bytes;		/* from one zone's start to the next */
 };
 
 struct ftl_ops {
@@ -304,6 +355,9 @@ struct ftl_ops {
 	 */
 	void (*reconfigure)(struct ftl *f, uint64_t now_ns, const struct ftl_config *c);
 	struct ftl_block (*block)(const struct ftl *f, pbn_t b);
+	/* Zones; both pointers are NULL if the FTL has none. */
+	struct ftl_zones (*zones)(const struct ftl *f);
+	struct ftl_zone (*zone)(const struct ftl *f, uint32_t zone);
 };
 
 /* Settings that every FTL reads. */

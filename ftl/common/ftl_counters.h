@@ -80,6 +80,10 @@
 	X(link_to_drive_busy_ns, "Time for which the host link moved data to the drive.") \
 	/* counted when a core takes the work */ \
 	X(core_busy_ns, "Busy time of the controller's cores, summed.") \
+	X(slc_pages, "SLC cache: pages programmed for the host in SLC mode.") \
+	X(slc_direct_pages, "SLC cache: pages programmed for the host past the cache, which was full.") \
+	X(slc_fold_units, "SLC cache: units that GC moved out of it, as a part of gc-units and wl-units.") \
+	X(slc_erases, "SLC cache: erases of blocks in SLC mode.") \
 	/* a new row goes here */
 
 #endif

@@ -88,6 +88,7 @@ static inline void host_accept(struct host *h, struct ftl_io *io)
 {
 	if (io->op == FTL_FLUSH)
 		io->offset = io->bytes = 0;
+	SSD_ASSERT(!io->zone || h->base.ops->zones);
 	SSD_ASSERT(io->offset % FTL_SECTOR_BYTES == 0 && io->bytes % FTL_SECTOR_BYTES == 0);
 	SSD_ASSERT(io->offset <= h->c.capacity_bytes && io->bytes <= h->c.capacity_bytes - io->offset);
 	io->submit_ns = io->done_ns = h->now_ns;

@@ -18,6 +18,7 @@
  *   C11 if there is a P2L table, its entry for a mapped unit has the unit's LPN
  *   C12 V1 in level.c
  *   C13 H in heat.h
+ *   C14 a block is in the mode that the FTL believes (slc.c)
  */
 #include "page_ftl.h"
 
@@ -175,6 +176,13 @@ static void check_ended(const struct page_ftl *f)
 	SSD_ASSERT(ended + open == f->bt.issued - f->bt.stable);		/* C6 */
 }
 
+static void check_modes(const struct page_ftl *f)
+{
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++)
+		if ((f->bt.blk[b].state == BLK_OPEN || f->bt.blk[b].state == BLK_FULL) && f->bt.blk[b].next_page)
+			SSD_ASSERT(f->bt.blk[b].slc == f->n->ops->is_slc(f->n, (pbn_t){ b }));	/* C14 */
+}
+
 static void check_heat(const struct page_ftl *f)
 {
 	uint64_t sum = 0;
@@ -195,6 +203,7 @@ void page_ftl_check(const struct ftl *base)
 	check_buffer(f);
 	check_dies(f);
 	check_heat(f);
+	check_modes(f);
 	check_ended(f);
 	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->log.next_seq);	/* C6 */
 	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->log.ring_mask);		/* C6 */

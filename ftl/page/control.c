@@ -44,6 +44,7 @@ void page_ftl_reconfigure(struct ftl *base, uint64_t now_ns, const struct ftl_co
 	(void)page_ftl_step(base, now_ns);
 	f->host.c = *c;
 	f->gc.idle_blocks = page_ftl_idle_gc_blocks(c, f->g);
+	f->gc.idle_work = page_ftl_idle_work(c, f->g);
 	f->fr.c.fast_above_permille = c->fast_above_permille;
 	f->fr.c.slow_below_permille = c->slow_below_permille;
 	for (uint32_t plane = 0; plane < f->shape.planes; plane++) {

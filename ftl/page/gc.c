@@ -69,6 +69,43 @@ static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
 	       (f->fr.c.policy->returns_to_fast && front_some_slow(&f->fr, plane));
 }
 
+static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
+
+/*
+ * Returns the block in SLC mode to fold, or BLK_NONE. A fold into a static cache wins no block for the
+ * copies of others, so it leaves them the reserve.
+ */
+static uint32_t fold_victim(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t b = blk_slc_oldest(&f->bt, plane);
+
+	return b == BLK_NONE || slc_shares(f) || room_for(f, plane, f->bt.blk[b].valid) ? b : BLK_NONE;
+}
+
+/*
+ * Is a block to be folded, or folded to the end, because the host waits for room in the cache or
+ * because the drive is idle?
+ */
+static bool wanted_fold(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t victim = f->plane[plane].gc.victim;
+
+	if (!f->bt.plane[plane].slc)
+		return false;
+	if (slc_pressed(f, plane))
+		return true;
+	return f->gc.idle_work && f->host.now_ns >= f->gc.idle_at_ns &&
+	       ((victim != BLK_NONE && f->bt.blk[victim].slc) || fold_victim(f, plane) != BLK_NONE);
+}
+
+/* The best block to collect for space: in SLC mode, where that wins a block for all, or the policy's. */
+static uint32_t space_victim(const struct page_ftl *f, uint32_t plane)
+{
+	uint32_t b = slc_shares(f) ? blk_slc_oldest(&f->bt, plane) : BLK_NONE;
+
+	return b != BLK_NONE ? b : f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
+}
+
 /* After many power cuts: returns a block whose erase shortens the dead list (mount.c). */
 static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 {
@@ -81,8 +118,6 @@ static uint32_t purge_candidate(const struct page_ftl *f, uint32_t plane)
 	return BLK_NONE;
 }
 
-static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
-
 /* Does an order of collect() request GC in this plane? */
 static bool ordered(const struct page_ftl *f, uint32_t plane)
 {
@@ -93,7 +128,7 @@ static bool ordered(const struct page_ftl *f, uint32_t plane)
 static bool wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t free_target)
 {
 	return wanted(f, plane, free_target) || f->plane[plane].relocate || f->plane[plane].level ||
-	       ordered(f, plane);
+	       ordered(f, plane) || slc_pressed(f, plane);
 }
 
 static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_target,
@@ -116,10 +151,18 @@ static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_targ
 			return b;
 	}
 	*why = GC_FOR_SPACE;
-	if (wanted(f, plane, free_target) || wanted_idle(f, plane))
-		return f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
+	if (wanted(f, plane, free_target) || wanted_idle(f, plane)) {
+		b = space_victim(f, plane);
+		if (b != BLK_NONE || !f->bt.plane[plane].slc)
+			return b;
+	}
+	if (wanted_fold(f, plane)) {
+		b = fold_victim(f, plane);
+		if (b != BLK_NONE)
+			return b;
+	}
 	if (ordered(f, plane)) {
-		b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
+		b = space_victim(f, plane);
 		if (b != BLK_NONE)
 			return b;
 		f->plane[plane].order = (struct gc_order){ 0 };	/* no page can be freed */
@@ -161,7 +204,7 @@ void gc_wake_idle(struct page_ftl *f)
 		struct gc *g = &f->plane[plane].gc;
 		enum gc_why why;
 
-		if (f->gc.hold || !wanted_idle(f, plane))
+		if (f->gc.hold || !(wanted_idle(f, plane) || wanted_fold(f, plane)))
 			continue;
 		if (!gc_is_awake(g) && g->victim == BLK_NONE &&
 		    candidate(f, plane, f->host.c.gc_start_blocks, &why) == BLK_NONE)
@@ -185,7 +228,7 @@ static bool rests(struct page_ftl *f, uint32_t plane)
 		g->idle = false;
 		return false;
 	}
-	return !wanted_idle(f, plane);
+	return !wanted_idle(f, plane) && !wanted_fold(f, plane);
 }
 
 static bool some_awake(const struct page_ftl *f, uint32_t die)
@@ -296,7 +339,8 @@ static void take_second(struct page_ftl *f, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t b;
 
-	if (!f->host.c.parallel_erase || g->retire || g->why != GC_FOR_SPACE || g->corrected)
+	if (!f->host.c.parallel_erase || g->retire || g->why != GC_FOR_SPACE || g->corrected ||
+	    f->bt.blk[g->victim].slc)
 		return;
 	b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
 	if (b == BLK_NONE || f->bt.blk[b].relocate ||
@@ -457,6 +501,7 @@ static void erased(struct page_ftl *f, uint32_t plane, uint32_t b, enum nand_sta
 	f->plane[plane].level = f->host.c.wl_threshold;
 	if (status == NAND_OK) {
 		f->host.stats.gc_blocks += f->plane[plane].gc.why == GC_FOR_SPACE;
+		f->host.stats.slc_erases += f->bt.blk[b].slc;
 		parity_void(f, b);
 		blk_put_free(&f->bt, b, false);
 	} else {
@@ -580,6 +625,7 @@ static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 {
 	struct gc *g = &f->plane[plane].gc;
+	bool waited = g->state == GC_WAITING;
 	enum turn now;
 
 	g->state = GC_ACTIVE;
@@ -588,6 +634,8 @@ bool gc_run(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	while (now == TURN_AGAIN);
 	if (now == TURN_PASSED && gc_is_awake(g))
 		g->state = GC_WAITING;
+	if (now == TURN_PASSED && !waited && f->host.c.slc_full == FTL_SLC_FOLD)
+		f->turn.kick = true;	/* slc_waits() asks again */
 	return now == TURN_USED;
 }
 
@@ -607,7 +655,8 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d)
 		break;
 	case GC_ERASE:
 		erase_ended(f, now_ns, plane);
-		if (!wanted_or_moved(f, plane, f->host.c.gc_stop_blocks) && !wanted_idle(f, plane))
+		if (!wanted_or_moved(f, plane, f->host.c.gc_stop_blocks) && !wanted_idle(f, plane) &&
+		    !wanted_fold(f, plane))
 			go_to_sleep(f, plane);
 		break;
 	case GC_NOTHING:

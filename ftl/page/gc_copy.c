@@ -194,6 +194,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
 		hidden |= (u->lpn & ~OOB_LOST) >= f->shape.lpns;
 	}
+	f->host.stats.slc_fold_units += f->bt.blk[g->victim].slc ? g->flying : 0;
 	*(g->why == GC_FOR_SPACE ? &f->host.stats.gc_units : &f->host.stats.wl_units) += g->flying;
 	c.data = op != GC_COPYBACK && (f->host.c.payload || hidden) ? g->data : NULL;
 	if (!f->fr.plain)

@@ -78,6 +78,8 @@ static int visit_page(void *mount, uint32_t b, uint32_t page)
 
 	if (page > f->bt.blk[b].next_page)	/* the page before it is erased */
 		return SSD_OK;
+	if (page >= f->fr.block_pages[f->bt.blk[b].slc])
+		return SSD_OK;
 	st = mount_read(s, ppn, NULL, f->oob);
 	if (st == NAND_ERASED)
 		return SSD_OK;
@@ -336,10 +338,10 @@ static uint64_t last_order_in(const struct page_ftl *f, uint32_t plane, uint32_t
 static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
 	struct blk *k = &f->bt.blk[b];
-	uint32_t which = k->copies ? f->fr.copies : FRONT_HOST;
+	uint32_t which = k->slc ? f->fr.slc : k->copies ? f->fr.copies : FRONT_HOST;
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open;
 
-	if (f->fr.c.hot_cold && last_order_in(f, plane, which + 1) < last_order_in(f, plane, which))
+	if (f->fr.c.hot_cold && !k->slc && last_order_in(f, plane, which + 1) < last_order_in(f, plane, which))
 		which++;
 	open = f->fr.plane[plane].open[which];
 	if (open != BLK_NONE && f->bt.blk[open].last_order >= k->last_order) {
@@ -357,7 +359,10 @@ bool mount_goes_on(const struct page_mount *s, uint32_t b)
 {
 	const struct blk *k = &s->f->bt.blk[b];
 
-	return k->valid && k->next_page < s->f->g->pages_per_block && !(s->purge && k->dead);
+	const struct front *fr = &s->f->fr;
+
+	return k->valid && k->next_page < fr->block_pages[k->slc] && !(s->purge && k->dead) &&
+	       (!k->slc || fr->slc != FRONT_NONE);
 }
 
 /*
@@ -402,9 +407,11 @@ static void sort_blocks(struct page_mount *s)
 
 		if (f->n->ops->is_bad(f->n, (pbn_t){ b })) {
 			k->state = BLK_BAD;
+			k->slc = false;
 			continue;
 		}
 		f->good_blocks++;
+		f->bt.plane[geo_plane_of(f->g, (pbn_t){ b })].slc += k->slc;
 		if (!k->next_page)
 			blk_put_free(&f->bt, b, s->survey.anything);
 		else
@@ -416,6 +423,9 @@ static void sort_blocks(struct page_mount *s)
 	}
 	if (f->host.c.gc_policy->lists != BLK_BUCKETS)	/* greedy may take any of several equal blocks */
 		blk_sort_closed(&f->bt);
+	blk_sort_slc(&f->bt);
+	if (!s->read_only)
+		slc_set_aside(f);
 	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;
 }
 
@@ -493,6 +503,12 @@ static int find(struct page_mount *s)
 
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
 		f->map.l2p[lpn] = NONE;
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
+		f->bt.blk[b].slc = f->n->ops->is_slc(f->n, (pbn_t){ b });
+		s->contradiction |= f->bt.blk[b].slc && f->fr.sequence != SEQ_ASCENDING;	/* SLC by word lines */
+	}
+	if (s->contradiction)
+		return SSD_E_CORRUPT;
 	err = for_each_page(s, survey_page);
 	if (!err && f->fr.group)
 		err = rescue_rebuild(s);

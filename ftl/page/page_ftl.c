@@ -241,7 +241,7 @@ uint64_t page_ftl_step(struct ftl *base, uint64_t now_ns)
 	struct page_ftl *f = page_ftl_of(base);
 
 	pump(f, now_ns);
-	return SSD_UNLIKELY(f->gc.idle_blocks) ? run_idle_work(f, now_ns) : next_due_ns(f);
+	return SSD_UNLIKELY(f->gc.idle_work) ? run_idle_work(f, now_ns) : next_due_ns(f);
 }
 
 void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
@@ -308,6 +308,12 @@ static uint32_t open_blocks(const struct front_policy *policy, const struct ftl_
 	return front_slots(&fc) + (policy->group ? 2 : 0);
 }
 
+/* The blocks of a plane that the SLC cache takes from the others: a dynamic one its open block. */
+static uint32_t slc_blocks(const struct ftl_config *c)
+{
+	return c->slc_cache == FTL_SLC_STATIC ? c->slc_blocks : c->slc_cache == FTL_SLC_DYNAMIC;
+}
+
 /*
  * The good blocks that the exported units need. They hold all exported and hidden units and, in
  * each block, one page that GC cannot free; each plane also needs the urgent reserve and the open
@@ -321,7 +327,7 @@ static uint64_t blocks_needed(const struct front_policy *policy, const struct ft
 	uint64_t per_block = (uint64_t)(g->pages_per_block - 1) * upp + 1;
 
 	return (units + per_block - 1) / per_block +
-	       (uint64_t)geo_planes(g) * (urgent_blocks(policy, c) + open_blocks(policy, c));
+	       (uint64_t)geo_planes(g) * (urgent_blocks(policy, c) + open_blocks(policy, c) + slc_blocks(c));
 }
 
 /* The reason why the configuration does not suit a policy of front.h, or NULL. */
@@ -338,6 +344,9 @@ static const char *policy_wants(const struct front_policy *policy, const struct 
 	if (policy == &front_page_policy && c->hot_cold && c->gc_copyback)
 		return "gc_copyback must be no with hot_cold: a page that the chip copies has its block before the FTL "
 		       "knows what it holds";
+	if (c->slc_cache != FTL_SLC_NONE && (policy != &front_page_policy || by_word_lines(g)))
+		return "slc_cache must be none: the FTL fills blocks in SLC mode in ascending order; set "
+		       "type = page and order = ascending or none";
 	if (policy == &front_page_policy)
 		return NULL;
 	if (c->hot_cold)
@@ -434,6 +443,22 @@ static const char *abilities_fault(const struct ftl_config *c, const struct nand
 	return first_broken(rules, sizeof(rules) / sizeof(*rules));
 }
 
+static const char *slc_fault(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	const struct page_rule rules[] = {
+		{ g->bits_per_cell < 2,
+		  "slc_cache must be none: the cells have one bit each anyway; or set bits_per_cell = 2 .. 4" },
+		{ !c->timing.slc_program_ns,
+		  "slc_cache must be none: the array has no SLC mode; or set timing.slc_program_ns" },
+		{ c->hot_cold, "slc_cache must be none with hot_cold: the cache takes all pages of the host alike" },
+		{ !c->slc_blocks, "slc_blocks must be at least 1 with slc_cache" },
+		{ (uint64_t)c->slc_blocks + c->gc_stop_blocks > g->blocks_per_plane,
+		  "slc_blocks is too much: of a plane's blocks gc_stop_blocks stay free; lower slc_blocks" },
+	};
+
+	return c->slc_cache == FTL_SLC_NONE ? NULL : first_broken(rules, sizeof(rules) / sizeof(*rules));
+}
+
 static const char *room_fault(const struct front_policy *policy, const struct ftl_config *c,
 			      const struct nand_geometry *g)
 {
@@ -444,6 +469,10 @@ static const char *room_fault(const struct front_policy *policy, const struct ft
 				       "oob_bytes" :
 		       "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
 	wants = policy_wants(policy, c, g);
+	if (!wants && c->slc_cache == FTL_SLC_STATIC && blocks_needed(policy, c, g) > geo_blocks(g) &&
+	    blocks_needed(policy, c, g) <= geo_blocks(g) + (uint64_t)geo_planes(g) * c->slc_blocks)
+		return "slc_blocks is too much: the exported capacity, GC's reserve and that many blocks of each plane "
+		       "are more than the array has; lower slc_blocks or capacity, or add blocks";
 	if (!wants && blocks_needed(policy, c, g) > geo_blocks(g))
 		return "the geometry cannot hold the exported capacity: lower capacity (or raise "
 		       "op_permille), add blocks, or lower gc_urgent_blocks";
@@ -458,6 +487,8 @@ int page_ftl_validate_with(const struct front_policy *policy, const struct ftl_c
 		*why = numbers_fault(c, g);
 	if (!*why)
 		*why = abilities_fault(c, g);
+	if (!*why)
+		*why = slc_fault(c, g);
 	if (!*why)
 		*why = room_fault(policy, c, g);
 	return *why ? SSD_E_INVAL : SSD_OK;
@@ -499,7 +530,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	struct front_config fc = { policy, g->page_bytes / c->unit_bytes, c->active_blocks,
 				   c->fast_above_permille, c->slow_below_permille,
 				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
-				   c->hot_cold };
+				   c->hot_cold, c->slc_cache != FTL_SLC_NONE };
 	struct gc_unit *gu;
 	uint8_t *gd;
 
@@ -612,6 +643,7 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 		f->plane[p].level = c->wl_threshold;
 	}
 	f->gc.idle_blocks = page_ftl_idle_gc_blocks(c, &n->geo);
+	f->gc.idle_work = page_ftl_idle_work(c, &n->geo);
 	f->gc.idle_at_ns = FTL_IDLE;
 	f->log.carrier = BLK_NONE;
 	f->turn.changed = true;

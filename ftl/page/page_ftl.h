@@ -20,6 +20,7 @@
  *   read.c      flash reads for the host and for partial writes
  *   front.c     frontiers: which block and page come next, parity pages (front.h)
  *   heat.h      which pages are hot
+ *   slc.c       the SLC cache: who may write to it, and what is folded
  *   place.c     issuing host pages and parity pages, durability
  *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
@@ -247,6 +248,7 @@ struct page_gc {			/* gc.c: state shared by all planes */
 					 * parity pages */
 	uint32_t idle_blocks;		/* per plane: idle GC starts when fewer are free; 0: never */
 	uint64_t idle_at_ns;		/* time from which on idle GC may work; FTL_IDLE: the drive is not idle */
+	bool idle_work;			/* there may be work in idle times: idle GC, or folding */
 	bool hold;			/* mount: the dead list is not durable yet */
 	bool by_words;			/* read single ECC words instead of whole pages */
 };
@@ -505,6 +507,12 @@ static inline uint32_t page_ftl_idle_gc_blocks(const struct ftl_config *c,
 	return (uint32_t)((uint64_t)g->blocks_per_plane * c->idle_gc_permille / 1000);
 }
 
+/* May there be work in idle times? Blocks in SLC mode are folded then. */
+static inline bool page_ftl_idle_work(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return page_ftl_idle_gc_blocks(c, g) || (c->slc_cache != FTL_SLC_NONE && c->idle_gc_permille);
+}
+
 /* control.c */
 extern const char *const page_ftl_online[], *const flex_ftl_online[];
 uint32_t page_ftl_collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks);
@@ -664,6 +672,18 @@ void gc_complete(struct page_ftl *f, uint64_t now_ns, struct die *d);
 bool gc_holds_die(const struct page_ftl *f, uint32_t die);
 void gc_after_read(struct page_ftl *f, uint32_t die);
 void gc_after_program(struct page_ftl *f, uint32_t die);
+
+/* slc.c */
+void slc_set_aside(struct page_ftl *f);
+bool slc_has_room(const struct page_ftl *f, uint32_t plane);	/* for a page of the host */
+bool slc_waits(struct page_ftl *f, uint32_t plane);	/* it has none, and the host waits for folding */
+bool slc_pressed(const struct page_ftl *f, uint32_t plane);	/* must GC fold a block so that the host goes on? */
+
+/* Does GC in SLC mode's blocks win blocks for all? */
+static inline bool slc_shares(const struct page_ftl *f)
+{
+	return !f->bt.aside_max;
+}
 
 /* level.c */
 uint32_t level_flagged(const struct page_ftl *f, uint32_t plane);	/* a block to relocate, or BLK_NONE */

@@ -60,7 +60,7 @@ static bool is_cold(const struct page_ftl *f, uint32_t plane, enum frontier whic
 }
 
 /* Returns the slot for the next page, or NONE. */
-static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, enum frontier which)
+static SSD_APART uint32_t ask_policy(struct page_ftl *f, uint32_t plane, enum frontier which)
 {
 	uint32_t free = f->bt.plane[plane].free_count, reserve = reserve_of(f, which);
 	struct front_ask q = { .who = which, .may_open = free > reserve, .mounting = f->gc.hold,
@@ -73,6 +73,10 @@ static SSD_APART uint32_t ask_policy(const struct page_ftl *f, uint32_t plane, e
 		return NONE;
 	if (p->debt != BLK_NONE && p->backup == BLK_NONE && !free)	/* P4 */
 		return NONE;
+	if (f->fr.slc != FRONT_NONE && which == FRONT_HOST) {
+		q.cache = slc_has_room(f, plane);
+		q.cache_waits = !q.cache && slc_waits(f, plane);
+	}
 	q.busy_permille = (uint32_t)((uint64_t)(f->buf.pages - f->buf.free_count) * 1000 / f->buf.pages);
 	return f->fr.c.policy->pick(&f->fr, plane, &q);
 }
@@ -228,6 +232,7 @@ void block_lost(struct page_ftl *f, uint32_t b)
 {
 	f->n->ops->mark_bad(f->n, (pbn_t){ b });
 	parity_void(f, b);
+	blk_forget_slc(&f->bt, b);
 	f->bt.blk[b] = (struct blk){ .state = BLK_BAD };
 	f->host.stats.retired_blocks++;
 	f->good_blocks--;
@@ -502,9 +507,9 @@ static void page_sent(struct page_ftl *f, uint64_t now_ns, uint64_t seq, const s
 /*
  * May a page of this plane join a group that has a page at ppn? It may not if the plane needs
  * another command first. By word lines, all pages of a group have one type, because their program
- * times must be equal.
+ * times must be equal. All pages are in SLC mode, or none is.
  */
-static bool joins(const struct page_ftl *f, uint32_t plane, uint32_t ppn)
+static bool joins(struct page_ftl *f, uint32_t plane, uint32_t ppn, bool slc)
 {
 	uint32_t head = f->bt.plane[plane].free_head, slot = FRONT_HOST, b;
 
@@ -512,13 +517,13 @@ static bool joins(const struct page_ftl *f, uint32_t plane, uint32_t ppn)
 		if (f->fr.plane[plane].debt != BLK_NONE)
 			return false;
 		slot = ask_policy(f, plane, FRONT_HOST);
-		if (slot == NONE)
+		if (slot == NONE || (slot == f->fr.slc) != slc)
 			return false;
 	}
 	b = f->fr.plane[plane].open[slot];
 	if (front_left(&f->fr, b))
 		return !f->fr.word_lines || front_next_fast(&f->fr, b) == !(ppn & 1);
-	return may_open(f, plane, FRONT_HOST) && !f->bt.blk[head].needs_erase &&
+	return (slc || may_open(f, plane, FRONT_HOST)) && !f->bt.blk[head].needs_erase &&
 	       (!f->fr.word_lines || !(ppn & 1));
 }
 
@@ -539,7 +544,7 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		uint32_t slot;
 		enum room room;
 
-		if (count && !joins(f, plane, c[0].ppn.v))
+		if (count && !joins(f, plane, c[0].ppn.v, c[0].slc))
 			continue;
 		room = frontier_room(f, now_ns, plane, FRONT_HOST, &slot);
 		if (room == ROOM_BUSY)
@@ -549,6 +554,10 @@ static void program_die(struct page_ftl *f, uint64_t now_ns, uint32_t die)
 		queue_pop(f);
 		nand_fill_program(&c[count], NAND_SRC_HOST,
 				  frontier_take(f, plane, slot, FRONT_HOST), oob);
+		if (SSD_UNLIKELY(f->fr.slc != FRONT_NONE)) {
+			c[count].slc = slot == f->fr.slc;
+			++*(c[count].slc ? &f->host.stats.slc_pages : &f->host.stats.slc_direct_pages);
+		}
 		if (page_goes(f, w, c[count].ppn.v, oob) || f->host.c.payload)
 			c[count].data = slot_data(f, w * f->shape.upp);
 		if (!f->fr.plain)

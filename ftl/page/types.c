@@ -28,6 +28,8 @@ static const char *page_not_safe(const struct ftl_config *c, const struct nand_g
 static const char *const gc_frontiers[] = { "auto", "own", "shared", NULL };
 static const char *const gc_pages[] = { "slow", "fast", "host", NULL };
 static const char *const hot_colds[] = { "off", "count", NULL };
+static const char *const slc_caches[] = { "none", "static", "dynamic", NULL };
+static const char *const slc_fulls[] = { "direct", "fold", NULL };
 static const char *const suspends[] = { "off", "erase", "program", "all", NULL };
 
 _Static_assert(FTL_GC_AUTO == 0 && FTL_GC_OWN == 1 && FTL_GC_SHARED == 2, "gc_frontiers");
@@ -35,7 +37,11 @@ _Static_assert(FTL_GC_SLOW == 0 && FTL_GC_FAST == 1 && FTL_GC_AS_HOST == 2, "gc_
 _Static_assert(FTL_HOT_COLD_OFF == 0 && FTL_HOT_COLD_COUNT == 1, "hot_colds");
 _Static_assert(FTL_SUSPEND_OFF == 0 && FTL_SUSPEND_ERASE == 1 && FTL_SUSPEND_PROGRAM == 2 &&
 	       FTL_SUSPEND_ALL == 3, "suspends");
+_Static_assert(FTL_SLC_NONE == 0 && FTL_SLC_STATIC == 1 && FTL_SLC_DYNAMIC == 2, "slc_caches");
+_Static_assert(FTL_SLC_DIRECT == 0 && FTL_SLC_FOLD == 1, "slc_fulls");
 _Static_assert(sizeof(enum ftl_hot_cold) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_slc_cache) == sizeof(unsigned int) &&
+	       sizeof(enum ftl_slc_full) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_suspend) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_frontier) == sizeof(unsigned int) &&
 	       sizeof(enum ftl_gc_pages) == sizeof(unsigned int), "KNOB_CHOICE stores unsigned int");
@@ -62,6 +68,18 @@ static const struct knob page_rows[] = {
 	FTL_KNOB_LAST
 };
 
+/* Settings of `page` alone, too. */
+static const struct knob slc_rows[] = {
+	FTL_KNOB_IS(slc_cache, slc_caches, "none",
+		    "the host writes to blocks with one bit per cell first: slc_blocks of each plane are set aside; or "
+		    "free blocks beyond gc_stop_blocks are used so, at most slc_blocks. GC folds them into the others, "
+		    "with idle_gc_permille above 0 also when the drive is idle. Needs `timing.slc_program_ns`"),
+	FTL_KNOB(slc_blocks, 0, 1 << 20, "0", "blocks of a plane in SLC mode, at most"),
+	FTL_KNOB_IS(slc_full, slc_fulls, "direct",
+		    "while the cache is full, the host writes past it; or waits until GC has folded a block"),
+	FTL_KNOB_LAST
+};
+
 /* Settings of `page` alone. */
 static const struct knob heat_rows[] = {
 	FTL_KNOB_IS(hot_cold, hot_colds, "off",
@@ -79,11 +97,11 @@ static const struct knob flex_rows[] = {
 };
 
 static const struct knob_table own = { "ftl", page_rows }, flex_own = { "ftl", flex_rows },
-	heat_own = { "ftl", heat_rows };
+	heat_own = { "ftl", heat_rows }, slc_own = { "ftl", slc_rows };
 
 #define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
 
-static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, NULL };
+static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, &slc_own, NULL };
 static const struct knob_table *const parity_knobs[] = { PAGE_KNOBS, NULL };
 static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, NULL };
 static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, NULL };

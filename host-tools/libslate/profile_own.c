@@ -27,8 +27,8 @@ static const struct knob ftl_type[] = {
 	{ "type", KNOB_FTL, AT(ops), 0, 0, "page",
 	  "page: page mapping; nftl: block mapping; superblock: pages mapped in groups of blocks; "
 	  "nftl and superblock support `pen`; parity, rtf, flex: page mapping with backups of LSB "
-	  "pages; dac: compression of similar units (`reduction`); none: array only, valid but "
-	  "cannot run", NULL },
+	  "pages; dac: compression of similar units (`reduction`); zns: zones that the host writes in "
+	  "order; none: array only, valid but cannot run", NULL },
 	{ NULL }
 };
 

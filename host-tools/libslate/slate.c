@@ -25,7 +25,6 @@
 #include "record_content.h"
 #include "slate_dev.h"
 
-#define PROGRESS_CHUNKS 64u	/* chunks of 32 units between two reports */
 
 /* ---- memory ------------------------------------------------------------- */
 
@@ -293,7 +292,6 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	return result;
 }
 
-static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
 
 static int need_ftl(const struct profile *p, char err[SLATE_ERR_BYTES])
 {
@@ -359,7 +357,7 @@ static int open_file(struct slate_dev *d, const struct slate_options *o, char *e
 static int check_bad_blocks(struct slate_dev *d, char *err)
 {
 	if (!d->profile.factory_bad_permille || d->was_there ||
-	    own_write(d, &d->skipped_ns, (struct ftl_io){ .op = FTL_WRITE }) != SSD_E_WORNOUT)
+	    slate_own_write(d, &d->skipped_ns, (struct ftl_io){ .op = FTL_WRITE }) != SSD_E_WORNOUT)
 		return SSD_OK;
 	snprintf(err, SLATE_ERR_BYTES, "profile %s: reliability.factory_bad_permille = %llu leaves "
 		 "too few good blocks for the exported capacity: lower it, or lower "
@@ -379,6 +377,11 @@ static int precondition(struct slate_dev *d, char *err)
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: precondition.age_permille = %llu overwrites "
 			 "what precondition.fill_permille filled: set that too", p->name,
 			 (unsigned long long)p->age_permille);
+		return SSD_E_INVAL;
+	}
+	if (p->age_permille && p->ops->zones) {
+		snprintf(err, SLATE_ERR_BYTES, "profile %s: precondition.age_permille = %llu overwrites at random, "
+			 "which zones do not allow: leave it out", p->name, (unsigned long long)p->age_permille);
 		return SSD_E_INVAL;
 	}
 	result = slate_precondition(d, (uint32_t)p->fill_permille, (uint32_t)p->age_permille,
@@ -405,6 +408,24 @@ static int get_settings(struct slate_dev *d, char *err)
 	}
 	profile_print(&d->profile, d->settings, len);
 	return SSD_OK;
+}
+
+static int open_records(struct slate_dev *d, const struct slate_options *o, char *err)
+{
+	if ((o->record || o->record_content) && d->profile.ops->zones) {
+		snprintf(err, SLATE_ERR_BYTES, "a recording of ftl.type = %s would lack the operations of zones: "
+			 "record another drive", d->profile.ops->name);
+		return SSD_E_INVAL;
+	}
+	if (o->record) {
+		d->record = record_open(o->record, d->settings, d->was_there, err);
+		if (!d->record)
+			return SSD_E_INVAL;
+	}
+	if (!o->record_content)
+		return SSD_OK;
+	d->content = record_content_open(o->record_content, d->settings, err);
+	return d->content ? SSD_OK : SSD_E_INVAL;
 }
 
 int slate_open(const struct slate_options *o, const struct ftl_host *host,
@@ -445,14 +466,8 @@ int slate_open(const struct slate_options *o, const struct ftl_host *host,
 		slate_forget_statistics(d);
 		result = precondition(d, err);
 	}
-	if (!result && o->record) {
-		d->record = record_open(o->record, d->settings, d->was_there, err);
-		result = d->record ? SSD_OK : SSD_E_INVAL;
-	}
-	if (!result && o->record_content) {
-		d->content = record_content_open(o->record_content, d->settings, err);
-		result = d->content ? SSD_OK : SSD_E_INVAL;
-	}
+	if (!result)
+		result = open_records(d, o, err);
 	if (result) {
 		(void)slate_end_record(d, false);
 		slate_close(d);
@@ -510,81 +525,6 @@ void slate_close(struct slate_dev *d)
 	slate_series_free(d);
 	free(d->gone);
 	free(d);
-}
-
-/* ---- preconditioning ---------------------------------------------------- */
-
-static int own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io)
-{
-	struct ftl_io mine = io;
-
-	if (io.op == FTL_WRITE && !drive_file_has_room(&d->file))
-		return SSD_E_NOSPC;
-	/* cppcheck-suppress autoVariables ; it is NULL again before this returns */
-	d->own_io = &mine;
-	d->own_done = false;
-	d->own_version++;
-	d->ftl->ops->submit(d->ftl, *now_ns, &mine);
-	while (!d->own_done) {
-		uint64_t next = d->ftl->ops->step(d->ftl, *now_ns);
-
-		if (d->own_done)
-			break;
-		SSD_ASSERT(next != FTL_IDLE);
-		*now_ns = next;
-	}
-	if (mine.done_ns > *now_ns)
-		*now_ns = mine.done_ns;
-	d->own_io = NULL;
-	return mine.status;
-}
-
-static int own_flush(struct slate_dev *d, uint64_t *now_ns)
-{
-	int result = own_write(d, now_ns, (struct ftl_io){ .op = FTL_FLUSH });
-	uint64_t next = d->ftl->ops->step(d->ftl, *now_ns);
-
-	while (next != FTL_IDLE) {	/* until GC has ended */
-		*now_ns = next;
-		next = d->ftl->ops->step(d->ftl, *now_ns);
-	}
-	return result;
-}
-
-static int tell_progress(const struct slate_dev *d, uint64_t done, uint64_t all)
-{
-	return !d->progress || d->progress(d->progress_opaque, done, all) ? SSD_OK : SSD_E_POWER;
-}
-
-int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age_permille,
-		       uint64_t seed)
-{
-	uint64_t unit = d->profile.ftl.unit_bytes, capacity = d->profile.ftl.capacity_bytes;
-	uint64_t chunk = 32ull * unit;
-	uint64_t filled = capacity / unit * fill_permille / 1000 * unit;
-	uint64_t writes = capacity / unit * age_permille / 1000;
-	uint64_t now_ns = d->skipped_ns, all = filled + (filled ? writes * unit : 0);
-	int result = SSD_OK;
-
-	SSD_ASSERT(fill_permille <= 1000 && !slate_inflight(d));
-	for (uint64_t at = 0; at < filled && !result; at += chunk) {
-		result = own_write(d, &now_ns, (struct ftl_io){
-			.op = FTL_WRITE, .offset = at,
-			.bytes = filled - at < chunk ? filled - at : chunk });
-		if (!result && at / chunk % PROGRESS_CHUNKS == 0)
-			result = tell_progress(d, at, all);
-	}
-	for (uint64_t i = 0; i < writes && filled && !result; i++) {
-		result = own_write(d, &now_ns, (struct ftl_io){
-			.op = FTL_WRITE, .bytes = unit, .offset = mix(&seed) % (filled / unit) * unit });
-		if (!result && i % (PROGRESS_CHUNKS * 32) == 0)
-			result = tell_progress(d, filled + i * unit, all);
-	}
-	if (!result)
-		result = own_flush(d, &now_ns);
-	d->skipped_ns = now_ns;
-	slate_forget_statistics(d);
-	return result;
 }
 
 /* ---- queries ------------------------------------------------------------ */
@@ -673,16 +613,22 @@ bool slate_core_time(struct slate_dev *d, uint64_t *now_ns)
 	return d->power.on;
 }
 
+/* End a request before it reaches the FTL. */
+static void refuse(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io, enum ssd_err why)
+{
+	io->submit_ns = io->done_ns = now_ns;
+	io->status = why;
+	memset(&io->where, 0, sizeof(io->where));
+	d->host.done(d->host.opaque, io);
+}
+
 /* The drive file's disk has no room for the request: fail it before it reaches the FTL. */
 static bool no_room(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 {
 	if (io->op == FTL_READ ||
 	    (io->op == FTL_WRITE ? drive_file_has_room(&d->file) : drive_file_is_whole(&d->file)))
 		return false;
-	io->submit_ns = io->done_ns = now_ns;
-	io->status = SSD_E_NOSPC;
-	memset(&io->where, 0, sizeof(io->where));
-	d->host.done(d->host.opaque, io);
+	refuse(d, now_ns, io, SSD_E_NOSPC);
 	return true;
 }
 
@@ -692,6 +638,10 @@ static void submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io)
 		return;
 	if (SSD_UNLIKELY(d->file.rooms) && no_room(d, now_ns, io))
 		return;
+	if (SSD_UNLIKELY(io->zone) && !d->profile.ops->zones) {
+		refuse(d, now_ns, io, SSD_E_INVAL);
+		return;
+	}
 	if (SSD_UNLIKELY(now_ns >= d->series_ns))
 		slate_series_passed(d, now_ns);
 	if (SSD_UNLIKELY(d->record))

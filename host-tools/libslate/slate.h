@@ -89,6 +89,10 @@ uint64_t slate_map_bytes(const struct slate_dev *d);
 /* Canonical "section.key=value" lines of every setting, for run.json. */
 const char *slate_settings(const struct slate_dev *d);
 
+/* Zones (ftl.h). slate_zones() returns false if the drive has none. */
+bool slate_zones(const struct slate_dev *d, struct ftl_zones *out);
+struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone);
+
 /* Time is ns; now_ns never decreases. See ftl.h. */
 void slate_submit(struct slate_dev *d, uint64_t now_ns, struct ftl_io *io);
 uint64_t slate_step(struct slate_dev *d, uint64_t now_ns);

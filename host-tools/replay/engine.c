@@ -301,6 +301,8 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	clear_io(&q->io);
 	q->io.op = ops[row->op];
 	q->io.fua = row->fua;
+	q->io.zone = FTL_ZONE_NONE;
+	q->reset = false;
 	q->io.offset = row->offset;
 	q->io.bytes = row->bytes;
 	q->io.host = q;
@@ -334,23 +336,48 @@ static int take_content(struct stream *s, struct request *q)
 	return 0;
 }
 
-static int submit(struct replay *r, struct stream *s)
+static void submit_request(struct replay *r, struct stream *s, struct request *q)
 {
-	struct request *q = engine_request(r, &s->row, s->number);
-	int result = take_content(s, q);
-
-	if (result)
-		return result;
 	s->requests++;
 	s->inflight++;
 	if (r->verify)
 		verify_submit(r->verify, q);
 	slate_submit(r->dev, r->now_ns, &q->io);
+}
+
+/* On a drive with zones: check a write, and reset its zone if it begins the zone again. */
+static SSD_APART int prepare_zone(struct replay *r, struct stream *s)
+{
+	struct trace_row row;
+	struct request *q;
+	int result = zoned_write(r, s, &row);
+
+	if (result <= 0)
+		return result;
+	q = engine_request(r, &row, s->number);
+	q->io.zone = FTL_ZONE_RESET;
+	q->reset = true;
+	submit_request(r, s, q);
+	return 0;
+}
+
+static int submit(struct replay *r, struct stream *s)
+{
+	struct request *q;
+	int result = r->zoned && s->row.op == TRACE_WRITE ? prepare_zone(r, s) : 0;
+
+	if (result)
+		return result;
+	q = engine_request(r, &s->row, s->number);
+	result = take_content(s, q);
+	if (result)
+		return result;
+	submit_request(r, s, q);
 	if (r->o.check && r->submitted % r->o.check_every == 0) {
 		slate_check(r->dev);
 		r->invariant_checks++;
 	}
-	if (r->submitted == r->o.limit) {
+	if (r->o.limit && r->submitted >= r->o.limit) {	/* a zone's reset may have been one too many */
 		for (unsigned int i = 0; i < r->streams; i++)
 			r->stream[i].has_row = false;
 		return 0;

@@ -170,6 +170,7 @@ static int open_drive(struct replay *r)
 		return replay_fail(REPLAY_USAGE, "%s", err);
 	r->capacity = slate_capacity(r->dev);
 	r->unit_bytes = slate_unit_bytes(r->dev);
+	zoned_open(r);
 	trace_place_init(&r->place, r->o.rows.beyond, r->capacity, r->unit_bytes,
 			 r->o.align_units ? r->unit_bytes : FTL_SECTOR_BYTES);
 	return 0;
@@ -308,6 +309,7 @@ static void close_all(struct replay *r)
 	slate_close(r->dev);
 	engine_close(r);
 	verify_close(r->verify);
+	zoned_close(r->zoned);
 	for (unsigned int i = 0; i < r->streams; i++) {
 		rows_end(&r->stream[i]);
 		trace_close(r->stream[i].trace);

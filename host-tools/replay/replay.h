@@ -11,6 +11,7 @@
  *   verify.c    --check: compares each sector with its possible contents
  *   shadow.c    the possible contents for traces with content, as hashes
  *   account.c   statistics, the time from which they count, and the time series
+ *   zoned.c     writes of drives with zones
  *   csv.c       the CSV file with a line for each request
  *   report.c    the JSON;  summary.c  the summary on the screen
  */
@@ -90,6 +91,7 @@ struct request {
 	uint64_t offset, bytes;
 	uint64_t id;
 	uint32_t stream;
+	bool reset;			/* TRIM: of a zone */
 	uint32_t version;		/* verify: version, of a WRITE or TRIM */
 	uint32_t *lower;		/* verify: READ: a version for each sector */
 	size_t lower_room;
@@ -124,6 +126,7 @@ struct account {
 
 struct verify;
 struct csv;
+struct zoned;
 
 struct replay {
 	struct replay_options o;
@@ -135,6 +138,7 @@ struct replay {
 	struct account account;
 	struct verify *verify;		/* NULL: no --check */
 	struct csv *csv;		/* NULL: none */
+	struct zoned *zoned;		/* NULL: the drive has no zones */
 	uint64_t now_ns, submitted, completed;
 	uint64_t deepest;		/* most requests in flight */
 	uint64_t invariant_checks;
@@ -235,6 +239,14 @@ bool shadow_allows(const struct shadow *s, uint64_t sector, uint32_t newest, uin
 		   uint64_t hash);
 void shadow_read_begins(struct shadow *s, struct request *q);
 void shadow_read_ends(struct shadow *s, struct request *q);
+
+/*
+ * zoned.c. zoned_write() checks the stream's next row, a write. 0: submit it; 1: submit *reset first; < 0: -exit
+ * code, and it has printed the error.
+ */
+void zoned_open(struct replay *r);
+void zoned_close(struct zoned *z);
+int zoned_write(struct replay *r, const struct stream *s, struct trace_row *reset);
 
 /* csv.c. On an error, which it has printed, csv_open() returns NULL and csv_close() an exit code (else 0). */
 struct csv *csv_open(const char *path, bool cores);	/* cores: the controller has cores */

@@ -96,7 +96,7 @@ static void range_of(const struct verify *v, const struct request *q, uint64_t *
 	if (q->op == FTL_TRIM) {
 		low = (low + unit - 1) / unit * unit;
 		high = high / unit * unit;
-		high = high > low && slate_trims(v->r->dev) ? high : low;
+		high = high > low && (q->reset || slate_trims(v->r->dev)) ? high : low;
 	}
 	*first = low / FTL_SECTOR_BYTES;
 	*end = high / FTL_SECTOR_BYTES;

@@ -176,6 +176,7 @@ static void compare_block(struct duel *d, uint32_t block)
 
 	differ(d, "erase_count", d->n->ops->erase_count(d->n, b), naive_erase_count(&d->model, block));
 	differ(d, "is_bad", d->n->ops->is_bad(d->n, b), d->model.block[block].bad);
+	differ(d, "is_slc", d->n->ops->is_slc(d->n, b), d->model.block[block].slc);
 	for (uint32_t i = 0; i < d->c.geo.pages_per_block; i++)
 		naive_check_page(&d->model, geo_ppn(&d->c.geo, b, i));
 }

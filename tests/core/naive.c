@@ -199,6 +199,7 @@ static void save(struct naive *n, struct naive_flight *f, uint32_t block)
 			return;
 	s->block = block;
 	s->erase_commands = n->block[block].erase_commands;
+	s->slc = n->block[block].slc;
 	s->page = malloc(pages * (sizeof(*s->page) + g->page_bytes + g->oob_kept));
 	s->data = (uint8_t *)(s->page + pages);
 	s->oob = s->data + pages * g->page_bytes;
@@ -218,6 +219,7 @@ static void restore(struct naive *n, const struct naive_flight *f)
 		uint32_t first = s->block * g->pages_per_block;
 
 		n->block[s->block].erase_commands = s->erase_commands;
+		n->block[s->block].slc = s->slc;
 		memcpy(&n->page[first], s->page, pages * sizeof(*s->page));
 		memcpy(data_of(n, first), s->data, pages * g->page_bytes);
 		memcpy(oob_of(n, first), s->oob, pages * g->oob_kept);
@@ -391,9 +393,10 @@ static void do_program(struct naive *n, struct naive_flight *f, struct nand_cmd 
 {
 	const struct nand_geometry *g = &n->c.geo;
 	struct naive_block *b = &n->block[c->ppn.v / g->pages_per_block];
-	uint32_t type = c->ppn.v % g->bits_per_cell;
+	uint32_t type = naive_type(g, c->slc, c->ppn);
 
 	save(n, f, c->ppn.v / g->pages_per_block);
+	b->slc = c->slc;
 	fill_page(n, c);	/* first, because a copyback reads before it disturbs */
 	disturb_neighbours(n, f, c->ppn.v);
 	c->status = fault;
@@ -434,6 +437,7 @@ static void half_erase(struct naive *n, const struct naive_saved *s, ppn_t first
 	const struct nand_geometry *g = &n->c.geo;
 	uint32_t from, to;
 
+	n->block[s->block].slc = s->slc;
 	naive_pb_range(g, pb, &from, &to);
 	for (uint32_t i = from; i < to; i++) {
 		struct naive_page *page = &n->page[first.v + i];
@@ -465,6 +469,7 @@ static void do_erase(struct naive *n, struct naive_flight *f, struct nand_cmd *c
 		if (n->page[c->ppn.v + i].erases > most)
 			most = n->page[c->ppn.v + i].erases;
 	b->erase_commands++;
+	b->slc = false;
 	c->status = fault;
 	if (c->status == NAND_OK)
 		c->status = worn(n, most, hint, NAND_ERASE_FAIL, &b->erase_good, &b->erase_fail);
@@ -479,17 +484,18 @@ static void do_erase(struct naive *n, struct naive_flight *f, struct nand_cmd *c
 static uint64_t energy_nj(const struct naive *n, const struct nand_cmd *c)
 {
 	const struct nand_energy *e = &n->c.energy;
-	uint32_t bits = n->c.geo.bits_per_cell, level = 0;
+	const struct nand_geometry *g = &n->c.geo;
+	uint32_t level = 0;
 	uint64_t nj = naive_bytes(&n->c, c) * e->bus_pj_per_byte / 1000;
-	uint32_t program = e->program_nj[c->ppn.v % bits];	/* energy of a page, also with one_shot */
+	uint32_t program = e->program_nj[naive_type(g, naive_slc(n, c->ppn), c->ppn)];	/* also with one_shot */
 
 	switch (c->op) {
 	case NAND_READ:
-		return nj + (1 + c->retries) * (uint64_t)e->read_nj[c->ppn.v % bits];
+		return nj + (1 + c->retries) * (uint64_t)e->read_nj[naive_type(g, naive_slc(n, c->ppn), c->ppn)];
 	case NAND_PROGRAM:
 		return nj + program;
 	case NAND_COPYBACK:
-		return nj + e->read_nj[c->from.v % bits] + program;
+		return nj + e->read_nj[naive_type(g, naive_slc(n, c->from), c->from)] + program;
 	default:
 		while (c->pb >> (level + 1))
 			level++;
@@ -623,7 +629,7 @@ void naive_stats(const struct naive *n, struct nand_stats *out)
  */
 static void lose_pairs(struct naive *n, ppn_t p, bool either)
 {
-	uint32_t type = p.v % n->c.geo.bits_per_cell;
+	uint32_t type = naive_type(&n->c.geo, naive_slc(n, p), p);
 
 	for (uint32_t i = 1; n->c.geo.paired_loss && i <= type; i++) {
 		struct naive_page *lower = &n->page[p.v - i];
@@ -643,7 +649,7 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 	uint64_t paired_either = 0;
 
 	for (unsigned int i = 0; i < f->count; i++) {
-		uint32_t ppn = f->ppn[i].v;
+		uint32_t ppn = f->ppn[i].v, type;
 		bool lost = n->page[ppn].state == NAIVE_LOST;
 
 		/* failed, or a copy of lost data: the page does not show whether the cut hit it */
@@ -658,7 +664,8 @@ static uint64_t tear(struct naive *n, struct naive_flight *f)
 			adopt_state(n, ppn, 1u << NAIVE_LOST | 1u << n->page[ppn].state, "torn program");
 		}
 		/* both pages of a pair were torn, and either may have destroyed the lower one */
-		for (uint32_t t = 1; f->op == NAND_PROGRAM && t <= ppn % n->c.geo.bits_per_cell; t++)
+		type = naive_type(&n->c.geo, naive_slc(n, f->ppn[i]), f->ppn[i]);
+		for (uint32_t t = 1; f->op == NAND_PROGRAM && t <= type; t++)
 			paired_either += n->c.geo.one_shot && n->page[ppn - t].state == NAIVE_LOST;
 	}
 	for (unsigned int i = 0; f->op != NAND_ERASE && i < f->count; i++)

@@ -37,6 +37,7 @@ struct naive_page {
 
 struct naive_block {
 	bool bad;
+	bool slc;			/* mode of the first program since the last erase */
 	uint32_t erase_commands;
 	/* wear: the highest count that succeeded and the lowest that failed */
 	uint32_t erase_good, erase_fail, program_good, program_fail;
@@ -46,6 +47,7 @@ struct naive_block {
 struct naive_saved {
 	uint32_t block;
 	uint32_t erase_commands;
+	bool slc;
 	struct naive_page *page;
 	uint8_t *data, *oob;
 };
@@ -148,6 +150,23 @@ void naive_check_page(struct naive *n, ppn_t p);
 
 /* Returns the pages [*from, *to) of PB pb in its block. */
 void naive_pb_range(const struct nand_geometry *g, uint32_t pb, uint32_t *from, uint32_t *to);
+/* Returns the page's type and word line; slc: its block is, or is programmed, in SLC mode. */
+static inline uint32_t naive_type(const struct nand_geometry *g, bool slc, ppn_t p)
+{
+	return slc ? 0 : p.v % g->pages_per_block % g->bits_per_cell;
+}
+
+static inline uint32_t naive_line(const struct nand_geometry *g, bool slc, ppn_t p)
+{
+	return slc ? p.v % g->pages_per_block : p.v % g->pages_per_block / g->bits_per_cell;
+}
+
+/* Is the page's block in SLC mode? */
+static inline bool naive_slc(const struct naive *n, ppn_t p)
+{
+	return n->block[p.v / n->c.geo.pages_per_block].slc;
+}
+
 /* Returns the ECC words that a read names; all: the whole page; 0: the spare area. */
 uint32_t naive_words(const struct nand_geometry *g, uint32_t ecc_words);
 /* Returns the bytes that a command transfers in either direction. */

@@ -41,6 +41,11 @@ static bool address_exists(const struct naive *n, const struct nand_cmd *c)
 		return false;
 	if (c->op == NAND_ERASE)
 		return c->ppn.v % n->c.geo.pages_per_block == 0;
+	if (c->op != NAND_READ && c->slc && !n->c.timing.slc_program_ns)
+		return false;
+	if (c->op != NAND_READ && c->slc &&
+	    c->ppn.v % n->c.geo.pages_per_block >= n->c.geo.pages_per_block / n->c.geo.bits_per_cell)
+		return false;
 	return c->op != NAND_COPYBACK || c->from.v < pages;
 }
 
@@ -78,6 +83,8 @@ static bool r6(const struct naive *n, const struct nand_cmd *c, unsigned int cou
 {
 	for (unsigned int i = 0; i < count; i++) {
 		if (c[i].op != c[0].op || die_of(n, c[i].ppn) != die_of(n, c[0].ppn))
+			return false;
+		if ((c[0].op == NAND_PROGRAM || c[0].op == NAND_COPYBACK) && c[i].slc != c[0].slc)
 			return false;
 		/* planes may repeat in a parallel erase (R5) and on one-shot word lines (R11) */
 		if (c[i].op == NAND_ERASE || (c[i].op == NAND_PROGRAM && n->c.geo.one_shot))
@@ -141,7 +148,8 @@ static bool works_on(const struct naive *n, const struct naive_flight *f, ppn_t 
 		if (f->op == NAND_ERASE) {
 			if (p.v / g->pages_per_block == f->ppn[i].v / g->pages_per_block)
 				return true;
-		} else if (p.v / g->bits_per_cell == f->ppn[i].v / g->bits_per_cell) {
+		} else if (p.v / g->pages_per_block == f->ppn[i].v / g->pages_per_block &&
+			   naive_line(g, naive_slc(n, p), p) == naive_line(g, naive_slc(n, p), f->ppn[i])) {
 			return true;
 		}
 	}
@@ -184,13 +192,38 @@ static bool r2_ascending(const struct naive *n, ppn_t p)
 	return true;
 }
 
-static bool r2(const struct naive *n, ppn_t p)
+static bool is_blank(const struct naive *n, uint32_t first_ppn)
+{
+	for (uint32_t i = 0; i < n->c.geo.pages_per_block; i++)
+		if (n->page[first_ppn + i].state != NAIVE_BLANK)
+			return false;
+	return true;
+}
+
+/* SLC mode: each page has a word line of its own, so that of the order by word lines C1 is left. */
+static bool r2_slc(const struct naive *n, ppn_t p)
+{
+	const struct nand_geometry *g = &n->c.geo;
+
+	if (g->order == NAND_ORDER_NONE)
+		return true;
+	if (g->order == NAND_ORDER_ASCENDING)
+		return r2_ascending(n, p);
+	return r2_ascending(n, p) &&
+	       (p.v % g->pages_per_block == 0 || n->page[p.v - 1].state != NAIVE_BLANK);
+}
+
+static bool r2(const struct naive *n, ppn_t p, bool slc)
 {
 	const struct nand_geometry *g = &n->c.geo;
 	uint32_t page = p.v % g->pages_per_block, first = p.v - page;
 	uint32_t k = page / g->bits_per_cell, t = page % g->bits_per_cell;
 	uint32_t lines = g->pages_per_block / g->bits_per_cell;
 
+	if (naive_slc(n, p) != slc && !is_blank(n, first))	/* one mode for all */
+		return false;
+	if (slc)
+		return r2_slc(n, p);
 	if (g->order == NAND_ORDER_NONE)
 		return true;
 	if (g->order == NAND_ORDER_ASCENDING)
@@ -210,7 +243,7 @@ static uint32_t broken_program(const struct naive *n, const struct nand_cmd *c)
 
 	if (n->page[c->ppn.v].state != NAIVE_BLANK)
 		broken |= BIT(NAND_R1);
-	if (!r2(n, c->ppn))
+	if (!r2(n, c->ppn, c->slc))
 		broken |= BIT(NAND_R2);
 	if (n->block[c->ppn.v / n->c.geo.pages_per_block].bad)
 		broken |= BIT(NAND_R3);

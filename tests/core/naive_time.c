@@ -92,14 +92,25 @@ static uint64_t transfer_ns(const struct naive *n, const struct nand_cmd *c)
 	return (naive_bytes(&n->c, c) * n->c.timing.bus_ps_per_byte + 999) / 1000;
 }
 
-static uint64_t program_cell_ns(const struct naive *n, ppn_t p)
+static uint64_t program_cell_ns(const struct naive *n, const struct nand_cmd *c)
 {
 	const struct nand_timing *t = &n->c.timing;
-	uint32_t type = p.v % n->c.geo.bits_per_cell;
+	uint32_t type = naive_type(&n->c.geo, c->slc, c->ppn);
 
+	if (c->slc)
+		return t->slc_program_ns;
 	if (n->c.geo.one_shot)
 		return t->program_ns[0];
 	return t->program_ns[type] + (uint64_t)type * t->lower_read_ns;
+}
+
+static uint64_t page_read_ns(const struct naive *n, ppn_t p)
+{
+	const struct nand_timing *t = &n->c.timing;
+
+	if (naive_slc(n, p) && t->slc_read_ns)
+		return t->slc_read_ns;
+	return t->read_ns[naive_type(&n->c.geo, naive_slc(n, p), p)];
 }
 
 static uint64_t read_cell_ns(const struct naive *n, const struct nand_cmd *c)
@@ -107,12 +118,24 @@ static uint64_t read_cell_ns(const struct naive *n, const struct nand_cmd *c)
 	const struct nand_geometry *g = &n->c.geo;
 	const struct nand_timing *t = &n->c.timing;
 	uint32_t words = naive_words(g, c->ecc_words), w = g->page_bytes / g->ecc_word_bytes;
-	uint64_t ns = t->read_ns[c->ppn.v % g->bits_per_cell];
+	uint64_t ns = page_read_ns(n, c->ppn);
 
 	if (g->subpage == NAND_SUBPAGE_SPREAD && words >= 1 && words < w)
 		ns = t->subread_base_ns +
 		     (uint64_t)t->subread_ns_per_kib * words * g->ecc_word_bytes / 1024;
 	return ns + (uint64_t)c->retries * t->retry_ns;
+}
+
+/* Was the block of an erase that is being submitted in SLC mode before it? */
+static bool was_slc(const struct naive *n, ppn_t p)
+{
+	const struct nand_geometry *g = &n->c.geo;
+	const struct naive_flight *f = &n->die[geo_die_of(g, geo_block_of(g, p))].flight;
+
+	for (unsigned int i = 0; i < f->saved_count; i++)
+		if (f->saved[i].block == p.v / g->pages_per_block)
+			return f->saved[i].slc;
+	return naive_slc(n, p);
 }
 
 static uint64_t cell_ns(const struct naive *n, const struct nand_cmd *c)
@@ -123,13 +146,14 @@ static uint64_t cell_ns(const struct naive *n, const struct nand_cmd *c)
 	case NAND_READ:
 		return read_cell_ns(n, c);
 	case NAND_PROGRAM:
-		return program_cell_ns(n, c->ppn);
+		return program_cell_ns(n, c);
 	case NAND_COPYBACK:
-		return n->c.timing.read_ns[c->from.v % n->c.geo.bits_per_cell] +
-		       program_cell_ns(n, c->ppn);
+		return page_read_ns(n, c->from) + program_cell_ns(n, c);
 	default:
 		while (c->pb >> (level + 1))
 			level++;
+		if (was_slc(n, c->ppn) && n->c.timing.slc_erase_ns)
+			return n->c.timing.slc_erase_ns;
 		return n->c.timing.erase_ns[level];
 	}
 }

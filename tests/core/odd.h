@@ -29,7 +29,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexluskw12prtgv"
+#define ODD_FLAGS "cmfexluskw12prtgva"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -42,6 +42,7 @@
  *   p, r, t  the FTL is parity, rtf or flex, on an array of two-page word lines where torn
  *      MSB pages take LSB pages along
  *   g  any of gc_frontier and gc_pages
+ *   a  cells of two to four bits, and an SLC cache of any kind
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  */
 
@@ -50,7 +51,7 @@ enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
 	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_LEVELLED, ODD_RELOCATED, ODD_PAIRED,
-	ODD_BACKUPS, ODD_CHARGES, ODD_NEVENTS
+	ODD_BACKUPS, ODD_CHARGES, ODD_CACHED, ODD_PAST_CACHE, ODD_FOLDED, ODD_NEVENTS
 };
 
 struct odd_change {

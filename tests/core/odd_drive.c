@@ -179,6 +179,34 @@ static void draw_policy(struct odd *o)
 		o->fc.hot_cold = FTL_HOT_COLD_COUNT;
 }
 
+/* Draw an SLC cache on cells of several bits. */
+static void draw_cache(struct odd *o)
+{
+	struct nand_geometry *g = &o->ac.geo;
+	struct nand_timing *t = &o->ac.timing;
+	struct ftl_config *c = &o->fc;
+
+	g->bits_per_cell = 2 + roll(o, 3);
+	g->pages_per_block = g->bits_per_cell * (1 + roll(o, 4));
+	g->blocks_per_plane += 4;
+	if (roll(o, 3) == 0)
+		g->order = NAND_ORDER_NONE;
+	for (uint32_t i = 1; i < g->bits_per_cell; i++) {
+		t->read_ns[i] = 6000;
+		t->program_ns[i] = 20000 + 10000 * i;
+	}
+	t->slc_program_ns = 4000;
+	t->slc_read_ns = roll(o, 2) * 3000;
+	t->slc_erase_ns = roll(o, 2) * 30000;
+	c->timing = *t;
+	c->slc_cache = roll(o, 2) ? FTL_SLC_STATIC : FTL_SLC_DYNAMIC;
+	c->slc_full = roll(o, 2) ? FTL_SLC_FOLD : FTL_SLC_DIRECT;
+	c->slc_blocks = 1 + roll(o, 4);
+	c->hot_cold = FTL_HOT_COLD_OFF;
+	c->idle_gc_permille = roll(o, 3) * 300;
+	c->idle_gc_ns = roll(o, 2) * 100000;
+}
+
 /*
  * Not drawn, so that earlier cases stay unchanged. Programs take 20 us, so a read meets most of
  * their phases.
@@ -255,6 +283,8 @@ static bool draw(struct odd *o)
 		draw_frontier(o);
 	if (flag(o, 'v'))
 		draw_policy(o);
+	if (flag(o, 'a'))
+		draw_cache(o);
 	return draw_capacity(o) && !nand_array_validate(&o->ac, &why);
 }
 
@@ -356,6 +386,9 @@ static void take_account(struct odd *o)
 	o->event[ODD_LEVELLED] += s->wl_runs;
 	o->event[ODD_RELOCATED] += s->relocations;
 	o->event[ODD_BACKUPS] += s->backup_pages;
+	o->event[ODD_CACHED] += s->slc_pages;
+	o->event[ODD_PAST_CACHE] += s->slc_direct_pages;
+	o->event[ODD_FOLDED] += s->slc_fold_units;
 	o->event[ODD_CHARGES] += o->watch.charged;
 	o->watch.charged = 0;
 	o->f->ops->reset_stats(o->f);

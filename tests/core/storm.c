@@ -124,6 +124,7 @@ struct call {
 	unsigned int count;
 	uint32_t die;
 	enum nand_source source;
+	bool slc;			/* programs are in SLC mode */
 };
 
 static struct nand_cmd *add(struct storm *s, struct call *k, enum nand_op op, uint32_t ppn)
@@ -175,20 +176,21 @@ static uint32_t random_block(struct storm *s, uint32_t plane)
 }
 
 /* Returns a page of the plane that may be programmed now, or UINT32_MAX. */
-static uint32_t programmable(struct storm *s, uint32_t plane)
+static uint32_t programmable(struct storm *s, uint32_t plane, bool slc)
 {
 	const struct nand_geometry *g = &s->duel.c.geo;
+	uint32_t pages = slc ? g->pages_per_block / g->bits_per_cell : g->pages_per_block;
 	uint32_t step = g->one_shot ? g->bits_per_cell : 1;
 
 	for (int tries = 0; tries < 3; tries++) {
 		uint32_t first = random_block(s, plane) * g->pages_per_block;
 		uint32_t at = draw(s, 4) ? 0 : draw(s, g->pages_per_block / step) * step;
 
-		for (uint32_t p = at; p < g->pages_per_block; p += step) {
+		for (uint32_t p = at; p < pages; p += step) {
 			uint32_t broken = 0;
 
 			for (uint32_t i = 0; i < step; i++) {
-				struct nand_cmd c = { .op = NAND_PROGRAM, .ppn = { first + p + i } };
+				struct nand_cmd c = { .op = NAND_PROGRAM, .ppn = { first + p + i }, .slc = slc };
 
 				broken |= naive_broken_alone(&s->duel.model, &c);
 			}
@@ -268,7 +270,7 @@ static void add_erases(struct storm *s, struct call *k, uint32_t plane)
 static void add_programs(struct storm *s, struct call *k, enum nand_op op, uint32_t plane)
 {
 	const struct nand_geometry *g = &s->duel.c.geo;
-	uint32_t p = programmable(s, plane);
+	uint32_t p = programmable(s, plane, k->slc);
 	uint32_t n = g->one_shot && op == NAND_PROGRAM ? g->bits_per_cell : 1;
 
 	if (p == UINT32_MAX)
@@ -277,6 +279,7 @@ static void add_programs(struct storm *s, struct call *k, enum nand_op op, uint3
 		struct nand_cmd *c = add(s, k, op, p + i);
 
 		c->from.v = op == NAND_COPYBACK ? readable(s, plane) : 0;
+		c->slc = k->slc;
 		give_content(s, c, k->count - 1);
 	}
 }
@@ -337,6 +340,7 @@ static void build(struct storm *s, struct call *k)
 	memset(k, 0, sizeof(*k));
 	k->die = choose_die(s, &op);
 	k->source = draw(s, 3) ? NAND_SRC_HOST : (enum nand_source)draw(s, NAND_NSOURCES);
+	k->slc = s->duel.c.timing.slc_program_ns && draw(s, 2);
 	if (draw(s, 2))
 		planes += draw(s, g->planes_per_die);
 	for (uint32_t i = 0; i < planes; i++)
@@ -462,6 +466,8 @@ static void spoil_cells(struct storm *s, struct nand_cmd *c)
 	const struct nand_geometry *g = &s->duel.c.geo;
 	uint32_t pages = (uint32_t)geo_pages(g);
 
+	if (s->duel.c.timing.slc_program_ns && draw(s, 4) == 0)
+		c->slc = !c->slc;
 	switch (draw(s, 9)) {
 	case 0:
 		c->ppn.v = find_page(s, is_held);

@@ -14,6 +14,7 @@
 	.program_ns = { 20011, 31013, 52009, 70001 },                                      \
 	.erase_ns = { 90001, 80021, 70001, 60013, 50021, 40009, 30011, 20021, 10007 },     \
 	.subread_base_ns = 1009, .subread_ns_per_kib = 1531, .retry_ns = 4001
+#define SLC_TIMES .slc_program_ns = 4001, .slc_read_ns = 3001, .slc_erase_ns = 50021
 #define TIMES(bus) .timing = { .cmd_ns = 101, .bus_ps_per_byte = bus, CELLS }
 
 #define GEO(ch, chips, dies, planes, blocks, pages)                                        \
@@ -121,6 +122,23 @@ static const struct {
 		.payload = true, .physics = { CALM }, .geo = {
 		GEO(2, 2, 1, 2, 4, 6), PAGE(1024, 256), .erase_group_max = 1, .bits_per_cell = 3,
 		.order = NAND_ORDER_ASCENDING, .subpage = NAND_SUBPAGE_DMA, .one_shot = true } } },
+	{ "slc mode, tlc", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = FAST_BUS, .lower_read_ns = 997,
+			.suspend_ns = 1013, .resume_ns = 2003, .suspends_max = 2, SLC_TIMES, CELLS },
+		.payload = true, .physics = { CALM }, .geo = {
+		GEO(1, 2, 1, 2, 4, 12), PAGE(512, 512), .erase_group_max = 2, .bits_per_cell = 3,
+		.order = NAND_ORDER_ASCENDING, .copyback = true, .paired_loss = true } } },
+	{ "slc mode, qlc", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = SLOW_BUS, .gc_holds_bus = true,
+			SLC_TIMES, CELLS },
+		.payload = true, .physics = { CALM, ERRORS, .seed = 9, .beta_log2 = -13 * 65536,
+			.gamma_log2 = -14 * 65536, .endurance = 40, .wear_shape = 3 }, .geo = {
+		GEO(1, 2, 1, 2, 4, 16), PAGE(1024, 256), .erase_group_max = 1, .bits_per_cell = 4,
+		.order = NAND_ORDER_NONE, .subpage = NAND_SUBPAGE_SPREAD, .copyback = true,
+		.paired_loss = true } } },
+	{ "slc mode, mlc fps", { .timing = { .cmd_ns = 101, .bus_ps_per_byte = FAST_BUS,
+			.slc_program_ns = 4001, CELLS },
+		.payload = true, .physics = { CALM }, .geo = {
+		GEO(1, 1, 1, 2, 4, 10), PAGE(512, 512), .erase_group_max = 1, .bits_per_cell = 2,
+		.order = NAND_ORDER_FPS, .copyback = true, .paired_loss = true } } },
 };
 
 uint32_t storm_configs(void)

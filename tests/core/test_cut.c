@@ -61,6 +61,9 @@ enum {
 	CORES = 512,	/* a controller of two cores is in front */
 	APART = 2048,	/* hot and cold pages have separate blocks */
 	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each at most */
+	SET_ASIDE = 4096,	/* an SLC cache: two blocks of each plane are set aside for it; */
+	SPARE = 8192,		/* or at most two free blocks are used for it */
+	FOLDS = 16384,		/* the host waits for folding while the cache is full */
 };
 
 static const struct shape shapes[] = {
@@ -154,6 +157,21 @@ static const struct shape shapes[] = {
 	  APART | PAIRS },
 	{ "apart, unbuffered", { 2, 2, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 90, 0,
 	  FTL_GC_SLICED, false, 12, APART, NULL, 0, 0, FTL_GC_SHARED, .policy = &gc_fifo },
+	{ "slc static", { 1, 1, 1, 1, 12, 6, 512, 64, 16, 512, 0, 1, 3 }, 512, 24, 2, FTL_GC_SLICED, false, 0,
+	  SET_ASIDE },
+	{ "slc static, folds", { 2, 1, 1, 1, 12, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 70, 4,
+	  FTL_GC_SLICED, false, 0, SET_ASIDE | FOLDS },
+	{ "slc static, idle", { 1, 1, 1, 2, 12, 8, 1024, 64, 25, 1024, 0, 1, 4 }, 512, 90, 4,
+	  FTL_GC_BLOCKING, true, 0, SET_ASIDE | IDLE, NULL, 0, 400 },
+	{ "slc dynamic", { 1, 1, 1, 1, 12, 6, 512, 64, 16, 512, 0, 1, 3 }, 512, 24, 2, FTL_GC_SLICED, false, 0, SPARE },
+	{ "slc dynamic, folds, hot", { 2, 1, 1, 1, 12, 4, 1024, 64, 25, 1024, 0, 1, 2 }, 512, 50, 0,
+	  FTL_GC_BLOCKING, false, 6, SPARE | FOLDS },
+	{ "slc dynamic, idle, planes", { 1, 1, 1, 2, 12, 6, 1024, 64, 25, 1024, 0, 2, 3 }, 512, 60, 4,
+	  FTL_GC_SLICED, true, 0, SPARE | FOLDS | IDLE | PAIRS | LEVEL | CORRECTED, NULL, 0, 600 },
+	{ "slc static, copyback", { 2, 1, 1, 1, 12, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 60, 4,
+	  FTL_GC_SLICED, false, 0, SET_ASIDE | FOLDS | COPYBACK | SUSPENDS, .frontier = FTL_GC_SHARED },
+	{ "slc dynamic, fifo", { 2, 1, 1, 1, 12, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 60, 4,
+	  FTL_GC_SLICED, false, 0, SPARE | SSDSIM, .policy = &gc_fifo },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 };
@@ -257,6 +275,27 @@ static const struct ftl_ops *ftl_of(const struct shape *s)
 	return ftl_list[i];
 }
 
+static void add_slc_cache(struct ftl_config *fc, const struct shape *s)
+{
+	fc->slc_cache = s->ways & SET_ASIDE ? FTL_SLC_STATIC : FTL_SLC_DYNAMIC;
+	fc->slc_blocks = 2;
+	fc->slc_full = s->ways & FOLDS ? FTL_SLC_FOLD : FTL_SLC_DIRECT;
+}
+
+/* The times of upper pages, and of SLC mode. */
+static void add_times(struct nand_timing *t, const struct shape *s)
+{
+	for (uint32_t i = 1; i < s->g.bits_per_cell; i++) {
+		t->read_ns[i] = 5000;
+		t->program_ns[i] = 20000;
+	}
+	if (s->ways & (SET_ASIDE | SPARE)) {
+		t->slc_program_ns = 6000;
+		t->slc_read_ns = 3000;
+		t->slc_erase_ns = 50000;
+	}
+}
+
 static bool is_for(const struct shape *s, const char *name)
 {
 	bool plain = !s->ftl && !s->policy && s->buffer_pages && s->unit == FTL_SECTOR_BYTES && !(s->ways & ~CORES);
@@ -273,6 +312,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 	const char *why;
 
 	memset(d, 0, sizeof(*d));
+	add_times(&c.timing, s);
 	if (s->ways & (FIXED | RELAXED)) {
 		c.geo.order = s->ways & FIXED ? NAND_ORDER_FPS : NAND_ORDER_RPS;
 		c.geo.paired_loss = true;
@@ -308,6 +348,8 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.cores = s->ways & CORES ? 2 : 0, .completion_ns = s->ways & CORES ? 700 : 0,
 		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
+	if (s->ways & (SET_ASIDE | SPARE))
+		add_slc_cache(&d->fc, s);
 	d->ops = ftl_of(s);
 	c.geo.oob_kept = d->ops->oob_bytes(&d->fc, &c.geo);
 	c.payload = true;
@@ -636,6 +678,9 @@ static void run(uint32_t shape, uint64_t seed, uint32_t ops)
 		SSD_ASSERT(!(shapes[shape].ways & SUSPENDS) == !ns.suspends);
 		SSD_ASSERT(!(shapes[shape].ways & LEVEL) == !st->wl_runs);
 		SSD_ASSERT(!(shapes[shape].ways & CORRECTED) == !st->relocations);
+		SSD_ASSERT(!(shapes[shape].ways & (SET_ASIDE | SPARE)) == !st->slc_pages);
+		SSD_ASSERT(!(shapes[shape].ways & (FOLDS | SPARE)) || st->slc_erases);
+		SSD_ASSERT(!(shapes[shape].ways & FOLDS) || st->slc_fold_units);
 	}
 	drive_free(&first);
 	drive_free(&second);

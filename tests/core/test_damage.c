@@ -255,7 +255,9 @@ static void blocks_are_checked(void)
 		make_drive(k);
 		look(k);
 		b = &is.pb[place_of(&is, first_page(true)).pb];
-		WRONG(is.block[0], 2, "a block has flags that it cannot have");
+		WRONG(is.block[0], 4, "a block has flags that it cannot have");
+		WRONG(is.block[0], BLOCK_SLC, is.base.geo.bits_per_cell > 1 ? "more programmed pages than it has" :
+		      "a block has flags that it cannot have");
 		WRONG(b->flags, 8, "a partial block has flags that it cannot have");
 		WRONG(b->flags, PB_EDGE_ABOVE, "a partial block has flags that it cannot have");
 		WRONG(b->erases, 0xffffffffu, "erased more often than it can be");

@@ -29,6 +29,7 @@
 #define KNOBS (A(SECONDS) | A(WORD_READS) | A(COPYBACKS))
 #define PAIRED (A(PAIRED) | A(BACKUPS))
 #define MOVES (A(LEVELLED) | A(RELOCATED) | A(WORD_READS))
+#define CACHE (A(CACHED) | A(PAST_CACHE) | A(FOLDED))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -95,6 +96,14 @@ static const struct combination {
 	{ "policies, rtf", "cmfexrv", 40, 40, MOUNT | WEAR | PAIRED },
 	{ "policies, flex", "cmfextgv", 60, 40, MOUNT | WEAR | PAIRED },
 	{ "policies, shared frontier", "cmxgv", 40, 40, MOUNT },
+	{ "cache", "cma", 60, 40, MOUNT | CACHE },
+	{ "cache, exact, reserve of one", "cmxua", 60, 40, MOUNT | CACHE },
+	{ "cache, failing, one plane", "cmfe1a", 60, 40, WEAR | CACHE },
+	{ "cache, failing, two planes", "cmfe2a", 60, 40, MOUNT | WEAR | CACHE },
+	{ "cache, moves, knobs, policies, failing, exact", "cmfexkwva", 80, 40, MOUNT | WEAR | CACHE | MOVES },
+	{ "cache, late, shared frontier", "cmlga", 40, 40, MOUNT | CACHE },
+	{ "cache, failing without cuts", "fea", 20, 4, WEAR | CACHE },
+	{ "cache, little between cuts", "cmsa", 6, 600, MOUNT },
 };
 
 /* Cases that are also run, because they rarely occur with the seeds above. */
@@ -111,6 +120,7 @@ static const char *const event_name[ODD_NEVENTS] = {
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
 	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
 	"paired pages lost", "parity pages", "commands from credit",
+	"pages in the SLC cache", "pages past it", "units folded",
 };
 
 static char id[64];
@@ -120,7 +130,7 @@ const struct ftl_ops *odd_other;
 /* Can the events of the combination occur with any FTL, and its flags hold for one with a reserve of two? */
 static bool is_for_others(const struct combination *c)
 {
-	return !strpbrk(c->flags, "ukwprtgv");
+	return !strpbrk(c->flags, "ukwprtgva");
 }
 
 #define ANY_FTLS (A(CUTS) | A(MOUNTS_CUT) | A(PROGRAMS_FAILED) | A(ERASES_FAILED) | A(WORN_OUT) | A(GC_RUNS))

@@ -60,6 +60,11 @@ static inline bool words_only_is_bad(const struct nand *n, pbn_t b)
 	return words_only_of(n)->in->ops->is_bad(words_only_of(n)->in, b);
 }
 
+static inline bool words_only_is_slc(const struct nand *n, pbn_t b)
+{
+	return words_only_of(n)->in->ops->is_slc(words_only_of(n)->in, b);
+}
+
 static inline void words_only_mark_bad(struct nand *n, pbn_t b)
 {
 	words_only_of(n)->in->ops->mark_bad(words_only_of(n)->in, b);
@@ -89,7 +94,8 @@ static inline enum nand_status words_only_peek(const struct nand *n, ppn_t p, co
 static inline struct nand *words_only_make(struct words_only *w, struct nand *in)
 {
 	static const struct nand_ops ops = {
-		words_only_submit, words_only_ready, words_only_may_suspend, words_only_is_bad, words_only_mark_bad,
+		words_only_submit, words_only_ready, words_only_may_suspend, words_only_is_bad,
+		words_only_is_slc, words_only_mark_bad,
 		words_only_erases, words_only_get_stats, words_only_reset_stats, words_only_peek };
 
 	w->base.ops = &ops;

@@ -47,9 +47,11 @@ CAPACITIES = {
     "superblock": spared(1062 * GIB, 100, 16384),
     "superblock-small": (504 * MIB, 288 * MIB),
     "tlc": spared(1023 * GIB, 98),
+    "tlc-slc-small": (3696 * MIB, 1900 * MIB),
     "tlc-small": (2640 * MIB, 1700 * MIB),
     "znand": spared(512 * GIB, 145, 2048),
     "znand-small": (512 * MIB, 400 * MIB),
+    "zns-small": (320 * MIB, 256 * MIB),
 }
 TABLE_3 = """\
 command, µs               cell       bus     total

@@ -152,8 +152,6 @@ class Report(Case):
                     yield from keys(inner)
 
         self.assertEqual([key for key in keys(SCHEMA) if not key[0].isdigit() and key not in words], [])
-        for option in re.findall(r"^  (--[a-z-]+)", self.call("--help").stdout, re.MULTILINE):
-            self.assertIn(option, text)
 
     def test_a_counter_reaches_the_report_by_its_name(self):
         """Counters in ftl_counts and nand need no list in the conversion to device.json."""

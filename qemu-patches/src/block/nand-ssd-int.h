@@ -85,8 +85,9 @@ typedef struct BDRVNandSsdState {
     Error *migration_blocker;
 } BDRVNandSsdState;
 
-/* nand-ssd.c; called with the lock held, except nand_ssd_errno() */
+/* nand-ssd-power.c */
 int nand_ssd_errno(enum ssd_err err);
+/* nand-ssd.c; called with the lock held */
 void nand_ssd_update_now(BDRVNandSsdState *s);
 void nand_ssd_arm(BDRVNandSsdState *s, uint64_t deadline_ns);
 void nand_ssd_run(BDRVNandSsdState *s, bool skip);      /* takes the lock */

@@ -30,6 +30,37 @@
 #include "nand-ssd-int.h"
 
 QEMU_BUILD_BUG_ON(NAND_SSD_CUT_NEVER != (int)SLATE_CUT_NEVER);
+
+/* The error of a request, as the block layer tells it. */
+int nand_ssd_errno(enum ssd_err err)
+{
+    switch (err) {
+    case SSD_OK:
+        return 0;
+    case SSD_E_INVAL:
+        return -EINVAL;
+    case SSD_E_NOMEM:
+        return -ENOMEM;
+    case SSD_E_NOSPC:
+        return -ENOSPC;
+    case SSD_E_WORNOUT:
+    case SSD_E_ZONE_READONLY:
+        return -EROFS;
+    case SSD_E_ZONE_WP:
+    case SSD_E_ZONE_BOUNDARY:
+    case SSD_E_ZONE_FULL:
+    case SSD_E_ZONE_OFFLINE:
+    case SSD_E_ZONE_STATE:
+    case SSD_E_ZONE_OPEN:
+    case SSD_E_ZONE_ACTIVE:
+    case SSD_E_UNCORR:
+    case SSD_E_CORRUPT:
+    case SSD_E_NOFORMAT:
+    case SSD_E_POWER:
+        return -EIO;
+    }
+    g_assert_not_reached();
+}
 QEMU_BUILD_BUG_ON(NAND_SSD_CUT_NOW != (int)SLATE_CUT_NOW);
 QEMU_BUILD_BUG_ON(NAND_SSD_CUT_AFTER_COMMANDS != (int)SLATE_CUT_AFTER_COMMANDS);
 QEMU_BUILD_BUG_ON(NAND_SSD_CUT_AT_NS != (int)SLATE_CUT_AT_NS);

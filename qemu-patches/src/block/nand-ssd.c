@@ -93,28 +93,6 @@ static const char *const nand_ssd_op_name[FTL_NOPS] = {
     [FTL_TRIM] = "trim", [FTL_FLUSH] = "flush",
 };
 
-int nand_ssd_errno(enum ssd_err err)
-{
-    switch (err) {
-    case SSD_OK:
-        return 0;
-    case SSD_E_INVAL:
-        return -EINVAL;
-    case SSD_E_NOMEM:
-        return -ENOMEM;
-    case SSD_E_NOSPC:
-        return -ENOSPC;
-    case SSD_E_WORNOUT:
-        return -EROFS;
-    case SSD_E_UNCORR:
-    case SSD_E_CORRUPT:
-    case SSD_E_NOFORMAT:
-    case SSD_E_POWER:
-        return -EIO;
-    }
-    g_assert_not_reached();
-}
-
 /* Callback of the drive, called with the lock held from submit and step. */
 
 void nand_ssd_queue_done(BDRVNandSsdState *s, NandSsdRequest *req)
@@ -551,6 +529,7 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     g_autoptr(GPtrArray) overrides = g_ptr_array_new();
     struct slate_options options = { 0 };
     struct slate_dev *dev = NULL;
+    struct ftl_zones zones;
     char why[SLATE_ERR_BYTES] = "";
 
     for (strList *set = opts->set; set; set = set->next) {
@@ -567,6 +546,14 @@ static struct slate_dev *nand_ssd_new_drive(BDRVNandSsdState *s,
     *ret = nand_ssd_errno(slate_open(&options, &host, &dev, why));
     if (*ret < 0) {
         error_setg(errp, "%s", why);
+        return NULL;
+    }
+    if (slate_zones(dev, &zones)) {
+        error_setg(errp, "ftl.type = %s: a guest cannot use a drive with zones "
+                   "yet: replay on it, or take another type",
+                   slate_ftl_name(dev));
+        slate_close(dev);
+        *ret = -ENOTSUP;
         return NULL;
     }
     *ret = nand_ssd_errno(slate_keep_causes(dev));

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * slc.c - the SLC cache: blocks of cells with several bits that the host fills with one bit per
+ * cell, several times as fast, and that GC folds into the others later (ftl/page/DESIGN.md).
+ *
+ * It answers which page of the host goes to the cache, and when GC must fold. It knows nothing of
+ * how a page is issued (place.c) or how a block is collected (gc.c): a block in SLC mode is one
+ * with fewer pages, in a frontier slot of its own (front.h) and on a list of its own (blk.h).
+ *
+ *   static    slc_blocks of each plane are in SLC mode or set aside for it (blk_plane.aside), so
+ *             that host, copies and GC's thresholds never count them
+ *   dynamic   a block is opened in SLC mode while more than gc_stop_blocks are free, and fewer
+ *             than slc_blocks in that mode: GC is not needed for it. GC for space folds first
+ *
+ * Block: FREE -> OPEN in the SLC slot (front_open) -> FULL on the plane's list, in the order of
+ * closing -> VICTIM (fold_victim, space_victim in gc.c) -> FREE, set aside again if static.
+ *
+ * While the cache is full (no open block, and none may be opened), slc_full says what the host
+ * does. direct: it writes to its other frontier. fold: it waits for the collector of the plane,
+ * but only for one that works or that the end of another command may let work (slc_waits), and
+ * never with a page whose program failed, for which `stable` and so GC waits. So it waits for
+ * nothing that waits for it.
+ *
+ * Invariants: K4 in blk.h, F6 in front.h, C14 in check.c; and
+ *   S1  a fold in a static cache takes no block of the reserve (fold_victim): what it wins is of
+ *       no use to GC. (No test fails without this limit.) In a dynamic one it wins pages like any
+ *       collection, since a full block in SLC mode holds at most half of what a block holds.
+ *
+ * Cost: nothing for each page beyond a few comparisons; no memory but counts.
+ */
+#include "page_ftl.h"
+
+/* Called by a mount when it knows all blocks in SLC mode. */
+void slc_set_aside(struct page_ftl *f)
+{
+	f->bt.aside_max = f->host.c.slc_cache == FTL_SLC_STATIC ? f->host.c.slc_blocks : 0;
+	f->bt.aside_keep = f->gc.urgent_blocks;
+	for (uint32_t plane = 0; plane < f->shape.planes; plane++)
+		blk_set_aside(&f->bt, plane);
+}
+
+static bool may_open(const struct page_ftl *f, uint32_t plane)
+{
+	const struct blk_plane *p = &f->bt.plane[plane];
+
+	if (!slc_shares(f))
+		return p->aside;
+	return p->slc < f->host.c.slc_blocks && p->free_count > f->host.c.gc_stop_blocks;
+}
+
+bool slc_has_room(const struct page_ftl *f, uint32_t plane)
+{
+	return f->fr.plane[plane].open[f->fr.slc] != BLK_NONE || may_open(f, plane);
+}
+
+bool slc_pressed(const struct page_ftl *f, uint32_t plane)
+{
+	return f->host.c.slc_full == FTL_SLC_FOLD && f->fr.slc != FRONT_NONE && f->bt.plane[plane].slc &&
+	       !slc_has_room(f, plane);
+}
+
+bool slc_waits(struct page_ftl *f, uint32_t plane)
+{
+	const struct gc *g = &f->plane[plane].gc;
+	uint32_t head = f->buf.first;
+
+	if (!slc_pressed(f, plane) || (head != NONE && f->buf.page[head].seq <= f->bt.issued))
+		return false;
+	gc_wake(f, plane);
+	return g->state == GC_ACTIVE || (g->state == GC_WAITING && f->turn.ends.busy);
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* zns.c - the table of the FTL: settings, memory, submit, step, reports, check. See zns.h. */
+#include "zns.h"
+
+/* ---- arithmetic of the geometry ---- */
+
+static void shape(struct zns *z, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint64_t pages, stripes;
+
+	z->dies = geo_dies(g);
+	z->planes = geo_planes(g);
+	z->groups = z->dies / zns_zone_dies(c, g);
+	z->slots = zns_zone_dies(c, g) * g->planes_per_die;
+	z->parts = c->zone_blocks;
+	z->rows = z->parts * g->pages_per_block;
+	pages = (uint64_t)z->slots * z->rows;
+	z->capacity = z->size = pages * g->page_bytes;
+	while (c->zone_power2 && z->size & (z->size - 1))
+		z->size += z->size & -z->size;
+	z->zones = (uint32_t)(c->capacity_bytes / z->size);
+	stripes = (uint64_t)c->buffer_units * c->unit_bytes / ((uint64_t)z->slots * g->page_bytes);
+	z->active_max = c->zone_active_max || !stripes ? c->zone_active_max : (uint32_t)stripes - 1;
+	if (z->active_max > z->zones)
+		z->active_max = z->zones;
+	z->bufs = z->active_max + 1;
+	z->open_max = c->zone_open_max && c->zone_open_max < z->active_max ? c->zone_open_max : z->active_max;
+}
+
+static const char *bad_array(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	if (g->order != NAND_ORDER_ASCENDING && g->order != NAND_ORDER_NONE)
+		return "type = zns writes the pages of a block in ascending order: geometry.order must be ascending "
+		       "or none";
+	if (g->one_shot)
+		return "type = zns programs single pages: geometry.one_shot must be no";
+	if (g->paired_loss)
+		return "type = zns keeps no copy of paired pages: geometry.paired_loss must be no";
+	if (g->oob_bytes < ZNS_OOB_BYTES)
+		return "type = zns needs 26 bytes of geometry.oob_bytes";
+	if (c->unit_bytes < FTL_SECTOR_BYTES || c->unit_bytes > g->page_bytes || g->page_bytes % c->unit_bytes)
+		return "unit_bytes must be 512 .. page_bytes and divide it";
+	return NULL;
+}
+
+static const char *bad_zones(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct zns z = { 0 };
+	uint64_t stripe;
+
+	if (c->zone_dies && geo_dies(g) % c->zone_dies)
+		return "zone_dies must divide the number of dies";
+	if (!c->zone_blocks || c->zone_blocks > g->blocks_per_plane)
+		return "zone_blocks must be 1 .. blocks_per_plane";
+	shape(&z, c, g);
+	stripe = (uint64_t)z.slots * g->page_bytes;
+	if (!c->capacity_bytes || c->capacity_bytes % z.size)
+		return "capacity_mib must be whole zones: a zone's size is zone_dies (0: all) * planes_per_die * "
+		       "zone_blocks * pages_per_block * page_bytes, with zone_power2 rounded up to a power of two";
+	if ((uint64_t)(z.zones + z.groups - 1) / z.groups * z.parts + ZNS_SPARE > g->blocks_per_plane)
+		return "capacity_mib leaves less than three blocks of a plane for the log and for bad blocks: lower "
+		       "it, or add blocks";
+	if (!z.active_max || z.bufs * stripe > (uint64_t)c->buffer_units * c->unit_bytes)
+		return "buffer_units must hold a page of each plane of a zone for every active zone and one zone more: "
+		       "raise it, or lower zone_active_max";
+	if (c->zone_open_max > z.active_max)
+		return "zone_open_max must be at most zone_active_max, or what buffer_units hold";
+	if (z.bufs > g->pages_per_block)
+		return "zone_active_max, or what buffer_units hold, must be less than pages_per_block";
+	return NULL;
+}
+
+static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
+{
+	*why = bad_array(c, g);
+	if (!*why)
+		*why = bad_zones(c, g);
+	if (!*why && c->max_unit_reads < 8)
+		*why = "max_unit_reads must be 8 or more";
+	return *why ? SSD_E_INVAL : SSD_OK;
+}
+
+static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	(void)c;
+	(void)g;
+	return ZNS_OOB_BYTES;
+}
+
+/* ---- memory ---- */
+
+static struct zns lay_out(struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct zns z = { 0 };
+	size_t cells;
+
+	shape(&z, c, g);
+	cells = (size_t)z.bufs * z.slots;
+	z.zone = ssd_carve(m, z.zones, sizeof(*z.zone));
+	z.table = ssd_carve(m, (size_t)z.zones * z.parts * z.slots, sizeof(*z.table));
+	z.block = ssd_carve(m, geo_blocks(g), sizeof(*z.block));
+	z.plane = ssd_carve(m, z.planes, sizeof(*z.plane));
+	z.buf = ssd_carve(m, z.bufs, sizeof(*z.buf));
+	z.cells = ssd_carve(m, cells, sizeof(*z.cells));
+	z.data = ssd_carve(m, cells, c->payload ? g->page_bytes : 0);
+	z.die = ssd_carve(m, z.dies, sizeof(*z.die));
+	z.online = ssd_carve(m, z.groups, sizeof(*z.online));
+	z.op = ssd_carve(m, c->max_unit_reads, sizeof(*z.op));
+	die_due_lay_out(&z.ends, m, z.dies);
+	z.mount = zns_mount_lay_out(&z, m, c, g);
+	return z;
+}
+
+static size_t footprint(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct ssd_arena m = { NULL, sizeof(struct zns) };
+
+	lay_out(&m, c, g);
+	return m.used;
+}
+
+extern const struct ftl_ops zns_ftl_ops;
+
+static void set_up(struct zns *z)
+{
+	z->log.resets = z->erasing = z->waiting_first = ZNS_NONE;
+	z->op_free = ZNS_NONE;
+	memset(z->table, 0xff, (size_t)z->zones * z->parts * z->slots * sizeof(*z->table));
+	for (uint32_t i = 0; i < z->zones; i++) {
+		z->zone[i] = (struct zns_zone){ .state = FTL_ZONE_EMPTY, .buf = ZNS_NONE, .next = ZNS_NONE };
+		z->online[i % z->groups]++;
+	}
+	for (uint32_t i = 0; i < z->planes; i++)
+		z->plane[i] = (struct zns_plane){ .free_first = ZNS_NONE, .good = z->g->blocks_per_plane };
+	for (uint32_t i = 0; i < z->bufs; i++)
+		z->buf[i] = (struct zns_buf){ .zone = ZNS_NONE, .cell = z->cells + (size_t)i * z->slots,
+			.data = z->data + (size_t)i * z->slots * z->g->page_bytes };
+	for (uint32_t i = 0; i < z->dies; i++)
+		z->die[i].read_first = ZNS_NONE;
+	for (uint32_t i = 0; i < z->host.c.max_unit_reads; i++) {
+		z->op[i].next = z->op_free;
+		z->op_free = i;
+	}
+	die_due_init(&z->ends);
+}
+
+static int init(void *mem, size_t len, const struct ftl_config *c, struct nand *n, const struct ftl_host *host,
+		struct ftl **out)
+{
+	struct ssd_arena m = { mem, sizeof(struct zns) };
+	struct zns *z = mem;
+	const char *why;
+
+	if (validate(c, &n->geo, &why) != SSD_OK)
+		return SSD_E_INVAL;
+	if (len < footprint(c, &n->geo))
+		return SSD_E_NOMEM;
+	*z = lay_out(&m, c, &n->geo);
+	z->n = n;
+	z->g = &n->geo;
+	host_init(&z->host, &zns_ftl_ops, c, host);
+	set_up(z);
+	*out = &z->host.base;
+	return SSD_OK;
+}
+
+/* ---- the host's calls ---- */
+
+static uint64_t step(struct ftl *f, uint64_t now_ns)
+{
+	struct zns *z = zns_of(f);
+
+	zns_pump(z, now_ns);
+	return die_due_first_ns(&z->ends) == DIE_IDLE_NS ? FTL_IDLE : die_due_first_ns(&z->ends);
+}
+
+static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
+{
+	struct zns *z = zns_of(f);
+
+	zns_pump(z, now_ns);
+	host_accept(&z->host, io);
+	if (io->op == FTL_READ) {
+		zns_submit_read(z, io);
+	} else if (io->op == FTL_TRIM && !io->zone) {
+		host_part_now(&z->host, io);
+	} else {
+		if (io->op == FTL_FLUSH)
+			zns_submit_flush(z, io);
+		else
+			zns_submit_zone(z, io);
+		zns_go_on(z, NULL);
+	}
+	zns_settle(z);
+}
+
+/* ---- reports ---- */
+
+static struct ftl_zones zones(const struct ftl *f)
+{
+	const struct zns *z = (const struct zns *)f;
+
+	return (struct ftl_zones){ .count = z->zones, .open_max = z->open_max, .active_max = z->active_max,
+				   .size_bytes = z->size };
+}
+
+static struct ftl_zone zone(const struct ftl *f, uint32_t number)
+{
+	const struct zns *z = (const struct zns *)f;
+	const struct zns_zone *s = &z->zone[number];
+	uint64_t start = number * z->size;
+
+	SSD_ASSERT(number < z->zones);
+	return (struct ftl_zone){ .start = start, .capacity = z->capacity, .wp = start + s->wp, .state = s->state };
+}
+
+static uint64_t map_bytes(const struct ftl *f)
+{
+	const struct zns *z = (const struct zns *)f;
+
+	return (uint64_t)z->zones * z->parts * z->slots * sizeof(*z->table);
+}
+
+static struct ftl_block block(const struct ftl *f, pbn_t b)
+{
+	static const enum ftl_block_state states[] = {
+		[ZNS_USED] = FTL_BLOCK_USED, [ZNS_FREE] = FTL_BLOCK_FREE, [ZNS_BAD] = FTL_BLOCK_BAD,
+	};
+
+	return (struct ftl_block){ states[((const struct zns *)f)->block[b.v].state], 0 };
+}
+
+/* ---- check ---- */
+
+static void check_block_used(const struct zns *z, uint32_t b, uint32_t *used)
+{
+	SSD_ASSERT(z->block[b].state == ZNS_USED);	/* Z1 */
+	++*used;
+}
+
+static void check_blocks(const struct zns *z)
+{
+	uint32_t used = 0, found = 0;
+
+	for (size_t i = 0; i < (size_t)z->zones * z->parts * z->slots; i++)
+		if (z->table[i] != ZNS_NONE)
+			check_block_used(z, z->table[i], &used);
+	for (uint32_t i = 0; i < z->log.count; i++)
+		check_block_used(z, z->log.block[i], &used);
+	for (uint32_t p = 0; p < z->planes; p++) {
+		uint32_t count = 0, good = 0;
+
+		for (uint32_t b = z->plane[p].free_first; b != ZNS_NONE; b = z->block[b].next, count++)
+			SSD_ASSERT(z->block[b].state == ZNS_FREE);
+		SSD_ASSERT(count == z->plane[p].free_count);	/* Z1 */
+		for (uint32_t b = 0; b < z->g->blocks_per_plane; b++) {
+			enum zns_block_state state = z->block[p * z->g->blocks_per_plane + b].state;
+
+			good += state != ZNS_BAD;
+			found += state == ZNS_USED;
+		}
+		SSD_ASSERT(good == z->plane[p].good);		/* Z2 */
+	}
+	SSD_ASSERT(used == found || z->host.worn);		/* Z1; a drive without a log keeps old log blocks */
+}
+
+static void check_buf(const struct zns *z, uint32_t buf)
+{
+	const struct zns_buf *b = &z->buf[buf];
+	const struct zns_zone *s = b->zone == ZNS_NONE ? NULL : &z->zone[b->zone];
+
+	SSD_ASSERT(!s || s->buf == buf);			/* Z6 */
+	for (uint32_t i = 0; i < z->slots; i++) {
+		const struct zns_cell *c = &b->cell[i];
+
+		if (c->state == ZNS_EMPTY)
+			continue;
+		SSD_ASSERT(s && c->page % z->slots == i);	/* Z6 */
+		SSD_ASSERT(c->page + z->slots >= (s->filled + z->g->page_bytes - 1) / z->g->page_bytes);	/* Z3 */
+		if (c->state == ZNS_FILLING)			/* Z4 */
+			SSD_ASSERT(c->page == s->filled / z->g->page_bytes &&
+				   c->sectors * (uint64_t)FTL_SECTOR_BYTES == s->filled % z->g->page_bytes);
+	}
+}
+
+void zns_check(const struct ftl *f)
+{
+	const struct zns *z = (const struct zns *)f;
+	uint32_t open = 0, active = 0, lined = 0;
+
+	check_blocks(z);
+	for (uint32_t i = 0; i < z->bufs; i++)
+		check_buf(z, i);
+	for (uint32_t i = 0; i < z->zones; i++) {
+		const struct zns_zone *s = &z->zone[i];
+
+		open += s->state == FTL_ZONE_IMPLICIT || s->state == FTL_ZONE_EXPLICIT;
+		active += zns_is_active(s);
+		lined += s->line.first != NULL;
+		SSD_ASSERT(s->buf == ZNS_NONE || z->buf[s->buf].zone == i);	/* Z6 */
+		SSD_ASSERT(s->filled <= z->capacity && s->wp <= z->capacity);
+		SSD_ASSERT(s->line.first || s->failed || s->state == FTL_ZONE_OFFLINE || s->filled == s->wp ||
+			   z->host.worn);
+	}
+	SSD_ASSERT(open == z->open && active == z->active && lined == z->lined);
+	SSD_ASSERT(open <= z->open_max);			/* Z5 */
+}
+
+/* ---- the table ---- */
+
+static const struct knob rows[] = {
+	FTL_KNOB(zone_dies, 0, 65536, "0", "dies of a zone; divides the number of dies; 0: all"),
+	FTL_KNOB(zone_blocks, 1, 1 << 20, "1", "blocks of a zone in each plane of its dies"),
+	FTL_KNOB_BOOL(zone_power2, "yes",
+	  "a zone's size is the next power of two, as Linux wants it, and its capacity what the blocks hold; no: the "
+	  "size is the capacity"),
+	FTL_KNOB(zone_open_max, 0, 65536, "0", "maximum of open zones; 0: as of active ones"),
+	FTL_KNOB(zone_active_max, 0, 65536, "0",
+	  "maximum of active zones (open or closed); each needs a page of the write buffer for each plane of a zone, "
+	  "and so does one zone more; 0: as many as buffer_units hold"),
+	FTL_KNOB_LAST
+};
+
+static const struct knob_table zone_knobs = { "ftl", rows };
+static const struct knob_table *const knobs[] = { &zone_knobs, NULL };
+
+const struct ftl_ops zns_ftl_ops = {
+	.name = "zns", .durability = FTL_ZONED, .knobs = knobs,
+	.oob_bytes = oob_bytes, .validate = validate, .footprint = footprint, .init = init, .mount = zns_mount,
+	.submit = submit, .step = step, .check = zns_check, .stats = host_stats, .reset_stats = host_reset_stats,
+	.map_bytes = map_bytes, .inflight = host_inflight, .block = block, .zones = zones, .zone = zone,
+};

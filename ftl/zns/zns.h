@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zns.h - a zoned FTL: zones of whole blocks, written in order, erased by resets. DESIGN.md beside this file has
+ * the layout, what is durable, and the mount.
+ *
+ *   zns.c       the table: settings, memory, submit, step, reports, check
+ *   zns_zone.c  zones as the host sees them, their lines and buffers, durability
+ *   zns_read.c  reads
+ *   zns_die.c   dies: whose turn it is; programs, erases
+ *   zns_log.c   the log: parts of pages, resets
+ *   zns_mount.c what flash holds
+ *
+ * A zone has two sides. `state` and `wp` are the host's: they change when an operation is submitted.
+ * Writes, finishes and resets then stand in the zone's line, and the other fields follow when their
+ * turn comes: `filled` bytes are in the buffer or on flash.
+ *
+ * A cell is a page of a zone's buffer, one for each slot:
+ *   EMPTY -> FILLING (host's bytes) -> READY (full, or the end) -> FLYING (programmed) -> EMPTY, and
+ *   FLYING -> READY after a failure, where it stays until the zone is reset.
+ *
+ * Invariants (zns_check):
+ *   Z1  the free list of a plane has its FREE blocks, and free_count counts them; a block in the table of a zone or
+ *       in the log is USED and in no other place;
+ *   Z2  good - zone_blocks * (zones that are not offline) of a plane is its number of spare blocks;
+ *   Z3  a page is issued only when the page one stripe before it is on flash;
+ *   Z4  only the page that is being filled is FILLING, and it has filled % page_bytes bytes;
+ *   Z5  open <= open_max zones are open; active are open, closed, or read-only with a buffer. No zone is
+ *       activated while active >= active_max. So a buffer is always free or of a zone that is not active, and
+ *       such a zone's line ends with the last byte, a finish or a reset: its buffer becomes free;
+ *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it.
+ *
+ * Cost: 4 bytes a block for the table, 12 for the block; a stripe for each buffer; 96 a zone.
+ */
+#ifndef SLATE_ZNS_H
+#define SLATE_ZNS_H
+
+#include "die.h"
+#include "ftl_knobs.h"
+#include "host.h"
+#include "nand_geom.h"
+#include "oob.h"
+#include "survey.h"
+
+#define ZNS_NONE 0xffffffffu
+#define ZNS_LOG_BLOCKS 4u
+#define ZNS_SPARE 3u		/* spare blocks of a plane: two for the log, one for a repair */
+#define ZNS_NUMBERS 3u		/* numbers that a page uses at most (survey_number()) */
+
+/* ---- spare area ---- */
+
+#define ZNS_OOB_BYTES 26u
+
+enum zns_kind { ZNS_DATA = 1, ZNS_RECORD = 2, ZNS_KIND_MASK = 3, ZNS_END = 4, ZNS_LOST = 8 };
+
+/*
+ * Little-endian, 26 bytes: 0 kind and flags, 1..4 zone, 5..9 generation, 10..14 serial, 15..19 mark, 20..23
+ * page, 24..25 sectors.
+ *
+ *             DATA                                       RECORD
+ *   zone      the page's zone                            the zone, or ZNS_NONE: only the mark counts
+ *   gen       generation of the zone                     likewise; a reset begins a new one
+ *   serial    of the block: 0, or that of a copy         of the record
+ *   mark      of a copy: pages that it has when complete the floor
+ *   page      number within the zone                     page of which this is a part; resets: 0
+ *   sectors   sectors with data                          sectors of the page that are here; resets: 0
+ */
+struct zns_oob {
+	uint8_t kind;
+	uint16_t sectors;
+	uint32_t zone, page;
+	uint64_t gen, serial, mark;
+};
+
+static inline void zns_oob_put(uint8_t *p, const struct zns_oob *o)
+{
+	p[0] = o->kind;
+	oob_put4(p + 1, o->zone);
+	oob_put5(p + 5, o->gen);
+	oob_put5(p + 10, o->serial);
+	oob_put5(p + 15, o->mark);
+	oob_put4(p + 20, o->page);
+	p[24] = (uint8_t)o->sectors;
+	p[25] = (uint8_t)(o->sectors >> 8);
+}
+
+static inline struct zns_oob zns_oob_get(const uint8_t *p)
+{
+	return (struct zns_oob){
+		.kind = p[0], .zone = oob_unit_lpn(p + 1), .gen = oob_get5(p + 5), .serial = oob_get5(p + 10),
+		.mark = oob_get5(p + 15), .page = oob_unit_lpn(p + 20), .sectors = (uint16_t)(p[24] | p[25] << 8),
+	};
+}
+
+/* ---- state ---- */
+
+enum zns_block_state { ZNS_USED, ZNS_FREE, ZNS_BAD };
+
+struct zns_block {
+	uint32_t next;			/* free list */
+	uint8_t state;
+	bool needs_erase;		/* FREE: a mount found it blank; it may be half erased */
+	bool failing;			/* a program failed: bad after its erase */
+};
+
+struct zns_plane {
+	uint32_t free_first, free_last, free_count;
+	uint32_t good;			/* blocks that are not bad */
+	uint32_t logs;			/* blocks of the log */
+};
+
+enum zns_phase {
+	ZNS_WRITING,		/* the line's first I/O is next */
+	ZNS_ENDING,		/* it is a finish: the end is marked, the buffer empties */
+	ZNS_NOTING,		/* it is a reset: its record waits for the log or is being programmed */
+	ZNS_ERASING,		/* it is a reset: its blocks are being erased */
+};
+
+struct zns_zone {
+	enum ftl_zone_state state;
+	uint64_t wp;			/* bytes from the zone's start */
+	uint64_t opened;		/* order in which zones were opened */
+	struct io_list line;
+	enum zns_phase phase;
+	uint64_t filled;		/* bytes */
+	uint64_t gen;			/* generation of what is on flash */
+	uint64_t note;			/* ERASING: serial of the reset's record */
+	uint64_t dropped_seq;		/* NOTING, failed: first sequence of data that left the buffer and are
+					 * not on flash, 0: none */
+	uint64_t want_seq;		/* data up to this sequence are to be durable */
+	uint32_t buf;			/* or ZNS_NONE */
+	uint32_t next;			/* lists of resets and of zones that wait for a buffer */
+	uint32_t erases;		/* ERASING: blocks that are left */
+	bool on_flash;			/* flash has something of this generation */
+	bool ended;			/* the end is marked */
+	bool failed;			/* a program failed */
+	bool waits;			/* for a buffer */
+};
+
+enum zns_cell_state { ZNS_EMPTY, ZNS_FILLING, ZNS_READY, ZNS_FLYING };
+
+struct zns_cell {
+	enum zns_cell_state state;
+	bool end;
+	bool logging;			/* its record is under way */
+	uint32_t page;			/* number within the zone */
+	uint32_t sectors;		/* with data */
+	uint64_t first_seq;		/* first sequence of what is not durable; 0: all is */
+	uint64_t since_seq;		/* first sequence of what came after the record under way */
+	uint64_t logged;		/* serial of its record, 0: none */
+	uint32_t logged_sectors;	/* of that record */
+};
+
+struct zns_buf {
+	uint32_t zone;			/* or ZNS_NONE */
+	struct zns_cell *cell;		/* a cell for each slot */
+	uint8_t *data;
+};
+
+enum zns_cmd { ZNS_IDLE, ZNS_CMD_READ, ZNS_CMD_PROGRAM, ZNS_CMD_ERASE, ZNS_CMD_PREPARE, ZNS_CMD_RECORD,
+	       ZNS_CMD_LOG_ERASE };
+
+struct zns_op {			/* a read of a page or a part of one */
+	struct ftl_io *io;
+	uint64_t at;			/* offset within the I/O */
+	uint64_t gc_mark;
+	uint32_t next;
+	uint32_t bytes;
+};
+
+struct zns_die {
+	struct die_turn turn;
+	enum zns_cmd cmd;
+	uint32_t read_first, read_last;
+	uint32_t buf, zone;		/* PROGRAM; ERASE */
+	uint32_t slot;			/* PROGRAM, ERASE: slot of the die's first plane */
+	uint32_t planes;		/* bitmap of the command's planes */
+	uint32_t failed;		/* likewise */
+	uint32_t block;			/* PREPARE, LOG_ERASE */
+	uint32_t part;			/* ERASE: which of the slot's blocks */
+	uint64_t cell_ns, bus_ns;	/* of the command */
+	uint32_t buf_turn;		/* buffer that is asked first for a program */
+	bool erased;			/* the last command was an erase */
+	bool look;			/* there may be something to do */
+};
+
+struct zns_log {
+	uint32_t block[ZNS_LOG_BLOCKS];	/* oldest first; the last one is written */
+	uint64_t first[ZNS_LOG_BLOCKS];	/* serials from here on are in the block */
+	uint32_t count;
+	uint32_t page;			/* next page of the last block */
+	uint64_t floor;			/* of the records on flash */
+	uint64_t record_floor;		/* of the record under way */
+	uint64_t record_serial, record_gen;
+	uint32_t buf, slot, sectors;	/* record under way: cell, or */
+	uint32_t zone;			/* zone of the reset; ZNS_NONE: a cell's */
+	bool busy;			/* a record is under way, */
+	bool erasing;			/* or the oldest block is being erased */
+	uint32_t plane;			/* of the last block taken */
+	uint32_t resets, last_reset;	/* zones in NOTING, by zns_zone.next */
+	uint32_t turn;
+};
+
+struct zns_mount;
+
+struct zns {
+	struct host host;
+	struct nand *n;
+	const struct nand_geometry *g;
+	struct survey survey;
+
+	uint32_t dies, planes, zones, groups;
+	uint32_t slots, rows, parts;	/* of a zone */
+	uint64_t capacity, size;	/* of a zone, bytes */
+	uint32_t bufs, open_max, active_max;	/* bufs: active_max + 1 */
+
+	struct zns_zone *zone;
+	uint32_t *table;		/* (zone * parts + part) * slots + slot: block or ZNS_NONE */
+	struct zns_block *block;
+	struct zns_plane *plane;
+	struct zns_buf *buf;
+	struct zns_die *die;
+	uint32_t *online;		/* of each group: zones that are not offline */
+	struct die_due ends;
+
+	struct zns_op *op;
+	uint32_t op_free;
+	struct io_list reads;		/* that found no room in the pool */
+	struct io_list durable;		/* flushes and FUA writes that wait */
+
+	struct zns_log log;
+	uint64_t number;		/* last generation or serial given */
+	uint64_t seq;			/* of the last write submitted */
+	uint64_t flush_seq;		/* data up to this sequence are to be durable */
+	uint32_t open, active;
+	uint64_t opened;
+	uint32_t waiting_first, waiting_last;	/* zones that wait for a buffer */
+	uint32_t erasing;		/* zones in ERASING */
+	bool recheck;			/* a zone has failed: zns_go_on() is due */
+	bool stuck;			/* the log has no room: what waits for it fails */
+	uint32_t lined;			/* zones with a line */
+	uint32_t lost;			/* failed zones with dropped_seq */
+	struct zns_mount *mount;
+	struct zns_cell *cells;
+	uint8_t *data;
+	uint8_t oob[NAND_PLANES_MAX][ZNS_OOB_BYTES + 6];
+};
+
+static inline struct zns *zns_of(struct ftl *f)
+{
+	return ssd_container_of(f, struct zns, host.base);
+}
+
+/* ---- addresses ---- */
+
+static inline uint32_t zns_zone_dies(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	return c->zone_dies ? c->zone_dies : geo_dies(g);
+}
+
+/* The die of a zone's k-th die: dies of different channels follow each other, groups take turns. */
+static inline uint32_t zns_die_at(const struct zns *z, uint32_t zone, uint32_t k)
+{
+	uint32_t i = zone % z->groups * (z->dies / z->groups) + k;
+
+	return i % z->g->channels * geo_dies_per_channel(z->g) + i / z->g->channels;
+}
+
+/* The place of a die in zns_die_at()'s order, over all groups. */
+static inline uint32_t zns_die_place(const struct zns *z, uint32_t die)
+{
+	uint32_t per = geo_dies_per_channel(z->g);
+
+	return die % per * z->g->channels + die / per;
+}
+
+static inline uint32_t zns_plane_at(const struct zns *z, uint32_t zone, uint32_t slot)
+{
+	uint32_t planes = z->g->planes_per_die;
+
+	return zns_die_at(z, zone, slot / planes) * planes + slot % planes;
+}
+
+static inline uint32_t *zns_block_at(const struct zns *z, uint32_t zone, uint32_t part, uint32_t slot)
+{
+	return &z->table[((size_t)zone * z->parts + part) * z->slots + slot];
+}
+
+/* The block of page `page` of a zone. */
+static inline uint32_t *zns_block_of(const struct zns *z, uint32_t zone, uint32_t page)
+{
+	return zns_block_at(z, zone, page / z->slots / z->g->pages_per_block, page % z->slots);
+}
+
+static inline uint32_t zns_ppn(const struct zns *z, uint32_t block, uint32_t page)
+{
+	return block * z->g->pages_per_block + page / z->slots % z->g->pages_per_block;
+}
+
+static inline uint32_t zns_zone_of(const struct zns *z, uint64_t offset)
+{
+	return (uint32_t)(offset / z->size);
+}
+
+static inline uint32_t zns_spare(const struct zns *z, uint32_t plane)
+{
+	uint32_t group = zns_die_place(z, plane / z->g->planes_per_die) / (z->dies / z->groups);
+	uint32_t used = z->online[group] * z->parts;
+
+	return z->plane[plane].good > used ? z->plane[plane].good - used : 0;
+}
+
+static inline uint8_t *zns_cell_data(const struct zns *z, const struct zns_buf *b, uint32_t slot)
+{
+	return z->host.c.payload ? b->data + (size_t)slot * z->g->page_bytes : NULL;
+}
+
+static inline bool zns_is_active(const struct zns_zone *s)
+{
+	return s->state == FTL_ZONE_IMPLICIT || s->state == FTL_ZONE_EXPLICIT || s->state == FTL_ZONE_CLOSED ||
+	       (s->state == FTL_ZONE_READONLY && s->buf != ZNS_NONE);
+}
+
+/* ---- zns_zone.c ---- */
+void zns_submit_zone(struct zns *z, struct ftl_io *io);
+void zns_submit_flush(struct zns *z, struct ftl_io *io);
+void zns_zone_fails(struct zns *z, uint32_t zone);
+void zns_zone_erased(struct zns *z, uint32_t zone);
+/* The page of a cell is on flash. */
+void zns_cell_done(struct zns *z, uint32_t buf, uint32_t slot);
+/* Continue lines and end I/Os that were waiting. last: the die whose command ended, or NULL. */
+void zns_go_on(struct zns *z, const struct zns_die *last);
+uint32_t zns_buf_take(struct zns *z, uint32_t zone);
+
+/* ---- zns_read.c ---- */
+void zns_submit_read(struct zns *z, struct ftl_io *io);
+bool zns_read_go(struct zns *z, uint32_t die);
+bool zns_read_on(struct zns *z);
+
+/* ---- zns_die.c ---- */
+void zns_look_zone(struct zns *z, uint32_t zone);
+void zns_issue(struct zns *z, uint32_t die, enum zns_cmd cmd, struct nand_cmd *c, unsigned int count);
+void zns_settle(struct zns *z);
+void zns_pump(struct zns *z, uint64_t now_ns);
+/* Free blocks of a plane. */
+uint32_t zns_take(struct zns *z, uint32_t plane);
+void zns_put_free(struct zns *z, uint32_t block, bool needs_erase);
+void zns_put_bad(struct zns *z, uint32_t block);
+bool zns_prepare(struct zns *z, uint32_t plane);
+
+/* ---- zns_log.c ---- */
+bool zns_log_go(struct zns *z, uint32_t die);
+void zns_log_ended(struct zns *z, struct zns_die *x, enum zns_cmd cmd);
+void zns_log_look(struct zns *z);
+void zns_log_reset(struct zns *z, uint32_t zone);
+bool zns_log_is_open(const struct zns *z);
+
+/* ---- zns_mount.c ---- */
+struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
+			const struct nand_geometry *g);
+int zns_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns);
+
+void zns_check(const struct ftl *f);
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * zns_log.c - the log: parts of pages that are to be durable, and resets. One record is under way at a
+ * time. What is next: a part in the oldest of several blocks that is still needed; a reset; a
+ * part that a flush or FUA write waits for.
+ *
+ *   L1  serials in block[i] are first[i] or higher, and lower than first[i + 1];
+ *   L2  the oldest block is erased only when no record in it is needed, and the record on flash with the
+ *       highest floor has first[1] or more;
+ *   L3  the last page that the log can get is not used while the oldest block is needed: the record that
+ *       permits its erase needs one.
+ */
+#include "zns.h"
+
+bool zns_log_is_open(const struct zns *z)
+{
+	return z->log.count && z->log.page < z->g->pages_per_block;
+}
+
+/* Is a record of a part needed until its page is on flash? */
+static bool in_oldest(const struct zns *z, const struct zns_cell *c)
+{
+	return c->state != ZNS_EMPTY && c->logged && c->logged < z->log.first[1];
+}
+
+static bool oldest_needed(const struct zns *z)
+{
+	for (uint32_t i = 0; i < z->bufs; i++)
+		for (uint32_t s = 0; z->buf[i].zone != ZNS_NONE && s < z->slots; s++)
+			if (in_oldest(z, &z->buf[i].cell[s]))
+				return true;
+	for (uint32_t zone = z->erasing; zone != ZNS_NONE; zone = z->zone[zone].next)
+		if (z->zone[zone].note < z->log.first[1])
+			return true;
+	return false;
+}
+
+/* Choose the plane of the log's next block: the one with most spare blocks. ZNS_NONE: there is none. */
+static uint32_t choose_plane(const struct zns *z)
+{
+	uint32_t best = ZNS_NONE, most = 0;
+
+	if (z->log.count == ZNS_LOG_BLOCKS)
+		return ZNS_NONE;
+	for (uint32_t i = 1; i <= z->planes; i++) {
+		uint32_t plane = (z->log.plane + i) % z->planes, spare = zns_spare(z, plane);
+
+		if (!z->plane[plane].free_count || spare <= z->plane[plane].logs + most)
+			continue;
+		most = spare - z->plane[plane].logs;
+		best = plane;
+	}
+	return best;
+}
+
+static uint32_t plane_of(const struct zns *z, uint32_t block)
+{
+	return geo_plane_of(z->g, (pbn_t){ block });
+}
+
+/* Returns the plane of the next record, or ZNS_NONE if it must wait, or there is no room ever. */
+static uint32_t next_plane(const struct zns *z)
+{
+	const struct zns_log *l = &z->log;
+
+	if (!zns_log_is_open(z))
+		return choose_plane(z);
+	if (l->count > 1 && l->page + 1 == z->g->pages_per_block && oldest_needed(z) &&
+	    choose_plane(z) == ZNS_NONE)
+		return ZNS_NONE;	/* L3 */
+	return plane_of(z, l->block[l->count - 1]);
+}
+
+/* ---- what is next ---- */
+
+struct want {
+	uint32_t buf, slot;		/* part of a page, or */
+	uint32_t zone;			/* a reset, if not ZNS_NONE */
+};
+
+static bool part_wanted(const struct zns *z, const struct zns_buf *b, const struct zns_cell *c)
+{
+	const struct zns_zone *s = &z->zone[b->zone];
+	uint64_t want = z->flush_seq > s->want_seq ? z->flush_seq : s->want_seq;
+
+	return c->state == ZNS_FILLING && !s->failed && c->first_seq && c->first_seq <= want;
+}
+
+static bool part_to_save(const struct zns *z, const struct zns_buf *b, const struct zns_cell *c)
+{
+	return in_oldest(z, c) && (c->state == ZNS_FILLING || z->zone[b->zone].failed);
+}
+
+typedef bool part_fn(const struct zns *z, const struct zns_buf *b, const struct zns_cell *c);
+
+static bool find_part(const struct zns *z, part_fn *wanted, struct want *w)
+{
+	for (uint32_t i = 0; i < z->bufs; i++) {
+		const struct zns_buf *b = &z->buf[(z->log.turn + i) % z->bufs];
+
+		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->slots; s++)
+			if (wanted(z, b, &b->cell[s])) {
+				*w = (struct want){ .buf = (uint32_t)(b - z->buf), .slot = s, .zone = ZNS_NONE };
+				return true;
+			}
+	}
+	return false;
+}
+
+static bool wanted(const struct zns *z, struct want *w)
+{
+	if (z->log.count > 1 && find_part(z, part_to_save, w))
+		return true;
+	w->zone = z->log.resets;
+	return w->zone != ZNS_NONE || (z->durable.first && find_part(z, part_wanted, w));
+}
+
+static bool may_erase(const struct zns *z)
+{
+	const struct zns_log *l = &z->log;
+
+	return l->count > 1 && !l->erasing && l->floor >= l->first[1] && !oldest_needed(z);	/* L2 */
+}
+
+/* Something may have come for the log: let its die look. */
+void zns_log_look(struct zns *z)
+{
+	struct want w;
+	uint32_t plane;
+
+	if (may_erase(z))
+		z->die[plane_of(z, z->log.block[0]) / z->g->planes_per_die].look = true;
+	if (z->log.busy || !wanted(z, &w))
+		return;
+	plane = next_plane(z);
+	if (plane != ZNS_NONE)
+		z->die[plane / z->g->planes_per_die].look = true;
+	else if (!z->log.erasing && !may_erase(z) && (z->log.count < 2 || !oldest_needed(z)))
+		z->stuck = z->host.worn = true;
+}
+
+/* ---- commands ---- */
+
+static void take_block(struct zns *z, uint32_t plane)
+{
+	struct zns_log *l = &z->log;
+
+	l->first[l->count] = ++z->number;
+	l->block[l->count++] = zns_take(z, plane);
+	l->page = 0;
+	l->plane = plane;
+	z->plane[plane].logs++;
+}
+
+static void record(struct zns *z, uint32_t die, const struct want *w)
+{
+	struct zns_log *l = &z->log;
+	struct zns_oob o = { .kind = ZNS_RECORD, .serial = ++z->number };
+	uint32_t block = l->block[l->count - 1];
+	struct nand_cmd c;
+
+	l->record_floor = l->first[l->count > 1 && !oldest_needed(z)];
+	o.mark = l->record_floor;
+	nand_fill_program(&c, NAND_SRC_META, block * z->g->pages_per_block + l->page++, z->oob[0]);
+	if (w->zone != ZNS_NONE) {
+		o.zone = w->zone;
+		o.gen = ++z->number;
+		l->record_gen = o.gen;
+	} else {
+		const struct zns_buf *b = &z->buf[w->buf];
+		struct zns_cell *cell = &b->cell[w->slot];
+
+		o.zone = b->zone;
+		o.gen = z->zone[b->zone].gen;
+		o.page = cell->page;
+		l->sectors = z->zone[b->zone].failed ? cell->logged_sectors : cell->sectors;
+		o.sectors = (uint16_t)l->sectors;
+		c.data = zns_cell_data(z, b, w->slot);
+		cell->logging = true;
+		z->zone[b->zone].on_flash = true;
+		l->turn = w->buf + 1;
+	}
+	zns_oob_put(z->oob[0], &o);
+	l->busy = true;
+	l->buf = w->buf;
+	l->slot = w->slot;
+	l->zone = w->zone;
+	l->record_serial = o.serial;
+	zns_issue(z, die, ZNS_CMD_RECORD, &c, 1);
+	z->die[die].failed = c.status == NAND_PROG_FAIL;
+}
+
+static void erase_oldest(struct zns *z, uint32_t die)
+{
+	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK,
+			      .ppn = geo_ppn(z->g, (pbn_t){ z->log.block[0] }, 0) };
+
+	z->log.erasing = true;
+	zns_issue(z, die, ZNS_CMD_LOG_ERASE, &c, 1);
+	z->die[die].failed = c.status == NAND_ERASE_FAIL;
+}
+
+/* Do what the log has for this idle die. */
+bool zns_log_go(struct zns *z, uint32_t die)
+{
+	struct want w = { 0 };
+	uint32_t plane;
+
+	if (may_erase(z) && plane_of(z, z->log.block[0]) / z->g->planes_per_die == die) {
+		erase_oldest(z, die);
+		return true;
+	}
+	if (z->log.busy || !wanted(z, &w))
+		return false;
+	plane = next_plane(z);
+	if (plane == ZNS_NONE || plane / z->g->planes_per_die != die)
+		return false;
+	if (!zns_log_is_open(z)) {
+		if (zns_prepare(z, plane))
+			return true;
+		take_block(z, plane);
+		zns_log_look(z);
+		if (!wanted(z, &w))
+			return false;
+	}
+	record(z, die, &w);
+	return true;
+}
+
+static void oldest_erased(struct zns *z, bool failed)
+{
+	struct zns_log *l = &z->log;
+	uint32_t block = l->block[0];
+
+	z->plane[plane_of(z, block)].logs--;
+	if (failed || z->block[block].failing)
+		zns_put_bad(z, block);
+	else
+		zns_put_free(z, block, false);
+	l->count--;
+	l->erasing = false;
+	memmove(l->block, l->block + 1, l->count * sizeof(*l->block));
+	memmove(l->first, l->first + 1, l->count * sizeof(*l->first));
+}
+
+/* A reset's record is on flash: the zone's blocks are erased now. */
+static void reset_noted(struct zns *z)
+{
+	struct zns_log *l = &z->log;
+	uint32_t zone = l->zone;
+	struct zns_zone *s = &z->zone[zone];
+
+	SSD_ASSERT(l->resets == zone);
+	l->resets = s->next;
+	s->phase = ZNS_ERASING;
+	s->gen = l->record_gen;
+	s->note = l->record_serial;
+	s->erases = 0;
+	for (uint32_t part = 0; part < z->parts; part++)
+		for (uint32_t slot = 0; slot < z->slots; slot++)
+			s->erases += *zns_block_at(z, zone, part, slot) != ZNS_NONE;
+	s->next = z->erasing;
+	z->erasing = zone;
+	if (s->erases)
+		zns_look_zone(z, zone);
+	else
+		zns_zone_erased(z, zone);
+}
+
+static void part_noted(struct zns *z)
+{
+	struct zns_cell *cell = &z->buf[z->log.buf].cell[z->log.slot];
+
+	if (!cell->logging)
+		return;			/* the whole page is on flash meanwhile */
+	cell->logging = false;
+	cell->logged = z->log.record_serial;
+	if (!z->zone[z->buf[z->log.buf].zone].failed || cell->logged_sectors != z->log.sectors)
+		cell->first_seq = cell->since_seq;
+	cell->logged_sectors = z->log.sectors;
+	cell->since_seq = 0;
+	z->host.stats.meta_units += z->g->page_bytes / z->host.c.unit_bytes;
+}
+
+void zns_log_ended(struct zns *z, struct zns_die *x, enum zns_cmd cmd)
+{
+	struct zns_log *l = &z->log;
+
+	if (cmd == ZNS_CMD_LOG_ERASE) {
+		oldest_erased(z, x->failed);
+		return;
+	}
+	l->busy = false;
+	if (x->failed) {		/* the record is written again, to the next page */
+		z->block[l->block[l->count - 1]].failing = true;
+		if (l->zone == ZNS_NONE) {
+			z->buf[l->buf].cell[l->slot].logging = false;
+			z->buf[l->buf].cell[l->slot].since_seq = 0;
+		}
+		return;
+	}
+	if (l->record_floor > l->floor)
+		l->floor = l->record_floor;
+	if (l->zone == ZNS_NONE)
+		part_noted(z);
+	else
+		reset_noted(z);
+}
+
+/* Queue the record of a reset. */
+void zns_log_reset(struct zns *z, uint32_t zone)
+{
+	struct zns_log *l = &z->log;
+
+	z->zone[zone].next = ZNS_NONE;
+	if (l->resets == ZNS_NONE)
+		l->resets = zone;
+	else
+		z->zone[l->last_reset].next = zone;
+	l->last_reset = zone;
+	zns_log_look(z);
+}

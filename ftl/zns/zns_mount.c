@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * zns_mount.c - what flash holds. DESIGN.md beside this file argues why this is right. The steps:
+ *
+ *   survey   every spare area: of each block whose it is, of each zone its generation
+ *   claim    blocks of each zone's generation enter its table; what is older, or a copy that was not
+ *            completed, is erased
+ *   ends     where each zone ends
+ *   parts    records that have the first sectors of the page at the end
+ *   repair   blocks with pages beyond the end are replaced
+ *   log      parts in buffers are written to a new block; old blocks of the log are erased
+ *   states   and which zones are offline
+ */
+#include "zns.h"
+
+struct found {			/* of a block */
+	uint32_t zone, place;		/* DATA: place in the table */
+	uint64_t gen;			/* 0: no page can be read, if `used` */
+	uint64_t serial;		/* highest; RECORD: lowest */
+	uint32_t copied;		/* pages of a complete copy */
+	uint32_t used, high;		/* 1 + last page that is not blank; 1 + last one that can be read */
+	bool log, resets;		/* RECORD; some are resets */
+	uint32_t live;			/* parts in it that are needed */
+};
+
+struct found_zone {
+	uint64_t note;			/* highest generation of a record */
+	uint64_t end_gen;
+	uint32_t end_page, end_sectors;
+	uint32_t part_ppn, part_sectors;	/* part of the page at the end, or ZNS_NONE */
+	uint64_t part_serial;
+};
+
+struct zns_mount {
+	struct found *block;
+	struct found_zone *zone;
+	uint8_t *page;
+	uint64_t newest;		/* serial of the newest record */
+	uint32_t newest_block;
+	bool logs;			/* there are blocks of the log */
+};
+
+struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
+				    const struct nand_geometry *g)
+{
+	struct zns_mount *t = ssd_carve(m, 1, sizeof(*t));
+	struct found *block = ssd_carve(m, geo_blocks(g), sizeof(*block));
+	struct found_zone *zone = ssd_carve(m, z->zones, sizeof(*zone));
+	uint8_t *page = ssd_carve(m, c->payload ? g->page_bytes : 0, 1);
+
+	if (t) {
+		t->block = block;
+		t->zone = zone;
+		t->page = page;
+	}
+	return t;
+}
+
+/* ---- survey ---- */
+
+static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct zns_oob *o)
+{
+	struct found *b = &z->mount->block[block];
+	struct found_zone *s = &z->mount->zone[o->zone];
+	uint32_t place = (uint32_t)(zns_block_of(z, o->zone, o->page) - z->table);
+
+	if (zns_plane_at(z, o->zone, o->page % z->slots) != geo_plane_of(z->g, (pbn_t){ block }) ||
+	    o->page / z->slots % z->g->pages_per_block != page || (b->gen && (b->gen != o->gen || b->place != place)))
+		return SSD_E_CORRUPT;
+	b->zone = o->zone;
+	b->place = place;
+	b->gen = o->gen;
+	b->high = page + 1;
+	if (o->serial > b->serial) {
+		b->serial = o->serial;
+		b->copied = (uint32_t)o->mark;
+	}
+	if (o->gen > z->zone[o->zone].gen)
+		z->zone[o->zone].gen = o->gen;
+	if (!(o->kind & ZNS_END) || o->gen < s->end_gen)
+		return SSD_OK;
+	s->end_gen = o->gen;
+	s->end_page = o->page;
+	s->end_sectors = o->sectors;
+	return SSD_OK;
+}
+
+static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
+{
+	struct zns_mount *t = z->mount;
+	struct found *b = &t->block[block];
+
+	if (b->gen || (o->zone != ZNS_NONE && o->zone >= z->zones))
+		return SSD_E_CORRUPT;
+	if (!b->log || o->serial < b->serial)
+		b->serial = o->serial;
+	b->log = t->logs = true;
+	if (o->mark > z->log.floor)
+		z->log.floor = o->mark;
+	if (o->serial >= t->newest) {
+		t->newest = o->serial;
+		t->newest_block = block;
+	}
+	if (o->zone == ZNS_NONE)
+		return SSD_OK;
+	b->resets |= !o->sectors;
+	if (o->gen > t->zone[o->zone].note)
+		t->zone[o->zone].note = o->gen;
+	return SSD_OK;
+}
+
+/* Read a spare area. Returns true if it can be read. */
+static bool read_oob(struct zns *z, uint32_t ppn, struct zns_oob *o, bool *blank)
+{
+	struct nand_cmd c;
+
+	nand_fill_read(&c, NAND_SRC_META, ppn, NAND_OOB_ONLY, z->oob[0]);
+	survey_command(&z->survey, &c);
+	*blank = c.status == NAND_ERASED;
+	if (*blank || !survey_readable(c.status))
+		return false;
+	*o = zns_oob_get(z->oob[0]);
+	return true;
+}
+
+static int visit(void *ftl, uint32_t block, uint32_t page)
+{
+	struct zns *z = ftl;
+	struct zns_oob o;
+	bool blank;
+	bool good = read_oob(z, block * z->g->pages_per_block + page, &o, &blank);
+	uint8_t kind;
+
+	if (blank)
+		return SSD_OK;
+	z->survey.anything = true;
+	z->mount->block[block].used = page + 1;
+	z->survey.unreadable += !good;
+	if (!good)
+		return SSD_OK;
+	if (o.gen > z->number)
+		z->number = o.gen;
+	if (o.serial > z->number)
+		z->number = o.serial;
+	kind = o.kind & ZNS_KIND_MASK;
+	if (kind == ZNS_RECORD)
+		return see_record(z, block, &o);
+	if (kind != ZNS_DATA || o.zone >= z->zones || o.page >= z->slots * z->rows || !o.gen)
+		return SSD_E_CORRUPT;
+	return see_data(z, block, page, &o);
+}
+
+/* ---- claim ---- */
+
+static void erase(struct zns *z, uint32_t block)
+{
+	struct nand_cmd c = { .op = NAND_ERASE, .source = NAND_SRC_META, .pb = NAND_WHOLE_BLOCK,
+			      .ppn = geo_ppn(z->g, (pbn_t){ block }, 0) };
+
+	survey_command(&z->survey, &c);
+	if (c.status == NAND_ERASE_FAIL)
+		zns_put_bad(z, block);
+	else
+		zns_put_free(z, block, false);
+}
+
+static bool is_complete(const struct found *b)
+{
+	return !b->serial || b->high >= b->copied;
+}
+
+/* Is a the copy of the place's block that counts? */
+static bool is_better(const struct found *a, const struct found *b)
+{
+	if (is_complete(a) != is_complete(b))
+		return is_complete(a);
+	return is_complete(a) ? a->serial > b->serial : a->high > b->high;
+}
+
+static void claim(struct zns *z, uint32_t block)
+{
+	const struct found *b = &z->mount->block[block];
+	uint32_t *at;
+
+	if (b->log)
+		return;
+	if (!b->used) {
+		zns_put_free(z, block, z->survey.anything);
+		return;
+	}
+	if (!b->gen || b->gen < z->zone[b->zone].gen || b->gen < z->mount->zone[b->zone].note) {
+		erase(z, block);
+		return;
+	}
+	at = &z->table[b->place];
+	if (*at == ZNS_NONE) {
+		*at = block;
+	} else if (is_better(b, &z->mount->block[*at])) {
+		erase(z, *at);
+		*at = block;
+	} else {
+		erase(z, block);
+	}
+}
+
+static void claim_all(struct zns *z)
+{
+	for (uint32_t i = 0; i < geo_blocks(z->g); i++) {
+		z->block[i] = (struct zns_block){ .next = ZNS_NONE, .state = ZNS_USED };
+		if (!z->n->ops->is_bad(z->n, (pbn_t){ i }))
+			continue;
+		z->block[i].state = ZNS_BAD;
+		z->plane[geo_plane_of(z->g, (pbn_t){ i })].good--;
+	}
+	for (uint32_t i = 0; i < geo_blocks(z->g); i++)
+		if (z->block[i].state != ZNS_BAD)
+			claim(z, i);
+	for (uint32_t i = 0; i < z->zones; i++)
+		if (z->mount->zone[i].note > z->zone[i].gen)
+			z->zone[i].gen = z->mount->zone[i].note;
+}
+
+/* ---- ends ---- */
+
+/* The zone's highest readable page + 1; *any: it has blocks. */
+static uint32_t highest(const struct zns *z, uint32_t zone, bool *any)
+{
+	uint32_t most = 0;
+
+	*any = false;
+	for (uint32_t part = 0; part < z->parts; part++)
+		for (uint32_t slot = 0; slot < z->slots; slot++) {
+			uint32_t b = *zns_block_at(z, zone, part, slot), high;
+
+			if (b == ZNS_NONE)
+				continue;
+			*any = true;
+			high = z->mount->block[b].high;
+			if (high && (part * z->g->pages_per_block + high - 1) * z->slots + slot + 1 > most)
+				most = (part * z->g->pages_per_block + high - 1) * z->slots + slot + 1;
+		}
+	return most;
+}
+
+/* The first page of the last stripe that cannot be read. */
+static uint32_t find_end(struct zns *z, uint32_t zone, uint32_t most)
+{
+	uint32_t page = most > z->slots ? most - z->slots : 0;
+	struct zns_oob o;
+	bool blank;
+
+	for (; page < most; page++) {
+		uint32_t block = *zns_block_of(z, zone, page);
+
+		if (block == ZNS_NONE || !read_oob(z, zns_ppn(z, block, page), &o, &blank))
+			break;
+	}
+	return page;
+}
+
+static void end_zone(struct zns *z, uint32_t zone)
+{
+	struct zns_zone *s = &z->zone[zone];
+	const struct found_zone *f = &z->mount->zone[zone];
+	uint32_t most = highest(z, zone, &s->on_flash), end = find_end(z, zone, most);
+
+	s->filled = (uint64_t)end * z->g->page_bytes;
+	if (end && f->end_gen == s->gen && f->end_page + 1 == end) {
+		s->ended = true;
+		s->filled -= z->g->page_bytes - (uint64_t)f->end_sectors * FTL_SECTOR_BYTES;
+	}
+}
+
+static bool is_full(const struct zns *z, const struct zns_zone *s)
+{
+	return s->ended || s->filled == z->capacity;
+}
+
+/* ---- parts ---- */
+
+static void see_part(struct zns *z, uint32_t ppn, const struct zns_oob *o)
+{
+	struct found_zone *f = &z->mount->zone[o->zone];
+	const struct zns_zone *s = &z->zone[o->zone];
+	uint32_t had = f->part_ppn;
+
+	if (is_full(z, s) || o->gen != s->gen || (uint64_t)o->page * z->g->page_bytes != s->filled)
+		return;
+	if (o->sectors < f->part_sectors || (o->sectors == f->part_sectors && o->serial < f->part_serial))
+		return;
+	if (had != ZNS_NONE)
+		z->mount->block[had / z->g->pages_per_block].live--;
+	z->mount->block[ppn / z->g->pages_per_block].live++;
+	f->part_ppn = ppn;
+	f->part_sectors = o->sectors;
+	f->part_serial = o->serial;
+}
+
+static void find_parts(struct zns *z)
+{
+	for (uint32_t i = 0; i < z->zones; i++)
+		z->mount->zone[i].part_ppn = ZNS_NONE;
+	for (uint32_t b = 0; b < geo_blocks(z->g); b++)
+		for (uint32_t page = 0; z->mount->block[b].log && page < z->mount->block[b].used; page++) {
+			uint32_t ppn = b * z->g->pages_per_block + page;
+			struct zns_oob o;
+			bool blank;
+
+			if (read_oob(z, ppn, &o, &blank) && o.zone != ZNS_NONE && o.sectors &&
+			    o.serial >= z->log.floor)
+				see_part(z, ppn, &o);
+		}
+}
+
+/* Put the part of a page into a buffer. Returns SSD_E_CORRUPT if there are more than buffers. */
+static int load_part(struct zns *z, uint32_t zone)
+{
+	const struct found_zone *f = &z->mount->zone[zone];
+	struct zns_zone *s = &z->zone[zone];
+	uint32_t page = (uint32_t)(s->filled / z->g->page_bytes), slot = page % z->slots;
+	struct nand_cmd c;
+
+	if (f->part_ppn == ZNS_NONE)
+		return SSD_OK;
+	if (zns_buf_take(z, zone) == ZNS_NONE)
+		return SSD_E_CORRUPT;
+	nand_fill_read(&c, NAND_SRC_META, f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
+	survey_command(&z->survey, &c);
+	if (c.page)
+		memcpy(zns_cell_data(z, &z->buf[s->buf], slot), c.page, z->g->page_bytes);
+	z->buf[s->buf].cell[slot] = (struct zns_cell){ .state = ZNS_FILLING, .page = page,
+						       .sectors = f->part_sectors };
+	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
+	s->on_flash = true;
+	if (s->filled % z->g->page_bytes)
+		return SSD_OK;
+	z->buf[s->buf].cell[slot].state = ZNS_READY;
+	z->die[zns_plane_at(z, zone, slot) / z->g->planes_per_die].look = true;
+	return SSD_OK;
+}
+
+/* ---- repair ---- */
+
+/* Take an erased block of the plane, or ZNS_NONE. */
+static uint32_t fresh(struct zns *z, uint32_t plane)
+{
+	while (z->plane[plane].free_first != ZNS_NONE) {
+		uint32_t b = z->plane[plane].free_first;
+		bool needs_erase = z->block[b].needs_erase;
+
+		z->block[b].needs_erase = false;
+		(void)zns_take(z, plane);
+		if (!needs_erase)
+			return b;
+		erase(z, b);
+		if (z->block[b].state == ZNS_BAD)
+			continue;
+		/* It is the last of the list now: bring it to the front. */
+		while (z->plane[plane].free_first != b) {
+			uint32_t first = z->plane[plane].free_first;
+			bool unclean = z->block[first].needs_erase;
+
+			z->block[first].needs_erase = false;
+			zns_put_free(z, zns_take(z, plane), unclean);
+		}
+	}
+	return ZNS_NONE;
+}
+
+/* Copy a page into a copy of its block that will have `copied` pages. */
+static bool copy_page(struct zns *z, uint32_t from, uint32_t to, const struct zns_oob *as)
+{
+	struct zns_oob o = *as;
+	struct nand_cmd c;
+
+	nand_fill_read(&c, NAND_SRC_META, from, NAND_WHOLE_PAGE, z->oob[0]);
+	survey_command(&z->survey, &c);
+	if (survey_readable(c.status)) {
+		const struct zns_oob was = zns_oob_get(z->oob[0]);
+
+		o.kind = was.kind;
+		o.sectors = was.sectors;
+		if (c.page)
+			memcpy(z->mount->page, c.page, z->g->page_bytes);
+	} else {
+		o.kind = ZNS_DATA | ZNS_LOST;
+	}
+	zns_oob_put(z->oob[0], &o);
+	nand_fill_program(&c, NAND_SRC_META, to, z->oob[0]);
+	c.data = z->host.c.payload ? z->mount->page : NULL;
+	survey_command(&z->survey, &c);
+	return c.status == NAND_OK;
+}
+
+/* Copy the block's first `count` pages. Returns false if no block is left for it. */
+static bool copy_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slot, uint32_t count)
+{
+	uint32_t *at = zns_block_at(z, zone, part, slot), ppb = z->g->pages_per_block, to, i;
+	struct zns_oob o = { .zone = zone, .gen = z->zone[zone].gen, .mark = count };
+
+	for (;;) {
+		to = fresh(z, zns_plane_at(z, zone, slot));
+		if (to == ZNS_NONE)
+			return false;
+		o.serial = ++z->number;
+		for (i = 0; i < count; i++) {
+			o.page = (part * ppb + i) * z->slots + slot;
+			if (!copy_page(z, *at * ppb + i, to * ppb + i, &o))
+				break;
+		}
+		if (i == count)
+			break;
+		zns_put_bad(z, to);
+	}
+	z->host.stats.gc_units += count * (z->g->page_bytes / z->host.c.unit_bytes);
+	erase(z, *at);
+	*at = to;
+	return true;
+}
+
+/* Make a block that has pages beyond the zone's end one that can be written on. */
+static bool repair_block(struct zns *z, uint32_t zone, uint32_t part, uint32_t slot, uint32_t end)
+{
+	uint32_t *at = zns_block_at(z, zone, part, slot), before = part * z->g->pages_per_block;
+	uint32_t rows = (end + z->slots - 1 - slot) / z->slots, count = rows > before ? rows - before : 0;
+
+	if (*at == ZNS_NONE || z->mount->block[*at].used <= count)
+		return true;
+	if (count)
+		return copy_block(z, zone, part, slot, count);
+	erase(z, *at);
+	*at = ZNS_NONE;
+	return true;
+}
+
+/* Returns false if blocks are missing: the zone is read-only. */
+static bool repair(struct zns *z, uint32_t zone)
+{
+	uint32_t end = (uint32_t)(z->zone[zone].filled / z->g->page_bytes);
+	bool good = true;
+
+	for (uint32_t part = 0; part < z->parts; part++)
+		for (uint32_t slot = 0; slot < z->slots; slot++)
+			good &= repair_block(z, zone, part, slot, end);
+	return good;
+}
+
+/* ---- log ---- */
+
+/* Take a block for the log. Returns false if there is none. */
+static bool new_log_block(struct zns *z)
+{
+	struct zns_log *l = &z->log;
+
+	for (uint32_t i = 0; l->count < ZNS_LOG_BLOCKS && i < z->planes; i++) {
+		uint32_t plane = (l->plane + 1 + i) % z->planes, b = fresh(z, plane);
+
+		if (b == ZNS_NONE)
+			continue;
+		l->first[l->count] = ++z->number;
+		l->block[l->count++] = b;
+		l->page = 0;
+		l->plane = plane;
+		z->plane[plane].logs++;
+		return true;
+	}
+	return false;
+}
+
+/* Write a record; it is on flash when the mount continues. */
+static bool write_record(struct zns *z, struct zns_oob *o, const uint8_t *data)
+{
+	struct zns_log *l = &z->log;
+	struct nand_cmd c;
+
+	do {
+		uint32_t block;
+
+		if (!zns_log_is_open(z) && !new_log_block(z))
+			return false;
+		block = l->block[l->count - 1];
+		o->kind = ZNS_RECORD;
+		o->serial = ++z->number;
+		zns_oob_put(z->oob[0], o);
+		nand_fill_program(&c, NAND_SRC_META, block * z->g->pages_per_block + l->page++, z->oob[0]);
+		c.data = data;
+		survey_command(&z->survey, &c);
+		z->survey.now_ns = c.done_ns;
+		z->block[block].failing |= c.status == NAND_PROG_FAIL;
+	} while (c.status == NAND_PROG_FAIL);
+	return true;
+}
+
+static bool write_parts(struct zns *z)
+{
+	for (uint32_t i = 0; i < z->bufs; i++) {
+		struct zns_buf *b = &z->buf[i];
+
+		for (uint32_t s = 0; b->zone != ZNS_NONE && s < z->slots; s++) {
+			struct zns_cell *cell = &b->cell[s];
+			struct zns_oob o = { .zone = b->zone, .gen = z->zone[b->zone].gen, .page = cell->page,
+					     .sectors = (uint16_t)cell->sectors, .mark = z->log.floor };
+
+			if (cell->state == ZNS_EMPTY)
+				continue;
+			if (!write_record(z, &o, zns_cell_data(z, b, s)))
+				return false;
+			cell->logged = o.serial;
+			cell->logged_sectors = cell->sectors;
+		}
+	}
+	return true;
+}
+
+/*
+ * Erase old blocks of the log. early: only those that cannot be missed yet: no reset and no needed part is in
+ * them, nor the newest record, which has the floor. So mounts that are cut again and again do not add up.
+ */
+static void erase_log(struct zns *z, bool early)
+{
+	for (uint32_t b = 0; b < geo_blocks(z->g); b++) {
+		struct found *f = &z->mount->block[b];
+
+		if (!f->log || (early && (f->resets || f->live || b == z->mount->newest_block)))
+			continue;
+		f->log = false;
+		erase(z, b);
+	}
+}
+
+static bool renew_log(struct zns *z)
+{
+	struct zns_oob o = { .zone = ZNS_NONE };
+
+	if (!z->mount->logs)
+		return true;
+	erase_log(z, true);
+	z->survey.now_ns = z->survey.ready_ns;
+	if (!write_parts(z) || (!z->log.count && !new_log_block(z)))
+		return false;
+	o.mark = z->log.first[0];
+	if (!write_record(z, &o, NULL))
+		return false;
+	z->log.floor = o.mark;
+	erase_log(z, false);
+	return true;
+}
+
+/* ---- states ---- */
+
+static void set_state(struct zns *z, uint32_t zone, bool good)
+{
+	struct zns_zone *s = &z->zone[zone];
+
+	s->wp = s->filled;
+	if (is_full(z, s))
+		s->state = FTL_ZONE_FULL;
+	else if (!good)
+		s->state = FTL_ZONE_READONLY;
+	else if (s->filled)
+		s->state = FTL_ZONE_CLOSED;
+	s->failed = s->state == FTL_ZONE_READONLY;
+	z->active += zns_is_active(s);
+}
+
+static bool lacks_blocks(const struct zns *z, uint32_t group)
+{
+	for (uint32_t slot = 0; slot < z->slots; slot++)
+		if (zns_spare(z, zns_plane_at(z, group, slot)) + 1 < ZNS_SPARE)
+			return true;
+	return false;
+}
+
+/* The highest empty zones are offline as far as blocks are missing. */
+static void set_offline(struct zns *z)
+{
+	for (uint32_t i = z->zones; i-- > 0;) {
+		if (z->zone[i].state != FTL_ZONE_EMPTY || !lacks_blocks(z, i % z->groups))
+			continue;
+		z->zone[i].state = FTL_ZONE_OFFLINE;
+		z->online[i % z->groups]--;
+	}
+}
+
+static int restore(struct zns *z)
+{
+	claim_all(z);
+	for (uint32_t i = 0; i < z->zones; i++)
+		end_zone(z, i);
+	find_parts(z);
+	for (uint32_t i = 0; i < z->zones; i++) {
+		bool good = is_full(z, &z->zone[i]) || repair(z, i);
+		int err = load_part(z, i);
+
+		if (err)
+			return err;
+		z->zone[i].on_flash &= z->zone[i].filled || z->zone[i].ended;
+		set_state(z, i, good);
+	}
+	return SSD_OK;
+}
+
+int zns_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
+{
+	struct zns *z = zns_of(f);
+	int err;
+
+	survey_begin(&z->survey, z->n, now_ns);
+	err = survey_pages(&z->survey, visit, z);
+	if (err)
+		return err;
+	z->host.worn = z->host.frozen = !survey_number(&z->survey, &z->number, ZNS_NUMBERS);
+	err = restore(z);
+	if (err)
+		return err;
+	if (!renew_log(z))
+		z->host.worn = z->stuck = true;
+	set_offline(z);
+	z->host.stats.mounts++;
+	*ready_ns = z->host.now_ns = z->survey.ready_ns;
+	return SSD_OK;
+}

@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * zns_zone.c - zones as the host sees them, their lines, buffers, and what is durable.
+ *
+ *   EMPTY -> IMPLICIT (write, append), EXPLICIT (open), FULL (finish)
+ *   IMPLICIT -> EXPLICIT (open), CLOSED (close, or another zone needs its place among the open ones)
+ *   IMPLICIT, EXPLICIT, CLOSED -> FULL (the last byte, or finish), EMPTY (reset)
+ *   CLOSED -> IMPLICIT, EXPLICIT
+ *   FULL -> EMPTY (reset)
+ *   any with data -> READONLY (a program failed) -> EMPTY (reset)
+ *   a reset that finds too few good blocks -> OFFLINE
+ *
+ * These happen in submit(). Then writes, finishes and resets stand in the zone's line: a write until all its
+ * data are in the buffer; a finish until the end is on flash; a reset until the blocks are erased. A
+ * reset begins only when nothing of the zone is under way and no flush or FUA write waits for its data.
+ */
+#include "zns.h"
+
+static bool is_open(const struct zns_zone *s)
+{
+	return s->state == FTL_ZONE_IMPLICIT || s->state == FTL_ZONE_EXPLICIT;
+}
+
+static void set_state(struct zns *z, struct zns_zone *s, enum ftl_zone_state state)
+{
+	z->open -= is_open(s);
+	z->active -= zns_is_active(s);
+	s->state = state;
+	z->open += is_open(s);
+	z->active += zns_is_active(s);
+}
+
+/* Change the zone's buffer. A read-only zone is active while it has one. */
+static void set_buf(struct zns *z, struct zns_zone *s, uint32_t buf)
+{
+	z->active -= zns_is_active(s);
+	s->buf = buf;
+	z->active += zns_is_active(s);
+}
+
+/* ---- buffers ---- */
+
+static void wait_for_buf(struct zns *z, uint32_t zone)
+{
+	struct zns_zone *s = &z->zone[zone];
+
+	if (s->waits)
+		return;
+	s->waits = true;
+	s->next = ZNS_NONE;
+	if (z->waiting_first == ZNS_NONE)
+		z->waiting_first = zone;
+	else
+		z->zone[z->waiting_last].next = zone;
+	z->waiting_last = zone;
+}
+
+static void clear_buf(struct zns *z, uint32_t buf)
+{
+	z->buf[buf].zone = ZNS_NONE;
+	for (uint32_t s = 0; s < z->slots; s++)
+		z->buf[buf].cell[s] = (struct zns_cell){ 0 };
+}
+
+static bool is_still(const struct zns *z, const struct zns_buf *b)
+{
+	for (uint32_t s = 0; s < z->slots; s++)
+		if (b->cell[s].state == ZNS_FLYING || b->cell[s].logging)
+			return false;
+	return true;
+}
+
+/* Find a free buffer, or that of a zone whose program failed. */
+static uint32_t find_buf(const struct zns *z)
+{
+	for (uint32_t i = 0; i < z->bufs; i++)
+		if (z->buf[i].zone == ZNS_NONE)
+			return i;
+	for (uint32_t i = 0; i < z->bufs; i++)
+		if (z->zone[z->buf[i].zone].failed && is_still(z, &z->buf[i]))
+			return i;
+	return ZNS_NONE;
+}
+
+/* Returns the first sequence of the zone's data that are not on flash, 0: there are none. */
+static uint64_t first_in_buf(const struct zns *z, const struct zns_zone *s)
+{
+	uint64_t first = 0;
+
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+		const struct zns_cell *c = &z->buf[s->buf].cell[i];
+
+		if (c->state != ZNS_EMPTY && c->first_seq && (!first || c->first_seq < first))
+			first = c->first_seq;
+	}
+	return first;
+}
+
+/* Take the buffer of a failed zone. What only it had is lost, so flushes fail until the zone is reset. */
+static void take_away(struct zns *z, struct zns_zone *s)
+{
+	s->dropped_seq = first_in_buf(z, s);
+	z->lost += s->dropped_seq != 0;
+	set_buf(z, s, ZNS_NONE);
+}
+
+/* Give a zone a buffer. ZNS_NONE: there is none; the zone waits for one. */
+uint32_t zns_buf_take(struct zns *z, uint32_t zone)
+{
+	uint32_t buf = find_buf(z);
+
+	if (buf == ZNS_NONE) {
+		wait_for_buf(z, zone);
+		return ZNS_NONE;
+	}
+	if (z->buf[buf].zone != ZNS_NONE)
+		take_away(z, &z->zone[z->buf[buf].zone]);
+	clear_buf(z, buf);
+	z->buf[buf].zone = zone;
+	set_buf(z, &z->zone[zone], buf);
+	return buf;
+}
+
+static bool is_drained(const struct zns *z, const struct zns_zone *s)
+{
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++)
+		if (z->buf[s->buf].cell[i].state != ZNS_EMPTY)
+			return false;
+	return true;
+}
+
+static void drop_buf(struct zns *z, struct zns_zone *s)
+{
+	if (s->buf == ZNS_NONE)
+		return;
+	clear_buf(z, s->buf);
+	set_buf(z, s, ZNS_NONE);
+}
+
+void zns_cell_done(struct zns *z, uint32_t buf, uint32_t slot)
+{
+	z->buf[buf].cell[slot] = (struct zns_cell){ 0 };
+	z->host.stats.host_units += z->g->page_bytes / z->host.c.unit_bytes;
+}
+
+/* ---- writes ---- */
+
+static void take(uint64_t *rest, uint64_t ns, uint64_t *part)
+{
+	*part = ns < *rest ? ns : *rest;
+	*rest -= *part;
+}
+
+/* End an I/O that waited for flash; last: the die whose command it waited for, if it is known. */
+static void end_waiting(struct zns *z, struct ftl_io *io, const struct zns_die *last, enum ssd_err status)
+{
+	uint64_t rest = z->host.now_ns - io->submit_ns;
+	struct ftl_breakdown *w = &io->where;
+
+	if (last) {
+		take(&rest, last->cell_ns, &w->cell_ns);
+		take(&rest, last->bus_ns, &w->bus_ns);
+	}
+	w->host_queue_ns = rest;
+	w->buffer_ns = io->op == FTL_WRITE ? z->host.c.buffer_ns : 0;
+	w->map_ns = z->host.c.map_ns;
+	w->other_ns = z->host.c.overhead_ns;
+	host_finish(&z->host, io, z->host.now_ns + w->buffer_ns + host_front_ns(&z->host), status);
+}
+
+static void end_buffered(struct zns *z, struct ftl_io *io)
+{
+	io->where = (struct ftl_breakdown){
+		.buffer_ns = z->host.now_ns - io->submit_ns + z->host.c.buffer_ns,
+		.map_ns = z->host.c.map_ns, .other_ns = z->host.c.overhead_ns,
+	};
+	host_finish(&z->host, io, z->host.now_ns + z->host.c.buffer_ns + host_front_ns(&z->host), SSD_OK);
+}
+
+/* Returns the cell of the zone's next byte, or NULL if it must wait. */
+static struct zns_cell *open_cell(struct zns *z, uint32_t zone)
+{
+	struct zns_zone *s = &z->zone[zone];
+	uint32_t page = (uint32_t)(s->filled / z->g->page_bytes);
+	struct zns_cell *c;
+
+	if (s->buf == ZNS_NONE && zns_buf_take(z, zone) == ZNS_NONE)
+		return NULL;
+	c = &z->buf[s->buf].cell[page % z->slots];
+	if (s->filled % z->g->page_bytes)
+		return c;
+	if (c->state != ZNS_EMPTY)
+		return NULL;		/* Z3 */
+	*c = (struct zns_cell){ .state = ZNS_FILLING, .page = page };
+	if (!s->filled)
+		s->gen = ++z->number;
+	return c;
+}
+
+static void cell_ready(struct zns *z, uint32_t zone, struct zns_cell *c)
+{
+	c->state = ZNS_READY;
+	z->die[zns_plane_at(z, zone, c->page % z->slots) / z->g->planes_per_die].look = true;
+}
+
+/* Move as much of a write into the buffer as there is room for. Returns true if that is all. */
+static bool move_data(struct zns *z, uint32_t zone, struct ftl_io *io)
+{
+	struct zns_zone *s = &z->zone[zone];
+
+	while (io->at < io->bytes) {
+		uint32_t from = (uint32_t)(s->filled % z->g->page_bytes), bytes = z->g->page_bytes - from;
+		struct zns_cell *c = open_cell(z, zone);
+
+		if (!c)
+			return false;
+		if (bytes > io->bytes - io->at)
+			bytes = (uint32_t)(io->bytes - io->at);
+		if (z->host.c.payload)
+			host_copy(&z->host, io, io->at,
+				  zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) + from, bytes);
+		c->first_seq = c->first_seq ? c->first_seq : io->seq;
+		if (c->logging && !c->since_seq)
+			c->since_seq = io->seq;
+		c->sectors += bytes / FTL_SECTOR_BYTES;
+		s->filled += bytes;
+		io->at += bytes;
+		if (from + bytes == z->g->page_bytes)
+			cell_ready(z, zone, c);
+	}
+	return true;
+}
+
+static bool write_on(struct zns *z, uint32_t zone, struct ftl_io *io)
+{
+	if (!move_data(z, zone, io))
+		return false;
+	(void)io_list_take(&z->zone[zone].line);
+	if (!io->fua) {
+		end_buffered(z, io);
+		return true;
+	}
+	z->zone[zone].want_seq = io->seq;
+	io_list_add(&z->durable, io);
+	return true;
+}
+
+/* ---- finish ---- */
+
+/* Mark the end. Returns false if the cell is not free. */
+static bool mark_end(struct zns *z, uint32_t zone)
+{
+	struct zns_zone *s = &z->zone[zone];
+	struct zns_cell *c;
+
+	s->ended = s->ended || s->filled == z->capacity;
+	if (s->ended)
+		return true;
+	c = open_cell(z, zone);
+	if (!c)
+		return false;
+	if (z->host.c.payload)
+		memset(zns_cell_data(z, &z->buf[s->buf], c->page % z->slots) +
+		       (size_t)c->sectors * FTL_SECTOR_BYTES, 0,
+		       z->g->page_bytes - (size_t)c->sectors * FTL_SECTOR_BYTES);
+	c->end = s->ended = true;
+	cell_ready(z, zone, c);
+	return true;
+}
+
+static bool finish_on(struct zns *z, uint32_t zone, struct ftl_io *io, const struct zns_die *last)
+{
+	struct zns_zone *s = &z->zone[zone];
+
+	if (!mark_end(z, zone))
+		return false;
+	s->phase = ZNS_ENDING;
+	if (!is_drained(z, s))
+		return false;
+	s->phase = ZNS_WRITING;
+	(void)io_list_take(&s->line);
+	end_waiting(z, io, last, SSD_OK);
+	return true;
+}
+
+/* ---- reset ---- */
+
+/* Does an accepted flush or FUA write wait for data of the zone? */
+static bool is_wanted(const struct zns *z, const struct zns_zone *s)
+{
+	uint64_t want = z->flush_seq > s->want_seq ? z->flush_seq : s->want_seq, first = first_in_buf(z, s);
+
+	return !s->failed && first && first <= want;
+}
+
+static bool reset_on(struct zns *z, uint32_t zone, struct ftl_io *io, const struct zns_die *last)
+{
+	struct zns_zone *s = &z->zone[zone];
+
+	if (s->phase != ZNS_WRITING || (s->buf != ZNS_NONE && !is_still(z, &z->buf[s->buf])) || is_wanted(z, s))
+		return false;
+	z->lost -= s->failed && s->dropped_seq;
+	s->dropped_seq = first_in_buf(z, s);
+	drop_buf(z, s);
+	s->filled = 0;
+	s->ended = s->failed = false;
+	if (s->on_flash) {
+		s->phase = ZNS_NOTING;
+		zns_log_reset(z, zone);
+		return false;
+	}
+	(void)io_list_take(&s->line);
+	end_waiting(z, io, last, SSD_OK);
+	return true;
+}
+
+/* Are there enough good blocks for all zones that are not offline? */
+static bool has_spare(const struct zns *z, uint32_t zone)
+{
+	for (uint32_t slot = 0; slot < z->slots; slot++)
+		if (zns_spare(z, zns_plane_at(z, zone, slot)) + 1 < ZNS_SPARE)
+			return false;
+	return true;
+}
+
+static void refuse_line(struct zns *z, struct zns_zone *s, enum ssd_err why)
+{
+	while (s->line.first && s->line.first->zone != FTL_ZONE_RESET)
+		host_refuse(&z->host, io_list_take(&s->line), why);
+}
+
+/* The last block of a zone that is being reset is erased. */
+void zns_zone_erased(struct zns *z, uint32_t zone)
+{
+	struct zns_zone *s = &z->zone[zone];
+	uint32_t *link = &z->erasing;
+
+	while (*link != zone)
+		link = &z->zone[*link].next;
+	*link = s->next;
+	s->phase = ZNS_WRITING;
+	s->on_flash = false;
+	if (has_spare(z, zone))
+		return;
+	set_state(z, s, FTL_ZONE_OFFLINE);
+	z->online[zone % z->groups]--;
+}
+
+/* ---- lines ---- */
+
+static bool line_step(struct zns *z, uint32_t zone, const struct zns_die *last)
+{
+	struct zns_zone *s = &z->zone[zone];
+	struct ftl_io *io = s->line.first;
+
+	if (s->state == FTL_ZONE_OFFLINE && io->zone != FTL_ZONE_RESET) {
+		host_refuse(&z->host, io_list_take(&s->line), SSD_E_ZONE_OFFLINE);
+		return true;
+	}
+	if (io->zone == FTL_ZONE_RESET)
+		return reset_on(z, zone, io, last);
+	if (io->zone == FTL_ZONE_FINISH)
+		return finish_on(z, zone, io, last);
+	return write_on(z, zone, io);
+}
+
+static void line_go(struct zns *z, uint32_t zone, const struct zns_die *last)
+{
+	struct zns_zone *s = &z->zone[zone];
+	bool had = s->line.first;
+
+	while (s->line.first && line_step(z, zone, last))
+		;
+	z->lined -= had && !s->line.first;
+	if (is_drained(z, s))
+		drop_buf(z, s);
+}
+
+/* A program of the zone failed: it is read-only, unless a reset of it waits already. */
+void zns_zone_fails(struct zns *z, uint32_t zone)
+{
+	struct zns_zone *s = &z->zone[zone];
+	bool had = s->line.first;
+
+	s->failed = z->recheck = true;
+	s->phase = ZNS_WRITING;
+	refuse_line(z, s, SSD_E_ZONE_READONLY);
+	z->lined -= had && !s->line.first;
+	if (!s->line.first)
+		set_state(z, s, FTL_ZONE_READONLY);
+}
+
+/* ---- durability ---- */
+
+/*
+ * Are the zone's data up to seq on flash? *failed: a program of them failed, which is the answer, too.
+ */
+static bool zone_is_durable(const struct zns *z, const struct zns_zone *s, uint64_t seq, bool *failed)
+{
+	for (uint32_t i = 0; s->buf != ZNS_NONE && i < z->slots; i++) {
+		const struct zns_cell *c = &z->buf[s->buf].cell[i];
+
+		if (c->state == ZNS_EMPTY || !c->first_seq || c->first_seq > seq)
+			continue;
+		if (!s->failed || c->state == ZNS_FLYING)
+			return false;
+		*failed = true;
+	}
+	return true;
+}
+
+/* Has a write that was submitted up to seq no room in a buffer yet? */
+static bool line_has(const struct zns *z, uint64_t seq)
+{
+	for (uint32_t i = 0; z->lined && i < z->zones; i++)
+		for (const struct ftl_io *io = z->zone[i].line.first; io; io = io->next)
+			if (io->op == FTL_WRITE && io->seq <= seq)
+				return true;
+	return false;
+}
+
+/* Are data up to seq lost with the buffer of a read-only zone? */
+static bool has_lost(const struct zns *z, uint64_t seq)
+{
+	for (uint32_t i = 0; z->lost && i < z->zones; i++)
+		if (z->zone[i].failed && z->zone[i].dropped_seq && z->zone[i].dropped_seq <= seq)
+			return true;
+	return false;
+}
+
+static bool is_durable(const struct zns *z, const struct ftl_io *io, bool *failed)
+{
+	if (io->op == FTL_WRITE)
+		return zone_is_durable(z, &z->zone[zns_zone_of(z, io->offset)], io->seq, failed);
+	for (uint32_t i = 0; i < z->bufs; i++)
+		if (z->buf[i].zone != ZNS_NONE &&
+		    !zone_is_durable(z, &z->zone[z->buf[i].zone], io->seq, failed))
+			return false;
+	*failed |= has_lost(z, io->seq);
+	/* Data that a reset took from the buffer are settled when the reset is. */
+	for (uint32_t i = z->log.resets; i != ZNS_NONE; i = z->zone[i].next)
+		if (z->zone[i].dropped_seq && z->zone[i].dropped_seq <= io->seq)
+			return false;
+	return !line_has(z, io->seq);
+}
+
+/* End what waits for flash as far as it is there. */
+static void durable_go(struct zns *z, const struct zns_die *last)
+{
+	struct io_list all = z->durable;
+
+	z->durable.first = NULL;
+	while (all.first) {
+		struct ftl_io *io = io_list_take(&all);
+		bool failed = false;
+
+		if (is_durable(z, io, &failed))
+			end_waiting(z, io, last, failed ? SSD_E_ZONE_READONLY : SSD_OK);
+		else if (z->stuck)
+			end_waiting(z, io, last, SSD_E_WORNOUT);
+		else
+			io_list_add(&z->durable, io);
+	}
+}
+
+/* The log has no room: resets that wait for it fail. The zones can be read no more; flash has them still. */
+static void fail_resets(struct zns *z)
+{
+	while (z->log.resets != ZNS_NONE && !z->log.busy) {
+		struct zns_zone *s = &z->zone[z->log.resets];
+
+		z->log.resets = s->next;
+		s->phase = ZNS_WRITING;
+		end_waiting(z, io_list_take(&s->line), NULL, SSD_E_WORNOUT);
+		while (s->line.first)
+			host_refuse(&z->host, io_list_take(&s->line), SSD_E_WORNOUT);
+		z->lined--;
+		set_state(z, s, FTL_ZONE_READONLY);
+	}
+}
+
+void zns_go_on(struct zns *z, const struct zns_die *last)
+{
+	z->recheck = false;
+	if (z->durable.first)
+		durable_go(z, last);
+	for (uint32_t i = 0; i < z->bufs; i++)
+		if (z->buf[i].zone != ZNS_NONE)
+			line_go(z, z->buf[i].zone, last);
+	for (uint32_t i = 0; z->lined && i < z->zones; i++)
+		if (z->zone[i].line.first && z->zone[i].buf == ZNS_NONE && !z->zone[i].waits)
+			line_go(z, i, last);
+	while (z->waiting_first != ZNS_NONE && find_buf(z) != ZNS_NONE) {
+		uint32_t zone = z->waiting_first;
+
+		z->waiting_first = z->zone[zone].next;
+		z->zone[zone].waits = false;
+		line_go(z, zone, last);
+	}
+	if (z->durable.first)
+		durable_go(z, last);
+	zns_log_look(z);
+	if (SSD_UNLIKELY(z->stuck)) {
+		fail_resets(z);
+		durable_go(z, last);
+	}
+}
+
+/* ---- operations of the host ---- */
+
+static void close_oldest(struct zns *z)
+{
+	struct zns_zone *oldest = NULL;
+
+	for (uint32_t i = 0; i < z->zones; i++)
+		if (z->zone[i].state == FTL_ZONE_IMPLICIT && (!oldest || z->zone[i].opened < oldest->opened))
+			oldest = &z->zone[i];
+	if (oldest)
+		set_state(z, oldest, FTL_ZONE_CLOSED);
+}
+
+/* Open a zone that is empty, closed or open. */
+static enum ssd_err open_zone(struct zns *z, struct zns_zone *s, enum ftl_zone_state as)
+{
+	if (is_open(s)) {
+		if (as == FTL_ZONE_EXPLICIT)
+			set_state(z, s, as);
+		return SSD_OK;
+	}
+	if (s->state == FTL_ZONE_EMPTY && z->active >= z->active_max)
+		return SSD_E_ZONE_ACTIVE;
+	if (z->open == z->open_max)
+		close_oldest(z);
+	if (z->open == z->open_max)
+		return SSD_E_ZONE_OPEN;
+	set_state(z, s, as);
+	s->opened = ++z->opened;
+	return SSD_OK;
+}
+
+/* Why the zone takes no write; SSD_OK: it does. */
+static enum ssd_err state_error(const struct zns *z, const struct zns_zone *s)
+{
+	if (s->state == FTL_ZONE_OFFLINE)
+		return SSD_E_ZONE_OFFLINE;
+	if (z->host.worn)
+		return SSD_E_WORNOUT;
+	if (s->state == FTL_ZONE_READONLY)
+		return SSD_E_ZONE_READONLY;
+	return s->state == FTL_ZONE_FULL ? SSD_E_ZONE_FULL : SSD_OK;
+}
+
+static enum ssd_err write_error(struct zns *z, struct zns_zone *s, const struct ftl_io *io)
+{
+	uint64_t at = io->offset % z->size;
+	enum ssd_err err = state_error(z, s);
+
+	if (err)
+		return err;
+	if (io->zone == FTL_ZONE_APPEND ? at != 0 : at != s->wp)
+		return io->zone == FTL_ZONE_APPEND ? SSD_E_INVAL : SSD_E_ZONE_WP;
+	if (io->bytes > z->capacity - s->wp)
+		return SSD_E_ZONE_BOUNDARY;
+	return open_zone(z, s, FTL_ZONE_IMPLICIT);
+}
+
+static void join(struct zns *z, uint32_t zone, struct ftl_io *io)
+{
+	struct zns_zone *s = &z->zone[zone];
+	bool alone = !s->line.first;
+
+	io_list_add(&s->line, io);
+	z->lined += alone;
+	if (alone)
+		line_go(z, zone, NULL);
+}
+
+static void submit_write(struct zns *z, uint32_t zone, struct ftl_io *io)
+{
+	struct zns_zone *s = &z->zone[zone];
+	enum ssd_err err = io->bytes ? write_error(z, s, io) : SSD_OK;
+
+	if (err) {
+		host_refuse(&z->host, io, err);
+		return;
+	}
+	if (!io->bytes) {
+		host_part_now(&z->host, io);
+		return;
+	}
+	io->placed = zone * z->size + s->wp;
+	io->seq = ++z->seq;
+	s->wp += io->bytes;
+	if (s->wp == z->capacity)
+		set_state(z, s, FTL_ZONE_FULL);
+	join(z, zone, io);
+}
+
+static enum ssd_err close_zone(struct zns *z, struct zns_zone *s)
+{
+	if (!is_open(s))
+		return s->state == FTL_ZONE_CLOSED ? SSD_OK : SSD_E_ZONE_STATE;
+	set_state(z, s, FTL_ZONE_CLOSED);
+	return SSD_OK;
+}
+
+/* Change the zone's state as the host orders. Returns why not. */
+static enum ssd_err manage(struct zns *z, struct zns_zone *s, enum ftl_zone_op op)
+{
+	enum ssd_err err = state_error(z, s);
+
+	if (err == SSD_E_ZONE_FULL && (op == FTL_ZONE_OPEN || op == FTL_ZONE_CLOSE))
+		return SSD_E_ZONE_STATE;
+	if (err && err != SSD_E_ZONE_FULL && !(err == SSD_E_ZONE_READONLY && op == FTL_ZONE_RESET))
+		return err;
+	if (op == FTL_ZONE_OPEN)
+		return open_zone(z, s, FTL_ZONE_EXPLICIT);
+	if (op == FTL_ZONE_CLOSE)
+		return close_zone(z, s);
+	if (op == FTL_ZONE_RESET)
+		s->wp = 0;
+	set_state(z, s, op == FTL_ZONE_RESET ? FTL_ZONE_EMPTY : FTL_ZONE_FULL);
+	return SSD_OK;
+}
+
+void zns_submit_zone(struct zns *z, struct ftl_io *io)
+{
+	uint32_t zone = zns_zone_of(z, io->offset);
+	enum ssd_err err;
+
+	if (zone >= z->zones) {
+		host_refuse(&z->host, io, SSD_E_INVAL);
+		return;
+	}
+	if (io->op == FTL_WRITE) {
+		submit_write(z, zone, io);
+		return;
+	}
+	io->bytes = 0;
+	err = manage(z, &z->zone[zone], (enum ftl_zone_op)io->zone);
+	if (err)
+		host_refuse(&z->host, io, err);
+	else if (io->zone == FTL_ZONE_FINISH || io->zone == FTL_ZONE_RESET)
+		join(z, zone, io);
+	else
+		host_part_now(&z->host, io);
+}
+
+void zns_submit_flush(struct zns *z, struct ftl_io *io)
+{
+	io->seq = z->flush_seq = z->seq;
+	io_list_add(&z->durable, io);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* slate_fill.c - writes of the drive's own, before time begins: preconditioning. And the drive's zones. */
+#include "slate_dev.h"
+
+#define PROGRESS_CHUNKS 64u	/* chunks of 32 units between two reports */
+
+static uint64_t mix(uint64_t *state)	/* splitmix64 */
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+bool slate_zones(const struct slate_dev *d, struct ftl_zones *out)
+{
+	if (!d->profile.ops->zones)
+		return false;
+	*out = d->ftl->ops->zones(d->ftl);
+	return true;
+}
+
+struct ftl_zone slate_zone(const struct slate_dev *d, uint32_t zone)
+{
+	return d->ftl->ops->zone(d->ftl, zone);
+}
+
+int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io)
+{
+	struct ftl_io mine = io;
+
+	if (io.op == FTL_WRITE && !drive_file_has_room(&d->file))
+		return SSD_E_NOSPC;
+	/* cppcheck-suppress autoVariables ; it is NULL again before this returns */
+	d->own_io = &mine;
+	d->own_done = false;
+	d->own_version++;
+	d->ftl->ops->submit(d->ftl, *now_ns, &mine);
+	while (!d->own_done) {
+		uint64_t next = d->ftl->ops->step(d->ftl, *now_ns);
+
+		if (d->own_done)
+			break;
+		SSD_ASSERT(next != FTL_IDLE);
+		*now_ns = next;
+	}
+	if (mine.done_ns > *now_ns)
+		*now_ns = mine.done_ns;
+	d->own_io = NULL;
+	return mine.status;
+}
+
+static int own_flush(struct slate_dev *d, uint64_t *now_ns)
+{
+	int result = slate_own_write(d, now_ns, (struct ftl_io){ .op = FTL_FLUSH });
+	uint64_t next = d->ftl->ops->step(d->ftl, *now_ns);
+
+	while (next != FTL_IDLE) {	/* until GC has ended */
+		*now_ns = next;
+		next = d->ftl->ops->step(d->ftl, *now_ns);
+	}
+	return result;
+}
+
+static int tell_progress(const struct slate_dev *d, uint64_t done, uint64_t all)
+{
+	return !d->progress || d->progress(d->progress_opaque, done, all) ? SSD_OK : SSD_E_POWER;
+}
+
+/* Write [at, at + bytes), of zones only what they can hold. */
+static int fill(struct slate_dev *d, uint64_t *now_ns, uint64_t at, uint64_t bytes)
+{
+	struct ftl_zones z;
+	int result = SSD_OK;
+
+	if (!slate_zones(d, &z))
+		return slate_own_write(d, now_ns, (struct ftl_io){ .op = FTL_WRITE, .offset = at, .bytes = bytes });
+	while (bytes && !result) {
+		const struct ftl_zone zone = slate_zone(d, (uint32_t)(at / z.size_bytes));
+		uint64_t end = zone.start + zone.capacity, part = end > at ? end - at : 0;
+		uint64_t next = zone.start + z.size_bytes - at;
+
+		part = part < bytes ? part : bytes;
+		if (part)
+			result = slate_own_write(d, now_ns, (struct ftl_io){
+				.op = FTL_WRITE, .offset = at, .bytes = part });
+		part = next < bytes ? next : bytes;
+		at += part;
+		bytes -= part;
+	}
+	return result;
+}
+
+int slate_precondition(struct slate_dev *d, uint32_t fill_permille, uint32_t age_permille,
+		       uint64_t seed)
+{
+	uint64_t unit = d->profile.ftl.unit_bytes, capacity = d->profile.ftl.capacity_bytes;
+	uint64_t chunk = 32ull * unit;
+	uint64_t filled = capacity / unit * fill_permille / 1000 * unit;
+	uint64_t writes = capacity / unit * age_permille / 1000;
+	uint64_t now_ns = d->skipped_ns, all = filled + (filled ? writes * unit : 0);
+	int result = SSD_OK;
+
+	SSD_ASSERT(fill_permille <= 1000 && !slate_inflight(d));
+	for (uint64_t at = 0; at < filled && !result; at += chunk) {
+		result = fill(d, &now_ns, at, filled - at < chunk ? filled - at : chunk);
+		if (!result && at / chunk % PROGRESS_CHUNKS == 0)
+			result = tell_progress(d, at, all);
+	}
+	for (uint64_t i = 0; i < writes && filled && !result; i++) {
+		result = slate_own_write(d, &now_ns, (struct ftl_io){
+			.op = FTL_WRITE, .bytes = unit, .offset = mix(&seed) % (filled / unit) * unit });
+		if (!result && i % (PROGRESS_CHUNKS * 32) == 0)
+			result = tell_progress(d, filled + i * unit, all);
+	}
+	if (!result)
+		result = own_flush(d, &now_ns);
+	d->skipped_ns = now_ns;
+	slate_forget_statistics(d);
+	return result;
+}

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Zones (ftl/zns). By hand: write pointers, errors, limits, times to the nanosecond. At random, on drives
+ * of random shapes: every answer, report and read is compared with a model; power cuts before, inside and
+ * after every command, some with a second one in the mount or the work after it; failing programs and erases.
+ *
+ *   test_zns [-n REQUESTS]
+ *   test_zns KIND:DRIVE:REQUESTS[:COMMAND:WHEN]	as the last line of a failure says
+ */
+#include <signal.h>
+#include <unistd.h>
+
+#include "zns_rig.h"
+
+static struct zr first, second, third;
+static char id[128];
+static uint32_t requests = 120;
+
+static struct {
+	bool on;
+	uint64_t command;
+	int when;
+} only;
+
+static void on_abort(int sig)
+{
+	(void)sig;
+	fflush(stdout);
+	if (write(2, "replay: test_zns ", 17) == 17 && write(2, id, strlen(id)) > 0)
+		(void)!write(2, "\n", 1);
+}
+
+/* ---- by hand ---- */
+
+/* One die of two planes, pages of two sectors, blocks of four pages: zones of 8 pages, 16 sectors. */
+static const struct zr_shape small = {
+	.g = { 1, 1, 1, 2, 8, 4, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
+	.zones = 5, .zone_blocks = 1, .active_max = 2, .open_max = 2, .power2 = true,
+};
+
+#define FRONT 20u			/* map_ns + overhead_ns */
+#define BUFFERED (FRONT + 10u)
+#define TRANSFER (100u + 1088u)		/* command cycles, a page with its spare area at 1 ns a byte */
+#define PROGRAM (TRANSFER + 20000u)
+#define PROGRAM2 (2 * TRANSFER + 20000u)	/* of both planes: cells together */
+#define ERASE2 (2 * 100u + 70000u)
+#define READ (TRANSFER + 5000u)
+
+static void begin(const struct zr_shape *s)
+{
+	zr_make(&first, s);
+	zr_mount(&first);
+}
+
+static enum ssd_err status_of(enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors)
+{
+	enum ssd_err status;
+
+	zr_alone(&first, op, zone, sector, sectors, false, &status, NULL);
+	return status;
+}
+
+static uint64_t time_of(enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors, bool fua)
+{
+	return zr_alone(&first, op, zone, sector, sectors, fua, NULL, NULL);
+}
+
+static struct ftl_zone report(uint32_t zone)
+{
+	return first.ops->zone(first.f, zone);
+}
+
+static void pointers_and_errors(void)
+{
+	uint64_t placed;
+
+	begin(&small);
+	EXPECT_EQ(first.zones.count, 5);
+	EXPECT_EQ(first.zones.size_bytes, 8192);
+	EXPECT_EQ(report(1).start, 8192);
+	EXPECT_EQ(report(1).capacity, 8192);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 3), SSD_OK);
+	EXPECT_EQ(report(1).wp, 8192 + 3 * 512);
+	EXPECT_EQ(report(1).state, FTL_ZONE_IMPLICIT);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 1), SSD_E_ZONE_WP);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 20, 1), SSD_E_ZONE_WP);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 19, 14), SSD_E_ZONE_BOUNDARY);
+	EXPECT_EQ(status_of(FTL_WRITE, FTL_ZONE_APPEND, 17, 1), SSD_E_INVAL);
+	zr_alone(&first, FTL_WRITE, FTL_ZONE_APPEND, 16, 2, false, NULL, &placed);
+	EXPECT_EQ(placed, 19);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 21, 11), SSD_OK);
+	EXPECT_EQ(report(1).state, FTL_ZONE_FULL);
+	EXPECT_EQ(status_of(FTL_WRITE, FTL_ZONE_APPEND, 16, 1), SSD_E_ZONE_FULL);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_OPEN, 16, 0), SSD_E_ZONE_STATE);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_CLOSE, 0, 0), SSD_E_ZONE_STATE);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, 16, 0), SSD_OK);
+	EXPECT_EQ(report(1).state, FTL_ZONE_EMPTY);
+	EXPECT_EQ(report(1).wp, 8192);
+	EXPECT_EQ(status_of(FTL_READ, 0, 16, 16), SSD_OK);	/* the rig compares: zeroes */
+	zr_free(&first);
+}
+
+static void limits(void)
+{
+	struct zr_shape s = small;
+
+	s.open_max = 1;
+	begin(&s);
+	EXPECT_EQ(first.zones.open_max, 1);
+	EXPECT_EQ(first.zones.active_max, 2);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 0, 1), SSD_OK);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 1), SSD_OK);	/* closes zone 0 */
+	EXPECT_EQ(report(0).state, FTL_ZONE_CLOSED);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 32, 1), SSD_E_ZONE_ACTIVE);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_OPEN, 16, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 1, 1), SSD_E_ZONE_OPEN);	/* an explicit one is not closed */
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_CLOSE, 16, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 1, 1), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_FINISH, 16, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 32, 1), SSD_OK);
+	zr_free(&first);
+}
+
+static void times(void)
+{
+	uint64_t began;
+
+	begin(&small);
+	EXPECT_EQ(time_of(FTL_WRITE, FTL_ZONE_APPEND, 0, 1, false), BUFFERED);
+	EXPECT_EQ(time_of(FTL_READ, 0, 0, 1, false), BUFFERED);		/* from the buffer */
+	/* A page is full, and of the next one a part goes to the log; there is one die. */
+	EXPECT_EQ(time_of(FTL_WRITE, 0, 1, 2, true), 2 * PROGRAM + BUFFERED);
+	zr_drain(&first);
+	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), PROGRAM + 100 + 70000 + FRONT);
+	/* Two stripes: the second is in the buffer when the first is on flash. */
+	began = first.now_ns;
+	EXPECT_EQ(time_of(FTL_WRITE, 0, 0, 8, false), PROGRAM2 + BUFFERED);
+	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), began + 2 * PROGRAM2 + FRONT - (began + PROGRAM2 + BUFFERED));
+	EXPECT_EQ(time_of(FTL_READ, 0, 0, 2, false), READ + FRONT);
+	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), FRONT);
+	/* The end: a page without a sector. */
+	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_FINISH, 0, 0, false), PROGRAM + FRONT);
+	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_FINISH, 0, 0, false), FRONT);
+	/* A record, then both planes at once. */
+	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), PROGRAM + ERASE2 + FRONT);
+	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), FRONT);	/* it is empty */
+	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_OPEN, 0, 0, false), FRONT);
+	zr_free(&first);
+}
+
+/* Four dies on two channels: a reset takes as long as that of one die. */
+static void dies_are_erased_in_parallel(void)
+{
+	struct zr_shape s = small;
+
+	s.g.channels = s.g.dies_per_chip = 2;
+	begin(&s);
+	EXPECT_EQ(first.capacity, 64);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 0, 64), SSD_OK);
+	zr_drain(&first);
+	/* Two dies of a channel: the command cycles of the second follow those of the first. */
+	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), PROGRAM + 200 + ERASE2 + FRONT);
+	zr_free(&first);
+}
+
+static void cut_and_mount(void)
+{
+	nand_array_power_cut(first.ta.a, first.now_ns, 1);
+	nand_array_power_on(first.ta.a);
+	zr_mount(&first);
+}
+
+/* What a cut leaves of parts, ends and resets. */
+static void flash_says_where_zones_end(void)
+{
+	begin(&small);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 0, 3), SSD_OK);		/* a page and a half: the half is lost */
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 16, 3), SSD_OK);
+	zr_drain(&first);
+	cut_and_mount();
+	EXPECT_EQ(report(0).wp, 2 * 512);
+	EXPECT_EQ(report(0).state, FTL_ZONE_CLOSED);
+	zr_adopt(&first, &first);
+	EXPECT_EQ(status_of(FTL_WRITE, 0, 2, 1), SSD_OK);
+	EXPECT_EQ(status_of(FTL_FLUSH, 0, 0, 0), SSD_OK);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_FINISH, 16, 0), SSD_OK);
+	cut_and_mount();
+	EXPECT_EQ(report(0).wp, 3 * 512);				/* the flushed half is there */
+	EXPECT_EQ(report(1).state, FTL_ZONE_FULL);
+	zr_adopt(&first, &first);
+	EXPECT_EQ(status_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0), SSD_OK);
+	cut_and_mount();
+	EXPECT_EQ(report(0).state, FTL_ZONE_EMPTY);
+	zr_free(&first);
+}
+
+static void bad_settings(void)
+{
+	struct zr_shape s = small;
+
+	EXPECT(!zr_refusal(&s));
+	s.zones = 6;
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "capacity_mib leaves"));
+	s = small;
+	s.g.dies_per_chip = 3;
+	s.zone_dies = 2;
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zone_dies"));
+	s = small;
+	s.open_max = 3;
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zone_open_max"));
+	s = small;
+	s.active_max = s.open_max = 4;
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "pages_per_block"));
+	s = small;
+	s.g.bits_per_cell = 2;
+	s.g.order = NAND_ORDER_FPS;
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "order"));
+}
+
+/* ---- at random ---- */
+
+static bool draw(struct zr_shape *s, uint64_t seed)
+{
+	uint64_t rng = seed * 0x9e3779b97f4a7c15u + 1;
+#define ROLL(n) ((uint32_t)(rnd(&rng) % (n)))
+	*s = (struct zr_shape){
+		.g = { 1 + ROLL(2), 1 + ROLL(2), 1 + ROLL(2), 1 + ROLL(3), 6 + ROLL(4), 2 + ROLL(6), 512u << ROLL(3),
+		       64, 0, 0, 0, 1, 1, ROLL(2) ? NAND_ORDER_ASCENDING : NAND_ORDER_NONE },
+		.zone_blocks = 1 + (ROLL(4) == 0), .power2 = ROLL(2),
+	};
+	s->g.ecc_word_bytes = s->g.page_bytes;
+	s->zone_dies = ROLL(2) ? 0 : 1 + ROLL(geo_dies(&s->g));
+	if (s->zone_dies && geo_dies(&s->g) % s->zone_dies)
+		s->zone_dies = 1;
+	s->active_max = 1 + ROLL(s->g.pages_per_block < 5 ? s->g.pages_per_block - 1 : 4);
+	s->zones = (s->g.blocks_per_plane - 3) / s->zone_blocks *
+		   (s->zone_dies ? geo_dies(&s->g) / s->zone_dies : 1);
+	if (s->zones > ZR_ZONES)
+		s->zones = ZR_ZONES;
+	if (s->active_max > s->zones)
+		s->active_max = s->zones;
+	s->open_max = 1 + ROLL(s->active_max);
+#undef ROLL
+	return s->zones && (uint64_t)(s->zone_dies ? s->zone_dies : geo_dies(&s->g)) * s->g.planes_per_die *
+		s->zone_blocks * s->g.pages_per_block * s->g.page_bytes / 512 <= ZR_SECTORS / 2 && !zr_refusal(s);
+}
+
+static uint64_t sum_reads, sum_resets, sum_finishes, sum_refused, sum_failed, sum_cuts, sum_faults;
+
+static void add_up(const struct zr *r)
+{
+	sum_reads += r->reads_checked;
+	sum_resets += r->resets;
+	sum_finishes += r->finishes;
+	sum_refused += r->refused;
+	sum_failed += r->failed;
+}
+
+static void model(uint64_t seed, uint32_t ops)
+{
+	struct zr_shape s;
+
+	if (!draw(&s, seed))
+		return;
+	snprintf(id, sizeof(id), "m:%" PRIu64 ":%u", seed, ops);
+	begin(&s);
+	first.rng = seed * 0x9e3779b97f4a7c15u + 7;
+	zr_work(&first, ops);
+	zr_drain(&first);
+	add_up(&first);
+	zr_free(&first);
+}
+
+static void model_of_many_drives(void)
+{
+	for (uint64_t seed = 1; seed <= test_times(60); seed++)
+		model(seed, 10 * requests);
+	printf("# %" PRIu64 " reads compared, %" PRIu64 " resets, %" PRIu64 " finishes, %" PRIu64 " refusals\n",
+	       sum_reads, sum_resets, sum_finishes, sum_refused);
+	EXPECT(requests < 100 || (sum_reads && sum_resets && sum_finishes && sum_refused));
+}
+
+/* ---- cuts ---- */
+
+struct cutter {
+	uint64_t command, stop_at;
+	bool writes;			/* count programs and erases alone: most of a mount's commands are reads */
+	int stop_when;
+	uint64_t cut_ns;
+	jmp_buf out;
+};
+
+static struct cutter outer, inner;
+
+static uint64_t cut_time(uint64_t now_ns, const struct nand_cmd *c, int when)
+{
+	return when == 0 ? now_ns : when == 1 ? c->done_ns - c->cell_ns / 2 - 1 : c->done_ns;
+}
+
+static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
+{
+	(void)opaque;
+	printf("rule R%d is broken by operation %d of page %u\n", (int)rule, (int)c->op, c->ppn.v);
+	SSD_ASSERT(!"a rule of the array");
+}
+
+static void stop(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque;
+	if ((inner.writes && c[0].op == NAND_READ) || inner.command++ != inner.stop_at)
+		return;
+	inner.cut_ns = cut_time(now_ns, &c[count - 1], inner.stop_when);
+	longjmp(inner.out, 1);
+}
+
+/* Cut the second drive again, in its mount or the work after it, and check what the third finds. */
+static void cut_again(uint64_t seed)
+{
+	struct nand_hooks stopping = { .violation = on_violation, .done = stop };
+	struct nand_hooks none = { .violation = on_violation };
+	static const struct zr *volatile oracle;
+
+	inner = (struct cutter){ .writes = rnd(&seed) % 2, .stop_when = (int)(rnd(&seed) % 3) };
+	inner.stop_at = rnd(&seed) % (inner.writes ? 24 : rnd(&seed) % 2 ? 120 : 600);
+	oracle = &first;
+	nand_array_set_hooks(second.ta.a, &stopping);
+	if (!setjmp(inner.out)) {
+		zr_mount(&second);
+		zr_adopt(&second, &first);
+		second.rng = seed | 1;
+		oracle = &second;
+		zr_work(&second, 40);
+		nand_array_set_hooks(second.ta.a, &none);
+		return;
+	}
+	nand_array_set_hooks(second.ta.a, &none);
+	zr_lose_power(&third, &second, inner.cut_ns, seed);
+	zr_mount(&third);
+	zr_verify(&third, oracle);
+	sum_cuts++;
+}
+
+static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	uint64_t command = outer.command++;
+
+	(void)opaque;
+	if (only.on && command != only.command)
+		return;
+	for (int when = 0; when < 3; when++) {
+		uint64_t at = cut_time(now_ns, &c[count - 1], when);
+		uint64_t seed = command * 0x9e3779b97f4a7c15u + (uint64_t)when + 1;
+		size_t len = strlen(id);
+
+		if ((c[0].op == NAND_READ && when) || (only.on && when != only.when))
+			continue;
+		snprintf(id + len, sizeof(id) - len, ":%" PRIu64 ":%d", command, when);
+		zr_lose_power(&second, &first, at, seed);
+		zr_mount(&second);
+		zr_verify(&second, &first);
+		sum_cuts++;
+		zr_lose_power(&second, &first, at, seed);
+		cut_again(seed);
+		id[len] = 0;
+	}
+}
+
+static void cuts(uint64_t seed, uint32_t ops)
+{
+	struct nand_hooks hooks = { .violation = on_violation, .done = every_cut };
+	struct zr_shape s;
+
+	if (!draw(&s, seed))
+		return;
+	snprintf(id, sizeof(id), "c:%" PRIu64 ":%u", seed, ops);
+	outer = (struct cutter){ 0 };
+	zr_make(&second, &s);
+	zr_make(&third, &s);
+	begin(&s);
+	first.rng = seed * 0x9e3779b97f4a7c15u + 7;
+	nand_array_set_hooks(first.ta.a, &hooks);
+	zr_work(&first, ops);
+	add_up(&first);
+	zr_free(&first);
+	zr_free(&second);
+	zr_free(&third);
+}
+
+static void cuts_at_every_command(void)
+{
+	sum_cuts = 0;
+	for (uint64_t seed = 1; seed <= test_times(12); seed++)
+		cuts(seed, requests);
+	printf("# %" PRIu64 " cuts survived\n", sum_cuts);
+	EXPECT(sum_cuts > 0);
+}
+
+/* ---- failing media ---- */
+
+static struct {
+	uint64_t rng;
+	uint32_t permille;
+} medium;
+
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op == NAND_READ || rnd(&medium.rng) % 1000 >= medium.permille)
+		return NAND_OK;
+	sum_faults++;
+	return c->op == NAND_ERASE ? NAND_ERASE_FAIL : NAND_PROG_FAIL;
+}
+
+static void failing(uint64_t seed, uint32_t ops)
+{
+	struct nand_hooks hooks = { .violation = on_violation, .fault = on_fault };
+	struct zr_shape s;
+
+	if (!draw(&s, seed))
+		return;
+	s.g.blocks_per_plane += 8;
+	snprintf(id, sizeof(id), "f:%" PRIu64 ":%u", seed, ops);
+	medium.rng = seed * 0xbf58476d1ce4e5b9u + 1;
+	medium.permille = 2 + (uint32_t)(seed % 20);
+	zr_make(&first, &s);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	first.rng = seed * 0x9e3779b97f4a7c15u + 7;
+	first.may_fail = true;
+	for (uint32_t day = 0; day < 4; day++) {
+		zr_mount(&first);
+		if (day)
+			zr_verify(&first, &first);
+		zr_adopt(&first, &first);
+		first.may_fail = true;
+		zr_work(&first, ops);
+		nand_array_power_cut(first.ta.a, first.now_ns, rnd(&medium.rng));
+		nand_array_power_on(first.ta.a);
+	}
+	add_up(&first);
+	zr_free(&first);
+}
+
+static void programs_and_erases_fail(void)
+{
+	sum_failed = sum_faults = 0;
+	for (uint64_t seed = 1; seed <= test_times(60); seed++)
+		failing(seed, requests);
+	printf("# %" PRIu64 " failures, %" PRIu64 " operations refused for them\n", sum_faults, sum_failed);
+	EXPECT(requests < 100 || (sum_faults > 0 && sum_failed > 0));
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed;
+	char kind;
+	int n;
+
+	signal(SIGABRT, on_abort);
+	n = argc == 2 ? sscanf(argv[1], "%c:%" SCNu64 ":%u:%" SCNu64 ":%d", &kind, &seed, &requests, &only.command,
+			       &only.when) : 0;
+	if (n >= 3) {
+		only.on = n == 5;
+		(kind == 'm' ? model : kind == 'c' ? cuts : failing)(seed, requests);
+		return test_result();
+	}
+	if (argc == 3 && !strcmp(argv[1], "-n"))
+		requests = (uint32_t)strtoul(argv[2], NULL, 10);
+	RUN(pointers_and_errors);
+	RUN(limits);
+	RUN(times);
+	RUN(dies_are_erased_in_parallel);
+	RUN(flash_says_where_zones_end);
+	RUN(bad_settings);
+	RUN(model_of_many_drives);
+	RUN(cuts_at_every_command);
+	RUN(programs_and_erases_fail);
+	return test_result();
+}

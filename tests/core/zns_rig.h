@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zns_rig.h - a drive with zones, a host that works on it at random, and a model of zones that says
+ * what every operation must answer and what each zone may hold after a power cut: what a prefix of the operations
+ * submitted to it leaves, with all that was promised, and the first sectors of one write more.
+ */
+#ifndef SLATE_ZNS_RIG_H
+#define SLATE_ZNS_RIG_H
+
+#include <setjmp.h>
+
+#include "ftl.h"
+#include "test.h"
+
+#define ZR_ZONES 24u
+#define ZR_SECTORS 1024u		/* maximum of a zone's sectors */
+#define ZR_IOS 5u
+#define ZR_CHANGES 256u
+
+struct zr_shape {
+	struct nand_geometry g;		/* oob_kept is set by the rig */
+	uint32_t zones, zone_dies, zone_blocks, open_max, active_max;
+	bool power2;
+};
+
+enum zr_kind { ZR_WRITE, ZR_FINISH, ZR_RESET };
+
+struct zr_change {
+	enum zr_kind kind;
+	uint32_t sectors, tag;
+	bool refused;			/* it and later ones are not promised before a reset */
+};
+
+/* What a zone holds. */
+struct zr_content {
+	uint32_t tag[ZR_SECTORS];
+	uint32_t sectors;		/* written */
+	bool finished;
+};
+
+struct zr_zone {
+	struct zr_content base;		/* certain */
+	struct zr_change change[ZR_CHANGES];
+	uint32_t changes, durable;	/* durable: of the changes */
+	uint64_t number;		/* of all changes that were ever made certain or submitted */
+	enum ftl_zone_state state;
+	uint32_t wp;			/* sectors */
+	uint64_t opened;
+	uint32_t pending;		/* operations that have not ended */
+	bool failed;			/* programs of it may have failed: it may be read-only */
+};
+
+struct zr_io {
+	struct ftl_io io;
+	bool busy, reported;
+	enum ssd_err want;		/* expected status */
+	uint32_t zone;
+	uint64_t after;			/* number of the zone's changes with this one; FLUSH: see mark[] */
+	uint64_t mark[ZR_ZONES];
+	uint32_t tag;
+	bool still;			/* READ: the zone had nothing pending */
+	uint8_t *data;
+};
+
+struct zr {
+	const struct zr_shape *shape;
+	const struct ftl_ops *ops;
+	struct nand_array_config ac;
+	struct ftl_config fc;
+	struct test_array ta;
+	struct ftl *f;
+	void *mem;
+	size_t len;
+	uint64_t now_ns, next_ns, rng;
+	uint32_t capacity, size;	/* of a zone, sectors */
+	struct ftl_zones zones;
+	uint32_t tag;
+	uint64_t opens;
+	bool may_fail;			/* programs and erases fail */
+	struct zr_zone zone[ZR_ZONES];
+	struct zr_io io[ZR_IOS];
+	uint32_t busy;
+	struct zr_content seen;
+	uint64_t reads_checked, resets, finishes, refused, failed;
+};
+
+/* Returns NULL, or why the FTL refuses the shape. */
+const char *zr_refusal(const struct zr_shape *s);
+void zr_make(struct zr *r, const struct zr_shape *s);
+void zr_free(struct zr *r);
+/* Mount a fresh FTL on the array. */
+void zr_mount(struct zr *r);
+/* Check that every zone is what the model of `host` allows after a power cut. */
+void zr_verify(struct zr *r, const struct zr *host);
+/* Take what the drive holds as certain, after zr_verify(). */
+void zr_adopt(struct zr *r, const struct zr *host);
+void zr_work(struct zr *r, uint32_t requests);
+void zr_drain(struct zr *r);
+/* Run one operation alone; returns its latency. status and placed may be NULL. */
+uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors,
+		  bool fua, enum ssd_err *status, uint64_t *placed);
+void zr_lose_power(struct zr *to, const struct zr *from, uint64_t at_ns, uint64_t seed);
+
+#endif
