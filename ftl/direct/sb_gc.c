@@ -17,10 +17,10 @@
  * With page mapping 2 and 3 do not occur, and 4 takes the block, or the partial block, that
  * sb_plan_page_mapping() chooses; free blocks are then counted in pages.
  *
- * Stages. A merge: MOVE -> WIPE -> NEXT, again while a group to compact has too many
- * blocks. An M-Merge goes before it: OUT -> RESTORE -> FILL -> RESTORE ... -> MOVE.
- * The host's writes to a group wait while it is collected. With page mapping they go on,
- * except that nothing but GC takes blocks from the reserve.
+ * Stages. A merge passes MOVE -> WIPE -> NEXT, repeatedly while a group to compact has too many
+ * blocks. An M-Merge begins with further stages: OUT -> RESTORE -> FILL -> RESTORE ... -> MOVE.
+ * While a group is collected, the host's writes to it wait. With page mapping they continue, but
+ * only GC takes blocks from the reserve.
  */
 #include "superblock.h"
 

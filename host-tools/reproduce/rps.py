@@ -26,7 +26,7 @@ FTLS = {
 }
 TABLE2 = ("oltp", "ntrx", "webserver", "varmail", "fileserver")
 DEPTH = 32  # requests in flight: one a chip; the text does not say
-SEEDS = (2, 3)  # and the mixes' own, 1
+SEEDS = (2, 3)  # further seeds; mixes.toml has seed 1
 SKEWS = (  # of NTRX, which has 75 % of the requests on 1 % of the places
     (("hot", 750), ("hot_part", 100)), (("hot", 800), ("hot_part", 200)), (("hot", 0), ("hot_part", 0), ("theta", 0.9)),
     (("hot", 0), ("hot_part", 0)),

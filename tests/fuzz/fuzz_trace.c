@@ -42,7 +42,7 @@ static uint64_t sum_content(struct trace *t, uint64_t at, uint64_t len)
 	return sum;
 }
 
-/* Read the content of a write and add it up. */
+/* Read the first and the last 8 KiB of a write, and return a sum over their bytes. */
 static uint64_t look_inside(struct trace *t, const struct trace_row *row)
 {
 	uint64_t len = row->bytes < 8192 ? row->bytes : 8192;
