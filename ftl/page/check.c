@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * check.c - the invariants of the page FTL, executable. It reads the state and,
- * through nand_ops.peek, the cells; it changes nothing.
+ * check.c - checks the invariants of the page FTL. It reads the state and, through nand_ops.peek,
+ * the cells, and changes neither.
  *
  *   C1  the map and the valid bits agree: every mapped LPN has its own valid
  *       unit, and no unit is valid without being mapped
@@ -9,13 +9,13 @@
  *   C3  block lists (K1..K3 in blk.h), frontiers (F1..F4 in front.h); a victim is VICTIM
  *   C4  the page that holds a mapped unit names its LPN in the OOB, unless it
  *       is being programmed or cannot be read
- *   C5  the buffer: W1, W2 in wbuf.c; free pages are counted right
+ *   C5  the buffer: W1, W2 in wbuf.c; the number of free buffer pages is right
  *   C6  P1, P2 in place.c
- *   C7  a trimmed LPN is not mapped, once the buffer is empty; trims counts them
+ *   C7  once the buffer is empty, no trimmed LPN is mapped; `trims` is the number of trimmed LPNs
  *   C8  busy dies are in the heap, idle ones in both idle sets
- *   C9  no I/O waits while nothing is under way and nothing is wrong
+ *   C9  no I/O waits while no command is under way, unless the drive is read-only or full
  *   C10 G1 in gc.c
- *   C11 the P2L of a mapped unit, where there is one, names its LPN
+ *   C11 if there is a P2L table, its entry for a mapped unit has the unit's LPN
  *   C12 V1 in level.c
  *   C13 H in heat.h
  *   C14 a block is in the mode that the FTL believes (slc.c)

@@ -53,7 +53,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		if (!bit_get(f->map.valid, first + i))
 			continue;
 		u->upn = first + i;
-		if (lost) {	/* the sequence is lost as well; `stable` has passed it */
+		if (lost) {	/* the sequence is lost as well; `stable` has passed it and is used instead */
 			u->lpn = search_lpn(f, u->upn) | OOB_LOST;
 			u->seq = f->bt.stable;
 		} else {

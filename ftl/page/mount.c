@@ -1,40 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mount.c - finding what flash holds, from OOB alone.
+ * mount.c - rebuilds the FTL's state from the OOB on flash.
  *
- *   1  survey    read every page's OOB: the marks, which log sequences exist,
- *                how far each block is written, where the dead list is
- *   2  the end   K: the highest mark, then on while the next sequence exists.
- *                Host pages past K, and those that an earlier mount declared
- *                dead, do not count
- *   3  map       again every page: of each LPN the version with the highest
- *                sequence; of equal ones (a GC copy and its source) the one
- *                programmed later
- *   4  trims     a version no newer than its region's bitmap, whose bit is
- *                set, was trimmed
- *   5  blocks    valid counts, states, frontiers
- *   6  the dead  if live-looking pages past K exist, list their range in the
- *                hidden page, before anything else is written or erased
+ *   1  survey    read every page's OOB to find the marks, the log sequences that exist, how far
+ *                each block is written, and the dead list
+ *   2  the end   find K, the end of the log: start at the highest mark, and go on while the next
+ *                sequence exists. Host pages past K, and those that an earlier mount declared dead,
+ *                do not count
+ *   3  map       read every page's OOB again, and map each LPN to the version with the highest
+ *                sequence; of equal ones (a GC copy and its source) to the one programmed later
+ *   4  trims     unmap each version that is not newer than its region's bitmap and whose bit is set
+ *   5  blocks    compute valid counts and states, and choose frontiers
+ *   6  the dead  if pages past K exist, add their range to the list in the hidden page before any
+ *                other page is written or any block is erased
  *
- * With parity pages (front.h) there is more between 1 and 2, in 5 and after 6: rescue.c.
+ * With parity pages (front.h), rescue.c adds work between 1 and 2, in 5 and after 6.
  *
  * The list is one page. When it is more than half full, blocks with dead pages are closed
- * and collected first, so that their ranges can be dropped. When it is full all the same,
- * or when no page is left for it, or for a rebuilt page (blocks failed), the mount begins
- * anew and writes nothing: the drive is read-only, rebuilt pages are read from memory,
- * and the next mount finds the same.
+ * and collected first, so that their ranges can be dropped. If it is full nevertheless, or if
+ * because of failed blocks there is no page for it or for a rebuilt page, the mount starts again
+ * and writes nothing. The drive is then read-only, rebuilt pages are read from memory, and the next
+ * mount finds the same state.
  *
- * New sequences begin past everything that was ever seen, and past what unreadable pages
- * may have (survey_number()), so no number is used twice, and the first page's mark
- * declares the gap settled.
+ * New sequences begin above all that were found, and above those that unreadable pages may have
+ * (survey_number()), so no number is used twice. The mark of the first new page declares the
+ * sequences of the gap as settled.
  *
  * A block with trailing erased pages may be an open frontier or half erased.
- * If the map needs a unit of it, it is a frontier: an erase starts only when
- * every unit has a later copy elsewhere. So it is written on; any other is
- * closed, and blank ones are erased before use.
+ * If the map needs a unit of it, it was a frontier, because an erase starts only when every unit
+ * has a later copy elsewhere. Such a block is written further; any other is closed, and blank
+ * blocks are erased before use.
  *
- * Cost: two reads of each programmed page's spare area, and one for every
- * stale version met; dies work side by side. No memory beyond the FTL's own.
+ * Cost: two reads of each programmed page's spare area, and one more for each stale version found,
+ * on all dies in parallel. It needs no memory beyond the FTL's own.
  */
 #include "mount.h"
 
@@ -453,7 +451,7 @@ static void sort_blocks(struct page_mount *s)
 	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;
 }
 
-/* ---- 6: the dead --------------------------------------------------------- */
+/* ---- 6: the dead list ---------------------------------------------------- */
 
 static int list_the_dead(struct page_mount *s)
 {

@@ -3,17 +3,17 @@
  * page_ftl.c - the page-mapping FTL: configuration, life cycle, the pump.
  *
  * Time moves in `pump`: it ends the commands that are due, lets waiting I/Os
- * into the buffer, and gives each idle die its next command. A die takes
+ * into the buffer, and gives each idle die its next command. A die takes commands in this order:
  *
- *   blocking GC  GC while its plane wants it, then reads, then programs;
+ *   blocking GC  GC while one of its planes needs it, then reads, then programs;
  *   sliced GC    reads (after eight, a program), then programs; after a program GC has a turn of
- *                gc_slice_pages copies (after a read of one, if writes wait for
- *                free blocks), and all the time when nothing waits.
+ *                gc_slice_pages copies, after a read a turn of one copy if writes wait for free
+ *                blocks; and GC uses the die whenever no I/O waits.
  *
- * A read may also suspend what its die is doing (`suspend`, see read.c).
+ * A read may also suspend its die's command (`suspend`, see read.c).
  *
- * All that happens at one moment happens in a fixed order (dies by number), so
- * equal inputs give equal runs.
+ * Events of one moment are handled in a fixed order (dies by number), so equal inputs give equal
+ * runs.
  */
 #include "page_ftl.h"
 

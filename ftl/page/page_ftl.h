@@ -10,10 +10,10 @@
  * GC erases nothing that a hole could bring back, and every page carries it as
  * its mark, so that mount() finds the same prefix again.
  *
- * Trims live in a bitmap (a bit per LPN: "trimmed") whose units are themselves
- * logical pages above the exported ones, so that GC, mount and the log treat
- * them like data. One more hidden logical page lists the log sequences that an
- * earlier mount declared dead. ftl/page/DESIGN.md argues why this is enough.
+ * Trims are stored in a bitmap (a bit per LPN: "trimmed"). Its units are logical pages above the
+ * exported ones, so that GC, mount and the log treat them like data. One more hidden logical page
+ * lists the log sequences that an earlier mount declared dead. ftl/page/DESIGN.md argues why this
+ * is enough.
  *
  *   page_ftl.c  configuration, life cycle, submit(), step()
  *   wbuf.c      write buffer: accepting, coalescing, trims
@@ -22,11 +22,11 @@
  *   heat.h      which pages are hot
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   place.c     issuing host pages and parity pages, durability
- *   gc.c        collecting blocks: which, when, and what next; gc_copy.c: the copies
+ *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
  *   map.c       the cached map: map pages in flash (map.h, MAP.md); map_mount.c: its part of a mount
- *   mount.c     finding what flash holds
- *   rescue.c    its part on pages that were lost and can be rebuilt from parity pages
+ *   mount.c     mounting
+ *   rescue.c    the part of a mount that rebuilds lost pages from parity pages
  *   types.c     the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
  *   check.c     invariants
  */
@@ -244,7 +244,7 @@ struct page_log {			/* place.c: order and durability */
 struct page_stall {
 	uint64_t gc_ns, since_ns;
 	bool by_gc;
-	bool noted;			/* it has been noted since a die began or ended a command */
+	bool noted;			/* note_stall() was called since a die began or ended a command */
 };
 
 struct page_turn {			/* the command of each die, and when it ends */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * place.c - where host pages go, and when they count as durable.
+ * place.c - the places of host pages, and the time from which they count as durable.
  *
  * The head of the queue goes to the first idle die in stripe order with room;
  * with multiplane, the pages behind it fill the die's other planes. Pages are
@@ -9,13 +9,12 @@
  * issued again, with the same sequence, to another block.
  *
  * Invariants:
- *   P1  issued - stable < ring size, so ended[] knows every finished page past
- *       stable, and fits the OOB's mark;
+ *   P1  issued - stable < ring size, so that ended[] has a bit for every page past stable, and the
+ *       difference fits into the OOB's mark;
  *   P2  stable <= issued < next_seq;
- *   P3  a host frontier takes a free block only while more than
- *       gc_urgent_blocks are free, or to issue a page again: the rest is for GC.
- *       Where host and GC share frontiers (front.h), the host takes no page while fewer are
- *       and GC has something to collect;
+ *   P3  a host frontier takes a free block only while more than gc_urgent_blocks are free, or to
+ *       issue a page again; the other blocks are reserved for GC. If host and GC share frontiers
+ *       (front.h), the host takes no page while fewer blocks are free and GC can collect one;
  *   P4  a plane that owes a parity page (front.h) programs nothing else before it.
  */
 #include "page_ftl.h"

@@ -2,31 +2,30 @@
 /*
  * read.c - reads: for the host, and for the rest of a partially written unit.
  *
- * A read is taken apart into units. What the buffer holds whole, and what was
- * never written or was trimmed, is answered at once; each other unit becomes a
- * `uread` in the queue of the die that holds it. When that die gets to it, the
- * map is asked again, for GC or a write may have moved the unit: if it lives
- * elsewhere by then, the uread moves too.
+ * A read is split into units. Units that are complete in the buffer, were never written or were
+ * trimmed are answered at once; each other unit becomes a `uread` in the queue of the die that
+ * holds it. When the die executes the uread, the map is read again, because GC or a write may have
+ * moved the unit. If the unit is on another die by then, the uread is moved to that die.
  *
- * What one command reads (SPREAD's mode selector; J. Park, dissertation, Seoul
- * National University 2019, section 4.3). All units of an I/O that lie in one
- * page, wherever they are in it, as long as no other I/O's uread stands between
- * them in the die's queue; so a die is set going only when all of the I/O is queued.
- * Base reads likewise. With host_subpage_reads the command names the ECC words
- * that hold what is wanted: of a unit the part that the host asked for, of a base
- * the sectors that its slot lacks when the command is issued. Looking for company
- * costs O(units of the I/O on the die) for each command.
+ * One command (SPREAD's mode selector; J. Park, dissertation, Seoul National University 2019,
+ * section 4.3) reads all units of an I/O that are in one page, at any place in it, unless the uread
+ * of another I/O is between them in the die's queue. A die is therefore started only when all units
+ * of the I/O are queued. The same holds for base reads. With host_subpage_reads the command names
+ * the ECC words that are needed: of a unit the part that the host requested, of a base the sectors
+ * that its slot lacks when the command is issued. The search for units that join a command takes
+ * O(units of the I/O on the die).
  *
- * Suspension (`suspend`). A read of the host that finds its die at a program or an erase stops it,
- * if the array and the knob allow that: not before the cells are at work, not while another read
- * has stopped it, not more than suspends_max times, and not for a page of the word line or block
- * that is being changed. Where it is too early, the die is looked at again when it is not. The
- * command is then the die's as before, and ends later; the read has its answer at once, as all
- * reads do. Base reads stop nothing, and a read of the host behind one in the queue does not either.
+ * Suspension (`suspend`). If a read of the host finds its die at a program or an erase, it suspends
+ * that command if the array and the knob allow it: not before the cell phase, not while another
+ * read suspends it, not more than suspends_max times, and not for a page of the word line or block
+ * that is being changed. If it is too early, the die is checked again when the cell phase begins.
+ * Afterwards the die continues the command, which ends later. The read is reported when it is
+ * issued, as all reads are. Base reads suspend no command, nor does a read of the host behind a
+ * base read in the queue.
  *
- * The pool of ureads is finite. A large read that finds it empty goes on, in
- * order, when some come back; base reads have a part of their own, one per
- * slot, so that writes never wait for reads of the host.
+ * The pool of ureads is finite. If it is empty, a large read continues, in order, when ureads are
+ * freed. Base reads have their own part of the pool, one uread per slot, so that writes never wait
+ * for reads of the host.
  */
 #include "page_ftl.h"
 
@@ -392,7 +391,7 @@ void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err 
 	base_done(f, r);
 }
 
-/* ---- the die's turn ------------------------------------------------------ */
+/* ---- the die's reads ----------------------------------------------------- */
 
 /*
  * Returns the address from which to read the next uread, or NONE if it was answered or moved to

@@ -87,7 +87,7 @@ static void put_sources(json_t *o, const char *key, const uint64_t v[NAND_NSOURC
 			put(to, sources[s], v[s]);
 }
 
-/* ---- what ran ------------------------------------------------------------------ */
+/* ---- the traces, the drive and the settings ---------------------------------- */
 
 static void put_settings(const struct replay *r, json_t *root)
 {
@@ -178,7 +178,7 @@ static void put_inputs(struct replay *r, json_t *root)
 	json_object_set_new(root, "inputs", list);
 }
 
-/* ---- what the host saw ------------------------------------------------------------ */
+/* ---- the host's figures ------------------------------------------------------------ */
 
 static json_t *latency(const struct hist *h)
 {
@@ -238,7 +238,7 @@ static void put_host(const struct replay *r, json_t *root)
 	}
 }
 
-/* ---- what the drive did ------------------------------------------------------------- */
+/* ---- the drive's work ------------------------------------------------------------ */
 
 /*
  * Write the read amplification of data by cause: the bytes read for the cause / the bytes that the
@@ -547,7 +547,7 @@ static void put_series(const struct replay *r, json_t *root)
 	json_object_set_new(o, "rows", list);
 }
 
-/* ---- the timeline: the log's rows by columns ------------------------------------------ */
+/* ---- the timeline: the drive's series, as a list for each counter ------------------- */
 
 static const char *const op_words[] = { SLATE_SERIES_OP_COUNTERS(NAME_OF) FTL_CAUSES(NAME_OF) };
 static const char *const drive_words[] = { SLATE_SERIES_DRIVE_COUNTERS(NAME_OF) };

@@ -206,9 +206,8 @@ def _joined(raw: Json, begin_ns: int) -> Json:
 
 
 def series(raw: Json) -> Json | None:
-    """Return the replay's series in the form of series.json, from --timeline or partly from --interval; None: neither.
-
-
+    """Return the replay's series in the form of series.json, from --timeline or partly from --interval;
+    None: neither.
     """
     if raw.get("timeline"):
         found = _rows_of(raw["timeline"])

@@ -3,9 +3,9 @@
  * odd.h - one case of test_odd: a random small drive, its medium, its power and
  * its host. Replay a case with test_odd -r ID, ID = flags:seed:cycles.
  *
- *   odd_drive.c  draws the drive; mounts it; fails its medium and cuts its power
- *   odd_host.c   draws the I/O; knows what each read and each mount may find
- *   test_odd.c   which cases there are, and what must have happened in them
+ *   odd_drive.c  draws and mounts the drive; makes commands fail and cuts the power
+ *   odd_host.c   draws the I/O; checks the content found by each read and each mount
+ *   test_odd.c   has the cases, and checks that the required events occurred
  */
 #ifndef SLATE_TEST_ODD_H
 #define SLATE_TEST_ODD_H

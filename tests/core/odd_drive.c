@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * odd_drive.c - the drives of test_odd: geometry, configuration and capacity are
- * drawn until validate() accepts them; then the medium fails and the power goes
- * as the flags say. Replay: test_odd -r ID (see test_odd.c).
+ * drawn until validate() accepts them; then commands fail and power is cut as the flags say.
+ * Replay: test_odd -r ID (see test_odd.c).
  */
 #include "odd.h"
 

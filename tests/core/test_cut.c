@@ -39,7 +39,7 @@ struct shape {
 	uint32_t unit, units, buffer_pages;
 	enum ftl_gc_mode gc;
 	bool multiplane;
-	uint32_t hot;	/* two of three requests go to the first `hot` sectors */
+	uint32_t hot;	/* two of three requests go to the first `hot` sectors; 0: none */
 	uint32_t ways;
 	const char *ftl;	/* NULL: page */
 	uint32_t quota_permille, idle_gc_permille;
