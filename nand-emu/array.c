@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * array.c - executes a command: rules, then time, then effects. Also power cuts and statistics. nand.h
- * and array.h say what it promises, array_impl.h has its state and invariants.
+ * array.c - executes a command: rules, then time, then effects. Also power cuts and statistics.
+ * nand.h and array.h are its contract; array_impl.h has its state and invariants.
  *
  * An erase empties its pages, and a program disturbs its neighbours, only when the die is next used or
  * looked at (`settle`): until its end a power cut may still find the old data there. An FTL cannot see

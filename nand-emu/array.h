@@ -5,16 +5,15 @@
  *
  * It has two pieces of memory. `mem` is the running array: statistics, bus calendars, hooks. The
  * *image* is everything that flash holds, with the commands in flight: cells, OOB, wear, payload. The
- * image has no pointers, so it may be a mapped file. A shell that dies at any instruction leaves an
- * image that init() takes up as after a power cut (an erase that was just ending may count twice in
- * its blocks' wear, and the time since power-on twice in its age). An image of zeroes is a blank
- * array.
+ * image has no pointers, so it may be a mapped file. If a shell is killed at any instruction,
+ * init() opens the image as after a power cut (an erase that was just ending may count twice in its
+ * blocks' wear, and the time since power-on twice in its age). An image of zeroes is a blank array.
  *
  * Layout of the image (SPEC.md), each part aligned to 4096 bytes, in this order: head, dies, flights,
- * blocks, smallest PBs, (with errors) their ages and (with copyback) the errors that copies carried
- * along, page states, OOB; with payload: a byte per page, with sums the checksums, and then the pages
- * at their physical place. A sparse file or lazily mapped memory spends room on a page only when it is
- * programmed with something else than one repeated byte.
+ * blocks, smallest PBs, (with errors) their ages and (with copyback) the errors that copybacks
+ * copied, page states, OOB; with payload: a byte per page, with sums the checksums, and then the
+ * pages at their physical place. In a sparse file or lazily mapped memory a page takes room only
+ * when it is programmed with content that is not one repeated byte.
  *
  * Footprint: a page takes 2 bits and oob_kept bytes (+ 1 with payload, + 8 with sums, + 1 with
  * copyback and errors); a smallest PB 16 bytes, with errors 32; a block 4.

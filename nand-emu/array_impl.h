@@ -3,14 +3,14 @@
  * array_impl.h - the array's state, for the files that implement it:
  *
  *   array.c    submit: rules, then time, then effects; power; statistics
- *   plain.c    the commonest calls, in fewer steps
+ *   plain.c    a fast path for the most common calls
  *   rules.c    R0 and R3 to R11: may this group be executed?
  *   order.c    R1 and R2: which page of a block may be programmed next
  *   timing.c   when the parts of a group happen
  *   cells.c    what a page holds: state, OOB, payload, disturbance
  *   physics.c  raw errors, wear and energy
- *   image.c    where everything lies in memory; validation; copying
- *   image_check.c  can this image be what an array left?
+ *   image.c    the layout in memory; validation; copying
+ *   image_check.c  checks whether an array can have left an image
  *
  * Dependencies: array.c on all others, rules.c on order.c, plain.c on cells.c and bus.c.
  *
@@ -28,13 +28,12 @@
  *       page's checksums are right, unless something else changed the image;
  *   A3  programmed_pages == pages that are not ERASED;
  *   A4  now_ns never decreases;
- *   A5  what a program or erase that has not ended did can be undone from the
- *       die's flights: a program has set its page and moved `next`, an erase
- *       has done nothing yet (it empties its cells, and counts, at its end).
+ *   A5  the effects of a program or erase that has not ended can be undone from the die's flights:
+ *       a program has set its page and moved `next`, an erase has no effect before its end (it then
+ *       empties its cells and is counted).
  *
- * An interrupted shell: the image is taken up as after a power cut. So flights
- * are written before their effects, and effects that only happen at the end
- * (settle) can be repeated.
+ * If a shell is killed, the image is opened as after a power cut. So flights are written before
+ * their effects, and effects at the end of a command (settle) can be repeated.
  */
 #ifndef SLATE_ARRAY_IMPL_H
 #define SLATE_ARRAY_IMPL_H
@@ -274,7 +273,10 @@ static inline bool by_word_line(const struct nand_array *a)
 	return a->base.geo.order == NAND_ORDER_FPS || a->base.geo.order == NAND_ORDER_RPS;
 }
 
-/* The counter of a PB's programs, or of its pages of one type, which a program of p advances. */
+/*
+ * Returns the counter that a program of p increments: that of the PB, or that of the PB's pages of
+ * one type.
+ */
 static inline uint32_t order_next(const struct nand_array *a, const struct place *p)
 {
 	const struct img_pb *b = &a->pb[p->pb];

@@ -5,17 +5,17 @@
  * A command books its transfers when it is submitted, some of them for later
  * (a read's data move when the cell is done). The calendar is the sorted list
  * of bookings that have not ended; a new one takes the first gap that is long
- * enough. First come, first served: a booking never moves. In memory the list is a
- * window on twice the room: what has ended falls out at its front, and the window goes
- * back to the beginning when it reaches the end.
+ * enough. First come, first served: a booking never moves. In memory the list is a window in an
+ * array of twice the size: ended bookings are dropped at its front, and when it reaches the end of
+ * the array, it is moved back to the beginning.
  *
  * Invariants:
  *   B1  bookings are sorted, not empty, and do not overlap;
- *   B2  there is room: a die holds one command group, of at most planes_per_die
- *       commands with two bookings each, and what has ended is dropped first.
+ *   B2  the array is large enough: a die has one command group of at most planes_per_die commands
+ *       with two bookings each, and ended bookings are dropped first.
  *
- * What has ended may stay in the window for a while: it changes nothing, and to see after
- * each booking how many others have ended is a guess that processors lose.
+ * Ended bookings may stay in the window for a while. They have no effect, and a check after each
+ * booking would be a branch that processors often mispredict.
  *
  * Cost: O(bookings under way), at most 2 x planes x dies of the channel.
  */

@@ -28,8 +28,8 @@ static bool one_byte(const uint8_t *data, uint32_t n)
 
 /*
  * A page has two, because a mount reads the OOB of all pages and the content of none. A page that is
- * LOST reads as an error anyway, and an ERASED one holds nothing: theirs mean nothing. What flash
- * does to cells (bit flips, raw errors) is modelled apart from them and changes no checksum.
+ * LOST reads as an error anyway, and an ERASED one holds no data, so their checksums are not used.
+ * Bit flips and raw errors of cells are modelled separately and change no checksum.
  */
 
 /* The page's place is part of its checksum, so that the content of another page is detected. */

@@ -4,8 +4,8 @@
  * return a count or an error. The values are fixed, because traces and logs contain them. Only
  * qemu-patches/ translates them into NVMe status.
  *
- * A broken precondition is not an error but fails an SSD_ASSERT(). What the medium did is told by enum
- * nand_status.
+ * A broken precondition is not an error but fails an SSD_ASSERT(). Failures of the medium are
+ * values of enum nand_status.
  */
 #ifndef SLATE_ERR_H
 #define SLATE_ERR_H

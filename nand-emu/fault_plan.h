@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fault_plan.h - failures on request: which commands of an array fail, which pages have wrong
- * bits. The array's owner asks it from its hooks (array.h); the plan knows neither the
- * array nor time. It lives in memory, not in the image: with the owner it ends.
+ * bits. The hooks of the array's owner (array.h) call it; the plan knows neither the array nor
+ * time. It is in the owner's memory, not in the image, so it is lost when the owner ends.
  *
  *   PROGRAM, ERASE  waiting (left: it is the left-th of its kind and die from now on)
  *                   -> done (left 0), when that command fails
- *   FLIP            in force (left 1) -> over (left 0), when its cells are erased. A
- *                   copyback of the page takes it along.
+ *   FLIP            in force (left 1) -> over (left 0), when its cells are erased. A copyback of
+ *                   the page copies the wrong bits.
  *
- * Entries stay where they are until the plan is cleared. What is said here is in addition to
+ * Entries stay where they are until the plan is cleared. These failures are in addition to those by
  * wear and raw errors. Cost: O(entries) for each command.
  */
 #ifndef SLATE_FAULT_PLAN_H

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * image_check.c - can an array have left this image? Every number of its tables is
- * checked here before anything acts on it, and nowhere else. A sentence names the table.
+ * image_check.c - checks whether an array can have left an image. All numbers of the image's tables
+ * are checked here, before they are used, and nowhere else. The message names the table.
  *
  * Each number must be in its range. For each smallest PB that is not torn, too:
  *
  *   I1  pages at or after `next` (of a type: on word lines at or after its counter) are
  *       ERASED;
  *   I2  the page before `next` (before each counter) is not ERASED;
- *   I3  putting `next` back as a program in flight says leaves I1 true.
+ *   I3  if `next` is set back to the value in the flight of a program, I1 still holds.
  *
- * A command in flight may have had part of its effects when its shell was killed. So I1 and
- * I2 leave out pages of programs in flight and PBs that are being erased. A program that
- * lacks part of its effects must not have begun (cell_start_ns), so that taking it up undoes
- * it (A5).
+ * A command in flight may have had part of its effects when its shell was killed. So I1 and I2 do
+ * not apply to pages of programs in flight and PBs that are being erased. A program that lacks part
+ * of its effects must not have begun (cell_start_ns), so that init() undoes it (A5).
  *
  * Cost: one pass over the tables of cells and PBs.
  */

@@ -224,7 +224,7 @@ struct nand_energy {			/* nJ per page or block */
 };
 
 /*
- * What cells do over time. All zero: nothing.
+ * Changes of cells over time. All zero: cells do not change.
  *
  * Raw bit errors (Kim, Choi, Min: "Design Tradeoffs for SSD Reliability",
  * FAST 2019): of a page in a smallest PB that saw `cycles` erases, was first
@@ -237,14 +237,14 @@ struct nand_energy {			/* nJ per page or block */
  * the word and its erase count give: equal for every read of a page, growing
  * with age.
  *
- * Each retry of a read leaves retry_permille of the mean; when retries_max of
- * them do not bring a word down to ecc_bits, the read says NAND_UNCORR (the
- * cells keep what they hold: a later read may be luckier after an erase only).
+ * Each retry of a read leaves retry_permille of the mean; if a word still has more than ecc_bits
+ * after retries_max retries, the read returns NAND_UNCORR. Later reads do so too, until the page is
+ * erased.
  *
  * Wear. Smallest PBs endure endurance * (-ln(1 - u))^(1/wear_shape) erases
- * (Weibull), with u from the seed, the PB's block and the kind of failure: an
- * erase beyond the one limit fails, and a program of cells erased more often
- * than the other does.
+ * (Weibull), with u from the seed, the PB's block and the kind of failure: an erase beyond the
+ * limit for erases fails, and so does a program of cells that were erased more often than the limit
+ * for programs.
  */
 struct nand_physics {
 	uint64_t seed;
@@ -275,6 +275,7 @@ enum nand_op { NAND_READ, NAND_PROGRAM, NAND_ERASE, NAND_COPYBACK, NAND_NOPS };
 /* Who issued the command: used for accounting and attribution, never for logic. */
 enum nand_source {
 	NAND_SRC_HOST, NAND_SRC_GC, NAND_SRC_WL, NAND_SRC_META, NAND_SRC_BACKUP,
+	NAND_SRC_MAP,			/* reads and programs of map pages */
 	NAND_NSOURCES
 };
 
@@ -319,8 +320,9 @@ enum nand_rule {
 #define NAND_STAT_BY_SOURCE(name, says) uint64_t name[NAND_NSOURCES];
 
 /*
- * What nand_counters.h declares, only uint64_t: libslate adds two structs as arrays. Erases per page:
- * AEP = page_erases / pages, VEP = page_erases_sq / pages - AEP^2.
+ * The counters that nand_counters.h declares. All members are uint64_t, because libslate adds two
+ * structs as arrays. Erases per page: AEP = page_erases / pages, VEP = page_erases_sq / pages -
+ * AEP^2.
  */
 struct nand_stats {
 	uint64_t ops[NAND_NOPS][NAND_NSOURCES];	/* counts pages; for ERASE blocks, whole or in part */
@@ -393,7 +395,7 @@ static inline void nand_fill_read(struct nand_cmd *c, enum nand_source source, u
 	c->oob = oob;
 }
 
-/* Without payload: no data. */
+/* Used without payload: there are no data. */
 static inline void nand_fill_program(struct nand_cmd *c, enum nand_source source, uint32_t ppn,
 				     void *oob)
 {

@@ -8,8 +8,8 @@
  * that has no erase to settle. It refuses any other call before it has changed anything, and array.c then executes
  * the call or reports the rule.
  *
- * So there are two ways to execute a command, and they must not differ: the storm tests compare both
- * with the model, with hooks and without.
+ * The two ways to execute a command must have equal results: the storm tests compare both with the
+ * model, with hooks and without.
  *
  * Invariants: those of array_impl.h; flights and image_order() (A5) as in array.c.
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timing.c - when the parts of a command group happen. It knows the bus calendar and the profile's
+ * timing.c - the times of the parts of a command group. It knows the bus calendar and the profile's
  * times, and changes only the calendar and the commands.
  *
- * Every group has one cell phase, as long as that of its slowest command. For each command, start,
- * cell time, own bus time and waiting add up: time that is neither cell nor own bus time is waiting.
+ * Every group has one cell phase, as long as that of its slowest command. The time of each command
+ * is the sum of cell time, own bus time and waiting: all time that is neither cell nor own bus time
+ * is waiting.
  */
 #include "array_impl.h"
 
@@ -121,8 +122,8 @@ static inline void add_wait(struct bus_waits *w, enum nand_source source, uint64
 }
 
 /*
- * waits: waiting for other commands and for the group; own_ns of this is for the command's own
- * transfers.
+ * waits: time for which the command waited for other commands and for its group; own_ns of it is
+ * the command's own transfers, which do not count as waiting.
  */
 static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t channel,
 			  uint64_t cell_ns, const struct bus_waits *waits, uint64_t own_ns)
@@ -139,8 +140,8 @@ static inline void finish(struct nand_array *a, struct nand_cmd *c, uint32_t cha
 }
 
 /*
- * Book len_ns for c, and add its waiting time, and the waiting that it causes to the next ones, to
- * w.
+ * Book len_ns for c. Add to w the time that c waits for the bus, and the time that the next
+ * commands wait for it.
  */
 static inline uint64_t book(struct bus *bus, uint64_t now_ns, uint64_t at_ns, uint64_t len_ns,
 			    const struct nand_cmd *c, struct bus_waits *w)
@@ -216,7 +217,7 @@ static void time_changes(struct nand_array *a, const struct place *at, uint32_t 
 		cell_ns = one > cell_ns ? one : cell_ns;
 		own[i] = a->c.timing.cmd_ns + transfer_ns(a, bus_bytes(a, &c[i]));
 		if (c[i].op == NAND_ERASE && planes & bit)
-			own[i] = 0;	/* its transfers are part of the first command of its plane */
+			own[i] = 0;	/* its transfers are booked with the first command of its plane */
 		planes |= bit;
 		to = book(bus, now_ns, to, own[i], &c[i], &w);
 	}

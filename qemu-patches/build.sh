@@ -75,7 +75,8 @@ case $build in
 	die "QEMU can not be built in a path with blanks or colons: $build" "Clone to another." ;;
 esac
 
-# The first terminal at hand, for progress; nothing when there is none.
+# Find a terminal for the progress line: standard output, or else the controlling terminal; empty if
+# there is no terminal.
 tty=
 if [ -t 1 ]; then
 	tty=/dev/stdout

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of clang-format's opinion the tree keeps: indentation of statements, spaces, braces, and 120 columns.
+"""Checks the rules of clang-format that the tree follows: indentation of statements, spaces,
+braces, and 120 columns.
 
 clang-format lays the text out anew (.clang-format), and the result is compared with the text. It would change
 one line in twenty, since it can not express three habits of this tree: a trailing comment stands behind a tab,

@@ -39,7 +39,7 @@ def entries(text: str) -> set[str]:
 
 
 def written_entries(manual: Path) -> set[str]:
-    """Return those of a manual."""
+    """Return the options and commands of a manual."""
     found = set()
     for line in re.findall(r"^\.TP\n(\..*)$", manual.read_text(encoding="utf-8"), re.M):
         plain = re.sub(r"\\f.|\"", "", re.sub(r"^\.(BI|B) ", "", line))

@@ -25,11 +25,11 @@ struct buffered {
 	struct blk_table bt;
 	struct survey survey;
 	uint32_t upp, units, pages;	/* units of a page and of the drive; pages of the ring */
-	uint32_t *map, next, left;	/* next: the log's end; left: pages left in its block */
+	uint32_t *map, next, left;	/* next: end of the log; left: free pages of its block */
 	uint32_t victim, at;		/* block that GC collects, or BLK_NONE; its next page */
-	uint64_t *seq, number, stable, accepted;	/* accepted: follows the number of the host's last unit */
+	uint64_t *seq, number, stable, accepted;	/* accepted: next number for a unit of the host */
 	uint8_t *page;			/* the ring; then the last page read for the host, and that for GC */
-	uint32_t page_bytes, ppn[2];	/* size of these, with spare area; what the last two are */
+	uint32_t page_bytes, ppn[2];	/* sizes of these pages with spare area; numbers of the last two pages */
 	bool unreadable[2], busy, read_last;
 	struct nand_cmd cmd;		/* the command under way, if busy */
 	struct io_list line, reads;
@@ -48,7 +48,7 @@ static uint8_t *put(struct buffered *b, uint32_t unit)
 	uint32_t i = (uint32_t)(b->number % b->upp);
 
 	if (!i)
-		memset(page + b->g.page_bytes, 0xff, OOB_BYTES(b->upp));	/* each place: OOB_NO_LPN */
+		memset(page + b->g.page_bytes, 0xff, OOB_BYTES(b->upp));	/* each place of the page: OOB_NO_LPN */
 	oob_put_unit(page + b->g.page_bytes, i, unit, b->number);
 	b->seq[unit] = b->number++;
 	return page + i * UNIT;
@@ -165,7 +165,7 @@ static void programmed(struct buffered *b)
 {
 	uint32_t block = b->next / b->g.pages_per_block;
 
-	if (b->cmd.status != NAND_OK) {	/* the ring still has the page, for the next block */
+	if (b->cmd.status != NAND_OK) {	/* the page is still in the ring, and is programmed in the next block */
 		blk_retire(&b->bt, block);
 		b->host.worn = true;
 		b->left = 0;
@@ -188,7 +188,7 @@ static void copy(struct buffered *b, const uint8_t *page, uint32_t ppn)
 		uint32_t unit = oob_get_lpn(page + b->g.page_bytes, i);
 
 		if (unit == OOB_NO_LPN || b->map[unit] != ppn * b->upp + i || b->seq[unit] >= b->stable)
-			continue;	/* stale, or it will be */
+			continue;	/* stale already, or when a unit in the ring is programmed */
 		memcpy(put(b, unit), page + i * UNIT, UNIT);
 		b->host.stats.gc_units++;
 	}
@@ -249,7 +249,7 @@ static void work(struct buffered *b)
 	gc(b);
 	program(b);
 	serve(b, &b->reads, read);
-	while (!b->busy && b->line.first) {	/* no room, and none can be made */
+	while (!b->busy && b->line.first) {	/* there is no room, and GC cannot make any */
 		b->host.worn = true;
 		host_refuse(&b->host, io_list_take(&b->line), SSD_E_NOSPC);
 	}
@@ -372,7 +372,8 @@ static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry
 
 static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
 {
-	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* GC gains a page with so many valid */
+	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* GC gains a page if so many units
+										 * are valid */
 
 	*why = NULL;
 	if (c->unit_bytes != UNIT || !c->payload)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * log_ftl.c - the simplest FTL that is safe: ftl.type = log. docs/writing-an-ftl.md walks
- * through it. A scheme of ftl/direct/direct.h: the engine knows I/Os, queues, time and mounts;
- * here is only where a page lives, where it goes, and what GC takes.
+ * through it. A scheme of ftl/direct/direct.h: the engine handles I/Os, queues, time and mounts;
+ * this file only chooses the place of each page, and GC's victims.
  *
  * Each plane is a log. Its host pages and GC's copies go to one open block, page after
- * page. When fewer than gc_start_blocks are free, GC moves what is valid in the block that
- * has least of it to the log's end, and erases the block.
+ * page. When fewer than gc_start_blocks are free, GC copies the valid pages of the block with the
+ * fewest to the log's end, and erases the block.
  *
  * L1  map[x] = p exactly if back[p] = x: p holds the newest copy of logical page x.
  * L2  valid[b] counts the pages of block b that have a back.
  * L3  Only a plane's open block has pages that may still be programmed.
- * L4  GC always finds a free block: the host leaves it gc_urgent_blocks.
- * Cost: 12 bytes a logical page, 4 a physical one; a victim costs a look at every block.
+ * L4  GC always finds a free block, because the host leaves gc_urgent_blocks free.
+ * Cost: 12 bytes a logical page, 4 a physical one; the choice of a victim takes O(blocks).
  */
 #include "direct.h"
 
@@ -231,7 +231,7 @@ static void mount_page(struct direct *d, uint32_t block, uint32_t in_block,
 
 	l->used[block] = in_block + 1;
 	if (!oob)
-		return;			/* torn: what it was to replace stays in force */
+		return;			/* torn: the previous copy of the page stays valid */
 	newest = &l->seq[entry(d, plane, direct_page_of_lpn(d, oob->lpn)) - l->map];
 	if (oob->seq <= *newest)
 		return;
@@ -251,7 +251,7 @@ static int mount_plane(struct direct *d, uint32_t plane)
 		if (!l->valid[b]) {
 			direct_mount_free(d, b);
 		} else if (l->used[b] < d->g->pages_per_block && p->open == NONE) {
-			p->open = b;	/* not half erased: GC erases no valid page */
+			p->open = b;	/* not half erased, because GC erases no valid page */
 			p->next = l->used[b];
 		}
 	}

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The example FTLs: drives of random shapes, as full as they may be, live six days each.
- * Every read of a random host is judged, check() is around every call, and every day ends with
- * a power cut at a random command. On some drives programs and erases fail.
+ * The example FTLs: drives of random shapes, as full as possible, are used for six days each. Every
+ * read of a random host is checked, check() is called around every call, and every day ends with a
+ * power cut at a random command. On some drives programs and erases fail.
  *
  *   test_log_ftl [DRIVE]
  */
 #include "direct_rig.h"
 
 #define DRIVES 120u
-#define BUFFERED 1000u			/* drives beyond this number have buffered_ftl.c */
+#define BUFFERED 1000u			/* drives from this number on use buffered_ftl.c */
 
 static struct rig r;
 
@@ -199,7 +199,8 @@ static void refused(void)
 	EXPECT_EQ(r.ops->validate(&c, &s.g, &why), SSD_E_INVAL);
 	EXPECT(why && strstr(why, "gc_urgent_blocks"));
 	c = r.fc;
-	c.capacity_bytes = 5 * 1024;			/* two blocks, three free, one open, one to win */
+	c.capacity_bytes = 5 * 1024;			/* two reserved blocks, three that must be free, one open
+							 * block, and one that GC gains */
 	EXPECT_EQ(r.ops->validate(&c, &s.g, &why), SSD_E_INVAL);
 	EXPECT(why && strstr(why, "capacity"));
 	rig_free(&r);

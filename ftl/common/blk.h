@@ -6,8 +6,8 @@
  *   FREE     on its plane's free list, first in, first out
  *   OPEN     a write frontier (host or GC) of its plane, or a backup block (front.h)
  *   FULL     closed; in SLC mode on its plane's list of such blocks, in the order of closing;
- *            else on its plane's bucket list for its number of valid units, or, while that
- *            has changed since the lists were last asked, on its plane's list of changed blocks
+ *            else on its plane's bucket list for its number of valid units or, if that number
+ *            has changed since the buckets were last sorted, on its plane's list of changed blocks
  *   RETIRE   as FULL, but a program failed: collected next, then BAD
  *   VICTIM   being collected
  *   BAD      never used again
@@ -15,18 +15,19 @@
  * FREE -> OPEN (blk_take_free) -> FULL (blk_close) -> VICTIM (blk_take) ->
  * FREE (blk_put_free); OPEN or FULL -> RETIRE (blk_retire) -> VICTIM -> BAD.
  *
- * A run of writes takes units from the same few blocks again and again, and each bucket has
- * neighbours that are in no cache. So a FULL block that changes goes to the end of the list of
- * changed blocks, where the next change finds it, mostly as the last; before the buckets are
- * asked, the list is put into them in its order. Of equals the last to get there is first then,
- * as if each change had moved its block at once: a block gets to its bucket with its last
- * change, and these are in the list's order.
+ * Consecutive writes invalidate units of the same few blocks again and again, and moving a block to
+ * another bucket at each write would touch neighbours that are in no cache. So a FULL block that
+ * changes goes to the end of the list of changed blocks, where the next change mostly finds it.
+ * Before a bucket is read, the blocks of this list are put into their buckets, in the order of the
+ * list. The order within a bucket is therefore the same as if each change had moved its block at
+ * once: the block that got there last comes first.
  *
  * Which lists a table keeps follows from the policy that asks it (enum blk_lists):
  *
  *   BLK_BUCKETS       as above
- *   BLK_AGED_BUCKETS  the same, and the other end of each bucket is known, too: of the blocks
- *                     with so many valid units the one that has not changed for longest
+ *   BLK_AGED_BUCKETS  the same, and the table also stores the last block of each bucket: of the
+ *                     blocks with this number of valid units, the one that has been unchanged for
+ *                     longest
  *   BLK_QUEUE         FULL blocks stay on the list of changed blocks, in the order in which they
  *                     were closed; a change of the valid count moves no block, and buckets are empty
  *
@@ -34,10 +35,10 @@
  *   K1  free_count and aside together count the free list, and only FREE blocks are on it;
  *   K2  a FULL block is on the bucket list of its valid count or, `changed`, on the list of
  *       changed blocks; no other block is on either. `stays` is set for the last block of that
- *       list, and in a queue for all: their counts change where they stand;
+ *       list, and in a queue for all blocks: their counts change without a move;
  *   K3  no bucket below `low` of a plane has a block;
  *   K4  slc counts the plane's blocks in SLC mode; the FULL ones among them, and no others, are on
- *       the list from slc_first to slc_last, and their valid counts change where they stand; slc +
+ *       the list from slc_first to slc_last, and their valid counts change without a move; slc +
  *       aside is at most aside_max, unless aside is 0.
  */
 #ifndef SLATE_BLK_H
@@ -75,6 +76,7 @@ struct blk {			/* size: one cache line, because most accesses are to a random bl
 	uint64_t changed : 1;	/* K2: the valid count has changed since the block was sorted */
 	uint64_t stays : 1;
 	uint64_t slc : 1;	/* it is programmed in SLC mode; OPEN, FULL, RETIRE, VICTIM */
+	uint64_t map : 1;	/* holds map pages */
 };
 
 enum blk_backup { BLK_DATA, BLK_BACKUP_OPEN, BLK_BACKUP_FULL, BLK_BACKUP_FAILED };
@@ -135,17 +137,16 @@ uint32_t blk_take_slc(struct blk_table *t, uint32_t plane);	/* -> OPEN, for SLC 
 void blk_set_aside(const struct blk_table *t, uint32_t plane);	/* as many free blocks as aside_max asks for */
 void blk_forget_slc(const struct blk_table *t, uint32_t b);	/* the block is erased or bad */
 void blk_put_free(struct blk_table *t, uint32_t b, bool needs_erase);
-void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: taken next */
+void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: make this the next block taken */
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
-void blk_take(struct blk_table *t, uint32_t b);			/* FREE: make this the next block taken */
+void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
-/* Set the number of valid units of a FULL block whose place does not depend on it. */
+/* Set the number of valid units of a FULL block, and move it to the end of the list of changed blocks. */
 void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid);
 /* Order the blocks that a mount closed, by what was written to them last. */
 void blk_sort_closed(const struct blk_table *t);
 void blk_sort_slc(const struct blk_table *t);	/* the same for those in SLC mode */
-void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* Set the number of valid units of a FULL
-									 * block whose place does not depend on it. */
+void blk_sort_changed(const struct blk_table *t, struct blk_plane *pl);	/* sort them into the buckets */
 /*
  * Returns a settled FULL block of the plane without a valid unit, or BLK_NONE. In a queue this takes
  * O(its length).

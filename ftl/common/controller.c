@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sort the blocks marked as changed into their buckets. */
+/* controller.c - see controller.h */
 #include "controller.h"
 
 #include "ftl_knobs.h"
 #include "host.h"
 
-/* The stage of an I/O that waits for its done_ns. */
+/* the stage of an I/O, which ends at its done_ns */
 enum stage {
 	STAGE_ANSWER,		/* the FTL has answered the I/O */
 	STAGE_COMMAND,		/* a core executes its command, or the command waits until the FTL may take it */
@@ -14,7 +14,7 @@ enum stage {
 
 struct controller {
 	struct ftl base;
-	struct ftl_ops ops;		/* the FTL's, with the controller's entries */
+	struct ftl_ops ops;		/* operations of the FTL, with the controller's in place of some */
 	struct ftl *ftl;
 	struct ftl_config c;
 	struct ftl_host shell;
@@ -233,8 +233,8 @@ static uint32_t collect(struct ftl *base, uint64_t now_ns, uint32_t free_blocks)
 }
 
 /*
- * Build the FTL's configuration: look-ups and firmware cost no time there, because the cores spend
- * it.
+ * Make the FTL's configuration. Look-ups and firmware take no time there, because the controller's
+ * cores account for it.
  */
 static struct ftl_config behind(const struct ftl_config *c)
 {

@@ -2,31 +2,31 @@
 /*
  * controller.h - the drive's processors, in front of any FTL.
  *
- * An FTL by itself adds overhead_ns and map_ns to every I/O, at any load: that is a
- * controller with as many cores as there is work. With cores > 0 the same times are work
- * for that many cores, and an I/O waits for one:
+ * An FTL without a controller adds overhead_ns and map_ns to every I/O, at any load, as if the
+ * number of cores were unlimited. With cores > 0 these times are work for that many cores, and an
+ * I/O waits until a core is free:
  *
  *   command    overhead_ns, and map_ns for each mapping unit of a read or write (one for a
  *              trim or flush), in one piece, from submit() on; at its end the FTL gets the I/O
- *   completion completion_ns, from the moment at which the FTL has done it
+ *   completion completion_ns, from the moment at which the FTL has completed the I/O
  *
- * Work goes to the core that is free first, of several to the lowest number, in the order in
- * which it becomes ready: completions of a moment before commands. Work is never interrupted.
- * So a drive of which nothing else is busy completes cores I/Os every overhead_ns +
- * units * map_ns + completion_ns.
+ * Work is done in the order in which it becomes ready; at one moment completions come before
+ * commands. It goes to the core that is free first, and of several to the one with the lowest
+ * number. It is never interrupted. So if nothing else limits the drive, it completes `cores` I/Os
+ * every overhead_ns + units * map_ns + completion_ns.
  *
- * The FTL gets writes, trims and flushes in the order of submit(), on which its durability
- * rests (ftl.h): one whose command ends before that of an earlier one waits for it, but
- * its core does not. Reads do not wait.
+ * The FTL gets writes, trims and flushes in the order of submit(), because its durability depends
+ * on it (ftl.h). If the command of such an I/O ends before that of an earlier one, the I/O waits,
+ * but its core is free. Reads do not wait.
  *
- * The FTL sits behind: its `struct ftl_host` is the controller, and its times map_ns and
- * overhead_ns are 0. A list of the controller has the I/O before and after the FTL has it.
+ * The controller is the FTL's `struct ftl_host`, and the FTL's own map_ns and overhead_ns are 0.
+ * While the FTL does not work on an I/O, the I/O is on a list of the controller.
  *
  * Invariants:
  *   C1  `ios` counts the I/Os that were accepted and have not ended: those on a list, and
  *       those that the FTL has;
- *   C2  each list is sorted by done_ns, and its first is not due before the last call;
- *   C3  where an I/O's time went adds up to its latency (asserted when it ends).
+ *   C2  each list is sorted by done_ns, and no I/O on it was due before the time of the last call;
+ *   C3  the parts of an I/O's time add up to its latency (asserted when it ends).
  *
  * Cost: O(I/Os on a list) for each that is not the last of it, O(cores) for a piece of work.
  */

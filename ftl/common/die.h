@@ -2,12 +2,12 @@
 /*
  * die.h - whose turn it is on a die: the host's reads, its programs, or GC.
  *
- * A die executes one command at a time. Each engine's die has a struct die_turn: when the command
- * ends, how long GC has had the die, how many reads went before a waiting program, and the credit
- * of GC.
+ * A die executes one command at a time. Each engine's die has a struct die_turn. It records when
+ * the command ends, how long GC has used the die, how many reads have preceded a waiting program,
+ * and GC's credit.
  *
- * Reads go before programs, but at most DIE_READS_IN_ROW in a row while a program waits: so
- * reads starve no write.
+ * Reads go before programs, but at most DIE_READS_IN_ROW in a row while a program waits, so that
+ * every write is served.
  *
  * GC's clock is the time that a die has given to GC so far. An operation that waits for the die
  * takes a reading when it is queued and another when it begins; the difference is how long it
@@ -16,7 +16,7 @@
  * Credit (gc_mode = sliced). GC goes before host I/O on a die while it has credit there. The
  * host's program on the die sets the credit to gc_slice_pages; each program, copyback and erase
  * command that GC issues on the die takes one away, once, and its reads take none: a copy is
- * paid for by its program. What is left lapses when GC has nothing to collect any more.
+ * paid for by its program. The remaining credit expires when GC has nothing left to collect.
  */
 #ifndef SLATE_DIE_H
 #define SLATE_DIE_H
@@ -71,7 +71,7 @@ static inline void die_charge(struct die_turn *t, enum nand_op op)
 /* ---- orders to collect (struct ftl_ops.collect), of a plane or die ---- */
 
 struct gc_order {
-	uint32_t free_blocks;	/* GC runs until this many blocks are free, */
+	uint32_t free_blocks;	/* GC runs until at least this many blocks are free, */
 	bool victim;		/* or until one victim is collected; it also ends if no page can be freed */
 };
 
@@ -80,7 +80,7 @@ static inline bool gc_order_stands(const struct gc_order *o, uint32_t free_block
 	return o->victim || free_blocks < o->free_blocks;
 }
 
-/* Make the order for collect(): 0 asks for one victim. */
+/* Make the order for collect(). free_blocks 0: collect one victim. */
 static inline struct gc_order gc_order_of(uint32_t free_blocks)
 {
 	return (struct gc_order){ .free_blocks = free_blocks, .victim = !free_blocks };

@@ -2,16 +2,16 @@
 /*
  * die_due.h - busy dies by the end of their command, then by number.
  *
- * A tree of minima over the dies' own keys: key[1] is the least, key[i] the lesser of key[2i] and
- * key[2i + 1], and key[leaves + die] the die's own. A key is the end of the command, in ns since
- * `epoch_ns`, and the die's number in its lowest 16 bits; an idle die's is DIE_IDLE_NS. To change
- * one takes log2(leaves) steps; who is first is known at once, which counts, for all that a moment
- * brings waits for it. The number of steps depends on nothing, and no step has a branch that
- * a processor could guess wrong (of a heap's two or three a command, half are: that made it three
- * times as dear).
+ * A tree of minima over the dies' own keys: key[1] is the minimum of all, key[i] the smaller of
+ * key[2i] and key[2i + 1], and key[leaves + die] the die's own key. A key is the end of the
+ * command, in ns since `epoch_ns`, and the die's number in its lowest 16 bits; an idle die's key is
+ * DIE_IDLE_NS. A change of a key takes log2(leaves) steps, and the first die is known without a
+ * search. The number of steps is constant, and no step has a branch that the processor could
+ * mispredict. (A heap has two or three unpredictable branches a command; it was three times as
+ * slow.)
  *
- * 48 bits of ns are three days. A command that ends later than that moves the epoch, to a day
- * and a half before.
+ * 48 bits of ns are three days. If a command ends later than three days after the epoch, the epoch
+ * is moved to a day and a half before that end.
  */
 #ifndef SLATE_DIE_DUE_H
 #define SLATE_DIE_DUE_H

@@ -30,7 +30,7 @@ uint32_t front_page_of(const struct front *fr, uint32_t k)
 	case SEQ_FPS:
 		if (k == 0 || k == 2 * w - 1)
 			return k;
-		return k & 1 ? k + 1 : k - 1;	/* L((k + 1) / 2), M(k / 2 - 1) */
+		return k & 1 ? k + 1 : k - 1;	/* in turn L((k + 1) / 2) and M(k / 2 - 1) */
 	case SEQ_TWO_PHASE:
 		return k < w ? 2 * k : 2 * (k - w) + 1;
 	}
@@ -172,7 +172,7 @@ static uint32_t flex_pick(const struct front *fr, uint32_t plane, const struct f
 
 	if (own_copy(fr, q))
 		return usable(fr, plane, FRONT_COPIES, q->may_open) ? FRONT_COPIES : FRONT_NONE;
-	/* One backup block can hold parity pages of so many blocks; the reserves rely on it. */
+	/* A backup block can hold the parity pages of at most this many blocks. The reserves rely on this. */
 	if (slow_there && fr->plane[plane].slow_count + fr->c.own >= fr->word_lines)
 		fast = false;
 	if (fast && usable(fr, plane, FRONT_FAST, may_open))
@@ -355,8 +355,8 @@ void front_drop(struct front *fr, uint32_t b)
 }
 
 /*
- * Called after an LSB page of word line w: by the policy the block becomes slow, or owes a parity
- * page.
+ * Called after an LSB page of word line w was taken. Depending on the policy, the block becomes
+ * slow, or its plane owes a parity page.
  */
 static void took_fast(struct front *fr, uint32_t plane, uint32_t slot, uint32_t b, uint32_t w)
 {
@@ -420,7 +420,7 @@ bool front_some_slow(const struct front *fr, uint32_t plane)
 static uint8_t *in_hand(const struct front *fr, uint32_t plane, uint32_t slot)
 {
 	SSD_ASSERT(slot <= fr->covers && fr->covers);
-	if (slot == fr->covers)		/* the slot is that of a mount */
+	if (slot == fr->covers)		/* the slot is that of a mount, not of the policy */
 		return fr->parity + (size_t)geo_planes(fr->g) * fr->covers * fr->parity_bytes;
 	return fr->parity + ((size_t)plane * fr->covers + slot) * fr->parity_bytes;
 }

@@ -4,19 +4,19 @@
  * it that is, and what must be backed up before the next program.
  *
  * It knows blocks (blk.h), the order of a block's pages, the policy's slots, parity
- * pages and the quota. It does not know mapping, time or commands: its user programs
- * the page that it takes, tells what it programmed (front_cover), writes the parity
- * page that a plane owes before anything else there, and says how that ended.
+ * pages and the quota. It does not know mapping, time or commands. The FTL that uses it programs
+ * the page that it takes, reports what it programmed (front_cover), writes the parity page that a
+ * plane owes before it programs anything else there, and reports the result.
  *
  * Sequence: the k-th page of a block, of W word lines with an LSB and an MSB page each
  *
  *   SEQ_ASCENDING   page k
- *   SEQ_FPS         L0 L1 M0 L2 M1 L3 .. L(W-1) M(W-2) M(W-1): C1 to C4 of nand.h
- *                   leave no other choice
+ *   SEQ_FPS         L0 L1 M0 L2 M1 L3 .. L(W-1) M(W-2) M(W-1): the only order that C1 to C4 of
+ *                   nand.h allow
  *   SEQ_TWO_PHASE   L0 .. L(W-1), then M0 .. M(W-1): RPS_full, the 2PO of
  *                   J. Park's dissertation, section 3.3.1
  *
- * Slots: each policy has so many open blocks a plane, and says which takes a page.
+ * Slots: a policy has a number of open blocks in each plane, and chooses the one that takes a page.
  *
  *   page     one for the host, one for GC; with hot_cold two for each, for hot and cold pages; with an
  *            SLC cache one more, for the host's pages in SLC mode
@@ -26,19 +26,20 @@
  *   flex     the active fast block, and the active slow block: the head of a FIFO of
  *            blocks whose LSB pages are written (section 3.3.2)
  *
- * That is gc_frontier = auto. Shared: page and parity have one slot for both. Own: rtf and
- * flex have one more, for GC's copies; those that an idle time allows go where the policy
- * has them, for that is what they are for. flex' own block stays in its slot in both phases.
+ * This is gc_frontier = auto. With `shared`, page and parity have one slot for host and GC. With
+ * `own`, rtf and flex have one more slot, for GC's copies; copies made in idle times still go where
+ * the policy puts them, because their purpose is to fill MSB pages. flex keeps its own block for
+ * copies in that slot in both phases.
  *
  * Backup (section 3.3.3, and [5] of the dissertation): a parity page is the XOR of the
  * LSB pages of a group, content and spare area: two neighbours (parity, rtf), or a
- * block's (flex). When the last LSB page of a group is taken, the plane owes it
- * (`debt`); it goes to the plane's backup block. It is void when the last MSB page of
- * the group is taken, or the block is erased or bad; not sooner, for a mount may find
- * the block open that was written no further. A backup block is a block in
- * state OPEN that is no frontier; full, and without a parity page that counts, it goes
- * to the free list, to be erased when it is opened (after a failed program, to GC). In
- * two-phase order only its LSB pages are used; the fixed order leaves no choice.
+ * block's (flex). When the last LSB page of a group is taken, the plane owes the parity page
+ * (`debt`), which goes to the plane's backup block. The parity page is invalid when the last MSB
+ * page of the group is taken, or the block is erased or bad. It is not invalid earlier, because a
+ * mount may find the block open and written no further. A backup block is in state OPEN and is no
+ * frontier. When it is full and has no valid parity page, it goes to the free list and is erased
+ * when it is opened (after a failed program it goes to GC). In two-phase order only its LSB pages
+ * are used; in fixed order all pages are.
  *
  * Block of a two-phase plane: FREE -> fast (front_open) -> slow, in the FIFO, if it is not
  * GC's own (front_take of the last LSB page) -> FULL (front_take of the last MSB page).
@@ -46,13 +47,14 @@
  * Invariants (front_check):
  *   F1  open blocks, FIFO and backup blocks are OPEN, and no block is two of them;
  *   F2  live of a backup block is the number of blocks whose parity lies in it;
- *   F3  a block of which an MSB page may be taken next, whose group is complete, has a
- *       parity page, or its plane owes it;
+ *   F3  if an MSB page of a block may be taken next and its group is complete, the block has a
+ *       parity page, or its plane owes one;
  *   F4  quota = its start - LSB pages + MSB pages of the open blocks;
- *   F5  ascending, an open block has a page left;
+ *   F5  in ascending order, an open block has a page left;
  *   F6  the open block of the SLC slot, and no other, is in SLC mode.
  *
- * Cost: a page of parity in hand for each slot that takes LSB pages; O(1) a page.
+ * Cost: memory for one parity page (the parity in hand) for each slot that takes LSB pages; O(1)
+ * time a page.
  */
 #ifndef SLATE_FRONT_H
 #define SLATE_FRONT_H
@@ -70,7 +72,11 @@
 #define FRONT_SLOW 1u
 #define FRONT_COPIES 2u			/* slot of GC's own block */
 
-enum frontier { FRONT_HOST, FRONT_GC, FRONTIERS };	/* who writes: the host or GC */
+enum frontier {			/* who writes: */
+	FRONT_HOST, FRONT_GC,
+	FRONTIERS,
+	FRONT_MAP = FRONTIERS,	/* the page FTL, map pages; its slot is the first spare one */
+};
 enum front_sequence { SEQ_ASCENDING, SEQ_FPS, SEQ_TWO_PHASE };
 
 struct front;
@@ -119,7 +125,7 @@ struct front_plane {
 	uint32_t slow_last, slow_count;	/* flex: last block and length of the FIFO, linked by blk.next from
 					 * open[FRONT_SLOW] */
 	uint32_t debt;			/* block whose parity page comes next, or BLK_NONE */
-	uint32_t debt_slot;		/* slot whose parity in hand holds that page */
+	uint32_t debt_slot;		/* slot whose parity in hand is the content of that page */
 	uint32_t backup;		/* block that takes parity pages, or BLK_NONE */
 	bool last_fast;			/* flex: the last page was LSB, where the two types alternate */
 };
@@ -231,7 +237,10 @@ struct front_parity front_owed(const struct front *fr, uint32_t plane);	/* Descr
  */
 const void *front_backup(struct front *fr, uint32_t plane, uint32_t slot,
 			 const struct front_parity *what, uint32_t *ppn, uint8_t *oob);
-/* The parity page for block b has been programmed; or its program failed, and its backup block is released. */
+/*
+ * Called when the program of block b's parity page has succeeded, or failed; in the latter case its
+ * backup block is released.
+ */
 void front_backed_up(struct front *fr, uint32_t plane, uint32_t b, uint32_t ppn);
 void front_backup_failed(struct front *fr, uint32_t plane, uint32_t ppn);
 void front_void(struct front *fr, uint32_t b);	/* Invalidate the parity page of block b. */

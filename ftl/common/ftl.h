@@ -2,27 +2,26 @@
 /*
  * ftl.h - what a flash translation layer offers its host.
  *
- * Durability, what mount() finds after a power cut:
+ * Durability is what mount() finds after a power cut:
  *   FTL_PREFIX         some prefix of the writes and trims accepted before it, in
  *                      the order of submit(), that contains everything submitted
  *                      before the last completed flush and every completed FUA
  *                      write. With a write buffer of 0, it contains every
- *                      completed write, but not with FTL_ACCOUNT_SSDSIM. On an array
- *                      for which not_safe() has an answer, less what that names.
- *   FTL_WRITE_THROUGH  of every mapping unit, the last completed write or any
- *                      later one that was submitted to it, whole; less what
- *                      not_safe() names. There is no write buffer; a flush ends when the writes before it have.
- *                      A trim is accepted and changes nothing, as NVMe allows.
+ *                      completed write, but not with FTL_ACCOUNT_SSDSIM. On an array for which
+ *                      not_safe() returns a sentence, the data that it names are excepted.
+ *   FTL_WRITE_THROUGH  of every mapping unit, the last completed write or any later one that was
+ *                      submitted to it, whole; the data that not_safe() names are excepted. There
+ *                      is no write buffer; a flush ends when the writes before it have. A trim is
+ *                      accepted and changes nothing, as NVMe allows.
  *   FTL_FLUSHED        of every mapping unit, what it held at the last completed
  *                      flush, or after the last completed FUA write to it, or after
  *                      any later write that was submitted to it, whole. A trim
  *                      changes nothing, as above.
  *
- * Completion. The host hears of each I/O exactly once, through
- * ftl_host.done(), called from submit() or step() as soon as the moment of
- * completion is known: io->done_ns, at or after the time of that call. The
- * host delivers it then. A read's bytes are copied before done() is called.
- * Neither callback may call back into the FTL.
+ * Completion. The host is notified of each I/O exactly once, through ftl_host.done(), called from
+ * submit() or step() as soon as the moment of completion is known: io->done_ns, at or after the
+ * time of that call. The host delivers the completion at that time. A read's bytes are copied
+ * before done() is called. Neither callback may call back into the FTL.
  *
  * Order. Concurrent I/Os may complete in any order; a read returns, for every
  * mapping unit, a state of it between its submission and its completion.
@@ -76,6 +75,7 @@ struct ftl_io {
 	uint64_t gc_mark;		/* stall clock at submission */
 	uint64_t first_seq;		/* WRITE: first log sequence with data of this I/O */
 	uint64_t link_ns;		/* WRITE: time at which all its data have arrived */
+	uint64_t map_mark;		/* cached map: stall clock of the map at submission */
 	uint64_t entered_ns;		/* time of submission to the controller; submit_ns then belongs to the FTL
 					 * behind it */
 	uint32_t pending;		/* READ: flash reads queued or under way */
@@ -118,9 +118,10 @@ enum ftl_accounting {
 				 * transfers */
 	FTL_ACCOUNT_SSDSIM,	/* SSDSim's accounting: an unbuffered write ends when its data are in the chip; GC
 				 * holds the channel for all of a copy's read and program
-				 * (nand_timing.gc_holds_bus). It serves comparison with figures counted in this
-				 * way. A power cut may take completed writes that were not flushed; FUA and flush
-				 * still wait for the program */
+				 * (nand_timing.gc_holds_bus). It is for comparison with published
+				 * figures that count in this way. A power cut may take completed
+				 * writes that were not flushed; FUA and flush still wait for the
+				 * program */
 };
 
 /*
@@ -191,7 +192,7 @@ struct ftl_config {
 	uint32_t gc_stop_blocks;	/* per plane: GC stops when this many blocks are free */
 	uint32_t gc_urgent_blocks;	/* free blocks at or below which the host programs no page of the plane */
 	enum ftl_gc_mode gc_mode;
-	uint32_t gc_slice_pages;	/* GC commands after a host program of the die: see die.h */
+	uint32_t gc_slice_pages;	/* the credit that a host program gives GC on its die: see die.h */
 	bool multiplane;		/* group host programs over the planes of a die */
 	bool payload;			/* keep host bytes; false: keep mapping and OOB only */
 	uint32_t map_ns;		/* time of one mapping look-up; with cores, of each unit */
@@ -212,10 +213,12 @@ struct ftl_config {
 	enum ftl_words gc_subpage_reads;	/* GC reads only the ECC words that hold valid units */
 	enum ftl_words host_subpage_reads;	/* host reads, and the reads for partial writes, read only the ECC
 						 * words needed */
+	uint32_t map_cache_pages;	/* page: map pages kept in memory, of page_bytes / 4 entries each; 0: the whole
+					 * map is in memory and not in flash */
 	uint32_t wl_threshold;		/* static wear levelling: erases by which a plane's most worn
 					 * free block may exceed its least worn full one; 0: none */
 	bool relocate;			/* GC collects blocks of which a read returned NAND_CORRECTED */
-	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane and erases both together */
+	bool parallel_erase;		/* IPPBE: GC takes a second victim of the plane, and one command erases both */
 	uint32_t second_victim_pages;	/* maximum of valid pages of the second victim */
 	uint32_t pair_pages;		/* superblock: maximum of valid pages of both victims together */
 	bool pen;			/* PEN: M-Merge with partial erases */
@@ -260,7 +263,7 @@ struct ftl_config {
 	bool zone_power2;		/* zns: zones begin at multiples of a power of two, else of their capacity */
 	uint32_t zone_open_max;		/* zns: maximum of open zones; 0: zone_active_max */
 	uint32_t zone_active_max;	/* zns: maximum of active zones; 0: as many as buffer_units serve */
-	/* Times of the data sheet, only for plans; the array computes the actual times. */
+	/* Times from the data sheet. They are used only for plans; the array computes the actual times. */
 	struct nand_timing timing;
 	uint32_t disturb_tolerance;	/* disturbances that a smallest PB bears; 255: cells are never disturbed */
 };
@@ -305,7 +308,7 @@ struct ftl_ops {
 	 * array. If the pointer is NULL, the FTL refuses such arrays.
 	 */
 	const char *(*not_safe)(const struct ftl_config *c, const struct nand_geometry *g);
-	/* Returns the spare bytes of a page that the FTL needs. */
+	/* Returns the number of spare bytes of a page that the FTL needs. */
 	uint32_t (*oob_bytes)(const struct ftl_config *c, const struct nand_geometry *g);
 	/* SSD_OK or SSD_E_INVAL with *why pointing at a sentence that names the knob. */
 	int (*validate)(const struct ftl_config *c, const struct nand_geometry *g,
@@ -329,7 +332,7 @@ struct ftl_ops {
 	void (*check)(const struct ftl *f);
 	const struct ftl_stats *(*stats)(const struct ftl *f);
 	void (*reset_stats)(struct ftl *f);
-	/* Bytes that its mapping tables would take in a drive's memory. */
+	/* Returns the bytes that its mapping tables would take in the memory of a real drive. */
 	uint64_t (*map_bytes)(const struct ftl *f);
 	/* Number of I/Os accepted and not yet reported as done. */
 	uint32_t (*inflight)(const struct ftl *f);

@@ -45,7 +45,7 @@
 	X(trimmed_units, "Units trimmed.") \
 	/* With DAC these units reached flash, even if they became invalid later. */ \
 	X(host_units, "Units programmed for the host.") \
-	X(meta_units, "Units programmed for the FTL itself: trim bitmap and recovery records.") \
+	X(meta_units, "Units programmed for the FTL itself: trim bitmap, recovery records and map pages.") \
 	X(pad_units, "Units programmed without content.") \
 	X(gc_runs, "GC runs: a victim was collected, or two that are erased together.") \
 	X(gc_units, "Units moved by GC (DAC: entries).") \
@@ -74,7 +74,7 @@
 	X(plain_bytes, "DAC: bytes that the delta units take if compressed alone (ftl.count_plain).") \
 	X(reference_hits, "DAC: references needed and found without a flash read.") \
 	X(reference_reads, "DAC: references read from flash, for writes and reads.") \
-	/* ftl/dac/DESIGN.md has the limit */ \
+	/* defined in ftl/dac/DESIGN.md */ \
 	X(refused_references, "DAC: units stored alone because too many objects were shared already.") \
 	X(link_to_host_busy_ns, "Time for which the host link moved data to the host.") \
 	X(link_to_drive_busy_ns, "Time for which the host link moved data to the drive.") \
@@ -84,6 +84,11 @@
 	X(slc_direct_pages, "SLC cache: pages programmed for the host past the cache, which was full.") \
 	X(slc_fold_units, "SLC cache: units that GC moved out of it, as a part of gc-units and wl-units.") \
 	X(slc_erases, "SLC cache: erases of blocks in SLC mode.") \
+	X(map_hits, "Cached map: look-ups for units of the host whose map page was in memory.") \
+	X(map_misses, "Cached map: look-ups for units of the host whose map page was not in memory.") \
+	X(map_reads, "Cached map: map pages read.") \
+	X(map_writes, "Cached map: map pages written, without copies by GC.") \
+	X(map_copies, "Cached map: map pages copied by GC.") \
 	/* a new row goes here */
 
 #endif

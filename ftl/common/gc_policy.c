@@ -85,7 +85,7 @@ static void pass_over_solid(const struct blk_table *t, const struct blk_plane *p
 		blk_change(t, b, t->blk[b].valid);
 		b = pl->changed_first;
 		if (b == first)
-			return;		/* all blocks can go, and they are in order again */
+			return;		/* no block frees a page: all have gone to the end, and are in order again */
 	}
 }
 

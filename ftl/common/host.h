@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * host.h - the side of an FTL that faces the host: how an I/O is accepted, crosses the host link,
- * waits in line and ends, and the counters of all that.
+ * waits in line and ends, and the counters of I/Os.
  *
- * The struct of each FTL begins with a struct host. Its submit() does what is due, calls
- * host_accept(), and ends the I/O, then or later, by host_part(), host_finish() or host_refuse().
+ * The struct of each FTL begins with a struct host. Its submit() does the work that is due, and
+ * calls host_accept(). The I/O ends then or later by host_part(), host_finish() or host_refuse().
  *
  * Invariants:
  *   H1  `ios` counts the I/Os that were accepted and have not ended;
  *   H2  now_ns never decreases;
- *   H3  where an I/O's time went adds up to its latency (host_finish() asserts it).
+ *   H3  the parts of an I/O's time add up to its latency (host_finish() asserts it).
  */
 #ifndef SLATE_HOST_H
 #define SLATE_HOST_H
@@ -34,9 +34,12 @@ static inline struct host *host_of(struct ftl *f)
 	return ssd_container_of(f, struct host, base);
 }
 
-/* The first of the rules for all FTLs that c breaks, as a sentence; NULL: none. unit_bytes is valid. */
+/*
+ * Returns the first of the rules for all FTLs that c breaks, as a sentence; NULL: c breaks no rule.
+ * unit_bytes is valid.
+ */
 const char *host_fault(const struct ftl_config *c);
-/* Can init() accept the configuration, and is the memory large enough? Else an error. */
+/* Returns SSD_OK if init() can accept the configuration and the memory is large enough, else an error. */
 int host_may_init(const struct ftl_ops *ops, size_t len, const struct ftl_config *c,
 		  const struct nand *n) SSD_MUST_CHECK;
 void host_init(struct host *h, const struct ftl_ops *ops, const struct ftl_config *c,
@@ -200,12 +203,12 @@ static inline void host_part(struct host *h, struct ftl_io *io, uint64_t done_ns
 		host_finish(h, io, io->done_ns, io->status);
 }
 
-/* As host_finish(); the look-up and the firmware begin at at_ns, and io->where holds the time until then. */
+/* As host_finish(), but the look-up and the firmware begin at at_ns; io->where holds the time until then. */
 void host_end_at(struct host *h, struct ftl_io *io, uint64_t at_ns, enum ssd_err status);
 
 /*
- * The same spent_ns from now. The time that io->where does not hold was waiting: a read's for other
- * I/O, that of others for the buffer.
+ * Mapping look-up and firmware (spent_ns) begin now. Time so far that io->where does not hold was
+ * waiting: of a read for other I/O, of other I/Os for the buffer.
  */
 void host_end(struct host *h, struct ftl_io *io, uint64_t spent_ns, enum ssd_err status);
 

@@ -3,14 +3,14 @@
  * link.h - the host link: two directions (PCIe is full duplex), each moving one
  * I/O's data at a time.
  *
- * A write's data cross it from its submission on; a read's from the moment that
- * all of them are ready. A transfer takes the first gap that is long enough, so a
- * read that is ready early does not wait for one that will be ready late.
+ * A write's data can cross from its submission on, a read's from the moment when all of them are
+ * ready. A transfer takes the first gap that is long enough, so a read that is ready early does not
+ * wait for one that will be ready late.
  *
  * Invariants:
  *   K1  spans are sorted, not empty, and do not touch;
- *   K2  there are at most LINK_SPANS; what would need one more goes behind the
- *       last (with so many gaps ahead, some of them stay unused).
+ *   K2  there are at most LINK_SPANS spans; a transfer that would need one more goes behind the
+ *       last, and some gaps before it stay unused.
  *
  * Cost: O(spans under way); nothing when the profile has no link.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * survey.h - what all mounts do: read the array of which nothing is known yet, and decide which
- * numbers (sequences, serials) may be given after it.
+ * survey.h - the first part of every mount: read an array whose content is unknown, and decide
+ * which numbers (sequences, serials) may be given from then on.
  *
  * Invariants:
- *   S1  a command is issued when its die is idle, and not before the one that was issued last;
+ *   S1  a command is issued when its die is idle, and not earlier than the previous command;
  *   S2  every page of every good block is visited once in a pass, dies side by side: page p of
  *       the k-th block of each die, then the next page;
  *   S3  no number is given twice (survey_number()).
@@ -33,7 +33,10 @@ void survey_begin(struct survey *s, struct nand *n, uint64_t now_ns);
 /* Execute one command and wait for its end. */
 void survey_command(struct survey *s, struct nand_cmd *c);
 
-/* Read the page's spare area into oob, and the ECC words: *page, if page is not NULL, is the content. */
+/*
+ * Read the page's spare area into oob. If page is not NULL, also read the ECC words; *page is then
+ * the content.
+ */
 enum nand_status survey_read(struct survey *s, uint32_t ppn, uint32_t words, void *oob, const uint8_t **page);
 
 /* Read the spare area in the first pass: sets `anything` and counts unreadable pages. */
@@ -44,15 +47,15 @@ typedef int survey_fn(void *ftl, uint32_t block, uint32_t page);
 int survey_pages(const struct survey *s, survey_fn *visit, void *ftl) SSD_MUST_CHECK;
 
 /*
- * *highest: the highest number that was read, or what is given next; it moves past those that
- * pages which cannot be read may have. per_page: numbers that a page uses at most.
- * False: too few are left of the 2^40, and the drive must be read-only.
+ * *highest is the highest number that was read, or the number given next. The function raises it
+ * past all numbers that unreadable pages may have. per_page is the maximum of numbers that a page
+ * uses. Returns false if too few of the 2^40 numbers are left; the drive must then be read-only.
  *
- * Pages that cannot be read may be the newest, and a later mount may read them. Above the
- * highest on flash there are at most per_page numbers for each such page, and for each page
- * that was erased since, which the constant is for. The other share of each page is for a mount
- * that again reads nothing newer: it finds what was written in between unreadable, too, and so
- * begins beyond it. Numbers of 40 bits are enough for 2^20 such mounts.
+ * An unreadable page may be the newest, and a later mount may be able to read it. Above the highest
+ * number that was read there are at most per_page numbers for each unreadable page, and for each
+ * page erased since then; the constant is for the latter. Each unreadable page counts twice,
+ * because a later mount may find the pages written in between unreadable as well, and must then
+ * begin beyond their numbers. Numbers of 40 bits are enough for 2^20 such mounts.
  */
 bool survey_number(const struct survey *s, uint64_t *highest, uint32_t per_page) SSD_MUST_CHECK;
 

@@ -2,14 +2,15 @@
 /*
  * dac.c - the DAC FTL: configuration, life cycle, I/Os and their accounts, the pump.
  *
- * Every call from outside ends in pump(): commands that have ended first, then whatever
- * became possible - reads and writes in line, the engine, closing a page, dies - until nothing
- * does. The next event is the end of a die's command or of one of the engine's jobs.
+ * Every call from outside ends in pump(). It handles the commands that have ended, then repeats
+ * every step that has become possible (waiting reads and writes, the engine, closing a page, dies)
+ * until there is none left. The next event is the end of a die's command or of one of the engine's
+ * jobs.
  */
 #include "dac.h"
 #include "ftl_knobs.h"
 
-/* ---- what is tried ------------------------------------------------------------ */
+/* ---- which methods of reduction are tried ------------------------------------------ */
 
 static const struct dac_mode modes[FTL_NREDUCTIONS] = {
 	[FTL_REDUCE_NONE] = { 0 },
@@ -19,7 +20,7 @@ static const struct dac_mode modes[FTL_NREDUCTIONS] = {
 	[FTL_REDUCE_DAC] = { .fingerprints = true, .deltas = true, .compresses = true },
 };
 
-/* ---- which page, and what is backed up ----------------------------------------- */
+/* ---- the page to program, and its backup ----------------------------------------- */
 
 static const struct front_policy *const fronts[FTL_NFRONTIERS] = {
 	[FTL_FRONTIERS_PAGE] = &front_page_policy,

@@ -3,32 +3,34 @@
  * dac.h - the DAC FTL: writes are deduplicated, compressed, or compressed against a
  * similar unit, and packed into pages (J. Park, "Performance and Lifetime Optimizations
  * for Large-Capacity NAND Storage Systems", Seoul National University 2019, chapter 5).
- * What it is and why it cannot run out of space or lose what was flushed: ftl/dac/DESIGN.md.
+ * ftl/dac/DESIGN.md explains the design, and why the drive cannot run out of space or lose flushed
+ * data.
  *
  *   dac.c        configuration, life cycle, I/Os, the pump
  *   dac_store.c  objects, the map, what is live, blocks; the reference buffer
  *   dac_write.c  the write buffer, the engine, pages being filled
  *   dac_read.c   reads: of units for the host and for parts, of references
- *   dac_die.c    what a die does next; host pages
- *   dac_gc.c     GC of a die;  dac_rescue.c  parity pages, and pages that torn programs took along
- *   dac_mount.c  what flash holds;  dac_check.c  the invariants;  dac_page.h  bytes
+ *   dac_die.c    chooses the next command of a die; host pages
+ *   dac_gc.c     GC of a die;  dac_rescue.c  parity pages, and pages destroyed by torn programs
+ *   dac_mount.c  mounting;  dac_check.c  the invariants;  dac_page.h  the layout of pages
  *
- * A unit (a NAND page's worth of bytes) is mapped to an object, or never written. An
- * object is *pending* while its content is in the write buffer alone (ppn DAC_NONE).
+ * A unit (a NAND page's worth of bytes) is mapped to an object, or never written. An object is
+ * *pending* while its content is only in the write buffer (ppn DAC_NONE).
  *
  * States of a buffered unit:
  *   FREE -> MERGE    a part of it was written: its base is being read
- *   FREE -> QUEUED   whole; MERGE -> QUEUED when the base is there. May be overwritten
+ *   FREE -> QUEUED   the unit is whole; MERGE -> QUEUED when its base was read. May be overwritten
  *        -> HASHING  the engine computes its fingerprints
  *        -> FETCH    its reference is being read
- *        -> READY    for the engine, in order
+ *        -> READY    it waits for the engine; units are taken in order
  *        -> PACKING  the engine compresses; or no page has room yet
- *        -> PACKED   in a slot; FREE when that is programmed
+ *        -> PACKED   it is in a slot; FREE when the slot is programmed
  * of a slot (a host page):
  *   FREE -> OPEN (packed pages, one at most) -> CLOSED -> FLIGHT -> FREE
- * Blocks and frontiers are those of blk.h and front.h, with a die for a plane: `fold` is the
- * geometry in which that is so. A block's valid units are its pages with something live.
- * No block is written on after a mount: all that have something are full.
+ * Blocks and frontiers are those of blk.h and front.h, which treat a die as one plane here: `fold`
+ * is the geometry in which a die has one plane. The number of valid units of a block counts its
+ * pages with live data. After a mount no block is written further: every block with data counts as
+ * full.
  *
  * Invariants (dac_check.c):
  *   D1  an object's refs are the units mapped to it, the objects and buffered units that
@@ -36,19 +38,20 @@
  *       are links, objects and buffered units; d->shared counts objects with shares
  *   D2  a reference is no delta and no link, and is not pending if what refers to it is
  *       on flash
- *   D3  a page's live entries and bytes are those of the objects and links that memory
- *       says are there; flash, if it can be read, has their entries there
- *   D4  a block's live bytes and valid pages, a die's live pages are their sums; no FREE or
- *       BAD block has any
+ *   D3  a page's live entries and bytes are those of the objects and links that the tables in
+ *       memory place there; if the page can be read, it has their entries
+ *   D4  a block's live bytes and valid pages, and a die's live pages, are the sums over their
+ *       pages; no FREE or BAD block has any
  *   D5  good_count counts a die's blocks that are not BAD
  *   D6  every buffered unit that is not FREE and not PACKED is in the queue, in order of
  *       `need`; PACKED ones are in one slot's entries
- *   D7  what a slot refers to is programmed, or in a slot that was closed before it
- *   D8  the heap holds the dies that execute a command, no others
+ *   D7  every reference of a slot's entries is programmed, or in a slot that was closed earlier
+ *   D8  the heap holds exactly the dies that execute a command
  *   D9  a candidate in the fingerprint store is a raw or compressed object
- *   D10 no more is shared than may be, or was already when a block failed or at the mount;
- *       live and in-flight pages stay within what units, slots and that need
- *   D11 the block of a page that was rebuilt has its parity page
+ *   D10 the number of shared objects is at most shared_max, or at most the number that there was
+ *       when a block failed or at the mount; live and in-flight pages are at most those that units,
+ *       slots and shared objects need
+ *   D11 the block of a rebuilt page still has its parity page
  *
  * Memory: 24 bytes a unit, 48 an object, 8 a page, 96 a block; a page for each unit of the
  * write buffer and each read under way; fingerprints and reference buffer as configured.
@@ -92,10 +95,10 @@ struct dac_live {			/* live entries of a page */
 	uint16_t entries, bytes;
 };
 
-struct dac_block {			/* data of a block in addition to struct blk */
+struct dac_block {			/* a block's data beyond those in struct blk */
 	uint32_t live_bytes;
 	uint64_t last_serial;		/* mount: highest serial in the block */
-	uint64_t collected_serial;	/* mount: serial of a page that says that the block may be erased */
+	uint64_t collected_serial;	/* mount: serial of the page that records that the block may be erased */
 };
 
 enum dac_unit_state {
@@ -114,7 +117,7 @@ struct dac_unit {
 	uint32_t next, hash_next;	/* queue or free list; chain of its bucket, newest first */
 	uint32_t obj;			/* object, valid from HASHING on (without fingerprints: from PACKING on) */
 	uint32_t ref;			/* shared object, or DAC_NONE */
-	uint32_t slot;			/* PACKED */
+	uint32_t slot;			/* PACKED: the slot */
 	uint8_t state;
 	bool lost;
 	bool expand;			/* the reference was read from flash in compressed form */
@@ -128,7 +131,7 @@ struct dac_slot {
 	uint32_t *unit;			/* unit of each entry */
 	uint64_t closed;		/* number in order of closing */
 	uint64_t after;			/* slots closed up to this number are programmed first */
-	uint32_t ppn;			/* FLIGHT */
+	uint32_t ppn;			/* FLIGHT: the page being programmed */
 	uint8_t state;
 	bool raw, failed;
 };
@@ -181,7 +184,7 @@ struct dac_die {
 	struct die_turn turn;
 	enum dac_cmd cmd;
 	uint32_t op;			/* READ */
-	uint32_t slot;			/* PROGRAM */
+	uint32_t slot;			/* PROGRAM: the slot */
 	const uint8_t *page;		/* READ: content read, or NULL */
 	uint32_t read_first, read_last;
 	uint32_t good_count;

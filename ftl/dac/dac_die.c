@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_die.c - the DAC FTL: what a die does next, and host pages.
+ * dac_die.c - the DAC FTL: the choice of a die's next command, and host pages.
  *
- * A die does one command at a time. Reads go first, at most eight in a row while a page
- * waits to be programmed or GC is urgent. Sliced GC goes first for gc_slice_pages
- * commands after a host page, and while the host may not have a block; and it uses an idle die.
- * Blocking GC goes before everything. A parity page that the die owes, and a page that a mount
- * rebuilt, go before other programs.
+ * A die does one command at a time. Reads go first, but at most eight in a row while a page waits
+ * to be programmed or GC is urgent. Sliced GC goes first for gc_slice_pages commands after a host
+ * page, and while the host may not take a block; it also uses an idle die. Blocking GC goes before
+ * everything. A parity page that the die owes, and a page that a mount rebuilt, are programmed
+ * before other pages.
  */
 #include "dac.h"
 

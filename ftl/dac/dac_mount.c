@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_mount.c - the DAC FTL: what flash holds.
+ * dac_mount.c - the DAC FTL: mounting.
  *
- *   1  serials   each page's spare area, dies side by side: the highest serial of a block,
- *                and blocks whose collection was complete (they hold nothing any more)
- *   2  entries   the pages, whole: of each unit the entry with the highest sequence, of each
- *                object likewise its content; of equal copies that programmed first
- *   3  needs     from the units: which objects live, what refers to what
- *   4  live      pages, blocks, free lists
+ *   1  serials   reads each page's spare area, all dies in parallel: finds the highest serial of
+ *                each block, and the blocks whose collection was complete (they hold no live data)
+ *   2  entries   reads whole pages: finds the entry with the highest sequence of each unit, and
+ *                likewise the content of each object; of equal copies the one programmed first
+ *                counts
+ *   3  needs     computes from the units which objects are live, and all references
+ *   4  live      counts live data of pages and blocks, and makes the free lists
  *
- * What a unit's newest entry refers to and is not there any more was lost (an unreadable
- * page): the unit has d->gone then, an object without content. Nothing is programmed or
- * erased, so that a mount can be cut anywhere. What torn programs of MSB pages took along is
- * rebuilt (dac_rescue.c) after 2, when all that can be read is known.
+ * If the object to which a unit's newest entry refers is not found, it was lost with an unreadable
+ * page. The unit is then mapped to d->gone, an object without content. A mount programs and erases
+ * nothing, so power may be cut at any time. LSB pages that torn programs of MSB pages destroyed are
+ * rebuilt (dac_rescue.c) after step 2, when all readable pages are known.
  */
 #include "dac.h"
 
@@ -65,9 +66,7 @@ static uint64_t serial_of(struct dac *d, uint32_t ppn)
 	       dac_get_oob(d->oob, &o) ? o.serial : 0;
 }
 
-/*
- * Does the entry in page ppn replace an equal entry in page old, because it was programmed first?
- */
+/* Does the entry in page ppn replace an equal entry in page old? It does if it was programmed first. */
 static bool programmed_before(struct dac *d, uint64_t serial, uint32_t old)
 {
 	return serial < serial_of(d, old);

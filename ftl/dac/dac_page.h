@@ -3,18 +3,19 @@
  * dac_page.h - the bytes of a page that the DAC FTL programs. Little-endian.
  *
  * Spare area, DAC_OOB_BYTES:
- *    0  1  bits 0..1 enum dac_page_kind; bit 7: the collection of the block named
- *          below has all it needs, that block may be erased
- *    1  5  serial: a count of the pages programmed, from 1 on
+ *    0  1  bits 0..1 enum dac_page_kind; bit 7: with this page the collection of the block named
+ *          below is complete, and that block may be erased
+ *    1  5  serial: the number of this program, counted from 1
  *    6  4  with bit 7: the block (pbn)
  *   10 16  a raw page: its entry
- * On arrays with parity pages (front.h) ones follow, where those have the block that they cover.
+ * On arrays with parity pages (front.h) bytes of ones follow, in the place where a parity page has
+ * the number of the block that it covers.
  *
- * Packed page: 2 bytes count, then so many entries; their contents end at the end of the
- * page, the first entry's last, each before that of the entry before it. So both grow
- * into the same gap.
+ * Packed page: 2 bytes with the number of entries, then the entries. Contents are stored from the
+ * end of the page downward: the first entry's content is the last in the page, and each further
+ * content is before the previous one. So entries and contents grow towards each other.
  *
- * Entry: 4 LPN (all ones: no unit has it by this entry), 5 sequence, 4 object (a link:
+ * Entry: 4 LPN (all ones: this entry maps no unit), 5 sequence, 4 object (a link:
  * all ones), 1 enum dac_kind, 2 bytes of content; a delta or link has 9 more: 4 object
  * that it refers to, 5 the sequence of that object.
  */
@@ -26,7 +27,7 @@
 
 #define DAC_NONE 0xffffffffu
 #define DAC_OOB_BYTES 26u
-#define DAC_OOB_UNITS 3u		/* front.h: a spare area for so many units holds DAC_OOB_BYTES */
+#define DAC_OOB_UNITS 3u		/* front.h: a spare area for this number of units holds DAC_OOB_BYTES */
 #define DAC_HEAD_BYTES 2u
 #define DAC_ENTRY_BYTES 16u
 #define DAC_REF_BYTES 9u
@@ -38,7 +39,7 @@ enum dac_kind {
 	DAC_RAW,	/* the only entry in its page */
 	DAC_COMP,	/* compressed */
 	DAC_DELTA,	/* XOR with a reference, compressed */
-	DAC_LINK,	/* no content: the unit has the object `ref` */
+	DAC_LINK,	/* no content: the unit is mapped to the object `ref` */
 	DAC_LOST,	/* the content could not be read */
 	DAC_NKINDS
 };

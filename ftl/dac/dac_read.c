@@ -169,7 +169,7 @@ void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 	bool own = o->reading == o->obj;
 	bool lost = !content(d, page, o->reading, own ? o->data : d->scratch, &o->engine_ns);
 
-	if (!page)		/* content in the reference buffer is used for reads, not for new deltas */
+	if (!page)		/* content found in the reference buffer serves reads, but no new deltas */
 		dac_no_candidate(d, o->reading);
 	if (!own && !lost) {
 		dac_cache_put(d, o->reading, d->scratch);
@@ -180,7 +180,7 @@ void dac_read_ended(struct dac *d, uint32_t i, const uint8_t *page)
 	deliver(d, i, lost);
 }
 
-/* ---- the host's --------------------------------------------------------------------- */
+/* ---- reads of the host -------------------------------------------------------------- */
 
 /* Read a part of one unit. Returns false if no operation is free. */
 static bool read_part(struct dac *d, struct ftl_io *io, uint32_t lpn, uint32_t from, uint32_t bytes)

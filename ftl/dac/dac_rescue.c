@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_rescue.c - the DAC FTL on word lines: parity pages, and LSB pages that a torn program of
- * an MSB page took along. front.h says which page comes next and what is owed; this file
- * programs it, and finds it again.
+ * dac_rescue.c - the DAC FTL on word lines: parity pages, and LSB pages that a torn program of an
+ * MSB page destroyed. front.h decides which page comes next and which parity page is owed; this
+ * file programs parity pages, and finds them at a mount.
  *
- * What a cut can do. A die executes one program at a time, so on each die at most one word line
- * is hit. If the torn page is an MSB page of data, the parity page of its group was programmed
- * before, in another block; and all LSB pages of the group in the same power cycle, for no
- * block is written on after a mount. So the parity page leaves none out.
+ * Effect of a power cut. A die executes one program at a time, so at most one word line of each die
+ * is affected. If the torn page is an MSB page of data, the parity page of its group was programmed
+ * earlier, in another block. All LSB pages of the group were programmed in the same power cycle,
+ * because no block is written further after a mount. So the parity page covers all of them.
  *
- *   rebuild   by the mount, when all that can be read is known: of each block with a parity page of
- *             its present life, whose group lacks one LSB page with a torn MSB page: that
- *             page, XOR of the rest. Its entries count as those of any page, but of equal
- *             ones that can be read that one counts
- *   keep      a rebuilt page in which something lives stays in memory, and is read there;
- *             its block's parity page stays on flash
- *   rescue    before the die programs anything else, the page is programmed again. So a
- *             further cut finds either all it needs, or the copy; and a die never has
- *             two such pages
+ *   rebuild   done by the mount when all readable pages are known. If a block has a parity page
+ *             made since its last erase, and exactly one LSB page of the group is unreadable and
+ *             its MSB page is torn, the page is rebuilt as the XOR of the others. Its entries count
+ *             as those of any page, but an equal entry in a readable page is preferred
+ *   keep      a rebuilt page with live entries stays in memory and is read from there; the parity
+ *             page of its block stays on flash
+ *   rescue    the page is programmed again before the die programs anything else. So after a
+ *             further cut either the page can be rebuilt again, or its copy exists; and a die never
+ *             has two such pages
  *
- * A rescue takes an LSB page of a fresh block. Pages that were rescued before, or are older than
- * what has been written since, may be rebuilt at every mount until their block is erased: nothing
- * lives in them.
+ * A rescue takes an LSB page of a fresh block. Pages that were rescued before, or whose units have
+ * newer versions, may be rebuilt at every mount until their block is erased; they have no live
+ * entries then.
  *
- * Cost: a page of memory for each die. A mount reads a block's group for each page.
+ * Cost: a page of memory for each die. To rebuild a page, a mount reads the group of its block.
  */
 #include "dac.h"
 
@@ -68,7 +68,7 @@ void dac_backup_complete(struct dac *d, struct dac_die *x)
 	dac_gc_wanted(d, x);
 }
 
-/* A parity page's spare area has the block number where a log page has only ones. */
+/* The spare area of a parity page has the block number in the place where a log page has only ones. */
 bool dac_is_parity(const struct dac *d, const uint8_t *oob)
 {
 	return d->fr.group && front_get_parity(&d->fr, oob).block != BLK_NONE;
@@ -193,7 +193,7 @@ bool dac_rescue_turn(struct dac *d, struct dac_die *x)
 	if (c.ppn.v == DAC_NONE)
 		return x->cmd != DAC_IDLE;
 	o.serial = ++d->serial;
-	o.collected = DAC_NONE;		/* the block named there has been erased since */
+	o.collected = DAC_NONE;		/* the named block has been erased since */
 	dac_set_oob(d, &o);
 	front_cover(&d->fr, plane_of(d, x), c.ppn.v, c.data, d->oob);
 	dac_command(d, &c);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dac_write.c - the DAC FTL: from the host to a closed page. The write buffer, the engine
- * and the slots; dac.h has their states.
+ * dac_write.c - the DAC FTL: the path of writes from the host to a closed page: the write buffer,
+ * the engine and the slots. dac.h has their states.
  *
  * The engine has two modules, each of which does one job at a time (the dissertation's
- * figure 25): one hashes the next unit, at most DAC_AHEAD from the first of the queue; one
- * compresses the first as soon as that has its reference. So references are fetched while
- * others are compressed. The real work is done when a job begins; its result counts when it
- * ends. Units enter pages in the order in which they entered the buffer.
+ * figure 25): one hashes the next unit, at most DAC_AHEAD units after the head of the queue; the
+ * other compresses the head of the queue as soon as its reference is available. So references are
+ * fetched while other units are compressed. The computation is made when a job begins; its result
+ * takes effect when the job ends. Units enter pages in the order in which they entered the buffer.
  *
- * A reference may be pending itself: then its content is in the buffer, and its page was
- * or will be closed before (D7), or is the same.
+ * A reference may itself be pending. Then its content is in the buffer, and its page is closed
+ * earlier than the page of the delta (D7), or is the same page.
  */
 #include "dac.h"
 
-/* ---- the buffer --------------------------------------------------------------------- */
+/* ---- the write buffer -------------------------------------------------------------- */
 
 static uint32_t bucket_of(const struct dac *d, uint32_t lpn)
 {
@@ -95,7 +95,7 @@ uint64_t dac_need(const struct dac *d)
 	return low;
 }
 
-/* ---- taking writes in ------------------------------------------------------------------ */
+/* ---- accepting writes ------------------------------------------------------------------- */
 
 static uint64_t sectors(uint32_t from, uint32_t bytes)
 {
@@ -430,7 +430,7 @@ static void hashed(struct dac *d, uint32_t unit)
 	dac_read_reference(d, unit);
 }
 
-/* ---- what becomes of a unit ---------------------------------------------------------------------- */
+/* ---- the choice of kind and content ----------------------------------------------------------- */
 
 static bool equal_to_reference(const struct dac *d, const struct dac_unit *u)
 {

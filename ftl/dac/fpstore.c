@@ -2,18 +2,18 @@
 /*
  * fpstore.c - see fpstore.h
  *
- * Knows fingerprints, handles and who was used last. Does not know pages' addresses, references'
- * contents, or whether a candidate was any good.
+ * It knows fingerprints, handles and the order of use. It does not know addresses of pages,
+ * contents of references, or whether a candidate turned out to be useful.
  *
- * A key is a fingerprint and its place, 0 .. 3. The candidates that have a key are its group, a
- * list by use. Only the head of a group, the one used last, is in the hash table of keys: so what
- * shares a bucket are different keys, however many candidates share each. (DAC never adds a page
- * one of whose keys is in the store, and its groups have one member. Deduplication, which looks
- * for four matches only, adds any page that is not identical: one with three sub-pages of zeroes
- * thousands of times.)
+ * A key is a fingerprint and its place, 0 .. 3. The candidates that have a key form its group, a
+ * list in the order of use. Only the head of a group, the candidate used last, is in the hash table
+ * of keys. So a bucket has one entry for each key, however many candidates share the key. (DAC
+ * never adds a page if one of its keys is in the store, so its groups have one member.
+ * Deduplication accepts only four matches, and adds any page that is not identical: thousands of
+ * pages may share three sub-pages of zeroes.)
  *
- * A candidate is free (in the list of free ones), or in the LRU list, in the table of handles
- * and in four groups: fpstore_insert() and release() move it.
+ * A candidate is either in the free list, or in the LRU list, the table of handles and four groups.
+ * fpstore_insert() and release() move it.
  *
  * Invariants:
  *   P1  the LRU list, from the newest, has `count` candidates, and `used` decreases along it;

@@ -7,11 +7,11 @@
  * DAC, section 5.3.1 and 5.4.2 of the dissertation: a fingerprint is the first 4 bytes of a
  * sub-page's MD5; the store keeps a limited number of them, in LRU order.
  *
- * Two pages match in as many sub-pages as have equal fingerprints at the *same place*: XOR
- * wins nothing from what is equal elsewhere.
+ * Two pages match in as many sub-pages as have equal fingerprints at the *same place*: XOR gains
+ * nothing from sub-pages that are equal at different places.
  *
- * A candidate is known by its handle, any number of the caller's, each at most once in the
- * store. Using it is inserting or touching it.
+ * A candidate is identified by its handle, a number that the caller chooses; each handle is at most
+ * once in the store. Inserting and touching count as use.
  */
 #ifndef SLATE_FPSTORE_H
 #define SLATE_FPSTORE_H

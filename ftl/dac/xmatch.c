@@ -2,13 +2,14 @@
 /*
  * xmatch.c - see xmatch.h
  *
- * Knows tuples, the dictionary and code words. Does not know pages or what the stream is for.
+ * It knows tuples, the dictionary and code words. It does not know pages or the purpose of the
+ * stream.
  *
  * Method. The dictionary is a list of tuples, the one used last in front. A tuple is looked up
- * in it; of all locations the one with the best match type counts, of several the first.
+ * in it; of all locations the one with the best match type is used, of several the first.
  *   full match:     the tuple moves to the front;
  *   partial match:  bytes that differ follow as literals; the new tuple goes to the front;
- *   miss:           all four bytes are literals; likewise.
+ *   miss:           all four bytes are literals; the tuple goes to the front.
  * Going to the front moves the others back by one, and the last falls out when the
  * dictionary is full.
  *
@@ -21,33 +22,33 @@
  * LOCATION is a phased binary code: of N locations in use and k = ceil(log2 N), the first
  * 2^k - N have k - 1 bits, the others k: location + 2^k - N. TYPE is one of types[] below.
  *
- * Where that comes from. The papers give the method, the phased binary code, and static
- * Huffman codes for the types. The code words, the order of types, the second location (see
- * below), and the counts of runs are those of the authors' own VHDL ("xmatchpro" on
- * OpenCores, LGPL): facts taken from it, no code. Left out: tuples of less than four bytes
- * at the ends of words (the "vw" variant), the dictionary that lags behind by a tuple (its
- * pipeline), CRC and the padding to 64 bits. Chosen here: single codes are written where they
- * take no more bits than a run.
+ * Sources. The papers give the method, the phased binary code, and static Huffman codes for the
+ * types. The code words, the order of types, the second location (see below), and the counts of
+ * runs are those of the authors' own VHDL ("xmatchpro" on OpenCores, LGPL); facts were taken from
+ * it, but no code. This implementation leaves out tuples of less than four bytes at the ends of
+ * words (the "vw" variant), the delay of the dictionary by a tuple (due to the VHDL's pipeline),
+ * CRC, and the padding to 64 bits. It writes single codes where they take no more bits than a run,
+ * which is its own choice.
  *
  * At first there are two locations in use, both zero, as in the VHDL. So 4 KiB of zeroes are 4
- * runs of 255 tuples of 13 bits, and 4 tuples of 3 bits: 64 bits. The dissertation says 24
- * bytes of such a page, and not how (four sub-pages of 48 bits each would be: a miss of 33, and
- * a run with a location of 6 bits and no type, 15; nothing says so).
+ * runs of 255 tuples of 13 bits, and 4 tuples of 3 bits: 64 bits. The dissertation gives 24 bytes
+ * for such a page, and does not explain the figure. (Four sub-pages of 48 bits would give it: a
+ * miss of 33 bits, and a run of 15 bits with a location of 6 bits and no type.)
  *
  * The dictionary. A tuple stays in its slot; order[] says which slot is at which location, from
- * order[front] on. What comes to the front is written before it, and now and then all
- * move to the other end. Compressing, holds[] has for each byte value at each place the slots
- * that have it there, a bit each, so that a match is the AND of two to four words, and no tuple is
- * compared with another. Expanding needs no holds[].
+ * order[front] on. A slot that moves to the front is written at order[front - 1]; when the array's
+ * beginning is reached, all entries move to its end. For compressing, holds[] has a set of slots
+ * for each byte value at each place: a bit for each slot whose tuple has that byte there. A match
+ * is thus the AND of two to four words, and no tuples are compared. Expanding needs no holds[].
  *
  * Invariants:
  *   X1  2 <= count <= dict; order[front .. front + count) are 0 .. count - 1, each once;
  *   X2  compressing: bit s of holds[i][b] says that s < count and tuple[s] has byte b at place i;
- *   X3  compressing and expanding have the same tuples at the same locations after every code
- *       word: what they do to the dictionary is to_front() and push() alone.
+ *   X3  compressing and expanding have the same tuples at the same locations after every code word,
+ *       because both change the dictionary only by to_front() and push().
  *
  * Cost: 8.7 KiB of scratch. Compressing clears 8 KiB for each block; a tuple takes four look-ups,
- * a search of up to 64 bytes for its location, and eight changes of a word to be learnt.
+ * a search of up to 64 bytes for its location, and eight changes of words to enter the dictionary.
  */
 #include "xmatch.h"
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * direct.c - the write-through engine: configuration, life cycle, free blocks, host
- * I/Os and their accounts, the pump. What dies do is in direct_die.c, mounting in
- * direct_mount.c; its purpose is described in direct.h.
+ * I/Os and their accounts, the pump. direct_die.c has the work of dies, direct_mount.c mounting;
+ * direct.h describes the engine.
  *
- * An I/O is taken apart into page operations as it is submitted. Their pool is
- * finite: an I/O that finds it empty waits in line with its rest, and all behind it,
- * so pages are queued in the order of submission. A page that was never written is
- * answered at once.
+ * An I/O is split into page operations when it is submitted. Their pool is finite. If it is empty,
+ * the rest of the I/O waits in line, and so do all later I/Os, so that pages are queued in the
+ * order of submission. A read of a page that was never written is answered at once.
  *
- * A flush ends an epoch: it waits until no write of its epoch or an earlier one is
- * left. Each write (and each page of it) knows its epoch, each waiting flush counts.
+ * A flush ends an epoch: it waits until all writes of its epoch and of earlier ones have ended.
+ * Each write, and each of its pages, has the number of its epoch; each waiting flush has a counter
+ * of unfinished writes.
  */
 #include "direct.h"
 
@@ -68,7 +68,7 @@ void direct_die_start(struct direct *d, uint32_t die, enum direct_cmd cmd, uint6
 	die_begin(&d->ends, die, &x->turn, direct_is_gc(cmd), d->host.now_ns, until_ns);
 }
 
-/* ---- taking I/Os apart ----------------------------------------------------- */
+/* ---- splitting I/Os into page operations -------------------------------------- */
 
 static uint32_t op_get(struct direct *d)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * direct.h - the write-through engine: what FTLs that map whole blocks or groups
- * of blocks have in common. It knows I/Os, dies, queues, time, spare areas and
- * free blocks. It does not know where a page lives or goes: that is a *scheme*
- * (struct direct_scheme), a const table of answers, for instance NFTL.
+ * direct.h - the write-through engine: the part shared by FTLs that map whole blocks or groups of
+ * blocks. It knows I/Os, dies, queues, time, spare areas and free blocks. It does not know where a
+ * page is or goes: that is decided by a *scheme* (struct direct_scheme), a const table of
+ * functions, for instance NFTL.
  *
  * Shape. A mapping unit is a NAND page. Consecutive LPNs (runs of stripe_pages of them)
  * go to different planes, channel first, then chip, die and plane (static allocation,
@@ -13,22 +13,21 @@
  *
  * A die does one command at a time. Per die: a queue of page reads and one of page
  * writes, each first come, first served; reads go first, but at most eight in a row
- * while a write waits. A write of less than a page first reads the rest (its base).
- * So writes to one page end in the order of their submission. There is no write
- * buffer: a write has ended when its last page is programmed. A write that the
- * scheme has no room for waits at the head of its queue until GC has made some.
+ * while a write waits. A write of less than a page first reads the rest of the page (its base). So
+ * writes to one page end in the order of their submission. There is no write buffer: a write has
+ * ended when its last page is programmed. If the scheme has no room for a write, the write waits at
+ * the head of its queue until GC has freed some.
  *
- * GC is a generator in the scheme: one primitive step after another (struct
- * direct_step). Blocking GC keeps the die until it is done; sliced GC lets reads and
- * writes go first and takes gc_slice_pages steps after each host program, one after
- * each read while a write waits for it, and all the time when the die is idle. A step
- * (both commands of a copy) is never interrupted, so a scheme never sees a page change
+ * The scheme generates GC as a sequence of primitive steps (struct direct_step). Blocking GC keeps
+ * the die until it is done; sliced GC lets reads and writes go first and takes gc_slice_pages steps
+ * after each host program, one after each read while a write waits for it, and all the time when
+ * the die is idle. A step (both commands of a copy) is never interrupted, so a page never changes
  * between its read and its program.
  *
  * Spare area (SPEC.md): LPN, sequence, a tag of the scheme's, "lost". The sequence
  * is a 40-bit count of programs from 1 on, copies included: of two copies of an LPN the one with
- * the higher sequence is the newer. Written at issue, so a torn page leaves its
- * predecessor in force.
+ * the higher sequence is the newer. It is written when the program is issued. If the page is torn,
+ * the previous copy is therefore the newest.
  *
  * States of a physical block, as far as the engine knows: FREE (on its plane's list),
  * USED (the scheme's), BAD. FREE -> USED direct_take(); USED -> FREE
@@ -36,19 +35,19 @@
  * mount is erased before it is taken (needs_erase), as it may be half erased, unless
  * that mount found no page at all: such a drive is new.
  *
- * Media failures. A failed program: the scheme is told (programmed(), gc_done()) and
- * the engine asks place() again. A failed erase: gc_done() is told, and the scheme
- * calls direct_put_bad(). A page that cannot be read is an error for the host; its
- * copies carry "lost".
+ * Media failures. If a program fails, the engine notifies the scheme (programmed(), gc_done()) and
+ * calls place() again. If an erase fails, it calls gc_done(), and the scheme calls
+ * direct_put_bad(). If a page cannot be read, the host gets an error, and copies of the page are
+ * marked "lost".
  *
  * Invariants (direct_check):
  *   E1  a plane's list holds its FREE blocks and free_count counts them;
- *   E2  the dies that execute a command are in `ends`, no others;
+ *   E2  `ends` holds exactly the dies that execute a command;
  *   E3  an accepted I/O that is not done has a page operation in a queue, in a run or
  *       in flight, or waits in line, or (FLUSH) has writes before it;
- *   E4  what lookup() names is programmed, in a USED block, and its spare area, if it
+ *   E4  the page that lookup() returns is programmed, in a USED block, and its spare area, if it
  *       can be read, has that LPN;
- *   E5  no die is idle while it has something to do.
+ *   E5  no die is idle while it has work.
  * Cost: O(1) per page operation, O(log dies) per command; memory: a bit per page, 8
  * bytes per block, 48 per page operation of the pool (max_unit_reads), and with
  * payload two pages per die.
@@ -71,8 +70,8 @@
 #define DIRECT_TAG_MAX 0x7fu
 
 /*
- * Little-endian: 0..3 lpn, 4..8 sequence, 9: bits 0..6 the scheme's tag, bit 7 the
- * content is lost (a copy of a page that could not be read).
+ * Little-endian: bytes 0..3 lpn, 4..8 sequence, 9 tag. Bits 0..6 of the tag are the scheme's; bit
+ * 7: the content is lost (a copy of a page that could not be read).
  */
 struct direct_oob {
 	uint32_t lpn;
@@ -100,7 +99,7 @@ static inline void direct_oob_get(const uint8_t *p, struct direct_oob *o)
 	o->lost = p[9] >> 7;
 }
 
-/* ---- what a scheme answers ----------------------------------------------- */
+/* ---- functions of a scheme ---------------------------------------------- */
 
 struct direct;
 
@@ -150,8 +149,8 @@ struct direct_scheme {
 	/* Returns the ppn of a logical page's newest copy, or DIRECT_NONE if it was never written. */
 	uint32_t (*lookup)(const struct direct *d, uint32_t plane, uint32_t page);
 	/*
-	 * The i-th spare area (i = 0, 1 ...) that is read to find what lookup() names,
-	 * or DIRECT_NONE when it is found. NULL: nothing is searched.
+	 * Returns the i-th spare area (i = 0, 1 ...) that is read to find the page that lookup()
+	 * returns, or DIRECT_NONE when the page is found. NULL: no spare areas are read.
 	 */
 	uint32_t (*search)(const struct direct *d, uint32_t plane, uint32_t page, uint32_t i);
 
@@ -165,23 +164,26 @@ struct direct_scheme {
 	void (*programmed)(struct direct *d, uint32_t plane, uint32_t page, uint32_t ppn, bool ok);
 
 	/*
-	 * Shall GC begin? In sliced mode the engine asks after each program and each collection; in
-	 * both modes it asks for an order (direct_ordered), which wants any collection that frees
-	 * pages.
-	 */
-	bool (*wants_gc)(const struct direct *d, uint32_t plane);
-	/*
 	 * Is GC to begin? In sliced mode the engine asks after each program and each collection. In
 	 * both modes it asks for an order (direct_ordered), which requests any collection that
 	 * frees pages.
 	 */
-	enum direct_next (*gc_next)(struct direct *d, uint32_t plane, struct direct_step *step);
+	bool (*wants_gc)(const struct direct *d, uint32_t plane);
 	/* Return the next step of the plane's GC. If there is no victim, choose one. */
-	void (*gc_done)(struct direct *d, uint32_t plane, const struct direct_step *step);
-
+	enum direct_next (*gc_next)(struct direct *d, uint32_t plane, struct direct_step *step);
 	/*
 	 * Called after the step was executed and its out fields were set. The scheme frees blocks
 	 * and changes its map.
+	 */
+	void (*gc_done)(struct direct *d, uint32_t plane, const struct direct_step *step);
+
+	/*
+	 * Mounting. First mount_page() is called for every page that is not erased: block by block,
+	 * in each block in ascending order, and planes in parallel. oob is NULL if the page cannot be
+	 * read (it is torn or lost). Then mount_plane() is called for each plane. It may read spare
+	 * areas again (direct_mount_oob), erases leftovers that could be mistaken for data later
+	 * (direct_mount_erase), and passes every good block that it does not keep to
+	 * direct_mount_free(). A power cut at any time must not lose data.
 	 */
 	void (*mount_page)(struct direct *d, uint32_t block, uint32_t in_block,
 			   const struct direct_oob *oob);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * direct_die.c - the write-through engine: what a die does next.
+ * direct_die.c - the write-through engine: the choice of a die's next command.
  *
- * A read is: spare areas until the page is found (as many as the scheme says), then
- * the page. A write is: for a part of a page, its base (found and read likewise); a
- * place; the program; and again from the place if that failed. What is under way
- * between its commands is a *run*: one read and one write per die. A read's run, and a
- * base once its search began, are not interrupted, so what the search finds is still
- * there when it is read. A write may wait for GC in the middle.
+ * A read consists of reads of spare areas until the page is found (the scheme says how many), then
+ * of the read of the page. A write of a part of a page first finds and reads its base in the same
+ * way; a write then chooses a place and programs the page, and repeats both if the program fails. A
+ * *run* is an operation between its commands; a die has at most one run of a read and one of a
+ * write. The run of a read is not interrupted, nor is that of a base after its search has begun, so
+ * that the page that was found is still there when it is read. A write may wait for GC between its
+ * commands.
  */
 #include "direct.h"
 

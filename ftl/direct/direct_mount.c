@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * direct_mount.c - the write-through engine: what flash holds, and its invariants.
+ * direct_mount.c - the write-through engine: mounting, and its invariants.
  *
- *   1  survey   each page's spare area, dies side by side: the scheme hears of every
- *               page that is not erased; sequences go on past the highest one seen, and
- *               past what unreadable pages may have (survey_number())
- *   2  planes   the scheme makes sense of each plane, one after another, and erases
- *               what could be mistaken for data later
+ *   1  survey   reads each page's spare area, all dies in parallel. The scheme is called for every
+ *               page that is not erased. New sequences begin above the highest one found, and above
+ *               those that unreadable pages may have (survey_number())
+ *   2  planes   the scheme rebuilds its map of each plane, one after another, and erases pages that
+ *               could be mistaken for data later
  *
- * Nothing is programmed. A mount that is cut finds the same or less to erase the next
- * time. Cost: a spare-area read of every page of the drive, and what the scheme reads
- * again.
+ * Nothing is programmed. After a power cut during a mount, the next mount finds the same state, or
+ * one with less to erase. Cost: a spare-area read of every page of the drive, and the scheme's own
+ * reads.
  */
 #include "direct.h"
 

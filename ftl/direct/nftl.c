@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * nftl.c - NFTL: where pages are, where writes go, which pair is the next victim.
+ * nftl.c - NFTL: the place of each page, the place for each write, and the next victim.
  *
- * What the drive keeps in memory: of each logical block its D-block and its U-block's
- * slot, a valid bit per page, and of each U-block where the newest copy of each page is.
- * With ftl.spare_search that last table is taken to be on flash alone: to read a page
- * from a U-block of which `end` positions are used, and whose newest copy is at `pos`,
- * the spare areas of positions end - 1 down to pos are read first; a merge first reads
- * those of 0 .. end - 1. A page whose newest copy is in the D-block costs nothing, for
- * its valid bit says so.
+ * The drive has in memory the D-block and the U-block's slot of each logical block, a valid bit per
+ * page, and a table for each U-block with the place of each page's newest copy. With
+ * ftl.spare_search that last table is assumed to exist only on flash: to read a page from a U-block
+ * of which `end` positions are used, and whose newest copy is at `pos`, the spare areas of
+ * positions end - 1 down to pos are read first; a merge first reads those of 0 .. end - 1. A page
+ * whose newest copy is in the D-block needs no such read, because its valid bit is in memory.
  *
- * Victims hang on lists by their number of invalid pages, of which `high` bounds the
- * highest: choosing one is O(1), amortized. A pair goes to its list's head, or with another
- * ftl.merge_victim to the end; with lru all are on list 0, whose order is that of their last
+ * Victims are on lists by their number of invalid pages; `high` is an upper bound of that number,
+ * so that a choice is O(1), amortized. A pair goes to its list's head, or with another
+ * ftl.merge_victim to the end; with lru all pairs are on list 0, in the order of their last
  * overwrites.
  *
  * Writes to a logical block that is being merged wait for the end.

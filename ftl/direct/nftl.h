@@ -2,23 +2,23 @@
 /*
  * nftl.h - NFTL's state, for its own files only.
  *
- * Block mapping (Ban, US patent 5,404,485; as Liu et al., FAST 2018, section 2.2 use
- * it). A *logical block* is pages_per_block consecutive pages of a plane. It has at most
- * one D-block, where page k lives at k, and at most one U-block, a log of what was
- * written later. A page's first write goes to the D-block, if it may be programmed
- * there, every other to the U-block; the newest copy is valid. U-blocks are few: while
- * more than the threshold of blocks are free, a D-block without one may take one.
+ * Block mapping (Ban, US patent 5,404,485; in the form of Liu et al., FAST 2018, section 2.2). A
+ * *logical block* is pages_per_block consecutive pages of a plane. It has at most one D-block, in
+ * which page k is at position k, and at most one U-block, a log of later writes. A page's first
+ * write goes to the D-block, if it may be programmed there, every other to the U-block; the newest
+ * copy is valid. U-blocks are few: while more than the threshold of blocks are free, a D-block
+ * without one may take one.
  *
- *   Merge    (full U-block, or no block free under the threshold: then of the pair
- *            with most invalid pages) copies all valid pages to a free block, the new
- *            D-block, and erases both
- *   M-Merge  (ftl.pen) restores partial blocks of the D-block instead, and erases the
- *            U-block; taken when it is cheaper, fits, and fewer than W were done since
- *            the D-block's last Merge
+ *   Merge    copies all valid pages of a pair to a free block, the new D-block, and erases both
+ *            blocks. It is done when the U-block is full; if a block is needed and the threshold
+ *            allows none, it is done for the pair with most invalid pages
+ *   M-Merge  (ftl.pen) restores partial blocks of the D-block instead, and erases the U-block. It
+ *            is done if it is cheaper than a Merge, its copies fit, and fewer than W were done
+ *            since the D-block's last Merge
  *
  *   nftl.c        reads, writes, victims, configuration
  *   nftl_merge.c  Merge and M-Merge, as steps
- *   nftl_mount.c  what flash holds; invariants
+ *   nftl_mount.c  mounting; invariants
  */
 #ifndef SLATE_NFTL_H
 #define SLATE_NFTL_H
@@ -59,12 +59,12 @@ struct nftl_block {
 
 enum nftl_phase {
 	NFTL_IDLE,
-	NFTL_SEARCH,	/* spare areas of the U-block */
-	NFTL_MERGE,	/* copies to the new D-block */
+	NFTL_SEARCH,	/* reading spare areas of the U-block */
+	NFTL_MERGE,	/* copying to the new D-block */
 	NFTL_SPACE,	/* M-Merge: the U-block's PB is being erased */
-	NFTL_OUT,	/* M-Merge: copies to the U-block */
+	NFTL_OUT,	/* M-Merge: copying pages to the U-block */
 	NFTL_RESTORE,	/* M-Merge: a PB of the D-block is being erased */
-	NFTL_BACK,	/* M-Merge: copies back to it */
+	NFTL_BACK,	/* M-Merge: copying pages back to the erased PB */
 	NFTL_WIPE,	/* the empty blocks are erased */
 };
 

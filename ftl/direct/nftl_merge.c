@@ -5,23 +5,22 @@
  *   IDLE -> [SEARCH] -> MERGE -> WIPE -> IDLE
  *                    -> [SPACE] -> OUT -> (RESTORE -> BACK) ... -> WIPE -> IDLE   M-Merge
  *
- * Merge. The map stays as it is until the last copy has been made; then the new block
- * is the D-block and the pair is empty. So reads are right at any time, and so is a
- * mount: a new D-block without its last copy is a leftover, one with it makes the
- * others leftovers.
+ * Merge. The map does not change until the last copy has been made; then the new block becomes the
+ * D-block, and the pair is empty. So reads are correct at any time. A mount is correct, too: if the
+ * new D-block lacks its last copy, it is discarded; otherwise the old blocks are.
  *
- * M-Merge (Liu et al., FAST 2018, section 5.2). The map changes with every copy: a page
- * copied out is the U-block's, a page copied back the D-block's, as their sequences say
- * on flash. All pages that are to leave the D-block do so first, then each PB is erased
- * and filled (what pen_plan.h's accounting wants). At the end no page's newest copy is
- * in the U-block, which is erased and free. If the pages copied out do not fit into the
- * U-block, its largest PB without a valid page is erased first (Algorithm 2; pages from
- * an unfinished PB do not count). A U-block sees one partial erase in its life at most,
- * so its smallest PBs are disturbed once at most: with a tolerance of 0 it sees none.
+ * M-Merge (Liu et al., FAST 2018, section 5.2). The map changes with every copy, in agreement with
+ * the sequences on flash: the newest copy of a page copied out is in the U-block, of a page copied
+ * back in the D-block. First all pages that must leave the D-block are copied out, then each PB is
+ * erased and filled, as pen_plan.h's accounting requires. At the end the U-block holds no newest
+ * copy; it is erased and becomes free. If the pages copied out do not fit into the U-block, its
+ * largest PB without a valid page is erased first (Algorithm 2; pages from an unfinished PB do not
+ * count). A U-block is partially erased at most once, so its smallest PBs are disturbed at most
+ * once; with a tolerance of 0 it is never partially erased.
  *
- * Blocks found by a mount are suspect and merged whole. A failed program or partial erase
- * of an M-Merge turns it into a Merge of what it left; a failed copy of a Merge makes it
- * begin again with another block.
+ * Blocks found by a mount are suspect, because their disturbance is unknown; they are merged whole.
+ * If a program or a partial erase of an M-Merge fails, a Merge copies the remaining valid pages. If
+ * a copy of a Merge fails, the Merge begins again with another block.
  */
 #include "nftl.h"
 
@@ -80,7 +79,7 @@ static enum direct_next wipe(uint32_t block, uint32_t pb, struct direct_step *st
 	return DIRECT_STEP;
 }
 
-/* ---- the choice of a victim and of a way ------------------------------------------ */
+/* ---- the choice of the victim, and of Merge or M-Merge ------------------------------ */
 
 static void plan_pages(const struct direct *d, uint32_t plane)
 {
@@ -230,7 +229,7 @@ static bool next_search(const struct direct *d, uint32_t plane, struct direct_st
 	return true;
 }
 
-/* ---- what is empty now ------------------------------------------------------------- */
+/* ---- blocks without valid pages ---------------------------------------------------- */
 
 static void to_wipe(struct nftl_gc *gc, uint32_t block)
 {

@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * nftl_mount.c - NFTL: what flash holds, and its invariants.
+ * nftl_mount.c - NFTL: mounting, and its invariants.
  *
- * The survey tells of each block whose logical block it belongs to, whether it is a
- * D- or a U-block, and its highest sequence. A block in which nothing can be read is
- * free (and erased before use). Then, by logical block:
+ * The survey finds, for each block, its logical block, whether it is a D- or a U-block, and its
+ * highest sequence. A block without a readable page is free (and erased before use). Then, by
+ * logical block:
  *
- *   one D-block alone   it is.
- *   two D-blocks        a Merge was under way, or its erases: the later one (by its
- *                       highest sequence) is the D-block if it is complete, and all
- *                       others are leftovers; else it is the leftover itself. Complete:
- *                       it has the page that was copied last, or of each page a copy
- *                       newer than all others.
- *   with a U-block      the newest copy of each page is valid. If the U-block has none
- *                       of them (an M-Merge or Merge was over but for its erase), it is
- *                       a leftover.
- *   two U-blocks        an earlier mount could read nothing of one, and took it for free:
- *                       the later one is, what the other has came back too late.
+ *   one D-block alone   it is the D-block.
+ *   two D-blocks        a Merge or its erases were interrupted. If the later block (by its highest
+ *                       sequence) is complete, it is the D-block, and all others are leftovers;
+ *                       otherwise it is itself the leftover. It is complete if it has the page that
+ *                       was copied last, or if it has of each page a copy newer than all others.
+ *   with a U-block      the newest copy of each page is valid. If the U-block has no valid page (an
+ *                       M-Merge or Merge had ended except for its erase), it is a leftover.
+ *   two U-blocks        an earlier mount could read no page of one block, and took it for free. The
+ *                       later one is the U-block; the pages of the other, though readable again,
+ *                       are out of date.
  *
- * Leftovers are erased at once, before anything is programmed, so never more of them
- * are about than one merge leaves. Half an erased leftover is one still: what it has
- * lost was not needed.
+ * Leftovers are erased at once, before anything is programmed, so there are never more of them than
+ * one merge leaves. A half erased leftover is still a leftover, because none of its pages is
+ * needed.
  *
- * With partial erases, blocks that were found are suspect: an erase of some PB may have
- * been cut short (rule R9), and disturbances are not known. They are read, but not
- * programmed, and merged whole.
+ * With partial erases, blocks found by a mount are suspect: an erase of a PB may have been
+ * interrupted (rule R9), and disturbances are unknown. They are read, but not programmed, and are
+ * merged whole.
  *
  * Invariants (nftl_check):
  *   N1  a USED block is a D-block, a U-block, the target of a Merge, or to be erased;
- *   N2  of each page at most one copy is valid, that is used, and lookup() names it;
- *   N3  a pair's number of invalid pages is right, and it hangs on the list of that
- *       number, which is at most `high`; but for the one that is being merged;
- *   N4  disturbance, where it is known, is within the tolerance of what has valid pages,
- *       and outside of an M-Merge the edges that are left keep it so.
+ *   N2  at most one copy of each page is valid; it is used, and lookup() returns it;
+ *   N3  a pair's number of invalid pages is right and at most `high`, and the pair is on the list
+ *       of that number, unless it is being merged;
+ *   N4  where disturbance is known, smallest PBs with valid pages are disturbed at most as often as
+ *       the tolerance allows; outside of an M-Merge the remaining edges cannot exceed it.
  */
 #include "nftl.h"
 

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pen_plan.c - the M-Merge planner. Knows PBs, costs and disturbance; does not know
- * where pages are copied to, mappings, or time.
+ * pen_plan.c - the M-Merge planner. It knows PBs, costs and disturbance. It does not know where
+ * pages are copied to, mappings, or time.
  *
- * One turn of the loop:
+ * Each iteration of the loop has four steps:
  *   price     cost[pb] = min(restore(pb), cost[2pb] + cost[2pb + 1]), leaves first
- *             (equation 1); a PB that needs nothing costs its `back` pages alone;
+ *             (equation 1); a PB that need not be restored costs only its `back` pages;
  *   choose    walk down from the root to the PBs at which the minimum was taken;
  *   try_out   erase and refill them on a copy of the disturbance counts, in the order of
  *             execution, as the array would;
- *   require   each smallest PB that this disturbs beyond the tolerance must be restored
- *             too; if it is, then the PB that was chosen for it is banned, so that a
- *             larger one takes its place (neighbours restored one after the other disturb
- *             each other once: too often for a tolerance of 0).
- * Flags are only ever added, and with all PBs but the block banned nothing is disturbed:
- * the loop ends.
+ *   require   each smallest PB that is disturbed beyond the tolerance must be restored too. If it
+ *             is restored already, the PB that was chosen for it is banned, so that a larger one is
+ *             chosen instead (neighbours restored one after the other disturb each other once,
+ *             which is too often for a tolerance of 0).
+ * The loop ends, because flags are never removed, and if all PBs except the block are banned, no PB
+ * is disturbed.
  *
- * An edge that may be programmed during the plan or not (pen_pages.refilled is false) is
- * taken to fire after it, which is the worst: an erase would forget an earlier one.
+ * If it is unknown whether an edge is programmed during the plan (pen_pages.refilled is false), it
+ * is assumed to be programmed after it. This is the worst case, because an erase would remove an
+ * earlier disturbance.
  */
 #include "pen_plan.h"
 

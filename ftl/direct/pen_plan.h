@@ -6,24 +6,23 @@
  * Density SSDs", FAST 2018, section 5.2: equation 1, Algorithm 1 and the loop of
  * Algorithm 2 around it. Restoring a PB is to copy its valid pages out, to erase it,
  * and to copy them back, together with the pages from elsewhere that belong there.
- * A PB without invalid pages is left alone at no cost.
+ * A PB without invalid pages is not restored and costs nothing.
  *
  * PBs have the numbers of nand.h: 1 is the block, i has the halves 2i and 2i+1. A
  * smallest PB is also known by its position s, 0 .. 2^levels - 1; its number is
  * 2^levels + s.
  *
- * How a plan is carried out, which its accounting of disturbance relies on:
+ * The accounting of disturbance relies on the order in which a plan is executed:
  *   1. all pages to copy out, of all its PBs, are copied out;
  *   2. PB after PB, in the order of plan.pb[]: it is erased, then pages are copied
  *      into it.
- * So a disturbance that hits a PB of the plan before its own erase harms nothing, and
- * its erase forgets it. The order is that of PB numbers, which is larger PBs first and
- * of equals the lower: small PBs are mostly restored because they border on a large
- * one, and after it they start anew.
+ * So a disturbance of a PB of the plan before its own erase does no harm, and the erase removes it.
+ * The order is that of PB numbers: larger PBs first, and of equal ones the lower. Small PBs are
+ * mostly restored because they are next to a large one, and are therefore restored after it.
  *
- * Pure functions: the caller owns all state. Cost of a plan: O(2^levels) for each turn
- * of the loop, of which there are as many as smallest PBs join the plan because of
- * disturbance, two or three as a rule.
+ * Pure functions: the caller owns all state. Cost of a plan: O(2^levels) for each iteration of the
+ * loop. There is an iteration for each smallest PB that joins the plan because of disturbance,
+ * usually two or three.
  */
 #ifndef SLATE_PEN_PLAN_H
 #define SLATE_PEN_PLAN_H
@@ -81,14 +80,13 @@ struct pen_work {
 };
 
 /*
- * Make the cheapest plan that keeps data safe: no smallest PB with a data page may have been disturbed
- * beyond the tolerance after it, or by the edges that are left. Smallest PBs without stale pages join
- * the plan only if that is needed for safety.
+ * Make the cheapest plan that keeps data safe: after it, no smallest PB with a data page may have
+ * been disturbed beyond the tolerance, nor may the remaining edges do so. Smallest PBs without
+ * stale pages join the plan only if that is needed for safety.
  *
- * pages, dis: 2^levels each. dis must obey pen_safe() everywhere. There is always a plan (the whole
- * block, if nothing else), and it may be empty. In an empty plan, as for every PB that is not
- * restored, `back` pages are copied into free pages: the caller makes sure that these exist, or sets
- * `stale`.
+ * pages, dis: 2^levels each. dis must obey pen_safe() everywhere. There is always a plan, because
+ * the whole block can be restored; the plan may be empty. The `back` pages of a PB that is not
+ * restored are copied into its free pages: the caller makes sure that these exist, or sets `stale`.
  */
 void pen_plan_make(const struct pen_model *m, const struct pen_pages *pages,
 		   const struct pen_dis *dis, struct pen_work *w, struct pen_plan *plan);

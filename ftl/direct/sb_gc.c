@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sb_gc.c - the Superblock FTL's GC: which collection is due, and its steps, one NAND
- * operation after another (direct.h). The map is right between any two of them, so a
- * collection may end anywhere: its blocks are reopened, and what is left to do is found
- * again.
+ * sb_gc.c - the Superblock FTL's GC: which collection is due, and its steps, one NAND operation
+ * after another (direct.h). The map is correct between any two steps, so a collection may end after
+ * any of them: its blocks are then reopened, and the remaining work is found again later.
  *
- * What is due, the first of
- *   1  a failing block is emptied and given up;
- *   2  a group of more than N blocks (a cut, or a failing block, left it so) is compacted;
+ * The first of these collections is due:
+ *   1  a failing block is emptied and retired;
+ *   2  a group of more than N blocks (after a power cut, or because of a failing block) is
+ *      compacted;
  *   3  intra-group GC, of a group whose N blocks have no free page left for the host: its
  *      emptiest block is merged ("1 PBMT" in PEN's Table 1: until one block is free);
  *   4  inter-group GC, when fewer than gc_start_blocks are free and until gc_stop_blocks
  *      are: the group with most stale pages, of those with more than M blocks, is compacted
- *      to M. Without such a group there is nothing to win, and blocks are handed out down
- *      to the reserve (gc_urgent_blocks).
- * With page mapping 2 and 3 cannot be, and 4 takes the block, or the partial block, that
- * sb_plan_page_mapping() names; free blocks are then counted in pages.
+ *      to M. Without such a group GC can free no block, and free blocks are given out down to the
+ *      reserve (gc_urgent_blocks).
+ * With page mapping 2 and 3 do not occur, and 4 takes the block, or the partial block, that
+ * sb_plan_page_mapping() chooses; free blocks are then counted in pages.
  *
- * Stages. A merge: MOVE -> WIPE -> NEXT, again while a group to compact has too many
- * blocks. An M-Merge goes before it: OUT -> RESTORE -> FILL -> RESTORE ... -> MOVE.
- * The host's writes to a group wait while it is collected. With page mapping they go on,
- * except that nothing but GC takes blocks from the reserve.
+ * Stages. A merge passes MOVE -> WIPE -> NEXT, repeatedly while a group to compact has too many
+ * blocks. An M-Merge begins with further stages: OUT -> RESTORE -> FILL -> RESTORE ... -> MOVE.
+ * While a group is collected, the host's writes to it wait. With page mapping they continue, but
+ * only GC takes blocks from the reserve.
  */
 #include "superblock.h"
 
-/* ---- what is due ------------------------------------------------------------------- */
+/* ---- which collection is due --------------------------------------------------------- */
 
 static uint64_t free_pages(const struct direct *d, uint32_t plane)
 {

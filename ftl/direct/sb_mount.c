@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sb_mount.c - what the Superblock FTL finds on flash.
+ * sb_mount.c - the mount of the Superblock FTL.
  *
  * 1. Each readable page claims its logical page. Of two claims the one with the higher
- *    sequence wins. Sequences are not kept, for they would take more memory than the map:
- *    a block has the range of its own, and whether they ascend; only where two blocks'
- *    ranges overlap (blocks that were partially erased, mostly) are spare areas read again.
+ *    sequence wins. The sequences of all pages would take more memory than the map, so only the
+ *    range of each block's sequences is stored, and whether they ascend. Where the ranges of two
+ *    blocks overlap (mostly blocks that were partially erased), spare areas are read again.
  * 2. Blocks without a valid page are free. In a group they are erased at once, so that
  *    a group's leftovers, and with them its slots, do not add up over mounts.
- * 3. Of the others, which erased pages may be programmed, and what is known of
- *    disturbance?
+ * 3. For each other block, determine which erased pages may be programmed, and whether its
+ *    disturbance is known.
  *
- * On 3. GC erases nothing that holds a valid page. So a smallest PB with a valid page
- * was not cut in an erase, and its edges have been programmed: its erased pages are
- * as good as before the cut, and programming them disturbs no page. Of a smallest PB
- * without one nothing is known if its block may have been partially erased. It has not if
- *   - no page says so (SB_TAG_PARTIAL), and
+ * On step 3. GC never erases a PB with a valid page. So no erase of a smallest PB with a valid page
+ * was interrupted, and its edges have been programmed: its erased pages may be programmed, which
+ * disturbs no page. Of a smallest PB without a valid page nothing is known if its block may have
+ * been partially erased. It was not partially erased if
+ *   - no page has the tag SB_TAG_PARTIAL, and
  *   - the used pages are the block's first h, without a gap, and
  *   - they are not what a partial erase of the block's end would leave: no PB that ends
  *     with the block begins at or below h and above the last valid page.
- * That suffices because a block is partially erased for the first time only when all its
- * pages have been programmed (sb_may_split): an erase that ended leaves a gap or the
- * block's end, one that was cut leaves either, or pages that cannot be read, or changes
- * nothing. Such a block goes on where it was. If, besides, all its pages can be read, its
- * cells have never been disturbed. Any other block is suspect: smallest PBs without valid
- * pages count as stale, and it is erased as a whole only.
+ * These conditions suffice, because a block is partially erased for the first time only when all
+ * its pages have been programmed (sb_may_split). A complete partial erase leaves a gap, or erased
+ * pages at the block's end; an interrupted one leaves the same, or unreadable pages, or changes
+ * nothing. A block that was not partially erased is written further. If all its pages can be read
+ * as well, its cells have never been disturbed. Any other block is suspect: smallest PBs without
+ * valid pages count as stale, and it is erased as a whole only.
  *
- * So a cut costs GC's target at most the half of a block, and that only if at least half
- * of it had been filled; what was to be moved is then half done, and the next target, cut
- * likewise, would hold all of it. One block in reserve beyond GC's own outlasts any number
- * of cuts.
+ * So a power cut makes at most half of GC's target block unusable, and only if at least half of it
+ * had been filled. At least half of the pages have then been moved, and the next target can hold
+ * the others even if a cut makes half of it unusable, too. One block in reserve beyond GC's own is
+ * therefore enough for any number of cuts.
  */
 #include "superblock.h"
 

@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sb_plan.c - whom the Superblock FTL's GC empties, how, and what that costs.
- * Questions about const state; sb_gc.c acts.
+ * sb_plan.c - which blocks the Superblock FTL's GC empties, by which method, and at what cost.
+ * These functions do not change the drive's state; sb_gc.c does.
  *
- * Merge of a group (its cost is what PEN's Algorithm 3 calls SUPERBLOCK-MERGE-COST): a
- * block's valid pages go to the group's free pages, or to a new block, and it is erased;
- * again until enough blocks have gone. The emptiest block that fits into the others' free
- * pages comes first; else the emptiest that has stale pages. So each round either has one
- * block less or some stale pages less; and with neither to be had the group has no more
- * blocks than its valid pages need.
+ * Merge of a group (its cost is SUPERBLOCK-MERGE-COST in PEN's Algorithm 3): a block's valid pages
+ * are copied to the group's free pages, or to a new block, and it is erased. This is repeated until
+ * enough blocks are free. The block with the fewest valid pages that fits into the others' free
+ * pages is taken first; if no block fits, the one with the fewest valid pages among those with
+ * stale pages. So each round removes a block or some stale pages; if it can remove neither, the
+ * group has no more blocks than its valid pages need.
  *
  * M-Merge (Algorithm 3). The emptiest blocks, as many as must go, are the U-set; the others
- * are the D-set. Each D-block is planned by itself (pen_plan.h). A page has no place of its
- * own in a group, so `back` is 0: a restored PB gets back as many pages as were copied out
- * of it, and has room for as many of the U-set's as it had stale ones. The paper restores
- * every PB that has a stale page. Restored PBs that win back a page or two cost more than
- * they bring, so several plans are made, with more or fewer stale pages that make a
- * smallest PB worth restoring, and the cheapest that has room for the U-set's valid
- * pages is taken; the one with all of them, the paper's, is among these.
+ * are the D-set. Each D-block is planned by itself (pen_plan.h). A page has no fixed place in a
+ * group, so `back` is 0. A restored PB gets back as many pages as were copied out of it, and has
+ * room for one page of the U-set for each of its stale pages. The paper restores every PB that has
+ * a stale page. To restore a PB for a page or two costs more than it gains. So several plans are
+ * made, each with another minimum of stale pages for a smallest PB to be restored (a minimum of 1
+ * is the paper's plan), and the cheapest plan with room for the U-set's valid pages is taken.
  *
- * Intra-group GC frees one block either way, but M-Merge leaves more free pages behind it,
- * and there it is cost per free page that is compared; W limits both.
+ * Intra-group GC frees one block by either method, but M-Merge leaves more free pages, so the costs
+ * per free page are compared there. W limits both kinds of GC.
  *
- * Page mapping. Pages need not come back: a PB costs its valid pages' copies, out alone, and
- * its erase, and wins its stale pages. The block with most stale pages competes with the
- * PBs of the SB_CANDIDATES blocks at the top of the heap: least cost per page won wins.
- * A PB is out of the question if its pages do not fit into the free pages at hand (a new
- * block for them would have to come from the reserve, and partial erases win none back),
- * if a neighbour would be disturbed beyond the tolerance, or after W partial erases of its
- * block.
+ * Page mapping. Pages are not copied back, so the cost of a PB is one copy of each valid page and
+ * the erase, and the gain is its stale pages. Candidates are the block with most stale pages, and
+ * the PBs of the SB_CANDIDATES blocks at the top of the heap; the one with the lowest cost per page
+ * gained is taken. A PB is not a candidate if its pages do not fit into the free pages at hand (a
+ * new block for them would have to come from the reserve, and a partial erase frees no block), if a
+ * neighbour would be disturbed beyond the tolerance, or after W partial erases of its block.
  */
 #include "superblock.h"
 

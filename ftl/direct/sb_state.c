@@ -6,7 +6,7 @@
  */
 #include "superblock.h"
 
-/* ---- heap of what GC may choose, most stale pages first -------------------------- */
+/* ---- heap of GC's candidates, those with most stale pages first -------------------- */
 
 static uint32_t *heap_at(struct direct *d, uint32_t plane, uint32_t item)
 {

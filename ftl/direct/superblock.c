@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * superblock.c - the Superblock FTL: its configuration, its memory, and where a host page
- * goes. Tables are in sb_state.c, GC in sb_gc.c and sb_plan.c, mount in sb_mount.c; what
- * they share, with words and invariants, is in superblock.h.
+ * superblock.c - the Superblock FTL: its configuration, its memory, and the places of host pages.
+ * Tables are in sb_state.c, GC in sb_gc.c and sb_plan.c, mounting in sb_mount.c; superblock.h has
+ * the shared declarations, the terms and the invariants.
  *
- * A host page goes to its group's OPEN block. When that is full, to a block of the group
- * that has free pages; then to a new block, if the group has less than N, and while more
- * than gc_urgent_blocks are free. Before that, GC (sb_gc.c).
+ * A host page goes to its group's OPEN block. When that is full, it goes to a block of the group
+ * that has free pages; then to a new block, if the group has fewer than N blocks and more than
+ * gc_urgent_blocks are free. Otherwise it waits for GC (sb_gc.c).
  *
  * Limits. Order none or ascending. One group's writes wait while it is collected.
  */

@@ -6,28 +6,28 @@
  * with a Hybrid Address Translation Scheme", ACM TECS 9(4), 2010; with partial erases as
  * in Liu et al., FAST 2018 (PEN), section 5.3.
  *
- * Words. A *group* is what the paper calls a superblock: M adjacent logical blocks of a
- * plane, any page of which may be anywhere in the group's physical blocks, N at most.
- * superblock_blocks = 0 makes the plane one group without a limit: page mapping.
- * A *slot* is a group's name for one of its physical blocks.
+ * Words. A *group* is what the paper calls a superblock: M adjacent logical blocks of a plane. Each
+ * of their pages may be anywhere in the group's physical blocks, of which there are at most N.
+ * superblock_blocks = 0 makes the plane one group without a limit: page mapping. A *slot* is a
+ * group's name for one of its physical blocks.
  *
  * Tables, for each plane:
  *   map   logical page -> slot * pages_per_block + page in the block, or none
- *   back  physical page -> logical page of its group; or FREE (erased, may be
- *         programmed), or STALE (used up, or not to be trusted before an erase)
+ *   back  physical page -> logical page of its group; or FREE (erased, may be programmed), or STALE
+ *         (not usable before an erase)
  * Entries have as many bytes as their largest value needs: for M = 4, N = 5 and 576 pages
  * a block two bytes each, for page mapping of a plane of 2^20 pages three.
  *
  * States of a block, as the scheme sees it:
- *   NONE     not of any group: free or bad, the engine's
+ *   NONE     in no group: free or bad, managed by the engine
  *   OPEN     its group's write frontier, of host and GC alike
- *   PART     has free pages; on its group's list of those
- *   FULL     none
+ *   PART     has free pages; on its group's list of such blocks
+ *   FULL     has no free page
  *   VICTIM   being emptied, or (the block that M-Merge copies out to) being filled by GC
  * NONE -> OPEN | VICTIM (sb_take); OPEN -> FULL (sb_place); PART -> OPEN; OPEN, PART, FULL ->
  * VICTIM (sb_close); VICTIM -> PART | FULL (sb_reopen), -> NONE (sb_drop). A block in
- * which a program or a partial erase failed is `failing`: it keeps its data, gets no
- * more, is the next victim, and then bad.
+ * which a program or a partial erase failed is `failing`: it keeps its data, is not programmed
+ * further, is the next victim, and then becomes bad.
  *
  * Invariants (sb_check):
  *   S1  map and back agree: a mapped page's physical page names it, and every physical
@@ -35,11 +35,10 @@
  *   S2  a group's blocks, valid and free are the sums over its slots; free counts OPEN
  *       and PART blocks alone, and only they (and victims) have FREE pages;
  *   S3  a group has at most one OPEN block; its PART list holds its PART blocks;
- *   S4  the heap holds, in heap order, what inter-group GC (page mapping: GC) may choose:
- *       groups of more than M blocks (PART and FULL blocks that are not failing), by stale
- *       pages;
- *   S5  failing counts the blocks that are, oversize the groups of more than N blocks;
- *   S6  no FREE page lies under a used one of its smallest PB;
+ *   S4  the heap holds, ordered by stale pages, the candidates of inter-group GC: groups of more
+ *       than M blocks (page mapping: PART and FULL blocks that are not failing);
+ *   S5  `failing` counts the failing blocks, `oversize` the groups of more than N blocks;
+ *   S6  no FREE page is below a used page of the same smallest PB;
  *   S7  pen_safe() holds of every smallest PB, except of blocks that are victims, failing
  *       or suspect.
  */

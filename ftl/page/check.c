@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * check.c - the invariants of the page FTL, executable. It reads the state and,
- * through nand_ops.peek, the cells; it changes nothing.
+ * check.c - checks the invariants of the page FTL. It reads the state and, through nand_ops.peek,
+ * the cells, and changes neither.
  *
  *   C1  the map and the valid bits agree: every mapped LPN has its own valid
  *       unit, and no unit is valid without being mapped
@@ -9,29 +9,97 @@
  *   C3  block lists (K1..K3 in blk.h), frontiers (F1..F4 in front.h); a victim is VICTIM
  *   C4  the page that holds a mapped unit names its LPN in the OOB, unless it
  *       is being programmed or cannot be read
- *   C5  the buffer: W1, W2 in wbuf.c; free pages are counted right
+ *   C5  the buffer: W1, W2 in wbuf.c; the number of free buffer pages is right
  *   C6  P1, P2 in place.c
- *   C7  a trimmed LPN is not mapped, once the buffer is empty; trims counts them
+ *   C7  once the buffer is empty, no trimmed LPN is mapped; `trims` is the number of trimmed LPNs
  *   C8  busy dies are in the heap, idle ones in both idle sets
- *   C9  no I/O waits while nothing is under way and nothing is wrong
+ *   C9  no I/O waits while no command is under way, unless the drive is read-only or full
  *   C10 G1 in gc.c
- *   C11 the P2L of a mapped unit, where there is one, names its LPN
+ *   C11 if there is a P2L table, its entry for a mapped unit has the unit's LPN
  *   C12 V1 in level.c
  *   C13 H in heat.h
  *   C14 a block is in the mode that the FTL believes (slc.c)
+ *   C15 M1, M2 and M4 in map.c; without a frame, a map page on flash is the map of C1 and C4
  */
 #include "page_ftl.h"
+
+/* A look at the map: the entries of one map page at a time. */
+struct look {
+	uint32_t first, end;		/* LPNs that `at` has */
+	const uint32_t *at;		/* NULL: no unit of them was ever written */
+};
+
+/* Look at the LPN's map page: in memory, or else on flash. */
+static void look_at(const struct page_ftl *f, struct look *k, uint32_t lpn)
+{
+	uint32_t page = lpn / f->cache.per, upn;
+	const void *data = NULL;
+
+	k->first = page * f->cache.per;
+	k->end = k->first + f->cache.per < f->shape.lpns ? k->first + f->cache.per : f->shape.lpns;
+	k->at = NULL;
+	if (map_holds(f, lpn)) {
+		k->at = map_entry(f, k->first);
+		return;
+	}
+	upn = *map_entry(f, f->shape.map_lpn + page * f->shape.upp);
+	if (upn != NONE && f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, &data, NULL) == NAND_OK)
+		k->at = f->cache.store ? (const void *)(f->cache.store + (size_t)page * f->g->page_bytes) : data;
+}
+
+static uint32_t entry_of(const struct page_ftl *f, struct look *k, uint32_t lpn)
+{
+	if (!map_is_cached(f) || lpn >= f->shape.lpns)
+		return *map_entry(f, lpn);
+	if (lpn < k->first || lpn >= k->end)
+		look_at(f, k, lpn);
+	return k->at ? k->at[lpn - k->first] : NONE;
+}
+
+static void check_cache(const struct page_ftl *f)
+{
+	const struct page_cache *k = &f->cache;
+	uint32_t held = 0, by_host = 0, loads = 0, listed = 0;
+
+	for (uint32_t i = 0; i < k->pages; i++)
+		if (k->frame_of[i] != MAP_NONE) {
+			SSD_ASSERT(k->frame[k->frame_of[i]].page == i);		/* C14 */
+			held++;
+		}
+	for (uint32_t i = 0; i < k->frames; i++) {
+		const struct map_frame *fr = &k->frame[i];
+		bool free = fr->state == FRAME_READY && !fr->host_pins && !fr->gc_pins;
+
+		held -= fr->page != MAP_NONE;
+		by_host += fr->host_pins > 0;
+		loads += fr->for_read;
+		SSD_ASSERT(free == (fr->list != ON_NONE));			/* C14 */
+		SSD_ASSERT(!free || fr->list == ON_WRITE || fr->dirty == (fr->list == ON_DIRTY)); /* C14 */
+		SSD_ASSERT(fr->list != ON_WRITE || fr->dirty);			/* C14 */
+	}
+	for (uint32_t l = ON_CLEAN; l <= ON_WRITE && k->frames; l++)
+		for (uint32_t i = k->list[l].newest; i != MAP_NONE; i = k->frame[i].next, listed++)
+			SSD_ASSERT(k->frame[i].list == l);			/* C14 */
+	for (uint32_t i = 0; i < k->frames; i++)
+		listed -= k->frame[i].list != ON_NONE;
+	SSD_ASSERT(!held && !listed);						/* C14 */
+	SSD_ASSERT(by_host == k->host_frames && by_host <= k->host_max);	/* C14 */
+	SSD_ASSERT(loads == k->loads && loads <= k->loads_max);			/* C14 */
+}
 
 static void check_map(const struct page_ftl *f)
 {
 	uint64_t mapped = 0, valid = 0, in_blocks = 0;
+	struct look look = { 0 };
 
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
-		if (f->map.l2p[lpn] == NONE)
+		uint32_t at = entry_of(f, &look, lpn);
+
+		if (at == NONE)
 			continue;
 		mapped++;
-		SSD_ASSERT(bit_get(f->map.valid, f->map.l2p[lpn] & ~OOB_LOST));		/* C1 */
-		SSD_ASSERT(!f->map.p2l || (oob_unit_lpn(p2l_of(f, f->map.l2p[lpn] & ~OOB_LOST)) &
+		SSD_ASSERT(bit_get(f->map.valid, at & ~OOB_LOST));		/* C1 */
+		SSD_ASSERT(!f->map.p2l || (oob_unit_lpn(p2l_of(f, at & ~OOB_LOST)) &
 				       ~OOB_LOST) == lpn);			/* C11 */
 	}
 	SSD_ASSERT(mapped == f->map.mapped);
@@ -49,11 +117,13 @@ static void check_map(const struct page_ftl *f)
 
 static void check_oob(const struct page_ftl *f)
 {
+	struct look look = { 0 };
+
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++) {
-		uint32_t upn = f->map.l2p[lpn] & ~OOB_LOST;
+		uint32_t at = entry_of(f, &look, lpn), upn = at & ~OOB_LOST;
 		const void *oob;
 
-		if (f->map.l2p[lpn] == NONE)
+		if (at == NONE)
 			continue;
 		if (f->n->ops->peek(f->n, (ppn_t){ upn / f->shape.upp }, NULL, &oob) != NAND_OK)
 			continue;
@@ -143,7 +213,7 @@ static void check_buffer(const struct page_ftl *f)
 		for (uint32_t bits = f->map.trimmed[i]; bits; bits &= bits - 1)
 			trims++;
 	SSD_ASSERT(trims == f->map.trims);						/* C7 */
-	if (free == f->buf.pages)
+	if (free == f->buf.pages && !map_is_cached(f))	/* a cached map applies trims later */
 		for (uint32_t lpn = 0; lpn < f->shape.lpns; lpn++)
 			SSD_ASSERT(!bit_get(f->map.trimmed, lpn) || f->map.l2p[lpn] == NONE); /* C7 */
 }
@@ -204,6 +274,7 @@ void page_ftl_check(const struct ftl *base)
 	check_dies(f);
 	check_heat(f);
 	check_modes(f);
+	check_cache(f);
 	check_ended(f);
 	SSD_ASSERT(f->bt.stable <= f->bt.issued && f->bt.issued < f->log.next_seq);	/* C6 */
 	SSD_ASSERT(f->bt.issued - f->bt.stable <= f->log.ring_mask);		/* C6 */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * control.c - what the owner of a page-mapping drive may order and ask while it runs.
+ * control.c - orders to a page-mapping drive, and queries, while it runs.
  *
- * An order to collect is a wish of each plane that gc.c fulfils as it does all others:
- * with the reserve, the turns and the rests of its mode. It ends when it is fulfilled, or
- * when the policy names no victim; each victim frees a page at least, so it does end.
+ * An order to collect is one more reason for each plane's GC to run. gc.c treats it like the other
+ * reasons: the reserve, the turns and the pauses of its mode apply. The order ends when the
+ * requested blocks are free, or when the policy finds no victim. It always ends, because each
+ * victim frees at least one page.
  */
 #include "page_ftl.h"
 

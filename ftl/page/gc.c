@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gc.c - collecting blocks, one victim per plane at a time, or two at once.
+ * gc.c - garbage collection: one victim per plane at a time, or two together.
  *
  * A plane's collector is woken when fewer than gc_start_blocks are free, a block must
  * be retired, or control.c orders it, and works until gc_stop_blocks are; then, and for blocks
  * that must move because of errors, level.c may name a victim. `gc_run` issues
  * its next command on the plane's idle die:
  *
- *   1  no victim: ask the policy for one
- *   2  a page's worth of valid units in hand, or the last of them: program
- *   3  the next page of the victim with a valid unit: read it
- *   4  nothing valid left: erase the victim (or retire it), but not before
- *      a  `stable` has passed everything that made its units obsolete: until
- *         then a power cut may bring an older version back, and it is here;
- *      b  another block carries a mark at or past everything in the victim:
- *         else mount would miss these pages and end the log too early. If
- *         there is none, an empty page (the carrier) is programmed.
+ *   1  if there is no victim, ask the policy for one
+ *   2  if a page's worth of valid units is in hand, or the last of them, program them
+ *   3  if a page of the victim still has a valid unit, read the next such page
+ *   4  if no valid unit is left, erase the victim (or retire it), but not before
+ *      a  `stable` has passed all sequences that made its units obsolete: until then a power cut
+ *         may make an older version valid again, which is in this block;
+ *      b  another block carries a mark at or past all sequences in the victim: else a mount would
+ *         not find these pages and would end the log too early. If no block does, an empty page
+ *         (the carrier) is programmed.
  *
  * A unit keeps the sequence of the host write that made it, however often it
  * moves. The copy is mapped when its program is issued; a unit that the host
  * wrote in between is dropped. Victim and copy are in one plane, so the erase
  * cannot overtake the program.
  *
- * Two victims (parallel_erase; Garrett, Yang, Zhang: IPPBE, ISLPED 2018). With
- * the best block goes the second best, if it has at most second_victim_pages of
- * valid pages: step 3 goes on with its pages, and step 4 erases both with one
- * command, when 4a and 4b hold for both. That keeps the first block from being
- * free for longer, so the urgent reserve is not for it: where there is no room
- * for all copies beside the reserve, the first goes alone, and if room runs out
- * on the way the other is released (`release_other`).
+ * Two victims (parallel_erase; Garrett, Yang, Zhang: IPPBE, ISLPED 2018). The second best block is
+ * collected together with the best one if it has at most second_victim_pages valid pages: step 3
+ * continues with its pages, and step 4 erases both blocks with one command when 4a and 4b hold for
+ * both. The first block is therefore free later than it would be alone. So the copies for a second
+ * victim must not use the urgent reserve: if there is no room for all copies beside the reserve,
+ * the first block is collected alone, and if room runs out during the collection, the other block
+ * is released (`release_other`).
  *
  * Copyback (gc_copyback). A page of which every unit is valid, and before which nothing is
- * in hand, is copied inside the chip: one command in place of steps 3 and 2. The copy needs
- * an OOB of its own (order, mark, kind: what mount tells it from its source by), and the
- * chip does not show the old one; so the FTL keeps a P2L in memory that says of each unit
- * what its OOB does. The data are not checked on the way: raw errors go along and add up, lost
- * data stay lost.
+ * in hand, is copied inside the chip: one command in place of steps 3 and 2. The copy needs its own
+ * OOB, because a mount distinguishes it from its source by order, mark and kind, and the chip does
+ * not return the old OOB. So the FTL keeps a P2L table in memory with the OOB of each unit. ECC
+ * does not check the data: raw errors are copied and accumulate, lost data stay lost.
  *
  * States of a plane's collector (gc.state):
  *   asleep -> active    wake_up(): there is something to collect
@@ -47,9 +46,9 @@
  *                       collecting (choose)
  *
  * Invariants:
- *   G1  while gc.victim is set, it is VICTIM; its valid units are on pages at
- *       or after gc.page, or in gc.unit[]. The same of gc.second, with 0
- *       (second_waits) or the last page (not so) for gc.page;
+ *   G1  while gc.victim is set, that block is in state VICTIM; its valid units are on pages at or
+ *       after gc.page, or in gc.unit[]. The same holds for gc.second, with page 0 (if second_waits)
+ *       or the end of the block (otherwise) in place of gc.page;
  *   G2  a plane without a victim has a free block, unless blocks were retired.
  */
 #include "gc.h"
@@ -58,7 +57,7 @@ static bool wanted(const struct page_ftl *f, uint32_t plane, uint32_t free_targe
 {
 	const struct blk_plane *p = &f->bt.plane[plane];
 
-	return p->free_count < free_target || p->retire_head != BLK_NONE || f->plane[plane].purge;
+	return p->free_count < free_target + f->cache.reserve || p->retire_head != BLK_NONE || f->plane[plane].purge;
 }
 
 /* May GC work now because the drive is idle, and is there a block to collect? */
@@ -135,9 +134,12 @@ static bool wanted_or_moved(const struct page_ftl *f, uint32_t plane, uint32_t f
 static uint32_t candidate(struct page_ftl *f, uint32_t plane, uint32_t free_target,
 			  enum gc_why *why)
 {
-	uint32_t b = f->bt.plane[plane].retire_head;
+	uint32_t b = f->cache.frames && map_needs_room(f, plane) ? map_victim(f, plane) : BLK_NONE;
 
 	*why = GC_FOR_SPACE;
+	if (b != BLK_NONE)
+		return b;
+	b = f->bt.plane[plane].retire_head;
 	if (b != BLK_NONE && blk_settled(&f->bt, &f->bt.blk[b]))
 		return b;
 	if (f->plane[plane].purge && f->bt.plane[plane].free_count > f->gc.urgent_blocks) {
@@ -291,7 +293,7 @@ void gc_after_read(struct page_ftl *f, uint32_t die)
 			f->die[die].turn.gc_credit = 1;
 }
 
-/* ---- choosing ----------------------------------------------------------- */
+/* ---- choosing victims ---------------------------------------------------- */
 
 static void take_block(struct page_ftl *f, uint32_t plane, uint32_t b)
 {
@@ -310,6 +312,7 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	g->why = why;
 	g->corrected = f->bt.blk[b].relocate;
 	g->victim = b;
+	g->of_map = f->bt.blk[b].map;
 	g->second = BLK_NONE;
 	g->page = 0;
 	g->units = g->flying = 0;
@@ -543,6 +546,7 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 
 	if (!f->bt.blk[g->victim].valid || empty == BLK_NONE)
 		return false;
+	map_gc_release(f, g);
 	if (g->retire) {
 		f->bt.blk[g->victim].state = BLK_OPEN;
 		blk_retire(&f->bt, g->victim);
@@ -553,12 +557,30 @@ static bool change_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	return true;
 }
 
+/* The same if map pages lack room: take a block of map pages, whose copies need none in memory. */
+static bool change_to_map_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+	uint32_t b = g->of_map || g->retire || !map_needs_room(f, plane) ? BLK_NONE : map_victim(f, plane);
+
+	if (b == BLK_NONE)
+		return false;
+	map_gc_release(f, g);
+	blk_close(&f->bt, g->victim);
+	take_victim(f, now_ns, plane, b, GC_FOR_SPACE);
+	return true;
+}
+
 static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, uint32_t plane,
 					   enum gc_op op)
 {
+	struct gc *g = &f->plane[plane].gc;
+	enum frontier which = g->of_map ? FRONT_MAP : FRONT_GC;
 	uint32_t slot;
 
-	switch (frontier_room(f, now_ns, plane, FRONT_GC, &slot)) {
+	if (map_is_cached(f) && op == GC_PROGRAM && !map_gc_ready(f, now_ns, g))
+		return change_to_map_victim(f, now_ns, plane) ? TURN_AGAIN : TURN_PASSED;
+	switch (frontier_room(f, now_ns, plane, which, &slot)) {
 	case ROOM_READY:
 		gc_program_page(f, now_ns, plane, slot, op);
 		return TURN_USED;
@@ -567,7 +589,8 @@ static enum turn program_or_erase_frontier(struct page_ftl *f, uint64_t now_ns, 
 	case ROOM_NONE:
 		break;
 	}
-	if (release_other(f, &f->plane[plane].gc) || change_victim(f, now_ns, plane))
+	if (release_other(f, g) || change_victim(f, now_ns, plane) ||
+	    (map_is_cached(f) && change_to_map_victim(f, now_ns, plane)))
 		return TURN_AGAIN;
 	return TURN_PASSED;	/* blocks failed, so that G2 does not hold; a free block may come later */
 }
@@ -593,6 +616,17 @@ static enum turn erase_or_retire(struct page_ftl *f, uint64_t now_ns, uint32_t p
 	}
 	erase_victim(f, now_ns, plane);
 	return TURN_USED;
+}
+
+void gc_abandon(struct page_ftl *f, uint32_t plane)
+{
+	struct gc *g = &f->plane[plane].gc;
+
+	map_gc_release(f, g);
+	g->units = 0;
+	g->victim = BLK_NONE;
+	f->good_blocks--;
+	f->host.worn = f->host.worn || f->good_blocks < f->need_blocks;
 }
 
 static enum turn turn(struct page_ftl *f, uint64_t now_ns, uint32_t plane)

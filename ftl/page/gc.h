@@ -12,6 +12,8 @@ enum nand_source gc_source(const struct gc *g);
 
 /* Move g->page to the victim's next page with a valid unit. Returns false if there is none. */
 bool gc_next_page(struct page_ftl *f, struct gc *g);
+/* Cached map: leave a victim that has a page of unknown LPNs as it is. The next mount finds out. */
+void gc_abandon(struct page_ftl *f, uint32_t plane);
 /* Take the valid units of that page in hand. */
 void gc_read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane);
 /* Drop units in hand that the host has written or trimmed since they were read. */

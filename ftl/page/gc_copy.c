@@ -35,7 +35,7 @@ void gc_start(struct page_ftl *f, uint32_t plane, enum gc_op op, const struct na
 static uint32_t search_lpn(const struct page_ftl *f, uint32_t upn)
 {
 	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
-		if ((f->map.l2p[lpn] & ~OOB_LOST) == upn)
+		if ((*map_entry(f, lpn) & ~OOB_LOST) == upn)
 			return lpn;
 	SSD_ASSERT(!"a valid unit that the map does not refer to");
 	return NONE;
@@ -53,13 +53,14 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		if (!bit_get(f->map.valid, first + i))
 			continue;
 		u->upn = first + i;
-		if (lost) {	/* the sequence is lost as well; `stable` has passed it */
+		if (lost) {	/* the sequence is lost as well; `stable` has passed it and is used instead */
 			u->lpn = search_lpn(f, u->upn) | OOB_LOST;
 			u->seq = f->bt.stable;
 		} else {
 			u->lpn = oob_get_lpn(oob, i);
 			u->seq = oob_get_seq(oob, i);
-			SSD_PREFETCH(&f->map.l2p[u->lpn & ~OOB_LOST]);
+			if (!map_is_cached(f))
+				SSD_PREFETCH(&f->map.l2p[u->lpn & ~OOB_LOST]);
 		}
 		if (page)
 			memcpy(g->data + (size_t)g->units * f->host.c.unit_bytes,
@@ -93,11 +94,16 @@ void gc_read_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane)
 	struct gc *g = &f->plane[plane].gc;
 	uint32_t first = unit_addr(f, g->victim, g->page);
 	struct nand_cmd c;
+	bool lost;
 
 	nand_fill_read(&c, gc_source(g), fxp_quotient(f->shape.by_upp, first), words_wanted(f, first), f->oob);
 	nand_submit(f->n, now_ns, &c, 1);
 	gc_start(f, plane, GC_READ, &c);
-	gather(f, g, f->oob, c.status == NAND_UNCORR || c.status == NAND_ERASED, c.page);
+	lost = c.status == NAND_UNCORR || c.status == NAND_ERASED;
+	if (lost && map_is_cached(f))
+		gc_abandon(f, plane);
+	else
+		gather(f, g, f->oob, lost, c.page);
 }
 
 void gc_drop_stale(struct page_ftl *f, struct gc *g)
@@ -106,9 +112,10 @@ void gc_drop_stale(struct page_ftl *f, struct gc *g)
 
 	for (uint32_t i = 0; i < g->units; i++) {
 		const struct gc_unit *u = &g->unit[i];
-		bool mapped = (f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn;
+		bool mapped = bit_get(f->map.valid, u->upn);
 
-		SSD_ASSERT(mapped == bit_get(f->map.valid, u->upn));	/* the unit's OOB has the LPN that maps to it */
+		if (!map_is_cached(f))	/* the unit's OOB has the LPN that maps to it */
+			SSD_ASSERT(mapped == ((f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn));
 		if (!mapped)
 			continue;
 		if (kept != i) {
@@ -170,7 +177,11 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 		c.op = NAND_COPYBACK;
 		c.from = geo_ppn(f->g, (pbn_t){ g->victim }, g->page);
 	}
-	c.ppn.v = frontier_take(f, plane, slot, FRONT_GC);
+	c.ppn.v = frontier_take(f, plane, slot, g->of_map ? FRONT_MAP : FRONT_GC);
+	if (g->of_map) {	/* a copy counts as a new version: no tie with its source */
+		f->cache.seq++;
+		f->host.stats.map_copies += g->units > 0;
+	}
 	g->target = fxp_quotient(f->shape.by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];
 	b->last_order = f->bt.issued;
@@ -189,6 +200,8 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 		u->from = u->upn;
 		u->upn = c.ppn.v * f->shape.upp + i;
 		unit_map(f, u->lpn, u->upn, 0);
+		if (g->of_map)
+			u->seq = f->cache.seq;
 		oob_put_unit(f->oob, i, u->lpn, u->seq);
 		if (f->map.p2l)
 			oob_copy_unit(p2l_of(f, u->upn), f->oob, i);
@@ -209,7 +222,7 @@ static void take_back(struct page_ftl *f, struct gc *g)
 	for (uint32_t i = 0; i < g->flying; i++) {
 		struct gc_unit *u = &g->unit[i];
 
-		if ((f->map.l2p[u->lpn & ~OOB_LOST] & ~OOB_LOST) == u->upn)
+		if ((*map_entry(f, u->lpn & ~OOB_LOST) & ~OOB_LOST) == u->upn)
 			unit_map(f, u->lpn, u->from, 0);
 		u->upn = u->from;
 	}
@@ -226,6 +239,7 @@ void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 		take_back(f, g);
 		if (op == GC_COPYBACK)
 			g->units = 0;	/* their bytes are not in memory, so the page must be copied again */
+		map_gc_release(f, g);
 		return;
 	}
 	if (op == GC_COPYBACK)
@@ -237,4 +251,5 @@ void gc_program_ended(struct page_ftl *f, uint32_t plane, enum gc_op op)
 			(size_t)rest * f->host.c.unit_bytes);
 	g->units = rest;
 	g->flying = 0;
+	map_gc_release(f, g);
 }

@@ -11,8 +11,8 @@
  * A unit is hot if its region's count is above the mean, and at least 2. A page is hot if at least
  * half of its units are.
  *
- * The counts are in memory alone: after a mount all is cold at first. That changes where pages
- * lie, and nothing else.
+ * The counts are only in memory, so after a mount all pages are cold at first. This affects only
+ * the places of pages.
  *
  * Invariant H: sum is the sum of the counts.
  *

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * level.c - blocks that are collected although their plane has room: to level
- * wear, and because a read said NAND_CORRECTED.
+ * level.c - blocks that are collected although their plane has room: to level wear, and because a
+ * read returned NAND_CORRECTED.
  *
- * It answers two questions of gc.c, which block is next and which free block takes
- * the copies, and knows nothing of how a block is collected: that is GC's, with
- * rules 4a and 4b, so a power cut finds nothing new. Commands are NAND_SRC_WL's.
+ * It chooses the next such block for gc.c, and the free block that takes the copies. gc.c collects
+ * these blocks like all others, by rules 4a and 4b, so they add no new case to power cuts. Their
+ * commands have the source NAND_SRC_WL.
  *
  * Wear (wl_threshold > 0). Static wear levelling as Linux' UBI does it
  * (drivers/mtd/ubi/wl.c, UBI_WL_THRESHOLD): when the most worn free block of a
  * plane has more than wl_threshold erases more than the least worn full one, the
- * data of the latter move. What lies in a block that was seldom erased has not
- * been rewritten for long, so it is put where it spares a worn block; the young
- * one goes to the free list, and so to the host. GC's frontier opens the most worn
- * free block. Erase counts are the array's own. Asked once after each erase of the
- * plane, and when GC has no other work; costs a look at each block of the plane.
+ * data of the latter move. Data in a block that was seldom erased have not been rewritten for long.
+ * They are moved to a worn block, which is then erased less often; the less worn block goes to the
+ * free list, and so to the host. GC's frontier opens the most worn free block. Erase counts are the
+ * array's own. The wear is compared once after each erase of the plane, when GC has no other work;
+ * the comparison takes O(blocks of the plane).
  *
- * Errors (relocate). A block of which a page for the host, or a base, was corrected
- * beyond relocate_bits is flagged and collected before anything but blocks that
- * failed and those that a mount wants emptied, as long as its copies need not take
- * the urgent reserve. GC's own reads flag nothing: what they read is moved anyway. A
- * frontier is closed for it. The copies are read and programmed even where
- * gc_copyback is set, for a copyback takes errors along.
+ * Errors (relocate). If a read of a page for the host, or of a base, corrected more than
+ * relocate_bits, its block is flagged. It is collected before all others except blocks that failed
+ * and blocks that a mount wants emptied, as long as its copies need not use the urgent reserve.
+ * GC's own reads flag no block, because the pages that they read are moved anyway. A flagged
+ * frontier is closed. The copies are made by reads and programs even if gc_copyback is set, because
+ * a copyback would copy the errors.
  *
- * A block of copies settles, and so can move, only when a host page has been issued after
- * them. If none is about to be, level_waits() issues the open one, or an empty one: a page
- * for each flagged block at most, which V2 bounds.
+ * A block of copies settles, and so can be collected, only when a host page has been issued after
+ * the copies. If no host page is about to be issued, level_waits() issues the open page, or an
+ * empty one: at most one page for each flagged block, whose number V2 limits.
  *
- * States of a block: corrected 0 -> relocate set (level_corrected) -> VICTIM, all
- * forgotten (level_forget). A block that GC puts back unerased is flagged by the
- * next corrected read.
+ * States of a block: corrected 0 -> relocate set (level_corrected) -> VICTIM, both cleared
+ * (level_forget). A block that GC puts back without an erase is flagged again by the next corrected
+ * read.
  *
  * Invariants:
  *   V1  plane.relocate is the number of its blocks with `relocate` set, and these
  *       are OPEN, FULL or RETIRE;
- *   V2  it ends. Wear: each move erases a block with more than wl_threshold >= 1
- *       erases less than the most worn, so without host writes no count passes the
- *       highest, and their sum rises. Errors: only reads of the host flag a block, and
- *       one that relocation wrote to (`moved`) needs as many corrected reads as it has
- *       pages: where cells are so worn that fresh data read so, a host read costs one
- *       page copy at most.
+ *   V2  relocation ends. Wear: each move erases a block with more than wl_threshold >= 1
+ *       erases less than the most worn, so without host writes no count exceeds the highest, while
+ *       the sum of the counts grows. Errors: only reads of the host flag a block, and a block that
+ *       relocation wrote to (`moved`) needs as many corrected reads as it has pages. So even if
+ *       cells are so worn that reads of fresh data are corrected, a host read causes at most one
+ *       page copy.
  */
 #include "page_ftl.h"
 

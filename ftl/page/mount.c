@@ -1,40 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mount.c - finding what flash holds, from OOB alone.
+ * mount.c - rebuilds the FTL's state from the OOB on flash.
  *
- *   1  survey    read every page's OOB: the marks, which log sequences exist,
- *                how far each block is written, where the dead list is
- *   2  the end   K: the highest mark, then on while the next sequence exists.
- *                Host pages past K, and those that an earlier mount declared
- *                dead, do not count
- *   3  map       again every page: of each LPN the version with the highest
- *                sequence; of equal ones (a GC copy and its source) the one
- *                programmed later
- *   4  trims     a version no newer than its region's bitmap, whose bit is
- *                set, was trimmed
- *   5  blocks    valid counts, states, frontiers
- *   6  the dead  if live-looking pages past K exist, list their range in the
- *                hidden page, before anything else is written or erased
+ *   1  survey    read every page's OOB to find the marks, the log sequences that exist, how far
+ *                each block is written, and the dead list
+ *   2  the end   find K, the end of the log: start at the highest mark, and go on while the next
+ *                sequence exists. Host pages past K, and those that an earlier mount declared dead,
+ *                do not count
+ *   3  map       read every page's OOB again, and map each LPN to the version with the highest
+ *                sequence; of equal ones (a GC copy and its source) to the one programmed later
+ *   4  trims     unmap each version that is not newer than its region's bitmap and whose bit is set
+ *   5  blocks    compute valid counts and states, and choose frontiers
+ *   6  the dead  if pages past K exist, add their range to the list in the hidden page before any
+ *                other page is written or any block is erased
  *
- * With parity pages (front.h) there is more between 1 and 2, in 5 and after 6: rescue.c.
+ * With parity pages (front.h), rescue.c adds work between 1 and 2, in 5 and after 6.
  *
  * The list is one page. When it is more than half full, blocks with dead pages are closed
- * and collected first, so that their ranges can be dropped. When it is full all the same,
- * or when no page is left for it, or for a rebuilt page (blocks failed), the mount begins
- * anew and writes nothing: the drive is read-only, rebuilt pages are read from memory,
- * and the next mount finds the same.
+ * and collected first, so that their ranges can be dropped. If it is full nevertheless, or if
+ * because of failed blocks there is no page for it or for a rebuilt page, the mount starts again
+ * and writes nothing. The drive is then read-only, rebuilt pages are read from memory, and the next
+ * mount finds the same state.
  *
- * New sequences begin past everything that was ever seen, and past what unreadable pages
- * may have (survey_number()), so no number is used twice, and the first page's mark
- * declares the gap settled.
+ * New sequences begin above all that were found, and above those that unreadable pages may have
+ * (survey_number()), so no number is used twice. The mark of the first new page declares the
+ * sequences of the gap as settled.
  *
  * A block with trailing erased pages may be an open frontier or half erased.
- * If the map needs a unit of it, it is a frontier: an erase starts only when
- * every unit has a later copy elsewhere. So it is written on; any other is
- * closed, and blank ones are erased before use.
+ * If the map needs a unit of it, it was a frontier, because an erase starts only when every unit
+ * has a later copy elsewhere. Such a block is written further; any other is closed, and blank
+ * blocks are erased before use.
  *
- * Cost: two reads of each programmed page's spare area, and one for every
- * stale version met; dies work side by side. No memory beyond the FTL's own.
+ * Cost: two reads of each programmed page's spare area, and one more for each stale version found,
+ * on all dies in parallel. It needs no memory beyond the FTL's own.
  */
 #include "mount.h"
 
@@ -120,10 +118,17 @@ static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const 
 
 		if (tag == OOB_NO_LPN)
 			continue;
-		if ((tag & ~OOB_LOST) >= f->shape.all_lpns || oob_get_seq(oob, i) > h->order)
+		if ((tag & ~OOB_LOST) >= f->shape.most_lpns)
 			return false;
+		if ((tag & ~OOB_LOST) < f->shape.map_lpn && oob_get_seq(oob, i) > h->order)
+			return false;	/* map pages have sequences of their own */
 	}
 	return true;
+}
+
+static bool is_map_page(const struct page_ftl *f, const uint8_t *oob)
+{
+	return oob_get_lpn(oob, 0) != OOB_NO_LPN && (oob_get_lpn(oob, 0) & ~OOB_LOST) >= f->shape.map_lpn;
 }
 
 static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
@@ -149,13 +154,19 @@ static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 		b->last_order = h.order;
 	if (h.mark > b->mark)
 		b->mark = h.mark;
-	b->copies |= h.kind == OOB_GC;
+	if (is_map_page(f, oob)) {
+		b->map = true;
+		if (oob_get_seq(oob, 0) > f->cache.seq)
+			f->cache.seq = oob_get_seq(oob, 0);
+	} else {
+		b->copies |= h.kind == OOB_GC;
+	}
 	if (h.kind == OOB_HOST && h.order > *seen)
 		*seen = h.order;
 	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		uint64_t seq = oob_get_seq(oob, i);
 
-		if (oob_get_lpn(oob, i) != f->shape.all_lpns - 1)
+		if (oob_get_lpn(oob, i) != f->shape.dead_lpn)
 			continue;
 		if (s->dead_upn != NONE && (seq < s->dead_seq ||
 		    (seq == s->dead_seq && h.order < s->dead_order)))
@@ -219,12 +230,12 @@ static bool supersedes(struct page_mount *s, uint32_t lpn, uint64_t seq, const s
 		       uint32_t upn)
 {
 	struct page_ftl *f = s->f;
-	uint32_t now = f->map.l2p[lpn] & ~OOB_LOST;
+	uint32_t now = *map_entry(f, lpn) & ~OOB_LOST;
 	uint8_t *oob = f->oob + f->oob_len;
 	struct oob_head was;
 	uint64_t other;
 
-	if (f->map.l2p[lpn] == NONE)
+	if (*map_entry(f, lpn) == NONE)
 		return true;
 	if (now / f->shape.upp == upn / f->shape.upp)
 		return true;	/* two versions in one page: the later slot is newer */
@@ -244,19 +255,19 @@ static void map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 
 	if (h.kind == OOB_PARITY)
 		return;
-	if (h.kind == OOB_HOST && is_dead(s, h.order, true)) {
-		f->bt.blk[ppn / f->g->pages_per_block].dead = true;
+	if (h.kind == OOB_HOST && is_dead(s, h.order, !s->again)) {
+		f->bt.blk[ppn / f->g->pages_per_block].dead |= !s->again;
 		return;
 	}
 	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		uint32_t tag = oob_get_lpn(oob, i), lpn = tag & ~OOB_LOST;
 		uint32_t upn = ppn * f->shape.upp + i;
 
-		if (tag == OOB_NO_LPN)
+		if (tag == OOB_NO_LPN || lpn >= f->shape.all_lpns || (map_is_cached(f) && !map_holds(f, lpn)))
 			continue;
 		if (!supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
 			continue;
-		f->map.l2p[lpn] = upn | (tag & OOB_LOST);
+		*map_entry(f, lpn) = upn | (tag & OOB_LOST);
 		if (f->map.p2l)
 			oob_copy_unit(p2l_of(f, upn), oob, i);
 	}
@@ -267,7 +278,7 @@ static void map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 static int apply_map(struct page_mount *s, uint32_t map)
 {
 	struct page_ftl *f = s->f;
-	uint32_t upn = f->map.l2p[f->shape.lpns + map], per = lpns_per_map(f), first = map * per;
+	uint32_t upn = *map_entry(f, f->shape.lpns + map), per = lpns_per_map(f), first = map * per;
 	uint8_t *bits = f->scratch;	/* a copy, because f->scratch is used by later reads */
 	const uint8_t *page;
 	uint64_t trim_seq;
@@ -277,10 +288,11 @@ static int apply_map(struct page_mount *s, uint32_t map)
 	memcpy(bits, page + (size_t)(upn % f->shape.upp) * f->host.c.unit_bytes, f->host.c.unit_bytes);
 	trim_seq = oob_get_seq(f->oob, upn % f->shape.upp);
 	for (uint32_t lpn = first; lpn < first + per && lpn < f->shape.lpns; lpn++) {
-		uint32_t at = f->map.l2p[lpn];
+		uint32_t at;
 
-		if (!bit_get(bits, lpn - first))
+		if (!bit_get(bits, lpn - first) || (map_is_cached(f) && !map_holds(f, lpn)))
 			continue;
+		at = *map_entry(f, lpn);
 		if (at != NONE) {
 			uint8_t *oob = f->oob + f->oob_len;
 
@@ -288,7 +300,7 @@ static int apply_map(struct page_mount *s, uint32_t map)
 			if (survey_readable(mount_read(s, at / f->shape.upp, NULL, oob)) &&
 			    oob_get_seq(oob, at % f->shape.upp) > trim_seq)
 				continue;
-			f->map.l2p[lpn] = NONE;
+			*map_entry(f, lpn) = NONE;
 		}
 		trim_set(f, lpn);
 	}
@@ -298,12 +310,19 @@ static int apply_map(struct page_mount *s, uint32_t map)
 static int apply_maps(struct page_mount *s)
 {
 	for (uint32_t map = 0; map < s->f->shape.maps; map++) {
-		int err = s->f->map.l2p[s->f->shape.lpns + map] == NONE ? SSD_OK : apply_map(s, map);
+		int err = *map_entry(s->f, s->f->shape.lpns + map) == NONE ? SSD_OK : apply_map(s, map);
 
 		if (err)
 			return err;
 	}
 	return SSD_OK;
+}
+
+int mount_map(struct page_mount *s)
+{
+	int err = s->survey.anything ? for_each_page(s, map_page) : SSD_OK;
+
+	return err ? err : apply_maps(s);
 }
 
 /* ---- 5: blocks ----------------------------------------------------------- */
@@ -340,7 +359,7 @@ static uint64_t last_order_in(const struct page_ftl *f, uint32_t plane, uint32_t
 static void offer_frontier(struct page_ftl *f, uint32_t b)
 {
 	struct blk *k = &f->bt.blk[b];
-	uint32_t which = k->slc ? f->fr.slc : k->copies ? f->fr.copies : FRONT_HOST;
+	uint32_t which = k->map ? FRONT_MAP : k->slc ? f->fr.slc : k->copies ? f->fr.copies : FRONT_HOST;
 	uint32_t plane = geo_plane_of(f->g, (pbn_t){ b }), open;
 
 	if (f->fr.c.hot_cold && !k->slc && last_order_in(f, plane, which + 1) < last_order_in(f, plane, which))
@@ -375,6 +394,7 @@ static void sort_written(struct page_mount *s, uint32_t b)
 {
 	struct page_ftl *f = s->f;
 
+	f->bt.blk[b].copies &= !f->bt.blk[b].map;
 	if (s->read_only) {
 		f->bt.blk[b].parity = 0;
 		blk_close(&f->bt, b);
@@ -431,7 +451,7 @@ static void sort_blocks(struct page_mount *s)
 	f->host.worn = f->good_blocks < f->need_blocks || s->read_only;
 }
 
-/* ---- 6: the dead --------------------------------------------------------- */
+/* ---- 6: the dead list ---------------------------------------------------- */
 
 static int list_the_dead(struct page_mount *s)
 {
@@ -489,7 +509,7 @@ static int write_dead_list(struct page_mount *s)
 
 	if (err)
 		return err;
-	slot = wbuf_hidden_slot(f, f->shape.all_lpns - 1);
+	slot = wbuf_hidden_slot(f, f->shape.dead_lpn);
 	SSD_ASSERT(slot != NONE);
 	mount_fill_dead_list(f, slot_data(f, slot));
 	return mount_settle(s);
@@ -503,7 +523,7 @@ static int find(struct page_mount *s)
 	struct page_ftl *f = s->f;
 	int err;
 
-	for (uint32_t lpn = 0; lpn < f->shape.all_lpns; lpn++)
+	for (uint32_t lpn = 0; !map_is_cached(f) && lpn < f->shape.all_lpns; lpn++)
 		f->map.l2p[lpn] = NONE;
 	for (uint32_t b = 0; b < geo_blocks(f->g); b++) {
 		f->bt.blk[b].slc = f->n->ops->is_slc(f->n, (pbn_t){ b });
@@ -521,15 +541,12 @@ static int find(struct page_mount *s)
 	if (err)
 		return err;
 	find_end(s);
-	if (s->survey.anything)
-		err = for_each_page(s, map_page);
-	if (!err)
-		err = apply_maps(s);
+	err = map_is_cached(f) ? map_mount_find(s) : mount_map(s);
 	if (err)
 		return err;
 	if (f->fr.group)
 		rescue_keep_dead(s);
-	err = count_valid(f);
+	err = map_is_cached(f) ? SSD_OK : count_valid(f);
 	if (err)
 		return err;
 	sort_blocks(s);
@@ -549,6 +566,8 @@ static int set_sequences(struct page_mount *s)
 	enough = survey_number(&s->survey, &highest, 1);
 	f->bt.issued = f->bt.stable = highest;
 	f->log.next_seq = highest + 1;
+	f->cache.pin_seq = highest + 1;
+	f->cache.seq += s->survey.unreadable;
 	return enough || s->read_only ? SSD_OK : SSD_E_NOSPC;
 }
 
@@ -564,6 +583,8 @@ static int write_findings(struct page_mount *s)
 		err = write_dead_list(s);
 	if (!err && f->fr.group)
 		err = rescue_rewrite(s);
+	if (!err && map_is_cached(f))
+		err = map_mount_settle(s);
 	return err;
 }
 
@@ -608,7 +629,7 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	survey_begin(&s.survey, f->n, now_ns);
 	err = mount(&s);
 
-	if (err == SSD_E_NOSPC) {
+	if (err == SSD_E_NOSPC && !map_is_cached(f)) {
 		begin_anew(f);
 		now_ns = s.survey.ready_ns;
 		s = (struct page_mount){ .f = f, .dead_upn = NONE, .read_only = true };

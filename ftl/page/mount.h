@@ -21,6 +21,7 @@ struct page_mount {
 	uint32_t dead_pages;		/* pages after k that are not on the list yet */
 	bool purge;			/* blocks with dead pages are not written further */
 	bool read_only;			/* the mount writes and erases nothing */
+	bool again;			/* steps 3 and 4 have been done for other units: dead pages are counted */
 	bool contradiction;		/* some OOB cannot have been written by this FTL: sound_oob() */
 };
 
@@ -34,6 +35,13 @@ bool mount_goes_on(const struct page_mount *s, uint32_t b);
 void mount_fill_dead_list(const struct page_ftl *f, uint8_t *unit);
 /* Issue the pages of the buffer, and wait until they are durable. */
 int mount_settle(struct page_mount *s) SSD_MUST_CHECK;
+
+/* Steps 3 and 4; if the map is cached, of the units whose map pages have frames. */
+int mount_map(struct page_mount *s) SSD_MUST_CHECK;
+
+/* map_mount.c */
+int map_mount_find(struct page_mount *s) SSD_MUST_CHECK;	/* steps 3 and 4, and the counts of step 5 */
+int map_mount_settle(struct page_mount *s) SSD_MUST_CHECK;	/* make the map pages agree with what was found */
 
 /* rescue.c; called in this order */
 void rescue_note_parity(struct page_mount *s, uint32_t ppn, const uint8_t *oob);

@@ -3,17 +3,17 @@
  * page_ftl.c - the page-mapping FTL: configuration, life cycle, the pump.
  *
  * Time moves in `pump`: it ends the commands that are due, lets waiting I/Os
- * into the buffer, and gives each idle die its next command. A die takes
+ * into the buffer, and gives each idle die its next command. A die takes commands in this order:
  *
- *   blocking GC  GC while its plane wants it, then reads, then programs;
+ *   blocking GC  GC while one of its planes needs it, then reads, then programs;
  *   sliced GC    reads (after eight, a program), then programs; after a program GC has a turn of
- *                gc_slice_pages copies (after a read of one, if writes wait for
- *                free blocks), and all the time when nothing waits.
+ *                gc_slice_pages copies, after a read a turn of one copy if writes wait for free
+ *                blocks; and GC uses the die whenever no I/O waits.
  *
- * A read may also suspend what its die is doing (`suspend`, see read.c).
+ * A read may also suspend its die's command (`suspend`, see read.c).
  *
- * All that happens at one moment happens in a fixed order (dies by number), so
- * equal inputs give equal runs.
+ * Events of one moment are handled in a fixed order (dies by number), so equal inputs give equal
+ * runs.
  */
 #include "page_ftl.h"
 
@@ -49,6 +49,9 @@ static SSD_ALWAYS void die_complete(struct page_ftl *f, uint64_t now_ns, uint32_
 	case DIE_GC:
 		gc_complete(f, now_ns, d);
 		break;
+	case DIE_MAP:
+		map_written(f, d);
+		break;
 	case DIE_IDLE:
 		SSD_ASSERT(!"an idle die ended a command");
 	}
@@ -83,11 +86,15 @@ static SSD_ALWAYS void die_dispatch(struct page_ftl *f, uint64_t now_ns, uint32_
 	if (f->gc.awake && gc_first && gc_on_die(f, now_ns, die))
 		return;
 	if (d->turn.reads_in_row >= DIE_READS_IN_ROW) {
+		if (SSD_UNLIKELY(f->cache.writes) && map_write(f, now_ns, die))
+			return;
 		place_pages(f, now_ns);
 		if (d->op != DIE_IDLE)
 			return;
 	}
 	if (d->first != NONE && read_issue(f, now_ns, die))
+		return;
+	if (SSD_UNLIKELY(f->cache.writes) && map_write(f, now_ns, die))
 		return;
 	if (SSD_UNLIKELY(f->fr.covers) && backup_now(f, now_ns, die))
 		return;
@@ -141,11 +148,15 @@ static SSD_APART void begin_kicked(struct page_ftl *f, uint64_t now_ns)
 static inline void begin_all(struct page_ftl *f, uint64_t now_ns)
 {
 	f->turn.changed = false;
+	if (map_is_cached(f))
+		map_pump(f, now_ns);
 	place_pages(f, now_ns);
 	if (f->turn.kick || f->read.waiting.first)
 		begin_kicked(f, now_ns);
 	if (SSD_UNLIKELY(!f->turn.ends.busy) && f->buf.first != NONE && page_ready(f, f->buf.first) &&
 	    !f->full)
+		fail_waiting(f);
+	if (SSD_UNLIKELY(f->cache.lost) && !f->full)
 		fail_waiting(f);
 }
 
@@ -251,6 +262,8 @@ void page_ftl_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	pump(f, now_ns);
 	host_accept(&f->host, io);
 	io->gc_mark = stall_clock(f, now_ns);
+	if (map_is_cached(f))
+		io->map_mark = map_clock(f, now_ns);
 	f->gc.idle_at_ns = FTL_IDLE;
 	if (io->op == FTL_READ) {
 		read_begin(f, now_ns, io);
@@ -325,9 +338,12 @@ static uint64_t blocks_needed(const struct front_policy *policy, const struct ft
 	uint32_t upp = g->page_bytes / c->unit_bytes;
 	uint64_t units = c->capacity_bytes / c->unit_bytes + map_units(c) + 1;
 	uint64_t per_block = (uint64_t)(g->pages_per_block - 1) * upp + 1;
+	uint32_t for_map = c->map_cache_pages ? map_reserve(c, g) + 1 : 0;	/* one is open */
 
+	if (c->map_cache_pages)
+		units += (uint64_t)map_pages_of(c, g) * upp;
 	return (units + per_block - 1) / per_block +
-	       (uint64_t)geo_planes(g) * (urgent_blocks(policy, c) + open_blocks(policy, c) + slc_blocks(c));
+	       (uint64_t)geo_planes(g) * (urgent_blocks(policy, c) + open_blocks(policy, c) + slc_blocks(c) + for_map);
 }
 
 /* The reason why the configuration does not suit a policy of front.h, or NULL. */
@@ -459,6 +475,31 @@ static const char *slc_fault(const struct ftl_config *c, const struct nand_geome
 	return c->slc_cache == FTL_SLC_NONE ? NULL : first_broken(rules, sizeof(rules) / sizeof(*rules));
 }
 
+static const char *cache_fault(const struct front_policy *policy, const struct ftl_config *c,
+			       const struct nand_geometry *g)
+{
+	const struct page_rule rules[] = {
+		{ policy != &front_page_policy || by_word_lines(g),
+		  "map_cache_pages must be 0: map pages have open blocks of their own only where pages are "
+		  "programmed in ascending order; set order = ascending and type = page" },
+		{ c->gc_frontier == FTL_GC_SHARED || c->hot_cold,
+		  "map_cache_pages must be 0 with gc_frontier = shared or hot_cold; or set gc_frontier = own "
+		  "and hot_cold = off" },
+		{ c->slc_cache != FTL_SLC_NONE, "map_cache_pages must be 0 with slc_cache; or set slc_cache = none" },
+		{ c->gc_copyback, "map_cache_pages must be 0 with gc_copyback: the FTL would keep a P2L in memory "
+		  "that is larger than the map; or set gc_copyback = no" },
+		{ c->parallel_erase, "map_cache_pages must be 0 with parallel_erase: copies of map pages and of "
+		  "data do not share blocks; or set parallel_erase = no" },
+		{ c->map_cache_pages < map_frames_min(g, g->page_bytes / c->unit_bytes),
+		  "map_cache_pages is too small: it must be 0, or at least (planes + 1) * units per page + 1" },
+		{ c->map_cache_pages > map_pages_of(c, g),
+		  "map_cache_pages is larger than the map, which has 4 bytes for each unit of the capacity: "
+		  "set 0 to keep all of it in memory" },
+	};
+
+	return c->map_cache_pages ? first_broken(rules, sizeof(rules) / sizeof(*rules)) : NULL;
+}
+
 static const char *room_fault(const struct front_policy *policy, const struct ftl_config *c,
 			      const struct nand_geometry *g)
 {
@@ -469,6 +510,8 @@ static const char *room_fault(const struct front_policy *policy, const struct ft
 				       "oob_bytes" :
 		       "oob_bytes is too small: 7 + 9 per mapping unit are needed; raise oob_bytes";
 	wants = policy_wants(policy, c, g);
+	if (!wants)
+		wants = cache_fault(policy, c, g);
 	if (!wants && c->slc_cache == FTL_SLC_STATIC && blocks_needed(policy, c, g) > geo_blocks(g) &&
 	    blocks_needed(policy, c, g) <= geo_blocks(g) + (uint64_t)geo_planes(g) * c->slc_blocks)
 		return "slc_blocks is too much: the exported capacity, GC's reserve and that many blocks of each plane "
@@ -499,7 +542,10 @@ static void set_sizes(struct page_ftl *at, const struct ftl_config *c, const str
 	at->shape.upp = g->page_bytes / c->unit_bytes;
 	at->shape.lpns = (uint32_t)(c->capacity_bytes / c->unit_bytes);
 	at->shape.maps = map_units(c);
-	at->shape.all_lpns = at->shape.lpns + at->shape.maps + 1;
+	at->shape.dead_lpn = at->shape.lpns + at->shape.maps;
+	at->shape.map_lpn = at->shape.dead_lpn + 1;
+	at->shape.most_lpns = at->shape.map_lpn + map_pages_of(c, g) * at->shape.upp;
+	at->shape.all_lpns = c->map_cache_pages ? at->shape.most_lpns : at->shape.map_lpn;
 	at->shape.dies = geo_dies(g);
 	at->shape.planes = geo_planes(g);
 	at->buf.pages = buffer_pages(c, g);
@@ -523,6 +569,15 @@ static void lay_out_turn(struct page_turn *t, struct ssd_arena *m, uint32_t dies
 	t->due = ssd_carve(m, dies, sizeof(*t->due));
 }
 
+static void set_gc_tables(struct page_ftl *f, struct gc_unit *unit, uint32_t *pins, uint8_t *data)
+{
+	for (uint32_t p = 0; p < f->shape.planes; p++) {
+		f->plane[p].gc.unit = unit + (size_t)p * 2 * f->shape.upp;
+		f->plane[p].gc.pin = pins + (size_t)p * f->shape.upp;
+		f->plane[p].gc.data = data + (size_t)p * 2 * f->g->page_bytes;
+	}
+}
+
 static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct front_policy *policy,
 		      const struct ftl_config *c, const struct nand_geometry *g)
 {
@@ -532,10 +587,14 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
 				   c->hot_cold, c->slc_cache != FTL_SLC_NONE };
 	struct gc_unit *gu;
+	uint32_t *pins;
 	uint8_t *gd;
 
 	set_sizes(&at, c, g);
-	at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
+	if (c->map_cache_pages)
+		map_lay_out(&at, m, c, g);
+	else
+		at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
 	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
 	at.map.p2l = c->gc_copyback ? ssd_carve(m, geo_pages(g) * at.shape.upp, OOB_UNIT_BYTES) : NULL;
 	at.map.trimmed = ssd_carve(m, ((uint64_t)at.shape.lpns + 7) / 8, 1);
@@ -550,7 +609,8 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.die = ssd_carve(m, at.shape.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.shape.planes, sizeof(*at.plane));
 	lay_out_turn(&at.turn, m, at.shape.dies);
-	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp, sizeof(*at.read.unit));
+	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp + at.cache.frames,
+				 sizeof(*at.read.unit));
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = front_oob_bytes(policy, at.shape.upp);
@@ -562,6 +622,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.log.dead = ssd_carve(m, at.log.dead_max + 1, sizeof(*at.log.dead));
 	gu = ssd_carve(m, (size_t)at.shape.planes * 2 * at.shape.upp, sizeof(*gu));
 	gd = ssd_carve(m, (size_t)at.shape.planes * 2, g->page_bytes);
+	pins = ssd_carve(m, c->map_cache_pages ? (size_t)at.shape.planes * at.shape.upp : 0, sizeof(*pins));
 	blk_lay_out(f ? &at.bt : NULL, m, g, at.shape.upp, c->gc_policy->lists);
 	if (!c->hot_cold)
 		at.heat.count = NULL;
@@ -571,10 +632,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 		f->bt.geo = g;
 		f->bt.choices = c->gc_choices;
 		f->bt.window = c->gc_window_blocks;
-		for (uint32_t p = 0; p < f->shape.planes; p++) {
-			f->plane[p].gc.unit = gu + (size_t)p * 2 * f->shape.upp;
-			f->plane[p].gc.data = gd + (size_t)p * 2 * g->page_bytes;
-		}
+		set_gc_tables(f, gu, pins, gd);
 	}
 	return m->used;
 }
@@ -628,13 +686,15 @@ int page_ftl_init_with(const struct ftl_ops *ops, const struct front_policy *pol
 	f->shape.by_block_pages = fxp_div_by(n->geo.pages_per_block);
 	f->shape.by_die_units = fxp_div_by(f->bt.units_per_block * n->geo.blocks_per_plane *
 				     n->geo.planes_per_die);
-	f->gc.urgent_blocks = urgent_blocks(policy, c);
+	f->gc.urgent_blocks = urgent_blocks(policy, c) + f->cache.reserve;
 	f->need_blocks = blocks_needed(policy, c, &n->geo);
 	make_stripe(f);
 	die_due_init(&f->turn.ends);
 	wbuf_init(f);
 	read_init(f);
 	blk_init(&f->bt);
+	if (map_is_cached(f))
+		map_init(f);
 	for (uint32_t d = 0; d < f->shape.dies; d++)
 		f->die[d].first = f->die[d].last = f->die[d].bases = f->die[d].start_next = NONE;
 	front_init(&f->fr, n, &f->bt, &f->host.stats);
@@ -658,6 +718,9 @@ uint64_t page_ftl_map_bytes(const struct ftl *base)
 {
 	const struct page_ftl *f = (const struct page_ftl *)base;
 
-	return (uint64_t)f->shape.all_lpns * sizeof(*f->map.l2p) + (geo_pages(f->g) * f->shape.upp + 7) / 8 +
+	uint64_t cached = (uint64_t)f->cache.frames * f->g->page_bytes + (uint64_t)f->cache.pages * 4 +
+			  (uint64_t)(f->shape.all_lpns - f->shape.lpns) * 4;
+
+	return (f->cache.frames ? cached : (uint64_t)f->shape.all_lpns * 4) + (geo_pages(f->g) * f->shape.upp + 7) / 8 +
 	       ((uint64_t)f->shape.lpns + 7) / 8;
 }

@@ -10,10 +10,10 @@
  * GC erases nothing that a hole could bring back, and every page carries it as
  * its mark, so that mount() finds the same prefix again.
  *
- * Trims live in a bitmap (a bit per LPN: "trimmed") whose units are themselves
- * logical pages above the exported ones, so that GC, mount and the log treat
- * them like data. One more hidden logical page lists the log sequences that an
- * earlier mount declared dead. ftl/page/DESIGN.md argues why this is enough.
+ * Trims are stored in a bitmap (a bit per LPN: "trimmed"). Its units are logical pages above the
+ * exported ones, so that GC, mount and the log treat them like data. One more hidden logical page
+ * lists the log sequences that an earlier mount declared dead. ftl/page/DESIGN.md argues why this
+ * is enough.
  *
  *   page_ftl.c  configuration, life cycle, submit(), step()
  *   wbuf.c      write buffer: accepting, coalescing, trims
@@ -22,10 +22,11 @@
  *   heat.h      which pages are hot
  *   slc.c       the SLC cache: who may write to it, and what is folded
  *   place.c     issuing host pages and parity pages, durability
- *   gc.c        collecting blocks: which, when, and what next; gc_copy.c: the copies
+ *   gc.c        GC: choice of blocks and of the next command; gc_copy.c: the copies
  *   level.c     which blocks are collected for wear and errors
- *   mount.c     finding what flash holds
- *   rescue.c    its part on pages that were lost and can be rebuilt from parity pages
+ *   map.c       the cached map: map pages in flash (map.h, MAP.md); map_mount.c: its part of a mount
+ *   mount.c     mounting
+ *   rescue.c    the part of a mount that rebuilds lost pages from parity pages
  *   types.c     the FTLs of J. Park's dissertation, chapter 3: other policies of front.h
  *   check.c     invariants
  */
@@ -39,6 +40,7 @@
 #include "heat.h"
 #include "host.h"
 #include "fxp.h"
+#include "map.h"
 #include "oob.h"
 
 #define NONE 0xffffffffu
@@ -70,7 +72,10 @@ struct wpage {			/* half of a cache line */
 	uint16_t used;		/* number of slots in use */
 	uint16_t bases;		/* number of slots whose base read is outstanding */
 	uint8_t state;		/* enum wpage_state */
+	uint16_t pinned;	/* cached map: number of slots whose map pages are pinned */
 };
+
+_Static_assert(sizeof(struct wpage) == 32, "struct wpage is half a cache line");
 
 /* ---- reads ---- */
 
@@ -82,12 +87,15 @@ struct uread {			/* one unit to be read from flash */
 	uint64_t at;		/* offset inside the I/O */
 	uint64_t gc_mark;	/* stall clock of the die (gc_clock) when the uread was queued there */
 	uint64_t gc_ns;		/* time waited for GC on other dies before that */
+	uint64_t map_ns;	/* cached map: time waited for map pages; while waiting, the time of the begin */
+	uint32_t upn;		/* cached map: unit address found, of the life of its block that has `erases` */
+	uint32_t erases;
 	uint32_t next;
 };
 
 /* ---- dies and planes ---- */
 
-enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC };
+enum die_op { DIE_IDLE, DIE_READ, DIE_PROGRAM, DIE_ERASE_FRONTIER, DIE_BACKUP, DIE_GC, DIE_MAP };
 
 struct die {			/* 128 bytes, so that an index is converted to an address by a shift */
 	struct die_turn turn;
@@ -97,7 +105,7 @@ struct die {			/* 128 bytes, so that an index is converted to an address by a sh
 	uint32_t start_next;	/* read.c: chain of dies to start; NONE: not on the chain */
 	uint32_t bases;		/* DIE_READ: chain of base reads that end with it */
 	uint32_t count;		/* DIE_PROGRAM: number of pages under way */
-	uint32_t page[MAX_PLANES];
+	uint32_t page[MAX_PLANES];	/* DIE_MAP: page[0] is the page, page[1] the frame */
 	uint8_t status[MAX_PLANES];	/* enum nand_status */
 	uint32_t plane;		/* DIE_GC, DIE_ERASE_FRONTIER, DIE_BACKUP (page[0]: its page) */
 	uint32_t plane_turn;	/* first plane of the die for the next host programs */
@@ -139,6 +147,9 @@ struct gc {
 	bool bytes;		/* data[] has content; without payload only for hidden pages */
 	uint32_t target;	/* block being programmed */
 	enum gc_why why;	/* why the victim was chosen */
+	bool of_map;		/* the victim holds map pages */
+	uint32_t pins;		/* cached map: number of frames in pin[], at most a page's units */
+	uint32_t *pin;
 	bool corrected;		/* the victim was flagged (level.c), even if it was chosen for another reason */
 	enum gc_op op;
 	enum nand_status status, second_status;
@@ -182,12 +193,16 @@ struct page_shape {			/* values derived from the configuration once */
 	uint32_t unit_shift;		/* unit_bytes == 1 << unit_shift; 0: not a power of two */
 	uint32_t lpns;			/* exported LPNs */
 	uint32_t maps;			/* number of trim bitmap units */
-	uint32_t all_lpns;		/* lpns + maps + 1 */
+	uint32_t dead_lpn;		/* lpns + maps: the list of dead sequences */
+	uint32_t map_lpn;		/* dead_lpn + 1: the first unit of map pages, if there are any */
+	uint32_t all_lpns;		/* map_lpn, and with a cached map the units of map pages */
+	uint32_t most_lpns;		/* the same with a cached map: LPNs that may be found on flash */
 	uint32_t dies, planes;
 };
 
 struct page_map {
-	uint32_t *l2p;			/* unit address or NONE; may be combined with OOB_LOST */
+	uint32_t *l2p;			/* unit address or NONE; may be combined with OOB_LOST. NULL: the map is
+					 * cached (map.h) */
 	uint8_t *valid;			/* a bit for each physical unit */
 	uint8_t *p2l;			/* gc_copyback: the OOB of each physical unit, OOB_UNIT_BYTES; NULL: the OOB
 					 * is read */
@@ -229,7 +244,7 @@ struct page_log {			/* place.c: order and durability */
 struct page_stall {
 	uint64_t gc_ns, since_ns;
 	bool by_gc;
-	bool noted;			/* it has been noted since a die began or ended a command */
+	bool noted;			/* note_stall() was called since a die began or ended a command */
 };
 
 struct page_turn {			/* the command of each die, and when it ends */
@@ -273,6 +288,7 @@ struct page_ftl {
 	const struct nand_geometry *g;
 	struct page_shape shape;
 	struct page_map map;
+	struct page_cache cache;
 	struct blk_table bt;
 	struct front fr;
 	struct page_buf buf;
@@ -447,28 +463,73 @@ static inline uint64_t stall_clock(const struct page_ftl *f, uint64_t now_ns)
 
 /* ---- mapping ---- */
 
-/* Unmap the unit's old version. seq is the sequence that makes it obsolete, 0 for a move. */
-static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
-{
-	uint32_t upn = f->map.l2p[lpn], b;
+/* map.c */
+uint32_t *map_cached(const struct page_ftl *f, uint32_t lpn);
+void map_changed(struct page_ftl *f, uint32_t lpn, uint64_t seq);	/* the LPN's entry has changed */
+bool map_holds(const struct page_ftl *f, uint32_t lpn);
 
-	if (upn == NONE)
-		return;
-	upn &= ~OOB_LOST;
-	b = upn_block(f, upn);
+static inline bool map_is_cached(const struct page_ftl *f)
+{
+	return SSD_UNLIKELY(!f->map.l2p);
+}
+
+/* The LPN's entry. If the map is cached, its map page is in memory. */
+static inline uint32_t *map_entry(const struct page_ftl *f, uint32_t lpn)
+{
+	return map_is_cached(f) ? map_cached(f, lpn) : &f->map.l2p[lpn];
+}
+
+/* Is the unit on flash, trimmed or not? If its map page is not in memory, it may be. */
+static inline bool unit_may_exist(const struct page_ftl *f, uint32_t lpn)
+{
+	return map_is_cached(f) ? !map_holds(f, lpn) || *map_cached(f, lpn) != NONE : f->map.l2p[lpn] != NONE;
+}
+
+/* The unit at upn is obsolete. seq: the sequence that makes it so, 0 for a move. */
+static inline void unit_invalid(struct page_ftl *f, uint32_t upn, uint64_t seq)
+{
+	uint32_t b = upn_block(f, upn);
+
 	SSD_ASSERT(bit_get(f->map.valid, upn));
 	bit_clear(f->map.valid, upn);
 	blk_valid_sub(&f->bt, b);
 	if (seq > f->bt.blk[b].last_inval)
 		f->bt.blk[b].last_inval = seq;
-	f->map.l2p[lpn] = NONE;
 	f->map.mapped--;
+}
+
+/* map.c: the same as the functions below, if the map is cached */
+void unit_unmap_cached(struct page_ftl *f, uint32_t lpn, uint64_t seq);
+void unit_map_cached(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq);
+
+/* Unmap the unit's old version. seq is the sequence that makes it obsolete, 0 for a move. */
+static inline void unit_unmap(struct page_ftl *f, uint32_t lpn, uint64_t seq)
+{
+	uint32_t upn;
+
+	if (map_is_cached(f)) {
+		unit_unmap_cached(f, lpn, seq);
+		return;
+	}
+	upn = f->map.l2p[lpn];
+	if (upn == NONE)
+		return;
+	f->map.l2p[lpn] = NONE;
+	unit_invalid(f, upn & ~OOB_LOST, seq);
 }
 
 /* lpn may carry OOB_LOST. upn lies in block b. */
 static inline void unit_map_in(struct page_ftl *f, uint32_t lpn, uint32_t upn, uint32_t b, uint64_t seq)
 {
-	unit_unmap(f, lpn & ~OOB_LOST, seq);
+	uint32_t old;
+
+	if (map_is_cached(f)) {
+		unit_map_cached(f, lpn, upn, b, seq);
+		return;
+	}
+	old = f->map.l2p[lpn & ~OOB_LOST];
+	if (old != NONE)
+		unit_invalid(f, old & ~OOB_LOST, seq);
 	f->map.l2p[lpn & ~OOB_LOST] = upn | (lpn & OOB_LOST);
 	f->map.mapped++;
 	bit_set(f->map.valid, upn);
@@ -590,6 +651,42 @@ void read_may_suspend(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 bool read_issue(struct page_ftl *f, uint64_t now_ns, uint32_t die);
 void read_complete(struct page_ftl *f, struct die *d);
 
+/* A uread has its unit's address now: queue it on the die. */
+void uread_located(struct page_ftl *f, uint64_t now_ns, uint32_t r);
+/* The uread's unit was never written: end it. */
+void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r);
+void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err status);
+/* Read a map page. */
+void read_map(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);
+
+/* map.c; all but map_init() are called only if the map is cached */
+uint32_t map_pages_of(const struct ftl_config *c, const struct nand_geometry *g);
+uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp);
+uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g);
+void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g);
+void map_init(struct page_ftl *f);
+void map_empty(struct page_ftl *f);			/* remove all map pages from memory */
+bool map_take(struct page_ftl *f, uint32_t page);	/* mount: give the map page a frame without a read */
+bool map_load(struct page_ftl *f, uint64_t now_ns, uint32_t page);	/* false: no frame is free */
+void map_pump(struct page_ftl *f, uint64_t now_ns);	/* begin what has become possible */
+bool map_ready(const struct page_ftl *f, uint32_t wpage);	/* are the map pages of its units in memory? */
+void map_unpin(struct page_ftl *f, uint32_t wpage);	/* the page has been programmed */
+uint64_t map_clock(const struct page_ftl *f, uint64_t now_ns);
+bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r);	/* false: the uread waits for its map page */
+bool map_stands(const struct page_ftl *f, const struct uread *u);	/* is the unit still at u->upn? */
+void map_set_due(struct page_ftl *f, uint32_t page);	/* trims have not been applied to the map page */
+void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bits, uint32_t base, uint64_t seq);
+void map_arrived(struct page_ftl *f, uint32_t lpn, const uint8_t *page, bool lost);
+void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);
+bool map_write(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* begin a map page's program on the idle die */
+void map_write_all(struct page_ftl *f);			/* mount: let all changed frames be written */
+void map_written(struct page_ftl *f, const struct die *d);
+bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g);	/* pin the map pages of the units to program */
+void map_gc_release(struct page_ftl *f, struct gc *g);
+/* Returns a block to collect if map pages have no room, or BLK_NONE. */
+uint32_t map_victim(const struct page_ftl *f, uint32_t plane);
+bool map_needs_room(const struct page_ftl *f, uint32_t plane);
+
 /* place.c */
 enum room { ROOM_NONE, ROOM_BUSY, ROOM_READY };
 enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which,
@@ -614,6 +711,8 @@ static inline uint32_t frontier_take(struct page_ftl *f, uint32_t plane, uint32_
 {
 	if (which == FRONT_GC)
 		f->bt.blk[f->fr.plane[plane].open[slot]].copies = true;
+	else if (which == FRONT_MAP)
+		f->bt.blk[f->fr.plane[plane].open[slot]].map = true;
 	if (SSD_UNLIKELY(f->fr.sequence != SEQ_ASCENDING))
 		return front_take_paired(&f->fr, plane, slot, which);
 	return front_take(&f->fr, plane, slot);
@@ -627,7 +726,8 @@ static inline bool page_ready(const struct page_ftl *f, uint32_t wpage)
 {
 	const struct wpage *p = &f->buf.page[wpage];
 
-	return !p->bases && (p->state == W_QUEUED || p->used == f->shape.upp);
+	return !p->bases && (p->state == W_QUEUED || p->used == f->shape.upp) &&
+	       (!map_is_cached(f) || map_ready(f, wpage));
 }
 
 /* Is there a page to issue, and a die for it? */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * place.c - where host pages go, and when they count as durable.
+ * place.c - the places of host pages, and the time from which they count as durable.
  *
  * The head of the queue goes to the first idle die in stripe order with room;
  * with multiplane, the pages behind it fill the die's other planes. Pages are
@@ -9,13 +9,12 @@
  * issued again, with the same sequence, to another block.
  *
  * Invariants:
- *   P1  issued - stable < ring size, so ended[] knows every finished page past
- *       stable, and fits the OOB's mark;
+ *   P1  issued - stable < ring size, so that ended[] has a bit for every page past stable, and the
+ *       difference fits into the OOB's mark;
  *   P2  stable <= issued < next_seq;
- *   P3  a host frontier takes a free block only while more than
- *       gc_urgent_blocks are free, or to issue a page again: the rest is for GC.
- *       Where host and GC share frontiers (front.h), the host takes no page while fewer are
- *       and GC has something to collect;
+ *   P3  a host frontier takes a free block only while more than gc_urgent_blocks are free, or to
+ *       issue a page again; the other blocks are reserved for GC. If host and GC share frontiers
+ *       (front.h), the host takes no page while fewer blocks are free and GC can collect one;
  *   P4  a plane that owes a parity page (front.h) programs nothing else before it.
  */
 #include "page_ftl.h"
@@ -30,7 +29,9 @@ static inline uint32_t reserve_of(const struct page_ftl *f, enum frontier which)
 	/* A page whose program failed delays `stable`, and GC waits for `stable` (4a). */
 	if (head != NONE && f->buf.page[head].seq <= f->bt.issued)
 		reserve = 0;
-	if (which == FRONT_GC || f->gc.hold)
+	if (which == FRONT_GC)
+		reserve = f->cache.frames > 0;	/* the last free block is for copies of map pages */
+	else if (which == FRONT_MAP || f->gc.hold)
 		reserve = 0;
 	return reserve;
 }
@@ -324,6 +325,10 @@ static void apply_trims(struct page_ftl *f, uint32_t slot, uint64_t seq)
 
 	if (t->from == NONE)
 		return;
+	if (map_is_cached(f)) {
+		map_trim(f, t->from, t->to, bits, base, seq);
+		return;
+	}
 	for (uint32_t lpn = t->from; lpn < t->to; lpn++)
 		if (bit_get(bits, lpn - base))
 			unit_unmap(f, lpn, seq);
@@ -357,7 +362,7 @@ static SSD_ALWAYS void prefetch_ahead(const struct page_ftl *f, uint64_t seq)
 static inline void map_slot(struct page_ftl *f, const struct wpage *p, uint32_t i, uint32_t upn,
 			    uint32_t b, const struct wslot *s, bool again)
 {
-	if (!again || (f->map.l2p[s->lpn] & ~OOB_LOST) == p->ppn * f->shape.upp + i)
+	if (!again || (*map_entry(f, s->lpn) & ~OOB_LOST) == p->ppn * f->shape.upp + i)
 		unit_map_in(f, s->lpn | (s->lost ? OOB_LOST : 0), upn, b, p->seq);
 }
 
@@ -399,7 +404,8 @@ static inline bool page_goes(struct page_ftl *f, uint32_t w, uint32_t ppn, uint8
 	const struct wslot *s = &f->buf.slot[w * f->shape.upp];
 	uint32_t hidden = 0;
 
-	prefetch_ahead(f, p->seq);
+	if (!map_is_cached(f))
+		prefetch_ahead(f, p->seq);
 	oob_put_head(oob, &h);
 	for (uint32_t i = 0; i < p->used; i++, s++) {
 		map_slot(f, p, i, ppn * f->shape.upp + i, block, s, again);
@@ -645,6 +651,8 @@ static void page_done(struct page_ftl *f, uint32_t w)
 
 	carrier_offer(f, fxp_quotient(f->shape.by_block_pages, p->ppn), p->mark);
 	word_set(f->log.ended, (uint32_t)p->seq & f->log.ring_mask);
+	if (map_is_cached(f))
+		map_unpin(f, w);
 	wbuf_release(f, w);
 }
 
@@ -684,9 +692,13 @@ static void finish_durable(struct page_ftl *f, uint64_t now_ns, struct ftl_io *i
 		take(&rest, last->bus_ns, &w->bus_ns);
 	}
 	take(&rest, stall_clock(f, now_ns) - io->gc_mark, &w->gc_queue_ns);
+	if (map_is_cached(f))
+		take(&rest, map_clock(f, now_ns) - io->map_mark, &w->map_ns);
 	w->host_queue_ns = rest;
 	w->buffer_ns = io->op == FTL_FLUSH ? 0 : f->host.c.buffer_ns;
-	host_end_at(&f->host, io, now_ns + w->buffer_ns, SSD_OK);
+	w->map_ns += f->host.c.map_ns;
+	w->other_ns = f->host.c.overhead_ns;
+	host_finish(&f->host, io, now_ns + w->buffer_ns + host_front_ns(&f->host), SSD_OK);
 }
 
 void durable_end(struct page_ftl *f, uint64_t now_ns, const struct die *last)

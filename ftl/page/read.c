@@ -2,37 +2,36 @@
 /*
  * read.c - reads: for the host, and for the rest of a partially written unit.
  *
- * A read is taken apart into units. What the buffer holds whole, and what was
- * never written or was trimmed, is answered at once; each other unit becomes a
- * `uread` in the queue of the die that holds it. When that die gets to it, the
- * map is asked again, for GC or a write may have moved the unit: if it lives
- * elsewhere by then, the uread moves too.
+ * A read is split into units. Units that are complete in the buffer, were never written or were
+ * trimmed are answered at once; each other unit becomes a `uread` in the queue of the die that
+ * holds it. When the die executes the uread, the map is read again, because GC or a write may have
+ * moved the unit. If the unit is on another die by then, the uread is moved to that die.
  *
- * What one command reads (SPREAD's mode selector; J. Park, dissertation, Seoul
- * National University 2019, section 4.3). All units of an I/O that lie in one
- * page, wherever they are in it, as long as no other I/O's uread stands between
- * them in the die's queue; so a die is set going only when all of the I/O is queued.
- * Base reads likewise. With host_subpage_reads the command names the ECC words
- * that hold what is wanted: of a unit the part that the host asked for, of a base
- * the sectors that its slot lacks when the command is issued. Looking for company
- * costs O(units of the I/O on the die) for each command.
+ * One command (SPREAD's mode selector; J. Park, dissertation, Seoul National University 2019,
+ * section 4.3) reads all units of an I/O that are in one page, at any place in it, unless the uread
+ * of another I/O is between them in the die's queue. A die is therefore started only when all units
+ * of the I/O are queued. The same holds for base reads. With host_subpage_reads the command names
+ * the ECC words that are needed: of a unit the part that the host requested, of a base the sectors
+ * that its slot lacks when the command is issued. The search for units that join a command takes
+ * O(units of the I/O on the die).
  *
- * Suspension (`suspend`). A read of the host that finds its die at a program or an erase stops it,
- * if the array and the knob allow that: not before the cells are at work, not while another read
- * has stopped it, not more than suspends_max times, and not for a page of the word line or block
- * that is being changed. Where it is too early, the die is looked at again when it is not. The
- * command is then the die's as before, and ends later; the read has its answer at once, as all
- * reads do. Base reads stop nothing, and a read of the host behind one in the queue does not either.
+ * Suspension (`suspend`). If a read of the host finds its die at a program or an erase, it suspends
+ * that command if the array and the knob allow it: not before the cell phase, not while another
+ * read suspends it, not more than suspends_max times, and not for a page of the word line or block
+ * that is being changed. If it is too early, the die is checked again when the cell phase begins.
+ * Afterwards the die continues the command, which ends later. The read is reported when it is
+ * issued, as all reads are. Base reads suspend no command, nor does a read of the host behind a
+ * base read in the queue.
  *
- * The pool of ureads is finite. A large read that finds it empty goes on, in
- * order, when some come back; base reads have a part of their own, one per
- * slot, so that writes never wait for reads of the host.
+ * The pool of ureads is finite. If it is empty, a large read continues, in order, when ureads are
+ * freed. Base reads have their own part of the pool, one uread per slot, so that writes never wait
+ * for reads of the host.
  */
 #include "page_ftl.h"
 
 static uint32_t pool_size(const struct page_ftl *f)
 {
-	return f->host.c.max_unit_reads + f->buf.pages * f->shape.upp;
+	return f->host.c.max_unit_reads + f->buf.pages * f->shape.upp + f->cache.frames;
 }
 
 void read_init(struct page_ftl *f)
@@ -98,13 +97,13 @@ static const uint8_t *overlay(struct page_ftl *f, uint32_t slot, const uint8_t *
 
 /* End a part at now_ns without a flash read. */
 static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, bool buffered,
-			 uint64_t gc_ns, enum ssd_err status)
+			 uint64_t gc_ns, uint64_t map_ns, enum ssd_err status)
 {
-	uint64_t waited = now_ns - io->submit_ns;
+	uint64_t waited = now_ns - io->submit_ns - map_ns;
 	struct ftl_breakdown w = {
 		.gc_queue_ns = gc_ns < waited ? gc_ns : waited,
 		.buffer_ns = buffered ? f->host.c.buffer_ns : 0,
-		.map_ns = f->host.c.map_ns,
+		.map_ns = f->host.c.map_ns + map_ns,
 		.other_ns = f->host.c.overhead_ns,
 	};
 
@@ -112,10 +111,18 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 	host_part(&f->host, io, now_ns + w.buffer_ns + host_front_ns(&f->host), &w, status);
 }
 
+/* The unit's address. If the map is cached: as it was found, or NONE if the unit is not there any more. */
+static inline uint32_t unit_upn(const struct page_ftl *f, const struct uread *u)
+{
+	if (map_is_cached(f) && u->lpn < f->shape.lpns)
+		return map_stands(f, u) ? u->upn : NONE;
+	return *map_entry(f, u->lpn);
+}
+
 /* The most common case: is the unit on flash, and no part of it in the buffer? */
 static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
 {
-	return wbuf_find(f, lpn) == NONE && f->map.l2p[lpn] != NONE && !is_trimmed(f, lpn);
+	return wbuf_find(f, lpn) == NONE && unit_may_exist(f, lpn) && !is_trimmed(f, lpn);
 }
 
 /* If the unit can be answered without a flash read, answer it. */
@@ -131,14 +138,14 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 		f->host.stats.buffer_hit_units++;
 		if (!s->lost)
 			give(f, r, slot_data(f, slot));
-		part_at_once(f, now_ns, r->io, true, r->gc_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
+		part_at_once(f, now_ns, r->io, true, r->gc_ns, r->map_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
 		return true;
 	}
-	if (!is_trimmed(f, r->lpn) && f->map.l2p[r->lpn] != NONE)
+	if (!is_trimmed(f, r->lpn) && unit_may_exist(f, r->lpn))
 		return false;
 	f->host.stats.unwritten_units++;
 	give(f, r, NULL);
-	part_at_once(f, now_ns, r->io, false, r->gc_ns, SSD_OK);
+	part_at_once(f, now_ns, r->io, false, r->gc_ns, r->map_ns, SSD_OK);
 	return true;
 }
 
@@ -146,7 +153,7 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 
 static uint32_t spare_for_host(const struct page_ftl *f)
 {
-	uint32_t kept = f->buf.pages * f->shape.upp;
+	uint32_t kept = f->buf.pages * f->shape.upp + f->cache.frames;
 
 	return f->read.free_count > kept ? f->read.free_count - kept : 0;
 }
@@ -197,7 +204,7 @@ static inline void start_all(struct page_ftl *f, uint64_t now_ns, const struct s
 static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 			      uint32_t from, uint32_t bytes, struct starters *idle)
 {
-	uint32_t die = upn_die(f, f->map.l2p[lpn] & ~OOB_LOST), r;
+	uint32_t die, r;
 	struct uread *u;
 
 	if (!spare_for_host(f))
@@ -211,7 +218,10 @@ static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	u->from = from;
 	u->bytes = bytes;
 	u->at = io->at;
-	u->gc_ns = 0;
+	u->gc_ns = u->map_ns = 0;
+	if (map_is_cached(f) && !map_locate(f, now_ns, r))
+		return true;
+	die = upn_die(f, unit_upn(f, u) & ~OOB_LOST);
 	uread_queue(f, now_ns, r, die);
 	start_later(f, idle, die);
 	return true;
@@ -263,7 +273,7 @@ void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	}
 	units = io->bytes ? byte_lpn(f, io->offset + io->bytes - 1) - byte_lpn(f, io->offset) + 1 : 0;
 	f->host.stats.unwritten_reads += units && f->host.stats.unwritten_units - unwritten == units;
-	part_at_once(f, now_ns, io, false, 0, SSD_OK);
+	part_at_once(f, now_ns, io, false, 0, 0, SSD_OK);
 }
 
 bool read_resume(struct page_ftl *f, uint64_t now_ns)
@@ -277,7 +287,7 @@ bool read_resume(struct page_ftl *f, uint64_t now_ns)
 		if (!read_units(f, now_ns, io))
 			break;
 		io_list_take(&f->read.waiting);
-		part_at_once(f, now_ns, io, false, 0, SSD_OK);
+		part_at_once(f, now_ns, io, false, 0, 0, SSD_OK);
 	}
 	return resumed;
 }
@@ -289,14 +299,28 @@ void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot)
 	uint32_t r = uread_get(f), lpn = f->buf.slot[slot].lpn;
 
 	f->read.unit[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->host.c.unit_bytes };
-	uread_queue(f, now_ns, r, upn_die(f, f->map.l2p[lpn] & ~OOB_LOST));
-	f->turn.kick = true;
+	if (!map_is_cached(f) || map_locate(f, now_ns, r))
+		uread_located(f, now_ns, r);
+}
+
+void read_map(struct page_ftl *f, uint64_t now_ns, uint32_t lpn)
+{
+	uint32_t r = uread_get(f);
+
+	f->read.unit[r] = (struct uread){ .slot = NONE, .lpn = lpn };
+	uread_located(f, now_ns, r);
+}
+
+static inline bool is_map_read(const struct uread *u)
+{
+	return !u->io && u->slot == NONE;
 }
 
 static void base_arrived(struct page_ftl *f, uint32_t slot, const uint8_t *unit, bool lost)
 {
 	struct wslot *s = &f->buf.slot[slot];
 
+	SSD_ASSERT(slot != NONE);
 	if (lost && s->have != f->shape.sectors_mask)
 		s->lost = true;
 	for (uint32_t i = 0; unit && !lost && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
@@ -315,14 +339,59 @@ static void base_done(struct page_ftl *f, uint32_t r)
 void read_complete(struct page_ftl *f, struct die *d)
 {
 	while (d->bases != NONE) {
-		uint32_t r = d->bases;
+		uint32_t r = d->bases, lpn = f->read.unit[r].lpn;
 
 		d->bases = f->read.unit[r].next;
-		base_done(f, r);
+		if (!is_map_read(&f->read.unit[r])) {
+			base_done(f, r);
+			continue;
+		}
+		uread_put(f, r);
+		map_loaded(f, f->host.now_ns, lpn);
 	}
 }
 
-/* ---- the die's turn ------------------------------------------------------ */
+/* ---- cached map ---------------------------------------------------------- */
+
+void uread_located(struct page_ftl *f, uint64_t now_ns, uint32_t r)
+{
+	uread_queue(f, now_ns, r, upn_die(f, unit_upn(f, &f->read.unit[r]) & ~OOB_LOST));
+	f->turn.kick = true;
+}
+
+void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
+{
+	struct uread *u = &f->read.unit[r];
+
+	if (u->io) {
+		f->host.stats.unwritten_units++;
+		give(f, u, NULL);
+		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, SSD_OK);
+		uread_put(f, r);
+		return;
+	}
+	for (uint32_t i = 0; f->host.c.payload && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
+		if (!(f->buf.slot[u->slot].have >> i & 1))
+			memset(slot_data(f, u->slot) + i * FTL_SECTOR_BYTES, 0, FTL_SECTOR_BYTES);
+	base_arrived(f, u->slot, NULL, false);
+	base_done(f, r);
+	f->turn.kick = true;
+}
+
+void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err status)
+{
+	struct uread *u = &f->read.unit[r];
+
+	if (u->io) {
+		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, status);
+		uread_put(f, r);
+		return;
+	}
+	base_arrived(f, u->slot, NULL, true);
+	base_done(f, r);
+}
+
+/* ---- the die's reads ----------------------------------------------------- */
 
 /*
  * Returns the address from which to read the next uread, or NONE if it was answered or moved to
@@ -331,22 +400,27 @@ void read_complete(struct page_ftl *f, struct die *d)
 static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, uint32_t r)
 {
 	struct uread *u = &f->read.unit[r];
-	uint32_t upn = f->map.l2p[u->lpn];
+	uint32_t upn = unit_upn(f, u);
 
 	if (u->io && !only_on_flash(f, u->lpn) && serve_without_flash(f, now_ns, u)) {
 		uread_put(f, r);
 		return NONE;
 	}
-	if (!u->io && f->read.by_words && f->buf.slot[u->slot].have == f->shape.sectors_mask) {
+	if (!u->io && !is_map_read(u) && f->read.by_words && f->buf.slot[u->slot].have == f->shape.sectors_mask) {
 		base_done(f, r);	/* the unit was overwritten completely meanwhile */
 		f->turn.kick = true;
+		return NONE;
+	}
+	if (map_is_cached(f) && upn == NONE) {	/* the unit has moved; its map page may have gone, too */
+		u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
+		if (map_locate(f, now_ns, r))
+			uread_located(f, now_ns, r);
 		return NONE;
 	}
 	SSD_ASSERT(upn != NONE);
 	if (upn_die(f, upn & ~OOB_LOST) != die) {
 		u->gc_ns += gc_clock(&f->die[die], now_ns) - u->gc_mark;
-		uread_queue(f, now_ns, r, upn_die(f, upn & ~OOB_LOST));
-		f->turn.kick = true;
+		uread_located(f, now_ns, r);
 		return NONE;
 	}
 	return upn;
@@ -373,7 +447,7 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 			     const struct nand_cmd *c)
 {
 	struct ftl_breakdown *w = &u->io->where;
-	uint64_t queued = c->start_ns - u->io->submit_ns;
+	uint64_t queued = c->start_ns - u->io->submit_ns - u->map_ns;
 	uint64_t gc = u->gc_ns + gc_clock(d, c->start_ns) - u->gc_mark;
 
 	gc = (gc < queued ? gc : queued) + c->wait_gc_ns;
@@ -382,7 +456,7 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 		.bus_ns = c->bus_ns,
 		.host_queue_ns = queued + c->wait_gc_ns - gc + c->wait_host_ns,
 		.gc_queue_ns = gc,
-		.map_ns = f->host.c.map_ns,
+		.map_ns = f->host.c.map_ns + u->map_ns,
 		.other_ns = f->host.c.overhead_ns,
 	};
 }
@@ -397,6 +471,10 @@ static void deliver(struct page_ftl *f, const struct die *d, uint32_t r, uint32_
 	uint32_t slot;
 
 	SSD_ASSERT(c->status != NAND_VIOLATION);
+	if (is_map_read(u)) {
+		map_arrived(f, u->lpn, page, lost);
+		return;
+	}
 	if (SSD_UNLIKELY(lost) && !(upn & OOB_LOST)) {
 		const uint8_t *kept = issued_from_buffer(f, u->lpn, upn);
 
@@ -441,7 +519,7 @@ static void queue_push(struct page_ftl *f, struct die *d, uint32_t r)
 /* Must the uread be read from that page, according to the present map? */
 static bool lies_in(const struct page_ftl *f, const struct uread *u, uint32_t page)
 {
-	uint32_t at = f->map.l2p[u->lpn];
+	uint32_t at = unit_upn(f, u);
 
 	if (at == NONE || fxp_quotient(f->shape.by_upp, at & ~OOB_LOST) != page)
 		return false;
@@ -489,8 +567,10 @@ static uint32_t words_of(const struct page_ftl *f, uint32_t r)
 
 	for (; r != NONE; r = f->read.unit[r].next) {
 		const struct uread *u = &f->read.unit[r];
-		uint32_t unit = (f->map.l2p[u->lpn] & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes;
+		uint32_t unit = (unit_upn(f, u) & ~OOB_LOST) % f->shape.upp * f->host.c.unit_bytes;
 
+		if (is_map_read(u))
+			return NAND_WHOLE_PAGE;
 		if (u->io)
 			words |= words_between(f, unit + u->from, u->bytes);
 		for (uint32_t i = 0; !u->io && i * FTL_SECTOR_BYTES < f->host.c.unit_bytes; i++)
@@ -518,7 +598,9 @@ static inline void issue(struct page_ftl *f, uint64_t now_ns, struct die *d, uin
 		f->read.unit[r].next = NONE;
 	if (f->read.by_words)
 		c->ecc_words = words_of(f, r);
-	if (!f->read.unit[r].io)
+	if (is_map_read(&f->read.unit[r]))
+		c->source = NAND_SRC_MAP;
+	else if (!f->read.unit[r].io)
 		count_merge(f, c->ecc_words);
 	nand_submit(f->n, now_ns, c, 1);
 }
@@ -531,7 +613,7 @@ static inline void deliver_all(struct page_ftl *f, struct die *d, uint32_t r, co
 	while (r != NONE) {
 		uint32_t next = f->read.unit[r].next;
 
-		deliver(f, d, r, f->map.l2p[f->read.unit[r].lpn], c);
+		deliver(f, d, r, unit_upn(f, &f->read.unit[r]), c);
 		if (f->read.unit[r].io) {
 			uread_put(f, r);
 		} else {

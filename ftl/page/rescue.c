@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rescue.c - a mount's work with parity pages (front.h): LSB pages that torn MSB programs
- * took along are rebuilt, written anew, and their blocks written on.
+ * rescue.c - the part of a mount that uses parity pages (front.h): LSB pages that torn MSB programs
+ * destroyed are rebuilt and written again, and their blocks are written further.
  *
- * What a cut can do. A die executes one program at a time, so of each plane at most one
- * word line is hit: the last that the block in hand was programmed on. If the torn page
- * is an MSB page, its LSB page may be lost, and the parity page of its group was
- * programmed before, on another word line of another block; nothing on this plane was
- * under way that could have hit it. If the torn page is a parity page, no MSB page was
- * torn, so all that it and its own word line covered can be read, and is covered anew.
+ * Effect of a power cut. A die executes one program at a time, so in each plane at most one word
+ * line is affected: the last one programmed in one block. If the torn page is an MSB page, its LSB
+ * page may be lost; but the parity page of its group was programmed earlier, on a word line of
+ * another block, and no program was under way on this plane that could have destroyed it. If the
+ * torn page is a parity page, no MSB page was torn. All pages that it covers, and those that the
+ * parity page of its word line covers, can be read, and get new parity pages.
  *
- *   rebuild    after the survey: of each block whose last page is a torn MSB page, the
- *              LSB page of that word line, if it is lost: XOR of the rest of its group
- *              and of the parity page. Until it has been written anew it reads well
- *              (mount_read); the block is held: nothing is programmed in it, and of its
- *              parity page's block nothing that could take that page along
- *   frontiers  the other open blocks go to their slots. A group that is complete gets a
- *              parity page if it has none; of one that is not, the XOR is computed anew
- *   (the list of the dead, mount.c; where it cannot be written, nothing else is)
- *   rewrite    the units of rebuilt pages go through the log once more, as if the host
- *              had written them again; a rebuilt page that settled more than any page
- *              that can be read gets a successor. When that is durable, the block's
- *              group gets a new parity page, without the lost page, and it is written on
+ *   rebuild    after the survey. If the last page of a block is a torn MSB page and the LSB page of
+ *              that word line is lost, the LSB page is rebuilt: the XOR of the rest of its group
+ *              and the parity page. Until it has been written again, mount_read() returns the
+ *              rebuilt content. The block is held: no page of it is programmed, and in the block of
+ *              its parity page no page whose program could destroy the parity page
+ *   frontiers  the other open blocks go to their slots. A complete group gets a parity page if it
+ *              has none; for an incomplete group the XOR is computed again
+ *   (then mount.c writes the dead list; if it cannot be written, no other page is)
+ *   rewrite    the units of rebuilt pages are written to the log again, as if the host had written
+ *              them; if a rebuilt page has a higher mark than all readable pages, a new page
+ *              carries that mark. When these are durable, the block's group gets a new parity page,
+ *              which leaves out the lost page, and the block is written further
  *
- * A parity page names the block's erase count, so one of an earlier life is told from
- * one that counts; of several, the last; and how many LSB pages of the group could not
- * be read when it was made: one more than that is missing now, or it is not needed.
+ * A parity page has the block's erase count, so that a parity page from before the last erase is
+ * ignored; of several valid ones the last counts. It also says how many LSB pages of the group were
+ * unreadable when it was made: it is needed if exactly one more is unreadable now.
  *
- * A drive in which there is no page for that comes up read-only (mount.c); what was rebuilt
- * then stays in memory for reads, and the next mount rebuilds it again.
+ * If there is no page for the rewrite, the drive becomes read-only (mount.c). The rebuilt pages
+ * then stay in memory for reads, and the next mount rebuilds them again.
  *
- * What is dead stays so: rescue_keep_dead().
+ * Pages that an earlier mount declared dead stay dead: rescue_keep_dead().
  *
- * A second cut finds the same: the old parity page is not given up before its successor
- * is programmed, which follows the new copy. What it tears is in another block.
+ * A second power cut during the rescue finds the same state: the old parity page stays valid until
+ * the new one is programmed, and that happens after the new copy. Pages that the second cut tears
+ * are in other blocks.
  */
 #include "mount.h"
 
@@ -287,10 +288,10 @@ static void cover_anew(struct page_mount *s, uint32_t b, uint32_t slot)
 }
 
 /*
- * Does the parity page that the survey found cover this group as it is? It may be an older
- * one, from before an LSB page of the group was lost: its successor was on a word line that
- * a torn parity page took along. So where MSB pages of the group have been programmed, the
- * LSB pages are looked at (as in the paper, which reads the active slow blocks).
+ * Does the parity page that the survey found cover the group in its present state? It may be an
+ * older one, from before an LSB page of the group was lost: its successor was on a word line that a
+ * torn parity page took along. So if MSB pages of the group have been programmed, the LSB pages are
+ * read (as in the paper, which reads the active slow blocks).
  */
 static bool covers_group(struct page_mount *s, uint32_t b, uint32_t first, uint32_t end)
 {
@@ -458,7 +459,7 @@ void rescue_frontiers(struct page_mount *s)
 
 static void fill(struct page_ftl *f, uint32_t slot, uint32_t lpn, const uint8_t *unit)
 {
-	if (lpn == f->shape.all_lpns - 1)
+	if (lpn == f->shape.dead_lpn)
 		mount_fill_dead_list(f, slot_data(f, slot));
 	else if (lpn >= f->shape.lpns)	/* set from the present bits, because the new version is later than all */
 		wbuf_trim_bits(f, lpn - f->shape.lpns, slot_data(f, slot));
@@ -504,7 +505,7 @@ static int rewrite_page(struct page_mount *s, uint32_t i)
 		if (err)
 			return err;
 	}
-	return any || !f->lost.page[i].mark ? SSD_OK : again(s, f->shape.all_lpns - 1, NULL);
+	return any || !f->lost.page[i].mark ? SSD_OK : again(s, f->shape.dead_lpn, NULL);
 }
 
 /*

@@ -89,6 +89,13 @@ static const struct knob heat_rows[] = {
 	FTL_KNOB_LAST
 };
 
+static const struct knob map_rows[] = {
+	FTL_KNOB(map_cache_pages, 0, 1 << 20, "0",
+		 "map pages kept in memory, of page_bytes / 4 entries each; the others are read from flash when "
+		 "they are needed. 0: the whole map is in memory, and flash has none of it"),
+	FTL_KNOB_LAST
+};
+
 static const struct knob flex_rows[] = {
 	FTL_KNOB_IS(gc_pages, gc_pages, "slow",
 	  "in shared blocks, copies take MSB pages; LSB pages; or are placed like the host's. Idle "
@@ -97,11 +104,11 @@ static const struct knob flex_rows[] = {
 };
 
 static const struct knob_table own = { "ftl", page_rows }, flex_own = { "ftl", flex_rows },
-	heat_own = { "ftl", heat_rows }, slc_own = { "ftl", slc_rows };
+	heat_own = { "ftl", heat_rows }, slc_own = { "ftl", slc_rows }, map_own = { "ftl", map_rows };
 
 #define PAGE_KNOBS &own, &ftl_word_knobs, &ftl_copy_knobs, &ftl_second_victim_knobs, &ftl_idle_gc_knobs
 
-static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, &slc_own, NULL };
+static const struct knob_table *const page_knobs[] = { PAGE_KNOBS, &heat_own, &slc_own, &map_own, NULL };
 static const struct knob_table *const parity_knobs[] = { PAGE_KNOBS, NULL };
 static const struct knob_table *const rtf_knobs[] = { PAGE_KNOBS, &ftl_rtf_knobs, NULL };
 static const struct knob_table *const flex_knobs[] = { PAGE_KNOBS, &ftl_flex_knobs, &flex_own, NULL };

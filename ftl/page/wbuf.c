@@ -2,15 +2,15 @@
 /*
  * wbuf.c - the write buffer: where writes and trims are accepted.
  *
- * I/Os are accepted in the order of submission; one that finds no room waits in
- * line, and all behind it. A unit that is written again while its page is still
- * the open one is overwritten in place, which no power cut can tell from two
- * writes: a page is programmed whole or not at all. In any other page the
- * newer version gets a slot of its own, for the log must remain a prefix.
+ * I/Os are accepted in the order of submission. If there is no room for an I/O, it waits in line,
+ * and so do all later ones. If a unit is written again while its page is still open, it is
+ * overwritten in place. After a power cut the result is the same as for two writes, because a page
+ * is programmed whole or not at all. If its page is closed, the newer version gets its own slot,
+ * because the content after a power cut must be a prefix of the writes.
  *
- * A partial unit takes the rest from the newest version in the buffer, from
- * nothing (never written, trimmed), or from flash: then a base read is queued
- * and the page is not issued before it ends.
+ * The rest of a partially written unit comes from the newest version in the buffer, or is zeroes
+ * (never written, trimmed), or is read from flash: then a base read is queued, and the page is not
+ * issued before it ends.
  *
  * Invariants:
  *   W1  hash finds exactly the slots with hashed set, one per LPN at most;
@@ -142,7 +142,7 @@ static void find_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot, uint32
 			memcpy(slot_data(f, slot), slot_data(f, old), f->host.c.unit_bytes);
 		s->have = f->buf.slot[old].have;
 		s->lost = f->buf.slot[old].lost;
-	} else if (is_trimmed(f, s->lpn) || f->map.l2p[s->lpn] == NONE) {
+	} else if (is_trimmed(f, s->lpn) || !unit_may_exist(f, s->lpn)) {
 		if (f->host.c.payload)
 			memset(slot_data(f, slot), 0, f->host.c.unit_bytes);
 		s->have = f->shape.sectors_mask;
@@ -166,7 +166,8 @@ static inline bool write_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 		s = new_slot(f, lpn, old);
 		if (s == NONE)
 			return false;
-		SSD_PREFETCH(&f->map.l2p[lpn]);
+		if (!map_is_cached(f))
+			SSD_PREFETCH(&f->map.l2p[lpn]);
 		if (!whole)
 			find_base(f, now_ns, s, old);
 	}
@@ -226,7 +227,7 @@ static bool anything_there(const struct page_ftl *f, uint32_t from, uint32_t to)
 
 	for (uint32_t lpn = from; lpn < to; lpn++)
 		if (!is_trimmed(f, lpn) &&
-		    (f->map.l2p[lpn] != NONE || (buffered && wbuf_find(f, lpn) != NONE)))
+		    (unit_may_exist(f, lpn) || (buffered && wbuf_find(f, lpn) != NONE)))
 			return true;
 	return false;
 }
@@ -268,6 +269,7 @@ static bool trim_units(struct page_ftl *f, uint32_t from, uint32_t to)
 		t->from = from;
 	if (to > t->to)
 		t->to = to;
+	f->cache.trim_seq = f->buf.page[s / f->shape.upp].seq;
 	f->host.stats.trimmed_units += to - from;
 	return true;
 }
@@ -291,7 +293,7 @@ static bool accept_trim(struct page_ftl *f, struct ftl_io *io)
 	return true;
 }
 
-/* ---- the line ---- */
+/* ---- the line of waiting I/Os ---- */
 
 static void finish_buffered(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 {

@@ -3,10 +3,10 @@
  * drive_file.h - a drive that is a file: its head, and the mapping. The format is
  * in SPEC.md.
  *
- * The file is the array's image behind a head and its copy, sparse, mapped shared: what the
- * array writes is in the page cache at once, so that a process killed at any
- * instruction leaves what it had done. It is locked while it is open: one
- * writer, or any number of ephemeral readers, which see it copy-on-write.
+ * The file is the array's image behind a head and its copy, sparse, mapped shared: all that the
+ * array writes is in the page cache at once, so it stays in the file even if the process is killed
+ * at any instruction. It is locked while it is open: one writer, or any number of ephemeral
+ * readers, which see it copy-on-write.
  */
 #ifndef SLATE_DRIVE_FILE_H
 #define SLATE_DRIVE_FILE_H
@@ -36,9 +36,9 @@ struct drive_file {
 };
 
 /*
- * The settings of the drive in a file (from the copy of its head, if that is damaged), as a NULL-terminated list of
- * "section.key=value" for profile_load(), to be freed with free(). The file is
- * not locked.
+ * Returns the settings of the drive in a file (from the copy of its head if the head is damaged) as
+ * a NULL-terminated list of "section.key=value" for profile_load(), to be freed with free(). The
+ * file is not locked.
  */
 int drive_file_settings(const char *path, char ***out, char err[SLATE_ERR_BYTES]) SSD_MUST_CHECK;
 /*

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * drive_room.c - room on the disk for a drive file. A store to a mapped hole that the disk has
- * no room for is a SIGBUS, which would end the shell. So there is no such store:
+ * drive_room.c - room on the disk for a drive file. A store to a mapped hole for which the disk has
+ * no room raises SIGBUS, which would end the shell. Such stores are prevented:
  *
- *   tables    have their room from the moment at which the file is opened;
- *   payload   before a page is stored, the smallest PB that it is in is allocated
- *             (drive_file_reserve). An erase gives it back (drive_file_discard);
- *   writes    the host's are refused (drive_file_has_room) while the disk has less room
- *             than the drive may need for what it has accepted: its write buffer, and the
- *             blocks that GC opens before it frees any. So GC goes on, and frees room.
+ *   tables    their disk space is allocated when the file is opened;
+ *   payload   before a page is stored, disk space for its smallest PB is allocated
+ *             (drive_file_reserve). An erase frees it (drive_file_discard);
+ *   writes    writes of the host are refused (drive_file_has_room) while the disk has less room
+ *             than the drive may need for accepted writes: the write buffer, and the blocks that GC
+ *             opens before it frees any. So GC can continue and free room.
  *
- * Other programs may take the last room in between. A page that finds none is kept in
- * memory of this process instead (`aside`), and the image's head says that pages are missing
- * (2, image_check.c): if the process dies now, the next open refuses the file. Until
- * drive_file_has_room() has put all of them into the file, writes and flushes fail.
+ * Other programs may take the last room in between. A page for which there is no room is then kept
+ * in the memory of this process (`aside`), and the image's head records that pages are missing (2,
+ * image_check.c): if the process is killed now, the next open refuses the file. Writes and flushes
+ * fail until drive_file_has_room() has written all these pages to the file.
  *
- * A file that is opened as ephemeral is never stored to. But a tmpfs takes room even for a hole
- * that is only read, so all of this holds for it there, except that pages stay aside for good.
+ * A file that is opened as ephemeral is never written. But on a tmpfs even a read of a hole takes
+ * room, so all this applies there as well, except that pages always stay aside.
  *
  * Cost: a system call for the first page of each smallest PB after an erase, and one for every
  * 64th write while there is room.
@@ -170,7 +170,7 @@ static void bring_back(struct drive_file *f)
 	}
 }
 
-/* ---- the drive stores a page, and the host wants to write ------------------------ */
+/* ---- called when the drive stores a page, and when the host writes --------------- */
 
 static void reserve_page(struct drive_file *f, uint64_t offset, uint64_t bytes)
 {

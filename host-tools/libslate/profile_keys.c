@@ -119,7 +119,7 @@ const char *profile_key_meant(const char *name, char *out, size_t room)
 	return out;
 }
 
-/* ---- whose a key is ------------------------------------------------------ */
+/* ---- the FTLs that have a key -------------------------------------------- */
 
 bool profile_key_is_foreign(const struct profile_key *k, const struct ftl_ops *ops)
 {
@@ -143,7 +143,7 @@ static unsigned int list_max(const struct profile_key *k)
 	return k->knob->type == KNOB_BY_TYPE ? NAND_TYPES_MAX : NAND_PB_LEVELS_MAX + 1;
 }
 
-/* ---- what a value may be ------------------------------------------------ */
+/* ---- the valid values of a key ------------------------------------------ */
 
 static void add_name(char *out, size_t room, const char *name, bool last)
 {

@@ -22,10 +22,9 @@ void record_step(struct record *r, uint64_t now_ns);
 /* Called during the submit or step that was recorded last. */
 void record_done(struct record *r, const struct ftl_io *io);
 void record_mark(struct record *r, uint64_t now_ns, const struct slate_mark *mark);
-/* Add the array's counts, and give the file its name. Print an error on stderr if that fails. */
 /*
- * keep: give the file its name; otherwise remove it. Returns false, after a message, if it could
- * not be written.
+ * Write the array's counts and end the recording. keep: give the file its name; otherwise remove
+ * it. Returns false, after a message on stderr, if the file could not be written.
  */
 bool record_close(struct record *r, const struct nand_stats *end, bool keep);
 

@@ -3,7 +3,7 @@
  * record_content.c - the writer of content traces; see record_content.h, and
  * docs/content-trace.md for the bytes.
  *
- * It knows requests and their bytes; not what a drive does with them.
+ * It knows requests and their bytes, but not the drive's work on them.
  *
  * Bytes go through `in` (hashed when it is full, then packed) and `out` (packed, then
  * written). The dictionary has an entry for each stored block: 16 bytes of its

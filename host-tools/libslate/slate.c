@@ -2,13 +2,12 @@
 /*
  * slate.c - a whole drive for a shell. See slate.h.
  *
- * The core's time runs on while the drive is preconditioned; `skipped_ns` is
- * what the shell must not see of it. Every time that crosses this file is
- * shifted by it.
+ * The core's time advances while the drive is preconditioned, but the shell's clock does not.
+ * `skipped_ns` is the difference; every time that passes through this file is shifted by it.
  *
- * A drive that was in a file is not trusted. What can be checked was checked when it was opened;
- * if an assertion of the core fails all the same, the drive loses its power for good, as in
- * slate_power.h, and the program goes on.
+ * The content of a drive file is not trusted. It was checked, as far as possible, when it was
+ * opened. If an assertion of the core fails nevertheless, the drive loses its power permanently, as
+ * in slate_power.h, and the program continues.
  */
 #define _GNU_SOURCE
 #include "slate.h"
@@ -528,7 +527,7 @@ void slate_close(struct slate_dev *d)
 	free(d);
 }
 
-/* ---- questions ---------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------ */
 
 uint64_t slate_capacity(const struct slate_dev *d)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slate_control.h - a drive's controls for a shell: logs out, orders in, in the formats of
- * slate_wire.h, which the shell passes on as they are.
+ * slate_control.h - a drive's controls for a shell: it returns logs and takes orders in the formats
+ * of slate_wire.h, which the shell passes on unchanged.
  *
- * What an order sets going takes device time: after it, slate_step() is due. Nothing here
- * is part of a recording of calls (slate_options.record), so orders that change what the
- * drive does are refused while there is one.
+ * The work that an order starts takes device time, so the shell must then call slate_step().
+ * Recordings of calls (slate_options.record) do not contain orders, so orders that change the
+ * drive's behaviour are refused during a recording.
  */
 #ifndef SLATE_CONTROL_H
 #define SLATE_CONTROL_H

@@ -11,8 +11,8 @@
  * outside begin..end are empty.
  *
  * Cost: an increment of nine numbers an I/O; a mark and a log read the buckets from the
- * shortest to the longest latency. Memory: 11.5 MB of addresses for the table, of which the
- * pages in use take memory (an octave in full: 80 KiB), and 16 bytes a bucket and mark.
+ * shortest to the longest latency. Memory: the table has 11.5 MB of address space, but only pages
+ * in use take memory (80 KiB for a full octave); a mark takes 16 bytes for each of its buckets.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,17 +2,16 @@
 /*
  * slate_power.c - power cuts of a drive whose shell lives on. See slate_power.h.
  *
- * The array knows how to lose its power and the FTL how to mount; here is when. A
- * plan is a moment on the shell's clock (d->cut_ns), or, until that is known, a number
- * of commands (d->commands_left) that the array's hook counts down: the last one's
- * end is the moment. slate_submit() and slate_step() come here when it has passed.
+ * The array cuts its power and the FTL mounts; this file decides when. A plan is a time on the
+ * shell's clock (d->cut_ns), or a number of commands (d->commands_left) that the array's hook
+ * counts down: the cut is then at the end of the last of them. slate_submit() and slate_step() call
+ * this file when the time has passed.
  *
- * After a cut the core's time begins at 0 again, so that d->skipped_ns becomes minus the
- * moment at which power came back (modulo 2^64, as all sums with it are). The FTL's
- * memory is used again; what it had counted is kept in d->gone.
+ * After a cut the core's time begins at 0 again, so d->skipped_ns becomes minus the time at which
+ * the power was turned on (all sums with it are modulo 2^64). The FTL's memory is used again; its
+ * earlier counters are kept in d->gone.
  *
- * Cost: nothing without a plan but a comparison a call; the hook is set while commands
- * are counted.
+ * Cost: without a plan a comparison in each call; the hook is set only while commands are counted.
  */
 #define _GNU_SOURCE
 #include "slate_power.h"

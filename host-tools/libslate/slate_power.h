@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * slate_power.h - cut a drive's power at a nanosecond, and mount it again, while its
- * shell lives on. The array stays where it is, in memory or in its file; of the FTL
- * nothing stays.
+ * shell lives on. The array stays in memory or in its file; the FTL's state is lost.
  *
- * States: on -> (slate_power_cut: planned) -> off, in the slate_submit() or slate_step()
- * of which now_ns has reached the moment -> slate_power_on() -> on. slate_step() asks to
- * be called at that moment. Called late, it is as if the drive had been late with
- * everything until then: the cut is at its moment all the same.
+ * States: on -> (slate_power_cut: planned) -> off, in the first slate_submit() or slate_step()
+ * whose now_ns has reached the planned time -> slate_power_on() -> on. slate_step() returns that
+ * time as its next call. If it is called late, the drive's earlier work is late, but the cut is at
+ * the planned time.
  *
- * At the moment T all that is due by T is done, then the array loses its power: commands
- * that have ended by T are durable, others are torn or never were (nand.h). Requests of
- * which done() has told, with done_ns <= T, are over. All others are lost: of those the
- * drive had not told it never will, and those it told with a later done_ns the shell has
- * to disown. Whether a lost write is there afterwards is for the FTL's durability to say.
+ * At the time T the drive first does all work due by T, then the array loses its power: commands
+ * that have ended by T are durable, others are torn or leave no trace (nand.h). Requests that
+ * done() has reported with done_ns <= T are complete. All others are lost: if done() has not
+ * reported a request, it never will; if it has reported a later done_ns, the shell must cancel the
+ * completion. The FTL's durability determines whether the data of a lost write exist afterwards.
  *
  * If the content of a drive file turns out to contradict itself, the drive loses its power in
  * slate_submit() or slate_step(), and does not get it back.
  *
- * Off: what is submitted is lost, slate_step() says FTL_IDLE, nothing is in flight.
+ * Off: submitted requests are lost, slate_step() returns FTL_IDLE, and no request is in flight.
  *
- * A mount is not cut: a moment that falls into one is moved to its end.
+ * A mount is not interrupted: a cut that is planned within a mount occurs at its end.
  */
 #ifndef SLATE_POWER_H
 #define SLATE_POWER_H

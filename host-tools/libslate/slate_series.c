@@ -2,18 +2,18 @@
 /*
  * slate_series.c - a drive's counters by interval, for SLATE_LOG_SERIES.
  *
- * Data: up to SLATE_SERIES_ROWS_MAX finished rows of equal length, then the row that goes on.
- * When there is no room for another, neighbours are joined and the interval is twice as long:
- * memory stays what it is and a run of any length has half as many rows at least. `last` is
- * what the counters were when the row that goes on began.
+ * Data: up to SLATE_SERIES_ROWS_MAX finished rows of equal length, then the current row. When there
+ * is no room for another row, pairs of neighbours are joined and the interval is doubled: the
+ * memory is constant, and a run of any length fills at least half of the rows. `last` holds the
+ * counters at the beginning of the current row.
  *
  * Rows are ended by slate_submit() and slate_step(), by the first call whose time is at or
- * after the row's end, before it changes anything: the state between two calls is that of
- * every moment between them. A call that has nothing to do therefore changes no row, and
- * neither do pictures. While the machine stands no row ends: the calls then come
- * at the host's moments.
+ * after the row's end, before it changes anything. This is exact, because the state does not change
+ * between two calls. A call without work therefore changes no row, and neither does a read of a
+ * log. While the machine is stopped no row ends, because the times of calls then depend on the
+ * host.
  *
- * Invariants: (1) rows + the one that goes on add up to the counters since the start; (2)
+ * Invariants: (1) all rows with the current one add up to the counters since the start; (2)
  * series_ns == begin_ns + (count + 1) * interval_ns. Cost: a comparison a call; O(blocks) a
  * row for free blocks, and O(log(time)) rows in all.
  */

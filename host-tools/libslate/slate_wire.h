@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slate_wire.h - what a drive says and takes over NVMe: vendor log pages, vendor
- * admin commands. The master of SPEC.md's part on controls. Needs <stdint.h> and the tables
- * of counters alone, so that programs in a guest can use it without libslate.
+ * slate_wire.h - a drive's vendor log pages and vendor admin commands over NVMe. SPEC.md's part on
+ * controls is made from it. It needs only <stdint.h> and the tables of counters, so that programs
+ * in a guest can use it without libslate.
  *
- * All numbers are little-endian; structures have no padding but what is named. A log's
- * version goes up when an old reader would misread it. Without a new version: reserved
- * bytes may get a meaning in which 0 is what was before, groups of counters may grow at
- * their ends, entries may grow (readers go by the counts and the entry_bytes that a log
- * names), and logs may have text or entries behind.
+ * All numbers are little-endian; structures have no padding except named members. A log's version
+ * is increased when an old reader would misread the log. Without a new version, reserved bytes may
+ * get a meaning in which 0 is the previous state, groups of counters and entries may grow at their
+ * ends (readers use the counts and the entry_bytes in the log), and text or entries may be appended
+ * to a log.
  */
 #ifndef SLATE_WIRE_H
 #define SLATE_WIRE_H
@@ -96,7 +96,7 @@ enum slate_nand_counter { NAND_COUNTERS(SLATE_NAND_ID) SLATE_NAND_WORDS };
 enum slate_wire_cause { FTL_CAUSES(SLATE_CAUSE_ID) SLATE_WIRE_CAUSES };
 
 enum slate_wire_op { SLATE_WIRE_READ, SLATE_WIRE_WRITE, SLATE_WIRE_TRIM, SLATE_WIRE_FLUSH, SLATE_WIRE_OPS };
-#define SLATE_WIRE_SOURCES 5u		/* host, gc, wl, meta, backup */
+#define SLATE_WIRE_SOURCES 6u		/* host, gc, wl, meta, backup, map */
 #define SLATE_WIRE_RULES 12u		/* R0 .. R11 of nand.h */
 
 struct slate_log_counters {		/* 64 bytes, followed by the groups of 64-bit numbers */

@@ -7,12 +7,12 @@
  * drive's step if it is due, completions (by time, then by number), new requests,
  * and a step for them.
  *
- *   closed  each stream keeps up to qd requests in flight; a completion makes
- *           room for the next at the same moment. Arrival times mean nothing, unless
- *           the host thinks (--think): a row that is later than the one before goes out
- *           when all requests before it of its stream have completed and as much time
- *           has gone by then as lies between the two rows.
- *   open    a request is submitted at its arrival time, whatever is in flight:
+ *   closed  each stream keeps up to qd requests in flight; after a completion the next request is
+ *           submitted at the same moment. Arrival times are ignored, except with think times
+ *           (--think): a row with a later time than the previous row is submitted when all earlier
+ *           requests of its stream have completed and, after that, the difference between the two
+ *           times has passed.
+ *   open    a request is submitted at its arrival time, however many are in flight:
  *           streams are merged by time, equal times by stream.
  *
  * A request:  free -> submitted -> (done callback) in the heap -> delivered -> free.

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replay.h - what the parts of slate-replay share.
+ * replay.h - shared declarations of slate-replay's files.
  *
  *   main.c      opens the drive and the traces; exit codes
  *   options.c   the command line
- *   engine.c    the loop: virtual time, streams, requests in flight
- *   rows.c      a stream's rows, kept for the passes that follow
- *   recorded.c  the other loop: a recording's own calls, compared
- *   place.c     ../trace/place.c, with the replay's messages
- *   verify.c    --check: what each sector must hold
- *   shadow.c    the same of traces with content: hashes of it
- *   account.c   what is counted, and since when; the time series
+ *   engine.c    the loop of a replay: virtual time, streams, requests in flight
+ *   rows.c      keeps a stream's rows for later passes
+ *   recorded.c  the loop for recordings: repeats the calls and compares the results
+ *   place.c     calls ../trace/place.c and prints the replay's messages
+ *   verify.c    --check: compares each sector with its possible contents
+ *   shadow.c    the possible contents for traces with content, as hashes
+ *   account.c   statistics, the time from which they count, and the time series
  *   zoned.c     writes of drives with zones
- *   csv.c       a line per request
- *   report.c    the JSON;  summary.c  the same for people
+ *   csv.c       the CSV file with a line for each request
+ *   report.c    the JSON;  summary.c  the summary on the screen
  */
 #ifndef SLATE_REPLAY_H
 #define SLATE_REPLAY_H

@@ -19,7 +19,7 @@
 #define SCHEMA "slate-replay-1"
 #define NAME_OF(name, ...) #name,
 
-static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", "backup" };
+static const char *const sources[NAND_NSOURCES] = { "host", "gc", "wl", "meta", "backup", "map" };
 static const char *const nand_ops[NAND_NOPS] = { "read", "program", "erase", "copyback" };
 static const char *const loops[] = { "closed", "open", "recorded" };
 static const char *const beyonds[] = { "error", "fold", "scale" };
@@ -83,10 +83,11 @@ static void put_sources(json_t *o, const char *key, const uint64_t v[NAND_NSOURC
 	json_t *to = sub(o, key);
 
 	for (unsigned int s = 0; s < NAND_NSOURCES; s++)
-		put(to, sources[s], v[s]);
+		if (s != NAND_SRC_MAP || v[s])	/* only a cached map has such commands */
+			put(to, sources[s], v[s]);
 }
 
-/* ---- what ran ------------------------------------------------------------------ */
+/* ---- the traces, the drive and the settings ---------------------------------- */
 
 static void put_settings(const struct replay *r, json_t *root)
 {
@@ -177,7 +178,7 @@ static void put_inputs(struct replay *r, json_t *root)
 	json_object_set_new(root, "inputs", list);
 }
 
-/* ---- what the host saw ------------------------------------------------------------ */
+/* ---- the host's figures ------------------------------------------------------------ */
 
 static json_t *latency(const struct hist *h)
 {
@@ -237,7 +238,7 @@ static void put_host(const struct replay *r, json_t *root)
 	}
 }
 
-/* ---- what the drive did ------------------------------------------------------------- */
+/* ---- the drive's work ------------------------------------------------------------ */
 
 /*
  * Write the read amplification of data by cause: the bytes read for the cause / the bytes that the
@@ -252,7 +253,8 @@ static void put_raf_by_cause(const struct replay *r, json_t *root, const struct 
 	put_ratio(o, "host", (double)(read[NAND_SRC_HOST] - st->ftl.merge_read_bytes), asked);
 	put_ratio(o, "merge", (double)st->ftl.merge_read_bytes, asked);
 	for (unsigned int s = NAND_SRC_HOST + 1; s < NAND_NSOURCES; s++)
-		put_ratio(o, sources[s], (double)read[s], asked);
+		if (s != NAND_SRC_MAP || read[s])
+			put_ratio(o, sources[s], (double)read[s], asked);
 }
 
 static void put_amplification(const struct replay *r, json_t *root, const struct slate_stats *st)
@@ -545,7 +547,7 @@ static void put_series(const struct replay *r, json_t *root)
 	json_object_set_new(o, "rows", list);
 }
 
-/* ---- the timeline: the log's rows by columns ------------------------------------------ */
+/* ---- the timeline: the drive's series, as a list for each counter ------------------- */
 
 static const char *const op_words[] = { SLATE_SERIES_OP_COUNTERS(NAME_OF) FTL_CAUSES(NAME_OF) };
 static const char *const drive_words[] = { SLATE_SERIES_DRIVE_COUNTERS(NAME_OF) };

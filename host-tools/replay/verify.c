@@ -3,22 +3,22 @@
  * verify.c - --check: every sector written contains its identity, and every sector read
  * is checked.
  *
- * A write or trim gets the next version number, from 1. A sector's content is its own
- * address, the version, the stream, and words that follow from these. Of each
- * sector are kept the version submitted last, the highest one completed, and the
- * last one that was a trim: 12 bytes for 512.
+ * Each write or trim gets the next version number, from 1. A sector's content is its own address,
+ * the version, the stream, and words derived from these. For each sector the version submitted
+ * last, the highest completed version and the last version that was a trim are stored: 12 bytes for
+ * a sector of 512.
  *
  * ftl.h lets a read return any state between its submission and its completion.
  * The FTL accepts writes in order, so the state at submission is at least what had
  * completed by then (kept in the request, a word a sector), and the state at
  * completion at most what has been submitted:
- *   V1  a tagged sector names itself, with completed-then <= version <= submitted-now
+ *   V1  a tagged sector has its own address, and completed-then <= version <= submitted-now
  *   V2  a sector of zeroes was trimmed by a version >= completed-then, or
  *       completed-then is 0 and the drive began with zeroes there
- *       With content, of a trace that says what is written: the sector's hash is that of
- *       a version in these bounds (shadow.c)
- *   V3  anything else is wrong, unless completed-then is 0 and it is unknown what the
- *       drive held before (a drive file that was there): counted as unknown
+ *       If the trace has content, the sector's hash must be that of a version within these bounds
+ *       (shadow.c)
+ *   V3  any other content is wrong, unless completed-then is 0 and the drive's earlier content is
+ *       unknown (an existing drive file): then it is counted as unknown
  */
 #define _GNU_SOURCE
 #include "replay.h"

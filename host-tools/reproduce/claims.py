@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""claims.py - what the papers' texts say (claims/*.toml), beside the rows of our tables.
+"""claims.py - the claims of the papers' texts (claims/*.toml), compared with the rows of our
+tables.
 
 A claim is a number, an order of several rows, or a bound. check() compares it with the
 tables and returns one of
     agrees   direction and size
     size     the direction is right (or the number has none), the size is off
     sign     the direction is wrong
-    unknown  no row of ours can be put beside it
+    unknown  there is no comparable row in our tables
 The files list the verdict, too, and tests/reproduce/test_claims.py demands that both
 are the same: a sign that turns fails, and so does a listed deviation that is gone.
 
-The effect of a number is what it says beyond "no difference": a change in per cent
-itself; of a quotient (x) what it is above or below 1; of any other number itself. A size
-agrees if our effect is between 4/5 and 5/4 of the paper's, or within 3 percentage points
-of it (quotients and changes), or if the paper's number lies between the least and the
-largest of our seeds. Shares (form = "share") must also be within 10 percentage points.
+The effect of a number is its distance from "no difference": of a change in per cent, the number
+itself; of a quotient (x), its difference from 1; of any other number, the number itself. A size
+agrees if our effect is between 4/5 and 5/4 of the paper's, or within 3 percentage points of it
+(quotients and changes), or if the paper's number lies between the least and the largest of our
+seeds. Shares (form = "share") must also be within 10 percentage points.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 STUDIES = {"pen": "PEN", "ippbe": "IPPBE", "spread": "SPREAD and spFTL", "rps": "RPS and flexFTL", "dac": "DAC"}
 VERDICTS = ("agrees", "size", "sign", "unknown")
-LOW, HIGH = 0.8, 1.25  # of the paper's effect
+LOW, HIGH = 0.8, 1.25  # share of the paper's effect
 POINTS = 3.0  # percentage points
 SHARE_POINTS = 10.0
 WANTS = re.compile(r"^(<|>|<=|>=) (-?[0-9.]+)$")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """compare.py - rows of a table: a quantity of some configurations over some traces.
 
-A row has the paper's number where the paper's text has one. What only the
-picture of a figure shows is not read off.
+A row has the paper's number where the paper's text has one. Numbers that are only in the picture of
+a figure are not used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Row:
     unit: str
     ours: float | None
     paper: float | None = None
-    low: float | None = None  # with several seeds, of which ours is the mean
+    low: float | None = None  # minimum and maximum over several seeds; ours is the mean
     high: float | None = None
 
     @property
@@ -57,11 +57,11 @@ class Results:
         return out
 
 
-Form = Callable[[float, float], float]  # of a value and its base
+Form = Callable[[float, float], float]  # computes a figure from a value and its base
 Best = Callable[[Iterable[float]], float]  # min or max
 Labels = dict[str, str]  # configuration: what the table calls it
 Published = dict[tuple[str, str], float]  # (trace or "average" or "best", label): number
-Rows = Callable[[Results, tuple[str, ...], str], list[Row]]  # of results, traces, accounting
+Rows = Callable[[Results, tuple[str, ...], str], list[Row]]  # arguments: results, traces, accounting
 
 
 def number(value: float | None) -> str:

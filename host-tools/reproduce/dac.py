@@ -14,15 +14,15 @@ from points import Config, StudyError, Trace
 from spread import each
 
 BY_DAC = {("best", "DAC / Dedup+Comp"): -30.0, ("average", "DAC / Dedup+Comp"): -15.0}
-BLOCKS = 16384  # of a chip: section 5.5.1
+BLOCKS = 16384  # blocks of a chip: section 5.5.1
 FTLS = {"dedup": "Dedup", "comp": "Comp", "dedup+comp": "Dedup+Comp", "dac": "DAC", "unlimited": "DAC, unlimited"}
 # 4 KiB blocks that a recording writes ('slate content'), of which a share of fingerprints is taken; within
 # 0.2 %, for a recording made with other packages or another boot has a few more or fewer
 WRITTEN = {"pc": 70484, "synth": 24117, "web": 153979, "iot": 57287, "web-head": 2085, "iot-head": 927}
 NAMES = ("pc", "synth", "web", "iot")
 PRINTS = (20, 100, 300)  # permille of a trace's fingerprints; the text has 5
-BUFFERS_MIB = (0, 4, 16, 64)  # of references; figure 29 has 4 to 64, and 32 is the default
-SWEPT = ("pc", "web")  # of which the text has numbers for the buffer
+BUFFERS_MIB = (0, 4, 16, 64)  # size of the reference buffer; figure 29 has 4 to 64, and 32 is the default
+SWEPT = ("pc", "web")  # traces for which the text has numbers about the buffer
 
 
 def kept(permille: int, trace: Trace) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ OURS = ACCOUNTINGS[:1]
 class Figure:
     """A published figure, or an additional study."""
 
-    name: str  # of its files
+    name: str  # name of the figure's files
     title: str
     configs: tuple[str, ...]
     traces: tuple[Trace, ...]
@@ -45,7 +45,7 @@ class Figure:
     note: str = ""
     guests: tuple[str, ...] = ()  # configurations of guest runs (study.py); configs and traces are not run then
     picture: str = "bars"  # or "series": over time; "stack": averages by cause; "cdf": of write bandwidth
-    window_ms: int = 100  # of a cdf
+    window_ms: int = 100  # windows of a cdf
 
 
 def volumes(*names: str) -> tuple[Trace, ...]:
@@ -74,7 +74,7 @@ BY_DEPTH = {
     f"pen-closed{x}": (f"nftl-closed{x}", f"{n} in flight") for n in DEPTHS for x in ("" if n == 8 else f"-{n}",)
 }
 FIXED = ("hm_0", "prn_1", "proj_1", "stg_1")  # of the sensitivity runs and the combinations
-ASSUMED = (  # key of workloads.toml's [assumed], and what else it might be
+ASSUMED = (  # key of [assumed] in workloads.toml, and its other possible values
     ("beta", (0.25, 0.9)),
     ("run_kib", (32, 1024)),
     ("density", (0.0625, 1.0)),

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fit.py - settings of standin.py with which its traces are like real ones.
+"""fit.py - finds settings of standin.py with which its traces are like real ones.
 
     fit.py TRACES=DIR [NAME ...] [--rounds N] [-o FILE]
 
-For every real trace in DIR (realtrace.py, NAMES), or those named: reads off what can be measured,
-then looks for the four settings in GRID whose stand-in has the trace's curve of misses and its
-number of distinct blocks. Nothing here replays anything: no result of an FTL enters a fit.
-Writes fits.toml beside this file, or FILE; validate.py reads it. By seed, so the same each time.
+For every real trace in DIR (realtrace.py, NAMES), or those named: takes the settings that can be
+measured, then searches the four settings in GRID for a stand-in with the trace's curve of misses
+and number of distinct blocks. It runs no replay, so no result of an FTL enters a fit. Writes
+fits.toml beside this file, or FILE; validate.py reads it. The search uses a seed, so its result is
+always the same.
 
 A round of the search takes the best of all pairs of the settings of regions, then of those of
 recency, from one or two starts, until a round changes nothing or N rounds are done. Stand-ins are made without reads in
@@ -35,7 +36,7 @@ STARTS = (
     {"region_density": 0.25, "region_kib": 1024.0, "recent": 0.9, "window": 64.0},
     {"region_density": 0.25, "region_kib": 1024.0, "recent": 0.25, "window": 512.0},
 )
-GOOD = 0.2  # a distance at which no other start is tried: 22 %
+GOOD = 0.2  # distance (22 %) below which no further start is tried
 GRID: dict[str, tuple[float, ...]] = {
     "region_density": (1 / 64, 1 / 16, 1 / 4, 1),
     "region_kib": (0, 128, 512, 2048, 8192, 32768),
@@ -43,7 +44,7 @@ GRID: dict[str, tuple[float, ...]] = {
     "window": (8, 64, 512, 4096),
 }
 PAIRS = (("region_density", "region_kib"), ("recent", "window"))
-FLOOR = 0.002  # misses below it are alike
+FLOOR = 0.002  # smaller misses count as equal
 SEED = "fit"  # validate.py has others
 
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""guest.py - what the drive counted of each fio job of a guest, in slate-replay's form.
+"""guest.py - the drive's figures of each fio job of a guest, in slate-replay's form.
 
     guest.py RUN [--record FILE --interval-ms N] JOB=RESULT ...
 
-RUN is the folder of 'slate run'; of each JOB (a section of its job file) RESULT is written: of
-measures.py's keys those of bytes, times, commands of the array and read amplification; with a
-recording of the run, also bytes in intervals, by the drive's own times of completion.
+RUN is the folder of 'slate run'. For each JOB (a section of its job file) the file RESULT is
+written. It has those keys of measures.py that are about bytes, times, commands of the array and
+read amplification; with a recording of the run it also has the bytes in intervals, by the drive's
+own times of completion.
 """
 
 from __future__ import annotations

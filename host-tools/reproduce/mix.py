@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""mix.py - a trace of a workload of which a read share, sizes and an intensity are published.
+"""mix.py - makes a trace of a workload whose read share, sizes and intensity are published.
 
     mix.py NAME --scale N [--set KEY=VALUE ...] [-o FILE]
 
-SPREAD's and flexFTL's evaluations ran applications and traces of which the
-dissertation has one line each. This makes, for a workload named in mixes.toml, a
-trace in Slate's own format with that line's numbers, for a closed loop
-(slate-replay --closed QD --think): rows of one time are a burst, the gap
-between two bursts is the time in which the host thinks.
+The evaluations of SPREAD and flexFTL ran applications and traces that the dissertation describes in
+one line each. For a workload named in mixes.toml, this program makes a trace in Slate's own format
+with the numbers of that line. It is for a closed loop (slate-replay --closed QD --think): rows with
+the same time are a burst, and the gap between two bursts is the host's think time.
 
 The trace has two parts. The warm-up is the workload's writes alone, without a
-pause, until they amount to `warm` of the footprint. Then come the workload's
-requests; the first `settle_k` of them are not to be counted either. A comment
-in the head ("# warmup N") says how many rows that is: slate-replay's --warmup.
+pause, until they amount to `warm` of the footprint. Then come the workload's requests; the first
+`settle_k` of them are not counted either. A comment in the head ("# warmup N") has the number of
+rows that are not counted, for slate-replay's --warmup.
 
 Scale N divides footprint and numbers of requests; sizes, bursts and pauses stay.
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""points.py - every run of a study: which trace, on which drive, how replayed.
+"""points.py - every run of a study: its trace, its drive, and the options of its replay.
 
 Here those of PEN and IPPBE; spread.py and rps.py have theirs.
 
 A study is a paper ("pen", "ippbe", ...) at a scale, in full or quick. A point is one
-run of slate-replay; its result is a JSON file. figures.py says what is made of
-them. Nothing here runs anything.
+run of slate-replay; its result is a JSON file. figures.py makes rows from these results. This file
+runs nothing.
 
 Scale. A study at scale N divides the drive's blocks per plane by N, and the
 trace's requests, bytes, coverage and duration by N (stand-ins), or takes its
-first N-th (originals). Rates, block and page sizes, parallelism and every
-percentage stay what they are.
+first N-th (originals). Rates, block and page sizes, parallelism and every percentage do not change.
 """
 
 from __future__ import annotations
@@ -74,21 +73,21 @@ class Config:
     profile: str
     sets: tuple[str, ...]
     args: tuple[str, ...] = ("--open",)
-    of_trace: Callable[[Trace], tuple[str, ...]] = lambda _: ()  # settings that depend on it
+    of_trace: Callable[[Trace], tuple[str, ...]] = lambda _: ()  # settings that depend on the trace
 
 
 @dataclass(frozen=True)
 class GuestRun:
     """A fio job file in a guest ('slate run'). Each of its sections is a result."""
 
-    config: str  # of the results
-    job: str  # its file
+    config: str  # name of the configuration in the results
+    job: str  # path of the job file
     profile: str
     sets: tuple[str, ...]
     tags: tuple[tuple[str, str], ...]  # section of the job file, tag of the trace that it stands for
     args: tuple[str, ...] = ()  # more of slate run's options
     depth: int = 0  # iodepth=32 of the file becomes this; 0: as it is
-    interval_ms: int = 0  # of what is completed in intervals; 0: not wanted
+    interval_ms: int = 0  # length of the intervals in which completions are counted; 0: no intervals
 
     @property
     def name(self) -> str:

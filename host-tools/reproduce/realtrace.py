@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""realtrace.py - the real traces of a folder, and what a stand-in for one must be like.
+"""realtrace.py - reads the real traces of a folder, and computes the properties that a stand-in
+must have.
 
 A trace here is a list of requests (ns, write, first unit, units) of 4 KiB units: each request
 is widened to whole units and cut into pieces of at most 64 KiB, the largest that standin.py
 makes. Original, stand-in and replay all use this form, so they can be compared.
 
-measured() has what can be read off a trace: counts, growth of coverage, run lengths, density.
-curve() has what must be fitted: how many logical blocks of 9 MiB (PEN's: 576 pages of 16 KiB)
-are written, and how often a write misses the 4, 16, 64 and 256 written last.
+measured() returns the properties that can be measured directly: counts, growth of coverage, run
+lengths, density. curve() returns those that must be fitted: how many logical blocks of 9 MiB
+(PEN's: 576 pages of 16 KiB) are written, and how often a write misses the 4, 16, 64 and 256 blocks
+written last.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from figures import OURS, Figure
 from points import Config, GuestRun, StudyError, Trace
 from spread import each, mixes
 
-BLOCKS = 512  # of a chip: Table 1
+BLOCKS = 512  # blocks of a chip: Table 1
 FTLS = {
     "page": ("pageFTL", "fps"),
     "parity": ("parityFTL", "fps"),
@@ -26,15 +26,15 @@ FTLS = {
 }
 TABLE2 = ("oltp", "ntrx", "webserver", "varmail", "fileserver")
 DEPTH = 32  # requests in flight: one a chip; the text does not say
-SEEDS = (2, 3)  # and the mixes' own, 1
+SEEDS = (2, 3)  # further seeds; mixes.toml has seed 1
 SKEWS = (  # of NTRX, which has 75 % of the requests on 1 % of the places
     (("hot", 750), ("hot_part", 100)), (("hot", 800), ("hot_part", 200)), (("hot", 0), ("hot_part", 0), ("theta", 0.9)),
     (("hot", 0), ("hot_part", 0)),
 )  # fmt: skip
-FOOTS_GIB = {"ntrx": (8, 13), "varmail": (8, 13, 14)}  # exported of 16; the mixes have 11
+FOOTS_GIB = {"ntrx": (8, 13), "varmail": (8, 13, 14)}  # exported of 16 GiB; the mixes have 11
 BUFFERS_MIB = (1, 16)  # rps.ini has 4
 BURSTS = ((320, 20), (4000, 800))  # requests, pause in ms; 320 and 20: varmail.fio
-VARIED = mixes("ntrx", "varmail")  # in the sweeps
+VARIED = mixes("ntrx", "varmail")  # mixes of the sweeps
 INTERVAL_MS = 10
 SHARED = "ftl.gc_frontier=shared"
 # GC's copies in the host's blocks, of all four: what the text describes of rtfFTL and flexFTL, and does not say
@@ -252,7 +252,7 @@ QUICK = ("ntrx", "varmail")
 QUICK_FIGURES = ("fig13", "fig13n", "fig14", "fig14n", "fig15")
 
 
-# ---- what the text leaves open besides ------------------------------------------------------
+# ---- other choices that the text leaves open ------------------------------------------------
 
 UNIFORM = (("hot", 0.0), ("hot_part", 0.0))
 LONG_BURSTS = (("burst", 4000.0), ("think_ms", 800.0))

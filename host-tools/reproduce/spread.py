@@ -16,18 +16,18 @@ from compare import Best, Form, Published, Results, Row, Rows, absolute, change,
 from figures import OURS, Figure
 from points import Config, GuestRun, StudyError, Trace
 
-BLOCKS = 512  # of a chip: section 4.4.1
+BLOCKS = 512  # blocks of a chip: section 4.4.1
 FTLS = {"page": ("pageFTL", "none"), "dma": ("dmaFTL", "dma"), "sp": ("spFTL", "spread")}
 TABLE4 = ("kv", "grp", "prj", "usr", "stg")
 AMPLIFIED = ("kv1", "kv2", "gr1", "su", "ideal")  # figure 18: mixes, and fio jobs of
 GUEST_JOB = "fio-jobs/spread-reads.fio"
 GUESTS = {"guest": 0, "guest-q8": 8}  # the configurations of these; requests in flight, if not 32
 SU_DEPTHS = (1, 2, 4, 8, 16, 32)
-WRITING = ("usr", "stg")  # of which the text says how long a GC takes
+WRITING = ("usr", "stg")  # mixes for which the text gives the duration of a GC
 DEPTH = 8  # requests in flight: one a chip; the text does not say
 DEPTHS = (1, 4, 32)
 SEEDS = (2, 3, 4)
-OVERHEADS_US = (10, 20, 30, 40)  # of firmware and host, an I/O; spread.ini has 1
+OVERHEADS_US = (10, 20, 30, 40)  # time of firmware and host for an I/O; spread.ini has 1
 VARIED = (("foot_gib", (8, 14)), ("theta", (0.9, 1.1)))
 
 

@@ -1,38 +1,36 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""standin.py - a trace that stands in for one that is not to be had.
+"""standin.py - makes a trace that replaces one that cannot be obtained.
 
     standin.py NAME --scale N [--seed N] [--like TRACE|median] [--set KEY=VALUE ...] [-o FILE]
 
 The GC papers replay MSR-Cambridge volumes, which may not be passed on. This
 makes, for a volume named in workloads.toml, a trace with the published numbers
-of requests, bytes and covered bytes of each direction, all divided by N (so is
-the week that it lasts), in Slate's own format. It is a stand-in for the volume
-and nothing more: of where and in which order the volume's requests went, little
-is published, and the rest is assumed (workloads.toml, [assumed]).
+of requests, bytes and covered bytes of each direction, in Slate's own format; requests, bytes,
+covered bytes and the duration of a week are divided by N. It is only a stand-in for the volume:
+little is published about the addresses and the order of the volume's requests, and the rest is
+assumed (workloads.toml, [assumed]).
 
 NAME is a volume of PEN's Table 2 ("hm_0"), or the first million rows of one
 ("stg_0-1M"), which are counted in another source.
 
-What is exact. Counts round to the nearest request, bytes to the nearest 4 KiB;
+Exact properties. Counts round to the nearest request, bytes to the nearest 4 KiB;
 then reads, writes, bytes read, bytes written, bytes covered by reads and bytes
 covered by writes are met exactly. Requests are 4 KiB aligned, of 4, 8, 16, 32 or
 64 KiB; how many of each is a truncated geometric distribution over these sizes
 with the published mean.
 
-How it is made. Addresses are extents, the ranges of requests; two extents are
-the same or disjoint. A write is either the first to a new extent or rewrites
-one (of real MSR rewrites, 96 in 100 repeat an earlier extent). First writes are
-spread so that after a share x of all writes, a share x^beta of the coverage is
-reached; beta follows from the update ratio published for the first million rows
-where there is one. What is rewritten is drawn by how often it was written so far
-(a Pitman-Yor process of discount beta, at most 0.95: the one whose coverage grows
-like that; its popularities follow Zipf's law with exponent 1/beta), or is the next extent
-in its run. Reads do likewise with extents of their own, written ones, and young
-ones (written within the last hour of the week), whose share is published for
-seven volumes. New extents lie in runs; runs lie in random order with random gaps
-over a span of addresses. Requests come in bursts of one direction; bursts come at
-uniformly random times.
+Method. Addresses are extents, the ranges of requests; two extents are the same or disjoint. A write
+is either the first to a new extent or rewrites one (of real MSR rewrites, 96 in 100 repeat an
+earlier extent). First writes are spread so that after a share x of all writes, a share x^beta of
+the coverage is reached; beta follows from the update ratio published for the first million rows
+where there is one. The extent to rewrite is drawn with a weight that grows with its number of
+writes so far (a Pitman-Yor process of discount beta, at most 0.95: the one whose coverage grows
+like that; its popularities follow Zipf's law with exponent 1/beta), or is the next extent in its
+run. Reads are made in the same way, with their own extents, with written ones, and with young ones
+(written within the last hour of the week), whose share is published for seven volumes. New extents
+lie in runs; runs lie in random order with random gaps over a span of addresses. Requests come in
+bursts of one direction; bursts come at uniformly random times.
 
 Two habits of real volumes are options, off in workloads.toml (standin-locality.md): a share
 "recent" of the rewrites goes to one of the last "window" writes, and runs made one after
@@ -233,9 +231,8 @@ def _powers(base: float) -> list[float]:
 
 
 def split_cover(requests: list[int], cover: int) -> list[int]:
-    """Return the number of extents of each class that cover `cover` units; each class with requests has at least one.
-
-
+    """Return the number of extents of each class that cover `cover` units; each class with requests has at
+    least one.
     """
     units = sum(n * s for n, s in zip(requests, SIZES))
     least = sum(s for n, s in zip(requests, SIZES) if n)

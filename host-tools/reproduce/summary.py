@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""summary.py - docs/results/README.md: every published claim beside ours, from the stored tables.
+"""summary.py - docs/results/README.md: every published claim beside our value, from the stored
+tables.
 
     summary.py [--results DIR] [--out FILE] [--claims DIR]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tracestats.py - what a trace is like: the numbers that a stand-in must meet.
+"""tracestats.py - properties of a trace: the numbers that a stand-in must meet.
 
     tracestats.py FILE...
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""validate.py - stand-ins beside the real traces that they stand in for.
+"""validate.py - compares stand-ins with the real traces that they replace.
 
     validate.py TRACES=DIR [NAME ...] [--kinds own,others|first] [--seeds N] [--jobs N] [--out DIR]
 
@@ -10,7 +10,7 @@ the trace, "others" the medians of what was fitted to all other traces (leave on
 NFTL without and with PEN, and on IPPBE's drive without and with its parallel erase. Writes
 validation.csv and README.md to DIR (default: docs/results/standins).
 
-Replays are kept in build/reproduce/validation by what was replayed and how.
+Results of replays are kept in build/reproduce/validation, by trace and options.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ by Lambert's W function (Desnoyers), which greedy() approaches with B; lru_hot_c
 two kinds of pages. windowed() is the mean field of "fewest valid pages among the oldest blocks".
 
 Published models of random choice, d_choices() among them, let GC take blocks of which all pages are
-valid. Slate's policies draw again then, since that would win no page. Here a draw is therefore from
-the blocks with an invalid page; the difference falls with B, and with RHO.
+valid. Collecting such a block frees no page, so Slate's policies draw again. Here blocks are
+therefore drawn only from those with an invalid page; the difference decreases with B, and with RHO.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _greedy(rho: float, b: int) -> tuple[float, int, float]:
         if waiting + rho * b / k >= b - k + 1:
             p = (b - k - waiting) / (rho * b / k - 1)
             return b / (b - k + p), k, p
-    return 1.0, 0, 0.0  # blocks without a valid page are left over
+    return 1.0, 0, 0.0  # some blocks without a valid page remain
 
 
 @dataclass(frozen=True)

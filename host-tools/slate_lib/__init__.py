@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The launcher: one small file for each of its jobs.
+"""The launcher, with a module for each of its tasks.
 
-cli, options   what the user asked for
+cli, options   the command line and the options of a run
 jobfile        fio job files: sections, hints to the launcher, errors
 command        the QEMU command line
-process, qmp   one QEMU, and the conversation with it
+process, qmp   one QEMU process, and its QMP connection
 watch          the guest's console: phases, panics, hangs
-results        what the guest sent back
-rundir         out/<run>/: unique, atomic, never half
+results        the files that the guest sent back
+rundir         out/<run>/: unique, and written completely or not at all
 facts          run.json
 drivefile      the head of a drive file
 age            'slate age' and 'slate drive'
 account        the drive's own figures (device.json)
 fioresult      the guest's figures (fio.json)
-report         both beside each other
-run            the flow that ties them together
+report         both in one text
+run            the sequence of all these steps
 """

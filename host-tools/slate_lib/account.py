@@ -19,14 +19,14 @@ from .shape import Json
 OPS = ("read", "write", "trim", "flush")
 # The parts of a latency, in the order in which the report prints them.
 PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "link", "controller")
-SOURCES = ("host", "gc", "wl", "meta", "backup")
+SOURCES = ("host", "gc", "wl", "meta", "backup", "map")
 NAND_OPS = ("read", "program", "erase", "copyback")
 # Levels of the array at the end of an interval; all other figures are counted within it.
 LEVELS = ("programmed-pages", "erase-count-max", "erase-count-sum", "page-erases", "page-erases-sq", "damaged")
 LABEL_BYTES = 16
 LATE_US = (1, 10, 100)
-SUB_BUCKETS = 1024  # of a latency histogram in each octave: hist.h, and the guest's fio
-OLD_SUB_BUCKETS = 16  # of an older drive, whose statistics do not give it
+SUB_BUCKETS = 1024  # buckets of a latency histogram in each octave: hist.h, and the guest's fio
+OLD_SUB_BUCKETS = 16  # the same of an older drive, whose statistics do not give it
 NO_END_NS = 2047 << 37  # hist.h: where the last bucket begins
 PERCENTILES = {500: "p50", 990: "p99", 999: "p99.9", 999.9: "p99.99"}  # percentiles that are shown, by permille
 ENOUGH = {999.9: 10_000}  # I/Os that a percentile needs; of fewer it would only be the maximum
@@ -214,7 +214,7 @@ class Late:
     """Lateness of completions, in real time."""
 
     requests: int
-    shares: list[float]  # of those later than LATE_US
+    shares: list[float]  # shares of completions later than LATE_US
     mean_ns: float
     max_ns: int
 
@@ -303,9 +303,8 @@ class Device:
         return Busy(sum(by_source.values()), by_source, busiest)
 
     def link_busy(self) -> tuple[float, float] | None:
-        """Return the shares of the time in which the host link moved data to the host and to the drive; None: no link.
-
-
+        """Return the shares of time in which the host link was busy in each direction, to the host first;
+        None: no link.
         """
         ways = [self.total.ftl.get(f"link-to-{way}-busy-ns", 0) for way in ("host", "drive")]
         if not any(ways) or not self.at_ns:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run --app': applications on a file system on the drive, and what they say of it.
+"""'slate run --app': applications on a file system on the drive, and their own results.
 
-An application is a script in host-tools/guest/apps, its parameters (the script has them as
-APP_NAME), and a reader of what its programs printed. What comes out is app.json:
+An application is a script in host-tools/guest/apps, its parameters (which the script gets as
+variables APP_NAME), and a parser of its programs' output. The result is app.json:
 
     {"app": NAME, "parameters": {...},
      "parts": [{"name", "operations", "seconds", "latency_ns": {"mean", "p50", "p99", "max"}}]}
@@ -74,7 +74,7 @@ class App:
     what: str
     parameters: dict[str, Parameter]
     read: Callable[[Files, dict[str, str]], list[Part]]
-    files: tuple[str, ...] = ()  # files that go with its script
+    files: tuple[str, ...] = ()  # further files that the script needs
 
     @property
     def script(self) -> Path:

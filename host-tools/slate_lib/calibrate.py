@@ -41,7 +41,7 @@ then here:
 """
 _AGAIN = f"run fio-jobs/{JOB.name} as it is on the server: fio --output-format=json --output=fio.json {JOB.name}"
 _NULL_BLK = "modprobe -r null_blk; modprobe null_blk queue_mode=2 irqmode=0; then run the job again"
-# What fio must have been asked for; (option, what it must be, what fio takes if it is not given).
+# Options that fio must have used: (option, its value, fio's default).
 _ASKED = (
     ("ioengine", "psync", "psync"),
     ("rw", "randread", "read"),
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("result", metavar="FIO.JSON", help="what fio wrote on the server for fio-jobs/calibrate.fio")
 
 
-# ---- the server's result
+# ---- the result of the server
 
 
 def read(path: Path) -> float:
@@ -136,7 +136,7 @@ def _check_options(path: Path, told: dict[str, str]) -> None:
             raise SlateError(f"{path}: it is of a job with {option}, which {JOB.name} has not", _AGAIN)
 
 
-# ---- the guest's
+# ---- the result of the guest
 
 
 def script(text: str) -> str:
@@ -169,7 +169,7 @@ def guest(rate: str) -> float:
             raise SlateError(f"the guest's result is no good: {error.message}", code=MACHINE_FAILED) from None
 
 
-# ---- the answer
+# ---- the rate
 
 
 def rate_of(server_ns: float, guest_ns: float, guest_rate: str) -> str:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts as SVG for a page: by matplotlib, in the page's colours, the same bytes each time.
+"""Makes charts as SVG for a page, by matplotlib. They have the page's colours, and equal data give
+equal bytes.
 
-matplotlib knows fixed colours only. So it is given unused ones, and the SVG gets
-the page's CSS variables in their places (page.py has their values, light and dark). Text
+matplotlib supports only fixed colours. So charts are drawn in unused colours, which are then
+replaced in the SVG by the page's CSS variables (page.py has their light and dark values). Text
 stays text, in the page's font. Ids get the chart's number, since they share a page.
 """
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 INK, GRID = "#000001", "#000002"
 COLORS = tuple(f"#0000a{n}" for n in range(8))
 _VARIABLES = {INK: "--ink", GRID: "--grid"} | {color: f"--c{n}" for n, color in enumerate(COLORS)}
-WIDTH, HEIGHT = 4.4, 2.9  # inches; one column of a telephone
+WIDTH, HEIGHT = 4.4, 2.9  # inches; the width of a phone's screen
 LABEL = 48  # characters of a line's name that are shown
 _STYLE = {
     "svg.fonttype": "none",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The QEMU command line of a run, and the files it names.
 
-Virtual time: the guest's clock counts instructions and skips idle time, so a
-run depends on nothing but its inputs. Whatever is timed by the host (sockets
-that fill up, virtio-serial, monitor commands) stays out of the guest's way.
+Virtual time: the guest's clock counts instructions and skips idle time, so a run depends only on
+its inputs. Devices and commands whose timing depends on the host (sockets that fill up,
+virtio-serial, monitor commands) are not used while the guest runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .errors import SlateError
 from .options import RunOptions
 
 NODE = "ssd0"  # the first drive's node
-MARKS = "slate-marks"  # slate-mark of a guest with several drives
+MARKS = "slate-marks"  # device of slate-mark in a guest with several drives
 GUEST_CONTROL = "logs"  # the default of a nand-ssd
 # Parts of the boot that a guest does not need; host-tools/guest/README.md says why.
 BOOT_FAST = ("cryptomgr.notests", "no_timer_check", "init_on_alloc=0", "rodata=off", "tsc=reliable")
@@ -31,9 +31,9 @@ SMALL_WORDS = ("nohz=off",)
 # which ends where memory does. Blocks of persistent memory begin at multiples of 2 MiB.
 IMAGES_AT = 256 << 20
 IMAGE_ALIGN = 2 << 20
-# In virtual time. A vCPU that waits by MWAIT would spin. A step of a repeated string
-# instruction counts as an instruction: without ERMS and FSRM Linux copies and clears 8 bytes
-# in each, which at a rate of 4 is 32 GB/s; with them it would be one byte.
+# CPU features that are off in virtual time. A vCPU that waits by MWAIT would spin. Each step of a
+# repeated string instruction counts as an instruction: without ERMS and FSRM Linux copies and
+# clears 8 bytes in each, which at a rate of 4 is 32 GB/s; with them it would be one byte.
 VIRTUAL_CPU = "max,-monitor,-erms,-fsrm"
 sys.path.insert(0, str(paths.GUEST_TOOLS))
 

@@ -73,7 +73,7 @@ def _percentiles(side: str) -> list[tuple[str, Words, Callable[[Row], float | No
     return [(f"{side} {name}", units.us, partial(of, number=i)) for i, name in enumerate(PERCENTILES.values())]
 
 
-# Figures of a job: what, how it is worded, from a row.
+# Figures of a job: name, format, and the function that computes the figure from a row.
 _JOB: tuple[tuple[str, Words, Callable[[Row], float | None]], ...] = (
     ("IOPS", _rate, lambda row: row.guest.iops if row.guest else row.rate.iops if row.rate else None),
     ("guest mean, µs", units.us, lambda row: row.guest.mean_ns if row.guest else None),

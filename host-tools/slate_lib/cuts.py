@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate cuts': power cuts under a file system, one after another, and what was there afterwards.
+"""'slate cuts': power cuts under a file system, one after another, and checks of the data
+afterwards.
 
 Cuts come in groups of GROUP. A group is one guest: an aged drive with an empty ext4, and
 fsync-heavy work, recorded with its content up to the group's latest cut, which QEMU makes.
 Each cut is then made on a copy of that first drive by slate-replay, which replays the recording
 up to the cut's nanosecond of the drive's clock; for the latest cut the two files must be equal,
 byte for byte. Then a guest mounts the drives, as many in a boot as ROOM has space for: it replays
-the journal, looks for everything that was fsynced before the cut, and runs fsck. A cut is a
-function of the profile, the seed and its number alone. Its id, SEED:NUMBER, replays it.
+the journal, looks for everything that was fsynced before the cut, and runs fsck. A cut is
+determined by the profile, the seed and its number. Its id, SEED:NUMBER, repeats it.
 
-Cost: of a cut, the copy of the drive (0.2 s of CPU time for 300 MiB) and its look by the guest
-(0.1 s); of a group, two to five boots of 3 s. So small drives make cheap cuts.
+Cost: for each cut, a copy of the drive (0.2 s of CPU time for 300 MiB) and a check by the guest
+(0.1 s); for each group, two to five boots of 3 s. So cuts of small drives are cheap.
 
 The log has a line of JSON for each cut. A run that was stopped goes on after the last one.
 """
@@ -43,7 +44,7 @@ PROGRAM = "fsyncs"
 WORKERS = 3
 GROUP = 64
 ROOM = 5 << 30  # bytes of drive files at once
-EARLIEST_NS = 20_000_000  # after the job's start: the file system is mounted by then
+EARLIEST_NS = 20_000_000  # after the job's start, when the file system is mounted
 _DONE = re.compile(rb"^w(\d+) (\d+) (\d+)\r?\n", re.MULTILINE)
 _JOB_START = re.compile(r"^SLATE-PHASE job-start ([0-9.]+)", re.MULTILINE)
 _UNUSED_PROGRAMS = re.compile(r"usr/bin/(fio|nvme|slate-mark|.*xfs.*|.*f2fs.*|blktrace)$")

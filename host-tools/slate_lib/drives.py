@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The drives of one guest: which there are, and which option is of which drive.
+"""The drives of one guest, and the assignment of options to drives.
 
 A run has one drive, or as many as --profile (or --drive) is given: nvme0n1, nvme1n1 and so on in
-the guest, in the order given. docs/running.md ("Several drives") lists what each option means to
-several drives; what concerns one drive alone is refused here.
+the guest, in the order given. docs/running.md ("Several drives") describes the meaning of each
+option for several drives; options that make sense only for one drive are refused here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Drive:
     record: Path | None = None  # every call into the drive, for slate-replay
     record_content: Path | None = None  # every request, and what is written
     seed: int = 1
-    fill: float | None = None  # percent; None: as the profile says
+    fill: float | None = None  # percent; None: the profile's value
     age: float | None = None  # times the capacity
     precondition: str = "instant"
     settings: list[str] = field(default_factory=list)

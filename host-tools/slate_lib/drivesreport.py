@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of a run with several drives: what the guest saw, each drive, and all of them together.
+"""The report of a run with several drives: the guest's figures, those of each drive, and those of
+all drives together.
 
-A drive's own report is in its folder. It has those jobs that did I/O on this drive. Here a job
-has a line of the guest's figures, one of each drive's, and one of all drives' I/Os as if they
-were of one: counts and rates are sums, the mean is weighted by I/Os, percentiles are those of the
-added histograms. Below are the drives' figures of the whole run, side by side.
+A drive's own report is in its folder. It has the jobs that did I/O on this drive. This report has,
+for each job, a line with the guest's figures, a line for each drive, and a line for all drives as
+if they were one: counts and rates are sums, the mean is weighted by I/Os, percentiles are those of
+the added histograms. The drives' figures of the whole run follow, side by side.
 """
 
 from __future__ import annotations
@@ -24,10 +25,7 @@ _FEW = 6  # drives whose columns may be wide
 
 
 def record_of(record: Json, number: int) -> Json:
-    """Return run.json in the form for the report of one drive, with this drive's settings in place of the first one's.
-
-
-    """
+    """Return run.json with the drive's settings in place of the first drive's, for the report of one drive."""
     settings = record["settings"]
     return {**record, "settings": {**settings, **settings["drives"][number]}}
 

@@ -44,6 +44,7 @@ PART_STYLE = {
 }
 SOURCE_COLORS = {
     "host": COLORS[0], "gc": COLORS[1], "wl": COLORS[3], "meta": COLORS[4], "backup": COLORS[7],
+    "map": COLORS[6],
 }  # fmt: skip
 MAX_BARS = 14
 MAX_TIPS = 40
@@ -421,10 +422,7 @@ def _shares(row: Row) -> dict[str, float]:
 
 
 def where_over_time(made: Charts, series: Series, jobs: list[Span]) -> list[str]:
-    """Draw the time that I/Os spent in each part, for each second of the drive's time: the mean number of I/Os there.
-
-
-    """
+    """Draw the mean number of I/Os in each part of their latency, for each second of the drive's time."""
     part = series.part()
     out: list[str] = []
     if part.last < MIN_ROWS or not series.has("read", "cell-ns"):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Latencies of a guest's I/Os one by one, where its job file asked fio for them (write_lat_log).
+"""Latencies of each of a guest's I/Os, if its job file requests them from fio (write_lat_log).
 
 The drive's own series has sums and maxima; percentiles over time come from these files alone.
-A file belongs to a job by fio's rule: NAME_lat.N.log is of the N-th thread. Left out: with
-group_reporting, where nothing says which thread is whose, and with log_avg_msec, where a line
-is a mean.
+A file belongs to a job by fio's rule: NAME_lat.N.log is of the N-th thread. Files are ignored with
+group_reporting, because threads cannot be assigned to jobs, and with log_avg_msec, because a line
+is then a mean.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .errors import SlateError
 from .shape import Json
 
 OPS = ("read", "write", "trim")  # by fio's number
-SHARES = (500, 990)  # permille; and the longest
-INTERVALS = 120  # at most
+SHARES = (500, 990)  # percentiles by permille; 1000: the maximum
+INTERVALS = 120  # maximum of intervals
 WORTH = 200  # I/Os that an interval must have on average for its percentiles to be useful
 
 

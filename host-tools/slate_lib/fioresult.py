@@ -20,7 +20,7 @@ _SIDE = {
     "lat_ns?": {**_LATENCY, "mean": float, "max": float},
     "clat_ns?": _LATENCY,
 }
-# What is read here of fio's JSON, for shape.check().
+# The parts of fio's JSON that are read here, for shape.check().
 SHAPE = {
     "global options?": {"*": str},
     "jobs": [

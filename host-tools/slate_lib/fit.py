@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate fit': a profile that shows the numbers of a data sheet.
+"""'slate fit': finds a profile whose drive has the numbers of a data sheet.
 
-Each number has one key of the profile that moves it, and each key one number:
+Each number is fitted by one key of the profile:
 
-    rand_read_iops        ftl.overhead_ns     what the controller's cores execute for a command
+    rand_read_iops        ftl.overhead_ns     work of the controller's cores for a command
     read_us               timing.read_ns      adds to every read: arithmetic
     write_us              ftl.buffer_ns       adds to every buffered write: arithmetic
     seq_write_mb_s        timing.program_ns
-    seq_read_mb_s         link.data_permille  what the link or the controller carries
-    sustained_write_iops  ftl.op_permille     spare blocks decide what GC must copy
+    seq_read_mb_s         link.data_permille  payload of the link, or of the controller
+    sustained_write_iops  ftl.op_permille     spare blocks determine how much GC copies
 
-If the sheet fixes no dies, the drive gets as few as reach the random reads. The keys hardly move
-the other numbers, so each is solved alone, by SciPy's root finder over replays (slate-replay), in
-two rounds. A key that the sheet fixes in [flash] is not moved. A key that stops at its bound
-leaves its number unreached; the result says so.
+If the sheet does not fix the number of dies, the drive gets the smallest number that reaches the
+random reads. A key has little effect on other numbers, so each is solved separately, by SciPy's
+root finder over replays (slate-replay), in two rounds. A key that the sheet fixes in [flash] is not
+changed. If a key stops at its bound, its number is not reached, and the result says so.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ examples:
   slate fit p4500-2tb                    a sheet that is there
   slate fit my-sheet.ini -o my.ini       your own; then: slate run --profile my.ini
 """
-TOLERANCE = 0.05  # of a number that counts as reached
-PRECISION = 0.002  # of a key's value, where the search ends
+TOLERANCE = 0.05  # relative error at which a number counts as reached
+PRECISION = 0.002  # relative change of a key's value at which the search ends
 ROUNDS = 2
-# For reads, to which the number of blocks does not matter.
+# Used for reads, which do not depend on the number of blocks.
 FEW = {"geometry.blocks_per_plane": "12", "ftl.op_permille": "1000"}
-BLOCKS = 128  # of a plane, in the profile: the capacity is cut, the parallel parts are not
-PAGES = 96  # of a block
+BLOCKS = 128  # blocks of a plane: they reduce the capacity, but not the parallelism
+PAGES = 96  # pages of a block
 CORES = 4
 READ_IOS, WRITE_IOS = 100_000, 200_000
-WARM_BLOCKS = 8  # of a plane, written before writes count: more than are free
-# Dies of a channel that are tried if the sheet fixes none.
+WARM_BLOCKS = 8  # blocks of a plane that are written before writes count: more than are free
+# Numbers of dies of a channel that are tried if the sheet fixes none.
 CHIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-# The least and most of a key; those of cells as factors of the base profile's value.
+# Bounds of each key; for times of cells, factors of the base profile's value.
 FACTOR = {"timing.read_ns": (0.5, 2.0), "timing.program_ns": (0.1, 20.0)}
 BOUNDS = {
     "ftl.overhead_ns": (100, 50_000),
@@ -58,7 +58,7 @@ BOUNDS = {
     "link.data_permille": (1, fitsheet.PAYLOAD_PERMILLE_MAX),
     "ftl.op_permille": (60, 3000),
 }
-# What every fitted drive has, unless the sheet says otherwise.
+# Settings of every fitted drive, unless the sheet says otherwise.
 CUT = {
     "geometry.blocks_per_plane": str(BLOCKS),
     "geometry.pages_per_block": str(PAGES),
@@ -83,23 +83,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Drive:
-    """A base profile with settings; what it shows."""
+    """A base profile with settings, and the measured figures of its drive."""
 
     def __init__(self, base: Path, settings: dict[str, str]):
         self.base = base
         self.settings = dict(settings)
 
     def facts(self) -> Json:
-        """What follows from the profile; refuses one that is invalid."""
+        """Return the values derived from the profile. Raises an error if the profile is invalid."""
         return profiles.derive(self.base, [f"{key}={value}" for key, value in self.settings.items()])
 
     def exported_mib(self) -> int:
-        """The capacity that a host sees."""
+        """Return the capacity that a host sees."""
         size: int = self.facts()["exported_bytes"]
         return size >> 20
 
     def replay(self, words: list[str]) -> Json:
-        """The JSON of a replay."""
+        """Run a replay and return its JSON."""
         settings = [word for key, value in self.settings.items() for word in ("--set", f"{key}={value}")]
         command = [str(paths.program("slate-replay")), "--profile", str(self.base), *settings, "--json", "-", *words]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
@@ -109,35 +109,35 @@ class Drive:
         return found
 
     def _reads(self, what: str, depth: int) -> Json:
-        """Reads of a drive that was filled in order. Few blocks do: each die reads alone."""
+        """Measure reads of a drive that was filled in order. A few blocks suffice, because dies read independently."""
         few = Drive(self.base, {**self.settings, **FEW})
         trace = f"gen:{what},read=1000,foot={few.exported_mib()}MiB"
         read: Json = few.replay(["--fill", "100", "--closed", str(depth), trace])["host"]["read"]
         return read
 
     def seq_read_mb_s(self, qd: dict[str, int]) -> float:
-        """128 KiB reads in order."""
+        """Measure the rate of 128 KiB reads in order."""
         rate: float = self._reads("seq128k,n=20000", qd["seq_qd"])["bytes_per_s"]
         return rate / MB
 
     def rand_read_iops(self, qd: dict[str, int]) -> float:
-        """4 KiB reads at random."""
+        """Measure the rate of random 4 KiB reads."""
         rate: float = self._reads(f"rand4k,n={READ_IOS}", qd["read_qd"])["iops"]
         return rate
 
     def read_us(self, _: dict[str, int]) -> float:
-        """The mean of 4 KiB reads, one at a time."""
+        """Measure the mean latency of 4 KiB reads, one at a time."""
         mean: float = self._reads("rand4k,n=2000", 1)["latency"]["mean_ns"]
         return mean / 1000
 
     def write_us(self, _: dict[str, int]) -> float:
-        """The median of 4 KiB writes, one at a time, that the buffer holds."""
+        """Measure the median latency of 4 KiB writes into the buffer, one at a time."""
         found = self.replay(["gen:rand4k,n=200,foot=1GiB"])
         middle: float = found["host"]["write"]["latency"]["percentiles_ns"]["50"]
         return middle / 1000
 
     def seq_write_mb_s(self, qd: dict[str, int]) -> float:
-        """128 KiB writes in order to a blank drive, once the buffer is full."""
+        """Measure the rate of 128 KiB writes in order to a blank drive, after the buffer has become full."""
         foot = self.exported_mib()
         count = min(foot * 8, 16_384)
         trace = f"gen:seq128k,n={count},foot={foot}MiB"
@@ -146,7 +146,7 @@ class Drive:
         return rate / MB
 
     def sustained_write_iops(self, qd: dict[str, int]) -> float:
-        """4 KiB writes at random to a full drive that was overwritten at random twice."""
+        """Measure the rate of random 4 KiB writes to a full drive that was overwritten twice at random."""
         facts = self.facts()
         warm = WARM_BLOCKS * facts["raw_bytes"] // (int(facts["settings"]["geometry.blocks_per_plane"]) * IO_BYTES)
         trace = f"gen:rand4k,n={warm + WRITE_IOS},foot={self.exported_mib()}MiB"
@@ -160,7 +160,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Knob:
-    """A key and the number that it moves, up or down."""
+    """A key, and the number that it fits."""
 
     target: str
     key: str
@@ -187,7 +187,7 @@ class Fit:
         self.fitted: dict[str, str] = {}  # keys, and the targets that they were fitted to
 
     def run(self) -> dict[str, float]:
-        """Search; returns what the drive shows."""
+        """Search; return the figures of the drive that was found."""
         self._choose_dies()
         for number in range(ROUNDS):
             self._search(READS)
@@ -198,7 +198,7 @@ class Fit:
         return {key: self.shown(key) for key in self.sheet.targets}
 
     def shown(self, key: str) -> float:
-        """A number of the drive as the host sees it."""
+        """Return a number of the drive as the host sees it."""
         measured: float = getattr(self.drive, key)(self.sheet.qd)
         path = {"read_us": "read", "write_us": "write"}.get(key)
         return measured + self.sheet.path_ns[path] / 1000 if path else measured
@@ -218,7 +218,7 @@ class Fit:
         return low * base, high * base
 
     def _choose_dies(self) -> None:
-        """As few dies as reach the random reads when the controller is no limit."""
+        """Find the smallest number of dies that reaches the random reads if the controller is no limit."""
         wanted = self.sheet.targets.get("rand_read_iops")
         if wanted is None or any(key in self.sheet.fixed for key in DIES):
             return
@@ -232,7 +232,7 @@ class Fit:
                 return
 
     def _add(self, target: str, key: str) -> None:
-        """A time that adds to each request: what is missing is put on it."""
+        """Fit a time that adds to each request by adding the difference to it."""
         wanted = self.sheet.targets.get(target)
         if wanted is None or not self._free(key):
             return
@@ -245,7 +245,7 @@ class Fit:
         self._set(key, min(max(value, low), high), target)
 
     def _stop(self, target: str, key: str, value: float, low: float, high: float) -> None:
-        """Note whether a key wants to pass its bounds."""
+        """Record whether the key's best value is beyond its bounds."""
         self.stopped.pop(target, None)
         if not low <= value <= high:
             self.stopped[target] = f"{key} is at its {'least' if value < low else 'most'}"
@@ -289,7 +289,7 @@ def _brentq() -> Callable[..., float]:
 
 
 def table(sheet: Sheet, shown: dict[str, float], stopped: dict[str, str]) -> str:
-    """Each number of the sheet beside the drive's."""
+    """Print each number of the sheet beside the drive's."""
     lines = [f"{'':<24}{'sheet':>12}{'fitted':>12}{'':>8}"]
     for target in TARGETS:
         if target.key not in shown:
@@ -308,7 +308,7 @@ _LINE = re.compile(r"([a-z_0-9]+)\s*=\s*([^;]*?)\s*(;.*)?")
 
 
 def profile_text(sheet: Sheet, fit: Fit, name: str) -> str:
-    """The base profile's file with the keys that are the sheet's or were fitted."""
+    """Return the base profile's file with the keys that the sheet sets or that were fitted."""
     changed = dict(fit.drive.settings)
     lines = [
         "; SPDX-License-Identifier: GPL-2.0-or-later",
@@ -375,7 +375,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def find(word: str) -> Path:
-    """A sheet by its name or its path."""
+    """Find a sheet by its name or its path."""
     own = paths.PROFILES / "sheets" / f"{word.removesuffix('.ini')}.ini"
     path = own if "/" not in word and own.is_file() and not Path(word).is_file() else Path(word)
     if path.is_file():
@@ -387,7 +387,7 @@ def find(word: str) -> Path:
 
 
 def listing() -> str:
-    """The sheets that are there."""
+    """Return the shipped sheets."""
     found = [fitsheet.read(path) for path in sorted((paths.PROFILES / "sheets").glob("*.ini"))]
     width = max([len(sheet.name) for sheet in found] + [5])
     rows = [f"{sheet.name:<{width}}  {sheet.texts.get('about', '')}" for sheet in found]

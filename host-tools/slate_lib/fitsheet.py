@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A data sheet for 'slate fit': the numbers that a drive must show, and what is known of its flash.
+"""A data sheet for 'slate fit': the numbers that a drive must reach, and the known properties of
+its flash.
 
     [sheet]
     source         = where the numbers are from
@@ -8,8 +9,8 @@
     ...
 
     [flash]
-    like           = tlc         a profile: everything that is not said here
-    geometry.dies_per_chip = 4   any key of a profile; it stays as it is
+    like           = tlc         a profile with all other settings
+    geometry.dies_per_chip = 4   any key of a profile; it is not changed
 
 Sizes are decimal: a MB is 10^6 bytes. Every target may be missing but one.
 """
@@ -65,7 +66,7 @@ TEXTS = ("about", "source")
 
 @dataclass
 class Sheet:
-    """What the file says."""
+    """The content of the file."""
 
     path: Path
     targets: dict[str, float]
@@ -78,7 +79,7 @@ class Sheet:
 
     @property
     def name(self) -> str:
-        """The drive's, which is the file's."""
+        """The name of the drive, which is that of the file."""
         return self.path.stem
 
     def settings(self) -> dict[str, str]:
@@ -88,7 +89,7 @@ class Sheet:
 
 
 def read(path: Path) -> Sheet:
-    """The sheet in a file; a SlateError names the key and what it must be."""
+    """Read a sheet. Raises a SlateError that names the key and its valid values."""
     parser = configparser.ConfigParser(interpolation=None, inline_comment_prefixes=(";",), comment_prefixes=(";", "#"))
     try:
         parser.read_string(path.read_text(encoding="utf-8"), source=str(path))
@@ -178,7 +179,7 @@ class _Reader:
 
 
 def contradictions(sheet: Sheet) -> list[str]:
-    """What no drive can show, whatever its flash: a sentence for each."""
+    """Return a sentence for each contradiction, which no drive can satisfy with any flash."""
     found = (check(sheet) for check in _CHECKS)
     return [sentence for sentence in found if sentence]
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks of a job that fio's parser accepts, but that would fail or miss the drive after a boot.
 
-A job must do its I/O on the drive: its files, its place on the drive and its engine are looked
-at. A job that prepares its files itself (exec_prerun), or whose files a trace names
-(read_iolog), may name any. Sections are read as fio reads them: what [global] says holds for
-the jobs behind it.
+A job must do its I/O on the drive, so its files, its place on the drive and its engine are checked.
+A job that prepares its files itself (exec_prerun), or whose trace names the files (read_iolog), may
+use any files. Sections are read as fio reads them: options of [global] apply to the jobs after it.
 """
 
 from __future__ import annotations

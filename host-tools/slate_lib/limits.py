@@ -44,12 +44,12 @@ from .series import Series
 from .shape import Json
 
 BUSY, FULL, REACHED, FLASH, MOST = 0.9, 0.9, 0.9, 0.1, 0.5
-ALARM = 0.95  # a processor as busy as that, with no busy resource in the drive, is the limit
+ALARM = 0.95  # If no resource of the drive is busy, a processor that is busy for this share of the time is the limit.
 MIN_ROWS = 4
 _AT_ONCE = ("libaio", "io_uring", "io_uring_cmd", "posixaio")  # engines with an iodepth
 _POLLS = ("hipri", "sqthread_poll")
 _CONTROLLER = "map + other"
-_PART_NAMES = {  # as the table of parts has them
+_PART_NAMES = {  # names of parts, as in the report's table of parts
     "path": "path",
     "cell": "cell",
     "bus": "bus",
@@ -108,8 +108,8 @@ class Limit:
     use: Use
     depth: int | None = None  # how many I/Os in flight the job allows
     guest: float | None = None  # I/Os in flight on average, by fio's latency
-    drive: float | None = None  # the same by the drive's latency
-    polls: bool = False  # for completions, or while fio holds it to a rate
+    drive: float | None = None  # the same, by the drive's latency
+    polls: bool = False  # the job polls for completions, or fio holds it to a rate
 
     def alarm(self) -> bool:
         """Did the job measure the guest instead of the drive?"""
@@ -298,7 +298,7 @@ def _gc_share(account: JobAccount) -> tuple[float, str]:
     )
 
 
-# ---- the answer
+# ---- the limit of each job
 
 
 def of(device: Device, fio: Json | None, rows: list[Row], series: Series | None = None) -> dict[str, Limit]:

@@ -37,7 +37,7 @@ class Asked(Protocol):
 class RunOptions(Drive):
     """The options of one run. The attributes of Drive are those of the first drive."""
 
-    more: list[Drive] = field(default_factory=list)  # the others
+    more: list[Drive] = field(default_factory=list)  # the other drives
     job: jobfile.JobFile | None = None
     script: Path | None = None
     script_text: str = ""

@@ -48,7 +48,7 @@ FOREIGN = {
     b"PK\3\4": "zip",
     b"BZh": "bzip2",
 }
-# Options of 'slate run' that only work with a guest of one's own, and those that never do.
+# Options of 'slate run' that only work with the user's own guest, and those that never work with it.
 ONLY_OWN = ("initrd", "append", "net", "ssh_port", "ssh_key", "share", "iommu", "print_libvirt")
 NEVER_OWN = (
     *("job", "cmd", "cmd_arg", "app", "app_arg", "load", "load_arg", "env", "shell", "content", "apps"),
@@ -91,7 +91,7 @@ class OwnGuest:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add a group of 'slate run'; --kernel is among the other options of the guest."""
+    """Add the options of the user's own guest to 'slate run'; --kernel is among the other options of the guest."""
     own = parser.add_argument_group("a guest of your own (docs/guests.md)")
     own.add_argument("--image", metavar="FILE", help="boot a disk image (qcow2 or raw) from a virtio disk")
     own.add_argument(

@@ -113,7 +113,7 @@ class OwnRun(Run):
         self._run_machine(options, None)
 
     def _copy_image(self, drive: Path) -> None:
-        """Copy the image to the drive with the drive's own programs, in the drive's time."""
+        """Copy the image to the drive by NAND programs of the drive, which take the drive's time."""
         self.progress.now("drive     the image is copied to the emulated SSD")
         began = time.monotonic()
         words = owncommand.convert_words(self.options, drive)

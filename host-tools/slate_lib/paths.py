@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things are: in a clone and its build directory, or where 'make install' put them.
+"""The places of all files: in a clone and its build directory, or where 'make install' put them.
 
     clone                    installed, under PREFIX     what
     host-tools/              lib/slate/                  this package, the guest's scripts
@@ -12,8 +12,8 @@
     fio-jobs/                share/slate/fio-jobs/       jobs
     out/                     ./out/                      results
 
-Nothing but the file VERSION beside this package tells the two apart, so that an installed
-tree may be moved.
+An installed tree is recognised by the file VERSION beside this package, and by nothing else, so it
+may be moved.
 """
 
 import os

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'slate run --cut-at': when the drive loses its power, and what runs after it.
+"""'slate run --cut-at': power cuts during a run, and the boots after them.
 
 A run with cuts is a list of boots: the job's, which the first cut ends, and, with
 --after-cut, another one after each cut. With 'off' each boot is a QEMU of its own, and
-the drive passes from one to the next as a file. Of several drives all lose their power at
-the same nanosecond, or one does (--cut-drive) and vanishes, while the guest goes on.
+the drive passes from one to the next as a file. Several drives all lose their power at the same
+nanosecond; or one does (--cut-drive) and vanishes, and the guest continues.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Cuts:
     then: str
     script: Path | None = None
     script_text: str = ""
-    drive: int | None = None  # the number of the one that loses its power; None: all of them
+    drive: int | None = None  # number of the only drive that loses its power; None: all drives do
 
     def words(self) -> list[str]:
         """Return the options as words."""
@@ -73,7 +73,7 @@ class Cuts:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add a group of 'slate run'."""
+    """Add the options of power cuts to 'slate run'."""
     cut = parser.add_argument_group("power cuts")
     cut.add_argument(
         "--cut-at",

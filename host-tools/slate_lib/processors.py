@@ -31,7 +31,7 @@ _SHORTEST = ("ftl.overhead_ns", "ftl.map_ns")
 
 
 def add_arguments(group: argparse._ArgumentGroup) -> None:
-    """The arguments of 'slate run'."""
+    """Add the options of the guest's processors to 'slate run'."""
     group.add_argument(
         "--cpu-rate",
         metavar="R",

@@ -15,7 +15,7 @@ from .shape import Json, Misfit, check
 
 SCHEMA = "slate-replay-1"
 
-_BY_SOURCE = dict.fromkeys(SOURCES, int)
+_BY_SOURCE = {f"{source}{'?' if source == 'map' else ''}": int for source in SOURCES}  # map: of a cached map
 _RATIO = (None, float)
 _LATENCY = {"min_ns": int, "max_ns": int, "sum_ns": int, "histogram": [[int]]}
 _HOST = {
@@ -124,10 +124,10 @@ def _sources(raw: Json) -> dict[str, Json]:
     busy = {f"{what}-busy-ns": raw["busy"][whole] for what, whole in (("die", "dies"), ("bus", "channels"))}
     return {
         source: {
-            **{f"{op}s": raw["nand"]["ops"][op][source] for op in NAND_OPS},
-            **{f"{op}-nj": raw["energy_nj"][op][source] for op in NAND_OPS},
-            **{dashed(key): each[source] for key, each in by_source.items()},
-            **{key: sum(one["ns"][source] for one in each) for key, each in busy.items()},
+            **{f"{op}s": raw["nand"]["ops"][op].get(source, 0) for op in NAND_OPS},
+            **{f"{op}-nj": raw["energy_nj"][op].get(source, 0) for op in NAND_OPS},
+            **{dashed(key): each.get(source, 0) for key, each in by_source.items()},
+            **{key: sum(one["ns"].get(source, 0) for one in each) for key, each in busy.items()},
         }
         for source in SOURCES
     }
@@ -206,9 +206,8 @@ def _joined(raw: Json, begin_ns: int) -> Json:
 
 
 def series(raw: Json) -> Json | None:
-    """Return the replay's series in the form of series.json, from --timeline or partly from --interval; None: neither.
-
-
+    """Return the replay's series in the form of series.json, from --timeline or partly from --interval;
+    None: neither.
     """
     if raw.get("timeline"):
         found = _rows_of(raw["timeline"])

@@ -76,13 +76,13 @@ class Run:
         self.signals = signals.Signals()
         self.phases: dict[str, float] = {}
         self.progress = Progress(sys.stdout, self.started)
-        self.told: list[Told] = []  # by each drive, once the guest is off
+        self.told: list[Told] = []  # statistics of each drive, after the guest's end
         self.qemu_version = ""
         self.run_dir = RunDir(options.out, options.name)
         self.watcher = self._new_watcher()
         self.recordings = recording.Recordings(options)
         self.line: list[str] = []
-        self.cuts: list[Json] = []  # what each power cut met
+        self.cuts: list[Json] = []  # state at each power cut
         self.unmounted: dict[int, Json] = {}  # the last cut of each drive
         self.ended_by_cut = False
         self.worker: ThreadPoolExecutor
@@ -93,7 +93,7 @@ class Run:
         kvm = options.accel == "kvm"
         return Watcher(folder.console, folder.results, options.timeout, self.progress, options.verbose, kvm)
 
-    # ---- the flow
+    # ---- the steps of a run
 
     def execute(self) -> int:
         """Execute the run and return the exit code."""

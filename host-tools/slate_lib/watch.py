@@ -76,7 +76,7 @@ class Watcher:
         self.wall: dict[str, float] = {}  # name -> host seconds since the start
         self.guest_began = self.progress.started
         self.job_rc: int | None = None
-        self.live = ""  # further text for a terminal
+        self.live = ""  # text that only a terminal shows after the phase
         self._tail = b""
         self._position = 0
         self._sizes = (0, 0)

@@ -3,15 +3,15 @@
  * content.c - the reader of content traces; see content.h, and docs/content-trace.md
  * for the bytes.
  *
- * It knows one write at a time: the numbers of its pieces. Stored blocks lie in a
+ * It stores the numbers of the pieces of one write at a time. Stored blocks lie in a
  * file without a name, block n (from 1) at (n - 1) * 4096.
  *
- * States: open (head read) -> over (end read, all counts and the hash right). After an error
- * the reader is only to be closed or rewound.
+ * States: open (head read) -> over (end read, all counts and the hash right). After an error the
+ * reader may only be closed or rewound.
  *
- * C1 pieces of the write in hand are 0 (zeroes) or 1 .. blocks.
- * C2 in->buf[hashed, at) has been used and is not hashed yet; nothing leaves the window
- *    unhashed but the hash itself.
+ * C1 pieces of the current write are 0 (zeroes) or 1 .. blocks.
+ * C2 in->buf[hashed, at) has been used and is not hashed yet; all bytes that leave the window have
+ *    been hashed, except the hash itself.
  *
  * Cost: a copy, a SHA-256 and a file write for each stored block, a file read for each
  * piece that is asked for; memory for the pieces of the largest write (4 bytes for 4 KiB).

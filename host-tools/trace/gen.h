@@ -2,13 +2,13 @@
 /*
  * gen.h - traces that need no file: the "gen:..." names of trace.h.
  *
- * What a write holds follows from the seed, the request's number and the address, 4 KiB
- * at a time:
+ * The content of a write is computed from the seed, the request's number and the address, for each
+ * 4 KiB:
  *   zero     zeroes
  *   random   bytes that do not compress; all blocks differ
  *   text     words of a small vocabulary: compresses well, all blocks differ
  *   similar  one of 64 random blocks with 4 of its words of 8 bytes replaced: compresses only
- *            beside a block of the same kind
+ *            against a block made from the same one
  */
 #ifndef SLATE_TRACE_GEN_H
 #define SLATE_TRACE_GEN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * parse.h - one line of a trace to one row, for each format. A line is
+ * parse.h - parsers that convert a line of a trace to a row, one for each format. A line is
  * [s, end) without its newline. No parser reads beyond end, allocates per line
  * or keeps a pointer into it.
  */

@@ -2,10 +2,9 @@
 /*
  * parse_fio.c - fio's iolog (fio(1), "TRACE FILE FORMAT").
  *
- * Version 2: "NAME ACTION OFFSET BYTES"; "NAME wait US" lets time pass since the wait
- * before. Version 3: a time in us in front. sync and datasync are flushes; add,
- * open and close are no requests. Files get numbers in the order of their first
- * line: 0, 1 ...
+ * Version 2: "NAME ACTION OFFSET BYTES"; "NAME wait US" is a time since the previous wait. Version
+ * 3: a time in us in front. sync and datasync are flushes; add, open and close are no requests.
+ * Files get numbers in the order of their first line: 0, 1 ...
  */
 #include "parse.h"
 

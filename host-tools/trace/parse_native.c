@@ -3,7 +3,7 @@
  * parse_native.c - Slate's own text. docs/replay.md is its definition.
  *
  *   # slate-trace 1
- *   # set section.key=value		any number, before the first row
+ *   # set section.key=value		any number of such lines, before the first row
  *   # state mounted			the drive was not made for the recording
  *   NS STREAM read|write|trim OFFSET BYTES [fua]
  *   NS STREAM flush

@@ -23,7 +23,7 @@
  *   fio       fio's iolog, version 2 (no times but 'wait') or 3 (times in us)
  *   content   Slate's, with what is written: see docs/content-trace.md
  *
- * Generators, "gen:KIND,key=value,...": KIND is rand or seq and a request size,
+ * The name of a generator is "gen:KIND,key=value,...". KIND is rand or seq with a request size,
  * such as rand4k or seq128k.
  *   foot=SIZE   the first so many bytes of the drive (must be given)
  *   n=N         requests (rand: must be given; seq: default once over foot)
@@ -31,14 +31,13 @@
  *   read=PERMILLE  so many of 1000 are reads; default 0
  *   fill=SIZE   first write foot in order in requests of SIZE; default: do not
  *   gap=NS      between arrivals; default 0
- *   content=KIND  what writes hold: zero, random, text or similar; default: nothing is
- *               said about it. See gen.h
+ *   content=KIND  content of writes: zero, random, text or similar (gen.h); default: no content
  * SIZE takes K, M, G or KiB, MiB, GiB. Random: Marsaglia's xorshift64 (13, 7, 17),
  * request i at (number mod foot / size) * size.
  *
- * Nothing is dropped in silence: a row that cannot be read is bad, told to
- * options.bad with its line, and counted; lines that are no requests are counted
- * too. What a row of 0 bytes or beyond a drive means, the caller decides.
+ * No line is dropped silently: a row that cannot be read is bad; it is reported to options.bad with
+ * its line, and counted. Lines that are no requests are counted, too. The caller decides how to
+ * treat a row of 0 bytes or one beyond the drive.
  */
 #ifndef SLATE_TRACE_H
 #define SLATE_TRACE_H
@@ -122,7 +121,7 @@ const char *const *trace_settings(const struct trace *t);
  * array's commands.
  */
 #define TRACE_END_OPS 4u
-#define TRACE_END_SOURCES 5u
+#define TRACE_END_SOURCES 6u
 bool trace_was_mounted(const struct trace *t);
 bool trace_end_ops(const struct trace *t, uint64_t out[TRACE_END_OPS][TRACE_END_SOURCES]);
 

@@ -66,7 +66,7 @@ static void unmake(struct bench *b)
 #define DIES 16u
 #define DIE_PAGES (2u * 64 * 64)
 
-/* Execute one command; commands of other dies continue meanwhile. */
+/* Execute one command, while commands of other dies continue. */
 static void one(struct bench *b, struct nand_cmd *c, unsigned int count)
 {
 	uint64_t ready = b->n->ops->die_ready_ns(b->n, c->ppn.v / DIE_PAGES);

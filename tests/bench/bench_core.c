@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bench_core - how fast the core runs, as host requests a second of CPU time of one thread,
- * and what it keeps per page. Closed loop: the next request is submitted when
- * the one before is acknowledged. Prints "name value unit" lines.
+ * bench_core - how fast the core runs, as host requests a second of CPU time of one thread, and its
+ * memory per page. Closed loop: the next request is submitted when the previous one is
+ * acknowledged. Prints "name value unit" lines.
  *
  *   bench_core [REQUESTS]
  */

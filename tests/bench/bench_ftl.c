@@ -165,7 +165,7 @@ static void bench_fill(struct bench *b, uint64_t n)
 /* ---- a trace -------------------------------------------------------------- */
 
 struct extents {
-	uint64_t *from;		/* place in the trace of each packed extent */
+	uint64_t *from;		/* the trace's extent that is packed at each place */
 	uint32_t *slot;		/* hash: index + 1 */
 	uint32_t count, max, mask;
 };

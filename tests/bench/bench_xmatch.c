@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bench_xmatch - XMatchPRO beside LZ4 and Zstandard, page by page: how much is left of the bytes,
- * and how fast, in CPU time of one thread. A page that does not get smaller counts as it is, as
- * an FTL stores it. What each expands to is compared. And how fast pages' fingerprints are made.
+ * bench_xmatch - XMatchPRO beside LZ4 and Zstandard, page by page: the compressed size, and the
+ * speed in CPU time of one thread. A page that does not get smaller counts with its own size, as an
+ * FTL stores it. Expanded pages are compared with the originals. The speed of computing
+ * fingerprints is measured, too.
  *
  *   bench_xmatch [-m MIB] [FILE or DIRECTORY ...]
  *
  * Each argument is a corpus: the first MIB (16) MiB of whole pages of its files in the order of
- * their names, directories with all they hold; short files and ends of files follow each other, as
- * in an archive. Without: programs, libraries and headers of this machine.
+ * their names, directories with all their files; short files and ends of files follow each other,
+ * as in an archive. Without arguments: programs, libraries and headers of this machine.
  */
 #define _XOPEN_SOURCE 700
 #include <ftw.h>

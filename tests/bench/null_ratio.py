@@ -38,7 +38,7 @@ exec {qemu} "${{args[@]}}"
 
 
 def overlay(folder: Path) -> Path:
-    """A build folder whose QEMU has null-co where the drive should be."""
+    """Make a build folder whose QEMU has null-co in place of the drive."""
     for entry in BUILD.iterdir():
         if entry.name != "qemu":
             (folder / entry.name).symlink_to(entry)

@@ -29,7 +29,7 @@ def job(clones: int, ios: int) -> str:
     return (
         "[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=io_uring\nrw=randread\nbs=4k\nnorandommap\n"
         f"group_reporting\n[reads]\niodepth=32\nnumjobs={max(clones, 1)}\n"
-        f"number_ios={ios // clones if clones else 1}\nio_size=1T\n"  # else it ends after the drive's size
+        f"number_ios={ios // clones if clones else 1}\nio_size=1T\n"  # the job must not end at the drive's size
     )
 
 

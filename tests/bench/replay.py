@@ -45,7 +45,7 @@ WORKLOADS = {
     "fill1M": ([f"gen:rand4k,foot={FOOT_MIB}MiB,n=1000000,fill=128KiB"], 2_000_000),
     "real8": ([str(TRACE), "--repeat", "8", "--fold"], 1_500_000),
 }
-BLOCKS_PER_GIB = 8  # of a plane: 32 planes, 256 pages of 16 KiB a block
+BLOCKS_PER_GIB = 8  # blocks of a plane: 32 planes, 256 pages of 16 KiB a block
 
 
 def replay(*words: str) -> dict[str, Any]:

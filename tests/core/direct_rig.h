@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * direct_rig.h - a drive of any FTL that promises FTL_WRITE_THROUGH or FTL_FLUSHED, or the part of
- * FTL_PREFIX that FTL_FLUSHED promises, too (with units of a sector); a host
- * that works on it at random, and the oracle: of every mapping unit, what is there is the
- * last completed write or a later one that was submitted, whole; after a power cut, with
- * FTL_FLUSHED, what it was at the last completed flush or FUA write, or later. A test
- * gives the shape.
+ * FTL_PREFIX that FTL_FLUSHED promises, too (with units of a sector); a host that works on it at
+ * random, and the oracle: the content of every mapping unit is the last completed write or a later
+ * one that was submitted, whole; after a power cut with FTL_FLUSHED, it is the content at the last
+ * completed flush or FUA write, or a later one. The test chooses the shape.
  *
- * With `pool` contents are drawn from pages of a few families, equal and similar ones,
- * and of all compressibilities; the tag of a write is then the number of its content, and
- * that of a sector a hash of its bytes.
+ * With `pool` contents are drawn from a few families of pages, which are equal or similar, and
+ * compress well or badly. The tag of a write is then the number of its content, and the tag of a
+ * sector is a hash of its bytes.
  *
- * A write or trim is a change of each unit that it touches (a trim: of none, but with FTL_PREFIX). Sectors
- * carry their number and the tag of their write. `settled` of a unit's changes are
- * certain: base and history[0 .. settled) are in it at least.
+ * A write is a change of each unit that it touches; a trim is a change only with FTL_PREFIX.
+ * Sectors contain their number and the tag of their write. `settled` counts the changes of a unit
+ * that are certain: its content is at least as new as history[settled - 1], or as base.
  */
 #ifndef SLATE_DIRECT_RIG_H
 #define SLATE_DIRECT_RIG_H

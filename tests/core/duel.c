@@ -488,7 +488,7 @@ void duel_reset_stats(struct duel *d)
 
 	naive_slack(&d->model, &programmed, &disturbs, &lost);
 	if (disturbs || lost)
-		return;		/* nand.h does not say whether it is counted already or later */
+		return;		/* nand.h leaves open whether these are counted already or later */
 	if (d->trace)
 		printf("%" PRIu64 ": reset of statistics\n", d->steps);
 	duel_keep_sums(d);

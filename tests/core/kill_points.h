@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kill_points.h - a script on a small array, executed one instruction at a time
- * by a child, and the judge of every image that it passes through. For
- * test_kill_points.c, which has the scripts; its head says what is asked.
+ * kill_points.h - executes a script on a small array one instruction at a time in a child process,
+ * and checks every image that occurs. test_kill_points.c has the scripts; its head describes the
+ * checks.
  *
  * A script: config() and make(), history, begin(), then calls (submit(), passed(),
- * add()), each with the world that it should leave; kill_everywhere() runs it.
+ * add()), each with the world that it should leave; kill_everywhere() runs the script.
  */
 #ifndef SLATE_KILL_POINTS_H
 #define SLATE_KILL_POINTS_H
@@ -325,7 +325,7 @@ static bool consistent(struct nand *n, char *why)
 	return true;
 }
 
-/* ---- life goes on ------------------------------------------------------------------ */
+/* ---- the image can be used further -------------------------------------------------- */
 
 /* Returns the page of a smallest PB that a program may name next; pb_pages: there is none. */
 static uint32_t next_page(const struct nand_array *a, uint32_t s)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * naive.h - nand.h once more, in the plainest form: a second opinion on the array.
+ * naive.h - a second implementation of nand.h, in the simplest form, with which the array is
+ * compared.
  *
- * Everything is stored for each page and looked up by walking over all of it: no
- * bit fields, no derived state, nothing lazy. It is slow and meant to be read
- * beside nand.h. Written from nand.h and array.h alone; an author who changes it to
- * follow the array has to find the reason there.
+ * Everything is stored for each page and found by a search of all pages; there are no bit fields,
+ * no derived state and no deferred effects. It is slow, and meant to be compared with nand.h by
+ * reading. It was written only from nand.h and array.h: a change that makes it follow the array
+ * needs a reason in these files.
  *
- * The model is asked in two steps, since some answers are the array's to choose:
- * naive_broken() before a call says which rules it may be refused for, and
- * naive_submit() after a legal one takes what the array answered as a hint and
- * writes what it should have answered. The hint counts only where nand.h leaves a
- * choice (worn cells, raw errors) and only if it is among the choices.
+ * The model is called in two steps, because the array may choose some results. naive_broken(),
+ * before a call, returns the rules for which it may be refused. naive_submit(), after a legal call,
+ * takes the array's results as a hint and writes the results that it should have returned. The hint
+ * counts only where nand.h leaves a choice (worn cells, raw errors) and only if it is among the
+ * choices.
  */
 #ifndef SLATE_TEST_NAIVE_H
 #define SLATE_TEST_NAIVE_H

@@ -3,9 +3,9 @@
  * odd.h - one case of test_odd: a random small drive, its medium, its power and
  * its host. Replay a case with test_odd -r ID, ID = flags:seed:cycles.
  *
- *   odd_drive.c  draws the drive; mounts it; fails its medium and cuts its power
- *   odd_host.c   draws the I/O; knows what each read and each mount may find
- *   test_odd.c   which cases there are, and what must have happened in them
+ *   odd_drive.c  draws and mounts the drive; makes commands fail and cuts the power
+ *   odd_host.c   draws the I/O; checks the content found by each read and each mount
+ *   test_odd.c   has the cases, and checks that the required events occurred
  */
 #ifndef SLATE_TEST_ODD_H
 #define SLATE_TEST_ODD_H
@@ -29,7 +29,7 @@
 #define ODD_MAX_TAGS (1u << 18)		/* maximum of writes and trims in a case */
 
 /* Letters of an ID, in any order. */
-#define ODD_FLAGS "cmfexluskw12prtgva"
+#define ODD_FLAGS "cmfexluskw12prtgvay"
 /*
  *   c  power cuts, at any command       x  exactly the largest capacity
  *   m  cuts while it mounts, too        l  steps come late
@@ -43,6 +43,7 @@
  *      MSB pages take LSB pages along
  *   g  any of gc_frontier and gc_pages
  *   a  cells of two to four bits, and an SLC cache of any kind
+ *   y  a cached map, with few frames or many
  *   v  any GC policy but greedy; page: perhaps hot pages apart from cold ones
  */
 
@@ -51,7 +52,8 @@ enum odd_event {
 	ODD_CUTS, ODD_MOUNTS_CUT, ODD_PROGRAMS_FAILED, ODD_ERASES_FAILED, ODD_BLOCKS_RETIRED,
 	ODD_WORN_OUT, ODD_FULL, ODD_GC_RUNS, ODD_TRIMS, ODD_DEAD_LISTS, ODD_PURGES,
 	ODD_SECONDS, ODD_WORD_READS, ODD_COPYBACKS, ODD_LEVELLED, ODD_RELOCATED, ODD_PAIRED,
-	ODD_BACKUPS, ODD_CHARGES, ODD_CACHED, ODD_PAST_CACHE, ODD_FOLDED, ODD_NEVENTS
+	ODD_BACKUPS, ODD_CHARGES, ODD_CACHED, ODD_PAST_CACHE, ODD_FOLDED, ODD_MAP_READS, ODD_MAP_COPIES,
+	ODD_NEVENTS
 };
 
 struct odd_change {

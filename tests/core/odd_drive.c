@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * odd_drive.c - the drives of test_odd: geometry, configuration and capacity are
- * drawn until validate() accepts them; then the medium fails and the power goes
- * as the flags say. Replay: test_odd -r ID (see test_odd.c).
+ * drawn until validate() accepts them; then commands fail and power is cut as the flags say.
+ * Replay: test_odd -r ID (see test_odd.c).
  */
 #include "odd.h"
 
@@ -29,6 +29,14 @@ static void draw_geometry(struct odd *o)
 		g->planes_per_die = 1;
 		g->blocks_per_plane = 40 + roll(o, 60);
 		g->pages_per_block = 6 + roll(o, 6);
+		g->page_bytes = page_bytes[roll(o, 2)];
+	}
+	if (flag(o, 'y')) {	/* several map pages, of 128 or 256 entries */
+		g->channels = 1 + roll(o, 2);
+		g->chips_per_channel = 1;
+		g->planes_per_die = 1 + roll(o, 2);
+		g->blocks_per_plane = 40 + roll(o, 60);
+		g->pages_per_block = 6 + roll(o, 10);
 		g->page_bytes = page_bytes[roll(o, 2)];
 	}
 	if (flag(o, '1'))
@@ -60,7 +68,7 @@ static void draw_array(struct odd *o)
 static void draw_config(struct odd *o)
 {
 	struct ftl_config *c = &o->fc;
-	uint32_t upp = flag(o, 's') || odd_other ? o->ac.geo.page_bytes / 512 : 1u << roll(o, 5);
+	uint32_t upp = flag(o, 's') || flag(o, 'y') || odd_other ? o->ac.geo.page_bytes / 512 : 1u << roll(o, 5);
 
 	*c = (struct ftl_config){ .payload = true, .gc_policy = &gc_greedy };
 	c->unit_bytes = o->ac.geo.page_bytes / upp;
@@ -175,7 +183,7 @@ static void draw_policy(struct odd *o)
 	o->fc.gc_policy = policies[roll(o, 5)];
 	o->fc.gc_choices = 1 + roll(o, 4);
 	o->fc.gc_window_blocks = 1 + roll(o, 4);
-	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && roll(o, 2))
+	if (o->ops == ftl_list[0] && !o->fc.gc_copyback && !flag(o, 'y') && roll(o, 2))
 		o->fc.hot_cold = FTL_HOT_COLD_COUNT;
 }
 
@@ -232,9 +240,20 @@ static bool valid(struct odd *o, uint64_t units)
 	return !o->ops->validate(&o->fc, &o->ac.geo, &why);
 }
 
+/* The least units of which the map is not smaller than its cache. */
+static uint64_t least_units(struct odd *o)
+{
+	const struct nand_geometry *g = &o->ac.geo;
+
+	if (!flag(o, 'y'))
+		return 0;
+	o->fc.map_cache_pages = (geo_planes(g) + 1) * (g->page_bytes / o->fc.unit_bytes) + 1;
+	return (uint64_t)o->fc.map_cache_pages * g->page_bytes / 4;
+}
+
 static uint64_t largest_units(struct odd *o)
 {
-	uint64_t low = 0, high = geo_pages(&o->ac.geo) * (o->ac.geo.page_bytes / o->fc.unit_bytes);
+	uint64_t low = least_units(o), high = geo_pages(&o->ac.geo) * (o->ac.geo.page_bytes / o->fc.unit_bytes);
 
 	while (low < high) {
 		uint64_t middle = (low + high + 1) / 2;
@@ -249,13 +268,18 @@ static uint64_t largest_units(struct odd *o)
 
 static bool draw_capacity(struct odd *o)
 {
-	uint64_t most = largest_units(o);
+	uint64_t most = largest_units(o), least = least_units(o);
 	uint64_t fits = (uint64_t)ODD_MAX_SECTORS * FTL_SECTOR_BYTES / o->fc.unit_bytes;
 	uint64_t units;
 
-	if (!most)
+	if (!most || most < least || least > fits)
 		return false;
 	units = roll(o, 3) == 0 || flag(o, 'x') ? most : 1 + roll(o, (uint32_t)most);
+	if (flag(o, 'y') && units < least)
+		units = least;
+	if (flag(o, 'y') && roll(o, 2))
+		o->fc.map_cache_pages += roll(o, (uint32_t)((units < fits ? units : fits) * 4 / o->ac.geo.page_bytes) -
+					       o->fc.map_cache_pages + 1);
 	if (flag(o, 's'))
 		units = 1 + units / 32;
 	if (units > fits && flag(o, 'x'))
@@ -389,6 +413,8 @@ static void take_account(struct odd *o)
 	o->event[ODD_CACHED] += s->slc_pages;
 	o->event[ODD_PAST_CACHE] += s->slc_direct_pages;
 	o->event[ODD_FOLDED] += s->slc_fold_units;
+	o->event[ODD_MAP_READS] += s->map_reads;
+	o->event[ODD_MAP_COPIES] += s->map_copies;
 	o->event[ODD_CHARGES] += o->watch.charged;
 	o->watch.charged = 0;
 	o->f->ops->reset_stats(o->f);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * odd_host.c - the host of test_odd. Each write and trim has a tag, and every
- * sector written carries its own number and the tag. So
+ * sector written carries its own number and the tag. The rules are:
  *
- *   a read          must see, of each sector, nothing older than what was completed
- *                   before it was submitted, and nothing that was never written;
- *   a drive         that mounted must hold a prefix of what was submitted, as long
- *                   at least as what was completed as durable;
- *   without a cut   it must hold all.
+ *   a read          must return, for each sector, no content older than the last one completed
+ *                   before its submission, and none that was never written;
+ *   a mount         must find a prefix of the submitted changes that includes all durable ones;
+ *   without a cut   it must hold all changes.
  *
  * Replay: test_odd -r ID (see test_odd.c).
  */
@@ -201,7 +200,10 @@ static uint64_t usable_blocks(const struct page_ftl *p)
 	return n;
 }
 
-/* Of an FTL that is not ours only this is known: a program or an erase must have failed, and no read fails. */
+/*
+ * For an FTL that is not ours only this is checked: a program or an erase must have failed, and no
+ * read fails.
+ */
 static void refused_by_other(struct odd *o, const struct odd_request *r)
 {
 	bool worn = r->io.status == SSD_E_WORNOUT, full = r->io.status == SSD_E_NOSPC;

@@ -38,7 +38,7 @@ static struct {
 	uint8_t fill, got[PAGE];
 	uint32_t fail_at;		/* this entry of the log fails; 0: none */
 	bool no_erases;			/* all erases fail */
-	uint32_t programs_left;		/* all programs after this many fail; 0: no program fails */
+	uint32_t programs_left;		/* number of programs that succeed, all later ones fail; 0: no program fails */
 } d;
 
 static inline void on_command(void *o, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)

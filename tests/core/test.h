@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test.h - the little that the core's tests share: named cases, exact
- * comparison, a seeded generator, and an array built from numbers.
+ * test.h - functions shared by the core's tests: named cases, exact comparison, a seeded generator,
+ * and an array built from numbers.
  *
  * A test is a program whose main() runs its cases one after the other. It has two shells: a
- * process that prints TAP, and a suite of KUnit in a Linux kernel (tests/kunit), where
- * main() is called once to hear which cases there are and then once for each of them. So
- * main() does nothing with the drive but in RUN and RUN_AS, and what it does besides may
- * happen again.
+ * process that prints TAP, and a suite of KUnit in a Linux kernel (tests/kunit), where main() is
+ * called once to list the cases and then once for each of them. So main() uses the drive only in
+ * RUN and RUN_AS, and its other statements may be executed several times.
  */
 #ifndef SLATE_TEST_H
 #define SLATE_TEST_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What devices may have beyond read, program and erase: each rule at its edge
- * and one step past it, and times computed by hand.
+ * Abilities of devices beyond read, program and erase: each rule at its limit and one step beyond
+ * it, and times computed by hand.
  */
 #include "abilities_array.h"
 
@@ -151,7 +151,6 @@ static void r10_copyback(void)
 	test_array_free(&t);
 }
 
-/* the source was never programmed */
 /* A byte of a page is changed from outside the array; checksums are not computed again. */
 static void damage_travels_with_a_copyback(void)
 {

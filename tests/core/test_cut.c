@@ -27,8 +27,8 @@
 #include "oob.h"
 #include "test.h"
 
-#define MAX_UNITS 160
-#define MAX_SECTORS (MAX_UNITS * 2)
+#define MAX_UNITS 1600
+#define MAX_SECTORS MAX_UNITS	/* units of a sector, or fewer larger ones */
 #define MAX_IOS 8
 #define MAX_HISTORY 20000
 #define WHENS 3
@@ -39,13 +39,14 @@ struct shape {
 	uint32_t unit, units, buffer_pages;
 	enum ftl_gc_mode gc;
 	bool multiplane;
-	uint32_t hot;	/* two of three requests go to the first `hot` sectors */
+	uint32_t hot;	/* two of three requests go to the first `hot` sectors; 0: none */
 	uint32_t ways;
 	const char *ftl;	/* NULL: page */
 	uint32_t quota_permille, idle_gc_permille;
 	enum ftl_gc_frontier frontier;
 	enum ftl_gc_pages copies;
 	const struct gc_policy *policy;	/* NULL: greedy */
+	uint32_t map_cache_pages;
 };
 
 enum {
@@ -172,6 +173,16 @@ static const struct shape shapes[] = {
 	  FTL_GC_SLICED, false, 0, SET_ASIDE | FOLDS | COPYBACK | SUSPENDS, .frontier = FTL_GC_SHARED },
 	{ "slc dynamic, fifo", { 2, 1, 1, 1, 12, 6, 1024, 64, 25, 1024, 0, 1, 3 }, 512, 60, 4,
 	  FTL_GC_SLICED, false, 0, SPARE | SSDSIM, .policy = &gc_fifo },
+	{ "cached", { 1, 1, 1, 1, 92, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 640, 4,
+	  FTL_GC_SLICED, false, 0, .map_cache_pages = 3 },
+	{ "cached, planes, unbuffered", { 1, 1, 1, 2, 64, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 850, 0,
+	  FTL_GC_BLOCKING, true, 0, .map_cache_pages = 4 },
+	{ "cached, hot", { 1, 1, 1, 1, 74, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 500, 8,
+	  FTL_GC_SLICED, false, 140, .map_cache_pages = 3 },
+	{ "cached, packed", { 1, 1, 1, 1, 110, 8, 1024, 64, 25, 512, 0, 1, 1 }, 512, 1400, 4,
+	  FTL_GC_SLICED, false, 0, WORDS, .map_cache_pages = 5 },
+	{ "cached, suspended", { 2, 1, 1, 1, 48, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 600, 4,
+	  FTL_GC_SLICED, false, 0, SUSPENDS | CORES | CORRECTED, .map_cache_pages = 4 },
 	{ "rtf, cost-benefit", { 1, 1, 1, 1, 22, 8, 512, 64, 0, 512, 0, 1, 2 }, 512, 56, 4, FTL_GC_SLICED, false, 0,
 	  FIXED | IDLE, "rtf", 0, 200, .policy = &gc_cost_benefit },
 };
@@ -339,6 +350,7 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.parallel_erase = s->ways & PAIRS, .second_victim_pages = s->g.pages_per_block,
 		.gc_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
 		.host_subpage_reads = s->ways & WORDS ? FTL_WORDS_YES : FTL_WORDS_NO,
+		.map_cache_pages = s->map_cache_pages,
 		.wl_threshold = s->ways & LEVEL ? 1 : 0, .relocate = true, .gc_copyback = s->ways & COPYBACK,
 		.accounting = s->ways & SSDSIM ? FTL_ACCOUNT_SSDSIM : FTL_ACCOUNT_DEVICE,
 		.active_blocks = 4, .fast_above_permille = 800, .slow_below_permille = 300,

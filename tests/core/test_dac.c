@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The DAC FTL: exact times, exact bytes, and what refers to what. What is lost when a page or a
- * block is: test_dac_loss. Models, power cuts and failing media are test_direct's.
+ * The DAC FTL: exact times, exact bytes, and references between objects. test_dac_loss tests the
+ * effects of lost pages and blocks; test_direct has models, power cuts and failing media.
  *
  * Numbers. A unit and page has 1024 bytes and 64 spare ones, a bus byte takes 1 ns, commands
  * 100 ns, t_R 5000, t_PROG 20000; so a read takes 100 + 5000 + 1088 = 6188 ns and a program

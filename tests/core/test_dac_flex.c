@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The DAC FTL over word lines (ftl.frontiers): which page comes next, to the page and the
- * nanosecond, and what a torn program of an MSB page leaves of the LSB page. Models, cuts and failing
- * media of such drives are test_direct's.
+ * The DAC FTL over word lines (ftl.frontiers): the exact order of pages and times, and the effect
+ * of a torn program of an MSB page on the LSB page. test_direct has models, cuts and failing media
+ * of such drives.
  *
  * Numbers. One die, 16 blocks of 4 word lines: page 2k of a block is LSB(k), 2k + 1 MSB(k).
  * Times as in test_dac, but of an MSB page: t_R 6000, t_PROG 25000, so 7188 and 26188 ns. The buffer
@@ -76,7 +76,7 @@ static void write_sixteen(void)
 	EXPECT(q->reported);
 }
 
-/* ---- which page -------------------------------------------------------------------------- */
+/* ---- the choice of the next page -------------------------------------------------------- */
 
 /*
  * With one unit in the buffer u is under 100, so the host gets MSB pages if there are any. The
@@ -212,11 +212,12 @@ static void copies_take_slow_pages(void)
 }
 
 /*
- * All that is dead lies in slow blocks. Of 14 blocks six are full of live pages, one is the backup block
- * with two pages left, 7 are free. A host that has LSB pages alone writes one unit twelve times: three
- * blocks; the third one's parity page takes a block, too, and 3 are free, less than the 1 + 3 kept. GC finds
- * nothing. So the host has MSB pages of the first slow block, 8; when they are taken, GC has it, and
- * copies what is live to those of the next.
+ * All invalid pages are in slow blocks. Of 14 blocks six are full of live pages, one is the backup
+ * block with two pages left, 7 are free. The host, which gets only LSB pages, writes one unit
+ * twelve times, which takes three blocks. The third block's parity page takes a block, too, so that
+ * 3 blocks are free, fewer than the 1 + 3 that are kept. GC finds no victim. So the host gets the
+ * MSB pages of the first slow block, 8; when they are used up, GC collects that block, and copies
+ * its live pages to the MSB pages of the next slow block.
  */
 static void dead_pages_in_slow_blocks(void)
 {
@@ -289,7 +290,7 @@ static void gc_works_in_idle_times(void)
 	rig_free(&r);
 }
 
-/* ---- what a torn MSB page takes along ----------------------------------------------------- */
+/* ---- LSB pages destroyed by a torn MSB page --------------------------------------------- */
 
 /*
  * Cut the next write's program in its middle, with a seed for which its LSB page `lost` is
@@ -437,7 +438,7 @@ static void what_is_dead_is_not_rescued(void)
 	rig_free(&r);
 }
 
-/* The copy's program is cut as well: all that it needs still exists. */
+/* The program of the copy is cut as well: all pages that the rescue needs still exist. */
 static void a_rescue_that_is_cut_begins_anew(void)
 {
 	static struct rig twin;

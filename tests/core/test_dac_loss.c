@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The DAC FTL, and what is lost: blocks that fail, down to read-only; references and pages that
- * cannot be read, and what a mount makes of the rest; torn erases. Never a wrong content.
+ * Losses of the DAC FTL: blocks that fail until the drive is read-only; unreadable references and
+ * pages, and mounts after them; torn erases. No read may return wrong content.
  *
  *   test_dac_loss        every case
  *   test_dac_loss ID     one run of pages_that_cannot_be_read again; ID is what a failing run

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Drive files in which numbers are wrong. Each is refused with a sentence that names what is
- * wrong, and stays as it was; or it opens, all of it can be read, and what the host wrote
- * is there. No number ends the program. A byte of a page, of its spare area or of their checksums
- * is an error of the reads that meet it.
+ * Drive files with wrong numbers. A file is either refused with a sentence that names the fault,
+ * and not changed; or it opens, all of it can be read, and the host's data are right. No number
+ * ends the program. If a byte of a page, of its spare area or of their checksums is wrong, reads of
+ * that page return an error.
  *
  * tests/fuzz/fuzz_drive.c tries numbers at random.
  */
@@ -76,7 +76,7 @@ static void make_drive(size_t kind)
 	slate_close(dev);
 }
 
-/* ---- its file -------------------------------------------------------------------- */
+/* ---- the drive file ---------------------------------------------------------------- */
 
 static uint8_t *map;
 static size_t map_bytes;
@@ -272,7 +272,7 @@ static void blocks_are_checked(void)
 	}
 }
 
-/* ---- what the cells hold contradicts them -------------------------------------------- */
+/* ---- cells that contradict the tables ------------------------------------------------ */
 
 /*
  * Every block is marked as torn in an erase, but holds mapped data. It cannot be programmed: the
@@ -295,7 +295,7 @@ static void torn_blocks_that_hold_data(void)
 	}
 }
 
-/* ---- what FTLs wrote -------------------------------------------------------------------- */
+/* ---- the FTLs' metadata on flash ----------------------------------------------------- */
 
 /* Returns the number of planes or dies that collect when ordered to. */
 static uint32_t collecting(void)

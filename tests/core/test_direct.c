@@ -3,7 +3,7 @@
  * FTLs that write through (FTL_WRITE_THROUGH), and the DAC FTL (FTL_FLUSHED), each on small
  * drives of several shapes, sized so that merges and GC never stop:
  *
- *   model   random I/O, each read judged, check() around every call;
+ *   model   random I/O; each read is checked, and check() is called around every call;
  *   cuts    power cuts before, inside and after every NAND command of a random workload,
  *           and for each a second one within the mount or the work that follows it;
  *   faults  programs and erases that fail, with cuts at random commands, until the drive

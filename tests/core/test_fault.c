@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Failures of the medium: programs and erases that fail at random, retired blocks, unreadable
- * pages, used up spare blocks. Content is compared with a tag per unit. An error must reach the
- * host, a wrong byte never.  test_fault [SEED]
+ * pages, used up spare blocks. Content is compared with a tag per unit. The host must get an error,
+ * and never a wrong byte. test_fault [SEED]
  */
 #include <signal.h>
 #include <unistd.h>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A drive is a file: what was written is there after the next open, and after a
- * kill at any moment; wrong files are refused and stay as they were.
+ * Drive files: written data survive a close and a kill at any moment; invalid files are refused and
+ * not changed.
  *
  *   test_file [-n KILLS] [-r ID]
  *
- * Kills: a child process works on a drive file and tells through a pipe what was
- * flushed; it is killed at a moment chosen at random by wall-clock time. The
- * parent mounts the file: every flushed unit must be there, in its flushed
- * version or a later one that was submitted, and no rule may be broken by what
- * follows. An ID names the seed; the moment of the kill is the machine's.
+ * Kills: a child process works on a drive file and reports through a pipe which units were flushed;
+ * it is killed at a random moment of wall-clock time. The parent mounts the file. Every flushed
+ * unit must have its flushed version or a later one that was submitted, and the following work may
+ * break no rule. An ID has the seed; the moment of the kill depends on the machine.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -233,7 +233,7 @@ static void ftl_sliced_gc(void)
 	give(&r1);
 	give(&r2);
 	give(&r3);
-	until_done(n + 2);	/* the write; then GC's turn with one copy; then r1 */
+	until_done(n + 2);	/* after the write GC has a turn of one copy; then comes r1 */
 	EXPECT_EQ(last()->done_ns - last()->submit_ns,
 		  PROG_ALONE - 10000 + READ_ALONE + PROG_ALONE + READ_ALONE + FRONT);
 	EXPECT_EQ(last()->where.gc_queue_ns, READ_ALONE + PROG_ALONE);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The disk of a drive file is full: writes fail with SSD_E_NOSPC, what was written stays, the
- * file can be opened again, and it goes on when there is room. No store is a SIGBUS, which
+ * The disk of a drive file is full: writes fail with SSD_E_NOSPC, written data stay, the file can
+ * be opened again, and writes succeed again when there is room. No store may raise SIGBUS, which
  * would end this program.
  *
- * The disk is a tmpfs of 6 MiB in a mount namespace of this process, so that nothing of it is
- * left behind; another file, the ballast, takes the rest of its room. The test is skipped where it
- * may not mount.
+ * The disk is a tmpfs of 6 MiB in a mount namespace of this process, so that it disappears with the
+ * process; another file, the ballast, takes the rest of its room. The test is skipped if it may not
+ * mount.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

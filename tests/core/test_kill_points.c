@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The image outlives its shell, whatever instruction the shell died at.
+ * The image of a shell that is killed at any instruction is sound.
  *
  *   test_kill_points [-v]
  *
  * A child works through a script on a small array whose image is shared memory.
  * It is executed one instruction at a time, and each instruction that changed
- * the image is a kill point: a copy of the image as it is then must be sound,
- * and taking it up must give what a power cut gives at the last time that the
- * array had been told. What that may be, the script says by hand, page by page:
- * a set of contents, the disturbances and flags of each smallest PB, a range for
- * its erases (an erase that was ending may count twice), the device's age. Then
- * the copy must be usable: reopened once more it reads the same, and the next
- * page of each block can be programmed.
+ * the image is a kill point: a copy of the image at that moment must be sound, and opening it must
+ * have the same result as a power cut at the last time that the array was told. The script lists
+ * the possible results by hand, page by page: a set of contents, the disturbances and flags of each
+ * smallest PB, a range for its erases (an erase that was ending may count twice), the device's age.
+ * Then the copy must be usable: reopened once more it reads the same, and the next page of each
+ * block can be programmed.
  *
- * Looks behind nand.h (array_impl.h) for what only shows later: disturbances,
- * edges, ages. Needs ptrace and a processor that single-steps; without them it
- * says so and is skipped.
+ * It also reads the array's own state (array_impl.h), because disturbances, edges and ages are
+ * visible through nand.h only later. It needs ptrace and a processor that single-steps; without
+ * them it prints a message and is skipped.
  */
 #define _GNU_SOURCE
 #include "kill_points.h"

@@ -165,13 +165,13 @@ static const struct ftl_stats *stats(void)
 /* ---- wear ----------------------------------------------------------------------- */
 
 /*
- * LPNs 0 to 7 fill blocks 0 and 1; LPN 8, again and again, the others in turn. From the
- * 13th write on each block that is opened leaves two free, and GC, which takes
- * of equal victims the last to get there, erases the block that was filled just before:
- * 4, 5, 6, 7, 4 ... (2 and 3 stay full of old versions). The 45th write opens block 5
- * and has block 4 erased for the third time: with threshold 2 that is one too many beside
- * the 0 of block 0. Its four pages go to a new frontier of GC, the most worn free
- * block, 4 (6 and 7 have 2).
+ * LPNs 0 to 7 fill blocks 0 and 1; LPN 8, which is written again and again, fills the others in
+ * turn. From the
+ * 13th write on each block that is opened leaves two free, and GC, which of equal victims takes the
+ * one that became equal last, erases the block that was filled just before: 4, 5, 6, 7, 4 ... (2
+ * and 3 stay full of old versions). The 45th write opens block 5 and has block 4 erased for the
+ * third time: with threshold 2 that is one too many beside the 0 of block 0. Its four pages go to a
+ * new frontier of GC, the most worn free block, 4 (6 and 7 have 2).
  */
 static void the_first_move(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random reads, writes, trims and flushes against the plainest model there is: an
- * array of sector tags. The FTL's own check() runs around every step.
+ * Random reads, writes, trims and flushes, compared with the simplest model: an array of sector
+ * tags. The FTL's own check() runs around every step.
  *
  * The oracle allows what ftl.h allows: a sector read while writes to it are in
  * flight may be any of their versions or the one before.
@@ -30,6 +30,7 @@ struct variant {
 	struct nand_geometry g;
 	uint32_t unit;
 	uint32_t capacity_units;	/* 0: as many as the FTL accepts */
+	uint32_t map_cache_pages;
 };
 
 static const struct variant variants[] = {
@@ -42,6 +43,9 @@ static const struct variant variants[] = {
 	{ "wide", { 2, 2, 1, 2, 10, 4, 2048, 64, 43, 2048, 0, 1, 1 }, 512, 540 },
 	{ "limit", { 1, 1, 1, 1, 8, 8, 4096, 64, 25, 4096, 0, 1, 1 }, 2048, 0 },
 	{ "limit of two", { 2, 1, 1, 1, 7, 6, 2048, 64, 43, 2048, 0, 1, 1 }, 512, 0 },
+	{ "cached", { 1, 1, 1, 1, 92, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 640, 3 },
+	{ "cached limit", { 2, 1, 1, 1, 56, 8, 512, 64, 16, 512, 0, 1, 1 }, 512, 0, 4 },
+	{ "cached packed", { 1, 1, 1, 2, 60, 12, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 2300, 7 },
 };
 
 struct mode {
@@ -262,6 +266,7 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 		.gc_urgent_blocks = 2, .gc_mode = m->gc, .gc_slice_pages = m->slice,
 		.multiplane = m->multiplane, .payload = true, .map_ns = 200, .buffer_ns = 2000,
 		.overhead_ns = 1000, .max_unit_reads = 8, .gc_policy = &gc_greedy,
+		.map_cache_pages = v->map_cache_pages,
 		.wl_threshold = m->moves ? 2 : 0, .relocate = true,
 		.gc_subpage_reads = FTL_WORDS_AUTO, .host_subpage_reads = FTL_WORDS_AUTO,
 	};
@@ -281,7 +286,8 @@ static void world_make(struct world *w, const struct variant *v, const struct mo
 	w->fault_rng = 1;
 	if (m->moves)
 		nand_array_set_hooks(w->ta.a, &hooks);
-	if (!v->capacity_units) {
+	if (!v->capacity_units) {	/* a map smaller than its cache is refused, too */
+		fc.capacity_bytes = (uint64_t)v->map_cache_pages * v->g.page_bytes / 4 * v->unit;
 		do
 			fc.capacity_bytes += v->unit;
 		while (!ops_of->validate(&fc, &c.geo, &why));

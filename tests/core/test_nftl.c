@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * NFTL and PEN on it: schedules computed by hand, compared exactly, and what must not be
- * forgotten. A page is 1024 + 64 bytes at 1 ns a byte. Commands take 100 ns on the bus, a
- * read 5 us in the cells, a program 20 us, an erase 70 us and 5 us less for each level of
- * PBs. Map and firmware take 20 ns an I/O. A block that a mount found is erased before use.
+ * NFTL, also with PEN: schedules computed by hand and compared exactly, and states that must
+ * survive a mount. A page is 1024 + 64 bytes at 1 ns a byte. Commands take 100 ns on the bus, a
+ * read 5 us in the cells, a program 20 us, an erase 70 us and 5 us less for each level of PBs. Map
+ * and firmware take 20 ns an I/O. A block that a mount found is erased before use.
  */
 #include "direct_rig.h"
 
@@ -47,7 +47,7 @@ static enum ssd_err get(uint32_t unit)
 	return r.all.io.status;
 }
 
-/* ---- where pages go, and what it takes -------------------------------------- */
+/* ---- the places of pages, and times ----------------------------------------- */
 
 static void d_block_then_u_block(void)
 {
@@ -106,7 +106,6 @@ static void spare_areas_are_searched_from_the_newest(void)
 	rig_free(&r);
 }
 
-/* A part of a page takes its base with it. */
 /* stripe_pages = 4, two planes: units 0..3 and 8..11 are in one plane, 4..7 in the other. */
 static void a_stripe_of_a_block(void)
 {
@@ -129,6 +128,7 @@ static void a_stripe_of_a_block(void)
 	rig_free(&r);
 }
 
+/* A write of a part of a page also reads its base. */
 static void a_part_of_a_page(void)
 {
 	struct rig_shape s = one_die(8, 4, 0, 20);
@@ -559,7 +559,7 @@ static void a_used_drive_erases_first(void)
 	rig_free(&r);
 }
 
-/* ---- what the medium does --------------------------------------------------------- */
+/* ---- media failures --------------------------------------------------------------- */
 
 static uint32_t bad_page;
 

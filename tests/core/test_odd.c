@@ -30,6 +30,7 @@
 #define PAIRED (A(PAIRED) | A(BACKUPS))
 #define MOVES (A(LEVELLED) | A(RELOCATED) | A(WORD_READS))
 #define CACHE (A(CACHED) | A(PAST_CACHE) | A(FOLDED))
+#define CACHED (A(MAP_READS) | A(MAP_COPIES))
 #define ALWAYS (A(GC_RUNS) | A(TRIMS))
 
 static const struct combination {
@@ -104,6 +105,11 @@ static const struct combination {
 	{ "cache, late, shared frontier", "cmlga", 40, 40, MOUNT | CACHE },
 	{ "cache, failing without cuts", "fea", 20, 4, WEAR | CACHE },
 	{ "cache, little between cuts", "cmsa", 6, 600, MOUNT },
+	{ "cached map", "cmy", 20, 40, MOUNT | CACHED },
+	{ "cached map, exact, one plane", "cmx1y", 20, 40, A(CUTS) | A(MOUNTS_CUT) | CACHED },
+	{ "cached map, failing, exact", "cmfexy", 20, 40, MOUNT | WEAR | CACHED },
+	{ "cached map, policies, moves", "cmfewvy", 20, 40, MOUNT | MOVES | CACHED },
+	{ "cached map, failing without cuts", "fely", 10, 4, WEAR | CACHED },
 };
 
 /* Cases that are also run, because they rarely occur with the seeds above. */
@@ -120,7 +126,7 @@ static const char *const event_name[ODD_NEVENTS] = {
 	"drives worn out", "drives full", "GC calls", "lives with trims", "dead lists", "purges",
 	"second victims", "sub-page reads", "copybacks", "levelled blocks", "relocated blocks",
 	"paired pages lost", "parity pages", "commands from credit",
-	"pages in the SLC cache", "pages past it", "units folded",
+	"pages in the SLC cache", "pages past it", "units folded", "map pages read", "map pages copied",
 };
 
 static char id[64];

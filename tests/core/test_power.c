@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The power of a drive whose shell lives on (slate_power.h): when exactly it goes,
- * what is lost, and what a mount finds and costs.
+ * Power cuts of a drive whose shell continues (slate_power.h): their exact time, the data that are
+ * lost, and the result and cost of a mount.
  *
  *   test_power [-n CUTS] [-r ID]
  *
@@ -312,10 +312,7 @@ static void off(void)
 	slate_close(dev);
 }
 
-/*
- * The drive reports a completion before its time. The shell cancels it if the power is cut in
- * between.
- */
+/* If a shell calls late, the drive's work is late, but the cut is on time. */
 static void called_late(void)
 {
 	make("ftl.buffer_units=0");
@@ -351,8 +348,7 @@ static void plans(void)
 	EXPECT_EQ(slate_step(dev, now), SLATE_CUT_NS_MAX);
 	plan(SLATE_CUT_NEVER, 0, 0);
 	EXPECT(!power().planned);
-	plan(SLATE_CUT_AT_NS, 600, 0);		/* If a shell calls late, the drive's work is late, but the cut is
-						 * on time. */
+	plan(SLATE_CUT_AT_NS, 600, 0);		/* a later plan replaces this one */
 	plan(SLATE_CUT_AT_NS, 700, 0);
 	refused(SLATE_CUT_AT_NS, 1, "already");	/* but a refused plan changes nothing */
 	EXPECT_EQ(power().planned_ns, 700);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A drive whose power is cut a thousand times in a row, with little written in between: the
- * list of dead pages (ftl/page/mount.c) fills up long before GC would come by. It must
- * mount each time, take writes, and keep what was flushed.
+ * A drive whose power is cut a thousand times in a row, with little written in between: the list of
+ * dead pages (ftl/page/mount.c) becomes full long before GC collects their blocks. The drive must
+ * mount each time, accept writes, and keep all flushed data.
  *
  *   test_power_cycles [SEED]
  *
- * The FTLs that back up LSB pages do it on an array where each cut may take such a page along.
+ * FTLs that back up LSB pages run on an array where each cut may destroy such a page.
  */
 #include <signal.h>
 

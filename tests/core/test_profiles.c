@@ -37,7 +37,7 @@ static void every_shipped_profile_is_valid(void)
 		count++;
 	}
 	closedir(folder);
-	EXPECT_EQ(count, 23);
+	EXPECT_EQ(count, 24);
 }
 
 static void expect_shape(const char *name, uint32_t dies, uint64_t pages, uint32_t page_bytes)

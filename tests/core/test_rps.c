@@ -427,7 +427,7 @@ static void rtf_copies(void)
 	destroy();
 }
 
-/* ---- what is refused ------------------------------------------------------------------ */
+/* ---- configurations that are refused -------------------------------------------------- */
 
 static void expect_refused(const char *sentence)
 {

@@ -395,6 +395,7 @@ static void bad_caches_are_refused_by_name(void)
 	expect_refusal("tlc-slc-small", "ftl.slc_blocks=1000", NULL, "slc_blocks is too much: of a plane's blocks");
 	expect_refusal("tlc-slc-small", "ftl.slc_cache=static", NULL, "slc_blocks is too much: the exported capacity");
 	expect_refusal("tlc-slc-small", "ftl.slc_cache=dynamic", hot, "slc_cache must be none with hot_cold");
+	expect_refusal("tlc-slc-small", "ftl.map_cache_pages=40", NULL, "map_cache_pages must be 0 with slc_cache");
 	expect_refusal("tlc-slc-small", "timing.slc_program_ns=0", NULL, "the array has no SLC mode");
 	expect_refusal("tlc-small", "timing.slc_read_ns=1", NULL, "slc_read_ns and slc_erase_ns must be 0");
 	expect_refusal("tlc-slc-small", "geometry.pb_levels=1", NULL, "slc_program_ns must be 0");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * SPREAD's three FTLs (spread.ini's pages and times): schedules of host reads and of
- * reads that complete partial writes, computed by hand, what each command asked for,
- * and the bytes, of which the FTL sees those words alone that it asked for.
+ * reads that complete partial writes, computed by hand, the words that each command requests, and
+ * the data. The FTL sees only the words that it requested.
  *
  * A page is 16 KiB in eight words of 2 KiB and holds four units of 4 KiB. Cells of n
  * words: 25 us + 5 us * 2n; of eight, or whenever only the transfer can be shortened,

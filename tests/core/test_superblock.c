@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The Superblock FTL, and page mapping of a plane: schedules computed by hand, compared
- * exactly; disturbance that is ignored; power cuts without end; what is refused. A page is
+ * exactly; disturbance that is ignored; endless power cuts; configurations that are refused. A page
+ * is
  * 1024 + 64 bytes at 1 ns a byte. Commands take 100 ns on the bus, a read 5 us in the
  * cells, a program 20 us, an erase 70 us and 5 us less for each level of PBs. Map and
  * firmware take 20 ns an I/O.
@@ -373,7 +374,7 @@ static void disturbance(void)
 	EXPECT(lost_pages(&s, 255) > 0);
 }
 
-/* ---- cuts without end ----------------------------------------------------------------- */
+/* ---- endless power cuts ----------------------------------------------------------------- */
 
 static struct {
 	uint64_t commands, cut_at, cut_ns;
@@ -536,7 +537,7 @@ static void odd_drives(void)
 	EXPECT(made > test_times(300) / 3 * 2);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------- */
+/* ---- configurations that are refused -------------------------------------------------------- */
 
 static void refused(struct ftl_config c, const struct nand_geometry *g, const char *word)
 {

@@ -179,7 +179,7 @@ static void gc_wants_a_gap_for_all_of_it(void)
 	c = cmd(NAND_READ, 8, 0);
 	c.source = NAND_SRC_GC;
 	nand_submit(t.n, 10, &c, 1);
-	EXPECT_EQ(c.done_ns, 2 * READ_ALONE);		/* not within the 50000 ns before its data */
+	EXPECT_EQ(c.done_ns, 2 * READ_ALONE);		/* the 50000 ns before its data are not used */
 	EXPECT_EQ(c.wait_host_ns, READ_ALONE - 10);
 	EXPECT_EQ(c.cell_ns, READ);
 	EXPECT_EQ(at(100000, NAND_PROGRAM, 0, 0), 2 * READ_ALONE + PROG_ALONE);

@@ -128,8 +128,8 @@ static void runs(void)
 	EXPECT(is(zero, 256, "0 0 011 11111111 0 0 1"));
 	EXPECT(is(zero, 260, "0 0 011 11111111 0 0 011 00000101"));
 	/*
-	 * A page of zeroes, the XOR with its like: 1,024 tuples are four runs of 255, 13 bits each,
-	 * and 4 of 3 bits: 64 bits. 16 KiB: 4,096 tuples are 16 runs and one of 16: 221 bits.
+	 * A page of zeroes, the XOR of two equal pages: 1,024 tuples are four runs of 255, 13 bits
+	 * each, and 4 of 3 bits: 64 bits. 16 KiB: 4,096 tuples are 16 runs and one of 16: 221 bits.
 	 */
 	EXPECT(is(zero, 1024, "0001111111111 0001111111111 0001111111111 0001111111111 "
 			      "001 001 001 001"));
@@ -157,7 +157,10 @@ static void patterns(void)
 	 * written before what follows: zero is at location 3, "110", the first of the two. */
 	IS(A_MISS B_MISS C_MISS "0 10 1 0 10 1 0 110 1", a, b, c, a, b, 0);
 	IS(A_MISS B_MISS C_MISS "0 10 011 11 0 110 1", a, b, c, a, b, c, 0);
-	/* A run at location 1 and one at 0 part: (b, a) a b b b b b b b: 2 at 1, 6 at 0. */
+	/*
+	 * Runs at locations 1 and 0 are separate: (b, a) a b b b b b b b is a run of 2 at 1, and
+	 * one of 6 at 0.
+	 */
 	IS(A_MISS B_MISS "0 01 1 0 01 1 0 00 011 00000110", a, b, a, b, b, b, b, b, b, b);
 #undef A_MISS
 #undef B_MISS
@@ -178,8 +181,10 @@ static void a_full_dictionary(void)
 	t[8] = t[0];
 	EXPECT_EQ(xmatch_compress(&x, t, 36, out, sizeof(out)), 34);
 	EXPECT_EQ(out[33], 0x78);		/* 0 111 1 000 */
-	/* One more falls out: 0x02.. is at 7 now, and 0x01.. in front. 0x01.. matched, so it
-	 * is 0x02.. that goes when 0x09.. comes, and asking for it is a miss. */
+	/*
+	 * With one more tuple, 0x02.. is at location 7, and 0x01.., which was matched, is in front.
+	 * So 0x09.. replaces 0x02.., and a search for 0x02.. is a miss.
+	 */
 	t[9] = 0x09090909;
 	t[10] = t[1];
 	EXPECT_EQ(xmatch_compress(&x, t, 44, out, sizeof(out)), (8 * 33 + 5 + 2 * 33 + 7) / 8);
@@ -494,7 +499,7 @@ static void the_longest_stream(void)
 	EXPECT_EQ(xmatch_bound(16384), 16896);
 }
 
-/* ---- no streams ----------------------------------------------------------- */
+/* ---- data that are not valid streams ---------------------------------------- */
 
 /* Expand from a copy of exactly this size. */
 static int expand(const uint8_t *src, size_t len, size_t out_len)

@@ -158,7 +158,7 @@ for _name in DOCUMENTS:
 
 
 class Rules(unittest.TestCase):
-    """The rules that blocks.py states, each with text that breaks it."""
+    """The rules of blocks.py, each with a text that breaks it."""
 
     def test_matches(self):
         for expected, printed, numbers, want in (

@@ -208,7 +208,7 @@ class Install(unittest.TestCase):
         self.assertIn("--cut-after-commands", text)
 
     def test_uninstall(self):
-        """It keeps other files, and a second call reports that there is nothing to remove."""
+        """Uninstalling keeps other files, and a second call reports that there is nothing to remove."""
         with tempfile.TemporaryDirectory() as folder:
             mine = Path(folder) / "usr/local/share/man/man1/mine.1"
             mine.parent.mkdir(parents=True)
@@ -218,7 +218,7 @@ class Install(unittest.TestCase):
             for name in ("core", "venv-install"):
                 (build / name).symlink_to(ROOT / "build" / name)
             self.assertIn("QEMU and the guest are not built", install(folder, SLATE_BUILD=str(build)))
-            install(folder, SLATE_BUILD=str(build))  # over itself
+            install(folder, SLATE_BUILD=str(build))  # a second installation over the first
             shutil.rmtree(build)
             install(folder, "--uninstall")
             left = [str(path.relative_to(folder)) for path in Path(folder).rglob("*") if not path.is_dir()]

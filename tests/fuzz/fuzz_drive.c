@@ -4,11 +4,12 @@
  *
  * For each FTL a small drive is made once, used and left with commands in flight. An input
  * names one of them, the seed of the work to come, and changes: a table of the file (SPEC.md),
- * a row, a column, a width, a value, and of how many rows. The head's CRC and its copy are made right again, and the
- * checksums of pages, unless a change is of the checksums or of the second table of spare areas.
- * The drive is then opened. It is refused with a sentence, or every invariant holds and it
- * takes reads, writes, trims, flushes, orders, a power cut and another mount. A failed
- * assertion, an access out of bounds and an I/O that never ends are faults.
+ * a row, a column, a width, a value, and of how many rows. The head's CRC and its copy are
+ * corrected afterwards, and so are the checksums of pages, unless a change affects the checksums or
+ * the second table of spare areas. The drive is then opened. It must be refused with a sentence; or
+ * every invariant must hold, and it must accept reads, writes, trims, flushes, orders, a power cut
+ * and another mount. A failed assertion, an access out of bounds and an I/O that never ends are
+ * faults.
  *
  * Input: 1 drive, 1 seed, 1 flags; then for each change 1 table, 1 how, 2 row, 2 column,
  * 2 other row, 4 value. SLATE_FUZZ_DRIVE=NAME: only drives whose names begin so.
@@ -87,7 +88,7 @@ static struct base {
 
 static int fd = -1;
 static char path[64];
-static uint8_t running[1 << 20];	/* target of image_attach() for what is not the image */
+static uint8_t running[1 << 20];	/* target of image_attach() for tables outside the image */
 
 /* Replaces port_user.c: a failed assertion is a fault here, while libslate would continue. */
 _Thread_local struct ssd_guard *ssd_guard;
@@ -296,11 +297,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 struct table {
 	uint8_t *at;
 	uint32_t rows, bytes;
-	bool of_pages;		/* programmed ones */
+	bool of_pages;		/* only programmed pages */
 };
 
 #define TABLES 14
-#define NOT_SEALED 8		/* OOB again: the FTL finds unreadable pages */
+#define NOT_SEALED 8		/* OOB without new checksums: the FTL finds unreadable pages */
 #define SUMS 13
 
 static struct table table_of(const struct base *b, uint8_t *file, uint32_t which)
@@ -369,7 +370,7 @@ static void change(const struct base *b, uint8_t *file, const uint8_t *c)
 
 		r = t.of_pages ? b->programmed[r] : r;
 		o = t.of_pages ? b->programmed[o] : o;
-		if (how >> 6 == 2)	/* all bytes of the other row */
+		if (how >> 6 == 2)	/* all bytes come from the other row */
 			memmove(t.at + (size_t)r * t.bytes, t.at + (size_t)o * t.bytes, t.bytes);
 		else
 			change_field(t.at + (size_t)r * t.bytes + column,

@@ -51,12 +51,12 @@ class Input:
         self.store(CC, CC_ENABLE)
 
     def store(self, at: int, value: int) -> None:
-        """Write a register: the first region is theirs."""
+        """Write a register. The controller's registers are the first region."""
         size = 3 if at in (ASQ, ACQ) else 2
         self.ops.append(struct.pack("<BBBxxIQ", WRITE_OP, size, 0, at, value))
 
     def submit(self, queue: int, opcode: int, words: dict[int, int], data: bytes = b"", steps: int = 0) -> Input:
-        """Put a command and its data where the controller reads next."""
+        """Write a command and its data to the memory that the controller reads next."""
         command = [opcode | len(self.ops) << 16, 1, 0, 0, 0, 0, BUFFER, 0, BUFFER + 4096, 0, *[0] * 6]
         for at, value in words.items():
             command[at] = value

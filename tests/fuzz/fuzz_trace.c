@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_trace.c - the readers of host-tools/trace on any bytes at all. The first byte
- * chooses a format (or that it be told), the second a device; the rest is the file,
- * packed or not. Nothing may crash, and what comes out must add up:
+ * fuzz_trace.c - fuzzes the readers of host-tools/trace. The first byte chooses a format (or its
+ * detection), the second a device; the rest is the file, compressed or not. The readers may not
+ * crash, and their results must be consistent:
  *   every line is a row, bad, or of no interest (a write with a flush makes two rows);
  *   a row is within the bounds of trace.h; a second pass gives the same rows, and the
  *   same content where a trace has it (the first and last 8 KiB of each write).
@@ -42,7 +42,7 @@ static uint64_t sum_content(struct trace *t, uint64_t at, uint64_t len)
 	return sum;
 }
 
-/* Read the content of a write and add it up. */
+/* Read the first and the last 8 KiB of a write, and return a sum over their bytes. */
 static uint64_t look_inside(struct trace *t, const struct trace_row *row)
 {
 	uint64_t len = row->bytes < 8192 ? row->bytes : 8192;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_xmatch.c - XMatchPRO on any bytes at all. Of the first byte, six bits choose the size
+ * fuzz_xmatch.c - fuzzes XMatchPRO. Of the first byte, six bits choose the size
  * of the dictionary and two what the rest is:
- *   0, 3  a stream: two bytes say how long its block is. It is one or it is refused; if it is
- *         one, its block makes a stream that expands to it;
- *   1     a block, which must come back, and not fit in a byte less;
+ *   0, 3  a stream: two bytes are the length of its block. It must be refused or expanded; if it is
+ *         expanded, the block is compressed again, and must expand to the same block;
+ *   1     a block, which must be the same after compressing and expanding, and must not fit into
+ *         one byte less;
  *   2     a block and its reference, half each: likewise.
- * Everything is in memory of exactly its size. An input on which that fails ends in abort(), so
+ * All buffers have exactly the needed size. An input on which that fails ends in abort(), so
  * that libFuzzer keeps it; fuzz_xmatch_bin FILE runs it again.
  */
 #include <stdio.h>

@@ -32,7 +32,7 @@ from support import HERE, RESULTS, SLATE, SMALL
 FILES = ("raw.json", "fs.json", "facts.txt", "device.json", "series.json", "blocks.json", "console.log")
 CHECKSUMS = HERE / "checksums.json"
 VCPUS = (1, 2, 4, 8)
-# What the results depend on: if one of these differs, checksums can not be compared.
+# Inputs that determine the results: if one of them differs, checksums cannot be compared.
 KEYS = ("vmlinux", "initrd")
 
 

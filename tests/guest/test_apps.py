@@ -42,7 +42,7 @@ class Applications(GuestTest):
         return result.device.job(label).account.op
 
     def test_sysbench_fileio(self):
-        """Random reads past the page cache: each one is a read of the drive, and takes longer than that."""
+        """Random reads past the page cache: each is a read of the drive, so its latency is at least the drive's."""
         parts, result = self.app("sysbench-fileio", size=8 << 20, files=4, mode="rndrd", events=300)
         self.assertEqual(parts["run"]["operations"], 300)
         read = self.ops(result, "run")["read"]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Content traces of a guest: recording changes nothing, equal runs give equal traces, and they have the data written.
-
-
+"""Content traces of a guest: recording changes no result, equal runs give equal traces, and traces have the
+written data.
 """
 
 import json
@@ -112,7 +111,7 @@ class Content(GuestTest):
         self.assert_no_process(out)
 
     def test_no_room(self):
-        """QEMU says why there is no recording; the run fails with a fix."""
+        """QEMU reports why there is no recording; the run fails with a remedy."""
         trace = self.folder / "a.content"
         os.symlink("/dev/full", f"{trace}.part")
         self.refused(

@@ -12,14 +12,15 @@ import determinism
 _SUBMIT = re.compile(r"nand_ssd_submit.*?\bid (\d+) (\w+) offset (\d+) bytes (\d+)")
 _DONE = re.compile(r"nand_ssd_done.*?\bid (\d+) .*?latency (\d+)")
 
-# fio's first reads touch memory for the first time. The rest cost the same number
-# of instructions, but for what the guest does by the clock or after so many of them.
+# fio's first reads touch memory for the first time. All later reads cost the same number of
+# instructions, except for work that the guest does at certain times, or after a certain number of
+# reads.
 WARM_UP = 100
 # At the default rate, 4 instructions a ns.
 # Debian's kernel: the scheduler's load averages (every 2^20 ns, 60 to 200 instructions)
 # and its tick (every 4 ms).
 DEBIAN_NS = 130
-# The small kernel has no load averages. What is left, in 1,000 reads of 124 us:
+# The small kernel has no load averages. These differences remain in 1,000 reads of 124 us:
 # - 3 ns once in every tick of 10 ms (1 read in 80): the block layer counts its I/O;
 # - 2 ns less after every 1,024th interrupt, up to the next tick (as many as 80 reads):
 #   an interrupt adds to the kernel's random pool, with fewer checks until the pool has
@@ -27,7 +28,7 @@ DEBIAN_NS = 130
 # - 18 ns once in every 10 ms: fio's main process woke to check the one that reads,
 #   and the address space has to be switched back;
 # - hundreds of ns, twice or so: the main process was still busy when the read was done.
-# And 1 ns everywhere: fio's clock rounds.
+# All reads may also differ by 1 ns, because fio's clock rounds.
 SMALL_NS = 25
 COUNTED_NS = 3
 # The tick of 10 ms costs a read up to 500 ns if it comes while the processor works on

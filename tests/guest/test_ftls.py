@@ -5,15 +5,15 @@ import unittest
 
 from support import JOBS, PROFILES, SCRIPTS, GuestTest
 
-# Blocks of a quarter: 126 MiB of flash, so that GC has much to do.
+# Blocks of a quarter of the size: 126 MiB of flash, so that GC has much work.
 PEN = ("geometry.pages_per_block=144", "geometry.pb_levels=4", "timing.erase_ns=10000000")
-# Few of a block's pages, over and over: an M-Merge restores a few of its PBs.
+# A few of a block's pages are written again and again: an M-Merge restores a few of its PBs.
 LOCAL = {"size": "2m", "loops": 8}
 PAIRS = ("geometry.erase_group_max=2", "ftl.parallel_erase=yes")
 
 
 class Ftl(GuestTest):
-    """Tests that each FTL must pass."""
+    """Checks that every FTL must pass."""
 
     def drive(self, profile, capacity_mib, *settings):
         """Return the options that describe a drive."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The percentiles of a run are those of its I/Os, for the guest and for the drive."""
+"""The percentiles of a run agree with its I/Os, for the guest and for the drive."""
 
 import math
 import random

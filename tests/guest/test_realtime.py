@@ -28,7 +28,7 @@ class RealTime(GuestTest):
         self.assertGreaterEqual(late.mean_ns, posted.mean_ns)
 
     def test_one_at_a_time_costs_what_it_does_in_virtual_time(self):
-        """The same requests have the same NAND commands and latencies, with the same parts."""
+        """Equal requests have equal NAND commands and latencies, with equal parts, in real and in virtual time."""
         devices = [
             self.slate("--job", HERE / "closed.fio", "--fill", "50", "--set", "ftl.buffer_units=0", *extra).device
             for extra in (["--realtime"], [])

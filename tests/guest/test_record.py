@@ -66,7 +66,8 @@ class Record(GuestTest):
             for source, counts in seen["nand"]["by-source"].items():
                 self.assertEqual(recorded["nand"]["ops"][op][source], counts[f"{op}s"], f"{op} {source}")
         self.assertGreater(recorded["gc"]["calls"], 20)
-        # Its arrival times alone, and steps when the drive asked for them, give the same.
+        # With only the arrival times, and steps at the times that the drive requests, the results
+        # are the same.
         first = self.latencies("--recorded", recording)
         self.assertEqual(len(first), recorded["recorded"]["compared"])
         opened = self.latencies("--profile", SMALL, *settings, "--open", recording)

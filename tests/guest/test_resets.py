@@ -8,8 +8,8 @@ from typing import ClassVar
 from support import HERE, SMALL, GuestTest
 
 COUNT = 2
-# The status of each: Linux waits for a link to come up that QEMU's root port does not show, and says
-# that the reset of the bus failed. It has been reset all the same.
+# The exit status of each method: Linux waits for a link to come up that QEMU's root port does not
+# show, and says that the reset of the bus failed. It has been reset nevertheless.
 METHODS = {"nvme0:controller": "0", "nvme0:flr": "0", "nvme1:bus": "1"}
 
 

@@ -27,7 +27,7 @@ class SeveralTest(GuestTest):
 
 
 class Several(SeveralTest):
-    """The launcher's part."""
+    """Options and reports of the launcher."""
 
     def test_a_job_over_two_drives_and_equal_runs(self):
         runs = [self.several("--job", JOBS / "two-drives.fio", "--age", "1") for _ in range(2)]

@@ -49,7 +49,7 @@ class Guests(GuestTest):
     """Run a few cases."""
 
     def test_two_cases(self):
-        """Resets and blocks that go bad, on the drive itself and on a file system."""
+        """Resets, and blocks that become bad, on the drive itself and on a file system."""
         for number in (0, 1):
             line = soak.do(soak.case(1, number))
             self.assertTrue(line["good"], line)
@@ -57,7 +57,7 @@ class Guests(GuestTest):
             self.assertEqual(line["bad_blocks"], 2)
 
     def test_a_case_fails(self):
-        """A step that does not exist, and data overwritten by another step."""
+        """Cases that must fail: a step that does not exist, and data overwritten by another step."""
         one = soak.case(1, 0)
         for steps, last in (("write nosuch", "2 nosuch 127"), ("write overwrite look", "3 look 1")):
             one.words = ["--env", "SEED=1", "--env", "FS=raw", "--env", f"STEPS={steps}", "--fill", "0"]

@@ -34,7 +34,9 @@ class Workloads(GuestTest):
         return ops
 
     def assert_mix(self, ops, percent):
-        """Reads of all: fio draws them at random, 400 or more, of which a twentieth is 2 sigma."""
+        """Check the number of reads: fio draws them at random from at least 400 I/Os, of which a twentieth
+        is 2 sigma.
+        """
         reads, writes = ops["read"].ios, ops["write"].ios
         self.assertAlmostEqual(100 * reads / (reads + writes), percent, delta=5)
 
@@ -47,7 +49,7 @@ class Workloads(GuestTest):
         ops = self.workload("oltp", 16, 50, flushes=True)
         self.assert_mix(ops, 70)
         self.assert_sizes(ops["read"], [16])
-        # one after every fourth write; the kernel merges those that come together
+        # one flush after every fourth write; the kernel merges flushes that come together
         self.assertGreater(ops["flush"].ios, 0)
         self.assertLessEqual(ops["flush"].ios, ops["write"].ios // 4 + 16)
 
@@ -106,7 +108,7 @@ class Workloads(GuestTest):
     def test_kv(self):
         ops = self.workload("kv", 1, 2000)
         self.assertEqual(ops["write"].ios, 0)
-        # so many of 4 KiB among the 2 KiB as fill up the bytes
+        # the number of 4 KiB I/Os among those of 2 KiB that gives the bytes
         large = ops["read"].bytes // (2 * KIB) - 2000
         self.assertTrue(0 < large < 200, f"{large} reads of 4 KiB in 2000: not under 10 %")
 

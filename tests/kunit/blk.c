@@ -125,7 +125,7 @@ static int begin(struct kunit *test)
 	return 0;
 }
 
-/* ---- blk: what a drive that is well does --------------------------------------------- */
+/* ---- blk: a drive without faults ---------------------------------------------------------- */
 
 static void bios_of_every_size(struct kunit *test)
 {
@@ -503,7 +503,7 @@ static struct kunit_case healed[] = { KUNIT_CASE(nothing_is_lost), {} };
 
 #define PIECE (2 * UNIT)	/* sectors of each write: slot 0, 5, 10, ... of the window */
 #define SLOTS (WINDOW / PIECE)
-#define WRITES_MAX 4000u	/* limit; the cut comes long before */
+#define WRITES_MAX 4000u	/* limit of the writes; the cut comes long before */
 
 static u32 slot_of(u64 write)
 {
@@ -545,7 +545,7 @@ static ulong written;
 module_param(written, ulong, 0444);
 MODULE_PARM_DESC(written, "what blk-before-cut said, for blk-after-cut");
 
-/* Return the last of the first `most` writes to this slot. */
+/* Return the number of the last write to this slot among the first `most` writes. */
 static u64 last_to(u32 slot, u64 most)
 {
 	while (most && slot_of(most) != slot)

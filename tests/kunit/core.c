@@ -56,7 +56,7 @@ static uint chosen;				/* number of the case to run */
 static char *stack;
 static jmp_buf out;				/* returns from a case to where it was started */
 
-/* ---- what test.h asks ------------------------------------------------------------- */
+/* ---- functions that test.h needs --------------------------------------------------- */
 
 static void run_case(struct kunit *test);
 

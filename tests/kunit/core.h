@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* core.h - what core.c (cases) and libc.c (the C library of the tests) know of each other */
+/* core.h - interface between core.c (cases) and libc.c (the C library of the tests) */
 #ifndef SLATE_KUNIT_CORE_H
 #define SLATE_KUNIT_CORE_H
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""KTAP as a kernel's log has it: nested subtests become cases with names.
+"""Parses KTAP in a kernel's log: nested subtests become cases with names.
 
-A log is evidence only if it is whole. What a plan announces must be there, a suite that
-says 'ok' must have no case that failed, and a kernel that stumbled has failed the case it
-was in; each of these becomes a failed case, so that nothing is passed over in silence.
+A log is evidence only if it is complete. All cases of a plan must be there, a suite with 'ok' must
+have no failed case, and a message about a fault of the kernel fails the current case. Each
+violation becomes a failed case, so that none is overlooked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _STAMP = re.compile(r"^(?:<\d+>)?\[\s*(\d+\.\d+)\](?:\[[^]]*\])? ?(.*)$")
 _PLAN = re.compile(r"^1\.\.(\d+)$")
 _SUBTEST = re.compile(r"^# Subtest: (.+)$")
 _RESULT = re.compile(r"^(ok|not ok) (\d+) (?:- )?(.*?)(?: # (SKIP|TODO)\b ?(.*))?$")
-# What KUnit counts up at the end of a suite or of parameters.
+# Lines in which KUnit sums up a suite or its parameters.
 _TOTALS = re.compile(r"^# .*: pass:\d+ fail:\d+ skip:\d+ total:\d+$")
 _TROUBLE = re.compile(
     r"\b(BUG: |Oops: |kernel BUG at |general protection fault|WARNING: CPU|Kernel panic|soft lockup"
@@ -31,7 +31,7 @@ class Case:
     passed: bool
     skipped: str = ""
     seconds: float = 0.0  # by the log's own clock
-    said: list[str] = field(default_factory=list)  # in the log since the case before
+    said: list[str] = field(default_factory=list)  # lines of the log since the previous case
 
 
 @dataclass
@@ -84,7 +84,7 @@ class _Reader:
 
     def _result(self, depth: int, stamp: float, match: re.Match[str]) -> None:
         ok, number, name = match[1] == "ok", int(match[2]), match[3]
-        if depth < len(self.levels) and self.levels[-1].name == name:  # what ends a subtest
+        if depth < len(self.levels) and self.levels[-1].name == name:  # the line that ends a subtest
             self._end(self.levels.pop(), ok)
             if self.levels:
                 self._count(number, ok)

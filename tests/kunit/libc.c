@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libc.c - see libc.h; and how a failed assertion of the core ends the case (port.h) */
+/* libc.c - see libc.h. It also ends the case after a failed assertion of the core (port.h). */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -61,7 +61,7 @@ void *realloc(void *p, size_t size)
 	return to;
 }
 
-/* ---- what it says -------------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------------------- */
 
 static void say_line(void)
 {

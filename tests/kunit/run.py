@@ -36,7 +36,7 @@ PROFILE = paths.PROFILES / "small.ini"
 BLK = ["blk", "blk-fault", "blk-lost", "blk-healed", "blk-before-cut"]
 LIMIT_S = 900.0
 LOST_READS = 15  # bios that end with a medium error in blk.c's suite blk-lost
-TRIES = 6  # of each, by Linux's NVMe driver (nvme_core.max_retries is 5)
+TRIES = 6  # how often Linux's NVMe driver tries each of these (nvme_core.max_retries is 5)
 
 
 def programs() -> list[str]:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * suite.h - a suite in a kernel that was configured without KUnit: its module loader knows
- * of no suites, so that a module runs its own when it is loaded.
+ * suite.h - declares a suite in a kernel that was configured without KUnit. Its module loader does
+ * not run suites, so a module runs its own suites when it is loaded.
  */
 #ifndef SLATE_KUNIT_SUITE_H
 #define SLATE_KUNIT_SUITE_H

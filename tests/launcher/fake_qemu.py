@@ -40,7 +40,7 @@ class Qmp:
         self.socket.sendall(json.dumps(message).encode() + b"\n")
 
     def read(self) -> dict[str, str]:
-        """A message; nothing but its own syntax ends it."""
+        """Read a message. Its end is found only by its own syntax."""
         while True:
             try:
                 message, end = json.JSONDecoder().raw_decode(self.pending)
@@ -123,7 +123,9 @@ def work(fake: str, console: IO[bytes]) -> None:
 
 
 def statistics(drives: int) -> list[dict[str, object]]:
-    """What query-blockstats tells: each drive has done one read more than the one before, in twice its time."""
+    """Return the reply to query-blockstats. Each drive has done one read more than the previous one, in
+    twice its time.
+    """
     told: list[dict[str, object]] = [{"node-name": "other"}]
     for number in range(drives):
         read = op([65536 << number] * (4 + number), cell=200000, bus=60000, map=2144)

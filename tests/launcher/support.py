@@ -17,7 +17,7 @@ PARTS = ("cell", "bus", "host-queue", "gc-queue", "buffer", "map", "other", "lin
 
 
 def op(latencies: list[int], size: int = 4096, **parts: int) -> dict[str, Any]:
-    """An op account of I/Os with these latencies (all below 16, or floors of buckets)."""
+    """Return the account of I/Os with these latencies (all below 16, or floors of buckets)."""
     account: dict[str, Any] = {
         "ios": len(latencies),
         "bytes": size * len(latencies),

@@ -27,7 +27,7 @@ class Buckets(unittest.TestCase):
 
 
 class Percentiles(unittest.TestCase):
-    """Nearest rank, upper bound of the bucket, capped by the maximum."""
+    """A percentile is the nearest rank's bucket end, at most the maximum."""
 
     def one(self, latencies):
         return Account([account(read=op(latencies))]).op["read"]
@@ -64,7 +64,7 @@ class Percentiles(unittest.TestCase):
 
 
 class Sums(unittest.TestCase):
-    """Intervals add up, maxima do not."""
+    """Counters of intervals add up, maxima do not."""
 
     def test_ops(self):
         both = Account(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Applications: their arguments, what is sent into the guest, what is read from their output."""
+"""Applications: their arguments, the files for the guest, and the parsers of their output."""
 
 import io
 import unittest
@@ -81,7 +81,7 @@ class Arguments(test_options.Case):
         self.assertIn("--apps", facts.repeat_command(some).split())
 
     def test_images_lie_in_memory(self):
-        """Each from a multiple of 2 MiB on, one after the other; the kernel leaves them alone."""
+        """Each image begins at the next multiple of 2 MiB, and the kernel does not use its memory."""
         first, second = self.folder / "a.img", self.folder / "b,c.img"
         first.write_bytes(bytes((4 << 20) + 1))
         second.write_bytes(b"1")
@@ -100,7 +100,7 @@ class Arguments(test_options.Case):
         self.assertEqual(command.images(self.parse()), [])
 
     def test_images_of_the_small_kernel(self):
-        """They are in its initramfs, for it finds none in memory."""
+        """The small kernel's applications are in its initramfs, because it finds no images in memory."""
         image, root = self.folder / "apps.img", self.folder / "initrd.lz4"
         image.write_bytes(b"an image")
         root.write_bytes(b"the guest's")
@@ -145,7 +145,7 @@ class Arguments(test_options.Case):
 
 
 class Readers(unittest.TestCase):
-    """From what the programs print to app.json."""
+    """Conversion of the programs' output to app.json."""
 
     def parts(self, name, files):
         app = apps.APPS[name]

@@ -30,14 +30,14 @@ ASKED = {
 
 
 def result(job=None, **asked):
-    """A fio.json; an option that is None is left out."""
+    """Return a fio.json; an option that is None is left out."""
     read = {"total_ios": 5_000_000, "iops": 8e5, "runtime": 6250, "lat_ns": {"mean": 1100.0, "max": 9}}
     told = {key: value for key, value in {**ASKED, **asked}.items() if value is not None}
     return {"jobs": [{"jobname": "calibrate", "error": 0, "ctx": 40, "job options": told, "read": read, **(job or {})}]}
 
 
 class Server(unittest.TestCase):
-    """What fio wrote on the server."""
+    """Results that fio wrote on the server."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -59,7 +59,7 @@ class Server(unittest.TestCase):
     def test_the_mean(self):
         self.assertEqual(self.read(result()), 1100.0)
         self.assertEqual(self.read(result(bs="4096", rw="randread", filename="/dev/nullb1")), 1100.0)
-        self.assertEqual(self.read(result(iodepth=None, ioengine=None, bs=None)), 1100.0)  # as fio takes them
+        self.assertEqual(self.read(result(iodepth=None, ioengine=None, bs=None)), 1100.0)    # fio's defaults
         shared = result(filename=None)
         self.assertEqual(self.read({**shared, "global options": {"filename": "/dev/nullb0"}}), 1100.0)
 
@@ -148,7 +148,7 @@ class Job(unittest.TestCase):
     """The shipped job."""
 
     def test_its_result_is_taken(self):
-        """What the job file asks for is what calibrate checks."""
+        """calibrate checks exactly the options that the job file sets."""
         text = (ROOT / "fio-jobs/calibrate.fio").read_text()
         self.assertIn("\n[calibrate]\n", text)
         self.assertEqual(dict(re.findall(r"^(\w+)=(.*)$", text, re.M)), ASKED)

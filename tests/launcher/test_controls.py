@@ -38,7 +38,7 @@ class Specification(unittest.TestCase):
     """Names, numbers and sizes."""
 
     def test_counters(self) -> None:
-        """The places in SPEC.md are fixed: counters that are declared later come behind them."""
+        """The places in SPEC.md are fixed: new counters are appended behind them."""
         for group, begin in (
             ("op", "1, of an operation:"),
             ("ftl", "2, of the FTL"),
@@ -50,7 +50,7 @@ class Specification(unittest.TestCase):
             self.assertIn(f"({len(fixed)} or more)", SPEC)
 
     def test_series(self) -> None:
-        """Likewise the places in a row of the series."""
+        """The places in a row of the series are fixed, too."""
         paragraph = next(text for text in SPEC.split("\n\n") if text.startswith("**0xd7 series**"))
         words = " ".join(paragraph.split())
         for group, first, last in (("series-op", "ios,", "; host"), ("series-drive", "host_units,", " at the")):
@@ -67,7 +67,7 @@ class Specification(unittest.TestCase):
                 self.assertIn(row.kind, ("COUNT", "LEVEL", "MIN", "MAX"), row.name)
 
     def test_levels(self) -> None:
-        """The reports know which counters do not add up."""
+        """The reports do not add up counters that are no sums."""
         levels = [row.name for rows in counters.declared().values() for row in rows if row.kind == "LEVEL"]
         self.assertEqual(levels, [*account.LEVELS, "free-blocks"])
 

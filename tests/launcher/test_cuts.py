@@ -33,7 +33,7 @@ class Times(unittest.TestCase):
             ("20us", 20_000),
             ("1500000001ns", 1_500_000_001),
             ("0.000000001s", 1),
-            ("9007199.254740993s", 9_007_199_254_740_993),  # no float has it
+            ("9007199.254740993s", 9_007_199_254_740_993),  # a number that no float can represent
         ):
             self.assertEqual(powercut.parse_time(text), ns, text)
 
@@ -129,7 +129,7 @@ class Campaigns(unittest.TestCase):
             self.assertEqual((line["good"], line["said"]), (False, said))
 
     def test_drives_of_a_boot(self):
-        """5 GiB of drive files at once, a group's 64 at most, one at least."""
+        """Drive files take at most 5 GiB at once; there are at most the 64 of a group, and at least one."""
         self.assertEqual(cuts.drives_at_once(64 << 20), 64)
         self.assertEqual(cuts.drives_at_once(300 << 20), 17)
         self.assertEqual(cuts.drives_at_once(6 << 30), 1)

@@ -23,7 +23,7 @@ TINY = ["--set", "geometry.blocks_per_plane=16", "--set", "ftl.capacity_mib=40"]
 
 
 def crc32c(data):
-    """Castagnoli's, bit by bit."""
+    """Compute CRC-32C (Castagnoli) bit by bit."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte

@@ -16,7 +16,7 @@ GOLDEN = ROOT / "tests" / "launcher" / "golden"
 
 
 def fio(*jobs, **common):
-    """fio.json: (name, options) of each job."""
+    """Return the content of fio.json; a job is (name, options)."""
     return {
         "global options": common,
         "jobs": [{"jobname": name, "job options": options} for name, options in jobs],
@@ -24,7 +24,7 @@ def fio(*jobs, **common):
 
 
 class Names(unittest.TestCase):
-    """The file of each job."""
+    """The log file of each job."""
 
     def test_by_the_number_of_the_thread(self):
         jobs: tuple[tuple[str, dict[str, str]], ...]
@@ -46,7 +46,7 @@ class Percentiles(unittest.TestCase):
     """Percentiles of each interval, by nearest rank."""
 
     def test_two_intervals(self):
-        """200 I/Os in each of two times: 1 .. 200 ns, then 1001 .. 1200 ns, in any order."""
+        """200 I/Os in each of two intervals: latencies 1 .. 200 ns, then 1001 .. 1200 ns, in any order."""
         ios = [(0, ns) for ns in range(200, 0, -1)] + [(9, 1000 + ns) for ns in range(1, 201)]
         found = fiolog.over_time("read", ios)
         self.assertEqual(found.interval_ms, 5)
@@ -68,7 +68,7 @@ class Percentiles(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    """In a run's folder."""
+    """Logs in the folder of a run."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate fit: sheets that are refused, the search, the profile that it writes."""
+"""slate fit: sheets that are refused, the search, the profile that is written."""
 
 import contextlib
 import io
@@ -29,7 +29,7 @@ like = tlc
 
 
 class Case(unittest.TestCase):
-    """A sheet in a file."""
+    """Tests with a sheet in a file."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -45,7 +45,7 @@ class Case(unittest.TestCase):
         return fitsheet.read(self.path)
 
     def fit(self, *words):
-        """Status, standard output, standard error."""
+        """Return exit status, standard output and standard error."""
         streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
         with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
             status = cli.main(["fit", *words])
@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
 
 
 class Sheets(Case):
-    """What a sheet says."""
+    """Parsing of sheets."""
 
     def refused(self, *changes, says):
         with self.assertRaises(SlateError) as caught:
@@ -215,7 +215,7 @@ class Search(Case):
 
 
 class Replays(Case):
-    """Of a real drive, by arithmetic."""
+    """Figures of a real drive, computed by hand."""
 
     def test_latencies(self):
         # PCIe none; read: 1.0 firmware, 0.2 look-up, 50 cell, 0.3 command, 4 KiB of 16 KiB with its share of 2,208

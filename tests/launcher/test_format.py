@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests/format.py lets pass, and what it reports."""
+"""Layouts that tests/format.py accepts, and those that it reports."""
 
 import importlib.util
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/kunit/ktap.py: what a kernel's log says of its suites, and what it must not hide."""
+"""tests/kunit/ktap.py: results in a kernel's log, and faults of a log that must be reported."""
 
 import contextlib
 import importlib.util
@@ -16,7 +16,7 @@ from support import ROOT
 
 
 def of_kunit(name):
-    """A module of tests/kunit."""
+    """Import a module of tests/kunit."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / "kunit" / f"{name.removeprefix('kunit_')}.py")
     found = importlib.util.module_from_spec(spec)
     sys.modules[name] = found
@@ -43,12 +43,12 @@ GOOD = """
 
 
 def log(*lines):
-    """A suite 'a' with these lines in it."""
+    """Return a log of a suite 'a' with these lines."""
     return "\n".join(["    # Subtest: a", *lines])
 
 
 class Ktap(unittest.TestCase):
-    """Logs, whole and not."""
+    """Complete and incomplete logs."""
 
     def cases(self, text, *suites):
         return [(case.name, case.passed) for case in ktap.parse(text, list(suites))]
@@ -112,15 +112,15 @@ class Ktap(unittest.TestCase):
 
 
 def suites(*names):
-    """A log in which each has one case."""
+    """Return a log in which each of these suites has one case."""
     return "".join(f"    # Subtest: {name}\n    1..1\n    ok 1 x\nok 1 {name}\n" for name in names)
 
 
 class Runner(unittest.TestCase):
-    """tests/kunit/run.py, with logs that no guest wrote."""
+    """tests/kunit/run.py with logs made by hand."""
 
     def blk(self, said):
-        """The names of the cases that failed."""
+        """Return the names of the cases that failed."""
         files = {
             "fault.json": b'{"nand": {"program_fails": 1}}',
             "lost.json": json.dumps({"nand": {"uncorrectable": kunit.LOST_READS * kunit.TRIES}}).encode(),

@@ -32,7 +32,7 @@ def said(*words):
 
 
 class Find(unittest.TestCase):
-    """By name, by whole name, by path."""
+    """Files are found by name, by name with suffix, and by path."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

@@ -16,7 +16,7 @@ JOB = "[global]\nfilename=/dev/nvme0n1\n[a]\nrw=read\n[b]\nrw=write\n"
 
 
 class Case(unittest.TestCase):
-    """A profile and a job to start from."""
+    """Tests that start from a valid profile and job."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

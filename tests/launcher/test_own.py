@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the user's own: what is refused, QEMU's command line, the seed, libvirt's domain."""
+"""The user's own guest: options that are refused, QEMU's command line, the seed, libvirt's domain."""
 
 import contextlib
 import itertools
@@ -88,7 +88,7 @@ class Images(OwnCase):
             try:
                 other.stdin.write(b"info status\n")
                 other.stdin.flush()
-                while b"VM status" not in other.stdout.readline():  # it answers when the devices are there
+                while b"VM status" not in other.stdout.readline():  # it answers when the devices exist
                     pass
                 yield
             finally:
@@ -118,7 +118,7 @@ class Images(OwnCase):
 
 
 class Refusals(OwnCase):
-    """Options that do not go together."""
+    """Options that exclude each other."""
 
     def test_jobs_are_for_slates_guest(self):
         for word in (
@@ -190,7 +190,7 @@ class Lines(OwnCase):
         self.assertNotIn("-netdev", line)
         self.assertIn("rate=4,quantum=1000,sleep=on", line)
         self.assertIn("virtio-blk-pci,drive=image,bootindex=0", line)
-        self.assertNotIn("-no-shutdown", line)  # nothing but a monitor would end it
+        self.assertNotIn("-no-shutdown", line)  # only a monitor could end it
         self.assertIn("-netdev", self.line("--image", self.image, "--net"))
 
     def test_real_time_has_a_network(self):
@@ -242,7 +242,7 @@ class Lines(OwnCase):
 
 
 class Seeds(OwnCase):
-    """What cloud-init reads."""
+    """The seed that cloud-init reads."""
 
     def test_files(self):
         found = seed.files(self.own("--image", self.image, "--ssh-key", self.key).own)
@@ -298,7 +298,7 @@ class Libvirt(OwnCase):
 
 
 class Lives(OwnCase):
-    """A guest that does not come up."""
+    """A guest that does not boot."""
 
     def life(self, text, timeout=0.0):
         own = self.own("--image", self.image).own

@@ -346,7 +346,7 @@ class Series(unittest.TestCase):
 
 
 class Live(unittest.TestCase):
-    """The line that a terminal shows."""
+    """The progress line on a terminal."""
 
     def test_from_counters(self):
         before = live.Counters(1_000_000_000, 100, 4096, 1, 0)
@@ -423,7 +423,7 @@ class Compare(unittest.TestCase):
         self.assertEqual([float(cell[1]) for cell in cells[1:]], [runs, 2 * runs])
 
     def test_inputs_that_differ(self):
-        """Every setting, version and checksum of run.json, but for the launcher's Python."""
+        """The page has every setting, version and checksum of run.json, except the launcher's Python."""
         first, other = runfiles.load(GOLDEN), runfiles.load(GOLDEN)
         first.record.update(versions={"python": "3.11", "qemu": "10.0", "fio": "3.33"}, sha256={"initrd": "cd" * 32})
         other.record.update(versions={"python": "3.99", "qemu": "99.0", "fio": "3.33"}, sha256={"initrd": "ab" * 32})

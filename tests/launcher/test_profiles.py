@@ -107,7 +107,7 @@ class Tool(Case):
 
 
 class Listing(Case):
-    """All of them."""
+    """All shipped profiles."""
 
     def test_every_shipped_profile_is_valid(self):
         code, out, err = slate("--json")
@@ -384,7 +384,7 @@ class Documentation(Case):
 
 
 class NotBuilt(unittest.TestCase):
-    """Without the core."""
+    """The message if the core has not been built."""
 
     def test_it_says_what_to_build(self):
         with mock.patch.object(paths, "PROGRAMS", (Path("/none"),)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report: the right figures in the right places."""
+"""The report: each figure is right, and in its place."""
 
 import json
 import tempfile
@@ -109,7 +109,7 @@ class Rows(unittest.TestCase):
 
 
 class Text(unittest.TestCase):
-    """What is printed."""
+    """The text of the report."""
 
     def text(self, dev, result, **settings):
         return Report(dev, result, record(**settings)).text()
@@ -129,7 +129,7 @@ class Text(unittest.TestCase):
         self.assertRegex(self.text(*one_job(nand=sources)), r"50% +25%\n")
 
     def test_late(self):
-        """In real time only: shares of 200 completions, 150 of them late at all."""
+        """Lateness is shown only in real time: shares of 200 completions, 150 of which were late."""
         dev, result = one_job()
         self.assertNotIn("\nlate ", self.text(dev, result))
         counted = {"late-1us": 150, "late-10us": 9, "late-100us": 0, "sum-ns": 400_000, "max-ns": 52_000}
@@ -178,7 +178,7 @@ class Text(unittest.TestCase):
         self.assertIn("5 runs (2 merges, 3 M-Merges) moved 24 KiB", text)
 
     def test_the_policy_of_gc(self):
-        """The GC line names it, whether GC ran or not; an FTL with rules of its own has none."""
+        """The GC line names the policy, whether GC ran or not; an FTL with its own rules has no policy."""
         for ftl, runs, line in (
             ("page", 2, "2 runs moved 4 KiB, policy cost-benefit"),
             ("page", 0, "did not run, policy cost-benefit"),
@@ -190,18 +190,18 @@ class Text(unittest.TestCase):
             self.assertEqual(found.removeprefix("GC").strip(), line)
 
     def test_counters_without_a_line_of_their_own(self):
-        """What was declared after the known counters is shown by its name, if it is not 0."""
+        """Counters declared after the known ones are shown by their names, if they are not 0."""
         declared = counters.declared()
         later = {
-            "ftl": [counters.Counter(name, "COUNT", "x.") for name in ("map-hits", "map-misses", "zone-resets")],
+            "ftl": [counters.Counter(name, "COUNT", "x.") for name in ("late-hits", "late-misses", "zone-resets")],
             "nand": [counters.Counter("toggles", "COUNT", "x.")],
         }
         more = declared | {group: declared[group] + tuple(rows) for group, rows in later.items()}
-        ftl = {"core-busy-ns": 3, "map-hits": 1200, "map-misses": 0, "zone-resets": 2, "unknown": 9}
+        ftl = {"core-busy-ns": 3, "late-hits": 1200, "late-misses": 0, "zone-resets": 2, "unknown": 9}
         dev, result = one_job(section="write", ftl=ftl, nand={"damaged": 1, "toggles": 5})
         with mock.patch.object(counters, "declared", return_value=more):
             found = [row for row in self.text(dev, result).splitlines() if row.startswith("counted")]
-        self.assertEqual(found, ["counted   map-hits 1,200, zone-resets 2, toggles 5"])
+        self.assertEqual(found, ["counted   late-hits 1,200, zone-resets 2, toggles 5"])
         self.assertNotIn("\ncounted", self.text(dev, result))
 
     def test_word_lines(self):

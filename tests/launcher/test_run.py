@@ -22,7 +22,7 @@ JOB = "[global]\nfilename=/dev/nvme0n1\n[job-a]\nrw=randread\n"
 
 
 def processes_of(folder):
-    """Processes that have folder in their arguments: the launcher's and QEMU's."""
+    """Return the processes that have folder in their arguments: the launcher's and QEMU's."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -164,7 +164,7 @@ class Good(RunTest):
 
 
 class Bad(RunTest):
-    """When something does not."""
+    """Runs that fail."""
 
     def failure(self, expected_code, *texts, args=(), **more):
         code, out, err = self.slate(*args, **more)
@@ -373,7 +373,7 @@ class Busy(unittest.TestCase):
     """A QEMU that waits for a processor is not stuck, one that sleeps is."""
 
     def busy_for_a_second(self, seconds, *line):
-        """Wait until a program is busy for a second; its own share is 0.015 of a processor at most."""
+        """Wait until a program is busy for a second; it takes at most 0.015 of a processor itself."""
         with tempfile.TemporaryDirectory() as folder:
             program = process.Qemu([*line], Path(folder) / "log", (), False)
             end = time.monotonic() + seconds

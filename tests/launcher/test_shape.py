@@ -13,7 +13,7 @@ import shape
 
 
 def c_function(lines: int) -> str:
-    """Return a function whose head takes two lines, and each brace one."""
+    """Return the text of a function whose head takes two lines, and each brace one."""
     return "/* What it does. */\nstatic int f(int a,\n\t     int b)\n{\n" + "\ta++;\n" * (lines - 4) + "}\n"
 
 

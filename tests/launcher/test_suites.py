@@ -128,7 +128,7 @@ class Reads(unittest.TestCase):
         )
 
     def test_xfstests(self):
-        """A test that ran to its end may have failed all the same: the last lines say so."""
+        """A test that ran to its end may have failed nevertheless; the last lines of ./check report it."""
         found = suites.read_xfstests(XFSTESTS)
         self.assertEqual(
             [(one.name, one.status) for one in found],

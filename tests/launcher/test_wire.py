@@ -54,7 +54,7 @@ class Wire(unittest.TestCase):
         found = live.decode(bytes.fromhex(self.told["counters"]))
         self.assertEqual(found.at_ns, 4242)
         self.assertEqual(found.ios, sum(word(op * per_op + ops.index("ios")) for op in range(4)))
-        self.assertEqual(found.written, word(per_op + ops.index("bytes")))  # group 1 is of writes
+        self.assertEqual(found.written, word(per_op + ops.index("bytes")))  # group 1 is the writes
         units = ("host_units", "meta_units", "pad_units", "gc_units", "wl_units")
         self.assertEqual(found.programmed, sum(word(4 * per_op + ftl.index(name)) for name in units))
         self.assertEqual(found.gc_runs, word(4 * per_op + ftl.index("gc_runs")))

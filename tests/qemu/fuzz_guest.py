@@ -28,7 +28,7 @@ from nvme import ADMIN_SQ, BAR, CC, CSTS, DEPTH, IO_CQ, IO_SQ, READ, WRITE, Nvme
 
 PROFILES = Path(__file__).resolve().parents[2] / "nand-emu" / "profiles"
 CONTROLLER = "nvme,id=nvme0,serial=slate,drive=ssd0,bus=pcie.0,addr=4"
-ROUND, ROUNDS = 60, 8  # commands of a round, rounds of a sequence
+ROUND, ROUNDS = 60, 8  # commands in a round, and rounds in a sequence
 RAM = 64 << 20
 GEOMETRY = ("channels=2", "chips_per_channel=1", "dies_per_chip=1", "pages_per_block=16")
 # Blocks of 64 pages; a merge with a thread takes its time of the host's clock, so flash is fast.
@@ -141,7 +141,7 @@ class Sequence:
                 words[13] = rng.choice((0, 1, 2))
                 words[14:16] = rng.choice(((1, 0), (20, 0), (0, 1), (0, 100), (0, 0x80000000)))
 
-    # ---- what is done ----
+    # ---- actions ----
 
     def queue_round(self, queue: Queue, opcodes: tuple[int, ...], blocks: int) -> None:
         """Submit some commands at once."""
@@ -214,10 +214,10 @@ class Sequence:
             else:
                 self.pass_time()
 
-    # ---- it lives ----
+    # ---- checks that the controller works ----
 
     def power(self) -> Json:
-        """The drive's power, by QMP."""
+        """Return the state of the drive's power, by QMP."""
         return self.vm.qmp("x-query-nand-ssd-power", node_name="ssd0")
 
     def revive(self) -> None:

@@ -120,7 +120,7 @@ class Nvme:
         self.machine.command(f"outl 0xcfc {value:#x}")
 
     def capability(self, wanted: int) -> int:
-        """Where a PCI capability begins."""
+        """Return the place of a PCI capability."""
         at = self.config(0x34) & 0xFF
         while at:
             word = self.config(at)
@@ -137,7 +137,7 @@ class Nvme:
         """Write a register."""
         self.machine.command(f"writel {BAR + at:#x} {value:#x}")
 
-    # ---- the controller's life ----
+    # ---- starting and stopping the controller ----
 
     def enable(self) -> None:
         """Start the controller and make the I/O queue."""
@@ -158,7 +158,7 @@ class Nvme:
         self.do_admin(CREATE_SQ, prp1=IO_SQ, dwords={10: 1 | (DEPTH - 1) << 16, 11: 1 | 1 << 16})
 
     def disable(self) -> None:
-        """CC.EN = 0; returns when the register was written."""
+        """Clear CC.EN; returns when the register was written, before the controller is disabled."""
         self.set32(CC, CC_ENABLE & ~1)
 
     def do_admin(self, opcode: int, code: int = 0, **fields: object) -> Completion:

@@ -66,7 +66,7 @@ def tool(name: str, *args: str, code: int | None = 0) -> str:
 
 
 def qemu_io(*commands: str, opts: str | None = None) -> str:
-    """Commands to qemu-io; a pattern that is not there is an error."""
+    """Run commands of qemu-io. A pattern that does not match is an error."""
     args = [arg for command in commands for arg in ("-c", command)]
     said = tool("qemu-io", "--image-opts", opts or image_opts(), *args)
     if "failed" in said or "error" in said.lower():
@@ -236,7 +236,7 @@ class Machine:
         """Return QEMU's output."""
         return (self.folder / "out").read_text(encoding="utf-8", errors="replace")
 
-    # ---- the end ----
+    # ---- ending QEMU ----
 
     def wait(self) -> int:
         """Wait for the process; return its exit status."""
@@ -269,7 +269,7 @@ class Machine:
 
 
 class MachineTest(unittest.TestCase):
-    """A test with machines; closes them, and reads QEMU's last words when it failed."""
+    """A test with machines. It closes them, and prints QEMU's last output if it failed."""
 
     def machine(self, blockdevs: list[Json], *args: str, **options: Any) -> Machine:
         """Start a machine."""

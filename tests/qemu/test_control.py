@@ -48,13 +48,13 @@ class ControlTest(NvmeTest):
     """Reads logs over QMP, too."""
 
     def qmp_log(self, log_id: int, **arguments: int) -> bytes:
-        """x-nand-ssd-log."""
+        """Return a log by x-nand-ssd-log."""
         answer = self.vm.qmp("x-nand-ssd-log", node_name="ssd0", id=log_id, **arguments)
         self.whole = answer["bytes"]
         return base64.b64decode(answer["data"])
 
     def qmp_control(self, **arguments: object) -> int:
-        """x-nand-ssd-control."""
+        """Send an order by x-nand-ssd-control."""
         result = self.vm.qmp("x-nand-ssd-control", node_name="ssd0", **arguments)["result"]
         assert isinstance(result, int)
         return result
@@ -367,7 +367,7 @@ class Health(ControlTest):
         self.assertEqual(struct.unpack_from("<HHH", data, 34), (7, 7, 0))  # NAWUN, NAWUPF, NACWU
         self.assertEqual(struct.unpack_from("<HHH", data, 40), (7, 0, 7))  # NABSN, NABO, NABSPF
         self.assertEqual(struct.unpack_from("<5H", data, 64), (7, 7, 7, 7, 63))  # NPWG .. NOWS
-        self.assertEqual(data[120:128].hex(), "5254002f109c857d")  # of the serial 'slate'
+        self.assertEqual(data[120:128].hex(), "5254002f109c857d")  # EUI-64 made from the serial number 'slate'
         self.assertEqual(self.eui64(), data[120:128])
 
     def eui64(self) -> bytes:
@@ -409,7 +409,7 @@ class Health(ControlTest):
         return struct.unpack_from("<Q", smart, 112)[0], struct.unpack_from("<Q", smart, 144)[0]
 
     def test_tools_shut_a_drive_down(self) -> None:
-        """slate-replay, when it has come to the end, says so to the drive, as a host does."""
+        """At its end slate-replay reports a shutdown to the drive, as a host does."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "drive"
             words = ["--profile", str(SMALL), "--drive", str(path), "--closed", "4"]
@@ -420,7 +420,7 @@ class Health(ControlTest):
             self.assertEqual(self.vm.quit(), 0)
 
     def test_unsafe_shutdowns_are_counted_over_the_life(self) -> None:
-        """Power lost after a write, without a shutdown of the controller: QEMU killed, or the power cut."""
+        """Power is lost after a write without a shutdown of the controller: QEMU is killed, or the power is cut."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "drive"
             self.assertEqual(self.life(path), (1, 0))

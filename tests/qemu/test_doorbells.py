@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shadow doorbells (Doorbell Buffer Config): the host writes tails and heads to memory, and to a
-register only when that passes the index which the controller left for it in memory."""
+"""Shadow doorbells (Doorbell Buffer Config): the host writes tails and heads to memory. It writes the
+register only when the new value passes the event index that the controller has stored in memory.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ class Doorbells(MachineTest):
         self.vm.write(EVENTS, bytes(4096))
 
     def configure(self) -> ShadowQueue:
-        """Doorbell Buffer Config; the I/O queue's doorbells from then on."""
+        """Send Doorbell Buffer Config; return the I/O queue's doorbells from then on."""
         self.nvme.do_admin(DBBUF_CONFIG, prp1=SHADOW, prp2=EVENTS)
         return ShadowQueue(self.nvme, self.nvme.io)
 
@@ -63,7 +64,7 @@ class Doorbells(MachineTest):
         return told
 
     def test_a_queue_that_was_in_use(self) -> None:
-        """As Linux 6.1 does after the reset of a controller: commands first, then Doorbell Buffer Config."""
+        """After a reset of the controller Linux 6.1 first sends commands, then Doorbell Buffer Config."""
         for _ in range(3):
             self.nvme.do_write(0, PAGE)
         shadow = self.configure()
@@ -73,7 +74,7 @@ class Doorbells(MachineTest):
         self.assertEqual([shadow.word(EVENTS), self.nvme.io.tail], [4, 4])
 
     def test_a_queue_made_anew(self) -> None:
-        """A new queue does not use what the old one left in memory."""
+        """A new queue does not use values that the old queue left in memory."""
         shadow = self.configure()
         self.write(shadow, 5)
         self.assertEqual(shadow.word(EVENTS), 5)
@@ -93,7 +94,7 @@ class Doorbells(MachineTest):
         self.assertEqual(shadow.word(EVENTS), 2)
 
     def test_a_tail_behind_the_queue_is_ignored(self) -> None:
-        """A tail beyond the queue is never reached: the controller would execute the queue for ever."""
+        """With a tail beyond the queue the controller would execute the queue again and again."""
         shadow = self.configure()
         self.write(shadow)
         for tail in (DEPTH, DEPTH + 5, 0xFFFF, 0xFFFFFFFF):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A drive that is a file: what QEMU does with it, and what it holds when QEMU is killed."""
+"""Drive files in QEMU: their use, and their content when QEMU is killed."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Case(MachineTest):
         self.file = self.folder / "drive.slate"
 
     def make(self, *commands: str) -> None:
-        """A new drive, closed again."""
+        """Make a new drive and close it."""
         qemu_io(*commands, opts=file_opts(self.file, profile=True))
 
     def options(self, **more: object) -> dict[str, object]:
-        """For -blockdev."""
+        """Return the drive as an argument of -blockdev."""
         return {"driver": "nand-ssd", "node-name": "ssd0", "drive-file": str(self.file), **more}
 
 
@@ -99,7 +99,7 @@ class Tools(Case):
         self.assertEqual(sha256(self.file), before)
 
     def test_read_only_is_ephemeral(self) -> None:
-        self.make("write -P 1 0 1M")  # not flushed: the mount has something to mend
+        self.make("write -P 1 0 1M")  # not flushed, so that the mount must write to flash
         before = sha256(self.file)
         self.file.chmod(0o444)
         said = tool(
@@ -196,7 +196,7 @@ class Bad(Case):
     """Files that are refused, with one sentence and exit status 1, and stay as they are."""
 
     def said(self, opts: str, *args: str) -> str:
-        """The output of qemu-io."""
+        """Return the output of qemu-io."""
         said = tool("qemu-io", *args, "--image-opts", opts, "-c", "quit", code=1).splitlines()
         self.assertEqual(len(said), 1, said)
         return said[0]
@@ -254,7 +254,7 @@ class Bad(Case):
         return disk
 
     def test_disk_fills_up(self) -> None:
-        """Writes fail while the disk is full, and go on when there is room."""
+        """Writes fail while the disk is full, and succeed again when there is room."""
         disk, data, out = self.disk("32m"), self.folder / "data", self.folder / "out"
         data.write_bytes(random.Random(1).randbytes(1 << 20))
         writes = [word for i in range(24) for word in ("-c", f"write -s {data} {i}M 1M")]
@@ -387,7 +387,7 @@ class Machines(Case):
         self.vm.close()
 
     def test_ends_in_flight(self) -> None:
-        """Round after round on one file: flushed and FUA data are there, others are old or new."""
+        """End QEMU in several ways on one file: flushed and FUA data survive, other data are old or new."""
         chance = random.Random(5)
         content = [bytes(UNIT)] * 64
         for turn in range(9):
@@ -466,7 +466,7 @@ class KilledTool(Case):
             for at, (is_now, was) in enumerate(zip(found, content)):
                 allowed = (was, later) if at // units in others else (was,)
                 self.assertIn(is_now, allowed, f"turn {turn}, unit {at}")
-            # What an ephemeral mount finds, a real one finds.
+            # An ephemeral mount finds the same as a mount that writes.
             qemu_io("length", opts=file_opts(self.file))
             self.assertEqual(self.found(), found)
             content = found

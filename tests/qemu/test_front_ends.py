@@ -17,9 +17,9 @@ from typing import Any
 from support import QEMU, TIMEOUT, file_opts, tool
 
 MIB = 1 << 20
-EXPORTED = 256 * MIB  # of small.ini
-GET_FEATURES, GET_CONFIG = 1, 24  # of vhost-user
-HEAD = struct.Struct("<III")  # request, flags, bytes that follow
+EXPORTED = 256 * MIB  # capacity of small.ini
+GET_FEATURES, GET_CONFIG = 1, 24  # request numbers of vhost-user
+HEAD = struct.Struct("<III")  # head of a message: request, flags, length of the data after it
 VERSION = 1
 
 
@@ -45,7 +45,7 @@ class FrontEnds(unittest.TestCase):
         os.truncate(self.data, EXPORTED)
 
     def serve(self, program: str, *args: str, socket_name: str = "", mounted: Path | None = None) -> subprocess.Popen:
-        """Start it; return when its socket, or the mounted file, is there."""
+        """Start the server; return when its socket, or the mounted file, exists."""
         server = subprocess.Popen([*TIMEOUT, str(QEMU / program), *args], stdin=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
@@ -58,7 +58,7 @@ class FrontEnds(unittest.TestCase):
         raise AssertionError("the server does not serve")
 
     def stop(self, server: subprocess.Popen) -> None:
-        """SIGTERM ends it in order."""
+        """Stop the server by SIGTERM; it must end normally."""
         server.terminate()
         self.assertEqual(server.wait(30), 0)
 
@@ -112,7 +112,7 @@ class FrontEnds(unittest.TestCase):
             self.assertEqual(struct.unpack_from("<Q", config)[0], EXPORTED // 512)
 
     def answer(self, client: socket.socket, request: int) -> bytes:
-        """The bytes that come back for a request."""
+        """Send a request and return the data of the reply."""
         found, _, size = HEAD.unpack(client.recv(HEAD.size, socket.MSG_WAITALL))
         self.assertEqual(found, request)
         return client.recv(size, socket.MSG_WAITALL)

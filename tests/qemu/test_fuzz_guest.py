@@ -18,7 +18,7 @@ class Slice(unittest.TestCase):
                     self.assertGreaterEqual(play(f"{drive}:stepped:{seed}"), ROUND * ROUNDS)
 
     def test_hung_before(self) -> None:
-        """A reset waited for ever for a command whose data pointer led into registers."""
+        """A reset did not end, because it waited for a command whose data pointer pointed to registers."""
         self.assertEqual(play("dac:stepped:1453"), 487)
 
     def test_with_a_thread(self) -> None:

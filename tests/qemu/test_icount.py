@@ -71,11 +71,11 @@ class BareTest(MachineTest):
     accel: tuple[str, ...] = ICOUNT
 
     def blockdev(self, **settings: Any) -> Json:
-        """The drive."""
+        """Return the options of the drive."""
         return drive(**settings)
 
     def start(self, scene: str, **settings: Any) -> Machine:
-        """A machine that plays a scene."""
+        """Start a machine that plays a scene."""
         console = Path(tempfile.mkstemp(prefix="slate-console-")[1])
         self.addCleanup(console.unlink)
         vm = self.machine(
@@ -144,7 +144,7 @@ class Scenes(BareTest):
         """Another client plans and cancels power cuts, reads a log and sends orders, at times of the host."""
         vm = self.start("batches")
         node, rounds = {"node_name": "ssd0"}, 0
-        with contextlib.suppress(EOFError, OSError, QmpError):  # until the machine has gone
+        with contextlib.suppress(EOFError, OSError, QmpError):  # until QEMU has ended
             while True:
                 vm.qmp("x-nand-ssd-power-cut", **node, at_ns=10**15)
                 vm.qmp("x-nand-ssd-log", **node, id=0xD1, length=32)
@@ -156,7 +156,7 @@ class Scenes(BareTest):
         return vm
 
     def test_runs_are_equal_beside_other_work(self) -> None:
-        """Twice quiet, twice while both processors are busy, once while another client sends commands."""
+        """Equal runs: two without load, two while both processors are busy, one while another client sends commands."""
         runs = []
         for busy, play in ((0, None), (0, None), (3, None), (3, None), (0, self.play_while_others_plan)):
             loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
@@ -182,8 +182,8 @@ class Scenes(BareTest):
         self.assertLess(self.numbers("delete")[0], 1000, "no time passes in it")
 
     def test_a_ring_that_feeds_itself(self) -> None:
-        """A queue that feeds itself: all of its commands are executed at one instant, and there is always one more. It
-        hung QEMU.
+        """A queue that feeds itself: all its commands are executed at one instant, and each adds the next
+        one. QEMU used to hang.
         """
         self.play("ring")
 

@@ -57,7 +57,7 @@ class NvmeTest(MachineTest):
 
 
 class Commands(NvmeTest):
-    """Answers and actions of the controller."""
+    """Answers of the controller, and its actions."""
 
     def test_identify(self) -> None:
         nvme = self.start()
@@ -137,7 +137,7 @@ class Commands(NvmeTest):
 
 
 class Time(NvmeTest):
-    """A command completes at its nanosecond: not before, not after."""
+    """A command completes exactly at its nanosecond."""
 
     def exact(self, queue: Any) -> int:
         """Ring the doorbell, and find the completion at the drive's done_ns; return the latency."""
@@ -236,7 +236,7 @@ class Time(NvmeTest):
 
 
 class InFlight(NvmeTest):
-    """Whatever ends commands in flight ends at once, and their data is there."""
+    """Every action that ends commands in flight ends them at once, and their data are stored."""
 
     def submit(self, nvme: Nvme, count: int = 8) -> None:
         """Submit FUA writes; no time passes."""
@@ -247,7 +247,7 @@ class InFlight(NvmeTest):
         self.assertEqual(self.in_flight(), count)
 
     def check_written(self, nvme: Nvme, count: int = 8) -> None:
-        """The data is there, and the drive works, in time."""
+        """Check that the data are stored, and that the drive works at its normal speed."""
         for i in range(count):
             self.assertEqual(nvme.do_read(i * 4096, 4096), bytes([i + 1]) * 4096)
         nvme.start(READ, 64 << 20, 4096)
@@ -370,14 +370,14 @@ class InFlight(NvmeTest):
 
 
 class HotPlug(NvmeTest):
-    """Taking the controller and the drive away."""
+    """Removing the controller and the drive."""
 
     def blockdev(self) -> Json:
-        """The drive."""
+        """Return the options of the drive."""
         return drive()
 
     def start_below_port(self) -> Nvme:
-        """A controller in a hot-plug slot, without firmware."""
+        """Return the controller in a hot-plug slot of a machine without firmware."""
         self.vm = self.machine(
             [self.blockdev()],
             "-global",
@@ -491,7 +491,7 @@ class Errors(NvmeTest):
     """Errors of the drive as the guest sees them."""
 
     def status(self, kind: str, errno: int, opcode: int) -> int:
-        """The status of a command which the drive answers with errno."""
+        """Return the status of a command to which the drive answers with errno."""
         self.start(
             [
                 drive("flash"),
@@ -550,7 +550,7 @@ class Errors(NvmeTest):
 
 
 class OtherFrontEnds(MachineTest):
-    """The driver does not know who asks."""
+    """Other users of the block layer get the same service as the controller."""
 
     def test_statistics_have_their_shape(self) -> None:
         vm = self.machine([drive()])
@@ -561,7 +561,7 @@ class OtherFrontEnds(MachineTest):
         self.assertEqual(set(stats["total"]), {"read", "write", "trim", "flush", "ftl", "nand"})
         self.assertEqual(len(stats["total"]["nand"]["violations"]), 12)
         self.assertEqual((len(stats["dies"]), len(stats["channels"]), stats["at-ns"]), (2, 2, 0))
-        self.assertEqual(set(stats["total"]["nand"]["by-source"]), {"host", "gc", "wl", "meta", "backup"})
+        self.assertEqual(set(stats["total"]["nand"]["by-source"]), {"host", "gc", "wl", "meta", "backup", "map"})
 
     def test_stopped_machine(self) -> None:
         """Before the machine starts, virtual time stands, and requests end without delay."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The patches hold what the folder beside them does."""
+"""The patches agree with the files in qemu-patches/src."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ TOUCHED = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
 
 
 def names() -> list[str]:
-    """The patches, in their order."""
+    """Return the patches, in their order."""
     lines = (PATCHES / "series").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def newest_source() -> Path | None:
-    """The source package that build.sh unpacks, the newest of those fetched."""
+    """Return the newest source package that was fetched; build.sh unpacks it."""
     return max((ROOT / "build/apt/src").glob("*.dsc"), key=lambda file: file.stat().st_mtime, default=None)
 
 
@@ -32,7 +32,7 @@ class Patches(unittest.TestCase):
     """qemu-patches."""
 
     def test_the_series_alone_makes_the_tree(self) -> None:
-        """The driver's files are in it, and each file that a patch or build.sh touches is as it was built."""
+        """The series has the driver's files, and each file that a patch or build.sh changes is as it was built."""
         if not newest_source():
             self.skipTest("QEMU was built from a tarball of the user's own")
         with tempfile.TemporaryDirectory() as folder:
@@ -70,12 +70,12 @@ class Patches(unittest.TestCase):
         self.assertEqual([int(name[:4]) for name in names()], list(range(1, len(names()) + 1)))
 
     def test_the_first_patches_stand_alone(self) -> None:
-        """They are for any NVMe controller, and could be sent."""
+        """The first patches do not depend on Slate: they are for any NVMe controller."""
         for name in names()[: names().index(DRIVER)]:
             self.assertNotIn("nand-ssd", (PATCHES / name).read_text(encoding="utf-8"), name)
 
     def test_a_path_that_qemu_can_not_be_built_in(self) -> None:
-        """Said at once: its own configure says so after the source has been fetched and unpacked."""
+        """The path is refused at once. QEMU's configure would refuse it only after fetching and unpacking."""
         with tempfile.TemporaryDirectory() as folder:
             for name in ("a b", "a:b"):
                 script = Path(folder) / name / "qemu-patches" / "build.sh"

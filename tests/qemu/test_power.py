@@ -229,7 +229,7 @@ class Machines(PowerTest):
         self.assertEqual(self.vm.quit(), 0)
 
     def test_off_nothing_hangs(self) -> None:
-        """Whatever waits for the drive: the monitor, stop, a system reset, unplugging, quit."""
+        """All operations that wait for the drive: the monitor, stop, a system reset, unplugging, quit."""
         self.start()
         self.fua_write()
         self.cut()
@@ -248,7 +248,7 @@ class Machines(PowerTest):
         self.start()
         began = self.fua_write()
         self.cut(at_ns=began + BUS_NS + 7)
-        self.vm.qmp("stop")  # waits for the write, whose time is skipped: so is the cut's
+        self.vm.qmp("stop")  # waits for the write, whose time is skipped, and with it the time of the cut
         power = self.power()
         self.assertEqual(power["cut-ns"], began + BUS_NS + 7)
         self.assertEqual(power["lost-requests"], 1)
@@ -273,7 +273,7 @@ class Machines(PowerTest):
 
 
 class Refused(PowerTest):
-    """The message, and that nothing changes."""
+    """Refused plans: the message, and no effect."""
 
     def refused(self, words: str, **arguments: object) -> None:
         """Check that a plan of a cut is refused."""

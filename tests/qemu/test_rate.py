@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Processors that execute at a rate, side by side: what is exact, and how inexact the rest is.
-
-The scenes are those of bare/smp.c, which counts the instructions of each measurement.
-"""
+"""Processors that execute side by side at a fixed rate: exact times, and bounds for the others."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _NUMBER = re.compile(r"^(more|less) (\d+)$", re.MULTILINE)
 
 
 def icount(**settings: object) -> tuple[str, ...]:
-    """The arguments for QEMU."""
+    """Return the arguments for QEMU."""
     words = {"sleep": "off", **settings}
     return ("-accel", "tcg", "-icount", ",".join(f"{key}={value}" for key, value in words.items()))
 
@@ -76,14 +73,16 @@ class Exact(unittest.TestCase):
     """Times that do not depend on the quantum."""
 
     def test_an_idle_processor_is_interrupted_at_the_senders_time(self) -> None:
-        """Four instructions after the sender looked at its clock."""
+        """An interrupt is received four instructions after the sender has read its clock."""
         for rate, ns in (("1", 4), ("0.1", 40)):
             for quantum in (1, 500, 5000):
                 with self.subTest(rate=rate, quantum=quantum):
                     self.assertEqual(play("idle", rate=rate, quantum=quantum), [ns] * ROUNDS)
 
     def test_a_timer_finds_a_busy_processor_at_its_time(self) -> None:
-        """Four instructions; and QEMU's APIC timer expires 1 ns after the programmed count."""
+        """A timer's interrupt takes four instructions, and QEMU's APIC timer expires 1 ns after the
+        programmed count.
+        """
         for quantum in (1, 500, 2000):
             with self.subTest(quantum=quantum):
                 self.assertEqual(play("timer", rate=1, quantum=quantum), [5] * ROUNDS)
@@ -96,7 +95,8 @@ class Exact(unittest.TestCase):
                 self.assertEqual(play("init", rate=1, quantum=quantum), [20] * ROUNDS)
 
     def test_a_timer_for_another_processor(self) -> None:
-        """Exact if it is set a quantum ahead; else late by at most the quantum less the lead time.
+        """The HPET's interrupt is exact if it is set a quantum ahead; else it is late by at most
+        the quantum less the lead time.
 
         The HPET counts 10 ns at a time, and the time between reading and setting it is less than that.
         """
@@ -158,7 +158,7 @@ class Outside(unittest.TestCase):
     """Input from outside the machine."""
 
     def start(self, folder: Path, *more: str) -> subprocess.Popen[bytes]:
-        """QEMU with sleep=off."""
+        """Start QEMU with sleep=off."""
         line = [*TIMEOUT, str(QEMU / "qemu-system-x86_64"), *icount(rate=4), "-M", "q35", "-m", "64"]
         line += ["-cpu", "max,-monitor", "-nodefaults", "-display", "none", *more]
         process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
@@ -167,7 +167,7 @@ class Outside(unittest.TestCase):
         return process
 
     def connect(self, path: Path) -> socket.socket:
-        """To a socket that QEMU makes."""
+        """Connect to a socket that QEMU makes."""
         line = socket.socket(socket.AF_UNIX)
         self.addCleanup(line.close)
         line.settimeout(30)
@@ -180,7 +180,7 @@ class Outside(unittest.TestCase):
         self.fail(f"QEMU does not listen at {path}")
 
     def test_a_key_reaches_an_idle_guest(self) -> None:
-        """By a timer that the main loop sets later than the drive's external one, which ends no idle time."""
+        """The key comes by a timer of the main loop, later than the drive's external timer, which ends no idle time."""
         for drive in (False, True):
             with self.subTest(drive=drive), tempfile.TemporaryDirectory(prefix="slate-key-") as name:
                 folder, said = Path(name), ""
@@ -201,7 +201,9 @@ class Outside(unittest.TestCase):
                 self.assertTrue((folder / "said").read_text(errors="replace").endswith("done\n"))
 
     def test_a_debugger_steps_one_of_two_vcpus(self) -> None:
-        """While the other one stays stopped; and each step begins as soon as the last one is reported."""
+        """Step one processor while the other one stays stopped; each step begins as soon as the last one is
+        reported.
+        """
         with tempfile.TemporaryDirectory(prefix="slate-gdb-") as name:
             folder = Path(name)
             self.start(
@@ -227,7 +229,7 @@ class RealTime(unittest.TestCase):
     """Several vCPUs in threads of their own, as QEMU has them without a rate."""
 
     def test_a_mapping_changes_while_another_vcpu_reads(self) -> None:
-        """The read sees the mapping that its TLB entry belongs to, as long as that is in use."""
+        """A read uses the mapping of its TLB entry as long as the entry is in use."""
         devices = [word for i in range(6) for word in ("-device", f"nvme,serial=s{i}")]
         self.assertEqual(play("maps", *devices, accel=("-accel", "tcg,thread=multi")), [6, 0])
 
@@ -240,7 +242,7 @@ class Monitor(MachineTest):
     """A machine that QMP stops, resets and extends while it runs."""
 
     def run_scene(self, scene: str, *more: str, **settings: object) -> tuple[Machine, Path]:
-        """The machine, and the file that its words go to."""
+        """Return the machine, and the file with its output."""
         folder = Path(tempfile.mkdtemp(prefix="slate-scene-"))
         self.addCleanup(shutil.rmtree, folder)
         said = folder / "said"
@@ -251,7 +253,7 @@ class Monitor(MachineTest):
         return vm, said
 
     def grows(self, said: Path) -> None:
-        """Wait until the guest has said more."""
+        """Wait until the guest has printed more."""
         before = said.stat().st_size if said.exists() else 0
         for _ in range(1000):
             if said.exists() and said.stat().st_size > before:
@@ -260,7 +262,7 @@ class Monitor(MachineTest):
         self.fail(f"nothing after {before} bytes")
 
     def test_stop_and_continue_reset_and_a_further_processor(self) -> None:
-        """With idle time that is skipped, and with idle time that the host waits for."""
+        """The machine skips idle time, or waits for it on the host."""
         for sleep in ("off", "on"):
             with self.subTest(sleep=sleep):
                 vm, said = self.run_scene("ticks", "-smp", "1,maxcpus=3", sleep=sleep)
@@ -298,7 +300,7 @@ class Monitor(MachineTest):
         self.assertEqual(vm.quit(), 0)
 
     def test_a_guest_of_timers_alone_leaves_the_monitor_its_turn(self) -> None:
-        """Its processor wakes every 100 ns: without a slice, the BQL must be released otherwise."""
+        """The processor wakes every 100 ns, so its slice never ends; the BQL must be released nevertheless."""
         vm, said = self.run_scene("wakes")
         self.grows(said)
         for _ in range(50):
@@ -341,7 +343,7 @@ class Refused(MachineTest):
         self.assertEqual(vm.quit(), 0)
 
     def test_a_machine_takes_no_state(self) -> None:
-        """That of a machine without a rate, which another machine without one accepts."""
+        """The state is that of a machine without a rate; another machine without a rate accepts it."""
         folder = Path(tempfile.mkdtemp(prefix="slate-state-"))
         self.addCleanup(shutil.rmtree, folder)
         vm = self.machine([], "-S", accel=("-accel", "tcg"), trace=False)

@@ -14,10 +14,10 @@ PAGE = bytes(range(256)) * 16
 
 
 class Removal(test_nvme.HotPlug):
-    """The controller is in a slot."""
+    """A machine with the controller in a hot-plug slot."""
 
     def fly(self) -> Nvme:
-        """Eight writes in flight."""
+        """Start eight writes."""
         nvme = self.start_below_port()
         self.express = self.port.capability(0x10)
         self.port.config_write(self.express + 0x18, 0x0100)  # power on, indicator on
@@ -28,12 +28,12 @@ class Removal(test_nvme.HotPlug):
         return nvme
 
     def slot_off(self) -> None:
-        """What a guest does: indicator and power off."""
+        """Turn off the slot's indicator and power, as a guest does."""
         self.port.config_write(self.express + 0x18, 0x0700)
         self.vm.event("DEVICE_DELETED")
 
     def drive_is_whole(self) -> None:
-        """What was in flight has been written; the drive goes when it is told to."""
+        """Data of requests in flight are stored; the drive is removed by blockdev-del."""
         self.assertEqual(self.in_flight(), 0)
         for i in range(8):
             self.vm.qmp("human-monitor-command", command_line=f'qemu-io ssd0 "read -P 255 {i * 4096 + 4095} 1"')
@@ -46,7 +46,7 @@ class Removal(test_nvme.HotPlug):
         self.assertEqual(self.vm.quit(), 0)
 
     def test_slot_off_unasked(self) -> None:
-        """Without a device_del before it."""
+        """The guest turns off the slot without a device_del before it."""
         self.fly()
         self.slot_off()
         self.drive_is_whole()
@@ -60,7 +60,7 @@ class Removal(test_nvme.HotPlug):
         self.drive_is_whole()
 
     def test_with_a_power_cut_planned(self) -> None:
-        """The drive loses its power when the controller has gone; or it goes first itself."""
+        """A power cut after the controller was removed, and a drive that is removed first."""
         for step in (0, 10**9):
             self.fly()
             self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0", at_ns=10**9)
@@ -72,7 +72,7 @@ class Removal(test_nvme.HotPlug):
             self.assertEqual(self.vm.quit(), 0)
 
     def test_without_power(self) -> None:
-        """A controller on a drive that is off can go."""
+        """A controller can be removed while its drive is off."""
         self.fly()
         self.vm.qmp("x-nand-ssd-power-cut", node_name="ssd0")
         self.vm.step(1000)
@@ -103,7 +103,7 @@ class Removal(test_nvme.HotPlug):
 
 
 class States(MachineTest):
-    """The drive lives in its process: its state is neither saved nor sent."""
+    """The state of the drive exists only in its process: it is neither saved nor migrated."""
 
     def test_snapshots_and_migration(self) -> None:
         for device, why in (

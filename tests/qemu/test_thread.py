@@ -24,7 +24,7 @@ import test_icount
 import test_nvme
 
 REAL = ("-accel", "tcg,thread=multi")
-AT_END = 2  # flushes of QEMU's own, when it stops the machine and when it closes the drive: ended at once
+AT_END = 2  # flushes by QEMU when it stops the machine and when it closes the drive; they end at once
 LATE = ("late-1us", "late-10us", "late-100us")
 # Under icount a vCPU leaves a block for a device by longjmp, which the sanitizer does not
 # notice: its own stack of calls grows until it is full.
@@ -37,7 +37,7 @@ class RealTime(test_icount.BareTest):
     accel: tuple[str, ...] = REAL
 
     def check_times(self, vm: Machine) -> None:
-        """None is early, none out of order, none forgotten."""
+        """Check that no completion is early, out of order, or missing."""
         submitted = {d["id"]: int(d["now"]) for d in vm.trace("submit")}
         done = vm.trace("done")
         due = {d["id"]: int(d["done"]) for d in done}
@@ -61,7 +61,7 @@ class RealTime(test_icount.BareTest):
             self.assertEqual(int(one["now"]) - due[one["id"]], int(one["late"]))
 
     def account(self, vm: Machine) -> tuple[list[dict[str, str]], ...]:
-        """What each request cost, and the counters, at the end of the machine."""
+        """Return the latency of each request, and the counters at the end of the machine."""
         done = [{k: v for k, v in d.items() if k != "done"} for d in vm.trace("done")]
         submit = [{k: v for k, v in d.items() if k != "now"} for d in vm.trace("submit")]
         return done, vm.trace("where"), submit
@@ -77,7 +77,7 @@ class Scenes(RealTime):
 
     @NO_TSAN
     def test_one_at_a_time_is_as_in_virtual_time(self) -> None:
-        """What a request costs does not depend on how late the host was with the one before."""
+        """The latency of a request does not depend on how late the host was with the previous one."""
         real = self.play("closed")
         self.check_times(real)
         accounts = [self.account(real)]
@@ -124,7 +124,7 @@ class Interference(test_icount.Interference):
             vm.qmp("human-monitor-command", command_line='qemu-io ssd0 "read 0 4k"')
         late = [int(d["now"]) for d in vm.trace("submit")][before:]
         self.assertEqual(len(late), 3)
-        # A request of a machine that stands begins when the one before it ended, or at the stop.
+        # In a stopped machine a request begins when the previous one ended, or at the stop.
         self.assertEqual(len(set(late)), 1, "the clock stands")
         self.assertGreaterEqual(last, late[0] - 10**9)
         vm.qmp("cont")
@@ -135,7 +135,7 @@ class Interference(test_icount.Interference):
 
 
 class PowerCuts(RealTime):
-    """The drive's thread finds the cut, with requests in flight; the main loop tells of it."""
+    """The drive's thread executes the cut with requests in flight; the main loop sends the notification."""
 
     def io(self, vm: Machine, node: str, command: str) -> None:
         """Send a request from the monitor; its result is in QEMU's output."""
@@ -163,7 +163,7 @@ class PowerCuts(RealTime):
         self.assertEqual(len(done), len(submitted))
         good = [int(ns) for ns, status in done if status == "0"]
         self.assertLessEqual(max(good), power["cut-ns"])
-        # Besides: the monitor's, and what came between the cut and the moment the controller heard of it.
+        # Further requests: the monitor's, and those between the cut and the notification of the controller.
         self.assertGreater(len(done) - len(good), power["lost-requests"])
         vm.qmp("x-nand-ssd-power-on", node_name="ssd0")
         vm.qmp("system_reset")
@@ -174,15 +174,15 @@ class PowerCuts(RealTime):
 
 
 class HotPlug(test_nvme.HotPlug):
-    """The guest's side by qtest, whose clock the thread does not need. Programs take 50 ms."""
+    """The guest is a qtest client, whose clock the thread does not use. Programs take 50 ms."""
 
     def blockdev(self) -> Json:
-        """With a thread although it is qtest."""
+        """Return the options of a drive with a thread, in spite of qtest."""
         return drive(timing__program_ns=50_000_000) | {"thread": "on"}
 
 
 class Statistics(RealTime):
-    """Lateness is counted, and only here."""
+    """Lateness is counted only for a drive with a thread."""
 
     def test_counts(self) -> None:
         vm = self.fly("spin")
@@ -195,7 +195,7 @@ class Statistics(RealTime):
         self.assertEqual(real["delivered"]["max-ns"], max(delivered))
         for name, ns in zip(LATE, (1000, 10_000, 100_000)):
             self.assertEqual(real["delivered"][name], sum(late > ns for late in delivered))
-        # Posted are those, and what QEMU had not delivered when the machine stopped.
+        # The posted requests are those, and the ones that QEMU had not delivered when the machine stopped.
         self.assertGreaterEqual(real["posted"]["requests"], len(delivered))
         self.assertLessEqual(real["posted"]["requests"] - len(delivered), 8)
         self.assertEqual(vm.quit(), 0)

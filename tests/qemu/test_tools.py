@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 
 class RecordContent(unittest.TestCase):
-    """record-content=FILE: every request that the drive gets, with what is written; not those of no bytes."""
+    """record-content=FILE has every request that the drive gets, with the data written, except requests of no bytes."""
 
     def test_every_kind_of_request(self) -> None:
         with tempfile.TemporaryDirectory(prefix="slate-qemu-") as folder:
@@ -168,7 +168,7 @@ class QemuImg(unittest.TestCase):
 
 
 class BadOptions(unittest.TestCase):
-    """One sentence that names the fault."""
+    """Errors of one sentence that names the fault."""
 
     def said(self, opts: str) -> str:
         """Return qemu-io's message if the drive cannot be opened."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest may do with a drive (guest-control), numbers that make no sense, and what the
-controller says of itself: it claims no more than works."""
+"""Commands that a guest may give to a drive (guest-control), invalid numbers, and the controller's claims
+about itself, which must be true.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +35,12 @@ class TrustTest(MachineTest):
         return self.nvme
 
     def identify(self, cns: int, nsid: int = 0) -> bytes:
-        """Identify data."""
+        """Return Identify data."""
         self.nvme.do_admin(IDENTIFY, nsid=nsid, prp1=SCRATCH, dwords={10: cns})
         return self.vm.read(SCRATCH, 4096)
 
     def cut_now(self) -> None:
-        """The order; under qtest the power has gone before its completion is seen."""
+        """Send the order to cut the power. Under qtest the power is off before the completion is seen."""
         self.nvme.admin.put(CONTROL, 1, dwords={12: POWER_CUT, 13: 0})
         self.nvme.admin.ring()
 
@@ -49,7 +50,7 @@ class TrustTest(MachineTest):
 
 
 class GuestControl(TrustTest):
-    """The option guest-control. QMP may do everything, whatever the option says."""
+    """The option guest-control. QMP allows all commands at any value of the option."""
 
     def with_control(self, value: str | None) -> Nvme:
         """A controller on a drive with the option, or without."""
@@ -58,7 +59,7 @@ class GuestControl(TrustTest):
         return self.start({**options, **({"guest-control": value} if value else {})})
 
     def qmp_may(self) -> None:
-        """A log and an order."""
+        """Check that QMP may read a log and give an order."""
         self.assertGreater(self.vm.qmp("x-nand-ssd-log", node_name="ssd0", id=0xD0)["bytes"], 256)
         self.assertEqual(
             self.vm.qmp("x-nand-ssd-control", node_name="ssd0", command=3, arguments=[1, 9, BROADCAST]),
@@ -115,7 +116,7 @@ class GuestControl(TrustTest):
 
 
 class Numbers(TrustTest):
-    """Numbers from a guest and from QMP that no drive can mean."""
+    """Numbers from a guest and from QMP that are valid for no drive."""
 
     def test_a_power_cut_far_away(self) -> None:
         """From 2^63 on it hung QEMU in virtual time: the timer's clock is signed."""
@@ -134,7 +135,7 @@ class Numbers(TrustTest):
         self.assertEqual(nvme.do_write(0, PAGE).code, 0)
 
     def test_an_order_at_a_cut_in_a_mount(self) -> None:
-        """This order ended QEMU by an assertion."""
+        """This order used to end QEMU by an assertion."""
         self.start().do_write(0, PAGE)
         self.cut_now()
         self.vm.step(1000)
@@ -186,7 +187,7 @@ class Interrupts(TrustTest):
     """Interrupts with MSI-X, and without."""
 
     def test_msix_disabled_with_a_high_vector(self) -> None:
-        """The next completion ended QEMU by an assertion."""
+        """The next completion used to end QEMU by an assertion."""
         nvme = self.start()
         msix = nvme.capability(0x11)
         nvme.config_write(msix, nvme.config(msix) | 1 << 31)
@@ -201,7 +202,7 @@ class Interrupts(TrustTest):
 
 
 class Claims(TrustTest):
-    """What Identify offers works; what it does not offer is refused."""
+    """Commands that Identify offers work; others are refused."""
 
     def test_copy(self) -> None:
         nvme = self.start()
@@ -216,7 +217,7 @@ class Claims(TrustTest):
         self.assertEqual(nvme.do_read(2048 * 512, 8192), PAGE + PAGE[::-1])
 
     def test_copy_of_what_is_not_there(self) -> None:
-        """The first range is out of bounds: it ended QEMU by an assertion on its accounts."""
+        """The first range is out of bounds. QEMU used to fail an assertion of its accounting."""
         nvme = self.start()
         for lba in (1 << 63, (256 << 20) // 512):
             self.vm.write(SCRATCH, struct.pack("<QQH14x", 0, lba, 7))
@@ -226,7 +227,7 @@ class Claims(TrustTest):
         self.assertEqual(nvme.do_write(0, PAGE).code, 0)
 
     def test_namespace_management(self) -> None:
-        """In a subsystem of several controllers there is attachment; create and delete there are not."""
+        """A subsystem of several controllers supports attachment, but not create and delete."""
         self.start()
         self.assertFalse(struct.unpack_from("<H", self.identify(1), 256)[0] & 1 << 3, "OACS")
         self.vm.close()
@@ -241,7 +242,7 @@ class Claims(TrustTest):
         self.assertTrue(struct.unpack_from("<H", self.identify(1), 256)[0] & 1 << 3, "OACS")
 
     def test_logs_of_groups(self) -> None:
-        """No endurance groups and no data placement in CTRATT, and no logs of them."""
+        """CTRATT has no endurance groups and no data placement, and there are no logs of them."""
         nvme = self.start()
         self.assertFalse(struct.unpack_from("<I", self.identify(1), 96)[0] & (1 << 4 | 1 << 19))
         for log in (0x09, 0x20):
@@ -250,13 +251,13 @@ class Claims(TrustTest):
             )
 
     def test_zones(self) -> None:
-        """The states of zones would not survive a power cut."""
+        """Zoned namespaces are refused, because the states of zones would not survive a power cut."""
         device = "nvme,id=nvme0,serial=slate,bus=pcie.0,addr=4"
         with self.assertRaisesRegex(AssertionError, "a nand-ssd has no zones.*leave out 'zoned'"):
             self.machine([drive()], "-device", device, "-device", "nvme-ns,drive=ssd0,zoned=on,bus=nvme0")
 
     def test_serial_numbers(self) -> None:
-        """By default the node's name; so two drives differ in all that is made of it."""
+        """The default serial number is the node's name, so two drives differ in all identifiers made from it."""
         vm = self.machine(
             [drive("one"), drive("two")],
             *("-device", "nvme,drive=one,bus=pcie.0,addr=4", "-device", "nvme,drive=two,bus=pcie.0,addr=5"),
@@ -274,7 +275,7 @@ class Claims(TrustTest):
 
 
 class Format(TrustTest):
-    """Format NVM, and what is under way meanwhile."""
+    """Format NVM with commands in flight."""
 
     def format(self, dword10: int = 0) -> None:
         """Start a format."""
@@ -297,7 +298,7 @@ class Format(TrustTest):
         self.assertEqual(nvme.do_read(0, 4096), PAGE)
 
     def test_commands_in_flight(self) -> None:
-        """Commands in flight would go on with another size of blocks, in the buffers that they have."""
+        """Without the check, commands in flight would continue with another block size in their old buffers."""
         nvme = self.start()
         for opcode, data in ((WRITE, PAGE), (READ, b"")):
             nvme.start(opcode, 0, size=4096, data=data, flags=FUA)
@@ -318,7 +319,7 @@ class Format(TrustTest):
         self.assertEqual(self.identify(0, 1)[26], 4, "FLBAS")
 
     def test_a_format_that_is_not_there(self) -> None:
-        """Only four of the six bits of its index were checked: blocks had one byte."""
+        """Only four of the six bits of the format index were checked, so blocks of one byte were possible."""
         nvme = self.start()
         self.vm.write(SCRATCH, bytes([0, 0, 1]).ljust(512, b"\0"))  # LBA format extension
         nvme.do_admin(SET_FEATURES, prp1=SCRATCH, dwords={10: 0x16})
@@ -329,19 +330,19 @@ class Format(TrustTest):
 
 
 class Attachment(TrustTest):
-    """Namespaces that come and go."""
+    """Attaching and detaching namespaces."""
 
     def attach(self, sel: int) -> None:
-        """Namespace Attachment of namespace 1 and this controller."""
+        """Send Namespace Attachment for namespace 1 and this controller."""
         self.nvme.do_admin(NAMESPACE_ATTACHMENT, nsid=1, prp1=SCRATCH, dwords={10: sel})
 
     def prepare(self) -> None:
-        """A controller list."""
+        """Write a controller list to guest memory."""
         controller = struct.unpack_from("<H", self.identify(1), 78)[0]
         self.vm.write(SCRATCH, struct.pack("<HH", 1, controller).ljust(4096, b"\0"))
 
     def test_attached_again(self) -> None:
-        """The controller still follows the drive's power."""
+        """After a detach the controller still follows the drive's power."""
         self.start()
         self.prepare()
         for _ in range(20):
@@ -357,7 +358,7 @@ class Attachment(TrustTest):
         self.assertEqual(nvme.do_write(0, PAGE).code, 0)
 
     def test_detached_in_flight(self) -> None:
-        """The reset that followed waited for the write, while virtual time stood: QEMU hung."""
+        """The following reset waited for the write while virtual time stood still, and QEMU hung."""
         nvme = self.start()
         self.prepare()
         nvme.start(WRITE, 0, data=PAGE, flags=FUA)

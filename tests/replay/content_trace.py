@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Content traces by the book (docs/content-trace.md), independently of the C code."""
+"""Reads and writes content traces by the definition in docs/content-trace.md, independently of the C code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = ("read", "write", "trim", "flush")
 
 
 def varint(value: int) -> bytes:
-    """LEB128."""
+    """Encode a number as LEB128."""
     out = b""
     while value >= 128:
         out += bytes([value & 127 | 128])
@@ -29,7 +29,7 @@ Data = bytes  # in Request, bytes is a number
 
 @dataclass
 class Request:
-    """One record; a write has data."""
+    """One record of a trace; a write has data."""
 
     at_ns: int
     op: int
@@ -40,7 +40,7 @@ class Request:
 
 
 def pieces(offset: int, data: bytes) -> list[bytes]:
-    """A write's data, cut at multiples of 4 KiB of the drive."""
+    """Return a write's data, cut at multiples of 4 KiB of the drive."""
     out, at = [], 0
     while at < len(data):
         end = min(len(data), at + BLOCK - (offset + at) % BLOCK)
@@ -51,7 +51,7 @@ def pieces(offset: int, data: bytes) -> list[bytes]:
 
 @dataclass
 class Writer:
-    """Makes the bytes, unpacked."""
+    """Encodes records as bytes, not compressed."""
 
     text: bytes = b"a.b=c\n"
     body: bytearray = field(default_factory=bytearray)
@@ -60,7 +60,7 @@ class Writer:
     blocks: dict[bytes, int] = field(default_factory=dict)
 
     def put(self, request: Request) -> None:
-        """A record."""
+        """Encode a record."""
         self.body += bytes([request.op | (FUA if request.fua else 0)]) + varint(request.at_ns - self.last_ns)
         self.last_ns = request.at_ns
         self.counts[0] += 1
@@ -88,7 +88,7 @@ class Writer:
         return MAGIC + struct.pack("<I", len(self.text)) + self.text
 
     def end(self) -> bytes:
-        """Counts and hash, of what was put so far."""
+        """Encode the counts and the hash of all records so far."""
         counts = bytes([END]) + struct.pack("<5Q", *self.counts)
         return counts + hashlib.sha256(self.body + counts).digest()
 
@@ -97,7 +97,7 @@ class Writer:
 
 
 def make(requests: list[Request]) -> bytes:
-    """A whole trace, unpacked."""
+    """Return a whole trace, not compressed."""
     writer = Writer()
     for request in requests:
         writer.put(request)
@@ -105,7 +105,7 @@ def make(requests: list[Request]) -> bytes:
 
 
 class Reader:
-    """Takes the bytes apart; asserts that they are as they should be."""
+    """Decodes the bytes of a trace, and asserts that they follow the definition."""
 
     def __init__(self, data: bytes):
         self.data, self.at = data, 0
@@ -144,7 +144,7 @@ class Reader:
         return block[:length]
 
     def requests(self) -> list[Request]:
-        """All of them, up to the end."""
+        """Decode all records, up to the end."""
         assert self.take(16) == MAGIC
         self.settings = self.take(struct.unpack("<I", self.take(4))[0]).decode()
         head = self.at
@@ -169,6 +169,6 @@ class Reader:
 
 
 def read(path: Path) -> list[Request]:
-    """Of a packed file."""
+    """Decode a compressed file."""
     done = subprocess.run(["zstd", "-q", "-d", "-c", path], capture_output=True, check=True)
     return Reader(done.stdout).requests()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * faulty.c - linked into slate-replay with --wrap=slate_submit: a drive with a planted
- * fault. FAULT=KIND:N, the Nth write (from 1):
+ * faulty.c - linked into slate-replay with --wrap=slate_submit: a drive with a planted fault.
+ * FAULT=KIND:N names the Nth write (from 1):
  *   misplaced  goes to the unit above
  *   trimmed    trims the unit instead
  */

@@ -14,7 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN = ROOT / "build" / "core"
-CORE = Path(os.environ.get("REPLAY_BUILD", PLAIN))  # tests/asan.sh has another
+CORE = Path(os.environ.get("REPLAY_BUILD", PLAIN))  # tests/asan.sh uses another build
 REPLAY = CORE / "slate-replay"
 FAULTY = CORE / "tests" / "replay" / "slate-replay-faulty"
 TRACES = ROOT / "tests" / "traces"
@@ -22,13 +22,13 @@ TINY = Path(__file__).resolve().parent / "tiny.ini"
 RAND = ROOT / "tests" / "bench" / "rand.ini"
 CAPACITY = 6 << 20
 
-# tiny.ini, in ns
+# times of tiny.ini in ns, with the transfer of a page
 READ = 10_000 + 4096
 WRITE = 4096 + 100_000
 
 
 class Case(unittest.TestCase):
-    """Each test has a folder of its own."""
+    """Each test has its own folder."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="slate-replay-")
@@ -48,7 +48,7 @@ class Case(unittest.TestCase):
     def call(
         self, *args: Any, code: int = 0, program: Path = REPLAY, **more: Any
     ) -> subprocess.CompletedProcess[str]:
-        """Run it; it must end with this exit code."""
+        """Run slate-replay; it must end with this exit code."""
         done = subprocess.run(
             [program, *map(str, args)],
             cwd=self.folder,
@@ -62,7 +62,7 @@ class Case(unittest.TestCase):
         return done
 
     def json(self, *args: Any, profile: Path = TINY, code: int = 0) -> dict[str, Any]:
-        """Run it and return the report."""
+        """Run slate-replay and return the report."""
         return json.loads(self.call("--profile", profile, "--json", "-", *args, code=code).stdout)
 
     def rows(self, *args: Any, profile: Path = TINY) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ class Case(unittest.TestCase):
         return [(row["op"], row["offset"], row["bytes"]) for row in self.rows(*args, **more)]
 
     def refused(self, *args: Any, words: tuple[str, ...], code: int = 2) -> None:
-        """Bad input: the message has these words, and no file is left."""
+        """Check that bad input is refused: the message has these words, and no file is left."""
         before = sorted(os.listdir(self.folder))
         message = self.call(*args, code=code).stderr
         for word in words:

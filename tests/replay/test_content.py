@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traces that say what is written: the bytes, damage, replay, --check, generators."""
+"""Traces with the data of writes: their bytes, damaged files, replay, --check, generators."""
 
 import dataclasses
 import hashlib
@@ -39,7 +39,7 @@ SOME = [
 
 
 class Cut(Case):
-    """--cut-at: what had been submitted, and was in flight, at a time of the drive's clock."""
+    """--cut-at: requests that had been submitted, and were in flight, at a time of the drive's clock."""
 
     def cut(self, at_ns, *more):
         drive = self.folder / "d.slate"
@@ -71,7 +71,7 @@ class Cut(Case):
                 self.assertEqual(report["power"]["torn-programs"], torn)
 
     def test_the_file(self):
-        """Equal cuts leave equal files, with what was durable."""
+        """Equal cuts leave equal files, which have all durable data."""
         look = self.file("look.content", make([Request(0, READ, 0, 4096)]))
         for at_ns, lost, torn in ((500_000, 0, 0), (50_000, 5, 2)):
             report, drive = self.cut(at_ns)
@@ -102,7 +102,7 @@ class Cut(Case):
 
 
 class Bytes(Case):
-    """Reader and writer against a second pair, in Python."""
+    """The C reader and writer against a reader and a writer in Python."""
 
     def setUp(self):
         super().setUp()
@@ -139,7 +139,7 @@ class Bytes(Case):
         self.assertFalse((self.folder / "again.part").exists())
 
     def test_the_drive_holds_it(self):
-        """The bytes themselves, in the file that is the drive: unit 0 was written twice."""
+        """The content of the drive file itself: unit 0 was written twice."""
         drive = self.folder / "a.slate"
         self.json("--drive", drive, self.plain)
         content = drive.read_bytes()
@@ -178,7 +178,7 @@ class Bytes(Case):
         self.assertIn(settings[1], reader.settings)
 
     def test_many_blocks(self):
-        """More of them than the writer's first table has room for; one write larger than all buffers."""
+        """More blocks than the writer's first table has room for, and one write larger than all buffers."""
         trace = self.folder / "a"
         self.json("gen:seq4k,foot=6M,n=3000,content=random", "--record-content", trace)
         requests = read(trace)
@@ -198,7 +198,7 @@ def small_files():
 
 
 class Damage(Case):
-    """A file that is not whole, or not right, is told; nothing is left."""
+    """An incomplete or invalid file is reported, and no output is left."""
 
     def bad(self, data, *words, name="bad", **more):
         self.file(name, data)
@@ -213,7 +213,7 @@ class Damage(Case):
             self.bad(packed[:length], "it is not the whole file")
 
     def test_killed(self):
-        """What a killed recorder leaves is FILE.part, and can be told."""
+        """A killed recorder leaves FILE.part, which is recognised as incomplete."""
         process = subprocess.Popen(
             [REPLAY, "--profile", TINY, "--record-content", "killed", "gen:rand4k,foot=4M,n=9000000,content=random"],
             cwd=self.folder, stderr=subprocess.DEVNULL,
@@ -276,7 +276,7 @@ class Damage(Case):
         self.assertIn("No such file", done.stderr)
 
     def test_blocks_that_find_no_room(self):
-        """The file of the stored blocks may not grow: the message says where it is."""
+        """If the file of the stored blocks cannot grow, the message names its place."""
         data = random.Random(2).randbytes(1 << 20)
         trace = self.file("t", make([write(0, 0, data)]))
         done = self.call(
@@ -296,7 +296,7 @@ class Damage(Case):
 
 
 def crowd(seed, count, capacity, gap_ns, sectors=48):
-    """Reads, writes, trims and flushes that meet, of contents that repeat."""
+    """Make overlapping reads, writes, trims and flushes, with contents that repeat."""
     rng = random.Random(seed)
     pool = [rng.randbytes(512) for _ in range(40)] + [bytes(512)]
     for i in range(count):
@@ -311,7 +311,7 @@ def crowd(seed, count, capacity, gap_ns, sectors=48):
 
 
 class Check(Case):
-    """--check with content: nothing wrong on a right drive, whatever meets; faults are seen."""
+    """--check with content: no error on a correct drive, even if requests overlap; faults are detected."""
 
     def test_requests_that_meet(self):
         # 32 places of 24 KiB: most requests overlap others in flight
@@ -323,7 +323,9 @@ class Check(Case):
                 self.assertGreater(found["sectors"], 12000)
 
     def test_what_may_be_returned(self):
-        """The page FTL never returns an older version that ftl.h allows: the memory of them by itself."""
+        """Tests the memory of older versions by itself, because the page FTL never returns one, although
+        ftl.h allows it.
+        """
         done = subprocess.run([PLAIN / "tests" / "replay" / "test_shadow"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
 
@@ -351,8 +353,10 @@ class Check(Case):
         requests = [write(0, i * 4096, bytes([i]) * 4096) for i in range(200)]
         requests += [write(0, i * 4096, bytes([255 - i]) * 4096) for i in range(0, 200, 3)]
         trace = self.file("t", make(requests + [Request(0, READ, i * 4096, 4096) for i in range(200)]))
-        # The 102nd write is unit 101's and goes to 102, which is written again; its own is not.
-        # The 201st is unit 0's second, and goes to 1: both are wrong. The 267th trims unit 198.
+        # The 102nd write is that of unit 101. Misplaced, it overwrites unit 102, which is written
+        # again later, so only unit 101 is wrong. The 201st write is the second of unit 0.
+        # Misplaced, it goes to unit 1, so both units are wrong. The 267th write is changed to a
+        # trim of unit 198.
         for fault, wrong in (("misplaced:102", 8), ("trimmed:102", 8), ("misplaced:201", 16), ("trimmed:267", 8)):
             done = self.call(
                 "--profile", TINY, "--check", trace, program=FAULTY, code=1, env={**os.environ, "FAULT": fault}
@@ -362,7 +366,7 @@ class Check(Case):
         self.assertIn("0 wrong", self.call("--profile", TINY, "--check", trace, program=FAULTY).stdout)
 
     def test_read_back(self):
-        """A trace that reads nothing: only --read-back finds what is wrong, and no figure knows of it."""
+        """A trace without reads: only --read-back finds the faults, and its reads are in no figure."""
         trace = self.file("t", make([write(0, i * 4096, bytes([i + 1]) * 4096) for i in range(200)]))
         fault = {**os.environ, "FAULT": "misplaced:102"}
         self.call("--profile", TINY, "--check", trace, program=FAULTY, env=fault)
@@ -377,14 +381,14 @@ class Check(Case):
         self.refused("--profile", TINY, "--read-back", trace, words=("--read-back is for --check",))
 
     def test_an_older_version_is_wrong(self):
-        """Unit 0 is written twice; the fault puts the second elsewhere, so its first comes back."""
+        """Unit 0 is written twice. The fault puts the second version elsewhere, so a read returns the first."""
         same = [write(0, 0, A), write(1, 0, B), Request(2, READ, 0, 4096)]
         trace = self.file("t", make(same))
         done = self.call(
             "--profile", TINY, "--check", trace, program=FAULTY, code=1, env={**os.environ, "FAULT": "misplaced:2"}
         )
         self.assertIn("sector 0 holds content that no allowed version has", done.stderr)
-        # ... but not if both are equal: they cannot be told apart
+        # ... but not if both are equal, because they cannot be distinguished
         same[1] = write(1, 0, A)
         trace = self.file("t", make(same))
         self.call("--profile", TINY, "--check", trace, program=FAULTY, env={**os.environ, "FAULT": "misplaced:2"})
@@ -426,7 +430,7 @@ class Told(Case):
         self.assertEqual(self.tell("--settings", trace).stdout, "a.b=c\n")
 
     def test_compression(self):
-        """Page by page with zstd itself; random bytes do not shrink, and are counted as they are."""
+        """Compare with zstd, page by page; random bytes do not shrink, and count with their own size."""
         rng = random.Random(3)
         data = b"".join((bytes([i]) * 4096, rng.randbytes(4096), A)[i % 3] for i in range(12))
         trace = self.file("t", make([write(0, 0, data)]))
@@ -461,7 +465,7 @@ class Told(Case):
 
 
 class Generated(Case):
-    """content= of generators."""
+    """Generators with content=."""
 
     def data(self, kind, seed=1):
         trace = self.folder / f"{kind}{seed}"
@@ -479,7 +483,7 @@ class Generated(Case):
             self.assertNotEqual(blocks, self.data(kind, seed=2))
 
     def test_similar_blocks(self):
-        """1024 blocks of 64 kinds: two of a kind differ in 8 words of 512 at most."""
+        """1024 blocks of 64 kinds: two blocks of a kind differ in at most 8 of 512 words."""
 
         kinds: list[tuple[int, ...]] = []
         for block in self.data("similar"):

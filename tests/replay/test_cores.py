@@ -15,10 +15,10 @@ def cores(count, completion=COMPLETION):
 
 
 class Cores(Case):
-    """Reads of what was never written take nothing but the cores' time."""
+    """Reads of units that were never written take only the cores' time."""
 
     def test_the_ceiling_is_arithmetic(self):
-        """With twice as many requests in flight as cores, no core rests."""
+        """With twice as many requests in flight as cores, no core is idle."""
         for count in (1, 2, 4):
             for units in (1, 2):
                 work = COMMAND + units * LOOKUP + COMPLETION

@@ -33,12 +33,12 @@ def call(*words):
 
 
 def head(log, size, version=1, magic=b"SLOG"):
-    """A log's first 32 bytes."""
+    """Return the first 32 bytes of a log."""
     return struct.pack("<4sHHQQQ", magic, version, log, size, 1000, 10)
 
 
 class Options(unittest.TestCase):
-    """What is refused before or at the door of the drive."""
+    """Command lines that are refused before the drive executes anything."""
 
     def refused(self, *words, say, code=2):
         done = call(*words)
@@ -77,7 +77,7 @@ class Options(unittest.TestCase):
 
 
 class Monitor(unittest.TestCase):
-    """A QEMU that says what the test wants it to; the real one is in tests/qemu."""
+    """A stand-in for QEMU whose answers the test chooses; the real QEMU is in tests/qemu."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -122,7 +122,7 @@ class Monitor(unittest.TestCase):
         self.assertIn(say, done.stderr)
 
     def test_faults(self):
-        """A whole conversation: events in between, a log in two pieces."""
+        """A complete session: events between answers, and a log in two parts."""
         entry = struct.pack("<IIQIIII", 3, 0xFFFFFFFF, 1, 77, 9, 4, 0)
         rest = struct.pack("<IIII", 1, 32, 31, 0) + entry
         event = b'{"event": "STOP", "data": {}, "timestamp": {}}\n'
@@ -143,7 +143,7 @@ class Monitor(unittest.TestCase):
         )
 
     def test_orders(self):
-        """Words to numbers."""
+        """Arguments that are converted to numbers."""
         done = b'{"return": {"result": 5}}\n'
         for words, arguments, said in (
             (("reset",), {"command": 1, "arguments": [0, 0, 0]}, ""),
@@ -201,15 +201,15 @@ class Monitor(unittest.TestCase):
                 self.assertIn(say, self.ctl(*words, code=2).stderr)
 
     def test_signal_while_waiting(self):
-        """No answer, and Ctrl-C: the status says it, and there is nothing to complain about."""
+        """No answer, and then Ctrl-C: the exit status reports it, without a message."""
         words = [str(CTL), "--qmp", str(self.path), "faults"]
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
                 self.asked.clear()
-                self.serve([b"", b""])  # the log's command is read, and nothing comes
+                self.serve([b"", b""])  # the command that reads the log is received and not answered
                 with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                     self.until(lambda: len(self.asked) == 2)
-                    while process.poll() is None:  # between asking and waiting it has no effect
+                    while process.poll() is None:  # a signal between request and wait would have no effect
                         process.send_signal(number)
                         time.sleep(0.01)
                     self.assertEqual(process.communicate(timeout=30), (b"", b""))
@@ -223,7 +223,7 @@ class Monitor(unittest.TestCase):
         self.fail("it did not happen")
 
     def test_output_that_cannot_be_written(self):
-        """A full disk, and a reader that went away."""
+        """Output to a full disk, and to a reader that has closed the pipe."""
         reader, pipe = os.pipe()
         os.close(reader)
         full = os.open("/dev/full", os.O_WRONLY)
@@ -241,11 +241,11 @@ class Monitor(unittest.TestCase):
         os.close(full)
 
     def watched(self, at_ns):
-        """The answers to one look: no counters but the moment."""
+        """Return the answers for one poll: no counters, only the time."""
         return [self.data(struct.pack("<4sHHQQQ", b"SLOG", 1, 0xD1, 64, at_ns, 0)), self.data(bytes(32))]
 
     def identity(self):
-        """The identity of a drive that does not exist."""
+        """Return the identity of a drive that does not exist."""
         body = bytearray(256 - 32)
         body[96:101], body[160:164] = b"small", b"page"
         return [self.data(head(0xD0, 256)), self.data(bytes(body))]
@@ -258,7 +258,7 @@ class Monitor(unittest.TestCase):
         self.assertIn("it was closed", done.stderr)
 
     def test_watch_on_a_terminal(self):
-        """One table in its place."""
+        """On a terminal one table is overwritten in place."""
         ours, theirs = os.openpty()
         self.serve([*self.identity(), *self.watched(10**9), *self.watched(2 * 10**9), *self.watched(3 * 10**9)])
         words = [str(CTL), "--qmp", str(self.path), "watch", "--interval", "1", "--count", "2"]

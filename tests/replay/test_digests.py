@@ -38,7 +38,7 @@ LARGER_FLEX = ("geometry.blocks_per_plane=36", "ftl.capacity_mib=72")  # rtf kee
 
 @dataclass(frozen=True)
 class Drive:
-    """A profile and what of it is changed; the traffic is kept to `mib` of it."""
+    """A profile with changed settings; requests stay within the first `mib` MiB."""
 
     profile: str
     settings: tuple[str, ...] = ()
@@ -46,14 +46,14 @@ class Drive:
     requests: int = 10000
 
     def words(self) -> list[str]:
-        """For slate-replay."""
+        """Return the options for slate-replay."""
         found = ["--profile", str(PROFILES / f"{self.profile}.ini")]
         for setting in self.settings:
             found += ["--set", setting]
         return found
 
 
-# A row for each FTL, GC mode and what else makes another path through the code.
+# One row for each FTL, GC mode and other setting with its own path through the code.
 DRIVES = {
     "page": Drive("small"),
     "page, whole runs of GC": Drive("small", ("ftl.gc_mode=blocking",)),
@@ -102,7 +102,7 @@ DRIVES = {
 
 
 def trace(drive: Drive, seed: int) -> str:
-    """Reads, writes, trims and flushes of many sizes: most of them in a fifth of the addresses, in bursts."""
+    """Return reads, writes, trims and flushes of many sizes, in bursts, most of them in a fifth of the addresses."""
     draw = random.Random(seed)
     sectors = (drive.mib << 20) // SECTOR
     now = 0
@@ -130,7 +130,7 @@ class Digests(Case):
     """slate-replay on each drive: closed at a queue depth, open, and open on a drive that lost its power."""
 
     def parts(self, *args: Any) -> dict[str, str]:
-        """A digest of each part of the JSON, and of the requests."""
+        """Return a digest of each part of the JSON, and of the requests."""
         rows = self.folder / "rows.csv"
         done = self.call(*args, "--json", "-", "--csv", rows)
         rest = {key: part for key, part in json.loads(done.stdout).items() if key not in LEFT_OUT}
@@ -139,7 +139,7 @@ class Digests(Case):
         return {**found, "requests": digest(rows.read_bytes())}
 
     def replays(self, name: str) -> dict[str, dict[str, str]]:
-        """What is compared, by the way of replaying."""
+        """Return the digests to compare, for each way of replaying."""
         drive = DRIVES[name]
         path = self.file("trace.txt", trace(drive, 1))
         content = ("--check",) if name.startswith("dac") else ()
@@ -163,7 +163,7 @@ class Digests(Case):
             self.assertEqual(differ, [], f"{name}, {way}: these parts of the replay have changed")
 
     def test_every_drive_is_there(self) -> None:
-        """No digest of a drive that is not replayed."""
+        """The file has no digest of a drive that is not replayed."""
         self.assertEqual(list(json.loads(DIGESTS.read_text(encoding="utf-8"))), list(DRIVES))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every format, plain and packed, and what is wrong with files."""
+"""Every trace format, plain and compressed, and the messages about invalid files."""
 
 import gzip
 import hashlib
@@ -40,7 +40,7 @@ FIO3 = "fio version 3 iolog\n0 a add\n1 a open\n10 a write 0 4096\n25 b read 409
 
 
 class Formats(Case):
-    """Hand-made files."""
+    """Files made by hand."""
 
     def test_msr(self):
         rows = self.rows(self.file("a.csv", MSR), "--open")
@@ -65,7 +65,9 @@ class Formats(Case):
         )
 
     def test_disksim(self):
-        """Milliseconds to the nanosecond; bit 0 of the flags is a read, whatever else they say."""
+        """Times in milliseconds are exact to the nanosecond; bit 0 of the flags marks a read, other bits
+        are ignored.
+        """
         path = self.file("a", DISKSIM)
         self.assertEqual(
             [(r["op"], r["offset"], r["bytes"], r["submit_ns"]) for r in self.rows(path, "--open")],
@@ -98,7 +100,7 @@ class Formats(Case):
         self.assertEqual(self.json(path, "--device", "8,17")["inputs"][0]["other_devices"], 8)
 
     def test_blkparse_flush_without_data(self):
-        # What an fsync makes: a write of nothing, with a flush before it.
+        # An fsync gives a write of no data with a flush before it.
         path = self.file(
             "a",
             "  8,16   5  1  0.000000000 18615  Q FWS [jbd2/sda1-8]\n"
@@ -110,7 +112,7 @@ class Formats(Case):
             [(r["op"], r["offset"], r["bytes"], r["fua"], r["submit_ns"]) for r in rows],
             [("flush", 0, 0, 0, 0), ("flush", 0, 0, 0, 1000), ("flush", 0, 0, 0, 2000), ("write", 8192, 4096, 1, 2000)],
         )
-        # Without the flush, a write says where.
+        # Without the flush, a write must have an address.
         self.refused(
             "--profile",
             TINY,
@@ -163,7 +165,7 @@ class Formats(Case):
         self.assertEqual(self.json(path)["inputs"][0]["events_left_out"], 1)
 
     def test_real_files(self):
-        """Counts that other readers of the same files give (tests/traces/README.md)."""
+        """The counts are those that other readers of the same files give (tests/traces/README.md)."""
         for name, rows, reads in (
             ("msr_wdev_1.csv.gz", 1055, 0),
             ("msr_rsrch_1.csv.gz", 13780, None),
@@ -174,7 +176,7 @@ class Formats(Case):
             self.assertEqual((one["inputs"][0]["rows"], one["inputs"][0]["bad"]), (rows, 0), name)
             if reads is not None:
                 self.assertEqual(one["host"]["read"]["ios"], reads, name)
-        # The volume is mostly written to.
+        # Most requests of the volume are writes.
         with gzip.open(TRACES / "msr_rsrch_1.csv.gz", "rt") as lines:
             reads = sum(",Read," in line for line in lines)
         one = self.json(TRACES / "msr_rsrch_1.csv.gz", "--fold", profile=RAND)
@@ -195,7 +197,7 @@ class Formats(Case):
 
 
 class Packed(Case):
-    """gzip, zstd and standard input are the same rows."""
+    """gzip files, zstd files and standard input give the same rows."""
 
     def same(self, *variants):
         plain = self.json(*variants[0])
@@ -314,7 +316,7 @@ class Bad(Case):
                 )
 
     def test_the_share(self):
-        """Two bad rows of a hundred."""
+        """Two bad rows of a hundred are within the permitted share."""
         good = [f"{i} 0 {i * 8} 8 0" for i in range(98)]
         path = self.file("a", "\n".join([*good[:50], "x", *good[50:], "1 2 3"]) + "\n")
         found = self.json(path, "--max-bad", 20)

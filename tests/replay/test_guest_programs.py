@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs that CMake builds for the guest are the same bytes wherever the tree lies.
+"""The programs that CMake builds for the guest have the same bytes in every folder in which the
+tree may be.
 
 A guest reads its programs in virtual time: with one byte more in one of them, or another hash,
 a run in another checkout is another run, and an id of 'slate cuts' names another cut.
@@ -23,7 +24,7 @@ def readelf(option, path):
 
 
 class GuestPrograms(unittest.TestCase):
-    """The programs as they are in the guest: stripped."""
+    """The stripped programs, as they are in the guest."""
 
     def test_neither_path_nor_build_id(self):
         self.assertEqual(PROGRAMS, ["slate-load", "slatectl", "fsyncs"])

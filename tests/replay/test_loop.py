@@ -8,7 +8,7 @@ from support import CAPACITY, RAND, READ, TINY, WRITE, Case
 
 
 class Loops(Case):
-    """A die of each of two channels; a write takes WRITE, a read READ."""
+    """A drive with a die on each of two channels; a write takes WRITE, a read READ."""
 
     def times(self, *args):
         return [(row["submit_ns"], row["latency_ns"]) for row in self.rows(*args)]
@@ -34,7 +34,7 @@ class Loops(Case):
         self.assertEqual((found["time"]["begin_ns"], found["time"]["end_ns"]), (0, 2 * WRITE))
 
     def test_open(self):
-        """All at the trace's own times, whatever is under way."""
+        """All requests are submitted at the trace's own times, even if others are in flight."""
         lines = [f"{1000 + i * 1000} 0 write {i * 4096} 4096" for i in range(4)]
         trace = self.native(*lines, "500000 0 read 0 4096")
         self.assertEqual(
@@ -49,7 +49,7 @@ class Loops(Case):
         )
 
     def test_think(self):
-        """Bursts of two, with a window of two: a thought of 1000 ns begins when both have completed."""
+        """Bursts of two, with a window of two: a think time of 1000 ns begins when both have completed."""
         trace = self.native(
             "7 0 write 0 4096", "7 0 write 4096 4096", "1007 0 read 0 4096", "1007 0 read 4096 4096",
             "1007 0 read 4096 4096", "5007 0 flush",
@@ -61,7 +61,8 @@ class Loops(Case):
             self.times("--closed", 2, "--think", trace),
             [(0, WRITE), (0, WRITE), (reads, READ), (reads, READ), (reads + READ, READ), (reads + 2 * READ + 4000, 0)],
         )
-        # one at a time: the gap within a burst is nothing; a thought is after the burst's last completion
+        # one request at a time: no pause within a burst; the think time begins with the burst's
+        # last completion
         begin = 2 * WRITE + 1000
         self.assertEqual(
             self.times("--closed", 1, "--think", trace),
@@ -73,7 +74,9 @@ class Loops(Case):
         self.assertTrue(self.json("--think", trace)["replay"]["think"])
 
     def test_no_flush(self):
-        """Flushes and FUA are left out and counted; a thought lasts from the row before to the row after."""
+        """Flushes and FUA are left out and counted; a think time is the difference between the rows before
+        and after them.
+        """
         trace = self.native("0 0 write 0 4096", "300 0 flush", "1000 0 write 4096 4096 fua", "1500 0 flush")
         rows = self.rows("--think", "--no-flush", trace)
         self.assertEqual(
@@ -86,7 +89,9 @@ class Loops(Case):
         self.refused("--recorded", "--no-flush", trace, words=("--recorded takes one trace as it is", "--no-flush"))
 
     def test_think_of_several_streams(self):
-        """Each stream thinks for itself: the second's thought ends while the first's request is under way."""
+        """Each stream has its own think times: that of the second stream ends while the first one's request
+        is in flight.
+        """
         one = self.native("0 0 write 0 4096", "300000 0 read 0 4096", name="a")
         two = self.native("0 0 write 4096 4096", "10 0 read 4096 4096", "20 0 read 4096 4096", name="b")
         self.assertEqual(
@@ -95,7 +100,7 @@ class Loops(Case):
         )
 
     def test_think_and_repeat(self):
-        """A pass begins at the last arrival of the one before: without a thought."""
+        """A pass begins at the last arrival of the previous pass, without a think time."""
         trace = self.native("0 0 write 0 4096", "500 0 read 0 4096")
         self.assertEqual(
             [row["submit_ns"] for row in self.rows("--think", "--repeat", 2, trace)],
@@ -139,7 +144,7 @@ class Loops(Case):
         for at, arguments in ((far, ()), ((1 << 64) - 1000, ()), (1 << 53, ("--speed", "0.001"))):
             path = self.file("a", f"7 0 0 8 0\n{at + 7} 0 0 8 0\n")
             self.refused("--profile", TINY, "--open", *arguments, path, words=("a, line 2:", "146 years"))
-            self.assertEqual(len(self.rows(path)), 2)  # closed loop: times mean nothing
+            self.assertEqual(len(self.rows(path)), 2)  # closed loop: arrival times are ignored
         self.assertEqual(
             self.rows("--open", self.file("a", f"0 0 0 8 0\n{far - 1} 0 0 8 0\n"))[1]["submit_ns"], far - 1
         )
@@ -147,7 +152,9 @@ class Loops(Case):
         self.refused("--profile", TINY, "--open", "--common-clock", early, late, words=("c, line 1:", "146 years"))
 
     def test_fill_and_age_are_per_cent_and_times(self):
-        """As in 'slate run'; the settings are in permille. A finer number is refused, not rounded."""
+        """The options take per cent and multiples, as in 'slate run', and the settings are in permille.
+        Finer numbers are refused, not rounded.
+        """
         found = self.json("--fill", "12.5", "--age", "0.125", "gen:rand4k,foot=1M,n=4")["settings"]
         self.assertEqual(
             [line for line in found if "_permille" in line and line.startswith("precondition.")],
@@ -173,7 +180,7 @@ class Loops(Case):
         self.assertEqual(self.json("--repeat", 3, trace)["requests"]["completed"], 6)
 
     def test_repeat_of_rows_alone(self):
-        """A trace of nothing but rows is parsed once; one with a row of another device, each time."""
+        """A trace that has only rows is parsed once; one with a row of another device is parsed in each pass."""
         rows = ["5000 0 0 8 0\n", "7000 0 8 8 0\n", "9000 0 0 8 1\n"]
         alone, beside = self.file("alone", "".join(rows)), self.file("beside", "".join([*rows, "9500 7 0 8 1\n"]))
         want = [start + at for start in (0, 4000, 8000) for at in (0, 2000, 4000)]
@@ -188,7 +195,7 @@ class Loops(Case):
         self.assertIn("only once", done.stderr)
 
     def test_the_parts_add_up_behind_a_warmup(self):
-        # Some requests have their answer before the warm-up ends and are delivered behind it.
+        # The drive answers some requests before the warm-up ends, but they are delivered after it.
         found = self.json("gen:rand4k,foot=1M,n=3000,read=500", "--closed", 32, "--warmup", 1000)["host"]
         for op in ("read", "write"):
             with self.subTest(op=op):
@@ -252,7 +259,7 @@ class Streams(Case):
         self.assertEqual([row["submit_ns"] for row in rows], [0, 80, 690, 730])
 
     def test_closed_has_a_window_for_each(self):
-        """Writes of the one stream wait for each other, not for the other's."""
+        """Writes of one stream wait for each other, not for those of the other stream."""
         one = self.native(*(f"0 0 write {i * 4096} 4096" for i in range(3)), name="one")
         two = self.native(*(f"0 0 write {(i + 9) * 4096} 4096" for i in range(2)), name="two")
         rows = self.rows("--closed", 1, one, two)
@@ -266,7 +273,7 @@ class Streams(Case):
 
 
 class Places(Case):
-    """Addresses that the drive does not have, and pieces of sectors and units."""
+    """Addresses beyond the drive, and parts of sectors and units."""
 
     def one(self, offset, size, *args):
         return self.requests(*args, self.native(f"0 0 write {offset} {size}"))[0][1:]
@@ -292,7 +299,7 @@ class Places(Case):
         self.assertEqual(self.counts(0, 4096, "--fold")["folded"], 0)
 
     def test_scale(self):
-        """Extent 4 times the drive: every unit at a quarter of its number."""
+        """The extent is 4 times the drive, so every unit is moved to a quarter of its number."""
         trace = self.native(
             f"0 0 write {4 * CAPACITY - 4096} 4096", "0 0 write 409600 512", "0 0 write 16896 512"
         )
@@ -309,7 +316,7 @@ class Places(Case):
         self.assertEqual(self.one(4096, 4096, "--scale=3M"), (8192, 4096))
 
     def test_scale_of_what_can_be_read_once(self):
-        # Looking for the extent would take the rows away from the replay.
+        # A separate pass to find the extent would use up the rows, and none would be left for the replay.
         lines = "".join(f"{i} 0 {i % 50 * 8} 8 0\n" for i in range(60000))
         path = self.file("a", lines)
         words = ("--scale=SIZE", "only once")
@@ -351,7 +358,7 @@ class Generators(Case):
 
     @staticmethod
     def numbers(seed):
-        """xorshift64."""
+        """Return the next number of xorshift64."""
         x = seed * 0x9E3779B97F4A7C15 & (1 << 64) - 1
         while True:
             x ^= x << 13 & (1 << 64) - 1
@@ -376,7 +383,7 @@ class Generators(Case):
         self.assertEqual(len(self.requests("gen:seq8k,foot=24K")), 3)
 
     def test_reads(self):
-        """Two numbers a request: its place, then whether it reads."""
+        """Each request uses two numbers: one for its place, one for its operation."""
         numbers = self.numbers(1)
         want = []
         for _ in range(1000):

@@ -37,7 +37,7 @@ class Figure10(Case):
         return self.native(*rows)
 
     def merged(self, pen: str) -> dict[str, Any]:
-        """The replay's figures; every page is read back and compared."""
+        """Return the figures of a replay in which every page is read back and compared."""
         settings = [word for line in (*DRIVE, f"ftl.pen={pen}") for word in ("--set", line)]
         profile = ROOT / "nand-emu/profiles/pen-small.ini"
         done = self.call(
@@ -59,7 +59,7 @@ class Figure10(Case):
         self.assertEqual(raw["gc"]["blocks_erased"], (2 + 1) + (1 + 1) + (1 + 1))
 
     def test_without(self) -> None:
-        """A merge copies the block and erases it and its U-block."""
+        """A merge copies the block, and erases it and its U-block."""
         raw = self.merged("no")
         self.assertEqual(raw["gc"]["merges"], 3)
         self.assertEqual(raw["gc"]["pages_moved"], 3 * BLOCK)

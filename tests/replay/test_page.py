@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slate report and slate compare of replays: what they say is what the JSON says."""
+"""slate report and slate compare of replays: their figures are those of the JSON."""
 
 import functools
 import json
@@ -24,14 +24,14 @@ WORDS = ("--closed", 8, "--fill", 100, "--age", 1, "gen:rand4k,foot=100M,n=6000,
 
 @functools.cache
 def made(profile, *words):
-    """The text of a replay's JSON."""
+    """Return the text of a replay's JSON."""
     line = [REPLAY, "--profile", profile, "--json", "-", *words]
     return subprocess.run(list(map(str, line)), capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 @functools.cache
 def page_of(*words):
-    """The JSON and the page of a replay on small.ini."""
+    """Return the JSON and the page of a replay on small.ini."""
     text = made(PROFILES / "small.ini", *WORDS, *words)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "replay.json"
@@ -43,18 +43,18 @@ class Replays(Case):
     """Each test has a folder for its files."""
 
     def file(self, text, name="replay.json"):  # type: ignore[override]  # a report, not a trace
-        """slate report and slate compare of replays: their figures are those of the JSON."""
+        """Write the JSON of a replay to a file."""
         path = self.folder / name
         path.write_text(text)
         return path
 
     def slate(self, *words):
-        """The launcher."""
+        """Run the launcher."""
         line = [ROOT / "host-tools" / "slate", *words]
         return subprocess.run(list(map(str, line)), capture_output=True, text=True, check=False, timeout=120)
 
     def text(self, raw):
-        """The report of it."""
+        """Return the report of a JSON as text."""
         return reports.of(runfiles.load(self.file(json.dumps(raw)))).text()
 
 
@@ -67,7 +67,7 @@ class Page(Replays):
         self.tables = Tables(self.html).tables
 
     def numbers(self, table):
-        """Cells of each operation, by numbers."""
+        """Return the cells of each operation, by numbers."""
         return {row[1][0]: [float(cell[1]) for cell in row[2:] if cell[1]] for row in self.tables[table] if row}
 
     def test_latencies(self):
@@ -132,7 +132,7 @@ class Page(Replays):
             self.assertEqual(asked, set())
 
     def test_where_it_goes(self):
-        """Beside the JSON; and never over one."""
+        """The page is written beside the JSON, and never over it."""
         path = self.file(json.dumps(self.raw))
         done = self.slate("report", path, "--html")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -147,7 +147,7 @@ class Text(Replays):
     """slate report."""
 
     def test_the_same_waf_for_every_ftl(self):
-        """What is programmed by cause adds up to the pages that were programmed."""
+        """The numbers of pages programmed by each cause add up to the total."""
         kinds = ("", "pen-", "superblock-", "rps-", "dac-", "dac-flex-", "ippbe-")
         for name in (f"{kind}small" for kind in kinds):
             with self.subTest(name=name):
@@ -211,7 +211,7 @@ class Compare(Replays):
         self.assertIn("Latency of whole run read in each run", compare.render(found))
 
     def test_with_a_guest(self):
-        """What both have: all I/O by the drive."""
+        """A replay and a run are compared by the drive's figures for all I/O, which both have."""
         replay = self.file(made(PROFILES / "small.ini", *WORDS))
         found = compare.Comparison([runfiles.load(replay), runfiles.load(GOLDEN)])
         total = json.loads((GOLDEN / "device.json").read_text())["total"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What comes out: JSON, CSV, series; --check, --recorded; signals and full disks."""
+"""The output of slate-replay: JSON, CSV, series; --check, --recorded; signals and full disks."""
 
 import json
 import os
@@ -121,7 +121,7 @@ class Report(Case):
     """The JSON and the CSV."""
 
     def match(self, value, shape, where="root"):
-        """The keys and the types, all of them and no others."""
+        """The JSON has exactly these keys and types."""
         if isinstance(shape, dict):
             self.assertIsInstance(value, dict, where)
             self.assertEqual(sorted(value), sorted(shape), where)
@@ -154,7 +154,7 @@ class Report(Case):
         self.assertEqual([key for key in keys(SCHEMA) if not key[0].isdigit() and key not in words], [])
 
     def test_a_counter_reaches_the_report_by_its_name(self):
-        """The conversion to device.json has no list of the counters in ftl_counts and nand."""
+        """Counters in ftl_counts and nand need no list in the conversion to device.json."""
         found = self.json("--open", self.native(*EVERY_OP))
         found["ftl_counts"]["map_hits"] = 7
         found["nand"] |= {"toggles": 8, "toggle_ns": {source: i for i, source in enumerate(BY_SOURCE)}}
@@ -163,7 +163,7 @@ class Report(Case):
         self.assertEqual([total["nand"]["by-source"][source]["toggle-ns"] for source in BY_SOURCE], [0, 1, 2, 3, 4])
 
     def test_figures(self):
-        """40 writes one by one, then 10 reads of them: 20 programs a die."""
+        """40 writes one by one, then 10 reads of them: each die executes 20 programs."""
         lines = [f"0 0 write {i * 4096} 4096" for i in range(40)] + [
             f"0 0 read {i * 8192} 512" for i in range(10)
         ]
@@ -192,7 +192,9 @@ class Report(Case):
         self.assertIn("ftl.payload=no", found["settings"])
 
     def test_read_amplification_by_cause(self):
-        """8 pages; 6 reads of a sector, one of a page; a write of 1 KiB, of a sector: pages or words."""
+        """8 pages are filled; then 6 reads of a sector, one of a page, a write of 1 KiB and one of a sector
+        read pages or words.
+        """
         lines = (
             [f"0 0 write {i * 4096} 4096" for i in range(8)]
             + [f"0 0 read {i * 4096 + 512} 512" for i in range(6)]
@@ -214,7 +216,7 @@ class Report(Case):
         self.assertEqual(found["nand"]["subpage_reads"], 8)
 
     def test_the_three_ftls_of_spread(self):
-        """One line of the profile apart: t_R and t_DMA, t_R whole, both whole."""
+        """The profiles differ in one line: shorter t_R and t_DMA, only a shorter t_DMA, or whole pages."""
         profile = ROOT / "nand-emu" / "profiles" / "spread-small.ini"
         lines = self.native("0 0 write 0 16384", "0 0 flush", "1000000 0 read 2048 2048")
         for subpage, cell, bus, amplification in (
@@ -228,7 +230,9 @@ class Report(Case):
             self.assertEqual(found["raf_by"]["host"], amplification, subpage)
 
     def test_wear_levelling(self):
-        """Data that stay, and one page again and again: the variance of wear falls to a quarter at most."""
+        """Some data stay while one page is written again and again: wear levelling reduces the variance of
+        wear to a quarter or less.
+        """
         lines = [f"0 0 write {i * 4096} 4096" for i in range(1500)] + ["0 0 write 0 4096"] * 4000
         trace = self.native(*lines)
         rough = self.json(trace)
@@ -250,7 +254,7 @@ class Report(Case):
         self.assertTrue(json.loads(done.stdout)["inputs"][0]["name"].endswith("native.txt?"))
 
     def test_percentiles(self):
-        """99 reads of an idle drive, one behind a write."""
+        """99 reads of an idle drive, and one read behind a write."""
         lines = [f"{i * 1000000} 0 read 8192 4096" for i in range(1, 100)]
         trace = self.native("0 0 write 0 4096", "4096 0 read 0 512", *lines)
         rows = self.rows("--open", "--fill", 100, trace)
@@ -263,7 +267,7 @@ class Report(Case):
             self.assertTrue(exact <= value <= exact * 1025 // 1024, (name, exact, value))
 
     def test_gc(self):
-        """A drive overwritten four times: every figure from the array's own counts."""
+        """A drive is overwritten four times: every figure follows from the array's own counts."""
         found = self.json("gen:rand4k,foot=6M,n=6144", "--fill", 100)
         programs = sum(found["nand"]["ops"]["program"].values())
         self.assertAlmostEqual(found["waf"], programs / 6144, places=9)
@@ -279,7 +283,7 @@ class Report(Case):
         self.assertEqual(found["nand"]["violations"], 0)
 
     def test_series(self):
-        """1 ms: the writes; nothing for 8 ms; a read."""
+        """Intervals of 1 ms: the writes; no event for 8 ms; a read."""
         trace = self.native(
             *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(8)), "9500000 0 read 0 4096"
         )
@@ -297,7 +301,7 @@ class Report(Case):
         self.assertEqual(last["nand_reads"], 1)
 
     def test_timeline(self):
-        """Rows of 1 ms: the writes; a trim, whose note is a page, a flush, a read; nothing; a read."""
+        """Rows of 1 ms: the writes; a trim, which programs a page, a flush, a read; no event; a read."""
         trace = self.native(
             *(f"{i * 200000} 0 write {i * 4096} 4096" for i in range(5)),
             "1000000 0 trim 0 4096",
@@ -323,7 +327,7 @@ class Report(Case):
         self.assertEqual([sum(row) for row in zip(*found["channels"])], [5 * 4096, 2 * 4096, 0, 4096])
 
     def test_timeline_after_the_warm_up(self):
-        """It has what the figures have, and they are what they are without it; --read-back counts nowhere."""
+        """The series adds up to the figures, which are the same without it; --read-back is in no count."""
         words = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--warmup", 1500, "--fill", 100)
         plain, found = self.json(*words), self.json(*words, "--timeline", "--check", "--read-back")
         self.assertIsNone(plain["timeline"])
@@ -367,7 +371,7 @@ class Report(Case):
         self.assertIn("requests_per_s", self.json(*args, "--wall")["wall"])
 
     def test_payload(self):
-        """Whether the drive keeps data does not change a single time."""
+        """All times are the same whether or not the drive keeps data."""
         args = ("gen:rand4k,foot=6M,n=4000,read=400", "--closed", 7, "--fill", 100)
         self.assertEqual(self.rows(*args), self.rows(*args, "--set", "ftl.payload=yes"))
         self.assertIn("keeps no data", self.call("--profile", TINY, *args).stdout)
@@ -376,7 +380,7 @@ class Report(Case):
         )
 
     def test_a_drive_file(self):
-        """What one replay wrote, the next one reads."""
+        """A replay reads the data that an earlier replay wrote to the drive file."""
         drive = self.folder / "a.slate"
         wrote = self.native("0 0 write 0 16384", name="w")
         self.json("--drive", drive, wrote)
@@ -388,7 +392,7 @@ class Report(Case):
 
 
 class Check(Case):
-    """--check sees what goes wrong, and nothing else."""
+    """--check detects every fault, and reports no false one."""
 
     def setUp(self):
         super().setUp()
@@ -436,7 +440,7 @@ class Check(Case):
 
 
 class Recorded(Case):
-    """What was recorded is what is replayed."""
+    """A replay of a recording repeats the recorded calls."""
 
     def setUp(self):
         super().setUp()
@@ -463,7 +467,7 @@ class Recorded(Case):
         )
 
     def test_with_a_warm_up(self):
-        """The report counts from the warm-up on, the recording all commands."""
+        """The report counts from the end of the warm-up, the recording counts all commands."""
         self.json("gen:rand4k,foot=6M,n=300", "--warmup", 100, "--record", self.recording)
         self.assertIn("0 differ; the array's commands are equal", self.again().stdout)
         self.assertIn("--warmup", self.again("--warmup", 100, code=2).stderr)
@@ -492,7 +496,7 @@ class Recorded(Case):
         self.assertIn("--drive", self.again(code=2).stderr)
 
     def test_a_damaged_head(self):
-        """The file is named, and what is wrong with it; not a profile's line alone."""
+        """The message names the file and its fault, not only a line of a profile."""
         text = self.recording.read_text(encoding="utf-8")
         for was, now, word in (
             ("# set geometry.channels=", "# sex geometry.channels=", "geometry.channels is missing"),
@@ -506,7 +510,7 @@ class Recorded(Case):
             self.assertIn("head is damaged: record again", said)
 
     def test_of_a_drive_file(self):
-        """Recorded on a drive that was there, replayed on a copy of it as it was."""
+        """A recording of an existing drive is replayed on a copy of the drive made before it."""
         drive, copy = self.folder / "a.slate", self.folder / "b.slate"
         self.json("--drive", drive, "gen:rand4k,foot=6M,n=2000")
         shutil.copy(drive, copy)
@@ -518,7 +522,7 @@ class Recorded(Case):
         self.assertEqual(
             json.loads(done.stdout)["recorded"], {"compared": 3000, "differed": 0, "commands_equal": True}
         )
-        # By now the drive has other content.
+        # The drive's content has changed by now.
         self.assertIn("differ", self.again("--drive", drive, "--ephemeral", code=1).stderr)
 
     def test_where_it_cannot_be_written(self):
@@ -527,7 +531,7 @@ class Recorded(Case):
 
 
 class Ends(Case):
-    """Signals, full disks, and what is left behind."""
+    """Signals and full disks, and the files that are left behind."""
 
     def test_interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -555,7 +559,7 @@ class Ends(Case):
             self.assertEqual(os.listdir(self.folder), [])
 
     def test_progress(self):
-        """On a terminal: how many, how fast, how long yet."""
+        """A terminal shows the number of requests, the rate, and the remaining time."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
             [REPLAY, "--profile", RAND, "gen:rand4k,foot=3G,n=900000000"], cwd=self.folder, stderr=theirs
@@ -591,7 +595,7 @@ class Ends(Case):
                 self.assertIn("standard output", done.stderr)
 
     def test_nothing_half_written(self):
-        """A trace that turns out bad at its end: no report, and the old one stays."""
+        """If a trace turns out to be bad at its end, no report is written, and the old one stays."""
         trace = self.file("a", "0 0 0 8 0\n" * 1000 + "bad\n")
         names = ("old.json", "old.csv", "old.txt")
         for name in names:

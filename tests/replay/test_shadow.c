@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_shadow.c - shadow.c against a model that forgets nothing: every version of a sector,
- * and what had completed when each read was submitted. Requests are drawn at random and
+ * test_shadow.c - compares shadow.c with a model that stores every version of a sector, and for
+ * each read the versions that had completed when it was submitted. Requests are drawn at random and
  * end in any order. Run by tests/replay/test_content.py; test_shadow SEED replays one seed.
  */
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct flight {
 	struct request q;
 	bool used, write;
 	uint32_t version;		/* of a write */
-	uint32_t lower[SECTORS];	/* of a read: completed when it was submitted */
+	uint32_t lower[SECTORS];	/* of a read: highest version completed when it was submitted */
 };
 
 static uint64_t state;
@@ -48,7 +48,10 @@ static bool model_allows(uint64_t sector, uint32_t lower, uint64_t hash)
 	return false;
 }
 
-/* What every read in flight may return; content is one of 7, so that some is equal. */
+/*
+ * Check the contents that every read in flight may return. There are only 7 contents, so that some
+ * are equal.
+ */
 static bool agree(struct shadow *s)
 {
 	for (unsigned int i = 0; i < IN_FLIGHT; i++)

@@ -21,12 +21,12 @@ def run(study: str, out: str, *more: str) -> subprocess.CompletedProcess:
 
 
 def rows(folder: Path) -> str:
-    """Every CSV of a study, one after another."""
+    """Return every CSV of a study, joined."""
     return "".join(f"# {path.stem}\n{path.read_text(encoding='utf-8')}" for path in sorted(folder.glob("*.csv")))
 
 
 def expected(study: str) -> Path:
-    """The file of the rows."""
+    """Return the path of the file with the rows."""
     return HERE / f"expected-{study}.csv"
 
 

@@ -23,20 +23,20 @@ HEAD = "accounting,trace,what,unit,paper,ours,ratio,low,high\n"
 
 
 def claim(**more):
-    """One, of a study."""
+    """Return one claim of a study."""
     usual = {"id": "pen.x", "figure": "x", "says": "", "source": "", "verdict": "agrees", "row": ["pen/t", "a", "w"]}
     return Claim(**usual | more)
 
 
 def table(*rows):
-    """pen/t with rows of (trace, what, unit, ours)."""
+    """Return tables with one table pen/t, which has these rows of (trace, what, unit, ours)."""
     made = Tables()
     made.add("pen/t", HEAD + "".join(f"device,{t},{w},{u},,{o},,,\n" for t, w, u, o in rows))
     return made
 
 
 class Stored(unittest.TestCase):
-    """docs/results."""
+    """Claims against the tables in docs/results."""
 
     every, more = claims.load()
     tables = claims.stored(RESULTS)
@@ -65,7 +65,7 @@ class Stored(unittest.TestCase):
                 self.assertIsNotNone(self.tables.find(ref), ref)
 
     def test_every_published_number_of_a_figure_is_claimed(self):
-        """Of the papers' figures; studies of assumptions repeat them."""
+        """Only the papers' figures count, because studies of assumptions repeat their claims."""
         have = {(one.study, one.paper) for one in self.every}
         have |= {(one.study, float(one.want.split()[1])) for one in self.every if one.want and not one.rows}
         for path in sorted(RESULTS.glob("*/fig*.csv")):
@@ -88,7 +88,9 @@ class Stored(unittest.TestCase):
 
 
 class Quick(unittest.TestCase):
-    """The rows of the quick studies, which a change of the code changes first: directions alone, on fewer traces."""
+    """Claims against the rows of the quick studies. Only directions are compared, because these studies
+    have fewer traces.
+    """
 
     def test_directions(self):
         every, _ = claims.load()

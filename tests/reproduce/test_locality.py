@@ -24,7 +24,7 @@ B = realtrace.BLOCK_UNITS  # 2,304 units of 4 KiB are 9 MiB
 
 
 def maker(*drawn, **settings):
-    """One that draws these numbers next."""
+    """Return a maker of stand-ins that draws these numbers next."""
     want = standin.Marginals((10, 10), (10, 10), (10, 10), 10**9)
     made = standin.Maker(want, standin.shape("", DATA, settings), "")
     made.random = iter(drawn).__next__
@@ -32,12 +32,12 @@ def maker(*drawn, **settings):
 
 
 def writes(*units):
-    """A write of one unit to each."""
+    """Return a write of one unit to each of these addresses."""
     return [(0, 1, unit, 1) for unit in units]
 
 
 class Recency(unittest.TestCase):
-    """Distances by hand: the octave first, then the place in it."""
+    """Distances computed by hand: first the octave is drawn, then the place in it."""
 
     def test_octaves(self):
         past = list(range(100, 110))
@@ -58,7 +58,7 @@ class Recency(unittest.TestCase):
 
 
 class Regions(unittest.TestCase):
-    """Groups of runs, and where they lie."""
+    """Regions of runs, and their places."""
 
     def test_groups(self):
         made = maker(region_kib=16)  # 4 units
@@ -93,7 +93,7 @@ class Regions(unittest.TestCase):
 
 
 class Sums(unittest.TestCase):
-    """Exact with every setting."""
+    """The marginals are exact with every setting."""
 
     def test_exact(self):
         want = standin.marginals("prn_1", 2000, DATA)
@@ -122,7 +122,7 @@ class Sums(unittest.TestCase):
 
 
 class Curves(unittest.TestCase):
-    """Traces counted by hand."""
+    """Properties of traces, counted by hand."""
 
     def test_misses(self):
         # Five blocks for the first time; block 0 again, four others since: only a list of 4 misses; block 4: a hit
@@ -169,7 +169,7 @@ class Fitting(unittest.TestCase):
         self.assertAlmostEqual(fit.distance(one, three), math.log(4) / math.sqrt(5), 12)
 
     def test_recovers(self):
-        """A stand-in's own settings, to a step of the grid; and its curve, within 20 %."""
+        """The settings of a stand-in are found again to a step of the grid, and its curve within 20 %."""
         want = standin.Marginals((100, 8000), (200, 16000), (100, 4000), 10**12)
         known = {"beta": 0.75, "run_kib": 64, "density": 0.01, "span_gib": 2**20, "follow": 0}
         for free in (
@@ -201,7 +201,7 @@ class Fitting(unittest.TestCase):
 
 
 class Traces(unittest.TestCase):
-    """TRACES=DIR."""
+    """Real traces in the folder TRACES=DIR."""
 
     def said(self, program, *args):
         with redirect_stderr(io.StringIO()) as said, redirect_stdout(io.StringIO()):
@@ -246,7 +246,7 @@ class Traces(unittest.TestCase):
 
 
 class Validating(unittest.TestCase):
-    """validate.py's numbers, by hand."""
+    """Figures of validate.py, computed by hand."""
 
     def test_quantities(self):
         nand = {"ops": {"program": {"host": 100, "gc": 300}, "copyback": {}}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Made workloads: what is published of them is met, and they are always the same."""
+"""Generated workloads have the published properties, and equal settings give equal requests."""
 
 import collections
 import hashlib
@@ -17,7 +17,7 @@ import mix
 
 
 def rows(name, scale, **settings):
-    """All of them."""
+    """Return all requests of a mix."""
     return list(mix.requests(mix.mix_of(name, settings), scale, random.Random("test")))
 
 
@@ -40,7 +40,7 @@ class Mixes(unittest.TestCase):
         self.assertEqual(mix.warm_writes(mix.mix_of("fileserver"), 1024), 156)
 
     def test_what_is_published(self):
-        """Within five standard deviations of so many draws."""
+        """Check that a count is within five standard deviations of its mean over this number of draws."""
         for name, read, sizes in (
             ("kv", 1000, {2048: 0.92, 4096: 0.08}), ("grp", 1000, {4096: 0.6, 8192: 0.4}),
             ("prj", 900, {4096: 0.5, 16384: 0.5}), ("usr", 700, {16384: 1}), ("stg", 300, {16384: 1}),
@@ -75,7 +75,9 @@ class Mixes(unittest.TestCase):
         self.assertLess(max(alike.values()) - min(alike.values()), 700)
 
     def test_hot_part(self):
-        """Three quarters to 16 MiB / 16 KiB / 64 = 16 of 1024 chunks."""
+        """The hot part has 1/64 of the 16 MiB, which is 16 of 1024 chunks of 16 KiB, and gets three
+        quarters of the requests.
+        """
         made = rows("oltp", 1, warm=0, foot_gib=2**-6, hot_part=1000 / 64, requests_k=100)
         hot = sum(row[2] < 16 * 16384 for row in made)
         self.assertLess(abs(hot - 75000), 5 * (100000 * 0.75 * 0.25) ** 0.5)

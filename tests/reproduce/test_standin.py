@@ -19,7 +19,7 @@ DATA = standin.load()
 
 
 def sides(name, scale, seed=1, **settings):
-    """tracestats of both directions."""
+    """Return tracestats of both directions."""
     rows = list(standin.rows(name, scale, seed, settings))
     return {op: tracestats.side([row for row in rows if row[1] == op]) for op in ("read", "write")}, rows
 
@@ -86,7 +86,7 @@ class Marginals(unittest.TestCase):
 
 
 class Fits(unittest.TestCase):
-    """What is fitted: the growth of coverage, and the age of what is read."""
+    """Fitted properties: the growth of coverage, and the age of data that are read."""
 
     def test_beta(self):
         # ln(share of the coverage) / ln(share of the written bytes) after the first million rows, to 1/64:

@@ -63,7 +63,7 @@ def result(write_sum_ns=40_000_000, writes=10, gc_programs=30, gc_reads=40, eras
 
 
 class Measures(unittest.TestCase):
-    """One result."""
+    """Quantities of one result."""
 
     def test_numbers(self):
         made = result()
@@ -195,7 +195,9 @@ class Guest(unittest.TestCase):
         self.assertEqual((measures.wa(made), measures.blocks_erased(made)), (1.5, 3))
 
     def test_series(self):
-        """What was done before the job, or after it, is not its; a time is submission and latency."""
+        """Requests before or after a job do not count for it. A completion's time is that of submission
+        plus latency.
+        """
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.make(folder, "one", "--record", f"{folder}/r.trace", "--interval-ms", "10"), (0, ""))
             made = self.read(folder, "one")
@@ -224,7 +226,7 @@ class Guest(unittest.TestCase):
 
 
 class Rows(unittest.TestCase):
-    """Several results."""
+    """Rows made of several results."""
 
     def setUp(self):
         self.results = compare.Results(
@@ -284,7 +286,7 @@ class Rows(unittest.TestCase):
         self.assertEqual(made[-1][4], 58)
 
     def test_seeds(self):
-        """Mean, least and largest over seeds; a seed that some traces lack counts for none."""
+        """Mean, minimum and maximum over seeds; a seed that some traces lack is left out for all."""
         found = {}
         # us of new and base: a 10/20, 16/20 (seed 2), 20/20 (seed 3); b 18/20, 10/20 (seed 2)
         for trace, new in (("a", 10), ("a,seed=2", 16), ("a,seed=3", 20), ("b", 18), ("b,seed=2", 10)):
@@ -307,7 +309,7 @@ class Rows(unittest.TestCase):
             self.assertEqual((row.low, row.high), (None, None))
 
     def test_of_traces(self):
-        """Averages are of the traces that are named, whichever others a figure has."""
+        """Averages cover the named traces, even if a figure has others."""
         inner = compare.relative(measures.write_us, "base", {"new": "New"}, compare.change)
         made = self.rows(compare.of_traces((points.Trace("b"), points.Trace("c", (("burst", 1),))), inner))
         self.assertEqual([row[:4] for row in made], [("b", "New", "%", -10), ("average", "New", "%", -10)])
@@ -317,7 +319,7 @@ class Rows(unittest.TestCase):
 
 
 class Studies(unittest.TestCase):
-    """Which points there are."""
+    """The points of each study."""
 
     def test_scaling(self):
         # 1888 / 16 = 118 blocks, 8 % of them 9.44; 15104 / 16 = 944, 75.52; 16.5 % less of 118 is 98.53
@@ -352,7 +354,9 @@ class Studies(unittest.TestCase):
         )
 
     def test_bursts_are_the_stand_ins(self):
-        """Those of figures 10 and 11 are among them; of originals nothing is assumed, so there is no such study."""
+        """The study has the points of figures 10 and 11. With original traces there is no such study,
+        because nothing is assumed.
+        """
         every = {figure.name: figure for figure in figures.ippbe(8)}
         for name, as_published in (("bursts-write", "fig10"), ("bursts-read", "fig11")):
             self.assertLessEqual(set(every[as_published].traces), set(every[name].traces))
@@ -385,7 +389,7 @@ class Studies(unittest.TestCase):
                 study.of("ippbe", True, None, folder)
 
     def test_mixes(self):
-        """What a mix goes over is what its drive exports; its warm-up is not counted."""
+        """A drive exports the capacity that its mix covers; the warm-up is not counted."""
         made = {point.id: point for point in study.of("spread", False, None, None).points()}
         point = made["usr,foot_gib=8/sp.device"]
         # 8 GiB / 8; its warm-up: 2^30 / 4096 writes
@@ -403,7 +407,7 @@ class Studies(unittest.TestCase):
         self.assertEqual(made.guest_runs(), [])
 
     def test_guest_runs(self):
-        """Each section of a job file that has a row is there, on the FTL's own drive."""
+        """Each section of a job file that has a row is run on the FTL's own drive."""
         for name, scale in (("spread", 8), ("rps", 4)):
             runs = study.KINDS[name].guests(scale)
             files = [path for run in runs for path in study.of(name, False, None, None).guest_files(run).values()]
@@ -423,7 +427,9 @@ class Studies(unittest.TestCase):
         )  # fmt: skip
 
     def test_fingerprints_follow_the_trace(self):
-        """0.5 % of four fingerprints for each block that the recording writes; a quick study's are heads."""
+        """The store has 0.5 % of the four fingerprints of each block that the recording writes; a quick
+        study uses heads.
+        """
         made = {point.id: point for point in study.of("dac", False, None, None).points()}
         blocks = dac.WRITTEN["pc"]
         self.assertIn(f"ftl.fingerprints={blocks * 20 // 1000}", made["pc/dac.device"].sets)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page FTL's write amplification beside mathematics (docs/results/baseline)."""
+"""The page FTL's write amplification, compared with mathematical models (docs/results/baseline)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WITHIN = 0.02
 
 
 class Model(unittest.TestCase):
-    """What is known of the functions."""
+    """Known values of the model's functions."""
 
     def test_blocks_of_two_pages_by_hand(self) -> None:
         """Full blocks: 0.9 / (2 - v). With one valid page: p 1.8 / (2 - v). Their sum is 1, v = 1 - p: p = 1 / 8."""
@@ -55,7 +55,7 @@ class Model(unittest.TestCase):
             self.assertAlmostEqual(d_choices(rho, b, 1), random_block(rho, b), places=9)
 
     def test_many_choices_are_greedy(self) -> None:
-        """From above, and each further choice improves."""
+        """d-choices approaches greedy from above, and each further choice improves it."""
         found = [d_choices(0.85, 64, d) for d in (1, 2, 5, 10, 100, 1000)]
         self.assertEqual(found, sorted(found, reverse=True))
         self.assertTrue(0 < found[-1] / greedy(0.85, 64) - 1 < 0.0005, found)
@@ -74,7 +74,7 @@ class Drive(unittest.TestCase):
     """slate-replay's page FTL."""
 
     def check(self, point: Point) -> None:
-        """Within two per cent."""
+        """The measured write amplification is within two per cent of the model."""
         measured, computed = point.measured(), point.computed()
         self.assertLess(abs(measured / computed - 1), WITHIN, f"{point}: {measured} measured, {computed} computed")
 
@@ -87,7 +87,7 @@ class Drive(unittest.TestCase):
         self.check(Point(1024, 64, 14, Mix(0.2, 0.8)))
 
     def test_other_policies(self) -> None:
-        """Each is computed to be further from greedy than the band: from 2.9 % (windowed) to 82 % (random)."""
+        """Each policy's model differs from greedy by more than the band: by 2.9 % (windowed) to 82 % (random)."""
         for policy, of in (("fifo", 0), ("windowed-greedy", 16), ("d-choices", 2), ("d-choices", 10), ("random", 0)):
             with self.subTest(policy=policy, of=of):
                 self.check(Point(512, 64, 20, policy=policy, of=of))
@@ -96,14 +96,14 @@ class Drive(unittest.TestCase):
         self.check(Point(512, 64, 20, Mix(0.2, 0.8), policy="fifo"))
 
     def test_hot_apart_from_cold(self) -> None:
-        """As uniform writes; mixed it would be 8 % more."""
+        """Separate hot pages cost as much as uniform writes; mixed ones would cost 8 % more."""
         point = Point(1024, 64, 14, Mix(0.2, 0.8), apart="shared")
         self.check(point)
         mixed = Point(point.blocks, point.block_pages, point.op_percent, point.hot)
         self.assertGreater(mixed.computed() / point.computed(), 1.05)
 
     def test_the_band_tells_policies_apart(self) -> None:
-        """Victims by age would be outside: the model of the oldest block first is 2 % off at 64 pages a block."""
+        """A choice of victims by age would fail: its model differs by 2 % at 64 pages a block."""
         point = Point(1024, 64, 28)
         rho = point.pages / ((point.blocks - 3) * point.block_pages)
         self.assertGreater(lru(rho) / point.measured() - 1, WITHIN)

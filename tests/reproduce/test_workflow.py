@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The workflow: quick studies with exact numbers, killed and resumed, on originals."""
+"""The workflow of a study: exact numbers of quick studies, a killed run that is resumed, and runs on
+original traces.
+"""
 
 import contextlib
 import io
@@ -21,7 +23,7 @@ import reproduce as reproduce_program
 import standin
 import study
 
-SMALL = ("--scale", "64")  # of the studies here that are not the quick ones
+SMALL = ("--scale", "64")  # runs of further studies that these tests start
 
 
 def reproduce(*args, **more):
@@ -31,7 +33,7 @@ def reproduce(*args, **more):
 
 
 class Quick(unittest.TestCase):
-    """Virtual time is exact: so are the tables."""
+    """The tables of quick studies are exact, because virtual time is."""
 
     maxDiff = None
 
@@ -63,7 +65,7 @@ class Quick(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
-    """Starting, ending, beginning again."""
+    """A study can be started, killed and started again."""
 
     def test_dry_run(self):
         for name in study.KINDS:
@@ -73,13 +75,13 @@ class Runs(unittest.TestCase):
     def test_every_rule_says_what_it_needs(self):
         """Many clusters refuse a job without a run time."""
         text = (support.REPRODUCE / "Snakefile").read_text(encoding="utf-8")
-        rules = re.split(r"^ *rule(?: \w+)?:$", text, flags=re.M)[2:]  # but the first, which runs nothing
+        rules = re.split(r"^ *rule(?: \w+)?:$", text, flags=re.M)[2:]  # except the first rule, which runs nothing
         self.assertEqual(len(rules), 6)
         for rule in rules:
             self.assertEqual((rule.count("mem_mb="), rule.count("runtime=")), (1, 1), rule)
 
     def test_what_is_shown(self):
-        """Steps by tens of per cent, and the end of a log of what failed."""
+        """Progress is shown in steps of ten per cent or more; the end of a failed job's log is shown."""
         said = (
             "import sys; [print(f'{n} of 20 steps ({5 * n}%) done') for n in (1, 2, 3, 4)]; print('why'); sys.exit(3)"
         )
@@ -116,7 +118,7 @@ class Runs(unittest.TestCase):
         after = {path: path.stat().st_mtime_ns for path in folder.glob("points/*/*.json")}
         self.assertEqual(len(after), len(made.points()))
         again = [path for path in before if before[path] != after[path]]
-        self.assertLessEqual(len(again), 1)  # the one that Snakemake had not yet noted down
+        self.assertLessEqual(len(again), 1)  # the job whose end Snakemake had not yet recorded
         self.assertEqual(list(folder.rglob("*.part")), [])
         resumed = quick.rows(support.ROOT / out)
         shutil.rmtree(folder)

@@ -3,14 +3,14 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A guest (over NVMe) and the host (over QMP) read the same bytes and give the
- * same orders; slate_wire.h has both, and libslate does the work. This file
- * keeps the snapshot of a log that is read in several parts, and steps the
- * drive after an order.
+ * A guest (over NVMe) and the host (over QMP) read the same logs and give the
+ * same orders. slate_wire.h defines the formats, and libslate executes the
+ * orders. This file keeps the snapshot of a log that is read in several parts,
+ * and steps the drive after an order.
  *
- * Both come in with the BQL, from the main loop or from a vCPU that rang a
- * doorbell, outside coroutines, and are done when they return: an answer has
- * the virtual time of its question.
+ * The functions are called with the BQL held, outside coroutines, from the main
+ * loop or from a vCPU that wrote a doorbell. They complete before they return,
+ * so an answer has the virtual time of its request.
  */
 
 #include "qemu/osdep.h"
@@ -102,7 +102,7 @@ ssize_t nand_ssd_read_log(BlockDriverState *bs, NandSsdReader reader,
 /* Commands */
 
 /*
- * An order may have caused work: let the drive do it. Called with the lock
+ * An order may have made work for the drive: step it. Called with the lock
  * held.
  */
 static void nand_ssd_run_order(BDRVNandSsdState *s)

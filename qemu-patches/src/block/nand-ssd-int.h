@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Internal to the nand-ssd block driver: what its files share.
+ * Declarations shared by the files of the nand-ssd block driver.
  *
  * nand-ssd.c          the driver: time, requests, opening and closing
- * nand-ssd-stats.c    the drive's account, worded for QAPI
+ * nand-ssd-stats.c    converts the drive's statistics to QAPI
  * nand-ssd-thread.c   the drive in a thread of its own, in real time
  * nand-ssd-power.c    power cuts, and mounting again
  * nand-ssd-control.c  logs and vendor commands
@@ -29,15 +29,15 @@ typedef struct NandSsdRequest {
     QEMUIOVector *qiov;
     size_t qiov_offset;
     Coroutine *co;
-    uint64_t handed_ns;             /* to the thread */
-    bool at_once;                   /* ended without delay, in a stop */
+    uint64_t handed_ns;             /* when it was handed to the thread */
+    bool at_once;                   /* ended without delay, during a stop */
     QTAILQ_ENTRY(NandSsdRequest) next;
 } NandSsdRequest;
 
 typedef QTAILQ_HEAD(, NandSsdRequest) NandSsdRequests;
 
-typedef struct NandSsdPicture {         /* of a log, as it was read last */
-    void *data;                         /* NULL: none yet */
+typedef struct NandSsdPicture {         /* the last snapshot of a log */
+    void *data;                         /* NULL: no snapshot yet */
     size_t bytes;
 } NandSsdPicture;
 
@@ -47,26 +47,26 @@ typedef struct NandSsdThread NandSsdThread;
 
 typedef struct BDRVNandSsdState {
     BlockDriverState *bs;
-    QemuMutex lock;                 /* all below, and the drive */
+    QemuMutex lock;                 /* protects all below, and the drive */
     struct slate_dev *dev;
     NandSsdRequests done;           /* finished by the drive, but not yet due */
     uint64_t next_id;
 
-    uint64_t now_ns;                /* the drive's clock when last looked at */
-    uint64_t worked_ns;             /* a request ended, and the machine ran */
+    uint64_t now_ns;                /* the drive's clock at its last reading */
+    uint64_t worked_ns;             /* a request ended while the VM ran */
     QEMUClockType clock;
     int64_t skew_ns;                /* drive's clock - clock */
     QEMUTimer *timer;               /* main loop's list */
     QEMUTimer *guard;               /* main AioContext's list */
     QEMUTimer *row_timer;           /* fires when a row of the series ends */
     int64_t row_at_ns;              /* row_timer's time on clock; 0: idle */
-    uint32_t processors;            /* of the guest; 0: not known */
-    uint64_t *mark_busy_ns;         /* busy time: [mark * processors + i] */
-    QEMUBH *bh;                     /* delivers what was finished at once */
+    uint32_t processors;            /* of the guest; 0: unknown */
+    uint64_t *mark_busy_ns;         /* busy times: [mark * processors + i] */
+    QEMUBH *bh;                     /* delivers requests finished at once */
     NandSsdThread *thread;          /* real time: replaces timers and bh */
 
-    NandSsdRequests submitted;      /* the drive has them */
-    bool off;                       /* power is off; what it took is lost */
+    NandSsdRequests submitted;      /* requests that the drive has */
+    bool off;                       /* power is off; its requests are lost */
     bool off_news;                  /* `power` is still to be notified */
     uint32_t lost;                  /* requests of the last cut */
     NotifierList power;

@@ -3,13 +3,13 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * QMP commands about a drive's power, and what the machine does when it goes.
- * Not part of QEMU's tools, which have no machine.
+ * QMP commands for a drive's power, and the action of the machine at a power
+ * cut. This file is not part of QEMU's tools, which have no machine.
  *
  * A machine that is reset or shut down at a power cut executes no instruction
- * after it: the vCPUs are told to stop right here, where virtual time is that
- * of the cut, and the main loop finds them stopped. With -icount rate= virtual
- * time stands while they are stopped.
+ * after it: the vCPUs are stopped here, where virtual time is that of the cut,
+ * before the main loop runs. With -icount rate= virtual time stands still while
+ * they are stopped.
  */
 
 #include "qemu/osdep.h"

@@ -3,21 +3,23 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The drive knows when its power goes (slate_power.h); it does so in a step or
- * a submission. Here is what becomes of the driver's requests, and who is told.
+ * The drive loses its power in a step or a submission (slate_power.h). This
+ * file ends the driver's requests then, and notifies those that share the
+ * drive's power.
  *
  *   on    requests are in s->submitted or in s->done
- *   cut   nand_ssd_check_power(), in the same critical section: what the drive
- *         had not finished by the cut is lost; it moves to s->done, due now,
- *         with -EIO. What is submitted from now on goes the same way at once.
+ *   cut   nand_ssd_check_power(), in the same critical section: requests that
+ *         the drive had not finished by the cut are lost. They move to s->done
+ *         with -EIO and are due now; so do requests that are submitted from now
+ *         on.
  *   told  nand_ssd_tell_power_lost(), in the main loop, before any request is
- *         woken (a thread posts none until then): so a controller that shares
- *         the drive's power is dead when the errors arrive, and its guest never
- *         sees them
+ *         woken (a thread posts none until then). So a controller that shares
+ *         the drive's power has no power when the errors arrive, and its guest
+ *         never sees them
  *   on    nand_ssd_power_on()
  *
- * Nothing here waits, so a drain cannot hang: a lost request ends at
- * once, whether time stands or not.
+ * No function here waits, so a drain cannot hang: a lost request ends at once,
+ * even while time stands still.
  */
 
 #include "qemu/osdep.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Marks, and how busy the guest's processors are at each and in each row of
- * the drive's time series.
+ * Marks, and the busy times of the guest's processors at each mark and in each
+ * row of the drive's time series.
  *
  * With -icount rate=R each vCPU counts the nanoseconds that it was
  * busy. The time series of the drive asks for them when a row ends. A timer
@@ -20,9 +20,9 @@
 #include "nand-ssd-int.h"
 
 /*
- * Set the timer to the end of the row. A row's end that has passed is left to
- * the drive's next step: while the drive is off or the machine stands there is
- * no step, and a timer in the past would expire for ever.
+ * Set the timer to the end of the row. If that time has passed, the drive's
+ * next step ends the row: while the drive is off or the machine is stopped
+ * there is no step, and a timer in the past would expire again and again.
  */
 void nand_ssd_arm_row(BDRVNandSsdState *s)
 {

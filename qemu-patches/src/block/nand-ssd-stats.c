@@ -73,12 +73,13 @@ static NandSsdNandStats *nand_ssd_nand_stats(const struct nand_stats *from)
     NandSsdSources *sources = g_new0(NandSsdSources, 1);
     uint64List **tail = &to->violations;
 
-    QEMU_BUILD_BUG_ON(NAND_NSOURCES != 5);
+    QEMU_BUILD_BUG_ON(NAND_NSOURCES != 6);
     sources->host = nand_ssd_source_stats(from, NAND_SRC_HOST);
     sources->gc = nand_ssd_source_stats(from, NAND_SRC_GC);
     sources->wl = nand_ssd_source_stats(from, NAND_SRC_WL);
     sources->meta = nand_ssd_source_stats(from, NAND_SRC_META);
     sources->backup = nand_ssd_source_stats(from, NAND_SRC_BACKUP);
+    sources->map = nand_ssd_source_stats(from, NAND_SRC_MAP);
     to->by_source = sources;
 
     for (int rule = 0; rule < NAND_NRULES; rule++) {
@@ -106,6 +107,7 @@ static NandSsdBusyList *nand_ssd_busy_list(const struct slate_dev *dev,
         to->wl = busy_ns(dev, i, NAND_SRC_WL);
         to->meta = busy_ns(dev, i, NAND_SRC_META);
         to->backup = busy_ns(dev, i, NAND_SRC_BACKUP);
+        to->map = busy_ns(dev, i, NAND_SRC_MAP);
         QAPI_LIST_APPEND(tail, to);
     }
     return list;

@@ -3,46 +3,48 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Where time passes by itself, the drive runs in a thread of its own. Neither
- * the main loop nor the BQL then decides when its time passes. This file knows
- * the host's clock, how to hand requests over to the thread and completions
- * back, and how late they were. What a request is it leaves to nand-ssd.c.
+ * In real time the drive runs in its own thread, so that its time does not
+ * depend on the main loop and the BQL. This file reads the host's clock, hands
+ * requests to the thread and completions back, and counts how late these were.
+ * nand-ssd.c handles the requests themselves.
  *
  * Time. The drive's clock is the host's monotonic clock plus skew_ns; it
- * begins at 0 when the node is opened, and stands while the machine does. It
- * is not QEMU_CLOCK_VIRTUAL, although both pass alike: that one stands from
- * the beginning of a stop, while vCPUs may still wait, with the BQL held, for
+ * begins at 0 when the node is opened, and stands while the machine does. It is
+ * not QEMU_CLOCK_VIRTUAL, which runs at the same rate but stops at the
+ * beginning of a stop, when vCPUs may still wait, with the BQL held, for
  * requests to end.
  *
- * The drive itself is a simulation that trails this clock. It goes from event
- * to event, each at its own time: a submission at the moment it was handed
- * over, a deadline when it is due. A late thread does not change the drive's
- * latencies and order of work: they are those of virtual time. Only what the
- * host sees, a completion, can be late; it is never early.
+ * The drive itself is a simulation behind this clock. Each event is simulated
+ * at its own time: a submission at the time it was handed over, a deadline when
+ * it is due. So a late thread does not change the drive's latencies and order
+ * of work, which are those of virtual time. Only the delivery of a completion
+ * can be late; it is never early.
  *
  * States of a request, and who moves it:
  *   handed over  nand_ssd_thread_io(): in inbox, with its time
  *   in the drive thread, or nand_ssd_thread_catch_up(): then in s->done
  *   posted       thread: its time has come, its coroutine is scheduled; after a
- *                power cut not before the main loop has told of it
+ *                power cut only when the main loop has sent the notification
  *   delivered    nand_ssd_thread_io() goes on, in the submitter's event loop
  *
- * While the machine stands, everything is finished at once, as nand-ssd.c does;
- * what ends like that has no lateness. A drained section just waits: the clock
- * goes on, and the thread needs no other thread.
+ * While the machine is stopped, all requests are finished at once, as in
+ * nand-ssd.c, and their lateness is not counted. In a drained section requests
+ * just end in their time, because the clock runs and the thread needs no other
+ * thread.
  *
- * The thread sleeps until spin_ns before the next thing is due, then watches
- * the clock and the inbox. It does so only while a request is in flight.
+ * The thread sleeps until spin_ns before the next event is due, then polls the
+ * clock and the inbox. It does so only while a request is in flight.
  *
  * Locks. t->lock is held briefly: a thread that submits a request never waits
  * for the drive. s->lock is for the drive, and is taken first where both are.
  *
  * Invariants: (1) times in the inbox do not decrease, and none is earlier than
  * the drive's: the clock is read, and the inbox emptied, in one critical
- * section; (2) s->now_ns <= clock, unless the machine stands; (3) a request is
- * posted when done_ns <= clock, in order of done_ns, then of id; (4) the thread
- * takes no lock of QEMU's while it holds one of these, and never the BQL;
- * (5) code that adds work sets `wanted`, and wakes the thread if it sleeps.
+ * section; (2) s->now_ns <= clock, unless the machine is stopped; (3) a request
+ * is posted when done_ns <= clock, in order of done_ns, then of id; (4) the
+ * thread takes no lock of QEMU's while it holds one of these, and never the
+ * BQL; (5) code that adds work sets `wanted`, and wakes the thread if it
+ * sleeps.
  */
 
 #include "qemu/osdep.h"
@@ -83,20 +85,20 @@ struct NandSsdThread {
     BDRVNandSsdState *s;
     QemuThread thread;
     EventNotifier kick;
-    QEMUBH *news;                   /* tells of a power cut, in the main loop */
+    QEMUBH *news;                   /* notifies of a power cut, in main loop */
     int64_t spin_ns;
-    uint64_t deadline_ns;           /* of the drive's; with s->lock */
+    uint64_t deadline_ns;           /* the drive's next; under s->lock */
 
-    QemuMutex lock;                 /* all below */
+    QemuMutex lock;                 /* protects all below */
     NandSsdRequests inbox;
     bool wanted;                    /* atomic: read without the lock, too */
     bool asleep;
     bool quit;
-    bool stands;                    /* the machine, and the clock */
-    uint64_t stood_ns;              /* the clock, while the machine stands */
+    bool stands;                    /* the machine and the clock are stopped */
+    uint64_t stood_ns;              /* clock while the machine is stopped */
     int64_t skew_ns;                /* drive's clock - host's, while it runs */
     RealTime now;                   /* since the last mark */
-    RealTime before;                /* up to it */
+    RealTime before;                /* up to the last mark */
     RealTime at_mark[SLATE_MARKS_MAX];
 };
 
@@ -245,8 +247,7 @@ static void advance(NandSsdThread *t)
 /* The thread */
 
 /*
- * Post the requests that are due. The coroutine owns a request from its
- * scheduling on.
+ * Post the requests that are due. From then on the coroutine owns the request.
  */
 static void post(NandSsdThread *t, NandSsdRequests *due)
 {

@@ -9,29 +9,30 @@
  * finished. This file owns the clock and the coroutines, and nothing else: it
  * knows no geometry, no mapping and no timing.
  *
- * What this head says of time is about a drive without a thread of its own: in
- * virtual time, and wherever thread=off. With one (s->thread, in real time) see
- * nand-ssd-thread.c; then there are no timers here, and no bottom half.
+ * The following is about a drive without its own thread: in virtual time, and
+ * with thread=off. nand-ssd-thread.c describes a drive with a thread
+ * (s->thread, in real time), which uses no timers and no bottom half here.
  *
  * Time. The drive's clock is QEMU_CLOCK_VIRTUAL plus s->skew_ns. It begins at 0
  * when the node is opened and never goes back. A request completes when that
  * clock reaches its done_ns, from a timer on the main loop's own list, never
  * inside its submission. (Timers of an AioContext are rounded up to whole
- * milliseconds when the main loop sleeps; bottom halves run when the host has
- * time. With either, equal runs would not be equal.)
+ * milliseconds when the main loop sleeps, and the time at which a bottom half
+ * runs depends on the host. With either, equal runs would have different
+ * results.)
  *
  * Requests whose time cannot come are finished at once: the drive's clock is
- * set forward by what they need, and the skew remembers by how much. That is so
- *  - while the node is drained: someone waits, and virtual time stands still
- *    because the thread that waits holds the BQL;
+ * set forward to their end, and the skew stores by how much. This is done
+ *  - while the node is drained: a thread waits for it with the BQL held, so
+ *    virtual time stands still;
  *  - while the VM is stopped, or has not started yet;
- *  - while someone waits in AIO_WAIT_WHILE() for another reason, for instance a
- *    synchronous flush: noticed by s->guard, within GUARD_MS of host time.
- * The data moves as always, only the delay is skipped. Outside a VM (qemu-io,
- * qemu-img, qemu-nbd, qemu-storage-daemon) QEMU_CLOCK_VIRTUAL is disabled. The
- * clock is QEMU_CLOCK_REALTIME then, so that the delays are real ones; nested
- * event loops do not run the main loop's timers, hence s->guard, which they do
- * run, then has the same deadline.
+ *  - while a thread waits in AIO_WAIT_WHILE() for another reason, for instance
+ *    a synchronous flush: s->guard detects this within GUARD_MS of host time.
+ * The data are moved as usual, only the delay is skipped. Outside a VM
+ * (qemu-io, qemu-img, qemu-nbd, qemu-storage-daemon) QEMU_CLOCK_VIRTUAL is
+ * disabled. The clock is then QEMU_CLOCK_REALTIME, so that the delays are real.
+ * Nested event loops do not run the main loop's timers, but they run s->guard,
+ * which therefore has the same deadline there.
  *
  * States of a request, and who moves it:
  *   submitted  nand_ssd_co_io(); in the drive, or (done callback) in s->done,
@@ -40,11 +41,11 @@
  *   finished   woken by nand_ssd_run(), in the context of its coroutine
  *
  * A drive may be a file ('drive-file'; not 'backing', which the block layer's
- * reopen would take for a node). libslate maps and locks it. What a request
- * has done is in the page cache before the request completes, so a QEMU that
- * is killed, at any instruction, leaves a drive that lost its power then.
- * Opened read-only, the file is used as with ephemeral=on: mounting a drive
- * may have to write to its flash.
+ * reopen would take for a node). libslate maps and locks it. The effects of a
+ * request are in the page cache before the request completes. So if QEMU is
+ * killed, at any instruction, the file has the state of a drive that lost its
+ * power at that moment. Opened read-only, the file is used as with
+ * ephemeral=on: mounting a drive may have to write to its flash.
  *
  * Power may be cut at a nanosecond (nand-ssd-power.c): libslate then asks to be
  * called at that moment like at any other.
@@ -153,8 +154,8 @@ void nand_ssd_update_now(BDRVNandSsdState *s)
      */
     if (icount_enabled() == ICOUNT_RATE) {
         /*
-         * The clock of a vCPU, from which a controller may be reset, can be a
-         * quantum ahead of the timers that run next.
+         * The clock of a vCPU that resets a controller can be a quantum ahead
+         * of the timers that run next.
          */
         s->now_ns = MAX((int64_t)s->now_ns, clock_ns + s->skew_ns);
         return;

@@ -196,7 +196,10 @@ static void check_writes(void)
 		check_write(i, true);
 }
 
-/* In real time the controller may not have fetched a command yet: whole, or not at all. */
+/*
+ * In real time the controller may not have fetched a command yet: each write was executed
+ * completely or not at all.
+ */
 static void check_some_writes(void)
 {
 	for (uint32_t i = 0; i < WRITES; i++)

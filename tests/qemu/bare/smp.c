@@ -454,7 +454,7 @@ static void scene_key(void)
 	ioapic[0] = 0x10 + 2 * IRQ;
 	ioapic[4] = VECTOR;
 	out8(COM1 + 2, 0xc7);			/* FIFO on, trigger 14 */
-	out8(COM1 + 4, 8);			/* OUT2: interrupts */
+	out8(COM1 + 4, 8);			/* OUT2 enables interrupts */
 	out8(COM1 + 1, 1);			/* interrupt for received bytes */
 	handled_ns = 0;
 	print("ready\n");

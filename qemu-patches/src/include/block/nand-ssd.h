@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a front end may ask of a nand-ssd node through bdrv_co_ioctl().
+ * Requests of a front end to a nand-ssd node through bdrv_co_ioctl().
  *
- * The request completes without yielding and takes no device time.
+ * A request completes without yielding and takes no device time.
  */
 #ifndef BLOCK_NAND_SSD_H
 #define BLOCK_NAND_SSD_H
@@ -26,9 +26,9 @@ typedef struct NandSsdMarkRequest {
 
 /*
  * Power. A front end that shares the drive's power is notified, with a bool,
- * when the drive loses its power and when it has it again; all requests that
- * were in flight end with -EIO right after the loss. Both calls come from the
- * main loop or the vCPU thread, with the BQL held.
+ * when the drive loses its power and when the power is on again. All requests
+ * that were in flight end with -EIO right after the loss. Both calls come from
+ * the main loop or the vCPU thread, with the BQL held.
  */
 void nand_ssd_add_power_notifier(BlockDriverState *bs, Notifier *notifier);
 
@@ -65,7 +65,7 @@ int nand_ssd_power_on(BlockDriverState *bs, Error **errp);
 #define NAND_SSD_LOG_LAST 0xd7
 #define NAND_SSD_SET_WORDS_MAX 128      /* data of Set, 32 bits each */
 
-typedef enum NandSsdReader {            /* each has pictures of its own */
+typedef enum NandSsdReader {            /* each has its own snapshots */
     NAND_SSD_GUEST,
     NAND_SSD_QMP,
     NAND_SSD_READERS,

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * map.h - state of the cached map (map.c, MAP.md): map pages in flash, the directory that locates
+ * them, and the frames that hold some of them in memory.
+ */
+#ifndef SLATE_PAGE_MAP_H
+#define SLATE_PAGE_MAP_H
+
+#include "fxp.h"
+#include "port.h"
+
+enum frame_state {
+	FRAME_READY,		/* the content is complete, or the frame is empty */
+	FRAME_LOADING,		/* the map page is being read */
+	FRAME_WRITING,		/* the content is being programmed; it can be used meanwhile */
+	FRAME_LOST,		/* the map page cannot be read */
+};
+
+enum frame_list { ON_NONE, ON_CLEAN, ON_DIRTY, ON_WRITE };
+
+struct map_frame {
+	uint32_t page;		/* number of the map page, or MAP_NONE */
+	uint32_t prev, next;	/* links of its list */
+	uint32_t host_pins;	/* units of buffer pages, from before their issue to the end of their program */
+	uint32_t gc_pins;	/* collectors that copy units of this map page */
+	uint32_t first, last;	/* queue of ureads that wait for the content */
+	uint64_t last_seq;	/* log sequence that `stable` must reach before the content may be written */
+	uint64_t mark;		/* FRAME_WRITING: mark that the page carries */
+	uint64_t used;		/* number of the look-up that used the frame last */
+	uint8_t state;		/* enum frame_state */
+	uint8_t list;		/* enum frame_list */
+	bool dirty;		/* the content differs from flash */
+	bool again;		/* FRAME_WRITING: the content has changed since the program was issued */
+	bool for_read;		/* FRAME_LOADING: counts in loads */
+};
+
+#define MAP_NONE 0xffffffffu
+
+struct map_list { uint32_t newest, oldest; };	/* frames, by their last use */
+
+struct page_cache {			/* all zero with the whole map in memory */
+	uint32_t frames;		/* number of frames */
+	uint32_t pages;			/* number of map pages */
+	uint32_t per;			/* entries of a map page */
+	struct fxp_div by_per;
+	uint32_t reserve;		/* free blocks of a plane that only map pages may use */
+	struct map_frame *frame;
+	uint32_t *entry;		/* content of the frames, `per` entries each: as in page_map.l2p */
+	uint32_t *frame_of;		/* frame of each map page, or MAP_NONE */
+	uint32_t *hidden;		/* unit address of each hidden LPN: trim bitmap, dead list, map pages */
+	uint8_t *store;			/* array without payload: content of each map page as it was programmed last */
+	uint64_t *due;			/* a bit for each map page with trims that have not been applied to it */
+	uint64_t *stale;		/* mount: a bit for each map page whose content on flash is not up to date */
+	uint32_t due_count;
+	struct map_list list[4];	/* by enum frame_list; ON_NONE is unused */
+	uint32_t writes;		/* frames that wait to be written or are being written */
+	uint32_t host_frames, host_max;	/* frames with host_pins, and their maximum */
+	uint32_t loads, loads_max;	/* frames being loaded for reads, and their maximum */
+	uint32_t first, last;		/* queue of ureads that wait for a frame */
+	uint64_t pin_seq;		/* first page of the buffer whose units are not all pinned */
+	uint64_t trim_seq;		/* page of the last accepted trim */
+	uint64_t looks;			/* number of look-ups */
+	uint64_t seq;			/* sequence of the last map page written */
+	uint32_t last_miss;		/* map page of the last miss */
+	uint64_t stall_ns, since_ns;	/* clock of the time in which the head of the queue waited for the map */
+	bool stalled;
+	bool mounting;			/* entries of trimmed units may be obsolete: their units are not valid */
+	bool lost;			/* a map page could not be read: the host writes nothing more */
+};
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* map_size.c - the cached map: how large its parts are, and their state before a mount. */
+#include "page_ftl.h"
+
+static uint32_t entries_of(const struct nand_geometry *g)
+{
+	return g->page_bytes / (uint32_t)sizeof(uint32_t);
+}
+
+uint32_t map_pages_of(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint64_t lpns = c->capacity_bytes / c->unit_bytes;
+
+	return (uint32_t)((lpns + entries_of(g) - 1) / entries_of(g));
+}
+
+/* M4: a page of each collector and one of the host, and one read. */
+uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp)
+{
+	return (geo_planes(g) + 1) * upp + 1;
+}
+
+/*
+ * Blocks of a plane for its map pages: as many as they fill, one that is open, and one for copies
+ * of a block of map pages; see MAP.md.
+ */
+uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g)
+{
+	uint32_t of_plane = (map_pages_of(c, g) + geo_planes(g) - 1) / geo_planes(g);
+
+	return c->map_cache_pages ? (of_plane + g->pages_per_block - 1) / g->pages_per_block + 2 : 0;
+}
+
+void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g)
+{
+	struct page_cache *k = &f->cache;
+	uint32_t upp = g->page_bytes / c->unit_bytes;
+
+	k->frames = c->map_cache_pages;
+	k->pages = map_pages_of(c, g);
+	k->per = entries_of(g);
+	k->reserve = map_reserve(c, g);
+	k->frame = ssd_carve(m, k->frames, sizeof(*k->frame));
+	k->entry = ssd_carve(m, k->frames, g->page_bytes);
+	k->frame_of = ssd_carve(m, k->pages, sizeof(*k->frame_of));
+	k->hidden = ssd_carve(m, f->shape.all_lpns - f->shape.lpns, sizeof(*k->hidden));
+	if (!c->payload)
+		k->store = ssd_carve(m, k->pages, g->page_bytes);
+	k->due = ssd_carve(m, word_count(k->pages), sizeof(*k->due));
+	k->stale = ssd_carve(m, word_count(k->pages), sizeof(*k->stale));
+	k->loads_max = k->frames - map_frames_min(g, upp) + 1;
+	k->host_max = upp + k->loads_max / 2;
+	k->loads_max -= k->loads_max / 2;
+}
+
+void map_init(struct page_ftl *f)
+{
+	struct page_cache *k = &f->cache;
+
+	k->by_per = fxp_div_by(k->per);
+	k->first = k->last = NONE;
+	k->last_miss = MAP_NONE;
+	k->pin_seq = 1;
+	for (uint32_t i = 0; i < k->pages; i++)
+		k->frame_of[i] = MAP_NONE;
+	for (uint32_t i = 0; i < f->shape.all_lpns - f->shape.lpns; i++)
+		k->hidden[i] = NONE;
+	for (uint32_t i = 0; i < 4; i++)
+		k->list[i] = (struct map_list){ MAP_NONE, MAP_NONE };
+	for (uint32_t i = 0; i < k->frames; i++)
+		k->frame[i] = (struct map_frame){ .page = MAP_NONE, .first = NONE, .last = NONE };
+	map_empty(f);
+}
