@@ -2,13 +2,12 @@
 /*
  * page_ftl.h - the page-mapping FTL's state, for its own files only.
  *
- * Every accepted write becomes a slot (one mapping unit) of a buffer page. A
- * buffer page gets its log sequence when it is opened, and pages are issued to
- * the array in that order, each to the first idle die in stripe order that has
- * room. So at any moment the log is: done ... (holes: in flight) ... not issued.
- * `stable` is the end of the part without holes. Flush and FUA wait for it,
- * GC erases nothing that a hole could bring back, and every page carries it as
- * its mark, so that mount() finds the same prefix again.
+ * Every accepted write becomes a slot (one mapping unit) of a buffer page. A buffer page gets its
+ * log sequence when it is opened, and pages are issued to the array in that order, each to the
+ * first idle die in stripe order that has room. So at any moment the log is: done ... (holes: in
+ * flight) ... not issued. `stable` is the end of the part without holes. Flush and FUA wait for it,
+ * GC erases nothing that a hole could bring back, and every page carries it as its mark, so that
+ * mount() finds the same prefix again.
  *
  * Trims are stored in a bitmap (a bit per LPN: "trimmed"). Its units are logical pages above the
  * exported ones, so that GC, mount and the log treat them like data. One more hidden logical page
@@ -604,11 +603,7 @@ static inline void die_start(struct page_ftl *f, uint32_t die, enum die_op op, c
 	word_clear(f->turn.idle_stripe, d->stripe_at);
 }
 
-/* wbuf.c */
-/*
- * Neighbouring LPNs share a cache line, because requests cover consecutive LPNs; distant LPNs are
- * scattered.
- */
+/* wbuf.c. Neighbouring LPNs share a cache line, because requests cover consecutive LPNs. */
 static inline uint32_t *wbuf_hash_head(const struct page_ftl *f, uint32_t lpn)
 {
 	return &f->buf.hash[(lpn ^ (lpn >> 10) * 0x9e3779b1u) & f->buf.hash_mask];

@@ -100,7 +100,7 @@ class Logs(ControlTest):
         log = nvme.whole_log(COUNTERS)
         self.assertEqual(
             struct.unpack_from("<8I", log, 32),
-            (4, OP_WORDS, FTL_WORDS, 5, SOURCE_WORDS, RULES, NAND_WORDS, 0),
+            (4, OP_WORDS, FTL_WORDS, 6, SOURCE_WORDS, RULES, NAND_WORDS, 0),
         )
         groups = counters(log)
         total = self.vm.stats()["total"]
