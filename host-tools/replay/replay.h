@@ -30,7 +30,7 @@
 #define REPLAY_USAGE 2
 #define REPLAY_INTERRUPTED 130
 #define REPLAY_STREAMS_MAX 64u
-#define REPLAY_SETS_MAX 128u
+#define REPLAY_SETS_MAX 512u
 #define REPLAY_BAD_SHOWN 5u
 #define REPLAY_NEVER UINT64_MAX
 #define REPLAY_NS_MAX ((uint64_t)1 << 62)	/* limit of arrivals, so that the drive's clock cannot overflow */
