@@ -355,7 +355,8 @@ static const char *name_of(uint32_t vi, uint32_t mi)
 
 static bool is_for(const struct variant *v, const struct mode *m)
 {
-	return ops_of == ftl_list[0] || (v->unit == FTL_SECTOR_BYTES && m->buffer_pages && !m->moves && !v->map_cache_pages);
+	return ops_of == ftl_list[0] ||
+	       (v->unit == FTL_SECTOR_BYTES && m->buffer_pages && !m->moves && !v->map_cache_pages);
 }
 
 int main(int argc, char **argv)
