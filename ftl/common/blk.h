@@ -141,7 +141,7 @@ void blk_free_first(struct blk_table *t, uint32_t plane, uint32_t b);	/* FREE: m
 void blk_close(struct blk_table *t, uint32_t b);		/* -> FULL */
 void blk_take(struct blk_table *t, uint32_t b);			/* FULL, RETIRE -> VICTIM */
 void blk_retire(struct blk_table *t, uint32_t b);		/* OPEN, FULL -> RETIRE */
-/* Set the number of valid units of a FULL block, and move it to the end of the list of changed blocks. */
+/* Set the number of valid units of a FULL block, and append the block to the list of changed blocks. */
 void blk_change(const struct blk_table *t, uint32_t b, uint32_t valid);
 /* Order the blocks that a mount closed, by what was written to them last. */
 void blk_sort_closed(const struct blk_table *t);

@@ -42,7 +42,7 @@ static inline uint64_t ftl_breakdown_sum(const struct ftl_breakdown *w)
 }
 
 struct ftl_op_stats {
-	FTL_OP_COUNTERS(FTL_FIELD)	/* latency_min_ns is ~0 when ios == 0 */
+	FTL_OP_COUNTERS(FTL_FIELD)	/* while ios is 0, latency_min_ns is UINT64_MAX */
 	struct ftl_breakdown where;	/* sums over all I/Os */
 };
 

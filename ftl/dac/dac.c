@@ -10,7 +10,7 @@
 #include "dac.h"
 #include "ftl_knobs.h"
 
-/* ---- which methods of reduction are tried ------------------------------------------ */
+/* ---- methods of data reduction that each value of ftl.reduction uses ---------------- */
 
 static const struct dac_mode modes[FTL_NREDUCTIONS] = {
 	[FTL_REDUCE_NONE] = { 0 },

@@ -191,11 +191,12 @@ struct zns_log {
 	uint64_t floor;			/* of the records on flash */
 	uint64_t record_floor;		/* of the record under way */
 	uint64_t record_serial, record_gen;
-	uint32_t buf, slot, sectors;	/* record under way: cell, or */
-	uint32_t zone;			/* zone of the reset; ZNS_NONE: a cell's */
-	bool busy;			/* a record is under way, */
-	bool erasing;			/* or the oldest block is being erased */
-	uint32_t plane;			/* of the last block taken */
+	/* the record that is being programmed: of a reset, or of a part of a page in the buffer */
+	uint32_t zone;			/* zone that is reset; ZNS_NONE: the record is of a part of a page */
+	uint32_t buf, slot, sectors;	/* that page in the buffer, and its sectors */
+	bool busy;			/* a record is being programmed */
+	bool erasing;			/* the oldest block is being erased */
+	uint32_t plane;			/* plane of the last block taken */
 	uint32_t resets, last_reset;	/* zones in NOTING, by zns_zone.next */
 	uint32_t turn;
 };
@@ -219,7 +220,7 @@ struct zns {
 	struct zns_plane *plane;
 	struct zns_buf *buf;
 	struct zns_die *die;
-	uint32_t *online;		/* of each group: zones that are not offline */
+	uint32_t *online;		/* number of zones that are not offline, by group of dies */
 	struct die_due ends;
 
 	struct zns_op *op;
@@ -238,7 +239,7 @@ struct zns {
 	bool recheck;			/* a zone has failed: zns_go_on() is due */
 	bool stuck;			/* the log has no room: what waits for it fails */
 	uint32_t lined;			/* zones with a line */
-	uint32_t lost;			/* failed zones with dropped_seq */
+	uint32_t lost;			/* number of failed zones that lost buffered data (dropped_seq is set) */
 	struct zns_mount *mount;
 	struct zns_cell *cells;
 	uint8_t *data;

@@ -74,8 +74,8 @@ static uint32_t next_plane(const struct zns *z)
 /* ---- what is next ---- */
 
 struct want {
-	uint32_t buf, slot;		/* part of a page, or */
-	uint32_t zone;			/* a reset, if not ZNS_NONE */
+	uint32_t zone;			/* zone whose reset is to be recorded, or ZNS_NONE */
+	uint32_t buf, slot;		/* with ZNS_NONE: page of the buffer whose part is to be recorded */
 };
 
 static bool part_wanted(const struct zns *z, const struct zns_buf *b, const struct zns_cell *c)

@@ -151,7 +151,10 @@ static void take(uint64_t *rest, uint64_t ns, uint64_t *part)
 	*rest -= *part;
 }
 
-/* End an I/O that waited for flash; last: the die whose command it waited for, if it is known. */
+/*
+ * Complete an I/O that had to wait for flash. last is the die whose command ended the wait, or NULL if
+ * that is unknown; the cell and bus time of that command are charged to the I/O.
+ */
 static void end_waiting(struct zns *z, struct ftl_io *io, const struct zns_die *last, enum ssd_err status)
 {
 	uint64_t rest = z->host.now_ns - io->submit_ns;

@@ -36,7 +36,7 @@ struct parse {
 	struct given *key;		/* by a key's index */
 	char *err;
 	int result;
-	int bad_line;			/* number of the line with the first complaint */
+	int bad_line;			/* line number of the first error reported */
 };
 
 __attribute__((format(printf, 2, 0)))

@@ -35,7 +35,7 @@ static void on_done(void *opaque, struct ftl_io *one)
 	EXPECT_EQ(one->status, SSD_OK);
 }
 
-/* A unit's content is its number. */
+/* Writes fill each unit with its number plus one; reads must return it. */
 static void on_copy(void *opaque, struct ftl_io *one, uint64_t at, void *buf, size_t len)
 {
 	(void)opaque;

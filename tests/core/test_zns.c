@@ -138,10 +138,10 @@ static void times(void)
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), began + 2 * PROGRAM2 + FRONT - (began + PROGRAM2 + BUFFERED));
 	EXPECT_EQ(time_of(FTL_READ, 0, 0, 2, false), READ + FRONT);
 	EXPECT_EQ(time_of(FTL_FLUSH, 0, 0, 0, false), FRONT);
-	/* The end: a page without a sector. */
+	/* A finish programs one page without data, which marks the end of the zone. */
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_FINISH, 0, 0, false), PROGRAM + FRONT);
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_FINISH, 0, 0, false), FRONT);
-	/* A record, then both planes at once. */
+	/* A reset programs a record in the log, then erases the zone's two blocks, one in each plane, together. */
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), PROGRAM + ERASE2 + FRONT);
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_RESET, 0, 0, false), FRONT);	/* it is empty */
 	EXPECT_EQ(time_of(FTL_TRIM, FTL_ZONE_OPEN, 0, 0, false), FRONT);

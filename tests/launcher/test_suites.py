@@ -26,7 +26,7 @@ nvme/003 (tr=loop) (test if we're sending keep-alives)       [passed]
 nvme/005 (tr=loop bd=file) (reset local loopback target)     [failed]
     runtime    ...  1.9s
     --- tests/nvme/005.out	2025-05-09 00:00:00.000000000 +0000
-    +++ /root/suite/results/nodev/nvme/005.out.bad
+    +++ /var/tmp/suite/results/nodev/nvme/005.out.bad
 """
 
 XFSTESTS = """\
@@ -35,7 +35,7 @@ PLATFORM      -- Linux/x86_64 slate 6.1.0
 generic/001        4s
 generic/003       [not run] atime related mount options have no effect
 generic/013 4s ...  6s
-generic/075 [failed, exit status 1]- output mismatch (see /root/suite/results/generic/075.out.bad)
+generic/075 [failed, exit status 1]- output mismatch (see /var/tmp/suite/results/generic/075.out.bad)
     --- tests/generic/075.out
 generic/091 9s ...  7s
 Ran: generic/001 generic/003 generic/013 generic/075 generic/091

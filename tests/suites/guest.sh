@@ -7,7 +7,7 @@
 # From the folder: settings (KIND, SERIAL, FS, TESTS, QUICK_S), suite.tar. Into it: check.txt,
 # results.tar (the suite's own results), dmesg.txt, status (of ./check).
 share=/run/share
-suite=/root/suite
+suite=/var/tmp/suite
 # shellcheck source=/dev/null
 . $share/settings
 
