@@ -41,8 +41,8 @@ PROGRAMS = ("host-tools/reproduce", "host-tools/install", "host-tools/guest", "h
             "host-tools/guest/apps")  # fmt: skip
 C_FOLDERS = {"ftl", "nand-emu", "host-tools", "docs", "tests"}  # qemu-patches: with QEMU's headers
 KERNEL_C = {"nand-emu/port_kernel.c", "tests/kunit/blk.c", "tests/kunit/core.c", "tests/kunit/libc.c"}
-C_INCLUDES = ("nand-emu", "ftl/common", "ftl/page", "ftl/direct", "ftl/dac", "ftl/zns", "host-tools/libslate",
-              "host-tools/trace", "host-tools/replay", "host-tools/ctl", "host-tools/load", "tests/core")  # fmt: skip
+C_INCLUDES = ("nand-emu", "ftl/*/", "host-tools/libslate", "host-tools/trace", "host-tools/replay", "host-tools/ctl",
+              "host-tools/load", "tests/core")  # fmt: skip
 C_PACKAGES = ("inih", "zlib", "libzstd", "libgcrypt", "libisal", "jansson", "liburing", "libnvme")
 _SHELL = re.compile(rb"#!.*\b(ba|da)?sh\b")
 _PYTHON = re.compile(rb"#!.*\bpython3?\b")
@@ -131,7 +131,8 @@ def clang_tidy() -> str:
         if path.suffix == ".c" and path.parts[0] in C_FOLDERS and path.as_posix() not in KERNEL_C
     ]
     flags = subprocess.run(["pkg-config", "--cflags", *C_PACKAGES], stdout=subprocess.PIPE, text=True, check=True)
-    after = ["--", "-std=gnu11", *(f"-I{folder}" for folder in C_INCLUDES), *flags.stdout.split()]
+    folders = [folder.relative_to(ROOT) for pattern in C_INCLUDES for folder in sorted(ROOT.glob(pattern))]
+    after = ["--", "-std=gnu11", *(f"-I{folder}" for folder in folders), *flags.stdout.split()]
     found = each(
         ["clang-tidy-14", "--quiet", *sources[at : at + C_AT_ONCE], *after] for at in range(0, len(sources), C_AT_ONCE)
     )

@@ -105,6 +105,7 @@ static void unknown_key(struct parse *s, int from, const char *section, const ch
 {
 	char known[320] = "", place[256], meant[96] = "";
 	struct closest near = { .word = name };
+	const char *more = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < profile_key_count(); i++) {
@@ -114,12 +115,14 @@ static void unknown_key(struct parse *s, int from, const char *section, const ch
 		if (used < sizeof(known) - 32)
 			used += (size_t)snprintf(known + used, sizeof(known) - used, " %s",
 						 profile_key_at(i)->knob->name);
+		else
+			more = " ... (all: slate-profile --keys)";
 	}
 	if (near.best)
 		snprintf(meant, sizeof(meant), "did you mean %s.%s? ", section, near.best);
 	if (*known)
-		complain(s, "%s: no such key: %s.%s; %s[%s] has:%s", where(s, from, place), section,
-			 name, meant, section, known);
+		complain(s, "%s: no such key: %s.%s; %s[%s] has:%s%s", where(s, from, place), section,
+			 name, meant, section, known, more);
 	else
 		no_such_section(s, where(s, from, place), section, name);
 }

@@ -46,15 +46,13 @@ static int refuse(const struct stream *s, uint64_t zone, uint64_t wp)
 			    s->row.bytes, s->row.offset, zone, wp);
 }
 
-static int refuse_size(const struct zoned *z, const struct stream *s, uint64_t zone)
+static int refuse_size(const struct stream *s, uint64_t zone, uint64_t end)
 {
-	const struct ftl_zone *at = &z->zone[zone];
-
 	return -replay_fail(REPLAY_USAGE, "trace %s, line %" PRIu64 ": the write of %" PRIu64 " bytes at %" PRIu64
-			    " crosses the end of zone %" PRIu64 ", byte %" PRIu64 ": take requests that divide a "
+			    " %s the end of zone %" PRIu64 ", byte %" PRIu64 ": take requests that divide a "
 			    "zone's capacity, and ftl.zone_power2=no, which makes zones follow each other without gaps",
-			    trace_name(s->trace), s->row.line, s->row.bytes, s->row.offset, zone,
-			    at->start + at->capacity);
+			    trace_name(s->trace), s->row.line, s->row.bytes, s->row.offset,
+			    s->row.offset < end ? "crosses" : "is beyond", zone, end);
 }
 
 int zoned_write(struct replay *r, const struct stream *s, struct trace_row *reset)
@@ -62,13 +60,14 @@ int zoned_write(struct replay *r, const struct stream *s, struct trace_row *rese
 	struct zoned *z = r->zoned;
 	uint64_t number = s->row.offset / z->zones.size_bytes;
 	struct ftl_zone *zone = &z->zone[number];
-	bool full = zone->state == FTL_ZONE_FULL || zone->wp == zone->start + zone->capacity, again;
+	uint64_t end = zone->start + zone->capacity;
+	bool full = zone->state == FTL_ZONE_FULL || zone->wp == end, again;
 
+	if (s->row.offset + s->row.bytes > end)
+		return refuse_size(s, number, end);
 	again = s->row.offset == zone->start && (full || zone->wp != zone->start);
 	if (!again && (full || s->row.offset != zone->wp))
 		return refuse(s, number, zone->wp);
-	if (s->row.offset + s->row.bytes > zone->start + zone->capacity)
-		return refuse_size(z, s, number);
 	zone->wp = s->row.offset + s->row.bytes;
 	zone->state = FTL_ZONE_IMPLICIT;
 	if (again)

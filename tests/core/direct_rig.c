@@ -79,13 +79,6 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 		memset(data + at, 0, len);
 }
 
-static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
-{
-	(void)opaque;
-	printf("rule R%d is broken by operation %d of page %u\n", (int)rule, (int)c->op, c->ppn.v);
-	SSD_ASSERT(!"a rule of the array");
-}
-
 static void configure(struct rig *r, const struct rig_shape *s)
 {
 	struct nand_timing *t = &r->ac.timing;
@@ -159,7 +152,7 @@ static void choose_capacity(struct rig *r)
 
 void rig_make(struct rig *r, const struct rig_shape *s)
 {
-	struct nand_hooks hooks = { .violation = on_violation };
+	struct nand_hooks hooks = { .violation = test_violation };
 
 	memset(r, 0, sizeof(*r));
 	r->shape = s;
@@ -209,13 +202,6 @@ int rig_again(struct rig *r)
 	nand_array_power_cut(r->ta.a, r->now_ns, 1);
 	nand_array_power_on(r->ta.a);
 	return rig_mount(r);
-}
-
-void rig_lose_power(struct rig *to, const struct rig *from, uint64_t at_ns, uint64_t seed)
-{
-	nand_array_copy(to->ta.a, from->ta.a);
-	nand_array_power_cut(to->ta.a, at_ns, seed);
-	nand_array_power_on(to->ta.a);
 }
 
 /* ---- content ---------------------------------------------------------------- */

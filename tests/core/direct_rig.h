@@ -136,7 +136,5 @@ void rig_verify(struct rig *r, const struct rig *host);
 void rig_powered(struct rig *r);
 /* Start the history with the content found. */
 void rig_begin_history(struct rig *r);
-/* Make `to` the drive that `from` would be without power since at_ns. */
-void rig_lose_power(struct rig *to, const struct rig *from, uint64_t at_ns, uint64_t seed);
 
 #endif

@@ -138,4 +138,27 @@ static inline void test_array_free(struct test_array *t)
 	free(t->image);
 }
 
+/* Make `to` the array that `from` would be without power since at_ns. Both have the same geometry. */
+static inline void test_lose_power(struct test_array *to, const struct test_array *from, uint64_t at_ns,
+				   uint64_t seed)
+{
+	nand_array_copy(to->a, from->a);
+	nand_array_power_cut(to->a, at_ns, seed);
+	nand_array_power_on(to->a);
+}
+
+/* The time of a cut before a command (when = 0), in its cell phase (1) or at its end (2). */
+static inline uint64_t test_cut_time(uint64_t now_ns, const struct nand_cmd *c, int when)
+{
+	return when == 0 ? now_ns : when == 1 ? c->done_ns - c->cell_ns / 2 - 1 : c->done_ns;
+}
+
+/* A hook that ends the test. */
+static inline void test_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
+{
+	(void)opaque;
+	printf("rule R%d is broken by operation %d of page %u\n", (int)rule, (int)c->op, c->ppn.v);
+	SSD_ASSERT(!"a rule of the array");
+}
+
 #endif

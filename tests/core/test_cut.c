@@ -558,27 +558,13 @@ struct cutter {
 
 static struct cutter outer, inner;
 
-static uint64_t cut_time(uint64_t now_ns, const struct nand_cmd *c, int when)
-{
-	if (when == 0)
-		return now_ns;
-	return when == 1 ? c->done_ns - c->cell_ns / 2 - 1 : c->done_ns;
-}
-
-static void lose_power(struct drive *to, const struct drive *from, uint64_t at_ns, uint64_t seed)
-{
-	nand_array_copy(to->ta.a, from->ta.a);
-	nand_array_power_cut(to->ta.a, at_ns, seed);
-	nand_array_power_on(to->ta.a);
-}
-
 static void stop_hook(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	struct cutter *k = opaque;
 
 	if (k->command++ != k->stop_at)
 		return;
-	k->cut_ns = cut_time(now_ns, &c[count - 1], k->stop_when);
+	k->cut_ns = test_cut_time(now_ns, &c[count - 1], k->stop_when);
 	longjmp(k->out, 1);
 }
 
@@ -607,7 +593,7 @@ static bool cut_again(uint64_t m, int when, uint64_t seed)
 		work(&second, 30);
 		return false;
 	}
-	lose_power(&third, &second, inner.cut_ns, seed);
+	test_lose_power(&third.ta, &second.ta, inner.cut_ns, seed);
 	drive_mount(&third);
 	verify(&third, oracle);
 	return true;
@@ -622,7 +608,7 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 	if (only.on && command != only.command)
 		return;
 	for (int when = 0; when < WHENS; when++) {
-		uint64_t at = cut_time(now_ns, &c[count - 1], when);
+		uint64_t at = test_cut_time(now_ns, &c[count - 1], when);
 		uint64_t seed = command * 0x9e3779b97f4a7c15u + (uint64_t)when;
 		size_t len;
 
@@ -633,7 +619,7 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 		len = strlen(id);
 		snprintf(id + len, sizeof(id) - len, ":%" PRIu64 ":%d", command, when);
 		nand_array_set_hooks(second.ta.a, &none);
-		lose_power(&second, &first, at, seed);
+		test_lose_power(&second.ta, &first.ta, at, seed);
 		drive_mount(&second);
 		verify(&second, &first);
 		for (int i = 0; i < 2; i++) {
@@ -647,7 +633,7 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 				continue;
 			snprintf(id + len2, sizeof(id) - len2, ":%" PRIu64 ":%d", m, when2);
 			nand_array_set_hooks(second.ta.a, &none);
-			lose_power(&second, &first, at, seed);
+			test_lose_power(&second.ta, &first.ta, at, seed);
 			cut_again(m, when2, s2);
 			id[len2] = 0;
 		}

@@ -312,7 +312,7 @@ static void tear(uint32_t unit, uint32_t lost)
 	EXPECT_EQ(drive()->slot[drive()->die[0].slot].ppn, lost + 1);
 	rig_make(&twin, r.shape);
 	for (uint64_t seed = 1; seed <= 40 && !gone; seed++) {
-		rig_lose_power(&twin, &r, drive()->die[0].turn.ready_ns - 10000, seed);
+		test_lose_power(&twin.ta, &r.ta, drive()->die[0].turn.ready_ns - 10000, seed);
 		gone = twin.ta.n->ops->peek(twin.ta.n, (ppn_t){ lost }, NULL, NULL) == NAND_UNCORR;
 	}
 	EXPECT(gone);
@@ -451,7 +451,7 @@ static void a_rescue_that_is_cut_begins_anew(void)
 		r.now_ns = r.ops->step(r.f, r.now_ns);
 	rig_make(&twin, r.shape);
 	for (uint64_t seed = 1; seed <= 40 && !torn; seed++) {
-		rig_lose_power(&twin, &r, drive()->die[0].turn.ready_ns - 10000, seed);
+		test_lose_power(&twin.ta, &r.ta, drive()->die[0].turn.ready_ns - 10000, seed);
 		torn = twin.ta.n->ops->peek(twin.ta.n, (ppn_t){ 16 }, NULL, NULL) == NAND_UNCORR;
 	}
 	EXPECT(torn);

@@ -541,7 +541,7 @@ static bool a_torn_erase_of_the_last_block(uint64_t seed)
 		begin_io(&r.all, FTL_WRITE, i < 48 ? i : (uint32_t)(rnd(&dice) % 48));
 		while ((r.next_ns = r.ops->step(r.f, r.now_ns)) != FTL_IDLE) {
 			if (i > 200 && erasing_without_a_free_block(x)) {
-				rig_lose_power(&twin, &r, (r.now_ns + x->turn.ready_ns) / 2, seed);
+				test_lose_power(&twin.ta, &r.ta, (r.now_ns + x->turn.ready_ns) / 2, seed);
 				cut = true;
 				break;
 			}

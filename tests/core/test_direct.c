@@ -197,19 +197,12 @@ struct cutter {
 
 static struct cutter outer, inner;
 
-static uint64_t cut_time(uint64_t now_ns, const struct nand_cmd *c, int when)
-{
-	if (when == 0)
-		return now_ns;
-	return when == 1 ? c->done_ns - c->cell_ns / 2 - 1 : c->done_ns;
-}
-
 static void stop_hook(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	(void)opaque;
 	if (inner.command++ != inner.stop_at)
 		return;
-	inner.cut_ns = cut_time(now_ns, &c[count - 1], inner.stop_when);
+	inner.cut_ns = test_cut_time(now_ns, &c[count - 1], inner.stop_when);
 	longjmp(inner.out, 1);
 }
 
@@ -246,7 +239,7 @@ static void cut_again(uint64_t m, int when, uint64_t seed)
 		return;
 	}
 	set_hook(&second, NULL);
-	rig_lose_power(&third, &second, inner.cut_ns, seed);
+	test_lose_power(&third.ta, &second.ta, inner.cut_ns, seed);
 	mount_and_verify(&third, oracle);
 }
 
@@ -261,7 +254,7 @@ static void cut_here(uint64_t at_ns, uint64_t seed)
 		if (only.on && only.command2 != ~(uint64_t)0 && (m != only.command2 || when != only.when2))
 			continue;
 		snprintf(rig_id + len, sizeof(rig_id) - len, ":%" PRIu64 ":%d", m, when);
-		rig_lose_power(&second, &first, at_ns, seed);
+		test_lose_power(&second.ta, &first.ta, at_ns, seed);
 		cut_again(m, when, s);
 		rig_id[len] = 0;
 	}
@@ -273,7 +266,7 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 	(void)opaque;
 
 	for (int when = 0; when < WHENS; when++) {
-		uint64_t at = cut_time(now_ns, &c[count - 1], when);
+		uint64_t at = test_cut_time(now_ns, &c[count - 1], when);
 		uint64_t seed = command * 0x9e3779b97f4a7c15u + (uint64_t)when;
 		size_t len = strlen(rig_id);
 
@@ -282,7 +275,7 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 			continue;
 		snprintf(rig_id + len, sizeof(rig_id) - len, ":%" PRIu64 ":%d", command, when);
 		set_hook(&second, NULL);
-		rig_lose_power(&second, &first, at, seed);
+		test_lose_power(&second.ta, &first.ta, at, seed);
 		mount_and_verify(&second, &first);
 		cut_here(at, seed);
 		rig_id[len] = 0;
@@ -342,7 +335,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 	credit_watch(&watch, first.f, c);
 	if (!medium.armed || (medium.hasty && c->op == NAND_READ) || medium.commands++ < medium.cut_at)
 		return;
-	medium.cut_ns = cut_time(now_ns, &c[count - 1], (int)(rnd(&medium.rng) % WHENS));
+	medium.cut_ns = test_cut_time(now_ns, &c[count - 1], (int)(rnd(&medium.rng) % WHENS));
 	longjmp(medium.off, 1);
 }
 

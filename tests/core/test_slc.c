@@ -4,9 +4,8 @@
  * folding gives back. Every number is computed by hand from the times below.
  */
 #include "gc_policy.h"
-#include "ftl.h"
+#include "page_drive.h"
 #include "profile_load.h"
-#include "test.h"
 
 #define UNIT 4096u
 #define CMD 100u
@@ -22,11 +21,7 @@
 #define SLC_PAGES 4u		/* of a block of twelve */
 #define IOS 64u
 
-static struct test_array t;
 static struct ftl_config fc;
-static struct ftl *f;
-static void *mem;
-static uint64_t now;
 static struct ftl_io io[IOS];
 
 static void on_done(void *opaque, struct ftl_io *one)
@@ -49,29 +44,11 @@ static void on_copy(void *opaque, struct ftl_io *one, uint64_t at, void *buf, si
 	}
 }
 
-static void pass_to(uint64_t ns)
-{
-	for (uint64_t next = f->ops->step(f, now); next <= ns && next != FTL_IDLE; next = f->ops->step(f, now)) {
-		now = next;
-		f->ops->check(f);
-	}
-	if (ns != FTL_IDLE)
-		now = ns;
-}
-
 static void mount_anew(void)
 {
 	static const struct ftl_host host = { on_done, on_copy, NULL };
-	const char *why;
-	size_t bytes;
 
-	free(mem);
-	SSD_ASSERT(ftl_list[0]->validate(&fc, &t.c.geo, &why) == SSD_OK);
-	bytes = ftl_list[0]->footprint(&fc, &t.c.geo);
-	mem = calloc(1, bytes);
-	SSD_ASSERT(ftl_list[0]->init(mem, bytes, &fc, t.n, &host, &f) == SSD_OK);
-	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
-	f->ops->check(f);
+	mount_page_ftl(&fc, &host);
 }
 
 static void lose_power(void)
@@ -96,18 +73,6 @@ static void make(uint32_t channels, uint32_t chips, uint32_t planes, enum ftl_sl
 		.gc_slice_pages = 4, .payload = true, .map_ns = 200, .overhead_ns = 1000, .max_unit_reads = 64,
 		.multiplane = true, .gc_policy = &gc_greedy, .slc_cache = cache, .slc_blocks = blocks,
 		.timing = c.timing };
-}
-
-static void gone(void)
-{
-	struct nand_stats s;
-
-	t.n->ops->get_stats(t.n, &s);
-	for (unsigned int r = 0; r < NAND_NRULES; r++)
-		EXPECT_EQ(s.violations[r], 0);
-	free(mem);
-	mem = NULL;
-	test_array_free(&t);
 }
 
 static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit, uint32_t units)

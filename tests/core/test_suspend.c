@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Host reads that suspend programs and erases: every time is computed by hand, on one die. */
 #include "gc_policy.h"
-#include "ftl.h"
-#include "test.h"
+#include "page_drive.h"
 
 #define UNIT 4096u
 #define FRONT 1200u
@@ -15,10 +14,6 @@
 #define RESUME 3000u
 #define SUSPENDS 2u
 
-static struct test_array t;
-static struct ftl *f;
-static void *mem;
-static uint64_t now;
 static struct ftl_io io[8];
 static uint32_t reported;
 
@@ -33,16 +28,6 @@ static void on_copy(void *opaque, struct ftl_io *one, uint64_t at, void *buf, si
 	(void)opaque; (void)at;
 	if (one->op == FTL_WRITE)
 		memset(buf, 0x5a, len);
-}
-
-static void pass_to(uint64_t ns)
-{
-	for (uint64_t next = f->ops->step(f, now); next <= ns && next != FTL_IDLE; next = f->ops->step(f, now)) {
-		now = next;
-		f->ops->check(f);
-	}
-	if (ns != FTL_IDLE)
-		now = ns;
 }
 
 static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit)
@@ -67,31 +52,14 @@ static void make(enum ftl_suspend suspend, enum ftl_gc_mode mode)
 		.gc_start_blocks = 3, .gc_stop_blocks = 4, .gc_urgent_blocks = 2, .gc_mode = mode,
 		.gc_slice_pages = 4, .payload = true, .map_ns = 200, .buffer_ns = 0, .overhead_ns = 1000,
 		.max_unit_reads = 64, .suspend = suspend, .timing = c.timing };
-	const char *why;
-	size_t bytes;
 
 	test_array_make(&t, &c);
 	fc.gc_policy = &gc_greedy;
-	SSD_ASSERT(ftl_list[0]->validate(&fc, &c.geo, &why) == SSD_OK);
-	bytes = ftl_list[0]->footprint(&fc, &c.geo);
-	mem = calloc(1, bytes);
-	SSD_ASSERT(ftl_list[0]->init(mem, bytes, &fc, t.n, &host, &f) == SSD_OK);
-	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
+	mount_page_ftl(&fc, &host);
 	for (uint32_t unit = 0; unit < 64; unit++) {
 		submit(0, FTL_WRITE, unit);
 		pass_to(FTL_IDLE);
 	}
-}
-
-static void gone(void)
-{
-	struct nand_stats s;
-
-	t.n->ops->get_stats(t.n, &s);
-	for (unsigned int r = 0; r < NAND_NRULES; r++)
-		EXPECT_EQ(s.violations[r], 0);
-	free(mem);
-	test_array_free(&t);
 }
 
 static uint64_t suspends(void)

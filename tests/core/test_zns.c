@@ -292,32 +292,20 @@ struct cutter {
 
 static struct cutter outer, inner;
 
-static uint64_t cut_time(uint64_t now_ns, const struct nand_cmd *c, int when)
-{
-	return when == 0 ? now_ns : when == 1 ? c->done_ns - c->cell_ns / 2 - 1 : c->done_ns;
-}
-
-static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
-{
-	(void)opaque;
-	printf("rule R%d is broken by operation %d of page %u\n", (int)rule, (int)c->op, c->ppn.v);
-	SSD_ASSERT(!"a rule of the array");
-}
-
 static void stop(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
 {
 	(void)opaque;
 	if ((inner.writes && c[0].op == NAND_READ) || inner.command++ != inner.stop_at)
 		return;
-	inner.cut_ns = cut_time(now_ns, &c[count - 1], inner.stop_when);
+	inner.cut_ns = test_cut_time(now_ns, &c[count - 1], inner.stop_when);
 	longjmp(inner.out, 1);
 }
 
 /* Cut the second drive again, in its mount or the work after it, and check what the third finds. */
 static void cut_again(uint64_t seed)
 {
-	struct nand_hooks stopping = { .violation = on_violation, .done = stop };
-	struct nand_hooks none = { .violation = on_violation };
+	struct nand_hooks stopping = { .violation = test_violation, .done = stop };
+	struct nand_hooks none = { .violation = test_violation };
 	static const struct zr *volatile oracle;
 
 	inner = (struct cutter){ .writes = rnd(&seed) % 2, .stop_when = (int)(rnd(&seed) % 3) };
@@ -334,7 +322,7 @@ static void cut_again(uint64_t seed)
 		return;
 	}
 	nand_array_set_hooks(second.ta.a, &none);
-	zr_lose_power(&third, &second, inner.cut_ns, seed);
+	test_lose_power(&third.ta, &second.ta, inner.cut_ns, seed);
 	zr_mount(&third);
 	zr_verify(&third, oracle);
 	sum_cuts++;
@@ -348,18 +336,18 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 	if (only.on && command != only.command)
 		return;
 	for (int when = 0; when < 3; when++) {
-		uint64_t at = cut_time(now_ns, &c[count - 1], when);
+		uint64_t at = test_cut_time(now_ns, &c[count - 1], when);
 		uint64_t seed = command * 0x9e3779b97f4a7c15u + (uint64_t)when + 1;
 		size_t len = strlen(id);
 
 		if ((c[0].op == NAND_READ && when) || (only.on && when != only.when))
 			continue;
 		snprintf(id + len, sizeof(id) - len, ":%" PRIu64 ":%d", command, when);
-		zr_lose_power(&second, &first, at, seed);
+		test_lose_power(&second.ta, &first.ta, at, seed);
 		zr_mount(&second);
 		zr_verify(&second, &first);
 		sum_cuts++;
-		zr_lose_power(&second, &first, at, seed);
+		test_lose_power(&second.ta, &first.ta, at, seed);
 		cut_again(seed);
 		id[len] = 0;
 	}
@@ -367,7 +355,7 @@ static void every_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, u
 
 static void cuts(uint64_t seed, uint32_t ops)
 {
-	struct nand_hooks hooks = { .violation = on_violation, .done = every_cut };
+	struct nand_hooks hooks = { .violation = test_violation, .done = every_cut };
 	struct zr_shape s;
 
 	if (!draw(&s, seed))
@@ -413,7 +401,7 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 
 static void failing(uint64_t seed, uint32_t ops)
 {
-	struct nand_hooks hooks = { .violation = on_violation, .fault = on_fault };
+	struct nand_hooks hooks = { .violation = test_violation, .fault = on_fault };
 	struct zr_shape s;
 
 	if (!draw(&s, seed))

@@ -33,13 +33,6 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 		memset(q->data + at, 0, len);
 }
 
-static void on_violation(void *opaque, enum nand_rule rule, const struct nand_cmd *c)
-{
-	(void)opaque;
-	printf("rule R%d is broken by operation %d of page %u\n", (int)rule, (int)c->op, c->ppn.v);
-	SSD_ASSERT(!"a rule of the array");
-}
-
 static void configure(struct zr *r, const struct zr_shape *s)
 {
 	const struct nand_geometry *g = &s->g;
@@ -83,7 +76,7 @@ const char *zr_refusal(const struct zr_shape *s)
 
 void zr_make(struct zr *r, const struct zr_shape *s)
 {
-	struct nand_hooks hooks = { .violation = on_violation };
+	struct nand_hooks hooks = { .violation = test_violation };
 
 	memset(r, 0, sizeof(*r));
 	r->shape = s;
@@ -122,13 +115,6 @@ void zr_mount(struct zr *r)
 	r->next_ns = r->ops->step(r->f, r->now_ns);
 	r->zones = r->ops->zones(r->f);
 	SSD_ASSERT(r->zones.count == r->shape->zones && r->zones.size_bytes == (uint64_t)r->size * 512);
-}
-
-void zr_lose_power(struct zr *to, const struct zr *from, uint64_t at_ns, uint64_t seed)
-{
-	nand_array_copy(to->ta.a, from->ta.a);
-	nand_array_power_cut(to->ta.a, at_ns, seed);
-	nand_array_power_on(to->ta.a);
 }
 
 /* ---- contents ---- */

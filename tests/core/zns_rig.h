@@ -99,6 +99,5 @@ void zr_drain(struct zr *r);
 /* Run one operation alone; returns its latency. status and placed may be NULL. */
 uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors,
 		  bool fua, enum ssd_err *status, uint64_t *placed);
-void zr_lose_power(struct zr *to, const struct zr *from, uint64_t at_ns, uint64_t seed);
 
 #endif

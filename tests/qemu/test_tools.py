@@ -188,6 +188,10 @@ class BadOptions(unittest.TestCase):
         self.assertIn("geometry.channels", said)
         self.assertIn("65", said)
 
+    def test_zones(self) -> None:
+        said = self.said(f"driver=nand-ssd,profile={ROOT}/nand-emu/profiles/zns-small.ini")
+        self.assertIn("ftl.type = zns: a guest cannot use a drive with zones yet: replay on it", said)
+
     def test_unknown_option(self) -> None:
         self.assertIn("'nonsense'", self.said(image_opts() + ",nonsense=1"))
 

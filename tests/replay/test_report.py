@@ -153,6 +153,12 @@ class Report(Case):
 
         self.assertEqual([key for key in keys(SCHEMA) if not key[0].isdigit() and key not in words], [])
 
+    def test_the_options_are_documented(self):
+        text = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
+        options = re.findall(r"^  (--[a-z-]+)", self.call("--help").stdout, re.MULTILINE)
+        self.assertGreater(len(options), 30)
+        self.assertEqual([option for option in options if option not in text], [])
+
     def test_a_counter_reaches_the_report_by_its_name(self):
         """Counters in ftl_counts and nand need no list in the conversion to device.json."""
         found = self.json("--open", self.native(*EVERY_OP))

@@ -43,6 +43,9 @@ class Zones(Case):
         ):
             done = self.call("--profile", ZNS, trace, code=2)
             self.assertIn(text, done.stderr)
+        short = ("--set", "geometry.pages_per_block=48", "--set", "ftl.capacity_mib=192")  # zones hold 3 of 4 MiB
+        done = self.call("--profile", ZNS, *short, "gen:seq128k,foot=8M", code=2)
+        self.assertIn(f"bytes at {3 << 20} is beyond the end of zone 0, byte {3 << 20}", done.stderr)
         done = self.call("--profile", ZNS, "--record", "job.txt", "gen:seq4k,foot=1M", code=2)
         self.assertIn("would lack the operations of zones", done.stderr)
         done = self.call("--profile", ZNS, "--set", "ftl.capacity_mib=258", "gen:seq4k,foot=1M", code=2)
