@@ -296,14 +296,22 @@ static void footprint_shrinks_by_the_entries(void)
 {
 	struct nand_geometry g = { 2, 1, 1, 1, 40000, 64, 4096, 128, OOB_BYTES(1), 4096, 0, 1, 1 };
 	struct ftl_config c = ftl_config(1, 0);
-	uint64_t units = 4000000, frame = 4096 + sizeof(struct map_frame) + sizeof(struct uread);
-	uint64_t pages = (units + 1023) / 1024, whole, small, large;
+	uint64_t units = 4000000, frame = 4096 + sizeof(struct map_frame) + 56 + 16;
+	uint64_t pages = (units + 1023) / 1024, whole, more, small, large;
 	const char *why;
 
 	c.unit_bytes = 4096;
 	c.capacity_bytes = units * 4096;
 	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
 	whole = ftl_list[0]->footprint(&c, &g);
+	/*
+	 * A read has a pointer, three numbers of 8 bytes and five of 4, which is 52 bytes, aligned to 8. With the
+	 * cache there are one number of 8 bytes and two of 4 more; without it a read has no such memory.
+	 */
+	c.max_unit_reads += 640;
+	more = ftl_list[0]->footprint(&c, &g);
+	EXPECT_EQ(more - whole, 640 * 56);
+	c.max_unit_reads -= 640;
 	c.map_cache_pages = 64;
 	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
 	small = ftl_list[0]->footprint(&c, &g);
@@ -312,10 +320,11 @@ static void footprint_shrinks_by_the_entries(void)
 	EXPECT_EQ(large - small, 640 * frame);
 	/*
 	 * Without the cache there are 4 bytes for each unit. With it there are for each map page a
-	 * frame's number and an address, 4 bytes each, and two bits. Tables begin at multiples of 64.
+	 * frame's number and an address, 4 bytes each, and two bits; and the 16 bytes for each of 64 reads of
+	 * the host and 4 of the buffer. Tables begin at multiples of 64.
 	 */
-	EXPECT(whole - small > units * 4 - 64 * frame - pages * 8 - pages / 4 - 10 * 64);
-	EXPECT(whole - small < units * 4 - 64 * frame - pages * 8 - pages / 4 + 10 * 64);
+	EXPECT(whole - small > units * 4 - 64 * frame - pages * 8 - pages / 4 - 68 * 16 - 10 * 64);
+	EXPECT(whole - small < units * 4 - 64 * frame - pages * 8 - pages / 4 - 68 * 16 + 10 * 64);
 }
 
 /* ---- settings ---------------------------------------------------------------------- */
