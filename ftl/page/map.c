@@ -449,13 +449,16 @@ void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bit
 	}
 }
 
-/* Apply trims to one map page that was not in memory when they were issued. */
+/*
+ * Apply trims to one map page that was not in memory when they were issued. Not after a map page was
+ * lost: it may be this one, which would be read again and again.
+ */
 static void pursue_trims(struct page_ftl *f, uint64_t now_ns)
 {
 	struct page_cache *k = &f->cache;
 	uint32_t page;
 
-	if (!k->due_count || !trims_are_issued(f) || k->first != NONE || f->gc.hold)
+	if (!k->due_count || !trims_are_issued(f) || k->first != NONE || f->gc.hold || k->lost)
 		return;
 	page = word_next(k->due, k->pages, 0);
 	if (map_holds(f, page * k->per))

@@ -404,6 +404,27 @@ static void lost_map_page(void)
 	drop();
 }
 
+/* A trim whose map page cannot be read is not pursued: the drive becomes idle after one read. */
+static void trim_of_a_lost_map_page(void)
+{
+	uint32_t steps = 0;
+
+	make(UNITS, 3, 92);
+	for (uint32_t page = 0; page < 5; page++)
+		alone(FTL_WRITE, page * PER);
+	broken_map_page = page_ftl_of(f)->cache.hidden[page_ftl_of(f)->shape.map_lpn - UNITS];	/* map page 0 */
+	run(FTL_TRIM, 0, 1);
+	EXPECT_EQ(last.status, SSD_OK);
+	for (; next != FTL_IDLE && steps < 1000; steps++) {
+		now = next;
+		next = f->ops->step(f, now);
+	}
+	EXPECT(steps < 1000);
+	EXPECT_EQ(STAT(map_reads), 1);
+	f->ops->check(f);
+	drop();
+}
+
 /* ---- a cache that changes --------------------------------------------------------------- */
 
 static void write_at_random(uint32_t count, uint64_t *rng)
@@ -484,6 +505,7 @@ int main(void)
 	RUN(footprint_shrinks_by_the_entries);
 	RUN(refused_by_name);
 	RUN(lost_map_page);
+	RUN(trim_of_a_lost_map_page);
 	RUN(another_cache_after_each_cut);
 	RUN(without_payload);
 	return test_result();
