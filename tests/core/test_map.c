@@ -35,6 +35,7 @@ static uint32_t done_count;
 static uint32_t tag_of[8192];		/* content written to each unit; 0: nothing */
 static uint32_t read_tag;
 static uint32_t broken_map_page;	/* reads of this page fail; 0: none */
+static uint32_t programs_to_fail;	/* a bit for each of the next programs of map pages: it fails */
 
 static void on_done(void *opaque, struct ftl_io *io)
 {
@@ -61,6 +62,12 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 {
 	(void)opaque;
+	if (c->op == NAND_PROGRAM && c->source == NAND_SRC_MAP) {
+		bool fails = programs_to_fail & 1;
+
+		programs_to_fail >>= 1;
+		return fails ? NAND_PROG_FAIL : NAND_OK;
+	}
 	return broken_map_page && c->op == NAND_READ && c->source == NAND_SRC_MAP && c->ppn.v == broken_map_page ?
 	       NAND_UNCORR : NAND_OK;
 }
@@ -461,6 +468,28 @@ static void another_cache_after_each_cut(void)
 	drop();
 }
 
+/*
+ * Five map pages are stale and there are three frames, so the mount writes three map pages. A program
+ * fails, whichever of them it is; or two do.
+ */
+static void programs_of_a_mount_fail(void)
+{
+	static const uint32_t fails[] = { 1, 2, 4, 5, 12 };
+
+	for (uint32_t i = 0; i < sizeof(fails) / sizeof(*fails); i++) {
+		make(UNITS, 0, 92);
+		for (uint32_t page = 0; page < 5; page++)
+			alone(FTL_WRITE, page * PER);
+		power_cut();
+		fc.map_cache_pages = 3;
+		programs_to_fail = fails[i];
+		SSD_ASSERT(power_on() == SSD_OK);
+		EXPECT_EQ(programs_to_fail, 0);
+		read_everything();
+		drop();
+	}
+}
+
 /* ---- without payload ----------------------------------------------------------------------- */
 
 struct sums { uint64_t now, hits, misses, reads, writes, copies, gc; };
@@ -507,6 +536,7 @@ int main(void)
 	RUN(lost_map_page);
 	RUN(trim_of_a_lost_map_page);
 	RUN(another_cache_after_each_cut);
+	RUN(programs_of_a_mount_fail);
 	RUN(without_payload);
 	return test_result();
 }
