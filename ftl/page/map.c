@@ -258,11 +258,6 @@ static uint32_t fetch_for_read(struct page_ftl *f, uint64_t now_ns, uint32_t pag
 	return i;
 }
 
-bool map_load(struct page_ftl *f, uint64_t now_ns, uint32_t page)
-{
-	return f->cache.frame_of[page] != MAP_NONE || fetch_for_read(f, now_ns, page) != MAP_NONE;
-}
-
 bool map_take(struct page_ftl *f, uint32_t page)
 {
 	struct page_cache *k = &f->cache;

@@ -672,7 +672,6 @@ void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_confi
 void map_init(struct page_ftl *f);
 void map_empty(struct page_ftl *f);			/* remove all map pages from memory */
 bool map_take(struct page_ftl *f, uint32_t page);	/* mount: give the map page a frame without a read */
-bool map_load(struct page_ftl *f, uint64_t now_ns, uint32_t page);	/* false: no frame is free */
 void map_pump(struct page_ftl *f, uint64_t now_ns);	/* begin what has become possible */
 bool map_ready(const struct page_ftl *f, uint32_t wpage);	/* are the map pages of its units in memory? */
 void map_unpin(struct page_ftl *f, uint32_t wpage);	/* the page has been programmed */
