@@ -63,7 +63,7 @@ static void check_cache(const struct page_ftl *f)
 
 	for (uint32_t i = 0; i < k->pages; i++)
 		if (k->frame_of[i] != MAP_NONE) {
-			SSD_ASSERT(k->frame[k->frame_of[i]].page == i);		/* C14 */
+			SSD_ASSERT(k->frame[k->frame_of[i]].page == i);		/* C15 */
 			held++;
 		}
 	for (uint32_t i = 0; i < k->frames; i++) {
@@ -73,18 +73,18 @@ static void check_cache(const struct page_ftl *f)
 		held -= fr->page != MAP_NONE;
 		by_host += fr->host_pins > 0;
 		loads += fr->for_read;
-		SSD_ASSERT(free == (fr->list != ON_NONE));			/* C14 */
-		SSD_ASSERT(!free || fr->list == ON_WRITE || fr->dirty == (fr->list == ON_DIRTY)); /* C14 */
-		SSD_ASSERT(fr->list != ON_WRITE || fr->dirty);			/* C14 */
+		SSD_ASSERT(free == (fr->list != ON_NONE));			/* C15 */
+		SSD_ASSERT(!free || fr->list == ON_WRITE || fr->dirty == (fr->list == ON_DIRTY)); /* C15 */
+		SSD_ASSERT(fr->list != ON_WRITE || fr->dirty);			/* C15 */
 	}
 	for (uint32_t l = ON_CLEAN; l <= ON_WRITE && k->frames; l++)
 		for (uint32_t i = k->list[l].newest; i != MAP_NONE; i = k->frame[i].next, listed++)
-			SSD_ASSERT(k->frame[i].list == l);			/* C14 */
+			SSD_ASSERT(k->frame[i].list == l);			/* C15 */
 	for (uint32_t i = 0; i < k->frames; i++)
 		listed -= k->frame[i].list != ON_NONE;
-	SSD_ASSERT(!held && !listed);						/* C14 */
-	SSD_ASSERT(by_host == k->host_frames && by_host <= k->host_max);	/* C14 */
-	SSD_ASSERT(loads == k->loads && loads <= k->loads_max);			/* C14 */
+	SSD_ASSERT(!held && !listed);						/* C15 */
+	SSD_ASSERT(by_host == k->host_frames && by_host <= k->host_max);	/* C15 */
+	SSD_ASSERT(loads == k->loads && loads <= k->loads_max);			/* C15 */
 }
 
 static void check_map(const struct page_ftl *f)

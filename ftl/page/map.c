@@ -258,11 +258,6 @@ static uint32_t fetch_for_read(struct page_ftl *f, uint64_t now_ns, uint32_t pag
 	return i;
 }
 
-bool map_load(struct page_ftl *f, uint64_t now_ns, uint32_t page)
-{
-	return f->cache.frame_of[page] != MAP_NONE || fetch_for_read(f, now_ns, page) != MAP_NONE;
-}
-
 bool map_take(struct page_ftl *f, uint32_t page)
 {
 	struct page_cache *k = &f->cache;
@@ -303,28 +298,30 @@ static void wait_in(struct page_ftl *f, uint32_t r, uint32_t *first, uint32_t *l
 
 bool map_stands(const struct page_ftl *f, const struct uread *u)
 {
-	uint32_t upn = u->upn & ~OOB_LOST;
+	const struct uread_map *at = uread_map_of(f, u);
+	uint32_t upn = at->upn & ~OOB_LOST;
 
 	return bit_get(f->map.valid, upn) &&
-	       f->n->ops->erase_count(f->n, (pbn_t){ upn_block(f, upn) }) == u->erases;
+	       f->n->ops->erase_count(f->n, (pbn_t){ upn_block(f, upn) }) == at->erases;
 }
 
 /* Take the address out of the map page, which is in memory. Returns false if there is none. */
-static bool take_address(struct page_ftl *f, struct uread *u)
+static bool take_address(struct page_ftl *f, const struct uread *u)
 {
+	struct uread_map *at = uread_map_of(f, u);
 	uint32_t upn = *map_cached(f, u->lpn);
 
-	u->upn = upn;
+	at->upn = upn;
 	if (upn == NONE)
 		return false;
-	u->erases = f->n->ops->erase_count(f->n, (pbn_t){ upn_block(f, upn & ~OOB_LOST) });
+	at->erases = f->n->ops->erase_count(f->n, (pbn_t){ upn_block(f, upn & ~OOB_LOST) });
 	return true;
 }
 
 bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 {
 	struct page_cache *k = &f->cache;
-	struct uread *u = &f->read.unit[r];
+	const struct uread *u = &f->read.unit[r];
 	uint32_t page = page_of(f, u->lpn), i = k->frame_of[page];
 	bool hit = i != MAP_NONE && in_memory(&k->frame[i]);
 
@@ -342,7 +339,7 @@ bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 		uread_failed(f, now_ns, r, SSD_E_UNCORR);
 		return false;
 	}
-	u->map_ns = now_ns - u->map_ns;		/* map_go_on() subtracts it again */
+	uread_map_of(f, u)->map_ns = now_ns - uread_map_of(f, u)->map_ns;	/* go_on() subtracts it again */
 	if (i == MAP_NONE)
 		wait_in(f, r, &k->first, &k->last);
 	else
@@ -355,7 +352,7 @@ static void go_on(struct page_ftl *f, uint64_t now_ns, uint32_t r, const struct 
 {
 	struct uread *u = &f->read.unit[r];
 
-	u->map_ns = now_ns - u->map_ns;
+	uread_map_of(f, u)->map_ns = now_ns - uread_map_of(f, u)->map_ns;
 	if (fr->state == FRAME_LOST)
 		uread_failed(f, now_ns, r, SSD_E_UNCORR);
 	else if (!take_address(f, u))
@@ -447,13 +444,16 @@ void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bit
 	}
 }
 
-/* Apply trims to one map page that was not in memory when they were issued. */
+/*
+ * Apply trims to one map page that was not in memory when they were issued. Not after a map page was
+ * lost: it may be this one, which would be read again and again.
+ */
 static void pursue_trims(struct page_ftl *f, uint64_t now_ns)
 {
 	struct page_cache *k = &f->cache;
 	uint32_t page;
 
-	if (!k->due_count || !trims_are_issued(f) || k->first != NONE || f->gc.hold)
+	if (!k->due_count || !trims_are_issued(f) || k->first != NONE || f->gc.hold || k->lost)
 		return;
 	page = word_next(k->due, k->pages, 0);
 	if (map_holds(f, page * k->per))

@@ -61,7 +61,6 @@ struct page_cache {			/* all zero with the whole map in memory */
 	uint64_t trim_seq;		/* page of the last accepted trim */
 	uint64_t looks;			/* number of look-ups */
 	uint64_t seq;			/* sequence of the last map page written */
-	uint32_t last_miss;		/* map page of the last miss */
 	uint64_t stall_ns, since_ns;	/* clock of the time in which the head of the queue waited for the map */
 	bool stalled;
 	bool mounting;			/* entries of trimmed units may be obsolete: their units are not valid */

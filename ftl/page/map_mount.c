@@ -108,7 +108,10 @@ int map_mount_find(struct page_mount *s)
 	return err ? err : count_entries(f, f->shape.lpns, f->shape.all_lpns);
 }
 
-/* Call step() until done() holds. Returns SSD_E_NOSPC if nothing more happens before. */
+/*
+ * Call step() until done() holds. While GC is on hold, order the write of all dirty frames, also of those whose
+ * program failed. Returns SSD_E_NOSPC if nothing more happens before.
+ */
 static int step_until(struct page_mount *s, bool (*done)(const struct page_ftl *f))
 {
 	struct page_ftl *f = s->f;
@@ -116,10 +119,13 @@ static int step_until(struct page_mount *s, bool (*done)(const struct page_ftl *
 
 	while (!done(f)) {
 		uint32_t due = f->cache.due_count;
+		bool idle = next == FTL_IDLE;
 
+		if (f->gc.hold)
+			map_write_all(f);
 		f->turn.changed = true;
 		next = f->host.base.ops->step(&f->host.base, now);
-		if (next == FTL_IDLE && f->cache.due_count == due && !done(f))
+		if (idle && next == FTL_IDLE && f->cache.due_count == due && !done(f))
 			return SSD_E_NOSPC;
 		now = next == FTL_IDLE ? now : next;
 	}
@@ -164,7 +170,6 @@ int map_mount_settle(struct page_mount *s)
 
 	f->gc.hold = true;	/* what is not in memory may be stale, so GC cannot work */
 	while (!err && word_next(k->stale, k->pages, 0) < k->pages) {
-		map_write_all(f);
 		err = step_until(s, all_written);
 		if (!err)
 			err = find_stale(s);

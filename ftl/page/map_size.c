@@ -59,7 +59,6 @@ void map_init(struct page_ftl *f)
 
 	k->by_per = fxp_div_by(k->per);
 	k->first = k->last = NONE;
-	k->last_miss = MAP_NONE;
 	k->pin_seq = 1;
 	for (uint32_t i = 0; i < k->pages; i++)
 		k->frame_of[i] = MAP_NONE;

@@ -587,7 +587,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 				   c->quota_permille, front_own(policy, c->gc_frontier), c->gc_pages,
 				   c->hot_cold, c->slc_cache != FTL_SLC_NONE };
 	struct gc_unit *gu;
-	uint32_t *pins;
+	uint32_t *pins, reads;
 	uint8_t *gd;
 
 	set_sizes(&at, c, g);
@@ -595,6 +595,7 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 		map_lay_out(&at, m, c, g);
 	else
 		at.map.l2p = ssd_carve(m, at.shape.all_lpns, sizeof(*at.map.l2p));
+	reads = c->max_unit_reads + at.buf.pages * at.shape.upp + at.cache.frames;
 	at.map.valid = ssd_carve(m, (geo_pages(g) * at.shape.upp + 7) / 8 + BIT_NEXT_SPARE, 1);
 	at.map.p2l = c->gc_copyback ? ssd_carve(m, geo_pages(g) * at.shape.upp, OOB_UNIT_BYTES) : NULL;
 	at.map.trimmed = ssd_carve(m, ((uint64_t)at.shape.lpns + 7) / 8, 1);
@@ -609,8 +610,9 @@ static size_t lay_out(struct page_ftl *f, struct ssd_arena *m, const struct fron
 	at.die = ssd_carve(m, at.shape.dies, sizeof(*at.die));
 	at.plane = ssd_carve(m, at.shape.planes, sizeof(*at.plane));
 	lay_out_turn(&at.turn, m, at.shape.dies);
-	at.read.unit = ssd_carve(m, c->max_unit_reads + at.buf.pages * at.shape.upp + at.cache.frames,
-				 sizeof(*at.read.unit));
+	at.read.unit = ssd_carve(m, reads, sizeof(*at.read.unit));
+	if (c->map_cache_pages)
+		at.read.map = ssd_carve(m, reads, sizeof(*at.read.map));
 	at.heat.count = ssd_carve(m, c->hot_cold ? at.heat.regions : 0, 1);
 	at.scratch = ssd_carve(m, 1, g->page_bytes);
 	at.oob_len = front_oob_bytes(policy, at.shape.upp);

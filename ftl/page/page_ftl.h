@@ -86,10 +86,13 @@ struct uread {			/* one unit to be read from flash */
 	uint64_t at;		/* offset inside the I/O */
 	uint64_t gc_mark;	/* stall clock of the die (gc_clock) when the uread was queued there */
 	uint64_t gc_ns;		/* time waited for GC on other dies before that */
-	uint64_t map_ns;	/* cached map: time waited for map pages; while waiting, the time of the begin */
-	uint32_t upn;		/* cached map: unit address found, of the life of its block that has `erases` */
-	uint32_t erases;
 	uint32_t next;
+};
+
+struct uread_map {		/* cached map: a uread's look-up */
+	uint64_t map_ns;	/* time waited for map pages; while waiting, the time of the begin */
+	uint32_t upn;		/* unit address found, of the life of its block that has `erases` */
+	uint32_t erases;
 };
 
 /* ---- dies and planes ---- */
@@ -269,6 +272,7 @@ struct page_gc {			/* gc.c: state shared by all planes */
 
 struct page_read {			/* read.c */
 	struct uread *unit;
+	struct uread_map *map;		/* the look-up of each uread; NULL: the whole map is in memory */
 	uint32_t free, free_count;
 	struct io_list waiting;		/* reads with units not yet queued */
 	bool by_words;			/* as in struct page_gc */
@@ -472,6 +476,12 @@ static inline bool map_is_cached(const struct page_ftl *f)
 	return SSD_UNLIKELY(!f->map.l2p);
 }
 
+/* The look-up of a uread of the pool. The map is cached. */
+static inline struct uread_map *uread_map_of(const struct page_ftl *f, const struct uread *u)
+{
+	return &f->read.map[u - f->read.unit];
+}
+
 /* The LPN's entry. If the map is cached, its map page is in memory. */
 static inline uint32_t *map_entry(const struct page_ftl *f, uint32_t lpn)
 {
@@ -662,13 +672,12 @@ void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_confi
 void map_init(struct page_ftl *f);
 void map_empty(struct page_ftl *f);			/* remove all map pages from memory */
 bool map_take(struct page_ftl *f, uint32_t page);	/* mount: give the map page a frame without a read */
-bool map_load(struct page_ftl *f, uint64_t now_ns, uint32_t page);	/* false: no frame is free */
 void map_pump(struct page_ftl *f, uint64_t now_ns);	/* begin what has become possible */
 bool map_ready(const struct page_ftl *f, uint32_t wpage);	/* are the map pages of its units in memory? */
 void map_unpin(struct page_ftl *f, uint32_t wpage);	/* the page has been programmed */
 uint64_t map_clock(const struct page_ftl *f, uint64_t now_ns);
 bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r);	/* false: the uread waits for its map page */
-bool map_stands(const struct page_ftl *f, const struct uread *u);	/* is the unit still at u->upn? */
+bool map_stands(const struct page_ftl *f, const struct uread *u);	/* is the unit where it was found? */
 void map_set_due(struct page_ftl *f, uint32_t page);	/* trims have not been applied to the map page */
 void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bits, uint32_t base, uint64_t seq);
 void map_arrived(struct page_ftl *f, uint32_t lpn, const uint8_t *page, bool lost);

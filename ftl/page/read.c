@@ -115,7 +115,7 @@ static void part_at_once(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io,
 static inline uint32_t unit_upn(const struct page_ftl *f, const struct uread *u)
 {
 	if (map_is_cached(f) && u->lpn < f->shape.lpns)
-		return map_stands(f, u) ? u->upn : NONE;
+		return map_stands(f, u) ? uread_map_of(f, u)->upn : NONE;
 	return *map_entry(f, u->lpn);
 }
 
@@ -125,8 +125,14 @@ static inline bool only_on_flash(const struct page_ftl *f, uint32_t lpn)
 	return wbuf_find(f, lpn) == NONE && unit_may_exist(f, lpn) && !is_trimmed(f, lpn);
 }
 
-/* If the unit can be answered without a flash read, answer it. */
-static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struct uread *r)
+/* Time that a uread of the pool has waited for map pages. */
+static inline uint64_t map_wait(const struct page_ftl *f, const struct uread *u)
+{
+	return map_is_cached(f) ? uread_map_of(f, u)->map_ns : 0;
+}
+
+/* If the unit can be answered without a flash read, answer it. map_ns: time waited for map pages. */
+static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struct uread *r, uint64_t map_ns)
 {
 	uint32_t slot = wbuf_find(f, r->lpn);
 
@@ -138,14 +144,14 @@ static bool serve_without_flash(struct page_ftl *f, uint64_t now_ns, const struc
 		f->host.stats.buffer_hit_units++;
 		if (!s->lost)
 			give(f, r, slot_data(f, slot));
-		part_at_once(f, now_ns, r->io, true, r->gc_ns, r->map_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
+		part_at_once(f, now_ns, r->io, true, r->gc_ns, map_ns, s->lost ? SSD_E_UNCORR : SSD_OK);
 		return true;
 	}
 	if (!is_trimmed(f, r->lpn) && unit_may_exist(f, r->lpn))
 		return false;
 	f->host.stats.unwritten_units++;
 	give(f, r, NULL);
-	part_at_once(f, now_ns, r->io, false, r->gc_ns, r->map_ns, SSD_OK);
+	part_at_once(f, now_ns, r->io, false, r->gc_ns, map_ns, SSD_OK);
 	return true;
 }
 
@@ -200,6 +206,13 @@ static inline void start_all(struct page_ftl *f, uint64_t now_ns, const struct s
 	}
 }
 
+/* The first look-up of a uread. Returns true if the unit's address is known now. */
+static bool look_up(struct page_ftl *f, uint64_t now_ns, uint32_t r)
+{
+	f->read.map[r].map_ns = 0;
+	return map_locate(f, now_ns, r);
+}
+
 /* Queue a unit for its die. Returns false if the pool is empty. */
 static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, uint32_t lpn,
 			      uint32_t from, uint32_t bytes, struct starters *idle)
@@ -218,8 +231,8 @@ static inline bool queue_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io
 	u->from = from;
 	u->bytes = bytes;
 	u->at = io->at;
-	u->gc_ns = u->map_ns = 0;
-	if (map_is_cached(f) && !map_locate(f, now_ns, r))
+	u->gc_ns = 0;
+	if (map_is_cached(f) && !look_up(f, now_ns, r))
 		return true;
 	die = upn_die(f, unit_upn(f, u) & ~OOB_LOST);
 	uread_queue(f, now_ns, r, die);
@@ -235,7 +248,7 @@ static bool serve_unit(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io, u
 				    .bytes = bytes, .at = io->at, .next = NONE };
 
 	io->pending++;
-	if (serve_without_flash(f, now_ns, &want))
+	if (serve_without_flash(f, now_ns, &want, 0))
 		return true;
 	io->pending--;
 	return queue_unit(f, now_ns, io, lpn, from, bytes, idle);
@@ -299,7 +312,7 @@ void read_base(struct page_ftl *f, uint64_t now_ns, uint32_t slot)
 	uint32_t r = uread_get(f), lpn = f->buf.slot[slot].lpn;
 
 	f->read.unit[r] = (struct uread){ .slot = slot, .lpn = lpn, .bytes = f->host.c.unit_bytes };
-	if (!map_is_cached(f) || map_locate(f, now_ns, r))
+	if (!map_is_cached(f) || look_up(f, now_ns, r))
 		uread_located(f, now_ns, r);
 }
 
@@ -366,7 +379,7 @@ void uread_unwritten(struct page_ftl *f, uint64_t now_ns, uint32_t r)
 	if (u->io) {
 		f->host.stats.unwritten_units++;
 		give(f, u, NULL);
-		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, SSD_OK);
+		part_at_once(f, now_ns, u->io, false, u->gc_ns, map_wait(f, u), SSD_OK);
 		uread_put(f, r);
 		return;
 	}
@@ -383,7 +396,7 @@ void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err 
 	struct uread *u = &f->read.unit[r];
 
 	if (u->io) {
-		part_at_once(f, now_ns, u->io, false, u->gc_ns, u->map_ns, status);
+		part_at_once(f, now_ns, u->io, false, u->gc_ns, map_wait(f, u), status);
 		uread_put(f, r);
 		return;
 	}
@@ -402,7 +415,7 @@ static uint32_t still_here(struct page_ftl *f, uint64_t now_ns, uint32_t die, ui
 	struct uread *u = &f->read.unit[r];
 	uint32_t upn = unit_upn(f, u);
 
-	if (u->io && !only_on_flash(f, u->lpn) && serve_without_flash(f, now_ns, u)) {
+	if (u->io && !only_on_flash(f, u->lpn) && serve_without_flash(f, now_ns, u, map_wait(f, u))) {
 		uread_put(f, r);
 		return NONE;
 	}
@@ -447,7 +460,7 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 			     const struct nand_cmd *c)
 {
 	struct ftl_breakdown *w = &u->io->where;
-	uint64_t queued = c->start_ns - u->io->submit_ns - u->map_ns;
+	uint64_t map_ns = map_wait(f, u), queued = c->start_ns - u->io->submit_ns - map_ns;
 	uint64_t gc = u->gc_ns + gc_clock(d, c->start_ns) - u->gc_mark;
 
 	gc = (gc < queued ? gc : queued) + c->wait_gc_ns;
@@ -456,7 +469,7 @@ static inline void set_where(const struct page_ftl *f, const struct die *d, cons
 		.bus_ns = c->bus_ns,
 		.host_queue_ns = queued + c->wait_gc_ns - gc + c->wait_host_ns,
 		.gc_queue_ns = gc,
-		.map_ns = f->host.c.map_ns + u->map_ns,
+		.map_ns = f->host.c.map_ns + map_ns,
 		.other_ns = f->host.c.overhead_ns,
 	};
 }

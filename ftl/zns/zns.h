@@ -29,7 +29,7 @@
  *       such a zone's line ends with the last byte, a finish or a reset: its buffer becomes free;
  *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it.
  *
- * Cost: 4 bytes a block for the table, 12 for the block; a stripe for each buffer; 96 a zone.
+ * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 104 a zone.
  */
 #ifndef SLATE_ZNS_H
 #define SLATE_ZNS_H

@@ -143,6 +143,8 @@ static int visit(void *ftl, uint32_t block, uint32_t page)
 	if (o.serial > z->number)
 		z->number = o.serial;
 	kind = o.kind & ZNS_KIND_MASK;
+	if (o.sectors > z->g->page_bytes / FTL_SECTOR_BYTES)
+		return SSD_E_CORRUPT;
 	if (kind == ZNS_RECORD)
 		return see_record(z, block, &o);
 	if (kind != ZNS_DATA || o.zone >= z->zones || o.page >= z->slots * z->rows || !o.gen)

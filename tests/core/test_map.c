@@ -35,6 +35,7 @@ static uint32_t done_count;
 static uint32_t tag_of[8192];		/* content written to each unit; 0: nothing */
 static uint32_t read_tag;
 static uint32_t broken_map_page;	/* reads of this page fail; 0: none */
+static uint32_t programs_to_fail;	/* a bit for each of the next programs of map pages: it fails */
 
 static void on_done(void *opaque, struct ftl_io *io)
 {
@@ -61,6 +62,12 @@ static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, siz
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 {
 	(void)opaque;
+	if (c->op == NAND_PROGRAM && c->source == NAND_SRC_MAP) {
+		bool fails = programs_to_fail & 1;
+
+		programs_to_fail >>= 1;
+		return fails ? NAND_PROG_FAIL : NAND_OK;
+	}
 	return broken_map_page && c->op == NAND_READ && c->source == NAND_SRC_MAP && c->ppn.v == broken_map_page ?
 	       NAND_UNCORR : NAND_OK;
 }
@@ -296,14 +303,22 @@ static void footprint_shrinks_by_the_entries(void)
 {
 	struct nand_geometry g = { 2, 1, 1, 1, 40000, 64, 4096, 128, OOB_BYTES(1), 4096, 0, 1, 1 };
 	struct ftl_config c = ftl_config(1, 0);
-	uint64_t units = 4000000, frame = 4096 + sizeof(struct map_frame) + sizeof(struct uread);
-	uint64_t pages = (units + 1023) / 1024, whole, small, large;
+	uint64_t units = 4000000, frame = 4096 + sizeof(struct map_frame) + 56 + 16;
+	uint64_t pages = (units + 1023) / 1024, whole, more, small, large;
 	const char *why;
 
 	c.unit_bytes = 4096;
 	c.capacity_bytes = units * 4096;
 	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
 	whole = ftl_list[0]->footprint(&c, &g);
+	/*
+	 * A read has a pointer, three numbers of 8 bytes and five of 4, which is 52 bytes, aligned to 8. With the
+	 * cache there are one number of 8 bytes and two of 4 more; without it a read has no such memory.
+	 */
+	c.max_unit_reads += 640;
+	more = ftl_list[0]->footprint(&c, &g);
+	EXPECT_EQ(more - whole, 640 * 56);
+	c.max_unit_reads -= 640;
 	c.map_cache_pages = 64;
 	SSD_ASSERT(ftl_list[0]->validate(&c, &g, &why) == SSD_OK);
 	small = ftl_list[0]->footprint(&c, &g);
@@ -312,10 +327,11 @@ static void footprint_shrinks_by_the_entries(void)
 	EXPECT_EQ(large - small, 640 * frame);
 	/*
 	 * Without the cache there are 4 bytes for each unit. With it there are for each map page a
-	 * frame's number and an address, 4 bytes each, and two bits. Tables begin at multiples of 64.
+	 * frame's number and an address, 4 bytes each, and two bits; and the 16 bytes for each of 64 reads of
+	 * the host and 4 of the buffer. Tables begin at multiples of 64.
 	 */
-	EXPECT(whole - small > units * 4 - 64 * frame - pages * 8 - pages / 4 - 10 * 64);
-	EXPECT(whole - small < units * 4 - 64 * frame - pages * 8 - pages / 4 + 10 * 64);
+	EXPECT(whole - small > units * 4 - 64 * frame - pages * 8 - pages / 4 - 68 * 16 - 10 * 64);
+	EXPECT(whole - small < units * 4 - 64 * frame - pages * 8 - pages / 4 - 68 * 16 + 10 * 64);
 }
 
 /* ---- settings ---------------------------------------------------------------------- */
@@ -395,6 +411,27 @@ static void lost_map_page(void)
 	drop();
 }
 
+/* A trim whose map page cannot be read is not pursued: the drive becomes idle after one read. */
+static void trim_of_a_lost_map_page(void)
+{
+	uint32_t steps = 0;
+
+	make(UNITS, 3, 92);
+	for (uint32_t page = 0; page < 5; page++)
+		alone(FTL_WRITE, page * PER);
+	broken_map_page = page_ftl_of(f)->cache.hidden[page_ftl_of(f)->shape.map_lpn - UNITS];	/* map page 0 */
+	run(FTL_TRIM, 0, 1);
+	EXPECT_EQ(last.status, SSD_OK);
+	for (; next != FTL_IDLE && steps < 1000; steps++) {
+		now = next;
+		next = f->ops->step(f, now);
+	}
+	EXPECT(steps < 1000);
+	EXPECT_EQ(STAT(map_reads), 1);
+	f->ops->check(f);
+	drop();
+}
+
 /* ---- a cache that changes --------------------------------------------------------------- */
 
 static void write_at_random(uint32_t count, uint64_t *rng)
@@ -429,6 +466,28 @@ static void another_cache_after_each_cut(void)
 	SSD_ASSERT(power_on() == SSD_OK);
 	read_everything();
 	drop();
+}
+
+/*
+ * Five map pages are stale and there are three frames, so the mount writes three map pages. A program
+ * fails, whichever of them it is; or two do.
+ */
+static void programs_of_a_mount_fail(void)
+{
+	static const uint32_t fails[] = { 1, 2, 4, 5, 12 };
+
+	for (uint32_t i = 0; i < sizeof(fails) / sizeof(*fails); i++) {
+		make(UNITS, 0, 92);
+		for (uint32_t page = 0; page < 5; page++)
+			alone(FTL_WRITE, page * PER);
+		power_cut();
+		fc.map_cache_pages = 3;
+		programs_to_fail = fails[i];
+		SSD_ASSERT(power_on() == SSD_OK);
+		EXPECT_EQ(programs_to_fail, 0);
+		read_everything();
+		drop();
+	}
 }
 
 /* ---- without payload ----------------------------------------------------------------------- */
@@ -475,7 +534,9 @@ int main(void)
 	RUN(footprint_shrinks_by_the_entries);
 	RUN(refused_by_name);
 	RUN(lost_map_page);
+	RUN(trim_of_a_lost_map_page);
 	RUN(another_cache_after_each_cut);
+	RUN(programs_of_a_mount_fail);
 	RUN(without_payload);
 	return test_result();
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "zns.h"
 #include "zns_rig.h"
 
 static struct zr first, second, third;
@@ -192,6 +193,46 @@ static void flash_says_where_zones_end(void)
 	cut_and_mount();
 	EXPECT_EQ(report(0).state, FTL_ZONE_EMPTY);
 	zr_free(&first);
+}
+
+/* Mount a drive whose first page has this spare area and that of its log block, the second, `record`. */
+static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
+{
+	struct ftl_host host = { 0 };
+	uint8_t oob[ZNS_OOB_BYTES], page[1024] = { 0 };
+	struct nand_cmd c;
+	uint64_t now;
+	int err;
+
+	zr_make(&first, &small);
+	for (uint32_t i = 0; i < 2; i++) {
+		zns_oob_put(oob, i ? record : data);
+		nand_fill_program(&c, NAND_SRC_HOST, i * small.g.pages_per_block, oob);
+		c.data = page;
+		nand_submit(first.ta.n, i * 1000000, &c, 1);
+		SSD_ASSERT(c.status == NAND_OK);
+	}
+	memset(first.mem, 0, first.len);
+	SSD_ASSERT(first.ops->init(first.mem, first.len, &first.fc, first.ta.n, &host, &first.f) == SSD_OK);
+	err = first.ops->mount(first.f, 2000000, &now);
+	zr_free(&first);
+	return err;
+}
+
+/* A page has two sectors. An image that says more of its end or of a part of it is refused. */
+static void more_sectors_than_a_page_has(void)
+{
+	struct zns_oob end = { .kind = ZNS_DATA | ZNS_END, .gen = 1, .sectors = 2 };
+	struct zns_oob part = { .kind = ZNS_RECORD, .gen = 1, .serial = 2, .page = 1, .sectors = 2 };
+
+	EXPECT_EQ(mount_of(&end, &part), SSD_OK);
+	end.sectors = 3;
+	EXPECT_EQ(mount_of(&end, &part), SSD_E_CORRUPT);
+	end.kind = ZNS_DATA;
+	end.sectors = 2;
+	EXPECT_EQ(mount_of(&end, &part), SSD_OK);
+	part.sectors = 3;
+	EXPECT_EQ(mount_of(&end, &part), SSD_E_CORRUPT);
 }
 
 static void bad_settings(void)
@@ -458,6 +499,7 @@ int main(int argc, char **argv)
 	RUN(times);
 	RUN(dies_are_erased_in_parallel);
 	RUN(flash_says_where_zones_end);
+	RUN(more_sectors_than_a_page_has);
 	RUN(bad_settings);
 	RUN(model_of_many_drives);
 	RUN(cuts_at_every_command);
