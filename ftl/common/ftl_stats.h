@@ -41,6 +41,13 @@ static inline uint64_t ftl_breakdown_sum(const struct ftl_breakdown *w)
 #undef FTL_PLUS
 }
 
+/* Attribute up to ns of the remaining time to a cause. */
+static inline void ftl_breakdown_take(uint64_t *rest, uint64_t ns, uint64_t *cause)
+{
+	*cause = ns < *rest ? ns : *rest;
+	*rest -= *cause;
+}
+
 struct ftl_op_stats {
 	FTL_OP_COUNTERS(FTL_FIELD)	/* while ios is 0, latency_min_ns is UINT64_MAX */
 	struct ftl_breakdown where;	/* sums over all I/Os */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * map.h - state of the cached map (map.c, MAP.md): map pages in flash, the directory that locates
+ * map.h - state and functions of the cached map (map.c, MAP.md): map pages in flash, the directory that locates
  * them, and the frames that hold some of them in memory.
  */
 #ifndef SLATE_PAGE_MAP_H
@@ -8,6 +8,14 @@
 
 #include "fxp.h"
 #include "port.h"
+
+struct die;
+struct ftl_config;
+struct gc;
+struct nand_geometry;
+struct page_ftl;
+struct ssd_arena;
+struct uread;
 
 enum frame_state {
 	FRAME_READY,		/* the content is complete, or the frame is empty */
@@ -66,5 +74,32 @@ struct page_cache {			/* all zero with the whole map in memory */
 	bool mounting;			/* entries of trimmed units may be obsolete: their units are not valid */
 	bool lost;			/* a map page could not be read: the host writes nothing more */
 };
+
+/* map.c; all but map_init() are called only if the map is cached */
+uint32_t map_pages_of(const struct ftl_config *c, const struct nand_geometry *g);
+uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp);
+uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g);
+void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g);
+void map_init(struct page_ftl *f);
+void map_empty(struct page_ftl *f);			/* remove all map pages from memory */
+bool map_take(struct page_ftl *f, uint32_t page);	/* mount: give the map page a frame without a read */
+void map_pump(struct page_ftl *f, uint64_t now_ns);	/* begin what has become possible */
+bool map_ready(const struct page_ftl *f, uint32_t wpage);	/* are the map pages of its units in memory? */
+void map_unpin(struct page_ftl *f, uint32_t wpage);	/* the page has been programmed */
+uint64_t map_clock(const struct page_ftl *f, uint64_t now_ns);
+bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r);	/* false: the uread waits for its map page */
+bool map_stands(const struct page_ftl *f, const struct uread *u);	/* is the unit where it was found? */
+void map_set_due(struct page_ftl *f, uint32_t page);	/* trims have not been applied to the map page */
+void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bits, uint32_t base, uint64_t seq);
+void map_arrived(struct page_ftl *f, uint32_t lpn, const uint8_t *page, bool lost);
+void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);
+bool map_write(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* begin a map page's program on the idle die */
+void map_write_all(struct page_ftl *f);			/* mount: let all changed frames be written */
+void map_written(struct page_ftl *f, const struct die *d);
+bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g);	/* pin the map pages of the units to program */
+void map_gc_release(struct page_ftl *f, struct gc *g);
+/* Returns a block to collect if map pages have no room, or BLK_NONE. */
+uint32_t map_victim(const struct page_ftl *f, uint32_t plane);
+bool map_needs_room(const struct page_ftl *f, uint32_t plane);
 
 #endif

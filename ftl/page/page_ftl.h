@@ -664,33 +664,6 @@ void uread_failed(struct page_ftl *f, uint64_t now_ns, uint32_t r, enum ssd_err 
 /* Read a map page. */
 void read_map(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);
 
-/* map.c; all but map_init() are called only if the map is cached */
-uint32_t map_pages_of(const struct ftl_config *c, const struct nand_geometry *g);
-uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp);
-uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g);
-void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g);
-void map_init(struct page_ftl *f);
-void map_empty(struct page_ftl *f);			/* remove all map pages from memory */
-bool map_take(struct page_ftl *f, uint32_t page);	/* mount: give the map page a frame without a read */
-void map_pump(struct page_ftl *f, uint64_t now_ns);	/* begin what has become possible */
-bool map_ready(const struct page_ftl *f, uint32_t wpage);	/* are the map pages of its units in memory? */
-void map_unpin(struct page_ftl *f, uint32_t wpage);	/* the page has been programmed */
-uint64_t map_clock(const struct page_ftl *f, uint64_t now_ns);
-bool map_locate(struct page_ftl *f, uint64_t now_ns, uint32_t r);	/* false: the uread waits for its map page */
-bool map_stands(const struct page_ftl *f, const struct uread *u);	/* is the unit where it was found? */
-void map_set_due(struct page_ftl *f, uint32_t page);	/* trims have not been applied to the map page */
-void map_trim(struct page_ftl *f, uint32_t from, uint32_t to, const uint8_t *bits, uint32_t base, uint64_t seq);
-void map_arrived(struct page_ftl *f, uint32_t lpn, const uint8_t *page, bool lost);
-void map_loaded(struct page_ftl *f, uint64_t now_ns, uint32_t lpn);
-bool map_write(struct page_ftl *f, uint64_t now_ns, uint32_t die);	/* begin a map page's program on the idle die */
-void map_write_all(struct page_ftl *f);			/* mount: let all changed frames be written */
-void map_written(struct page_ftl *f, const struct die *d);
-bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g);	/* pin the map pages of the units to program */
-void map_gc_release(struct page_ftl *f, struct gc *g);
-/* Returns a block to collect if map pages have no room, or BLK_NONE. */
-uint32_t map_victim(const struct page_ftl *f, uint32_t plane);
-bool map_needs_room(const struct page_ftl *f, uint32_t plane);
-
 /* place.c */
 enum room { ROOM_NONE, ROOM_BUSY, ROOM_READY };
 enum room frontier_room_now(struct page_ftl *f, uint64_t now_ns, uint32_t plane, enum frontier which,

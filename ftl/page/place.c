@@ -447,12 +447,6 @@ static inline void queue_pop(struct page_ftl *f)
 
 /* ---- SSDSim's accounting: a write ends with its transfers ----------------- */
 
-static void take(uint64_t *rest, uint64_t want, uint64_t *part)
-{
-	*part = want < *rest ? want : *rest;
-	*rest -= *part;
-}
-
 bool ends_when_sent(const struct page_ftl *f, const struct ftl_io *io)
 {
 	return f->host.c.accounting == FTL_ACCOUNT_SSDSIM && !f->host.c.buffer_units &&
@@ -486,8 +480,8 @@ static void finish_sent(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 	uint64_t rest = io->done_ns - io->submit_ns;
 	uint64_t gc_ns = w->gc_queue_ns + stall_clock(f, now_ns) - io->gc_mark;
 
-	take(&rest, w->bus_ns, &w->bus_ns);
-	take(&rest, gc_ns, &w->gc_queue_ns);
+	ftl_breakdown_take(&rest, w->bus_ns, &w->bus_ns);
+	ftl_breakdown_take(&rest, gc_ns, &w->gc_queue_ns);
 	w->host_queue_ns = rest;
 	w->buffer_ns = f->host.c.buffer_ns;
 	host_end_at(&f->host, io, io->done_ns + w->buffer_ns, SSD_OK);
@@ -688,12 +682,12 @@ static void finish_durable(struct page_ftl *f, uint64_t now_ns, struct ftl_io *i
 	uint64_t rest = now_ns - io->submit_ns;
 
 	if (last) {
-		take(&rest, last->cell_ns, &w->cell_ns);
-		take(&rest, last->bus_ns, &w->bus_ns);
+		ftl_breakdown_take(&rest, last->cell_ns, &w->cell_ns);
+		ftl_breakdown_take(&rest, last->bus_ns, &w->bus_ns);
 	}
-	take(&rest, stall_clock(f, now_ns) - io->gc_mark, &w->gc_queue_ns);
+	ftl_breakdown_take(&rest, stall_clock(f, now_ns) - io->gc_mark, &w->gc_queue_ns);
 	if (map_is_cached(f))
-		take(&rest, map_clock(f, now_ns) - io->map_mark, &w->map_ns);
+		ftl_breakdown_take(&rest, map_clock(f, now_ns) - io->map_mark, &w->map_ns);
 	w->host_queue_ns = rest;
 	w->buffer_ns = io->op == FTL_FLUSH ? 0 : f->host.c.buffer_ns;
 	w->map_ns += f->host.c.map_ns;

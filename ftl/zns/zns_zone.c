@@ -145,12 +145,6 @@ void zns_cell_done(struct zns *z, uint32_t buf, uint32_t slot)
 
 /* ---- writes ---- */
 
-static void take(uint64_t *rest, uint64_t ns, uint64_t *part)
-{
-	*part = ns < *rest ? ns : *rest;
-	*rest -= *part;
-}
-
 /*
  * Complete an I/O that had to wait for flash. last is the die whose command ended the wait, or NULL if
  * that is unknown; the cell and bus time of that command are charged to the I/O.
@@ -161,23 +155,20 @@ static void end_waiting(struct zns *z, struct ftl_io *io, const struct zns_die *
 	struct ftl_breakdown *w = &io->where;
 
 	if (last) {
-		take(&rest, last->cell_ns, &w->cell_ns);
-		take(&rest, last->bus_ns, &w->bus_ns);
+		ftl_breakdown_take(&rest, last->cell_ns, &w->cell_ns);
+		ftl_breakdown_take(&rest, last->bus_ns, &w->bus_ns);
 	}
 	w->host_queue_ns = rest;
 	w->buffer_ns = io->op == FTL_WRITE ? z->host.c.buffer_ns : 0;
-	w->map_ns = z->host.c.map_ns;
-	w->other_ns = z->host.c.overhead_ns;
-	host_finish(&z->host, io, z->host.now_ns + w->buffer_ns + host_front_ns(&z->host), status);
+	host_end_at(&z->host, io, z->host.now_ns + w->buffer_ns, status);
 }
 
 static void end_buffered(struct zns *z, struct ftl_io *io)
 {
-	io->where = (struct ftl_breakdown){
-		.buffer_ns = z->host.now_ns - io->submit_ns + z->host.c.buffer_ns,
-		.map_ns = z->host.c.map_ns, .other_ns = z->host.c.overhead_ns,
-	};
-	host_finish(&z->host, io, z->host.now_ns + z->host.c.buffer_ns + host_front_ns(&z->host), SSD_OK);
+	uint64_t at_ns = z->host.now_ns + z->host.c.buffer_ns;
+
+	io->where = (struct ftl_breakdown){ .buffer_ns = at_ns - io->submit_ns };
+	host_end_at(&z->host, io, at_ns, SSD_OK);
 }
 
 /* Returns the cell of the zone's next byte, or NULL if it must wait. */
