@@ -522,7 +522,8 @@ static void check_read_cache(struct parse *s)
 
 	if (c->read_cache_units && !c->cores)
 		complain_of(s, profile_key_find("controller", "read_cache_units"),
-			    "must be 0 unless controller.cores says how many cores look units up in the cache: set cores");
+			    "must be 0 unless controller.cores says how many cores look units up in the cache: "
+			    "set cores");
 	else if (c->read_cache_units && s->p->ops && s->p->ops->zones)
 		complain_of(s, profile_key_find("controller", "read_cache_units"),
 			    "must be 0, because ftl.type = zns has no read cache");

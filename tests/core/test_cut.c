@@ -317,6 +317,14 @@ static bool is_for(const struct shape *s, const char *name)
 	return (!name || strstr(s->name, name)) && (!other_ftl || plain);
 }
 
+static void add_controller(struct ftl_config *fc, const struct shape *s)
+{
+	fc->cores = s->ways & CORES ? 2 : 0;
+	fc->completion_ns = s->ways & CORES ? 700 : 0;
+	fc->read_cache_units = s->ways & CACHE ? 16 : 0;
+	fc->read_ahead_units = s->ways & CACHE ? 4 : 0;
+}
+
 static void drive_make(struct drive *d, const struct shape *s)
 {
 	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000,
@@ -359,10 +367,9 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 		.gc_frontier = s->frontier, .gc_pages = s->copies, .map_cache_pages = s->map_cache_pages,
 		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
-		.cores = s->ways & CORES ? 2 : 0, .completion_ns = s->ways & CORES ? 700 : 0,
-		.read_cache_units = s->ways & CACHE ? 16 : 0, .read_ahead_units = s->ways & CACHE ? 4 : 0,
 		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
+	add_controller(&d->fc, s);
 	if (s->ways & (SET_ASIDE | SPARE))
 		add_slc_cache(&d->fc, s);
 	d->ops = ftl_of(s);

@@ -17,7 +17,7 @@
 #define COMMAND 1000u
 #define COMPLETION 300u
 #define BUFFER 2000u
-#define FLASH (100 + 50000 + PAGE + OOB)	/* read of a page: command cycles, cell phase, transfer at 1 ns a byte */
+#define FLASH (100 + 50000 + PAGE + OOB)	/* read of a page: command, cell phase, transfer at 1 ns a byte */
 #define FIRMWARE (COMMAND + LOOKUP + COMPLETION)
 #define IOS 8u
 #define WRITTEN 32u
