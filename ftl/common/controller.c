@@ -4,6 +4,7 @@
 
 #include "ftl_knobs.h"
 #include "host.h"
+#include "rcache.h"
 
 /* the stage of an I/O, which ends at its done_ns */
 enum stage {
@@ -18,6 +19,7 @@ struct controller {
 	struct ftl *ftl;
 	struct ftl_config c;
 	struct ftl_host shell;
+	struct rcache cache;
 	struct io_list due[STAGES];
 	uint64_t free_ns[CONTROLLER_CORES_MAX];	/* time at which each core becomes free */
 	uint64_t ordered_ns;		/* time at which the last write, trim or flush reaches the FTL */
@@ -112,6 +114,78 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	k->shell.done(k->shell.opaque, io);
 }
 
+/* ---- the read cache ---- */
+
+/* The cache answers the read, whose content is in memory at ready_ns. */
+static void hit(struct controller *k, uint64_t now_ns, struct ftl_io *io, uint64_t ready_ns)
+{
+	struct host *h = host_of(k->ftl);
+	uint64_t at_ns = ready_ns > now_ns ? ready_ns : now_ns, sent_ns = at_ns + k->c.buffer_ns;
+
+	rcache_give(&k->cache, io, &k->shell);
+	host_set_time(h, now_ns);
+	io->done_ns = host_link_read(h, io, sent_ns) + k->c.link_latency_ns;
+	io->status = SSD_OK;
+	io->where = (struct ftl_breakdown){ .host_queue_ns = at_ns - io->submit_ns,
+					    .buffer_ns = k->c.buffer_ns, .link_ns = io->done_ns - sent_ns };
+	list_sorted(&k->due[STAGE_ANSWER], io);
+}
+
+/* Answer the read, let it wait, or let the FTL read it. */
+static void look(struct controller *k, uint64_t now_ns, struct ftl_io *io)
+{
+	uint64_t ready_ns;
+
+	switch (rcache_find(&k->cache, io, &ready_ns)) {
+	case RCACHE_HIT:
+		hit(k, now_ns, io, ready_ns);
+		return;
+	case RCACHE_WAIT:
+		io_list_add(&k->cache.waiting, io);
+		return;
+	case RCACHE_MISS:
+		rcache_claim(&k->cache, io);
+		k->ftl->ops->submit(k->ftl, now_ns, io);
+	}
+}
+
+static void read_cached(struct controller *k, uint64_t now_ns, struct ftl_io *io)
+{
+	struct rcache_stream *s = rcache_follow(&k->cache, io);
+
+	io->submit_ns = now_ns;
+	look(k, now_ns, io);
+	for (struct ftl_io *more = rcache_ahead(&k->cache, s); more; more = rcache_ahead(&k->cache, s)) {
+		rcache_claim(&k->cache, more);
+		k->ftl->ops->submit(k->ftl, now_ns, more);
+	}
+}
+
+/* Look up the waiting reads again if the cache has changed. Returns false if no read had to be. */
+static bool look_again(struct controller *k, uint64_t now_ns)
+{
+	bool again = k->cache.changed && k->cache.waiting.first;
+	struct io_list waiting = k->cache.waiting;
+
+	k->cache.changed = false;
+	if (!again)
+		return false;
+	k->cache.waiting.first = NULL;
+	while (waiting.first)
+		look(k, now_ns, io_list_take(&waiting));
+	return true;
+}
+
+static void hand_over(struct controller *k, uint64_t now_ns, struct ftl_io *io)
+{
+	if (k->cache.units && io->op == FTL_READ && io->bytes) {
+		read_cached(k, now_ns, io);
+		return;
+	}
+	if (k->cache.units && io->op != FTL_FLUSH)
+		rcache_write_begins(&k->cache, io);
+	k->ftl->ops->submit(k->ftl, now_ns, io);
+}
 
 static uint64_t step(struct ftl *base, uint64_t now_ns)
 {
@@ -121,8 +195,10 @@ static uint64_t step(struct ftl *base, uint64_t now_ns)
 	SSD_ASSERT(now_ns >= k->now_ns);
 	k->now_ns = now_ns;
 	while (first_ns(&k->due[STAGE_COMMAND]) <= now_ns)
-		k->ftl->ops->submit(k->ftl, now_ns, io_list_take(&k->due[STAGE_COMMAND]));
-	next_ns = k->ftl->ops->step(k->ftl, now_ns);
+		hand_over(k, now_ns, io_list_take(&k->due[STAGE_COMMAND]));
+	do
+		next_ns = k->ftl->ops->step(k->ftl, now_ns);
+	while (look_again(k, now_ns));
 	while (first_ns(&k->due[STAGE_ANSWER]) <= now_ns)
 		end(k, now_ns, io_list_take(&k->due[STAGE_ANSWER]));
 	for (unsigned int i = 0; i < STAGES; i++)
@@ -138,6 +214,7 @@ static void submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 	(void)step(base, now_ns);
 	k->ios++;
 	io->entered_ns = now_ns;
+	io->ahead = false;
 	io->done_ns = work(k, now_ns, k->c.overhead_ns + lookups_ns(k, io));
 	if (io->op != FTL_READ) {
 		if (io->done_ns < k->ordered_ns)
@@ -152,14 +229,22 @@ static void answered(void *opaque, struct ftl_io *io)
 {
 	struct controller *k = opaque;
 
-	list_sorted(&k->due[STAGE_ANSWER], io);
+	if (k->cache.units && io->op == FTL_READ)
+		rcache_ended(&k->cache, io);
+	else if (k->cache.units && io->op != FTL_FLUSH)
+		rcache_write_ends(&k->cache, io);
+	if (!io->ahead)
+		list_sorted(&k->due[STAGE_ANSWER], io);
 }
 
 static void copied(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
 	struct controller *k = opaque;
 
-	k->shell.copy(k->shell.opaque, io, at, buf, len);
+	if (k->cache.units && io->op == FTL_READ)
+		rcache_take(&k->cache, io, at, buf, len);
+	if (!io->ahead)
+		k->shell.copy(k->shell.opaque, io, at, buf, len);
 }
 
 /* ---- the other entries of struct ftl_ops ---- */
@@ -168,6 +253,7 @@ static int mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 {
 	struct controller *k = controller_of(base);
 
+	rcache_empty(&k->cache);
 	return k->ftl->ops->mount(k->ftl, now_ns, ready_ns);
 }
 
@@ -182,11 +268,21 @@ static uint32_t listed(const struct io_list *l, uint64_t now_ns)
 	return count;
 }
 
+static uint32_t waiting(const struct rcache *c)
+{
+	uint32_t count = 0;
+
+	for (const struct ftl_io *io = c->waiting.first; io; io = io == c->waiting.last ? NULL : io->next)
+		count++;
+	return count;
+}
+
 static void check(const struct ftl *base)
 {
 	const struct controller *k = const_controller_of(base);
-	uint32_t ios = k->ftl->ops->inflight(k->ftl);
+	uint32_t ios = k->ftl->ops->inflight(k->ftl) - k->cache.in_flight + waiting(&k->cache);
 
+	rcache_check(&k->cache);
 	for (unsigned int i = 0; i < STAGES; i++)
 		ios += listed(&k->due[i], k->now_ns);
 	SSD_ASSERT(ios == k->ios);	/* C1 */
@@ -200,6 +296,8 @@ static const struct ftl_stats *stats(const struct ftl *base)
 	*k->shown = *k->ftl->ops->stats(k->ftl);
 	memcpy(k->shown->op, k->op, sizeof(k->op));
 	k->shown->core_busy_ns = k->busy_ns;
+	k->shown->read_cache_hits = k->cache.hits;
+	k->shown->read_ahead_units = k->cache.ahead_read;
 	return k->shown;
 }
 
@@ -209,7 +307,7 @@ static void reset_stats(struct ftl *base)
 
 	k->ftl->ops->reset_stats(k->ftl);
 	host_no_ops(k->op);
-	k->busy_ns = 0;
+	k->busy_ns = k->cache.hits = k->cache.ahead_read = 0;
 }
 
 static uint64_t map_bytes(const struct ftl *base)
@@ -297,11 +395,12 @@ static void take_entries(struct controller *k, const struct ftl_ops *of)
 
 /* ---- life cycle ---- */
 
-static struct ssd_arena lay_out(struct controller *k, void *mem)
+static struct ssd_arena lay_out(struct controller *k, const struct ftl_config *c, const struct nand_geometry *g)
 {
-	struct ssd_arena m = { mem, sizeof(*k) };
+	struct ssd_arena m = { (char *)k, sizeof(*k) };
 	struct ftl_stats *shown = ssd_carve(&m, 1, sizeof(*shown));
 
+	rcache_lay_out(k ? &k->cache : NULL, &m, c, g->page_bytes);
 	if (k)
 		k->shown = shown;
 	m.used = (m.used + 63) & ~(size_t)63;
@@ -313,7 +412,7 @@ size_t controller_footprint(const struct ftl_ops *ops, const struct ftl_config *
 {
 	const struct ftl_config its = behind(c);
 
-	return (c->cores ? lay_out(NULL, NULL).used : 0) + ops->footprint(&its, g);
+	return (c->cores ? lay_out(NULL, c, g).used : 0) + ops->footprint(&its, g);
 }
 
 int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const struct ftl_config *c,
@@ -322,18 +421,19 @@ int controller_init(const struct ftl_ops *ops, void *mem, size_t len, const stru
 	const struct ftl_config its = behind(c);
 	struct controller *k = mem;
 	const struct ftl_host me = { answered, copied, k };
-	size_t own = lay_out(NULL, NULL).used;
+	size_t own;
 	int result;
 
 	if (!c->cores)
 		return ops->init(mem, len, c, n, host, out);
 	SSD_ASSERT(c->cores <= CONTROLLER_CORES_MAX);
+	own = lay_out(NULL, c, &n->geo).used;
 	if (len < own)
 		return SSD_E_NOMEM;
 	result = ops->init((uint8_t *)mem + own, len - own, &its, n, &me, &k->ftl);
 	if (result)
 		return result;
-	(void)lay_out(k, mem);
+	(void)lay_out(k, c, &n->geo);
 	k->c = *c;
 	k->shell = *host;
 	host_no_ops(k->op);
@@ -355,6 +455,11 @@ static const struct knob rows[] = {
 		 "and completion_ns; 0: as many as there is work"),
 	FTL_KNOB(completion_ns, 0, KNOB_NS_MAX, "0",
 		 "of a core's time for each request, when its data are there; only with cores"),
+	FTL_KNOB(read_cache_units, 0, 1u << 24, "0",
+		 "mapping units kept in the controller's memory after they were read; only with cores"),
+	FTL_KNOB(read_ahead_units, 0, 1u << 20, "0",
+		 "mapping units read into that memory ahead of a sequence of reads: 0, or the units of a page or more, "
+		 "at most half of read_cache_units"),
 	FTL_KNOB_LAST
 };
 

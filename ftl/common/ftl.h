@@ -58,6 +58,7 @@ struct ftl_io {
 	enum ftl_op op;
 	bool fua;			/* WRITE: forced unit access */
 	uint8_t zone;			/* enum ftl_zone_op */
+	bool ahead;			/* READ of the read cache (rcache.h): it does not cross the link */
 	uint64_t offset;		/* first byte, sector aligned */
 	uint64_t bytes;			/* sector aligned; TRIM: only whole mapping units
 					 * inside the range are trimmed; FLUSH: ignored */
@@ -203,6 +204,8 @@ struct ftl_config {
 	uint32_t cores;			/* number of cores that execute map_ns, overhead_ns and completion_ns, see
 					 * controller.h; 0: unlimited */
 	uint32_t completion_ns;		/* core time of a completion, per I/O; 0 without cores */
+	uint32_t read_cache_units;	/* units of the controller's read cache; 0 without cores */
+	uint32_t read_ahead_units;	/* units that it reads ahead of a sequence of reads */
 	uint32_t max_unit_reads;	/* size of the pool of queued flash reads; >= 8 */
 	const struct gc_policy *gc_policy;	/* see gc_policy.h */
 	uint32_t gc_choices;		/* d-choices: number d of blocks drawn at random */

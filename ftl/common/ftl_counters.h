@@ -89,6 +89,8 @@
 	X(map_reads, "Cached map: map pages read.") \
 	X(map_writes, "Cached map: map pages written, without copies by GC.") \
 	X(map_copies, "Cached map: map pages copied by GC.") \
+	X(read_cache_hits, "Reads that the controller's read cache answered.") \
+	X(read_ahead_units, "Units read ahead into the read cache.") \
 	/* a new row goes here */
 
 #endif

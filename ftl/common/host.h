@@ -145,6 +145,15 @@ static inline void host_count(struct ftl_op_stats *s, const struct ftl_io *io)
 	ftl_breakdown_add(&s->where, &io->where);
 }
 
+/* Move a read's data to the host from at_ns on. Returns when they have arrived. */
+static inline uint64_t host_link_read(struct host *h, const struct ftl_io *io, uint64_t at_ns)
+{
+	if (!h->c.link_ps_per_byte)
+		return at_ns;
+	h->stats.link_to_host_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
+	return link_move(&h->link[0], h->now_ns, at_ns, io->bytes, h->c.link_ps_per_byte);
+}
+
 /*
  * The drive's part of the I/O ended at done_ns >= now_ns, and io->where holds the parts of its
  * time. Sets done_ns, status and the link's part: a write's data crossed the link before, a read's
@@ -155,10 +164,8 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 	uint64_t at = done_ns + io->link_ns;
 
 	SSD_ASSERT(done_ns >= h->now_ns);
-	if (h->c.link_ps_per_byte && io->op == FTL_READ && status == SSD_OK) {
-		at = link_move(&h->link[0], h->now_ns, at, io->bytes, h->c.link_ps_per_byte);
-		h->stats.link_to_host_busy_ns += link_transfer_ns(io->bytes, h->c.link_ps_per_byte);
-	}
+	if (io->op == FTL_READ && status == SSD_OK && !io->ahead)
+		at = host_link_read(h, io, at);
 	at += h->c.link_latency_ns;
 	io->where.link_ns = at - done_ns;
 	SSD_ASSERT(ftl_breakdown_sum(&io->where) == at - io->submit_ns);	/* H3 */

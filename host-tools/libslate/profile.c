@@ -515,6 +515,24 @@ static void derive_link(struct parse *s)
 	p->ftl.link_ps_per_byte = kbyte_s ? (uint32_t)((1000000000ull + kbyte_s / 2) / kbyte_s) : 0;
 }
 
+static void check_read_cache(struct parse *s)
+{
+	const struct ftl_config *c = &s->p->ftl;
+	uint32_t page_units = s->p->array.geo.page_bytes / c->unit_bytes;
+
+	if (c->read_cache_units && !c->cores)
+		complain_of(s, profile_key_find("controller", "read_cache_units"),
+			    "must be 0 unless controller.cores says how many cores look units up in the cache: "
+			    "set cores");
+	else if (c->read_cache_units && s->p->ops && s->p->ops->zones)
+		complain_of(s, profile_key_find("controller", "read_cache_units"),
+			    "must be 0, because ftl.type = zns has no read cache");
+	if (c->read_ahead_units && (c->read_ahead_units > c->read_cache_units / 2 || c->read_ahead_units < page_units))
+		complain_of(s, profile_key_find("controller", "read_ahead_units"),
+			    "must be %lu (the units of a page) .. %lu (half of controller.read_cache_units), or 0",
+			    (unsigned long)page_units, (unsigned long)(c->read_cache_units / 2));
+}
+
 static void check_controller(struct parse *s)
 {
 	if (s->p->ftl.completion_ns && !s->p->ftl.cores)
@@ -539,6 +557,7 @@ static void derive(struct parse *s)
 	check_controller(s);
 	if (s->result)
 		return;
+	check_read_cache(s);
 	p->array.timing.gc_holds_bus = p->ftl.accounting == FTL_ACCOUNT_SSDSIM;
 	p->ftl.timing = p->array.timing;
 	derive_capacity(s, pages * g->page_bytes);

@@ -302,6 +302,7 @@ struct request *engine_request(struct replay *r, const struct trace_row *row, ui
 	q->io.op = ops[row->op];
 	q->io.fua = row->fua;
 	q->io.zone = FTL_ZONE_NONE;
+	q->io.ahead = false;
 	q->reset = false;
 	q->io.offset = row->offset;
 	q->io.bytes = row->bytes;

@@ -91,6 +91,8 @@ static void draw_config(struct odd *o)
 	if (o->seed % 4 == 1 && !flag(o, 'f') && !flag(o, 'e')) {
 		c->cores = 1 + (uint32_t)(o->seed / 4 % 3);
 		c->completion_ns = (uint32_t)(o->seed / 12 % 2) * 500;
+		c->read_cache_units = o->seed / 24 % 3 ? 2 * upp + (uint32_t)(o->seed / 72 % 50) : 0;
+		c->read_ahead_units = o->seed / 24 % 3 == 2 ? upp : 0;
 	}
 	o->ac.geo.oob_bytes = 2000;
 	o->ac.geo.oob_kept = OOB_BYTES(upp);

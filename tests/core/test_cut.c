@@ -59,7 +59,8 @@ enum {
 	SSDSIM = 4,	/* a write ends with its transfer, so that only flushes and FUA are durable */
 	LEVEL = 16,	/* wear is levelled to a difference of one erase */
 	CORRECTED = 32,	/* reads of every seventh page request relocation */
-	CORES = 512,	/* a controller of two cores is in front */
+	CORES = 512,	/* a controller of two cores is in front, */
+	CACHE = 32768,	/* with a read cache */
 	APART = 2048,	/* hot and cold pages have separate blocks */
 	SUSPENDS = 1024,	/* reads suspend programs and erases, twice each at most */
 	SET_ASIDE = 4096,	/* an SLC cache: two blocks of each plane are set aside for it; */
@@ -124,6 +125,8 @@ static const struct shape shapes[] = {
 	  PAIRS | WORDS | COPYBACK | LEVEL | CORRECTED },
 	{ "cores", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
 	  FTL_GC_SLICED, false, 0, CORES },
+	{ "read cache", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
+	  FTL_GC_SLICED, false, 0, CORES | CACHE },
 	{ "cores, unbuffered", { 2, 2, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 110, 0,
 	  FTL_GC_SLICED, false, 0, CORES },
 	{ "suspended", { 2, 1, 1, 1, 10, 4, 1024, 64, 25, 1024, 0, 1, 1 }, 512, 52, 4,
@@ -314,6 +317,14 @@ static bool is_for(const struct shape *s, const char *name)
 	return (!name || strstr(s->name, name)) && (!other_ftl || plain);
 }
 
+static void add_controller(struct ftl_config *fc, const struct shape *s)
+{
+	fc->cores = s->ways & CORES ? 2 : 0;
+	fc->completion_ns = s->ways & CORES ? 700 : 0;
+	fc->read_cache_units = s->ways & CACHE ? 16 : 0;
+	fc->read_ahead_units = s->ways & CACHE ? 4 : 0;
+}
+
 static void drive_make(struct drive *d, const struct shape *s)
 {
 	struct nand_array_config c = { .geo = s->g, .timing = { 100, { 5000 }, { 20000 }, { 70000 }, 1000,
@@ -356,9 +367,9 @@ static void drive_make(struct drive *d, const struct shape *s)
 		.quota_permille = s->quota_permille, .idle_gc_permille = s->idle_gc_permille,
 		.gc_frontier = s->frontier, .gc_pages = s->copies, .map_cache_pages = s->map_cache_pages,
 		.suspend = s->ways & SUSPENDS ? FTL_SUSPEND_ALL : FTL_SUSPEND_OFF, .timing = c.timing,
-		.cores = s->ways & CORES ? 2 : 0, .completion_ns = s->ways & CORES ? 700 : 0,
 		.hot_cold = s->ways & APART ? FTL_HOT_COLD_COUNT : FTL_HOT_COLD_OFF,
 	};
+	add_controller(&d->fc, s);
 	if (s->ways & (SET_ASIDE | SPARE))
 		add_slc_cache(&d->fc, s);
 	d->ops = ftl_of(s);

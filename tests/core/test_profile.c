@@ -165,6 +165,17 @@ static void gc_keys(void)
 	refused("controller.completion_ns=300", "override: controller.completion_ns = 300: must be 0 unless "
 		"controller.cores says how many cores spend it: set cores, or add the time to ftl.overhead_ns");
 
+	accepted("controller.cores=2 controller.read_cache_units=64 controller.read_ahead_units=32");
+	EXPECT_EQ(p.ftl.read_cache_units, 64);
+	refused("controller.read_cache_units=64", "override: controller.read_cache_units = 64: must be 0 unless "
+		"controller.cores says how many cores look units up in the cache: set cores");
+	refused("controller.cores=2 controller.read_cache_units=64 controller.read_ahead_units=33",
+		"override: controller.read_ahead_units = 33: must be 4 (the units of a page) .. 32 (half of "
+		"controller.read_cache_units), or 0");
+	refused("controller.cores=2 controller.read_cache_units=64 controller.read_ahead_units=3",
+		"override: controller.read_ahead_units = 3: must be 4 (the units of a page) .. 32 (half of "
+		"controller.read_cache_units), or 0");
+
 	accepted("ftl.accounting=device");
 	EXPECT(!p.array.timing.gc_holds_bus);
 	accepted("ftl.accounting=ssdsim");
@@ -325,6 +336,9 @@ static void single_numbers(void)
 		{ "timing.retry_ns", "", 0, 1000000000 },
 		{ "controller.cores", "", 0, 64 },
 		{ "controller.completion_ns", "controller.cores=1 ", 0, 1000000000 },
+		{ "controller.read_cache_units", "controller.cores=1 ", 0, 1 << 24 },
+		{ "controller.read_ahead_units", "controller.cores=1 controller.read_cache_units=2097152 ",
+		  0, 1 << 20 },
 		{ "energy.bus_pj_per_byte", "", 0, 4000000000 },
 		{ "link.generation", "", 0, 6 },
 		{ "link.lanes", "", 1, 16 },

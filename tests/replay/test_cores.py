@@ -54,6 +54,18 @@ class Cores(Case):
         self.assertNotIn("controller", found["host"]["read"]["where_ns"])
         self.assertNotIn("core_busy_ns", found["ftl_counts"])
 
+    def test_a_read_cache(self):
+        """The second read of a unit costs no flash; with read-ahead all but the first two of a sequence are hits."""
+        own = COMMAND + LOOKUP + COMPLETION
+        cache = ("--set", "controller.read_cache_units=64")
+        twice = self.native("0 0 write 0 4096", "1 0 flush", "2 0 read 0 4096", "3 0 read 0 4096")
+        rows = self.rows(*cores(1), *cache, twice)
+        self.assertEqual([row["latency_ns"] for row in rows[2:]], [own + READ, own])
+        order = self.native(*(f"0 0 write {i * 4096} 4096" for i in range(16)), "1 0 flush",
+                            *(f"2 0 read {i * 4096} 4096" for i in range(16)))
+        found = self.json(*cores(1), *cache, "--set", "controller.read_ahead_units=16", "--closed", 1, order)
+        self.assertEqual(found["ftl_counts"]["read_cache_hits"], 14)
+
     def test_refused(self):
         done = self.call("--profile", TINY, *cores(0), "gen:rand4k,foot=6M,n=1", code=2)
         self.assertIn("controller.completion_ns = 300: must be 0 unless controller.cores says how many", done.stderr)

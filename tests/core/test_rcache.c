@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The controller's read cache and read-ahead: times computed by hand, which unit gives way, and
+ * content after writes and failures. Units 0 to 31 are written and flushed first, four to a page,
+ * pages on two dies in turn.
+ */
+#include "controller.h"
+#include "ftl.h"
+#include "gc_policy.h"
+#include "test.h"
+
+#define UNIT 4096u
+#define PAGE_UNITS 4u
+#define PAGE (PAGE_UNITS * UNIT)
+#define OOB 256u
+#define LOOKUP 200u
+#define COMMAND 1000u
+#define COMPLETION 300u
+#define BUFFER 2000u
+#define FLASH (100 + 50000 + PAGE + OOB)	/* read of a page: command, cell phase, transfer at 1 ns a byte */
+#define FIRMWARE (COMMAND + LOOKUP + COMPLETION)
+#define IOS 8u
+#define WRITTEN 32u
+
+static struct test_array t;
+static struct ftl *f;
+static void *mem;
+static uint64_t now;
+static uint32_t last_program;		/* page programmed last */
+static uint32_t lost_page;		/* page that cannot be read, or NONE */
+
+#define NONE 0xffffffffu
+
+static struct slot {
+	struct ftl_io io;
+	bool reported, waits;		/* reported by the FTL; waiting for its completion time */
+	uint8_t tag;			/* content: of a write each byte, of a read the first byte */
+	bool mixed;			/* not all bytes of the read were equal within a unit */
+	uint8_t got[8 * UNIT];
+} slot[IOS];
+
+static void on_done(void *opaque, struct ftl_io *io)
+{
+	(void)opaque;
+	ssd_container_of(io, struct slot, io)->reported = true;
+}
+
+static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
+{
+	struct slot *s = ssd_container_of(io, struct slot, io);
+
+	(void)opaque;
+	if (io->op == FTL_WRITE)
+		memset(buf, s->tag, len);
+	else if (buf)
+		memcpy(s->got + at, buf, len);
+	else
+		memset(s->got + at, 0, len);
+}
+
+static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	if (c->op == NAND_PROGRAM)
+		last_program = c->ppn.v;
+	return c->op == NAND_READ && c->ppn.v == lost_page ? NAND_UNCORR : NAND_OK;
+}
+
+/* Advance to the next event of the drive or end of an I/O. Returns false if there is none. */
+static bool pass_time(void)
+{
+	uint64_t next = f->ops->step(f, now);
+
+	f->ops->check(f);
+	for (uint32_t i = 0; i < IOS; i++)
+		if (slot[i].waits && slot[i].reported && slot[i].io.done_ns < next)
+			next = slot[i].io.done_ns;
+	if (next == FTL_IDLE)
+		return false;
+	now = next > now ? next : now;
+	for (uint32_t i = 0; i < IOS; i++)
+		if (slot[i].reported && slot[i].io.done_ns <= now)
+			slot[i].waits = false;
+	return true;
+}
+
+static struct slot *submit(uint32_t i, enum ftl_op op, uint64_t sector, uint32_t sectors)
+{
+	slot[i].io = (struct ftl_io){ .op = op, .offset = sector * 512, .bytes = sectors * 512ull };
+	slot[i].reported = false;
+	slot[i].waits = true;
+	f->ops->submit(f, now, &slot[i].io);
+	f->ops->check(f);
+	return &slot[i];
+}
+
+static void wait_for(const struct slot *s)
+{
+	while (s->waits)
+		SSD_ASSERT(pass_time());
+}
+
+static void settle(void)
+{
+	while (pass_time())
+		;
+}
+
+/* Write units, each byte of which is the tag. */
+static void put(uint32_t unit, uint32_t units, uint8_t tag)
+{
+	slot[0].tag = tag;
+	wait_for(submit(0, FTL_WRITE, unit * 8ull, units * 8));
+}
+
+/* Read units, one I/O, and return its latency. */
+static uint64_t get(uint32_t unit, uint32_t units)
+{
+	struct slot *s = submit(1, FTL_READ, unit * 8ull, units * 8);
+
+	wait_for(s);
+	return s->io.done_ns - s->io.submit_ns;
+}
+
+static uint64_t flash_reads(void)
+{
+	struct nand_stats s;
+
+	t.n->ops->get_stats(t.n, &s);
+	return s.ops[NAND_READ][NAND_SRC_HOST];
+}
+
+static void make(uint32_t cache_units, uint32_t ahead_units)
+{
+	static const struct ftl_host host = { on_done, on_copy, NULL };
+	static const struct nand_hooks hooks = { .fault = on_fault };
+	struct nand_array_config c = {
+		.geo = { 2, 1, 1, 1, 16, 8, PAGE, OOB, 0, PAGE, 0, 1, 1 },
+		.timing = { 100, { 50000 }, { 200000 }, { 1000000 }, 1000 }, .payload = true };
+	struct ftl_config fc = {
+		.capacity_bytes = 200 * UNIT, .unit_bytes = UNIT, .buffer_units = 32,
+		.gc_start_blocks = 4, .gc_stop_blocks = 5, .gc_urgent_blocks = 2,
+		.gc_mode = FTL_GC_SLICED, .gc_slice_pages = 4, .payload = true, .map_ns = LOOKUP,
+		.buffer_ns = BUFFER, .overhead_ns = COMMAND, .max_unit_reads = 64, .gc_policy = &gc_greedy,
+		.cores = 1, .completion_ns = COMPLETION,
+		.read_cache_units = cache_units, .read_ahead_units = ahead_units };
+	size_t bytes;
+
+	memset(slot, 0, sizeof(slot));
+	lost_page = NONE;
+	now = 0;
+	c.geo.oob_kept = ftl_list[0]->oob_bytes(&fc, &c.geo);
+	test_array_make(&t, &c);
+	nand_array_set_hooks(t.a, &hooks);
+	bytes = controller_footprint(ftl_list[0], &fc, &c.geo);
+	mem = calloc(1, bytes);
+	SSD_ASSERT(controller_init(ftl_list[0], mem, bytes, &fc, t.n, &host, &f) == SSD_OK);
+	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
+	for (uint32_t unit = 0; unit < WRITTEN; unit++)
+		put(unit, 1, (uint8_t)(unit + 1));
+	wait_for(submit(0, FTL_FLUSH, 0, 0));
+	settle();
+}
+
+static void done_with_it(void)
+{
+	settle();
+	EXPECT_EQ(f->ops->inflight(f), 0);
+	free(mem);
+	test_array_free(&t);
+}
+
+/* ---- the cache ---- */
+
+static void a_second_read_costs_no_flash(void)
+{
+	uint64_t before;
+
+	make(8, 0);
+	before = flash_reads();
+	EXPECT_EQ(get(5, 1), FIRMWARE + FLASH);
+	EXPECT_EQ(slot[1].got[0], 6);
+	slot[1].got[0] = 0;
+	EXPECT_EQ(get(5, 1), FIRMWARE + BUFFER);
+	EXPECT_EQ(slot[1].io.where.buffer_ns, BUFFER);
+	EXPECT_EQ(slot[1].got[0], 6);
+	EXPECT_EQ(flash_reads() - before, 1);
+	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 1);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 0);
+	f->ops->reset_stats(f);
+	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 0);
+	done_with_it();
+}
+
+/* Sectors of units that are present are a hit; a read that reaches beyond them is not, whole. */
+static void parts_of_units(void)
+{
+	struct slot *s;
+
+	make(8, 0);
+	(void)get(4, 2);
+	s = submit(1, FTL_READ, 4 * 8 + 7, 2);
+	wait_for(s);
+	EXPECT_EQ(s->io.done_ns - s->io.submit_ns, FIRMWARE + LOOKUP + BUFFER);
+	EXPECT_EQ(s->got[0], 5);
+	EXPECT_EQ(s->got[512], 6);
+	s = submit(1, FTL_READ, 5 * 8 + 7, 2);
+	wait_for(s);
+	EXPECT_EQ(s->io.done_ns - s->io.submit_ns, FIRMWARE + LOOKUP + FLASH);
+	EXPECT_EQ(s->got[512], 7);
+	EXPECT_EQ(get(6, 1), FIRMWARE + FLASH);		/* a part of a unit is not kept */
+	done_with_it();
+}
+
+static void the_least_recently_used_unit_gives_way(void)
+{
+	make(3, 0);
+	(void)get(0, 1);
+	(void)get(8, 1);
+	(void)get(16, 1);
+	EXPECT_EQ(get(0, 1), FIRMWARE + BUFFER);
+	EXPECT_EQ(get(24, 1), FIRMWARE + FLASH);	/* in place of 8 */
+	EXPECT_EQ(get(0, 1), FIRMWARE + BUFFER);
+	EXPECT_EQ(get(16, 1), FIRMWARE + BUFFER);
+	EXPECT_EQ(get(8, 1), FIRMWARE + FLASH);		/* in place of 24 */
+	EXPECT_EQ(get(24, 1), FIRMWARE + FLASH);
+	done_with_it();
+}
+
+static void writes_and_trims_remove(void)
+{
+	make(8, 0);
+	(void)get(0, 2);
+	put(0, 1, 0x77);
+	EXPECT_EQ(get(1, 1), FIRMWARE + BUFFER);
+	(void)get(0, 1);
+	EXPECT_EQ(slot[1].got[0], 0x77);
+	slot[0].tag = 0x55;
+	wait_for(submit(0, FTL_WRITE, 7, 1));		/* one sector */
+	(void)get(0, 1);
+	EXPECT_EQ(slot[1].got[0], 0x77);
+	EXPECT_EQ(slot[1].got[7 * 512], 0x55);
+	(void)get(0, 1);
+	wait_for(submit(0, FTL_TRIM, 0, 8));
+	(void)get(0, 1);
+	EXPECT_EQ(slot[1].got[0], 0);
+	done_with_it();
+}
+
+/* A write reaches the FTL while a read of the same unit is at the flash: its content is not kept. */
+static void a_write_during_a_read(void)
+{
+	struct slot *r;
+
+	make(8, 0);
+	r = submit(2, FTL_READ, 9 * 8, 8);
+	for (uint64_t until = now + 2 * FIRMWARE; now < until;)
+		now = f->ops->step(f, now) < until ? f->ops->step(f, now) : until;
+	EXPECT(r->io.done_ns > now);
+	put(9, 1, 0x66);
+	wait_for(r);
+	(void)get(9, 1);
+	EXPECT_EQ(slot[1].got[0], 0x66);
+	done_with_it();
+}
+
+/* ---- read-ahead ---- */
+
+/*
+ * Four units ahead, one read at a time. The read of unit 1 is the sequence's second, so units 2 and
+ * 3, to the end of the page, are read behind it on the same die. The read of unit 2 waits for them:
+ * it begins when unit 1's read has ended, and its page's read lasts FLASH from then on, less the
+ * completion of unit 1's read, which came first. Unit 3 is there. With it, the next page is read
+ * on the other die, from the end of the command on.
+ */
+static void a_sequence_is_read_ahead(void)
+{
+	uint64_t before, third;
+
+	make(16, 4);
+	before = flash_reads();
+	EXPECT_EQ(get(0, 1), FIRMWARE + FLASH);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 0);
+	EXPECT_EQ(get(1, 1), FIRMWARE + FLASH);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 2);
+	third = get(2, 1);
+	EXPECT_EQ(third, FLASH + BUFFER);
+	EXPECT_EQ(slot[1].io.where.host_queue_ns, third - FIRMWARE - BUFFER);
+	EXPECT_EQ(slot[1].got[0], 3);
+	EXPECT_EQ(get(3, 1), FIRMWARE + BUFFER);
+	EXPECT_EQ(slot[1].got[0], 4);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 6);
+	EXPECT_EQ(get(4, 1), FLASH);
+	EXPECT_EQ(slot[1].got[0], 5);
+	EXPECT_EQ(get(5, 1), FIRMWARE + BUFFER);
+	EXPECT_EQ(flash_reads() - before, 4);
+	EXPECT_EQ(f->ops->stats(f)->op[FTL_READ].ios, 6);
+	EXPECT_EQ(f->ops->stats(f)->op[FTL_READ].bytes, 6 * UNIT);
+	done_with_it();
+}
+
+/* Reads of whole pages in order: with eight units ahead all but the first two are hits. */
+static void pages_in_order(void)
+{
+	make(32, 8);
+	for (uint32_t page = 0; page < WRITTEN / PAGE_UNITS; page++) {
+		(void)get(page * PAGE_UNITS, PAGE_UNITS);
+		for (uint32_t u = 0; u < PAGE_UNITS; u++)
+			EXPECT_EQ(slot[1].got[u * UNIT], page * PAGE_UNITS + u + 1);
+	}
+	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, WRITTEN / PAGE_UNITS - 2);
+	done_with_it();
+}
+
+/* The end of the drive is the end of what is read ahead. */
+static void at_the_end_of_the_drive(void)
+{
+	make(16, 8);
+	(void)get(196, 1);
+	(void)get(197, 1);
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 2);
+	EXPECT_EQ(get(198, 2), FIRMWARE + LOOKUP + BUFFER);
+	done_with_it();
+}
+
+/* Reads that are not in order cause no reads ahead, and sequences beside each other do. */
+static void sequences_beside_each_other(void)
+{
+	make(32, 4);
+	for (uint32_t i = 0; i < 8; i++)
+		(void)get(i * 7 % 32, 1);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 0);
+	done_with_it();
+	make(32, 4);
+	for (uint32_t i = 0; i < 2; i++) {
+		(void)get(i, 1);
+		(void)get(16 + i, 1);
+	}
+	settle();
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 4);
+	EXPECT_EQ(get(2, 2), FIRMWARE + LOOKUP + BUFFER);
+	EXPECT_EQ(get(18, 2), FIRMWARE + LOOKUP + BUFFER);
+	done_with_it();
+}
+
+/*
+ * Units 2 and 3 are read ahead, and 2 is now in another page, which cannot be read any more. The
+ * read of unit 3 waits for the read-ahead, which fails; then the FTL reads unit 3 alone.
+ */
+static void a_failed_read_ahead_fails_no_other_read(void)
+{
+	struct slot *bad, *good;
+
+	make(16, 4);
+	put(2, 1, 0x44);
+	wait_for(submit(0, FTL_FLUSH, 0, 0));
+	settle();
+	lost_page = last_program;
+	(void)get(0, 1);
+	submit(4, FTL_READ, 8, 8);
+	good = submit(3, FTL_READ, 3 * 8, 8);
+	bad = submit(2, FTL_READ, 2 * 8, 8);
+	settle();
+	EXPECT_EQ(good->io.status, SSD_OK);
+	EXPECT_EQ(good->got[0], 4);
+	EXPECT_EQ(bad->io.status, SSD_E_UNCORR);
+	done_with_it();
+}
+
+int main(void)
+{
+	RUN(a_second_read_costs_no_flash);
+	RUN(parts_of_units);
+	RUN(the_least_recently_used_unit_gives_way);
+	RUN(writes_and_trims_remove);
+	RUN(a_write_during_a_read);
+	RUN(a_sequence_is_read_ahead);
+	RUN(pages_in_order);
+	RUN(at_the_end_of_the_drive);
+	RUN(sequences_beside_each_other);
+	RUN(a_failed_read_ahead_fails_no_other_read);
+	return test_result();
+}
