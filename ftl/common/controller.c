@@ -110,6 +110,8 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	io->where.controller_ns = io->done_ns - io->submit_ns - in_ftl_ns - own_ns;
 	SSD_ASSERT(ftl_breakdown_sum(&io->where) == io->done_ns - io->submit_ns);	/* C3 */
 	host_count(&k->op[io->op], io);
+	if (k->cache.units && (io->op == FTL_WRITE || io->op == FTL_TRIM))
+		rcache_write_ends(&k->cache, io);
 	k->ios--;
 	k->shell.done(k->shell.opaque, io);
 }
@@ -231,8 +233,6 @@ static void answered(void *opaque, struct ftl_io *io)
 
 	if (k->cache.units && io->op == FTL_READ)
 		rcache_ended(&k->cache, io);
-	else if (k->cache.units && io->op != FTL_FLUSH)
-		rcache_write_ends(&k->cache, io);
 	if (!io->ahead)
 		list_sorted(&k->due[STAGE_ANSWER], io);
 }

@@ -16,9 +16,10 @@
  * I/Os of the host.
  *
  * Order. A unit's entry is made when the FTL gets the read that fills it, and is removed when the
- * FTL gets a write to the unit, even if the content has not arrived yet. While the FTL has a write,
- * a read may still find the content from before it, so no entry is made for the units of its
- * buckets. Thus an entry always holds what the FTL would answer.
+ * FTL gets a write to the unit, even if the content has not arrived yet. Until the time at which the
+ * write has ended, also if the FTL reports it before (ftl.h), a read may still find the content from
+ * before it, so no entry is made for the units of its buckets. Thus an entry always holds what the
+ * FTL would answer.
  *
  * Invariants:
  *   RC1  each entry is in exactly one place: free, in the list by age (its content is complete), or
@@ -57,7 +58,7 @@ struct rcache {
 	uint32_t unit_bytes, page_units, drive_units, hash_mask, aheads;
 	bool payload;
 	struct rcache_entry *entry;
-	struct rcache_bucket { uint32_t first, writes; } *bucket;	/* writes: those in the FTL that touch it */
+	struct rcache_bucket { uint32_t first, writes; } *bucket;	/* writes that touch it and have not ended */
 	uint8_t *data;			/* content of each entry; NULL without payload */
 	struct ftl_io *ahead;		/* pool of reads */
 	struct ftl_io *ahead_free;
@@ -82,7 +83,7 @@ enum rcache_found rcache_find(const struct rcache *c, const struct ftl_io *io, u
 void rcache_give(struct rcache *c, struct ftl_io *io, const struct ftl_host *shell);
 /* The FTL gets the read next: it will fill the cache. */
 void rcache_claim(struct rcache *c, const struct ftl_io *io);
-/* The FTL gets a write or trim next; it has ended one. */
+/* The FTL gets a write or trim next; the time at which one ends has come. */
 void rcache_write_begins(struct rcache *c, const struct ftl_io *io);
 void rcache_write_ends(struct rcache *c, const struct ftl_io *io);
 /* A read in the FTL delivers bytes: buf as in struct ftl_host. */
