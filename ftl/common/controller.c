@@ -146,7 +146,7 @@ static void look(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 		io_list_add(&k->cache.waiting, io);
 		return;
 	case RCACHE_MISS:
-		rcache_claim(&k->cache, io);
+		(void)rcache_claim(&k->cache, io);
 		k->ftl->ops->submit(k->ftl, now_ns, io);
 	}
 }
@@ -157,10 +157,8 @@ static void read_cached(struct controller *k, uint64_t now_ns, struct ftl_io *io
 
 	io->submit_ns = now_ns;
 	look(k, now_ns, io);
-	for (struct ftl_io *more = rcache_ahead(&k->cache, s); more; more = rcache_ahead(&k->cache, s)) {
-		rcache_claim(&k->cache, more);
+	for (struct ftl_io *more = rcache_ahead(&k->cache, s); more; more = rcache_ahead(&k->cache, s))
 		k->ftl->ops->submit(k->ftl, now_ns, more);
-	}
 }
 
 /* Look up the waiting reads again if the cache has changed. Returns false if no read had to be. */
