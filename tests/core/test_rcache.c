@@ -372,6 +372,26 @@ static void no_read_ahead_without_room(void)
 	done_with_it();
 }
 
+/*
+ * Reads of two pages with one page ahead: no read finds all of its units, and each page that was read ahead is
+ * read again. The three reads take two flash reads each, and one is read ahead after the second and third.
+ */
+static void read_ahead_shorter_than_the_reads(void)
+{
+	uint64_t before;
+
+	make(32, 4);
+	before = flash_reads();
+	for (uint32_t i = 0; i < 3; i++) {
+		(void)get(8 * i, 8);
+		settle();
+	}
+	EXPECT_EQ(flash_reads() - before, 3 * 2 + 2);
+	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 0);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 2 * PAGE_UNITS);
+	done_with_it();
+}
+
 /* Reads that are not in order cause no reads ahead, and sequences beside each other do. */
 static void sequences_beside_each_other(void)
 {
@@ -427,6 +447,7 @@ int main(void)
 	RUN(pages_in_order);
 	RUN(at_the_end_of_the_drive);
 	RUN(sectors_in_order);
+	RUN(read_ahead_shorter_than_the_reads);
 	RUN(no_read_ahead_without_room);
 	RUN(sequences_beside_each_other);
 	RUN(a_failed_read_ahead_fails_no_other_read);
