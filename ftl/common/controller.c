@@ -110,6 +110,8 @@ static void end(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 	io->where.controller_ns = io->done_ns - io->submit_ns - in_ftl_ns - own_ns;
 	SSD_ASSERT(ftl_breakdown_sum(&io->where) == io->done_ns - io->submit_ns);	/* C3 */
 	host_count(&k->op[io->op], io);
+	if (k->cache.units && (io->op == FTL_WRITE || io->op == FTL_TRIM))
+		rcache_write_ends(&k->cache, io);
 	k->ios--;
 	k->shell.done(k->shell.opaque, io);
 }
@@ -144,7 +146,7 @@ static void look(struct controller *k, uint64_t now_ns, struct ftl_io *io)
 		io_list_add(&k->cache.waiting, io);
 		return;
 	case RCACHE_MISS:
-		rcache_claim(&k->cache, io);
+		(void)rcache_claim(&k->cache, io);
 		k->ftl->ops->submit(k->ftl, now_ns, io);
 	}
 }
@@ -155,10 +157,8 @@ static void read_cached(struct controller *k, uint64_t now_ns, struct ftl_io *io
 
 	io->submit_ns = now_ns;
 	look(k, now_ns, io);
-	for (struct ftl_io *more = rcache_ahead(&k->cache, s); more; more = rcache_ahead(&k->cache, s)) {
-		rcache_claim(&k->cache, more);
+	for (struct ftl_io *more = rcache_ahead(&k->cache, s); more; more = rcache_ahead(&k->cache, s))
 		k->ftl->ops->submit(k->ftl, now_ns, more);
-	}
 }
 
 /* Look up the waiting reads again if the cache has changed. Returns false if no read had to be. */
@@ -231,8 +231,6 @@ static void answered(void *opaque, struct ftl_io *io)
 
 	if (k->cache.units && io->op == FTL_READ)
 		rcache_ended(&k->cache, io);
-	else if (k->cache.units && io->op != FTL_FLUSH)
-		rcache_write_ends(&k->cache, io);
 	if (!io->ahead)
 		list_sorted(&k->due[STAGE_ANSWER], io);
 }

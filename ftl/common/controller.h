@@ -20,12 +20,14 @@
  * but its core is free. Reads do not wait.
  *
  * The controller is the FTL's `struct ftl_host`, and the FTL's own map_ns and overhead_ns are 0.
- * While the FTL does not work on an I/O, the I/O is on a list of the controller.
+ * While the FTL does not work on an I/O, the I/O is on a list of the controller. Between the command
+ * and the FTL a read may find its data in a read cache, or wait for them there (rcache.h).
  *
  * Invariants:
  *   C1  `ios` counts the I/Os that were accepted and have not ended: those on a list, and
  *       those that the FTL has;
- *   C2  each list is sorted by done_ns, and no I/O on it was due before the time of the last call;
+ *   C2  each list of due I/Os is sorted by done_ns, and no I/O on it was due before the time of the
+ *       last call;
  *   C3  the parts of an I/O's time add up to its latency (asserted when it ends).
  *
  * Cost: O(I/Os on a list) for each that is not the last of it, O(cores) for a piece of work.

@@ -369,7 +369,10 @@ struct ftl_ops {
 /* Settings that every FTL reads. */
 extern const struct knob_table ftl_common_knobs;
 
-/* First member of every implementation's struct. */
+/*
+ * First member of every implementation's struct. Behind a controller with a read cache it is the
+ * first member of a struct host (host.h), whose link the cache's answers cross.
+ */
 struct ftl {
 	const struct ftl_ops *ops;
 };

@@ -179,8 +179,7 @@ static inline void host_finish(struct host *h, struct ftl_io *io, uint64_t done_
 /*
  * A part of an I/O with several parts (pending) has ended. The part that ends last sets the
  * completion time and io->where; the first error sets the status.
- */
-/*
+ *
  * Does the part that ends at done_ns end later than all before it? If so, the caller sets
  * io->where.
  */

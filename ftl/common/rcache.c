@@ -118,9 +118,10 @@ static uint32_t make_room(struct rcache *c)
 	return e;
 }
 
-void rcache_claim(struct rcache *c, const struct ftl_io *io)
+uint32_t rcache_claim(struct rcache *c, const struct ftl_io *io)
 {
 	uint64_t end = (io->offset + io->bytes) / c->unit_bytes;
+	uint32_t claimed = 0;
 
 	for (uint64_t u = (io->offset + c->unit_bytes - 1) / c->unit_bytes; u < end; u++) {
 		struct rcache_bucket *b = bucket_of(c, u);
@@ -130,10 +131,12 @@ void rcache_claim(struct rcache *c, const struct ftl_io *io)
 			continue;
 		e = make_room(c);
 		if (e == RCACHE_NONE)
-			return;
+			break;
 		c->entry[e] = (struct rcache_entry){ .by = io, .unit = (uint32_t)u, .hash_next = b->first };
 		b->first = e;
+		claimed++;
 	}
+	return claimed;
 }
 
 /* Remove the entries of a bucket whose units are in [from, end). */
@@ -238,8 +241,8 @@ struct rcache_stream *rcache_follow(struct rcache *c, const struct ftl_io *io)
 		*s = (struct rcache_stream){ 0 };
 	s->next = io->offset + io->bytes;
 	s->used = ++c->reads;
-	if (s->ahead < end_unit(c, io))
-		s->ahead = end_unit(c, io);
+	if (s->ahead < s->next / c->unit_bytes)
+		s->ahead = s->next / c->unit_bytes;
 	return s;
 }
 
@@ -254,6 +257,7 @@ struct ftl_io *rcache_ahead(struct rcache *c, struct rcache_stream *s)
 		until = c->drive_units;
 	while (io && s->ahead < until) {
 		uint64_t from = s->ahead, to = from - from % c->page_units + c->page_units;
+		uint32_t claimed;
 
 		if (to > c->drive_units)
 			to = c->drive_units;
@@ -264,11 +268,16 @@ struct ftl_io *rcache_ahead(struct rcache *c, struct rcache_stream *s)
 		s->ahead = to;
 		if (from == to)
 			continue;
+		*io = (struct ftl_io){ .op = FTL_READ, .ahead = true, .offset = from * c->unit_bytes,
+				       .bytes = (to - from) * c->unit_bytes, .next = io->next };
+		claimed = rcache_claim(c, io);
+		if (!claimed) {		/* no room, or writes: try again at the sequence's next read */
+			s->ahead = from;
+			return NULL;
+		}
 		c->ahead_free = io->next;
 		c->in_flight++;
-		c->ahead_read += to - from;
-		*io = (struct ftl_io){ .op = FTL_READ, .ahead = true, .offset = from * c->unit_bytes,
-				       .bytes = (to - from) * c->unit_bytes };
+		c->ahead_read += claimed;
 		return io;
 	}
 	return NULL;
@@ -279,7 +288,8 @@ struct ftl_io *rcache_ahead(struct rcache *c, struct rcache_stream *s)
 void rcache_lay_out(struct rcache *c, struct ssd_arena *m, const struct ftl_config *f, uint32_t page_bytes)
 {
 	uint32_t heads = 1, page_units = page_bytes / f->unit_bytes ? page_bytes / f->unit_bytes : 1;
-	uint32_t aheads = f->read_ahead_units ? RCACHE_STREAMS * (f->read_ahead_units / page_units + 1) : 0;
+	uint32_t pieces = f->read_ahead_units ? RCACHE_STREAMS * (f->read_ahead_units / page_units + 1) : 0;
+	uint32_t aheads = pieces < f->read_cache_units ? pieces : f->read_cache_units;	/* each fills an entry */
 	struct rcache laid = {
 		.units = f->read_cache_units, .ahead_units = f->read_ahead_units, .unit_bytes = f->unit_bytes,
 		.page_units = page_units, .drive_units = (uint32_t)(f->capacity_bytes / f->unit_bytes),
@@ -331,14 +341,15 @@ static bool waits_rightly(const struct rcache *c, const struct ftl_io *io)
 
 void rcache_check(const struct rcache *c)
 {
-	uint32_t spare = 0, aged = 0, hashed = 0, awaited = 0;
+	uint32_t spare = 0, aged = 0, hashed = 0, awaited = 0, pooled = 0, newer = RCACHE_NONE;
 
 	if (!c->units)
 		return;
 	for (uint32_t e = c->free; e != RCACHE_NONE; e = c->entry[e].older)
 		spare++;
-	for (uint32_t e = c->newest; e != RCACHE_NONE; e = c->entry[e].older, aged++)
-		SSD_ASSERT(!c->entry[e].by);
+	for (uint32_t e = c->newest; e != RCACHE_NONE; newer = e, e = c->entry[e].older, aged++)
+		SSD_ASSERT(!c->entry[e].by && c->entry[e].newer == newer);	/* RC1 */
+	SSD_ASSERT(c->oldest == newer);
 	for (uint32_t e = 0; e < c->units; e++)
 		awaited += c->entry[e].by != NULL;
 	for (uint32_t i = 0; i <= c->hash_mask; i++)
@@ -346,6 +357,9 @@ void rcache_check(const struct rcache *c)
 			SSD_ASSERT(find(c, c->entry[e].unit) == e);		/* RC2 */
 	SSD_ASSERT(spare + aged + awaited == c->units);				/* RC1 */
 	SSD_ASSERT(hashed == aged + awaited);					/* RC2 */
+	for (const struct ftl_io *io = c->ahead_free; io; io = io->next)
+		pooled++;
+	SSD_ASSERT(pooled + c->in_flight == c->aheads);				/* RC4 */
 	for (const struct ftl_io *io = c->waiting.first; io; io = io == c->waiting.last ? NULL : io->next)
 		SSD_ASSERT(waits_rightly(c, io));				/* RC3 */
 }

@@ -3,31 +3,34 @@
  * rcache.h - the controller's read cache and read-ahead, in front of any FTL.
  *
  * The cache holds whole mapping units. A read that misses fills it with the whole units that it
- * covers; a write or trim removes the units that it touches. A read is a hit
- * if each of its units is present; it then costs buffer_ns and its transfer over the link. If some
- * of its units are on their way from flash, it waits for them, and is looked up again when
- * entries have been completed or removed. In all other cases the FTL reads all of it. The unit that
- * was used least recently gives way to a new one.
+ * covers; a write or trim removes the units that it touches. A read is a hit if each of its units is
+ * present; it then costs buffer_ns and its transfer over the link. If each of its units is present
+ * or on its way from flash, it waits, and is looked up again when entries have been completed or
+ * removed. In all other cases the FTL reads all of it. The unit that was used least recently gives
+ * way to a new one.
  *
  * Read-ahead. The cache knows the ends of the last RCACHE_STREAMS sequences of reads. From a
- * sequence's second read on, the FTL also reads what follows it, in pieces that end at multiples of
- * a page's units (units that were written in order share a page), until ahead_units are read beyond
- * the host's last byte. These reads are I/Os of the cache: they neither cross the link nor count as
- * I/Os of the host.
+ * sequence's second read on, the FTL also reads what follows it (and the unit in which it ends, if
+ * that is not read whole), in pieces that end at multiples of a page's units (units that were
+ * written in order share a page), until ahead_units are read beyond the host's last byte. A piece is
+ * read only if the cache takes at least one of its units. These reads are I/Os of the cache: they
+ * neither cross the link nor count as I/Os of the host.
  *
  * Order. A unit's entry is made when the FTL gets the read that fills it, and is removed when the
- * FTL gets a write to the unit, even if the content has not arrived yet. While the FTL has a write,
- * a read may still find the content from before it, so no entry is made for the units of its
- * buckets. Thus an entry always holds what the FTL would answer.
+ * FTL gets a write to the unit, even if the content has not arrived yet. Until the time at which the
+ * write has ended, also if the FTL reports it before (ftl.h), a read may still find the content from
+ * before it, so no entry is made for the units of its buckets. Thus an entry always holds what the
+ * FTL would answer.
  *
  * Invariants:
  *   RC1  each entry is in exactly one place: free, in the list by age (its content is complete), or
  *        awaited (`by` is the read in the FTL that fills it);
  *   RC2  the hash finds each entry that is not free, and no unit twice;
- *   RC3  between calls, each unit of a waiting read is present or awaited, and one is awaited.
+ *   RC3  between calls, each unit of a waiting read is present or awaited, and one is awaited;
+ *   RC4  each read of the pool is either free or in the FTL (in_flight).
  *
- * Cost: O(units of the I/O), of a trim at most O(units of the cache); while reads wait, O(their
- * units) for each change.
+ * Cost: O(units of the I/O), of a write or trim at most O(units of the cache); while reads wait,
+ * O(their units) for each call in which entries change.
  */
 #ifndef SLATE_RCACHE_H
 #define SLATE_RCACHE_H
@@ -57,7 +60,7 @@ struct rcache {
 	uint32_t unit_bytes, page_units, drive_units, hash_mask, aheads;
 	bool payload;
 	struct rcache_entry *entry;
-	struct rcache_bucket { uint32_t first, writes; } *bucket;	/* writes: those in the FTL that touch it */
+	struct rcache_bucket { uint32_t first, writes; } *bucket;	/* writes that touch it and have not ended */
 	uint8_t *data;			/* content of each entry; NULL without payload */
 	struct ftl_io *ahead;		/* pool of reads */
 	struct ftl_io *ahead_free;
@@ -80,16 +83,16 @@ enum rcache_found { RCACHE_MISS, RCACHE_WAIT, RCACHE_HIT };
 enum rcache_found rcache_find(const struct rcache *c, const struct ftl_io *io, uint64_t *ready_ns);
 /* Copy a hit's content to the host. */
 void rcache_give(struct rcache *c, struct ftl_io *io, const struct ftl_host *shell);
-/* The FTL gets the read next: it will fill the cache. */
-void rcache_claim(struct rcache *c, const struct ftl_io *io);
-/* The FTL gets a write or trim next; it has ended one. */
+/* The FTL gets the read next. Make the entries that it will fill; returns their number. */
+uint32_t rcache_claim(struct rcache *c, const struct ftl_io *io);
+/* The FTL gets a write or trim next; the time at which one ends has come. */
 void rcache_write_begins(struct rcache *c, const struct ftl_io *io);
 void rcache_write_ends(struct rcache *c, const struct ftl_io *io);
 /* A read in the FTL delivers bytes: buf as in struct ftl_host. */
 void rcache_take(struct rcache *c, const struct ftl_io *io, uint64_t at, const void *buf, size_t len);
 /* A read in the FTL has ended. */
 void rcache_ended(struct rcache *c, struct ftl_io *io);
-/* The host reads: follow its sequences. Then rcache_ahead() returns reads for the FTL until NULL. */
+/* The host reads: follow its sequences. Then rcache_ahead() returns claimed reads for the FTL, until NULL. */
 struct rcache_stream *rcache_follow(struct rcache *c, const struct ftl_io *io);
 struct ftl_io *rcache_ahead(struct rcache *c, struct rcache_stream *s);
 

@@ -233,7 +233,8 @@ static bool take_apart(struct dac *d, struct ftl_io *io)
 			return false;
 		io->at += bytes;
 	}
-	d->host.stats.unwritten_reads += whole && units && d->host.stats.unwritten_units - unwritten == units;
+	d->host.stats.unwritten_reads += !io->ahead && whole && units &&
+					 d->host.stats.unwritten_units - unwritten == units;
 	return true;
 }
 

@@ -193,7 +193,8 @@ static void begin(struct direct *d, uint64_t now_ns, struct ftl_io *io)
 	pages = io->bytes ? (io->offset + io->bytes - 1) / d->g->page_bytes -
 			    io->offset / d->g->page_bytes + 1 : 0;
 	if (io->op == FTL_READ)
-		d->host.stats.unwritten_reads += pages && d->host.stats.unwritten_units - unwritten == pages;
+		d->host.stats.unwritten_reads += !io->ahead && pages &&
+						 d->host.stats.unwritten_units - unwritten == pages;
 	taken_apart(d, io);
 }
 

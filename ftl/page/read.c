@@ -285,7 +285,7 @@ void read_begin(struct page_ftl *f, uint64_t now_ns, struct ftl_io *io)
 		return;
 	}
 	units = io->bytes ? byte_lpn(f, io->offset + io->bytes - 1) - byte_lpn(f, io->offset) + 1 : 0;
-	f->host.stats.unwritten_reads += units && f->host.stats.unwritten_units - unwritten == units;
+	f->host.stats.unwritten_reads += !io->ahead && units && f->host.stats.unwritten_units - unwritten == units;
 	part_at_once(f, now_ns, io, false, 0, 0, SSD_OK);
 }
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "controller.h"
 #include "direct_rig.h"
 
 char rig_id[256];
@@ -110,6 +111,7 @@ static void configure(struct rig *r, const struct rig_shape *s)
 		.reference_bytes = s->references, .hash_ns = s->hash_ns,
 		.compress_ns = s->compress_ns, .decompress_ns = s->decompress_ns,
 		.disturb_tolerance = s->believed ? s->believed : s->tolerance,
+		.cores = s->cache ? 2 : 0, .read_cache_units = s->cache, .read_ahead_units = s->cache / 2,
 	};
 }
 
@@ -162,7 +164,7 @@ void rig_make(struct rig *r, const struct rig_shape *s)
 	r->ac.geo.oob_kept = r->ops->oob_bytes(&r->fc, &r->ac.geo);
 	test_array_make(&r->ta, &r->ac);
 	nand_array_set_hooks(r->ta.a, &hooks);
-	r->len = r->ops->footprint(&r->fc, &r->ac.geo);
+	r->len = controller_footprint(r->ops, &r->fc, &r->ac.geo);
 	r->mem = malloc(r->len);
 	for (uint32_t i = 0; i < RIG_IOS; i++)
 		r->io[i].data = malloc(r->fc.capacity_bytes);
@@ -188,12 +190,12 @@ int rig_mount(struct rig *r)
 		r->io[i].busy = false;
 	r->busy = 0;
 	r->now_ns = 0;
-	SSD_ASSERT(r->ops->init(r->mem, r->len, &r->fc, r->ta.n, &host, &r->f) == SSD_OK);
-	err = r->ops->mount(r->f, 0, &r->now_ns);
+	SSD_ASSERT(controller_init(r->ops, r->mem, r->len, &r->fc, r->ta.n, &host, &r->f) == SSD_OK);
+	err = r->f->ops->mount(r->f, 0, &r->now_ns);
 	if (err)
 		return err;
-	r->ops->check(r->f);
-	r->next_ns = r->ops->step(r->f, r->now_ns);
+	r->f->ops->check(r->f);
+	r->next_ns = r->f->ops->step(r->f, r->now_ns);
 	return SSD_OK;
 }
 
@@ -391,8 +393,8 @@ static void step(struct rig *r)
 	if (at > r->now_ns)
 		r->now_ns = at;
 	complete_due(r);
-	r->next_ns = r->ops->step(r->f, r->now_ns);
-	r->ops->check(r->f);
+	r->next_ns = r->f->ops->step(r->f, r->now_ns);
+	r->f->ops->check(r->f);
 	complete_due(r);
 }
 
@@ -437,9 +439,9 @@ static void submit(struct rig *r, struct rig_io *q, enum ftl_op op, uint32_t at,
 		for (uint32_t u = 0; u * r->per < r->sectors; u++)
 			q->mark[u] = r->may_fail ? r->unit[u].settled : r->unit[u].changes;
 	}
-	r->ops->submit(r->f, r->now_ns, &q->io);
-	r->ops->check(r->f);
-	r->next_ns = r->ops->step(r->f, r->now_ns);
+	r->f->ops->submit(r->f, r->now_ns, &q->io);
+	r->f->ops->check(r->f);
+	r->next_ns = r->f->ops->step(r->f, r->now_ns);
 }
 
 static void submit_random(struct rig *r, struct rig_io *q)
@@ -476,7 +478,7 @@ const struct ftl_stats *rig_start(struct rig *r, const struct rig_shape *s)
 	rig_make(r, s);
 	r->rng = 1;
 	SSD_ASSERT(rig_mount(r) == SSD_OK);
-	return r->ops->stats(r->f);
+	return r->f->ops->stats(r->f);
 }
 
 uint64_t rig_alone(struct rig *r, enum ftl_op op, uint32_t unit, uint32_t units)
@@ -489,12 +491,12 @@ uint64_t rig_alone(struct rig *r, enum ftl_op op, uint32_t unit, uint32_t units)
 	q->io = (struct ftl_io){ .op = op, .offset = unit * 1024ull, .bytes = units * 1024ull };
 	q->reported = false;
 	q->data = data;
-	r->ops->submit(r->f, r->now_ns, &q->io);
-	r->ops->check(r->f);
-	for (r->next_ns = r->ops->step(r->f, r->now_ns); r->next_ns != FTL_IDLE;
-	     r->next_ns = r->ops->step(r->f, r->now_ns)) {
+	r->f->ops->submit(r->f, r->now_ns, &q->io);
+	r->f->ops->check(r->f);
+	for (r->next_ns = r->f->ops->step(r->f, r->now_ns); r->next_ns != FTL_IDLE;
+	     r->next_ns = r->f->ops->step(r->f, r->now_ns)) {
 		r->now_ns = r->next_ns;
-		r->ops->check(r->f);
+		r->f->ops->check(r->f);
 	}
 	q->data = kept;
 	ns = q->io.done_ns - q->io.submit_ns;
@@ -555,9 +557,9 @@ void rig_read_all(struct rig *r)
 		q->io = (struct ftl_io){ .op = FTL_READ, .offset = (uint64_t)unit * r->fc.unit_bytes,
 					 .bytes = r->fc.unit_bytes };
 		q->reported = false;
-		r->ops->submit(r->f, r->now_ns, &q->io);
-		for (r->next_ns = r->ops->step(r->f, r->now_ns); !q->reported;
-		     r->next_ns = r->ops->step(r->f, r->now_ns)) {
+		r->f->ops->submit(r->f, r->now_ns, &q->io);
+		for (r->next_ns = r->f->ops->step(r->f, r->now_ns); !q->reported;
+		     r->next_ns = r->f->ops->step(r->f, r->now_ns)) {
 			SSD_ASSERT(r->next_ns != FTL_IDLE);
 			r->now_ns = r->next_ns;
 		}
@@ -580,7 +582,7 @@ void rig_verify(struct rig *r, const struct rig *host)
 			SSD_ASSERT(!"not what a drive of its kind may hold");
 		}
 	}
-	r->ops->check(r->f);
+	r->f->ops->check(r->f);
 }
 
 void rig_powered(struct rig *r)

@@ -59,6 +59,7 @@ struct rig_shape {
 	uint32_t prints;		/* fingerprints_permille; 0: 1000 */
 	uint32_t references;		/* reference_bytes */
 	uint32_t hash_ns, compress_ns, decompress_ns;
+	uint32_t cache;			/* read_cache_units, half of them for read-ahead; 0: no controller */
 };
 
 struct rig_change {

@@ -18,6 +18,7 @@
  *                            model:shape:seed:ops  cuts:shape:seed:ops[:command:when[:command:when]]
  *                            faults:shape:seed:lives  hasty:shape:seed:lives  odd:FTL:seed:lives (FTL 1: dac)
  */
+#include "controller.h"
 #include "credit_watch.h"
 #include "direct_rig.h"
 
@@ -139,6 +140,13 @@ static const struct rig_shape shapes[] = {
 	  { 1, 1, 1, 1, 10, 16, 1024, 64, 0, 1024, 4, 1, 1, .copyback = true },
 	  .start = 3, .urgent = 2, .tolerance = 2, .pen = true, .hot = 24, .mode = FTL_GC_SLICED,
 	  .copyback = true, .merges_max = 5 },
+	{ "nftl, read cache", "nftl", { 2, 1, 1, 1, 7, 6, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_NONE },
+	  .start = 2, .urgent = 1, .tolerance = 255, .hot = 9, .cache = 10 },
+	{ "page map, read cache", "superblock", { 1, 1, 1, 2, 9, 8, 1024, 64, 0, 1024, 0, 1, 1 },
+	  .start = 3, .urgent = 2, .tolerance = 255, .hot = 9, .mode = FTL_GC_SLICED, .cache = 10 },
+	{ "dac, read cache", "dac", { 1, 1, 1, 1, 11, 8, 2048, 64, 0, 2048, 0, 1, 1 },
+	  .start = 2, .urgent = 1, .tolerance = 255, .pool = 9, .buffer = 6, .units = 40, .hot = 9,
+	  .reduction = FTL_REDUCE_DAC, .references = 8192, .decompress_ns = 600, .cache = 10 },
 };
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
@@ -151,7 +159,7 @@ static struct { bool on; uint64_t command, command2; int when, when2; } only;
 
 static void account(const struct rig *r, const char *what, uint64_t n)
 {
-	const struct ftl_stats *s = r->ops->stats(r->f);
+	const struct ftl_stats *s = r->f->ops->stats(r->f);
 
 	printf("# %" PRIu64 " %s, %" PRIu64 " merges, %" PRIu64 " M-Merges, %" PRIu64 " pages moved\n", n,
 	       what, s->merges, s->mmerges, s->gc_units);
@@ -178,9 +186,9 @@ static void model(uint32_t shape, uint64_t seed, uint32_t ops)
 	SSD_ASSERT(!ns.uncorrectable);
 	account(&first, "sectors read right", first.reads_checked);
 	if (ops >= MODEL_OPS) {		/* with so many operations the event must have occurred */
-		SSD_ASSERT(first.ops->stats(first.f)->gc_runs > 0);
+		SSD_ASSERT(first.f->ops->stats(first.f)->gc_runs > 0);
 		SSD_ASSERT(!shapes[shape].pen || !shapes[shape].tolerance ||	/* 0: every plan is the block */
-			   first.ops->stats(first.f)->mmerges > 0);
+			   first.f->ops->stats(first.f)->mmerges > 0);
 	}
 	rig_free(&first);
 }
@@ -332,7 +340,7 @@ static void on_commands(void *opaque, uint64_t now_ns, const struct nand_cmd *c,
 	(void)opaque;
 	for (unsigned int i = 0; i < count; i++)
 		SSD_ASSERT(c[i].status != NAND_VIOLATION);
-	credit_watch(&watch, first.f, c);
+	credit_watch(&watch, controller_behind(first.f), c);
 	if (!medium.armed || (medium.hasty && c->op == NAND_READ) || medium.commands++ < medium.cut_at)
 		return;
 	medium.cut_ns = test_cut_time(now_ns, &c[count - 1], (int)(rnd(&medium.rng) % WHENS));
@@ -368,9 +376,9 @@ static void lives_of(const struct rig_shape *s, uint64_t seed, uint32_t lives, u
 	for (uint32_t i = 0; i < lives; i++) {
 		live(&first);
 		medium.armed = false;
-		retired += first.ops->stats(first.f)->retired_blocks;
-		sum_merges += first.ops->stats(first.f)->merges;
-		sum_mmerges += first.ops->stats(first.f)->mmerges;
+		retired += first.f->ops->stats(first.f)->retired_blocks;
+		sum_merges += first.f->ops->stats(first.f)->merges;
+		sum_mmerges += first.f->ops->stats(first.f)->mmerges;
 		nand_array_power_cut(first.ta.a, medium.cut_ns, rnd(&medium.rng));
 		nand_array_power_on(first.ta.a);
 	}
@@ -513,6 +521,7 @@ static void odd(bool dac, uint64_t seed, uint32_t lives)
 			draw_dac(&s);
 		}
 	} while (!s.units || s.units > RIG_UNITS || geo_pages(&s.g) > 4 * RIG_UNITS);
+	s.cache = seed % 4 == 1 ? 2 + (uint32_t)(seed / 4 % 30) : 0;
 	lives_of(&s, seed, lives, roll(2) ? 0 : 1 + roll(8));
 }
 

@@ -321,6 +321,74 @@ static void at_the_end_of_the_drive(void)
 	settle();
 	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 2);
 	EXPECT_EQ(get(198, 2), FIRMWARE + LOOKUP + BUFFER);
+	EXPECT_EQ(f->ops->stats(f)->unwritten_reads, 2);	/* without the read-ahead, and without the hit */
+	done_with_it();
+}
+
+/*
+ * Sectors in order: two flash reads for the first two, and a third for the whole of the unit in which they
+ * end and for the rest of its page. All others are hits.
+ */
+static void sectors_in_order(void)
+{
+	uint64_t before;
+
+	make(16, 4);
+	before = flash_reads();
+	for (uint32_t sector = 0; sector < 2 * 8; sector++) {
+		wait_for(submit(1, FTL_READ, sector, 1));
+		EXPECT_EQ(slot[1].got[0], sector / 8 + 1);
+		settle();
+	}
+	EXPECT_EQ(flash_reads() - before, 3);
+	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 14);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 4);
+	done_with_it();
+}
+
+/*
+ * Three sequences at once on one die, and a cache of six units. The second read of the first, unit 1,
+ * begins at once and gives way. Units 2, 3, 9 to 11 and 17 wait for the die and fill the cache, so that
+ * 18 and 19 are not read ahead. Unit 19 is read ahead at the third sequence's next read.
+ */
+static void no_read_ahead_without_room(void)
+{
+	uint64_t before;
+
+	make(6, 4);
+	before = flash_reads();
+	for (uint32_t i = 0; i < 3; i++)
+		(void)get(8 * i, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		submit(1 + i, FTL_READ, (8 * i + 1) * 8ull, 8);
+	settle();
+	EXPECT_EQ(flash_reads() - before, 3 + 3 + 2);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 4);
+	(void)get(18, 1);
+	settle();
+	EXPECT_EQ(flash_reads() - before, 8 + 2);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 5);
+	EXPECT_EQ(get(19, 1), FIRMWARE + BUFFER);
+	done_with_it();
+}
+
+/*
+ * Reads of two pages with one page ahead: no read finds all of its units, and each page that was read ahead is
+ * read again. The three reads take two flash reads each, and one is read ahead after the second and third.
+ */
+static void read_ahead_shorter_than_the_reads(void)
+{
+	uint64_t before;
+
+	make(32, 4);
+	before = flash_reads();
+	for (uint32_t i = 0; i < 3; i++) {
+		(void)get(8 * i, 8);
+		settle();
+	}
+	EXPECT_EQ(flash_reads() - before, 3 * 2 + 2);
+	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 0);
+	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 2 * PAGE_UNITS);
 	done_with_it();
 }
 
@@ -378,6 +446,9 @@ int main(void)
 	RUN(a_sequence_is_read_ahead);
 	RUN(pages_in_order);
 	RUN(at_the_end_of_the_drive);
+	RUN(sectors_in_order);
+	RUN(read_ahead_shorter_than_the_reads);
+	RUN(no_read_ahead_without_room);
 	RUN(sequences_beside_each_other);
 	RUN(a_failed_read_ahead_fails_no_other_read);
 	return test_result();
