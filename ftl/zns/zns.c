@@ -286,7 +286,7 @@ static void check_buf(const struct zns *z, uint32_t buf)
 void zns_check(const struct ftl *f)
 {
 	const struct zns *z = (const struct zns *)f;
-	uint32_t open = 0, active = 0, lined = 0;
+	uint32_t open = 0, closed = 0, active = 0, lined = 0;
 
 	check_blocks(z);
 	for (uint32_t i = 0; i < z->bufs; i++)
@@ -295,6 +295,7 @@ void zns_check(const struct ftl *f)
 		const struct zns_zone *s = &z->zone[i];
 
 		open += s->state == FTL_ZONE_IMPLICIT || s->state == FTL_ZONE_EXPLICIT;
+		closed += s->state == FTL_ZONE_CLOSED;
 		active += zns_is_active(s);
 		lined += s->line.first != NULL;
 		SSD_ASSERT(s->buf == ZNS_NONE || z->buf[s->buf].zone == i);	/* Z6 */
@@ -303,7 +304,7 @@ void zns_check(const struct ftl *f)
 			   z->host.worn);
 	}
 	SSD_ASSERT(open == z->open && active == z->active && lined == z->lined);
-	SSD_ASSERT(open <= z->open_max);			/* Z5 */
+	SSD_ASSERT(open <= z->open_max && open + closed <= z->active_max);	/* Z5 */
 }
 
 /* ---- the table ---- */
