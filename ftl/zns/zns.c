@@ -64,7 +64,8 @@ static const char *bad_zones(const struct ftl_config *c, const struct nand_geome
 		return "buffer_units must hold a page of each plane of a zone for every active zone and one zone more: "
 		       "raise it, or lower zone_active_max";
 	if (c->zone_open_max > z.active_max)
-		return "zone_open_max must be at most zone_active_max, or what buffer_units hold";
+		return "zone_open_max is more than the zones that may be active (zone_active_max, or with 0 as many as "
+		       "buffer_units hold, and at most all zones): lower it, or raise the limit of active zones";
 	if (z.bufs > g->pages_per_block)
 		return "zone_active_max, or what buffer_units hold, must be less than pages_per_block";
 	return NULL;

@@ -68,7 +68,8 @@ static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct z
 	uint32_t place = (uint32_t)(zns_block_of(z, o->zone, o->page) - z->table);
 
 	if (zns_plane_at(z, o->zone, o->page % z->slots) != geo_plane_of(z->g, (pbn_t){ block }) ||
-	    o->page / z->slots % z->g->pages_per_block != page || (b->gen && (b->gen != o->gen || b->place != place)))
+	    o->page / z->slots % z->g->pages_per_block != page || b->log ||
+	    (b->gen && (b->gen != o->gen || b->place != place)))
 		return SSD_E_CORRUPT;
 	b->zone = o->zone;
 	b->place = place;
@@ -112,15 +113,10 @@ static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
 	return SSD_OK;
 }
 
-/* Read a spare area. Returns true if it can be read. */
-static bool read_oob(struct zns *z, uint32_t ppn, struct zns_oob *o, bool *blank)
+/* Read a spare area again. Returns true if it can be read. */
+static bool read_oob(struct zns *z, uint32_t ppn, struct zns_oob *o)
 {
-	struct nand_cmd c;
-
-	nand_fill_read(&c, NAND_SRC_META, ppn, NAND_OOB_ONLY, z->oob[0]);
-	survey_command(&z->survey, &c);
-	*blank = c.status == NAND_ERASED;
-	if (*blank || !survey_readable(c.status))
+	if (!survey_readable(survey_read(&z->survey, ppn, NAND_OOB_ONLY, z->oob[0], NULL)))
 		return false;
 	*o = zns_oob_get(z->oob[0]);
 	return true;
@@ -129,18 +125,16 @@ static bool read_oob(struct zns *z, uint32_t ppn, struct zns_oob *o, bool *blank
 static int visit(void *ftl, uint32_t block, uint32_t page)
 {
 	struct zns *z = ftl;
+	enum nand_status status = survey_oob(&z->survey, block * z->g->pages_per_block + page, z->oob[0]);
 	struct zns_oob o;
-	bool blank;
-	bool good = read_oob(z, block * z->g->pages_per_block + page, &o, &blank);
 	uint8_t kind;
 
-	if (blank)
+	if (status == NAND_ERASED)
 		return SSD_OK;
-	z->survey.anything = true;
 	z->mount->block[block].used = page + 1;
-	z->survey.unreadable += !good;
-	if (!good)
+	if (!survey_readable(status))
 		return SSD_OK;
+	o = zns_oob_get(z->oob[0]);
 	if (o.gen > z->number)
 		z->number = o.gen;
 	if (o.serial > z->number)
@@ -252,12 +246,11 @@ static uint32_t find_end(struct zns *z, uint32_t zone, uint32_t most)
 {
 	uint32_t page = most > z->slots ? most - z->slots : 0;
 	struct zns_oob o;
-	bool blank;
 
 	for (; page < most; page++) {
 		uint32_t block = *zns_block_of(z, zone, page);
 
-		if (block == ZNS_NONE || !read_oob(z, zns_ppn(z, block, page), &o, &blank))
+		if (block == ZNS_NONE || !read_oob(z, zns_ppn(z, block, page), &o))
 			break;
 	}
 	return page;
@@ -309,9 +302,8 @@ static void find_parts(struct zns *z)
 		for (uint32_t page = 0; z->mount->block[b].log && page < z->mount->block[b].used; page++) {
 			uint32_t ppn = b * z->g->pages_per_block + page;
 			struct zns_oob o;
-			bool blank;
 
-			if (read_oob(z, ppn, &o, &blank) && o.zone != ZNS_NONE && o.sectors &&
+			if (read_oob(z, ppn, &o) && o.zone != ZNS_NONE && o.sectors &&
 			    o.serial >= z->log.floor)
 				see_part(z, ppn, &o);
 		}

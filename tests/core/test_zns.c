@@ -281,8 +281,8 @@ static void more_parts_than_buffers(void)
 	zr_free(&first);
 }
 
-/* Mount a drive whose first page has this spare area and that of its log block, the second, `record`. */
-static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
+/* Mount a drive on whose first page and page `at` these spare areas are. */
+static int mount_with(const struct zns_oob *data, const struct zns_oob *record, uint32_t at)
 {
 	struct ftl_host host = { 0 };
 	uint8_t oob[ZNS_OOB_BYTES], page[1024] = { 0 };
@@ -293,7 +293,7 @@ static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
 	zr_make(&first, &small);
 	for (uint32_t i = 0; i < 2; i++) {
 		zns_oob_put(oob, i ? record : data);
-		nand_fill_program(&c, NAND_SRC_HOST, i * small.g.pages_per_block, oob);
+		nand_fill_program(&c, NAND_SRC_HOST, i * at, oob);
 		c.data = page;
 		nand_submit(first.ta.n, i * 1000000, &c, 1);
 		SSD_ASSERT(c.status == NAND_OK);
@@ -303,6 +303,23 @@ static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
 	err = first.ops->mount(first.f, 2000000, &now);
 	zr_free(&first);
 	return err;
+}
+
+/* The log's block, with `record`, is the second block. */
+static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
+{
+	return mount_with(data, record, small.g.pages_per_block);
+}
+
+/* A block has pages of a zone or of the log, in either order. */
+static void data_and_records_in_a_block(void)
+{
+	struct zns_oob data = { .kind = ZNS_DATA, .gen = 1, .sectors = 2 };
+	struct zns_oob record = { .kind = ZNS_RECORD, .zone = 1, .gen = 2, .serial = 3, .sectors = 1 };
+
+	EXPECT_EQ(mount_with(&data, &record, 1), SSD_E_CORRUPT);
+	data.page = small.g.planes_per_die;	/* the second page of its block */
+	EXPECT_EQ(mount_with(&record, &data, 1), SSD_E_CORRUPT);
 }
 
 /* A page has two sectors. An image that says more of its end or of a part of it is refused. */
@@ -334,7 +351,7 @@ static void bad_settings(void)
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zone_dies"));
 	s = small;
 	s.open_max = 3;
-	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zone_open_max"));
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zone_open_max is more than the zones that may be active"));
 	s = small;
 	s.active_max = s.open_max = 4;
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "pages_per_block"));
@@ -585,6 +602,7 @@ int main(int argc, char **argv)
 	RUN(flash_says_where_zones_end);
 	RUN(a_cut_leaves_no_more_active_zones);
 	RUN(more_parts_than_buffers);
+	RUN(data_and_records_in_a_block);
 	RUN(more_sectors_than_a_page_has);
 	RUN(bad_settings);
 	RUN(model_of_many_drives);
