@@ -28,6 +28,7 @@ struct buffered {
 	uint32_t *map, next, left;	/* next: end of the log; left: free pages of its block */
 	uint32_t victim, at;		/* block that GC collects, or BLK_NONE; its next page */
 	uint64_t *seq, number, stable, accepted;	/* accepted: next number for a unit of the host */
+	uint64_t copied;		/* next number when GC came to page `at` of the victim */
 	uint8_t *page;			/* the ring; then the last page read for the host, and that for GC */
 	uint32_t page_bytes, ppn[2];	/* sizes of these pages with spare area; numbers of the last two pages */
 	bool unreadable[2], busy, read_last;
@@ -35,7 +36,6 @@ struct buffered {
 	struct io_list line, reads;
 };
 
-/* [ring] */
 static uint8_t *ring_page(const struct buffered *b, uint64_t seq)
 {
 	return b->page + seq / b->upp % b->pages * b->page_bytes;
@@ -61,7 +61,6 @@ static void point(struct buffered *b, uint32_t unit, uint32_t upn)
 	b->map[unit] = upn;
 	blk_valid_add(&b->bt, upn / b->bt.units_per_block);
 }
-/* [end] */
 
 static void issue(struct buffered *b, const struct nand_cmd *c)
 {
@@ -141,7 +140,6 @@ static void serve(struct buffered *b, struct io_list *l, bool (*op)(struct buffe
 	}
 }
 
-/* [program] */
 static void program(struct buffered *b)
 {
 	uint8_t *page = ring_page(b, b->stable);
@@ -179,9 +177,7 @@ static void programmed(struct buffered *b)
 	if (!--b->left)
 		blk_close(&b->bt, block);
 }
-/* [end] */
 
-/* [gc] */
 static void copy(struct buffered *b, const uint8_t *page, uint32_t ppn)
 {
 	for (uint32_t i = 0; i < b->upp && !b->unreadable[GC]; i++) {
@@ -194,23 +190,26 @@ static void copy(struct buffered *b, const uint8_t *page, uint32_t ppn)
 	}
 }
 
-/* Go on with the victim until a command is issued or the ring is full. */
-static void collect(struct buffered *b)
+/* Go on with the victim until a command is issued or the ring is full. Returns true if GC cannot read the rest. */
+static bool collect(struct buffered *b)
 {
 	uint32_t first = b->victim * b->g.pages_per_block;
 
 	for (; b->at < b->g.pages_per_block && b->bt.blk[b->victim].valid; b->at++) {
-		const uint8_t *page = NULL;
+		const uint8_t *page = b->number - b->stable <= b->host.c.buffer_units ?
+			fetch(b, GC, first + b->at) : NULL;
 
-		if (b->number - b->stable <= b->host.c.buffer_units)
-			page = fetch(b, GC, first + b->at);
 		if (!page)
-			return;
+			return false;
 		copy(b, page, first + b->at);
+		b->copied = b->number;
 	}
-	if (!b->bt.blk[b->victim].valid && !b->busy)
+	if (b->bt.blk[b->victim].valid)
+		return b->stable >= b->copied;
+	if (!b->busy)
 		issue(b, &(struct nand_cmd){ .op = NAND_ERASE, .source = NAND_SRC_GC, .pb = NAND_WHOLE_BLOCK,
 					     .ppn = { first } });
+	return false;
 }
 
 static void gc(struct buffered *b)
@@ -221,8 +220,12 @@ static void gc(struct buffered *b)
 		if (b->victim != BLK_NONE)
 			blk_take(&b->bt, b->victim);
 	}
-	if (b->victim != BLK_NONE)
-		collect(b);
+	if (b->victim == BLK_NONE || !collect(b))
+		return;
+	blk_close(&b->bt, b->victim);	/* GC does not know which units it cannot read: the next mount tries again */
+	blk_retire(&b->bt, b->victim);
+	b->victim = BLK_NONE;
+	gc(b);
 }
 
 static void erased(struct buffered *b)
@@ -238,7 +241,6 @@ static void erased(struct buffered *b)
 	}
 	b->victim = b->ppn[HOST] = b->ppn[GC] = BLK_NONE;
 }
-/* [end] */
 
 /* Issue a command if there is one to issue. Reads of the host and other commands take turns. */
 static void work(struct buffered *b)
@@ -285,7 +287,6 @@ static void submit(struct ftl *f, uint64_t now_ns, struct ftl_io *io)
 	work(b);
 }
 
-/* [mount] */
 static int visit(void *ftl, uint32_t block, uint32_t page)
 {
 	struct buffered *b = ftl;
@@ -341,7 +342,6 @@ static int mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	*ready_ns = b->host.now_ns = b->survey.ready_ns;
 	return err;
 }
-/* [end] */
 
 static void check(const struct ftl *f)
 {
@@ -372,8 +372,7 @@ static uint32_t oob_bytes(const struct ftl_config *c, const struct nand_geometry
 
 static int validate(const struct ftl_config *c, const struct nand_geometry *g, const char **why)
 {
-	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* GC gains a page if so many units
-										 * are valid */
+	uint64_t gain = (g->pages_per_block - 1) * (g->page_bytes / UNIT);	/* of so many valid GC gains a page */
 
 	*why = NULL;
 	if (c->unit_bytes != UNIT || !c->payload)

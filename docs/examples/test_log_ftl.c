@@ -184,6 +184,42 @@ static void buffered_times(void)
 	rig_free(&r);
 }
 
+/* GC cannot read page 0. */
+static enum nand_status on_gc_read(void *opaque, const struct nand_cmd *c)
+{
+	(void)opaque;
+	return c->op == NAND_READ && c->source == NAND_SRC_GC && !c->ppn.v ? NAND_UNCORR : NAND_OK;
+}
+
+/* GC leaves a block alone that has units which it cannot read, and goes on with others. */
+static void buffered_unreadable(void)
+{
+	struct nand_hooks hooks = { .fault = on_gc_read };
+	struct rig_shape s = {
+		.name = "one die", .ftl = "buffered", .unit_bytes = 512, .tolerance = 255, .urgent = 2, .start = 3,
+		.units = 64, .buffer = 8,
+		.g = { 1, 1, 1, 1, 10, 4, 2048, 64, 0, 2048, 0, 1, 1, NAND_ORDER_ASCENDING },
+	};
+	const struct ftl_stats *stats = rig_start(&r, &s);
+
+	r.rng = 5;
+	nand_array_set_hooks(r.ta.a, &hooks);
+	for (uint32_t i = 0; i < 8; i++)		/* block 0: two writes a page */
+		rig_alone(&r, FTL_WRITE, i, 1);
+	for (uint32_t i = 2; i < 8; i++)		/* only its first page stays valid, so GC soon takes it */
+		rig_alone(&r, FTL_WRITE, i, 1);
+	for (uint32_t i = 8; i < 32; i++)
+		rig_alone(&r, FTL_WRITE, i, 1);
+	for (uint32_t i = 0; i < 400; i++) {		/* 50 blocks of a drive with 10 */
+		rig_alone(&r, FTL_WRITE, 2 + (uint32_t)(rnd(&r.rng) % 30), 1);
+		EXPECT_EQ(r.all.io.status, SSD_OK);
+	}
+	EXPECT(stats->gc_runs >= 40);
+	rig_alone(&r, FTL_READ, 0, 2);			/* the host can read the page */
+	EXPECT_EQ(r.all.io.status, SSD_OK);
+	rig_free(&r);
+}
+
 static void refused(void)
 {
 	struct rig_shape s = {
@@ -215,6 +251,7 @@ int main(int argc, char **argv)
 	}
 	RUN(times);
 	RUN(buffered_times);
+	RUN(buffered_unreadable);
 	RUN(refused);
 	RUN(drives);
 	RUN(buffered_drives);

@@ -10,7 +10,7 @@ static bool can_go(const struct blk_table *t, uint32_t b, uint32_t units_per_pag
 {
 	const struct blk *k = &t->blk[b];
 
-	return k->state == BLK_FULL && k->valid + units_per_page <= t->units_per_block &&
+	return k->state == BLK_FULL && !k->slc && k->valid + units_per_page <= t->units_per_block &&
 	       blk_settled(t, k);
 }
 
@@ -163,6 +163,16 @@ static uint32_t random_pick(const struct blk_table *t, uint32_t plane, uint32_t 
 static uint32_t d_choices_pick(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
 {
 	return pick_of_drawn(t, plane, units_per_page, t->choices);
+}
+
+uint32_t gc_fewest_valid(const struct blk_table *t, uint32_t plane, uint32_t units_per_page)
+{
+	uint32_t first = plane * t->geo->blocks_per_plane, best = BLK_NONE;
+
+	for (uint32_t b = first; b < first + t->geo->blocks_per_plane; b++)
+		if (can_go(t, b, units_per_page) && (best == BLK_NONE || t->blk[b].valid < t->blk[best].valid))
+			best = b;
+	return best;
 }
 
 const struct gc_policy gc_greedy = { "greedy", BLK_BUCKETS, greedy_pick };

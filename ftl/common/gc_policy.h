@@ -47,6 +47,9 @@ struct gc_policy {
 	uint32_t (*pick)(const struct blk_table *t, uint32_t plane, uint32_t units_per_page);
 };
 
+/* Returns the block with the fewest valid units that a policy may return, whatever lists the table keeps. */
+uint32_t gc_fewest_valid(const struct blk_table *t, uint32_t plane, uint32_t units_per_page);
+
 extern const struct gc_policy gc_greedy, gc_cost_benefit, gc_fifo, gc_random, gc_d_choices, gc_windowed;
 extern const struct gc_policy *const gc_policies[];	/* all policies; NULL-terminated */
 

@@ -70,6 +70,7 @@ static bool wanted_idle(const struct page_ftl *f, uint32_t plane)
 }
 
 static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units);
+static bool room_beside(const struct page_ftl *f, uint32_t plane, uint32_t units, uint32_t reserve);
 
 /*
  * Returns the block in SLC mode to fold, or BLK_NONE. A fold into a static cache wins no block for the
@@ -98,12 +99,22 @@ static bool wanted_fold(const struct page_ftl *f, uint32_t plane)
 	       ((victim != BLK_NONE && f->bt.blk[victim].slc) || fold_victim(f, plane) != BLK_NONE);
 }
 
-/* The best block to collect for space: in SLC mode, where that wins a block for all, or the policy's. */
+/*
+ * The best block to collect for space: in SLC mode, where that wins a block for all, or the policy's.
+ * A power cut in a collection leaves the copies, and the next life may begin with another victim. So if
+ * the plane has no page for all copies of the policy's block, the one with the fewest valid units is next:
+ * what is left of the interrupted victim fits, because its copies had room.
+ */
 static uint32_t space_victim(const struct page_ftl *f, uint32_t plane)
 {
 	uint32_t b = slc_shares(f) ? blk_slc_oldest(&f->bt, plane) : BLK_NONE;
 
-	return b != BLK_NONE ? b : f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
+	if (b != BLK_NONE)
+		return b;
+	b = f->host.c.gc_policy->pick(&f->bt, plane, f->shape.upp);
+	if (b == BLK_NONE || room_beside(f, plane, f->bt.blk[b].valid, f->cache.frames > 0))
+		return b;
+	return gc_fewest_valid(&f->bt, plane, f->shape.upp);
 }
 
 /* After many power cuts: returns a block whose erase shortens the dead list (mount.c). */
@@ -322,19 +333,22 @@ static void take_victim(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uin
 	take_block(f, plane, b);
 }
 
-/*
- * Can so many units be copied without using the reserve, so that a carrier can still be programmed?
- */
-static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
+/* Can so many units be copied, so that `reserve` blocks stay free and a carrier can still be programmed? */
+static bool room_beside(const struct page_ftl *f, uint32_t plane, uint32_t units, uint32_t reserve)
 {
 	uint32_t open = f->fr.plane[plane].open[f->fr.copies], free = f->bt.plane[plane].free_count;
-	uint32_t per = f->g->pages_per_block, urgent = f->gc.urgent_blocks;
+	uint32_t per = f->g->pages_per_block;
 	uint64_t pages = open == BLK_NONE ? 0 : per - f->bt.blk[open].next_page;
 
 	SSD_ASSERT(f->shape.upp);
-	if (free > urgent)
-		pages += (uint64_t)(free - urgent) * per;
+	if (free > reserve)
+		pages += (uint64_t)(free - reserve) * per;
 	return pages > (units + f->shape.upp - 1) / f->shape.upp;
+}
+
+static bool room_for(const struct page_ftl *f, uint32_t plane, uint32_t units)
+{
+	return room_beside(f, plane, units, f->gc.urgent_blocks);
 }
 
 /* IPPBE: choose a second victim if it has few pages to copy. */

@@ -15,7 +15,8 @@
  *
  * After a power cut there are at most as many stale map pages as frames were in use (M3 in map.c);
  * more of them appear if the cache became smaller, or pages were lost, or the drive was used with
- * the whole map in memory.
+ * the whole map in memory. If a due page cannot be read when it is loaded, the mount starts again and
+ * takes all due pages for stale ones, which need no read.
  */
 #include "mount.h"
 
@@ -72,7 +73,7 @@ static void compare(struct page_mount *s, uint32_t page)
 
 	for (uint32_t lpn = first; lpn < end_lpn(f, page); lpn++) {
 		uint32_t truth = *map_entry(f, lpn), there = flash ? flash[lpn - first] : NONE;
-		bool gone = truth == NONE && is_trimmed(f, lpn);
+		bool gone = truth == NONE && is_trimmed(f, lpn) && !s->map_lost;
 
 		due |= there != truth && gone;
 		stale |= there != truth && !gone;

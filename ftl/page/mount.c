@@ -629,10 +629,12 @@ int page_ftl_mount(struct ftl *base, uint64_t now_ns, uint64_t *ready_ns)
 	survey_begin(&s.survey, f->n, now_ns);
 	err = mount(&s);
 
-	if (err == SSD_E_NOSPC && !map_is_cached(f)) {
+	if (err == SSD_E_NOSPC && (!map_is_cached(f) || f->cache.lost)) {
+		bool cached = map_is_cached(f);
+
 		begin_anew(f);
 		now_ns = s.survey.ready_ns;
-		s = (struct page_mount){ .f = f, .dead_upn = NONE, .read_only = true };
+		s = (struct page_mount){ .f = f, .dead_upn = NONE, .read_only = !cached, .map_lost = cached };
 		survey_begin(&s.survey, f->n, now_ns);
 		err = mount(&s);
 	}

@@ -22,6 +22,7 @@ struct page_mount {
 	bool purge;			/* blocks with dead pages are not written further */
 	bool read_only;			/* the mount writes and erases nothing */
 	bool again;			/* steps 3 and 4 have been done for other units: dead pages are counted */
+	bool map_lost;			/* a map page was lost: those that differ in trims alone are stale, too */
 	bool contradiction;		/* some OOB cannot have been written by this FTL: sound_oob() */
 };
 

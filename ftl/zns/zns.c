@@ -64,7 +64,8 @@ static const char *bad_zones(const struct ftl_config *c, const struct nand_geome
 		return "buffer_units must hold a page of each plane of a zone for every active zone and one zone more: "
 		       "raise it, or lower zone_active_max";
 	if (c->zone_open_max > z.active_max)
-		return "zone_open_max must be at most zone_active_max, or what buffer_units hold";
+		return "zone_open_max is more than the zones that may be active (zone_active_max, or with 0 as many as "
+		       "buffer_units hold, and at most all zones): lower it, or raise the limit of active zones";
 	if (z.bufs > g->pages_per_block)
 		return "zone_active_max, or what buffer_units hold, must be less than pages_per_block";
 	return NULL;
@@ -286,7 +287,7 @@ static void check_buf(const struct zns *z, uint32_t buf)
 void zns_check(const struct ftl *f)
 {
 	const struct zns *z = (const struct zns *)f;
-	uint32_t open = 0, active = 0, lined = 0;
+	uint32_t open = 0, closed = 0, active = 0, lined = 0;
 
 	check_blocks(z);
 	for (uint32_t i = 0; i < z->bufs; i++)
@@ -295,6 +296,7 @@ void zns_check(const struct ftl *f)
 		const struct zns_zone *s = &z->zone[i];
 
 		open += s->state == FTL_ZONE_IMPLICIT || s->state == FTL_ZONE_EXPLICIT;
+		closed += s->state == FTL_ZONE_CLOSED;
 		active += zns_is_active(s);
 		lined += s->line.first != NULL;
 		SSD_ASSERT(s->buf == ZNS_NONE || z->buf[s->buf].zone == i);	/* Z6 */
@@ -303,7 +305,7 @@ void zns_check(const struct ftl *f)
 			   z->host.worn);
 	}
 	SSD_ASSERT(open == z->open && active == z->active && lined == z->lined);
-	SSD_ASSERT(open <= z->open_max);			/* Z5 */
+	SSD_ASSERT(open <= z->open_max && open + closed <= z->active_max);	/* Z5 */
 }
 
 /* ---- the table ---- */

@@ -25,8 +25,9 @@
  *   Z3  a page is issued only when the page one stripe before it is on flash;
  *   Z4  only the page that is being filled is FILLING, and it has filled % page_bytes bytes;
  *   Z5  open <= open_max zones are open; active are open, closed, or read-only with a buffer. No zone is
- *       activated while active >= active_max. So a buffer is always free or of a zone that is not active, and
- *       such a zone's line ends with the last byte, a finish or a reset: its buffer becomes free;
+ *       activated while active >= active_max, and a mount ends zones beyond that. So a buffer is always free or
+ *       of a zone that is not active, and such a zone's line ends with the last byte, a finish or a reset: its
+ *       buffer becomes free;
  *   Z6  a zone with a cell that is not EMPTY has a buffer, and the buffer names it.
  *
  * Cost: 4 bytes a block for the table, 8 for the block; a stripe for each buffer; 104 a zone.

@@ -8,6 +8,7 @@
  *   ends     where each zone ends
  *   parts    records that have the first sectors of the page at the end
  *   repair   blocks with pages beyond the end are replaced
+ *   finish   zones beyond the maximum of active ones are ended
  *   log      parts in buffers are written to a new block; old blocks of the log are erased
  *   states   and which zones are offline
  */
@@ -29,6 +30,7 @@ struct found_zone {
 	uint32_t end_page, end_sectors;
 	uint32_t part_ppn, part_sectors;	/* part of the page at the end, or ZNS_NONE */
 	uint64_t part_serial;
+	bool broken;			/* blocks are missing, or a program failed: read-only */
 };
 
 struct zns_mount {
@@ -38,6 +40,7 @@ struct zns_mount {
 	uint64_t newest;		/* serial of the newest record */
 	uint32_t newest_block;
 	bool logs;			/* there are blocks of the log */
+	uint32_t loaded;		/* buffers in use */
 };
 
 struct zns_mount *zns_mount_lay_out(const struct zns *z, struct ssd_arena *m, const struct ftl_config *c,
@@ -65,7 +68,8 @@ static int see_data(struct zns *z, uint32_t block, uint32_t page, const struct z
 	uint32_t place = (uint32_t)(zns_block_of(z, o->zone, o->page) - z->table);
 
 	if (zns_plane_at(z, o->zone, o->page % z->slots) != geo_plane_of(z->g, (pbn_t){ block }) ||
-	    o->page / z->slots % z->g->pages_per_block != page || (b->gen && (b->gen != o->gen || b->place != place)))
+	    o->page / z->slots % z->g->pages_per_block != page || b->log ||
+	    (b->gen && (b->gen != o->gen || b->place != place)))
 		return SSD_E_CORRUPT;
 	b->zone = o->zone;
 	b->place = place;
@@ -109,15 +113,10 @@ static int see_record(struct zns *z, uint32_t block, const struct zns_oob *o)
 	return SSD_OK;
 }
 
-/* Read a spare area. Returns true if it can be read. */
-static bool read_oob(struct zns *z, uint32_t ppn, struct zns_oob *o, bool *blank)
+/* Read a spare area again. Returns true if it can be read. */
+static bool read_oob(struct zns *z, uint32_t ppn, struct zns_oob *o)
 {
-	struct nand_cmd c;
-
-	nand_fill_read(&c, NAND_SRC_META, ppn, NAND_OOB_ONLY, z->oob[0]);
-	survey_command(&z->survey, &c);
-	*blank = c.status == NAND_ERASED;
-	if (*blank || !survey_readable(c.status))
+	if (!survey_readable(survey_read(&z->survey, ppn, NAND_OOB_ONLY, z->oob[0], NULL)))
 		return false;
 	*o = zns_oob_get(z->oob[0]);
 	return true;
@@ -126,18 +125,16 @@ static bool read_oob(struct zns *z, uint32_t ppn, struct zns_oob *o, bool *blank
 static int visit(void *ftl, uint32_t block, uint32_t page)
 {
 	struct zns *z = ftl;
+	enum nand_status status = survey_oob(&z->survey, block * z->g->pages_per_block + page, z->oob[0]);
 	struct zns_oob o;
-	bool blank;
-	bool good = read_oob(z, block * z->g->pages_per_block + page, &o, &blank);
 	uint8_t kind;
 
-	if (blank)
+	if (status == NAND_ERASED)
 		return SSD_OK;
-	z->survey.anything = true;
 	z->mount->block[block].used = page + 1;
-	z->survey.unreadable += !good;
-	if (!good)
+	if (!survey_readable(status))
 		return SSD_OK;
+	o = zns_oob_get(z->oob[0]);
 	if (o.gen > z->number)
 		z->number = o.gen;
 	if (o.serial > z->number)
@@ -249,12 +246,11 @@ static uint32_t find_end(struct zns *z, uint32_t zone, uint32_t most)
 {
 	uint32_t page = most > z->slots ? most - z->slots : 0;
 	struct zns_oob o;
-	bool blank;
 
 	for (; page < most; page++) {
 		uint32_t block = *zns_block_of(z, zone, page);
 
-		if (block == ZNS_NONE || !read_oob(z, zns_ppn(z, block, page), &o, &blank))
+		if (block == ZNS_NONE || !read_oob(z, zns_ppn(z, block, page), &o))
 			break;
 	}
 	return page;
@@ -306,39 +302,11 @@ static void find_parts(struct zns *z)
 		for (uint32_t page = 0; z->mount->block[b].log && page < z->mount->block[b].used; page++) {
 			uint32_t ppn = b * z->g->pages_per_block + page;
 			struct zns_oob o;
-			bool blank;
 
-			if (read_oob(z, ppn, &o, &blank) && o.zone != ZNS_NONE && o.sectors &&
+			if (read_oob(z, ppn, &o) && o.zone != ZNS_NONE && o.sectors &&
 			    o.serial >= z->log.floor)
 				see_part(z, ppn, &o);
 		}
-}
-
-/* Put the part of a page into a buffer. Returns SSD_E_CORRUPT if there are more than buffers. */
-static int load_part(struct zns *z, uint32_t zone)
-{
-	const struct found_zone *f = &z->mount->zone[zone];
-	struct zns_zone *s = &z->zone[zone];
-	uint32_t page = (uint32_t)(s->filled / z->g->page_bytes), slot = page % z->slots;
-	struct nand_cmd c;
-
-	if (f->part_ppn == ZNS_NONE)
-		return SSD_OK;
-	if (zns_buf_take(z, zone) == ZNS_NONE)
-		return SSD_E_CORRUPT;
-	nand_fill_read(&c, NAND_SRC_META, f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
-	survey_command(&z->survey, &c);
-	if (c.page)
-		memcpy(zns_cell_data(z, &z->buf[s->buf], slot), c.page, z->g->page_bytes);
-	z->buf[s->buf].cell[slot] = (struct zns_cell){ .state = ZNS_FILLING, .page = page,
-						       .sectors = f->part_sectors };
-	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
-	s->on_flash = true;
-	if (s->filled % z->g->page_bytes)
-		return SSD_OK;
-	z->buf[s->buf].cell[slot].state = ZNS_READY;
-	z->die[zns_plane_at(z, zone, slot) / z->g->planes_per_die].look = true;
-	return SSD_OK;
 }
 
 /* ---- repair ---- */
@@ -447,6 +415,108 @@ static bool repair(struct zns *z, uint32_t zone)
 	return good;
 }
 
+/* ---- finish ---- */
+
+static bool is_unfinished(const struct zns *z, uint32_t zone)
+{
+	const struct zns_zone *s = &z->zone[zone];
+	const struct found_zone *f = &z->mount->zone[zone];
+
+	return !is_full(z, s) && !f->broken && (s->filled || f->part_ppn != ZNS_NONE);
+}
+
+/* Returns the unfinished zone with the most data if there are more than may be active, or ZNS_NONE. */
+static uint32_t find_surplus(const struct zns *z)
+{
+	uint32_t count = 0, most = ZNS_NONE;
+
+	for (uint32_t i = 0; i < z->zones; i++) {
+		if (!is_unfinished(z, i))
+			continue;
+		count++;
+		if (most == ZNS_NONE || z->zone[i].filled > z->zone[most].filled)
+			most = i;
+	}
+	return count > z->active_max ? most : ZNS_NONE;
+}
+
+/* Program the page at the zone's end, with the part that the log has, and mark the end. */
+static bool program_end(struct zns *z, uint32_t zone)
+{
+	struct found_zone *f = &z->mount->zone[zone];
+	uint32_t page = (uint32_t)(z->zone[zone].filled / z->g->page_bytes), *at = zns_block_of(z, zone, page);
+	struct zns_oob o = { .kind = ZNS_DATA | ZNS_END, .zone = zone, .gen = z->zone[zone].gen, .page = page };
+	struct nand_cmd c;
+
+	if (*at == ZNS_NONE)
+		*at = fresh(z, zns_plane_at(z, zone, page % z->slots));
+	if (*at == ZNS_NONE)
+		return false;
+	if (z->host.c.payload)
+		memset(z->mount->page, 0, z->g->page_bytes);
+	if (f->part_ppn != ZNS_NONE) {
+		nand_fill_read(&c, NAND_SRC_META, f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
+		survey_command(&z->survey, &c);
+		if (c.page)
+			memcpy(z->mount->page, c.page, (size_t)f->part_sectors * FTL_SECTOR_BYTES);
+		o.sectors = (uint16_t)f->part_sectors;
+	}
+	zns_oob_put(z->oob[0], &o);
+	nand_fill_program(&c, NAND_SRC_META, zns_ppn(z, *at, page), z->oob[0]);
+	c.data = z->host.c.payload ? z->mount->page : NULL;
+	survey_command(&z->survey, &c);
+	z->survey.now_ns = c.done_ns;	/* before the part leaves the log */
+	z->block[*at].failing |= c.status == NAND_PROG_FAIL;
+	return c.status == NAND_OK;
+}
+
+static void finish(struct zns *z, uint32_t zone)
+{
+	struct found_zone *f = &z->mount->zone[zone];
+	struct zns_zone *s = &z->zone[zone];
+
+	f->broken = !program_end(z, zone);
+	s->on_flash = true;
+	if (f->broken)
+		return;
+	s->ended = true;
+	if (f->part_ppn == ZNS_NONE)
+		return;
+	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
+	z->mount->block[f->part_ppn / z->g->pages_per_block].live--;
+	f->part_ppn = ZNS_NONE;
+}
+
+/* ---- buffers ---- */
+
+/* Put the part of a page into a buffer. Of broken zones there may be more than buffers: reads of the part fail. */
+static void load_part(struct zns *z, uint32_t zone)
+{
+	const struct found_zone *f = &z->mount->zone[zone];
+	struct zns_zone *s = &z->zone[zone];
+	uint32_t page = (uint32_t)(s->filled / z->g->page_bytes), slot = page % z->slots;
+	struct nand_cmd c;
+
+	if (f->part_ppn == ZNS_NONE)
+		return;
+	s->filled += (uint64_t)f->part_sectors * FTL_SECTOR_BYTES;
+	s->on_flash = true;
+	if (z->mount->loaded == z->bufs)
+		return;
+	z->mount->loaded++;
+	(void)zns_buf_take(z, zone);
+	nand_fill_read(&c, NAND_SRC_META, f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
+	survey_command(&z->survey, &c);
+	if (c.page)
+		memcpy(zns_cell_data(z, &z->buf[s->buf], slot), c.page, z->g->page_bytes);
+	z->buf[s->buf].cell[slot] = (struct zns_cell){ .state = ZNS_FILLING, .page = page,
+						       .sectors = f->part_sectors };
+	if (s->filled % z->g->page_bytes)
+		return;
+	z->buf[s->buf].cell[slot].state = ZNS_READY;
+	z->die[zns_plane_at(z, zone, slot) / z->g->planes_per_die].look = true;
+}
+
 /* ---- log ---- */
 
 /* Take a block for the log. Returns false if there is none. */
@@ -550,14 +620,14 @@ static bool renew_log(struct zns *z)
 
 /* ---- states ---- */
 
-static void set_state(struct zns *z, uint32_t zone, bool good)
+static void set_state(struct zns *z, uint32_t zone)
 {
 	struct zns_zone *s = &z->zone[zone];
 
 	s->wp = s->filled;
 	if (is_full(z, s))
 		s->state = FTL_ZONE_FULL;
-	else if (!good)
+	else if (z->mount->zone[zone].broken)
 		s->state = FTL_ZONE_READONLY;
 	else if (s->filled)
 		s->state = FTL_ZONE_CLOSED;
@@ -584,22 +654,26 @@ static void set_offline(struct zns *z)
 	}
 }
 
-static int restore(struct zns *z)
+static void restore(struct zns *z)
 {
+	struct found_zone *f = z->mount->zone;
+	uint32_t zone;
+
 	claim_all(z);
 	for (uint32_t i = 0; i < z->zones; i++)
 		end_zone(z, i);
 	find_parts(z);
+	for (uint32_t i = 0; i < z->zones; i++)
+		f[i].broken = !is_full(z, &z->zone[i]) && !repair(z, i);
+	while ((zone = find_surplus(z)) != ZNS_NONE)
+		finish(z, zone);
+	for (uint32_t i = 0; i < 2 * z->zones; i++)	/* broken ones last */
+		if (f[i % z->zones].broken == (i >= z->zones))
+			load_part(z, i % z->zones);
 	for (uint32_t i = 0; i < z->zones; i++) {
-		bool good = is_full(z, &z->zone[i]) || repair(z, i);
-		int err = load_part(z, i);
-
-		if (err)
-			return err;
 		z->zone[i].on_flash &= z->zone[i].filled || z->zone[i].ended;
-		set_state(z, i, good);
+		set_state(z, i);
 	}
-	return SSD_OK;
 }
 
 int zns_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
@@ -612,9 +686,7 @@ int zns_mount(struct ftl *f, uint64_t now_ns, uint64_t *ready_ns)
 	if (err)
 		return err;
 	z->host.worn = z->host.frozen = !survey_number(&z->survey, &z->number, ZNS_NUMBERS);
-	err = restore(z);
-	if (err)
-		return err;
+	restore(z);
 	if (!renew_log(z))
 		z->host.worn = z->stuck = true;
 	set_offline(z);

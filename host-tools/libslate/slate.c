@@ -252,6 +252,15 @@ int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns)
 	return result;
 }
 
+/* Why a mount failed. What the FTL stores as data is not there without payload. */
+const char *slate_mount_fault(const struct slate_dev *d, int result)
+{
+	if (result == SSD_E_CORRUPT && !d->profile.ftl.payload)
+		return "with ftl.payload=no flash keeps no data, and so neither the drive's trims nor its list of "
+		       "pages that power cuts left; make the drive again, or with ftl.payload=yes";
+	return ssd_strerror(result);
+}
+
 /*
  * Report damage. The host sees damaged pages as errors of its reads and in the counter. Pages that
  * the mount could not read are reported only here.
@@ -288,7 +297,7 @@ static int start_core(struct slate_dev *d, char err[SLATE_ERR_BYTES])
 	}
 	if (result)
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: the drive does not mount: %s", p->name,
-			 ssd_strerror(result));
+			 slate_mount_fault(d, result));
 	return result;
 }
 

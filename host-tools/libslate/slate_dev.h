@@ -134,6 +134,7 @@ static inline void slate_note_causes(struct slate_causes *c, const struct ftl_io
 bool slate_guarded(void (*call)(void *), void *arg);
 /* The memory is zeroed. d->ftl is NULL on failure. */
 int slate_start_ftl(struct slate_dev *d, uint64_t *ready_ns) SSD_MUST_CHECK;
+const char *slate_mount_fault(const struct slate_dev *d, int result);
 /* slate_fill.c. Run an I/O of the drive's own; returns its status. */
 int slate_own_write(struct slate_dev *d, uint64_t *now_ns, struct ftl_io io);
 typedef void (*slate_command_hook)(void *d, uint64_t now_ns, const struct nand_cmd *cmds,

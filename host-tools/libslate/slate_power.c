@@ -206,7 +206,7 @@ int slate_power_on(struct slate_dev *d, uint64_t now_ns, char err[SLATE_ERR_BYTE
 	}
 	if (result) {
 		snprintf(err, SLATE_ERR_BYTES, "profile %s: the drive does not mount after a power cut: %s",
-			 d->profile.name, ssd_strerror(result));
+			 d->profile.name, slate_mount_fault(d, result));
 		return result;
 	}
 	d->skipped_ns = 0 - now_ns;

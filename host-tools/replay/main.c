@@ -171,6 +171,10 @@ static int open_drive(struct replay *r)
 	r->capacity = slate_capacity(r->dev);
 	r->unit_bytes = slate_unit_bytes(r->dev);
 	zoned_open(r);
+	if (r->zoned && r->o.loop == REPLAY_RECORDED)
+		return replay_fail(REPLAY_USAGE, "%s: --recorded repeats the calls on a drive without zones, since no "
+				   "others can be recorded, and this drive has zones (ftl.type = zns): take the "
+				   "recording's FTL, or leave --recorded out", trace_name(r->stream[0].trace));
 	trace_place_init(&r->place, r->o.rows.beyond, r->capacity, r->unit_bytes,
 			 r->o.align_units ? r->unit_bytes : FTL_SECTOR_BYTES);
 	return 0;

@@ -35,6 +35,7 @@ static uint32_t done_count;
 static uint32_t tag_of[8192];		/* content written to each unit; 0: nothing */
 static uint32_t read_tag;
 static uint32_t broken_map_page;	/* reads of this page fail; 0: none */
+static bool broken_for_all;		/* it fails for a mount's comparison, too */
 static uint32_t programs_to_fail;	/* a bit for each of the next programs of map pages: it fails */
 
 static void on_done(void *opaque, struct ftl_io *io)
@@ -68,7 +69,8 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 		programs_to_fail >>= 1;
 		return fails ? NAND_PROG_FAIL : NAND_OK;
 	}
-	return broken_map_page && c->op == NAND_READ && c->source == NAND_SRC_MAP && c->ppn.v == broken_map_page ?
+	return broken_map_page && c->op == NAND_READ && c->ppn.v == broken_map_page &&
+	       (broken_for_all || c->source == NAND_SRC_MAP) ?
 	       NAND_UNCORR : NAND_OK;
 }
 
@@ -123,6 +125,7 @@ static void make(uint32_t units, uint32_t frames, uint32_t blocks)
 
 	memset(tag_of, 0, sizeof(tag_of));
 	broken_map_page = 0;
+	broken_for_all = false;
 	c.payload = true;
 	test_array_make(&t, &c);
 	nand_array_set_hooks(t.a, &hooks);
@@ -432,6 +435,42 @@ static void trim_of_a_lost_map_page(void)
 	drop();
 }
 
+/*
+ * A mount in which map page 0 cannot be read finds its entries by the spare areas. all: also the comparison
+ * fails; else only the read that a trim needs, whose map page was not in memory when the power was cut.
+ */
+static void mount_without(bool all, bool trim)
+{
+	make(UNITS, 3, 92);
+	for (uint32_t page = 0; page < 5; page++)
+		for (uint32_t i = 0; i < 2; i++)
+			alone(FTL_WRITE, page * PER + i);
+	if (trim) {
+		tag_of[0] = 0;
+		run(FTL_TRIM, 0, 1);
+		run(FTL_FLUSH, 0, 0);
+	}
+	broken_map_page = page_ftl_of(f)->cache.hidden[page_ftl_of(f)->shape.map_lpn - UNITS];
+	broken_for_all = all;
+	power_cut();
+	EXPECT_EQ(power_on(), SSD_OK);
+	settle();
+	for (uint32_t page = 0; page < 5; page++) {
+		alone(FTL_READ, page * PER);
+		EXPECT_EQ(last.status, SSD_OK);
+		alone(FTL_WRITE, page * PER + 1);
+		EXPECT_EQ(last.status, SSD_OK);
+	}
+	drop();
+}
+
+static void mount_without_a_map_page(void)
+{
+	mount_without(true, false);
+	mount_without(true, true);
+	mount_without(false, true);
+}
+
 /* ---- a cache that changes --------------------------------------------------------------- */
 
 static void write_at_random(uint32_t count, uint64_t *rng)
@@ -535,6 +574,7 @@ int main(void)
 	RUN(refused_by_name);
 	RUN(lost_map_page);
 	RUN(trim_of_a_lost_map_page);
+	RUN(mount_without_a_map_page);
 	RUN(another_cache_after_each_cut);
 	RUN(programs_of_a_mount_fail);
 	RUN(without_payload);

@@ -119,6 +119,9 @@ static const char *const rare[] = {
 	"cm1:21:40",	/* the mark needed by rule 4b is in a closed block */
 	"cmfe:65:40",	/* a page is programmed again after later pages */
 	"cmk:262:40",	/* rule 4b for the first of two victims */
+	"cmxulgv:140:40",	/* after a cut in a collection the policy's next victim does not fit */
+	"cmxulgv:75:40",	/* likewise, with three planes of a die and the dead list */
+	"cmxgv:184:40",	/* likewise, with a drive of several units a page */
 };
 
 static const char *const event_name[ODD_NEVENTS] = {

@@ -17,6 +17,8 @@ static struct zr first, second, third;
 static char id[128];
 static uint32_t requests = 120;
 
+static uint64_t sum_reads, sum_resets, sum_finishes, sum_refused, sum_failed, sum_cuts, sum_faults;
+
 static struct {
 	bool on;
 	uint64_t command;
@@ -195,8 +197,92 @@ static void flash_says_where_zones_end(void)
 	zr_free(&first);
 }
 
-/* Mount a drive whose first page has this spare area and that of its log block, the second, `record`. */
-static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
+/*
+ * Two dies with a zone each, four pages of two sectors for each plane. Zones 0 and 2 on the first die are written to
+ * the end and so are not active any more, but not on flash yet. Zones 1 and 3 on the second die have a page each.
+ * Flash then has four zones to continue, of which two may be active.
+ */
+static const struct zr_shape two_dies = {
+	.g = { 2, 1, 1, 2, 8, 4, 1024, 64, 0, 1024, 0, 1, 1, NAND_ORDER_ASCENDING },
+	.zones = 10, .zone_dies = 1, .zone_blocks = 1, .active_max = 2, .open_max = 2, .power2 = true,
+};
+
+static uint32_t most_any, most_active;
+
+static void count_after_cut(void *opaque, uint64_t now_ns, const struct nand_cmd *c, unsigned int count)
+{
+	(void)opaque;
+	for (int when = 0; when < 3; when++) {
+		uint32_t any, active;
+
+		test_lose_power(&second.ta, &first.ta, test_cut_time(now_ns, &c[count - 1], when), 1);
+		zr_mount(&second);
+		active = zr_active(&second, &any);
+		most_any = any > most_any ? any : most_any;
+		most_active = active > most_active ? active : most_active;
+		zr_verify(&second, &first);
+		sum_cuts++;
+	}
+}
+
+static void a_cut_leaves_no_more_active_zones(void)
+{
+	struct nand_hooks hooks = { .violation = test_violation, .done = count_after_cut };
+
+	zr_make(&second, &two_dies);
+	begin(&two_dies);
+	nand_array_set_hooks(first.ta.a, &hooks);
+	most_any = most_active = 0;
+	zr_submit(&first, FTL_WRITE, 0, 0, 16, false);
+	zr_submit(&first, FTL_WRITE, 0, 32, 16, false);
+	EXPECT_EQ(zr_alone(&first, FTL_WRITE, 0, 16, 2, true, NULL, NULL), PROGRAM + BUFFERED);
+	EXPECT_EQ(zr_alone(&first, FTL_WRITE, 0, 48, 2, true, NULL, NULL), PROGRAM + BUFFERED);
+	zr_drain(&first);
+	EXPECT_EQ(most_any, 4);
+	EXPECT_EQ(most_active, 2);
+	zr_free(&first);
+	zr_free(&second);
+}
+
+/* The log has a sector of each of four zones: two are ended with it, and the others continue. */
+static void more_parts_than_buffers(void)
+{
+	uint8_t oob[ZNS_OOB_BYTES], page[1024] = { 0 };
+	uint32_t any;
+
+	zr_make(&first, &small);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct zns_oob o = { .kind = ZNS_RECORD, .zone = i, .gen = 1 + i, .serial = 10 + i, .sectors = 1 };
+		uint64_t word = (uint64_t)7 << 32 | i * 16;	/* as the rig stamps sector 16 i */
+		struct nand_cmd c;
+
+		zns_oob_put(oob, &o);
+		for (uint32_t at = 0; at < 512; at += 8)
+			memcpy(page + at, &word, 8);
+		nand_fill_program(&c, NAND_SRC_HOST, i, oob);
+		c.data = page;
+		nand_submit(first.ta.n, i * 1000000, &c, 1);
+		SSD_ASSERT(c.status == NAND_OK);
+	}
+	nand_array_power_cut(first.ta.a, 9000000, 1);
+	nand_array_power_on(first.ta.a);
+	for (uint32_t mounts = 0; mounts < 2; mounts++) {
+		zr_mount(&first);
+		zr_adopt(&first, &first);
+		EXPECT_EQ(zr_active(&first, &any), 2);
+		for (uint32_t i = 0; i < 4; i++) {
+			EXPECT_EQ(report(i).state, i < 2 ? FTL_ZONE_FULL : FTL_ZONE_CLOSED);
+			EXPECT_EQ(first.zone[i].base.sectors, 1);
+			EXPECT_EQ(first.zone[i].base.tag[0], 7);
+		}
+		nand_array_power_cut(first.ta.a, first.now_ns, 1);
+		nand_array_power_on(first.ta.a);
+	}
+	zr_free(&first);
+}
+
+/* Mount a drive on whose first page and page `at` these spare areas are. */
+static int mount_with(const struct zns_oob *data, const struct zns_oob *record, uint32_t at)
 {
 	struct ftl_host host = { 0 };
 	uint8_t oob[ZNS_OOB_BYTES], page[1024] = { 0 };
@@ -207,7 +293,7 @@ static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
 	zr_make(&first, &small);
 	for (uint32_t i = 0; i < 2; i++) {
 		zns_oob_put(oob, i ? record : data);
-		nand_fill_program(&c, NAND_SRC_HOST, i * small.g.pages_per_block, oob);
+		nand_fill_program(&c, NAND_SRC_HOST, i * at, oob);
 		c.data = page;
 		nand_submit(first.ta.n, i * 1000000, &c, 1);
 		SSD_ASSERT(c.status == NAND_OK);
@@ -217,6 +303,23 @@ static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
 	err = first.ops->mount(first.f, 2000000, &now);
 	zr_free(&first);
 	return err;
+}
+
+/* The log's block, with `record`, is the second block. */
+static int mount_of(const struct zns_oob *data, const struct zns_oob *record)
+{
+	return mount_with(data, record, small.g.pages_per_block);
+}
+
+/* A block has pages of a zone or of the log, in either order. */
+static void data_and_records_in_a_block(void)
+{
+	struct zns_oob data = { .kind = ZNS_DATA, .gen = 1, .sectors = 2 };
+	struct zns_oob record = { .kind = ZNS_RECORD, .zone = 1, .gen = 2, .serial = 3, .sectors = 1 };
+
+	EXPECT_EQ(mount_with(&data, &record, 1), SSD_E_CORRUPT);
+	data.page = small.g.planes_per_die;	/* the second page of its block */
+	EXPECT_EQ(mount_with(&record, &data, 1), SSD_E_CORRUPT);
 }
 
 /* A page has two sectors. An image that says more of its end or of a part of it is refused. */
@@ -248,7 +351,7 @@ static void bad_settings(void)
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zone_dies"));
 	s = small;
 	s.open_max = 3;
-	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zone_open_max"));
+	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "zone_open_max is more than the zones that may be active"));
 	s = small;
 	s.active_max = s.open_max = 4;
 	EXPECT(zr_refusal(&s) && strstr(zr_refusal(&s), "pages_per_block"));
@@ -285,8 +388,6 @@ static bool draw(struct zr_shape *s, uint64_t seed)
 	return s->zones && (uint64_t)(s->zone_dies ? s->zone_dies : geo_dies(&s->g)) * s->g.planes_per_die *
 		s->zone_blocks * s->g.pages_per_block * s->g.page_bytes / 512 <= ZR_SECTORS / 2 && !zr_refusal(s);
 }
-
-static uint64_t sum_reads, sum_resets, sum_finishes, sum_refused, sum_failed, sum_cuts, sum_faults;
 
 static void add_up(const struct zr *r)
 {
@@ -499,6 +600,9 @@ int main(int argc, char **argv)
 	RUN(times);
 	RUN(dies_are_erased_in_parallel);
 	RUN(flash_says_where_zones_end);
+	RUN(a_cut_leaves_no_more_active_zones);
+	RUN(more_parts_than_buffers);
+	RUN(data_and_records_in_a_block);
 	RUN(more_sectors_than_a_page_has);
 	RUN(bad_settings);
 	RUN(model_of_many_drives);

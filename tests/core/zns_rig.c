@@ -459,6 +459,15 @@ static void start(struct zr *r, struct zr_io *q)
 	compare_reports(r);
 }
 
+void zr_submit(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors, bool fua)
+{
+	struct zr_io *q = free_io(r);
+
+	q->io = (struct ftl_io){ .op = op, .zone = (uint8_t)zone, .offset = sector * 512, .bytes = sectors * 512ull,
+				 .fua = fua };
+	start(r, q);
+}
+
 uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors,
 		  bool fua, enum ssd_err *status, uint64_t *placed)
 {
@@ -545,6 +554,20 @@ void zr_work(struct zr *r, uint32_t requests)
 
 /* ---- the oracle ---- */
 
+uint32_t zr_active(const struct zr *r, uint32_t *any)
+{
+	uint32_t active = 0;
+
+	*any = 0;
+	for (uint32_t i = 0; i < r->shape->zones; i++) {
+		enum ftl_zone_state state = r->ops->zone(r->f, i).state;
+
+		active += state == FTL_ZONE_IMPLICIT || state == FTL_ZONE_EXPLICIT || state == FTL_ZONE_CLOSED;
+		*any += state != FTL_ZONE_EMPTY;
+	}
+	return active;
+}
+
 static void read_zone(struct zr *r, uint32_t zone)
 {
 	struct zr_io *q = free_io(r);
@@ -608,20 +631,27 @@ static bool is_allowed(const struct zr_zone *s, const struct zr_content *seen, u
 	}
 }
 
+/* A mount that finds more zones to continue than may be active ends some of them. */
 void zr_verify(struct zr *r, const struct zr *host)
 {
+	uint32_t any, active = zr_active(r, &any);
+
+	SSD_ASSERT(active <= r->zones.active_max);
 	for (uint32_t i = 0; i < r->shape->zones; i++) {
 		const struct ftl_zone z = r->ops->zone(r->f, i);
 		enum ftl_zone_state want;
 
 		read_zone(r, i);
 		r->seen.finished = z.state == FTL_ZONE_FULL;
+		if (active == r->zones.active_max && z.state == FTL_ZONE_FULL &&
+		    !is_allowed(&host->zone[i], &r->seen, r->capacity))
+			r->seen.finished = false;
 		if (!is_allowed(&host->zone[i], &r->seen, r->capacity))
 			printf("zone %u: %u sectors, %s; certain: %u sectors and %u of %u changes\n", i,
 			       r->seen.sectors, r->seen.finished ? "full" : "not full", host->zone[i].base.sectors,
 			       host->zone[i].durable, host->zone[i].changes);
 		SSD_ASSERT(is_allowed(&host->zone[i], &r->seen, r->capacity));
-		want = r->seen.finished ? FTL_ZONE_FULL : r->seen.sectors ? FTL_ZONE_CLOSED : FTL_ZONE_EMPTY;
+		want = z.state == FTL_ZONE_FULL ? FTL_ZONE_FULL : r->seen.sectors ? FTL_ZONE_CLOSED : FTL_ZONE_EMPTY;
 		SSD_ASSERT(z.state == want || (host->may_fail && (z.state == FTL_ZONE_READONLY ||
 								  z.state == FTL_ZONE_OFFLINE)));
 		SSD_ASSERT(z.state != FTL_ZONE_CLOSED || z.wp == z.start + r->seen.sectors * 512ull);

@@ -96,6 +96,10 @@ void zr_verify(struct zr *r, const struct zr *host);
 void zr_adopt(struct zr *r, const struct zr *host);
 void zr_work(struct zr *r, uint32_t requests);
 void zr_drain(struct zr *r);
+/* Submit one operation and do not wait for it. */
+void zr_submit(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors, bool fua);
+/* Zones that are open or closed, as the drive reports them; *any: those that are not empty. */
+uint32_t zr_active(const struct zr *r, uint32_t *any);
 /* Run one operation alone; returns its latency. status and placed may be NULL. */
 uint64_t zr_alone(struct zr *r, enum ftl_op op, enum ftl_zone_op zone, uint64_t sector, uint32_t sectors,
 		  bool fua, enum ssd_err *status, uint64_t *placed);

@@ -37,6 +37,10 @@
 	"[timing]\nread_ns=50000\nprogram_ns=200000\nerase_ns=1000000\nbus_ps_per_byte=1000\n" \
 	"[ftl]\ncapacity_mib=1\nunit_bytes=1024\n"
 
+/* 16 map pages of 128 entries, and the fewest frames for two planes. */
+#define MAP_CACHED "ftl.map_cache_pages=4", "ftl.unit_bytes=512", "geometry.page_bytes=512", \
+	"geometry.planes_per_die=1", "geometry.blocks_per_plane=80"
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -75,6 +79,20 @@ static const struct kind {
 	{ "dac-flex", { "ftl.type=dac", "ftl.buffer_units=16", "ftl.reduction=dac",
 			"ftl.frontiers=flex", "geometry.order=rps", "geometry.bits_per_cell=2",
 			"geometry.paired_loss=yes" } },
+	{ "zns", { "ftl.type=zns", "ftl.buffer_units=16" } },
+	{ "zns-2", { "ftl.type=zns", "ftl.buffer_units=12", "ftl.zone_dies=1", "ftl.zone_blocks=2",
+		     "ftl.zone_power2=no", "ftl.zone_open_max=2", "geometry.order=none" } },
+	{ "map", { "ftl.type=page", "ftl.buffer_units=16", MAP_CACHED } },
+	{ "map-pb", { "ftl.type=page", "ftl.buffer_units=0", "geometry.pb_levels=2", "geometry.order=none",
+		      "ftl.gc_mode=blocking", MAP_CACHED } },
+	{ "slc", { "ftl.type=page", "ftl.buffer_units=16", "geometry.bits_per_cell=3", "geometry.pages_per_block=24",
+		   "timing.slc_read_ns=25000", "timing.slc_program_ns=100000", "timing.slc_erase_ns=500000",
+		   "ftl.slc_cache=dynamic", "ftl.slc_blocks=6", "ftl.slc_full=direct",
+		   "ftl.idle_gc_permille=1", "ftl.idle_gc_ns=10000000" } },
+	{ "slc-static", { "ftl.type=page", "ftl.buffer_units=16", "geometry.bits_per_cell=2",
+			  "timing.slc_read_ns=25000", "timing.slc_program_ns=100000",
+			  "timing.slc_erase_ns=500000", "ftl.slc_cache=static", "ftl.slc_blocks=3",
+			  "ftl.slc_full=fold" } },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(*kinds))
@@ -164,8 +182,28 @@ static bool wait_for(uint32_t count)
 	return true;
 }
 
+/* Make a request one for zones. Most writes begin at their zone's write pointer. */
+static void zone_io(struct ftl_io *io, const struct ftl_zones *zones)
+{
+	struct ftl_zone z = slate_zone(dev, (uint32_t)(io->offset / zones->size_bytes));
+	uint64_t end = z.start + zones->size_bytes;
+
+	if (io->op == FTL_TRIM) {
+		io->zone = (uint8_t)(FTL_ZONE_OPEN + roll() % 4);
+		io->offset = z.start;
+	} else if (io->op == FTL_WRITE && roll() % 4 == 0) {
+		io->zone = FTL_ZONE_APPEND;
+		io->offset = z.start;
+	} else if (io->op == FTL_WRITE && roll() % 16 && z.wp < end) {
+		io->offset = z.wp;
+	}
+	if (io->bytes > end - io->offset)
+		io->bytes = end - io->offset;
+}
+
 static bool one_io(struct ftl_io *io)
 {
+	struct ftl_zones zones;
 	uint64_t capacity = slate_capacity(dev), sectors = capacity / 512, most = 4 * UNIT;
 	uint64_t r = roll() % 100;
 
@@ -179,6 +217,8 @@ static bool one_io(struct ftl_io *io)
 	if (io->bytes > capacity - io->offset)
 		io->bytes = capacity - io->offset;
 	io->fua = io->op == FTL_WRITE && roll() % 16 == 0;
+	if (slate_zones(dev, &zones))
+		zone_io(io, &zones);
 	pending++;
 	slate_submit(dev, now_ns, io);
 	return slate_powered(dev);
@@ -257,6 +297,7 @@ static void make_base(size_t i)
 	struct base *b = &bases[i];
 	struct profile p;
 	int ini = memfd_create("profile", 0);
+	uint64_t next;
 
 	snprintf(profile, sizeof(profile), "/proc/self/fd/%d", ini);
 	dprintf(ini, "%s", PROFILE);
@@ -267,8 +308,8 @@ static void make_base(size_t i)
 	work(900);
 	for (uint32_t k = 0; k < 8; k++)
 		one_io(&left[k]);
-	for (uint32_t k = 0; k < 5; k++)
-		now_ns = slate_step(dev, now_ns);
+	for (uint32_t k = 0; k < 5 && (next = slate_step(dev, now_ns)) != FTL_IDLE; k++)
+		now_ns = next;
 	b->bytes = (size_t)lseek(fd, 0, SEEK_END);
 	b->file = malloc(b->bytes);
 	if (pread(fd, b->file, b->bytes, 0) != (ssize_t)b->bytes)

@@ -241,6 +241,17 @@ class Loops(Case):
         self.refused("--profile", "none.ini", "gen:rand4k,foot=1M,n=1", words=("none.ini",))
 
 
+    def test_without_data_a_drive_does_not_keep_trims(self):
+        """It mounts again until it has trimmed: the bitmap of trims is data."""
+        drive = ("--drive", "d", "--set", "ftl.payload=no")
+        write = self.native("0 0 write 0 65536", "1 0 flush", name="w")
+        trim = self.native("0 0 trim 0 32768", "1 0 flush", name="t")
+        self.call("--profile", TINY, *drive, write)
+        self.call(*drive, trim)
+        done = self.call(*drive, write, code=2)
+        self.assertIn("with ftl.payload=no flash keeps no data, and so neither the drive's trims", done.stderr)
+
+
 class Streams(Case):
     """Several traces at once."""
 
