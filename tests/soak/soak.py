@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Long random work on every FTL: nothing is lost, and nothing is refused without a reason.
 
-    soak.py [--hours H | --count N] [--seed S] [--log FILE]
-    soak.py --id S:N                        one case again
+    soak.py [--hours H | --count N] [--seed S] [--log FILE] [--kernel small|debian]
+    soak.py --id S:N [--kernel ...]         one case again
 
 Case N of a seed is a function of both. It is one of
 
@@ -55,6 +55,9 @@ DRIVES = (
     ("superblock-small", ()),
     ("dac-small", ()),
     ("dac-flex-small", ()),
+    ("tlc-slc-small", ("geometry.blocks_per_plane=28", "geometry.pages_per_block=264", "ftl.capacity_mib=475")),
+    ("small", ("geometry.page_bytes=4096", "geometry.oob_bytes=320", "geometry.blocks_per_plane=320",
+               "ftl.map_cache_pages=12")),
 )
 STEPS = ("write", "write", "look", "mix", "mix", "trim", "reset", "bad", "set", "again")
 
@@ -69,18 +72,19 @@ class Case:
     settings: tuple[str, ...]
     words: list[str]
     steps: tuple[str, ...] = ()
+    kernel: str = "small"
 
     def sets(self) -> list[str]:
         """Return options for all programs."""
         return [word for setting in self.settings for word in ("--set", setting)]
 
 
-def case(seed: int, number: int) -> Case:
-    """Return case number N of a seed."""
+def case(seed: int, number: int, kernel: str = "small") -> Case:
+    """Return case number N of a seed, with one of the guest's kernels."""
     chance = random.Random(f"slate soak {seed}:{number}")
     kind = chance.choices(("guest", "cuts", "wear"), (6, 3, 1))[0]
     drive, settings = DRIVES[chance.randrange(len(DRIVES))]
-    found = Case(f"{seed}:{number}", kind, drive, settings, [])
+    found = Case(f"{seed}:{number}", kind, drive, settings, [], kernel=kernel)
     own = str(chance.randrange(1, 1 << 30))
     if kind == "cuts":
         span = "10" if drive in ("pen-small", "superblock-small") else "1"
@@ -107,8 +111,8 @@ def run(line: list[Any]) -> tuple[int, str]:
 def guest(one: Case, folder: Path) -> dict[str, Any]:
     """Run the steps of a guest."""
     status, said = run(
-        [SLATE, "run", "--profile", one.drive, *one.sets(), "--kernel", "small", "--cmd", SCRIPT, "--timeout", "1500",
-         "--out", folder / "out", *one.words]
+        [SLATE, "run", "--profile", one.drive, *one.sets(), "--kernel", one.kernel, "--cmd", SCRIPT, "--timeout",
+         "1500", "--out", folder / "out", *one.words]
     )  # fmt: skip
     found: dict[str, Any] = {"good": status == 0, "said": "" if not status else said[-1500:]}
     for name in ("soak.txt", "said.txt", "kernel.txt"):
@@ -133,7 +137,8 @@ def guest(one: Case, folder: Path) -> dict[str, Any]:
 def cuts(one: Case, folder: Path) -> dict[str, Any]:
     """Run power cuts."""
     log = folder / "cuts.jsonl"
-    status, said = run([SLATE, "cuts", "--profile", one.drive, *one.sets(), "--log", log, *one.words])
+    line = [SLATE, "cuts", "--profile", one.drive, *one.sets(), "--kernel", one.kernel, "--log", log, *one.words]
+    status, said = run(line)
     lines = log.read_text(encoding="utf-8").splitlines()[1:] if log.exists() else []
     return {"good": status == 0 and len(lines) == 4, "cuts": len(lines), "said": said[-1500:] if status else ""}
 
@@ -153,7 +158,8 @@ def do(one: Case) -> dict[str, Any]:
     """Run the case and return its line of the log."""
     folder, began = Path(tempfile.mkdtemp(prefix="slate-soak-")), time.monotonic()
     found = {"guest": guest, "cuts": cuts, "wear": wear}[one.kind](one, folder)
-    line = {"id": one.id, "kind": one.kind, "drive": one.drive, "settings": list(one.settings), **found}
+    line = {"id": one.id, "kind": one.kind, "kernel": one.kernel, "drive": one.drive, "settings": list(one.settings)}
+    line |= found
     line["seconds"] = round(time.monotonic() - began, 1)
     if found["good"]:
         shutil.rmtree(folder)
@@ -169,7 +175,8 @@ def show(line: dict[str, Any]) -> None:
     print(f"soak      {line['id']:<8} {line['kind']:<6} {name:<28} {line['seconds']:6.1f} s  "
           f"{'good' if line['good'] else 'FAILED'}  {more}", flush=True)  # fmt: skip
     if not line["good"]:
-        print(f"  | {line['said'].strip()}\n  again: tests/soak/soak.py --id {line['id']}   files: {line['files']}"
+        again = f"tests/soak/soak.py --id {line['id']} --kernel {line['kernel']}"
+        print(f"  | {line['said'].strip()}\n  again: {again}   files: {line['files']}"
               .replace("\n", "\n  | "), flush=True)  # fmt: skip
 
 
@@ -214,13 +221,14 @@ def main() -> int:
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--kernel", choices=("small", "debian"), default="small", help="of the guest (default: small)")
     parser.add_argument("--id")
     args = parser.parse_args()
     if args.id:
         match = re.fullmatch(r"(\d+):(\d+)", args.id)
         if not match:
             parser.error(f"--id {args.id}: give SEED:NUMBER, such as 1:17")
-        line = do(case(int(match[1]), int(match[2])))
+        line = do(case(int(match[1]), int(match[2]), args.kernel))
         show(line)
         return 0 if line["good"] else 1
     log = args.log or ROOT / "out" / f"soak-{args.seed}.jsonl"
@@ -232,7 +240,7 @@ def main() -> int:
     end = time.monotonic() + 3600 * (args.hours or 1e9)
     began = len(lines)
     while time.monotonic() < end and len(lines) < (args.count or 1 << 30):
-        lines.append(do(case(args.seed, len(lines))))
+        lines.append(do(case(args.seed, len(lines), args.kernel)))
         show(lines[-1])
         with open(log, "a", encoding="utf-8") as file:
             file.write(json.dumps(lines[-1]) + "\n")
