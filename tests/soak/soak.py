@@ -158,8 +158,8 @@ def do(one: Case) -> dict[str, Any]:
     """Run the case and return its line of the log."""
     folder, began = Path(tempfile.mkdtemp(prefix="slate-soak-")), time.monotonic()
     found = {"guest": guest, "cuts": cuts, "wear": wear}[one.kind](one, folder)
-    line = {"id": one.id, "kind": one.kind, "kernel": one.kernel, "drive": one.drive, "settings": list(one.settings)}
-    line |= found
+    line: dict[str, Any] = {"id": one.id, "kind": one.kind, "kernel": one.kernel, "drive": one.drive}
+    line |= {"settings": list(one.settings)} | found
     line["seconds"] = round(time.monotonic() - began, 1)
     if found["good"]:
         shutil.rmtree(folder)
