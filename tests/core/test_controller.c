@@ -4,10 +4,9 @@
  * against a model that advances by single nanoseconds. Reads of unwritten units take no time of the
  * FTL, so all their time is that of the cores.
  */
-#include "ftl.h"
 #include "gc_policy.h"
 #include "controller.h"
-#include "test.h"
+#include "slot_host.h"
 
 #define UNIT 4096u
 #define LOOKUP 200u
@@ -15,23 +14,6 @@
 #define COMPLETION 300u
 #define BUFFER 2000u
 #define FLASH (100 + 50000 + UNIT + 64)	/* read of a page: command cycles, cell phase, transfer at 1 ns a byte */
-#define DEPTH_MAX 64u
-
-static struct test_array t;
-static struct ftl *f;
-static void *mem;
-static uint64_t now;
-
-static struct slot {
-	struct ftl_io io;
-	bool reported, waits;		/* reported by the FTL; waiting for its completion time */
-} slot[DEPTH_MAX];
-
-static void on_done(void *opaque, struct ftl_io *io)
-{
-	(void)opaque;
-	ssd_container_of(io, struct slot, io)->reported = true;
-}
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
@@ -63,46 +45,10 @@ static void make(uint32_t cores, uint32_t completion_ns)
 	SSD_ASSERT(f->ops->mount(f, 0, &now) == SSD_OK);
 }
 
-static void done_with_it(void)
-{
-	f->ops->check(f);
-	EXPECT_EQ(f->ops->inflight(f), 0);
-	free(mem);
-	test_array_free(&t);
-}
-
 static struct ftl_io *submit(uint32_t i, enum ftl_op op, uint32_t unit, uint32_t units)
 {
 	slot[i].io = (struct ftl_io){ .op = op, .offset = (uint64_t)unit * UNIT, .bytes = (uint64_t)units * UNIT };
-	slot[i].reported = false;
-	slot[i].waits = true;
-	f->ops->submit(f, now, &slot[i].io);
-	f->ops->check(f);
-	return &slot[i].io;
-}
-
-/* Advance to the next event of the drive or end of an I/O. Returns false if there is none. */
-static bool pass_time(void)
-{
-	uint64_t next = f->ops->step(f, now);
-
-	f->ops->check(f);
-	for (uint32_t i = 0; i < DEPTH_MAX; i++)
-		if (slot[i].waits && slot[i].reported && slot[i].io.done_ns < next)
-			next = slot[i].io.done_ns;
-	if (next == FTL_IDLE)
-		return false;
-	now = next > now ? next : now;
-	for (uint32_t i = 0; i < DEPTH_MAX; i++)
-		if (slot[i].reported && slot[i].io.done_ns <= now)
-			slot[i].waits = false;
-	return true;
-}
-
-static void settle_down(void)
-{
-	while (pass_time())
-		;
+	return submit_slot(i);
 }
 
 static uint64_t latency(const struct ftl_io *io)
@@ -262,14 +208,14 @@ struct job {
 };
 
 struct model {
-	struct job job[DEPTH_MAX];	/* in the order of submission */
-	uint32_t line[2 * DEPTH_MAX], first, last;
+	struct job job[SLOTS];	/* in the order of submission */
+	uint32_t line[2 * SLOTS], first, last;
 	uint32_t cores, busy;
 };
 
 static void model_end(struct model *m, uint64_t ns)
 {
-	for (uint32_t i = 0; i < DEPTH_MAX; i++) {
+	for (uint32_t i = 0; i < SLOTS; i++) {
 		struct job *j = &m->job[i];
 		bool runs = j->state == COMMAND_RUNS || j->state == COMPLETION_RUNS;
 
@@ -283,7 +229,7 @@ static void model_end(struct model *m, uint64_t ns)
 
 static void model_begin(struct model *m, uint64_t ns)
 {
-	for (uint32_t i = 0; i < DEPTH_MAX; i++)
+	for (uint32_t i = 0; i < SLOTS; i++)
 		if (m->job[i].state == ABSENT && m->job[i].submit_ns == ns) {
 			m->job[i].state = COMMAND_WAITS;
 			m->line[m->last++] = i;
@@ -308,16 +254,16 @@ static void random_reads_end_as_in_the_model(void)
 		m = (struct model){ .cores = 1 + (uint32_t)(seed % 5) };
 		make(m.cores, COMPLETION);
 		at = now;
-		for (uint32_t i = 0; i < DEPTH_MAX; i++) {
+		for (uint32_t i = 0; i < SLOTS; i++) {
 			at += rnd(&s) % 3 ? 0 : rnd(&s) % 2000;
 			m.job[i] = (struct job){ .submit_ns = at, .units = 1 + (uint32_t)(rnd(&s) % 6) };
 		}
-		last_ns = at + DEPTH_MAX * (COMMAND + 6 * LOOKUP + COMPLETION);
+		last_ns = at + SLOTS * (COMMAND + 6 * LOOKUP + COMPLETION);
 		for (uint64_t ns = m.job[0].submit_ns; ns <= last_ns; ns++) {
 			model_end(&m, ns);
 			model_begin(&m, ns);
 		}
-		for (uint32_t i = 0; i < DEPTH_MAX; i++) {
+		for (uint32_t i = 0; i < SLOTS; i++) {
 			for (uint64_t next = f->ops->step(f, now); next < m.job[i].submit_ns;
 			     next = f->ops->step(f, now))
 				now = next;
@@ -325,7 +271,7 @@ static void random_reads_end_as_in_the_model(void)
 			submit(i, FTL_READ, i, m.job[i].units);
 		}
 		settle_down();
-		for (uint32_t i = 0; i < DEPTH_MAX; i++) {
+		for (uint32_t i = 0; i < SLOTS; i++) {
 			EXPECT_EQ(m.job[i].state, OVER);
 			EXPECT_EQ(slot[i].io.done_ns, m.job[i].ends_ns);
 		}

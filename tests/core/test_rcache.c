@@ -5,9 +5,8 @@
  * pages on two dies in turn.
  */
 #include "controller.h"
-#include "ftl.h"
 #include "gc_policy.h"
-#include "test.h"
+#include "slot_host.h"
 
 #define UNIT 4096u
 #define PAGE_UNITS 4u
@@ -22,40 +21,24 @@
 #define IOS 8u
 #define WRITTEN 32u
 
-static struct test_array t;
-static struct ftl *f;
-static void *mem;
-static uint64_t now;
-static uint32_t last_program;		/* page programmed last */
-static uint32_t lost_page;		/* page that cannot be read, or NONE */
-
 #define NONE 0xffffffffu
 
-static struct slot {
-	struct ftl_io io;
-	bool reported, waits;		/* reported by the FTL; waiting for its completion time */
-	uint8_t tag;			/* content: of a write each byte, of a read the first byte */
-	bool mixed;			/* not all bytes of the read were equal within a unit */
-	uint8_t got[8 * UNIT];
-} slot[IOS];
-
-static void on_done(void *opaque, struct ftl_io *io)
-{
-	(void)opaque;
-	ssd_container_of(io, struct slot, io)->reported = true;
-}
+static uint32_t last_program;		/* page programmed last */
+static uint32_t lost_page;		/* page whose reads fail, or NONE */
+static uint8_t tag[IOS];		/* of a write in the slot: each byte of its data */
+static uint8_t got[IOS][8 * UNIT];	/* data of a read in the slot */
 
 static void on_copy(void *opaque, struct ftl_io *io, uint64_t at, void *buf, size_t len)
 {
-	struct slot *s = ssd_container_of(io, struct slot, io);
+	size_t i = (size_t)(ssd_container_of(io, struct slot, io) - slot);
 
 	(void)opaque;
 	if (io->op == FTL_WRITE)
-		memset(buf, s->tag, len);
+		memset(buf, tag[i], len);
 	else if (buf)
-		memcpy(s->got + at, buf, len);
+		memcpy(got[i] + at, buf, len);
 	else
-		memset(s->got + at, 0, len);
+		memset(got[i] + at, 0, len);
 }
 
 static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
@@ -66,31 +49,10 @@ static enum nand_status on_fault(void *opaque, const struct nand_cmd *c)
 	return c->op == NAND_READ && c->ppn.v == lost_page ? NAND_UNCORR : NAND_OK;
 }
 
-/* Advance to the next event of the drive or end of an I/O. Returns false if there is none. */
-static bool pass_time(void)
-{
-	uint64_t next = f->ops->step(f, now);
-
-	f->ops->check(f);
-	for (uint32_t i = 0; i < IOS; i++)
-		if (slot[i].waits && slot[i].reported && slot[i].io.done_ns < next)
-			next = slot[i].io.done_ns;
-	if (next == FTL_IDLE)
-		return false;
-	now = next > now ? next : now;
-	for (uint32_t i = 0; i < IOS; i++)
-		if (slot[i].reported && slot[i].io.done_ns <= now)
-			slot[i].waits = false;
-	return true;
-}
-
 static struct slot *submit(uint32_t i, enum ftl_op op, uint64_t sector, uint32_t sectors)
 {
 	slot[i].io = (struct ftl_io){ .op = op, .offset = sector * 512, .bytes = sectors * 512ull };
-	slot[i].reported = false;
-	slot[i].waits = true;
-	f->ops->submit(f, now, &slot[i].io);
-	f->ops->check(f);
+	(void)submit_slot(i);
 	return &slot[i];
 }
 
@@ -100,16 +62,10 @@ static void wait_for(const struct slot *s)
 		SSD_ASSERT(pass_time());
 }
 
-static void settle(void)
+/* Write units, each byte of which is the value. */
+static void put(uint32_t unit, uint32_t units, uint8_t value)
 {
-	while (pass_time())
-		;
-}
-
-/* Write units, each byte of which is the tag. */
-static void put(uint32_t unit, uint32_t units, uint8_t tag)
-{
-	slot[0].tag = tag;
+	tag[0] = value;
 	wait_for(submit(0, FTL_WRITE, unit * 8ull, units * 8));
 }
 
@@ -159,15 +115,7 @@ static void make(uint32_t cache_units, uint32_t ahead_units)
 	for (uint32_t unit = 0; unit < WRITTEN; unit++)
 		put(unit, 1, (uint8_t)(unit + 1));
 	wait_for(submit(0, FTL_FLUSH, 0, 0));
-	settle();
-}
-
-static void done_with_it(void)
-{
-	settle();
-	EXPECT_EQ(f->ops->inflight(f), 0);
-	free(mem);
-	test_array_free(&t);
+	settle_down();
 }
 
 /* ---- the cache ---- */
@@ -179,11 +127,11 @@ static void a_second_read_costs_no_flash(void)
 	make(8, 0);
 	before = flash_reads();
 	EXPECT_EQ(get(5, 1), FIRMWARE + FLASH);
-	EXPECT_EQ(slot[1].got[0], 6);
-	slot[1].got[0] = 0;
+	EXPECT_EQ(got[1][0], 6);
+	got[1][0] = 0;
 	EXPECT_EQ(get(5, 1), FIRMWARE + BUFFER);
 	EXPECT_EQ(slot[1].io.where.buffer_ns, BUFFER);
-	EXPECT_EQ(slot[1].got[0], 6);
+	EXPECT_EQ(got[1][0], 6);
 	EXPECT_EQ(flash_reads() - before, 1);
 	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 1);
 	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 0);
@@ -202,13 +150,13 @@ static void parts_of_units(void)
 	s = submit(1, FTL_READ, 4 * 8 + 7, 2);
 	wait_for(s);
 	EXPECT_EQ(s->io.done_ns - s->io.submit_ns, FIRMWARE + LOOKUP + BUFFER);
-	EXPECT_EQ(s->got[0], 5);
-	EXPECT_EQ(s->got[512], 6);
+	EXPECT_EQ(got[1][0], 5);
+	EXPECT_EQ(got[1][512], 6);
 	s = submit(1, FTL_READ, 5 * 8 + 7, 2);
 	wait_for(s);
 	EXPECT_EQ(s->io.done_ns - s->io.submit_ns, FIRMWARE + LOOKUP + FLASH);
-	EXPECT_EQ(s->got[512], 7);
-	EXPECT_EQ(get(6, 1), FIRMWARE + FLASH);		/* a part of a unit is not kept */
+	EXPECT_EQ(got[1][512], 7);
+	EXPECT_EQ(get(6, 1), FIRMWARE + FLASH);		/* a read of a part of a unit did not fill the cache */
 	done_with_it();
 }
 
@@ -234,16 +182,16 @@ static void writes_and_trims_remove(void)
 	put(0, 1, 0x77);
 	EXPECT_EQ(get(1, 1), FIRMWARE + BUFFER);
 	(void)get(0, 1);
-	EXPECT_EQ(slot[1].got[0], 0x77);
-	slot[0].tag = 0x55;
+	EXPECT_EQ(got[1][0], 0x77);
+	tag[0] = 0x55;
 	wait_for(submit(0, FTL_WRITE, 7, 1));		/* one sector */
 	(void)get(0, 1);
-	EXPECT_EQ(slot[1].got[0], 0x77);
-	EXPECT_EQ(slot[1].got[7 * 512], 0x55);
+	EXPECT_EQ(got[1][0], 0x77);
+	EXPECT_EQ(got[1][7 * 512], 0x55);
 	(void)get(0, 1);
 	wait_for(submit(0, FTL_TRIM, 0, 8));
 	(void)get(0, 1);
-	EXPECT_EQ(slot[1].got[0], 0);
+	EXPECT_EQ(got[1][0], 0);
 	done_with_it();
 }
 
@@ -260,7 +208,7 @@ static void a_write_during_a_read(void)
 	put(9, 1, 0x66);
 	wait_for(r);
 	(void)get(9, 1);
-	EXPECT_EQ(slot[1].got[0], 0x66);
+	EXPECT_EQ(got[1][0], 0x66);
 	done_with_it();
 }
 
@@ -286,12 +234,12 @@ static void a_sequence_is_read_ahead(void)
 	third = get(2, 1);
 	EXPECT_EQ(third, FLASH + BUFFER);
 	EXPECT_EQ(slot[1].io.where.host_queue_ns, third - FIRMWARE - BUFFER);
-	EXPECT_EQ(slot[1].got[0], 3);
+	EXPECT_EQ(got[1][0], 3);
 	EXPECT_EQ(get(3, 1), FIRMWARE + BUFFER);
-	EXPECT_EQ(slot[1].got[0], 4);
+	EXPECT_EQ(got[1][0], 4);
 	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 6);
 	EXPECT_EQ(get(4, 1), FLASH);
-	EXPECT_EQ(slot[1].got[0], 5);
+	EXPECT_EQ(got[1][0], 5);
 	EXPECT_EQ(get(5, 1), FIRMWARE + BUFFER);
 	EXPECT_EQ(flash_reads() - before, 4);
 	EXPECT_EQ(f->ops->stats(f)->op[FTL_READ].ios, 6);
@@ -306,7 +254,7 @@ static void pages_in_order(void)
 	for (uint32_t page = 0; page < WRITTEN / PAGE_UNITS; page++) {
 		(void)get(page * PAGE_UNITS, PAGE_UNITS);
 		for (uint32_t u = 0; u < PAGE_UNITS; u++)
-			EXPECT_EQ(slot[1].got[u * UNIT], page * PAGE_UNITS + u + 1);
+			EXPECT_EQ(got[1][u * UNIT], page * PAGE_UNITS + u + 1);
 	}
 	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, WRITTEN / PAGE_UNITS - 2);
 	done_with_it();
@@ -318,7 +266,7 @@ static void at_the_end_of_the_drive(void)
 	make(16, 8);
 	(void)get(196, 1);
 	(void)get(197, 1);
-	settle();
+	settle_down();
 	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 2);
 	EXPECT_EQ(get(198, 2), FIRMWARE + LOOKUP + BUFFER);
 	EXPECT_EQ(f->ops->stats(f)->unwritten_reads, 2);	/* without the read-ahead, and without the hit */
@@ -337,8 +285,8 @@ static void sectors_in_order(void)
 	before = flash_reads();
 	for (uint32_t sector = 0; sector < 2 * 8; sector++) {
 		wait_for(submit(1, FTL_READ, sector, 1));
-		EXPECT_EQ(slot[1].got[0], sector / 8 + 1);
-		settle();
+		EXPECT_EQ(got[1][0], sector / 8 + 1);
+		settle_down();
 	}
 	EXPECT_EQ(flash_reads() - before, 3);
 	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 14);
@@ -361,11 +309,11 @@ static void no_read_ahead_without_room(void)
 		(void)get(8 * i, 1);
 	for (uint32_t i = 0; i < 3; i++)
 		submit(1 + i, FTL_READ, (8 * i + 1) * 8ull, 8);
-	settle();
+	settle_down();
 	EXPECT_EQ(flash_reads() - before, 3 + 3 + 2);
 	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 4);
 	(void)get(18, 1);
-	settle();
+	settle_down();
 	EXPECT_EQ(flash_reads() - before, 8 + 2);
 	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 5);
 	EXPECT_EQ(get(19, 1), FIRMWARE + BUFFER);
@@ -384,7 +332,7 @@ static void read_ahead_shorter_than_the_reads(void)
 	before = flash_reads();
 	for (uint32_t i = 0; i < 3; i++) {
 		(void)get(8 * i, 8);
-		settle();
+		settle_down();
 	}
 	EXPECT_EQ(flash_reads() - before, 3 * 2 + 2);
 	EXPECT_EQ(f->ops->stats(f)->read_cache_hits, 0);
@@ -392,7 +340,7 @@ static void read_ahead_shorter_than_the_reads(void)
 	done_with_it();
 }
 
-/* Reads that are not in order cause no reads ahead, and sequences beside each other do. */
+/* Reads in mixed order are not followed by reads ahead. Of two sequences whose reads alternate, each is. */
 static void sequences_beside_each_other(void)
 {
 	make(32, 4);
@@ -405,7 +353,7 @@ static void sequences_beside_each_other(void)
 		(void)get(i, 1);
 		(void)get(16 + i, 1);
 	}
-	settle();
+	settle_down();
 	EXPECT_EQ(f->ops->stats(f)->read_ahead_units, 4);
 	EXPECT_EQ(get(2, 2), FIRMWARE + LOOKUP + BUFFER);
 	EXPECT_EQ(get(18, 2), FIRMWARE + LOOKUP + BUFFER);
@@ -423,15 +371,15 @@ static void a_failed_read_ahead_fails_no_other_read(void)
 	make(16, 4);
 	put(2, 1, 0x44);
 	wait_for(submit(0, FTL_FLUSH, 0, 0));
-	settle();
+	settle_down();
 	lost_page = last_program;
 	(void)get(0, 1);
 	submit(4, FTL_READ, 8, 8);
 	good = submit(3, FTL_READ, 3 * 8, 8);
 	bad = submit(2, FTL_READ, 2 * 8, 8);
-	settle();
+	settle_down();
 	EXPECT_EQ(good->io.status, SSD_OK);
-	EXPECT_EQ(good->got[0], 4);
+	EXPECT_EQ(got[3][0], 4);
 	EXPECT_EQ(bad->io.status, SSD_E_UNCORR);
 	done_with_it();
 }

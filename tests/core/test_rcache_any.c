@@ -18,6 +18,7 @@
 
 #include "controller.h"
 #include "host.h"
+#include "sector_tag.h"
 #include "test.h"
 
 #define UNIT 1024u
@@ -69,7 +70,7 @@ static bool held(uint32_t from, uint32_t to, const uint32_t *tags, uint64_t begi
 
 			while (*i + 1 < past[s].count && past[s].at_ns[(*i + 1) % KEPT] < when)
 				++*i;
-			/* several changes may fall on one time */
+			/* a sector may change several times at the same moment */
 			for (uint32_t k = *i; k < past[s].count && (k == *i || past[s].at_ns[k % KEPT] <= when); k++)
 				same |= past[s].tag[k % KEPT] == tags[s - from];
 			all &= same;
@@ -110,24 +111,6 @@ static uint32_t roll(uint32_t n)
 	return (uint32_t)(rnd(&dice) % n);
 }
 
-static void stamp(uint8_t *to, uint32_t sector, uint32_t tag)
-{
-	uint64_t v = tag ? (uint64_t)tag << 32 | sector : 0;
-
-	for (uint32_t i = 0; i < FTL_SECTOR_BYTES; i += 8)
-		memcpy(to + i, &v, 8);
-}
-
-static uint32_t tag_of(const uint8_t *at, uint32_t sector)
-{
-	uint64_t v;
-
-	memcpy(&v, at, 8);
-	SSD_ASSERT(!memcmp(at, at + 8, FTL_SECTOR_BYTES - 8));
-	SSD_ASSERT(!v || (uint32_t)v == sector);
-	return (uint32_t)(v >> 32);
-}
-
 /*
  * Copy a read's sectors in one piece or several, those without data as zeroes. A read that fails delivers
  * wrong data, and not all.
@@ -144,7 +127,7 @@ static void give(struct stub *f, struct job *j)
 		while (count < 4 && s + count < j->end && roll(3) && !j->tag[s + count] == zeroes)
 			count++;
 		for (uint32_t i = 0; i < count; i++)
-			stamp(data + i * FTL_SECTOR_BYTES, s + i, j->fails ? ~0u : j->tag[s + i]);
+			sector_tag_put(data + i * FTL_SECTOR_BYTES, s + i, j->fails ? ~0u : j->tag[s + i]);
 		if (!j->fails || roll(8))
 			host_copy(&f->host, j->io, (uint64_t)(s - j->first) * FTL_SECTOR_BYTES,
 				  zeroes ? NULL : data, count * (size_t)FTL_SECTOR_BYTES);
@@ -262,7 +245,7 @@ static void stub_submit(struct ftl *base, uint64_t now_ns, struct ftl_io *io)
 		if (!f->host.c.payload)
 			continue;
 		host_copy(&f->host, io, (uint64_t)(s - j->first) * FTL_SECTOR_BYTES, data, sizeof(data));
-		j->tag[s] = tag_of(data, s);
+		j->tag[s] = sector_tag_get(data, s);
 	}
 	host_reads += io->op == FTL_READ && !io->ahead;
 	if (io->ahead) {
@@ -368,7 +351,7 @@ static void check_read(const struct slot *s)
 		if (to > end)
 			to = end;
 		for (uint32_t i = from; i < to; i++)
-			tag[i - from] = tag_of(s->data + (size_t)(i - first) * FTL_SECTOR_BYTES, i);
+			tag[i - from] = sector_tag_get(s->data + (size_t)(i - first) * FTL_SECTOR_BYTES, i);
 		if (held(from, to, tag, s->began_ns, s->io.done_ns))
 			continue;
 		printf("a read of sector %u saw tag %u; the sector's last tag is %u\n", from, *tag, tag_now(from));
@@ -458,7 +441,7 @@ static void submit_random(struct slot *s)
 	s->began_ns = now;
 	busy++;
 	for (uint32_t i = 0; op == FTL_WRITE && i < count; i++)
-		stamp(s->data + (size_t)i * FTL_SECTOR_BYTES, (uint32_t)at + i, s->tag);
+		sector_tag_put(s->data + (size_t)i * FTL_SECTOR_BYTES, (uint32_t)at + i, s->tag);
 	f->ops->submit(f, now, &s->io);
 	take_step();
 }

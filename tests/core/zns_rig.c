@@ -2,6 +2,8 @@
 /* zns_rig.c - see zns_rig.h */
 #include "zns_rig.h"
 
+#include "sector_tag.h"
+
 extern const struct ftl_ops zns_ftl_ops;
 
 static uint32_t roll(struct zr *r, uint32_t n)
@@ -118,26 +120,6 @@ void zr_mount(struct zr *r)
 }
 
 /* ---- contents ---- */
-
-static void stamp(uint8_t *at, uint64_t sector, uint32_t tag)
-{
-	for (uint32_t i = 0; i < FTL_SECTOR_BYTES; i += 8) {
-		uint64_t v = (uint64_t)tag << 32 | (uint32_t)sector;
-
-		memcpy(at + i, &v, 8);
-	}
-}
-
-/* Returns the tag of a sector's content, 0: zeroes. */
-static uint32_t tag_of(const uint8_t *at, uint64_t sector)
-{
-	uint64_t v;
-
-	memcpy(&v, at, 8);
-	SSD_ASSERT(!memcmp(at, at + 8, FTL_SECTOR_BYTES - 8));
-	SSD_ASSERT(!v || (uint32_t)v == sector);
-	return (uint32_t)(v >> 32);
-}
 
 /* Apply a change; of a write only the first `sectors`. */
 static void apply(struct zr_content *c, const struct zr_change *h, uint32_t sectors)
@@ -311,7 +293,7 @@ static void check_read(struct zr *r, struct zr_io *q)
 	for (uint64_t i = 0; i < q->io.bytes / 512; i++) {
 		uint64_t at = first + i - (uint64_t)q->zone * r->size;
 
-		SSD_ASSERT(tag_of(q->data + i * 512, first + i) == (at < c.sectors ? c.tag[at] : 0));
+		SSD_ASSERT(sector_tag_get(q->data + i * 512, first + i) == (at < c.sectors ? c.tag[at] : 0));
 	}
 	r->reads_checked++;
 }
@@ -412,7 +394,7 @@ static void predict(struct zr *r, struct zr_io *q)
 				      q->io.zone == FTL_ZONE_APPEND);
 		q->tag = ++r->tag;
 		for (uint32_t i = 0; i < sectors; i++)
-			stamp(q->data + i * 512, start + wp + i, q->tag);
+			sector_tag_put(q->data + i * 512, start + wp + i, q->tag);
 		if (q->want == SSD_OK)
 			add_change(s, ZR_WRITE, sectors, q->tag);
 	} else if (q->io.zone) {
@@ -590,7 +572,7 @@ static void read_zone(struct zr *r, uint32_t zone)
 	SSD_ASSERT(q->io.status == SSD_OK);
 	memset(&r->seen, 0, sizeof(r->seen));
 	for (uint32_t i = 0; i < r->size; i++) {
-		uint32_t tag = tag_of(q->data + i * 512, (uint64_t)zone * r->size + i);
+		uint32_t tag = sector_tag_get(q->data + i * 512, (uint64_t)zone * r->size + i);
 
 		SSD_ASSERT(!tag || i < r->capacity);
 		if (tag) {
