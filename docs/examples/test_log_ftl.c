@@ -191,7 +191,7 @@ static enum nand_status on_gc_read(void *opaque, const struct nand_cmd *c)
 	return c->op == NAND_READ && c->source == NAND_SRC_GC && !c->ppn.v ? NAND_UNCORR : NAND_OK;
 }
 
-/* GC leaves a block alone that has units which it cannot read, and goes on with others. */
+/* GC does not erase a block with units that it cannot read, and collects other blocks. */
 static void buffered_unreadable(void)
 {
 	struct nand_hooks hooks = { .fault = on_gc_read };

@@ -259,7 +259,7 @@ static uint32_t listed(const struct io_list *l, uint64_t now_ns)
 {
 	uint32_t count = 0;
 
-	for (const struct ftl_io *io = l->first; io; io = io == l->last ? NULL : io->next, count++) {
+	for (const struct ftl_io *io = l->first; io; io = io_list_next(l, io), count++) {
 		SSD_ASSERT(io->done_ns >= now_ns);	/* C2 */
 		now_ns = io->done_ns;
 	}
@@ -270,7 +270,7 @@ static uint32_t waiting(const struct rcache *c)
 {
 	uint32_t count = 0;
 
-	for (const struct ftl_io *io = c->waiting.first; io; io = io == c->waiting.last ? NULL : io->next)
+	for (const struct ftl_io *io = c->waiting.first; io; io = io_list_next(&c->waiting, io))
 		count++;
 	return count;
 }

@@ -61,6 +61,12 @@ static inline void io_list_add(struct io_list *l, struct ftl_io *io)
 	l->last = io;
 }
 
+/* Returns the I/O after this one of the list, or NULL. */
+static inline const struct ftl_io *io_list_next(const struct io_list *l, const struct ftl_io *io)
+{
+	return io == l->last ? NULL : io->next;
+}
+
 /* Remove the first I/O; the list is not empty. */
 static inline struct ftl_io *io_list_take(struct io_list *l)
 {

@@ -151,7 +151,10 @@ static void remove_from(struct rcache *c, const struct rcache_bucket *b, uint64_
 	}
 }
 
-/* A write to [from, end) begins or ends (change 1 or -1) in a bucket. */
+/*
+ * Add change to the number of the bucket's writes: 1, a write to [from, end) begins, or -1 as an unsigned
+ * number, it has ended. A write that begins removes the entries of its units.
+ */
 static void note_write(struct rcache *c, struct rcache_bucket *b, uint64_t from, uint64_t end, uint32_t change)
 {
 	b->writes += change;
@@ -360,6 +363,6 @@ void rcache_check(const struct rcache *c)
 	for (const struct ftl_io *io = c->ahead_free; io; io = io->next)
 		pooled++;
 	SSD_ASSERT(pooled + c->in_flight == c->aheads);				/* RC4 */
-	for (const struct ftl_io *io = c->waiting.first; io; io = io == c->waiting.last ? NULL : io->next)
+	for (const struct ftl_io *io = c->waiting.first; io; io = io_list_next(&c->waiting, io))
 		SSD_ASSERT(waits_rightly(c, io));				/* RC3 */
 }

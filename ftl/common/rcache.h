@@ -55,18 +55,24 @@ struct rcache_stream {
 	bool twice;		/* at least two reads came one after the other */
 };
 
+struct rcache_bucket {
+	uint32_t first;		/* first entry */
+	uint32_t writes;	/* writes to units of the bucket that have not ended */
+};
+
 struct rcache {
-	uint32_t units, ahead_units;	/* 0: there is no cache, no read-ahead */
+	uint32_t units;			/* 0: there is no cache */
+	uint32_t ahead_units;		/* 0: there is no read-ahead */
 	uint32_t unit_bytes, page_units, drive_units, hash_mask, aheads;
 	bool payload;
 	struct rcache_entry *entry;
-	struct rcache_bucket { uint32_t first, writes; } *bucket;	/* writes that touch it and have not ended */
+	struct rcache_bucket *bucket;	/* hash by unit; hash_mask + 1 of them */
 	uint8_t *data;			/* content of each entry; NULL without payload */
 	struct ftl_io *ahead;		/* pool of reads */
 	struct ftl_io *ahead_free;
 	uint32_t free, oldest, newest;
 	uint32_t in_flight;		/* reads ahead in the FTL */
-	bool changed;			/* entries have been completed or removed since the last look at `waiting` */
+	bool changed;			/* an entry was completed or removed after `waiting` was looked up last */
 	uint64_t reads;
 	struct rcache_stream stream[RCACHE_STREAMS];
 	struct io_list waiting;
@@ -81,7 +87,7 @@ void rcache_empty(struct rcache *c);
 enum rcache_found { RCACHE_MISS, RCACHE_WAIT, RCACHE_HIT };
 /* RCACHE_HIT: *ready_ns is when all of it is in memory. */
 enum rcache_found rcache_find(const struct rcache *c, const struct ftl_io *io, uint64_t *ready_ns);
-/* Copy a hit's content to the host. */
+/* The read is a hit: copy its content to the host. */
 void rcache_give(struct rcache *c, struct ftl_io *io, const struct ftl_host *shell);
 /* The FTL gets the read next. Make the entries that it will fill; returns their number. */
 uint32_t rcache_claim(struct rcache *c, const struct ftl_io *io);

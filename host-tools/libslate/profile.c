@@ -518,7 +518,7 @@ static void derive_link(struct parse *s)
 static void check_read_cache(struct parse *s)
 {
 	const struct ftl_config *c = &s->p->ftl;
-	uint32_t page_units = s->p->array.geo.page_bytes / c->unit_bytes;
+	uint32_t page_units = s->p->array.geo.page_bytes / c->unit_bytes, half = c->read_cache_units / 2;
 
 	if (c->read_cache_units && !c->cores)
 		complain_of(s, profile_key_find("controller", "read_cache_units"),
@@ -527,10 +527,14 @@ static void check_read_cache(struct parse *s)
 	else if (c->read_cache_units && s->p->ops && s->p->ops->zones)
 		complain_of(s, profile_key_find("controller", "read_cache_units"),
 			    "must be 0, because ftl.type = zns has no read cache");
-	if (c->read_ahead_units && (c->read_ahead_units > c->read_cache_units / 2 || c->read_ahead_units < page_units))
+	if (c->read_ahead_units && half < page_units)
+		complain_of(s, profile_key_find("controller", "read_ahead_units"),
+			    "needs a read cache of at least %lu units (two pages): raise controller.read_cache_units, "
+			    "or set read_ahead_units to 0", (unsigned long)page_units * 2);
+	else if (c->read_ahead_units && (c->read_ahead_units > half || c->read_ahead_units < page_units))
 		complain_of(s, profile_key_find("controller", "read_ahead_units"),
 			    "must be %lu (the units of a page) .. %lu (half of controller.read_cache_units), or 0",
-			    (unsigned long)page_units, (unsigned long)(c->read_cache_units / 2));
+			    (unsigned long)page_units, (unsigned long)half);
 }
 
 static void check_controller(struct parse *s)

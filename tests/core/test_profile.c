@@ -176,6 +176,10 @@ static void gc_keys(void)
 		"override: controller.read_ahead_units = 3: must be 4 (the units of a page) .. 32 (half of "
 		"controller.read_cache_units), or 0");
 
+	refused("controller.cores=2 controller.read_ahead_units=4", "override: controller.read_ahead_units = 4: needs "
+		"a read cache of at least 8 units (two pages): raise controller.read_cache_units, or set "
+		"read_ahead_units to 0");
+
 	accepted("ftl.accounting=device");
 	EXPECT(!p.array.timing.gc_holds_bus);
 	accepted("ftl.accounting=ssdsim");
