@@ -8,7 +8,8 @@ as many on both, so the server's rate is R0 x guest's mean / server's mean.
 
 The packaged kernel is used, because it is configured like a server's; the rate then holds for
 both kernels. Between rates, the guest's mean times the rate differs by 0.1 %, because timer
-interrupts come by time: the result has two decimals.
+interrupts come by time: the result has two decimals. null_blk has a queue of one request,
+because the search for a free one begins at random and then costs up to ten instructions more.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ LEAST_IOS = 10_000
 SWITCHES_PER_IO = 0.1
 EXAMPLES = """\
 on the server, as root:
-  modprobe null_blk queue_mode=2 irqmode=0
+  modprobe null_blk queue_mode=2 hw_queue_depth=1 irqmode=0
   echo none >/sys/block/nullb0/queue/scheduler
   fio --output-format=json --output=fio.json calibrate.fio      fio-jobs/calibrate.fio of the clone
 then here:
   slate calibrate fio.json
 """
 _AGAIN = f"run fio-jobs/{JOB.name} as it is on the server: fio --output-format=json --output=fio.json {JOB.name}"
-_NULL_BLK = "modprobe -r null_blk; modprobe null_blk queue_mode=2 irqmode=0; then run the job again"
+_NULL_BLK = "modprobe -r null_blk; modprobe null_blk queue_mode=2 hw_queue_depth=1 irqmode=0; then run the job again"
 # Options that fio must have used: (option, its value, fio's default).
 _ASKED = (
     ("ioengine", "psync", "psync"),
@@ -54,7 +55,7 @@ _ASKED = (
 _KNOWN = {key for key, _, _ in _ASKED} | {"bs", "filename", "name", "norandommap", "cpus_allowed", "number_ios"}
 _KNOWN |= {"clat_percentiles", "lat_percentiles"}
 _SCRIPT = """\
-modprobe null_blk queue_mode=2 irqmode=0 || exit 1
+modprobe null_blk queue_mode=2 hw_queue_depth=1 irqmode=0 || exit 1
 echo none >/sys/block/nullb0/queue/scheduler
 cat >/tmp/{name} <<'END'
 {job}
@@ -180,8 +181,8 @@ def rate_of(server_ns: float, guest_ns: float, guest_rate: str) -> str:
             f"the server's mean of {server_ns:,.0f} ns, where the guest has {guest_ns:,.0f} ns at {guest_rate} GIPS, "
             f"is a rate of {float(found):.3g}: --cpu-rate takes {float(processors.RATE_MIN):g} to "
             f"{float(processors.RATE_MAX):g}",
-            "look whether the server was busy or its null_blk has other parameters (queue_mode=2 irqmode=0, no "
-            "memory_backed, no completion_nsec), and run the job again",
+            "look whether the server was busy or its null_blk has other parameters (queue_mode=2 hw_queue_depth=1 "
+            "irqmode=0, no memory_backed, no completion_nsec), and run the job again",
         )
     return processors.rate(f"{float(found):.2f}")
 

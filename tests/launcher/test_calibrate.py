@@ -156,7 +156,7 @@ class Job(unittest.TestCase):
     def test_the_guest_does_fewer(self):
         text = (ROOT / "fio-jobs/calibrate.fio").read_text()
         sent = calibrate.script(text)
-        self.assertIn("modprobe null_blk queue_mode=2 irqmode=0 ", sent)
+        self.assertIn("modprobe null_blk queue_mode=2 hw_queue_depth=1 irqmode=0 ", sent)
         self.assertEqual(re.findall("number_ios=.*", sent), ["number_ios=20000"])
         self.assertIn(text.rpartition("number_ios")[0], sent)
         with self.assertRaises(SlateError):
