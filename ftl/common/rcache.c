@@ -323,6 +323,7 @@ void rcache_empty(struct rcache *c)
 	memset(c->stream, 0, sizeof(c->stream));
 	if (!c->units)
 		return;
+	SSD_ASSERT(c->bucket && c->entry);
 	for (uint32_t i = 0; i <= c->hash_mask; i++)
 		c->bucket[i] = (struct rcache_bucket){ .first = RCACHE_NONE };
 	for (uint32_t e = c->units; e-- > 0;) {

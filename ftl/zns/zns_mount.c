@@ -494,8 +494,9 @@ static void load_part(struct zns *z, uint32_t zone)
 {
 	const struct found_zone *f = &z->mount->zone[zone];
 	struct zns_zone *s = &z->zone[zone];
-	uint32_t page = (uint32_t)(s->filled / z->g->page_bytes), slot = page % z->slots;
+	uint32_t page = (uint32_t)(s->filled / z->g->page_bytes), slot = page % z->slots, buf;
 	struct nand_cmd c;
+	uint8_t *to;
 
 	if (f->part_ppn == ZNS_NONE)
 		return;
@@ -504,16 +505,19 @@ static void load_part(struct zns *z, uint32_t zone)
 	if (z->mount->loaded == z->bufs)
 		return;
 	z->mount->loaded++;
-	(void)zns_buf_take(z, zone);
+	buf = zns_buf_take(z, zone);
+	SSD_ASSERT(buf != ZNS_NONE);
 	nand_fill_read(&c, NAND_SRC_META, f->part_ppn, NAND_WHOLE_PAGE, z->oob[0]);
 	survey_command(&z->survey, &c);
+	to = zns_cell_data(z, &z->buf[buf], slot);
+	SSD_ASSERT(!c.page || to);	/* only an array with payload returns content */
 	if (c.page)
-		memcpy(zns_cell_data(z, &z->buf[s->buf], slot), c.page, z->g->page_bytes);
-	z->buf[s->buf].cell[slot] = (struct zns_cell){ .state = ZNS_FILLING, .page = page,
+		memcpy(to, c.page, z->g->page_bytes);
+	z->buf[buf].cell[slot] = (struct zns_cell){ .state = ZNS_FILLING, .page = page,
 						       .sectors = f->part_sectors };
 	if (s->filled % z->g->page_bytes)
 		return;
-	z->buf[s->buf].cell[slot].state = ZNS_READY;
+	z->buf[buf].cell[slot].state = ZNS_READY;
 	z->die[zns_plane_at(z, zone, slot) / z->g->planes_per_die].look = true;
 }
 

@@ -20,12 +20,14 @@ static pthread_once_t keys_listed = PTHREAD_ONCE_INIT;
 /* base: offset in struct profile of the struct that the table describes. */
 static void list_table(const struct knob_table *t, size_t base, bool of_some)
 {
+	struct profile_key *more;
 	size_t rows = 0;
 
 	while (t->knobs[rows].name)
 		rows++;
-	keys = realloc(keys, (key_count + rows) * sizeof(*keys));
-	SSD_ASSERT(keys);
+	more = realloc(keys, (key_count + rows) * sizeof(*keys));
+	SSD_ASSERT(more);
+	keys = more;
 	for (const struct knob *k = t->knobs; k->name; k++) {
 		keys[key_count] = (struct profile_key){
 			.section = t->section, .knob = k, .at = base + k->at, .index = key_count,
