@@ -12,6 +12,7 @@ from __future__ import annotations
 import html
 import io
 import logging
+import math
 import re
 import sys
 import time
@@ -34,6 +35,8 @@ INK, GRID = "#000001", "#000002"
 COLORS = tuple(f"#0000a{n}" for n in range(8))
 _VARIABLES = {INK: "--ink", GRID: "--grid"} | {color: f"--c{n}" for n, color in enumerate(COLORS)}
 WIDTH, HEIGHT = 4.4, 2.9  # inches; the width of a phone's screen
+MOST_TICKS = 7  # more labels such as '500 µs' would touch each other
+FINE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 LABEL = 48  # characters of a line's name that are shown
 _STYLE = {
     "svg.fonttype": "none",
@@ -151,15 +154,36 @@ def _for_page(svg: str, number: int, what: str, tips: dict[str, str]) -> str:
 # ---- axes
 
 
+def log_ticks(low: float, high: float) -> tuple[tuple[float, float], list[float]]:
+    """Return the ends of a logarithmic axis that holds low .. high, 1, 2 or 5 times a power of ten, and its ticks.
+
+    Each 1, 2 and 5 is a tick. If these are more than MOST_TICKS, the powers of ten are; if there are only two, FINE is.
+    """
+    decades = [10.0**power for power in range(-4, 13)]
+    steps = [digit * decade for decade in decades for digit in (1, 2, 5)]
+    first = max((step for step in steps if step <= low), default=steps[0])
+    last = min((step for step in steps if step >= high), default=steps[-1])
+    if last == first:
+        last = steps[steps.index(first) + 1]
+    among = {name: [step for step in all_of if first <= step <= last] for name, all_of in (
+        ("steps", steps), ("decades", decades), ("fine", [digit * decade for decade in decades for digit in FINE]),
+    )}  # fmt: skip
+    count = len(among["steps"])
+    return (first, last), among["fine" if count < 3 else "steps" if count <= MOST_TICKS else "decades"]
+
+
 def log_us(axis: Axis) -> None:
     """Make an axis of µs logarithmic, with plain numbers and units at the ticks. Call it after all lines are drawn."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
-    low, high = sorted(axis.get_view_interval())
-    if high < 4 * low:  # there might be no tick in the range
-        axis.set_view_interval(low / 2, high * 2, ignore=True)
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 40 * low else (1,), numticks=8))
+    shown = axis.get_data_interval()
+    if not all(map(math.isfinite, shown)):  # no line has a point
+        shown = axis.get_view_interval()
+    ends, ticks = log_ticks(*sorted(shown))
+    axis.set_view_interval(*ends, ignore=True)
+    axis.set_major_locator(FixedLocator(ticks))
     axis.set_major_formatter(FuncFormatter(lambda us, _: duration(us * 1000)))
+    axis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=20))
     axis.set_minor_formatter(NullFormatter())
 
 

@@ -147,8 +147,6 @@ def draw_cdf(
         made.tip(axes.plot(xs, shown, **drawn)[0], told)
     axes.slate_x, axes.slate_value = "us", lambda at: 1 - 10**-at if at < nines else 1.0
     axes.set_xscale("log")
-    low, high = min(min(xs) for xs, *_ in lines), max(max(xs) for xs, *_ in lines)
-    axes.set_xlim(low * 0.9, high * 1.1)
     axes.set_ylim(0, nines)
     ticks = [0, -math.log10(0.5), *range(1, int(nines) + 1)]
     axes.yaxis.set_major_locator(FixedLocator(ticks))

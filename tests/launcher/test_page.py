@@ -27,6 +27,7 @@ from support import ROOT
 
 from pages import CHROMIUM, Tables, browse
 from slate_lib import (
+    charts,
     cli,
     compare,
     figures,
@@ -492,6 +493,66 @@ class Compare(unittest.TestCase):
         xs, ys = figures.cdf(row.drive)
         self.assertEqual((ys[0], ys[-1], xs[-1]), (1.0, 0.0, row.drive.latency_max_ns / 1000))
         self.assertEqual((xs, ys), (sorted(xs), sorted(ys, reverse=True)))
+
+
+class LatencyAxis(unittest.TestCase):
+    """The logarithmic axis of latencies, in µs."""
+
+    RANGES = (
+        (122.6, 128.7), (100, 100), (2, 5), (3.2, 650), (60, 3000), (3.2, 8000), (9.9, 410), (0.05, 2_100_000),
+        (7, 700_000), (990, 1001), (0.001, 90_000_000),
+    )  # fmt: skip
+    OVERLAPS = """<script>
+for (const svg of document.querySelectorAll("svg")) {
+    const all = [...svg.querySelectorAll("text")].map(one => [one.textContent, one.getBoundingClientRect()]);
+    all.forEach(([a, p], at) => all.slice(at + 1).forEach(([b, q]) => {
+        const rows = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top); // boxes hold the space between lines, too
+        if (p.right > q.left && q.right > p.left && rows > 0.4 * Math.min(p.height, q.height))
+            console.error("OVERLAP", a, "|", b, "|", svg.getAttribute("aria-label"));
+    }));
+}</script>"""
+
+    def test_ends_and_ticks(self):
+        for low, high, ends, ticks in (
+            (122.6, 128.7, (100, 200), [100, 120, 150, 200]),
+            (100, 100, (100, 200), [100, 120, 150, 200]),
+            (200, 201, (200, 500), [200, 250, 300, 400, 500]),
+            (99.9, 100.1, (50, 200), [50, 100, 200]),
+            (60, 3000, (50, 5000), [50, 100, 200, 500, 1000, 2000, 5000]),
+            (60, 5001, (50, 10000), [100, 1000, 10000]),
+            (3.2, 8000, (2, 10000), [10, 100, 1000, 10000]),
+        ):
+            found = charts.log_ticks(low, high)
+            self.assertEqual([f"{at:g}" for at in (*found[0], *found[1])], [f"{at:g}" for at in (*ends, *ticks)])
+
+    def test_rules(self):
+        """Ends enclose the data at less than one step's distance; 3 to 12 ticks, sorted, inside, most often round."""
+        for low, high in self.RANGES:
+            (first, last), ticks = charts.log_ticks(low, high)
+            self.assertTrue(first <= low < first * 2.5001 and last / 2.5001 <= high <= last, (low, high, first, last))
+            self.assertTrue(3 <= len(ticks) <= 12 and ticks == sorted(ticks), (low, high, ticks))
+            self.assertTrue(first <= ticks[0] and ticks[-1] <= last, (low, high, ticks))
+            self.assertTrue(all(f"{tick:e}"[0] in "12345678" for tick in ticks), ticks)
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not there")
+    def test_no_text_of_a_chart_is_on_another(self):
+        made = Charts()
+        out: list[str] = []
+        for low, high in self.RANGES[:8]:
+            with made.figure(out, f"across, {low} to {high}", 1, figures.TALL) as axes:
+                figures.draw_cdf(made, axes, [([low, high], [1.0, 0.0], {"label": "a"})])
+            with made.figure(out, f"up, {low} to {high}", 2, figures.TALL, sharex=True) as (_, below):
+                charts.steps(below, [0, 1, 2], [low, high])
+                below.set_yscale("log")
+                charts.log_us(below.yaxis)
+        shown = "".join(f'<div style="width:390px">{svg}</div>' for svg in out)
+        allowed = page_of_golden().replace("default-src 'none'", "default-src 'unsafe-inline'")
+        page_with = allowed.replace("</body>", f"{shown}{self.OVERLAPS}</body>")
+        self.assertIn(self.OVERLAPS, page_with)
+        done, _ = browse(page_with)
+        self.assertEqual([line for line in done.stderr.splitlines() if "CONSOLE" in line], [])
+        two = '<svg><text x="9" y="9">a</text><text x="9" y="9">b</text></svg>'
+        self.assertIn("OVERLAP", browse(two + self.OVERLAPS)[0].stderr)
 
 
 class BadInput(unittest.TestCase):
