@@ -17,8 +17,8 @@ PROGRAM = "slate-age"
 AGE_EXAMPLES = """\
 examples:
   slate age default --writes 3x -o aged.slate
-  slate run --drive aged.slate --ephemeral        as often as you like, from the same state
-  slate run --drive aged.slate                    goes on where the run before stopped
+  slate run --drive aged.slate --ephemeral        any number of runs from the same state
+  slate run --drive aged.slate                    continues from the previous run's state
 """
 
 
@@ -32,12 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--writes",
         metavar="N",
         default="0",
-        help="overwrite the drive N times its capacity (3x) in random units (default 0)",
+        help="then overwrite N times its capacity in random units, such as 3x (default 0)",
     )
     parser.add_argument(
-        "--fill", metavar="PCT", default="100", help="first write this much of it in order (default 100)"
+        "--fill", metavar="PCT", default="100", help="per cent of the drive to write in order first (default 100)"
     )
-    parser.add_argument("--seed", metavar="N", default="1", help="of the random order (default 1)")
+    parser.add_argument("--seed", metavar="N", default="1", help="seed of the random order (default 1)")
     parser.add_argument(
         "--set",
         metavar="SECTION.KEY=VALUE",
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--content",
         choices=("random", "zero"),
         default="random",
-        help="what the pages hold: bytes that all differ (default), or zeroes, which take no room on disk",
+        help="content of the pages: random bytes (default), or zeroes, which take no room on disk",
     )
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
 

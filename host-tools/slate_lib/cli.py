@@ -21,25 +21,26 @@ examples:
   slate run                                              the job quick on the default drive
   slate run --job mixed-gc --profile small               others by name: 'slate jobs', 'slate profiles'
   slate run --job my.fio --profile my.ini --out results  your own
-  slate run --set ftl.buffer_units=0 --age 2             another drive, worn in
+  slate run --set ftl.buffer_units=0 --age 2             no write buffer; overwritten twice first
   slate run --profile small --profile small --job two-drives             two drives in one guest
   slate run --cmd script.sh                              a script in the guest instead of fio
   slate run --app pgbench --profile my.ini               PostgreSQL on ext4 on the drive
-  slate run --shell                                      look around yourself
-  slate age my.ini --writes 3x -o aged.slate             an aged drive, once and for all
-  slate run --drive aged.slate --ephemeral               run on it, and leave it as it is
+  slate run --shell                                      an interactive guest
+  slate age my.ini --writes 3x -o aged.slate             an aged drive, kept in a file
+  slate run --drive aged.slate --ephemeral               run on a copy of its state
   slate replay --profile my.ini --fold a.csv.gz          a trace on a drive, without a guest
-  slate run --content web --record-content a.content     real content on ext4, and a trace of it
-  slate content a.content                                what is in the trace
-  slate cuts --count 100 --seed 1                        power cuts under ext4: is what was fsynced there?
+  slate run --content web --record-content a.content     real files on ext4, recorded as a content trace
+  slate content a.content                                its requests, duplicates and compressibility
+  slate cuts --count 100 --seed 1                        100 power cuts under ext4; are all fsynced data there?
   slate report out/latest                                the report again, and as a page with charts
   slate report replay.json                               the report of a replay
   slate compare out/quick-default-001 out/quick-default-002              runs side by side
-  slate calibrate fio.json                               the --cpu-rate of the server that wrote it
-  slate fit p4500-2tb                                    a profile that shows a data sheet's numbers
-  slate profiles                                         the drives that are there
-  slate profiles show spread                             what follows from one
+  slate calibrate fio.json                               the --cpu-rate that matches the server which wrote it
+  slate fit p4500-2tb                                    a profile fitted to a data sheet's numbers
+  slate profiles                                         list the profiles
+  slate profiles show spread                             one profile: command times, rates, memory
 """
+RUN_EXAMPLES = "".join(line for line in EXAMPLES.splitlines(True) if line.startswith(("examples", "  slate run")))
 
 
 class Parser(argparse.ArgumentParser):
@@ -86,7 +87,7 @@ def parser() -> Parser:
     """Return the parser with all subcommands."""
     top = Parser(
         prog="slate",
-        description="Run jobs on the emulated SSD and report what they saw.",
+        description="Run jobs on an emulated SSD and report their latencies, with causes.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -94,7 +95,7 @@ def parser() -> Parser:
     run = commands.add_parser(
         "run",
         help="boot a guest on the drive, run a job, print the report",
-        epilog=EXAMPLES,
+        epilog=RUN_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_run_arguments(run)
@@ -102,9 +103,9 @@ def parser() -> Parser:
         "report", help="print the report of a run or a replay again, and write it as a page"
     ))
     side = commands.add_parser("compare", help="runs and replays side by side")
-    side.add_argument("runs", nargs="+", metavar="RUN", help="two or more, as for 'slate report'; the first is what "
-                      "others are measured by")
-    side.add_argument("--html", metavar="FILE", help="write a page, too: the table, and CDFs over each other")
+    side.add_argument("runs", nargs="+", metavar="RUN", help="two or more, as for 'slate report'; ratios are to "
+                      "the first")
+    side.add_argument("--html", metavar="FILE", help="also write a page with the table and the CDFs in one chart")
     make = commands.add_parser(
         "age",
         help="make a filled and aged drive file",
@@ -112,27 +113,27 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     age.add_arguments(make)
-    age.add_drive_arguments(commands.add_parser("drive", help="tell what a drive file is"), Parser)
+    age.add_drive_arguments(commands.add_parser("drive", help="show the settings and size of a drive file"), Parser)
     cuts.add_arguments(
         commands.add_parser(
             "cuts",
-            help="cut the drive's power under a file system, often; look what is there",
+            help="cut the drive's power under a file system many times, and check the data",
             epilog=cuts.EXAMPLES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
-    commands.add_parser("replay", help="drive the SSD from traces, without a guest (slate-replay)")
-    commands.add_parser("content", help="tell what a content trace holds (slate-content)")
+    commands.add_parser("replay", help="replay traces on the SSD, without a guest (slate-replay)")
+    commands.add_parser("content", help="describe content traces: requests, duplicates, compressibility (slate-content)")
     calibrate.add_arguments(commands.add_parser(
-        "calibrate", help="tell the --cpu-rate of a server's processors, from a fio job that it ran",
+        "calibrate", help="compute the --cpu-rate that matches a server, from a fio job that ran there",
         epilog=calibrate.EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
     ))  # fmt: skip
     fit.add_arguments(commands.add_parser(
-        "fit", help="make a profile that shows the numbers of a data sheet", epilog=fit.EXAMPLES,
+        "fit", help="make a profile with a data sheet's numbers", epilog=fit.EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     ))  # fmt: skip
-    names.add_jobs_arguments(commands.add_parser("jobs", help="list the fio jobs that are there; show one"))
-    drives = commands.add_parser("profiles", help="list and check the drives that are there; show one")
+    names.add_jobs_arguments(commands.add_parser("jobs", help="list the fio jobs, or print one"))
+    drives = commands.add_parser("profiles", help="list and check the profiles, or show one with derived figures")
     profiles.add_arguments(drives)
     return top
 

@@ -53,23 +53,23 @@ _ID = re.compile(r"(\d+):(\d+)")
 
 EXAMPLES = """\
 examples:
-  slate cuts --count 100 --seed 1                    a hundred cuts of the default drive for this
+  slate cuts --count 100 --seed 1                    a hundred cuts of the profile small
   slate cuts --profile rps-small
-  slate cuts --id 1:17                               one of them again
+  slate cuts --id 1:17                               repeats one cut
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate cuts'."""
-    parser.add_argument("--count", metavar="N", default="100", help="so many cuts (default 100)")
-    parser.add_argument("--seed", metavar="N", default="1", help="of the work and the moments (default 1)")
+    parser.add_argument("--count", metavar="N", default="100", help="number of cuts (default 100)")
+    parser.add_argument("--seed", metavar="N", default="1", help="seed of the work and the times of the cuts (default 1)")
     parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
     parser.add_argument(
         "--kernel",
         choices=tuple(paths.KERNELS),
         default="small",
-        help="small (default; boots in half the time, 'make guest-kernel' builds it) or debian; an id names another "
-        "cut with another kernel",
+        help="small (default; boots in half the time, 'make guest-kernel' builds it) or debian; an id names a different "
+        "cut with each",
     )
     parser.add_argument(
         "--set",
@@ -82,17 +82,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--age", metavar="N", default="1", help="age the drive by N times its capacity first (default 1)"
     )
     parser.add_argument(
-        "--span", metavar="SEC", default="1", help="cut within so many seconds of guest time (default 1)"
+        "--span", metavar="SEC", default="1", help="cut within this many seconds of guest time from the job's start (default 1)"
     )
     parser.add_argument(
         "--log", metavar="FILE", help="a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"
     )
     parser.add_argument(
-        "--stop", action="store_true", help="do no further cuts after one that lost something"
+        "--stop", action="store_true", help="stop after a cut that lost data"
     )
     parser.add_argument("--id", metavar="SEED:NUMBER", help="do this cut only, and keep no log")
-    parser.add_argument("--timeout", metavar="SEC", default="900", help="give up on a boot (default 900)")
-    parser.add_argument("--keep", metavar="DIR", help="with --id: leave drive and consoles there")
+    parser.add_argument("--timeout", metavar="SEC", default="900", help="end a boot that takes longer (default 900)")
+    parser.add_argument("--keep", metavar="DIR", help="with --id: keep the drive and the consoles in this folder")
 
 
 @dataclasses.dataclass(frozen=True)

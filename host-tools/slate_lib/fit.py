@@ -35,8 +35,8 @@ from .shape import Json
 
 EXAMPLES = """\
 examples:
-  slate fit p4500-2tb                    a sheet that is there
-  slate fit my-sheet.ini -o my.ini       your own; then: slate run --profile my.ini
+  slate fit p4500-2tb                    a shipped sheet
+  slate fit my-sheet.ini -o my.ini       your own sheet; then: slate run --profile my.ini
 """
 TOLERANCE = 0.05  # relative error at which a number counts as reached
 PRECISION = 0.002  # relative change of a key's value at which the search ends
@@ -75,7 +75,7 @@ DIES = ("geometry.channels", "geometry.chips_per_channel", "geometry.dies_per_ch
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate fit'."""
     parser.add_argument("sheet", nargs="?", metavar="SHEET", help="a sheet's name or a path")
-    parser.add_argument("--list", action="store_true", help="list the sheets that are there")
+    parser.add_argument("--list", action="store_true", help="list the shipped sheets")
     parser.add_argument("-o", "--output", metavar="FILE", help="the profile (default: NAME.ini here)")
 
 

@@ -138,11 +138,11 @@ WORK = (
         "a variable for the script or the job file (fio expands ${NAME}); repeatable",
         words=True,
     ),
-    Option("shell", None, "an interactive guest on the drive, on this terminal"),
+    Option("shell", None, "an interactive guest with the drive, on this terminal"),
     Option(
         "content",
         "NAME",
-        f"run a content workload ({', '.join(content.names())}), for --record-content; its size: --env SCALE=2 "
+        f"run a content workload ({', '.join(content.names())}), for --record-content; --env SCALE=2 doubles it "
         "('make guest-content' builds what it needs)",
     ),
     Option(
@@ -157,10 +157,10 @@ DRIVE = (
     Option(
         "drive",
         "FILE",
-        "a drive file: made if it is not there (with --profile), else taken as it is; of several drives, one each",
+        "a drive file: opened, or with --profile made if it does not exist; with several drives, one for each",
         repeat=True,
     ),
-    Option("ephemeral", None, "start from the drive file and leave it as it is"),
+    Option("ephemeral", None, "start from the drive file, but write nothing to it"),
     Option(
         "record",
         "FILE",
@@ -177,24 +177,24 @@ DRIVE = (
     Option(
         "set",
         "SECTION.KEY=VALUE",
-        "override a value of the profile; repeatable, the last one of a key counts; of several drives, "
-        "N:SECTION.KEY=VALUE is of nvmeN only",
+        "override a value of the profile; repeatable, the last one of a key counts; with several drives, "
+        "N:SECTION.KEY=VALUE is for nvmeN only",
         words=True,
     ),
     Option(
         "fill",
         "PCT",
-        "write this much of the drive before the job "
-        "(default 100: a drive that was never written gives impossible numbers)",
+        "per cent of the drive to write before the job "
+        "(default 100: reads of unwritten sectors touch no flash)",
     ),
     Option("age", "X", "then overwrite X times its capacity at random (default 0)"),
     Option(
         "precondition",
         None,
-        "fill and age at once (default), or by I/O in device time",
+        "fill and age in no device time (default), or by I/O in device time",
         choices=("instant", "device"),
     ),
-    Option("frontend", None, "how the guest sees it (default nvme)", choices=("nvme", "virtio-blk")),
+    Option("frontend", None, "the guest's device (default nvme)", choices=("nvme", "virtio-blk")),
 )
 GUEST = (
     Option(
@@ -207,32 +207,32 @@ GUEST = (
 )
 GUEST_REST = (
     Option("mem", "SIZE", "memory (default 1G)"),
-    Option("seed", "N", "of everything random (default 1)", default="1"),
+    Option("seed", "N", "seed of everything random in the guest (default 1)", default="1"),
     Option(
         "realtime",
         None,
-        "the host's clock instead of virtual time: the drive in a thread of its own; the report says how "
+        "run by the host's clock instead of virtual time, with the drive in its own thread; the report says how "
         "late completions were",
     ),
     Option(
         "spin-ns",
         "NS",
-        "in real time: for how long the drive's thread may watch the clock before a completion is due, "
-        "rather than sleep; takes a processor for that time (default 20000; 0: never)",
+        "in real time: for how long before a completion the drive's thread polls the clock "
+        "instead of sleeping, which takes a processor (default 20000; 0: never)",
     ),
     Option("accel", None, "default tcg; kvm implies --realtime", choices=("tcg", "kvm")),
     Option(
         "kernel-arg",
         "WORD",
-        "one more word for the kernel's command line, such as nohz=off; repeatable",
+        "a further word for the kernel's command line, such as nohz=off; repeatable",
         words=True,
     ),
-    Option("qmp", "SOCKET", "let others talk to QEMU meanwhile: 'slatectl --qmp SOCKET counters'"),
-    Option("qemu-arg", "ARG", "one more argument for QEMU, as --qemu-arg=-X; repeatable", words=True),
+    Option("qmp", "SOCKET", "open QEMU's monitor here, for 'slatectl --qmp SOCKET counters'"),
+    Option("qemu-arg", "ARG", "a further argument for QEMU, as --qemu-arg=-X; repeatable", words=True),
 )
 MANNER = (
     Option(
-        "timeout", "SECONDS", "give up when the guest shows no sign of life for so long (default 600)"
+        "timeout", "SECONDS", "end the run when the guest has been silent for so long (default 600)"
     ),
     Option("keep", None, "keep the work files, also after a failure or Ctrl-C"),
     Option("dry-run", None, "only print QEMU's command line"),

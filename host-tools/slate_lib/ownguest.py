@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own.add_argument(
         "--boot-from-ssd",
         action="store_true",
-        help="boot from the emulated SSD: from what --drive FILE holds, or from the content of --image, which is "
+        help="boot from the emulated SSD: from the content of --drive FILE, or of --image, which is "
         "copied there first",
     )
     own.add_argument("--initrd", metavar="FILE", help="the initramfs of --kernel FILE")
@@ -107,13 +107,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="virtio",
         choices=(*NICS, "none"),
-        help="a network card, and a network behind the host's address (default: virtio with --realtime; none in "
+        help="a network card on QEMU's user network (default: virtio with --realtime; none in "
         "virtual time, because the host times the packets and runs would differ)",
     )
     own.add_argument(
         "--ssh-port",
         metavar="N",
-        help=f"the port on {LOOPBACK} that leads to the guest's port 22 (default: a free one, which is printed)",
+        help=f"the port of {LOOPBACK} that is forwarded to the guest's port 22 (default: a free one, which is printed)",
     )
     own.add_argument(
         "--ssh-key",

@@ -82,10 +82,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the second T counts from the second boot, and so on",
     )
     cut.add_argument(
-        "--cut-after-commands", metavar="N", help="cut it when the N-th NAND command of the boot has ended"
+        "--cut-after-commands", metavar="N", help="cut the power when the N-th NAND command of the boot has ended"
     )
     cut.add_argument(
-        "--cut-seed", metavar="N", help="what torn cells hold: chosen by this (default: that of --seed)"
+        "--cut-seed", metavar="N", help="seed of the content of torn cells (default: --seed)"
     )
     cut.add_argument(
         "--cut-then",
@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     cut.add_argument(
         "--cut-drive",
         metavar="N",
-        help="of several drives, cut the power of nvmeN alone, which vanishes (without this: of all, at once)",
+        help="with several drives, cut the power of nvmeN only, which vanishes (default: of all at once)",
     )
     cut.add_argument(
         "--after-cut",

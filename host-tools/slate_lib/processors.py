@@ -35,15 +35,15 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--cpu-rate",
         metavar="R",
-        help="what each processor executes, in 10^9 instructions a second of virtual time: 0.1 to 32, "
-        f"such as 3.2 (default {RATE}; docs/time.md says how to set it for a given server)",
+        help="speed of each processor, in 10^9 instructions per second of virtual time: 0.1 to 32, "
+        f"such as 3.2 (default {RATE}; 'slate calibrate' finds that of a server)",
     )
     group.add_argument(
         "--cpu-quantum",
         metavar="NS",
-        help="by how much the clocks of two busy processors may differ; at most the time of the drive's "
+        help="the time by which the clocks of two busy processors may differ: at most the time of the drive's "
         f"shortest command, or {QUANTUM_LEAST_NS} if that is longer (default {QUANTUM_NS}, or the largest allowed; "
-        "one processor has none to differ from)",
+        "without effect with one processor)",
     )
 
 
