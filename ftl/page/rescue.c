@@ -333,19 +333,37 @@ static void count_parities(struct page_mount *s)
 	}
 }
 
-/* Could interrupted programs in this block destroy the parity page of a held block? */
-static bool endangers(const struct page_ftl *f, uint32_t bb)
+/* Does the map need a unit of the rebuilt page? If not, an earlier mount may have written it again. */
+static bool is_mapped(const struct page_ftl *f, const struct lost_page *p)
+{
+	for (uint32_t u = 0; u < f->shape.upp; u++)
+		if (bit_get(f->map.valid, p->ppn * f->shape.upp + u))
+			return true;
+	return false;
+}
+
+/*
+ * May a backup block be written further? A parity page of it must count that no mount has replaced,
+ * or the block may be half erased. An interrupted program in it must not destroy the parity page of
+ * a held block.
+ */
+static bool backup_goes_on(const struct page_ftl *f, uint32_t bb)
 {
 	uint32_t next = f->bt.blk[bb].next_page, msb = next - front_fast_taken(&f->fr, next);
+	uint32_t count = f->bt.blk[bb].live;
 
-	for (uint32_t i = 0; i < f->lost.count && f->fr.sequence != SEQ_TWO_PHASE; i++) {
-		uint32_t parity = f->bt.blk[f->lost.page[i].ppn / f->g->pages_per_block].parity - 1;
+	for (uint32_t i = 0; i < f->lost.count; i++) {
+		const struct lost_page *p = &f->lost.page[i];
+		uint32_t parity = f->bt.blk[p->ppn / f->g->pages_per_block].parity - 1;
 		uint32_t page = parity % f->g->pages_per_block;
 
-		if (parity / f->g->pages_per_block == bb && !(page & 1) && page / 2 >= msb)
-			return true;
+		if (parity / f->g->pages_per_block != bb)
+			continue;
+		if (f->fr.sequence != SEQ_TWO_PHASE && !(page & 1) && page / 2 >= msb)
+			return false;
+		count -= !is_mapped(f, p);
 	}
-	return false;
+	return count;
 }
 
 static void sort_backups(struct page_ftl *f)
@@ -358,8 +376,7 @@ static void sort_backups(struct page_ftl *f)
 
 		if (!k->backup || k->state == BLK_BAD)
 			continue;
-		/* A block without a valid parity page may be half erased. */
-		if (*open == BLK_NONE && k->live && k->next_page < room && !endangers(f, b)) {
+		if (*open == BLK_NONE && k->next_page < room && backup_goes_on(f, b)) {
 			*open = b;
 			k->state = BLK_OPEN;
 			k->backup = BLK_BACKUP_OPEN;
