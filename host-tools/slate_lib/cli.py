@@ -123,7 +123,7 @@ def parser() -> Parser:
         )
     )
     commands.add_parser("replay", help="replay traces on the SSD, without a guest (slate-replay)")
-    commands.add_parser("content", help="describe content traces: requests, duplicates, compressibility (slate-content)")
+    commands.add_parser("content", help="describe content traces: requests, duplicates, compression (slate-content)")
     calibrate.add_arguments(commands.add_parser(
         "calibrate", help="compute the --cpu-rate that matches a server, from a fio job that ran there",
         epilog=calibrate.EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,

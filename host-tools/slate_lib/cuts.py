@@ -62,14 +62,14 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate cuts'."""
     parser.add_argument("--count", metavar="N", default="100", help="number of cuts (default 100)")
-    parser.add_argument("--seed", metavar="N", default="1", help="seed of the work and the times of the cuts (default 1)")
+    parser.add_argument("--seed", metavar="N", default="1", help="seed of the work and the cuts' times (default 1)")
     parser.add_argument("--profile", metavar="NAME|FILE", help="the drive (default: small)")
     parser.add_argument(
         "--kernel",
         choices=tuple(paths.KERNELS),
         default="small",
-        help="small (default; boots in half the time, 'make guest-kernel' builds it) or debian; an id names a different "
-        "cut with each",
+        help="small (default; boots in half the time, 'make guest-kernel' builds it) or debian; an id names a "
+        "different cut with each",
     )
     parser.add_argument(
         "--set",
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--age", metavar="N", default="1", help="age the drive by N times its capacity first (default 1)"
     )
     parser.add_argument(
-        "--span", metavar="SEC", default="1", help="cut within this many seconds of guest time from the job's start (default 1)"
+        "--span", metavar="SEC", default="1", help="cut within this many seconds of guest time (default 1)"
     )
     parser.add_argument(
         "--log", metavar="FILE", help="a line of JSON for each cut (default: out/cuts-PROFILE-SEED.jsonl)"

@@ -235,7 +235,8 @@ class Run:
             if live:
                 await live.stop()
             self._mark("guest")
-            self.watcher.poll(None)
+            if not self.options.shell:  # nor was it polled before: the console is the terminal
+                self.watcher.poll(None)
             self.ended_by_cut = bool(plan) and reason == powercut.CUT
             cut = [await self._ask_power(monitor, drive, plan) for drive in powercut.drives_of(self.options)]
             if reason != powercut.ENDED and not self.ended_by_cut:

@@ -75,6 +75,7 @@ class Shell(GuestTest):
                 shell.type(word)
                 said = shell.until("whole run")
                 self.assertNotIn("neither", said)
+                self.assertNotIn("booting", said)
                 self.assertEqual(shell.process.wait(60), 0)
 
     def test_an_idle_prompt_takes_the_hosts_time(self):
