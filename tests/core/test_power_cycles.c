@@ -253,15 +253,16 @@ static void many_power_cuts_flex(void)
 	power_cuts("flex", word_lines(NAND_ORDER_RPS));
 }
 
-/* The seeds up to 8 with which a cut tears the erase of a block of parity pages that count at the next mount. */
-static void many_power_cuts_flex_torn_backup_blocks(void)
+/* Seeds with which a cut tears the erase of a block of parity pages that counts again at the next mount. */
+static void many_power_cuts_torn_backup_blocks(void)
 {
-	static const uint64_t seeds[] = { 2, 8 };
+	static const struct { void (*cuts)(void); uint64_t seed; } cases[] = {
+		{ many_power_cuts_flex, 2 }, { many_power_cuts_flex, 8 }, { many_power_cuts_parity, 10 } };
 	uint64_t seed = the_seed;
 
-	for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++) {
-		the_seed = seeds[i];
-		many_power_cuts_flex();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		the_seed = cases[i].seed;
+		cases[i].cuts();
 	}
 	the_seed = seed;
 }
@@ -277,6 +278,6 @@ int main(int argc, char **argv)
 	RUN(many_power_cuts_parity);
 	RUN(many_power_cuts_rtf);
 	RUN(many_power_cuts_flex);
-	RUN(many_power_cuts_flex_torn_backup_blocks);
+	RUN(many_power_cuts_torn_backup_blocks);
 	return test_result();
 }
