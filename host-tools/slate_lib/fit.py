@@ -12,13 +12,15 @@ Each number is fitted by one key of the profile:
 
 If the sheet does not fix the number of dies, the drive gets the smallest number that reaches the
 random reads. A key has little effect on other numbers, so each is solved separately, by SciPy's
-root finder over replays (slate-replay), in two rounds. A key that the sheet fixes in [flash] is not
-changed. If a key stops at its bound, its number is not reached, and the result says so.
+root finder over replays (slate-replay), in two rounds; the second begins with the values of the
+first. A key that the sheet fixes in [flash] is not changed. If a key stops at its bound, its number
+is not reached, and the result says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import math
 import re
@@ -101,12 +103,7 @@ class Drive:
     def replay(self, words: list[str]) -> Json:
         """Run a replay and return its JSON."""
         settings = [word for key, value in self.settings.items() for word in ("--set", f"{key}={value}")]
-        command = [str(paths.program("slate-replay")), "--profile", str(self.base), *settings, "--json", "-", *words]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-        if done.returncode:
-            raise SlateError(f"a replay failed: {done.stderr.strip()}", "correct [flash] of the sheet")
-        found: Json = json.loads(done.stdout)
-        return found
+        return _replay(str(paths.program("slate-replay")), "--profile", str(self.base), *settings, "--json", "-", *words)
 
     def _reads(self, what: str, depth: int) -> Json:
         """Measure reads of a drive that was filled in order. A few blocks suffice, because dies read independently."""
@@ -153,6 +150,16 @@ class Drive:
         words = ["--fill", "100", "--age", "2", "--closed", str(qd["write_qd"]), "--warmup", str(warm), trace]
         rate: float = self.replay([*words])["host"]["write"]["iops"]
         return rate
+
+
+@functools.cache
+def _replay(*command: str) -> Json:
+    """Run a command once: a replay is deterministic, and the root finder asks for its bounds and its root again."""
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        raise SlateError(f"a replay failed: {done.stderr.strip()}", "correct [flash] of the sheet")
+    found: Json = json.loads(done.stdout)
+    return found
 
 
 # ---- the search
@@ -261,8 +268,12 @@ class Fit:
             self._set(knob.key, math.exp(logarithm), knob.target)
             if knob is READS:  # the latency of one read stays
                 self._add("read_us", "timing.read_ns")
-            return math.log(self.shown(knob.target) / wanted)
+            off = math.log(self.shown(knob.target) / wanted)
+            return off if abs(off) > PRECISION else 0.0  # SciPy ends at a zero
 
+        before = math.log(float(self.drive.settings[knob.key])) if knob.key in self.fitted else None
+        if before is not None and error(before) == 0:
+            return  # the round before found it, and the other keys have not changed it
         self.stopped.pop(knob.target, None)
         at_low, at_high = error(math.log(low)), error(math.log(high))
         if at_low * at_high > 0:

@@ -183,6 +183,22 @@ class Search(Case):
         # 16 chips give 480,000 reads, 24 give 720,000
         self.assertEqual(keys["geometry.chips_per_channel"], 24)
 
+    def test_the_second_round_checks_the_first(self):
+        calls = []
+
+        def count(drive, _):
+            calls.append(drive)
+            return 3.9 * float(drive.settings["link.data_permille"])
+
+        counts = []
+        for rounds in (1, 2):
+            calls.clear()
+            with mock.patch.object(fit, "ROUNDS", rounds), mock.patch.object(fit.Drive, "seq_read_mb_s", count):
+                shown, _ = self.found()
+            self.assertAlmostEqual(shown["seq_read_mb_s"] / 3200, 1, delta=fit.PRECISION)
+            counts.append(len(calls))
+        self.assertEqual(counts[1] - counts[0], 1)
+
     def test_a_bound(self):
         _, search = self.found(("read_us = 85", "read_us = 150"))
         self.assertEqual(search.drive.settings["timing.read_ns"], "100000")
@@ -216,6 +232,18 @@ class Search(Case):
 
 class Replays(Case):
     """Figures of a real drive, computed by hand."""
+
+    def test_the_same_replay_runs_once(self):
+        drive = fit.Drive(ROOT / "nand-emu" / "profiles" / "small.ini", {})
+        done = mock.Mock(returncode=0, stdout='{"host": 1}')
+        with mock.patch.object(fit.subprocess, "run", return_value=done) as runs:
+            fit._replay.cache_clear()
+            self.addCleanup(fit._replay.cache_clear)
+            for word in ("gen:a", "gen:a", "gen:b"):
+                self.assertEqual(drive.replay([word]), {"host": 1})
+            drive.settings["ftl.op_permille"] = "70"
+            drive.replay(["gen:b"])
+        self.assertEqual([call.args[0][-1] for call in runs.call_args_list], ["gen:a", "gen:b", "gen:b"])
 
     def test_latencies(self):
         # PCIe none; read: 1.0 firmware, 0.2 look-up, 50 cell, 0.3 command, 4 KiB of 16 KiB with its share of 2,208
