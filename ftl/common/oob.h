@@ -29,7 +29,12 @@
 #define OOB_NO_LPN 0xffffffffu
 #define OOB_LOST 0x80000000u
 
-enum oob_kind { OOB_HOST, OOB_GC, OOB_PARITY };	/* the last kind belongs to front.h and is not part of the log */
+enum oob_kind {
+	OOB_HOST,
+	OOB_GC,			/* also map pages of which it is unknown what they lack */
+	OOB_PARITY,		/* belongs to front.h and is not part of the log */
+	OOB_MAP,		/* a map page with all changes up to its mark (ftl/page/MAP.md) */
+};
 
 struct oob_head {
 	uint64_t order;

@@ -53,6 +53,8 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 		if (!bit_get(f->map.valid, first + i))
 			continue;
 		u->upn = first + i;
+		if (g->of_map && !lost)
+			g->map_mark = map_mark_of(oob);
 		if (lost) {	/* the sequence is lost as well; `stable` has passed it and is used instead */
 			u->lpn = search_lpn(f, u->upn) | OOB_LOST;
 			u->seq = f->bt.stable;
@@ -181,6 +183,8 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 	if (g->of_map) {	/* a copy counts as a new version: no tie with its source */
 		f->cache.seq++;
 		f->host.stats.map_copies += g->units > 0;
+		if (g->units)
+			map_copy_head(f, g, &h);
 	}
 	g->target = fxp_quotient(f->shape.by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];

@@ -26,7 +26,11 @@
  *       under way, so that what flash says of a unit is true after any power cut, or was replaced
  *       in a frame that was in memory;
  *   M4  at most host_max frames are pinned by the host, and at most loads_max are being loaded for
- *       reads; each collector pins at most a page's units. So a frame for each of them is left.
+ *       reads; each collector pins at most a page's units. So a frame for each of them is left;
+ *   M5  a map page of kind OOB_MAP and mark m is a snapshot: all changes by host pages up to m, and by
+ *       copies issued before m, are in it. This is so when it is programmed, by M3. A map page that is neither dirty
+ *       nor pinned nor being written is on flash as it is in memory, but for trims that are due, so its
+ *       copy by GC is a new snapshot. The copy of any other keeps the mark, or is no snapshot.
  */
 #include "page_ftl.h"
 
@@ -663,6 +667,33 @@ bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
+uint64_t map_mark_of(const uint8_t *oob)
+{
+	struct oob_head h = oob_get_head(oob);
+
+	return h.kind == OOB_MAP ? h.mark : 0;
+}
+
+/* Is the map page's content on flash up to date, but for trims that are due? */
+static bool is_current(const struct page_ftl *f, uint32_t page)
+{
+	uint32_t i = f->cache.frame_of[page];
+	const struct map_frame *fr = &f->cache.frame[i == MAP_NONE ? 0 : i];
+
+	return i == MAP_NONE || (!fr->dirty && !fr->host_pins && !fr->gc_pins && fr->state != FRAME_WRITING);
+}
+
+/* M5. The mark of a snapshot that is not up to date stays, if the spare area can express it. */
+void map_copy_head(const struct page_ftl *f, const struct gc *g, struct oob_head *h)
+{
+	if (is_current(f, (g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp)) {
+		h->kind = OOB_MAP;
+	} else if (g->map_mark && h->order - g->map_mark <= OOB_MARK_MAX) {
+		h->kind = OOB_MAP;
+		h->mark = g->map_mark;
+	}
+}
+
 /* A frontier of map pages leaves the last free block to the copies of a block of map pages. */
 bool map_needs_room(const struct page_ftl *f, uint32_t plane)
 {
@@ -688,7 +719,7 @@ static void program(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_
 {
 	struct page_cache *k = &f->cache;
 	struct map_frame *fr = &k->frame[i];
-	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_GC };
+	struct oob_head h = { .order = f->bt.issued, .mark = f->bt.stable, .kind = OOB_MAP };
 	uint32_t die = geo_die_of_plane(f->g, plane);
 	struct die *d = &f->die[die];
 	struct nand_cmd c;

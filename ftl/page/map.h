@@ -46,6 +46,12 @@ struct map_frame {
 
 struct map_list { uint32_t newest, oldest; };	/* frames, by their last use */
 
+struct map_found {		/* mount: what the survey found of a map page */
+	uint64_t seq;		/* of its newest version; 0: there is none */
+	uint64_t order;		/* all changes before this order are in that version; 0: unknown */
+	uint64_t top;		/* latest data page with one of its LPNs: twice the order, and 1 for copies; 0: none */
+};
+
 struct page_cache {			/* all zero with the whole map in memory */
 	uint32_t frames;		/* number of frames */
 	uint32_t pages;			/* number of map pages */
@@ -59,6 +65,10 @@ struct page_cache {			/* all zero with the whole map in memory */
 	uint8_t *store;			/* array without payload: content of each map page as it was programmed last */
 	uint64_t *due;			/* a bit for each map page with trims that have not been applied to it */
 	uint64_t *stale;		/* mount: a bit for each map page whose content on flash is not up to date */
+	struct map_found *found;	/* mount: of each map page */
+	uint64_t *first_order;		/* mount: lowest order in each block */
+	uint32_t *next_of_die;		/* mount: block of each die that a pass reads */
+	uint64_t *with_hidden;		/* mount: a bit for each block with units of trim bitmaps or of the dead list */
 	uint32_t due_count;
 	struct map_list list[4];	/* by enum frame_list; ON_NONE is unused */
 	uint32_t writes;		/* frames that wait to be written or are being written */
@@ -81,6 +91,8 @@ uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp);
 uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g);
 void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g);
 void map_init(struct page_ftl *f);
+uint64_t map_mark_of(const uint8_t *oob);		/* M5: mark of a snapshot, else 0 */
+void map_copy_head(const struct page_ftl *f, const struct gc *g, struct oob_head *h);	/* a copy's kind and mark */
 void map_empty(struct page_ftl *f);			/* remove all map pages from memory */
 bool map_take(struct page_ftl *f, uint32_t page);	/* mount: give the map page a frame without a read */
 void map_pump(struct page_ftl *f, uint64_t now_ns);	/* begin what has become possible */

@@ -2,16 +2,23 @@
 /*
  * map_mount.c - the cached map's part of a mount (MAP.md).
  *
- * The spare areas of the data are the truth, as with the whole map in memory; map pages on flash
- * are compared with it. Memory holds the entries of as many map pages as there are frames, so the
- * pages are read once for each such window of LPNs:
+ * A map page of kind OOB_MAP and mark m is a snapshot (M5 in map.c): of each of its LPNs the newest version on flash
+ * is the one that it names, or lies in a host page above m, or in a copy of order m or above. These pages are
+ * the map page's *tail*. Other map pages, and ones that cannot be read, count as mark 0: their tail is the whole drive. So it does not matter which version of a map page survives, nor in which order they were written.
  *
- *   map_mount_find()     each window: find its entries (mount.c steps 3 and 4), count them as valid,
- *                        compare them with the map pages. A map page that differs is `stale`; one
- *                        that differs in trimmed units alone is `due`
+ *   map_mount_note()     survey: of each map page the newest version and the last page of its tail
+ *   map_mount_find()     1  the trim bitmaps, and the dead: blocks that may have them are read again
+ *                        2  map pages without a tail: load as many as there are frames, apply trims, count the
+ *                           entries as valid, compare with flash; then the next ones
+ *                        3  map pages with a tail: the same, but read the blocks with it after loading
+ *                        A map page that differs from flash is `stale`; in trimmed units alone, `due`
  *   map_mount_settle()   when the dead list is durable: find the entries of the stale map pages
  *                        once more and leave them in memory, changed. If there are more than
  *                        frames, write them and continue with the next. Then load the due ones
+ *
+ * An entry may name a page that was erased after the snapshot: its unit was trimmed, or its newer version cannot be
+ * read. still_there() drops those. In a block whose last page is older than the snapshot nothing was
+ * programmed since, so only entries of other blocks cost a read.
  *
  * After a power cut there are at most as many stale map pages as frames were in use (M3 in map.c);
  * more of them appear if the cache became smaller, or pages were lost, or the drive was used with
@@ -31,6 +38,95 @@ static uint32_t end_lpn(const struct page_ftl *f, uint32_t page)
 
 	return end < f->shape.lpns ? end : f->shape.lpns;
 }
+
+/* ---- the survey ------------------------------------------------------------------------ */
+
+static uint64_t place_of(const struct oob_head *h)
+{
+	return 2 * h->order + (h->kind == OOB_GC);
+}
+
+static bool has_tail(const struct map_found *at)
+{
+	return at->top > 2 * at->order;
+}
+
+static void note_map_page(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
+{
+	uint32_t page = (oob_get_lpn(oob, 0) - f->shape.map_lpn) / f->shape.upp;
+	uint32_t lpn = f->shape.map_lpn + page * f->shape.upp;
+	struct map_found *at = &f->cache.found[page];
+
+	for (uint32_t u = 0; u < f->shape.upp; u++)
+		if (oob_get_lpn(oob, u) != lpn + u)
+			return;
+	if (oob_get_seq(oob, 0) <= at->seq)
+		return;
+	at->seq = oob_get_seq(oob, 0);
+	at->order = map_mark_of(oob);
+	for (uint32_t u = 0; u < f->shape.upp; u++)
+		*map_entry(f, lpn + u) = ppn * f->shape.upp + u;
+}
+
+void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
+{
+	struct page_ftl *f = s->f;
+	struct page_cache *k = &f->cache;
+	struct oob_head h = oob_get_head(oob);
+	uint32_t b = ppn / f->g->pages_per_block;
+
+	if (h.order < k->first_order[b])
+		k->first_order[b] = h.order;
+	for (uint32_t i = 0; i < f->shape.upp; i++) {
+		uint32_t tag = oob_get_lpn(oob, i), lpn = tag & ~OOB_LOST;
+		struct map_found *at = &k->found[fxp_quotient(k->by_per, lpn < f->shape.lpns ? lpn : 0)];
+
+		if (tag == OOB_NO_LPN)
+			continue;
+		if (lpn >= f->shape.map_lpn) {
+			note_map_page(f, ppn, oob);
+			return;
+		}
+		if (lpn >= f->shape.lpns)
+			word_set(k->with_hidden, b);
+		else if (place_of(&h) > at->top)
+			at->top = place_of(&h);
+	}
+}
+
+/* ---- which blocks and units a pass looks at ------------------------------------------------ */
+
+/* Blocks with trim bitmaps, the dead list, or pages that may be dead. */
+static bool wants_hidden(const struct page_mount *s, uint32_t b)
+{
+	const struct page_ftl *f = s->f;
+	uint64_t first = f->cache.first_order[b], last = f->bt.blk[b].last_order;
+
+	if (f->cache.with_hidden[b >> 6] >> (b & 63) & 1 || last > s->k)
+		return true;
+	for (uint32_t i = 0; i < f->log.dead_count; i++)
+		if (last > f->log.dead[i].after && first < f->log.dead[i].before)
+			return true;
+	return false;
+}
+
+static bool wants_tail(const struct page_mount *s, uint32_t b)
+{
+	return s->f->bt.blk[b].last_order >= s->tail;
+}
+
+/* Does the pass look for this LPN, in a page with head h? */
+bool map_mount_takes(const struct page_mount *s, uint32_t lpn, const struct oob_head *h)
+{
+	const struct page_ftl *f = s->f;
+
+	if (!s->again)
+		return lpn >= f->shape.lpns && lpn < f->shape.map_lpn;
+	return lpn < f->shape.lpns && map_holds(f, lpn) &&
+	       place_of(h) > 2 * f->cache.found[fxp_quotient(f->cache.by_per, lpn)].order;
+}
+
+/* ---- loading and comparing ------------------------------------------------------------------ */
 
 /* Returns SSD_E_CORRUPT if a block of parity pages also has mapped pages. */
 static int count_entries(struct page_ftl *f, uint32_t from, uint32_t to)
@@ -64,6 +160,42 @@ static const uint32_t *on_flash(struct page_mount *s, uint32_t page)
 	return (const uint32_t *)(const void *)bytes;
 }
 
+/* Is the unit that a snapshot of this order names on flash, and still the LPN's? */
+static bool still_there(struct page_mount *s, uint32_t lpn, uint32_t upn, uint64_t order)
+{
+	struct page_ftl *f = s->f;
+	uint32_t b = upn_block(f, upn), page = upn / f->shape.upp % f->g->pages_per_block;
+
+	if (b >= geo_blocks(f->g)) {
+		s->contradiction = true;
+		return false;
+	}
+	if (page >= f->bt.blk[b].next_page)
+		return false;
+	if (f->bt.blk[b].last_order < order && !f->bt.blk[b].hurt)
+		return true;
+	return survey_readable(mount_read(s, upn / f->shape.upp, NULL, f->oob)) &&
+	       (oob_get_lpn(f->oob, upn % f->shape.upp) & ~OOB_LOST) == lpn;
+}
+
+/* Load the map page into its frame, which has no entries. */
+static void load(struct page_mount *s, uint32_t page)
+{
+	struct page_ftl *f = s->f;
+	struct map_found *at = &f->cache.found[page];
+	uint32_t first = first_lpn(f, page), *entry = map_entry(f, first);
+	const uint32_t *flash = at->order ? on_flash(s, page) : NULL;
+
+	if (!flash) {
+		at->order = 0;
+		return;
+	}
+	memcpy(entry, flash, (end_lpn(f, page) - first) * sizeof(*entry));
+	for (uint32_t lpn = first; lpn < end_lpn(f, page); lpn++, entry++)
+		if (*entry != NONE && !still_there(s, lpn, *entry & ~OOB_LOST, at->order))
+			*entry = NONE;
+}
+
 static void compare(struct page_mount *s, uint32_t page)
 {
 	struct page_ftl *f = s->f;
@@ -85,28 +217,62 @@ static void compare(struct page_mount *s, uint32_t page)
 		map_set_due(f, page);
 }
 
-int map_mount_find(struct page_mount *s)
+/* Load the map page, and let the pass read its tail, too. */
+static void load_with_tail(struct page_mount *s, uint32_t page)
+{
+	load(s, page);
+	if (s->f->cache.found[page].order < s->tail)
+		s->tail = s->f->cache.found[page].order;
+}
+
+/* Steps 2 (no tails) and 3. A map page that step 2 cannot read has a tail then. */
+static int find_entries(struct page_mount *s, bool tails)
 {
 	struct page_ftl *f = s->f;
+	struct page_cache *k = &f->cache;
 	int err = SSD_OK;
 
-	f->cache.mounting = true;
-	for (uint32_t page = 0; page < f->cache.pages && !err;) {
+	for (uint32_t page = 0; page < k->pages && !err;) {
 		uint32_t from = page;
 
 		map_empty(f);
-		while (page < f->cache.pages && map_take(f, page))
-			page++;
-		s->again = from > 0;
-		err = mount_map(s);
+		s->tail = OOB_SEQ_MAX;
+		for (; page < k->pages && (has_tail(&k->found[page]) != tails || map_take(f, page)); page++)
+			if (map_holds(f, first_lpn(f, page)))
+				load_with_tail(s, page);
+		if (tails && s->tail < OOB_SEQ_MAX)
+			err = mount_versions(s);
 		if (!err)
-			err = count_entries(f, first_lpn(f, from), end_lpn(f, page - 1));
-		for (uint32_t p = from; p < page && !err; p++)
+			err = mount_trims(s);
+		for (uint32_t p = from; p < page && !err; p++) {
+			if (!map_holds(f, first_lpn(f, p)) || has_tail(&k->found[p]) != tails)
+				continue;
+			err = count_entries(f, first_lpn(f, p), end_lpn(f, p));
 			compare(s, p);
+		}
 	}
 	map_empty(f);
+	return err;
+}
+
+int map_mount_find(struct page_mount *s)
+{
+	struct page_ftl *f = s->f;
+	int err;
+
+	f->cache.mounting = true;
+	map_empty(f);
+	s->wants = wants_hidden;
+	err = mount_versions(s);
 	s->again = true;
-	return err ? err : count_entries(f, f->shape.lpns, f->shape.all_lpns);
+	s->wants = wants_tail;
+	if (!err)
+		err = count_entries(f, f->shape.lpns, f->shape.all_lpns);
+	if (!err)
+		err = find_entries(s, false);
+	if (!err)
+		err = find_entries(s, true);
+	return s->contradiction ? SSD_E_CORRUPT : err;
 }
 
 /*
@@ -153,10 +319,15 @@ static int find_stale(struct page_mount *s)
 	int err;
 
 	map_empty(f);
-	for (; page < k->pages && map_take(f, page); page = word_next(k->stale, k->pages, page + 1))
+	s->tail = OOB_SEQ_MAX;
+	for (; page < k->pages && map_take(f, page); page = word_next(k->stale, k->pages, page + 1)) {
 		word_clear(k->stale, page);
+		load_with_tail(s, page);
+	}
 	to = page;
-	err = mount_map(s);
+	err = mount_versions(s);
+	if (!err)
+		err = mount_trims(s);
 	for (page = from; page < to; page++)
 		if (map_holds(f, first_lpn(f, page)))
 			map_changed(f, first_lpn(f, page), 0);

@@ -48,6 +48,10 @@ void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_confi
 		k->store = ssd_carve(m, k->pages, g->page_bytes);
 	k->due = ssd_carve(m, word_count(k->pages), sizeof(*k->due));
 	k->stale = ssd_carve(m, word_count(k->pages), sizeof(*k->stale));
+	k->found = ssd_carve(m, k->pages, sizeof(*k->found));
+	k->first_order = ssd_carve(m, geo_blocks(g), sizeof(*k->first_order));
+	k->next_of_die = ssd_carve(m, geo_dies(g), sizeof(*k->next_of_die));
+	k->with_hidden = ssd_carve(m, word_count(geo_blocks(g)), sizeof(*k->with_hidden));
 	k->loads_max = k->frames - map_frames_min(g, upp) + 1;
 	k->host_max = upp + k->loads_max / 2;
 	k->loads_max -= k->loads_max / 2;
@@ -64,6 +68,8 @@ void map_init(struct page_ftl *f)
 		k->frame_of[i] = MAP_NONE;
 	for (uint32_t i = 0; i < f->shape.all_lpns - f->shape.lpns; i++)
 		k->hidden[i] = NONE;
+	for (uint32_t b = 0; b < geo_blocks(f->g); b++)
+		k->first_order[b] = OOB_SEQ_MAX;
 	for (uint32_t i = 0; i < 4; i++)
 		k->list[i] = (struct map_list){ MAP_NONE, MAP_NONE };
 	for (uint32_t i = 0; i < k->frames; i++)

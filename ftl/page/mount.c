@@ -94,13 +94,54 @@ static int visit_page(void *mount, uint32_t b, uint32_t page)
 	return SSD_OK;
 }
 
+/* The first block of the die, from b on, that the pass must read, or `end`. */
+static uint32_t next_wanted(const struct page_mount *s, uint32_t b, uint32_t end)
+{
+	while (b < end && (s->f->n->ops->is_bad(s->f->n, (pbn_t){ b }) || !s->wants(s, b)))
+		b++;
+	return b;
+}
+
+/* The same for some blocks: the k-th of each die side by side, so that all dies have as much to do as there is. */
+static int for_each_wanted(struct page_mount *s)
+{
+	const struct page_ftl *f = s->f;
+	uint32_t per_die = f->g->blocks_per_plane * f->g->planes_per_die, *at = f->cache.next_of_die;
+	bool some = true;
+
+	for (uint32_t d = 0; d < f->shape.dies; d++)
+		at[d] = d * per_die;
+	while (some) {
+		some = false;
+		for (uint32_t d = 0; d < f->shape.dies; d++) {
+			at[d] = next_wanted(s, at[d], (d + 1) * per_die);
+			some |= at[d] < (d + 1) * per_die;
+		}
+		for (uint32_t page = 0; some && page < f->g->pages_per_block; page++)
+			for (uint32_t d = 0; d < f->shape.dies; d++) {
+				int err = at[d] < (d + 1) * per_die ? visit_page(s, at[d], page) : SSD_OK;
+
+				if (err)
+					return err;
+			}
+		for (uint32_t d = 0; d < f->shape.dies; d++)
+			at[d] += at[d] < (d + 1) * per_die;
+	}
+	return SSD_OK;
+}
+
 static int for_each_page(struct page_mount *s, page_fn *visit)
 {
 	s->visit = visit;
-	return survey_pages(&s->survey, visit_page, s);
+	return s->wants ? for_each_wanted(s) : survey_pages(&s->survey, visit_page, s);
 }
 
 /* ---- 1, 2: survey and end ------------------------------------------------ */
+
+static bool is_map_page(const struct page_ftl *f, const uint8_t *oob)
+{
+	return oob_get_lpn(oob, 0) != OOB_NO_LPN && (oob_get_lpn(oob, 0) & ~OOB_LOST) >= f->shape.map_lpn;
+}
 
 /*
  * Can the FTL have written this spare area? ECC covers the spare area, so other values occur only
@@ -111,7 +152,7 @@ static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const 
 {
 	if (h->kind == OOB_PARITY)
 		return f->fr.group > 0;
-	if (h->kind > OOB_PARITY || h->mark > h->order)
+	if (h->mark > h->order || (h->kind == OOB_MAP && !is_map_page(f, oob)))
 		return false;
 	for (uint32_t i = 0; i < f->shape.upp; i++) {
 		uint32_t tag = oob_get_lpn(oob, i);
@@ -124,11 +165,6 @@ static bool sound_oob(const struct page_ftl *f, const struct oob_head *h, const 
 			return false;	/* map pages have sequences of their own */
 	}
 	return true;
-}
-
-static bool is_map_page(const struct page_ftl *f, const uint8_t *oob)
-{
-	return oob_get_lpn(oob, 0) != OOB_NO_LPN && (oob_get_lpn(oob, 0) & ~OOB_LOST) >= f->shape.map_lpn;
 }
 
 static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
@@ -161,6 +197,8 @@ static void survey_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 	} else {
 		b->copies |= h.kind == OOB_GC;
 	}
+	if (map_is_cached(f))
+		map_mount_note(s, ppn, oob);
 	if (h.kind == OOB_HOST && h.order > *seen)
 		*seen = h.order;
 	for (uint32_t i = 0; i < f->shape.upp; i++) {
@@ -239,7 +277,8 @@ static bool supersedes(struct page_mount *s, uint32_t lpn, uint64_t seq, const s
 		return true;
 	if (now / f->shape.upp == upn / f->shape.upp)
 		return true;	/* two versions in one page: the later slot is newer */
-	if (!survey_readable(mount_read(s, now / f->shape.upp, NULL, oob)))
+	if (!survey_readable(mount_read(s, now / f->shape.upp, NULL, oob)) ||
+	    (oob_get_lpn(oob, now % f->shape.upp) & ~OOB_LOST) != lpn)
 		return true;
 	other = oob_get_seq(oob, now % f->shape.upp);
 	was = oob_get_head(oob);
@@ -263,7 +302,8 @@ static void map_page(struct page_mount *s, uint32_t ppn, const uint8_t *oob)
 		uint32_t tag = oob_get_lpn(oob, i), lpn = tag & ~OOB_LOST;
 		uint32_t upn = ppn * f->shape.upp + i;
 
-		if (tag == OOB_NO_LPN || lpn >= f->shape.all_lpns || (map_is_cached(f) && !map_holds(f, lpn)))
+		if (tag == OOB_NO_LPN || lpn >= f->shape.all_lpns ||
+		    (map_is_cached(f) && !map_mount_takes(s, lpn, &h)))
 			continue;
 		if (!supersedes(s, lpn, oob_get_seq(oob, i), &h, upn))
 			continue;
@@ -298,6 +338,7 @@ static int apply_map(struct page_mount *s, uint32_t map)
 
 			at &= ~OOB_LOST;
 			if (survey_readable(mount_read(s, at / f->shape.upp, NULL, oob)) &&
+			    (oob_get_lpn(oob, at % f->shape.upp) & ~OOB_LOST) == lpn &&
 			    oob_get_seq(oob, at % f->shape.upp) > trim_seq)
 				continue;
 			*map_entry(f, lpn) = NONE;
@@ -307,10 +348,24 @@ static int apply_map(struct page_mount *s, uint32_t map)
 	return SSD_OK;
 }
 
-static int apply_maps(struct page_mount *s)
+/* Are entries of the bitmap's LPNs in memory? */
+static bool some_held(const struct page_ftl *f, uint32_t map)
+{
+	uint32_t per = lpns_per_map(f), lpn = map * per, end = lpn + per;
+
+	if (!map_is_cached(f))
+		return true;
+	for (; lpn < end && lpn < f->shape.lpns; lpn = (fxp_quotient(f->cache.by_per, lpn) + 1) * f->cache.per)
+		if (map_holds(f, lpn))
+			return true;
+	return false;
+}
+
+int mount_trims(struct page_mount *s)
 {
 	for (uint32_t map = 0; map < s->f->shape.maps; map++) {
-		int err = *map_entry(s->f, s->f->shape.lpns + map) == NONE ? SSD_OK : apply_map(s, map);
+		bool none = *map_entry(s->f, s->f->shape.lpns + map) == NONE || !some_held(s->f, map);
+		int err = none ? SSD_OK : apply_map(s, map);
 
 		if (err)
 			return err;
@@ -318,11 +373,9 @@ static int apply_maps(struct page_mount *s)
 	return SSD_OK;
 }
 
-int mount_map(struct page_mount *s)
+int mount_versions(struct page_mount *s)
 {
-	int err = s->survey.anything ? for_each_page(s, map_page) : SSD_OK;
-
-	return err ? err : apply_maps(s);
+	return s->survey.anything ? for_each_page(s, map_page) : SSD_OK;
 }
 
 /* ---- 5: blocks ----------------------------------------------------------- */
@@ -541,7 +594,9 @@ static int find(struct page_mount *s)
 	if (err)
 		return err;
 	find_end(s);
-	err = map_is_cached(f) ? map_mount_find(s) : mount_map(s);
+	err = map_is_cached(f) ? map_mount_find(s) : mount_versions(s);
+	if (!err && !map_is_cached(f))
+		err = mount_trims(s);
 	if (err)
 		return err;
 	if (f->fr.group)

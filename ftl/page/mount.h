@@ -19,9 +19,11 @@ struct page_mount {
 	uint32_t dead_upn;		/* unit address of the dead list, or NONE */
 	uint64_t dead_seq, dead_order;
 	uint32_t dead_pages;		/* pages after k that are not on the list yet */
+	bool (*wants)(const struct page_mount *s, uint32_t b);	/* must the pass read block b? NULL: all */
+	uint64_t tail;			/* map_mount.c: lowest order that the pass looks for */
 	bool purge;			/* blocks with dead pages are not written further */
 	bool read_only;			/* the mount writes and erases nothing */
-	bool again;			/* steps 3 and 4 have been done for other units: dead pages are counted */
+	bool again;			/* cached map: units of the host's are looked for; dead pages are counted */
 	bool map_lost;			/* a map page was lost: those that differ in trims alone are stale, too */
 	bool contradiction;		/* some OOB cannot have been written by this FTL: sound_oob() */
 };
@@ -37,10 +39,12 @@ void mount_fill_dead_list(const struct page_ftl *f, uint8_t *unit);
 /* Issue the pages of the buffer, and wait until they are durable. */
 int mount_settle(struct page_mount *s) SSD_MUST_CHECK;
 
-/* Steps 3 and 4; if the map is cached, of the units whose map pages have frames. */
-int mount_map(struct page_mount *s) SSD_MUST_CHECK;
+int mount_versions(struct page_mount *s) SSD_MUST_CHECK;	/* step 3 */
+int mount_trims(struct page_mount *s) SSD_MUST_CHECK;		/* step 4; cached map: for entries in memory */
 
 /* map_mount.c */
+void map_mount_note(struct page_mount *s, uint32_t ppn, const uint8_t *oob);	/* step 1: a page of the log */
+bool map_mount_takes(const struct page_mount *s, uint32_t lpn, const struct oob_head *h);
 int map_mount_find(struct page_mount *s) SSD_MUST_CHECK;	/* steps 3 and 4, and the counts of step 5 */
 int map_mount_settle(struct page_mount *s) SSD_MUST_CHECK;	/* make the map pages agree with what was found */
 

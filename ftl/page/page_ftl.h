@@ -150,6 +150,7 @@ struct gc {
 	uint32_t target;	/* block being programmed */
 	enum gc_why why;	/* why the victim was chosen */
 	bool of_map;		/* the victim holds map pages */
+	uint64_t map_mark;	/* mark of the map page in hand, if it has kind OOB_MAP; else 0 */
 	uint32_t pins;		/* cached map: number of frames in pin[], at most a page's units */
 	uint32_t *pin;
 	bool corrected;		/* the victim was flagged (level.c), even if it was chosen for another reason */

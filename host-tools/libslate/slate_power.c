@@ -155,28 +155,28 @@ static int keep_counts(struct slate_dev *d)
 	return SSD_OK;
 }
 
-static void sum_commands(const struct slate_dev *d, uint64_t sum[NAND_NOPS])
+/* Add the NAND commands until now, or subtract them. */
+static void tally_commands(const struct slate_dev *d, struct slate_power *p, bool subtract)
 {
 	struct nand_stats now;
 
 	d->nand->ops->get_stats(d->nand, &now);
-	for (unsigned int op = 0; op < NAND_NOPS; op++) {
-		sum[op] = 0;
+	for (unsigned int op = 0; op < NAND_NOPS; op++)
 		for (unsigned int s = 0; s < NAND_NSOURCES; s++)
-			sum[op] += now.ops[op][s];
-	}
+			p->mount_ops[op] += subtract ? 0 - now.ops[op][s] : now.ops[op][s];
+	for (unsigned int s = 0; s < NAND_NSOURCES; s++)
+		p->mount_reads[s] += subtract ? 0 - now.ops[NAND_READ][s] : now.ops[NAND_READ][s];
 }
 
 int slate_mount(struct slate_dev *d, uint64_t *took_ns)
 {
-	uint64_t before[NAND_NOPS];
 	int result;
 
-	sum_commands(d, before);
+	memset(d->power.mount_ops, 0, sizeof(d->power.mount_ops));
+	memset(d->power.mount_reads, 0, sizeof(d->power.mount_reads));
+	tally_commands(d, &d->power, true);
 	result = slate_start_ftl(d, took_ns);
-	sum_commands(d, d->power.mount_ops);
-	for (unsigned int op = 0; op < NAND_NOPS; op++)
-		d->power.mount_ops[op] -= before[op];
+	tally_commands(d, &d->power, false);
 	return result;
 }
 

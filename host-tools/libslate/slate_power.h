@@ -80,6 +80,7 @@ struct slate_power {
 	uint32_t mounts;
 	uint64_t on_ns, ready_ns;	/* valid if mounts > 0; from a file on_ns is 0, and ready_ns is the duration */
 	uint64_t mount_ops[NAND_NOPS];	/* NAND commands of the mount */
+	uint64_t mount_reads[NAND_NSOURCES];	/* its reads by source */
 };
 
 void slate_get_power(const struct slate_dev *d, struct slate_power *out);

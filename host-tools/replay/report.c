@@ -493,6 +493,22 @@ static void put_cut(const struct replay *r, json_t *root)
 	put(o, "torn-erases", p.torn[NAND_ERASE]);
 }
 
+/* The mount of a drive that existed; a new drive has no such section. */
+static void put_mount(const struct replay *r, json_t *root)
+{
+	struct slate_power p;
+	json_t *o;
+
+	slate_get_power(r->dev, &p);
+	if (!p.mounts)
+		return;
+	o = sub(root, "mount");
+	put(o, "ns", p.ready_ns - p.on_ns);
+	put_sources(o, "reads", p.mount_reads);
+	put(o, "programs", p.mount_ops[NAND_PROGRAM]);
+	put(o, "erases", p.mount_ops[NAND_ERASE]);
+}
+
 static void put_recorded(const struct replay *r, json_t *root)
 {
 	json_t *o;
@@ -662,6 +678,7 @@ static json_t *build(struct replay *r, double wall_s)
 	put_check(r, root);
 	put_recorded(r, root);
 	put_cut(r, root);
+	put_mount(r, root);
 	put_series(r, root);
 	put_timeline(r, root);
 	put_settings(r, root);

@@ -71,6 +71,7 @@ SHAPE = {
     "check": (None, {"sectors": int, "wrong": int, "unknown": int}),
     "recorded": (None, {"compared": int, "differed": int, "commands_equal": bool}),
     "power": (None, {"cut-ns": int, "lost-requests": int, "torn-programs": int, "torn-erases": int}),
+    "mount?": {"ns": int, "reads": _BY_SOURCE, "programs": int, "erases": int},
     "series": (
         None,
         {
