@@ -80,6 +80,14 @@ static inline struct oob_head oob_get_head(const uint8_t *oob)
 	return h;
 }
 
+/* Returns the mark up to which a map page has all changes, or 0. */
+static inline uint64_t oob_snapshot_mark(const uint8_t *oob)
+{
+	struct oob_head h = oob_get_head(oob);
+
+	return h.kind == OOB_MAP ? h.mark : 0;
+}
+
 static inline void oob_put_unit(uint8_t *oob, uint32_t i, uint32_t lpn, uint64_t seq)
 {
 	uint8_t *p = oob + OOB_HEAD_BYTES + i * OOB_UNIT_BYTES;

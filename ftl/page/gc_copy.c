@@ -54,7 +54,7 @@ static void gather(struct page_ftl *f, struct gc *g, const uint8_t *oob, bool lo
 			continue;
 		u->upn = first + i;
 		if (g->of_map && !lost)
-			g->map_mark = map_mark_of(oob);
+			g->map_mark = oob_snapshot_mark(oob);
 		if (lost) {	/* the sequence is lost as well; `stable` has passed it and is used instead */
 			u->lpn = search_lpn(f, u->upn) | OOB_LOST;
 			u->seq = f->bt.stable;
@@ -164,6 +164,26 @@ static void gather_from_p2l(struct page_ftl *f, struct gc *g)
 		SSD_PREFETCH(&f->map.l2p[oob_unit_lpn(p2l_of(f, next)) & ~OOB_LOST]);
 }
 
+/* Is the map page's content on flash up to date, but for trims that are due? */
+static bool is_current(const struct page_ftl *f, uint32_t page)
+{
+	uint32_t i = f->cache.frame_of[page];
+	const struct map_frame *fr = &f->cache.frame[i == MAP_NONE ? 0 : i];
+
+	return i == MAP_NONE || (!fr->dirty && !fr->host_pins && !fr->gc_pins && fr->state != FRAME_WRITING);
+}
+
+/* M5 in map.c. The mark of a snapshot that is not up to date stays, if the spare area can express it. */
+static void set_map_head(const struct page_ftl *f, const struct gc *g, struct oob_head *h)
+{
+	if (is_current(f, (g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp)) {
+		h->kind = OOB_MAP;
+	} else if (g->map_mark && h->order - g->map_mark <= OOB_MARK_MAX) {
+		h->kind = OOB_MAP;
+		h->mark = g->map_mark;
+	}
+}
+
 void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32_t slot,
 		     enum gc_op op)
 {
@@ -184,7 +204,7 @@ void gc_program_page(struct page_ftl *f, uint64_t now_ns, uint32_t plane, uint32
 		f->cache.seq++;
 		f->host.stats.map_copies += g->units > 0;
 		if (g->units)
-			map_copy_head(f, g, &h);
+			set_map_head(f, g, &h);
 	}
 	g->target = fxp_quotient(f->shape.by_block_pages, c.ppn.v);
 	b = &f->bt.blk[g->target];

@@ -667,33 +667,6 @@ bool map_gc_ready(struct page_ftl *f, uint64_t now_ns, struct gc *g)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-uint64_t map_mark_of(const uint8_t *oob)
-{
-	struct oob_head h = oob_get_head(oob);
-
-	return h.kind == OOB_MAP ? h.mark : 0;
-}
-
-/* Is the map page's content on flash up to date, but for trims that are due? */
-static bool is_current(const struct page_ftl *f, uint32_t page)
-{
-	uint32_t i = f->cache.frame_of[page];
-	const struct map_frame *fr = &f->cache.frame[i == MAP_NONE ? 0 : i];
-
-	return i == MAP_NONE || (!fr->dirty && !fr->host_pins && !fr->gc_pins && fr->state != FRAME_WRITING);
-}
-
-/* M5. The mark of a snapshot that is not up to date stays, if the spare area can express it. */
-void map_copy_head(const struct page_ftl *f, const struct gc *g, struct oob_head *h)
-{
-	if (is_current(f, (g->unit[0].lpn - f->shape.map_lpn) / f->shape.upp)) {
-		h->kind = OOB_MAP;
-	} else if (g->map_mark && h->order - g->map_mark <= OOB_MARK_MAX) {
-		h->kind = OOB_MAP;
-		h->mark = g->map_mark;
-	}
-}
-
 /* A frontier of map pages leaves the last free block to the copies of a block of map pages. */
 bool map_needs_room(const struct page_ftl *f, uint32_t plane)
 {

@@ -91,8 +91,6 @@ uint32_t map_frames_min(const struct nand_geometry *g, uint32_t upp);
 uint32_t map_reserve(const struct ftl_config *c, const struct nand_geometry *g);
 void map_lay_out(struct page_ftl *f, struct ssd_arena *m, const struct ftl_config *c, const struct nand_geometry *g);
 void map_init(struct page_ftl *f);
-uint64_t map_mark_of(const uint8_t *oob);		/* M5: mark of a snapshot, else 0 */
-void map_copy_head(const struct page_ftl *f, const struct gc *g, struct oob_head *h);	/* a copy's kind and mark */
 void map_empty(struct page_ftl *f);			/* remove all map pages from memory */
 bool map_take(struct page_ftl *f, uint32_t page);	/* mount: give the map page a frame without a read */
 void map_pump(struct page_ftl *f, uint64_t now_ns);	/* begin what has become possible */

@@ -4,7 +4,8 @@
  *
  * A map page of kind OOB_MAP and mark m is a snapshot (M5 in map.c): of each of its LPNs the newest version on flash
  * is the one that it names, or lies in a host page above m, or in a copy of order m or above. These pages are
- * the map page's *tail*. Other map pages, and ones that cannot be read, count as mark 0: their tail is the whole drive. So it does not matter which version of a map page survives, nor in which order they were written.
+ * the map page's *tail*. Other map pages, and ones that cannot be read, count as mark 0: their tail is the whole drive.
+ * So it does not matter which version of a map page survives, nor in which order they were written.
  *
  *   map_mount_note()     survey: of each map page the newest version and the last page of its tail
  *   map_mount_find()     1  the trim bitmaps, and the dead: blocks that may have them are read again
@@ -63,7 +64,7 @@ static void note_map_page(struct page_ftl *f, uint32_t ppn, const uint8_t *oob)
 	if (oob_get_seq(oob, 0) <= at->seq)
 		return;
 	at->seq = oob_get_seq(oob, 0);
-	at->order = map_mark_of(oob);
+	at->order = oob_snapshot_mark(oob);
 	for (uint32_t u = 0; u < f->shape.upp; u++)
 		*map_entry(f, lpn + u) = ppn * f->shape.upp + u;
 }
