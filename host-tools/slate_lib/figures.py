@@ -206,7 +206,7 @@ def _interval_tips(
 def percentiles(made: Charts, job: str, lines: list[OverTime]) -> list[str]:
     """Draw the guest's latency over a job's time: median, 99 % and maximum of each interval."""
     out: list[str] = []
-    with made.figure(out, f"Percentiles of {job} over time, as the guest saw them", 1, TALL) as axes:
+    with made.figure(out, f"Percentiles of {job} over time, in the guest", 1, TALL) as axes:
         for one in lines:
             for permille, style in ((500, "-"), (990, "--"), (1000, ":")):
                 values = [float("nan") if ns is None else max(ns, 1) / 1000 for ns in one.points[permille]]

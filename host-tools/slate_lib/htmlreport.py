@@ -213,14 +213,14 @@ def render(run: RunFiles) -> str:
         sections.append(Section("Application", blocks=[app_table(shown)]))
     if shown.rows:
         about = (
-            "what the guest saw, and what the drive says of the same I/Os"
+            "measured in the guest, and in the drive for the same I/Os"
             if shown.GUEST
             else "from the arrival at the drive to the completion"
         )
         sections.append(Section("Latency", about, [latency_table(shown), _job_cards(made, shown, run)]))
     if any(row.drive for row in shown.rows):
         bars = [Figure(svg, "Mean latency by cause", "shares") for svg in figures.where(made, shown.rows)]
-        about = f"{shown.PARTS_OF}, taken apart; µs"
+        about = f"{shown.PARTS_OF}, in parts; µs"
         sections.append(Section("Where the time went", about, [parts_table(shown), page.Charts(bars)]))
     if shown.limits:
         sections.append(Section("What limited each job", blocks=[limits_table(shown)]))
