@@ -30,7 +30,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import fitsheet, names, paths, profiles
+from . import fitfio, fitsheet, names, paths, profiles
 from .errors import JOB_FAILED, OK, SlateError
 from .fitsheet import IO_BYTES, MB, TARGETS, Sheet
 from .shape import Json
@@ -78,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of 'slate fit'."""
     parser.add_argument("sheet", nargs="?", metavar="SHEET", help="a sheet's name or a path")
     parser.add_argument("--list", action="store_true", help="list the shipped sheets")
+    parser.add_argument("--job", action="store_true", help="print the job that measures a real drive")
     parser.add_argument("-o", "--output", metavar="FILE", help="the profile (default: NAME.ini here)")
 
 
@@ -103,7 +104,9 @@ class Drive:
     def replay(self, words: list[str]) -> Json:
         """Run a replay and return its JSON."""
         settings = [word for key, value in self.settings.items() for word in ("--set", f"{key}={value}")]
-        return _replay(str(paths.program("slate-replay")), "--profile", str(self.base), *settings, "--json", "-", *words)
+        return _replay(
+            str(paths.program("slate-replay")), "--profile", str(self.base), *settings, "--json", "-", *words
+        )
 
     def _reads(self, what: str, depth: int) -> Json:
         """Measure reads of a drive that was filled in order. A few blocks suffice, because dies read independently."""
@@ -121,6 +124,11 @@ class Drive:
         """Measure the rate of random 4 KiB reads."""
         rate: float = self._reads(f"rand4k,n={READ_IOS}", qd["read_qd"])["iops"]
         return rate
+
+    def rand_read_mean_us(self, depth: int) -> float:
+        """Measure the mean latency of random 4 KiB reads at a queue depth."""
+        mean: float = self._reads(f"rand4k,n={READ_IOS}", depth)["latency"]["mean_ns"]
+        return mean / 1000
 
     def read_us(self, _: dict[str, int]) -> float:
         """Measure the mean latency of 4 KiB reads, one at a time."""
@@ -209,6 +217,11 @@ class Fit:
         measured: float = getattr(self.drive, key)(self.sheet.qd)
         path = {"read_us": "read", "write_us": "write"}.get(key)
         return measured + self.sheet.path_ns[path] / 1000 if path else measured
+
+    def reads_at(self, depth: int) -> float:
+        """Return the random reads a second at a queue depth as the host sees them."""
+        mean_us: float = self.drive.rand_read_mean_us(depth)
+        return depth / (mean_us + self.sheet.path_ns["read"] / 1000) * 1e6  # Little's law
 
     def _free(self, key: str) -> bool:
         return key not in self.sheet.fixed
@@ -315,6 +328,16 @@ def table(sheet: Sheet, shown: dict[str, float], stopped: dict[str, str]) -> str
     return "\n".join(lines) + "\n"
 
 
+def curve_table(sheet: Sheet, shown: dict[int, float]) -> str:
+    """Print the points of the measured curve that were not fitted beside the drive's."""
+    lines = [
+        f"{f'random read, QD {depth}':<24}{sheet.curve[depth]:>12,.0f}{found:>12,.0f}"
+        f"{100 * (found / sheet.curve[depth] - 1):>+7.1f} %  IOPS   not fitted"
+        for depth, found in shown.items()
+    ]
+    return "".join(line + "\n" for line in lines)
+
+
 _LINE = re.compile(r"([a-z_0-9]+)\s*=\s*([^;]*?)\s*(;.*)?")
 
 
@@ -365,6 +388,9 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         print(listing(), end="")
         return OK
+    if args.job:
+        print(fitfio.JOB.read_text(encoding="utf-8"), end="")
+        return OK
     if not args.sheet:
         raise SlateError("no sheet is named", "'slate fit --list' lists those that are there")
     sheet = fitsheet.read(find(args.sheet))
@@ -380,7 +406,8 @@ def run(args: argparse.Namespace) -> int:
         output.write_text(profile_text(sheet, fit, output.stem), encoding="utf-8")
     except OSError as error:
         raise SlateError(f"can not write {output}: {(error.strerror or str(error)).lower()}", "name it by -o") from None
-    print(table(sheet, shown, fit.stopped), end="")
+    curve = {depth: fit.reads_at(depth) for depth in sheet.curve}
+    print(table(sheet, shown, fit.stopped) + curve_table(sheet, curve), end="")
     print(f"slate: wrote {output}: slate run --profile {output}")
     return OK if all(abs(shown[key] / sheet.targets[key] - 1) <= TOLERANCE for key in shown) else JOB_FAILED
 

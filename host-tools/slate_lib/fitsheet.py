@@ -12,7 +12,8 @@ its flash.
     like           = tlc         a profile with all other settings
     geometry.dies_per_chip = 4   any key of a profile; it is not changed
 
-Sizes are decimal: a MB is 10^6 bytes. Every target may be missing but one.
+Sizes are decimal: a MB is 10^6 bytes. Every target may be missing but one. With [sheet] fio = FILE
+the targets are fio's results (fitfio.py).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import names, shape
+from . import fitfio, names, shape
 from .errors import SlateError
 
 IO_BYTES = 4096
@@ -76,6 +77,7 @@ class Sheet:
     base: Path
     fixed: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    curve: dict[int, float] = field(default_factory=dict)  # random reads a second by queue depth; not fitted
 
     @property
     def name(self) -> str:
@@ -116,7 +118,7 @@ class _Reader:
 
     def sheet(self) -> Sheet:
         known = [target.key for target in TARGETS] + [key for key, *_ in NUMBERS] + [key for key, _ in PATHS]
-        known += ["pcie", *TEXTS]
+        known += ["pcie", "fio", *TEXTS]
         for key in self.given:
             if key not in known:
                 raise SlateError(
@@ -124,6 +126,9 @@ class _Reader:
                     f"use one of: {', '.join(known)}",
                 )
         targets = {t.key: self._number(t.key, t.low, t.high) for t in TARGETS if t.key in self.given}
+        curve: dict[int, float] = {}
+        if "fio" in self.given:
+            targets, curve = self._measured()
         if not targets:
             raise SlateError(f"{self.path}: no number of a data sheet is given", "give seq_read_mb_s, read_us, ...")
         path_us = {key: self._number(key, 0, 1000) if key in self.given else usual for key, usual in PATHS}
@@ -139,7 +144,15 @@ class _Reader:
             base=names.find(self.flash.pop("like", "tlc"), names.PROFILE),
             fixed=self._fixed(),
             texts={key: self.given[key] for key in TEXTS if key in self.given},
+            curve=curve,
         )
+
+    def _measured(self) -> tuple[dict[str, float], dict[int, float]]:
+        """Return the targets of fio's results, and the other points of their curve."""
+        for key in [target.key for target in TARGETS] + [key for key, *_ in NUMBERS]:
+            if key in self.given:
+                raise SlateError(f"{self.path}: [sheet] has both fio and {key}", f"delete {key}: the results give it")
+        return fitfio.read(self.path.parent / self.given["fio"])
 
     def _number(self, key: str, low: float, high: float) -> float:
         text = self.given[key]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """slate fit: sheets that are refused, the search, the profile that is written."""
 
+import configparser
 import contextlib
 import io
+import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -10,7 +12,7 @@ from unittest import mock
 
 from support import ROOT
 
-from slate_lib import cli, fit, fitsheet, paths
+from slate_lib import cli, fit, fitfio, fitsheet, paths
 from slate_lib.errors import SlateError
 
 SHEET = """\
@@ -131,6 +133,104 @@ class Sheets(Case):
             status, _, err = self.fit(*words)
             self.assertEqual(status, 2)
             self.assertIn(says, err)
+
+
+def side(ios, mean_ns, **more):
+    """A job's part of fio's JSON."""
+    return {"total_ios": ios, "lat_ns": {"mean": mean_ns, "max": 2 * mean_ns}, **more}
+
+
+def measured():
+    """Results of fit.fio, by hand."""
+    read = {"rw": "randread", "bs": "4k"}
+    write = {"rw": "randwrite", "bs": "4096"}
+    median = {"mean": 30_000.0, "max": 90_000.0, "percentile": {"50.000000": 20_000.0}}
+    return {
+        "global options": {"filename": "/dev/nvme1n1", "ioengine": "libaio"},
+        "jobs": [
+            {"jobname": "seq-write", "job options": {"rw": "write", "bs": "128k", "iodepth": "32"},
+             "write": side(9, 1e6, bw_bytes=1_050_000_000)},
+            {"jobname": "read-qd1", "job options": {**read, "iodepth": "1"}, "read": side(9, 85_000.0, iops=11_764)},
+            {"jobname": "read-qd4", "job options": {**read, "iodepth": "4"}, "read": side(9, 88_000.0, iops=45_000)},
+            {"jobname": "read-qd256", "job options": {**read, "iodepth": "256"}, "read": side(9, 5e5, iops=490_000)},
+            {"jobname": "write-qd1", "job options": {**write, "iodepth": "1"},
+             "write": {**side(9, 1.0), "lat_ns": median}},
+            {"jobname": "age", "job options": {**write, "iodepth": "256"}, "write": side(9, 5e6, iops=1)},
+            {"jobname": "sustained", "job options": {**write, "iodepth": "256"}, "write": side(9, 5e6, iops=38_000)},
+        ],
+    }  # fmt: skip
+
+
+MEASURED = "[sheet]\npcie = 3x4\nfio = results.json\n"
+
+
+class Measured(Case):
+    """Targets from fio's results of a real drive."""
+
+    def results(self, fio, text=MEASURED):
+        words = fio if isinstance(fio, str) else json.dumps(fio)
+        (self.folder / "results.json").write_text(words)
+        return self.sheet(text=text)
+
+    def test_targets_and_curve(self):
+        found = self.results(measured())
+        self.assertEqual(
+            found.targets,
+            {"seq_write_mb_s": 1050, "read_us": 85, "rand_read_iops": 490_000, "write_us": 20,
+             "sustained_write_iops": 38_000},
+        )  # fmt: skip
+        self.assertEqual(found.curve, {4: 45_000})
+        self.assertEqual(found.qd, {"seq_qd": 32, "read_qd": 256, "write_qd": 256})
+
+    def test_refused(self):
+        def changed(number, **options):
+            fio = measured()
+            fio["jobs"][number]["job options"].update(options)
+            return fio
+
+        failed = measured()
+        failed["jobs"][1]["error"] = 5
+        blind = measured()
+        del blind["jobs"][4]["write"]["lat_ns"]["percentile"]
+        none = {"jobs": measured()["jobs"][5:6]}
+        for fio, says in (
+            ("{", "is not what fio writes with --output-format=json"),
+            ({"jobs": [{}]}, "is not what fio writes"),
+            (changed(1, iodepth="2"), "job read-qd1 ran with iodepth=2, not 1"),
+            (changed(3, bs="8k"), "job read-qd256 ran with bs=8k, not 4096"),
+            (changed(0, rw="randwrite"), "job seq-write ran with rw=randwrite, not write"),
+            (failed, "job read-qd1 ended with error 5"),
+            (blind, "job write-qd1 has no percentiles"),
+            (none, "it has results of no job that gives a target: seq-write, seq-read, read-qd1"),
+        ):
+            with self.subTest(says), self.assertRaises(SlateError) as caught:
+                self.results(fio)
+            self.assertIn(says, str(caught.exception))
+        with self.assertRaisesRegex(SlateError, "has both fio and read_us"):
+            self.results(measured(), MEASURED + "read_us = 85\n")
+        with self.assertRaisesRegex(SlateError, "can not read .*nothing.json"):
+            self.sheet(text="[sheet]\nfio = nothing.json\n")
+
+    def test_the_job_has_what_is_read(self):
+        status, out, _ = self.fit("--job")
+        self.assertEqual(status, 0)
+        job = configparser.ConfigParser(interpolation=None, allow_no_value=True)
+        job.read_string(out)
+        for one in fitfio.JOBS:
+            asked = (job[one.name]["rw"], job[one.name]["bs"], job[one.name]["iodepth"])
+            self.assertEqual(asked, (one.rw, f"{one.block_bytes >> 10}k", str(one.depth)), one.name)
+        self.assertEqual(set(job.sections()) - {"global", "age"}, {one.name for one in fitfio.JOBS})
+
+    def test_the_curve_is_printed(self):
+        search = fit.Fit(self.results(measured()), lambda _: None)
+        # 4 in flight for 86 us in the drive and 2.62 us in the host: 45,137 a second
+        with mock.patch.object(fit.Drive, "rand_read_mean_us", lambda _, depth: {4: 86.0}[depth]):
+            curve = {depth: search.reads_at(depth) for depth in search.sheet.curve}
+        self.assertAlmostEqual(curve[4], 4e6 / 88.62)
+        self.assertEqual(
+            fit.curve_table(search.sheet, curve).split(),
+            "random read, QD 4 45,000 45,137 +0.3 % IOPS not fitted".split(),
+        )
 
 
 class Search(Case):
