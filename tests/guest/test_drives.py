@@ -71,7 +71,8 @@ class Drives(GuestTest):
         ][-2000:]
         seen = self.log(result, "map-misses")
         self.assertEqual([offset for offset, _ in reads], [offset for _, _, offset in seen])
-        recent, misses = [], 0
+        recent: list[int] = []
+        misses = 0
         for at, (offset, ns) in enumerate(reads):
             page = offset // 4096 // UNITS_OF_A_MAP_PAGE
             hit = page in recent
