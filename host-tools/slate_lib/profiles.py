@@ -77,9 +77,10 @@ def derive(path: Path, settings: list[str]) -> Json:
     Raises a SlateError with the drive's message if it is invalid.
     """
     tool = paths.program("slate-profile")
+    inside = path.resolve().is_relative_to(paths.ROOT)
     done = subprocess.run(
-        [tool, paths.short(path), *settings],
-        cwd=paths.ROOT if path.resolve().is_relative_to(paths.ROOT) else None,
+        [tool, path.resolve().relative_to(paths.ROOT) if inside else path, *settings],
+        cwd=paths.ROOT if inside else None,
         capture_output=True,
         text=True,
         errors="replace",

@@ -4,6 +4,7 @@
 import contextlib
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -132,6 +133,12 @@ class Listing(Case):
             "relaxed program order: the 16 GiB MLC drive of flexFTL (dissertation, ch. 3)",
             lines,
         )
+
+    def test_from_any_directory(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        for folder in (paths.ROOT, paths.ROOT.parent, paths.PROFILES):
+            os.chdir(folder)
+            self.assertEqual(profiles.derive(paths.PROFILES / "small.ini", [])["exported_bytes"], 256 * MIB, folder)
 
     def test_an_array_alone(self):
         folder = Path(tempfile.mkdtemp(prefix="slate-test-"))
